@@ -167,13 +167,10 @@ static bool test(struct compare_metric *m, const struct compare_options *o, cons
     struct stats_noise noise;
     if (!noise_of(o, op, m->part, m->metric, &noise, e))
         return false;
-    const struct stats_ci *a = &m->before.one.ci, *b = &m->after.one.ci;
-    if (is_difference)
-        stats_cmp_rates(a, b, noise, &m->cmp);
-    else if (metrics[m->metric].kind == METRIC_QUANTILE)
-        stats_cmp_quantiles(a, b, noise, &m->cmp);
-    else
-        stats_cmp_means(a, b, noise, &m->cmp);
+    enum stats_method method = is_difference                                ? STATS_DIFFERENCE
+                               : metrics[m->metric].kind == METRIC_QUANTILE ? STATS_QUANTILES
+                                                                            : STATS_MEANS;
+    stats_cmp_single(method, &m->before.one.ci, &m->after.one.ci, noise, &m->cmp);
     return true;
 }
 

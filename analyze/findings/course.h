@@ -22,8 +22,9 @@
 #ifndef COURSE_MAX_BINS
 #define COURSE_MAX_BINS 32768
 #endif
-#define COURSE_LOG_ONE      1024 /* a doubling of a duration */
-#define COURSE_MAX_MESSAGES 8    /* told apart; the rarest are one entry, the last */
+#define COURSE_LOG_ONE      1024                     /* a doubling of a duration */
+#define COURSE_LOG_UNIT     (M_LN2 / COURSE_LOG_ONE) /* as a natural logarithm */
+#define COURSE_MAX_MESSAGES 8 /* told apart; the rarest are one entry, the last */
 #define COURSE_MAX_BLOCKS   128
 #define COURSE_MAX_CELLS    (1 << 20)
 #define COURSE_HUNG_TIMES   6 /* the 90th percentile */

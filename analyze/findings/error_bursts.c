@@ -34,6 +34,16 @@ static size_t n_searched(const struct course *c)
     return course_bin(c, c->last_start_ns) + 1;
 }
 
+/* Adds the requests of the bins [first, end), and how many of them had the error. */
+static void add_bins(const struct course *c, const struct course_message *m, size_t first,
+                     size_t end, double *n, double *n_errors)
+{
+    for (size_t j = first; j < end; j++) {
+        *n += (double)c->ok[j] + (double)c->failed[j];
+        *n_errors += m->by_bin[j];
+    }
+}
+
 /* How many of the bins [first, end) a request ended in: a run that stood has many in which none
  * did. */
 static size_t n_used(const struct course *c, size_t first, size_t end)
@@ -83,10 +93,7 @@ static double refine_burst(const struct shares *x, double inside, struct burst *
         *b = (struct burst){0};
         if (!best_bins(x->c, x->m->by_bin, x->taken, outside, inside, b))
             return 0;
-        for (size_t j = b->first; j <= b->last; j++) {
-            b->n_inside += (double)x->c->ok[j] + (double)x->c->failed[j];
-            b->n_errors += x->m->by_bin[j];
-        }
+        add_bins(x->c, x->m, b->first, b->last + 1, &b->n_inside, &b->n_errors);
         inside = fmin(fmax(b->n_errors / b->n_inside, 1e-9), 1 - 1e-9);
         outside = fmax((x->n_errors - b->n_errors + .5) / (x->n - b->n_inside + 1), 1e-9);
         if (inside <= outside)
@@ -119,9 +126,8 @@ static void extend_to_edges(const struct course *c, const struct course_message 
  * the last seconds are not known. */
 static void add_unseen(const struct course *c, const struct course_message *m, struct burst *b)
 {
-    double n_seen = 0;
-    for (size_t j = 0; j < c->n_bins; j++)
-        n_seen += m->by_bin[j];
+    double n = 0, n_seen = 0;
+    add_bins(c, m, 0, c->n_bins, &n, &n_seen);
     double times = 1 + ((double)m->n - n_seen) / b->n_errors;
     if (!b->found || times <= 1 || (b->first > 0 && b->last + 1 < c->n_bins))
         return;
@@ -137,11 +143,8 @@ static void extend_to_end(const struct course *c, const struct course_message *m
 
     while (last > b->last && m->by_bin[last] == 0)
         last--;
-    for (size_t j = b->last + 1; b->found && j <= last; j++) {
-        n += (double)c->ok[j] + (double)c->failed[j];
-        n_errors += m->by_bin[j];
-    }
-    if (n_errors == 0 || n_errors / n < b->n_errors / b->n_inside / 2)
+    add_bins(c, m, b->last + 1, last + 1, &n, &n_errors);
+    if (!b->found || n_errors == 0 || n_errors / n < b->n_errors / b->n_inside / 2)
         return;
     b->last = last;
     b->n_inside += n;
@@ -159,10 +162,8 @@ static struct burst find_burst(const struct course *c, const struct course_messa
     double most = BURST_LLR;
 
     for (size_t j = 0, end = n_searched(c); j < end; j++)
-        if (!taken[j]) {
-            x.n += (double)c->ok[j] + (double)c->failed[j];
-            x.n_errors += m->by_bin[j];
-        }
+        if (!taken[j])
+            add_bins(c, m, j, j + 1, &x.n, &x.n_errors);
     for (size_t i = 0; x.n_errors > 0 && i < sizeof guesses / sizeof *guesses; i++) {
         struct burst b;
         double gain = refine_burst(&x, fmin(fmax(guesses[i] * x.n_errors / x.n, .02), .9), &b);
@@ -245,18 +246,17 @@ static bool say(struct search *s, const struct course_message *m, const struct b
     double threads_ns = (double)c->n_threads * ((double)(c->end_ns - c->start_ns) + 1);
     double time_share = (double)m->took_ns / threads_ns * n_errors / (double)m->n;
     bool takes_time = time_share >= TIME_PROBLEM && time_share >= TIME_TIMES * share;
-    size_t host = confined_to(c, &c->hosts, m, m->by_host), client = SIZE_MAX;
+    size_t host = confined_to(c, &c->hosts, m, m->by_host);
+    size_t client = host == SIZE_MAX ? confined_to(c, &c->clients, m, m->by_client) : SIZE_MAX;
     bool dead = host != SIZE_MAX && m->by_host[host] == c->hosts.n_requests[host];
-
-    if (host == SIZE_MAX)
-        client = confined_to(c, &c->clients, m, m->by_client);
     bool problem =
         share >= LEAST_PROBLEM || takes_time || (b->found && within >= .1 && m->n >= 10) || dead;
     struct finding f = finding_of("errors", problem, takes_time ? time_share : share);
-    f.scope = host != SIZE_MAX ? SCOPE_HOST : client != SIZE_MAX ? SCOPE_CLIENT : SCOPE_SYSTEM;
-    f.party = host != SIZE_MAX     ? c->hosts.name[host]
-              : client != SIZE_MAX ? c->clients.name[client]
-                                   : NULL;
+
+    if (host != SIZE_MAX)
+        search_set_party(&f, &c->hosts, host);
+    if (client != SIZE_MAX)
+        search_set_party(&f, &c->clients, client);
     f.op = only_operation(c, m);
     finding_figure(&f, "n_errors", n_errors);
     finding_figure(&f, "share", share);
@@ -265,7 +265,6 @@ static bool say(struct search *s, const struct course_message *m, const struct b
         finding_figure(&f, "time_share", time_share);
     const char *op = f.op != NULL ? f.op : "", *space = f.op != NULL ? " " : "";
     const char *what = m->n == 1 && !b->found ? "request" : "requests";
-    const char *message = m->text;
     const char *where = f.party != NULL ? intern_shown(f.party) : "";
     const char *at = host != SIZE_MAX ? " of " : client != SIZE_MAX ? " of client " : "";
     struct part_text of_all = share_text(share, time_share, takes_time), rest = {""};
@@ -276,11 +275,11 @@ static bool say(struct search *s, const struct course_message *m, const struct b
     if (dead)
         return findings_add(s->out, &f, e,
                             "No request of %s succeeded: all %s (%s of the run's) failed: %s%s",
-                            where, units_count(m->n).s, units_pct(100 * share).s, rest.s, message);
+                            where, units_count(m->n).s, units_pct(100 * share).s, rest.s, m->text);
     if (!b->found)
         return findings_add(s->out, &f, e, "%s %s%s%s%s%s failed (%s) %s: %s%s",
                             units_count(m->n).s, op, space, what, at, where, of_all.s,
-                            steady_when(s, m).s, rest.s, message);
+                            steady_when(s, m).s, rest.s, m->text);
     f.start_ns = course_bin_start_ns(c, b->first);
     f.start_ns = int64_max(m->first_ns, f.start_ns);
     f.end_ns = course_bin_start_ns(c, b->last + 1);
@@ -291,7 +290,7 @@ static bool say(struct search *s, const struct course_message *m, const struct b
         s->out, &f, e, "%s %s%s%s%s%s failed from %s %s%s (%s, %s of those %s): %s%s",
         units_count(llround(b->n_errors)).s, op, space, what, at, where, find_clock(f.start_ns).s,
         f.has_end ? "to " : "on", f.has_end ? find_clock(f.end_ns).s : "", of_all.s,
-        units_pct(100 * within).s, f.has_end ? "meanwhile" : "since", rest.s, message);
+        units_pct(100 * within).s, f.has_end ? "meanwhile" : "since", rest.s, m->text);
 }
 
 /* The finding of another message that says the same as f: the same place, at about the same time;

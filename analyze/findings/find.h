@@ -32,6 +32,27 @@ double search_longest_ns(const struct search *s, const double *of_op, double sha
 
 #define OP_MATTERS .1 /* the share from which on an operation matters to the whole */
 
+/* Periods of the run, each a number of blocks, the last one perhaps shorter. */
+struct periods {
+    size_t n, n_blocks;
+};
+
+/* So many periods as wanted, or fewer; wanted is 1 or more. */
+struct periods search_periods(const struct course *c, double wanted);
+
+/* Share of the bins of period j that carry none of the masks. */
+double search_period_free_frac(const struct search *s, struct periods p, size_t j, uint8_t masks);
+
+/* Samples of a stratum in a period: their number, the slow ones, the sum of natural logarithms. */
+struct period_samples {
+    double n, n_slow, log_sum;
+};
+
+/* Fills in those of each party in period j. */
+void search_sum_samples(const struct course *c, const struct course_parties *parties,
+                        size_t stratum, struct periods p, size_t j,
+                        struct period_samples *of_party);
+
 /* The stretch of a series with the largest sum of scores, which are added one by one (Kadane's
  * algorithm). `most` is 0 as long as no sum is positive; a score of -INFINITY is in no stretch. */
 struct top_stretch {
@@ -64,6 +85,9 @@ bool find_backlog(struct search *s, struct err *e);
 bool find_levels(struct search *s, struct err *e);
 bool find_slow(struct search *s, struct err *e);
 bool find_slow_tails(struct search *s, struct err *e);
+
+/* Says that it is of party k alone: a host or a client. */
+void search_set_party(struct finding *f, const struct course_parties *p, size_t k);
 
 /* A finding that party k is slow. */
 struct finding search_slowness(const struct course_parties *p, size_t k, bool is_problem,

@@ -119,22 +119,16 @@ static double sum_of_squares(const double *x, size_t from, size_t to)
  * ends: fitted rate at both ends, as logarithms. */
 static double fit_line(const struct levels *l, double ends[2], double *off)
 {
-    double n = (double)l->n, st = 0, sy = 0, stt = 0, sty = 0, sum = 0;
+    double least = exp(-l->x[0]) / 100, sum = 0;
+    for (size_t i = 0; i < l->n; i++)
+        off[i] = exp(-l->x[i]);
+    struct stats_line line = stats_fit_line(off, l->n);
     for (size_t i = 0; i < l->n; i++) {
-        double t = (double)i, y = exp(-l->x[i]);
-        st += t;
-        sy += y;
-        stt += t * t;
-        sty += t * y;
-    }
-    double slope = (n * sty - st * sy) / (n * stt - st * st), base = (sy - slope * st) / n;
-    double least = exp(-l->x[0]) / 100;
-    for (size_t i = 0; i < l->n; i++) {
-        off[i] = l->x[i] + log(fmax(base + slope * (double)i, least));
+        off[i] = l->x[i] + log(fmax(line.base + line.slope * (double)i, least));
         sum += off[i] * off[i];
     }
-    ends[0] = -log(fmax(base - slope / 2, least));
-    ends[1] = -log(fmax(base + slope * (n - .5), least));
+    ends[0] = -log(fmax(line.base - line.slope / 2, least));
+    ends[1] = -log(fmax(line.base + line.slope * ((double)l->n - .5), least));
     return sum;
 }
 

@@ -1,6 +1,7 @@
 /* Who takes part, and who waits: clients that come late or leave early, threads stuck in one
  * request, an open loop that falls behind. */
 #include "analyze/findings/find.h"
+#include "analyze/stats/stats.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
@@ -28,8 +29,7 @@ static bool say_absent(struct search *s, size_t k, bool late, struct err *e)
     struct finding f =
         finding_of("absent-client", FINDING_PROBLEM, share / (double)s->c->clients.n);
 
-    f.scope = SCOPE_CLIENT;
-    f.party = c->clients.name[k];
+    search_set_party(&f, &c->clients, k);
     finding_set_times(&f, late ? c->start_ns : last_ns, late ? first_ns : c->end_ns);
     finding_figure(&f, "absent_frac", share);
     finding_figure(&f, "n_requests", (double)s->c->clients.n_requests[k]);
@@ -132,17 +132,9 @@ bool find_stuck(struct search *s, struct err *e)
 /* Where the line through the lateness of the blocks [from, to) crosses zero. */
 static int64_t line_start_ns(const struct course *c, const double *late, size_t from, size_t to)
 {
-    double n = 0, st = 0, sy = 0, stt = 0, sty = 0;
-    for (size_t b = from; b < to; b++) {
-        double t = (double)b + .5;
-        n++;
-        st += t;
-        sy += late[b];
-        stt += t * t;
-        sty += t * late[b];
-    }
-    double slope = (n * sty - st * sy) / (n * stt - st * st);
-    double at = slope > 0 ? (st - sy / slope) / n : (double)from;
+    struct stats_line line = stats_fit_line(late + from, to - from);
+    double at = (double)from + (line.slope > 0 ? .5 - line.base / line.slope : 0);
+
     return c->start_ns + (int64_t)(fmax(at, 0) * (double)c->block_ns);
 }
 

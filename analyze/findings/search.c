@@ -49,12 +49,49 @@ double search_longest_ns(const struct search *s, const double *of_op, double sha
     return longest;
 }
 
+struct periods search_periods(const struct course *c, double wanted)
+{
+    size_t n_blocks = (size_t)ceil((double)c->n_blocks / wanted);
+    return (struct periods){(c->n_blocks + n_blocks - 1) / n_blocks, n_blocks};
+}
+
+double search_period_free_frac(const struct search *s, struct periods p, size_t j, uint8_t masks)
+{
+    size_t n_bins = (size_t)(s->c->block_ns / s->c->bin_ns) * p.n_blocks;
+    size_t end = (j + 1) * n_bins < s->c->n_bins ? (j + 1) * n_bins : s->c->n_bins;
+
+    return search_free_frac(s, j * n_bins, end, masks);
+}
+
+void search_sum_samples(const struct course *c, const struct course_parties *parties,
+                        size_t stratum, struct periods p, size_t j, struct period_samples *of_party)
+{
+    size_t from = j * p.n_blocks,
+           to = from + p.n_blocks < c->n_blocks ? from + p.n_blocks : c->n_blocks;
+
+    memset(of_party, 0, parties->n * sizeof *of_party);
+    for (size_t i = 0; i < c->n_places; i++)
+        for (size_t b = from; b < to && parties->of_place[i] != UINT32_MAX; b++) {
+            const struct course_cell *cell = course_cell(c, stratum, i, b);
+            struct period_samples *x = &of_party[parties->of_place[i]];
+
+            x->n += cell->n;
+            x->n_slow += cell->n_slow;
+            x->log_sum += (double)cell->log_sum * COURSE_LOG_UNIT;
+        }
+}
+
+void search_set_party(struct finding *f, const struct course_parties *p, size_t k)
+{
+    f->scope = p->clients ? SCOPE_CLIENT : SCOPE_HOST;
+    f->party = p->name[k];
+}
+
 struct finding search_slowness(const struct course_parties *p, size_t k, bool is_problem,
                                double lost_frac)
 {
     struct finding f = finding_of(p->clients ? "slow-client" : "slow-host", is_problem, lost_frac);
-    f.scope = p->clients ? SCOPE_CLIENT : SCOPE_HOST;
-    f.party = p->name[k];
+    search_set_party(&f, p, k);
     return f;
 }
 

@@ -21,7 +21,6 @@
 #define MAX_SLOW        20
 #define MAX_STRETCHES   4   /* of one party; one that has more is slow throughout */
 #define OTHERS_FRAC     .45 /* of an operation's change that others may share */
-#define LOG_UNIT        (M_LN2 / COURSE_LOG_ONE)
 
 /* Samples of strata: their number, the sum of their logarithms, and that of the squares of what
  * these are off the mean of their stratum. */
@@ -31,13 +30,14 @@ struct samples {
 
 static void add_samples(struct samples *x, const struct course *c, size_t stratum)
 {
-    double n = 0, sum = 0, squares = (double)c->log_squares[stratum] * LOG_UNIT * LOG_UNIT;
+    double n = 0, sum = 0,
+           squares = (double)c->log_squares[stratum] * COURSE_LOG_UNIT * COURSE_LOG_UNIT;
     for (size_t b = 0; b < c->n_blocks; b++)
         for (size_t i = 0; i < c->n_places; i++) {
             if (c->hosts.of_place[i] == UINT32_MAX)
                 continue;
             n += (double)course_cell(c, stratum, i, b)->n;
-            sum += (double)course_cell(c, stratum, i, b)->log_sum * LOG_UNIT;
+            sum += (double)course_cell(c, stratum, i, b)->log_sum * COURSE_LOG_UNIT;
         }
     x->n += n;
     x->sum += sum;
@@ -52,46 +52,19 @@ static double sd_of(const struct samples *x)
 /* By party and period (a whole number of blocks): samples, and their mean excess over the others.
  */
 struct excess {
-    size_t n_periods, blocks_per_period;
+    struct periods periods;
     double *n, *r; /* party x period */
     double sd;     /* of one sample's logarithm within its stratum */
 };
 
-static double period_free(const struct search *s, const struct excess *x, size_t j)
-{
-    size_t per = (size_t)(s->c->block_ns / s->c->bin_ns) * x->blocks_per_period;
-    size_t from = j * per, to = (j + 1) * per < s->c->n_bins ? (j + 1) * per : s->c->n_bins;
-
-    return search_free_frac(s, from, to, FINDING_MASK_STALL);
-}
-
-/* Sums of a stratum by party for one period. */
-static void sum_stratum(const struct course *c, const struct course_parties *p, size_t stratum,
-                        const struct excess *x, size_t j, double *n, double *sum)
-{
-    size_t from = j * x->blocks_per_period, to = from + x->blocks_per_period;
-    to = to < c->n_blocks ? to : c->n_blocks;
-    memset(n, 0, p->n * sizeof *n);
-    memset(sum, 0, p->n * sizeof *sum);
-    for (size_t i = 0; i < c->n_places; i++) {
-        if (p->of_place[i] == UINT32_MAX)
-            continue;
-        for (size_t b = from; b < to; b++) {
-            const struct course_cell *cell = course_cell(c, stratum, i, b);
-            n[p->of_place[i]] += (double)cell->n;
-            sum[p->of_place[i]] += (double)cell->log_sum * LOG_UNIT;
-        }
-    }
-}
-
 /* Adds to x the excess of each party's mean over the lower median of the other parties' means. */
-static void add_excess(struct excess *x, size_t n_parties, size_t j, const double *n,
-                       const double *sum, double *means)
+static void add_excess(struct excess *x, size_t n_parties, size_t j,
+                       const struct period_samples *of_party, double *means)
 {
     size_t m = 0;
     for (size_t k = 0; k < n_parties; k++)
-        if (n[k] > 0)
-            means[m++] = sum[k] / n[k];
+        if (of_party[k].n > 0)
+            means[m++] = of_party[k].log_sum / of_party[k].n;
     if (m < 2)
         return;
     /* Of the m - 1 others: without itself the lower median moves one up for those at or below it.
@@ -99,11 +72,11 @@ static void add_excess(struct excess *x, size_t n_parties, size_t j, const doubl
     double lower = stats_select(means, m, (m - 2) / 2);
     double upper = stats_select(means, m, (m - 2) / 2 + 1);
     for (size_t k = 0; k < n_parties; k++) {
-        if (n[k] == 0)
+        double n = of_party[k].n, mean = of_party[k].log_sum / n;
+        if (n == 0)
             continue;
-        double mean = sum[k] / n[k];
-        x->n[k * x->n_periods + j] += n[k];
-        x->r[k * x->n_periods + j] += n[k] * (mean - (mean <= lower ? upper : lower));
+        x->n[k * x->periods.n + j] += n;
+        x->r[k * x->periods.n + j] += n * (mean - (mean <= lower ? upper : lower));
     }
 }
 
@@ -116,23 +89,23 @@ static bool excess_fill(struct excess *x, const struct search *s, const struct c
     const struct course *c = s->c;
     size_t first = table == ALL_TABLES ? 0 : c->stratum_of_table[table];
     size_t end = table == ALL_TABLES ? c->n_strata : c->stratum_of_table[table + 1];
-    double *n = NULL, *sum = NULL, *means = NULL;
-    bool ok = mem_cleared(&x->n, p->n * x->n_periods, e) &&
-              mem_cleared(&x->r, p->n * x->n_periods, e) && mem_new(&n, p->n, e) &&
-              mem_new(&sum, p->n, e) && mem_new(&means, p->n, e);
+    struct period_samples *of_party = NULL;
+    double *means = NULL;
+    bool ok = mem_cleared(&x->n, p->n * x->periods.n, e) &&
+              mem_cleared(&x->r, p->n * x->periods.n, e) && mem_new(&of_party, p->n, e) &&
+              mem_new(&means, p->n, e);
 
-    for (size_t j = 0; ok && j < x->n_periods; j++) {
-        if (period_free(s, x, j) < .9)
+    for (size_t j = 0; ok && j < x->periods.n; j++) {
+        if (search_period_free_frac(s, x->periods, j, FINDING_MASK_STALL) < .9)
             continue;
         for (size_t k = first; k < end; k++) {
-            sum_stratum(c, p, k, x, j, n, sum);
-            add_excess(x, p->n, j, n, sum, means);
+            search_sum_samples(c, p, k, x->periods, j, of_party);
+            add_excess(x, p->n, j, of_party, means);
         }
     }
-    for (size_t i = 0; ok && i < p->n * x->n_periods; i++)
+    for (size_t i = 0; ok && i < p->n * x->periods.n; i++)
         x->r[i] = x->n[i] > 0 ? x->r[i] / x->n[i] : 0;
-    free(n);
-    free(sum);
+    free(of_party);
     free(means);
     return ok;
 }
@@ -147,9 +120,7 @@ static bool excess_init(struct excess *x, const struct search *s, const struct c
         add_samples(&all, c, k);
     x->sd = sd_of(&all);
     double periods = all.n / (double)p->n / (double)c->n_strata / PER_CELL;
-    double wanted = fmin(fmax(periods, 8), (double)c->n_blocks);
-    x->blocks_per_period = (size_t)ceil((double)c->n_blocks / wanted);
-    x->n_periods = (c->n_blocks + x->blocks_per_period - 1) / x->blocks_per_period;
+    x->periods = search_periods(c, fmin(fmax(periods, 8), (double)c->n_blocks));
     return excess_fill(x, s, p, ALL_TABLES, e);
 }
 
@@ -195,7 +166,7 @@ static double standard_error(const double *n, const double *r, size_t from, size
 /* Samples, mean excess and how sure it is, of a stretch. */
 static void measure(const struct excess *x, struct segment_of_party *g)
 {
-    size_t n_periods = x->n_periods;
+    size_t n_periods = x->periods.n;
     const double *n = x->n + g->party * n_periods, *r = x->r + g->party * n_periods;
     double total;
 
@@ -216,7 +187,7 @@ static void measure(const struct excess *x, struct segment_of_party *g)
 static bool best_periods(const struct excess *x, size_t party, size_t from, size_t to, double half,
                          double sign, struct segment_of_party *g)
 {
-    const double *n = x->n + party * x->n_periods, *r = x->r + party * x->n_periods;
+    const double *n = x->n + party * x->periods.n, *r = x->r + party * x->periods.n;
     struct top_stretch top = {0};
 
     for (size_t j = from; j < to; j++)
@@ -234,7 +205,7 @@ static struct segment_of_party slow_segment(const struct excess *x, size_t party
     double half = log(LEAST_RATIO) / 2;
 
     for (int tries = 0; tries < 4; tries++) {
-        if (!best_periods(x, party, 0, x->n_periods, half, 1, &best))
+        if (!best_periods(x, party, 0, x->periods.n, half, 1, &best))
             return (struct segment_of_party){.party = party, .table = ALL_TABLES};
         measure(x, &best);
         half = best.mean / 2;
@@ -245,7 +216,7 @@ static struct segment_of_party slow_segment(const struct excess *x, size_t party
 static bool is_slow(const struct excess *x, size_t n_parties, const struct segment_of_party *g)
 {
     bool long_enough =
-        (double)(g->last - g->first + 1) >= fmax(2, LEAST_SEGMENT * (double)x->n_periods);
+        (double)(g->last - g->first + 1) >= fmax(2, LEAST_SEGMENT * (double)x->periods.n);
 
     /* With more parties one of them is sooner off by chance. */
     return g->mean >= log(LEAST_RATIO) && g->n >= LEAST_SAMPLES && long_enough &&
@@ -293,8 +264,8 @@ static double lost_share(const struct excess *x, size_t n_parties, const struct 
 {
     double busy = 0, lost = 0;
     for (size_t i = 0; i < n_parties; i++)
-        for (size_t j = 0; j < x->n_periods; j++) {
-            double t = x->n[i * x->n_periods + j] * exp(x->r[i * x->n_periods + j]);
+        for (size_t j = 0; j < x->periods.n; j++) {
+            double t = x->n[i * x->periods.n + j] * exp(x->r[i * x->periods.n + j]);
             busy += t;
             if (i == g->party && j >= g->first && j <= g->last)
                 lost += t * (1 - exp(-g->mean));
@@ -309,10 +280,10 @@ static bool say_party(struct search *s, const struct course_parties *p, const st
     double ratio = exp(g->table != ALL_TABLES ? g->table_mean : g->mean);
     double lost = lost_share(x, p->n, g);
 
-    if (2 * (g->last - g->first + 1) < x->n_periods && lost < LEAST_LOST_FRAC)
+    if (2 * (g->last - g->first + 1) < x->periods.n && lost < LEAST_LOST_FRAC)
         return true;
     struct finding f = search_slowness(p, g->party, ratio >= PROBLEM_RATIO, lost);
-    int64_t period_ns = (int64_t)x->blocks_per_period * c->block_ns;
+    int64_t period_ns = (int64_t)x->periods.n_blocks * c->block_ns;
     f.op = g->table != ALL_TABLES ? c->ops[g->table].name : NULL;
     f.ratio = ratio;
     f.start_ns = course_at_ns(c, g->first, period_ns);
@@ -336,8 +307,7 @@ static bool name_tables(struct segment_of_party *v, size_t n, const struct exces
 {
     bool ok = true;
     for (size_t k = 0; ok && n > 0 && s->c->n_ops > 1 && k < s->c->n_ops; k++) {
-        struct excess x = {.n_periods = all->n_periods,
-                           .blocks_per_period = all->blocks_per_period};
+        struct excess x = {.periods = all->periods};
 
         ok = excess_fill(&x, s, p, k, e);
         for (size_t i = 0; ok && i < n; i++) {
@@ -412,7 +382,7 @@ static bool op_course_init(struct op_course *o, const struct search *s, struct e
                 const struct course_cell *cell = course_cell(c, q, i, b);
                 o->n[k * c->n_blocks + b] += (double)cell->n;
                 o->y[k * c->n_blocks + b] +=
-                    (double)cell->log_sum * LOG_UNIT - (double)cell->n * mean;
+                    (double)cell->log_sum * COURSE_LOG_UNIT - (double)cell->n * mean;
             }
     }
     for (size_t i = 0; i < c->n_ops * c->n_blocks; i++)

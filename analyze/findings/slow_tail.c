@@ -38,59 +38,47 @@ struct tail_periods {
 struct tails {
     struct search *s;
     const struct course_parties *p;
-    size_t n_periods, blocks_per_period;
+    struct periods periods;
     double busy_ns; /* of all samples */
     struct tail *of_party;
-    struct tail_periods *periods; /* NULL while it is not known who has enough */
+    struct tail_periods *in; /* NULL while it is not known who has enough */
 };
 
 /* Adds what stratum q has in period j. */
-static void add_period(struct tails *x, size_t q, size_t j, double *n, double *n_slow)
+static void add_period(struct tails *x, size_t q, size_t j, struct period_samples *of_party)
 {
-    const struct course *c = x->s->c;
-    size_t from = j * x->blocks_per_period, to = from + x->blocks_per_period;
     double all = 0, all_slow = 0;
 
-    to = to < c->n_blocks ? to : c->n_blocks;
-    memset(n, 0, x->p->n * sizeof *n);
-    memset(n_slow, 0, x->p->n * sizeof *n_slow);
-    for (size_t i = 0; i < c->n_places; i++)
-        for (size_t b = from; b < to && x->p->of_place[i] != UINT32_MAX; b++) {
-            n[x->p->of_place[i]] += course_cell(c, q, i, b)->n;
-            n_slow[x->p->of_place[i]] += course_cell(c, q, i, b)->n_slow;
-        }
+    search_sum_samples(x->s->c, x->p, q, x->periods, j, of_party);
     for (size_t k = 0; k < x->p->n; k++) {
-        all += n[k];
-        all_slow += n_slow[k];
+        all += of_party[k].n;
+        all_slow += of_party[k].n_slow;
     }
     for (size_t k = 0; k < x->p->n; k++) {
-        if (n[k] == 0)
-            continue;
+        double n = of_party[k].n, n_slow = of_party[k].n_slow, expected = n * all_slow / all;
         struct tail *t = &x->of_party[k];
-        double expected = n[k] * all_slow / all;
 
-        if (x->periods == NULL) {
-            t->n += n[k];
-            t->n_slow += n_slow[k];
+        if (n == 0)
+            continue;
+        if (x->in == NULL) {
+            t->n += n;
+            t->n_slow += n_slow;
             t->expected += expected;
         } else if (t->in != NULL) {
-            t->in->off[j] += n_slow[k];
+            t->in->off[j] += n_slow;
             t->in->expected[j] += expected;
         }
     }
 }
 
-static void add_periods(struct tails *x, double *n, double *n_slow)
+static void add_periods(struct tails *x, struct period_samples *of_party)
 {
-    const struct course *c = x->s->c;
-    size_t bins = (size_t)(c->block_ns / c->bin_ns) * x->blocks_per_period;
-
-    for (size_t j = 0; j < x->n_periods; j++) {
-        size_t to = (j + 1) * bins < c->n_bins ? (j + 1) * bins : c->n_bins;
-        if (search_free_frac(x->s, j * bins, to, FINDING_MASK_STALL | FINDING_MASK_ERRORS) < 1)
+    for (size_t j = 0; j < x->periods.n; j++) {
+        if (search_period_free_frac(x->s, x->periods, j, FINDING_MASK_STALL | FINDING_MASK_ERRORS) <
+            1)
             continue;
-        for (size_t q = 0; q < c->n_strata; q++)
-            add_period(x, q, j, n, n_slow);
+        for (size_t q = 0; q < x->s->c->n_strata; q++)
+            add_period(x, q, j, of_party);
     }
 }
 
@@ -101,34 +89,32 @@ static bool periods_new(struct tails *x, struct err *e)
 
     for (size_t k = 0; k < x->p->n; k++)
         n += x->of_party[k].n_slow >= LEAST_SLOW;
-    if (!mem_cleared(&x->periods, n + 1, e))
+    if (!mem_cleared(&x->in, n + 1, e))
         return false;
     for (size_t k = 0; k < x->p->n; k++)
         if (x->of_party[k].n_slow >= LEAST_SLOW)
-            x->of_party[k].in = &x->periods[--n];
+            x->of_party[k].in = &x->in[--n];
     return true;
 }
 
 static bool fill_tails(struct tails *x, struct err *e)
 {
     const struct course *c = x->s->c;
-    double *n = NULL, *n_slow = NULL;
-    bool ok = mem_cleared(&x->of_party, x->p->n, e) && mem_new(&n, x->p->n, e) &&
-              mem_new(&n_slow, x->p->n, e);
+    struct period_samples *of_party = NULL;
+    bool ok = mem_cleared(&x->of_party, x->p->n, e) && mem_new(&of_party, x->p->n, e);
 
     if (ok)
-        add_periods(x, n, n_slow);
+        add_periods(x, of_party);
     ok = ok && periods_new(x, e);
     if (ok)
-        add_periods(x, n, n_slow);
+        add_periods(x, of_party);
     for (size_t i = 0; ok && i < c->n_places; i++)
         if (x->p->of_place[i] != UINT32_MAX) {
             x->of_party[x->p->of_place[i]].slow_ns += c->place_slow_ns[i];
             x->of_party[x->p->of_place[i]].busy_ns += c->place_busy_ns[i];
             x->busy_ns += c->place_busy_ns[i];
         }
-    free(n);
-    free(n_slow);
+    free(of_party);
     return ok;
 }
 
@@ -152,11 +138,11 @@ static double sureness(const struct tails *x, const struct tail *t, double share
 {
     double more = t->n_slow - share * t->expected, variance = 0, m = 0;
 
-    for (size_t j = 0; j < x->n_periods; j++)
+    for (size_t j = 0; j < x->periods.n; j++)
         m += t->in->expected[j] > 0;
     if (m < LEAST_PERIODS)
         return 0;
-    for (size_t j = 0; j < x->n_periods; j++) {
+    for (size_t j = 0; j < x->periods.n; j++) {
         double off = t->in->off[j] - share * t->in->expected[j] - more / m;
         variance += t->in->expected[j] > 0 ? off * off * m / (m - 1) : 0;
     }
@@ -212,14 +198,12 @@ static bool say(struct tails *x, size_t k, double share, double z, struct err *e
 
 static bool find_tails_of(struct search *s, const struct course_parties *p, struct err *e)
 {
-    const struct course *c = s->c;
     struct tails x = {.s = s, .p = p};
     double *v = NULL;
 
     if (p->n < 2)
         return true;
-    x.blocks_per_period = (c->n_blocks + MAX_PERIODS - 1) / MAX_PERIODS;
-    x.n_periods = (c->n_blocks + x.blocks_per_period - 1) / x.blocks_per_period;
+    x.periods = search_periods(s->c, MAX_PERIODS);
     bool ok = fill_tails(&x, e) && mem_new(&v, p->n, e);
     for (size_t k = 0; ok && k < p->n; k++) {
         const struct tail *t = &x.of_party[k];
@@ -234,7 +218,7 @@ static bool find_tails_of(struct search *s, const struct course_parties *p, stru
             ok = say(&x, k, share, z, e);
     }
     free(x.of_party);
-    free(x.periods);
+    free(x.in);
     free(v);
     return ok;
 }

@@ -346,7 +346,8 @@ static bool compare_quantile(const struct op_chart *x, unsigned permille, struct
     bool ok = true;
     *out = (struct stats_cmp){.ok = false};
     if (n_a == 1 && n_b == 1 && a.ok && b.ok)
-        stats_cmp_quantiles(&a, &b, (struct stats_noise){.kind = STATS_NOISE_UNKNOWN}, out);
+        stats_cmp_single(STATS_QUANTILES, &a, &b, (struct stats_noise){.kind = STATS_NOISE_UNKNOWN},
+                         out);
     else if (n_a + n_b > 2 && n_a > 0 && n_b > 0)
         ok = stats_cmp_groups(v, n_a, v + n_a, n_b, false, out, NULL);
     free(v);

@@ -351,7 +351,7 @@ static bool select_values(int64_t *v, size_t n, const size_t *ranks, size_t n_ra
 {
     if (n >= COUNTED_MIN_ROWS)
         return picker_select(v, n, ranks, n_ranks, out) || mem_none(e);
-    picker_select_in_place(v, n, ranks, n_ranks, out);
+    picker_select_in_place(v, n, 0, ranks, n_ranks, out);
     return true;
 }
 

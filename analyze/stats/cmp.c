@@ -149,8 +149,8 @@ static double break_even(const struct stats_cmp *c, const struct stats_ci *a,
     return lo;
 }
 
-static void cmp_single(enum stats_method method, const struct stats_ci *a, const struct stats_ci *b,
-                       struct stats_noise noise, struct stats_cmp *out)
+void stats_cmp_single(enum stats_method method, const struct stats_ci *a, const struct stats_ci *b,
+                      struct stats_noise noise, struct stats_cmp *out)
 {
     *out = stats_no_cmp(method, 1, 1, method == STATS_DIFFERENCE);
     if (noise.kind == STATS_NOISE_UNKNOWN)
@@ -176,24 +176,6 @@ static void cmp_single(enum stats_method method, const struct stats_ci *a, const
     out->ok = true;
     if (noise.kind == STATS_NOISE_UNKNOWN)
         out->break_even = break_even(out, a, b);
-}
-
-void stats_cmp_means(const struct stats_ci *a, const struct stats_ci *b, struct stats_noise noise,
-                     struct stats_cmp *out)
-{
-    cmp_single(STATS_MEANS, a, b, noise, out);
-}
-
-void stats_cmp_quantiles(const struct stats_ci *a, const struct stats_ci *b,
-                         struct stats_noise noise, struct stats_cmp *out)
-{
-    cmp_single(STATS_QUANTILES, a, b, noise, out);
-}
-
-void stats_cmp_rates(const struct stats_ci *a, const struct stats_ci *b, struct stats_noise noise,
-                     struct stats_cmp *out)
-{
-    cmp_single(STATS_DIFFERENCE, a, b, noise, out);
 }
 
 bool stats_holm(double *p, size_t n, struct err *e)

@@ -137,10 +137,8 @@ static size_t shares_keep(struct shares *s, int64_t *v, size_t n, size_t base, c
     return n_kept;
 }
 
-/* Values of ascending ranks, which all lie in [base, base + n): v has the values of those ranks in
- * any order, and is reordered. */
-static void select_ranks(int64_t *v, size_t n, size_t base, const size_t *ranks, size_t n_ranks,
-                         int64_t *out)
+void picker_select_in_place(int64_t *v, size_t n, size_t base, const size_t *ranks, size_t n_ranks,
+                            int64_t *out)
 {
     size_t done = 0; /* v[0..done) hold the smallest values */
     struct shares shares;
@@ -164,11 +162,6 @@ static void select_ranks(int64_t *v, size_t n, size_t base, const size_t *ranks,
         }
         out[i] = v[k];
     }
-}
-
-void picker_select_in_place(int64_t *v, size_t n, const size_t *ranks, size_t n_ranks, int64_t *out)
-{
-    select_ranks(v, n, 0, ranks, n_ranks, out);
 }
 
 /* ---- Two passes ---- */
@@ -242,8 +235,8 @@ void picker_finish(struct picker *p, const size_t *ranks, int64_t *out)
     for (size_t i = 0; i < p->n_wanted; i++) {
         const struct picker_wanted *w = &p->wanted[i];
         if (!has_one_value(w->bucket))
-            select_ranks(p->kept + w->at, w->n, w->base, ranks + w->first, w->n_wanted,
-                         out + w->first);
+            picker_select_in_place(p->kept + w->at, w->n, w->base, ranks + w->first, w->n_wanted,
+                                   out + w->first);
         for (size_t j = w->first; has_one_value(w->bucket) && j < w->first + w->n_wanted; j++)
             out[j] = (int64_t)w->bucket;
     }
@@ -269,7 +262,7 @@ static bool select_by_copy(const int64_t *v, size_t n, const size_t *ranks, size
     if (!mem_new(&copy, n, NULL))
         return false;
     memcpy(copy, v, n * sizeof *copy);
-    picker_select_in_place(copy, n, ranks, n_ranks, out);
+    picker_select_in_place(copy, n, 0, ranks, n_ranks, out);
     free(copy);
     return true;
 }

@@ -9,8 +9,9 @@
  * is; ranks in any order, repeats allowed. Linear in n. False: out of memory, or a rank >= n. */
 bool picker_select(const int64_t *v, size_t n, const size_t *ranks, size_t n_ranks, int64_t *out);
 
-/* The same for ascending ranks < n; reorders v. */
-void picker_select_in_place(int64_t *v, size_t n, const size_t *ranks, size_t n_ranks,
+/* The same for ascending ranks in [base, base + n): v has the values of these in any order, and is
+ * reordered. */
+void picker_select_in_place(int64_t *v, size_t n, size_t base, const size_t *ranks, size_t n_ranks,
                             int64_t *out);
 
 /* The same for values that are never held all at once: they are shown twice, in any order. Holds

@@ -4,7 +4,6 @@
 #include "libcommon/mem.h"
 
 #include <gsl/gsl_cdf.h>
-#include <gsl/gsl_fit.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
@@ -56,28 +55,33 @@ done:
     return ok;
 }
 
+struct stats_line stats_fit_line(const double *y, size_t n)
+{
+    double count = (double)n, st = 0, sy = 0, stt = 0, sty = 0;
+    for (size_t i = 0; i < n; i++) {
+        double t = (double)i;
+        st += t;
+        sy += y[i];
+        stt += t * t;
+        sty += t * y[i];
+    }
+    double slope = (count * sty - st * sy) / (count * stt - st * st);
+    return (struct stats_line){(sy - slope * st) / count, slope};
+}
+
 /* Batch length that BSE chooses for x after a straight line is taken out of it. */
 static bool detrended_batch(const double *x, size_t n, size_t *m, struct err *e)
 {
-    double *t = NULL, *residual = NULL;
-    bool ok = mem_new(&t, n, e) && mem_new(&residual, n, e);
+    struct stats_line line = stats_fit_line(x, n);
+    struct stats_bse bse = {0};
+    double *residual;
 
-    if (!ok)
-        goto done;
+    if (!mem_new(&residual, n, e))
+        return false;
     for (size_t i = 0; i < n; i++)
-        t[i] = (double)i;
-    double c0, c1, cov00, cov01, cov11, sumsq;
-    if (gsl_fit_linear(t, 1, x, 1, n, &c0, &c1, &cov00, &cov01, &cov11, &sumsq) != 0) {
-        ok = err_set(e, "no straight line fits the series");
-        goto done;
-    }
-    for (size_t i = 0; i < n; i++)
-        residual[i] = x[i] - (c0 + c1 * t[i]);
-    struct stats_bse bse;
-    ok = stats_bse(residual, n, &bse, e);
+        residual[i] = x[i] - (line.base + line.slope * (double)i);
+    bool ok = stats_bse(residual, n, &bse, e);
     *m = bse.m;
-done:
-    free(t);
     free(residual);
     return ok;
 }

@@ -78,6 +78,12 @@ bool stats_stalls(const double *x, size_t n, size_t *n_stalls, struct err *e);
 
 #define STATS_FEW_STALLS 10
 
+/* The straight line base + slope i that is nearest to y[0..n-1] by least squares; n >= 2. */
+struct stats_line {
+    double base, slope;
+};
+struct stats_line stats_fit_line(const double *y, size_t n);
+
 /* Section 7: drift. */
 struct stats_drift {
     bool ok; /* enough segments, and not all batches alike */
@@ -244,18 +250,11 @@ struct stats_cmp {
     double break_even;        /* largest sigma_run with p < .05; NaN where sigma_run is known */
 };
 
-/* Section 8, single run a side: throughput and other means (a and b from stats_mean). */
-void stats_cmp_means(const struct stats_ci *a, const struct stats_ci *b, struct stats_noise noise,
-                     struct stats_cmp *out);
-
-/* Single run a side: quantiles (a and b from stats_quantile_ci), MOVER. */
-void stats_cmp_quantiles(const struct stats_ci *a, const struct stats_ci *b,
-                         struct stats_noise noise, struct stats_cmp *out);
-
-/* Single run a side: error rates (a and b from stats_error_rate), as a difference of fractions. Run
- * noise enters as sigma * rate on either side. */
-void stats_cmp_rates(const struct stats_ci *a, const struct stats_ci *b, struct stats_noise noise,
-                     struct stats_cmp *out);
+/* Section 8, a single run on either side: STATS_MEANS (a and b from stats_mean), STATS_QUANTILES
+ * (from stats_quantile_ci) or STATS_DIFFERENCE, of error rates (from stats_error_rate): run noise
+ * enters that as sigma * rate on either side. */
+void stats_cmp_single(enum stats_method method, const struct stats_ci *a, const struct stats_ci *b,
+                      struct stats_noise noise, struct stats_cmp *out);
 
 /* Several runs on at least one side, one value a run: one against n >= 3, Welch (smaller side 2-3),
  * or Mann-Whitney with Hodges-Lehmann, on the logs; on the values themselves if is_difference. */

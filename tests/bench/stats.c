@@ -229,9 +229,9 @@ static bool repeat_single(struct cell *c, struct run *run, struct rng *r, struct
     for (int s = 0; s < 2; s++)
         if (!run_make(run, r, c, run_factor(r)) || !run_intervals(run, &mean[s], quantile[s], e))
             return err_set(e, "out of memory");
-    stats_cmp_means(&mean[0], &mean[1], noise, &cmp[0]);
+    stats_cmp_single(STATS_MEANS, &mean[0], &mean[1], noise, &cmp[0]);
     for (int q = 0; q < 2; q++)
-        stats_cmp_quantiles(&quantile[0][q], &quantile[1][q], noise, &cmp[1 + q]);
+        stats_cmp_single(STATS_QUANTILES, &quantile[0][q], &quantile[1][q], noise, &cmp[1 + q]);
     if (!any_claim(cmp, &alarm, e))
         return false;
     c->single_alarms += alarm;
@@ -242,7 +242,7 @@ static bool repeat_single(struct cell *c, struct run *run, struct rng *r, struct
         larger.se *= effect;
         larger.lo *= effect;
         larger.hi *= effect;
-        stats_cmp_means(&mean[0], &larger, noise, &cmp[0]);
+        stats_cmp_single(STATS_MEANS, &mean[0], &larger, noise, &cmp[0]);
         c->single_found += cmp[0].p < .05;
         c->single_tried++;
     }

@@ -182,14 +182,14 @@ static void test_v11_means(void **state)
     (void)state;
     struct stats_ci a = mean_ci(1000, 12, 11), b = mean_ci(940, 15, 17);
     struct stats_cmp c;
-    stats_cmp_means(&a, &b, unknown, &c);
+    stats_cmp_single(STATS_MEANS, &a, &b, unknown, &c);
     assert_true(c.ok);
     statvec_assert_close(c.t, -3.099042623, DIGITS_10);
     statvec_assert_close(c.df, 27.88305342, DIGITS_10);
     statvec_assert_close(c.p, .004402702, DIGITS_7);
     statvec_assert_close(exp(c.lo), .9023240409, DIGITS_10);
     statvec_assert_close(exp(c.hi), .9792490945, DIGITS_10);
-    stats_cmp_means(&a, &b, (struct stats_noise){STATS_NOISE_CV, .02, 0}, &c);
+    stats_cmp_single(STATS_MEANS, &a, &b, (struct stats_noise){STATS_NOISE_CV, .02, 0}, &c);
     statvec_assert_close(c.p, .07510619, DIGITS_7);
     statvec_assert_close(exp(c.lo), .8780432644, DIGITS_10);
     statvec_assert_close(exp(c.hi), 1.006328544, DIGITS_10);
@@ -203,21 +203,21 @@ static void test_v17_break_even(void **state)
     struct stats_ci a = mean_ci(1000, 12, 11), b = mean_ci(940, 15, 17);
     struct stats_cmp c;
     const struct stats_question rate = {true, .05};
-    stats_cmp_means(&a, &b, unknown, &c);
+    stats_cmp_single(STATS_MEANS, &a, &b, unknown, &c);
     statvec_assert_close(c.break_even, .0170852358, DIGITS_9);
     assert_int_equal(stats_verdict(&c, rate, c.p, NULL), STATS_DIFFERS);
     struct stats_ci x = mean_ci(1000, 5, 30), y = mean_ci(800, 6, 30);
-    stats_cmp_means(&x, &y, unknown, &c);
+    stats_cmp_single(STATS_MEANS, &x, &y, unknown, &c);
     statvec_assert_close(c.break_even, .0802519183, DIGITS_9);
     b.value = 990;
-    stats_cmp_means(&a, &b, unknown, &c);
+    stats_cmp_single(STATS_MEANS, &a, &b, unknown, &c);
     assert_true(c.break_even == 0);
     assert_int_equal(stats_verdict(&c, rate, c.p, NULL), STATS_SAME_WITHIN_RUN);
     b.se = 60;
-    stats_cmp_means(&a, &b, unknown, &c);
+    stats_cmp_single(STATS_MEANS, &a, &b, unknown, &c);
     assert_int_equal(stats_verdict(&c, rate, c.p, NULL), STATS_INCONCLUSIVE);
     y = mean_ci(1e-9, 1e-12, 30);
-    stats_cmp_means(&x, &y, unknown, &c);
+    stats_cmp_single(STATS_MEANS, &x, &y, unknown, &c);
     assert_true(c.break_even == 1);
     double sigma;
     assert_true(stats_history_sigma(v10_a, 6, &sigma));
@@ -231,10 +231,10 @@ static void test_history(void **state)
     (void)state;
     struct stats_ci a = mean_ci(1000, 12, 11), b = mean_ci(940, 15, 17);
     struct stats_cmp c;
-    stats_cmp_means(&a, &b, (struct stats_noise){STATS_NOISE_HISTORY, .05, 5}, &c);
+    stats_cmp_single(STATS_MEANS, &a, &b, (struct stats_noise){STATS_NOISE_HISTORY, .05, 5}, &c);
     statvec_assert_close(c.se, .05 * sqrt(2), 1e-12);
     assert_true(c.df == 4);
-    stats_cmp_means(&a, &b, (struct stats_noise){STATS_NOISE_HISTORY, .001, 5}, &c);
+    stats_cmp_single(STATS_MEANS, &a, &b, (struct stats_noise){STATS_NOISE_HISTORY, .001, 5}, &c);
     statvec_assert_close(c.se, hypot(.012, 15. / 940), 1e-12); /* never below the runs' own */
     struct stats_ci q = {.ok = true,
                          .why = "",
@@ -243,7 +243,8 @@ static void test_history(void **state)
                          .hi = 10 * exp(.196),
                          .lo90 = 9,
                          .hi90 = 11};
-    stats_cmp_quantiles(&q, &q, (struct stats_noise){STATS_NOISE_HISTORY, .001, 5}, &c);
+    stats_cmp_single(STATS_QUANTILES, &q, &q, (struct stats_noise){STATS_NOISE_HISTORY, .001, 5},
+                     &c);
     statvec_assert_close(c.se, .1 * sqrt(2), 1e-12);
     assert_true(c.p == 1);
 }
@@ -256,7 +257,7 @@ static void test_v12_mover(void **state)
     struct stats_ci b = {
         .ok = true, .why = "", .value = 11.2, .lo = 10.7, .hi = 12.1, .lo90 = 10.8, .hi90 = 12};
     struct stats_cmp c;
-    stats_cmp_quantiles(&a, &b, unknown, &c);
+    stats_cmp_single(STATS_QUANTILES, &a, &b, unknown, &c);
     assert_true(c.ok);
     statvec_assert_close(exp(c.theta), 1.12, 1e-12);
     statvec_assert_close(exp(c.lo), 1.024123416, DIGITS_10);
@@ -264,12 +265,12 @@ static void test_v12_mover(void **state)
     statvec_assert_close(c.p, erfc(3.92 * c.theta / (c.hi - c.lo) / sqrt(2)), 1e-9);
     assert_true(c.break_even > 0);
     struct stats_cmp wide;
-    stats_cmp_quantiles(&a, &b, (struct stats_noise){STATS_NOISE_CV, .03, 0}, &wide);
+    stats_cmp_single(STATS_QUANTILES, &a, &b, (struct stats_noise){STATS_NOISE_CV, .03, 0}, &wide);
     statvec_assert_close(wide.theta - wide.lo, hypot(c.theta - c.lo, 1.96 * .03 * sqrt(2)), 1e-12);
     statvec_assert_close(wide.hi90 - wide.theta, hypot(c.hi90 - c.theta, 1.645 * .03 * sqrt(2)),
                          1e-12);
     a.lo = 0; /* no information below */
-    stats_cmp_quantiles(&a, &b, unknown, &c);
+    stats_cmp_single(STATS_QUANTILES, &a, &b, unknown, &c);
     assert_true(c.ok && isinf(c.hi) && c.p == 1);
 }
 
@@ -279,20 +280,20 @@ static void test_comparisons_without_an_answer(void **state)
     struct stats_ci a = mean_ci(1000, 0, 11), b = mean_ci(940, 0, 17);
     struct stats_cmp c;
     const struct stats_question rate = {true, .05};
-    stats_cmp_means(&a, &b, (struct stats_noise){STATS_NOISE_CV, .02, 0}, &c);
+    stats_cmp_single(STATS_MEANS, &a, &b, (struct stats_noise){STATS_NOISE_CV, .02, 0}, &c);
     assert_false(c.ok); /* both errors are 0 */
     assert_int_equal(stats_verdict(&c, rate, c.p, NULL), STATS_NOT_ENOUGH_DATA);
     b.se = 5;
-    stats_cmp_means(&a, &b, unknown, &c);
+    stats_cmp_single(STATS_MEANS, &a, &b, unknown, &c);
     assert_true(c.ok);
     statvec_assert_close(c.df, 17, 1e-12);
     b.value = 0;
-    stats_cmp_means(&a, &b, unknown, &c);
+    stats_cmp_single(STATS_MEANS, &a, &b, unknown, &c);
     assert_false(c.ok);
     b.value = 940;
     b.ok = false;
     b.why = "fewer than 20 segments";
-    stats_cmp_means(&a, &b, unknown, &c);
+    stats_cmp_single(STATS_MEANS, &a, &b, unknown, &c);
     assert_string_equal(c.why, "fewer than 20 segments");
     statvec_assert_close(exp(c.theta), .94, 1e-12); /* the ratio is known all the same */
     assert_true(stats_cmp_groups(v10_a, 1, v10_b, 2, false, &c, &e));
@@ -312,7 +313,7 @@ static void test_error_rates(void **state)
     (void)state;
     struct stats_ci a = mean_ci(.01, .001, 20), b = mean_ci(.02, .002, 20);
     struct stats_cmp c;
-    stats_cmp_rates(&a, &b, unknown, &c);
+    stats_cmp_single(STATS_DIFFERENCE, &a, &b, unknown, &c);
     assert_true(c.ok && c.is_difference);
     statvec_assert_close(c.theta, .01, 1e-12);
     statvec_assert_close(c.se, hypot(.001, .002), 1e-12);
@@ -405,10 +406,10 @@ static void test_gate(void **state)
     struct stats_ci a = mean_ci(1000, 5, 50), same = mean_ci(1001, 5, 50),
                     slow = mean_ci(900, 5, 50), near = mean_ci(945, 5, 50);
     struct stats_cmp c_same, c_slow, c_near, c_unknown;
-    stats_cmp_means(&a, &same, known, &c_same);
-    stats_cmp_means(&a, &slow, known, &c_slow);
-    stats_cmp_means(&a, &near, known, &c_near);
-    stats_cmp_means(&a, &slow, unknown, &c_unknown);
+    stats_cmp_single(STATS_MEANS, &a, &same, known, &c_same);
+    stats_cmp_single(STATS_MEANS, &a, &slow, known, &c_slow);
+    stats_cmp_single(STATS_MEANS, &a, &near, known, &c_near);
+    stats_cmp_single(STATS_MEANS, &a, &slow, unknown, &c_unknown);
     enum exit_code code;
     struct stats_gate g[2] = {gate_of(&c_same, .05, true), gate_of(&c_same, .1, true)};
     assert_true(stats_gate_decide(g, 2, &code, &e));
