@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A piece of work may hold some 20 bytes a row while it runs: never many of them at a time. */
-#define MAX_THREADS 4
-
 struct job {
     struct task task;
     size_t place; /* in the caller's order */
@@ -60,10 +57,10 @@ bool tasks_run(struct task *tasks, size_t n, unsigned n_threads, struct err *e)
     qsort(q.jobs, n, sizeof *q.jobs, compare_costs);
 
     n_threads = tasks_n_threads(n_threads);
-    pthread_t others[MAX_THREADS];
+    pthread_t others[TASKS_MAX_THREADS];
     size_t n_others = 0;
     /* A thread that cannot be had is one fewer. */
-    while (n_others + 1 < n_threads && n_others + 1 < n && n_others + 1 < MAX_THREADS &&
+    while (n_others + 1 < n_threads && n_others + 1 < n && n_others + 1 < TASKS_MAX_THREADS &&
            pthread_create(&others[n_others], NULL, work, &q) == 0)
         n_others++;
     work(&q);

@@ -15,8 +15,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The upper bound on concurrent readers, each of which holds buffers of its own. */
-#define MAX_READERS 8
+/* Threads that read, of all inputs together. */
+#define MAX_READING 8
 #define NS_PER_DAY  (INT64_C(86400) * 1000000000)
 
 /* ---- Reading them once ---- */
@@ -115,97 +115,76 @@ static bool read_input(struct merge_input *in, const struct recfile_options *how
     return true;
 }
 
-/* Inputs are read in parallel, each on as many threads as that leaves. */
-struct readers {
-    struct merge *m;
+/* What all of the first pass have: inputs are read in parallel, each on as many threads as that
+ * leaves. */
+struct pass {
     const struct merge_options *options;
-    unsigned n_threads, n_threads_each;
+    unsigned n_threads_each;
     pthread_mutex_t lock;
-    size_t n_begun;
-    struct err error; /* of the first input on the command line that failed */
-    size_t failed;
     uint64_t n_read, n_total; /* bytes of the files */
 };
 
-/* Of one reader. */
+/* Of one input. */
 struct reading {
-    struct readers *readers;
+    struct pass *pass;
+    struct merge_input *input;
     uint64_t n_read; /* of the file, so far */
 };
 
 static void on_progress(void *ctx, uint64_t n_read, uint64_t n_total)
 {
-    struct reading *reading = ctx;
-    struct readers *r = reading->readers;
+    struct reading *x = ctx;
+    struct pass *p = x->pass;
 
     (void)n_total;
-    pthread_mutex_lock(&r->lock);
-    r->n_read += n_read - reading->n_read;
-    reading->n_read = n_read;
-    if (r->options->progress)
-        progress_update(r->options->progress, r->n_read, r->n_total);
-    pthread_mutex_unlock(&r->lock);
+    pthread_mutex_lock(&p->lock);
+    p->n_read += n_read - x->n_read;
+    x->n_read = n_read;
+    if (p->options->progress)
+        progress_update(p->options->progress, p->n_read, p->n_total);
+    pthread_mutex_unlock(&p->lock);
 }
 
-static void *read_main(void *arg)
+static bool read_one(void *reading, struct err *e)
 {
-    struct readers *r = arg;
+    struct reading *x = reading;
+    const struct recfile_options how = {.salvage = x->pass->options->salvage,
+                                        .threads = x->pass->n_threads_each,
+                                        .alone = true,
+                                        .progress = on_progress,
+                                        .progress_ctx = x};
 
-    for (;;) {
-        pthread_mutex_lock(&r->lock);
-        size_t i = r->n_begun < r->m->n_inputs ? r->n_begun++ : SIZE_MAX;
-        pthread_mutex_unlock(&r->lock);
-        if (i == SIZE_MAX)
-            return NULL;
-        struct reading reading = {.readers = r};
-        const struct recfile_options how = {.salvage = r->options->salvage,
-                                            .threads = r->n_threads_each,
-                                            .alone = true,
-                                            .progress = on_progress,
-                                            .progress_ctx = &reading};
-        struct err e = {""};
-        if (read_input(&r->m->inputs[i], &how, &e))
-            continue;
-        pthread_mutex_lock(&r->lock);
-        if (i < r->failed) {
-            r->failed = i;
-            r->error = e;
-        }
-        r->n_begun = r->m->n_inputs;
-        pthread_mutex_unlock(&r->lock);
-    }
-}
-
-static void choose_threads(struct readers *r)
-{
-    unsigned n = tasks_n_threads(r->options->threads);
-
-    n = n < MAX_READERS ? n : MAX_READERS;
-    r->n_threads = r->m->n_inputs < n ? (unsigned)r->m->n_inputs : n;
-    /* With salvage, both passes must drop the same rows. */
-    r->n_threads_each = r->options->salvage ? 1 : n / r->n_threads;
+    return read_input(x->input, &how, e);
 }
 
 static bool read_inputs(struct merge *m, const struct merge_options *o, struct err *e)
 {
-    struct readers r = {.m = m, .options = o, .failed = SIZE_MAX};
-    pthread_t threads[MAX_READERS];
-    unsigned n_started = 0;
-    struct stat st;
+    struct pass p = {.options = o};
+    struct reading *readings = NULL;
+    struct task *tasks = NULL;
+    unsigned n = tasks_n_threads(o->threads), n_readers = TASKS_MAX_THREADS;
 
-    for (size_t i = 0; i < m->n_inputs; i++)
-        if (stat(m->inputs[i].path, &st) == 0)
-            r.n_total += (uint64_t)st.st_size;
-    choose_threads(&r);
-    pthread_mutex_init(&r.lock, NULL);
-    while (n_started + 1 < r.n_threads &&
-           pthread_create(&threads[n_started], NULL, read_main, &r) == 0)
-        n_started++;
-    read_main(&r); /* this thread is one of them */
-    for (unsigned i = 0; i < n_started; i++)
-        pthread_join(threads[i], NULL);
-    pthread_mutex_destroy(&r.lock);
-    return r.failed == SIZE_MAX || err_set(e, "%s", r.error.msg);
+    n = n < MAX_READING ? n : MAX_READING;
+    n_readers = n < n_readers ? n : n_readers;
+    n_readers = m->n_inputs < n_readers ? (unsigned)m->n_inputs : n_readers;
+    /* With salvage, both passes must drop the same rows. */
+    p.n_threads_each = o->salvage ? 1 : n / n_readers;
+
+    bool ok = mem_cleared(&readings, m->n_inputs, e) && mem_new(&tasks, m->n_inputs, e);
+    for (size_t i = 0; ok && i < m->n_inputs; i++) {
+        struct stat st;
+        uint64_t n_bytes = stat(m->inputs[i].path, &st) == 0 ? (uint64_t)st.st_size : 0;
+
+        p.n_total += n_bytes;
+        readings[i] = (struct reading){&p, &m->inputs[i], 0};
+        tasks[i] = (struct task){read_one, &readings[i], n_bytes};
+    }
+    pthread_mutex_init(&p.lock, NULL);
+    ok = ok && tasks_run(tasks, m->n_inputs, n_readers, e);
+    pthread_mutex_destroy(&p.lock);
+    free(readings);
+    free(tasks);
+    return ok;
 }
 
 /* ---- Threads ---- */
