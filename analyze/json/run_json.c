@@ -2,6 +2,7 @@
 
 #include "analyze/json/json_capture.h"
 #include "analyze/json/json_internal.h"
+#include "analyze/model/fields.h"
 #include "analyze/write/json.h"
 
 static void put_total_of_set(struct json_out *w, const struct throughput *t)
@@ -41,21 +42,28 @@ static void put_segments(struct json_out *w, const struct segments *s)
     json_out_end(w);
 }
 
+static void put_fields(struct json_out *w, const struct field *const *list, const void *group)
+{
+    for (; *list != NULL; list++)
+        if (!field_is_known(*list, group))
+            json_put_null(w, (*list)->json);
+        else if ((*list)->is_real)
+            json_put_real(w, (*list)->json, field_real(*list, group));
+        else
+            json_put_integer(w, (*list)->json, field_integer(*list, group));
+}
+
 static void put_ttfb(struct json_out *w, const struct times *t)
 {
     if (!json_out_open(w, "ttfb", t->present))
         return;
-    JSON_MEMBERS(w, t, n, mean_ns, stddev_ns);
-    JSON_PUT(w, "best_ns", t->fastest_ns);
-    JSON_MEMBERS(w, t, p25_ns, p50_ns, p75_ns, p90_ns, p99_ns);
-    JSON_PUT(w, "worst_ns", t->slowest_ns);
+    put_fields(w, times_ttfb_json, t);
     json_out_end(w);
 }
 
 static void put_durations(struct json_out *w, const struct durations *d)
 {
-    JSON_MEMBERS(w, &d->dur, n, mean_ns, stddev_ns, p25_ns, p50_ns, p75_ns, p90_ns, p99_ns,
-                 fastest_ns, slowest_ns);
+    put_fields(w, times_json, &d->dur);
     put_ttfb(w, &d->ttfb);
 }
 
@@ -69,13 +77,7 @@ static void put_durations_as(struct json_out *w, const char *key, const struct d
 
 static void put_sized(struct json_out *w, const struct sized *s)
 {
-    JSON_MEMBERS(w, s, n, n_unrated, mean_bytes, mean_ns);
-    JSON_PUT_IF(w, "mean_bytes_per_s", s->rated, s->mean_bytes_per_s);
-    JSON_PUT_IF(w, "p50_bytes_per_s", s->rated, s->p50_bytes_per_s);
-    JSON_PUT_IF(w, "p90_bytes_per_s", s->rated, s->p90_bytes_per_s);
-    JSON_PUT_IF(w, "p99_bytes_per_s", s->rated, s->p99_bytes_per_s);
-    JSON_PUT_IF(w, "fastest_bytes_per_s", s->rated, s->fastest_bytes_per_s);
-    JSON_PUT_IF(w, "slowest_bytes_per_s", s->rated, s->slowest_bytes_per_s);
+    put_fields(w, sized_fields, s);
     put_ttfb(w, &s->ttfb);
 }
 

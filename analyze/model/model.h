@@ -89,7 +89,8 @@ struct segments {
 /* Of fewer, the median by the rule of ranks is the fastest one: reports and charts leave it out. */
 #define ANALYSIS_MIN_MEDIAN 4
 
-/* Durations of a set of requests, or their times to first byte. */
+/* Durations of a set of requests, or their times to first byte. fields.h lists the figures. */
+#define TIMES_N_QUANTILES 5
 struct times {
     bool present;
     int64_t n;
@@ -102,7 +103,7 @@ struct durations {
     struct times dur, ttfb;
 };
 
-/* Throughput of single requests (section 5, "several sizes"). */
+/* Throughput of single requests (section 5, "several sizes"). fields.h lists the figures. */
 struct sized {
     bool present;
     int64_t n, n_unrated;

@@ -6,17 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const figures_names[N_FIGURES] = {
-    [FIGURE_N] = "Considered", [FIGURE_SIZE] = "Avg size",   [FIGURE_TIME] = "Avg time",
-    [FIGURE_MEAN] = "Avg",     [FIGURE_FASTEST] = "Fastest", [FIGURE_P25] = "25%",
-    [FIGURE_P50] = "50%",      [FIGURE_P75] = "75%",         [FIGURE_P90] = "90%",
-    [FIGURE_P99] = "99%",      [FIGURE_SLOWEST] = "Slowest", [FIGURE_STDDEV] = "StdDev",
-};
-
-const enum figure figures_times[] = {FIGURE_N,       FIGURE_MEAN,   FIGURE_FASTEST, FIGURE_P25,
-                                     FIGURE_P50,     FIGURE_P75,    FIGURE_P90,     FIGURE_P99,
-                                     FIGURE_SLOWEST, FIGURE_STDDEV, N_FIGURES};
-
 struct units_text figures_clock(int64_t ns)
 {
     struct units_text t;
@@ -67,43 +56,23 @@ struct units_text figures_ms(double ms)
     return figures_ns(ms * 1e6);
 }
 
-struct figures figures_of_times(const struct times *t)
+struct units_text figures_field(const struct field *x, const void *group)
 {
-    return (struct figures){
-        .present = t->present,
-        .n = t->n,
-        .v = {[FIGURE_MEAN] = figures_ns(t->mean_ns),
-              [FIGURE_FASTEST] = units_duration(t->fastest_ns),
-              [FIGURE_P25] = units_duration(t->p25_ns),
-              [FIGURE_P50] = units_duration(t->p50_ns),
-              [FIGURE_P75] = units_duration(t->p75_ns),
-              [FIGURE_P90] = units_duration(t->p90_ns),
-              [FIGURE_P99] = units_duration(t->p99_ns),
-              [FIGURE_SLOWEST] = units_duration(t->slowest_ns),
-              [FIGURE_STDDEV] = figures_ns(t->stddev_ns)},
-    };
-}
+    double value = field_real(x, group);
 
-static struct units_text rate(const struct sized *s, double bytes_per_s)
-{
-    return s->rated ? units_byte_rate(bytes_per_s) : (struct units_text){"-"};
-}
-
-struct figures figures_of_sized(const struct sized *s)
-{
-    return (struct figures){
-        .present = s->present,
-        .n = s->n,
-        .n_unrated = s->n_unrated,
-        .v = {[FIGURE_SIZE] = units_size(s->mean_bytes),
-              [FIGURE_TIME] = figures_ns(s->mean_ns),
-              [FIGURE_MEAN] = rate(s, s->mean_bytes_per_s),
-              [FIGURE_FASTEST] = rate(s, s->fastest_bytes_per_s),
-              [FIGURE_P50] = rate(s, s->p50_bytes_per_s),
-              [FIGURE_P90] = rate(s, s->p90_bytes_per_s),
-              [FIGURE_P99] = rate(s, s->p99_bytes_per_s),
-              [FIGURE_SLOWEST] = rate(s, s->slowest_bytes_per_s)},
-    };
+    if (!field_is_known(x, group) || isnan(value))
+        return (struct units_text){"-"};
+    switch (x->unit) {
+    case FIELD_COUNT:
+        return units_count(field_integer(x, group));
+    case FIELD_BYTES:
+        return units_size(value);
+    case FIELD_BYTES_PER_S:
+        return units_byte_rate(value);
+    case FIELD_NS:
+        break;
+    }
+    return x->is_real ? figures_ns(value) : units_duration(field_integer(x, group));
 }
 
 struct units_text figures_bucket(const struct size_bucket *b)

@@ -1,42 +1,15 @@
-/* The figures of a set of requests, as text and HTML show them: one list, one name for each. */
+/* Figures and times as text and pages show them. */
 #ifndef S3_ANALYZE_REPORT_FIGURES_H
 #define S3_ANALYZE_REPORT_FIGURES_H
 
-#include "analyze/analysis/analysis.h"
+#include "analyze/model/fields.h"
 #include "libcommon/units.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Times, or where sizes differ rates, from FIGURE_MEAN on. Lists of columns end with N_FIGURES. */
-enum figure {
-    FIGURE_N,
-    FIGURE_SIZE,
-    FIGURE_TIME,
-    FIGURE_MEAN,
-    FIGURE_FASTEST,
-    FIGURE_P25,
-    FIGURE_P50,
-    FIGURE_P75,
-    FIGURE_P90,
-    FIGURE_P99,
-    FIGURE_SLOWEST,
-    FIGURE_STDDEV,
-    N_FIGURES
-};
-
-/* Headings of columns, and the columns of a table of times. */
-extern const char *const figures_names[N_FIGURES];
-extern const enum figure figures_times[];
-
-struct figures {
-    bool present;
-    int64_t n, n_unrated;
-    struct units_text v[N_FIGURES]; /* "-": unknown; "": no such figure, as of FIGURE_N */
-};
-
-struct figures figures_of_times(const struct times *t);
-struct figures figures_of_sized(const struct sized *s);
+/* A figure of a group of them (fields.h); "-": it is not known. */
+struct units_text figures_field(const struct field *x, const void *group);
 
 /* The time of day in UTC, "05:41:42.505", and with the day, "2026-11-21 05:41:42.505". They are
  * cut, not rounded, as every clock is. */

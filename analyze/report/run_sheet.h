@@ -32,6 +32,9 @@ void run_sheet_total(struct sheet *s, const struct analysis *a);
 
 /* ---- Parts of these ---- */
 
+/* The headings of these figures, behind the empty one of the rows. */
+void run_sheet_headings(struct sheet *s, const struct field *const *list);
+
 /* How long the requests of an operation took or, where sizes differ, how fast each was. */
 void run_sheet_requests(struct sheet *s, const struct requests *q);
 /* Hosts of an operation, or of the cluster total (`q` is NULL then). Nothing for one host. */

@@ -74,20 +74,34 @@ static size_t mark_notable(struct party *p, size_t n)
     return n_notable;
 }
 
+/* Figures, and the list of them; group NULL: there are none. */
+struct group {
+    const void *group;
+    const struct field *const *list;
+};
+
 /* Durations, or throughputs of single requests where sizes differ. */
-static struct figures figures_of(const struct party *p)
+static struct group figures_of(const struct party *p)
 {
     if (p->durations && p->durations->dur.present)
-        return figures_of_times(&p->durations->dur);
-    return p->sized && p->sized->present ? figures_of_sized(p->sized) : (struct figures){0};
+        return (struct group){&p->durations->dur, times_columns};
+    return (struct group){p->sized && p->sized->present ? p->sized : NULL, sized_fields};
 }
 
-static struct figures ttfb_of(const struct party *p)
+static struct group ttfb_of(const struct party *p)
 {
-    if (p->durations && p->durations->ttfb.present)
-        return figures_of_times(&p->durations->ttfb);
-    return p->sized && p->sized->ttfb.present ? figures_of_times(&p->sized->ttfb)
-                                              : (struct figures){0};
+    const struct times *t = p->durations ? &p->durations->ttfb : p->sized ? &p->sized->ttfb : NULL;
+
+    return (struct group){t && t->present ? t : NULL, times_columns};
+}
+
+/* The figure of that heading; "": there is none. */
+static struct units_text figure(struct group g, const char *heading)
+{
+    for (; g.group != NULL && *g.list != NULL; g.list++)
+        if ((*g.list)->heading != NULL && strcmp((*g.list)->heading, heading) == 0)
+            return figures_field(*g.list, g.group);
+    return (struct units_text){""};
 }
 
 /* The figure by which the party's segments are sorted. */
@@ -118,7 +132,7 @@ static void put_throughput(struct sheet *s, const char *kind, const struct party
                    "Median seg", "Slowest seg");
     for (size_t i = 0; i < n; i++) {
         const struct throughput *x = p[i].throughput;
-        const struct figures figures = figures_of(&p[i]);
+        const struct group g = figures_of(&p[i]);
 
         s->when = p[i].notable ? SHEET_ALWAYS : SHEET_DETAIL;
         SHEET_ROW(s, TEXT_PLAIN, intern_shown(p[i].name), units_count(p[i].n_requests).s,
@@ -126,8 +140,8 @@ static void put_throughput(struct sheet *s, const char *kind, const struct party
                   largest <= 0  ? ""
                   : !x->present ? "-"
                                 : figures_rate_like(x->bytes_per_s, largest).s,
-                  x->present ? units_rate(x->objects_per_s).s : "-", figures.v[FIGURE_P50].s,
-                  figures.v[FIGURE_P99].s);
+                  x->present ? units_rate(x->objects_per_s).s : "-", figure(g, "50%").s,
+                  figure(g, "99%").s);
         pick_cell(s, largest, p[i].segments, &p[i].segments->fastest);
         pick_cell(s, largest, p[i].segments, &p[i].segments->median);
         pick_cell(s, largest, p[i].segments, &p[i].segments->slowest);
@@ -136,22 +150,21 @@ static void put_throughput(struct sheet *s, const char *kind, const struct party
 }
 
 static void put_figures(struct sheet *s, const char *title, const char *kind, const struct party *p,
-                        size_t n, struct figures (*of)(const struct party *))
+                        size_t n, struct group (*of)(const struct party *))
 {
     char whole[64];
 
     snprintf(whole, sizeof whole, "%s by %s", title, kind);
-    sheet_table(s, "lrrrrrrrrrr", whole);
-    SHEET_HEADINGS(s, "");
-    for (const enum figure *c = figures_times; *c != N_FIGURES; c++)
-        sheet_cell(s, "%s", figures_names[*c]);
+    sheet_table(s, "lrrrrrrrrrrrrrrr", whole);
+    run_sheet_headings(s, times_columns);
     for (size_t i = 0; i < n; i++) {
-        const struct figures x = of(&p[i]);
-        if (!x.present)
+        const struct group g = of(&p[i]);
+
+        if (g.group == NULL)
             continue;
         SHEET_ROW(s, TEXT_PLAIN, intern_shown(p[i].name));
-        for (const enum figure *c = figures_times; *c != N_FIGURES; c++)
-            sheet_cell(s, "%s", *c == FIGURE_N ? units_count(x.n).s : x.v[*c].s);
+        for (const struct field *const *c = times_columns; *c != NULL; c++)
+            sheet_cell(s, "%s", figure(g, (*c)->heading).s);
     }
 }
 

@@ -1,61 +1,60 @@
 #include "analyze/report/run_sheet.h"
 
-#include <string.h>
-
-/* The heading of `columns`, behind that of the rows. */
-static void headings(struct sheet *s, const enum figure *columns)
+void run_sheet_headings(struct sheet *s, const struct field *const *list)
 {
     SHEET_HEADINGS(s, "");
-    for (; *columns != N_FIGURES; columns++)
-        sheet_cell(s, "%s", figures_names[*columns]);
+    for (; *list != NULL; list++)
+        if ((*list)->heading != NULL)
+            sheet_cell(s, "%s", (*list)->heading);
 }
 
-static void cells(struct sheet *s, const struct figures *x, const enum figure *columns)
+/* A row of a table with these headings, unless there is no such figure. */
+static void put_row(struct sheet *s, const char *name, bool present, const void *group,
+                    const struct field *const *list)
 {
-    for (; *columns != N_FIGURES; columns++)
-        if (*columns != FIGURE_N)
-            sheet_cell(s, "%s", x->v[*columns].s);
-        else if (x->n_unrated > 0)
-            sheet_cell(s, "%s (%s unrated)", units_count(x->n).s, units_count(x->n_unrated).s);
-        else
-            sheet_cell(s, "%s", units_count(x->n).s);
-}
-
-static void put_row(struct sheet *s, const char *name, struct figures x, const enum figure *columns)
-{
-    if (!x.present)
+    if (!present)
         return;
     SHEET_ROW(s, TEXT_PLAIN, name);
-    cells(s, &x, columns);
+    for (; *list != NULL; list++) {
+        const struct field *next = list[1];
+
+        if ((*list)->heading == NULL)
+            continue;
+        if (next != NULL && next->heading == NULL && field_integer(next, group) > 0)
+            sheet_cell(s, "%s (%s unrated)", figures_field(*list, group).s,
+                       figures_field(next, group).s);
+        else
+            sheet_cell(s, "%s", figures_field(*list, group).s);
+    }
+}
+
+static void put_times(struct sheet *s, const char *name, const struct times *t)
+{
+    put_row(s, name, t->present, t, times_columns);
 }
 
 /* ---- An operation ---- */
 
-static const enum figure *const times = figures_times;
-#define TIMES_ALIGN "lRrrrrrrrrr" /* the title says the number of requests */
-static const enum figure rates[] = {FIGURE_N,       FIGURE_SIZE, FIGURE_TIME, FIGURE_MEAN,
-                                    FIGURE_P50,     FIGURE_P90,  FIGURE_P99,  FIGURE_FASTEST,
-                                    FIGURE_SLOWEST, N_FIGURES};
+/* The title says the number of requests. There are letters for further figures. */
+#define TIMES_ALIGN "lRrrrrrrrrrrrrrr"
 #define RATES_ALIGN "lrRrrrrrrr"
 
-static void put_times(struct sheet *s, const struct requests *q)
+static void put_durations(struct sheet *s, const struct requests *q)
 {
-    put_row(s, "Duration", figures_of_times(&q->all.dur), times);
-    put_row(s, "TTFB", figures_of_times(&q->all.ttfb), times);
-    put_row(s, "Response time", figures_of_times(&q->response_time.dur), times);
+    put_times(s, "Duration", &q->all.dur);
+    put_times(s, "TTFB", &q->all.ttfb);
+    put_times(s, "Response time", &q->response_time.dur);
     s->when = SHEET_DETAIL;
-    put_row(s, "First access", figures_of_times(&q->first_access.dur), times);
-    put_row(s, "First access TTFB", figures_of_times(&q->first_access.ttfb), times);
-    put_row(s, "Last access", figures_of_times(&q->last_access.dur), times);
-    put_row(s, "Last access TTFB", figures_of_times(&q->last_access.ttfb), times);
+    put_times(s, "First access", &q->first_access.dur);
+    put_times(s, "First access TTFB", &q->first_access.ttfb);
+    put_times(s, "Last access", &q->last_access.dur);
+    put_times(s, "Last access TTFB", &q->last_access.ttfb);
     s->when = SHEET_ALWAYS;
 }
 
 /* A row for each size, and as details those of first accesses. */
 static void put_sizes(struct sheet *s, const struct requests *q, bool ttfb)
 {
-    const enum figure *columns = ttfb ? times : rates;
-
     for (int first = 0; first < 2; first++) {
         s->when = first ? SHEET_DETAIL : SHEET_ALWAYS;
         for (size_t i = 0; i < q->n_sizes; i++) {
@@ -64,7 +63,10 @@ static void put_sizes(struct sheet *s, const struct requests *q, bool ttfb)
 
             snprintf(name, sizeof name, "%.40s%s", figures_bucket(&q->sizes[i]).s,
                      first ? ", first access" : "");
-            put_row(s, name, ttfb ? figures_of_times(&x->ttfb) : figures_of_sized(x), columns);
+            if (ttfb)
+                put_times(s, name, &x->ttfb);
+            else
+                put_row(s, name, x->present, x, sized_fields);
         }
     }
     s->when = SHEET_ALWAYS;
@@ -85,14 +87,14 @@ void run_sheet_requests(struct sheet *s, const struct requests *q)
              q->single_size ? "" : " on average",
              q->of_whole_run ? "of the whole run" : "in the active range");
     sheet_table(s, TIMES_ALIGN, title);
-    headings(s, times);
-    put_times(s, q);
+    run_sheet_headings(s, times_columns);
+    put_durations(s, q);
     if (q->single_size)
         return;
     sheet_table(s, RATES_ALIGN, "Requests by size, throughput of single requests");
-    headings(s, rates);
+    run_sheet_headings(s, sized_fields);
     put_sizes(s, q, false);
     sheet_table(s, TIMES_ALIGN, "TTFB by size");
-    headings(s, times);
+    run_sheet_headings(s, times_columns);
     put_sizes(s, q, true);
 }

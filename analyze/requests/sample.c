@@ -2,6 +2,7 @@
  * are exact; sums are exact integers, so the order of rows changes no digit. */
 #include "analyze/requests/sample.h"
 
+#include "analyze/model/fields.h"
 #include "analyze/requests/moments.h"
 #include "analyze/stats/picker.h"
 #include "libcommon/mem.h"
@@ -43,13 +44,11 @@ size_t analysis_size_class(int64_t bytes)
 
 /* ---- Moments and quantiles ---- */
 
-#define MAX_QUANTILES 5
-
 /* Of the values of one part, or of all. */
 struct figures {
     struct moments moments;
     int64_t min, max;
-    int64_t q[MAX_QUANTILES];
+    int64_t q[TIMES_N_QUANTILES];
 };
 
 /* What is wanted of which values, and where it goes. */
@@ -59,8 +58,6 @@ struct question {
     const struct packed *column, *plus; /* plus: another column to add; NULL: none */
     struct times *by_part;              /* `stride` bytes apart; NULL: not wanted */
     size_t stride;
-    size_t n_quantiles;
-    unsigned permille[MAX_QUANTILES];
 };
 
 /* The value of a row; false: it has none. */
@@ -72,21 +69,22 @@ static inline bool value_of(const struct question *q, size_t row, int64_t *value
     return true;
 }
 
-/* Ranks of the least value, the quantiles and the greatest one; returns how many. */
-static size_t ranks_of(const struct question *q, size_t n, size_t ranks[MAX_QUANTILES + 2])
+/* Ranks of the least value, the quantiles and the greatest one. */
+#define N_RANKS (TIMES_N_QUANTILES + 2)
+
+static void fill_ranks(size_t n, size_t ranks[N_RANKS])
 {
     ranks[0] = 0;
-    for (size_t i = 0; i < q->n_quantiles; i++)
-        ranks[i + 1] = quantile_index(n, q->permille[i]);
-    ranks[q->n_quantiles + 1] = n - 1;
-    return q->n_quantiles + 2;
+    for (size_t i = 0; i < TIMES_N_QUANTILES; i++)
+        ranks[i + 1] = quantile_index(n, times_quantiles[i]->permille);
+    ranks[N_RANKS - 1] = n - 1;
 }
 
-static void take_ranks(struct figures *f, const struct question *q, const int64_t *values)
+static void take_ranks(struct figures *f, const int64_t *values)
 {
     f->min = values[0];
-    memcpy(f->q, values + 1, q->n_quantiles * sizeof *f->q);
-    f->max = values[q->n_quantiles + 1];
+    memcpy(f->q, values + 1, sizeof f->q);
+    f->max = values[N_RANKS - 1];
 }
 
 /* Element i of structs that stand `stride` bytes apart. */
@@ -97,20 +95,18 @@ static void *at(void *first, size_t i, size_t stride)
 
 static void fill_times(struct times *t, const struct figures *f)
 {
-    if (f->moments.n > 0)
-        *t = (struct times){
-            .present = true,
-            .n = f->moments.n,
-            .mean_ns = moments_mean(&f->moments),
-            .stddev_ns = moments_stddev(&f->moments),
-            .fastest_ns = f->min,
-            .p25_ns = f->q[0],
-            .p50_ns = f->q[1],
-            .p75_ns = f->q[2],
-            .p90_ns = f->q[3],
-            .p99_ns = f->q[4],
-            .slowest_ns = f->max,
-        };
+    if (f->moments.n == 0)
+        return;
+    *t = (struct times){
+        .present = true,
+        .n = f->moments.n,
+        .mean_ns = moments_mean(&f->moments),
+        .stddev_ns = moments_stddev(&f->moments),
+        .fastest_ns = f->min,
+        .slowest_ns = f->max,
+    };
+    for (size_t i = 0; i < TIMES_N_QUANTILES; i++)
+        times_set_quantile(t, i, f->q[i]);
 }
 
 static void fill_part(const struct question *q, size_t part, const struct figures *f)
@@ -249,27 +245,28 @@ static void collect_values(struct counted *c, const struct question *q)
     }
 }
 
-static bool aim(struct picker *p, const struct question *q, const struct figures *f, bool *wanted)
+static bool aim(struct picker *p, const struct figures *f, bool *wanted)
 {
-    size_t ranks[MAX_QUANTILES + 2];
+    size_t ranks[N_RANKS];
     if (f->moments.n == 0)
         return picker_aim(p, NULL, 0);
-    bool ok = picker_aim(p, ranks, ranks_of(q, (size_t)f->moments.n, ranks));
+    fill_ranks((size_t)f->moments.n, ranks);
+    bool ok = picker_aim(p, ranks, N_RANKS);
     if (ok)
         picker_mark(p, wanted);
     return ok;
 }
 
-static void finish(struct picker *p, const struct question *q, struct figures *f)
+static void finish(struct picker *p, struct figures *f)
 {
-    size_t ranks[MAX_QUANTILES + 2];
-    int64_t values[MAX_QUANTILES + 2];
+    size_t ranks[N_RANKS];
+    int64_t values[N_RANKS];
 
     if (f->moments.n == 0)
         return;
-    ranks_of(q, (size_t)f->moments.n, ranks);
+    fill_ranks((size_t)f->moments.n, ranks);
     picker_finish(p, ranks, values);
-    take_ranks(f, q, values);
+    take_ranks(f, values);
 }
 
 static bool answer_by_counting(const struct question *q, struct figures *all, struct err *e)
@@ -286,18 +283,18 @@ static bool answer_by_counting(const struct question *q, struct figures *all, st
             moments_merge(&all->moments, &by_part[p].moments);
             picker_merge(&c.all, &c.parts[p]);
         }
-        ok = aim(&c.all, q, all, c.wanted);
+        ok = aim(&c.all, all, c.wanted);
     }
     for (size_t p = 0; ok && p < n; p++)
-        ok = aim(&c.parts[p], q, &by_part[p], c.wanted);
+        ok = aim(&c.parts[p], &by_part[p], c.wanted);
     if (ok)
         collect_values(&c, q);
     for (size_t p = 0; ok && p < n; p++) {
-        finish(&c.parts[p], q, &by_part[p]);
+        finish(&c.parts[p], &by_part[p]);
         fill_part(q, p, &by_part[p]);
     }
     if (ok && c.with_all)
-        finish(&c.all, q, all);
+        finish(&c.all, all);
     else if (ok && all != NULL)
         *all = by_part[0];
     counted_fini(&c);
@@ -356,16 +353,17 @@ static bool select_values(int64_t *v, size_t n, const size_t *ranks, size_t n_ra
 }
 
 /* Quantiles of f->moments.n values; v is reordered. */
-static bool select_figures(struct figures *f, const struct question *q, int64_t *v, struct err *e)
+static bool select_figures(struct figures *f, int64_t *v, struct err *e)
 {
-    size_t ranks[MAX_QUANTILES + 2], n = (size_t)f->moments.n;
-    int64_t values[MAX_QUANTILES + 2];
+    size_t ranks[N_RANKS], n = (size_t)f->moments.n;
+    int64_t values[N_RANKS];
 
     if (n == 0)
         return true;
-    if (!select_values(v, n, ranks, ranks_of(q, n, ranks), values, e))
+    fill_ranks(n, ranks);
+    if (!select_values(v, n, ranks, N_RANKS, values, e))
         return false;
-    take_ranks(f, q, values);
+    take_ranks(f, values);
     return true;
 }
 
@@ -390,13 +388,13 @@ static bool answer_by_holding(const struct question *q, struct figures *all, str
         struct figures f = {0};
         for (size_t i = s.first[p]; i < s.next[p]; i++)
             moments_add(&f.moments, s.v[i]);
-        ok = select_figures(&f, q, s.v + s.first[p], e);
+        ok = select_figures(&f, s.v + s.first[p], e);
         fill_part(q, p, &f);
         if (all != NULL)
             moments_merge(&all->moments, &f.moments);
     }
     if (ok && all != NULL)
-        ok = select_figures(all, q, s.v, e);
+        ok = select_figures(all, s.v, e);
     sample_fini(&s);
     return ok;
 }
@@ -416,8 +414,7 @@ bool sample_times(const struct rows *rows, const struct parts *parts, const stru
                   const struct packed *plus, struct times *all, struct times *by_part,
                   size_t stride, struct err *e)
 {
-    const struct question q = {rows,    parts,  column, plus,
-                               by_part, stride, 5,      {250, 500, 750, 900, 990}};
+    const struct question q = {rows, parts, column, plus, by_part, stride};
     struct figures of_all = {0};
 
     if (!answer(&q, all != NULL ? &of_all : NULL, e))

@@ -1,26 +1,27 @@
 /* Figures of requests from the sums of a run: those of docs/how-the-numbers-are-made.md, section 5,
  * as far as histograms tell. */
+#include "analyze/model/fields.h"
 #include "analyze/requests/requests.h"
 #include "analyze/sums/sums_internal.h"
 #include "libcommon/mem.h"
 
 static struct times times_of(const struct sums_values *v)
 {
+    struct times t = {0};
+
     if (v->moments.n == 0)
-        return (struct times){0};
-    return (struct times){
+        return t;
+    t = (struct times){
         .present = true,
         .n = v->moments.n,
         .mean_ns = moments_mean(&v->moments),
         .stddev_ns = moments_stddev(&v->moments),
         .fastest_ns = v->min,
-        .p25_ns = sums_quantile(v, 250),
-        .p50_ns = sums_quantile(v, 500),
-        .p75_ns = sums_quantile(v, 750),
-        .p90_ns = sums_quantile(v, 900),
-        .p99_ns = sums_quantile(v, 990),
         .slowest_ns = v->max,
     };
+    for (size_t i = 0; i < TIMES_N_QUANTILES; i++)
+        times_set_quantile(&t, i, sums_quantile(v, times_quantiles[i]->permille));
+    return t;
 }
 
 struct durations sums_durations(const struct sums_part *p)
