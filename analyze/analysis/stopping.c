@@ -1,6 +1,7 @@
 #include "analyze/analysis/stopping.h"
 
-#include "analyze/analysis/replay.h"
+#include "analyze/sets/scan.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/segment.h"
 
@@ -20,22 +21,76 @@ static const double sweep_pct[] = {2.5, 5, 7.5, 10, 15, 25};
 #define N_SWEEP_DUR (sizeof sweep_dur_ns / sizeof *sweep_dur_ns)
 #define N_SWEEP_PCT (sizeof sweep_pct / sizeof *sweep_pct)
 
+/* The requests of some tables in order of their end, 16 bytes each, and the next one. */
+struct ordered {
+    const struct table *const *tables; /* borrowed */
+    size_t n_tables;
+    struct ordered_request {
+        int64_t end_ns;
+        uint32_t table, row;
+    } * v;
+    size_t n, next;
+    int64_t first_start_ns;
+};
+
+static int compare_ends(const void *a, const void *b)
+{
+    const struct ordered_request *x = a, *y = b;
+    return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+}
+
+static bool ordered_init(struct ordered *o, const struct table *const *tables, size_t n_tables,
+                         struct err *e)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < n_tables; k++)
+        n += tables[k]->n;
+    *o = (struct ordered){.tables = tables, .n_tables = n_tables, .first_start_ns = INT64_MAX};
+    if (!mem_new(&o->v, n, e))
+        return false;
+    for (size_t k = 0; k < n_tables; k++) {
+        const struct table *t = tables[k];
+        for (size_t i = 0; i < t->n; i++) {
+            o->v[o->n++] = (struct ordered_request){table_end(t, i), (uint32_t)k, (uint32_t)i};
+            o->first_start_ns = int64_min(t->start[i], o->first_start_ns);
+        }
+    }
+    qsort(o->v, o->n, sizeof *o->v, compare_ends);
+    return true;
+}
+
+static bool next_request(void *ordered, uint32_t *thread, struct attribution_request *out)
+{
+    struct ordered *o = ordered;
+    if (o->next == o->n)
+        return false;
+    const struct ordered_request *x = &o->v[o->next++];
+    const struct table *t = o->tables[x->table];
+    uint32_t id = table_thread(t, x->row);
+    *thread = o->n_tables == 1 ? id : (uint32_t)table_thread_index(t, id);
+    *out = analysis_request(t, x->row);
+    return true;
+}
+
+static bool replay(struct stopping_case *c, struct ordered *o, int64_t dur_ns, double pct,
+                   struct err *e)
+{
+    *c = (struct stopping_case){.dur_ns = dur_ns, .pct = pct};
+    o->next = 0;
+    return autoterm_replay(o->first_start_ns, dur_ns, pct, next_request, o, &c->stop, e);
+}
+
 static bool replay_op(struct stopping_op *op, const struct table *const *tables, size_t n_tables,
                       int64_t dur_ns, double pct, bool sweep, struct err *e)
 {
-    struct replay r;
-    op->chosen = (struct stopping_case){.dur_ns = dur_ns, .pct = pct};
-    bool ok =
-        replay_init(&r, tables, n_tables, e) && replay_run(&r, dur_ns, pct, &op->chosen.stop, e);
-    if (ok && sweep)
-        ok = mem_cleared(&op->sweep, N_SWEEP_DUR * N_SWEEP_PCT, e);
-    for (size_t i = 0; ok && sweep && i < N_SWEEP_DUR * N_SWEEP_PCT; i++) {
-        struct stopping_case *c = &op->sweep[i];
-        c->dur_ns = sweep_dur_ns[i / N_SWEEP_PCT];
-        c->pct = sweep_pct[i % N_SWEEP_PCT];
-        ok = replay_run(&r, c->dur_ns, c->pct, &c->stop, e);
-    }
-    replay_fini(&r);
+    struct ordered o;
+    bool ok = ordered_init(&o, tables, n_tables, e) && replay(&op->chosen, &o, dur_ns, pct, e) &&
+              (!sweep || mem_cleared(&op->sweep, N_SWEEP_DUR * N_SWEEP_PCT, e));
+
+    for (size_t i = 0; ok && sweep && i < N_SWEEP_DUR * N_SWEEP_PCT; i++)
+        ok =
+            replay(&op->sweep[i], &o, sweep_dur_ns[i / N_SWEEP_PCT], sweep_pct[i % N_SWEEP_PCT], e);
+    free(o.v);
     return ok;
 }
 
