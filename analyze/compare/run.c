@@ -248,22 +248,22 @@ static bool fill_op(struct run_op *op, const struct analysis *a, struct operatio
 /* ---- The run ---- */
 
 /* An operation on its way, one of several at the same time. */
-struct work {
+struct op_task {
     const struct analysis *a;
     struct operation *from;
     struct run_op *op;
     bool with_parts;
 };
 
-static bool do_work(void *work, struct err *e)
+static bool do_op(void *work, struct err *e)
 {
-    const struct work *w = work;
+    const struct op_task *w = work;
     return fill_op(w->op, w->a, w->from, w->with_parts, e);
 }
 
 static bool fill_ops(struct run *r, struct analysis *a, const struct run_options *o, struct err *e)
 {
-    struct work *work = NULL;
+    struct op_task *work = NULL;
     struct task *tasks = NULL;
     bool ok = mem_new(&work, a->n_operations + 1, e) && mem_new(&tasks, a->n_operations + 1, e) &&
               mem_cleared(&r->ops, a->n_operations + 1, e);
@@ -272,8 +272,8 @@ static bool fill_ops(struct run *r, struct analysis *a, const struct run_options
         struct operation *from = &a->operations[k];
         if (from->n_requests == 0)
             continue;
-        work[r->n_ops] = (struct work){a, from, &r->ops[r->n_ops], o->with_parts};
-        tasks[r->n_ops] = (struct task){do_work, &work[r->n_ops], (uint64_t)from->n_requests};
+        work[r->n_ops] = (struct op_task){a, from, &r->ops[r->n_ops], o->with_parts};
+        tasks[r->n_ops] = (struct task){do_op, &work[r->n_ops], (uint64_t)from->n_requests};
         r->n_ops++;
     }
     ok = ok && tasks_run(tasks, r->n_ops, a->options.threads, e);

@@ -45,12 +45,12 @@ static bool scan_threads(struct scan *s, size_t b)
 }
 
 /* Sums over all successful requests so far. */
-struct sums {
+struct whole_sums {
     __int128 bytes, n_objects;
 };
 
 static void add_row_to_place(struct scan_part *p, const struct table *t, size_t i,
-                             struct sums *sums)
+                             struct whole_sums *sums)
 {
     p->n++;
     if (table_failed(t, i)) {
@@ -64,7 +64,8 @@ static void add_row_to_place(struct scan_part *p, const struct table *t, size_t 
     p->n_objects = (int64_t)((uint64_t)p->n_objects + (uint64_t)n_objects);
 }
 
-static void add_block_to_place(struct scan_part *p, const struct block_sum *x, struct sums *sums)
+static void add_block_to_place(struct scan_part *p, const struct block_sum *x,
+                               struct whole_sums *sums)
 {
     p->n += x->n;
     sums->bytes += x->bytes;
@@ -73,7 +74,7 @@ static void add_block_to_place(struct scan_part *p, const struct block_sum *x, s
     p->n_objects = (int64_t)((uint64_t)p->n_objects + (uint64_t)x->n_objects);
 }
 
-static void scan_places(struct scan *s, size_t b, struct sums *sums)
+static void scan_places(struct scan *s, size_t b, struct whole_sums *sums)
 {
     const struct block *block = &s->blocks.v[b];
     const struct block_sum *x = blocks_sums(&s->blocks, b);
@@ -114,7 +115,7 @@ static bool check_sum(__int128 sum, const char *what, const struct dataset *d,
 
 static bool scan_rows(struct scan *s, const struct dataset *d, struct err *e)
 {
-    struct sums sums = {0};
+    struct whole_sums sums = {0};
     bool in_order = true;
 
     for (size_t i = 0; i < s->n_threads; i++)
