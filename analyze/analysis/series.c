@@ -112,40 +112,29 @@ static void ended_fini(struct ended *x)
     free(x->first);
 }
 
+/* Quantiles of durations or, with ttfb, the median of times to the first byte. */
 static bool fill_quantiles(struct series_row *rows, const struct selection *sel, size_t n_sel,
-                           const struct segment_grid *g, struct err *e)
+                           const struct segment_grid *g, bool ttfb, struct err *e)
 {
+    const unsigned permille[] = {500, 900, 990, 1000};
     struct ended x;
-    bool ok = ended_init(&x, sel, n_sel, g, false, e);
+    bool ok = ended_init(&x, sel, n_sel, g, ttfb, e);
 
     for (size_t k = 0; ok && k < g->n; k++) {
         size_t n = x.first[k + 1] - x.first[k];
+        int64_t q[4];
+
         if (n == 0)
             continue;
-        const unsigned permille[] = {500, 900, 990, 1000};
-        int64_t q[4];
-        ok = picker_quantiles(x.v + x.first[k], n, permille, 4, q, e);
-        if (ok) {
+        ok = picker_quantiles(x.v + x.first[k], n, permille, ttfb ? 1 : 4, q, e);
+        if (ok && ttfb) {
+            rows[k].ttfb_p50_ns = (double)q[0];
+        } else if (ok) {
             rows[k].p50_ns = (double)q[0];
             rows[k].p90_ns = (double)q[1];
             rows[k].p99_ns = (double)q[2];
             rows[k].max_ns = (double)q[3];
         }
-    }
-    ended_fini(&x);
-    if (!ok)
-        return false;
-
-    ok = ended_init(&x, sel, n_sel, g, true, e);
-    for (size_t k = 0; ok && k < g->n; k++) {
-        size_t n = x.first[k + 1] - x.first[k];
-        if (n == 0)
-            continue;
-        const unsigned permille = 500;
-        int64_t q;
-        ok = picker_quantiles(x.v + x.first[k], n, &permille, 1, &q, e);
-        if (ok)
-            rows[k].ttfb_p50_ns = (double)q;
     }
     ended_fini(&x);
     return ok;
@@ -189,7 +178,8 @@ static bool fill_rows(struct series_row *rows, const struct selection *sel, size
         };
     }
     free(slices);
-    return fill_quantiles(rows, sel, n_sel, g, e);
+    return fill_quantiles(rows, sel, n_sel, g, false, e) &&
+           fill_quantiles(rows, sel, n_sel, g, true, e);
 }
 
 bool analysis_grid_around(struct segment_grid *g, int64_t anchor_ns, int64_t length_ns,

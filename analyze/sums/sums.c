@@ -206,24 +206,37 @@ int sums_compare_parts(const void *a, const void *b)
     return c != 0 ? c : (x->min_bytes > y->min_bytes) - (x->min_bytes < y->min_bytes);
 }
 
-bool sums_parts_join(struct sums_parts *parts, struct err *e)
+static bool part_take(void *to, void *from, struct err *e)
 {
-    size_t n = 0;
+    bool ok = sums_part_add(to, from, e);
+    sums_part_free(from);
+    return ok;
+}
+
+/* Sorts *n items of some size; `take` moves an item to the one before it that compares equal. */
+static bool join(void *items, size_t *n, size_t size, int (*compare)(const void *, const void *),
+                 bool (*take)(void *to, void *from, struct err *e), struct err *e)
+{
+    char *at = items, *end = at;
     bool ok = true;
 
-    if (parts->n > 0)
-        qsort(parts->v, parts->n, sizeof *parts->v, sums_compare_parts);
-    for (size_t i = 0; i < parts->n; i++) {
-        struct sums_part *p = &parts->v[i];
-        if (n > 0 && sums_compare_parts(&parts->v[n - 1], p) == 0) {
-            ok = ok && sums_part_add(&parts->v[n - 1], p, e);
-            sums_part_free(p);
+    if (*n > 0)
+        qsort(items, *n, size, compare);
+    for (size_t i = 0; i < *n; i++, at += size) {
+        if (end > (char *)items && compare(end - size, at) == 0) {
+            ok = take(end - size, at, e) && ok;
         } else {
-            parts->v[n++] = *p;
+            memmove(end, at, size);
+            end += size;
         }
     }
-    parts->n = n;
+    *n = (size_t)(end - (char *)items) / size;
     return ok;
+}
+
+bool sums_parts_join(struct sums_parts *parts, struct err *e)
+{
+    return join(parts->v, &parts->n, sizeof *parts->v, sums_compare_parts, part_take, e);
 }
 
 /* Moves the parts of `from` to `to`. */
@@ -249,29 +262,19 @@ static int compare_errors(const void *a, const void *b)
     return c != 0 ? c : strcmp(x->host, y->host);
 }
 
+static bool error_take(void *to_error, void *from_error, struct err *e)
+{
+    struct sums_error *to = to_error, *from = from_error;
+    to->first_ns = int64_min(from->first_ns, to->first_ns);
+    to->last_ns = int64_max(from->last_ns, to->last_ns);
+    free(from->message);
+    free(from->host);
+    return add_sum(&to->n, from->n, e);
+}
+
 bool sums_errors_join(struct sums_op *op, struct err *e)
 {
-    size_t n = 0;
-    bool ok = true;
-
-    if (op->n_errors > 0)
-        qsort(op->errors, op->n_errors, sizeof *op->errors, compare_errors);
-    for (size_t i = 0; i < op->n_errors; i++) {
-        struct sums_error *x = &op->errors[i];
-        struct sums_error *last = n > 0 ? &op->errors[n - 1] : NULL;
-
-        if (last == NULL || compare_errors(last, x) != 0) {
-            op->errors[n++] = *x;
-            continue;
-        }
-        ok = add_sum(&last->n, x->n, e) && ok;
-        last->first_ns = int64_min(x->first_ns, last->first_ns);
-        last->last_ns = int64_max(x->last_ns, last->last_ns);
-        free(x->message);
-        free(x->host);
-    }
-    op->n_errors = n;
-    return ok;
+    return join(op->errors, &op->n_errors, sizeof *op->errors, compare_errors, error_take, e);
 }
 
 static bool errors_merge(struct sums_op *to, struct sums_op *from, struct err *e)
@@ -339,6 +342,13 @@ static bool op_merge(struct sums_op *to, struct sums_op *from, struct err *e)
            values_add(&to->response, &from->response, e);
 }
 
+static bool op_take(void *to, void *from, struct err *e)
+{
+    bool ok = op_merge(to, from, e);
+    op_free(from);
+    return ok;
+}
+
 int sums_compare_ops(const void *a, const void *b)
 {
     return strcmp(((const struct sums_op *)a)->op, ((const struct sums_op *)b)->op);
@@ -346,21 +356,8 @@ int sums_compare_ops(const void *a, const void *b)
 
 bool sums_ops_join(struct sums *s, struct err *e)
 {
-    size_t n = 0;
-    bool ok = true;
-
-    if (s->n_ops > 0)
-        qsort(s->ops, s->n_ops, sizeof *s->ops, sums_compare_ops);
-    for (size_t i = 0; i < s->n_ops; i++) {
-        if (n > 0 && sums_compare_ops(&s->ops[n - 1], &s->ops[i]) == 0) {
-            ok = ok && op_merge(&s->ops[n - 1], &s->ops[i], e);
-            op_free(&s->ops[i]);
-        } else {
-            s->ops[n++] = s->ops[i];
-        }
-    }
-    s->n_ops = n;
-    return ok && check_limits(s, e);
+    return join(s->ops, &s->n_ops, sizeof *s->ops, sums_compare_ops, op_take, e) &&
+           check_limits(s, e);
 }
 
 bool sums_merge(struct sums *to, struct sums *from, struct err *e)
