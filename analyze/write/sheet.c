@@ -170,35 +170,43 @@ void sheet_fold_end(struct sheet *s)
     add_bare(s, SHEET_FOLD_END, TEXT_PLAIN);
 }
 
-size_t sheet_table_end(const struct sheet *s, size_t i)
+/* ---- Rows ---- */
+
+static bool is_of_table(enum sheet_kind kind)
 {
-    for (i++; i < s->n; i++)
-        switch (s->v[i].kind) {
-        case SHEET_HEADINGS:
-        case SHEET_ROW:
-        case SHEET_SPAN:
-        case SHEET_CELL:
-            break;
-        default:
-            return i;
-        }
-    return i;
+    return kind == SHEET_HEADINGS || kind == SHEET_ROW || kind == SHEET_SPAN || kind == SHEET_CELL;
 }
 
-void sheet_used_columns(const struct sheet *s, size_t i, bool verbose, bool used[SHEET_MAX_COLUMNS])
+bool sheet_rows_next(struct sheet_rows *t)
 {
-    const char *align = sheet_more(&s->v[i]);
-    size_t n = strlen(align), end = sheet_table_end(s, i), column = n;
+    const struct sheet_entry *v = t->s->v;
 
-    memset(used, 0, SHEET_MAX_COLUMNS * sizeof *used);
-    for (i++; i < end; i++) {
-        const struct sheet_entry *x = &s->v[i];
-        if (x->kind != SHEET_CELL)
-            column = x->kind == SHEET_ROW && sheet_is_shown(x, verbose) ? 0 : n;
-        else if (column < n && column < SHEET_MAX_COLUMNS) {
-            used[column] |= (*x->text != '\0' || x->has_more) &&
-                            (verbose || !isupper((unsigned char)align[column]));
-            column++;
-        }
+    while (t->next < t->end) {
+        t->row = &v[t->next++];
+        memset(t->cells, 0, sizeof t->cells);
+        for (size_t c = 0; t->next < t->end && v[t->next].kind == SHEET_CELL; c++, t->next++)
+            if (c < t->n_columns)
+                t->cells[c] = &v[t->next];
+        if (sheet_is_shown(t->row, t->verbose))
+            return true;
     }
+    return false;
+}
+
+bool sheet_rows_begin(struct sheet_rows *t, const struct sheet *s, size_t i, bool verbose)
+{
+    *t = (struct sheet_rows){
+        .s = s, .align = sheet_more(&s->v[i]), .verbose = verbose, .next = i + 1, .end = i + 1};
+    t->n_columns = strnlen(t->align, SHEET_MAX_COLUMNS);
+    while (t->end < s->n && is_of_table(s->v[t->end].kind))
+        t->end++;
+    while (sheet_rows_next(t))
+        for (size_t c = 0; t->row->kind == SHEET_ROW && c < t->n_columns; c++)
+            t->used[c] |= t->cells[c] != NULL &&
+                          (*t->cells[c]->text != '\0' || t->cells[c]->has_more) &&
+                          (verbose || !isupper((unsigned char)t->align[c]));
+    for (size_t c = 0; c < t->n_columns; c++)
+        t->n_used += t->used[c];
+    t->next = i + 1;
+    return t->n_used > 0 && sheet_is_shown(&s->v[i], verbose);
 }

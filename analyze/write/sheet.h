@@ -98,13 +98,26 @@ bool sheet_write_markdown(const struct sheet *s, FILE *f, struct err *e);
 
 /* ---- For writers ---- */
 
-/* The entry after the rows and cells of the table that begins at entry i. */
-size_t sheet_table_end(const struct sheet *s, size_t i);
-
-/* Sets used[c] of each column of the table at entry i that is to be written. */
 #define SHEET_MAX_COLUMNS 32
-void sheet_used_columns(const struct sheet *s, size_t i, bool verbose,
-                        bool used[SHEET_MAX_COLUMNS]);
+
+/* Goes through the rows of a table: its headings, rows, and rows that are one text. */
+struct sheet_rows {
+    const struct sheet *s;
+    const char *align;
+    size_t n_columns, n_used; /* used: that are to be written */
+    bool used[SHEET_MAX_COLUMNS];
+    bool verbose;
+    size_t next, end; /* entries: after this row, after the table */
+    /* ---- The row ---- */
+    const struct sheet_entry *row;
+    const struct sheet_entry *cells[SHEET_MAX_COLUMNS]; /* NULL: it does not have this one */
+};
+
+/* Begins before the first row of the table at entry i; sets t->end in any case. False: nothing of
+ * the table is to be written. */
+bool sheet_rows_begin(struct sheet_rows *t, const struct sheet *s, size_t i, bool verbose);
+/* Goes to the next row that is to be written. False: there is none. */
+bool sheet_rows_next(struct sheet_rows *t);
 
 /* The second text of an entry. A table: its `align`. A cell: the markup that HTML has in place of
  * its text; NULL: none. */

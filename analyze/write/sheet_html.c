@@ -30,32 +30,22 @@ static void put_id(FILE *f, const char *section, const char *caption)
     }
 }
 
-static void put_headings(const struct sheet *s, size_t i, size_t end, FILE *f, const char *section,
-                         const bool *used)
+static void put_caption(FILE *f, const char *section, const char *caption)
 {
-    const char *caption = s->v[i].text, *align = sheet_more(&s->v[i]);
-    size_t head = i + 1;
-
-    while (head < end && s->v[head].kind != SHEET_HEADINGS)
-        head++;
     fputs("<div class=\"scroll\" tabindex=\"0\"><table id=\"", f);
     put_id(f, section, caption);
     html_within(f, "\"><caption>", caption, " <a class=\"self\" href=\"#");
     put_id(f, section, caption);
-    fputs("\" aria-label=\"Link to this table\">#</a></caption><thead><tr>", f);
-    for (size_t c = 0; align[c] != '\0' && c < SHEET_MAX_COLUMNS; c++) {
-        size_t cell = head + 1 + c;
-        if (!used[c])
-            continue;
-        if (cell >= end || s->v[cell].kind != SHEET_CELL || *s->v[cell].text == '\0')
-            fputs("<td></td>", f);
-        else
-            html_within(f,
-                        tolower((unsigned char)align[c]) == 'r' ? "<th scope=\"col\">"
-                                                                : "<th scope=\"col\" class=\"l\">",
-                        s->v[cell].text, "</th>");
-    }
-    fputs("</tr></thead><tbody>\n", f);
+    fputs("\" aria-label=\"Link to this table\">#</a></caption>", f);
+}
+
+static void put_heading(FILE *f, const struct sheet_entry *x, char align)
+{
+    if (x == NULL || *x->text == '\0')
+        fputs("<td></td>", f);
+    else
+        html_within(f, align == 'r' ? "<th scope=\"col\">" : "<th scope=\"col\" class=\"l\">",
+                    x->text, "</th>");
 }
 
 /* A text on the left of a row is its heading. */
@@ -67,56 +57,42 @@ static void put_cell(FILE *f, const struct sheet_entry *x, size_t column, char a
                       : align == 'w' ? "<td class=\"l wrap\">"
                                      : "<td class=\"l\">";
 
-    if (x->has_more)
+    if (x == NULL)
+        fputs("<td></td>", f);
+    else if (x->has_more)
         fprintf(f, "%s%s%s", tag, sheet_more(x), heads ? "</th>" : "</td>");
     else
         html_within(f, tag, x->text, heads ? "</th>" : "</td>");
 }
 
-/* With empty cells in place of the last ones of n, from `column` on, that the row does not have. */
-static void end_row(FILE *f, const bool *used, size_t column, size_t n)
-{
-    for (; column < n; column++)
-        fputs(used[column] ? "<td></td>" : "", f);
-    fputs("</tr>\n", f);
-}
-
 /* Returns the entry after the table. */
 static size_t put_table(const struct sheet *s, size_t i, FILE *f, const char *section)
 {
-    bool used[SHEET_MAX_COLUMNS], in_row = false;
-    const char *align = sheet_more(&s->v[i]);
-    size_t n = strlen(align), column = 0, end = sheet_table_end(s, i), n_used = 0;
+    struct sheet_rows t;
 
-    sheet_used_columns(s, i, true, used);
-    for (size_t c = 0; c < n; c++)
-        n_used += used[c];
-    if (n_used == 0)
-        return end;
-    put_headings(s, i, end, f, section, used);
-    for (i++; i < end; i++) {
-        const struct sheet_entry *x = &s->v[i];
-        if (x->kind == SHEET_CELL) {
-            if (in_row && column < n && used[column])
-                put_cell(f, x, column, (char)tolower((unsigned char)align[column]));
-            column++;
+    if (!sheet_rows_begin(&t, s, i, true))
+        return t.end;
+    put_caption(f, section, s->v[i].text);
+    while (sheet_rows_next(&t)) {
+        bool is_head = t.row->kind == SHEET_HEADINGS;
+
+        if (t.row->kind == SHEET_SPAN) {
+            fprintf(f, "<tr><th colspan=\"%zu\"", t.n_used);
+            html_within(f, " class=\"l\">", t.row->text, "</th></tr>\n");
             continue;
         }
-        if (in_row)
-            end_row(f, used, column, n);
-        in_row = x->kind == SHEET_ROW && sheet_is_shown(x, true);
-        column = 0;
-        if (in_row) {
-            fprintf(f, "<tr%s>", classes[x->style]);
-        } else if (x->kind == SHEET_SPAN && sheet_is_shown(x, true)) {
-            fprintf(f, "<tr><th colspan=\"%zu\"", n_used);
-            html_within(f, " class=\"l\">", x->text, "</th></tr>\n");
+        fprintf(f, is_head ? "<thead><tr>" : "<tr%s>", classes[t.row->style]);
+        for (size_t c = 0; c < t.n_columns; c++) {
+            char align = (char)tolower((unsigned char)t.align[c]);
+            if (t.used[c] && is_head)
+                put_heading(f, t.cells[c], align);
+            else if (t.used[c])
+                put_cell(f, t.cells[c], c, align);
         }
+        fputs(is_head ? "</tr></thead><tbody>\n" : "</tr>\n", f);
     }
-    if (in_row)
-        end_row(f, used, column, n);
     fputs("</tbody></table></div>\n", f);
-    return end;
+    return t.end;
 }
 
 static void put_text(FILE *f, const char *tag, const struct sheet_entry *x)
@@ -138,7 +114,7 @@ bool sheet_write_html(const struct sheet *s, FILE *f, const char *section, struc
             fputs(in_list ? "</ul>\n" : "<ul>\n", f);
         in_list = shown && x->kind == SHEET_ITEM;
         if (x->kind == SHEET_TABLE) {
-            i = shown ? put_table(s, i, f, section) : sheet_table_end(s, i);
+            i = put_table(s, i, f, section);
             continue;
         }
         i++;

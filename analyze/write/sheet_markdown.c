@@ -23,58 +23,40 @@ static void put_text(FILE *f, const char *s)
     }
 }
 
-/* The row below the headings, which says how columns are aligned. */
-static void put_rule(FILE *f, const char *align, const bool *used)
-{
-    fputs("\n|", f);
-    for (size_t c = 0; align[c] != '\0' && c < SHEET_MAX_COLUMNS; c++)
-        if (used[c])
-            fputs(tolower((unsigned char)align[c]) == 'r' ? "---:|" : "---|", f);
-}
-
-/* Returns the entry after the table. A row that spans others is their first cell. */
+/* Returns the entry after the table. A row that is one text is its first cell. */
 static size_t put_table(const struct sheet *s, size_t i, FILE *f)
 {
-    bool used[SHEET_MAX_COLUMNS], in_row = false;
-    const char *align = sheet_more(&s->v[i]);
-    size_t column = 0, end = sheet_table_end(s, i);
-    enum sheet_kind row = SHEET_TABLE;
+    struct sheet_rows t;
 
-    sheet_used_columns(s, i, true, used);
+    if (!sheet_rows_begin(&t, s, i, true))
+        return t.end;
     fputc('\n', f);
     if (*s->v[i].text != '\0') {
         fputs("**", f);
         put_text(f, s->v[i].text);
         fputs("**\n\n", f);
     }
-    for (i++; i <= end; i++) {
-        const struct sheet_entry *x = i < end ? &s->v[i] : NULL;
-        if (x != NULL && x->kind == SHEET_CELL) {
-            if (in_row && column < SHEET_MAX_COLUMNS && used[column]) {
-                fputc(' ', f);
-                put_text(f, x->text);
-                fputs(" |", f);
-            }
-            column++;
-            continue;
-        }
-        if (in_row && row == SHEET_HEADINGS)
-            put_rule(f, align, used);
-        fputs(in_row ? "\n" : "", f);
-        if (x == NULL)
-            break;
-        row = x->kind;
-        in_row = sheet_is_shown(x, true);
-        column = 0;
-        fputs(in_row ? "|" : "", f);
-        if (in_row && row == SHEET_SPAN) {
+    while (sheet_rows_next(&t)) {
+        fputc('|', f);
+        if (t.row->kind == SHEET_SPAN) {
             fputs(" **", f);
-            put_text(f, x->text);
+            put_text(f, t.row->text);
             fputs("** |", f);
         }
+        for (size_t c = 0; c < t.n_columns; c++)
+            if (t.used[c] && t.cells[c] != NULL) {
+                fputc(' ', f);
+                put_text(f, t.cells[c]->text);
+                fputs(" |", f);
+            }
+        fputs(t.row->kind == SHEET_HEADINGS ? "\n|" : "", f);
+        for (size_t c = 0; t.row->kind == SHEET_HEADINGS && c < t.n_columns; c++)
+            if (t.used[c])
+                fputs(tolower((unsigned char)t.align[c]) == 'r' ? "---:|" : "---|", f);
+        fputc('\n', f);
     }
     fputc('\n', f);
-    return end;
+    return t.end;
 }
 
 bool sheet_write_markdown(const struct sheet *s, FILE *f, struct err *e)
@@ -84,7 +66,7 @@ bool sheet_write_markdown(const struct sheet *s, FILE *f, struct err *e)
         bool shown = sheet_is_shown(x, true), strong = x->style == TEXT_WARNING;
 
         if (x->kind == SHEET_TABLE) {
-            i = shown ? put_table(s, i, f) : sheet_table_end(s, i);
+            i = put_table(s, i, f);
             continue;
         }
         i++;

@@ -4,71 +4,50 @@
 #include <ctype.h>
 #include <string.h>
 
-/* The text's own letters of those columns that are used. */
-static void fill_align(char to[SHEET_MAX_COLUMNS + 1], const char *align, const bool *used)
-{
-    size_t n = 0;
-
-    for (size_t c = 0; align[c] != '\0' && c < SHEET_MAX_COLUMNS; c++)
-        if (used[c])
-            to[n++] = tolower((unsigned char)align[c]) == 'r' ? 'r' : 'l';
-    to[n] = '\0';
-}
-
-/* Texts that may be broken often stand below their row, and have no heading. */
-static bool is_prose(char letter)
-{
-    return tolower((unsigned char)letter) == 'w';
-}
-
-/* Returns the entry after the table. */
+/* Returns the entry after the table. Texts that may be broken (align w) often stand below their
+ * row, and have no heading. */
 static size_t put_table(const struct sheet *s, size_t i, struct text *out, bool verbose)
 {
-    bool used[SHEET_MAX_COLUMNS], shown = false, in_head = false;
-    const char *letters = sheet_more(&s->v[i]);
-    char align[SHEET_MAX_COLUMNS + 1];
-    struct text_table t;
-    size_t column = 0;
+    char align[SHEET_MAX_COLUMNS + 1] = "";
+    struct text_table table;
+    struct sheet_rows t;
+    size_t n = 0;
 
-    sheet_used_columns(s, i, verbose, used);
-    fill_align(align, letters, used);
-    size_t end = sheet_table_end(s, i);
-    if (*align == '\0')
-        return end;
+    if (!sheet_rows_begin(&t, s, i, verbose))
+        return t.end;
+    for (size_t c = 0; c < t.n_columns; c++)
+        if (t.used[c])
+            align[n++] = tolower((unsigned char)t.align[c]) == 'r' ? 'r' : 'l';
     if (*s->v[i].text != '\0') {
         text_blank(out);
         text_line(out, TEXT_HEADING, "%s:", s->v[i].text);
     }
-    text_table_init(&t, out, align);
-    for (i++; i < end; i++) {
-        const struct sheet_entry *x = &s->v[i];
-        if (x->kind == SHEET_CELL) {
-            if (shown && column < SHEET_MAX_COLUMNS && used[column])
-                text_table_cell(&t, "%s", in_head && is_prose(letters[column]) ? "" : x->text);
-            column++;
+    text_table_init(&table, out, align);
+    while (sheet_rows_next(&t)) {
+        if (t.row->kind == SHEET_SPAN) {
+            text_table_span(&table, t.row->style, "%s", t.row->text);
             continue;
         }
-        column = 0;
-        in_head = x->kind == SHEET_HEADINGS;
-        shown = sheet_is_shown(x, verbose);
-        if (shown && x->kind == SHEET_SPAN)
-            text_table_span(&t, x->style, "%s", x->text);
-        else if (shown)
-            text_table_row(&t, x->style);
+        text_table_row(&table, t.row->style);
+        for (size_t c = 0; c < t.n_columns && t.cells[c] != NULL; c++)
+            if (t.used[c])
+                text_table_cell(
+                    &table, "%s",
+                    t.row->kind == SHEET_HEADINGS && t.align[c] == 'w' ? "" : t.cells[c]->text);
     }
-    text_table_put(&t);
-    return end;
+    text_table_put(&table);
+    return t.end;
 }
 
 bool sheet_write_text(const struct sheet *s, struct text *out, bool verbose, struct err *e)
 {
     for (size_t i = 0; i < s->n;) {
         const struct sheet_entry *x = &s->v[i];
-        if (x->kind == SHEET_TABLE && sheet_is_shown(x, verbose)) {
+        if (x->kind == SHEET_TABLE) {
             i = put_table(s, i, out, verbose);
             continue;
         }
-        i = x->kind == SHEET_TABLE ? sheet_table_end(s, i) : i + 1;
+        i++;
         if (!sheet_is_shown(x, verbose))
             continue;
         if ((x->kind == SHEET_TITLE || x->kind == SHEET_GAP) && x > s->v)
