@@ -122,7 +122,7 @@ bool aggregate_html(const struct aggregate *a, const struct findings *found,
         html_page_inputs(f, o->command);
         html_element(f, "p", "The file: %s", a->file.path);
         html_element(f, "p", "Recorded by: %s", a->file.command);
-        html_page_fold_end(f);
+        html_fold_end(f);
         html_page_definitions(f, definitions, sizeof definitions / sizeof *definitions);
         ok = ok && html_data(f, title, write_data, &page, &course, e);
         html_page_end(f);

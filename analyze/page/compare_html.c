@@ -103,9 +103,8 @@ static bool put_first(FILE *f, const struct compare *c, struct err *e)
     bool limited = c->n_warnings > 0 || compare_n_limits(c) > 0;
     struct sheet s = {0};
 
-    fputs("<section id=\"first\">\n<p class=\"headline\">", f);
-    html_text(f, compare_words_answer(c, ANSWER_MAX).s);
-    fputs("</p>\n", f);
+    html_within(f, "<section id=\"first\">\n<p class=\"headline\">",
+                compare_words_answer(c, ANSWER_MAX).s, "</p>\n");
     put_badge(f, c);
     compare_sheet_faults(&s, c);
     compare_sheet_gate(&s, c);
@@ -133,9 +132,8 @@ static void put_cards(FILE *f, const struct compare *c, const size_t *order)
             struct compare_words_row r = compare_words_row(m);
             fprintf(f, "<div class=\"card\"><span>");
             html_textf(f, "%s %s", op->op, r.metric);
-            fprintf(f, "</span><b class=\"%s\">", verdict_class(m));
-            html_text(f, r.change);
-            fputs("</b>", f);
+            fprintf(f, "</span><b class=\"%s\"", verdict_class(m));
+            html_within(f, ">", r.change, "</b>");
             html_element(f, "span", "%s", r.verdict.s);
             html_element(f, "span", "95%% CI %s", r.ci);
             html_element(f, "span", "%s to %s", r.before, r.after);
@@ -155,9 +153,8 @@ static bool put_op(FILE *f, const struct compare *c, size_t k, const struct html
     struct sheet s = {0};
 
     snprintf(section, sizeof section, "op%zu", k);
-    fprintf(f, "<h2 id=\"%s\">", section);
-    html_text(f, c->ops[k].op);
-    fputs("</h2>\n", f);
+    fprintf(f, "<h2 id=\"%s\"", section);
+    html_within(f, ">", c->ops[k].op, "</h2>\n");
     compare_sheet_op(&s, c, k);
     return html_page_sheet(&s, f, section, e) &&
            html_page_charts(f, charts, section, -1, c->ops[k].op, e);
@@ -189,9 +186,8 @@ static bool write_data(const void *ctx, FILE *f, struct err *e)
 
 static void put_link(FILE *f, const char *id, const char *title)
 {
-    fprintf(f, "<li><a href=\"#%s\">", id);
-    html_text(f, title);
-    fputs("</a></li>\n", f);
+    fprintf(f, "<li><a href=\"#%s\"", id);
+    html_within(f, ">", title, "</a></li>\n");
 }
 
 static void put_contents(FILE *f, const struct compare *c, const size_t *order)
@@ -239,7 +235,7 @@ bool compare_html(const struct compare *c, const struct plot_traces *traces, con
         html_page_inputs(f, command);
         runs_sheet(&s, c);
         ok = ok && html_page_sheet(&s, f, "inputs", e);
-        html_page_fold_end(f);
+        html_fold_end(f);
         html_page_definitions(f, definitions, COUNT(definitions));
         ok = ok && html_data(f, title, write_data, c, NULL, e);
         html_page_end(f);

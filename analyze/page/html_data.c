@@ -75,11 +75,9 @@ bool html_data(FILE *f, const char *name, bool (*write)(const void *ctx, FILE *f
     whole = fclose(memory) == 0 && text != NULL && whole;
     ok = ok && (whole || mem_none(e));
     if (ok) {
-        fputs("<p class=\"tools\"><a href=\"#data\" hidden download=\"", f);
-        html_text(f, name);
-        fputs(".json\">Save the data of this page as JSON</a></p>\n"
-              "<script type=\"application/json\" id=\"data\">",
-              f);
+        html_within(f, "<p class=\"tools\"><a href=\"#data\" hidden download=\"", name,
+                    ".json\">Save the data of this page as JSON</a></p>\n"
+                    "<script type=\"application/json\" id=\"data\">");
         html_json(f, text, n);
         fputs("</script>\n", f);
     }

@@ -105,9 +105,9 @@ void html_course_name(FILE *f, const void *ctx, size_t k)
 {
     const struct html_course *c = ctx;
 
-    fprintf(f, "<a href=\"#op%zu\">", k);
-    html_text(f, c->ops[k].op);
-    fprintf(f, "</a>%s", html_course_prepares(c, k) ? " <small>before the benchmark</small>" : "");
+    fprintf(f, "<a href=\"#op%zu\"", k);
+    html_within(f, ">", c->ops[k].op, "</a>");
+    fputs(html_course_prepares(c, k) ? " <small>before the benchmark</small>" : "", f);
 }
 
 void html_course_spark(FILE *f, const void *ctx, size_t k)
@@ -119,9 +119,7 @@ bool html_first(FILE *f, const struct html_first *x, struct err *e)
 {
     const struct html_course *c = x->course;
 
-    fputs("<section id=\"first\">\n<p class=\"headline\">", f);
-    html_text(f, x->headline);
-    fputs("</p>\n", f);
+    html_within(f, "<section id=\"first\">\n<p class=\"headline\">", x->headline, "</p>\n");
     if (*x->doubt != '\0')
         html_element(f, "p", "%s.", x->doubt);
     put_trust(f, x);

@@ -78,17 +78,13 @@ static bool put_chart(FILE *f, const struct html_charts *c, const char *section,
     snprintf(narrow, sizeof narrow, "n%zu-", i);
     fprintf(f, "<figure id=\"%s-chart-%s\" data-series=\"%d\"", section, x->chart, series);
     if (x->readings != NULL) {
-        fputs(" data-readings=\"", f);
-        html_text(f, x->readings);
-        fputs("\"", f);
+        html_within(f, " data-readings=\"", x->readings, "\"");
     }
     fputs("><figcaption>", f);
     html_text(f, x->title);
     fprintf(f, " <a class=\"self\" href=\"#%s-chart-%s\" aria-label=\"Link to this chart\">#</a>",
             section, x->chart);
-    fputs("<small>", f);
-    html_text(f, x->caption);
-    fputs("</small></figcaption>", f);
+    html_within(f, "<small>", x->caption, "</small></figcaption>");
     bool ok = plot_svg_inline(f, x->picture, x->title, "wide", wide, &c->palette, e) &&
               plot_svg_inline(f, x->narrow, x->title, "narrow", narrow, &c->palette, e);
     fputs("</figure>\n", f);
@@ -111,9 +107,8 @@ bool html_page_charts(FILE *f, const struct html_charts *c, const char *section,
 
 static void put_meta(FILE *f, const char *what, const char *content)
 {
-    fprintf(f, "<meta %s content=\"", what);
-    html_text(f, content);
-    fputs("\">\n", f);
+    fprintf(f, "<meta %s", what);
+    html_within(f, " content=\"", content, "\">\n");
 }
 
 bool html_page_begin(FILE *f, const struct html_charts *c, const char *title, const char *says,
@@ -157,9 +152,8 @@ void html_page_badge(FILE *f, enum html_page_badge badge, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    fprintf(f, "<p class=\"badge %s\">%s ", css[badge], sign[badge]);
-    html_text(f, text);
-    fputs("</p>\n", f);
+    fprintf(f, "<p class=\"badge %s\">%s", css[badge], sign[badge]);
+    html_within(f, " ", text, "</p>\n");
 }
 
 bool html_page_sheet(struct sheet *s, FILE *f, const char *section, struct err *e)
@@ -172,34 +166,20 @@ bool html_page_sheet(struct sheet *s, FILE *f, const char *section, struct err *
 
 void html_page_definitions(FILE *f, const struct html_definition *v, size_t n)
 {
-    html_page_fold(f, "definitions", "How the figures are defined");
+    html_fold(f, "definitions", "How the figures are defined");
     fputs("<dl>\n", f);
     for (size_t i = 0; i < n; i++) {
         html_element(f, "dt", "%s", v[i].term);
         html_element(f, "dd", "%s", v[i].text);
     }
     fputs("</dl>\n", f);
-    html_page_fold_end(f);
-}
-
-void html_page_fold(FILE *f, const char *id, const char *title)
-{
-    fprintf(f, "<details id=\"%s\"><summary>", id);
-    html_text(f, title);
-    fputs("</summary>\n", f);
-}
-
-void html_page_fold_end(FILE *f)
-{
-    fputs("</details>\n", f);
+    html_fold_end(f);
 }
 
 void html_page_inputs(FILE *f, const char *command)
 {
-    html_page_fold(f, "inputs", "Inputs and parameters");
-    fputs("<p>This page was made by <code>", f);
-    html_text(f, command);
-    fputs("</code></p>\n", f);
+    html_fold(f, "inputs", "Inputs and parameters");
+    html_within(f, "<p>This page was made by <code>", command, "</code></p>\n");
 }
 
 bool html_page_warnings(FILE *f, const struct html_charts *c, struct sheet *s, struct err *e)

@@ -51,10 +51,8 @@ struct html_definition {
 };
 /* Definitions, folded away. */
 void html_page_definitions(FILE *f, const struct html_definition *v, size_t n);
-/* What few readers want lies folded between these. */
-void html_page_fold(FILE *f, const char *id, const char *title);
-void html_page_fold_end(FILE *f);
-/* The same of what the page was made from, with the command that made it. */
+/* Begins what the page was made from, folded away, with the command that made it; html_fold_end
+ * ends it. */
 void html_page_inputs(FILE *f, const char *command);
 /* A box of warnings, the items of *s, which is emptied, and that there are no charts. Nothing if
  * there are none. False: out of memory. */

@@ -263,7 +263,7 @@ static bool put_page(FILE *f, const struct analysis *a, const struct html_course
     if (!html_page_sheet(&s, f, "inputs", e) || !ok)
         return false;
     put_comments(f, a->dataset);
-    html_page_fold_end(f);
+    html_fold_end(f);
     html_page_definitions(f, definitions, sizeof definitions / sizeof *definitions);
     return html_data(f, title, write_analysis, a, c, e);
 }

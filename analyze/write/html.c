@@ -102,9 +102,10 @@ void html_json(FILE *f, const char *json, size_t n)
     }
 }
 
-void html_fold(FILE *f, const char *title)
+void html_fold(FILE *f, const char *id, const char *title)
 {
-    html_within(f, "<details><summary>", title, "</summary>\n");
+    fprintf(f, id != NULL ? "<details id=\"%s\">" : "<details>", id);
+    html_within(f, "<summary>", title, "</summary>\n");
 }
 
 void html_fold_end(FILE *f)

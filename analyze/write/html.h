@@ -21,8 +21,9 @@ void html_element(FILE *f, const char *tag, const char *fmt, ...)
  * what would end the element, or a line of a script, escaped. It stays JSON of the same value. */
 void html_json(FILE *f, const char *json, size_t n);
 
-/* What lies between is folded away below `title`. Links to what is in it open it. */
-void html_fold(FILE *f, const char *title);
+/* What lies between is folded away below `title`. Links to what is in it open it. `id` NULL: none.
+ */
+void html_fold(FILE *f, const char *id, const char *title);
 void html_fold_end(FILE *f);
 
 #endif

@@ -127,7 +127,7 @@ bool sheet_write_html(const struct sheet *s, FILE *f, const char *section, struc
         else if (x->kind == SHEET_ITEM)
             put_text(f, "li", x);
         else if (x->kind == SHEET_FOLD)
-            html_fold(f, x->text);
+            html_fold(f, NULL, x->text);
         else if (x->kind == SHEET_FOLD_END)
             html_fold_end(f);
     }
