@@ -61,8 +61,8 @@ static bool add_left_out(struct analysis *a, struct err *e)
         units_count(a->left_out.by_range).s, units_count(a->n_rows).s, a->left_out.range);
 }
 
-/* Of findings of one kind that several operations have, from `first` on, the first stays, and
- * counts the others. */
+/* Where several operations have findings of one kind, from `first` on, keeps the first of these and
+ * lets its sentence count the others. */
 static bool join_alike(struct findings *all, size_t first, struct err *e)
 {
     for (size_t i = first; i < all->n; i++) {

@@ -120,7 +120,7 @@ static bool same_requests(const struct dataset_section *x, const struct dataset_
     return x->n_rows == y->n_rows && x->fingerprint == y->fingerprint;
 }
 
-/* What is said of one copy after another; of copies inside one file, how many there are. */
+/* Adds a finding for each section that is a copy; copies inside of one file are one finding. */
 static bool about_sections(struct analysis *a, struct section *v, size_t n, struct err *e)
 {
     for (size_t i = 1, of = 0; i < n; i++) {

@@ -126,8 +126,8 @@ size_t course_count_hung(const struct course *c, const struct course_parties *p,
     return (size_t)llround((double)c->busy_ns[bin] / (double)c->bin_ns);
 }
 
-/* By seconds: the requests of one in which there were fewer than usual ended at its beginning, or
- * at its end, and the party stood for the rest. */
+/* Fills a gap from sums of seconds. It begins within the last second that had requests, and ends
+ * within the next: where these had fewer than usual, the party stood for the rest of them. */
 static void find_gap(const struct course *c, const struct course_parties *p, struct course_gap *gap)
 {
     const uint32_t *done = p->seconds[gap->party].done;
@@ -149,7 +149,7 @@ static void find_gap(const struct course *c, const struct course_parties *p, str
         course_bin_start_ns(c, to + 1) - (int64_t)(fmin(done[to] / usual, 1) * (double)c->bin_ns);
 }
 
-/* Takes the end of a request of its party into account. */
+/* Makes the gap shorter where a request of its party ended in it. */
 static void narrow_gap(struct course_gap *gap, int64_t end_ns)
 {
     if (end_ns <= gap->at_ns && end_ns > gap->before_ns)

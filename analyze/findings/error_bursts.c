@@ -122,8 +122,8 @@ static void extend_to_edges(const struct course *c, const struct course_message 
     b->n_errors += n;
 }
 
-/* A burst at either end of the bins has the errors that are in none: of some sources the first and
- * the last seconds are not known. */
+/* Adds the errors that are in no bin to a burst at either end: some sources do not tell the first
+ * and the last seconds. */
 static void add_unseen(const struct course *c, const struct course_message *m, struct burst *b)
 {
     double n = 0, n_seen = 0;
@@ -135,7 +135,7 @@ static void add_unseen(const struct course *c, const struct course_message *m, s
     b->n_errors *= times;
 }
 
-/* A burst has what comes in behind it as well, where half as many of that fail as within it. */
+/* Adds all bins behind a burst to it, if at least half as large a share of their requests fails. */
 static void extend_to_end(const struct course *c, const struct course_message *m, struct burst *b)
 {
     double n = 0, n_errors = 0;
@@ -213,7 +213,7 @@ struct part_text {
     char s[160];
 };
 
-/* Of errors that are no burst: few of them may lie together all the same. */
+/* When errors that are no burst came: a few of them may still lie close together. */
 static struct part_text steady_when(const struct search *s, const struct course_message *m)
 {
     struct part_text t = {"throughout the run"};

@@ -89,6 +89,15 @@ bool find_slow_tails(struct search *s, struct err *e);
 /* Says that it is of party k alone: a host or a client. */
 void search_set_party(struct finding *f, const struct course_parties *p, size_t k);
 
+/* The log of the completions per second that levels or a trend account for at a time. */
+typedef double swings_expected_fn(const void *levels, int64_t at_ns);
+
+/* Adds what the throughput does about what is expected. Without `expected` that is its mean, and
+ * only a swing with a period counts that explains more of the throughput than anything else does:
+ * then *found, and there are no levels to be told. False: out of memory. */
+bool swings_find(struct search *s, swings_expected_fn *expected, const void *levels, bool *found,
+                 struct err *e);
+
 /* A finding that party k is slow. */
 struct finding search_slowness(const struct course_parties *p, size_t k, bool is_problem,
                                double lost_frac);

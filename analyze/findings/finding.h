@@ -16,7 +16,7 @@ enum finding_severity {
 
 enum finding_scope { SCOPE_SYSTEM, SCOPE_HOST, SCOPE_CLIENT, SCOPE_THREAD };
 
-/* Of fewer requests no change of throughput is told from chance, and none is looked for. */
+/* With fewer requests a change of throughput cannot be told from chance, and none is looked for. */
 #define FINDING_LEAST_REQUESTS 200
 
 /* Shares of the run that a stall must cost to be worth a word, and a problem; or it is so long. */

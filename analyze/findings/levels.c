@@ -6,7 +6,6 @@
  * from the differences of neighbouring batches: slow noise that a healthy run has too counts as
  * noise. */
 #include "analyze/findings/find.h"
-#include "analyze/findings/swings.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
@@ -81,15 +80,16 @@ static void fill_points(struct levels *l)
     }
 }
 
-/* Of a closed loop's completions: a quarter of that of a Poisson process, whose ends are free. */
+/* The completions of a closed loop have a quarter of the variance of a Poisson process: a thread
+ * begins a request only when its last one has ended. */
 static double least_variance(const struct levels *l)
 {
     double per_point = exp(mean_of(l->x, 0, l->n)) * (double)l->width_ns / 1e9;
     return .25 / fmax(per_point, .1);
 }
 
-/* From the differences of neighbouring batches: their median, so that steps stay out of it. Noise
- * that outlasts a batch is more than that: variance_about_levels sees it. */
+/* The long-run variance, by the median difference of neighbouring batches, so that steps do not
+ * count. It misses noise that lasts longer than a batch: variance_about_levels sees that. */
 static double variance_of_batches(const struct levels *l)
 {
     double d[N_BATCHES];

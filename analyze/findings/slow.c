@@ -300,8 +300,8 @@ static bool say_party(struct search *s, const struct course_parties *p, const st
         f.has_end ? find_clock(f.end_ns).s : "");
 }
 
-/* Names the operation of which alone the requests are slow: that of the largest excess, where the
- * others have next to none. */
+/* Names the operation whose requests alone are slow: they have an excess, and all others have next
+ * to none. */
 static bool name_tables(struct segment_of_party *v, size_t n, const struct excess *all,
                         const struct search *s, const struct course_parties *p, struct err *e)
 {

@@ -22,8 +22,7 @@
 #define PROBLEM_LOST    .03
 #define OWN_PART        .7 /* of what makes the party slow on average */
 
-/* Of a party: samples, slow ones, and as many slow ones as there are of so many samples anywhere.
- */
+/* What a party has: samples, slow ones, and how many slow ones so many samples have anywhere. */
 struct tail {
     double n, n_slow, expected;
     double busy_ns, slow_ns; /* time of all samples, of the slow ones */

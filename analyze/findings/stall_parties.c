@@ -121,7 +121,8 @@ static bool choose_parties(const struct stalls *x, struct stall *st, const struc
     return true;
 }
 
-/* Only what is longer than a request of any operation has to be to hang shows which one does. */
+/* A stall shows which operation hangs only if it is longer than the time from which on a request of
+ * any operation counts as one that hangs. */
 static bool tells_operations(const struct course *c, const struct stall *st)
 {
     for (size_t k = 0; k < c->n_ops; k++)
@@ -130,7 +131,7 @@ static bool tells_operations(const struct course *c, const struct stall *st)
     return true;
 }
 
-/* From the last end of a request of the parties to the next. */
+/* The stall of the parties lasts from the last end of one of their requests to the next. */
 static bool narrow(struct stall *st, const struct course_gap *gaps)
 {
     int64_t start_ns = INT64_MIN, end_ns = INT64_MAX;

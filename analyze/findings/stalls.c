@@ -206,7 +206,7 @@ static double lost_in(const struct stalls *x, const struct stall *st)
     return search_frac(s, st->end_ns - st->start_ns) * fmax(1 - rate_frac_of(x, st), share);
 }
 
-/* The stalls of one's party, `one` the first of them. */
+/* Says the stalls of a party that come at a period; `one` is the first of them. */
 static bool say_pauses(const struct stalls *x, const struct stall *one, int64_t period_ns,
                        struct err *e)
 {
@@ -244,7 +244,8 @@ static enum worth worth_of(const struct stalls *x, const struct stall *st)
     return lost >= FINDING_WORTH_FRAC ? WORTH_NOTICE : WORTH_NOTHING;
 }
 
-/* A stall; of n_alike > 1 stalls of the party that are worth a notice each, the longest. */
+/* Says one stall. If it is the longest of n_alike > 1 that are worth a notice each, the sentence
+ * counts the others. */
 static bool say_stall(const struct stalls *x, const struct stall *st, size_t n_alike,
                       int64_t stood_ns, struct err *e)
 {
@@ -276,8 +277,8 @@ static bool say_stall(const struct stalls *x, const struct stall *st, size_t n_a
         units_duration(length_ns).s, find_clock(st->start_ns).s, 100 * frac, others);
 }
 
-/* The stalls of one's party, `one` the first of them, that come at no period: each that is a
- * problem, and of several that are worth a notice the longest, which stands for all. */
+/* Says the stalls of a party that come at no period; `one` is the first of them. Each problem is a
+ * finding; of those that are worth a notice the longest stands for all. */
 static bool say_stalls(const struct stalls *x, const struct stall *one, struct err *e)
 {
     const struct stall *longest = NULL;

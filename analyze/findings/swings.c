@@ -10,7 +10,7 @@
  * is the system's. The covariance between two halves of the threads is therefore the variance of
  * the common swing, whatever the distribution of durations: chance is not in it. It counts where it
  * is surely more than a calm system has too. */
-#include "analyze/findings/swings.h"
+#include "analyze/findings/find.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"

@@ -9,13 +9,13 @@
  * is; ranks in any order, repeats allowed. Linear in n. False: out of memory, or a rank >= n. */
 bool picker_select(const int64_t *v, size_t n, const size_t *ranks, size_t n_ranks, int64_t *out);
 
-/* The same for ascending ranks in [base, base + n): v has the values of these in any order, and is
+/* Selects ascending ranks, all in [base, base + n): v has the values of these in any order, and is
  * reordered. */
 void picker_select_in_place(int64_t *v, size_t n, size_t base, const size_t *ranks, size_t n_ranks,
                             int64_t *out);
 
-/* The same for values that are never held all at once: they are shown twice, in any order. Holds
- * those of the buckets in which there are wanted ranks.
+/* Picks by rank from values that are never held all at once: they are shown twice, in any order.
+ * Only those of the buckets with wanted ranks are held.
  *
  *   picker_init; picker_count for each; picker_aim;
  *   picker_collect for each; picker_finish; picker_fini.

@@ -44,7 +44,7 @@ struct stats_bse {
 /* n >= 2; with fewer se, df and lrv are 0. O(n log n). */
 bool stats_bse(const double *x, size_t n, struct stats_bse *out, struct err *e);
 
-/* The same of the residuals e_j = y_j - q n_j of section 7, q = sum y / sum n: y[j] of the n[j]
+/* stats_bse of the residuals e_j = y_j - q n_j of section 7, q = sum y / sum n: y[j] of the n[j]
  * requests of segment j are counted. The standard error of q is se / (mean of n). */
 bool stats_bse_counts(const int64_t *y, const int64_t *n, size_t n_segments, struct stats_bse *out,
                       struct err *e);
@@ -307,16 +307,16 @@ enum stats_verdict stats_verdict(const struct stats_cmp *c, struct stats_questio
  * difference, 2.8 SE). */
 double stats_mde_single(const struct stats_cmp *c);
 
-/* The same for groups: the effect, in pooled standard deviations (of the logs), that the test of
- * stats_cmp_groups finds in 80 % of cases at p < .05 in a Holm family of n_family; infinite where
- * that cannot be. A deterministic simulation with normal values. The MDE is exp(factor * sd) - 1.
- * It depends on its arguments only: keep it for further metrics. */
+/* Smallest detectable effect of groups: the effect, in pooled standard deviations (of the logs),
+ * that the test of stats_cmp_groups finds in 80 % of cases at p < .05 in a Holm family of n_family;
+ * infinite where that cannot be. A deterministic simulation with normal values. The MDE is
+ * exp(factor * sd) - 1. It depends on its arguments only: keep it for further metrics. */
 bool stats_mde_groups(size_t n_a, size_t n_b, size_t n_family, double *factor, struct err *e);
 
 /* Gate: p of "not worse than the limit" (one-sided; small: worse). limit is one on theta. */
 double stats_p_worse(const struct stats_cmp *c, double limit, bool up_is_better);
 
-/* The same for groups, where Mann-Whitney needs the values: c from stats_cmp_groups(a, b). */
+/* stats_p_worse for groups, where Mann-Whitney needs the values: c from stats_cmp_groups(a, b). */
 bool stats_p_worse_groups(const struct stats_cmp *c, const double *a, const double *b, double limit,
                           bool up_is_better, double *p, struct err *e);
 
