@@ -171,40 +171,37 @@ static double mean_of(const double *v, size_t n)
     return (double)(sum / (long double)n);
 }
 
-/* The mean, and the fastest, median and slowest seconds, in figure[RUN_AVERAGE], ... */
-static bool find_picks(double figure[RUN_N_RATES], const double *v, size_t n, struct err *e)
+/* By bytes or, without any, by objects, as segments are ranked. */
+static int compare_picks(const void *a, const void *b)
 {
-    double *sorted;
-    if (!mem_new(&sorted, n + 1, e))
-        return false;
-    memcpy(sorted, v, n * sizeof *v);
-    figure[RUN_AVERAGE] = mean_of(v, n);
-    figure[RUN_FASTEST] = stats_select(sorted, n, n - 1);
-    figure[RUN_MEDIAN] = stats_select(sorted, n, quantile_index(n, 500));
-    figure[RUN_SLOWEST] = stats_select(sorted, n, 0);
-    free(sorted);
-    return true;
+    const struct segment_pick *x = a, *y = b;
+    if (x->bytes_per_s != y->bytes_per_s)
+        return x->bytes_per_s > y->bytes_per_s ? 1 : -1;
+    return (x->objects_per_s > y->objects_per_s) - (x->objects_per_s < y->objects_per_s);
 }
 
 static bool take_rates(struct run_op *op, const struct seconds *s, struct err *e)
 {
     struct operation *r = &op->report;
-    double bytes[RUN_N_RATES] = {0}, objects[RUN_N_RATES];
+    struct segment_pick *v;
 
-    if (!find_picks(objects, s->objects, s->n, e) ||
-        (r->n_bytes > 0 && !find_picks(bytes, s->bytes, s->n, e)))
+    if (!mem_new(&v, s->n, e))
         return false;
+    for (size_t i = 0; i < s->n; i++)
+        v[i] = (struct segment_pick){0, s->bytes[i], s->objects[i]};
+    qsort(v, s->n, sizeof *v, compare_picks);
     r->throughput = (struct throughput){.present = true,
                                         .n_bytes = r->n_bytes,
-                                        .bytes_per_s = bytes[RUN_AVERAGE],
-                                        .objects_per_s = objects[RUN_AVERAGE]};
+                                        .bytes_per_s = mean_of(s->bytes, s->n),
+                                        .objects_per_s = mean_of(s->objects, s->n)};
     r->segments = (struct segments){
         .present = true,
         .n = (int64_t)s->n,
-        .fastest = {0, bytes[RUN_FASTEST], objects[RUN_FASTEST]},
-        .median = {0, bytes[RUN_MEDIAN], objects[RUN_MEDIAN]},
-        .slowest = {0, bytes[RUN_SLOWEST], objects[RUN_SLOWEST]},
+        .slowest = v[0],
+        .median = v[quantile_index(s->n, 500)],
+        .fastest = v[s->n - 1],
     };
+    free(v);
     op->n_rates = s->n_successive;
     return mem_new(&op->rate, s->n, e) && memcpy(op->rate, r->n_bytes > 0 ? s->bytes : s->objects,
                                                  s->n * sizeof *op->rate) != NULL;

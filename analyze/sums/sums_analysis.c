@@ -254,16 +254,6 @@ static bool fill_host(struct host_result *h, const struct group *g,
     return fill_segments(&h->segments, g, grid, &h->throughput, e);
 }
 
-static bool fill_client(struct client_result *c, const struct group *g,
-                        const struct segment_range *range, const struct segment_grid *grid,
-                        struct err *e)
-{
-    const struct sums_part *p = g->part[0];
-    *c = (struct client_result){
-        .n_bytes = p->n_bytes, .first_start_ns = p->start_ns, .last_end_ns = p->end_ns};
-    return fill_host(&c->result, g, range, grid, e);
-}
-
 /* Hosts and clients; of one alone the figures are those of the operation. */
 static bool fill_parties(struct operation *to, const struct sums_op *op,
                          const struct segment_range *range, const struct segment_grid *grid,
@@ -282,7 +272,9 @@ static bool fill_parties(struct operation *to, const struct sums_op *op,
     }
     for (size_t i = 0; ok && i < to->n_client_results; i++) {
         const struct sums_part *p = &op->clients.v[i];
-        ok = fill_client(&to->clients[i], &(struct group){p->name, &p, 1}, range, grid, e);
+        to->clients[i] = (struct client_result){
+            .n_bytes = p->n_bytes, .first_start_ns = p->start_ns, .last_end_ns = p->end_ns};
+        ok = fill_host(&to->clients[i].result, &(struct group){p->name, &p, 1}, range, grid, e);
         to->client_requests[i] = sums_durations(p);
     }
     return ok;
