@@ -76,15 +76,12 @@ static inline void top_stretch_add(struct top_stretch *t, size_t j, double score
     }
 }
 
-/* In the order in which they are to be called. */
-bool find_stalls(struct search *s, struct err *e);
-bool find_errors(struct search *s, struct err *e);
-bool find_absent(struct search *s, struct err *e);
-bool find_stuck(struct search *s, struct err *e);
-bool find_backlog(struct search *s, struct err *e);
-bool find_levels(struct search *s, struct err *e);
-bool find_slow(struct search *s, struct err *e);
-bool find_slow_tails(struct search *s, struct err *e);
+/* All detectors, in the order in which they are to be called. */
+#define DETECTORS                                                                                  \
+    find_stalls, find_errors, find_absent, find_stuck, find_backlog, find_slow, find_slow_tails,   \
+        find_levels
+typedef bool detector(struct search *s, struct err *e);
+detector DETECTORS;
 
 /* Says that it is of party k alone: a host or a client. */
 void search_set_party(struct finding *f, const struct course_parties *p, size_t k);

@@ -2,10 +2,8 @@
 
 #include "analyze/findings/find.h"
 
-typedef bool detector_fn(struct search *, struct err *);
-
-static bool look(struct findings *out, const struct course *c, detector_fn *const *detectors,
-                 size_t n, struct err *e)
+static bool look(struct findings *out, const struct course *c, detector *const *detectors, size_t n,
+                 struct err *e)
 {
     struct search s;
 
@@ -20,16 +18,14 @@ static bool look(struct findings *out, const struct course *c, detector_fn *cons
 
 bool findings_find(struct findings *out, const struct course *c, struct err *e)
 {
-    static detector_fn *const detectors[] = {find_stalls,     find_errors,  find_absent,
-                                             find_stuck,      find_backlog, find_slow,
-                                             find_slow_tails, find_levels};
+    static detector *const detectors[] = {DETECTORS};
 
     return look(out, c, detectors, sizeof detectors / sizeof *detectors, e);
 }
 
 bool findings_find_errors(struct findings *out, const struct course *c, struct err *e)
 {
-    static detector_fn *const detectors[] = {find_errors};
+    detector *const errors = find_errors;
 
-    return look(out, c, detectors, 1, e);
+    return look(out, c, &errors, 1, e);
 }
