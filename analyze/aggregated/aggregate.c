@@ -1,5 +1,6 @@
 #include "analyze/aggregated/aggregate_internal.h"
 
+#include "analyze/data/errnorm.h"
 #include "libcommon/mem.h"
 #include "libcommon/quantile.h"
 
@@ -10,16 +11,25 @@
 #define LABEL_SHIFT_S  2 /* by so much the known recorders label a second too early */
 #define SUMS_EXACT_MAX (INT64_C(1) << 50) /* the recorder adds up hosts in floating point */
 
+void aggregate_free_part(struct aggregate_part *part)
+{
+    for (size_t i = 0; i < part->n_messages; i++)
+        free(part->messages[i]);
+    free(part->messages);
+    free(part->latency.classes);
+}
+
 void aggregate_free(struct aggregate *a)
 {
     struct aggregate_parts *const all[] = {&a->ops, &a->hosts, &a->clients};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
         for (size_t i = 0; i < all[k]->n; i++)
-            free(all[k]->v[i].latency.classes);
+            aggregate_free_part(&all[k]->v[i]);
         free(all[k]->v);
     }
-    free(a->total.latency.classes);
+    aggregate_free_part(&a->total);
     free(a->sum);
+    free(a->in_order);
     for (size_t i = 0; i < a->n_warnings; i++)
         free(a->warnings[i].message);
     free(a->warnings);
@@ -268,6 +278,24 @@ static void find_successful(struct aggregate_part *part)
         part->ok_objects = x->n_objects - x->n_errors * (x->n_errors > 0);
 }
 
+static bool fill_messages(struct aggregate_part *part, struct err *e)
+{
+    const struct aggfile_entry *x = part->x;
+    char message[ERRNORM_MAX_BYTES + 1];
+
+    if (!mem_cleared(&part->messages, x->n_first_errors, e))
+        return false;
+    for (; part->n_messages < x->n_first_errors; part->n_messages++) {
+        const char *said = x->first_errors[part->n_messages];
+        const struct slice all = {said, strlen(said)}, no_key = {"", 0};
+
+        message[errnorm_message(all, no_key, message)] = '\0';
+        if (!mem_text(&part->messages[part->n_messages], message, e))
+            return false;
+    }
+    return true;
+}
+
 static bool fill_part(const struct aggregate *a, struct aggregate_part *part,
                       const struct aggfile_entry *x, const char *key, const struct labels *common,
                       struct err *e)
@@ -275,7 +303,7 @@ static bool fill_part(const struct aggregate *a, struct aggregate_part *part,
     part->x = x;
     part->duration_ns = x->end_ns - x->start_ns;
     find_successful(part);
-    return aggregate_latency(part, e) && window(a, part, key, common, e);
+    return fill_messages(part, e) && aggregate_latency(part, e) && window(a, part, key, common, e);
 }
 
 static bool fill_parts(const struct aggregate *a, struct aggregate_parts *parts,

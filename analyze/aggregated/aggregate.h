@@ -1,11 +1,10 @@
-/* What an aggregated capture lets us say of a run (docs/aggregated-captures.md): beside struct
- * analysis, which is made of requests, a model of its own. It holds exact figures, a series by
- * second with its times corrected, figures of 10-second groups, and marks what is not known. There
- * are no percentiles of the run in it. */
+/* What an aggregated capture lets us say of a run (docs/aggregated-captures.md): exact figures, a
+ * series by second with its times corrected, figures of 10-second groups, and what is not known.
+ * aggregate_analyze makes an analysis of it. */
 #ifndef S3_ANALYZE_AGGREGATED_AGGREGATE_H
 #define S3_ANALYZE_AGGREGATED_AGGREGATE_H
 
-#include "analyze/findings/finding.h"
+#include "analyze/model/model.h"
 #include "analyze/read/aggfile.h"
 #include "libcommon/err.h"
 
@@ -53,6 +52,8 @@ struct aggregate_latency {
 /* An entry and what follows from it. */
 struct aggregate_part {
     const struct aggfile_entry *x;
+    char **messages; /* first errors, without what differs from one request to the next */
+    size_t n_messages;
     int64_t duration_ns;
     bool ok_bytes_known, ok_objects_known; /* of successful requests */
     int64_t ok_bytes, ok_objects;
@@ -74,12 +75,6 @@ struct aggregate_sum_second {
     size_t n_clients; /* that have it */
 };
 
-struct aggregate_warning {
-    const char *code; /* static */
-    const char *op;   /* borrowed; NULL: of the file */
-    char *message;
-};
-
 struct aggregate {
     struct aggfile file;
     bool is_merged;   /* from several clients */
@@ -89,22 +84,25 @@ struct aggregate {
     struct aggregate_parts ops, hosts, clients;
     struct aggregate_sum_second *sum; /* merged files: by time */
     size_t n_sum;
-    struct aggregate_warning *warnings;
+    struct note *warnings;
     size_t n_warnings;
+    const struct aggregate_part **in_order; /* operations as the analysis has them */
 };
+
+/* Where percentiles of the run are not known, the only thing that is said of them. */
+#define AGGREGATE_NO_PERCENTILES                                                                   \
+    "not in this file: percentiles were averaged by the recorder, over 10-second groups"
 
 /* Reads and checks the file: sums that do not add up, and seconds outside of the run, fail as
  * damage does. The caller calls aggregate_free in any case. */
 bool aggregate_load(struct aggregate *a, const char *path, struct err *e);
 void aggregate_free(struct aggregate *a);
+void aggregate_free_part(struct aggregate_part *part);
 
-/* Findings of its operations: of throughput and errors by second, and of the hosts' shares. Appends
- * to *out, ranked. False: out of memory. */
-bool aggregate_find(struct findings *out, const struct aggregate *a, struct err *e);
-
-/* Message i of the entry's first errors, without what differs from one request to the next: as
- * errnorm_message. `out` holds ERRNORM_MAX_BYTES. */
-size_t aggregate_message(const struct aggfile_entry *x, size_t i, char *out);
+/* Analyses it as analysis_run does a dataset: *a and *d, which stands for the file, are filled, but
+ * what the file does not tell is absent there (struct known). It must outlive both; the caller
+ * calls analysis_free and dataset_free in any case. False: out of memory. */
+bool aggregate_analyze(struct analysis *a, struct dataset *d, struct aggregate *of, struct err *e);
 
 /* Start of second i of the part's series, ns since 1970. */
 int64_t aggregate_second_ns(const struct aggregate_part *part, size_t i);
@@ -118,13 +116,8 @@ double aggregate_bytes_per_s(const struct aggregate_part *part);
 double aggregate_objects_per_s(const struct aggregate_part *part);
 double aggregate_requests_per_s(const struct aggregate_part *part);
 
-/* Of the seconds that all clients of a merged file have: the first, how many, and their means.
- * False: none. */
-struct aggregate_common {
-    int64_t start_s;
-    size_t n_seconds;
-    double bytes_per_s, objects_per_s;
-};
-bool aggregate_common(const struct aggregate *a, struct aggregate_common *common);
+/* Of the seconds that all clients of a merged file have: how many, their means, and the first one.
+ * `present` is false of other files. */
+struct together aggregate_together(const struct aggregate *a, int64_t *start_s);
 
 #endif

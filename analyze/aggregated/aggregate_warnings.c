@@ -27,7 +27,7 @@ static bool warn(struct aggregate *a, struct err *e, const char *code, const cha
     va_end(args);
     if (!ok)
         return false;
-    a->warnings[a->n_warnings++] = (struct aggregate_warning){code, op, message};
+    a->warnings[a->n_warnings++] = (struct note){code, op, message};
     return true;
 }
 
@@ -71,14 +71,13 @@ static bool warn_file(struct aggregate *a, struct err *e)
             "throughput is known by the second: stalls shorter than 2 s, swings within seconds and "
             "single requests that hang cannot be seen, nor which host or client was slower"))
         return false;
-    struct aggregate_common common;
-    aggregate_common(a, &common);
-    if (a->is_merged && a->n_sum > 0 && common.n_seconds < a->n_sum &&
-        !warn(a, e, "clients-apart", NULL,
-              "the clients did not run at the same time: of %zu seconds all clients have %zu",
-              a->n_sum, common.n_seconds))
-        return false;
-    return true;
+    int64_t start_s;
+    const struct together t = aggregate_together(a, &start_s);
+    return !t.present || (size_t)t.n_seconds == a->n_sum ||
+           warn(
+               a, e, "clients-apart", NULL,
+               "the clients did not run at the same time: of %zu seconds all clients have %" PRId64,
+               a->n_sum, t.n_seconds);
 }
 
 static bool warn_op(struct aggregate *a, const struct aggregate_part *part, struct err *e)

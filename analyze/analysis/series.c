@@ -242,7 +242,7 @@ static bool series_grid(const struct analysis *a, int op, struct segment_grid *g
 bool analysis_series_length(const struct analysis *a, int op, size_t *n, struct err *e)
 {
     struct segment_grid grid = {0};
-    bool ok = a->sums != NULL || series_grid(a, op, &grid, e);
+    bool ok = a->sources == NULL || series_grid(a, op, &grid, e);
 
     *n = grid.n;
     return ok;

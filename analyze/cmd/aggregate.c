@@ -20,7 +20,7 @@ bool aggregate_refuse(const char *const *paths, size_t n, const char *why, struc
            err_set(e, "%s: this is an aggregated capture, without requests: %s", path, why);
 }
 
-bool aggregate_alone(const struct cli_args *args, struct err *e)
+static bool is_alone(const struct cli_args *args, struct err *e)
 {
     static const char *const names[] = {"analyze.host", "analyze.client",   "from",  "to",
                                         "analyze.dur",  "analyze.skip",     "range", "steady",
@@ -42,7 +42,7 @@ bool aggregate_alone(const struct cli_args *args, struct err *e)
     return true;
 }
 
-bool aggregate_choose_ops(struct aggregate *a, const struct cli_list *ops, struct err *e)
+static bool choose_ops(struct aggregate *a, const struct cli_list *ops, struct err *e)
 {
     size_t n = 0;
     if (a->total.x->n_requests == 0)
@@ -58,8 +58,15 @@ bool aggregate_choose_ops(struct aggregate *a, const struct cli_list *ops, struc
         if (filter_op_matches(ops->v, ops->n, a->ops.v[k].x->name))
             a->ops.v[n++] = a->ops.v[k];
         else
-            free(a->ops.v[k].latency.classes);
+            aggregate_free_part(&a->ops.v[k]);
     }
     a->ops.n = n;
     return true;
+}
+
+bool aggregate_read(struct aggregate *of, struct dataset *d, struct analysis *a,
+                    const struct cli_args *args, const struct cli_list *ops, struct err *e)
+{
+    return is_alone(args, e) && aggregate_load(of, args->operands[0], e) &&
+           choose_ops(of, ops, e) && aggregate_analyze(a, d, of, e);
 }

@@ -16,12 +16,10 @@ const char *aggregate_among(const char *const *paths, size_t n);
  * and `why` the command cannot be done on it, with what can be done instead. */
 bool aggregate_refuse(const char *const *paths, size_t n, const char *why, struct err *e);
 
-/* False: an aggregate is not the only operand, or an option is given that needs requests; *e says
- * which. */
-bool aggregate_alone(const struct cli_args *args, struct err *e);
-
-/* Keeps the operations that --op names (none: all). False: there is no such operation, or
- * no request at all. */
-bool aggregate_choose_ops(struct aggregate *a, const struct cli_list *ops, struct err *e);
+/* Reads and analyses the aggregate that the arguments name, of it the operations `ops` (none: all).
+ * False: it is not the only operand, an option is given that needs requests, or there is no such
+ * operation, or no request at all; *e says which. The caller frees all three in any case. */
+bool aggregate_read(struct aggregate *of, struct dataset *d, struct analysis *a,
+                    const struct cli_args *args, const struct cli_list *ops, struct err *e);
 
 #endif

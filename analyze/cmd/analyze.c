@@ -7,7 +7,6 @@
 #include "analyze/read/aggpipe.h"
 #include "analyze/json/documents.h"
 #include "analyze/page/pages.h"
-#include "analyze/report/aggregate.h"
 #include "analyze/report/figures.h"
 #include "analyze/report/run.h"
 #include "analyze/report/series.h"
@@ -98,33 +97,19 @@ static bool check_outputs(const struct options *o, const struct cli_args *args, 
            outfile_spares(o->html, args->operands, args->n_operands, e);
 }
 
-/* What there is to report: an analysis or, where that is NULL, an aggregated capture and what was
- * found in it. */
-struct result {
-    const struct analysis *analysis;
-    const struct aggregate *aggregate;
-    const struct findings *found;
-};
-
-static bool write_report(const struct result *r, const struct options *o, struct err *e)
+static bool write_report(const struct analysis *a, const struct options *o, struct err *e)
 {
     struct outfile out;
-    bool ok;
 
     if (!outfile_open(&out, o->output.path, output_replaces(&o->output), e))
         return false;
     const struct report_text_options how = {.verbose = o->verbose,
                                             .colour = output_wants_colour(&o->output, out.f)};
-    if (r->analysis != NULL)
-        ok = o->output.json ? report_json(r->analysis, out.f, e)
-                            : report_text(r->analysis, &how, out.f, e);
-    else
-        ok = o->output.json ? aggregate_json(r->aggregate, r->found, out.f, e)
-                            : aggregate_text(r->aggregate, r->found, &how, out.f, e);
+    bool ok = o->output.json ? report_json(a, out.f, e) : report_text(a, &how, out.f, e);
     return outfile_finish(&out, ok, e);
 }
 
-static bool write_series(const struct result *r, const struct options *o, struct err *e)
+static bool write_series(const struct analysis *a, const struct options *o, struct err *e)
 {
     struct outfile out;
 
@@ -133,14 +118,12 @@ static bool write_series(const struct result *r, const struct options *o, struct
     if (!outfile_open(&out, o->series, output_replaces_series(&o->output), e))
         return false;
     enum report_csv_format format = report_csv_format(o->series);
-    bool ok = r->analysis != NULL
-                  ? report_csv(r->analysis, format, o->series_total, o->csv_safe, out.f, e)
-                  : report_csv_aggregate(r->aggregate, format, o->csv_safe, out.f, e);
+    bool ok = report_csv(a, format, o->series_total, o->csv_safe, out.f, e);
     return outfile_finish(&out, ok, e);
 }
 
-static bool write_page(const struct result *r, const struct options *o, const struct cli_args *args,
-                       struct err *e)
+static bool write_page(const struct analysis *a, const struct options *o,
+                       const struct cli_args *args, struct err *e)
 {
     struct outfile out;
 
@@ -151,21 +134,19 @@ static bool write_page(const struct result *r, const struct options *o, const st
     char *words = load_words(&o->filter, &o->analysis);
     char *command = output_command(args);
     const struct report_html_options how = {o->label, command, words};
-    bool ok = words == NULL || command == NULL ? mem_none(e)
-              : r->analysis != NULL            ? report_html(r->analysis, &how, out.f, e)
-                                    : aggregate_html(r->aggregate, r->found, &how, out.f, e);
+    bool ok = words == NULL || command == NULL ? mem_none(e) : report_html(a, &how, out.f, e);
     free(words);
     free(command);
     return outfile_finish(&out, ok, e);
 }
 
-static bool write_all(const struct result *r, const struct options *o, const struct cli_args *args,
-                      struct err *e)
+static bool write_all(const struct analysis *a, const struct options *o,
+                      const struct cli_args *args, struct err *e)
 {
-    bool estimate = o->series != NULL && r->analysis != NULL && !o->output.force;
+    bool estimate = o->series != NULL && !o->output.force;
 
-    return (!estimate || report_csv_fits(r->analysis, o->series_total, e)) &&
-           write_report(r, o, e) && write_series(r, o, e) && write_page(r, o, args, e);
+    return (!estimate || report_csv_fits(a, o->series_total, e)) && write_report(a, o, e) &&
+           write_series(a, o, e) && write_page(a, o, args, e);
 }
 
 /* ---- Runs that were not together ---- */
@@ -226,15 +207,15 @@ static bool check_files(const struct options *o, struct err *e)
 static bool analyze_aggregate(const struct options *o, const struct cli_args *args, bool *problem,
                               struct err *e)
 {
-    struct aggregate a = {0};
-    struct findings found = {0};
-    bool ok = aggregate_alone(args, e) && aggregate_load(&a, args->operands[0], e) &&
-              aggregate_choose_ops(&a, &o->filter.ops, e) && aggregate_find(&found, &a, e) &&
-              write_all(&(struct result){NULL, &a, &found}, o, args, e);
+    struct aggregate of = {0};
+    struct dataset d = {0};
+    struct analysis a = {0};
+    bool ok = aggregate_read(&of, &d, &a, args, &o->filter.ops, e) && write_all(&a, o, args, e);
 
-    *problem = findings_have_problem(&found);
-    findings_free(&found);
-    aggregate_free(&a);
+    *problem = findings_have_problem(&a.findings);
+    analysis_free(&a);
+    dataset_free(&d);
+    aggregate_free(&of);
     return ok;
 }
 
@@ -252,8 +233,7 @@ static bool analyze_sums(const struct options *o, const struct cli_args *args, b
         sums_alone(args, e) &&
         sums_load(&s, args->operands, args->n_operands, &o->filter.ops, o->input.together, e) &&
         (s.n_ops > 0 || err_set(e, "%s: no requests", args->operands[0])) &&
-        sums_analyze(&a, &d, &s, args->operands[0], &how, e) &&
-        write_all(&(struct result){.analysis = &a}, o, args, e);
+        sums_analyze(&a, &d, &s, args->operands[0], &how, e) && write_all(&a, o, args, e);
     *problem = findings_have_problem(&a.findings);
     analysis_free(&a);
     dataset_free(&d);
@@ -281,7 +261,7 @@ static bool analyze(const struct options *o, const struct cli_args *args, bool *
         return false;
     }
     ok = ok && load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, o->series_all, e) &&
-         write_all(&(struct result){.analysis = &a}, o, args, e);
+         write_all(&a, o, args, e);
     *problem = findings_have_problem(&a.findings);
     analysis_free(&a);
     dataset_free(&d);

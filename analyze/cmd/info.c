@@ -6,8 +6,9 @@
 #include "analyze/data/rank_clock.h"
 #include "analyze/read/aggfile.h"
 #include "analyze/read/aggpipe.h"
-#include "analyze/report/aggregate.h"
+#include "analyze/json/documents.h"
 #include "analyze/json/json_capture.h"
+#include "analyze/report/run_sheet.h"
 #include "analyze/stream/survey.h"
 #include "analyze/stream/survey_sums.h"
 #include "analyze/write/json.h"
@@ -259,6 +260,34 @@ static void put_capture(struct sheet *t, const char *path, const struct survey *
     put_dropped(t, info);
 }
 
+/* What an aggregated capture has, without results. */
+static void put_aggregate(struct sheet *s, struct aggregate *of)
+{
+    struct analysis a = {0};
+    struct dataset d = {0};
+
+    s->failed |= !aggregate_analyze(&a, &d, of, NULL);
+    if (!s->failed) {
+        run_sheet_inputs(s, &a);
+        if (of->file.version != NULL)
+            sheet_line(s, TEXT_PLAIN, "Version of the recorder: %s", of->file.version);
+        run_sheet_summary(s, &a, NULL);
+    }
+    for (size_t i = 0; i < of->ops.n; i++)
+        sheet_item(s, TEXT_PLAIN, "%s: %s of throughput, %s of durations", of->ops.v[i].x->name,
+                   figures_counted((int64_t)of->ops.v[i].x->n_seconds, "second").s,
+                   figures_counted((int64_t)of->ops.v[i].latency.n_groups, "group").s);
+    for (size_t i = 0; i < of->n_warnings; i++)
+        if (of->warnings[i].op != NULL)
+            sheet_line(s, TEXT_WARNING, "Warning: %s: %s", of->warnings[i].op,
+                       of->warnings[i].message);
+    sheet_line(s, TEXT_FAINT,
+               "Not in this file: single requests, percentiles of the run, threads, objects, "
+               "durations by host");
+    analysis_free(&a);
+    dataset_free(&d);
+}
+
 /* ---- JSON ---- */
 
 static void put_sum(struct json_out *w, const struct survey_sum *sum)
@@ -369,8 +398,8 @@ static size_t read_all(struct source *sources, const struct options *o, const st
     return n_failed;
 }
 
-static bool report(const struct source *sources, const struct options *o,
-                   const struct cli_args *args, struct err *e)
+static bool report(struct source *sources, const struct options *o, const struct cli_args *args,
+                   struct err *e)
 {
     struct outfile out;
     bool ok;
@@ -396,7 +425,7 @@ static bool report(const struct source *sources, const struct options *o,
                 continue;
             sheet_gap(&s);
             if (sources[i].is_aggregate)
-                aggregate_sheet_info(&s, &sources[i].aggregate);
+                put_aggregate(&s, &sources[i].aggregate);
             else
                 put_capture(&s, args->operands[i], &sources[i].survey);
         }

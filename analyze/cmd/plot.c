@@ -213,18 +213,22 @@ static bool add_run(struct plot_set *set, const struct cli_args *args, const str
 }
 
 static bool add_aggregate(struct plot_set *set, const struct cli_args *args,
-                          const struct plot_options *how, struct err *e)
+                          const struct cli_list *ops, const struct plot_options *how, struct err *e)
 {
-    struct aggregate a = {0};
+    struct aggregate of = {0};
+    struct dataset d = {0};
+    struct analysis a = {0};
+
     if (!plot_wants(how, "throughput") && !plot_wants(how, "hosts") &&
         !plot_wants(how, "clients") && !plot_wants(how, "groups"))
         return err_set(e,
                        "%s: of an aggregated capture there are the charts throughput, hosts, "
                        "clients and groups",
                        args->operands[0]);
-    bool ok = aggregate_alone(args, e) && aggregate_load(&a, args->operands[0], e) &&
-              plot_add_aggregate(set, &a, how, e);
-    aggregate_free(&a);
+    bool ok = aggregate_read(&of, &d, &a, args, ops, e) && plot_add_aggregate(set, &a, how, e);
+    analysis_free(&a);
+    dataset_free(&d);
+    aggregate_free(&of);
     return ok;
 }
 
@@ -314,7 +318,7 @@ static bool draw(const struct cli_args *args, const struct options *o, struct er
     }
     ok = ok && (comparison ? add_comparison(&set, o, &how, e)
                 : aggregate_among(args->operands, args->n_operands) != NULL
-                    ? add_aggregate(&set, args, &how, e)
+                    ? add_aggregate(&set, args, &o->filter.ops, &how, e)
                     : add_run(&set, args, o, &how, e));
     if (ok && set.n == 0)
         ok = err_set(e, "%s: nothing to draw: there is no data for %s%s",

@@ -270,9 +270,12 @@ bool run_seconds_aggregate(struct run *r, const struct load_filter *filter, stru
         ok = take_op(&r->ops[r->n_ops++], &a, part, e);
     }
     run_fill_shares(r);
-    struct findings found = {0};
-    ok = ok && aggregate_find(&found, &a, e) && run_take_findings(r, &found, e);
-    findings_free(&found);
+    struct analysis analysis = {0};
+    struct dataset d = {0};
+    ok = ok && aggregate_analyze(&analysis, &d, &a, e) &&
+         run_take_findings(r, &analysis.findings, e);
+    analysis_free(&analysis);
+    dataset_free(&d);
     aggregate_free(&a);
     return ok && (r->n_ops > 0 || err_set(e, "%s: no requests", r->path));
 }

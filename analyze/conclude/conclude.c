@@ -41,7 +41,7 @@ bool conclude_course(struct analysis *a, conclude_source *course_of, const void 
             *run_ns = c.end_ns - c.start_ns;
         ok = ok && (is_benchmark ? findings_find(&a->findings, &c, e)
                                  : findings_find_errors(&a->findings, &c, e));
-        ok = ok && (c.has_requests || !is_benchmark || add_resolution(a, &c, e));
+        ok = ok && (a->sums == NULL || !is_benchmark || add_resolution(a, &c, e));
         course_fini(&c);
     }
     return ok;

@@ -1,4 +1,4 @@
-#include "analyze/report/aggregate.h"
+#include "analyze/json/documents.h"
 
 #include "analyze/json/json_internal.h"
 
@@ -255,16 +255,17 @@ static void put_sizes(struct json_out *w, const struct aggregate *a)
 
 static void put_merged(struct json_out *w, const struct aggregate *a)
 {
-    struct aggregate_common common;
+    int64_t start_s;
+    const struct together common = aggregate_together(a, &start_s);
 
     JSON_OBJECTS(w, "seconds_from_clients", i, a->n_sum) {
         const struct aggregate_sum_second *s = &a->sum[i];
         put_second_members(w, s->start_s * NS_PER_S, s->bytes_per_s, s->objects_per_s, s->n_errors);
         JSON_PUT(w, "n_clients", s->n_clients);
     }
-    if (!json_out_open(w, "all_clients", aggregate_common(a, &common)))
+    if (!json_out_open(w, "all_clients", common.n_seconds > 0))
         return;
-    JSON_PUT(w, "start", common.start_s * NS_PER_S);
+    JSON_PUT(w, "start", start_s * NS_PER_S);
     JSON_PUT(w, "n_seconds", common.n_seconds);
     put_number(w, "mean_bytes_per_s", common.bytes_per_s);
     put_number(w, "mean_objects_per_s", common.objects_per_s);
@@ -294,9 +295,10 @@ static void put_absent(struct json_out *w, const struct aggregate *a)
     json_out_end(w);
 }
 
-bool aggregate_json(const struct aggregate *a, const struct findings *found, FILE *f, struct err *e)
+bool json_aggregate(const struct analysis *analysis, FILE *f, struct err *e)
 {
     struct json_out w;
+    const struct aggregate *a = analysis->aggregate;
     const struct aggfile *file = &a->file;
     const char *slash = strrchr(file->path, '/');
 
@@ -310,7 +312,7 @@ bool aggregate_json(const struct aggregate *a, const struct findings *found, FIL
     JSON_PUT(&w, "warp_commit", file->commit != NULL ? file->commit : "");
     JSON_PUT(&w, "merged", a->is_merged);
     put_warnings(&w, a);
-    findings_json_put(&w, found);
+    findings_json_put(&w, &analysis->findings);
     put_absent(&w, a);
     put_entry(&w, "total", &a->total);
     JSON_ARRAY(&w, "operations", i, a->ops.n)

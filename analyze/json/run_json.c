@@ -9,8 +9,8 @@ static void put_total_of_set(struct json_out *w, const struct throughput *t)
 {
     json_put_time(w, "start", t->start_ns);
     JSON_MEMBERS(w, t, duration_ns, n_bytes, n_objects);
-    JSON_PUT_IF(w, "full_ops", t->full_ops != ANALYSIS_UNKNOWN, t->full_ops);
-    JSON_PUT_IF(w, "partial_ops", t->partial_ops != ANALYSIS_UNKNOWN, t->partial_ops);
+    JSON_PUT_IF(w, "full_ops", known_all(&t->known, THROUGHPUT_PARTS), t->full_ops);
+    JSON_PUT_IF(w, "partial_ops", known_all(&t->known, THROUGHPUT_PARTS), t->partial_ops);
     JSON_MEMBERS(w, t, ops_ended, errors, bytes_per_s, objects_per_s, ops_ended_per_s);
 }
 
@@ -283,6 +283,8 @@ bool report_json(const struct analysis *a, FILE *f, struct err *e)
 {
     struct json_out w;
 
+    if (a->aggregate != NULL)
+        return json_aggregate(a, f, e);
     json_out_begin(&w, f, "s3analyze/analysis/1");
     JSON_PUT(&w, "n_rows", a->n_rows);
     json_out_object(&w, "left_out");

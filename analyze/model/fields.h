@@ -11,10 +11,11 @@ enum field_unit { FIELD_COUNT, FIELD_BYTES, FIELD_NS, FIELD_BYTES_PER_S };
 struct field {
     const char *json, *heading; /* heading NULL: in no table */
     enum field_unit unit;
-    unsigned permille; /* of a quantile; else 0 */
-    bool is_real;      /* a double, of which NaN is not known; else an int64_t */
-    size_t offset;     /* from the beginning of its struct */
-    size_t known;      /* likewise, of a flag that says whether it is known; 0: it is */
+    unsigned permille;  /* of a quantile; else 0 */
+    bool is_real;       /* a double, of which NaN is not known; else an int64_t */
+    enum figure figure; /* its bit in the `known` of its struct */
+    size_t offset;      /* from the beginning of its struct */
+    size_t known;       /* likewise, of a flag that says whether it is known too; 0: it is */
 };
 
 /* Lists, with NULL at the end, of struct times: columns of tables; members of durations in JSON,
@@ -37,9 +38,16 @@ static inline double field_real(const struct field *x, const void *group)
                       : (double)field_integer(x, group);
 }
 
+/* All groups have their struct known at the same place. */
+#define FIELDS_KNOWN offsetof(struct times, known)
+_Static_assert(FIELDS_KNOWN == offsetof(struct sized, known), "one place of `known`");
+
 static inline bool field_is_known(const struct field *x, const void *group)
 {
-    return x->known == 0 || *(const bool *)((const char *)group + x->known);
+    const struct known *known = (const void *)((const char *)group + FIELDS_KNOWN);
+
+    return known_all(known, 1u << x->figure) &&
+           (x->known == 0 || *(const bool *)((const char *)group + x->known));
 }
 
 /* Sets the i-th quantile of *t. */

@@ -20,11 +20,41 @@
 #define ANALYSIS_TIMES_CROSSED    "--to is not after --from: no request starts between them"
 #define ANALYSIS_MAX_ERROR_GROUPS 1000
 #define ANALYSIS_MAX_SLOW_THREADS 20 /* listed of those that shorten the range */
-#define ANALYSIS_UNKNOWN          -1 /* a count that the sums of a run do not tell */
 
+struct aggfile_group;
+struct aggregate;
 struct analysis_source;
 struct statistics;
 struct sums_source;
+
+/* Which figures of a group its source does not tell. Their values mean nothing. Reports print "-"
+ * in their place, and the reason once. */
+struct known {
+    unsigned absent; /* a bit for each, as the group says */
+    const char *why; /* static; NULL: there is nothing to say about it */
+};
+
+static inline bool known_all(const struct known *k, unsigned figures)
+{
+    return (k->absent & figures) == 0;
+}
+
+/* The figures of requests (fields.h): times or, where sizes differ, rates. The bit of one is
+ * 1 << FIGURE. */
+enum figure {
+    FIGURE_N,
+    FIGURE_SIZE,
+    FIGURE_TIME,
+    FIGURE_MEAN,
+    FIGURE_FASTEST,
+    FIGURE_P25,
+    FIGURE_P50,
+    FIGURE_P75,
+    FIGURE_P90,
+    FIGURE_P99,
+    FIGURE_SLOWEST,
+    FIGURE_STDDEV,
+};
 
 enum range_kind {
     RANGE_AUTO,   /* all threads, or single where section 2 says so */
@@ -63,8 +93,15 @@ struct span {
 };
 
 /* Section 4: the total of a set. */
+enum throughput_figures {
+    THROUGHPUT_BYTES = 1,   /* and their rate */
+    THROUGHPUT_OBJECTS = 2, /* likewise */
+    THROUGHPUT_PARTS = 4,   /* full_ops, partial_ops */
+    THROUGHPUT_ENDED = 8,   /* ops_ended, and their rate */
+};
 struct throughput {
     bool present;
+    struct known known; /* enum throughput_figures */
     int64_t start_ns, duration_ns;
     int64_t n_bytes;
     double n_objects;
@@ -84,6 +121,10 @@ struct segments {
     int64_t n;
     bool by_objects; /* sorted by objects_per_s, else by bytes_per_s */
     struct segment_pick fastest, median, slowest;
+    /* Where they do not fill the range of the throughput: what they are, and their own mean. */
+    const char *which; /* static: "without the first and last 2 s"; NULL: they fill it */
+    bool with_failed;  /* what failed requests would have brought is in them */
+    struct segment_pick mean;
 };
 
 /* Of fewer, the median by the rule of ranks is the fastest one: reports and charts leave it out. */
@@ -93,6 +134,7 @@ struct segments {
 #define TIMES_N_QUANTILES 5
 struct times {
     bool present;
+    struct known known; /* enum figure */
     int64_t n;
     double mean_ns, stddev_ns; /* stddev NaN: null (one request) */
     int64_t fastest_ns, p25_ns, p50_ns, p75_ns, p90_ns, p99_ns, slowest_ns;
@@ -106,6 +148,7 @@ struct durations {
 /* Throughput of single requests (section 5, "several sizes"). fields.h lists the figures. */
 struct sized {
     bool present;
+    struct known known; /* enum figure */
     int64_t n, n_unrated;
     double mean_bytes, mean_ns;
     bool rated; /* some request has bytes and a duration: the rates below are numbers */
@@ -127,9 +170,23 @@ struct host_requests {
     };
 };
 
+/* Percentiles of parts of a run, each for itself: the run's do not follow from them. */
+struct group_range {
+    double least_ns, most_ns;
+};
+struct request_groups {
+    const struct aggfile_group *v; /* borrowed: of 10 s and one client each; n may be 0 */
+    char *const *clients;          /* borrowed; by their number */
+    size_t n;
+    int64_t n_smallest;
+    struct group_range p50, p90, p99;
+};
+
 struct requests {
     bool present;
-    bool of_whole_run; /* of sums: not of the range alone */
+    const char *why;   /* static: why they are not present; NULL: there are none */
+    bool of_whole_run; /* not of the range alone */
+    bool with_failed;  /* failed ones are among them */
     bool single_size;
     int64_t n;
     struct durations all; /* single size */
@@ -141,6 +198,7 @@ struct requests {
     struct host_requests *hosts; /* empty for one host */
     size_t n_hosts;
     struct durations response_time; /* end - intended; present with that column */
+    struct request_groups groups;
 };
 
 struct host_result {
@@ -150,13 +208,16 @@ struct host_result {
     struct segments segments;
 };
 
+#define CLIENT_TIMES 1u
 struct client_result {
     struct host_result result; /* as a host's; `host` is the client's name */
     int64_t n_bytes;           /* of the successful */
+    struct known known;        /* CLIENT_TIMES */
     int64_t first_start_ns, last_end_ns;
 };
 
 /* One group of failed requests with the same normalised message. */
+#define ERROR_TIMES 1u
 struct error_host {
     const char *host;
     int64_t count;
@@ -165,6 +226,7 @@ struct error_host {
 struct error_group {
     const char *message;
     int64_t count;
+    struct known known;        /* ERROR_TIMES */
     int64_t first_ns, last_ns; /* ends of the first and the last of them */
     struct error_host *hosts;
     size_t n_hosts;
@@ -218,6 +280,7 @@ struct series_row {
     double ttfb_p50_ns;                    /* NaN: none */
     double in_flight;                      /* mean number of requests running */
     bool in_range;                         /* the segment lies in the active range */
+    bool lacks_parts;                      /* full_ops and partial_ops are not known */
 };
 
 struct operation {
@@ -284,6 +347,20 @@ struct cluster_total {
     size_t n_hosts;
 };
 
+/* What all clients reached together, in the seconds in which all of them ran. */
+struct together {
+    bool present;
+    int64_t n_seconds; /* 0: none */
+    double bytes_per_s, objects_per_s;
+};
+
+/* What the figures of a run, or of an operation, are known to be wrong about, or put right. */
+struct note {
+    const char *code; /* static */
+    const char *op;   /* borrowed; NULL: of the run */
+    char *message;
+};
+
 struct analysis {
     const struct dataset *dataset; /* borrowed: must outlive the analysis */
     struct analysis_options options;
@@ -297,9 +374,13 @@ struct analysis {
     struct operation *operations;
     size_t n_operations;
     struct cluster_total total;
-    struct findings findings;        /* worst first */
-    struct analysis_source *sources; /* of the series; one per operation, then the total's */
-    struct sums_source *sums;        /* instead of these, where sums are analysed */
+    struct together together;
+    struct findings findings; /* worst first */
+    const struct note *notes; /* borrowed */
+    size_t n_notes;
+    struct analysis_source *sources;   /* of the series; one per operation, then the total's */
+    struct sums_source *sums;          /* instead of these, where sums are analysed */
+    const struct aggregate *aggregate; /* likewise; borrowed */
 };
 
 #endif

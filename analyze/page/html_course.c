@@ -9,6 +9,13 @@
 #define MAIN_BINS 160
 #define OP_BINS   120
 
+static bool init_timeline(struct plot_timeline *t, const struct analysis *a, int index,
+                          size_t n_most, struct err *e)
+{
+    return a->aggregate != NULL ? plot_aggregate_timeline(t, a, index, n_most, e)
+                                : plot_timeline_init(t, a, index, n_most, e);
+}
+
 bool html_course_init(struct html_course *c, const struct analysis *a, struct err *e)
 {
     *c = (struct html_course){.main = -1, .all = {.op = "all operations together"}};
@@ -18,28 +25,12 @@ bool html_course_init(struct html_course *c, const struct analysis *a, struct er
     if (!mem_cleared(&c->ops, a->n_operations, e) || !mem_cleared(&c->tables, a->n_operations, e))
         return false;
     c->n_ops = a->n_operations;
-    bool ok = plot_timeline_init(&c->all, a, c->main, MAIN_BINS, e);
+    bool ok = init_timeline(&c->all, a, c->main, MAIN_BINS, e);
     for (size_t k = 0; ok && k < c->n_ops; k++) {
         const struct operation *op = &a->operations[k];
         c->tables[k] = (struct html_tables){op->n_requests > 0, op->n_host_results > 0,
                                             op->n_client_results > 0, op->n_error_groups > 0};
-        ok = plot_timeline_init(&c->ops[k], a, (int)k, OP_BINS, e);
-    }
-    return ok;
-}
-
-bool html_course_init_aggregate(struct html_course *c, const struct aggregate *a, struct err *e)
-{
-    *c = (struct html_course){.main = plot_aggregate_main(a)};
-    if (!mem_cleared(&c->ops, a->ops.n + 1, e) || !mem_cleared(&c->tables, a->ops.n + 1, e))
-        return false;
-    c->n_ops = a->ops.n;
-    bool ok = plot_aggregate_timeline(&c->all, a, c->main, MAIN_BINS, e);
-    for (size_t k = 0; ok && k < c->n_ops; k++) {
-        const struct aggfile_entry *x = a->ops.v[k].x;
-        c->tables[k] =
-            (struct html_tables){true, x->n_hosts > 1, x->n_clients > 1, x->n_first_errors > 0};
-        ok = plot_aggregate_timeline(&c->ops[k], a, (int)k, OP_BINS, e);
+        ok = init_timeline(&c->ops[k], a, (int)k, OP_BINS, e);
     }
     return ok;
 }

@@ -3,7 +3,6 @@
 #ifndef S3_ANALYZE_PAGE_HTML_INTERNAL_H
 #define S3_ANALYZE_PAGE_HTML_INTERNAL_H
 
-#include "analyze/aggregated/aggregate.h"
 #include "analyze/analysis/analysis.h"
 #include "analyze/plot/timeline.h"
 #include "analyze/write/sheet.h"
@@ -27,7 +26,6 @@ struct html_tables {
 
 /* False: *e says why. html_course_fini may be called in any case. */
 bool html_course_init(struct html_course *c, const struct analysis *a, struct err *e);
-bool html_course_init_aggregate(struct html_course *c, const struct aggregate *a, struct err *e);
 void html_course_fini(struct html_course *c);
 /* Whether operation k only prepared what the page is about. */
 bool html_course_prepares(const struct html_course *c, size_t k);

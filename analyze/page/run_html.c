@@ -3,6 +3,7 @@
 #include "analyze/requests/slowest.h"
 #include "analyze/compare/sha256.h"
 #include "analyze/json/documents.h"
+#include "analyze/plot/aggregate.h"
 #include "analyze/report/diagnosis.h"
 #include "analyze/report/headline.h"
 #include "analyze/page/html_internal.h"
@@ -57,6 +58,22 @@ static const struct html_definition definitions[] = {
      "warm-up off."},
 };
 
+/* Of a run that is known by the second. */
+static const struct html_definition definitions_by_second[] = {
+    {"Aggregated capture", "The recorder kept sums, throughput by second and figures of groups of "
+                           "10 s, not the requests. What cannot be "
+                           "known from these is left out."},
+    {"Segment", "A whole clock second, without the first two and the last two. A request's bytes "
+                "and objects are spread "
+                "evenly over its time; failed requests are among them."},
+    {"Average throughput",
+     "Bytes and objects of successful requests from the first start to the last end; not "
+     "given where some of unknown size failed, since the file counts their bytes as delivered."},
+    {"Percentiles",
+     "Those of a group of 10 s hold for these 10 s alone. The mean of such percentiles, which the "
+     "recorder prints, is none."},
+};
+
 /* What the page is called: the label, or the captures. */
 static bool title_of(char **title, const struct analysis *a, const struct report_html_options *o,
                      struct err *e)
@@ -107,7 +124,10 @@ static bool put_first(FILE *f, const struct analysis *a, const struct html_cours
         .doubt = st == NULL ? "" : diagnosis_doubt(st->by_objects ? &st->objects : &st->bytes),
         .findings = &a->findings,
         .course = c,
-        .note = "",
+        .note = a->aggregate == NULL ? ""
+                                     : "By whole seconds, failed requests included; the first and "
+                                       "last two are not in the file. Percentiles: each of 10 s "
+                                       "alone. ",
         .summary = &s};
 
     for (size_t k = 0; k < a->n_operations; k++) {
@@ -117,6 +137,7 @@ static bool put_first(FILE *f, const struct analysis *a, const struct html_cours
     }
     if (c->n_ops > 0)
         run_sheet_summary(&s, a, &page);
+    run_sheet_together(&s, &a->together);
     return html_first(f, &first, e);
 }
 
@@ -172,6 +193,8 @@ static bool inputs_sheet(struct sheet *s, const struct analysis *a, struct err *
         SHEET_ROW(s, TEXT_PLAIN, in->path);
         if (in->info.generation == RECFILE_SUMS)
             sheet_cell(s, "sums");
+        else if (in->info.generation == RECFILE_AGGREGATE)
+            sheet_cell(s, "aggregated");
         else
             sheet_cell(s, "g%d", in->info.generation);
         SHEET_CELLS(s, units_count((int64_t)in->n_rows).s,
@@ -223,11 +246,11 @@ static bool put_operation(const void *ctx, FILE *f, const char *section, size_t 
 static bool put_total(FILE *f, const struct analysis *a, const struct html_charts *charts,
                       struct err *e)
 {
-    if (!a->total.present)
-        return true;
-    fputs("<h2 id=\"all\">All operations together</h2>\n", f);
     struct sheet s = {0};
-    run_sheet_total(&s, a);
+    if (a->total.present) {
+        fputs("<h2 id=\"all\">All operations together</h2>\n", f);
+        run_sheet_total(&s, a);
+    }
     return html_page_charts(f, charts, "all", 0, "", e) && html_page_sheet(&s, f, "all", e);
 }
 
@@ -264,13 +287,19 @@ static bool put_page(FILE *f, const struct analysis *a, const struct html_course
         return false;
     put_comments(f, a->dataset);
     html_fold_end(f);
-    html_page_definitions(f, definitions, sizeof definitions / sizeof *definitions);
+    if (a->aggregate != NULL)
+        html_page_definitions(f, definitions_by_second,
+                              sizeof definitions_by_second / sizeof *definitions_by_second);
+    else
+        html_page_definitions(f, definitions, sizeof definitions / sizeof *definitions);
     return html_data(f, title, write_analysis, a, c, e);
 }
 
-/* Of sums there are none but the timeline. */
+/* Of sums there are none but the timeline, of an aggregated capture those of its seconds. */
 static bool add_charts(struct html_charts *charts, const struct analysis *a, struct err *e)
 {
+    if (a->aggregate != NULL)
+        return plot_add_aggregate(&charts->set, a, &charts->options, e);
     return a->dataset->n_tables == 0 || plot_add_analysis(&charts->set, a, &charts->options, e);
 }
 

@@ -1,5 +1,6 @@
 #include "analyze/plot/aggregate.h"
 
+#include "analyze/aggregated/aggregate.h"
 #include "analyze/plot/events.h"
 #include "analyze/plot/names.h"
 #include "analyze/plot/out.h"
@@ -227,12 +228,10 @@ static bool add_throughput(struct plot_set *s, const struct aggregate *a,
         "file. The line is the mean, crosses seconds with failed requests, whose bytes are counted "
         "too.",
         .write = write_throughput};
-    int index = plot_aggregate_main(a);
-    const struct aggregate_part *main = index < 0 ? &a->total : &a->ops.v[index];
     const struct chart c = {.a = a, .part = part};
 
     return !part->window.present || !plot_wants(o, throughput.name) ||
-           (o->stem != NULL && part != main) || plot_add(s, &throughput, part->x->name, &c, o, e);
+           plot_add(s, &throughput, part->x->name, &c, o, e);
 }
 
 /* The operation with the most requests, for one picture. */
@@ -265,13 +264,17 @@ static bool add_groups(struct plot_set *s, const struct aggregate *a,
            (o->stem != NULL && part != largest(a)) || plot_add(s, &groups, part->x->name, &c, o, e);
 }
 
-bool plot_add_aggregate(struct plot_set *s, const struct aggregate *a, const struct plot_options *o,
+bool plot_add_aggregate(struct plot_set *s, const struct analysis *of, const struct plot_options *o,
                         struct err *e)
 {
-    bool ok = add_parties(s, a, &a->hosts, o, e) && add_parties(s, a, &a->clients, o, e) &&
-              (!a->overlaps || add_throughput(s, a, &a->total, o, e));
+    const struct aggregate *a = of->aggregate;
+    int main = plot_timeline_main(of);
+    bool ok =
+        add_parties(s, a, &a->hosts, o, e) && add_parties(s, a, &a->clients, o, e) &&
+        (!a->overlaps || (o->stem != NULL && main >= 0) || add_throughput(s, a, &a->total, o, e));
 
-    for (size_t i = 0; ok && i < a->ops.n; i++)
-        ok = add_throughput(s, a, &a->ops.v[i], o, e) && add_groups(s, a, &a->ops.v[i], o, e);
+    for (int k = 0; ok && k < (int)a->ops.n; k++)
+        ok = ((o->stem != NULL && main != k) || add_throughput(s, a, a->in_order[k], o, e)) &&
+             add_groups(s, a, a->in_order[k], o, e);
     return ok;
 }

@@ -1,5 +1,6 @@
 #include "analyze/plot/aggregate.h"
 
+#include "analyze/aggregated/aggregate.h"
 #include "libcommon/mem.h"
 
 #include <math.h>
@@ -8,16 +9,6 @@
 #define NS_PER_S INT64_C(1000000000)
 #define GROUP_S  10
 #define MIN_P99  100 /* requests; of fewer it is none */
-
-int plot_aggregate_main(const struct aggregate *a)
-{
-    size_t last = 0;
-
-    for (size_t i = 1; !a->overlaps && i < a->ops.n; i++)
-        if (a->ops.v[i].x->start_ns >= a->ops.v[last].x->start_ns)
-            last = i;
-    return a->overlaps || a->ops.n == 0 ? -1 : (int)last;
-}
 
 /* A second that the file knows. */
 struct second {
@@ -88,10 +79,11 @@ static void add_groups(struct plot_timeline *t, const struct aggfile_entry *x)
     }
 }
 
-bool plot_aggregate_timeline(struct plot_timeline *t, const struct aggregate *a, int index,
+bool plot_aggregate_timeline(struct plot_timeline *t, const struct analysis *of, int index,
                              size_t n_most, struct err *e)
 {
-    const struct aggregate_part *part = index < 0 ? &a->total : &a->ops.v[index];
+    const struct aggregate *a = of->aggregate;
+    const struct aggregate_part *part = index < 0 ? &a->total : a->in_order[index];
     const struct aggfile_entry *x = part->x;
     int64_t first_s = x->start_ns / NS_PER_S, last_s = (x->end_ns - 1) / NS_PER_S;
     int64_t step_ns = plot_timeline_round_ns((last_s - first_s) * NS_PER_S / (int64_t)n_most + 1);
@@ -118,7 +110,7 @@ bool plot_aggregate_timeline(struct plot_timeline *t, const struct aggregate *a,
                                              .p50_ns = NAN,
                                              .p99_ns = NAN,
                                              .in_flight = NAN};
-        add_seconds(t, n_known, a, part, index == plot_aggregate_main(a));
+        add_seconds(t, n_known, a, part, index == plot_timeline_main(of));
         t->rows[n - 1].duration_ns = t->end_ns - t->rows[n - 1].start_ns;
         /* What is known stands for all of a bin. */
         for (size_t k = 0; k < n; k++) {

@@ -17,7 +17,9 @@
 
 #define RECFILE_MAX_WINDOW_LOG 27
 #define RECFILE_MAX_FIELDS     256
-#define RECFILE_SUMS           -1 /* as a generation: sums, which have no rows */
+/* Generations of files without rows. */
+#define RECFILE_SUMS           -1
+#define RECFILE_AGGREGATE      -2
 
 /* Which column stands where in the rows that follow a header line. */
 struct recfile_layout {

@@ -36,8 +36,12 @@ static void say_number(struct sentence *s, int64_t n, const char *what)
 /* The throughput with its interval, where there is one. */
 static void say_rate(struct sentence *s, const struct throughput *t, const struct statistics *st)
 {
-    bool bytes = t->n_bytes > 0;
+    bool bytes = known_all(&t->known, THROUGHPUT_BYTES) && t->n_bytes > 0;
 
+    if (t->present && !bytes && !known_all(&t->known, THROUGHPUT_OBJECTS)) {
+        say(s, ": what the successful requests delivered is not in the file");
+        return;
+    }
     if (!t->present) {
         say(s, ": no throughput");
         return;
@@ -107,9 +111,12 @@ static void say_operation(struct sentence *s, const struct operation *op)
         say_coverage(s, &op->coverage);
     else
         say_rate(s, &op->throughput, op->statistics);
-    if (r->present && r->single_size && r->all.dur.present)
-        say(s, "; median %s, p99 %s", units_duration(r->all.dur.p50_ns).s,
-            units_duration(r->all.dur.p99_ns).s);
+    const struct times *d = &r->all.dur;
+    if (r->present && r->single_size && d->present && known_all(&d->known, 1u << FIGURE_P50))
+        say(s, "; median %s, p99 %s", units_duration(d->p50_ns).s, units_duration(d->p99_ns).s);
+    else if (r->present && r->single_size && d->present && known_all(&d->known, 1u << FIGURE_MEAN))
+        say(s, "; mean duration %s, slowest %s", figures_ns(d->mean_ns).s,
+            units_duration(d->slowest_ns).s);
     say_failures(s, op->n_errors, op->n_requests);
 }
 
@@ -141,7 +148,8 @@ static void say_mix(struct sentence *s, const struct analysis *a)
         return;
     }
     say_rate(s, &a->total.throughput, NULL);
-    if (a->total.throughput.present && a->total.throughput.n_bytes > 0)
+    if (a->total.throughput.present && a->total.throughput.n_bytes > 0 &&
+        known_all(&a->total.throughput.known, THROUGHPUT_BYTES | THROUGHPUT_OBJECTS))
         say(s, ", %s", units_object_rate(a->total.throughput.objects_per_s).s);
     say_failures(s, n_errors, n);
 }
@@ -157,59 +165,6 @@ struct headline headline(const struct analysis *a)
         say_mix(&s, a);
     else
         say_operation(&s, &a->operations[a->n_operations - 1]);
-    return h;
-}
-
-/* ---- Of an aggregated capture ---- */
-
-/* Its bytes and objects are those of successful requests where none failed or all had one size. */
-static void say_aggregate_rate(struct sentence *s, const struct aggregate_part *part)
-{
-    double seconds = (double)part->duration_ns / 1e9;
-
-    if (part->x->n_errors == part->x->n_requests)
-        say(s, ": none of %s requests succeeded", units_count(part->x->n_requests).s);
-    else if (seconds <= 0)
-        say(s, ": no throughput");
-    else if (part->ok_bytes_known && part->ok_bytes > 0)
-        say(s, ": %s", units_byte_rate((double)part->ok_bytes / seconds).s);
-    else if (part->ok_objects_known && part->ok_objects > 0)
-        say(s, ": %s", units_object_rate((double)part->ok_objects / seconds).s);
-    else
-        say(s, ": what the successful requests delivered is not in the file");
-}
-
-struct headline headline_aggregate(const struct aggregate *a, int index)
-{
-    struct headline h = {""};
-    struct sentence s = {.h = &h};
-    const struct aggregate_part *part = index < 0 ? &a->total : &a->ops.v[index];
-    const struct aggfile_entry *x = part->x;
-    const struct aggregate_latency *l = &part->latency;
-
-    for (size_t i = 0; index < 0 && i < a->ops.n && i < MAX_NAMES; i++)
-        say(&s, "%s%s", i > 0 ? ", " : "", a->ops.v[i].x->name);
-    if (index < 0 && a->ops.n > MAX_NAMES)
-        say(&s, " and %zu more", a->ops.n - MAX_NAMES);
-    say(&s, "%s", index >= 0 ? x->name : " mixed");
-    if (x->n_requests == 0) {
-        say(&s, ": there are no requests.");
-        return h;
-    }
-    if (index >= 0 && l->kind == AGGREGATE_SINGLE && x->n_bytes > 0 &&
-        x->groups[0].object_bytes == x->n_bytes / x->n_requests && x->n_bytes % x->n_requests == 0)
-        say(&s, " of %s", units_size((double)x->groups[0].object_bytes).s);
-    say_number(&s, x->n_threads, "thread");
-    say_number(&s, x->n_hosts > 1 ? (int64_t)x->n_hosts : 0, "host");
-    say_number(&s, a->n_clients > 1 ? (int64_t)a->n_clients : 0, "client");
-    say_aggregate_rate(&s, part);
-    if (index >= 0 && l->is_one_group)
-        say(&s, "; median %s, p99 %s", figures_ms(x->groups[0].p50_ms).s,
-            figures_ms(x->groups[0].p99_ms).s);
-    else if (index >= 0 && l->kind == AGGREGATE_SINGLE && !isnan(l->mean_ms))
-        say(&s, "; mean duration %s, slowest %s", figures_ms(l->mean_ms).s,
-            figures_ms(l->max_ms).s);
-    say_failures(&s, x->n_errors, x->n_requests);
     return h;
 }
 

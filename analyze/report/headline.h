@@ -2,7 +2,6 @@
 #ifndef S3_ANALYZE_REPORT_HEADLINE_H
 #define S3_ANALYZE_REPORT_HEADLINE_H
 
-#include "analyze/aggregated/aggregate.h"
 #include "analyze/analysis/analysis.h"
 #include "analyze/findings/finding.h"
 #include "analyze/write/sheet.h"
@@ -16,10 +15,6 @@ struct headline {
 /* Of the benchmark: all operations where they are mixed, else the last to begin; what ran before it
  * is its preparation. Cut off where operations have very long names. */
 struct headline headline(const struct analysis *a);
-
-/* The same of operation `index` of an aggregated capture, -1: of all together, as far as it tells.
- */
-struct headline headline_aggregate(const struct aggregate *a, int index);
 
 /* "2 problems, 1 notice", or that nothing was found in so many requests. */
 struct headline headline_findings(const struct findings *all, int64_t n_requests);

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #define MAX_ERRORS      10 /* groups in brief text */
 #define MAX_ERROR_HOSTS 5  /* of a group, likewise */
@@ -36,14 +37,30 @@ static void put_input(struct sheet *s, const struct dataset_input *in)
                    figures_run((int64_t)in->n_rows, in->first_start_ns,
                                in->last_end_ns - in->first_start_ns)
                        .s);
+    if (in->info.generation == RECFILE_AGGREGATE) {
+        sheet_line(s, TEXT_PLAIN,
+                   "An aggregated capture: sums, throughput by second and figures of 10-second "
+                   "groups, without the requests");
+        sheet_line(s, TEXT_FAINT, "Recorded by: %s", keptlines_get(&in->comments, 0));
+    }
     if (in->recorded.n_ranks > 1)
         sheet_line(s, TEXT_PLAIN, "%s ranks of s3load, whose clocks agree within %s",
                    units_count(in->recorded.n_ranks).s,
                    units_duration(in->recorded.clock_error_ns).s);
 }
 
+/* Notes on an operation; NULL: on the run. */
+static void put_notes(struct sheet *s, const struct analysis *a, const char *op)
+{
+    for (size_t i = 0; i < a->n_notes; i++)
+        if (op == NULL ? a->notes[i].op == NULL
+                       : a->notes[i].op != NULL && strcmp(a->notes[i].op, op) == 0)
+            sheet_line(s, TEXT_WARNING, "Warning: %s", a->notes[i].message);
+}
+
 void run_sheet_damage(struct sheet *s, const struct analysis *a)
 {
+    put_notes(s, a, NULL);
     for (size_t k = 0; k < a->dataset->n_inputs; k++) {
         const struct recfile_info *info = &a->dataset->inputs[k].info;
         for (int i = 0; i < N_DROPS; i++)
@@ -85,20 +102,32 @@ static void put_bad(FILE *f, const void *text, size_t k)
     fprintf(f, "<span class=\"bad\">%s</span>", (const char *)text);
 }
 
-void run_sheet_counts(struct sheet *s, int64_t n_requests, int64_t n_errors)
+static void put_counts(struct sheet *s, int64_t n_requests, int64_t n_errors)
 {
     SHEET_CELLS(s, units_count(n_requests).s, units_count(n_errors).s);
     if (n_errors > 0)
         sheet_markup(s, put_bad, units_count(n_errors).s, 0);
 }
 
+static bool has_rate(const struct throughput *x, enum throughput_figures figure)
+{
+    return x->present && known_all(&x->known, figure);
+}
+
 static void summary_cells(struct sheet *s, int64_t n_requests, int64_t n_errors,
                           const struct throughput *x, double largest)
 {
-    run_sheet_counts(s, n_requests, n_errors);
+    put_counts(s, n_requests, n_errors);
     SHEET_CELLS(s,
-                x->present && x->n_bytes > 0 ? figures_rate_like(x->bytes_per_s, largest).s : "-",
-                x->present ? units_rate(x->objects_per_s).s : "-");
+                has_rate(x, THROUGHPUT_BYTES) && x->n_bytes > 0
+                    ? figures_rate_like(x->bytes_per_s, largest).s
+                    : "-",
+                has_rate(x, THROUGHPUT_OBJECTS) ? units_rate(x->objects_per_s).s : "-");
+}
+
+static struct units_text time_shown(const struct times *t, enum figure figure, int64_t ns)
+{
+    return known_all(&t->known, 1u << figure) ? units_duration(ns) : (struct units_text){"-"};
 }
 
 static void summary_row(struct sheet *s, const struct operation *op, size_t k, double largest,
@@ -114,8 +143,9 @@ static void summary_row(struct sheet *s, const struct operation *op, size_t k, d
         sheet_markup(s, page->course, page->ctx, k);
     summary_cells(s, op->n_requests, op->n_errors, &op->throughput, largest);
     if (d->present)
-        SHEET_CELLS(s, units_duration(d->p50_ns).s, units_duration(d->p90_ns).s,
-                    units_duration(d->p99_ns).s, units_duration(d->slowest_ns).s);
+        SHEET_CELLS(s, time_shown(d, FIGURE_P50, d->p50_ns).s,
+                    time_shown(d, FIGURE_P90, d->p90_ns).s, time_shown(d, FIGURE_P99, d->p99_ns).s,
+                    time_shown(d, FIGURE_SLOWEST, d->slowest_ns).s);
 }
 
 void run_sheet_summary(struct sheet *s, const struct analysis *a, const struct run_sheet_page *page)
@@ -135,10 +165,20 @@ void run_sheet_summary(struct sheet *s, const struct analysis *a, const struct r
         n_errors += a->operations[k].n_errors;
         summary_row(s, &a->operations[k], k, largest, page);
     }
-    if (!a->total.present)
-        return;
-    SHEET_ROW(s, TEXT_HEADING, "Cluster Total", "");
-    summary_cells(s, n_requests, n_errors, &a->total.throughput, largest);
+    if (a->total.present) {
+        SHEET_ROW(s, TEXT_HEADING, "Cluster Total", "");
+        summary_cells(s, n_requests, n_errors, &a->total.throughput, largest);
+    }
+}
+
+void run_sheet_together(struct sheet *s, const struct together *x)
+{
+    if (x->present && x->n_seconds == 0)
+        sheet_line(s, TEXT_PLAIN, "Clients together: no second in which all of them ran.");
+    else if (x->present)
+        sheet_line(s, TEXT_PLAIN, "Clients together: %s, %s in the %s that all have.",
+                   units_byte_rate(x->bytes_per_s).s, units_object_rate(x->objects_per_s).s,
+                   figures_counted(x->n_seconds, "second").s);
 }
 
 /* ---- Throughput ---- */
@@ -154,7 +194,8 @@ static void put_throughput(struct sheet *s, const char *name, const struct throu
                            const struct segments *of, bool has_dates)
 {
     static const char *const names[] = {"Fastest segment", "Median segment", "Slowest segment"};
-    double largest = x->n_bytes > 0 ? x->bytes_per_s : 0;
+    bool has_bytes = known_all(&x->known, THROUGHPUT_BYTES);
+    double largest = !has_bytes ? of->fastest.bytes_per_s : x->n_bytes > 0 ? x->bytes_per_s : 0;
     char title[160];
 
     if (!x->present) {
@@ -162,35 +203,50 @@ static void put_throughput(struct sheet *s, const char *name, const struct throu
         return;
     }
     if (of->present)
-        snprintf(title, sizeof title, "%.60s, of %.40s segments of %.40s", name,
-                 units_count(of->n).s, units_duration(of->duration_ns).s);
+        snprintf(title, sizeof title, "%.60s, of %.24s segments of %.24s%s%.30s%s", name,
+                 units_count(of->n).s, units_duration(of->duration_ns).s, of->which ? " " : "",
+                 of->which ? of->which : "", of->with_failed ? ", failed included" : "");
     else
         snprintf(title, sizeof title, "%s", name);
     sheet_table(s, "lrrrr", title);
     SHEET_HEADINGS(s, "", "Throughput", "obj/s", "From, UTC", "Over");
-    rate_row(s, "Average", largest, x->bytes_per_s, x->objects_per_s,
-             figures_time(has_dates, x->start_ns).s, x->duration_ns);
+    SHEET_ROW(s, TEXT_PLAIN, of->with_failed ? "Average, delivered" : "Average",
+              !has_bytes    ? "-"
+              : largest > 0 ? figures_rate_like(x->bytes_per_s, largest).s
+                            : "",
+              has_rate(x, THROUGHPUT_OBJECTS) ? units_rate(x->objects_per_s).s : "-",
+              figures_time(has_dates, x->start_ns).s, units_duration(x->duration_ns).s);
+    if (of->which != NULL)
+        rate_row(s, "Mean segment", largest, of->mean.bytes_per_s, of->mean.objects_per_s,
+                 figures_time(has_dates, of->mean.start_ns).s, of->n * of->duration_ns);
     const struct segment_pick *picks[] = {&of->fastest, &of->median, &of->slowest};
     for (size_t i = 0; of->present && i < 3; i++)
         if (i != 1 || of->n >= ANALYSIS_MIN_MEDIAN)
             rate_row(s, names[i], largest, picks[i]->bytes_per_s, picks[i]->objects_per_s,
                      figures_time(has_dates, picks[i]->start_ns).s, of->duration_ns);
+    run_sheet_why(s, &x->known);
     s->when = SHEET_DETAIL;
-    if (x->full_ops != ANALYSIS_UNKNOWN)
+    if (known_all(&x->known, THROUGHPUT_PARTS))
         sheet_line(s, TEXT_PLAIN,
                    "Of the successful requests %s lie wholly in the range, %s in part.",
                    units_count(x->full_ops).s, units_count(x->partial_ops).s);
-    sheet_line(s, TEXT_PLAIN,
-               "%s end in the range, %s a second. It has %s. Failed requests, in the range or "
-               "not: %s.",
-               units_count(x->ops_ended).s, units_rate(x->ops_ended_per_s).s,
-               units_size((double)x->n_bytes).s, units_count(x->errors).s);
+    if (known_all(&x->known, THROUGHPUT_ENDED))
+        sheet_line(s, TEXT_PLAIN,
+                   "%s end in the range, %s a second. It has %s. Failed requests, in the range or "
+                   "not: %s.",
+                   units_count(x->ops_ended).s, units_rate(x->ops_ended_per_s).s,
+                   units_size((double)x->n_bytes).s, units_count(x->errors).s);
     s->when = SHEET_ALWAYS;
 }
 
 static void put_outside(struct sheet *s, const struct operation *op)
 {
     const struct outside *x = &op->outside;
+
+    if (!known_all(&op->throughput.known, THROUGHPUT_ENDED))
+        sheet_line(s, TEXT_PLAIN, "All requests%s: %s, %s.",
+                   op->n_errors > 0 ? ", failed included" : "", units_size((double)op->n_bytes).s,
+                   figures_counted(op->n_objects, "object").s);
 
     if (x->n == 0 && x->n_bytes == 0)
         return;
@@ -259,6 +315,7 @@ static void put_error_hosts(struct sheet *s, const struct error_group *g, bool h
 static void put_errors(struct sheet *s, const struct operation *op, bool has_dates)
 {
     char title[120];
+    int64_t n_listed = 0;
 
     if (op->n_errors == 0)
         return;
@@ -270,8 +327,11 @@ static void put_errors(struct sheet *s, const struct operation *op, bool has_dat
     for (size_t i = 0; i < op->n_error_groups; i++) {
         const struct error_group *g = &op->errors[i];
         s->when = i < MAX_ERRORS ? SHEET_ALWAYS : SHEET_DETAIL;
-        SHEET_ROW(s, TEXT_PLAIN, units_count(g->count).s, figures_time(has_dates, g->first_ns).s,
-                  figures_time(has_dates, g->last_ns).s, g->message);
+        bool is_timed = known_all(&g->known, ERROR_TIMES);
+        n_listed += g->count;
+        SHEET_ROW(s, TEXT_PLAIN, units_count(g->count).s,
+                  is_timed ? figures_time(has_dates, g->first_ns).s : "-",
+                  is_timed ? figures_time(has_dates, g->last_ns).s : "-", g->message);
         if (op->n_hosts > 1)
             put_error_hosts(s, g, has_dates);
     }
@@ -280,6 +340,9 @@ static void put_errors(struct sheet *s, const struct operation *op, bool has_dat
         sheet_span(s, TEXT_FAINT, "and %s more kinds (all with --analyze.v)",
                    units_count((int64_t)op->n_error_groups - MAX_ERRORS).s);
     s->when = SHEET_ALWAYS;
+    if (n_listed < op->n_errors)
+        sheet_line(s, TEXT_FAINT, "Of the other %s no messages are in the file.",
+                   units_count(op->n_errors - n_listed).s);
 }
 
 /* ---- Operations ---- */
@@ -301,14 +364,15 @@ static void put_extent(struct sheet *s, const struct analysis *a, const struct o
     if (op->objects_per_op != 1)
         snprintf(objects, sizeof objects, " Each of %s.",
                  figures_counted(op->objects_per_op, "object").s);
-    sheet_line(s, TEXT_PLAIN, "%s%s%s%s by %s, %s, on %s; ran %s, from %s to %s UTC.%s",
+    sheet_line(s, TEXT_PLAIN, "%s%s%s%s by %s, %s%s%s; ran %s, from %s to %s UTC.%s",
                figures_counted(op->n_requests, "request").s,
                q->present && q->single_size && q->object_size_bytes > 0 ? " of " : "",
                q->present && q->single_size && q->object_size_bytes > 0
                    ? units_size((double)q->object_size_bytes).s
                    : "",
                share, figures_counted(op->concurrency, "thread").s,
-               figures_counted(op->n_clients, "client").s, figures_counted(op->n_hosts, "host").s,
+               figures_counted(op->n_clients, "client").s, op->n_hosts > 0 ? ", on " : "",
+               op->n_hosts > 0 ? figures_counted(op->n_hosts, "host").s : "",
                units_duration(op->end_ns - op->start_ns).s, figures_time(has_dates, op->start_ns).s,
                figures_time(has_dates, op->end_ns).s, objects);
 }
@@ -323,6 +387,7 @@ void run_sheet_operation(struct sheet *s, const struct analysis *a, const struct
         return;
     }
     put_extent(s, a, op, has_dates);
+    put_notes(s, a, op->op);
     put_errors(s, op, has_dates);
     run_sheet_requests(s, &op->requests);
     put_throughput(s, "Throughput", &op->throughput, &op->segments, has_dates);

@@ -23,8 +23,8 @@ struct run_sheet_page {
 };
 void run_sheet_summary(struct sheet *s, const struct analysis *a,
                        const struct run_sheet_page *page);
-/* Two cells: requests, and how many of them failed. */
-void run_sheet_counts(struct sheet *s, int64_t n_requests, int64_t n_errors);
+/* What all clients reached together, where that is known. */
+void run_sheet_together(struct sheet *s, const struct together *x);
 /* All that is known of one operation. */
 void run_sheet_operation(struct sheet *s, const struct analysis *a, const struct operation *op);
 /* All operations of a mixed run together. */
@@ -35,6 +35,8 @@ void run_sheet_total(struct sheet *s, const struct analysis *a);
 /* The headings of these figures, behind the empty one of the rows. */
 void run_sheet_headings(struct sheet *s, const struct field *const *list);
 
+/* Below a table that has "-": why these figures are not known. Nothing if they all are. */
+void run_sheet_why(struct sheet *s, const struct known *known);
 /* How long the requests of an operation took or, where sizes differ, how fast each was. */
 void run_sheet_requests(struct sheet *s, const struct requests *q);
 /* Hosts of an operation, or of the cluster total (`q` is NULL then). Nothing for one host. */

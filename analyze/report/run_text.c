@@ -17,6 +17,7 @@ bool report_text(const struct analysis *a, const struct report_text_options *opt
     run_sheet_inputs(&s, a);
     if (a->n_operations > 1)
         run_sheet_summary(&s, a, NULL);
+    run_sheet_together(&s, &a->together);
     for (size_t i = 0; i < a->n_operations; i++) {
         sheet_title(&s, "Operation: %s", a->operations[i].op);
         run_sheet_operation(&s, a, &a->operations[i]);

@@ -1,5 +1,6 @@
 #include "analyze/report/series.h"
 
+#include "analyze/aggregated/aggregate.h"
 #include "analyze/write/csv.h"
 #include "analyze/write/json.h"
 #include "libcommon/mem.h"
@@ -59,15 +60,6 @@ static void add_real(struct row *row, const char *name, double value)
     add(row, (struct cell){.name = name, .kind = CELL_REAL, .real = value});
 }
 
-/* A count that may be unknown. */
-static void add_count(struct row *row, const char *name, int64_t value)
-{
-    if (value == ANALYSIS_UNKNOWN)
-        add_real(row, name, NAN);
-    else
-        add_int(row, name, value);
-}
-
 static void add_text(struct row *row, const char *name, const char *value)
 {
     add(row, (struct cell){.name = name, .kind = CELL_TEXT, .text = value});
@@ -89,8 +81,13 @@ static void fill_row(struct row *row, const struct table_out *t, const struct se
     add_real(row, "duration_s", seconds);
     add_int(row, "objects_per_op", s->objects_per_op);
     add_int(row, "bytes", r->bytes);
-    add_count(row, "full_ops", r->full_ops);
-    add_count(row, "partial_ops", r->partial_ops);
+    if (r->lacks_parts) {
+        add_real(row, "full_ops", NAN);
+        add_real(row, "partial_ops", NAN);
+    } else {
+        add_int(row, "full_ops", r->full_ops);
+        add_int(row, "partial_ops", r->partial_ops);
+    }
     add_int(row, "ops_started", r->ops_started);
     add_int(row, "ops_ended", r->ops_ended);
     add_int(row, "errors", r->errors);
@@ -236,6 +233,66 @@ enum report_csv_format report_csv_format(const char *path)
     return REPORT_CSV_TABS;
 }
 
+/* ---- Of an aggregated capture ---- */
+
+/* "" stands for all of them together. */
+struct seconds_of {
+    const char *op, *host, *client;
+};
+
+static void fill_second(struct row *row, const struct seconds_of *of, int64_t index,
+                        int64_t start_ns, const struct aggfile_second *s)
+{
+    row->n = 0;
+    add_int(row, "index", index);
+    add_text(row, "op", of->op);
+    add_text(row, "host", of->host);
+    add_text(row, "client_id", of->client);
+    add_int(row, "duration_s", 1);
+    add_real(row, "bytes", s->bytes_per_s);
+    add_int(row, "errors", s->n_errors);
+    add_real(row, "mb_per_sec", s->bytes_per_s / (1 << 20));
+    add_real(row, "objs_per_sec", s->objects_per_s);
+    add_time(row, "start_time", start_ns);
+    add_time(row, "end_time", start_ns + NS_PER_S);
+}
+
+static bool put_seconds(const struct table_out *t, const struct aggregate_part *part,
+                        const struct seconds_of of, struct err *e)
+{
+    struct row row;
+
+    for (size_t i = 0; i < part->x->n_seconds; i++) {
+        fill_second(&row, &of, (int64_t)i, aggregate_second_ns(part, i), &part->x->seconds[i]);
+        if (!put_row(t, &row, e))
+            return false;
+    }
+    return true;
+}
+
+static bool put_aggregate(const struct table_out *t, const struct aggregate *a, struct err *e)
+{
+    bool ok = true;
+
+    if (t->format != REPORT_CSV_JSON_LINES) {
+        const struct aggfile_second none = {0};
+        struct row header;
+
+        fill_second(&header, &(struct seconds_of){"", "", ""}, 0, 0, &none);
+        put_line(t, &header, true);
+    }
+    for (size_t i = 0; ok && i < a->ops.n; i++)
+        ok = put_seconds(t, &a->ops.v[i], (struct seconds_of){a->ops.v[i].x->name, "", ""}, e);
+    for (size_t i = 0; ok && i < a->hosts.n; i++)
+        ok = put_seconds(t, &a->hosts.v[i], (struct seconds_of){"", a->hosts.v[i].x->name, ""}, e);
+    for (size_t i = 0; ok && i < a->clients.n; i++)
+        ok = put_seconds(t, &a->clients.v[i], (struct seconds_of){"", "", a->clients.v[i].x->name},
+                         e);
+    return ok;
+}
+
+/* ---- Of any run ---- */
+
 bool report_csv(const struct analysis *a, enum report_csv_format format, bool with_total, bool safe,
                 FILE *f, struct err *e)
 {
@@ -244,6 +301,8 @@ bool report_csv(const struct analysis *a, enum report_csv_format format, bool wi
                           .safe = safe,
                           .full_series = a->options.full_series,
                           .run_start_ns = a->run_start_ns};
+    if (a->aggregate != NULL)
+        return put_aggregate(&t, a->aggregate, e);
     if (format != REPORT_CSV_JSON_LINES) {
         const struct series_row none = {.duration_ns = 1};
         const struct series nothing = {.op = "", .host = ""};
@@ -286,64 +345,4 @@ bool report_csv_fits(const struct analysis *a, bool with_total, struct err *e)
                    "the time series would have %s lines, one for each segment of each host: choose "
                    "a longer --dur or one --host, or say --force",
                    units_count((int64_t)n_rows).s);
-}
-
-/* ---- Of an aggregated capture ---- */
-
-/* "" stands for all of them together. */
-struct seconds_of {
-    const char *op, *host, *client;
-};
-
-static void fill_second(struct row *row, const struct seconds_of *of, int64_t index,
-                        int64_t start_ns, const struct aggfile_second *s)
-{
-    row->n = 0;
-    add_int(row, "index", index);
-    add_text(row, "op", of->op);
-    add_text(row, "host", of->host);
-    add_text(row, "client_id", of->client);
-    add_int(row, "duration_s", 1);
-    add_real(row, "bytes", s->bytes_per_s);
-    add_int(row, "errors", s->n_errors);
-    add_real(row, "mb_per_sec", s->bytes_per_s / (1 << 20));
-    add_real(row, "objs_per_sec", s->objects_per_s);
-    add_time(row, "start_time", start_ns);
-    add_time(row, "end_time", start_ns + NS_PER_S);
-}
-
-static bool put_seconds(const struct table_out *t, const struct aggregate_part *part,
-                        const struct seconds_of of, struct err *e)
-{
-    struct row row;
-
-    for (size_t i = 0; i < part->x->n_seconds; i++) {
-        fill_second(&row, &of, (int64_t)i, aggregate_second_ns(part, i), &part->x->seconds[i]);
-        if (!put_row(t, &row, e))
-            return false;
-    }
-    return true;
-}
-
-bool report_csv_aggregate(const struct aggregate *a, enum report_csv_format format, bool safe,
-                          FILE *f, struct err *e)
-{
-    const struct table_out t = {.f = f, .format = format, .safe = safe};
-    bool ok = true;
-
-    if (format != REPORT_CSV_JSON_LINES) {
-        const struct aggfile_second none = {0};
-        struct row header;
-
-        fill_second(&header, &(struct seconds_of){"", "", ""}, 0, 0, &none);
-        put_line(&t, &header, true);
-    }
-    for (size_t i = 0; ok && i < a->ops.n; i++)
-        ok = put_seconds(&t, &a->ops.v[i], (struct seconds_of){a->ops.v[i].x->name, "", ""}, e);
-    for (size_t i = 0; ok && i < a->hosts.n; i++)
-        ok = put_seconds(&t, &a->hosts.v[i], (struct seconds_of){"", a->hosts.v[i].x->name, ""}, e);
-    for (size_t i = 0; ok && i < a->clients.n; i++)
-        ok = put_seconds(&t, &a->clients.v[i], (struct seconds_of){"", "", a->clients.v[i].x->name},
-                         e);
-    return ok;
 }

@@ -4,7 +4,6 @@
 #ifndef S3_ANALYZE_REPORT_SERIES_H
 #define S3_ANALYZE_REPORT_SERIES_H
 
-#include "analyze/aggregated/aggregate.h"
 #include "analyze/analysis/analysis.h"
 #include "libcommon/err.h"
 
@@ -20,16 +19,12 @@ enum report_csv_format report_csv_format(const char *path);
  * host. `with_total` adds those of the cluster total of a mixed capture, with an empty op. Columns
  * `in_range` and `t_s` (seconds since the run's first start) come with options.full_series. `safe`
  * as struct csv_out_style has it. False: *e says why; write errors stay in `f` for whoever closes
- * it. */
+ * it. Of an aggregated capture these are the seconds of each operation, host and client, with the
+ * same names of columns where the figure is the same. */
 bool report_csv(const struct analysis *a, enum report_csv_format format, bool with_total, bool safe,
                 FILE *f, struct err *e);
 
 /* False: report_csv would write more than 10,000,000 rows, or there is no telling; *e says so. */
 bool report_csv_fits(const struct analysis *a, bool with_total, struct err *e);
-
-/* The same by second of each operation, host and client of an aggregated capture, with the same
- * names of columns where the figure is the same. */
-bool report_csv_aggregate(const struct aggregate *a, enum report_csv_format format, bool safe,
-                          FILE *f, struct err *e);
 
 #endif

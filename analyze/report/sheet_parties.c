@@ -228,9 +228,11 @@ static void put_when(struct sheet *s, const struct operation *op, bool has_dates
     SHEET_HEADINGS(s, "", "Bytes", "First start, UTC", "Last end, UTC");
     for (size_t i = 0; i < op->n_client_results; i++) {
         const struct client_result *c = &op->clients[i];
+        bool is_timed = known_all(&c->known, CLIENT_TIMES);
+
         SHEET_ROW(s, TEXT_PLAIN, intern_shown(c->result.host), units_size((double)c->n_bytes).s,
-                  figures_time(has_dates, c->first_start_ns).s,
-                  figures_time(has_dates, c->last_end_ns).s);
+                  is_timed ? figures_time(has_dates, c->first_start_ns).s : "-",
+                  is_timed ? figures_time(has_dates, c->last_end_ns).s : "-");
     }
     s->when = SHEET_ALWAYS;
 }

@@ -1,5 +1,15 @@
 #include "analyze/report/run_sheet.h"
 
+#include "analyze/read/aggfile.h"
+
+#define MAX_GROUPS 1000
+
+void run_sheet_why(struct sheet *s, const struct known *known)
+{
+    if (known->why != NULL)
+        sheet_line(s, TEXT_FAINT, "-: %s", known->why);
+}
+
 void run_sheet_headings(struct sheet *s, const struct field *const *list)
 {
     SHEET_HEADINGS(s, "");
@@ -72,28 +82,84 @@ static void put_sizes(struct sheet *s, const struct requests *q, bool ttfb)
     s->when = SHEET_ALWAYS;
 }
 
+/* ---- Groups ---- */
+
+static void put_range(struct sheet *s, const char *name, const struct group_range *r)
+{
+    sheet_item(s, TEXT_PLAIN, "%s of each 10 s: %s .. %s; not of the run", name,
+               figures_ns(r->least_ns).s, figures_ns(r->most_ns).s);
+}
+
+/* A percentile of few requests is none: it takes 10 for 90%, 100 for 99%. */
+static void put_group(struct sheet *s, const struct aggfile_group *g, const char *client)
+{
+    SHEET_ROW(s, TEXT_PLAIN, g->start_ns == AGGFILE_NO_TIME ? "-" : figures_clock(g->start_ns).s,
+              intern_shown(client), units_count(g->n_requests).s, figures_ms(g->mean_ms).s,
+              figures_ms(g->p50_ms).s, g->n_requests >= 10 ? figures_ms(g->p90_ms).s : "-",
+              g->n_requests >= 100 ? figures_ms(g->p99_ms).s : "-");
+}
+
+static void put_ranges(struct sheet *s, const struct request_groups *x)
+{
+    sheet_line(s, TEXT_PLAIN,
+               "In %s of 10 s, the smallest of %s:", figures_counted((int64_t)x->n, "group").s,
+               figures_counted(x->n_smallest, "request").s);
+    put_range(s, "50%", &x->p50);
+    put_range(s, "90%", &x->p90);
+    put_range(s, "99%", &x->p99);
+}
+
+static void put_groups(struct sheet *s, const struct requests *q)
+{
+    const struct request_groups *x = &q->groups;
+
+    if (x->n == 0)
+        return;
+    if (!known_all(&q->all.dur.known, 1u << FIGURE_P50))
+        put_ranges(s, x);
+    s->when = SHEET_DETAIL;
+    sheet_table(s, "llrrrrr", "Groups of 10 s, each for itself");
+    SHEET_HEADINGS(s, "10 s from", "Client", "Requests", "Mean", "50% of it", "90% of it",
+                   "99% of it");
+    for (size_t i = 0; i < x->n && i < MAX_GROUPS; i++)
+        put_group(s, &x->v[i], x->clients[x->v[i].client]);
+    if (x->n > MAX_GROUPS)
+        sheet_span(s, TEXT_FAINT, "and %s more: --json has them all",
+                   units_count((int64_t)(x->n - MAX_GROUPS)).s);
+    s->when = SHEET_ALWAYS;
+}
+
 void run_sheet_requests(struct sheet *s, const struct requests *q)
 {
-    char title[160];
+    char title[240];
 
+    if (!q->present && q->why != NULL) {
+        sheet_line(s, TEXT_PLAIN, "Durations: %s.", q->why);
+        return;
+    }
     if (!q->present) {
         sheet_line(s, TEXT_HEADING, "No successful requests %s.",
                    q->of_whole_run ? "in the whole run" : "lie in the active range");
         return;
     }
     double bytes = q->single_size ? (double)q->object_size_bytes : q->mean_bytes;
-    snprintf(title, sizeof title, "Requests, %s successful ones%s%s%s %s", units_count(q->n).s,
+    snprintf(title, sizeof title, "Requests, %s %s%s%s%s %s", units_count(q->n).s,
+             q->with_failed ? "successful and failed ones" : "successful ones",
              bytes > 0 ? " of " : "", bytes > 0 ? units_size(bytes).s : "",
              q->single_size ? "" : " on average",
              q->of_whole_run ? "of the whole run" : "in the active range");
     sheet_table(s, TIMES_ALIGN, title);
     run_sheet_headings(s, times_columns);
     put_durations(s, q);
+    run_sheet_why(s, &q->all.dur.known);
+    put_groups(s, q);
     if (q->single_size)
         return;
     sheet_table(s, RATES_ALIGN, "Requests by size, throughput of single requests");
     run_sheet_headings(s, sized_fields);
     put_sizes(s, q, false);
+    if (q->n_sizes > 0)
+        run_sheet_why(s, &q->sizes[0].all.known);
     sheet_table(s, TIMES_ALIGN, "TTFB by size");
     run_sheet_headings(s, times_columns);
     put_sizes(s, q, true);

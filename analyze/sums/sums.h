@@ -121,9 +121,9 @@ bool sums_of_dataset(struct sums *s, const struct dataset *d, unsigned threads, 
 bool sums_merge(struct sums *to, struct sums *from, struct err *e);
 
 /* Analyses them as analysis_run does a dataset, by whole seconds: *a and *d, which stands for the
- * file at `path`, are filled, but what the sums do not tell is absent there (counts of it are
- * ANALYSIS_UNKNOWN). Of the options, segment_ns (whole seconds) and range (not single) count.
- * s must outlive both; the caller calls analysis_free and dataset_free in any case. */
+ * file at `path`, are filled, but what the sums do not tell is absent there (struct known). Of the
+ * options, segment_ns (whole seconds) and range (not single) count. s must outlive both; the caller
+ * calls analysis_free and dataset_free in any case. */
 bool sums_analyze(struct analysis *a, struct dataset *d, const struct sums *s, const char *path,
                   const struct analysis_options *options, struct err *e);
 

@@ -112,7 +112,7 @@ class Exact(AggregateTest):
         self.assertIn("errors-counted", [w["code"] for w in got["warnings"]])
         out = self.s3analyze("analyze", self.put(aggregates.aggregate(rows))).out
         self.assertNotIn("\x1b", out)
-        self.assertRegex(out, r"\n +10  gone.\[31m\n")
+        self.assertRegex(out, r"\n +10  - +- +gone.\[31m\n")
 
     def test_bytes_of_failed_requests_of_unknown_size_are_not_guessed(self):
         rows = [r._replace(error="gone" if i % 5 == 0 else "") for i, r in enumerate(small())]
@@ -314,7 +314,16 @@ class Outputs(AggregateTest):
             self.assertTrue(text in page, text)
         failed = data["course"]["series"][0]["failed"]
         self.assertEqual(sum(failed), sum(s["errors"] for s in data["analysis"]["total"]["seconds"]))
-        self.assertNotRegex(page, r"(?i)<t[hd][^>]*>\s*(p50|p90|p99|50 ?%|90 ?%|99 ?%)\s*<")
+        self.assertNotRegex(page, r"(?i)<t[hd][^>]*>\s*(p50|p90|p99)\s*<")
+        n_columns = 0
+        for table in re.findall(r"<table.*?</table>", page, re.S):
+            heads, *rows = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S)
+                            for row in re.findall(r"<tr.*?</tr>", table, re.S)]
+            for i, head in enumerate(heads):
+                if re.fullmatch(r"\s*\d\d ?%\s*", head):
+                    self.assertEqual({cell for row in rows for cell in row[i:i + 1]} - {"-", ""}, set(), table)
+                    n_columns += 1
+        self.assertGreater(n_columns, 5)
 
     def test_plot(self):
         path = self.put(aggregates.aggregate(mixed()))
@@ -409,12 +418,23 @@ class NoPercentiles(AggregateTest):
 
     def test_text(self):
         for path in self.paths():
+            whole = [op["op"] for op in self.s3analyze("analyze", "--json", path).json()["operations"]
+                     if op["latency"]["percentiles"] is not None]  # one group is all of them
             for out in self.outputs(path):
-                section = ""
+                op, section, ends = "", "", []  # ends: where the columns of percentiles end in the table above
                 # A sentence that goes on in a further, indented line is looked at as a whole.
                 for line in re.sub(r"(?<=[a-z,:])\n {2,}(?=[a-z])", " ", out).splitlines():
                     if not line.startswith((" ", "10 s from")):
                         section = line
+                    if re.fullmatch(r" +(\S.* )?50% .*90% .*99% .*[A-Za-z]", line) and ":" not in line:
+                        ends = [m.end() for m in re.finditer(r"(?<!\S)\d\d%", line)]
+                        continue
+                    if not line or line.startswith(("-: ", "In ", " * ")):
+                        ends = []
+                    if line.startswith("Operation: "):
+                        op = line.split()[1]
+                    for end in ends if not {op, line.split(" ")[0]} & set(whole) else []:
+                        self.assertIn(line[end - 2:end], (" -", "", "  "), line)
                     if re.search(r"\b(p50|p90|p99)\b|(?<![\d.])(50|90|99)%|ercentile", line):
                         honest = re.search(r"not of the run|not in this file|percentiles of the run|"
                                            r"averaged by the|50% Median: \S+ \(", line)

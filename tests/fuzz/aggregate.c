@@ -5,7 +5,9 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "analyze/aggregated/aggregate.h"
-#include "analyze/report/aggregate.h"
+#include "analyze/analysis/analysis.h"
+#include "analyze/json/documents.h"
+#include "analyze/report/run.h"
 #include "analyze/report/series.h"
 
 #include <assert.h>
@@ -22,26 +24,24 @@ static void check_json(const char *text, size_t n)
     json_decref(value);
 }
 
-static void write_all(const struct aggregate *a)
+static void write_all(struct aggregate *of)
 {
-    struct findings found = {0};
+    struct analysis a = {0};
+    struct dataset d = {0};
     struct err e = {""};
     char *text = NULL;
     size_t n = 0;
     FILE *f = open_memstream(&text, &n);
-    struct text out = {.f = f};
-    struct sheet info = {0};
-    assert(f != NULL && aggregate_find(&found, a, &e));
-    assert(aggregate_json(a, &found, f, &e) && fflush(f) == 0);
+    assert(f != NULL && aggregate_analyze(&a, &d, of, &e));
+    assert(report_json(&a, f, &e) && fflush(f) == 0);
     check_json(text, n);
-    assert(aggregate_text(a, &found, &(struct report_text_options){.verbose = true}, f, &e));
-    aggregate_sheet_info(&info, a);
-    assert(sheet_write_text(&info, &out, true, &e));
-    sheet_free(&info);
-    assert(report_csv_aggregate(a, REPORT_CSV_TABS, false, f, &e));
+    assert(of->ops.n == 0 ||
+           report_text(&a, &(struct report_text_options){.verbose = true}, f, &e));
+    assert(report_csv(&a, REPORT_CSV_TABS, false, false, f, &e));
     fclose(f);
     free(text);
-    findings_free(&found);
+    analysis_free(&a);
+    dataset_free(&d);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

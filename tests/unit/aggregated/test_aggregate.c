@@ -2,7 +2,8 @@
  * refused with one line or read as something that can be reported. tests/cli/test_aggregate.py has
  * the figures. */
 #include "analyze/aggregated/aggregate.h"
-#include "analyze/report/aggregate.h"
+#include "analyze/analysis/analysis.h"
+#include "analyze/json/documents.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +52,8 @@ static bool load(const char *text, size_t n)
     int fd = memfd_create("aggregate", MFD_CLOEXEC);
     char path[64];
     struct aggregate a = {0};
-    struct findings found = {0};
+    struct analysis analysis = {0};
+    struct dataset d = {0};
     struct err e = {""};
     assert_true(fd >= 0 && write(fd, text, n) == (ssize_t)n);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
@@ -62,10 +64,11 @@ static bool load(const char *text, size_t n)
     if (ok) {
         FILE *f = fopen("/dev/null", "w");
         assert_non_null(f);
-        assert_true(aggregate_find(&found, &a, &e) && aggregate_json(&a, &found, f, &e));
+        assert_true(aggregate_analyze(&analysis, &d, &a, &e) && report_json(&analysis, f, &e));
         fclose(f);
     }
-    findings_free(&found);
+    analysis_free(&analysis);
+    dataset_free(&d);
     aggregate_free(&a);
     close(fd);
     return ok;

@@ -1,8 +1,5 @@
-#include "analyze/aggregated/aggregate.h"
-#include "analyze/conclude/conclude.h"
-#include "analyze/data/errnorm.h"
+#include "analyze/aggregated/aggregate_internal.h"
 #include "analyze/findings/course_seconds.h"
-#include "analyze/findings/findings.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
@@ -10,13 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What findings are found in: operations that overlap, or one alone. */
+/* What a course is made of: operations that overlap, or one alone. */
 struct source {
     const struct aggregate *a;
-    const struct aggfile_entry *x; /* of all of it */
-    const struct aggregate_part *const *ops;
+    const struct aggregate_part *all; /* of these operations */
+    const struct aggregate_part **ops;
     size_t n_ops;
-    char message[ERRNORM_MAX_BYTES + 1]; /* of the first error */
 };
 
 /* A second of the course. */
@@ -58,7 +54,7 @@ static size_t own_seconds(const struct aggregate_part *part, struct second *out)
  * can be told. */
 static bool fill_seconds(struct course *c, const struct source *s, struct err *e)
 {
-    const struct aggfile_entry *x = s->x;
+    const struct aggfile_entry *x = s->all->x;
     double per_request = x->n_requests > 0 ? (double)x->n_objects / (double)x->n_requests : 0;
     struct second *v;
     size_t n = 1;
@@ -66,7 +62,7 @@ static bool fill_seconds(struct course *c, const struct source *s, struct err *e
     if (!mem_new(&v, s->a->n_sum + x->n_seconds, e))
         return false;
     size_t n_all = s->a->is_merged ? common_seconds(s, c->start_ns, v)
-                                   : own_seconds(s->n_ops == 1 ? s->ops[0] : &s->a->total, v);
+                                   : own_seconds(s->n_ops == 1 ? s->ops[0] : s->all, v);
     while (n < n_all && v[n].start_s == v[n - 1].start_s + 1)
         n++;
     bool ok = n_all == 0 || course_seconds_grid(c, v[0].start_s, n, e);
@@ -119,28 +115,26 @@ static bool fill_parties(struct course *c, struct course_parties *to, const stru
 
 /* The file has some of the messages, and how many requests failed: all of one kind, or of several
  * taken together. */
-static bool fill_errors(struct course *c, struct source *s, struct err *e)
+static bool fill_errors(struct course *c, const struct source *s, struct err *e)
 {
-    const struct aggfile_entry *x = s->x;
-    size_t n_kinds = 0;
-    char other[ERRNORM_MAX_BYTES + 1] = "";
+    const struct aggfile_entry *x = s->all->x;
+    char *const *messages = s->all->messages;
+    size_t n_kinds = 1;
 
     if (x->n_errors == 0)
         return true;
-    strcpy(s->message, "messages are not in the file");
-    for (size_t i = 0; i < x->n_first_errors; i++) {
-        char *to = n_kinds == 0 ? s->message : other;
-        to[aggregate_message(x, i, to)] = '\0';
-        n_kinds += n_kinds == 0 || strcmp(other, s->message) != 0;
-    }
+    for (size_t i = 1; i < s->all->n_messages; i++)
+        n_kinds += strcmp(messages[i], messages[0]) != 0;
     if (!mem_cleared(&c->messages, 1, e))
         return false;
-    c->messages[c->n_messages++] =
-        (struct course_message){.text = s->message, .n = x->n_errors, .last_ns = INT64_MIN};
+    c->messages[c->n_messages++] = (struct course_message){
+        .text = s->all->n_messages > 0 ? messages[0] : "messages are not in the file",
+        .n = x->n_errors,
+        .last_ns = INT64_MIN};
     struct course_message *m = c->messages;
     if (!course_choose_messages(c, e))
         return false;
-    m->n_kinds = n_kinds > 1 ? n_kinds : 1;
+    m->n_kinds = n_kinds;
     int64_t n_seen = 0;
     for (size_t j = 0; j < c->n_bins; j++) {
         m->by_bin[j] = c->failed[j];
@@ -163,13 +157,15 @@ static bool fill_errors(struct course *c, struct source *s, struct err *e)
     return true;
 }
 
-static bool fill_course(struct course *c, struct source *s, struct err *e)
+static bool fill_course(struct course *c, const struct source *s, struct err *e)
 {
+    const struct aggfile_entry *all = s->all->x;
+
     if (!course_init(c, s->n_ops, e))
         return false;
-    c->n = s->x->n_requests;
-    c->n_failed = s->x->n_errors;
-    c->n_threads = s->x->n_threads;
+    c->n = all->n_requests;
+    c->n_failed = all->n_errors;
+    c->n_threads = all->n_threads;
     for (size_t k = 0; k < s->n_ops; k++) {
         const struct aggfile_entry *x = s->ops[k]->x;
         c->ops[k] = (struct course_op){x->name, x->n_requests};
@@ -178,64 +174,23 @@ static bool fill_course(struct course *c, struct source *s, struct err *e)
         c->hung_ns[k] = INT64_MAX;
         fill_durations(c, k, &s->ops[k]->latency);
     }
-    return fill_seconds(c, s, e) && fill_parties(c, &c->hosts, s->x->hosts, s->x->n_hosts, e) &&
-           fill_parties(c, &c->clients, s->x->clients, s->x->n_clients, e) && fill_errors(c, s, e);
+    return fill_seconds(c, s, e) && fill_parties(c, &c->hosts, all->hosts, all->n_hosts, e) &&
+           fill_parties(c, &c->clients, all->clients, all->n_clients, e) && fill_errors(c, s, e);
 }
 
-static bool find_uneven(struct findings *out, const struct source *s, struct err *e)
+bool aggregate_course(struct course *c, const void *aggregate, size_t first, size_t end,
+                      struct err *e)
 {
-    struct host_result *hosts;
-    bool ok = mem_cleared(&hosts, s->x->n_hosts, e);
+    const struct aggregate *a = aggregate;
+    struct source s = {.a = a, .all = a->overlaps ? &a->total : a->in_order[first]};
 
-    for (size_t i = 0; ok && i < s->x->n_hosts; i++) {
-        hosts[i].host = s->x->hosts[i].name;
-        hosts[i].n_requests = s->x->hosts[i].n_requests;
-        hosts[i].n_errors = s->x->hosts[i].n_errors;
-    }
-    ok = ok && conclude_hosts(out, s->n_ops == 1 ? s->x->name : NULL, hosts, s->x->n_hosts, e);
-    free(hosts);
-    return ok;
-}
-
-static bool find_in(struct findings *out, struct source *s, bool is_benchmark, int64_t *run_ns,
-                    struct err *e)
-{
-    struct course c;
-    bool ok = fill_course(&c, s, e);
-
-    *run_ns = ok ? c.end_ns - c.start_ns : 0;
-    ok = ok && (is_benchmark ? findings_find(out, &c, e) && find_uneven(out, s, e)
-                             : findings_find_errors(out, &c, e));
-    course_fini(&c);
-    return ok;
-}
-
-/* Operations that overlap, or the last to begin, are the benchmark, as of a capture. */
-bool aggregate_find(struct findings *out, const struct aggregate *a, struct err *e)
-{
-    const struct aggregate_part **ops;
-    size_t n = 0, last = 0;
-    int64_t run_ns = 0;
-    bool ok = mem_new(&ops, a->ops.n, e);
-
-    for (size_t i = 0; ok && i < a->ops.n; i++)
-        if (!a->overlaps || !a->ops.v[i].is_preparation) {
-            last = n > 0 && a->ops.v[i].x->start_ns < ops[last]->x->start_ns ? last : n;
-            ops[n++] = &a->ops.v[i];
-        }
-    for (size_t i = 0; ok && !a->overlaps && i < n; i++) {
-        struct source s = {a, ops[i]->x, &ops[i], 1, ""};
-        if (i != last)
-            ok = find_in(out, &s, false, &run_ns, e);
-    }
-    if (ok && n > 0) {
-        bool is_one = !a->overlaps;
-        struct source s = {a, is_one ? ops[last]->x : a->total.x, is_one ? &ops[last] : ops,
-                           is_one ? 1 : n, ""};
-
-        ok = find_in(out, &s, true, &run_ns, e);
-    }
-    ok = ok && findings_rank(out, run_ns, e);
-    free(ops);
+    *c = (struct course){0};
+    if (!mem_new(&s.ops, end - first, e))
+        return false;
+    for (size_t k = first; k < end; k++)
+        if (!a->overlaps || !a->in_order[k]->is_preparation)
+            s.ops[s.n_ops++] = a->in_order[k];
+    bool ok = fill_course(c, &s, e);
+    free(s.ops);
     return ok;
 }
