@@ -212,6 +212,26 @@ static bool add_run(struct plot_set *set, const struct cli_args *args, const str
     return ok;
 }
 
+static bool add_sums(struct plot_set *set, const struct cli_args *args, const struct options *o,
+                     const struct plot_options *how, struct err *e)
+{
+    struct analysis_options analysis = load_analysis_options(&o->filter, &o->analysis, &o->input);
+    struct sums s = {0};
+    struct dataset d = {0};
+    struct analysis a = {0};
+    bool ok =
+        sums_alone(args, e) &&
+        sums_load(&s, args->operands, args->n_operands, &o->filter.ops, o->input.together, e) &&
+        (s.n_ops > 0 || err_set(e, "%s: no requests", args->operands[0])) &&
+        sums_analyze(&a, &d, &s, args->operands[0], &analysis, e) &&
+        plot_add_analysis(set, &a, how, e);
+
+    analysis_free(&a);
+    dataset_free(&d);
+    sums_free(&s);
+    return ok;
+}
+
 static bool add_aggregate(struct plot_set *set, const struct cli_args *args,
                           const struct cli_list *ops, const struct plot_options *how, struct err *e)
 {
@@ -316,10 +336,13 @@ static bool draw(const struct cli_args *args, const struct options *o, struct er
         how.charts = comparison ? one_change : one_chart;
         how.n_charts = 1;
     }
-    ok = ok && (comparison ? add_comparison(&set, o, &how, e)
-                : aggregate_among(args->operands, args->n_operands) != NULL
-                    ? add_aggregate(&set, args, &o->filter.ops, &how, e)
-                    : add_run(&set, args, o, &how, e));
+    const char *const *paths = args->operands;
+    size_t n = args->n_operands;
+    ok = ok &&
+         (comparison                          ? add_comparison(&set, o, &how, e)
+          : aggregate_among(paths, n) != NULL ? add_aggregate(&set, args, &o->filter.ops, &how, e)
+          : sums_among(paths, n) != NULL      ? add_sums(&set, args, o, &how, e)
+                                              : add_run(&set, args, o, &how, e));
     if (ok && set.n == 0)
         ok = err_set(e, "%s: nothing to draw: there is no data for %s%s",
                      args->n_operands > 0 ? args->operands[0] : "the comparison",
@@ -338,9 +361,7 @@ static int run(const struct cli_args *args, void *options)
 
     if (!check_usage(o, args, &e))
         return cli_wrong_usage(args, "%s", e.msg);
-    bool ok = aggpipe_spool(args->operands, args->n_operands, &e) &&
-              sums_refuse(args->operands, args->n_operands, "s3analyze plot", &e) &&
-              draw(args, o, &e);
+    bool ok = aggpipe_spool(args->operands, args->n_operands, &e) && draw(args, o, &e);
     return ok ? EXIT_DONE : cli_failed(args, &e);
 }
 

@@ -26,7 +26,7 @@ bool sums_refuse(const char *const *paths, size_t n, const char *what, struct er
     return path == NULL ||
            err_set(e,
                    "%s: this file holds sums by second, not requests, which %s needs: use the "
-                   "capture, if it was kept; analyze, cmp, info and merge read sums",
+                   "capture, if it was kept; analyze, cmp, info, merge and plot read sums",
                    path, what);
 }
 

@@ -17,6 +17,7 @@ const double plot_data_mark_pct[PLOT_DATA_N_MARKS] = {50, 90, 99, 99.9, 100};
 #define MAX_ROW_BINS  100 /* of many hosts as a heat map */
 #define MANY_HOSTS    100
 #define MICRO         1000000 /* objects are spread in millionths */
+#define NS_PER_S      INT64_C(1000000000)
 #define MIN_FINE_BINS 50
 #define MAX_FINE_BINS 400
 
@@ -73,13 +74,22 @@ static int64_t series_length_ns(const struct plot_data *p)
                                        : power_ns;
 }
 
-/* The segments, continued on both sides until they hold every request. */
+static bool has_requests(const struct plot_data *p)
+{
+    return p->a->dataset->n_tables > 0;
+}
+
+/* The segments, continued on both sides until they hold every request; of sums whole seconds. */
 static bool fill_series(struct plot_data *p, struct err *e)
 {
     int64_t length_ns = series_length_ns(p);
     int64_t anchor_ns = p->course.range.present ? p->course.range.start_ns : p->course.start_ns;
     struct segment_grid grid;
 
+    if (!has_requests(p)) {
+        length_ns = (length_ns + NS_PER_S - 1) / NS_PER_S * NS_PER_S;
+        anchor_ns -= anchor_ns % NS_PER_S;
+    }
     return analysis_grid_around(&grid, anchor_ns, length_ns, p->course.start_ns, p->course.end_ns,
                                 e) &&
            analysis_series_on(p->a, p->index, -1, &grid, &p->rows, &p->n_rows, e);
@@ -223,7 +233,7 @@ static void finish_parties(struct plot_data *p)
 /* Where the hosts' rates are cut: for lines at the segments, or several of them together. */
 static void choose_host_bins(struct plot_data *p, size_t n_hosts)
 {
-    if (n_hosts > PLOT_DATA_MAX_LINES || p->n_rows == 0) {
+    if ((n_hosts > PLOT_DATA_MAX_LINES && has_requests(p)) || p->n_rows == 0) {
         size_t most = n_hosts <= MANY_HOSTS ? PLOT_DATA_MAX_HEAT_BINS : MAX_ROW_BINS;
         bins_over(&p->hosts.bins, p->course.start_ns, p->course.end_ns, most);
         return;
@@ -231,6 +241,32 @@ static void choose_host_bins(struct plot_data *p, size_t n_hosts)
     size_t joined = (p->n_rows + MAX_LINE_BINS - 1) / MAX_LINE_BINS;
     segment_grid_init(&p->hosts.bins, p->rows[0].start_ns, p->rows[0].duration_ns * (int64_t)joined,
                       (p->n_rows + joined - 1) / joined);
+}
+
+/* The hosts of sums, by their series; of one host that is the series of all. */
+static bool fill_hosts(struct plot_data *p, struct err *e)
+{
+    const struct operation *op = p->operation;
+    const struct host_result *hosts = op != NULL ? op->hosts : p->a->total.hosts;
+    size_t n_hosts = op != NULL ? op->n_host_results : p->a->total.n_hosts, row, n = 0;
+    const char *only = op != NULL ? op->only_host : p->a->total.only_host;
+    struct series_row *rows = NULL;
+    bool ok = true;
+
+    choose_host_bins(p, n_hosts);
+    for (size_t h = 0; ok && h < n_hosts + (n_hosts == 0 && only != NULL); h++) {
+        ok = add_party(&p->hosts, &row, n_hosts > 0 ? hosts[h].host : only, e) &&
+             analysis_series_on(p->a, p->index, n_hosts > 0 ? (int)h : -1, &p->hosts.bins, &rows,
+                                &n, e);
+        for (size_t k = 0; ok && k < n; k++)
+            p->hosts.v[h].sum[k] = p->course.has_bytes
+                                       ? rows[k].bytes
+                                       : (int64_t)llround(rows[k].objects / p->host_unit);
+        free(rows);
+        rows = NULL;
+    }
+    finish_parties(p);
+    return ok;
 }
 
 static bool fill_pass(struct work *x, struct err *e)
@@ -342,7 +378,8 @@ static bool fill_fine(struct plot_data *p, struct err *e)
 static bool fill_over_time(void *work, struct err *e)
 {
     struct work *w = work;
-    return init_classes(w->p, e) && fill_series(w->p, e) && fill_fine(w->p, e) && fill_pass(w, e);
+    return init_classes(w->p, e) && fill_series(w->p, e) && fill_fine(w->p, e) &&
+           (has_requests(w->p) ? fill_pass(w, e) : fill_hosts(w->p, e));
 }
 
 static bool fill_distributions(void *work, struct err *e)

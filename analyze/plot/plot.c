@@ -171,6 +171,7 @@ static bool is_due(const struct plot_kind *kind, const struct plot_data *p,
                    const struct plot_data *all, const struct plot_options *o)
 {
     if (!plot_wants(o, kind->name) || (o->brief && kind->is_detail && p->index >= 0) ||
+        (kind->of_requests && p->a->dataset->n_tables == 0) ||
         (kind->has_data != NULL && !kind->has_data(p)))
         return false;
     return o->n_charts > 0 ||
@@ -194,7 +195,7 @@ static bool add_charts(struct plot_set *s, struct plot_data *p, const struct plo
 {
     bool ok = true;
     p->replay = o->replays != NULL ? stopping_of(o->replays, p->op) : NULL;
-    for (size_t i = 0; ok && p->course.n_requests > 0 && plot_kinds[i].name != NULL; i++) {
+    for (size_t i = 0; ok && p->n_rows > 0 && plot_kinds[i].name != NULL; i++) {
         const struct plot_kind *kind = &plot_kinds[i];
         const struct run_chart data = {kind, p};
 

@@ -261,6 +261,11 @@ static bool write_errors(FILE *f, const struct plot_data *p, const char *title)
 
 /* ---- Hosts, clients ---- */
 
+static bool has_host(const struct plot_data *p)
+{
+    return p->hosts.n > 0;
+}
+
 static bool has_hosts(const struct plot_data *p, const struct plot_data *all)
 {
     (void)all;
@@ -563,7 +568,7 @@ const struct plot_kind plot_kinds[] = {
      .write = write_throughput},
     {"hosts", "throughput by host",
      "The rate of each host over time. A host that lags behind, or stops, stands out.",
-     .is_detail = true, .is_worth = has_hosts, .write = write_hosts},
+     .is_detail = true, .has_data = has_host, .is_worth = has_hosts, .write = write_hosts},
     {"latency", "latency over time",
      "Quantiles of the durations of the successful requests that end in each step of time, on a "
      "logarithmic scale.",
@@ -571,7 +576,8 @@ const struct plot_kind plot_kinds[] = {
     {"latency-heat", "latency heat map",
      "How many requests ended when, after how long: the stronger the colour, the more. Bands are "
      "different kinds of requests; a stripe upwards is a stall.",
-     .is_detail = true, .has_data = has_durations, .write = write_latency_heat},
+     .of_requests = true, .is_detail = true, .has_data = has_durations,
+     .write = write_latency_heat},
     {"spectrum", "latency percentiles",
      "The duration that a share of the requests did not pass, each step to the right being one "
      "nine more; the band is the 95% CI. Beside it the time to first byte and, of an open loop, "
@@ -593,14 +599,14 @@ const struct plot_kind plot_kinds[] = {
      "How many requests of which size took how long: the stronger the colour, the more. Lines: p50 "
      "and p99 of each class of sizes.",
      .has_data = plot_latency_size_has_data, .write = plot_latency_size_write},
-    {"sizes", "object sizes", "How many successful requests had which size.",
+    {"sizes", "object sizes", "How many successful requests had which size.", .of_requests = true,
      .has_data = has_durations, .is_worth = has_several_sizes, .write = write_sizes},
     {"in-flight", "requests in flight",
      "The mean number of requests running at a time; dashes: the number of threads that took part.",
      .is_detail = true, .is_worth = varies_in_flight, .write = write_in_flight},
     {"clients", "activity of clients",
      "How many requests each client had running, over time: whether they all ran at once.",
-     .is_detail = true, .is_worth = has_clients, .write = write_clients},
+     .of_requests = true, .is_detail = true, .is_worth = has_clients, .write = write_clients},
     {"autoterm", "where autoterm would have stopped",
      "The red frame is the window that decided: its seven segments are within the given percentage "
      "of the last one's speed. The dashed line is when that was noticed.",

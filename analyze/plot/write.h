@@ -14,6 +14,7 @@ struct plot_kind {
     const char *name;
     const char *title;   /* "latency over time" */
     const char *caption; /* how to read it, for reports */
+    bool of_requests;    /* sums do not have what it shows */
     bool is_by_name;     /* drawn only if it is asked for by name */
     bool is_detail;      /* of one of several operations not in a brief report */
     /* What it needs: whether there is anything to see; NULL: always. */

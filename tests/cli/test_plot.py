@@ -55,6 +55,29 @@ class Plot(CliTest):
 
     # --- What is drawn ---
 
+    def test_sums_show_what_the_capture_moved(self):
+        """Charts that need no single requests, with the bytes of each host; others are refused by name."""
+        def moved(folder, op):
+            d = blocks(folder / f"hosts-{op}.tsv")
+            seconds = float(d["chart"][0]["bin_s"]) * int(d["chart"][0]["n_bins"])
+            return {row["name"]: round(float(row["mean"]) * seconds) for row in d["names"]}
+
+        for name, op in ("get-errors", "GET"), ("put-g4", "PUT"):
+            sums, of_sums, of_rows = self.tmp / f"{name}.sums.zst", self.tmp / f"{name}-s", self.tmp / f"{name}-r"
+            self.s3analyze("aggregate", "-q", "-o", sums, capture(name))
+            self.plot("--chart", ",".join(RUN_CHARTS), "-o", of_sums, sums)
+            self.plot("--chart", "hosts", "-o", of_rows, capture(name))
+            self.assertEqual(moved(of_sums, op), moved(of_rows, op))
+            self.assertLessEqual({p.name.rpartition("-")[0] for p in of_sums.glob("*.tsv")},
+                                 {"throughput", "hosts", "errors", "host-latency", "in-flight"})
+            report = self.s3analyze("analyze", "--json", "-q", sums).json()
+            for operation in report["operations"]:
+                mean = blocks(of_sums / f"throughput-{operation['op']}.tsv")["means"]
+                if operation["throughput"]:
+                    self.assertEqual(float(mean[-1]["mean"]), operation["throughput"]["objects_per_s"])
+            r = self.s3analyze("plot", "-q", "--chart", "cdf", "-o", self.tmp / "x", sums, status=1)
+            self.assertIn("there is no data for --chart cdf", r.err)
+
     def test_every_chart_of_every_capture(self):
         for name in captures():
             for dark in ([], ["--dark"]) if name == "mixed-3hosts" else ([],):

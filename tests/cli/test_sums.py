@@ -236,8 +236,7 @@ class Refused(SumsTest):
             r = self.s3analyze("analyze", *option, sums, status=1)
             self.assertEqual(r.out, "")
             self.assertIn("x.sums.zst", r.err)
-        for command in (["cat", sums], ["autoterm", sums], ["plot", "-o", self.tmp / "p", sums],
-                        ["aggregate", "-o", self.tmp / "q", sums]):
+        for command in (["cat", sums], ["autoterm", sums], ["aggregate", "-o", self.tmp / "q", sums]):
             r = self.s3analyze(*command, status=1)
             self.assertIn("holds sums by second, not requests", " ".join(r.err.split()))
 
