@@ -5,7 +5,6 @@
 #include "libcommon/mem.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define MS_NS 1e6
 
@@ -61,26 +60,15 @@ static bool put_course(FILE *f, const struct html_course *c)
 bool html_data(FILE *f, const char *name, bool (*write)(const void *ctx, FILE *f, struct err *e),
                const void *ctx, const struct html_course *course, struct err *e)
 {
-    char *text = NULL;
-    size_t n = 0;
-    FILE *memory = open_memstream(&text, &n);
-
-    if (memory == NULL)
-        return mem_none(e);
-    fputs(course != NULL ? "{\"analysis\":" : "", memory);
-    bool ok =
-        write(ctx, memory, e) && (course == NULL || put_course(memory, course) || mem_none(e));
-    bool whole = !ferror(memory);
-    /* Without memory for the last piece there is no text, and no error. */
-    whole = fclose(memory) == 0 && text != NULL && whole;
-    ok = ok && (whole || mem_none(e));
-    if (ok) {
-        html_within(f, "<p class=\"tools\"><a href=\"#data\" hidden download=\"", name,
-                    ".json\">Save the data of this page as JSON</a></p>\n"
-                    "<script type=\"application/json\" id=\"data\">");
-        html_json(f, text, n);
-        fputs("</script>\n", f);
-    }
-    free(text);
+    html_within(f, "<p class=\"tools\"><a href=\"#data\" hidden download=\"", name,
+                ".json\">Save the data of this page as JSON</a></p>\n"
+                "<script type=\"application/json\" id=\"data\">");
+    FILE *json = html_json_open(f, e);
+    if (json == NULL)
+        return false;
+    fputs(course != NULL ? "{\"analysis\":" : "", json);
+    bool ok = write(ctx, json, e) && (course == NULL || put_course(json, course) || mem_none(e));
+    ok = (fclose(json) == 0 || mem_none(e)) && ok;
+    fputs("</script>\n", f);
     return ok;
 }

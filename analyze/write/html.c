@@ -1,5 +1,6 @@
 #include "analyze/write/html.h"
 
+#include "libcommon/mem.h"
 #include "libcommon/visible.h"
 
 #include <stdarg.h>
@@ -78,28 +79,65 @@ void html_element(FILE *f, const char *tag, const char *fmt, ...)
     va_end(args);
 }
 
-void html_json(FILE *f, const char *json, size_t n)
+/* ---- JSON within a page ---- */
+
+struct embedded {
+    FILE *to;
+    bool in_string, escaped; /* where the next byte stands; escaped: behind a backslash */
+    int n_held;              /* bytes of `separator` that may be the beginning of one */
+};
+
+/* Of U+2028 and U+2029, which end a line of a script. */
+static const unsigned char separator[] = {0xe2, 0x80};
+
+static void embed(struct embedded *j, unsigned char c)
 {
-    bool in_string = false;
-
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)json[i];
-        bool separator = c == 0xe2 && i + 2 < n && (unsigned char)json[i + 1] == 0x80 &&
-                         ((unsigned char)json[i + 2] & 0xfe) == 0xa8;
-
-        if (separator) {
-            fprintf(f, "\\u20%02x", (unsigned char)json[i + 2] - 0x80);
-            i += 2;
-        } else if (c == '<' || c == '>' || c == '&') {
-            fprintf(f, "\\u%04x", c);
-        } else if (in_string && c == '\\' && i + 1 < n) {
-            fputc(c, f);
-            fputc(json[++i], f);
-        } else if (in_string || (c != ' ' && c != '\n')) {
-            fputc(c, f);
-        }
-        in_string ^= c == '"';
+    if (j->n_held < 2 && c == separator[j->n_held]) {
+        j->n_held++;
+        return;
     }
+    if (j->n_held == 2 && (c & 0xfe) == 0xa8) {
+        fprintf(j->to, "\\u20%02x", c - 0x80);
+        j->n_held = 0;
+        return;
+    }
+    fwrite(separator, 1, (size_t)j->n_held, j->to);
+    j->n_held = 0;
+    if (c == '<' || c == '>' || c == '&')
+        fprintf(j->to, "\\u%04x", c);
+    else if (j->in_string || (c != ' ' && c != '\n'))
+        fputc(c, j->to);
+    j->in_string ^= c == '"' && !j->escaped;
+    j->escaped = c == '\\' && !j->escaped;
+}
+
+static ssize_t on_write(void *cookie, const char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        embed(cookie, (unsigned char)bytes[i]);
+    return (ssize_t)n;
+}
+
+static int on_close(void *cookie)
+{
+    free(cookie);
+    return 0;
+}
+
+FILE *html_json_open(FILE *to, struct err *e)
+{
+    const cookie_io_functions_t functions = {.write = on_write, .close = on_close};
+    struct embedded *j;
+
+    if (!mem_cleared(&j, 1, e))
+        return NULL;
+    j->to = to;
+    FILE *f = fopencookie(j, "w", functions);
+    if (f == NULL) {
+        free(j);
+        mem_none(e);
+    }
+    return f;
 }
 
 void html_fold(FILE *f, const char *id, const char *title)

@@ -2,7 +2,8 @@
 #ifndef S3_ANALYZE_WRITE_HTML_H
 #define S3_ANALYZE_WRITE_HTML_H
 
-#include <stddef.h>
+#include "libcommon/err.h"
+
 #include <stdio.h>
 
 /* Text, with every character that means something to HTML or XML escaped, what is no UTF-8 or
@@ -17,9 +18,10 @@ void html_within(FILE *f, const char *before, const char *text, const char *afte
 void html_element(FILE *f, const char *tag, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* JSON within a page, as a script element's text: without the blanks between its parts, and with
- * what would end the element, or a line of a script, escaped. It stays JSON of the same value. */
-void html_json(FILE *f, const char *json, size_t n);
+/* A FILE for JSON that goes to `to` as the text of a script element: without the blanks between its
+ * parts, and with what would end the element, or a line of a script, escaped. It stays JSON of the
+ * same value. fclose ends it; write errors stay in `to`. NULL: *e says that there is no memory. */
+FILE *html_json_open(FILE *to, struct err *e);
 
 /* What lies between is folded away below `title`. Links to what is in it open it. `id` NULL: none.
  */
