@@ -88,7 +88,7 @@ struct finding_kind {
 #define FINDING_MASK_STALL  1
 #define FINDING_MASK_ERRORS 2
 
-/* The row of the name; that of a kind without one has the name "unknown". */
+/* The row of the name; a kind that has none gets one with an empty name. */
 const struct finding_kind *finding_kind(const char *name);
 
 finding_explains_fn finding_explains;

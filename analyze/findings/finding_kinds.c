@@ -190,7 +190,7 @@ static const struct finding_kind kinds[] = {
 
 const struct finding_kind *finding_kind(const char *name)
 {
-    static const struct finding_kind other = {.name = "unknown"};
+    static const struct finding_kind other = {.name = ""};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].name, name) == 0)
             return &kinds[i];
