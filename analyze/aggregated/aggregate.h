@@ -110,12 +110,6 @@ int64_t aggregate_second_ns(const struct aggregate_part *part, size_t i);
 /* The smallest size of a class of a->file.sizes, in bytes; the first above it is twice that. */
 int64_t aggregate_size_floor(const struct aggfile_entry *size);
 
-/* Rates over the whole time of the part, of all requests, failed ones included; NaN: it has no
- * length. */
-double aggregate_bytes_per_s(const struct aggregate_part *part);
-double aggregate_objects_per_s(const struct aggregate_part *part);
-double aggregate_requests_per_s(const struct aggregate_part *part);
-
 /* Of the seconds that all clients of a merged file have: how many, their means, and the first one.
  * `present` is false of other files. */
 struct together aggregate_together(const struct aggregate *a, int64_t *start_s);

@@ -24,27 +24,38 @@ static const char *const not_all =
 
 /* ---- Throughput ---- */
 
-/* Of all of the run: a rate of successful requests, as far as these are known. */
-static struct throughput throughput_of(const struct aggregate_part *part)
+/* Amounts over all of the time of `part`. */
+static struct throughput throughput_over(const struct aggregate_part *part, int64_t n_bytes,
+                                         int64_t n_objects, int64_t n_errors)
 {
-    const struct aggfile_entry *x = part->x;
     double seconds = (double)part->duration_ns / 1e9;
-    unsigned unknown = (part->ok_bytes_known ? 0 : THROUGHPUT_BYTES) |
-                       (part->ok_objects_known ? 0 : THROUGHPUT_OBJECTS);
 
     if (part->duration_ns <= 0)
         return (struct throughput){0};
     return (struct throughput){
         .present = true,
-        .known = {THROUGHPUT_PARTS | THROUGHPUT_ENDED | unknown, unknown ? unknown_sizes : NULL},
-        .start_ns = x->start_ns,
+        .known = {.absent = THROUGHPUT_PARTS | THROUGHPUT_ENDED},
+        .start_ns = part->x->start_ns,
         .duration_ns = part->duration_ns,
-        .n_bytes = part->ok_bytes,
-        .n_objects = (double)part->ok_objects,
-        .errors = x->n_errors,
-        .bytes_per_s = (double)part->ok_bytes / seconds,
-        .objects_per_s = (double)part->ok_objects / seconds,
+        .n_bytes = n_bytes,
+        .n_objects = (double)n_objects,
+        .errors = n_errors,
+        .bytes_per_s = (double)n_bytes / seconds,
+        .objects_per_s = (double)n_objects / seconds,
     };
+}
+
+/* Of successful requests, as far as what they delivered is known. */
+static struct throughput throughput_of(const struct aggregate_part *part)
+{
+    struct throughput t =
+        throughput_over(part, part->ok_bytes, part->ok_objects, part->x->n_errors);
+    unsigned unknown = (part->ok_bytes_known ? 0 : THROUGHPUT_BYTES) |
+                       (part->ok_objects_known ? 0 : THROUGHPUT_OBJECTS);
+
+    t.known.absent |= unknown;
+    t.known.why = unknown ? unknown_sizes : NULL;
+    return t;
 }
 
 static struct segment_pick pick_of(const struct aggregate_part *part, size_t i)
@@ -84,26 +95,14 @@ static struct span range_of(const struct aggregate_part *part)
 
 /* ---- Hosts and clients ---- */
 
-/* Rates over the whole time of the operation; the file counts failed requests as delivered. */
+/* The file counts failed requests as delivered. */
 static struct host_result party_of(const struct aggfile_party *v, const struct aggregate_part *part)
 {
-    double seconds = (double)part->duration_ns / 1e9;
-    struct host_result r = {.host = v->name, .n_requests = v->n_requests, .n_errors = v->n_errors};
-
-    if (part->duration_ns <= 0)
-        return r;
-    r.throughput = (struct throughput){
-        .present = true,
-        .known = {.absent = THROUGHPUT_PARTS | THROUGHPUT_ENDED},
-        .start_ns = part->x->start_ns,
-        .duration_ns = part->duration_ns,
-        .n_bytes = v->n_bytes,
-        .n_objects = (double)v->n_objects,
-        .errors = v->n_errors,
-        .bytes_per_s = (double)v->n_bytes / seconds,
-        .objects_per_s = (double)v->n_objects / seconds,
-    };
-    return r;
+    return (struct host_result){.host = v->name,
+                                .n_requests = v->n_requests,
+                                .n_errors = v->n_errors,
+                                .throughput =
+                                    throughput_over(part, v->n_bytes, v->n_objects, v->n_errors)};
 }
 
 static bool fill_hosts(struct host_result **hosts, size_t *n, const struct aggregate_part *part,
@@ -259,15 +258,14 @@ static bool fill_errors(struct operation *to, const struct aggregate_part *part,
 
 static struct coverage coverage_of(const struct aggfile_entry *x)
 {
-    bool any = x->n_requests > x->n_errors;
-    return (struct coverage){x->start_ns,
-                             x->end_ns,
-                             any ? x->start_ns : INT64_MAX,
-                             any ? x->end_ns : INT64_MIN,
-                             0,
-                             x->n_bytes,
-                             x->n_objects,
-                             0};
+    struct coverage c = {x->start_ns, x->end_ns,  x->start_ns,  x->end_ns,
+                         0,           x->n_bytes, x->n_objects, 0};
+
+    if (x->n_requests == x->n_errors) {
+        c.ok_start_ns = INT64_MAX;
+        c.ok_end_ns = INT64_MIN;
+    }
+    return c;
 }
 
 static bool fill_operation(struct operation *to, const struct aggregate *a,

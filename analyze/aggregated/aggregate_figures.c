@@ -1,7 +1,6 @@
 /* Figures of an aggregate that follow from it by a formula. */
 #include "analyze/aggregated/aggregate.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #define NS_PER_S INT64_C(1000000000)
@@ -34,24 +33,4 @@ struct together aggregate_together(const struct aggregate *a, int64_t *start_s)
 int64_t aggregate_size_floor(const struct aggfile_entry *size)
 {
     return INT64_C(1) << (atoi(size->name) - 1);
-}
-
-static double rate(int64_t n, const struct aggregate_part *part)
-{
-    return part->duration_ns > 0 ? (double)n / ((double)part->duration_ns / 1e9) : NAN;
-}
-
-double aggregate_bytes_per_s(const struct aggregate_part *part)
-{
-    return rate(part->x->n_bytes, part);
-}
-
-double aggregate_objects_per_s(const struct aggregate_part *part)
-{
-    return rate(part->x->n_objects, part);
-}
-
-double aggregate_requests_per_s(const struct aggregate_part *part)
-{
-    return rate(part->x->n_requests, part);
 }
