@@ -270,7 +270,7 @@ class Names(unittest.TestCase):
                 with self.subTest(document=path.name, name=name, function=function):
                     self.assertTrue((ROOT / name).exists())
                     if function:
-                        self.assertRegex((ROOT / name).read_text(), rf"(?m)^(?:[a-z].*\b)?{function}\(")
+                        self.assertTrue(re.search(rf"(?m)^(?:[a-z].*\b)?{function}\(", (ROOT / name).read_text()))
 
     def test_sentences_are_short(self):
         """Of prose and of cells of tables; code counts as a word."""
