@@ -377,6 +377,39 @@ static void rewrite_header(struct zreader *r, size_t n)
     r->in_pos += n - n_new;
 }
 
+/* Why no frame can be read whose header begins the n bytes; NULL: it can. */
+static const char *header_fault(const unsigned char *bytes, size_t n, ZSTD_frameHeader *header)
+{
+    size_t missing = ZSTD_getFrameHeader(header, bytes, n);
+
+    if (ZSTD_getErrorCode(missing) == ZSTD_error_frameParameter_windowTooLarge ||
+        (missing == 0 && header->windowSize > (uint64_t)1 << RECFILE_MAX_WINDOW_LOG))
+        return "its window is larger than 128 MiB";
+    if (ZSTD_isError(missing))
+        return ZSTD_getErrorName(missing);
+    if (missing)
+        return ZSTD_getErrorString(ZSTD_error_corruption_detected);
+    return header->dictID ? ZSTD_getErrorString(ZSTD_error_dictionary_wrong) : NULL;
+}
+
+/* The room that the frame has ends inside its header. What is wrong is told as where the whole file
+ * is read, so the header is judged by the bytes of the file. */
+static void cut_header(struct zreader *r)
+{
+    unsigned char bytes[ZSTD_FRAMEHEADERSIZE_MAX];
+    ZSTD_frameHeader header;
+    const char *why = NULL;
+
+    if (!cannot_read(r) && r->source->seekable && r->limit < r->source->size) {
+        ssize_t n = zsource_read(r->source, bytes, sizeof bytes, r->frame_start);
+        why = n > 0 ? header_fault(bytes, (size_t)n, &header) : NULL;
+    }
+    if (why)
+        damage(r, why);
+    else
+        cut(r);
+}
+
 /* Begins to read the frame whose header of n bytes is at the current position. */
 static void begin_frame(struct zreader *r, size_t n)
 {
@@ -384,13 +417,9 @@ static void begin_frame(struct zreader *r, size_t n)
 
     rewrite_header(r, n);
     r->header_at = position(r);
-    size_t missing = ZSTD_getFrameHeader(&header, r->input + r->in_pos, available(r));
-    if (ZSTD_getErrorCode(missing) == ZSTD_error_frameParameter_windowTooLarge ||
-        (missing == 0 && header.windowSize > (uint64_t)1 << RECFILE_MAX_WINDOW_LOG))
-        damage(r, "its window is larger than 128 MiB");
-    else if (missing)
-        damage(r, ZSTD_isError(missing) ? ZSTD_getErrorName(missing)
-                                        : ZSTD_getErrorString(ZSTD_error_corruption_detected));
+    const char *why = header_fault(r->input + r->in_pos, available(r), &header);
+    if (why)
+        damage(r, why);
     else if (!ring_for(r, header.windowSize))
         fail(r, "out of memory");
     else
@@ -438,7 +467,7 @@ static void next_frame(struct zreader *r)
     size_t n_header = available(r) < 5 ? 5 : 4 + zframe_header_size(r->input[r->in_pos + 4]);
     need(r, n_header);
     if (available(r) < n_header)
-        cut(r);
+        cut_header(r);
     else
         begin_frame(r, n_header);
 }
@@ -492,10 +521,7 @@ static void step_frame(struct zreader *r)
         cut(r);
     } else {
         /* Which check a damaged block fails first depends on the room that zstd is given. */
-        ZSTD_ErrorCode why = ZSTD_getErrorCode(got);
-        if (why != ZSTD_error_dictionary_wrong)
-            why = ZSTD_error_corruption_detected;
-        damage(r, ZSTD_getErrorString(why));
+        damage(r, ZSTD_getErrorString(ZSTD_error_corruption_detected));
     }
 }
 
