@@ -230,8 +230,7 @@ static inline const struct place *dataset_place(const struct dataset *d, const s
     return &d->places[t->own_places.index != NULL ? t->own_places.index[id] : id];
 }
 
-/* Whether any two spans overlap: the one that starts first (ties by end) ends after the other's
- * start. Sorts them. */
+/* Whether any two spans overlap by at least a tenth of the shorter one. Sorts them. */
 bool dataset_any_overlap(struct op_span *spans, size_t n);
 
 /* Compares two requests by start, thread number, end, op name, host name, bytes and number of

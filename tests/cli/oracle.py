@@ -349,11 +349,13 @@ def is_mixed(rows):
     for r in rows:
         lo, hi = spans.get(r.op, (r.start, r.end))
         spans[r.op] = min(lo, r.start), max(hi, r.end)
-    last = None
+    last = None  # the one that ends last
     for lo, hi in sorted(spans.values()):
-        if last is not None and last > lo:
+        overlap = 0 if last is None else min(last[1], hi) - lo
+        if overlap > 0 and 10 * overlap >= min(hi - lo, last[1] - last[0]):
             return True
-        last = hi if last is None else max(last, hi)
+        if last is None or hi > last[1]:
+            last = lo, hi
     return False
 
 
