@@ -7,7 +7,6 @@
 #include "analyze/read/aggfile.h"
 #include "analyze/read/aggpipe.h"
 #include "analyze/json/documents.h"
-#include "analyze/json/json_capture.h"
 #include "analyze/report/run_sheet.h"
 #include "analyze/stream/survey.h"
 #include "analyze/stream/survey_sums.h"
