@@ -6,7 +6,6 @@
 #include "analyze/aggregated/aggregate.h"
 #include "analyze/analysis/analysis.h"
 #include "analyze/compare/compare.h"
-#include "analyze/write/json.h"
 #include "analyze/read/recfile.h"
 #include "analyze/write/json.h"
 #include "libcommon/err.h"
