@@ -19,7 +19,7 @@
 
 #include <stdlib.h>
 
-struct options {
+struct analyze_given {
     struct load_filter filter;
     struct load_analysis analysis;
     struct load_input input;
@@ -35,35 +35,35 @@ struct options {
 static const char *const exit_on_names[] = {"never", "problem", NULL};
 
 static const struct cli_option own_table[] = {
-    {"exit-on", CLI_CHOICE, offsetof(struct options, exit_on), "WHAT",
+    {"exit-on", CLI_CHOICE, offsetof(struct analyze_given, exit_on), "WHAT",
      .help = "exit status 1 if there is a finding of that kind", .choices = exit_on_names},
-    {"analyze.v", CLI_FLAG, offsetof(struct options, verbose),
+    {"analyze.v", CLI_FLAG, offsetof(struct analyze_given, verbose),
      .help = "also each host, client, size and error", .alias = "v", .letter = 'v'},
-    {"html", CLI_CUSTOM, offsetof(struct options, html), "FILE",
+    {"html", CLI_CUSTOM, offsetof(struct analyze_given, html), "FILE",
      .help = "write a page with charts too", .parse = output_parse_path},
-    {"label", CLI_STRING, offsetof(struct options, label), "TEXT",
+    {"label", CLI_STRING, offsetof(struct analyze_given, label), "TEXT",
      .help = "the title of that page"},
-    {"analyze.out", CLI_CUSTOM, offsetof(struct options, series), "FILE",
+    {"analyze.out", CLI_CUSTOM, offsetof(struct analyze_given, series), "FILE",
      .help = "figures over time: tabs, or .csv, .json; over 10,000,000 lines: with -f",
      .alias = "out", .parse = output_parse_path},
-    {"csv-safe", CLI_FLAG, offsetof(struct options, csv_safe),
+    {"csv-safe", CLI_FLAG, offsetof(struct analyze_given, csv_safe),
      .help = "no cell there that a spreadsheet would run"},
-    {"analyze.out.total", CLI_FLAG, offsetof(struct options, series_total),
+    {"analyze.out.total", CLI_FLAG, offsetof(struct analyze_given, series_total),
      .help = "also the total of a mixed run", .alias = "out.total"},
-    {"analyze.all", CLI_FLAG, offsetof(struct options, series_all),
+    {"analyze.all", CLI_FLAG, offsetof(struct analyze_given, series_all),
      .help = "from first start to last end", .alias = "all"},
     {0},
 };
 
 static const struct cli_group groups[] = {
-    {"Output", NULL, output_form_table, offsetof(struct options, output)},
-    {"Output", NULL, output_file_table, offsetof(struct options, output)},
+    {"Output", NULL, output_form_table, offsetof(struct analyze_given, output)},
+    {"Output", NULL, output_file_table, offsetof(struct analyze_given, output)},
     {"Output", NULL, own_table, 0},
-    {"Which requests", "filters", load_filter_table, offsetof(struct options, filter)},
-    {"Analysis", "filters", load_analysis_table, offsetof(struct options, analysis)},
-    {"Reading", NULL, load_together_table, offsetof(struct options, input)},
-    {"Reading", "filters", load_input_table, offsetof(struct options, input)},
-    {"Reading", "filters", load_threads_table, offsetof(struct options, input)},
+    {"Which requests", "filters", load_filter_table, offsetof(struct analyze_given, filter)},
+    {"Analysis", "filters", load_analysis_table, offsetof(struct analyze_given, analysis)},
+    {"Reading", NULL, load_together_table, offsetof(struct analyze_given, input)},
+    {"Reading", "filters", load_input_table, offsetof(struct analyze_given, input)},
+    {"Reading", "filters", load_threads_table, offsetof(struct analyze_given, input)},
     {0},
 };
 
@@ -73,10 +73,10 @@ static const struct cli_example examples[] = {
     {0},
 };
 
-static const struct options defaults = {.output = {.path = "-"}};
+static const struct analyze_given defaults = {.output = {.path = "-"}};
 
 /* Outputs must not meet on standard output, nor in a file, nor overwrite a capture. */
-static bool check_outputs(const struct options *o, const struct cli_args *args, struct err *e)
+static bool check_outputs(const struct analyze_given *o, const struct cli_args *args, struct err *e)
 {
     const char *report = o->output.path;
     if (o->series && outfile_is_stdout(o->series) && outfile_is_stdout(report))
@@ -97,7 +97,7 @@ static bool check_outputs(const struct options *o, const struct cli_args *args, 
            outfile_spares(o->html, args->operands, args->n_operands, e);
 }
 
-static bool write_report(const struct analysis *a, const struct options *o, struct err *e)
+static bool write_report(const struct analysis *a, const struct analyze_given *o, struct err *e)
 {
     struct outfile out;
 
@@ -109,7 +109,7 @@ static bool write_report(const struct analysis *a, const struct options *o, stru
     return outfile_finish(&out, ok, e);
 }
 
-static bool write_series(const struct analysis *a, const struct options *o, struct err *e)
+static bool write_series(const struct analysis *a, const struct analyze_given *o, struct err *e)
 {
     struct outfile out;
 
@@ -122,7 +122,7 @@ static bool write_series(const struct analysis *a, const struct options *o, stru
     return outfile_finish(&out, ok, e);
 }
 
-static bool write_page(const struct analysis *a, const struct options *o,
+static bool write_page(const struct analysis *a, const struct analyze_given *o,
                        const struct cli_args *args, struct err *e)
 {
     struct outfile out;
@@ -140,7 +140,7 @@ static bool write_page(const struct analysis *a, const struct options *o,
     return outfile_finish(&out, ok, e);
 }
 
-static bool write_all(const struct analysis *a, const struct options *o,
+static bool write_all(const struct analysis *a, const struct analyze_given *o,
                       const struct cli_args *args, struct err *e)
 {
     bool estimate = o->series != NULL && !o->output.force;
@@ -167,7 +167,7 @@ static void put_operation(struct sheet *s, const struct operation *op)
 
 /* What each of them reached, for whom the report is for: the captures one by one, but for those of
  * which nothing is left. */
-static void show_runs(const struct options *o, const struct cli_args *args)
+static void show_runs(const struct analyze_given *o, const struct cli_args *args)
 {
     struct text out = {.f = stdout, .colour = output_wants_colour(&o->output, stdout)};
     struct sheet s = {0};
@@ -197,15 +197,15 @@ static void show_runs(const struct options *o, const struct cli_args *args)
 
 /* ---- The command ---- */
 
-static bool check_files(const struct options *o, struct err *e)
+static bool check_files(const struct analyze_given *o, struct err *e)
 {
     return outfile_check(o->output.path, output_replaces(&o->output), e) &&
            outfile_check(o->series, output_replaces_series(&o->output), e) &&
            outfile_check(o->html, output_replaces_page(&o->output), e);
 }
 
-static bool analyze_aggregate(const struct options *o, const struct cli_args *args, bool *problem,
-                              struct err *e)
+static bool analyze_aggregate(const struct analyze_given *o, const struct cli_args *args,
+                              bool *problem, struct err *e)
 {
     struct aggregate of = {0};
     struct dataset d = {0};
@@ -220,7 +220,7 @@ static bool analyze_aggregate(const struct options *o, const struct cli_args *ar
 }
 
 /* The same of files of sums. */
-static bool analyze_sums(const struct options *o, const struct cli_args *args, bool *problem,
+static bool analyze_sums(const struct analyze_given *o, const struct cli_args *args, bool *problem,
                          struct err *e)
 {
     struct sums s = {0};
@@ -242,7 +242,7 @@ static bool analyze_sums(const struct options *o, const struct cli_args *args, b
 }
 
 /* *problem: whether there is a finding of that severity. */
-static bool analyze(const struct options *o, const struct cli_args *args, bool *problem,
+static bool analyze(const struct analyze_given *o, const struct cli_args *args, bool *problem,
                     struct err *e)
 {
     struct dataset d = {0};
@@ -270,7 +270,7 @@ static bool analyze(const struct options *o, const struct cli_args *args, bool *
 
 static int run(const struct cli_args *args, void *options)
 {
-    const struct options *o = options;
+    const struct analyze_given *o = options;
     struct err e = {""};
     bool problem = false;
 
@@ -306,6 +306,6 @@ const struct cli_command cmd_analyze = {
         "damaged rows out and reads on at the next whole frame. The report says how many rows "
         "were dropped and why. Rows of a frame that fails its checksum are kept, and counted "
         "apart.",
-    COMMANDS_ON_CAPTURES,
+    COMMANDS_ON_CAPTURES(struct analyze_given),
     .defaults = &defaults,
 };

@@ -7,7 +7,7 @@
 #include "analyze/report/stopping.h"
 #include "analyze/write/outfile.h"
 
-struct options {
+struct autoterm_given {
     struct load_filter filter;
     struct load_input input;
     struct load_autoterm autoterm;
@@ -16,20 +16,20 @@ struct options {
 };
 
 static const struct cli_option own_table[] = {
-    {"sweep", CLI_FLAG, offsetof(struct options, sweep),
+    {"sweep", CLI_FLAG, offsetof(struct autoterm_given, sweep),
      .help = "a table over durations and percentages"},
     {0},
 };
 
 static const struct cli_group groups[] = {
-    {"Replay", NULL, load_autoterm_table, offsetof(struct options, autoterm)},
+    {"Replay", NULL, load_autoterm_table, offsetof(struct autoterm_given, autoterm)},
     {"Replay", NULL, own_table, 0},
-    {"Output", NULL, output_form_table, offsetof(struct options, output)},
-    {"Output", NULL, output_file_table, offsetof(struct options, output)},
-    {"Which requests", NULL, load_filter_table, offsetof(struct options, filter)},
-    {"Reading", NULL, load_together_table, offsetof(struct options, input)},
-    {"Reading", NULL, load_input_table, offsetof(struct options, input)},
-    {"Reading", NULL, load_threads_table, offsetof(struct options, input)},
+    {"Output", NULL, output_form_table, offsetof(struct autoterm_given, output)},
+    {"Output", NULL, output_file_table, offsetof(struct autoterm_given, output)},
+    {"Which requests", NULL, load_filter_table, offsetof(struct autoterm_given, filter)},
+    {"Reading", NULL, load_together_table, offsetof(struct autoterm_given, input)},
+    {"Reading", NULL, load_input_table, offsetof(struct autoterm_given, input)},
+    {"Reading", NULL, load_threads_table, offsetof(struct autoterm_given, input)},
     {0},
 };
 
@@ -39,10 +39,10 @@ static const struct cli_example examples[] = {
     {0},
 };
 
-static const struct options defaults = {.autoterm = LOAD_AUTOTERM_DEFAULTS,
-                                        .output = {.path = "-"}};
+static const struct autoterm_given defaults = {.autoterm = LOAD_AUTOTERM_DEFAULTS,
+                                               .output = {.path = "-"}};
 
-static bool write_report(const struct stopping *s, const struct options *o, struct err *e)
+static bool write_report(const struct stopping *s, const struct autoterm_given *o, struct err *e)
 {
     struct outfile out;
     if (!outfile_open(&out, o->output.path, output_replaces(&o->output), e))
@@ -55,7 +55,7 @@ static bool write_report(const struct stopping *s, const struct options *o, stru
 
 static int run(const struct cli_args *args, void *options)
 {
-    const struct options *o = options;
+    const struct autoterm_given *o = options;
     struct dataset d = {0};
     struct stopping s = {0};
     struct err e = {""};
@@ -85,6 +85,6 @@ const struct cli_command cmd_autoterm = {
     .text = "Replays the rule by which a load generator stops. At each whole second it looks at "
             "about 25 equal parts of the run so far, and whether the last 7 are equally fast. A "
             "steady drift passes that rule; a warning says so.",
-    COMMANDS_ON_CAPTURES,
+    COMMANDS_ON_CAPTURES(struct autoterm_given),
     .defaults = &defaults,
 };

@@ -20,25 +20,25 @@
 #include <string.h>
 #include <sys/stat.h>
 
-struct options {
+struct cat_given {
     struct load_filter filter;
     struct capture_out_options output;
     struct load_input input;
 };
 
 static const struct cli_option output_table[] = {
-    {"output", CLI_STRING, offsetof(struct options, output.path), "FILE", .help = "where to write",
-     .letter = 'o'},
-    {"force", CLI_FLAG, offsetof(struct options, output.force), .help = "overwrite that file",
+    {"output", CLI_STRING, offsetof(struct cat_given, output.path), "FILE",
+     .help = "where to write", .letter = 'o'},
+    {"force", CLI_FLAG, offsetof(struct cat_given, output.force), .help = "overwrite that file",
      .letter = 'f'},
     {0},
 };
 
 static const struct cli_group groups[] = {
     {"Output", NULL, output_table, 0},
-    {"Compression", NULL, capture_out_table, offsetof(struct options, output)},
-    {"Which requests", NULL, load_filter_table, offsetof(struct options, filter)},
-    {"Reading", NULL, load_input_table, offsetof(struct options, input)},
+    {"Compression", NULL, capture_out_table, offsetof(struct cat_given, output)},
+    {"Which requests", NULL, load_filter_table, offsetof(struct cat_given, filter)},
+    {"Reading", NULL, load_input_table, offsetof(struct cat_given, input)},
     {0},
 };
 
@@ -52,11 +52,11 @@ static const struct cli_example examples[] = {
 /* Bytes of comments that stand above a header line, which are kept until it is known. */
 #define MAX_EARLY_BYTES ((size_t)16 << 20)
 
-static const struct options defaults = {.output = {.path = "-"}};
+static const struct cat_given defaults = {.output = {.path = "-"}};
 
 /* A run of the command. */
 struct cat {
-    const struct options *options;
+    const struct cat_given *options;
     struct rowfilter filter;
     struct capture_out out;
     struct err error; /* not of the capture that is being read */
@@ -95,7 +95,7 @@ struct foresight {
 };
 
 /* Takes a pass over all captures, if one is needed. */
-static bool look_ahead(const struct options *o, const struct cli_args *args,
+static bool look_ahead(const struct cat_given *o, const struct cli_args *args,
                        struct progress *progress, struct foresight *f, struct err *e)
 {
     bool relative = o->filter.from.is_relative || o->filter.to.is_relative;
@@ -281,7 +281,7 @@ static bool copy(struct cat *c, const struct cli_args *args, struct progress *pr
     return rowfilter_check(&c->filter, e);
 }
 
-static bool cat(const struct options *o, const struct cli_args *args, struct err *e)
+static bool cat(const struct cat_given *o, const struct cli_args *args, struct err *e)
 {
     struct cat c = {.options = o};
     struct progress progress;
@@ -313,7 +313,7 @@ static bool cat(const struct options *o, const struct cli_args *args, struct err
 
 static int run(const struct cli_args *args, void *options)
 {
-    const struct options *o = options;
+    const struct cat_given *o = options;
     struct err e = {""};
 
     if (!load_check_times(&o->filter, &e) ||
@@ -334,6 +334,6 @@ const struct cli_command cmd_cat = {
     .text = "Writes the requests of a capture as g4, tab-separated, plain or compressed. Several "
             "captures, or several in one file, become one. As in analyze, the threads of each "
             "further one get numbers above those before.",
-    COMMANDS_ON_CAPTURES,
+    COMMANDS_ON_CAPTURES(struct cat_given),
     .defaults = &defaults,
 };

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct options {
+struct cmp_given {
     struct load_filter filter;
     struct load_analysis analysis;
     struct load_input input;
@@ -31,37 +31,37 @@ struct options {
 };
 
 static const struct cli_option noise_table[] = {
-    {"history", CLI_STRINGS, offsetof(struct options, history), "GLOB",
+    {"history", CLI_STRINGS, offsetof(struct cmp_given, history), "GLOB",
      .help = "3 or more earlier runs: how much runs vary"},
-    {"run-cv", CLI_PCT, offsetof(struct options, run_cv_pct), "PCT",
+    {"run-cv", CLI_PCT, offsetof(struct cmp_given, run_cv_pct), "PCT",
      .help = "how much runs vary: standard deviation / mean", .min = 0, .max = 100},
     {0},
 };
 
 static const struct cli_option own_table[] = {
-    {"gate", CLI_LIST, offsetof(struct options, gate), "METRIC:PCT,...",
+    {"gate", CLI_LIST, offsetof(struct cmp_given, gate), "METRIC:PCT,...",
      .help = "exit status 0: no worse, 1: worse, 3: undecided"},
-    {"markdown", CLI_FLAG, offsetof(struct options, markdown), .help = "print a Markdown table"},
-    {"csv", CLI_FLAG, offsetof(struct options, csv), .help = "print comma-separated values"},
-    {"csv-safe", CLI_FLAG, offsetof(struct options, csv_safe),
+    {"markdown", CLI_FLAG, offsetof(struct cmp_given, markdown), .help = "print a Markdown table"},
+    {"csv", CLI_FLAG, offsetof(struct cmp_given, csv), .help = "print comma-separated values"},
+    {"csv-safe", CLI_FLAG, offsetof(struct cmp_given, csv_safe),
      .help = "no cell there that a spreadsheet would run"},
-    {"analyze.v", CLI_FLAG, offsetof(struct options, verbose),
+    {"analyze.v", CLI_FLAG, offsetof(struct cmp_given, verbose),
      .help = "also each host and size, and the methods", .alias = "v", .letter = 'v'},
-    {"html", CLI_CUSTOM, offsetof(struct options, html), "FILE",
+    {"html", CLI_CUSTOM, offsetof(struct cmp_given, html), "FILE",
      .help = "write a page with charts too", .parse = output_parse_path},
     {0},
 };
 
 static const struct cli_group groups[] = {
-    {"Runs", NULL, sides_table, offsetof(struct options, sides)},
+    {"Runs", NULL, sides_table, offsetof(struct cmp_given, sides)},
     {"Runs", NULL, noise_table, 0},
-    {"Output", NULL, output_form_table, offsetof(struct options, output)},
-    {"Output", NULL, output_file_table, offsetof(struct options, output)},
+    {"Output", NULL, output_form_table, offsetof(struct cmp_given, output)},
+    {"Output", NULL, output_file_table, offsetof(struct cmp_given, output)},
     {"Output", NULL, own_table, 0},
-    {"Which requests", "filters", load_filter_table, offsetof(struct options, filter)},
-    {"Analysis", "filters", load_analysis_table, offsetof(struct options, analysis)},
-    {"Reading", "filters", load_input_table, offsetof(struct options, input)},
-    {"Reading", "filters", load_threads_table, offsetof(struct options, input)},
+    {"Which requests", "filters", load_filter_table, offsetof(struct cmp_given, filter)},
+    {"Analysis", "filters", load_analysis_table, offsetof(struct cmp_given, analysis)},
+    {"Reading", "filters", load_input_table, offsetof(struct cmp_given, input)},
+    {"Reading", "filters", load_threads_table, offsetof(struct cmp_given, input)},
     {0},
 };
 
@@ -78,7 +78,7 @@ static const struct cli_exit exits[] = {
     {0},
 };
 
-static const struct options defaults = {.output = {.path = "-"}};
+static const struct cmp_given defaults = {.output = {.path = "-"}};
 
 /* ---- Gates ---- */
 
@@ -164,7 +164,7 @@ static enum run_basis pattern_basis(enum run_basis others, const char *pattern)
 }
 
 static bool load_all(struct sides *sides, struct sides_runs *history, struct plot_traces *traces,
-                     const struct options *o, struct err *e)
+                     const struct cmp_given *o, struct err *e)
 {
     struct run_options how = {.filter = &o->filter,
                               .input = &o->input,
@@ -183,7 +183,7 @@ static bool load_all(struct sides *sides, struct sides_runs *history, struct plo
     return true;
 }
 
-static bool write_report(const struct compare *c, const struct options *o, struct err *e)
+static bool write_report(const struct compare *c, const struct cmp_given *o, struct err *e)
 {
     struct outfile out;
     bool ok = true;
@@ -202,7 +202,7 @@ static bool write_report(const struct compare *c, const struct options *o, struc
 }
 
 static bool write_page(const struct compare *c, const struct plot_traces *traces,
-                       const struct options *o, const struct cli_args *args, struct err *e)
+                       const struct cmp_given *o, const struct cli_args *args, struct err *e)
 {
     struct outfile out;
     if (o->html == NULL)
@@ -221,7 +221,7 @@ static bool write_page(const struct compare *c, const struct plot_traces *traces
 /* ---- The command ---- */
 
 /* Outputs must not meet, nor overwrite a capture that is compared. */
-static bool check_outputs(const struct options *o, struct err *e)
+static bool check_outputs(const struct cmp_given *o, struct err *e)
 {
     const char *report = o->output.path;
     if (o->html != NULL && outfile_is_stdout(o->html) && outfile_is_stdout(report))
@@ -237,7 +237,7 @@ static bool check_outputs(const struct options *o, struct err *e)
     return true;
 }
 
-static bool check_usage(const struct options *o, const struct cli_args *args, struct err *e)
+static bool check_usage(const struct cmp_given *o, const struct cli_args *args, struct err *e)
 {
     bool has_run_cv = cli_given(args, "run-cv");
     if (!sides_check(&o->sides, args, "BEFORE AFTER", e))
@@ -259,7 +259,7 @@ static bool check_usage(const struct options *o, const struct cli_args *args, st
     return true;
 }
 
-static bool compare(const struct cli_args *args, const struct options *o, double run_cv_frac,
+static bool compare(const struct cli_args *args, const struct cmp_given *o, double run_cv_frac,
                     const struct compare_gate *gates, enum exit_code *code, struct err *e)
 {
     struct sides sides = {0};
@@ -287,7 +287,7 @@ static bool compare(const struct cli_args *args, const struct options *o, double
 
 static int run(const struct cli_args *args, void *options)
 {
-    struct options *o = options;
+    struct cmp_given *o = options;
     struct err e = {""};
     enum exit_code code = EXIT_FAILED;
     double run_cv_frac = cli_given(args, "run-cv") ? o->run_cv_pct / 100 : NAN;
@@ -333,7 +333,7 @@ const struct cli_command cmd_cmp = {
     .max_operands = CLI_ANY_NUMBER,
     .groups = groups,
     .examples = examples,
-    .options_size = sizeof(struct options),
+    .options_size = sizeof(struct cmp_given),
     .defaults = &defaults,
     .exits = exits,
     .run = run,

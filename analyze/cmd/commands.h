@@ -7,10 +7,10 @@
 
 PROGRAMS_S3ANALYZE(PROGRAMS_DECLARE)
 
-/* What a command has that takes one or more captures: the options, groups, examples and the
- * function of its file. */
-#define COMMANDS_ON_CAPTURES                                                                       \
+/* What a command has that takes one or more captures: the struct of its options (struct
+ * COMMAND_given), and the groups, examples and the function of its file. */
+#define COMMANDS_ON_CAPTURES(options_struct)                                                       \
     .operands = "CAPTURE...", .min_operands = 1, .max_operands = CLI_ANY_NUMBER, .groups = groups, \
-    .examples = examples, .options_size = sizeof(struct options), .run = run
+    .examples = examples, .options_size = sizeof(options_struct), .run = run
 
 #endif

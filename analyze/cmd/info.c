@@ -7,7 +7,6 @@
 #include "analyze/read/aggfile.h"
 #include "analyze/read/aggpipe.h"
 #include "analyze/json/documents.h"
-#include "analyze/json/json_capture.h"
 #include "analyze/report/run_sheet.h"
 #include "analyze/stream/survey.h"
 #include "analyze/stream/survey_sums.h"
@@ -26,16 +25,16 @@
 /* Operations, hosts and clients that the text shows, each; --json has all. */
 #define MAX_SHOWN 20
 
-struct options {
+struct info_given {
     struct load_input input;
     struct output_options output;
 };
 
 static const struct cli_group groups[] = {
-    {"Output", NULL, output_form_table, offsetof(struct options, output)},
-    {"Output", NULL, output_file_table, offsetof(struct options, output)},
-    {"Reading", NULL, load_input_table, offsetof(struct options, input)},
-    {"Reading", NULL, load_threads_table, offsetof(struct options, input)},
+    {"Output", NULL, output_form_table, offsetof(struct info_given, output)},
+    {"Output", NULL, output_file_table, offsetof(struct info_given, output)},
+    {"Reading", NULL, load_input_table, offsetof(struct info_given, input)},
+    {"Reading", NULL, load_threads_table, offsetof(struct info_given, input)},
     {0},
 };
 
@@ -45,7 +44,7 @@ static const struct cli_example examples[] = {
     {0},
 };
 
-static const struct options defaults = {.output = {.path = "-"}};
+static const struct info_given defaults = {.output = {.path = "-"}};
 
 /* ---- Text ---- */
 
@@ -368,7 +367,8 @@ static bool read_sums(struct survey *s, const char *path, struct err *e)
 }
 
 /* Reads those that can be read and says of the others why not. Returns how many those are. */
-static size_t read_all(struct source *sources, const struct options *o, const struct cli_args *args)
+static size_t read_all(struct source *sources, const struct info_given *o,
+                       const struct cli_args *args)
 {
     struct progress progress;
     const struct recfile_options how = {.salvage = o->input.salvage,
@@ -398,7 +398,7 @@ static size_t read_all(struct source *sources, const struct options *o, const st
     return n_failed;
 }
 
-static bool report(struct source *sources, const struct options *o, const struct cli_args *args,
+static bool report(struct source *sources, const struct info_given *o, const struct cli_args *args,
                    struct err *e)
 {
     struct outfile out;
@@ -437,7 +437,7 @@ static bool report(struct source *sources, const struct options *o, const struct
 
 static int run(const struct cli_args *args, void *options)
 {
-    const struct options *o = options;
+    const struct info_given *o = options;
     struct err e = {""};
     size_t n_failed = 0;
 
@@ -467,6 +467,6 @@ const struct cli_command cmd_info = {
         "Reads each capture to its end. Says its format, size, time span, operations, hosts, "
         "clients and threads, and the recorder's command line. If one cannot be read, the others "
         "are shown all the same, and the exit status is 1.",
-    COMMANDS_ON_CAPTURES,
+    COMMANDS_ON_CAPTURES(struct info_given),
     .defaults = &defaults,
 };

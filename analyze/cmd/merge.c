@@ -21,7 +21,7 @@
 /* More compressing threads gain nothing beside one that merges, and each takes memory. */
 #define WRITE_THREADS 2
 
-struct options {
+struct merge_given {
     struct capture_out_options output;
     struct load_input input;
     struct cli_list shifts;       /* "K=D" */
@@ -29,26 +29,26 @@ struct options {
 };
 
 static const struct cli_option own_table[] = {
-    {"output", CLI_STRING, offsetof(struct options, output.path), "FILE",
+    {"output", CLI_STRING, offsetof(struct merge_given, output.path), "FILE",
      .help = "the merged capture; - is standard output", .letter = 'o'},
-    {"force", CLI_FLAG, offsetof(struct options, output.force),
+    {"force", CLI_FLAG, offsetof(struct merge_given, output.force),
      .help = "overwrite it; also merge what does not overlap", .letter = 'f'},
     {0},
 };
 
 static const struct cli_option time_table[] = {
-    {"shift", CLI_STRINGS, offsetof(struct options, shifts), "K=+-DUR",
+    {"shift", CLI_STRINGS, offsetof(struct merge_given, shifts), "K=+-DUR",
      .help = "move all times of the K-th input (the first is 1)"},
     {0},
 };
 
 static const struct cli_group groups[] = {
     {"Output", NULL, own_table, 0},
-    {"Output", NULL, output_form_table, offsetof(struct options, report)},
-    {"Compression", NULL, capture_out_table, offsetof(struct options, output)},
+    {"Output", NULL, output_form_table, offsetof(struct merge_given, report)},
+    {"Compression", NULL, capture_out_table, offsetof(struct merge_given, output)},
     {"Clocks", NULL, time_table, 0},
-    {"Reading", NULL, load_input_table, offsetof(struct options, input)},
-    {"Reading", NULL, load_threads_table, offsetof(struct options, input)},
+    {"Reading", NULL, load_input_table, offsetof(struct merge_given, input)},
+    {"Reading", NULL, load_threads_table, offsetof(struct merge_given, input)},
     {0},
 };
 
@@ -85,7 +85,7 @@ static bool parse_shift(const char *text, size_t n_inputs, struct merge_shift *s
            err_set(e, "--shift %s: %s", text, why.msg);
 }
 
-static bool parse_shifts(const struct options *o, size_t n_inputs, struct merge_shift *shifts,
+static bool parse_shifts(const struct merge_given *o, size_t n_inputs, struct merge_shift *shifts,
                          struct err *e)
 {
     for (size_t i = 0; i < o->shifts.n; i++)
@@ -94,7 +94,7 @@ static bool parse_shifts(const struct options *o, size_t n_inputs, struct merge_
     return true;
 }
 
-static bool check_output(const struct options *o, const struct cli_args *args, struct err *e)
+static bool check_output(const struct merge_given *o, const struct cli_args *args, struct err *e)
 {
     if (!o->output.path)
         return err_set(e, "-o FILE is missing: where is the merged capture to go?");
@@ -153,7 +153,7 @@ static struct clocks clocks_of(const struct merge *m)
     return c;
 }
 
-static bool report_text(const struct merge *m, const struct options *o, FILE *f, struct err *e)
+static bool report_text(const struct merge *m, const struct merge_given *o, FILE *f, struct err *e)
 {
     struct text out = {.f = f, .colour = output_wants_colour(&o->report, f)};
     struct sheet s = {0};
@@ -203,7 +203,7 @@ static void put_json_input(struct json_out *w, const struct merge *m, const stru
     JSON_PUT(w, "n_duplicates", in->n_duplicates);
 }
 
-static bool report_json(const struct merge *m, const struct options *o, FILE *f, struct err *e)
+static bool report_json(const struct merge *m, const struct merge_given *o, FILE *f, struct err *e)
 {
     bool common = m->common_start_ns <= m->common_end_ns;
     struct json_out w;
@@ -221,7 +221,7 @@ static bool report_json(const struct merge *m, const struct options *o, FILE *f,
 }
 
 /* The report goes to standard output, unless the capture does. */
-static bool report(const struct merge *m, const struct options *o, struct err *e)
+static bool report(const struct merge *m, const struct merge_given *o, struct err *e)
 {
     FILE *f = outfile_is_stdout(o->output.path) ? stderr : stdout;
 
@@ -230,8 +230,8 @@ static bool report(const struct merge *m, const struct options *o, struct err *e
 
 /* ---- The command ---- */
 
-static bool write_capture(struct merge *m, const struct options *o, const struct merge_options *how,
-                          struct err *e)
+static bool write_capture(struct merge *m, const struct merge_given *o,
+                          const struct merge_options *how, struct err *e)
 {
     struct capture_out out;
 
@@ -245,7 +245,7 @@ static bool write_capture(struct merge *m, const struct options *o, const struct
 }
 
 /* Files of sums: they are added up. */
-static bool merge_sums(const struct options *o, const struct cli_args *args, struct err *e)
+static bool merge_sums(const struct merge_given *o, const struct cli_args *args, struct err *e)
 {
     enum outfile_replaces replaces = o->output.force ? OUTFILE_ANYTHING : OUTFILE_NOTHING;
     const struct cli_list all = {0};
@@ -262,7 +262,7 @@ static bool merge_sums(const struct options *o, const struct cli_args *args, str
     return ok;
 }
 
-static bool merge(const struct options *o, const struct cli_args *args,
+static bool merge(const struct merge_given *o, const struct cli_args *args,
                   const struct merge_shift *shifts, struct err *e)
 {
     struct merge m = {0};
@@ -296,7 +296,7 @@ static bool merge(const struct options *o, const struct cli_args *args,
 
 static int run(const struct cli_args *args, void *options)
 {
-    const struct options *o = options;
+    const struct merge_given *o = options;
     struct err e = {""};
     struct merge_shift *shifts;
 
@@ -319,5 +319,5 @@ const struct cli_command cmd_merge = {
             "are refused. Inputs that do not overlap in time are refused without --force.\n\n"
             "Rows that wait for earlier ones take up to 64 MiB of memory, then a temporary file in "
             "TMPDIR (default /var/tmp).",
-    COMMANDS_ON_CAPTURES,
+    COMMANDS_ON_CAPTURES(struct merge_given),
 };

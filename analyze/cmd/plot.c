@@ -28,7 +28,7 @@ struct size {
     int width, height;
 };
 
-struct options {
+struct plot_given {
     struct load_filter filter;
     struct load_analysis analysis;
     struct load_input input;
@@ -76,29 +76,29 @@ static const char *chart_name(size_t i)
 }
 
 static const struct cli_option output_table[] = {
-    {"out", CLI_STRING, offsetof(struct options, out), "DIR|FILE",
+    {"out", CLI_STRING, offsetof(struct plot_given, out), "DIR|FILE",
      .help = "a folder; or one picture: .svg, .png, .pdf", .letter = 'o'},
-    {"force", CLI_FLAG, offsetof(struct options, force),
+    {"force", CLI_FLAG, offsetof(struct plot_given, force),
      .help = "overwrite any file, not only our charts", .letter = 'f'},
-    {"chart", CLI_LIST, offsetof(struct options, charts), "NAME,...",
+    {"chart", CLI_LIST, offsetof(struct plot_given, charts), "NAME,...",
      .help = "which charts; default: all that show something", .offered = chart_name},
-    {"size", CLI_CUSTOM, offsetof(struct options, size), "WxH",
+    {"size", CLI_CUSTOM, offsetof(struct plot_given, size), "WxH",
      .help = "size of a picture in pixels", .parse = parse_size},
-    {"dark", CLI_FLAG, offsetof(struct options, dark), .help = "light lines on dark"},
-    {"label", CLI_STRING, offsetof(struct options, label), "TEXT",
+    {"dark", CLI_FLAG, offsetof(struct plot_given, dark), .help = "light lines on dark"},
+    {"label", CLI_STRING, offsetof(struct plot_given, label), "TEXT",
      .help = "text before every title"},
     {0},
 };
 
 static const struct cli_group groups[] = {
     {"Output", NULL, output_table, 0},
-    {"Comparison", NULL, sides_table, offsetof(struct options, sides)},
-    {"Chart autoterm", NULL, load_autoterm_table, offsetof(struct options, autoterm)},
-    {"Which requests", "filters", load_filter_table, offsetof(struct options, filter)},
-    {"Analysis", "filters", load_analysis_table, offsetof(struct options, analysis)},
-    {"Reading", "filters", load_together_table, offsetof(struct options, input)},
-    {"Reading", "filters", load_input_table, offsetof(struct options, input)},
-    {"Reading", "filters", load_threads_table, offsetof(struct options, input)},
+    {"Comparison", NULL, sides_table, offsetof(struct plot_given, sides)},
+    {"Chart autoterm", NULL, load_autoterm_table, offsetof(struct plot_given, autoterm)},
+    {"Which requests", "filters", load_filter_table, offsetof(struct plot_given, filter)},
+    {"Analysis", "filters", load_analysis_table, offsetof(struct plot_given, analysis)},
+    {"Reading", "filters", load_together_table, offsetof(struct plot_given, input)},
+    {"Reading", "filters", load_input_table, offsetof(struct plot_given, input)},
+    {"Reading", "filters", load_threads_table, offsetof(struct plot_given, input)},
     {0},
 };
 
@@ -109,7 +109,7 @@ static const struct cli_example examples[] = {
     {0},
 };
 
-static const struct options defaults = {.autoterm = LOAD_AUTOTERM_DEFAULTS};
+static const struct plot_given defaults = {.autoterm = LOAD_AUTOTERM_DEFAULTS};
 
 /* ---- Where to ---- */
 
@@ -185,7 +185,7 @@ static void target_fini(struct target *t)
 
 /* ---- Charts of a run ---- */
 
-static bool add_run(struct plot_set *set, const struct cli_args *args, const struct options *o,
+static bool add_run(struct plot_set *set, const struct cli_args *args, const struct plot_given *o,
                     struct plot_options *how, struct err *e)
 {
     const struct load_analysis as_usual = {0};
@@ -212,7 +212,7 @@ static bool add_run(struct plot_set *set, const struct cli_args *args, const str
     return ok;
 }
 
-static bool add_sums(struct plot_set *set, const struct cli_args *args, const struct options *o,
+static bool add_sums(struct plot_set *set, const struct cli_args *args, const struct plot_given *o,
                      const struct plot_options *how, struct err *e)
 {
     struct analysis_options analysis = load_analysis_options(&o->filter, &o->analysis, &o->input);
@@ -254,7 +254,7 @@ static bool add_aggregate(struct plot_set *set, const struct cli_args *args,
 
 /* ---- Charts of a comparison ---- */
 
-static bool add_comparison(struct plot_set *set, const struct options *o,
+static bool add_comparison(struct plot_set *set, const struct plot_given *o,
                            const struct plot_options *how, struct err *e)
 {
     struct run_options reading = {
@@ -276,7 +276,7 @@ static bool add_comparison(struct plot_set *set, const struct options *o,
 
 /* ---- The command ---- */
 
-static bool check_charts(const struct options *o, bool comparison, struct err *e)
+static bool check_charts(const struct plot_given *o, bool comparison, struct err *e)
 {
     const char *(*name)(size_t i) = comparison ? plot_compare_name : run_chart_name;
 
@@ -295,7 +295,7 @@ static bool check_charts(const struct options *o, bool comparison, struct err *e
     return true;
 }
 
-static bool check_usage(const struct options *o, const struct cli_args *args, struct err *e)
+static bool check_usage(const struct plot_given *o, const struct cli_args *args, struct err *e)
 {
     bool comparison = sides_given(&o->sides);
     if (o->out == NULL || *o->out == '\0')
@@ -312,7 +312,7 @@ static bool check_usage(const struct options *o, const struct cli_args *args, st
     return load_check_times(&o->filter, e) && check_charts(o, comparison, e);
 }
 
-static bool draw(const struct cli_args *args, const struct options *o, struct err *e)
+static bool draw(const struct cli_args *args, const struct plot_given *o, struct err *e)
 {
     static const char *const one_chart[] = {"throughput"}, *const one_change[] = {"compare-change"};
     bool comparison = sides_given(&o->sides);
@@ -356,7 +356,7 @@ static bool draw(const struct cli_args *args, const struct options *o, struct er
 
 static int run(const struct cli_args *args, void *options)
 {
-    const struct options *o = options;
+    const struct plot_given *o = options;
     struct err e = {""};
 
     if (!check_usage(o, args, &e))
@@ -384,7 +384,7 @@ const struct cli_command cmd_plot = {
     .max_operands = CLI_ANY_NUMBER,
     .groups = groups,
     .examples = examples,
-    .options_size = sizeof(struct options),
+    .options_size = sizeof(struct plot_given),
     .defaults = &defaults,
     .run = run,
 };

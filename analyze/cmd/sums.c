@@ -140,24 +140,25 @@ bool sums_save(const struct sums *s, const char *path, enum outfile_replaces rep
 
 /* ---- The command ---- */
 
-struct options {
+struct aggregate_given {
     struct load_input input;
     const char *output;
     bool force;
 };
 
 static const struct cli_option own_table[] = {
-    {"output", CLI_STRING, offsetof(struct options, output), "FILE",
+    {"output", CLI_STRING, offsetof(struct aggregate_given, output), "FILE",
      .help = "where to write the sums, - is standard output", .letter = 'o'},
-    {"force", CLI_FLAG, offsetof(struct options, force), .help = "overwrite FILE", .letter = 'f'},
+    {"force", CLI_FLAG, offsetof(struct aggregate_given, force), .help = "overwrite FILE",
+     .letter = 'f'},
     {0},
 };
 
 static const struct cli_group groups[] = {
     {"Output", NULL, own_table, 0},
-    {"Reading", NULL, load_together_table, offsetof(struct options, input)},
-    {"Reading", NULL, load_input_table, offsetof(struct options, input)},
-    {"Reading", NULL, load_threads_table, offsetof(struct options, input)},
+    {"Reading", NULL, load_together_table, offsetof(struct aggregate_given, input)},
+    {"Reading", NULL, load_input_table, offsetof(struct aggregate_given, input)},
+    {"Reading", NULL, load_threads_table, offsetof(struct aggregate_given, input)},
     {0},
 };
 
@@ -167,7 +168,7 @@ static const struct cli_example examples[] = {
     {0},
 };
 
-static bool aggregate(const struct options *o, const struct cli_args *args, struct err *e)
+static bool aggregate(const struct aggregate_given *o, const struct cli_args *args, struct err *e)
 {
     const struct load_filter all = {0};
     enum outfile_replaces replaces = o->force ? OUTFILE_ANYTHING : OUTFILE_NOTHING;
@@ -189,7 +190,7 @@ static bool aggregate(const struct options *o, const struct cli_args *args, stru
 
 static int run(const struct cli_args *args, void *options)
 {
-    const struct options *o = options;
+    const struct aggregate_given *o = options;
     struct err e = {""};
 
     if (o->output == NULL)
@@ -210,5 +211,5 @@ const struct cli_command cmd_aggregate = {
         "intervals of percentiles, first accesses, and figures between two seconds.\n\n"
         "Several captures are read as if merged. Sums can also be merged later: the result is "
         "the same to the byte.",
-    COMMANDS_ON_CAPTURES,
+    COMMANDS_ON_CAPTURES(struct aggregate_given),
 };

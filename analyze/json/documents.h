@@ -6,6 +6,7 @@
 #include "analyze/aggregated/aggregate.h"
 #include "analyze/analysis/analysis.h"
 #include "analyze/compare/compare.h"
+#include "analyze/read/recfile.h"
 #include "analyze/write/json.h"
 #include "libcommon/err.h"
 
@@ -23,5 +24,14 @@ void aggregate_json_info(struct json_out *w, const struct aggregate *a);
 
 /* Schema s3analyze/compare/1. False: out of memory. */
 bool compare_json(const struct compare *c, FILE *f, struct err *e);
+
+/* ---- Members that documents share ---- */
+
+/* How a capture is recorded: "g4", or "sums" of what has no rows. */
+json_t *json_capture_generation(const struct recfile_info *info);
+
+/* What was dropped from a capture: a list of reasons, each with its number of rows and the first of
+ * them. */
+void json_capture_dropped(struct json_out *w, const struct recfile_info *info);
 
 #endif

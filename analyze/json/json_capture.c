@@ -1,4 +1,4 @@
-#include "analyze/json/json_capture.h"
+#include "analyze/json/documents.h"
 
 json_t *json_capture_generation(const struct recfile_info *info)
 {

@@ -1,6 +1,5 @@
 #include "analyze/json/documents.h"
 
-#include "analyze/json/json_capture.h"
 #include "analyze/json/json_internal.h"
 #include "analyze/model/fields.h"
 #include "analyze/write/json.h"

@@ -121,10 +121,10 @@ struct segments {
     int64_t n;
     bool by_objects; /* sorted by objects_per_s, else by bytes_per_s */
     struct segment_pick fastest, median, slowest;
-    /* Where they do not fill the range of the throughput: what they are, and their own mean. */
-    const char *which; /* static: "without the first and last 2 s"; NULL: they fill it */
-    bool with_failed;  /* what failed requests would have brought is in them */
-    struct segment_pick mean;
+    /* Set if the segments do not cover the time of the throughput. */
+    const char *which;        /* static: "without the first and last 2 s"; NULL: they cover it */
+    bool with_failed;         /* bytes and objects of failed requests count as delivered */
+    struct segment_pick mean; /* of all of them; where `which` is set */
 };
 
 /* Of fewer, the median by the rule of ranks is the fastest one: reports and charts leave it out. */
@@ -354,7 +354,7 @@ struct together {
     double bytes_per_s, objects_per_s;
 };
 
-/* What the figures of a run, or of an operation, are known to be wrong about, or put right. */
+/* A warning: what the recorder is known to get wrong, and whether that is corrected here. */
 struct note {
     const char *code; /* static */
     const char *op;   /* borrowed; NULL: of the run */

@@ -29,7 +29,8 @@ bool html_course_init(struct html_course *c, const struct analysis *a, struct er
 void html_course_fini(struct html_course *c);
 /* Whether operation k only prepared what the page is about. */
 bool html_course_prepares(const struct html_course *c, size_t k);
-/* Of struct html_course: operation k's name, with a link to its section, and its course. */
+/* For sheet_markup, with a struct html_course: the name of operation k, which links to its section,
+ * and a small drawing of its course. */
 void html_course_name(FILE *f, const void *course, size_t k);
 void html_course_spark(FILE *f, const void *course, size_t k);
 /* A section for each operation, which `put` fills: what the page is about first; what only prepared

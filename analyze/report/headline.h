@@ -19,7 +19,7 @@ struct headline headline(const struct analysis *a);
 /* "2 problems, 1 notice", or that nothing was found in so many requests. */
 struct headline headline_findings(const struct findings *all, int64_t n_requests);
 
-/* That, and what was found, worst first. A consequence names its cause. */
+/* Lines that count the findings, and name them, worst first. A consequence names its cause. */
 void headline_put_findings(struct sheet *s, const struct findings *all, int64_t n_requests);
 
 /* "Problem" or "Notice", as a finding is marked in text and on pages. */

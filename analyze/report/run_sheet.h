@@ -10,12 +10,11 @@
 
 /* What was read: the captures, what of them was dropped, what is in no figure. */
 void run_sheet_inputs(struct sheet *s, const struct analysis *a);
-/* Of these, the captures alone. */
+/* The captures alone. */
 void run_sheet_captures(struct sheet *s, const struct analysis *a);
-/* Of these, what was dropped or may be wrong, as items. */
+/* What was dropped from captures or may be wrong in them, as items. */
 void run_sheet_damage(struct sheet *s, const struct analysis *a);
-/* A line for each operation, and one for all together. `page`: what a page adds to it; NULL: is no
- * page. */
+/* A row for each operation, and one for all together. `page` is what a page adds to it, or NULL. */
 struct run_sheet_page {
     sheet_put *name, *course; /* of operation k */
     const void *ctx;

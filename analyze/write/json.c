@@ -293,7 +293,7 @@ json_t *json_out_text(const char *s)
     if (!clean)
         return NULL;
     size_t n = 0;
-    /* Shorter by what stands for a NUL, of which utf8_repaired keeps both bytes. */
+    /* utf8_repaired keeps a NUL as two bytes. It becomes one again, so the text gets shorter. */
     for (const char *from = clean; *from; n++) {
         bool is_nul = utf8_is_nul(from);
         clean[n] = is_nul ? '\0' : *from;

@@ -42,7 +42,8 @@ void json_out_end(struct json_out *w);
     for (size_t i = (json_out_array(w, key), (size_t)0); json_out_more(w, i < (n), true);          \
          json_out_end(w), i++)
 
-/* Their step: opens an object for the next item, or closes the array where there is none. */
+/* The step of these loops: opens an object for the next item, or closes the array where there is
+ * none. */
 static inline bool json_out_more(struct json_out *w, bool more, bool objects)
 {
     if (!more)
@@ -100,7 +101,7 @@ void json_put_time_if(struct json_out *w, const char *key, bool present, int64_t
 #define JSON_9(w, s, m, ...)  (JSON_1(w, s, m), JSON_8(w, s, __VA_ARGS__))
 #define JSON_10(w, s, m, ...) (JSON_1(w, s, m), JSON_9(w, s, __VA_ARGS__))
 
-/* The same as values. */
+/* Values for json_out_value. */
 json_t *json_out_text(const char *s);
 json_t *json_out_real(double value);
 json_t *json_out_time(int64_t ns);

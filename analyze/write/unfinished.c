@@ -49,7 +49,8 @@ int unfinished_wait(struct unfinished *u)
     siginfo_t ended;
     int status = 0;
 
-    /* It is reaped only when no one may kill it any more: its number may soon be another's. */
+    /* Once the child is reaped, its number may be that of another process. So it is taken from the
+     * list, which is killed by number, before. */
     TEMP_FAILURE_RETRY(waitid(P_PID, (id_t)u->pid, &ended, WEXITED | WNOWAIT));
     unfinished_lock();
     pid_t pid = u->pid;
