@@ -18,6 +18,7 @@
 #define STRETCH        1024 /* rows */
 #define MAX_HUNG       20000
 #define MAX_OF_MESSAGE 65536
+#define LEAST_WIDE     64
 
 /* log2(ns) in COURSE_LOG_ONE, ns >= 1, within 1 %: of the mantissa 1 + x, log2 is about
  * x + 0.343 x (1 - x). */
@@ -46,7 +47,7 @@ struct pass {
     int64_t *of_message;   /* by index into dataset.errors */
     uint64_t sample_below; /* a hash below is sampled */
     uint32_t (*histogram)[LOG_BINS];
-    double per_bin;
+    double per_bin, per_wide;
     int64_t bins_per_block;
 };
 
@@ -211,11 +212,11 @@ static void add_sample(const struct pass *p, size_t k, size_t i)
     p->histogram[k][log / (COURSE_LOG_ONE / 8)]++;
 }
 
-static size_t bin_of(const struct course *c, double per_bin, int64_t end_ns)
+static size_t bin_of(const struct course *c, double per_bin, size_t n_bins, int64_t end_ns)
 {
     size_t bin = (size_t)((double)(end_ns - c->start_ns) * per_bin);
 
-    return bin < c->n_bins ? bin : c->n_bins - 1; /* rounded up at the end of a long run */
+    return bin < n_bins ? bin : n_bins - 1; /* rounded up at the end of a long run */
 }
 
 static void look_at_lateness(const struct pass *p, const struct table *t)
@@ -236,13 +237,18 @@ static void look_at_rows(const struct pass *p, size_t k)
     struct course *c = p->c;
     const struct table *t = c->tables[k];
     const struct course grid = *c; /* of which no write into its counts can change the fields */
-    double per_bin = p->per_bin;
+    double per_bin = p->per_bin, per_wide = p->per_wide;
     uint64_t sample_below = p->sample_below;
 
     for (size_t i = 0; i < t->n; i++) {
         int64_t start_ns = t->start[i], end_ns = table_end(t, i);
-        size_t bin = bin_of(&grid, per_bin, end_ns);
+        size_t bin = bin_of(&grid, per_bin, grid.n_bins, end_ns);
 
+        if (grid.ended != NULL) {
+            uint32_t *ended = course_ended(&grid, bin_of(&grid, per_wide, grid.n_wide, end_ns));
+            ended[course_place(t, i)]++;
+            ended[grid.n_places + k]++;
+        }
         if (table_failed(t, i)) {
             grid.failed[bin]++;
             add_error(c, k, course_place(t, i), table_error(t, i), bin, start_ns, end_ns);
@@ -366,6 +372,12 @@ static void find_hung(const struct pass *p)
         }
     }
     qsort(c->hung, c->n_hung, sizeof *c->hung, compare_hung);
+    for (size_t i = 0; c->ended != NULL && i < c->n_hung; i++)
+        if (c->hung[i].failed) {
+            uint32_t *ended = course_ended(c, bin_of(c, p->per_wide, c->n_wide, c->hung[i].end_ns));
+            ended[c->hung[i].place]--;
+            ended[c->n_places + c->hung[i].table]--;
+        }
 }
 
 /* ---- Fourth pass: samples that took long ---- */
@@ -454,6 +466,10 @@ static void choose_grid(struct course *c)
     size_t bins_per_block = (c->n_bins + wanted - 1) / wanted;
     c->block_ns = (int64_t)bins_per_block * c->bin_ns;
     c->n_blocks = (c->n_bins + bins_per_block - 1) / bins_per_block;
+    size_t most_wide = COURSE_MAX_CELLS / (c->n_places + c->n_ops);
+    size_t per_wide = most_wide > 0 ? (c->n_bins + most_wide - 1) / most_wide : c->n_bins;
+    c->wide_ns = (int64_t)per_wide * c->bin_ns;
+    c->n_wide = (c->n_bins + per_wide - 1) / per_wide;
 }
 
 static bool alloc_counts(struct course *c, struct err *e)
@@ -463,6 +479,8 @@ static bool alloc_counts(struct course *c, struct err *e)
 
     return mem_cleared(&c->ok, c->n_bins, e) && mem_cleared(&c->failed, c->n_bins, e) &&
            mem_cleared(&c->ok_half, c->n_bins, e) &&
+           ((c->n_places < 2 && c->n_ops < 2) || c->n_wide < LEAST_WIDE ||
+            mem_cleared(&c->ended, c->n_wide * (c->n_places + c->n_ops), e)) &&
            (n_cells > COURSE_MAX_CELLS || mem_cleared(&c->cells, n_cells * c->n_blocks, e)) &&
            mem_cleared(&c->log_squares, c->n_strata, e) &&
            mem_cleared(&c->late_n, c->n_blocks, e) && mem_cleared(&c->late_ns, c->n_blocks, e) &&
@@ -538,6 +556,7 @@ static bool gather(struct pass *p, struct extent *extents, struct err *e)
     p->sample_below = (uint64_t)c->n <= wanted ? UINT64_C(1) << 32
                                                : (uint64_t)(0x1p32 * (double)wanted / (double)c->n);
     p->per_bin = 1 / (double)c->bin_ns;
+    p->per_wide = 1 / (double)c->wide_ns;
     p->bins_per_block = c->block_ns / c->bin_ns;
     for (size_t k = 0; k < c->n_ops; k++) {
         look_at_rows(p, k);

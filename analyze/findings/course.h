@@ -107,7 +107,12 @@ struct course {
     int64_t shortest_ns;   /* a stall that is shorter cannot be seen */
     uint32_t *ok, *failed; /* requests that ended, by bin */
     uint32_t *ok_half;     /* of ok, those of every other thread; NULL: threads are not known */
-    int64_t *busy_ns;      /* by bin, as of parties; NULL as there */
+    uint32_t *ended;       /* by wide bin, then place, then operation: requests that ended, without
+                              those that hung until they failed; NULL: of too many places, of one,
+                              or single requests are not known */
+    int64_t wide_ns;       /* a whole number of bins */
+    size_t n_wide;
+    int64_t *busy_ns; /* by bin, as of parties; NULL as there */
 
     int64_t block_ns; /* a whole number of bins */
     size_t n_blocks;
@@ -168,9 +173,11 @@ struct course_gap {
     size_t party;
     int64_t at_ns;
     int64_t before_ns, after_ns; /* INT64_MIN, INT64_MAX: none */
+    size_t n_waiting;            /* requests under way at at_ns; by seconds unknown, 0 */
 };
 
-/* Answers all of them in one pass over the rows. False: out of memory. */
+/* Answers all of them in one pass over the rows. Those of a party are in order of time. False: out
+ * of memory. */
 bool course_find_gaps(const struct course *c, const struct course_parties *p,
                       struct course_gap *gaps, size_t n, struct err *e);
 
@@ -184,6 +191,12 @@ static inline struct course_cell *course_cell(const struct course *c, size_t str
                                               size_t block)
 {
     return &c->cells[(stratum * c->n_blocks + block) * c->n_places + place];
+}
+
+/* The places and operations of a wide bin in course.ended. */
+static inline uint32_t *course_ended(const struct course *c, size_t wide)
+{
+    return &c->ended[wide * (c->n_places + c->n_ops)];
 }
 
 /* Where a bin (or a block) begins, as far as it is in the run. */

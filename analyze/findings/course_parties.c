@@ -1,4 +1,5 @@
 /* What courses of all sources have in common: parties, messages, and what is asked of them. */
+#include "analyze/base/csort.h"
 #include "analyze/findings/course.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
@@ -46,11 +47,13 @@ void course_fini(struct course *c)
     parties_fini(&c->hosts);
     parties_fini(&c->clients);
     parties_fini(&c->operations);
-    void *const all[] = {c->messages,      c->ops,           c->ok,      c->failed,
-                         c->ok_half,       c->busy_ns,       c->strata,  c->stratum_of_table,
-                         c->cells,         c->log_squares,   c->late_n,  c->slow_from_ns,
-                         c->place_busy_ns, c->place_slow_ns, c->late_ns, c->median_ns,
-                         c->p90_ns,        c->tail,          c->hung_ns, c->hung};
+    void *const all[] = {c->messages,     c->ops,           c->ok,
+                         c->failed,       c->ok_half,       c->ended,
+                         c->busy_ns,      c->strata,        c->stratum_of_table,
+                         c->cells,        c->log_squares,   c->late_n,
+                         c->slow_from_ns, c->place_busy_ns, c->place_slow_ns,
+                         c->late_ns,      c->median_ns,     c->p90_ns,
+                         c->tail,         c->hung_ns,       c->hung};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     *c = (struct course){0};
@@ -149,13 +152,36 @@ static void find_gap(const struct course *c, const struct course_parties *p, str
         course_bin_start_ns(c, to + 1) - (int64_t)(fmin(done[to] / usual, 1) * (double)c->bin_ns);
 }
 
-/* Makes the gap shorter where a request of its party ended in it. */
-static void narrow_gap(struct course_gap *gap, int64_t end_ns)
+/* The first of gaps[v[0..n-1]] that is asked for at ns or later; n: none. */
+static size_t first_gap_from(const struct course_gap *gaps, const size_t *v, size_t n, int64_t ns)
 {
-    if (end_ns <= gap->at_ns && end_ns > gap->before_ns)
-        gap->before_ns = end_ns;
-    if (end_ns > gap->at_ns && end_ns < gap->after_ns)
-        gap->after_ns = end_ns;
+    size_t first = 0;
+    while (first < n) {
+        size_t middle = first + (n - first) / 2;
+        if (gaps[v[middle]].at_ns < ns)
+            first = middle + 1;
+        else
+            n = middle;
+    }
+    return first;
+}
+
+/* Looks at row i, of the party that gaps[v[0..n-1]] are of. */
+static void look_at_row(const struct course *c, size_t k, size_t i, struct course_gap *gaps,
+                        const size_t *v, size_t n)
+{
+    const struct table *t = c->tables[k];
+    int64_t end_ns = table_end(t, i);
+    size_t next = first_gap_from(gaps, v, n, end_ns);
+
+    for (size_t q = next; q-- > 0 && gaps[v[q]].at_ns >= t->start[i];)
+        gaps[v[q]].n_waiting++;
+    if (table_failed(t, i) && packed_get(&t->dur, i) >= c->hung_ns[k])
+        return;
+    if (next < n)
+        gaps[v[next]].before_ns = int64_max(end_ns, gaps[v[next]].before_ns);
+    if (next > 0)
+        gaps[v[next - 1]].after_ns = int64_min(end_ns, gaps[v[next - 1]].after_ns);
 }
 
 bool course_find_gaps(const struct course *c, const struct course_parties *p,
@@ -167,28 +193,35 @@ bool course_find_gaps(const struct course *c, const struct course_parties *p,
         find_gap(c, p, &gaps[q]);
     if (!c->has_requests)
         return true;
-    size_t *first = NULL, *next = NULL;
-    bool ok = mem_new(&first, p->n, e) && mem_new(&next, n, e);
-    for (size_t k = 0; ok && k < p->n; k++)
-        first[k] = SIZE_MAX;
+    size_t *first = NULL, *of = NULL; /* the gaps of party k are of[first[k]], ... */
+    bool ok = mem_cleared(&first, p->n + 2, e) && mem_new(&of, n, e);
     for (size_t q = 0; ok && q < n; q++) {
         gaps[q].before_ns = INT64_MIN;
         gaps[q].after_ns = INT64_MAX;
-        next[q] = first[gaps[q].party];
-        first[gaps[q].party] = q;
+        csort_count(first, gaps[q].party);
     }
+    if (ok)
+        csort_sum(first, p->n);
+    for (size_t q = 0; ok && q < n; q++)
+        of[csort_place(first, gaps[q].party)] = q;
     for (size_t k = 0; ok && k < c->n_ops; k++) {
         const struct table *t = c->tables[k];
         for (size_t i = 0; i < t->n; i++) {
             size_t party = course_party_of(p, k, course_place(t, i));
-            if (party == UINT32_MAX || first[party] == SIZE_MAX ||
-                (table_failed(t, i) && packed_get(&t->dur, i) >= c->hung_ns[k]))
-                continue;
-            for (size_t q = first[party]; q != SIZE_MAX; q = next[q])
-                narrow_gap(&gaps[q], table_end(t, i));
+            if (party != UINT32_MAX && first[party] < first[party + 1])
+                look_at_row(c, k, i, gaps, of + first[party], first[party + 1] - first[party]);
         }
     }
+    for (size_t k = 0; ok && k < p->n; k++) {
+        /* No request ended between two that are one gap. */
+        for (size_t q = first[k] + 1; q < first[k + 1]; q++)
+            if (gaps[of[q]].before_ns == INT64_MIN)
+                gaps[of[q]].before_ns = gaps[of[q - 1]].before_ns;
+        for (size_t q = first[k + 1]; q-- > first[k] + 1;)
+            if (gaps[of[q - 1]].after_ns == INT64_MAX)
+                gaps[of[q - 1]].after_ns = gaps[of[q]].after_ns;
+    }
     free(first);
-    free(next);
+    free(of);
     return ok;
 }

@@ -1,6 +1,5 @@
 /* Whose requests hang: stalls of the system that are of some hosts, clients or one operation, and
  * stalls of these while the others go on. */
-#include "analyze/base/csort.h"
 #include "analyze/findings/stalls_internal.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
@@ -9,13 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_HUNG   3    /* requests at once */
-#define MAX_AT_ONCE  512  /* that are looked at */
-#define PARTY_SHARE  .9   /* of the requests that hang are of the parties */
-#define ALIKE_SHARE  .25  /* as many as of the party before hang of one more */
-#define CHANCE       .001 /* that a stall of all is taken for that of some */
-#define OTHERS_GO_ON .3   /* of the usual rate */
-#define ALIKE_FRAC   .15  /* of their length apart, stalls of several parties are one */
+#define LEAST_HUNG     3    /* requests at once */
+#define LEAST_WAITING  2    /* requests of a party, in a stall of its own */
+#define LEAST_OF_PARTY 100  /* requests */
+#define PARTY_SCORE    18.0 /* e^-18 over a million bins of all parties */
+#define PARTY_SHARE    .9   /* of the requests that hang are of the parties */
+#define ALIKE_SHARE    .25  /* as many as of the party before hang of one more */
+#define CHANCE         .001 /* that a stall of all is taken for that of some */
+#define OTHERS_GO_ON   .3   /* of the usual rate */
+#define ALIKE_FRAC     .15  /* of their length apart, stalls of several parties are one */
 
 bool stalls_same_parties(const struct stall *a, const struct stall *b)
 {
@@ -218,60 +219,13 @@ static bool lies_in_stall(const struct stalls *x, int64_t at_ns)
     return false;
 }
 
-/* The requests that hang, by party: those of party k are [first[k], first[k + 1]) of `of`, by
- * start.
- */
-struct hung_by_party {
-    size_t *first;
-    const struct course_hung **of;
-};
-
-static bool group_hung(struct hung_by_party *g, const struct course *c,
-                       const struct course_parties *p, struct err *e)
-{
-    if (!mem_cleared(&g->first, p->n + 2, e) || !mem_new(&g->of, c->n_hung, e))
-        return false;
-    for (size_t i = 0; i < c->n_hung; i++)
-        csort_count(g->first, course_party_of(p, c->hung[i].table, c->hung[i].place));
-    csort_sum(g->first, p->n);
-    for (size_t i = 0; i < c->n_hung; i++)
-        g->of[csort_place(g->first, course_party_of(p, c->hung[i].table, c->hung[i].place))] =
-            &c->hung[i];
-    return true;
-}
-
-/* The moment at which most of v[0..n-1] hang: that of the last start before the first end. */
-static size_t most_hung_at(const struct course_hung *const *v, size_t n, int64_t *at_ns)
-{
-    size_t most = 0;
-    for (size_t i = 0; i < n; i++) {
-        size_t n_at_once = 0;
-        int64_t first_end_ns = INT64_MAX;
-
-        for (size_t m = i + 1; m-- > 0 && i - m < MAX_AT_ONCE;)
-            if (v[m]->end_ns > v[i]->start_ns) {
-                n_at_once++;
-                first_end_ns = int64_min(v[m]->end_ns, first_end_ns);
-            }
-        if (n_at_once > most) {
-            most = n_at_once;
-            *at_ns = v[i]->start_ns + (first_end_ns - v[i]->start_ns) / 2;
-        }
-    }
-    return most;
-}
-
 /* Adds the gap as a stall of its party, if it is long and empty enough. */
 static void add_party_stall(struct stalls *x, const struct course_parties *p,
                             const struct course_gap *gap)
 {
     if (gap->before_ns == INT64_MIN || gap->after_ns == INT64_MAX ||
-        gap->after_ns - gap->before_ns < x->least_ns || x->n == STALLS_MAX)
-        return;
-    double frac = search_frac(x->s, gap->after_ns - gap->before_ns);
-    double expected = (double)p->n_requests[gap->party] * frac / (1 - frac);
-    if ((1 - STALLS_RATE_FRAC) * expected < STALLS_SCORE ||
-        stalls_rate_frac(x, gap->before_ns, gap->after_ns) < OTHERS_GO_ON)
+        gap->after_ns - gap->before_ns < x->least_ns || gap->n_waiting < LEAST_WAITING ||
+        x->n == STALLS_MAX || stalls_rate_frac(x, gap->before_ns, gap->after_ns) < OTHERS_GO_ON)
         return;
     x->v[x->n++] = (struct stall){.start_ns = gap->before_ns,
                                   .end_ns = gap->after_ns,
@@ -280,28 +234,56 @@ static void add_party_stall(struct stalls *x, const struct course_parties *p,
                                   .parties = {gap->party}};
 }
 
+/* Fills own->done with the requests of party k that ended. */
+static void count_party(struct stalls *own, const struct course_parties *p, size_t k)
+{
+    const struct course *c = own->s->c;
+
+    memset(own->done, 0, own->n_bins * sizeof *own->done);
+    for (size_t i = 0; i < (p->operations ? 1 : c->n_places); i++)
+        if (p->operations || p->of_place[i] == k)
+            for (size_t j = 0; j < own->n_bins; j++)
+                own->done[j] += course_ended(c, j)[p->operations ? c->n_places + k : i];
+}
+
+/* Finds the stretches in which next to nothing of a party is completed, as those of the system are
+ * found; the requests next to them say when each began and ended. */
 static bool find_party_stalls(struct stalls *x, const struct course_parties *p, struct err *e)
 {
     const struct course *c = x->s->c;
-    if (p->n < 2 || c->n_hung < LEAST_HUNG)
+    if (p->n < 2 || c->ended == NULL)
         return true;
-    struct hung_by_party g = {0};
+    struct stalls *own = NULL;
     struct course_gap *gaps = NULL;
-    size_t n = 0;
-    bool ok = group_hung(&g, c, p, e) && mem_new(&gaps, c->n_hung, e);
+    size_t n = 0, cap = 0;
+    bool ok = mem_cleared(&own, 1, e) && mem_new(&own->done, c->n_wide, e);
+    if (ok) {
+        own->s = x->s;
+        own->n_bins = c->n_wide;
+        own->bin_ns = c->wide_ns;
+        own->least_ns = x->least_ns;
+        own->least_score = PARTY_SCORE;
+    }
     for (size_t k = 0; ok && k < p->n; k++) {
-        int64_t at_ns = 0;
-        size_t n_hung = g.first[k + 1] - g.first[k];
-
-        if (n_hung >= LEAST_HUNG && most_hung_at(g.of + g.first[k], n_hung, &at_ns) >= LEAST_HUNG &&
-            !lies_in_stall(x, at_ns))
-            gaps[n++] = (struct course_gap){.party = k, .at_ns = at_ns};
+        if (p->n_requests[k] < LEAST_OF_PARTY)
+            continue;
+        count_party(own, p, k);
+        own->n = 0;
+        if (stalls_find_usual(own))
+            stalls_find_stretches(own);
+        ok = mem_fit(&gaps, &cap, n + own->n, e);
+        for (size_t i = 0; ok && i < own->n; i++) {
+            int64_t at_ns = own->v[i].start_ns + (own->v[i].end_ns - own->v[i].start_ns) / 2;
+            if (!lies_in_stall(x, at_ns))
+                gaps[n++] = (struct course_gap){.party = k, .at_ns = at_ns};
+        }
     }
     ok = ok && course_find_gaps(c, p, gaps, n, e);
     for (size_t i = 0; ok && i < n; i++)
         add_party_stall(x, p, &gaps[i]);
-    free(g.first);
-    free(g.of);
+    if (own != NULL)
+        free(own->done);
+    free(own);
     free(gaps);
     return ok;
 }

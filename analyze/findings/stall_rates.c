@@ -30,12 +30,20 @@ double stalls_done(const struct stalls *x, size_t first, size_t end)
     return n;
 }
 
+/* How much of a bin the run has. */
+static double part_of_bin(const struct stalls *x, size_t j)
+{
+    const struct course *c = x->s->c;
+    return (double)(course_at_ns(c, j + 1, x->bin_ns) - course_at_ns(c, j, x->bin_ns)) /
+           (double)x->bin_ns;
+}
+
 double stalls_usual(const struct stalls *x, size_t first, size_t end)
 {
     double n = 0;
     for (size_t j = first; j < end; j++) {
         size_t b = j / x->bins_per_block;
-        n += x->usual[b < x->n_blocks ? b : x->n_blocks - 1] * course_bin_part(x->s->c, j);
+        n += x->usual[b < x->n_blocks ? b : x->n_blocks - 1] * part_of_bin(x, j);
     }
     return n;
 }
@@ -45,11 +53,10 @@ double stalls_usual(const struct stalls *x, size_t first, size_t end)
  * the run stood for most of its time. */
 bool stalls_find_usual(struct stalls *x)
 {
-    const struct course *c = x->s->c;
     double *rate = x->rate, sorted[STALLS_MAX_BLOCKS];
 
-    x->bins_per_block = (c->n_bins + STALLS_MAX_BLOCKS - 1) / STALLS_MAX_BLOCKS;
-    x->n_blocks = c->n_bins / x->bins_per_block;
+    x->bins_per_block = (x->n_bins + STALLS_MAX_BLOCKS - 1) / STALLS_MAX_BLOCKS;
+    x->n_blocks = x->n_bins / x->bins_per_block;
     x->n_local = (N_LOCAL_BLOCKS * x->n_blocks + STALLS_MAX_BLOCKS - 1) / STALLS_MAX_BLOCKS;
     if (x->n_blocks < 4)
         return false;

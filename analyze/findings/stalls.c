@@ -56,32 +56,31 @@ static double score_of(const struct stalls *x, size_t first, size_t end)
 static void add_stretch(struct stalls *x, size_t first, size_t last)
 {
     const struct course *c = x->s->c;
-    size_t end = last + 1, last_start = course_bin(c, c->last_start_ns);
+    size_t end = last + 1, last_start = (size_t)((c->last_start_ns - c->bins_ns) / x->bin_ns);
     double score_before = score_of(x, first, last_start < end ? last_start : end);
-    struct stall st = {.start_ns = course_bin_start_ns(c, first) - stood_ns(x, first - 1),
-                       .end_ns = course_bin_start_ns(c, end) + stood_ns(x, end),
+    struct stall st = {.start_ns = course_at_ns(c, first, x->bin_ns) - stood_ns(x, first - 1),
+                       .end_ns = course_at_ns(c, end, x->bin_ns) + stood_ns(x, end),
                        .rate_frac = stalls_done(x, first, end) / stalls_usual(x, first, end)};
 
     /* The last requests of a run come in by themselves, but few of them late. */
     bool tail =
-        st.end_ns > c->last_start_ns && score_before < STALLS_SCORE && !most_threads_hang(c, &st);
+        st.end_ns > c->last_start_ns && score_before < x->least_score && !most_threads_hang(c, &st);
     if (!tail && st.end_ns - st.start_ns >= x->least_ns && st.rate_frac <= 2 * STALLS_RATE_FRAC &&
         x->n < STALLS_MAX)
         x->v[x->n++] = st;
 }
 
-static void find_stretches(struct stalls *x)
+void stalls_find_stretches(struct stalls *x)
 {
-    const struct course *c = x->s->c;
     double sum = 0, most = 0;
     size_t first = 0, last = 0;
 
-    for (size_t j = 0; j <= c->n_bins; j++) {
-        double score = j < c->n_bins ? score_of(x, j, j + 1) : 0;
-        bool over = j == c->n_bins || sum + score <= 0 || sum + score < most - STALLS_SCORE;
+    for (size_t j = 0; j <= x->n_bins; j++) {
+        double score = j < x->n_bins ? score_of(x, j, j + 1) : 0;
+        bool over = j == x->n_bins || sum + score <= 0 || sum + score < most - x->least_score;
 
         if (over) {
-            if (most >= STALLS_SCORE)
+            if (most >= x->least_score)
                 add_stretch(x, first, last);
             sum = most = 0;
             first = j + 1;
@@ -327,13 +326,16 @@ bool find_stalls(struct search *s, struct err *e)
     if (!mem_cleared(&x, 1, e))
         return false;
     x->s = s;
+    x->n_bins = c->n_bins;
+    x->bin_ns = c->bin_ns;
+    x->least_score = STALLS_SCORE;
     /* A typical duration may be as long as a time can be, and a multiple of it longer. */
     double least_ns = fmax(TYPICAL_TIMES * search_longest_ns(s, c->median_ns, OP_MATTERS),
                            (double)c->shortest_ns);
     x->least_ns = least_ns < 0x1p63 ? (int64_t)least_ns : INT64_MAX;
     bool ok = stalls_count(x, e);
     if (ok && c->n >= 100 && stalls_find_usual(x)) {
-        find_stretches(x);
+        stalls_find_stretches(x);
         ok = stalls_find_parties(x, e);
         sort_stalls(x);
         for (size_t i = 0; i < x->n; i++)

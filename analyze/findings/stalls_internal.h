@@ -18,8 +18,12 @@ struct stall {
     size_t parties[FINDING_MAX_PARTIES]; /* ascending */
 };
 
+/* Of all requests, in the bins of the course; or of one party's, in the wide bins. */
 struct stalls {
     struct search *s;
+    size_t n_bins;
+    int64_t bin_ns;
+    double least_score;
     double rate[STALLS_MAX_BLOCKS], usual[STALLS_MAX_BLOCKS]; /* completions per bin */
     size_t n_blocks, bins_per_block;
     size_t n_local; /* blocks to either side that say what is usual */
@@ -28,6 +32,9 @@ struct stalls {
     struct stall v[STALLS_MAX];
     size_t n;
 };
+
+/* Adds the stretches with next to no completions. */
+void stalls_find_stretches(struct stalls *x);
 
 /* Fills x->done: requests that ended, without those that hung until they failed, as a stall is not
  * over when they time out. The caller frees it. False: out of memory. */

@@ -58,6 +58,23 @@ class Stalls(FindingsCase):
         self.assertEqual(stall["kind"], "stall", stall["sentence"])
         self.assertRegex(stall["sentence"], "^Stalled for [23]")
 
+    def test_a_client_pauses(self):
+        """Too short for its requests to count as hung."""
+        load = Load(75, threads=24, clients=4)
+        load.hangs = lambda s, h, c, op, t, length: next(
+            (i + .35 for i in (2, 5, 8, 11, 14, 17) if c == 2 and s < i + .35 and s + length > i), None)
+        first, _ = self.check_first(load, "pauses", {"client": "client-2"})
+        self.assertAlmostEqual(first["period_ns"] / 3e9, 1, delta=.02)
+        self.assertRegex(first["sentence"], "^Client client-2 paused 6 times for about 3[45]0?[0-9]ms, every (3|2.99|3.01)")
+
+    def test_each_stall_of_a_host(self):
+        load = Load(76, threads=200, hosts=8)
+        load.factor = lambda *where: 5
+        load.hangs = lambda s, h, c, op, t, length: next(
+            (end for start, end in ((3, 4.2), (7, 8.1), (15, 16.3)) if h == 3 and s < end and s + length > start), None)
+        stalls = [f for f in self.findings(load) if f["kind"] == "stall"]
+        self.assertEqual([f["scope"] for f in stalls], 3 * [{"host": host(3)}])
+
     def test_all_of_it(self):
         """Few threads may wait for one host by chance, and hosts that are slow have more requests under way."""
         for seed in range(65, 73):
