@@ -53,6 +53,10 @@ void search_sum_samples(const struct course *c, const struct course_parties *par
                         size_t stratum, struct periods p, size_t j,
                         struct period_samples *of_party);
 
+/* The long-run variance of a series: the largest variance of batch means, times the length of the
+ * batches. Queues of equal hosts wander: what one period has the next one has too. */
+double search_long_run_variance(const double *v, size_t n);
+
 /* The stretch of a series with the largest sum of scores, which are added one by one (Kadane's
  * algorithm). `most` is 0 as long as no sum is positive; a score of -INFINITY is in no stretch. */
 struct top_stretch {

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LEAST_BATCHES 5 /* of which the variance is taken */
+
 bool search_init(struct search *s, const struct course *c, struct findings *out, struct err *e)
 {
     *s = (struct search){.c = c, .out = out};
@@ -79,6 +81,23 @@ void search_sum_samples(const struct course *c, const struct course_parties *par
             x->n_slow += cell->n_slow;
             x->log_sum += (double)cell->log_sum * COURSE_LOG_UNIT;
         }
+}
+
+double search_long_run_variance(const double *v, size_t n)
+{
+    double most = 0;
+    for (size_t b = 1; n / b >= LEAST_BATCHES; b *= 2) {
+        double sum = 0, squares = 0, n_batches = (double)(n / b);
+        for (size_t i = 0; i + b <= n; i += b) {
+            double mean = 0;
+            for (size_t j = i; j < i + b; j++)
+                mean += v[j] / (double)b;
+            sum += mean;
+            squares += mean * mean;
+        }
+        most = fmax(most, (squares - sum * sum / n_batches) / (n_batches - 1) * (double)b);
+    }
+    return most;
 }
 
 void search_set_party(struct finding *f, const struct course_parties *p, size_t k)

@@ -14,8 +14,9 @@
 #define PROBLEM_RATIO   1.4
 #define LEAST_SAMPLES   30
 #define LEAST_Z         6.0
-#define PER_CELL        16  /* samples that a party should have in a block */
-#define EDGE_FRAC       .06 /* of the run: nearer to its ends is the end */
+#define LRV_MARGIN      1.75 /* a standard error of so few batches may be too low by as much */
+#define PER_CELL        16   /* samples that a party should have in a block */
+#define EDGE_FRAC       .06  /* of the run: nearer to its ends is the end */
 #define LEAST_SEGMENT   .05
 #define LEAST_LOST_FRAC .02 /* of an excess that lasts for less than half of the run */
 #define MAX_SLOW        20
@@ -55,6 +56,7 @@ struct excess {
     struct periods periods;
     double *n, *r; /* party x period */
     double sd;     /* of one sample's logarithm within its stratum */
+    double lrv;    /* long-run variance of r at a party that is as fast as the others */
 };
 
 /* Adds to x the excess of each party's mean over the lower median of the other parties' means. */
@@ -110,6 +112,24 @@ static bool excess_fill(struct excess *x, const struct search *s, const struct c
     return ok;
 }
 
+/* The lower median of the parties' long-run variances: slow ones do not count. */
+static bool fill_lrv(struct excess *x, size_t n_parties, struct err *e)
+{
+    double *used = NULL, *v = NULL;
+    bool ok = mem_new(&used, x->periods.n, e) && mem_new(&v, n_parties, e);
+    for (size_t k = 0; ok && k < n_parties; k++) {
+        size_t m = 0;
+        for (size_t i = k * x->periods.n; i < (k + 1) * x->periods.n; i++)
+            if (x->n[i] > 0)
+                used[m++] = x->r[i];
+        v[k] = search_long_run_variance(used, m);
+    }
+    x->lrv = ok ? stats_select(v, n_parties, (n_parties - 1) / 2) : 0;
+    free(used);
+    free(v);
+    return ok;
+}
+
 static bool excess_init(struct excess *x, const struct search *s, const struct course_parties *p,
                         struct err *e)
 {
@@ -121,7 +141,7 @@ static bool excess_init(struct excess *x, const struct search *s, const struct c
     x->sd = sd_of(&all);
     double periods = all.n / (double)p->n / (double)c->n_strata / PER_CELL;
     x->periods = search_periods(c, fmin(fmax(periods, 8), (double)c->n_blocks));
-    return excess_fill(x, s, p, ALL_TABLES, e);
+    return excess_fill(x, s, p, ALL_TABLES, e) && fill_lrv(x, p->n, e);
 }
 
 static void excess_fini(struct excess *x)
@@ -171,9 +191,11 @@ static void measure(const struct excess *x, struct segment_of_party *g)
     double total;
 
     g->mean = weighted_mean(n, r, g->first, g->last + 1, &g->n);
-    /* Few periods may agree by chance: their mean is no surer than that of so many samples. */
+    /* Few periods may agree by chance: their mean is no surer than that of so many samples, nor
+     * than noise that lasts lets it be. */
     double se =
         fmax(standard_error(n, r, g->first, g->last + 1, g->mean), x->sd / sqrt(fmax(g->n, 1)));
+    se = fmax(se, LRV_MARGIN * sqrt(x->lrv / (double)(g->last - g->first + 1)));
     /* Periods outside tell how much of the noise is slow. */
     double before = g->first > 0 ? weighted_mean(n, r, 0, g->first, &total) : 0;
     double after =

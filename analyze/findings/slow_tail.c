@@ -135,16 +135,15 @@ static double share_of_others(const struct tails *x, size_t party, double *v, do
  * in a few periods only is an event and no tail: 0. */
 static double sureness(const struct tails *x, const struct tail *t, double share, double count)
 {
-    double more = t->n_slow - share * t->expected, variance = 0, m = 0;
+    double more = t->n_slow - share * t->expected, off[MAX_PERIODS];
+    size_t m = 0;
 
     for (size_t j = 0; j < x->periods.n; j++)
-        m += t->in->expected[j] > 0;
+        if (t->in->expected[j] > 0)
+            off[m++] = t->in->off[j] - share * t->in->expected[j];
     if (m < LEAST_PERIODS)
         return 0;
-    for (size_t j = 0; j < x->periods.n; j++) {
-        double off = t->in->off[j] - share * t->in->expected[j] - more / m;
-        variance += t->in->expected[j] > 0 ? off * off * m / (m - 1) : 0;
-    }
+    double variance = (double)m * search_long_run_variance(off, m);
     if (more < LEAST_PERIODS_Z * sqrt(variance))
         return 0;
     return more / sqrt(fmax(2 * count, 1) * fmax(variance / t->n_slow, 1));

@@ -35,6 +35,7 @@ class Load:
         self.mix, self.length_s, self.threads, self.rate = mix, length_s, threads, rate
         self.hosts, self.clients = hosts, clients
         self.noise_sd = .05
+        self.slots = None  # requests that a host serves at a time; others wait. None: as many as there are
         self.time_out_s = None  # requests that hang fail after it
         self.factor = lambda *where: 1
         self.hangs = lambda *where: None  # the end of the span in which it hangs, or None
@@ -57,6 +58,7 @@ class Load:
                 for t in range(self.threads)]
         heapq.heapify(free)
         due = 0
+        slots = [[0] * (self.slots or self.threads) for _ in range(self.hosts)]
         while free:
             start, t = heapq.heappop(free)
             if self.rate:
@@ -69,6 +71,9 @@ class Load:
             op = r.choices([m[0] for m in self.mix], [m[1] for m in self.mix])[0]
             where = start, host, client, op, t
             length = MEDIAN_S[op] * math.exp(r.gauss(0, .35)) * noise[int(start * 10)] * self.factor(*where)
+            wait = max(heapq.heappop(slots[host]) - start, 0)
+            heapq.heappush(slots[host], start + wait + length)
+            length += wait
             error = self.fails(*where)
             if error:
                 length = .004 * math.exp(r.gauss(0, .2))
@@ -228,6 +233,17 @@ class Findings(FindingsCase):
         load = Load(5)
         load.factor = lambda s, h, c, op, t: 3 if h == 1 else 1
         self.check_first(load, "slow-host", {"host": "http://10.0.0.1:9000"}, ratio=3)
+
+    def test_saturated_hosts(self):
+        """Where requests wait for each other the queues of equal hosts wander, and each has its time of being slow."""
+        for seed in range(40, 46):
+            load = Load(seed, length_s=30, threads=24, hosts=3 + seed % 3)
+            load.slots = 1
+            self.assertEqual([f["sentence"] for f in self.findings(load) if f["kind"] == "slow-host"], [])
+            load = Load(seed, length_s=30, threads=24, hosts=4)
+            load.slots, load.factor = 2, lambda s, h, c, op, t: 2 if h == 1 else 1
+            slow = [f["scope"]["host"] for f in self.findings(load) if f["kind"] == "slow-host"]
+            self.assertEqual(slow, ["http://10.0.0.1:9000"])
 
     def test_slow_host_from(self):
         load = Load(6)
