@@ -271,6 +271,7 @@ static bool fill_rate(struct statistics_rate *r, const double *rate, size_t n, d
                       int64_t n_requests, struct err *e)
 {
     r->present = true;
+    r->n_stretches = stats_stretches(rate, n);
     return stats_mean(mean, rate, n, n_requests, &r->mean, e) &&
            stats_median_segment(rate, n, &r->median, NULL, e) &&
            stats_stalls(rate, n, &r->n_stalls, e);
@@ -466,6 +467,15 @@ void statistics_free(struct statistics *s)
     free(s->ttfb.count);
     free(s->hosts.v);
     free(s);
+}
+
+const char *statistics_doubt(const struct statistics_rate *r)
+{
+    if (r->mean.ok && r->n_stalls > 0 && r->n_stalls < STATS_FEW_STALLS)
+        return "95% CI unreliable: fewer than 10 stalls do not tell how often they come";
+    if (r->mean.ok && r->n_stretches > 0 && r->n_stretches < STATS_FEW_STRETCHES)
+        return "95% CI unreliable: throughput wanders too slowly for so short a run";
+    return "";
 }
 
 int64_t statistics_steady_from_ns(const struct statistics *s)

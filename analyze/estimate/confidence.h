@@ -26,7 +26,8 @@ struct statistics_rate {
     bool present; /* bytes: any of them at all */
     struct stats_ci mean;
     struct stats_ci median; /* of the segments */
-    size_t n_stalls; /* segments below half of the median; 1 .. 9: the mean's CI is unreliable */
+    size_t n_stalls;
+    double n_stretches; /* independent of each other; 0: not known */
 };
 
 /* A quantile in ns. Its value holds wherever there are requests, its limits where ci.ok. */
@@ -113,12 +114,8 @@ struct statistics_input {
 struct statistics *statistics_new(const struct statistics_input *in, struct err *e);
 void statistics_free(struct statistics *s);
 
-/* Whether the mean's interval may not hold: there are stalls, but too few to tell how often they
- * come. */
-static inline bool statistics_few_stalls(const struct statistics_rate *r)
-{
-    return r->n_stalls > 0 && r->n_stalls < STATS_FEW_STALLS;
-}
+/* Why the interval of the mean may not hold; "": nothing says so. */
+const char *statistics_doubt(const struct statistics_rate *r);
 
 /* Start of the steady state: after the accepted warm-up, else the start of W. */
 int64_t statistics_steady_from_ns(const struct statistics *s);

@@ -31,7 +31,9 @@ static void put_rate(struct json_out *w, const char *key, const struct statistic
         return;
     put_estimate(w, "mean", &r->mean);
     put_estimate(w, "median_segment", &r->median);
-    JSON_PUT(w, "n_stalls", r->n_stalls);
+    JSON_MEMBERS(w, r, n_stalls, n_stretches);
+    const char *doubt = statistics_doubt(r);
+    JSON_PUT_IF(w, "unreliable", *doubt != '\0', doubt);
     json_out_end(w);
 }
 

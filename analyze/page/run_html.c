@@ -4,7 +4,7 @@
 #include "analyze/compare/sha256.h"
 #include "analyze/json/documents.h"
 #include "analyze/plot/aggregate.h"
-#include "analyze/report/diagnosis.h"
+#include "analyze/estimate/confidence.h"
 #include "analyze/report/headline.h"
 #include "analyze/page/html_internal.h"
 #include "analyze/page/page.h"
@@ -121,7 +121,7 @@ static bool put_first(FILE *f, const struct analysis *a, const struct html_cours
     struct sheet s = {0};
     struct html_first first = {
         .headline = said.s,
-        .doubt = st == NULL ? "" : diagnosis_doubt(st->by_objects ? &st->objects : &st->bytes),
+        .doubt = st == NULL ? "" : statistics_doubt(st->by_objects ? &st->objects : &st->bytes),
         .findings = &a->findings,
         .course = c,
         .note = a->aggregate == NULL ? ""

@@ -45,7 +45,7 @@ static void put_series(const struct diagnosis *d, const struct statistics *s)
             rate(x->after).s);
     }
     if (series->n_stalls > 0)
-        say(d, "Stalls, segments below half of the median: %zu.", series->n_stalls);
+        say(d, "Stalls, below half of the median segment: %zu.", series->n_stalls);
 }
 
 static void put_hosts(const struct diagnosis *d, const struct statistics *s)
@@ -85,11 +85,4 @@ void diagnosis_put_co(const struct diagnosis *d, const struct statistics *s)
             units_duration(s->co.interval_ns).s, units_duration(s->co.q_ns[0]).s,
             units_duration(s->co.q_ns[1]).s, units_duration(s->co.q_ns[2]).s,
             units_duration(s->co.q_ns[3]).s);
-}
-
-const char *diagnosis_doubt(const struct statistics_rate *r)
-{
-    return statistics_few_stalls(r)
-               ? "95% CI unreliable: fewer than 10 stalls do not tell how often they come"
-               : "";
 }

@@ -19,7 +19,4 @@ void diagnosis_put(const struct diagnosis *d, const struct statistics *s);
 /* What --co-interval asked for; nothing if s is NULL or nobody did. */
 void diagnosis_put_co(const struct diagnosis *d, const struct statistics *s);
 
-/* Whether the interval of the mean may not hold, and why; "": nothing says so. */
-const char *diagnosis_doubt(const struct statistics_rate *r);
-
 #endif

@@ -54,7 +54,7 @@ static void say_rate(struct sentence *s, const struct throughput *t, const struc
     if (ci->lo > 0 && isfinite(ci->hi))
         say(s, " (95%% CI %s to %s%s)", bytes ? units_byte_rate(ci->lo).s : units_rate(ci->lo).s,
             bytes ? units_byte_rate(ci->hi).s : units_rate(ci->hi).s,
-            statistics_few_stalls(bytes ? &st->bytes : &st->objects) ? ", unreliable" : "");
+            *statistics_doubt(bytes ? &st->bytes : &st->objects) != '\0' ? ", unreliable" : "");
 }
 
 static const char *rate_shown(int64_t n_bytes, int64_t n_objects, int64_t ns,

@@ -40,10 +40,10 @@ void run_sheet_statistics(struct sheet *s, const struct statistics *x, bool has_
     sheet_table(s, "lrrrw", title);
     SHEET_HEADINGS(s, "", "Estimate", "From", "To", "");
     if (x->bytes.present) {
-        ci_row(s, "Throughput", units_byte_rate, &x->bytes.mean, diagnosis_doubt(&x->bytes));
+        ci_row(s, "Throughput", units_byte_rate, &x->bytes.mean, statistics_doubt(&x->bytes));
         ci_row(s, "Throughput, median", units_byte_rate, &x->bytes.median, "");
     }
-    ci_row(s, "Objects", units_object_rate, &x->objects.mean, diagnosis_doubt(&x->objects));
+    ci_row(s, "Objects", units_object_rate, &x->objects.mean, statistics_doubt(&x->objects));
     ci_row(s, "Objects, median", units_object_rate, &x->objects.median, "");
     if (x->n_failed > 0)
         ci_row(s, "Error rate", units_frac, &x->error_rate, "");

@@ -177,8 +177,35 @@ bool stats_stalls(const double *x, size_t n, size_t *n_stalls, struct err *e)
         return false;
     memcpy(sorted, x, n * sizeof *sorted);
     double median = stats_sort_median(sorted, n);
-    while (*n_stalls < n && sorted[*n_stalls] < median / 2)
-        ++*n_stalls;
+    for (size_t i = 0; i < n; i++)
+        *n_stalls += x[i] < median / 2 && !(i > 0 && x[i - 1] < median / 2);
     free(sorted);
     return true;
+}
+
+#define MOST_POINTS 240 /* means of more segments are taken together: slow noise stays in them */
+
+double stats_stretches(const double *x, size_t n)
+{
+    double off[MOST_POINTS] = {0}, at_lag[2] = {0}, variance = 0, sum = 0, most = 0;
+    size_t m = (n + MOST_POINTS - 1) / MOST_POINTS, b = n / (m > 0 ? m : 1);
+
+    stats_batch_means(x, n, m, b, off, 1);
+    double mean = gsl_stats_mean(off, 1, b);
+    for (size_t i = 0; i < b; i++) {
+        off[i] -= mean;
+        variance += off[i] * off[i];
+    }
+    for (size_t k = 1; k + 1 < b; k += 2) {
+        for (size_t j = 0; j < 2; j++) {
+            at_lag[j] = 0;
+            for (size_t i = 0; i + k + j < b; i++)
+                at_lag[j] += off[i] * off[i + k + j];
+        }
+        if (at_lag[0] + at_lag[1] <= 0)
+            break;
+        sum += at_lag[0] + at_lag[1];
+        most = fmax(most, fmax(at_lag[0], at_lag[1]));
+    }
+    return 2 * sum > variance ? (double)b / (1 + 2 * sum / most) : (double)b;
 }

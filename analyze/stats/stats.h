@@ -72,11 +72,17 @@ bool stats_mean(double mean, const double *rate, size_t n, int64_t n_requests, s
 bool stats_error_rate(const int64_t *errors, const int64_t *n_requests, size_t n_segments,
                       struct stats_ci *out, struct err *e);
 
-/* Segments below half of the median segment. 1 to 9 of them make the CI of the mean unreliable
- * (section 7, "fewer than 10 stalls"). */
+/* Stalls: stretches of segments below half of the median segment. 1 to 9 of them make the CI of the
+ * mean unreliable (section 7, "fewer than 10 stalls"). */
 bool stats_stalls(const double *x, size_t n, size_t *n_stalls, struct err *e);
 
 #define STATS_FEW_STALLS 10
+
+/* Section 7, slow noise: how many stretches a series has that are independent of each other, n over
+ * the correlation time of its slow part; at most n, where it has none. O(n). */
+double stats_stretches(const double *x, size_t n);
+
+#define STATS_FEW_STRETCHES 12 /* with fewer the CI of the mean is unreliable */
 
 /* The straight line base + slope i that is nearest to y[0..n-1] by least squares; n >= 2. */
 struct stats_line {

@@ -103,6 +103,24 @@ class Html(CliTest):
         for host in get["hosts"]:
             self.assertIn(host["host"], said)
 
+    def test_unreliable_interval(self):
+        """A run whose throughput wanders slowly is marked in every format, and its page does not call it good."""
+        path = capture("put-g4")
+        report = self.s3analyze("analyze", "-q", "--json", path).json()
+        self.assertEqual(report["findings"], [])
+        rate = report["operations"][0]["statistics"]["bytes_per_s"]
+        self.assertLess(rate["n_stretches"], 12)
+        text, _, said = self.page(path)
+        self.assertNotIn('class="badge good"', text)
+        self.assertIn('class="badge poor"', text)
+        for words in said, self.s3analyze("analyze", "-q", "-v", path).out:
+            words = " ".join(words.split())
+            self.assertIn(", unreliable)", words)
+            self.assertIn(rate["unreliable"], words)
+        report = self.s3analyze("analyze", "-q", "--json", capture("mixed-3hosts")).json()
+        get = next(o for o in report["operations"] if o["op"] == "GET")
+        self.assertIsNone(get["statistics"]["bytes_per_s"]["unreliable"])
+
     def test_filters_and_label(self):
         args = ["--op", "GET", "--host", "*:7071", "--skip", "1s"]
         words = "Analysed with: operations GET; hosts *:7071; without the first 1s of each operation"

@@ -335,6 +335,33 @@ static void test_stalls(void **state)
     size_t n;
     assert_true(stats_stalls(x, 8, &n, &e));
     assert_int_equal(n, 2); /* below half of 9.5 */
+    const double one[] = {10, 11, 10, 0, 0, 1, 0, 9, 10, 10, 10};
+    assert_true(stats_stalls(one, 11, &n, &e));
+    assert_int_equal(n, 1); /* one stall, of four segments */
+}
+
+/* 120 segments, or as many times more as each is repeated, with a swing of so many cycles and
+ * noise between neighbours. */
+static double stretches_of(size_t repeated, double n_cycles, double noise)
+{
+    double x[1200];
+    size_t n = 120 * repeated;
+    for (size_t i = 0; i < n; i++)
+        x[i] = 100 + 10 * sin(2 * M_PI * n_cycles * (double)i / (double)n) +
+               (i / repeated % 2 == 0 ? noise : -noise);
+    return stats_stretches(x, n);
+}
+
+static void test_stretches(void **state)
+{
+    (void)state;
+    assert_true(stretches_of(1, 0, 1) == 120);
+    assert_true(stretches_of(1, 2, 1) < 12);
+    assert_true(stretches_of(10, 2, 1) < 12);
+    assert_true(stretches_of(1, 2, 5) < 12); /* noise of a segment does not count */
+    assert_true(stretches_of(1, 20, 1) > 40);
+    assert_true(stretches_of(1, 0, 0) == 120);
+    assert_true(stats_stretches(NULL, 0) == 0);
 }
 
 static void test_v13_friedman(void **state)
@@ -411,6 +438,7 @@ int main(void)
         cmocka_unit_test(test_shifts_of_long_and_flat_series),
         cmocka_unit_test(test_error_rate),
         cmocka_unit_test(test_stalls),
+        cmocka_unit_test(test_stretches),
         cmocka_unit_test(test_v13_friedman),
         cmocka_unit_test(test_v14_hosts),
         cmocka_unit_test(test_host_imbalance),
