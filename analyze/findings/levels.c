@@ -4,8 +4,10 @@
  * The logarithm of the rate of completions is cut into levels by least squares with a penalty for
  * each cut (stats_partition). The penalty is a multiple of the long-run variance, which is taken
  * from the differences of neighbouring batches: slow noise that a healthy run has too counts as
- * noise. */
+ * noise. A run of a minute is too short to show how large noise of 10 s is: what noise of that kind
+ * explains is no change either (slow_noise.h). */
 #include "analyze/findings/find.h"
+#include "analyze/findings/slow_noise.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
@@ -14,8 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_POINTS        128
+#define MAX_POINTS        SLOW_NOISE_POINTS
 #define MIN_POINTS        16
+#define MOST_CUTS         12 /* that are told; more are the swings of one */
 #define N_BATCHES         16
 #define PENALTY           22.0 /* times the long-run variance: 4.7 standard errors a cut */
 #define FEW_CUTS          2
@@ -26,9 +29,11 @@
 #define PROBLEM_LOST_FRAC .03 /* of a change that is taken back */
 #define STAYING_LOST_FRAC .01 /* of one that stays: more is to come */
 #define WARM_UP_PROBLEM   .1 /* of the throughput lost; less can be left out, and misleads little */
-#define WARM_UP_FRAC      .25 /* a slow beginning up to here is a warm-up */
-#define FAST_UP_FRAC      .10 /* a fast one */
-#define FREE_FRAC         .5  /* of a point that must not be masked */
+#define WARM_UP_FRAC      .25  /* a slow beginning up to here is a warm-up */
+#define FAST_UP_FRAC      .10  /* a fast one */
+#define LEAST_EVIDENCE    15.0 /* that a level is more than slow noise; many are tried */
+#define EVIDENCE_DRIFT    12.0 /* ... that a trend is */
+#define FREE_FRAC         .5   /* of a point that must not be masked */
 
 struct levels {
     struct search *s;
@@ -38,6 +43,7 @@ struct levels {
     int64_t width_ns;
     size_t n_cuts, cuts[MAX_POINTS];
     double lrv; /* of a point */
+    double shapes[MOST_CUTS][MAX_POINTS];
 };
 
 static double mean_of(const double *x, size_t from, size_t to)
@@ -142,6 +148,12 @@ static double level_of(const struct levels *l, size_t k)
     return mean_of(l->x, k > 0 ? l->cuts[k - 1] : 0, level_end(l, k));
 }
 
+static void drop_cut(struct levels *l, size_t k)
+{
+    memmove(&l->cuts[k], &l->cuts[k + 1], (l->n_cuts - k - 1) * sizeof *l->cuts);
+    l->n_cuts--;
+}
+
 /* Takes out cuts whose change is not worth a word, the smallest first. */
 static void drop_small_cuts(struct levels *l)
 {
@@ -156,12 +168,16 @@ static void drop_small_cuts(struct levels *l)
                 smallest = k;
             }
         }
-        if (least >= -log(1 - LEAST_CHANGE))
+        if (least >= -log(1 - LEAST_CHANGE) && l->n_cuts <= MOST_CUTS)
             return;
-        memmove(&l->cuts[smallest], &l->cuts[smallest + 1],
-                (l->n_cuts - smallest - 1) * sizeof *l->cuts);
-        l->n_cuts--;
+        drop_cut(l, smallest);
     }
+}
+
+/* How much more than slow noise the last of the first n shapes is. */
+static double evidence_of(const struct levels *l, size_t n)
+{
+    return slow_noise_evidence(l->x, l->n, (double)l->width_ns / 1e9, l->shapes, n);
 }
 
 /* The cut of the series into at most FEW_CUTS + 1 levels that is best for some penalty, beginning
@@ -298,10 +314,35 @@ static size_t count_early_cuts(const struct levels *l)
     return n;
 }
 
+/* Takes out the cuts that slow noise explains, the least evident first; those of a warm-up stay. */
+static void drop_doubtful_cuts(struct levels *l)
+{
+    for (size_t n_early; l->n_cuts > 0 && (n_early = count_early_cuts(l)) < l->n_cuts;) {
+        size_t doubtful = n_early;
+        double least = INFINITY;
+
+        for (size_t k = n_early; k < l->n_cuts; k++) {
+            for (size_t j = 0; j < l->n_cuts; j++) {
+                size_t last = l->n_cuts - 1, cut = l->cuts[j == last ? k : j == k ? last : j];
+                for (size_t i = 0; i < l->n; i++)
+                    l->shapes[j][i] = i >= cut;
+            }
+            double evidence = evidence_of(l, l->n_cuts);
+            if (evidence < least) {
+                least = evidence;
+                doubtful = k;
+            }
+        }
+        if (least >= LEAST_EVIDENCE)
+            return;
+        drop_cut(l, doubtful);
+    }
+}
+
 static bool say_levels(struct levels *l, struct err *e)
 {
     bool ok = true;
-    size_t k = count_early_cuts(l);
+    size_t k = l->n_cuts > 0 ? count_early_cuts(l) : 0;
 
     if (k > 0)
         ok = say_warm_up(l, mean_of(l->x, 0, l->cuts[k - 1]), level_of(l, k),
@@ -391,7 +432,8 @@ static double expected_rate(const void *told, int64_t at_ns)
     return level_of(l, k);
 }
 
-/* Levels or a trend, what errors do to them, and the swings about them. */
+/* Levels or a trend, where slow noise explains neither, what errors do to them, and the swings
+ * about them. */
 static bool say_course(struct levels *l, struct err *e)
 {
     double cost, off[MAX_POINTS], about_levels = 0;
@@ -407,10 +449,14 @@ static bool say_course(struct levels *l, struct err *e)
     if (!stats_partition(l->x, l->n, least, PENALTY * l->lrv, l->cuts, &l->n_cuts, &cost, e))
         return false;
     double all = sum_of_squares(l->x, 0, l->n), line = fit_line(l, told.ends, off);
-    told.drifts = fabs(told.ends[1] - told.ends[0]) >= -log(1 - PROBLEM_CHANGE) &&
-                  all - line >= PENALTY * l->lrv && line + PENALTY * l->lrv <= cost;
+    for (size_t i = 0; i < l->n; i++)
+        l->shapes[0][i] = l->x[i] - off[i];
+    bool evident = fabs(told.ends[1] - told.ends[0]) >= -log(1 - PROBLEM_CHANGE) &&
+                   all - line >= PENALTY * l->lrv && evidence_of(l, 1) >= EVIDENCE_DRIFT;
     drop_small_cuts(l);
-    if (told.drifts ? !say_drift(l, told.ends, e) : l->n_cuts > 0 && !say_levels(l, e))
+    drop_doubtful_cuts(l);
+    told.drifts = evident && (l->n_cuts == 0 || line + PENALTY * l->lrv <= cost);
+    if (told.drifts ? !say_drift(l, told.ends, e) : !say_levels(l, e))
         return false;
     return say_effects_of_errors(l, e) && swings_find(l->s, expected_rate, &told, &swings, e);
 }

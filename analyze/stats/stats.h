@@ -82,7 +82,7 @@ bool stats_stalls(const double *x, size_t n, size_t *n_stalls, struct err *e);
  * the correlation time of its slow part; at most n, where it has none. O(n). */
 double stats_stretches(const double *x, size_t n);
 
-#define STATS_FEW_STRETCHES 12 /* with fewer the CI of the mean is unreliable */
+#define STATS_FEW_STRETCHES 13 /* with fewer the CI of the mean is unreliable */
 
 /* The straight line base + slope i that is nearest to y[0..n-1] by least squares; n >= 2. */
 struct stats_line {

@@ -7,10 +7,18 @@
  *
  * A run is 300 segments whose speed is an autoregressive series with innovations of some shape, and
  * 40 requests in each, slow where the segment is slow. Runs of one configuration differ by a factor
- * with a standard deviation of 5 %. Exit status 1 if a figure lies outside its limits. */
+ * with a standard deviation of 5 %.
+ *
+ * A second table is of slow noise: healthy runs of 10 to 60 s whose throughput has a standard
+ * deviation of 15 %, correlated for up to 10 s. How often does the interval cover the truth, or is
+ * marked as unreliable, and how often has the run a problem? Exit status 1 if a figure of either
+ * table lies outside its limits. */
+#include "analyze/estimate/confidence.h"
+#include "analyze/findings/findings.h"
 #include "analyze/stats/stats.h"
 #include "analyze/stats/picker.h"
 #include "libcommon/hist.h"
+#include "libcommon/mem.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -272,10 +280,118 @@ static bool cell_run(struct cell *c, uint64_t seed, double mde_sds)
     return ok;
 }
 
-/* ---- The table ---- */
+/* ---- Slow noise ---- */
+
+#define BIN_NS      INT64_C(50000000)
+#define MOST_BINS   1200
+#define RATE        1000.0 /* requests a second */
+#define SLOW_SD     .15    /* of the logarithm of the rate */
+#define PROBLEM_PCT 8      /* of one length and one correlation; of all together: */
+#define ALL_PCT     5
+
+static const double lengths_s[] = {10, 20, 30, 60}, lasts_s[] = {0, .3, 1, 2, 5, 10};
+#define N_LENGTHS 4
+#define N_LASTS   6
+
+struct slow {
+    double length_s, lasts_s;
+    long n_repetitions;
+    long covered, marked, either, problems;
+    bool failed;
+};
+
+/* What comes in of a closed loop: less uneven than a Poisson process. */
+static double count_of(struct rng *r, double expected)
+{
+    return fmax(floor(expected + sqrt(expected) / 2 * normal(r) + uniform(r)), 0);
+}
+
+static void slow_make(struct rng *r, const struct slow *x, uint32_t *ok, uint32_t *half, size_t n)
+{
+    double keeps = x->lasts_s > 0 ? exp(-(double)BIN_NS / 1e9 / x->lasts_s) : 0, z = normal(r);
+    for (size_t i = 0; i < n; i++) {
+        z = keeps * z + sqrt(1 - keeps * keeps) * normal(r);
+        double expected = RATE * exp(SLOW_SD * z) * (double)BIN_NS / 1e9;
+        half[i] = (uint32_t)count_of(r, expected / 2);
+        ok[i] = half[i] + (uint32_t)count_of(r, expected / 2);
+    }
+}
+
+static bool slow_interval(struct slow *x, const struct course *c, struct err *e)
+{
+    double rate[MOST_BINS] = {0}, truth = RATE * exp(SLOW_SD * SLOW_SD / 2);
+    int64_t width_ns = stats_segment_width_ns(c->end_ns - c->start_ns);
+    size_t width = (size_t)(width_ns / BIN_NS), n = c->n_bins / width;
+    struct statistics_rate of = {.n_stretches = 0};
+    for (size_t i = 0; i < n * width; i++)
+        rate[i / width] += c->ok[i] / ((double)width_ns / 1e9);
+    double mean = (double)c->n / x->length_s;
+    if (!stats_mean(mean, rate, n, c->n, &of.mean, e) || !stats_stalls(rate, n, &of.n_stalls, e))
+        return false;
+    of.n_stretches = stats_stretches(rate, n);
+    bool covered = of.mean.lo <= truth && truth <= of.mean.hi;
+    bool marked = *statistics_doubt(&of) != '\0';
+    x->covered += covered;
+    x->marked += marked;
+    x->either += covered || marked;
+    return true;
+}
+
+static bool slow_findings(struct slow *x, const struct course *c, struct err *e)
+{
+    struct findings found = {0};
+    bool ok = findings_find(&found, c, e);
+    x->problems += findings_have_problem(&found);
+    findings_free(&found);
+    return ok;
+}
+
+static bool slow_repeat(struct slow *x, struct rng *r, struct err *e)
+{
+    struct course c;
+    size_t n = (size_t)(x->length_s * 1e9 / (double)BIN_NS);
+    bool ok = course_init(&c, 1, e) && mem_cleared(&c.ok, n, e) && mem_cleared(&c.failed, n, e) &&
+              mem_cleared(&c.ok_half, n, e);
+    if (ok) {
+        slow_make(r, x, c.ok, c.ok_half, n);
+        c.n_bins = n;
+        c.bin_ns = BIN_NS;
+        c.shortest_ns = 3 * BIN_NS;
+        c.bins_ns = c.start_ns = 0;
+        c.end_ns = (int64_t)n * BIN_NS;
+        c.last_start_ns = c.end_ns - BIN_NS;
+        c.n_threads = 32;
+        c.median_ns[0] = 30e6;
+        c.p90_ns[0] = 50e6;
+        for (size_t i = 0; i < n; i++)
+            c.n += c.ok[i];
+        c.ops[0] = (struct course_op){"GET", c.n};
+        ok = slow_interval(x, &c, e) && slow_findings(x, &c, e);
+    }
+    course_fini(&c);
+    return ok;
+}
+
+static bool slow_run(struct slow *x, uint64_t seed)
+{
+    struct rng r = {seed};
+    struct err e = {""};
+    bool ok = true;
+    for (long i = 0; ok && i < x->n_repetitions; i++)
+        ok = slow_repeat(x, &r, &e);
+    if (!ok)
+        fprintf(stderr, "stats: %s\n", e.msg);
+    return ok;
+}
+
+/* ---- The tables ---- */
+
+#define N_CELLS (N_SHAPES * N_RHOS)
+#define N_SLOW  (N_LENGTHS * N_LASTS)
 
 struct work {
-    struct cell cells[N_SHAPES * N_RHOS];
+    struct cell cells[N_CELLS];
+    struct slow slow[N_SLOW];
     double mde_sds;
     atomic_int next;
 };
@@ -284,8 +400,12 @@ static void *work(void *arg)
 {
     struct work *w = arg;
     int i;
-    while ((i = atomic_fetch_add(&w->next, 1)) < N_SHAPES * N_RHOS)
-        w->cells[i].failed = !cell_run(&w->cells[i], 1000 + (uint64_t)i, w->mde_sds);
+    while ((i = atomic_fetch_add(&w->next, 1)) < N_CELLS + N_SLOW) {
+        if (i < N_CELLS)
+            w->cells[i].failed = !cell_run(&w->cells[i], 1000 + (uint64_t)i, w->mde_sds);
+        else
+            w->slow[i - N_CELLS].failed = !slow_run(&w->slow[i - N_CELLS], 1000 + (uint64_t)i);
+    }
     return NULL;
 }
 
@@ -313,6 +433,30 @@ static bool put_cell(const struct cell *c)
     return ok;
 }
 
+static bool put_slow(const struct slow *slow)
+{
+    bool ok = true;
+    long n = 0, problems = 0;
+    printf("\nslow noise: %ld runs, %%\n"
+           "run  correlated   covers    marked    either   problem\n",
+           slow[0].n_repetitions);
+    for (const struct slow *x = slow; x < slow + N_SLOW; x++) {
+        bool fast = x->lasts_s < 1; /* the interval holds, so that marks are needless */
+        printf("%2.0f s %8.1f s", x->length_s, x->lasts_s);
+        ok &= !x->failed && put(x->covered, x->n_repetitions, fast ? 91 : 0, 100);
+        ok &= put(x->marked, x->n_repetitions, 0, fast ? 25 : 100);
+        ok &= put(x->either, x->n_repetitions, 90, 100);
+        ok &= put(x->problems, x->n_repetitions, 0, PROBLEM_PCT);
+        printf("\n");
+        n += fast ? 0 : x->n_repetitions;
+        problems += fast ? 0 : x->problems;
+    }
+    printf("problems of all from 1 s on");
+    ok &= put(problems, n, 0, ALL_PCT);
+    printf("\n");
+    return ok;
+}
+
 int main(int argc, char **argv)
 {
     struct work w = {.next = 0};
@@ -327,7 +471,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "stats: %s\n", e.msg);
         return EXIT_FAILED;
     }
-    for (int i = 0; i < N_SHAPES * N_RHOS; i++)
+    for (int i = 0; i < N_SLOW; i++)
+        w.slow[i] = (struct slow){.length_s = lengths_s[i / N_LASTS],
+                                  .lasts_s = lasts_s[i % N_LASTS],
+                                  .n_repetitions = (n + 1) / 2};
+    for (int i = 0; i < N_CELLS; i++)
         w.cells[i] = (struct cell){
             .shape = (enum shape)(i / N_RHOS), .rho = rhos[i % N_RHOS], .n_repetitions = n};
 
@@ -344,9 +492,10 @@ int main(int argc, char **argv)
     printf("noise     rho     5 and 5   1 and 1       mean       p50       p99    5 and 5   1 and 1"
            "\n");
     bool ok = true;
-    for (int i = 0; i < N_SHAPES * N_RHOS; i++)
+    for (int i = 0; i < N_CELLS; i++)
         ok &= !w.cells[i].failed && put_cell(&w.cells[i]);
     printf(
         "limits            0..6      0..6     91..97    91..97    91..97     75..85    75..85\n");
+    ok &= put_slow(w.slow);
     return ok ? EXIT_DONE : EXIT_FAILED;
 }

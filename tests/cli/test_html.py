@@ -109,7 +109,7 @@ class Html(CliTest):
         report = self.s3analyze("analyze", "-q", "--json", path).json()
         self.assertEqual(report["findings"], [])
         rate = report["operations"][0]["statistics"]["bytes_per_s"]
-        self.assertLess(rate["n_stretches"], 12)
+        self.assertLess(rate["n_stretches"], 13)
         text, _, said = self.page(path)
         self.assertNotIn('class="badge good"', text)
         self.assertIn('class="badge poor"', text)
