@@ -26,7 +26,7 @@ bool run_take_findings(struct run *r, const struct findings *from, struct err *e
         /* A capture that was reduced to sums is no file of sums. */
         if (!r->is_sums && strcmp(f.kind->name, "from-sums") == 0)
             continue;
-        if (!own_name(r, &f.op, e) || !own_name(r, &f.party, e) ||
+        if (!own_name(r, &f.op, e) || !own_name(r, &f.party, e) || !own_name(r, &f.client, e) ||
             !findings_add(&r->findings, &f, e, "%s", from->v[i].sentence))
             return false;
     }

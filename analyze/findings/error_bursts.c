@@ -20,6 +20,9 @@
 #define LEAST_PROBLEM  .01
 #define TIME_PROBLEM   .05 /* of the threads' time */
 #define TIME_TIMES     3   /* their share of the time against that of the requests, to be said */
+#define LEAST_REST     10  /* errors beside the bursts, to be said */
+#define FEW_TIME_OUTS  5
+#define ONE_CAUSE_NS   1000000000 /* apart, two bursts can be one */
 
 struct burst {
     bool found;
@@ -208,16 +211,101 @@ static const char *only_operation(const struct course *c, const struct course_me
     return NULL;
 }
 
+/* The bursts of a message, in the order in which they were found, and what is left of it. */
+struct bursts {
+    struct burst v[MAX_BURSTS];
+    size_t n;
+    bool has_rest; /* errors outside of the bursts, over half of the run */
+};
+
+/* A burst that ends with the run has no end. */
+static bool has_end(const struct search *s, const struct burst *b)
+{
+    return b->last + 1 < s->c->n_bins &&
+           search_frac(s, s->c->end_ns - course_bin_start_ns(s->c, b->last + 1)) > .02;
+}
+
+static struct bursts find_bursts(const struct course *c, const struct course_message *m,
+                                 uint8_t *taken)
+{
+    struct bursts all = {.n = 0};
+    size_t first = SIZE_MAX, last = 0;
+    double n_rest = 0;
+
+    memset(taken, 0, c->n_bins);
+    while (all.n < MAX_BURSTS) {
+        struct burst b = find_burst(c, m, taken);
+        if (!b.found)
+            break;
+        all.v[all.n++] = b;
+        memset(taken + b.first, 1, b.last - b.first + 1);
+    }
+    for (size_t j = 0; j < c->n_bins; j++)
+        if (!taken[j] && m->by_bin[j] > 0) {
+            n_rest += m->by_bin[j];
+            first = first == SIZE_MAX ? j : first;
+            last = j;
+        }
+    all.has_rest = n_rest >= LEAST_REST && 2 * (last - first) >= c->n_bins;
+    return all;
+}
+
+/* Whose requests failed: indexes, or SIZE_MAX. */
+struct whose {
+    size_t host, client;
+    bool is_dead; /* no request of the host succeeded */
+};
+
+static struct whose whose_errors(const struct course *c, const struct course_message *m)
+{
+    struct whose w = {confined_to(c, &c->hosts, m, m->by_host),
+                      confined_to(c, &c->clients, m, m->by_client), false};
+
+    if (w.host == SIZE_MAX)
+        return w;
+    w.is_dead = m->by_host[w.host] == c->hosts.n_requests[w.host];
+    /* Nobody else asks the host. */
+    if (w.is_dead ||
+        (w.client != SIZE_MAX && c->clients.n_requests[w.client] == c->hosts.n_requests[w.host]))
+        w.client = SIZE_MAX;
+    return w;
+}
+
+/* How many requests of theirs ended in the bins of the burst; 0: not known. */
+static double n_of(const struct course *c, const struct whose *w, const struct burst *b)
+{
+    int64_t first_ns = (int64_t)b->first * c->bin_ns, last_ns = (int64_t)b->last * c->bin_ns;
+    double n = 0;
+
+    for (size_t j = (size_t)(first_ns / int64_max(c->wide_ns, 1));
+         c->ended != NULL && j < c->n_wide && (int64_t)j * c->wide_ns <= last_ns; j++)
+        for (size_t i = 0; i < c->n_places; i++)
+            if ((w->host == SIZE_MAX || c->hosts.of_place[i] == w->host) &&
+                (w->client == SIZE_MAX || c->clients.of_place[i] == w->client))
+                n += course_ended(c, j)[i];
+    return n;
+}
+
 /* A part of a sentence. */
 struct part_text {
     char s[160];
 };
 
-/* When errors that are no burst came: a few of them may still lie close together. */
-static struct part_text steady_when(const struct search *s, const struct course_message *m)
+/* When errors that are no burst came: a few of them may still lie close together; and the share of
+ * them that came in the worst burst, if there is one. */
+static struct part_text steady_when(const struct search *s, const struct course_message *m,
+                                    const struct burst *worst)
 {
     struct part_text t = {"throughout the run"};
-    if (m->n == 1)
+    if (s->is_preparation)
+        snprintf(t.s, sizeof t.s, "throughout");
+    if (worst != NULL)
+        snprintf(t.s, sizeof t.s, "throughout%s, %s of them from %s to %s",
+                 s->is_preparation ? "" : " the run",
+                 units_pct(100 * worst->n_errors / (double)m->n).s,
+                 find_clock(course_bin_start_ns(s->c, worst->first)).s,
+                 find_clock(course_bin_start_ns(s->c, worst->last + 1)).s);
+    else if (m->n == 1)
         snprintf(t.s, sizeof t.s, "at %s", find_clock(m->first_ns).s);
     else if (search_frac(s, m->last_ns - m->first_ns) < .5)
         snprintf(t.s, sizeof t.s, "between %s and %s", find_clock(m->first_ns).s,
@@ -237,115 +325,188 @@ static struct part_text share_text(double share, double time_share, bool takes_t
     return t;
 }
 
-static bool say(struct search *s, const struct course_message *m, const struct burst *b,
-                struct err *e)
+static void set_whose(struct search *s, const struct course_message *m, const struct whose *w,
+                      struct finding *f)
 {
     const struct course *c = s->c;
-    double n_errors = b->found ? b->n_errors : (double)m->n, share = n_errors / (double)c->n;
-    double within = b->found ? b->n_errors / b->n_inside : share;
+    if (w->host != SIZE_MAX)
+        search_set_party(f, &c->hosts, w->host);
+    else if (w->client != SIZE_MAX)
+        search_set_party(f, &c->clients, w->client);
+    if (w->host != SIZE_MAX && w->client != SIZE_MAX)
+        f->client = c->clients.name[w->client];
+    f->op = s->is_preparation && c->n_ops == 1 ? c->ops[0].name : only_operation(c, m);
+}
+
+/* Says one burst of a message, or, with none, all of it, whose worst burst is one that is said
+ * beside it. A part of what is said already is a notice. */
+static bool say(struct search *s, const struct course_message *m, const struct burst *b,
+                const struct burst *worst, bool is_part, struct err *e)
+{
+    const struct course *c = s->c;
+    struct whose w = whose_errors(c, m);
+    double n_errors = b != NULL ? b->n_errors : (double)m->n, share = n_errors / (double)c->n;
+    double within = b != NULL ? b->n_errors / b->n_inside : share;
+    double n_own = b != NULL ? n_of(c, &w, b) : 0;
     double threads_ns = (double)c->n_threads * ((double)(c->end_ns - c->start_ns) + 1);
     double time_share = (double)m->took_ns / threads_ns * n_errors / (double)m->n;
     bool takes_time = time_share >= TIME_PROBLEM && time_share >= TIME_TIMES * share;
-    size_t host = confined_to(c, &c->hosts, m, m->by_host);
-    size_t client = host == SIZE_MAX ? confined_to(c, &c->clients, m, m->by_client) : SIZE_MAX;
-    bool dead = host != SIZE_MAX && m->by_host[host] == c->hosts.n_requests[host];
-    bool problem =
-        share >= LEAST_PROBLEM || takes_time || (b->found && within >= .1 && m->n >= 10) || dead;
-    struct finding f = finding_of("errors", problem, takes_time ? time_share : share);
+    bool of_many =
+        b != NULL && m->n >= 10 && (within >= .1 || n_errors >= .1 * fmax(n_own, n_errors));
+    /* The benchmark had its objects, unless the preparation made hardly any. */
+    bool problem = s->is_preparation ? share >= .5
+                                     : share >= LEAST_PROBLEM || takes_time || of_many || w.is_dead;
+    struct finding f = finding_of("errors", problem && !is_part,
+                                  s->is_preparation ? 0
+                                  : takes_time      ? time_share
+                                                    : share);
 
-    if (host != SIZE_MAX)
-        search_set_party(&f, &c->hosts, host);
-    if (client != SIZE_MAX)
-        search_set_party(&f, &c->clients, client);
-    f.op = only_operation(c, m);
+    set_whose(s, m, &w, &f);
     finding_figure(&f, "n_errors", n_errors);
     finding_figure(&f, "share", share);
     finding_figure(&f, "share_within", within);
     if (takes_time)
         finding_figure(&f, "time_share", time_share);
     const char *op = f.op != NULL ? f.op : "", *space = f.op != NULL ? " " : "";
-    const char *what = m->n == 1 && !b->found ? "request" : "requests";
-    const char *where = f.party != NULL ? intern_shown(f.party) : "";
-    const char *at = host != SIZE_MAX ? " of " : client != SIZE_MAX ? " of client " : "";
+    const char *what = m->n == 1 && b == NULL ? "request" : "requests";
+    const char *in = s->is_preparation ? "In the preparation " : "";
+    const char *client = f.client != NULL ? f.client : f.scope == SCOPE_CLIENT ? f.party : NULL;
+    const char *of_client = client != NULL ? " of client " : "";
+    const char *of_host = f.scope != SCOPE_HOST ? "" : client != NULL ? " to " : " of ";
+    const char *host = f.scope == SCOPE_HOST ? intern_shown(f.party) : "";
     struct part_text of_all = share_text(share, time_share, takes_time), rest = {""};
 
+    client = client != NULL ? intern_shown(client) : "";
     if (m->n_kinds > 1)
         snprintf(rest.s, sizeof rest.s,
                  "%s kinds of errors, such as: ", units_count((int64_t)m->n_kinds).s);
-    if (dead)
-        return findings_add(s->out, &f, e,
-                            "No request of %s succeeded: all %s (%s of the run's) failed: %s%s",
-                            where, units_count(m->n).s, units_pct(100 * share).s, rest.s, m->text);
-    if (!b->found)
-        return findings_add(s->out, &f, e, "%s %s%s%s%s%s failed (%s) %s: %s%s",
-                            units_count(m->n).s, op, space, what, at, where, of_all.s,
-                            steady_when(s, m).s, rest.s, m->text);
+    if (w.is_dead)
+        return findings_add(
+            s->out, &f, e, "%sNo request of %s succeeded: all %s (%s of the run's) failed: %s%s",
+            in, host, units_count(m->n).s, units_pct(100 * share).s, rest.s, m->text);
+    if (b == NULL) {
+        /* A few that hung until they failed have a time of their own. */
+        if (time_share >= TIME_TIMES * share && m->n <= FEW_TIME_OUTS)
+            finding_set_times(&f, m->first_ns - (int64_t)(m->took_ns / m->n), m->last_ns);
+        return findings_add(s->out, &f, e, "%s%s %s%s%s%s%s%s%s failed (%s) %s: %s%s", in,
+                            units_count(m->n).s, op, space, what, of_client, client, of_host, host,
+                            of_all.s, steady_when(s, m, worst).s, rest.s, m->text);
+    }
     f.start_ns = course_bin_start_ns(c, b->first);
     f.start_ns = int64_max(m->first_ns, f.start_ns);
     f.end_ns = course_bin_start_ns(c, b->last + 1);
     f.end_ns = int64_min(m->last_ns, f.end_ns);
     f.has_start = true;
-    f.has_end = b->last + 1 < c->n_bins && search_frac(s, c->end_ns - f.end_ns) > .02;
+    f.has_end = has_end(s, b);
     return findings_add(
-        s->out, &f, e, "%s %s%s%s%s%s failed from %s %s%s (%s, %s of those %s): %s%s",
-        units_count(llround(b->n_errors)).s, op, space, what, at, where, find_clock(f.start_ns).s,
-        f.has_end ? "to " : "on", f.has_end ? find_clock(f.end_ns).s : "", of_all.s,
-        units_pct(100 * within).s, f.has_end ? "meanwhile" : "since", rest.s, m->text);
+        s->out, &f, e, "%s%s %s%s%s%s%s%s%s failed from %s %s%s (%s, %s of those %s): %s%s", in,
+        units_count(llround(b->n_errors)).s, op, space, what, of_client, client, of_host, host,
+        find_clock(f.start_ns).s, f.has_end ? "to " : "on", f.has_end ? find_clock(f.end_ns).s : "",
+        of_all.s, units_pct(100 * within).s, f.has_end ? "meanwhile" : "since", rest.s, m->text);
 }
 
-/* The finding of another message that says the same as f: the same place, at about the same time;
- * NULL: none. */
-static struct finding *said_already(const struct search *s, const struct finding *f)
+static bool are_near(const struct course *c, size_t bin_a, size_t bin_b)
 {
-    for (size_t i = 0; i < s->out->n; i++) {
-        struct finding *x = &s->out->v[i];
-        if (x == f || x->kind != f->kind || x->scope != f->scope || x->party != f->party ||
-            x->has_start != f->has_start)
-            continue;
-        if (!f->has_start ||
-            (llabs(x->start_ns - f->start_ns) < 1000000000 && x->has_end == f->has_end &&
-             (!f->has_end || llabs(x->end_ns - f->end_ns) < 1000000000)))
-            return x;
-    }
-    return NULL;
+    return llabs(course_bin_start_ns(c, bin_a) - course_bin_start_ns(c, bin_b)) < ONE_CAUSE_NS;
 }
 
-/* The bursts of a message, or that its errors are steady. */
-static bool find_message(struct search *s, const struct course_message *m, uint8_t *taken,
-                         struct err *e)
+/* Demotes the less costly of two findings of different messages that say the same: steady errors at
+ * one place. `first` is the first finding of the course. */
+static void rank_steady(struct findings *all, size_t first, struct finding *f)
+{
+    for (size_t i = first; i < all->n; i++) {
+        struct finding *x = &all->v[i];
+        if (x == f || x->kind != f->kind || x->scope != f->scope || x->party != f->party ||
+            x->client != f->client || x->has_start || x->severity != f->severity)
+            continue;
+        (x->lost_frac < f->lost_frac ? x : f)->severity = FINDING_NOTICE;
+        return;
+    }
+}
+
+/* The bursts of a message, or that its errors are steady, of which the bursts are a part. */
+static bool say_message(struct search *s, const struct course_message *m, const struct bursts *all,
+                        size_t first, struct err *e)
 {
     const struct course *c = s->c;
-    bool ok = true;
+    bool is_whole = all->n == 0 || all->has_rest || whose_errors(c, m).is_dead, ok = true;
+    const struct burst *worst = all->n > 0 ? &all->v[0] : NULL;
 
-    memset(taken, 0, c->n_bins);
-    for (int i = 0; ok && i < MAX_BURSTS; i++) {
-        struct burst b = find_burst(c, m, taken);
-        if (i > 0 && !b.found)
-            break;
+    for (size_t i = 1; i < all->n; i++)
+        if (all->v[i].n_errors > worst->n_errors)
+            worst = &all->v[i];
+    if (is_whole) {
+        ok = say(s, m, NULL, worst, false, e);
+        if (ok && !s->out->v[s->out->n - 1].has_start)
+            rank_steady(s->out, first, &s->out->v[s->out->n - 1]);
+    }
+    for (size_t i = 0; ok && i < all->n; i++) {
+        const struct burst *b = &all->v[i];
         /* A long burst is a level of its own: what it does to the throughput is seen. */
-        if (b.found && (double)(b.last - b.first) < MASKED_FRAC * (double)c->n_bins)
-            search_mask(s, course_bin_start_ns(c, b.first), course_bin_start_ns(c, b.last),
+        if ((double)(b->last - b->first) < MASKED_FRAC * (double)c->n_bins)
+            search_mask(s, course_bin_start_ns(c, b->first), course_bin_start_ns(c, b->last),
                         "errors");
-        ok = say(s, m, &b, e);
-        /* One cause, several messages: what cost most is the problem. */
-        struct finding *f = &s->out->v[s->out->n - 1], *said = ok ? said_already(s, f) : NULL;
-        if (said != NULL && said->severity == f->severity)
-            (said->lost_frac < f->lost_frac ? said : f)->severity = FINDING_NOTICE;
-        if (!ok || !f->has_start) /* nothing but the whole run is to be said of it */
-            break;
-        memset(taken + b.first, 1, b.last - b.first + 1);
+        ok = (is_whole && whose_errors(c, m).is_dead) || say(s, m, b, NULL, is_whole, e);
     }
     return ok;
+}
+
+/* ---- One cause, several messages ---- */
+
+/* Whether two messages came in one burst each, at the same time and place. */
+static bool have_one_cause(const struct search *s, const struct course_message *a,
+                           const struct bursts *of_a, const struct course_message *b,
+                           const struct bursts *of_b)
+{
+    const struct course *c = s->c;
+    struct whose x = whose_errors(c, a), y = whose_errors(c, b);
+
+    return of_a->n == 1 && of_b->n == 1 && !of_a->has_rest && !of_b->has_rest && x.host == y.host &&
+           x.client == y.client && are_near(c, of_a->v[0].first, of_b->v[0].first) &&
+           (are_near(c, of_a->v[0].last, of_b->v[0].last) ||
+            (!has_end(s, &of_a->v[0]) && !has_end(s, &of_b->v[0])));
+}
+
+/* Adds b to a. */
+static void join_messages(const struct course *c, struct course_message *a,
+                          const struct course_message *b)
+{
+    a->n += b->n;
+    a->n_kinds += b->n_kinds;
+    a->took_ns += b->took_ns;
+    a->first_ns = int64_min(a->first_ns, b->first_ns);
+    a->last_ns = int64_max(a->last_ns, b->last_ns);
+    for (size_t j = 0; j < c->n_bins; j++)
+        a->by_bin[j] += b->by_bin[j];
+    for (size_t k = 0; k < c->hosts.n; k++)
+        a->by_host[k] += b->by_host[k];
+    for (size_t k = 0; k < c->clients.n; k++)
+        a->by_client[k] += b->by_client[k];
+    for (size_t k = 0; k < c->n_ops; k++)
+        a->by_op[k] += b->by_op[k];
 }
 
 bool find_errors(struct search *s, struct err *e)
 {
     const struct course *c = s->c;
+    struct course_message *v = c->messages;
+    struct bursts all[COURSE_MAX_MESSAGES];
+    bool is_joined[COURSE_MAX_MESSAGES] = {false};
+    size_t first = s->out->n;
     uint8_t *taken;
     bool ok = mem_new(&taken, c->n_bins + 1, e);
 
     for (size_t k = 0; ok && k < c->n_messages; k++)
-        ok = find_message(s, &c->messages[k], taken, e);
+        all[k] = find_bursts(c, &v[k], taken);
+    for (size_t i = 0; ok && i < c->n_messages; i++) {
+        for (size_t k = i + 1; !is_joined[i] && k < c->n_messages; k++)
+            if (!is_joined[k] && have_one_cause(s, &v[i], &all[i], &v[k], &all[k])) {
+                is_joined[k] = true;
+                join_messages(c, &v[i], &v[k]);
+                all[i] = find_bursts(c, &v[i], taken);
+            }
+        ok = is_joined[i] || say_message(s, &v[i], &all[i], first, e);
+    }
     free(taken);
     return ok;
 }

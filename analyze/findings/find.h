@@ -12,6 +12,7 @@ struct search {
     const struct course *c;
     uint8_t *masked; /* by bin */
     struct findings *out;
+    bool is_preparation; /* of the benchmark, and not the benchmark itself */
 };
 
 bool search_init(struct search *s, const struct course *c, struct findings *out, struct err *e);

@@ -43,6 +43,8 @@ struct finding {
     const char *party;                           /* borrowed: name of the host or client */
     const char *others[FINDING_MAX_PARTIES - 1]; /* borrowed: further hosts or clients alike */
     size_t n_others;
+    const char *client; /* borrowed; of the requests to a host, those of this client alone; NULL:
+                           of all */
     uint32_t thread;
     bool has_start, has_end; /* false: from the beginning of the run, to its end */
     int64_t start_ns, end_ns;

@@ -89,6 +89,13 @@ static bool overlaps(const struct finding *cause, const struct finding *f, int64
            f->start_ns >= cause->start_ns;
 }
 
+/* The request that hung is the one that failed. */
+static bool is_its_time_out(const struct finding *cause, const struct finding *f, int64_t near_ns)
+{
+    return f->has_start && f->has_end && is_near(true, cause->end_ns, f->end_ns, near_ns) &&
+           is_near(true, cause->start_ns, f->start_ns, near_ns);
+}
+
 static bool is_worse(const struct finding *cause, const struct finding *f, int64_t near_ns)
 {
     (void)near_ns;
@@ -138,7 +145,10 @@ static const struct finding_kind kinds[] = {
      .masks = FINDING_MASK_ERRORS,
      .is_cut = true,
      .table = FINDING_IN_ERRORS,
-     .because = {{"clock-step", is_refused}, {"stopped", mostly_in}, {"stall", overlaps}}},
+     .because = {{"clock-step", is_refused},
+                 {"stopped", mostly_in},
+                 {"stall", overlaps},
+                 {"stuck-thread", is_its_time_out}}},
     {.name = "drop", .is_step = true, .because = {LEVELS}},
     {.name = "rise", .is_step = true, .because = {LEVELS}},
     {.name = "warm-up", .is_step = true, .is_beginning = true, .because = {LEVELS}},

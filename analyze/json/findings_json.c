@@ -13,6 +13,8 @@ static void put_scope(struct json_out *w, const struct finding *f)
         JSON_PUT(w, "thread", f->thread);
     else
         JSON_PUT(w, f->scope == SCOPE_HOST ? "host" : "client", f->party);
+    if (f->client != NULL)
+        JSON_PUT(w, "client", f->client);
     if (f->n_others > 0) {
         json_out_array(w, f->scope == SCOPE_HOST ? "hosts" : "clients");
         JSON_PUT(w, NULL, f->party);

@@ -22,6 +22,55 @@ class Causes(FindingsCase):
         self.assertFalse(report["mixed"])
         self.assertEqual([f["sentence"] for f in report["findings"] if f["severity"] == "problem"], [])
 
+    def prepared(self, get_fails=0):
+        """PUT with errors, then GET of the same kind, perhaps."""
+        put, get = Load(83, mix=(("PUT", 1),), length_s=6), Load(84, length_s=20)
+        put.fails = lambda *where: "InternalError" if put.random.random() < .05 else ""
+        get.fails = lambda *where: "InternalError" if get.random.random() < get_fails else ""
+        get.begins = lambda client: 7
+        path = self.tmp / "run.csv"
+        path.write_text(put.rows() + get.rows().partition("\n")[2])
+        return json.loads(self.s3analyze("analyze", "--json", path).out)["findings"]
+
+    def test_errors_of_the_preparation(self):
+        said, = self.prepared()
+        self.assertEqual((said["kind"], said["severity"], said["op"]), ("errors", "notice", "PUT"))
+        self.assertRegex(said["sentence"], "^In the preparation [0-9]+ PUT requests failed")
+        benchmark, preparation = self.prepared(get_fails=.03)
+        self.assertEqual((benchmark["severity"], preparation["severity"]), ("problem", "notice"))
+        self.assertRegex(preparation["sentence"], "^In the preparation")
+
+    def test_steady_errors_and_a_burst(self):
+        """The first finding counts all failures with the message."""
+        load = Load(85)
+        load.fails = lambda s, h, c, op, t: "SlowDown" if load.random.random() < (.97 if 8 <= s < 8.3 else .14) else ""
+        all_, burst = self.findings(load)
+        rows = [line.split("\t") for line in (self.tmp / "run.csv").read_text().splitlines()[1:]]
+        self.assertEqual(all_["evidence"]["n_errors"], sum(row[8] != "" for row in rows))
+        self.assertNotIn("start", all_)
+        self.assertRegex(all_["sentence"], r"throughout the run, [0-9.]+% of them from 12:00:0[78]\.\d to 12:00:08\.\d: SlowDown$")
+        self.assertEqual((all_["severity"], burst["severity"]), ("problem", "notice"))
+
+    def test_two_messages_in_one_second(self):
+        load = Load(86, mix=(("GET", .6), ("STAT", .4)))
+        load.fails = lambda s, h, c, op, t: f"{op}: 503" if 8 <= s < 9 and load.random.random() < .9 else ""
+        first, all_ = self.check_first(load, "errors", start=8, end=9)
+        self.assertEqual(len(all_), 1)
+        self.assertIn("2 kinds of errors, such as: GET: 503", first["sentence"])
+
+    def test_a_client_cannot_reach_a_host(self):
+        load = Load(87, clients=4, threads=24)
+        load.fails = lambda s, h, c, op, t: "no route" if c == 1 and h == 2 and 8 <= s < 12 else ""
+        first, _ = self.check_first(load, "errors", {"client": "client-1", "host": "http://10.0.0.2:9000"}, 8, 12)
+        self.assertRegex(first["sentence"], "^[0-9]+ requests of client client-1 to http://10.0.0.2:9000 failed from")
+
+    def test_a_request_that_hangs_until_it_times_out(self):
+        load = Load(88)
+        load.hangs = lambda s, h, c, op, t, length: 15 if t == 4 and 5 <= s < 5.1 else None
+        load.time_out_s = 6
+        _, (hung, failed) = self.check_first(load, "stuck-thread", {"thread": 4}, 5, 11, near_s=1)
+        self.assertEqual((failed["kind"], failed["because"]), ("errors", [0]))
+
 
 if __name__ == "__main__":
     unittest.main()
