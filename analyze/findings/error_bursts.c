@@ -347,12 +347,11 @@ static bool say(struct search *s, const struct course_message *m, const struct b
     struct whose w = whose_errors(c, m);
     double n_errors = b != NULL ? b->n_errors : (double)m->n, share = n_errors / (double)c->n;
     double within = b != NULL ? b->n_errors / b->n_inside : share;
-    double n_own = b != NULL ? n_of(c, &w, b) : 0;
+    double of_own = b != NULL ? n_errors / fmax(n_of(c, &w, b), n_errors) : 0;
     double threads_ns = (double)c->n_threads * ((double)(c->end_ns - c->start_ns) + 1);
     double time_share = (double)m->took_ns / threads_ns * n_errors / (double)m->n;
     bool takes_time = time_share >= TIME_PROBLEM && time_share >= TIME_TIMES * share;
-    bool of_many =
-        b != NULL && m->n >= 10 && (within >= .1 || n_errors >= .1 * fmax(n_own, n_errors));
+    bool of_many = b != NULL && m->n >= 10 && fmax(within, of_own) >= .1;
     /* The benchmark had its objects, unless the preparation made hardly any. */
     bool problem = s->is_preparation ? share >= .5
                                      : share >= LEAST_PROBLEM || takes_time || of_many || w.is_dead;
