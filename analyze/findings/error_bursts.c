@@ -352,6 +352,7 @@ static bool say(struct search *s, const struct course_message *m, const struct b
     double time_share = (double)m->took_ns / threads_ns * n_errors / (double)m->n;
     bool takes_time = time_share >= TIME_PROBLEM && time_share >= TIME_TIMES * share;
     bool of_many = b != NULL && m->n >= 10 && fmax(within, of_own) >= .1;
+
     /* The benchmark had its objects, unless the preparation made hardly any. */
     bool problem = s->is_preparation ? share >= .5
                                      : share >= LEAST_PROBLEM || takes_time || of_many || w.is_dead;

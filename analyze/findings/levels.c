@@ -292,10 +292,12 @@ static bool say_step(struct levels *l, double before, double after, int64_t at_n
     f.ratio = ratio;
     finding_figure(&f, "before_per_s", exp(before));
     finding_figure(&f, "after_per_s", exp(after));
+    /* It does not stay where another change comes, which has a finding of its own. */
+    bool is_last = l->n_cuts == 0 || at_ns >= l->at_ns[l->cuts[l->n_cuts - 1]];
     if (stays)
-        return findings_add(l->s->out, &f, e, "Throughput %s by %.0f %% at %s and stayed there",
-                            ratio < 1 ? "fell" : "rose", 100 * fabs(ratio - 1),
-                            find_clock(at_ns).s);
+        return findings_add(l->s->out, &f, e, "Throughput %s by %.0f %% at %s%s",
+                            ratio < 1 ? "fell" : "rose", 100 * fabs(ratio - 1), find_clock(at_ns).s,
+                            is_last ? " and stayed there" : "");
     return findings_add(l->s->out, &f, e, "Throughput %s by %.0f %% from %s to %s",
                         ratio < 1 ? "fell" : "rose", 100 * fabs(ratio - 1), find_clock(at_ns).s,
                         find_clock(until_ns).s);

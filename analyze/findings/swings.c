@@ -6,6 +6,8 @@
  * Schwarzenberg-Czerny, "On the advantage of using analysis of variance for period search", 1989).
  * Noise that lasts for seconds is as large in both, so that it is not taken for a period.
  *
+ * A slow wave, of one to four cycles: see below.
+ *
  * Without one: threads that are independent of each other swing apart, and what they have in common
  * is the system's. The covariance between two halves of the threads is therefore the variance of
  * the common swing, whatever the distribution of durations: chance is not in it. It counts where it
@@ -35,6 +37,11 @@
 #define LEAST_BEAT       .15  /* of one with a period */
 #define PROBLEM_BEAT     .25
 #define MOST_OF_VARIANCE .5
+#define MOST_WAVES       4  /* cycles of a slow wave */
+#define WAVE_STEPS       32 /* of the number of cycles that is tried */
+#define LEAST_WAVE       .3 /* slow noise swings too */
+#define WAVE_REST        .2 /* of the variance, beside chance */
+#define WAVE_BETTER      .6 /* than levels */
 
 /* Points of equal width: deviations of the throughput, and of that of two halves of the threads, as
  * shares of what is expected. */
@@ -227,6 +234,109 @@ static void range_of_phases(const struct beat *b, double *low, double *high)
     }
 }
 
+/* ---- A slow wave ---- */
+
+/* One to four cycles are too few to compare with each other: a sine is fitted. It must leave less
+ * of the variance than the best two changes of level do, which have as many parameters. */
+struct wave {
+    double cycles, amplitude, mean;
+    double rest; /* sum of squares that is left */
+};
+
+/* Sums over the free points before each, of which levels are made. */
+struct sums {
+    double n[MAX_POINTS + 1], y[MAX_POINTS + 1], squares[MAX_POINTS + 1];
+};
+
+static double rest_of_level(const struct sums *s, size_t first, size_t end)
+{
+    double n = s->n[end] - s->n[first], y = s->y[end] - s->y[first];
+    return n > 0 ? fmax(s->squares[end] - s->squares[first] - y * y / n, 0) : 0;
+}
+
+/* What the best two changes of level leave. */
+static double rest_of_levels(const struct swings *w, const struct sums *s)
+{
+    double least = INFINITY;
+    for (size_t i = 1; i + 1 < w->n; i++)
+        for (size_t k = i + 1; k < w->n; k++)
+            least = fmin(least, rest_of_level(s, 0, i) + rest_of_level(s, i, k) +
+                                    rest_of_level(s, k, w->n));
+    return least;
+}
+
+/* The best sine of so many cycles: its two parts are made orthogonal to the mean and to each
+ * other. */
+static struct wave fit_wave(const struct swings *w, double cycles)
+{
+    double c[MAX_POINTS], s[MAX_POINTS], n = 0, mean = 0, mean_c = 0, mean_s = 0;
+    double cc = 0, ss = 0, cs = 0, yc = 0, ys = 0, yy = 0;
+
+    for (size_t i = 0; i < w->n; i++) {
+        double angle = 2 * M_PI * cycles * ((double)i + .5) / (double)w->n;
+        c[i] = cos(angle);
+        s[i] = sin(angle);
+        n += w->is_free[i];
+        mean += w->is_free[i] ? w->all[i] : 0;
+        mean_c += w->is_free[i] ? c[i] : 0;
+        mean_s += w->is_free[i] ? s[i] : 0;
+    }
+    mean /= n;
+    mean_c /= n;
+    mean_s /= n;
+    for (size_t i = 0; i < w->n; i++) {
+        double y = w->all[i] - mean, a = c[i] - mean_c, b = s[i] - mean_s;
+        if (!w->is_free[i])
+            continue;
+        cc += a * a;
+        ss += b * b;
+        cs += a * b;
+        yc += y * a;
+        ys += y * b;
+        yy += y * y;
+    }
+    double det = cc * ss - cs * cs;
+    if (det <= 1e-6 * cc * ss)
+        return (struct wave){.rest = INFINITY};
+    double a = (yc * ss - ys * cs) / det, b = (ys * cc - yc * cs) / det;
+    return (struct wave){cycles, hypot(a, b), mean - a * mean_c - b * mean_s,
+                         fmax(yy - a * yc - b * ys, 0)};
+}
+
+/* The slow wave that the throughput is; no cycles: it is none. */
+static struct wave find_wave(const struct swings *w)
+{
+    struct sums s = {{0}, {0}, {0}};
+    struct wave best = {.rest = INFINITY}, none = {0};
+    double differences = 0, n_pairs = 0;
+
+    for (size_t i = 0; i < w->n; i++) {
+        double y = w->is_free[i] ? w->all[i] : 0;
+        s.n[i + 1] = s.n[i] + w->is_free[i];
+        s.y[i + 1] = s.y[i] + y;
+        s.squares[i + 1] = s.squares[i] + y * y;
+        if (i > 0 && w->is_free[i] && w->is_free[i - 1]) {
+            differences += (y - w->all[i - 1]) * (y - w->all[i - 1]) / 2;
+            n_pairs++;
+        }
+    }
+    for (int step = WAVE_STEPS - WAVE_STEPS / 8; step <= MOST_WAVES * WAVE_STEPS; step++) {
+        struct wave x = fit_wave(w, (double)step / WAVE_STEPS);
+        if (x.rest < best.rest)
+            best = x;
+    }
+    /* Chance is in every fit. */
+    double chance = s.n[w->n] * differences / fmax(n_pairs, 1);
+    double all = rest_of_level(&s, 0, w->n) - chance, rest = fmax(best.rest - chance, 0);
+    double levels = fmax(rest_of_levels(w, &s) - chance, 0);
+    double least = 1 - (1 + best.mean - best.amplitude) / (1 + best.mean + best.amplitude);
+
+    return all > chance / 4 && rest <= WAVE_REST * all && rest <= WAVE_BETTER * levels &&
+                   least >= LEAST_WAVE && best.amplitude < 1 + best.mean
+               ? best
+               : none;
+}
+
 /* ---- Without ---- */
 
 /* The variance of the swing that the two halves have in common, where it is surely more than that
@@ -268,25 +378,27 @@ static void range_of_points(const struct swings *w, double common, double *low, 
 
 /* ---- Findings ---- */
 
-static bool say(const struct swings *w, double low, double high, const struct beat *b,
+/* cycles: 0: at no steady period. */
+static bool say(const struct swings *w, double low, double high, double cycles, double p,
                 struct err *e)
 {
     double swing = 1 - (1 + low) / (1 + high), lost = high / (1 + high);
-    bool problem = b != NULL && swing >= PROBLEM_BEAT;
+    bool problem = cycles > 0 && swing >= PROBLEM_BEAT;
     struct finding f = finding_of("swings", problem, lost);
 
     f.ratio = 1 - swing;
     finding_figure(&f, "low_per_s", (1 + low) * w->usual_per_s);
     finding_figure(&f, "high_per_s", (1 + high) * w->usual_per_s);
-    if (b != NULL) {
-        f.period_ns = (int64_t)((double)w->n * (double)w->width_ns / b->cycles);
+    if (cycles > 0) {
+        f.period_ns = (int64_t)((double)w->n * (double)w->width_ns / cycles);
         finding_figure(&f, "period_ns", (double)f.period_ns);
-        finding_figure(&f, "p", b->p);
+        if (!isnan(p))
+            finding_figure(&f, "p", p);
     }
     return findings_add(
         w->s->out, &f, e, "Throughput swings back and forth by %.0f %%, %s%s (%s to %s requests/s)",
-        100 * swing, b != NULL ? "every " : "at no steady period",
-        b != NULL ? units_duration(f.period_ns).s : "", units_rate((1 + low) * w->usual_per_s).s,
+        100 * swing, cycles > 0 ? "every " : "at no steady period",
+        cycles > 0 ? units_duration(f.period_ns).s : "", units_rate((1 + low) * w->usual_per_s).s,
         units_rate((1 + high) * w->usual_per_s).s);
 }
 
@@ -309,17 +421,21 @@ bool swings_find(struct search *s, swings_expected_fn *expected, const void *lev
     if (b.p <= CHANCE && 1 - (1 + low) / (1 + high) >= LEAST_BEAT &&
         variance_of_phases(&b) >= least) {
         *found = true;
-        ok = say(w, low, high, &b, e);
+        ok = say(w, low, high, b.cycles, b.p, e);
         goto done;
     }
-    if (expected == NULL)
+    if (expected == NULL) {
+        struct wave x = find_wave(w);
+        *found = x.cycles > 0;
+        ok = !*found || say(w, x.mean - x.amplitude, x.mean + x.amplitude, x.cycles, NAN, e);
         goto done;
+    }
     ok = common_variance(w, &common, e);
     if (!ok || common == 0)
         goto done;
     range_of_points(w, common, &low, &high);
     *found = 1 - (1 + low) / (1 + high) >= LEAST_SWING;
-    ok = !*found || say(w, low, high, NULL, e);
+    ok = !*found || say(w, low, high, 0, NAN, e);
 done:
     free(w);
     return ok;

@@ -39,6 +39,16 @@ class Swings(FindingsCase):
         load.factor = lambda s, h, c, op, t: 2.5 if s % 5 < 1 else 1
         self.check_beat(load, 5, 1 / 2.5)
 
+    def test_a_slow_wave(self):
+        """Too few cycles to compare them with each other; one of levels is none."""
+        for seed, cycles in enumerate((1, 1.5, 2.5), 50):
+            load = Load(seed, length_s=40)
+            load.factor = lambda s, h, c, op, t, n=cycles: 1 / (.735 + .265 * math.sin(2 * math.pi * n * s / 40))
+            self.check_beat(load, 40 / cycles, .47)
+        load = Load(53, length_s=40)
+        load.factor = lambda s, h, c, op, t: 1.8 if 12 <= s < 24 else 1
+        self.assertEqual(self.swings(load), [])
+
     def test_one_thread(self):
         load = Load(43, length_s=60, threads=1)
         load.factor = lambda s, h, c, op, t: 1.5 if s % 6 < 3 else 1
