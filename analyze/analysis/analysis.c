@@ -389,7 +389,10 @@ bool analysis_run(struct analysis *a, struct dataset *d, const struct analysis_o
                   struct err *e)
 {
     struct plan p;
-    *a = (struct analysis){.dataset = d, .options = *options, .n_rows = (int64_t)d->n_rows};
+    *a = (struct analysis){.dataset = d,
+                           .options = *options,
+                           .n_rows = (int64_t)d->n_rows,
+                           .left_out = {.by_size = (int64_t)d->n_unsized}};
     bool ok = plan_init(&p, a, d, e) && run(&p, e);
     plan_fini(&p);
     return ok;

@@ -34,6 +34,7 @@ struct left_out_part analysis_left_out(const struct analysis *a, size_t i)
 {
     const struct left_out *l = &a->left_out;
     const struct left_out_part parts[ANALYSIS_LEFT_OUT_PARTS] = {
+        {l->by_size, "that failed without a byte: --size cannot tell their size"},
         {l->by_times, "cut off by --from, --to or --skip"},
         {l->by_warm_up, "in the warm-up"},
         {l->by_range, l->range}};

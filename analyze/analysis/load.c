@@ -27,7 +27,8 @@ bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,
     const struct dataset_filter keep = {.ops = filter->ops.v,
                                         .n_ops = filter->ops.n,
                                         .host = filter->host,
-                                        .client = filter->client};
+                                        .client = filter->client,
+                                        .sizes = filter->sizes};
     struct progress progress;
     const struct recfile_options options = {.salvage = input->salvage,
                                             .threads = (unsigned)input->threads,
@@ -46,7 +47,9 @@ bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,
             if (d->inputs[i].info.n_dropped[k] > 0)
                 return err_set(e, "%s: no requests are left; the first damage: %s", paths[i],
                                d->inputs[i].info.first_drop[k]);
-    return err_set(e, "%s: no requests", paths[0]);
+    return filter->sizes.given ? err_set(e, "%s: no requests of %s (--size)", paths[0],
+                                         filter_sizes_text(&filter->sizes).s)
+                               : err_set(e, "%s: no requests", paths[0]);
 }
 
 static bool overlaps_another(const struct dataset *d, const struct dataset_input *in)

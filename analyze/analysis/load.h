@@ -27,6 +27,7 @@ struct load_time {
 struct load_filter {
     struct cli_list ops;
     const char *host, *client; /* exact name, else glob; NULL: all */
+    struct filter_sizes sizes;
     struct load_time from, to;
 };
 

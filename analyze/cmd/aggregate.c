@@ -22,9 +22,10 @@ bool aggregate_refuse(const char *const *paths, size_t n, const char *why, struc
 
 static bool is_alone(const struct cli_args *args, struct err *e)
 {
-    static const char *const names[] = {"analyze.host", "analyze.client",   "from",  "to",
-                                        "analyze.dur",  "analyze.skip",     "range", "steady",
-                                        "co-interval",  "analyze.out.total"};
+    static const char *const names[] = {
+        "analyze.host", "analyze.client", "analyze.size",     "from",
+        "to",           "analyze.dur",    "analyze.skip",     "range",
+        "steady",       "co-interval",    "analyze.out.total"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (cli_given(args, names[i]))
             return err_set(

@@ -50,6 +50,8 @@ const struct cli_option load_filter_table[] = {
      .help = "only these hosts", .alias = "host"},
     {"analyze.client", CLI_STRING, offsetof(struct load_filter, client), "GLOB",
      .help = "only these clients", .alias = "client"},
+    {"analyze.size", CLI_CUSTOM, offsetof(struct load_filter, sizes), "SIZE",
+     .help = "only these sizes: 1MiB, or 1MiB..4MiB", .parse = filter_parse_sizes, .alias = "size"},
     {"from", CLI_CUSTOM, offsetof(struct load_filter, from), "TIME",
      .help = "only what starts from then on: 10s, or RFC 3339", .parse = parse_time},
     {"to", CLI_CUSTOM, offsetof(struct load_filter, to), "TIME",

@@ -40,12 +40,16 @@ struct plot_given {
     bool dark, force;
 };
 
-/* "860x400" */
+/* "860x400"; what is no such size is one of requests, as in other commands. */
 static bool parse_size(const char *text, void *field, struct err *e)
 {
-    struct size *size = field;
+    struct plot_given *o = field;
+    struct size *size = &o->size;
+    struct err ignored = {""};
     int end = 0;
 
+    if (filter_parse_sizes(text, &o->filter.sizes, &ignored))
+        return true;
     if (sscanf(text, "%5dx%5d%n", &size->width, &size->height, &end) != 2 || text[end] != '\0' ||
         size->width < MIN_WIDTH || size->height < MIN_HEIGHT || size->width > MAX_PIXELS ||
         size->height > MAX_PIXELS)
@@ -82,8 +86,8 @@ static const struct cli_option output_table[] = {
      .help = "overwrite any file, not only our charts", .letter = 'f'},
     {"chart", CLI_LIST, offsetof(struct plot_given, charts), "NAME,...",
      .help = "which charts; default: all that show something", .offered = chart_name},
-    {"size", CLI_CUSTOM, offsetof(struct plot_given, size), "WxH",
-     .help = "size of a picture in pixels", .parse = parse_size},
+    {"size", CLI_CUSTOM, 0, "WxH", .help = "size of a picture in pixels; 1MiB is --analyze.size",
+     .parse = parse_size},
     {"dark", CLI_FLAG, offsetof(struct plot_given, dark), .help = "light lines on dark"},
     {"label", CLI_STRING, offsetof(struct plot_given, label), "TEXT",
      .help = "text before every title"},

@@ -310,7 +310,8 @@ struct loading {
 /* Whether no filter but --op is given, which is all that sums and aggregated captures know. */
 static bool only_ops(const struct run *r, const struct load_filter *filter, struct err *e)
 {
-    if (filter->host == NULL && filter->client == NULL && !filter->from.given && !filter->to.given)
+    if (filter->host == NULL && filter->client == NULL && !filter->from.given &&
+        !filter->to.given && !filter->sizes.given)
         return true;
     return err_set(e, "%s: %s has no requests to choose from: of the filters only --op can be used",
                    r->path, r->is_sums ? "a file of sums" : "an aggregated capture");

@@ -288,6 +288,7 @@ static bool commit_unit(void *ctx, void *unit, uint32_t input, struct err *e)
         l->thread_top = top;
     in->first_start_ns = int64_min(in->first_start_ns, u->first_start_ns);
     in->last_end_ns = int64_max(in->last_end_ns, u->last_end_ns);
+    l->d->n_unsized += u->n_unsized;
     if (!add_to_section(l, input, u, e) || !dataset_unit_finish(u, e) || !resolve_ops(l, u, e) ||
         !resolve_places(l, u, e) || !resolve_errors(l, u, e))
         return false;
@@ -446,7 +447,7 @@ bool dataset_load(struct dataset *d, const char *const *paths, size_t n_paths,
     bool ok = true;
 
     memset(d, 0, sizeof *d);
-    d->host_filtered = filter->host != NULL;
+    d->host_filtered = filter->host != NULL || filter->sizes.given;
     d->op_filtered = filter->n_ops > 0;
     d->salvage = options->salvage;
     pthread_mutex_init(&l.lock, NULL);

@@ -193,9 +193,11 @@ struct dataset {
     size_t n_threads;
     struct dataset_input *inputs;
     size_t n_inputs;
-    uint64_t n_rows; /* kept */
+    uint64_t n_rows;    /* kept */
+    uint64_t n_unsized; /* left out by a filter of sizes: they failed without a byte */
     bool has_intended;
-    bool host_filtered, op_filtered;
+    bool host_filtered; /* by host or size: what threads did meanwhile may be missing */
+    bool op_filtered;
     bool salvage; /* damage was passed over */
 };
 

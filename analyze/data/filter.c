@@ -5,6 +5,41 @@
 #include <string.h>
 #include <strings.h>
 
+bool filter_parse_sizes(const char *text, void *sizes, struct err *e)
+{
+    struct filter_sizes s = {.given = true, .most = INT64_MAX};
+    const char *dots = strstr(text, "..");
+    struct err ignored = {""};
+    char first[40];
+
+    if (dots == NULL && units_parse_size(text, &s.least, &ignored)) {
+        s.most = s.least;
+    } else {
+        if (dots == NULL || strcmp(text, "..") == 0 || (size_t)(dots - text) >= sizeof first)
+            return err_set(e, "expected a size such as 1MiB, or a range such as 1MiB..4MiB");
+        snprintf(first, sizeof first, "%.*s", (int)(dots - text), text);
+        if ((*first != '\0' && !units_parse_size(first, &s.least, e)) ||
+            (dots[2] != '\0' && !units_parse_size(dots + 2, &s.most, e)))
+            return false;
+        if (s.least > s.most)
+            return err_set(e, "the range begins above its end");
+    }
+    *(struct filter_sizes *)sizes = s;
+    return true;
+}
+
+struct units_text filter_sizes_text(const struct filter_sizes *sizes)
+{
+    struct units_text t = units_size((double)sizes->least);
+
+    if (sizes->most == INT64_MAX)
+        snprintf(t.s, sizeof t.s, "%.20s and more", units_size((double)sizes->least).s);
+    else if (sizes->most > sizes->least)
+        snprintf(t.s, sizeof t.s, "%.20s to %.20s", units_size((double)sizes->least).s,
+                 units_size((double)sizes->most).s);
+    return t;
+}
+
 bool filter_name_matches(const char *pattern, const char *name)
 {
     const char *bare = strstr(name, "://");

@@ -4,9 +4,17 @@
 
 #include "analyze/base/intern.h"
 #include "libcommon/err.h"
+#include "libcommon/units.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* Sizes of requests in bytes, both ends included. */
+struct filter_sizes {
+    bool given; /* false: all */
+    int64_t least, most;
+};
 
 /* What to keep. NULL or 0 means all. */
 struct dataset_filter {
@@ -14,7 +22,19 @@ struct dataset_filter {
     size_t n_ops;
     const char *host;   /* exact name, else glob */
     const char *client; /* exact name, else glob */
+    struct filter_sizes sizes;
 };
+
+static inline bool filter_size_matches(const struct filter_sizes *sizes, int64_t bytes)
+{
+    return !sizes->given || (bytes >= sizes->least && bytes <= sizes->most);
+}
+
+/* Parses "1MiB", "1MiB..4MiB", "1MiB.." or "..4MiB" into a struct filter_sizes. */
+bool filter_parse_sizes(const char *text, void *sizes, struct err *e);
+
+/* "1MiB", or "1MiB to 4MiB". */
+struct units_text filter_sizes_text(const struct filter_sizes *sizes);
 
 /* Whether `pattern` (NULL: anything) means the host or client `name`: it is the name or a glob of
  * it, with or without its scheme ("http://"). */

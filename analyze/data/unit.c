@@ -105,7 +105,7 @@ void dataset_unit_clear(struct dataset_unit *u)
     u->first_start_ns = INT64_MAX;
     u->last_end_ns = INT64_MIN;
     u->top_thread = -1;
-    u->n_rows = u->fingerprint = 0;
+    u->n_rows = u->fingerprint = u->n_unsized = 0;
 }
 
 /* The first up to 8 bytes of s, all that there is of most names. */
@@ -379,7 +379,11 @@ bool dataset_unit_add(struct dataset_unit *u, const struct record *rows, size_t 
         part->span.start_ns = int64_min(part->span.start_ns, r->start_ns);
         part->span.end_ns = int64_max(part->span.end_ns, r->end_ns);
         part->span.n++;
-        if (g->keep && !add_to_part(u, part, g->group, r, e))
+        if (!g->keep)
+            continue;
+        if (!filter_size_matches(&u->filter->sizes, r->bytes))
+            u->n_unsized += r->error.n > 0 && r->bytes == 0;
+        else if (!add_to_part(u, part, g->group, r, e))
             return false;
     }
     return true;

@@ -68,6 +68,7 @@ struct dataset_unit {
     int64_t first_start_ns, last_end_ns; /* over all rows held; first > last: none */
     int64_t top_thread;                  /* -1: none */
     uint64_t n_rows, fingerprint;        /* as in struct dataset_section */
+    uint64_t n_unsized;                  /* as in struct dataset */
     /* The groups by a hash of their names, at most half of the slots taken; those that come
      * when there are no more slots to be had are looked up by name each time. */
     struct dataset_unit_known *known, unknown; /* the last one without a slot */

@@ -160,6 +160,7 @@ struct sized {
 struct size_bucket {
     int64_t min_bytes, max_bytes; /* max -1: null (no upper edge) */
     struct sized all, first_access;
+    struct times dur; /* of all */
 };
 
 struct host_requests {
@@ -189,7 +190,7 @@ struct requests {
     bool with_failed;  /* failed ones are among them */
     bool single_size;
     int64_t n;
-    struct durations all; /* single size */
+    struct durations all; /* of all sizes together */
     int64_t object_size_bytes;
     struct durations first_access, last_access;
     double mean_bytes; /* several sizes */
@@ -324,12 +325,13 @@ static inline size_t operation_n_slow_listed(const struct operation *op)
 
 /* Requests that are in no figure: n_rows is their sum and that of the operations' requests. */
 struct left_out {
+    int64_t by_size;    /* --size, of those that failed without a byte */
     int64_t by_times;   /* --from, --to and --skip */
     int64_t by_warm_up; /* --steady */
     int64_t by_range;   /* the drop of section 2 */
     const char *range;  /* what that range is; NULL: no drop */
 };
-#define ANALYSIS_LEFT_OUT_PARTS 3
+#define ANALYSIS_LEFT_OUT_PARTS 4
 struct left_out_part {
     int64_t n;
     const char *why; /* "in the warm-up" */

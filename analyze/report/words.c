@@ -40,6 +40,8 @@ static void add_filter(FILE *f, const struct load_filter *filter)
         add(f, "hosts %s", filter->host);
     if (filter->client != NULL)
         add(f, "clients %s", filter->client);
+    if (filter->sizes.given)
+        add(f, "sizes %s", filter_sizes_text(&filter->sizes).s);
     add_time(f, "from", &filter->from);
     add_time(f, "to", &filter->to);
 }

@@ -22,6 +22,7 @@ void rowfilter_init(struct rowfilter *f, const struct load_filter *filter, int64
 {
     *f = (struct rowfilter){
         .ops = &filter->ops,
+        .sizes = &filter->sizes,
         .hosts = {.kind = "host", .wanted = filter->host},
         .clients = {.kind = "client", .wanted = filter->client},
         .from_ns = filter->from.given ? resolve(&filter->from, run_start_ns) : INT64_MIN,
@@ -93,7 +94,10 @@ bool rowfilter_row(struct rowfilter *f, const struct record *r, bool *keep, stru
             return mem_none(e);
         op = filter_op_matches(f->ops->v, f->ops->n, f->seen_ops.strings[id].p);
     }
-    *keep = host && client && op && r->start_ns >= f->from_ns && r->start_ns < f->to_ns;
+    *keep = host && client && op && filter_size_matches(f->sizes, r->bytes);
+    f->has_rows = true;
+    f->has_size |= *keep;
+    *keep = *keep && r->start_ns >= f->from_ns && r->start_ns < f->to_ns;
     return true;
 }
 
@@ -109,5 +113,9 @@ bool rowfilter_check(const struct rowfilter *f, struct err *e)
 {
     if (f->seen_ops.n > 0 && !filter_ops_known(&f->seen_ops, f->ops->v, f->ops->n, e))
         return false;
-    return check_names(&f->hosts, e) && check_names(&f->clients, e);
+    if (!check_names(&f->hosts, e) || !check_names(&f->clients, e))
+        return false;
+    if (f->sizes->given && f->has_rows && !f->has_size)
+        return err_set(e, "no requests of %s (--size)", filter_sizes_text(f->sizes).s);
+    return true;
 }

@@ -23,6 +23,8 @@ struct rowfilter_names {
 struct rowfilter {
     const struct cli_list *ops;
     struct intern seen_ops;
+    const struct filter_sizes *sizes;
+    bool has_rows, has_size; /* some row; some of a wanted name and size */
     struct rowfilter_names hosts, clients;
     int64_t from_ns, to_ns; /* starts in [from, to) */
 };
