@@ -85,6 +85,10 @@ static void put_size(struct json_out *w, const struct size_bucket *b)
     JSON_PUT(w, "min_bytes", b->min_bytes);
     JSON_PUT_IF(w, "max_bytes", b->max_bytes >= 0, b->max_bytes);
     put_sized(w, &b->all);
+    if (json_out_open(w, "duration", b->dur.present)) {
+        put_fields(w, times_json, &b->dur);
+        json_out_end(w);
+    }
     if (json_out_open(w, "first_access", b->first_access.present)) {
         put_sized(w, &b->first_access);
         json_out_end(w);
@@ -113,6 +117,7 @@ static void put_requests(struct json_out *w, const struct requests *r)
         put_durations_as(w, "last_access", &r->last_access);
     } else {
         JSON_MEMBERS(w, r, n, mean_bytes);
+        put_durations_as(w, "all_sizes", &r->all);
         JSON_OBJECTS(w, "sizes", i, r->n_sizes)
             put_size(w, &r->sizes[i]);
     }
@@ -287,6 +292,8 @@ bool report_json(const struct analysis *a, FILE *f, struct err *e)
     json_out_begin(&w, f, "s3analyze/analysis/1");
     JSON_PUT(&w, "n_rows", a->n_rows);
     json_out_object(&w, "left_out");
+    if (a->left_out.by_size > 0)
+        JSON_PUT(&w, "by_size", a->left_out.by_size);
     JSON_MEMBERS(&w, &a->left_out, by_times, by_warm_up, by_range);
     json_out_end(&w);
     JSON_PUT(&w, "mixed", a->mixed);

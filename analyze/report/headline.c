@@ -111,10 +111,14 @@ static void say_operation(struct sentence *s, const struct operation *op)
         say_coverage(s, &op->coverage);
     else
         say_rate(s, &op->throughput, op->statistics);
-    const struct times *d = &r->all.dur;
-    if (r->present && r->single_size && d->present && known_all(&d->known, 1u << FIGURE_P50))
-        say(s, "; median %s, p99 %s", units_duration(d->p50_ns).s, units_duration(d->p99_ns).s);
-    else if (r->present && r->single_size && d->present && known_all(&d->known, 1u << FIGURE_MEAN))
+    const struct times *d = &r->all.dur, *response = &r->response_time.dur;
+    if (response->present)
+        say(s, "; response time median %s, p99 %s; service time",
+            units_duration(response->p50_ns).s, units_duration(response->p99_ns).s);
+    if (d->present && known_all(&d->known, 1u << FIGURE_P50))
+        say(s, "%s median %s, p99 %s%s", response->present ? "" : ";", units_duration(d->p50_ns).s,
+            units_duration(d->p99_ns).s, r->single_size ? "" : " (all sizes)");
+    else if (r->single_size && d->present && known_all(&d->known, 1u << FIGURE_MEAN))
         say(s, "; mean duration %s, slowest %s", figures_ns(d->mean_ns).s,
             units_duration(d->slowest_ns).s);
     say_failures(s, op->n_errors, op->n_requests);

@@ -133,7 +133,8 @@ static struct units_text time_shown(const struct times *t, enum figure figure, i
 static void summary_row(struct sheet *s, const struct operation *op, size_t k, double largest,
                         const struct run_sheet_page *page)
 {
-    const struct times *d = &op->requests.all.dur;
+    const struct requests *r = &op->requests;
+    const struct times *d = r->response_time.dur.present ? &r->response_time.dur : &r->all.dur;
 
     SHEET_ROW(s, TEXT_PLAIN, op->op);
     if (page != NULL)
@@ -146,6 +147,22 @@ static void summary_row(struct sheet *s, const struct operation *op, size_t k, d
         SHEET_CELLS(s, time_shown(d, FIGURE_P50, d->p50_ns).s,
                     time_shown(d, FIGURE_P90, d->p90_ns).s, time_shown(d, FIGURE_P99, d->p99_ns).s,
                     time_shown(d, FIGURE_SLOWEST, d->slowest_ns).s);
+}
+
+/* Which times the percentiles of the summary are of, if not durations of one size. */
+static void summary_says(struct sheet *s, const struct analysis *a)
+{
+    bool several = false, response = false;
+
+    for (size_t i = 0; i < a->n_operations; i++) {
+        const struct requests *r = &a->operations[i].requests;
+        response |= r->response_time.dur.present;
+        several |= r->present && !r->single_size && r->all.dur.present;
+    }
+    if (response || several)
+        sheet_span(s, TEXT_FAINT, "50%% to Slowest: %s%s.",
+                   response ? "response times, from the intended start" : "durations",
+                   several ? ", all sizes" : "");
 }
 
 void run_sheet_summary(struct sheet *s, const struct analysis *a, const struct run_sheet_page *page)
@@ -169,6 +186,7 @@ void run_sheet_summary(struct sheet *s, const struct analysis *a, const struct r
         SHEET_ROW(s, TEXT_HEADING, "Cluster Total", "");
         summary_cells(s, n_requests, n_errors, &a->total.throughput, largest);
     }
+    summary_says(s, a);
 }
 
 void run_sheet_together(struct sheet *s, const struct together *x)

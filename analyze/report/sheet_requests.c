@@ -51,14 +51,24 @@ static void put_times(struct sheet *s, const char *name, const struct times *t)
 
 static void put_durations(struct sheet *s, const struct requests *q)
 {
-    put_times(s, "Duration", &q->all.dur);
-    put_times(s, "TTFB", &q->all.ttfb);
     put_times(s, "Response time", &q->response_time.dur);
+    put_times(s, q->response_time.dur.present ? "Service time" : "Duration", &q->all.dur);
+    put_times(s, "TTFB", &q->all.ttfb);
     s->when = SHEET_DETAIL;
     put_times(s, "First access", &q->first_access.dur);
     put_times(s, "First access TTFB", &q->first_access.ttfb);
     put_times(s, "Last access", &q->last_access.dur);
     put_times(s, "Last access TTFB", &q->last_access.ttfb);
+    s->when = SHEET_ALWAYS;
+}
+
+static void put_size_durations(struct sheet *s, const struct requests *q)
+{
+    s->when = SHEET_DETAIL;
+    sheet_table(s, TIMES_ALIGN, "Durations by size");
+    run_sheet_headings(s, times_columns);
+    for (size_t i = 0; i < q->n_sizes; i++)
+        put_times(s, figures_bucket(&q->sizes[i]).s, &q->sizes[i].dur);
     s->when = SHEET_ALWAYS;
 }
 
@@ -146,7 +156,7 @@ void run_sheet_requests(struct sheet *s, const struct requests *q)
     snprintf(title, sizeof title, "Requests, %s %s%s%s%s %s", units_count(q->n).s,
              q->with_failed ? "successful and failed ones" : "successful ones",
              bytes > 0 ? " of " : "", bytes > 0 ? units_size(bytes).s : "",
-             q->single_size ? "" : " on average",
+             q->single_size ? "" : " on average, all sizes,",
              q->of_whole_run ? "of the whole run" : "in the active range");
     sheet_table(s, TIMES_ALIGN, title);
     run_sheet_headings(s, times_columns);
@@ -160,6 +170,7 @@ void run_sheet_requests(struct sheet *s, const struct requests *q)
     put_sizes(s, q, false);
     if (q->n_sizes > 0)
         run_sheet_why(s, &q->sizes[0].all.known);
+    put_size_durations(s, q);
     sheet_table(s, TIMES_ALIGN, "TTFB by size");
     run_sheet_headings(s, times_columns);
     put_sizes(s, q, true);

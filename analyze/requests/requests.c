@@ -186,7 +186,11 @@ bool requests_sizes(void *work, struct err *e)
         r->sizes[b].max_bytes = edges[b + 1] == INT64_MAX ? -1 : edges[b + 1];
     }
     const struct parts by_size = {.n = r->n_sizes, .of_class = of_class, .room = room};
+    const struct parts together = one_part(&w->s->n_inside);
     return sample_sized(&w->rows, &by_size, &r->sizes[0].all, sizeof *r->sizes, e) &&
+           sample_times(&w->rows, &by_size, &w->rows.t->dur, NULL, &r->all.dur, &r->sizes[0].dur,
+                        sizeof *r->sizes, e) &&
+           sample_times(&w->rows, &together, &w->rows.t->ttfb, NULL, &r->all.ttfb, NULL, 0, e) &&
            (w->by_host == NULL ||
             sample_sized(&w->rows, &w->hosts, &w->by_host->sized, sizeof *w->by_host, e)) &&
            (w->without_access || first_access_by_size(r, w, edges, e));

@@ -87,7 +87,8 @@ static bool fill_sizes(struct requests *r, const struct sums_op *op, struct err 
         r->sizes[b] =
             (struct size_bucket){.min_bytes = edges[b],
                                  .max_bytes = edges[b + 1] == INT64_MAX ? -1 : edges[b + 1],
-                                 .all = sized_of(&joined)};
+                                 .all = sized_of(&joined),
+                                 .dur = times_of(&joined.duration)};
         sums_part_free(&joined);
     }
     return ok;
@@ -103,9 +104,9 @@ bool sums_requests(struct requests *r, const struct sums_op *op, struct err *e)
         return true;
     r->single_size = op->min_bytes == op->max_bytes;
     r->response_time.dur = times_of(&op->response);
+    r->all = sums_durations(all);
     if (r->single_size) {
         r->object_size_bytes = op->min_bytes;
-        r->all = sums_durations(all);
     } else if (!fill_sizes(r, op, e)) {
         return false;
     }

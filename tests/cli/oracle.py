@@ -332,12 +332,15 @@ def requests(rows, single):
                 'first_access': durations(first) if again else None,
                 'last_access': durations(last) if again else None, 'hosts': per_host}
     out = {'n': len(kept), 'single_size': False, 'hosts': per_host, 'sizes': [],
+           'all_sizes': durations(kept),
            'mean_bytes': float(Fraction(sum(r.bytes for r in kept), len(kept)))}
     for lo, hi in buckets(sorted(r.bytes for r in kept)):
         inside = lambda r: r.bytes >= lo and (hi is None or r.bytes < hi)
         all_of_size = [r for r in good if inside(r)]
         first, again = per_object(all_of_size)
-        out['sizes'].append({'min_bytes': lo, 'max_bytes': hi, **sized(list(filter(inside, kept))),
+        of_size = list(filter(inside, kept))
+        out['sizes'].append({'min_bytes': lo, 'max_bytes': hi, **sized(of_size),
+                             'duration': {k: v for k, v in (durations(of_size) or {}).items() if k != 'ttfb'},
                              'first_access': sized(first) if again else None})
     return out
 
