@@ -59,7 +59,7 @@ class Text(ReportTest):
                 self.assert_shown(float(m.group(2)), figures['objects_per_s'])
             requests = o['requests']
             if requests and requests['single_size']:
-                m = re.search(r'^Duration +(?:[0-9,]+ +)?(\S+)', section, re.M)
+                m = re.search(r'^(?:Duration|Service time) +(?:[0-9,]+ +)?(\S+)', section, re.M)
                 self.assert_shown(short_duration(m.group(1)), requests['mean_ns'])
 
     def test_text_and_json_agree(self):
