@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define VISIT_REACH       2 /* points */
+#define N_REFINEMENTS     4
 #define MAX_POINTS        SLOW_NOISE_POINTS
 #define MIN_POINTS        16
 #define MOST_CUTS         12 /* that are told; more are the swings of one */
@@ -341,6 +343,34 @@ static void drop_doubtful_cuts(struct levels *l)
     }
 }
 
+/* Finds the times of a change that is taken back, and its level, in the bins of the course: the
+ * points are as wide as short ones of them are long. The stretch is the most likely one (Poisson)
+ * of the level, which is then that of the stretch. */
+static void refine_visit(const struct levels *l, double before, double *after, int64_t *at_ns,
+                         int64_t *until_ns)
+{
+    const struct course *c = l->s->c;
+    size_t from = course_bin(c, *at_ns - VISIT_REACH * l->width_ns),
+           to = course_bin(c, *until_ns + VISIT_REACH * l->width_ns);
+    double usual = exp(before) * (double)c->bin_ns / 1e9, ratio = exp(*after - before);
+    struct top_stretch top = {0};
+
+    for (int i = 0; i < N_REFINEMENTS && ratio > 0; i++) {
+        double n = 0;
+        top = (struct top_stretch){0};
+        for (size_t j = from; j <= to; j++)
+            top_stretch_add(&top, j, c->ok[j] * log(ratio) + (1 - ratio) * usual);
+        for (size_t j = top.first; top.most > 0 && j <= top.last; j++)
+            n += c->ok[j];
+        ratio = n / usual / (double)(top.last + 1 - top.first);
+    }
+    if (!(ratio > 0) || top.first == from || top.last == to)
+        return;
+    *after = before + log(ratio);
+    *at_ns = course_bin_start_ns(c, top.first);
+    *until_ns = course_bin_start_ns(c, top.last + 1);
+}
+
 static bool say_levels(struct levels *l, struct err *e)
 {
     bool ok = true;
@@ -356,8 +386,10 @@ static bool say_levels(struct levels *l, struct err *e)
         /* A change that is taken back is one finding with an end. */
         bool back =
             k + 1 < l->n_cuts && fabs(level_of(l, k + 2) - before) < fabs(after - before) / 3;
-        if (back)
+        if (back) {
             until_ns = l->at_ns[l->cuts[k + 1]];
+            refine_visit(l, before, &after, &at_ns, &until_ns);
+        }
         ok = say_step(l, before, after, at_ns, until_ns, e);
         k += back;
     }

@@ -250,8 +250,7 @@ static bool say_stall(const struct stalls *x, const struct stall *st, size_t n_a
 {
     const struct search *s = x->s;
     int64_t length_ns = st->end_ns - st->start_ns;
-    double frac =
-        st->of == NULL ? st->rate_frac : stalls_rate_frac_around(x, st->start_ns, st->end_ns);
+    double frac = stalls_rate_frac_around(x, st->start_ns, st->end_ns);
     bool problem = worth_of(x, st) == WORTH_PROBLEM;
     struct finding f = finding_of("stall", problem, lost_in(x, st));
 

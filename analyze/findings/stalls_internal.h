@@ -50,7 +50,7 @@ double stalls_usual(const struct stalls *x, size_t first, size_t end);
 
 /* The rate of all requests in a time as a share of the usual rate. The first judges stalls: it
  * makes little of short ones. The second is for sentences: it is a share of the median of the
- * blocks around, as the usual rate in the midst of a party's long stall is the rate in that stall.
+ * blocks around, as the usual rate in the midst of a long stall is the rate in that stall.
  */
 double stalls_rate_frac(const struct stalls *x, int64_t start_ns, int64_t end_ns);
 double stalls_rate_frac_around(const struct stalls *x, int64_t start_ns, int64_t end_ns);

@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from test_findings import FindingsCase, Load
+from test_findings import FindingsCase, Load, seconds
 
 
 class Causes(FindingsCase):
@@ -21,6 +21,16 @@ class Causes(FindingsCase):
         self.assertLess(report["operations"][1]["start"], report["operations"][0]["end"], "they overlap")
         self.assertFalse(report["mixed"])
         self.assertEqual([f["sentence"] for f in report["findings"] if f["severity"] == "problem"], [])
+
+    def test_a_minute_in_half_an_hour(self):
+        """Its times and its size are those of the requests, not of wide points."""
+        load = Load(89, length_s=1800, threads=2, hosts=1)
+        load.factor = lambda s, *where: 20 if 900 <= s < 960 else 5
+        drop, = self.findings(load)
+        self.assertEqual(drop["kind"], "drop")
+        for key, wanted in (("start", 900), ("end", 960)):
+            self.assertAlmostEqual(seconds(drop[key]), wanted, delta=1.5)
+        self.assertAlmostEqual(drop["ratio"], .25, delta=.025)
 
     def prepared(self, get_fails=0):
         """PUT with errors, then GET of the same kind, perhaps."""
