@@ -83,8 +83,8 @@ static inline void top_stretch_add(struct top_stretch *t, size_t j, double score
 
 /* All detectors, in the order in which they are to be called. */
 #define DETECTORS                                                                                  \
-    find_stalls, find_errors, find_absent, find_stuck, find_backlog, find_slow, find_slow_tails,   \
-        find_levels
+    find_stalls, find_errors, find_clock_jumps, find_absent, find_stuck, find_backlog, find_slow,  \
+        find_slow_tails, find_levels
 typedef bool detector(struct search *s, struct err *e);
 detector DETECTORS;
 

@@ -128,10 +128,10 @@ static bool is_of_a_host(const struct finding *cause, const struct finding *f, i
     }
 #define PARTIAL                                                                                    \
     {                                                                                              \
-        "absent-client stuck-thread slow-host slow-client", always                                 \
+        "absent-client clock-jump stuck-thread slow-host slow-client", always                      \
     }
 #define LEVELS                                                                                     \
-    {"no-success", always}, {"absent-client", is_of_all},                                          \
+    {"no-success clock-jump", always}, {"absent-client", is_of_all},                               \
     {                                                                                              \
         "errors slow-host slow-client slow-op absent-client backlog stuck-thread stall stopped",   \
             is_at_the_change                                                                       \
@@ -153,15 +153,19 @@ static const struct finding_kind kinds[] = {
     {.name = "rise", .is_step = true, .because = {LEVELS}},
     {.name = "warm-up", .is_step = true, .is_beginning = true, .because = {LEVELS}},
     {.name = "drift",
-     .because = {{"no-success", always},
+     .because = {{"no-success clock-jump", always},
                  {"absent-client", is_of_all},
                  {"slow-host slow-client slow-op absent-client backlog", has_a_time}}},
-    {.name = "swings", .because = {{"pauses", always}, {"errors", costs_half}}},
+    {.name = "swings", .because = {{"pauses clock-jump", always}, {"errors", costs_half}}},
     {.name = "slow-host", .warning = "outlier-host", .is_slowness = true},
     {.name = "slow-client", .is_slowness = true, .because = {{"slow-host", is_worse}}},
     {.name = "slow-op", .because = {{"slow-host", begins_with_same_op}}},
     {.name = "stuck-thread", .because = {STOPPED}},
-    {.name = "absent-client", .warning = "client-missing", .is_standstill = true},
+    {.name = "absent-client",
+     .warning = "client-missing",
+     .is_standstill = true,
+     .because = {{"clock-jump", always}}},
+    {.name = "clock-jump"},
     {.name = "backlog",
      .warning = "open-loop",
      .is_overload = true,
@@ -178,7 +182,7 @@ static const struct finding_kind kinds[] = {
     {.name = "late-starts"},
     {.name = "clocks-apart"},
     {.name = "error-groups"},
-    {.name = "overlapping-runs"},
+    {.name = "overlapping-runs", .because = {{"clock-jump", always}}},
     /* Of files. */
     {.name = "damaged", .warning = "dropped-rows"},
     {.name = "unverified", .warning = "unverified-rows"},

@@ -8,15 +8,21 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define ABSENT_FRAC        .05 /* of the run */
-#define STUCK_FRAC         .1
-#define STUCK_PROBLEM      .2
-#define STUCK_LEAST_NS     INT64_C(1000000000)
-#define STUCK_CHANCE       .005 /* that the tail of the durations has one so long */
-#define STUCK_MOST_THREADS 5
-#define BACKLOG_TIMES      5 /* the median duration */
-#define BACKLOG_LEAST_NS   5e7
+#define ABSENT_FRAC         .05 /* of the run */
+#define STUCK_FRAC          .1
+#define STUCK_PROBLEM       .2
+#define STUCK_LEAST_NS      INT64_C(1000000000)
+#define STUCK_CHANCE        .005 /* that the tail of the durations has one so long */
+#define STUCK_MOST_THREADS  5
+#define JUMP_LEAST_NS       1e9
+#define JUMP_LEAST_BINS     8
+#define JUMP_LEAST_REQUESTS 30
+#define JUMP_TOLERANCE      .1
+#define JUMP_TIMES          1.7
+#define BACKLOG_TIMES       5 /* the median duration */
+#define BACKLOG_LEAST_NS    5e7
 
 /* ---- Clients ---- */
 
@@ -75,6 +81,124 @@ bool find_absent(struct search *s, struct err *e)
     for (size_t k = 0; ok && k < clients->n; k++)
         ok = (!is_late(s, k) || say_absent(s, k, true, e)) &&
              (!is_early(s, k) || say_absent(s, k, false, e));
+    return ok;
+}
+
+/* ---- Clocks ---- */
+
+/* The requests of a client that ended, by wide bin. */
+static void count_client(const struct course *c, size_t k, double *done)
+{
+    for (size_t j = 0; j < c->n_wide; j++) {
+        done[j] = 0;
+        for (size_t i = 0; i < c->n_places; i++)
+            if (c->clients.of_place[i] == k)
+                done[j] += course_ended(c, j)[i];
+    }
+}
+
+/* Where the longest run of bins without a request begins, if it is about n long; SIZE_MAX: it is
+ * not. */
+static size_t find_hole(const double *done, size_t n_bins, double n)
+{
+    size_t begun = 0, longest = 0, at = 0;
+    for (size_t j = 0; j < n_bins; j++) {
+        if (done[j] > 0)
+            begun = j + 1;
+        else if (j + 1 - begun > longest) {
+            longest = j + 1 - begun;
+            at = begun;
+        }
+    }
+    return fabs((double)longest - n) <= JUMP_TOLERANCE * n ? at : SIZE_MAX;
+}
+
+/* Where n bins begin in which a client did nearly twice as much as in the others; SIZE_MAX: there
+ * are none. */
+static size_t find_double(const double *done, size_t n_bins, size_t n)
+{
+    double sum = 0, most = 0, all = 0;
+    size_t at = 0;
+
+    if (2 * n_bins < 3 * n)
+        return SIZE_MAX;
+    for (size_t j = 0; j < n_bins; j++) {
+        all += done[j];
+        sum += done[j] - (j >= n ? done[j - n] : 0);
+        if (j + 1 >= n && sum > most) {
+            most = sum;
+            at = j + 1 - n;
+        }
+    }
+    double usual = (all - most) / (double)(n_bins - n);
+    return usual > 0 && most >= JUMP_TIMES * usual * (double)n ? at : SIZE_MAX;
+}
+
+static bool say_jump(struct search *s, size_t k, bool ahead, int64_t by_ns, int64_t at_ns,
+                     struct err *e)
+{
+    struct finding f = finding_of("clock-jump", FINDING_PROBLEM, search_frac(s, by_ns));
+
+    search_set_party(&f, &s->c->clients, k);
+    f.has_start = true;
+    f.start_ns = at_ns;
+    finding_figure(&f, "by_ns", ahead ? (double)by_ns : -(double)by_ns);
+    return findings_add(s->out, &f, e,
+                        "The clock of client %s jumped %s by about %s at %s: its requests after "
+                        "that have wrong times",
+                        intern_shown(f.party), ahead ? "ahead" : "back", units_duration(by_ns).s,
+                        find_clock(at_ns).s);
+}
+
+/* A client whose clock is set while it runs ends so much later, or earlier, than the others. If the
+ * clock was set ahead, its requests leave a hole so long. If it was set back, they come twice as
+ * often for so long. */
+static bool find_jump(struct search *s, size_t k, int64_t usual_end_ns, double *done, struct err *e)
+{
+    const struct course *c = s->c;
+    int64_t last_ns = c->clients.last_ns[k], by_ns = llabs(last_ns - usual_end_ns);
+    bool ahead = last_ns > usual_end_ns;
+    double n = (double)by_ns / (double)c->wide_ns,
+           ran = (double)(last_ns - c->clients.first_ns[k]) + (ahead ? 0 : (double)by_ns),
+           usual = (double)c->clients.n_requests[k] * (double)c->wide_ns / fmax(ran, 1);
+
+    if ((double)by_ns < JUMP_LEAST_NS || n < JUMP_LEAST_BINS || n * usual < JUMP_LEAST_REQUESTS ||
+        2 * n > (double)c->n_wide)
+        return true;
+    count_client(c, k, done);
+    size_t first = (size_t)((c->clients.first_ns[k] - c->bins_ns) / c->wide_ns),
+           n_bins = (size_t)((last_ns - c->bins_ns) / c->wide_ns) - first,
+           at = ahead ? find_hole(done + first, n_bins, n)
+                      : find_double(done + first, n_bins, (size_t)n);
+    return at == SIZE_MAX ||
+           say_jump(s, k, ahead, by_ns, course_at_ns(c, first + at, c->wide_ns), e);
+}
+
+static int compare_ns(const void *a, const void *b)
+{
+    return int64_order(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+bool find_clock_jumps(struct search *s, struct err *e)
+{
+    const struct course *c = s->c;
+    size_t n = c->clients.n;
+    int64_t *ends = NULL;
+    double *done = NULL;
+
+    if (n < 2 || c->ended == NULL)
+        return true;
+    bool ok = mem_new(&ends, n, e) && mem_new(&done, c->n_wide, e);
+    if (ok) {
+        memcpy(ends, c->clients.last_ns, n * sizeof *ends);
+        qsort(ends, n, sizeof *ends, compare_ns);
+    }
+    for (size_t k = 0; ok && k < n; k++) {
+        bool late = c->clients.last_ns[k] > ends[(n - 1) / 2];
+        ok = find_jump(s, k, ends[late ? (n - 1) / 2 : n / 2], done, e);
+    }
+    free(ends);
+    free(done);
     return ok;
 }
 

@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from test_findings import FindingsCase, Load, seconds
+from test_findings import FindingsCase, Load, seconds, stamp
 
 
 class Causes(FindingsCase):
@@ -31,6 +31,24 @@ class Causes(FindingsCase):
         for key, wanted in (("start", 900), ("end", 960)):
             self.assertAlmostEqual(seconds(drop[key]), wanted, delta=1.5)
         self.assertAlmostEqual(drop["ratio"], .25, delta=.025)
+
+    def test_a_clock_that_jumps(self):
+        """It has one problem, and all that wrong times make is a consequence."""
+        for by in (4, -4):
+            load = Load(90, clients=4, threads=24, length_s=24)
+            lines = []
+            for line in load.rows().splitlines():
+                cells = line.split("\t")
+                if cells[3] == "client-2" and seconds(cells[9]) >= 9:
+                    cells[9], cells[11] = (stamp(round((seconds(cells[i]) + by) * 1e9)) for i in (9, 11))
+                lines.append("\t".join(cells))
+            path = self.tmp / "run.csv"
+            path.write_text("\n".join(lines) + "\n")
+            first, *others = json.loads(self.s3analyze("analyze", "--json", path).out)["findings"]
+            self.assertEqual((first["kind"], first["scope"]), ("clock-jump", {"client": "client-2"}))
+            self.assertAlmostEqual(first["evidence"]["by_ns"] / 1e9, by, delta=.3)
+            self.assertAlmostEqual(seconds(first["start"]), min(9, 9 + by), delta=1)
+            self.assertEqual([f["sentence"] for f in others if f["severity"] == "problem"], [])
 
     def prepared(self, get_fails=0):
         """PUT with errors, then GET of the same kind, perhaps."""
