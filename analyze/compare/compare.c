@@ -515,8 +515,8 @@ static bool fill(struct compare *c, const struct compare_options *o, struct err 
     if (!check_twins(c, o, e) || !compare_recorded(c, e))
         return false;
     compare_settings(c, NULL, COMPARE_AUTOTERM, COMPARE_MIXED, c->settings, &c->n_settings);
-    return fill_ops(c, o, e) && compare_judge(c, o, e) && warn_runs(c, o, e) &&
-           warn_by_second(c, e);
+    return fill_ops(c, o, e) && compare_judge(c, o, e) && compare_where(c, e) &&
+           warn_runs(c, o, e) && warn_by_second(c, e);
 }
 
 bool compare_run(struct compare *c, const struct compare_side *before,

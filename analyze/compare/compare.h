@@ -53,6 +53,7 @@ struct compare_span {
 struct compare_setting {
     enum compare_setting_kind kind;
     struct compare_span before, after;
+    bool is_outcome; /* how the runs ended, not what was asked for */
 };
 
 #define COMPARE_MAX_SETTINGS 12
@@ -92,6 +93,27 @@ struct compare_metric {
     bool gate_passes;
 };
 
+/* What carries a change of the durations of an operation: parts of it in which they changed, while
+ * they hardly did in the rest. */
+enum compare_carrier_kind {
+    COMPARE_AT_HOSTS,
+    COMPARE_FROM_CLIENTS,
+    COMPARE_IN_SIZES,
+    COMPARE_IN_TIME,
+    COMPARE_IN_TAIL,
+};
+
+struct compare_carrier {
+    enum compare_carrier_kind kind;
+    const char *name[2]; /* of hosts or clients; NULL: there is but one, or none has a name */
+    size_t size[2], n;   /* of size classes; n: how many of either there are */
+    double lo, hi;       /* seconds after the begin; the tail: lo is its share of the requests */
+    double frac; /* of the change of the mean duration; above 1: the rest went the other way */
+    double change, rest; /* of the mean duration there, and in the rest, as fractions */
+};
+
+#define COMPARE_MAX_CARRIERS 2
+
 struct compare_op {
     const char *op;
     size_t n_before, n_after;       /* runs that have it */
@@ -104,11 +126,35 @@ struct compare_op {
     struct stats_effect effect; /* of durations, all runs of a side together */
     /* Sizes differ between the sides: bytes/s follow from them, and objects/s lead. */
     bool sizes_differ;
+    /* A change of durations, whose carriers come sharpest first; its share of the change of all
+     * operations of a mixed run, NaN: there is but one. */
+    struct compare_carrier carriers[COMPARE_MAX_CARRIERS];
+    size_t n_carriers;
+    double share_of_change;
     bool has_clear;         /* some run has faults that can be left out */
     struct stats_cmp clear; /* the leading metric without them */
     struct compare_metric *metrics;
     size_t n_metrics;
 };
+
+/* The change of the values that are shown, as theta: reports show one estimate, that of both sides'
+ * centres, and an interval that holds it. */
+double compare_theta(const struct compare_metric *m);
+double compare_theta_lo(const struct compare_metric *m);
+double compare_theta_hi(const struct compare_metric *m);
+
+/* Whether a change is shown, or may be one if runs repeat well; and whether it is for the worse. */
+bool compare_is_changed(const struct compare_metric *m);
+bool compare_is_worse(const struct compare_metric *m);
+
+/* The metric of the whole operation; NULL: it is not on both sides. */
+const struct compare_metric *compare_metric_of(const struct compare_op *op, enum run_metric metric);
+
+/* Bytes/s of other object sizes: shown, and not judged. */
+static inline bool compare_is_unjudged(const struct compare_op *op, const struct compare_metric *m)
+{
+    return op->sizes_differ && m->metric == RUN_THROUGHPUT;
+}
 
 /* Whether reports show RUN_AVERAGE, ...: a median only where both sides have segments enough. */
 static inline bool compare_shows_rate(const struct compare_op *op, int rate)
@@ -180,6 +226,6 @@ bool compare_geomean(const struct compare *c, enum run_metric metric, double *be
 
 /* Settings that limit the comparison, of all operations and of the runs as wholes. */
 size_t compare_n_limits(const struct compare *c);
-bool compare_is_limit(enum compare_setting_kind kind);
+bool compare_is_limit(const struct compare_setting *s);
 
 #endif

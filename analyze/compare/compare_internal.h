@@ -19,6 +19,13 @@ bool compare_figures(const struct compare_side *side, const char *op, struct run
 /* Effect sizes of the durations of all runs together. */
 bool compare_effect(struct compare_op *op, const struct compare *c, struct err *e);
 
+/* Finds what carries the changes, after the verdicts. */
+bool compare_where(struct compare *c, struct err *e);
+
+/* Counts of the durations of all runs of a side, HIST_N_INDEXES of them, freed by the caller. */
+bool compare_side_counts(const struct compare_side *side, const char *op, uint64_t **count,
+                         bool *any, struct err *e);
+
 /* Chooses the family, adjusts p, and fills the verdicts and the gate's. */
 bool compare_judge(struct compare *c, const struct compare_options *o, struct err *e);
 

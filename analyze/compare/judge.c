@@ -18,7 +18,7 @@ static const struct compare_gate *gate_of(const struct compare_options *o, enum 
     return NULL;
 }
 
-static const struct compare_metric *metric_of(const struct compare_op *op, enum run_metric metric)
+const struct compare_metric *compare_metric_of(const struct compare_op *op, enum run_metric metric)
 {
     for (size_t i = 0; i < op->n_metrics; i++)
         if (op->metrics[i].part->kind == RUN_ALL && op->metrics[i].metric == metric)
@@ -26,10 +26,39 @@ static const struct compare_metric *metric_of(const struct compare_op *op, enum 
     return NULL;
 }
 
+double compare_theta(const struct compare_metric *m)
+{
+    double a = m->before.center, b = m->after.center;
+    return m->cmp.is_difference ? b - a : a > 0 && b > 0 ? log(b / a) : m->cmp.theta;
+}
+
+double compare_theta_lo(const struct compare_metric *m)
+{
+    return fmin(m->cmp.lo, compare_theta(m));
+}
+
+double compare_theta_hi(const struct compare_metric *m)
+{
+    return fmax(m->cmp.hi, compare_theta(m));
+}
+
+bool compare_is_changed(const struct compare_metric *m)
+{
+    double p = m->in_family ? m->p_holm : m->cmp.p;
+    if (m->verdict == STATS_DIFFERS)
+        return p < .05 && !(fabs(expm1(m->cmp.theta)) < m->delta);
+    return m->verdict == STATS_BETTER || m->verdict == STATS_WORSE;
+}
+
+bool compare_is_worse(const struct compare_metric *m)
+{
+    return (m->cmp.theta < 0) == metrics[m->metric].up_is_better;
+}
+
 static void choose_family(struct compare_op *op, const struct compare_options *o)
 {
     /* Objects stand in where there are no bytes, or bytes follow from sizes that differ. */
-    bool no_bytes = metric_of(op, RUN_THROUGHPUT) == NULL;
+    bool no_bytes = compare_metric_of(op, RUN_THROUGHPUT) == NULL;
     bool by_objects = no_bytes || op->sizes_differ;
     for (size_t i = 0; i < op->n_metrics; i++) {
         struct compare_metric *m = &op->metrics[i];
@@ -163,9 +192,9 @@ static size_t n_unmet(const struct compare_op *op, const struct compare_options 
     size_t n = 0;
     for (size_t i = 0; i < o->n_gates; i++) {
         enum run_metric metric = o->gates[i].metric;
-        if (metric == RUN_THROUGHPUT && metric_of(op, RUN_THROUGHPUT) == NULL)
+        if (metric == RUN_THROUGHPUT && compare_metric_of(op, RUN_THROUGHPUT) == NULL)
             metric = RUN_OBJECTS;
-        n += metrics[metric].kind != METRIC_DIFFERENCE && metric_of(op, metric) == NULL;
+        n += metrics[metric].kind != METRIC_DIFFERENCE && compare_metric_of(op, metric) == NULL;
     }
     return n;
 }

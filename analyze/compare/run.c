@@ -214,6 +214,52 @@ static bool add_parts(struct run_op *op, const struct dataset *d, const struct t
     return ok;
 }
 
+/* ---- Where the time went ---- */
+
+/* names: NULL: they have none. */
+static bool init_tallies(struct run_tallies *t, char *const *names, size_t n, struct err *e)
+{
+    if (!mem_cleared(&t->v, n + 1, e))
+        return false;
+    t->n = n;
+    for (size_t k = 0; names != NULL && k < n; k++)
+        if (!mem_text(&t->v[k].name, names[k], e))
+            return false;
+    return true;
+}
+
+static bool fill_tallies(struct run_op *op, const struct dataset *d, const struct table *t,
+                         const struct statistics *s, struct err *e)
+{
+    size_t n_times = (size_t)int64_min(s->duration_ns / RUN_TALLY_NS + 1, RUN_MAX_TIMES);
+
+    if (!init_tallies(&op->tally[RUN_BY_HOST], d->hosts.v, d->hosts.n, e) ||
+        !init_tallies(&op->tally[RUN_BY_CLIENT], d->clients.v, d->clients.n, e) ||
+        !init_tallies(&op->tally[RUN_BY_SIZE], NULL, ANALYSIS_N_SIZES, e) ||
+        !init_tallies(&op->tally[RUN_BY_TIME], NULL, n_times, e))
+        return false;
+    for (size_t i = 0; i < t->n; i++) {
+        int64_t since_ns = t->start[i] - s->start_ns;
+        if (table_failed(t, i) || since_ns < 0 || since_ns >= s->duration_ns)
+            continue;
+        const struct place *at = dataset_place(d, t, table_place(t, i));
+        size_t time = (size_t)(since_ns / RUN_TALLY_NS);
+        const size_t key[RUN_N_TALLIES] = {
+            [RUN_BY_HOST] = at->host,
+            [RUN_BY_CLIENT] = at->client,
+            [RUN_BY_SIZE] = analysis_size_class(packed_get(&t->bytes, i)),
+            [RUN_BY_TIME] = time < n_times ? time : n_times - 1,
+        };
+        double ns = (double)(table_end(t, i) - t->start[i]);
+        for (size_t kind = 0; kind < RUN_N_TALLIES; kind++) {
+            struct run_tally *to = &op->tally[kind].v[key[kind]];
+            to->n++;
+            to->ns += ns;
+        }
+    }
+    return true;
+}
+
 /* ---- One operation ---- */
 
 static const struct table *table_named(const struct dataset *d, const char *op)
@@ -240,7 +286,7 @@ static bool fill_op(struct run_op *op, const struct analysis *a, struct operatio
     if (s == NULL)
         return true;
     fill_values(&op->parts[0], s);
-    return fill_clear(op, &a->findings, t, s, e) &&
+    return fill_tallies(op, d, t, s, e) && fill_clear(op, &a->findings, t, s, e) &&
            (!with_parts ||
             (add_parts(op, d, t, s, RUN_HOST, e) && add_parts(op, d, t, s, RUN_SIZE, e)));
 }
@@ -411,6 +457,11 @@ void run_free(struct run *r)
         for (size_t i = 0; op->parts != NULL && i < op->n_parts; i++)
             free(op->parts[i].host);
         free(op->parts);
+        for (size_t kind = 0; kind < RUN_N_TALLIES; kind++) {
+            for (size_t i = 0; i < op->tally[kind].n; i++)
+                free(op->tally[kind].v[i].name);
+            free(op->tally[kind].v);
+        }
         statistics_free(op->report.statistics);
         free(op->rate);
         free(op->op);

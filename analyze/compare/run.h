@@ -27,6 +27,23 @@ struct run_part {
     struct run_value value[RUN_MAX_METRICS];
 };
 
+/* Successful requests of the active range, and the time that they took together: by host, by
+ * client, by size class, and by when they started after the range did. */
+enum run_tally_kind { RUN_BY_HOST, RUN_BY_CLIENT, RUN_BY_SIZE, RUN_BY_TIME, RUN_N_TALLIES };
+
+struct run_tally {
+    char *name; /* owned; NULL: none, as of a size class */
+    double n, ns;
+};
+
+struct run_tallies {
+    struct run_tally *v; /* n of them */
+    size_t n;
+};
+
+#define RUN_TALLY_NS  INT64_C(250000000) /* RUN_BY_TIME: of one of them */
+#define RUN_MAX_TIMES 14400              /* the last one has all that comes later */
+
 enum { RUN_AVERAGE, RUN_FASTEST, RUN_MEDIAN, RUN_SLOWEST, RUN_N_RATES };
 enum { RUN_MEAN, RUN_Q50, RUN_Q90, RUN_Q99, RUN_BEST, RUN_WORST, RUN_N_TIMES };
 
@@ -52,6 +69,7 @@ struct run_op {
     const char *why_no_rates; /* by second: why there is no throughput; NULL: there is */
     struct run_part *parts;   /* the whole operation first */
     size_t n_parts;
+    struct run_tallies tally[RUN_N_TALLIES]; /* without any: of sums and aggregates */
     /* Of an aggregated capture: bytes or, without any, objects of n_rates successive seconds. */
     double *rate;
     size_t n_rates;

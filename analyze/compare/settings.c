@@ -16,6 +16,9 @@
 #define SIZE_TOLERANCE  .05
 #define SHARE_TOLERANCE .05
 
+/* Durations differ so much by chance, as a fraction. */
+#define MOST_SPREAD .1
+
 /* Adds one run's value to a side. */
 static void span_add(struct compare_span *s, double value, bool several, bool *any)
 {
@@ -104,14 +107,36 @@ static bool side_span(const struct compare_side *side, const char *op,
     return any;
 }
 
+/* Durations that hardly differ were the same before they were rounded or the last request ended;
+ * autoterm ends runs when it has seen enough, and runs of one number of requests when they have
+ * done them. */
+static bool is_outcome(const struct compare *c, const char *op, const struct compare_setting *s)
+{
+    struct compare_span a, b;
+    double lo = fmin(s->before.lo, s->after.lo), hi = fmax(s->before.hi, s->after.hi);
+
+    if (s->kind != COMPARE_DURATION_S)
+        return false;
+    for (size_t i = 0; i < compare_n_runs(c); i++)
+        if (compare_nth_run(c, i)->autoterm)
+            return true;
+    return hi - lo <= fmax(1, MOST_SPREAD * hi) ||
+           (side_span(&c->before, op, COMPARE_OPERATIONS, &a) &&
+            side_span(&c->after, op, COMPARE_OPERATIONS, &b) && a.lo == a.hi && b.lo == b.hi &&
+            a.lo == b.lo);
+}
+
 void compare_settings(const struct compare *c, const char *op, enum compare_setting_kind first,
                       enum compare_setting_kind last, struct compare_setting *out, size_t *n)
 {
     for (int kind = (int)first; kind <= (int)last; kind++) {
         struct compare_setting s = {.kind = (enum compare_setting_kind)kind};
         if (side_span(&c->before, op, s.kind, &s.before) &&
-            side_span(&c->after, op, s.kind, &s.after) && spans_differ(s.kind, &s.before, &s.after))
+            side_span(&c->after, op, s.kind, &s.after) &&
+            spans_differ(s.kind, &s.before, &s.after)) {
+            s.is_outcome = is_outcome(c, op, &s);
             out[(*n)++] = s;
+        }
     }
 }
 
@@ -169,9 +194,9 @@ bool compare_recorded(struct compare *c, struct err *e)
     return true;
 }
 
-bool compare_is_limit(enum compare_setting_kind kind)
+bool compare_is_limit(const struct compare_setting *s)
 {
-    return kind != COMPARE_OPERATIONS;
+    return s->kind != COMPARE_OPERATIONS && !s->is_outcome;
 }
 
 size_t compare_n_limits(const struct compare *c)
@@ -181,7 +206,7 @@ size_t compare_n_limits(const struct compare *c)
         n += c->options[i].is_limit;
     for (size_t k = 0; k < c->n_ops; k++)
         for (size_t i = 0; i < c->ops[k].n_settings; i++)
-            n += compare_is_limit(c->ops[k].settings[i].kind);
+            n += compare_is_limit(&c->ops[k].settings[i]);
     return n;
 }
 
@@ -225,8 +250,8 @@ bool compare_figures(const struct compare_side *side, const char *op, struct run
     return true;
 }
 
-static bool side_counts(const struct compare_side *side, const char *op, uint64_t **count,
-                        bool *any, struct err *e)
+bool compare_side_counts(const struct compare_side *side, const char *op, uint64_t **count,
+                         bool *any, struct err *e)
 {
     *any = false;
     if (!mem_cleared(count, HIST_N_INDEXES, e))
@@ -244,8 +269,8 @@ bool compare_effect(struct compare_op *op, const struct compare *c, struct err *
 {
     uint64_t *a = NULL, *b = NULL;
     bool any_a = false, any_b = false;
-    bool ok = side_counts(&c->before, op->op, &a, &any_a, e) &&
-              side_counts(&c->after, op->op, &b, &any_b, e);
+    bool ok = compare_side_counts(&c->before, op->op, &a, &any_a, e) &&
+              compare_side_counts(&c->after, op->op, &b, &any_b, e);
 
     op->has_effect = ok && any_a && any_b;
     if (op->has_effect)

@@ -9,11 +9,12 @@
 const char *compare_words_verdict_code(const struct compare_metric *m);
 
 struct compare_words_text {
-    char s[320];
+    char s[1024];
 };
 
 /* "inconclusive (MDE 12%)" */
-struct compare_words_text compare_words_verdict(const struct compare_metric *m);
+struct compare_words_text compare_words_verdict(const struct compare_op *op,
+                                                const struct compare_metric *m);
 
 /* What the verdict rests on: "Mann-Whitney, exact", "within-run errors and run CV 2%" ... */
 struct compare_words_text compare_words_assumption(const struct compare_metric *m);
@@ -30,11 +31,8 @@ struct compare_words_row {
     char metric[24], before[112], after[112], change[48], ci[128], p[48];
     struct compare_words_text verdict;
 };
-struct compare_words_row compare_words_row(const struct compare_metric *m);
-
-/* The heading of the changes: what estimates them, where it is not the ratio of the values shown.
- */
-const char *compare_words_change(const struct compare_op *op);
+struct compare_words_row compare_words_row(const struct compare_op *op,
+                                           const struct compare_metric *m);
 
 /* "-18.07%"; "-" where either figure is unknown or the first one is no positive number. */
 struct units_text compare_words_percent(double before, double after);
@@ -48,8 +46,14 @@ struct compare_words_text compare_words_notes(const struct compare *c);
 extern const char compare_words_ci[], compare_words_p[], compare_words_mde[],
     compare_words_break_even[];
 
-/* The answer in one line of at most `width` characters where that is possible. */
-struct compare_words_text compare_words_answer(const struct compare *c, size_t width);
+/* The answer in a few sentences, the same in all formats: what became worse first, operation by
+ * operation, with its 95 % interval, what could not be seen, durations, and where a change lives.
+ */
+struct compare_words_text compare_words_answer(const struct compare *c);
+
+/* "no change shown", or the change: what a card says of a metric first. */
+struct compare_words_text compare_words_short(const struct compare_op *op,
+                                              const struct compare_metric *m);
 
 /* How often a request after is faster than one before, of an operation that has this effect. */
 struct compare_words_text compare_words_effect(const struct compare *c,

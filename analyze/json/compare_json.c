@@ -3,6 +3,7 @@
 #include "analyze/compare/words.h"
 #include "analyze/report/compare_sheet.h"
 #include "analyze/json/json_internal.h"
+#include "analyze/requests/sample.h"
 #include "analyze/write/json.h"
 
 #include <math.h>
@@ -54,7 +55,7 @@ static void put_settings(struct json_out *w, const struct compare_setting *setti
         JSON_PUT(w, "setting", names[settings[i].kind]);
         put_span(w, "before", &settings[i].before);
         put_span(w, "after", &settings[i].after);
-        JSON_PUT(w, "limits_comparison", compare_is_limit(settings[i].kind));
+        JSON_PUT(w, "limits_comparison", compare_is_limit(&settings[i]));
     }
 }
 
@@ -119,7 +120,8 @@ static void put_effect(struct json_out *w, const struct compare_metric *m)
     }
 }
 
-static void put_metric(struct json_out *w, const struct compare_metric *m)
+static void put_metric(struct json_out *w, const struct compare_op *op,
+                       const struct compare_metric *m)
 {
     const struct run_part *part = m->part;
     bool is_size = part->kind == RUN_SIZE;
@@ -133,11 +135,13 @@ static void put_metric(struct json_out *w, const struct compare_metric *m)
     put_values(w, "before", &m->before);
     put_values(w, "after", &m->after);
     put_effect(w, m);
+    JSON_PUT(w, "change", effect(m, compare_theta(m)));
+    json_put_bool(w, "is_judged", !compare_is_unjudged(op, m));
     JSON_PUT_IF(w, "p", m->cmp.ok, m->cmp.p);
     JSON_PUT(w, "p_holm", m->p_holm);
     json_put_bool(w, "exploratory", !m->in_family);
     JSON_PUT(w, "verdict", compare_words_verdict_code(m));
-    JSON_PUT(w, "verdict_text", compare_words_verdict(m).s);
+    JSON_PUT(w, "verdict_text", compare_words_verdict(op, m).s);
     JSON_PUT_IF(w, "delta_frac", m->delta > 0, m->delta);
     JSON_MEMBERS(w, m, beyond_delta, mde_frac);
     JSON_PUT(w, "break_even_run_cv_frac", m->cmp.break_even);
@@ -149,6 +153,32 @@ static void put_metric(struct json_out *w, const struct compare_metric *m)
         JSON_PUT(w, "passes", m->gate_passes);
         json_out_end(w);
     }
+}
+
+/* What carries a change of durations. */
+static void put_carrier(struct json_out *w, const struct compare_carrier *x)
+{
+    static const char *const kinds[] = {
+        [COMPARE_AT_HOSTS] = "hosts", [COMPARE_FROM_CLIENTS] = "clients",
+        [COMPARE_IN_SIZES] = "sizes", [COMPARE_IN_TIME] = "time",
+        [COMPARE_IN_TAIL] = "tail",
+    };
+
+    JSON_PUT(w, "kind", kinds[x->kind]);
+    if (x->kind == COMPARE_AT_HOSTS || x->kind == COMPARE_FROM_CLIENTS) {
+        JSON_ARRAY(w, "names", i, x->n)
+            JSON_PUT(w, NULL, x->name[i]);
+    }
+    if (x->kind == COMPARE_IN_SIZES) {
+        JSON_ARRAY(w, "min_bytes_of_classes", i, x->n)
+            JSON_PUT(w, NULL, analysis_size_edges[x->size[i]]);
+    }
+    JSON_PUT_IF(w, "from_s", x->kind == COMPARE_IN_TIME, x->lo);
+    JSON_PUT_IF(w, "to_s", x->kind == COMPARE_IN_TIME, x->hi);
+    JSON_PUT_IF(w, "slowest_frac", x->kind == COMPARE_IN_TAIL, x->lo);
+    JSON_PUT(w, "of_change_frac", x->frac);
+    JSON_PUT(w, "change_frac", x->change);
+    JSON_PUT(w, "change_elsewhere_frac", x->rest);
 }
 
 static void put_op(struct json_out *w, const struct compare_op *op)
@@ -164,6 +194,9 @@ static void put_op(struct json_out *w, const struct compare_op *op)
         JSON_PUT(w, "p_after_less", op->effect.p_b_less);
         json_out_end(w);
     }
+    JSON_OBJECTS(w, "where", i, op->n_carriers)
+        put_carrier(w, &op->carriers[i]);
+    JSON_PUT(w, "share_of_change_frac", op->share_of_change);
     if (json_out_open(w, "without_faults", op->has_clear)) {
         JSON_PUT(w, "metric", metrics[compare_leading(op)->metric].name);
         JSON_PUT(w, "ratio", exp(op->clear.theta));
@@ -172,7 +205,7 @@ static void put_op(struct json_out *w, const struct compare_op *op)
         json_out_end(w);
     }
     JSON_OBJECTS(w, "metrics", i, op->n_metrics)
-        put_metric(w, &op->metrics[i]);
+        put_metric(w, op, &op->metrics[i]);
 }
 
 static void put_noise(struct json_out *w, const struct compare *c)
@@ -248,7 +281,7 @@ bool compare_json(const struct compare *c, FILE *f, struct err *e)
         put_op(&w, &c->ops[k]);
     put_geomeans(&w, c);
     JSON_PUT(&w, "n_faulty_runs", compare_n_faulty(c));
-    JSON_PUT(&w, "answer", compare_words_answer(c, SIZE_MAX).s);
+    JSON_PUT(&w, "answer", compare_words_answer(c).s);
     JSON_PUT_IF(&w, "gate", c->has_gate, gate_result(c));
     json_out_array(&w, "notes");
     bool ok = compare_sheet_tell_notes(c, put_note, &w, e);

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ANSWER_MAX   240 /* characters of the answer */
 #define COUNT(names) (sizeof(names) / sizeof *(names))
 
 static const struct html_definition definitions[] = {
@@ -103,14 +102,15 @@ static bool put_first(FILE *f, const struct compare *c, struct err *e)
     bool limited = c->n_warnings > 0 || compare_n_limits(c) > 0;
     struct sheet s = {0};
 
-    html_within(f, "<section id=\"first\">\n<p class=\"headline\">",
-                compare_words_answer(c, ANSWER_MAX).s, "</p>\n");
+    html_within(f, "<section id=\"first\">\n<p class=\"headline\">", compare_words_answer(c).s,
+                "</p>\n");
     put_badge(f, c);
     compare_sheet_faults(&s, c);
     compare_sheet_gate(&s, c);
     bool ok = html_page_sheet(&s, f, "first", e);
     fprintf(f, "<details class=\"more\"%s><summary>What was compared</summary>\n",
             limited ? " open" : "");
+    compare_sheet_limits(&s, c);
     compare_sheet_runs(&s, c);
     ok = ok && html_page_sheet(&s, f, "runs", e);
     fputs("</details>\n</section>\n", f);
@@ -129,14 +129,14 @@ static void put_cards(FILE *f, const struct compare *c, const size_t *order)
             const struct compare_metric *m = &op->metrics[i];
             if (!m->in_family || m->part->kind != RUN_ALL)
                 continue;
-            struct compare_words_row r = compare_words_row(m);
+            struct compare_words_row r = compare_words_row(op, m);
             fprintf(f, "<div class=\"card\"><span>");
             html_textf(f, "%s %s", op->op, r.metric);
             fprintf(f, "</span><b class=\"%s\"", verdict_class(m));
-            html_within(f, ">", r.change, "</b>");
-            html_element(f, "span", "%s", r.verdict.s);
+            html_within(f, ">", compare_words_short(op, m).s, "</b>");
+            html_element(f, "span", "%s -> %s, %s", r.before, r.after, r.change);
             html_element(f, "span", "95%% CI %s", r.ci);
-            html_element(f, "span", "%s to %s", r.before, r.after);
+            html_element(f, "span", "%s", r.verdict.s);
             fputs("</div>\n", f);
         }
         fputs("</div>\n", f);
@@ -155,6 +155,7 @@ static bool put_op(FILE *f, const struct compare *c, size_t k, const struct html
     snprintf(section, sizeof section, "op%zu", k);
     fprintf(f, "<h2 id=\"%s\"", section);
     html_within(f, ">", c->ops[k].op, "</h2>\n");
+    compare_sheet_metrics(&s, c, k);
     compare_sheet_op(&s, c, k);
     return html_page_sheet(&s, f, section, e) &&
            html_page_charts(f, charts, section, -1, c->ops[k].op, e);
@@ -218,7 +219,7 @@ bool compare_html(const struct compare *c, const struct plot_traces *traces, con
 
     if (ok) {
         html_charts_draw(&charts);
-        ok = html_page_begin(f, &charts, title, compare_words_answer(c, ANSWER_MAX).s, e);
+        ok = html_page_begin(f, &charts, title, compare_words_answer(c).s, e);
         put_header(f, c, words);
         ok = ok && put_first(f, c, e);
         fputs("<section id=\"summary\">", f);

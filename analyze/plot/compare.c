@@ -493,9 +493,9 @@ static bool write_change(FILE *f, const void *ctx, const char *title)
             const struct compare_metric *m = &c->ops[k].metrics[i];
             if (!is_drawn(m))
                 continue;
-            struct compare_words_row words = compare_words_row(m);
-            const double v[] = {pct_of(m->cmp.theta), pct_of(m->cmp.lo), pct_of(m->cmp.hi),
-                                -100 * m->delta, 100 * m->delta};
+            struct compare_words_row words = compare_words_row(&c->ops[k], m);
+            const double v[] = {pct_of(compare_theta(m)), pct_of(compare_theta_lo(m)),
+                                pct_of(compare_theta_hi(m)), -100 * m->delta, 100 * m->delta};
             for (size_t j = 0; j < 5; j++) {
                 least = v[j] < least ? v[j] : least;
                 most = v[j] > most ? v[j] : most;

@@ -39,13 +39,14 @@ static void put_names(const struct rows *r, const char *op, const char *part, co
     csv_out_text(r->f, metric, r->style);
 }
 
-static void put_metric(const struct rows *r, const char *op, const struct compare_metric *m)
+static void put_metric(const struct rows *r, const struct compare_op *op,
+                       const struct compare_metric *m)
 {
     const struct stats_cmp *c = &m->cmp;
     bool ratio = !c->is_difference;
     FILE *f = r->f;
 
-    put_names(r, op, compare_words_part(m->part).s, metrics[m->metric].name);
+    put_names(r, op->op, compare_words_part(m->part).s, metrics[m->metric].name);
     put_side(f, &m->before);
     put_side(f, &m->after);
     put_number(f, ratio ? exp(c->theta) : NAN);
@@ -59,11 +60,12 @@ static void put_metric(const struct rows *r, const char *op, const struct compar
     put_number(f, c->break_even);
     put_number(f, m->mde_frac);
     fprintf(f, ",%s,", compare_words_verdict_code(m));
-    csv_out_text(f, compare_words_verdict(m).s, r->style);
+    csv_out_text(f, compare_words_verdict(op, m).s, r->style);
     fputc(',', f);
     csv_out_text(f, compare_words_assumption(m).s, r->style);
     put_number(f, m->before.spread_frac);
     put_number(f, m->after.spread_frac);
+    put_number(f, ratio ? exp(compare_theta(m)) : compare_theta(m));
     fputc('\n', f);
 }
 
@@ -77,7 +79,7 @@ static void put_figure(const struct rows *r, const char *op, const char *part, c
     put_number(r->f, after);
     fputs(",,,", r->f);
     put_number(r->f, after / before);
-    fputs(",,,,,,,,,,,,,,\n", r->f);
+    fputs(",,,,,,,,,,,,,,,\n", r->f);
 }
 
 static void put_note(void *ctx, const char *op, const char *sentence)
@@ -87,7 +89,7 @@ static void put_note(void *ctx, const char *op, const char *sentence)
     put_names(r, op, "", "note");
     fputs(",,,,,,,,,,,,,,,,,,,,", r->f);
     csv_out_text(r->f, sentence, r->style);
-    fputs(",,,\n", r->f);
+    fputs(",,,,\n", r->f);
 }
 
 bool compare_csv(const struct compare *c, bool safe, FILE *f, struct err *e)
@@ -100,11 +102,11 @@ bool compare_csv(const struct compare *c, bool safe, FILE *f, struct err *e)
     fputs("op,part,metric,before,before_lo,before_hi,before_runs,after,after_lo,after_hi,after_"
           "runs,ratio,ratio_lo,ratio_hi,difference,difference_lo,difference_hi,p,p_holm,break_even_"
           "run_cv,mde,verdict,verdict_text,method,before_"
-          "spread,after_spread\n",
+          "spread,after_spread,change\n",
           f);
     for (size_t k = 0; k < c->n_ops; k++)
         for (size_t i = 0; i < c->ops[k].n_metrics; i++)
-            put_metric(&r, c->ops[k].op, &c->ops[k].metrics[i]);
+            put_metric(&r, &c->ops[k], &c->ops[k].metrics[i]);
     for (size_t k = 0; k < c->n_ops; k++)
         for (size_t i = 0; compare_sheet_figure(&c->ops[k], i, &x); i++)
             if (x.present)
@@ -115,6 +117,6 @@ bool compare_csv(const struct compare *c, bool safe, FILE *f, struct err *e)
         snprintf(part, sizeof part, "geometric mean over %zu operations", mean.n_ops);
         put_figure(&r, "", part, metrics[i].name, mean.before, mean.after);
     }
-    put_note(&r, "", compare_words_answer(c, SIZE_MAX).s);
+    put_note(&r, "", compare_words_answer(c).s);
     return compare_sheet_tell_notes(c, put_note, &r, e);
 }

@@ -6,8 +6,10 @@
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- What happened in the runs ---- */
@@ -15,7 +17,50 @@
 #define MIB        0x1p20
 #define MAX_LISTED 10 /* findings in brief text */
 
-/* Problems, or notices. */
+/* The last part of a path, without what says that it is a capture. */
+static struct compare_words_text run_name(const struct run *r)
+{
+    static const char *const ends[] = {".zst", ".csv", ".json"};
+    struct compare_words_text t = {""};
+    const char *name = strrchr(r->path, '/');
+
+    snprintf(t.s, sizeof t.s, "%.200s", name != NULL ? name + 1 : r->path);
+    for (size_t i = 0; i < 3; i++) {
+        size_t n = strlen(t.s), n_end = strlen(ends[i]);
+        if (n > n_end && strcmp(t.s + n - n_end, ends[i]) == 0)
+            t.s[n - n_end] = '\0';
+    }
+    return t;
+}
+
+/* Runs of a side that have a finding of the kind. */
+static size_t n_with(const struct compare_side *side, const struct finding *like)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < side->n; i++) {
+        const struct findings *all = &side->runs[i].findings;
+        size_t k = 0;
+
+        while (k < all->n && all->v[k].kind != like->kind)
+            k++;
+        n += k < all->n;
+    }
+    return n;
+}
+
+static bool was_told(const struct compare *c, size_t run, size_t finding)
+{
+    const struct finding *x = &compare_nth_run(c, run)->findings.v[finding];
+    for (size_t i = 0; i <= run; i++) {
+        const struct findings *all = &compare_nth_run(c, i)->findings;
+        for (size_t k = 0; k < (i < run ? all->n : finding); k++)
+            if (all->v[k].kind == x->kind)
+                return true;
+    }
+    return false;
+}
+
+/* Problems, or notices. What several runs have in common is told once, the worst of it. */
 static void put_findings(struct sheet *s, const struct compare *c, bool faults)
 {
     size_t n = 0;
@@ -28,10 +73,21 @@ static void put_findings(struct sheet *s, const struct compare *c, bool faults)
             const struct finding *x = &r->findings.v[k];
             if (run_is_fault(x) != faults)
                 continue;
-            s->when = n++ < MAX_LISTED ? SHEET_ALWAYS : SHEET_DETAIL;
-            sheet_item(s, faults ? TEXT_WARNING : TEXT_PLAIN, "%s: %s%s%s: %s",
-                       headline_severity(x), side->name, side->n > 1 ? ", " : "",
-                       side->n > 1 ? r->path : "", x->sentence);
+            size_t n_before = n_with(&c->before, x), n_after = n_with(&c->after, x);
+            bool is_common = !c->single && n_before + n_after > 1;
+            enum text_style style = faults ? TEXT_WARNING : TEXT_PLAIN;
+
+            if (is_common && !was_told(c, i, k)) {
+                s->when = SHEET_BRIEF;
+                sheet_item(s, style,
+                           "%s in %zu of %zu runs of %s and %zu of %zu of %s, as in %s: %s",
+                           headline_severity(x), n_before, c->before.n, c->before.name, n_after,
+                           c->after.n, c->after.name, run_name(r).s, x->sentence);
+            }
+            s->when = !is_common && n < MAX_LISTED ? SHEET_ALWAYS : SHEET_DETAIL;
+            n += !is_common;
+            sheet_item(s, style, "%s: %s%s%s: %s", headline_severity(x), side->name,
+                       side->n > 1 ? ", " : "", side->n > 1 ? r->path : "", x->sentence);
         }
     }
     s->when = SHEET_BRIEF;
@@ -52,14 +108,65 @@ void compare_sheet_faults(struct sheet *s, const struct compare *c)
 
 /* ---- The runs ---- */
 
+#define MAX_NAMED 4 /* runs of a side */
+
+/* Whether the name of `b` is that of `a` with the next number at its end. */
+static bool is_next(const struct run *a, const struct run *b)
+{
+    struct compare_words_text x = run_name(a), y = run_name(b);
+    size_t n_x = strcspn(x.s, "0123456789"), n_y = strcspn(y.s, "0123456789");
+    size_t from_x = strlen(x.s), from_y = strlen(y.s);
+
+    if (n_x == from_x || n_y == from_y)
+        return false;
+    while (from_x > 0 && strchr("0123456789", x.s[from_x - 1]) != NULL)
+        from_x--;
+    while (from_y > 0 && strchr("0123456789", y.s[from_y - 1]) != NULL)
+        from_y--;
+    return from_x == from_y && x.s[from_x] != '\0' && y.s[from_y] != '\0' &&
+           strncmp(x.s, y.s, from_x) == 0 &&
+           strtod(y.s + from_y, NULL) == strtod(x.s + from_x, NULL) + 1;
+}
+
+/* "ab-before-1..6", "monday, tuesday, and 7 more" */
+static struct compare_words_text run_names(const struct compare_side *side)
+{
+    struct compare_words_text t = {""};
+    size_t n_shown = 0;
+
+    for (size_t i = 0, next; i < side->n; i = next) {
+        size_t n = strlen(t.s);
+        for (next = i + 1; next < side->n && is_next(&side->runs[next - 1], &side->runs[next]);)
+            next++;
+        if (n_shown++ == MAX_NAMED) {
+            snprintf(t.s + n, sizeof t.s - n, ", and %zu more", side->n - i);
+            break;
+        }
+        struct compare_words_text first = run_name(&side->runs[i]);
+        struct compare_words_text last = run_name(&side->runs[next - 1]);
+        size_t same = 0; /* up to the number */
+        for (size_t k = 0; first.s[k] != '\0' && first.s[k] == last.s[k]; k++)
+            same = strchr("0123456789", first.s[k]) == NULL ? k + 1 : same;
+        snprintf(t.s + n, sizeof t.s - n, "%s%.120s%s%.40s", n > 0 ? ", " : "", first.s,
+                 next - i > 1 ? ".." : "", next - i > 1 ? last.s + same : "");
+    }
+    return t;
+}
+
+/* In one line, and with -v each run. */
 static void put_side(struct sheet *s, const struct compare_side *side)
 {
+    if (side->n > 1) {
+        sheet_line(s, TEXT_PLAIN, "%s: %zu runs, %s", side->name, side->n, run_names(side).s);
+        s->when = SHEET_DETAIL;
+    }
     for (size_t i = 0; i < side->n; i++) {
         const struct run *r = &side->runs[i];
 
         sheet_line(s, TEXT_PLAIN, "%s: %s, %s", side->name, r->path,
                    figures_run(r->n_rows, r->start_ns, r->end_ns - r->start_ns).s);
     }
+    s->when = SHEET_ALWAYS;
 }
 
 static void put_difference(struct sheet *s, const char *what, const char *change, bool is_limit)
@@ -81,18 +188,49 @@ static void put_settings(struct sheet *s, const struct compare_setting *v, size_
 {
     for (size_t i = 0; i < n; i++)
         put_difference(s, compare_words_setting(v[i].kind), compare_words_setting_change(&v[i]).s,
-                       compare_is_limit(v[i].kind));
+                       compare_is_limit(&v[i]));
 }
 
-void compare_sheet_runs(struct sheet *s, const struct compare *c)
+/* Preparations are details. */
+static bool is_shown(const struct compare *c, const struct compare_op *op)
 {
-    put_side(s, &c->before);
-    put_side(s, &c->after);
+    return !op->is_preparation || c->n_ops == 1;
+}
+
+/* "GET concurrency, object size; option tls": what the values stand at below. */
+static struct compare_words_text limits_of(const struct compare *c)
+{
+    struct compare_words_text t = {""};
+
+    for (size_t k = 0; k < c->n_ops; k++)
+        for (size_t i = 0, n_op = 0; i < c->ops[k].n_settings; i++) {
+            const struct compare_setting *x = &c->ops[k].settings[i];
+            size_t n = strlen(t.s);
+            const char *name = compare_words_setting(x->kind);
+
+            if (!compare_is_limit(x) || !is_shown(c, &c->ops[k]))
+                continue;
+            snprintf(t.s + n, sizeof t.s - n, "%s%.24s%s%c%s",
+                     n == 0     ? ""
+                     : n_op > 0 ? ", "
+                                : "; ",
+                     n_op > 0 ? "" : c->ops[k].op, n_op > 0 ? "" : " ", tolower(name[0]), name + 1);
+            n_op++;
+        }
+    return t;
+}
+
+void compare_sheet_limits(struct sheet *s, const struct compare *c)
+{
+    struct compare_words_text limits = limits_of(c);
+
     put_settings(s, c->settings, c->n_settings);
     for (size_t i = 0; i < c->n_options; i++)
         put_option(s, &c->options[i]);
     if (compare_n_limits(c) > 0)
-        sheet_line(s, TEXT_WARNING, "Warning: %s.", compare_words_limited);
+        sheet_line(s, TEXT_WARNING, "Warning: %s%s%s%s.", compare_words_limited,
+                   limits.s[0] != '\0' ? " (" : "", limits.s,
+                   limits.s[0] != '\0' ? ", below)" : "");
     for (size_t i = 0; i < c->n_warnings; i++)
         sheet_line(s, TEXT_WARNING, "Warning: %s.", c->warnings[i].message);
     if (!isnan(c->run_cv_frac))
@@ -100,6 +238,12 @@ void compare_sheet_runs(struct sheet *s, const struct compare *c)
     if (c->n_history > 0)
         sheet_line(s, TEXT_PLAIN, "Noise between runs: from %zu earlier runs.", c->n_history);
     put_findings(s, c, false);
+}
+
+void compare_sheet_runs(struct sheet *s, const struct compare *c)
+{
+    put_side(s, &c->before);
+    put_side(s, &c->after);
 }
 
 /* ---- An operation ---- */
@@ -154,31 +298,64 @@ static void side_heading(struct sheet *s, const struct compare_side *side, size_
         sheet_cell(s, "%s", side->name);
 }
 
-static void put_metrics(struct sheet *s, const struct compare *c, const struct compare_op *op)
+static void put_rows(struct sheet *s, const struct compare_op *op)
 {
     const struct run_part *part = NULL;
 
-    sheet_table(s, "lrrrlw", "");
-    SHEET_HEADINGS(s, "");
-    side_heading(s, &c->before, op->n_before);
-    side_heading(s, &c->after, op->n_after);
-    SHEET_CELLS(s, compare_words_change(op), "95% CI", "Verdict");
     for (size_t i = 0; i < op->n_metrics; i++) {
         const struct compare_metric *m = &op->metrics[i];
-        const struct compare_words_row r = compare_words_row(m);
-        bool follows = op->sizes_differ && m->metric == RUN_THROUGHPUT;
+        const struct compare_words_row r = compare_words_row(op, m);
 
         if (m->part != part && m->part->kind != RUN_ALL)
             sheet_span(s, TEXT_HEADING, "%s", compare_words_part(m->part).s);
         part = m->part;
-        SHEET_ROW(s, follows ? TEXT_FAINT : style_of(m), r.metric, r.before, r.after, r.change,
-                  r.ci);
-        sheet_cell(s, "%s%s%s", m->cmp.ok ? r.p : "", m->cmp.ok ? " " : "", r.verdict.s);
+        SHEET_ROW(s, compare_is_unjudged(op, m) ? TEXT_FAINT : style_of(m), r.metric, r.before,
+                  r.after, r.change, r.p, r.ci, r.verdict.s);
     }
-    s->when = SHEET_DETAIL;
-    for (size_t i = 0; i < op->n_metrics; i++)
-        put_method(s, op, i);
+}
+
+static void put_headings(struct sheet *s, const struct compare *c, const struct compare_op *op)
+{
+    sheet_table(s, "lrrrlLW", "");
+    SHEET_HEADINGS(s, op != NULL ? op->op : "");
+    side_heading(s, &c->before, op != NULL ? op->n_before : 1);
+    side_heading(s, &c->after, op != NULL ? op->n_after : 1);
+    SHEET_CELLS(s, "Change", "p", "95% CI", "Verdict");
+}
+
+void compare_sheet_table(struct sheet *s, const struct compare *c)
+{
+    const struct compare_op *only = NULL;
+    size_t n = 0, n_shown = 0;
+
+    for (size_t k = 0; k < c->n_ops; k++)
+        if (c->ops[k].n_metrics > 0) {
+            n++;
+            n_shown += is_shown(c, &c->ops[k]);
+            only = n_shown == 1 && is_shown(c, &c->ops[k]) ? &c->ops[k] : only;
+        }
+    if (n_shown > 0)
+        put_headings(s, c, n_shown == 1 ? only : NULL);
+    /* What the runs were made for first. */
+    for (int preparation = 0; n_shown > 0 && preparation < 2; preparation++)
+        for (size_t k = 0; k < c->n_ops; k++) {
+            const struct compare_op *op = &c->ops[k];
+            if (op->n_metrics == 0 || is_shown(c, op) == (preparation == 1))
+                continue;
+            s->when = preparation == 1 ? SHEET_DETAIL : SHEET_ALWAYS;
+            if (n > 1 && !(n_shown == 1 && op == only))
+                sheet_span(s, TEXT_HEADING, "%s", op->op);
+            put_rows(s, op);
+        }
     s->when = SHEET_ALWAYS;
+}
+
+void compare_sheet_metrics(struct sheet *s, const struct compare *c, size_t k)
+{
+    if (c->ops[k].n_metrics == 0)
+        return;
+    put_headings(s, c, &c->ops[k]);
+    put_rows(s, &c->ops[k]);
 }
 
 static bool has_metric(const struct compare_op *op, enum run_metric metric)
@@ -278,22 +455,27 @@ void compare_sheet_op(struct sheet *s, const struct compare *c, size_t k)
 {
     const struct compare_op *op = &c->ops[k];
 
+    s->when = is_shown(c, op) ? SHEET_ALWAYS : SHEET_DETAIL;
     sheet_title(s, "Operation: %s", op->op);
     put_settings(s, op->settings, op->n_settings);
     if (op->sizes_differ)
         sheet_line(s, TEXT_PLAIN,
                    "Object sizes differ: objects/s are compared; bytes/s follow from the sizes.");
-    if (op->n_metrics > 0)
-        put_metrics(s, c, op);
-    else
+    if (op->n_metrics == 0)
         sheet_line(s, TEXT_FAINT, "Nothing to compare: no figure that both sides have.");
+    enum sheet_when when = s->when;
+    s->when = SHEET_DETAIL;
+    for (size_t i = 0; i < op->n_metrics; i++)
+        put_method(s, op, i);
     if (op->has_effect)
         sheet_line(s, TEXT_PLAIN, "%s", compare_words_effect(c, op).s);
+    s->when = when;
     if (op->n_metrics == 0 || op->metrics[0].before.too_thin == NULL ||
         op->metrics[0].after.too_thin == NULL) {
         put_rates(s, op);
         put_figures(s, c, op);
     }
+    s->when = SHEET_ALWAYS;
 }
 
 /* ---- The whole ---- */
@@ -310,6 +492,7 @@ void compare_sheet_means(struct sheet *s, const struct compare *c)
 
     if (c->n_ops < 2 || c->single)
         return;
+    s->when = SHEET_DETAIL;
     sheet_table(s, "lrrr", "Geometric mean over the operations");
     SHEET_HEADINGS(s, "", c->before.name, c->after.name, "Change");
     for (size_t i = 0; i < n_metrics; i++) {
@@ -320,6 +503,7 @@ void compare_sheet_means(struct sheet *s, const struct compare *c)
         SHEET_CELLS(s, metrics[i].text(x.before).s, metrics[i].text(x.after).s,
                     compare_words_percent(x.before, x.after).s);
     }
+    s->when = SHEET_ALWAYS;
 }
 
 static bool any_verdict(const struct compare *c, enum stats_verdict verdict)
@@ -334,16 +518,18 @@ static bool any_verdict(const struct compare *c, enum stats_verdict verdict)
 void compare_sheet_notes(struct sheet *s, const struct compare *c)
 {
     sheet_line(s, TEXT_FAINT, "%s", compare_words_notes(c).s);
+    s->when = SHEET_DETAIL;
     if (c->n_family > 0) {
         sheet_line(s, TEXT_FAINT, "%s", compare_words_ci);
         sheet_line(s, TEXT_FAINT, "%s", compare_words_p);
     }
     if (any_verdict(c, STATS_INCONCLUSIVE))
         sheet_line(s, TEXT_FAINT, "%s", compare_words_mde);
-    if (c->single && c->noise == STATS_NOISE_UNKNOWN)
-        sheet_line(s, TEXT_FAINT, "%s", compare_words_noise);
     if (any_verdict(c, STATS_DIFFERS))
         sheet_line(s, TEXT_FAINT, "%s", compare_words_break_even);
+    s->when = SHEET_ALWAYS;
+    if (c->single && c->noise == STATS_NOISE_UNKNOWN)
+        sheet_line(s, TEXT_FAINT, "%s", compare_words_noise);
 }
 
 void compare_sheet_gate(struct sheet *s, const struct compare *c)
@@ -392,6 +578,7 @@ bool compare_sheet_tell_notes(const struct compare *c, compare_sheet_told *told,
     if (compare_n_faulty(c) > 0)
         told(ctx, "", compare_words_faulty(c).s);
     compare_sheet_faults(&s, c);
+    compare_sheet_limits(&s, c);
     compare_sheet_runs(&s, c);
     bool ok = tell_notes(&s, "", told, ctx);
     for (size_t k = 0; k < c->n_ops; k++) {

@@ -10,9 +10,15 @@
 
 /* Problems of the runs. */
 void compare_sheet_faults(struct sheet *s, const struct compare *c);
-/* What was compared, and what limits the comparison: runs, settings, warnings, notices. */
+/* One table of all operations, a line a metric: both sides, the change, p and n. */
+void compare_sheet_table(struct sheet *s, const struct compare *c);
+/* The same of operation k alone. */
+void compare_sheet_metrics(struct sheet *s, const struct compare *c, size_t k);
+/* What limits the comparison: settings of the runs, warnings, notices. */
+void compare_sheet_limits(struct sheet *s, const struct compare *c);
+/* What was compared. */
 void compare_sheet_runs(struct sheet *s, const struct compare *c);
-/* Operation k: settings, metrics with verdicts, figures. */
+/* Operation k: settings, methods, figures. */
 void compare_sheet_op(struct sheet *s, const struct compare *c, size_t k);
 /* Means over the operations. */
 void compare_sheet_means(struct sheet *s, const struct compare *c);

@@ -3,23 +3,24 @@
 #include "analyze/compare/words.h"
 #include "analyze/report/compare_sheet.h"
 
-/* All of it, in the order of text and Markdown; the answer in at most `width` characters where that
- * is possible. */
-static void put_all(struct sheet *s, const struct compare *c, size_t width)
+/* All of it, in the order of text and Markdown. */
+static void put_all(struct sheet *s, const struct compare *c)
 {
+    sheet_line(s, compare_n_faulty(c) > 0 ? TEXT_WARNING : TEXT_HEADING, "%s",
+               compare_words_answer(c).s);
+    compare_sheet_gate(s, c);
+    sheet_gap(s);
+    compare_sheet_table(s, c);
+    sheet_gap(s);
     if (compare_n_faulty(c) > 0)
         sheet_line(s, TEXT_WARNING, "%s:", compare_words_faulty(c).s);
     compare_sheet_faults(s, c);
+    compare_sheet_limits(s, c);
+    compare_sheet_notes(s, c);
     compare_sheet_runs(s, c);
     for (size_t k = 0; k < c->n_ops; k++)
         compare_sheet_op(s, c, k);
     compare_sheet_means(s, c);
-    sheet_gap(s);
-    compare_sheet_notes(s, c);
-    sheet_gap(s);
-    compare_sheet_gate(s, c);
-    sheet_line(s, compare_n_faulty(c) > 0 ? TEXT_WARNING : TEXT_HEADING, "%s",
-               compare_words_answer(c, width).s);
 }
 
 bool compare_text(const struct compare *c, bool colour, bool verbose, FILE *f, struct err *e)
@@ -27,7 +28,7 @@ bool compare_text(const struct compare *c, bool colour, bool verbose, FILE *f, s
     struct text out = {.f = f, .colour = colour};
     struct sheet s = {0};
 
-    put_all(&s, c, text_width(&out));
+    put_all(&s, c);
     bool ok = sheet_write_text(&s, &out, verbose, e);
     sheet_free(&s);
     return ok;
@@ -37,7 +38,7 @@ bool compare_md(const struct compare *c, FILE *f, struct err *e)
 {
     struct sheet s = {0};
 
-    put_all(&s, c, SIZE_MAX);
+    put_all(&s, c);
     bool ok = sheet_write_markdown(&s, f, e);
     sheet_free(&s);
     return ok;

@@ -1,4 +1,4 @@
-"""A comparison whose runs hold a fault says so first; its answer is its last line."""
+"""A comparison whose runs hold a fault says so in its answer, which comes first."""
 import re
 
 from capgen import SECOND, row, text
@@ -27,15 +27,16 @@ class Faults(CliTest):
         path.write_bytes(text(rows(**how)))
         return path
 
-    def last_line(self, *args):
-        line = self.s3analyze("cmp", *args).out.splitlines()[-1]
-        self.assertLessEqual(len(line), 80)
-        return line
+    def first(self, *args):
+        """The answer, in one line."""
+        out = self.s3analyze("cmp", *args).out
+        self.assertLessEqual(max(map(len, out.splitlines())), 80)
+        return " ".join(out.split("\n\n")[0].split())
 
     def test_a_stall_is_named_first(self):
         a, b = self.written("a"), self.written("b", stall_s=8)
         out = self.s3analyze("cmp", a, b).out
-        self.assertRegex(out, r"\A1 of 2 runs had a problem.*\n \* Problem: after: Stalled for 3.\d*s ")
+        self.assertRegex(out, r"\n1 of 2 runs had a problem.*\n(  .*\n)? \* Problem: after: Stalled for 3.\d*s ")
         report = self.s3analyze("cmp", "--json", a, b).json()
         self.assertEqual(report["n_faulty_runs"], 1)
         self.assertEqual(report["before"]["runs"][0]["findings"], [])
@@ -50,22 +51,22 @@ class Faults(CliTest):
         change, low, high = (f"{100 * (x - 1):+.2f}%" for x in (ratio, lo, hi))
         self.assertIn(f"difference of GET throughput is {change} [{low}, {high}] instead of", " ".join(out.split()))
         markdown = self.s3analyze("cmp", "--markdown", a, b).out
-        self.assertTrue(markdown.startswith("**1 of 2 runs had a problem"))
+        self.assertIn(" 1 of 2 runs had a problem.", markdown.splitlines()[0])
         self.assertIn("- **Problem: after: Stalled for 3", markdown)
-        self.assertTrue(self.last_line(a, b).startswith("With faults: GET throughput "))
+        self.assertRegex(self.first(a, b), r"^GET: .*\. 1 of 2 runs had a problem\.$")
 
     def test_several_runs_name_the_file(self):
         a, b = [self.written(f"a{i}", seconds=9 + i) for i in range(2)], self.written("b", stall_s=4)
         out = self.s3analyze("cmp", "--before", *a, "--after", b, self.written("c")).out
-        self.assertRegex(" ".join(out.split()), r"\A1 of 4 runs had a problem.* Problem: after, \S*b.csv: Stalled")
+        self.assertRegex(" ".join(out.split()), r" 1 of 4 runs had a problem.* Problem: after, \S*b.csv: Stalled")
 
     def test_nothing_succeeds(self):
         """Neither the answer nor a gate says that this is open, and a run that is in no figure is told."""
         good = [self.written(f"good{i}", seconds=4 + i / 8) for i in range(6)]
         bad = self.tmp / "bad.csv"
         bad.write_bytes(text([r._replace(error="gone", bytes=0) for r in rows(seconds=4)]))
-        self.assertEqual(self.last_line(good[0], bad), "With faults: GET: no request of after succeeded")
-        self.assertEqual(self.last_line(bad, good[0]), "With faults: GET: no request of before succeeded")
+        self.assertRegex(self.first(good[0], bad), "^GET: no request of after succeeded. 1 of 2 runs had a problem.$")
+        self.assertRegex(self.first(bad, good[0]), "^GET: no request of before succeeded. 1 of 2 runs had a problem.$")
         gate = ("--gate", "throughput:5%")
         self.assertIn("Gate: not passed.", self.s3analyze("cmp", good[0], bad, *gate, status=1).out)
         self.assertIn("Gate: undecided.", self.s3analyze("cmp", bad, good[0], *gate, status=3).out)
@@ -78,24 +79,22 @@ class Faults(CliTest):
         bad = self.tmp / "bad.csv"
         bad.write_bytes(text([r._replace(error="gone", bytes=0) if i % 4 == 0 else r
                               for i, r in enumerate(rows(threads=4))]))
-        self.assertRegex(self.last_line(good, bad), r"^With faults: GET .*, errors \+25 points")
-        self.assertRegex(self.last_line(bad, good), r"^With faults: GET .*, errors -25 points")
+        self.assertRegex(self.first(good, bad), r"^GET: .*\. Errors: 0% -> 25\S*%, \+25 points\. 1 of")
+        self.assertRegex(self.first(bad, good), r"^GET: .*\. Errors: 25\S*% -> 0%, -25 points\. 1 of")
 
     def test_no_fault(self):
         a, b = self.written("a"), self.written("b", threads=5)
         report = self.s3analyze("cmp", "--json", a, b).json()
         self.assertEqual((report["n_faulty_runs"], report["operations"][0]["without_faults"]), (0, None))
-        self.assertTrue(self.s3analyze("cmp", a, b).out.startswith("before: "))
-        self.assertEqual(report["answer"].split(",")[0], self.last_line(a, b).split(",")[0])
+        self.assertEqual(report["answer"], self.first(a, b))
+        self.assertNotIn("problem", self.s3analyze("cmp", a, b).out)
 
     def test_p_as_benchstat_writes_it(self):
         runs = [self.written(f"r{i}", seconds=3 + i / 4) for i in range(8)]
         out = self.s3analyze("cmp", "--before", *runs[::2], "--after", *runs[1::2]).out
-        self.assertRegex(out, r"~ \(p=\d\.\d{3} n=4\) (same|inconclusive)")
-        self.assertIn("change, HL", out)
+        self.assertRegex(out, r"~ \(p=\d\.\d{3} n=4\)\n")
         out = self.s3analyze("cmp", "--before", *runs[::2], "--after", *runs[1:7:2]).out
         self.assertIn("n=4+3)", out)
-        self.assertIn("change, GM", out)
 
     def test_other_sizes(self):
         a, b = self.written("a"), self.written("b", size=65536)
@@ -105,7 +104,7 @@ class Faults(CliTest):
         out = self.s3analyze("cmp", a, b).out
         self.assertIn("\n * Object size: 4KiB -> 64KiB (limits the comparison)\n", out)
         self.assertIn("Object sizes differ: objects/s are compared", out)
-        self.assertRegex(self.last_line(a, b), r"^GET objects ")
+        self.assertRegex(self.first(a, b), r"^GET: .* obj/s, .* Object sizes differ, so bytes/s are not judged\.$")
 
     def test_nothing_is_claimed_of_too_little(self):
         a, b = self.written("a", seconds=1, threads=1), self.written("b", seconds=1, threads=1)

@@ -79,9 +79,10 @@ def values_in(tree):
 
 
 class Markdown:
-    """Cells and, of these, figures by operation ("": none); sentences without what ends them."""
+    """Cells and, of these, figures by operation ("": none); sentences without what ends them. `ops`: whose names
+    stand in the first column, above their rows."""
 
-    def __init__(self, text):
+    def __init__(self, text, ops=()):
         self.cells, self.figures, self.notes, op, head = [], [], [], "", False
         for line in text.splitlines():
             if line.startswith("### "):
@@ -90,6 +91,7 @@ class Markdown:
                 head = True
             elif line.startswith("|"):
                 cells = [self.plain(c) for c in re.split(r"(?<!\\)\|", line)[1:-1]]
+                op = cells[0] if cells[0] in ops else op
                 self.cells += [(op, c) for c in cells if c]
                 self.figures += [(op, c) for c in cells[1:] if c]
             elif line.strip():
@@ -124,19 +126,20 @@ class Comparisons(Same):
                for form in ("--markdown", "--csv", "--json")}
         page = self.tmp / "page.html"
         text = self.s3analyze("cmp", "-q", "-v", "--html", page, "--force", *args, status=None).out
-        model = Markdown(out["--markdown"])
+        ops = [o["op"] for o in json.loads(out["--json"])["operations"]]
+        model = Markdown(out["--markdown"], ops)
         everything = [c for _, c in model.cells] + model.notes
         self.assertGreater(len(everything), 30)
-        self.assert_shown(everything[:-1], squeezed(text), "text")
-        self.assert_shown(everything[:-1], Page(page.read_text()).text, "page")
+        self.assert_shown(everything, squeezed(text), "text")
+        self.assert_shown(everything, Page(page.read_text()).text, "page")
 
         report = json.loads(out["--json"])
         rows = list(csv.DictReader(io.StringIO(out["--csv"])))
         said = {squeezed(x["note"]).rstrip(".:") for x in report["notes"]}
         titles = {"Other figures of the runs' reports", "Geometric mean over the operations"}
         told = {squeezed(r["verdict_text"]).rstrip(".:") for r in rows if r["metric"] == "note"} | titles
-        self.assert_shown(model.notes[:-1], said | titles, "JSON")
-        self.assertEqual(squeezed(report["answer"]), model.notes[-1])
+        self.assert_shown(model.notes[1:], said | titles, "JSON")
+        self.assertEqual(squeezed(report["answer"]).rstrip("."), model.notes[0])
         self.assert_shown(model.notes, told, "CSV")
         verdicts = {squeezed(m["verdict_text"]) for o in report["operations"] for m in o["metrics"]}
         words = re.compile("|".join(map(re.escape, sorted(verdicts | {"95% CI"}, key=len, reverse=True))))

@@ -1,0 +1,323 @@
+/* Where a difference lives: the hosts, clients, sizes, times or slowest requests in which durations
+ * changed, while they hardly did in the rest. */
+#include "analyze/compare/compare_internal.h"
+
+#include "libcommon/hist.h"
+#include "libcommon/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A part carries a change if it has at least this much of it, and the rest changed by at most this
+ * much of what the part did, as logs. */
+#define LEAST_CARRIED 0.5
+#define MOST_REST     0.6
+#define LEAST_CHANGE  0.05 /* there, as a fraction */
+
+/* A stretch of time and the tail are chosen from many, so they must stand out more. */
+#define LEAST_FOUND     0.7
+#define MOST_REST_FOUND 0.35
+
+/* Requests and their time on both sides. */
+struct cell {
+    const char *name;
+    size_t key;
+    double n[2], ns[2];
+    double carried; /* of the change of the mean, ns */
+};
+
+struct cells {
+    struct cell *v;
+    size_t n;
+    double n_all[2]; /* requests */
+    double change;   /* of the mean duration, ns */
+};
+
+/* The cell of a name, or of a key where there are no names, at the same place in most runs. */
+static struct cell *cell_of(struct cells *c, const char *name, size_t key)
+{
+    while (name == NULL && c->n <= key) {
+        c->v[c->n] = (struct cell){.key = c->n};
+        c->n++;
+    }
+    if (name == NULL || (key < c->n && strcmp(c->v[key].name, name) == 0))
+        return &c->v[key];
+    for (size_t i = 0; i < c->n; i++)
+        if (strcmp(c->v[i].name, name) == 0)
+            return &c->v[i];
+    c->v[c->n] = (struct cell){.name = name, .key = c->n};
+    return &c->v[c->n++];
+}
+
+static double mean(const struct cell *x, int side)
+{
+    return x->ns[side] / x->n[side];
+}
+
+/* Cells that both sides have; those of times stay in their order. */
+static void weigh(struct cells *c)
+{
+    size_t n = 0;
+
+    c->n_all[0] = c->n_all[1] = c->change = 0;
+    for (size_t i = 0; i < c->n; i++)
+        if (c->v[i].n[0] > 0 && c->v[i].n[1] > 0)
+            c->v[n++] = c->v[i];
+    c->n = n;
+    for (size_t i = 0; i < n; i++)
+        for (int side = 0; side < 2; side++)
+            c->n_all[side] += c->v[i].n[side];
+    for (size_t i = 0; i < n; i++) {
+        struct cell *x = &c->v[i];
+        double share = (x->n[0] / c->n_all[0] + x->n[1] / c->n_all[1]) / 2;
+
+        x->carried = share * (mean(x, 1) - mean(x, 0));
+        c->change += x->carried;
+    }
+}
+
+static bool fill_cells(struct cells *c, const struct compare *all, const char *op,
+                       enum run_tally_kind kind, struct err *e)
+{
+    size_t most = 1;
+
+    for (size_t i = 0; i < compare_n_runs(all); i++) {
+        const struct run_op *o = run_op_named(compare_nth_run(all, i), op);
+        most += o != NULL ? o->tally[kind].n : 0;
+    }
+    *c = (struct cells){0};
+    if (!mem_cleared(&c->v, most, e))
+        return false;
+    for (size_t i = 0; i < compare_n_runs(all); i++) {
+        const struct run_op *o = run_op_named(compare_nth_run(all, i), op);
+        for (size_t k = 0; o != NULL && k < o->tally[kind].n; k++) {
+            const struct run_tally *t = &o->tally[kind].v[k];
+            struct cell *x = cell_of(c, t->name, k);
+
+            x->n[i >= all->before.n] += t->n;
+            x->ns[i >= all->before.n] += t->ns;
+        }
+    }
+    weigh(c);
+    return true;
+}
+
+/* Fills what the cells [from, from + n) carry. False: no change to speak of. */
+static bool carry(struct compare_carrier *to, const struct cells *c, size_t from, size_t n)
+{
+    double in[2][2] = {{0}}, carried = 0, weighed[2] = {0};
+
+    for (size_t i = 0; i < c->n; i++) {
+        const struct cell *x = &c->v[i];
+        bool is_in = i >= from && i < from + n;
+        double share = (x->n[0] / c->n_all[0] + x->n[1] / c->n_all[1]) / 2;
+
+        carried += is_in ? x->carried : 0;
+        weighed[is_in] += share;
+        in[is_in][0] += share * mean(x, 0);
+        in[is_in][1] += share * mean(x, 1);
+    }
+    to->frac = carried / c->change;
+    to->change = in[1][1] / in[1][0] - 1;
+    to->rest = in[0][1] / in[0][0] - 1;
+    return weighed[0] > 0 && weighed[1] > 0 && isfinite(to->frac) && isfinite(to->change) &&
+           isfinite(to->rest);
+}
+
+static bool stands_out(const struct compare_carrier *x, double least, double most_rest)
+{
+    return x->frac >= least && fabs(x->change) >= LEAST_CHANGE &&
+           fabs(log1p(x->rest)) <= most_rest * fabs(log1p(x->change));
+}
+
+static int compare_carried(const void *a, const void *b)
+{
+    double x = ((const struct cell *)a)->carried, y = ((const struct cell *)b)->carried;
+    return (x < y) - (x > y);
+}
+
+/* Hosts, clients or sizes: the one that carries most, or the two. */
+static bool find_part(struct compare_carrier *to, struct cells *c, enum compare_carrier_kind kind)
+{
+    for (size_t i = 0; c->change < 0 && i < c->n; i++)
+        c->v[i].carried = -c->v[i].carried;
+    c->change = fabs(c->change);
+    qsort(c->v, c->n, sizeof *c->v, compare_carried);
+    for (size_t n = 1; n <= 2 && n < c->n; n++) {
+        *to = (struct compare_carrier){.kind = kind, .n = n};
+        for (size_t i = 0; i < n; i++) {
+            to->name[i] = c->v[i].name;
+            to->size[i] = c->v[i].key;
+        }
+        if (carry(to, c, 0, n) && stands_out(to, LEAST_CARRIED, MOST_REST))
+            return true;
+    }
+    return false;
+}
+
+/* The stretch of time that carries most beyond its length. */
+static bool find_time(struct compare_carrier *to, const struct cells *c)
+{
+    double sum = 0, best = 0;
+    size_t from = 0, first = 0, n = 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        sum += c->v[i].carried / c->change - 1 / (double)c->n;
+        if (sum <= 0) {
+            sum = 0;
+            from = i + 1;
+        } else if (sum > best) {
+            best = sum;
+            first = from;
+            n = i + 1 - from;
+        }
+    }
+    if (n == 0 || n > c->n / 2)
+        return false;
+    *to = (struct compare_carrier){
+        .kind = COMPARE_IN_TIME,
+        .lo = (double)c->v[first].key * RUN_TALLY_NS / 1e9,
+        .hi = (double)(c->v[first + n - 1].key + 1) * RUN_TALLY_NS / 1e9,
+    };
+    return carry(to, c, first, n) && stands_out(to, LEAST_FOUND, MOST_REST_FOUND);
+}
+
+/* Mean of all, and how much of it the slowest `frac` of the requests have. */
+static void tail_of(const uint64_t *count, double frac, double *all, double *tail)
+{
+    double n = 0, sum = 0, above = 0, left;
+
+    for (size_t b = 0; b < HIST_N_INDEXES; b++)
+        n += (double)count[b];
+    left = frac * n;
+    for (size_t b = HIST_N_INDEXES; b-- > 0;) {
+        double value = (double)hist_lower(b), some = fmin(left, (double)count[b]);
+        sum += (double)count[b] * value;
+        above += some * value;
+        left -= some;
+    }
+    *all = sum / n;
+    *tail = above / n;
+}
+
+static bool find_tail(struct compare_carrier *to, const struct compare *c, const char *op,
+                      bool *found, struct err *e)
+{
+    static const double shares[] = {.01, .02, .05, .1};
+    uint64_t *count[2] = {NULL, NULL};
+    bool any[2];
+    bool ok = compare_side_counts(&c->before, op, &count[0], &any[0], e) &&
+              compare_side_counts(&c->after, op, &count[1], &any[1], e);
+
+    *found = false;
+    for (size_t i = 0; ok && any[0] && any[1] && i < 4 && !*found; i++) {
+        double all[2], tail[2];
+        for (int side = 0; side < 2; side++)
+            tail_of(count[side], shares[i], &all[side], &tail[side]);
+        *to = (struct compare_carrier){
+            .kind = COMPARE_IN_TAIL,
+            .lo = shares[i],
+            .frac = (tail[1] - tail[0]) / (all[1] - all[0]),
+            .change = tail[1] / tail[0] - 1,
+            .rest = (all[1] - tail[1]) / (all[0] - tail[0]) - 1,
+        };
+        *found = stands_out(to, LEAST_FOUND, MOST_REST_FOUND / 2);
+    }
+    free(count[0]);
+    free(count[1]);
+    return ok;
+}
+
+static bool is_changed(const struct compare_op *op)
+{
+    for (size_t i = 0; i < op->n_metrics; i++) {
+        const struct compare_metric *m = &op->metrics[i];
+        if (m->part->kind == RUN_ALL && m->metric != RUN_ERRORS && !compare_is_unjudged(op, m) &&
+            compare_is_changed(m))
+            return true;
+    }
+    return false;
+}
+
+static void add(struct compare_op *op, const struct compare_carrier *x)
+{
+    size_t at = op->n_carriers;
+
+    /* The sharpest first. */
+    while (at > 0 && fabs(op->carriers[at - 1].frac - 1) > fabs(x->frac - 1))
+        at--;
+    if (at == COMPARE_MAX_CARRIERS)
+        return;
+    if (op->n_carriers < COMPARE_MAX_CARRIERS)
+        op->n_carriers++;
+    memmove(&op->carriers[at + 1], &op->carriers[at],
+            (op->n_carriers - at - 1) * sizeof *op->carriers);
+    op->carriers[at] = *x;
+}
+
+static bool find_carriers(struct compare_op *op, const struct compare *c, struct err *e)
+{
+    static const enum compare_carrier_kind kinds[RUN_N_TALLIES] = {
+        [RUN_BY_HOST] = COMPARE_AT_HOSTS,
+        [RUN_BY_CLIENT] = COMPARE_FROM_CLIENTS,
+        [RUN_BY_SIZE] = COMPARE_IN_SIZES,
+        [RUN_BY_TIME] = COMPARE_IN_TIME,
+    };
+    struct compare_carrier x;
+    bool found = false;
+
+    for (int kind = 0; kind < RUN_N_TALLIES; kind++) {
+        struct cells cells;
+        if (!fill_cells(&cells, c, op->op, (enum run_tally_kind)kind, e))
+            return false;
+        if (kind == RUN_BY_TIME ? find_time(&x, &cells) : find_part(&x, &cells, kinds[kind]))
+            add(op, &x);
+        free(cells.v);
+    }
+    if (op->n_carriers > 0)
+        return true;
+    bool ok = find_tail(&x, c, op->op, &found, e);
+    if (found)
+        add(op, &x);
+    return ok;
+}
+
+/* An operation's share of the requests, the mean over both sides' runs. */
+static double share_of(const struct compare *c, const char *op)
+{
+    double share = 0;
+    for (size_t i = 0; i < compare_n_runs(c); i++) {
+        const struct run_op *o = run_op_named(compare_nth_run(c, i), op);
+        if (o != NULL)
+            share += o->share / (2 * (double)compare_side_of(c, i)->n);
+    }
+    return share;
+}
+
+bool compare_where(struct compare *c, struct err *e)
+{
+    double sum[2] = {0}; /* of what became faster, and slower */
+    size_t n = 0;
+    bool mixed = true;
+
+    for (size_t i = 0; i < compare_n_runs(c); i++)
+        mixed &= compare_nth_run(c, i)->mixed;
+    for (size_t k = 0; k < c->n_ops; k++) {
+        struct compare_op *op = &c->ops[k];
+        op->share_of_change = share_of(c, op->op) *
+                              (op->after.duration_ns[RUN_MEAN] - op->before.duration_ns[RUN_MEAN]);
+        if (!isnan(op->share_of_change))
+            sum[op->share_of_change > 0] += fabs(op->share_of_change);
+        n += !isnan(op->share_of_change);
+    }
+    for (size_t k = 0; k < c->n_ops; k++) {
+        struct compare_op *op = &c->ops[k];
+        op->share_of_change = mixed && n > 1 && is_changed(op)
+                                  ? fabs(op->share_of_change) / sum[op->share_of_change > 0]
+                                  : NAN;
+        if (!op->is_preparation && !op->sizes_differ && is_changed(op) && !find_carriers(op, c, e))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,151 @@
+"""The first line of a comparison is its answer: of ten planted differences each is named, in all formats."""
+
+import csv
+import html
+import io
+import json
+import math
+import random
+import re
+import unittest
+
+from capgen import row, text
+from harness import CliTest
+
+MS = 1_000_000
+SECONDS = 8
+BIG = 1 << 20
+
+
+def simulated(seed, slower=lambda r, request: 1.0, cv=.01, ops=(('GET', 1),), sizes=(65536,)):
+    """A closed loop of two threads of each of four clients. A request's duration is 20 ms, some more or less, times
+    what `slower` says of it."""
+    r = random.Random(seed)
+    speed = math.exp(r.gauss(0, cv))
+    names, weights = zip(*ops)
+    out = []
+    for thread in range(8):
+        now = r.randrange(20 * MS)
+        while now < SECONDS * 1000 * MS:
+            request = {'op': r.choices(names, weights)[0], 'size': r.choice(sizes), 'host': f'http://h{r.randrange(4)}:9000',
+                       'client': f'c{thread % 4}', 's': now / 1e9}
+            took = int(20 * MS * speed * math.exp(r.gauss(0, .3)) * slower(r, request))
+            out.append(row(now, now + took, thread=thread, op=request['op'], size=request['size'],
+                           host=request['host'], client=request['client']))
+            now += took
+    return sorted(out)
+
+
+def where(key, value, factor=2.5):
+    return lambda r, request: factor if request[key] == value else 1.0
+
+
+MIX = {'ops': (('GET', 7), ('PUT', 3))}
+TWO_SIZES = {'sizes': (4096, BIG)}
+
+# What differs, how the runs of both sides are made, and what the answer says, and does not say.
+PLANTED = {
+    'one operation': (where('op', 'PUT'), MIX,
+                      r'^PUT: slower: median duration .* \+1[45]\d % .*(9\d|100) % of the lost throughput is in PUT.*'
+                      r' GET: durations alike; its throughput follows', 'GET: slower'),
+    'one size': (where('size', BIG), TWO_SIZES,
+                 r'^GET: slower: .* of the added time is in requests of 1MiB to \S+ \(there \+1[45]\d %, elsewhere [+-]\d %\)',
+                 ' at http| client'),
+    'one host': (where('host', 'http://h2:9000'), {},
+                 r'^GET: slower: .* of the added time is at http://h2:9000 \(there \+1[45]\d %', 'client|in the'),
+    'one client': (where('client', 'c1'), {},
+                   r'^GET: slower: .* of the added time is at client c1 \(there \+1[45]\d %', 'at http|in the'),
+    'the tail': (lambda r, request: 8.0 if r.random() < .02 else 1.0, {},
+                 r'^GET: slower: .*99.*of the added time is in the slowest [25] % of the requests', 'at http| client'),
+    'the first seconds': (lambda r, request: 3.0 if request['s'] < 2 else 1.0, {},
+                          r'^GET: slower: .* of the added time is in the first [12]\.\d s', 'at http| client'),
+    'nothing': (lambda r, request: 1.0, {},
+                r'^GET: (no change shown|the same within 5 %): .* obj/s|^GET: (no change shown|the same)', 'slower|faster|time is'),
+    'noise': (lambda r, request: 1.0, {'cv': .15},
+              r'^GET: no change shown: .*; a change below \d+ % could not be seen', 'slower|faster|time is'),
+    'two at once': (lambda r, request: (2.5 if request['host'] == 'http://h2:9000' else 1.0) *
+                    (2.5 if request['op'] == 'PUT' else 1.0), MIX,
+                    r'^PUT: slower: median .* PUT\. .*time is at http://h2:9000 .* GET: slower: .* '
+                    r'of the added time is at http://h2:9000 \(there \+1[45]\d %', 'client'),
+}
+
+
+class Answers(CliTest):
+    def written(self, name, **how):
+        path = self.tmp / f'{name}.csv'
+        path.write_bytes(text(simulated(name, **how)))
+        return path
+
+    def sides(self, name, slower, before, after=None):
+        side = lambda s, how: [self.written(f'{name.replace(" ", "-")}-{s}-{i}', **how) for i in range(6)]
+        return ['--before', *side('before', before),
+                '--after', *side('after', {**(before if after is None else after), 'slower': slower})]
+
+    def answer(self, args):
+        """The answer, which is the same in all formats."""
+        report = self.s3analyze('cmp', '--json', *args).json()
+        said = report['answer']
+        text_ = self.s3analyze('cmp', *args).out
+        self.assertEqual(' '.join(text_.split('\n\n')[0].split()), said)
+        self.assertLessEqual(max(map(len, text_.splitlines())), 80)
+        markdown = self.s3analyze('cmp', '--markdown', *args).out
+        plain = lambda s: re.sub(r'[^\w%]', '', html.unescape(s))
+        self.assertIn(plain(said), plain(markdown.splitlines()[0]))
+        notes = [r['verdict_text'] for r in csv.DictReader(io.StringIO(self.s3analyze('cmp', '--csv', *args).out))]
+        self.assertIn(said, notes)
+        page = self.tmp / 'page.html'
+        self.s3analyze('cmp', '-q', '-f', '--html', page, *args)
+        self.assertIn(said, html.unescape(re.search(r'class="headline">(.*?)</p>', page.read_text(), re.S)[1]))
+        return said, report
+
+    def test_planted(self):
+        for name, (slower, how, says, says_not) in PLANTED.items():
+            with self.subTest(planted=name):
+                said, _ = self.answer(self.sides(name, slower, how))
+                self.assertRegex(said, says)
+                self.assertNotRegex(said, says_not)
+
+    def test_other_sizes(self):
+        """Bytes/s of other sizes are shown, and not judged."""
+        args = self.sides('sizes', lambda r, request: 1.0, {}, {'sizes': (16384,)})
+        said, report = self.answer(args)
+        self.assertRegex(said, r'^GET: (no change shown|the same within 5 %): \S+ -> \S+ obj/s.*'
+                               r'Object sizes differ, so bytes/s are not judged\.$')
+        bytes_ = next(m for m in report['operations'][0]['metrics'] if m['metric'] == 'throughput')
+        self.assertEqual(bytes_['verdict_text'], 'not judged (object sizes differ)')
+        self.assertRegex(self.s3analyze('cmp', *args).out, r'\nThroughput \* .* not judged\n')
+
+    def test_one_estimate(self):
+        """The change shown is that of the values shown."""
+        args = self.sides('noise', lambda r, request: 1.0, {'cv': .15})
+        report = self.s3analyze('cmp', '--json', *args).json()
+        for m in report['operations'][0]['metrics']:
+            change = 100 * (m['after']['value'] / m['before']['value'] - 1)
+            shown = f'{change:+.2f}%' if abs(change) < 10 else f'{change:+.1f}%'
+            self.assertRegex(self.s3analyze('cmp', *args).out, rf' {re.escape(shown)}  +~? ?\(p')
+
+    def test_files_and_common_notices(self):
+        args = self.sides('a', lambda r, request: 1.0, {})
+        out = self.s3analyze('cmp', *args).out
+        self.assertIn('\nbefore: 6 runs, a-before-0..5\nafter: 6 runs, a-after-0..5\n', out)
+        self.assertNotIn(str(self.tmp), out)
+
+
+class Configurations(CliTest):
+    def test_a_duration_that_is_an_outcome(self):
+        """No limit: durations that differ by little, or in runs of one number of requests."""
+        def capture(name, n, took):
+            path = self.tmp / f'{name}.csv'
+            path.write_bytes(text([row(i * took * MS + t, (i + 1) * took * MS - 1000 + t, thread=t)
+                                   for i in range(n) for t in range(2)]))
+            return path
+
+        def n_limits(a, b):
+            return self.s3analyze('cmp', '--json', a, b).json()['n_limits']
+        self.assertEqual(n_limits(capture('a', 2500, 10), capture('b', 2390, 10)), 0)
+        self.assertEqual(n_limits(capture('a', 1000, 10), capture('b', 1000, 20)), 0)
+        self.assertEqual(n_limits(capture('a', 1000, 10), capture('b', 2000, 10)), 1)
+
+
+if __name__ == '__main__':
+    unittest.main()
