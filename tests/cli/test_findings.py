@@ -58,7 +58,7 @@ class Load:
                 for t in range(self.threads)]
         heapq.heapify(free)
         due = 0
-        slots = [[0] * (self.slots or self.threads) for _ in range(self.hosts)]
+        slots = [[0] * (self.slots or 0) for _ in range(self.hosts)]
         while free:
             start, t = heapq.heappop(free)
             if self.rate:
@@ -71,12 +71,13 @@ class Load:
             op = r.choices([m[0] for m in self.mix], [m[1] for m in self.mix])[0]
             where = start, host, client, op, t
             length = MEDIAN_S[op] * math.exp(r.gauss(0, .35)) * noise[int(start * 10)] * self.factor(*where)
-            wait = max(heapq.heappop(slots[host]) - start, 0)
-            heapq.heappush(slots[host], start + wait + length)
-            length += wait
             error = self.fails(*where)
             if error:
                 length = .004 * math.exp(r.gauss(0, .2))
+            if self.slots:
+                wait = max(heapq.heappop(slots[host]) - start, 0)
+                heapq.heappush(slots[host], start + wait + length)
+                length += wait
             until = self.hangs(*where, length)
             if until is not None:
                 length = until - start + length * r.random()
