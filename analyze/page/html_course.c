@@ -28,8 +28,9 @@ bool html_course_init(struct html_course *c, const struct analysis *a, struct er
     bool ok = init_timeline(&c->all, a, c->main, MAIN_BINS, e);
     for (size_t k = 0; ok && k < c->n_ops; k++) {
         const struct operation *op = &a->operations[k];
-        c->tables[k] = (struct html_tables){op->n_requests > 0, op->n_host_results > 0,
-                                            op->n_client_results > 0, op->n_error_groups > 0};
+        c->tables[k] =
+            (struct html_tables){op->n_requests > 0, op->n_host_results > 0,
+                                 op->n_client_results > 0, op->n_error_groups > 0, false};
         ok = init_timeline(&c->ops[k], a, (int)k, OP_BINS, e);
     }
     return ok;

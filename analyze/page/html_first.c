@@ -20,6 +20,9 @@ static void put_trust(FILE *f, const struct html_first *x)
     else if (x->n_ok == 0)
         html_page_badge(f, HTML_PAGE_NONE, "There are no figures: no request succeeded. %s.",
                         findings.s);
+    else if (!x->has_rate)
+        html_page_badge(f, HTML_PAGE_NONE,
+                        "There is no throughput: too few requests count for one. %s.", findings.s);
     else if (findings_have_problem(x->findings))
         html_page_badge(f, HTML_PAGE_POOR, "Read the findings before the figures. %s.", findings.s);
     else if (*x->doubt != '\0')
@@ -47,6 +50,8 @@ static void put_place(FILE *f, const struct finding *x, const struct html_course
 
     if (has == NULL || !has->any)
         return;
+    if (x->scope == SCOPE_HOST && x->kind->is_slowness && has->slow_hosts)
+        fprintf(f, " <a href=\"#op%zu-chart-host-latency\">latency by host</a>", k);
     if ((x->scope == SCOPE_HOST || table == FINDING_IN_HOSTS) && has->hosts)
         fprintf(f, " <a href=\"#op%zu-throughput-by-host\">hosts</a>", k);
     else if (x->scope == SCOPE_CLIENT && has->clients)

@@ -22,6 +22,7 @@ struct html_course {
 /* The tables that an operation's section has. */
 struct html_tables {
     bool any, hosts, clients, errors;
+    bool slow_hosts; /* a chart of latency by host */
 };
 
 /* False: *e says why. html_course_fini may be called in any case. */
@@ -44,6 +45,7 @@ bool html_course_sections(FILE *f, const struct html_course *c,
  * timeline and to tables, the timeline, and a table of the operations. */
 struct html_first {
     const char *headline, *doubt; /* a sentence; why its interval may not hold, "": nothing */
+    bool has_rate;                /* there is a throughput of what the page is about */
     int64_t n, n_ok;              /* requests; those that succeeded of what the page is about */
     const struct findings *findings;
     const struct html_course *course;

@@ -93,7 +93,7 @@ static size_t choose_panels(const struct html_course *c, struct chart_panel v[MA
             .title = "Latency",
             .values = CHART_TIMES,
             .height = LATENCY_PX,
-            .v = {{.t = t, .what = PLOT_P99, .css = "s2 dashed", .name = "p99"},
+            .v = {{.t = t, .what = PLOT_P99, .css = "s3 dashed", .name = "p99"},
                   {.t = t, .what = PLOT_P50, .css = "s1", .name = "median"}},
             .n = 2};
         n += chart_fit(&v[n]);
@@ -266,12 +266,17 @@ static void put_caption(FILE *f, const struct html_first *of)
         html_textf(f, "Grey: outside of the time that counts. ");
     if (t->warm_end_ns > t->warm_ns)
         html_textf(f, "Yellow: warm-up. ");
+    bool has_marks = false, has_notice = false;
+
     for (size_t i = 0; i < of->findings->n; i++) {
-        if (html_timeline_marks(t, of->findings, i)) {
-            html_textf(f, "Numbers: findings. ");
-            break;
-        }
+        const struct finding *x = &of->findings->v[i];
+        bool is_marked = html_timeline_marks(t, of->findings, i);
+
+        has_marks |= is_marked;
+        has_notice |= is_marked && x->has_end && x->severity == FINDING_NOTICE;
     }
+    html_textf(f, "%s%s", has_marks ? "Numbers: findings. " : "",
+               has_notice ? "Blue: when a notice was. " : "");
     fputs("</small></figcaption>", f);
 }
 

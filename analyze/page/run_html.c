@@ -121,6 +121,10 @@ static bool put_first(FILE *f, const struct analysis *a, const struct html_cours
     struct sheet s = {0};
     struct html_first first = {
         .headline = said.s,
+        .has_rate = coverage_is_short(c->main >= 0 ? &a->operations[c->main].coverage
+                                                   : &a->total.coverage) ||
+                    (c->main >= 0 ? a->operations[c->main].throughput.present
+                                  : a->total.throughput.present),
         .doubt = st == NULL ? "" : statistics_doubt(st->by_objects ? &st->objects : &st->bytes),
         .findings = &a->findings,
         .course = c,
@@ -303,6 +307,14 @@ static bool add_charts(struct html_charts *charts, const struct analysis *a, str
     return a->dataset->n_tables == 0 || plot_add_analysis(&charts->set, a, &charts->options, e);
 }
 
+static void note_slow_hosts(struct html_course *c, const struct html_charts *charts)
+{
+    for (size_t i = 0; charts->missing.msg[0] == '\0' && i < charts->set.n; i++)
+        for (size_t k = 0; k < c->n_ops; k++)
+            c->tables[k].slow_hosts |= strcmp(charts->set.v[i].chart, "host-latency") == 0 &&
+                                       strcmp(charts->set.v[i].op, c->ops[k].op) == 0;
+}
+
 bool report_html(const struct analysis *a, const struct report_html_options *o, FILE *f,
                  struct err *e)
 {
@@ -318,6 +330,7 @@ bool report_html(const struct analysis *a, const struct report_html_options *o, 
     ok = ok && add_charts(&charts, a, e);
     if (ok) {
         html_charts_draw(&charts);
+        note_slow_hosts(&course, &charts);
         ok = html_page_begin(f, &charts, title, headline(a).s, e);
         put_header(f, a, title, o->words);
         ok = ok && put_page(f, a, &course, title, o->command, &charts, e);
