@@ -108,6 +108,8 @@ struct cli_command {
     const struct cli_example *examples; /* ends with an empty entry; may be NULL */
     size_t options_size;
     const void *defaults;         /* initial options struct; NULL: zeros */
+    void (*put_more)(FILE *out);  /* text that --help TOPIC begins with; may be NULL */
+    const char *more_topic;       /* that topic, which a group has, too */
     const struct cli_exit *exits; /* ends with an empty entry; may be NULL */
     const void *ctx;              /* for `run`, which finds it as args->command->ctx */
     /* Does the work: gets its options struct, returns an exit code. */

@@ -185,6 +185,8 @@ void cli_help_command(FILE *out, const char *program, const struct cli_command *
     fprintf(out, "\nUsage: %s %s%s%s%s\n", program, command->name,
             command->groups ? " [OPTION...]" : "", command->operands ? " " : "",
             command->operands ? command->operands : "");
+    if (command->put_more != NULL && strcmp(topic, command->more_topic) == 0)
+        command->put_more(out);
     for (const struct cli_group *g = command->groups; g && g->options; g++) {
         if (!is_shown(g, topic))
             continue;

@@ -3,7 +3,7 @@
 slash = 0
 do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
 dir = ARG0[1:slash]
-call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5
+call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
 
 n_ttfb = 0
 stats data index "chart" using (n_ttfb = int(column("n_ttfb")), 0) nooutput

@@ -2,7 +2,7 @@
 slash = 0
 do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
 dir = ARG0[1:slash]
-call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5
+call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
 @events
 stats data index "chart" using (n_messages = int(column("n_messages")), most = column("most"), \
     segment = column("segment_s"), 0) nooutput

@@ -3,7 +3,7 @@
 slash = 0
 do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
 dir = ARG0[1:slash]
-call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5
+call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
 
 stats data index "chart" using (first_size = int(column("first_size")), \
     last_size = int(column("last_size")), first = int(column("first")), last = int(column("last")), \

@@ -3,7 +3,7 @@
 slash = 0
 do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
 dir = ARG0[1:slash]
-call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5
+call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
 if (!plain) {
     @events
 }
@@ -32,9 +32,9 @@ top = high
 @time_above
 plot @shades data index 0 using (middle(0)):(floor_ms(column("max_ms"))) with @line linewidth 1 \
         linecolor rgb c_other title "max", \
-    data index 0 using (middle(0)):(floor_ms(column("p99_ms"))) with @line linewidth 1.6 \
+    data index 0 using (middle(0)):(floor_ms(column("p99_ms"))) with @line linewidth 1.4 dashtype (7,4) \
         linecolor rgb c_3 title "p99", \
-    data index 0 using (middle(0)):(floor_ms(column("p90_ms"))) with @line linewidth 1.6 \
+    data index 0 using (middle(0)):(floor_ms(column("p90_ms"))) with @line linewidth 1.4 dashtype (2,3) \
         linecolor rgb c_2 title "p90", \
-    data index 0 using (middle(0)):(floor_ms(column("p50_ms"))) with @line linewidth 1.8 \
+    data index 0 using (middle(0)):(floor_ms(column("p50_ms"))) with @line linewidth 2.2 \
         linecolor rgb c_1 title "p50"

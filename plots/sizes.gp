@@ -2,7 +2,7 @@
 slash = 0
 do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
 dir = ARG0[1:slash]
-call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5
+call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
 
 n = 1
 stats data index "chart" using (n = int(column("n")), 0) nooutput

@@ -1,7 +1,8 @@
 # What all charts share: picture format, theme, fonts, colours, the axis of time.
 #
-#   gnuplot -c plots/CHART.gp DATA OUT [WIDTH HEIGHT [light|dark]]
+#   gnuplot -c plots/CHART.gp DATA OUT [WIDTH HEIGHT [light|dark [FONT]]]
 #
+# FONT is the height of text in pixels; 0: 13, and more where the picture is larger than 860x400.
 # OUT ends in .svg, .png or .pdf. DATA is the .tsv that `s3analyze plot` leaves beside each picture:
 # blocks of tab-separated rows, each after a comment with its name, which `index "NAME"` finds.
 # Text of a capture is only ever a value here, never part of a command, and is drawn as it is
@@ -9,8 +10,17 @@
 
 data = ARG1
 out = ARG2
-width = strlen(ARG3) ? int(real(ARG3)) : 860
-height = strlen(ARG4) ? int(real(ARG4)) : 400
+out_width = strlen(ARG3) ? int(real(ARG3)) : 860
+out_height = strlen(ARG4) ? int(real(ARG4)) : 400
+
+# A picture is laid out with text of 13 pixels, and magnified as a whole.
+lesser(a, b) = a < b ? a : b
+font_px = strlen(ARG6) ? real(ARG6) : 0
+zoom = font_px > 0 ? font_px / 13.0 : lesser(out_width / 860.0, out_height / 400.0)
+zoom = font_px > 0 || zoom > 1 ? zoom : 1
+width = int(out_width / zoom + 0.5)
+height = int(out_height / zoom + 0.5)
+magnified = zoom == 1 ? "" : sprintf("fontscale %.4f linewidth %.4f", zoom, zoom)
 dark = strlen(ARG5) && ARG5 eq "dark"
 
 # Colours by role; this is where they are defined, for reports too, which replace those of the light
@@ -43,13 +53,13 @@ v_bad = rgb(c_bad)
 font = "sans-serif,13"
 title_size = "16"
 if (out[strlen(out)-3:] eq ".png") {
-    set terminal pngcairo noenhanced size width,height font "sans-serif,10" background rgb c_back
+    set terminal pngcairo noenhanced size out_width,out_height @magnified font "sans-serif,10" background rgb c_back
     title_size = "12"
 } else { if (out[strlen(out)-3:] eq ".pdf") {
-    set terminal pdfcairo noenhanced size width/100.0,height/100.0 font "sans-serif,9" background rgb c_back
+    set terminal pdfcairo noenhanced size out_width/100.0,out_height/100.0 @magnified font "sans-serif,9" background rgb c_back
     title_size = "11"
 } else {
-    set terminal svg noenhanced size width,height fixed font font background c_back
+    set terminal svg noenhanced size out_width,out_height fixed @magnified font font background c_back
 } }
 set output out
 

@@ -20,9 +20,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MIN_WIDTH  360
-#define MIN_HEIGHT 300
-#define MAX_PIXELS 10000
+#define MIN_WIDTH    360
+#define MIN_HEIGHT   300
+#define MAX_PIXELS   10000
+#define BASE_FONT_PX 13 /* with which the smallest picture can be read, as in plots/style.gp */
 
 struct size {
     int width, height;
@@ -37,6 +38,7 @@ struct plot_given {
     const char *out, *label;
     struct cli_list charts;
     struct size size;
+    int64_t font_px; /* 0: by the size */
     bool dark, force;
 };
 
@@ -85,19 +87,47 @@ static const struct cli_option output_table[] = {
     {"force", CLI_FLAG, offsetof(struct plot_given, force),
      .help = "overwrite any file, not only our charts", .letter = 'f'},
     {"chart", CLI_LIST, offsetof(struct plot_given, charts), "NAME,...",
-     .help = "which charts; default: all that show something", .offered = chart_name},
+     .help = "which charts (--help charts lists them); default: all that show something",
+     .offered = chart_name},
     {"size", CLI_CUSTOM, 0, "WxH", .help = "size of a picture in pixels; 1MiB is --analyze.size",
      .parse = parse_size},
+    {"font-size", CLI_INT, offsetof(struct plot_given, font_px), "N",
+     .help = "height of text in pixels; default: 13, or more in a large picture", .min = 9,
+     .max = 400},
     {"dark", CLI_FLAG, offsetof(struct plot_given, dark), .help = "light lines on dark"},
     {"label", CLI_STRING, offsetof(struct plot_given, label), "TEXT",
      .help = "text before every title"},
     {0},
 };
 
+static void put_chart(FILE *f, const char *name, const char *title, const char *when)
+{
+    fprintf(f, "  %-20s%s%s\n", name, title, when);
+}
+
+/* For --help charts: which charts there are, and how to change them. */
+static void put_charts(FILE *f)
+{
+    fputs("\nCharts of a run:\n", f);
+    for (const struct plot_kind *k = plot_kinds; k->name != NULL; k++)
+        put_chart(f, k->name, k->title, k->is_by_name ? " (only if asked for)" : "");
+    put_chart(f, "groups", "durations of each 10 s (of aggregated captures)", "");
+    fputs("\nCharts of a comparison:\n", f);
+    for (size_t i = 0; plot_compare_name(i) != NULL; i++)
+        put_chart(f, plot_compare_name(i), plot_compare_title(i), "");
+    fputs("\nText, lines and gaps grow with --size. For a column of 3.5 inch take --size\n"
+          "400x300, or a larger --font-size. To restyle a chart, copy the folder\n"
+          "share/s3analyze/plots, change its CHART.gp or style.gp, and draw the .tsv that\n"
+          "lies beside the picture:\n"
+          "  gnuplot -c plots/cdf.gp cdf-GET.tsv cdf.pdf 860 400 light\n"
+          "or let the variable S3ANALYZE_PLOTS name that folder.\n",
+          f);
+}
+
 static const struct cli_group groups[] = {
     {"Output", NULL, output_table, 0},
     {"Comparison", NULL, sides_table, offsetof(struct plot_given, sides)},
-    {"Chart autoterm", NULL, load_autoterm_table, offsetof(struct plot_given, autoterm)},
+    {"Chart autoterm", "charts", load_autoterm_table, offsetof(struct plot_given, autoterm)},
     {"Which requests", "filters", load_filter_table, offsetof(struct plot_given, filter)},
     {"Analysis", "filters", load_analysis_table, offsetof(struct plot_given, analysis)},
     {"Reading", "filters", load_together_table, offsetof(struct plot_given, input)},
@@ -311,6 +341,14 @@ static bool check_usage(const struct plot_given *o, const struct cli_args *args,
     if (is_other_file(o->out))
         return err_set(e, "--out %s: name a folder, or a picture that ends in .svg, .png or .pdf",
                        o->out);
+    int width = o->size.width > 0 ? o->size.width : 860,
+        height = o->size.height > 0 ? o->size.height : 400;
+    if (o->font_px * MIN_WIDTH > width * BASE_FONT_PX ||
+        o->font_px * MIN_HEIGHT > height * BASE_FONT_PX)
+        return err_set(e, "--font-size %d needs a picture of %dx%d at least (--size)",
+                       (int)o->font_px,
+                       (int)(o->font_px * MIN_WIDTH + BASE_FONT_PX - 1) / BASE_FONT_PX,
+                       (int)(o->font_px * MIN_HEIGHT + BASE_FONT_PX - 1) / BASE_FONT_PX);
     if (format_of(o->out) != NULL && o->charts.n > 1)
         return err_set(e, "%s is one picture: choose one chart, or give a folder", o->out);
     return load_check_times(&o->filter, e) && check_charts(o, comparison, e);
@@ -328,6 +366,7 @@ static bool draw(const struct cli_args *args, const struct plot_given *o, struct
         .theme = o->dark ? "dark" : "light",
         .width = o->size.width,
         .height = o->size.height,
+        .font_px = (int)o->font_px,
         .force = o->force};
     struct plot_set set = {0};
     struct target t;
@@ -387,6 +426,8 @@ const struct cli_command cmd_plot = {
     .operands = "CAPTURE...",
     .max_operands = CLI_ANY_NUMBER,
     .groups = groups,
+    .put_more = put_charts,
+    .more_topic = "charts",
     .examples = examples,
     .options_size = sizeof(struct plot_given),
     .defaults = &defaults,

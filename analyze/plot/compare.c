@@ -572,6 +572,11 @@ const char *plot_compare_name(size_t i)
     return i < N_KINDS ? kinds[i].chart.name : NULL;
 }
 
+const char *plot_compare_title(size_t i)
+{
+    return kinds[i].chart.title;
+}
+
 static bool add_op(struct plot_set *s, const struct op_chart *x, const struct plot_options *o,
                    struct err *e)
 {

@@ -128,7 +128,8 @@ void plot_data_thin(const struct series_row *rows, size_t n, size_t max_rows, si
 
 static int compare_parties(const void *a, const void *b)
 {
-    return strcmp(((const struct plot_party *)a)->name, ((const struct plot_party *)b)->name);
+    /* In the order of numbers: 2 before 10. */
+    return strverscmp(((const struct plot_party *)a)->name, ((const struct plot_party *)b)->name);
 }
 
 static int compare_means(const void *a, const void *b)

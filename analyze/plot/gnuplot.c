@@ -218,7 +218,7 @@ static bool aside_path(char **path, const char *picture, struct err *e)
 static bool start_drawing(const struct plot_gnuplot *g, const struct plot_drawing *d,
                           struct child *c, struct err *e)
 {
-    char width[16], height[16];
+    char width[16], height[16], font[16];
     char *script = NULL, *data = NULL;
 
     bool ok = aside_path(&c->aside, d->picture, e) &&
@@ -226,9 +226,10 @@ static bool start_drawing(const struct plot_gnuplot *g, const struct plot_drawin
               mem_format(&data, e, "%s%s", plain(d->data), d->data);
     snprintf(width, sizeof width, "%d", d->width);
     snprintf(height, sizeof height, "%d", d->height);
+    snprintf(font, sizeof font, "%d", d->font_px);
     if (ok) {
-        char *argv[] = {"gnuplot", "-d",  "-c",   script,           data,
-                        c->aside,  width, height, (char *)d->theme, NULL};
+        char *argv[] = {"gnuplot",        "-d", "-c", script, data, c->aside, width, height,
+                        (char *)d->theme, font, NULL};
         ok = start(c, argv, e);
     }
     free(script);

@@ -23,6 +23,7 @@ struct plot_drawing {
     const char *chart;
     const char *data, *picture; /* paths */
     int width, height;          /* pixels */
+    int font_px;                /* 0: as suits the size */
     const char *theme;          /* "light" or "dark" */
     const char *title;          /* of SVG, as which gnuplot gives its own name; else NULL */
 };

@@ -219,7 +219,7 @@ static int slowest_first(const void *a, const void *b)
 {
     const struct host_times *x = a, *y = b;
     return x->p50_ns != y->p50_ns ? (x->p50_ns < y->p50_ns) - (x->p50_ns > y->p50_ns)
-                                  : strcmp(x->name, y->name);
+                                  : strverscmp(x->name, y->name);
 }
 
 static const char *name_of(const void *ctx, size_t i)

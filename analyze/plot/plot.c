@@ -306,6 +306,7 @@ bool plot_draw(const struct plot_set *s, const struct plot_options *o, struct er
                                  .picture = x->picture,
                                  .width = x->width,
                                  .height = x->height,
+                                 .font_px = o->font_px,
                                  .theme = o->theme,
                                  .title = is_svg ? x->title : NULL};
 

@@ -25,6 +25,7 @@ struct plot_options {
     const char *format;             /* "svg", "png", "pdf", in any case */
     const char *theme;              /* "light", "dark" */
     int width, height;              /* pixels; 0: as suits the chart */
+    int font_px;                    /* height of text; 0: as suits the size */
     bool with_narrow;               /* each drawn a second time, for narrow screens */
     bool with_readings;             /* values for a page's script */
     const struct stopping *replays; /* of the autoterm rule; NULL: none */

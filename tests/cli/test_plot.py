@@ -440,5 +440,41 @@ class Plot(CliTest):
         self.assertIn("gnuplot-nox", r.err)
 
 
+class Sizes(CliTest):
+    """The size of a picture and of its text."""
+
+    def texts(self, *args):
+        out = self.tmp / 'latency.svg'
+        self.s3analyze('plot', '-q', '--force', '--chart', 'latency', *args, capture('get-g4'), '--out', out)
+        return {float(s) for s in re.findall(r'font-size="([0-9.]+)"', out.read_text())}
+
+    def test_text_grows_with_the_picture(self):
+        tool('gnuplot')
+        self.assertEqual(min(self.texts()), 13)
+        self.assertEqual(min(self.texts('--size', '1720x800')), 26)
+        self.assertEqual(min(self.texts('--size', '1720x400')), 13)
+        # 7 points of 1/72 inch in a column of 3.5 inch.
+        self.assertGreaterEqual(min(self.texts('--size', '400x300')) / 400 * 3.5 * 72, 7)
+
+    def test_font_size(self):
+        tool('gnuplot')
+        self.assertEqual(min(self.texts('--font-size', '22', '--size', '860x600')), 22)
+        r = self.s3analyze('plot', '--font-size', '24', capture('get-g4'), '--out', self.tmp / 'x.svg', status=2)
+        self.assertIn('--font-size 24 needs a picture of 665x554 at least (--size)', r.err)
+
+    def test_help_lists_charts(self):
+        said = self.s3analyze('plot', '--help', 'charts').out
+        scripts = {p.stem for p in (ROOT / 'plots').glob('*.gp')} - {'style', 'latency-axis'}
+        self.assertEqual(set(re.findall(r'^  ([a-z][a-z-]*) {2,}\w', said, re.M)), scripts)
+
+    def test_hosts_in_the_order_of_numbers(self):
+        tool('gnuplot')
+        path = self.tmp / 'run.csv'
+        path.write_bytes(capgen.text([r for i in (10, 2, 1) for r in capgen.steady(40, host=f'http://h{i}:9000')]))
+        self.s3analyze('plot', '-q', '--chart', 'hosts', path, '--out', self.tmp / 'hosts.svg')
+        names = (self.tmp / 'hosts.tsv').read_text().partition('# names\n')[2].partition('\n\n')[0]
+        self.assertEqual(re.findall(r'\bh?(\d+)(?::9000)?$', names, re.M), ['1', '2', '10'])
+
+
 if __name__ == "__main__":
     unittest.main()
