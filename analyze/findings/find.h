@@ -58,6 +58,16 @@ void search_sum_samples(const struct course *c, const struct course_parties *par
  * batches. Queues of equal hosts wander: what one period has the next one has too. */
 double search_long_run_variance(const double *v, size_t n);
 
+/* By block: samples, and how long those take that begin in it, as a geometric mean, with the wait
+ * since they were due in an open loop. Sizes and operations weigh as in the whole run. */
+struct responses {
+    double n[COURSE_MAX_BLOCKS], ns[COURSE_MAX_BLOCKS];
+    double sd; /* of one sample's logarithm */
+};
+
+/* Of a course that has cells. False: out of memory. */
+bool search_responses(const struct search *s, struct responses *r, struct err *e);
+
 /* The stretch of a series with the largest sum of scores, which are added one by one (Kadane's
  * algorithm). `most` is 0 as long as no sum is positive; a score of -INFINITY is in no stretch. */
 struct top_stretch {

@@ -1,5 +1,5 @@
 /* Levels of throughput: changes that stay (drop, rise), a beginning that differs (warm-up), a trend
- * (drift).
+ * (drift). Levels of durations, where throughput does not tell them.
  *
  * The logarithm of the rate of completions is cut into levels by least squares with a penalty for
  * each cut (stats_partition). The penalty is a multiple of the long-run variance, which is taken
@@ -9,6 +9,7 @@
 #include "analyze/findings/find.h"
 #include "analyze/findings/slow_noise.h"
 #include "analyze/stats/stats.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
@@ -35,7 +36,13 @@
 #define FAST_UP_FRAC      .10  /* a fast one */
 #define LEAST_EVIDENCE    15.0 /* that a level is more than slow noise; many are tried */
 #define EVIDENCE_DRIFT    12.0 /* ... that a trend is */
-#define FREE_FRAC         .5   /* of a point that must not be masked */
+#define LEAST_SLOWING     1.25 /* of durations */
+#define PROBLEM_SLOWING   1.4
+#define LEAST_UNDER_WAY   .25 /* of a change of durations, in the number of requests under way */
+#define MOST_UNDER_WAY    1.1
+#define LEAST_SPREAD      1e-6      /* variance of a level of durations that are all the same */
+#define TYPICAL_OF        (1 << 16) /* requests */
+#define FREE_FRAC         .5        /* of a point that must not be masked */
 
 struct levels {
     struct search *s;
@@ -44,7 +51,8 @@ struct levels {
     int64_t at_ns[MAX_POINTS]; /* where the point begins */
     int64_t width_ns;
     size_t n_cuts, cuts[MAX_POINTS];
-    double lrv; /* of a point */
+    double least_variance; /* of a point, that the number of its requests leaves to it */
+    double lrv;            /* of a point */
     double shapes[MOST_CUTS][MAX_POINTS];
 };
 
@@ -86,14 +94,10 @@ static void fill_points(struct levels *l)
         /* Half a request more: an empty point is low, not minus infinity. */
         l->x[l->n++] = log((n + .5) / (n_free * (double)c->bin_ns / 1e9));
     }
-}
-
-/* The completions of a closed loop have a quarter of the variance of a Poisson process: a thread
- * begins a request only when its last one has ended. */
-static double least_variance(const struct levels *l)
-{
+    /* The completions of a closed loop have a quarter of the variance of a Poisson process: a
+     * thread begins a request only when its last one has ended. */
     double per_point = exp(mean_of(l->x, 0, l->n)) * (double)l->width_ns / 1e9;
-    return .25 / fmax(per_point, .1);
+    l->least_variance = .25 / fmax(per_point, .1);
 }
 
 /* The long-run variance, by the median difference of neighbouring batches, so that steps do not
@@ -111,7 +115,7 @@ static double variance_of_batches(const struct levels *l)
     }
     /* The median of a squared standard normal is .455; a difference has twice the variance. */
     double v = stats_sort_median(d, n) / .455 / 2 * (double)length;
-    return fmax(v, least_variance(l));
+    return fmax(v, l->least_variance);
 }
 
 static double sum_of_squares(const double *x, size_t from, size_t to)
@@ -421,7 +425,7 @@ static bool say_effect_of_errors(struct levels *l, int64_t at_ns, struct err *e)
     struct stats_bse bse;
     if (!stats_bse(off, to - from, &bse, e))
         return false;
-    double lrv = fmax(bse.lrv, least_variance(l));
+    double lrv = fmax(bse.lrv, l->least_variance);
     double z2 = (after - before) * (after - before) /
                 (lrv * (1 / (double)(at - from) + 1 / (double)(to - at)));
     if (z2 < GIVEN_PENALTY || fabs(after - before) < -log(1 - LEAST_CHANGE))
@@ -466,15 +470,13 @@ static double expected_rate(const void *told, int64_t at_ns)
     return level_of(l, k);
 }
 
-/* Levels or a trend, where slow noise explains neither, what errors do to them, and the swings
- * about them. */
-static bool say_course(struct levels *l, struct err *e)
+/* Cuts the series into levels, or finds its trend, where slow noise explains neither. */
+static bool fit_course(struct levels *l, struct told *told, struct err *e)
 {
     double cost, off[MAX_POINTS], about_levels = 0;
     size_t least = l->n / 24 > 4 ? l->n / 24 : 4;
-    struct told told = {.l = l};
-    bool swings;
 
+    told->l = l;
     l->lrv = variance_of_batches(l);
     if (!fit_few_levels(l, least, PENALTY * l->lrv, e) ||
         !variance_about_levels(l, &about_levels, e))
@@ -482,39 +484,235 @@ static bool say_course(struct levels *l, struct err *e)
     l->lrv = fmax(l->lrv, about_levels);
     if (!stats_partition(l->x, l->n, least, PENALTY * l->lrv, l->cuts, &l->n_cuts, &cost, e))
         return false;
-    double all = sum_of_squares(l->x, 0, l->n), line = fit_line(l, told.ends, off);
+    double all = sum_of_squares(l->x, 0, l->n), line = fit_line(l, told->ends, off);
     for (size_t i = 0; i < l->n; i++)
         l->shapes[0][i] = l->x[i] - off[i];
-    bool evident = fabs(told.ends[1] - told.ends[0]) >= -log(1 - PROBLEM_CHANGE) &&
+    bool evident = fabs(told->ends[1] - told->ends[0]) >= -log(1 - PROBLEM_CHANGE) &&
                    all - line >= PENALTY * l->lrv && evidence_of(l, 1) >= EVIDENCE_DRIFT;
     drop_small_cuts(l);
     drop_doubtful_cuts(l);
-    told.drifts = evident && (l->n_cuts == 0 || line + PENALTY * l->lrv <= cost);
+    told->drifts = evident && (l->n_cuts == 0 || line + PENALTY * l->lrv <= cost);
+    return true;
+}
+
+/* Levels or a trend, what errors do to them, and the swings about them. */
+static bool say_course(struct levels *l, struct err *e)
+{
+    struct told told;
+    bool swings;
+
+    if (!fit_course(l, &told, e))
+        return false;
     if (told.drifts ? !say_drift(l, told.ends, e) : !say_levels(l, e))
         return false;
     return say_effects_of_errors(l, e) && swings_find(l->s, expected_rate, &told, &swings, e);
 }
 
-/* Whether the rate is what the system can do: that of an open loop is the one that was asked for,
- * unless it falls behind. */
-static bool shows_capacity(const struct search *s)
+/* ---- Durations ---- */
+
+/* The course of durations (in an open loop since requests were due) as that of a rate: what takes
+ * twice as long is half as fast. */
+static bool fill_speeds(struct levels *l, struct err *e)
 {
-    bool overload = false;
+    const struct course *c = l->s->c;
+    struct periods blocks = search_periods(c, (double)c->n_blocks);
+    struct responses r;
+    double n = 0;
+
+    if (!search_responses(l->s, &r, e))
+        return false;
+    l->width_ns = c->block_ns;
+    for (size_t b = 0; b < c->n_blocks && course_block_start_ns(c, b) < c->last_start_ns; b++) {
+        if (r.n[b] == 0 || search_period_free_frac(l->s, blocks, b, UINT8_MAX) < FREE_FRAC)
+            continue;
+        l->at_ns[l->n] = course_block_start_ns(c, b);
+        l->x[l->n++] = -log(r.ns[b]);
+        n += r.n[b];
+    }
+    l->least_variance = fmax(r.sd * r.sd * (double)l->n / fmax(n, 1), LEAST_SPREAD);
+    return true;
+}
+
+/* Of the successes that began in a time, with their wait in an open loop; 0: there are none. */
+struct typical {
+    double median_ns, mean_ns;
+};
+
+/* Of at most so many of them that it is sure. */
+static bool typical_within(const struct course *c, int64_t from_ns, int64_t to_ns,
+                           struct typical *out, struct err *e)
+{
+    size_t step = (size_t)c->n / TYPICAL_OF + 1, n = 0;
+    double *v, sum = 0;
+
+    if (!mem_new(&v, (size_t)c->n / step + c->n_ops, e))
+        return false;
+    for (size_t k = 0; c->has_requests && k < c->n_ops; k++) {
+        const struct table *t = c->tables[k];
+        for (size_t i = 0; i < t->n; i += step) {
+            if (t->start[i] < from_ns || t->start[i] >= to_ns || table_failed(t, i))
+                continue;
+            v[n] = (double)packed_get(&t->dur, i) +
+                   (packed_has(&t->late, i) ? (double)packed_get(&t->late, i) : 0);
+            sum += v[n++];
+        }
+    }
+    *out = n > 0 ? (struct typical){stats_select(v, n, (n - 1) / 2), sum / (double)n}
+                 : (struct typical){0};
+    free(v);
+    return true;
+}
+
+/* The mean of a series over the points in [from_ns, to_ns); NAN: it has none. */
+static double mean_within(const struct levels *l, int64_t from_ns, int64_t to_ns)
+{
+    double sum = 0, n = 0;
+    for (size_t i = 0; i < l->n; i++)
+        if (l->at_ns[i] >= from_ns && l->at_ns[i] < to_ns) {
+            sum += l->x[i];
+            n++;
+        }
+    return n > 0 ? sum / n : NAN;
+}
+
+/* A change of the level of durations at at_ns, from the level since from_ns to that until to_ns. */
+struct slowing {
+    int64_t from_ns, at_ns, to_ns;
+    double change; /* of their logarithm */
+    bool stays;
+};
+
+/* Whether something that is said already makes the durations change: then they are no news. */
+static bool is_explained(const struct levels *l, const struct slowing *x)
+{
+    static const char causes[] =
+        "stall pauses errors slow-host slow-client slow-op absent-client backlog no-success";
+    for (size_t i = 0; i < l->s->out->n; i++) {
+        const struct finding *f = &l->s->out->v[i];
+        int64_t near_ns = int64_max(4 * l->width_ns, within_ns(l, x->change));
+        bool begins = f->has_start && llabs(f->start_ns - x->at_ns) <= near_ns;
+        bool ends = f->has_end && llabs(f->end_ns - x->at_ns) <= near_ns;
+
+        if ((begins || ends) && strstr(causes, f->kind->name) != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* Whether throughput tells the change of durations: in a closed loop that does nothing but wait for
+ * answers as many requests are under way as before. */
+static bool throughput_tells(const struct levels *rates, const struct slowing *x,
+                             const struct typical *before, const struct typical *after)
+{
+    double change = log(after->mean_ns / before->mean_ns);
+    double under_way =
+        change + mean_within(rates, x->at_ns, x->to_ns) - mean_within(rates, x->from_ns, x->at_ns);
+
+    return !rates->s->c->open_loop &&
+           !(fabs(change) >= log(LEAST_SLOWING) && under_way / change >= LEAST_UNDER_WAY &&
+             under_way / change <= MOST_UNDER_WAY); /* NAN: no */
+}
+
+static bool say_slowing(struct levels *l, const struct levels *rates, const struct slowing *x,
+                        struct err *e)
+{
+    const struct course *c = l->s->c;
+    struct typical before, after;
+
+    if (!typical_within(c, x->from_ns, x->at_ns, &before, e) ||
+        !typical_within(c, x->at_ns, x->to_ns, &after, e))
+        return false;
+    bool medians = before.median_ns > 0 && after.median_ns > 0;
+    if (!medians) {
+        before.median_ns = before.mean_ns = exp(-mean_within(l, x->from_ns, x->at_ns));
+        after.median_ns = after.mean_ns = before.mean_ns * exp(x->change);
+    }
+    if (throughput_tells(rates, x, &before, &after))
+        return true;
+    double ratio = after.median_ns / before.median_ns;
+    double lost = ratio > 1 ? search_frac(l->s, x->to_ns - x->at_ns) * (1 - 1 / ratio)
+                            : search_frac(l->s, x->at_ns - x->from_ns) * (1 - ratio);
+    bool problem = fabs(x->change) >= log(PROBLEM_SLOWING) && lost >= PROBLEM_LOST_FRAC;
+    struct finding f = finding_of("slow-op", problem, lost);
+
+    f.op = c->n_ops == 1 ? c->ops[0].name : NULL;
+    f.has_start = true;
+    f.start_ns = x->at_ns;
+    f.within_ns = within_ns(l, x->change);
+    f.has_end = !x->stays;
+    f.end_ns = x->stays ? 0 : x->to_ns;
+    f.ratio = ratio;
+    finding_figure(&f, "before_ns", before.median_ns);
+    finding_figure(&f, "after_ns", after.median_ns);
+    return findings_add(
+        l->s->out, &f, e, "%s: %s %s %s -> %s from %s %s%s", f.op != NULL ? f.op : "All operations",
+        medians ? "median" : "mean", c->open_loop && medians ? "response time" : "duration",
+        units_duration((int64_t)before.median_ns).s, units_duration((int64_t)after.median_ns).s,
+        find_clock(x->at_ns).s, x->stays ? "on" : "to ", x->stays ? "" : find_clock(x->to_ns).s);
+}
+
+/* Levels of durations. A level that is left and comes back is one finding, whatever is between. */
+static bool say_slowings(struct levels *l, const struct levels *rates, struct err *e)
+{
+    const struct course *c = l->s->c;
+    struct told told;
+    bool ok = fit_course(l, &told, e);
+
+    for (size_t k = 0, next; ok && k < l->n_cuts; k = next) {
+        double before = level_of(l, k), most = 0;
+        size_t back = k + 1;
+
+        next = k + 1;
+        for (; back < l->n_cuts; back++) {
+            most = fmax(most, fabs(level_of(l, back) - before));
+            if (fabs(level_of(l, back + 1) - before) < most / 3)
+                break;
+        }
+        bool stays = back >= l->n_cuts;
+        size_t until = stays ? k + 1 : back; /* the cut at which this level ends, if there is one */
+        if (!stays)
+            next = back + 1;
+        struct slowing x = {
+            .from_ns = k > 0 ? l->at_ns[l->cuts[k - 1]] : c->start_ns,
+            .at_ns = l->at_ns[l->cuts[k]],
+            .to_ns = until < l->n_cuts ? l->at_ns[l->cuts[until]] : c->end_ns,
+            .change = before - mean_of(l->x, l->cuts[k], level_end(l, until)),
+            .stays = stays,
+        };
+        if (fabs(x.change) >= log(LEAST_SLOWING) && !is_explained(l, &x))
+            ok = say_slowing(l, rates, &x, e);
+    }
+    return ok;
+}
+
+static bool is_overloaded(const struct search *s)
+{
     for (size_t i = 0; i < s->out->n; i++)
-        overload = overload || s->out->v[i].kind->is_overload;
-    return overload || !s->c->open_loop;
+        if (s->out->v[i].kind->is_overload)
+            return true;
+    return false;
 }
 
 bool find_levels(struct search *s, struct err *e)
 {
-    struct levels *l;
-    if (!mem_cleared(&l, 1, e))
-        return false;
-    l->s = s;
-    fill_points(l);
-    bool ok = true, swings = false;
-    if (l->n >= MIN_POINTS && s->c->n >= FINDING_LEAST_REQUESTS && shows_capacity(s))
-        ok = swings_find(s, NULL, NULL, &swings, e) && (swings || say_course(l, e));
-    free(l);
+    struct levels *rates, *speeds = NULL;
+    bool ok = mem_cleared(&rates, 1, e) && mem_cleared(&speeds, 1, e), swings = false;
+
+    /* The rate of an open loop is the one that was asked for, unless it falls behind. */
+    bool shows_capacity = !s->c->open_loop || is_overloaded(s);
+
+    if (ok) {
+        rates->s = speeds->s = s;
+        fill_points(rates);
+    }
+    if (ok && rates->n >= MIN_POINTS && s->c->n >= FINDING_LEAST_REQUESTS) {
+        if (shows_capacity)
+            ok = swings_find(s, NULL, NULL, &swings, e) && (swings || say_course(rates, e));
+        if (s->c->cells != NULL && !swings && !is_overloaded(s))
+            ok = ok && fill_speeds(speeds, e) &&
+                 (speeds->n < MIN_POINTS || say_slowings(speeds, rates, e));
+    }
+    free(rates);
+    free(speeds);
     return ok;
 }

@@ -7,6 +7,7 @@
 #include "libcommon/units.h"
 
 #include <math.h>
+#include <string.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -253,6 +254,15 @@ bool find_stuck(struct search *s, struct err *e)
 
 /* ---- Open loops ---- */
 
+/* The first of the last blocks before `to`, from which on all values are more than `least`. */
+static size_t first_above(const double *v, size_t to, double least)
+{
+    size_t from = to - 1;
+    while (from > 0 && v[from - 1] > least)
+        from--;
+    return from;
+}
+
 /* Where the line through the lateness of the blocks [from, to) crosses zero. */
 static int64_t line_start_ns(const struct course *c, const double *late, size_t from, size_t to)
 {
@@ -260,6 +270,23 @@ static int64_t line_start_ns(const struct course *c, const double *late, size_t 
     double at = (double)from + (line.slope > 0 ? .5 - line.base / line.slope : 0);
 
     return c->start_ns + (int64_t)(fmax(at, 0) * (double)c->block_ns);
+}
+
+/* When answers began to take twice as long as they did before, if that was sooner. Threads that are
+ * free take up the first of a backlog, and their requests begin in time. */
+static bool find_first_wait(const struct search *s, size_t to, int64_t *start_ns, struct err *e)
+{
+    struct responses r;
+    double sorted[COURSE_MAX_BLOCKS];
+
+    if (s->c->cells == NULL)
+        return true;
+    if (!search_responses(s, &r, e))
+        return false;
+    memcpy(sorted, r.ns, to * sizeof *sorted);
+    double least = 2 * stats_select(sorted, to, to / 10);
+    *start_ns = int64_min(*start_ns, course_block_start_ns(s->c, first_above(r.ns, to, least)));
+    return true;
 }
 
 bool find_backlog(struct search *s, struct err *e)
@@ -278,21 +305,21 @@ bool find_backlog(struct search *s, struct err *e)
         last--;
     double final = late[last - 1], most = 0,
            limit = fmax(BACKLOG_TIMES * search_longest_ns(s, c->median_ns, 0), BACKLOG_LEAST_NS);
-    size_t from = last - 1;
     for (size_t b = 0; b < last; b++)
         most = fmax(most, late[b]);
-    while (from > 0 && late[from - 1] > fmax(.05 * final, limit / BACKLOG_TIMES))
-        from--;
+    size_t from = first_above(late, last, fmax(.05 * final, limit / BACKLOG_TIMES));
     bool ok = true;
     if (final > limit && final >= .6 * most && last - from >= 3) {
         int64_t start_ns = line_start_ns(c, late, from, last);
+        ok = find_first_wait(s, last, &start_ns, e);
         double lost = search_frac(s, (int64_t) final);
         struct finding f = finding_of("backlog", FINDING_PROBLEM, lost);
 
         f.has_start = true;
         f.start_ns = start_ns;
         finding_figure(&f, "late_at_end_ns", final);
-        ok = findings_add(s->out, &f, e,
+        ok = ok &&
+             findings_add(s->out, &f, e,
                           "From %s on requests fell behind their due times, in the end by %s: the "
                           "rate asked for is more than the system can do",
                           find_clock(start_ns).s, units_duration((int64_t) final).s);

@@ -117,6 +117,7 @@ static bool fill_lrv(struct excess *x, size_t n_parties, struct err *e)
 {
     double *used = NULL, *v = NULL;
     bool ok = mem_new(&used, x->periods.n, e) && mem_new(&v, n_parties, e);
+
     for (size_t k = 0; ok && k < n_parties; k++) {
         size_t m = 0;
         for (size_t i = k * x->periods.n; i < (k + 1) * x->periods.n; i++)
@@ -472,6 +473,41 @@ static bool say_operation(struct search *s, size_t k, const struct op_course *o,
                         ratio, find_clock(f.start_ns).s);
 }
 
+static void op_course_fini(struct op_course *o)
+{
+    free(o->n);
+    free(o->y);
+    free(o->all);
+}
+
+bool search_responses(const struct search *s, struct responses *r, struct err *e)
+{
+    const struct course *c = s->c;
+    struct op_course o = {0};
+    struct samples all = {0};
+    bool ok = op_course_init(&o, s, e);
+
+    for (size_t k = 0; ok && k < c->n_ops; k++) {
+        all.n += o.all[k].n;
+        all.sum += o.all[k].sum;
+        all.squares += o.all[k].squares;
+    }
+    r->sd = sd_of(&all);
+    for (size_t b = 0; ok && b < c->n_blocks; b++) {
+        double sum = 0;
+        r->n[b] = 0;
+        for (size_t k = 0; k < c->n_ops; k++) {
+            r->n[b] += o.n[k * c->n_blocks + b];
+            sum += o.n[k * c->n_blocks + b] * o.y[k * c->n_blocks + b];
+        }
+        r->ns[b] = exp((all.sum + sum * all.n / fmax(r->n[b], 1)) / fmax(all.n, 1));
+        if (c->late_n != NULL && c->late_n[b] > 0)
+            r->ns[b] += c->late_ns[b] / (double)c->late_n[b];
+    }
+    op_course_fini(&o);
+    return ok;
+}
+
 static bool find_slow_operations(struct search *s, struct err *e)
 {
     const struct course *c = s->c;
@@ -496,9 +532,7 @@ static bool find_slow_operations(struct search *s, struct err *e)
             others / n_others <= OTHERS_FRAC * step.change)
             ok = say_operation(s, k, &o, &step, e);
     }
-    free(o.n);
-    free(o.y);
-    free(o.all);
+    op_course_fini(&o);
     return ok;
 }
 

@@ -36,6 +36,7 @@ class Load:
         self.hosts, self.clients = hosts, clients
         self.noise_sd = .05
         self.slots = None  # requests that a host serves at a time; others wait. None: as many as there are
+        self.think_s = 2e-5  # between a thread's requests
         self.time_out_s = None  # requests that hang fail after it
         self.factor = lambda *where: 1
         self.hangs = lambda *where: None  # the end of the span in which it hangs, or None
@@ -88,7 +89,7 @@ class Load:
             rows.append((last, f"\t{t}\t{op}\tclient-{client}\t1\t{size}\thttp://10.0.0.{host}:9000\tk{r.randrange(500)}"
                                f"\t{error}\t{stamp(first)}\t\t{stamp(last)}\t{last - first}"
                                + (f"\t{stamp(int(due * 1e9))}" if self.rate else "")))
-            heapq.heappush(free, (start + length + 2e-5, t))
+            heapq.heappush(free, (start + length + self.think_s, t))
         head = HEAD + ("\tintended" if self.rate else "")
         return "\n".join([head] + [f"{i}{row}" for i, (_, row) in enumerate(sorted(rows))]) + "\n"
 
@@ -305,7 +306,8 @@ class Findings(FindingsCase):
     def test_drop(self):
         load = Load(10)
         load.factor = lambda s, h, c, op, t: 1.6 if s >= 11 else 1
-        self.check_first(load, "drop", start=11, ratio=1 / 1.6, near_s=1)
+        _, all_ = self.check_first(load, "drop", start=11, ratio=1 / 1.6, near_s=1)
+        self.assertEqual(len(all_), 1, "durations follow")
 
     def test_threads_that_end_or_begin(self):
         """Throughput follows their number: the finding says so, and that of a drop of another cause does not."""
@@ -400,6 +402,36 @@ class Findings(FindingsCase):
         load = Load(17, rate=330)
         load.factor = lambda s, h, c, op, t: 2.6 if s >= 8 else 1
         self.check_first(load, "backlog", start=8, near_s=1.2)
+
+    def test_backlog_that_threads_take_up(self):
+        """Requests wait at the hosts before there is no thread left to send them."""
+        load = Load(17, rate=330, threads=160)
+        load.slots, load.factor = 3, lambda s, h, c, op, t: 2.6 if s >= 8 else 1
+        self.check_first(load, "backlog", start=8)
+
+    def test_durations_of_an_open_loop(self):
+        """The rate is that which was asked for, before and after."""
+        load = Load(50, rate=200, threads=60)
+        load.factor = lambda s, h, c, op, t: 2 if s >= 9 else 1
+        first, all_ = self.check_first(load, "slow-op", start=9, ratio=2)
+        self.assertEqual(len(all_), 1)
+        self.assertRegex(first["sentence"], r"^GET: median response time (19|20|21)[.]\dms -> (39|40|41)[.]\dms from ")
+        self.assertNotIn("end", first)
+
+    def test_spike_of_an_open_loop(self):
+        """It ends when what has waited is done, and no host is to blame."""
+        load = Load(51, rate=400, threads=200)
+        load.slots, load.factor = 4, lambda s, h, c, op, t: 5 if 8 <= s < 11 else 1
+        first, _ = self.check_first(load, "slow-op", start=8)
+        self.assertGreater(seconds(first["end"]), 11)
+
+    def test_durations_of_threads_that_think(self):
+        """Throughput falls by less than durations grow: that is a consequence."""
+        load = Load(52, threads=24)
+        load.think_s, load.factor = .04, lambda s, h, c, op, t: 2 if s >= 9 else 1
+        first, all_ = self.check_first(load, "slow-op", start=9, ratio=2)
+        self.assertIn("GET: median duration ", first["sentence"])
+        self.assertEqual([f["because"] for f in all_[1:]], [[0]])
 
     def test_clients_one_after_the_other(self):
         """That no request is in a figure is one problem, whatever the number of operations."""
