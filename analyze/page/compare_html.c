@@ -19,10 +19,9 @@
 
 static const struct html_definition definitions[] = {
     {"Change and 95% CI",
-     "After against before, in percent (error rates: in points). HL, of several runs a side: the "
-     "Hodges-Lehmann estimate, the median over all pairs of runs; GM, of few: the ratio of the "
-     "geometric means; of single runs: the ratio, with the errors within both runs. Of intervals "
-     "made so, 95 in 100 hold the true value."},
+     "After against before, in percent (error rates: in points), of the values shown: of several "
+     "runs a side their medians. Of intervals made so, 95 in 100 hold the true value; of several "
+     "runs a side they are those of Hodges and Lehmann, widened to the change shown."},
     {"p", "How often a difference as large or larger comes by chance if nothing has changed: "
           "adjusted by Holm over throughput (objects/s where there are no bytes or sizes differ), "
           "p50 and p99 of all operations; n is the number of runs. ~: no difference is shown. "
@@ -122,7 +121,7 @@ static void put_cards(FILE *f, const struct compare *c, const size_t *order)
 {
     for (size_t k = 0; k < c->n_ops; k++) {
         const struct compare_op *op = &c->ops[order[k]];
-        if (k > 0 && !says_something(op))
+        if ((k > 0 && !says_something(op)) || (op->is_preparation && c->n_ops > 1))
             continue;
         fputs("<div class=\"cards\">\n", f);
         for (size_t i = 0; i < op->n_metrics; i++) {
