@@ -10,14 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the series of one operation or of the total is computed from, kept in the analysis. */
+/* What the series of an operation or of the total is computed from; kept in the analysis. */
 struct analysis_source {
     const struct table **tables;
     size_t n_tables;
     struct group_keys hosts;
     struct segment_grid grid; /* n = 0: no segments */
     bool has_range;
-    int64_t segment_ns; /* > 0, also without a range */
+    int64_t segment_ns; /* > 0 even without a range */
     int64_t first_start_ns, last_end_ns;
     struct group_rows *rows; /* by table; NULL until a host's series is asked for */
 };
