@@ -28,7 +28,7 @@ bool sides_given(const struct sides_options *o);
 bool sides_check(const struct sides_options *o, const struct cli_args *args, const char *operands,
                  struct err *e);
 
-/* Copies pipes without rows to files, since these are read twice. Sets *basis to what the captures
+/* Copies JSON from a pipe to a temporary file (aggpipe_spool). Sets *basis to what the captures
  * of both sides allow to compare. */
 bool sides_spool(const struct sides_options *o, enum run_basis *basis, struct err *e);
 
