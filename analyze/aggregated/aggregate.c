@@ -117,7 +117,8 @@ static int shift_of(const struct aggfile_entry *x)
     return d == LABEL_SHIFT_S ? LABEL_SHIFT_S : d == 0 ? 0 : -1;
 }
 
-/* What holds for all series of a merged file, which has no true end of its own. */
+/* How the labels of an entry are off. A merged file has no true end of its own: all its series
+ * share one. */
 struct labels {
     int shift_s;
     bool is_sure, misses_early;

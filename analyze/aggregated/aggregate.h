@@ -1,6 +1,6 @@
-/* What an aggregated capture tells of a run (docs/aggregated-captures.md): exact figures, a series
- * by second with corrected times, figures of 10-second groups, and what is not known.
- * aggregate_analyze makes an analysis of it. */
+/* The figures of a run that an aggregated capture tells (docs/aggregated-captures.md): exact
+ * figures, a series by second with corrected times, figures of 10-second groups, and what is not
+ * known. aggregate_analyze makes an analysis of it. */
 #ifndef S3_ANALYZE_AGGREGATED_AGGREGATE_H
 #define S3_ANALYZE_AGGREGATED_AGGREGATE_H
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a course is made from: operations that overlap, or a single one. */
+/* The input of a course: operations that overlap, or a single one. */
 struct source {
     const struct aggregate *a;
     const struct aggregate_part *all; /* the entry of all these operations */

@@ -23,7 +23,7 @@ struct load_time {
     int64_t ns;
 };
 
-/* Which requests to take. */
+/* Selects the requests to take. */
 struct load_filter {
     struct cli_list ops;
     const char *host, *client; /* exact name, else glob; NULL: all */

@@ -1,4 +1,4 @@
-/* What time series are computed from. */
+/* The input of time series. */
 #ifndef S3_ANALYZE_ANALYSIS_SERIES_H
 #define S3_ANALYZE_ANALYSIS_SERIES_H
 
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the series of an operation or of the total is computed from; kept in the analysis. */
+/* The input of the series of one operation, or of the total; kept in the analysis. */
 struct analysis_source {
     const struct table **tables;
     size_t n_tables;

@@ -88,7 +88,7 @@ static void first_start(const struct survey *s, const struct load_filter *f, int
     }
 }
 
-/* What the filters must know about rows before they are read. */
+/* Facts that the filters need before any row is read. */
 struct foresight {
     int64_t start_ns;              /* relative times count from here */
     bool exact_host, exact_client; /* the name itself occurs: it is not a glob */

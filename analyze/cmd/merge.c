@@ -132,7 +132,7 @@ static void put_input(struct sheet *t, const struct merge *m, const struct merge
     sheet_cell(t, "%s", in->shift_ns != 0 ? offset(in->shift_ns).s : "");
 }
 
-/* What is known about the clocks of all inputs. */
+/* The clocks of all inputs. */
 struct clocks {
     bool any_servers, any_shift; /* some input has a server's clock; some is shifted */
     size_t n_ranks;              /* inputs recorded by ranks */

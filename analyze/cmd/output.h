@@ -17,8 +17,9 @@ struct output_options {
 extern const struct cli_option output_form_table[];
 extern const struct cli_option output_file_table[];
 
-/* What the report, the page and the time series may overwrite: anything with --force, else a file
- * of their own kind. A text report overwrites nothing, since it cannot be told from other text. */
+/* The files that the report, the page and the time series may overwrite: any file with --force,
+ * else one of their own kind. A text report overwrites nothing, since it cannot be told from other
+ * text. */
 enum outfile_replaces output_replaces(const struct output_options *o);
 enum outfile_replaces output_replaces_page(const struct output_options *o);
 enum outfile_replaces output_replaces_series(const struct output_options *o);

@@ -93,7 +93,7 @@ struct statistics {
     struct statistics_co co;
 };
 
-/* Which requests to look at, and over which window. */
+/* The requests to look at, and the window. */
 struct statistics_input {
     const struct dataset *dataset;
     const struct table *table;

@@ -1,4 +1,4 @@
-/* What requests move in each statistical segment, in total and by host
+/* The amounts that requests move in each statistical segment, in total and by host
  * (docs/how-the-numbers-are-made.md, section 7). A request's amount is spread evenly over its
  * duration. Sums are in fixed point, 2^-40 of a byte or object: the order of rows does not change
  * them. attribution_spread divides once for each segment that a request touches. Segments may be
@@ -34,7 +34,7 @@ struct way {
 /* Divides a request's time; start_ns < end_ns. */
 struct way way_over(const struct window *w, int64_t start_ns, int64_t end_ns);
 
-/* What requests add to one segment. */
+/* The amounts in one segment. */
 struct flow_cell {
     __int128 in;   /* the amount, in fixed point */
     int64_t n, ns; /* hosts only: successful requests that ended here, and their durations */

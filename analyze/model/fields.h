@@ -15,7 +15,7 @@ struct field {
     unsigned permille;  /* the quantile, in 1/1000; 0: not a quantile */
     bool is_real;       /* a double (NaN: not known); else an int64_t */
     enum figure figure; /* its bit in the `known` of its struct */
-    size_t offset;      /* from the beginning of its struct */
+    size_t offset;      /* offset in its struct */
     size_t known;       /* offset of a flag that must be true too; 0: none */
 };
 
@@ -51,7 +51,7 @@ static inline bool field_is_known(const struct field *x, const void *group)
            (x->known == 0 || *(const bool *)((const char *)group + x->known));
 }
 
-/* Sets the i-th quantile of *t. */
+/* Sets quantile i of *t. */
 static inline void times_set_quantile(struct times *t, size_t i, int64_t ns)
 {
     *(int64_t *)((char *)t + times_quantiles[i]->offset) = ns;

@@ -27,7 +27,7 @@ struct analysis_source;
 struct statistics;
 struct sums_source;
 
-/* Which figures of a group are missing in its source. Their values mean nothing: reports print "-"
+/* Names the figures of a group that its source lacks. Their values mean nothing: reports print "-"
  * instead and give the reason once. */
 struct known {
     unsigned absent; /* a bit for each figure; each group defines its bits */
@@ -350,7 +350,7 @@ struct cluster_total {
     size_t n_hosts;
 };
 
-/* What all clients reached together, in the seconds in which all of them ran. */
+/* Throughput of all clients together, over the seconds in which all of them ran. */
 struct together {
     bool present;
     int64_t n_seconds; /* 0: none */

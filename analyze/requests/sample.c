@@ -51,7 +51,7 @@ struct figures {
     int64_t q[TIMES_N_QUANTILES];
 };
 
-/* Which figures are wanted of which values, and where they go. */
+/* A question: figures of these values by part. Says where the answer goes, too. */
 struct question {
     const struct rows *rows;
     const struct parts *parts;

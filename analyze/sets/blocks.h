@@ -1,4 +1,4 @@
-/* What is known of a table block by block: when the requests of each block ran, and what they
+/* Describes a table block by block: when the requests of each block ran, and what they
  * moved. Recorded rows are roughly in order of time, so most blocks lie within one segment and few
  * cross the edge of a range: sums over rows become sums over blocks. */
 #ifndef S3_ANALYZE_SETS_BLOCKS_H

@@ -1,4 +1,5 @@
-/* Rows that stand in the captures twice: nobody records the same to the nanosecond. */
+/* Finds rows that the captures contain twice. No two requests have the same times to the
+ * nanosecond. */
 #include "analyze/sets/identical.h"
 #include "analyze/base/intern.h"
 #include "libcommon/mem.h"

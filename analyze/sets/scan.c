@@ -1,6 +1,6 @@
-/* What all else starts from: one pass over a table, and then looks at the rows near its edges.
- * Counts and sums need every row. First and last times do not, as the blocks say where rows may be
- * that are earlier, or later, than what was found. */
+/* The first step of an analysis: passes once over a table, then looks at the rows near its edges.
+ * Counts and sums need every row. First and last times do not: the blocks tell where rows may be
+ * earlier, or later, than those found so far. */
 #include "analyze/sets/scan.h"
 
 #include "analyze/sets/identical.h"

@@ -24,7 +24,7 @@ static inline struct attribution_request analysis_request(const struct table *t,
     };
 }
 
-/* What is known of some requests: those of a place, a host, a client or a set. */
+/* Counts, sums and times of some requests: those of a place, a host, a client or a set. */
 struct scan_part {
     int64_t n, n_errors;
     int64_t n_bytes, n_objects; /* of the successful requests */
@@ -58,7 +58,7 @@ struct scan_keep {
 
 #define SCAN_KEEP_ALL ((struct scan_keep){INT64_MIN, INT64_MAX, INT64_MAX})
 
-/* What is known of a table. */
+/* The results of scanning a table. */
 struct scan {
     const struct table *t;
     size_t n_places, n_threads;    /* ids of the table */

@@ -260,8 +260,8 @@ struct segments segments_of_cells(const struct segment_grid *g, const struct sli
 
 /* ---- Key by key ---- */
 
-/* What a successful request adds to a segment. If it crosses an edge, the entry names the request
- * instead: segment = ENTRY_ROW + the number of its scan, bytes = its row. */
+/* The amounts that a successful request adds to a segment. If it crosses an edge, the entry names
+ * the request instead: segment = ENTRY_ROW + the number of its scan, bytes = its row. */
 struct entry {
     uint32_t segment, bytes, n_objects;
 };

@@ -48,7 +48,7 @@ struct sums_values {
 
 /* Sums of some requests: all of an operation, or those of a host, a client or a size class. */
 struct sums_part {
-    char *name;        /* of the host or client; "" otherwise */
+    char *name;        /* name of the host or client; else "" */
     int64_t min_bytes; /* size class: its lower edge, one of analysis_size_edges */
     int64_t n_requests, n_errors;
     int64_t n_bytes, n_objects;        /* of the successful requests */

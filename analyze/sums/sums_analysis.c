@@ -30,7 +30,7 @@ struct groups {
     const struct sums_part **part; /* the parts of the first group, then those of the next */
 };
 
-/* What an analysis of sums is computed from; kept for the series. */
+/* The input of an analysis of sums; kept for the series. */
 struct sums_source {
     const struct sums *sums;
     const struct sums_op **ops; /* in the order of the analysis */

@@ -1,4 +1,4 @@
-/* The course of sums: what findings are found in. */
+/* Makes the course of a run from its sums. Findings are searched for in the course. */
 #include "analyze/sums/sums_internal.h"
 #include "analyze/findings/course_seconds.h"
 #include "libcommon/int64.h"

@@ -1,4 +1,4 @@
-/* What all loops of a run share. */
+/* The state and settings that all loops of a run share. */
 #ifndef S3_LOADGEN_LOAD_ENGINE_H
 #define S3_LOADGEN_LOAD_ENGINE_H
 
@@ -24,9 +24,9 @@ enum engine_stop {
 /* Room for a host name (up to 64 bytes on Linux), a dash, the number of a rank, and a NUL. */
 #define ENGINE_CLIENT_BYTES 80
 
-/* What all requests to a host share. */
+/* Data that all requests to a host share. */
 struct engine_host {
-    char *endpoint; /* as the capture names it: http://host:port */
+    char *endpoint; /* its name in the capture: http://host:port */
     char *name;     /* for the connection and the Host header */
     bool virtual_host;
     /* How far the host's clock is ahead of the run's clock. Set once the host has refused our time;

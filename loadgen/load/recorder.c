@@ -25,7 +25,7 @@
 
 #define WRITER_NICE 5
 
-/* What the writer must know about a row, besides its text. */
+/* The fields of a row that the writer needs, besides its text. */
 struct row {
     int64_t start_ns, end_ns, bytes, n_objects;
     uint32_t thread;

@@ -26,13 +26,12 @@ struct recorder_options {
     int event;         /* eventfd to signal when the capture fails */
 };
 
-/* What was recorded. */
+/* Counts of the recorded requests. */
 struct recorder_counts {
-    uint64_t n_requests, n_errors, n_objects, n_bytes; /* n_objects, n_bytes: of the successful
-                                                        * requests */
+    uint64_t n_requests, n_errors, n_objects, n_bytes; /* objects and bytes: of successes only */
 };
 
-/* What was recorded since the last call. */
+/* Figures of the requests recorded since the last call. */
 struct recorder_tick {
     struct recorder_counts counts;
     int64_t p50_ns, p99_ns; /* of the successful requests; 0: none */

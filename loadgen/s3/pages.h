@@ -8,7 +8,7 @@
 /* Starts as zeros. */
 struct pages {
     struct strbuf token; /* where the next page begins: its token and its id, each with a NUL */
-    struct strbuf mark;  /* the token of a page some pages ago */
+    struct strbuf mark;  /* the token of an earlier page */
     struct strbuf last;  /* the last key of the previous page, with a NUL */
     struct strbuf now;   /* the last key so far of this page, with a NUL */
     uint64_t n;          /* pages that were followed by another one */

@@ -18,7 +18,7 @@
  * query take 3 KiB each; a session token takes 2 KiB. */
 #define S3OP_HEAD_MAX 16384
 
-/* What a kind of request does. */
+/* Properties of a kind of request. */
 enum {
     S3OP_LISTS = 1,    /* names a prefix; answered in pages */
     S3OP_UPLOADS = 2,  /* sends the content of an object or a part */
@@ -142,7 +142,7 @@ struct s3op_style {
  * name. */
 bool s3op_uses_virtual_host(const struct s3op_style *s, const char *host);
 
-/* What a request head needs beside the request. */
+/* Data for a request head, besides the request itself. */
 struct s3op_head {
     const char *host;         /* as in the Host header */
     bool virtual_host;        /* the host name contains the bucket's name */

@@ -1,4 +1,5 @@
-/* The contexts of OpenSSL's newer digests are in memory of its own, which core dumps hold. */
+/* We use the old SHA256 functions: OpenSSL keeps the contexts of newer digests in its own memory,
+ * which core dumps contain. */
 #define OPENSSL_API_COMPAT 0x10101000L
 
 #include "loadgen/s3/sigv4.h"

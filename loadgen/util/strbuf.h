@@ -19,7 +19,7 @@ struct strbuf {
 struct strbuf strbuf_on(char *buffer, size_t size);
 void strbuf_fini(struct strbuf *b);
 
-/* Forgets the text, keeps the memory. */
+/* Empties the text but keeps its memory. */
 void strbuf_clear(struct strbuf *b);
 
 /* Makes room for n more bytes and a NUL. Returns false, and sets `failed`, if there is none. */
