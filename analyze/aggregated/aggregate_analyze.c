@@ -1,4 +1,4 @@
-/* An aggregated capture as an analysis. */
+/* Makes an analysis of an aggregated capture. */
 #include "analyze/aggregated/aggregate_internal.h"
 #include "analyze/conclude/conclude.h"
 #include "analyze/requests/errors.h"

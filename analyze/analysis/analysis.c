@@ -1,5 +1,5 @@
-/* The order of an analysis: what is mixed, what is skipped and dropped, and which active range is
- * used; then each operation type and the cluster total, as tasks that run on several threads. */
+/* Runs an analysis: finds whether the run is mixed, drops what is skipped, and chooses the active
+ * range; then analyses each operation type and the cluster total, as tasks on several threads. */
 #include "analyze/analysis/analysis.h"
 
 #include "analyze/conclude/conclude.h"

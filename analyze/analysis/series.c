@@ -1,4 +1,4 @@
-/* Time series, computed when asked for: nothing of the size hosts x segments is ever held. */
+/* Computes time series on demand: nothing of the size hosts x segments is ever held. */
 #include "analyze/analysis/series.h"
 
 #include "analyze/analysis/analysis.h"

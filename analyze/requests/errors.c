@@ -1,4 +1,4 @@
-/* Failed requests in groups of the same normalised message, and by host within a group. */
+/* Groups failed requests by normalised message, and by host within a group. */
 #include "analyze/requests/errors.h"
 
 #include "analyze/base/intern.h"

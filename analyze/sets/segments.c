@@ -1,6 +1,6 @@
-/* Segments (docs/how-the-numbers-are-made.md, sections 3 and 4) of a set of requests and of its
- * hosts and clients. Only bytes and objects matter here; all else that a segment has is for time
- * series. */
+/* Finds the segments (docs/how-the-numbers-are-made.md, sections 3 and 4) of a set of requests, of
+ * its hosts and of its clients. Only bytes and objects matter here; time series compute the other
+ * figures of a segment. */
 #include "analyze/sets/set.h"
 
 #include "libcommon/mem.h"

@@ -1,6 +1,6 @@
-/* Groups, active ranges and totals (docs/how-the-numbers-are-made.md, sections 2 and 4) of a set of
- * requests. After the scans, no pass over all rows is needed: only rows near the ends of a range
- * matter, and the blocks say where those are. */
+/* Finds groups, active ranges and totals (docs/how-the-numbers-are-made.md, sections 2 and 4) of a
+ * set of requests. The scans have passed over all rows. Here only rows near the ends of a range
+ * matter, and the blocks tell where those are. */
 #include "analyze/sets/set.h"
 
 #include "libcommon/int64.h"

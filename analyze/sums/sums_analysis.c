@@ -1,4 +1,4 @@
-/* Sums of a run as an analysis, by whole seconds. */
+/* Makes an analysis of the sums of a run, by whole seconds. */
 #include "analyze/sums/sums.h"
 
 #include "analyze/conclude/conclude.h"

@@ -1,6 +1,5 @@
-/* The sums of a dataset. Rows are added up portion by portion, on several threads, and the
- * portions' sums are merged as those of captures are: whole numbers, so that neither portions nor
- * threads change a digit. */
+/* Adds up the sums of a dataset: portions of rows on several threads, whose sums are then merged
+ * like those of captures. All sums are integers, so neither portions nor threads change a digit. */
 #include "analyze/sums/sums.h"
 
 #include "analyze/requests/errors.h"

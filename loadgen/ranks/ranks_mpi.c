@@ -1,5 +1,5 @@
 /* Uses only functions of MPI-3, which Open MPI and MPICH both have. It tests and sleeps instead of
- * waiting, as both wait with a busy CPU. */
+ * waiting, because both libraries keep the CPU busy while they wait. */
 #include "loadgen/ranks/ranks.h"
 
 #include <limits.h>
