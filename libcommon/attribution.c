@@ -31,8 +31,9 @@ double slice_in_flight(const struct slice_totals *s, int64_t length_ns)
     return (double)(s->full_ns + s->other_ns) / (double)length_ns;
 }
 
-/* Each part is off by less than 2^-96, so sums that are equal in truth may differ in their last
- * bits. Of sums that differ in truth, only ones closer than 2^-64 give the same. */
+/* Each part is off by less than 2^-96, so sums that should be equal may differ in their last bits;
+ * rounding removes that. Sums that should differ get the same key only if they are closer than
+ * 2^-64. */
 __int128 slice_objects_key(const struct slice_amounts *s)
 {
     struct attribution_objects f = slice_fixed(s);
@@ -115,8 +116,8 @@ void attribution_spread(const struct segment_grid *g, size_t first, size_t last,
     }
 }
 
-/* Adds what a successful request moves in slices first .. last; `amounts` is that of the first of
- * them, those of the others follow `stride` bytes apart. */
+/* Adds what a successful request moves in slices first .. last. `amounts` is that of slice first;
+ * the others follow at distances of `stride` bytes. */
 static void add_parts(const struct segment_grid *g, size_t first, size_t last,
                       struct slice_amounts *amounts, size_t stride,
                       const struct attribution_request *r)

@@ -63,39 +63,39 @@ double slice_ended_mean_ns(const struct slice_totals *s);
 /* Mean number of requests running during a slice of this length. */
 double slice_in_flight(const struct slice_totals *s, int64_t length_ns);
 
-/* The number of objects as a number to compare by: in 2^-64, rounded, so that sums that are equal
- * as real numbers give the same. */
+/* Returns the number of objects in units of 2^-64, rounded. Use it to compare sums: those that are
+ * equal as real numbers give the same key. */
 __int128 slice_objects_key(const struct slice_amounts *s);
 
 /* Adds `from` to `to`. */
 void slice_merge(struct slice_amounts *to, const struct slice_amounts *from);
 
-/* Bytes of a request before time t: floor(bytes * (t - start) / (end - start)); 0 up to the start,
- * all from the end on. Differences of it are the parts of a request, and they add up to its size.
- */
+/* Returns the bytes of a request before time t: floor(bytes * (t - start) / (end - start)), 0
+ * before the start and all after the end. The difference of two results is the part between these
+ * times, so the parts add up to the request's size. */
 int64_t attribution_bytes_before(const struct attribution_request *r, int64_t t_ns);
 
-/* The same for objects, to 96 binary places. */
+/* Returns the objects of a request before time t, to 96 binary places. */
 struct attribution_objects attribution_objects_before(const struct attribution_request *r,
                                                       int64_t t_ns);
 
-/* The slices *first .. *last that a request touches; false: none. */
+/* Finds the slices *first .. *last that a request touches. False: it touches none. */
 bool attribution_slices(const struct segment_grid *g, const struct attribution_request *r,
                         size_t *first, size_t *last);
 
-/* Spreads an amount of a request as its bytes are spread: over the slices first .. last, which it
- * touches. `cell` is what the first of them has got so far; the cells of the others follow `stride`
- * bytes apart. The request's own bytes and objects are not looked at. */
+/* Spreads `amount` over the slices first .. last that a request touches, in proportion to time, and
+ * adds the parts to their cells. `cell` is that of slice first; the others follow at distances of
+ * `stride` bytes. Ignores the request's own bytes and objects. */
 void attribution_spread(const struct segment_grid *g, size_t first, size_t last,
                         const struct attribution_request *r, int64_t amount, int64_t *cell,
                         size_t stride);
 
-/* As attribution_add, for a request that does not lie within one slice. */
+/* Like attribution_add, for a request that does not lie within one slice. */
 void attribution_add_partial(const struct segment_grid *g, struct slice_totals *slices,
                              const struct attribution_request *r);
 
-/* Adds a request to the slices it touches: slices[0..g->n-1] are those of the grid. The sums of
- * bytes and of n_objects of all requests added must stay below 2^63 (the caller checks that once).
+/* Adds a request to the slices it touches; slices[0..g->n-1] are those of the grid. Over all
+ * requests added, the sums of bytes and of n_objects must stay below 2^63; the caller checks that.
  */
 static inline void attribution_add(const struct segment_grid *g, struct slice_totals *slices,
                                    const struct attribution_request *r)
@@ -116,22 +116,22 @@ static inline void attribution_add(const struct segment_grid *g, struct slice_to
             return;
         }
     }
-    /* A copy, so that r itself need not be in memory above. */
+    /* Passes a copy, so that r itself can stay in registers above. */
     const struct attribution_request copy = *r;
     attribution_add_partial(g, slices, &copy);
 }
 
-/* The amounts alone: cells[0..g->n-1] are those of the grid. As attribution_add otherwise. */
+/* Like attribution_add, but adds only bytes and objects; cells[0..g->n-1] are those of the grid. */
 void attribution_add_amounts(const struct segment_grid *g, struct slice_amounts *cells,
                              const struct attribution_request *r);
 
-/* What a grid leaves out. */
+/* What lies outside a grid. */
 struct attribution_outside {
     int64_t n_before, n_after;         /* requests that end before its start; at or after its end */
-    int64_t before_bytes, after_bytes; /* bytes of the successful that fall there */
+    int64_t before_bytes, after_bytes; /* bytes of successful requests there, in proportion */
 };
 
-/* Adds what the grid leaves out of a request. */
+/* Adds the part of a request that lies outside the grid. */
 void attribution_add_outside(const struct segment_grid *g, struct attribution_outside *o,
                              const struct attribution_request *r);
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define SECOND_NS  INT64_C(1000000000)
-#define N_SEGMENTS 25 /* the range is cut into */
-#define N_COMPARED 7  /* segments at its end */
+#define N_SEGMENTS 25 /* that the range is cut into */
+#define N_COMPARED 7  /* segments at the end of the range that are compared */
 #define BLOCK      64
 #ifndef SUPER_BLOCK
 #define SUPER_BLOCK 64 /* blocks */
@@ -20,10 +20,10 @@ struct block {
     int64_t min_start_ns;          /* of the block's */
 };
 
-/* Successful requests in order of end; failed ones count for the range alone. What was done before
- * time t is all of those that ended by then, found through the sums by block, and parts of those
- * that run across t, which are the few later ones that start before t: whole blocks that start
- * later are passed over. */
+/* Holds the successful requests in order of end; failed ones count only for the range. What was
+ * done before time t is the sum of all requests that ended by then, which the blocks' sums give
+ * quickly, and parts of those that run across t. To find the latter among all later requests, whole
+ * blocks that start after t are skipped. */
 struct autoterm {
     int64_t dur_ns;
     double pct;
@@ -106,7 +106,7 @@ bool autoterm_add(struct autoterm *a, uint32_t thread, const struct attribution_
     return true;
 }
 
-/* The first request that ends after t. */
+/* Returns the index of the first request that ends after t. */
 static size_t first_after(const struct autoterm *a, int64_t t_ns)
 {
     size_t lo = 0, hi = a->n;
@@ -140,7 +140,7 @@ static struct autoterm_amount done_before(const struct autoterm *a, int64_t t_ns
         d.bytes += (uint64_t)a->requests[i].bytes;
         d.n_objects += (uint64_t)a->requests[i].n_objects;
     }
-    /* One of no length that lies on t itself belongs to what begins there. */
+    /* A request without a duration that lies on t belongs to the time after t. */
     for (size_t i = after; i > 0 && a->requests[i - 1].end_ns == t_ns; i--) {
         const struct attribution_request *r = &a->requests[i - 1];
         if (r->start_ns == r->end_ns) {
@@ -163,7 +163,7 @@ static struct autoterm_amount done_before(const struct autoterm *a, int64_t t_ns
     return d;
 }
 
-/* Forgets requests that ended by t, in whole super blocks, once they are the most. */
+/* Forgets requests that ended by t, in whole super blocks, when they are the majority. */
 static void forget(struct autoterm *a, int64_t t_ns)
 {
     size_t unit = BLOCK * SUPER_BLOCK;
@@ -179,7 +179,7 @@ static void forget(struct autoterm *a, int64_t t_ns)
     a->n -= n;
 }
 
-/* Amount between two points in time, per second. */
+/* Returns the number of objects between two points in time. */
 static double objects_between(const struct autoterm_amount *from, const struct autoterm_amount *to)
 {
     double parts = (double)(__int128)(to->object_frac - from->object_frac);
@@ -271,8 +271,8 @@ bool autoterm_replay(int64_t first_start_ns, int64_t dur_ns, double pct,
 
     *stop = (struct autoterm_stop){.at_s = 1};
     while (ok && !stop->stopped && next(ctx, &thread, &r)) {
-        /* Instants passed before this request ended: nothing changed between them, one stands for
-         * all. */
+        /* Whole seconds have passed since the last request ended. Nothing changed between them, so
+         * one test is enough. */
         int64_t elapsed_ns = r.end_ns - first_start_ns;
         if ((elapsed_ns - 1) / SECOND_NS >= stop->at_s) {
             stop->stopped = autoterm_is_stable(a, &stop->window);

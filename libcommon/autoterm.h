@@ -1,6 +1,6 @@
-/* Whether a run has become stable (docs/how-the-numbers-are-made.md, section 9): the last seven
- * of about 25 segments of the all-threads range are equally fast. Used live by a load generator and
- * in replay. */
+/* Decides whether a run has become stable (docs/how-the-numbers-are-made.md, section 9): the last
+ * seven of about 25 segments of the all-threads range are equally fast. Used by the load generator
+ * during a run, and on recorded runs. */
 #ifndef S3_LIBCOMMON_AUTOTERM_H
 #define S3_LIBCOMMON_AUTOTERM_H
 
@@ -15,8 +15,8 @@
 
 struct autoterm;
 
-/* dur_ns > 0: how long it must have been stable; pct: how far the six segments before may be from
- * the last one. NULL: out of memory. */
+/* The run must have been stable for dur_ns > 0. pct is how far the speeds of the six segments
+ * before the last may be from the last one's, in percent. NULL: out of memory. */
 struct autoterm *autoterm_new(int64_t dur_ns, double pct, struct err *e);
 void autoterm_free(struct autoterm *a);
 
@@ -36,9 +36,9 @@ struct autoterm_window {
  * that no later window can reach, so a run of any length takes bounded memory. */
 bool autoterm_is_stable(struct autoterm *a, struct autoterm_window *w);
 
-/* The same in steps, so that processes which know only their own requests can decide together: of
- * the range of all threads each tells its own, of which the latest start and the earliest end
- * count; the amounts add up, each member of its own and with what wraps around. */
+/* The steps of autoterm_is_stable, for processes that know only their own requests and decide
+ * together. Each gives its range of all threads; the latest start and the earliest end of these
+ * count. Then each gives its amounts; they are added member by member, modulo the type's size. */
 #define AUTOTERM_N_ENDS 8 /* of seven segments */
 
 struct autoterm_cut {
@@ -46,27 +46,29 @@ struct autoterm_cut {
     int64_t start_ns, segment_ns; /* of the segments compared */
 };
 
-/* How much was done before a point in time, since some other. */
+/* What was done before a point in time. Only differences of two amounts mean something. */
 struct autoterm_amount {
     uint64_t bytes;
     uint64_t n_objects;
     unsigned __int128 object_frac; /* of 2^-96 */
 };
 
-/* By the requests added so far; no request: start > end. */
+/* Returns the range of all threads, from the requests added so far; start > end: no requests. */
 struct segment_range autoterm_range(const struct autoterm *a);
 
-/* A range of at most so long is too short to decide. */
+/* Returns the length up to which a range is too short to decide. */
 int64_t autoterm_least_ns(int64_t dur_ns);
 
-/* Where such a range is cut; false: it is too short to decide. */
+/* Cuts a range into segments. False: it is too short to decide. */
 bool autoterm_cut_range(int64_t dur_ns, const struct segment_range *range,
                         struct autoterm_cut *cut);
 
-/* What was done before each end of the segments. Forgets as autoterm_is_stable does. */
+/* Returns what was done before each end of the segments. Forgets requests as autoterm_is_stable
+ * does. */
 void autoterm_amounts(struct autoterm *a, const struct autoterm_cut *cut,
                       struct autoterm_amount amount[AUTOTERM_N_ENDS]);
 
+/* Whether the segments are stable, from the summed amounts; fills *w then (NULL is allowed). */
 bool autoterm_judge(double pct, const struct autoterm_cut *cut,
                     const struct autoterm_amount amount[AUTOTERM_N_ENDS],
                     struct autoterm_window *w);
@@ -77,9 +79,9 @@ struct autoterm_stop {
     struct autoterm_window window;
 };
 
-/* Replays a recorded run: asks at each whole second after first_start_ns, up to the latest end.
- * `next` hands out the requests in order of `end` and returns false after the last. False: out of
- * memory. */
+/* Replays a recorded run: tests for stability at each whole second after first_start_ns, up to the
+ * latest end. `next` gives the requests in order of `end`, and returns false after the last. False:
+ * out of memory. */
 bool autoterm_replay(int64_t first_start_ns, int64_t dur_ns, double pct,
                      bool (*next)(void *ctx, uint32_t *thread, struct attribution_request *r),
                      void *ctx, struct autoterm_stop *stop, struct err *e);

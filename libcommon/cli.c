@@ -45,7 +45,7 @@ static const struct cli_command *find_command(const struct cli_program *program,
     return NULL;
 }
 
-/* A file, or a command of the other program. */
+/* Whether the name is a file, or a command of the other program; prints a hint then. */
 static bool is_misplaced(const struct cli_program *program, const char *name)
 {
     if (program->file_command && access(name, F_OK) == 0) {

@@ -31,19 +31,20 @@ enum cli_type {
     CLI_CUSTOM,          /* whatever `parse` writes */
 };
 
-/* What an option is for a program that records its runs. A setting may change what is measured, and
- * is recorded; what a secret is given is shown nowhere. Each option of such a program declares it.
+/* How a program that records its runs treats an option. A setting may change what is measured, so
+ * it is recorded. The value of a secret is shown nowhere. Such a program declares this for each
+ * option.
  */
 enum cli_use { CLI_UNDECLARED, CLI_SETTING, CLI_OTHER, CLI_SECRET };
 
-/* Starts empty; owned by the parsed arguments. */
+/* The values of an option. Starts empty; the parsed arguments own it. */
 struct cli_list {
     const char **v;
     size_t n;
 };
 
-/* Written as {"name", TYPE, offsetof(...), "ARG", .help = "...", .alias = ...}: with .help named
- * the compilers do not ask for the fields that an option does not need. */
+/* Write it as {"name", TYPE, offsetof(...), "ARG", .help = "...", .alias = ...}: since .help is
+ * named, compilers do not warn about fields that are left out. */
 struct cli_option {
     const char *name; /* without dashes: "analyze.dur" */
     enum cli_type type;
@@ -56,7 +57,7 @@ struct cli_option {
     enum cli_use is;
     double min, max; /* for numbers: inclusive range, checked if max > min; INFINITY is no limit */
     const char *const *choices; /* CLI_CHOICE: names, NULL at the end */
-    /* CLI_LIST: the i-th value that the shell offers, NULL at the end. NULL: it offers none. */
+    /* CLI_LIST: returns the i-th value that the shell completes, NULL at the end. May be NULL. */
     const char *(*offered)(size_t i);
     /* CLI_CUSTOM: parses `text` into the field; or fills *e with what was expected. */
     bool (*parse)(const char *text, void *field, struct err *e);
@@ -77,7 +78,7 @@ struct cli_example {
     const char *what;    /* what it does, one phrase */
 };
 
-/* What an exit code means, beside 0 done, 1 failed and 2 wrong usage. For the man page. */
+/* An exit code other than 0 (done), 1 (failed) and 2 (wrong usage), for the man page. */
 struct cli_exit {
     const char *code; /* "3" */
     const char *what; /* one phrase */
@@ -124,8 +125,8 @@ struct cli_program {
     const struct cli_command *const *commands; /* NULL at the end */
     const struct cli_exit *exits;              /* of all commands, like theirs */
     void (*write_libraries)(FILE *out);        /* names and versions, for --version */
-    /* What to say to who takes a file, or a command of the other program, for a command of ours. */
-    const char *file_command; /* what a file is meant for; NULL: nothing */
+    /* For hints when the first argument is a file, or a command of the other program. */
+    const char *file_command; /* the command to suggest for a file; NULL: none */
     const char *other_program;
     const char *const *other_commands; /* NULL at the end */
 };
@@ -141,8 +142,8 @@ bool cli_parse(const struct cli_command *command, int argc, char **argv, struct 
                void *options, struct err *e);
 void cli_args_free(struct cli_args *args);
 
-/* What the value of a flag says, or a variable that stands for one: true, yes, on, 1, t, y, or
- * their opposites, in any case. */
+/* Parses the value of a flag, or of a variable in place of one: true, yes, on, 1, t, y or their
+ * opposites; case does not matter. */
 bool cli_parse_flag(const char *text, bool *value, struct err *e);
 
 /* Whether the command line has the option with this full name. */

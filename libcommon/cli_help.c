@@ -121,7 +121,7 @@ static void put_option(FILE *out, const struct cli_command *command, const struc
     put_wrapped(out, text, at, HELP_COLUMN);
 }
 
-/* A group may be empty in one program and not in the other. */
+/* Whether a group has no options, which may be so in one of the programs. */
 static bool is_empty(const struct cli_group *g)
 {
     return g->options->type == CLI_NONE;

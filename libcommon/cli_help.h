@@ -24,10 +24,11 @@ struct cli_option_text {
     char s[96];
 };
 
-/* The i-th value that an option is known to take; NULL: there are no more. */
+/* Returns the i-th of the values that an option can take; NULL: there are no more. */
 const char *cli_help_choice(const struct cli_option *o, size_t i);
 
-/* "10s": the default of an option as a user would write it; empty if there is none to speak of. */
+/* Returns the default of an option as a user would write it, such as "10s"; empty: nothing to show.
+ */
 struct cli_option_text cli_help_default(const struct cli_command *command,
                                         const struct cli_group *group,
                                         const struct cli_option *option);

@@ -23,7 +23,7 @@ static void put_bytes(FILE *out, const char *text, size_t n)
     }
 }
 
-/* A text, escaped, between what is for groff. */
+/* Writes a text, escaped, between two pieces of groff. */
 static void put(FILE *out, const char *before, const char *text, const char *after)
 {
     fputs(before, out);

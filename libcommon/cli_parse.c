@@ -13,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A file of options. */
+/* Limits of a file of options. */
 #define FILE_LINE_BYTES 8192
 #define FILE_MAX_LINES  1000
 
@@ -97,8 +97,8 @@ static struct found find(const struct parser *p, const char *name, size_t n, cha
     return (struct found){NULL, NULL};
 }
 
-/* The name is n bytes of an argument behind its dashes. What else the argument holds may be a
- * secret, so that it is not shown: what follows '=', the whole name of an option, or a letter. */
+/* `name` is the n bytes of an argument after its dashes. The rest of the argument may be a secret,
+ * so it is not shown: what follows '=', the full name of an option, or a letter. */
 static bool unknown_option(const struct parser *p, const char *arg, const char *name, size_t n)
 {
     struct suggest s;
@@ -288,8 +288,8 @@ static bool take_long(struct parser *p, const char *arg)
     return take_option(p, f, value, arg, (size_t)(name - arg) + n);
 }
 
-/* -o VALUE, -oVALUE, -qv. One dash before what is the name of an option, or no letter of one, is a
- * long option. */
+/* -o VALUE, -oVALUE, -qv. It is a long option if the text is the name of an option, or if its first
+ * letter is not that of any option. */
 static bool take_letters(struct parser *p, const char *arg)
 {
     size_t n = strcspn(arg + 1, "=");
@@ -332,7 +332,7 @@ static bool check_operands(const struct parser *p)
         return err_set(p->e, "missing operand: %s", c->operands);
     if (p->args->n_operands <= c->max_operands)
         return true;
-    /* It is not shown, as a blank may have cut a secret off its option. */
+    /* Does not show the operand: a blank may have separated a secret from its option. */
     if (!c->operands)
         return err_set(p->e, "%s takes only options%s", c->name,
                        find(p, "host", 4, 0).option ? "; to name a server use --host" : "");

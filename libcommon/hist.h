@@ -25,7 +25,7 @@ static inline size_t hist_index(int64_t v)
     return e * 1024u + (size_t)(u >> e);
 }
 
-/* The same for values of 32 bits, in fewer steps: exponent and first 10 bits of the double. */
+/* Like hist_index, but faster: uses the exponent and the first 10 bits of the value as a double. */
 static inline size_t hist_index32(uint32_t v)
 {
     double d = v;

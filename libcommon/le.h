@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The number that n <= 8 bytes stand for, on any machine. A constant n makes it one load. */
+/* Loads n <= 8 bytes as a little-endian number. With a constant n it is a single load. */
 static inline uint64_t le_load(const void *p, size_t n)
 {
     uint64_t x = 0;

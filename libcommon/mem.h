@@ -1,5 +1,5 @@
-/* Memory whose lack is an error value like any other: each of these returns false and fills *e
- * (which may be NULL) where there is none. Sizes that overflow are no memory either. */
+/* Allocation that reports errors like other functions: when memory runs out, or a size overflows,
+ * each of these returns false and fills *e (which may be NULL). */
 #ifndef S3_LIBCOMMON_MEM_H
 #define S3_LIBCOMMON_MEM_H
 
@@ -11,13 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Always false: *e says that there is no memory. */
+/* Sets *e to "out of memory". Returns false. */
 static inline bool mem_none(struct err *e)
 {
     return err_set(e, "out of memory");
 }
 
-/* Each takes the address of a pointer as void *; what lies there is copied, as it is no void *. */
+/* For the macros below. `pointer` is the address of a pointer of any type, so it is read and
+ * written with memcpy. */
 static inline bool mem_put(void *pointer, void *memory, struct err *e)
 {
     memcpy(pointer, &memory, sizeof memory);
@@ -60,8 +61,8 @@ static inline bool mem_grow(void *pointer, size_t n, size_t size, struct err *e)
     return (n & (n - 1)) != 0 || mem_resize(pointer, n > 0 ? 2 * n : 1, size, e);
 }
 
-/* Points *v to n elements, or to one where n is 0, for the caller to free: the second clears them.
- * False: *v is NULL. */
+/* Allocates n elements (one if n is 0) and points *v to them; the caller frees them. mem_cleared
+ * zeroes them. False: *v is NULL. */
 #define mem_new(v, n, e)     mem_malloc((v), (n), sizeof **(v), (e))
 #define mem_cleared(v, n, e) mem_calloc((v), (n), sizeof **(v), (e))
 
@@ -72,7 +73,7 @@ static inline bool mem_text(char **to, const char *text, struct err *e)
     return *to != NULL || mem_none(e);
 }
 
-/* The same of what is formatted as by printf. */
+/* Like mem_text, with a text that is formatted as by printf. */
 static inline bool __attribute__((format(printf, 3, 0)))
 mem_vformat(char **to, struct err *e, const char *fmt, va_list args)
 {
@@ -96,11 +97,11 @@ mem_format(char **to, struct err *e, const char *fmt, ...)
 /* Makes room for n > 0 elements in the array *v. False: out of memory, and *v is as it was. */
 #define mem_room(v, n, e) mem_resize((v), (n), sizeof **(v), (e))
 
-/* The same for an array of which *cap elements are there: it at least doubles where it grows. */
+/* Makes room for n elements in the array *v, which has *cap; when it grows, it at least doubles. */
 #define mem_fit(v, cap, n, e) mem_reserve((v), (cap), (n), sizeof **(v), (e))
 
-/* Makes room for one more in the array *v, which has n elements and grew by this alone: its
- * capacity is the next power of two. False: out of memory, and *v is as it was. */
+/* Makes room for one more element in the array *v of n. The array must have grown only by this,
+ * which keeps its capacity at a power of two. False: out of memory; *v is unchanged. */
 #define mem_more(v, n, e) mem_grow((v), (n), sizeof **(v), (e))
 
 #endif

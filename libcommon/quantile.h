@@ -1,5 +1,5 @@
-/* The rule for quantiles, one for all figures that are called so (docs/how-the-numbers-are-made.md,
- * section 5). A quantile is named in tenths of a percent: 500 is the median, 999 is 99.9 %. */
+/* The one rule for all quantiles (docs/how-the-numbers-are-made.md, section 5). A quantile is given
+ * in tenths of a percent: 500 is the median, 999 is 99.9 %. */
 #ifndef S3_LIBCOMMON_QUANTILE_H
 #define S3_LIBCOMMON_QUANTILE_H
 
@@ -16,7 +16,7 @@ static inline size_t quantile_index(size_t n, unsigned permille)
     return i < n ? i : n - 1;
 }
 
-/* The quantile of what a histogram counted, to within its buckets; 0 where it is empty. */
+/* Returns the quantile of a histogram, to within a bucket; 0 if it is empty. */
 static inline int64_t quantile_of_hist(const struct hist *h, unsigned permille)
 {
     return h->n > 0 ? hist_value_at(h, quantile_index(h->n, permille) + 1) : 0;

@@ -10,7 +10,7 @@
 #define RECORD_MAX_ROW_BYTES (1u << 20)
 #endif
 
-/* A time that the row does not give. No valid time has this value: times are years 1970 to 2262. */
+/* A missing time. No valid time has this value: times are of the years 1970 to 2262. */
 #define RECORD_NO_TIME INT64_MIN
 
 /* Bytes that somebody else owns; not NUL-terminated. */
@@ -19,12 +19,12 @@ struct slice {
     size_t n;
 };
 
-/* Slices of a record can be read this far beyond their end: short ones are compared as a whole
- * word. */
+/* This many bytes after each slice of a record can be read, so that a short one can be loaded as a
+ * whole word. */
 #define RECORD_PADDING 8
 
-/* Times are ns since the Unix epoch. The slices live as long as the function that hands the record
- * out says. */
+/* A request. Times are ns since the Unix epoch. The function that gives out the record says how
+ * long its slices are valid. */
 struct record {
     int64_t start_ns;
     int64_t end_ns;

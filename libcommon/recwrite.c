@@ -55,8 +55,8 @@ static bool fail(struct recwrite *w, struct err *e)
     return false;
 }
 
-/* A recording is good up to where a disk is full: of the frame that was begun, the n bytes that
- * were written are taken back. Where that fails it has a torn end, which readers know. */
+/* Removes the first n bytes of a frame that could not be written whole, so that a full disk leaves
+ * a good recording. If that fails, the recording has a torn end, which readers can handle. */
 static bool take_back(const struct recwrite *w, size_t n, int cause, struct err *e)
 {
     off_t end = w->options.sync ? lseek(w->options.fd, 0, SEEK_CUR) : -1;

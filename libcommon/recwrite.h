@@ -27,9 +27,9 @@ struct recwrite_options {
     const char *name; /* of the file, for messages; borrowed */
     bool compress;
     int level;        /* of compression; 0: RECWRITE_DEFAULT_LEVEL */
-    bool intended;    /* with that column */
-    bool sync;        /* fdatasync after each frame; one that cannot be written whole is cut off */
-    unsigned threads; /* that compress frames beside the caller's; 0: the caller does */
+    bool intended;    /* write the column `intended` */
+    bool sync;        /* fdatasync after each frame; a frame that is not written whole is removed */
+    unsigned threads; /* that compress frames; 0: the caller's thread does */
 };
 
 struct recwrite;
@@ -41,14 +41,14 @@ struct recwrite *recwrite_open(const struct recwrite_options *options, struct er
  * 1 MiB is an error. */
 bool recwrite_row(struct recwrite *w, const struct record *r, struct err *e);
 
-/* The same for a row that rowformat_put has made, with the column `intended` or without as in the
- * options. Its bytes are copied. */
+/* Writes a copy of a row that rowformat_put has made. It must have the column `intended` if the
+ * options say so, and only then. */
 bool recwrite_text(struct recwrite *w, const char *row, size_t n, struct err *e);
 
 /* Writes a comment line: n bytes of `text` behind "# ", without a newline in them. */
 bool recwrite_comment(struct recwrite *w, const char *text, size_t n, struct err *e);
 
-/* Starts over with another header line: readers take what follows as another input. */
+/* Writes another header line: readers take what follows as another capture. */
 bool recwrite_header(struct recwrite *w, bool intended, struct err *e);
 
 /* Closes the frame, if there is anything in it. Without threads it has been written (and synced)

@@ -22,9 +22,9 @@ bool rfc3339_parse(const char *text, size_t n, int64_t *ns);
  */
 char *rfc3339_put(char *out, int64_t ns);
 
-/* The same as a string: printf("%s", rfc3339_format(ns).s). */
+/* Returns the time as a string: printf("%s", rfc3339_format(ns).s). */
 struct rfc3339_text rfc3339_format(int64_t ns);
-/* The same to the ms. */
+/* Returns the time as a string, to the ms. */
 struct rfc3339_text rfc3339_moment(int64_t ns);
 
 #endif

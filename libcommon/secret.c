@@ -21,7 +21,7 @@ void *secret_alloc(size_t n)
     char *p = mmap(NULL, n_all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
         return NULL;
-    /* A kernel that cannot leave it out keeps the keys in its dumps, and the run can go on. */
+    /* If the kernel cannot do that, core dumps contain the keys; the run goes on. */
     madvise(p, n_all, MADV_DONTDUMP);
     memcpy(p, &n_all, sizeof n_all);
     return p + HEAD_BYTES;

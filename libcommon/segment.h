@@ -14,7 +14,7 @@ struct segment_range {
     int64_t start_ns, end_ns;
 };
 
-/* A range of at most 1 ns carries no figures. */
+/* Whether figures can be calculated over the range: it must be longer than 1 ns. */
 static inline bool segment_range_usable(const struct segment_range *r)
 {
     return r->end_ns > r->start_ns && r->end_ns - r->start_ns > 1;
@@ -42,7 +42,7 @@ static inline void segment_thread_add(struct segment_thread *t, int64_t start_ns
  * request; empty without one. */
 struct segment_range segment_range_all(const struct segment_thread *threads, size_t n);
 
-/* Starts of a set of requests, as far as the single range needs them. */
+/* The starts of a set of requests that segment_range_single needs. */
 struct segment_starts {
     int64_t first_ns, second_ns; /* second: the earliest start after the first; INT64_MAX: none */
     int64_t last_ns;
@@ -66,8 +66,8 @@ static inline void segment_starts_add(struct segment_starts *s, int64_t start_ns
 /* Adds the starts of another set. */
 void segment_starts_merge(struct segment_starts *s, const struct segment_starts *other);
 
-/* The single range of a set with these starts; `latest_end_ns` is the latest end of its requests
- * that is before s->last_ns, INT64_MIN if there is none. Empty for an empty set. */
+/* Returns the single range of a set of requests with these starts. `latest_end_ns` is the latest
+ * end before s->last_ns; INT64_MIN: there is none. The range of an empty set is empty. */
 struct segment_range segment_range_single(const struct segment_starts *s, int64_t latest_end_ns);
 
 /* The segment length for a set of this full duration: the smallest of 1s ... 3h that gives at most

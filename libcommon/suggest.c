@@ -45,7 +45,7 @@ void suggest_offer(struct suggest *s, const char *candidate)
     if (s->n > MAX_LENGTH || n > MAX_LENGTH)
         return;
     size_t d = edit_distance(s->name, s->n, candidate, n);
-    /* Nothing of a short name would be left. */
+    /* A distance of n would replace the whole name. */
     if (d < s->distance && d < n) {
         s->distance = d;
         s->best = candidate;

@@ -15,8 +15,8 @@ struct suggest {
 void suggest_init(struct suggest *s, const char *name, size_t n);
 void suggest_offer(struct suggest *s, const char *candidate);
 
-/* What to say to who takes a command or an option (without dashes) of warp or benchstat for ours;
- * NULL: it is none of those that are called otherwise here. */
+/* Returns a hint for a command or an option (without dashes) of warp or benchstat that has another
+ * name here; NULL: there is no hint. */
 const char *suggest_for_foreign(const char *name, size_t n);
 
 #endif

@@ -133,7 +133,7 @@ bool units_parse_duration(const char *text, bool negative_ok, int64_t *ns, struc
             return err_set(e, "%s", expected);
         int64_t unit = NS_PER_S;
         bool is_bare = first && !*p;
-        /* Who means days must not get seconds. */
+        /* A user who means days must not get seconds. */
         if (is_bare && (d.whole > 0 || d.fraction > 0))
             return err_set(e,
                            "expected a duration with a unit: %ss for seconds, %sm for minutes, "
@@ -323,7 +323,7 @@ static int decimals_for(double v)
     return fabs(v) < 9.995 ? 2 : 1;
 }
 
-/* Whole numbers of a size are exact, those of a rate chance: they keep their zeros. */
+/* A whole number is exact for a size and chance for a rate, so only sizes lose zeros at the end. */
 static struct units_text binary(double bytes, bool is_rate)
 {
     static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

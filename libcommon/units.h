@@ -22,7 +22,7 @@ bool units_parse_duration(const char *text, bool negative_ok, int64_t *ns, struc
 /* "250", "1.5k", "90/m": per second (also /s, /h). */
 bool units_parse_rate(const char *text, double *per_s, struct err *e);
 
-/* "7.5" or "7.5%": 7.5. What is above 0 and below 0.5 needs the sign: 0.05 might mean 5%. */
+/* "7.5" or "7.5%": 7.5. A value between 0 and 0.5 needs the %: 0.05 might mean 5%. */
 bool units_parse_pct(const char *text, double *pct, struct err *e);
 
 /* A decimal integer, with an optional sign. */
@@ -41,7 +41,7 @@ struct units_text units_duration(int64_t ns);
 /* "512B", "1.95KiB", "98.0MiB", "321.4GiB", "1MiB". */
 struct units_text units_size(double bytes);
 
-/* As units_size with "/s", three digits in any case: "98.0MiB/s", "2.00MiB/s". */
+/* Like units_size with "/s", but always with three digits: "98.0MiB/s", "2.00MiB/s". */
 struct units_text units_byte_rate(double bytes_per_s);
 
 /* A rate of anything, without a unit: "9652.0", "73.09", "0.0123". */
@@ -50,7 +50,7 @@ struct units_text units_rate(double per_s);
 /* "9652.0 obj/s" */
 struct units_text units_object_rate(double per_s);
 
-/* "12.5%", "-3.21%"; the second of a fraction such as 0.125. */
+/* "12.5%", "-3.21%". units_frac takes a fraction such as 0.125. */
 struct units_text units_pct(double pct);
 struct units_text units_frac(double frac);
 

@@ -1,4 +1,4 @@
-/* Text from captures may hold any bytes: what of it is valid UTF-8. */
+/* Checks and repairs UTF-8: text from captures may hold any bytes. */
 #ifndef S3_LIBCOMMON_UTF8_H
 #define S3_LIBCOMMON_UTF8_H
 
@@ -14,7 +14,7 @@ static inline bool utf8_is_nul(const char *s)
     return s[0] == UTF8_NUL[0] && s[1] == UTF8_NUL[1];
 }
 
-/* Whether the byte goes on with a character that another one began. */
+/* Whether the byte is a continuation byte: not the first one of a character. */
 static inline bool utf8_goes_on(char c)
 {
     return ((unsigned char)c & 0xC0) == 0x80;
@@ -30,8 +30,8 @@ uint32_t utf8_code(const char *s, size_t n);
 /* Writes the sequence of a code point up to U+10FFFF, and returns its length. */
 size_t utf8_put(char *out, uint32_t code);
 
-/* A copy in which U+FFFD stands for each byte that is not valid, and UTF8_NUL stays; to be freed.
- * NULL: no memory. */
+/* Returns a copy with U+FFFD in place of each invalid byte; UTF8_NUL stays. The caller frees it.
+ * NULL: out of memory. */
 char *utf8_repaired(const char *s);
 
 #endif

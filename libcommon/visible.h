@@ -1,7 +1,8 @@
-/* Text from captures, servers, file names and options may hold anything. What a terminal would
- * obey, or what makes a line look like another one, is shown as \xNN: control characters (C0, DEL
- * and C1), bytes that are no UTF-8, marks that turn the direction of text around (Unicode TR 36,
- * section 2.3) and the separators of lines and paragraphs. */
+/* Makes any text safe to print: text from captures, servers, file names and options may hold
+ * anything. Shown as \xNN are control characters (C0, DEL and C1), bytes that are not UTF-8, marks
+ * that change the direction of text (Unicode TR 36, section 2.3), and line and paragraph
+ * separators.
+ */
 #ifndef S3_LIBCOMMON_VISIBLE_H
 #define S3_LIBCOMMON_VISIBLE_H
 
@@ -13,15 +14,15 @@
  * as it is, or s is empty. */
 size_t visible_length(const char *s);
 
-/* Bytes of the character, or of the byte that is none, which `s` starts with; 0: s is empty. With
- * visible_length 0 each of them is to be shown as \xNN. */
+/* Returns the length of the character at `s`; 1 for an invalid byte; 0: s is empty. If
+ * visible_length is 0, show each of these bytes as \xNN. */
 size_t visible_step(const char *s);
 
-/* A copy that is safe to print, and the characters in it (`width` may be NULL); to be freed. NULL:
- * out of memory. */
+/* Returns a copy that is safe to print, which the caller frees. *width is its number of characters
+ * (`width` may be NULL). NULL: out of memory. */
 char *visible_copy(const char *s, size_t *width);
 
-/* As snprintf; what does not fit is cut behind a whole character. */
+/* Formats like vsnprintf, made safe to print. Cuts only after a whole character. */
 void visible_format(char *to, size_t size, const char *fmt, va_list args)
     __attribute__((format(printf, 3, 0)));
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define NS_PER_S       INT64_C(1000000000)
-#define LABEL_SHIFT_S  2 /* by so much the known recorders label a second too early */
+#define LABEL_SHIFT_S  2 /* the known recorders label seconds this much too early */
 #define SUMS_EXACT_MAX (INT64_C(1) << 50) /* the recorder adds up hosts in floating point */
 
 void aggregate_free_part(struct aggregate_part *part)
@@ -109,22 +109,24 @@ static bool check(const struct aggregate *a, struct err *e)
 
 /* ---- When the seconds were ---- */
 
-/* How far the labels are off: 2 or 0, by how far from the end of the entry the last one is; -1:
- * neither. */
+/* Returns how far the labels are off: 2 or 0, judged by the distance of the last one from the end
+ * of the entry; -1: neither fits. */
 static int shift_of(const struct aggfile_entry *x)
 {
     int64_t d = x->end_ns / NS_PER_S - 2 - x->seconds[x->n_seconds - 1].label_s;
     return d == LABEL_SHIFT_S ? LABEL_SHIFT_S : d == 0 ? 0 : -1;
 }
 
-/* What holds for all series of a merged file, which has no true end of its own. */
+/* How the labels of an entry are off. A merged file has no true end of its own: all its series
+ * share one. */
 struct labels {
     int shift_s;
     bool is_sure, misses_early;
     int64_t early_s;
 };
 
-/* The recorder forgets requests that started in an earlier second than the first one to end. */
+/* True if requests are missing in the series: the recorder forgets those that started in a second
+ * before the first one in which a request ended. */
 static bool misses_early(const struct aggfile_entry *x, int shift_s, int64_t *early_s)
 {
     *early_s = x->seconds[0].label_s + shift_s - 2;
@@ -142,7 +144,7 @@ static struct labels labels_of(const struct aggfile_entry *x)
     return l;
 }
 
-/* Of the clients, which must agree. */
+/* Finds the labels of a merged file from its clients, which must agree. */
 static struct labels labels_of_clients(const struct aggfile_entries *clients)
 {
     struct labels all = {.shift_s = -1};
@@ -238,7 +240,7 @@ static bool window(const struct aggregate *a, struct aggregate_part *part, const
                                    .mean_bytes_per_s = (double)(bytes / (long double)n),
                                    .mean_objects_per_s = (double)(objects / (long double)n),
                                    .by_bytes = x->n_bytes > 0};
-    /* Each second of each client was rounded, by up to these. */
+    /* Rounding loses up to this much per second and client. */
     double lost_bytes = (double)(x->window_bytes - bytes),
            lost_objects = (double)(x->window_objects - objects);
     double n_rounded = (double)n * (double)a->n_clients;
@@ -251,8 +253,8 @@ static bool window(const struct aggregate *a, struct aggregate_part *part, const
 
 /* ---- Parts ---- */
 
-/* Bytes and objects of the requests that succeeded: the file counts those of failed ones among
- * them. */
+/* Finds the bytes and objects of the successful requests, where the file lets us tell: it counts
+ * those of failed requests too. */
 static void find_successful(struct aggregate_part *part)
 {
     const struct aggfile_entry *x = part->x;
@@ -320,7 +322,7 @@ static bool fill_parts(const struct aggregate *a, struct aggregate_parts *parts,
     return true;
 }
 
-/* Which operations overlap, and which were over before the others began. */
+/* Finds which operations overlap, and which ended before the others began. */
 static void find_preparation(struct aggregate *a)
 {
     for (size_t i = 0; i < a->ops.n; i++) {
@@ -346,8 +348,8 @@ static int by_start(const void *a, const void *b)
     return (x->start_s > y->start_s) - (x->start_s < y->start_s);
 }
 
-/* The merge drops seconds that the first client does not have; the clients' own series still have
- * them. */
+/* Adds up the clients' own series. The merge drops seconds that the first client lacks; these
+ * series still have them. */
 static bool add_up_clients(struct aggregate *a, struct err *e)
 {
     size_t n = 0;

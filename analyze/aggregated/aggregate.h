@@ -1,6 +1,6 @@
-/* What an aggregated capture lets us say of a run (docs/aggregated-captures.md): exact figures, a
- * series by second with its times corrected, figures of 10-second groups, and what is not known.
- * aggregate_analyze makes an analysis of it. */
+/* The figures of a run that an aggregated capture tells (docs/aggregated-captures.md): exact
+ * figures, a series by second with corrected times, figures of 10-second groups, and what is not
+ * known. aggregate_analyze makes an analysis of it. */
 #ifndef S3_ANALYZE_AGGREGATED_AGGREGATE_H
 #define S3_ANALYZE_AGGREGATED_AGGREGATE_H
 
@@ -15,49 +15,49 @@
 /* The series of an entry: whole clock seconds, without the first two and the last two. */
 struct aggregate_window {
     bool present;
-    int shift_s; /* to be added to the labels */
+    int shift_s; /* add this to the labels */
     bool shift_is_sure;
-    bool misses_early; /* requests that started before the series are not in it */
-    int64_t early_s;   /* ... namely before this second since 1970 */
+    bool misses_early; /* the series lacks requests that started before it did */
+    int64_t early_s;   /* if so: those that started before this second since 1970 */
     int64_t span_s;    /* from the first second to the end of the last */
     bool is_complete;  /* no second was lost in a merge */
     double lost_bytes, lost_objects;
-    double mean_bytes_per_s, mean_objects_per_s; /* of the seconds that are there */
-    bool by_bytes;                   /* how these are chosen: by bytes, else by objects */
-    size_t fastest, median, slowest; /* seconds of the entry */
+    double mean_bytes_per_s, mean_objects_per_s; /* over the seconds that are present */
+    bool by_bytes;                   /* the next three are chosen by bytes; else by objects */
+    size_t fastest, median, slowest; /* indexes of the entry's seconds */
 };
 
 enum aggregate_kind { AGGREGATE_NO_GROUPS, AGGREGATE_SINGLE, AGGREGATE_MULTI };
 
-/* Smallest and largest of the groups' own percentiles. */
+/* Smallest and largest value of a percentile over the groups. */
 struct aggregate_range {
     double min_ms, max_ms;
 };
 
-/* Durations, as far as the groups tell. Those of failed requests are among them. */
+/* Durations, as far as the groups tell them, with those of failed requests. */
 struct aggregate_latency {
     enum aggregate_kind kind;
-    int64_t n_requests; /* that the groups say they hold */
-    bool is_complete;   /* these are all of the entry */
+    int64_t n_requests; /* requests that the groups say they hold */
+    bool is_complete;   /* the groups hold all requests of the entry */
     size_t n_groups, n_empty_groups;
     double mean_ms;                   /* NaN: not known */
-    double stddev_ms, min_ms, max_ms; /* AGGREGATE_SINGLE; exact as the mean is */
-    int64_t n_smallest_group;         /* AGGREGATE_SINGLE, as what follows */
+    double stddev_ms, min_ms, max_ms; /* AGGREGATE_SINGLE; as exact as the mean */
+    int64_t n_smallest_group;         /* AGGREGATE_SINGLE, like p50, p90, p99 */
     struct aggregate_range p50, p90, p99;
-    bool is_one_group; /* one group holds all requests: its percentiles are those of the run */
-    struct aggfile_class *classes; /* AGGREGATE_MULTI, where it is complete */
+    bool is_one_group;             /* one group holds all requests: its percentiles are the run's */
+    struct aggfile_class *classes; /* AGGREGATE_MULTI, if is_complete */
     size_t n_classes;
 };
 
-/* An entry and what follows from it. */
+/* An entry of the file and what follows from it. */
 struct aggregate_part {
     const struct aggfile_entry *x;
-    char **messages; /* first errors, without what differs from one request to the next */
+    char **messages; /* first errors, normalised: without what differs between requests */
     size_t n_messages;
     int64_t duration_ns;
-    bool ok_bytes_known, ok_objects_known; /* of successful requests */
+    bool ok_bytes_known, ok_objects_known; /* those of successful requests */
     int64_t ok_bytes, ok_objects;
-    bool is_preparation; /* of the run: it ended before the other operations began */
+    bool is_preparation; /* it prepared the run: it ended before the others began */
     struct aggregate_window window;
     struct aggregate_latency latency;
 };
@@ -67,51 +67,52 @@ struct aggregate_parts {
     size_t n;
 };
 
-/* A second of all operations together, added up from the clients of a merged file. */
+/* A second of a merged file: all operations together, summed over the clients. */
 struct aggregate_sum_second {
     int64_t start_s;
     double bytes_per_s, objects_per_s;
     int64_t n_errors;
-    size_t n_clients; /* that have it */
+    size_t n_clients; /* clients that have this second */
 };
 
 struct aggregate {
     struct aggfile file;
-    bool is_merged;   /* from several clients */
-    bool overlaps;    /* operations overlap in time: `total` is a figure of the run */
+    bool is_merged;   /* made from several clients' files */
+    bool overlaps;    /* operations overlap in time: `total` describes the run */
     size_t n_clients; /* at least 1 */
     struct aggregate_part total;
     struct aggregate_parts ops, hosts, clients;
-    struct aggregate_sum_second *sum; /* merged files: by time */
+    struct aggregate_sum_second *sum; /* merged files: by time; else NULL */
     size_t n_sum;
     struct note *warnings;
     size_t n_warnings;
-    const struct aggregate_part **in_order; /* operations as the analysis has them */
+    const struct aggregate_part **in_order; /* operations in the order of the analysis */
 };
 
-/* Where percentiles of the run are not known, the only thing that is said of them. */
+/* Reports say this where the percentiles of the run are not known. */
 #define AGGREGATE_NO_PERCENTILES                                                                   \
     "not in this file: percentiles were averaged by the recorder, over 10-second groups"
 
-/* Reads and checks the file: sums that do not add up, and seconds outside of the run, fail as
- * damage does. The caller calls aggregate_free in any case. */
+/* Reads and checks the file. Fails if it is damaged, if sums do not add up, or if seconds lie
+ * outside of the run. The caller calls aggregate_free in any case. */
 bool aggregate_load(struct aggregate *a, const char *path, struct err *e);
 void aggregate_free(struct aggregate *a);
 void aggregate_free_part(struct aggregate_part *part);
 
-/* Analyses it as analysis_run does a dataset: *a and *d, which stands for the file, are filled, but
- * what the file does not tell is absent there (struct known). It must outlive both; the caller
- * calls analysis_free and dataset_free in any case. False: out of memory. */
+/* Analyses `of` as analysis_run does a dataset. Fills *a, and *d, which stands for the file.
+ * Figures that the file lacks are marked absent (struct known). `of` must outlive both; the caller
+ * calls analysis_free and dataset_free in any case. Returns false if out of memory. */
 bool aggregate_analyze(struct analysis *a, struct dataset *d, struct aggregate *of, struct err *e);
 
-/* Start of second i of the part's series, ns since 1970. */
+/* Returns the start of second i of the part's series, ns since 1970. */
 int64_t aggregate_second_ns(const struct aggregate_part *part, size_t i);
 
-/* The smallest size of a class of a->file.sizes, in bytes; the first above it is twice that. */
+/* Returns the smallest size in a class of a->file.sizes, in bytes; the class ends below twice that.
+ */
 int64_t aggregate_size_floor(const struct aggfile_entry *size);
 
-/* Of the seconds that all clients of a merged file have: how many, their means, and the first one.
- * `present` is false of other files. */
+/* Means over the seconds that all clients of a merged file have, their number, and the first of
+ * them in *start_s. `present` is false for other files. */
 struct together aggregate_together(const struct aggregate *a, int64_t *start_s);
 
 #endif

@@ -1,4 +1,4 @@
-/* An aggregated capture as an analysis. */
+/* Makes an analysis of an aggregated capture. */
 #include "analyze/aggregated/aggregate_internal.h"
 #include "analyze/conclude/conclude.h"
 #include "analyze/requests/errors.h"
@@ -24,7 +24,7 @@ static const char *const not_all =
 
 /* ---- Throughput ---- */
 
-/* Amounts over all of the time of `part`. */
+/* Returns the throughput of these amounts over the whole time of `part`. */
 static struct throughput throughput_over(const struct aggregate_part *part, int64_t n_bytes,
                                          int64_t n_objects, int64_t n_errors)
 {
@@ -45,7 +45,7 @@ static struct throughput throughput_over(const struct aggregate_part *part, int6
     };
 }
 
-/* Of successful requests, as far as what they delivered is known. */
+/* Throughput of the successful requests, as far as the file tells their amounts. */
 static struct throughput throughput_of(const struct aggregate_part *part)
 {
     struct throughput t =
@@ -84,7 +84,7 @@ static struct segments segments_of(const struct aggregate_part *part)
     };
 }
 
-/* The whole seconds that the file has. */
+/* Returns the span of the file's whole seconds. */
 static struct span range_of(const struct aggregate_part *part)
 {
     if (!part->window.present)
@@ -95,7 +95,7 @@ static struct span range_of(const struct aggregate_part *part)
 
 /* ---- Hosts and clients ---- */
 
-/* The file counts failed requests as delivered. */
+/* The file counts failed requests as delivered, so these figures include them. */
 static struct host_result party_of(const struct aggfile_party *v, const struct aggregate_part *part)
 {
     return (struct host_result){.host = v->name,
@@ -239,7 +239,8 @@ static bool fill_requests(struct requests *q, const struct aggregate_part *part,
 
 /* ---- Operations ---- */
 
-/* The file has the first messages, without the times or hosts of those requests. */
+/* Fills the error groups: the file has the first messages, but neither times nor hosts of these
+ * requests. */
 static bool fill_errors(struct operation *to, const struct aggregate_part *part, struct err *e)
 {
     struct error_cell *cells;
@@ -313,7 +314,7 @@ static bool fill_total(struct cluster_total *to, const struct aggregate *a, stru
 
 /* ---- The analysis ---- */
 
-/* A dataset without rows that stands for the file. */
+/* Makes a dataset without rows that stands for the file. */
 static bool stand_in(struct dataset *d, const struct aggregate *a, struct err *e)
 {
     const struct aggfile_entry *x = a->total.x;
@@ -342,7 +343,7 @@ static int by_start(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Mixed operations stand in order of their names, others in that of their starts. */
+/* Mixed operations are ordered by name, others by start. */
 static bool set_order(struct aggregate *of, struct err *e)
 {
     if (!mem_new(&of->in_order, of->ops.n, e))

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a course is made of: operations that overlap, or one alone. */
+/* The input of a course: operations that overlap, or a single one. */
 struct source {
     const struct aggregate *a;
-    const struct aggregate_part *all; /* of these operations */
+    const struct aggregate_part *all; /* the entry of all these operations */
     const struct aggregate_part **ops;
     size_t n_ops;
 };
@@ -27,7 +27,8 @@ static uint32_t to_count(double x)
     return x <= 0 ? 0 : x >= UINT32_MAX ? UINT32_MAX : (uint32_t)llround(x);
 }
 
-/* Those of a merged file that all clients have, after the preparation. */
+/* Copies the seconds of a merged file that all clients have, after the preparation. Returns their
+ * number. */
 static size_t common_seconds(const struct source *s, int64_t from_ns, struct second *out)
 {
     size_t n = 0;
@@ -50,8 +51,8 @@ static size_t own_seconds(const struct aggregate_part *part, struct second *out)
     return part->x->n_seconds;
 }
 
-/* A second's objects stand for its requests. A gap, which only a merge leaves, is the end of what
- * can be told. */
+/* Fills the seconds, with objects in place of requests. Stops at a gap, which only a merge leaves.
+ */
 static bool fill_seconds(struct course *c, const struct source *s, struct err *e)
 {
     const struct aggfile_entry *x = s->all->x;
@@ -79,7 +80,7 @@ static bool fill_seconds(struct course *c, const struct source *s, struct err *e
     return ok;
 }
 
-/* Of the groups' percentiles, those in the middle. */
+/* Takes the middle of the groups' percentiles. */
 static void fill_durations(struct course *c, size_t k, const struct aggregate_latency *l)
 {
     bool is_single = l->kind == AGGREGATE_SINGLE;
@@ -113,8 +114,8 @@ static bool fill_parties(struct course *c, struct course_parties *to, const stru
     return true;
 }
 
-/* The file has some of the messages, and how many requests failed: all of one kind, or of several
- * taken together. */
+/* The file has some of the messages and the number of failed requests. They become one message of
+ * one kind, or of several kinds together. */
 static bool fill_errors(struct course *c, const struct source *s, struct err *e)
 {
     const struct aggfile_entry *x = s->all->x;

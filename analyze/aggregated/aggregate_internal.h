@@ -4,14 +4,15 @@
 #include "analyze/aggregated/aggregate.h"
 #include "analyze/findings/course.h"
 
-/* Fills part->latency. False: out of memory. */
+/* Fills part->latency. Returns false if out of memory. */
 bool aggregate_latency(struct aggregate_part *part, struct err *e);
 
-/* Fills the course of some operations: a conclude_source of struct aggregate. */
+/* Fills the course of operations `first` to `end` - 1; a conclude_source whose argument is a struct
+ * aggregate. */
 bool aggregate_course(struct course *c, const void *aggregate, size_t first, size_t end,
                       struct err *e);
 
-/* Fills a->warnings. False: out of memory. */
+/* Fills a->warnings. Returns false if out of memory. */
 bool aggregate_warn(struct aggregate *a, struct err *e);
 
 #endif

@@ -11,7 +11,8 @@ static void widen(struct aggregate_range *r, double ms, bool is_first)
     r->max_ms = is_first || ms > r->max_ms ? ms : r->max_ms;
 }
 
-/* Chan, Golub, LeVeque: from the groups' means and standard deviations to those of all. */
+/* Pools the groups' means and standard deviations into those of all requests (Chan, Golub,
+ * LeVeque). */
 static void pool(struct aggregate_latency *l, const struct aggfile_entry *x)
 {
     long double sum = 0, squares = 0, n = (long double)l->n_requests;
@@ -47,7 +48,8 @@ static void pool_single(struct aggregate_latency *l, const struct aggfile_entry 
         pool(l, x);
 }
 
-/* The recorder's ladder of sizes: 1, 10, 100, 1 Ki, 10 Ki, 100 Ki, 1 Mi, ... */
+/* True if the class is one step of the recorder's ladder of sizes: 1, 10, 100, 1 Ki, 10 Ki, 100 Ki,
+ * 1 Mi, ... */
 static bool is_one_step(const struct aggfile_class *c)
 {
     for (int64_t unit = 1; unit < INT64_MAX / 1024; unit *= 1024) {
@@ -59,9 +61,9 @@ static bool is_one_step(const struct aggfile_class *c)
     return false;
 }
 
-/* The recorder joins small classes with the next, whose requests it then lists twice, and drops a
- * small one at the top; these can cancel. Only a group whose classes are single steps and add up is
- * what it seems. */
+/* True if the classes of a group are certain to be right. The recorder joins small classes with the
+ * next one and then lists their requests twice, and it drops a small class at the top: both errors
+ * can cancel. So each class must be a single step, and all must add up. */
 static bool is_exact(const struct aggfile_group *g)
 {
     __int128 sum = 0;
@@ -100,7 +102,7 @@ static void add_class(struct aggregate_latency *l, const struct aggfile_class *c
 
 static bool pool_multi(struct aggregate_latency *l, const struct aggfile_entry *x, struct err *e)
 {
-    /* The ladder has fewer steps than this up to 2^63. */
+    /* more than the steps of the ladder up to 2^63 */
     if (!mem_cleared(&l->classes, 32, e))
         return false;
     if (!l->is_complete)

@@ -31,7 +31,8 @@ static bool warn(struct aggregate *a, struct err *e, const char *code, const cha
     return true;
 }
 
-/* "--warp-client=HOST,HOST": how many clients the run should have had; 0: not said. */
+/* Returns how many clients the run should have had, from "--warp-client=HOST,HOST"; 0: not given.
+ */
 static size_t n_asked(const char *command)
 {
     const char *list = strstr(command, "--warp-client=");

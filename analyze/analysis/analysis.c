@@ -1,5 +1,5 @@
-/* The order of an analysis: what is mixed, what is skipped and dropped, and which active range is
- * used; then each operation type and the cluster total, as tasks that run on several threads. */
+/* Runs an analysis: finds whether the run is mixed, drops what is skipped, and chooses the active
+ * range; then analyses each operation type and the cluster total, as tasks on several threads. */
 #include "analyze/analysis/analysis.h"
 
 #include "analyze/conclude/conclude.h"
@@ -16,7 +16,8 @@
 
 const char *const analysis_range_names[] = {"auto", "all", "single", "full", NULL};
 
-/* With more, the search for findings has the memory for itself: it takes some 250 bytes of each. */
+/* With more places the search for findings runs alone: it takes some 250 bytes of memory for each.
+ */
 #define MANY_PLACES 10000
 
 /* ---- Mixed or not, and in what order ---- */
@@ -32,8 +33,8 @@ static int compare_by_start(const void *a, const void *b, void *dataset)
     return dataset_compare(dataset, x->table, x->scan.earliest, y->table, y->scan.earliest);
 }
 
-/* Decides whether the capture is mixed and whether it counts as prefiltered, and puts the
- * operations in order. */
+/* Decides whether the capture is mixed and whether it counts as prefiltered, and orders the
+ * operations. */
 static bool set_order(struct plan *p, struct err *e)
 {
     struct dataset *d = p->d;
@@ -78,7 +79,7 @@ static struct span span_of(const struct segment_range *r)
     return segment_range_usable(r) ? (struct span){true, r->start_ns, r->end_ns} : (struct span){0};
 }
 
-/* The one host of a set, NULL if there are several. */
+/* Returns the only host of a set; NULL if there are several. */
 static const char *only_host(const struct set *s)
 {
     const struct group_keys *k = &s->hosts.keys;
@@ -114,7 +115,7 @@ static void fill_operation(struct operation *op, const struct set *s)
     };
 }
 
-/* Room for the results of hosts, if there are several. */
+/* Makes room for the results of hosts, if there are several. */
 static bool alloc_hosts(struct set_group *g, struct host_result **hosts, size_t *n, struct err *e)
 {
     if (g->keys.n < 2)
@@ -156,7 +157,7 @@ static bool wants_single(const struct plan_entry *x)
            p->a->options.depth != ANALYSIS_TOTALS && drop_is_short(&x->set);
 }
 
-/* Ranges and totals of an operation, and what there is to do for it. */
+/* Finds ranges and totals of an operation, and what there is to compute for it. */
 static bool prepare_entry(void *entry, struct err *e)
 {
     struct plan_entry *x = entry;
@@ -165,7 +166,7 @@ static bool prepare_entry(void *entry, struct err *e)
 
     if (!set_init(&x->set, p->d, scan, 1, p->kind, true, e))
         return false;
-    if (!p->a->mixed && !wants_single(x)) /* the total needs the parts */
+    if (!p->a->mixed && !wants_single(x)) /* scan_trim frees parts that the total still needs */
         scan_trim(&x->scan);
     if (!alloc_hosts(&x->set.hosts, &x->op->hosts, &x->op->n_host_results, e) ||
         !alloc_clients(&x->set.clients, x->op, e) ||
@@ -245,7 +246,7 @@ static void add_entry_tasks(struct plan *p, struct plan_entry *x)
         plan_add_task(p, requests_access, &x->requests, n, WEIGHT_ACCESS);
 }
 
-/* Moves what a series needs out of the set. */
+/* Moves what a series needs from the set to *source. */
 static bool fill_source(struct analysis_source *source, struct set *s, struct err *e)
 {
     if (!mem_new(&source->tables, s->n_scans + 1, e))
@@ -356,7 +357,7 @@ static bool course_of_entries(struct course *c, const void *plan, size_t first, 
     return course_of_rows(c, p->d, p->tables + first, end - first, e);
 }
 
-/* A task, to be run before rows are dropped. */
+/* A task; it must run before rows are dropped. */
 static bool find(void *plan, struct err *e)
 {
     struct plan *p = plan;

@@ -18,7 +18,7 @@ static int64_t count_rows(const struct plan *p)
     return n;
 }
 
-/* Adds to *n_dropped what it drops. */
+/* Drops the rows that each entry's `keep` does not name, and adds their number to *n_dropped. */
 static bool drop_all(struct plan *p, int64_t *n_dropped, struct err *e)
 {
     *n_dropped += count_rows(p);
@@ -48,7 +48,7 @@ static int64_t add_clamped(int64_t a, int64_t b)
     return __builtin_add_overflow(a, b, &sum) ? (b > 0 ? INT64_MAX : INT64_MIN) : sum;
 }
 
-/* skip, from and to. */
+/* Drops what skip, from and to leave out. */
 bool drop_early_and_late(struct plan *p, struct err *e)
 {
     const struct analysis_options *o = &p->a->options;
@@ -70,7 +70,7 @@ bool drop_early_and_late(struct plan *p, struct err *e)
             continue;
         if (__builtin_add_overflow(scan_part_first_start_ns(&p->entries[k].scan.all), o->skip_ns,
                                    &skip_to_ns))
-            keep->last_ns = INT64_MIN; /* no request starts that late */
+            keep->last_ns = INT64_MIN; /* keep none: no request starts that late */
         else if (skip_to_ns > keep->from_ns)
             keep->from_ns = skip_to_ns;
     }
@@ -81,7 +81,7 @@ bool drop_early_and_late(struct plan *p, struct err *e)
                    units_count(p->a->left_out.by_times).s);
 }
 
-/* `range`: what it is, in words. */
+/* `range` names the range, in words. */
 static bool drop_outside_range(struct plan *p, const struct segment_range *r, const char *range,
                                struct err *e)
 {
@@ -98,14 +98,15 @@ static int64_t whole_ns(const struct set *s)
     return s->all.last_end_ns - scan_part_first_start_ns(&s->all);
 }
 
-/* Under half of the set's whole duration. */
+/* True if the range covers under half of the set's duration. */
 bool drop_is_short(const struct set *s)
 {
     return !segment_range_usable(&s->range) ||
            s->range.end_ns - s->range.start_ns < whole_ns(s) / 2;
 }
 
-/* How far a thread's first end is behind, or its last start before, that of the others. */
+/* Returns how late a thread's first end is against early_ns, or how early its last start is against
+ * late_ns, whichever is more. */
 static int64_t missed_ns(const struct slow_thread *x, int64_t early_ns, int64_t late_ns)
 {
     int64_t began_late_ns = x->first_end_ns - early_ns,
@@ -113,7 +114,7 @@ static int64_t missed_ns(const struct slow_thread *x, int64_t early_ns, int64_t 
     return began_late_ns > stopped_early_ns ? began_late_ns : stopped_early_ns;
 }
 
-/* Takes a thread into the list of the worst, worst first, equal ones by number. */
+/* Adds a thread to the list of the worst: worst first, equal ones by number. */
 static void add_slow_thread(struct operation *op, const struct slow_thread *x, int64_t early_ns,
                             int64_t late_ns)
 {
@@ -135,8 +136,9 @@ static void add_slow_thread(struct operation *op, const struct slow_thread *x, i
         op->slow_threads[k] = *x;
 }
 
-/* The threads at fault: if none ended its first request later than a quarter into the set, or began
- * its last earlier than a quarter before the end, the range would have at least half of it. */
+/* Finds the threads that cut the range short: those that ended their first request after the first
+ * quarter of the set, or began their last one before the last quarter. Without them the range would
+ * cover at least half of the set. */
 static void find_slow_threads(struct operation *op, const struct set *s)
 {
     int64_t early_ns = scan_part_first_start_ns(&s->all) + whole_ns(s) / 4;
@@ -152,7 +154,7 @@ static void find_slow_threads(struct operation *op, const struct set *s)
     }
 }
 
-/* The single range's figures of x beside, where `all` (x's own set or the whole of a mixed run) is
+/* Adds the single range's figures to x, because `all` (x's own set, or the whole of a mixed run) is
  * short. */
 static bool fill_single(struct plan_entry *x, const struct set *all, struct err *e)
 {
@@ -178,7 +180,7 @@ bool drop_fill_single(void *entry, struct err *e)
     return fill_single(x, &x->set, e);
 }
 
-/* All operations together. */
+/* The set of all operations together. */
 struct whole {
     struct plan *plan;
     struct set set;

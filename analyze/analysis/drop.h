@@ -1,19 +1,19 @@
-/* What is dropped before anything is analysed, and what stands beside where that leaves little. */
+/* Drops requests before anything is analysed, and adds further figures if that leaves little. */
 #ifndef S3_ANALYZE_ANALYSIS_DROP_H
 #define S3_ANALYZE_ANALYSIS_DROP_H
 
 #include "analyze/analysis/plan.h"
 
-/* Drops what skip, from and to leave out. After plan_scan. */
+/* Drops the requests that skip, from and to leave out. Call it after plan_scan. */
 bool drop_early_and_late(struct plan *p, struct err *e);
 
-/* Drops what lies outside the time that all threads, or all clients, have in common
- * (docs/how-the-numbers-are-made.md, section 2). Runs the tasks that wait before it drops rows. */
+/* Drops the requests outside of the time that all threads, or all clients, share
+ * (docs/how-the-numbers-are-made.md, section 2). Runs the waiting tasks before it drops rows. */
 bool drop_outside(struct plan *p, struct err *e);
 
-/* Whether the set's active range keeps under half of it. */
+/* True if the active range covers under half of the set. */
 bool drop_is_short(const struct set *s);
-/* The figures of an entry's single range beside, for an entry whose own set is short. */
+/* A task: adds the single range's figures to an entry whose own set is short. */
 bool drop_fill_single(void *entry, struct err *e);
 
 #endif

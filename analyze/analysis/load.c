@@ -14,7 +14,7 @@
 
 bool load_check_times(const struct load_filter *f, struct err *e)
 {
-    /* Moments and times into the run meet only once the run's start is known. */
+    /* A moment and a time into the run can be compared only once the run's start is known. */
     if (!f->from.given || !f->to.given || f->from.is_relative != f->to.is_relative ||
         f->from.ns < f->to.ns)
         return true;
@@ -105,7 +105,8 @@ static bool is_steady(void *ctx, const struct table *t, size_t i)
     return t->start[i] >= *(const int64_t *)ctx;
 }
 
-/* Drops what starts before the steady state. cut_ns[k]: what that takes off operation k. */
+/* Drops the requests that start before the steady state. Sets cut_ns[k] to the time this takes off
+ * operation k. Returns false if there is nothing to drop. */
 static bool drop_warm_up(const struct analysis *a, struct dataset *d, int64_t *cut_ns)
 {
     int64_t latest_ns = INT64_MIN;
@@ -153,7 +154,7 @@ bool load_run_analysis(struct analysis *a, struct dataset *d, const struct load_
     int64_t *cut_ns;
     bool ok = mem_new(&cut_ns, n, e);
     if (ok && drop_warm_up(a, d, cut_ns)) {
-        /* What these ask for is done. */
+        /* The first analysis has already applied these options. */
         how.has_from = how.has_to = false;
         how.skip_ns = 0;
         int64_t run_start_ns = a->run_start_ns;

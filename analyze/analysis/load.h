@@ -1,4 +1,4 @@
-/* Reading captures as one dataset and analysing it, as a command's options ask for. */
+/* Reads captures as one dataset and analyses it, according to a command's options. */
 #ifndef S3_ANALYZE_ANALYSIS_LOAD_H
 #define S3_ANALYZE_ANALYSIS_LOAD_H
 
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How to read. */
+/* How to read the captures. */
 struct load_input {
     bool salvage, quiet, together;
     int64_t threads; /* 0: one per core */
@@ -23,7 +23,7 @@ struct load_time {
     int64_t ns;
 };
 
-/* Which requests to take. */
+/* Selects the requests to take. */
 struct load_filter {
     struct cli_list ops;
     const char *host, *client; /* exact name, else glob; NULL: all */
@@ -31,36 +31,37 @@ struct load_filter {
     struct load_time from, to;
 };
 
-/* How to analyse them. */
+/* How to analyse the requests. */
 struct load_analysis {
     int64_t segment_ns; /* 0: chosen */
     int64_t skip_ns;
     int range;              /* enum range_kind */
-    bool steady;            /* without warm-up */
+    bool steady;            /* leave out the warm-up */
     int64_t co_interval_ns; /* 0: no correction for coordinated omission */
     enum analysis_depth depth;
 };
 
-/* False, for wrong usage: no request can start from --from on and before --to. */
+/* Returns false for wrong usage: no request can start at or after --from and before --to. */
 bool load_check_times(const struct load_filter *filter, struct err *e);
 
-/* Reads the captures, no file twice, as one dataset, with a progress bar. False also where no
- * request is left. The caller calls dataset_free, on failure too. */
+/* Reads the captures as one dataset, with a progress bar; no file may be given twice. Fails also if
+ * no request is left. The caller calls dataset_free, on failure too. */
 bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,
                   const struct load_filter *filter, const struct load_input *input, struct err *e);
 
-/* Whether the inputs of the dataset belong to one run: each with requests overlaps another one.
- * False: *e names one that does not, and what to type. */
+/* True if the inputs of the dataset belong to one run: each one with requests overlaps another one.
+ * If not, *e names one that does not, and what to type. */
 bool load_ran_together(const struct dataset *d, const struct load_input *input, struct err *e);
 
-/* The options of analysis_run that the structs above stand for. */
+/* Returns the options of analysis_run for the structs above. */
 struct analysis_options load_analysis_options(const struct load_filter *filter,
                                               const struct load_analysis *analysis,
                                               const struct load_input *input);
 
-/* Analyses the dataset with those options; with `steady` once more, without the warm-up that the
- * first time found (docs/how-the-numbers-are-made.md, section 7; of a mixed run, the longest).
- * full_series: see analysis_options. The caller calls analysis_free in any case. */
+/* Analyses the dataset with these options. With `steady` it analyses twice, and leaves out the
+ * warm-up that the first analysis found (docs/how-the-numbers-are-made.md, section 7; in a mixed
+ * run, the longest). full_series: see analysis_options. The caller calls analysis_free in any case.
+ */
 bool load_run_analysis(struct analysis *a, struct dataset *d, const struct load_filter *filter,
                        const struct load_analysis *analysis, const struct load_input *input,
                        bool full_series, struct err *e);

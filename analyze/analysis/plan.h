@@ -1,4 +1,4 @@
-/* The analysis of a dataset on its way: what analysis.c and drop.c work on, as tasks on threads. */
+/* The state of an analysis while it runs: analysis.c and drop.c work on it, as tasks on threads. */
 #ifndef S3_ANALYZE_ANALYSIS_PLAN_H
 #define S3_ANALYZE_ANALYSIS_PLAN_H
 
@@ -6,7 +6,7 @@
 #include "analyze/sets/set.h"
 #include "analyze/base/tasks.h"
 
-/* One operation type on its way to a struct operation. */
+/* The state of one operation type, which becomes a struct operation. */
 struct plan_entry {
     struct plan *plan;
     struct table *table;
@@ -21,14 +21,14 @@ struct plan_entry {
 struct plan {
     struct dataset *d;
     struct analysis *a;
-    struct plan_entry *entries; /* in the order of the operations, once that is known */
+    struct plan_entry *entries; /* in the order of the operations, once this is known */
     size_t n;
-    const struct scan **scans; /* theirs, as the tables are */
+    const struct scan **scans; /* those of the entries, as are the tables */
     const struct table **tables;
     bool prefiltered, errors;
-    enum range_kind kind; /* of types, hosts and the total; not RANGE_AUTO */
+    enum range_kind kind; /* of operations, hosts and the total; not RANGE_AUTO */
     struct set total;
-    int64_t run_ns; /* of the benchmark: first start to last end */
+    int64_t run_ns; /* duration of the benchmark: first start to last end */
     struct task *tasks;
     size_t n_tasks;
 };
@@ -36,34 +36,34 @@ struct plan {
 #define PLAN_TASKS_PER_ENTRY 7
 #define PLAN_OTHER_TASKS     2
 
-/* What a task costs, in about nanoseconds a row on one core: what takes longest has to begin first,
- * or it would run alone at the end. */
+/* The cost of a task, in roughly ns per row on one core. The longest tasks must begin first, or
+ * they would run alone at the end. */
 enum plan_weight {
     WEIGHT_ERRORS = 1,
     WEIGHT_SCAN = 1,
     WEIGHT_SET = 1,
     WEIGHT_SEGMENTS = 2,
-    WEIGHT_DURATIONS = 3, /* of requests, or their times to the first byte */
+    WEIGHT_DURATIONS = 3, /* durations or times to first byte */
     WEIGHT_COURSE = 6,
     WEIGHT_STATISTICS = 7,
-    WEIGHT_ACCESS = 15, /* where there are many objects */
+    WEIGHT_ACCESS = 15, /* for many objects */
     WEIGHT_SIZES = 25,
 };
 
-/* Fills the entries from the dataset's tables, and makes room for the results in *a. False: out of
- * memory. The caller calls plan_fini in any case. */
+/* Fills the entries from the dataset's tables, and makes room for the results in *a. Returns false
+ * if out of memory. The caller calls plan_fini in any case. */
 bool plan_init(struct plan *p, struct analysis *a, struct dataset *d, struct err *e);
 void plan_fini(struct plan *p);
 
-/* Adds a task; the dearest begin first. There is room for PLAN_TASKS_PER_ENTRY tasks an entry and
- * PLAN_OTHER_TASKS more between two calls of plan_run_tasks. */
+/* Adds a task; the costliest start first. Between two calls of plan_run_tasks there is room for
+ * PLAN_TASKS_PER_ENTRY tasks per entry and PLAN_OTHER_TASKS more. */
 void plan_add_task(struct plan *p, bool (*run)(void *, struct err *), void *arg, size_t n_rows,
                    enum plan_weight weight);
 
-/* Runs all tasks that were added since the last call. False: one failed. */
+/* Runs all tasks added since the last call. Returns false if one failed. */
 bool plan_run_tasks(struct plan *p, struct err *e);
 
-/* Scans all tables, which tells when the run began. */
+/* Scans all tables and finds when the run began. */
 bool plan_scan(struct plan *p, struct err *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* Time series, computed when asked for: nothing of the size hosts x segments is ever held. */
+/* Computes time series on demand: nothing of the size hosts x segments is ever held. */
 #include "analyze/analysis/series.h"
 
 #include "analyze/analysis/analysis.h"
@@ -51,7 +51,7 @@ static bool group_source(struct analysis_source *s, struct err *e)
     return ok;
 }
 
-/* Points *sel to a selection of each table, for the caller to free in any case. */
+/* Makes a selection of each table. The caller frees *selections in any case. */
 static bool select_rows(struct analysis_source *s, int host, struct selection **selections,
                         struct err *e)
 {
@@ -71,7 +71,8 @@ static bool select_rows(struct analysis_source *s, int host, struct selection **
     return true;
 }
 
-/* Values of the successful requests that end in segment k: v[first[k]] .. v[first[k + 1] - 1]. */
+/* Values of the successful requests by the segment k in which they end: v[first[k]] .. v[first[k +
+ * 1] - 1]. */
 struct ended {
     int64_t *v;
     size_t *first;
@@ -112,7 +113,7 @@ static void ended_fini(struct ended *x)
     free(x->first);
 }
 
-/* Quantiles of durations or, with ttfb, the median of times to the first byte. */
+/* Fills quantiles of durations or, with ttfb, the median of the times to first byte. */
 static bool fill_quantiles(struct series_row *rows, const struct selection *sel, size_t n_sel,
                            const struct segment_grid *g, bool ttfb, struct err *e)
 {
@@ -226,7 +227,7 @@ bool analysis_series_on(const struct analysis *a, int op, int host, const struct
     return false;
 }
 
-/* The segments of an operation's series; n = 0: there is none. */
+/* Finds the segments of an operation's series; n = 0: there is none. */
 static bool series_grid(const struct analysis *a, int op, struct segment_grid *grid, struct err *e)
 {
     const struct analysis_source *s = source_of(a, op);

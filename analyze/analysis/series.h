@@ -1,4 +1,4 @@
-/* What time series are computed from. */
+/* The input of time series. */
 #ifndef S3_ANALYZE_ANALYSIS_SERIES_H
 #define S3_ANALYZE_ANALYSIS_SERIES_H
 
@@ -10,14 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the series of one operation or of the total is computed from, kept in the analysis. */
+/* The input of the series of one operation, or of the total; kept in the analysis. */
 struct analysis_source {
     const struct table **tables;
     size_t n_tables;
     struct group_keys hosts;
     struct segment_grid grid; /* n = 0: no segments */
     bool has_range;
-    int64_t segment_ns; /* > 0, also without a range */
+    int64_t segment_ns; /* > 0 even without a range */
     int64_t first_start_ns, last_end_ns;
     struct group_rows *rows; /* by table; NULL until a host's series is asked for */
 };

@@ -11,7 +11,7 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-/* There are 24 or 25 segments at a stop. */
+/* At a stop there are 24 or 25 segments. */
 #define N_SEGMENTS 24
 
 static const int64_t sweep_dur_ns[] = {1 * SECOND_NS,  2 * SECOND_NS,  5 * SECOND_NS,
@@ -21,7 +21,7 @@ static const double sweep_pct[] = {2.5, 5, 7.5, 10, 15, 25};
 #define N_SWEEP_DUR (sizeof sweep_dur_ns / sizeof *sweep_dur_ns)
 #define N_SWEEP_PCT (sizeof sweep_pct / sizeof *sweep_pct)
 
-/* The requests of some tables in order of their end, 16 bytes each, and the next one. */
+/* Iterates over the requests of some tables in order of their end, 16 bytes each. */
 struct ordered {
     const struct table *const *tables; /* borrowed */
     size_t n_tables;
@@ -94,7 +94,7 @@ static bool replay_op(struct stopping_op *op, const struct table *const *tables,
     return ok;
 }
 
-/* Replays each operation, or all of a mixed run together. `a` has dropped nothing. */
+/* Replays each operation, or a mixed run as a whole. `a` must not have dropped any requests. */
 static bool replay_all(struct stopping *s, const struct analysis *a, struct dataset *d,
                        int64_t dur_ns, double pct, bool sweep, struct err *e)
 {
@@ -130,7 +130,7 @@ static void fill_off(struct stopping_case *c, const struct stopping_op *op)
     c->off_frac = c->stop.stopped && op->whole.present && whole > 0 ? then / whole - 1 : NAN;
 }
 
-/* The segments that the rule saw, the last 24 of them. */
+/* Tests the last 24 segments that the rule saw for a drift. */
 static bool fill_drift(struct stopping_op *op, const struct analysis *a, int index, struct err *e)
 {
     const struct autoterm_window *w = &op->chosen.stop.window;
@@ -177,7 +177,7 @@ bool stopping_replay(struct stopping *s, struct dataset *d, const struct analysi
     struct analysis_options how = *options;
 
     how.depth = ANALYSIS_TOTALS;
-    how.range = RANGE_FULL; /* nothing is dropped for that: the replay sees every request */
+    how.range = RANGE_FULL; /* drops nothing: the replay must see every request */
     *s = (struct stopping){
         .sweep_dur_ns = sweep_dur_ns,
         .sweep_pct = sweep_pct,
@@ -199,7 +199,7 @@ bool stopping_run(struct stopping *s, struct dataset *d, const struct analysis_o
         return false;
     how.depth = ANALYSIS_TOTALS;
     how.range = RANGE_AUTO;
-    how.has_from = how.has_to = false; /* these have been done */
+    how.has_from = how.has_to = false; /* the first analysis has applied them */
     bool ok = analysis_run(&a, d, &how, e) && rate_all(s, &a, e);
     analysis_free(&a);
     return ok;

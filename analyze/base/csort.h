@@ -1,9 +1,9 @@
-/* The counting sort that brings items of each key together, in the caller's two passes over them:
+/* A stable counting sort: groups items by key. The caller goes over the items twice:
  *
- *   first                          n_keys + 2 zeros
- *   csort_count for each item      its key's number of items, two places up
- *   csort_sum                      sums make it the key's start, one place up; all items are n
- *   csort_place for each item      where it goes; the start moves on to the start of the next key
+ *   size_t first[n_keys + 2]       all zero
+ *   csort_count for each item      counts the items of key k in first[k + 2]
+ *   csort_sum                      makes first[k + 1] the start of key k; returns the item count
+ *   csort_place for each item      returns the item's place, and moves first[k + 1] past it
  *
  * Then the items of key k are at first[k] .. first[k + 1] - 1, in the order of the passes. */
 #ifndef S3_ANALYZE_BASE_CSORT_H

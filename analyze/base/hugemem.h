@@ -4,8 +4,9 @@
 
 #include <stddef.h>
 
-/* As malloc; from a few MiB on in huge pages, as far as the system has them: a fault for each page
- * of 4 KiB costs more than filling it. free and realloc take what this returns. */
+/* Like malloc, but blocks of 4 MiB and more get huge pages if the system has any: a page fault per
+ * 4 KiB costs more than filling the page. The caller frees the block with free. NULL: out of
+ * memory. */
 void *hugemem_alloc(size_t bytes);
 
 #endif

@@ -17,8 +17,8 @@ static inline uint64_t mix(uint64_t h, uint64_t a, uint64_t b)
     return intern_fold(h ^ a ^ K1, b ^ K2 ^ (h << 32 | h >> 32));
 }
 
-/* The last up to 16 bytes are read as two words that may overlap. Without the key, nobody knows
- * which word makes a factor of the first product 0, whatever the other one is. */
+/* Reads the last 16 bytes or fewer as two words that may overlap. A word that makes a factor of the
+ * first product 0 would hide the other word; nobody can choose such a word without the key. */
 uint64_t intern_hash_keyed(uint64_t key, const void *bytes, size_t n)
 {
     const unsigned char *p = bytes, *end = p + n;
@@ -59,7 +59,7 @@ void intern_fini(struct intern *t)
     memset(t, 0, sizeof *t);
 }
 
-/* The slot of s, or the free one where it belongs. */
+/* Returns the slot of s, or the free slot to put it in. */
 static struct intern_slot *slot_of(const struct intern *t, struct slice s, uint64_t hash)
 {
     for (size_t i = hash;; i++) {

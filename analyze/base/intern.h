@@ -10,18 +10,20 @@
 
 #define INTERN_NONE UINT32_MAX
 
-/* A 64-bit hash of n bytes, the same on every machine. Two of k different strings share a hash with
- * a probability of about k^2 / 2^65: 7e-5 for 50,000,000. Who knows the function can choose strings
- * that share one: what must hold against that takes intern_hash_keyed. */
+/* Returns a 64-bit hash of n bytes, the same on every machine. Some two of k different strings
+ * collide with a probability of about k^2 / 2^65: 7e-5 for 50,000,000 strings. An attacker can
+ * choose strings that collide; use intern_hash_keyed where that matters. */
 uint64_t intern_hash(const void *bytes, size_t n);
 
-/* The same under a key, which nobody can choose strings for who does not know it. */
+/* Like intern_hash, but mixes in a key: nobody can choose strings that collide without knowing it.
+ */
 uint64_t intern_hash_keyed(uint64_t key, const void *bytes, size_t n);
 
-/* A random key, the same throughout a process and another one in the next. */
+/* Returns a random key. Every call in a process returns the same one; each process has another. */
 uint64_t intern_random_key(void);
 
-/* Both halves of the 128-bit product: every input bit reaches every output bit, but of a 0. */
+/* XORs the two halves of the 128-bit product a * b. Every input bit affects every output bit,
+ * unless a factor is 0. */
 static inline uint64_t intern_fold(uint64_t a, uint64_t b)
 {
     unsigned __int128 product = (unsigned __int128)a * b;
@@ -34,7 +36,7 @@ struct intern_slot {
     uint32_t id; /* INTERN_NONE: free */
 };
 
-/* Ids are 0, 1, 2... in order of first appearance. Starts zeroed. */
+/* Maps strings to ids 0, 1, 2..., in order of first appearance. All zero is an empty map. */
 struct intern {
     uint64_t key; /* of the hashes; set with the first slots */
     struct intern_slot *slots;
@@ -43,20 +45,21 @@ struct intern {
     size_t n, cap;
 };
 
-/* Frees what it holds; it is as new then. */
+/* Frees everything it holds and makes it empty again. */
 void intern_fini(struct intern *t);
 
-/* The id of s, which is added if it is new. INTERN_NONE: out of memory. */
+/* Returns the id of s; adds a copy of s if it is new. INTERN_NONE: out of memory. */
 uint32_t intern_add(struct intern *t, struct slice s);
 
-/* The id of s, or INTERN_NONE. */
+/* Returns the id of s, or INTERN_NONE if s was never added. */
 uint32_t intern_find(const struct intern *t, struct slice s);
 
-/* Writes each NUL in an owned string as "\\0" (*s is replaced): names that differ behind one would
- * look the same. False: out of memory. */
+/* Replaces each NUL byte in *s by "\0", two characters: else names that differ only after a NUL
+ * would look the same. If there is one, frees s->p and points it to a new string, which the caller
+ * owns. False: out of memory. */
 bool intern_show_nuls(struct slice *s);
 
-/* How a host's or client's name is shown, which a capture may leave empty. */
+/* Returns the name of a host or client to show; a capture may leave it empty. */
 static inline const char *intern_shown(const char *name)
 {
     return *name != '\0' ? name : "(unnamed)";

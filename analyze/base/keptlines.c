@@ -15,7 +15,7 @@ bool keptlines_add(struct keptlines *k, size_t n_each, const char *text, size_t 
         line = &k->line[k->n++];
         *line = (struct keptline){0};
     } else {
-        /* The last ones go round in the second half. */
+        /* The second half of the lines is a ring buffer. */
         if (k->n_left_out++ == 0 || k->next == k->n)
             k->next = n_each;
         line = &k->line[k->next++];

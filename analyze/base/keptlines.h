@@ -14,18 +14,17 @@ struct keptlines {
         char *text;
         size_t room;
     } * line;
-    size_t n;    /* kept */
-    size_t next; /* once lines are left out: the place of the oldest of the last ones */
-    uint64_t n_left_out;
+    size_t n;            /* kept lines */
+    size_t next;         /* index of the oldest of the last lines; only if n_left_out > 0 */
+    uint64_t n_left_out; /* lines that were dropped */
 };
 
-/* Adds a line of n bytes, which are copied. Of more than 2 * n_each lines those between the first
- * and the last n_each are left out; n_each is the same in each call. A line that is left out lends
- * its memory to the next one: a file of comments costs no allocation for each. False: out of
- * memory. */
+/* Adds a copy of a line of n bytes. Keeps the first n_each lines and the last n_each, and drops
+ * those between; every call must pass the same n_each. A new line reuses the memory of the one it
+ * replaces, so long files of comments cost no allocation per line. False: out of memory. */
 bool keptlines_add(struct keptlines *k, size_t n_each, const char *text, size_t n, struct err *e);
 
-/* The kept line i < k->n, in the order of adding; terminated by NUL. */
+/* Returns the kept line i < k->n, in the order of adding, NUL-terminated. */
 const char *keptlines_get(const struct keptlines *k, size_t i);
 
 void keptlines_fini(struct keptlines *k);

@@ -1,5 +1,5 @@
-/* A set of lines, of which the first ones in the order of bytes are kept: those of two sets
- * together are the same in whatever order they come, and however often each. */
+/* A sorted set of lines. Keeps only the first LINESET_MAX in byte order, so the result depends
+ * neither on the order of adding nor on how often a line is added. */
 #ifndef S3_ANALYZE_BASE_LINESET_H
 #define S3_ANALYZE_BASE_LINESET_H
 
@@ -16,10 +16,10 @@ struct lineset {
     size_t n;
 };
 
-/* Adds a copy. False: out of memory. */
+/* Adds a copy of a line. False: out of memory. */
 bool lineset_add(struct lineset *s, const char *line, struct err *e);
 
-/* Adds those of `from`. False: out of memory. */
+/* Adds copies of all lines of `from`. False: out of memory. */
 bool lineset_merge(struct lineset *to, const struct lineset *from, struct err *e);
 
 void lineset_fini(struct lineset *s);

@@ -1,4 +1,4 @@
-/* A progress bar on standard error: only on a terminal, and only for work that takes a while. */
+/* A progress bar on standard error. Shown only on a terminal, and only after half a second. */
 #ifndef S3_ANALYZE_BASE_PROGRESS_H
 #define S3_ANALYZE_BASE_PROGRESS_H
 
@@ -12,11 +12,11 @@ struct progress {
 
 void progress_init(struct progress *p, bool quiet);
 
-/* Says that n_done of n_total bytes are read (n_total 0: not known). `p` is a struct progress; in
- * this form it serves as recfile_options.progress. */
+/* Shows that n_done of n_total bytes are read (n_total 0: not known). `p` is a struct progress; a
+ * void pointer, so that this function fits recfile_options.progress. */
 void progress_update(void *p, uint64_t n_done, uint64_t n_total);
 
-/* Takes the bar away. */
+/* Erases the bar. */
 void progress_fini(struct progress *p);
 
 #endif

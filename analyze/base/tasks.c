@@ -59,7 +59,7 @@ bool tasks_run(struct task *tasks, size_t n, unsigned n_threads, struct err *e)
     n_threads = tasks_n_threads(n_threads);
     pthread_t others[TASKS_MAX_THREADS];
     size_t n_others = 0;
-    /* A thread that cannot be had is one fewer. */
+    /* Makes do with fewer threads if pthread_create fails. */
     while (n_others + 1 < n_threads && n_others + 1 < n && n_others + 1 < TASKS_MAX_THREADS &&
            pthread_create(&others[n_others], NULL, work, &q) == 0)
         n_others++;

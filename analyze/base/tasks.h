@@ -1,5 +1,5 @@
-/* Runs independent pieces of work on several threads. Each writes results of its own, so that the
- * number of threads changes nothing but the time. */
+/* Runs independent tasks on several threads. Each task writes only its own results, so the number
+ * of threads changes the time but not the results. */
 #ifndef S3_ANALYZE_BASE_TASKS_H
 #define S3_ANALYZE_BASE_TASKS_H
 
@@ -9,21 +9,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A piece of work may hold some 20 bytes a row while it runs: never many of them at a time. */
+/* A running task may hold some 20 bytes per row, so only a few may run at a time. */
 #define TASKS_MAX_THREADS 4
 
 struct task {
     bool (*run)(void *arg, struct err *e);
     void *arg;
-    uint64_t cost; /* the dearest begin first */
+    uint64_t cost; /* in any unit; tasks with a high cost begin first */
 };
 
-/* CPUs that are online, at least 1; or n_threads, where a user asks for so many (0: does not). */
+/* Returns n_threads if it is not 0, else the number of CPUs that are online, at least 1. */
 unsigned tasks_n_threads(unsigned n_threads);
 
-/* Runs all n tasks on up to n_threads threads, this one included; 0: one per core; never on more
- * than TASKS_MAX_THREADS. False: one failed; *e is that of the failed
- * one that stands first in the caller's order. */
+/* Runs all n tasks on up to n_threads threads (0: one per CPU), never more than TASKS_MAX_THREADS;
+ * the calling thread is one of them. False: out of memory, or tasks failed; then *e is the error of
+ * the first failed task in the caller's order. */
 bool tasks_run(struct task *tasks, size_t n, unsigned n_threads, struct err *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* A file without a name, in TMPDIR (default /var/tmp: /tmp may be memory). */
+/* An unnamed temporary file in TMPDIR. The default is /var/tmp, since /tmp may be in memory. */
 #ifndef S3_ANALYZE_BASE_TEMPFILE_H
 #define S3_ANALYZE_BASE_TEMPFILE_H
 
@@ -8,14 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Its descriptor, which the caller closes; -1: failed. */
+/* Returns the descriptor of a new file, which the caller closes. -1: *e says why not. */
 int tempfile_open(struct err *e);
 
-/* Writes n bytes at the offset `at`. */
+/* Writes n bytes at the offset `at`. False: *e says why not. */
 bool tempfile_write(int fd, const void *p, size_t n, uint64_t at, struct err *e);
 
-/* Reads between 1 and n bytes at the offset `at`; 0: failed, or there are none, which is an error
- * too. */
+/* Reads up to n bytes at the offset `at` and returns how many, at least 1. 0: reading failed or the
+ * file ends at `at`; *e says so. */
 size_t tempfile_read(int fd, void *p, size_t n, uint64_t at, struct err *e);
 
 #endif

@@ -23,15 +23,15 @@ struct analyze_given {
     struct load_filter filter;
     struct load_analysis analysis;
     struct load_input input;
-    struct output_options output; /* of the report */
-    const char *series;           /* of the time series; NULL: none */
-    const char *html;             /* of the page; NULL: none */
-    const char *label;            /* its title; NULL: the captures' names */
+    struct output_options output; /* for the report */
+    const char *series;           /* file for the time series; NULL: none */
+    const char *html;             /* file for the page; NULL: none */
+    const char *label;            /* title of the page; NULL: the captures' names */
     bool verbose, csv_safe, series_total, series_all;
     int exit_on; /* index into exit_on_names */
 };
 
-/* In the order of enum finding_severity; the first stands for never. */
+/* Severities in the order of enum finding_severity; the first entry means never. */
 static const char *const exit_on_names[] = {"never", "problem", NULL};
 
 static const struct cli_option own_table[] = {
@@ -75,7 +75,8 @@ static const struct cli_example examples[] = {
 
 static const struct analyze_given defaults = {.output = {.path = "-"}};
 
-/* Outputs must not meet on standard output, nor in a file, nor overwrite a capture. */
+/* Checks that no two outputs go to standard output or to one file, and that none overwrites a
+ * capture. */
 static bool check_outputs(const struct analyze_given *o, const struct cli_args *args, struct err *e)
 {
     const char *report = o->output.path;
@@ -165,8 +166,8 @@ static void put_operation(struct sheet *s, const struct operation *op)
         SHEET_CELLS(s, units_duration(d->p50_ns).s, units_duration(d->p99_ns).s);
 }
 
-/* What each of them reached, for whom the report is for: the captures one by one, but for those of
- * which nothing is left. */
+/* Shows the figures of each capture on its own, where the report would have gone. Skips captures of
+ * which no request is left. */
 static void show_runs(const struct analyze_given *o, const struct cli_args *args)
 {
     struct text out = {.f = stdout, .colour = output_wants_colour(&o->output, stdout)};
@@ -219,7 +220,7 @@ static bool analyze_aggregate(const struct analyze_given *o, const struct cli_ar
     return ok;
 }
 
-/* The same of files of sums. */
+/* Analyses files of sums; else as analyze_aggregate. */
 static bool analyze_sums(const struct analyze_given *o, const struct cli_args *args, bool *problem,
                          struct err *e)
 {
@@ -241,7 +242,7 @@ static bool analyze_sums(const struct analyze_given *o, const struct cli_args *a
     return ok;
 }
 
-/* *problem: whether there is a finding of that severity. */
+/* Analyses captures. *problem: there is a finding of that severity. */
 static bool analyze(const struct analyze_given *o, const struct cli_args *args, bool *problem,
                     struct err *e)
 {

@@ -49,21 +49,21 @@ static const struct cli_example examples[] = {
     {0},
 };
 
-/* Bytes of comments that stand above a header line, which are kept until it is known. */
+/* Comments above a header line are kept until the header is known, up to so many bytes. */
 #define MAX_EARLY_BYTES ((size_t)16 << 20)
 
 static const struct cat_given defaults = {.output = {.path = "-"}};
 
-/* A run of the command. */
+/* The state of a run of the command. */
 struct cat {
     const struct cat_given *options;
     struct rowfilter filter;
     struct capture_out out;
-    struct err error; /* not of the capture that is being read */
+    struct err error; /* a failure that is not due to the capture being read */
     bool intended;
     char *early_comments; /* lines from above the header line */
     size_t n_early, early_room;
-    uint64_t thread_base, thread_top; /* offset; 1 + the highest thread so far */
+    uint64_t thread_base, thread_top; /* offset of this capture; 1 + the highest thread so far */
 };
 
 /* ---- The first request ---- */
@@ -75,7 +75,7 @@ static bool is_pipe(const char *path)
     return strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode));
 }
 
-/* The earliest start of the requests that the name filters keep, or *start_ns. */
+/* Lowers *start_ns to the earliest start of the requests that the name filters keep. */
 static void first_start(const struct survey *s, const struct load_filter *f, int64_t *start_ns)
 {
     for (size_t i = 0; i < s->n_groups; i++) {
@@ -88,13 +88,13 @@ static void first_start(const struct survey *s, const struct load_filter *f, int
     }
 }
 
-/* What the filters need to know of rows that are still to come. */
+/* Facts that the filters need before any row is read. */
 struct foresight {
-    int64_t start_ns;              /* what relative times count from */
-    bool exact_host, exact_client; /* the name is there itself, and stands for nothing else */
+    int64_t start_ns;              /* relative times count from here */
+    bool exact_host, exact_client; /* the name itself occurs: it is not a glob */
 };
 
-/* Takes a pass over all captures, if one is needed. */
+/* Passes over all captures, if the filters need it. */
 static bool look_ahead(const struct cat_given *o, const struct cli_args *args,
                        struct progress *progress, struct foresight *f, struct err *e)
 {
@@ -111,7 +111,7 @@ static bool look_ahead(const struct cat_given *o, const struct cli_args *args,
         bool pipe = is_pipe(args->operands[i]);
 
         if (pipe && !relative)
-            continue; /* rowfilter says so if that turns out wrong */
+            continue; /* rowfilter reports an error if this turns out wrong */
         if (pipe)
             return err_set(e,
                            "%s: times into the run take a first pass, and this can be read only "
@@ -129,9 +129,9 @@ static bool look_ahead(const struct cat_given *o, const struct cli_args *args,
     return ok;
 }
 
-/* ---- What the reader gives ---- */
+/* ---- Called by the reader ---- */
 
-/* A failure that is not the capture's. */
+/* Fails with an error that is not due to the capture. */
 static bool fail(struct cat *c, struct err *e)
 {
     return err_set(e, "%s", c->error.msg);
@@ -171,7 +171,7 @@ static bool keep_early_comment(struct cat *c, struct slice line)
     return true;
 }
 
-/* Inputs put behind one another are merged as `analyze` does it. */
+/* Inputs in a row are merged as `analyze` does it. */
 static bool on_header(void *ctx, const struct recfile_layout *layout, struct err *e)
 {
     struct cat *c = ctx;
@@ -184,7 +184,8 @@ static bool on_header(void *ctx, const struct recfile_layout *layout, struct err
              put_early_comments(c);
         c->intended = intended;
     } else if (intended && !c->intended) {
-        /* One more column takes a new header line, and that a reader's offset for the threads. */
+        /* The additional column needs a new header line, at which a reader starts a new offset of
+         * threads. */
         ok = recwrite_header(c->out.writer, true, &c->error);
         c->intended = true;
         c->thread_base = c->thread_top = 0;
@@ -227,7 +228,7 @@ static bool on_comment(void *ctx, struct slice line, struct err *e)
 
 /* ---- The command ---- */
 
-/* Says what --salvage did, in the capture and on standard error. */
+/* Reports what --salvage did, in the capture and on standard error. */
 static bool __attribute__((format(printf, 2, 3))) say(struct cat *c, const char *fmt, ...)
 {
     char *text, *line = NULL;

@@ -82,7 +82,7 @@ static const struct cmp_given defaults = {.output = {.path = "-"}};
 
 /* ---- Gates ---- */
 
-/* "throughput, objects or errors": what can be gated. */
+/* Lists what can be gated: "throughput, objects or errors". */
 static struct compare_words_text gate_names(void)
 {
     struct compare_words_text names = {""};
@@ -97,7 +97,7 @@ static struct compare_words_text gate_names(void)
     return names;
 }
 
-/* "p99:10%"; false: *e says what was expected. */
+/* Parses "p99:10%". On failure *e says what was expected. */
 static bool parse_gate(const char *text, struct compare_gate *out, struct err *e)
 {
     const char *colon = strchr(text, ':');
@@ -150,7 +150,7 @@ static bool add_pattern(struct sides_runs *runs, const char *pattern, const stru
     return ok;
 }
 
-/* sides_basis of the files that a pattern names, or of the file that is called so. */
+/* Calls sides_basis for the files that a pattern matches, or for a file of that name. */
 static enum run_basis pattern_basis(enum run_basis others, const char *pattern)
 {
     glob_t found;
@@ -220,7 +220,7 @@ static bool write_page(const struct compare *c, const struct plot_traces *traces
 
 /* ---- The command ---- */
 
-/* Outputs must not meet, nor overwrite a capture that is compared. */
+/* Checks that no two outputs go to the same place, and that none overwrites a capture. */
 static bool check_outputs(const struct cmp_given *o, struct err *e)
 {
     const char *report = o->output.path;

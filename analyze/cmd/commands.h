@@ -1,5 +1,5 @@
-/* The commands of s3analyze. cmd_aggregate is in sums.c, as aggregate.c is about
- * the captures of that name. */
+/* The commands of s3analyze. cmd_aggregate is in sums.c; aggregate.c handles aggregated captures.
+ */
 #ifndef S3_ANALYZE_CMD_COMMANDS_H
 #define S3_ANALYZE_CMD_COMMANDS_H
 
@@ -7,8 +7,8 @@
 
 PROGRAMS_S3ANALYZE(PROGRAMS_DECLARE)
 
-/* What a command has that takes one or more captures: the struct of its options (struct
- * COMMAND_given), and the groups, examples and the function of its file. */
+/* The members of a command that takes one or more captures: the struct of its options (struct
+ * COMMAND_given), and the groups, examples and run function of its file. */
 #define COMMANDS_ON_CAPTURES(options_struct)                                                       \
     .operands = "CAPTURE...", .min_operands = 1, .max_operands = CLI_ANY_NUMBER, .groups = groups, \
     .examples = examples, .options_size = sizeof(options_struct), .run = run

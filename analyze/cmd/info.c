@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Operations, hosts and clients that the text shows, each; --json has all. */
+/* The text shows up to so many operations, hosts and clients each; --json shows all. */
 #define MAX_SHOWN 20
 
 struct info_given {
@@ -48,7 +48,7 @@ static const struct info_given defaults = {.output = {.path = "-"}};
 
 /* ---- Text ---- */
 
-/* A row that tells what is formatted of the capture. */
+/* Adds a row: what it tells about the capture, and the formatted value. */
 #define FACT(s, style, what, ...) (SHEET_ROW(s, style, what), sheet_cell(s, __VA_ARGS__))
 
 static void put_time_span(struct sheet *t, const struct survey_sum *sum)
@@ -122,7 +122,7 @@ static void put_start(struct sheet *t, const json_t *o)
              json_integer_value(json_object_get(o, "seed")));
 }
 
-/* How far the servers' clocks are ahead of the recorder's, or behind. */
+/* Shows how far the servers' clocks are ahead of the recorder's, or behind. */
 static void put_clocks(struct sheet *t, const json_t *o)
 {
     const char *what = "clocks";
@@ -196,7 +196,7 @@ static bool is_event(const json_t *o, const char *event)
     return s != NULL && strcmp(s, event) == 0;
 }
 
-/* False: out of memory. */
+/* Shows what s3load wrote in its comments. Returns false if out of memory. */
 static bool put_s3load(struct sheet *t, const struct survey *s, bool *has_command)
 {
     json_t *start = NULL, *end = NULL;
@@ -259,7 +259,7 @@ static void put_capture(struct sheet *t, const char *path, const struct survey *
     put_dropped(t, info);
 }
 
-/* What an aggregated capture has, without results. */
+/* Shows what an aggregated capture contains, without results. */
 static void put_aggregate(struct sheet *s, struct aggregate *of)
 {
     struct analysis a = {0};
@@ -293,7 +293,7 @@ static void put_sum(struct json_out *w, const struct survey_sum *sum)
 {
     JSON_PUT(w, "n_requests", sum->n);
     JSON_PUT(w, "n_errors", sum->n_errors);
-    /* Sums past the range of an integer become real numbers. */
+    /* A sum beyond the range of an integer becomes a real number. */
     json_out_value(w, "n_bytes",
                    sum->n_bytes <= INT64_MAX ? json_integer((int64_t)sum->n_bytes)
                                              : json_out_real((double)sum->n_bytes));
@@ -350,7 +350,7 @@ static void put_json(struct json_out *w, const char *path, const struct survey *
 
 /* ---- The command ---- */
 
-/* What was read of an operand; nothing, if it cannot be read. */
+/* An operand as it was read; all false if it cannot be read. */
 struct source {
     bool is_read, is_aggregate;
     struct survey survey;
@@ -366,7 +366,7 @@ static bool read_sums(struct survey *s, const char *path, struct err *e)
     return ok;
 }
 
-/* Reads those that can be read and says of the others why not. Returns how many those are. */
+/* Reads the operands. Reports those that cannot be read, and returns their number. */
 static size_t read_all(struct source *sources, const struct info_given *o,
                        const struct cli_args *args)
 {

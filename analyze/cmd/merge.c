@@ -18,14 +18,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More compressing threads gain nothing beside one that merges, and each takes memory. */
+/* More compressing threads gain nothing, since one thread merges, and each takes memory. */
 #define WRITE_THREADS 2
 
 struct merge_given {
     struct capture_out_options output;
     struct load_input input;
     struct cli_list shifts;       /* "K=D" */
-    struct output_options report; /* has no path of its own */
+    struct output_options report; /* its path is unused */
 };
 
 static const struct cli_option own_table[] = {
@@ -61,7 +61,7 @@ static const struct cli_example examples[] = {
 
 /* ---- Options ---- */
 
-/* "2=-1.5s" */
+/* Parses "2=-1.5s". */
 static bool parse_shift(const char *text, size_t n_inputs, struct merge_shift *shift, struct err *e)
 {
     const char *equals = strchr(text, '=');
@@ -106,7 +106,7 @@ static bool check_output(const struct merge_given *o, const struct cli_args *arg
 
 /* ---- Report ---- */
 
-/* "+1.5s", "-200ms" */
+/* Formats an offset: "+1.5s", "-200ms". */
 static struct units_text offset(int64_t ns)
 {
     struct units_text t;
@@ -132,11 +132,11 @@ static void put_input(struct sheet *t, const struct merge *m, const struct merge
     sheet_cell(t, "%s", in->shift_ns != 0 ? offset(in->shift_ns).s : "");
 }
 
-/* What is known of the clocks of all inputs. */
+/* The clocks of all inputs. */
 struct clocks {
-    bool any_servers, any_shift; /* a server's clock was seen, or times are moved, of some input */
-    size_t n_ranks;              /* inputs that are of ranks */
-    int64_t error_ns;            /* how far the worst of these ranks' clocks may be off */
+    bool any_servers, any_shift; /* some input has a server's clock; some is shifted */
+    size_t n_ranks;              /* inputs recorded by ranks */
+    int64_t error_ns;            /* the largest error of these ranks' clocks */
 };
 
 static struct clocks clocks_of(const struct merge *m)
@@ -220,7 +220,7 @@ static bool report_json(const struct merge *m, const struct merge_given *o, FILE
     return json_out_finish(&w, e);
 }
 
-/* The report goes to standard output, unless the capture does. */
+/* Writes the report to standard output, or to standard error if the capture goes there. */
 static bool report(const struct merge *m, const struct merge_given *o, struct err *e)
 {
     FILE *f = outfile_is_stdout(o->output.path) ? stderr : stdout;
@@ -244,7 +244,7 @@ static bool write_capture(struct merge *m, const struct merge_given *o,
     return false;
 }
 
-/* Files of sums: they are added up. */
+/* Adds up files of sums. */
 static bool merge_sums(const struct merge_given *o, const struct cli_args *args, struct err *e)
 {
     enum outfile_replaces replaces = o->output.force ? OUTFILE_ANYTHING : OUTFILE_NOTHING;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A moment (RFC 3339), or how far into the run. */
+/* Parses a moment (RFC 3339), or a time into the run. */
 static bool parse_time(const char *text, void *field, struct err *e)
 {
     struct load_time *t = field;

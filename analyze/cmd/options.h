@@ -1,4 +1,4 @@
-/* The option tables that commands which read captures share (structs of analysis/load.h). */
+/* Option tables that several commands share (structs of analysis/load.h). */
 #ifndef S3_ANALYZE_CMD_OPTIONS_H
 #define S3_ANALYZE_CMD_OPTIONS_H
 
@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* The settings of autoterm that a run is replayed with. */
+/* The autoterm settings for a replay. */
 struct load_autoterm {
     int64_t dur_ns;
     double pct;
@@ -18,11 +18,11 @@ struct load_autoterm {
         AUTOTERM_DEFAULT_DUR_NS, AUTOTERM_DEFAULT_PCT                                              \
     }
 
-/* Option tables of the structs above, for a command's groups. --threads is apart, since not every
- * command that reads has a use for it. */
+/* Option tables for the structs above, for a command's groups. --threads has a table of its own,
+ * since not every command that reads can use it. */
 extern const struct cli_option load_input_table[];
 extern const struct cli_option load_threads_table[];
-extern const struct cli_option load_together_table[]; /* where several captures are one run */
+extern const struct cli_option load_together_table[]; /* several captures as one run */
 extern const struct cli_option load_filter_table[];
 extern const struct cli_option load_analysis_table[];
 extern const struct cli_option load_autoterm_table[];

@@ -51,11 +51,12 @@ enum outfile_replaces output_replaces_series(const struct output_options *o)
     return o->force ? OUTFILE_ANYTHING : OUTFILE_SERIES;
 }
 
-/* ---- The command line, as others may read it ---- */
+/* ---- The command line as shown to others ---- */
 
 #define MAX_ARGUMENTS 60
 
-/* The value of an argument: its folders are the user's own, and so is who an address is for. */
+/* Writes the value of an argument without what is private: folders of files, and the user in an
+ * address. */
 static void put_value(FILE *f, const char *value, bool is_file)
 {
     const char *slash = strrchr(value, '/'), *address = strstr(value, "://");
@@ -78,7 +79,7 @@ static void put_argument(FILE *f, const char *text, bool is_file)
     put_value(f, equals != NULL ? equals + 1 : text, is_file);
 }
 
-/* In quotes where a shell would take it for something else. */
+/* Quotes a text if a shell would not take it as it is. */
 static bool put_quoted(FILE *f, const char *text, bool is_file)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"

@@ -42,7 +42,8 @@ struct plot_given {
     bool dark, force;
 };
 
-/* "860x400"; what is no such size is one of requests, as in other commands. */
+/* Parses "860x400", the size of a picture; other texts are sizes of requests, as in all commands.
+ */
 static bool parse_size(const char *text, void *field, struct err *e)
 {
     struct plot_given *o = field;
@@ -60,8 +61,8 @@ static bool parse_size(const char *text, void *field, struct err *e)
     return true;
 }
 
-/* The name of the i-th chart of a run; "groups" is of an aggregated capture alone. NULL: there are
- * no more. */
+/* Returns the name of chart i of a run; NULL: there are no more. Only aggregated captures have
+ * "groups". */
 static const char *run_chart_name(size_t i)
 {
     size_t n = 0;
@@ -71,7 +72,7 @@ static const char *run_chart_name(size_t i)
     return i < n ? plot_kinds[i].name : i == n ? "groups" : NULL;
 }
 
-/* The same of runs, then of comparisons. */
+/* Returns the name of chart i: those of runs come first, then those of comparisons. */
 static const char *chart_name(size_t i)
 {
     size_t n = 0;
@@ -145,15 +146,15 @@ static const struct cli_example examples[] = {
 
 static const struct plot_given defaults = {.autoterm = LOAD_AUTOTERM_DEFAULTS};
 
-/* ---- Where to ---- */
+/* ---- Where charts go ---- */
 
 struct target {
-    char *folder, *stem; /* stem NULL: names of their own */
+    char *folder, *stem; /* stem NULL: each chart has a name of its own */
     const char *format;
     bool made_folder;
 };
 
-/* What a path ends in, as it is written, if that is one of n endings; else NULL. */
+/* Returns the ending of a path, as written there, if it is one of n endings; else NULL. */
 static const char *ending_of(const char *path, const char *const *endings, size_t n)
 {
     const char *dot = strrchr(path, '.');
@@ -163,14 +164,14 @@ static const char *ending_of(const char *path, const char *const *endings, size_
     return NULL;
 }
 
-/* A name that ends as a picture does is one. */
+/* Returns the format of a path that ends like a picture; else NULL. */
 static const char *format_of(const char *path)
 {
     static const char *const formats[] = {"svg", "png", "pdf"};
     return ending_of(path, formats, sizeof formats / sizeof *formats);
 }
 
-/* Who writes such a name does not mean a folder. */
+/* True if a path looks like another kind of file: its user does not mean a folder. */
 static bool is_other_file(const char *path)
 {
     static const char *const formats[] = {"gif",  "jpg", "jpeg", "webp", "bmp", "tif",
@@ -208,7 +209,7 @@ static bool target_init(struct target *t, const char *out, bool force, struct er
     return true;
 }
 
-/* A folder that was made for charts of which there is none goes away with them. */
+/* Removes a folder that was made for charts, if none was written. */
 static void target_fini(struct target *t)
 {
     if (t->made_folder)
@@ -231,11 +232,11 @@ static bool add_run(struct plot_set *set, const struct cli_args *args, const str
     bool ok = load_dataset(&d, args->operands, args->n_operands, &filter, &o->input, e) &&
               load_ran_together(&d, &o->input, e);
 
-    if (ok && with_replay) { /* it sees every request, and the analysis may drop some */
+    if (ok && with_replay) { /* first: the analysis may drop requests */
         const struct analysis_options all = load_analysis_options(&filter, &as_usual, &o->input);
         ok = stopping_replay(&replays, &d, &all, o->autoterm.dur_ns, o->autoterm.pct, false, e);
         how->replays = &replays;
-        filter.from = filter.to = (struct load_time){0}; /* it dropped what these leave out */
+        filter.from = filter.to = (struct load_time){0}; /* the replay has applied these */
     }
     ok = ok && load_run_analysis(&a, &d, &filter, &o->analysis, &o->input, false, e) &&
          plot_add_analysis(set, &a, how, e);

@@ -45,10 +45,10 @@ bool sums_alone(const struct cli_args *args, struct err *e)
 
 /* ---- Reading ---- */
 
-/* When a file's requests ran, and what tells them from others: nobody records the same durations to
- * the nanosecond twice. */
+/* When a file's requests ran, and a fingerprint: no two runs have the same durations to the
+ * nanosecond. */
 struct running {
-    int64_t start_ns, end_ns; /* end < start: it has none */
+    int64_t start_ns, end_ns; /* end < start: no requests */
     unsigned __int128 print;
 };
 
@@ -82,7 +82,7 @@ static bool choose_ops(struct sums *s, const struct cli_list *ops, const char *p
     return true;
 }
 
-/* Every file with requests must overlap with another one. */
+/* Checks that every file with requests overlaps another one. */
 static bool ran_together(const struct running *t, const char *const *paths, size_t n, struct err *e)
 {
     size_t n_used = 0;

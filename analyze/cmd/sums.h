@@ -1,4 +1,5 @@
-/* What the commands do with files of sums (analysis/sums.h), which are found by their content. */
+/* How the commands handle files of sums (analyze/sums/sums.h), which are recognised by their
+ * content. */
 #ifndef S3_ANALYZE_CMD_SUMS_H
 #define S3_ANALYZE_CMD_SUMS_H
 
@@ -11,19 +12,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The first of n captures that is a file of sums; NULL: none. */
+/* Returns the first of n captures that is a file of sums; NULL: none. */
 const char *sums_among(const char *const *paths, size_t n);
 
-/* For commands that need requests: false if one of the n captures is a file of sums, and *e says
- * what cannot be done with it. */
+/* For commands that need requests: fails if one of the n captures is a file of sums. *e then says
+ * what (`what`) cannot be done with it. */
 bool sums_refuse(const char *const *paths, size_t n, const char *what, struct err *e);
 
-/* False: an option is given that needs requests; *e says which. */
+/* Fails if an option needs requests; *e says which. */
 bool sums_alone(const struct cli_args *args, struct err *e);
 
-/* Reads n files of sums as one run: each must overlap with another one, unless `together`, and none
- * may be there twice. Only the operations that `ops` names are kept (none: all). The caller calls
- * sums_free in any case. */
+/* Reads n files of sums as one run. Each must overlap another one, unless `together`, and none may
+ * be given twice. Keeps only the operations `ops`, or all if empty. The caller calls sums_free in
+ * any case. */
 bool sums_load(struct sums *s, const char *const *paths, size_t n, const struct cli_list *ops,
                bool together, struct err *e);
 

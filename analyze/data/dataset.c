@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Threads below this number are looked up in an array, others in a hash table. */
+/* Thread numbers below this are looked up in an array, others in a hash table. */
 #ifndef DIRECT_THREADS
 #define DIRECT_THREADS 65536
 #endif
@@ -24,12 +24,12 @@ struct loader {
     struct intern ops, hosts, clients, errors, places;
     struct intern threads; /* numbers from DIRECT_THREADS up */
     uint32_t *direct_threads;
-    uint32_t *far_threads; /* index of each in `threads` */
+    uint32_t *far_threads; /* thread index in the dataset, by id in `threads` */
     uint32_t *table_of_op; /* INTERN_NONE: no rows yet */
     struct dataset_first *first_of_op;
-    size_t n_spans;                     /* operations with a span and a table_of_op */
+    size_t n_spans;                     /* entries of d->op_spans, table_of_op and first_of_op */
     uint64_t thread_base, thread_top;   /* offset of this input; 1 + the highest thread so far */
-    uint32_t *row_threads, *row_places; /* of the rows that are committed; one piece of memory */
+    uint32_t *row_threads, *row_places; /* of the rows being committed; one allocation for both */
     size_t cap_rows;
     uint32_t input;
     struct dataset_input *in;
@@ -140,7 +140,7 @@ static bool resolve_errors(struct loader *l, struct dataset_unit *u, struct err 
     return true;
 }
 
-/* A new thread of the dataset. INTERN_NONE: out of memory. */
+/* Adds a thread to the dataset and returns its index. INTERN_NONE: out of memory. */
 static uint32_t new_thread(struct dataset *d, uint32_t number, struct err *e)
 {
     if (!mem_more(&d->threads, d->n_threads, e))
@@ -166,9 +166,10 @@ static uint32_t thread_index(struct loader *l, uint32_t number, struct err *e)
     return l->far_threads[id] = new_thread(l->d, number, e);
 }
 
-/* Rows that a table will have in the end that has n_earlier from earlier inputs and n from this
- * one: as many as it goes on to give, or, where its size is not known, a quarter more. The guess is
- * 5 % low, as rows that are reserved and never come cost memory, and growing costs little. */
+/* Estimates how many rows a table will have in the end. So far it has n_earlier from earlier inputs
+ * and n from this one. Scales n by the share of the file that is read; if the file's size is not
+ * known, adds a quarter. The estimate is 5 % low on purpose: reserved rows that never come cost
+ * memory, and growing costs little. */
 static size_t expected_rows(const struct recfile_info *info, size_t n_earlier, size_t n)
 {
     if (info->n_done_bytes == 0 || info->n_file_bytes == 0)
@@ -177,7 +178,7 @@ static size_t expected_rows(const struct recfile_info *info, size_t n_earlier, s
     return n_earlier + (size_t)(.95 * (double)n / share);
 }
 
-/* The table of an operation, made when its first n rows come. NULL: out of memory. */
+/* Returns the table of an operation; makes it when its first n rows come. NULL: out of memory. */
 static struct table *table_of(struct loader *l, uint32_t op, size_t n, struct err *e)
 {
     struct dataset *d = l->d;
@@ -191,7 +192,8 @@ static struct table *table_of(struct loader *l, uint32_t op, size_t n, struct er
     return &d->tables[l->table_of_op[op]];
 }
 
-/* Thread and place of each of the part's rows in the dataset. */
+/* Sets row_threads[i] and row_places[i] to the dataset's thread and place of row i of t, which
+ * belongs to unit u. */
 static bool index_rows(struct loader *l, const struct dataset_unit *u, const struct table *t,
                        struct err *e)
 {
@@ -241,12 +243,12 @@ static bool commit_part(struct loader *l, struct dataset_unit *u, size_t op, str
     l->in->n_rows += part->rows.n;
     if (!slowest_append(&t->slowest, &part->rows.slowest))
         return mem_none(e);
-    part->rows.slowest.over_ns = t->slowest.over_ns; /* of what the unit holds next */
+    part->rows.slowest.over_ns = t->slowest.over_ns; /* the unit's next rows must be slower */
     return table_append(t, &part->rows, l->row_threads, l->row_places, u->errors_global) ||
            mem_none(e);
 }
 
-/* The unit's rows belong to the section of that number. */
+/* Counts the unit's rows in section `number` of the input; adds the section if it is new. */
 static bool add_to_section(const struct loader *l, uint32_t number, const struct dataset_unit *u,
                            struct err *e)
 {
@@ -370,7 +372,7 @@ static bool is_exact(void *ctx, const struct table *t, size_t i)
            (!x->client || strcmp(x->d->clients.v[p->client], x->client) == 0);
 }
 
-/* `name` if it is one of names, else NULL. */
+/* Returns `name` if it is one of names, else NULL. */
 static const char *exact_name(const struct names *names, const char *name)
 {
     for (size_t i = 0; name && i < names->n; i++)
@@ -379,8 +381,8 @@ static const char *exact_name(const struct names *names, const char *name)
     return NULL;
 }
 
-/* A filter that is the very name of a host or client does not mean others that match it as a glob.
- */
+/* If a filter is exactly the name of a host or client, drops the rows of others that match it only
+ * as a glob. */
 static void retain_exact(struct dataset *d, const struct dataset_filter *f)
 {
     struct exact x = {d, exact_name(&d->hosts, f->host), exact_name(&d->clients, f->client)};
@@ -394,7 +396,7 @@ static void retain_exact(struct dataset *d, const struct dataset_filter *f)
     }
 }
 
-/* Gives the strings of `from` to `to`. */
+/* Moves the strings of `from` to `to`. False: out of memory. */
 static bool move_names(struct names *to, struct intern *from)
 {
     if (!mem_new(&to->v, from->n, NULL))
@@ -451,7 +453,7 @@ bool dataset_load(struct dataset *d, const char *const *paths, size_t n_paths,
     d->op_filtered = filter->n_ops > 0;
     d->salvage = options->salvage;
     pthread_mutex_init(&l.lock, NULL);
-    /* Id 0 of the errors is success. */
+    /* Error id 0 means success. */
     if (!mem_new(&l.direct_threads, DIRECT_THREADS, e) ||
         intern_add(&l.errors, (struct slice){"", 0}) == INTERN_NONE)
         ok = mem_none(e);
@@ -468,7 +470,7 @@ bool dataset_load(struct dataset *d, const char *const *paths, size_t n_paths,
     for (size_t i = 0; ok && i < d->n_tables; i++)
         ok = table_own_ids(&d->tables[i], d->n_threads, d->n_places) || mem_none(e);
     loader_fini(&l);
-    malloc_trim(0); /* each unit had names of its own */
+    malloc_trim(0); /* the units' own names were many small blocks */
     return ok;
 }
 

@@ -1,5 +1,5 @@
-/* All requests of one or more captures as columns of numbers: at most 46 bytes a request, less
- * where a column has small numbers, or one value throughout.
+/* All requests of one or more captures, stored in columns. A request takes at most 46 bytes, and
+ * less if a column holds small numbers or a single value.
  *
  * One table per operation type. Durations, sizes, TTFBs and object counts are packed: 32 bits where
  * the value fits, else an index into a list of wide values. Strings are interned (operations,
@@ -20,14 +20,14 @@
 
 /* Packed column of int64 values. */
 struct packed {
-    uint32_t *v;   /* NULL: they are all `same` */
+    uint32_t *v;   /* NULL: every value is `same` */
     uint32_t same; /* never a wide value */
-    int64_t *wide; /* values that do not fit */
+    int64_t *wide; /* values that do not fit into v */
     size_t n_wide, cap_wide;
 };
 
 #define PACKED_NONE      UINT32_MAX  /* no value (TTFB) */
-#define PACKED_WIDE_BASE 0xF0000000u /* v >= this: wide[v - PACKED_WIDE_BASE] */
+#define PACKED_WIDE_BASE 0xF0000000u /* from here on v means wide[v - PACKED_WIDE_BASE] */
 
 static inline uint32_t packed_raw(const struct packed *c, size_t i)
 {
@@ -52,10 +52,10 @@ static inline int64_t packed_get(const struct packed *c, size_t i)
     return __builtin_expect(v < PACKED_WIDE_BASE, 1) ? (int64_t)v : c->wide[v - PACKED_WIDE_BASE];
 }
 
-/* Column of indexes into a list that is mostly short. */
+/* Column of ids, in 16 bits each if they fit. */
 struct ids {
-    uint16_t *v;    /* NULL: see wide */
-    uint32_t *wide; /* NULL too: they are all `same` */
+    uint16_t *v;    /* NULL: the ids are in `wide` */
+    uint32_t *wide; /* both NULL: every id is `same` */
     uint32_t same;
 };
 
@@ -64,9 +64,9 @@ static inline uint32_t ids_get(const struct ids *c, size_t i)
     return c->v != NULL ? c->v[i] : c->wide != NULL ? c->wide[i] : c->same;
 }
 
-/* What ids mean that are a table's own: 0 .. n - 1, in the order of the dataset's. */
+/* Maps a table's own ids, 0 .. n - 1, to the dataset's ids. Both ascend. */
 struct own_ids {
-    uint32_t *index; /* into the dataset's list; NULL: the ids are the dataset's, n is 0 */
+    uint32_t *index; /* by own id; NULL: the table uses the ids of the dataset, and n is 0 */
     size_t n;
 };
 
@@ -76,32 +76,32 @@ struct place {
     uint32_t client; /* index into dataset.clients */
 };
 
-/* The requests of one operation type, in no order. Arrays by thread or place would be longer than
- * a table that has fewer rows than the dataset has of these: such a table has ids of its own. */
+/* The requests of one operation type, in no particular order. A table with fewer rows than the
+ * dataset has threads gives its threads ids of its own, so that arrays by thread stay short; the
+ * same holds for places. */
 struct table {
     uint32_t op; /* index into dataset.ops */
     size_t n;
-    size_t n_ready, cap;   /* rows whose memory is present; rows that there is address space for */
-    size_t n_advised;      /* rows that were expected when huge pages were asked for */
-    size_t n_earlier;      /* rows of the inputs before the one that is being read */
+    size_t n_ready, cap;   /* rows with memory present; rows with reserved address space */
+    size_t n_advised;      /* rows at the front for which huge pages were requested */
+    size_t n_earlier;      /* rows from the inputs before the current one */
     int64_t *start;        /* ns since the epoch */
     struct packed dur;     /* end - start, ns, >= 0 */
     struct packed bytes;   /* payload */
     struct packed ttfb;    /* ns, or PACKED_NONE */
     struct packed objects; /* n_objects */
     struct packed late;    /* start - intended, ns, or PACKED_NONE */
-    uint64_t *object;      /* hash of `file`, of this process alone; 0: no key */
+    uint64_t *object;      /* hash of the key, different in each process; 0: no key */
     struct ids thread;     /* index into dataset.threads, or own_threads.index */
     struct ids place;      /* index into dataset.places, or own_places.index */
     struct own_ids own_threads, own_places;
     struct table_first {
         int64_t start_ns, end_ns;
-        uint64_t thread; /* its number */
+        uint64_t thread; /* number, not index */
         uint64_t object;
-    } first; /* the earliest row, by the name of its file too: of all rows, or as first_settle says
-              */
+    } first; /* the earliest row that was read; first_settle replaces it if that row was dropped */
     uint16_t *error;        /* 0: success, else index into dataset.errors; NULL: all succeeded */
-    struct slowest slowest; /* of all rows that were read */
+    struct slowest slowest; /* of all rows read, even if some were dropped since */
 };
 
 static inline uint32_t table_thread(const struct table *t, size_t i)
@@ -114,7 +114,7 @@ static inline uint32_t table_place(const struct table *t, size_t i)
     return ids_get(&t->place, i);
 }
 
-/* Index into dataset.threads of the thread that is `id` in a table. */
+/* Returns the index into dataset.threads of the thread that table t calls `id`. */
 static inline size_t table_thread_index(const struct table *t, size_t id)
 {
     return t->own_threads.index != NULL ? t->own_threads.index[id] : id;
@@ -135,7 +135,7 @@ static inline int64_t table_end(const struct table *t, size_t i)
     return t->start[i] + packed_get(&t->dur, i);
 }
 
-/* Whether a row succeeded, and lies in the range [start_ns, end_ns] as a whole. */
+/* Whether row i succeeded and lies entirely in [start_ns, end_ns]. */
 static inline bool table_done_within(const struct table *t, size_t i, int64_t start_ns,
                                      int64_t end_ns)
 {
@@ -148,73 +148,76 @@ struct names {
     size_t n;
 };
 
-/* Time range of an operation type before the op and client filters (for "mixed or not"). */
+/* Time range of an operation type. Rows count that pass the host and client filters, even if the op
+ * filter drops them. Spans that overlap mean a mixed load. */
 struct op_span {
     int64_t start_ns, end_ns; /* earliest start, latest end */
     uint64_t n;
 };
 
-/* The rows below one header line of a file, in a form that tells copies: nobody records twice to
- * the nanosecond. The order of rows changes nothing. */
+/* Sums up the rows below one header line of a file. Equal sums mean that one is a copy: two runs
+ * never agree to the nanosecond. The order of the rows does not matter. */
 struct dataset_section {
     uint32_t number;      /* of the header line in the file, from 0 */
-    uint32_t thread_base; /* its threads have numbers from here on */
+    uint32_t thread_base; /* was added to its thread numbers */
     uint64_t n_rows;
-    uint64_t fingerprint; /* a sum over all rows, of this process alone */
+    uint64_t fingerprint; /* sum of a hash of each row, different in each process */
     int64_t first_start_ns, last_end_ns;
 };
 
-/* One capture that went in (a file with several header lines is several inputs in `n_headers`). */
+/* One file that was read. It may hold several captures, each below its own header line;
+ * info.n_headers counts them. */
 struct dataset_input {
     char *path;
     struct recfile_info info;
     uint64_t n_rows;                     /* after filters */
-    int64_t first_start_ns, last_end_ns; /* over all its rows; first > last: no row */
-    uint32_t thread_base;
-    struct dataset_section *sections; /* those with rows; rows that filters leave out count too */
+    int64_t first_start_ns, last_end_ns; /* of all rows, before filters; first > last: no rows */
+    uint32_t thread_base;                /* was added to the thread numbers of its first section */
+    struct dataset_section *sections;    /* only those with rows, counted before filters */
     size_t n_sections;
     struct keptlines comments;
-    struct recorded recorded; /* of all its comments */
-    struct lineset said;      /* by s3load in them */
+    struct recorded recorded; /* what s3load says in all comments */
+    struct lineset said;      /* the JSON of these comments of s3load */
 };
 
 #define DATASET_MAX_OPS      1000
-#define DATASET_MAX_ERRORS   65535 /* distinct normalised messages; further ones are "other" */
+#define DATASET_MAX_ERRORS   65535 /* normalised messages; further ones become "other" */
 #define DATASET_OTHER_ERRORS "(other errors)"
 
 struct dataset {
     struct table *tables; /* one per operation type with rows */
     size_t n_tables;
     struct names ops, hosts, clients, errors; /* errors.v[0] is "" (success) */
-    struct op_span *op_spans;                 /* by op id; after the host and client filters only */
+    struct op_span *op_spans;                 /* by op id */
     struct place *places;
     size_t n_places;
-    uint32_t *threads; /* thread number (with the input's offset) of each thread index */
+    uint32_t *threads; /* by thread index: the thread number, thread_base included */
     size_t n_threads;
     struct dataset_input *inputs;
     size_t n_inputs;
-    uint64_t n_rows;    /* kept */
+    uint64_t n_rows;    /* after filters */
     uint64_t n_unsized; /* left out by a filter of sizes: they failed without a byte */
     bool has_intended;
     bool host_filtered; /* by host or size: what threads did meanwhile may be missing */
     bool op_filtered;
-    bool salvage; /* damage was passed over */
+    bool salvage; /* damaged parts were skipped, not refused */
 };
 
-/* Reads `n_paths` captures as if merged: thread numbers of each further input (and of each further
- * header line within a file) are offset by 1 + the highest thread before. Unknown host, client or
- * op: false, with the known ones listed. The caller owns *d and calls dataset_free, on failure too.
- */
+/* Reads n_paths captures into one dataset. Each further input, and each further header line within
+ * a file, has its thread numbers raised by 1 + the highest thread before. False: *e says why; for a
+ * host, client or op that no row has, it lists the known ones. The caller calls dataset_free, after
+ * a failure too. */
 bool dataset_load(struct dataset *d, const char *const *paths, size_t n_paths,
                   const struct dataset_filter *filter, const struct recfile_options *options,
                   struct err *e);
 void dataset_free(struct dataset *d);
 
-/* Keeps only rows of `t` for which keep(ctx, t, i) is true. The last rows fill the holes. */
+/* Keeps only the rows i of t for which keep(ctx, t, i) is true. Rows from the end fill the holes,
+ * so the order changes. */
 void table_retain(struct table *t, bool (*keep)(void *ctx, const struct table *t, size_t i),
                   void *ctx);
 
-/* How many ids of threads and of places a table has. */
+/* Return how many ids of threads, and of places, table t uses. */
 static inline size_t dataset_n_threads(const struct dataset *d, const struct table *t)
 {
     return t->own_threads.index != NULL ? t->own_threads.n : d->n_threads;
@@ -225,19 +228,20 @@ static inline size_t dataset_n_places(const struct dataset *d, const struct tabl
     return t->own_places.index != NULL ? t->own_places.n : d->n_places;
 }
 
-/* The place that is `id` in a table. */
+/* Returns the place that table t calls `id`. */
 static inline const struct place *dataset_place(const struct dataset *d, const struct table *t,
                                                 size_t id)
 {
     return &d->places[t->own_places.index != NULL ? t->own_places.index[id] : id];
 }
 
-/* Whether any two spans overlap by at least a tenth of the shorter one. Sorts them. */
+/* Sorts the spans by start, then end. Returns whether any two overlap by at least a tenth of the
+ * shorter one. */
 bool dataset_any_overlap(struct op_span *spans, size_t n);
 
-/* Compares two requests by start, thread number, end, op name, host name, bytes and number of
- * objects: <0, 0, >0. Keys, which come before bytes, are not at hand:
- * of those of one table only that of the earliest row is known, which goes before others. */
+/* Compares two requests by start, thread number, end, op name, host name, key, bytes and number of
+ * objects. Returns <0, 0 or >0. Tables do not keep keys: within one table, rows with the key of
+ * table.first go before the others; otherwise the key is left out. */
 int dataset_compare(const struct dataset *d, const struct table *a, size_t i, const struct table *b,
                     size_t j);
 

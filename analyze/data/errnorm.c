@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* A run of at least so many characters of a word is an id if it mixes letters and digits, a number
- * if it is all digits. HTTP codes and sizes in messages are shorter. */
+/* A word is an id if it has at least MIN_ID_CHARS letters and digits, two of them digits; a word
+ * without letters is a number if it has at least MIN_NUMBER_CHARS digits. HTTP codes and sizes in
+ * messages are shorter. */
 #define MIN_ID_CHARS     10
 #define MIN_NUMBER_CHARS 6
 #define MIN_KEY_CHARS    3
@@ -49,8 +50,9 @@ static bool begins_with_key(const char *p, size_t n, struct slice key)
     return key.n >= MIN_KEY_CHARS && n >= key.n && memcmp(p, key.p, key.n) == 0;
 }
 
-/* http://... up to the quote that closes it; where none stands before it, up to a blank, a quote or
- * a bracket that was not opened in it. The key in it, as it is, may hold any of these. */
+/* Returns the length of the URL at p; 0: there is none. If a quote stands before it, the URL ends
+ * at the next such quote. Else it ends at a blank, a double quote, an angle bracket or an unmatched
+ * ')'; the object's key within the URL may contain any of these. */
 static size_t url_length(const char *p, size_t n, char before, struct slice key)
 {
     size_t i = starts_with(p, n, "http://") ? 7 : starts_with(p, n, "https://") ? 8 : 0;
@@ -107,7 +109,8 @@ static size_t port_length(const char *p, size_t n)
     return d >= 2 && d <= 5 && ends ? d + 1 : 0;
 }
 
-/* name.domain:port, or an address with or without a port. */
+/* Returns the length of the host at p: name:port, or an IP address with or without a port. 0: there
+ * is none. */
 static size_t host_length(const char *p, size_t n)
 {
     size_t i = ipv4_length(p, n);
@@ -122,7 +125,7 @@ static size_t host_length(const char *p, size_t n)
     return port ? i + port : 0;
 }
 
-/* What a word of this length stands for; NULL: itself. */
+/* Returns what to write in place of a word of n bytes; NULL: the word stays. */
 static const char *word_class(const char *p, size_t n)
 {
     size_t n_digits = 0, n_letters = 0;
@@ -138,7 +141,7 @@ static const char *word_class(const char *p, size_t n)
     return NULL;
 }
 
-/* Whether what follows a word of digits makes it a measured time, as in curl's "after 18 ms". */
+/* Whether the word is a number followed by " ms", as in curl's "after 18 ms". */
 static bool is_measured_time(const char *p, size_t len, size_t left)
 {
     size_t n = digits(p, len);

@@ -1,4 +1,4 @@
-/* Error messages without what differs from one request to the next, so that they can be grouped. */
+/* Normalises error messages, so that requests that failed for the same reason can be grouped. */
 #ifndef S3_ANALYZE_DATA_ERRNORM_H
 #define S3_ANALYZE_DATA_ERRNORM_H
 
@@ -8,10 +8,11 @@
 
 #define ERRNORM_MAX_BYTES 512
 
-/* Writes the message of a failed request with URLs, host:port pairs, addresses, request ids (long
- * runs of letters and digits mixed), long numbers, times in ms and the object's key replaced by
- * <url>, <host>, <id>, <n> and <key>; control characters become blanks. Cut off after
- * ERRNORM_MAX_BYTES. Returns the length. `out` holds ERRNORM_MAX_BYTES. */
+/* Writes the message of a failed request to `out` without what differs between requests: URLs
+ * become <url>, host:port pairs and addresses <host>, request ids (long words of letters and
+ * digits) <id>, long numbers and times in ms <n>, the object's key <key>, and control characters
+ * blanks. `out` has room for ERRNORM_MAX_BYTES, where the text is cut; it gets no NUL. Returns the
+ * length. */
 size_t errnorm_message(struct slice message, struct slice key, char *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which requests a dataset keeps, by the names that a user gives. */
+/* Selects requests by operation, host and client. */
 #ifndef S3_ANALYZE_DATA_FILTER_H
 #define S3_ANALYZE_DATA_FILTER_H
 
@@ -18,7 +18,7 @@ struct filter_sizes {
 
 /* What to keep. NULL or 0 means all. */
 struct dataset_filter {
-    const char *const *ops; /* names, in any case */
+    const char *const *ops; /* names; case does not matter */
     size_t n_ops;
     const char *host;   /* exact name, else glob */
     const char *client; /* exact name, else glob */
@@ -36,18 +36,18 @@ bool filter_parse_sizes(const char *text, void *sizes, struct err *e);
 /* "1MiB", or "1MiB to 4MiB". */
 struct units_text filter_sizes_text(const struct filter_sizes *sizes);
 
-/* Whether `pattern` (NULL: anything) means the host or client `name`: it is the name or a glob of
- * it, with or without its scheme ("http://"). */
+/* Whether the host or client `name` matches `pattern`, which is a name or a glob, with or without
+ * the scheme ("http://"). NULL matches every name. */
 bool filter_name_matches(const char *pattern, const char *name);
 
-/* Whether `op` is one of n operations (0: all of them), whose case does not count. */
+/* Whether `op` is one of n operations; case does not matter. True if n is 0. */
 bool filter_op_matches(const char *const *ops, size_t n, const char *op);
 
-/* Whether each of n operations is known; if not, *e says which is not and which there are. */
+/* Whether all n operations are known. False: *e names the unknown one and lists the known. */
 bool filter_ops_known(const struct intern *known, const char *const *ops, size_t n, struct err *e);
 
-/* Always false: *e says that there is no `wanted` host, client or operation (`kind`), and which
- * there are. */
+/* Sets *e: the capture has no host, client or operation (`kind`) called `wanted`, and which ones it
+ * has. Returns false. */
 bool filter_list_known(const struct intern *known, const char *kind, const char *wanted,
                        struct err *e);
 

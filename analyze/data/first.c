@@ -18,15 +18,15 @@ static uint32_t host_of(const struct dataset *d, const struct table *t, size_t i
     return dataset_place(d, t, table_place(t, i))->host;
 }
 
-/* Rows that tie, and what is known of the names of their files. */
+/* Rows that tie, and the least file name found for them so far. */
 struct ties {
     const struct table *t;
     size_t *row;
-    uint64_t *object; /* of these rows, ascending */
+    uint64_t *object; /* hashes of their file names; sorted after find_ties */
     size_t n;
-    char *name; /* the least one so far; NULL: none */
+    char *name; /* the least so far; NULL: none found */
     size_t n_name;
-    uint64_t named; /* its object */
+    uint64_t named; /* hash of `name` */
 };
 
 /* Finds the rows that tie with row i. */

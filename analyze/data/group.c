@@ -51,7 +51,7 @@ bool group_keys_init(struct group_keys *k, const struct dataset *d, enum group_b
     qsort_r(k->id, k->n, sizeof *k->id, compare_names, &names);
     for (size_t i = 0; i < k->n; i++)
         rank[k->id[i]] = (uint32_t)i;
-    /* A place of which this table has no row may have a key: that of its host in another table. */
+    /* A place without rows in this table gets a key, too, if another table has rows of its host. */
     for (size_t i = 0; i < n_tables; i++)
         for (size_t p = 0; p < dataset_n_places(d, tables[i]); p++)
             k->of_place[k->first[i] + p] = rank[name_of(d, tables[i], p, by)];

@@ -4,11 +4,12 @@
 
 #include <stdlib.h>
 
-/* No clock is further off, and sums of some such times fit into 64 bits. */
+/* Refuses offsets beyond this as nonsense, so that sums of a few of them fit into 64 bits. */
 #define MAX_AHEAD_NS (INT64_MAX / 4)
 
-/* Bounds that are so far apart rest on one Date of the server, which may be so old. s3load once did
- * not count that in. */
+/* A server may send a Date that is up to DATE_AGE_NS old. Early versions of s3load did not allow
+ * for that: if their bounds are at least ONE_DATE_NS apart, but less than DATE_AGE_NS, they rest on
+ * a single Date, and the upper bound is DATE_AGE_NS too low. */
 #define ONE_DATE_NS INT64_C(500000000)
 #define DATE_AGE_NS INT64_C(5000000000)
 

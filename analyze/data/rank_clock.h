@@ -1,5 +1,6 @@
-/* Clocks, from what the comments of a capture say: that of one rank of s3load-mpi against that of
- * rank 0, by which the times of all ranks are told; those of servers against the recorder's. */
+/* Clock offsets that the comments of a capture give: how far the clock of a rank of s3load-mpi is
+ * ahead of rank 0's, which all ranks are reduced to, and how far servers' clocks are ahead of the
+ * recording machine's. */
 #ifndef S3_ANALYZE_DATA_RANK_CLOCK_H
 #define S3_ANALYZE_DATA_RANK_CLOCK_H
 
@@ -8,25 +9,25 @@
 #include <stdint.h>
 
 struct rank_clock {
-    int64_t n_ranks; /* of the run; 0: it had none, and the clock is its own */
+    int64_t n_ranks; /* of the run; 0: it had no ranks, and all offsets are 0 */
     int64_t rank;
-    /* Ahead by ahead_ns at at_ns, and by drift_ns more every drift_per_ns (0: it does not drift),
-     * to within error_ns at all times of the run that were seen. */
+    /* The clock is ahead by ahead_ns at at_ns, and gains drift_ns every drift_per_ns (0: no drift).
+     * This is right to within error_ns whenever the clock was measured. */
     int64_t at_ns, ahead_ns, drift_ns, drift_per_ns, error_ns;
 };
 
-/* Takes what a comment ("s3load/1 {...}") says; a closing one knows more than the one before. A
- * drift is believed where the measurements exclude that there is none; else the first one counts,
- * by which the rank started, so that what was due at a time is at that time. Of a comment without a
- * rank, and of nonsense, *c stays as it is. */
+/* Reads the rank's clock from the JSON of a comment ("s3load/1 {...}"). The closing comment of a
+ * run has a second measurement. The two give a drift only if they differ by more than their errors;
+ * otherwise the first one alone counts, since the rank scheduled its requests by it. Leaves *c as
+ * it is if the comment has no rank or makes no sense. */
 void rank_clock_take(struct rank_clock *c, const json_t *comment);
 
-/* What a time of the rank's clock is ahead. */
+/* Returns by how many ns the rank's clock is ahead when it shows at_ns. */
 int64_t rank_clock_ahead(const struct rank_clock *c, int64_t at_ns);
 
-/* How far a server's clock is ahead, of an element of "clock": [{"endpoint": "...", "ahead_min_ns":
- * N, "ahead_max_ns": N}, ...]. False: it does not say, or contradicts itself, as it did where the
- * server sent old Dates. */
+/* Reads the bounds of how far a server's clock is ahead. `server` is an element of "clock":
+ * [{"endpoint": "...", "ahead_min_ns": N, "ahead_max_ns": N}, ...]. False: there are no bounds, or
+ * they contradict each other, as can happen when the server sends old Dates. */
 bool rank_clock_server(const json_t *server, int64_t *low_ns, int64_t *high_ns);
 
 #endif

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A clock that is kept right moves by less; servers refuse what is signed with one so far off. */
+/* A change above CLOCK_SET_NS is more than NTP makes. Servers refuse requests signed by a clock
+ * that is off by REFUSED_NS. */
 #define CLOCK_SET_NS INT64_C(1000000000)
 #define REFUSED_NS   (900 * INT64_C(1000000000))
 
@@ -19,14 +20,14 @@ static int64_t count_of(const json_t *o, const char *key)
     return int64_max(json_integer_value(json_object_get(o, key)), 0);
 }
 
-/* Counts of hostile comments may not overflow. */
+/* Adds n >= 0 to *sum. Saturates, since a hostile comment may hold any number. */
 static void add_count(int64_t *sum, int64_t n)
 {
     if (__builtin_add_overflow(*sum, n, sum))
         *sum = INT64_MAX;
 }
 
-/* What the closing comment says takes the place of what the opening one did. */
+/* A run's closing comment replaces the clock of its opening comment. */
 static void take_clock(struct recorded *r, const json_t *o, bool opens)
 {
     if (opens) {
@@ -38,7 +39,7 @@ static void take_clock(struct recorded *r, const json_t *o, bool opens)
     r->clock_error_ns = int64_max(r->clock.error_ns, r->others_error_ns);
 }
 
-/* Of more stops than there is room for the longest stay. */
+/* Adds a stop. If there is no room, it replaces the shortest one, unless it is shorter still. */
 static void take_stop(struct recorded *r, const json_t *o)
 {
     struct recorded_stop stop = {count_of(o, "at_ns"), count_of(o, "length_ns")};
@@ -250,7 +251,8 @@ static struct recorded_note stopped(const struct recorded_stop *stop)
     return note;
 }
 
-/* Half of the requests, beyond the one connection that each thread needs. */
+/* Whether s3load connected for at least half of the requests. The first connection of each thread
+ * does not count. */
 static bool connects_often(const struct recorded *r, uint64_t n_threads)
 {
     int64_t n = r->n_connects - (int64_t)n_threads;

@@ -6,13 +6,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Page faults dominate here: one costs more than filling its 4 KiB. An allocation that will be
- * filled to the end, as far as is known, gets huge pages; another is pre-faulted STEP_ROWS at a
- * time. */
+/* Page faults dominate the cost of adding rows: one takes longer than filling its 4 KiB. Memory
+ * that will probably be filled gets huge pages; the rest is pre-faulted, STEP_ROWS rows at a time.
+ */
 #define STEP_ROWS ((size_t)16384)
 #define HUGE_PAGE ((size_t)2 << 20)
-#define PAGE      ((size_t)64 << 10) /* the largest that a system has */
-#define ROOM_ROWS (PAGE / 2)         /* there is address space for a multiple of it: whole pages */
+#define PAGE      ((size_t)64 << 10) /* the largest base page of any system */
+#define ROOM_ROWS (PAGE / 2)         /* cap is a multiple of this: every column has whole pages */
 
 /* One column of a table: where its pointer is and how wide its values are. */
 struct column {
@@ -25,7 +25,7 @@ struct column {
 
 static void packed_of(const struct table *table, struct packed *c[N_PACKED])
 {
-    struct table *t = (struct table *)table; /* what may change is for the caller to know */
+    struct table *t = (struct table *)table; /* a caller with a const table only reads */
 
     c[0] = &t->dur;
     c[1] = &t->bytes;
@@ -43,7 +43,7 @@ static size_t column_of_ids(struct column *c, size_t n, struct ids *ids)
     return n;
 }
 
-/* The columns that there are: others have one value throughout. */
+/* Lists the columns that have memory; the others hold one value for all rows. */
 static size_t columns_of(struct table *t, struct column c[MAX_COLUMNS])
 {
     struct packed *packed[N_PACKED];
@@ -62,7 +62,8 @@ static size_t columns_of(struct table *t, struct column c[MAX_COLUMNS])
     return n;
 }
 
-/* Address space for a column of `rows`; a large one begins where a huge page may. NULL: none. */
+/* Reserves address space for a column of `rows` values, aligned to huge pages if it is at least as
+ * large as one. NULL: failed. */
 static void *reserve(size_t rows, size_t width)
 {
     size_t bytes = rows * width, slack = bytes < HUGE_PAGE ? 0 : HUGE_PAGE;
@@ -79,28 +80,28 @@ static void *reserve(size_t rows, size_t width)
     return p + lead;
 }
 
-/* Bytes at the front of a column that get huge pages where `rows` are expected: the last one if it
- * will be half full. */
+/* Returns how many bytes at the front of a column get huge pages if `rows` rows are expected. The
+ * last huge page must be at least half full. */
 static size_t huge_bytes(size_t rows, size_t width)
 {
     return (rows * width + HUGE_PAGE / 2) / HUGE_PAGE * HUGE_PAGE;
 }
 
-/* Asks for huge pages in rows [from, to) of a column, of which none has been touched. */
+/* Requests huge pages for rows [from, to) of a column. None of them may have been touched yet. */
 static void advise(const struct table *t, void *column, size_t width, size_t from, size_t to)
 {
     size_t begin = (from * width + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     size_t end = huge_bytes(to, width);
 
-    if (end > t->cap * width) /* what lies behind a column is not ours */
+    if (end > t->cap * width) /* the memory after the column is not ours */
         end = t->cap * width;
 
     if (begin < end)
         madvise((char *)column + begin, end - begin, MADV_HUGEPAGE);
 }
 
-/* Makes rows [from, to) of a column present where it has small pages. Only advice: without it they
- * come page by page. */
+/* Pre-faults the small pages of rows [from, to) of a column. If that fails, they fault one by one
+ * later. */
 static void touch(const struct table *t, void *column, size_t width, size_t from, size_t to)
 {
 #ifdef MADV_POPULATE_WRITE
@@ -149,7 +150,7 @@ bool table_init(struct table *t, uint32_t op, size_t rows)
     packed_of(t, packed);
     for (size_t i = 0; i < N_PACKED; i++)
         packed[i]->same = PACKED_NONE;
-    /* Where address space is short, less will do: it grows. */
+    /* If address space is short, starts with less: the table can grow. */
     while (!reserve_columns(t, rows)) {
         if (rows < ROOM_ROWS)
             return false;
@@ -175,8 +176,8 @@ void table_fini(struct table *t)
     memset(t, 0, sizeof *t);
 }
 
-/* Copied: mremap moves no range whose pages are advised in part (kernels before 6.17), and has
- * unmapped its target when it says so. */
+/* Moves a column of n rows by copying it. Before Linux 6.17, mremap fails on a range of which only
+ * a part was advised, and it has unmapped the target by then. */
 static void move_column(struct column c, void *to, size_t cap, size_t n)
 {
     memcpy(to, *c.p, n * c.width);
@@ -184,7 +185,7 @@ static void move_column(struct column c, void *to, size_t cap, size_t n)
     *c.p = to;
 }
 
-/* More address space for all columns. */
+/* Moves all columns to address space for `cap` rows. False: out of memory; nothing has changed. */
 static bool enlarge(struct table *t, size_t cap)
 {
     struct column c[MAX_COLUMNS];
@@ -206,7 +207,7 @@ static bool enlarge(struct table *t, size_t cap)
     return true;
 }
 
-/* Makes ready for more rows. */
+/* Makes room for `rows` more rows. False: out of memory, or too many rows. */
 static bool ready_for(struct table *t, size_t rows)
 {
     struct column c[MAX_COLUMNS];
@@ -241,7 +242,7 @@ void table_expect(struct table *t, size_t rows)
     t->n_advised = rows;
 }
 
-/* A column for all rows that there is room for. NULL: out of memory. */
+/* Reserves a zeroed column for t->cap rows. NULL: out of memory. */
 static void *new_column(const struct table *t, size_t width)
 {
     void *column = reserve(t->cap, width);
@@ -253,7 +254,7 @@ static void *new_column(const struct table *t, size_t width)
     return column;
 }
 
-/* A column of its own for what has been one value in the first n rows. */
+/* Gives c memory of its own, and writes its single value to the first n rows. */
 static bool spread(struct table *t, struct packed *c, size_t n)
 {
     c->v = new_column(t, sizeof *c->v);
@@ -267,7 +268,7 @@ static bool is_wide(uint32_t raw)
     return raw >= PACKED_WIDE_BASE && raw != PACKED_NONE;
 }
 
-/* A value that does not fit into 32 bits. */
+/* Stores a value of row i that does not fit into 32 bits. False: out of memory, or too many. */
 static bool put_wide(struct packed *c, size_t i, int64_t value)
 {
     if (c->n_wide == PACKED_NONE - PACKED_WIDE_BASE)
@@ -284,9 +285,10 @@ static bool put_wide(struct packed *c, size_t i, int64_t value)
     return true;
 }
 
-/* ---- More rows: the table's n is what it was before them ---- */
+/* ---- Adding rows: t->n counts them only at the end ---- */
 
-/* Whether n numbers are all what a column without values of its own holds, or will hold. */
+/* Whether n values all equal *same, the single value of a column without memory. If the table has
+ * no rows yet, sets *same to v[0] first. */
 static bool stays_same(const struct table *t, uint32_t *same, const uint32_t *v, size_t n)
 {
     uint32_t differs = 0;
@@ -298,9 +300,9 @@ static bool stays_same(const struct table *t, uint32_t *same, const uint32_t *v,
     return differs == 0;
 }
 
-/* Writes numbers as they stand in a column; of a wide one what fits. False: none is wide. Most
- * blocks have neither wide nor missing values, or nothing but missing ones: a loop without a choice
- * sees that first. */
+/* Packs n values: a missing one becomes PACKED_NONE, a wide one is cut to 32 bits. Returns whether
+ * any is wide. Most blocks have no wide or missing values, which a loop without branches finds out
+ * first. */
 static bool pack(uint32_t *to, const int64_t *v, size_t n)
 {
     uint64_t beyond = 0;
@@ -338,7 +340,7 @@ static bool add_packed(struct table *t, struct packed *c, const int64_t *v, size
     return ok;
 }
 
-/* A column for ids up to `most`, with those that there are. */
+/* Gives c memory for ids up to `most`, and copies the ids that it has. */
 static bool widen_ids(struct table *t, struct ids *c, uint32_t most)
 {
     struct ids to = {0};
@@ -376,7 +378,7 @@ static bool add_ids(struct table *t, struct ids *c, const uint32_t *ids, size_t 
     return true;
 }
 
-/* The memory of a new column is 0: success. */
+/* A new column is all 0, which means success: earlier rows need no writing. */
 static bool add_errors(struct table *t, const uint16_t *errors, size_t n)
 {
     uint16_t any = 0;
@@ -445,7 +447,7 @@ static bool append_packed(struct table *t, struct packed *c, const struct packed
     return true;
 }
 
-/* Rows of `from` without an error stay 0 in a column that is new. */
+/* A new column is all 0, which means success: earlier rows of t need no writing. */
 static bool append_errors(struct table *t, const struct table *from, const uint16_t *map)
 {
     if (!t->error && !from->error)
@@ -553,7 +555,7 @@ static bool own_ids(struct own_ids *own, struct ids *c, size_t n_rows)
         size_t own_id =
             (size_t)((uint32_t *)bsearch(&id, index, n, sizeof id, compare_ids) - index);
 
-        /* An id of the table is no larger than the dataset's. */
+        /* Fits: a table's own id is never larger than the dataset's. */
         if (c->v)
             c->v[i] = (uint16_t)own_id;
         else

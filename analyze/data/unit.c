@@ -11,13 +11,13 @@
 #define KNOWN_LOG_LEAST 8
 #define KNOWN_LOG_MOST  17 /* 8 MiB */
 
-/* Rows that a unit's tables have room for at first: as many as a unit usually holds. */
+/* A unit's tables begin with room for this many rows, as many as a unit usually holds. */
 #define UNIT_ROWS 32768
 
 static const struct op_span no_span = {INT64_MAX, INT64_MIN, 0};
 
-/* Under the key: names of one domain differ in few of these words, and whoever chooses names for
- * it must not bring many of them into one place. */
+/* Returns the slot at which to start looking for x. Every word goes into the hash, since names of
+ * one domain differ in few of them. So does the key: nobody can choose names that all collide. */
 static inline size_t slot_of(const struct dataset_unit *u, const struct dataset_unit_known *x)
 {
     uint64_t a = intern_fold(x->host_words[0] ^ u->key, x->host_words[2] ^ ~u->key);
@@ -27,7 +27,7 @@ static inline size_t slot_of(const struct dataset_unit *u, const struct dataset_
            (64 - u->known_log);
 }
 
-/* A free slot for x, from its own one on. */
+/* Returns the first free slot for x, at or after slot_of. */
 static struct dataset_unit_known *free_slot(struct dataset_unit *u,
                                             const struct dataset_unit_known *x)
 {
@@ -108,7 +108,8 @@ void dataset_unit_clear(struct dataset_unit *u)
     u->n_rows = u->fingerprint = u->n_unsized = 0;
 }
 
-/* The first up to 8 bytes of s, all that there is of most names. */
+/* Returns the first 8 bytes of s, with zeros for those it does not have. Reads beyond a short s;
+ * see RECORD_PADDING. */
 static inline uint64_t first_word(struct slice s)
 {
     uint64_t x = le_load(s.p, 8);
@@ -116,7 +117,7 @@ static inline uint64_t first_word(struct slice s)
     return s.n >= 8 ? x : x & ~(UINT64_MAX << (8 * s.n));
 }
 
-/* The last 8 bytes before the last `skipped`. */
+/* Returns the 8 bytes before the last `skipped` bytes of s; 0: s is too short. */
 static inline uint64_t late_word(struct slice s, size_t skipped)
 {
     return s.n >= skipped + 8 ? le_load(s.p + s.n - skipped - 8, 8) : 0;
@@ -135,7 +136,7 @@ static bool add_part(struct dataset_unit *u, struct err *e)
     return true;
 }
 
-/* A hash of what is between the first word and the last `skipped` bytes. */
+/* Returns a hash of s without its first 8 and, roughly, its last `skipped` bytes. */
 static inline uint64_t middle(const struct dataset_unit *u, struct slice s, size_t skipped)
 {
     uint64_t h = u->key;
@@ -169,7 +170,7 @@ static bool same(struct slice a, struct slice b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* Whether the names of the group are those of the row, to their ends. */
+/* Whether the group has the same names as the row, compared in full. */
 static bool is_group(const struct dataset_unit *u, uint32_t group, const struct record *r)
 {
     struct dataset_unit_group g;
@@ -179,7 +180,8 @@ static bool is_group(const struct dataset_unit *u, uint32_t group, const struct 
            same(u->clients.strings[g.client], r->client);
 }
 
-/* A group that is not in the slots. NULL: out of memory. */
+/* Returns the row's group, which has no slot: adds it if it is new, and gives it a slot if one can
+ * be had. NULL: *e says why. */
 static __attribute__((noinline)) const struct dataset_unit_known *
 find_group(struct dataset_unit *u, const struct record *r, struct err *e)
 {
@@ -210,7 +212,7 @@ find_group(struct dataset_unit *u, const struct record *r, struct err *e)
                          filter_name_matches(f->client, u->clients.strings[g.client].p);
     u->unknown.keep =
         u->unknown.in_span && filter_op_matches(f->ops, f->n_ops, u->ops.strings[g.op].p);
-    if (id < n_known) /* it came when there was no slot for it */
+    if (id < n_known) /* not new: there was no slot for it before, either */
         return &u->unknown;
     bool full = u->groups.n > (size_t)1 << (u->known_log - 1);
     if (full && u->known_log == KNOWN_LOG_MOST)
@@ -234,8 +236,8 @@ static inline bool is_known(const struct dataset_unit *u, const struct dataset_u
            (y->lengths != DATASET_UNIT_LONG || is_group(u, y->group, r));
 }
 
-/* So many rows ahead their slot is fetched into the cache, where there are too many slots to be in
- * it anyhow: with thousands of hosts each row waits for another one. */
+/* The slots of rows are prefetched ROWS_AHEAD rows early if there are more than 2^CACHED_LOG slots,
+ * too many to stay in the cache: with thousands of hosts, each row would wait for memory. */
 #define ROWS_AHEAD 8
 #define CACHED_LOG 10
 static inline const struct dataset_unit_known *first_slot(const struct dataset_unit *u,
@@ -246,7 +248,7 @@ static inline const struct dataset_unit_known *first_slot(const struct dataset_u
     return &u->known[slot_of(u, &x)];
 }
 
-/* NULL: out of memory. */
+/* Returns the row's group. NULL: *e says why. */
 static inline const struct dataset_unit_known *group_of(struct dataset_unit *u,
                                                         const struct record *r, struct err *e)
 {
@@ -323,7 +325,7 @@ static __attribute__((noinline)) bool look_at_first(struct dataset_unit *u,
     return dataset_first_add(&part->first, &row, 0);
 }
 
-/* From a record to columns. */
+/* Adds a row to the part's block; a full block goes into the table. */
 static bool add_to_part(struct dataset_unit *u, struct dataset_unit_part *part, uint32_t group,
                         const struct record *r, struct err *e)
 {
@@ -351,7 +353,8 @@ static bool add_to_part(struct dataset_unit *u, struct dataset_unit_part *part, 
     return to->n < TABLE_BLOCK_ROWS || flush(part, e);
 }
 
-/* Rows are alike only where all of these are: a thread may be another one in a merged copy. */
+/* Returns a hash of the row's start, end and bytes. The thread is left out: a merged copy has other
+ * thread numbers. */
 static inline uint64_t fingerprint_of(uint64_t key, const struct record *r)
 {
     uint64_t a = (uint64_t)r->start_ns ^ key;

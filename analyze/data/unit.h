@@ -1,5 +1,5 @@
-/* Rows of a part of a capture on their way into a dataset: packed by the thread that parses them,
- * under ids of the unit's own. dataset.c commits them. */
+/* A unit holds the rows of a part of a capture on their way into a dataset. The thread that parses
+ * the rows packs them, with ids that only this unit knows. dataset.c commits the unit. */
 #ifndef S3_ANALYZE_DATA_UNIT_H
 #define S3_ANALYZE_DATA_UNIT_H
 
@@ -13,13 +13,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Operation, host and client. */
+/* An operation, a host and a client, by the unit's ids. */
 struct dataset_unit_group {
     uint32_t op, host, client;
 };
 
-/* The earliest row of one operation type, by start, thread, end, host and file: tables know the
- * files' hashes alone. */
+/* The earliest row of one operation type, by start, thread, end, host and file. Tables cannot tell:
+ * they keep only hashes of the files. */
 struct dataset_first {
     struct dataset_first_row {
         int64_t start_ns, end_ns;
@@ -30,38 +30,40 @@ struct dataset_first {
     size_t cap_file;
 };
 
-/* Takes the row, whose thread number is offset by thread_base, if it is earlier. The host's name
- * must stay. False: out of memory. */
+/* Replaces *first by *row if that is earlier; thread_base is added to its thread number. Copies the
+ * file's name; the host's name must outlive *first. False: out of memory. */
 bool dataset_first_add(struct dataset_first *first, const struct dataset_first_row *row,
                        uint64_t thread_base);
 
-/* Rows of one operation type. Threads are the numbers in the file, places the unit's groups. */
+/* The rows of one operation type. A row's thread is the number in the file, its place a group of
+ * the unit. */
 struct dataset_unit_part {
     struct table rows;
-    struct op_span span;    /* of all that pass the host and client filters, not only of `rows` */
+    struct op_span span;    /* of rows that pass the host and client filters, kept or not */
     struct table_rows next; /* on their way into `rows` */
     struct dataset_first first;
 };
 
-/* Among lengths: a name is longer than its words. */
+/* In place of lengths: one of the names is longer than its words. */
 #define DATASET_UNIT_LONG (UINT32_C(1) << 31)
 
-/* A group as rows name it, in one cache line. A host of up to 24 bytes is known by its first
- * word and its last two, a client of up to 16 by its first and its last, an operation of up to 8 by
- * one; longer names have a hash in place of one word, and have to be compared. */
+/* A slot of the hash table of groups, one cache line long. The words identify names that are short:
+ * a host of up to 24 bytes by its first word and its last two, a client of up to 16 by its first
+ * and its last, an operation of up to 8 by one word. A longer name has a hash in one of the words
+ * and must be compared in full. */
 struct dataset_unit_known {
     uint64_t host_words[3], client_words[2], op_word;
     uint32_t group, op_id; /* group UINT32_MAX: free */
-    uint32_t lengths;      /* of the three, 8 bits each, or DATASET_UNIT_LONG */
+    uint32_t lengths;      /* of host, client and op, 8 bits each, or DATASET_UNIT_LONG */
     bool in_span;          /* passes the host and client filters */
-    bool keep;             /* passes all */
+    bool keep;             /* passes all filters */
 };
 
-/* Dictionaries and what is known of their entries stay when the rows are committed. */
+/* dataset_unit_clear drops the rows, but keeps the dictionaries and the ids found for them. */
 struct dataset_unit {
     struct dataset_unit *next;
     const struct dataset_filter *filter;
-    uint64_t key;                                      /* of the hashes */
+    uint64_t key;                                      /* for all hashes */
     struct intern ops, hosts, clients, errors, groups; /* error 0 is "", success */
     struct dataset_unit_part *parts;                   /* by op */
     size_t n_parts;
@@ -69,17 +71,18 @@ struct dataset_unit {
     int64_t top_thread;                  /* -1: none */
     uint64_t n_rows, fingerprint;        /* as in struct dataset_section */
     uint64_t n_unsized;                  /* as in struct dataset */
-    /* The groups by a hash of their names, at most half of the slots taken; those that come
-     * when there are no more slots to be had are looked up by name each time. */
-    struct dataset_unit_known *known, unknown; /* the last one without a slot */
-    unsigned known_log;
-    /* What the ids are in the dataset; filled by whoever commits. */
+    /* Hash table of groups, at most half full. Groups that come when it cannot grow any more are
+     * looked up by name for each row. */
+    struct dataset_unit_known *known;
+    struct dataset_unit_known unknown; /* the group last looked up by name */
+    unsigned known_log;                /* log2 of the number of slots */
+    /* The dataset's id of each of the unit's ids; dataset.c fills them. */
     uint32_t *ops_global, *places_global; /* by op, by group */
     uint16_t *errors_global;
     size_t n_ops_global, n_places_global, n_errors_global;
 };
 
-/* The hash of a file's name. 0 means "no key", so a key whose hash is 0 gets another one. */
+/* Returns the hash of a file's name; 0: it has no name. A name whose hash would be 0 gets 1. */
 static inline uint64_t dataset_unit_object(uint64_t key, struct slice file)
 {
     uint64_t hash = file.n ? intern_hash_keyed(key, file.p, file.n) : 0;
@@ -87,16 +90,18 @@ static inline uint64_t dataset_unit_object(uint64_t key, struct slice file)
     return hash || !file.n ? hash : 1;
 }
 
-/* NULL: out of memory. */
+/* Returns an empty unit, which the caller frees; *filter must outlive it. NULL: out of memory. */
 struct dataset_unit *dataset_unit_new(const struct dataset_filter *filter, struct err *e);
 void dataset_unit_free(struct dataset_unit *u);
 
+/* Adds n rows. Some may wait in a block until dataset_unit_finish. False: out of memory, or too
+ * many operation types; *e says so. */
 bool dataset_unit_add(struct dataset_unit *u, const struct record *rows, size_t n, struct err *e);
 
-/* All that was added is in the tables. False: out of memory. */
+/* Moves the rows that wait into the tables. False: out of memory. */
 bool dataset_unit_finish(struct dataset_unit *u, struct err *e);
 
-/* Forgets the rows. */
+/* Drops the rows; see struct dataset_unit for what stays. */
 void dataset_unit_clear(struct dataset_unit *u);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* Above that number segments get longer than docs/how-the-numbers-are-made.md, section 7, says. */
+/* With more, segments are made longer than docs/how-the-numbers-are-made.md, section 7, says. */
 #define MAX_SEGMENTS 100000
 
 /* ---- The passes over the rows ---- */
@@ -18,7 +18,7 @@ struct passes {
     const struct statistics_input *in;
     struct window window;
     struct flow bytes, objects;
-    int64_t *n_ok, *n_failed; /* ended, by segment */
+    int64_t *n_ok, *n_failed; /* requests that ended, by segment */
     __int128 busy_ns;
     bool any_bytes;
     struct latency duration, ttfb;
@@ -32,10 +32,10 @@ static inline size_t row_of(const struct statistics_input *in, size_t k)
 
 #define NO_SEGMENT SIZE_MAX
 
-/* Rows from .. to - 1 of those to look at: a block, or all where there are no blocks. */
+/* Rows from .. to - 1 of the input: a block, or all of them if there are no blocks. */
 struct stretch {
     size_t from, to;
-    size_t segment; /* all succeeded within it, and no value is wide; or NO_SEGMENT */
+    size_t segment; /* all requests lie in it, succeeded, have no wide value; or NO_SEGMENT */
 };
 
 static struct stretch stretch_at(const struct passes *p, size_t k)
@@ -52,7 +52,7 @@ static struct stretch stretch_at(const struct passes *p, size_t k)
     return x;
 }
 
-/* The values of a stretch of a column, one behind the other. */
+/* Returns the values of a stretch of a column as an array; may use `room` for it. */
 static const uint32_t *values_of(const struct packed *column, struct stretch x,
                                  uint32_t room[BLOCKS_ROWS])
 {
@@ -63,7 +63,7 @@ static const uint32_t *values_of(const struct packed *column, struct stretch x,
     return room;
 }
 
-/* A block within a segment. */
+/* Adds a block that lies within one segment. */
 static void sum_up_block(struct passes *p, struct stretch x)
 {
     const struct table *t = p->in->table;
@@ -84,7 +84,7 @@ static void sum_up_block(struct passes *p, struct stretch x)
         latency_count_packed(&p->ttfb, values_of(&t->ttfb, x, room), n);
 }
 
-/* Whether the latency of a successful request counts, as it does in the report. */
+/* True if a successful request's latency counts, by the same rule as in the report. */
 static inline bool is_within(const struct window *w, int64_t start_ns, int64_t end_ns)
 {
     return start_ns >= w->start_ns && end_ns <= w->end_ns;
@@ -124,7 +124,7 @@ static void sum_up_row(struct passes *p, size_t i)
         struct way way = way_over(w, start_ns, end_ns);
         flow_add_parts(&p->bytes, &way, bytes);
         flow_add_parts(&p->objects, &way, n_objects);
-    } else { /* of no length, in the tail */
+    } else { /* without duration, in the tail */
         flow_add_tail(&p->bytes, bytes);
         flow_add_tail(&p->objects, n_objects);
     }
@@ -143,8 +143,8 @@ static void sum_up(struct passes *p)
     }
 }
 
-/* The segment in which a request ends whose latency counts; what ends behind the last one belongs
- * to it. False: its latency does not count. */
+/* Finds the segment in which a request ends; one that ends after the last segment goes to the last.
+ * Returns false if its latency does not count. */
 static inline bool counts_in(const struct passes *p, size_t i, int64_t duration_ns, size_t *segment)
 {
     const struct table *t = p->in->table;
@@ -157,7 +157,7 @@ static inline bool counts_in(const struct passes *p, size_t i, int64_t duration_
     return true;
 }
 
-/* Second pass: latencies per segment, by quantile. */
+/* Second pass: latencies per segment and quantile. */
 static void split_latencies(struct passes *p)
 {
     const struct statistics_input *in = p->in;
@@ -187,7 +187,7 @@ static void split_latencies(struct passes *p)
     }
 }
 
-/* Third pass: the latencies near the limits of the quantiles. */
+/* Third pass: the latencies near the quantiles' limits. */
 static void collect_latencies(struct passes *p)
 {
     const struct statistics_input *in = p->in;
@@ -227,14 +227,14 @@ static bool show_latencies(struct passes *p, struct err *e)
     return true;
 }
 
-/* A block within segment j of the hosts' ones. */
+/* Adds a block that lies within segment j of the hosts' grid. */
 static void sum_hosts_of_block(struct passes *p, struct stretch x, size_t j)
 {
     const struct blocks *blocks = p->in->blocks;
     const struct block_sum *sums = blocks_sums(blocks, x.from / BLOCKS_ROWS);
 
     for (size_t k = 0; k < blocks->n_sums; k++)
-        if (sums[k].n > 0) /* else it may have no host here */
+        if (sums[k].n > 0) /* a place without requests here may have no host */
             flow_hosts_add_within(&p->hosts, (uint32_t)k, j, sums[k].n, sums[k].ns,
                                   p->any_bytes ? sums[k].bytes : sums[k].n_objects);
 }
@@ -265,7 +265,7 @@ static void sum_hosts(struct passes *p)
     }
 }
 
-/* ---- What comes of it ---- */
+/* ---- Results ---- */
 
 static bool fill_rate(struct statistics_rate *r, const double *rate, size_t n, double mean,
                       int64_t n_requests, struct err *e)
@@ -317,10 +317,11 @@ static bool fill_throughput(struct statistics *s, struct passes *p, struct err *
     return ok;
 }
 
-/* Counts that differ by less than this part of the most are taken for equal. */
+/* Counts are taken for equal if they differ by less than 1/EQUAL_PART of the largest. */
 #define EQUAL_PART 50
 
-/* Round robin gives every host as many requests as the others, but for those at the ends. */
+/* True if the hosts got equal numbers of requests, as round robin gives them, apart from those at
+ * the ends. */
 static bool counts_are_equal(const struct flow_hosts *h, int64_t concurrency)
 {
     int64_t least = INT64_MAX, most = 0;
@@ -405,7 +406,7 @@ static bool fill_co(struct statistics *s, const struct passes *p, struct err *e)
 static bool passes_init(struct passes *p, const struct statistics_input *in, struct err *e)
 {
     int64_t length_ns = in->end_ns - in->start_ns, width_ns = stats_segment_width_ns(length_ns);
-    if (length_ns / width_ns > MAX_SEGMENTS) /* weeks */
+    if (length_ns / width_ns > MAX_SEGMENTS) /* runs of weeks */
         width_ns = length_ns / MAX_SEGMENTS;
     size_t n = (size_t)(length_ns / width_ns);
     *p = (struct passes){.in = in, .window = {.start_ns = in->start_ns, .end_ns = in->end_ns}};

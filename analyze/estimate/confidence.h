@@ -1,9 +1,9 @@
 /* How sure one run's figures are (docs/how-the-numbers-are-made.md, section 7): computed from the
  * requests of one operation type, of one of its hosts or of one size class, over the active range.
  *
- * The window W is the range of the throughput (section 4), cut into statistical
- * segments. A request belongs to the segment it ends in. Latencies and their quantiles are those of
- * the report (section 5): of the successful requests that lie wholly in W. */
+ * The window W is the range of the throughput (section 4), cut into statistical segments. A request
+ * belongs to the segment in which it ends. Latencies and their quantiles are those of the report
+ * (section 5): they come from the successful requests that lie wholly in W. */
 #ifndef S3_ANALYZE_ESTIMATE_CONFIDENCE_H
 #define S3_ANALYZE_ESTIMATE_CONFIDENCE_H
 
@@ -19,18 +19,18 @@
 
 #define STATISTICS_N_QUANTILES 4 /* 50, 90, 99 and 99.9 % */
 extern const unsigned statistics_permille[STATISTICS_N_QUANTILES];
-#define STATISTICS_N_RESIDUALS 3 /* of the residual life: the first three */
+#define STATISTICS_N_RESIDUALS 3 /* residual life: at the first three quantiles */
 
-/* Amounts per second. */
+/* A rate: amounts per second. */
 struct statistics_rate {
-    bool present; /* bytes: any of them at all */
+    bool present; /* for bytes: some request moved bytes */
     struct stats_ci mean;
-    struct stats_ci median; /* of the segments */
-    size_t n_stalls;
-    double n_stretches; /* independent of each other; 0: not known */
+    struct stats_ci median; /* median over the segments */
+    size_t n_stalls;        /* stretches of segments below half of the median */
+    double n_stretches;     /* independent of each other; 0: not known */
 };
 
-/* A quantile in ns. Its value holds wherever there are requests, its limits where ci.ok. */
+/* A quantile in ns. The value is valid wherever there are requests, the limits only if ci.ok. */
 struct statistics_quantile {
     struct stats_ci ci;
     double deff;
@@ -39,11 +39,11 @@ struct statistics_quantile {
 };
 
 struct statistics_latency {
-    int64_t n; /* 0: none, and what follows means nothing */
+    int64_t n; /* 0: no latencies, and the members below mean nothing */
     double mean_ns, fastest_ns, slowest_ns;
     struct statistics_quantile q[STATISTICS_N_QUANTILES]; /* value NaN: not known */
-    /* Of durations, how many fell into each bucket of libcommon/hist.h from first_bucket on; owned.
-     * NULL: not known. */
+    /* Durations only: how many fell into each bucket of libcommon/hist.h, from first_bucket on.
+     * Owned. NULL: unknown. */
     uint64_t *count;
     size_t first_bucket, n_buckets;
 };
@@ -55,10 +55,10 @@ struct statistics_host {
     bool outlier;
 };
 
-/* Hosts that were given equal numbers of requests (round robin) differ in latency alone.
- */
+/* The test of the hosts against each other. Hosts that got equal numbers of requests (round robin)
+ * can only differ in latency. */
 struct statistics_hosts {
-    bool by_latency; /* mean duration per segment, instead of the rate */
+    bool by_latency; /* compares mean durations per segment instead of rates */
     struct stats_hosts test;
     struct statistics_host *v; /* owned; n = 0: one host */
     size_t n;
@@ -75,49 +75,49 @@ struct statistics {
     int64_t start_ns, duration_ns; /* W */
     int64_t segment_ns;
     size_t n_segments;            /* whole ones */
-    int64_t n_requests, n_failed; /* ended in a segment; successful, failed */
+    int64_t n_requests, n_failed; /* requests that ended in a segment: successful, failed */
     struct statistics_rate bytes, objects;
     struct stats_ci error_rate; /* fraction */
     struct statistics_latency duration, ttfb;
 
-    /* Of the series of bytes/s, or of objects/s where there are no bytes. */
+    /* Tests of the series of bytes/s; of objects/s if by_objects (there are no bytes). */
     bool by_objects;
     struct stats_warmup warmup;
-    int64_t cut_ns; /* warm-up that was left out already (--steady) */
+    int64_t cut_ns; /* warm-up that --steady has already left out */
     struct stats_drift drift;
     struct stats_shifts shifts;
 
     int64_t concurrency;
-    double utilisation_frac; /* of the threads' time in W */
+    double utilisation_frac; /* share of the threads' time in W in which requests ran */
     double residual_ns[STATISTICS_N_RESIDUALS];
     struct statistics_hosts hosts;
     struct statistics_co co;
 };
 
-/* Which requests, over which window. */
+/* The requests to look at, and the window. */
 struct statistics_input {
     const struct dataset *dataset;
     const struct table *table;
-    const uint32_t *row; /* n rows of the table; NULL: all n */
+    const uint32_t *row; /* n rows of the table; NULL: all n rows */
     size_t n;
-    const struct blocks *blocks;    /* of the table, where all rows are meant; NULL: slower */
+    const struct blocks *blocks;    /* of the table, allowed with row == NULL; NULL: slower */
     int64_t start_ns, end_ns;       /* W */
-    const struct throughput *total; /* for the means; NULL: they are computed */
+    const struct throughput *total; /* for the means; NULL: compute them */
     int64_t concurrency;
-    const struct group_keys *hosts; /* NULL: not by host */
+    const struct group_keys *hosts; /* NULL: do not compare hosts */
     int64_t co_interval_ns;
 };
 
-/* A few passes over the rows; memory does not grow with them, but for requests whose durations lie
- * within 0.1 % of a quantile (12 bytes each), and 8 bytes a row with co_interval_ns. NULL: *e says
- * why. */
+/* Computes the statistics in a few passes over the rows. Memory does not grow with the rows,
+ * except: 12 bytes for each request whose duration is within 0.1 % of a quantile, and 8 bytes a row
+ * with co_interval_ns. Returns NULL on failure: *e says why. */
 struct statistics *statistics_new(const struct statistics_input *in, struct err *e);
 void statistics_free(struct statistics *s);
 
-/* Why the interval of the mean may not hold; "": nothing says so. */
+/* Returns why the interval of the mean may not hold; "" if nothing says so. */
 const char *statistics_doubt(const struct statistics_rate *r);
 
-/* Start of the steady state: after the accepted warm-up, else the start of W. */
+/* Returns the start of the steady state: the end of the accepted warm-up, else the start of W. */
 int64_t statistics_steady_from_ns(const struct statistics *s);
 
 #endif

@@ -7,8 +7,7 @@
 
 #define FIXED_ONE 0x1p40 /* FLOW_FRACTION_BITS */
 
-/* Hosts x segments that the imbalance of hosts is judged by; with more hosts segments are joined.
- */
+/* Limit of hosts x segments for the comparison of hosts; with more hosts, segments are joined. */
 #define MAX_HOST_CELLS 1000000
 
 struct way way_over(const struct window *w, int64_t start_ns, int64_t end_ns)

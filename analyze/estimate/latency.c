@@ -42,7 +42,7 @@ void latency_fini(struct latency *l)
 
 void latency_count_packed(struct latency *l, const uint32_t *v, size_t n)
 {
-    struct latency to = *l; /* a copy: no store below aliases it */
+    struct latency to = *l; /* a copy: no store below can alias it */
     for (size_t i = 0; i < n; i++)
         if (v[i] != PACKED_NONE)
             latency_count_in(&to, hist_index32(v[i]), v[i]);
@@ -50,7 +50,7 @@ void latency_count_packed(struct latency *l, const uint32_t *v, size_t n)
     l->total = to.total;
 }
 
-/* Bucket of a 0-based rank, by the numbers of latencies below each bucket. */
+/* Finds the bucket of a 0-based rank from the numbers of latencies below each bucket. */
 static size_t bucket_of_rank(const struct latency *l, uint64_t rank)
 {
     size_t lo = 0, hi = l->end; /* count[lo] <= rank < count[hi] */
@@ -69,7 +69,8 @@ static size_t n_in_bucket(const struct latency *l, size_t bucket)
     return (size_t)(l->count[bucket + 1] - l->count[bucket]);
 }
 
-/* Only here do the sums of latencies become those of what exceeds the lower ends of the buckets. */
+/* Finds the residual life. Turns each bucket's sum of latencies into a sum of what exceeds its
+ * lower end. */
 static void find_residuals(struct latency *l)
 {
     for (size_t i = 0; i < l->end; i++)
@@ -103,10 +104,12 @@ bool latency_aim(struct latency *l, struct err *e)
            mem_new(&l->near.segment, n_near, e);
 }
 
-/* Latencies that are looked at together for one near a quantile: hardly any is. */
+/* How many latencies are compared at once with the buckets of the quantiles: hardly any is in one.
+ */
 #define GROUP 16
 
-/* The buckets of the quantiles as packed values; one that no value is in where they have none. */
+/* Limits of the quantiles' buckets as packed values; a bucket with no packed values gets limits
+ * that match none. */
 struct near {
     uint32_t lower[STATISTICS_N_QUANTILES], upper[STATISTICS_N_QUANTILES];
 };
@@ -172,8 +175,8 @@ static int compare_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Values of n ranks out of the latencies kept, which are all of the buckets the ranks are in (and
- * of further ones, if bucket[0..n_buckets-1] names them). */
+/* Looks up the values of n ranks. The latencies kept must be all those in the buckets of the ranks;
+ * bucket[0..n_buckets-1] names further buckets that they come from. */
 static bool values_of_ranks(const struct latency *l, const struct latency_kept *kept,
                             const size_t *bucket, size_t n_buckets, const size_t *rank, size_t n,
                             int64_t *out, struct err *e)
@@ -191,7 +194,7 @@ static bool values_of_ranks(const struct latency *l, const struct latency_kept *
     return picker_select(kept->v, kept->n, at, n, out) || mem_none(e);
 }
 
-/* How many latencies above `value`, the quantile q, end in each segment. */
+/* Counts the latencies above `value`, the quantile q, by segment in which they end. */
 static void count_above(const struct latency *l, size_t q, int64_t value, int64_t *n_above)
 {
     for (size_t j = 0; j < l->n_segments; j++) {
@@ -200,11 +203,11 @@ static void count_above(const struct latency *l, size_t q, int64_t value, int64_
             n_above[j] += l->n_above[j * LATENCY_N_CLASSES + class];
     }
     for (size_t i = 0; i < l->near.n;
-         i++) /* those of its own bucket are in none of these classes */
+         i++) /* no class above holds values of the quantile's own bucket */
         n_above[l->near.segment[i]] += l->near.v[i] > value && l->near.v[i] <= l->upper[q];
 }
 
-/* Marks the buckets of the ranks and of the residual life; makes room for their latencies. */
+/* Marks the buckets of the ranks and of the residual life, and makes room for their latencies. */
 static bool want_buckets(struct latency *l, struct err *e)
 {
     size_t n = 0;
@@ -224,7 +227,8 @@ static bool want_buckets(struct latency *l, struct err *e)
     return mem_new(&l->kept.v, n, e);
 }
 
-/* The limits are around the report's value, whose rank is one above that of type 1 at times. */
+/* Sets the rank to that of the report's value, which may be one above the type 1 rank, and widens
+ * the limits to contain it. */
 static void take_rank(struct stats_quantile *q, uint64_t rank)
 {
     q->rank = rank;

@@ -1,14 +1,14 @@
 /* Quantiles of many latencies with their confidence intervals (docs/how-the-numbers-are-made.md,
- * section 7), and the residual life, without holding the latencies: they are shown three times, in
- * any order, each time the same ones.
+ * section 7), and the residual life, without storing the latencies. The caller passes the same
+ * latencies three times, in any order:
  *
- *   latency_init; latency_count for each; latency_aim;
- *   latency_split for each; latency_plan;
- *   latency_collect for each; latency_finish; latency_fini.
+ * latency_init; latency_count for each; latency_aim;
+ * latency_split for each; latency_plan;
+ * latency_collect for each; latency_finish; latency_fini.
  *
- * The first pass counts them by histogram bucket. The second counts per segment those above each
- * quantile, and keeps those of the buckets the quantiles are in. The third keeps those of the
- * buckets that the limits are in. */
+ * The first pass counts them by histogram bucket. The second counts those above each quantile per
+ * segment, and keeps those in the quantiles' buckets. The third keeps those in the buckets of the
+ * limits. */
 #ifndef S3_ANALYZE_ESTIMATE_LATENCY_H
 #define S3_ANALYZE_ESTIMATE_LATENCY_H
 
@@ -21,29 +21,29 @@
 #include <stdint.h>
 
 #define LATENCY_N_CLASSES  (STATISTICS_N_QUANTILES + 1)
-/* Ranks looked up in the third pass: five for each quantile, the first and the last. */
+/* Ranks looked up in the third pass: five for each quantile, then the first and the last. */
 #define LATENCY_FIRST_RANK (5 * STATISTICS_N_QUANTILES)
 #define LATENCY_N_RANKS    (LATENCY_FIRST_RANK + 2)
 
-/* Latencies of a few buckets. */
+/* The latencies kept of a few buckets. */
 struct latency_kept {
     int64_t *v;
-    uint32_t *segment; /* second pass alone */
+    uint32_t *segment; /* second pass only */
     size_t n;
 };
 
 struct latency {
     size_t n_segments;
-    uint64_t *count; /* by bucket; from latency_aim on: those in buckets below */
-    uint64_t *sum;   /* by bucket, modulo 2^64; NULL: no residual life is wanted */
-    size_t end;      /* buckets from here on are empty */
+    uint64_t *count; /* by bucket; after latency_aim: latencies in lower buckets */
+    uint64_t *sum;   /* by bucket, modulo 2^64; NULL: residual life not wanted */
+    size_t end;      /* all buckets from here on are empty */
     uint64_t n;
     __int128 total;
 
-    /* Buckets of the quantiles, ascending. */
+    /* The buckets of the quantiles, ascending. */
     size_t bucket[STATISTICS_N_QUANTILES];
     int64_t lower[STATISTICS_N_QUANTILES], upper[STATISTICS_N_QUANTILES];
-    int64_t *n_above; /* segment x class: latencies above the buckets of the first `class` ones */
+    int64_t *n_above;    /* segment x class: latencies above exactly `class` quantile buckets */
     int64_t *n_requests; /* by segment */
     struct latency_kept near;
 
@@ -54,11 +54,11 @@ struct latency {
     struct latency_kept kept;
 };
 
-/* latency_fini may be called in any case. */
+/* Returns false if out of memory. latency_fini may be called in any case. */
 bool latency_init(struct latency *l, size_t n_segments, bool with_residual, struct err *e);
 void latency_fini(struct latency *l);
 
-/* Where clocks went wrong, a TTFB may be negative: it counts as none at all. */
+/* A TTFB may be negative if clocks were wrong: it counts as zero. */
 static inline int64_t latency_positive(int64_t v)
 {
     return v < 0 ? 0 : v;
@@ -80,12 +80,12 @@ static inline void latency_count(struct latency *l, int64_t v)
     latency_count_in(l, hist_index(v), v);
 }
 
-/* Packed values, none of them wide; those that are PACKED_NONE are left out. So below. */
+/* Counts packed values, none of them wide; skips PACKED_NONE, as the other _packed functions do. */
 void latency_count_packed(struct latency *l, const uint32_t *v, size_t n);
 
 bool latency_aim(struct latency *l, struct err *e);
 
-/* A latency of a request that ends in `segment`. */
+/* Takes the latency of a request that ends in `segment`. */
 static inline void latency_split(struct latency *l, int64_t v, size_t segment)
 {
     size_t class = 0;
@@ -99,7 +99,7 @@ static inline void latency_split(struct latency *l, int64_t v, size_t segment)
     l->n_above[segment * LATENCY_N_CLASSES + class]++;
 }
 
-/* Latencies of requests that all end in `segment`. */
+/* Takes the latencies of requests that all end in `segment`. */
 void latency_split_packed(struct latency *l, const uint32_t *v, size_t n, size_t segment);
 
 bool latency_plan(struct latency *l, struct err *e);
@@ -113,7 +113,8 @@ static inline void latency_collect(struct latency *l, int64_t v)
 
 void latency_collect_packed(struct latency *l, const uint32_t *v, size_t n);
 
-/* `residual_ns` has STATISTICS_N_RESIDUALS places, or is NULL: then out->count is not filled. */
+/* Fills *out. residual_ns has STATISTICS_N_RESIDUALS places. If it is NULL, out->count is not
+ * filled. */
 bool latency_finish(struct latency *l, struct statistics_latency *out, double *residual_ns,
                     struct err *e);
 

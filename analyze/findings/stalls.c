@@ -1,9 +1,5 @@
 /* Stalls: spans in which next to nothing is completed, of the whole system or of one host or
- * client.
- *
- * Where a process completes usual requests per second, a stretch of time with c completions scores
- * .9 usual t - ln(10) c: the log-likelihood ratio of a tenth of the usual rate to the usual rate.
- * The stretches with a high sum are the stalls (Page's CUSUM). */
+ * client. */
 #include "analyze/findings/stalls_internal.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/int64.h"
@@ -23,76 +19,6 @@
 struct parties_text {
     char s[(MAX_NAMED + 1) * (MAX_NAME + 8) + 32];
 };
-
-/* For how long the system stood in a bin of a second in which fewer requests than usual ended: a
- * stall begins or ends within it. */
-static int64_t stood_ns(const struct stalls *x, size_t bin)
-{
-    const struct course *c = x->s->c;
-    if (c->has_requests || bin >= c->n_bins)
-        return 0;
-    double missing = 1 - stalls_done(x, bin, bin + 1) / fmax(stalls_usual(x, bin, bin + 1), 1e-9);
-    return (int64_t)(fmax(missing, 0) *
-                     (double)(course_bin_start_ns(c, bin + 1) - course_bin_start_ns(c, bin)));
-}
-
-/* Whether nine in ten threads wait in the midst of a stall in a request that hangs. */
-static bool most_threads_hang(const struct course *c, const struct stall *st)
-{
-    int64_t length_ns = st->end_ns - st->start_ns;
-    size_t n = course_count_hung(c, NULL, st->start_ns + length_ns / 2, length_ns, NULL);
-
-    return c->n_threads > 0 && 10 * (int64_t)n >= 9 * c->n_threads;
-}
-
-/* The score of the bins [first, end). */
-static double score_of(const struct stalls *x, size_t first, size_t end)
-{
-    return (1 - STALLS_RATE_FRAC) * stalls_usual(x, first, end) +
-           log(STALLS_RATE_FRAC) * stalls_done(x, first, end);
-}
-
-/* Adds the stretch of bins [first, last] if it is long and empty enough. */
-static void add_stretch(struct stalls *x, size_t first, size_t last)
-{
-    const struct course *c = x->s->c;
-    size_t end = last + 1, last_start = (size_t)((c->last_start_ns - c->bins_ns) / x->bin_ns);
-    double score_before = score_of(x, first, last_start < end ? last_start : end);
-    struct stall st = {.start_ns = course_at_ns(c, first, x->bin_ns) - stood_ns(x, first - 1),
-                       .end_ns = course_at_ns(c, end, x->bin_ns) + stood_ns(x, end),
-                       .rate_frac = stalls_done(x, first, end) / stalls_usual(x, first, end)};
-
-    /* The last requests of a run come in by themselves, but few of them late. */
-    bool tail =
-        st.end_ns > c->last_start_ns && score_before < x->least_score && !most_threads_hang(c, &st);
-    if (!tail && st.end_ns - st.start_ns >= x->least_ns && st.rate_frac <= 2 * STALLS_RATE_FRAC &&
-        x->n < STALLS_MAX)
-        x->v[x->n++] = st;
-}
-
-void stalls_find_stretches(struct stalls *x)
-{
-    double sum = 0, most = 0;
-    size_t first = 0, last = 0;
-
-    for (size_t j = 0; j <= x->n_bins; j++) {
-        double score = j < x->n_bins ? score_of(x, j, j + 1) : 0;
-        bool over = j == x->n_bins || sum + score <= 0 || sum + score < most - x->least_score;
-
-        if (over) {
-            if (most >= x->least_score)
-                add_stretch(x, first, last);
-            sum = most = 0;
-            first = j + 1;
-            continue;
-        }
-        sum += score;
-        if (sum > most) {
-            most = sum;
-            last = j;
-        }
-    }
-}
 
 /* ---- Pauses that come again ---- */
 

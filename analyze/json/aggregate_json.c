@@ -8,7 +8,7 @@
 #define SCHEMA   "s3analyze/aggregate-exact/1"
 #define NS_PER_S INT64_C(1000000000)
 
-/* A number without a fraction is an integer, as in the file; NaN is null. */
+/* Writes a number without a fraction as an integer, as in the file, and NaN as null. */
 static json_t *number(double value)
 {
     if (isfinite(value) && value == floor(value) && fabs(value) < 0x1p63)
@@ -26,7 +26,7 @@ static void put_time(struct json_out *w, const char *key, int64_t ns)
     JSON_PUT_IF(w, key, ns != AGGFILE_NO_TIME, ns);
 }
 
-/* The counters of an entry or a party. */
+/* Writes the counters of an entry or a party. */
 #define PUT_COUNTERS(w, x) JSON_MEMBERS(w, x, n_requests, n_errors, n_objects, n_bytes)
 
 /* ---- Seconds ---- */
@@ -129,7 +129,7 @@ static void put_group(struct json_out *w, const char *client, const struct aggfi
     put_ttfb(w, g);
 }
 
-/* Percentiles of the run: of one group that holds all of it they are known. */
+/* Writes the percentiles of the run. They are known only if one group holds all its requests. */
 static void put_percentiles(struct json_out *w, const struct aggregate_part *part)
 {
     bool known = part->latency.is_one_group;
@@ -201,7 +201,7 @@ static void put_parties(struct json_out *w, const char *key, const struct aggfil
     }
 }
 
-/* Over the whole time, of all requests, failed ones included. */
+/* Writes a rate over the whole time. All requests count, failed ones too. */
 static void put_rate(struct json_out *w, const char *key, int64_t n,
                      const struct aggregate_part *part)
 {
@@ -251,7 +251,7 @@ static void put_sizes(struct json_out *w, const struct aggregate *a)
     JSON_OBJECTS(w, "by_size", i, a->file.sizes.n) {
         const struct aggfile_entry *x = &a->file.sizes.v[i];
         JSON_PUT(w, "min_bytes", aggregate_size_floor(x));
-        /* 2^63 is past the integers of JSON here. */
+        /* JSON integers end below 2^63 here. */
         if (aggregate_size_floor(x) <= INT64_MAX / 2)
             JSON_PUT(w, "max_bytes", 2 * aggregate_size_floor(x));
         else
@@ -285,7 +285,7 @@ static void put_warnings(struct json_out *w, const struct aggregate *a)
         JSON_MEMBERS(w, &a->warnings[i], code, op, message);
 }
 
-/* Keys of the format that may be absent: an empty list above them means that nothing is known. */
+/* Lists the keys that are not in the file: an empty list above them means that nothing is known. */
 static void put_absent(struct json_out *w, const struct aggregate *a)
 {
     json_out_array(w, "not_in_file");
@@ -334,7 +334,7 @@ bool json_aggregate(const struct analysis *analysis, FILE *f, struct err *e)
 
 /* ---- info ---- */
 
-/* What info says of a party; *x is an aggfile_entry or an aggfile_party. */
+/* Writes what `info` tells of a party; *x is an aggfile_entry or an aggfile_party. */
 #define PUT_INFO(w, x)                                                                             \
     do {                                                                                           \
         JSON_MEMBERS(w, x, n_requests, n_errors, n_bytes);                                         \

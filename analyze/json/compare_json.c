@@ -59,7 +59,7 @@ static void put_settings(struct json_out *w, const struct compare_setting *setti
     }
 }
 
-/* An object of n numbers. */
+/* Writes an object of n numbers. */
 static void put_numbers(struct json_out *w, const char *key, const char *const *names,
                         const double *v, size_t n)
 {
@@ -99,7 +99,7 @@ static void put_values(struct json_out *w, const char *key, const struct compare
     json_out_end(w);
 }
 
-/* theta as a ratio, or as it is where it is a difference. */
+/* Converts theta to a ratio; a difference stays as it is. */
 static double effect(const struct compare_metric *m, double theta)
 {
     return m->cmp.is_difference ? theta : exp(theta);

@@ -1,5 +1,5 @@
-/* The analysis of a run, and a comparison, as JSON. Write errors stay in `f` for whoever closes it.
- */
+/* Writes the analysis of a run, and a comparison, as JSON. Write errors stay in `f`: whoever closes
+ * it checks. */
 #ifndef S3_ANALYZE_JSON_DOCUMENTS_H
 #define S3_ANALYZE_JSON_DOCUMENTS_H
 
@@ -13,25 +13,26 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* The whole document, schema s3analyze/analysis/1 (docs/json-statistics.md), of an aggregated
- * capture s3analyze/aggregate-exact/1 (docs/aggregated-captures.md); memory does not grow with the
- * number of hosts. False: out of memory. */
+/* Writes the whole document: schema s3analyze/analysis/1 (docs/json-statistics.md), or
+ * s3analyze/aggregate-exact/1 for an aggregated capture (docs/aggregated-captures.md). Memory does
+ * not grow with the number of hosts. Returns false if out of memory. */
 bool report_json(const struct analysis *a, FILE *f, struct err *e);
 
-/* An aggregated capture among the captures of `info --json`: the same keys as of a capture, where
+/* Writes an aggregated capture as a member of `info --json`, with the keys of a capture as far as
  * they make sense. */
 void aggregate_json_info(struct json_out *w, const struct aggregate *a);
 
-/* Schema s3analyze/compare/1. False: out of memory. */
+/* Writes a comparison, schema s3analyze/compare/1. Returns false if out of memory. */
 bool compare_json(const struct compare *c, FILE *f, struct err *e);
 
 /* ---- Members that documents share ---- */
 
-/* How a capture is recorded: "g4", or "sums" of what has no rows. */
+/* Returns the generation of a capture, such as "g4"; "sums" for a file of sums, which has no rows.
+ */
 json_t *json_capture_generation(const struct recfile_info *info);
 
-/* What was dropped from a capture: a list of reasons, each with its number of rows and the first of
- * them. */
+/* Writes why rows of a capture were dropped: a list of reasons, each with a number of rows and the
+ * first of them. */
 void json_capture_dropped(struct json_out *w, const struct recfile_info *info);
 
 #endif

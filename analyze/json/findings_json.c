@@ -67,7 +67,7 @@ void findings_json_put_warnings(struct json_out *w, const struct findings *all, 
         json_out_object(w, NULL);
         JSON_PUT(w, "code", f->kind->warning != NULL ? f->kind->warning : f->kind->name);
         if (path != NULL) {
-            /* Not json_sprintf, which refuses what is no UTF-8. */
+            /* json_sprintf would refuse text that is not UTF-8. */
             char *message = NULL;
             w->failed |= !mem_format(&message, NULL, "%s: %s", path, f->sentence);
             JSON_PUT(w, "message", message);

@@ -1,6 +1,4 @@
-/* Parts of JSON documents: statistics and findings. Used by the room's documents and by nothing
- * else.
- */
+/* Parts of JSON documents: statistics and findings. Only this room uses them. */
 #ifndef S3_ANALYZE_JSON_JSON_INTERNAL_H
 #define S3_ANALYZE_JSON_JSON_INTERNAL_H
 
@@ -13,14 +11,14 @@
  */
 void json_statistics_put(struct json_out *w, const struct statistics *s);
 
-/* The document of an aggregated capture. False: out of memory. */
+/* Writes the document of an aggregated capture. Returns false if out of memory. */
 bool json_aggregate(const struct analysis *a, FILE *f, struct err *e);
 
 /* Writes the array "findings" into the open object, worst first. */
 void findings_json_put(struct json_out *w, const struct findings *all);
 
-/* Writes them into an open array as warnings, which they replace: `code`, `message` and, unless
- * `path` names the run that they are of, `op` and `figures`. */
+/* Writes the findings into an open array of warnings: `code`, `message` and, unless `path` names
+ * their run, `op` and `figures`. */
 void findings_json_put_warnings(struct json_out *w, const struct findings *all, const char *path);
 
 #endif

@@ -5,7 +5,7 @@
 static const char *const quantile_keys[STATISTICS_N_QUANTILES] = {"p50_ns", "p90_ns", "p99_ns",
                                                                   "p99_9_ns"};
 
-/* Members value lo hi lo90 hi90 se df why: no limit and no number are null; why is null if the
+/* Writes the members value lo hi lo90 hi90 se df why. Unknown numbers are null; why is null if the
  * limits hold. */
 static void put_members(struct json_out *w, const struct stats_ci *ci)
 {

@@ -191,7 +191,7 @@ static void put_outside(struct json_out *w, const struct outside *s)
     json_out_end(w);
 }
 
-/* What the single range would give, where the all-threads range keeps little of the run. */
+/* Writes the single range's figures, if the all-threads range keeps little of the run. */
 static void put_single_range(struct json_out *w, const struct operation *op)
 {
     if (!json_out_open(w, "single_range", op->range_is_short))
@@ -208,7 +208,7 @@ static void put_single_range(struct json_out *w, const struct operation *op)
     json_out_end(w);
 }
 
-/* Where requests succeeded for under 90 % of the time in which they ran. */
+/* Writes the coverage, if requests succeeded for under 90 % of the time in which they ran. */
 static void put_coverage(struct json_out *w, const struct coverage *c)
 {
     if (!json_out_open(w, "coverage", coverage_is_short(c)))

@@ -1,6 +1,6 @@
 #include "analyze/model/fields.h"
 
-/* A member and how it is kept. */
+/* Initialises .figure, .offset and .is_real for `member` of struct `group`. */
 #define IN(group, member, name)                                                                    \
     .figure = FIGURE_##name, .offset = offsetof(struct group, member),                             \
     .is_real = _Generic(((struct group *)NULL)->member, double                                     \

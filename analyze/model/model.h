@@ -19,7 +19,7 @@
 #endif
 #define ANALYSIS_TIMES_CROSSED    "--to is not after --from: no request starts between them"
 #define ANALYSIS_MAX_ERROR_GROUPS 1000
-#define ANALYSIS_MAX_SLOW_THREADS 20 /* listed of those that shorten the range */
+#define ANALYSIS_MAX_SLOW_THREADS 20 /* how many slow threads are listed */
 
 struct aggfile_group;
 struct aggregate;
@@ -27,11 +27,11 @@ struct analysis_source;
 struct statistics;
 struct sums_source;
 
-/* Which figures of a group its source does not tell. Their values mean nothing. Reports print "-"
- * in their place, and the reason once. */
+/* Names the figures of a group that its source lacks. Their values mean nothing: reports print "-"
+ * instead and give the reason once. */
 struct known {
-    unsigned absent; /* a bit for each, as the group says */
-    const char *why; /* static; NULL: there is nothing to say about it */
+    unsigned absent; /* a bit for each figure; each group defines its bits */
+    const char *why; /* the reason; static; NULL: there is nothing to say */
 };
 
 static inline bool known_all(const struct known *k, unsigned figures)
@@ -39,8 +39,8 @@ static inline bool known_all(const struct known *k, unsigned figures)
     return (k->absent & figures) == 0;
 }
 
-/* The figures of requests (fields.h): times or, where sizes differ, rates. The bit of one is
- * 1 << FIGURE. */
+/* The figures of requests (fields.h): times, or rates where sizes differ. A figure's bit in struct
+ * known is 1 << FIGURE. */
 enum figure {
     FIGURE_N,
     FIGURE_SIZE,
@@ -61,16 +61,16 @@ enum range_kind {
     RANGE_ALL,    /* from the last thread's first end to the first thread's last start */
     RANGE_SINGLE, /* second start to last but one end */
     RANGE_FULL,   /* first start to last end */
-    RANGE_INNER,  /* of sums: the seconds that aggregated captures have, without two at each end */
+    RANGE_INNER,  /* sums only: the seconds of an aggregated capture without two at each end */
 };
 
-/* By kind, as --range and JSON name them; NULL instead of RANGE_INNER. */
+/* Names by kind, for --range and JSON; NULL for RANGE_INNER. */
 extern const char *const analysis_range_names[];
 
-/* How much is found out; a command says so, not its user. */
+/* How much the analysis finds out. The command decides, not the user. */
 enum analysis_depth {
     ANALYSIS_ALL,
-    ANALYSIS_NO_ACCESS, /* all but the first and last access of objects */
+    ANALYSIS_NO_ACCESS, /* all but first and last access of objects */
     ANALYSIS_TOTALS,    /* throughput and series: no requests, statistics, errors, findings */
 };
 
@@ -92,12 +92,12 @@ struct span {
     int64_t start_ns, end_ns; /* half-open */
 };
 
-/* Section 4: the total of a set. */
+/* The total of a set (section 4). */
 enum throughput_figures {
-    THROUGHPUT_BYTES = 1,   /* and their rate */
-    THROUGHPUT_OBJECTS = 2, /* likewise */
+    THROUGHPUT_BYTES = 1,   /* n_bytes and bytes_per_s */
+    THROUGHPUT_OBJECTS = 2, /* n_objects and objects_per_s */
     THROUGHPUT_PARTS = 4,   /* full_ops, partial_ops */
-    THROUGHPUT_ENDED = 8,   /* ops_ended, and their rate */
+    THROUGHPUT_ENDED = 8,   /* ops_ended and ops_ended_per_s */
 };
 struct throughput {
     bool present;
@@ -114,7 +114,7 @@ struct segment_pick {
     double bytes_per_s, objects_per_s;
 };
 
-/* Section 4. */
+/* The segments of a set (section 4). */
 struct segments {
     bool present;
     int64_t duration_ns;
@@ -124,10 +124,11 @@ struct segments {
     /* Set if the segments do not cover the time of the throughput. */
     const char *which;        /* static: "without the first and last 2 s"; NULL: they cover it */
     bool with_failed;         /* bytes and objects of failed requests count as delivered */
-    struct segment_pick mean; /* of all of them; where `which` is set */
+    struct segment_pick mean; /* mean of all segments; set where `which` is */
 };
 
-/* Of fewer, the median by the rule of ranks is the fastest one: reports and charts leave it out. */
+/* With fewer segments the median is the fastest one by the rule of ranks: reports and charts leave
+ * it out. */
 #define ANALYSIS_MIN_MEDIAN 4
 
 /* Durations of a set of requests, or their times to first byte. fields.h lists the figures. */
@@ -136,11 +137,11 @@ struct times {
     bool present;
     struct known known; /* enum figure */
     int64_t n;
-    double mean_ns, stddev_ns; /* stddev NaN: null (one request) */
+    double mean_ns, stddev_ns; /* stddev NaN: null (a single request) */
     int64_t fastest_ns, p25_ns, p50_ns, p75_ns, p90_ns, p99_ns, slowest_ns;
 };
 
-/* Both (section 5, "single size"). */
+/* Durations and times to first byte (section 5, "single size"). */
 struct durations {
     struct times dur, ttfb;
 };
@@ -166,18 +167,19 @@ struct size_bucket {
 struct host_requests {
     const char *host;
     union {
-        struct durations single; /* of a single size */
-        struct sized sized;      /* of several */
+        struct durations single; /* used where all requests have one size */
+        struct sized sized;      /* used where there are several sizes */
     };
 };
 
-/* Percentiles of parts of a run, each for itself: the run's do not follow from them. */
+/* Smallest and largest value of a percentile that was computed for each part of a run. The
+ * percentile of the whole run does not follow from them. */
 struct group_range {
     double least_ns, most_ns;
 };
 struct request_groups {
-    const struct aggfile_group *v; /* borrowed: of 10 s and one client each; n may be 0 */
-    char *const *clients;          /* borrowed; by their number */
+    const struct aggfile_group *v; /* borrowed: groups of 10 s and one client each; n may be 0 */
+    char *const *clients;          /* borrowed: names by client number */
     size_t n;
     int64_t n_smallest;
     struct group_range p50, p90, p99;
@@ -186,7 +188,7 @@ struct request_groups {
 struct requests {
     bool present;
     const char *why;   /* static: why they are not present; NULL: there are none */
-    bool of_whole_run; /* not of the range alone */
+    bool of_whole_run; /* all requests of the run, not only those in the range */
     bool with_failed;  /* failed ones are among them */
     bool single_size;
     int64_t n;
@@ -211,8 +213,8 @@ struct host_result {
 
 #define CLIENT_TIMES 1u
 struct client_result {
-    struct host_result result; /* as a host's; `host` is the client's name */
-    int64_t n_bytes;           /* of the successful */
+    struct host_result result; /* as for a host; `host` is the client's name */
+    int64_t n_bytes;           /* of the successful requests */
     struct known known;        /* CLIENT_TIMES */
     int64_t first_start_ns, last_end_ns;
 };
@@ -233,12 +235,12 @@ struct error_group {
     size_t n_hosts;
 };
 
-/* When requests ran, and when they succeeded. */
+/* When requests ran, and when some of them succeeded. */
 struct coverage {
-    int64_t start_ns, end_ns;       /* first start, last end of all */
-    int64_t ok_start_ns, ok_end_ns; /* of the successful; end < start: none */
-    int64_t within_ns;              /* the end of these is right to within so much */
-    int64_t n_bytes, n_objects;     /* of the successful */
+    int64_t start_ns, end_ns;       /* first start and last end of all requests */
+    int64_t ok_start_ns, ok_end_ns; /* of the successful requests; end < start: none */
+    int64_t within_ns;              /* uncertainty of ok_end_ns */
+    int64_t n_bytes, n_objects;     /* of the successful requests */
     int64_t n_after;                /* requests that failed after the last success */
 };
 
@@ -248,18 +250,18 @@ struct coverage {
                        .ok_start_ns = INT64_MAX,                                                   \
                        .ok_end_ns = INT64_MIN})
 
-/* True if requests succeeded, but for under 90 % of the time in which they ran: throughput while
- * they did is not that of the run. */
+/* True if some requests succeeded, but over less than 90 % of the time in which requests ran.
+ * Throughput over the successful part then differs from that of the run. */
 static inline bool coverage_is_short(const struct coverage *c)
 {
     return c->ok_start_ns <= c->ok_end_ns && (double)c->ok_end_ns - (double)c->ok_start_ns <
                                                  .9 * ((double)c->end_ns - (double)c->start_ns);
 }
 
-/* What the segments leave out. */
+/* Requests and bytes that no segment contains. */
 struct outside {
     int64_t n;       /* requests that end in no segment */
-    int64_t n_bytes; /* before + after: with the segments' bytes exactly those of all requests */
+    int64_t n_bytes; /* before + after; plus the segments' bytes: exactly those of all requests */
     int64_t before_bytes, after_bytes;
     int64_t n_before, n_after;
 };
@@ -281,7 +283,7 @@ struct series_row {
     double ttfb_p50_ns;                    /* NaN: none */
     double in_flight;                      /* mean number of requests running */
     bool in_range;                         /* the segment lies in the active range */
-    bool lacks_parts;                      /* full_ops and partial_ops are not known */
+    bool lacks_parts;                      /* full_ops and partial_ops are unknown */
 };
 
 struct operation {
@@ -292,7 +294,7 @@ struct operation {
     const char *only_host; /* NULL: none or several */
     int64_t start_ns, end_ns;
     const char *skipped; /* NULL, "too few samples", "no requests left" */
-    struct span range;   /* that of the segments: over all requests */
+    struct span range;   /* the range of the segments: over all requests */
     struct throughput throughput;
     struct coverage coverage;
     struct segments segments;
@@ -300,36 +302,37 @@ struct operation {
     struct host_result *hosts; /* empty for one host */
     size_t n_host_results;
     struct client_result *clients;
-    struct durations *client_requests; /* of each of these */
+    struct durations *client_requests; /* one per entry of `clients` */
     size_t n_client_results;
     struct requests requests;
     struct error_group *errors; /* by count, then message */
     size_t n_error_groups;
     struct statistics *statistics; /* statistics.h; NULL without a throughput */
-    /* Where the all-threads range keeps under half of the run: the single range's figures beside.
-     */
+    /* True if the all-threads range covers under half of the run. The single range's figures below
+     * are then shown too. */
     bool range_is_short;
-    int64_t whole_run_ns; /* first start to last end, of a mixed capture before the drop */
+    int64_t whole_run_ns; /* first start to last end; mixed captures: before the drop */
     struct throughput single_throughput;
     struct segments single_segments;
     struct slow_thread slow_threads[ANALYSIS_MAX_SLOW_THREADS]; /* the worst, worst first */
-    size_t n_slow_threads;                                      /* all; the list may be shorter */
+    size_t n_slow_threads;                                      /* listed or not */
 };
 
-/* How many of them are listed. */
+/* Returns how many slow threads are listed. */
 static inline size_t operation_n_slow_listed(const struct operation *op)
 {
     return op->n_slow_threads < ANALYSIS_MAX_SLOW_THREADS ? op->n_slow_threads
                                                           : ANALYSIS_MAX_SLOW_THREADS;
 }
 
-/* Requests that are in no figure: n_rows is their sum and that of the operations' requests. */
+/* Requests that count in no figure. n_rows is their number plus that of the operations' requests.
+ */
 struct left_out {
     int64_t by_size;    /* --size, of those that failed without a byte */
     int64_t by_times;   /* --from, --to and --skip */
     int64_t by_warm_up; /* --steady */
     int64_t by_range;   /* the drop of section 2 */
-    const char *range;  /* what that range is; NULL: no drop */
+    const char *range;  /* names the range of that drop; NULL: no drop */
 };
 #define ANALYSIS_LEFT_OUT_PARTS 4
 struct left_out_part {
@@ -344,22 +347,22 @@ struct cluster_total {
     struct throughput throughput;
     struct coverage coverage; /* without n_after */
     struct segments segments;
-    const char *only_host; /* as an operation's */
+    const char *only_host; /* as in struct operation */
     struct host_result *hosts;
     size_t n_hosts;
 };
 
-/* What all clients reached together, in the seconds in which all of them ran. */
+/* Throughput of all clients together, over the seconds in which all of them ran. */
 struct together {
     bool present;
     int64_t n_seconds; /* 0: none */
     double bytes_per_s, objects_per_s;
 };
 
-/* A warning: what the recorder is known to get wrong, and whether that is corrected here. */
+/* A warning: what the recorder is known to get wrong, and whether the analysis corrects it. */
 struct note {
     const char *code; /* static */
-    const char *op;   /* borrowed; NULL: of the run */
+    const char *op;   /* borrowed; NULL: concerns the whole run */
     char *message;
 };
 
@@ -372,7 +375,7 @@ struct analysis {
     int64_t run_start_ns;
     struct left_out left_out;
     bool mixed;
-    enum range_kind range; /* the one that was used */
+    enum range_kind range; /* the range that was used */
     struct operation *operations;
     size_t n_operations;
     struct cluster_total total;
@@ -380,9 +383,9 @@ struct analysis {
     struct findings findings; /* worst first */
     const struct note *notes; /* borrowed */
     size_t n_notes;
-    struct analysis_source *sources;   /* of the series; one per operation, then the total's */
-    struct sums_source *sums;          /* instead of these, where sums are analysed */
-    const struct aggregate *aggregate; /* likewise; borrowed */
+    struct analysis_source *sources;   /* of the series; one per operation, one for the total */
+    struct sums_source *sums;          /* replaces `sources` where sums are analysed */
+    const struct aggregate *aggregate; /* replaces it for aggregated captures; borrowed */
 };
 
 #endif

@@ -33,7 +33,7 @@ void aggbytes_close(struct aggbytes *b)
     memset(b, 0, sizeof *b);
 }
 
-/* Reads on in the file if all of `in` is used. */
+/* Refills `in` from the file if all of it is used. */
 static bool fill(struct aggbytes *b, struct err *why)
 {
     if (b->at < b->n || b->ended)

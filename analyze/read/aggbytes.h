@@ -1,4 +1,4 @@
-/* The text of a JSON file, plain or in one zstd frame, piece by piece. */
+/* Reads the text of a JSON file piece by piece. The file is plain or one zstd frame. */
 #ifndef S3_ANALYZE_READ_AGGBYTES_H
 #define S3_ANALYZE_READ_AGGBYTES_H
 
@@ -11,18 +11,20 @@
 struct aggbytes {
     struct zsource source;
     bool ended;
-    unsigned char *in; /* what was read of the file */
+    unsigned char *in; /* bytes of the file; in[at..n) is not used yet */
     size_t at, n;
     uint64_t position;
     struct ZSTD_DCtx_s *zstd; /* NULL: plain */
     bool frame_ended;
 };
 
-/* False: *e says why, with the file's name. The caller calls aggbytes_close in any case. */
+/* Opens `path` ("-": standard input). False: *e says why, with the file's name. The caller calls
+ * aggbytes_close in any case. */
 bool aggbytes_open(struct aggbytes *b, const char *path, struct err *e);
 void aggbytes_close(struct aggbytes *b);
 
-/* A jsonpull_more. A frame that is cut, damaged, or not the last one fails. */
+/* Reads the next text; its type is jsonpull_more. False: the frame is cut, damaged or not the last
+ * one, or the file cannot be read. */
 bool aggbytes_more(void *bytes, char *buf, size_t n, size_t *got, struct err *why);
 
 #endif

@@ -15,10 +15,11 @@
 #define MAX_FIRST_ERRORS 100 /* the recorder keeps 10 */
 #define NS_PER_S         INT64_C(1000000000)
 
-/* What of an entry is wanted; the rest is checked and skipped. */
+/* The parts of an entry to keep; the others are checked and skipped. */
 enum { KEEP_SERIES = 1, KEEP_PARTIES = 2, KEEP_GROUPS = 4, KEEP_ERRORS = 8 };
 
-/* Up to n bytes that the text of a file begins with; 0: it is none of ours. */
+/* Reads up to n bytes from the beginning of a file's text and returns how many. 0: it cannot be
+ * read, or only once. */
 static size_t beginning_of(const char *path, char *buf, size_t n)
 {
     struct aggbytes b;
@@ -33,7 +34,7 @@ static size_t beginning_of(const char *path, char *buf, size_t n)
     bool ok = aggbytes_open(&b, path, NULL);
     for (; ok && got < n && more > 0; got += more)
         ok = aggbytes_more(&b, buf + got, n - got, &more, NULL);
-    /* Standard input was read from: whoever reads it next finds its beginning. */
+    /* Rewinds standard input for the next reader. */
     if (strcmp(path, "-") == 0 && lseek(STDIN_FILENO, 0, SEEK_SET) != 0)
         ok = false;
     aggbytes_close(&b);
@@ -112,19 +113,19 @@ static int by_label(const void *a, const void *b)
     return int64_order(x->label_s, y->label_s);
 }
 
-/* Of parties and entries: the name is the first member of both. */
+/* Compares parties or entries: the name is the first member of both. */
 static int by_name(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Of entries whose names are numbers. */
+/* Compares entries whose names are numbers. */
 static int by_size(const void *a, const void *b)
 {
     return atoi(*(char *const *)a) - atoi(*(char *const *)b);
 }
 
-/* Returns an element that compares equal to another one; NULL: there is none. */
+/* Sorts n elements. Returns one that equals another; NULL: they all differ. */
 static const void *sort(void *v, size_t n, size_t size, int (*compare)(const void *, const void *))
 {
     if (n > 0)
@@ -262,7 +263,7 @@ static void read_ttfb(struct jsonpull *p, struct aggfile_group *g)
     g->has_ttfb = true;
 }
 
-/* Of requests of one size. False: the group is marked as skipped. */
+/* Reads a group of requests of one size. False: the group is marked as skipped. */
 static bool read_single(struct jsonpull *p, struct aggfile_group *g)
 {
     bool skipped = false;
@@ -328,7 +329,7 @@ static bool read_multi(struct jsonpull *p, struct aggfile_group *g)
     return !skipped;
 }
 
-/* False: it holds nothing (an empty ten seconds), or failed. */
+/* Reads a group. False: it is empty (no request in its ten seconds), or reading failed. */
 static bool read_group(struct jsonpull *p, struct aggfile_group *g)
 {
     enum { SINGLE = 1, MULTI };
@@ -401,7 +402,7 @@ static void read_errors(struct jsonpull *p, struct aggfile_entry *x)
     }
 }
 
-/* How many names there are. */
+/* Reads an array of names and returns how many there are. */
 static size_t read_names(struct jsonpull *p)
 {
     size_t n = 0;
@@ -466,7 +467,8 @@ static void read_entry(struct jsonpull *p, struct aggfile_entry *x, unsigned wha
     check_entry(p, x);
 }
 
-/* Without control characters, which a report would print. */
+/* Whether `s` can be the name of an operation: not empty, and without control characters, which a
+ * report would print. */
 static bool is_op(const char *s)
 {
     if (*s == '\0')
@@ -478,7 +480,7 @@ static bool is_op(const char *s)
     return true;
 }
 
-/* k of 2^k, up to what 64 bits hold. */
+/* Whether `s` is a k such that 2^k is a size of up to 63 bits. */
 static bool is_size(const char *s)
 {
     return strspn(s, "0123456789") == strlen(s) && *s != '\0' && *s != '0' && strlen(s) <= 2 &&
@@ -575,7 +577,7 @@ bool aggfile_read(struct aggfile *a, const char *path, struct err *e)
     bool has_version = true;
     bool ok = jsonpull_init(&p, bytes.source.path, aggbytes_more, &bytes, &why) &&
               read_file(&p, a, &has_version);
-    /* Other JSON fails by chance anywhere; what it is not is the news. */
+    /* JSON of another kind fails at a random key: the message says first what the file is not. */
     size_t n = strlen(bytes.source.path);
     if (!ok && !has_version && strncmp(why.msg, bytes.source.path, n) == 0)
         err_set(

@@ -1,6 +1,6 @@
-/* Reads aggregated captures (NAME.json.zst): what the recorder of other people's captures writes
- * since 2025 in place of a row per request, namely sums, throughput by second, and figures of
- * 10-second groups. Here is what the file says; aggregated/aggregate.h says what that means. */
+/* Reads aggregated captures (NAME.json.zst). Since 2025, the recorder of other people's captures
+ * writes them in place of a row per request: sums, throughput by second, and figures of 10-second
+ * groups. This header has what the file says; aggregated/aggregate.h says what it means. */
 #ifndef S3_ANALYZE_READ_AGGFILE_H
 #define S3_ANALYZE_READ_AGGFILE_H
 
@@ -12,21 +12,21 @@
 
 #define AGGFILE_NO_TIME INT64_MIN
 
-/* One second of a series. The label is the recorder's, which is early (aggregate.h). */
+/* One second of a series. The recorder's label is too early (aggregate.h). */
 struct aggfile_second {
     int64_t label_s; /* since 1970 */
     double bytes_per_s, objects_per_s;
-    int64_t n_errors; /* of requests that started in it */
+    int64_t n_errors; /* failed requests that started in this second */
 };
 
-/* The share of a host or client in an entry, over the whole run. */
+/* What a host or client did in an entry, over the whole run. */
 struct aggfile_party {
     char *name;
     int64_t n_requests, n_errors, n_bytes, n_objects;
-    int64_t start_ns, end_ns; /* AGGFILE_NO_TIME: not said */
+    int64_t start_ns, end_ns; /* AGGFILE_NO_TIME: not given */
 };
 
-/* Requests of a class of sizes in a group. */
+/* The requests of one size class in a group. */
 struct aggfile_class {
     int64_t min_bytes, max_bytes; /* max excluded */
     int64_t n_requests;
@@ -36,8 +36,8 @@ struct aggfile_class {
 /* Requests of one client that ended within ten seconds. Durations include those of failed requests.
  */
 struct aggfile_group {
-    uint32_t client; /* of the entry's group_clients */
-    bool is_multi;   /* sizes differ: by class, without the figures from object_bytes on */
+    uint32_t client; /* index into the entry's group_clients */
+    bool is_multi;   /* sizes differ: only `classes` is set, not the figures from object_bytes on */
     int64_t start_ns;
     int64_t n_requests;
     int64_t object_bytes; /* of one of its requests */
@@ -48,25 +48,24 @@ struct aggfile_group {
     size_t n_classes;
 };
 
-/* What the file says of some of the requests: all, those of an operation, a host, a client, a size.
- */
+/* What the file says about all requests, or about those of an operation, host, client or size. */
 struct aggfile_entry {
-    char *name; /* of the operation, host or client; "" of all */
+    char *name; /* of the operation, host, client or size; "": all requests */
     int64_t n_requests, n_errors, n_bytes, n_objects;
     int64_t n_threads;
     int64_t start_ns, end_ns;
     char **first_errors;
     size_t n_first_errors;
-    bool has_series;                /* else the window's figures are 0 */
+    bool has_series;                /* if false, the window's figures are 0 */
     struct aggfile_second *seconds; /* by label */
     size_t n_seconds;
     double window_bytes, window_objects;
     int64_t n_window_started,
-        n_window_errors;         /* requests that started in the window; of these, failed */
-    bool has_hosts, has_clients; /* else not in the file */
+        n_window_errors; /* requests that started in the window; those of them that failed */
+    bool has_hosts, has_clients;           /* whether the file has these lists */
     struct aggfile_party *hosts, *clients; /* by name */
     size_t n_hosts, n_clients;
-    size_t n_client_names; /* in the list of their names alone */
+    size_t n_client_names; /* length of the file's separate list of client names */
     char **group_clients;
     size_t n_group_clients;
     struct aggfile_group *groups; /* as in the file: by client, then by time */
@@ -84,23 +83,24 @@ struct aggfile {
     char *command, *version, *commit;
     bool has_final, is_final;
     struct aggfile_entry total;
-    /* Of hosts and clients without groups; of sizes, whose names are k for 2^(k-1) <= size < 2^k,
-     * and categories (0: a cache missed, 1: it hit) counters alone. */
+    /* Hosts and clients have no groups. Sizes and categories have only counters. A size named k
+     * means 2^(k-1) <= size < 2^k; category 0 means a cache miss, 1 a hit. */
     struct aggfile_entries ops, hosts, clients, sizes, categories;
 };
 
-/* Whether `path` holds JSON that is no file of sums, compressed or not, by how it begins. A file
- * that cannot be opened or decompressed, and a pipe, whose bytes can be read but once, are none:
- * who reads captures says what is wrong. */
+/* Whether `path` begins like JSON, compressed or not, but not like a file of sums. False for a
+ * pipe, whose bytes can be read only once, and for a file that cannot be opened or decompressed:
+ * the reader of captures reports what is wrong with it. */
 bool aggfile_is(const char *path);
 
-/* The same of files of sums, which are JSON too but our own (analysis/sums.h), of any version. */
+/* Whether `path` begins like a file of sums of any version, which is JSON, too (sums/sums.h). False
+ * for pipes and unreadable files, as above. */
 #define AGGFILE_SUMS "{\"schema\":\"s3analyze/sums/"
 bool aggfile_is_sums(const char *path);
 
-/* Reads it: one zstd frame, or plain. Memory is bounded by the number of seconds, hosts, clients
- * and groups, not by the size of the text. False: *e says "FILE: path.to.key: what is wrong". The
- * caller calls aggfile_free in any case. */
+/* Reads a file that is plain or one zstd frame. Memory grows with the number of seconds, hosts,
+ * clients and groups, not with the size of the text. False: *e says "FILE: path.to.key: what is
+ * wrong". The caller calls aggfile_free in any case. */
 bool aggfile_read(struct aggfile *a, const char *path, struct err *e);
 void aggfile_free(struct aggfile *a);
 

@@ -15,11 +15,11 @@
 #include <zstd.h>
 
 #define SPOOL_BYTES (64 << 10)
-/* A zstd block is decoded once all of it is there; the first one is at most so long. */
+/* zstd decodes a block only when it has all of it; the first block is no longer than this. */
 #define HEAD_BYTES  (256 << 10)
 #define ZSTD_MAGIC  0x28
 
-/* The first byte of standard input, a pipe, which stays there; -1: there is none. */
+/* Returns the first byte of standard input, a pipe, without taking it out. -1: there is none. */
 static int peek_at_pipe(void)
 {
     unsigned char first = 0;
@@ -47,13 +47,13 @@ static bool become_stdin(int fd, struct err *e)
     return dup2(fd, STDIN_FILENO) >= 0 || err_errno(e, errno, "cannot read standard input");
 }
 
-/* What was read of a pipe. */
+/* The bytes that were taken from the pipe. */
 struct head {
     char *text; /* HEAD_BYTES */
     size_t n;
 };
 
-/* Copies it and the rest of standard input to a file without a name, which takes its place. */
+/* Copies *h and the rest of standard input to a temporary file, which becomes standard input. */
 static bool spool(const struct head *h, struct err *e)
 {
     char *buf = NULL;
@@ -74,14 +74,15 @@ static bool spool(const struct head *h, struct err *e)
     return ok;
 }
 
-/* ---- Captures, which are read on as they come ---- */
+/* ---- Captures: stay a pipe ---- */
 
 struct feeder {
     struct head head;
     int from, to;
 };
 
-/* Writes what was read, then the rest. Whoever reads sees the end where either of them ends. */
+/* Writes the head, then the rest of the old pipe, to the new pipe. The reader sees the end of the
+ * file when either of them ends. */
 static void *feed(void *feeder)
 {
     struct feeder *f = feeder;
@@ -104,7 +105,8 @@ static void *feed(void *feeder)
     return NULL;
 }
 
-/* Standard input becomes a pipe that brings the same bytes. Takes h->text. */
+/* Makes standard input a new pipe with the same bytes, head included. If it succeeds, h->text is
+ * taken over. */
 static bool push_back(struct head *h, struct err *e)
 {
     struct feeder *f = NULL;
@@ -133,7 +135,7 @@ static bool push_back(struct head *h, struct err *e)
     return ok;
 }
 
-/* Reads until the first decoded byte is known, and whether it begins an object. */
+/* Reads until the first decompressed byte is known. *is_json: it begins a JSON object. */
 static bool read_head(struct head *h, bool *is_json, struct err *e)
 {
     ZSTD_DCtx *zstd = ZSTD_createDCtx();

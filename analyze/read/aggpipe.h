@@ -1,4 +1,4 @@
-/* JSON that comes from a pipe, plain or compressed. */
+/* Makes JSON from a pipe, plain or compressed, readable twice. */
 #ifndef S3_ANALYZE_READ_AGGPIPE_H
 #define S3_ANALYZE_READ_AGGPIPE_H
 
@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* For commands whose operands may be aggregates or sums, before they look at these: where "-" is
- * among them and standard input is a pipe that JSON comes from, it is copied to a temporary file
- * that takes its place, since JSON is read twice. Of other pipes no byte is missing afterwards.
+/* Commands whose operands may be aggregates or sums call this before they look at the operands. If
+ * "-" is among the n paths and standard input is a pipe with JSON, replaces standard input by a
+ * temporary copy, since JSON is read twice. A pipe with anything else still gives all its bytes.
  * False: *e says why. */
 bool aggpipe_spool(const char *const *paths, size_t n, struct err *e);
 

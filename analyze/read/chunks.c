@@ -8,12 +8,12 @@
 #include <string.h>
 
 #define CHUNKS_AHEAD 3
-/* Threads that wake each other for each piece of a file of tiny frames, torn or whole, do little
- * else: pieces shorter than this are handed over together, up to so many of them. */
+/* In a file of tiny frames, two threads that wake each other for every piece do little else. So up
+ * to BATCH_CHUNKS pieces shorter than SMALL_BYTES are handed over together. */
 #define SMALL_BYTES  4096
 #define BATCH_CHUNKS 32
 
-/* Small pieces, and then at most one that is not. */
+/* Small pieces; only the last one may be larger. */
 struct chunks_batch {
     struct zresult result[BATCH_CHUNKS];
     unsigned n;
@@ -26,8 +26,8 @@ struct chunks_ahead {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    unsigned n_filled, n_used; /* counters; a batch is at counter % CHUNKS_AHEAD */
-    unsigned at;               /* in the batch at n_used: what is taken next */
+    unsigned n_filled, n_used; /* batches so far; batch i is at i % CHUNKS_AHEAD */
+    unsigned at;               /* index of the next piece in batch n_used */
     bool stop;
 };
 
@@ -56,7 +56,7 @@ void chunks_fini(struct chunks *c)
     memset(c, 0, sizeof *c);
 }
 
-/* False: nothing follows. */
+/* Fills a batch. False: it holds the last piece. */
 static bool fill(struct chunks_batch *b, struct zreader *zreader)
 {
     const struct zresult *last;
@@ -99,7 +99,7 @@ static void ahead_free(struct chunks_ahead *a)
     free(a);
 }
 
-/* NULL: no memory or no thread. */
+/* Starts a helper thread. NULL: out of memory, or no thread. */
 static struct chunks_ahead *ahead_start(struct zreader *zreader)
 {
     struct chunks_ahead *a;
@@ -118,7 +118,7 @@ static struct chunks_ahead *ahead_start(struct zreader *zreader)
 bool chunks_begin(struct chunks *c, const struct zsource *s, uint64_t start, uint64_t end,
                   bool careful, bool beside)
 {
-    /* The chunk that is parsed, those ahead of it, and what the first one carries. */
+    /* The chunk that is being parsed, those ahead of it, and one carry. */
     size_t one = c->text_bytes + ROWINDEX_PADDING,
            small = BATCH_CHUNKS * (SMALL_BYTES + ROWINDEX_PADDING);
     size_t keep = carry_bytes(c) + (beside ? CHUNKS_AHEAD * (one + small) : one);
@@ -132,8 +132,8 @@ bool chunks_begin(struct chunks *c, const struct zsource *s, uint64_t start, uin
     return true;
 }
 
-/* The next one that the thread beside has. *used_up: it is the first of a batch, and the batch
- * before it can be given back once what was taken last is no longer wanted. */
+/* Waits for the helper thread's next piece and returns it. *used_up: the piece is the first of its
+ * batch, and the batch before it can be given back when the caller has copied the carry. */
 static const struct zresult *take_ahead(struct chunks *c, bool *used_up)
 {
     struct chunks_ahead *a = c->ahead;

@@ -1,6 +1,6 @@
-/* The text of a range of a capture in pieces, decompressed on the calling thread or on one beside
- * it. The end of a piece stands in front of the next one, so that a row that lies across the two
- * stands in one place. */
+/* Reads the text of a range of a capture in chunks, decompressed by the caller's thread or by a
+ * helper thread. The incomplete row at the end of a chunk is copied in front of the next one, so
+ * that every row is contiguous in memory. */
 #ifndef S3_ANALYZE_READ_CHUNKS_H
 #define S3_ANALYZE_READ_CHUNKS_H
 
@@ -12,37 +12,37 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Text of a chunk where nothing else is wanted. */
+/* The default size of a chunk's text. */
 #define CHUNKS_TEXT_BYTES (1u << 20)
 
 struct chunks {
     size_t text_bytes;
     struct zreader *zreader;
-    struct zresult own;         /* what was read without a thread beside */
-    struct chunks_ahead *ahead; /* the thread beside; NULL: none */
-    bool held;                  /* the chunk given last is one of ahead's */
+    struct zresult own;         /* the last chunk, if there is no helper thread */
+    struct chunks_ahead *ahead; /* the helper thread; NULL: none */
+    bool held;                  /* the last chunk belongs to `ahead` */
 };
 
-/* text_bytes: of a chunk; 0: CHUNKS_TEXT_BYTES. */
+/* text_bytes is the size of a chunk's text; 0: CHUNKS_TEXT_BYTES. False: out of memory. */
 bool chunks_init(struct chunks *c, size_t text_bytes, struct err *e);
 void chunks_fini(struct chunks *c);
 
-/* Begins to read [start, end) of s (careful: zreader.h). With `beside` a thread is started that
- * decompresses ahead (where none can be had, the caller's does it). False: out of memory; else
- * chunks_end must follow. */
+/* Begins to read bytes [start, end) of s; see zreader.h for `careful`. `beside` starts a helper
+ * thread that decompresses ahead; if it cannot be started, the caller's thread decompresses. False:
+ * out of memory. After success, call chunks_end. */
 bool chunks_begin(struct chunks *c, const struct zsource *s, uint64_t start, uint64_t end,
                   bool careful, bool beside);
 
-/* The next chunk, with the n_carry <= RECORD_MAX_ROW_BYTES + text_bytes bytes at `carry` in front
- * of its text; `carry` may lie in the chunk before, which is given back by this. *text is where the
- * carry begins; ROWINDEX_PADDING bytes are readable behind the text. */
+/* Returns the next chunk. Copies the n_carry <= RECORD_MAX_ROW_BYTES + text_bytes bytes at `carry`
+ * in front of its text and sets *text to their beginning. `carry` may lie in the previous chunk,
+ * which is no longer valid afterwards. ROWINDEX_PADDING bytes after the text are readable. */
 const struct zresult *chunks_next(struct chunks *c, const char *carry, size_t n_carry,
                                   const char **text);
 
 /* Stops reading. The last chunk is valid until the next range begins. */
 void chunks_end(struct chunks *c);
 
-/* True if nothing follows a chunk with this result. */
+/* Whether a chunk with this result is the last one. */
 bool chunks_is_last(const struct zresult *result);
 
 #endif

@@ -32,7 +32,7 @@ void jsonpull_fini(struct jsonpull *p)
 
 /* ---- Messages ---- */
 
-/* "total.throughput.segmented.segments[3].start: ", of the levels that are open. */
+/* Writes the path of the open levels: "total.throughput.segmented.segments[3].start: ". */
 static void where(const struct jsonpull *p, char *out, size_t size)
 {
     size_t n = 0;
@@ -106,7 +106,7 @@ static bool refill(struct jsonpull *p)
     return p->n > 0;
 }
 
-/* The next byte, which stays; -1: the end, or failed. */
+/* Returns the next byte without taking it; -1: the end, or failed. */
 static inline int peek(struct jsonpull *p)
 {
     if (p->at == p->n && !refill(p))
@@ -122,7 +122,7 @@ static inline int take(struct jsonpull *p)
     return c;
 }
 
-/* The next byte that is no blank; it stays. */
+/* Skips blanks; then like peek. */
 static int peek_token(struct jsonpull *p)
 {
     for (;;) {
@@ -175,7 +175,7 @@ static unsigned hex4(struct jsonpull *p)
     return value;
 }
 
-/* What follows a backslash, decoded to `out`; its length. */
+/* Decodes what follows a backslash to `out` and returns its length. */
 static size_t escape(struct jsonpull *p, char *out)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -235,7 +235,7 @@ static bool read_string(struct jsonpull *p)
             return fail_syntax(p, c, "the end of a string");
         if (n >= JSONPULL_MAX_STRING)
             return jsonpull_fail(p, "a string of more than 64 KiB");
-        if (c == (unsigned char)UTF8_NUL[0]) /* which is never valid */
+        if (c == (unsigned char)UTF8_NUL[0]) /* never valid in UTF-8 */
             return jsonpull_fail(p, "a string that is no UTF-8");
         if (c == '\\')
             n += escape(p, p->string + n);
@@ -476,7 +476,7 @@ bool jsonpull_item(struct jsonpull *p)
 void jsonpull_skip(struct jsonpull *p)
 {
     unsigned outside = p->depth;
-    /* The levels opened here close in turn; each round reads one value or the beginning of one. */
+    /* Each round reads a value or opens a level, until all levels opened here are closed. */
     do {
         if (p->depth > outside &&
             (p->levels[p->depth].is_object ? jsonpull_key(p) == NULL : !jsonpull_item(p)))

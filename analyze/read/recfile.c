@@ -1,8 +1,8 @@
-/* Order of things: workers take units (ranges of frames) in file order and parse them in parallel.
- * A unit whose predecessors are all committed is the head: its rows are committed as they come. Any
- * other unit is read on the assumption that its first line is the rest of a row of the unit before
- * it; when its turn comes, that seam is put together and parsed. If the assumption was wrong (the
- * seam lies inside a quoted field, or another header came), the unit is read again as the head. */
+/* How it works: workers take units (ranges of frames) in file order and parse them in parallel. The
+ * head is the unit before which everything is committed; its rows are committed as they come. Any
+ * other unit is read on the assumption that its first line is the rest of a row of the unit before.
+ * When its turn comes, that row is joined and parsed. If the assumption was wrong (the unit began
+ * inside a quoted field, or below another header), the unit is read again as the head. */
 #include "analyze/read/recfile_internal.h"
 
 #include "analyze/base/tasks.h"
@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Compressed bytes of a unit where frames are small. */
+/* Small frames are joined to units of at least this many compressed bytes. */
 #define UNIT_MIN_BYTES (512u << 10)
-/* Files shorter than this are read in pieces of so many bytes, with less memory around them. */
+/* Files shorter than this are read in chunks of this size, which takes less memory. */
 #ifndef RECFILE_SMALL_BYTES
 #define RECFILE_SMALL_BYTES (64u << 10)
 #endif
@@ -38,7 +38,7 @@ uint64_t recfile_n_dropped(const struct recfile_info *info)
     return n;
 }
 
-/* Begins a unit anew, as the head if all before it is committed. */
+/* Resets a unit to its beginning. `head`: all before it is committed. */
 static bool unit_begin(struct reader *r, struct recunit *u, bool head)
 {
     struct recunit fresh = {
@@ -53,7 +53,7 @@ static bool unit_begin(struct reader *r, struct recunit *u, bool head)
     return recstate_add_sink(r, u);
 }
 
-/* Commits a unit that was read to its end and whose turn it is. */
+/* Commits a unit that is done and whose turn it is. */
 static bool finish_unit(struct recworker *w, struct recunit *u)
 {
     struct reader *r = w->reader;
@@ -81,7 +81,8 @@ static bool finish_unit(struct recworker *w, struct recunit *u)
     return false;
 }
 
-/* The worker's unit is read: commits it and all read ones behind it, if it has its turn. */
+/* Marks the worker's unit as done. Commits the unit whose turn it is and those after it, as far as
+ * they are done, unless another thread is committing. */
 static void pass_turn(struct recworker *w)
 {
     struct reader *r = w->reader;
@@ -114,7 +115,7 @@ static uint64_t unit_bytes(const struct reader *r)
     return r->options->unit_bytes > 0 ? r->options->unit_bytes : UNIT_MIN_BYTES;
 }
 
-/* The next unit of the file; NULL: none. */
+/* Returns the next unit of the file; NULL: none. */
 static struct recunit *take_unit(struct reader *r)
 {
     struct recunit *u = NULL;
@@ -205,7 +206,7 @@ static void run_workers(struct reader *r)
     while (n_ready < r->n_threads && worker_init(&w[n_ready], r))
         n_ready++;
     if (n_ready == r->n_threads) {
-        /* Fewer threads than wanted are no failure: this one does the rest. */
+        /* Makes do with fewer threads if some cannot be started. */
         while (n_started + 1 < n_ready &&
                pthread_create(&threads[n_started], NULL, worker_main, &w[n_started + 1]) == 0)
             n_started++;
@@ -225,7 +226,7 @@ static bool open_source(struct reader *r, const char *path)
 
     if (!zsource_open(s, path, &r->error))
         return false;
-    /* Only where one can seek is it known where a damaged frame ends. */
+    /* The end of a damaged frame can be found only in a source that can seek. */
     bool spool = r->options->salvage && s->compressed && !s->seekable;
     return !spool || zsource_spool(s, &r->error);
 }

@@ -3,16 +3,16 @@
 
 #include <string.h>
 
-/* From so many compressed bytes on, a thread beside decompresses a unit. */
+/* Units of at least this many compressed bytes are decompressed by a helper thread. */
 #define BESIDE_MIN_BYTES       (4u << 20)
-/* The same where there is one unit only. */
+/* The same limit if the whole file is one unit. */
 #define BESIDE_MIN_BYTES_ALONE (512u << 10)
 /* Rows that a unit may hold before it waits for its turn. */
 #define MAX_HELD_ROWS          65536
 /* Rows that the head holds between two commits: few enough to stay in the cache. */
 #define HEAD_HELD_ROWS         4096
 
-/* The unit cannot be read without knowing what stands before it. Always false. */
+/* Marks a unit that cannot be read without knowing the text before it. Returns false. */
 static bool give_up(struct recunit *u)
 {
     u->misread = true;
@@ -39,7 +39,7 @@ static bool on_rows(void *ctx, const struct record *rows, size_t n)
     return recstate_commit_sink(w->reader, u, u->n_sinks - 1);
 }
 
-/* A header line: the first one, or that of a capture which was put behind another with cat. */
+/* Handles a header line: the first one, or one of a capture that cat appended. */
 static bool on_header(void *ctx, const char *line, size_t n, uint64_t line_no)
 {
     struct recworker *w = ctx;
@@ -123,7 +123,8 @@ static bool first_line(struct recworker *w, const char *text, size_t n, size_t *
     return rowtext_add(&u->first_line, text, *used) || recstate_fail(u, "out of memory");
 }
 
-/* Parses text[0..n) of the unit; *rest is how much at its end is not a whole row yet. */
+/* Parses text[0..n) of the unit. Sets *rest to the length of the incomplete row at its end. False:
+ * stop. */
 static bool feed(struct recworker *w, const char *text, size_t n, bool last, size_t *rest)
 {
     struct recunit *u = w->unit;
@@ -165,7 +166,7 @@ static void begin_frame(struct recworker *w)
     w->in_first_line = !u->head && !u->has_first_line;
 }
 
-/* Drops the row that is open where damage was found. */
+/* Drops the incomplete row before damage. */
 static void lose_rest(struct recworker *w, const char *rest, size_t *n_rest)
 {
     w->parse.n_lines += rowparse_count_lines(rest, *n_rest);
@@ -173,7 +174,7 @@ static void lose_rest(struct recworker *w, const char *rest, size_t *n_rest)
     w->unit->seam.dropped = true;
 }
 
-/* The unit's size in the file; a pipe counts as large. */
+/* Returns the unit's size in the file; a huge number for a pipe. */
 static uint64_t unit_bytes(const struct reader *r, const struct recunit *u)
 {
     uint64_t end = r->source.seekable && u->end > r->source.size ? r->source.size : u->end;
@@ -181,7 +182,9 @@ static uint64_t unit_bytes(const struct reader *r, const struct recunit *u)
     return end - u->start;
 }
 
-/* What the end of a chunk means; rest[0..*n_rest) is not a whole row yet. False: stop. */
+/* Handles the event at the end of a chunk. rest[0..*n_rest) is the incomplete row there. False:
+ * stop.
+ */
 static bool chunk_event(struct recworker *w, const struct zresult *result, const char *rest,
                         size_t *n_rest)
 {
@@ -204,7 +207,7 @@ static bool chunk_event(struct recworker *w, const struct zresult *result, const
                 return give_up(u);
             u->n_unverified += u->n_rows - w->frame_first_row;
             u->seam_unverified |= w->in_first_line;
-            /* What such a frame leaves open must not spoil the first rows of the next one. */
+            /* An incomplete row of such a frame must not spoil the first row of the next one. */
             if (*n_rest) {
                 recstate_drop(w->reader, u, DROP_BAD_ROW, line,
                               "runs on from a zstd frame that fails its checksum");

@@ -8,12 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines within a quoted field: whoever comes to one of them in an open field comes to the same end,
- * so that rows which open one after another are looked through once and not each to the end. */
+/* A cache: lines that lie within a quoted field. A search for the closing quote from any of these
+ * lines has the same result, so many rows that open a quote are searched once, not each to the end
+ * of the text. */
 struct within {
-    size_t from, to; /* beginnings of lines in the text; the field is open there and between */
-    bool closed;     /* the line at `to` closes it */
-    bool misfits;    /* what is closed there is no row */
+    size_t from, to; /* offsets of the first and last line that begin in the open field */
+    bool closed;     /* the line at `to` closes the field */
+    bool misfits;    /* the row that ends there is not valid */
 };
 
 static const struct within nowhere = {.from = SIZE_MAX};
@@ -25,7 +26,7 @@ struct rowcsv {
     size_t begin[RECFILE_MAX_FIELDS + 1]; /* of each field in `bytes` */
     int n_fields;                         /* may be more than fit: then the row is bad */
     bool ended, no_memory;
-    const char *text; /* that the rows are in */
+    const char *text; /* as given to rowcsv_begin */
     struct within within;
 };
 
@@ -45,7 +46,7 @@ struct rowcsv *rowcsv_new(struct err *e)
 
     if (!mem_cleared(&s, 1, e))
         return NULL;
-    /* It fails where there is no parser, and only there. */
+    /* Cannot fail: it fails only if the parser is NULL. */
     csv_init(&s->parser, 0);
     csv_set_space_func(&s->parser, is_nothing);
     csv_set_term_func(&s->parser, is_newline);
@@ -97,7 +98,7 @@ static void feed(struct rowcsv *s, const char *p, size_t n)
 
 static void reset(struct rowcsv *s, char delimiter)
 {
-    /* Ends whatever row was open; it is not looked at. */
+    /* Drops the row that was open. */
     csv_fini(&s->parser, NULL, NULL, NULL);
     csv_set_delim(&s->parser, (unsigned char)delimiter);
     s->n_bytes = 0;
@@ -106,8 +107,8 @@ static void reset(struct rowcsv *s, char delimiter)
     s->ended = s->no_memory = false;
 }
 
-/* Whether a quoted field is open at the end of a line, as libcsv sees it: then a CR before the
- * newline is part of the field, else of the line end. `open`: whether one is at its start. */
+/* Whether libcsv is in a quoted field at the end of a line; `open` says so for its start. In a
+ * quoted field, a CR before the newline belongs to the field, else to the line end. */
 static bool is_open(bool open, const char *line, size_t n, char delimiter)
 {
     bool at_start = !open;
@@ -119,13 +120,13 @@ static bool is_open(bool open, const char *line, size_t n, char delimiter)
         } else if (line[i] == '"') {
             at_start = i + 1 < n && line[i + 1] == delimiter;
             open = i + 1 < n && !at_start;
-            i++; /* a second quote makes one of the two; libcsv takes anything else as it is */
+            i++; /* a doubled quote means one quote; libcsv keeps any other character */
         }
     }
     return open;
 }
 
-/* Feeds one line of n bytes, and its newline. `open`: it begins in a quoted field. */
+/* Feeds a line of n bytes and its newline to libcsv. `open`: it begins in a quoted field. */
 static void feed_line(struct rowcsv *s, bool open, const char *line, size_t n, char delimiter)
 {
     if (n && line[n - 1] == '\r' && !is_open(open, line, n - 1, delimiter))
@@ -140,7 +141,7 @@ void rowcsv_begin(struct rowcsv *s, const char *text)
     s->within = nowhere;
 }
 
-/* Whether the quoted field that is open where a line begins is closed in it, as libcsv sees it. */
+/* Whether libcsv sees the end of a quoted field in a line that begins within the field. */
 static bool closes(const char *line, size_t n, char delimiter)
 {
     const char *quote;
@@ -153,7 +154,7 @@ static bool closes(const char *line, size_t n, char delimiter)
     return false;
 }
 
-/* Whether the field that is open at `line` is closed in the n bytes from there on. */
+/* Whether the quoted field that is open at `line` is closed within the next n bytes. */
 static bool find_close(struct rowcsv *s, const char *line, size_t n, char delimiter)
 {
     struct within *w = &s->within;
@@ -172,8 +173,8 @@ static bool find_close(struct rowcsv *s, const char *line, size_t n, char delimi
     return w->closed;
 }
 
-/* Feeds lines until the row ends. Only an open `error` goes on in the next line. *used: what was
- * fed. */
+/* Feeds lines until the row ends; only the column `error` may span lines. Sets *used to the bytes
+ * that were fed. */
 static enum rowcsv_end feed_row(struct rowcsv *s, const struct recfile_layout *l, const char *text,
                                 size_t n, size_t *used)
 {
@@ -197,7 +198,7 @@ static enum rowcsv_end feed_row(struct rowcsv *s, const struct recfile_layout *l
     return ROWCSV_OK;
 }
 
-/* Length of the first line with its newline. */
+/* Returns the length of the first line, newline included. */
 static size_t first_line(const char *text, size_t n)
 {
     const char *newline = memchr(text, '\n', n);
@@ -205,8 +206,8 @@ static size_t first_line(const char *text, size_t n)
     return newline ? (size_t)(newline - text) + 1 : n;
 }
 
-/* Feeds the first line with `file` taken as it stands, quotes and all. False: it has no such field.
- */
+/* Feeds the first line, but takes the quotes in `file` literally. False: there is no such field, or
+ * it does not begin with a quote. */
 static bool feed_literal_file(struct rowcsv *s, const struct recfile_layout *l, const char *text,
                               size_t n, size_t *used)
 {
@@ -234,8 +235,8 @@ static bool feed_literal_file(struct rowcsv *s, const struct recfile_layout *l, 
     return true;
 }
 
-/* A quote at the beginning of `file` is taken as it stands where that makes a whole row of the
- * first line and quoting does not: an error of several lines is the rarer thing. */
+/* Takes a quote at the beginning of `file` literally if that makes the first line a whole row and
+ * quoting does not: an error of several lines is rarer. */
 enum rowcsv_end rowcsv_parse(struct rowcsv *s, const struct recfile_layout *l, const char *text,
                              size_t n, struct record *out, size_t *used, char *why, size_t why_size)
 {

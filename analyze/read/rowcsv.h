@@ -1,5 +1,5 @@
-/* Rows that the fast path (rowparse.h) leaves, by libcsv: rows with quotes, and bad rows, of which
- * it says what is wrong. Quoting is that of RFC 4180. */
+/* The slow path: parses with libcsv the rows that the fast path (rowparse.h) rejects. These are
+ * rows with quotes (RFC 4180), and bad rows, for which it says what is wrong. */
 #ifndef S3_ANALYZE_READ_ROWCSV_H
 #define S3_ANALYZE_READ_ROWCSV_H
 
@@ -19,7 +19,7 @@ enum rowcsv_end {
 struct rowcsv *rowcsv_new(struct err *e);
 void rowcsv_free(struct rowcsv *s);
 
-/* The rows to come are in `text`, which stays where it is until the next call. */
+/* The next rows lie in `text`, which must stay in place until the next rowcsv_begin. */
 void rowcsv_begin(struct rowcsv *s, const char *text);
 
 /* Parses one row. `text` starts at the row and holds n bytes, ending after a newline or at the end

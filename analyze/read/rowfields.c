@@ -85,7 +85,7 @@ bool rowfields_uint(const char *s, size_t n, uint64_t max, uint64_t *out)
     return v <= max;
 }
 
-/* A row to be checked, and where to say what is wrong with it. */
+/* The row being checked, and where to write what is wrong with it. */
 struct row {
     const struct recfile_layout *layout;
     const struct slice *fields;
@@ -93,7 +93,7 @@ struct row {
     size_t why_size;
 };
 
-/* What a column that is not there holds. */
+/* The value of a missing column. */
 static const char nothing[RECORD_PADDING];
 
 static struct slice field_of(const struct row *row, int column)
@@ -103,7 +103,8 @@ static struct slice field_of(const struct row *row, int column)
     return field >= 0 ? row->fields[field] : (struct slice){nothing, 0};
 }
 
-/* False, with why, if the time lies before `start` or after the time `limit` of the same row. */
+/* Whether a time lies in [start_ns, limit_ns]. False: row->why says so; `limit` is "after ...", for
+ * a time that is too late. */
 static bool in_order(const struct row *row, int column, int64_t ns, int64_t start_ns,
                      int64_t limit_ns, const char *limit)
 {
@@ -114,7 +115,7 @@ static bool in_order(const struct row *row, int column, int64_t ns, int64_t star
     return false;
 }
 
-/* Always false. */
+/* Writes row->why: the column is not `what`. Returns false. */
 static bool bad_field(const struct row *row, int column, const char *what)
 {
     struct slice f = field_of(row, column);

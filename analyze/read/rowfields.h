@@ -1,5 +1,5 @@
-/* The header line, and the checked values of one row's fields: what the fast path (rowparse.h) and
- * libcsv (rowcsv.h) have in common. */
+/* Parses header lines, and checks and converts the fields of a row. The fast path (rowparse.h) and
+ * the slow path (rowcsv.h) share it. */
 #ifndef S3_ANALYZE_READ_ROWFIELDS_H
 #define S3_ANALYZE_READ_ROWFIELDS_H
 
@@ -22,13 +22,13 @@ bool rowfields_is_header(const char *line, size_t n);
 bool rowfields_record(const struct recfile_layout *layout, const struct slice *fields,
                       struct record *out, char *why, size_t why_size);
 
-/* True if the time is not given or lies between from and to, both included. */
+/* Whether the time is RECORD_NO_TIME or lies in [from, to]. */
 static inline bool rowfields_within(int64_t ns, int64_t from, int64_t to)
 {
     return (ns == RECORD_NO_TIME) | ((ns >= from) & (ns <= to));
 }
 
-/* A decimal number of any length that is all of s[0..n). False: it is none, or above max. */
+/* Parses all of s[0..n) as a decimal number. False: it is not a number, or is above max. */
 bool rowfields_uint(const char *s, size_t n, uint64_t max, uint64_t *out);
 
 #endif

@@ -11,14 +11,14 @@
 #define HAVE_X86 1
 #endif
 
-/* Bit i of each mask: byte i of a 64-byte block is such a character. */
+/* Bit i of a mask says whether byte i of a 64-byte block is such a character. */
 struct masks {
     uint64_t seps, lines, quotes;
 };
 
-/* Delimiters and newlines that a block has at most, but for rare ones. */
+/* Few blocks have more delimiters and newlines than this. */
 #define USUAL_SEPS    10
-/* Positions that appending writes beyond the ones that count, at most. */
+/* Appending may write up to this many positions beyond the end of the list. */
 #define MAX_SEPS_OVER 16
 
 enum rowindex_kind rowindex_best_kind(void)
@@ -69,13 +69,13 @@ static bool make_room(struct rowindex *ix, size_t cap)
     return false;
 }
 
-/* Position of the lowest set bit; 64 if there is none (one instruction with BMI). */
+/* Returns the position of the lowest set bit; 64: none is set. One instruction with BMI. */
 static inline __attribute__((always_inline)) uint32_t lowest(uint64_t mask)
 {
     return mask ? (uint32_t)__builtin_ctzll(mask) : 64;
 }
 
-/* Appends base + the position of each set bit; returns where the next one goes. */
+/* Appends base + position for each set bit. Returns where the next one goes. */
 typedef uint32_t *append_seps(uint32_t *out, uint64_t mask, uint32_t base);
 
 static inline __attribute__((always_inline)) uint32_t *append(uint32_t *out, uint64_t mask,
@@ -83,7 +83,7 @@ static inline __attribute__((always_inline)) uint32_t *append(uint32_t *out, uin
 {
     unsigned n = (unsigned)__builtin_popcountll(mask);
 
-    /* A block of 64 bytes rarely has more: writing as many without looking beats counting. */
+    /* Always writing USUAL_SEPS positions is faster than counting them first. */
     for (int i = 0; i < USUAL_SEPS; i++) {
         out[i] = base + lowest(mask);
         mask &= mask - 1;
@@ -95,7 +95,7 @@ static inline __attribute__((always_inline)) uint32_t *append(uint32_t *out, uin
     return out + n;
 }
 
-/* The same for bits of which there is hardly ever more than one: no branch on whether there is. */
+/* Like append, for masks that rarely have more than one bit: no branch for none or one. */
 static inline __attribute__((always_inline)) uint32_t *append_few(uint32_t *out, uint64_t mask,
                                                                   uint32_t base)
 {
@@ -134,8 +134,8 @@ build(struct rowindex *ix, const char *text, size_t n, char delimiter,
     *quotes = UINT32_MAX;
 }
 
-/* 0x80 in each byte of the result where the byte of x equals that of `pattern`. Exact: no carry
- * runs from one byte into the next. */
+/* Sets a byte of the result to 0x80 where x and `pattern` have the same byte, else to 0. Exact: no
+ * carry runs into the next byte. */
 static inline uint64_t equal_bytes(uint64_t x, uint64_t pattern)
 {
     const uint64_t low7 = UINT64_C(0x7f7f7f7f7f7f7f7f);
@@ -144,7 +144,7 @@ static inline uint64_t equal_bytes(uint64_t x, uint64_t pattern)
     return ~(((y & low7) + low7) | y | low7);
 }
 
-/* Gathers the top bits of 8 bytes, first byte lowest. */
+/* Gathers the top bits of 8 bytes into one byte; the first byte gives the lowest bit. */
 static inline uint64_t gather_bits(uint64_t top_bits)
 {
     return ((top_bits >> 7) * UINT64_C(0x0102040810204080)) >> 56;
@@ -219,7 +219,7 @@ TARGET_AVX512 static inline void find_avx512(const char *block, char delimiter, 
     m->quotes = _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('"'));
 }
 
-/* Positions 0 to 63, of which those that are set move to the front; they are written 16 at once. */
+/* Moves the positions of set bits to the front of a vector of 0 to 63, and writes 16 at a time. */
 TARGET_AVX512 static inline uint32_t *append_avx512(uint32_t *out, uint64_t mask, uint32_t base)
 {
     const __m512i positions = _mm512_set_epi64(

@@ -41,8 +41,8 @@ void rowparse_fini(struct rowparse *p)
 
 #define ASCII_ZEROS UINT64_C(0x3030303030303030)
 
-/* The number that 8 digits give: values 0 to 9, first digit in the lowest byte. *bad |= nonzero
- * unless all are. Pairs, then fours, then eights are joined by multiplication. */
+/* Returns the number of 8 digits; each byte of x is a value 0 to 9, the first digit in the lowest.
+ * Makes *bad nonzero if a byte is not. Multiplications join pairs, then fours, then eights. */
 static inline uint32_t eight_digits(uint64_t x, uint64_t *bad)
 {
     *bad |= (x | (x + UINT64_C(0x0606060606060606))) & UINT64_C(0xf0f0f0f0f0f0f0f0);
@@ -52,10 +52,11 @@ static inline uint32_t eight_digits(uint64_t x, uint64_t *bad)
                       32);
 }
 
-/* What a column that is not there holds. */
+/* The value of a missing column. */
 static const char nothing[RECORD_PADDING];
 
-/* A whole time that is not "same minute as the last one, in UTC, with a fraction". */
+/* Parses a time of any form; the faster code takes only UTC times with a fraction in the same
+ * minute as the last one. Sets *m for the next time. */
 static __attribute__((noinline)) bool time_general(struct rowparse_minute *m, const char *s,
                                                    size_t n, int64_t *out)
 {
@@ -75,17 +76,17 @@ static __attribute__((noinline)) bool time_general(struct rowparse_minute *m, co
     return true;
 }
 
-/* The rest of a time behind the minute m, from its seconds and ns: base is a whole minute that
- * rfc3339_parse accepted; only the last minute of the range can overflow. */
+/* Adds seconds and ns to the minute m. rfc3339_parse accepted the minute, so only the last one of
+ * the range can overflow: false. */
 static inline __attribute__((always_inline)) bool
 time_in(const struct rowparse_minute *m, uint32_t seconds, uint32_t ns, int64_t *out)
 {
     return !__builtin_add_overflow(m->base_ns, (int64_t)seconds * 1000000000 + (int64_t)ns, out);
 }
 
-/* How to read one time; both read up to 33 bytes from s whatever n is: the text's padding allows
- * it. No branch looks at the number of digits, which changes from row to row: missing ones are 0.
- */
+/* Parses one time. Both functions read up to 33 bytes at s whatever n is, which the text's padding
+ * allows. They do not branch on the number of digits, which changes from row to row: missing digits
+ * are 0. */
 typedef bool time_reader(struct rowparse_minute *m, const char *s, size_t n, int64_t *out);
 
 static inline bool parse_time(struct rowparse_minute *m, const char *s, size_t n, int64_t *out)
@@ -108,12 +109,12 @@ static inline bool parse_time(struct rowparse_minute *m, const char *s, size_t n
 }
 
 #ifdef HAVE_X86
-/* The same with vectors of 16 bytes: digits become pairs, and these fours. */
+/* Like parse_time, with vectors of 16 bytes: joins digits to pairs, and pairs to fours. */
 __attribute__((target("avx2"))) static inline bool
 parse_time_avx2(struct rowparse_minute *m, const char *s, size_t n, int64_t *out)
 {
-    /* "SS.fffffffff" as 0 0 S S f1 ... f8 0 f9 0 0, and which digit of the fraction stands where.
-     */
+    /* Arranges "SS.fffffffff" as 0 0 S S f1 ... f8 0 f9 0 0; `digit` has the number of the
+     * fraction's digit at each place. */
     const __m128i place = _mm_setr_epi8(-1, -1, 0, 1, 3, 4, 5, 6, 7, 8, 9, 10, -1, 11, -1, -1);
     const __m128i digit = _mm_setr_epi8(0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 9, 0, 0);
     const __m128i in_pairs = _mm_set1_epi16(0x010a), /* 10, 1 */
@@ -138,7 +139,8 @@ parse_time_avx2(struct rowparse_minute *m, const char *s, size_t n, int64_t *out
 }
 #endif
 
-/* At most 18 digits; longer numbers take the slow path. Reads 8 bytes from s whatever n is. */
+/* Parses a number of up to 18 digits; longer ones take the slow path. Reads 8 bytes at s whatever n
+ * is. */
 static inline __attribute__((always_inline)) bool parse_uint(const char *s, size_t n, uint64_t *out)
 {
     uint64_t bad = 0;
@@ -150,7 +152,7 @@ static inline __attribute__((always_inline)) bool parse_uint(const char *s, size
     return n - 1 < 18 && rowfields_uint(s, n, UINT64_MAX, out);
 }
 
-/* The columns of g4 as recorders write them: known when compiling, they are found for free. */
+/* The columns of generation 4 as recorders write them. As constants, they cost no look-up. */
 static const struct recfile_layout usual_layout = {
     .delimiter = '\t',
     .n_fields = COL_CAT + 1,
@@ -173,7 +175,7 @@ static const struct recfile_layout usual_layout = {
               [COL_INTENDED] = -1},
 };
 
-/* A row as the index gives it: field i lies between a[i - 1] + 1 and a[i]. */
+/* A row of the index: field i is the text from a[i - 1] + 1 up to a[i], excluded. */
 struct indexed_row {
     const char *text;
     const uint32_t *a;
@@ -198,7 +200,7 @@ optional_uint(struct indexed_row row, const struct recfile_layout *l, int column
 {
     struct slice f = text_field(row, l, column);
 
-    if (likely(f.n == 1)) { /* most are 0 or 1 */
+    if (likely(f.n == 1)) { /* most values are 0 or 1 */
         *out = (unsigned char)*f.p - (uint64_t)'0';
         return *out <= 9;
     }
@@ -215,7 +217,7 @@ optional_time(time_reader *read_time, struct rowparse_minute *m, struct indexed_
     return f.n == 0 || read_time(m, f.p, f.n, out);
 }
 
-/* False: leave the row to the slow path. Errors are looked at once, at the end. */
+/* Parses a row. False: leave it to the slow path. Errors are tested once, at the end. */
 static inline __attribute__((always_inline)) bool
 parse_row(struct rowparse *p, time_reader *read_time, struct indexed_row row,
           const struct recfile_layout *l, struct record *r)
@@ -251,7 +253,7 @@ parse_row(struct rowparse *p, time_reader *read_time, struct indexed_row row,
            (r->end_ns >= r->start_ns);
 }
 
-/* Parses the row that ends at *end, a newline of the index. */
+/* Parses the row that ends at *end, a newline of the index. False: leave it to the slow path. */
 static inline __attribute__((always_inline)) bool parse_line(struct rowparse *p,
                                                              time_reader *read_time,
                                                              const char *text, const uint32_t *a,
@@ -298,8 +300,8 @@ uint64_t rowparse_count_lines(const char *s, size_t n)
     return lines;
 }
 
-/* The length of the blank lines that s begins with; they are added to *n_lines. A run of them may
- * be longer than all rows, so it is passed over by the word. */
+/* Returns the length of the blank lines at the start of s, and adds their number to *n_lines. There
+ * may be more of them than rows, so it takes 8 bytes at a time. */
 static size_t blank_lines(const char *s, size_t n, uint64_t *n_lines)
 {
     const uint64_t lf = UINT64_C(0x0a0a0a0a0a0a0a0a), cr_lf = UINT64_C(0x0a0d0a0d0a0d0a0d);
@@ -352,7 +354,7 @@ static enum odd odd_line(struct rowparse *p, const char *text, size_t at, size_t
         struct record *r = &p->batch[p->n_batch];
         size_t row = whole;
 
-        /* Whole lines only, but for the very last one. */
+        /* Only whole lines, except at the end of the text. */
         size_t lines = last ? n - at : (size_t)((char *)memrchr(line, '\n', n - at) - line) + 1;
         enum rowcsv_end what =
             rowcsv_parse(p->csv, &p->layout, line, lines, r, &row, why, sizeof why);
@@ -362,7 +364,8 @@ static enum odd odd_line(struct rowparse *p, const char *text, size_t at, size_t
             *used = row;
             p->n_batch++;
             go_on = flush(p); /* its slices live only until rowcsv parses the next row */
-        } else if (rowfields_is_header(line, len)) { /* which a row may hold, but not be */
+        } else if (rowfields_is_header(line,
+                                       len)) { /* tested late: a row may contain such a line */
             go_on = flush(p) && p->events->header(p->events->ctx, line, len, p->n_lines + 1);
         } else {
             if (what == ROWCSV_MORE)

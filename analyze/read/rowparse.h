@@ -1,5 +1,5 @@
-/* Rows of text to records: the fast path. Rows that it does not understand (quoted, foreign or bad
- * ones) go to libcsv (rowcsv.h). */
+/* The fast path: parses rows of text to records. Rows that it does not understand (with quotes,
+ * unusual or bad) go to the slow path (rowcsv.h). */
 #ifndef S3_ANALYZE_READ_ROWPARSE_H
 #define S3_ANALYZE_READ_ROWPARSE_H
 
@@ -15,10 +15,10 @@
 #define ROWPARSE_BATCH    128
 #define ROWPARSE_TOO_LONG "a row of more than 1 MiB"
 
-/* Newlines in s[0..n). */
+/* Returns the number of newlines in s[0..n). */
 uint64_t rowparse_count_lines(const char *s, size_t n);
 
-/* What parsing a piece of text gives, in the order of the text. Each returns false to stop. */
+/* Called while text is parsed, in the order of the text. Each returns false to stop. */
 struct rowparse_events {
     void *ctx;
     bool (*rows)(void *ctx, const struct record *rows, size_t n);
@@ -27,8 +27,8 @@ struct rowparse_events {
     bool (*bad)(void *ctx, uint64_t line_no, const char *why);
 };
 
-/* The last "yyyy-mm-ddThh:mm:" and the ns it stands for: most times share it with the one before.
- */
+/* The last "yyyy-mm-ddThh:mm:" and its ns since the epoch. Most times have the same minute as the
+ * time before. */
 struct rowparse_minute {
     char prefix[24];
     int64_t base_ns;
@@ -39,10 +39,10 @@ struct rowparse {
     const struct rowparse_events *events;
     struct recfile_layout layout;
     bool has_layout;
-    bool usual;       /* the layout is that of g4: there is faster code for it */
+    bool usual;       /* the layout is that of generation 4, which has faster code */
     uint64_t n_lines; /* newlines passed */
     struct rowindex index;
-    struct rowcsv *csv;               /* for the rows that are not */
+    struct rowcsv *csv;               /* the slow path */
     struct rowparse_minute minute[2]; /* of starts, of ends */
     struct record batch[ROWPARSE_BATCH];
     size_t n_batch;
@@ -53,14 +53,14 @@ bool rowparse_init(struct rowparse *p, const struct recfile_options *options,
                    const struct rowparse_events *events, struct err *e);
 void rowparse_fini(struct rowparse *p);
 
-/* What the columns of the rows to come are; NULL: a header line must come first. */
+/* Sets the columns of the next rows. NULL: a header line must come first. */
 void rowparse_set_layout(struct rowparse *p, const struct recfile_layout *layout);
 
 enum rowparse_end { ROWPARSE_ALL, ROWPARSE_STOPPED, ROWPARSE_NO_MEMORY };
 
-/* Parses the whole rows of text[0..n); ROWINDEX_PADDING bytes behind it must be readable. *used is
- * where the first row begins that is not whole (n if none). With `last` there is no more text: what
- * remains is a row. Rows have been handed out when this returns. */
+/* Parses the complete rows of text[0..n); ROWINDEX_PADDING bytes after it must be readable. Sets
+ * *used to the start of the incomplete row at the end (n: there is none). `last`: no more text
+ * follows, so what remains is a row, too. All rows have been handed out when this returns. */
 enum rowparse_end rowparse_text(struct rowparse *p, const char *text, size_t n, bool last,
                                 size_t *used);
 

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-/* Whether the line behind damage begins a row rather than being the rest of one: it is a header
- * line, or begins with idx and has all its fields, or a quoted error that goes on in the next line.
- * (If it lost digits of its idx, that does no harm.) */
+/* Whether the line after damage begins a row, or is only the rest of one. It begins a row if it is
+ * a header line, or begins with a number for idx and either has all fields or opens a quoted error.
+ * (Lost digits of its idx do no harm.) */
 static bool begins_row(const struct rowparse *p, const char *line, size_t n)
 {
     const struct recfile_layout *l = &p->layout;
@@ -44,7 +44,7 @@ size_t seam_skip_rest_of_row(struct rowparse *p, struct seam *seam, const char *
 
 /* ---- The row at the seam ---- */
 
-/* Takes what the parser of the row finds as a unit of its own. */
+/* Holds what the parser finds in the row at the seam, as a unit of its own. */
 struct joint {
     struct reader *reader;
     struct recunit unit;
@@ -60,7 +60,7 @@ static bool on_rows(void *ctx, const struct record *rows, size_t n)
            recstate_fail(&j->unit, "out of memory");
 }
 
-/* A header changes how the unit behind it is read. */
+/* Stops: below another header, the unit after the seam must be read again. */
 static bool on_header(void *ctx, const char *line, size_t n, uint64_t line_no)
 {
     (void)ctx, (void)line, (void)n, (void)line_no;
@@ -87,9 +87,9 @@ static bool same_layout(const struct recfile_layout *a, const struct recfile_lay
            memcmp(a->field, b->field, sizeof a->field) == 0;
 }
 
-/* Parses the row that the reader's carry begins and the unit's first line ends, and commits it. The
- * unit's own parser may be in the middle of its text, so this takes another. False: failed, or the
- * unit is misread, as what it read behind the row, or the row, is wrong. */
+/* Parses and commits the row at the seam: the reader's carry and the unit's first line. Uses a
+ * parser of its own, since the unit's parser may be in the middle of its text. False: failed, or
+ * the unit is misread: the row, or what the unit read after it, is wrong. */
 static bool join(struct reader *r, struct recunit *u)
 {
     struct joint j = {
@@ -119,7 +119,7 @@ static bool join(struct reader *r, struct recunit *u)
     if (ok && !j.unit.seam.dropped)
         ok = rowparse_text(&parse, text.s + at, text.n - at, last, &used) == ROWPARSE_ALL;
     at += used;
-    /* A row that is still open, or another layout: what was read behind it is wrong. */
+    /* If the row is still open, or the layout has changed, what the unit read after it is wrong. */
     bool whole = at == text.n || !u->has_first_line;
     if (ok && whole && same_layout(&r->layout, &u->layout)) {
         joined = recstate_commit_sink(r, &j.unit, 0) || recstate_fail(u, "out of memory");
@@ -132,7 +132,7 @@ static bool join(struct reader *r, struct recunit *u)
             !rowtext_add(&r->seam.carry, text.s + at, text.n - at))
             joined = recstate_fail(u, "out of memory");
     } else {
-        /* The carry goes back for another reading, which finds what is wrong with the row. */
+        /* Puts the carry back: reading the unit again finds out what is wrong with the row. */
         text.n -= u->first_line.n;
         r->seam.carry = text;
         text = (struct rowtext){0};
@@ -166,7 +166,7 @@ bool seam_become_head(struct reader *r, struct recunit *u)
     for (int i = 0; i < N_DROPS; i++)
         u->drop_line[i] += shift;
     u->head = true;
-    if (!u->has_first_line) { /* no newline in all of it */
+    if (!u->has_first_line) { /* the unit has no newline */
         rowtext_fini(&u->seam.carry);
         u->seam = r->seam;
         r->seam.carry = (struct rowtext){0};

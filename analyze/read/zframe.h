@@ -1,4 +1,4 @@
-/* Where a zstd frame begins and how long its header is (RFC 8878, 3.1). */
+/* Recognises the beginning of a zstd frame and the length of its header (RFC 8878, 3.1). */
 #ifndef S3_ANALYZE_READ_ZFRAME_H
 #define S3_ANALYZE_READ_ZFRAME_H
 
@@ -10,7 +10,7 @@
 #define ZFRAME_SKIPPABLE_MAGIC      UINT32_C(0x184D2A50)
 #define ZFRAME_SKIPPABLE_MAGIC_MASK UINT32_C(0xFFFFFFF0)
 
-/* Bits of the byte behind the magic number. */
+/* Bits of the byte after the magic number. */
 #define ZFRAME_CHECKSUM_FLAG       0x04
 #define ZFRAME_DICTIONARY_FLAGS    0x03
 #define ZFRAME_SINGLE_SEGMENT_FLAG 0x20
@@ -20,13 +20,13 @@ static inline bool zframe_is_skippable(uint32_t magic)
     return (magic & ZFRAME_SKIPPABLE_MAGIC_MASK) == ZFRAME_SKIPPABLE_MAGIC;
 }
 
-/* Whether a frame of either kind may begin with this. */
+/* Whether this is the magic number of a zstd frame, skippable or not. */
 static inline bool zframe_is_magic(uint32_t magic)
 {
     return magic == ZFRAME_MAGIC || zframe_is_skippable(magic);
 }
 
-/* Bytes of a header behind the magic number, by its first byte (3.1.1.1). */
+/* Returns the length of a header without the magic number, from its first byte (3.1.1.1). */
 static inline size_t zframe_header_size(unsigned char descriptor)
 {
     static const unsigned char dictionary_bytes[4] = {0, 1, 2, 4}, content_bytes[4] = {0, 2, 4, 8};

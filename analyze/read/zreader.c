@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-/* For the functions that decompress a block to where the caller says ("buffer-less streaming"). */
+/* For "buffer-less streaming": decompressing a block to a place of the caller's choice. */
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -20,12 +20,12 @@
 #ifndef ZREADER_INPUT_BYTES
 #define ZREADER_INPUT_BYTES (256u << 10)
 #endif
-/* What is copied of plain text at a time. */
+/* Plain text is copied in pieces of this size. */
 #define PLAIN_BYTES (ZREADER_INPUT_BYTES / 2)
 
-/* Room in front, the ring, and padding. */
+/* A ring buffer, with room in front and padding after it. */
 struct ring {
-    struct ring *older; /* smaller ones, whose text is still in use */
+    struct ring *older; /* smaller rings whose text is still in use */
     char *mem;
     size_t n_bytes;
 };
@@ -37,26 +37,26 @@ struct zreader {
     size_t in_pos, in_size; /* input[in_pos..in_size) is not used yet */
     uint64_t next;          /* file offset of the byte that follows input */
     uint64_t end;
-    uint64_t limit; /* nothing is used beyond: `end`, or where the current frame must end */
+    uint64_t limit; /* no byte beyond is used: `end`, or where the current frame must end */
     bool careful;
-    struct zsource_near near; /* where it must end */
+    struct zsource_near near; /* buffer for finding that end */
     uint64_t frame_start;
-    uint64_t header_at; /* of the header that zstd gets: may be behind frame_start */
-    uint64_t to_skip;   /* of a skippable frame */
+    uint64_t header_at; /* of the rewritten header, which may begin after frame_start */
+    uint64_t to_skip;   /* bytes left of a skippable frame */
     bool in_frame, has_checksum, at_eof;
-    bool resync;             /* what comes next is not known to be a frame */
-    bool in_garbage;         /* ... as no frame begins at frame_start */
-    uint64_t n_told, n_text; /* of the frame: as its header says, and what came out so far */
+    bool resync;             /* look for the next magic number */
+    bool in_garbage;         /* no frame begins at frame_start */
+    uint64_t n_told, n_text; /* size of the frame's text: by its header; so far */
     int read_errno;
-    bool is_shorter; /* than it was when it was opened */
+    bool is_shorter; /* the file has shrunk since it was opened */
     uint64_t n_frames, n_skippable;
 
     size_t piece_bytes, front_bytes, keep_bytes;
-    size_t block_bytes; /* what one step may write to */
+    size_t block_bytes; /* the most that one step writes */
     struct ring *ring;
     bool given;       /* some text of this range was handed out */
-    size_t begin, at; /* in the ring: text that is not handed out yet lies in [begin, at) */
-    /* What follows that text. With MORE the ring turns: the text goes on at its beginning. */
+    size_t begin, at; /* text in the ring that is not handed out yet: [begin, at) */
+    /* The event after that text. ZEVENT_MORE: the ring wraps, and text goes on at its start. */
     struct zresult last;
     bool stopped; /* `last` is set */
 };
@@ -111,9 +111,9 @@ static char *ring_text(const struct zreader *r)
     return r->ring->mem + r->front_bytes;
 }
 
-/* Makes the ring large enough for frames with such a window, while no text waits to be handed out.
- * A block may be written where all is older than both what zstd looks back at and what must stay,
- * though a turn can leave up to a block unused. False: out of memory. */
+/* Makes the ring large enough for frames with this window. No text may wait to be handed out. A new
+ * block may overwrite only text that is outside zstd's window and need not stay; wrapping can leave
+ * up to a block unused. False: out of memory. */
 static bool ring_for(struct zreader *r, uint64_t window)
 {
     size_t stay = r->keep_bytes + r->piece_bytes + ROWINDEX_PADDING + r->block_bytes;
@@ -125,7 +125,7 @@ static bool ring_for(struct zreader *r, uint64_t window)
     }
     if (r->ring && r->ring->n_bytes >= n_bytes)
         return true;
-    if (r->ring && n_bytes < 2 * r->ring->n_bytes) /* all of them are not much more than the last */
+    if (r->ring && n_bytes < 2 * r->ring->n_bytes) /* so all older rings together are smaller */
         n_bytes = 2 * r->ring->n_bytes;
     struct ring *ring;
     if (!mem_new(&ring, 1, NULL))
@@ -141,7 +141,7 @@ static bool ring_for(struct zreader *r, uint64_t window)
     return true;
 }
 
-/* Whether a block can go to `at`. */
+/* Whether a block fits at `at`. */
 static bool has_room(const struct zreader *r)
 {
     return r->at + r->block_bytes <= r->ring->n_bytes;
@@ -178,7 +178,7 @@ bool zreader_range(struct zreader *r, const struct zsource *s, uint64_t start, u
     return (!s->compressed || r->zstd != NULL) && ring_for(r, 0);
 }
 
-/* Ends the text that was decompressed so far with an event. */
+/* Puts an event after the text decompressed so far. */
 static void stop(struct zreader *r, enum zevent event)
 {
     r->last.event = event;
@@ -193,13 +193,13 @@ static uint64_t position(const struct zreader *r)
     return r->next - (r->in_size - r->in_pos);
 }
 
-/* Bytes of the input up to the limit. */
+/* Returns the unused bytes of the input up to the limit. */
 static size_t available(const struct zreader *r)
 {
     return r->next <= r->limit ? r->in_size - r->in_pos : (size_t)(r->limit - position(r));
 }
 
-/* Makes at least n bytes available, or all there are. */
+/* Reads until at least n bytes are available, or all up to the limit. */
 static void need(struct zreader *r, size_t n)
 {
     if (available(r) >= n || r->at_eof || r->next > r->limit)
@@ -226,14 +226,14 @@ static void need(struct zreader *r, size_t n)
     }
 }
 
-/* Uses nothing beyond `limit` from here on. */
+/* Uses no byte beyond `limit` from now on. */
 static void set_limit(struct zreader *r, uint64_t limit)
 {
     r->limit = limit;
     r->at_eof = false;
 }
 
-/* Goes on at `to`, behind the current position, without reading again what the input holds. */
+/* Skips forward to `to`. Does not read again what the input buffer holds. */
 static void go_forward(struct zreader *r, uint64_t to)
 {
     if (to <= r->next) {
@@ -246,7 +246,8 @@ static void go_forward(struct zreader *r, uint64_t to)
 
 /* ---- Frames ---- */
 
-/* Where the current frame must end: a damaged length must not swallow the frames behind. */
+/* Returns where the current frame must end, so that a damaged length cannot swallow later frames.
+ */
 static uint64_t end_of_frame(struct zreader *r)
 {
     uint64_t end = zsource_frame_end(r->source, &r->near, r->frame_start);
@@ -288,7 +289,7 @@ static void fail(struct zreader *r, const char *why)
     stop(r, ZEVENT_FAILED);
 }
 
-/* Whether what there is to read cannot be had. */
+/* Whether reading the file has failed. */
 static bool cannot_read(const struct zreader *r)
 {
     return r->read_errno || r->is_shorter;
@@ -315,7 +316,7 @@ static void damage(struct zreader *r, const char *what)
     r->resync = true;
 }
 
-/* The input, or the room that the frame has, ends inside a frame. */
+/* Reports that the input, or the part of it up to the limit, ends inside a frame. */
 static void cut(struct zreader *r)
 {
     if (cannot_read(r)) {
@@ -327,8 +328,8 @@ static void cut(struct zreader *r)
     /* A careful reader has looked for the end of the frame already. */
     uint64_t end = r->careful ? r->limit : end_of_frame(r);
     if (r->source->seekable && end < r->source->size) {
-        /* Damage is reported at the same byte, and as the same, with any number of threads, on
-         * which it depends how far zstd would have read ahead. */
+        /* How far zstd reads ahead depends on the number of threads. The report of damage must not:
+         * it always has the same byte and the same words. */
         damage(r, ZSTD_getErrorString(ZSTD_error_corruption_detected));
         return;
     }
@@ -340,7 +341,7 @@ static void cut(struct zreader *r)
     stop(r, ZEVENT_CUT);
 }
 
-/* The window descriptor (RFC 8878, 3.1.1.1.2) for n bytes, and for a block of any size. */
+/* Returns a window descriptor (RFC 8878, 3.1.1.1.2) that allows n bytes and a block of any size. */
 static unsigned char window_for(uint64_t n)
 {
     unsigned log = 17, eighths = 0;
@@ -353,8 +354,9 @@ static unsigned char window_for(uint64_t n)
     return (unsigned char)((log - 10) << 3 | eighths);
 }
 
-/* Makes zstd look for no checksum and rely on no size: it would throw away the last block where
- * either is wrong. The header of n bytes at the current position may become shorter. */
+/* Removes the checksum flag and the content size from the header of n bytes at the current
+ * position, which may become shorter. Otherwise zstd would throw away the last block of a frame
+ * whose checksum or size is wrong. */
 static void rewrite_header(struct zreader *r, size_t n)
 {
     unsigned char *h = r->input + r->in_pos, descriptor = h[4];
@@ -377,7 +379,7 @@ static void rewrite_header(struct zreader *r, size_t n)
     r->in_pos += n - n_new;
 }
 
-/* Why no frame can be read whose header begins the n bytes; NULL: it can. */
+/* Returns why the frame whose header begins these n bytes cannot be read; NULL: it can. */
 static const char *header_fault(const unsigned char *bytes, size_t n, ZSTD_frameHeader *header)
 {
     size_t missing = ZSTD_getFrameHeader(header, bytes, n);
@@ -392,8 +394,8 @@ static const char *header_fault(const unsigned char *bytes, size_t n, ZSTD_frame
     return header->dictID ? ZSTD_getErrorString(ZSTD_error_dictionary_wrong) : NULL;
 }
 
-/* The room that the frame has ends inside its header. What is wrong is told as where the whole file
- * is read, so the header is judged by the bytes of the file. */
+/* Reports that the limit lies inside a frame's header. Reads the header from the file, beyond the
+ * limit, so that the message is the same as when the whole file is read. */
 static void cut_header(struct zreader *r)
 {
     unsigned char bytes[ZSTD_FRAMEHEADERSIZE_MAX];
@@ -426,7 +428,7 @@ static void begin_frame(struct zreader *r, size_t n)
         r->in_frame = !ZSTD_isError(ZSTD_decompressBegin(r->zstd));
 }
 
-/* Looks at what begins at the current position. */
+/* Finds out what begins at the current position: a frame, a skippable frame, garbage or the end. */
 static void next_frame(struct zreader *r)
 {
     if (r->resync)
@@ -472,7 +474,7 @@ static void next_frame(struct zreader *r)
         begin_frame(r, n_header);
 }
 
-/* All blocks of a frame are decompressed. */
+/* Ends a frame whose blocks are all decompressed. */
 static void end_frame(struct zreader *r)
 {
     if (r->has_checksum) {
@@ -517,10 +519,10 @@ static void step_frame(struct zreader *r)
         r->in_pos += n;
         r->at += got;
         r->n_text += got;
-    } else if (n < want) { /* of a block that is not compressed, it takes what there is */
+    } else if (n < want) { /* an uncompressed block may be cut: zstd takes what there is */
         cut(r);
     } else {
-        /* Which check a damaged block fails first depends on the room that zstd is given. */
+        /* One message for all errors: which check fails first depends on the room in the ring. */
         damage(r, ZSTD_getErrorString(ZSTD_error_corruption_detected));
     }
 }
@@ -573,7 +575,7 @@ static void step(struct zreader *r)
 
 void zreader_read(struct zreader *r, struct zresult *result)
 {
-    /* Behind a piece lies text, or padding: never what is being written meanwhile. */
+    /* After a piece lies more text, or padding, so nothing there changes later. */
     while (!r->stopped && r->at - r->begin < r->piece_bytes + ROWINDEX_PADDING)
         step(r);
     size_t n = r->at - r->begin, begin = r->begin;

@@ -14,21 +14,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What is read at once where block headers stand close together, and where they do not. */
+/* Bytes per read if block headers are close together, and if they are not. */
 #define WALK_BYTES       (64u << 10)
 #define HEADER_BYTES     32
-/* What is read where it is not known how far the next frame is. */
+/* Bytes per read if it is not known how far the next frame is. */
 #define NEAR_FIRST_BYTES 256
-/* Of a walk along block headers that led to nothing, the first place in so many bytes is kept. */
+/* A walk along block headers that led nowhere is remembered by one place per this many bytes. */
 #define DEAD_END_STEP    (64u << 10)
 #ifndef DEAD_END_BITS
 #define DEAD_END_BITS 14
 #endif
 
-/* Places from which block headers lead to no frame's end. Walks that meet go on as one, so they
- * visit the same first place in each step of the file behind the one where they met; a second walk
- * stops there. Walks that do not meet share no place, which bounds the work by the bytes of the
- * file. A place that another one displaces costs time and nothing else. */
+/* A hash table of places from which block headers do not lead to the end of a frame. Two walks that
+ * meet go the same way from there, so in each later step of DEAD_END_STEP bytes they have the same
+ * first place; the second walk stops there. Walks that never meet share no place, so the work is
+ * bounded by the size of the file. A place lost to a collision costs only time. */
 struct zsource_dead_ends {
     _Atomic uint64_t
         place[1 << DEAD_END_BITS]; /* offset * 2 + whether a checksum follows; 0: free */
@@ -177,7 +177,7 @@ bool zsource_grew(const struct zsource *s)
 
 /* ---- Finding frames ---- */
 
-/* As many of n bytes as there are at `at`. */
+/* Reads n bytes at `at`, or all up to the end of the file. Returns how many. */
 static size_t read_at(const struct zsource *s, void *buf, size_t n, uint64_t at)
 {
     size_t done = 0;
@@ -190,12 +190,12 @@ static size_t read_at(const struct zsource *s, void *buf, size_t n, uint64_t at)
     return done;
 }
 
-/* The n bytes at `at` (n at most HEADER_BYTES); NULL: the file ends before. */
+/* Returns the n <= HEADER_BYTES bytes at `at`; NULL: the file ends before. */
 static const unsigned char *near_at(const struct zsource *s, struct zsource_near *near, uint64_t at,
                                     size_t n)
 {
     if (at < near->from || at + n > near->from + near->n) {
-        /* Where frames stand close together they are read together. */
+        /* If frames are close together, reads many of them at once. */
         bool follows = at >= near->from && at - near->from <= near->n + NEAR_FIRST_BYTES;
         near->n = read_at(s, near->bytes, follows ? sizeof near->bytes : NEAR_FIRST_BYTES, at);
         near->from = at;
@@ -203,7 +203,7 @@ static const unsigned char *near_at(const struct zsource *s, struct zsource_near
     return at + n <= near->from + near->n ? near->bytes + (at - near->from) : NULL;
 }
 
-/* A part of the file that is walked along, from what is near on. */
+/* A read buffer for a walk along block headers; uses `near` first. */
 struct window {
     const struct zsource *source;
     const struct zsource_near *near;
@@ -212,7 +212,7 @@ struct window {
     unsigned char bytes[WALK_BYTES];
 };
 
-/* As near_at. */
+/* Like near_at. */
 static const unsigned char *window_at(struct window *w, uint64_t at, size_t n)
 {
     const struct zsource_near *near = w->near;
@@ -220,7 +220,7 @@ static const unsigned char *window_at(struct window *w, uint64_t at, size_t n)
     if (at >= near->from && at + n <= near->from + near->n)
         return near->bytes + (at - near->from);
     if (at < w->from || at + n > w->from + w->n) {
-        /* Most blocks are large, and what lies between their headers is not wanted. */
+        /* Most blocks are large, and only their headers are wanted. */
         bool close_by = at >= w->from && at - w->from < WALK_BYTES / 16;
         w->n = read_at(w->source, w->bytes, close_by ? WALK_BYTES : HEADER_BYTES, at);
         w->from = at;
@@ -228,7 +228,7 @@ static const unsigned char *window_at(struct window *w, uint64_t at, size_t n)
     return at + n <= w->from + w->n ? w->bytes + (at - w->from) : NULL;
 }
 
-/* Where the block behind the header b ends that begins at p. */
+/* Returns the end of the block at p with the header b. */
 static uint64_t block_end(const unsigned char *b, uint64_t p)
 {
     uint32_t header = (uint32_t)le_load(b, 2) | (uint32_t)b[2] << 16;
@@ -241,7 +241,7 @@ static _Atomic uint64_t *dead_end_slot(const struct zsource *s, uint64_t place)
     return &s->dead_ends->place[place * UINT64_C(0x9e3779b97f4a7c15) >> (64 - DEAD_END_BITS)];
 }
 
-/* Remembers the way of a walk along block headers that led to nothing, as far as `end`. */
+/* Remembers a walk along block headers from p to `end` that led nowhere. */
 static void mark_dead_end(struct window *w, uint64_t p, uint64_t end, bool has_checksum)
 {
     uint64_t step = UINT64_MAX;
@@ -255,7 +255,7 @@ static void mark_dead_end(struct window *w, uint64_t p, uint64_t end, bool has_c
     }
 }
 
-/* The next place at or after `at` that has a frame's magic number; the source's size if none. */
+/* Returns the next place at or after `at` with a magic number; s->size: there is none. */
 static uint64_t find_frame(const struct zsource *s, struct zsource_near *near, uint64_t at)
 {
     const unsigned char *b;
@@ -278,7 +278,7 @@ static bool is_plausible_end(struct window *w, uint64_t end)
     return end == w->source->size || (b != NULL && zframe_is_magic((uint32_t)le_load(b, 4)));
 }
 
-/* The end of the blocks that begin at p, with their checksum; 0 where they lead to none. */
+/* Returns the end of the blocks that begin at p, checksum included; 0: they lead nowhere. */
 static uint64_t walk_blocks(struct window *w, uint64_t p, bool has_checksum)
 {
     const struct zsource *s = w->source;
@@ -302,7 +302,7 @@ static uint64_t walk_blocks(struct window *w, uint64_t p, bool has_checksum)
     return 0;
 }
 
-/* The end of the frame at `at` by its block headers alone; 0 where they make no sense. */
+/* Returns the end of the frame at `at` by its block headers; 0: they make no sense. */
 static uint64_t end_by_headers(const struct zsource *s, struct zsource_near *near, uint64_t at)
 {
     const unsigned char *b = near_at(s, near, at, 5);

@@ -11,16 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PART_ROWS     4096 /* wanted per partition */
+#define PART_ROWS     4096 /* rows wanted in each partition */
 #define MAX_PART_BITS 10
-#define FIRST_OBJECTS 1024 /* the hash table has room for */
-#define FEW_OBJECTS   8192 /* whose hash table stays in the cache as a whole */
-#define KNOWN_BITS    14   /* of places for their hashes */
-#define PREFETCH      32   /* rows ahead */
-#define SLOTS_EACH    4    /* of the hash table, per object: few rows look at more than one */
+#define FIRST_OBJECTS 1024 /* objects for which the hash table has room at first */
+#define FEW_OBJECTS   8192 /* up to here the whole hash table stays in the cache */
+#define KNOWN_BITS    14   /* 2^14 places for the hashes of known objects */
+#define PREFETCH      32   /* rows to prefetch ahead */
+#define SLOTS_EACH    4    /* slots of the hash table per object: few lookups need a second one */
 
-/* Hashes of keys are taken as evenly spread, but not which bits: this spreads all of them upwards.
- */
+/* Spreads all bits of a hash upwards. Hashes of keys are evenly spread, but nobody knows in which
+ * bits. */
 static inline uint64_t spread(uint64_t hash)
 {
     return hash * UINT64_C(0x9E3779B97F4A7C15);
@@ -30,12 +30,11 @@ static inline uint64_t spread(uint64_t hash)
 
 struct object {
     uint64_t hash;
-    int64_t first_ns, last_ns; /* starts of the two rows; NOT_YET: looked up with the second row */
+    int64_t first_ns, last_ns; /* starts of the two rows; NOT_YET until a second row comes */
     uint32_t first, last;
 };
 
-/* Objects in the order in which they came, found through an open-addressing table of their numbers.
- */
+/* Objects in order of appearance, found through an open-addressing table of their hashes. */
 struct object_table {
     struct object *v;
     size_t n, cap;
@@ -76,7 +75,7 @@ static bool object_table_grow(struct object_table *o)
     return true;
 }
 
-/* Empties the table; no more than n_rows objects will come. */
+/* Empties the table for at most n_rows objects. */
 static void object_table_clear(struct object_table *o, size_t n_rows)
 {
     size_t n_slots = 64;
@@ -87,7 +86,7 @@ static void object_table_clear(struct object_table *o, size_t n_rows)
     memset(o->slot, 0, (o->mask + 1) * sizeof *o->slot);
 }
 
-/* Rows with a key, partition by partition. */
+/* Rows with a key, grouped by partition. */
 struct partition {
     uint64_t *hash;
     uint32_t *row;
@@ -95,7 +94,7 @@ struct partition {
     size_t n;
 };
 
-/* Bucket of a size; n_buckets: none. The last edge may be INT64_MAX, which leaves out no size. */
+/* Returns the bucket of a size; n_buckets: none. A last edge of INT64_MAX excludes no size. */
 static inline size_t bucket_of(const int64_t *edges, size_t n_buckets, int64_t bytes)
 {
     if (bytes < edges[0] || (bytes >= edges[n_buckets] && edges[n_buckets] < INT64_MAX))
@@ -106,7 +105,7 @@ static inline size_t bucket_of(const int64_t *edges, size_t n_buckets, int64_t b
     return b;
 }
 
-/* Bucket of a row that counts; n_buckets: it does not. */
+/* Returns the bucket of a row; n_buckets: the row does not count. */
 static inline size_t bucket_of_row(const struct table *t, size_t i, const int64_t *edges,
                                    size_t n_buckets)
 {
@@ -160,8 +159,8 @@ static void partition_fini(struct partition *p)
     free(p->first);
 }
 
-/* Counts one more row of the object of `hash`. Of objects with one row, as most are where there are
- * many, the column of starts is not touched. */
+/* Adds a row to the object of `hash`. It reads the column of starts only from an object's second
+ * row on: where there are many objects, most have one row. */
 static inline bool add_row(struct object_table *o, const struct dataset *d, const struct table *t,
                            uint64_t hash, uint32_t row)
 {
@@ -194,25 +193,25 @@ static void put_pairs(const struct object_table *o, uint64_t *pair)
         pair[i] = o->v[i].first | (uint64_t)o->v[i].last << 32;
 }
 
-/* The search for first and last rows of few objects. Most rows are neither: once an object is
- * known, rows that start later are passed over, and looked at again from the end on for the last
- * ones. */
+/* The search for first and last rows of few objects. Most rows are neither. Once an object is
+ * known, the search passes over its later rows, and looks at them again from the end backwards for
+ * the last ones. */
 struct few {
     struct object_table *o;
     const struct dataset *d;
     const struct scan *scan;
-    uint64_t *known;   /* hashes, each in one of two places; those without room are looked up */
-    bool *passed_over; /* by block: some of its rows */
-    size_t n_rows;     /* with an object */
+    uint64_t *known;   /* hashes, each in one of two places; others are looked up in `o` */
+    bool *passed_over; /* by block: some of its rows were passed over */
+    size_t n_rows;     /* rows with an object */
 };
 
-/* The first of the two places of a hash. */
+/* Returns the first of a hash's two places. */
 static inline size_t known_place(uint64_t hash)
 {
     return (size_t)(spread(hash) >> (64 - KNOWN_BITS)) & ~(size_t)1;
 }
 
-/* No object's first row, as far as known, starts later. */
+/* Rows that start after the returned time cannot be the first of a known object. */
 static int64_t first_rows_limit(const struct few *f)
 {
     int64_t limit_ns = INT64_MIN;
@@ -223,7 +222,7 @@ static int64_t first_rows_limit(const struct few *f)
     return limit_ns;
 }
 
-/* No object's last row, as far as known, starts earlier. */
+/* Rows that start before the returned time cannot be the last of a known object. */
 static int64_t last_rows_limit(const struct few *f)
 {
     int64_t limit_ns = INT64_MAX;
@@ -234,7 +233,7 @@ static int64_t last_rows_limit(const struct few *f)
     return limit_ns;
 }
 
-/* Passes over rows from `from` on whose objects are known; returns the first of another one. */
+/* Passes over rows with known objects, from `from` on. Returns the first row with a new object. */
 static size_t pass_over(struct few *f, size_t from, size_t end, const int64_t *edges)
 {
     const struct table t = *f->scan->t;
@@ -246,7 +245,7 @@ static size_t pass_over(struct few *f, size_t from, size_t end, const int64_t *e
             continue;
         uint64_t hash = t.object[i];
         size_t place = known_place(hash);
-        /* One branch, not two: which of the places it is cannot be predicted. */
+        /* One branch instead of two: the CPU cannot predict which of the two places it is. */
         uint64_t one = known[place] ^ hash, other = known[place + 1] ^ hash;
         if ((one < other ? one : other) != 0 && !object_table_has(f->o, hash))
             break;
@@ -256,8 +255,8 @@ static size_t pass_over(struct few *f, size_t from, size_t end, const int64_t *e
     return i;
 }
 
-/* Looks for first rows in a block. Where all of it starts after the first rows (late), that is from
- * the first new object on. */
+/* Looks for first rows in a block. If late (the whole block starts after the first rows of known
+ * objects), it begins at the first new object. */
 static bool find_first(struct few *f, size_t block, bool late, const int64_t *edges)
 {
     const struct table *t = f->scan->t;
@@ -281,7 +280,7 @@ static bool find_first(struct few *f, size_t block, bool late, const int64_t *ed
     return true;
 }
 
-/* The rows that were passed over; none of their objects is new. */
+/* Looks for last rows among the rows that were passed over; none has a new object. */
 static bool find_last(struct few *f, const int64_t *edges)
 {
     const struct table *t = f->scan->t;
@@ -304,7 +303,8 @@ static bool find_last(struct few *f, const int64_t *edges)
     return true;
 }
 
-/* The limits cost a pass over all objects, so they are computed once for as many rows. */
+/* Finds first and last rows. Computing a limit costs a pass over all objects: it is done once per
+ * so many rows. */
 static bool find_rows(struct few *f, const int64_t *edges)
 {
     const struct scan *s = f->scan;
@@ -331,7 +331,7 @@ static bool find_rows(struct few *f, const int64_t *edges)
     return find_last(f, edges);
 }
 
-/* Without partitions, as long as there are few objects. *done: there are few. */
+/* Finds the rows without partitions, provided that there are few objects (*done). */
 static bool find_few(struct access *a, struct object_table *o, const struct dataset *d,
                      const struct scan *scan, const int64_t *edges, bool *done, struct err *e)
 {
@@ -367,7 +367,7 @@ static bool find_in_partitions(struct access *a, struct object_table *o, const s
     struct partition p;
     bool ok = partition_init(&p, t, edges, a->n_buckets, e);
     size_t n_parts = ok ? p.n / a->n_buckets : 0, at = 0;
-    bool many_rows_each = true; /* as far as seen: starts will be looked at */
+    bool many_rows_each = true; /* guess from the last partition: starts will be read */
     for (size_t b = 0; ok && b < a->n_buckets; b++) {
         a->first[b] = at;
 
@@ -381,7 +381,7 @@ static bool find_in_partitions(struct access *a, struct object_table *o, const s
                     __builtin_prefetch(&t->start[p.row[i + PREFETCH]]);
                 ok = add_row(o, d, t, p.hash[i], p.row[i]);
             }
-            /* The pairs take the place of the hashes, which are not needed any more. */
+            /* The pairs replace the hashes, which are no longer needed. */
             put_pairs(o, p.hash + at);
             at += o->n;
             many_rows_each = o->n < (to - from) / 2;

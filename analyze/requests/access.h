@@ -1,4 +1,4 @@
-/* First and last request per object. */
+/* First and last request of each object. */
 #ifndef S3_ANALYZE_REQUESTS_ACCESS_H
 #define S3_ANALYZE_REQUESTS_ACCESS_H
 
@@ -9,18 +9,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* First and last row per object, by bucket of size: bucket b holds sizes in [edge[b], edge[b + 1]).
- */
+/* First and last row of each object, by size bucket: bucket b holds the sizes in [edge[b], edge[b +
+ * 1]). */
 struct access {
     size_t n_buckets;
-    uint64_t *pair;                     /* first row in the low, last row in the high half */
+    uint64_t *pair;                     /* first row in the low half, last row in the high half */
     size_t first[ANALYSIS_N_SIZES + 1]; /* pairs of bucket b: n[b] from pair[first[b]] on */
     size_t n[ANALYSIS_N_SIZES];         /* objects */
-    bool repeated[ANALYSIS_N_SIZES];    /* some object is touched more than once */
+    bool repeated[ANALYSIS_N_SIZES];    /* some object was accessed more than once */
 };
 
-/* Over all successful requests of the scan's table with a key and a size in a bucket. access_fini
- * may be called in any case. Memory: 12 bytes a row while it runs, 8 bytes an object then. */
+/* Finds them over all successful requests of the scan's table that have a key and a size in a
+ * bucket. Returns false if out of memory. access_fini may be called in any case. Memory: 12 bytes a
+ * row while it runs, then 8 bytes an object. */
 bool access_init(struct access *a, const struct dataset *d, const struct scan *scan,
                  const int64_t *edges, size_t n_buckets, struct err *e);
 void access_fini(struct access *a);

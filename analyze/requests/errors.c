@@ -1,4 +1,4 @@
-/* Failed requests in groups of the same normalised message, and by host within a group. */
+/* Groups failed requests by normalised message, and by host within a group. */
 #include "analyze/requests/errors.h"
 
 #include "analyze/base/intern.h"
@@ -24,7 +24,7 @@ static int compare_groups(const void *a, const void *b)
     return strcmp(x->message, y->message);
 }
 
-/* Makes a group of cells that are in order of their hosts; those of one host become one. */
+/* Makes a group from cells sorted by host; cells of one host are merged. */
 static bool fill_group(struct error_group *g, const struct error_cell *cells, size_t n,
                        struct err *e)
 {
@@ -47,7 +47,7 @@ static bool fill_group(struct error_group *g, const struct error_cell *cells, si
     return true;
 }
 
-/* Joins all but the first 999 groups to one, "other". */
+/* Joins the groups after the first 999 into one, "other". */
 static bool limit_groups(struct operation *op, struct err *e)
 {
     const size_t n_kept = ANALYSIS_MAX_ERROR_GROUPS - 1;
@@ -94,8 +94,7 @@ bool analysis_errors_of(struct operation *op, struct error_cell *cells, size_t n
     return limit_groups(op, e);
 }
 
-/* Counts a failed request of the row's message to the row's host. `ids` tells the cells apart by
- * both. */
+/* Counts a failed request under its message and host. `ids` numbers the cells by both. */
 static bool add_row(struct error_cell **cells, struct intern *ids, const struct dataset *d,
                     const struct table *t, size_t row, struct err *e)
 {

@@ -32,8 +32,8 @@ static void multiply(const uint64_t *a, size_t n_a, const uint64_t *b, size_t n_
     }
 }
 
-/* sqrt((n * squares - sum^2) / n / (n - 1)), the difference in exact integers of 256 bits, as it
- * may be many digits smaller than its terms. */
+/* Computes sqrt((n * squares - sum^2) / n / (n - 1)). The difference may be many digits smaller
+ * than its terms: it is computed in exact integers of 256 bits. */
 double moments_stddev(const struct moments *m)
 {
     if (m->n < 2)

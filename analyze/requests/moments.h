@@ -1,12 +1,12 @@
-/* Mean and standard deviation of many values from exact sums: neither the order of values nor the
- * number of threads changes a digit. */
+/* Mean and standard deviation of many values from exact sums. Neither the order of the values nor
+ * the number of threads changes a digit. */
 #ifndef S3_ANALYZE_REQUESTS_MOMENTS_H
 #define S3_ANALYZE_REQUESTS_MOMENTS_H
 
 #include <stdint.h>
 
-/* Sums of values and of their squares; the squares of values that have more than 32 bits in 192
- * bits. All zero: no values. */
+/* Sums of values and of their squares. Squares of values above 32 bits are summed in 192 bits
+ * (squares, squares_over). All zero: no values. */
 struct moments {
     int64_t n;
     __int128 sum;
@@ -31,10 +31,10 @@ static inline void moments_add(struct moments *m, int64_t v)
 
 void moments_merge(struct moments *to, const struct moments *from);
 
-/* Of m->n > 0 values. */
+/* Returns the mean; m->n must be > 0. */
 double moments_mean(const struct moments *m);
 
-/* Standard deviation (n - 1), NaN for one value. */
+/* Returns the standard deviation (n - 1); NaN for fewer than two values. */
 double moments_stddev(const struct moments *m);
 
 #endif

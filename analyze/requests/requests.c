@@ -47,7 +47,7 @@ bool requests_work_init(struct requests_work *w, struct operation *op, const str
     return true;
 }
 
-/* Durations of all and of each host, of each client, and response times. */
+/* Durations of all requests, of each host and of each client; response times. */
 bool requests_durations(void *work, struct err *e)
 {
     struct requests_work *w = work;
@@ -67,7 +67,7 @@ bool requests_durations(void *work, struct err *e)
                                            &clients->dur, sizeof *clients, e);
 }
 
-/* TTFBs of the same sets. */
+/* TTFBs of all requests, of each host and of each client. */
 bool requests_ttfb(void *work, struct err *e)
 {
     struct requests_work *w = work;
@@ -82,7 +82,7 @@ bool requests_ttfb(void *work, struct err *e)
                                            &clients->ttfb, sizeof *clients, e);
 }
 
-/* First and last access, of a single size. */
+/* Durations and TTFBs of first and last accesses; single size only. */
 bool requests_access(void *work, struct err *e)
 {
     static const int64_t all_sizes[] = {0, INT64_MAX};
@@ -127,7 +127,7 @@ size_t requests_join_classes(const int64_t *n_by_class, int64_t n, uint8_t *of_c
             in_bucket = 0;
         }
     }
-    /* What is left at the top joins the last bucket. */
+    /* Classes left over at the top join the last bucket. */
     for (size_t c = first; c <= last; c++)
         if (of_class[c] == n_buckets)
             of_class[c]--;
@@ -153,7 +153,7 @@ static bool first_access_by_size(struct requests *r, const struct requests_work 
     return ok;
 }
 
-/* All figures of several sizes, those of the hosts too. */
+/* All figures where there are several sizes, with those of the hosts. */
 bool requests_sizes(void *work, struct err *e)
 {
     struct requests_work *w = work;
@@ -210,7 +210,7 @@ void requests_work_finish(struct requests_work *w)
         r->hosts[r->n_hosts] = r->hosts[k];
         r->hosts[r->n_hosts++].host = w->s->d->hosts.v[g->keys.id[k]];
     }
-    if (r->n_hosts < 2) /* the figures of one host are those of all */
+    if (r->n_hosts < 2) /* one host: its figures are those of all */
         r->n_hosts = 0;
 }
 

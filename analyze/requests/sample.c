@@ -29,7 +29,7 @@ const int64_t analysis_size_edges[ANALYSIS_N_SIZES + 1] = {
     INT64_MAX,
 };
 
-/* The class of the smallest number with so many bits. */
+/* The class of the smallest number that has so many bits. */
 static const uint8_t class_of_bits[64] = {
     0,  1,  1,  1,  1,  2,  2,  2,  3,  3,  3,  4,  4,  4,  4,  5,  5,  5,  6,  6,  6,  7,
     7,  7,  7,  8,  8,  8,  9,  9,  9,  10, 10, 10, 10, 11, 11, 11, 12, 12, 12, 13, 13, 13,
@@ -44,23 +44,23 @@ size_t analysis_size_class(int64_t bytes)
 
 /* ---- Moments and quantiles ---- */
 
-/* Of the values of one part, or of all. */
+/* Figures of the values of one part, or of all. */
 struct figures {
     struct moments moments;
     int64_t min, max;
     int64_t q[TIMES_N_QUANTILES];
 };
 
-/* What is wanted of which values, and where it goes. */
+/* A question: figures of these values by part. Says where the answer goes, too. */
 struct question {
     const struct rows *rows;
     const struct parts *parts;
-    const struct packed *column, *plus; /* plus: another column to add; NULL: none */
+    const struct packed *column, *plus; /* plus: added to column; NULL: nothing */
     struct times *by_part;              /* `stride` bytes apart; NULL: not wanted */
     size_t stride;
 };
 
-/* The value of a row; false: it has none. */
+/* Gets the value of a row. Returns false if it has none. */
 static inline bool value_of(const struct question *q, size_t row, int64_t *value)
 {
     if (!packed_has(q->column, row) || (q->plus != NULL && !packed_has(q->plus, row)))
@@ -69,7 +69,7 @@ static inline bool value_of(const struct question *q, size_t row, int64_t *value
     return true;
 }
 
-/* Ranks of the least value, the quantiles and the greatest one. */
+/* The ranks needed: of the least value, the quantiles and the greatest value. */
 #define N_RANKS (TIMES_N_QUANTILES + 2)
 
 static void fill_ranks(size_t n, size_t ranks[N_RANKS])
@@ -87,7 +87,7 @@ static void take_ranks(struct figures *f, const int64_t *values)
     f->max = values[N_RANKS - 1];
 }
 
-/* Element i of structs that stand `stride` bytes apart. */
+/* Returns element i of structs that are `stride` bytes apart. */
 static void *at(void *first, size_t i, size_t stride)
 {
     return (char *)first + i * stride;
@@ -115,10 +115,10 @@ static void fill_part(const struct question *q, size_t part, const struct figure
         fill_times(at(q->by_part, part, q->stride), f);
 }
 
-/* ---- By counting: few parts with many rows, in two passes ---- */
+/* ---- By counting: for few parts with many rows, in two passes ---- */
 
 #define COUNTED_MAX_PARTS 16
-#define COUNTED_MIN_ROWS  16384 /* a part */
+#define COUNTED_MIN_ROWS  16384 /* rows per part, on average */
 
 struct counted {
     struct picker parts[COUNTED_MAX_PARTS], all;
@@ -146,8 +146,7 @@ static void counted_fini(struct counted *c)
     free(c->wanted);
 }
 
-/* Whether all rows of a block count, and their values are those of the column, none of them wide.
- */
+/* True if all rows of a block count and have packed values of the column, none of them wide. */
 static bool is_plain(const struct question *q, const struct rows_block *block)
 {
     return block->all && q->rows->pair == NULL && q->plus == NULL && q->column->v != NULL &&
@@ -162,7 +161,8 @@ static inline size_t part_of_place(const struct question *q, size_t row)
 static void count_plain(struct counted *c, const struct question *q, const struct rows_block *block,
                         struct figures *by_part)
 {
-    /* Additions to one part wait for each other: every second row goes elsewhere. */
+    /* An addition to a part waits for the one before it, so every second row goes to another array.
+     */
     struct {
         uint64_t number_and_sum;
         unsigned __int128 squares;
@@ -329,7 +329,7 @@ static void sample_fini(struct sample *s)
     free(s->next);
 }
 
-/* Closes the gaps behind parts that have fewer values than room. */
+/* Closes the gaps after parts that have fewer values than room. */
 static void sample_close(struct sample *s, size_t n_parts)
 {
     size_t n_before = 0;
@@ -342,7 +342,7 @@ static void sample_close(struct sample *s, size_t n_parts)
     }
 }
 
-/* Values of ascending ranks; v is reordered. */
+/* Finds the values of ascending ranks; v is reordered. */
 static bool select_values(int64_t *v, size_t n, const size_t *ranks, size_t n_ranks, int64_t *out,
                           struct err *e)
 {
@@ -352,7 +352,7 @@ static bool select_values(int64_t *v, size_t n, const size_t *ranks, size_t n_ra
     return true;
 }
 
-/* Quantiles of f->moments.n values; v is reordered. */
+/* Fills f with the quantiles of its f->moments.n values; v is reordered. */
 static bool select_figures(struct figures *f, int64_t *v, struct err *e)
 {
     size_t ranks[N_RANKS], n = (size_t)f->moments.n;
@@ -383,7 +383,7 @@ static bool answer_by_holding(const struct question *q, struct figures *all, str
     }
     if (ok)
         sample_close(&s, q->parts->n);
-    /* First the parts: reordering all values would mix them. */
+    /* The parts go first: reordering all values would mix them. */
     for (size_t p = 0; ok && p < q->parts->n; p++) {
         struct figures f = {0};
         for (size_t i = s.first[p]; i < s.next[p]; i++)
@@ -399,7 +399,7 @@ static bool answer_by_holding(const struct question *q, struct figures *all, str
     return ok;
 }
 
-/* Times of each part, and figures of all together unless `all` is NULL. */
+/* Fills the times of each part and, unless `all` is NULL, the figures of all values. */
 static bool answer(const struct question *q, struct figures *all, struct err *e)
 {
     size_t n = q->parts->n;
@@ -426,7 +426,7 @@ bool sample_times(const struct rows *rows, const struct parts *parts, const stru
 
 /* ---- Throughputs of single requests ---- */
 
-/* Bytes per second as the bits of a double: those of positive doubles sort as the doubles do. */
+/* Returns bytes per second as the bits of a double. Positive doubles sort as their bits do. */
 static inline int64_t rate_bits(int64_t bytes, int64_t duration_ns)
 {
     double rate = (double)bytes / ((double)duration_ns / 1e9);
@@ -443,13 +443,14 @@ static inline double bits_rate(int64_t bits)
     return rate;
 }
 
-/* Of the requests of one part. */
+/* Sums over the requests of one part. */
 struct size_sums {
     int64_t n, n_rated;
     __int128 bytes, ns, rated_bytes, rated_ns;
 };
 
-/* Sums, and rates by part: n_rated of part p from v + first[p] on. */
+/* Adds up sums, and collects rates by part: those of part p are the n_rated values from v +
+ * first[p] on. */
 static void add_rates(struct sample *s, struct size_sums *sums, const struct rows *rows,
                       const struct parts *parts)
 {
@@ -477,7 +478,7 @@ static void add_rates(struct sample *s, struct size_sums *sums, const struct row
     }
 }
 
-/* v: the rates' bits, which are overwritten. */
+/* Fills *out; v holds the rates' bits and is overwritten. */
 static bool fill_sized(struct sized *out, const struct size_sums *s, int64_t *v, struct err *e)
 {
     const unsigned permille[] = {1000, 990, 900, 500, 0};
@@ -494,10 +495,10 @@ static bool fill_sized(struct sized *out, const struct size_sums *s, int64_t *v,
     out->rated = n > 0;
     if (n == 0)
         return true;
-    /* The fastest come first: a rank counts from the greatest. */
+    /* Percentiles count from the fastest request, so ranks count from the greatest rate. */
     for (size_t i = 0; i < 5; i++)
         ranks[i] = n - 1 - quantile_index(n, permille[i]);
-    /* Small numbers are faster to select from: buckets are narrower. */
+    /* Subtract the least: small numbers are selected faster, in narrower buckets. */
     for (size_t i = 0; i < n; i++)
         least = v[i] < least ? v[i] : least;
     for (size_t i = 0; i < n; i++)

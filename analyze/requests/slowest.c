@@ -8,8 +8,8 @@ struct picked {
     int64_t dur_ns;
 };
 
-/* Slower first, then earlier; what neither tells apart by thread, so that the order of rows does
- * not matter. */
+/* Slower requests come first, then earlier ones. Ties are broken by thread, so that the order of
+ * rows does not matter. */
 static bool is_before(const struct picked *a, const struct picked *b)
 {
     int64_t x = a->t->start[a->row], y = b->t->start[b->row];

@@ -25,12 +25,12 @@ void blocks_fini(struct blocks *x)
     *x = (struct blocks){0};
 }
 
-/* Rows of a block. */
+/* A range of rows within one block. */
 struct span_of_rows {
     size_t from, to;
 };
 
-/* Whether some value is wide. */
+/* True if some value is wide. */
 static bool any_wide(const struct packed *column, struct span_of_rows r)
 {
     const uint32_t *v = column->v;
@@ -49,8 +49,8 @@ static bool any_failed(const struct table *t, struct span_of_rows r)
     return failed != 0;
 }
 
-/* The columns are copied to local variables, which no store below can alias: the compiler keeps
- * their pointers in registers. */
+/* Copies the columns to local variables, which no store below can alias: the compiler keeps their
+ * pointers in registers. */
 static void look_at_times(struct block *b, const struct table *table, struct span_of_rows r)
 {
     const struct table t = *table;
@@ -65,7 +65,7 @@ static void look_at_times(struct block *b, const struct table *table, struct spa
     b->max_end_ns = max_end_ns;
 }
 
-/* Of values none of which is wide or missing. */
+/* Sums values; none may be wide or missing. */
 static int64_t sum_of(const struct packed *column, struct span_of_rows r)
 {
     int64_t sum = 0;
@@ -76,8 +76,8 @@ static int64_t sum_of(const struct packed *column, struct span_of_rows r)
     return sum;
 }
 
-/* By place, of values none of which is wide or missing. Additions to one place wait for each other:
- * every second one goes elsewhere. */
+/* Sums values by place; none may be wide or missing. An addition to a place waits for the one
+ * before it, so every second value goes to another array. */
 static void sum_by_place(const struct table *t, const struct packed *column, struct span_of_rows r,
                          uint64_t sum[BLOCKS_MAX_PLACES])
 {
@@ -97,7 +97,7 @@ static void sum_by_place(const struct table *t, const struct packed *column, str
         sum[p] += other[p];
 }
 
-/* All succeeded, and no value is wide. */
+/* Sums a block in which all requests succeeded and no value is wide. */
 static void sum_plain(const struct blocks *x, struct span_of_rows r, struct block_sum *to)
 {
     const struct table *t = x->t;

@@ -1,6 +1,6 @@
-/* What is known of the rows of a table block by block: when the requests of each ran, and what they
- * moved. Recorded rows are about in order of time, so that most blocks lie within one segment, and
- * few reach over the edge of a range: sums over rows become sums over blocks. */
+/* Describes a table block by block: when the requests of each block ran, and what they
+ * moved. Recorded rows are roughly in order of time, so most blocks lie within one segment and few
+ * cross the edge of a range: sums over rows become sums over blocks. */
 #ifndef S3_ANALYZE_SETS_BLOCKS_H
 #define S3_ANALYZE_SETS_BLOCKS_H
 
@@ -13,30 +13,30 @@
 #include <stdint.h>
 
 #define BLOCKS_ROWS       256
-#define BLOCKS_MAX_PLACES 16 /* by which sums are told apart */
+#define BLOCKS_MAX_PLACES 16 /* with more places a block has one sum for all */
 
 struct block {
     int64_t min_start_ns, max_end_ns;
-    bool failed; /* some request of it failed */
-    bool wide;   /* some value of it is wide (struct packed): its sums may have wrapped around */
+    bool failed; /* some request of the block failed */
+    bool wide;   /* some value is wide (struct packed): the sums may have wrapped around */
 };
 
-/* The successful requests of a block, of one place or of all. */
+/* The successful requests of a block: those of one place, or all. */
 struct block_sum {
     int64_t n, ns, bytes, n_objects; /* ns: their durations */
 };
 
-/* Block b: rows b * BLOCKS_ROWS and following. */
+/* Block b holds BLOCKS_ROWS rows, from row b * BLOCKS_ROWS on. */
 struct blocks {
     const struct table *t;
     struct block *v;
     size_t n;
-    struct block_sum *sums; /* block x place, or by block: all places together */
-    size_t n_sums;          /* of each block: the number of places, or 1 */
+    struct block_sum *sums; /* block x place; or by block, all places together */
+    size_t n_sums;          /* per block: the number of places, or 1 */
 };
 
-/* Number and sum of up to BLOCKS_ROWS packed values, none of them wide, in one number: a value
- * costs one addition of BLOCKS_ONE + value. */
+/* Packs the count and the sum of up to BLOCKS_ROWS packed values, none of them wide, in one
+ * integer: a value costs one addition, of BLOCKS_ONE + value. */
 #define BLOCKS_ONE (UINT64_C(1) << 40)
 
 static inline int64_t blocks_number(uint64_t number_and_sum)
@@ -49,12 +49,12 @@ static inline int64_t blocks_sum(uint64_t number_and_sum)
     return (int64_t)(number_and_sum % BLOCKS_ONE);
 }
 
-/* Room for the blocks of `t`, whose requests have n_places places; blocks_look fills each. False:
- * out of memory. blocks_fini may be called in any case. */
+/* Makes room for the blocks of `t`, whose requests have n_places places; blocks_look fills each.
+ * Returns false if out of memory. blocks_fini may be called in any case. */
 bool blocks_init(struct blocks *x, const struct table *t, size_t n_places, struct err *e);
 void blocks_fini(struct blocks *x);
 
-/* Looks at the rows of a block. */
+/* Fills block `block` and its sums from the rows. */
 void blocks_look(struct blocks *x, size_t block);
 
 static inline size_t blocks_end(const struct blocks *x, size_t block)
@@ -63,13 +63,14 @@ static inline size_t blocks_end(const struct blocks *x, size_t block)
     return end < x->t->n ? end : x->t->n;
 }
 
-/* The sums of a block, n_sums of them. */
+/* Returns the n_sums sums of a block. */
 static inline const struct block_sum *blocks_sums(const struct blocks *x, size_t block)
 {
     return &x->sums[block * x->n_sums];
 }
 
-/* The segment in which all requests of a block began and ended; false: there is none. */
+/* Finds the segment in which all requests of a block began and ended. Returns false if there is
+ * none. */
 static inline bool blocks_within(const struct block *b, const struct segment_grid *g,
                                  size_t *segment)
 {

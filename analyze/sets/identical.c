@@ -1,11 +1,12 @@
-/* Rows that stand in the captures twice: nobody records the same to the nanosecond. */
+/* Finds rows that the captures contain twice. No two requests have the same times to the
+ * nanosecond. */
 #include "analyze/sets/identical.h"
 #include "analyze/base/intern.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
 
-/* Rows that were looked at, found by what they say. */
+/* A hash table of the rows seen so far, keyed by their contents. */
 struct seen {
     const struct table *t;
     uint64_t key;
@@ -40,7 +41,7 @@ static bool same_packed(const struct packed *c, size_t i, size_t k)
     return has == packed_has(c, k) && (!has || packed_get(c, i) == packed_get(c, k));
 }
 
-/* Whether two rows are the same in every column, the thread's perhaps left out. */
+/* True if two rows are equal in every column; the thread counts only if x->with_threads. */
 static bool same_rows(const struct seen *x, size_t i, size_t k)
 {
     const struct table *t = x->t;
@@ -53,7 +54,7 @@ static bool same_rows(const struct seen *x, size_t i, size_t k)
            same_packed(&t->late, i, k);
 }
 
-/* The first row that said what row i says: i itself where none did. */
+/* Returns the first row equal to row i; i itself if there was none. */
 static size_t first_like(struct seen *x, size_t i)
 {
     size_t slot = (size_t)hash_of(x, i) & (x->n_slots - 1);
@@ -79,7 +80,7 @@ bool identical_count(struct scan *s, struct err *e)
 
 /* ---- Sections ---- */
 
-/* A section in the order of reading, which is that of its threads' numbers. */
+/* A section and its index in the order of reading, in which thread numbers grow. */
 struct place_in_time {
     const struct dataset_section *section;
     uint32_t index;
@@ -93,11 +94,11 @@ static int compare_starts(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Marks the sections whose time another one shares. False: there are none. */
+/* Marks the sections that overlap another one in time. Returns false if there are none. */
 static bool mark_overlapping(struct place_in_time *v, size_t n, bool *overlaps)
 {
     bool any = false;
-    size_t latest = 0; /* of those so far, the one that ends last */
+    size_t latest = 0; /* the section so far that ends last */
 
     qsort(v, n, sizeof *v, compare_starts);
 
@@ -110,7 +111,7 @@ static bool mark_overlapping(struct place_in_time *v, size_t n, bool *overlaps)
     return any;
 }
 
-/* The section of each thread id of the table. */
+/* Finds the section of each thread id of the table. */
 static void find_sections(const struct dataset *d, const struct table *t,
                           const uint32_t *thread_base, size_t n_sections, uint32_t *section)
 {

@@ -1,4 +1,4 @@
-/* Rows that are there twice. */
+/* Counts rows that occur twice. */
 #ifndef S3_ANALYZE_SETS_IDENTICAL_H
 #define S3_ANALYZE_SETS_IDENTICAL_H
 
@@ -7,11 +7,11 @@
 
 #include <stdbool.h>
 
-/* Counts rows that are the same as one before them, of the same thread: s->n_identical. 8 to 16
- * bytes a row while it runs, as the other one. */
+/* Counts the rows that equal an earlier row of the same thread in s->n_identical. Takes 8 to 16
+ * bytes a row while it runs, as does the function below. Both return false if out of memory. */
 bool identical_count(struct scan *s, struct err *e);
 
-/* Counts rows that stand in another section too, whose threads have other numbers: s->repeats. */
+/* Counts the rows that another section has too, under other thread numbers, in s->repeats. */
 bool identical_count_repeated(struct scan *s, const struct dataset *d, struct err *e);
 
 #endif

@@ -1,6 +1,6 @@
-/* What all else starts from: one pass over a table, and then looks at the rows near its edges.
- * Counts and sums need every row. First and last times do not, as the blocks say where rows may be
- * that are earlier, or later, than what was found. */
+/* The first step of an analysis: passes once over a table, then looks at the rows near its edges.
+ * Counts and sums need every row. First and last times do not: the blocks tell where rows may be
+ * earlier, or later, than those found so far. */
 #include "analyze/sets/scan.h"
 
 #include "analyze/sets/identical.h"
@@ -16,7 +16,7 @@ void scan_part_merge(struct scan_part *to, const struct scan_part *from)
 {
     to->n += from->n;
     to->n_errors += from->n_errors;
-    /* May wrap around where the sum over all requests is refused later. */
+    /* The sum may wrap around: scan_rows refuses the whole sum later. */
     to->n_bytes = (int64_t)((uint64_t)to->n_bytes + (uint64_t)from->n_bytes);
     to->n_objects = (int64_t)((uint64_t)to->n_objects + (uint64_t)from->n_objects);
     to->last_end_ns = int64_max(from->last_end_ns, to->last_end_ns);
@@ -26,7 +26,7 @@ void scan_part_merge(struct scan_part *to, const struct scan_part *from)
 
 /* ---- Every row ---- */
 
-/* The columns are copied to local variables, which no store below can alias. Returns false if some
+/* Copies the columns to local variables, which no store below can alias. Returns false if some
  * thread has a row that starts no later than the one before it. */
 static bool scan_threads(struct scan *s, size_t b)
 {
@@ -94,7 +94,7 @@ static void scan_sizes(struct scan *s, size_t b)
     const struct table t = *s->t;
     size_t from = b * BLOCKS_ROWS, end = blocks_end(&s->blocks, b);
 
-    if (t.bytes.v == NULL && !s->blocks.v[b].failed) /* one row is as good as all */
+    if (t.bytes.v == NULL && !s->blocks.v[b].failed) /* all rows have one size: one row is enough */
         end = from + 1;
     int64_t min_bytes = s->min_bytes, max_bytes = s->max_bytes;
     for (size_t i = from; i < end; i++) {
@@ -126,7 +126,7 @@ static bool scan_rows(struct scan *s, const struct dataset *d, struct err *e)
         scan_places(s, b, &sums);
         scan_sizes(s, b);
     }
-    /* A thread runs one request at a time, so rows in order of start differ. */
+    /* A thread runs one request at a time: if its starts grow, none of its rows are equal. */
     return (in_order || identical_count(s, e)) && identical_count_repeated(s, d, e) &&
            check_sum(sums.bytes, "bytes", d, s->t, e) &&
            check_sum(sums.n_objects, "n_objects", d, s->t, e);
@@ -152,13 +152,13 @@ static void look_at_block(struct scan *s, const struct dataset *d, size_t b)
     }
 }
 
-/* The start that matters most late, of n requests. */
+/* Returns the latest start of interest among n requests: the second one, or the only one. */
 static int64_t last_wanted(const struct segment_starts *starts, int64_t n)
 {
     return n == 0 ? INT64_MIN : n == 1 ? starts->first_ns : starts->second_ns;
 }
 
-/* Rows that start after this change nothing about first times. */
+/* Rows that start after the returned time cannot change any first time. */
 static int64_t first_times_limit(const struct scan *s)
 {
     int64_t limit_ns = INT64_MIN;
@@ -173,7 +173,7 @@ static int64_t first_times_limit(const struct scan *s)
     return limit_ns;
 }
 
-/* Rows that end before this change nothing about last times. */
+/* Rows that end before the returned time cannot change any last time. */
 static int64_t last_times_limit(const struct scan *s)
 {
     int64_t limit_ns = INT64_MAX;
@@ -190,8 +190,8 @@ static int64_t last_times_limit(const struct scan *s)
     return limit_ns;
 }
 
-/* First and last times of places and threads, from the edges inwards. The limits are looked up once
- * for as many rows as there are places and threads. */
+/* Finds the first and last times of places and threads, from both ends of the table inwards.
+ * Computing a limit costs a pass over all places and threads: it is done once per so many rows. */
 static void find_edges(struct scan *s, const struct dataset *d)
 {
     size_t n_keys = s->n_places + s->n_threads, n_rows = 0;
@@ -298,7 +298,7 @@ static bool keeps_all(const struct scan_keep *k, const struct scan_part *all)
            all->last_end_ns <= k->end_ns;
 }
 
-/* Takes a row out of the counts and sums. */
+/* Removes a row from the counts and sums. */
 static void forget_row(struct scan *s, size_t i, bool *was_extreme)
 {
     const struct table *t = s->t;
@@ -341,7 +341,7 @@ bool scan_drop(struct scan *s, const struct dataset *d, struct table *t,
         } else if (keeps_row(keep, t, i)) {
             i++;
         } else {
-            /* Its place goes to the last row, which comes next. */
+            /* The last row moves here and is looked at next. */
             forget_row(s, i, &was_extreme);
             table_move_row(t, i, t->n - 1);
             t->n--;
@@ -355,7 +355,7 @@ bool scan_drop(struct scan *s, const struct dataset *d, struct table *t,
         if (has_changed[b])
             blocks_look(&s->blocks, b);
     free(has_changed);
-    /* Where there is one size, it stays. */
+    /* With one size only, nothing changes. */
     if (was_extreme && s->min_bytes < s->max_bytes)
         find_sizes(s);
     forget_edges(s);

@@ -1,4 +1,4 @@
-/* One pass over a table: counts, sums, starts, threads. Dropping rows keeps it true. */
+/* One pass over a table finds counts, sums, starts and threads. scan_drop keeps them right. */
 #ifndef S3_ANALYZE_SETS_SCAN_H
 #define S3_ANALYZE_SETS_SCAN_H
 
@@ -24,10 +24,10 @@ static inline struct attribution_request analysis_request(const struct table *t,
     };
 }
 
-/* What is known of the requests of one place, or of a host, a client, a set. */
+/* Counts, sums and times of some requests: those of a place, a host, a client or a set. */
 struct scan_part {
     int64_t n, n_errors;
-    int64_t n_bytes, n_objects; /* of the successful */
+    int64_t n_bytes, n_objects; /* of the successful requests */
     int64_t last_end_ns;
     struct segment_starts ok, failed;
 };
@@ -46,19 +46,19 @@ void scan_part_merge(struct scan_part *to, const struct scan_part *from);
 /* When a thread ran, and for how long it was busy. */
 struct scan_thread {
     int64_t n;
-    uint64_t busy_ns; /* may wrap around: years of requests at a time */
+    uint64_t busy_ns; /* may wrap around after centuries of busy time */
     int64_t first_start_ns, last_end_ns;
-    int64_t latest_start_ns; /* of the rows so far, while the table is scanned */
+    int64_t latest_start_ns; /* scanning: the latest start so far */
 };
 
-/* Requests that start in [from_ns, last_ns] and end at end_ns or before. */
+/* Keeps requests that start in [from_ns, last_ns] and end at end_ns or before. */
 struct scan_keep {
     int64_t from_ns, last_ns, end_ns;
 };
 
 #define SCAN_KEEP_ALL ((struct scan_keep){INT64_MIN, INT64_MAX, INT64_MAX})
 
-/* What is known of a table. */
+/* The results of scanning a table. */
 struct scan {
     const struct table *t;
     size_t n_places, n_threads;    /* ids of the table */
@@ -68,29 +68,30 @@ struct scan {
     struct blocks blocks;
     struct scan_part all;
     size_t earliest;              /* row; 0 without rows */
-    int64_t min_bytes, max_bytes; /* of the successful; min > max: none */
+    int64_t min_bytes, max_bytes; /* of the successful requests; min > max: none */
     /* Before any row is dropped: */
-    uint64_t n_identical;         /* rows that say what another one of their thread says */
-    struct scan_repeats *repeats; /* by section of the dataset; NULL: there was none to compare */
+    uint64_t n_identical;         /* rows equal to another one of their thread */
+    struct scan_repeats *repeats; /* by section of the dataset; NULL: no sections to compare */
 };
 
-/* Of a section whose time another section shares. */
+/* Counts for a section that overlaps another one in time. */
 struct scan_repeats {
-    uint64_t n;          /* rows that were looked at */
-    uint64_t n_repeated; /* that say, but for the thread, what one of another section says */
-    uint64_t n_fine;     /* whose start is no whole millisecond */
+    uint64_t n;          /* rows compared */
+    uint64_t n_repeated; /* equal to a row of another section but for the thread */
+    uint64_t n_fine;     /* rows whose start is not a whole millisecond */
 };
 
-/* One pass over all rows. False: out of memory, or a sum past 63 bits. scan_fini may be called in
- * any case. */
+/* Passes once over all rows. Returns false if out of memory, or if a sum exceeds 63 bits. scan_fini
+ * may be called in any case. */
 bool scan_init(struct scan *s, const struct dataset *d, struct table *t, struct err *e);
 void scan_fini(struct scan *s);
 
 /* Frees the parts, which only sets need. */
 void scan_trim(struct scan *s);
 
-/* Drops the other rows from the scan's table `t`; rows change their places. Costs the rows at the
- * edges. False: out of memory; nothing has changed then. */
+/* Drops the rows of `t`, the scan's table, that `keep` does not name. Rows change their places.
+ * Costs a pass over the rows at the edges. Returns false if out of memory; nothing has changed
+ * then. */
 bool scan_drop(struct scan *s, const struct dataset *d, struct table *t,
                const struct scan_keep *keep, struct err *e);
 

@@ -1,6 +1,6 @@
-/* Segments (docs/how-the-numbers-are-made.md, sections 3 and 4) of a set of requests and of its
- * hosts and clients. Only bytes and objects matter here; all else that a segment has is for time
- * series. */
+/* Finds the segments (docs/how-the-numbers-are-made.md, sections 3 and 4) of a set of requests, of
+ * its hosts and of its clients. Only bytes and objects matter here; time series compute the other
+ * figures of a segment. */
 #include "analyze/sets/set.h"
 
 #include "libcommon/mem.h"
@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A matrix of cells, keys x segments, of up to this size is filled in one pass over the rows.
- * Instead of a larger one, the rows are put in order of their keys. */
+/* A matrix of keys x segments up to this size is filled in one pass over the rows. If it would be
+ * larger, the rows are sorted by key instead. */
 #define DENSE_BYTES (4u << 20)
 
 /* ---- Fastest, median, slowest ---- */
 
-/* Cells to sort, by bytes or objects, ties by time. */
+/* How cells are ranked: by bytes or objects, ties by time. */
 struct ranking {
     const struct slice_amounts *cells;
     bool by_objects;
@@ -45,7 +45,7 @@ static int compare_ranks(const void *a, const void *b, void *ranking)
     return ranks_before(ranking, j, i) - ranks_before(ranking, i, j);
 }
 
-/* The cell of the first or the last rank among those that `order` names. */
+/* Returns the cell of the first or last rank among those listed in `order`. */
 static uint32_t outermost(const struct ranking *r, const uint32_t *order, size_t n, bool last)
 {
     uint32_t best = order[0];
@@ -55,14 +55,14 @@ static uint32_t outermost(const struct ranking *r, const uint32_t *order, size_t
     return best;
 }
 
-/* The cell of rank k < n among those that `order` names, which is reordered. */
+/* Returns the cell of rank k < n among those listed in `order`, which is reordered. */
 static uint32_t nth(const struct ranking *r, uint32_t *order, size_t n, size_t k)
 {
     size_t lo = 0, hi = n;
 
     if (k == 0 || k == n - 1)
         return outermost(r, order, n, k > 0);
-    /* A series of bad pivots ends in a sort: never quadratic. */
+    /* After too many bad pivots the rest is sorted: never quadratic. */
     for (int rounds = 64; rounds > 0 && hi - lo > 8; rounds--) {
         uint32_t pivot = order[lo + (hi - lo) / 2];
         size_t i = lo, j = hi - 1;
@@ -87,8 +87,8 @@ static uint32_t nth(const struct ranking *r, uint32_t *order, size_t n, size_t k
     return order[k];
 }
 
-/* The zero cell of rank k among the zero cells, which sort by time: all but the `positive`, in
- * order of time. */
+/* Returns the zero cell of rank k. Zero cells rank by time; they are all cells but those in
+ * `positive`, which is in order of time. */
 static uint32_t nth_zero(const uint32_t *positive, size_t n_positive, size_t k)
 {
     for (size_t i = 0; i < n_positive && positive[i] <= k; i++)
@@ -107,8 +107,8 @@ static struct segment_pick pick(const struct segment_grid *g, const struct slice
     };
 }
 
-/* Section 4. `order` names, in order of time, all cells that are other than zero (and may name
- * others); it is overwritten. */
+/* Finds the fastest, median and slowest segments (section 4). `order` lists, in order of time, at
+ * least all cells that are not zero; it is overwritten. */
 static struct segments segments_of(const struct segment_grid *g, const struct slice_amounts *cells,
                                    const struct throughput *total, uint32_t *order, size_t n_order)
 {
@@ -142,21 +142,21 @@ static struct segments segments_of(const struct segment_grid *g, const struct sl
 
 /* ---- All in one pass ---- */
 
-/* Where amounts go: to a cell for each segment, or for each segment and key. Those of one segment
- * stand together, as rows come about in order of time: with a thousand keys they stay in the cache.
+/* Where amounts go: one cell per segment, or per segment and key. The cells of a segment are
+ * adjacent: rows are roughly in order of time, so even with a thousand keys they stay in the cache.
  */
 struct sink {
     struct slice_amounts *cells;
     size_t n_keys;
     const struct group_keys *keys; /* NULL: one key */
-    const uint32_t *key_of_place;  /* of the table that is being added; NULL: one key */
+    const uint32_t *key_of_place;  /* of the table being added; NULL: one key */
 };
 
 struct sinks {
     struct segment_grid grid;
     struct sink v[2];
     size_t n;
-    struct slice_amounts *parts; /* by segment: what a request is spread over; zeros before it */
+    struct slice_amounts *parts; /* by segment: scratch space for one request; all zero before it */
 };
 
 static inline struct slice_amounts *sink_cell(const struct sink *x, size_t segment, uint32_t place)
@@ -164,7 +164,7 @@ static inline struct slice_amounts *sink_cell(const struct sink *x, size_t segme
     return &x->cells[segment * x->n_keys + (x->key_of_place != NULL ? x->key_of_place[place] : 0)];
 }
 
-/* Adds a request that does not lie within one segment. */
+/* Adds a request that crosses the edge of a segment. */
 static void add_spread(const struct sinks *x, struct attribution_request r, uint32_t place)
 {
     size_t first, last;
@@ -201,7 +201,7 @@ static void add_rows(const struct sinks *x, const struct scan *scan, size_t bloc
     }
 }
 
-/* A block that lies within segment `segment`. */
+/* Adds a block that lies within `segment`. */
 static void add_block(const struct sinks *x, const struct scan *scan, size_t block, size_t segment)
 {
     const struct block_sum *sums = blocks_sums(&scan->blocks, block);
@@ -242,7 +242,7 @@ static void add_all(const struct set *s, struct sinks *x)
     }
 }
 
-/* Keys x segments, if small enough to hold; else *matrix stays NULL. */
+/* Allocates keys x segments if that is small enough; else *matrix stays NULL. */
 static bool matrix_new(struct slice_amounts **matrix, const struct set *s,
                        const struct set_group *g, struct err *e)
 {
@@ -260,23 +260,24 @@ struct segments segments_of_cells(const struct segment_grid *g, const struct sli
 
 /* ---- Key by key ---- */
 
-/* What a successful request adds to a segment, or, where it does not lie within one, the request
- * itself: segment = ENTRY_ROW + the number of its scan, bytes = its row. */
+/* The amounts that a successful request adds to a segment. If it crosses an edge, the entry names
+ * the request instead: segment = ENTRY_ROW + the number of its scan, bytes = its row. */
 struct entry {
     uint32_t segment, bytes, n_objects;
 };
 
-#define ENTRY_ROW 0xFFFF0000u /* segments are fewer */
+#define ENTRY_ROW 0xFFFF0000u /* above all segment numbers */
 
-/* Entries by key, of as many keys at a time as there is room for: those of key k are v[first[k]] ..
- * v[next[k] - 1]. */
+/* Entries by key, for as many keys at a time as there is room for. The entries of key k are
+ * v[first[k]] .. v[next[k] - 1]. */
 struct entries {
     struct entry *v;
     size_t room;
     size_t *first, *next;
 };
 
-/* In up to about ENTRIES_PASSES passes over the rows, to hold that part of them at a time. */
+/* Room for the entries is the number of requests / ENTRIES_PASSES: so many passes over the rows are
+ * needed. */
 #define ENTRIES_PASSES 2
 #define ENTRIES_LEAST  ((size_t)1 << 20)
 
@@ -306,8 +307,7 @@ static bool entries_init(struct entries *x, const struct set_group *g, struct er
            mem_new(&x->next, g->keys.n, e);
 }
 
-/* The entries of key `from` and following; returns the key after the last for which there is room.
- */
+/* Fills in the entries of key `from` and those after it; returns the first key without room. */
 static size_t entries_fill(struct entries *x, const struct set *s, const struct set_group *g,
                            size_t from)
 {
@@ -344,7 +344,7 @@ static size_t entries_fill(struct entries *x, const struct set *s, const struct 
     return to;
 }
 
-/* The request of an entry that is one. */
+/* Returns the request that an entry names (segment >= ENTRY_ROW). */
 static struct attribution_request entry_request(const struct set *s, const struct entry *x)
 {
     return analysis_request(s->scans[x->segment - ENTRY_ROW]->t, x->bytes);
@@ -362,16 +362,16 @@ static inline void entry_add(const struct set *s, const struct entry *x,
     attribution_add_amounts(&s->grid, cells, &r);
 }
 
-/* One row of cells, all zero between one key and the next. Of a key with few entries, the cells
- * that it touches are remembered, so that it does not cost the number of segments. */
+/* One row of cells, all zero between one key and the next. For a key with few entries it remembers
+ * the cells that were touched, so that the key does not cost a pass over all segments. */
 struct sparse {
     struct slice_amounts *cells;
     bool *is_touched;
-    uint32_t *touched; /* in order of time once sorted */
+    uint32_t *touched; /* sorted before use: in order of time */
     size_t n_touched;
 };
 
-#define FEW_ENTRIES 8 /* segments for each: with more of them all cells are looked at */
+#define FEW_ENTRIES 8 /* a key has few if n * this < number of segments */
 
 static void sparse_touch(struct sparse *x, const struct set *s, const struct entry *entry)
 {
@@ -416,7 +416,7 @@ static int compare_indexes(const void *a, const void *b)
     return (i > j) - (i < j);
 }
 
-/* Rows are about in order of time, and so are the cells they touch. */
+/* Sorts cell indexes. Rows are roughly in order of time, so these usually are too. */
 static void sort_indexes(uint32_t *v, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
@@ -449,8 +449,8 @@ static struct segments segments_of_key(struct sparse *x, const struct set *s, co
     return segments;
 }
 
-/* Segments of each key of a group too large for a matrix, in time and memory of the number of rows.
- */
+/* Finds the segments of each key of a group too large for a matrix. Time and memory grow with the
+ * number of rows. */
 static bool key_by_key(const struct set *s, struct set_group *g, uint32_t *order, struct err *e)
 {
     struct entries entries = {0};
@@ -507,7 +507,7 @@ bool set_segments(struct set *s, struct err *e)
             x.v[x.n++] = (struct sink){
                 .cells = clients, .n_keys = s->clients.keys.n, .keys = &s->clients.keys};
         add_all(s, &x);
-        /* The segments of all are the sum of the hosts' segments. */
+        /* Sum up the hosts' segments: these are the segments of all. */
         for (size_t i = 0; hosts != NULL && i < n * n_hosts; i++)
             slice_merge(&all[i / n_hosts], &hosts[i]);
         if (s->total.present)

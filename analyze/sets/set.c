@@ -1,6 +1,6 @@
-/* Groups, active ranges and totals (docs/how-the-numbers-are-made.md, sections 2 and 4) of a set of
- * requests. After the scans, no pass over all rows is needed: only rows near the ends of a range
- * matter, and the blocks say where those are. */
+/* Finds groups, active ranges and totals (docs/how-the-numbers-are-made.md, sections 2 and 4) of a
+ * set of requests. The scans have passed over all rows. Here only rows near the ends of a range
+ * matter, and the blocks tell where those are. */
 #include "analyze/sets/set.h"
 
 #include "libcommon/int64.h"
@@ -66,7 +66,7 @@ static void group_fini(struct set_group *g)
 
 /* ---- Active ranges ---- */
 
-/* The latest end up to a limit; INT64_MIN: none counts. */
+/* Finds the latest end up to a limit. limit_ns INT64_MIN: no end counts. */
 struct ends {
     int64_t limit_ns, latest_ns;
 };
@@ -77,17 +77,17 @@ static inline void ends_add(struct ends *x, int64_t end_ns)
         x->latest_ns = end_ns;
 }
 
-/* One search for latest ends: of the whole set, and of each key of up to two groups. */
+/* One search for latest ends: for the whole set, and for each key of up to two groups. */
 struct ends_search {
-    struct ends whole, ok;            /* over all requests; over the successful */
+    struct ends whole, ok;            /* over all requests; over the successful ones */
     struct ends *by_host, *by_client; /* NULL: not wanted */
-    bool failed_too;                  /* for the groups */
+    bool failed_too;                  /* by_host and by_client count failed requests too */
 };
 
 static int64_t least_latest(const struct ends *x, size_t n, int64_t least_ns)
 {
     for (size_t k = 0; x != NULL && k < n; k++) {
-        /* Nothing to be found before a limit of nothing. */
+        /* No end lies before INT64_MIN. */
         if (x[k].limit_ns != INT64_MIN && x[k].latest_ns < least_ns)
             least_ns = x[k].latest_ns;
     }
@@ -115,8 +115,9 @@ static void search_block(struct ends_search *x, const struct set *s, size_t k, s
     }
 }
 
-/* From the last block to the first; a block that ends before all that was found holds nothing
- * better. What was found is looked through once for as many rows as there are keys. */
+/* Searches from the last block to the first. It skips blocks that end before the least of the ends
+ * found so far. Computing that least end costs a pass over all keys: it is done once per so many
+ * rows. */
 static void search_ends(struct ends_search *x, const struct set *s)
 {
     int64_t least_ns = INT64_MIN;
@@ -139,7 +140,7 @@ static void search_ends(struct ends_search *x, const struct set *s)
     }
 }
 
-/* Ends before a time; INT64_MIN: there is no such time. */
+/* Searches ends before ns; INT64_MIN: there is no such end. */
 static struct ends ends_before(int64_t ns)
 {
     return (struct ends){ns == INT64_MIN ? ns : ns - 1, INT64_MIN};
@@ -152,7 +153,7 @@ static struct ends ends_of(const struct set *s, const struct segment_starts *sta
     return ends_before(starts->last_ns);
 }
 
-/* What is searched for each key of a group; *ends stays NULL where the group has no figures of its
+/* Sets up the search for each key of a group; *ends stays NULL if the group gets no figures of its
  * own. */
 static bool group_ends(struct ends **ends, const struct set *s, const struct set_group *g,
                        struct err *e)
@@ -174,8 +175,8 @@ static struct segment_range range_of(const struct set *s, const struct segment_s
     return segment_range_single(starts, x->latest_ns);
 }
 
-/* The full range is that of all requests: a store that fails is measured for as long as it was
- * asked. */
+/* The full range covers failed requests too: a store that fails is measured for as long as requests
+ * were sent to it. */
 static struct segment_range ok_range_of(const struct set *s, const struct scan_part *p,
                                         const struct ends *x)
 {
@@ -200,13 +201,13 @@ static bool threads_new(struct segment_thread **threads, size_t n, struct err *e
     return true;
 }
 
-/* Index into s->threads of the thread that is `id` in a table. */
+/* Index into s->threads of a table's thread `id`. */
 static size_t thread_in_set(const struct set *s, const struct table *t, size_t id)
 {
     return s->n_scans == 1 ? id : table_thread_index(t, id);
 }
 
-/* All threads' range of the successful requests. */
+/* Finds the all-threads range of the successful requests. */
 static bool range_of_ok_threads(struct set *s, struct err *e)
 {
     s->ok = s->range;
@@ -333,8 +334,8 @@ void set_fini(struct set *s)
 
 /* ---- Totals ---- */
 
-/* A total is what one slice gets, its range. It begins as the sum over all successful requests, as
- * if they lay within; those that do not are then taken out and added in part. */
+/* The amounts within a range. A total starts as the sum over all successful requests. Those that
+ * are not wholly within are then subtracted, and their part in the range is added. */
 struct total {
     struct slice_amounts sum;
     int64_t full_ops, partial_ops, partial_ended;
@@ -390,7 +391,7 @@ static struct throughput throughput_of(const struct total *x, const struct segme
     };
 }
 
-/* Narrows the range within which nothing has to be corrected. */
+/* Narrows *inner, in which requests need no correction, to its part in *ok. */
 static void narrow(struct segment_range *inner, const struct segment_range *ok)
 {
     if (!segment_range_usable(ok))
@@ -399,7 +400,7 @@ static void narrow(struct segment_range *inner, const struct segment_range *ok)
     inner->end_ns = int64_min(ok->end_ns - 1, inner->end_ns);
 }
 
-/* As they begin; *totals stays NULL where the group has no figures of its own. */
+/* Sets up the totals before correction; *totals stays NULL if the group gets no figures. */
 static bool group_totals(struct total **totals, const struct set_group *g,
                          struct segment_range *inner, struct err *e)
 {
@@ -451,7 +452,7 @@ static bool choose_grid(struct set *s, int64_t segment_ns, bool by_total, struct
                                   : s->all.last_end_ns - scan_part_first_start_ns(&s->all));
     s->segment_ns = segment_ns;
     if (!segment_range_usable(&s->range)) {
-        /* An empty grid after all requests: what it leaves out counts as before. */
+        /* The grid is empty and after all requests: all of them count as before it. */
         segment_grid_init(&s->grid, INT64_MAX, segment_ns, 0);
         return true;
     }
@@ -475,7 +476,8 @@ static void finish_group(const struct set_group *g, const struct names *names,
         };
 }
 
-/* Counts the successful requests inside the range: those of each scan less those near its edges. */
+/* Counts the successful requests inside the range: all of a scan minus those outside, which are
+ * near its edges. */
 static void count_inside(struct set *s)
 {
     s->n_inside = s->all.n - s->all.n_errors;

@@ -14,13 +14,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The hosts (or clients) of a set, each with its share; arrays by key. */
+/* The hosts (or clients) of a set and their shares; arrays by key. */
 struct set_group {
     struct group_keys keys;
     struct scan_part *parts;
-    struct segment_range *ok;    /* active ranges of the successful */
+    struct segment_range *ok;    /* active ranges of the successful requests */
     int64_t *n_inside;           /* successful requests inside the set's range `ok` */
-    struct host_result *results; /* borrowed: where they go, `stride` bytes apart; NULL: none */
+    struct host_result *results; /* borrowed: output, one every `stride` bytes; NULL: none wanted */
     size_t stride;
 };
 
@@ -34,12 +34,12 @@ struct set {
     const struct scan *const *scans; /* borrowed, by table */
     size_t n_scans;
     enum range_kind kind; /* not RANGE_AUTO */
-    bool with_groups;     /* ranges, totals and segments of each host and client too */
+    bool with_groups;     /* each host and client gets ranges, totals and segments */
 
     struct scan_part all;
-    struct segment_thread *threads; /* of all scans together; ids of the table if there is one */
+    struct segment_thread *threads; /* of all scans; with one scan by the table's ids */
     size_t n_threads;
-    struct segment_range range, ok; /* active: of all requests; of the successful */
+    struct segment_range range, ok; /* active ranges: of all requests; of the successful */
     struct set_group hosts, clients;
 
     int64_t segment_ns;
@@ -51,27 +51,29 @@ struct set {
     struct segments segments; /* absent with fewer than two, or without a total */
 };
 
-/* Groups and active ranges. set_fini may be called in any case. */
+/* Fills groups and active ranges. Returns false if out of memory. set_fini may be called in any
+ * case. */
 bool set_init(struct set *s, const struct dataset *d, const struct scan *const *scans,
               size_t n_scans, enum range_kind kind, bool with_groups, struct err *e);
 void set_fini(struct set *s);
 
-/* Frees what the results need no longer: parts and ranges of the groups. After set_totals. */
+/* Frees what results no longer need: parts and ranges of the groups. Call it after set_totals. */
 void set_trim(struct set *s);
 
-/* The range in which all clients ran: the intersection of their single ranges, failed requests
- * included. */
+/* Finds the range in which all clients ran: the intersection of their single ranges, failed
+ * requests included. */
 bool set_common_client_range(const struct set *s, struct segment_range *r, struct err *e);
 
-/* Chooses the grid of segments of segment_ns (0: chosen by the duration of the set or, by_total, by
- * that of its total), adds up totals and what lies outside. Groups that have room for results get
- * all of these but the segments. */
+/* Chooses the grid of segments, computes totals, and adds up what lies outside. segment_ns 0: the
+ * length is chosen by the duration of the set or, if by_total, by that of its total. Groups with
+ * room for results get everything but the segments. */
 bool set_totals(struct set *s, int64_t segment_ns, bool by_total, struct err *e);
 
-/* Fills the segments of the set and of its groups. After set_totals. */
+/* Fills the segments of the set and of its groups. Call it after set_totals. */
 bool set_segments(struct set *s, struct err *e);
 
-/* Fastest, median and slowest of the cells of a grid. order: room for g->n. */
+/* Finds the fastest, median and slowest cells of a grid. `order` is scratch space for g->n numbers.
+ */
 struct segments segments_of_cells(const struct segment_grid *g, const struct slice_amounts *cells,
                                   const struct throughput *total, uint32_t *order);
 

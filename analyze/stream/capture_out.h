@@ -26,20 +26,22 @@ struct capture_out {
     struct recwrite *writer; /* NULL until capture_out_start */
 };
 
-/* outfile_check of its path. */
+/* Checks the output path with outfile_check. False: *e says why it cannot be written. */
 bool capture_out_check(const struct capture_out_options *options, struct err *e);
 
-/* Opens the file. It must not be one of the captures to read, which the caller checks. */
+/* Opens the file. The caller has checked that it is none of the captures to read. False: *e says
+ * why; a terminal is refused. */
 bool capture_out_open(struct capture_out *c, const struct capture_out_options *options,
                       struct err *e);
 
-/* Begins the capture, compressed if that is asked for or the name ends in .zst. */
+/* Begins the capture, compressed if the options ask for it or the name ends in .zst. */
 bool capture_out_start(struct capture_out *c, bool intended, unsigned threads, struct err *e);
 
-/* Writes what is left and puts the file in its place. In either case *c is closed. */
+/* Writes what is left, renames the file to its final name and closes *c. False: *e says why; *c is
+ * closed, too. */
 bool capture_out_close(struct capture_out *c, struct err *e);
 
-/* Drops what was written. */
+/* Closes *c and removes what was written. */
 void capture_out_discard(struct capture_out *c);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Batches that are ready, and that wait to be filled again. */
+/* The most batches that wait for the caller, and that wait to be filled again. */
 #define MAX_READY 2
 #define MAX_FREE  2
 
@@ -18,7 +18,7 @@ struct feed {
     pthread_t thread;
     atomic_uint_least64_t n_read;
 
-    /* The thread's own. */
+    /* Used only by the reading thread. */
     struct reorder_batch *batch; /* being filled */
     size_t n_headers, n_blocks;  /* header lines so far; blocks handed over */
 
@@ -39,7 +39,7 @@ static bool changed_meanwhile(struct err *e)
     return err_set(e, CHANGED_MEANWHILE);
 }
 
-/* An empty batch. NULL: out of memory. */
+/* Returns an empty batch. NULL: out of memory. */
 static struct reorder_batch *take_free(struct feed *f, struct err *e)
 {
     pthread_mutex_lock(&f->lock);
@@ -52,7 +52,7 @@ static struct reorder_batch *take_free(struct feed *f, struct err *e)
     return b ? b : reorder_batch_new(f->options.input, e);
 }
 
-/* Hands the batch over. False: to be stopped. */
+/* Sorts the batch and queues it for the caller. False: feed_stop was called. */
 static bool hand_over(struct feed *f)
 {
     struct reorder_batch *b = f->batch;

@@ -15,13 +15,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Threads that read, of all inputs together. */
+/* The most threads that read, for all inputs together. */
 #define MAX_READING 8
 #define NS_PER_DAY  (INT64_C(86400) * 1000000000)
 
 /* ---- Reading them once ---- */
 
-/* All inputs are read twice. What reading says of a folder is left to it. */
+/* Refuses pipes, since all inputs are read twice, and files that are given twice. Leaves folders to
+ * the reader's own message. */
 static bool check_files(const char *const *paths, size_t n_paths, struct err *e)
 {
     struct stat st;
@@ -36,8 +37,8 @@ static bool check_files(const char *const *paths, size_t n_paths, struct err *e)
     return outfile_all_differ(paths, n_paths, e);
 }
 
-/* Clocks are told apart by s3load's comments, the closing one first, as it has seen more: how far
- * each server's clock is ahead of the recorder's. Servers that disagree widen the bracket. */
+/* Finds bounds of how far the servers' clocks are ahead of the recorder's, from a comment of
+ * s3load. If the servers disagree, the bounds hold for all of them. False: the comment has none. */
 static bool bracket_clock(const json_t *servers, int64_t *low_ns, int64_t *high_ns)
 {
     int64_t min_low = INT64_MAX, max_high = INT64_MIN;
@@ -59,11 +60,12 @@ static bool bracket_clock(const json_t *servers, int64_t *low_ns, int64_t *high_
         *low_ns = min_low;
         *high_ns = max_high;
     }
-    /* Beyond a day in all it is no clock. */
+    /* A clock that is off by more than a day is not believed. */
     return min_low <= max_high && min_low > -NS_PER_DAY && max_high < NS_PER_DAY;
 }
 
-/* The same of a rank's clock. False: out of memory. */
+/* Reads the clocks of the input's rank and servers from s3load's comments. Takes the closing
+ * comment first, which has more measurements. False: out of memory. */
 static bool read_clock(struct merge_input *in, struct err *e)
 {
     for (int closing = 1; closing >= 0; closing--) {
@@ -115,8 +117,7 @@ static bool read_input(struct merge_input *in, const struct recfile_options *how
     return true;
 }
 
-/* What all of the first pass have: inputs are read in parallel, each on as many threads as that
- * leaves. */
+/* The first pass. Inputs are read in parallel, and share the threads evenly. */
 struct pass {
     const struct merge_options *options;
     unsigned n_threads_each;
@@ -124,7 +125,7 @@ struct pass {
     uint64_t n_read, n_total; /* bytes of the files */
 };
 
-/* Of one input. */
+/* The first pass over one input. */
 struct reading {
     struct pass *pass;
     struct merge_input *input;
@@ -189,7 +190,7 @@ static bool read_inputs(struct merge *m, const struct merge_options *o, struct e
 
 /* ---- Threads ---- */
 
-/* Each section of an input, and each further input, begins above the threads before it. */
+/* Numbers the threads of each section and input above all threads before. */
 static bool number_threads(struct merge *m, struct err *e)
 {
     uint64_t top = 0;
@@ -215,7 +216,7 @@ static bool number_threads(struct merge *m, struct err *e)
 
 /* ---- Time ---- */
 
-/* By what they hold, not by name or place on the command line. */
+/* Compares two inputs by their contents, not by name or place on the command line. */
 static int compare_inputs(const void *a, const void *b, void *ctx)
 {
     const struct merge_input *inputs = ctx;
@@ -230,13 +231,13 @@ static int compare_inputs(const void *a, const void *b, void *ctx)
                    (p->survey.rows_hash < q->survey.rows_hash);
 }
 
-/* How long `in` runs together with at least one other. */
+/* Returns for how long input i runs together with at least one other. */
 static int64_t overlap_of(const struct merge *m, size_t i)
 {
     const struct merge_input *in = &m->inputs[i];
     int64_t covered_to = in->start_ns, overlap = 0;
 
-    /* by_time goes by start, so what is covered grows at its end. */
+    /* by_time is sorted by start, so the covered time grows only at its end. */
     for (size_t k = 0; k < m->n_inputs; k++) {
         const struct merge_input *other = &m->inputs[m->by_time[k]];
         if (other == in || !merge_has_rows(other))
@@ -272,7 +273,7 @@ static bool place_in_time(struct merge *m, struct err *e)
         m->common_start_ns = int64_max(m->common_start_ns, in->start_ns);
         m->common_end_ns = int64_min(m->common_end_ns, in->end_ns);
     }
-    if (m->n_rows == 0) { /* nothing has narrowed them */
+    if (m->n_rows == 0) { /* no input has narrowed the common time */
         m->common_start_ns = INT64_MAX;
         m->common_end_ns = INT64_MIN;
     }

@@ -1,5 +1,5 @@
-/* Several captures of one run to one: what they are and whether they belong together (merge.c),
- * what is to be said about them (merge_notes.c), and their rows in order of start (merge_write.c).
+/* Merges several captures of one run into one. merge.c checks whether they belong together,
+ * merge_notes.c finds what to tell about them, merge_write.c writes their rows in order of start.
  */
 #ifndef S3_ANALYZE_STREAM_MERGE_H
 #define S3_ANALYZE_STREAM_MERGE_H
@@ -14,10 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of rows that wait in memory for earlier ones. */
+/* The most bytes of rows that wait in memory for earlier rows. */
 #define MERGE_MAX_BYTES (64u << 20)
 
-/* --shift K=D: all times of the K-th input (from 1) move by D. */
+/* --shift K=D: adds D to all times of input K (from 1). */
 struct merge_shift {
     size_t input;
     int64_t by_ns;
@@ -26,7 +26,7 @@ struct merge_shift {
 struct merge_options {
     const struct merge_shift *shifts;
     size_t n_shifts;
-    bool force; /* merge inputs that do not overlap, or have some rows in common, too */
+    bool force; /* also merge inputs that do not overlap in time or that share rows */
     bool salvage;
     unsigned threads; /* of the first pass; 0: one per core */
     size_t max_bytes; /* 0: MERGE_MAX_BYTES */
@@ -37,18 +37,17 @@ struct merge_input {
     const char *path; /* borrowed */
     const char *name; /* the path's last part */
     struct survey survey;
-    uint64_t *thread_bases; /* offset of the threads, by section of the survey */
+    uint64_t *thread_bases; /* added to thread numbers, by section of the survey */
     uint64_t thread_top;    /* 1 + its highest thread in the result */
     int64_t shift_ns;
-    struct rank_clock clock; /* of a rank: all times are moved to the clock of rank 0, too */
-    /* By what its times become; only if it has rows. */
-    int64_t start_ns, end_ns;
-    int64_t overlap_ns; /* time in which at least one other input runs too */
-    /* Its servers' clock against its own, from the recorder's comment: ahead by clock_ns +- error.
-     */
+    struct rank_clock clock;  /* of a rank: all times are moved to the clock of rank 0 */
+    int64_t start_ns, end_ns; /* after both moves; only if it has rows */
+    int64_t overlap_ns;       /* time in which at least one other input runs, too */
+    /* The servers' clock is ahead of this input's by clock_ns +- clock_error_ns, as the recorder's
+     * comment says. */
     bool has_clock;
     int64_t clock_ns, clock_error_ns;
-    /* Rows that another input has too; found while writing. */
+    /* Rows that input duplicate_of has, too; counted while writing. */
     uint64_t n_duplicates;
     size_t duplicate_of;
 };
@@ -59,35 +58,36 @@ struct merge_note {
 };
 
 struct merge {
-    struct merge_input *inputs; /* in order of the command line, which numbers the threads */
+    struct merge_input *inputs; /* in the order of the command line; threads are numbered so */
     size_t n_inputs;
-    size_t *by_time; /* indices of inputs in an order that does not depend on it */
+    size_t *by_time; /* indices of inputs by start, whatever their order on the command line */
     bool has_intended;
     uint64_t n_rows;
-    int64_t start_ns, end_ns;               /* of all; start > end: no rows */
-    int64_t common_start_ns, common_end_ns; /* in which all run; start > end: never */
+    int64_t start_ns, end_ns;               /* of all inputs together; start > end: no rows */
+    int64_t common_start_ns, common_end_ns; /* while all inputs run; start > end: never */
     struct merge_note *notes;
     size_t n_notes;
 };
 
-/* Reads the inputs once. False if they cannot be merged: unreadable, the same rows twice, a thread
- * number past 2^32-1, or an input that overlaps with no other (unless forced). The caller calls
- * merge_free, on failure too; `paths` must live as long. */
+/* Reads the inputs once. False: they cannot be merged, and *e says why: an input is unreadable, two
+ * have the same rows, a thread number is past 2^32-1, or an input overlaps with no other (unless
+ * forced). The caller calls merge_free, after a failure, too; `paths` must live until then. */
 bool merge_plan(struct merge *m, const char *const *paths, size_t n_paths,
                 const struct merge_options *options, struct err *e);
 void merge_free(struct merge *m);
 
-/* Adds what a reader of the result should know: settings that differ, clocks that disagree. */
+/* Adds notes on what users of the result should know, such as settings that differ and clocks that
+ * disagree. False: out of memory. */
 bool merge_add_notes(struct merge *m, struct err *e);
 bool merge_add_note(struct merge *m, struct err *e, const char *code, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Reads the inputs again and writes all rows, below comments that say what went in. The writer has
- * the column `intended` if m->has_intended. */
+/* Reads the inputs again. Writes comments that describe them, then all rows. The writer must have
+ * the column `intended` if m->has_intended. False: *e says why. */
 bool merge_write(struct merge *m, const struct merge_options *options, struct recwrite *w,
                  struct err *e);
 
-/* What is added to times of the input about that one of its own. */
+/* Returns what to add to the input's times near at_ns, a time of its own clock. */
 static inline int64_t merge_moved_ns(const struct merge_input *in, int64_t at_ns)
 {
     return in->shift_ns - rank_clock_ahead(&in->clock, at_ns);

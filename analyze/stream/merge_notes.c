@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shares of an operation that differ by more, and mean sizes that do, are worth a note. */
+/* Larger differences in an operation's share, or in its mean size, are worth a note. */
 #define MIX_DIFFERENCE_PCT  5
 #define SIZE_DIFFERENCE_PCT 5
 
@@ -38,7 +38,7 @@ static __int128 magnitude(__int128 x)
     return x < 0 ? -x : x;
 }
 
-/* Clocks that differ from the first known one by more than both errors. */
+/* Notes clocks that differ from the first known one by more than both errors together. */
 static bool note_clocks(struct merge *m, struct err *e)
 {
     const struct merge_input *first = NULL;
@@ -51,8 +51,8 @@ static bool note_clocks(struct merge *m, struct err *e)
             first = in;
             continue;
         }
-        /* What is to be added to the times of `in`, beyond the shifts there are, which may be as
-         * large as times. */
+        /* What remains to be added to the times of `in`. Shifts may be as large as times, so 64
+         * bits are not enough. */
         __int128 skew_ns = ((__int128)in->clock_ns - merge_moved_ns(in, in->start_ns)) -
                            ((__int128)first->clock_ns - merge_moved_ns(first, first->start_ns));
         __int128 shift_ns = in->shift_ns + skew_ns;
@@ -100,7 +100,7 @@ static bool has_word(const char *line, struct word wanted)
     return false;
 }
 
-/* The file that a recorder writes differs always. */
+/* Whether a word may differ without a note: the name of the recorder's output always differs. */
 static bool is_uninteresting(struct word w)
 {
     static const char name[] = "--benchdata=";

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is decompressed of an input at a time. The more, the less often its window comes back to a
- * cache that others have filled; but each input takes four times that of memory. */
+/* Bytes of an input that are decompressed at a time. With larger chunks, its window returns less
+ * often to a cache that other inputs have filled; but an input takes four times that in memory. */
 #define CHUNK_BYTES      (2u << 20)
 #define MANY_INPUTS      17
 #define MANY_CHUNK_BYTES (256u << 10)
@@ -20,14 +20,14 @@
 /* An input that shares this many of its rows with another is taken for a copy. */
 #define MAX_DUPLICATES_PCT 1
 
-/* A run of merge_write. */
+/* The state of merge_write. */
 struct writing {
     struct merge *m;
     struct feed **feeds;
-    size_t *next_block; /* by input: blocks that were taken */
+    size_t *next_block; /* by input: blocks taken so far */
     struct reorder *reorder;
     struct recwrite *w;
-    /* The row before, for finding duplicates. */
+    /* The row written last, for finding duplicates. */
     char *last;
     size_t cap_last;
     uint32_t n_last;
@@ -66,7 +66,7 @@ static json_t *provenance(const struct merge_input *in)
     return NULL;
 }
 
-/* What went in, and below it the input's own comments. */
+/* Writes a comment that describes the input, then the input's own comments. */
 static bool put_comments(struct recwrite *w, const struct merge_input *in, struct err *e)
 {
     static const char schema[] = "s3analyze/merge/1 ";
@@ -74,7 +74,7 @@ static bool put_comments(struct recwrite *w, const struct merge_input *in, struc
     const struct survey *s = &in->survey;
     json_t *o = provenance(in);
 
-    /* Into memory of ours: jansson's own buffer loses bytes if it cannot grow. */
+    /* Writes to our own buffer: jansson's loses bytes if it cannot grow. */
     size_t n = json_dumpb(o, NULL, 0, JSON_COMPACT);
     char *line;
     bool ok = mem_new(&line, n_schema + n, e) &&
@@ -94,7 +94,7 @@ static bool put_comments(struct recwrite *w, const struct merge_input *in, struc
 
 /* ---- Rows ---- */
 
-/* The earliest start that the input may still give, once `taken` blocks of it were taken. */
+/* Returns the earliest start among the rows that remain after `taken` blocks of the input. */
 static int64_t earliest(const struct merge_input *in, size_t taken)
 {
     int64_t ns = in->survey.blocks[taken].first_start_ns;
@@ -102,7 +102,7 @@ static int64_t earliest(const struct merge_input *in, size_t taken)
     return ns + merge_moved_ns(in, ns);
 }
 
-/* Makes each block's first start that of all blocks from there on. */
+/* Sets each block's first start to the earliest one of this block and all after it. */
 static void prepare_blocks(struct survey *s)
 {
     for (size_t i = s->n_blocks; i-- > 1;)
@@ -110,7 +110,7 @@ static void prepare_blocks(struct survey *s)
             s->blocks[i - 1].first_start_ns = s->blocks[i].first_start_ns;
 }
 
-/* The input that may still give the earliest row; n_inputs: none gives any. */
+/* Returns the input whose remaining rows may begin earliest; n_inputs: no rows remain. */
 static size_t earliest_input(const struct writing *g, int64_t *start_ns)
 {
     const struct merge *m = g->m;
@@ -138,7 +138,7 @@ static bool says_the_same(const struct writing *g, const struct reorder_row *row
     return n == (size_t)(g->last + g->n_last - q) && memcmp(p, q, n) == 0;
 }
 
-/* Rows that say the same are neighbours. Counts those of different inputs. */
+/* Counts equal rows of different inputs; they come one after the other. */
 static bool watch_duplicates(struct writing *g, const struct reorder_row *row, struct err *e)
 {
     if (row->start_ns == g->last_start_ns && row->input != g->last_input &&
@@ -158,7 +158,7 @@ static bool watch_duplicates(struct writing *g, const struct reorder_row *row, s
     return true;
 }
 
-/* Writes the rows that no later one can come before. */
+/* Writes the rows that start before bound_ns, or all. */
 static bool write_ready(struct writing *g, int64_t bound_ns, bool all, struct err *e)
 {
     struct reorder_row row;
@@ -210,7 +210,7 @@ static bool write_rows(struct writing *g, struct progress *progress, struct err 
     }
 }
 
-/* Refuses, unless forced, an input that is part of another. */
+/* Refuses an input whose rows another one has, too, unless forced. */
 static bool judge_duplicates(struct merge *m, bool force, struct err *e)
 {
     for (size_t i = 0; i < m->n_inputs; i++) {

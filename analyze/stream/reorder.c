@@ -1,5 +1,5 @@
-/* A heap of sorted runs, by their next row. A run is a batch in memory, or a stretch of the
- * temporary file. */
+/* Keeps a heap of sorted runs, ordered by their next row. A run is a batch in memory or a part of
+ * the temporary file. */
 #include "analyze/stream/reorder.h"
 
 #include "analyze/base/tempfile.h"
@@ -22,8 +22,8 @@ struct spilled {
 struct run {
     struct reorder_row row;      /* the next one */
     struct reorder_batch *batch; /* NULL: in the file */
-    size_t next;                 /* row of the batch */
-    uint64_t at, end;            /* what is left in the file, behind what is in the buffer */
+    size_t next;                 /* index of the batch's row after `row` */
+    uint64_t at, end;            /* the part of the file that is not in the buffer yet */
     char *buffer;
     size_t n_buffer, cap_buffer, used;
 };
@@ -62,7 +62,7 @@ static __attribute__((noinline)) int compare_texts(const char *a, uint32_t n_a, 
     if (c == 0 && n == m) {
         n = (size_t)(p - a);
         m = (size_t)(q - b);
-        if (n == m) /* numbers of as many digits */
+        if (n == m) /* numbers with the same number of digits */
             return memcmp(a, b, n);
     }
     return c ? c : n < m ? -1 : n > m;
@@ -184,7 +184,7 @@ static bool append(struct reorder *r, const void *p, size_t n, struct err *e)
     return true;
 }
 
-/* Makes n bytes ready in the run's buffer, from `used` on. */
+/* Makes sure that the run's buffer has n bytes from `used` on. */
 static bool fill(const struct reorder *r, struct run *run, size_t n, struct err *e)
 {
     size_t left = run->n_buffer - run->used;
@@ -223,14 +223,14 @@ static void run_free(struct reorder *r, struct run *run)
     free(run);
 }
 
-/* Rows of other runs come first, mostly: time enough to bring this one into the cache. */
+/* Prefetches a row. Rows of other runs usually come first, which leaves time for it. */
 static inline void prefetch(const char *text, uint32_t n)
 {
     for (uint32_t i = 0; i < n && i < PREFETCH_BYTES; i += 64)
         __builtin_prefetch(text + i);
 }
 
-/* Moves on to the run's next row. *found false: there is none. */
+/* Goes to the run's next row. *found false: there are no more. */
 static inline bool run_next(const struct reorder *r, struct run *run, bool *found, struct err *e)
 {
     struct reorder_batch *b = run->batch;
@@ -259,7 +259,7 @@ static inline bool run_next(const struct reorder *r, struct run *run, bool *foun
     return true;
 }
 
-/* Moves the first run of the heap on, and drops it at its end. */
+/* Goes to the next row of the heap's first run; drops the run at its end. */
 static bool advance(struct reorder *r, struct heap *h, struct err *e)
 {
     struct run *run = h->v[0];
@@ -276,7 +276,7 @@ static bool advance(struct reorder *r, struct heap *h, struct err *e)
     return true;
 }
 
-/* The first row was handed out: moves on. */
+/* Goes past the row that reorder_next handed out, if any. */
 static bool settle(struct reorder *r, struct err *e)
 {
     bool taken = r->taken;
@@ -324,7 +324,7 @@ static bool write_rows(struct reorder *r, struct heap *h, struct err *e)
     return ok;
 }
 
-/* Adds what was written from `begin` on as a run. */
+/* Adds the part of the file from `begin` on as a run. */
 static bool add_file_run(struct reorder *r, uint64_t begin, struct err *e)
 {
     struct run *run;

@@ -43,7 +43,7 @@ void rowfilter_fini(struct rowfilter *f)
     names_fini(&f->clients);
 }
 
-/* Judges a name that is seen for the first time. */
+/* Decides whether the filter means a new name. */
 static bool judge(struct rowfilter_names *names, uint32_t id, struct err *e)
 {
     const char *name = names->seen.strings[id].p;
@@ -51,7 +51,7 @@ static bool judge(struct rowfilter_names *names, uint32_t id, struct err *e)
     if (!mem_room(&names->is_meant, names->seen.cap, e))
         return false;
     bool is_exact = strcmp(name, names->wanted) == 0;
-    /* Exact names go before globs; but rows of others may have been kept already. */
+    /* An exact name goes before a glob, but rows that match the glob may have been kept already. */
     if (is_exact && names->has_others)
         return err_set(
             e,

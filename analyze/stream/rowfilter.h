@@ -1,4 +1,4 @@
-/* Which rows to keep, while they stream by: what load_filter says, without a dataset. */
+/* Applies a load_filter to rows as they are read, without a dataset. */
 #ifndef S3_ANALYZE_STREAM_ROWFILTER_H
 #define S3_ANALYZE_STREAM_ROWFILTER_H
 
@@ -10,14 +10,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The names of one kind, and which of them are meant. */
+/* The names of hosts or clients seen so far, and which of them the filter means. */
 struct rowfilter_names {
     const char *kind;   /* "host" */
     const char *wanted; /* exact name, else glob; NULL: all */
     struct intern seen;
-    bool *is_meant; /* by id in `seen` */
-    bool has_exact; /* the wanted name itself was seen: others are not meant */
-    bool has_others;
+    bool *is_meant;  /* by id in `seen` */
+    bool has_exact;  /* `wanted` itself was seen, so it is no glob and means no other name */
+    bool has_others; /* another name was seen that `wanted` matches as a glob */
 };
 
 struct rowfilter {
@@ -29,15 +29,15 @@ struct rowfilter {
     int64_t from_ns, to_ns; /* starts in [from, to) */
 };
 
-/* run_start_ns: what relative times count from. `filter` must outlive *f. */
+/* Relative times count from run_start_ns. `filter` must outlive *f. */
 void rowfilter_init(struct rowfilter *f, const struct load_filter *filter, int64_t run_start_ns);
 void rowfilter_fini(struct rowfilter *f);
 
-/* Sets *keep for a row. False: *e is filled. */
+/* Sets *keep for a row. False: *e says why it cannot. */
 bool rowfilter_row(struct rowfilter *f, const struct record *r, bool *keep, struct err *e);
 
-/* At the end: false, with the known ones listed, if an operation, host or client that was asked for
- * was in no row. */
+/* Call this after the last row. False: no row had one of the operations, the host or the client of
+ * the filter; *e lists the known ones. */
 bool rowfilter_check(const struct rowfilter *f, struct err *e);
 
 #endif

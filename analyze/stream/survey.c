@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a row takes beside its texts, roughly. */
+/* Rough size of a row without its texts. */
 #define ROW_BYTES 150
 
-/* Indices or ids of the names that requests are grouped by. */
+/* The ids of the names by which requests are grouped. */
 struct key {
     uint32_t op, host, client;
 };
@@ -22,11 +22,11 @@ struct numbers {
     size_t n, cap; /* cap: a power of two, or 0 */
 };
 
-/* Rows of a part of the file, summed up by group. */
+/* Sums of the rows of a part of the file, by group. */
 struct unit {
     struct intern ops, hosts, clients, keys;
     struct survey_sum *sums; /* by id in `keys` */
-    struct key last;         /* of the last row: most rows share its names */
+    struct key last;         /* names of the last row, which most rows share */
     uint64_t n_rows, rows_hash;
     struct numbers threads;
     uint32_t top_thread;
@@ -38,7 +38,7 @@ struct surveyor {
     struct survey *s;
     bool with_blocks;
     struct intern ops, hosts, clients, keys;
-    struct numbers threads; /* with the section in the upper half */
+    struct numbers threads; /* section << 32 | thread */
 };
 
 static void sum_add(struct survey_sum *to, const struct survey_sum *s)
@@ -113,7 +113,7 @@ static void unit_free(void *ctx, void *unit)
     free(u);
 }
 
-/* Id of s; `last` is tried first. */
+/* Returns the id of s; tries `last` first. */
 static inline uint32_t id_of(struct intern *t, struct slice s, uint32_t last)
 {
     if (last < t->n && t->strings[last].n == s.n && memcmp(t->strings[last].p, s.p, s.n) == 0)
@@ -121,7 +121,7 @@ static inline uint32_t id_of(struct intern *t, struct slice s, uint32_t last)
     return intern_add(t, s);
 }
 
-/* The sum that the row belongs to. NULL: out of memory. */
+/* Returns the sum of the row's group. NULL: out of memory. */
 static inline struct survey_sum *sum_of(struct unit *u, const struct record *r)
 {
     struct key k = {id_of(&u->ops, r->op, u->last.op), id_of(&u->hosts, r->endpoint, u->last.host),
@@ -155,7 +155,7 @@ static uint64_t row_hash(const struct record *r)
         slice_hash(r->op),         slice_hash(r->client), slice_hash(r->endpoint),
         slice_hash(r->file),       slice_hash(r->error),
     };
-    /* Captures carry the hash from machine to machine. */
+    /* Merged captures contain the hash, so it must be the same on every machine. */
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         parts[i] = htole64(parts[i]);
     return intern_hash(parts, sizeof parts);
@@ -208,7 +208,7 @@ static bool unit_rows(void *ctx, void *unit, const struct record *rows, size_t n
 
 /* ---- Commit: one thread at a time ---- */
 
-/* Adds a unit's group to that of the same names. */
+/* Adds a group of the unit to the survey's group with the same names. */
 static bool commit_group(struct surveyor *y, const struct unit *u, uint32_t id)
 {
     struct survey *s = y->s;
@@ -301,8 +301,8 @@ static int by_name(const void *a, const void *b)
     return strcmp(p->name, q->name);
 }
 
-/* Makes sorted parts of the names, and adds up the groups; offset: of the group's member that says
- * which part it belongs to. The member becomes an index into the sorted parts. */
+/* Makes parts from the names, sorts them, and adds up their groups. `offset` is that of `op`,
+ * `host` or `client` in struct survey_group; this member becomes an index into the sorted parts. */
 static bool make_parts(struct survey *s, struct survey_parts *parts, struct intern *names,
                        size_t offset)
 {
@@ -319,7 +319,7 @@ static bool make_parts(struct survey *s, struct survey_parts *parts, struct inte
     }
     if (!mem_new(&at, parts->n, NULL))
         return false;
-    /* Each name's place after sorting, found through the id that its sum holds meanwhile. */
+    /* Finds each name's place after sorting; meanwhile sum.n holds its id. */
     for (size_t i = 0; i < parts->n; i++)
         parts->v[i].sum.n = i;
     qsort(parts->v, parts->n, sizeof *parts->v, by_name);
@@ -390,7 +390,7 @@ const struct survey_part *survey_find(const struct survey_parts *parts, const ch
 
 /* ---- Comments ---- */
 
-/* What stands behind "# PREFIX " in the line; NULL: another line. */
+/* Returns the text after "# PREFIX " in the line; NULL: the line does not begin so. */
 static const char *behind(const char *line, const char *prefix)
 {
     size_t n = strlen(prefix);

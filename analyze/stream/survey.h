@@ -1,5 +1,5 @@
-/* What a capture holds, found in one pass and in memory that does not grow with its rows: for
- * `info`, and to look before `cat` and `merge` write. */
+/* Finds out what a capture holds, in one pass and in memory that hardly grows with its rows. `info`
+ * shows it; `cat` and `merge` need it before they write. */
 #ifndef S3_ANALYZE_STREAM_SURVEY_H
 #define S3_ANALYZE_STREAM_SURVEY_H
 
@@ -15,11 +15,11 @@
 #define SURVEY_BLOCK_ROWS    512
 #define SURVEY_BLOCK_BYTES   (256u << 10)
 
-/* Some requests: those of an operation, a host, a client, or of one triple of them. */
+/* Sums over the requests of an operation, a host, a client or a group. */
 struct survey_sum {
     uint64_t n, n_errors;
-    __int128 n_bytes;                    /* of the successful */
-    int64_t min_bytes, max_bytes;        /* of the successful; min > max: none */
+    __int128 n_bytes;                    /* of successful requests */
+    int64_t min_bytes, max_bytes;        /* of successful requests; min > max: none */
     int64_t first_start_ns, last_end_ns; /* first > last: none */
 };
 
@@ -50,7 +50,7 @@ struct survey_section {
     uint32_t top_thread; /* the highest number; 0 without rows */
 };
 
-/* Successive rows: at most SURVEY_BLOCK_ROWS, and not many more bytes than SURVEY_BLOCK_BYTES. */
+/* A block of successive rows: at most SURVEY_BLOCK_ROWS, and about SURVEY_BLOCK_BYTES at most. */
 struct survey_block {
     uint32_t n_rows;
     int64_t first_start_ns;
@@ -58,37 +58,37 @@ struct survey_block {
 
 struct survey {
     struct recfile_info info;
-    struct survey_sum sum;                   /* of all */
+    struct survey_sum sum;                   /* of all requests */
     struct survey_parts ops, hosts, clients; /* sorted by name */
-    struct survey_group *groups;             /* in no order */
+    struct survey_group *groups;             /* in no particular order */
     size_t n_groups;
     struct survey_section *sections;
     size_t n_sections;
     uint64_t n_threads;
     struct keptlines comments; /* lines with their '#' */
-    /* Only if asked for: the rows in pieces, in order of the file, and a hash of what they say, but
-     * for their thread and idx. The order of rows does not change it. */
+    /* Only with_blocks: the blocks in file order, and a hash of all rows without their thread and
+     * idx. The hash does not depend on the order of rows. */
     struct survey_block *blocks;
     size_t n_blocks;
     uint64_t rows_hash;
 };
 
-/* Reads the capture. The caller calls survey_free, on failure too. */
+/* Reads the capture at `path`. False: *e says why. The caller calls survey_free in any case. */
 bool survey_read(struct survey *s, const char *path, const struct recfile_options *options,
                  bool with_blocks, struct err *e);
 void survey_free(struct survey *s);
 
-/* The part of that name; NULL: none. */
+/* Returns the part called `name`; NULL: there is none. */
 const struct survey_part *survey_find(const struct survey_parts *parts, const char *name);
 
-/* How many captures were merged to this one, by its comments; 0: it is as it was recorded. */
+/* Returns how many captures were merged into this one, by its comments; 0: it was not merged. */
 size_t survey_n_merged(const struct survey *s);
 
-/* The JSON text of s3load's first comment ("# s3load/1 {...}"), or of the last one, which closes a
- * whole capture; NULL: none, or it was merged. */
+/* Returns the JSON text of s3load's first comment ("# s3load/1 {...}"), or with `closing` of its
+ * last. NULL: there is none, or the capture was merged. */
 const char *survey_s3load_json(const struct survey *s, bool closing);
 
-/* The comment that tells the recorder's command line, without "# "; NULL: none. */
+/* Returns the comment with the recorder's command line, without "# "; NULL: none. */
 const char *survey_command_line(const struct survey *s);
 
 #endif

@@ -18,7 +18,7 @@ static void add(struct survey_sum *to, const struct sums_part *p)
     to->last_end_ns = int64_max(to->last_end_ns, p->end_ns);
 }
 
-/* Adds to the part of that name, which is found where the last operation had it, or is new. */
+/* Adds p to the part called `name`, which is made if it is new. The parts stay sorted by name. */
 static bool add_part(struct survey_parts *to, const char *name, const struct sums_part *p,
                      struct err *e)
 {
@@ -44,7 +44,8 @@ static bool add_parts(struct survey_parts *to, const struct sums_parts *from, st
     return ok;
 }
 
-/* Of one run, as comments; an opening one, which is sorted behind the closing one, comes first. */
+/* Adds the JSON of s3load as comments, if it is from one run. `said` has the closing one before the
+ * opening one, so this goes backwards. */
 static bool add_comments(struct survey *s, const struct lineset *said, struct err *e)
 {
     bool ok = true;

@@ -1,4 +1,4 @@
-/* What a file of sums holds, as of a capture. */
+/* Describes a file of sums in the form of a survey. */
 #ifndef S3_ANALYZE_STREAM_SURVEY_SUMS_H
 #define S3_ANALYZE_STREAM_SURVEY_SUMS_H
 
@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-/* Sizes, lines and frames are those of rows, and 0 here. The caller calls survey_free, on failure
- * too. */
+/* Fills *s from the sums. A file of sums has no rows, so sizes, lines and frames are 0. False: *e
+ * says why. The caller calls survey_free in any case. */
 bool survey_sums(struct survey *s, const struct sums *sums, const char *path, struct err *e);
 
 #endif

@@ -141,7 +141,7 @@ static bool values_add(struct sums_values *to, const struct sums_values *from, s
 
 /* ---- Seconds ---- */
 
-/* Makes room for the seconds first_s .. end_s - 1 beside those that are there. */
+/* Makes room for the seconds first_s .. end_s - 1 in addition to those present. */
 static bool part_cover(struct sums_part *p, int64_t first_s, int64_t end_s, struct err *e)
 {
     if (p->n_seconds > 0) {
@@ -213,7 +213,8 @@ static bool part_take(void *to, void *from, struct err *e)
     return ok;
 }
 
-/* Sorts *n items of some size; `take` moves an item to the one before it that compares equal. */
+/* Sorts *n items of `size` bytes and joins equal ones: `take` moves an item into the equal one
+ * before it. */
 static bool join(void *items, size_t *n, size_t size, int (*compare)(const void *, const void *),
                  bool (*take)(void *to, void *from, struct err *e), struct err *e)
 {
@@ -302,7 +303,7 @@ static bool check_parts(const struct sums_parts *parts, size_t *n_seconds, struc
     return true;
 }
 
-/* What is written can be read. */
+/* Checks the limits of the reader: what we write must be readable. */
 static bool check_limits(const struct sums *s, struct err *e)
 {
     size_t n_seconds = 0;

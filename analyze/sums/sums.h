@@ -1,10 +1,10 @@
-/* Sums of a run: what is kept of a capture whose single requests need not be kept
- * (docs/sums.md). Exact integers by second, host, client, operation and size class, and log-linear
- * histograms (libcommon/hist.h) of durations, times to first byte and rates.
+/* Sums of a run: what is kept of a capture when its single requests need not be kept
+ * (docs/sums.md). They are exact integers by second, host, client, operation and size class, and
+ * log-linear histograms (libcommon/hist.h) of durations, times to first byte and rates.
  *
- * All of it can be added: the sums of two captures together are those of the captures' merge, byte
- * for byte in the file. So nothing is kept that depends on all requests at once, such as a
- * percentile, or what lies within an active range that ends between two seconds. */
+ * All of it can be added: the sums of two captures added up equal the sums of the merged capture,
+ * byte for byte in the file. So nothing is kept that depends on all requests at once: no
+ * percentile, and nothing about an active range that ends between two seconds. */
 #ifndef S3_ANALYZE_SUMS_SUMS_H
 #define S3_ANALYZE_SUMS_SUMS_H
 
@@ -20,44 +20,44 @@
 #include <stdio.h>
 
 #define SUMS_SECOND_NS   INT64_C(1000000000)
-#define SUMS_MAX_SECONDS 4000000 /* of all parts together: 224 MB */
-#define SUMS_MICRO       1000000 /* objects by second are counted in millionths */
-#define SUMS_MILLI       1000    /* rates are counted in thousandths of a byte per second */
+#define SUMS_MAX_SECONDS 4000000 /* over all parts; 224 MB */
+#define SUMS_MICRO       1000000 /* objects by second are in millionths */
+#define SUMS_MILLI       1000    /* rates are in thousandths of a byte per second */
 
-/* A clock second. Bytes and objects of a request are spread over its time as those of segments are
- * (attribution_bytes_before), so that each request's parts add up to all of it. */
+/* A clock second. The bytes and objects of a request are spread over its time as over segments
+ * (attribution_bytes_before): its shares add up to all of it. */
 struct sums_second {
     int64_t n_started;       /* requests, failed ones too */
-    int64_t n_ended;         /* successful requests that ended in it */
-    int64_t n_failed;        /* failed ones that ended in it */
+    int64_t n_ended;         /* successful requests that ended in this second */
+    int64_t n_failed;        /* failed requests that ended in this second */
     int64_t n_bytes;         /* of successful requests */
-    int64_t n_micro_objects; /* likewise */
-    int64_t busy_ns;         /* time in it that requests ran for, all together */
-    int64_t ended_ns;        /* durations of n_ended, together */
+    int64_t n_micro_objects; /* of successful requests */
+    int64_t busy_ns;         /* time that requests ran in this second, summed */
+    int64_t ended_ns;        /* sum of the durations of the n_ended requests */
 };
 #define SUMS_N_COLUMNS 7
 
 /* Values of successful requests: how many fell into each bucket of hist.h. */
 struct sums_values {
-    struct moments moments; /* of rates n alone; the sum fits 63 bits, so the squares do 128 */
+    struct moments moments; /* rates: n alone; the sum fits 63 bits, so squares do 128 */
     int64_t min, max;       /* meaningless without values */
     size_t n_buckets;
     uint32_t *bucket; /* ascending */
     int64_t *count;   /* > 0 */
 };
 
-/* Some requests: all of an operation, or those of a host, a client, or a class of sizes. */
+/* Sums of some requests: all of an operation, or those of a host, a client or a size class. */
 struct sums_part {
-    char *name;        /* of the host or client; "" otherwise */
-    int64_t min_bytes; /* of a size class: its lower edge, one of analysis_size_edges */
+    char *name;        /* name of the host or client; else "" */
+    int64_t min_bytes; /* size class: its lower edge, one of analysis_size_edges */
     int64_t n_requests, n_errors;
-    int64_t n_bytes, n_objects;        /* of the successful */
-    int64_t start_ns, end_ns;          /* first start, last end, failed requests too */
+    int64_t n_bytes, n_objects;        /* of the successful requests */
+    int64_t start_ns, end_ns;          /* first start, last end; failed requests count */
     int64_t n_rated_bytes, n_rated_ns; /* of requests with bytes and a duration */
     struct sums_values duration, ttfb; /* ns */
     struct sums_values rate;           /* bytes per second of single requests, in thousandths */
-    int64_t first_s;                   /* the second that seconds[0] is, since 1970 */
-    size_t n_seconds;                  /* 0 of a size class */
+    int64_t first_s;                   /* the second of seconds[0], since 1970 */
+    size_t n_seconds;                  /* 0 for a size class */
     struct sums_second *seconds;
 };
 
@@ -66,24 +66,24 @@ struct sums_parts {
     size_t n;
 };
 
-/* Failed requests of one message to one host. */
+/* Failed requests with one message to one host. */
 struct sums_error {
     char *message, *host;
     int64_t n;
-    int64_t first_ns, last_ns; /* ends of the first and the last */
+    int64_t first_ns, last_ns; /* ends of the first and the last of them */
 };
 
-/* From when all threads have ended a request until one of them begins its last. */
+/* The time from when all threads have ended a request until one of them begins its last. */
 struct sums_range {
-    int64_t start_ns, end_ns; /* end < start: never */
+    int64_t start_ns, end_ns; /* end < start: there is none */
 };
 
 struct sums_op {
     char *op;
     int64_t n_threads;
     struct sums_range range;
-    int64_t min_bytes, max_bytes; /* sizes of the successful; min > max: there are none */
-    int64_t first_objects;        /* of the earliest request (the least of several) */
+    int64_t min_bytes, max_bytes; /* sizes of the successful requests; min > max: none */
+    int64_t first_objects;        /* of the earliest request; the least if several start then */
     struct sums_part all;
     struct sums_parts hosts, clients, sizes;
     struct sums_error *errors; /* by message, then host */
@@ -93,59 +93,62 @@ struct sums_op {
 
 struct sums {
     bool has_intended;
-    int64_t n_threads; /* of all operations */
+    int64_t n_threads; /* over all operations */
     struct sums_range range;
     struct sums_op *ops; /* by name */
     size_t n_ops;
-    struct lineset said; /* by s3load of its runs: JSON (analyze/data/recorded.h) */
+    struct lineset said; /* what s3load recorded about its runs: JSON (analyze/data/recorded.h) */
 };
 
 void sums_free(struct sums *s);
 
-/* Reads a file of sums. Strict: what does not add up is damage. False: *e says "FILE: path.to.key:
- * what is wrong". The caller calls sums_free in any case. */
+/* Reads a file of sums. Strict: a file whose sums do not add up is damaged. On failure *e says
+ * "FILE: path.to.key: what is wrong". The caller calls sums_free in any case. */
 bool sums_read(struct sums *s, const char *path, struct err *e);
 
-/* Writes it to f, compressed. Errors of writing stay in the FILE. False: *e says why. */
+/* Writes the sums to f, compressed. Write errors stay in the FILE. Returns false on other failures:
+ * *e says why. */
 bool sums_write(const struct sums *s, FILE *f, struct err *e);
 
-/* Drops all operations but the n that are named, in any case of letters; n = 0: keeps all. */
+/* Drops all operations except the n named ones (case does not matter); n = 0 keeps all. */
 void sums_keep(struct sums *s, const char *const *ops, size_t n);
 
-/* The sums of all requests of the dataset, on up to `threads` threads (0: one per core). False: a
- * sum past 63 bits, too many seconds, or out of memory. The caller calls sums_free in any case. */
+/* Adds up all requests of the dataset, on up to `threads` threads (0: one per core). Fails if a sum
+ * exceeds 63 bits, if there are too many seconds, or if out of memory. The caller calls sums_free
+ * in any case. */
 bool sums_of_dataset(struct sums *s, const struct dataset *d, unsigned threads, struct err *e);
 
-/* Adds `from`, which is empty afterwards. Threads count as different ones, as in a merge of
- * captures. False: as sums_of_dataset. */
+/* Adds `from`, which is empty afterwards. Its threads count as further threads, as in a merge of
+ * captures. Fails as sums_of_dataset does. */
 bool sums_merge(struct sums *to, struct sums *from, struct err *e);
 
-/* Analyses them as analysis_run does a dataset, by whole seconds: *a and *d, which stands for the
- * file at `path`, are filled, but what the sums do not tell is absent there (struct known). Of the
- * options, segment_ns (whole seconds) and range (not single) count. s must outlive both; the caller
- * calls analysis_free and dataset_free in any case. */
+/* Analyses s as analysis_run does a dataset, but by whole seconds. Fills *a, and *d, which stands
+ * for the file at `path`. Figures that sums lack are marked absent (struct known). Uses only these
+ * options: segment_ns (whole seconds) and range (not single). s must outlive both; the caller calls
+ * analysis_free and dataset_free in any case. */
 bool sums_analyze(struct analysis *a, struct dataset *d, const struct sums *s, const char *path,
                   const struct analysis_options *options, struct err *e);
 
-/* The sums of operation k of such an analysis. */
+/* Returns the sums of operation k of an analysis made by sums_analyze. */
 const struct sums_op *sums_op_of(const struct analysis *a, size_t k);
 
-/* analysis_series and analysis_series_on (analyze/analysis/analysis.h) of such an analysis, on a
- * grid of whole seconds. */
+/* Work as analysis_series and analysis_series_on (analyze/analysis/analysis.h), for an analysis
+ * made by sums_analyze. The grid is one of whole seconds. */
 bool sums_series(const struct analysis *a, int op, int host, struct series_row **rows, size_t *n,
                  struct err *e);
 
 bool sums_series_on(const struct analysis *a, int op, int host, const struct segment_grid *grid,
                     struct series_row **rows, size_t *n, struct err *e);
 
-/* Frees what such an analysis keeps; NULL: nothing. */
+/* Frees what sums_analyze keeps in the analysis; NULL: does nothing. */
 void sums_source_free(struct sums_source *s);
 
-/* The value of 0-based rank k < v->moments.n: the middle of its bucket, within the least and the
- * greatest value. Off by at most 0.05 %. */
+/* Returns the value of 0-based rank k < v->moments.n: the middle of its bucket, limited to min and
+ * max. Off by at most 0.05 %. */
 int64_t sums_value_at(const struct sums_values *v, int64_t k);
 
-/* The quantile of v->moments.n > 0 values (libcommon/quantile.h), as near as sums_value_at. */
+/* Returns a quantile of v->moments.n > 0 values (libcommon/quantile.h), as exact as sums_value_at.
+ */
 static inline int64_t sums_quantile(const struct sums_values *v, unsigned permille)
 {
     return sums_value_at(v, (int64_t)quantile_index((size_t)v->moments.n, permille));

@@ -1,4 +1,4 @@
-/* Sums of a run as an analysis, by whole seconds. */
+/* Makes an analysis of the sums of a run, by whole seconds. */
 #include "analyze/sums/sums.h"
 
 #include "analyze/conclude/conclude.h"
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Several parts as one: that of an operation, or of a host in several operations. */
+/* Several parts taken together: the part of one operation, or those of a host in several. */
 struct group {
     const char *name;              /* borrowed */
     const struct sums_part **part; /* n of them, borrowed */
@@ -27,15 +27,15 @@ struct group {
 struct groups {
     struct group *v; /* by name */
     size_t n;
-    const struct sums_part **part; /* of the first group, then of the next */
+    const struct sums_part **part; /* the parts of the first group, then those of the next */
 };
 
-/* What an analysis of sums is made of, and a series then. */
+/* The input of an analysis of sums; kept for the series. */
 struct sums_source {
     const struct sums *sums;
     const struct sums_op **ops; /* in the order of the analysis */
     struct segment_grid *grids; /* one per operation, then the total's; n = 0: no segments */
-    struct groups all, hosts;   /* of all operations; all: one group, unless there are no sums */
+    struct groups all, hosts;   /* of all operations; all: one group, or none without sums */
 };
 
 void sums_source_free(struct sums_source *s)
@@ -58,7 +58,8 @@ static int compare_names(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Groups the parts of hosts, or those of all requests, which have no name. */
+/* Groups the parts of hosts by name. Without by_host, makes one group of the operations' parts,
+ * which have no name. */
 static bool groups_init(struct groups *x, const struct sums *s, bool by_host, struct err *e)
 {
     size_t n = 0;
@@ -84,7 +85,7 @@ static bool groups_init(struct groups *x, const struct sums *s, bool by_host, st
 
 /* ---- Seconds ---- */
 
-/* Adds to `to` what a part has of [start, end), whole seconds. */
+/* Adds the seconds of a part in [start, end), both whole seconds, to `to`. */
 static void add_seconds(struct sums_second *to, const struct sums_part *p, int64_t start_ns,
                         int64_t end_ns)
 {
@@ -182,7 +183,7 @@ static bool fill_errors(struct operation *to, const struct sums_op *op, struct e
 
 /* ---- Operations ---- */
 
-/* The whole seconds of a range. */
+/* Narrows a range to whole seconds. */
 static struct segment_range whole_seconds(int64_t start_ns, int64_t end_ns)
 {
     int64_t start_s = start_ns / SUMS_SECOND_NS + (start_ns % SUMS_SECOND_NS > 0),
@@ -192,8 +193,8 @@ static struct segment_range whole_seconds(int64_t start_ns, int64_t end_ns)
     return (struct segment_range){start_s * SUMS_SECOND_NS, end_s * SUMS_SECOND_NS};
 }
 
-/* The active range of requests that ran from start_ns to end_ns, all threads of them in `threads`.
- */
+/* Returns the active range of requests that ran from start_ns to end_ns. `threads` is the range in
+ * which all their threads ran. */
 static struct segment_range active_range(const struct analysis *a, int64_t start_ns, int64_t end_ns,
                                          const struct sums_range *threads)
 {
@@ -222,7 +223,7 @@ static bool make_grid(struct segment_grid *g, const struct analysis *a,
     return true;
 }
 
-/* Bytes before and after the segments, and requests that end there. */
+/* Finds the bytes before and after the segments, and the requests that end there. */
 static struct outside outside_of(const struct group *g, const struct sums_part *all,
                                  const struct segment_grid *grid)
 {
@@ -253,7 +254,7 @@ static bool fill_host(struct host_result *h, const struct group *g,
     return fill_segments(&h->segments, g, grid, &h->throughput, e);
 }
 
-/* Hosts and clients; of one alone the figures are those of the operation. */
+/* Fills hosts and clients. The figures of a single one are those of the operation. */
 static bool fill_parties(struct operation *to, const struct sums_op *op,
                          const struct segment_range *range, const struct segment_grid *grid,
                          struct err *e)
@@ -279,8 +280,8 @@ static bool fill_parties(struct operation *to, const struct sums_op *op,
     return ok;
 }
 
-/* Successes are known by the second; where no request failed before the last such second, they
- * lasted until the first one did. */
+/* Finds when requests succeeded, to the second. If no request failed before the last second with a
+ * success, successes lasted until the first failure. */
 static struct coverage coverage_of(const struct operation *op, const struct sums_part *p)
 {
     struct coverage c = {op->start_ns, op->end_ns,    INT64_MAX, INT64_MIN, 0,
@@ -389,7 +390,7 @@ static bool course_of(struct course *c, const void *sums_source, size_t first, s
 
 /* ---- The analysis ---- */
 
-/* A dataset without rows that stands for the file. */
+/* Makes a dataset without rows that stands for the file. */
 static bool stand_in(struct dataset *d, const struct sums *s, const char *path, struct err *e)
 {
     struct stat st;
@@ -421,7 +422,7 @@ static int by_start(const void *a, const void *b)
     return strcmp(x->op, y->op);
 }
 
-/* Mixed operations stand in order of their names, others in that of their starts. */
+/* Orders mixed operations by name, others by start. */
 static bool set_order(struct analysis *a, struct sums_source *source, struct err *e)
 {
     const struct sums *s = source->sums;
@@ -514,7 +515,7 @@ const struct sums_op *sums_op_of(const struct analysis *a, size_t k)
     return a->sums->ops[k];
 }
 
-/* The parts that a series is of: of an operation or of all, and of one host or of all. */
+/* Returns the parts that a series adds up: of one operation or all, of one host or all. */
 static struct group group_of(const struct sums_source *source, int op, int host,
                              const struct sums_part **part)
 {
@@ -552,7 +553,7 @@ bool sums_series(const struct analysis *a, int op, int host, struct series_row *
     struct segment_grid grid = source->grids[op < 0 ? a->n_operations : (size_t)op];
 
     if (a->options.full_series && grid.length_ns > 0) {
-        /* On the segments' grid, if there is one, in both directions. */
+        /* Extend the segments' grid, if there is one, in both directions. */
         int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, length_ns = grid.length_ns;
         for (size_t i = 0; i < g.n; i++) {
             int64_t part_ns = g.part[i]->first_s * SUMS_SECOND_NS;

@@ -1,4 +1,4 @@
-/* The course of sums: what findings are found in. */
+/* Makes the course of a run from its sums. Findings are searched for in the course. */
 #include "analyze/sums/sums_internal.h"
 #include "analyze/findings/course_seconds.h"
 #include "libcommon/int64.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The hosts of an operation, or its clients. */
+/* Returns the hosts of an operation, or its clients. */
 static const struct sums_parts *parties_of(const struct sums_op *op, bool clients)
 {
     return clients ? &op->clients : &op->hosts;
@@ -25,7 +25,7 @@ static size_t index_of(const struct course_parties *p, const char *name)
     return at != NULL ? (size_t)(at - p->name) : SIZE_MAX;
 }
 
-/* The bin of second i of a part. */
+/* Returns the bin of second i of a part. */
 static size_t bin_of(const struct course *c, const struct sums_part *part, size_t i)
 {
     return course_bin(c, (part->first_s + (int64_t)i) * SUMS_SECOND_NS);
@@ -138,8 +138,8 @@ static bool fill_parties(struct course *c, struct course_parties *to,
 
 /* ---- Durations ---- */
 
-/* Which requests were sent from where to where is not known: each host is a place, each client
- * another. */
+/* Nobody knows which client sent requests to which host, so each host is a place of its own, and
+ * each client is another. */
 static bool make_places(struct course *c, struct err *e)
 {
     size_t n = c->n_places = c->hosts.n + c->clients.n;
@@ -164,7 +164,7 @@ static bool make_places(struct course *c, struct err *e)
            mem_cleared(&c->cells, c->n_ops * n * c->n_blocks, e);
 }
 
-/* The logarithm of the mean of each second stands for all that ended in it. */
+/* Counts all requests that ended in a second with the logarithm of their mean duration. */
 static void add_durations(struct course *c, size_t k, size_t place, const struct sums_part *p,
                           double *n, double *sum)
 {
@@ -195,7 +195,7 @@ static void fill_durations(struct course *c, const struct sums_op *const *ops)
         for (size_t i = 0; i < ops[k]->clients.n; i++)
             add_durations(c, k, c->hosts.n + index_of(&c->clients, ops[k]->clients.v[i].name),
                           &ops[k]->clients.v[i], &unused, &unused);
-        /* A mean of n durations is off by their coefficient of variation / sqrt(n), and so is its
+        /* A mean of n durations varies by their coefficient of variation / sqrt(n), and so does its
          * logarithm. */
         double sd = m->n > 1 ? moments_stddev(m) / fmax(moments_mean(m), 1) : 0;
         sd *= COURSE_LOG_ONE / M_LN2;
@@ -251,7 +251,7 @@ static void count_messages(struct course *c, const struct sums_op *const *ops)
         }
 }
 
-/* The errors of an operation at one of its hosts. */
+/* Adds the errors of an operation at one of its hosts. */
 static bool add_errors(struct course *c, size_t k, const struct sums_op *op,
                        const struct sums_part *host, struct err *e)
 {
@@ -288,7 +288,7 @@ static bool add_errors(struct course *c, size_t k, const struct sums_op *op,
     return ok;
 }
 
-/* Which client had which errors is known where all were of one kind. */
+/* Fills the errors of each client. They are known only if all errors have one message. */
 static void fill_errors_of_clients(struct course *c, const struct sums_op *const *ops)
 {
     for (size_t k = 0; c->clients.n > 1 && c->n_messages == 1 && k < c->n_ops; k++)
@@ -307,7 +307,7 @@ static bool fill_errors(struct course *c, const struct sums_op *const *ops, stru
         return false;
     for (size_t i = 0; i < c->n_messages; i++)
         c->messages[i].n = 0;
-    count_messages(c, ops); /* again, with those that are told apart no more */
+    count_messages(c, ops); /* again: rare messages are no longer told apart */
     for (size_t k = 0; k < c->n_ops; k++)
         for (size_t i = 0; i < ops[k]->hosts.n; i++)
             if (!add_errors(c, k, ops[k], &ops[k]->hosts.v[i], e))

@@ -5,10 +5,10 @@
 #include "analyze/findings/course.h"
 #include "analyze/read/aggfile.h"
 
-/* How a file of sums begins, so that it is found by its content. */
+/* The beginning of a file of sums, by which it is recognised. */
 #define SUMS_BEGINNING AGGFILE_SUMS "1\""
 
-/* The columns of struct sums_second, as the file calls them. */
+/* The names of the columns of struct sums_second in the file. */
 extern const char *const sums_columns[SUMS_N_COLUMNS + 1];
 
 static inline int64_t *sums_cell(struct sums_second *s, size_t column)
@@ -19,26 +19,26 @@ static inline int64_t *sums_cell(struct sums_second *s, size_t column)
     return cells[column];
 }
 
-/* Always false: *e says that a sum is past 63 bits. */
+/* Sets *e: a sum exceeds 63 bits. Always returns false. */
 bool sums_overflow(struct err *e);
 
-/* Adds all figures of `from`. */
+/* Adds all figures of `from` to `to`. */
 bool sums_part_add(struct sums_part *to, const struct sums_part *from, struct err *e);
 
 void sums_part_free(struct sums_part *p);
 
-/* Durations and times to first byte of a part. */
+/* Returns the durations and times to first byte of a part. */
 struct durations sums_durations(const struct sums_part *p);
 
-/* Fills what is said of an operation's requests. False: out of memory. */
+/* Fills the request statistics of an operation. Returns false if out of memory. */
 bool sums_requests(struct requests *r, const struct sums_op *op, struct err *e);
 
-/* Fills the course of n operations. False: out of memory. The caller calls course_fini in any case.
- */
+/* Fills the course of n operations. Returns false if out of memory. The caller calls course_fini in
+ * any case. */
 bool sums_course(struct course *c, const struct sums *s, const struct sums_op *const *ops, size_t n,
                  struct err *e);
 
-/* Sorts, and adds up what has the same name. */
+/* Sort, and join entries that compare equal. */
 int sums_compare_parts(const void *a, const void *b);
 int sums_compare_ops(const void *a, const void *b);
 bool sums_parts_join(struct sums_parts *parts, struct err *e);

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One file on its way. */
+/* A file being read. */
 struct reader {
     struct jsonpull p;
-    size_t n_seconds; /* of all parts so far */
+    size_t n_seconds; /* over all parts so far */
 };
 
 /* ---- Values ---- */
@@ -70,7 +70,7 @@ static void check_values(struct reader *r, struct sums_values *v, size_t n_bucke
         jsonpull_fail(&r->p, "min and max are not in the first and the last bucket");
 }
 
-/* Between what n values from min to max can add up to. */
+/* Checks that sum and squares are possible for n values from min to max. */
 static void check_moments(struct reader *r, const struct sums_values *v)
 {
     const struct moments *m = &v->moments;
@@ -187,7 +187,7 @@ static void check_seconds(struct reader *r, const struct sums_part *p)
 
 enum { SECONDS = 1, DURATION, TTFB, RATE, N_PART_KEYS };
 
-/* The keys of a part *p, of an operation too. */
+/* The keys of a part *p; an operation has them too. */
 #define PART_FIELDS(p)                                                                             \
     {"n_requests", .count = &(p)->n_requests}, {"n_errors", .count = &(p)->n_errors},              \
         {"n_bytes", .count = &(p)->n_bytes}, {"n_objects", .count = &(p)->n_objects},              \
@@ -200,7 +200,7 @@ enum { SECONDS = 1, DURATION, TTFB, RATE, N_PART_KEYS };
         "rate", .own = RATE, .optional = true                                                      \
     }
 
-/* The value of one of these. */
+/* Reads the value of one of these keys. */
 static void read_part_key(struct reader *r, int own, struct sums_part *p)
 {
     if (own == SECONDS)
@@ -230,7 +230,7 @@ static void check_part(struct reader *r, const struct sums_part *p, bool with_se
 
 /* ---- What parts add up to ---- */
 
-/* The durations, times to first byte or rates of all parts together. */
+/* True if the durations, times to first byte or rates (`offset`) of all parts add up to `all`. */
 static bool values_add_up(struct reader *r, const struct sums_parts *parts, size_t offset,
                           const struct sums_values *all)
 {
@@ -255,7 +255,8 @@ static bool values_add_up(struct reader *r, const struct sums_parts *parts, size
     return same;
 }
 
-/* The seconds of all parts together, each of which lies within `all`. */
+/* True if the seconds of all parts add up to `all`. The seconds of each part must lie within those
+ * of `all`. */
 static bool seconds_add_up(struct reader *r, const struct sums_parts *parts,
                            const struct sums_part *all)
 {
@@ -363,7 +364,7 @@ static void read_errors(struct reader *r, struct sums_op *op)
         read_error(r, x);
 }
 
-/* Some request begins or ends at each limit of a range. */
+/* Checks that a range lies within the time of the requests: one begins or ends at each limit. */
 static void check_range(struct reader *r, const struct sums_range *range, int64_t start_ns,
                         int64_t end_ns)
 {
@@ -462,7 +463,8 @@ static void read_recorded(struct reader *r, struct lineset *said)
     }
 }
 
-/* Each thread of the file has requests of one operation at least. */
+/* Checks the number of threads, each of which has requests of at least one operation, and the
+ * range. */
 static void check_file(struct reader *r, const struct sums *s)
 {
     int64_t least = 0, start_ns = INT64_MAX, end_ns = INT64_MIN;
@@ -504,7 +506,7 @@ static void read_file(struct reader *r, struct sums *s)
                 jsonpull_fail(&r->p, "'%.40s' is not known here, only s3analyze/sums/1", schema);
         }
     }
-    /* Sums of nothing have no range. */
+    /* A file without operations has no range. */
     for (size_t i = 0; i < 3; i++)
         fields[i].optional = s->n_ops == 0;
     jsonpull_need(&r->p, fields);

@@ -1,5 +1,5 @@
-/* Figures of requests from the sums of a run: those of docs/how-the-numbers-are-made.md, section 5,
- * as far as histograms tell. */
+/* Finds figures of requests (docs/how-the-numbers-are-made.md, section 5) from the sums of a run,
+ * as far as histograms tell them. */
 #include "analyze/model/fields.h"
 #include "analyze/requests/requests.h"
 #include "analyze/sums/sums_internal.h"
@@ -29,7 +29,8 @@ struct durations sums_durations(const struct sums_part *p)
     return (struct durations){times_of(&p->duration), times_of(&p->ttfb)};
 }
 
-/* The fastest come first: ranks count from the greatest. */
+/* Returns a quantile of the rates. Percentiles count from the fastest request, so ranks count from
+ * the greatest rate. */
 static double rate_at(const struct sums_values *v, unsigned permille)
 {
     size_t n = (size_t)v->moments.n;
@@ -63,7 +64,7 @@ static struct sized sized_of(const struct sums_part *p)
     return s;
 }
 
-/* Size classes, joined as those of a capture are. */
+/* Fills size classes, joined as in an analysis of a capture. */
 static bool fill_sizes(struct requests *r, const struct sums_op *op, struct err *e)
 {
     int64_t n_by_class[ANALYSIS_N_SIZES] = {0}, edges[ANALYSIS_N_SIZES + 1];

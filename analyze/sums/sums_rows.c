@@ -1,6 +1,5 @@
-/* The sums of a dataset. Rows are added up portion by portion, on several threads, and the
- * portions' sums are merged as those of captures are: whole numbers, so that neither portions nor
- * threads change a digit. */
+/* Adds up the sums of a dataset: portions of rows on several threads, whose sums are then merged
+ * like those of captures. All sums are integers, so neither portions nor threads change a digit. */
 #include "analyze/sums/sums.h"
 
 #include "analyze/requests/errors.h"
@@ -19,19 +18,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A portion is worth a thread's while; all of them are held until they are merged. */
+/* Smaller portions are not worth a thread. All portions are held until they are merged. */
 #define PORTION_MIN_ROWS (128 << 10)
 #define MAX_PORTIONS     16
 
-/* Some rows of one table. */
+/* Some rows of one table, added up by one task. */
 struct portion {
     const struct dataset *d;
     const struct table *t;
     size_t from, end;
     struct sums_op *op;
 
-    /* While it is added up: zeros between one part and the next. */
-    uint32_t *duration, *ttfb, *rate; /* how many values by bucket */
+    /* Scratch space, all zero between one part and the next. */
+    uint32_t *duration, *ttfb, *rate; /* numbers of values by bucket */
     struct sums_second *seconds;      /* from first_s on */
     int64_t first_s;
 };
@@ -51,7 +50,7 @@ static inline void count(uint32_t *by_bucket, struct extremes *x, int64_t v)
     x->max = int64_max(v, x->max);
 }
 
-/* Moves what was counted to where it goes. */
+/* Moves the counts to *to and clears them. */
 static bool take_counts(struct sums_values *to, uint32_t *by_bucket, const struct extremes *x,
                         const struct moments *moments, struct err *e)
 {
@@ -80,7 +79,7 @@ static bool take_counts(struct sums_values *to, uint32_t *by_bucket, const struc
 static inline void spread(struct portion *x, const struct attribution_request *r)
 {
     static const struct segment_grid seconds = {.length_ns = SUMS_SECOND_NS};
-    int64_t zero_ns = x->first_s * SUMS_SECOND_NS; /* all times below count from there */
+    int64_t zero_ns = x->first_s * SUMS_SECOND_NS; /* the times below count from here */
     const struct attribution_request t = {.start_ns = r->start_ns - zero_ns,
                                           .end_ns = r->end_ns - zero_ns};
     size_t first = (size_t)(t.start_ns / SUMS_SECOND_NS);
@@ -120,8 +119,8 @@ static bool take_seconds(struct sums_part *p, struct portion *x, struct err *e)
     return true;
 }
 
-/* Adds up n rows: row[0..n-1], or, where that is NULL, all n of the portion. What is local here no
- * store can alias. */
+/* Adds up n rows: row[0..n-1], or all n rows of the portion if row is NULL. Works on local
+ * variables, which no store can alias. */
 static bool fill_part(struct sums_part *p, struct portion *x, const uint32_t *row, size_t n,
                       bool with_seconds, struct err *e)
 {
@@ -191,7 +190,7 @@ static bool part_init(struct sums_part *p, const struct portion *x, enum divided
     return p->name != NULL || mem_none(e);
 }
 
-/* One host, client or size alone has the sums of all. */
+/* Copies the sums of all: a single host, client or size has the same. */
 static bool copy_all(struct sums_part *p, const struct portion *x, enum divided by, struct err *e)
 {
     if (!sums_part_add(p, &x->op->all, e))
@@ -224,7 +223,7 @@ static bool divide(struct portion *x, struct sums_parts *parts, enum divided by,
         mem_cleared(&parts->v, n_used, e) && (n_used == 1 || mem_new(&row, x->end - x->from, e));
     for (size_t i = x->from; ok && n_used > 1 && i < x->end; i++)
         row[csort_place(first, key_of(x, i, by))] = (uint32_t)i;
-    /* Without the pass above a key's rows begin one place further up. */
+    /* If the loop above did not run, the rows of a key begin one place further up. */
     const size_t *begin = n_used > 1 ? first : first + 1;
     for (size_t k = 0; ok && k < n_keys; k++) {
         if (begin[k + 1] == begin[k])
@@ -240,7 +239,7 @@ static bool divide(struct portion *x, struct sums_parts *parts, enum divided by,
     return ok && sums_parts_join(parts, e);
 }
 
-/* Finds what bounds all sums of the portion, and makes room for its seconds. */
+/* Checks that no sum of the portion can overflow, and makes room for its seconds. */
 static bool look(struct portion *x, struct err *e)
 {
     const struct table *t = x->t;
@@ -316,13 +315,13 @@ static bool do_portion(void *portion, struct err *e)
     return ok;
 }
 
-/* ---- What does not follow from portions ---- */
+/* ---- What portions cannot tell ---- */
 
 /* A table as a whole. */
 struct whole {
     const struct dataset *d;
     const struct table *t;
-    struct sums_op *op;             /* that of the first portion */
+    struct sums_op *op;             /* the operation of the first portion */
     struct segment_thread *threads; /* of the table; owned */
 };
 
@@ -367,7 +366,7 @@ static bool do_whole(void *whole, struct err *e)
     return fill_errors(w->op, w, e);
 }
 
-/* The range of all operations: a thread may run several of them. */
+/* Finds the range of all operations together: a thread may run several of them. */
 static bool fill_range(struct sums *s, const struct dataset *d, const struct whole *wholes,
                        struct err *e)
 {
@@ -393,7 +392,7 @@ static bool fill_range(struct sums *s, const struct dataset *d, const struct who
 
 /* ---- All of it ---- */
 
-/* Of what s3load said all that a file of sums can hold. */
+/* Keeps the lines that s3load recorded, except those too long for a file of sums. */
 static bool keep_said(struct lineset *to, const struct lineset *from, struct err *e)
 {
     bool ok = true;
@@ -445,7 +444,8 @@ bool sums_of_dataset(struct sums *s, const struct dataset *d, unsigned threads, 
     }
     for (size_t i = 0; ok && i < d->n_inputs; i++)
         ok = keep_said(&s->said, &d->inputs[i].said, e);
-    /* Portions meet in one operation, as do names that were not UTF-8 and have become the same. */
+    /* This joins the portions of an operation, and operations whose names were not UTF-8 and now
+     * are equal. */
     ok =
         ok && tasks_run(tasks, n, threads, e) && fill_range(s, d, wholes, e) && sums_ops_join(s, e);
     for (size_t k = 0; wholes != NULL && k < d->n_tables; k++)

@@ -8,9 +8,9 @@
 #include <inttypes.h>
 
 #define LEVEL      6
-#define MAX_DIGITS 40 /* of 128 bits, with a sign */
+#define MAX_DIGITS 40 /* of a 128-bit number with a sign */
 
-/* One document on its way. */
+/* A document being written. */
 struct writer {
     FILE *f;
     bool failed; /* out of memory */
@@ -21,7 +21,7 @@ static void put_key(struct writer *w, const char *key, bool is_first)
     fprintf(w->f, "%s\"%s\":", is_first ? "" : ",", key);
 }
 
-/* Most of a file is numbers, and printf would take half of the time to write it. */
+/* Writes a number. Most of a file is numbers, and printf would take half of the time. */
 static void put_number(struct writer *w, char before, bool is_negative, unsigned __int128 value)
 {
     char digits[MAX_DIGITS + 1];

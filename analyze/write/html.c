@@ -11,7 +11,7 @@
 
 #define REPLACEMENT "\xEF\xBF\xBD"
 
-/* What stands for the character that s begins with; NULL: itself. */
+/* Returns what to write for the character at s; NULL: the character itself. */
 static const char *stand_in(const char *s)
 {
     switch (*s) {
@@ -83,11 +83,11 @@ void html_element(FILE *f, const char *tag, const char *fmt, ...)
 
 struct embedded {
     FILE *to;
-    bool in_string, escaped; /* where the next byte stands; escaped: behind a backslash */
-    int n_held;              /* bytes of `separator` that may be the beginning of one */
+    bool in_string, escaped; /* state before the next byte; escaped: after a backslash */
+    int n_held;              /* bytes of `separator` that came last and are not written yet */
 };
 
-/* Of U+2028 and U+2029, which end a line of a script. */
+/* The first two bytes of U+2028 and U+2029, which end a line in a script. */
 static const unsigned char separator[] = {0xe2, 0x80};
 
 static void embed(struct embedded *j, unsigned char c)

@@ -6,25 +6,25 @@
 
 #include <stdio.h>
 
-/* Text, with every character that means something to HTML or XML escaped, what is no UTF-8 or
- * invisible replaced. */
+/* Writes text. Escapes characters that are special in HTML or XML; replaces invisible characters
+ * and bytes that are not UTF-8. */
 void html_text(FILE *f, const char *s);
 void html_textf(FILE *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Text between pieces of markup, which stand as they are. */
+/* Writes `before` and `after` as they are, and `text` escaped between them. */
 void html_within(FILE *f, const char *before, const char *text, const char *after);
 
 /* <TAG>text</TAG> */
 void html_element(FILE *f, const char *tag, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A FILE for JSON that goes to `to` as the text of a script element: without the blanks between its
- * parts, and with what would end the element, or a line of a script, escaped. It stays JSON of the
- * same value. fclose ends it; write errors stay in `to`. NULL: *e says that there is no memory. */
+/* Opens a FILE that takes JSON and writes it to `to` as the content of a script element. It drops
+ * blanks between the parts and escapes what would end the element or a line of the script; the
+ * value stays the same. fclose ends it; write errors stay in `to`. NULL: out of memory. */
 FILE *html_json_open(FILE *to, struct err *e);
 
-/* What lies between is folded away below `title`. Links to what is in it open it. `id` NULL: none.
- */
+/* Begin and end a part that readers unfold by its `title`; links to something in it unfold it, too.
+ * `id` NULL: no id. */
 void html_fold(FILE *f, const char *id, const char *title);
 void html_fold_end(FILE *f);
 

@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A document has one writer, so that its FILE need not be locked for each piece. */
+/* Only one thread writes a document, so its FILE need not be locked for each piece. */
 static void put(struct json_out *w, const char *text, size_t n)
 {
     fwrite_unlocked(text, 1, n, w->f);
 }
 
-/* A line break and the blanks of the depth, behind a comma or not. */
+/* Writes a comma if wanted, a line break and the indentation. */
 static void new_line(struct json_out *w, bool comma)
 {
     static const char blanks[] = ",\n                ";
@@ -24,7 +24,8 @@ static void new_line(struct json_out *w, bool comma)
     put(w, blanks + !comma, w->depth + 1 + comma);
 }
 
-/* Comma, line break and key before an item, in one piece: a report of many hosts has millions. */
+/* Writes the comma, line break and key before an item with one call, since a report of many hosts
+ * has millions of items. */
 static void begin_item(struct json_out *w, const char *key)
 {
     char s[JSON_OUT_MAX_DEPTH + 64] = ",\n                ";
@@ -93,8 +94,8 @@ void json_out_raw(FILE *f, const char *text, size_t n)
     fwrite(from, 1, (size_t)(end - from), f);
 }
 
-/* Takes jansson's text and indents it to where the value stands: a newline byte is always
- * structure, as those in strings are escaped. */
+/* Writes jansson's text, indented to the depth of the value. Newlines in strings are escaped, so
+ * every newline byte separates items. */
 static int write_indented(const char *text, size_t n, void *ctx)
 {
     struct json_out *w = ctx;
@@ -139,7 +140,7 @@ void json_put_bool(struct json_out *w, const char *key, bool value)
     put_item(w, key, value ? "true" : "false", value ? 4 : 5);
 }
 
-/* Room for 64 bits with a sign, and for a fraction of zero. */
+/* Room for a 64-bit integer with its sign, followed by ".0". */
 #define INTEGER_ROOM 24
 
 static char *format_integer(char *out, int64_t value)
@@ -155,8 +156,9 @@ void json_put_integer(struct json_out *w, const char *key, int64_t value)
     put_item(w, key, s, (size_t)(format_integer(s, value) - s));
 }
 
-/* Writes a number that is no integer as "%.17g" does, in a tenth of the time: in integers of 128
- * bits, half to even. Returns its length; 0: it is beyond 1e-4 to 1e15. */
+/* Formats a number that is not an integer as "%.17g" does, in a tenth of the time. Calculates with
+ * 128-bit integers and rounds half to even. Returns the length; 0: the number is not from 1e-4 to
+ * 1e15, or rounds up to a power of ten. */
 static size_t format_fraction(char *out, double value)
 {
     static const uint64_t tens[] = {1,       10,       100,       1000,       10000,      100000,
@@ -169,7 +171,7 @@ static size_t format_fraction(char *out, double value)
         return 0;
     for (uint64_t whole = (uint64_t)size, limit = 1; whole >= limit; limit *= 10)
         n_whole++;
-    if (n_whole == 0) /* zeros behind the point count the other way */
+    if (n_whole == 0) /* negative: zeros after the point */
         n_whole = -(size < .1) - (size < .01) - (size < .001);
     int n_decimals = 17 - n_whole;
     uint64_t mantissa = (uint64_t)ldexp(frexp(size, &exponent), 53);
@@ -196,8 +198,8 @@ static size_t format_fraction(char *out, double value)
     return (size_t)(to - out);
 }
 
-/* 17 digits bring a double back. What looks like an integer gets a fraction; an exponent has
- * neither a plus nor zeros in front. */
+/* Formats a double with 17 digits, which read back to the same value. An integer gets ".0"; an
+ * exponent gets no plus and no leading zeros. Returns the length. */
 static size_t format_real(char out[40], double value)
 {
     bool is_short = fabs(value) < 1e15 && value == (double)(int64_t)value;
@@ -233,7 +235,7 @@ void json_put_real(struct json_out *w, const char *key, double value)
         json_put_null(w, key);
 }
 
-/* Whether JSON has the text as it is. */
+/* Whether the text needs no escapes in JSON. */
 static bool is_plain(const char *s)
 {
     for (; *s != '\0'; s++)

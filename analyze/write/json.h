@@ -1,5 +1,5 @@
-/* Writes a JSON document piece by piece, so that no tree of it all is ever in memory: containers
- * are opened and closed, and values are written at once.
+/* Writes a JSON document piece by piece, so that it is never in memory as a whole: callers open and
+ * close containers, and values are written at once.
  *
  * Errors stick: out of memory anywhere makes json_out_finish fail. Write errors stay in the FILE.
  */
@@ -34,16 +34,16 @@ bool json_out_open(struct json_out *w, const char *key, bool present);
 /* Closes the innermost container. */
 void json_out_end(struct json_out *w);
 
-/* Loops over n items, i from 0, that are written as an array; each is a value that the body writes,
- * or an object of which the body writes the members. Left by their condition alone: no break. */
+/* Write an array of n items, i from 0. The body of JSON_ARRAY writes item i; that of JSON_OBJECTS
+ * writes the members of item i, an object. The body must not leave the loop, so no break. */
 #define JSON_ARRAY(w, key, i, n)                                                                   \
     for (size_t i = (json_out_array(w, key), (size_t)0); json_out_more(w, i < (n), false); i++)
 #define JSON_OBJECTS(w, key, i, n)                                                                 \
     for (size_t i = (json_out_array(w, key), (size_t)0); json_out_more(w, i < (n), true);          \
          json_out_end(w), i++)
 
-/* The step of these loops: opens an object for the next item, or closes the array where there is
- * none. */
+/* The condition of these loops: opens an object for the next item, or closes the array after the
+ * last one. */
 static inline bool json_out_more(struct json_out *w, bool more, bool objects)
 {
     if (!more)
@@ -53,23 +53,24 @@ static inline bool json_out_more(struct json_out *w, bool more, bool objects)
     return more;
 }
 
-/* Writes one value and frees it. NULL stands for out of memory. */
+/* Writes one value and takes over its reference. A NULL value makes json_out_finish fail, as out of
+ * memory does. */
 void json_out_value(struct json_out *w, const char *key, json_t *value);
 
-/* Write one value, without a json_t for it: a report of many hosts has millions. They look as
- * jansson writes them. A real that is not finite and a text that is NULL are null; text may hold
- * any bytes: what is no UTF-8 becomes U+FFFD. A time is RFC 3339 in UTC with nine digits. */
+/* Write one value without building a json_t, since a report of many hosts has millions of values.
+ * The text is the same as jansson's. A real that is not finite and a NULL text become null. Bytes
+ * that are not UTF-8 become U+FFFD. A time is RFC 3339 in UTC with nine digits. */
 void json_put_null(struct json_out *w, const char *key);
 void json_put_bool(struct json_out *w, const char *key, bool value);
 void json_put_integer(struct json_out *w, const char *key, int64_t value);
 void json_put_real(struct json_out *w, const char *key, double value);
 void json_put_text(struct json_out *w, const char *key, const char *s);
 void json_put_time(struct json_out *w, const char *key, int64_t ns);
-/* Null unless present. */
+/* Writes null unless present. */
 void json_put_time_if(struct json_out *w, const char *key, bool present, int64_t ns);
 
-/* A value by its type: a number, a flag or a text. The outcome of a comparison is an int in C, and
- * is refused, as it would be written as a number: json_put_bool is for those. */
+/* Writes a number, a flag or a text, by its type. A comparison is an int in C and does not compile
+ * here, lest it is written as a number: use json_put_bool. */
 #define JSON_PUT(w, key, x)                                                                        \
     _Generic((x), bool                                                                             \
              : json_put_bool, int64_t                                                              \
@@ -101,7 +102,7 @@ void json_put_time_if(struct json_out *w, const char *key, bool present, int64_t
 #define JSON_9(w, s, m, ...)  (JSON_1(w, s, m), JSON_8(w, s, __VA_ARGS__))
 #define JSON_10(w, s, m, ...) (JSON_1(w, s, m), JSON_9(w, s, __VA_ARGS__))
 
-/* Values for json_out_value. */
+/* Return new values for json_out_value. NULL: out of memory. */
 json_t *json_out_text(const char *s);
 json_t *json_out_real(double value);
 json_t *json_out_time(int64_t ns);
@@ -109,10 +110,12 @@ json_t *json_out_time(int64_t ns);
 /* Writes UTF-8 text as a JSON string. False: out of memory. */
 bool json_out_quoted(FILE *f, const char *text);
 
-/* For jansson's dump functions: writes text of theirs, and escapes what a terminal would obey. */
+/* Writes n bytes that come from a dump function of jansson; also escapes control characters that
+ * jansson leaves. */
 void json_out_raw(FILE *f, const char *text, size_t n);
 
-/* Ends the document, whose containers must be closed, with a newline. False: *e is filled. */
+/* Closes the document and writes a newline; all other containers must be closed. False: *e says
+ * that memory ran out at some point. */
 bool json_out_finish(struct json_out *w, struct err *e);
 
 #endif

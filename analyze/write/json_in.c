@@ -9,8 +9,8 @@ bool json_in_parse(const char *text, json_t **value, struct err *e)
     *value = NULL;
     if (text == NULL)
         return true;
-    /* Where jansson gets no memory it may lose a byte, or call it a mistake of the text, and does
-     * not say so. So it reads the text twice, and both must be the same. */
+    /* When memory runs out, jansson may drop a byte or report a syntax error instead of saying so.
+     * So the text is parsed twice, and the results must agree. */
     *value = json_loads(text, 0, &error);
     json_t *again = json_loads(text, 0, &error);
     bool is_same = json_equal(*value, again);

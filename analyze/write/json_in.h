@@ -7,8 +7,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* The value that `text` (which may be NULL) stands for, to be given back by json_decref; NULL: it
- * is no JSON. False: out of memory. */
+/* Parses `text`, which may be NULL. Sets *value to a new reference, or to NULL if the text is not
+ * JSON. False: out of memory. */
 bool json_in_parse(const char *text, json_t **value, struct err *e);
 
 #endif

@@ -36,7 +36,8 @@ bool outfile_is_same(const char *path, const char *other)
     return stat(path, &a) == 0 && stat(other, &b) == 0 && is_same_inode(&a, &b);
 }
 
-/* A file that the shell opens as standard input; terminals and /dev/null may be both. */
+/* Whether `path` is "-" and standard input is the regular file `other`. Terminals and /dev/null are
+ * allowed as both. */
 static bool is_also_stdin(const char *path, const char *other)
 {
     struct stat a, b;
@@ -59,8 +60,8 @@ bool outfile_spares(const char *path, const char *const *captures, size_t n, str
     struct stat out, in;
     if (path == NULL)
         return true;
-    /* What reads and writes one file by way of the shell may never end, or has lost it already.
-     * Terminals, pipes and /dev/null may be both. */
+    /* A command whose input and output the shell opened on the same file may never end, or the
+     * shell has truncated the file already. Terminals, pipes and /dev/null are allowed as both. */
     bool exists = outfile_is_stdout(path) ? fstat(STDOUT_FILENO, &out) == 0 && S_ISREG(out.st_mode)
                                           : stat(path, &out) == 0;
     for (size_t i = 0; exists && i < n; i++)
@@ -98,8 +99,8 @@ bool outfile_is_ours(const char *path, enum outfile_replaces kind)
         return begins(head, "index\top\thost\t") || begins(head, "index,op,host,") ||
                begins(head, "{\"index\":");
     case OUTFILE_CHART:
-        /* The name of the first block, and the names of its columns. The comments of a capture hold
-         * more than a name. */
+        /* The file begins with a line "# BLOCK" and a line of column names. A capture's first
+         * comment is longer than a name. */
         return begins(head, "# ") && line != NULL &&
                strspn(head + 2, "abcdefghijklmnopqrstuvwxyz_") == (size_t)(line - head - 2) &&
                memchr(line + 1, '\t', strcspn(line + 1, "\n")) != NULL;
@@ -142,7 +143,8 @@ bool outfile_check(const char *path, enum outfile_replaces replaces, struct err 
         return access(path, W_OK) == 0 || err_errno(e, errno, "cannot write %s", path);
     if (exists && !may_replace(path, replaces, e))
         return false;
-    /* A file is written beside its place: what counts is the folder, behind symbolic links. */
+    /* The file is written under another name first, so its folder must be writable: the real one,
+     * behind symbolic links. */
     char *target = exists ? realpath(path, NULL) : strdup(path);
     char *folder = target != NULL ? folder_of(target) : NULL;
     bool ok = folder != NULL && access(folder, W_OK | X_OK) == 0;
@@ -188,7 +190,7 @@ static int open_aside(struct outfile *o, struct err *e)
     return -1;
 }
 
-/* A file descriptor to write to, -1 if there is none. */
+/* Returns a file descriptor to write to. -1: *e says why not. */
 static int open_fd(struct outfile *o, enum outfile_replaces replaces, struct err *e)
 {
     struct stat st;
@@ -210,7 +212,7 @@ static int open_fd(struct outfile *o, enum outfile_replaces replaces, struct err
     }
     int fd = open_aside(o, e);
     if (fd >= 0 && exists) {
-        /* As good as it gets: the old file's owner may be another. */
+        /* May fail if the old file has another owner; that does no harm. */
         fchmod(fd, st.st_mode & 07777);
     }
     return fd;
@@ -246,7 +248,7 @@ bool outfile_open(struct outfile *o, const char *path, enum outfile_replaces rep
 static bool put_in_place(const struct outfile *o)
 {
     if (o->is_new) {
-        /* Who made the file meanwhile does not lose it. */
+        /* Does not overwrite a file that somebody made meanwhile. */
         if (renameat2(AT_FDCWD, o->aside, AT_FDCWD, o->target, RENAME_NOREPLACE) == 0)
             return true;
         if (errno != EINVAL && errno != ENOSYS)

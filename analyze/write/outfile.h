@@ -1,4 +1,5 @@
-/* An output that appears whole or not at all: written aside, then renamed over its target. */
+/* An output file that appears complete or not at all: it is written under another name and then
+ * renamed. */
 #ifndef S3_ANALYZE_WRITE_OUTFILE_H
 #define S3_ANALYZE_WRITE_OUTFILE_H
 
@@ -9,8 +10,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Which existing file an output may replace: one of the same kind that we have written, since
- * reports are made again by nature; anything only if the user says so (--force). */
+/* Which existing files an output may replace. A file that s3analyze wrote may be replaced by one of
+ * the same kind, since reports are often made again; any other file only with --force. */
 enum outfile_replaces {
     OUTFILE_NOTHING,
     OUTFILE_JSON,   /* a report */
@@ -20,13 +21,13 @@ enum outfile_replaces {
     OUTFILE_ANYTHING,
 };
 
-/* May not move while it is open. */
+/* An output that is being written. Must not be moved in memory while it is open. */
 struct outfile {
     FILE *f;      /* write here; errors may be left for outfile_close to find */
     char *path;   /* the name for messages */
-    char *target; /* where the file goes in the end; NULL: written straight */
-    char *aside;  /* the file it is written to meanwhile */
-    bool is_new;  /* there was no such file when it was opened */
+    char *target; /* the final name; NULL: written directly */
+    char *aside;  /* the temporary name */
+    bool is_new;  /* the target did not exist when this was opened */
     struct unfinished unfinished;
 };
 
@@ -36,36 +37,37 @@ bool outfile_is_stdout(const char *path);
 /* True if both name the same existing file, or are the same name. */
 bool outfile_is_same(const char *path, const char *other);
 
-/* False: two of the paths, "-" being standard input, are the same in that sense, and *e names them.
- */
+/* Checks that no two paths name the same file by outfile_is_same; "-" is standard input. False: *e
+ * names two that do. */
 bool outfile_all_differ(const char *const *paths, size_t n, struct err *e);
 
-/* False: `path` (NULL: no output) is one of the n captures that are to be read, as *e says; "-"
- * among these is standard input, as `path` it is standard output. */
+/* Checks that the output `path` is none of the n captures to be read. `path` may be NULL (no
+ * output) or "-" (standard output); "-" among the captures is standard input. False: *e names the
+ * capture. */
 bool outfile_spares(const char *path, const char *const *captures, size_t n, struct err *e);
 
-/* Whether `path` (NULL: no output) can be written at all and may be: for commands to ask before
+/* Whether `path` (NULL: no output) can be written and may be replaced. Lets commands fail before
  * they work. False: *e says why not. */
 bool outfile_check(const char *path, enum outfile_replaces replaces, struct err *e);
 
-/* Whether `path` is a file that looks like one that we have written, of that kind. */
+/* Whether `path` looks like a file of this kind that s3analyze wrote. */
 bool outfile_is_ours(const char *path, enum outfile_replaces kind);
 
-/* Opens `path` for writing. Standard output, pipes and devices are written straight; a regular or
- * new file is written beside its place, through symbolic links. False: *e says why, among others as
- * outfile_check does; nothing is open. */
+/* Opens `path` for writing. Standard output, pipes and devices are written directly. A regular or
+ * new file is written under another name in the same folder; symbolic links are followed. False: *e
+ * says why, for all reasons of outfile_check and others; nothing is open. */
 bool outfile_open(struct outfile *o, const char *path, enum outfile_replaces replaces,
                   struct err *e);
 
-/* Flushes, checks for any write error since outfile_open, and puts the file in its place. False: *e
- * says why, and an earlier file of that name is as it was. In either case *o is closed. Standard
- * output stays open: cli_main checks it at the end. */
+/* Flushes, checks for write errors since outfile_open, renames the file to its final name and
+ * closes *o. False: *e says why; *o is closed, and an existing file of that name is untouched.
+ * Standard output stays open: cli_main checks it at the end. */
 bool outfile_close(struct outfile *o, struct err *e);
 
-/* Drops what was written. */
+/* Closes *o and removes what was written. */
 void outfile_discard(struct outfile *o);
 
-/* Closes it if all that was to be written is, else discards it and returns false. */
+/* Closes *o as outfile_close does if `complete`; else discards it and returns false. */
 bool outfile_finish(struct outfile *o, bool complete, struct err *e);
 
 #endif

@@ -40,7 +40,7 @@ static bool make_room(struct sheet *s, size_t n)
     return true;
 }
 
-/* A text in the sheet's memory. NULL: the sheet has failed. */
+/* Formats a text into the sheet's memory. NULL: the sheet has failed. */
 static const char *__attribute__((format(printf, 2, 0)))
 keep(struct sheet *s, const char *fmt, va_list args)
 {
@@ -60,7 +60,7 @@ keep(struct sheet *s, const char *fmt, va_list args)
     return text;
 }
 
-/* Adds an entry without a text. False: there is none. */
+/* Adds an entry without a text. False: nothing was added. */
 static bool add_bare(struct sheet *s, enum sheet_kind kind, enum text_style style)
 {
     if (s->brief && s->when == SHEET_DETAIL)

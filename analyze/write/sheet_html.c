@@ -5,14 +5,14 @@
 #include <ctype.h>
 #include <string.h>
 
-/* The classes of page.css by style. */
+/* The CSS class of page.css for each style. */
 static const char *const classes[] = {[TEXT_PLAIN] = "",
                                       [TEXT_HEADING] = " class=\"good\"",
                                       [TEXT_FAINT] = " class=\"faint\"",
                                       [TEXT_WARNING] = " class=\"warned\"",
                                       [TEXT_ERROR] = " class=\"bad\""};
 
-/* Letters and digits; whatever is between them becomes one hyphen. */
+/* Writes a table's id. Each run of characters that are no letters or digits becomes a hyphen. */
 static void put_id(FILE *f, const char *section, const char *caption)
 {
     bool word = false;
@@ -48,7 +48,7 @@ static void put_heading(FILE *f, const struct sheet_entry *x, char align)
                     x->text, "</th>");
 }
 
-/* A text on the left of a row is its heading. */
+/* Writes a cell. A text in the first column is the heading of its row. */
 static void put_cell(FILE *f, const struct sheet_entry *x, size_t column, char align)
 {
     bool heads = column == 0 && align != 'r';
@@ -65,7 +65,7 @@ static void put_cell(FILE *f, const struct sheet_entry *x, size_t column, char a
         html_within(f, tag, x->text, heads ? "</th>" : "</td>");
 }
 
-/* Returns the entry after the table. */
+/* Writes the table at entry i. Returns the entry after it. */
 static size_t put_table(const struct sheet *s, size_t i, FILE *f, const char *section)
 {
     struct sheet_rows t;

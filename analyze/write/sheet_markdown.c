@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Text that may hold anything. */
+/* Writes any text, escaped for Markdown. */
 static void put_text(FILE *f, const char *s)
 {
     for (size_t step; (step = visible_step(s)) > 0; s += step) {
@@ -23,7 +23,8 @@ static void put_text(FILE *f, const char *s)
     }
 }
 
-/* Returns the entry after the table. A row that is one text is its first cell. */
+/* Writes the table at entry i. Returns the entry after it. A row that is one text becomes the first
+ * cell. */
 static size_t put_table(const struct sheet *s, size_t i, FILE *f)
 {
     struct sheet_rows t;

@@ -4,8 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Returns the entry after the table. Texts that may be broken (align w) often stand below their
- * row, and have no heading. */
+/* Writes the table at entry i. Returns the entry after it. A column that may wrap (align w) gets no
+ * heading, since its texts often stand below their row. */
 static size_t put_table(const struct sheet *s, size_t i, struct text *out, bool verbose)
 {
     char align[SHEET_MAX_COLUMNS + 1] = "";

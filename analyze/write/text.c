@@ -13,7 +13,7 @@
 struct text_cell {
     char *s; /* cleaned; NULL: empty */
     size_t width;
-    bool spans; /* counts for no column */
+    bool spans; /* the only cell of its row; does not widen a column */
 };
 
 bool text_wants_colour(FILE *f)
@@ -63,7 +63,7 @@ static void end_style(const struct text *t, enum text_style style)
         fputs("\033[0m", t->f);
 }
 
-/* Characters of the first `n` bytes of a cleaned text. */
+/* Returns the number of characters in the first n bytes of a cleaned text. */
 static size_t width_of(const char *s, size_t n)
 {
     size_t width = 0;
@@ -72,9 +72,8 @@ static size_t width_of(const char *s, size_t n)
     return width;
 }
 
-/* Prints a text from column `at` on, broken at blanks where it would pass the last column; what
- * follows a break begins at column `indent`. A word that is longer than a line stays whole: paths
- * and what servers said are there to be copied. */
+/* Prints a text from column `at` on and wraps it at blanks; further lines begin at column `indent`.
+ * A word longer than a line stays whole, so that paths and servers' messages can be copied. */
 static void put_wrapped(struct text *t, const char *s, size_t at, size_t indent)
 {
     size_t limit = text_width(t);
@@ -99,7 +98,7 @@ static void put_wrapped(struct text *t, const char *s, size_t at, size_t indent)
     }
 }
 
-/* Where a line that is broken goes on: two columns further in, which is behind the mark of an item.
+/* Returns the column where a wrapped line continues: two columns further in, after an item's mark.
  */
 static size_t hanging_indent(const char *s)
 {
@@ -143,7 +142,7 @@ static void add_cell(struct text_table *t, struct text_cell cell)
     t->cells[t->n_cells++] = cell;
 }
 
-/* Fills the open row up. */
+/* Fills the current row with empty cells. */
 static void end_row(struct text_table *t)
 {
     while (!t->out->failed && t->n_cells < t->n_rows * strlen(t->align))
@@ -188,23 +187,24 @@ void text_table_span(struct text_table *t, enum text_style style, const char *fm
     va_end(args);
 }
 
-/* How a table is laid out: columns [first, last) of its cells stand beside the first one. */
+/* The layout of one part of a table: the first column, and the columns [first, last) beside it. */
 struct layout {
     const size_t *widths;
     size_t gap;         /* blanks between columns */
-    size_t first, last; /* of this part */
-    size_t prose;       /* the column of texts that may be broken; n_columns: none */
-    size_t prose_at;    /* where it begins; 0: on a line of its own */
+    size_t first, last; /* the columns of this part */
+    size_t prose;       /* the column that wraps; n_columns: none */
+    size_t prose_at;    /* where that column begins; 0: on a line of its own */
 };
 
-/* Room that a text at the end of a row needs to be worth reading there. */
+/* A column that wraps stays beside the others only if it has this much room. */
 #define MIN_PROSE    24
-/* Where such a text begins on a line of its own. */
+/* Otherwise it begins on a line of its own, indented by this. */
 #define BELOW_INDENT 5
-/* Columns beside a long name. */
+/* Room for the other columns beside a long first column. */
 #define MIN_BESIDE   40
 
-/* Prints a row; blanks wait until something follows them, so that no line ends with one. */
+/* Prints a row. Holds blanks back until something follows them, so that no line ends with a blank.
+ */
 static void put_row(const struct text_table *t, size_t row, const struct layout *l)
 {
     size_t n_columns = strlen(t->align);
@@ -253,8 +253,8 @@ static size_t width_up_to(const size_t *widths, size_t n, size_t gap)
     return width;
 }
 
-/* The end of the part that begins with `first`: as many columns as fit into `limit`, at least one.
- */
+/* Returns the end of the part that begins with column `first`: as many columns as fit into `limit`,
+ * at least one. */
 static size_t part_end(const struct layout *l, size_t n, size_t first, size_t limit)
 {
     size_t c = first;
@@ -274,9 +274,9 @@ static size_t count_parts(const struct layout *l, size_t n, size_t limit)
     return n_parts;
 }
 
-/* A table that is too wide has less room between its columns; if that is not enough, the texts of
- * its last column go on below, or below the row; and columns that still do not fit follow in
- * further parts of about one width, each behind the first column once more. */
+/* Prints all rows. If the table is too wide, first wraps the last column, then narrows the gaps
+ * between columns, then splits the table into parts of about the same width. Each part repeats the
+ * first column. */
 static void put_rows(const struct text_table *t, const size_t *widths)
 {
     size_t n = strlen(t->align), line = text_width(t->out), limit = line;

@@ -49,8 +49,8 @@ int unfinished_wait(struct unfinished *u)
     siginfo_t ended;
     int status = 0;
 
-    /* Once the child is reaped, its number may be that of another process. So it is taken from the
-     * list, which is killed by number, before. */
+    /* Once the child is reaped, another process may get its pid. A signal kills listed pids, so the
+     * pid is taken from the list first. */
     TEMP_FAILURE_RETRY(waitid(P_PID, (id_t)u->pid, &ended, WEXITED | WNOWAIT));
     unfinished_lock();
     pid_t pid = u->pid;
@@ -75,10 +75,10 @@ static void remove_folder(const char *path)
     rmdir(path);
 }
 
-/* Returns whether there was anything. */
+/* Kills the children and removes the files on the list. Returns whether there were any. */
 static bool remove_all(void)
 {
-    /* A child could create its file again. */
+    /* First the children: they could create their files again. */
     for (const struct unfinished *u = list.first; u != NULL; u = u->next)
         if (u->pid > 0 && kill(u->pid, SIGKILL) == 0)
             waitpid(u->pid, NULL, 0);
@@ -96,11 +96,11 @@ static void *watch(void *unused)
     (void)unused;
     while (sigwait(&list.signals, &caught) != 0)
         continue;
-    unfinished_lock(); /* for good: what runs on creates and finishes nothing more */
+    unfinished_lock(); /* for good: no thread can create or finish a file any more */
     if (remove_all())
         fprintf(stderr, "%s%s: stopped by SIG%s: unfinished output is removed\n",
                 isatty(STDERR_FILENO) ? "\n" : "", list.program, sigabbrev_np(caught));
-    /* To die of it tells a shell or a make what happened. */
+    /* Dying of the signal tells the shell or make what happened. */
     signal(caught, SIG_DFL);
     sigemptyset(&one);
     sigaddset(&one, caught);
@@ -124,6 +124,6 @@ void unfinished_watch(const char *program)
     pthread_sigmask(SIG_BLOCK, &list.signals, NULL);
     if (pthread_create(&thread, NULL, watch, NULL) == 0)
         pthread_detach(thread);
-    else /* They end the process all the same, but nothing is removed. */
+    else /* Without the thread, signals end the process and remove nothing. */
         pthread_sigmask(SIG_UNBLOCK, &list.signals, NULL);
 }

@@ -1,4 +1,4 @@
-/* A text on its way into one zstd frame. */
+/* Writes text as one zstd frame. */
 #ifndef S3_ANALYZE_WRITE_ZSTDOUT_H
 #define S3_ANALYZE_WRITE_ZSTDOUT_H
 
@@ -6,8 +6,9 @@
 
 #include <stdio.h>
 
-/* A FILE whose bytes go, compressed, to `to`, which must outlive it. fclose ends the frame; errors
- * of writing, of which a full disk is one, stay in `to` or make fclose fail. NULL: *e says why. */
+/* Opens a FILE that compresses what is written to it and writes that to `to`, which must outlive
+ * it. fclose ends the frame. Write errors, such as a full disk, stay in `to` or make fclose fail.
+ * NULL: *e says why. */
 FILE *zstdout_open(FILE *to, int level, struct err *e);
 
 #endif

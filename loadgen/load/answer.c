@@ -23,7 +23,7 @@ bool answer_set_error(struct worker *w, const char *fmt, ...)
     return false;
 }
 
-/* ---- While it comes ---- */
+/* ---- While the answer arrives ---- */
 
 static void keep_text(char *dst, size_t size, const char *value, size_t n)
 {
@@ -33,7 +33,7 @@ static void keep_text(char *dst, size_t size, const char *value, size_t n)
     dst[n] = '\0';
 }
 
-/* Whether a Content-Range, "bytes FIRST-LAST/SIZE", is the range asked for. Any SIZE will do. */
+/* True if a Content-Range, "bytes FIRST-LAST/SIZE", is the requested range. Any SIZE will do. */
 static bool is_range_of(const struct s3op *op, const char *value, size_t n)
 {
     char text[80];
@@ -73,7 +73,7 @@ static void on_header(void *user, const char *name, size_t n_name, const char *v
         keep_text(w->answer.region, sizeof w->answer.region, value, n_value);
 }
 
-/* Counts keys that a batch could not delete, and keeps why the first was not. */
+/* Counts the keys that a batch could not delete, and keeps the reason for the first one. */
 static bool on_deleted(void *user, const struct xml_entry *entry, struct err *e)
 {
     struct worker *w = user;
@@ -93,7 +93,7 @@ static bool on_listed(void *user, const struct xml_entry *entry, struct err *e)
            (w->op.on_entry == NULL || w->op.on_entry(w->op.user, entry, e));
 }
 
-/* Makes the worker's reader ready for a document. */
+/* Prepares the worker's XML reader for a document. */
 static bool start_xml(struct worker *w, const char *prefix, xml_entry_fn *on_entry)
 {
     struct err e = {""};
@@ -104,15 +104,15 @@ static bool start_xml(struct worker *w, const char *prefix, xml_entry_fn *on_ent
     return true;
 }
 
-/* ---- What it means ---- */
+/* ---- Judging the answer ---- */
 
 static bool is_success(const struct worker *w)
 {
     return w->http.status >= 200 && w->http.status < 300;
 }
 
-/* The length of the first line of an error's body that is plain text, as what a TLS port answers to
- * plain HTTP; 0: it is not. */
+/* Returns the length of the first line of an error's body if it is plain text, such as a TLS port's
+ * answer to plain HTTP; else 0. */
 static size_t plain_text(const struct worker *w)
 {
     const char *s = w->answer.error_text;
@@ -124,7 +124,7 @@ static size_t plain_text(const struct worker *w)
     return whole && n > 0 && s[0] != '<' && s[0] != '{' ? n : 0;
 }
 
-/* Tells that the server refuses the keys, which may be renewed during a run. */
+/* Records that the server refuses the keys. They may be renewed during a run. */
 static void note_refusal(struct loop *l, const char *code)
 {
     static const char *const refusals[] = {"ExpiredToken", "InvalidToken", "TokenRefreshRequired",
@@ -135,11 +135,12 @@ static void note_refusal(struct loop *l, const char *code)
             credentials_refuse(l->engine->credentials, l->signer_version);
 }
 
-/* Servers refuse what was signed with a time that is 15 minutes off; a Date may be older. */
+/* Servers refuse signatures whose time is 15 minutes off. The Date that we compare with may be
+ * older. */
 #define SKEW_NS (14 * 60 * CLOCK_NS_PER_S)
 
-/* Takes over the time of a server that refuses ours. The answer to a HEAD has no error code: there
- * the Date tells. */
+/* If the server refuses our time, uses the server's from now on. The answer to a HEAD has no error
+ * code: there only the Date tells. */
 static void note_skew(struct worker *w, const char *code)
 {
     const struct loop *l = w->loop;
@@ -153,8 +154,8 @@ static void note_skew(struct worker *w, const char *code)
         atomic_store(&host->time_offset_ns, d->date_ns - l->now_ns);
 }
 
-/* Sets the error of a status, as "HTTP 503 SlowDown: Reduce your request rate.". A body that was
- * cut off counts as far as it came. `why` is added behind it: "", or what happened then. */
+/* Sets the error for a status: "HTTP 503 SlowDown: Reduce your request rate.". Of a truncated body
+ * it uses what has arrived. `why` is appended: "", or what happened next. */
 static void set_http_error(struct worker *w, const char *why)
 {
     const struct xml *x = &w->xml;
@@ -180,9 +181,8 @@ static void set_http_error(struct worker *w, const char *why)
         answer_set_error(w, "HTTP %d%s%s%s", w->http.status, blank, text.msg, why);
 }
 
-/* Whether the server keeps no list of unfinished uploads, or answers as rclone where there are
- * none.
- */
+/* True if the server keeps no list of unfinished uploads, or has none and says so the way rclone
+ * does. */
 static bool has_no_uploads(const struct worker *w)
 {
     int status = w->http.status;
@@ -197,7 +197,7 @@ static void check_get(struct worker *w)
 {
     const struct s3op *op = &w->op;
 
-    /* Some servers answer 200 with the range; more than that is the whole object. */
+    /* Some servers send a range with status 200. More bytes than that are the whole object. */
     if (!op->whole && w->http.status != 206 && w->answer.n_read > op->length)
         answer_set_error(w, "HTTP %d to a request for a range", w->http.status);
     else if (op->whole && w->http.status == 206)
@@ -239,8 +239,8 @@ static void check_document(struct worker *w)
     }
 }
 
-/* Whether a listing goes on with its next page, in the same row. A server may send an empty page if
- * all that it would show was deleted: it is not the one page that was asked for. */
+/* True if a listing continues with another page, in the same row. If one page was requested, an
+ * empty one does not count: a server may send it if all its objects were deleted. */
 static bool is_to_go_on(const struct worker *w)
 {
     const struct s3op *op = &w->op;
@@ -250,7 +250,7 @@ static bool is_to_go_on(const struct worker *w)
     return !op->one_page || (op->pages == NULL && w->xml.n_entries == 0);
 }
 
-/* Judges a response that is complete. */
+/* Judges a complete response. */
 static enum answer on_complete(struct worker *w, bool left_over)
 {
     bool early = w->state == WORKER_SENDING || w->answer.broken;
@@ -268,7 +268,7 @@ static enum answer on_complete(struct worker *w, bool left_over)
     else if (w->answer.uses_xml)
         check_document(w);
     else if (w->answer.n_error_text > 0 && w->xml.root == XML_ERROR)
-        /* A server that has begun its answer cannot change the status. */
+        /* a server cannot change the status once it has begun its answer */
         set_http_error(w, "");
     else if (w->op.kind == S3OP_PUT_PART && w->result.etag[0] == '\0')
         answer_set_error(w, "HTTP %d without the ETag that completing an upload takes",
@@ -280,7 +280,7 @@ static enum answer on_complete(struct worker *w, bool left_over)
     return is_to_go_on(w) ? ANSWER_NEXT_PAGE : ANSWER_DONE;
 }
 
-/* Reads a piece of a document. The first byte of a listing is its first element. */
+/* Reads a piece of a document. For a listing the first element counts as the first byte. */
 static void read_document(struct worker *w, const char *data, size_t n)
 {
     struct xml *x = &w->xml;
@@ -298,7 +298,7 @@ static void read_document(struct worker *w, const char *data, size_t n)
     }
 }
 
-/* Reads a piece of a body that is or may be an error. */
+/* Reads a piece of a body that is an error, or may be. */
 static void read_error(struct worker *w, const char *data, size_t n)
 {
     struct err e = {""};
@@ -362,14 +362,14 @@ void answer_break(struct worker *w, const char *why)
     } else
         answer_set_error(w, "%s", why);
     w->result.cut = true;
-    /* After an interim answer alone (100 Continue) there was no answer. */
+    /* An interim answer alone (100 Continue) is no answer. */
     w->result.status = w->http.status >= 200 ? w->http.status : 0;
     if (w->op.kind == S3OP_DELETE_BATCH)
         w->result.n_objects = 0;
 }
 
-/* Lets many bytes come before the next wakeup: only once the first byte is stamped, and only where
- * it is known that so many will come. */
+/* Lets many bytes arrive before the next wakeup. Only after the first byte has its time, and only
+ * if it is known that so many will come. */
 static void expect_rest(struct worker *w)
 {
     uint64_t rest = http1_rest(&w->http);

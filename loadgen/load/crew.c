@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
-/* Reads up to two numbers from a file of a control group, and returns how many it read. */
+/* Reads up to two numbers from a file of a control group. Returns how many it read. */
 static int read_values(const char *group, const char *file, long long *a, long long *b)
 {
     char path[8300];
@@ -23,8 +23,8 @@ static int read_values(const char *group, const char *file, long long *a, long l
     return n;
 }
 
-/* CPUs that one control group allows, rounded up. Without a limit version 1 says -1, version 2
- * "max". */
+/* Returns how many CPUs one control group allows, rounded up. No limit is -1 in version 1, "max" in
+ * version 2. */
 static unsigned cpus_of(const char *group)
 {
     long long quota = 0;
@@ -48,7 +48,7 @@ unsigned crew_quota_cpus(const char *groups, const char *root)
     FILE *f = fopen(groups, "re");
 
     while (f != NULL && fgets(line, sizeof line, f) != NULL) {
-        /* ID:CONTROLLERS:PATH; version 2 names no controllers. */
+        /* ID:CONTROLLERS:PATH; version 2 has no controllers here */
         char *list = strchr(line, ':');
         char *path = list != NULL ? strchr(list + 1, ':') : NULL;
         if (path == NULL)
@@ -60,7 +60,7 @@ unsigned crew_quota_cpus(const char *groups, const char *root)
         size_t n_mount = strlen(root) + (has_cpu ? strlen("/cpu") : 0);
         snprintf(group, sizeof group, "%s%s%.*s", root, has_cpu ? "/cpu" : "",
                  (int)strcspn(path + 1, "\n"), path + 1);
-        /* The group, then those above it. */
+        /* the group, then its ancestors */
         for (char *slash = group; slash != NULL;) {
             unsigned n = cpus_of(group);
             least = n < least ? n : least;

@@ -1,4 +1,4 @@
-/* The loops of a run, a thread for each while a phase lasts. */
+/* The event loops of a run. Each has a thread while a phase lasts. */
 #ifndef S3_LOADGEN_LOAD_CREW_H
 #define S3_LOADGEN_LOAD_CREW_H
 
@@ -13,38 +13,39 @@ struct crew {
     atomic_uint n_busy;
 };
 
-/* How many loops to run for so many workers: n_threads, or with 0 one for each CPU that we may use
- * by our affinity and the quotas of our control groups; never more than workers. */
+/* Returns how many loops to run for n_workers workers: n_threads or, if that is 0, one per CPU that
+ * affinity and control group quotas let us use. Never more than workers. */
 unsigned crew_n_loops(unsigned n_workers, unsigned n_threads);
 
-/* How many CPUs the quotas of our control groups, and of the groups above them, allow: rounded up;
- * UINT_MAX: there is no quota. The file `groups` lists our groups as /proc/self/cgroup does; `root`
- * is where groups are mounted (version 2, and cpu/ of version 1). */
+/* Returns how many CPUs the quotas of our control groups and their ancestors allow, rounded up;
+ * UINT_MAX: no quota. `groups` is a file that lists our groups, as /proc/self/cgroup does. `root`
+ * is where groups are mounted (version 2; for version 1 in its folder cpu/). */
 unsigned crew_quota_cpus(const char *groups, const char *root);
 
-/* `recorder` may be NULL; workers are numbered from first_thread on. */
+/* Makes the loops; workers are numbered from first_thread. `recorder` may be NULL. */
 bool crew_init(struct crew *c, struct engine *g, struct recorder *recorder, unsigned n_loops,
                uint32_t first_thread, unsigned n_workers, struct err *e);
 void crew_fini(struct crew *c);
 
-/* Runs a phase to its end; `tick` is called from the calling thread, at each event and when as many
- * milliseconds as it last returned are over. It ends the phase early through crew_stop. False: a
- * loop broke off, *e says why. */
+/* Runs a phase to its end. Calls `tick` from the calling thread at each event, and after as many ms
+ * as it last returned. `tick` can end the phase early with crew_stop. Returns false if a loop
+ * failed: *e says why. */
 bool crew_run(struct crew *c, struct phase *phase, int (*tick)(void *ctx), void *ctx,
               struct err *e);
 
-/* Has the loops record nothing from here on; to be called between phases. */
+/* From here on the loops record nothing. Only between phases. */
 void crew_end_recording(struct crew *c);
 
-/* Sets the engine's stop, unless it is further already, and wakes all loops. Any thread. */
+/* Sets the engine's stop, unless it is already at a later stage, and wakes all loops. Any thread.
+ */
 void crew_stop(struct crew *c, enum engine_stop stop);
 
-/* Of all loops. Any thread. */
+/* Counts over all loops. Any thread may ask. */
 struct crew_counts {
-    int64_t n_running, n_connected; /* requests in flight; those whose connection stands */
+    int64_t n_running, n_connected; /* requests in flight; those with an established connection */
     int64_t n_connects;             /* connections opened so far */
-    int64_t n_resent;               /* requests of rows that were sent twice */
-    int64_t digest_ns;              /* spent on digests of payloads */
+    int64_t n_resent;               /* requests with a row that were sent twice */
+    int64_t digest_ns;              /* time spent on digests of payloads */
     int64_t most_cpu_ns;            /* CPU time of the busiest loop in this phase */
 };
 struct crew_counts crew_counts(const struct crew *c);

@@ -8,10 +8,10 @@
 
 #define UNKNOWN_NS (INT64_MAX / 2)
 
-/* Clocks that are kept right drift apart by a part in so many at most: 500 ppm. */
+/* Well-kept clocks drift apart by at most 1 / DRIFT_PARTS: 500 ppm. */
 #define DRIFT_PARTS 2000
 
-/* Many servers make their Date now and then, and send it until it is so old. */
+/* Many servers make a Date now and then, and send it until it is this old. */
 #define CACHED_NS (5 * CLOCK_NS_PER_S)
 
 struct date_bracket *dates_new(size_t n)
@@ -25,7 +25,8 @@ struct date_bracket *dates_new(size_t n)
     return d;
 }
 
-/* Takes bounds as they were at a time. The older ones are wider by now. */
+/* Narrows the bounds by those known at at_ns. The older bounds are widened first, by the drift
+ * since. */
 static void take(struct date_bracket *d, int64_t lower_ns, int64_t upper_ns, int64_t at_ns)
 {
     int64_t drift_ns = (at_ns - d->at_ns) / DRIFT_PARTS;
@@ -61,7 +62,7 @@ void dates_saw(struct date_bracket *d, int64_t send_ns, int64_t now_ns, const ch
         d->last_send_ns = send_ns;
         return;
     }
-    /* The old second was still on when the last request that got it was sent. */
+    /* When the last request that got the old Date was sent, its second was not yet over. */
     if (d->text[0] != '\0')
         take(d, -UNKNOWN_NS, d->date_ns + CLOCK_NS_PER_S - d->last_send_ns, d->last_send_ns);
     memcpy(d->text, text, n);
@@ -72,7 +73,7 @@ void dates_saw(struct date_bracket *d, int64_t send_ns, int64_t now_ns, const ch
         d->text[0] = '\0';
         return;
     }
-    /* The new one had begun when its answer was here. */
+    /* When this answer arrived, the second of the new Date had begun. */
     d->ticks |= date_s * CLOCK_NS_PER_S == d->date_ns + CLOCK_NS_PER_S;
     d->date_ns = date_s * CLOCK_NS_PER_S;
     d->last_send_ns = send_ns;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The stream of random numbers that hosts are shuffled by; workers have those from 0 on. */
+/* The stream of random numbers that shuffles the hosts. Workers have the streams from 0 on. */
 #define HOSTS_STREAM (UINT64_C(1) << 62)
 
 static bool init_host(struct engine *g, struct engine_host *host, const struct host *h,
@@ -21,7 +21,7 @@ static bool init_host(struct engine *g, struct engine_host *host, const struct h
                       host->virtual_host ? "." : "", name);
 }
 
-/* Begins to look up where the hosts are. */
+/* Starts looking up the addresses of the hosts. */
 static bool init_names(struct engine *g, struct err *e)
 {
     struct name *names = NULL;

@@ -1,4 +1,4 @@
-/* What all loops of a run share. */
+/* The state and settings that all loops of a run share. */
 #ifndef S3_LOADGEN_LOAD_ENGINE_H
 #define S3_LOADGEN_LOAD_ENGINE_H
 
@@ -14,55 +14,56 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* How a run is to be ended. */
+/* How far a run is to be stopped. */
 enum engine_stop {
     ENGINE_RUN,
-    ENGINE_STOP, /* no new requests; those in flight are finished */
-    ENGINE_ABORT /* those in flight fail */
+    ENGINE_STOP, /* no new requests; those in flight finish */
+    ENGINE_ABORT /* requests in flight fail */
 };
 
-/* A host's name (Linux has up to 64 bytes), a dash and the number of a rank, with a NUL. */
+/* Room for a host name (up to 64 bytes on Linux), a dash, the number of a rank, and a NUL. */
 #define ENGINE_CLIENT_BYTES 80
 
-/* What requests to a host have in common. */
+/* Data that all requests to a host share. */
 struct engine_host {
-    char *endpoint; /* as the capture names it: http://host:port */
-    char *name;     /* to connect to, and in the Host header */
+    char *endpoint; /* its name in the capture: http://host:port */
+    char *name;     /* for the connection and the Host header */
     bool virtual_host;
-    /* How far its clock is ahead of the run's, once it has refused our time; 0: it has not. */
+    /* How far the host's clock is ahead of the run's clock. Set once the host has refused our time;
+     * 0: it has not. */
     atomic_int_fast64_t time_offset_ns;
 };
 
 struct engine {
     struct s3op_style op_style;
     struct conn_style conn_style;
-    struct names *names; /* by host; NULL: a proxy knows them */
-    bool resolve_host;   /* a host for each address */
-    bool insecure;       /* certificates of servers are not verified */
-    const char *cacert;  /* authorities; NULL: the system's */
+    struct names *names; /* by host; NULL: a proxy looks up the names */
+    bool resolve_host;   /* each address becomes a host of its own */
+    bool insecure;       /* do not verify the servers' certificates */
+    const char *cacert;  /* file of authorities; NULL: the system's */
     struct hosts hosts;
-    struct engine_host *host; /* hosts.n */
+    struct engine_host *host; /* one for each of hosts.n */
     struct payload payload;
     struct checksum checksum;
-    struct credentials *credentials;  /* NULL: requests are not signed */
-    char client[ENGINE_CLIENT_BYTES]; /* the id of this process, in rows and User-Agent */
+    struct credentials *credentials;  /* NULL: do not sign requests */
+    char client[ENGINE_CLIENT_BYTES]; /* id of this process in rows and User-Agent */
     uint64_t seed;
-    unsigned rank, n_ranks; /* this process, of how many of the run */
-    bool deals_hosts;       /* round to the ranks */
-    int64_t offset_ns;      /* wall clock less the run's clock */
+    unsigned rank, n_ranks; /* number of this process, and number of all */
+    bool deals_hosts;       /* each rank gets its own part of the hosts */
+    int64_t offset_ns;      /* wall clock minus the run's clock */
     int64_t request_timeout_ns;
-    size_t idle_max;         /* connections that a loop may keep idle */
-    int event;               /* eventfd that wakes the thread which drives the crews; borrowed */
+    size_t idle_max;         /* idle connections that a loop may keep */
+    int event;               /* eventfd that wakes the thread that drives the crews; borrowed */
     atomic_int stop;         /* enum engine_stop */
-    atomic_bool interrupted; /* by a signal: listings end with their page */
+    atomic_bool interrupted; /* by a signal: listings end after the current page */
 };
 
-/* Sets up hosts, their addresses, TLS and payload, by the fields that the caller has filled in.
+/* Sets up hosts, their addresses, TLS and payload. The caller has filled in the other members. Call
  * engine_fini in any case. */
 bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, struct err *e);
 void engine_fini(struct engine *g);
 
-/* The time that requests to a host are signed with, ns since 1970. */
+/* Returns the time to sign requests to a host with, ns since 1970. */
 static inline int64_t engine_sign_ns(const struct engine_host *h)
 {
     int64_t offset_ns = atomic_load_explicit(&h->time_offset_ns, memory_order_relaxed);
@@ -70,14 +71,14 @@ static inline int64_t engine_sign_ns(const struct engine_host *h)
     return offset_ns != 0 ? clock_now_ns() + offset_ns : clock_real_ns();
 }
 
-/* Adds to a counter that one thread alone changes. */
+/* Adds to a counter that only one thread changes. */
 static inline void engine_count(atomic_int_fast64_t *n, int64_t by)
 {
     atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + by,
                           memory_order_relaxed);
 }
 
-/* The number of this rank's own copy of a stream of random numbers. */
+/* Returns the number of this rank's own variant of a stream of random numbers. */
 static inline uint64_t engine_stream(const struct engine *g, uint64_t stream)
 {
     return stream + ((uint64_t)g->rank << 32);

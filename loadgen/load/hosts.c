@@ -7,16 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A host name is at most 253 characters (RFC 1035), a port adds six. */
+/* Room for the longest host: 253 characters of a name (RFC 1035), and six for a port. */
 #define NAME_MAX_LEN 260
 
-/* The pause of a host that cannot be connected to while other hosts do its work. */
+/* How long a host that cannot be connected to is left alone while others work. */
 #define LONG_PAUSE_NS (10 * HOSTS_PAUSE_NS)
 
-/* A bound has so many digits at most; ports and parts of addresses need five. */
+/* The most digits of a bound of a range. Ports and parts of addresses need five. */
 #define BOUND_DIGITS 9
 
-/* The characters of registered names, of addresses, and of IPv6 addresses with a zone. */
+/* True for characters of registered names, of addresses, and (in_brackets) of IPv6 addresses with a
+ * zone. */
 static bool name_char(char c, bool in_brackets)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -79,8 +80,8 @@ static bool add(struct hosts *h, const char *name, size_t n, struct err *e)
     return check_name(copy, e);
 }
 
-/* Adds all hosts that `prefix` (n_prefix characters, free of ranges, in a buffer for NAME_MAX_LEN)
- * followed by `rest` stands for. */
+/* Adds all hosts that `prefix` followed by `rest` stands for. `prefix` has n_prefix characters
+ * without ranges, in a buffer for NAME_MAX_LEN. */
 static bool expand(struct hosts *h, char *prefix, size_t n_prefix, const char *rest, size_t n_rest,
                    struct err *e)
 {
@@ -121,7 +122,7 @@ static bool expand(struct hosts *h, char *prefix, size_t n_prefix, const char *r
     return true;
 }
 
-/* Makes hosts that were never used come first, in random order. */
+/* Puts hosts that were never used first, in random order. */
 static void shuffle_idle(struct hosts *h, struct rng *rng)
 {
     for (size_t i = 0; i < h->n; i++) {
@@ -158,7 +159,7 @@ bool hosts_init(struct hosts *h, const char *list, enum hosts_select select, str
                 struct err *e)
 {
     *h = (struct hosts){.select = select, .line = 1};
-    /* No message may show a password. */
+    /* messages must not show a password */
     if (strchr(list, '@') != NULL)
         return err_set(e, "hosts are named without user and password");
     pthread_mutex_init(&h->lock, NULL);
@@ -240,8 +241,8 @@ static bool better(const struct host *a, const struct host *b)
     return a->idle_since_ns < b->idle_since_ns;
 }
 
-/* The host of the next request, of those with an idle connection or, with may_connect, that may be
- * connected to. Whose turn it is comes first, or the best one. */
+/* Chooses the host of the next request among those with an idle connection and, with may_connect,
+ * those that may be connected to: the next in turn, or the best one. */
 static size_t choose(struct hosts *h, struct conn *const *idle, bool may_connect, int64_t now_ns)
 {
     size_t best = HOSTS_NONE;
@@ -268,7 +269,8 @@ size_t hosts_pick(struct hosts *h, struct conn *const *idle, bool may_connect, i
     size_t i = choose(h, idle, may_connect, now_ns);
     if (i != HOSTS_NONE) {
         h->host[i].n_running++;
-        /* This request alone tries. If its end is not noted, others try after try_ns. */
+        /* Only this request tries to connect. If its end is not reported, others try after try_ns.
+         */
         if (h->host[i].retry_ns != 0 && (idle == NULL || idle[i] == NULL))
             h->host[i].retry_ns = now_ns + h->try_ns;
     }
@@ -278,7 +280,7 @@ size_t hosts_pick(struct hosts *h, struct conn *const *idle, bool may_connect, i
 
 void hosts_release(struct hosts *h, size_t i, int64_t now_ns)
 {
-    /* One host is not chosen by what runs there. */
+    /* with one host the numbers are not needed */
     if (h->n == 1)
         return;
     pthread_mutex_lock(&h->lock);

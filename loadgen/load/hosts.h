@@ -1,4 +1,4 @@
-/* The hosts of --host and the choice of one for each request. */
+/* The hosts of --host, and the choice of a host for each request. */
 #ifndef S3_LOADGEN_LOAD_HOSTS_H
 #define S3_LOADGEN_LOAD_HOSTS_H
 
@@ -12,71 +12,72 @@
 
 #define HOSTS_MAX 65536
 
-/* If there is no other host, one that could not be connected to is tried again so much later, by
- * one request at a time: it is seen soon when it is back. */
+/* A host that cannot be connected to is tried again after this time if all others fail too, by one
+ * request at a time. So its return is noticed soon. */
 #define HOSTS_PAUSE_NS INT64_C(100000000)
 
-/* No host can be chosen now: none has an idle connection, none may be connected to. */
+/* No host can be chosen now: none has an idle connection, and none may be connected to. */
 #define HOSTS_NONE SIZE_MAX
 
 struct conn;
 
 struct host {
-    char *name;         /* host or host:port as the user wrote it, IPv6 addresses in brackets */
-    char *named;        /* the name whose address `name` is; NULL: the user wrote `name` */
-    uint64_t n_running; /* guarded by hosts.lock, as is idle_since_ns */
+    char *name;         /* host or host:port as given by the user; IPv6 addresses in brackets */
+    char *named;        /* the host name of which `name` is an address; NULL: `name` was given */
+    uint64_t n_running; /* protected by hosts.lock, like idle_since_ns */
     int64_t idle_since_ns;
-    int64_t retry_ns;         /* when to connect again, since it failed; 0: it did not fail */
+    int64_t retry_ns;         /* when to connect again after a failure; 0: it did not fail */
     int64_t failing_since_ns; /* since then no connection to it was in use */
 };
 
 enum hosts_select {
-    HOSTS_WEIGHED,   /* fewest requests running, then the longest idle */
+    HOSTS_WEIGHED,   /* fewest running requests first, then longest idle */
     HOSTS_ROUNDROBIN /* in turn */
 };
 
 struct hosts {
-    struct host *host; /* n of them, in the order of the list, the last range fastest */
+    struct host *host; /* n of them in the order of the list; the last range varies fastest */
     size_t n;
     enum hosts_select select;
-    size_t next; /* guarded by lock */
+    size_t next; /* protected by lock */
     atomic_size_t n_failing;
-    int64_t try_ns; /* a try that lasts longer has failed; set by the caller */
+    int64_t try_ns; /* a longer attempt to connect has failed; set by the caller */
     pthread_mutex_t lock;
-    size_t line;    /* of the list, from 1, in which hosts_init failed */
-    bool no_memory; /* that is why hosts_init failed */
+    size_t line;    /* line of the list, from 1, at which hosts_init failed */
+    bool no_memory; /* hosts_init failed because out of memory */
 };
 
-/* Parses a list with commas, or of lines, of which it skips empty ones and those that begin with
- * '#'. {A...B} anywhere in a host or port stands for the numbers A to B; several ranges multiply;
- * with leading zeros in A all numbers have its width. Refuses URLs, empty entries, bad ports and
- * more than HOSTS_MAX hosts. HOSTS_WEIGHED chooses unused hosts in an order that `rng` gives. */
+/* Parses a list separated by commas or by lines; skips lines that are empty or begin with '#'.
+ * {A...B} anywhere in a host or port stands for the numbers A to B; several ranges multiply. If A
+ * has leading zeros, all numbers have its width. Refuses URLs, empty entries, bad ports, and more
+ * than HOSTS_MAX hosts. With HOSTS_WEIGHED, `rng` decides the order of unused hosts. */
 bool hosts_init(struct hosts *h, const char *list, enum hosts_select select, struct rng *rng,
                 struct err *e);
-/* Looks up all names, and replaces each by one host for each of its addresses. */
+/* Looks up all names. Replaces each host by one host per address. */
 bool hosts_resolve(struct hosts *h, bool tls, struct rng *rng, struct err *e);
-/* Keeps the hosts of one rank: every n_ranks-th. With fewer hosts than ranks, ranks share one. */
+/* Keeps only the hosts of one rank: every n_ranks-th. With fewer hosts than ranks, ranks share
+ * hosts. */
 void hosts_deal(struct hosts *h, size_t rank, size_t n_ranks);
 void hosts_fini(struct hosts *h);
 
-/* Chooses the host of a request that begins at now_ns (by any clock that does not go back), and
- * counts the request as running there. Returns an index into h->host, or HOSTS_NONE. A host with
- * idle[i] != NULL, an idle connection of the caller (idle may be NULL), can always be chosen;
- * others only with may_connect, and a host that failed only when it is to be tried again. For any
- * number of threads, as are the following. */
+/* Chooses the host of a request that begins at now_ns (any monotonic clock), and counts the request
+ * as running there. Returns an index into h->host, or HOSTS_NONE. A host with idle[i] != NULL, an
+ * idle connection of the caller, can always be chosen (idle may be NULL). Another one needs
+ * may_connect and, if it failed, must be due for a retry. Any thread may call this and the
+ * functions below. */
 size_t hosts_pick(struct hosts *h, struct conn *const *idle, bool may_connect, int64_t now_ns);
 
-/* Notes that a request to host i ended. */
+/* Reports that a request to host i ended. */
 void hosts_release(struct hosts *h, size_t i, int64_t now_ns);
 
-/* Note that host i could not be connected to; that it could; that a connection to it was in use
- * until now. The last does not mean that it takes further connections: it may be at its limit. */
+/* Report about host i: it could not be connected to; it could; a connection to it was in use until
+ * now. The last does not mean that it accepts new connections: it may be at its limit. */
 void hosts_cannot_connect(struct hosts *h, size_t i, int64_t now_ns);
 void hosts_connected(struct hosts *h, size_t i);
 void hosts_was_in_use(struct hosts *h, size_t i, int64_t now_ns);
 
-/* Since when no host can be connected to and no connection was given back; INT64_MAX: one can. The
- * caller must know whether connections are in use now. */
+/* Returns since when no host could be connected to and no connection was in use; INT64_MAX: one can
+ * be connected to. The caller must know whether connections are in use now. */
 int64_t hosts_all_down_since(struct hosts *h);
 
 #endif

@@ -18,14 +18,14 @@
 
 #define SLICE_NS INT64_C(100000)
 
-/* The longest wait. A turn that takes twice as long shows that we were stopped. */
+/* The longest wait. If a turn takes twice as long, we were stopped. */
 #define WAIT_MAX_NS (100 * CLOCK_NS_PER_MS)
 
-/* So many requests are begun at most before arrivals are looked at again. What has arrived is to be
- * stamped first: to begin requests must not bend the times of others. */
+/* At most so many requests begin before the loop looks at arrivals again. Arrivals get their times
+ * first: beginning requests must not distort the times of others. */
 #define BEGUN_MAX 8
 
-/* Goes on where a connection has come further, or to an end. */
+/* Continues once a connection is established or has failed. */
 static void after_connecting(struct loop *l, struct conn *c)
 {
     struct worker *w = c->user;
@@ -39,7 +39,7 @@ static void after_connecting(struct loop *l, struct conn *c)
         queue_again(&l->queue, w);
 }
 
-/* Goes on connecting; `event` is as conn_dialer_act wants it. */
+/* Lets libcurl connect; for `event` see conn_dialer_act. */
 static void dial(struct loop *l, const struct epoll_event *event)
 {
     struct conn_dialer *d = &l->pool.dialer;
@@ -78,7 +78,7 @@ static void on_event(struct loop *l, const struct epoll_event *event)
 
 /* ---- One turn ---- */
 
-/* Runs some of those that asked for it; they may ask again. */
+/* Runs some of the workers that asked to run again. They may ask once more. */
 static void run_again(struct queue *q)
 {
     struct worker *last = NULL;
@@ -144,7 +144,7 @@ static void fail_late(struct loop *l, int64_t now_ns)
     }
 }
 
-/* Wakes those who sleep, as the run is to end. */
+/* Wakes sleeping workers, because the run is to end. */
 static void act_on_stop(struct loop *l, int stop)
 {
     l->stop_seen = stop;
@@ -175,7 +175,7 @@ static int wait_for_events(struct loop *l, struct epoll_event *events, int64_t n
 
     int n = epoll_pwait2(l->epoll, events, EVENTS_MAX, &t, NULL);
     if (n < 0 && (errno == ENOSYS || errno == EPERM)) {
-        /* Linux before 5.11, or a container that does not know the call, counts in ms. */
+        /* Linux before 5.11, and containers that do not know epoll_pwait2, count in ms. */
         int64_t ms = (wait_ns + CLOCK_NS_PER_MS - 1) / CLOCK_NS_PER_MS;
         n = epoll_wait(l->epoll, events, EVENTS_MAX, (int)ms);
     }
@@ -210,8 +210,8 @@ static void turn(struct loop *l)
         recorder_flush(&l->port, now_ns);
 }
 
-/* Asks the scheduler to run this thread soon after it wakes up, for little at a time: else a thread
- * that computes, our own writer too, holds it up by some ms. Linux before 6.12 ignores it. */
+/* Asks the scheduler to run this thread soon after it wakes up, for short times. Else a thread that
+ * computes, such as our own writer, delays it by some ms. Linux before 6.12 ignores this. */
 static void ask_for_short_slices(void)
 {
     struct {
@@ -222,7 +222,7 @@ static void ask_for_short_slices(void)
         uint64_t runtime_ns, deadline_ns, period_ns;
     } attributes = {.size = sizeof attributes, .runtime_ns = SLICE_NS};
 
-    /* The user started us under another policy, as chrt does: it stays. */
+    /* Keep another policy that the user chose, for example with chrt. */
     if (sched_getscheduler(0) != SCHED_OTHER)
         return;
     attributes.nice = getpriority(PRIO_PROCESS, 0);
@@ -249,7 +249,8 @@ void loop_run(struct loop *l)
     }
     if (l->recording)
         recorder_flush(&l->port, clock_now_ns());
-    /* A server that takes no more connections serves other loops by those that we need no more. */
+    /* Close connections that we no longer need: a server may be at its limit, and other loops need
+     * some. */
     while (l->phase->closes && pool_drop_idle(&l->pool))
         ;
     pool_free_dead(&l->pool);

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The object is the block, read from a place that the seed gives and around again, each chunk xored
- * with a number of its own. */
+/* An object is the block of random numbers, read in a circle from a place that depends on the seed.
+ * Each chunk is xored with its own number. */
 #define BLOCK_WORDS (UINT64_C(1) << 17)
 #define CHUNK_WORDS (UINT64_C(1) << 13)
 
-/* The block is the same in every run: what differs is the seeds. */
+/* The block is the same in every run; only seeds differ. */
 #define BLOCK_SEED 20191128
 
 bool payload_init(struct payload *p, struct err *e)
@@ -37,7 +37,7 @@ uint64_t payload_seed(uint64_t run_seed, uint64_t id)
     return rng_spread(rng_spread(run_seed) + id * RNG_STEP);
 }
 
-/* Words of an object that lie side by side in the block and in one chunk. */
+/* Words of an object that are adjacent in the block and lie in one chunk. */
 struct run {
     const uint64_t *words;
     uint64_t key;

@@ -1,6 +1,6 @@
-/* What objects hold: random bytes that depend on the object's seed, at any offset, for the cost of
- * a copy. Two objects share no 64 KiB, and no 64 KiB repeat within one, so that a server gains
- * nothing by compressing or by storing equal blocks once. */
+/* The contents of objects: random bytes that depend on the object's seed, at any offset, for the
+ * cost of a copy. No 64 KiB occur twice, in one object or in two, so that a server gains nothing
+ * from compression or deduplication. */
 #ifndef S3_LOADGEN_LOAD_PAYLOAD_H
 #define S3_LOADGEN_LOAD_PAYLOAD_H
 
@@ -13,18 +13,18 @@ struct payload {
     uint64_t *words; /* one block of random numbers */
 };
 
-/* False: out of memory. */
+/* Makes the block. Returns false if out of memory. */
 bool payload_init(struct payload *p, struct err *e);
 void payload_fini(struct payload *p);
 
 /* Writes bytes offset..offset+n-1 of the object of `seed` to buf. */
 void payload_fill(const struct payload *p, uint64_t seed, uint64_t offset, void *buf, size_t n);
 
-/* Whether the n bytes at data are bytes offset..offset+n-1 of the object of `seed`. */
+/* True if the n bytes at data are bytes offset..offset+n-1 of the object of `seed`. */
 bool payload_matches(const struct payload *p, uint64_t seed, uint64_t offset, const void *data,
                      size_t n);
 
-/* The seed of object `id` of a run. */
+/* Returns the seed of object `id` of a run. */
 uint64_t payload_seed(uint64_t run_seed, uint64_t id);
 
 #endif

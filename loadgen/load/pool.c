@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* More idle connections than this, beside one for each host, are closed. */
+/* Idle connections above this number, plus one per host, are closed. */
 #define IDLE_PER_WORKER 2
 
 bool pool_init(struct pool *p, struct engine *g, int epoll, unsigned n_workers, struct err *e)
@@ -74,7 +74,7 @@ struct conn *pool_take(struct pool *p, struct worker *user, uint32_t host, bool 
         }
         bury(p, c);
     }
-    /* After a failure of ours one worker at a time tries again. */
+    /* After a failure of this machine, only one worker at a time tries again. */
     if (p->connect_ns != 0)
         p->connect_ns = clock_now_ns() + HOSTS_PAUSE_NS;
     char route[NAMES_ROUTE_MAX];
@@ -138,7 +138,7 @@ void pool_give(struct pool *p, struct conn *c, bool keep, int64_t now_ns)
 {
     if (c->state == CONN_CONNECTING || c->state == CONN_FAILED)
         end_connecting(p, c);
-    /* What came together with the answer, such as a goodbye of TLS, makes no event. */
+    /* Data that came with the answer, such as a TLS close_notify, makes no event. */
     if (!keep || c->state != CONN_READY || (conn_has_more(c) && !conn_is_alive(c))) {
         bury(p, c);
         return;

@@ -1,4 +1,4 @@
-/* The connections of a loop: those that are being made, those that are idle. */
+/* The connections of a loop that are being made or are idle. */
 #ifndef S3_LOADGEN_LOAD_POOL_H
 #define S3_LOADGEN_LOAD_POOL_H
 
@@ -7,40 +7,40 @@
 struct pool {
     struct engine *engine;
     struct conn_dialer dialer;
-    struct conn **idle;     /* a list for each host, the last used first */
-    SSL_SESSION **sessions; /* for each host, the latest; NULL: none */
+    struct conn **idle;     /* by host: a list, last used first */
+    SSL_SESSION **sessions; /* by host: the latest TLS session; NULL: none */
     size_t n_idle, n_idle_max;
-    bool looks;         /* at idle connections before use, since a server has closed one */
-    int64_t connect_ns; /* not to connect before, since this machine could not; 0: it could */
+    bool looks;         /* check idle connections before use, since a server has closed one */
+    int64_t connect_ns; /* do not connect before: this machine failed to; 0: it did not */
     struct conn *connecting;
-    struct conn *dead; /* to be freed when no event can name them */
+    struct conn *dead; /* freed once no event can refer to them */
 
-    /* For other threads to read. */
+    /* Other threads read these. */
     atomic_int_fast64_t n_connecting, n_connects;
 };
 
-/* Connections are watched by `epoll`, which stays the caller's. pool_fini in any case. */
+/* `epoll`, which is borrowed, watches the connections. Call pool_fini in any case. */
 bool pool_init(struct pool *p, struct engine *g, int epoll, unsigned n_workers, struct err *e);
 void pool_fini(struct pool *p);
 
-/* A connection to the host for a worker: an idle one, unless it must be `fresh`, or a new one that
- * is being made. NULL: *e says why. */
+/* Returns a connection to a host for a worker: an idle one, unless it must be `fresh`, or a new one
+ * that is being made. NULL: *e says why. */
 struct conn *pool_take(struct pool *p, struct worker *user, uint32_t host, bool fresh,
                        struct err *e);
 
-/* Gives a connection back at now_ns, to be kept or closed. */
+/* Takes back a connection at now_ns. Keeps or closes it. */
 void pool_give(struct pool *p, struct conn *c, bool keep, int64_t now_ns);
 
-/* Closes the connection that has been idle for longest; false: none is idle. */
+/* Closes the connection that has been idle for longest. Returns false if none is idle. */
 bool pool_drop_idle(struct pool *p);
 
-/* Notes that a connection that was being made stands. */
+/* Records that a connection has been established. */
 void pool_stands(struct pool *p, struct conn *c);
 
-/* Closes an idle connection that an event came for, unless it can still be used. */
+/* Handles an event of an idle connection: closes it unless it is still usable. */
 void pool_look(struct pool *p, struct conn *c);
 
-/* Frees the closed connections. Events that were fetched before must have been handled. */
+/* Frees the closed connections. Call it only when all events fetched so far are handled. */
 void pool_free_dead(struct pool *p);
 
 #endif

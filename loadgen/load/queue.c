@@ -3,7 +3,7 @@
 #include "loadgen/load/worker.h"
 #include "loadgen/util/clock.h"
 
-/* How often those who wait for an object or a host look again. */
+/* How often workers that wait for an object or a host try again. */
 #define PARKED_NS (1 * CLOCK_NS_PER_MS)
 
 void queue_init(struct queue *q)
@@ -23,7 +23,7 @@ void queue_again(struct queue *q, struct worker *w)
     q->again_end = &w->next_again;
 }
 
-/* Tickets are handed out in order of their times, so the list is in order too. */
+/* Due times are handed out in order, so appending keeps the list sorted. */
 void queue_wait(struct queue *q, struct worker *w)
 {
     w->state = WORKER_WAITING;

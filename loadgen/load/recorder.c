@@ -13,27 +13,27 @@
 
 #define BATCH_BYTES (64u * 1024)
 
-/* No row stays longer with its loop. */
+/* Rows stay no longer than this in a loop's batch. */
 #define BATCH_NS (100 * CLOCK_NS_PER_MS)
 
-/* A loop that has filled so many batches waits for the writer. */
+/* A loop with this many full batches waits for the writer. */
 #define BATCHES_PER_LOOP 128
 
-/* A frame is closed so long after its first row at the latest. With the time in a batch and the
- * sync a row is on the disk within 500 ms. */
+/* A frame is closed at most this long after its first row. Including its time in a batch and the
+ * sync, a row is on disk within 500 ms. */
 #define FRAME_NS INT64_C(300000000)
 
 #define WRITER_NICE 5
 
-/* What the writer needs of a row beside its text. */
+/* The fields of a row that the writer needs, besides its text. */
 struct row {
     int64_t start_ns, end_ns, bytes, n_objects;
     uint32_t thread;
-    uint32_t n_text; /* the text follows, and after it padding to a multiple of 8 */
+    uint32_t n_text; /* length of the text that follows; padding to a multiple of 8 comes next */
     bool ok, bench;
 };
 
-/* The bytes that a row takes in a batch, up to where the next one begins. */
+/* Returns the size of a row in a batch, with padding. */
 static size_t row_bytes(const struct row *row)
 {
     return (sizeof *row + row->n_text + 7) / 8 * 8;
@@ -47,7 +47,7 @@ struct recorder_batch {
     _Alignas(8) char bytes[BATCH_BYTES];
 };
 
-/* Requests of a loop that autoterm has not taken yet, in order of end. */
+/* The requests of a loop that autoterm has not yet got, in order of end. */
 struct pending {
     struct pending_request {
         struct attribution_request request;
@@ -59,31 +59,31 @@ struct pending {
 
 struct recorder {
     struct recorder_options options;
-    struct recwrite *out; /* NULL: no capture */
+    struct recwrite *out; /* NULL: there is no capture */
     pthread_t thread;
     bool started;
 
     pthread_mutex_t lock;
-    pthread_cond_t filled;  /* a batch is in the queue, or no more will come */
+    pthread_cond_t filled;  /* a batch is in the queue, or none will come any more */
     pthread_cond_t emptied; /* a batch is free, or the queue is empty */
     struct recorder_batch *queue, **queue_end;
     struct recorder_batch *free;
     bool closing, busy;
     struct recorder_state state;
-    struct err error; /* set by the writer, which needs no lock to see it */
+    struct err error; /* set by the writer, which may read it without the lock */
     struct recorder_counts tick;
-    struct hist durations; /* of the tick */
+    struct hist durations; /* durations since the last tick */
 
-    /* The writer's own. */
+    /* Only the writer uses these. */
     int64_t frame_since_ns; /* CLOCK_NEVER: the frame is empty */
     struct autoterm *autoterm;
     struct pending *pending;      /* by loop */
-    pthread_mutex_t pending_lock; /* of both */
+    pthread_mutex_t pending_lock; /* protects autoterm and pending */
 
     struct recorder_batch *batches;
 };
 
-/* ---- The loops' side ---- */
+/* ---- Called by the loops ---- */
 
 static struct recorder_batch *take_free(struct recorder *r)
 {
@@ -188,7 +188,7 @@ static bool keep(struct pending *q, const struct row *row, struct err *e)
     return true;
 }
 
-/* Gives autoterm what ended by the instant, in order of end. */
+/* Passes the requests that ended by instant_ns to autoterm, in order of end. */
 static bool add_until(struct recorder *r, int64_t instant_ns, struct err *e)
 {
     for (;;) {
@@ -302,7 +302,8 @@ static void take_batch(struct recorder *r, const struct recorder_batch *b)
     pthread_mutex_unlock(&r->lock);
 }
 
-/* Closes the frame if its time has come; else returns when it will come. */
+/* Closes the frame if it is due, or if `now`. Else returns when it is due; CLOCK_NEVER: no frame is
+ * open. */
 static int64_t end_frame(struct recorder *r, bool now)
 {
     struct err e = {""};
@@ -323,8 +324,8 @@ static void *writer(void *user)
     struct recorder *r = user;
     int64_t due_ns = CLOCK_NEVER;
 
-    /* Requests come first where CPUs are short. On Linux this thread alone becomes nicer; where
-     * that is not allowed nothing is lost. */
+    /* Requests have priority if CPUs are scarce. On Linux this makes only the calling thread nicer.
+     * If it is not allowed, that does no harm. */
     if (nice(WRITER_NICE) == -1)
         errno = 0;
     pthread_mutex_lock(&r->lock);

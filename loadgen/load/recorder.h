@@ -1,7 +1,7 @@
-/* Writes the rows of all loops to the capture. Each loop gathers its rows in a batch. Full batches
- * go through one bounded queue to one writer thread. It writes and syncs the capture, in frames at
- * most 500 ms apart, counts for the screen, and keeps what autoterm asks for. A loop waits for the
- * writer only if no batch is free, and such waits are counted. */
+/* Writes the rows of all loops to the capture. Each loop collects its rows in a batch. Full batches
+ * go through one bounded queue to one writer thread. It writes and syncs the capture in frames, at
+ * most 500 ms apart, counts for the screen, and keeps the requests for autoterm. A loop waits for
+ * the writer only if no batch is free; these waits are counted. */
 #ifndef S3_LOADGEN_LOAD_RECORDER_H
 #define S3_LOADGEN_LOAD_RECORDER_H
 
@@ -15,92 +15,93 @@
 #include <stdint.h>
 
 struct recorder_options {
-    int fd;           /* of the capture; -1: none, only count */
-    const char *name; /* of the capture */
-    bool intended;    /* with that column */
+    int fd;           /* file of the capture; -1: none, only count */
+    const char *name; /* name of the capture */
+    bool intended;    /* the capture has that column */
     unsigned n_loops;
     bool autoterm;
     int64_t autoterm_dur_ns;
     double autoterm_pct;
-    int64_t offset_ns; /* the capture's clock less the run's */
+    int64_t offset_ns; /* the capture's clock minus the run's */
     int event;         /* eventfd to signal when the capture fails */
 };
 
-/* What was recorded. */
+/* Counts of the recorded requests. */
 struct recorder_counts {
-    uint64_t n_requests, n_errors, n_objects, n_bytes; /* objects and bytes of the successful */
+    uint64_t n_requests, n_errors, n_objects, n_bytes; /* objects and bytes: of successes only */
 };
 
-/* What was recorded since it was last asked for. */
+/* Figures of the requests recorded since the last call. */
 struct recorder_tick {
     struct recorder_counts counts;
-    int64_t p50_ns, p99_ns; /* of the successful; 0: none */
+    int64_t p50_ns, p99_ns; /* of the successful requests; 0: none */
 };
 
 struct recorder;
 struct recorder_batch;
 
-/* The producer's side: each loop has one. */
+/* A loop's side of the recorder. */
 struct recorder_port {
     struct recorder *recorder;
     struct recorder_batch *batch;
     struct rowformat format;
     unsigned loop;
-    int64_t since_ns;       /* of the first row in the batch; CLOCK_NEVER: empty */
-    int64_t flushed_ns;     /* last */
+    int64_t since_ns;       /* time of the first row in the batch; CLOCK_NEVER: it is empty */
+    int64_t flushed_ns;     /* time of the last flush */
     int64_t first_start_ns; /* of the loop's first request of the benchmark, by the capture's clock;
                              * CLOCK_NEVER: none */
 };
 
-/* What the options point to is borrowed. NULL: *e says why. */
+/* Opens a recorder; borrows what the options point to. NULL: *e says why. */
 struct recorder *recorder_open(const struct recorder_options *options, struct err *e);
 
-/* Starts the writer thread with a comment in a first frame of its own. */
+/* Starts the writer thread. `comment` becomes a first frame of its own. */
 bool recorder_start(struct recorder *r, const char *comment, struct err *e);
 
-/* The port of the loop of that number, for its thread alone. */
+/* Sets up the port of loop number `loop`. Only this loop's thread may use it. */
 void recorder_port_init(struct recorder_port *p, struct recorder *r, unsigned loop);
 
-/* Adds a row, whose times are those of the capture; `bench`: it counts for autoterm. */
+/* Adds a row with times by the capture's clock; `bench`: it counts for autoterm. */
 void recorder_add(struct recorder_port *p, const struct record *row, bool bench);
 
-/* Hands the batch over, and promises that all requests of this loop that ended before until_ns (by
- * the run's clock) are handed over now. */
+/* Hands over the batch, and with it the promise that all requests of this loop that ended before
+ * until_ns (by the run's clock) are handed over. */
 void recorder_flush(struct recorder_port *p, int64_t until_ns);
 
-/* When recorder_flush must be called; CLOCK_NEVER: need not. */
+/* Returns when recorder_flush must be called; CLOCK_NEVER: it need not. */
 int64_t recorder_due_ns(const struct recorder_port *p);
 
-/* What happened so far. Any thread may ask. */
+/* The state of the recorder. Any thread may ask. */
 struct recorder_state {
     struct recorder_counts counts;
-    uint64_t n_waits; /* of loops for the capture, as all batches were full */
+    uint64_t n_waits; /* how often loops waited because all batches were full */
     int64_t waits_ns;
-    int64_t cpu_ns; /* of the writer */
+    int64_t cpu_ns; /* CPU time of the writer */
 };
 struct recorder_state recorder_look(struct recorder *r);
 bool recorder_failed(struct recorder *r, struct err *e);
 void recorder_take_tick(struct recorder *r, struct recorder_tick *tick);
 
-/* For votes on autoterm (vote.h), by the capture's clock. Tells the first start of the benchmark
- * (CLOCK_NEVER: none), and until when all loops have reported (INT64_MIN: not yet). */
+/* For votes on autoterm (vote.h), by the capture's clock: finds the first start of the benchmark
+ * (CLOCK_NEVER: none), and the time up to which all loops have reported (INT64_MIN: none yet). */
 void recorder_reported(struct recorder *r, int64_t *first_start_ns, int64_t *until_ns);
 
-/* Adds the requests that ended by an instant, which all loops have reported, and finds the range
- * that all threads share then. */
+/* Adds the requests that ended by instant_ns, up to which all loops must have reported. Finds the
+ * range that all threads share at that time. */
 bool recorder_range_at(struct recorder *r, int64_t instant_ns, struct segment_range *range,
                        struct err *e);
 void recorder_amounts(struct recorder *r, const struct autoterm_cut *cut,
                       struct autoterm_amount amount[AUTOTERM_N_ENDS]);
 
-/* Waits until all that was handed over is written. */
+/* Waits until everything handed over is written. */
 void recorder_drain(struct recorder *r);
 
-/* Writes what was handed over and a closing comment, and ends the capture. False: the capture is
- * not whole. */
+/* Writes what was handed over and a closing comment, and ends the capture. Returns false if the
+ * capture is not complete. */
 bool recorder_close(struct recorder *r, const char *comment, struct err *e);
 
-/* Ends the writer thread and frees r. Without recorder_close before, the capture is not whole. */
+/* Ends the writer thread and frees r. Without recorder_close before, the capture is not complete.
+ */
 void recorder_free(struct recorder *r);
 
 #endif

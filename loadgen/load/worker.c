@@ -8,13 +8,14 @@
 
 #include <string.h>
 
-/* Bodies are made, digested and sent in pieces of this size. */
+/* Size of the pieces in which bodies are made, digested and sent. */
 #define CHUNK_BYTES (256 * 1024)
 
-/* The most that is digested in one turn of the loop: what arrives meanwhile is stamped late. */
+/* The most bytes to digest in one turn of the loop: arrivals during that time get late timestamps.
+ */
 #define DIGEST_BYTES (2 * CHUNK_BYTES)
 
-/* The most that is sent for one worker before others have their turn. */
+/* The most bytes to send for one worker before others have their turn. */
 #define TURN_BYTES (1024 * 1024)
 
 /* ---- Start and end ---- */
@@ -32,15 +33,15 @@ bool worker_init(struct worker *w, struct loop *l, uint32_t thread, struct err *
            mem_none(e);
 }
 
-/* Where the next call says why it failed. A loop has one for all calls: one on the stack would be
- * 1 KiB to zero each time. */
+/* Returns where the next call stores its error. All calls of a loop share it: an error on the stack
+ * would mean to zero 1 KiB each time. */
 static struct err *failure(struct worker *w)
 {
     err_clear(&w->loop->failure);
     return &w->loop->failure;
 }
 
-/* Gives the connection back. */
+/* Returns the connection to the pool. */
 static void give_conn(struct worker *w, bool keep)
 {
     pool_give(&w->loop->pool, w->conn, keep, w->loop->now_ns);
@@ -95,7 +96,7 @@ static void record(struct worker *w)
     recorder_add(&w->loop->port, &row, op->bench);
 }
 
-/* Makes the row of a request that ended at end_ns; `keep`: its connection is of further use. */
+/* Ends a request at end_ns and makes its row; `keep`: its connection can be used again. */
 static void finish(struct worker *w, int64_t end_ns, bool keep)
 {
     struct loop *l = w->loop;
@@ -122,7 +123,7 @@ static void read_answer(struct worker *w);
 
 void worker_fail(struct worker *w, const char *why)
 {
-    /* All bytes that came count, also those that wait in the socket for more. */
+    /* Bytes that have arrived count, also those still in the socket. */
     if (w->op.kind == S3OP_GET && w->state == WORKER_RECEIVING && w->conn != NULL &&
         !w->answer.broken) {
         read_answer(w);
@@ -135,7 +136,7 @@ void worker_fail(struct worker *w, const char *why)
 
 /* ---- The body ---- */
 
-/* Puts the next piece of the body behind the head. */
+/* Makes the next piece of the body, directly after the head. */
 static void make_chunk(struct worker *w)
 {
     const struct s3op *op = &w->op;
@@ -160,7 +161,8 @@ static bool needs_hash(const struct worker *w)
     return g->credentials != NULL && g->op_style.sign_payload && s3op_n_body(&w->op) > 0;
 }
 
-/* Whether its body is digested for a checksum; a CRC, or for SHA-256 with what signs it. */
+/* Returns the checksum to make of the body: a CRC, or SHA-256 along with the digest for the
+ * signature. */
 static enum checksum_kind checksum_of(const struct worker *w)
 {
     const struct s3op_style *style = &w->loop->engine->op_style;
@@ -213,8 +215,8 @@ static bool end_digests(struct worker *w, bool hash, bool md5)
 
 #define AGENT_BYTES (sizeof "s3load/1 " + ENGINE_CLIENT_BYTES + 2 * (1 + ROWFORMAT_NUMBER_BYTES))
 
-/* "s3load/1 CLIENT/THREAD/SEQ", so that a server's log can be compared with the capture row by row;
- * requests that make no row have no seq. */
+/* Writes "s3load/1 CLIENT/THREAD/SEQ", so that a server's log can be matched with the capture row
+ * by row. Requests without a row have no SEQ. */
 static void user_agent(const struct worker *w, char text[static AGENT_BYTES])
 {
     char *p = stpcpy(stpcpy(text, "s3load/1 "), w->loop->engine->client);
@@ -230,7 +232,7 @@ static void user_agent(const struct worker *w, char text[static AGENT_BYTES])
     *p = '\0';
 }
 
-/* Builds the request, with the first piece of its body behind it. */
+/* Builds the request, followed by the first piece of its body. */
 static bool build(struct worker *w)
 {
     struct loop *l = w->loop;
@@ -272,7 +274,7 @@ static bool build(struct worker *w)
     return true;
 }
 
-/* Sends what the connection takes. */
+/* Sends as much as the connection takes. */
 static void send_more(struct worker *w)
 {
     struct err *e = failure(w);
@@ -310,7 +312,7 @@ static void send_more(struct worker *w)
     w->state = WORKER_RECEIVING;
 }
 
-/* Takes a connection and sends, now or when it stands. */
+/* Takes a connection, and sends at once or when it is established. */
 static void start_sending(struct worker *w)
 {
     struct err *e = failure(w);
@@ -326,7 +328,7 @@ static void start_sending(struct worker *w)
     }
 }
 
-/* Sends a further request of the row, or the same once more. */
+/* Sends another request for the same row, or the same request again (resent). */
 static void send_anew(struct worker *w, bool resent)
 {
     if (!answer_expect(w) || !build(w)) {
@@ -358,7 +360,7 @@ void worker_on_connected(struct worker *w)
     }
 }
 
-/* Asks for the next page of a listing, in the same row and up to the same deadline. */
+/* Requests the next page of a listing, in the same row and with the same deadline. */
 static void next_page(struct worker *w)
 {
     struct loop *l = w->loop;
@@ -376,13 +378,13 @@ static void next_page(struct worker *w)
     send_anew(w, false);
 }
 
-/* Sends the request once more, on a fresh connection and in the same row, if the server closed an
- * idle connection while the request was on its way. False: it did not. */
+/* If the server closed an idle connection while the request was on its way, sends the request once
+ * more, on a new connection and in the same row. Returns false if that does not apply. */
 static bool resend(struct worker *w)
 {
     struct loop *l = w->loop;
 
-    /* A request that is late, or to be ended, is not begun again. */
+    /* Do not begin a request again that is late or must end. */
     if (w->answer.has_begun || !conn_ended_reused(w->conn) || l->now_ns >= w->deadline_ns ||
         atomic_load_explicit(&l->engine->stop, memory_order_relaxed) == ENGINE_ABORT)
         return false;
@@ -395,7 +397,7 @@ static bool resend(struct worker *w)
     return true;
 }
 
-/* Acts on an answer that is complete or has broken off. */
+/* Handles an answer that is complete or broken off. */
 static void act_on(struct worker *w, enum answer verdict, const char *why)
 {
     if (verdict == ANSWER_NEXT_PAGE) {
@@ -408,7 +410,7 @@ static void act_on(struct worker *w, enum answer verdict, const char *why)
     }
 }
 
-/* Reads what has come. */
+/* Reads what has arrived. */
 static void read_answer(struct worker *w)
 {
     struct loop *l = w->loop;
@@ -447,7 +449,7 @@ static bool is_stopped(const struct worker *w)
     return atomic_load_explicit(&w->loop->engine->stop, memory_order_relaxed) != ENGINE_RUN;
 }
 
-/* Chooses a host and begins the request, whose payload is digested. */
+/* Chooses a host and begins the request; its payload is already digested. */
 static void launch(struct worker *w)
 {
     struct loop *l = w->loop;
@@ -489,8 +491,8 @@ static void prepare_later(struct worker *w)
     queue_again(&w->loop->queue, w);
 }
 
-/* Digests a piece of the payload; once all is done the request begins, unless the run was stopped
- * meanwhile. */
+/* Digests a piece of the payload. Once all is digested the request begins, unless the run was
+ * stopped meanwhile. */
 void worker_prepare(struct worker *w)
 {
     enum checksum_kind kind = checksum_of(w);
@@ -506,7 +508,7 @@ void worker_prepare(struct worker *w)
         uint64_t rest = n_body - w->body.n_digested;
         size_t n = (size_t)(rest < CHUNK_BYTES ? rest : CHUNK_BYTES) * (hash + md5 + 1);
 
-        /* A piece of which several digests are wanted may be more than a turn allows. */
+        /* The first piece of a turn is always digested, even if its digests exceed the limit. */
         if (w->loop->n_digested > 0 && w->loop->n_digested + n > DIGEST_BYTES) {
             prepare_later(w);
             return;
@@ -521,7 +523,7 @@ void worker_prepare(struct worker *w)
             prepare_later(w);
             return;
         }
-        /* EVP works on memory alone: it fails only for want of that. */
+        /* EVP works in memory only: it fails only if out of memory. */
         if (!ok || !end_digests(w, hash, md5)) {
             err_set(&w->loop->error, "cannot digest a payload");
             atomic_store(&w->loop->engine->stop, ENGINE_STOP);
@@ -548,7 +550,7 @@ int64_t worker_due_ns(const struct phase *phase, uint64_t ticket)
     return after_ns < room_ns ? phase->start_ns + (int64_t)after_ns : CLOCK_NEVER;
 }
 
-/* Gives the worker a due time, if it has none; false: it waits for it, or has ended. */
+/* Gives the worker a due time if it has none. Returns false if it must wait, or has ended. */
 static bool is_due(struct worker *w, int64_t now_ns)
 {
     struct phase *phase = w->loop->phase;
@@ -600,7 +602,7 @@ static void take(struct worker *w)
 
 void worker_run(struct worker *w)
 {
-    /* A request that fails at once must not keep the loop from others. */
+    /* A request that fails at once must not keep the loop from other work. */
     if (w->state == WORKER_IDLE)
         take(w);
     if (w->state == WORKER_IDLE)

@@ -12,14 +12,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A body is read in pieces of this size; less than LOW_WATER_MIN is not worth waiting for more. */
+/* A body is read in pieces of up to LOW_WATER_MAX. It does not pay to wait for less than
+ * LOW_WATER_MIN more. */
 #define LOW_WATER_MAX (512 * 1024)
 #define LOW_WATER_MIN (128 * 1024)
 
-/* Connections that are ready are watched for data and for the peer's end. */
+/* Ready connections are watched for data and for the peer's close. */
 #define READY_EVENTS (EPOLLIN | EPOLLRDHUP)
 
-/* HTTP_PROXY is no proxy: CGI programs get a header of requests under that name. */
+/* HTTP_PROXY is not among them: CGI programs get a request header under that name. */
 static const char *const PROXIES[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
                                       "ALL_PROXY"};
 enum { N_PROXIES = sizeof PROXIES / sizeof *PROXIES, FIRST_OF_TLS = 1, FIRST_OF_ALL = 3 };
@@ -52,7 +53,8 @@ static char *copy_text(const char *text)
     return secret_copy(text, strlen(text));
 }
 
-/* Moves the variable to memory of secret.h if a password is in it; children still inherit it. */
+/* If the variable holds a password, moves it to memory of secret.h. Child processes still inherit
+ * it. */
 static bool hide(const char *name, bool *found)
 {
     char *value = getenv(name);
@@ -76,7 +78,7 @@ bool conn_global_init(void)
 
     for (size_t i = 0; i < N_PROXIES; i++)
         ok = hide(PROXIES[i], &found) && ok;
-    /* libcurl's copies are kept out of core dumps too. */
+    /* Keep libcurl's copies out of core dumps too. */
     return ok && (found ? curl_global_init_mem(CURL_GLOBAL_DEFAULT, secret_alloc, secret_free,
                                                secret_resize, copy_text, alloc_items)
                         : curl_global_init(CURL_GLOBAL_DEFAULT)) == CURLE_OK;
@@ -90,8 +92,8 @@ static struct conn *conn_of(CURL *easy)
     return c;
 }
 
-/* The data of libcurl's events is twice the descriptor plus one; that of ours is a pointer, which
- * is even. */
+/* The event data of a libcurl socket is twice the descriptor plus one, hence odd. That of our own
+ * sockets is a pointer, hence even. */
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *known)
 {
     struct conn_dialer *d = user;
@@ -103,7 +105,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *k
     if (op == EPOLL_CTL_ADD)
         curl_multi_assign(d->multi, fd, d);
     if (epoll_ctl(d->epoll, op, fd, &event) != 0 && op != EPOLL_CTL_DEL) {
-        /* An error told to libcurl would end all that it connects. */
+        /* An error returned to libcurl would end all connections in progress. */
         struct conn *c = conn_of(easy);
         c->local_errno = errno;
         c->due_ns = 0;
@@ -111,7 +113,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *k
     return 0;
 }
 
-/* Opens sockets for libcurl, which does not tell why it got none. */
+/* Opens a socket for libcurl, which would not tell why it could not. */
 static curl_socket_t on_open(void *user, curlsocktype purpose, struct curl_sockaddr *address)
 {
     struct conn *c = user;
@@ -142,7 +144,7 @@ void conn_dialer_fini(struct conn_dialer *d)
     d->multi = NULL;
 }
 
-/* What all connections of a run have in common. */
+/* Makes a libcurl handle with the settings of all connections of a run. */
 static CURL *new_easy(const struct conn_style *style)
 {
     CURL *easy = curl_easy_init();
@@ -150,7 +152,7 @@ static CURL *new_easy(const struct conn_style *style)
 
     ok = ok && curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK;
-    /* A name server that does not answer must not hold up a connection that is given up. */
+    /* A slow name server must not delay the end of a connection that was given up. */
     ok = ok && curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http") == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_PROXY, style->proxy) == CURLE_OK;
@@ -165,7 +167,7 @@ static CURL *new_easy(const struct conn_style *style)
     return easy;
 }
 
-/* Asks libcurl, which was just called, when it wants to be called again. */
+/* Asks libcurl when it wants to be called next. Call it after each call of libcurl. */
 static void set_due(struct conn_dialer *d)
 {
     long ms = -1;
@@ -224,7 +226,7 @@ struct conn *conn_open(struct conn_dialer *d, const char *name, const char *rout
     return c;
 }
 
-/* Ends libcurl's part. It closes what it has open. */
+/* Ends libcurl's part of a connection; libcurl closes its sockets. */
 static void hang_up(struct conn *c)
 {
     struct conn_dialer *d = c->dialer;
@@ -281,7 +283,7 @@ static void fail(struct conn *c, const char *who, const char *why)
     c->due_ns = CLOCK_NEVER;
 }
 
-/* Fails for a reason of this machine: no server is down for that. */
+/* Fails a connection for a reason on this machine: no host counts as down. */
 static void fail_here(struct conn *c, int error)
 {
     c->local_errno = error;
@@ -317,7 +319,7 @@ void conn_shake_hands(struct conn *c)
     }
 }
 
-/* Takes over the socket of a connection that stands. */
+/* Takes over the socket once libcurl has connected. */
 static void take_over(struct conn *c)
 {
     curl_socket_t fd = CURL_SOCKET_BAD;
@@ -327,7 +329,7 @@ static void take_over(struct conn *c)
         fail(c, "curl: ", curl_easy_strerror(CURLE_COULDNT_CONNECT));
         return;
     }
-    /* libcurl closes its own descriptor. */
+    /* a copy: libcurl closes its own descriptor */
     c->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (c->fd < 0) {
         fail_here(c, errno);
@@ -338,7 +340,7 @@ static void take_over(struct conn *c)
     conn_shake_hands(c);
 }
 
-/* If a call fails within libcurl, a message of its connection says so. */
+/* An error within libcurl comes as a message of its connection. */
 void conn_dialer_act(struct conn_dialer *d, const struct epoll_event *event)
 {
     uint32_t events = event != NULL ? event->events : 0;
@@ -444,6 +446,6 @@ bool conn_is_alive(struct conn *c)
 {
     char byte;
 
-    /* Over TLS there may be records that hold no data: a read takes them. */
+    /* Over TLS there may be records without data: a read consumes them. */
     return c->state == CONN_READY && conn_recv(c, &byte, 1, NULL) == CONN_AGAIN;
 }

@@ -26,7 +26,7 @@ void http1_start(struct http1 *h, bool head_only, http1_header_fn *on_header,
     err_clear(&h->err);
 }
 
-/* The characters of a token (RFC 9110, 5.6.2), with letters in lower case; 0 for all others. */
+/* Maps the characters of a token (RFC 9110, 5.6.2) to lower case, and all others to 0. */
 static const char TOKEN[256] = {
     ['!'] = '!', ['#'] = '#', ['$'] = '$', ['%'] = '%', ['&'] = '&', ['\''] = '\'', ['*'] = '*',
     ['+'] = '+', ['-'] = '-', ['.'] = '.', ['^'] = '^', ['_'] = '_', ['`'] = '`',   ['|'] = '|',
@@ -59,7 +59,7 @@ static bool has_control(const char *s, size_t n)
     return false;
 }
 
-/* Whether the n bytes at s are `lower` but for the case of letters. */
+/* True if the n bytes at s equal `lower`, ignoring case. */
 static bool same_token(const char *s, size_t n, const char *lower)
 {
     size_t i = 0;
@@ -105,7 +105,7 @@ static bool content_length(struct http1 *h, const char *s, size_t n)
     return true;
 }
 
-/* Reads the tokens of a Connection header, which stand between commas. */
+/* Reads the comma-separated tokens of a Connection header. */
 static void connection(struct http1 *h, const char *s, size_t n)
 {
     const char *end = s + n;
@@ -149,8 +149,8 @@ static bool header(struct http1 *h, const char *name, size_t n_name, const char 
     return true;
 }
 
-/* Splits a header or trailer line and checks its characters. A name longer than any we know is
- * reported by its beginning. */
+/* Splits a header or trailer line and checks its characters. Skips a header whose name is longer
+ * than any we know. */
 static bool field_line(struct http1 *h, const char *s, size_t n, bool trailer)
 {
     char name[64];
@@ -177,7 +177,7 @@ static bool field_line(struct http1 *h, const char *s, size_t n, bool trailer)
     return header(h, name, n_name, value, (size_t)(end - value));
 }
 
-/* Acts on the blank line after headers: another head or the body comes next. */
+/* Handles the blank line after headers: another head or the body comes next. */
 static bool head_end(struct http1 *h)
 {
     if (h->at.chunked && h->content_length != HTTP1_UNKNOWN)
@@ -230,7 +230,7 @@ static bool chunk_size(struct http1 *h, const char *s, size_t n)
     return true;
 }
 
-/* Handles a line without its CR LF. */
+/* Handles a line; CR LF is stripped. */
 static bool take_line(struct http1 *h, const char *s, size_t n)
 {
     switch ((enum state)h->at.state) {
@@ -252,21 +252,21 @@ static bool take_line(struct http1 *h, const char *s, size_t n)
     }
 }
 
-/* Takes bytes up to the end of a line or of the input; a whole line is handled. */
+/* Takes bytes up to the end of a line or of the input; handles a line once it is complete. */
 static bool feed_line(struct http1 *h, const char *data, size_t n, size_t *used)
 {
     const char *lf = memchr(data, '\n', n);
     size_t len = lf == NULL ? n : (size_t)(lf - data);
 
     *used = lf == NULL ? n : len + 1;
-    /* The types of an alert and of a handshake begin a record of TLS; within a body they are bytes.
-     */
+    /* A TLS record begins with the type of an alert or a handshake. Within a body these bytes are
+     * data. */
     if (h->at.state == STATUS_LINE && h->at.n_head == 0 && (data[0] == 0x15 || data[0] == 0x16))
         return err_set(&h->err, "the server speaks TLS: --tls is missing");
     if (h->at.n_line + len > HTTP1_LINE_MAX + 1)
         return err_set(&h->err, "a header line of more than %d bytes", HTTP1_LINE_MAX);
 
-    /* Sizes of chunks and the ends of their data are not counted as headers. */
+    /* Chunk sizes and chunk ends do not count as headers. */
     if (h->at.state != CHUNK_SIZE && h->at.state != CHUNK_END)
         h->at.n_head += *used;
     if (h->at.n_head > HTTP1_HEAD_MAX)
@@ -289,7 +289,7 @@ static bool feed_line(struct http1 *h, const char *data, size_t n, size_t *used)
     return take_line(h, line, len - 1);
 }
 
-/* Hands out what belongs to the body, and returns how many bytes that is. */
+/* Passes bytes of the body to the caller. Returns how many belong to it. */
 static size_t take_body(struct http1 *h, const char *data, size_t n)
 {
     if (h->at.state != BODY_CLOSE) {

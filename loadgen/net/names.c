@@ -13,8 +13,8 @@
 struct names {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool is_done; /* all were looked up once */
-    bool is_over; /* the thread is to end */
+    bool is_done; /* every name was looked up once */
+    bool is_over; /* the thread shall end */
     struct names_style style;
     struct name *name;
     size_t n;
@@ -114,7 +114,7 @@ struct names *names_open(struct name *name, size_t n, struct names_style style, 
     names->n = n;
     pthread_mutex_init(&names->lock, NULL);
     clock_cond_init(&names->changed);
-    /* Signals are for the thread that waits for them (signals.h). */
+    /* Signals go to the thread that waits for them (signals.h). */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int failed = pthread_create(&thread, NULL, look_up_all, names);
@@ -133,7 +133,8 @@ struct names *names_open(struct name *name, size_t n, struct names_style style, 
     return names;
 }
 
-/* Does not wait for the thread, which may be in a long lookup. It frees all at its end. */
+/* Does not wait for the thread, which may be in a long lookup. The thread frees everything when it
+ * ends. */
 void names_close(struct names *names)
 {
     if (names == NULL)

@@ -8,12 +8,12 @@
 #include <openssl/x509v3.h>
 #include <unistd.h>
 
-/* Several records are read at once, each of at most 16 KiB. */
+/* Reads several records at once, each of up to 16 KiB. */
 #define READ_AHEAD_BYTES (64 * 1024)
 
 static const unsigned char PROTOCOLS[] = "\x08http/1.1";
 
-/* Why OpenSSL's last call failed. */
+/* Returns why OpenSSL's last call failed. */
 static const char *why_not(void)
 {
     const char *why = ERR_reason_error_string(ERR_peek_last_error());
@@ -22,7 +22,7 @@ static const char *why_not(void)
     return why != NULL ? why : "out of memory";
 }
 
-/* Keeps a session that OpenSSL hands out: the next connection resumes it. */
+/* Keeps a session that OpenSSL hands out, for the next connection to resume. */
 static int keep_session(SSL *ssl, SSL_SESSION *session)
 {
     SSL_SESSION **slot = SSL_get_app_data(ssl);
@@ -36,7 +36,7 @@ static bool find_authorities(SSL_CTX *context, const char *cacert, struct err *e
 {
     if (cacert != NULL && access(cacert, R_OK) != 0)
         return err_errno(e, errno, "--cacert: cannot use '%s'", cacert);
-    /* A trusted certificate ends a chain even if it is no root. */
+    /* Accept a chain that ends at a trusted certificate, even if that is not a root. */
     X509_STORE_set_flags(SSL_CTX_get_cert_store(context), X509_V_FLAG_PARTIAL_CHAIN);
     if (cacert == NULL)
         return SSL_CTX_set_default_verify_paths(context) ||
@@ -69,7 +69,7 @@ SSL_CTX *tls_context(bool insecure, const char *cacert, struct err *e)
     return NULL;
 }
 
-/* Sets whom the certificate must be for. Server Name Indication has no addresses. */
+/* Sets the name that the certificate must have. Server Name Indication does not take addresses. */
 static bool set_name(SSL *ssl, const char *host)
 {
     char name[NAMES_HOST_MAX];
@@ -80,8 +80,8 @@ static bool set_name(SSL *ssl, const char *host)
            (SSL_set1_host(ssl, name) && SSL_set_tlsext_host_name(ssl, name));
 }
 
-/* Resumes a copy: a session of TLS 1.3 serves once, and of workers that connect at the same time
- * all but one would shake hands in full. */
+/* Resumes a copy of the session. A TLS 1.3 session can be used once: of workers that connect at the
+ * same time, all but one would need a full handshake. */
 static bool resume(SSL *ssl, const SSL_SESSION *session)
 {
     SSL_SESSION *copy = SSL_SESSION_dup(session);
@@ -105,7 +105,7 @@ static bool start(struct conn *c)
 static void tls_end(struct conn *c)
 {
     ERR_clear_error();
-    /* Without a goodbye OpenSSL takes the session for a broken one. */
+    /* Without close_notify OpenSSL considers the session broken. */
     if (c->ssl != NULL && SSL_is_init_finished(c->ssl))
         SSL_shutdown(c->ssl);
     SSL_free(c->ssl);
@@ -113,8 +113,8 @@ static void tls_end(struct conn *c)
     ERR_clear_error();
 }
 
-/* Why a call that returned n <= 0 did not go on: CONN_AGAIN; 0: the peer closed; CONN_ERROR, and *e
- * says why, behind `what`. */
+/* Handles a call that returned n <= 0. Returns CONN_AGAIN; 0: the peer closed; or CONN_ERROR: *e
+ * begins with `what` and says why. */
 static ssize_t stopped(struct conn *c, int n, const char *what, struct err *e)
 {
     int cause = errno;
@@ -140,7 +140,7 @@ static ssize_t stopped(struct conn *c, int n, const char *what, struct err *e)
     return CONN_ERROR;
 }
 
-/* Forgets what calls before said, as SSL_get_error asks. */
+/* Clears old errors, as SSL_get_error requires. */
 static void forget_errors(void)
 {
     ERR_clear_error();

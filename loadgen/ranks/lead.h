@@ -1,4 +1,5 @@
-/* Rank 0 reads the command line and tells the other ranks what to do. One rank tells nobody. */
+/* Rank 0 reads the command line and sends the other ranks its commands. With one rank nothing is
+ * sent. */
 #ifndef S3_LOADGEN_RANKS_LEAD_H
 #define S3_LOADGEN_RANKS_LEAD_H
 
@@ -7,23 +8,23 @@
 #include <stddef.h>
 
 struct lead {
-    char version[64]; /* of rank 0's program */
-    char command[32]; /* "": there are no more */
+    char version[64]; /* version of rank 0's program */
+    char command[32]; /* "": no more commands */
     size_t n_options;
-    int status; /* to end with, then */
+    int status; /* exit status, after the last command */
 };
 
-/* Hands the name of a command and its packed options to the others. */
+/* Sends the name of a command and its packed options to the other ranks. */
 bool lead_hand_out(const char *command, char *options, size_t n, struct err *e);
 
-/* Tells the others to end with this exit code. Returns it. */
+/* Tells the other ranks to end with this exit status, and returns it. */
 int lead_dismiss(int status);
 
-/* Waits for a command of rank 0 and its packed options, which the caller frees with secret_free.
- * False: there are no more. */
+/* Waits for a command from rank 0 and its packed options, which the caller frees with secret_free.
+ * Returns false if there are no more commands. */
 bool lead_follow(struct lead *head, char **options);
 
-/* Ends all ranks, as they cannot work together. */
+/* Ends all ranks, because they cannot work together: says why. */
 _Noreturn void lead_fail(const char *why);
 
 #endif

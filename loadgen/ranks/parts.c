@@ -38,13 +38,13 @@ static bool receive_parts(struct team *t, char *const *parts, struct err *e)
 {
     bool ok = true;
 
-    /* A part that cannot be kept is received all the same: its sender waits. */
+    /* Receive a part even if it cannot be stored: its sender waits. */
     for (int i = 1; i < t->size && !t->lost; i++)
         ok = team_copy_file(t, i, parts != NULL ? parts[i] : "/dev/full", e) && ok;
     return ok;
 }
 
-/* Merges in the folder, and gives the result its name when it is whole. */
+/* Merges in a folder beside the capture, and links the result to `path` once it is complete. */
 static bool merge(struct team *t, char *const *words, const char *merged, const char *path,
                   struct err *e)
 {
@@ -86,7 +86,7 @@ static bool lead(struct team *t, const char *path, struct err *e)
     return ok;
 }
 
-/* All ranks meet twice: when all parts are there, and when they are merged. */
+/* Has all ranks meet twice: when rank 0 has all parts, and when they are merged. */
 bool parts_gather(struct team *t, const char *path, struct err *e)
 {
     char part[4200];

@@ -1,5 +1,5 @@
 /* Uses only functions of MPI-3, which Open MPI and MPICH both have. It tests and sleeps instead of
- * waiting, as both wait with a busy CPU. */
+ * waiting, because both libraries keep the CPU busy while they wait. */
 #include "loadgen/ranks/ranks.h"
 
 #include <limits.h>
@@ -12,7 +12,7 @@
 
 #define TAG 1
 
-/* MPI_Abort has so long. */
+/* MPI_Abort may take this long. */
 #define ABORT_S 5
 
 _Static_assert(sizeof(MPI_Request) <= sizeof((struct ranks_call){0}.request), "room for it");
@@ -38,7 +38,7 @@ bool ranks_open(struct err *e)
     sigset_t set;
     int level = 0;
 
-    /* If a thread of MPI took one of these signals, it would end the process. */
+    /* Block these signals: they would end the process if a thread of MPI got one. */
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
@@ -63,7 +63,7 @@ _Noreturn void ranks_abort(int status)
 {
     sigset_t set;
 
-    /* A launcher that waits for something itself may not answer. Do not wait for it. */
+    /* The launcher may not answer. Do not wait for it. */
     sigemptyset(&set);
     sigaddset(&set, SIGALRM);
     signal(SIGALRM, SIG_DFL);
@@ -89,7 +89,7 @@ int ranks_size(void)
     return size;
 }
 
-/* Keeps the handle by which MPI knows the call. */
+/* Keeps MPI's handle of the call. */
 static bool begin(struct ranks_call *c, int result, const MPI_Request *request)
 {
     c->begun = result == MPI_SUCCESS;
@@ -111,7 +111,7 @@ static void add(struct ranks_figures *to, const struct ranks_figures *from)
     }
 }
 
-/* The operation as MPI calls it: *n elements of struct ranks_figures, which need not be aligned. */
+/* Combines *n elements of struct ranks_figures, which may be unaligned. Called by MPI. */
 static void join(void *in, void *inout, int *n, MPI_Datatype *type)
 {
     struct ranks_figures from;
@@ -132,7 +132,7 @@ bool ranks_join(struct ranks_call *c, const struct ranks_figures *mine, struct r
     MPI_Op op;
     MPI_Request request = MPI_REQUEST_NULL;
 
-    /* MPI keeps both until the call is over. */
+    /* MPI keeps type and operation until the call is over. */
     if (MPI_Type_contiguous((int)sizeof *mine, MPI_BYTE, &type) != MPI_SUCCESS ||
         MPI_Type_commit(&type) != MPI_SUCCESS || MPI_Op_create(join, 1, &op) != MPI_SUCCESS)
         return false;

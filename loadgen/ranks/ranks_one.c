@@ -36,7 +36,7 @@ bool ranks_join(struct ranks_call *c, const struct ranks_figures *mine, struct r
     return true;
 }
 
-/* There is none to talk to. */
+/* There is no other rank. */
 bool ranks_pass(struct ranks_call *c, bool sends, int other, void *data, size_t n)
 {
     (void)c;

@@ -8,35 +8,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A round of telling begins this long after the last one began, or at once if a rank waits for it.
- */
+/* A round of telling begins this long after the last one began, or at once if a rank waits at a
+ * meeting. */
 #define EVERY_NS (50 * CLOCK_NS_PER_MS)
 
-/* Time between looks at a call that is not over: the first at the beginning, the second after many
- * looks. */
+/* Time between looks at a call in progress: the short one for the first N_SHORT_SLEEPS looks, then
+ * the long one. */
 #define SLEEP_NS       INT64_C(100000)
 #define LONG_SLEEP_NS  (2 * CLOCK_NS_PER_MS)
 #define N_SHORT_SLEEPS 100
 
-/* A clock is measured by up to N_PINGS exchanges within PINGS_NS, but at least N_LEAST. The
- * shortest one counts. */
+/* Up to N_PINGS exchanges within PINGS_NS measure a clock, but at least N_LEAST. The shortest
+ * counts. */
 #define N_PINGS  200
 #define N_LEAST  10
 #define PINGS_NS (50 * CLOCK_NS_PER_MS)
 
-/* How long we wait with a busy CPU for an answer, and for a block (MPI may move it in small pieces,
- * one at each look). */
+/* How long we poll without sleeping: for an answer, and for a block, which MPI may move in small
+ * pieces, one per look. */
 #define PING_BUSY_NS  CLOCK_NS_PER_MS
 #define BLOCK_BUSY_NS (10 * CLOCK_NS_PER_MS)
 
 #define BLOCK_BYTES (1 << 20)
 
-/* Time between looks at the other ranks while we wait for something else. */
+/* Time between looks at the other ranks while we wait for something else, in ms. */
 #define POLL_MS 5
 
 const char team_other_failed[] = "another rank has failed";
 
-/* Sleeps between two looks: longer after many. */
+/* Sleeps between two looks at a call; longer after many. */
 static void nap(unsigned *n)
 {
     clock_sleep_ns((*n)++ < N_SHORT_SLEEPS ? SLEEP_NS : LONG_SLEEP_NS);
@@ -117,7 +117,8 @@ bool team_meet(struct team *t, bool ok, struct err *e)
     return ok && (t->all.sum[TEAM_FAILED] == 0 || err_set(e, "%s", team_other_failed));
 }
 
-/* Waits until a call is over, with a busy CPU at first. False: it will never be. */
+/* Waits until a call is over; for the first busy_ns without sleeping. Returns false if it never
+ * will be. */
 static bool wait_for(struct team *t, struct ranks_call *c, int64_t busy_ns, size_t *n)
 {
     int64_t until_ns = clock_now_ns() + busy_ns;
@@ -171,8 +172,7 @@ static bool send(struct team *t, int to, int64_t what)
            wait_for(t, &c, PING_BUSY_NS, NULL);
 }
 
-/* Rank 0 answers each message with the time at which it came, until one says that it was the last.
- */
+/* Rank 0: answers each message with the time at which it came, up to the last one. */
 static bool answer(struct team *t, int to, int64_t offset_ns)
 {
     do {
@@ -184,8 +184,8 @@ static bool answer(struct team *t, int to, int64_t offset_ns)
     return true;
 }
 
-/* The shortest exchange bounds the error by half its length, as the answer was written at some time
- * within it. */
+/* Measures the clock by exchanges with rank 0. Its answer was written at some time within the
+ * exchange, so the shortest one bounds the error by half its length. */
 static bool ask(struct team *t, int64_t offset_ns, struct team_clock *clock)
 {
     int64_t begin_ns = clock_now_ns();
@@ -214,7 +214,7 @@ void team_measure_clock(struct team *t, int64_t offset_ns, size_t i)
     if (t->lost)
         return;
     *clock = (struct team_clock){.at_ns = clock_now_ns() + offset_ns};
-    /* Ranks ask one after another: two that ask at once would wait for each other. */
+    /* The ranks ask one after another, since an answer to one would make another wait. */
     for (int other = 1; t->rank == 0 && other < t->size && !t->lost; other++)
         if (!send(t, other, 1) || !answer(t, other, offset_ns))
             t->lost = true;
@@ -224,7 +224,7 @@ void team_measure_clock(struct team *t, int64_t offset_ns, size_t i)
 
 /* ---- Data ---- */
 
-/* Sends n_out bytes to a rank, and takes n_in from another. */
+/* Sends n_out bytes to rank - by, and receives n_in bytes from rank + by. */
 static bool exchange(struct team *t, int by, void *out, size_t n_out, void *in, size_t n_in)
 {
     struct ranks_call sent = {.begun = false};
@@ -247,7 +247,7 @@ bool team_swap(struct team *t, int by, const struct strbuf *out, struct strbuf *
     return ok || err_set(e, "what was uploaded cannot be told to another rank");
 }
 
-/* A block that is not full is the last one. */
+/* Copies in blocks. The first block that is not full is the last. */
 bool team_copy_file(struct team *t, int from, const char *path, struct err *e)
 {
     struct ranks_call c = {.begun = false};
@@ -271,7 +271,7 @@ bool team_copy_file(struct team *t, int from, const char *path, struct err *e)
     }
     if (file != NULL && fclose(file) != 0 && ok)
         ok = err_errno(e, errno, "cannot write '%s'", path);
-    /* MPI may still use it for a rank that is lost. */
+    /* MPI may still use the block if a rank is lost. */
     if (!t->lost)
         free(block);
     return ok && (!t->lost || err_set(e, "the capture of rank %d does not reach rank 0", from));
@@ -279,7 +279,7 @@ bool team_copy_file(struct team *t, int from, const char *path, struct err *e)
 
 /* ---- The end ---- */
 
-/* Waits until all others but the lost one have said that they have ended. */
+/* Waits until all ranks but the lost one have said that they have ended. */
 static void await_others(const struct team *t, int64_t until_ns)
 {
     struct ranks_call *calls = calloc((size_t)t->size, sizeof *calls);
@@ -294,7 +294,7 @@ static void await_others(const struct team *t, int64_t until_ns)
         for (int i = 1; i < t->size; i++)
             n += !ranks_done(&calls[i], NULL, &failed);
     }
-    /* Nothing is freed, as MPI may write to it as long as the lost rank lives. */
+    /* Frees nothing: MPI may write to it while the lost rank lives. */
 }
 
 _Noreturn void team_abort(struct team *t, int status)
@@ -303,8 +303,8 @@ _Noreturn void team_abort(struct team *t, int status)
     int64_t until_ns = clock_now_ns() + t->timeout_ns;
     char done = 1;
 
-    /* Messages that were on their way when the rank was lost may come before this one, and count as
-     * it: who sends them has little left to do. */
+    /* A message that was on its way when the rank was lost may come first and be taken for this
+     * one. That does no harm: its sender has little left to do. */
     if (t->rank > 0 && ranks_pass(&c, true, 0, &done, 1))
         while (clock_now_ns() < until_ns)
             clock_sleep_ns(LONG_SLEEP_NS);

@@ -2,12 +2,12 @@
 
 #include "loadgen/util/clock.h"
 
-/* Each whole second after the first start there is a vote, in three rounds of telling: whether all
- * loops of all ranks have reported past it, the range that all threads share, what was done before
- * the ends of the segments that it is cut into. All see the same and find the same, which is what
- * a replay of the merged capture finds. */
+/* For each whole second after the first start there is a vote, in three rounds of telling: whether
+ * all loops of all ranks have reported up to it; the range that all threads share; what was done in
+ * the segments of this range. All ranks see the same figures and come to the same verdict, which is
+ * that of a replay of the merged capture. */
 
-/* The last of the maxima. */
+/* Indexes of the last maxima. */
 enum { MINUS_FIRST = RANKS_N_MAXES - RANKS_N_VOTES, MINUS_UNTIL, RANGE_START, MINUS_RANGE_END };
 
 void vote_tell(struct vote *v, int64_t ahead_ns, struct ranks_figures *mine)
@@ -25,7 +25,7 @@ void vote_tell(struct vote *v, int64_t ahead_ns, struct ranks_figures *mine)
     max[MINUS_UNTIL] = until_ns == INT64_MIN ? CLOCK_NEVER : ahead_ns - until_ns;
     if (v->step == VOTE_RANGE)
         recorder_range_at(v->recorder, v->instant_ns + ahead_ns, &range, v->error);
-    /* A rank that has made no request yet has no vote. */
+    /* A rank without a request has no vote yet. */
     bool has_range = v->step == VOTE_RANGE && range.start_ns != INT64_MAX;
     max[RANGE_START] = has_range ? range.start_ns - ahead_ns : -CLOCK_NEVER;
     max[MINUS_RANGE_END] = has_range ? ahead_ns - range.end_ns : -CLOCK_NEVER;

@@ -8,7 +8,7 @@
 void checksum_init(struct checksum *c, enum checksum_kind kind)
 {
     bool wide = kind == CHECKSUM_CRC64NVME;
-    /* The polynomials 0xad93d23594c93659 and 0x1edc6f41 with their bits in reverse. */
+    /* The polynomials 0xad93d23594c93659 and 0x1edc6f41, bit-reversed. */
     uint64_t polynomial = wide ? 0x9a6c9329ac4bc9b5u : 0x82f63b78u;
 
     c->all = wide ? UINT64_MAX : UINT32_MAX;

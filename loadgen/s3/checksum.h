@@ -1,4 +1,4 @@
-/* Checksums that S3 takes with an object, in base64, as x-amz-checksum-NAME. */
+/* Checksums that S3 takes with an object, in base64, in the header x-amz-checksum-NAME. */
 #ifndef S3_LOADGEN_S3_CHECKSUM_H
 #define S3_LOADGEN_S3_CHECKSUM_H
 
@@ -7,23 +7,23 @@
 
 enum checksum_kind { CHECKSUM_NONE, CHECKSUM_CRC32C, CHECKSUM_CRC64NVME, CHECKSUM_SHA256 };
 
-#define CHECKSUM_TEXT_SIZE 48 /* of the longest, with a NUL */
+#define CHECKSUM_TEXT_SIZE 48 /* room for the longest in base64, with a NUL */
 
-/* Tables of a CRC, for eight bytes at a time: entry [k][b] is what byte b does when k bytes follow.
- */
+/* Tables of a CRC for eight bytes at a time: entry [k][b] is the effect of byte b with k bytes
+ * after it. */
 struct checksum {
     uint64_t table[8][256];
-    uint64_t all; /* ones, as wide as the CRC */
+    uint64_t all; /* all ones, as wide as the CRC */
 };
 
-/* For CHECKSUM_CRC32C (Castagnoli, RFC 3720) or CHECKSUM_CRC64NVME (NVM Express), both reflected,
- * with ones before and after. */
+/* Makes the tables for CHECKSUM_CRC32C (Castagnoli, RFC 3720) or CHECKSUM_CRC64NVME (NVM Express).
+ * Both are reflected, with all ones before and after. */
 void checksum_init(struct checksum *c, enum checksum_kind kind);
 
-/* The CRC of what `crc` is the CRC of (0: nothing) and n more bytes. */
+/* Returns the CRC of the bytes so far and n more; `crc` is that of the bytes so far (0: none). */
 uint64_t checksum_crc(const struct checksum *c, uint64_t crc, const void *data, size_t n);
 
-/* The CRC's bytes, the highest first, in base64. */
+/* Writes the bytes of a CRC, highest first, in base64. */
 void checksum_text(const struct checksum *c, uint64_t crc, char text[static CHECKSUM_TEXT_SIZE]);
 
 #endif

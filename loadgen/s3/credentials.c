@@ -13,16 +13,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The longest document that a process may print. */
+/* The longest document that a credential_process may print. */
 #define TEXT_MAX 16384
 
-/* A process that has not answered by then is ended. */
+/* A process that takes longer is killed. */
 #define PROCESS_NS (60 * CLOCK_NS_PER_S)
 
-/* Keys are renewed so long before they expire, or after half of a shorter life. */
+/* Keys are renewed this long before they expire, or after half of their life if that is shorter. */
 #define AHEAD_NS (300 * CLOCK_NS_PER_S)
 
-/* A renewal that failed is tried again after so long. */
+/* A failed renewal is tried again after this time. */
 #define AGAIN_NS (5 * CLOCK_NS_PER_S)
 
 static bool set_keys(struct credentials *c, const char *const key[static PROFILE_N_KEYS],
@@ -82,7 +82,7 @@ static bool start(struct credentials *c, struct err *e)
     return true;
 }
 
-/* What the document says, which is never shown. */
+/* Takes the keys from the document. Errors never show its contents. */
 static bool take_document(struct credentials *c, struct err *e)
 {
     json_t *json = json_loadb(c->text, c->n_text, 0, NULL);
@@ -115,7 +115,7 @@ static bool take_document(struct credentials *c, struct err *e)
     return ok;
 }
 
-/* Reads what has come; once the process has ended c->child is 0. */
+/* Reads what the process has printed. Sets c->child to 0 once it has ended. */
 static bool go_on(struct credentials *c, struct err *e)
 {
     int status = 0;
@@ -124,7 +124,7 @@ static bool go_on(struct credentials *c, struct err *e)
 
     if (late || c->n_text == TEXT_MAX)
         kill(c->child, late ? SIGKILL : SIGPIPE);
-    /* What it has printed by its end is there to be read then. */
+    /* Look at the child first: what it printed before its end can then be read. */
     bool done = waitpid(c->child, &status, late ? 0 : WNOHANG) != 0;
     while ((n = read(c->fd, c->text + c->n_text, TEXT_MAX - c->n_text)) > 0)
         c->n_text += (size_t)n;
@@ -148,7 +148,8 @@ static bool read_profile(struct credentials *c, struct err *e)
 {
     struct profile p;
 
-    /* A file that changes while it is read has another stamp the next time. */
+    /* Take the stamp first: if the file changes during the read, its stamp differs the next time.
+     */
     c->stamp = profile_look();
     if (!profile_read(&p, c->profile, true, e))
         return false;

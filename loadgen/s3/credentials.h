@@ -1,5 +1,5 @@
-/* The keys of a run. Those that a credential_process hands out are renewed before they expire,
- * those of a profile when its file changes, and both when the server refuses them. */
+/* The keys of a run. Keys from a credential_process are renewed before they expire, keys from a
+ * profile when its file changes, and both when the server refuses them. */
 #ifndef S3_LOADGEN_S3_CREDENTIALS_H
 #define S3_LOADGEN_S3_CREDENTIALS_H
 
@@ -12,40 +12,40 @@
 #include <sys/types.h>
 
 struct credentials {
-    const char *process;  /* that hands out the keys; NULL: none */
-    const char *profile;  /* that has them; NULL: none; without either they stay as they are */
-    pthread_mutex_t lock; /* of the keys */
-    struct profile keys;  /* without its other fields */
-    atomic_uint version;  /* counts their changes */
-    atomic_uint refused;  /* the version that the server refused; 0: none */
+    const char *process;  /* command that prints the keys; NULL: none */
+    const char *profile;  /* has the keys; NULL: none. Without either, keys never change */
+    pthread_mutex_t lock; /* protects the keys */
+    struct profile keys;  /* only the keys in it are used */
+    atomic_uint version;  /* incremented whenever the keys change */
+    atomic_uint refused;  /* the version of the keys that the server refused; 0: none */
     int64_t renew_at_ns;  /* CLOCK_REALTIME; CLOCK_NEVER: they do not expire */
-    int64_t again_ns;     /* refused keys are not renewed before; CLOCK_REALTIME */
+    int64_t again_ns;     /* refused keys are not renewed before this time; CLOCK_REALTIME */
     struct profile_stamp stamp;
 
-    /* The process, while it runs. */
+    /* The process while it runs. */
     pid_t child; /* 0: none */
     int fd;      /* its standard output */
     int64_t started_ns;
     size_t n_text;
-    char *text; /* what it has printed, in memory of secret.h, as the keys are */
+    char *text; /* its output, like the keys in memory of secret.h */
 };
 
-/* The keys are copied, and looked for again in `profile` if that is not NULL; or, with `process`, a
- * shell runs that and its answer is waited for: a JSON document as the AWS command line defines it.
- * Both are borrowed. On failure nothing is left to free. */
+/* Takes copies of the keys. If `profile` is not NULL, keys are read again from there. If `process`
+ * is not NULL, a shell runs it instead, and the function waits for its output: a JSON document in
+ * the format of the AWS command line. Borrows both strings. On failure nothing is left to free. */
 bool credentials_init(struct credentials *c, const char *const key[static PROFILE_N_KEYS],
                       const char *profile, const char *process, struct err *e);
 void credentials_fini(struct credentials *c);
 
-/* Starts a renewal that is due, and takes its result; to be called now and then, from one thread.
- * False: it failed, *e says why, and it will be tried again. */
+/* Starts a renewal if one is due, or takes its result. Call it now and then, from one thread. On
+ * failure *e says why; it will be tried again. */
 bool credentials_renew(struct credentials *c, struct err *e);
 
-/* Tells that the server refuses the keys of that version. Any thread. */
+/* Records that the server refused the keys of that version. Any thread. */
 void credentials_refuse(struct credentials *c, unsigned version);
 
-/* Makes `signer` anew unless it was made with the present keys. *version is the version of the keys
- * in it; 0: it was never made. Any thread. */
+/* Makes a new `signer` unless it has the present keys. *version is the version of its keys; 0: it
+ * has none. Any thread. */
 bool credentials_update_signer(struct credentials *c, const char *region, struct sigv4 *signer,
                                unsigned *version, struct err *e);
 

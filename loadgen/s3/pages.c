@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* A page may be empty, as where all it would show was deleted; so many are no listing. */
+/* A page may be empty, for example if all its objects were deleted. A listing with this many empty
+ * pages in a row has failed. */
 #define EMPTY_MAX 100
 
 void pages_clear(struct pages *p)
@@ -27,13 +28,13 @@ static void keep(struct strbuf *to, const struct strbuf *from)
 
 bool pages_take(struct pages *p, const char *prefix, const struct xml_entry *entry, struct err *e)
 {
-    /* Versions and uploads may have the key of those before them. */
+    /* Versions and uploads may repeat the key before them. */
     int least = entry->kind == XML_OBJECT ? 1 : 0;
 
     if (strncmp(entry->key, prefix, strlen(prefix)) != 0)
         return err_set(e, "the server lists '%s', which is not below the prefix asked for",
                        entry->key);
-    /* Common prefixes follow the objects of their page. */
+    /* Common prefixes come after the objects of a page. */
     if (entry->kind == XML_PREFIX)
         return true;
     if (p->last.n > 0 && strcmp(entry->key, p->last.s) < least)
@@ -63,7 +64,8 @@ bool pages_next(struct pages *p, const struct xml *x, struct err *e)
         return err_set(e, "the listing has the same continuation token twice: it has no end");
     if (p->n_empty == EMPTY_MAX)
         return err_set(e, "%d pages of the listing in a row are empty: it has no end", EMPTY_MAX);
-    /* Brent 1980: a mark that is set anew at each power of two finds a cycle of any length. */
+    /* Detect a cycle of tokens of any length (Brent 1980): set the mark anew at each power of two.
+     */
     p->n++;
     if ((p->n & (p->n - 1)) == 0)
         keep(&p->mark, &p->token);

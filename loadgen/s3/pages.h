@@ -1,5 +1,5 @@
-/* The pages of a listing: what they hold, where the next one begins, and that they come to an end.
- */
+/* Reads a listing page by page: checks the keys, finds where the next page begins, and makes sure
+ * that the listing ends. */
 #ifndef S3_LOADGEN_S3_PAGES_H
 #define S3_LOADGEN_S3_PAGES_H
 
@@ -7,30 +7,30 @@
 
 /* Starts as zeros. */
 struct pages {
-    struct strbuf token; /* where the next one begins: its token and its id, each with a NUL */
-    struct strbuf mark;  /* the token of a page some pages ago */
-    struct strbuf last;  /* the last key of the page before, with a NUL */
-    struct strbuf now;   /* likewise of this one, so far */
-    uint64_t n;          /* pages whose next one is known */
-    unsigned n_empty;    /* of these, the last ones in a row */
+    struct strbuf token; /* where the next page begins: its token and its id, each with a NUL */
+    struct strbuf mark;  /* the token of an earlier page */
+    struct strbuf last;  /* the last key of the previous page, with a NUL */
+    struct strbuf now;   /* the last key so far of this page, with a NUL */
+    uint64_t n;          /* pages that were followed by another one */
+    unsigned n_empty;    /* empty pages in a row, up to now */
 };
 
-/* Forgets and frees them. */
+/* Clears and frees everything. */
 void pages_clear(struct pages *p);
 
-/* A page begins, for the first time or again. */
+/* Begins a page: a new one, or the same again. */
 void pages_begin(struct pages *p);
 
-/* Takes an entry. False: *e says that its key is outside of the prefix, or not behind the keys that
- * were listed before. */
+/* Takes an entry. Fails if its key is outside of the prefix, or not after the keys listed before
+ * it; *e says which. */
 bool pages_take(struct pages *p, const char *prefix, const struct xml_entry *entry, struct err *e);
 
-/* The page is complete and not the last one. False: it does not say where the next one begins, or
- * the listing would never end, as its tokens come again or many of its pages are empty. */
+/* Ends a page that is not the last one. Fails if it does not say where the next one begins, or if
+ * the listing would never end: tokens repeat, or too many pages are empty. */
 bool pages_next(struct pages *p, const struct xml *x, struct err *e);
 
-/* Where the next page begins, as S3 wants it back; NULL: at the start. */
+/* Returns where the next page begins, in the form that S3 expects; NULL: at the start. */
 const char *pages_token(const struct pages *p);
-const char *pages_token_id(const struct pages *p); /* of versions and uploads */
+const char *pages_token_id(const struct pages *p); /* for versions and uploads */
 
 #endif

@@ -9,7 +9,7 @@
 
 #define FILE_MAX (1024 * 1024)
 
-/* Cuts white space off both ends. */
+/* Strips white space at both ends. */
 static char *trim(char *s)
 {
     s += strspn(s, " \t\r\n");
@@ -29,7 +29,7 @@ void profile_free(struct profile *p)
     *p = (struct profile){0};
 }
 
-/* A line "name = value" of the section. */
+/* Takes a line "name = value" of the section. */
 static bool take(struct profile *p, char *line)
 {
     const char *name = trim(strsep(&line, "="));
@@ -45,7 +45,7 @@ static bool take(struct profile *p, char *line)
     return true;
 }
 
-/* "[name]", or "[profile name]"; text ends behind the name. */
+/* True if text, the part in brackets, is "name" or "profile name". Modifies text. */
 static bool is_section(char *text, const char *name)
 {
     text = trim(text);
@@ -57,7 +57,7 @@ static bool is_section(char *text, const char *name)
 static bool read_section(struct profile *p, char *text, const char *name, bool *found)
 {
     bool inside = false;
-    bool nests = false; /* the line before was "s3 =", and indented ones belong to it */
+    bool nests = false; /* the last unindented line was "s3 =": indented lines belong to it */
     bool ok = true;
 
     for (char *line; ok && (line = strsep(&text, "\n")) != NULL;) {
@@ -81,8 +81,8 @@ static bool read_section(struct profile *p, char *text, const char *name, bool *
 #define PATH_BYTES 4096
 
 static const struct {
-    const char *variable; /* that names another file */
-    const char *standard; /* in ~/.aws */
+    const char *variable; /* environment variable that names another file */
+    const char *standard; /* name in ~/.aws */
 } FILES[2] = {{"AWS_SHARED_CREDENTIALS_FILE", "credentials"}, {"AWS_CONFIG_FILE", "config"}};
 
 static const char *path_of(size_t file, char text[static PATH_BYTES])
@@ -111,7 +111,7 @@ struct profile_stamp profile_look(void)
     return stamp;
 }
 
-/* A file that is not there says nothing. */
+/* Reads the profile from a file. A missing file is like an empty one. */
 static bool read_file(struct profile *p, size_t file, const char *name, bool *found, struct err *e)
 {
     char path[PATH_BYTES];

@@ -1,5 +1,5 @@
-/* What ~/.aws/credentials and ~/.aws/config say (or the files that AWS_SHARED_CREDENTIALS_FILE and
- * AWS_CONFIG_FILE name). */
+/* Reads ~/.aws/credentials and ~/.aws/config, or the files that AWS_SHARED_CREDENTIALS_FILE and
+ * AWS_CONFIG_FILE name. */
 #ifndef S3_LOADGEN_S3_PROFILE_H
 #define S3_LOADGEN_S3_PROFILE_H
 
@@ -7,7 +7,8 @@
 
 #include <sys/stat.h>
 
-/* Its fields; the first three, access key, secret key and session token, belong together. */
+/* The fields of a profile. The first three belong together: access key, secret key, session token.
+ */
 enum {
     PROFILE_N_KEYS = 3,
     PROFILE_REGION = PROFILE_N_KEYS,
@@ -17,18 +18,19 @@ enum {
 };
 extern const char *const PROFILE_NAMES[PROFILE_N];
 
-/* In memory of secret.h; NULL: not there. */
+/* The values of the fields, in memory of secret.h; NULL: not set. */
 struct profile {
     char *field[PROFILE_N];
 };
 
-/* Reads the section [name] of the first file, and [profile name] of the second for what the first
- * does not have; the three parts of credentials come from one file. A profile that is in neither is
- * an error if `required`, else nothing is found. On failure all is NULL. */
+/* Reads the section [name] of the first file, and takes what it lacks from [profile name] of the
+ * second. Access key, secret key and session token come from one file. If neither file has the
+ * profile, the function fails if `required`, else it finds nothing. On failure all fields are NULL.
+ */
 bool profile_read(struct profile *p, const char *name, bool required, struct err *e);
 void profile_free(struct profile *p);
 
-/* What tells, compared by its bytes, that one of the two files was changed. */
+/* The state of both files. If its bytes differ from those of another time, a file was changed. */
 struct profile_stamp {
     struct timespec changed[2];
     ino_t inode[2];

@@ -19,7 +19,7 @@ bool s3op_needs_md5(const struct s3op_style *s, const struct s3op *op)
     return s3op_does(op->kind, S3OP_MD5) || (s->md5 && s3op_does(op->kind, S3OP_UPLOADS));
 }
 
-/* By enum checksum_kind. */
+/* Indexed by enum checksum_kind. */
 const char *const S3OP_CHECKSUMS[] = {"none", "CRC32C", "CRC64NVME", "SHA256", NULL};
 
 bool s3op_takes_checksum(const struct s3op_style *s, const struct s3op *op)
@@ -42,7 +42,7 @@ bool s3op_uses_virtual_host(const struct s3op_style *s, const char *host)
 
     if (s->lookup != S3OP_LOOKUP_AUTO)
         return s->lookup == S3OP_LOOKUP_HOST;
-    /* A certificate for *.host does not hold for two labels. */
+    /* A certificate for *.host does not match a name with two more labels. */
     if (s->tls && strchr(s->bucket, '.') != NULL)
         return false;
     for (size_t i = 0; i < sizeof want_it / sizeof *want_it; i++)
@@ -58,7 +58,7 @@ static void put_number(struct strbuf *o, uint64_t value)
     strbuf_put(o, digits, (size_t)(rowformat_put_number(digits, value) - digits));
 }
 
-/* Adds a parameter, percent-encoded; NULL: without one. */
+/* Adds a parameter, percent-encoded. value NULL: adds nothing. */
 static void put_param(struct strbuf *o, const char *name, const char *value)
 {
     if (value == NULL)
@@ -69,7 +69,7 @@ static void put_param(struct strbuf *o, const char *name, const char *value)
     uri_encode(o, value, strlen(value), false);
 }
 
-/* Writes the query in order of names, as signatures want it. */
+/* Writes the query sorted by name, as signatures require. */
 static void put_query(struct strbuf *o, const struct s3op *op, const struct s3op_head *h)
 {
     const char *resource = S3OP[op->kind].resource;
@@ -102,7 +102,7 @@ static void put_query(struct strbuf *o, const struct s3op *op, const struct s3op
     put_param(o, "versionId", op->version_id);
 }
 
-/* Listings name a prefix in the query, all else the object in the path. */
+/* True if the key goes into the path. Listings have a prefix in the query instead. */
 static bool has_key(const struct s3op *op)
 {
     return op->n_key > 0 && !s3op_does(op->kind, S3OP_LISTS);
@@ -121,7 +121,7 @@ static void put_path(struct strbuf *o, const struct s3op_style *s, const struct 
         uri_encode(o, op->key, op->n_key, true);
 }
 
-/* Headers to sign, beside those that sigv4_sign makes. */
+/* Headers to sign, in addition to those that sigv4_sign adds. */
 struct headers {
     struct sigv4_header v[12];
     size_t n;
@@ -169,7 +169,7 @@ static void add_headers(struct headers *h, const struct s3op_style *s, const str
         add(h, "x-amz-bypass-governance-retention", "true");
 }
 
-/* Adds the headers, signed where there is a signer. */
+/* Adds the headers; signs them if there is a signer. */
 static bool put_headers(struct strbuf *o, struct sigv4 *signer, const struct sigv4_request *r,
                         struct err *e)
 {
@@ -187,14 +187,14 @@ size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct
     struct strbuf path = strbuf_on(path_text, sizeof path_text);
     struct strbuf query = strbuf_on(query_text, sizeof query_text);
 
-    /* A head holds keys: no copy is left on the stack. */
+    /* A head may hold the SSE-C key: leave no copy on the stack. */
     struct strbuf o = strbuf_on(out, size);
     struct headers headers;
 
     headers.n = 0;
     put_path(&path, s, op, head->virtual_host);
     put_query(&query, op, head);
-    /* A signer adds it itself. */
+    /* A signer adds this header itself. */
     add(&headers, "host", signer == NULL ? head->host : NULL);
     add_headers(&headers, s, op, head);
 

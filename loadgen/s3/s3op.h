@@ -1,4 +1,4 @@
-/* A request to S3: what it is, and its bytes up to the body. */
+/* A request to S3: its description, and the bytes of its head. */
 #ifndef S3_LOADGEN_S3_S3OP_H
 #define S3_LOADGEN_S3_S3OP_H
 
@@ -14,25 +14,25 @@
 
 #define S3OP_KEY_MAX 1024
 
-/* The longest request head: a key of 1,024 bytes takes 3 KiB in a path, a prefix and a token in a
- * query as much each, and a session token 2 KiB. */
+/* The longest request head. A key of 1,024 bytes takes 3 KiB in a path; a prefix and a token in a
+ * query take 3 KiB each; a session token takes 2 KiB. */
 #define S3OP_HEAD_MAX 16384
 
-/* What a kind of request does. */
+/* Properties of a kind of request. */
 enum {
-    S3OP_LISTS = 1,    /* names a prefix, and is answered page by page */
+    S3OP_LISTS = 1,    /* names a prefix; answered in pages */
     S3OP_UPLOADS = 2,  /* sends the content of an object or a part */
-    S3OP_CREATES = 4,  /* begins an object, and says how that is stored */
-    S3OP_ENCRYPTS = 8, /* says the key of --encrypt */
-    S3OP_DELETES = 16, /* passes retention */
-    S3OP_MD5 = 32,     /* S3 wants a Content-MD5 */
+    S3OP_CREATES = 4,  /* begins an object and sets how it is stored */
+    S3OP_ENCRYPTS = 8, /* passes the key of --encrypt */
+    S3OP_DELETES = 16, /* passes the retention */
+    S3OP_MD5 = 32,     /* S3 requires a Content-MD5 */
     S3OP_UPLOAD = S3OP_UPLOADS | S3OP_ENCRYPTS,
     S3OP_CREATE = S3OP_CREATES | S3OP_ENCRYPTS,
     S3OP_BATCH = S3OP_DELETES | S3OP_MD5,
 };
 
-/* All kinds: the enum's name, the capture's, the method, what the query names (NULL: nothing), the
- * answer's document (XML_NOTHING: none), what it does. */
+/* All kinds: name in the enum, name in the capture, method, resource in the query (NULL: none),
+ * document of the answer (XML_NOTHING: none), what it does. */
 /* clang-format off */
 #define S3OP_KINDS(X) \
     X(PUT, "PUT", "PUT", NULL, XML_NOTHING, S3OP_UPLOAD | S3OP_CREATE) \
@@ -73,46 +73,46 @@ static inline bool s3op_does(enum s3op_kind kind, unsigned what)
 
 struct s3op {
     enum s3op_kind kind;
-    bool recorded; /* a row, else only if it fails */
-    bool bench;    /* of the benchmark itself: counts for autoterm */
+    bool recorded; /* makes a row; if false, only on failure */
+    bool bench;    /* part of the benchmark: counts for autoterm */
 
-    /* The object; in a listing the prefix; "" in requests on the bucket. */
+    /* The object; for a listing its prefix; "" for requests on the bucket. */
     char key[S3OP_KEY_MAX + 1];
     size_t n_key;
     const char
         *version_id; /* NULL: none. Strings and bodies are borrowed until the request ends. */
     const char *upload_id;
-    unsigned part;                     /* of an S3OP_PUT_PART, from 1 */
-    const char *header, *header_value; /* one more to be signed, in lower case; NULL: none */
+    unsigned part;                     /* of an S3OP_PUT_PART; the first is 1 */
+    const char *header, *header_value; /* one more to sign, in lower case; NULL: none */
 
-    /* The body: n_payload bytes of the object of payload_seed (payload.h), from payload_offset on,
-     * or n_body bytes at body. */
+    /* The body: n_payload bytes of the object of payload_seed (payload.h) from payload_offset on,
+     * or else the n_body bytes at `body`. */
     uint64_t payload_seed;
     uint64_t payload_offset;
     uint64_t n_payload;
     const char *body;
     size_t n_body;
 
-    /* GET: `length` bytes from `offset` on, `whole` the whole object. */
+    /* GET: `length` bytes from `offset` on; if `whole`, the whole object. */
     uint64_t offset, length;
     bool whole;
-    bool verify; /* compare the body with that of payload_seed */
+    bool verify; /* compare the body with the object of payload_seed */
 
-    /* Listings: on_entry gets each element; all pages, or one if one_page: the first that is not
-     * empty, or the one behind `pages`. */
+    /* Listings: on_entry gets each element. Reads all pages; with one_page only one: the page after
+     * `pages` or, without `pages`, the first that is not empty. */
     bool one_page;
     struct pages *pages;   /* NULL: none */
-    uint64_t max_keys;     /* of a page; 0: as many as the server gives */
+    uint64_t max_keys;     /* per page; 0: the server decides */
     const char *delimiter; /* NULL: none */
     const char *start_after;
     xml_entry_fn *on_entry;
     void *user;
 
-    uint64_t n_objects;   /* asked for; a batch has several */
-    uint64_t min_objects; /* that a listing must have */
+    uint64_t n_objects;   /* number of objects concerned; above 1 for a batch */
+    uint64_t min_objects; /* a listing with fewer has failed */
 };
 
-/* Names its object, or the prefix of a listing: of up to S3OP_KEY_MAX bytes. */
+/* Sets the key of the object, or the prefix of a listing; up to S3OP_KEY_MAX bytes. */
 static inline void s3op_set_key(struct s3op *op, const char *key)
 {
     op->n_key = strlen(key);
@@ -121,7 +121,7 @@ static inline void s3op_set_key(struct s3op *op, const char *key)
 
 enum s3op_lookup { S3OP_LOOKUP_AUTO, S3OP_LOOKUP_PATH, S3OP_LOOKUP_HOST };
 
-/* What all requests of a run have in common. */
+/* Settings that all requests of a run share. */
 struct s3op_style {
     const char *bucket;
     const char *region;
@@ -129,46 +129,48 @@ struct s3op_style {
     enum s3op_lookup lookup;
     bool sign_payload;
     bool md5;
-    enum checksum_kind checksum; /* of objects and parts */
+    enum checksum_kind checksum; /* for objects and parts */
     const char *storage_class;   /* NULL: none */
     bool sse_s3;
-    const char *sse_c_key; /* base64, with its MD5; NULL: none */
+    const char *sse_c_key; /* in base64, as is its MD5; NULL: none */
     const char *sse_c_key_md5;
-    bool object_lock; /* buckets are made with it */
+    bool object_lock; /* create buckets with object lock */
 };
 
-/* Whether requests to `host` name the bucket in the host name. `auto` does so for the hosts of
- * Amazon, Google and Alibaba, which want it, if the bucket's name can be part of one. */
+/* True if requests to `host` name the bucket in the host name. With S3OP_LOOKUP_AUTO these are the
+ * hosts of Amazon, Google and Alibaba, which expect it, if the bucket's name can be part of a host
+ * name. */
 bool s3op_uses_virtual_host(const struct s3op_style *s, const char *host);
 
-/* What goes into one head beside the request itself. */
+/* Data for a request head, besides the request itself. */
 struct s3op_head {
     const char *host;         /* as in the Host header */
-    bool virtual_host;        /* which holds the bucket's name */
+    bool virtual_host;        /* the host name contains the bucket's name */
     const char *payload_hash; /* SHA-256 in hexadecimal, or SIGV4_UNSIGNED */
     const char *content_md5;  /* base64; NULL: none */
     const char *checksum;     /* base64, if s3op_takes_checksum */
     const char *user_agent;
-    const char *token;    /* where a listing goes on; NULL: at its start */
-    const char *token_id; /* likewise, of versions and uploads */
+    const char *token;    /* where a listing continues; NULL: at its start */
+    const char *token_id; /* likewise, for versions and uploads */
     int64_t time_s;       /* UTC */
 };
 
-/* Writes request line and headers to the last bytes of out[0..size-1], so that what follows out
- * can be the body, and returns their length; 0: *e says why. signer NULL: not signed. */
+/* Writes the request line and headers to the last bytes of out[0..size-1], so that the body can
+ * follow directly, and returns their length. signer NULL: does not sign. Returns 0 on failure: *e
+ * says why. */
 size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct s3op *op,
                   const struct s3op_head *head, char *out, size_t size, struct err *e);
 
-/* The bytes of its body. */
+/* Returns the size of the body in bytes. */
 uint64_t s3op_n_body(const struct s3op *op);
 
-/* Whether it goes with a checksum of its body. */
+/* True if the request carries a checksum of its body. */
 bool s3op_takes_checksum(const struct s3op_style *s, const struct s3op *op);
 
-/* The names that --checksum and S3 have for them, NULL at the end. */
+/* The names of checksums for --checksum and S3; ends with NULL. */
 extern const char *const S3OP_CHECKSUMS[];
 
-/* Whether it goes with a Content-MD5: where S3 wants one, and where the user does. */
+/* True if the request carries a Content-MD5: S3 requires it, or the user wants it. */
 bool s3op_needs_md5(const struct s3op_style *s, const struct s3op *op);
 
 #endif

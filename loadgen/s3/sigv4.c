@@ -1,4 +1,5 @@
-/* The contexts of OpenSSL's newer digests are in memory of its own, which core dumps hold. */
+/* We use the old SHA256 functions: OpenSSL keeps the contexts of newer digests in its own memory,
+ * which core dumps contain. */
 #define OPENSSL_API_COMPAT 0x10101000L
 
 #include "loadgen/s3/sigv4.h"
@@ -14,14 +15,14 @@
 #define BLOCK_BYTES 64
 #define DAY_S       86400
 
-/* The last second with a year of four digits. */
+/* The last second of the year 9999. */
 #define MAX_TIME_S 253402300799
 
-/* All that the keys could be worked out from. */
+/* Everything from which the keys could be derived. */
 struct sigv4_work {
-    SHA256_CTX inner;  /* signing key xor ipad, digested */
-    SHA256_CTX outer;  /* signing key xor opad, digested */
-    SHA256_CTX digest; /* the present one */
+    SHA256_CTX inner;  /* state after signing key xor ipad */
+    SHA256_CTX outer;  /* state after signing key xor opad */
+    SHA256_CTX digest; /* the one in progress */
     unsigned char key[SIGV4_HASH_BYTES];
     unsigned char block[BLOCK_BYTES];
     char canonical[SIGV4_CANONICAL_MAX];
@@ -74,7 +75,7 @@ void sigv4_fini(struct sigv4 *s)
     *s = (struct sigv4){0};
 }
 
-/* Digests the key, padded with zeros to a block and xored with `pad`, into c. */
+/* Starts c with the key, padded with zeros to a block and xored with `pad`. */
 static bool start_hmac(struct sigv4 *s, SHA256_CTX *c, unsigned char pad)
 {
     unsigned char *block = s->work->block;
@@ -85,7 +86,7 @@ static bool start_hmac(struct sigv4 *s, SHA256_CTX *c, unsigned char pad)
     return SHA256_Init(c) && SHA256_Update(c, block, BLOCK_BYTES);
 }
 
-/* HMAC-SHA256 with the signing key (RFC 2104). */
+/* Computes HMAC-SHA256 with the signing key (RFC 2104). */
 static bool sign_text(struct sigv4 *s, const char *text, size_t n,
                       unsigned char out[static SIGV4_HASH_BYTES])
 {
@@ -98,7 +99,7 @@ static bool sign_text(struct sigv4 *s, const char *text, size_t n,
     return SHA256_Update(c, out, SIGV4_HASH_BYTES) && SHA256_Final(out, c);
 }
 
-/* Key and scope of the day of s->date. */
+/* Derives key and scope for the day of s->date. */
 static bool set_day(struct sigv4 *s, struct err *e)
 {
     struct strbuf t = strbuf_on(s->scope, sizeof s->scope);
@@ -139,7 +140,7 @@ static bool set_time(struct sigv4 *s, int64_t time_s, struct err *e)
     return true;
 }
 
-/* Writes a header's value without spaces around it and with single spaces within. */
+/* Writes a header's value, trimmed and with single spaces within. */
 static void put_value(struct strbuf *t, const char *value)
 {
     size_t from = t->n;
@@ -154,7 +155,7 @@ static void put_value(struct strbuf *t, const char *value)
     }
 }
 
-/* The headers to sign, sorted by name; returns their number, 0 with an error. */
+/* Collects the headers to sign, sorted by name. Returns their number; 0 on failure. */
 static size_t collect_headers(const struct sigv4 *s, const struct sigv4_request *r,
                               struct sigv4_header sorted[static SIGV4_HEADERS_MAX], struct err *e)
 {
@@ -243,7 +244,7 @@ bool sigv4_sign(struct sigv4 *s, const struct sigv4_request *r, struct strbuf *o
     if (n_headers == 0 || !hash_canonical(s, r, headers, n_headers, hash, e))
         return false;
 
-    /* The canonical request is done with: its buffer takes the string to sign. */
+    /* The canonical request is no longer needed: reuse its buffer for the string to sign. */
     char *canonical = s->work->canonical;
     struct strbuf t = strbuf_on(canonical, SIGV4_CANONICAL_MAX);
     sigv4_hex(hash, hex);

@@ -1,11 +1,11 @@
-/* AWS Signature Version 4 in the Authorization header, as S3 wants it: paths are encoded once and
- * not normalised. Source: Amazon S3 API Reference, "Signature Calculations for the Authorization
- * Header: Transferring Payload in a Single Chunk".
+/* AWS Signature Version 4 in the Authorization header, in the form for S3: paths are encoded once
+ * and not normalised. Source: Amazon S3 API Reference, "Signature Calculations for the
+ * Authorization Header: Transferring Payload in a Single Chunk".
  *
- * A signer belongs to one thread. It keeps the signing key of the day as two half-done digests (the
- * key's inner and outer HMAC pads), so that a signature costs three short SHA-256 runs and no
- * derivation; nothing is allocated per signature. Keys and what is made of them are in memory that
- * core dumps leave out (secret.h). */
+ * A signer belongs to one thread. It keeps the day's signing key as two SHA-256 states (of the
+ * inner and outer HMAC pads). So a signature costs three short SHA-256 runs, no key derivation and
+ * no allocation. Keys, and what is derived from them, are in memory that core dumps leave out
+ * (secret.h). */
 #ifndef S3_LOADGEN_S3_SIGV4_H
 #define S3_LOADGEN_S3_SIGV4_H
 
@@ -16,18 +16,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What stands for the payload's hash when the payload is not signed (or when there is none). */
+/* The payload's hash if the payload is not signed, and if it is empty. */
 #define SIGV4_UNSIGNED      "UNSIGNED-PAYLOAD"
 #define SIGV4_EMPTY_PAYLOAD "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-#define SIGV4_HASH_BYTES 32 /* of a SHA-256 */
-#define SIGV4_HASH_SIZE  65 /* of one in hexadecimal digits, with a NUL */
+#define SIGV4_HASH_BYTES 32 /* size of a SHA-256 */
+#define SIGV4_HASH_SIZE  65 /* room for one in hexadecimal, with a NUL */
 
-/* At most so many signed headers in a request. */
+/* The most signed headers in a request. */
 #define SIGV4_HEADERS_MAX 24
 
-/* Room for the canonical request: a path of a 1,024-byte key takes 3 KiB, so do a prefix and a
- * marker in a query; session tokens can reach 2 KiB. */
+/* Room for the canonical request: a path with a key of 1,024 bytes takes 3 KiB, a prefix and a
+ * marker in a query take 3 KiB each, session tokens up to 2 KiB. */
 #define SIGV4_CANONICAL_MAX 16384
 
 struct sigv4_header {
@@ -54,32 +54,32 @@ struct sigv4 {
     char *token;  /* session token or NULL */
     char *region;
     char *service;
-    EVP_MD *sha256;          /* for digests of payloads, too */
-    struct sigv4_work *work; /* in memory of secret.h, as the keys are */
+    EVP_MD *sha256;          /* for digests of payloads too */
+    struct sigv4_work *work; /* like the keys, in memory of secret.h */
     int64_t day;             /* of the signing key, in days since 1970; -1: none yet */
     int64_t time_s;          /* of `date`; -1: none yet */
     char date[17];           /* 20130524T000000Z */
     char scope[160];         /* 20130524/us-east-1/s3/aws4_request */
 };
 
-/* `token` may be NULL or empty. For a service other than "s3" no x-amz-content-sha256 header is
- * made (used by tests). All strings are copied. */
+/* Makes a signer; copies all strings. `token` may be NULL or empty. With a service other than "s3"
+ * (tests) it makes no x-amz-content-sha256 header. */
 bool sigv4_init(struct sigv4 *s, const char *access_key, const char *secret_key, const char *token,
                 const char *region, const char *service, struct err *e);
 
-/* Also wipes the secrets from memory. */
+/* Frees the signer, and wipes the secrets from memory. */
 void sigv4_fini(struct sigv4 *s);
 
-/* Signs r and adds all signed header lines to out, each "name: value\r\n": host, those of r,
- * x-amz-content-sha256, x-amz-date, x-amz-security-token if there is a token, and Authorization.
- * What is signed and what is sent come from the same place. False: they do not fit, or the request
- * exceeds the limits above. */
+/* Signs r and adds all signed header lines to `out`, each "name: value\r\n": host, the headers of
+ * r, x-amz-content-sha256, x-amz-date, x-amz-security-token if there is a token, and Authorization.
+ * The same data is signed and sent. Fails if the lines do not fit, or if the request exceeds the
+ * limits above. */
 bool sigv4_sign(struct sigv4 *s, const struct sigv4_request *r, struct strbuf *out, struct err *e);
 
-/* Adds the lines of n headers: "name: value\r\n". */
+/* Adds n header lines, each "name: value\r\n". */
 void sigv4_put_lines(struct strbuf *out, const struct sigv4_header *headers, size_t n);
 
-/* A SHA-256 in hexadecimal. */
+/* Writes a SHA-256 in hexadecimal. */
 void sigv4_hex(const unsigned char hash[static SIGV4_HASH_BYTES], char hex[static SIGV4_HASH_SIZE]);
 
 #endif

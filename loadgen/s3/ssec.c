@@ -7,7 +7,7 @@
 #include <sys/random.h>
 
 #define KEY_BYTES  32
-#define TEXT_BYTES 48 /* of it in base64, with a NUL */
+#define TEXT_BYTES 48 /* room for the key in base64, with a NUL */
 
 bool ssec_init(struct ssec *s, struct err *e)
 {

@@ -1,5 +1,5 @@
-/* Percent-encoding as Signature Version 4 wants it: every byte but A-Z a-z 0-9 - . _ ~ becomes %XX
- * with upper-case digits, so that the path sent is the canonical path. */
+/* Percent-encoding for Signature Version 4: every byte except A-Z a-z 0-9 - . _ ~ becomes %XX with
+ * upper-case digits. So the path sent is the canonical path. */
 #ifndef S3_LOADGEN_S3_URI_H
 #define S3_LOADGEN_S3_URI_H
 
@@ -11,12 +11,12 @@
 /* The longest encoding of n bytes, without a NUL. */
 #define URI_MAX(n) (3 * (n))
 
-/* Adds the encoding of n bytes: of an object's key in a path, where '/' stays; or of a name or a
- * value in a query, where it is encoded too. */
+/* Adds the encoding of n bytes: an object's key in a path (is_path), which keeps '/'; or a name or
+ * value in a query, which does not. */
 void uri_encode(struct strbuf *b, const char *s, size_t n, bool is_path);
 
-/* Decodes the *n bytes at s in place (no NUL is added) and puts the new length in *n; '+' gives a
- * space, as in forms and in listings with encoding-type=url. False if a '%' is not followed by two
+/* Decodes the *n bytes at s in place and sets *n to the new length; adds no NUL. '+' becomes a
+ * space, as in forms and in listings with encoding-type=url. Returns false if a '%' lacks its two
  * hexadecimal digits; then s is partly decoded. */
 bool uri_decode(char *s, size_t *n);
 

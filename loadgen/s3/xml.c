@@ -7,18 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one answer may hold of keys: a page has 1,000. */
+/* The most bytes of keys in one answer: a page has 1,000 keys. */
 #define HELD_MAX (64u << 20)
 
-/* Expat keeps what has no end yet, as a comment, and begins it anew with each piece: no answer of
- * S3 has as much without an element or text in it. */
+/* Expat buffers what is incomplete, such as a comment, and scans it again with each piece. No
+ * answer of S3 goes on for so long without an element or text. */
 #define UNENDING_MAX (1 << 16)
 
-/* Deeper than any answer of S3. */
+/* No answer of S3 nests as deeply. */
 #define DEPTH_MAX 32
 
-/* The kinds of answers: the names that servers have for the root, the field that tells the kind
- * where the root has none of them, and what makes an entry. */
+/* The kinds of answers: the root's names in use, the field that tells the kind if the root has
+ * another name, and the elements that are entries. */
 static const struct {
     const char *names[2];
     const char *field;
@@ -49,7 +49,7 @@ static const struct {
 };
 #define N_ANSWERS (sizeof ANSWERS / sizeof *ANSWERS)
 
-/* The elements whose texts are kept: first those of entries. */
+/* The elements whose texts are kept; those of entries come first. */
 static const struct {
     const char *name;
     enum xml_text text;
@@ -69,7 +69,7 @@ static const struct {
              {"NextUploadIdMarker", XML_NEXT_ID}};
 enum { N_TEXTS = sizeof TEXTS / sizeof *TEXTS, N_ENTRY_TEXTS = 9 };
 
-/* Reads no more of the answer. `why` is the error, unless there is one. */
+/* Stops reading the answer. `why` becomes the error, unless there is one. */
 static void stop(struct xml *x, const char *why)
 {
     err_set(x->err, "%s", why);
@@ -134,7 +134,7 @@ static void XMLCALL on_text(void *user, const XML_Char *s, int n)
     strbuf_put(&x->text, s, (size_t)n < room ? (size_t)n : room);
 }
 
-/* Keeps the text of an element, if it is one of those. */
+/* Keeps the text of an element that is listed in TEXTS. */
 static void keep(struct xml *x, const char *name)
 {
     bool in_entry = x->entry != 0;
@@ -158,11 +158,11 @@ const char *xml_text(const struct xml *x, enum xml_text which)
     return "";
 }
 
-/* ---- Entries, once it is known how keys are written ---- */
+/* ---- Entries, once the encoding of keys is known ---- */
 
-/* Decodes a key in place if keys are encoded, and fills what is left of it with zeros. Some servers
- * say so and do not: what begins with the prefix asked for only as it stands, or cannot be decoded,
- * is left. */
+/* Decodes a key in place if keys are encoded; fills the rest of its space with zeros. Some servers
+ * announce encoding and do not encode. So a key stays as it is if it cannot be decoded, or if it
+ * begins with the requested prefix only undecoded. */
 static bool decode(const struct xml *x, char *text)
 {
     char decoded[XML_TEXT_MAX];
@@ -170,7 +170,7 @@ static bool decode(const struct xml *x, char *text)
     size_t n_text = strlen(text);
     size_t n = n_text;
 
-    /* Most keys hold nothing that is encoded. */
+    /* Most keys contain nothing to decode. */
     if (!x->url_encoded || strpbrk(text, "%+") == NULL)
         return true;
     memcpy(decoded, text, n);
@@ -182,7 +182,7 @@ static bool decode(const struct xml *x, char *text)
     return strlen(text) == n || err_set(x->err, "a key in the answer's XML holds a NUL");
 }
 
-/* Hands out an entry, whose texts begin at *at in those held, and sets *at to the next one. */
+/* Passes an entry to on_entry. Its texts begin at *at in x->held; sets *at to the next entry. */
 static bool hand_out(struct xml *x, size_t *at)
 {
     char none[] = "";
@@ -213,7 +213,7 @@ static bool hand_out(struct xml *x, size_t *at)
     return x->on_entry(x->user, &entry, x->err);
 }
 
-/* An element directly below the root. */
+/* Handles the end of an element directly below the root. */
 static void end_of_property(struct xml *x, const char *name)
 {
     if (ANSWERS[x->kind].field != NULL && strcmp(name, ANSWERS[x->kind].field) == 0)
@@ -244,7 +244,7 @@ static void XMLCALL on_end(void *user, const XML_Char *name)
     x->depth--;
 }
 
-/* No answer of S3 has a document type; entities are not to be expanded for anyone. */
+/* Stops: no answer of S3 has a document type, and entities must not be expanded. */
 static void XMLCALL on_doctype(void *user, const XML_Char *name, const XML_Char *system_id,
                                const XML_Char *public_id, int has_internal_subset)
 {
@@ -279,7 +279,7 @@ bool xml_start(struct xml *x, const char *prefix, xml_entry_fn *on_entry, void *
     strbuf_clear(&x->text);
     strbuf_clear(&x->found);
     strbuf_clear(&x->held);
-    /* There is room for any text from here on. */
+    /* From here on there is room for any text. */
     if (x->parser == NULL || !XML_ParserReset(x->parser, "UTF-8") ||
         !strbuf_reserve(&x->text, XML_TEXT_MAX))
         return err_set(e, "out of memory");
@@ -290,14 +290,14 @@ bool xml_start(struct xml *x, const char *prefix, xml_entry_fn *on_entry, void *
     return true;
 }
 
-/* A list that names no encoding has none. */
+/* Passes on all entries. Keys are encoded only if the list names an encoding. */
 static bool end_of_document(struct xml *x)
 {
     bool ok = true;
 
     for (size_t at = 0; ok && at < x->held.n;)
         ok = hand_out(x, &at);
-    /* Found again, as it is ours to change. */
+    /* This text is in memory of x, which we may change. */
     return ok && decode(x, (char *)xml_text(x, XML_NEXT_KEY));
 }
 
@@ -306,7 +306,7 @@ bool xml_feed(struct xml *x, const char *data, size_t n, bool last, struct err *
     struct err stopped = {0};
     bool ok = true;
 
-    /* Expat takes an int. */
+    /* Expat takes the length as an int. */
     x->err = &stopped;
     size_t at = 0;
     do {

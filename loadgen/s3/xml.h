@@ -1,6 +1,6 @@
-/* The XML that S3 answers with, read as it arrives. Its root element says which kind of answer it
- * is, as a server may answer 200 and then send an Error; where servers name the root in their own
- * way, its fields say it. */
+/* Reads the XML answers of S3 as they arrive. The root element tells the kind of answer, because a
+ * server may send status 200 and then an Error. If a server uses another name for the root, the
+ * fields tell the kind. */
 #ifndef S3_LOADGEN_S3_XML_H
 #define S3_LOADGEN_S3_XML_H
 
@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The longest text of an element that is kept, with a NUL: keys have up to 1,024 bytes, three times
- * that when URL-encoded. A longer text is an error; only a message is cut. */
+/* Room for the longest text of an element, with a NUL: keys have up to 1,024 bytes, three times as
+ * much when URL-encoded. A longer text is an error; only messages are cut. */
 #define XML_TEXT_MAX 4096
 
 enum xml_root {
@@ -33,85 +33,85 @@ enum xml_entry_kind {
     XML_OBJECT = 1,    /* <Contents> */
     XML_PREFIX,        /* <CommonPrefixes>; its Prefix is in key */
     XML_VERSION,       /* <Version> */
-    XML_DELETE_MARKER, /* <DeleteMarker> of a list of versions */
+    XML_DELETE_MARKER, /* <DeleteMarker> in a list of versions */
     XML_DELETED_KEY,   /* <Deleted> */
     XML_FAILED_KEY,    /* <Error> in a DeleteResult */
-    XML_UPLOAD         /* <Upload> that was begun and not ended; its UploadId is in version_id */
+    XML_UPLOAD         /* <Upload> not yet completed; its UploadId is in version_id */
 };
 
-/* One element of a list. What an answer does not hold is "", 0 or false. Lives during the call. */
+/* One element of a list. What the answer lacks is "", 0 or false. Valid only during the call. */
 struct xml_entry {
     enum xml_entry_kind kind;
     const char *key; /* n_key bytes and a NUL */
     size_t n_key;
     const char *version_id;
-    const char *code, *message; /* of an XML_FAILED_KEY */
+    const char *code, *message; /* only for XML_FAILED_KEY */
     uint64_t size_bytes;
-    int64_t modified_ns; /* wall clock: LastModified, or Initiated; INT64_MAX: not said */
+    int64_t modified_ns; /* wall clock: LastModified or Initiated; INT64_MAX: not given */
 };
 
-/* Called for each element of a list once the list is complete; false stops with the message put
- * into e. */
+/* Called for each element of a list, once the list is complete. Returns false, with the reason in
+ * e, to stop. */
 typedef bool xml_entry_fn(void *user, const struct xml_entry *entry, struct err *e);
 
-/* The texts that are kept of an answer or of an entry. */
+/* The texts that are kept, of an answer or of an entry. */
 enum xml_text {
-    XML_ENTRY = 1, /* begins an entry, and holds its kind; never of an answer */
+    XML_ENTRY = 1, /* marks the start of an entry and holds its kind; not for answers */
     XML_KEY,
-    XML_ID, /* of a version or an upload */
+    XML_ID, /* id of a version or an upload */
     XML_SIZE,
     XML_MODIFIED,
-    XML_CODE,    /* of an XML_ERROR or an XML_FAILED_KEY */
-    XML_MESSAGE, /* likewise */
-    XML_STATUS,  /* of an XML_VERSIONING: "Enabled", "Suspended", or "" */
+    XML_CODE,    /* XML_ERROR and XML_FAILED_KEY */
+    XML_MESSAGE, /* XML_ERROR and XML_FAILED_KEY */
+    XML_STATUS,  /* XML_VERSIONING: "Enabled", "Suspended", or "" */
     XML_NEXT_TOKEN,
-    XML_NEXT_KEY, /* NextKeyMarker, decoded as keys are */
+    XML_NEXT_KEY, /* NextKeyMarker, decoded like keys */
     XML_NEXT_ID,  /* NextVersionIdMarker, or NextUploadIdMarker */
     XML_N_TEXTS
 };
 
-/* A reader, to be used for any number of answers, and what it found in the present one. Starts as
- * zeros. */
+/* A reader and what it found in the present answer. It can be used for any number of answers.
+ * Starts as zeros. */
 struct xml {
     enum xml_root root;
-    enum xml_root wanted; /* for the caller to set after xml_start: what a root of an unknown name
-                           * is if it has a field of that */
-    char name[64];        /* of the root element, as far as it is ASCII */
-    uint64_t n_entries;   /* read so far */
-    uint64_t n_objects;   /* of these, all but common prefixes */
+    enum xml_root wanted; /* set by the caller after xml_start: the kind of a root with an unknown
+                           * name, if it has the field of that kind */
+    char name[64];        /* of the root element, cut at the first byte that is not ASCII */
+    uint64_t n_entries;   /* entries read so far */
+    uint64_t n_objects;   /* those that are not common prefixes */
     bool is_truncated;
 
     /* Private. */
-    enum xml_root kind; /* what elements are read as: root, or wanted */
+    enum xml_root kind; /* how elements are read: as root, or as wanted */
     const char *prefix;
     xml_entry_fn *on_entry;
     void *user;
     struct err *err;
     bool url_encoded;
-    enum xml_entry_kind entry; /* that is being read; 0: none */
+    enum xml_entry_kind entry; /* the entry being read; 0: none */
     int depth;
-    size_t n_unending; /* bytes since the last element or text */
+    size_t n_unending; /* bytes since the last complete element or text */
     XML_Parser parser;
-    struct strbuf text;  /* of the present element */
-    struct strbuf found; /* texts of the answer, each behind a byte that says which, with a NUL */
-    struct strbuf held;  /* likewise of its entries */
+    struct strbuf text;  /* of the element being read */
+    struct strbuf found; /* texts of the answer, each: a byte that says which, text, NUL */
+    struct strbuf held;  /* texts of its entries, likewise */
 };
 
-/* Makes ready for an answer; `prefix` is that of the list asked for, or "", and must live as long.
- * on_entry may be NULL: then entries are only counted. Keys of a list are decoded if it has
- * EncodingType "url"; since many servers say so only at the end, entries are handed out once the
- * answer is complete. False: out of memory. */
+/* Prepares for an answer. `prefix` is that of the requested list, or "", and must live as long.
+ * on_entry NULL: entries are only counted. Keys of a list are decoded if it has EncodingType "url".
+ * Many servers say so only at the end: so entries are passed on once the answer is complete.
+ * Returns false if out of memory. */
 bool xml_start(struct xml *x, const char *prefix, xml_entry_fn *on_entry, void *user,
                struct err *e);
 void xml_fini(struct xml *x);
 
-/* Takes the next n bytes; `last` with the last ones (n may be 0). An error if it is not
- * well-formed, has a document type, or on_entry said so; then only xml_start and xml_fini may
- * follow. */
+/* Takes the next n bytes; `last`: there are no more (n may be 0). Fails if the document is not
+ * well-formed, has a document type, or if on_entry fails. After a failure call only xml_start or
+ * xml_fini. */
 bool xml_feed(struct xml *x, const char *data, size_t n, bool last, struct err *e);
 
-/* A text of the answer, as far as it has come; "": it has none. Lives until the next call of
- * another function. */
+/* Returns a text of the answer, as far as it has arrived; "": it has none. Valid until the next
+ * call of another function. */
 const char *xml_text(const struct xml *x, enum xml_text which);
 
 #endif

@@ -1,6 +1,6 @@
-/* Time. A run is measured by CLOCK_MONOTONIC alone; what is recorded is that time plus one offset,
- * taken when the run began, so that a stepped wall clock cannot bend it. Requests are signed with
- * the wall clock, as servers compare it with theirs. */
+/* Time. Only CLOCK_MONOTONIC measures a run. The capture gets this time plus a constant offset,
+ * which is taken when the run begins, so that a stepped wall clock cannot distort it. Requests are
+ * signed by the wall clock, because servers compare it with theirs. */
 #ifndef S3_LOADGEN_UTIL_CLOCK_H
 #define S3_LOADGEN_UTIL_CLOCK_H
 
@@ -29,7 +29,7 @@ static inline int64_t clock_now_ns(void)
     return clock_read_ns(CLOCK_MONOTONIC);
 }
 
-/* CLOCK_REALTIME in ns since 1970: what the world takes for the time now. */
+/* CLOCK_REALTIME in ns since 1970: the wall clock. */
 static inline int64_t clock_real_ns(void)
 {
     return clock_read_ns(CLOCK_REALTIME);
@@ -41,7 +41,7 @@ static inline int64_t clock_thread_cpu_ns(void)
     return clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* Waits for less than a second. */
+/* Sleeps for ns, which must be under a second. */
 static inline void clock_sleep_ns(int64_t ns)
 {
     nanosleep(&(const struct timespec){0, ns}, NULL);
@@ -52,14 +52,14 @@ static inline int64_t clock_earlier(int64_t a_ns, int64_t b_ns)
     return a_ns < b_ns ? a_ns : b_ns;
 }
 
-/* A condition whose waits end by CLOCK_MONOTONIC. */
+/* Makes a condition whose waits are timed by CLOCK_MONOTONIC. */
 void clock_cond_init(pthread_cond_t *c);
 
-/* Waits for it with the lock held, at most until then; CLOCK_NEVER: as long as it takes. False: the
- * time has come. */
+/* Waits for the condition with the lock held, until until_ns at the latest; CLOCK_NEVER: without
+ * limit. Returns false if that time has come. */
 bool clock_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until_ns);
 
-/* CLOCK_REALTIME less CLOCK_MONOTONIC in ns, from the closest of several pairs of readings. */
+/* Returns CLOCK_REALTIME - CLOCK_MONOTONIC in ns, from the closest of several pairs of readings. */
 int64_t clock_offset_ns(void);
 
 #endif

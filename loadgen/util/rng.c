@@ -1,12 +1,12 @@
 #include "loadgen/util/rng.h"
 
-/* The multiplier of the paper for 128-bit states. */
+/* The multiplier for 128-bit states from the paper named in rng.h. */
 static const unsigned __int128 MULTIPLIER =
     (unsigned __int128)0x2360ed051fc65da4u << 64 | 0x4385df649fccf645u;
 
 void rng_init(struct rng *r, uint64_t seed, uint64_t stream)
 {
-    /* Neighbouring seeds and streams must not start near each other. */
+    /* Spread both: neighbouring seeds and streams must not start near each other. */
     uint64_t b = rng_spread(seed + RNG_STEP) ^ stream;
     uint64_t w[4];
 
@@ -28,8 +28,8 @@ uint64_t rng_next(struct rng *r)
 
 uint64_t rng_below(struct rng *r, uint64_t n)
 {
-    /* The high word of a 64 x 64 product is uniform once the low words below 2^64 mod n are refused
-     * (D. Lemire, "Fast Random Integer Generation in an Interval", 2019). */
+    /* The high word of a 64 x 64 product is uniform if products with low words below 2^64 mod n are
+     * rejected (D. Lemire, "Fast Random Integer Generation in an Interval", 2019). */
     unsigned __int128 p = (unsigned __int128)rng_next(r) * n;
     if ((uint64_t)p < n) {
         uint64_t refuse = -n % n;

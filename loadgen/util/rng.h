@@ -1,6 +1,6 @@
-/* Seeded random numbers, a stream per user: PCG XSL RR 128/64 (M. O'Neill, "PCG: A Family of
- * Simple Fast Space-Efficient Statistically Good Algorithms", HMC-CS-2014-0905). Not for secrets.
- */
+/* Seeded random numbers with many independent streams: PCG XSL RR 128/64 (M. O'Neill, "PCG: A
+ * Family of Simple Fast Space-Efficient Statistically Good Algorithms", HMC-CS-2014-0905). Not for
+ * secrets. */
 #ifndef S3_LOADGEN_UTIL_RNG_H
 #define S3_LOADGEN_UTIL_RNG_H
 
@@ -11,8 +11,8 @@ struct rng {
     unsigned __int128 step; /* odd */
 };
 
-/* A bijection of 64-bit words that spreads every bit: the finaliser of MurmurHash3, as in SplitMix,
- * of which RNG_STEP is the step from word to word. */
+/* A bijection of 64-bit words that spreads every bit: the finaliser of MurmurHash3, as SplitMix
+ * uses it. RNG_STEP is the step of SplitMix from word to word. */
 #define RNG_STEP 0x9e3779b97f4a7c15u
 
 static inline uint64_t rng_spread(uint64_t z)
@@ -22,17 +22,17 @@ static inline uint64_t rng_spread(uint64_t z)
     return z ^ z >> 31;
 }
 
-/* The start of stream `stream` of `seed`. Equal arguments give equal numbers on any machine;
- * streams of one seed differ in state and in step. */
+/* Starts stream `stream` of `seed`. Equal arguments give equal numbers on any machine. Streams of
+ * one seed differ in state and in step. */
 void rng_init(struct rng *r, uint64_t seed, uint64_t stream);
 
-/* Uniform on 0..2^64-1. */
+/* Returns a number uniform on 0..2^64-1. */
 uint64_t rng_next(struct rng *r);
 
-/* Uniform on 0..n-1, without bias; 0 if n is 0. */
+/* Returns a number uniform on 0..n-1, without bias; 0 if n is 0. */
 uint64_t rng_below(struct rng *r, uint64_t n);
 
-/* Uniform on [0, 1), a multiple of 2^-53. */
+/* Returns a number uniform on [0, 1), a multiple of 2^-53. */
 double rng_unit(struct rng *r);
 
 #endif

@@ -59,8 +59,8 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...)
     va_end(again);
 }
 
-/* The entity for a byte in XML text; NULL: the byte is written unchanged; "": it is illegal in
- * XML 1.0. */
+/* Returns the entity for a byte in XML text; NULL: write the byte as it is; "": XML 1.0 forbids it.
+ */
 static const char *reference(unsigned char c)
 {
     static const char *const references['>' + 1] = {

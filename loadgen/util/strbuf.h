@@ -1,5 +1,5 @@
-/* Text that grows, or fills a buffer. What does not fit is remembered, and nothing is added after
- * it. */
+/* Text that grows, or that fills a given buffer. Once something does not fit, `failed` is set and
+ * nothing more is added. */
 #ifndef S3_LOADGEN_UTIL_STRBUF_H
 #define S3_LOADGEN_UTIL_STRBUF_H
 
@@ -8,21 +8,21 @@
 #include <string.h>
 
 struct strbuf {
-    char *s; /* n bytes and a NUL; NULL until something was added */
+    char *s; /* n bytes and a NUL; NULL if nothing was added yet */
     size_t n;
     size_t cap;
     bool failed; /* out of memory, or the buffer is full */
     bool fixed;  /* s is the caller's */
 };
 
-/* Starts as zeros; or empty, in a buffer of at least 1 byte, which is borrowed. */
+/* A strbuf starts as zeros, or with strbuf_on: empty, in a borrowed buffer of size >= 1. */
 struct strbuf strbuf_on(char *buffer, size_t size);
 void strbuf_fini(struct strbuf *b);
 
-/* Forgets the text, keeps the memory. */
+/* Empties the text but keeps its memory. */
 void strbuf_clear(struct strbuf *b);
 
-/* Makes room for n more bytes and a NUL, where there is none. */
+/* Makes room for n more bytes and a NUL. Returns false, and sets `failed`, if there is none. */
 bool strbuf_grow(struct strbuf *b, size_t n);
 
 static inline bool strbuf_reserve(struct strbuf *b, size_t n)
@@ -46,8 +46,8 @@ static inline void strbuf_puts(struct strbuf *b, const char *s)
 
 void strbuf_printf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Adds n bytes as XML text: & < > " ' and TAB, LF, CR as references. False if another byte below
- * space is among them, which has no form in XML; then nothing is added. */
+/* Adds n bytes as XML text: & < > " ' and TAB, LF, CR become references. Other bytes below space
+ * have no form in XML: with one of these it adds nothing and returns false. */
 bool strbuf_xml(struct strbuf *b, const char *s, size_t n);
 bool strbuf_fits_xml(const char *s, size_t n);
 
