@@ -206,6 +206,12 @@ static bool add_row(const struct work *x, const struct table *t, size_t i, struc
     return true;
 }
 
+static void sort_parties(struct plot_parties *x, int (*compare)(const void *, const void *))
+{
+    if (x->n > 1) /* x->v may be NULL */
+        qsort(x->v, x->n, sizeof *x->v, compare);
+}
+
 /* Keeps the first `most` of them, by the order of `compare`. */
 static void cut_parties(struct plot_parties *x, size_t most,
                         int (*compare)(const void *a, const void *b))
@@ -213,7 +219,7 @@ static void cut_parties(struct plot_parties *x, size_t most,
     x->n_in_all = x->n;
     if (x->n <= most)
         return;
-    qsort(x->v, x->n, sizeof *x->v, compare);
+    sort_parties(x, compare);
     while (x->n > most)
         free(x->v[--x->n].sum);
 }
@@ -227,8 +233,8 @@ static void finish_parties(struct plot_data *p)
     }
     cut_parties(&p->hosts, PLOT_DATA_MAX_HOSTS, compare_means);
     cut_parties(&p->clients, PLOT_DATA_MAX_CLIENTS, compare_parties);
-    qsort(p->hosts.v, p->hosts.n, sizeof *p->hosts.v, compare_parties);
-    qsort(p->clients.v, p->clients.n, sizeof *p->clients.v, compare_parties);
+    sort_parties(&p->hosts, compare_parties);
+    sort_parties(&p->clients, compare_parties);
 }
 
 /* Where the hosts' rates are cut: for lines at the segments, or several of them together. */
