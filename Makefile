@@ -16,6 +16,7 @@
 #   make bench-load       cost and clock of s3load
 #   make bench-ranks      cost of s3load-mpi, with two ranks
 #   make bench-sql        the SQL of sql/ on DuckDB and Spark beside s3analyze
+#   make bench-findings   what is found in simulated runs with known faults
 #   make bench-stats      false alarms, coverage and power of the statistics,
 #                         simulated
 #   make pictures         draws those of the README
@@ -295,6 +296,9 @@ demo: all $(TARGET)
 bench: all $(BENCHES)
 	@BUILD=$(B) tests/bench/run $(BENCH_FLAGS)
 
+bench-findings: all
+	@tests/bench/findings $(BENCH_FLAGS) $(B)/s3analyze
+
 bench-stats: $(B)/bench/stats
 	$(B)/bench/stats
 
@@ -401,7 +405,7 @@ distcheck: dist
 include tests/coverage.mk
 
 FORCE:
-.PHONY: all help tests check check-fast compile-commands hooks valgrind demo bench bench-load bench-ranks bench-sql bench-stats pictures \
+.PHONY: all help tests check check-fast compile-commands hooks valgrind demo bench bench-findings bench-load bench-ranks bench-sql bench-stats pictures \
 	layering style format format-check docs install uninstall clean dist distcheck deb cross FORCE
 
 -include $(shell find $(B) -type f -name '*.d' 2>/dev/null)
