@@ -265,7 +265,7 @@ static double adjusted_p(const struct compare_metric *m)
     return m->in_family ? m->p_holm : m->cmp.p;
 }
 
-/* As benchstat writes it: "(p=0.002 n=6)", and "~ (p=0.485 n=6+5)" where no difference is shown. */
+/* Returns p and n in the form of benchstat: "(p=0.002 n=6)", and "~ (p=0.485 n=6+5)" where no difference is shown. */
 static struct units_text p_of(const struct compare_metric *m)
 {
     struct units_text t;
@@ -422,8 +422,8 @@ static bool is_answered(const struct compare *c, const struct compare_op *op)
  * need not have room for all operations. */
 enum urgency { IS_WORSE, IS_BETTER, MAY_DIFFER, IS_OPEN, N_URGENCIES };
 
-/* Of the figures that are not judged together, a change of the share of requests that fail is one
- * that no answer may leave out. */
+/* True if the answer tells this figure. A change in the share of failed requests always counts,
+ * though it is not judged together with the others. */
 static bool is_in_answer(const struct compare_op *op, const struct compare_metric *m)
 {
     if (m->metric == RUN_ERRORS && m->part->kind == RUN_ALL)
