@@ -16,7 +16,7 @@ struct err {
  * is the cause. Always returns false, so that a caller can write `return err_set(...)`. */
 bool err_set(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* As err_set, with ": " and the text of errno value `errnum` at the end. */
+/* Does what err_set does, and appends ": " and the text of errno value `errnum`. */
 bool err_errno(struct err *e, int errnum, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

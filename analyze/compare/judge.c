@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beyond this, 1000 %, there is no MDE to speak of. */
+/* A larger MDE than this, 1000 %, means nothing. */
 #define MAX_MDE_FRAC 10
 
 static const struct compare_gate *gate_of(const struct compare_options *o, enum run_metric metric)

@@ -69,8 +69,8 @@ struct run_op {
     const char *why_no_rates; /* by second: why there is no throughput; NULL: there is */
     struct run_part *parts;   /* the whole operation first */
     size_t n_parts;
-    struct run_tallies tally[RUN_N_TALLIES]; /* without any: of sums and aggregates */
-    /* Of an aggregated capture: bytes or, without any, objects of n_rates successive seconds. */
+    struct run_tallies tally[RUN_N_TALLIES]; /* sums and aggregates have none */
+    /* Aggregated captures only: bytes, or objects if there are no bytes, of successive seconds. */
     double *rate;
     size_t n_rates;
 };

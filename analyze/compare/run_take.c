@@ -84,7 +84,7 @@ static void take_rates(struct run_figures *f, const struct throughput *t, const 
         f->n_segments = (double)s->n;
 }
 
-/* Of requests of one size the report has them, of others the statistics. */
+/* Takes the times from the report for requests of one size, else from the statistics. */
 static void take_times(double *to, const struct times *t, const struct statistics_latency *l)
 {
     const double of_report[RUN_N_TIMES] = {

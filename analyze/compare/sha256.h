@@ -14,7 +14,7 @@ struct sha256_text {
 /* False: the file cannot be read, as *e says. */
 bool sha256_file(const char *path, struct sha256_text *out, struct err *e);
 
-/* That of a text, in Base64, as a Content-Security-Policy names scripts. */
+/* The hash of a text in Base64; a Content-Security-Policy names scripts by it. */
 struct sha256_base64 {
     char s[45];
 };

@@ -19,7 +19,7 @@
 #define IDLE_GAP_LEAST_NS   INT64_C(10000000000)
 /* Requests that failed after the last success; fewer are the end of any run. */
 #define NO_SUCCESS_LEAST    10
-/* Of a section's rows, which are said to be repeated from this share on. */
+/* Share of a section's rows, from which on they are reported as repeated. */
 #define REPEATED_PCT        1
 #define REPEATED_PCT_COARSE 50 /* where the clock gives whole milliseconds */
 

@@ -43,7 +43,7 @@ static bool covers(const struct course *c, const struct course_share *x, size_t 
     return x->n > 0 && course_bin(c, x->first_ns) <= bin && bin <= course_bin(c, x->last_ns);
 }
 
-/* Of the errors in a bin, how many a message has if all are in proportion to their rates. */
+/* Returns the share of a bin's errors that message m has if messages keep their rates. */
 static double part_of(const struct course *c, const struct course_share *shares, size_t m,
                       size_t bin)
 {

@@ -15,7 +15,7 @@ bool course_seconds_grid(struct course *c, int64_t first_s, size_t n, struct err
 bool course_seconds_parties(const struct course *c, struct course_parties *p, size_t n,
                             bool are_seconds_known, struct err *e);
 
-/* Of a kind of error, how often some requests had it, and when it first and last came. */
+/* How many requests failed with one kind of error, and when it first and last came. */
 struct course_share {
     int64_t n, first_ns, last_ns;
     double rate;

@@ -138,7 +138,7 @@ static bool is_of_a_host(const struct finding *cause, const struct finding *f, i
     }
 
 static const struct finding_kind kinds[] = {
-    /* Of the course. */
+    /* Found in the course. */
     {.name = "stall", .masks = FINDING_MASK_STALL, .is_standstill = true, .because = {STOPPED}},
     {.name = "pauses", .masks = FINDING_MASK_STALL},
     {.name = "errors",
@@ -170,7 +170,7 @@ static const struct finding_kind kinds[] = {
      .warning = "open-loop",
      .is_overload = true,
      .because = {{"slow-host slow-op stopped", begins_with}}},
-    /* Of figures. */
+    /* Found in figures. */
     {.name = "no-success", .is_end = true, .because = {{"clock-step", always}}},
     {.name = "left-out", .stays = true, .because = {PARTIAL}},
     {.name = "short-range", .because = {PARTIAL}},
@@ -183,14 +183,14 @@ static const struct finding_kind kinds[] = {
     {.name = "clocks-apart"},
     {.name = "error-groups"},
     {.name = "overlapping-runs", .because = {{"clock-jump", always}}},
-    /* Of files. */
+    /* Found in files. */
     {.name = "damaged", .warning = "dropped-rows"},
     {.name = "unverified", .warning = "unverified-rows"},
     {.name = "several-headers"},
     {.name = "copied-capture"},
     {.name = "identical-rows"},
     {.name = "from-sums"},
-    /* Of what s3load says of its run. */
+    /* Told by s3load of its run. */
     {.name = "clock-step"},
     {.name = "stopped"},
     {.name = "cut-off"},

@@ -69,8 +69,8 @@ static void add_excess(struct excess *x, size_t n_parties, size_t j,
             means[m++] = of_party[k].log_sum / of_party[k].n;
     if (m < 2)
         return;
-    /* Of the m - 1 others: without itself the lower median moves one up for those at or below it.
-     */
+    /* The lower median of the other m - 1 parties: leaving out a party at or below it moves the
+     * median up by one. */
     double lower = stats_select(means, m, (m - 2) / 2);
     double upper = stats_select(means, m, (m - 2) / 2 + 1);
     for (size_t k = 0; k < n_parties; k++) {

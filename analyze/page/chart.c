@@ -148,7 +148,7 @@ static void put_ticks(const struct chart *c, const struct chart_panel *p)
         put_even_ticks(c, p);
         return;
     }
-    /* As many of 1, 2 and 5 as there is room for. */
+    /* Labels 1, 2 and 5 of each power of ten, or fewer where there is no room. */
     double room = p->height / log10(p->most / p->least), power = pow(10, floor(log10(p->least)));
     for (; power <= p->most; power *= 10) {
         const double digits[] = {1, room >= 47 ? 2 : 3, 5};

@@ -58,7 +58,7 @@ double chart_most(const struct plot_timeline *t, enum plot_course what);
 /* Where a time is, from left to right; at the edge if it is beyond the axis. */
 double chart_x(const struct chart *c, int64_t ns);
 
-/* Of n panels, in pixels. */
+/* Returns the height of n panels together, in pixels. */
 double chart_height(const struct chart *c, const struct chart_panel *v, size_t n);
 
 /* Draws a panel at c->y, which moves down. */

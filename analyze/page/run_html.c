@@ -58,7 +58,7 @@ static const struct html_definition definitions[] = {
      "warm-up off."},
 };
 
-/* Of a run that is known by the second. */
+/* Terms on the page of a run that is known by the second. */
 static const struct html_definition definitions_by_second[] = {
     {"Aggregated capture", "The recorder kept sums, throughput by second and figures of groups of "
                            "10 s, not the requests. What cannot be "
@@ -112,7 +112,7 @@ static void put_header(FILE *f, const struct analysis *a, const char *title, con
     fputs("</header>\n<main>\n", f);
 }
 
-/* Of successful requests what the page is about counts alone. */
+/* Writes the first screen. The counts of successful requests are those of the page's operations. */
 static bool put_first(FILE *f, const struct analysis *a, const struct html_course *c, struct err *e)
 {
     const struct run_sheet_page page = {html_course_name, html_course_spark, c, c->main >= 0};
@@ -299,7 +299,7 @@ static bool put_page(FILE *f, const struct analysis *a, const struct html_course
     return html_data(f, title, write_analysis, a, c, e);
 }
 
-/* Of sums there are none but the timeline, of an aggregated capture those of its seconds. */
+/* Adds the charts below the timeline: none for sums, those by second for an aggregated capture. */
 static bool add_charts(struct html_charts *charts, const struct analysis *a, struct err *e)
 {
     if (a->aggregate != NULL)

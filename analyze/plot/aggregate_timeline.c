@@ -38,7 +38,7 @@ static void add_second(struct plot_timeline *t, double *n_known, const struct se
     t->range.present = true;
 }
 
-/* Of a merged file the clients' own series tell more than the merged one. */
+/* Adds the seconds; of a merged file the clients' own, which are more complete than the merged. */
 static void add_seconds(struct plot_timeline *t, double *n_known, const struct aggregate *a,
                         const struct aggregate_part *part, bool is_main)
 {

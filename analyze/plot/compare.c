@@ -195,7 +195,7 @@ static bool write_throughput(FILE *f, const void *ctx, const char *title)
     return true;
 }
 
-/* Of both sides. */
+/* True if both sides have traces. */
 static bool has_traces(const struct op_chart *x)
 {
     bool has[2] = {false, false};
@@ -254,7 +254,7 @@ static bool write_cdf(FILE *f, const void *ctx, const char *title)
     return true;
 }
 
-/* Of both sides. */
+/* True if both sides have durations. */
 static bool has_durations(const struct op_chart *x)
 {
     const struct compare_side *sides[] = {&x->c->before, &x->c->after};

@@ -59,7 +59,7 @@ static const struct table *table_of(const struct plot_data *p, size_t i)
 
 /* ---- The series ---- */
 
-/* That of the segments; where there are none, about a fiftieth of the time. */
+/* Returns the length of the segments; without any, about a fiftieth of the time. */
 static int64_t series_length_ns(const struct plot_data *p)
 {
     int64_t wanted_ns = (p->course.end_ns - p->course.start_ns) / 50, power_ns = 1;
@@ -372,7 +372,7 @@ static bool init_classes(struct plot_data *p, struct err *e)
     return true;
 }
 
-/* Of fewer than 100 requests the p99 is the slowest one. */
+/* Chooses bins of 100 requests or more: with fewer, the p99 is the slowest request. */
 static bool fill_fine(struct plot_data *p, struct err *e)
 {
     size_t most = (size_t)(p->course.n_requests / 100);

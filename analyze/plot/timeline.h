@@ -56,7 +56,7 @@ void plot_timeline_fini(struct plot_timeline *t);
  * ns; failed requests; requests in flight, on average. */
 enum plot_course { PLOT_THROUGHPUT, PLOT_P50, PLOT_P99, PLOT_FAILED, PLOT_IN_FLIGHT };
 
-/* Of bin i; NAN: not known. */
+/* Returns the value in bin i; NAN: not known. */
 double plot_timeline_value(const struct plot_timeline *t, enum plot_course what, size_t i);
 
 /* Whether about as many requests were in flight at any time of the active range, as in a closed

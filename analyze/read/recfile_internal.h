@@ -56,7 +56,7 @@ struct recunit {
     bool failed, error_has_line;
     uint64_t error_line;
     struct err error;
-    /* As in struct recfile_info. */
+    /* The members of the same names in struct recfile_info. */
     uint64_t n_rows, n_text_bytes, n_frames, n_skippable, n_unverified;
     uint32_t n_headers;
     bool has_intended;

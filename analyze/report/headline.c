@@ -65,7 +65,8 @@ static const char *rate_shown(int64_t n_bytes, int64_t n_objects, int64_t ns,
     return text->s;
 }
 
-/* Of a run that succeeded for a part of its time: over all of it, then over that part. */
+/* Appends the throughput over the whole run, then over the part of it in which requests succeeded.
+ */
 static void say_coverage(struct sentence *s, const struct coverage *c)
 {
     int64_t ns = c->end_ns - c->start_ns, ok_ns = c->ok_end_ns - c->ok_start_ns;

@@ -12,8 +12,8 @@ struct headline {
     char s[HEADLINE_MAX];
 };
 
-/* Of the benchmark: all operations where they are mixed, else the last to begin; what ran before it
- * is its preparation. Cut off where operations have very long names. */
+/* Returns the headline of the benchmark: of all operations if they are mixed, else of the last one
+ * to begin. What ran before it is its preparation. Very long names of operations are cut off. */
 struct headline headline(const struct analysis *a);
 
 /* "2 problems, 1 notice", or that nothing was found in so many requests. */

@@ -290,7 +290,7 @@ static bool note_damage(struct merge *m, struct err *e)
     return true;
 }
 
-/* Of many comments the ones in the middle are not kept. */
+/* Notes which inputs have so many comments that those in the middle were dropped. */
 static bool note_comments(struct merge *m, struct err *e)
 {
     for (size_t i = 0; i < m->n_inputs; i++) {

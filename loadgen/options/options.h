@@ -65,7 +65,7 @@ struct options {
         bool md5, encrypt, sse_s3, no_payload_hash;
     } data;
 
-    /* Of single commands. */
+    /* Options of single commands. */
     struct {
         bool range;
         int64_t range_bytes; /* 0: random */

@@ -51,7 +51,7 @@ struct bench {
     struct err failed; /* why a stage of the plan failed */
     int status;
 
-    /* Of several ranks. */
+    /* Runs of several ranks. */
     struct team team;
     char host[256];
     bool has_parts;    /* all ranks record, each a part */

@@ -20,7 +20,7 @@ struct workload {
     bool object_lock; /* and its objects lockable */
     bool uploads;     /* in parts */
     bool mixed;       /* several kinds of requests; those of the preparation are not recorded */
-    /* As in struct phase. */
+    /* The functions of the same names in struct phase. */
     enum phase_next (*next)(struct work *k, struct worker *w, struct s3op *op);
     void (*done)(struct work *k, struct worker *w, const struct s3op *op,
                  const struct worker_result *r); /* may be NULL */

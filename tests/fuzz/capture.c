@@ -25,10 +25,13 @@ static void check_record(const struct fingerprint *f)
         assert((f->info.n_dropped[i] == 0) == (f->info.first_drop[i][0] == '\0'));
 }
 
-static void check_same(const struct fingerprint *a, const struct fingerprint *b)
+/* Units may begin at bytes that look like a frame within damage. What follows is then reported as
+ * corrupted data, while a reading from the start says that there is no frame. Both name the file
+ * and the line, so the target compares messages only without units. */
+static void check_same(const struct fingerprint *a, const struct fingerprint *b, bool units)
 {
     assert(a->ok == b->ok);
-    assert(strcmp(a->err.msg, b->err.msg) == 0);
+    assert(units || strcmp(a->err.msg, b->err.msg) == 0);
     assert(a->n_rows == b->n_rows && a->hash == b->hash);
     assert(memcmp(a->info.n_dropped, b->info.n_dropped, sizeof a->info.n_dropped) == 0);
     assert(a->info.n_unverified == b->info.n_unverified);
@@ -145,7 +148,7 @@ static void check(unsigned which, bool salvage, const struct fuzz_file *file, co
     struct fingerprint plain = read_in(file->path, plain_way, salvage);
     if (which < N_WAYS) {
         struct fingerprint other = read_in(file->path, other_ways[which], salvage);
-        check_same(&plain, &other);
+        check_same(&plain, &other, units);
     } else if (which == PIPE) {
         check_pipe(data, n_data, &plain);
     } else {
