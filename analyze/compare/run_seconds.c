@@ -117,8 +117,8 @@ static bool take_seconds(struct seconds *s, const struct aggfile_entry *x, struc
     return true;
 }
 
-/* Takes the seconds that all clients of a merged file have, if its operations follow each other. The
- * merged series lacks some of these, and has others in which not all clients ran. */
+/* Takes the seconds that all clients of a merged file have, if its operations follow each other.
+ * The merged series lacks some of these, and has others in which not all clients ran. */
 static bool take_common(struct seconds *s, const struct aggregate *a, const struct aggfile_entry *x,
                         struct err *e)
 {

@@ -265,7 +265,8 @@ static double adjusted_p(const struct compare_metric *m)
     return m->in_family ? m->p_holm : m->cmp.p;
 }
 
-/* Returns p and n in the form of benchstat: "(p=0.002 n=6)", and "~ (p=0.485 n=6+5)" where no difference is shown. */
+/* Returns p and n in the form of benchstat: "(p=0.002 n=6)"; "~ (p=0.485 n=6+5)" where none is
+ * shown. */
 static struct units_text p_of(const struct compare_metric *m)
 {
     struct units_text t;
