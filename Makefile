@@ -92,8 +92,10 @@ BENCHES := $(BENCH_SRC:tests/bench/%.c=$(B)/bench/%)
 # --- Libraries: pkg-config module and the Debian package that has it --------------------------------
 
 COMMON_PKGS := libzstd=libzstd-dev
-ANALYZE_PKGS := gsl=libgsl-dev jansson=libjansson-dev libcrypto=libssl-dev libxxhash=libxxhash-dev
-LOADGEN_PKGS := libcurl=libcurl4-openssl-dev openssl=libssl-dev expat=libexpat1-dev jansson=libjansson-dev
+ANALYZE_PKGS := gsl=libgsl-dev jansson=libjansson-dev libcrypto=libssl-dev libxxhash=libxxhash-dev \
+	libzip=libzip-dev zlib=zlib1g-dev
+LOADGEN_PKGS := libcurl=libcurl4-openssl-dev openssl=libssl-dev expat=libexpat1-dev jansson=libjansson-dev \
+	libzip=libzip-dev
 TARGET_PKGS := libmicrohttpd=libmicrohttpd-dev openssl=libssl-dev
 UNIT_PKGS := cmocka=libcmocka-dev
 

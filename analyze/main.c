@@ -34,6 +34,8 @@
 #include <jansson.h>
 #include <openssl/crypto.h>
 #include <xxhash.h>
+#include <zip.h>
+#include <zlib.h>
 #include <zstd.h>
 
 static void write_libraries(FILE *out)
@@ -41,10 +43,11 @@ static void write_libraries(FILE *out)
     unsigned xxhash = XXH_versionNumber();
 
     fprintf(out,
-            "libzstd %s, libcsv %d.%d.%d, libxxhash %u.%u.%u, jansson %s, GSL %s, OpenSSL %s\n",
+            "libzstd %s, libcsv %d.%d.%d, libxxhash %u.%u.%u, jansson %s, GSL %s, OpenSSL %s, "
+            "libzip %s, zlib %s\n",
             ZSTD_versionString(), CSV_MAJOR, CSV_MINOR, CSV_RELEASE, xxhash / 10000,
             xxhash / 100 % 100, xxhash % 100, jansson_version_str(), stats_version_gsl(),
-            OpenSSL_version(OPENSSL_VERSION_STRING));
+            OpenSSL_version(OPENSSL_VERSION_STRING), zip_libzip_version(), zlibVersion());
 }
 
 static const struct cli_command *const commands[] = {PROGRAMS_S3ANALYZE(PROGRAMS_ADDRESS) NULL};

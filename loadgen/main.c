@@ -27,14 +27,16 @@
 #include <jansson.h>
 #include <openssl/crypto.h>
 #include <stdlib.h>
+#include <zip.h>
 #include <zstd.h>
 
 static void write_libraries(FILE *out)
 {
     const XML_Expat_Version expat = XML_ExpatVersionInfo();
-    fprintf(out, "libcurl %s, OpenSSL %s, expat %d.%d.%d, jansson %s, libzstd %s\n",
+    fprintf(out, "libcurl %s, OpenSSL %s, expat %d.%d.%d, jansson %s, libzip %s, libzstd %s\n",
             curl_version_info(CURLVERSION_NOW)->version, OpenSSL_version(OPENSSL_VERSION_STRING),
-            expat.major, expat.minor, expat.micro, jansson_version_str(), ZSTD_versionString());
+            expat.major, expat.minor, expat.micro, jansson_version_str(), zip_libzip_version(),
+            ZSTD_versionString());
 }
 
 static const struct cli_command *const commands[] = {PROGRAMS_S3LOAD(PROGRAMS_ADDRESS) NULL};

@@ -18,7 +18,7 @@ class Cli(CliTest):
     def test_version_names_libraries(self):
         out = self.s3analyze("--version").out
         self.assertRegex(out, r"^s3analyze \d+\.\d+\.\d+")
-        for library in ("libzstd", "libcsv", "libxxhash", "jansson", "GSL", "OpenSSL"):
+        for library in ("libzstd", "libcsv", "libxxhash", "jansson", "GSL", "OpenSSL", "libzip", "zlib"):
             self.assertRegex(out, library + r" \d+\.\d+")
 
     def test_help_fits_a_screen(self):

@@ -201,7 +201,7 @@ class Options(LoadTest):
             self.assertTrue(all(len(line) <= 80 for line in r.out.split("\n")), command)
             self.check_run("s3load", command, "--help", "all")
         r = self.check_run("s3load", "--version")
-        for library in ("libcurl", "OpenSSL", "expat", "zstd"):
+        for library in ("libcurl", "OpenSSL", "expat", "libzip", "zstd"):
             self.assertIn(library, r.out)
 
     def test_defaults(self):
