@@ -13,7 +13,8 @@ out = ARG2
 out_width = strlen(ARG3) ? int(real(ARG3)) : 860
 out_height = strlen(ARG4) ? int(real(ARG4)) : 400
 
-# A picture is laid out with text of 13 pixels, and magnified as a whole.
+# A picture is laid out with text of 13 pixels, and magnified as a whole. An SVG is written in the
+# size of its layout; s3analyze sets the size at which it is shown.
 lesser(a, b) = a < b ? a : b
 font_px = strlen(ARG6) ? real(ARG6) : 0
 zoom = font_px > 0 ? font_px / 13.0 : lesser(out_width / 860.0, out_height / 400.0)
@@ -59,7 +60,7 @@ if (out[strlen(out)-3:] eq ".png") {
     set terminal pdfcairo noenhanced size out_width/100.0,out_height/100.0 @magnified font "sans-serif,9" background rgb c_back
     title_size = "11"
 } else {
-    set terminal svg noenhanced size out_width,out_height fixed @magnified font font background c_back
+    set terminal svg noenhanced size width,height fixed font font background c_back
 } }
 set output out
 

@@ -174,7 +174,7 @@ static bool finish(struct child *c, const struct plot_drawing *d, struct err *e)
 {
     bool ok = has_drawn(c, d->picture, e);
     if (ok && d->title != NULL)
-        ok = plot_svg_finish(c->aside, d->picture, d->title, e);
+        ok = plot_svg_finish(c->aside, d->picture, d->title, d->width, d->height, e);
     else if (ok)
         ok =
             rename(c->aside, d->picture) == 0 || err_errno(e, errno, "cannot write %s", d->picture);

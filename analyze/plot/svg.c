@@ -162,10 +162,23 @@ struct copying {
     FILE *f;
     const char *title, *prefix;
     const struct plot_palette *palette;
+    int width, height; /* 0: those of the drawing */
     bool in_tag, has_title, has_defs;
 };
 
 /* Each of these returns how much of the picture at s it has dealt with; 0: that is not for it. */
+
+/* The size at which a file's picture is shown; the drawing is magnified to it. */
+static size_t put_size(struct copying *c, const char *s)
+{
+    int n = 0;
+
+    if (c->width == 0 || sscanf(s, "width=\"%*d\" height=\"%*d\"%n", &n) != 0 || n == 0)
+        return 0;
+    fprintf(c->f, "width=\"%d\" height=\"%d\"", c->width, c->height);
+    c->width = 0;
+    return (size_t)n;
+}
 
 /* What any picture gets: its title, no description, sharp heat maps. */
 static size_t put_element(struct copying *c, const char *s)
@@ -247,6 +260,7 @@ static void copy(struct copying *c, const char *text)
         bool for_page = c->prefix != NULL;
         size_t n = put_element(c, s);
 
+        n = n > 0 ? n : put_size(c, s);
         n = n > 0 || !for_page ? n : put_shorter(c, s);
         if (n == 0) {
             c->in_tag = *s == '<' || (c->in_tag && *s != '>');
@@ -259,14 +273,15 @@ static void copy(struct copying *c, const char *text)
     }
 }
 
-bool plot_svg_finish(const char *from, const char *path, const char *title, struct err *e)
+bool plot_svg_finish(const char *from, const char *path, const char *title, int width, int height,
+                     struct err *e)
 {
     struct outfile out;
     char *text = read_all(from, e);
     bool ok = text != NULL && outfile_open(&out, path, OUTFILE_ANYTHING, e);
 
     if (ok) {
-        copy(&(struct copying){.f = out.f, .title = title}, text);
+        copy(&(struct copying){.f = out.f, .title = title, .width = width, .height = height}, text);
         ok = outfile_close(&out, e);
     }
     free(text);
@@ -289,7 +304,7 @@ bool plot_svg_inline(FILE *f, const char *path, const char *title, const char *c
                 "<svg class=\"%s\" role=\"img\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "
                 "%.*s>",
                 css_class, (int)(end + 1 - box), box);
-        copy(&(struct copying){f, title, prefix, palette, .in_tag = false}, body + 1);
+        copy(&(struct copying){f, title, prefix, palette, .width = 0}, body + 1);
     }
     free(text);
     return ok;

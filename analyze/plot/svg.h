@@ -22,8 +22,10 @@ struct plot_palette {
 /* Reads them from the scripts' folder. */
 bool plot_palette_read(struct plot_palette *p, const char *scripts, struct err *e);
 
-/* Copies the picture at `from` to `path` and gives it its title. */
-bool plot_svg_finish(const char *from, const char *path, const char *title, struct err *e);
+/* Copies the picture at `from` to `path`, gives it its title and the size at which it is shown, in
+ * pixels. */
+bool plot_svg_finish(const char *from, const char *path, const char *title, int width, int height,
+                     struct err *e);
 
 /* Writes the picture at `path` (of the light theme) as an element of a page: it fits the page's
  * width, its names begin with `prefix`, its colours are variables such as var(--c_1). */

@@ -444,9 +444,12 @@ class Sizes(CliTest):
     """The size of a picture and of its text."""
 
     def texts(self, *args):
+        """Heights of text as it is shown, in whole pixels."""
         out = self.tmp / 'latency.svg'
         self.s3analyze('plot', '-q', '--force', '--chart', 'latency', *args, capture('get-g4'), '--out', out)
-        return {float(s) for s in re.findall(r'font-size="([0-9.]+)"', out.read_text())}
+        svg = out.read_text()
+        width, drawn = map(int, re.search(r'width="(\d+)" height="\d+"\s+viewBox="0 0 (\d+) ', svg).groups())
+        return {round(float(s) * width / drawn) for s in re.findall(r'font-size="([0-9.]+)"', svg)}
 
     def test_text_grows_with_the_picture(self):
         tool('gnuplot')
