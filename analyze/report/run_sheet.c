@@ -152,12 +152,16 @@ static void summary_row(struct sheet *s, const struct operation *op, size_t k, d
 /* Which times the percentiles of the summary are of, if not durations of one size. */
 static void summary_says(struct sheet *s, const struct analysis *a)
 {
+    const unsigned percentiles = 1u << FIGURE_P50 | 1u << FIGURE_P90 | 1u << FIGURE_P99;
     bool several = false, response = false;
 
     for (size_t i = 0; i < a->n_operations; i++) {
         const struct requests *r = &a->operations[i].requests;
+        const struct times *d = &r->all.dur;
+
         response |= r->response_time.dur.present;
-        several |= r->present && !r->single_size && r->all.dur.present;
+        several |= r->present && !r->single_size && d->present &&
+                   (d->known.absent & percentiles) != percentiles;
     }
     if (response || several)
         sheet_span(s, TEXT_FAINT, "50%% to Slowest: %s%s.",
