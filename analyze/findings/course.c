@@ -7,18 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_BIN_NS   INT64_C(2000000)
-#define LEAST_BLOCKS   4
-#define MAX_SAMPLES    (1 << 18)
-#define MAX_CLASSES    33       /* of sizes: 0, and each two powers of two of 63 bits */
-#define LOG_BINS       (64 * 8) /* eight to a doubling */
-#define TAIL_RANK      60
-#define TAIL_TOP       10
-#define SLOW_SD        2.5
-#define STRETCH        1024 /* rows */
-#define MAX_HUNG       20000
-#define MAX_OF_MESSAGE 65536
-#define LEAST_WIDE     64
+#define LEAST_BIN_NS       INT64_C(2000000)
+#define LEAST_BLOCKS       4
+#define MAX_SAMPLES        (1 << 18)
+#define MAX_CLASSES        33       /* of sizes: 0, and each two powers of two of 63 bits */
+#define LOG_BINS           (64 * 8) /* eight to a doubling */
+#define TAIL_RANK          60
+#define TAIL_TOP           10
+#define SLOW_SD            2.5
+#define STRETCH            1024 /* rows */
+#define MAX_HUNG           20000
+#define MAX_OF_MESSAGE     65536
+#define LEAST_WIDE         64
+#define COUNTS_PER_REQUEST 2 /* in course.ended: a stall of a party lacks twenty requests */
 
 /* log2(ns) in COURSE_LOG_ONE, ns >= 1, within 1 %: of the mantissa 1 + x, log2 is about
  * x + 0.343 x (1 - x). */
@@ -466,7 +467,8 @@ static void choose_grid(struct course *c)
     size_t bins_per_block = (c->n_bins + wanted - 1) / wanted;
     c->block_ns = (int64_t)bins_per_block * c->bin_ns;
     c->n_blocks = (c->n_bins + bins_per_block - 1) / bins_per_block;
-    size_t most_wide = COURSE_MAX_CELLS / (c->n_places + c->n_ops);
+    size_t counts = (size_t)int64_min(COUNTS_PER_REQUEST * c->n, COURSE_MAX_CELLS);
+    size_t most_wide = counts / (c->n_places + c->n_ops);
     size_t per_wide = most_wide > 0 ? (c->n_bins + most_wide - 1) / most_wide : c->n_bins;
     c->wide_ns = (int64_t)per_wide * c->bin_ns;
     c->n_wide = (c->n_bins + per_wide - 1) / per_wide;

@@ -7,10 +7,16 @@
 #include "analyze/findings/course.h"
 #include "analyze/findings/finding.h"
 
+/* Samples of a stratum in a time: their number, the slow ones, the sum of natural logarithms. */
+struct period_samples {
+    double n, n_slow, log_sum;
+};
+
 /* A course, what was found in it, and the bins that are masked, by FINDING_MASK_... . */
 struct search {
     const struct course *c;
-    uint8_t *masked; /* by bin */
+    uint8_t *masked;            /* by bin */
+    struct period_samples *all; /* by stratum, then block: of all hosts; NULL as course.cells */
     struct findings *out;
     bool is_preparation; /* of the benchmark, and not the benchmark itself */
 };
@@ -44,12 +50,7 @@ struct periods search_periods(const struct course *c, double wanted);
 /* Share of the bins of period j that carry none of the masks. */
 double search_period_free_frac(const struct search *s, struct periods p, size_t j, uint8_t masks);
 
-/* Samples of a stratum in a period: their number, the slow ones, the sum of natural logarithms. */
-struct period_samples {
-    double n, n_slow, log_sum;
-};
-
-/* Fills in those of each party in period j. */
+/* Fills in the samples of each party in period j. */
 void search_sum_samples(const struct course *c, const struct course_parties *parties,
                         size_t stratum, struct periods p, size_t j,
                         struct period_samples *of_party);

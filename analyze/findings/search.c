@@ -10,15 +10,40 @@
 
 #define LEAST_BATCHES 5 /* of which the variance is taken */
 
+/* Adds the samples of a stratum in a block to those of each party, or of all together. Of many
+ * parties most have none. */
+static void add_cells(const struct course *c, size_t stratum, size_t block,
+                      const struct course_parties *parties, struct period_samples *to,
+                      bool by_party)
+{
+    const struct course_cell *cells = course_cell(c, stratum, 0, block);
+
+    for (size_t i = 0; i < c->n_places; i++) {
+        if (cells[i].n == 0 || parties->of_place[i] == UINT32_MAX)
+            continue;
+        struct period_samples *x = to + (by_party ? parties->of_place[i] : 0);
+        x->n += cells[i].n;
+        x->n_slow += cells[i].n_slow;
+        x->log_sum += (double)cells[i].log_sum * COURSE_LOG_UNIT;
+    }
+}
+
 bool search_init(struct search *s, const struct course *c, struct findings *out, struct err *e)
 {
     *s = (struct search){.c = c, .out = out};
-    return mem_cleared(&s->masked, c->n_bins + 1, e);
+    if (!mem_cleared(&s->masked, c->n_bins + 1, e) ||
+        (c->cells != NULL && !mem_cleared(&s->all, c->n_strata * c->n_blocks, e)))
+        return false;
+    for (size_t q = 0; c->cells != NULL && q < c->n_strata; q++)
+        for (size_t b = 0; b < c->n_blocks; b++)
+            add_cells(c, q, b, &c->hosts, &s->all[q * c->n_blocks + b], false);
+    return true;
 }
 
 void search_fini(struct search *s)
 {
     free(s->masked);
+    free(s->all);
 }
 
 void search_mask(struct search *s, int64_t start_ns, int64_t end_ns, const char *kind)
@@ -72,15 +97,8 @@ void search_sum_samples(const struct course *c, const struct course_parties *par
            to = from + p.n_blocks < c->n_blocks ? from + p.n_blocks : c->n_blocks;
 
     memset(of_party, 0, parties->n * sizeof *of_party);
-    for (size_t i = 0; i < c->n_places; i++)
-        for (size_t b = from; b < to && parties->of_place[i] != UINT32_MAX; b++) {
-            const struct course_cell *cell = course_cell(c, stratum, i, b);
-            struct period_samples *x = &of_party[parties->of_place[i]];
-
-            x->n += cell->n;
-            x->n_slow += cell->n_slow;
-            x->log_sum += (double)cell->log_sum * COURSE_LOG_UNIT;
-        }
+    for (size_t b = from; b < to; b++)
+        add_cells(c, stratum, b, parties, of_party, true);
 }
 
 double search_long_run_variance(const double *v, size_t n)

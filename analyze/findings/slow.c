@@ -29,17 +29,15 @@ struct samples {
     double n, sum, squares;
 };
 
-static void add_samples(struct samples *x, const struct course *c, size_t stratum)
+static void add_samples(struct samples *x, const struct search *s, size_t stratum)
 {
+    const struct course *c = s->c;
     double n = 0, sum = 0,
            squares = (double)c->log_squares[stratum] * COURSE_LOG_UNIT * COURSE_LOG_UNIT;
-    for (size_t b = 0; b < c->n_blocks; b++)
-        for (size_t i = 0; i < c->n_places; i++) {
-            if (c->hosts.of_place[i] == UINT32_MAX)
-                continue;
-            n += (double)course_cell(c, stratum, i, b)->n;
-            sum += (double)course_cell(c, stratum, i, b)->log_sum * COURSE_LOG_UNIT;
-        }
+    for (size_t b = 0; b < c->n_blocks; b++) {
+        n += s->all[stratum * c->n_blocks + b].n;
+        sum += s->all[stratum * c->n_blocks + b].log_sum;
+    }
     x->n += n;
     x->sum += sum;
     x->squares += n > 0 ? fmax(squares - sum * sum / n, 0) : 0;
@@ -138,7 +136,7 @@ static bool excess_init(struct excess *x, const struct search *s, const struct c
     struct samples all = {0};
 
     for (size_t k = 0; k < c->n_strata; k++)
-        add_samples(&all, c, k);
+        add_samples(&all, s, k);
     x->sd = sd_of(&all);
     double periods = all.n / (double)p->n / (double)c->n_strata / PER_CELL;
     x->periods = search_periods(c, fmin(fmax(periods, 8), (double)c->n_blocks));
@@ -397,16 +395,14 @@ static bool op_course_init(struct op_course *o, const struct search *s, struct e
         size_t k = c->strata[q].table;
         struct samples all = {0};
 
-        add_samples(&all, c, q);
-        add_samples(&o->all[k], c, q);
+        add_samples(&all, s, q);
+        add_samples(&o->all[k], s, q);
         double mean = all.n > 0 ? all.sum / all.n : 0;
-        for (size_t i = 0; i < c->n_places; i++)
-            for (size_t b = 0; b < c->n_blocks && c->hosts.of_place[i] != UINT32_MAX; b++) {
-                const struct course_cell *cell = course_cell(c, q, i, b);
-                o->n[k * c->n_blocks + b] += (double)cell->n;
-                o->y[k * c->n_blocks + b] +=
-                    (double)cell->log_sum * COURSE_LOG_UNIT - (double)cell->n * mean;
-            }
+        for (size_t b = 0; b < c->n_blocks; b++) {
+            const struct period_samples *x = &s->all[q * c->n_blocks + b];
+            o->n[k * c->n_blocks + b] += x->n;
+            o->y[k * c->n_blocks + b] += x->log_sum - x->n * mean;
+        }
     }
     for (size_t i = 0; i < c->n_ops * c->n_blocks; i++)
         o->y[i] = o->n[i] > 0 ? o->y[i] / o->n[i] : 0;

@@ -81,13 +81,15 @@ static void add_periods(struct tails *x, struct period_samples *of_party)
     }
 }
 
-/* Room for the periods of the parties that have slow samples enough: of many parties few do. */
-static bool periods_new(struct tails *x, struct err *e)
+/* Room for the periods of the parties that have slow samples enough: of many parties few do,
+ * and often none (*some is false). */
+static bool periods_new(struct tails *x, bool *some, struct err *e)
 {
     size_t n = 0;
 
     for (size_t k = 0; k < x->p->n; k++)
         n += x->of_party[k].n_slow >= LEAST_SLOW;
+    *some = n > 0;
     if (!mem_cleared(&x->in, n + 1, e))
         return false;
     for (size_t k = 0; k < x->p->n; k++)
@@ -104,8 +106,9 @@ static bool fill_tails(struct tails *x, struct err *e)
 
     if (ok)
         add_periods(x, of_party);
-    ok = ok && periods_new(x, e);
-    if (ok)
+    bool some = false;
+    ok = ok && periods_new(x, &some, e);
+    if (ok && some)
         add_periods(x, of_party);
     for (size_t i = 0; ok && i < c->n_places; i++)
         if (x->p->of_place[i] != UINT32_MAX) {

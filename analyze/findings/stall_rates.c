@@ -34,18 +34,51 @@ double stalls_done(const struct stalls *x, size_t first, size_t end)
 static double part_of_bin(const struct stalls *x, size_t j)
 {
     const struct course *c = x->s->c;
+    if (j > 0 && j + 1 < x->n_bins)
+        return 1;
     return (double)(course_at_ns(c, j + 1, x->bin_ns) - course_at_ns(c, j, x->bin_ns)) /
            (double)x->bin_ns;
+}
+
+static inline double usual_of_bin(const struct stalls *x, size_t j)
+{
+    size_t b = j / x->bins_per_block;
+    return x->usual[b < x->n_blocks ? b : x->n_blocks - 1] * part_of_bin(x, j);
 }
 
 double stalls_usual(const struct stalls *x, size_t first, size_t end)
 {
     double n = 0;
-    for (size_t j = first; j < end; j++) {
-        size_t b = j / x->bins_per_block;
-        n += x->usual[b < x->n_blocks ? b : x->n_blocks - 1] * part_of_bin(x, j);
-    }
+    for (size_t j = first; j < end; j++)
+        n += usual_of_bin(x, j);
     return n;
+}
+
+/* The rates of the blocks around one, sorted. */
+struct window {
+    double v[2 * N_LOCAL_BLOCKS + 1];
+    size_t n;
+};
+
+static void window_add(struct window *w, double rate)
+{
+    size_t i = w->n++;
+    for (; i > 0 && w->v[i - 1] > rate; i--)
+        w->v[i] = w->v[i - 1];
+    w->v[i] = rate;
+}
+
+static void window_drop(struct window *w, double rate)
+{
+    size_t i = 0;
+    while (w->v[i] != rate)
+        i++;
+    memmove(&w->v[i], &w->v[i + 1], (--w->n - i) * sizeof *w->v);
+}
+
+static double window_median(const struct window *w)
+{
+    return (w->v[(w->n - 1) / 2] + w->v[w->n / 2]) / 2;
 }
 
 /* The median over the blocks around, so that neither a stall nor a change of level bends it, and at
@@ -64,16 +97,19 @@ bool stalls_find_usual(struct stalls *x)
         rate[b] = stalls_done(x, b * x->bins_per_block, (b + 1) * x->bins_per_block) /
                   (double)x->bins_per_block;
     memcpy(sorted, rate, x->n_blocks * sizeof *rate);
-    double all = stats_sort_median(sorted, x->n_blocks), mean = 0;
+    double all = stats_select(sorted, x->n_blocks, x->n_blocks / 2), mean = 0;
     for (size_t b = 0; b < x->n_blocks; b++)
         mean += rate[b] / (double)x->n_blocks;
     all = fmax(all, mean / 2);
+    struct window around = {.n = 0};
+    for (size_t b = 0; b < x->n_local; b++)
+        window_add(&around, rate[b]);
     for (size_t b = 0; b < x->n_blocks; b++) {
-        size_t from = b > x->n_local ? b - x->n_local : 0;
-        size_t to = b + x->n_local < x->n_blocks ? b + x->n_local + 1 : x->n_blocks;
-
-        memcpy(sorted, rate + from, (to - from) * sizeof *rate);
-        x->usual[b] = fmax(stats_sort_median(sorted, to - from), all / 2);
+        if (b + x->n_local < x->n_blocks)
+            window_add(&around, rate[b + x->n_local]);
+        x->usual[b] = fmax(window_median(&around), all / 2);
+        if (b >= x->n_local)
+            window_drop(&around, rate[b - x->n_local]);
     }
     return all > 0;
 }
@@ -125,11 +161,10 @@ static bool most_threads_hang(const struct course *c, const struct stall *st)
     return c->n_threads > 0 && 10 * (int64_t)n >= 9 * c->n_threads;
 }
 
-/* The score of the bins [first, end). */
-static double score_of(const struct stalls *x, size_t first, size_t end)
+/* The score of bins in which so many requests ended, and so many usually do. */
+static inline double score_of(double done, double usual)
 {
-    return (1 - STALLS_RATE_FRAC) * stalls_usual(x, first, end) +
-           log(STALLS_RATE_FRAC) * stalls_done(x, first, end);
+    return (1 - STALLS_RATE_FRAC) * usual + log(STALLS_RATE_FRAC) * done;
 }
 
 /* Adds the stretch of bins [first, last] if it is long and empty enough. */
@@ -137,7 +172,8 @@ static void add_stretch(struct stalls *x, size_t first, size_t last)
 {
     const struct course *c = x->s->c;
     size_t end = last + 1, last_start = (size_t)((c->last_start_ns - c->bins_ns) / x->bin_ns);
-    double score_before = score_of(x, first, last_start < end ? last_start : end);
+    size_t before = last_start < end ? last_start : end;
+    double score_before = score_of(stalls_done(x, first, before), stalls_usual(x, first, before));
     struct stall st = {.start_ns = course_at_ns(c, first, x->bin_ns) - stood_ns(x, first - 1),
                        .end_ns = course_at_ns(c, end, x->bin_ns) + stood_ns(x, end),
                        .rate_frac = stalls_done(x, first, end) / stalls_usual(x, first, end)};
@@ -150,13 +186,30 @@ static void add_stretch(struct stalls *x, size_t first, size_t last)
         x->v[x->n++] = st;
 }
 
+/* Whether the blocks leave room for a stretch: a stretch has some blocks as a whole, and a part of
+ * one before and of one after. Most parties have none, and their bins need not be looked at. */
+static bool blocks_have_room(const struct stalls *x)
+{
+    double sum = 0, most = 0, largest = 0;
+
+    for (size_t b = 0; b < x->n_blocks; b++) {
+        double usual = x->usual[b] * (double)x->bins_per_block;
+        sum = fmax(sum, 0) + score_of(x->rate[b] * (double)x->bins_per_block, usual);
+        most = fmax(most, sum);
+        largest = fmax(largest, usual);
+    }
+    return most + 2 * score_of(0, largest) >= x->least_score;
+}
+
 void stalls_find_stretches(struct stalls *x)
 {
+    if (!blocks_have_room(x))
+        return;
     double sum = 0, most = 0;
     size_t first = 0, last = 0;
 
     for (size_t j = 0; j <= x->n_bins; j++) {
-        double score = j < x->n_bins ? score_of(x, j, j + 1) : 0;
+        double score = j < x->n_bins ? score_of((double)x->done[j], usual_of_bin(x, j)) : 0;
         bool over = j == x->n_bins || sum + score <= 0 || sum + score < most - x->least_score;
 
         if (over) {
