@@ -34,6 +34,7 @@ static void add_samples(struct samples *x, const struct search *s, size_t stratu
     const struct course *c = s->c;
     double n = 0, sum = 0,
            squares = (double)c->log_squares[stratum] * COURSE_LOG_UNIT * COURSE_LOG_UNIT;
+
     for (size_t b = 0; b < c->n_blocks; b++) {
         n += s->all[stratum * c->n_blocks + b].n;
         sum += s->all[stratum * c->n_blocks + b].log_sum;
