@@ -9,11 +9,45 @@
 #define MAIN_BINS 160
 #define OP_BINS   120
 
+/* A page is to be written in 3 s and stay below 2 MB: of more than MOST_OPERATIONS, SHOWN_OF_MORE
+ * are shown. */
+#define MOST_OPERATIONS 24
+#define SHOWN_OF_MORE   6
+
 static bool init_timeline(struct plot_timeline *t, const struct analysis *a, int index,
                           size_t n_most, struct err *e)
 {
     return a->aggregate != NULL ? plot_aggregate_timeline(t, a, index, n_most, e)
                                 : plot_timeline_init(t, a, index, n_most, e);
+}
+
+static int by_requests(const void *x, const void *y)
+{
+    const struct operation *a = *(const struct operation *const *)x;
+    const struct operation *b = *(const struct operation *const *)y;
+
+    return a->n_requests != b->n_requests ? (a->n_requests < b->n_requests ? 1 : -1)
+                                          : (a > b) - (a < b);
+}
+
+/* Those with the most requests, and what the page is about. */
+static bool choose_shown(struct html_course *c, const struct analysis *a, struct err *e)
+{
+    const struct operation **v = NULL;
+
+    if (!mem_cleared(&c->shown, c->n_ops, e) || !mem_new(&v, c->n_ops, e))
+        return false;
+    for (size_t k = 0; k < c->n_ops; k++)
+        v[k] = &a->operations[k];
+    qsort(v, c->n_ops, sizeof *v, by_requests);
+    for (size_t k = 0; k < (c->n_ops > MOST_OPERATIONS ? SHOWN_OF_MORE : c->n_ops); k++)
+        c->shown[v[k] - a->operations] = true;
+    free(v);
+    if (c->main >= 0)
+        c->shown[c->main] = true;
+    for (size_t k = 0; k < c->n_ops; k++)
+        c->n_shown += c->shown[k];
+    return true;
 }
 
 bool html_course_init(struct html_course *c, const struct analysis *a, struct err *e)
@@ -25,9 +59,13 @@ bool html_course_init(struct html_course *c, const struct analysis *a, struct er
     if (!mem_cleared(&c->ops, a->n_operations, e) || !mem_cleared(&c->tables, a->n_operations, e))
         return false;
     c->n_ops = a->n_operations;
-    bool ok = init_timeline(&c->all, a, c->main, MAIN_BINS, e);
+    bool ok = choose_shown(c, a, e) && init_timeline(&c->all, a, c->main, MAIN_BINS, e);
     for (size_t k = 0; ok && k < c->n_ops; k++) {
         const struct operation *op = &a->operations[k];
+
+        c->ops[k].op = op->op;
+        if (!c->shown[k])
+            continue;
         c->tables[k] =
             (struct html_tables){op->n_requests > 0, op->n_host_results > 0,
                                  op->n_client_results > 0, op->n_error_groups > 0, false};
@@ -43,6 +81,16 @@ void html_course_fini(struct html_course *c)
     plot_timeline_fini(&c->all);
     free(c->ops);
     free(c->tables);
+    free(c->shown);
+}
+
+int html_course_series(const struct html_course *c, size_t k)
+{
+    int n = 1;
+
+    for (size_t i = 0; i < k; i++)
+        n += c->shown[i];
+    return n;
 }
 
 bool html_course_prepares(const struct html_course *c, size_t k)
@@ -59,7 +107,7 @@ bool html_course_sections(FILE *f, const struct html_course *c,
 
     for (int folded = 0; folded < 2; folded++) {
         for (size_t k = 0; k < c->n_ops; k++) {
-            if (html_course_prepares(c, k) != (folded == 1))
+            if (!c->shown[k] || html_course_prepares(c, k) != (folded == 1))
                 continue;
             snprintf(section, sizeof section, "op%zu", k);
             fprintf(

@@ -50,6 +50,8 @@ static bool put_course(FILE *f, const struct html_course *c)
     fputs(",\"course\":{\"series\":[", f);
     bool ok = put_series(f, &c->all);
     for (size_t k = 0; ok && k < c->n_ops; k++) {
+        if (!c->shown[k])
+            continue;
         fputc(',', f);
         ok = put_series(f, &c->ops[k]);
     }

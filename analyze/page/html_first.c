@@ -112,8 +112,10 @@ void html_course_name(FILE *f, const void *ctx, size_t k)
 {
     const struct html_course *c = ctx;
 
-    fprintf(f, "<a href=\"#op%zu\"", k);
-    html_within(f, ">", c->ops[k].op, "</a>");
+    if (c->shown[k])
+        fprintf(f, "<a href=\"#op%zu\">", k);
+    html_text(f, c->ops[k].op);
+    fputs(c->shown[k] ? "</a>" : "", f);
     fputs(html_course_prepares(c, k) ? " <small>before the benchmark</small>" : "", f);
 }
 

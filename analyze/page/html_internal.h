@@ -14,9 +14,11 @@
 struct html_course {
     int main; /* as plot_timeline_main */
     struct plot_timeline all;
-    struct plot_timeline *ops; /* as many as the analysis has operations */
+    struct plot_timeline *ops; /* as many as the analysis has operations; of those that are shown */
     struct html_tables *tables;
-    size_t n_ops;
+    bool
+        *shown; /* which operations have a section, charts and data; others only a row in a table */
+    size_t n_ops, n_shown;
 };
 
 /* The tables that an operation's section has. */
@@ -28,10 +30,12 @@ struct html_tables {
 /* False: *e says why. html_course_fini may be called in any case. */
 bool html_course_init(struct html_course *c, const struct analysis *a, struct err *e);
 void html_course_fini(struct html_course *c);
+/* The number of operation k among the series of the page's data. */
+int html_course_series(const struct html_course *c, size_t k);
 /* Whether operation k only prepared what the page is about. */
 bool html_course_prepares(const struct html_course *c, size_t k);
 /* For sheet_markup, with a struct html_course: the name of operation k, which links to its section,
- * and a small drawing of its course. */
+ * and a small drawing of its course, if it is shown. */
 void html_course_name(FILE *f, const void *course, size_t k);
 void html_course_spark(FILE *f, const void *course, size_t k);
 /* A section for each operation, which `put` fills: what the page is about first; what only prepared
@@ -67,8 +71,8 @@ bool html_timeline_marks(const struct plot_timeline *t, const struct findings *f
 
 /* Writes an element "data" with the JSON that `write` writes of *ctx, and before it a link that
  * saves it as NAME.json, which the script makes work. With a course it is an object of that, as
- * "analysis", and of the course: the series of the first screen, then of each operation, in which
- * figures that are not known are null. False: *e says why. */
+ * "analysis", and of the course: the series of the first screen, then of each operation that is
+ * shown, in which figures that are not known are null. False: *e says why. */
 bool html_data(FILE *f, const char *name, bool (*write)(const void *ctx, FILE *f, struct err *e),
                const void *ctx, const struct html_course *course, struct err *e);
 

@@ -139,6 +139,11 @@ static bool put_first(FILE *f, const struct analysis *a, const struct html_cours
         first.n += op->n_requests;
         first.n_ok += html_course_prepares(c, k) ? 0 : op->n_requests - op->n_errors;
     }
+    if (c->n_shown < c->n_ops)
+        sheet_line(&s, TEXT_PLAIN,
+                   "Of the %zu operations %zu are shown in full, those with the most requests. "
+                   "s3analyze analyze --op NAME --html FILE shows any other so.",
+                   c->n_ops, c->n_shown);
     if (c->n_ops > 0)
         run_sheet_summary(&s, a, &page);
     run_sheet_together(&s, &a->together);
@@ -227,11 +232,11 @@ static void put_comments(FILE *f, const struct dataset *d)
 
 /* ---- The page ---- */
 
-#define MANY_OPERATIONS 4  /* more have fewer charts each: a page is to stay below 2 MB */
-#define MOST_OPERATIONS 24 /* of more are no charts: drawing takes a second for each */
+#define MANY_OPERATIONS 4 /* more have fewer charts each: a page is to stay below 2 MB */
 
 struct page {
     const struct analysis *a;
+    const struct html_course *course;
     const struct html_charts *charts;
 };
 
@@ -240,7 +245,8 @@ static bool put_operation(const void *ctx, FILE *f, const char *section, size_t 
     const struct page *page = ctx;
     const struct operation *op = &page->a->operations[k];
 
-    if (op->n_requests > 0 && !html_page_charts(f, page->charts, section, (int)k + 1, op->op, e))
+    if (op->n_requests > 0 &&
+        !html_page_charts(f, page->charts, section, html_course_series(page->course, k), op->op, e))
         return false;
     struct sheet s = {0};
     run_sheet_operation(&s, page->a, op);
@@ -258,15 +264,28 @@ static bool put_total(FILE *f, const struct analysis *a, const struct html_chart
     return html_page_charts(f, charts, "all", 0, "", e) && html_page_sheet(&s, f, "all", e);
 }
 
-static bool write_analysis(const void *a, FILE *f, struct err *e)
+/* The analysis as JSON, without the operations that the page does not show. */
+static bool write_analysis(const void *ctx, FILE *f, struct err *e)
 {
-    return report_json(a, f, e);
+    const struct page *page = ctx;
+    struct analysis shown = *page->a;
+
+    if (!mem_new(&shown.operations, page->a->n_operations + 1, e))
+        return false;
+    shown.n_operations = 0;
+    for (size_t k = 0; k < page->a->n_operations; k++)
+        if (page->course->shown[k])
+            shown.operations[shown.n_operations++] = page->a->operations[k];
+    bool ok = report_json(&shown, f, e);
+    free(shown.operations);
+    return ok;
 }
 
 static bool put_page(FILE *f, const struct analysis *a, const struct html_course *c,
                      const char *title, const char *command, const struct html_charts *charts,
                      struct err *e)
 {
+    const struct page page = {a, c, charts};
     struct sheet s = {0};
 
     if (!put_first(f, a, c, e))
@@ -274,13 +293,7 @@ static bool put_page(FILE *f, const struct analysis *a, const struct html_course
     run_sheet_damage(&s, a);
     if (!html_page_warnings(f, charts, &s, e))
         return false;
-    if (a->mixed && a->n_operations > MOST_OPERATIONS)
-        html_element(
-            f, "p",
-            "Charts are of the operations with the most requests: s3analyze plot --op NAME "
-            "draws those of any other.");
-    if (!put_total(f, a, charts, e) ||
-        !html_course_sections(f, c, put_operation, &(struct page){a, charts}, e))
+    if (!put_total(f, a, charts, e) || !html_course_sections(f, c, put_operation, &page, e))
         return false;
     slowest_sheet(&s, a, c->main);
     if (!html_page_sheet(&s, f, "slowest", e))
@@ -296,7 +309,7 @@ static bool put_page(FILE *f, const struct analysis *a, const struct html_course
                               sizeof definitions_by_second / sizeof *definitions_by_second);
     else
         html_page_definitions(f, definitions, sizeof definitions / sizeof *definitions);
-    return html_data(f, title, write_analysis, a, c, e);
+    return html_data(f, title, write_analysis, &page, c, e);
 }
 
 /* Adds the charts below the timeline: none for sums, those by second for an aggregated capture. */
@@ -325,7 +338,7 @@ bool report_html(const struct analysis *a, const struct report_html_options *o, 
               html_charts_init(&charts, e);
 
     charts.options.benchmark_only = true;
-    charts.options.most_operations = MOST_OPERATIONS;
+    charts.options.operations = course.shown;
     charts.options.brief = a->mixed && a->n_operations > MANY_OPERATIONS;
     ok = ok && add_charts(&charts, a, e);
     if (ok) {

@@ -211,37 +211,6 @@ static bool add_charts(struct plot_set *s, struct plot_data *p, const struct plo
     return ok;
 }
 
-/* Keeps the `most` of *n operations that have the most requests, in their order. All of them
- * together (-1) have the most. */
-static bool choose_most(const struct analysis *a, size_t most, int *index, size_t *n, struct err *e)
-{
-    double *requests = NULL, *sorted = NULL;
-    size_t n_kept = 0;
-
-    if (*n <= most)
-        return true;
-    bool ok = mem_new(&requests, *n, e) && mem_new(&sorted, *n, e);
-    for (size_t i = 0; ok && i < *n; i++)
-        requests[i] = index[i] < 0 ? INFINITY : (double)a->operations[index[i]].n_requests;
-    if (ok) {
-        memcpy(sorted, requests, *n * sizeof *sorted);
-        double least = stats_select(sorted, *n, *n - most);
-        size_t n_alike = most;
-        for (size_t i = 0; i < *n; i++)
-            n_alike -= requests[i] > least;
-        for (size_t i = 0; i < *n; i++) {
-            bool is_alike = requests[i] == least && n_alike > 0;
-            n_alike -= is_alike;
-            if (requests[i] > least || is_alike)
-                index[n_kept++] = index[i];
-        }
-        *n = n_kept;
-    }
-    free(requests);
-    free(sorted);
-    return ok;
-}
-
 /* Adds the charts of the n operations of `index`; has_total: the first is all of them together. */
 static bool add_operations(struct plot_set *s, const struct analysis *a, const int *index, size_t n,
                            bool has_total, const struct plot_options *o, struct err *e)
@@ -275,11 +244,10 @@ bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const struc
     if (a->n_operations > 0 && (has_total || o->stem != NULL))
         index[n++] = main;
     for (size_t k = 0; o->stem == NULL && k < a->n_operations; k++)
-        if (!o->benchmark_only || main < 0 || (size_t)main == k)
+        if ((!o->benchmark_only || main < 0 || (size_t)main == k) &&
+            (o->operations == NULL || o->operations[k]))
             index[n++] = (int)k;
-    bool ok =
-        choose_most(a, o->most_operations > 0 ? o->most_operations + has_total : n, index, &n, e) &&
-        add_operations(s, a, index, n, has_total, o, e);
+    bool ok = add_operations(s, a, index, n, has_total, o, e);
     if (ok && o->stem != NULL && s->n == 0 && has_total) {
         for (n = 0; n < a->n_operations; n++)
             index[n] = (int)n;

@@ -20,7 +20,7 @@ struct plot_options {
     const char *label;   /* before every title; NULL: none */
     bool benchmark_only; /* not of operations that ran before it, to prepare it */
     bool brief; /* of one of several operations that ran together only throughput and latency */
-    size_t most_operations;         /* of those with the most requests alone; 0: of all */
+    const bool *operations;         /* which are drawn, one for each; NULL: all */
     bool no_titles;                 /* pictures without a title, for a report that has its own */
     const char *format;             /* "svg", "png", "pdf", in any case */
     const char *theme;              /* "light", "dark" */

@@ -235,16 +235,31 @@ class Html(CliTest):
         self.assertEqual(json.loads(reader.scripts["application/json"])["analysis"]["operations"][1]["op"], "GET")
 
     def test_very_many_operations(self):
-        """All have their tables; those with the most requests have charts, which is said."""
-        rows = [row for k in range(30) for row in capgen.steady(40 + k % 7, op=f"OP{k:02}", threads=2)]
-        path, page = self.tmp / "run.csv", self.tmp / "run.html"
+        """All have a row; those with the most requests have sections, charts and data, which is said."""
+        rows = [row for k in range(30) for row in
+                capgen.steady(40, op=f"OP{k:02}", threads=4 if k % 5 == 4 else 2)]
+        path = self.tmp / "run.csv"
         path.write_bytes(capgen.text(rows))
-        self.s3analyze("analyze", "--html", page, path)
-        text = page.read_text()
-        self.assertIn("Charts are of the operations with the most requests", text)
-        most = sorted(range(30), key=lambda k: -(k % 7))[:24]
-        self.assertEqual({int(k) for k in re.findall(r'<figure id="op(\d+)-chart-', text)}, set(most))
-        self.assertEqual({int(k) for k in re.findall(r'<h2 id="op(\d+)"', text)}, set(range(30)))
+        text, reader, said = self.page(path)
+        self.assertIn("Of the 30 operations 6 are shown in full, those with the most requests. s3analyze analyze "
+                      "--op NAME --html FILE shows any other so.", said)
+        most = {f"OP{k:02}" for k in range(4, 30, 5)}
+        self.assertEqual(set(re.findall(r'<h2 id="op\d+">(OP\d+)', text)), most)
+        self.assertEqual(set(re.findall(r"<a href=\"#op\d+\">(OP\d+)</a>", text)), most)
+        charts = {re.search(f'id="op{k}">(OP\\d+)', text)[1]: int(series)
+                  for k, series in re.findall(r'<figure id="op(\d+)-chart-\S+" data-series="(\d+)"', text)}
+        data = json.loads(reader.scripts["application/json"])
+        self.assertEqual({data["course"]["series"][n]["op"]: n for n in charts.values()}, charts)
+        self.assertEqual({o["op"] for o in data["analysis"]["operations"]}, most)
+        self.assertEqual(set(charts), most)
+        for k in range(30):
+            self.assertIn(f"OP{k:02}", said)
+
+    def test_a_thousand_operations(self):
+        rows = [row for k in range(1000) for row in capgen.steady(20, op=f"OP{k:03}", threads=2, host=f"h{k % 3}")]
+        path = self.tmp / "run.csv"
+        path.write_bytes(capgen.text(rows))
+        self.assertLess(len(self.page(path)[0].encode()), 2_000_000)
 
     def test_twelve_operations(self):
         rows = [row for k in range(12) for row in capgen.steady(300, op=f"OP{k:02}", threads=2, host=f"h{k % 3}")]
