@@ -18,7 +18,7 @@ from harness import BUILD, ROOT, TESTDATA, TIMEOUT_S, CliTest, run, tool
 from oracle import SECOND
 from servers import Target
 
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGES.md", *sorted(ROOT.glob("docs/*.md"))]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGES.md", ROOT / "SECURITY.md", *sorted(ROOT.glob("docs/*.md"))]
 PROGRAMS = ("s3analyze", "s3load")
 OTHER_PROGRAMS = ("make", "sh", "tests/run", ".ci/run")
 

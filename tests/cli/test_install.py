@@ -1,4 +1,5 @@
 """`make install`: the files, the man pages, completion typed into real shells; version and packages."""
+import csv
 import os
 import pathlib
 import pty
@@ -108,6 +109,17 @@ class Install(CliTest):
         self.assertIn("apt-get install git.", said.replace(".  Stop", "."))
         said = make("deb", status=2, env=bare)
         self.assertRegex(said, r"apt-get install build-essential debhelper git libcsv-dev .*\blibopenmpi-dev\b")
+
+    def test_dependencies_are_listed(self):
+        """Each library that make and the packages ask for is in docs/dependencies.csv, and no other."""
+        rows = list(csv.DictReader((ROOT / "docs/dependencies.csv").read_text().splitlines()))
+        listed = {row["debian_package"] for row in rows}
+        built = set(re.findall(r"(?<==)(lib[\w.-]+-dev|zlib1g-dev)", (ROOT / "Makefile").read_text()))
+        packaged = set(re.findall(r"(?m)^ (lib[\w.-]+-dev|zlib1g-dev)", (ROOT / "debian/control").read_text()))
+        self.assertEqual(listed - {"gnuplot-nox", "libcsv-dev", "libopenmpi-dev", "libmpich-dev"}, built)  # no pkg-config modules
+        self.assertEqual(packaged - listed, set())
+        for row in rows:
+            self.assertTrue(all(row.values()), row)
 
     def test_examples_of_documents_are_packaged(self):
         have = set((ROOT / "debian/s3analyze.examples").read_text().split())
