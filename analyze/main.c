@@ -7,6 +7,7 @@
  *   json/       as JSON
  *   report/     as sheets, which become text, Markdown and HTML, and as CSV
  *   plot/       as charts, drawn by gnuplot
+ *   archive/    many runs, one after another in time: archive/archive.h
  *   compare/    runs before and after to verdicts: compare/compare.h
  *   stream/     captures to captures, row by row: cat, merge, info
  *   analysis/   a dataset to struct analysis: analysis/analysis.h

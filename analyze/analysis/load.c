@@ -71,11 +71,11 @@ bool load_ran_together(const struct dataset *d, const struct load_input *input, 
     for (size_t i = 0; i < d->n_inputs && !input->together; i++) {
         const struct dataset_input *in = &d->inputs[i];
         if (in->first_start_ns <= in->last_end_ns && !overlaps_another(d, in))
-            return err_set(e,
-                           "%s runs from %s to %s, when no other input does: they are not of one "
-                           "run (cmp compares runs; --together takes them for one)",
-                           in->path, rfc3339_moment(in->first_start_ns).s,
-                           rfc3339_moment(in->last_end_ns).s);
+            return err_set(
+                e,
+                "%s runs from %s to %s, when no other input does: they are not of one "
+                "run (table lists runs and cmp compares them; --together takes them for one)",
+                in->path, rfc3339_moment(in->first_start_ns).s, rfc3339_moment(in->last_end_ns).s);
     }
     return true;
 }

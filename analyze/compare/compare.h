@@ -56,6 +56,21 @@ struct compare_setting {
     bool is_outcome; /* how the runs ended, not what was asked for */
 };
 
+/* Value of a setting in one run; false: it has none. op: NULL for those of whole runs. *several:
+ * requests of the run differ (COMPARE_SIZE). */
+bool compare_setting_of(const struct run *run, const struct run_op *op,
+                        enum compare_setting_kind kind, double *value, bool *several);
+
+/* Whether values of a setting differ by more than chance. Of COMPARE_DURATION_S each difference
+ * counts: compare_durations_differ says whether it is more than what the last request takes. */
+bool compare_spans_differ(enum compare_setting_kind kind, const struct compare_span *a,
+                          const struct compare_span *b);
+bool compare_durations_differ(double a_s, double b_s);
+
+/* Whether two runs were told different settings of s3load, as far as both say (recorded.h); hosts
+ * are what is compared, and may differ. */
+bool compare_options_differ(const json_t *a, const json_t *b);
+
 #define COMPARE_MAX_SETTINGS 12
 
 /* A setting of s3load, as its captures hold it, in which the sides differ. */

@@ -30,9 +30,8 @@ static void span_add(struct compare_span *s, double value, bool several, bool *a
     *any = true;
 }
 
-/* Value of a setting in one run; false: it has none. op: NULL for those of whole runs. */
-static bool setting_of(const struct run *run, const struct run_op *op,
-                       enum compare_setting_kind kind, double *value, bool *several)
+bool compare_setting_of(const struct run *run, const struct run_op *op,
+                        enum compare_setting_kind kind, double *value, bool *several)
 {
     const struct operation *r = op != NULL ? &op->report : NULL;
     int64_t range_ns;
@@ -75,8 +74,8 @@ static bool setting_of(const struct run *run, const struct run_op *op,
     return false;
 }
 
-static bool spans_differ(enum compare_setting_kind kind, const struct compare_span *a,
-                         const struct compare_span *b)
+bool compare_spans_differ(enum compare_setting_kind kind, const struct compare_span *a,
+                          const struct compare_span *b)
 {
     if (a->several != b->several)
         return true;
@@ -101,10 +100,15 @@ static bool side_span(const struct compare_side *side, const char *op,
         const struct run *r = &side->runs[i];
         const struct run_op *o = op != NULL ? run_op_named(r, op) : NULL;
 
-        if ((op == NULL || o != NULL) && setting_of(r, o, kind, &value, &several))
+        if ((op == NULL || o != NULL) && compare_setting_of(r, o, kind, &value, &several))
             span_add(span, value, several, &any);
     }
     return any;
+}
+
+bool compare_durations_differ(double a_s, double b_s)
+{
+    return fabs(a_s - b_s) > fmax(1, MOST_SPREAD * fmax(a_s, b_s));
 }
 
 /* Durations that hardly differ were the same before they were rounded or the last request ended;
@@ -120,7 +124,7 @@ static bool is_outcome(const struct compare *c, const char *op, const struct com
     for (size_t i = 0; i < compare_n_runs(c); i++)
         if (compare_nth_run(c, i)->autoterm)
             return true;
-    return hi - lo <= fmax(1, MOST_SPREAD * hi) ||
+    return !compare_durations_differ(lo, hi) ||
            (side_span(&c->before, op, COMPARE_OPERATIONS, &a) &&
             side_span(&c->after, op, COMPARE_OPERATIONS, &b) && a.lo == a.hi && b.lo == b.hi &&
             a.lo == b.lo);
@@ -133,7 +137,7 @@ void compare_settings(const struct compare *c, const char *op, enum compare_sett
         struct compare_setting s = {.kind = (enum compare_setting_kind)kind};
         if (side_span(&c->before, op, s.kind, &s.before) &&
             side_span(&c->after, op, s.kind, &s.after) &&
-            spans_differ(s.kind, &s.before, &s.after)) {
+            compare_spans_differ(s.kind, &s.before, &s.after)) {
             s.is_outcome = is_outcome(c, op, &s);
             out[(*n)++] = s;
         }
@@ -162,11 +166,34 @@ static bool recorded_values(const struct compare_side *side, const char *name, c
     return true;
 }
 
-bool compare_recorded(struct compare *c, struct err *e)
+/* Whether the rows show a setting of s3load, and are compared in its place. */
+static bool is_measured(const char *name)
 {
-    /* Those are compared as the rows show them. */
     static const char *const measured[] = {"concurrent", "autoterm", "duration_ns",
                                            "obj.size_bytes"};
+    for (size_t i = 0; i < sizeof measured / sizeof *measured; i++)
+        if (strcmp(name, measured[i]) == 0)
+            return true;
+    return false;
+}
+
+bool compare_options_differ(const json_t *a, const json_t *b)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)a, name, value)
+    {
+        const json_t *other = json_object_get(b, name);
+        if (other != NULL && !is_measured(name) && strcmp(name, "host") != 0 &&
+            !json_equal(value, other))
+            return true;
+    }
+    return false;
+}
+
+bool compare_recorded(struct compare *c, struct err *e)
+{
     json_t *settings = c->before.n > 0 ? c->before.runs[0].recorded.settings : NULL;
     const char *name;
     json_t *ignored;
@@ -177,14 +204,11 @@ bool compare_recorded(struct compare *c, struct err *e)
     {
         struct compare_option *o = &c->options[c->n_options];
         json_t *before, *after;
-        bool is_measured = false;
 
-        for (size_t i = 0; i < sizeof measured / sizeof *measured; i++)
-            is_measured |= strcmp(name, measured[i]) == 0;
         if (!recorded_values(&c->before, name, o->before, &before, e) ||
             !recorded_values(&c->after, name, o->after, &after, e))
             return false;
-        if (is_measured || o->before[0] == '\0' || o->after[0] == '\0' ||
+        if (is_measured(name) || o->before[0] == '\0' || o->after[0] == '\0' ||
             (json_equal(before, after) && strcmp(o->before, o->after) == 0))
             continue;
         o->name = name;

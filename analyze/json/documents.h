@@ -7,6 +7,7 @@
 #include "analyze/analysis/analysis.h"
 #include "analyze/compare/compare.h"
 #include "analyze/read/recfile.h"
+#include "analyze/report/archive.h"
 #include "analyze/write/json.h"
 #include "libcommon/err.h"
 
@@ -24,6 +25,9 @@ void aggregate_json_info(struct json_out *w, const struct aggregate *a);
 
 /* Writes a comparison, schema s3analyze/compare/1. Returns false if out of memory. */
 bool compare_json(const struct compare *c, FILE *f, struct err *e);
+
+/* Writes a table of runs, schema s3analyze/table/1. Returns false if out of memory. */
+bool archive_table_json(const struct archive_table *t, FILE *f, struct err *e);
 
 /* ---- Members that documents share ---- */
 

@@ -40,7 +40,7 @@ CAPTURES = {
     "old/*.zst": "before", "old-*.csv.zst": "before", "new-*.csv.zst": "after",
     "run.sums.zst": "sums", "client-0.sums.zst": "sums", "client-1.sums.zst": "sums", "c0.sums.zst": "sums",
     "c1.sums.zst": "sums", "run.json.zst": "aggregate", "old.json.zst": "aggregate",
-    "a*.zst": "before", "b*.zst": "after",
+    "a*.zst": "before", "b*.zst": "after", "nightly/*.csv.zst": "before",
     "client1.csv.zst": "client", "client2.csv.zst": "client", "a.csv.zst": "client", "b.csv.zst": "client",
 }
 N_OF_PATTERN = 5

@@ -19,7 +19,8 @@ class Together(CliTest):
     def refused(self, *args):
         r = self.s3analyze(*args, status=1)
         self.assertIn(f"{self.paths[0]} runs from 2026-11-21T05:45:58.000Z to 2026-11-21T05:46:01.999Z, when no other "
-                      "input does: they are not of one run (cmp compares runs; --together takes them for one)", r.err)
+                      "input does: they are not of one run (table lists runs and cmp compares them; "
+                      "--together takes them for one)", r.err)
         return r
 
     def test_a_table_of_the_runs(self):

@@ -1,0 +1,301 @@
+#include "analyze/archive/archive.h"
+
+#include "libcommon/mem.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- Files ---- */
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), n_end = strlen(end);
+    return n > n_end && strcmp(text + n - n_end, end) == 0;
+}
+
+static bool is_capture_name(const char *name)
+{
+    return name[0] != '.' && (ends_with(name, ".csv") || ends_with(name, ".csv.zst") ||
+                              ends_with(name, ".json.zst") || ends_with(name, ".sums.zst"));
+}
+
+/* Adds a path, which it then owns. */
+static bool add_path(struct archive_paths *out, char *path, bool is_named, struct err *e)
+{
+    if (path == NULL || !mem_more(&out->v, out->n, e)) {
+        free(path);
+        return mem_none(e);
+    }
+    out->v[out->n++] = (struct archive_path){path, is_named};
+    return true;
+}
+
+static bool add_folder(struct archive_paths *out, const char *folder, struct err *e)
+{
+    size_t n_before = out->n, n = strlen(folder);
+    DIR *d = opendir(folder);
+    struct dirent *entry;
+    bool ok = true;
+
+    if (d == NULL)
+        return err_errno(e, errno, "%s", folder);
+    while (ok && (entry = readdir(d)) != NULL) {
+        char *path = NULL;
+        struct stat st;
+
+        if (!is_capture_name(entry->d_name))
+            continue;
+        ok = mem_format(&path, e, "%s%s%s", folder, folder[n - 1] == '/' ? "" : "/", entry->d_name);
+        if (ok && (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)))
+            ok = add_path(out, path, false, e);
+        else
+            free(path);
+    }
+    closedir(d);
+    return ok && (out->n > n_before ||
+                  err_set(e,
+                          "%s: no captures in this folder (*.csv, *.csv.zst, *.json.zst, "
+                          "*.sums.zst)",
+                          folder));
+}
+
+static int by_path(const void *a, const void *b)
+{
+    const struct archive_path *x = a, *y = b;
+    int order = strcmp(x->path, y->path);
+
+    return order != 0 ? order : (int)y->is_named - (int)x->is_named;
+}
+
+bool archive_find(struct archive_paths *out, const char *const *operands, size_t n, struct err *e)
+{
+    struct stat st;
+    size_t n_kept = 0;
+
+    *out = (struct archive_paths){0};
+    for (size_t i = 0; i < n; i++) {
+        bool is_folder = stat(operands[i], &st) == 0 && S_ISDIR(st.st_mode);
+        if (!(is_folder ? add_folder(out, operands[i], e)
+                        : add_path(out, strdup(operands[i]), true, e)))
+            return false;
+    }
+    qsort(out->v, out->n, sizeof *out->v, by_path);
+    for (size_t i = 0; i < out->n; i++) {
+        if (n_kept > 0 && strcmp(out->v[n_kept - 1].path, out->v[i].path) == 0)
+            free(out->v[i].path);
+        else
+            out->v[n_kept++] = out->v[i];
+    }
+    out->n = n_kept;
+    return true;
+}
+
+void archive_free_paths(struct archive_paths *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        free(p->v[i].path);
+    free(p->v);
+    *p = (struct archive_paths){0};
+}
+
+struct archive_label archive_label(const char *path)
+{
+    static const char *const ends[] = {".zst", ".csv", ".json"};
+    const char *slash = strrchr(path, '/');
+    struct archive_label l;
+
+    snprintf(l.s, sizeof l.s, "%s", slash != NULL ? slash + 1 : path);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends_with(l.s, ends[i]))
+            l.s[strlen(l.s) - strlen(ends[i])] = '\0';
+    return l;
+}
+
+/* ---- A run ---- */
+
+static struct archive_figure figure_of(const struct run_op *op, size_t metric)
+{
+    const struct run_value *v = &op->parts[0].value[metric];
+    bool has_limits = v->present && v->ci.ok;
+
+    return (struct archive_figure){v->present ? v->ci.value : NAN, has_limits ? v->ci.lo : NAN,
+                                   has_limits ? v->ci.hi : NAN};
+}
+
+static bool take_op(struct archive_op *to, const struct run *r, const struct run_op *op,
+                    struct err *e)
+{
+    const struct run_figures f = run_figures_of(op);
+
+    to->is_preparation = op->is_preparation;
+    to->start_ns = op->report.start_ns;
+    to->n_requests = op->report.n_requests;
+    to->n_errors = op->report.n_errors;
+    for (int k = 0; k < ARCHIVE_N_SETTINGS; k++) {
+        struct archive_setting *s = &to->setting[k];
+        s->present =
+            compare_setting_of(r, op, (enum compare_setting_kind)k, &s->span.lo, &s->span.several);
+        s->span.hi = s->span.lo;
+    }
+    for (size_t i = 0; i < n_metrics; i++)
+        to->figure[i] = figure_of(op, i);
+    /* What the report shows where there is no interval. */
+    const double shown[] = {[RUN_THROUGHPUT] = f.bytes_per_s[RUN_AVERAGE],
+                            [RUN_OBJECTS] = f.objects_per_s[RUN_AVERAGE],
+                            [RUN_P50] = f.duration_ns[RUN_Q50],
+                            [RUN_P90] = f.duration_ns[RUN_Q90],
+                            [RUN_P99] = f.duration_ns[RUN_Q99]};
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        if (isnan(to->figure[i].value))
+            to->figure[i].value = shown[i];
+    return mem_text(&to->op, op->op, e);
+}
+
+static bool take_run(struct archive_run *to, const struct run *r, struct err *e)
+{
+    const struct finding *worst = r->findings.n > 0 ? &r->findings.v[0] : NULL;
+
+    to->source = r->is_aggregate                             ? "aggregated"
+                 : r->basis != RUN_OF_REQUESTS || r->is_sums ? "sums"
+                                                             : "capture";
+    to->start_ns = r->start_ns;
+    to->end_ns = r->end_ns;
+    to->options = json_incref(r->recorded.settings);
+    to->has_problem = worst != NULL && run_is_fault(worst);
+    if (!mem_cleared(&to->ops, r->n_ops, e) ||
+        (worst != NULL && (!mem_text(&to->kind, worst->kind->name, e) ||
+                           !mem_text(&to->finding, worst->sentence, e))))
+        return false;
+    for (size_t k = 0; k < r->n_ops; k++)
+        if (!take_op(&to->ops[to->n_ops++], r, &r->ops[k], e))
+            return false;
+    return true;
+}
+
+static void free_run(struct archive_run *r)
+{
+    for (size_t k = 0; k < r->n_ops; k++)
+        free(r->ops[k].op);
+    free(r->ops);
+    free(r->path);
+    free(r->kind);
+    free(r->finding);
+    json_decref(r->options);
+    *r = (struct archive_run){0};
+}
+
+static bool load_one(struct archive_run *to, const char *path, const struct run_options *how,
+                     struct err *e)
+{
+    struct run r;
+    bool ok = run_load(&r, path, how, e) && mem_text(&to->path, path, e) && take_run(to, &r, e);
+
+    run_free(&r);
+    return ok;
+}
+
+/* ---- The archive ---- */
+
+static bool add_unread(struct archive *a, const char *path, const char *why, struct err *e)
+{
+    if (!mem_more(&a->unread, a->n_unread, e))
+        return false;
+    struct archive_unread *u = &a->unread[a->n_unread++];
+    *u = (struct archive_unread){0};
+    return mem_text(&u->path, path, e) && mem_text(&u->why, why, e);
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct archive_run *x = a, *y = b;
+
+    return x->start_ns != y->start_ns ? (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns)
+                                      : strcmp(x->path, y->path);
+}
+
+bool archive_load(struct archive *a, const struct archive_paths *paths,
+                  const struct run_options *how, struct err *e)
+{
+    if (!mem_cleared(&a->runs, paths->n, e))
+        return false;
+    for (size_t i = 0; i < paths->n; i++) {
+        struct archive_run *r = &a->runs[a->n];
+        struct err why = {""};
+
+        if (load_one(r, paths->v[i].path, how, &why)) {
+            a->n++;
+            continue;
+        }
+        free_run(r);
+        if (paths->v[i].is_named)
+            return err_set(e, "%s", why.msg);
+        if (!add_unread(a, paths->v[i].path, why.msg, e))
+            return false;
+    }
+    qsort(a->runs, a->n, sizeof *a->runs, by_start);
+    return a->n > 0 || err_set(e, "%s", a->unread[0].why);
+}
+
+void archive_free(struct archive *a)
+{
+    for (size_t i = 0; i < a->n; i++)
+        free_run(&a->runs[i]);
+    for (size_t i = 0; i < a->n_unread; i++) {
+        free(a->unread[i].path);
+        free(a->unread[i].why);
+    }
+    free(a->runs);
+    free(a->unread);
+    *a = (struct archive){0};
+}
+
+/* ---- Which runs are alike ---- */
+
+const struct archive_op *archive_op_named(const struct archive_run *r, const char *op)
+{
+    for (size_t k = 0; k < r->n_ops; k++)
+        if (strcmp(r->ops[k].op, op) == 0)
+            return &r->ops[k];
+    return NULL;
+}
+
+/* Runs of one number of requests take as long as they take, and so do those that autoterm ends. */
+static bool durations_differ(const struct archive_op *a, const struct archive_op *b)
+{
+    const struct archive_setting *x = &a->setting[COMPARE_DURATION_S];
+    const struct archive_setting *y = &b->setting[COMPARE_DURATION_S];
+
+    return x->present && y->present && a->n_requests != b->n_requests &&
+           a->setting[COMPARE_AUTOTERM].span.lo == 0 && b->setting[COMPARE_AUTOTERM].span.lo == 0 &&
+           compare_durations_differ(x->span.lo, y->span.lo);
+}
+
+static bool ops_differ(const struct archive_op *a, const struct archive_op *b)
+{
+    for (int k = COMPARE_OPERATIONS + 1; k < ARCHIVE_N_SETTINGS; k++) {
+        const struct archive_setting *x = &a->setting[k], *y = &b->setting[k];
+        if (k == COMPARE_DURATION_S
+                ? durations_differ(a, b)
+                : x->present && y->present &&
+                      compare_spans_differ((enum compare_setting_kind)k, &x->span, &y->span))
+            return true;
+    }
+    return false;
+}
+
+bool archive_are_alike(const struct archive_run *a, const struct archive_run *b)
+{
+    if (strcmp(a->source, b->source) != 0 || a->n_ops != b->n_ops ||
+        compare_options_differ(a->options, b->options))
+        return false;
+    for (size_t k = 0; k < a->n_ops; k++) {
+        const struct archive_op *other = archive_op_named(b, a->ops[k].op);
+        if (other == NULL || ops_differ(&a->ops[k], other))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,92 @@
+/* Many runs, one after another in time: what `table` lists and `trend` judges. Of each run a few
+ * hundred bytes are kept: its settings, and the figures that cmp compares. */
+#ifndef S3_ANALYZE_ARCHIVE_ARCHIVE_H
+#define S3_ANALYZE_ARCHIVE_ARCHIVE_H
+
+#include "analyze/compare/compare.h"
+#include "libcommon/err.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A figure with its 95 % interval, of the requests of one run; NaN: not known. */
+struct archive_figure {
+    double value, lo, hi;
+};
+
+#define ARCHIVE_N_SETTINGS (COMPARE_MIXED + 1)
+
+/* The value of a setting that cmp compares. */
+struct archive_setting {
+    bool present;
+    struct compare_span span; /* lo = hi */
+};
+
+struct archive_op {
+    char *op;
+    bool is_preparation; /* as in struct run_op */
+    int64_t start_ns, n_requests, n_errors;
+    struct archive_setting setting[ARCHIVE_N_SETTINGS]; /* by enum compare_setting_kind */
+    struct archive_figure figure[RUN_MAX_METRICS];      /* by enum run_metric */
+};
+
+struct archive_run {
+    char *path;
+    const char *source; /* static: what the file holds: "capture", "sums" or "aggregated" */
+    int64_t start_ns, end_ns;
+    json_t *options;      /* settings that s3load recorded; NULL: none */
+    bool has_problem;     /* the worst finding is one */
+    char *kind, *finding; /* of the worst finding: its name and its sentence; NULL: there is none */
+    struct archive_op *ops;
+    size_t n_ops;
+};
+
+/* A file of a folder that could not be read. */
+struct archive_unread {
+    char *path, *why;
+};
+
+struct archive {
+    struct archive_run *runs; /* by start, then by path */
+    size_t n;
+    struct archive_unread *unread;
+    size_t n_unread;
+    struct archive_cache *cache; /* NULL: none */
+};
+
+/* The files that operands name, for archive_free_paths: files themselves, and of a folder those
+ * whose names end as captures, sums and aggregated captures do (.csv, .csv.zst, .json.zst,
+ * .sums.zst). A file that is named twice is there once. False: *e says which folder cannot be read,
+ * or holds no such file. */
+struct archive_paths {
+    struct archive_path {
+        char *path;
+        bool is_named; /* it is an operand, not a file of a folder */
+    } * v;
+    size_t n;
+};
+bool archive_find(struct archive_paths *out, const char *const *operands, size_t n, struct err *e);
+void archive_free_paths(struct archive_paths *p);
+
+/* Reads the runs. A file of a folder that cannot be read goes to a->unread; one that was named
+ * itself makes it fail. The caller calls archive_free in any case. */
+bool archive_load(struct archive *a, const struct archive_paths *paths,
+                  const struct run_options *how, struct err *e);
+void archive_free(struct archive *a);
+
+/* The operation of that name; NULL: the run has none. */
+const struct archive_op *archive_op_named(const struct archive_run *r, const char *op);
+
+/* Whether cmp would compare the runs without a limit: settings and kinds of file are equal, as far
+ * as both say. */
+bool archive_are_alike(const struct archive_run *a, const struct archive_run *b);
+
+/* A file's name without folders and without what says that it is a capture. */
+struct archive_label {
+    char s[128];
+};
+struct archive_label archive_label(const char *path);
+
+#endif

@@ -1,0 +1,260 @@
+#include "analyze/archive/columns.h"
+
+#include "libcommon/mem.h"
+#include "libcommon/rfc3339.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SETTING(kind) .is_setting = true, .setting = (kind)
+#define FIGURE(which) .form = COLUMNS_FIGURE, .metric = (which)
+
+/* clang-format off: one column a row. */
+const struct column columns[] = {
+    {"run", "Run", .form = COLUMNS_TEXT},
+    {"start", "Start, UTC", .form = COLUMNS_TIME},
+    {"op", "Op", .form = COLUMNS_TEXT},
+    {"size", "Size", .form = COLUMNS_SIZE, SETTING(COMPARE_SIZE), .is_detail = true},
+    {"threads", "Threads", .form = COLUMNS_COUNT, SETTING(COMPARE_CONCURRENCY), .is_detail = true},
+    {"hosts", "Hosts", .form = COLUMNS_COUNT, SETTING(COMPARE_ENDPOINTS), .is_detail = true},
+    {"requests", "Requests", .form = COLUMNS_COUNT},
+    {"errors", "Errors", .form = COLUMNS_COUNT},
+    {"throughput", "Throughput", FIGURE(RUN_THROUGHPUT)},
+    {"objects", "Objects/s", FIGURE(RUN_OBJECTS), .is_detail = true},
+    {"p50", "50%", FIGURE(RUN_P50)},
+    {"p90", "90%", FIGURE(RUN_P90), .is_detail = true},
+    {"p99", "99%", FIGURE(RUN_P99)},
+    {"finding", "Worst finding", .form = COLUMNS_TEXT},
+};
+/* clang-format on */
+const size_t n_columns = sizeof columns / sizeof *columns;
+
+static bool is_named(const struct column *c, const char *name)
+{
+    return strcmp(c->name, name) == 0;
+}
+
+void columns_get(const struct columns_row *row, const struct column *c, struct columns_value *out)
+{
+    const struct archive_op *op = row->op;
+
+    *out = (struct columns_value){.number = {NAN, NAN, NAN}};
+    if (is_named(c, "run")) {
+        out->label = archive_label(row->run->path);
+        out->text = out->label.s;
+    } else if (is_named(c, "op")) {
+        out->text = op->op;
+    } else if (is_named(c, "finding")) {
+        out->text = row->run->kind;
+    } else if (is_named(c, "start")) {
+        out->time_ns = op->start_ns;
+        out->number.value = (double)op->start_ns;
+    } else if (is_named(c, "requests")) {
+        out->number.value = (double)op->n_requests;
+    } else if (is_named(c, "errors")) {
+        out->number.value = (double)op->n_errors;
+    } else if (c->is_setting) {
+        const struct archive_setting *s = &op->setting[c->setting];
+        out->number.value = s->present ? s->span.lo : NAN;
+        out->is_mean = s->present && s->span.several;
+    } else {
+        out->number = op->figure[c->metric];
+    }
+}
+
+struct columns_text columns_show(const struct column *c, const struct columns_value *v)
+{
+    const struct archive_figure *x = &v->number;
+    struct columns_text t = {"-"};
+    double spread = fmax(x->hi / x->value - 1, 1 - x->lo / x->value);
+
+    if (c->form == COLUMNS_TEXT) {
+        snprintf(t.s, sizeof t.s, "%s", v->text != NULL ? v->text : "");
+    } else if (isnan(x->value)) {
+        return t;
+    } else if (c->form == COLUMNS_TIME) {
+        /* "2026-11-21 05:41" */
+        snprintf(t.s, sizeof t.s, "%.16s", rfc3339_format(v->time_ns).s);
+        t.s[10] = ' ';
+    } else if (c->form == COLUMNS_COUNT) {
+        snprintf(t.s, sizeof t.s, "%s", units_count((int64_t)x->value).s);
+    } else if (c->form == COLUMNS_SIZE) {
+        snprintf(t.s, sizeof t.s, "%s%s", v->is_mean ? "about " : "", units_size(x->value).s);
+    } else {
+        snprintf(t.s, sizeof t.s, "%s", metrics[c->metric].text(x->value).s);
+        if (isfinite(spread) && x->value > 0)
+            snprintf(t.s + strlen(t.s), sizeof t.s - strlen(t.s), " ±%.*f%%", spread < .0995,
+                     100 * spread);
+    }
+    return t;
+}
+
+/* ---- --where ---- */
+
+static const struct column *find(const char *name, size_t n)
+{
+    for (size_t i = 0; i < n_columns; i++)
+        if (strlen(columns[i].name) == n && strncmp(columns[i].name, name, n) == 0)
+            return &columns[i];
+    return NULL;
+}
+
+static bool no_column(const char *option, const char *text, struct err *e)
+{
+    char names[256] = "";
+    size_t n = 0;
+
+    for (size_t i = 0; i < n_columns; i++)
+        n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", i > 0 ? ", " : "",
+                              columns[i].name);
+    return err_set(e, "%s %s: the columns are %s", option, text, names);
+}
+
+/* A day, "2026-03-14", or a moment of it. */
+static bool parse_time(const char *text, double *value, struct err *e)
+{
+    char moment[64];
+    int64_t ns;
+
+    snprintf(moment, sizeof moment, strlen(text) == 10 ? "%.40sT00:00:00Z" : "%.40s", text);
+    if (!rfc3339_parse(moment, strlen(moment), &ns))
+        return err_set(e, "a time such as 2026-03-14 or 2026-03-14T02:00:00Z");
+    *value = (double)ns;
+    return true;
+}
+
+static bool parse_size(const char *text, double *value, struct err *e)
+{
+    char size[32];
+    size_t n = strlen(text);
+    int64_t bytes;
+
+    if (n > 2 && strcmp(text + n - 2, "/s") == 0)
+        n -= 2;
+    snprintf(size, sizeof size, "%.*s", (int)(n < 31 ? n : 31), text);
+    if (!units_parse_size(size, &bytes, e))
+        return false;
+    *value = (double)bytes;
+    return true;
+}
+
+static bool parse_value(const struct column *c, const char *text, double *value, struct err *e)
+{
+    int64_t ns;
+
+    if (c->form == COLUMNS_TIME)
+        return parse_time(text, value, e);
+    if (c->form == COLUMNS_SIZE || (c->form == COLUMNS_FIGURE && c->metric == RUN_THROUGHPUT))
+        return parse_size(text, value, e);
+    if (c->form == COLUMNS_COUNT || metrics[c->metric].kind == METRIC_MEAN)
+        return units_parse_double(text, value, e);
+    if (!units_parse_duration(text, false, &ns, e))
+        return false;
+    *value = (double)ns;
+    return true;
+}
+
+bool columns_parse_test(const char *text, struct columns_test *out, struct err *e)
+{
+    size_t n = strcspn(text, "=<>!");
+    const char *sign = text + n, *value;
+    struct err why = {""};
+
+    *out = (struct columns_test){.column = find(text, n)};
+    if (out->column == NULL)
+        return no_column("--where", text, e);
+    out->negated = *sign == '!';
+    out->order = *sign == '<' ? -1 : *sign == '>';
+    out->equal = *sign == '=' || (*sign != '\0' && sign[1] == '=');
+    if (*sign == '\0' || (out->negated && !out->equal))
+        return err_set(e, "--where %s: write COLUMN=VALUE, or one of != < <= > >=", text);
+    value = sign + (*sign == '=' ? 1 + (sign[1] == '=') : 1 + out->equal);
+    out->text = value;
+    if (out->column->form == COLUMNS_TEXT)
+        return out->order == 0 ||
+               err_set(e, "--where %s: a text is compared by = or !=, with a pattern", text);
+    return parse_value(out->column, value, &out->value, &why) ||
+           err_set(e, "--where %s: %s", text, why.msg);
+}
+
+bool columns_meets(const struct columns_row *row, const struct columns_test *t)
+{
+    struct columns_value v;
+
+    columns_get(row, t->column, &v);
+    if (t->column->form == COLUMNS_TEXT)
+        return (fnmatch(t->text, v.text != NULL ? v.text : "", 0) == 0) != t->negated;
+    double x = v.number.value;
+    if (isnan(x))
+        return false;
+    bool met = (t->equal && x == t->value) || (t->order < 0 && x < t->value) ||
+               (t->order > 0 && x > t->value);
+    return met != t->negated;
+}
+
+/* ---- --sort ---- */
+
+bool columns_check_sort(const char *sort, struct err *e)
+{
+    const char *name = sort + (*sort == '-');
+
+    return find(name, strlen(name)) != NULL || no_column("--sort", sort, e);
+}
+
+struct order {
+    const struct column *column;
+    bool falls;
+};
+
+/* What is not known comes last; equal lines stay in the order of the runs. */
+static int by_column(const void *a, const void *b, void *ctx)
+{
+    const struct columns_row *x = a, *y = b;
+    const struct order *o = ctx;
+    struct columns_value v, w;
+
+    columns_get(x, o->column, &v);
+    columns_get(y, o->column, &w);
+    double p = v.number.value, q = w.number.value;
+    int order = o->column->form == COLUMNS_TEXT
+                    ? strcmp(v.text != NULL ? v.text : "", w.text != NULL ? w.text : "")
+                    : (p > q) - (p < q);
+    if (isnan(p) != isnan(q))
+        return isnan(p) ? 1 : -1;
+    if (order != 0)
+        return o->falls ? -order : order;
+    return x->run != y->run ? (x->run > y->run) - (x->run < y->run)
+                            : (x->op > y->op) - (x->op < y->op);
+}
+
+bool columns_rows(struct columns_row **rows, size_t *n, const struct archive *a,
+                  const struct columns_test *tests, size_t n_tests, const char *sort, struct err *e)
+{
+    size_t n_all = 0;
+
+    for (size_t i = 0; i < a->n; i++)
+        n_all += a->runs[i].n_ops;
+    if (!mem_new(rows, n_all, e))
+        return false;
+    *n = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        for (size_t k = 0; k < a->runs[i].n_ops; k++) {
+            const struct columns_row row = {&a->runs[i], &a->runs[i].ops[k]};
+            bool meets = true;
+
+            for (size_t t = 0; t < n_tests; t++)
+                meets &= columns_meets(&row, &tests[t]);
+            if (meets)
+                (*rows)[(*n)++] = row;
+        }
+    }
+    if (sort != NULL) {
+        const char *name = sort + (*sort == '-');
+        struct order o = {find(name, strlen(name)), *sort == '-'};
+
+        qsort_r(*rows, *n, sizeof **rows, by_column, &o);
+    }
+    return true;
+}

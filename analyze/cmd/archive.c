@@ -1,0 +1,78 @@
+#include "analyze/cmd/archive.h"
+
+#include "analyze/cmd/aggregate.h"
+#include "analyze/cmd/sums.h"
+#include "analyze/read/aggpipe.h"
+#include "analyze/write/outfile.h"
+#include "libcommon/mem.h"
+
+#include <stdlib.h>
+
+const struct cli_option archive_form_table[] = {
+    {"markdown", CLI_FLAG, offsetof(struct archive_given, markdown),
+     .help = "print a Markdown table"},
+    {"analyze.v", CLI_FLAG, offsetof(struct archive_given, verbose), .help = "all columns",
+     .alias = "v", .letter = 'v'},
+    {"html", CLI_CUSTOM, offsetof(struct archive_given, html), "FILE", .help = "write a page too",
+     .parse = output_parse_path},
+    {0},
+};
+
+bool archive_check(const struct archive_given *o, struct err *e)
+{
+    const char *report = o->output.path;
+
+    if (o->output.json && o->markdown)
+        return err_set(e, "choose one of --json and --markdown");
+    if (o->html != NULL && outfile_is_stdout(o->html) && outfile_is_stdout(report))
+        return err_set(e, "the page and the report both want standard output: give one of them a "
+                          "file");
+    if (o->html != NULL && outfile_is_same(o->html, report))
+        return err_set(e, "the page and the report both want %s", o->html);
+    return load_check_times(&o->filter, e);
+}
+
+static bool load(struct archive *a, const struct archive_paths *paths,
+                 const struct archive_given *o, const char *const *names, bool as_one_kind,
+                 struct err *e)
+{
+    struct run_options how = {.filter = &o->filter, .input = &o->input, .analysis = &o->analysis};
+
+    if (!outfile_spares(o->output.path, names, paths->n, e) ||
+        !outfile_spares(o->html, names, paths->n, e) || !aggpipe_spool(names, paths->n, e))
+        return false;
+    if (as_one_kind && sums_among(names, paths->n) != NULL)
+        how.basis = RUN_OF_SUMS;
+    return archive_load(a, paths, &how, e);
+}
+
+bool archive_read(struct archive *a, const struct archive_given *o, const struct cli_args *args,
+                  bool as_one_kind, struct err *e)
+{
+    struct archive_paths paths = {0};
+    const char **names = NULL;
+    bool ok = outfile_check(o->output.path, output_replaces(&o->output), e) &&
+              outfile_check(o->html, output_replaces_page(&o->output), e) &&
+              archive_find(&paths, args->operands, args->n_operands, e) &&
+              mem_new(&names, paths.n, e);
+
+    for (size_t i = 0; ok && i < paths.n; i++)
+        names[i] = paths.v[i].path;
+    ok = ok && load(a, &paths, o, names, as_one_kind, e);
+    archive_free_paths(&paths);
+    free(names);
+    return ok;
+}
+
+bool archive_write(const char *path, enum outfile_replaces replaces,
+                   bool (*write)(void *ctx, FILE *f, struct err *e), void *ctx, struct err *e)
+{
+    struct outfile out;
+
+    if (path == NULL)
+        return true;
+    if (!outfile_open(&out, path, replaces, e))
+        return false;
+    bool ok = write(ctx, out.f, e);
+    return outfile_finish(&out, ok, e);
+}

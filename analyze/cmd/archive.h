@@ -1,0 +1,43 @@
+/* What the commands share that read many runs, one after another in time. */
+#ifndef S3_ANALYZE_CMD_ARCHIVE_H
+#define S3_ANALYZE_CMD_ARCHIVE_H
+
+#include "analyze/analysis/load.h"
+#include "analyze/archive/archive.h"
+#include "analyze/cmd/output.h"
+#include "libcommon/cli.h"
+#include "libcommon/err.h"
+
+#include <stdbool.h>
+
+struct archive_given {
+    struct load_filter filter;
+    struct load_analysis analysis;
+    struct load_input input;
+    struct output_options output;
+    const char *html;
+    bool markdown, verbose;
+};
+
+/* Options of the struct above; the rest comes from the shared tables. */
+extern const struct cli_option archive_form_table[];
+
+#define ARCHIVE_DEFAULTS                                                                           \
+    {                                                                                              \
+        .output = {.path = "-" }                                                                   \
+    }
+
+/* Checks the outputs against each other. False: wrong usage, said in *e. */
+bool archive_check(const struct archive_given *o, struct err *e);
+
+/* Finds and reads the runs that the operands name, after a look at whether the outputs can be
+ * written. Runs are reduced to sums where some are sums and `as_one_kind`. The caller calls
+ * archive_free in any case. */
+bool archive_read(struct archive *a, const struct archive_given *o, const struct cli_args *args,
+                  bool as_one_kind, struct err *e);
+
+/* Opens the output at `path` (NULL: none is wanted) and lets `write` fill it. */
+bool archive_write(const char *path, enum outfile_replaces replaces,
+                   bool (*write)(void *ctx, FILE *f, struct err *e), void *ctx, struct err *e);
+
+#endif

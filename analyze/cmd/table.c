@@ -1,0 +1,151 @@
+#include "analyze/archive/columns.h"
+#include "analyze/cmd/archive.h"
+#include "analyze/cmd/commands.h"
+#include "analyze/cmd/options.h"
+#include "analyze/json/documents.h"
+#include "analyze/page/pages.h"
+#include "analyze/report/archive.h"
+#include "analyze/report/words.h"
+#include "libcommon/mem.h"
+
+#include <stdlib.h>
+
+struct table_given {
+    struct archive_given common;
+    struct cli_list where;
+    const char *sort;
+    bool csv, csv_safe;
+};
+
+static const struct cli_option own_table[] = {
+    {"sort", CLI_STRING, offsetof(struct table_given, sort), "COLUMN",
+     .help = "order of the lines; -COLUMN: largest first"},
+    {"where", CLI_LIST, offsetof(struct table_given, where), "TEST,...",
+     .help = "only lines such as op=GET, p99>20ms, run!=old*"},
+    {"csv", CLI_FLAG, offsetof(struct table_given, csv), .help = "print comma-separated values"},
+    {"csv-safe", CLI_FLAG, offsetof(struct table_given, csv_safe),
+     .help = "no cell there that a spreadsheet would run"},
+    {0},
+};
+
+static const struct cli_group groups[] = {
+    {"Lines", NULL, own_table, 0},
+    {"Output", NULL, output_form_table, offsetof(struct table_given, common.output)},
+    {"Output", NULL, output_file_table, offsetof(struct table_given, common.output)},
+    {"Output", NULL, archive_form_table, offsetof(struct table_given, common)},
+    {"Which requests", "filters", load_filter_table, offsetof(struct table_given, common.filter)},
+    {"Analysis", "filters", load_analysis_table, offsetof(struct table_given, common.analysis)},
+    {"Reading", "filters", load_input_table, offsetof(struct table_given, common.input)},
+    {"Reading", "filters", load_threads_table, offsetof(struct table_given, common.input)},
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"s3analyze table nightly/*.csv.zst", "all runs of a folder, oldest first"},
+    {"s3analyze table --where op=GET --sort=-p99 nightly/*.csv.zst", "the slowest first"},
+    {0},
+};
+
+static const struct table_given defaults = {.common = ARCHIVE_DEFAULTS};
+
+/* What is written, and how. */
+struct writing {
+    const struct table_given *given;
+    struct archive_table table;
+    const char *words, *command;
+};
+
+static bool write_report(void *ctx, FILE *f, struct err *e)
+{
+    const struct writing *w = ctx;
+    const struct archive_given *o = &w->given->common;
+
+    if (o->output.json)
+        return archive_table_json(&w->table, f, e);
+    if (o->markdown)
+        return archive_table_md(&w->table, f, e);
+    if (!w->given->csv)
+        return archive_table_text(&w->table, output_wants_colour(&o->output, f), o->verbose, f, e);
+    archive_table_csv(&w->table, w->given->csv_safe, f);
+    return true;
+}
+
+static bool write_page(void *ctx, FILE *f, struct err *e)
+{
+    const struct writing *w = ctx;
+
+    return archive_table_html(&w->table, w->words, w->command, f, e);
+}
+
+static bool list(const struct cli_args *args, const struct table_given *o,
+                 const struct columns_test *tests, struct err *e)
+{
+    struct archive a = {0};
+    struct columns_row *rows = NULL;
+    struct writing w = {.given = o, .table = {.archive = &a}};
+    char *words = load_words(&o->common.filter, &o->common.analysis);
+    char *command = output_command(args);
+    bool ok = (words != NULL && command != NULL) || mem_none(e);
+
+    w.words = words;
+    w.command = command;
+    ok = ok && archive_read(&a, &o->common, args, false, e) &&
+         columns_rows(&rows, &w.table.n, &a, tests, o->where.n, o->sort, e);
+    w.table.rows = rows;
+    ok = ok &&
+         archive_write(o->common.output.path, output_replaces(&o->common.output), write_report, &w,
+                       e) &&
+         archive_write(o->common.html, output_replaces_page(&o->common.output), write_page, &w, e);
+    free(rows);
+    free(words);
+    free(command);
+    archive_free(&a);
+    return ok;
+}
+
+static int run(const struct cli_args *args, void *options)
+{
+    const struct table_given *o = options;
+    struct err e = {""};
+    struct columns_test *tests;
+    bool right = true;
+
+    if (!mem_new(&tests, o->where.n, &e))
+        return cli_failed(args, &e);
+    for (size_t i = 0; right && i < o->where.n; i++)
+        right = columns_parse_test(o->where.v[i], &tests[i], &e);
+    if (right && o->csv && (o->common.markdown || o->common.output.json))
+        right = err_set(&e, "choose one of --json, --markdown and --csv");
+    right = right && (o->sort == NULL || columns_check_sort(o->sort, &e)) &&
+            archive_check(&o->common, &e);
+    int status = !right                     ? cli_wrong_usage(args, "%s", e.msg)
+                 : list(args, o, tests, &e) ? EXIT_DONE
+                                            : cli_failed(args, &e);
+    free(tests);
+    return status;
+}
+
+const struct cli_command cmd_table = {
+    .name = "table",
+    .summary = "list many runs, one line for each operation",
+    .text =
+        "Reads captures, sums and aggregated captures, or all of a folder (*.csv, *.csv.zst, "
+        "*.json.zst, *.sums.zst), and lists them by start: size of the objects, threads, hosts, "
+        "requests, errors, throughput and percentiles of durations, and the worst finding of the "
+        "run. After a figure stands how far its 95% confidence interval reaches. A file of a "
+        "folder that cannot be read is named below the table.\n\n"
+        "--where takes tests with commas between, all of which a line must meet: COLUMN=VALUE, "
+        "or != < <= > >=. The columns are run, start, op, size, threads, hosts, requests, "
+        "errors, throughput, objects, p50, p90, p99 and finding. Texts are compared with "
+        "patterns (run=night-*), times with a day or a moment (start>=2026-03-14), rates and "
+        "durations with their units (throughput<1GiB/s, p99>20ms).\n\n"
+        "trend says whether the runs became slower; cmp compares two groups of them.",
+    .operands = "CAPTURE|DIR...",
+    .min_operands = 1,
+    .max_operands = CLI_ANY_NUMBER,
+    .groups = groups,
+    .examples = examples,
+    .options_size = sizeof(struct table_given),
+    .defaults = &defaults,
+    .run = run,
+};

@@ -1,0 +1,114 @@
+#include "analyze/report/archive.h"
+
+#include "analyze/report/figures.h"
+#include "analyze/write/csv.h"
+#include "libcommon/rfc3339.h"
+
+#include <math.h>
+
+void archive_sheet_unread(struct sheet *s, const struct archive *a)
+{
+    if (a->n_unread > 0)
+        sheet_line(s, TEXT_WARNING,
+                   "%s could not be read:", figures_counted((int64_t)a->n_unread, "file").s);
+    for (size_t i = 0; i < a->n_unread; i++)
+        sheet_item(s, TEXT_WARNING, "%s", a->unread[i].why);
+}
+
+void archive_sheet_table(struct sheet *s, const struct archive_table *t)
+{
+    char align[SHEET_MAX_COLUMNS + 1] = "";
+
+    for (size_t i = 0; i < n_columns; i++) {
+        bool is_left = columns[i].form == COLUMNS_TEXT || columns[i].form == COLUMNS_TIME;
+        align[i] = columns[i].is_detail ? (is_left ? 'L' : 'R') : (is_left ? 'l' : 'r');
+    }
+    sheet_table(s, align, "");
+    sheet_headings(s);
+    for (size_t i = 0; i < n_columns; i++)
+        sheet_cell(s, "%s", columns[i].title);
+    for (size_t k = 0; k < t->n; k++) {
+        sheet_row(s, t->rows[k].run->has_problem ? TEXT_WARNING : TEXT_PLAIN);
+        for (size_t i = 0; i < n_columns; i++) {
+            struct columns_value v;
+
+            columns_get(&t->rows[k], &columns[i], &v);
+            sheet_cell(s, "%s", columns_show(&columns[i], &v).s);
+        }
+    }
+    if (t->n == 0)
+        sheet_line(s, TEXT_PLAIN, "No operation of %s meets --where.",
+                   figures_counted((int64_t)t->archive->n, "run").s);
+    archive_sheet_unread(s, t->archive);
+}
+
+bool archive_table_text(const struct archive_table *t, bool colour, bool verbose, FILE *f,
+                        struct err *e)
+{
+    struct text out = {.f = f, .colour = colour};
+    struct sheet s = {0};
+
+    archive_sheet_table(&s, t);
+    bool ok = sheet_write_text(&s, &out, verbose, e);
+    sheet_free(&s);
+    return ok;
+}
+
+bool archive_table_md(const struct archive_table *t, FILE *f, struct err *e)
+{
+    struct sheet s = {0};
+
+    archive_sheet_table(&s, t);
+    bool ok = sheet_write_markdown(&s, f, e);
+    sheet_free(&s);
+    return ok;
+}
+
+static void put_number(FILE *f, double x)
+{
+    if (isfinite(x))
+        csv_out_real(f, x);
+}
+
+static void put_value(FILE *f, const struct column *c, const struct columns_value *v,
+                      struct csv_out_style style)
+{
+    if (c->form == COLUMNS_TEXT) {
+        csv_out_text(f, v->text != NULL ? v->text : "", style);
+    } else if (c->form == COLUMNS_TIME) {
+        fputs(rfc3339_format(v->time_ns).s, f);
+    } else {
+        put_number(f, v->number.value);
+    }
+    if (c->form != COLUMNS_FIGURE)
+        return;
+    fputc(style.delimiter, f);
+    put_number(f, v->number.lo);
+    fputc(style.delimiter, f);
+    put_number(f, v->number.hi);
+}
+
+void archive_table_csv(const struct archive_table *t, bool safe, FILE *f)
+{
+    const struct csv_out_style style = {',', safe};
+
+    for (size_t i = 0; i < n_columns; i++) {
+        const char *name = columns[i].name;
+
+        fprintf(f, i > 0 ? ",%s" : "%s", name);
+        if (columns[i].form == COLUMNS_FIGURE)
+            fprintf(f, ",%s_lo,%s_hi", name, name);
+    }
+    fputc('\n', f);
+    for (size_t k = 0; k < t->n; k++) {
+        for (size_t i = 0; i < n_columns; i++) {
+            struct columns_value v;
+
+            columns_get(&t->rows[k], &columns[i], &v);
+            if (i > 0)
+                fputc(',', f);
+            put_value(f, &columns[i], &v, style);
+        }
+        fputc('\n', f);
+    }
+}
