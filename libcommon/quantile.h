@@ -8,12 +8,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Index of the quantile among n > 0 sorted values: round(n p), half up, and at most n - 1. So 0 is
- * the least value, 1000 the greatest. */
+/* Index of quantile num/den among n > 0 sorted values: round(n p), half up, and at most n - 1. */
+static inline size_t quantile_index_of(size_t n, uint64_t num, uint64_t den)
+{
+    size_t i = (size_t)(((unsigned __int128)2 * n * num + den) / (2 * den));
+    return i < n ? i : n - 1;
+}
+
+/* The same in tenths of a percent: 0 is the least value, 1000 the greatest. */
 static inline size_t quantile_index(size_t n, unsigned permille)
 {
-    size_t i = (size_t)(((unsigned __int128)2 * n * permille + 1000) / 2000);
-    return i < n ? i : n - 1;
+    return quantile_index_of(n, permille, 1000);
 }
 
 /* Returns the quantile of a histogram, to within a bucket; 0 if it is empty. */

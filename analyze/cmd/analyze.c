@@ -5,6 +5,7 @@
 #include "analyze/cmd/output.h"
 #include "analyze/cmd/sums.h"
 #include "analyze/read/aggpipe.h"
+#include "analyze/slo/slo.h"
 #include "analyze/json/documents.h"
 #include "analyze/page/pages.h"
 #include "analyze/report/figures.h"
@@ -27,8 +28,15 @@ struct analyze_given {
     const char *series;           /* file for the time series; NULL: none */
     const char *html;             /* file for the page; NULL: none */
     const char *label;            /* title of the page; NULL: the captures' names */
-    bool verbose, csv_safe, series_total, series_all;
+    bool verbose, markdown, csv_safe, series_total, series_all;
     int exit_on; /* index into exit_on_names */
+    struct cli_list slo;
+};
+
+/* The assertions, and what a run answers. */
+struct asserted {
+    struct slo_list list;
+    struct slo_report report;
 };
 
 /* Severities in the order of enum finding_severity; the first entry means never. */
@@ -37,6 +45,8 @@ static const char *const exit_on_names[] = {"never", "problem", NULL};
 static const struct cli_option own_table[] = {
     {"exit-on", CLI_CHOICE, offsetof(struct analyze_given, exit_on), "WHAT",
      .help = "exit status 1 if there is a finding of that kind", .choices = exit_on_names},
+    {"slo", CLI_STRINGS, offsetof(struct analyze_given, slo), "TEXT", .help = SLO_HELP},
+    {"markdown", CLI_FLAG, offsetof(struct analyze_given, markdown), .help = "print Markdown"},
     {"analyze.v", CLI_FLAG, offsetof(struct analyze_given, verbose),
      .help = "also each host, client, size and error", .alias = "v", .letter = 'v'},
     {"html", CLI_CUSTOM, offsetof(struct analyze_given, html), "FILE",
@@ -70,6 +80,7 @@ static const struct cli_group groups[] = {
 static const struct cli_example examples[] = {
     {"s3analyze analyze run.csv.zst", "what the run reached"},
     {"s3analyze analyze --html report.html run.csv.zst", "a page to send around"},
+    {"s3analyze analyze --slo 'p99<50ms, errors<0.1%' run.csv.zst", "was the limit met?"},
     {0},
 };
 
@@ -105,6 +116,7 @@ static bool write_report(const struct analysis *a, const struct analyze_given *o
     if (!outfile_open(&out, o->output.path, output_replaces(&o->output), e))
         return false;
     const struct report_text_options how = {.verbose = o->verbose,
+                                            .markdown = o->markdown,
                                             .colour = output_wants_colour(&o->output, out.f)};
     bool ok = o->output.json ? report_json(a, out.f, e) : report_text(a, &how, out.f, e);
     return outfile_finish(&out, ok, e);
@@ -141,11 +153,15 @@ static bool write_page(const struct analysis *a, const struct analyze_given *o,
     return outfile_finish(&out, ok, e);
 }
 
-static bool write_all(const struct analysis *a, const struct analyze_given *o,
+/* Answers the assertions, then writes all that was asked for. */
+static bool write_all(struct analysis *a, const struct analyze_given *o, struct asserted *asserted,
                       const struct cli_args *args, struct err *e)
 {
     bool estimate = o->series != NULL && !o->output.force;
 
+    if (!slo_report_make(&asserted->report, a, &asserted->list, e))
+        return false;
+    a->slo = asserted->list.n > 0 ? &asserted->report : NULL;
     return (!estimate || report_csv_fits(a, o->series_total, e)) && write_report(a, o, e) &&
            write_series(a, o, e) && write_page(a, o, args, e);
 }
@@ -205,13 +221,14 @@ static bool check_files(const struct analyze_given *o, struct err *e)
            outfile_check(o->html, output_replaces_page(&o->output), e);
 }
 
-static bool analyze_aggregate(const struct analyze_given *o, const struct cli_args *args,
-                              bool *problem, struct err *e)
+static bool analyze_aggregate(const struct analyze_given *o, struct asserted *asserted,
+                              const struct cli_args *args, bool *problem, struct err *e)
 {
     struct aggregate of = {0};
     struct dataset d = {0};
     struct analysis a = {0};
-    bool ok = aggregate_read(&of, &d, &a, args, &o->filter.ops, e) && write_all(&a, o, args, e);
+    bool ok =
+        aggregate_read(&of, &d, &a, args, &o->filter.ops, e) && write_all(&a, o, asserted, args, e);
 
     *problem = findings_have_problem(&a.findings);
     analysis_free(&a);
@@ -221,8 +238,8 @@ static bool analyze_aggregate(const struct analyze_given *o, const struct cli_ar
 }
 
 /* Analyses files of sums; else as analyze_aggregate. */
-static bool analyze_sums(const struct analyze_given *o, const struct cli_args *args, bool *problem,
-                         struct err *e)
+static bool analyze_sums(const struct analyze_given *o, struct asserted *asserted,
+                         const struct cli_args *args, bool *problem, struct err *e)
 {
     struct sums s = {0};
     struct dataset d = {0};
@@ -234,7 +251,7 @@ static bool analyze_sums(const struct analyze_given *o, const struct cli_args *a
         sums_alone(args, e) &&
         sums_load(&s, args->operands, args->n_operands, &o->filter.ops, o->input.together, e) &&
         (s.n_ops > 0 || err_set(e, "%s: no requests", args->operands[0])) &&
-        sums_analyze(&a, &d, &s, args->operands[0], &how, e) && write_all(&a, o, args, e);
+        sums_analyze(&a, &d, &s, args->operands[0], &how, e) && write_all(&a, o, asserted, args, e);
     *problem = findings_have_problem(&a.findings);
     analysis_free(&a);
     dataset_free(&d);
@@ -243,8 +260,8 @@ static bool analyze_sums(const struct analyze_given *o, const struct cli_args *a
 }
 
 /* Analyses captures. *problem: there is a finding of that severity. */
-static bool analyze(const struct analyze_given *o, const struct cli_args *args, bool *problem,
-                    struct err *e)
+static bool analyze(const struct analyze_given *o, struct asserted *asserted,
+                    const struct cli_args *args, bool *problem, struct err *e)
 {
     struct dataset d = {0};
     struct analysis a = {0};
@@ -252,9 +269,9 @@ static bool analyze(const struct analyze_given *o, const struct cli_args *args, 
     if (!check_files(o, e) || !aggpipe_spool(args->operands, args->n_operands, e))
         return false;
     if (aggregate_among(args->operands, args->n_operands) != NULL)
-        return analyze_aggregate(o, args, problem, e);
+        return analyze_aggregate(o, asserted, args, problem, e);
     if (sums_among(args->operands, args->n_operands) != NULL)
-        return analyze_sums(o, args, problem, e);
+        return analyze_sums(o, asserted, args, problem, e);
     bool ok = load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, e);
     if (ok && !load_ran_together(&d, &o->input, e)) {
         dataset_free(&d);
@@ -262,24 +279,37 @@ static bool analyze(const struct analyze_given *o, const struct cli_args *args, 
         return false;
     }
     ok = ok && load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, o->series_all, e) &&
-         write_all(&a, o, args, e);
+         write_all(&a, o, asserted, args, e);
     *problem = findings_have_problem(&a.findings);
     analysis_free(&a);
     dataset_free(&d);
     return ok;
 }
 
+static const struct cli_exit exits[] = {
+    {"1, 3", "with --slo also: an assertion is missed; the run does not decide one"},
+    {0},
+};
+
 static int run(const struct cli_args *args, void *options)
 {
     const struct analyze_given *o = options;
     struct err e = {""};
+    struct asserted asserted = {0};
     bool problem = false;
+    bool right = check_outputs(o, args, &e) && slo_parse(&asserted.list, &o->slo, &e);
+    bool ok = right && analyze(o, &asserted, args, &problem, &e);
+    enum slo_verdict verdict = slo_verdict(&asserted.report);
 
-    if (!check_outputs(o, args, &e))
+    slo_report_free(&asserted.report);
+    slo_free(&asserted.list);
+    if (!right)
         return cli_wrong_usage(args, "%s", e.msg);
-    if (!analyze(o, args, &problem, &e))
+    if (!ok)
         return cli_failed(args, &e);
-    return o->exit_on != 0 && problem ? EXIT_FAILED : EXIT_DONE;
+    if ((o->exit_on != 0 && problem) || verdict == SLO_MISSED)
+        return EXIT_FAILED;
+    return verdict == SLO_UNDECIDED ? EXIT_UNDECIDED : EXIT_DONE;
 }
 
 const struct cli_command cmd_analyze = {
@@ -306,7 +336,12 @@ const struct cli_command cmd_analyze = {
         "A damaged capture is an error that names the line. With --salvage, analyze leaves "
         "damaged rows out and reads on at the next whole frame. The report says how many rows "
         "were dropped and why. Rows of a frame that fails its checksum are kept, and counted "
-        "apart.",
+        "apart.\n\n"
+        "--slo 'GET: p99<50ms, errors<0.1%' asserts limits (may be repeated; @FILE names a file "
+        "with one such text a line). Figures are p50, p99.9 and the like (response times, or "
+        "durations where none were recorded), ttfb.p99, errors, throughput and rate. The 95 % "
+        "interval decides: met, missed, or undecided, which gives exit status 3.",
     COMMANDS_ON_CAPTURES(struct analyze_given),
     .defaults = &defaults,
+    .exits = exits,
 };

@@ -403,12 +403,18 @@ static bool fill_co(struct statistics *s, const struct passes *p, struct err *e)
     return true;
 }
 
+int64_t statistics_segment_ns(int64_t window_ns)
+{
+    int64_t width_ns = stats_segment_width_ns(window_ns);
+
+    return window_ns / width_ns > MAX_SEGMENTS ? window_ns / MAX_SEGMENTS : width_ns;
+}
+
 static bool passes_init(struct passes *p, const struct statistics_input *in, struct err *e)
 {
-    int64_t length_ns = in->end_ns - in->start_ns, width_ns = stats_segment_width_ns(length_ns);
-    if (length_ns / width_ns > MAX_SEGMENTS) /* runs of weeks */
-        width_ns = length_ns / MAX_SEGMENTS;
+    int64_t length_ns = in->end_ns - in->start_ns, width_ns = statistics_segment_ns(length_ns);
     size_t n = (size_t)(length_ns / width_ns);
+
     *p = (struct passes){.in = in, .window = {.start_ns = in->start_ns, .end_ns = in->end_ns}};
     segment_grid_init(&p->window.grid, in->start_ns, width_ns, n);
     return mem_cleared(&p->n_ok, n, e) && mem_cleared(&p->n_failed, n, e) &&

@@ -114,6 +114,9 @@ struct statistics_input {
 struct statistics *statistics_new(const struct statistics_input *in, struct err *e);
 void statistics_free(struct statistics *s);
 
+/* The length of the segments of a window: stats_segment_width_ns, and longer for runs of weeks. */
+int64_t statistics_segment_ns(int64_t window_ns);
+
 /* Returns why the interval of the mean may not hold; "" if nothing says so. */
 const char *statistics_doubt(const struct statistics_rate *r);
 

@@ -11,14 +11,16 @@
 
 const unsigned statistics_permille[STATISTICS_N_QUANTILES] = {500, 900, 990, 999};
 
-static struct stats_ratio ratio_of(size_t q)
+static size_t rank_of(const struct latency *l, size_t q)
 {
-    return (struct stats_ratio){statistics_permille[q], 1000};
+    return quantile_index_of(l->n, l->ratio[q].num, l->ratio[q].den);
 }
 
 bool latency_init(struct latency *l, size_t n_segments, bool with_residual, struct err *e)
 {
     *l = (struct latency){.n_segments = n_segments > 0 ? n_segments : 1};
+    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
+        l->ratio[q] = (struct stats_ratio){statistics_permille[q], 1000};
     return mem_cleared(&l->count, HIST_N_INDEXES + 1, e) &&
            (!with_residual || mem_cleared(&l->sum, HIST_N_INDEXES, e));
 }
@@ -76,7 +78,7 @@ static void find_residuals(struct latency *l)
     for (size_t i = 0; i < l->end; i++)
         l->sum[i] -= l->count[i] * (uint64_t)hist_lower(i);
     for (size_t i = 0; i < STATISTICS_N_RESIDUALS; i++)
-        stats_residual_find(l->count, l->sum, l->end, ratio_of(i), &l->residual[i]);
+        stats_residual_find(l->count, l->sum, l->end, l->ratio[i], &l->residual[i]);
 }
 
 bool latency_aim(struct latency *l, struct err *e)
@@ -93,7 +95,7 @@ bool latency_aim(struct latency *l, struct err *e)
         l->lower[q] = l->upper[q] = INT64_MAX;
         if (l->n == 0)
             continue;
-        l->bucket[q] = bucket_of_rank(l, quantile_index(l->n, statistics_permille[q]));
+        l->bucket[q] = bucket_of_rank(l, rank_of(l, q));
         l->lower[q] = hist_lower(l->bucket[q]);
         l->upper[q] = hist_upper(l->bucket[q]);
         if (q == 0 || l->bucket[q] != l->bucket[q - 1])
@@ -246,7 +248,7 @@ bool latency_plan(struct latency *l, struct err *e)
     if (l->n == 0)
         return true;
     for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
-        rank[q] = quantile_index(l->n, statistics_permille[q]);
+        rank[q] = rank_of(l, q);
     for (size_t j = 0; j < l->n_segments; j++)
         for (size_t class = 0; class < LATENCY_N_CLASSES; class ++)
             l->n_requests[j] += l->n_above[j * LATENCY_N_CLASSES + class];
@@ -256,7 +258,7 @@ bool latency_plan(struct latency *l, struct err *e)
                                STATISTICS_N_QUANTILES, value, e);
     for (size_t q = 0; ok && q < STATISTICS_N_QUANTILES; q++) {
         count_above(l, q, value[q], n_above);
-        ok = stats_quantile(ratio_of(q), n_above, l->n_requests, l->n_segments, &l->plan[q], e);
+        ok = stats_quantile(l->ratio[q], n_above, l->n_requests, l->n_segments, &l->plan[q], e);
         take_rank(&l->plan[q], rank[q] + 1);
         stats_quantile_ranks(&l->plan[q], &l->rank[5 * q]);
     }

@@ -34,6 +34,9 @@ struct latency_kept {
 
 struct latency {
     size_t n_segments;
+    /* The quantiles, ascending. latency_init sets those of statistics_permille; a caller may set
+     * others after it. */
+    struct stats_ratio ratio[STATISTICS_N_QUANTILES];
     uint64_t *count; /* by bucket; after latency_aim: latencies in lower buckets */
     uint64_t *sum;   /* by bucket, modulo 2^64; NULL: residual life not wanted */
     size_t end;      /* all buckets from here on are empty */

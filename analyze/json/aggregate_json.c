@@ -310,6 +310,7 @@ bool json_aggregate(const struct analysis *analysis, FILE *f, struct err *e)
     const char *slash = strrchr(file->path, '/');
 
     json_out_begin(&w, f, SCHEMA);
+    json_slo_put(&w, analysis->slo);
     JSON_PUT(&w, "path", file->path);
     JSON_PUT(&w, "file", slash != NULL ? slash + 1 : file->path);
     JSON_PUT(&w, "v", INT64_C(2));

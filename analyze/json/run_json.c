@@ -290,6 +290,7 @@ bool report_json(const struct analysis *a, FILE *f, struct err *e)
     if (a->aggregate != NULL)
         return json_aggregate(a, f, e);
     json_out_begin(&w, f, "s3analyze/analysis/1");
+    json_slo_put(&w, a->slo);
     JSON_PUT(&w, "n_rows", a->n_rows);
     json_out_object(&w, "left_out");
     if (a->left_out.by_size > 0)

@@ -24,6 +24,7 @@
 struct aggfile_group;
 struct aggregate;
 struct analysis_source;
+struct slo_report;
 struct statistics;
 struct sums_source;
 
@@ -386,6 +387,7 @@ struct analysis {
     struct analysis_source *sources;   /* of the series; one per operation, one for the total */
     struct sums_source *sums;          /* replaces `sources` where sums are analysed */
     const struct aggregate *aggregate; /* replaces it for aggregated captures; borrowed */
+    const struct slo_report *slo;      /* borrowed; NULL: nothing was asserted */
 };
 
 #endif

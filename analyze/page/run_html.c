@@ -9,6 +9,7 @@
 #include "analyze/page/html_internal.h"
 #include "analyze/page/page.h"
 #include "analyze/report/run_sheet.h"
+#include "analyze/report/slo_sheet.h"
 #include "analyze/write/html.h"
 #include "libcommon/mem.h"
 
@@ -288,7 +289,8 @@ static bool put_page(FILE *f, const struct analysis *a, const struct html_course
     const struct page page = {a, c, charts};
     struct sheet s = {0};
 
-    if (!put_first(f, a, c, e))
+    slo_sheet(&s, a->slo);
+    if (!html_page_sheet(&s, f, "slo", e) || !put_first(f, a, c, e))
         return false;
     run_sheet_damage(&s, a);
     if (!html_page_warnings(f, charts, &s, e))

@@ -11,9 +11,10 @@
 struct report_text_options {
     bool verbose; /* all hosts, clients and errors; first and last access; segments by host */
     bool colour;
+    bool markdown; /* a Markdown document, which shows all */
 };
 
-/* In the manual's layout. False: out of memory. */
+/* In the manual's layout, after the answers to assertions. False: out of memory. */
 bool report_text(const struct analysis *a, const struct report_text_options *options, FILE *f,
                  struct err *e);
 

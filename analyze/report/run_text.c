@@ -2,16 +2,18 @@
 
 #include "analyze/report/headline.h"
 #include "analyze/report/run_sheet.h"
+#include "analyze/report/slo_sheet.h"
 
 bool report_text(const struct analysis *a, const struct report_text_options *options, FILE *f,
                  struct err *e)
 {
     struct text out = {.f = f, .colour = options->colour};
     int64_t n_main = a->n_rows;
-    struct sheet s = {.brief = !options->verbose};
+    struct sheet s = {.brief = !options->verbose && !options->markdown};
 
     if (!a->mixed && a->n_operations > 0)
         n_main = a->operations[a->n_operations - 1].n_requests;
+    slo_sheet(&s, a->slo);
     sheet_line(&s, TEXT_HEADING, "%s", headline(a).s);
     headline_put_findings(&s, &a->findings, n_main);
     run_sheet_inputs(&s, a);
@@ -26,7 +28,8 @@ bool report_text(const struct analysis *a, const struct report_text_options *opt
         sheet_title(&s, "Cluster Total: all operations together");
         run_sheet_total(&s, a);
     }
-    bool ok = sheet_write_text(&s, &out, options->verbose, e);
+    bool ok = options->markdown ? sheet_write_markdown(&s, f, e)
+                                : sheet_write_text(&s, &out, options->verbose, e);
     sheet_free(&s);
     return ok;
 }

@@ -142,6 +142,21 @@ bool stats_error_rate(const int64_t *errors, const int64_t *n_requests, size_t n
     return true;
 }
 
+void stats_wilson(double frac, double n, double se, double df, double *lo, double *hi)
+{
+    const double z = 1.959964;
+    double variance = frac * (1 - frac) / n;
+
+    if (se * se > variance && variance > 0) {
+        double shrink = z / stats_dist_t_inv(.975, df);
+        n *= variance / (se * se) * (isfinite(shrink) ? shrink * shrink : 1);
+    }
+    double middle = (frac + z * z / (2 * n)) / (1 + z * z / n);
+    double half = z / (1 + z * z / n) * sqrt(frac * (1 - frac) / n + z * z / (4 * n * n));
+    *lo = frac > 0 ? fmax(middle - half, 0) : 0;
+    *hi = frac < 1 ? fmin(middle + half, 1) : 1;
+}
+
 bool stats_bse_counts(const int64_t *y, const int64_t *n_j, size_t n_segments,
                       struct stats_bse *out, struct err *e)
 {

@@ -72,6 +72,13 @@ bool stats_mean(double mean, const double *rate, size_t n, int64_t n_requests, s
 bool stats_error_rate(const int64_t *errors, const int64_t *n_requests, size_t n_segments,
                       struct stats_ci *out, struct err *e);
 
+/* Wilson's interval of a fraction of n trials (E. B. Wilson, JASA 22, 1927, p. 209), at 95 %, for
+ * trials that depend on each other: n is divided by the design effect that `se`, the standard error
+ * of `frac`, shows, and by that of t over the normal distribution with df degrees of freedom, as
+ * for quantiles (section 7). se 0 or NaN: trials are independent. n > 0; 0 <= frac <= 1. Unlike
+ * stats_error_rate it has a width where nothing failed. */
+void stats_wilson(double frac, double n, double se, double df, double *lo, double *hi);
+
 /* Stalls: stretches of segments below half of the median segment. 1 to 9 of them make the CI of the
  * mean unreliable (section 7, "fewer than 10 stalls"). */
 bool stats_stalls(const double *x, size_t n, size_t *n_stalls, struct err *e);

@@ -2,6 +2,7 @@
 
 #include "libcommon/rfc3339.h"
 #include "libcommon/secret.h"
+#include "libcommon/slo.h"
 #include "loadgen/load/hosts.h"
 #include "loadgen/ranks/parts.h"
 #include "loadgen/s3/profile.h"
@@ -93,6 +94,7 @@ const struct cli_option options_load_more[] = {
      .help = "end once so many requests failed; 0: never", .min = 0, .max = INFINITY},
     {"threads", CLI_INT, AT(load.n_threads), "N", .is = CLI_SETTING,
      .help = "threads that send; 0: one for each CPU", .min = 0, .max = 4096},
+    {"slo", CLI_STRINGS, AT(show.slo), "TEXT", .is = CLI_OTHER, .help = SLO_HELP},
     {"label", CLI_STRING, AT(label), "TEXT", .is = CLI_OTHER,
      .help = "a text to keep in the capture"},
     {"aggregate", CLI_FLAG, AT(show.aggregate), NULL, .is = CLI_OTHER,
@@ -432,6 +434,19 @@ static bool check_hosts(struct options *o, struct err *e)
     return true;
 }
 
+/* Assertions are s3analyze's to judge. A slip in them is found before the run all the same. */
+static bool check_slo(const struct options *o, struct err *e)
+{
+    struct slo_list list;
+    bool ok = slo_parse(&list, &o->show.slo, e);
+
+    slo_free(&list);
+    if (ok && o->show.slo.n > 0 &&
+        (o->show.stress || (o->benchdata != NULL && strcmp(o->benchdata, "-") == 0)))
+        return err_set(e, "--slo needs a capture in a file, to judge by");
+    return ok;
+}
+
 static bool check(struct options *o, struct err *e)
 {
     if (!check_plain("access key", o->access_key, e) ||
@@ -455,7 +470,7 @@ static bool check(struct options *o, struct err *e)
         return err_set(e, "--clear-bucket and --list-existing exclude each other");
     if (strpbrk(o->bucket, "/?#% \t") != NULL || strlen(o->bucket) < 1 || strlen(o->bucket) > 255)
         return err_set(e, "'%s' is no name of a bucket", o->bucket);
-    if (!check_hosts(o, e) || !check_syncstart(o, e))
+    if (!check_hosts(o, e) || !check_syncstart(o, e) || !check_slo(o, e))
         return false;
     return o->net.anonymous || o->access_key != NULL || o->credential_process != NULL ||
            err_set(e, "there are no credentials: give --access-key and --secret-key, or a "

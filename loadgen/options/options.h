@@ -79,6 +79,7 @@ struct options {
     /* What is recorded and shown. */
     struct {
         bool aggregate, aggregate_only, stress, quiet, json, dry_run;
+        struct cli_list slo; /* rank 0 alone; the parsed arguments own it */
     } show;
 
     struct ranks_settings ranks;

@@ -38,6 +38,7 @@ bool options_unpack(struct options *o, const char *data, size_t n, struct err *e
         if (o->text[i] != NULL)
             p += strlen(p) + 1;
     }
+    o->show.slo = (struct cli_list){0};
     o->memory[0] = copy;
     o->n_memory = 1;
     return true;

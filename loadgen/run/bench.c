@@ -174,12 +174,40 @@ static bool clear_bucket(struct bench *b, struct err *e)
 
 /* ---- End ---- */
 
+/* Lets s3analyze print a report, and judge assertions. With --json only its exit status counts. */
+static bool analyse(struct bench *b, struct err *e)
+{
+    const struct cli_list *slo = &b->o->show.slo;
+    char **words;
+    size_t n = 2;
+
+    if (!mem_cleared(&words, 2 * slo->n + 5, e))
+        return false;
+    words[0] = "s3analyze";
+    words[1] = "analyze";
+    for (size_t i = 0; i < slo->n; i++) {
+        words[n++] = "--slo";
+        words[n++] = (char *)slo->v[i];
+    }
+    words[n++] = "--";
+    words[n] = b->out.path;
+    int status = sibling_run(words, b->o->show.json, team_tick, &b->team);
+    bool judged = slo->n > 0 && status != -1 && status != EXIT_USAGE;
+    if (judged) {
+        b->judged = status;
+    } else if (status != EXIT_DONE) {
+        words[n] = b->summary.capture_goes ? b->out.sums : b->out.path;
+        bench_show_command(b->o->show.json ? stderr : stdout, "To analyse it", words);
+    }
+    free(words);
+    return slo->n == 0 || judged || err_set(e, "s3analyze could not judge the assertions");
+}
+
 /* Prints the result of the run, and lets s3analyze print more. False: out of memory. */
 static bool report(struct bench *b, struct err *e)
 {
     const struct summary *s = &b->summary;
     struct strbuf text = {0};
-    char *words[] = {"s3analyze", "analyze", "--", b->out.path, NULL};
 
     if (b->o->show.json)
         summary_put_json(&text, s);
@@ -189,15 +217,12 @@ static bool report(struct bench *b, struct err *e)
     if (ok && text.n > 0)
         fputs(text.s, b->out.to_stdout ? stderr : stdout);
     strbuf_fini(&text);
-    if (!ok || b->o->show.json || s->capture == NULL || b->out.to_stdout)
+    bool judges = b->o->show.slo.n > 0;
+    if (!ok || (b->o->show.json && !judges) || s->capture == NULL || b->out.to_stdout)
         return ok;
-    if (!s->capture_goes)
+    if (!s->capture_goes && !b->o->show.json)
         visible_line(stdout, "Capture: %s", b->out.path);
-    if (s->counts.n_requests > 0 && !sibling_run(words, false, team_tick, &b->team)) {
-        words[3] = s->capture_goes ? b->out.sums : b->out.path;
-        bench_show_command(stdout, "To analyse it", words);
-    }
-    return true;
+    return s->counts.n_requests == 0 || analyse(b, e);
 }
 
 static bool tell(struct bench *b, struct err *e)
@@ -327,7 +352,7 @@ static int run(struct bench *b)
     }
     for (size_t i = 0; i < N_ENDINGS; i++)
         ok = endings[i](b, &errors[i]) && ok;
-    b->status = ok ? EXIT_DONE : EXIT_FAILED;
+    b->status = ok ? b->judged : EXIT_FAILED;
     if (!bench_is_interrupted(b) || strcmp(b->failed.msg, "interrupted") != 0)
         complain(b, &b->failed);
     for (size_t i = 0; i < N_ENDINGS; i++)

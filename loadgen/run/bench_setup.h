@@ -50,6 +50,7 @@ struct bench {
     struct outputs out;
     struct err failed; /* why a stage of the plan failed */
     int status;
+    int judged; /* what s3analyze says of the assertions: an exit code */
 
     /* Runs of several ranks. */
     struct team team;

@@ -37,14 +37,14 @@ static bool find(char *path, size_t size)
     return access(path, X_OK) == 0;
 }
 
-bool sibling_run(char *const *words, bool silent, int (*tick)(void *ctx), void *ctx)
+int sibling_run(char *const *words, bool silent, int (*tick)(void *ctx), void *ctx)
 {
     char path[4096];
     int status = 0;
     pid_t ended = 0;
 
     if (!find(path, sizeof path))
-        return false;
+        return -1;
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
@@ -65,8 +65,8 @@ bool sibling_run(char *const *words, bool silent, int (*tick)(void *ctx), void *
         _exit(127);
     }
     if (child < 0)
-        return false;
+        return -1;
     while ((ended = waitpid(child, &status, WNOHANG)) == 0)
         clock_sleep_ns(tick(ctx) * CLOCK_NS_PER_MS);
-    return ended == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }

@@ -1,0 +1,92 @@
+#include "analyze/estimate/percentile.h"
+
+#include "analyze/estimate/latency.h"
+#include "libcommon/mem.h"
+#include "libcommon/segment.h"
+
+#include <stdlib.h>
+
+enum pass { PASS_COUNT, PASS_SPLIT, PASS_COLLECT };
+
+struct passes {
+    const struct table *t;
+    int64_t start_ns, end_ns;
+    enum percentile_of of;
+    struct segment_grid grid;
+    struct latency latency;
+    double limit_ns;
+    int64_t *n_above; /* by segment: requests that took longer */
+};
+
+/* Returns false if the request has no such time. */
+static bool time_of(const struct passes *p, size_t i, int64_t *ns)
+{
+    const struct table *t = p->t;
+
+    if (p->of == PERCENTILE_TTFB) {
+        *ns = packed_has(&t->ttfb, i) ? packed_get(&t->ttfb, i) : 0;
+        return packed_has(&t->ttfb, i);
+    }
+    *ns = packed_get(&t->dur, i);
+    if (p->of == PERCENTILE_DURATION)
+        return true;
+    *ns += packed_has(&t->late, i) ? packed_get(&t->late, i) : 0;
+    return packed_has(&t->late, i);
+}
+
+static void go_over(struct passes *p, enum pass pass)
+{
+    const struct segment_grid *g = &p->grid;
+    int64_t ns;
+
+    for (size_t i = 0; i < p->t->n; i++) {
+        if (!table_done_within(p->t, i, p->start_ns, p->end_ns) || !time_of(p, i, &ns))
+            continue;
+        int64_t end_ns = table_end(p->t, i);
+        size_t j = end_ns < g->end_ns ? segment_grid_index(g, end_ns) : g->n - (g->n > 0);
+        if (pass == PASS_COUNT)
+            latency_count(&p->latency, ns);
+        else if (pass == PASS_SPLIT)
+            latency_split(&p->latency, ns, j);
+        else
+            latency_collect(&p->latency, ns);
+        p->n_above[j] += pass == PASS_SPLIT && (double)ns > p->limit_ns;
+    }
+}
+
+/* Three passes, with what struct latency asks for between them. */
+static bool run(struct passes *x, struct percentile *out, struct err *e)
+{
+    struct statistics_latency found = {0};
+
+    go_over(x, PASS_COUNT);
+    if (!latency_aim(&x->latency, e))
+        return false;
+    go_over(x, PASS_SPLIT);
+    if (!latency_plan(&x->latency, e))
+        return false;
+    if (x->latency.n > 0)
+        go_over(x, PASS_COLLECT);
+    if (!latency_finish(&x->latency, &found, NULL, e))
+        return false;
+    *out = (struct percentile){.n = found.n, .q = found.q[0]};
+    return found.n == 0 || stats_error_rate(x->n_above, x->latency.n_requests,
+                                            x->latency.n_segments, &out->above, e);
+}
+
+bool percentile_find(const struct table *t, int64_t start_ns, int64_t end_ns, enum percentile_of of,
+                     struct stats_ratio p, double limit_ns, struct percentile *out, struct err *e)
+{
+    struct passes x = {
+        .t = t, .start_ns = start_ns, .end_ns = end_ns, .of = of, .limit_ns = limit_ns};
+    int64_t width_ns = statistics_segment_ns(end_ns - start_ns);
+
+    segment_grid_init(&x.grid, start_ns, width_ns, (size_t)((end_ns - start_ns) / width_ns));
+    bool ok = latency_init(&x.latency, x.grid.n, false, e) && mem_cleared(&x.n_above, x.grid.n, e);
+    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
+        x.latency.ratio[q] = p;
+    ok = ok && run(&x, out, e);
+    latency_fini(&x.latency);
+    free(x.n_above);
+    return ok;
+}

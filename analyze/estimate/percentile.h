@@ -1,0 +1,22 @@
+/* A percentile of requests' times that the report does not have, with its interval as in section 7
+ * of docs/how-the-numbers-are-made.md. */
+#ifndef S3_ANALYZE_ESTIMATE_PERCENTILE_H
+#define S3_ANALYZE_ESTIMATE_PERCENTILE_H
+
+#include "analyze/estimate/confidence.h"
+
+enum percentile_of { PERCENTILE_DURATION, PERCENTILE_TTFB, PERCENTILE_RESPONSE };
+
+struct percentile {
+    int64_t n; /* requests with such a time; 0: the rest means nothing */
+    struct statistics_quantile q;
+    struct stats_ci above; /* the share of them whose time is longer than the limit */
+};
+
+/* Finds quantile `p` of the successful requests of a table that lie in the window from start_ns to
+ * end_ns, and how many are above a limit in ns. Passes over the rows three times. Returns false if
+ * out of memory. */
+bool percentile_find(const struct table *t, int64_t start_ns, int64_t end_ns, enum percentile_of of,
+                     struct stats_ratio p, double limit_ns, struct percentile *out, struct err *e);
+
+#endif

@@ -1,0 +1,91 @@
+#include "analyze/slo/slo.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Beyond this many times the requests of the run, their number says nothing any more. */
+#define MOST_TIMES 1e4
+
+const char *const slo_verdict_names[] = {"met", "missed", "undecided"};
+
+/* How many more requests bring the end of the interval that hides the answer to the limit. */
+static double n_more(const struct slo_measure *m, double limit)
+{
+    double half = m->value < limit ? m->hi - m->value : m->value - m->lo;
+    double times = half / fabs(m->value - limit);
+
+    if (!isfinite(half))
+        return m->n_least > m->n ? m->n_least - m->n : 0;
+    return times * times < MOST_TIMES ? ceil(m->n * (times * times - 1)) : INFINITY;
+}
+
+void slo_judge(struct slo_answer *a)
+{
+    const struct slo_measure *m = &a->measure;
+    bool is_least = a->of->is_least, or_equal = a->of->or_equal;
+    double limit = a->of->limit;
+    bool below = m->hi < limit || (m->hi == limit && or_equal != is_least);
+    bool above = m->lo > limit || (m->lo == limit && or_equal == is_least);
+
+    a->n_more = 0;
+    a->verdict = SLO_UNDECIDED;
+    if (!m->known)
+        return;
+    if (is_least ? above : below)
+        a->verdict = SLO_MET;
+    else if (is_least ? below : above)
+        a->verdict = SLO_MISSED;
+    else
+        a->n_more = n_more(m, limit);
+}
+
+enum slo_verdict slo_verdict(const struct slo_report *r)
+{
+    enum slo_verdict all = SLO_MET;
+
+    for (size_t i = 0; i < r->n && all != SLO_MISSED; i++)
+        if (r->v[i].verdict != SLO_MET)
+            all = r->v[i].verdict;
+    return all;
+}
+
+struct units_text slo_value_text(const struct slo_assertion *of, double value)
+{
+    switch (of->figure) {
+    case SLO_TIME:
+    case SLO_TTFB:
+        return units_duration(llround(fmin(fmax(value, 0), 9e18)));
+    case SLO_ERRORS:
+        return units_frac(value);
+    case SLO_THROUGHPUT:
+        return units_byte_rate(value);
+    case SLO_RATE:
+        break;
+    }
+    return units_rate(value);
+}
+
+/* Two digits: the number is no more exact than that. */
+static struct units_text about(double n)
+{
+    double unit = pow(10, fmax(floor(log10(n)) - 1, 0));
+
+    return units_count(llround(fmin(ceil(n / unit) * unit, 9e18)));
+}
+
+struct slo_words slo_why(const struct slo_answer *a)
+{
+    const char *why = a->measure.why;
+    struct slo_words w = {""};
+    const char *between = *why != '\0' ? "; " : "";
+
+    if (a->verdict != SLO_UNDECIDED || a->n_more == 0)
+        snprintf(w.s, sizeof w.s, "%s", why);
+    else if (isinf(a->n_more))
+        snprintf(w.s, sizeof w.s, "%s%stoo close to the limit for any number of requests", why,
+                 between);
+    else
+        snprintf(w.s, sizeof w.s, "%s%sabout %s more requests would decide", why, between,
+                 about(a->n_more).s);
+    return w;
+}

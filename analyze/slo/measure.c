@@ -1,0 +1,350 @@
+/* Finds the figures that assertions are about, wherever a run has them: in its requests, in its
+ * sums, or in the seconds of an aggregated capture. */
+#include "analyze/slo/slo.h"
+
+#include "analyze/analysis/analysis.h"
+#include "analyze/compare/run.h"
+#include "analyze/estimate/confidence.h"
+#include "analyze/estimate/percentile.h"
+#include "analyze/sums/sums.h"
+#include "libcommon/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define NS_PER_S INT64_C(1000000000)
+
+/* By Chebyshev's inequality a mean is within so many standard errors in 95 of 100 cases, whatever
+ * its distribution: the root of 20. */
+#define DOUBTED_ERRORS 4.4721359549995794
+
+static const struct slo_measure unknown = {.value = NAN, .lo = -INFINITY, .hi = INFINITY};
+
+static struct slo_measure absent(const char *why)
+{
+    struct slo_measure m = unknown;
+
+    m.why = why;
+    return m;
+}
+
+/* What assertions are measured on: an operation, or a mixed run as a whole. */
+struct subject {
+    const struct analysis *a;
+    int op;                      /* -1: all operations together */
+    const struct statistics *st; /* NULL: its series tell */
+    struct span range;
+    const struct throughput *total;
+    int64_t n_requests, n_errors, objects_per_op;
+};
+
+/* ---- Rates and errors ---- */
+
+static struct slo_measure measure_of(const struct stats_ci *ci, const char *doubt, double n)
+{
+    struct slo_measure m = {true, ci->value, -INFINITY, INFINITY, n, STATS_MIN_REQUESTS, ci->why};
+
+    if (ci->ok && *doubt != '\0') {
+        m.lo = ci->value - DOUBTED_ERRORS * ci->se;
+        m.hi = ci->value + DOUBTED_ERRORS * ci->se;
+        m.why = doubt;
+    } else if (ci->ok) {
+        m.lo = ci->lo;
+        m.hi = ci->hi;
+    }
+    return m;
+}
+
+static struct slo_measure errors_of(const struct subject *x, const struct stats_ci *ci)
+{
+    double n = (double)x->n_requests, frac = (double)x->n_errors / n;
+    struct slo_measure m = {true, frac, -INFINITY, INFINITY, n, STATS_MIN_REQUESTS, ci->why};
+
+    if (ci->ok)
+        stats_wilson(frac, n, ci->se, ci->df, &m.lo, &m.hi);
+    return m;
+}
+
+static struct slo_measure measure_rate(const struct subject *x, enum slo_figure figure,
+                                       const struct statistics_rate *bytes,
+                                       const struct statistics_rate *objects)
+{
+    const struct statistics_rate *r = figure == SLO_THROUGHPUT ? bytes : objects;
+    double per = figure == SLO_RATE ? (double)x->objects_per_op : 1;
+
+    if (!r->present || per < 1)
+        return absent(figure == SLO_THROUGHPUT ? "no request moved bytes" : "no rate is known");
+    struct slo_measure m = measure_of(&r->mean, statistics_doubt(r), (double)x->n_requests);
+    m.value /= per;
+    m.lo /= per;
+    m.hi /= per;
+    return m;
+}
+
+/* Fills *to from the series over the range, as the statistics of an operation are. */
+static bool rates_of_series(const struct subject *x, struct statistics *to, struct err *e)
+{
+    int64_t range_ns = x->range.end_ns - x->range.start_ns;
+    int64_t width_ns = statistics_segment_ns(range_ns);
+    struct segment_grid grid;
+    struct series_row *rows = NULL;
+    double *bytes = NULL, *objects = NULL;
+    int64_t *counts = NULL;
+    size_t n = 0;
+
+    if (x->a->sums != NULL && width_ns < NS_PER_S)
+        width_ns = NS_PER_S;
+    segment_grid_init(&grid, x->range.start_ns, width_ns, (size_t)(range_ns / width_ns));
+    bool ok = analysis_series_on(x->a, x->op, -1, &grid, &rows, &n, e) && mem_new(&bytes, n, e) &&
+              mem_new(&objects, n, e) && mem_new(&counts, 2 * n, e);
+    for (size_t i = 0; ok && i < n; i++) {
+        double seconds = (double)rows[i].duration_ns / 1e9;
+        bytes[i] = (double)rows[i].bytes / seconds;
+        objects[i] = rows[i].objects / seconds;
+        counts[i] = rows[i].errors;
+        counts[n + i] = rows[i].ops_ended + rows[i].errors;
+    }
+    if (ok) {
+        const struct throughput *t = x->total;
+        to->bytes = (struct statistics_rate){.present = t->n_bytes > 0,
+                                             .n_stretches = stats_stretches(bytes, n)};
+        to->objects =
+            (struct statistics_rate){.present = true, .n_stretches = stats_stretches(objects, n)};
+        ok = stats_mean(t->bytes_per_s, bytes, n, x->n_requests, &to->bytes.mean, e) &&
+             stats_stalls(bytes, n, &to->bytes.n_stalls, e) &&
+             stats_mean(t->objects_per_s, objects, n, x->n_requests, &to->objects.mean, e) &&
+             stats_stalls(objects, n, &to->objects.n_stalls, e) &&
+             stats_error_rate(counts, counts + n, n, &to->error_rate, e);
+    }
+    free(rows);
+    free(bytes);
+    free(objects);
+    free(counts);
+    return ok;
+}
+
+static bool measure_flow(const struct subject *x, enum slo_figure figure, struct slo_measure *m,
+                         struct err *e)
+{
+    struct statistics of_series = {0};
+    const struct statistics *st = x->st != NULL ? x->st : &of_series;
+
+    if (x->st == NULL && (!x->total->present || !x->range.present)) {
+        *m = absent("the run has no active range");
+        return true;
+    }
+    if (x->st == NULL && !rates_of_series(x, &of_series, e))
+        return false;
+    *m = figure == SLO_ERRORS ? errors_of(x, &st->error_rate)
+                              : measure_rate(x, figure, &st->bytes, &st->objects);
+    return true;
+}
+
+/* ---- Percentiles ---- */
+
+static const struct table *table_of(const struct analysis *a, const char *op)
+{
+    for (size_t i = 0; i < a->dataset->n_tables; i++)
+        if (strcmp(a->dataset->ops.v[a->dataset->tables[i].op], op) == 0)
+            return &a->dataset->tables[i];
+    return NULL;
+}
+
+static struct slo_measure percentile_of_sums(const struct subject *x, enum percentile_of of,
+                                             uint32_t ppm)
+{
+    const struct sums_op *op = sums_op_of(x->a, (size_t)x->op);
+    const struct sums_values *v = of == PERCENTILE_TTFB       ? &op->all.ttfb
+                                  : of == PERCENTILE_RESPONSE ? &op->response
+                                                              : &op->all.duration;
+
+    if (v->moments.n == 0)
+        return absent("no request has such a time");
+    size_t k = quantile_index_of((size_t)v->moments.n, ppm, SLO_PPM);
+
+    return (struct slo_measure){
+        .known = true,
+        .value = (double)sums_value_at(v, (int64_t)k),
+        .lo = -INFINITY,
+        .hi = INFINITY,
+        .n = (double)v->moments.n,
+        .why = "how its requests lie in time is not in sums",
+    };
+}
+
+/* A percentile p has an interval once p^n is below 2.5 %, for n independent requests. Where it has
+ * no end on a side, the share of requests above the limit may still tell on which side of the limit
+ * it is. */
+static struct slo_measure percentile_measure(const struct percentile *x,
+                                             const struct slo_assertion *of)
+{
+    const struct stats_ci *ci = &x->q.ci;
+    double p = (double)of->ppm / SLO_PPM, lo = 0, hi = 1;
+
+    if (x->n == 0)
+        return absent("no request has such a time");
+    struct slo_measure m = {.known = true,
+                            .value = ci->value,
+                            .lo = ci->lo,
+                            .hi = ci->hi,
+                            .n = (double)x->n,
+                            .n_least = ceil(log(.025) / log(p) * fmax(x->q.deff, 1)),
+                            .why = ci->ok ? "" : ci->why};
+    if (x->above.ok)
+        stats_wilson(x->above.value, m.n, x->above.se, x->above.df, &lo, &hi);
+    if (isinf(m.hi) && hi < 1 - p)
+        m.hi = nextafter(of->limit, 0);
+    if (isinf(m.lo) && lo > 1 - p)
+        m.lo = nextafter(of->limit, INFINITY);
+    if (m.hi < of->limit || m.lo > of->limit)
+        m.why = "";
+    return m;
+}
+
+static bool measure_percentile(const struct subject *x, enum percentile_of source,
+                               const struct slo_assertion *of, struct slo_measure *m, struct err *e)
+{
+    const struct operation *op = &x->a->operations[x->op];
+    struct percentile found = {0};
+
+    if (x->a->aggregate != NULL) {
+        *m = absent("percentiles are not in an aggregated capture");
+        return true;
+    }
+    if (x->a->sums != NULL) {
+        *m = percentile_of_sums(x, source, of->ppm);
+        return true;
+    }
+    const struct table *t = table_of(x->a, op->op);
+
+    if (t == NULL || op->statistics == NULL) {
+        *m = absent("the run has no active range");
+        return true;
+    }
+    const struct statistics *st = op->statistics;
+    const struct stats_ratio p = {of->ppm, SLO_PPM};
+
+    if (!percentile_find(t, st->start_ns, st->start_ns + st->duration_ns, source, p, of->limit,
+                         &found, e))
+        return false;
+    *m = percentile_measure(&found, of);
+    return true;
+}
+
+/* ---- The report ---- */
+
+static struct subject subject_of(const struct analysis *a, int k, const struct run *seconds)
+{
+    if (k < 0) {
+        struct subject all = {.a = a,
+                              .op = -1,
+                              .range = a->total.range,
+                              .total = &a->total.throughput,
+                              .objects_per_op = 1};
+        for (size_t i = 0; i < a->n_operations; i++) {
+            all.n_requests += a->operations[i].n_requests;
+            all.n_errors += a->operations[i].n_errors;
+        }
+        return all;
+    }
+    const struct operation *op = &a->operations[k];
+    const struct run_op *of_seconds = run_op_named(seconds, op->op);
+    return (struct subject){
+        .a = a,
+        .op = k,
+        .st = of_seconds != NULL ? of_seconds->report.statistics : op->statistics,
+        .range = op->range,
+        .total = &op->throughput,
+        .n_requests = op->n_requests,
+        .n_errors = op->n_errors,
+        .objects_per_op = op->objects_per_op,
+    };
+}
+
+static bool answer(struct slo_report *r, const struct slo_assertion *of, const struct subject *x,
+                   struct err *e)
+{
+    bool is_time = of->figure == SLO_TIME || of->figure == SLO_TTFB;
+
+    if (!mem_more(&r->v, r->n, e))
+        return false;
+    struct slo_answer *to = &r->v[r->n++];
+    *to = (struct slo_answer){.of = of, .measure = unknown};
+    if (!mem_text(&to->op, x == NULL ? of->op : x->op < 0 ? "" : x->a->operations[x->op].op, e))
+        return false;
+    bool ok = true;
+    if (x == NULL) {
+        to->measure = absent("the run has no such operation");
+    } else if (x->n_requests == 0) {
+        to->measure = absent("no requests are left");
+    } else if (is_time) {
+        bool response = x->a->operations[x->op].requests.response_time.dur.present;
+        enum percentile_of source = of->figure == SLO_TTFB ? PERCENTILE_TTFB
+                                    : response             ? PERCENTILE_RESPONSE
+                                                           : PERCENTILE_DURATION;
+
+        to->of_response = source == PERCENTILE_RESPONSE;
+        ok = measure_percentile(x, source, of, &to->measure, e);
+    } else if (x->op < 0 && x->a->aggregate != NULL) {
+        to->measure = absent("an aggregated capture has the seconds of each operation alone");
+    } else {
+        ok = measure_flow(x, of->figure, &to->measure, e);
+    }
+    slo_judge(to);
+    return ok;
+}
+
+/* Answers an assertion for each operation that it is about. */
+static bool answer_all(struct slo_report *r, const struct slo_assertion *of,
+                       const struct analysis *a, const struct run *seconds, struct err *e)
+{
+    bool is_time = of->figure == SLO_TIME || of->figure == SLO_TTFB;
+    bool named = *of->op != '\0';
+    size_t n_before = r->n;
+
+    for (size_t k = 0; k < a->n_operations; k++) {
+        const struct operation *op = &a->operations[k];
+        const struct subject x = subject_of(a, (int)k, seconds);
+        bool about = named ? strcasecmp(of->op, op->op) == 0
+                     : a->mixed
+                         ? is_time && (of->figure != SLO_TTFB || op->requests.all.ttfb.present)
+                         : k + 1 == a->n_operations;
+
+        if (about && !answer(r, of, &x, e))
+            return false;
+    }
+    if (!named && a->mixed && !is_time) {
+        const struct subject x = subject_of(a, -1, seconds);
+
+        return answer(r, of, &x, e);
+    }
+    return r->n > n_before || answer(r, of, NULL, e);
+}
+
+bool slo_report_make(struct slo_report *r, const struct analysis *a, const struct slo_list *list,
+                     struct err *e)
+{
+    const struct load_filter filter = {0};
+    const struct load_input input = {.quiet = true};
+    const struct load_analysis analysis = {0};
+    const struct run_options how = {
+        .filter = &filter, .input = &input, .analysis = &analysis, .basis = RUN_OF_AGGREGATES};
+    struct run seconds = {0};
+    bool ok = a->aggregate == NULL || run_load(&seconds, a->dataset->inputs[0].path, &how, e);
+
+    *r = (struct slo_report){0};
+    for (size_t i = 0; ok && i < list->n; i++)
+        ok = answer_all(r, &list->v[i], a, &seconds, e);
+    run_free(&seconds);
+    return ok;
+}
+
+void slo_report_free(struct slo_report *r)
+{
+    for (size_t i = 0; i < r->n; i++)
+        free(r->v[i].op);
+    free(r->v);
+    *r = (struct slo_report){0};
+}

@@ -1,0 +1,61 @@
+/* Assertions (libcommon/slo.h) and what a run answers: met, missed or undecided, by the 95 %
+ * interval of the figure (docs/assertions.md). Judging is a pure function of figure and limit. */
+#ifndef S3_ANALYZE_SLO_SLO_H
+#define S3_ANALYZE_SLO_SLO_H
+
+#include "analyze/model/model.h"
+#include "libcommon/slo.h"
+#include "libcommon/units.h"
+
+enum slo_verdict { SLO_MET, SLO_MISSED, SLO_UNDECIDED };
+
+/* A figure of a run with its 95 % interval; without one `lo` and `hi` are infinite. */
+struct slo_measure {
+    bool known; /* there is a value */
+    double value, lo, hi;
+    double n;        /* requests behind it */
+    double n_least;  /* so many are needed before it can have an interval; 0: not known */
+    const char *why; /* static: why there is no value or interval, or why the interval is wider than
+                        that of the report; "": there is nothing to say */
+};
+
+struct slo_answer {
+    const struct slo_assertion *of;
+    char *op;         /* owned; "": all operations together */
+    bool of_response; /* a percentile of response times */
+    struct slo_measure measure;
+    enum slo_verdict verdict;
+    double n_more; /* undecided: so many more requests would decide; 0: not known; inf: no number */
+};
+
+struct slo_report {
+    struct slo_answer *v; /* in the order of the assertions */
+    size_t n;
+};
+
+/* Judges one figure: fills verdict and n_more of an answer whose measure is known. With "<" the run
+ * meets the limit if the whole interval is below it, and misses it if the whole interval is at or
+ * above it. n_more assumes that intervals shrink with the root of the number of requests. */
+void slo_judge(struct slo_answer *a);
+
+/* The verdict of all: missed if one is missed, else undecided if one is, else met. */
+enum slo_verdict slo_verdict(const struct slo_report *r);
+
+/* Measures and judges all assertions. Without an operation, percentiles are of each operation of a
+ * mixed run, other figures of all of it together; of operations one after another the last counts.
+ * The list must outlive the report. False: out of memory, or the file cannot be read again; the
+ * caller calls slo_report_free in any case. */
+bool slo_report_make(struct slo_report *r, const struct analysis *a, const struct slo_list *list,
+                     struct err *e);
+void slo_report_free(struct slo_report *r);
+
+/* Words for people: the verdict, a value of the assertion's figure, and why it is undecided or what
+ * else is to be said ("": nothing). */
+extern const char *const slo_verdict_names[];
+struct units_text slo_value_text(const struct slo_assertion *of, double value);
+struct slo_words {
+    char s[160];
+};
+struct slo_words slo_why(const struct slo_answer *a);
+
+#endif

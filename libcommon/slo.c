@@ -1,0 +1,211 @@
+#include "libcommon/slo.h"
+
+#include "libcommon/mem.h"
+#include "libcommon/units.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_FILE  65536 /* bytes of @FILE */
+#define MAX_VALUE 64    /* bytes of a limit */
+
+static const char *const expected =
+    "expected FIGURE<LIMIT with p50, p99.9, p(99.9), ttfb.p99, errors, throughput or rate, then <, "
+    "<=, > or >=";
+
+/* ---- Parts of a text ---- */
+
+struct part {
+    const char *s;
+    size_t n;
+};
+
+static struct part trimmed(struct part p)
+{
+    static const char blanks[] = " \t\r";
+
+    while (p.n > 0 && strchr(blanks, *p.s) != NULL)
+        p = (struct part){p.s + 1, p.n - 1};
+    while (p.n > 0 && strchr(blanks, p.s[p.n - 1]) != NULL)
+        p.n--;
+    return p;
+}
+
+/* Cuts off what stands before one of the `ends`, and steps over that. */
+static struct part take(struct part *from, const char *ends)
+{
+    struct part p = {from->s, 0};
+
+    while (p.n < from->n && strchr(ends, p.s[p.n]) == NULL)
+        p.n++;
+    size_t over = p.n < from->n ? p.n + 1 : p.n;
+    *from = (struct part){from->s + over, from->n - over};
+    return trimmed(p);
+}
+
+static bool is(struct part p, const char *word)
+{
+    return strlen(word) == p.n && strncmp(p.s, word, p.n) == 0;
+}
+
+/* ---- An assertion ---- */
+
+/* Parses "p99.9" or "p(99.9)". */
+static bool parse_percentile(struct part name, uint32_t *ppm)
+{
+    char digits[16] = "";
+    double pct;
+
+    if (name.n < 2 || *name.s != 'p')
+        return false;
+    bool braced = name.s[1] == '(' && name.s[name.n - 1] == ')';
+    size_t from = braced ? 2 : 1, n = name.n - from - braced;
+    if (n >= sizeof digits || memchr("0123456789", name.s[from], 10) == NULL)
+        return false;
+    memcpy(digits, name.s + from, n);
+    if (!units_parse_double(digits, &pct, NULL))
+        return false;
+    double rounded = round(pct * (SLO_PPM / 100));
+    *ppm = rounded > 0 && rounded < SLO_PPM ? (uint32_t)rounded : 0;
+    return *ppm > 0;
+}
+
+static bool parse_figure(struct slo_assertion *a, struct part name)
+{
+    static const char ttfb[] = "ttfb.";
+    static const struct {
+        const char *name;
+        enum slo_figure figure;
+    } names[] = {{"errors", SLO_ERRORS}, {"throughput", SLO_THROUGHPUT}, {"rate", SLO_RATE}};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (is(name, names[i].name)) {
+            a->figure = names[i].figure;
+            return true;
+        }
+    bool of_ttfb = name.n > sizeof ttfb - 1 && strncmp(name.s, ttfb, sizeof ttfb - 1) == 0;
+    size_t skip = of_ttfb ? sizeof ttfb - 1 : 0;
+    a->figure = of_ttfb ? SLO_TTFB : SLO_TIME;
+    return parse_percentile((struct part){name.s + skip, name.n - skip}, &a->ppm);
+}
+
+static bool parse_limit(struct slo_assertion *a, char *text, struct err *why)
+{
+    int64_t whole = 0;
+    size_t n = strlen(text);
+    bool ok = true;
+
+    switch (a->figure) {
+    case SLO_TIME:
+    case SLO_TTFB:
+        ok = units_parse_duration(text, false, &whole, why);
+        a->limit = (double)whole;
+        return ok;
+    case SLO_ERRORS:
+        ok = units_parse_pct(text, &a->limit, why);
+        a->limit /= 100;
+        return ok && ((a->limit >= 0 && a->limit <= 1) || err_set(why, "expected 0%% to 100%%"));
+    case SLO_THROUGHPUT:
+        if (n < 2 || strcmp(text + n - 2, "/s") != 0)
+            return err_set(why, "expected bytes per second such as 100MiB/s");
+        text[n - 2] = '\0';
+        ok = units_parse_size(text, &whole, why);
+        a->limit = (double)whole;
+        return ok;
+    case SLO_RATE:
+        break;
+    }
+    return units_parse_rate(text, &a->limit, why);
+}
+
+/* Parses "p99<50ms"; `op` may be empty. *a is filled as far as it got. */
+static bool parse_assertion(struct slo_assertion *a, struct part op, struct part text,
+                            struct err *e)
+{
+    char limit[MAX_VALUE] = "";
+    struct err why = {""};
+    struct part rest = text, name = take(&rest, "<>");
+
+    if (!mem_format(&a->op, e, "%.*s", (int)op.n, op.s) ||
+        !mem_format(&a->text, e, "%.*s", (int)text.n, text.s))
+        return false;
+    if (name.n + 1 >= text.n || !parse_figure(a, name))
+        return err_set(e, "--slo '%.100s': %s", a->text, expected);
+    a->is_least = rest.s[-1] == '>';
+    a->or_equal = rest.n > 0 && *rest.s == '=';
+    rest = trimmed((struct part){rest.s + a->or_equal, rest.n - a->or_equal});
+    if (rest.n >= sizeof limit)
+        return err_set(e, "--slo '%.100s': %s", a->text, expected);
+    memcpy(limit, rest.s, rest.n);
+    return parse_limit(a, limit, &why) || err_set(e, "--slo '%.100s': %s", a->text, why.msg);
+}
+
+/* Parses "GET: p99<50ms, errors<0.1%". */
+static bool parse_line(struct slo_list *l, struct part line, struct err *e)
+{
+    const char *colon = memchr(line.s, ':', line.n);
+    struct part op = colon != NULL ? take(&line, ":") : (struct part){line.s, 0};
+
+    if (colon != NULL && op.n == 0)
+        return err_set(e, "--slo: no operation stands before the colon");
+    do {
+        if (l->n == SLO_MOST)
+            return err_set(e, "--slo: more than %d assertions", SLO_MOST);
+        if (!mem_more(&l->v, l->n, e))
+            return false;
+        l->v[l->n] = (struct slo_assertion){0};
+        if (!parse_assertion(&l->v[l->n++], op, take(&line, ","), e))
+            return false;
+    } while (line.n > 0);
+    return true;
+}
+
+static bool read_file(struct slo_list *l, const char *path, struct err *e)
+{
+    char text[MAX_FILE + 1];
+    FILE *f = fopen(path, "r");
+
+    if (f == NULL)
+        return err_errno(e, errno, "--slo: %s", path);
+    size_t n = fread(text, 1, sizeof text, f), n_before = l->n, number = 0;
+    bool ok = !ferror(f) || err_errno(e, errno, "--slo: %s", path);
+    fclose(f);
+    ok = ok && (n <= MAX_FILE || err_set(e, "--slo: %s: longer than 64 KiB", path)) &&
+         (memchr(text, '\0', n) == NULL || err_set(e, "--slo: %s: no text", path));
+    for (struct part rest = {text, n}; ok && rest.n > 0;) {
+        struct part line = take(&rest, "\n");
+        struct err why = {""};
+
+        number++;
+        if (line.n > 0 && *line.s != '#' && !parse_line(l, line, &why))
+            ok = err_set(e, "%s:%zu: %s", path, number, why.msg);
+    }
+    return ok && (l->n > n_before || err_set(e, "--slo: %s holds no assertion", path));
+}
+
+bool slo_parse(struct slo_list *l, const struct cli_list *texts, struct err *e)
+{
+    bool ok = true;
+
+    *l = (struct slo_list){0};
+    for (size_t i = 0; ok && i < texts->n; i++) {
+        const char *text = texts->v[i];
+
+        ok = *text == '@' ? read_file(l, text + 1, e)
+                          : parse_line(l, (struct part){text, strlen(text)}, e);
+    }
+    return ok;
+}
+
+void slo_free(struct slo_list *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        free(l->v[i].op);
+        free(l->v[i].text);
+    }
+    free(l->v);
+    *l = (struct slo_list){0};
+}

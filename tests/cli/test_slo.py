@@ -1,0 +1,126 @@
+"""Assertions: --slo of s3analyze analyze and of s3load."""
+import json
+import re
+
+import capgen
+from harness import CliTest, capture
+from loadcase import LoadTest
+
+ALL = "p99<50ms, p(99.9)<1ms, ttfb.p50<1s, errors<1%, throughput>1GiB/s, rate>=100"
+
+
+class Slo(CliTest):
+    def verdicts(self, *args, status):
+        report = self.s3analyze("analyze", "--json", *args, status=status).json()["slo"]
+        return report["verdict"], {a["assertion"]: a["verdict"] for a in report["assertions"]}
+
+    def test_three_answers(self):
+        path = capture("get-g4")
+        self.assertEqual(self.verdicts("--slo", "GET: p99<50ms", path, status=0),
+                         ("met", {"p99<50ms": "met"}))
+        self.assertEqual(self.verdicts("--slo", "p99<1ms", "--slo", "p50<1s", path, status=1),
+                         ("missed", {"p99<1ms": "missed", "p50<1s": "met"}))
+        self.assertEqual(self.verdicts("--slo", "p99<5.7ms", path, status=3)[0], "undecided")
+
+    def test_same_figures_as_the_report(self):
+        """Percentiles, rates and intervals are those of the report, where that has them."""
+        for name in "get-g4", "get-randsize":
+            report = self.s3analyze("analyze", "--json", "--slo", "p99<50ms, ttfb.p90<1s, throughput>1B/s",
+                                    capture(name), status=None).json()
+            s = report["operations"][-1]["statistics"]
+            of = {a["assertion"]: a for a in report["slo"]["assertions"]}
+            for figure, text in (s["duration"]["p99_ns"], "p99<50ms"), (s["ttfb"]["p90_ns"], "ttfb.p90<1s"):
+                self.assertEqual(of[text]["value"], figure["value"])
+                self.assertEqual([of[text]["lo"], of[text]["hi"]], [figure["lo"], figure["hi"]])
+            self.assertEqual(of["throughput>1B/s"]["value"], s["bytes_per_s"]["mean"]["value"])
+
+    def test_all_formats(self):
+        """Text, Markdown, page and JSON begin with the same answers."""
+        path = capture("mixed-3hosts")
+        page = self.tmp / "page.html"
+        text = self.s3analyze("analyze", "-q", "--slo", ALL, "--html", page, path, status=1).out
+        markdown = self.s3analyze("analyze", "-q", "--markdown", "--slo", ALL, path, status=1).out
+        report = self.s3analyze("analyze", "-q", "--json", "--slo", ALL, path, status=1).json()
+        first = re.match(r"Assertions: missed \(.*?\)", text)[0]
+        self.assertIn(first, markdown.splitlines()[0])
+        html = page.read_text()
+        self.assertLess(html.index("<main>"), html.index(first))
+        self.assertLess(html.index(first), html.index('class="badge'))
+        self.assertEqual(list(report)[1], "slo")
+        answers = report["slo"]["assertions"]
+        self.assertEqual({a["op"] for a in answers}, {"GET", "PUT", "DELETE", "STAT", None})
+        for form in text, markdown, html:
+            for word in "met", "missed", "undecided":
+                n = sum(a["verdict"] == word for a in answers)
+                self.assertIn(f"{n} {word}", form)
+        self.assertEqual(len(re.findall(r"<t[hd][^>]*>(?:met|missed|undecided)<", html)), len(answers))
+
+    def test_response_times(self):
+        """Where the intended start was recorded, percentiles are of response times."""
+        report = self.s3analyze("analyze", "--json", "--slo", "GET: p50<1h, ttfb.p50<1h",
+                                capture("s3load-open-loop"), status=None).json()
+        get = next(o for o in report["operations"] if o["op"] == "GET")
+        answers = report["slo"]["assertions"]
+        self.assertEqual([a["of_response_time"] for a in answers], [True, False])
+        self.assertEqual(answers[0]["value"], get["requests"]["response_time"]["p50_ns"])
+        text = self.s3analyze("analyze", "--slo", "GET: p50<1h", capture("s3load-open-loop"), status=None).out
+        self.assertIn("response times", text)
+
+    def test_sums(self):
+        """Sums know rates and errors; percentiles have a value, and no interval."""
+        sums = self.tmp / "run.sums.zst"
+        path = self.tmp / "run.csv"
+        path.write_bytes(capgen.text(capgen.steady(600, threads=2)))
+        self.s3analyze("aggregate", "-q", "-o", sums, path)
+        verdict, of = self.verdicts("--slo", "p99<50ms, errors<1%, throughput>1KiB/s, rate<1", sums, status=1)
+        self.assertEqual(of, {"p99<50ms": "undecided", "errors<1%": "met", "throughput>1KiB/s": "met",
+                              "rate<1": "missed"})
+        report = self.s3analyze("analyze", "--json", "--slo", "p99<50ms", sums, status=3).json()
+        answer = report["slo"]["assertions"][0]
+        self.assertEqual(answer["value"], report["operations"][-1]["requests"]["p99_ns"])
+        self.assertIsNone(answer["hi"])
+        self.assertIn("sums", answer["why"])
+
+    def test_absent(self):
+        """What is not there is undecided, with its reason."""
+        report = self.s3analyze("analyze", "--json", "--slo", "POST: p99<1s", "--slo", "DELETE: ttfb.p50<1s",
+                                capture("mixed-3hosts"), status=3).json()["slo"]
+        self.assertEqual([a["value"] for a in report["assertions"]], [None, None])
+        self.assertEqual([bool(a["why"]) for a in report["assertions"]], [True, True])
+
+    def test_no_error_is_not_no_errors(self):
+        """40 requests of which none failed do not show that under 0.1 % do."""
+        path = self.tmp / "few.csv"
+        path.write_bytes(capgen.text(capgen.steady(40)))
+        r = self.s3analyze("analyze", "--slo", "errors<0.1%", path, status=3)
+        self.assertIn("more requests would decide", r.out)
+        self.s3analyze("analyze", "--slo", "errors<20%", path)
+
+    def test_file_and_wrong_usage(self):
+        path = capture("get-g4")
+        limits = self.tmp / "limits"
+        limits.write_text("# ours\n\nGET: p99<50ms\nerrors<1%\n")
+        self.assertEqual(len(self.verdicts("--slo", f"@{limits}", path, status=0)[1]), 2)
+        limits.write_text("p99<50ms\nnonsense\n")
+        self.assertIn(f"{limits}:2: ", self.s3analyze("analyze", "--slo", f"@{limits}", path, status=2).err)
+        self.assertIn("expected", self.s3analyze("analyze", "--slo", "p99", path, status=2).err)
+
+
+class LoadSlo(LoadTest):
+    def setUp(self):
+        super().setUp()
+        self.start()
+
+    def test_s3load_hands_it_on(self):
+        """The status of s3analyze becomes that of the run; a slip ends it before a request is sent."""
+        options = ("--obj.size", "1KiB", "--concurrent", "2", "--duration", "1s", "--seed", "1")
+        met = self.s3load("put", *options, "--slo", "p50<50s", "--slo", "errors<50%", status=0)
+        self.assertIn("Assertions: met (2 met", met.out)
+        self.assertIn("Assertions: missed", self.s3load("put", *options, "--slo", "p50<1ns", status=1).out)
+        self.s3load("put", *options, "--slo", "nothing: p50<1s", status=3)
+        r = self.s3load("put", *options, "--slo", "p50<1ns", "--json", "-q", status=1)
+        json.loads(r.out)
+        n = len(self.server.log())
+        self.assertIn("--slo", self.s3load("put", *options, "--slo", "p50", status=2).err)
+        self.assertIn("capture", self.s3load("put", *options, "--slo", "p50<1s", "--stress", status=2).err)
+        self.assertEqual(len(self.server.log()), n)
