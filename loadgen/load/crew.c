@@ -115,10 +115,10 @@ void crew_fini(struct crew *c)
     *c = (struct crew){0};
 }
 
-void crew_end_recording(struct crew *c)
+void crew_record(struct crew *c, bool on)
 {
     for (unsigned i = 0; i < c->n_loops; i++)
-        c->loops[i].recording = false;
+        c->loops[i].recording = on;
 }
 
 void crew_stop(struct crew *c, enum engine_stop stop)

@@ -33,8 +33,8 @@ void crew_fini(struct crew *c);
 bool crew_run(struct crew *c, struct phase *phase, int (*tick)(void *ctx), void *ctx,
               struct err *e);
 
-/* From here on the loops record nothing. Only between phases. */
-void crew_end_recording(struct crew *c);
+/* From here on the loops record, or record nothing. Only between phases. */
+void crew_record(struct crew *c, bool on);
 
 /* Sets the engine's stop, unless it is already at a later stage, and wakes all loops. Any thread.
  */

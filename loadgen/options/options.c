@@ -90,6 +90,12 @@ const struct cli_option options_load_more[] = {
      .help = "how far from the last speed, in percent", .min = 0, .max = 1e6},
     {"syncstart", CLI_STRING, AT(syncstart), "TIME", .is = CLI_OTHER,
      .help = "when to start: hh:mm[:ss], local time, or RFC 3339"},
+    {"requests", CLI_INT, AT(load.n_requests), "N", .is = CLI_SETTING,
+     .help = "end after so many requests", .min = 1, .max = INFINITY},
+    {"bytes", CLI_SIZE, AT(load.n_bytes), "SIZE", .is = CLI_SETTING,
+     .help = "end once so many bytes were moved", .min = 1, .max = INFINITY},
+    {"warmup", CLI_DURATION, AT(load.warmup_ns), "DUR", .is = CLI_SETTING,
+     .help = "load for this long first, and record nothing", .min = 0, .max = 86400e9},
     {"max-errors", CLI_INT, AT(load.max_errors), "N", .is = CLI_SETTING,
      .help = "end once so many requests failed; 0: never", .min = 0, .max = INFINITY},
     {"threads", CLI_INT, AT(load.n_threads), "N", .is = CLI_SETTING,
@@ -575,6 +581,8 @@ bool options_complete(struct options *o, const struct cli_args *args, struct err
     if (!check_launcher(o, e))
         return false;
     o->data.objects_given = cli_given(args, "objects");
+    if ((o->load.n_requests > 0 || o->load.n_bytes > 0) && !cli_given(args, "duration"))
+        o->load.duration_ns = 0;
     if (!take_rest(o, args, e) || !check(o, e))
         return false;
     if (o->data.objects_given && o->data.n_objects == 0 && !o->data.list_existing)

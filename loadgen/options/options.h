@@ -40,9 +40,11 @@ struct options {
 
     struct {
         int64_t n_workers;
-        int64_t n_threads;  /* of loops; 0: as many as there are CPUs */
-        int64_t max_errors; /* 0: no limit */
-        int64_t duration_ns;
+        int64_t n_threads;           /* of loops; 0: as many as there are CPUs */
+        int64_t max_errors;          /* 0: no limit */
+        int64_t duration_ns;         /* 0: no limit, as n_requests or n_bytes is one */
+        int64_t n_requests, n_bytes; /* end once so much is done, by all ranks; 0: no limit */
+        int64_t warmup_ns;
         double rate; /* 0: closed loop */
         bool autoterm;
         int64_t autoterm_dur_ns;

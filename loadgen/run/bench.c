@@ -250,7 +250,8 @@ static uint64_t most_of(const struct bench *b)
 
     if (b->team.size > 1)
         return UINT64_MAX;
-    return 1000 + 2 * (s->n_prepared + s->n_not_prepared + s->counts.n_requests + s->n_resent);
+    return 1000 + 2 * (s->n_prepared + s->n_not_prepared + s->counts.n_requests + s->n_resent +
+                       atomic_load(&b->work.n_warm));
 }
 
 /* Deletes what this run has uploaded; with --noclear only uploads that it has not finished, which
@@ -310,6 +311,7 @@ static const struct stage {
     {bench_make_crew, false},
     {clear_bucket, false},
     {bench_prepare, false},
+    {bench_warm_up, true},
     {bench_agree_on_start, true},
     {bench_load, true},
     {bench_has_succeeded, true},

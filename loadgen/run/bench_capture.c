@@ -123,7 +123,7 @@ bool bench_close_capture(struct bench *b, struct err *e)
     if (b->recorder == NULL)
         return true;
     /* Cleaning is not recorded: there is no writer any more. */
-    crew_end_recording(&b->crew);
+    crew_record(&b->crew, false);
     b->summary.n_resent = (uint64_t)crew_counts(&b->crew).n_resent;
     b->summary.clock_change_ns = clock_offset_ns() - b->engine.offset_ns;
     summary_put_end(&comment, &b->summary, &b->control, &b->crew);

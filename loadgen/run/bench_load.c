@@ -58,6 +58,36 @@ bool bench_prepare(struct bench *b, struct err *e)
     return true;
 }
 
+/* A phase of the benchmark's requests; duration_ns 0: until they are done. */
+static struct phase load_phase(struct bench *b, int64_t from_ns, int64_t duration_ns)
+{
+    bool ends = duration_ns > 0 && CLOCK_NEVER - duration_ns > from_ns;
+
+    return (struct phase){.next = work_bench_next,
+                          .done = work_bench_done,
+                          .ctx = &b->work,
+                          .start_ns = from_ns,
+                          .end_ns = ends ? from_ns + duration_ns : CLOCK_NEVER,
+                          .rate = b->o->load.rate,
+                          .first_ticket = b->engine.rank,
+                          .ticket_step = b->engine.n_ranks};
+}
+
+bool bench_warm_up(struct bench *b, struct err *e)
+{
+    struct phase phase = load_phase(b, clock_now_ns(), b->o->load.warmup_ns);
+
+    if (b->o->load.warmup_ns == 0)
+        return true;
+    phase.next = work_warm_next;
+    phase.done = work_warm_done;
+    crew_record(&b->crew, false);
+    bool ok = bench_run_phase(b, BENCH_WARMING, &phase, e);
+    crew_record(&b->crew, true);
+    work_end_warm_up(&b->work);
+    return ok;
+}
+
 /* With --read-shift, brings the names of objects to the ranks that are to read them. */
 static bool shift_pools(struct bench *b, struct err *e)
 {
@@ -204,28 +234,21 @@ bool bench_load(struct bench *b, struct err *e)
     int64_t from_ns = b->team.size == 1 ? clock_now_ns() : b->start_ns;
     recorder_take_tick(b->recorder, &dropped);
     s->end = NULL;
-    const struct phase phase = {.next = work_bench_next,
-                                .done = work_bench_done,
-                                .ctx = &b->work,
-                                .start_ns = from_ns,
-                                .end_ns = CLOCK_NEVER - b->o->load.duration_ns > from_ns
-                                              ? from_ns + b->o->load.duration_ns
-                                              : CLOCK_NEVER,
-                                .rate = b->o->load.rate,
-                                .first_ticket = b->engine.rank,
-                                .ticket_step = b->engine.n_ranks};
+    const struct phase phase = load_phase(b, from_ns, b->o->load.duration_ns);
     bool ok = bench_run_phase(b, BENCH_LOADING, &phase, e);
     int64_t end_ns = clock_now_ns();
     const struct reading after = take_reading(b);
     team_poll(&b->team);
     s->bench_ns = end_ns - from_ns;
     sum_up_bench(b, &before, &after);
-    s->n_not_begun = not_begun(&b->phase, end_ns, s->counts.n_requests);
+    s->n_not_begun =
+        work_is_done(&b->work) ? 0 : not_begun(&b->phase, end_ns, s->counts.n_requests);
     bool drained = s->end == NULL && work_is_drained(&b->work);
     if (drained)
         s->end = "no objects left";
     if (s->end == NULL)
         s->end = bench_is_interrupted(b)         ? "signal"
+                 : work_is_done(&b->work)        ? "done"
                  : is_through(&b->phase, end_ns) ? "duration"
                                                  : "done";
     if (ok && drained)

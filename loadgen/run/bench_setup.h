@@ -41,7 +41,7 @@ struct outputs {
 };
 
 /* What workers do in a phase. */
-enum bench_doing { BENCH_LOADING, BENCH_PREPARING, BENCH_CLEANING };
+enum bench_doing { BENCH_LOADING, BENCH_PREPARING, BENCH_WARMING, BENCH_CLEANING };
 
 struct bench {
     struct cli_args args; /* what is known of them: program and command */
@@ -87,6 +87,9 @@ struct bench {
 
 /* Uploads the objects that the benchmark uses. */
 bool bench_prepare(struct bench *b, struct err *e);
+
+/* --warmup: runs the benchmark's requests unrecorded. */
+bool bench_warm_up(struct bench *b, struct err *e);
 
 /* Agrees with the other ranks on the start, and on what each reads. */
 bool bench_agree_on_start(struct bench *b, struct err *e);

@@ -94,6 +94,10 @@ static void show_bar(struct bench *b, int64_t now_ns)
 
     if (b->doing == BENCH_CLEANING)
         fprintf(stderr, "\r\033[KCleaning: %s", units_count(n_done).s);
+    else if (b->doing == BENCH_WARMING)
+        fprintf(stderr, "\r\033[KWarming up, %.0fs of %s",
+                (double)(now_ns - b->screen.start_ns) / 1e9,
+                units_duration(b->o->load.warmup_ns).s);
     else
         fprintf(stderr, "\r\033[KPreparing [%-*.*s] %3.0f%% of %s (%s), %.0fs", BAR_WIDTH,
                 (int)(share * BAR_WIDTH), full, 100 * share, units_count((int64_t)n).s,

@@ -37,10 +37,21 @@ uint64_t work_n_prepare_own(const struct work *k)
     return n_own_objects(k) * n_versions(k);
 }
 
+/* This rank's part of a number, such that the parts of all add up to it; 0: there is no limit. */
+static uint64_t share_of(int64_t n, const struct engine *g)
+{
+    return n == 0 ? UINT64_MAX : (uint64_t)n / g->n_ranks + (g->rank < (uint64_t)n % g->n_ranks);
+}
+
 bool work_init(struct work *k, const struct workload *kind, const struct options *o,
                struct engine *g, struct err *e)
 {
-    *k = (struct work){.kind = kind, .o = o, .engine = g, .n_workers = (unsigned)o->load.n_workers};
+    *k = (struct work){.kind = kind,
+                       .o = o,
+                       .engine = g,
+                       .n_workers = (unsigned)o->load.n_workers,
+                       .max_requests = share_of(o->load.n_requests, g),
+                       .max_bytes = share_of(o->load.n_bytes, g)};
     pthread_mutex_init(&k->lock, NULL);
     k->start_ns = clock_real_ns();
     snprintf(k->root, sizeof k->root, "%ss3load-%s/", o->prefix, o->run_id);
@@ -327,12 +338,32 @@ void work_prepare_done(void *ctx, struct worker *w, const struct s3op *op,
     work_add(k, &work_own(k, w)->object, k->kind->versions ? r->version : "");
 }
 
+bool work_is_done(const struct work *k)
+{
+    return (k->max_requests < UINT64_MAX && atomic_load(&k->n_asked) >= k->max_requests) ||
+           (k->max_bytes < UINT64_MAX && atomic_load(&k->n_moved) >= k->max_bytes);
+}
+
 enum phase_next work_bench_next(void *ctx, struct worker *w, struct s3op *op)
 {
     struct work *k = ctx;
+    bool counts = k->max_requests < UINT64_MAX;
 
+    if (k->max_bytes < UINT64_MAX && atomic_load(&k->n_moved) >= k->max_bytes)
+        return PHASE_END;
+    if (counts && atomic_fetch_add(&k->n_asked, 1) >= k->max_requests)
+        return PHASE_END;
     op->bench = true;
-    return k->kind->next(k, w, op);
+    enum phase_next next = k->kind->next(k, w, op);
+    if (counts && next != PHASE_OP)
+        atomic_fetch_sub(&k->n_asked, 1);
+    return next;
+}
+
+static void saw_version(struct work *k, const struct worker_result *r)
+{
+    if (r->version[0] != '\0' && !atomic_load_explicit(&k->saw_version, memory_order_relaxed))
+        atomic_store(&k->saw_version, true);
 }
 
 void work_bench_done(void *ctx, struct worker *w, const struct s3op *op,
@@ -340,8 +371,9 @@ void work_bench_done(void *ctx, struct worker *w, const struct s3op *op,
 {
     struct work *k = ctx;
 
-    if (r->version[0] != '\0' && !atomic_load_explicit(&k->saw_version, memory_order_relaxed))
-        atomic_store(&k->saw_version, true);
+    saw_version(k, r);
+    if (k->max_bytes < UINT64_MAX && r->error[0] == '\0')
+        atomic_fetch_add(&k->n_moved, r->n_bytes);
     if (r->error[0] != '\0') {
         pthread_mutex_lock(&k->lock);
         err_set(&k->first_error, "%s", r->error);
@@ -350,4 +382,34 @@ void work_bench_done(void *ctx, struct worker *w, const struct s3op *op,
     w->card = -1;
     if (k->kind->done != NULL)
         k->kind->done(k, w, op, r);
+}
+
+/* ---- The warm-up ---- */
+
+enum phase_next work_warm_next(void *ctx, struct worker *w, struct s3op *op)
+{
+    struct work *k = ctx;
+
+    op->recorded = false;
+    return k->kind->next(k, w, op);
+}
+
+void work_warm_done(void *ctx, struct worker *w, const struct s3op *op,
+                    const struct worker_result *r)
+{
+    struct work *k = ctx;
+
+    saw_version(k, r);
+    atomic_fetch_add(&k->n_warm, 1);
+    w->card = -1;
+    if (k->kind->done != NULL)
+        k->kind->done(k, w, op, r);
+}
+
+void work_end_warm_up(struct work *k)
+{
+    for (unsigned i = 0; i < k->n_workers; i++)
+        k->own[i].waiting = false;
+    k->n_waiting = 0;
+    k->n_object_waits = 0;
 }

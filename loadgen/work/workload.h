@@ -79,6 +79,11 @@ struct work {
     atomic_bool uploaded;       /* one of them has succeeded */
     atomic_uint_fast64_t n_new; /* objects made by the benchmark */
     atomic_bool saw_version;    /* the bucket keeps versions, or did once */
+
+    /* What ends the benchmark: requests to begin, and bytes to move; UINT64_MAX: no limit. */
+    uint64_t max_requests, max_bytes;
+    atomic_uint_fast64_t n_asked, n_moved;
+    atomic_uint_fast64_t n_warm; /* requests of the warm-up */
 };
 
 /* kind, o and g are borrowed. work_fini in any case. */
@@ -97,6 +102,15 @@ uint64_t work_n_prepare_own(const struct work *k); /* of this one */
 enum phase_next work_bench_next(void *ctx, struct worker *w, struct s3op *op);
 void work_bench_done(void *ctx, struct worker *w, const struct s3op *op,
                      const struct worker_result *r);
+
+/* Whether so much was asked for and moved that no further request begins. */
+bool work_is_done(const struct work *k);
+
+/* The warm-up: the same requests, of which nothing is kept. work_end_warm_up follows. */
+enum phase_next work_warm_next(void *ctx, struct worker *w, struct s3op *op);
+void work_warm_done(void *ctx, struct worker *w, const struct s3op *op,
+                    const struct worker_result *r);
+void work_end_warm_up(struct work *k);
 
 /* For workloads. */
 static inline struct work_own *work_own(struct work *k, const struct worker *w)
