@@ -1,4 +1,5 @@
-# Throughput by host: a line for each of a few hosts, a heat map of many.
+# Throughput by host: a line for each of a few hosts, a heat map of many. More than 24 come sorted, the
+# slowest first: of these each has a wide row with its name, the others are a picture below.
 slash = 0
 do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
 dir = ARG0[1:slash]
@@ -8,7 +9,7 @@ call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
 stats data index "chart" using (n_hosts = int(column("n_hosts")), lines = int(column("lines")), \
     most = column("most"), has_bytes = int(column("has_bytes")), segment = column("bin_s"), \
     n_in_all = int(column("n_hosts_in_all")), n_shades = int(column("n_shades")), \
-    n_bins = column("n_bins"), shared = strcol("shared"), 0) nooutput
+    n_bins = int(column("n_bins")), shared = strcol("shared"), 0) nooutput
 y_unit = has_bytes ? byte_unit(most) : "objects/s"
 scale = has_bytes ? byte_scale(most) : 1.0
 most = most / scale
@@ -47,11 +48,21 @@ if (lines) {
     unset ytics
     @heat_colours
     @heat_unit
-    set yrange [n_hosts - 0.5:-0.5 - event_rows(n_hosts)]
+    axis_px = height - panel_top_px - foot_px
+    n_wide = n_hosts > 24 ? 20 : n_hosts
+    wide_px = n_wide == n_hosts ? axis_px : lesser(15.0 * n_wide, 0.75 * axis_px)
+    gap = n_wide == n_hosts ? 0 : 0.4
+    rows_in_all = n_wide * axis_px / wide_px
+    thin = n_wide == n_hosts ? 0 : (rows_in_all - n_wide - gap) / (n_hosts - n_wide)
+    row_at(h) = h < n_wide ? h : n_wide - 0.5 + gap + (h - n_wide + 0.5) * thin
+    set yrange [rows_in_all - 0.5:-0.5 - event_rows(rows_in_all)]
     # As many names as there is room for.
-    step = int(ceil(n_hosts / ((height - panel_top_px - foot_px) / 15.0)))
-    do for [h = 0:n_hosts - 1:step] {
+    do for [h = 0:n_wide - 1:int(ceil(14.5 * n_wide / wide_px))] {
         set label 100 + h short_name(name[h + 1], narrow ? 13 : 22) at graph 0, first h offset -1,0 right textcolor rgb c_faint
+    }
+    if (n_wide < n_hosts) {
+        set label 400 (n_in_all > n_hosts ? sprintf("%d of %d more", n_hosts - n_wide, n_in_all - n_wide) : \
+            sprintf("%d more", n_hosts - n_wide)) at graph 0, first row_at((n_wide + n_hosts) / 2) offset -1,0 right textcolor rgb c_faint
     }
     y_unit = has_shared(shared) ? short(shared, narrow ? 24 : 48) : "hosts"
     @y_label
@@ -59,7 +70,8 @@ if (lines) {
     segment = 0
     @time_below
     @time_above
-    plot data index "rates" using (column("t_s")):(column("host")):(heat_r(column("rate") / scale)): \
-        (heat_g(column("rate") / scale)):(heat_b(column("rate") / scale)):(column("rate") > 0 ? 255 : 0) \
-        with rgbalpha notitle, @heat_key
+    # Each picture has rows of one height.
+    plot for [i = 0:n_wide < n_hosts] data index "rates" \
+        every ::(i * n_wide * n_bins)::((i > 0 ? n_hosts : n_wide) * n_bins - 1) \
+        using (column("t_s")):(row_at(column("host"))):@heat_pixel with rgbalpha notitle, @heat_key
 }

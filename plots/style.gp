@@ -246,9 +246,12 @@ level(n) = n <= 0 ? 0 : linear ? n / most : most > 1 ? least_level(0) + \
     (1 - least_level(0)) * (n > 1 ? log(n) / log(most) : 0) : 1
 least_level(x) = most < 5 ? 0.5 : 0 # of few requests none is faint
 heat_colours = 'array heat[5] = [h_0, h_1, h_2, h_3, h_4]'
-heat_r(n) = mix(1, level(n))
-heat_g(n) = mix(2, level(n))
-heat_b(n) = mix(3, level(n))
+in_steps(x) = int(x * 16 + 0.5) / 16.0 # no eye tells more apart, and the picture is smaller
+heat_r(n) = mix(1, in_steps(level(n)))
+heat_g(n) = mix(2, in_steps(level(n)))
+heat_b(n) = mix(3, in_steps(level(n)))
+heat_pixel = '(heat_r(column("rate") / scale)):(heat_g(column("rate") / scale)): \
+        (heat_b(column("rate") / scale)):(column("rate") > 0 ? 255 : 0)'
 heat_rgb(n) = rgb(heat[1 + int(level(n) * 4 + 0.5)]) # one of the five, which themes know
 at_level(x) = linear ? x * most : exp(x * log(most > 1 ? most : 1))
 n_keys(x) = linear || most >= 5 ? (narrow ? 3 : 5) : most > 1 ? int(most) : 1

@@ -132,19 +132,22 @@ static int compare_parties(const void *a, const void *b)
     return strverscmp(((const struct plot_party *)a)->name, ((const struct plot_party *)b)->name);
 }
 
-static int compare_means(const void *a, const void *b)
+static int slowest_first(const void *a, const void *b)
 {
     const struct plot_party *x = a, *y = b;
+    if (x->has_finding != y->has_finding)
+        return x->has_finding ? -1 : 1;
     return x->mean != y->mean ? (x->mean > y->mean) - (x->mean < y->mean) : compare_parties(a, b);
 }
 
 /* Gives it a row, which is its id's from now on. */
 static bool add_party(struct plot_parties *x, size_t *row, const char *name, struct err *e)
 {
-    if (!mem_more(&x->v, x->n, e) || !mem_cleared(&x->v[x->n].sum, x->bins.n, e))
+    int64_t *sum;
+
+    if (!mem_more(&x->v, x->n, e) || !mem_cleared(&sum, x->bins.n, e))
         return false;
-    x->v[x->n].name = name;
-    x->v[x->n].mean = 0;
+    x->v[x->n] = (struct plot_party){.name = name, .sum = sum};
     *row = ++x->n;
     return true;
 }
@@ -212,16 +215,29 @@ static void sort_parties(struct plot_parties *x, int (*compare)(const void *, co
         qsort(x->v, x->n, sizeof *x->v, compare);
 }
 
-/* Keeps the first `most` of them, by the order of `compare`. */
-static void cut_parties(struct plot_parties *x, size_t most,
-                        int (*compare)(const void *a, const void *b))
+/* Keeps the first `most` of them. */
+static void cut_parties(struct plot_parties *x, size_t most)
 {
     x->n_in_all = x->n;
-    if (x->n <= most)
-        return;
-    sort_parties(x, compare);
     while (x->n > most)
         free(x->v[--x->n].sum);
+}
+
+/* Marks the hosts, which are sorted by name, that findings name. */
+static void mark_found(struct plot_parties *hosts, const struct plot_data *p)
+{
+    for (size_t i = 0; i < p->a->findings.n && hosts->n > 0; i++) {
+        const struct finding *x = &p->a->findings.v[i];
+        bool concerns = x->op == NULL || *p->op == '\0' || strcmp(x->op, p->op) == 0;
+        const struct plot_party named = {.name = x->party};
+        struct plot_party *found =
+            x->scope == SCOPE_HOST && concerns
+                ? bsearch(&named, hosts->v, hosts->n, sizeof *hosts->v, compare_parties)
+                : NULL;
+
+        if (found != NULL)
+            found->has_finding = true;
+    }
 }
 
 static void finish_parties(struct plot_data *p)
@@ -231,10 +247,13 @@ static void finish_parties(struct plot_data *p)
         for (size_t k = 0; k < p->hosts.bins.n; k++)
             x->mean += plot_data_rate(p, x, k) / (double)p->hosts.bins.n;
     }
-    cut_parties(&p->hosts, PLOT_DATA_MAX_HOSTS, compare_means);
-    cut_parties(&p->clients, PLOT_DATA_MAX_CLIENTS, compare_parties);
     sort_parties(&p->hosts, compare_parties);
+    mark_found(&p->hosts, p);
+    if (p->hosts.n > PLOT_DATA_MAX_BY_NAME)
+        sort_parties(&p->hosts, slowest_first);
+    cut_parties(&p->hosts, PLOT_DATA_MAX_HOSTS);
     sort_parties(&p->clients, compare_parties);
+    cut_parties(&p->clients, PLOT_DATA_MAX_CLIENTS);
 }
 
 /* Where the hosts' rates are cut: for lines at the segments, or several of them together. */

@@ -19,6 +19,7 @@
 #define PLOT_DATA_MAX_HEAT_BINS 160     /* of time, in a heat map */
 #define PLOT_DATA_MAX_LINES     8       /* hosts drawn as lines; more make a heat map */
 #define PLOT_DATA_MAX_HOSTS     400 /* rows of a heat map: the slowest ones, if there are more */
+#define PLOT_DATA_MAX_BY_NAME   24  /* hosts in the order of names; more begin with the slowest */
 #define PLOT_DATA_MAX_CLIENTS   60  /* likewise, the first ones by name */
 #define PLOT_DATA_N_LOG         256 /* logarithmic buckets */
 
@@ -41,6 +42,7 @@ struct plot_party {
     const char *name; /* owned by the dataset */
     int64_t *sum;     /* by bin: what a host moved; ns that a client's requests took */
     double mean;      /* of a host, over the bins: plot_data_rate */
+    bool has_finding; /* a finding names this host */
 };
 
 struct plot_parties {
@@ -86,9 +88,10 @@ struct plot_data {
 
     struct plot_heat heat;
     struct plot_sizes sizes;
-    double host_unit;          /* hosts' sums are whole numbers of it: 1 byte, or 1e-6 objects */
-    struct plot_parties hosts; /* by name, as the clients */
-    struct plot_parties clients;
+    double host_unit; /* hosts' sums are whole numbers of it: 1 byte, or 1e-6 objects */
+    /* By name; many with the slowest first: those that findings name, then by their mean. */
+    struct plot_parties hosts;
+    struct plot_parties clients; /* by name */
 
     /* Successful requests inside the active range; response: from when they were due, if known. */
     struct plot_sample durations, ttfb, response;

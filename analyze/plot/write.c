@@ -291,6 +291,12 @@ static struct plot_names put_party_names(FILE *f, const struct plot_parties *x)
     return names;
 }
 
+/* Many hosts need room for the names of the slowest ones. */
+static int hosts_height(const struct plot_data *p)
+{
+    return p->hosts.n > PLOT_DATA_MAX_BY_NAME ? 560 : 0;
+}
+
 /* Whether a bin lies within the run, or all of them do not. */
 static bool is_whole_bin(const struct plot_data *p, size_t k)
 {
@@ -567,8 +573,10 @@ const struct plot_kind plot_kinds[] = {
      "the levels between change points, crosses failed requests.",
      .write = write_throughput},
     {"hosts", "throughput by host",
-     "The rate of each host over time. A host that lags behind, or stops, stands out.",
-     .is_detail = true, .has_data = has_host, .is_worth = has_hosts, .write = write_hosts},
+     "The rate of each host over time. A host that lags behind, or stops, stands out. Many hosts "
+     "are sorted: on top those that a finding names, then those with the least throughput.",
+     .is_detail = true, .has_data = has_host, .is_worth = has_hosts, .write = write_hosts,
+     .height = hosts_height},
     {"latency", "latency over time",
      "Quantiles of the durations of the successful requests that end in each step of time, on a "
      "logarithmic scale.",

@@ -348,10 +348,25 @@ class Plot(CliTest):
     def test_many_hosts(self):
         rows = capgen.simulate(6, capgen.Shape(n=6000, threads=40, hosts=1200))
         self.plot(self.written(capgen.text(rows)), "--out", self.tmp, "--chart", "hosts")
-        chart = blocks(self.tmp / "hosts-GET.tsv")["chart"][0]
+        data = blocks(self.tmp / "hosts-GET.tsv")
+        chart = data["chart"][0]
         self.assertEqual(chart["n_hosts"], "400")
         self.assertGreater(int(chart["n_hosts_in_all"]), 1000)
+        means = [number(r["mean"]) for r in data["names"]]
+        self.assertEqual(means, sorted(means))  # the slowest first
+        texts = svg_texts(self.tmp / "hosts-GET.svg")
+        self.assertEqual([t for t in texts if re.fullmatch(r"h\d+", t)], [r["name"] for r in data["names"][:20]])
+        self.assertIn(f"380 of {int(chart['n_hosts_in_all']) - 20} more", texts)
         self.assertLess((self.tmp / "hosts-GET.svg").stat().st_size, MIB)
+
+    def test_a_host_that_a_finding_names_comes_first(self):
+        rows = [capgen.row(i * 10**6, i * 10**6 + (100 if i % 30 == 17 else 10) * 10**6, thread=i % 60,
+                           host=f"http://h{i % 30}:9000") for i in range(6000)]
+        path = self.written(capgen.text(rows))
+        self.plot(path, "--out", self.tmp, "--chart", "hosts")
+        found = self.s3analyze("analyze", "--json", path).json()["findings"]
+        self.assertIn("http://h17:9000", [x["scope"].get("host") for x in found if x["scope"]])
+        self.assertEqual(blocks(self.tmp / "hosts-GET.tsv")["names"][0]["name"], "h17")
 
     # --- Hostile captures ---
 
