@@ -156,16 +156,29 @@ static void slowest_sheet(struct sheet *s, const struct analysis *a, int main)
     struct slow_request v[ANALYSIS_SLOWEST];
     size_t n = analysis_slowest(a, main, v);
 
-    sheet_table(s, "rrllwrrw", "The slowest requests, in the active range or not");
+    sheet_table(s, "rrllwrrw",
+                a->dataset->n_tables > 0 ? "The slowest requests, in the active range or not"
+                                         : "The slowest request of each host");
     SHEET_HEADINGS(s, "Duration", "Start, UTC", "Operation", "Host", "Key", "Size", "Thread",
                    "Outcome");
     for (size_t i = 0; i < n; i++) {
+        if (!v[i].is_single) {
+            SHEET_ROW(s, TEXT_PLAIN, units_duration(v[i].dur_ns).s, "-", v[i].op,
+                      v[i].host != NULL ? intern_shown(v[i].host) : "-", "-", "-", "-", "done");
+            continue;
+        }
         SHEET_ROW(s, TEXT_PLAIN, units_duration(v[i].dur_ns).s, figures_clock(v[i].start_ns).s,
                   v[i].op, intern_shown(v[i].host), v[i].key != NULL ? v[i].key : "-",
                   units_size((double)v[i].bytes).s);
         sheet_cell(s, "%" PRIu32, v[i].thread);
         SHEET_CELLS(s, *v[i].error != '\0' ? v[i].error : "done");
     }
+    if (a->dataset->n_tables == 0)
+        sheet_line(s, TEXT_FAINT,
+                   n > 0
+                       ? "-: this file keeps sums, not single requests. Failed requests are not "
+                         "among these."
+                       : "This file keeps no single requests, and not how long the slowest took.");
 }
 
 /* ---- The inputs ---- */
