@@ -2,6 +2,7 @@
 
 #include "analyze/report/figures.h"
 #include "analyze/write/html.h"
+#include "libcommon/int64.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 #include "libcommon/utf8.h"
@@ -16,6 +17,7 @@
 #define CAPITAL_PX   8.4
 #define LEAST_KEY_PX 56
 #define SECOND_NS    INT64_C(1000000000)
+#define MS_NS        1e6
 
 double chart_x(const struct chart *c, int64_t ns)
 {
@@ -223,13 +225,22 @@ static void put_bar_keys(const struct chart *c, const struct chart_panel *p, dou
 
 /* ---- Series ---- */
 
+/* What a script needs to draw it from the page's data. */
+static void put_column(const struct chart *c, const struct chart_series *s)
+{
+    if (s->column != NULL)
+        fprintf(c->f, " data-series=\"%d\" data-column=\"%s\"", s->series, s->column);
+}
+
 /* Steps, one a bin, broken where there is no value. */
 static void put_steps(const struct chart *c, const struct chart_panel *p,
                       const struct chart_series *s)
 {
     bool pen_down = false;
 
-    fprintf(c->f, "<path class=\"%s\" d=\"", s->css);
+    fprintf(c->f, "<path class=\"%s\"", s->css);
+    put_column(c, s);
+    fputs(" d=\"", c->f);
     for (size_t i = 0; i < s->t->n; i++) {
         const struct series_row *r = &s->t->rows[i];
         double value = value_of(s, i) / p->scale;
@@ -252,7 +263,9 @@ static void put_bars(const struct chart *c, const struct chart_panel *p, size_t 
 {
     const struct plot_timeline *t = p->v[k].t;
 
-    fprintf(c->f, "<path class=\"%s\" d=\"", p->v[k].css);
+    fprintf(c->f, "<path class=\"%s\"", p->v[k].css);
+    put_column(c, &p->v[k]);
+    fputs(" d=\"", c->f);
     for (size_t i = 0; i < t->n; i++) {
         double n = value_of(&p->v[k], i), foot = foot_of(p, k, i);
         double left = chart_x(c, t->rows[i].start_ns);
@@ -290,23 +303,36 @@ static double put_title(const struct chart *c, const struct chart_panel *p)
     return n_key_rows(c, p) > 0 ? c->left : c->left + (double)strlen(text) * 7.3 + 14;
 }
 
+/* Begins a group that has all of a panel: what a script needs to draw its axis. */
+static void begin_panel(const struct chart *c, const struct chart_panel *p)
+{
+    double unit = p->values == CHART_TIMES ? p->scale / MS_NS : p->scale;
+
+    fprintf(c->f, "<g class=\"panel\" data-axis=\"%.1f %.1f %.6g %.6g %d %g %d\">", p->top,
+            p->height, p->least, p->most, p->is_log, unit, p->values == CHART_COUNTS);
+}
+
 void chart_put(struct chart *c, struct chart_panel *p)
 {
     bool has_bars = p->n > 0 && p->v[0].message != NULL;
 
     p->top = c->y + CHART_TITLE_PX + KEY_PX * (double)n_key_rows(c, p);
     c->y = p->top + p->height + CHART_GAP_PX;
+    begin_panel(c, p);
     double x = put_title(c, p);
     if (has_bars)
         put_bar_keys(c, p, x);
-    put_ticks(c, p);
-    for (size_t k = 0; !has_bars && k < p->n; k++) {
+    for (size_t k = 0; !has_bars && k < p->n; k++)
         if (p->v[k].name != NULL)
             x = put_line_key(c, p, k, x);
+    fputs("<g class=\"ticks\">", c->f);
+    put_ticks(c, p);
+    fputs("</g><g class=\"time\">", c->f);
+    for (size_t k = 0; !has_bars && k < p->n; k++)
         put_steps(c, p, &p->v[k]);
-    }
     for (size_t k = has_bars ? p->n : 0; k-- > 0;)
         put_bars(c, p, k);
+    fputs("</g></g>", c->f);
 }
 
 void chart_shade(const struct chart *c, int64_t from_ns, int64_t to_ns, double top, double bottom,
@@ -369,15 +395,29 @@ static void put_clock(const struct chart *c, double bottom)
     }
 }
 
-void chart_put_axis(struct chart *c, int64_t bin_ns)
+void chart_put_axis(struct chart *c, const struct chart_panel *v, size_t n)
 {
     double bottom = c->y;
+    int64_t least_ns = INT64_MAX, most_ns = 0;
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < v[i].n; k++) {
+            least_ns = int64_min(least_ns, v[i].v[k].t->rows[0].duration_ns);
+            most_ns = int64_max(most_ns, v[i].v[k].t->rows[0].duration_ns);
+        }
 
     fprintf(c->f, "<path class=\"axis\" d=\"M%.1f %.1fH%.1f\"/>", c->left, bottom, c->right);
+    fputs("<g class=\"clock\">", c->f);
     put_clock(c, bottom);
-    fprintf(c->f,
-            "<text class=\"mid\" x=\"%.1f\" y=\"%.1f\">time of day, UTC%s%.12s; bins of %s</text>",
-            (c->left + c->right) / 2, bottom + 31, c->narrow ? "" : "; the axis begins at ",
-            c->narrow ? "" : figures_clock(c->start_ns).s, units_duration(bin_ns).s);
+    fputs("</g>", c->f);
+    fprintf(c->f, "<text class=\"mid bins\" x=\"%.1f\" y=\"%.1f\">time of day, UTC",
+            (c->left + c->right) / 2, bottom + 31);
+    if (!c->narrow)
+        fprintf(c->f, "; the axis begins at %.12s", figures_clock(c->start_ns).s);
+    if (most_ns > 0)
+        fprintf(c->f, "; bins of %s", units_duration(least_ns).s);
+    if (most_ns > least_ns)
+        fprintf(c->f, " to %s", units_duration(most_ns).s);
+    fputs("</text>", c->f);
     c->y += CHART_AXIS_PX;
 }

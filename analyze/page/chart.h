@@ -31,6 +31,8 @@ struct chart_series {
     const struct plot_timeline_message *message; /* of bars; NULL: steps */
     const char *css;                             /* its class in page.css */
     const char *name;                            /* in the key; NULL: not there */
+    const char *column; /* of the page's data, which has it for a script; NULL: it has not */
+    int series;         /* of the page's data */
 };
 
 enum chart_values { CHART_NUMBERS, CHART_COUNTS, CHART_BYTES_PER_S, CHART_TIMES };
@@ -64,8 +66,9 @@ double chart_height(const struct chart *c, const struct chart_panel *v, size_t n
 /* Draws a panel at c->y, which moves down. */
 void chart_put(struct chart *c, struct chart_panel *p);
 
-/* The axis of time at c->y, which moves down; `bin_ns` is named there. */
-void chart_put_axis(struct chart *c, int64_t bin_ns);
+/* The axis of time at c->y, which moves down. It names the shortest and the longest bins of the n
+ * panels. */
+void chart_put_axis(struct chart *c, const struct chart_panel *v, size_t n);
 
 /* A span of time from `top` to `bottom`, of class `css`. */
 void chart_shade(const struct chart *c, int64_t from_ns, int64_t to_ns, double top, double bottom,

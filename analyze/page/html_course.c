@@ -1,5 +1,6 @@
 #include "analyze/page/html_internal.h"
 
+#include "analyze/page/chart.h"
 #include "analyze/plot/aggregate.h"
 #include "analyze/write/html.h"
 #include "libcommon/mem.h"
@@ -8,6 +9,7 @@
 
 #define MAIN_BINS 160
 #define OP_BINS   120
+#define FINE_BINS 2000
 
 /* A page is to be written in 3 s and stay below 2 MB: of more than MOST_OPERATIONS, SHOWN_OF_MORE
  * are shown. */
@@ -50,6 +52,50 @@ static bool choose_shown(struct html_course *c, const struct analysis *a, struct
     return true;
 }
 
+size_t html_course_choose(const struct html_course *c, size_t chosen[HTML_COURSE_CHOSEN])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->n_ops; i++) {
+        size_t n_larger = 0;
+        for (size_t k = 0; k < c->n_ops; k++)
+            n_larger += c->ops[k].n_requests > c->ops[i].n_requests ||
+                        (c->ops[k].n_requests == c->ops[i].n_requests && k < i);
+        if (n_larger < HTML_COURSE_CHOSEN && chart_most(&c->ops[i], PLOT_P99) > 0)
+            chosen[n++] = i;
+    }
+    return n;
+}
+
+/* The course of an operation (-1: of all together) in shorter bins than *coarse, if there are any.
+ */
+static bool init_fine(struct plot_timeline *t, const struct plot_timeline *coarse,
+                      const struct analysis *a, int index, struct err *e)
+{
+    bool ok = init_timeline(t, a, index, FINE_BINS, e);
+
+    if (ok && t->n > coarse->n)
+        return true;
+    plot_timeline_fini(t);
+    *t = (struct plot_timeline){.n = 0};
+    return ok;
+}
+
+static bool fill_fine(struct html_course *c, const struct analysis *a, struct err *e)
+{
+    size_t chosen[HTML_COURSE_CHOSEN];
+    size_t n = c->main < 0 ? html_course_choose(c, chosen) : 0;
+
+    if (!mem_cleared(&c->fine, c->n_ops + 1, e) || !init_fine(&c->fine[0], &c->all, a, c->main, e))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = chosen[i];
+        if (!init_fine(&c->fine[1 + k], &c->ops[k], a, (int)k, e))
+            return false;
+    }
+    return true;
+}
+
 bool html_course_init(struct html_course *c, const struct analysis *a, struct err *e)
 {
     *c = (struct html_course){.main = -1, .all = {.op = "all operations together"}};
@@ -71,13 +117,16 @@ bool html_course_init(struct html_course *c, const struct analysis *a, struct er
                                  op->n_client_results > 0, op->n_error_groups > 0, false};
         ok = init_timeline(&c->ops[k], a, (int)k, OP_BINS, e);
     }
-    return ok;
+    return ok && fill_fine(c, a, e);
 }
 
 void html_course_fini(struct html_course *c)
 {
     for (size_t k = 0; k < c->n_ops; k++)
         plot_timeline_fini(&c->ops[k]);
+    for (size_t k = 0; c->fine != NULL && k < c->n_ops + 1; k++)
+        plot_timeline_fini(&c->fine[k]);
+    free(c->fine);
     plot_timeline_fini(&c->all);
     free(c->ops);
     free(c->tables);

@@ -17,19 +17,23 @@ static void put_number(FILE *f, size_t i, double value)
         fprintf(f, "%s%.5g", i > 0 ? "," : "", value);
 }
 
+static const struct {
+    const char *name;
+    double unit;
+} columns[] = {[PLOT_THROUGHPUT] = {"throughput", 1},
+               [PLOT_P50] = {"p50_ms", MS_NS},
+               [PLOT_P99] = {"p99_ms", MS_NS},
+               [PLOT_FAILED] = {"failed", 1},
+               [PLOT_IN_FLIGHT] = {"in_flight", 1}};
+
+const char *html_data_column(enum plot_course what)
+{
+    return columns[what].name;
+}
+
 /* Times are ms since 1970, which a script's numbers hold to the microsecond. */
 static bool put_series(FILE *f, const struct plot_timeline *t)
 {
-    static const struct {
-        const char *name;
-        enum plot_course what;
-        double unit;
-    } columns[] = {{"throughput", PLOT_THROUGHPUT, 1},
-                   {"p50_ms", PLOT_P50, MS_NS},
-                   {"p99_ms", PLOT_P99, MS_NS},
-                   {"failed", PLOT_FAILED, 1},
-                   {"in_flight", PLOT_IN_FLIGHT, 1}};
-
     fputs("{\"op\":", f);
     bool ok = json_out_quoted(f, t->op);
     fprintf(f, ",\"unit\":\"%s\",\"start_ms\":%.3f,\"end_ms\":%.3f,\"bin_ms\":%.6g",
@@ -38,7 +42,7 @@ static bool put_series(FILE *f, const struct plot_timeline *t)
     for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
         fprintf(f, ",\"%s\":[", columns[k].name);
         for (size_t i = 0; i < t->n; i++)
-            put_number(f, i, plot_timeline_value(t, columns[k].what, i) / columns[k].unit);
+            put_number(f, i, plot_timeline_value(t, (enum plot_course)k, i) / columns[k].unit);
         fputc(']', f);
     }
     fputc('}', f);
@@ -47,13 +51,23 @@ static bool put_series(FILE *f, const struct plot_timeline *t)
 
 static bool put_course(FILE *f, const struct html_course *c)
 {
-    fputs(",\"course\":{\"series\":[", f);
-    bool ok = put_series(f, &c->all);
-    for (size_t k = 0; ok && k < c->n_ops; k++) {
-        if (!c->shown[k])
-            continue;
-        fputc(',', f);
-        ok = put_series(f, &c->ops[k]);
+    bool ok = true;
+
+    for (int fine = 0; fine <= 1; fine++) {
+        fputs(fine ? "],\"fine\":[" : ",\"course\":{\"series\":[", f);
+        for (size_t k = 0; ok && k < c->n_ops + 1; k++) {
+            const struct plot_timeline *t = fine     ? (c->fine != NULL ? &c->fine[k] : NULL)
+                                            : k == 0 ? &c->all
+                                                     : &c->ops[k - 1];
+
+            if (k > 0 && !c->shown[k - 1])
+                continue;
+            fputs(k > 0 ? "," : "", f);
+            if (fine && (t == NULL || t->n == 0))
+                fputs("null", f);
+            else
+                ok = put_series(f, t);
+        }
     }
     fputs("]}}", f);
     return ok;

@@ -16,8 +16,10 @@ struct html_course {
     struct plot_timeline all;
     struct plot_timeline *ops; /* as many as the analysis has operations; of those that are shown */
     struct html_tables *tables;
-    bool
-        *shown; /* which operations have a section, charts and data; others only a row in a table */
+    /* For a closer look: [0] of what the page is about, [1 + k] of operation k if its latency is on
+     * the first screen; n is 0 where there is nothing finer. */
+    struct plot_timeline *fine;
+    bool *shown; /* operations with a section, charts and data; others have a row in a table */
     size_t n_ops, n_shown;
 };
 
@@ -30,6 +32,12 @@ struct html_tables {
 /* False: *e says why. html_course_fini may be called in any case. */
 bool html_course_init(struct html_course *c, const struct analysis *a, struct err *e);
 void html_course_fini(struct html_course *c);
+/* The operations with the most requests, whose latency is drawn each for itself, in their order.
+ * Returns how many. */
+#define HTML_COURSE_CHOSEN 4
+size_t html_course_choose(const struct html_course *c, size_t chosen[HTML_COURSE_CHOSEN]);
+/* What a column of the page's data is called. */
+const char *html_data_column(enum plot_course what);
 /* The number of operation k among the series of the page's data. */
 int html_course_series(const struct html_course *c, size_t k);
 /* Whether operation k only prepared what the page is about. */
@@ -71,8 +79,9 @@ bool html_timeline_marks(const struct plot_timeline *t, const struct findings *f
 
 /* Writes an element "data" with the JSON that `write` writes of *ctx, and before it a link that
  * saves it as NAME.json, which the script makes work. With a course it is an object of that, as
- * "analysis", and of the course: the series of the first screen, then of each operation that is
- * shown, in which figures that are not known are null. False: *e says why. */
+ * "analysis", and of the course: as "series" that of the first screen, then those of each operation
+ * that is shown; as "fine" the same in shorter bins, null where there are none. Figures that are
+ * not known are null. False: *e says why. */
 bool html_data(FILE *f, const char *name, bool (*write)(const void *ctx, FILE *f, struct err *e),
                const void *ctx, const struct html_course *course, struct err *e);
 

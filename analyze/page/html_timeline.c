@@ -10,7 +10,7 @@
 #define LATENCY_PX    60
 #define SMALL_PX      32
 #define MAX_PANELS    5
-#define MAX_OPS       CHART_MAX_SERIES /* whose latency is drawn each for itself */
+#define MAX_OPS       HTML_COURSE_CHOSEN
 
 /* One drawing of a timeline. */
 struct drawing {
@@ -21,20 +21,16 @@ struct drawing {
 
 /* ---- What is drawn ---- */
 
-/* The operations with the most requests, in their order; how many. */
-static size_t choose_ops(const struct html_course *c, const struct plot_timeline *chosen[MAX_OPS])
+/* A line or bars of the page's series number `series`. */
+static struct chart_series series_of(const struct plot_timeline *t, int series,
+                                     enum plot_course what, const char *css, const char *name)
 {
-    size_t n = 0;
-
-    for (size_t i = 0; i < c->n_ops; i++) {
-        size_t n_larger = 0;
-        for (size_t k = 0; k < c->n_ops; k++)
-            n_larger += c->ops[k].n_requests > c->ops[i].n_requests ||
-                        (c->ops[k].n_requests == c->ops[i].n_requests && k < i);
-        if (n_larger < MAX_OPS && chart_most(&c->ops[i], PLOT_P99) > 0)
-            chosen[n++] = &c->ops[i];
-    }
-    return n;
+    return (struct chart_series){.t = t,
+                                 .what = what,
+                                 .css = css,
+                                 .name = name,
+                                 .column = html_data_column(what),
+                                 .series = series};
 }
 
 /* A course of each of the chosen operations. */
@@ -43,12 +39,12 @@ static struct chart_panel latency_of_ops(const struct html_course *c, const char
 {
     static const char *const css[MAX_OPS] = {"s1", "s2 dashed", "s3", "s1 dashed"};
     struct chart_panel p = {.title = title, .values = CHART_TIMES, .height = LATENCY_PX};
-    const struct plot_timeline *t[MAX_OPS];
+    size_t k[MAX_OPS];
 
-    p.n = choose_ops(c, t);
+    p.n = html_course_choose(c, k);
     for (size_t i = 0; i < p.n; i++)
-        p.v[i] = (struct chart_series){
-            .t = t[i], .what = what, .css = css[i], .name = what == PLOT_P50 ? t[i]->op : NULL};
+        p.v[i] = series_of(&c->ops[k[i]], html_course_series(c, k[i]), what, css[i],
+                           what == PLOT_P50 ? c->ops[k[i]].op : NULL);
     return p;
 }
 
@@ -64,12 +60,13 @@ static struct chart_panel failed_requests(const struct plot_timeline *t)
 
     for (size_t k = 0; k < p.n; k++) {
         const struct plot_timeline_message *m = &t->messages[k];
-        p.v[k] = (struct chart_series){.t = t,
-                                       .message = m,
-                                       .css = css[k],
-                                       .name = m->text != NULL ? m->text
-                                               : p.n > 1       ? "other messages"
-                                                               : "failed requests"};
+        p.v[k] = series_of(t, 0, PLOT_FAILED, css[k],
+                           m->text != NULL ? m->text
+                           : p.n > 1       ? "other messages"
+                                           : "failed requests");
+        p.v[k].message = m;
+        /* The data tells failed requests, not of which message. */
+        p.v[k].column = p.n > 1 ? NULL : p.v[k].column;
     }
     return p;
 }
@@ -85,17 +82,16 @@ static size_t choose_panels(const struct html_course *c, struct chart_panel v[MA
                                 .unit = "objects/s",
                                 .values = t->has_bytes ? CHART_BYTES_PER_S : CHART_NUMBERS,
                                 .height = THROUGHPUT_PX,
-                                .v = {{.t = t, .what = PLOT_THROUGHPUT, .css = "s1"}},
+                                .v = {series_of(t, 0, PLOT_THROUGHPUT, "s1", NULL)},
                                 .n = 1};
     n += chart_fit(&v[n]);
     if (chart_most(t, PLOT_P99) > 0) {
-        v[n] = (struct chart_panel){
-            .title = "Latency",
-            .values = CHART_TIMES,
-            .height = LATENCY_PX,
-            .v = {{.t = t, .what = PLOT_P99, .css = "s3 dashed", .name = "p99"},
-                  {.t = t, .what = PLOT_P50, .css = "s1", .name = "median"}},
-            .n = 2};
+        v[n] = (struct chart_panel){.title = "Latency",
+                                    .values = CHART_TIMES,
+                                    .height = LATENCY_PX,
+                                    .v = {series_of(t, 0, PLOT_P99, "s3 dashed", "p99"),
+                                          series_of(t, 0, PLOT_P50, "s1", "median")},
+                                    .n = 2};
         n += chart_fit(&v[n]);
     } else {
         v[n] = latency_of_ops(c, "Median latency", PLOT_P50);
@@ -108,7 +104,7 @@ static size_t choose_panels(const struct html_course *c, struct chart_panel v[MA
     v[n] = (struct chart_panel){.title = "Requests in flight",
                                 .unit = "",
                                 .height = SMALL_PX,
-                                .v = {{.t = t, .what = PLOT_IN_FLIGHT, .css = "s3"}},
+                                .v = {series_of(t, 0, PLOT_IN_FLIGHT, "s3", NULL)},
                                 .n = 1};
     n += chart_fit(&v[n]) && !plot_timeline_is_steady(t);
     return n;
@@ -195,24 +191,31 @@ static void put_number(const struct drawing *d, const struct finding *x, size_t 
             is_problem ? "dot problem" : "dot", at, y, at, y + 4, number);
 }
 
-/* Numbers above the panels, one for each finding that has a time, and lines down from them, which
- * pass below the numbers of others. */
-static void put_marks(const struct drawing *d, const int row[MAX_MARKS], double top, double bottom)
+static double number_y(double top, int row)
+{
+    return top - 10 - row * MARK_ROW_PX;
+}
+
+/* Lines down from the numbers, which pass below the numbers of others. */
+static void put_lines(const struct drawing *d, const int row[MAX_MARKS], double top, double bottom)
 {
     const struct findings *found = d->of->findings;
+    int n = 0;
 
-    for (int numbers = 0; numbers <= 1; numbers++) {
-        int n = 0;
-        for (size_t i = 0; i < found->n; i++) {
-            if (!html_timeline_marks(&d->of->course->all, found, i))
-                continue;
-            double y = top - 10 - row[n++] * MARK_ROW_PX;
-            if (numbers)
-                put_number(d, &found->v[i], i + 1, y);
-            else
-                put_line(d, &found->v[i], y, top, bottom);
-        }
-    }
+    for (size_t i = 0; i < found->n; i++)
+        if (html_timeline_marks(&d->of->course->all, found, i))
+            put_line(d, &found->v[i], number_y(top, row[n++]), top, bottom);
+}
+
+/* Numbers above the panels, one for each finding that has a time. */
+static void put_numbers(const struct drawing *d, const int row[MAX_MARKS], double top)
+{
+    const struct findings *found = d->of->findings;
+    int n = 0;
+
+    for (size_t i = 0; i < found->n; i++)
+        if (html_timeline_marks(&d->of->course->all, found, i))
+            put_number(d, &found->v[i], i + 1, number_y(top, row[n++]));
 }
 
 /* ---- The figure ---- */
@@ -232,13 +235,16 @@ static void draw(struct drawing *d)
             "%.0f\" data-left=\"%.1f\" data-right=\"%.1f\" data-top=\"%.1f\" "
             "data-bottom=\"%.1f\">",
             d->css, c->width, height, c->left, c->right, top, bottom);
+    fputs("<g class=\"time\">", c->f);
     put_range(d, top + CHART_TITLE_PX, bottom);
-    put_marks(d, row, top, bottom);
+    put_lines(d, row, top, bottom);
+    fputs("</g>", c->f);
+    put_numbers(d, row, top);
     c->y = top;
     for (size_t i = 0; i < n; i++)
         chart_put(c, &panels[i]);
     c->y = bottom;
-    chart_put_axis(c, d->of->course->all.rows[0].duration_ns);
+    chart_put_axis(c, panels, n);
     fputs("</svg>", c->f);
 }
 
@@ -247,7 +253,7 @@ static void put_caption(FILE *f, const struct html_first *of)
 {
     const struct plot_timeline *t = &of->course->all;
     double most = chart_most(t, PLOT_IN_FLIGHT);
-    const struct plot_timeline *chosen[MAX_OPS];
+    size_t chosen[MAX_OPS];
 
     fputs("<figcaption>", f);
     html_textf(f, "What happened when: %s", t->op);
@@ -259,7 +265,7 @@ static void put_caption(FILE *f, const struct html_first *of)
     if (t->n_errors == 0)
         html_textf(f, "No request failed. ");
     if (chart_most(t, PLOT_P99) <= 0 && of->course->n_ops > MAX_OPS &&
-        choose_ops(of->course, chosen) == MAX_OPS)
+        html_course_choose(of->course, chosen) == MAX_OPS)
         html_textf(f, "Latency: of the %d operations with the most requests. ", MAX_OPS);
     html_textf(f, "%s", of->note);
     if (t->range.present && (t->range.start_ns > t->start_ns || t->range.end_ns < t->end_ns))

@@ -8,11 +8,17 @@ const make = (tag, text, where) => {
   if (where) where.append(x);
   return x;
 };
+const draw = (tag, attributes, where) => {
+  const x = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) x.setAttribute(name, value);
+  where.append(x);
+  return x;
+};
 
 // What the page was made from, to save.
 const holder = document.getElementById('data');
 const data = holder ? JSON.parse(holder.textContent) : {};
-const course = data.course || {series: []};
+const course = data.course || {series: [], fine: []};
 for (const link of all('a[download]')) {
   link.href = URL.createObjectURL(new Blob([holder.textContent], {type: 'application/json'}));
   link.hidden = false;
@@ -105,11 +111,7 @@ reading.className = 'reading';
 reading.hidden = true;
 // Calls `say` with how far from left to right the pointer is, and shows the words that it returns; `leave` when it is gone.
 const follow = (svg, [left, top, bottom, right], say, leave) => {
-  const line = document.createElementNS(SVG, 'line');
-  line.setAttribute('class', 'cursor');
-  line.setAttribute('y1', top);
-  line.setAttribute('y2', bottom);
-  svg.append(line);
+  const line = draw('line', {class: 'cursor', y1: top, y2: bottom}, svg);
   const hide = () => { reading.hidden = true; leave(); };
   svg.addEventListener('pointermove', e => {
     const box = svg.getBoundingClientRect(), width = svg.viewBox.baseVal.width;
@@ -130,32 +132,174 @@ const follow = (svg, [left, top, bottom, right], say, leave) => {
 };
 const charts = [];
 const show = ms => {
-  for (const c of charts) c.move(ms === null ? -1 : (ms - c.s.start_ms) / (c.s.end_ms - c.s.start_ms));
+  for (const c of charts) c.move(ms === null ? -1 : (ms - c.shown.from) / (c.shown.to - c.shown.from));
 };
 const at = (s, ms) => Math.max(0, Math.min(s.throughput.length - 1, Math.floor((ms - s.start_ms) / s.bin_ms)));
 const latency = (s, k) => 'median ' + time(s.p50_ms[k]) + ', p99 ' + time(s.p99_ms[k]);
-const say = (s, ms) => {
-  const k = at(s, ms), words = [new Date(s.start_ms + k * s.bin_ms).toISOString().slice(11, 23) + ' ' + s.op,
+const clock = ms => new Date(ms).toISOString().slice(11, 23);
+// What is known of the k-th series: the shorter bins where a part of the time is shown.
+const known = (k, shown) => (shown.part && course.fine[k]) || course.series[k];
+const say = (n, ms, shown) => {
+  const s = known(n, shown), k = at(s, ms), words = [clock(s.start_ms + k * s.bin_ms) + ' ' + s.op,
     rate(s.throughput[k], s.unit === 'bytes/s')];
   // Durations of different operations are no one distribution.
   if (s.p50_ms.some(v => v !== null)) words.push(latency(s, k));
-  else for (const o of course.series.slice(1))
-    if (s === course.series[0] && o.p50_ms.length) words.push(o.op + ' ' + latency(o, at(o, ms)));
+  else for (let i = 1; n === 0 && i < course.series.length; i++) {
+    const o = known(i, shown);
+    if (o.p50_ms.length) words.push(o.op + ' ' + latency(o, at(o, ms)));
+  }
   if (s.failed[k]) words.push(s.failed[k] + ' failed');
   if (s.in_flight[k] !== null) words.push(s.in_flight[k].toPrecision(3) * 1 + ' in flight');
   return words;
 };
 for (const svg of all('figure svg')) {
-  const s = course.series[svg.closest('figure').dataset.series];
+  const n = +svg.closest('figure').dataset.series, s = course.series[n];
   if (!s || !(svg.dataset.left || all('text', svg).some(t => /^\s*(seconds|minutes|hours|days)\b/.test(t.textContent))))
     continue;
-  const inside = area(svg);
+  const inside = area(svg), shown = {from: s.start_ms, to: s.end_ms, part: false};
   if (!inside) continue;
-  charts.push({s, move: follow(svg, inside, part => {
-    const ms = s.start_ms + part * (s.end_ms - s.start_ms);
+  charts.push({svg, inside, shown, move: follow(svg, inside, part => {
+    const ms = shown.from + part * (shown.to - shown.from);
     show(ms);
-    return say(s, ms);
+    return say(n, ms, shown);
   }, () => show(null))});
+}
+
+// Dragging over the timeline shows a part of it, with the shorter bins that the page has.
+const digit = (least, digits) => {
+  const power = 10 ** Math.floor(Math.log10(least) + 1e-9);
+  return power * (digits.find(d => d * power >= least * .9999) || 10);
+};
+const clockStep = ms => ms < 500 ? digit(ms, [1, 2, 5])
+  : 1e3 * ([1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200].find(s => s * 1e3 >= ms) || 86400);
+// Draws a panel's series anew, and its axis where they go beyond it.
+const drawPanel = (panel, shown, x, [left, , , right]) => {
+  let [top, height, least, most, isLog, unit, isCount] = panel.dataset.axis.split(' ').map(Number);
+  const lines = all('[data-column]', panel).map(path => {
+    const s = known(+path.dataset.series, shown), v = s[path.dataset.column], bins = [];
+    for (let k = at(s, shown.from); k <= at(s, shown.to) && k < v.length; k++)
+      bins.push([s.start_ms + k * s.bin_ms, k + 1 < v.length ? s.start_ms + (k + 1) * s.bin_ms : s.end_ms,
+        v[k] === null ? null : v[k] / unit]);
+    return {path, bins};
+  });
+  const values = lines.flatMap(l => l.bins.map(b => b[2])).filter(v => v !== null && (v > 0 || !isLog));
+  if (!values.length) return;
+  const greatest = Math.max(...values), smallest = Math.min(...values);
+  const y = v => top + height * (1 - Math.max(0, Math.min(1, isLog ? Math.log(v / least) / Math.log(most / least) : (v - least) / (most - least))));
+  if (greatest > most || smallest < least || (isCount && lines.length)) {
+    most = isLog ? greatest * 1.15 : isCount ? greatest || 1 : Math.max(most, greatest * 1.05);
+    least = isLog ? Math.min(least, smallest / 1.15) : 0;
+    const ticks = panel.querySelector('.ticks'), at = [];
+    if (isLog) {
+      for (let p = 10 ** Math.floor(Math.log10(least)); p <= most; p *= 10)
+        for (const d of height / Math.log10(most / least) >= 47 ? [1, 2, 5] : [1])
+          if (d * p >= least && d * p <= most) at.push([d * p, time(d * p * unit)]);
+    } else {
+      const step = Math.max(isCount, digit(most * 16 / height, [1, 2, 2.5, 5]));
+      for (let i = 0; i * step <= most * 1.0001; i++)
+        at.push([i * step, most >= 1e4 && i ? +(i * step / 1e3).toPrecision(4) + 'k' : +(i * step).toPrecision(4)]);
+    }
+    ticks.replaceChildren();
+    for (const [v, text] of at) {
+      draw('path', {class: 'grid', d: `M${left} ${y(v)}H${right}`}, ticks);
+      draw('text', {class: 'end', x: left - 6, y: y(v) + 4}, ticks).textContent = text;
+    }
+  }
+  for (const {path, bins} of lines) {
+    const bars = path.classList.value[0] === 'b';
+    let d = '', pen = false;
+    for (const [from, to, v] of bins) {
+      if (v === null || (bars && !v)) pen = false;
+      else if (bars) d += `M${x(from)} ${y(0)}H${Math.max(x(to), x(from) + 1)}V${y(v)}H${x(from)}z`;
+      else { d += (pen ? 'V' : `M${x(from)} `) + y(v) + 'H' + x(to); pen = true; }
+    }
+    path.setAttribute('d', d);
+  }
+};
+const drawPart = ({svg, inside, shown, whole}) => {
+  const [left, top, bottom, right] = inside, span = shown.to - shown.from, cursor = svg.querySelector('.cursor');
+  svg.replaceChildren(...whole.map(x => x.cloneNode(true)), cursor);
+  if (!shown.part) return;
+  const s = course.series[0], x = ms => left + (ms - shown.from) / span * (right - left);
+  const stretch = (s.end_ms - s.start_ms) / span, id = 'part' + charts.findIndex(c => c.svg === svg);
+  draw('rect', {x: left, y: 0, width: right - left, height: bottom}, draw('clipPath', {id}, svg));
+  for (const group of all('.time', svg)) {
+    group.setAttribute('clip-path', `url(#${id})`);
+    for (const path of group.children)
+      if (!path.dataset.column) path.setAttribute('transform', `matrix(${stretch} 0 0 1 ${x(s.start_ms) - stretch * left} 0)`);
+  }
+  for (const panel of all('.panel', svg)) drawPanel(panel, shown, x, inside);
+  for (const mark of all('a', svg)) {
+    const cx = +mark.querySelector('circle').getAttribute('cx');
+    const to = x(s.start_ms) + stretch * (cx - left);
+    mark.setAttribute('transform', `translate(${to - cx} 0)`);
+    if (to < left || to > right) mark.remove();
+  }
+  const axis = svg.querySelector('.clock'), step = clockStep(span / (right - left) * 88);
+  axis.replaceChildren();
+  for (let ms = Math.ceil(shown.from / step) * step; ms < shown.to; ms += step) {
+    draw('path', {class: 'grid', d: `M${x(ms)} ${bottom}v4`}, axis);
+    if (x(ms) > left && x(ms) + 40 < svg.viewBox.baseVal.width)
+      draw('text', {class: 'mid', x: x(ms), y: bottom + 16}, axis).textContent = clock(ms).slice(0, step < 1e3 ? 12 : step < 6e4 ? 8 : 5);
+  }
+  const bins = all('[data-column]', svg).map(path => known(+path.dataset.series, shown).bin_ms).sort((a, b) => a - b);
+  svg.querySelector('.bins').textContent = `${clock(shown.from)} to ${clock(shown.to)}; bins of ${time(bins[0])}` +
+    (bins[bins.length - 1] > bins[0] ? ' to ' + time(bins[bins.length - 1]) : '');
+};
+const timeline = document.getElementById('timeline');
+const parts = charts.filter(c => timeline && timeline.contains(c.svg) && c.shown.to > c.shown.from);
+if (parts.length) {
+  const s = course.series[0], least = 4 * (course.fine[0] || s).bin_ms;
+  const words = make('span', 'Drag over a part of the time to enlarge it. ', timeline.querySelector('small'));
+  const back = make('button', 'Show all of the time', timeline.querySelector('small'));
+  const showPart = (from, to) => {
+    const part = to - from < s.end_ms - s.start_ms;
+    for (const c of parts) {
+      Object.assign(c.shown, {from, to, part});
+      drawPart(c);
+    }
+    show(null);
+    reading.hidden = true;
+    words.hidden = part;
+    back.hidden = !part;
+  };
+  back.type = 'button';
+  back.hidden = true;
+  back.addEventListener('click', () => showPart(s.start_ms, s.end_ms));
+  addEventListener('keydown', e => { if (e.key === 'Escape' && !back.hidden) back.click(); });
+  for (const c of parts) {
+    const {svg, inside: [left, top, bottom, right], shown} = c;
+    c.whole = [...svg.childNodes].filter(x => !x.classList.contains('cursor')).map(x => x.cloneNode(true));
+    let began = null, box = null;
+    const px = e => {
+      const r = svg.getBoundingClientRect();
+      return Math.max(left, Math.min(right, (e.clientX - r.left) / r.width * svg.viewBox.baseVal.width));
+    };
+    const ms = x => shown.from + (x - left) / (right - left) * (shown.to - shown.from);
+    svg.addEventListener('pointerdown', e => {
+      if (e.button || e.target.closest('a')) return;
+      began = px(e);
+      svg.setPointerCapture(e.pointerId);
+      e.preventDefault();
+    });
+    svg.addEventListener('pointermove', e => {
+      if (began === null) return;
+      box = box || draw('rect', {class: 'dragged', y: top, height: bottom - top}, svg);
+      box.setAttribute('x', Math.min(began, px(e)));
+      box.setAttribute('width', Math.abs(px(e) - began));
+    });
+    const end = e => {
+      const [from, to] = [began, px(e)].sort((a, b) => a - b), dragged = began !== null && to - from > 5 && e.type === 'pointerup';
+      began = null;
+      if (box) box.remove();
+      box = null;
+      if (!dragged) return;
+      const middle = (ms(from) + ms(to)) / 2, half = Math.max(ms(to) - ms(from), least) / 2;
+      showPart(Math.max(s.start_ms, middle - half), Math.min(s.end_ms, middle + half));
+    };
+    svg.addEventListener('pointerup', end);
+    svg.addEventListener('pointercancel', end);
+  }
 }
 
 // Percentiles: what the share of the requests under the pointer took at most.

@@ -15,6 +15,18 @@ HOVER = """(part => {
     clientX: box.left + (left + part * (right - left)) * scale}));
   return [document.querySelector('.reading').innerText, document.querySelectorAll('.cursor.on').length];
 })"""
+# Drags from one share of the timeline's time to another; returns what its axis says then.
+DRAG = """((from, to) => {
+  const svg = [...document.querySelectorAll('#timeline svg')].find(s => s.checkVisibility());
+  const box = svg.getBoundingClientRect(), scale = box.width / svg.viewBox.baseVal.width;
+  const left = +svg.dataset.left, right = +svg.dataset.right;
+  svg.setPointerCapture = () => {};  // of a pointer that there is
+  for (const [what, part] of [['down', from], ['move', to], ['up', to]])
+    svg.dispatchEvent(new PointerEvent('pointer' + what, {bubbles: true, button: 0, clientY: box.top + 40,
+      clientX: box.left + (left + part * (right - left)) * scale}));
+  return svg.querySelector('.bins').textContent;
+})"""
+TIMELINE = "[...document.querySelectorAll('#timeline svg')].find(s => s.checkVisibility())"
 # Moves it along the axis of percentiles to so many nines.
 PERCENTILE = """(nines => {
   const figure = document.querySelector('figure[data-readings]'), {right} = JSON.parse(figure.dataset.readings);
@@ -87,6 +99,26 @@ class Script(CliTest):
             self.assertRegex(page.evaluate(PERCENTILE + "(3.3)"), r"duration 28ms")
             self.assertEqual(page.evaluate("document.querySelectorAll('.cursor.on').length"), 2)
             self.assertEqual((page.messages, page.requests), ([], []))
+
+    def test_dragging_shows_a_part_in_shorter_bins(self):
+        rows = [capgen.row(i * SECOND // 200, i * SECOND // 200 + SECOND // 500, thread=i % 4)
+                for i in range(24000) if not 10000 <= i < 10080]  # nothing for 0.4 s of 120 s
+        path, page = self.tmp / "run.csv", self.tmp / "page.html"
+        path.write_bytes(capgen.text(rows))
+        self.s3analyze("analyze", "-q", "--html", page, path, env={"PATH": str(self.tmp)})
+        for width in (1280, 390):
+            with self.subTest(width=width), Browser() as browser:
+                page_ = browser.open(page, width=width)
+                whole = page_.evaluate(f"{TIMELINE}.innerHTML")
+                self.assertRegex(page_.evaluate(f"{TIMELINE}.textContent"), r"bins of 1s$")
+                self.assertRegex(page_.evaluate(DRAG + "(0.405, 0.430)"), r"^05:46:4\d\.\d+ to 05:46:\d\d\.\d+; bins of 200ms$")
+                self.assertRegex(page_.evaluate(HOVER + "((50.3 - 48.6) / 3)")[0], r"GET\n0B/s\n")
+                self.assertRegex(page_.evaluate(HOVER + "(0.1)")[0], r"GET\n\d+[.\d]*KiB/s\nmedian 2ms")
+                self.assertEqual(page_.evaluate(FAULTS), [])
+                page_.evaluate("document.querySelector('#timeline button').click()")
+                again = page_.evaluate(f"{TIMELINE}.innerHTML")
+                self.assertTrue(again.split("<line")[0] == whole.split("<line")[0])
+                self.assertEqual((page_.messages, page_.requests), ([], []))
 
     def test_without_script(self):
         with Browser() as browser:
