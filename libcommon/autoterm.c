@@ -1,12 +1,12 @@
 #include "libcommon/autoterm.h"
 
 #include "libcommon/mem.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND_NS  INT64_C(1000000000)
 #define N_SEGMENTS 25 /* that the range is cut into */
 #define N_COMPARED 7  /* segments at the end of the range that are compared */
 #define BLOCK      64
@@ -274,17 +274,17 @@ bool autoterm_replay(int64_t first_start_ns, int64_t dur_ns, double pct,
         /* Whole seconds have passed since the last request ended. Nothing changed between them, so
          * one test is enough. */
         int64_t elapsed_ns = r.end_ns - first_start_ns;
-        if ((elapsed_ns - 1) / SECOND_NS >= stop->at_s) {
+        if ((elapsed_ns - 1) / NS_PER_S >= stop->at_s) {
             stop->stopped = autoterm_is_stable(a, &stop->window);
             if (!stop->stopped)
-                stop->at_s = (elapsed_ns - 1) / SECOND_NS + 1;
+                stop->at_s = (elapsed_ns - 1) / NS_PER_S + 1;
         }
         ok = stop->stopped || autoterm_add(a, thread, &r, e);
     }
     /* The latest end may be a whole second itself. */
     if (ok && !stop->stopped && a->n_threads > 0) {
         int64_t elapsed_ns = r.end_ns - first_start_ns;
-        if (elapsed_ns % SECOND_NS == 0 && elapsed_ns / SECOND_NS == stop->at_s)
+        if (elapsed_ns % NS_PER_S == 0 && elapsed_ns / NS_PER_S == stop->at_s)
             stop->stopped = autoterm_is_stable(a, &stop->window);
     }
     if (!stop->stopped)

@@ -1,8 +1,8 @@
 #include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
 
 #include <string.h>
 
-#define NS_PER_S    INT64_C(1000000000)
 #define S_PER_DAY   INT64_C(86400)
 #define EPOCH_YEAR  1970
 #define EPOCH_DAYS  719162 /* from 0001-01-01 to 1970-01-01 */

@@ -1,10 +1,10 @@
 #include "libcommon/rowformat.h"
 
 #include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
 
 #include <string.h>
 
-#define NS_PER_S    1000000000
 #define DELIMITER   '\t'
 /* Numbers, times, delimiters and the quotes around five texts. */
 #define FIXED_BYTES (5 * ROWFORMAT_NUMBER_BYTES + 5 * RFC3339_LENGTH + N_COLUMNS + 5 * 2)

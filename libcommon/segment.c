@@ -1,6 +1,5 @@
 #include "libcommon/segment.h"
-
-#define SECOND_NS INT64_C(1000000000)
+#include "libcommon/units.h"
 
 struct segment_range segment_range_all(const struct segment_thread *threads, size_t n)
 {
@@ -43,9 +42,9 @@ int64_t segment_choose_ns(int64_t full_ns)
     const size_t n = sizeof lengths_s / sizeof lengths_s[0];
     size_t i = 0;
 
-    while (i + 1 < n && full_ns / (lengths_s[i] * SECOND_NS) > 400)
+    while (i + 1 < n && full_ns / (lengths_s[i] * NS_PER_S) > 400)
         i++;
-    return lengths_s[i] * SECOND_NS;
+    return lengths_s[i] * NS_PER_S;
 }
 
 int64_t segment_count(const struct segment_range *range, int64_t length_ns)

@@ -8,13 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define NS_PER_US INT64_C(1000)
-#define NS_PER_MS INT64_C(1000000)
-#define NS_PER_S  INT64_C(1000000000)
-#define NS_PER_M  (60 * NS_PER_S)
-#define NS_PER_H  (60 * NS_PER_M)
-#define NS_PER_D  (24 * NS_PER_H)
-
 /* ---- Parsing ---- */
 
 /* An unsigned decimal number, exact to 18 digits after the point. */

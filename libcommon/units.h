@@ -11,6 +11,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define NS_PER_US INT64_C(1000)
+#define NS_PER_MS INT64_C(1000000)
+#define NS_PER_S  INT64_C(1000000000)
+#define NS_PER_M  (60 * NS_PER_S)
+#define NS_PER_H  (60 * NS_PER_M)
+#define NS_PER_D  (24 * NS_PER_H)
+#define MIB       0x1p20
+
 /* "65536", "64K", "10MiB", "10MB", "1.5 GiB": bytes. Every prefix is binary (10MB = 10MiB), case
  * does not matter, fractions of a byte are cut off. */
 bool units_parse_size(const char *text, int64_t *bytes, struct err *e);

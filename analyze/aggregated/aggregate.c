@@ -3,11 +3,11 @@
 #include "analyze/data/errnorm.h"
 #include "libcommon/mem.h"
 #include "libcommon/quantile.h"
+#include "libcommon/units.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define NS_PER_S       INT64_C(1000000000)
 #define LABEL_SHIFT_S  2 /* the known recorders label seconds this much too early */
 #define SUMS_EXACT_MAX (INT64_C(1) << 50) /* the recorder adds up hosts in floating point */
 

@@ -3,13 +3,13 @@
 #include "analyze/conclude/conclude.h"
 #include "analyze/requests/errors.h"
 #include "libcommon/mem.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#define NS_PER_S       INT64_C(1000000000)
 #define ABSENT(figure) (1u << (figure))
 #define QUANTILES                                                                                  \
     (ABSENT(FIGURE_P25) | ABSENT(FIGURE_P50) | ABSENT(FIGURE_P75) | ABSENT(FIGURE_P90) |           \

@@ -34,8 +34,7 @@ static size_t common_seconds(const struct source *s, int64_t from_ns, struct sec
     size_t n = 0;
     for (size_t i = 0; i < s->a->n_sum; i++) {
         const struct aggregate_sum_second *x = &s->a->sum[i];
-        if (x->n_clients == s->a->clients.n &&
-            x->start_s * COURSE_SECOND_NS >= from_ns + 2 * COURSE_SECOND_NS)
+        if (x->n_clients == s->a->clients.n && x->start_s * NS_PER_S >= from_ns + 2 * NS_PER_S)
             out[n++] = (struct second){x->start_s, x->objects_per_s, x->n_errors};
     }
     return n;
@@ -45,8 +44,8 @@ static size_t own_seconds(const struct aggregate_part *part, struct second *out)
 {
     for (size_t i = 0; i < part->x->n_seconds; i++) {
         const struct aggfile_second *x = &part->x->seconds[i];
-        out[i] = (struct second){aggregate_second_ns(part, i) / COURSE_SECOND_NS, x->objects_per_s,
-                                 x->n_errors};
+        out[i] =
+            (struct second){aggregate_second_ns(part, i) / NS_PER_S, x->objects_per_s, x->n_errors};
     }
     return part->x->n_seconds;
 }
@@ -68,7 +67,7 @@ static bool fill_seconds(struct course *c, const struct source *s, struct err *e
         n++;
     bool ok = n_all == 0 || course_seconds_grid(c, v[0].start_s, n, e);
     for (size_t i = 0; ok && i < n && n_all > 0; i++) {
-        size_t bin = course_bin(c, v[i].start_s * COURSE_SECOND_NS);
+        size_t bin = course_bin(c, v[i].start_s * NS_PER_S);
         double all = per_request > 0 ? v[i].objects_per_s / per_request : v[i].objects_per_s;
 
         c->failed[bin] += to_count((double)v[i].n_errors);

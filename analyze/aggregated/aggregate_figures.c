@@ -1,9 +1,8 @@
 /* Figures of an aggregate that follow from it by a formula. */
 #include "analyze/aggregated/aggregate.h"
+#include "libcommon/units.h"
 
 #include <stdlib.h>
-
-#define NS_PER_S INT64_C(1000000000)
 
 int64_t aggregate_second_ns(const struct aggregate_part *part, size_t i)
 {

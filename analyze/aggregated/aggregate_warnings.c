@@ -2,14 +2,13 @@
 
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NS_PER_S INT64_C(1000000000)
 
 static bool warn(struct aggregate *a, struct err *e, const char *code, const char *op,
                  const char *fmt, ...) __attribute__((format(printf, 5, 6)));

@@ -4,18 +4,17 @@
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/segment.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND_NS INT64_C(1000000000)
-
 /* At a stop there are 24 or 25 segments. */
 #define N_SEGMENTS 24
 
-static const int64_t sweep_dur_ns[] = {1 * SECOND_NS,  2 * SECOND_NS,  5 * SECOND_NS,
-                                       10 * SECOND_NS, 20 * SECOND_NS, 60 * SECOND_NS};
+static const int64_t sweep_dur_ns[] = {1 * NS_PER_S,  2 * NS_PER_S,  5 * NS_PER_S,
+                                       10 * NS_PER_S, 20 * NS_PER_S, 60 * NS_PER_S};
 static const double sweep_pct[] = {2.5, 5, 7.5, 10, 15, 25};
 
 #define N_SWEEP_DUR (sizeof sweep_dur_ns / sizeof *sweep_dur_ns)

@@ -373,7 +373,7 @@ static bool fill_by_second(struct run *r, const struct sums *s, const struct dat
 
     if (o->basis == RUN_OF_AGGREGATES) {
         how.range = RANGE_INNER;
-        how.segment_ns = SUMS_SECOND_NS;
+        how.segment_ns = NS_PER_S;
     }
     bool ok = sums_analyze(&a, &of_file, s, r->path, &how, e) &&
               fill_run(r, &a, d != NULL ? d : &of_file, o, e);

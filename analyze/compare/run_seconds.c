@@ -5,13 +5,12 @@
 #include "analyze/sums/sums.h"
 #include "libcommon/mem.h"
 #include "libcommon/quantile.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#define NS_PER_S INT64_C(1000000000)
 
 static const char *const no_series = "there is no throughput by second: the run took too few";
 static const char *const no_counts = "requests by second are not in the file";

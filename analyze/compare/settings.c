@@ -3,14 +3,13 @@
 
 #include "libcommon/hist.h"
 #include "libcommon/mem.h"
+#include "libcommon/units.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NS_PER_S INT64_C(1000000000)
 
 /* Mean sizes of runs with several sizes differ by chance. */
 #define SIZE_TOLERANCE  .05

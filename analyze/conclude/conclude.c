@@ -23,7 +23,7 @@ static bool add_resolution(struct analysis *a, const struct course *c, struct er
                         "are within 0.1 %%; stalls shorter than %s, swings within seconds, "
                         "single requests that hang and late starts cannot be seen",
                         a->dataset->inputs[0].path,
-                        units_duration(c->n_bins > 0 ? c->shortest_ns : 2 * COURSE_SECOND_NS).s);
+                        units_duration(c->n_bins > 0 ? c->shortest_ns : 2 * NS_PER_S).s);
 }
 
 bool conclude_course(struct analysis *a, conclude_source *course_of, const void *source,

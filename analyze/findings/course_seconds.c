@@ -12,8 +12,8 @@ bool course_seconds_grid(struct course *c, int64_t first_s, size_t n, struct err
 {
     size_t per_bin = n / COURSE_MAX_BINS + 1;
 
-    c->bins_ns = first_s * COURSE_SECOND_NS;
-    c->bin_ns = (int64_t)per_bin * COURSE_SECOND_NS;
+    c->bins_ns = first_s * NS_PER_S;
+    c->bin_ns = (int64_t)per_bin * NS_PER_S;
     c->n_bins = (n + per_bin - 1) / per_bin;
     c->shortest_ns = 2 * c->bin_ns;
     return mem_cleared(&c->ok, c->n_bins, e) && mem_cleared(&c->failed, c->n_bins, e);

@@ -1,12 +1,12 @@
 #include "analyze/json/documents.h"
 
 #include "analyze/json/json_internal.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 #include <string.h>
 
-#define SCHEMA   "s3analyze/aggregate-exact/1"
-#define NS_PER_S INT64_C(1000000000)
+#define SCHEMA "s3analyze/aggregate-exact/1"
 
 /* Writes a number without a fraction as an integer, as in the file, and NaN as null. */
 static json_t *number(double value)

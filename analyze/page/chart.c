@@ -16,7 +16,6 @@
 #define LETTER_PX    7.0  /* of a legend, on average */
 #define CAPITAL_PX   8.4
 #define LEAST_KEY_PX 56
-#define SECOND_NS    INT64_C(1000000000)
 #define MS_NS        1e6
 
 double chart_x(const struct chart *c, int64_t ns)
@@ -367,11 +366,11 @@ static int64_t clock_step_ns(int64_t least_ns)
 {
     static const int64_t s[] = {1,   2,   5,    10,   15,   30,    60,    120,   300,
                                 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400};
-    for (size_t i = 0; least_ns > SECOND_NS / 2 && i < sizeof s / sizeof *s; i++)
-        if (s[i] * SECOND_NS >= least_ns)
-            return s[i] * SECOND_NS;
-    if (least_ns > 86400 * SECOND_NS)
-        return (least_ns / (86400 * SECOND_NS) + 1) * 86400 * SECOND_NS;
+    for (size_t i = 0; least_ns > NS_PER_S / 2 && i < sizeof s / sizeof *s; i++)
+        if (s[i] * NS_PER_S >= least_ns)
+            return s[i] * NS_PER_S;
+    if (least_ns > NS_PER_D)
+        return (least_ns / (NS_PER_D) + 1) * NS_PER_D;
     return plot_timeline_round_ns(least_ns);
 }
 
@@ -379,11 +378,11 @@ static void put_clock(const struct chart *c, double bottom)
 {
     int64_t span_ns = c->end_ns - c->start_ns;
     int64_t step_ns = clock_step_ns((int64_t)((double)span_ns / (c->right - c->left) * 88));
-    int n_letters = step_ns < SECOND_NS ? 12 : step_ns < 60 * SECOND_NS ? 8 : 5;
-    int from = span_ns > 86400 * SECOND_NS ? 5 : 11;
+    int n_letters = step_ns < NS_PER_S ? 12 : step_ns < 60 * NS_PER_S ? 8 : 5;
+    int from = span_ns > NS_PER_D ? 5 : 11;
 
     n_letters += from == 5 ? 6 : 0;
-    if (step_ns < SECOND_NS / 1000)
+    if (step_ns < NS_PER_S / 1000)
         return; /* no clock is read that finely; the axis below says when it begins */
     for (int64_t ns = (c->start_ns / step_ns + 1) * step_ns; ns < c->end_ns; ns += step_ns) {
         double x = chart_x(c, ns), half = n_letters * 3.4;

@@ -4,11 +4,10 @@
 #include "analyze/plot/events.h"
 #include "analyze/plot/names.h"
 #include "analyze/plot/out.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 
-#define NS_PER_S  INT64_C(1000000000)
-#define MIB       ((double)(1 << 20))
 #define MAX_DRAWN 2000 /* points of a line */
 #define MAX_HOSTS 12
 #define GROUP_S   10.0

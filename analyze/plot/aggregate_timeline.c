@@ -2,13 +2,13 @@
 
 #include "analyze/aggregated/aggregate.h"
 #include "libcommon/mem.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define NS_PER_S INT64_C(1000000000)
-#define GROUP_S  10
-#define MIN_P99  100 /* requests; of fewer it is none */
+#define GROUP_S 10
+#define MIN_P99 100 /* requests; of fewer it is none */
 
 /* A second that the file knows. */
 struct second {

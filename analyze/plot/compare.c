@@ -7,12 +7,12 @@
 #include "libcommon/mem.h"
 #include "libcommon/quantile.h"
 #include "libcommon/segment.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MIB                0x1p20
 #define MIN_STEPS          50                  /* of a trace */
 #define STEP_OF_SECONDS_NS INT64_C(1000000000) /* the first two of which are left out */
 #define CDF_STEPS          300

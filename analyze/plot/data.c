@@ -6,6 +6,7 @@
 #include "libcommon/attribution.h"
 #include "libcommon/mem.h"
 #include "libcommon/segment.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +18,6 @@ const double plot_data_mark_pct[PLOT_DATA_N_MARKS] = {50, 90, 99, 99.9, 100};
 #define MAX_ROW_BINS  100 /* of many hosts as a heat map */
 #define MANY_HOSTS    100
 #define MICRO         1000000 /* objects are spread in millionths */
-#define NS_PER_S      INT64_C(1000000000)
 #define MIN_FINE_BINS 50
 #define MAX_FINE_BINS 400
 

@@ -12,7 +12,6 @@
 
 #include <math.h>
 
-#define MIB           0x1p20
 #define MAX_ROWS      2000 /* of a series */
 #define CDF_STEPS     300
 #define MAX_SIZE_BARS 40

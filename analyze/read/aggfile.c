@@ -4,6 +4,7 @@
 #include "analyze/read/jsonpull.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
+#include "libcommon/units.h"
 #include "libcommon/utf8.h"
 
 #include <stdlib.h>
@@ -13,7 +14,6 @@
 
 #define FORMAT_VERSION   2
 #define MAX_FIRST_ERRORS 100 /* the recorder keeps 10 */
-#define NS_PER_S         INT64_C(1000000000)
 
 /* The parts of an entry to keep; the others are checked and skipped. */
 enum { KEEP_SERIES = 1, KEEP_PARTIES = 2, KEEP_GROUPS = 4, KEEP_ERRORS = 8 };

@@ -14,7 +14,6 @@
 
 /* ---- What happened in the runs ---- */
 
-#define MIB        0x1p20
 #define MAX_LISTED 10 /* findings in brief text */
 
 /* The last part of a path, without what says that it is a capture. */

@@ -9,7 +9,6 @@
 #define MAX_ERRORS      10 /* groups in brief text */
 #define MAX_ERROR_HOSTS 5  /* of a group, likewise */
 #define MAX_THREADS     10 /* that shorten the range, likewise */
-#define NS_PER_DAY      INT64_C(86400000000000)
 
 /* Whether the run goes over midnight, so that a time of day says too little. */
 static bool has_dates_of(const struct analysis *a)
@@ -20,8 +19,8 @@ static bool has_dates_of(const struct analysis *a)
         const struct operation *op = &a->operations[i];
         if (op->n_requests == 0)
             continue;
-        first_day = int64_min(first_day, op->start_ns / NS_PER_DAY);
-        last_day = int64_max(last_day, op->end_ns / NS_PER_DAY);
+        first_day = int64_min(first_day, op->start_ns / NS_PER_D);
+        last_day = int64_max(last_day, op->end_ns / NS_PER_D);
     }
     return first_day < last_day;
 }

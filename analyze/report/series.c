@@ -13,7 +13,6 @@
 #include <strings.h>
 
 #define MAX_CELLS 32
-#define NS_PER_S  INT64_C(1000000000)
 #define MAX_ROWS  10000000 /* without --force */
 
 enum cell_kind { CELL_INT, CELL_REAL, CELL_TEXT, CELL_TIME, CELL_BOOL };

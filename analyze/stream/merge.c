@@ -6,6 +6,7 @@
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
 
 #include <jansson.h>
 #include <pthread.h>
@@ -17,7 +18,6 @@
 
 /* The most threads that read, for all inputs together. */
 #define MAX_READING 8
-#define NS_PER_DAY  (INT64_C(86400) * 1000000000)
 
 /* ---- Reading them once ---- */
 
@@ -61,7 +61,7 @@ static bool bracket_clock(const json_t *servers, int64_t *low_ns, int64_t *high_
         *high_ns = max_high;
     }
     /* A clock that is off by more than a day is not believed. */
-    return min_low <= max_high && min_low > -NS_PER_DAY && max_high < NS_PER_DAY;
+    return min_low <= max_high && min_low > -NS_PER_D && max_high < NS_PER_D;
 }
 
 /* Reads the clocks of the input's rank and servers from s3load's comments. Takes the closing

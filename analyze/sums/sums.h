@@ -13,13 +13,13 @@
 #include "analyze/base/lineset.h"
 #include "libcommon/err.h"
 #include "libcommon/quantile.h"
+#include "libcommon/units.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#define SUMS_SECOND_NS   INT64_C(1000000000)
 #define SUMS_MAX_SECONDS 4000000 /* over all parts; 224 MB */
 #define SUMS_MICRO       1000000 /* objects by second are in millionths */
 #define SUMS_MILLI       1000    /* rates are in thousandths of a byte per second */

@@ -89,8 +89,7 @@ static bool groups_init(struct groups *x, const struct sums *s, bool by_host, st
 static void add_seconds(struct sums_second *to, const struct sums_part *p, int64_t start_ns,
                         int64_t end_ns)
 {
-    int64_t from = start_ns / SUMS_SECOND_NS - p->first_s,
-            end = end_ns / SUMS_SECOND_NS - p->first_s;
+    int64_t from = start_ns / NS_PER_S - p->first_s, end = end_ns / NS_PER_S - p->first_s;
     for (int64_t i = from > 0 ? from : 0; i < end && i < (int64_t)p->n_seconds; i++)
         for (size_t column = 0; column < SUMS_N_COLUMNS; column++)
             *sums_cell(to, column) += *sums_cell(&p->seconds[i], column);
@@ -186,11 +185,10 @@ static bool fill_errors(struct operation *to, const struct sums_op *op, struct e
 /* Narrows a range to whole seconds. */
 static struct segment_range whole_seconds(int64_t start_ns, int64_t end_ns)
 {
-    int64_t start_s = start_ns / SUMS_SECOND_NS + (start_ns % SUMS_SECOND_NS > 0),
-            end_s = end_ns / SUMS_SECOND_NS;
+    int64_t start_s = start_ns / NS_PER_S + (start_ns % NS_PER_S > 0), end_s = end_ns / NS_PER_S;
     if (start_ns >= end_ns || start_s >= end_s)
         return (struct segment_range){0, 0};
-    return (struct segment_range){start_s * SUMS_SECOND_NS, end_s * SUMS_SECOND_NS};
+    return (struct segment_range){start_s * NS_PER_S, end_s * NS_PER_S};
 }
 
 /* Returns the active range of requests that ran from start_ns to end_ns. `threads` is the range in
@@ -201,8 +199,8 @@ static struct segment_range active_range(const struct analysis *a, int64_t start
     if (a->range == RANGE_ALL)
         return whole_seconds(threads->start_ns, threads->end_ns);
     if (a->range == RANGE_INNER)
-        return whole_seconds((start_ns / SUMS_SECOND_NS + 2) * SUMS_SECOND_NS,
-                             (end_ns / SUMS_SECOND_NS - 1) * SUMS_SECOND_NS);
+        return whole_seconds((start_ns / NS_PER_S + 2) * NS_PER_S,
+                             (end_ns / NS_PER_S - 1) * NS_PER_S);
     return whole_seconds(start_ns, end_ns);
 }
 
@@ -212,7 +210,7 @@ static bool make_grid(struct segment_grid *g, const struct analysis *a,
     int64_t length_ns = a->options.segment_ns;
     if (length_ns == 0)
         length_ns = segment_choose_ns(run_ns);
-    if (length_ns % SUMS_SECOND_NS != 0)
+    if (length_ns % NS_PER_S != 0)
         return err_set(e, "%s: sums are by the second: segments (--dur) of whole seconds alone",
                        a->dataset->inputs[0].path);
     int64_t n = r->end_ns > r->start_ns ? segment_count(r, length_ns) : 0;
@@ -230,7 +228,7 @@ static struct outside outside_of(const struct group *g, const struct sums_part *
     struct outside o = {0};
     if (grid->n == 0)
         return o;
-    int64_t end_ns = (all->first_s + (int64_t)all->n_seconds) * SUMS_SECOND_NS;
+    int64_t end_ns = (all->first_s + (int64_t)all->n_seconds) * NS_PER_S;
     const struct sums_second before = seconds_of(g, 0, grid->start_ns);
     const struct sums_second after = seconds_of(g, grid->end_ns, end_ns);
     o.before_bytes = before.n_bytes;
@@ -291,8 +289,7 @@ static struct coverage coverage_of(const struct operation *op, const struct sums
     for (size_t i = 0; i < p->n_seconds; i++) {
         int64_t second = p->first_s + (int64_t)i;
         if (p->seconds[i].n_ended > 0) {
-            c.ok_start_ns =
-                int64_min(c.ok_start_ns, int64_max(second * SUMS_SECOND_NS, c.start_ns));
+            c.ok_start_ns = int64_min(c.ok_start_ns, int64_max(second * NS_PER_S, c.start_ns));
             last_s = second;
             c.n_after = 0;
         } else {
@@ -303,9 +300,9 @@ static struct coverage coverage_of(const struct operation *op, const struct sums
         return c;
     for (size_t i = 0; i < op->n_error_groups; i++)
         first_error_ns = int64_min(first_error_ns, op->errors[i].first_ns);
-    c.ok_end_ns = int64_min((last_s + 1) * SUMS_SECOND_NS, c.end_ns);
-    c.within_ns = SUMS_SECOND_NS;
-    if (first_error_ns >= last_s * SUMS_SECOND_NS && first_error_ns < c.ok_end_ns) {
+    c.ok_end_ns = int64_min((last_s + 1) * NS_PER_S, c.end_ns);
+    c.within_ns = NS_PER_S;
+    if (first_error_ns >= last_s * NS_PER_S && first_error_ns < c.ok_end_ns) {
         c.ok_end_ns = first_error_ns;
         c.n_after = op->n_errors;
     }
@@ -556,8 +553,8 @@ bool sums_series(const struct analysis *a, int op, int host, struct series_row *
         /* Extend the segments' grid, if there is one, in both directions. */
         int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, length_ns = grid.length_ns;
         for (size_t i = 0; i < g.n; i++) {
-            int64_t part_ns = g.part[i]->first_s * SUMS_SECOND_NS;
-            int64_t part_end_ns = part_ns + (int64_t)g.part[i]->n_seconds * SUMS_SECOND_NS;
+            int64_t part_ns = g.part[i]->first_s * NS_PER_S;
+            int64_t part_end_ns = part_ns + (int64_t)g.part[i]->n_seconds * NS_PER_S;
 
             first_ns = int64_min(part_ns, first_ns);
             last_ns = int64_max(part_end_ns, last_ns);

@@ -28,7 +28,7 @@ static size_t index_of(const struct course_parties *p, const char *name)
 /* Returns the bin of second i of a part. */
 static size_t bin_of(const struct course *c, const struct sums_part *part, size_t i)
 {
-    return course_bin(c, (part->first_s + (int64_t)i) * SUMS_SECOND_NS);
+    return course_bin(c, (part->first_s + (int64_t)i) * NS_PER_S);
 }
 
 static uint32_t to_count(int64_t n)

@@ -173,8 +173,8 @@ static void check_seconds(struct reader *r, const struct sums_part *p)
                                  (__int128)p->n_objects * SUMS_MICRO,
                                  -1,
                                  p->duration.moments.sum};
-    if (p->first_s != p->start_ns / SUMS_SECOND_NS ||
-        p->first_s + (int64_t)p->n_seconds != p->end_ns / SUMS_SECOND_NS + 1)
+    if (p->first_s != p->start_ns / NS_PER_S ||
+        p->first_s + (int64_t)p->n_seconds != p->end_ns / NS_PER_S + 1)
         jsonpull_fail(&r->p, "the seconds are not those from start_ns to end_ns");
     for (size_t column = 0; column < SUMS_N_COLUMNS; column++)
         if (expected[column] >= 0 && column_sum(p, column) != expected[column])

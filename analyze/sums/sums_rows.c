@@ -78,12 +78,12 @@ static bool take_counts(struct sums_values *to, uint32_t *by_bucket, const struc
 /* Spreads a request over the seconds from its start to its end. */
 static inline void spread(struct portion *x, const struct attribution_request *r)
 {
-    static const struct segment_grid seconds = {.length_ns = SUMS_SECOND_NS};
-    int64_t zero_ns = x->first_s * SUMS_SECOND_NS; /* the times below count from here */
+    static const struct segment_grid seconds = {.length_ns = NS_PER_S};
+    int64_t zero_ns = x->first_s * NS_PER_S; /* the times below count from here */
     const struct attribution_request t = {.start_ns = r->start_ns - zero_ns,
                                           .end_ns = r->end_ns - zero_ns};
-    size_t first = (size_t)(t.start_ns / SUMS_SECOND_NS);
-    size_t last = (size_t)(t.end_ns / SUMS_SECOND_NS);
+    size_t first = (size_t)(t.start_ns / NS_PER_S);
+    size_t last = (size_t)(t.end_ns / NS_PER_S);
     struct sums_second *s = &x->seconds[first], *end = &x->seconds[last];
     int64_t duration_ns = t.end_ns - t.start_ns, micro = r->n_objects * SUMS_MICRO;
 
@@ -109,8 +109,8 @@ static inline void spread(struct portion *x, const struct attribution_request *r
 
 static bool take_seconds(struct sums_part *p, struct portion *x, struct err *e)
 {
-    p->first_s = p->start_ns / SUMS_SECOND_NS;
-    p->n_seconds = (size_t)(p->end_ns / SUMS_SECOND_NS + 1 - p->first_s);
+    p->first_s = p->start_ns / NS_PER_S;
+    p->n_seconds = (size_t)(p->end_ns / NS_PER_S + 1 - p->first_s);
     if (!mem_new(&p->seconds, p->n_seconds, e))
         return false;
     struct sums_second *from = &x->seconds[p->first_s - x->first_s];
@@ -267,8 +267,8 @@ static bool look(struct portion *x, struct err *e)
     }
     if (all_bytes > INT64_MAX || all_objects > INT64_MAX / SUMS_MICRO || busy_ns > INT64_MAX)
         return sums_overflow(e);
-    x->first_s = start_ns / SUMS_SECOND_NS;
-    size_t n_seconds = (size_t)(end_ns / SUMS_SECOND_NS + 1 - x->first_s);
+    x->first_s = start_ns / NS_PER_S;
+    size_t n_seconds = (size_t)(end_ns / NS_PER_S + 1 - x->first_s);
     if (n_seconds > SUMS_MAX_SECONDS)
         return err_set(e, "requests lie more than %d seconds apart", SUMS_MAX_SECONDS);
     return mem_cleared(&x->seconds, n_seconds, e);

@@ -13,7 +13,7 @@
 
 /* If no answer has ever come, we give up after this time: the port may speak TLS, or no HTTP at
  * all. */
-#define UNHEARD_NS (2 * CLOCK_NS_PER_S)
+#define UNHEARD_NS (2 * NS_PER_S)
 
 /* If so many hosts do not answer, none does. */
 #define TRIES_MAX 16

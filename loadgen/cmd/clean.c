@@ -226,7 +226,7 @@ const struct cli_command cmd_clean = {
         },
     COMMAND_EXAMPLES({"s3load clean --dry-run", "what killed runs have left"},
                      {"s3load clean --older-than 1h --prefix tests/", "delete it, if it is older"}),
-    COMMAND_DEFAULTS(.request.older_than_ns = 24 * 3600 * CLOCK_NS_PER_S),
+    COMMAND_DEFAULTS(.request.older_than_ns = 24 * 3600 * NS_PER_S),
     .ctx = &(const struct workload){.prepares = false},
     .run = clean,
 };

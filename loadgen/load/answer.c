@@ -137,7 +137,7 @@ static void note_refusal(struct loop *l, const char *code)
 
 /* Servers refuse signatures whose time is 15 minutes off. The Date that we compare with may be
  * older. */
-#define SKEW_NS (14 * 60 * CLOCK_NS_PER_S)
+#define SKEW_NS (14 * 60 * NS_PER_S)
 
 /* If the server refuses our time, uses the server's from now on. The answer to a HEAD has no error
  * code: there only the Date tells. */

@@ -12,7 +12,7 @@
 #define DRIFT_PARTS 2000
 
 /* Many servers make a Date now and then, and send it until it is this old. */
-#define CACHED_NS (5 * CLOCK_NS_PER_S)
+#define CACHED_NS (5 * NS_PER_S)
 
 struct date_bracket *dates_new(size_t n)
 {
@@ -64,18 +64,18 @@ void dates_saw(struct date_bracket *d, int64_t send_ns, int64_t now_ns, const ch
     }
     /* When the last request that got the old Date was sent, its second was not yet over. */
     if (d->text[0] != '\0')
-        take(d, -UNKNOWN_NS, d->date_ns + CLOCK_NS_PER_S - d->last_send_ns, d->last_send_ns);
+        take(d, -UNKNOWN_NS, d->date_ns + NS_PER_S - d->last_send_ns, d->last_send_ns);
     memcpy(d->text, text, n);
     d->text[n] = '\0';
     const char *end = strptime(d->text, "%a, %d %b %Y %H:%M:%S GMT", &tm);
     time_t date_s = end != NULL && *end == '\0' ? timegm(&tm) : -1;
-    if (date_s < 0 || date_s >= INT64_MAX / CLOCK_NS_PER_S) {
+    if (date_s < 0 || date_s >= INT64_MAX / NS_PER_S) {
         d->text[0] = '\0';
         return;
     }
     /* When this answer arrived, the second of the new Date had begun. */
-    d->ticks |= date_s * CLOCK_NS_PER_S == d->date_ns + CLOCK_NS_PER_S;
-    d->date_ns = date_s * CLOCK_NS_PER_S;
+    d->ticks |= date_s * NS_PER_S == d->date_ns + NS_PER_S;
+    d->date_ns = date_s * NS_PER_S;
     d->last_send_ns = send_ns;
-    take(d, d->date_ns - now_ns, d->date_ns + CLOCK_NS_PER_S - send_ns, now_ns);
+    take(d, d->date_ns - now_ns, d->date_ns + NS_PER_S - send_ns, now_ns);
 }

@@ -127,7 +127,7 @@ static void fail_late(struct loop *l, int64_t now_ns)
     char why[80];
 
     snprintf(why, sizeof why, "timeout: no complete answer within %g s",
-             (double)g->request_timeout_ns / (double)CLOCK_NS_PER_S);
+             (double)g->request_timeout_ns / (double)NS_PER_S);
     q->timeout_ns = CLOCK_NEVER;
     for (unsigned i = 0; i < l->n_workers; i++) {
         struct worker *w = &l->workers[i];
@@ -171,7 +171,7 @@ static int wait_for_events(struct loop *l, struct epoll_event *events, int64_t n
 {
     int64_t due_ns = clock_earlier(next_due_ns(l), now_ns + WAIT_MAX_NS);
     int64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : 0;
-    struct timespec t = {wait_ns / CLOCK_NS_PER_S, wait_ns % CLOCK_NS_PER_S};
+    struct timespec t = {wait_ns / NS_PER_S, wait_ns % NS_PER_S};
 
     int n = epoll_pwait2(l->epoll, events, EVENTS_MAX, &t, NULL);
     if (n < 0 && (errno == ENOSYS || errno == EPERM)) {

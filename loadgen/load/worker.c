@@ -261,7 +261,7 @@ static bool build(struct worker *w)
         .user_agent = agent,
         .token = pages_token(answer_pages(w)),
         .token_id = pages_token_id(answer_pages(w)),
-        .time_s = engine_sign_ns(&g->host[w->host]) / CLOCK_NS_PER_S,
+        .time_s = engine_sign_ns(&g->host[w->host]) / NS_PER_S,
     };
     struct sigv4 *signer = g->credentials != NULL ? &l->signer : NULL;
     size_t n = signer == NULL || credentials_update_signer(g->credentials, g->op_style.region,

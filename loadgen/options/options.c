@@ -378,7 +378,7 @@ static bool parse_clock_time(const char *text, int64_t *ns)
         tm.tm_isdst = -1;
         at = mktime(&tm);
     }
-    *ns = (int64_t)at * CLOCK_NS_PER_S;
+    *ns = (int64_t)at * NS_PER_S;
     return true;
 }
 
@@ -390,7 +390,7 @@ static bool check_syncstart(struct options *o, struct err *e)
         !rfc3339_parse(o->syncstart, strlen(o->syncstart), &o->load.syncstart_ns))
         return err_set(e, "--syncstart: '%s' is neither hh:mm[:ss] nor a time of RFC 3339",
                        o->syncstart);
-    if (o->load.syncstart_ns <= (int64_t)time(NULL) * CLOCK_NS_PER_S)
+    if (o->load.syncstart_ns <= (int64_t)time(NULL) * NS_PER_S)
         return err_set(e, "--syncstart: %s is past", o->syncstart);
     return true;
 }

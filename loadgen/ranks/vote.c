@@ -46,7 +46,7 @@ bool vote_go_on(struct vote *v, const struct ranks_figures *all)
     if (v->step == VOTE_REPORTED) {
         if (max[MINUS_FIRST] == -CLOCK_NEVER)
             return false;
-        v->instant_ns = -max[MINUS_FIRST] + (stop->at_s + 1) * CLOCK_NS_PER_S;
+        v->instant_ns = -max[MINUS_FIRST] + (stop->at_s + 1) * NS_PER_S;
         if (v->instant_ns >= -max[MINUS_UNTIL])
             return false;
         v->step = VOTE_RANGE;

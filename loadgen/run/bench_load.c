@@ -155,7 +155,7 @@ static void wait_for_start(struct bench *b)
 
 static int64_t ns_of(struct timeval t)
 {
-    return t.tv_sec * CLOCK_NS_PER_S + t.tv_usec * 1000;
+    return t.tv_sec * NS_PER_S + t.tv_usec * 1000;
 }
 
 /* Counts this rank's requests of an open loop that were due before the end and never begun. */

@@ -94,7 +94,7 @@ void bench_warn_of_clocks(const struct bench *b)
     size_t n_off = 0;
     size_t worst = 0;
 
-    if (llabs(off_ns) > CLOCK_NS_PER_S)
+    if (llabs(off_ns) > NS_PER_S)
         bench_say(b,
                   "this machine's clock was set %s by %s during the run, or it slept: requests "
                   "are signed with it, or with a server's that refuses it; the capture's times go "
@@ -103,7 +103,7 @@ void bench_warn_of_clocks(const struct bench *b)
     off_ns = 0;
     for (size_t i = 0; i < b->engine.hosts.n; i++) {
         int64_t ns = summary_host_off_ns(&b->control, &b->crew, i);
-        n_off += llabs(ns) > CLOCK_NS_PER_S;
+        n_off += llabs(ns) > NS_PER_S;
         if (llabs(ns) > llabs(off_ns)) {
             off_ns = ns;
             worst = i;

@@ -79,9 +79,9 @@ static bool is_second(int64_t *next_ns, int64_t now_ns)
 {
     if (now_ns < *next_ns)
         return false;
-    *next_ns += CLOCK_NS_PER_S;
+    *next_ns += NS_PER_S;
     if (*next_ns <= now_ns)
-        *next_ns = now_ns + CLOCK_NS_PER_S;
+        *next_ns = now_ns + NS_PER_S;
     return true;
 }
 
@@ -232,9 +232,9 @@ bool bench_run_phase(struct bench *b, enum bench_doing doing, const struct phase
     /* What ended the benchmark does not end its cleaning. */
     if (doing == BENCH_CLEANING)
         err_clear(&b->error);
-    b->second = (struct second){.at_ns = now_ns, .next_ns = now_ns + CLOCK_NS_PER_S};
+    b->second = (struct second){.at_ns = now_ns, .next_ns = now_ns + NS_PER_S};
     b->screen.start_ns = now_ns;
-    b->screen.next_ns = now_ns + CLOCK_NS_PER_S + (b->team.size > 1 ? TOLD_NS : 0);
+    b->screen.next_ns = now_ns + NS_PER_S + (b->team.size > 1 ? TOLD_NS : 0);
     bool ok = crew_run(&b->crew, &b->phase, look, b, e);
     end_bar(&b->screen);
     b->doing = BENCH_LOADING;

@@ -9,7 +9,7 @@
 #define SIGNAL_QUIT SIGUSR1
 
 /* Signals this close together are meant as one. */
-#define ONE_SIGNAL_NS CLOCK_NS_PER_S
+#define ONE_SIGNAL_NS NS_PER_S
 
 static void stop(struct signals *s, enum engine_stop how)
 {

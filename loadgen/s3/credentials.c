@@ -17,13 +17,13 @@
 #define TEXT_MAX 16384
 
 /* A process that takes longer is killed. */
-#define PROCESS_NS (60 * CLOCK_NS_PER_S)
+#define PROCESS_NS (60 * NS_PER_S)
 
 /* Keys are renewed this long before they expire, or after half of their life if that is shorter. */
-#define AHEAD_NS (300 * CLOCK_NS_PER_S)
+#define AHEAD_NS (300 * NS_PER_S)
 
 /* A failed renewal is tried again after this time. */
-#define AGAIN_NS (5 * CLOCK_NS_PER_S)
+#define AGAIN_NS (5 * NS_PER_S)
 
 static bool set_keys(struct credentials *c, const char *const key[static PROFILE_N_KEYS],
                      struct err *e)

@@ -32,7 +32,7 @@ void clock_cond_init(pthread_cond_t *c)
 
 bool clock_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until_ns)
 {
-    const struct timespec t = {until_ns / CLOCK_NS_PER_S, until_ns % CLOCK_NS_PER_S};
+    const struct timespec t = {until_ns / NS_PER_S, until_ns % NS_PER_S};
 
     return pthread_cond_timedwait(c, lock, &t) == 0;
 }

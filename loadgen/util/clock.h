@@ -4,12 +4,13 @@
 #ifndef S3_LOADGEN_UTIL_CLOCK_H
 #define S3_LOADGEN_UTIL_CLOCK_H
 
+#include "libcommon/units.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
-#define CLOCK_NS_PER_S  INT64_C(1000000000)
 #define CLOCK_NS_PER_MS INT64_C(1000000)
 
 /* Later than any time. */
@@ -20,7 +21,7 @@ static inline int64_t clock_read_ns(clockid_t id)
     struct timespec t;
 
     clock_gettime(id, &t);
-    return t.tv_sec * CLOCK_NS_PER_S + t.tv_nsec;
+    return t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
 /* CLOCK_MONOTONIC in ns. */

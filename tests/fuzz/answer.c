@@ -8,6 +8,7 @@
 #include "loadgen/load/answer.h"
 #include "loadgen/load/worker.h"
 #include "loadgen/util/clock.h"
+#include "libcommon/units.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@
 static struct engine engine = {
     .op_style = {.bucket = "bucket", .region = "us-east-1"},
     .client = "client",
-    .request_timeout_ns = CLOCK_NS_PER_S,
+    .request_timeout_ns = NS_PER_S,
 };
 static struct loop loop;
 static int n_done;

@@ -17,8 +17,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NS_PER_S 1000000000
-
 static void check_message(bool ok, const struct err *e)
 {
     assert(ok == (e->msg[0] == '\0'));

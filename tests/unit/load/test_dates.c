@@ -1,6 +1,7 @@
 #include "loadgen/load/dates.h"
 
 #include "loadgen/util/clock.h"
+#include "libcommon/units.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +10,7 @@
 #include <time.h>
 #include <cmocka.h>
 
-#define S  CLOCK_NS_PER_S
+#define S  NS_PER_S
 #define MS CLOCK_NS_PER_MS
 
 /* 2026-11-21T05:45:58Z */

@@ -1,5 +1,6 @@
 /* Panels of the pages' own charts: unit, scale and place follow from their series. */
 #include "analyze/page/chart.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -9,9 +10,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-#define SECOND_NS INT64_C(1000000000)
-#define MIB       1048576
 
 /* Two seconds: the first moved 1 MiB, the second 3, and had failures with two messages. */
 struct fixture {
@@ -23,15 +21,15 @@ struct fixture {
 static void fixture_init(struct fixture *f)
 {
     *f = (struct fixture){
-        .rows = {{.duration_ns = SECOND_NS, .bytes = MIB, .p50_ns = 1e6, .p99_ns = 2e6},
-                 {.start_ns = SECOND_NS,
-                  .duration_ns = SECOND_NS,
+        .rows = {{.duration_ns = NS_PER_S, .bytes = MIB, .p50_ns = 1e6, .p99_ns = 2e6},
+                 {.start_ns = NS_PER_S,
+                  .duration_ns = NS_PER_S,
                   .bytes = 3 * MIB,
                   .p50_ns = NAN,
                   .p99_ns = 90e6}},
         .first = {0, 4},
         .second = {0, 2},
-        .t = {.op = "GET", .end_ns = 2 * SECOND_NS, .n = 2, .has_bytes = true, .n_messages = 2}};
+        .t = {.op = "GET", .end_ns = 2 * NS_PER_S, .n = 2, .has_bytes = true, .n_messages = 2}};
     f->t.rows = f->rows;
     f->t.messages[0] = (struct plot_timeline_message){"a<b", 4, f->first};
     f->t.messages[1] = (struct plot_timeline_message){"c", 2, f->second};
@@ -86,7 +84,7 @@ static void test_bars_stand_on_each_other(void **state)
     assert_true(chart_fit(&p));
     assert_float_equal(p.most, 6, 1e-9);
     FILE *out = open_memstream(&text, &n);
-    struct chart c = {.f = out, .end_ns = 2 * SECOND_NS, .width = 400, .right = 400};
+    struct chart c = {.f = out, .end_ns = 2 * NS_PER_S, .width = 400, .right = 400};
     assert_float_equal(chart_height(&c, &p, 1), CHART_TITLE_PX + 30 + CHART_GAP_PX, 1e-9);
     chart_put(&c, &p);
     assert_int_equal(fclose(out), 0);
@@ -110,7 +108,7 @@ static void test_steps_are_broken(void **state)
     p.v[0] = (struct chart_series){.t = &f.t, .what = PLOT_P50, .css = "s1"};
     assert_true(chart_fit(&p));
     FILE *out = open_memstream(&text, &n);
-    struct chart c = {.f = out, .end_ns = 2 * SECOND_NS, .width = 400, .right = 400};
+    struct chart c = {.f = out, .end_ns = 2 * NS_PER_S, .width = 400, .right = 400};
     chart_put(&c, &p);
     assert_int_equal(fclose(out), 0);
     assert_non_null(strstr(text, "class=\"s1\" d=\"M0.0 19.4H200.0\"/>"));
