@@ -104,6 +104,16 @@ void aggregate_free_part(struct aggregate_part *part);
  * calls analysis_free and dataset_free in any case. Returns false if out of memory. */
 bool aggregate_analyze(struct analysis *a, struct dataset *d, struct aggregate *of, struct err *e);
 
+/* Work as analysis_series and analysis_series_on (analyze/analysis/analysis.h), for an analysis
+ * that aggregate_analyze made. A row without a second that the file knows has NAN objects, which
+ * stands for its bytes, too. Parties are those of a->total.series_of, of all operations (op -1)
+ * alone. */
+bool aggregate_series(const struct analysis *a, int op, int party, struct series_row **rows,
+                      size_t *n, struct err *e);
+bool aggregate_series_on(const struct analysis *a, int op, int party,
+                         const struct segment_grid *grid, struct series_row **rows, size_t *n,
+                         struct err *e);
+
 /* Returns the start of second i of the part's series, ns since 1970. */
 int64_t aggregate_second_ns(const struct aggregate_part *part, size_t i);
 

@@ -297,19 +297,31 @@ static bool fill_operation(struct operation *to, const struct aggregate *a,
            fill_requests(&to->requests, part, e) && fill_errors(to, part, e);
 }
 
+/* Appends the names of those that have seconds. */
+static size_t name_parties(const char **to, const struct aggregate_parts *parts)
+{
+    for (size_t i = 0; i < parts->n; i++)
+        to[i] = parts->v[i].x->name;
+    return parts->n;
+}
+
 static bool fill_total(struct cluster_total *to, const struct aggregate *a, struct err *e)
 {
     const struct aggfile_entry *x = a->total.x;
 
     *to = (struct cluster_total){
-        .present = true,
+        .present = a->overlaps,
         .range = range_of(&a->total),
         .throughput = throughput_of(&a->total),
         .coverage = coverage_of(x),
         .segments = segments_of(&a->total),
         .only_host = x->n_hosts == 1 ? x->hosts[0].name : NULL,
     };
-    return fill_hosts(&to->hosts, &to->n_hosts, &a->total, e);
+    if (!mem_new(&to->series_of, a->hosts.n + a->clients.n, e))
+        return false;
+    to->n_series_hosts = name_parties(to->series_of, &a->hosts);
+    to->n_series_clients = name_parties(to->series_of + a->hosts.n, &a->clients);
+    return !to->present || fill_hosts(&to->hosts, &to->n_hosts, &a->total, e);
 }
 
 /* ---- The analysis ---- */
@@ -374,6 +386,6 @@ bool aggregate_analyze(struct analysis *a, struct dataset *d, struct aggregate *
         if (!fill_operation(&a->operations[k], of, of->in_order[k], e))
             return false;
     }
-    return (!a->mixed || fill_total(&a->total, of, e)) &&
-           conclude_course(a, aggregate_course, of, &run_ns, e) && conclude(a, NULL, run_ns, e);
+    return fill_total(&a->total, of, e) && conclude_course(a, aggregate_course, of, &run_ns, e) &&
+           conclude(a, NULL, run_ns, e);
 }

@@ -434,6 +434,7 @@ void analysis_free(struct analysis *a)
     sums_source_free(a->sums);
     free(a->operations);
     free(a->total.hosts);
+    free(a->total.series_of);
     findings_free(&a->findings);
     *a = (struct analysis){0};
 }

@@ -44,8 +44,8 @@ bool analysis_series_length(const struct analysis *a, int op, size_t *n, struct 
 bool analysis_grid_around(struct segment_grid *grid, int64_t anchor_ns, int64_t length_ns,
                           int64_t first_ns, int64_t last_ns, struct err *e);
 
-/* Works as analysis_series, but on the caller's grid. For sums its segments must be whole seconds.
- */
+/* Works as analysis_series, but on the caller's grid. For sums and aggregated captures its segments
+ * must be whole seconds. */
 bool analysis_series_on(const struct analysis *a, int op, int host, const struct segment_grid *grid,
                         struct series_row **rows, size_t *n, struct err *e);
 

@@ -4,7 +4,6 @@
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/sides.h"
 #include "analyze/cmd/sums.h"
-#include "analyze/plot/aggregate.h"
 #include "analyze/plot/compare.h"
 #include "analyze/plot/plot.h"
 #include "analyze/plot/write.h"
@@ -61,15 +60,10 @@ static bool parse_size(const char *text, void *field, struct err *e)
     return true;
 }
 
-/* Returns the name of chart i of a run; NULL: there are no more. Only aggregated captures have
- * "groups". */
+/* Returns the name of chart i of a run; NULL: there are no more, and i is their number. */
 static const char *run_chart_name(size_t i)
 {
-    size_t n = 0;
-
-    while (plot_kinds[n].name != NULL)
-        n++;
-    return i < n ? plot_kinds[i].name : i == n ? "groups" : NULL;
+    return plot_kinds[i].name;
 }
 
 /* Returns the name of chart i: those of runs come first, then those of comparisons. */
@@ -111,8 +105,10 @@ static void put_charts(FILE *f)
 {
     fputs("\nCharts of a run:\n", f);
     for (const struct plot_kind *k = plot_kinds; k->name != NULL; k++)
-        put_chart(f, k->name, k->title, k->is_by_name ? " (only if asked for)" : "");
-    put_chart(f, "groups", "durations of each 10 s (of aggregated captures)", "");
+        put_chart(f, k->name, k->title,
+                  k->is_by_name                    ? " (only if asked for)"
+                  : strcmp(k->name, "groups") == 0 ? " (of aggregated captures)"
+                                                   : "");
     fputs("\nCharts of a comparison:\n", f);
     for (size_t i = 0; plot_compare_name(i) != NULL; i++)
         put_chart(f, plot_compare_name(i), plot_compare_title(i), "");
@@ -274,13 +270,12 @@ static bool add_aggregate(struct plot_set *set, const struct cli_args *args,
     struct dataset d = {0};
     struct analysis a = {0};
 
-    if (!plot_wants(how, "throughput") && !plot_wants(how, "hosts") &&
-        !plot_wants(how, "clients") && !plot_wants(how, "groups"))
-        return err_set(e,
-                       "%s: of an aggregated capture there are the charts throughput, hosts, "
-                       "clients and groups",
-                       args->operands[0]);
-    bool ok = aggregate_read(&of, &d, &a, args, ops, e) && plot_add_aggregate(set, &a, how, e);
+    bool ok = aggregate_read(&of, &d, &a, args, ops, e) && plot_add_analysis(set, &a, how, e);
+    if (ok && set->n == 0)
+        ok = err_set(e,
+                     "%s: nothing to draw: of an aggregated capture there are the charts errors, "
+                     "throughput, hosts, clients and groups",
+                     args->operands[0]);
     analysis_free(&a);
     dataset_free(&d);
     aggregate_free(&of);
@@ -419,8 +414,8 @@ const struct cli_command cmd_plot = {
         "and SCRIPT may be changed.\n\n"
         "Charts whose names begin with compare- are of a comparison (--before, --after), "
         "compare-runs of several runs. cdf and autoterm are only drawn if asked for by name. Of "
-        "an aggregated capture there are throughput, hosts, clients and groups, the durations of "
-        "each 10 seconds.\n\n"
+        "an aggregated capture there are errors, throughput, hosts, clients and groups, the "
+        "durations of each 10 seconds.\n\n"
         "A mixed run also has charts of all operations together. A single picture shows these; "
         "if there is no such chart (cdf, latency, spectrum) it shows the operation with the most "
         "requests. In other runs a single picture shows the operation that began last.",

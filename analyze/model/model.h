@@ -277,14 +277,15 @@ struct slow_thread {
 struct series_row {
     int64_t start_ns, duration_ns;
     int64_t bytes;
-    double objects;
+    double objects; /* NaN: unknown, as are the bytes */
     int64_t full_ops, partial_ops, ops_started, ops_ended, errors;
     double ops_avg_ns;                     /* NaN: no request ended */
     double p50_ns, p90_ns, p99_ns, max_ns; /* of successful requests ending here; NaN: none */
     double ttfb_p50_ns;                    /* NaN: none */
-    double in_flight;                      /* mean number of requests running */
+    double in_flight;                      /* mean number of requests running; NaN: unknown */
     bool in_range;                         /* the segment lies in the active range */
     bool lacks_parts;                      /* full_ops and partial_ops are unknown */
+    bool lacks_counts;                     /* ops_started and ops_ended are unknown */
 };
 
 struct operation {
@@ -351,6 +352,10 @@ struct cluster_total {
     const char *only_host; /* as in struct operation */
     struct host_result *hosts;
     size_t n_hosts;
+    /* Parties whose series are known of all operations together alone, hosts first; each series has
+     * the index of its party. */
+    const char **series_of;
+    size_t n_series_hosts, n_series_clients;
 };
 
 /* Throughput of all clients together, over the seconds in which all of them ran. */
@@ -389,5 +394,12 @@ struct analysis {
     const struct aggregate *aggregate; /* replaces it for aggregated captures; borrowed */
     const struct slo_report *slo;      /* borrowed; NULL: nothing was asserted */
 };
+
+/* Returns the index of what a report is about: -1 for all operations of a mixed run together, else
+ * the operation that began last, which those before it prepared. There is at least one. */
+static inline int analysis_main(const struct analysis *a)
+{
+    return a->mixed && a->total.present && a->n_operations > 1 ? -1 : (int)a->n_operations - 1;
+}
 
 #endif

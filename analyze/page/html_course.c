@@ -1,7 +1,6 @@
 #include "analyze/page/html_internal.h"
 
 #include "analyze/page/chart.h"
-#include "analyze/plot/aggregate.h"
 #include "analyze/write/html.h"
 #include "libcommon/mem.h"
 
@@ -15,13 +14,6 @@
  * are shown. */
 #define MOST_OPERATIONS 24
 #define SHOWN_OF_MORE   6
-
-static bool init_timeline(struct plot_timeline *t, const struct analysis *a, int index,
-                          size_t n_most, struct err *e)
-{
-    return a->aggregate != NULL ? plot_aggregate_timeline(t, a, index, n_most, e)
-                                : plot_timeline_init(t, a, index, n_most, e);
-}
 
 static int by_requests(const void *x, const void *y)
 {
@@ -72,7 +64,7 @@ size_t html_course_choose(const struct html_course *c, size_t chosen[HTML_COURSE
 static bool init_fine(struct plot_timeline *t, const struct plot_timeline *coarse,
                       const struct analysis *a, int index, struct err *e)
 {
-    bool ok = init_timeline(t, a, index, FINE_BINS, e);
+    bool ok = plot_timeline_init(t, a, index, FINE_BINS, e);
 
     if (ok && t->n > coarse->n)
         return true;
@@ -101,11 +93,11 @@ bool html_course_init(struct html_course *c, const struct analysis *a, struct er
     *c = (struct html_course){.main = -1, .all = {.op = "all operations together"}};
     if (a->n_operations == 0)
         return true;
-    c->main = plot_timeline_main(a);
+    c->main = analysis_main(a);
     if (!mem_cleared(&c->ops, a->n_operations, e) || !mem_cleared(&c->tables, a->n_operations, e))
         return false;
     c->n_ops = a->n_operations;
-    bool ok = choose_shown(c, a, e) && init_timeline(&c->all, a, c->main, MAIN_BINS, e);
+    bool ok = choose_shown(c, a, e) && plot_timeline_init(&c->all, a, c->main, MAIN_BINS, e);
     for (size_t k = 0; ok && k < c->n_ops; k++) {
         const struct operation *op = &a->operations[k];
 
@@ -115,7 +107,7 @@ bool html_course_init(struct html_course *c, const struct analysis *a, struct er
         c->tables[k] =
             (struct html_tables){op->n_requests > 0, op->n_host_results > 0,
                                  op->n_client_results > 0, op->n_error_groups > 0, false};
-        ok = init_timeline(&c->ops[k], a, (int)k, OP_BINS, e);
+        ok = plot_timeline_init(&c->ops[k], a, (int)k, OP_BINS, e);
     }
     return ok && fill_fine(c, a, e);
 }

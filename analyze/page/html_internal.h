@@ -12,7 +12,7 @@
 
 /* What happened when: of what the page is about, and of each operation. */
 struct html_course {
-    int main; /* as plot_timeline_main */
+    int main; /* as analysis_main */
     struct plot_timeline all;
     struct plot_timeline *ops; /* as many as the analysis has operations; of those that are shown */
     struct html_tables *tables;

@@ -3,7 +3,6 @@
 #include "analyze/requests/slowest.h"
 #include "analyze/compare/sha256.h"
 #include "analyze/json/documents.h"
-#include "analyze/plot/aggregate.h"
 #include "analyze/estimate/confidence.h"
 #include "analyze/report/headline.h"
 #include "analyze/page/html_internal.h"
@@ -327,14 +326,6 @@ static bool put_page(FILE *f, const struct analysis *a, const struct html_course
     return html_data(f, title, write_analysis, &page, c, e);
 }
 
-/* Adds the charts below the timeline: none for sums, those by second for an aggregated capture. */
-static bool add_charts(struct html_charts *charts, const struct analysis *a, struct err *e)
-{
-    if (a->aggregate != NULL)
-        return plot_add_aggregate(&charts->set, a, &charts->options, e);
-    return a->dataset->n_tables == 0 || plot_add_analysis(&charts->set, a, &charts->options, e);
-}
-
 static void note_slow_hosts(struct html_course *c, const struct html_charts *charts)
 {
     for (size_t i = 0; charts->missing.msg[0] == '\0' && i < charts->set.n; i++)
@@ -355,7 +346,7 @@ bool report_html(const struct analysis *a, const struct report_html_options *o, 
     charts.options.benchmark_only = true;
     charts.options.operations = course.shown;
     charts.options.brief = a->mixed && a->n_operations > MANY_OPERATIONS;
-    ok = ok && add_charts(&charts, a, e);
+    ok = ok && plot_add_analysis(&charts.set, a, &charts.options, e);
     if (ok) {
         html_charts_draw(&charts);
         note_slow_hosts(&course, &charts);

@@ -240,13 +240,21 @@ static void mark_found(struct plot_parties *hosts, const struct plot_data *p)
     }
 }
 
+static void fill_means(const struct plot_data *p, struct plot_parties *x)
+{
+    for (size_t i = 0; i < x->n; i++) {
+        size_t n = x->bins.n;
+        for (size_t k = 0; k < x->bins.n; k++)
+            n -= isnan(plot_data_rate(p, &x->v[i], k));
+        for (size_t k = 0; k < x->bins.n; k++)
+            if (!isnan(plot_data_rate(p, &x->v[i], k)))
+                x->v[i].mean += plot_data_rate(p, &x->v[i], k) / (double)n;
+    }
+}
+
 static void finish_parties(struct plot_data *p)
 {
-    for (size_t h = 0; h < p->hosts.n; h++) {
-        struct plot_party *x = &p->hosts.v[h];
-        for (size_t k = 0; k < p->hosts.bins.n; k++)
-            x->mean += plot_data_rate(p, x, k) / (double)p->hosts.bins.n;
-    }
+    fill_means(p, &p->hosts);
     sort_parties(&p->hosts, compare_parties);
     mark_found(&p->hosts, p);
     if (p->hosts.n > PLOT_DATA_MAX_BY_NAME)
@@ -269,28 +277,47 @@ static void choose_host_bins(struct plot_data *p, size_t n_hosts)
                       (p->n_rows + joined - 1) / joined);
 }
 
-/* The hosts of sums, by their series; of one host that is the series of all. */
-static bool fill_hosts(struct plot_data *p, struct err *e)
+/* Adds a party by its series, unless nothing of that is known. */
+static bool add_series(const struct plot_data *p, struct plot_parties *x, const char *name,
+                       int party, struct err *e)
+{
+    struct series_row *rows = NULL;
+    size_t n = 0, n_known = 0, row;
+    bool ok = analysis_series_on(p->a, p->index, party, &x->bins, &rows, &n, e);
+
+    for (size_t k = 0; k < n; k++)
+        n_known += !isnan(rows[k].objects);
+    if (ok && n_known > 0)
+        ok = add_party(x, &row, name, e);
+    for (size_t k = 0; ok && n_known > 0 && k < n; k++)
+        x->v[x->n - 1].sum[k] = isnan(rows[k].objects) ? PLOT_DATA_UNKNOWN
+                                : p->course.has_bytes
+                                    ? rows[k].bytes
+                                    : (int64_t)llround(rows[k].objects / p->host_unit);
+    free(rows);
+    return ok;
+}
+
+/* Hosts and clients by their series; of one host that is the series of all. */
+static bool fill_from_series(struct plot_data *p, struct err *e)
 {
     const struct operation *op = p->operation;
-    const struct host_result *hosts = op != NULL ? op->hosts : p->a->total.hosts;
-    size_t n_hosts = op != NULL ? op->n_host_results : p->a->total.n_hosts, row, n = 0;
-    const char *only = op != NULL ? op->only_host : p->a->total.only_host;
-    struct series_row *rows = NULL;
-    bool ok = true;
+    const struct cluster_total *all = &p->a->total;
+    const struct host_result *hosts = op != NULL ? op->hosts : all->hosts;
+    size_t n_hosts = op != NULL ? op->n_host_results : all->n_hosts;
+    const char *only = op != NULL ? op->only_host : all->only_host;
+    bool by_name = op == NULL && all->series_of != NULL, ok = true;
 
-    choose_host_bins(p, n_hosts);
-    for (size_t h = 0; ok && h < n_hosts + (n_hosts == 0 && only != NULL); h++) {
-        ok = add_party(&p->hosts, &row, n_hosts > 0 ? hosts[h].host : only, e) &&
-             analysis_series_on(p->a, p->index, n_hosts > 0 ? (int)h : -1, &p->hosts.bins, &rows,
-                                &n, e);
-        for (size_t k = 0; ok && k < n; k++)
-            p->hosts.v[h].sum[k] = p->course.has_bytes
-                                       ? rows[k].bytes
-                                       : (int64_t)llround(rows[k].objects / p->host_unit);
-        free(rows);
-        rows = NULL;
-    }
+    choose_host_bins(p, by_name ? all->n_series_hosts : n_hosts);
+    p->clients.bins = p->hosts.bins;
+    for (size_t i = 0; ok && by_name && i < all->n_series_hosts + all->n_series_clients; i++)
+        ok = add_series(p, i < all->n_series_hosts ? &p->hosts : &p->clients, all->series_of[i],
+                        (int)i, e);
+    for (size_t i = 0; ok && !by_name && i < n_hosts; i++)
+        ok = add_series(p, &p->hosts, hosts[i].host, (int)i, e);
+    if (ok && !by_name && n_hosts == 0 && only != NULL)
+        ok = add_series(p, &p->hosts, only, -1, e);
+    fill_means(p, &p->clients);
     finish_parties(p);
     return ok;
 }
@@ -405,7 +432,7 @@ static bool fill_over_time(void *work, struct err *e)
 {
     struct work *w = work;
     return init_classes(w->p, e) && fill_series(w->p, e) && fill_fine(w->p, e) &&
-           (has_requests(w->p) ? fill_pass(w, e) : fill_hosts(w->p, e));
+           (has_requests(w->p) ? fill_pass(w, e) : fill_from_series(w->p, e));
 }
 
 static bool fill_distributions(void *work, struct err *e)

@@ -11,6 +11,7 @@
 #include "libcommon/hist.h"
 #include "libcommon/segment.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,11 +38,13 @@ struct plot_sample {
     uint64_t *count; /* HIST_N_INDEXES, by hist_index; NULL: n is 0 */
 };
 
-/* A host's or client's part in the run. */
+/* A host's or client's part in the run: what hosts moved, and how long clients' requests took or,
+ * of sources without requests, what clients moved. */
+#define PLOT_DATA_UNKNOWN INT64_MIN
 struct plot_party {
     const char *name; /* owned by the dataset */
-    int64_t *sum;     /* by bin: what a host moved; ns that a client's requests took */
-    double mean;      /* of a host, over the bins: plot_data_rate */
+    int64_t *sum;     /* by bin: what it moved, or PLOT_DATA_UNKNOWN; ns that requests took */
+    double mean;      /* of what it moved, over the bins that are known: plot_data_rate */
     bool has_finding; /* a finding names this host */
 };
 
@@ -106,11 +109,14 @@ bool plot_data_init(struct plot_data *v, size_t n, const struct analysis *a, con
                     struct err *e);
 void plot_data_fini(struct plot_data *p);
 
-/* What a host moved per second in a bin: bytes or, of requests without any, objects. */
-static inline double plot_data_rate(const struct plot_data *p, const struct plot_party *host,
+/* What a party moved per second in a bin: bytes or, of requests without any, objects; NaN: unknown.
+ */
+static inline double plot_data_rate(const struct plot_data *p, const struct plot_party *party,
                                     size_t bin)
 {
-    return (double)host->sum[bin] * p->host_unit / ((double)p->hosts.bins.length_ns / 1e9);
+    if (party->sum[bin] == PLOT_DATA_UNKNOWN)
+        return NAN;
+    return (double)party->sum[bin] * p->host_unit / ((double)p->hosts.bins.length_ns / 1e9);
 }
 
 /* Rows to draw of a series that has more than max_rows: of each of a number of equal stretches

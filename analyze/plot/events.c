@@ -58,15 +58,10 @@ static int64_t first_error_ns(const struct plot_data *p)
     for (size_t k = 0; k < p->a->n_operations; k++) {
         const struct operation *op = &p->a->operations[k];
         for (size_t i = 0; i < op->n_error_groups && (p->index < 0 || p->index == (int)k); i++)
-            first_ns = int64_min(first_ns, op->errors[i].first_ns);
+            if (known_all(&op->errors[i].known, ERROR_TIMES))
+                first_ns = int64_min(first_ns, op->errors[i].first_ns);
     }
     return first_ns;
-}
-
-void plot_events_begin(FILE *f)
-{
-    plot_out_block(f, "events", "kind from_s to_s text");
-    plot_out_row(f, "irrs", (int64_t)EVENT_NONE, 0.0, 0.0, "");
 }
 
 void plot_events_put(FILE *f, const struct plot_data *p)
@@ -75,7 +70,8 @@ void plot_events_put(FILE *f, const struct plot_data *p)
     int64_t start_ns, end_ns;
     size_t n = 0;
 
-    plot_events_begin(f);
+    plot_out_block(f, "events", "kind from_s to_s text");
+    plot_out_row(f, "irrs", (int64_t)EVENT_NONE, 0.0, 0.0, "");
     for (size_t i = 0; i < p->a->findings.n && n < MAX_EVENTS; i++) {
         const struct finding *x = &p->a->findings.v[i];
         if (!span_of(p, x, &start_ns, &end_ns))

@@ -12,9 +12,6 @@
  * no finding begins with it. The first row is none, so that the block is never empty. */
 void plot_events_put(FILE *f, const struct plot_data *p);
 
-/* The block with its first row alone, for charts of what has no requests. */
-void plot_events_begin(FILE *f);
-
 /* Whether a finding says when these requests had warmed up. */
 bool plot_events_have_warm_up(const struct plot_data *p);
 

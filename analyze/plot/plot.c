@@ -170,7 +170,8 @@ static bool write_run_chart(FILE *f, const void *ctx, const char *title)
 static bool is_due(const struct plot_kind *kind, const struct plot_data *p,
                    const struct plot_data *all, const struct plot_options *o)
 {
-    if (!plot_wants(o, kind->name) || (o->brief && kind->is_detail && p->index >= 0) ||
+    if ((o->brief && kind->is_detail && p->index >= 0) ||
+        (p->index < 0 && !p->a->total.present && !kind->of_parties) ||
         (kind->of_requests && p->a->dataset->n_tables == 0) ||
         (kind->has_data != NULL && !kind->has_data(p)))
         return false;
@@ -197,12 +198,20 @@ static bool add_charts(struct plot_set *s, struct plot_data *p, const struct plo
     p->replay = o->replays != NULL ? stopping_of(o->replays, p->op) : NULL;
     for (size_t i = 0; ok && p->n_rows > 0 && plot_kinds[i].name != NULL; i++) {
         const struct plot_kind *kind = &plot_kinds[i];
+        bool is_apart = kind->of_parties && p->index < 0 && p->a->total.series_of != NULL;
+
+        if (kind->else_kind != NULL && p->a->dataset->n_tables == 0)
+            kind = kind->else_kind;
         const struct run_chart data = {kind, p};
 
-        if (!is_due(kind, p, all, o))
+        if (!plot_wants(o, plot_kinds[i].name) || !is_due(kind, p, all, o))
             continue;
         const struct plot_chart chart = {
-            kind->name, kind->title, kind->caption, write_run_chart,
+            kind->name,
+            kind->title,
+            kind->caption,
+            write_run_chart,
+            .stem = is_apart ? plot_kinds[i].name : NULL,
             .height = kind->height != NULL && o->height == 0 ? kind->height(p) : 0};
         ok = plot_add(s, &chart, p->op, &data, o, e) &&
              (!o->with_readings || kind->readings == NULL ||
@@ -235,12 +244,15 @@ static int by_requests(const void *x, const void *y, void *operations)
 bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const struct plot_options *o,
                        struct err *e)
 {
-    int main = plot_timeline_main(a), *index = NULL;
+    int main = analysis_main(a), *index = NULL;
     bool has_total = main < 0 && a->n_operations > 1;
+    bool has_parties = !has_total && a->total.series_of != NULL && a->n_operations > 0;
     size_t n = 0;
 
-    if (!mem_new(&index, a->n_operations + 1, e))
+    if (!mem_new(&index, a->n_operations + 2, e))
         return false;
+    if (has_parties && o->stem == NULL)
+        index[n++] = -1;
     if (a->n_operations > 0 && (has_total || o->stem != NULL))
         index[n++] = main;
     for (size_t k = 0; o->stem == NULL && k < a->n_operations; k++)
@@ -248,6 +260,8 @@ bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const struc
             (o->operations == NULL || o->operations[k]))
             index[n++] = (int)k;
     bool ok = add_operations(s, a, index, n, has_total, o, e);
+    if (ok && o->stem != NULL && s->n == 0 && has_parties)
+        ok = add_operations(s, a, &(int){-1}, 1, false, o, e);
     if (ok && o->stem != NULL && s->n == 0 && has_total) {
         for (n = 0; n < a->n_operations; n++)
             index[n] = (int)n;

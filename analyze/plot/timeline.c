@@ -13,11 +13,6 @@
 #define MIN_BIN_NS   1000
 #define STEADY_FRAC  0.1 /* a number in flight that differs by less says nothing */
 
-int plot_timeline_main(const struct analysis *a)
-{
-    return a->mixed && a->total.present && a->n_operations > 1 ? -1 : (int)a->n_operations - 1;
-}
-
 int64_t plot_timeline_round_ns(int64_t ns)
 {
     int64_t power_ns = MIN_BIN_NS;
@@ -150,11 +145,49 @@ static bool fill_messages(struct plot_timeline *t, const struct analysis *a, int
     return ok;
 }
 
-/* ---- Of sums, where there are no requests to look at ---- */
+/* ---- Of sources without requests to look at ---- */
 
-/* The segments that sums were made for are the bins, and errors have no messages by time. */
-static bool fill_from_sums(struct plot_timeline *t, const struct analysis *a, int index,
-                           struct err *e)
+/* Joins the segments to at most n_most bins. */
+static bool join_segments(struct plot_timeline *t, const struct analysis *a, int index,
+                          size_t n_most, struct err *e)
+{
+    int64_t each_ns = t->rows[0].duration_ns;
+    int64_t length_ns = plot_timeline_round_ns((int64_t)(t->n - 1) * each_ns / (int64_t)n_most + 1);
+    struct segment_grid grid;
+
+    length_ns = (length_ns + each_ns - 1) / each_ns * each_ns;
+    segment_grid_init(&grid, t->start_ns, length_ns,
+                      (size_t)((int64_t)(t->n - 1) * each_ns / length_ns) + 1);
+    free(t->rows);
+    t->rows = NULL;
+    t->n = 0;
+    if (!analysis_series_on(a, index, -1, &grid, &t->rows, &t->n, e))
+        return false;
+    struct series_row *last = &t->rows[t->n - 1];
+    last->duration_ns = t->end_ns - last->start_ns;
+    last->in_flight *= (double)length_ns / (double)last->duration_ns;
+    return true;
+}
+
+/* Takes for the range the bins that are known. Returns false if there are none. */
+static bool find_known(struct plot_timeline *t)
+{
+    size_t n_known = 0;
+
+    for (size_t i = 0; i < t->n; i++) {
+        const struct series_row *r = &t->rows[i];
+        if (isnan(r->objects))
+            continue;
+        t->range.start_ns = n_known++ == 0 ? r->start_ns : t->range.start_ns;
+        t->range.end_ns = r->start_ns + r->duration_ns;
+    }
+    t->range.present = n_known > 0;
+    return n_known > 0;
+}
+
+/* Bins are the segments of the series, or several of them; errors have no messages by time. */
+static bool fill_from_series(struct plot_timeline *t, const struct analysis *a, int index,
+                             size_t n_most, struct err *e)
 {
     struct plot_timeline_message *m = &t->messages[0];
 
@@ -164,15 +197,16 @@ static bool fill_from_sums(struct plot_timeline *t, const struct analysis *a, in
         return true;
     t->start_ns = t->rows[0].start_ns;
     t->end_ns = t->rows[t->n - 1].start_ns + t->rows[t->n - 1].duration_ns;
-    if (t->n_errors == 0)
-        return true;
-    if (!mem_cleared(&m->by_bin, t->n, e))
+    if ((t->n > n_most && !join_segments(t, a, index, n_most, e)) ||
+        !mem_cleared(&m->by_bin, t->n, e))
         return false;
-    t->n_messages = 1;
     for (size_t i = 0; i < t->n; i++) {
         m->by_bin[i] = t->rows[i].errors;
         m->n += t->rows[i].errors;
     }
+    t->n_messages = m->n > 0;
+    if (isnan(t->rows[0].objects) && !find_known(t))
+        t->n = 0;
     return true;
 }
 
@@ -187,7 +221,7 @@ bool plot_timeline_init(struct plot_timeline *t, const struct analysis *a, int i
     if (t->n_requests == 0 || t->end_ns <= t->start_ns)
         return true;
     if (a->dataset->n_tables == 0)
-        return fill_from_sums(t, a, index, e);
+        return fill_from_series(t, a, index, n_most, e);
     int64_t n_bins = t->n_requests / MIN_REQUESTS, span_ns = t->end_ns - t->start_ns;
     n_bins = n_bins < MIN_BINS ? MIN_BINS : n_bins > (int64_t)n_most ? (int64_t)n_most : n_bins;
     int64_t length_ns = plot_timeline_round_ns(span_ns / n_bins);

@@ -31,10 +31,6 @@ struct plot_timeline {
     size_t n_messages;
 };
 
-/* The index of what a page is about: -1 for all operations of a mixed run together, else the
- * operation that began last, which those before it prepared. There is at least one operation. */
-int plot_timeline_main(const struct analysis *a);
-
 /* The shortest of 1, 2 or 5 times a power of ten (at least 1 us) that is at least that long. */
 int64_t plot_timeline_round_ns(int64_t ns);
 

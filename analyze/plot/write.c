@@ -6,6 +6,7 @@
 #include "analyze/plot/latency_charts.h"
 #include "analyze/plot/names.h"
 #include "analyze/plot/out.h"
+#include "analyze/read/aggfile.h"
 #include "analyze/write/csv.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
@@ -41,8 +42,9 @@ static double t_max(const struct plot_data *p)
 /* A segment that hangs over the first start or the latest end says too little to be drawn. */
 static bool is_drawn(const struct plot_data *p, const struct series_row *r)
 {
-    return p->n_rows <= 2 || r->in_range ||
-           (r->start_ns >= p->course.start_ns && r->start_ns + r->duration_ns <= p->course.end_ns);
+    return !isnan(r->objects) && (p->n_rows <= 2 || r->in_range ||
+                                  (r->start_ns >= p->course.start_ns &&
+                                   r->start_ns + r->duration_ns <= p->course.end_ns));
 }
 
 /* The block "series", thinned out so that the least and the greatest of each column stay. */
@@ -62,9 +64,9 @@ static bool put_series(FILE *f, const struct plot_data *p, size_t n_columns,
         if (keep[i] && is_drawn(p, r))
             plot_out_row(f, "trrrrriirrrrrr", r->start_ns, plot_data_t_s(p, r->start_ns), seconds,
                          (double)r->bytes / MIB / seconds, r->objects / seconds,
-                         (double)r->ops_ended / seconds, r->errors, (int64_t)r->in_range,
-                         r->p50_ns / 1e6, r->p90_ns / 1e6, r->p99_ns / 1e6, r->max_ns / 1e6,
-                         r->ttfb_p50_ns / 1e6, r->in_flight);
+                         r->lacks_counts ? NAN : (double)r->ops_ended / seconds, r->errors,
+                         (int64_t)r->in_range, r->p50_ns / 1e6, r->p90_ns / 1e6, r->p99_ns / 1e6,
+                         r->max_ns / 1e6, r->ttfb_p50_ns / 1e6, r->in_flight);
     }
     free(keep);
     return true;
@@ -126,8 +128,12 @@ static double rate_column(const struct series_row *row, size_t i)
 static bool put_mean(FILE *f, const struct plot_data *p, int64_t panel,
                      const struct statistics_rate *r, double mean, double unit)
 {
-    double from = plot_data_t_s(p, p->throughput->start_ns);
-    double to = plot_data_t_s(p, p->throughput->start_ns + p->throughput->duration_ns);
+    struct span of = {true, p->throughput->start_ns,
+                      p->throughput->start_ns + p->throughput->duration_ns};
+
+    if (p->segments->which != NULL)
+        of = p->course.range;
+    double from = plot_data_t_s(p, of.start_ns), to = plot_data_t_s(p, of.end_ns);
     bool has_ci = r != NULL && r->present && r->mean.ok;
 
     plot_out_row(f, "irrrrr", panel, from, to, mean / unit, has_ci ? r->mean.lo / unit : NAN,
@@ -139,14 +145,17 @@ static bool put_mean(FILE *f, const struct plot_data *p, int64_t panel,
 static int64_t put_means(FILE *f, const struct plot_data *p, int64_t *n_bands)
 {
     const struct statistics *s = p->statistics;
+    struct segment_pick mean = {0, p->throughput->bytes_per_s, p->throughput->objects_per_s};
+
     *n_bands = 0;
     plot_out_block(f, "means", "panel from_s to_s mean lo hi");
     if (!p->throughput->present)
         return 0;
+    if (p->segments->which != NULL)
+        mean = p->segments->mean;
     if (p->course.has_bytes)
-        *n_bands +=
-            put_mean(f, p, 0, s != NULL ? &s->bytes : NULL, p->throughput->bytes_per_s, MIB);
-    *n_bands += put_mean(f, p, 1, s != NULL ? &s->objects : NULL, p->throughput->objects_per_s, 1);
+        *n_bands += put_mean(f, p, 0, s != NULL ? &s->bytes : NULL, mean.bytes_per_s, MIB);
+    *n_bands += put_mean(f, p, 1, s != NULL ? &s->objects : NULL, mean.objects_per_s, 1);
     return 1 + p->course.has_bytes;
 }
 
@@ -200,6 +209,14 @@ static int64_t put_fine(FILE *f, const struct plot_data *p)
                      r->objects / seconds);
     }
     return (int64_t)t->n;
+}
+
+static bool has_rates(const struct plot_data *p)
+{
+    for (size_t i = 0; i < p->n_rows; i++)
+        if (!isnan(p->rows[i].objects))
+            return true;
+    return false;
 }
 
 static bool write_throughput(FILE *f, const struct plot_data *p, const char *title)
@@ -304,31 +321,47 @@ static bool is_whole_bin(const struct plot_data *p, size_t k)
                                    start_ns + p->hosts.bins.length_ns <= p->course.end_ns);
 }
 
-static bool write_hosts(FILE *f, const struct plot_data *p, const char *title)
+static bool put_rates(FILE *f, const struct plot_data *p, const struct plot_parties *of,
+                      const char *title)
 {
     double unit = p->course.has_bytes ? MIB : 1, most = 0;
-    bool lines = p->hosts.n <= PLOT_DATA_MAX_LINES;
+    bool lines = of->n <= PLOT_DATA_MAX_LINES;
 
     plot_out_block(f, "rates", "t_s host rate");
-    for (size_t h = 0; h < p->hosts.n; h++) {
-        for (size_t k = 0; k < p->hosts.bins.n; k++) {
-            double rate = plot_data_rate(p, &p->hosts.v[h], k) / unit;
-            if (lines && !is_whole_bin(p, k))
+    for (size_t h = 0; h < of->n; h++) {
+        for (size_t k = 0; k < of->bins.n; k++) {
+            double rate = plot_data_rate(p, &of->v[h], k) / unit;
+            if (isnan(rate) || (lines && !is_whole_bin(p, k)))
                 continue;
             most = rate > most ? rate : most;
-            plot_out_row(f, "rir", bin_middle_s(p, &p->hosts.bins, k), (int64_t)h, rate);
+            plot_out_row(f, "rir", bin_middle_s(p, &of->bins, k), (int64_t)h, rate);
         }
     }
-    struct plot_names names = put_party_names(f, &p->hosts);
+    struct plot_names names = put_party_names(f, of);
     int64_t n_shades = put_shades(f, p);
     plot_out_block(f, "chart",
                    CHART_COLUMNS
                    " has_bytes n_hosts n_hosts_in_all lines most bin_s n_bins n_shades shared");
     plot_out_row(f, "srrriiiirriis", title, zero_unix(p), t_min(p), t_max(p),
-                 (int64_t)p->course.has_bytes, (int64_t)p->hosts.n, (int64_t)p->hosts.n_in_all,
-                 (int64_t)lines, most, (double)p->hosts.bins.length_ns / 1e9,
-                 (int64_t)p->hosts.bins.n, n_shades, names.shared);
+                 (int64_t)p->course.has_bytes, (int64_t)of->n, (int64_t)of->n_in_all,
+                 (int64_t)lines, most, (double)of->bins.length_ns / 1e9, (int64_t)of->bins.n,
+                 n_shades, names.shared);
     return true;
+}
+
+static bool write_hosts(FILE *f, const struct plot_data *p, const char *title)
+{
+    return put_rates(f, p, &p->hosts, title);
+}
+
+static bool has_client_rates(const struct plot_data *p)
+{
+    return p->clients.n > 1;
+}
+
+static bool write_client_rates(FILE *f, const struct plot_data *p, const char *title)
+{
+    return put_rates(f, p, &p->clients, title);
 }
 
 static bool has_clients(const struct plot_data *p, const struct plot_data *all)
@@ -366,8 +399,15 @@ static bool has_durations(const struct plot_data *p)
     return p->operation != NULL && p->course.n_requests > p->course.n_errors;
 }
 
+static bool has_groups(const struct plot_data *p)
+{
+    return p->operation != NULL && p->operation->requests.groups.n > 0;
+}
+
 static bool has_latency(const struct plot_data *p)
 {
+    if (has_groups(p))
+        return false;
     for (size_t i = 0; i < p->course.n; i++)
         if (!isnan(p->course.rows[i].p50_ns))
             return has_durations(p);
@@ -507,7 +547,38 @@ static bool write_sizes(FILE *f, const struct plot_data *p, const char *title)
     return true;
 }
 
+/* ---- Groups of an aggregated capture ---- */
+
+#define GROUP_S 10.0
+
+/* Percentiles of too few requests are their slowest one, which says nothing of the share. */
+static bool write_groups(FILE *f, const struct plot_data *p, const char *title)
+{
+    const struct request_groups *of = &p->operation->requests.groups;
+    double end_s = plot_data_t_s(p, p->operation->end_ns);
+
+    plot_events_put(f, p);
+    plot_out_block(f, "groups", "t_s length_s n_requests p50_ms p90_ms p99_ms max_ms client");
+    for (size_t i = 0; i < of->n; i++) {
+        const struct aggfile_group *g = &of->v[i];
+        double from_s = plot_data_t_s(p, g->start_ns);
+
+        if (g->start_ns != AGGFILE_NO_TIME)
+            plot_out_row(f, "rrirrrrs", from_s, fmin(GROUP_S, fmax(end_s - from_s, 0)),
+                         g->n_requests, g->p50_ms, g->n_requests >= 10 ? g->p90_ms : NAN,
+                         g->n_requests >= 100 ? g->p99_ms : NAN, g->max_ms, of->clients[g->client]);
+    }
+    plot_out_block(f, "chart", CHART_COLUMNS);
+    plot_out_row(f, "srrr", title, zero_unix(p), plot_data_t_s(p, p->operation->start_ns), end_s);
+    return true;
+}
+
 /* ---- Requests in flight ---- */
+
+static bool has_in_flight(const struct plot_data *p)
+{
+    return !isnan(p->rows[0].in_flight);
+}
 
 static bool varies_in_flight(const struct plot_data *p, const struct plot_data *all)
 {
@@ -565,17 +636,24 @@ static bool write_autoterm(FILE *f, const struct plot_data *p, const char *title
 
 /* ---- The list ---- */
 
+static const struct plot_kind client_rates = {"hosts",
+                                              "throughput by client",
+                                              "The rate of each client over time.",
+                                              .of_parties = true,
+                                              .has_data = has_client_rates,
+                                              .write = write_client_rates};
+
 const struct plot_kind plot_kinds[] = {
     {"throughput", "throughput over time",
      "One point per segment; the thin line is finer. Grey: outside the active range, not counted; "
      "amber: warm-up. The line with its band is the mean with its 95% confidence interval, dashes "
      "the levels between change points, crosses failed requests.",
-     .write = write_throughput},
+     .has_data = has_rates, .write = write_throughput},
     {"hosts", "throughput by host",
      "The rate of each host over time. A host that lags behind, or stops, stands out. Many hosts "
      "are sorted: on top those that a finding names, then those with the least throughput.",
-     .is_detail = true, .has_data = has_host, .is_worth = has_hosts, .write = write_hosts,
-     .height = hosts_height},
+     .is_detail = true, .of_parties = true, .has_data = has_host, .is_worth = has_hosts,
+     .write = write_hosts, .height = hosts_height},
     {"latency", "latency over time",
      "Quantiles of the durations of the successful requests that end in each step of time, on a "
      "logarithmic scale.",
@@ -610,13 +688,20 @@ const struct plot_kind plot_kinds[] = {
      .has_data = has_durations, .is_worth = has_several_sizes, .write = write_sizes},
     {"in-flight", "requests in flight",
      "The mean number of requests running at a time; dashes: the number of threads that took part.",
-     .is_detail = true, .is_worth = varies_in_flight, .write = write_in_flight},
+     .is_detail = true, .has_data = has_in_flight, .is_worth = varies_in_flight,
+     .write = write_in_flight},
     {"clients", "activity of clients",
      "How many requests each client had running, over time: whether they all ran at once.",
-     .of_requests = true, .is_detail = true, .is_worth = has_clients, .write = write_clients},
+     .of_requests = true, .else_kind = &client_rates, .is_detail = true, .of_parties = true,
+     .is_worth = has_clients, .write = write_clients},
     {"autoterm", "where autoterm would have stopped",
      "The red frame is the window that decided: its seven segments are within the given percentage "
      "of the last one's speed. The dashed line is when that was noticed.",
      .is_by_name = true, .has_data = has_replay, .write = write_autoterm},
+    {"groups", "durations of each 10 s",
+     "What half, 90% and 99% of the requests of 10 seconds (and of one client) did not pass, and "
+     "the slowest: of these 10 s alone, failed requests among them. None of it is a percentile of "
+     "the run.",
+     .has_data = has_groups, .write = write_groups},
     {0},
 };

@@ -12,11 +12,13 @@
 /* A kind of chart of a run: its name is that of its script in plots/. */
 struct plot_kind {
     const char *name;
-    const char *title;   /* "latency over time" */
-    const char *caption; /* how to read it, for reports */
-    bool of_requests;    /* sums do not have what it shows */
-    bool is_by_name;     /* drawn only if it is asked for by name */
-    bool is_detail;      /* of one of several operations not in a brief report */
+    const char *title;                 /* "latency over time" */
+    const char *caption;               /* how to read it, for reports */
+    bool of_requests;                  /* sources without requests do not have what it shows */
+    const struct plot_kind *else_kind; /* which these have in its place; NULL: none */
+    bool of_parties; /* also drawn of series that are known of all operations together alone */
+    bool is_by_name; /* drawn only if it is asked for by name */
+    bool is_detail;  /* of one of several operations not in a brief report */
     /* What it needs: whether there is anything to see; NULL: always. */
     bool (*has_data)(const struct plot_data *p);
     /* Whether it shows more than other charts do; NULL: always. `all`: of all operations together
