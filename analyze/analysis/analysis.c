@@ -49,7 +49,8 @@ static bool set_order(struct plan *p, struct err *e)
             spans[n++] = (struct op_span){scan_part_first_start_ns(all), all->last_end_ns, 0};
     }
     p->a->mixed = dataset_any_overlap(spans, n);
-    p->prefiltered = d->host_filtered;
+    /* The threads of an import are guessed: when all of them ran says nothing. */
+    p->prefiltered = d->host_filtered || dataset_is_imported(d);
     if (d->op_filtered) {
         n = 0;
         for (size_t i = 0; i < d->ops.n; i++)

@@ -197,7 +197,9 @@ static bool init_whole(void *whole, struct err *e)
 bool drop_outside(struct plan *p, struct err *e)
 {
     enum range_kind wanted = p->a->options.range;
-    bool by_clients = p->errors && (wanted == RANGE_AUTO || wanted == RANGE_SINGLE);
+    /* Clients of a server's recording come and go. */
+    bool by_clients =
+        p->errors && !dataset_is_imported(p->d) && (wanted == RANGE_AUTO || wanted == RANGE_SINGLE);
     bool by_range = p->a->mixed && !p->errors && wanted != RANGE_FULL;
 
     if (!by_clients && !by_range)

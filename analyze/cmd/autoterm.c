@@ -53,6 +53,14 @@ static bool write_report(const struct stopping *s, const struct autoterm_given *
     return outfile_finish(&out, ok, e);
 }
 
+/* The rule looks at segments of any length, and at all threads. */
+static bool refuse_imports(const struct dataset *d, struct err *e)
+{
+    return !dataset_is_imported(d) ||
+           err_set(e, "%s: imported from %s: starts are not known well enough to replay autoterm",
+                   d->inputs[0].path, d->inputs[0].recorded.imports.from);
+}
+
 static int run(const struct cli_args *args, void *options)
 {
     const struct autoterm_given *o = options;
@@ -71,7 +79,7 @@ static int run(const struct cli_args *args, void *options)
                   "when it could have been stopped cannot be replayed; record with --full", &e) &&
               outfile_check(o->output.path, output_replaces(&o->output), &e) &&
               load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, &e) &&
-              load_ran_together(&d, &o->input, &e) &&
+              load_ran_together(&d, &o->input, &e) && refuse_imports(&d, &e) &&
               stopping_run(&s, &d, &how, o->autoterm.dur_ns, o->autoterm.pct, o->sweep, &e) &&
               write_report(&s, o, &e);
     stopping_free(&s);

@@ -219,6 +219,27 @@ static bool put_s3load(struct sheet *t, const struct survey *s, bool *has_comman
     return ok;
 }
 
+/* Shows what the recordings of other programs do not tell. Returns false if out of memory. */
+static bool put_imports(struct sheet *t, const struct survey *s)
+{
+    struct recorded r = {0};
+    struct lineset said = {0};
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < s->comments.n; i++) {
+        const char *line = keptlines_get(&s->comments, i);
+        ok = recorded_add(&r, &said, line, strlen(line), NULL);
+    }
+    if (r.imports.n > 0) {
+        FACT(t, TEXT_PLAIN, "known to", "starts %s, durations %s; threads are guessed",
+             units_duration(r.imports.start_ns).s, units_duration(r.imports.duration_ns).s);
+        FACT(t, TEXT_WARNING, "not told", "%s", r.imports.absent);
+    }
+    json_decref(r.settings);
+    lineset_fini(&said);
+    return ok;
+}
+
 static void put_capture(struct sheet *t, const char *path, const struct survey *s)
 {
     const struct recfile_info *info = &s->info;
@@ -256,6 +277,8 @@ static void put_capture(struct sheet *t, const char *path, const struct survey *
         t->failed = true;
     if (command && !told)
         SHEET_ROW(t, TEXT_PLAIN, "recorded by", command);
+    if (!put_imports(t, s))
+        t->failed = true;
     put_dropped(t, info);
 }
 

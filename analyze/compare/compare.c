@@ -1,6 +1,7 @@
 #include "analyze/compare/compare.h"
 
 #include "analyze/compare/compare_internal.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
@@ -188,6 +189,27 @@ static bool is_worth(const struct compare_metric *m)
     return most > 0;
 }
 
+static int64_t side_resolution_ns(const struct compare_side *side)
+{
+    int64_t ns = 0;
+
+    for (size_t i = 0; i < side->n; i++)
+        ns = int64_max(ns, side->runs[i].recorded.imports.duration_ns);
+    return ns;
+}
+
+/* Durations of imported runs that differ by no more than these are known to: no verdict, where that
+ * is more than what counts as the same. */
+static void respect_resolution(struct compare_metric *m, const struct compare *c)
+{
+    double ns = (double)int64_max(side_resolution_ns(&c->before), side_resolution_ns(&c->after));
+    double a = m->before.center, b = m->after.center;
+
+    if (metrics[m->metric].kind == METRIC_QUANTILE && m->before.n > 0 && m->after.n > 0 &&
+        fabs(b - a) <= ns && ns > m->delta * fmin(a, b))
+        m->before.too_thin = m->after.too_thin = "differs by no more than durations are known to";
+}
+
 static void metric_fini(struct compare_metric *m)
 {
     free(m->before.v);
@@ -211,6 +233,7 @@ static bool add_metrics(struct compare_op *op, const struct compare *c,
         bool ok = fill_values(&m.before, &c->before, op->op, part, m.metric, false, e) &&
                   fill_values(&m.after, &c->after, op->op, part, m.metric, false, e);
         bool is_kept = ok && is_worth(&m);
+        respect_resolution(&m, c);
         if (is_kept)
             ok = test(&m, o, op->op, e) && mem_more(&op->metrics, op->n_metrics, e);
         if (ok && is_kept) {

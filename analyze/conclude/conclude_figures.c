@@ -208,6 +208,9 @@ static bool about_copies(struct analysis *a, const struct scan *const *scans, si
         if (!v[i].is_copy)
             n_identical += n_repeated(scans, n_scans, v[i].index);
     free(v);
+    /* Coarse times are the same by chance. */
+    if (dataset_duration_resolution_ns(d) > 0)
+        n_identical = 0;
     return ok && about_identical_rows(a, n_identical, e);
 }
 
@@ -245,6 +248,9 @@ static bool about_overlap(struct analysis *a, const struct scan *const *scans, s
                           struct err *e)
 {
     size_t n = 0, n_used = 0;
+
+    if (dataset_is_imported(a->dataset)) /* its threads are guessed */
+        return true;
     struct scan_thread *threads = gather_threads(a->dataset, scans, n_scans, e);
 
     if (threads == NULL)

@@ -474,6 +474,33 @@ bool dataset_load(struct dataset *d, const char *const *paths, size_t n_paths,
     return ok;
 }
 
+int64_t dataset_start_resolution_ns(const struct dataset *d)
+{
+    int64_t ns = 0;
+
+    for (size_t i = 0; i < d->n_inputs; i++)
+        ns = int64_max(ns, d->inputs[i].recorded.imports.start_ns);
+    return ns;
+}
+
+int64_t dataset_duration_resolution_ns(const struct dataset *d)
+{
+    int64_t ns = 0;
+
+    for (size_t i = 0; i < d->n_inputs; i++)
+        ns = int64_max(ns, d->inputs[i].recorded.imports.duration_ns);
+    return ns;
+}
+
+bool dataset_is_imported(const struct dataset *d)
+{
+    bool is = false;
+
+    for (size_t i = 0; i < d->n_inputs; i++)
+        is |= d->inputs[i].recorded.imports.n > 0;
+    return is;
+}
+
 void dataset_free(struct dataset *d)
 {
     for (size_t i = 0; i < d->n_tables; i++)

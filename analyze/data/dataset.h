@@ -212,6 +212,14 @@ bool dataset_load(struct dataset *d, const char *const *paths, size_t n_paths,
                   struct err *e);
 void dataset_free(struct dataset *d);
 
+/* How well starts and durations are known: what imported recordings tell, the worst of all inputs.
+ * 0: exactly. */
+int64_t dataset_start_resolution_ns(const struct dataset *d);
+int64_t dataset_duration_resolution_ns(const struct dataset *d);
+
+/* Whether some input is an import: its threads are guessed. */
+bool dataset_is_imported(const struct dataset *d);
+
 /* Keeps only the rows i of t for which keep(ctx, t, i) is true. Rows from the end fill the holes,
  * so the order changes. */
 void table_retain(struct table *t, bool (*keep)(void *ctx, const struct table *t, size_t i),

@@ -15,6 +15,9 @@
 #define CLOCK_SET_NS INT64_C(1000000000)
 #define REFUSED_NS   (900 * INT64_C(1000000000))
 
+/* A comment that says more is not believed. */
+#define MAX_RESOLUTION_NS (3600 * INT64_C(1000000000))
+
 static int64_t count_of(const json_t *o, const char *key)
 {
     return int64_max(json_integer_value(json_object_get(o, key)), 0);
@@ -82,6 +85,22 @@ static void close_run(struct recorded *r, const json_t *o)
         r->max_thread_cpu_pct = pct;
 }
 
+static void copy_text(char *to, size_t size, const json_t *text)
+{
+    snprintf(to, size, "%s", json_is_string(text) ? json_string_value(text) : "");
+}
+
+static void take_import(struct recorded_imports *m, const json_t *o)
+{
+    m->n++;
+    m->start_ns = int64_max(m->start_ns, int64_min(count_of(o, "start_ns"), MAX_RESOLUTION_NS));
+    m->duration_ns =
+        int64_max(m->duration_ns, int64_min(count_of(o, "duration_ns"), MAX_RESOLUTION_NS));
+    copy_text(m->from, sizeof m->from, json_object_get(o, "from"));
+    copy_text(m->absent, sizeof m->absent, json_object_get(o, "absent"));
+    m->is_cut |= json_is_true(json_object_get(o, "cut"));
+}
+
 static bool take(struct recorded *r, const char *text, struct err *e)
 {
     json_t *o;
@@ -90,6 +109,11 @@ static bool take(struct recorded *r, const char *text, struct err *e)
         return false;
     const char *event = json_string_value(json_object_get(o, "event"));
     bool opens = event != NULL && strcmp(event, "start") == 0;
+    if (event != NULL && strcmp(event, "import") == 0) {
+        take_import(&r->imports, o);
+        json_decref(o);
+        return true;
+    }
     take_clock(r, o, opens);
     if (opens) {
         json_t *settings = json_object_get(o, "settings");
@@ -104,15 +128,19 @@ static bool take(struct recorded *r, const char *text, struct err *e)
 bool recorded_add(struct recorded *r, struct lineset *said, const char *line, size_t n,
                   struct err *e)
 {
-    static const char schema[] = "s3load/1 ";
+    static const char *const schemas[] = {"s3load/1 ", "s3analyze/import/1 "};
+    size_t n_schema = 0;
 
     while (n > 0 && (*line == '#' || *line == ' ')) {
         line++;
         n--;
     }
-    if (n < strlen(schema) || memcmp(line, schema, strlen(schema)) != 0)
+    for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++)
+        if (n >= strlen(schemas[i]) && memcmp(line, schemas[i], strlen(schemas[i])) == 0)
+            n_schema = strlen(schemas[i]);
+    if (n_schema == 0)
         return true;
-    char *text = strndup(line + strlen(schema), n - strlen(schema));
+    char *text = strndup(line + n_schema, n - n_schema);
     bool ok = text != NULL ? take(r, text, e) && lineset_add(said, text, e) : mem_none(e);
     free(text);
     return ok;
@@ -251,6 +279,31 @@ static struct recorded_note stopped(const struct recorded_stop *stop)
     return note;
 }
 
+static struct recorded_note imported(const struct recorded_imports *m)
+{
+    struct recorded_note note = {.code = "imported",
+                                 .figures = {{"start_resolution_ns", (double)m->start_ns},
+                                             {"duration_resolution_ns", (double)m->duration_ns}}};
+    char known[120] = "";
+
+    if (m->start_ns > 0 || m->duration_ns > 0)
+        snprintf(known, sizeof known, " starts are known to %.40s, durations to %.40s;",
+                 units_duration(m->start_ns).s, units_duration(m->duration_ns).s);
+    snprintf(note.message, sizeof note.message,
+             "imported from %s:%s it does not tell %s; threads are as few as the times allow",
+             m->from, known, m->absent);
+    return note;
+}
+
+static struct recorded_note imported_cut(const struct recorded_imports *m)
+{
+    struct recorded_note note = {.code = "imported-cut", .is_problem = true};
+
+    snprintf(note.message, sizeof note.message,
+             "%s keeps only so many requests as there are: the run may have gone on", m->from);
+    return note;
+}
+
 /* Whether s3load connected for at least half of the requests. The first connection of each thread
  * does not count. */
 static bool connects_often(const struct recorded *r, uint64_t n_threads)
@@ -263,6 +316,10 @@ size_t recorded_notes(const struct recorded *r, uint64_t n_threads,
                       struct recorded_note notes[RECORDED_MAX_NOTES])
 {
     size_t n = 0;
+    if (r->imports.is_cut)
+        notes[n++] = imported_cut(&r->imports);
+    if (r->imports.n > 0)
+        notes[n++] = imported(&r->imports);
     if (r->n_failed > 0)
         notes[n++] = failed(r);
     if (r->n_runs > r->n_closed)

@@ -1,6 +1,7 @@
 /* What s3load says about its runs in a capture's comments. One comment "s3load/1 {...}" opens a
  * run, another closes it. A capture that was merged or concatenated has the comments of several
- * runs, one run after the other. */
+ * runs, one run after the other. `s3analyze import` says in "s3analyze/import/1 {...}" what the
+ * recording of another program does not tell. */
 #ifndef S3_ANALYZE_DATA_RECORDED_H
 #define S3_ANALYZE_DATA_RECORDED_H
 
@@ -21,6 +22,16 @@ struct recorded_stop {
     int64_t start_ns, length_ns;
 };
 
+/* Recordings of other programs: how well their times are known. Several in one capture: the
+ * worst. */
+struct recorded_imports {
+    uint64_t n;
+    int64_t start_ns, duration_ns; /* starts and durations are known to these; 0: exactly */
+    char from[16];                 /* "ab"; of the last one */
+    char absent[160];              /* what it does not tell, in words */
+    bool is_cut;                   /* some of it may be missing at its end */
+};
+
 /* What the comments of all runs in a capture add up to. All zero: s3load did not write it. */
 struct recorded {
     uint64_t n_runs;                /* opening comments */
@@ -39,13 +50,14 @@ struct recorded {
     int64_t clock_error_ns;    /* the largest error of a rank's clock against rank 0's */
     int64_t others_error_ns;   /* clock_error_ns without the run that was opened last */
     struct rank_clock clock;   /* of the run that was opened last */
-    char error[512];           /* of the first run that failed */
-    json_t *settings;          /* owned; object: settings of the first run; NULL: not given */
+    struct recorded_imports imports;
+    char error[512];  /* of the first run that failed */
+    json_t *settings; /* owned; object: settings of the first run; NULL: not given */
 };
 
 /* Reads a comment line of n bytes, with its '#'; call it in the order of the file. Ignores lines
- * that are not s3load's. Adds the JSON of the others to *r, and a copy of it to `said`. False: out
- * of memory. */
+ * that are neither s3load's nor of an import. Adds the JSON of the others to *r, and a copy of it
+ * to `said`. False: out of memory. */
 bool recorded_add(struct recorded *r, struct lineset *said, const char *line, size_t n,
                   struct err *e);
 
@@ -58,7 +70,7 @@ bool recorded_take(struct recorded *r, const struct lineset *said, struct err *e
 struct recorded_note {
     const char *code; /* never renamed: "cut-off", "ended-by-error", "interrupted",
                          "generator-bound", "not-begun", "resent", "reconnects", "clock-step",
-                         "stopped" */
+                         "stopped", "imported", "imported-cut" */
     bool is_problem;  /* readers who miss it draw wrong conclusions */
     char message[768];
     struct recorded_stop when; /* length 0: the whole run */
@@ -67,7 +79,7 @@ struct recorded_note {
         double value;
     } figures[RECORDED_MAX_FIGURES]; /* a NULL name ends the list early */
 };
-#define RECORDED_MAX_NOTES (8 + RECORDED_MAX_STOPS)
+#define RECORDED_MAX_NOTES (10 + RECORDED_MAX_STOPS)
 
 /* Writes the notes, worst first, and returns how many. n_threads is the number of threads in the
  * capture: each may connect once without a note. */

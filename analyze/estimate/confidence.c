@@ -7,6 +7,7 @@
 #include "libcommon/quantile.h"
 #include "libcommon/segment.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* With more, segments are made longer than docs/how-the-numbers-are-made.md, section 7, says. */
@@ -412,7 +413,9 @@ int64_t statistics_segment_ns(int64_t window_ns)
 
 static bool passes_init(struct passes *p, const struct statistics_input *in, struct err *e)
 {
-    int64_t length_ns = in->end_ns - in->start_ns, width_ns = statistics_segment_ns(length_ns);
+    int64_t length_ns = in->end_ns - in->start_ns;
+    int64_t width_ns =
+        int64_max(statistics_segment_ns(length_ns), dataset_start_resolution_ns(in->dataset));
     size_t n = (size_t)(length_ns / width_ns);
 
     *p = (struct passes){.in = in, .window = {.start_ns = in->start_ns, .end_ns = in->end_ns}};
@@ -434,6 +437,18 @@ static void passes_fini(struct passes *p)
     latency_fini(&p->ttfb);
 }
 
+/* Limits of quantiles of imported durations: a true one may be half of the resolution off. */
+static void widen(struct statistics_latency *l, double resolution_ns)
+{
+    for (size_t q = 0; l->n > 0 && q < STATISTICS_N_QUANTILES; q++) {
+        struct stats_ci *ci = &l->q[q].ci;
+        ci->lo = fmax(ci->lo - resolution_ns / 2, fmin(ci->lo, 0));
+        ci->lo90 = fmax(ci->lo90 - resolution_ns / 2, fmin(ci->lo90, 0));
+        ci->hi += resolution_ns / 2;
+        ci->hi90 += resolution_ns / 2;
+    }
+}
+
 static bool run(struct statistics *s, struct passes *p, struct err *e)
 {
     const struct statistics_input *in = p->in;
@@ -448,9 +463,15 @@ static bool run(struct statistics *s, struct passes *p, struct err *e)
     s->utilisation_frac = (double)p->busy_ns / ((double)in->concurrency * (double)s->duration_ns);
     if (p->hosts.of_place != NULL)
         sum_hosts(p);
-    return show_latencies(p, e) && latency_finish(&p->duration, &s->duration, s->residual_ns, e) &&
-           latency_finish(&p->ttfb, &s->ttfb, NULL, e) && fill_throughput(s, p, e) &&
-           fill_hosts(s, p, e) && fill_co(s, p, e);
+    if (!show_latencies(p, e) || !latency_finish(&p->duration, &s->duration, s->residual_ns, e) ||
+        !latency_finish(&p->ttfb, &s->ttfb, NULL, e))
+        return false;
+    double resolution_ns = (double)dataset_duration_resolution_ns(in->dataset);
+    if (resolution_ns > 0) {
+        widen(&s->duration, resolution_ns);
+        widen(&s->ttfb, resolution_ns);
+    }
+    return fill_throughput(s, p, e) && fill_hosts(s, p, e) && fill_co(s, p, e);
 }
 
 struct statistics *statistics_new(const struct statistics_input *in, struct err *e)

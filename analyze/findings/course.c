@@ -459,6 +459,7 @@ static void choose_grid(struct course *c)
 
     c->bin_ns = length_ns / COURSE_MAX_BINS + 1;
     c->bin_ns = int64_max(LEAST_BIN_NS, c->bin_ns);
+    c->bin_ns = int64_max(dataset_start_resolution_ns(c->d), c->bin_ns);
     c->bins_ns = c->start_ns;
     c->shortest_ns = 3 * c->bin_ns;
     c->n_bins = (size_t)(length_ns / c->bin_ns) + 1;

@@ -200,6 +200,8 @@ static const struct finding_kind kinds[] = {
     {.name = "not-begun"},
     {.name = "resent"},
     {.name = "reconnects"},
+    {.name = "imported"},
+    {.name = "imported-cut"},
 };
 
 const struct finding_kind *finding_kind(const char *name)

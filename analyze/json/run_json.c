@@ -269,6 +269,17 @@ static void put_recorded(struct json_out *w, const struct recorded *r)
     json_out_end(w);
 }
 
+static void put_imported(struct json_out *w, const struct recorded_imports *m)
+{
+    if (!json_out_open(w, "imported", m->n > 0))
+        return;
+    JSON_MEMBERS(w, m, from, absent);
+    JSON_PUT(w, "start_resolution_ns", m->start_ns);
+    JSON_PUT(w, "duration_resolution_ns", m->duration_ns);
+    JSON_PUT(w, "cut", m->is_cut);
+    json_out_end(w);
+}
+
 static void put_input(struct json_out *w, const struct dataset_input *in)
 {
     bool has_rows = in->first_start_ns <= in->last_end_ns;
@@ -281,6 +292,7 @@ static void put_input(struct json_out *w, const struct dataset_input *in)
     json_put_time_if(w, "last_end", has_rows, in->last_end_ns);
     json_capture_dropped(w, &in->info);
     put_recorded(w, &in->recorded);
+    put_imported(w, &in->recorded.imports);
 }
 
 bool report_json(const struct analysis *a, FILE *f, struct err *e)

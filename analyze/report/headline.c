@@ -13,7 +13,8 @@
 struct sentence {
     struct headline *h;
     size_t n;
-    bool of_a_part; /* some requests are in no figure */
+    bool of_a_part;   /* some requests are in no figure */
+    int64_t known_ns; /* durations are known to; 0: exactly */
 };
 
 __attribute__((format(printf, 2, 3))) static void say(struct sentence *s, const char *fmt, ...)
@@ -122,6 +123,8 @@ static void say_operation(struct sentence *s, const struct operation *op)
     else if (r->single_size && d->present && known_all(&d->known, 1u << FIGURE_MEAN))
         say(s, "; mean duration %s, slowest %s", figures_ns(d->mean_ns).s,
             units_duration(d->slowest_ns).s);
+    if (d->present && s->known_ns > 0)
+        say(s, ", known to %s", units_duration(s->known_ns).s);
     say_failures(s, op->n_errors, op->n_requests);
 }
 
@@ -162,7 +165,7 @@ static void say_mix(struct sentence *s, const struct analysis *a)
 struct headline headline(const struct analysis *a)
 {
     struct headline h = {""};
-    struct sentence s = {.h = &h};
+    struct sentence s = {.h = &h, .known_ns = dataset_duration_resolution_ns(a->dataset)};
 
     for (size_t i = 0; i < ANALYSIS_LEFT_OUT_PARTS; i++)
         s.of_a_part |= analysis_left_out(a, i).n > 0;

@@ -410,7 +410,7 @@ void run_sheet_operation(struct sheet *s, const struct analysis *a, const struct
     put_extent(s, a, op, has_dates);
     put_notes(s, a, op->op);
     put_errors(s, op, has_dates);
-    run_sheet_requests(s, &op->requests);
+    run_sheet_requests(s, &op->requests, dataset_duration_resolution_ns(a->dataset));
     put_throughput(s, "Throughput", &op->throughput, &op->segments, has_dates);
     put_outside(s, op);
     put_single_range(s, op, has_dates);

@@ -36,8 +36,9 @@ void run_sheet_headings(struct sheet *s, const struct field *const *list);
 
 /* Below a table that has "-": why these figures are not known. Nothing if they all are. */
 void run_sheet_why(struct sheet *s, const struct known *known);
-/* How long the requests of an operation took or, where sizes differ, how fast each was. */
-void run_sheet_requests(struct sheet *s, const struct requests *q);
+/* How long the requests of an operation took or, where sizes differ, how fast each was. Times are
+ * known to `known_ns`; 0: exactly. */
+void run_sheet_requests(struct sheet *s, const struct requests *q, int64_t known_ns);
 /* Hosts of an operation, or of the cluster total (`q` is NULL then). Nothing for one host. */
 void run_sheet_hosts(struct sheet *s, const struct host_result *hosts, size_t n,
                      const struct requests *q);

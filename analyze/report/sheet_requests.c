@@ -139,9 +139,9 @@ static void put_groups(struct sheet *s, const struct requests *q)
     s->when = SHEET_ALWAYS;
 }
 
-void run_sheet_requests(struct sheet *s, const struct requests *q)
+void run_sheet_requests(struct sheet *s, const struct requests *q, int64_t known_ns)
 {
-    char title[240];
+    char title[300];
 
     if (!q->present && q->why != NULL) {
         sheet_line(s, TEXT_PLAIN, "Durations: %s.", q->why);
@@ -153,11 +153,13 @@ void run_sheet_requests(struct sheet *s, const struct requests *q)
         return;
     }
     double bytes = q->single_size ? (double)q->object_size_bytes : q->mean_bytes;
-    snprintf(title, sizeof title, "Requests, %s %s%s%s%s %s", units_count(q->n).s,
+    snprintf(title, sizeof title, "Requests, %s %s%s%s%s %s%s%s", units_count(q->n).s,
              q->with_failed ? "successful and failed ones" : "successful ones",
              bytes > 0 ? " of " : "", bytes > 0 ? units_size(bytes).s : "",
              q->single_size ? "" : " on average, all sizes,",
-             q->of_whole_run ? "of the whole run" : "in the active range");
+             q->of_whole_run ? "of the whole run" : "in the active range",
+             known_ns > 0 ? "; times are known to " : "",
+             known_ns > 0 ? units_duration(known_ns).s : "");
     sheet_table(s, TIMES_ALIGN, title);
     run_sheet_headings(s, times_columns);
     put_durations(s, q);

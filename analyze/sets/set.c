@@ -4,6 +4,7 @@
 #include "analyze/sets/set.h"
 
 #include "libcommon/int64.h"
+#include "libcommon/units.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
@@ -445,11 +446,17 @@ static void correct_block(const struct set *s, size_t k, size_t block, struct to
 
 static bool choose_grid(struct set *s, int64_t segment_ns, bool by_total, struct err *e)
 {
+    const int64_t least_ns = dataset_start_resolution_ns(s->d);
+
+    if (segment_ns != 0 && segment_ns < least_ns)
+        return err_set(e, "segments of %s: starts are known to %s only; choose longer ones",
+                       units_duration(segment_ns).s, units_duration(least_ns).s);
     if (segment_ns == 0)
         segment_ns =
             segment_choose_ns(by_total && segment_range_usable(&s->ok)
                                   ? s->ok.end_ns - s->ok.start_ns - 1
                                   : s->all.last_end_ns - scan_part_first_start_ns(&s->all));
+    segment_ns = int64_max(segment_ns, least_ns);
     s->segment_ns = segment_ns;
     if (!segment_range_usable(&s->range)) {
         /* The grid is empty and after all requests: all of them count as before it. */

@@ -7,6 +7,7 @@
 #include "analyze/estimate/confidence.h"
 #include "analyze/estimate/percentile.h"
 #include "analyze/sums/sums.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <math.h>
@@ -96,6 +97,7 @@ static bool rates_of_series(const struct subject *x, struct statistics *to, stru
 
     if (x->a->sums != NULL && width_ns < NS_PER_S)
         width_ns = NS_PER_S;
+    width_ns = int64_max(width_ns, dataset_start_resolution_ns(x->a->dataset));
     segment_grid_init(&grid, x->range.start_ns, width_ns, (size_t)(range_ns / width_ns));
     bool ok = analysis_series_on(x->a, x->op, -1, &grid, &rows, &n, e) && mem_new(&bytes, n, e) &&
               mem_new(&objects, n, e) && mem_new(&counts, 2 * n, e);

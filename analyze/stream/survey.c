@@ -424,7 +424,8 @@ const char *survey_s3load_json(const struct survey *s, bool closing)
 
 const char *survey_command_line(const struct survey *s)
 {
-    static const char *const not_commands[] = {"s3load/1", "s3analyze/merge/1"};
+    static const char *const not_commands[] = {"s3load/1", "s3analyze/merge/1",
+                                               "s3analyze/import/1"};
     const char *found = NULL;
 
     for (size_t i = 0; i < s->comments.n; i++) {

@@ -453,7 +453,8 @@ static bool begin(struct analysis *a, const struct sums *s, struct err *e)
         failed |= s->ops[k].all.n_errors > 0;
     a->range = a->options.range;
     if (a->range == RANGE_AUTO)
-        a->range = failed || s->has_intended ? RANGE_FULL : RANGE_ALL;
+        a->range =
+            failed || s->has_intended || dataset_is_imported(a->dataset) ? RANGE_FULL : RANGE_ALL;
     if (a->range == RANGE_SINGLE)
         return err_set(e, "%s: the single range needs requests: of sums --range all or full",
                        a->dataset->inputs[0].path);
