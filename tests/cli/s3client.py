@@ -23,8 +23,8 @@ class S3Client:
         self.host = server.hosts.split(",")[0]
         self.access_key, self.secret_key = server.keys
 
-    def request(self, method, path, query=(), body=b"", headers=()):
-        """Signs and sends; `query` is a mapping. Returns status, body and headers."""
+    def signed(self, method, path, query=(), body=b"", headers=()):
+        """The headers of a request that is signed now, and the path to send; `query` is a mapping."""
         now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
         digest = hashlib.sha256(body).hexdigest()
         sent = {"host": self.host, "x-amz-date": now, "x-amz-content-sha256": digest,
@@ -42,9 +42,14 @@ class S3Client:
             key = hmac.new(key, part.encode(), hashlib.sha256).digest()
         sent["authorization"] = (f"AWS4-HMAC-SHA256 Credential={self.access_key}/{scope}, "
                                  f"SignedHeaders={';'.join(names)}, Signature={key.hex()}")
+        return sent, path + ("?" + query if query else "")
+
+    def request(self, method, path, query=(), body=b"", headers=()):
+        """Signs and sends. Returns status, body and headers."""
+        sent, path = self.signed(method, path, query, body, headers)
         connection = http.client.HTTPConnection(self.host, timeout=30)
         try:
-            connection.request(method, path + ("?" + query if query else ""), body, sent)
+            connection.request(method, path, body, sent)
             answer = connection.getresponse()
             return answer.status, answer.read().decode(), dict(answer.getheaders())
         finally:

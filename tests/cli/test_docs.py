@@ -41,6 +41,8 @@ CAPTURES = {
     "run.sums.zst": "sums", "client-0.sums.zst": "sums", "client-1.sums.zst": "sums", "c0.sums.zst": "sums",
     "c1.sums.zst": "sums", "run.json.zst": "aggregate", "old.json.zst": "aggregate",
     "a*.zst": "before", "b*.zst": "after", "nightly/*.csv.zst": "before",
+    "ab.csv.zst": "get", "ab.tsv": "import/ab.tsv", "hey.csv": "import/hey.csv", "trace.json": "import/mc-trace.json",
+    "logs/*": "import/s3.log",
     "client1.csv.zst": "client", "client2.csv.zst": "client", "a.csv.zst": "client", "b.csv.zst": "client",
 }
 N_OF_PATTERN = 5
@@ -130,6 +132,9 @@ class Examples(CliTest):
         path.parent.mkdir(exist_ok=True)
         if kind == "get":
             path.write_bytes((TESTDATA / "get-g4.csv.zst").read_bytes())
+            return
+        if kind.startswith("import/"):
+            path.write_bytes((TESTDATA / kind).read_bytes())
             return
         if kind == "aggregate":
             rows = steady(160 + len(path.name), threads=3, every=SECOND // 8)
@@ -253,6 +258,7 @@ class Names(unittest.TestCase):
         known.update("--" + name for name in re.findall(r'\{"([\w-]+)", CLI_',
                                                         (ROOT / "loadgen/ranks/ranks_mpi.c").read_text()))
         foreign = {"--ci", "--force"}  # of .ci/deps
+        foreign |= {"--verbose"}  # of mc
         foreign |= {"--hostfile", "--bind-to", "--mca", "--conf"}  # of mpirun and Spark
         foreign |= {"--mpi", "--kill-on-bad-exit", "--ntasks-per-node", "--exclusive"}  # of Slurm
         for path in DOCUMENTS:

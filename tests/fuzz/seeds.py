@@ -58,6 +58,13 @@ def of_sums():
         yield path.read_bytes()
 
 
+def of_import():
+    for form, name in enumerate(("hey.csv", "ab.tsv", "mc-trace.json", "s3.log")):
+        lines = (ROOT / "testdata" / "import" / name).read_bytes().split(b"\n")
+        yield bytes([form]) + b"\n".join(lines[:N_ROWS]) + b"\n"
+        yield bytes([form]) + b"\n".join(lines[-N_ROWS:])
+
+
 def of_record():
     for text in b"GET\0c\0http://h:1\0key\0\0", b"PUT\0\0\0\"k\n\t\0 two\nlines\0":
         numbers = struct.pack("<BIQBQQQQQ", 1, 7, 65536, 1, 3, START_NS, START_NS + 10**9, START_NS + 5, 0)

@@ -1,0 +1,157 @@
+#include "analyze/import/import.h"
+
+#include "analyze/cmd/commands.h"
+#include "analyze/cmd/options.h"
+#include "analyze/report/figures.h"
+#include "analyze/stream/capture_out.h"
+#include "analyze/write/outfile.h"
+#include "libcommon/rfc3339.h"
+#include "libcommon/visible.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define WRITE_THREADS 2
+
+struct import_given {
+    struct capture_out_options output;
+    const char *op, *host;
+    int64_t start_ns;
+    bool quiet;
+};
+
+static bool parse_start(const char *text, void *field, struct err *e)
+{
+    return rfc3339_parse(text, strlen(text), field) ||
+           err_set(e, "expected a time such as 2026-11-21T05:41:32Z");
+}
+
+static const struct cli_option output_table[] = {
+    {"output", CLI_STRING, offsetof(struct import_given, output.path), "FILE",
+     .help = "the capture; - is standard output", .letter = 'o'},
+    {"force", CLI_FLAG, offsetof(struct import_given, output.force), .help = "overwrite it",
+     .letter = 'f'},
+    {"quiet", CLI_FLAG, offsetof(struct import_given, quiet), .help = "no progress bar",
+     .letter = 'q'},
+    {0},
+};
+
+static const struct cli_option facts_table[] = {
+    {"op", CLI_STRING, offsetof(struct import_given, op), "OP",
+     .help = "the operation, which hey and ab do not record"},
+    {"host", CLI_STRING, offsetof(struct import_given, host), "HOST",
+     .help = "the server, likewise"},
+    {"start", CLI_CUSTOM, offsetof(struct import_given, start_ns), "TIME",
+     .help = "when a run of hey began; else its times are of 1970", .parse = parse_start},
+    {0},
+};
+
+static const struct cli_group groups[] = {
+    {"Output", NULL, output_table, 0},
+    {"Compression", NULL, capture_out_table, offsetof(struct import_given, output)},
+    {"What a recording does not tell", NULL, facts_table, 0},
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"s3analyze import hey hey.csv -o hey.csv.zst", "what `hey -o csv` wrote"},
+    {"s3analyze import ab ab.tsv -o ab.csv.zst", "what `ab -g ab.tsv` wrote"},
+    {"s3analyze import mc-trace trace.json -o day.csv.zst", "of `mc admin trace --json`"},
+    {"s3analyze import s3-log logs/* -o day.csv.zst", "server access logs of AWS"},
+    {0},
+};
+
+static const struct import_given defaults = {.op = "GET", .host = ""};
+
+/* Says what there is, and what is not known. */
+static void report(const struct import_result *r, enum import_format format, const char *path)
+{
+    FILE *f = outfile_is_stdout(path) ? stderr : stdout;
+
+    visible_line(f, "%s: %s on %s", path, figures_counted((int64_t)r->n_rows, "request").s,
+                 figures_counted((int64_t)r->n_threads, "thread").s);
+    visible_line(f, "The recording does not tell: %s.", import_absent(format));
+    visible_line(f, "Threads are as few as the times allow.");
+    if (r->n_left_out > 0)
+        visible_line(f, "Left out: %s that are no request of a client.",
+                     figures_counted((int64_t)r->n_left_out, "call").s);
+    if (r->is_cut)
+        visible_line(f, "hey keeps the first 1,000,000 requests only: there may have been more.");
+}
+
+static bool write_capture(struct import *m, const struct capture_out_options *o, struct err *e)
+{
+    struct capture_out out;
+
+    if (!capture_out_open(&out, o, e))
+        return false;
+    if (capture_out_start(&out, false, WRITE_THREADS, e) && import_write(m, out.writer, e))
+        return capture_out_close(&out, e);
+    capture_out_discard(&out);
+    return false;
+}
+
+static bool import(const struct import_given *o, const struct cli_args *args,
+                   enum import_format format, struct err *e)
+{
+    struct progress progress;
+    const struct import_options how = {.format = format,
+                                       .op = o->op,
+                                       .host = o->host,
+                                       .start_ns = o->start_ns,
+                                       .progress = &progress};
+
+    progress_init(&progress, o->quiet);
+    struct import *m = capture_out_check(&o->output, e)
+                           ? import_read(args->operands + 1, args->n_operands - 1, &how, e)
+                           : NULL;
+    bool ok = m != NULL && write_capture(m, &o->output, e);
+    progress_fini(&progress);
+    if (ok)
+        report(import_result(m), format, o->output.path);
+    import_free(m);
+    return ok;
+}
+
+static int run(const struct cli_args *args, void *options)
+{
+    const struct import_given *o = options;
+    struct err e = {""};
+    int format = 0;
+
+    while (import_format_names[format] != NULL &&
+           strcmp(import_format_names[format], args->operands[0]) != 0)
+        format++;
+    if (import_format_names[format] == NULL)
+        return cli_wrong_usage(args, "%s: expected a format, hey, ab, mc-trace or s3-log",
+                               args->operands[0]);
+    if (o->output.path == NULL)
+        return cli_wrong_usage(args, "-o FILE is missing: where is the capture to go?");
+    if (*o->op == '\0')
+        return cli_wrong_usage(args, "--op is empty");
+    if (!outfile_spares(o->output.path, args->operands + 1, args->n_operands - 1, &e))
+        return cli_wrong_usage(args, "%s", e.msg);
+    return import(o, args, (enum import_format)format, &e) ? EXIT_DONE : cli_failed(args, &e);
+}
+
+const struct cli_command cmd_import = {
+    .name = "import",
+    .summary = "make a capture of what hey, ab, mc or AWS recorded",
+    .text =
+        "FORMAT is hey (`hey -o csv`), ab (`ab -g`), mc-trace (`mc admin trace --json`) or s3-log "
+        "(server access logs of AWS). Several files of mc-trace and s3-log are read as one.\n\n"
+        "What a recording does not tell is kept in the capture's comments, and every command "
+        "respects it: no segments shorter than starts are known to, no replay of autoterm, "
+        "durations with what they are known to (docs/other-tools.md). Threads are as few as the "
+        "times allow.\n\n"
+        "Damaged input is an error that names the line. Rows that wait to be sorted take up to "
+        "64 MiB of memory, then a temporary file in TMPDIR (default /var/tmp).",
+    .operands = "FORMAT FILE...",
+    .min_operands = 2,
+    .max_operands = CLI_ANY_NUMBER,
+    .groups = groups,
+    .examples = examples,
+    .options_size = sizeof(struct import_given),
+    .defaults = &defaults,
+    .run = run,
+};

@@ -1,0 +1,59 @@
+/* What `ab -g` writes (Apache HTTP Server, support/ab.c): a line a request, sorted by `ttime`;
+ * whole ms, and starts in whole seconds. */
+#include "analyze/import/fields.h"
+#include "analyze/import/readers.h"
+#include "libcommon/int64.h"
+
+#define HEADER      "starttime\tseconds\tctime\tdtime\tttime\twait"
+#define PERCENTILES "Percentage served,Time in ms"
+#define NS_PER_MS   INT64_C(1000000)
+
+enum { DATE, SECOND, CONNECT, PROCESSING, TOTAL, WAIT, N_FIELDS };
+
+static bool read_row(struct gather *g, const struct lines *l, struct err *e)
+{
+    const struct import_options *o = g->options;
+    struct slice fields[N_FIELDS];
+    int64_t v[N_FIELDS];
+
+    if (fields_split(l->text, l->n, '\t', fields, N_FIELDS) != N_FIELDS)
+        return lines_bad(l, e, "expected 6 fields: is the file cut?");
+    for (size_t i = SECOND; i < N_FIELDS; i++)
+        if (!fields_decimal(fields[i], 0, &v[i]) || v[i] > INT64_C(1) << 33)
+            return lines_bad(l, e, "field %zu is no number of %s", i + 1,
+                             i == SECOND ? "seconds since 1970" : "ms");
+    if (v[SECOND] > INT64_C(1) << 32)
+        return lines_bad(l, e, "a start after 2106");
+    int64_t first_ms = v[CONNECT] + v[WAIT];
+    bool uploads = strcmp(o->op, "PUT") == 0;
+    const struct gather_row row = {
+        .start_ns = v[SECOND] * 1000 * NS_PER_MS,
+        .duration_ns = v[TOTAL] * NS_PER_MS,
+        .first_byte_ns = uploads ? GATHER_NONE : int64_min(first_ms, v[TOTAL]) * NS_PER_MS,
+        .last_byte_ns = uploads ? int64_max(v[TOTAL] - v[WAIT], 0) * NS_PER_MS : GATHER_NONE,
+        .op = fields_text(o->op),
+        .host = fields_text(o->host)};
+    return gather_add(g, &row, e);
+}
+
+bool ab_read(struct gather *g, struct lines *l, struct err *e)
+{
+    bool more;
+
+    if (!lines_next(l, &more, e))
+        return false;
+    if (strcmp(l->text, PERCENTILES) == 0)
+        return lines_bad(l, e,
+                         "this is what `ab -e` writes, percentiles without requests: record with "
+                         "`ab -g FILE`");
+    if (!more || strcmp(l->text, HEADER) != 0)
+        return lines_bad(l, e, "this is not what `ab -g` writes: the header is missing");
+    for (;;) {
+        if (!lines_next(l, &more, e))
+            return false;
+        if (!more)
+            return true;
+        if (!read_row(g, l, e))
+            return false;
+    }
+}

@@ -1,0 +1,44 @@
+/* Fields of lines: what several formats need to read them. */
+#ifndef S3_ANALYZE_IMPORT_FIELDS_H
+#define S3_ANALYZE_IMPORT_FIELDS_H
+
+#include "libcommon/record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline struct slice fields_text(const char *s)
+{
+    return (struct slice){s, strlen(s)};
+}
+
+static inline bool fields_begin(struct slice s, const char *text)
+{
+    return s.n >= strlen(text) && memcmp(s.p, text, strlen(text)) == 0;
+}
+
+static inline bool fields_are(struct slice s, const char *text)
+{
+    return s.n == strlen(text) && fields_begin(s, text);
+}
+
+/* Cuts n bytes at `delimiter` into at most `max` fields. Returns how many there are; max + 1: more.
+ */
+size_t fields_split(const char *text, size_t n, char delimiter, struct slice *fields, size_t max);
+
+/* Reads a decimal number that is not negative, such as 12.0345, in units of 10^-digits. False: it
+ * is none, has more decimals, or is 2^60 or more. */
+bool fields_decimal(struct slice text, unsigned digits, int64_t *value);
+
+/* Returns the name that a table {{"theirs", "ours"}, ...} gives for a name; without one, `other`.
+ */
+struct slice fields_named(const char *const (*names)[2], size_t n, struct slice name,
+                          struct slice other);
+
+/* Writes the error of an HTTP status from 400 on ("HTTP 503 SlowDown"); "" of others. */
+#define FIELDS_ERROR_BYTES 128
+struct slice fields_error(char buf[FIELDS_ERROR_BYTES], int64_t status, struct slice what);
+
+#endif

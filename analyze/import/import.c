@@ -1,0 +1,162 @@
+#include "analyze/import/import.h"
+
+#include "analyze/import/gather.h"
+#include "analyze/import/readers.h"
+#include "analyze/import/workers.h"
+#include "libcommon/int64.h"
+#include "libcommon/mem.h"
+#include "libcommon/units.h"
+#include "libcommon/version.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A program's recording: how to read it, and what it does not tell. */
+static const struct program {
+    bool (*read)(struct gather *g, struct lines *l, struct err *e);
+    int64_t start_ns, duration_ns; /* how well these are known */
+    bool several;                  /* its files have the time of day, and can be read together */
+    const char *absent;
+} programs[] = {
+    [IMPORT_HEY] = {hey_read, 100000, 100000, false,
+                    "the time of day, requests without an answer, sizes, keys, hosts, clients"},
+    [IMPORT_AB] = {ab_read, 1000000000, 1000000, false,
+                   "statuses and failures, sizes, keys, hosts, clients"},
+    [IMPORT_MC_TRACE] = {mc_trace_read, 0, 0, true,
+                         "requests that reached no server, first bytes of uploads"},
+    [IMPORT_S3_LOG] = {s3_log_read, 1000000000, 1000000, true, "requests that reached no server"},
+};
+
+const char *const import_format_names[] = {"hey", "ab", "mc-trace", "s3-log", NULL};
+
+struct import {
+    struct import_options options;
+    struct gather gather;
+};
+
+const char *import_absent(enum import_format format)
+{
+    return programs[format].absent;
+}
+
+const struct import_result *import_result(const struct import *m)
+{
+    return &m->gather.result;
+}
+
+/* ---- Reading ---- */
+
+static bool read_file(struct import *m, const char *path, struct err *e)
+{
+    struct lines l;
+
+    m->gather.lines = &l;
+    bool ok = lines_open(&l, path, e) && programs[m->options.format].read(&m->gather, &l, e);
+
+    lines_close(&l);
+    return ok;
+}
+
+static bool read_all(struct import *m, const char *const *paths, size_t n_paths, struct err *e)
+{
+    if (n_paths > 1 && !programs[m->options.format].several)
+        return err_set(e,
+                       "files of %s are one run each, and do not tell how they lie in time: "
+                       "import them one by one",
+                       import_format_names[m->options.format]);
+    bool ok = gather_init(&m->gather, &m->options, e);
+    for (size_t i = 0; ok && i < n_paths; i++)
+        ok = read_file(m, paths[i], e);
+    if (ok && m->gather.result.n_rows == 0)
+        return err_set(e, "%s: no requests%s", paths[0],
+                       m->gather.result.n_left_out > 0 ? ": all lines are of something else" : "");
+    return ok && gather_end(&m->gather, e);
+}
+
+struct import *import_read(const char *const *paths, size_t n_paths,
+                           const struct import_options *options, struct err *e)
+{
+    struct import *m;
+
+    if (!mem_cleared(&m, 1, e))
+        return NULL;
+    m->options = *options;
+    if (read_all(m, paths, n_paths, e))
+        return m;
+    import_free(m);
+    return NULL;
+}
+
+void import_free(struct import *m)
+{
+    if (m == NULL)
+        return;
+    gather_fini(&m->gather);
+    free(m);
+}
+
+/* ---- Writing ---- */
+
+/* What analyze/data/recorded.h reads, and a line for people. */
+static bool put_comments(const struct import *m, struct recwrite *w, struct err *e)
+{
+    const struct program *p = &programs[m->options.format];
+    const char *name = import_format_names[m->options.format];
+    char *line = NULL, *limits = NULL;
+    bool ok =
+        mem_format(&line, e, "%s, imported by s3analyze %s", name, version_string) &&
+        mem_format(&limits, e,
+                   "s3analyze/import/1 {\"event\":\"import\",\"from\":\"%s\",\"start_ns\":%" PRId64
+                   ",\"duration_ns\":%" PRId64
+                   ",\"absent\":\"%s\",\"cut\":%s,\"n_left_out\":%" PRIu64 "}",
+                   name, p->start_ns, p->duration_ns, p->absent,
+                   m->gather.result.is_cut ? "true" : "false", m->gather.result.n_left_out) &&
+        recwrite_comment(w, line, strlen(line), e) &&
+        recwrite_comment(w, limits, strlen(limits), e);
+
+    free(line);
+    free(limits);
+    return ok;
+}
+
+static int64_t time_after(int64_t start_ns, int64_t after_ns)
+{
+    return after_ns == GATHER_NONE ? RECORD_NO_TIME : start_ns + after_ns;
+}
+
+static bool put_row(const struct program *p, struct workers *workers, const struct gather_row *row,
+                    struct recwrite *w, struct err *e)
+{
+    struct record r = {.start_ns = row->start_ns,
+                       .intended_ns = RECORD_NO_TIME,
+                       .bytes = row->bytes,
+                       .n_objects = 1,
+                       .op = row->op,
+                       .client = row->client,
+                       .endpoint = row->host,
+                       .file = row->key,
+                       .error = row->error};
+    /* A duration is rounded: it may be up to half of its resolution shorter. */
+    int64_t least_ns = int64_max(row->duration_ns - p->duration_ns / 2, 0);
+
+    if (!workers_take(workers, &r.start_ns, least_ns, p->start_ns, &r.thread, e))
+        return false;
+    r.end_ns = r.start_ns + row->duration_ns;
+    r.first_byte_ns = time_after(r.start_ns, row->first_byte_ns);
+    r.last_byte_ns = time_after(r.start_ns, row->last_byte_ns);
+    return recwrite_row(w, &r, e);
+}
+
+bool import_write(struct import *m, struct recwrite *w, struct err *e)
+{
+    struct workers workers = {0};
+    struct gather_row row;
+    bool more = true, ok = put_comments(m, w, e);
+
+    while (ok && (ok = gather_next(&m->gather, &row, &more, e)) && more)
+        ok = put_row(&programs[m->options.format], &workers, &row, w, e);
+    m->gather.result.n_threads = workers.n;
+    workers_fini(&workers);
+    return ok;
+}

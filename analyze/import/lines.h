@@ -1,0 +1,36 @@
+/* A text file line by line, with the number of each line for messages. */
+#ifndef S3_ANALYZE_IMPORT_LINES_H
+#define S3_ANALYZE_IMPORT_LINES_H
+
+#include "libcommon/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define LINES_MAX_BYTES (1u << 20)
+
+struct lines {
+    const char *path; /* borrowed */
+    FILE *f;
+    char *text; /* the line, NUL-terminated, without its end ("\n" or "\r\n") */
+    size_t n;
+    uint64_t number;  /* of the line, from 1 */
+    uint64_t n_read;  /* bytes so far */
+    uint64_t n_total; /* of the file; 0: not known */
+};
+
+/* Opens a file; "-" is standard input. The caller calls lines_close in any case. */
+bool lines_open(struct lines *l, const char *path, struct err *e);
+void lines_close(struct lines *l);
+
+/* Reads the next line; *more: there was one. False: a line over 1 MiB, a NUL in it, or the file
+ * cannot be read; *e says so. */
+bool lines_next(struct lines *l, bool *more, struct err *e);
+
+/* Fills *e with "FILE:LINE: ..." of the line that was read last. Returns false. */
+bool lines_bad(const struct lines *l, struct err *e, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,153 @@
+/* What `mc admin trace --json` writes, with --verbose or without (github.com/minio/mc,
+ * cmd/admin-trace.go; github.com/minio/madmin-go, trace.go): an object a call, on one line or
+ * several. Calls of S3 alone are requests; those inside of the server are left out. */
+#include "analyze/import/fields.h"
+#include "analyze/import/readers.h"
+
+#include "libcommon/mem.h"
+#include "libcommon/rfc3339.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+/* The text of one object, gathered line by line. */
+struct object {
+    char *text;
+    size_t n, cap;
+    int depth; /* of braces that are open */
+    bool in_string, escaped;
+};
+
+/* Follows braces, but for those in strings. */
+static void follow(struct object *o, const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char c = text[i];
+        if (o->escaped)
+            o->escaped = false;
+        else if (c == '"')
+            o->in_string = !o->in_string;
+        else if (o->in_string)
+            o->escaped = c == '\\';
+        else
+            o->depth += (c == '{') - (c == '}');
+    }
+}
+
+static bool gather(struct object *o, const struct lines *l, struct err *e)
+{
+    if (l->n > LINES_MAX_BYTES - o->n)
+        return lines_bad(l, e, "a call of more than 1 MiB");
+    if (!mem_fit(&o->text, &o->cap, o->n + l->n + 1, e))
+        return false;
+    memcpy(o->text + o->n, l->text, l->n);
+    o->n += l->n;
+    follow(o, l->text, l->n);
+    return true;
+}
+
+static struct slice text_of(const json_t *o, const char *key)
+{
+    const json_t *s = json_object_get(o, key);
+    return (struct slice){json_is_string(s) ? json_string_value(s) : "", json_string_length(s)};
+}
+
+static int64_t count_of(const json_t *o, const char *key)
+{
+    return json_integer_value(json_object_get(o, key));
+}
+
+/* MinIO names calls after its handlers. Others keep that name. */
+static struct slice op_of(struct slice api)
+{
+    static const char *const ops[][2] = {
+        {"GetObject", "GET"},       {"PutObject", "PUT"},      {"HeadObject", "STAT"},
+        {"DeleteObject", "DELETE"}, {"ListObjects", "LIST"},   {"DeleteMultipleObjects", "DELETE"},
+        {"ListObjectsV1", "LIST"},  {"ListObjectsV2", "LIST"}, {"ListObjectsV2M", "LIST"}};
+
+    return fields_named(ops, sizeof ops / sizeof *ops, api, api);
+}
+
+/* Bytes of the body. The count of what was received has the headers' too: with --verbose the
+ * header says it better. */
+static int64_t bytes_of(const json_t *call, struct slice op)
+{
+    const json_t *stats = json_object_get(call, "callStats");
+    const json_t *headers = json_object_get(json_object_get(call, "request"), "headers");
+    struct slice length = text_of(headers, "X-Amz-Decoded-Content-Length");
+    int64_t bytes;
+
+    if (!fields_begin(op, "PUT") && !fields_begin(op, "PutObjectPart"))
+        return fields_are(op, "GET") ? count_of(stats, "tx") : 0;
+    if (length.n == 0)
+        length = text_of(headers, "Content-Length");
+    return fields_decimal(length, 0, &bytes) ? bytes : count_of(stats, "rx");
+}
+
+static bool take(struct gather *g, const struct lines *l, const json_t *call, struct err *e)
+{
+    static const char prefix[] = "s3.";
+    const json_t *stats = json_object_get(call, "callStats");
+    const json_t *answer = json_object_get(call, "response");
+    struct slice api = text_of(call, "api"), when = text_of(call, "time");
+    int64_t status = count_of(answer != NULL ? answer : call, "statusCode");
+    char error[FIELDS_ERROR_BYTES];
+    struct gather_row row = {.duration_ns = count_of(call, "duration"),
+                             .first_byte_ns = count_of(stats, "timeToFirstByte"),
+                             .last_byte_ns = GATHER_NONE,
+                             .client = text_of(call, "client"),
+                             .host = text_of(call, "host"),
+                             .key = text_of(call, "path"),
+                             .error = fields_error(error, status, text_of(call, "statusMsg"))};
+
+    if (api.n == 0)
+        return lines_bad(l, e,
+                         "a call without \"api\": this is not what `mc admin trace --json` "
+                         "writes (--stats has no calls)");
+    if (!fields_begin(api, prefix)) {
+        g->result.n_left_out++;
+        return true;
+    }
+    if (!rfc3339_parse(when.p, when.n, &row.start_ns))
+        return lines_bad(l, e, "\"time\" is no time");
+    if (row.duration_ns < 0 || !json_is_integer(json_object_get(call, "duration")))
+        return lines_bad(l, e, "\"duration\" is no number of ns");
+    row.op = op_of((struct slice){api.p + strlen(prefix), api.n - strlen(prefix)});
+    row.bytes = row.error.n > 0 ? 0 : bytes_of(call, row.op);
+    if (row.bytes < 0)
+        return lines_bad(l, e, "a size below 0");
+    /* Of an upload the first byte of the answer tells nothing: when the last of the body came is
+     * not recorded. */
+    if (row.first_byte_ns <= 0 || row.first_byte_ns > row.duration_ns || fields_are(row.op, "PUT"))
+        row.first_byte_ns = GATHER_NONE;
+    return gather_add(g, &row, e);
+}
+
+static bool end_object(struct gather *g, struct object *o, const struct lines *l, struct err *e)
+{
+    json_error_t why;
+    json_t *call = json_loadb(o->text, o->n, 0, &why);
+
+    o->n = 0;
+    if (call == NULL)
+        return lines_bad(l, e, "no JSON: %s", why.text);
+    bool ok = json_is_object(call) ? take(g, l, call, e) : lines_bad(l, e, "no object of JSON");
+    json_decref(call);
+    return ok;
+}
+
+bool mc_trace_read(struct gather *g, struct lines *l, struct err *e)
+{
+    struct object o = {0};
+    bool more = true, ok = true;
+
+    while (ok && (ok = lines_next(l, &more, e)) && more) {
+        if (l->n == 0 && o.n == 0)
+            continue;
+        ok = gather(&o, l, e) && (o.depth > 0 || end_object(g, &o, l, e));
+    }
+    if (ok && o.n > 0)
+        ok = lines_bad(l, e, "the last call is not whole");
+    free(o.text);
+    return ok;
+}
