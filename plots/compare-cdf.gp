@@ -19,13 +19,7 @@ set ytics ("0 %%" 0, "25 %%" 25, "50 %%" 50, "75 %%" 75, "90 %%" 90, "100 %%" 10
 set xlabel "duration" offset 0,0.4 textcolor rgb c_faint
 y_unit = "requests"
 @y_label
-panel_top_px = head_px + 26
-name(s, n) = (more = n > 1 ? sprintf(" (%d runs)", n) : "", short(s, key_most(42) - strlen(more)) . more)
-title_1 = name(before, n_before)
-title_2 = name(after, n_after)
-key_entries = 2
-key_longest = strlen(title_1) > strlen(title_2) ? strlen(title_1) : strlen(title_2)
-@key_layout
+@compare_key
 plot for [i = 1:n_before > 1] data index "before_runs" using (floor_ms($1)):2 with steps \
         linewidth 0.7 linecolor rgb c_1_faint notitle, \
     for [i = 1:n_after > 1] data index "after_runs" using (floor_ms($1)):2 with steps \

@@ -138,6 +138,12 @@ key_layout = 'key_spare = narrow ? 0.2 * key_longest : 0; set key width 0.5 - ke
     n_key_rows = (key_entries + key_in_row - 1) / key_in_row; set key maxrows n_key_rows; \
     panel_top_px = panel_top_px + 18 * (n_key_rows - 1); set tmargin at screen Y(panel_top_px)'
 
+# The key of both sides of a comparison: title_1 and title_2.
+side_title(s, n) = (more = n > 1 ? sprintf(" (%d runs)", n) : "", short(s, key_most(42) - strlen(more)) . more)
+compare_key = 'title_1 = side_title(before, n_before); title_2 = side_title(after, n_after); \
+    panel_top_px = head_px + 26; key_entries = 2; \
+    key_longest = strlen(title_1) > strlen(title_2) ? strlen(title_1) : strlen(title_2); @key_layout'
+
 # The most characters of a title in the key, at most n.
 key_most(n) = (k = int((width - left_px - right_px - 75) / 8.2), k = narrow ? int((k + 1) / 0.8) : k, \
     k < n ? k : n)

@@ -208,11 +208,11 @@ static bool has_traces(const struct op_chart *x)
 
 /* ---- Distributions ---- */
 
-/* Each run's, and that of all of them together. */
+/* Each run's, and that of all of them together, of *n_all requests. */
 static bool put_cdfs(FILE *f, const struct compare_side *side, const char *op, const char *runs,
-                     const char *all)
+                     const char *all, uint64_t *n_all)
 {
-    uint64_t *sum = NULL, *one = NULL, n_all = 0;
+    uint64_t *sum = NULL, *one = NULL;
     double worst_ns = 0;
     size_t n_runs = 0;
     bool ok = mem_cleared(&sum, HIST_N_INDEXES, NULL) && mem_new(&one, HIST_N_INDEXES, NULL);
@@ -229,14 +229,14 @@ static bool put_cdfs(FILE *f, const struct compare_side *side, const char *op, c
             sum[d->first_bucket + k] += d->count[k];
         }
         worst_ns = fmax(worst_ns, d->slowest_ns);
-        n_all += (uint64_t)d->n;
+        *n_all += (uint64_t)d->n;
         if (n_runs++ > 0)
             fputc('\n', f); /* ends the line */
         plot_cdf_rows(f, one, (uint64_t)d->n, (int64_t)d->slowest_ns, RUN_CDF_STEPS);
     }
     plot_out_block(f, all, "ms pct");
-    if (ok && n_all > 0)
-        plot_cdf_rows(f, sum, n_all, (int64_t)worst_ns, CDF_STEPS);
+    if (ok && *n_all > 0)
+        plot_cdf_rows(f, sum, *n_all, (int64_t)worst_ns, CDF_STEPS);
     free(sum);
     free(one);
     return ok;
@@ -245,12 +245,17 @@ static bool put_cdfs(FILE *f, const struct compare_side *side, const char *op, c
 static bool write_cdf(FILE *f, const void *ctx, const char *title)
 {
     const struct op_chart *x = ctx;
-    if (!put_cdfs(f, &x->c->before, x->op->op, "before_runs", "all_before") ||
-        !put_cdfs(f, &x->c->after, x->op->op, "after_runs", "all_after"))
+    uint64_t before = 0, after = 0;
+
+    if (!put_cdfs(f, &x->c->before, x->op->op, "before_runs", "all_before", &before) ||
+        !put_cdfs(f, &x->c->after, x->op->op, "after_runs", "all_after", &after))
         return false;
-    plot_out_block(f, "chart", "title zero_unix t_min t_max before after n_before n_after");
-    plot_out_row(f, "srrrssii", title, 0.0, 0.0, 1.0, x->c->before.name, x->c->after.name,
-                 (int64_t)x->op->n_before, (int64_t)x->op->n_after);
+    plot_out_block(f, "chart",
+                   "title zero_unix t_min t_max before after n_before n_after requests_before "
+                   "requests_after");
+    plot_out_row(f, "srrrssiiii", title, 0.0, 0.0, 1.0, x->c->before.name, x->c->after.name,
+                 (int64_t)x->op->n_before, (int64_t)x->op->n_after, (int64_t)before,
+                 (int64_t)after);
     return true;
 }
 
@@ -536,6 +541,7 @@ struct compare_kind {
     struct plot_chart chart;
     bool (*has_data)(const struct op_chart *x);
     size_t (*n_rows)(const struct compare *c); /* 0: there is nothing to see */
+    bool is_by_name;                           /* drawn only if it is asked for by name */
 };
 
 static const struct compare_kind kinds[] = {
@@ -549,11 +555,17 @@ static const struct compare_kind kinds[] = {
       "Both sides from their start on: each run thin, the median of the runs thick.",
       .write = write_throughput},
      .has_data = has_traces},
+    {{"compare-spectrum", "latency percentiles",
+      "The duration that a share of the requests did not pass, each step to the right being one "
+      "nine more: each run thin, all runs of a side together thick.",
+      .write = write_cdf},
+     .has_data = has_durations},
     {{"compare-cdf", "latency distribution",
       "The share of the requests that took at most so long: each run thin, all runs of a side "
       "together thick.",
       .write = write_cdf},
-     .has_data = has_durations},
+     .has_data = has_durations,
+     .is_by_name = true},
     {{"compare-shift", "change of latency by percentile",
       "How much longer or shorter the duration is at each percentile, with its 95% CI: where the "
       "line lies above 0, requests take longer after.",
@@ -582,7 +594,8 @@ static bool add_op(struct plot_set *s, const struct op_chart *x, const struct pl
 {
     bool ok = true;
     for (size_t i = 0; ok && i < N_KINDS; i++)
-        if (kinds[i].has_data != NULL && plot_wants(o, kinds[i].chart.name) && kinds[i].has_data(x))
+        if (kinds[i].has_data != NULL && plot_wants(o, kinds[i].chart.name) &&
+            (o->n_charts > 0 || !kinds[i].is_by_name) && kinds[i].has_data(x))
             ok = plot_add(s, &kinds[i].chart, x->op->op, x, o, e);
     return ok;
 }

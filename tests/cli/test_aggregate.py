@@ -538,7 +538,7 @@ class Compare(AggregateTest):
         aggregate = self.put(aggregates.aggregate(small(seconds=30)))
         for pair, charts in (((aggregate, capture), {"compare-throughput-GET"}),
                              ((sums, aggregate), {"compare-throughput-GET"}),
-                             ((capture, sums), {"compare-throughput-GET", "compare-cdf-GET"})):
+                             ((capture, sums), {"compare-throughput-GET", "compare-spectrum-GET"})):
             out = self.tmp / "-".join(p.name for p in pair)
             self.s3analyze("plot", "--before", pair[0], "--after", pair[1], "--out", out)
             found = {p.stem for p in out.iterdir() if p.suffix == ".svg"}

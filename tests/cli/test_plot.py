@@ -96,11 +96,11 @@ class Plot(CliTest):
         out = self.tmp / "ab"
         self.plot("--before", capture("get-g4"), "--after", capture("get-randsize"), "--out", out,
                   "--before-name", "old", "--after-name", "new")
-        self.assertLessEqual({"compare-change.svg", "compare-cdf-GET.svg",
+        self.assertLessEqual({"compare-change.svg", "compare-spectrum-GET.svg",
                               "compare-throughput-GET.svg"}, {p.name for p in out.iterdir()})
         for svg in out.glob("*.svg"):
             self.assertTrue(svg_texts(svg))
-        self.assertIn("old", svg_texts(out / "compare-cdf-GET.svg"))
+        self.assertIn("old", svg_texts(out / "compare-spectrum-GET.svg"))
         report = self.s3analyze("cmp", "-q", "--json", capture("get-g4"), capture("get-randsize"),
                                 status=None).json()
         get = next(o for o in report["operations"] if o["op"] == "GET")
