@@ -40,11 +40,11 @@ static unsigned cpus_of(const char *group)
     return cpus < UINT_MAX ? (unsigned)cpus : UINT_MAX;
 }
 
-unsigned crew_quota_cpus(const char *groups, const char *root)
+void crew_each_group(const char *groups, const char *root,
+                     void (*see)(void *ctx, const char *group), void *ctx)
 {
     char line[4096];
     char group[8200];
-    unsigned least = UINT_MAX;
     FILE *f = fopen(groups, "re");
 
     while (f != NULL && fgets(line, sizeof line, f) != NULL) {
@@ -62,8 +62,7 @@ unsigned crew_quota_cpus(const char *groups, const char *root)
                  (int)strcspn(path + 1, "\n"), path + 1);
         /* the group, then its ancestors */
         for (char *slash = group; slash != NULL;) {
-            unsigned n = cpus_of(group);
-            least = n < least ? n : least;
+            see(ctx, group);
             slash = strrchr(group + n_mount, '/');
             if (slash != NULL)
                 *slash = '\0';
@@ -71,6 +70,21 @@ unsigned crew_quota_cpus(const char *groups, const char *root)
     }
     if (f != NULL)
         fclose(f);
+}
+
+static void take_least(void *ctx, const char *group)
+{
+    unsigned *least = ctx;
+    unsigned n = cpus_of(group);
+
+    *least = n < *least ? n : *least;
+}
+
+unsigned crew_quota_cpus(const char *groups, const char *root)
+{
+    unsigned least = UINT_MAX;
+
+    crew_each_group(groups, root, take_least, &least);
     return least;
 }
 
@@ -194,6 +208,7 @@ struct crew_counts crew_counts(const struct crew *c)
         n.n_connected -= atomic_load_explicit(&l->pool.n_connecting, memory_order_relaxed);
         n.n_running += atomic_load_explicit(&l->n_running, memory_order_relaxed);
         n.n_connects += atomic_load_explicit(&l->pool.n_connects, memory_order_relaxed);
+        n.n_retransmits += atomic_load_explicit(&l->pool.n_retransmits, memory_order_relaxed);
         n.n_resent += atomic_load_explicit(&l->n_resent, memory_order_relaxed);
         n.digest_ns += atomic_load_explicit(&l->digest_ns, memory_order_relaxed);
         int64_t cpu_ns = atomic_load_explicit(&l->cpu_ns, memory_order_relaxed);

@@ -17,9 +17,13 @@ struct crew {
  * affinity and control group quotas let us use. Never more than workers. */
 unsigned crew_n_loops(unsigned n_workers, unsigned n_threads);
 
-/* Returns how many CPUs the quotas of our control groups and their ancestors allow, rounded up;
- * UINT_MAX: no quota. `groups` is a file that lists our groups, as /proc/self/cgroup does. `root`
- * is where groups are mounted (version 2; for version 1 in its folder cpu/). */
+/* Calls `see` for the folder of each of our control groups that limits CPUs, and of its ancestors.
+ * `groups` is a file that lists our groups, as /proc/self/cgroup does. `root` is where groups are
+ * mounted (version 2; for version 1 in its folder cpu/). */
+void crew_each_group(const char *groups, const char *root,
+                     void (*see)(void *ctx, const char *group), void *ctx);
+
+/* Returns how many CPUs the quotas of these groups allow, rounded up; UINT_MAX: no quota. */
 unsigned crew_quota_cpus(const char *groups, const char *root);
 
 /* Makes the loops; workers are numbered from first_thread. `recorder` may be NULL. */
@@ -45,6 +49,7 @@ struct crew_counts {
     int64_t n_running, n_connected; /* requests in flight; those with an established connection */
     int64_t n_connects;             /* connections opened so far */
     int64_t n_resent;               /* requests with a row that were sent twice */
+    int64_t n_retransmits;          /* TCP segments that connections sent again */
     int64_t digest_ns;              /* time spent on digests of payloads */
     int64_t most_cpu_ns;            /* CPU time of the busiest loop in this phase */
 };

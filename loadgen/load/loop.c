@@ -158,6 +158,16 @@ static void act_on_stop(struct loop *l, int stop)
     }
 }
 
+/* Connections that end are counted as they do. */
+static void count_retransmits(struct loop *l, int64_t now_ns)
+{
+    l->count_ns = now_ns + NS_PER_S;
+    for (unsigned i = 0; i < l->n_workers; i++)
+        if (l->workers[i].conn != NULL)
+            pool_count_retransmits(&l->pool, l->workers[i].conn);
+    pool_count_idle(&l->pool);
+}
+
 static int64_t next_due_ns(const struct loop *l)
 {
     int64_t due_ns = clock_earlier(queue_due_ns(&l->queue), l->pool.dialer.due_ns);
@@ -196,6 +206,8 @@ static void turn(struct loop *l)
     if (l->recording && now_ns - l->turned_ns > 2 * WAIT_MAX_NS && l->n_stops < LOOP_MAX_STOPS)
         l->stops[l->n_stops++] = (struct loop_stop){l->turned_ns, now_ns - l->turned_ns};
     l->turned_ns = now_ns;
+    if (l->count_ns <= now_ns)
+        count_retransmits(l, now_ns);
     int stop = atomic_load_explicit(&l->engine->stop, memory_order_relaxed);
     run_again(&l->queue);
     run_due(&l->queue, now_ns);
@@ -247,6 +259,7 @@ void loop_run(struct loop *l)
         turn(l);
         atomic_store_explicit(&l->cpu_ns, clock_thread_cpu_ns(), memory_order_relaxed);
     }
+    count_retransmits(l, clock_now_ns());
     if (l->recording)
         recorder_flush(&l->port, clock_now_ns());
     /* Close connections that we no longer need: a server may be at its limit, and other loops need

@@ -47,6 +47,7 @@ struct loop {
     struct worker *workers;
     unsigned n_workers;
     int64_t turned_ns; /* the time at the last turn */
+    int64_t count_ns;  /* when retransmits are counted next */
     struct loop_stop stops[LOOP_MAX_STOPS];
     unsigned n_stops;
     int stop_seen; /* the engine's stop to which the loop has reacted */

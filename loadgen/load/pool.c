@@ -26,8 +26,21 @@ static void unlink_conn(struct conn **list, const struct conn *c)
         *list = c->next;
 }
 
+void pool_count_retransmits(struct pool *p, struct conn *c)
+{
+    engine_count(&p->n_retransmits, conn_new_retransmits(c));
+}
+
+void pool_count_idle(struct pool *p)
+{
+    for (size_t i = 0; i < p->engine->hosts.n; i++)
+        for (struct conn *c = p->idle[i]; c != NULL; c = c->next)
+            pool_count_retransmits(p, c);
+}
+
 static void bury(struct pool *p, struct conn *c)
 {
+    pool_count_retransmits(p, c);
     conn_close(c);
     c->user = NULL;
     c->next = p->dead;

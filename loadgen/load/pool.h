@@ -17,6 +17,7 @@ struct pool {
 
     /* Other threads read these. */
     atomic_int_fast64_t n_connecting, n_connects;
+    atomic_int_fast64_t n_retransmits; /* of TCP segments; brought up to date once a second */
 };
 
 /* `epoll`, which is borrowed, watches the connections. Call pool_fini in any case. */
@@ -36,6 +37,10 @@ bool pool_drop_idle(struct pool *p);
 
 /* Records that a connection has been established. */
 void pool_stands(struct pool *p, struct conn *c);
+
+/* Counts what a connection, or the idle ones, have retransmitted since they were last counted. */
+void pool_count_retransmits(struct pool *p, struct conn *c);
+void pool_count_idle(struct pool *p);
 
 /* Handles an event of an idle connection: closes it unless it is still usable. */
 void pool_look(struct pool *p, struct conn *c);

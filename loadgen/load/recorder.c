@@ -68,6 +68,7 @@ struct recorder {
     pthread_cond_t emptied; /* a batch is free, or the queue is empty */
     struct recorder_batch *queue, **queue_end;
     struct recorder_batch *free;
+    char *comment; /* to be written; NULL: none */
     bool closing, busy;
     struct recorder_state state;
     struct err error; /* set by the writer, which may read it without the lock */
@@ -169,6 +170,19 @@ void recorder_add(struct recorder_port *p, const struct record *row, bool bench)
     };
     head->n_text = (uint32_t)(rowformat_put(&p->format, text, row) - text);
     b->n += row_bytes(head);
+}
+
+bool recorder_comment(struct recorder *r, char *comment)
+{
+    pthread_mutex_lock(&r->lock);
+    bool taken = r->comment == NULL && r->started;
+
+    if (taken) {
+        r->comment = comment;
+        pthread_cond_signal(&r->filled);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return taken;
 }
 
 /* ---- Autoterm ---- */
@@ -302,6 +316,19 @@ static void take_batch(struct recorder *r, const struct recorder_batch *b)
     pthread_mutex_unlock(&r->lock);
 }
 
+static void write_comment(struct recorder *r, char *comment)
+{
+    struct err e = {""};
+
+    if (r->out != NULL && r->error.msg[0] == '\0') {
+        if (r->frame_since_ns == CLOCK_NEVER)
+            r->frame_since_ns = clock_now_ns();
+        if (!recwrite_comment(r->out, comment, strlen(comment), &e))
+            fail(r, &e);
+    }
+    free(comment);
+}
+
 /* Closes the frame if it is due, or if `now`. Else returns when it is due; CLOCK_NEVER: no frame is
  * open. */
 static int64_t end_frame(struct recorder *r, bool now)
@@ -329,15 +356,18 @@ static void *writer(void *user)
     if (nice(WRITER_NICE) == -1)
         errno = 0;
     pthread_mutex_lock(&r->lock);
-    while (r->queue != NULL || !r->closing) {
+    while (r->queue != NULL || r->comment != NULL || !r->closing) {
         struct recorder_batch *b = r->queue;
-        if (b == NULL) {
+        char *comment = r->comment;
+
+        r->comment = NULL;
+        if (b == NULL && comment == NULL) {
             r->busy = false;
             r->state.cpu_ns = clock_thread_cpu_ns();
             pthread_cond_broadcast(&r->emptied);
             if (clock_now_ns() < due_ns)
                 clock_cond_wait(&r->filled, &r->lock, due_ns);
-        } else {
+        } else if (b != NULL) {
             r->queue = b->next;
             if (r->queue == NULL)
                 r->queue_end = &r->queue;
@@ -346,6 +376,8 @@ static void *writer(void *user)
         pthread_mutex_unlock(&r->lock);
         if (b != NULL)
             take_batch(r, b);
+        if (comment != NULL)
+            write_comment(r, comment);
         due_ns = end_frame(r, false);
         pthread_mutex_lock(&r->lock);
         if (b != NULL) {
@@ -482,6 +514,7 @@ void recorder_free(struct recorder *r)
     autoterm_free(r->autoterm);
     hist_fini(&r->durations);
     free(r->batches);
+    free(r->comment);
     pthread_cond_destroy(&r->filled);
     pthread_cond_destroy(&r->emptied);
     pthread_mutex_destroy(&r->lock);

@@ -58,6 +58,10 @@ struct recorder *recorder_open(const struct recorder_options *options, struct er
 /* Starts the writer thread. `comment` becomes a first frame of its own. */
 bool recorder_start(struct recorder *r, const char *comment, struct err *e);
 
+/* Has the writer add a comment line behind the rows that it has got; takes ownership of `comment`,
+ * from malloc. False: the one before is not written yet, and `comment` stays with the caller. */
+bool recorder_comment(struct recorder *r, char *comment);
+
 /* Sets up the port of loop number `loop`. Only this loop's thread may use it. */
 void recorder_port_init(struct recorder_port *p, struct recorder *r, unsigned loop);
 

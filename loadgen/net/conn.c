@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -448,4 +450,16 @@ bool conn_is_alive(struct conn *c)
 
     /* Over TLS there may be records without data: a read consumes them. */
     return c->state == CONN_READY && conn_recv(c, &byte, 1, NULL) == CONN_AGAIN;
+}
+
+uint32_t conn_new_retransmits(struct conn *c)
+{
+    struct tcp_info info;
+    socklen_t n = sizeof info;
+    uint32_t told = c->n_retransmits;
+
+    if (c->fd < 0 || getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &info, &n) != 0)
+        return 0;
+    c->n_retransmits = info.tcpi_total_retrans;
+    return c->n_retransmits - told;
 }

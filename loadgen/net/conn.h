@@ -95,9 +95,10 @@ struct conn {
     CURL *easy; /* NULL: libcurl has finished */
     struct curl_slist *route;
     int64_t opened_ns;
-    uint32_t watched; /* the events set in epoll */
-    int low_water;    /* SO_RCVLOWAT */
-    int end_errno;    /* why the connection ended; EPIPE: the peer closed it; 0: it did not */
+    uint32_t watched;       /* the events set in epoll */
+    int low_water;          /* SO_RCVLOWAT */
+    uint32_t n_retransmits; /* that conn_new_retransmits has told */
+    int end_errno;          /* why the connection ended; EPIPE: the peer closed it; 0: it did not */
 };
 
 /* Begins to connect to `name` (host[:port]), which is borrowed. `route` holds its addresses, from
@@ -175,6 +176,10 @@ void conn_want_write(struct conn *c, bool want);
 /* Announces that `rest` more bytes of a body are to come, so that the next event waits for many of
  * them; 0: report any. Call it only after the body's first byte, whose time must be exact. */
 void conn_expect(struct conn *c, uint64_t rest);
+
+/* Returns how many TCP segments were sent again since the last call; those of the handshake count.
+ */
+uint32_t conn_new_retransmits(struct conn *c);
 
 /* True if an idle connection can be used: the peer has not closed it. */
 bool conn_is_alive(struct conn *c);

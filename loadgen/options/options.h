@@ -52,6 +52,7 @@ struct options {
         int64_t verify; /* every Nth GET; 0: none */
         int64_t seed;
         int64_t syncstart_ns; /* CLOCK_REALTIME; where syncstart is given */
+        bool wait;            /* for other loads on this machine */
     } load;
 
     /* The bucket and its objects. */

@@ -83,6 +83,9 @@ bool bench_record(struct bench *b, struct err *e)
     struct strbuf comment = {0};
 
     team_measure_clock(&b->team, b->engine.offset_ns, 0);
+    if (!turnstile_pass(&b->turnstile, o->run_id))
+        bench_say(b, "another load runs on this machine, and each is part of what the other "
+                     "measures; --wait waits for its end");
     if (!open_capture(b, e))
         return false;
     b->summary.capture = b->out.fd >= 0 ? b->out.part : NULL;

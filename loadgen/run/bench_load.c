@@ -233,11 +233,13 @@ bool bench_load(struct bench *b, struct err *e)
     const struct reading before = take_reading(b);
     int64_t from_ns = b->team.size == 1 ? clock_now_ns() : b->start_ns;
     recorder_take_tick(b->recorder, &dropped);
+    machine_start(&b->machine, &b->crew);
     s->end = NULL;
     const struct phase phase = load_phase(b, from_ns, b->o->load.duration_ns);
     bool ok = bench_run_phase(b, BENCH_LOADING, &phase, e);
     int64_t end_ns = clock_now_ns();
     const struct reading after = take_reading(b);
+    machine_end(&b->machine, &b->crew);
     team_poll(&b->team);
     s->bench_ns = end_ns - from_ns;
     sum_up_bench(b, &before, &after);

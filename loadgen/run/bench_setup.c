@@ -18,6 +18,8 @@
 /* The names of workers' folders have four hexadecimal digits. */
 #define MAX_DIRS 65536
 
+#define TURN_NAP_NS (100 * CLOCK_NS_PER_MS)
+
 static bool init_engine(struct bench *b, struct err *e)
 {
     const struct options *o = b->o;
@@ -146,9 +148,30 @@ bool bench_set_up(struct bench *b, struct err *e)
         .host = b->host,
         .start_ns = clock_now_ns() + b->engine.offset_ns,
         .team = &b->team,
+        .machine = &b->machine,
     };
     b->sweep = (struct sweep){&b->work, run_sweep, b, .n_most = UINT64_MAX};
+    machine_init(&b->machine, &b->engine);
     return work_init(&b->work, b->kind, b->o, &b->engine, e);
+}
+
+/* Ranks of a run share the lock of their machine. So that one does not miss that another has it,
+ * they look twice: here, and when all have been here. */
+bool bench_take_turn(struct bench *b, struct err *e)
+{
+    bool said = false;
+
+    while (!turnstile_pass(&b->turnstile, b->o->run_id) && b->o->load.wait) {
+        if (bench_is_interrupted(b))
+            return err_set(e, "interrupted");
+        if (!said)
+            bench_say(b, "waits until the other load on this machine ends (--wait)");
+        said = true;
+        team_poll(&b->team);
+        bench_renew_credentials(b);
+        clock_sleep_ns(TURN_NAP_NS);
+    }
+    return true;
 }
 
 bool bench_make_crew(struct bench *b, struct err *e)
@@ -163,6 +186,7 @@ bool bench_make_crew(struct bench *b, struct err *e)
 void bench_tear_down(struct bench *b)
 {
     signals_fini(&b->signals);
+    turnstile_leave(&b->turnstile);
     recorder_free(b->recorder);
     crew_fini(&b->crew);
     sweep_fini(&b->sweep);

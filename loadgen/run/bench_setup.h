@@ -7,11 +7,13 @@
 #include "loadgen/load/recorder.h"
 #include "loadgen/ranks/team.h"
 #include "loadgen/run/bench.h"
+#include "loadgen/run/machine.h"
 #include "loadgen/bucket/control.h"
 #include "loadgen/bucket/sweep.h"
 #include "loadgen/run/signals.h"
 #include "loadgen/run/summary.h"
 #include "loadgen/s3/ssec.h"
+#include "loadgen/util/turnstile.h"
 
 /* The progress that a run shows on standard error: on a terminal, or if it is asked for. */
 struct screen {
@@ -71,6 +73,8 @@ struct bench {
     struct sweep sweep;
     struct screen screen;
     struct summary summary;
+    struct machine machine;
+    struct turnstile turnstile;
     bool uploaded;  /* there may be objects to clean */
     char left[160]; /* what to say of them if the process ends at once */
 
@@ -139,6 +143,9 @@ void bench_warn_of_clocks(const struct bench *b);
 /* Makes all that a run needs before the first request. Call bench_tear_down in any case. */
 bool bench_set_up(struct bench *b, struct err *e);
 void bench_tear_down(struct bench *b);
+
+/* Takes the lock against other loads on this machine; with --wait when it is free. */
+bool bench_take_turn(struct bench *b, struct err *e);
 
 /* Makes the loops. */
 bool bench_make_crew(struct bench *b, struct err *e);

@@ -193,6 +193,18 @@ static void judge(struct bench *b, bool told)
     }
 }
 
+/* Records how the machine does. If the writer is late, so is the comment. */
+static void watch_machine(struct bench *b, int64_t now_ns)
+{
+    struct strbuf comment = {0};
+
+    if (!machine_tick(&b->machine, &b->crew, now_ns))
+        return;
+    summary_put_machine(&comment, &b->summary, &b->crew);
+    if (comment.failed || !recorder_comment(b->recorder, comment.s))
+        strbuf_fini(&comment);
+}
+
 /* Shows how the run goes, and ends the phase where it must. It is called ten times a second, when
  * something happens, and while ranks tell each other. */
 static int look(void *ctx)
@@ -202,6 +214,8 @@ static int look(void *ctx)
 
     if (b->doing == BENCH_LOADING && is_second(&b->second.next_ns, now_ns))
         take_second(b, now_ns);
+    if (b->doing == BENCH_LOADING)
+        watch_machine(b, now_ns);
     bool told = team_poll(&b->team);
     show(b, now_ns);
     bench_renew_credentials(b);

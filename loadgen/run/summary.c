@@ -121,6 +121,17 @@ static void put_rank(struct doc *d, const struct summary *s, size_t first, size_
     put(d, "rank_clock", clocks);
 }
 
+static json_t *machine_of(const struct summary *s, const struct crew *crew)
+{
+    struct doc d = {.json = machine_tell(s->machine, crew)};
+
+    put_text(&d, "client", crew->engine->client);
+    if (!d.failed)
+        return d.json;
+    json_decref(d.json);
+    return NULL;
+}
+
 static void put_head(struct doc *d, const struct summary *s)
 {
     put_text(d, "run_id", s->o->run_id);
@@ -180,6 +191,7 @@ void summary_put_start(struct strbuf *b, const struct summary *s, const struct c
     put_rank(&d, s, 0, 1);
     put(&d, "settings", settings.json);
     put_clocks(&d, control, NULL);
+    put(&d, "machine", machine_of(s, &control->crew));
     strbuf_puts(b, "s3load/1 ");
     write_doc(b, &d);
 }
@@ -236,7 +248,16 @@ void summary_put_end(struct strbuf *b, const struct summary *s, const struct con
     put_rank(&d, s, 1, 2);
     put_stops(&d, crew);
     put_clocks(&d, control, crew);
+    put(&d, "machine", machine_of(s, crew));
     strbuf_puts(b, "s3load/1 ");
+    write_doc(b, &d);
+}
+
+void summary_put_machine(struct strbuf *b, const struct summary *s, const struct crew *crew)
+{
+    struct doc d = {.json = machine_of(s, crew)};
+
+    strbuf_puts(b, "s3load/machine/1 ");
     write_doc(b, &d);
 }
 

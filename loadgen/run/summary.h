@@ -7,6 +7,7 @@
 #include "loadgen/bucket/control.h"
 #include "loadgen/options/options.h"
 #include "loadgen/ranks/team.h"
+#include "loadgen/run/machine.h"
 #include "loadgen/util/strbuf.h"
 
 #include <stdint.h>
@@ -23,6 +24,7 @@ struct summary {
     bool capture_goes;   /* once the sums are there */
     const char *host;    /* this machine */
     const struct team *team;
+    struct machine *machine;
     bool alone;        /* a rank is lost, and all counts are those of this one */
     int64_t start_ns;  /* wall clock */
     const char *end;   /* why the run ended */
@@ -65,6 +67,9 @@ void summary_put_start(struct strbuf *b, const struct summary *s, const struct c
                        const struct cli_command *command);
 void summary_put_end(struct strbuf *b, const struct summary *s, const struct control *control,
                      const struct crew *crew);
+
+/* "s3load/machine/1 {...}": the machine in the course of the run (docs/machine.md). */
+void summary_put_machine(struct strbuf *b, const struct summary *s, const struct crew *crew);
 
 /* The final state, for people: a line, or two where one would be wider than 80 columns. */
 void summary_put_line(struct strbuf *b, const struct summary *s);

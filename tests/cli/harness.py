@@ -42,6 +42,8 @@ for number in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM:
 # What the programs were built with; there is nothing yet where a server is fetched before the build.
 FLAGS = (BUILD / "flags").read_text() if (BUILD / "flags").exists() else ""
 SANITIZED = "-fsanitize" in FLAGS
+# Tests load side by side, of which s3load would warn.
+os.environ.setdefault("S3LOAD_LOCK", "")
 
 
 def without_sanitizers(why):  # pylint: disable=unused-argument

@@ -91,7 +91,8 @@ static bool is_recorded(const struct cli_command *command, const struct options 
     struct engine g = {0};
     struct control control = {.crew = {.engine = &g}};
     const struct team team = {.size = 1};
-    struct summary s = {.command = command->name, .o = o, .team = &team};
+    struct machine machine = {.engine = &g, .root = "/nowhere"};
+    struct summary s = {.command = command->name, .o = o, .team = &team, .machine = &machine};
     struct strbuf b = {0};
 
     summary_put_start(&b, &s, &control, command);
