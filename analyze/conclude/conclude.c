@@ -95,6 +95,6 @@ bool conclude(struct analysis *a, const struct scan *const *scans, int64_t run_n
 {
     size_t first = a->findings.n;
 
-    return add_left_out(a, e) && conclude_figures(a, scans, e) &&
+    return add_left_out(a, e) && conclude_figures(a, scans, e) && conclude_machines(a, e) &&
            join_alike(&a->findings, first, e) && findings_rank(&a->findings, run_ns, e);
 }

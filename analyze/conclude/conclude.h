@@ -29,6 +29,10 @@ static inline bool conclude_is_benchmark(const struct analysis *a, size_t k)
  * and what they alone tell is left out. False: out of memory. */
 bool conclude_figures(struct analysis *a, const struct scan *const *scans, struct err *e);
 
+/* Adds that a machine of s3load was not fit to measure, and retransmits that explain stalls, by
+ * s3load's comments; after all stalls. False: out of memory. */
+bool conclude_machines(struct analysis *a, struct err *e);
+
 /* Adds that the hosts of an operation (NULL: of all) completed numbers of requests that differ by
  * more than chance. False: out of memory. */
 bool conclude_hosts(struct findings *out, const char *op, const struct host_result *hosts, size_t n,

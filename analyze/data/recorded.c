@@ -115,6 +115,7 @@ static bool take(struct recorded *r, const char *text, struct err *e)
         return true;
     }
     take_clock(r, o, opens);
+    machine_take(&r->machine, json_object_get(o, "machine"), o, &r->clock);
     if (opens) {
         json_t *settings = json_object_get(o, "settings");
         if (r->n_runs++ == 0 && json_is_object(settings))
@@ -125,23 +126,44 @@ static bool take(struct recorded *r, const char *text, struct err *e)
     return true;
 }
 
+/* Takes what is told of the machine while a run goes on. */
+static bool take_machine(struct recorded *r, const char *text, struct err *e)
+{
+    json_t *o;
+
+    if (!json_in_parse(text, &o, e))
+        return false;
+    machine_take(&r->machine, o, NULL, &r->clock);
+    json_decref(o);
+    return true;
+}
+
 bool recorded_add(struct recorded *r, struct lineset *said, const char *line, size_t n,
                   struct err *e)
 {
-    static const char *const schemas[] = {"s3load/1 ", "s3analyze/import/1 "};
+    static const struct {
+        const char *schema;
+        bool is_machine;
+    } kinds[] = {{"s3load/1 ", false}, {"s3analyze/import/1 ", false}, {"s3load/machine/1 ", true}};
     size_t n_schema = 0;
+    bool is_machine = false;
 
     while (n > 0 && (*line == '#' || *line == ' ')) {
         line++;
         n--;
     }
-    for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++)
-        if (n >= strlen(schemas[i]) && memcmp(line, schemas[i], strlen(schemas[i])) == 0)
-            n_schema = strlen(schemas[i]);
+    for (size_t i = 0; n_schema == 0 && i < sizeof kinds / sizeof *kinds; i++) {
+        size_t k = strlen(kinds[i].schema);
+
+        is_machine = kinds[i].is_machine;
+        n_schema = n >= k && memcmp(line, kinds[i].schema, k) == 0 ? k : 0;
+    }
     if (n_schema == 0)
         return true;
     char *text = strndup(line + n_schema, n - n_schema);
-    bool ok = text != NULL ? take(r, text, e) && lineset_add(said, text, e) : mem_none(e);
+    bool ok = text == NULL ? mem_none(e)
+              : is_machine ? take_machine(r, text, e)
+                           : take(r, text, e) && lineset_add(said, text, e);
     free(text);
     return ok;
 }

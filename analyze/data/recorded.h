@@ -6,6 +6,7 @@
 #define S3_ANALYZE_DATA_RECORDED_H
 
 #include "analyze/base/lineset.h"
+#include "analyze/data/machine.h"
 #include "analyze/data/rank_clock.h"
 #include "libcommon/err.h"
 
@@ -51,13 +52,14 @@ struct recorded {
     int64_t others_error_ns;   /* clock_error_ns without the run that was opened last */
     struct rank_clock clock;   /* of the run that was opened last */
     struct recorded_imports imports;
-    char error[512];  /* of the first run that failed */
-    json_t *settings; /* owned; object: settings of the first run; NULL: not given */
+    struct machine machine; /* those of all runs */
+    char error[512];        /* of the first run that failed */
+    json_t *settings;       /* owned; object: settings of the first run; NULL: not given */
 };
 
 /* Reads a comment line of n bytes, with its '#'; call it in the order of the file. Ignores lines
- * that are neither s3load's nor of an import. Adds the JSON of the others to *r, and a copy of it
- * to `said`. False: out of memory. */
+ * that are neither s3load's nor of an import. Adds the JSON of the others to *r, and a copy of it to
+ * `said`, unless it is about a machine in the course of a run. False: out of memory. */
 bool recorded_add(struct recorded *r, struct lineset *said, const char *line, size_t n,
                   struct err *e);
 

@@ -139,7 +139,10 @@ static bool is_of_a_host(const struct finding *cause, const struct finding *f, i
 
 static const struct finding_kind kinds[] = {
     /* Found in the course. */
-    {.name = "stall", .masks = FINDING_MASK_STALL, .is_standstill = true, .because = {STOPPED}},
+    {.name = "stall",
+     .masks = FINDING_MASK_STALL,
+     .is_standstill = true,
+     .because = {STOPPED, {"retransmits", mostly_within}}},
     {.name = "pauses", .masks = FINDING_MASK_STALL},
     {.name = "errors",
      .masks = FINDING_MASK_ERRORS,
@@ -202,6 +205,15 @@ static const struct finding_kind kinds[] = {
     {.name = "reconnects"},
     {.name = "imported"},
     {.name = "imported-cut"},
+    /* Told by s3load of its machine. */
+    {.name = "steal"},
+    {.name = "throttled"},
+    {.name = "governor"},
+    {.name = "machine-busy"},
+    {.name = "link-full"},
+    {.name = "link-exceeded"},
+    {.name = "retransmits"},
+    {.name = "clock-unsynchronised"},
 };
 
 const struct finding_kind *finding_kind(const char *name)

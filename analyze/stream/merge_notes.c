@@ -294,7 +294,9 @@ static bool note_damage(struct merge *m, struct err *e)
 static bool note_comments(struct merge *m, struct err *e)
 {
     for (size_t i = 0; i < m->n_inputs; i++) {
-        uint64_t n = m->inputs[i].survey.comments.n_left_out;
+        const struct survey *s = &m->inputs[i].survey;
+        uint64_t n = s->comments.n_left_out + s->machine.n_left_out;
+
         if (n > 0 &&
             !merge_add_note(m, e, "comments-left-out", "%s: %s comments are not carried over",
                             m->inputs[i].name, units_count((int64_t)n).s))

@@ -84,8 +84,9 @@ static bool put_comments(struct recwrite *w, const struct merge_input *in, struc
 
     free(line);
     json_decref(o);
-    for (size_t i = 0; i < s->comments.n && ok; i++) {
-        const char *text = keptlines_get(&s->comments, i) + 1;
+    struct survey_at at = {0};
+    for (const char *text; ok && (text = survey_next_comment(s, &at)) != NULL;) {
+        text++;
         text += *text == ' ';
         ok = recwrite_comment(w, text, strlen(text), e);
     }

@@ -5,6 +5,8 @@
 #include "libcommon/mem.h"
 
 #include <endian.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -287,9 +289,29 @@ static bool unit_commit(void *ctx, void *unit, uint32_t input, struct err *e)
 
 static bool comment(void *ctx, struct slice line, struct err *e)
 {
+    static const char machine[] = "# s3load/machine/1 ";
     struct survey *s = ((struct surveyor *)ctx)->s;
+    char text[SURVEY_MACHINE_BYTES + 24];
 
-    return keptlines_add(&s->comments, SURVEY_KEPT_COMMENTS, line.p, line.n, e);
+    if (line.n < strlen(machine) || line.n > SURVEY_MACHINE_BYTES ||
+        memcmp(line.p, machine, strlen(machine)) != 0)
+        return keptlines_add(&s->comments, SURVEY_KEPT_COMMENTS, line.p, line.n, e);
+    int n = snprintf(text, sizeof text, "%" PRIu64 " %.*s", s->comments.n + s->comments.n_left_out,
+                     (int)line.n, line.p);
+    return keptlines_add(&s->machine, SURVEY_KEPT_MACHINE, text, (size_t)n, e);
+}
+
+const char *survey_next_comment(const struct survey *s, struct survey_at *at)
+{
+    uint64_t n_before = at->i < SURVEY_KEPT_COMMENTS ? at->i : at->i + s->comments.n_left_out;
+    const char *line = at->k < s->machine.n ? keptlines_get(&s->machine, at->k) : NULL;
+    char *text = NULL;
+
+    if (line != NULL && (strtoull(line, &text, 10) <= n_before || at->i == s->comments.n)) {
+        at->k++;
+        return text + 1;
+    }
+    return at->i < s->comments.n ? keptlines_get(&s->comments, at->i++) : NULL;
 }
 
 /* ---- The whole ---- */
@@ -377,6 +399,7 @@ void survey_free(struct survey *s)
     free(s->groups);
     free(s->sections);
     keptlines_fini(&s->comments);
+    keptlines_fini(&s->machine);
     free(s->blocks);
     *s = (struct survey){0};
 }

@@ -11,7 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SURVEY_KEPT_COMMENTS 64 /* at the beginning, and as many at the end */
+#define SURVEY_KEPT_COMMENTS 64   /* at the beginning, and as many at the end */
+#define SURVEY_KEPT_MACHINE  4320 /* likewise, comments about machines: 12 h of one each 10 s */
+#define SURVEY_MACHINE_BYTES 4096 /* the longest of these */
 #define SURVEY_BLOCK_ROWS    512
 #define SURVEY_BLOCK_BYTES   (256u << 10)
 
@@ -66,6 +68,8 @@ struct survey {
     size_t n_sections;
     uint64_t n_threads;
     struct keptlines comments; /* lines with their '#' */
+    struct keptlines machine;  /* those of s3load about its machine in the course of a run, each
+                                  behind the number of comments before it and a blank */
     /* Only with_blocks: the blocks in file order, and a hash of all rows without their thread and
      * idx. The hash does not depend on the order of rows. */
     struct survey_block *blocks;
@@ -80,6 +84,14 @@ void survey_free(struct survey *s);
 
 /* Returns the part called `name`; NULL: there is none. */
 const struct survey_part *survey_find(const struct survey_parts *parts, const char *name);
+
+/* Goes through all kept comments, in the order of the file. Starts as zeros. */
+struct survey_at {
+    size_t i, k;
+};
+
+/* Returns the next comment, with its '#'; NULL: there is no more. */
+const char *survey_next_comment(const struct survey *s, struct survey_at *at);
 
 /* Returns how many captures were merged into this one, by its comments; 0: it was not merged. */
 size_t survey_n_merged(const struct survey *s);

@@ -1,0 +1,150 @@
+/* Findings about the machines that measured: whether they were fit to (docs/machine.md). */
+#include "analyze/conclude/conclude.h"
+
+#include "libcommon/int64.h"
+#include "libcommon/units.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A problem from this value on; below, a notice. */
+#define THROTTLED_PROBLEM_PCT 1
+
+/* Retransmits explain a stall if it has so many times those of the same time elsewhere. */
+#define RETRANSMITS_MORE 5
+
+/* What a fault is called, and whether it is a problem. */
+static const struct {
+    const char *kind, *figure;
+    bool is_problem;
+} FAULTS[MACHINE_N_FAULTS] = {
+    [MACHINE_STOLEN] = {"steal", "steal_pct", true},
+    [MACHINE_STOLEN_BRIEFLY] = {"steal", "steal_pct", false},
+    [MACHINE_THROTTLED] = {"throttled", "throttled_pct", true},
+    [MACHINE_GOVERNOR] = {"governor", NULL, false},
+    [MACHINE_BUSY] = {"machine-busy", "busy_pct", true},
+    [MACHINE_LINK_FULL] = {"link-full", "link_pct", true},
+    [MACHINE_LINK_EXCEEDED] = {"link-exceeded", "link_pct", true},
+    [MACHINE_UNSYNCHRONISED] = {"clock-unsynchronised", NULL, false},
+};
+
+struct sentence {
+    char s[800];
+};
+
+static struct sentence say(enum machine_fault fault, const struct machine_found *f, const char *who)
+{
+    struct sentence text = {""};
+    double x = f->value;
+
+#define SAY(...) snprintf(text.s, sizeof text.s, __VA_ARGS__)
+    switch (fault) {
+    case MACHINE_STOLEN:
+        SAY("the hypervisor gave %.1f %% of the CPU time of %s to others: durations hold delays of "
+            "that machine",
+            x, who);
+        break;
+    case MACHINE_STOLEN_BRIEFLY:
+        SAY("for some seconds the hypervisor gave %.1f %% of the CPU time of %s to others", x, who);
+        break;
+    case MACHINE_THROTTLED:
+        SAY("a CPU quota stopped threads on the machine of %s for %.2g %% of the time (summed over "
+            "CPUs): durations hold these waits",
+            who, x);
+        break;
+    case MACHINE_GOVERNOR:
+        SAY("the CPUs of %s have the frequency governor %s, not performance: they are slow at "
+            "first when a load begins or pauses",
+            who, f->what);
+        break;
+    case MACHINE_BUSY:
+        SAY("the CPUs of %s were busy for %.0f %% of the time: the figures are those of this "
+            "machine, not of the server",
+            who, x);
+        break;
+    case MACHINE_LINK_FULL:
+        SAY("the network link of %s carried %.0f %% of what it can: it was the limit, not the "
+            "server",
+            who, x);
+        break;
+    case MACHINE_LINK_EXCEEDED:
+        SAY("the requests of %s moved %.0f %% of what its network link can carry: they went "
+            "another way, or its speed is told wrong",
+            who, x);
+        break;
+    default:
+        SAY("nothing synchronises the clock of %s: its times may differ from those of other "
+            "machines",
+            who);
+    }
+    return text;
+}
+
+static bool about_fault(struct findings *out, enum machine_fault fault,
+                        const struct machine_found *f, struct err *e)
+{
+    bool is_problem = FAULTS[fault].is_problem;
+    char who[MACHINE_CLIENT_BYTES + 64];
+
+    if (f->n_clients == 0)
+        return true;
+    if (fault == MACHINE_THROTTLED)
+        is_problem = f->value >= THROTTLED_PROBLEM_PCT;
+    struct finding finding = finding_of(FAULTS[fault].kind, is_problem, 0);
+    if (FAULTS[fault].figure != NULL)
+        finding_figure(&finding, FAULTS[fault].figure, f->value);
+    finding_figure(&finding, "n_clients", (double)f->n_clients);
+    int n = snprintf(who, sizeof who, "client %s", f->client);
+    if (f->n_clients > 1)
+        snprintf(who + n, sizeof who - (size_t)n, " (and of %s more)",
+                 units_count((int64_t)f->n_clients - 1).s);
+    return findings_add(out, &finding, e, "%s", say(fault, f, who).s);
+}
+
+/* Adds the retransmits in the time of a stall, if they are more than elsewhere. */
+static bool about_stall(struct analysis *a, size_t stall, struct err *e)
+{
+    const struct finding f = a->findings.v[stall];
+    struct finding cause = finding_of("retransmits", f.severity == FINDING_PROBLEM, f.lost_frac);
+    int64_t start_ns = f.start_ns, end_ns = f.end_ns;
+    double n = 0, n_all = 0, all_ns = 0;
+
+    for (size_t i = 0; i < a->dataset->n_inputs; i++) {
+        const struct machine *m = &a->dataset->inputs[i].recorded.machine;
+        n_all += m->n_sent_again;
+        all_ns += m->told_ns;
+        for (size_t k = 0; k < m->n_retransmits; k++) {
+            const struct machine_retransmits *r = &m->retransmits[k];
+            if (r->start_ns >= f.end_ns || r->end_ns <= f.start_ns)
+                continue;
+            n += (double)r->n;
+            start_ns = int64_min(start_ns, r->start_ns);
+            end_ns = int64_max(end_ns, r->end_ns);
+        }
+    }
+    double usual = all_ns > 0 ? n_all / all_ns * (double)(end_ns - start_ns) : 0;
+    if (n == 0 || n < RETRANSMITS_MORE * usual)
+        return true;
+    finding_set_times(&cause, f.start_ns, f.end_ns);
+    finding_figure(&cause, "n_retransmits", n);
+    return findings_add(&a->findings, &cause, e,
+                        "connections of s3load sent %s TCP segments again within %s of a stall: "
+                        "packets were lost on the way to the server",
+                        units_count((int64_t)n).s, units_duration(end_ns - start_ns).s);
+}
+
+bool conclude_machines(struct analysis *a, struct err *e)
+{
+    struct machine_found found[MACHINE_N_FAULTS] = {0};
+    size_t n = a->findings.n;
+    bool ok = true;
+
+    for (size_t i = 0; i < a->dataset->n_inputs; i++)
+        machine_find(&a->dataset->inputs[i].recorded.machine, found);
+    for (int i = 0; ok && i < MACHINE_N_FAULTS; i++)
+        ok = about_fault(&a->findings, (enum machine_fault)i, &found[i], e);
+    for (size_t i = 0; ok && i < n; i++)
+        if (strcmp(a->findings.v[i].kind->name, "stall") == 0)
+            ok = about_stall(a, i, e);
+    return ok;
+}

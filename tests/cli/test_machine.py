@@ -1,0 +1,369 @@
+"""What s3load records of its machine, and what s3analyze makes of it; and the lock against two loads at once."""
+
+import json
+import os
+import pathlib
+import signal
+import socket
+import threading
+import unittest
+
+from capgen import START, steady, text
+from harness import TIMEOUT_S, CliTest, unwrapped
+from loadcase import Capture, LoadTest, has_rows, recorded
+
+SCHEMA = "# s3load/machine/1 "
+COUNTERS = {"cpu_ns", "busy_ns", "steal_ns", "memory_stall_ns", "n_throttled", "throttled_ns", "rx_bytes",
+            "tx_bytes", "n_dropped", "n_retransmits"}
+
+
+def samples(capture):
+    """The comments between the first and the last."""
+    return [json.loads(line[len(SCHEMA):]) for line in capture.text.split("\n") if line.startswith(SCHEMA)]
+
+
+class Root:
+    """A folder in place of / with the files of a machine without a fault."""
+
+    def __init__(self, path):
+        self.path = path
+        self.stat(steal=0)
+        self.put("proc/loadavg", "1.00 1.00 1.00 7/100 4242\n")
+        self.put("proc/pressure/memory", "some avg10=0.00 avg60=0.00 avg300=0.00 total=5\nfull avg10=0.00 total=1\n")
+        self.put("proc/self/cgroup", "0::/user/load\n")
+        self.throttle(0, 0)
+        self.put("sys/fs/cgroup/user/cpu.max", "150000 100000\n")
+        for cpu in 0, 1:
+            self.put(f"sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor", "performance\n")
+        self.put("sys/devices/system/cpu/intel_pstate/no_turbo", "1\n")
+        self.put("sys/class/net/lo/speed", "25000\n")
+        self.traffic(0)
+        self.put("adjtimex", "status 1\nmaxerror 250\n")
+
+    def put(self, name, text):
+        """Replaces the file in one step, as s3load may read it now."""
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.with_suffix(".new").write_text(text)
+        path.with_suffix(".new").rename(path)
+
+    def stat(self, steal):
+        self.put("proc/stat", f"cpu  10 20 30 40 50 60 70 {steal} 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\n")
+
+    def throttle(self, n, us):
+        for group in "user/load", "user":
+            self.put(f"sys/fs/cgroup/{group}/cpu.stat", f"nr_periods 9\nnr_throttled {n}\nthrottled_usec {us}\n")
+
+    def traffic(self, n):
+        for name in "rx_bytes", "tx_bytes", "rx_dropped", "tx_dropped":
+            self.put(f"sys/class/net/lo/statistics/{name}", f"{n}\n")
+
+
+class Recording(LoadTest):
+    def setUp(self):
+        super().setUp()
+        self.start()
+        self.root = Root(self.tmp / "root")
+
+    def environment(self):
+        return {**super().environment(), "S3LOAD_TEST_ROOT": str(self.tmp / "root")}
+
+    def load_and(self, change, *options):
+        """A load in the benchmark of which the machine changes."""
+        def changed(path):
+            c = recorded(path)
+            if c is None or not c.of("GET"):
+                return False
+            change()
+            return True
+        return self.load_until(changed, "get", "--objects", "1", "--obj.size", "1KiB", "--concurrent", "1", *options)
+
+    def test_state_and_counters(self):
+        c = self.load_and(lambda: (self.root.stat(steal=700), self.root.throttle(3, 4000), self.root.traffic(9)))
+        start, end = c.start["machine"], c.end["machine"]
+        self.assertEqual(start["over_ns"], 0)
+        self.assertEqual(set(start) & COUNTERS, set())
+        for told in start, end:
+            self.assertEqual({k: told[k] for k in told if k not in COUNTERS - {"at_ns"}} | {
+                "governor": "performance", "interface": "lo", "n_running": 7, "quota_cpus": 2,
+                "link_bits_per_s": 25 * 10**9, "clock_error_ns": 250_000, "clock_synchronised": 1, "turbo": 0,
+                "client": c.rows[0].client, "cpus": os.sysconf("SC_NPROCESSORS_ONLN")},
+                {k: told[k] for k in told if k not in COUNTERS - {"at_ns"}})
+        self.assertEqual(set(end) & COUNTERS, COUNTERS)
+        tick_ns = 10**9 // os.sysconf("SC_CLK_TCK")
+        self.assertEqual([end[k] for k in ("steal_ns", "busy_ns", "memory_stall_ns", "n_throttled", "throttled_ns",
+                                           "rx_bytes", "tx_bytes", "n_dropped", "n_retransmits")],
+                         [700 * tick_ns, 0, 0, 6, 8_000_000, 9, 9, 18, 0])
+        self.assertGreater(end["cpu_ns"], 0)
+        self.assertGreater(end["over_ns"], 0)
+        self.assertGreaterEqual(end["at_ns"], max(r.start for r in c.rows))
+
+    def test_unknown_is_left_out(self):
+        for file in self.root.path.rglob("*"):
+            if file.is_file():
+                file.write_text("\n" if file.name == "speed" else "")
+        c = self.load("get", "--objects", "1", "--obj.size", "1KiB", "--duration", "50ms")[1]
+        for told in c.start["machine"], c.end["machine"]:
+            self.assertEqual(set(told) - {"cpu_ns", "n_retransmits"}, {"at_ns", "over_ns", "client", "interface", "cpus"})
+
+    def test_every_ten_seconds(self):
+        def has_two(path):
+            c = recorded(path)
+            return c is not None and len(samples(c)) >= 2
+        c = self.load_until(has_two, "get", "--objects", "1", "--obj.size", "1KiB", "--concurrent", "1")
+        told = [c.start["machine"], *samples(c), c.end["machine"]]
+        self.assertEqual(set(told[1]), set(told[-1]))
+        overs = [t["over_ns"] for t in told]
+        self.assertEqual(overs, sorted(overs))
+        for a, b in zip(told[1:], told[2:]):
+            self.assertEqual(b["at_ns"] - a["at_ns"], b["over_ns"] - a["over_ns"])
+        for a, b in zip(told, told[1:-1]):
+            self.assertGreaterEqual(b["over_ns"] - a["over_ns"], 10**10)
+
+    def test_real_files(self):
+        """Of this machine: whatever it is, the figures are whole numbers, and CPU time was used."""
+        c = self.load("get", "--objects", "1", "--obj.size", "1KiB", "--duration", "50ms",
+                      env={"S3LOAD_TEST_ROOT": ""})[1]
+        told = c.end["machine"]
+        texts = {"client", "governor", "interface"}
+        self.assertEqual({type(v) for k, v in told.items() if k not in texts}, {int})
+        self.assertGreaterEqual(min(told[k] for k in set(told) - texts), 0)
+        self.assertGreater(told["cpu_ns"], 0)
+
+
+class Dropping:
+    """A server that lets connections wait unanswered until one of them has sent its first segment again: its backlog
+    is full, so that the kernel drops what comes. Then it answers each request with an empty object."""
+
+    def __init__(self):
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=0)
+        self.port = self.listener.getsockname()[1]
+        self.hosts = f"127.0.0.1:{self.port}"
+        self.filler = socket.socket()
+        self.ended = threading.Event()
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def has_retransmitted(self):
+        """Whether a socket that connects to us (SYN_SENT) has retransmits, by /proc/net/tcp."""
+        for line in pathlib.Path("/proc/net/tcp").read_text().split("\n")[1:]:
+            f = line.split()
+            if len(f) > 6 and f[2].endswith(f":{self.port:04X}") and f[3] == "02" and int(f[6], 16) > 0:
+                return True
+        return False
+
+    def answer(self, c):
+        with c:
+            while data := c.recv(65536):
+                if b"\r\n\r\n" in data:
+                    c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nETag: \"a\"\r\n\r\n")
+
+    def run(self):
+        first, _ = self.listener.accept()
+        self.filler.setblocking(False)
+        self.filler.connect_ex(("127.0.0.1", self.port))  # a backlog of 0 holds one connection
+        threading.Thread(target=self.answer, args=(first,), daemon=True).start()
+        while not self.has_retransmitted() and not self.ended.wait(0.01):
+            pass
+        while not self.ended.is_set():
+            c, _ = self.listener.accept()
+            threading.Thread(target=self.answer, args=(c,), daemon=True).start()
+
+    def stop(self):
+        self.ended.set()
+        self.listener.close()
+        self.filler.close()
+
+
+class Retransmits(LoadTest):
+    server_class = Dropping
+
+    def test_they_are_recorded(self):
+        """The connection of the first request is established by its second segment: a retransmit of that time."""
+        self.start()
+        c = self.load_until(has_rows, "put", "--noclear", "--obj.size", "1KiB", "--concurrent", "1")
+        told = c.end["machine"]
+        seconds = [s for o in [*samples(c), told] for s in o.get("retransmits", [])]
+        self.assertGreaterEqual(told["n_retransmits"], 1)
+        self.assertEqual(sum(n for _, _, n in seconds), told["n_retransmits"])
+        row = c.rows[0]
+        self.assertTrue(any(since < row.end and row.start < until for since, until, _ in seconds), (seconds, vars(row)))
+        self.assertEqual([s for s in seconds if s[0] >= s[1]], [])
+
+
+class Lock(LoadTest):
+    def setUp(self):
+        super().setUp()
+        self.start()
+
+    def environment(self):
+        return {**super().environment(), "S3LOAD_LOCK": str(self.tmp / "lock")}
+
+    def begin_load(self, name):
+        p = self.begin("get", "--objects", "1", "--obj.size", "1KiB", "--duration", "1h", "--benchdata", name)
+        self.wait_until(lambda: recorded(self.tmp / f"{name}.csv.zst") is not None, p)
+        return p
+
+    def end(self, p):
+        p.send_signal(signal.SIGINT)
+        err = p.communicate(timeout=TIMEOUT_S)[1].decode()
+        self.assertEqual(p.returncode, 128 + signal.SIGINT, err)
+        return err
+
+    def test_second_load_warns(self):
+        options = ("get", "--objects", "1", "--obj.size", "1KiB", "--duration", "50ms", "-q")
+        first = self.begin_load("first")
+        self.assertEqual(self.s3load(*options).err.count("another load runs on this machine"), 1)
+        self.assertEqual(self.s3load(*options, env={"S3LOAD_LOCK": str(self.tmp / "other")}).err, "")
+        self.assertEqual(self.s3load(*options, env={"S3LOAD_LOCK": ""}).err, "")
+        # What cannot be a lock is none.
+        self.assertEqual(self.s3load(*options, env={"S3LOAD_LOCK": str(self.tmp)}).err, "")
+        self.assertNotIn("another load", self.end(first))
+        self.assertEqual(self.s3load(*options).err, "")
+
+    def test_wait(self):
+        first = self.begin_load("first")
+        second = self.begin("get", "--objects", "1", "--obj.size", "1KiB", "--duration", "50ms", "--wait", "-q",
+                            "--benchdata", "second")
+        line = second.stderr.readline().decode()
+        self.assertIn("waits until the other load on this machine ends", line)
+        self.assertFalse((self.tmp / "second.csv.zst").exists())
+        self.end(first)
+        self.assertEqual(second.communicate(timeout=TIMEOUT_S)[1], b"")
+        self.assertEqual(second.returncode, 0)
+        self.assertTrue(Capture(self.tmp / "second.csv.zst").rows)
+
+    def test_a_signal_ends_the_wait(self):
+        first = self.begin_load("first")
+        second = self.begin("get", "--objects", "1", "--obj.size", "1KiB", "--wait", "-q", "--benchdata", "second")
+        self.assertIn(b"waits until", second.stderr.readline())
+        self.assertNotIn("waits", self.end(second))
+        self.assertFalse((self.tmp / "second.csv.zst").exists())
+        self.end(first)
+
+
+# What a machine without a fault tells of a run of 20 s.
+FINE = {"client": "c1", "over_ns": 20 * 10**9, "cpus": 4, "busy_ns": 10**9, "steal_ns": 4 * 10**8, "n_throttled": 0,
+        "throttled_ns": 0, "rx_bytes": 10**9, "tx_bytes": 10**6, "link_bits_per_s": 10**9, "clock_synchronised": 1,
+        "governor": "performance", "interface": "eth0", "n_retransmits": 0}
+END = {"event": "end", "end": "duration", "error": None, "requests": 4000, "errors": 0, "connects": 4,
+       "bytes": 10**9, "bench_ns": 20 * 10**9, "max_thread_cpu_pct": 12.5, "client_bound": False, "clock": []}
+
+# Kind: severity, what the last comment tells of the machine, what the sentence holds.
+FAULTS = {
+    "steal": ("problem", {"steal_ns": 20 * 10**8}, "gave 2.5 % of the CPU time of client c1 to others"),
+    "throttled": ("problem", {"n_throttled": 4, "throttled_ns": 10**9}, "stopped threads on the machine of client c1 for 5 %"),
+    "governor": ("notice", {"governor": "powersave"}, "frequency governor powersave, not performance"),
+    "machine-busy": ("problem", {"busy_ns": 76 * 10**9}, "busy for 95 % of the time"),
+    "link-full": ("problem", {"rx_bytes": 245 * 10**7}, "carried 98 % of what it can"),
+    "link-exceeded": ("problem", {"link_bits_per_s": 10**8, "rx_bytes": 10**7}, "moved 400 % of what its network link"),
+    "clock-unsynchronised": ("notice", {"clock_synchronised": 0}, "nothing synchronises the clock of client c1"),
+}
+KINDS = {*FAULTS, "retransmits"}
+
+
+class Findings(CliTest):
+    def put(self, name, *runs, rows=None):
+        """A capture of runs, each of which tells several times of its machine: of it the last tells in the closing comment."""
+        header, body = text(rows or steady(1000, threads=4, every=20_000_000)).decode().split("\n", 1)
+        lines = []
+        for told in runs:
+            told = [{**FINE, "at_ns": START + t.get("over_ns", FINE["over_ns"]), **t} for t in told]
+            lines.append("# s3load/1 " + json.dumps({"event": "start", "machine": {**told[0], "over_ns": 0}}))
+            lines += [SCHEMA + json.dumps(t) for t in told[:-1]]
+            lines.append("# s3load/1 " + json.dumps({**END, "machine": told[-1]}))
+        path = self.tmp / name
+        path.write_text(header + "\n" + body + "".join(line + "\n" for line in lines))
+        return path
+
+    def found(self, *argv):
+        return {f["kind"]: f for f in self.s3analyze("analyze", "--json", *argv).json()["findings"] if f["kind"] in KINDS}
+
+    def test_each_fault_is_a_finding(self):
+        self.assertEqual(self.found(self.put("fine.csv", [{}])), {})
+        for kind, (severity, told, sentence) in FAULTS.items():
+            with self.subTest(kind):
+                path = self.put(f"{kind}.csv", [{**told, "over_ns": 10**9, "steal_ns": 0}, told])
+                found = self.found(path)
+                self.assertEqual(set(found), {kind})
+                self.assertEqual(found[kind]["severity"], severity)
+                self.assertIn(sentence, found[kind]["sentence"])
+                self.assertEqual(found[kind]["evidence"]["n_clients"], 1)
+                self.assertIn(sentence, unwrapped(self.s3analyze("analyze", path).out))
+
+    def test_unknown_is_no_fault(self):
+        """Nothing is known of a machine, numbers are nonsense, or the run never began."""
+        nothing = {k: None for k in FINE if k not in ("client", "over_ns")}
+        odd = {k: "x" for k in nothing if k != "governor"} | {"retransmits": [[1], 7, [1, 2, "a"], [5, 4, 3], {}]}
+        huge = {k: -2**63 for k in nothing}
+        for told in nothing, odd, huge, {"over_ns": 0, "clock_synchronised": 0}, {"over_ns": -5}, {"cpus": 0}:
+            self.assertEqual(self.found(self.put("odd.csv", [told])), {})
+        self.found(self.put("large.csv", [{k: 2**63 - 1 for k in nothing}]))
+        path = self.tmp / "odd.csv"
+        path.write_text(path.read_text() + "# s3load/machine/1 \n# s3load/machine/1 [\n# s3load/machine/1 7\n# s3load/machine/1 {}\n")
+        self.assertEqual(self.found(path), {})
+
+    def test_server_on_the_same_machine_may_keep_it_busy(self):
+        self.assertEqual(self.found(self.put("lo.csv", [{"interface": "lo", "busy_ns": 80 * 10**9}])), {})
+
+    def test_steal_of_some_seconds_is_a_notice(self):
+        told = [{"over_ns": 10**10, "steal_ns": 0}, {"steal_ns": 7 * 10**8}]
+        found = self.found(self.put("brief.csv", told))
+        self.assertEqual((set(found), found["steal"]["severity"]), ({"steal"}, "notice"))
+        self.assertIn("for some seconds the hypervisor gave 1.8 %", found["steal"]["sentence"])
+
+    def test_killed_run_has_its_last_comment(self):
+        path = self.put("killed.csv", [{"steal_ns": 0, "over_ns": 10**9}, {"steal_ns": 30 * 10**8}, {}])
+        path.write_text("".join(path.read_text().splitlines(True)[:-1]))
+        self.assertEqual(set(self.found(path)), {"steal"})
+
+    def test_clients_of_a_merge(self):
+        """Each client's comments stay its own, also in a capture merged again, and one finding names the worst."""
+        def run(client, steal):
+            return [{"client": client, "steal_ns": 0, "over_ns": 10**9}, {"client": client, "steal_ns": steal}]
+        a, b, c = (self.put(f"{name}.csv", run(name, steal), rows=steady(1000 + i, threads=4, every=20_000_000))
+                   for i, (name, steal) in enumerate([("a", 8 * 10**9), ("b", 16 * 10**9), ("c", 0)]))
+        merged, again = self.tmp / "m.csv.zst", self.tmp / "n.csv.zst"
+        self.s3analyze("merge", "--force", "-o", merged, a, b)
+        self.s3analyze("merge", "--force", "-o", again, merged, c)
+        lines = [line for line in Capture(again).text.split("\n") if line.startswith("#")]
+        order = [json.loads(line.split(" ", 2)[2])["client"] for line in lines if SCHEMA in line]
+        self.assertEqual(order, ["a", "b", "c"])
+        self.assertIn("event\": \"start", lines[lines.index(next(x for x in lines if SCHEMA in x)) - 1])
+        for path in merged, again:
+            found = self.found(path)
+            self.assertEqual(set(found), {"steal"})
+            self.assertEqual(found["steal"]["evidence"], {"steal_pct": 20, "n_clients": 2})
+            self.assertIn("client b (and of 1 more)", found["steal"]["sentence"])
+        sums = self.tmp / "m.sums.zst"
+        self.s3analyze("aggregate", "-o", sums, again)
+        self.assertEqual(self.found(sums)["steal"]["evidence"], {"steal_pct": 20, "n_clients": 2})
+
+    def test_comments_of_a_day_survive_a_merge(self):
+        told = [{"over_ns": (i + 1) * 10**10, "n": i} for i in range(8640)]
+        merged = self.tmp / "m.csv.zst"
+        r = self.s3analyze("merge", "-o", merged, self.put("day.csv", told))
+        self.assertNotIn("not carried over", r.out + r.err)
+        self.assertEqual([json.loads(line[len(SCHEMA):])["n"] for line in Capture(merged).text.split("\n")
+                          if line.startswith(SCHEMA)], list(range(8639)))
+
+    def test_retransmits_explain_a_stall(self):
+        rows = steady(1000, threads=4, every=10_000_000)
+        gap = rows[2000].start
+        rows = [r._replace(start=r.start + (r.start >= gap) * 3 * 10**9, end=r.end + (r.end >= gap) * 3 * 10**9)
+                for r in rows]
+
+        def stall(*seconds):
+            path = self.put("stall.csv", [{"over_ns": 10**9}, {"retransmits": list(seconds)}], rows=rows)
+            found = self.s3analyze("analyze", "--json", path).json()["findings"]
+            return [(f["kind"], f["severity"], [found[i]["kind"] for i in f["because"]]) for f in found]
+        during = [gap + 5 * 10**8, gap + 25 * 10**8, 12]
+        alone = [("stall", "problem", [])]
+        self.assertEqual(stall(during), [("retransmits", "problem", []), ("stall", "notice", ["retransmits"])])
+        self.assertEqual(stall([gap - 4 * 10**9, gap - 2 * 10**9, 12]), alone)
+        # As many as at any other time explain nothing.
+        self.assertEqual(stall(*([gap + i * 10**9, gap + (i + 1) * 10**9, 12] for i in range(-6, 10))), alone)
+        self.assertEqual(stall(), alone)
+
+
+if __name__ == "__main__":
+    unittest.main()
