@@ -10,6 +10,7 @@
  *   archive/    many runs, one after another in time: archive/archive.h
  *   compare/    runs before and after to verdicts: compare/compare.h
  *   stream/     captures to captures, row by row: cat, merge, info
+ *   profile/    profiles of a server: profile/profile.h
  *   analysis/   a dataset to struct analysis: analysis/analysis.h
  *   sums/       files of sums: written, read, merged, and to struct analysis
  *   conclude/   figures and courses to findings, ranked

@@ -1,0 +1,234 @@
+/* Reads what `perf script` prints: a line for each sample, then its stack, then an empty line.
+ *
+ *     minio  4242 [001] 12345.678901:   1000000 cpu-clock:pppH:
+ *             55d0c0a1b2c3 crc64_update+0x43 (/usr/bin/server)
+ *
+ * Its times count from the start of the machine, so they tell only how long it was. Of several
+ * events the first is taken. */
+#include "analyze/profile/profile_internal.h"
+#include "libcommon/int64.h"
+#include "libcommon/mem.h"
+
+#include <ctype.h>
+
+#define MAX_DEPTH 4096u /* frames of a stack; perf stops at 127 unless told otherwise */
+
+struct heading {
+    struct slice event; /* without what follows a colon */
+    int64_t time_ns, period;
+};
+
+/* A text that is read line by line. */
+struct lines {
+    const char *p, *end;
+};
+
+static bool next_line(struct lines *l, struct slice *line)
+{
+    if (l->p == l->end)
+        return false;
+    const char *newline = memchr(l->p, '\n', (size_t)(l->end - l->p));
+    const char *stop = newline != NULL ? newline : l->end;
+    *line = (struct slice){l->p, (size_t)(stop - l->p)};
+    if (line->n > 0 && line->p[line->n - 1] == '\r')
+        line->n--;
+    l->p = newline != NULL ? newline + 1 : l->end;
+    return true;
+}
+
+/* Takes the next word of a line, up to a blank. */
+static struct slice word(struct slice *line)
+{
+    while (line->n > 0 && isspace((unsigned char)*line->p))
+        *line = (struct slice){line->p + 1, line->n - 1};
+    struct slice w = {line->p, 0};
+    while (w.n < line->n && !isspace((unsigned char)line->p[w.n]))
+        w.n++;
+    *line = (struct slice){line->p + w.n, line->n - w.n};
+    return w;
+}
+
+/* Parses digits, 18 at most. */
+static bool parse_count(struct slice w, int64_t *value)
+{
+    *value = 0;
+    for (size_t i = 0; i < w.n; i++) {
+        if (!isdigit((unsigned char)w.p[i]) || i >= 18)
+            return false;
+        *value = 10 * *value + (w.p[i] - '0');
+    }
+    return w.n > 0;
+}
+
+/* Parses "12345.678901:". */
+static bool parse_time(struct slice w, int64_t *time_ns)
+{
+    const char *dot = w.n > 0 ? memchr(w.p, '.', w.n) : NULL;
+    int64_t s, fraction;
+
+    if (dot == NULL || w.p[w.n - 1] != ':' ||
+        !parse_count((struct slice){w.p, (size_t)(dot - w.p)}, &s) || s > INT32_MAX)
+        return false;
+    struct slice digits = {dot + 1, w.n - 2 - (size_t)(dot - w.p)};
+    if (digits.n > 9 || !parse_count(digits, &fraction))
+        return false;
+    for (size_t i = digits.n; i < 9; i++)
+        fraction *= 10;
+    *time_ns = s * 1000000000 + fraction;
+    return true;
+}
+
+/* Parses the line of a sample: program, thread, perhaps a CPU, time, perhaps a period, event. */
+static bool parse_heading(struct slice line, struct heading *h)
+{
+    struct slice w = word(&line);
+
+    while (w.n > 0 && !parse_time(w, &h->time_ns))
+        w = word(&line);
+    if (w.n == 0)
+        return false;
+    h->event = word(&line);
+    h->period = 1;
+    if (parse_count(h->event, &h->period))
+        h->event = word(&line);
+    const char *colon = h->event.n > 0 ? memchr(h->event.p, ':', h->event.n) : NULL;
+    h->event.n = colon != NULL ? (size_t)(colon - h->event.p) : 0;
+    return h->event.n > 0;
+}
+
+static bool is_blank(struct slice line)
+{
+    return word(&line).n == 0;
+}
+
+bool perf_script_is(struct slice text)
+{
+    struct lines lines = {text.p, text.p + (text.n < 4096 ? text.n : 4096)};
+    struct slice line;
+    struct heading h;
+
+    if (memchr(lines.p, '\0', (size_t)(lines.end - lines.p)) != NULL)
+        return false;
+    while (next_line(&lines, &line))
+        if (!is_blank(line) && *line.p != '#')
+            return parse_heading(line, &h);
+    return false;
+}
+
+/* A stack that is being read. */
+struct stack {
+    uint32_t frames[MAX_DEPTH], locations[MAX_DEPTH];
+    size_t n_frames, n_locations; /* frames: those inlined into the next one */
+    struct key key;
+};
+
+/* Adds a frame: "ADDRESS SYMBOL+0xOFFSET (PROGRAM)", "(inlined)" in place of the program. */
+static bool add_frame(struct profile *p, struct stack *s, struct slice line, struct err *e)
+{
+    struct slice address = word(&line), name = line, program = {"", 0};
+
+    while (name.n > 0 && isspace((unsigned char)*name.p))
+        name = (struct slice){name.p + 1, name.n - 1};
+    const char *open = name.n > 0 ? memrchr(name.p, '(', name.n) : NULL;
+    if (open != NULL && name.p[name.n - 1] == ')') {
+        program = (struct slice){open + 1, name.n - 2 - (size_t)(open - name.p)};
+        name.n = (size_t)(open - name.p);
+    }
+    while (name.n > 0 && isspace((unsigned char)name.p[name.n - 1]))
+        name.n--;
+    const char *offset = name.n > 0 ? memrchr(name.p, '+', name.n) : NULL;
+    if (offset != NULL && name.p + name.n - offset > 3 && memcmp(offset, "+0x", 3) == 0)
+        name.n = (size_t)(offset - name.p);
+    if (name.n == 9 && memcmp(name.p, "[unknown]", 9) == 0)
+        name.n = 0;
+    if (s->n_locations >= MAX_DEPTH || s->n_frames >= MAX_DEPTH)
+        return err_set(e, "a stack of more than %u frames", MAX_DEPTH);
+    bool is_inlined = program.n == 7 && memcmp(program.p, "inlined", 7) == 0;
+    const char *function = profile_name(p, name, e), *file = profile_name(p, program, e);
+    if (function == NULL || file == NULL)
+        return false;
+    uint32_t frame = profile_frame(p, function, file, 0, e);
+    s->frames[s->n_frames++] = frame;
+    key_put(&s->key, frame);
+    if (frame == INTERN_NONE || is_inlined)
+        return frame != INTERN_NONE;
+    for (size_t i = 0; i < address.n; i++)
+        key_put(&s->key, (unsigned char)address.p[i]);
+    uint32_t location = profile_location(p, &s->key, s->frames, (uint32_t)s->n_frames, e);
+    s->locations[s->n_locations++] = location;
+    s->n_frames = s->key.n = 0;
+    return location != INTERN_NONE;
+}
+
+/* The types that samples of the event are counted in: their number, and their periods. */
+static bool set_types(struct profile *p, struct slice event, struct err *e)
+{
+    bool is_time = event.n >= 9 && (memcmp(event.p, "cpu-clock", 9) == 0 ||
+                                    (event.n >= 10 && memcmp(event.p, "task-clock", 10) == 0));
+    const struct profile_type types[2] = {
+        {profile_name(p, (struct slice){"samples", 7}, e),
+         profile_name(p, (struct slice){"count", 5}, e)},
+        {profile_name(p, is_time ? (struct slice){"cpu", 3} : event, e),
+         is_time ? profile_name(p, (struct slice){"nanoseconds", 11}, e)
+                 : profile_name(p, (struct slice){"count", 5}, e)}};
+
+    p->default_type = p->doc_url = "";
+    return types[0].name != NULL && types[0].unit != NULL && types[1].name != NULL &&
+           types[1].unit != NULL && profile_set_types(p, types, 2, e);
+}
+
+static bool put_stack(struct profile *p, struct stack *s, const struct heading *h,
+                      const struct profile_adding *how, struct err *e)
+{
+    const int64_t values[2] = {h->period > 0, h->period};
+    bool ok = profile_put_sample(p, s->locations, s->n_locations, values, NULL, 0, how, e);
+
+    s->n_locations = s->n_frames = s->key.n = 0;
+    return ok;
+}
+
+static bool read_samples(struct profile *p, struct stack *s, struct slice text,
+                         const struct profile_adding *how, struct err *e)
+{
+    struct lines lines = {text.p, text.p + text.n};
+    struct slice line, event = {NULL, 0};
+    struct heading h = {0};
+    int64_t first_ns = INT64_MAX, last_ns = 0;
+    bool within = false;
+
+    for (size_t number = 1; next_line(&lines, &line); number++) {
+        bool ok = true;
+        if (is_blank(line)) {
+            ok = !within || put_stack(p, s, &h, how, e);
+            within = false;
+        } else if (within) {
+            ok = add_frame(p, s, line, e);
+        } else if (*line.p != '#') {
+            if (!parse_heading(line, &h))
+                return err_set(e, "line %zu: no sample of perf script", number);
+            ok = event.n > 0 || set_types(p, h.event, e);
+            event = event.n > 0 ? event : h.event;
+            within = true;
+            first_ns = int64_min(first_ns, h.time_ns);
+            last_ns = int64_max(last_ns, h.time_ns);
+            if (h.event.n != event.n || memcmp(h.event.p, event.p, event.n) != 0)
+                h.period = 0;
+        }
+        if (!ok)
+            return false;
+    }
+    profile_put_time(p, 0, last_ns > first_ns ? last_ns - first_ns : 0, how->is_base);
+    return !within || put_stack(p, s, &h, how, e);
+}
+
+bool perf_script_add(struct profile *p, struct slice text, const struct profile_adding *how,
+                     struct err *e)
+{
+    struct stack *s;
+    bool ok = mem_cleared(&s, 1, e) && read_samples(p, s, text, how, e);
+
+    if (s != NULL)
+        free(s->key.v);
+    free(s);
+    return ok;
+}

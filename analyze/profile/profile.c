@@ -1,0 +1,312 @@
+#include "analyze/profile/profile.h"
+
+#include "analyze/profile/profile_internal.h"
+#include "libcommon/int64.h"
+#include "libcommon/mem.h"
+#include "libcommon/visible.h"
+
+#include <string.h>
+
+void profile_free(struct profile *p)
+{
+    free(p->comments);
+    free(p->shown);
+    free(p->locations);
+    free(p->frames);
+    free(p->samples);
+    free(p->values);
+    free(p->stack);
+    free(p->labels);
+    intern_fini(&p->names);
+    intern_fini(&p->frame_keys);
+    intern_fini(&p->location_keys);
+    intern_fini(&p->sample_keys);
+    *p = (struct profile){0};
+}
+
+/* ---- Keys and names ---- */
+
+static void key_bytes(struct key *k, const void *bytes, size_t n)
+{
+    k->failed = k->failed || !mem_fit(&k->v, &k->cap, k->n + n + 1, NULL);
+    if (k->failed)
+        return;
+    memcpy(k->v + k->n, bytes, n);
+    k->n += n;
+}
+
+void key_put(struct key *k, uint64_t x)
+{
+    key_bytes(k, &x, sizeof x);
+}
+
+void key_text(struct key *k, const char *text)
+{
+    key_bytes(k, text, strlen(text) + 1);
+}
+
+uint32_t key_add(const struct key *k, struct intern *to, struct err *e)
+{
+    uint32_t id = k->failed ? INTERN_NONE : intern_add(to, (struct slice){k->v, k->n});
+
+    if (id == INTERN_NONE)
+        mem_none(e);
+    return id;
+}
+
+const char *profile_name(struct profile *p, struct slice text, struct err *e)
+{
+    uint32_t id = INTERN_NONE;
+    char *copy, *shown = NULL;
+
+    if (!mem_new(&copy, text.n + 1, e))
+        return NULL;
+    memcpy(copy, text.n > 0 ? text.p : "", text.n);
+    copy[text.n] = '\0';
+    shown = visible_copy(copy, NULL);
+    if (shown != NULL)
+        id = intern_add(&p->names, (struct slice){shown, strlen(shown)});
+    free(shown);
+    free(copy);
+    if (id == INTERN_NONE)
+        mem_none(e);
+    return id != INTERN_NONE ? p->names.strings[id].p : NULL;
+}
+
+/* ---- Frames and locations ---- */
+
+/* Returns what stands for a function without a name: the program's file, as "[minio]". */
+static const char *unnamed(struct profile *p, const char *program, struct err *e)
+{
+    size_t n = strlen(program);
+    char *text;
+
+    if (n == 0)
+        return profile_name(p, (struct slice){"<unknown>", 9}, e);
+    while (n > 1 && program[n - 1] == '/')
+        n--;
+    const char *slash = n > 1 ? memrchr(program, '/', n) : NULL;
+    const char *base = slash != NULL ? slash + 1 : program;
+    if (!mem_format(&text, e, "[%.*s]", (int)(program + n - base), base))
+        return NULL;
+    const char *name = profile_name(p, (struct slice){text, strlen(text)}, e);
+    free(text);
+    return name;
+}
+
+uint32_t profile_frame(struct profile *p, const char *name, const char *program, uint64_t line,
+                       struct err *e)
+{
+    size_t n = p->frame_keys.n;
+    struct key k = {0};
+
+    key_text(&k, name);
+    if (*name == '\0') {
+        key_text(&k, program);
+        key_put(&k, line);
+    }
+    uint32_t id = key_add(&k, &p->frame_keys, e);
+    free(k.v);
+    if (id == INTERN_NONE || id < n)
+        return id;
+    if (!mem_more(&p->shown, n, e))
+        return INTERN_NONE;
+    p->shown[id] = *name != '\0' ? name : unnamed(p, program, e);
+    return p->shown[id] != NULL ? id : INTERN_NONE;
+}
+
+uint32_t profile_location(struct profile *p, const struct key *key, const uint32_t *frames,
+                          uint32_t n, struct err *e)
+{
+    size_t n_before = p->location_keys.n;
+    uint32_t id = key_add(key, &p->location_keys, e);
+
+    if (id == INTERN_NONE || id < n_before)
+        return id;
+    if (!mem_more(&p->locations, n_before, e) ||
+        !mem_fit(&p->frames, &p->cap_frames, p->n_frames + n, e))
+        return INTERN_NONE;
+    p->locations[id] = (struct profile_location){p->n_frames, n};
+    if (n > 0)
+        memcpy(p->frames + p->n_frames, frames, n * sizeof *frames);
+    p->n_frames += n;
+    return id;
+}
+
+/* ---- Samples ---- */
+
+bool profile_set_types(struct profile *p, const struct profile_type *types, size_t n, struct err *e)
+{
+    if (p->n_added == 0) {
+        memcpy(p->types, types, n * sizeof *types);
+        p->n_types = n;
+        return true;
+    }
+    for (size_t i = 0; i < n && n == p->n_types; i++)
+        if (p->types[i].name != types[i].name || p->types[i].unit != types[i].unit)
+            return err_set(e, "it counts %s in %s, where others count %s in %s", types[i].name,
+                           types[i].unit, p->types[i].name, p->types[i].unit);
+    return n == p->n_types ||
+           err_set(e, "it counts %zu things, where others count %zu", n, p->n_types);
+}
+
+/* Shorter keys come first, up to ten letters: so the reference tool sorts its lines. */
+int profile_key_order(const char *a, const char *b)
+{
+    size_t n_a = strnlen(a, 10), n_b = strnlen(b, 10);
+
+    return n_a != n_b ? (n_a > n_b) - (n_a < n_b) : strcmp(a, b);
+}
+
+static int label_order(const struct profile_label *a, const struct profile_label *b)
+{
+    if ((a->text == NULL) != (b->text == NULL))
+        return a->text == NULL ? 1 : -1;
+    return profile_key_order(a->key, b->key);
+}
+
+/* Labels of one key keep their order. */
+static void sort_labels(struct profile_label *v, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = i; k > 0 && label_order(&v[k - 1], &v[k]) > 0; k--) {
+            struct profile_label x = v[k];
+            v[k] = v[k - 1];
+            v[k - 1] = x;
+        }
+}
+
+/* Returns the number of the sample, a new one unless it is like an earlier one. */
+static uint32_t sample_of(struct profile *p, const uint32_t *stack, size_t n_stack,
+                          const struct profile_label *labels, size_t n_labels,
+                          const struct profile_adding *how, struct err *e)
+{
+    struct key k = {0};
+
+    if (how->is_alone)
+        return (uint32_t)p->n_samples;
+    key_put(&k, how->is_base);
+    key_put(&k, n_stack);
+    for (size_t i = 0; i < n_stack; i++)
+        key_put(&k, stack[i]);
+    for (size_t i = 0; i < n_labels; i++) {
+        key_put(&k, (uintptr_t)labels[i].key);
+        key_put(&k, (uintptr_t)labels[i].text);
+        key_put(&k, (uintptr_t)labels[i].unit);
+        key_put(&k, (uint64_t)labels[i].number);
+    }
+    uint32_t id = key_add(&k, &p->sample_keys, e);
+    free(k.v);
+    return id;
+}
+
+static bool add_new_sample(struct profile *p, const uint32_t *stack, size_t n_stack,
+                           const struct profile_label *labels, size_t n_labels, bool is_base,
+                           struct err *e)
+{
+    if (p->n_samples >= PROFILE_MAX_SAMPLES || p->n_stack + n_stack > PROFILE_MAX_STACK)
+        return err_set(e, "more than %u samples, or %u addresses in them", PROFILE_MAX_SAMPLES,
+                       PROFILE_MAX_STACK);
+    if (!mem_more(&p->samples, p->n_samples, e) ||
+        !mem_fit(&p->values, &p->cap_values, (p->n_samples + 1) * p->n_types + 1, e) ||
+        !mem_fit(&p->stack, &p->cap_stack, p->n_stack + n_stack + 1, e))
+        return false;
+    struct profile_sample *s = &p->samples[p->n_samples++];
+    *s = (struct profile_sample){p->n_stack, p->n_labels, (uint32_t)n_stack, (uint32_t)n_labels,
+                                 is_base};
+    memset(p->values + (p->n_samples - 1) * p->n_types, 0, p->n_types * sizeof *p->values);
+    if (n_stack > 0)
+        memcpy(p->stack + p->n_stack, stack, n_stack * sizeof *stack);
+    p->n_stack += n_stack;
+    for (size_t i = 0; i < n_labels; i++) {
+        if (!mem_more(&p->labels, p->n_labels, e))
+            return false;
+        p->labels[p->n_labels++] = labels[i];
+    }
+    return true;
+}
+
+bool profile_put_sample(struct profile *p, const uint32_t *stack, size_t n_stack,
+                        const int64_t *values, struct profile_label *labels, size_t n_labels,
+                        const struct profile_adding *how, struct err *e)
+{
+    sort_labels(labels, n_labels);
+    uint32_t id = sample_of(p, stack, n_stack, labels, n_labels, how, e);
+    if (id == INTERN_NONE)
+        return false;
+    if (id == p->n_samples && !add_new_sample(p, stack, n_stack, labels, n_labels, how->is_base, e))
+        return false;
+    for (size_t i = 0; i < p->n_types; i++) {
+        int64_t v = values[i];
+        if (v > PROFILE_MAX_VALUE || v < -PROFILE_MAX_VALUE ||
+            __builtin_add_overflow(p->sums[i], v < 0 ? -v : v, &p->sums[i]))
+            return err_set(e, "the values add up to more than 64 bits hold");
+        /* The reference tool negates by way of floating point. */
+        p->values[id * p->n_types + i] += how->is_base ? -(int64_t)(double)v : v;
+    }
+    return true;
+}
+
+/* ---- The whole ---- */
+
+void profile_put_time(struct profile *p, int64_t time_ns, int64_t duration_ns, bool is_base)
+{
+    struct profile_window *w = &p->windows[is_base];
+    int64_t end_ns, sum_ns;
+
+    /* As the reference tool does it: a missing time counts as the earliest. */
+    if (p->time_ns == 0 || time_ns < p->time_ns)
+        p->time_ns = time_ns;
+    if (!__builtin_add_overflow(p->duration_ns, duration_ns, &sum_ns))
+        p->duration_ns = sum_ns;
+    if (time_ns <= 0 || duration_ns <= 0 || __builtin_add_overflow(time_ns, duration_ns, &end_ns))
+        return;
+    w->start_ns = w->start_ns == 0 ? time_ns : int64_min(w->start_ns, time_ns);
+    w->end_ns = int64_max(w->end_ns, end_ns);
+}
+
+bool profile_put_comment(struct profile *p, const char *text, struct err *e)
+{
+    for (size_t i = 0; i < p->n_comments; i++)
+        if (p->comments[i] == text)
+            return true;
+    if (p->n_comments >= PROFILE_MAX_COMMENTS)
+        return err_set(e, "more than %u comments", PROFILE_MAX_COMMENTS);
+    if (!mem_more(&p->comments, p->n_comments, e))
+        return false;
+    p->comments[p->n_comments++] = text;
+    return true;
+}
+
+size_t profile_type_index(const struct profile *p, const char *name, struct err *e)
+{
+    char known[256] = "";
+    size_t n = 0;
+
+    if (name == NULL || *name == '\0') {
+        for (size_t i = 0; i < p->n_types; i++)
+            if (*p->default_type != '\0' && strcmp(p->types[i].name, p->default_type) == 0)
+                return i;
+        return p->n_types > 0 ? p->n_types - 1 : (err_set(e, "it holds no samples"), SIZE_MAX);
+    }
+    for (size_t i = 0; i < p->n_types; i++)
+        if (strcmp(p->types[i].name, name) == 0)
+            return i;
+    for (size_t i = 0; i < p->n_types && n < sizeof known; i++)
+        n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", i > 0 ? ", " : "",
+                              p->types[i].name);
+    err_set(e, "no sample type %s; there is %s", name, known);
+    return SIZE_MAX;
+}
+
+int64_t profile_total(const struct profile *p, size_t type)
+{
+    int64_t all = 0, base = 0;
+
+    for (size_t i = 0; i < p->n_samples; i++) {
+        int64_t v = profile_value(p, i, type);
+        all += v < 0 ? -v : v;
+        base += !p->samples[i].is_base ? 0 : v < 0 ? -v : v;
+    }
+    return base > 0 ? base : all;
+}

@@ -1,0 +1,108 @@
+/* A profile: where a program spent what was sampled, as stacks of functions. Several profiles add
+ * up to one: those of a cluster's nodes, or one less its base.
+ *
+ * As in `go tool pprof`, stacks are of functions; lines and addresses only tell samples apart when
+ * profiles are added. Sums are exact: a sum past 64 bits is an error. */
+#ifndef S3_ANALYZE_PROFILE_PROFILE_H
+#define S3_ANALYZE_PROFILE_PROFILE_H
+
+#include "analyze/base/intern.h"
+#include "libcommon/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROFILE_MAX_TYPES 16
+
+/* What a sample counts: "cpu" in "nanoseconds". */
+struct profile_type {
+    const char *name, *unit;
+};
+
+struct profile_label {
+    const char *key;
+    const char *text; /* NULL: a number */
+    const char *unit; /* of a number; "": not told */
+    int64_t number;
+};
+
+struct profile_sample {
+    size_t locations, labels; /* the first of each */
+    uint32_t n_locations, n_labels;
+    bool is_base; /* its values are negative */
+};
+
+/* An address of the program: the functions that were inlined there, the innermost first, up to the
+ * one that the last of them was inlined into. */
+struct profile_location {
+    size_t frames; /* the first in profile.frames */
+    uint32_t n_frames;
+};
+
+/* The time that profiles were taken in; 0, 0: unknown. */
+struct profile_window {
+    int64_t start_ns, end_ns;
+};
+
+struct profile {
+    const char *file, *build_id; /* of the program; "": not told */
+    const char *default_type, *doc_url;
+    const char **comments;
+    size_t n_comments;
+    int64_t time_ns,
+        duration_ns; /* start, and length (of several profiles: their sum); 0: unknown */
+    int64_t end_ns;  /* the latest end of a profile that is not the base; 0: unknown */
+    struct profile_window windows[2]; /* of what is no base; and of the base */
+    size_t n_added;                   /* profiles */
+    bool has_base;
+
+    struct profile_type types[PROFILE_MAX_TYPES];
+    size_t n_types;
+    int64_t sums[PROFILE_MAX_TYPES]; /* of the absolute values: no sum of values exceeds it */
+
+    const char **shown; /* by frame: the function's name, or what stands for it */
+
+    struct profile_location *locations; /* those of a sample begin with the innermost */
+    uint32_t *frames;
+    size_t n_frames, cap_frames;
+
+    struct profile_sample *samples;
+    size_t n_samples;
+    int64_t *values; /* by sample, then by type */
+    size_t cap_values;
+    uint32_t *stack; /* the locations of all samples */
+    size_t n_stack, cap_stack;
+    struct profile_label *labels;
+    size_t n_labels;
+
+    struct intern names, frame_keys, location_keys, sample_keys;
+};
+
+void profile_free(struct profile *p);
+
+/* What a profile becomes part of. */
+struct profile_adding {
+    bool is_base;  /* its values count negative */
+    bool is_alone; /* nothing else is added: samples that are alike stay apart */
+};
+
+/* Adds a profile of n bytes: profile.proto, or what `perf script` prints, either also as gzip.
+ * False: *e says what is wrong with it, and p can only be freed. */
+bool profile_add(struct profile *p, const unsigned char *bytes, size_t n,
+                 const struct profile_adding *how, struct err *e);
+
+/* Returns the index of the type called `name`; NULL or "": of the default type. SIZE_MAX: there is
+ * none, and *e lists them. */
+size_t profile_type_index(const struct profile *p, const char *name, struct err *e);
+
+/* Returns the total that percentages are of: of the base, if there is one. */
+int64_t profile_total(const struct profile *p, size_t type);
+
+/* Value of a sample, by type. */
+static inline int64_t profile_value(const struct profile *p, size_t sample, size_t type)
+{
+    return p->values[sample * p->n_types + type];
+}
+
+#endif

@@ -1,0 +1,69 @@
+/* How a profile is put together: by the readers of its formats. All functions return false, or
+ * INTERN_NONE, and fill *e when memory runs out or a limit is passed. */
+#ifndef S3_ANALYZE_PROFILE_PROFILE_INTERNAL_H
+#define S3_ANALYZE_PROFILE_PROFILE_INTERNAL_H
+
+#include "analyze/profile/profile.h"
+
+/* Limits of one profile: those of the largest servers stay below a tenth of them. */
+#ifndef PROFILE_MAX_BYTES
+#define PROFILE_MAX_BYTES (128u << 20)
+#endif
+#define PROFILE_MAX_SAMPLES  2000000u
+#define PROFILE_MAX_ENTRIES  1000000u  /* functions, locations or mappings */
+#define PROFILE_MAX_STACK    32000000u /* locations of all samples */
+#define PROFILE_MAX_LABELS   64u       /* of a sample */
+#define PROFILE_MAX_COMMENTS 256u
+#define PROFILE_MAX_VALUE    (INT64_C(1) << 62)
+
+/* Bytes that tell two things apart. Errors stick: `failed`. */
+struct key {
+    char *v;
+    size_t n, cap;
+    bool failed;
+};
+
+void key_put(struct key *k, uint64_t x);
+void key_text(struct key *k, const char *text);
+uint32_t key_add(const struct key *k, struct intern *to, struct err *e);
+
+/* Returns a text that lives as long as the profile, made safe to print. Equal texts are the same
+ * pointer. NULL: out of memory. */
+const char *profile_name(struct profile *p, struct slice text, struct err *e);
+
+/* Returns the frame of a function; where `name` is "", of the program and the function's first
+ * line. */
+uint32_t profile_frame(struct profile *p, const char *name, const char *program, uint64_t line,
+                       struct err *e);
+
+/* Returns the location of this key, which has these frames if it is new. */
+uint32_t profile_location(struct profile *p, const struct key *key, const uint32_t *frames,
+                          uint32_t n, struct err *e);
+
+/* The order of labels by their keys, as of strcmp. */
+int profile_key_order(const char *a, const char *b);
+
+/* Sets the types of the samples to come; they must be those of what was added before. */
+bool profile_set_types(struct profile *p, const struct profile_type *types, size_t n,
+                       struct err *e);
+
+/* Adds a sample, or adds its values to one that is alike. Puts the labels into the order of their
+ * keys. */
+bool profile_put_sample(struct profile *p, const uint32_t *stack, size_t n_stack,
+                        const int64_t *values, struct profile_label *labels, size_t n_labels,
+                        const struct profile_adding *how, struct err *e);
+
+/* Adds the time, the length and a comment of a profile. */
+void profile_put_time(struct profile *p, int64_t time_ns, int64_t duration_ns, bool is_base);
+bool profile_put_comment(struct profile *p, const char *text, struct err *e);
+
+/* Readers of the two formats, of bytes that are no longer compressed. */
+bool proto_add(struct profile *p, struct slice bytes, const struct profile_adding *how,
+               struct err *e);
+bool perf_script_add(struct profile *p, struct slice text, const struct profile_adding *how,
+                     struct err *e);
+
+/* Whether a text looks like that of `perf script`. */
+bool perf_script_is(struct slice text);
+
+#endif

@@ -1,0 +1,57 @@
+#include "analyze/profile/profile_internal.h"
+#include "libcommon/mem.h"
+
+#include <zlib.h>
+
+/* Unpacks gzip into a new array. False: it is damaged, or larger than PROFILE_MAX_BYTES. */
+static bool gunzip(const unsigned char *bytes, size_t n, char **to, size_t *n_to, struct err *e)
+{
+    z_stream z = {.next_in = (unsigned char *)bytes, .avail_in = (uInt)n};
+    size_t cap = 0;
+    int status = inflateInit2(&z, 15 + 16);
+
+    *to = NULL;
+    *n_to = 0;
+    while (status == Z_OK && *n_to <= PROFILE_MAX_BYTES) {
+        if (!mem_fit(to, &cap, *n_to + 65536, e)) {
+            inflateEnd(&z);
+            return false;
+        }
+        z.next_out = (unsigned char *)*to + *n_to;
+        z.avail_out = (uInt)(cap - *n_to);
+        status = inflate(&z, Z_NO_FLUSH);
+        *n_to = cap - z.avail_out;
+        /* Files of several parts are one text. */
+        if (status == Z_STREAM_END && z.avail_in > 0)
+            status = inflateReset(&z);
+    }
+    inflateEnd(&z);
+    if (*n_to > PROFILE_MAX_BYTES)
+        return err_set(e, "more than %u MiB when unpacked", PROFILE_MAX_BYTES >> 20);
+    if (status == Z_MEM_ERROR)
+        return mem_none(e);
+    return status == Z_STREAM_END || err_set(e, "its compressed data are damaged, or cut");
+}
+
+bool profile_add(struct profile *p, const unsigned char *bytes, size_t n,
+                 const struct profile_adding *how, struct err *e)
+{
+    char *unpacked = NULL;
+    struct slice text = {(const char *)bytes, n};
+    bool ok = true;
+
+    if (n > PROFILE_MAX_BYTES)
+        return err_set(e, "more than %u MiB", PROFILE_MAX_BYTES >> 20);
+    if (n >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) {
+        ok = gunzip(bytes, n, &unpacked, &text.n, e);
+        text.p = unpacked;
+    }
+    if (ok && text.n == 0)
+        ok = err_set(e, "it is empty");
+    else if (ok)
+        ok = perf_script_is(text) ? perf_script_add(p, text, how, e) : proto_add(p, text, how, e);
+    free(unpacked);
+    p->has_base |= how->is_base;
+    p->n_added++;
+    return ok;
+}

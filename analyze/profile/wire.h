@@ -1,0 +1,38 @@
+/* Reads protocol buffers: the wire format of profile.proto. Nothing is copied; slices point into
+ * the message. */
+#ifndef S3_ANALYZE_PROFILE_WIRE_H
+#define S3_ANALYZE_PROFILE_WIRE_H
+
+#include "libcommon/err.h"
+#include "libcommon/record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A message that is being read, and its current field. */
+struct wire {
+    const unsigned char *p, *end;
+    const char *fault; /* not NULL: it is damaged, how */
+    uint64_t number;   /* of the field */
+    bool is_bytes;     /* the value is `bytes`, else `value` */
+    bool is_varint;
+    uint64_t value;
+    struct slice bytes;
+};
+
+/* Starts before the first field of a message, or before the first of packed numbers. */
+struct wire wire_begin(struct slice message);
+
+/* Goes to the next field. False: the message is over, or damaged (fault). */
+bool wire_next(struct wire *w);
+
+/* Reads the next of packed numbers. False as for wire_next. */
+bool wire_number(struct wire *w, uint64_t *value);
+
+/* Reads the fields 1 .. n that are numbers into v[1 .. n]: 0 where a field is missing, the last
+ * where it is repeated. Fields in the bit mask `others` (1 << number) are passed over, and all
+ * above n. False: *e says what is wrong. */
+bool wire_numbers(struct slice message, uint64_t *v, size_t n, unsigned others, struct err *e);
+
+#endif
