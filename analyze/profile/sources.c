@@ -1,0 +1,340 @@
+#include "analyze/profile/sources.h"
+
+#include "analyze/profile/profile_internal.h"
+#include "libcommon/mem.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zip.h>
+
+#define MAX_SOURCES     4096
+#define MAX_ENTRIES     100000
+#define MAX_ARCHIVE     (INT64_C(1) << 30)
+#define OUTLIER_FRAC    0.25
+#define OUTLIER_N_NODES 3
+
+void profile_sources_free(struct profile_sources *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        free(s->v[i].path);
+        free(s->v[i].node);
+        free(s->v[i].kind);
+    }
+    free(s->v);
+    *s = (struct profile_sources){0};
+}
+
+/* ---- What there is ---- */
+
+/* Returns the length of a name without the ending of a profile; 0: it has none. */
+static size_t stem_length(const char *name)
+{
+    static const char *const endings[] = {".pprof", ".pb.gz", ".pb", ".prof"};
+    size_t n = strlen(name);
+
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t k = strlen(endings[i]);
+        if (n > k && strcmp(name + n - k, endings[i]) == 0)
+            return n - k;
+    }
+    return 0;
+}
+
+/* Adds a source, and what its name tells: "profile-NODE-KIND-before.pprof". The name is looked at
+ * and never used as a path. */
+static bool put_source(struct profile_sources *s, const char *path, const char *name,
+                       uint64_t entry, struct err *e)
+{
+    size_t n = name != NULL ? stem_length(name) : 0, kind, from = 0;
+
+    if (s->n >= MAX_SOURCES)
+        return err_set(e, "%s: more than %d profiles", path, MAX_SOURCES);
+    if (!mem_more(&s->v, s->n, e))
+        return false;
+    struct profile_source *x = &s->v[s->n++];
+    *x = (struct profile_source){.entry = entry};
+    if (n > 7 && memcmp(name + n - 7, "-before", 7) == 0) {
+        x->before = true;
+        n -= 7;
+    }
+    for (kind = n; kind > 0 && name[kind - 1] != '-';)
+        kind--;
+    if (n > 8 && strncmp(name, "profile-", 8) == 0)
+        from = kind > 8 ? 8 : kind;
+    return mem_text(&x->path, path, e) &&
+           mem_format(&x->node, e, "%.*s", kind > from ? (int)(kind - 1 - from) : 0,
+                      n > 0 ? name + from : "") &&
+           mem_format(&x->kind, e, "%.*s", (int)(n - kind), n > 0 ? name + kind : "");
+}
+
+static zip_t *open_archive(const char *path, struct err *e)
+{
+    int code = 0;
+    zip_t *z = zip_open(path, ZIP_RDONLY, &code);
+
+    if (z == NULL) {
+        zip_error_t error;
+        zip_error_init_with_code(&error, code);
+        err_set(e, "%s: %s", path, zip_error_strerror(&error));
+        zip_error_fini(&error);
+    }
+    return z;
+}
+
+static bool add_archive(struct profile_sources *s, const char *path, struct err *e)
+{
+    zip_t *z = open_archive(path, e);
+    if (z == NULL)
+        return false;
+    zip_int64_t n = zip_get_num_entries(z, 0);
+    bool ok = n <= MAX_ENTRIES || err_set(e, "%s: more than %d entries", path, MAX_ENTRIES);
+
+    for (zip_int64_t i = 0; ok && i < n; i++) {
+        const char *name = zip_get_name(z, (zip_uint64_t)i, 0);
+        const char *slash = name != NULL ? strrchr(name, '/') : NULL;
+
+        name = slash != NULL ? slash + 1 : name;
+        if (name != NULL && stem_length(name) > 0)
+            ok = put_source(s, path, name, (uint64_t)i, e);
+    }
+    zip_discard(z);
+    return ok;
+}
+
+static bool add_folder(struct profile_sources *s, const char *path, struct err *e)
+{
+    struct dirent **names;
+    int n = scandir(path, &names, NULL, alphasort);
+    bool ok = n >= 0 || err_errno(e, errno, "%s", path);
+
+    for (int i = 0; i < n; i++) {
+        char *file = NULL;
+        if (ok && stem_length(names[i]->d_name) > 0)
+            ok = mem_format(&file, e, "%s/%s", path, names[i]->d_name) &&
+                 put_source(s, file, names[i]->d_name, UINT64_MAX, e);
+        free(file);
+        free(names[i]);
+    }
+    if (n >= 0)
+        free(names);
+    return ok;
+}
+
+static int compare_sources(const void *a, const void *b)
+{
+    const struct profile_source *x = a, *y = b;
+    int order = strcmp(x->path, y->path);
+
+    order = x->entry == UINT64_MAX || y->entry == UINT64_MAX || order != 0
+                ? 0
+                : strcmp(x->node, y->node);
+    return order != 0 ? order : (x->entry > y->entry) - (x->entry < y->entry);
+}
+
+bool profile_sources_add(struct profile_sources *s, const char *path, struct err *e)
+{
+    struct stat st;
+    unsigned char magic[4] = "";
+    size_t n_before = s->n;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        err_errno(e, errno, "%s", path);
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    bool has_magic = S_ISREG(st.st_mode) && pread(fd, magic, 4, 0) == 4;
+    close(fd);
+    bool ok;
+    if (S_ISDIR(st.st_mode))
+        ok = add_folder(s, path, e);
+    else if (!S_ISREG(st.st_mode))
+        ok = err_set(e, "%s: neither a file nor a folder", path);
+    else if (has_magic && magic[0] == 'P' && magic[1] == 'K' && (magic[2] == 3 || magic[2] == 5))
+        ok = (st.st_size <= MAX_ARCHIVE || err_set(e, "%s: larger than 1 GiB", path)) &&
+             add_archive(s, path, e);
+    else
+        ok = put_source(s, path, NULL, UINT64_MAX, e);
+    if (ok && s->n == n_before)
+        ok = err_set(e, "%s: no profile in it (NAME.pprof)", path);
+    if (ok)
+        qsort(s->v + n_before, s->n - n_before, sizeof *s->v, compare_sources);
+    return ok;
+}
+
+/* ---- Which of them ---- */
+
+/* Whether both name one kind; heap is what Go calls "mem", and a file that was named is any. */
+static bool is_kind(const struct profile_source *x, const char *kind)
+{
+    const char *other = strcmp(kind, "heap") == 0           ? "mem"
+                        : strcmp(kind, "mem") == 0          ? "heap"
+                        : strcmp(kind, "goroutine") == 0    ? "goroutines"
+                        : strcmp(kind, "threadcreate") == 0 ? "threads"
+                                                            : kind;
+
+    return *x->kind == '\0' || strcmp(x->kind, kind) == 0 || strcmp(x->kind, other) == 0;
+}
+
+static const char *usual_kind(const struct profile_sources *s)
+{
+    const char *only = s->v[0].kind;
+
+    for (size_t i = 0; i < s->n; i++) {
+        if (is_kind(&s->v[i], "cpu"))
+            return "cpu";
+        only = strcmp(s->v[i].kind, only) == 0 ? only : NULL;
+        if (only == NULL)
+            break;
+    }
+    return only != NULL ? only : "cpu";
+}
+
+static bool none_is_left(const struct profile_sources *all, const char *kind, bool before,
+                         struct err *e)
+{
+    char known[512] = "";
+    size_t n = 0;
+
+    for (size_t i = 0; i < all->n && n < sizeof known; i++) {
+        bool told = all->v[i].before;
+        for (size_t k = 0; k < i; k++)
+            told |= strcmp(all->v[k].kind, all->v[i].kind) == 0;
+        if (!told)
+            n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", n > 0 ? ", " : "",
+                                  all->v[i].kind);
+    }
+    return err_set(e, "%s: no profile of %s%s; there is %s", all->v[0].path, kind,
+                   before ? " from before the load" : "", known);
+}
+
+bool profile_sources_keep(struct profile_sources *s, const char *kind, bool before, struct err *e)
+{
+    size_t n = 0;
+
+    if (kind == NULL)
+        kind = usual_kind(s);
+    for (size_t i = 0; i < s->n; i++) {
+        struct profile_source *x = &s->v[i];
+        if (!is_kind(x, kind) || (*x->kind != '\0' && x->before != before))
+            continue;
+        struct profile_source kept = *x;
+        *x = s->v[n];
+        s->v[n++] = kept;
+    }
+    if (n == 0)
+        return none_is_left(s, kind, before, e);
+    struct profile_sources left = {s->v + n, s->n - n};
+    for (size_t i = 0; i < left.n; i++) {
+        free(left.v[i].path);
+        free(left.v[i].node);
+        free(left.v[i].kind);
+    }
+    s->n = n;
+    return true;
+}
+
+/* ---- Reading ---- */
+
+/* Reads the file, up to one byte more than a profile may have. */
+static bool read_file(const struct profile_source *x, unsigned char *to, size_t *n, struct err *e)
+{
+    int fd = open(x->path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? 1 : -1;
+
+    for (*n = 0; got > 0 && *n <= PROFILE_MAX_BYTES; *n += got > 0 ? (size_t)got : 0)
+        got = read(fd, to + *n, PROFILE_MAX_BYTES + 1 - *n);
+    bool ok = got >= 0 || err_errno(e, errno, "reading it");
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+/* Reads an entry of an archive; libzip compares its checksum at the end. */
+static bool read_entry(const struct profile_source *x, unsigned char *to, size_t *n, struct err *e)
+{
+    zip_t *z = open_archive(x->path, e);
+    zip_file_t *file = z != NULL ? zip_fopen_index(z, x->entry, 0) : NULL;
+    zip_int64_t got = file != NULL ? 1 : -1;
+
+    for (*n = 0; got > 0 && *n <= PROFILE_MAX_BYTES; *n += got > 0 ? (size_t)got : 0)
+        got = zip_fread(file, to + *n, PROFILE_MAX_BYTES + 1 - *n);
+    if (got < 0 && z != NULL)
+        err_set(e, "%s", file != NULL ? zip_file_strerror(file) : zip_strerror(z));
+    if (file != NULL)
+        zip_fclose(file);
+    if (z != NULL)
+        zip_discard(z);
+    return got >= 0;
+}
+
+static bool read_source(struct profile_source *x, struct profile *p,
+                        const struct profile_adding *how, struct err *e)
+{
+    unsigned char *bytes;
+    size_t n;
+    int64_t duration_ns = p->duration_ns;
+
+    if (!mem_new(&bytes, (size_t)PROFILE_MAX_BYTES + 1, e))
+        return false;
+    bool ok = (x->entry == UINT64_MAX ? read_file : read_entry)(x, bytes, &n, e);
+    int64_t before[PROFILE_MAX_TYPES];
+    memcpy(before, p->sums, sizeof before);
+    ok = ok && profile_add(p, bytes, n, how, e);
+    free(bytes);
+    if (!ok)
+        return false;
+    size_t type = profile_type_index(p, NULL, e);
+    if (type == SIZE_MAX)
+        return false;
+    x->total = p->sums[type] - before[type];
+    if (strcmp(p->types[type].unit, "nanoseconds") == 0 && p->duration_ns > duration_ns)
+        x->busy_cpus = (double)x->total / (double)(p->duration_ns - duration_ns);
+    return true;
+}
+
+bool profile_sources_read(struct profile_sources *s, struct profile *p,
+                          const struct profile_adding *how, struct err *e)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        struct err why = {""};
+        if (!read_source(&s->v[i], p, how, &why))
+            return err_set(e, "%s%s%s: %s", s->v[i].path, *s->v[i].node != '\0' ? ": " : "",
+                           s->v[i].node, why.msg);
+    }
+    return true;
+}
+
+static int compare_totals(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+const struct profile_source *profile_sources_outlier(const struct profile_sources *s, double *ratio)
+{
+    const struct profile_source *worst = NULL;
+    int64_t *totals;
+
+    if (s->n < OUTLIER_N_NODES || !mem_new(&totals, s->n, NULL))
+        return NULL;
+    for (size_t i = 0; i < s->n; i++)
+        totals[i] = s->v[i].total;
+    qsort(totals, s->n, sizeof *totals, compare_totals);
+    double median = ((double)totals[(s->n - 1) / 2] + (double)totals[s->n / 2]) / 2;
+    free(totals);
+    for (size_t i = 0; median > 0 && i < s->n; i++) {
+        double distance = fabs((double)s->v[i].total - median);
+        if (distance >= OUTLIER_FRAC * median &&
+            (worst == NULL || distance > fabs((double)worst->total - median)))
+            worst = &s->v[i];
+    }
+    *ratio = worst != NULL ? (double)worst->total / median : 1;
+    return worst;
+}
