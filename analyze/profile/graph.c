@@ -1,0 +1,201 @@
+#include "analyze/profile/graph.h"
+
+#include "libcommon/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void graph_free(struct graph *g)
+{
+    free(g->nodes);
+    free(g->edges);
+    free(g->all);
+    free(g->kept);
+    free(g->seen);
+    intern_fini(&g->edge_keys);
+    *g = (struct graph){0};
+}
+
+static int64_t magnitude(int64_t v)
+{
+    return v < 0 ? -v : v;
+}
+
+/* Adds a call to its edge, once a sample. */
+static bool add_edge(struct graph *g, uint32_t from, uint32_t to, int64_t weight, bool is_inlined,
+                     size_t sample, struct err *e)
+{
+    uint32_t ends[2] = {from, to};
+    uint32_t id = intern_add(&g->edge_keys, (struct slice){(const char *)ends, sizeof ends});
+
+    if (id == INTERN_NONE)
+        return mem_none(e);
+    if (id == g->n_edges) {
+        if (!mem_more(&g->edges, g->n_edges, e))
+            return false;
+        g->edges[g->n_edges++] = (struct graph_edge){from, to, 0, true, 0};
+    }
+    struct graph_edge *edge = &g->edges[id];
+    if (edge->seen == sample)
+        return true;
+    edge->seen = sample;
+    edge->weight += weight;
+    edge->is_inlined &= is_inlined;
+    return true;
+}
+
+/* A walk along a stack, from its root. */
+struct walk {
+    uint32_t parent; /* the last frame that is kept; INTERN_NONE: none yet */
+    bool has_gap;    /* a frame after it was left out */
+};
+
+static bool step(struct graph *g, struct walk *w, uint32_t frame, int64_t value, bool is_inlined,
+                 size_t sample, struct err *e)
+{
+    if (!g->kept[frame]) {
+        w->has_gap = true;
+        return true;
+    }
+    /* A function that calls itself counts once. */
+    if (g->seen[frame] != sample) {
+        g->seen[frame] = sample;
+        g->all[frame].cum += value;
+    }
+    if (w->parent != INTERN_NONE && w->parent != frame &&
+        !add_edge(g, w->parent, frame, value, is_inlined, sample, e))
+        return false;
+    *w = (struct walk){frame, false};
+    return true;
+}
+
+static bool add_sample(struct graph *g, const struct profile *p, size_t i, int64_t value,
+                       struct err *e)
+{
+    const struct profile_sample *s = &p->samples[i];
+    struct walk w = {INTERN_NONE, false};
+
+    for (size_t k = s->n_locations; k-- > 0;) {
+        const struct profile_location *l = &p->locations[p->stack[s->locations + k]];
+        for (size_t f = l->n_frames; f-- > 0;)
+            if (!step(g, &w, p->frames[l->frames + f], value, f + 1 != l->n_frames, i + 1, e))
+                return false;
+    }
+    if (w.parent != INTERN_NONE && !w.has_gap)
+        g->all[w.parent].flat += value;
+    return true;
+}
+
+/* Adds up all samples over the frames that are kept, and lists those that have anything. */
+static bool build(struct graph *g, const struct profile *p, size_t type, struct err *e)
+{
+    size_t n = p->frame_keys.n;
+
+    intern_fini(&g->edge_keys);
+    g->n_edges = g->n_nodes = 0;
+    free(g->edges);
+    g->edges = NULL;
+    for (size_t i = 0; i < n; i++) {
+        g->all[i] = (struct graph_node){(uint32_t)i, 0, 0};
+        g->seen[i] = 0;
+    }
+    for (size_t i = 0; i < p->n_samples; i++) {
+        int64_t value = profile_value(p, i, type);
+        if (value != 0 && !add_sample(g, p, i, value, e))
+            return false;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (g->all[i].flat != 0 || g->all[i].cum != 0)
+            g->nodes[g->n_nodes++] = g->all[i];
+    return true;
+}
+
+/* Keeps the first n nodes of the list alone. */
+static bool keep_only(struct graph *g, const struct profile *p, size_t n, size_t type,
+                      struct err *e)
+{
+    memset(g->kept, 0, p->frame_keys.n);
+    for (size_t i = 0; i < n; i++)
+        g->kept[g->nodes[i].frame] = true;
+    return build(g, p, type, e);
+}
+
+struct order {
+    const struct profile *p;
+    bool by_cum;
+};
+
+static int compare(const void *a, const void *b, void *ctx)
+{
+    const struct graph_node *x = a, *y = b;
+    const struct order *order = ctx;
+    int64_t vx = magnitude(order->by_cum ? x->cum : x->flat);
+    int64_t vy = magnitude(order->by_cum ? y->cum : y->flat);
+
+    if (vx != vy)
+        return vx > vy ? -1 : 1;
+    int names = strcmp(order->p->shown[x->frame], order->p->shown[y->frame]);
+    return names != 0 ? names : (x->frame > y->frame) - (x->frame < y->frame);
+}
+
+static void sort_nodes(struct graph *g, struct order order)
+{
+    if (g->n_nodes > 0)
+        qsort_r(g->nodes, g->n_nodes, sizeof *g->nodes, compare, &order);
+}
+
+/* Returns the share of a total, without its sign and its fraction. */
+static int64_t share(int64_t total, double fraction)
+{
+    return magnitude((int64_t)((double)total * fraction));
+}
+
+static bool drop_small_nodes(struct graph *g, const struct profile *p, int64_t least, size_t type,
+                             struct err *e)
+{
+    size_t n = 0, n_all = g->n_nodes;
+
+    for (size_t i = 0; i < n_all; i++)
+        if (magnitude(g->nodes[i].cum) >= least)
+            g->nodes[n++] = g->nodes[i];
+    g->n_dropped = n_all - n;
+    return n == n_all || keep_only(g, p, n, type, e);
+}
+
+static void drop_small_edges(struct graph *g, int64_t least)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < g->n_edges; i++)
+        if (magnitude(g->edges[i].weight) >= least)
+            g->edges[n++] = g->edges[i];
+    g->n_edges = n;
+}
+
+bool graph_make(struct graph *g, const struct profile *p, const struct graph_options *how,
+                struct err *e)
+{
+    size_t n = p->frame_keys.n;
+    int64_t total = 0;
+
+    if (!mem_new(&g->nodes, n, e) || !mem_new(&g->all, n, e) || !mem_new(&g->kept, n, e) ||
+        !mem_new(&g->seen, n, e))
+        return false;
+    memset(g->kept, true, n);
+    if (!build(g, p, how->type, e))
+        return false;
+    for (size_t i = 0; i < g->n_nodes; i++)
+        total += g->nodes[i].flat;
+    if (!drop_small_nodes(g, p, share(total, how->node_fraction), how->type, e))
+        return false;
+    g->n_before = g->n_nodes;
+    struct order order = {p, how->by_cum};
+    sort_nodes(g, order);
+    if (how->n_nodes > 0 && how->n_nodes < g->n_nodes) {
+        if (!keep_only(g, p, how->n_nodes, how->type, e))
+            return false;
+        sort_nodes(g, order);
+    }
+    drop_small_edges(g, share(total, how->edge_fraction));
+    return true;
+}

@@ -1,0 +1,348 @@
+#include "analyze/profile/top.h"
+
+#include "analyze/profile/profile_internal.h"
+#include "analyze/profile/units.h"
+#include "libcommon/mem.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <regex.h>
+#include <time.h>
+
+/* How values are written. */
+struct form {
+    const struct profile *p;
+    const char *unit, *shown_unit; /* of the samples; of the text */
+    int64_t total;
+    size_t type;
+};
+
+static struct form form_of(const struct profile *p, size_t type)
+{
+    return (struct form){p, p->types[type].unit, "minimum", profile_total(p, type), type};
+}
+
+static struct profile_text value(const struct form *form, int64_t v)
+{
+    return profile_format(v, form->unit, form->shown_unit);
+}
+
+/* Chooses one unit for all values: that of the smallest, or of 100 times as much where the largest
+ * needs another. */
+static void choose_unit(struct form *form, const struct graph *g)
+{
+    int64_t least = 0;
+
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        int64_t flat = llabs(g->nodes[i].flat), v = flat != 0 ? flat : llabs(g->nodes[i].cum);
+        if (v > 0 && (least == 0 || v < least))
+            least = v;
+    }
+    if (g->n_nodes == 0)
+        return;
+    if (least == 0)
+        least = form->total;
+    const char *unit = profile_scale(least, form->unit, "minimum").unit;
+    const char *largest = profile_scale(form->total, form->unit, "minimum").unit;
+    if (strcmp(unit, largest) != 0 && least < form->total / 100 + (form->total % 100 != 0))
+        unit = profile_scale(100 * least, form->unit, "minimum").unit;
+    form->shown_unit = *unit != '\0' ? unit : form->unit;
+}
+
+static void put_duration(const struct form *form, FILE *f)
+{
+    const struct profile *p = form->p;
+    struct profile_scaled total = profile_scale(form->total, form->unit, "nanoseconds");
+
+    fprintf(f, "Duration: %s, Total samples = %s ",
+            profile_format(p->duration_ns, "nanoseconds", "auto").s, value(form, form->total).s);
+    if (strcmp(total.unit, "ns") == 0 && total.value != 0)
+        fprintf(f, "(%s)", profile_pct((int64_t)total.value, p->duration_ns).s);
+    fputc('\n', f);
+}
+
+/* Writes what the profile is of, and when it was made, in local time. */
+static void put_header(const struct form *form, FILE *f)
+{
+    const struct profile *p = form->p;
+
+    if (p->file != NULL && *p->file != '\0') {
+        size_t n = strlen(p->file);
+        while (n > 1 && p->file[n - 1] == '/')
+            n--;
+        const char *slash = n > 1 ? memrchr(p->file, '/', n) : NULL;
+        const char *base = slash != NULL ? slash + 1 : p->file;
+        fprintf(f, "File: %.*s\n", (int)(p->file + n - base), base);
+    }
+    if (p->build_id != NULL && *p->build_id != '\0')
+        fprintf(f, "Build ID: %s\n", p->build_id);
+    for (size_t i = 0; i < p->n_comments; i++)
+        if (p->comments[i][0] != '#')
+            fprintf(f, "%s\n", p->comments[i]);
+    if (*p->types[form->type].name != '\0')
+        fprintf(f, "Type: %s\n", p->types[form->type].name);
+    if (*p->doc_url != '\0')
+        fprintf(f, "Doc: %s\n", p->doc_url);
+    if (p->time_ns != 0) {
+        time_t s = (time_t)(p->time_ns / 1000000000 - (p->time_ns % 1000000000 < 0));
+        struct tm tm;
+        char text[64] = "";
+
+        if (localtime_r(&s, &tm) != NULL)
+            strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S %Z", &tm);
+        fprintf(f, "Time: %s\n", text);
+    }
+    if (p->duration_ns != 0)
+        put_duration(form, f);
+}
+
+static void put_shown(const struct form *form, const struct graph *g,
+                      const struct graph_options *how, FILE *f)
+{
+    int64_t shown = 0;
+
+    put_header(form, f);
+    for (size_t i = 0; i < g->n_nodes; i++)
+        shown += g->nodes[i].flat;
+    struct profile_text pct = profile_pct(shown, form->total);
+    fprintf(f, "Showing nodes accounting for %s, %s of %s total\n", value(form, shown).s,
+            pct.s + strspn(pct.s, " "), value(form, form->total).s);
+    if (form->total == 0)
+        return;
+    int64_t cutoff = (int64_t)((double)form->total * how->node_fraction);
+    if (g->n_dropped > 0)
+        fprintf(f, "Dropped %zu node%s (cum <= %s)\n", g->n_dropped, g->n_dropped > 1 ? "s" : "",
+                value(form, llabs(cutoff)).s);
+    if (g->n_nodes > 0 && g->n_nodes < g->n_before)
+        fprintf(f, "Showing top %zu nodes out of %zu\n", g->n_nodes, g->n_before);
+}
+
+/* Writes flat, flat%, sum%, cum and cum% of a node. */
+static void put_figures(const struct form *form, const struct graph_node *n, int64_t sum, FILE *f)
+{
+    fprintf(f, "%10s %s %s %10s %s", value(form, n->flat).s, profile_pct(n->flat, form->total).s,
+            profile_pct(sum, form->total).s, value(form, n->cum).s,
+            profile_pct(n->cum, form->total).s);
+}
+
+enum { CALLED_INLINE = 1, CALLED = 2 };
+
+/* Notes how each function is called. */
+static void note_calls(const struct graph *g, unsigned char *calls)
+{
+    for (size_t i = 0; i < g->n_edges; i++)
+        calls[g->edges[i].to] |= g->edges[i].is_inlined ? CALLED_INLINE : CALLED;
+}
+
+bool profile_write_top(const struct profile *p, const struct graph_options *how, FILE *f,
+                       struct err *e)
+{
+    static const char *const words[] = {"", " (inline)", "", " (partial-inline)"};
+    struct form form = form_of(p, how->type);
+    struct graph g = {0};
+    unsigned char *calls = NULL;
+    bool ok = graph_make(&g, p, how, e) && mem_cleared(&calls, p->frame_keys.n, e);
+    int64_t sum = 0;
+
+    if (ok) {
+        choose_unit(&form, &g);
+        note_calls(&g, calls);
+        put_shown(&form, &g, how, f);
+        fprintf(f, "%10s %5s%% %5s%% %10s %5s%%\n", "flat", "flat", "sum", "cum", "cum");
+    }
+    for (size_t i = 0; ok && i < g.n_nodes; i++) {
+        const struct graph_node *n = &g.nodes[i];
+        put_figures(&form, n, sum += n->flat, f);
+        fprintf(f, "  %s%s\n", p->shown[n->frame], words[calls[n->frame]]);
+    }
+    free(calls);
+    graph_free(&g);
+    return ok;
+}
+
+/* ---- Callers and callees ---- */
+
+static int compare_edges(const void *a, const void *b, void *ctx)
+{
+    const struct graph_edge *x = *(const struct graph_edge *const *)a,
+                            *y = *(const struct graph_edge *const *)b;
+    const struct profile *p = ctx;
+    int64_t vx = llabs(x->weight), vy = llabs(y->weight);
+
+    if (vx != vy)
+        return vx > vy ? -1 : 1;
+    int names = strcmp(p->shown[x->from], p->shown[y->from]);
+    return names != 0 ? names : strcmp(p->shown[x->to], p->shown[y->to]);
+}
+
+/* Writes the calls of a node, or those to it, by weight. */
+static void put_edges(const struct form *form, const struct graph *g, const struct graph_node *n,
+                      bool callers, const struct graph_edge **room, FILE *f)
+{
+    size_t n_edges = 0;
+
+    for (size_t i = 0; i < g->n_edges; i++)
+        if ((callers ? g->edges[i].to : g->edges[i].from) == n->frame)
+            room[n_edges++] = &g->edges[i];
+    if (n_edges > 0)
+        qsort_r(room, n_edges, sizeof *room, compare_edges, (void *)form->p);
+    for (size_t i = 0; i < n_edges; i++)
+        fprintf(f, "%50s %s |   %s%s\n", value(form, room[i]->weight).s,
+                profile_pct(room[i]->weight, n->cum).s,
+                form->p->shown[callers ? room[i]->from : room[i]->to],
+                room[i]->is_inlined ? " (inline)" : "");
+}
+
+static const char between_nodes[] =
+    "----------------------------------------------------------+-------------\n";
+
+static bool put_matching(const struct form *form, const struct graph *g, const regex_t *pattern,
+                         FILE *f, struct err *e)
+{
+    const struct graph_edge **room;
+    int64_t sum = 0;
+
+    if (!mem_new(&room, g->n_edges, e))
+        return false;
+    fprintf(f, "%s%s", between_nodes,
+            "      flat  flat%   sum%        cum   cum%   calls calls% + context \t \t \n");
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        const struct graph_node *n = &g->nodes[i];
+        if (regexec(pattern, form->p->shown[n->frame], 0, NULL, 0) != 0)
+            continue;
+        fputs(between_nodes, f);
+        put_edges(form, g, n, true, room, f);
+        put_figures(form, n, sum += n->flat, f);
+        fprintf(f, "                | %s\n", form->p->shown[n->frame]);
+        put_edges(form, g, n, false, room, f);
+    }
+    if (g->n_nodes > 0)
+        fputs(between_nodes, f);
+    free(room);
+    return true;
+}
+
+bool profile_write_peek(const struct profile *p, const struct graph_options *how,
+                        const char *pattern, FILE *f, struct err *e)
+{
+    const struct graph_options all = {.type = how->type, .by_cum = how->by_cum};
+    struct form form = form_of(p, how->type);
+    struct graph g = {0};
+    regex_t compiled;
+    char why[128] = "";
+    int status = regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB);
+
+    if (status != 0) {
+        regerror(status, &compiled, why, sizeof why);
+        return err_set(e, "--peek %s: %s", pattern, why);
+    }
+    bool ok = graph_make(&g, p, &all, e), found = false;
+    for (size_t i = 0; ok && i < g.n_nodes && !found; i++)
+        found = regexec(&compiled, p->shown[g.nodes[i].frame], 0, NULL, 0) == 0;
+    if (ok && !found)
+        ok = err_set(e, "--peek %s: no function has such a name", pattern);
+    if (ok) {
+        choose_unit(&form, &g);
+        put_shown(&form, &g, &all, f);
+        ok = put_matching(&form, &g, &compiled, f, e);
+    }
+    regfree(&compiled);
+    graph_free(&g);
+    return ok;
+}
+
+/* ---- Traces ---- */
+
+/* Returns the unit of the numbers under one key: the first that any sample tells. */
+static const char *label_unit(const struct profile *p, const char *key)
+{
+    for (size_t i = 0; i < p->n_labels; i++)
+        if (p->labels[i].text == NULL && p->labels[i].key == key && *p->labels[i].unit != '\0')
+            return p->labels[i].unit;
+    return strcmp(key, "alignment") == 0 || strcmp(key, "request") == 0 ? "bytes" : key;
+}
+
+static void put_labels(const struct profile *p, const struct profile_sample *s, FILE *f)
+{
+    bool told_base = !s->is_base;
+
+    for (size_t i = 0; i < s->n_labels; i++) {
+        const struct profile_label *x = &p->labels[s->labels + i];
+        bool begins = i == 0 || x[-1].key != x->key || (x[-1].text == NULL) != (x->text == NULL);
+
+        if (!told_base && begins &&
+            (x->text == NULL || profile_key_order(x->key, "pprof::base") > 0)) {
+            fprintf(f, "%10s:  true\n", "pprof::base");
+            told_base = true;
+        }
+        if (begins)
+            fprintf(f, "%10s: ", x->key);
+        fprintf(f, " %s",
+                x->text != NULL ? x->text
+                                : profile_format(x->number, label_unit(p, x->key), "auto").s);
+        if (i + 1 == s->n_labels || x[1].key != x->key || (x[1].text == NULL) != (x->text == NULL))
+            fputc('\n', f);
+    }
+    if (!told_base)
+        fprintf(f, "%10s:  true\n", "pprof::base");
+}
+
+static bool is_zero(const struct profile *p, size_t sample)
+{
+    for (size_t i = 0; i < p->n_types; i++)
+        if (profile_value(p, sample, i) != 0)
+            return false;
+    return true;
+}
+
+void profile_write_traces(const struct profile *p, size_t type, FILE *f)
+{
+    static const char between[] =
+        "-----------+-------------------------------------------------------\n";
+    const struct form form = form_of(p, type);
+
+    put_header(&form, f);
+    for (size_t i = 0; i < p->n_samples; i++) {
+        const struct profile_sample *s = &p->samples[i];
+        struct profile_text first = value(&form, profile_value(p, i, type));
+
+        if (s->n_locations == 0 || (p->n_added > 1 && is_zero(p, i)))
+            continue;
+        fputs(between, f);
+        put_labels(p, s, f);
+        for (size_t k = 0; k < s->n_locations; k++) {
+            const struct profile_location *l = &p->locations[p->stack[s->locations + k]];
+            for (size_t j = 0; j < l->n_frames; j++, first.s[0] = '\0')
+                fprintf(f, "%10s   %s%s\n", first.s, p->shown[p->frames[l->frames + j]],
+                        j + 1 < l->n_frames ? " (inline)" : "");
+        }
+    }
+    fputs(between, f);
+}
+
+/* ---- One line a stack ---- */
+
+/* Writes a name without what the format takes for a border. */
+static void put_folded_name(const char *name, FILE *f)
+{
+    for (; *name != '\0'; name++)
+        fputc(*name == ';' ? ':' : *name, f);
+}
+
+void profile_write_folded(const struct profile *p, size_t type, FILE *f)
+{
+    for (size_t i = 0; i < p->n_samples; i++) {
+        const struct profile_sample *s = &p->samples[i];
+        int64_t value = profile_value(p, i, type);
+
+        for (size_t k = value != 0 ? s->n_locations : 0; k-- > 0;) {
+            const struct profile_location *l = &p->locations[p->stack[s->locations + k]];
+            for (size_t j = l->n_frames; j-- > 0;) {
+                put_folded_name(p->shown[p->frames[l->frames + j]], f);
+                fputc(j > 0 || k > 0 ? ';' : ' ', f);
+            }
+        }
+        if (value != 0 && s->n_locations > 0)
+            fprintf(f, "%" PRId64 "\n", value);
+    }
+}
