@@ -7,6 +7,7 @@
 #include "analyze/report/headline.h"
 #include "analyze/page/html_internal.h"
 #include "analyze/page/page.h"
+#include "analyze/page/profile.h"
 #include "analyze/report/run_sheet.h"
 #include "analyze/report/slo_sheet.h"
 #include "analyze/write/html.h"
@@ -308,6 +309,8 @@ static bool put_page(FILE *f, const struct analysis *a, const struct html_course
     if (!html_page_warnings(f, charts, &s, e))
         return false;
     if (!put_total(f, a, charts, e) || !html_course_sections(f, c, put_operation, &page, e))
+        return false;
+    if (!profile_html_section(a->dataset, f, e))
         return false;
     slowest_sheet(&s, a, c->main);
     if (!html_page_sheet(&s, f, "slowest", e))

@@ -11,6 +11,7 @@ import re
 import shlex
 import subprocess
 import unittest
+import zipfile
 
 import aggregates
 from capgen import Shape, simulate, steady, text
@@ -43,6 +44,7 @@ CAPTURES = {
     "a*.zst": "before", "b*.zst": "after", "nightly/*.csv.zst": "before",
     "ab.csv.zst": "get", "ab.tsv": "import/ab.tsv", "hey.csv": "import/hey.csv", "trace.json": "import/mc-trace.json",
     "logs/*": "import/s3.log",
+    "run.profiles.zip": "profiles", "old.profiles.zip": "profiles",
     "client1.csv.zst": "client", "client2.csv.zst": "client", "a.csv.zst": "client", "b.csv.zst": "client",
 }
 N_OF_PATTERN = 5
@@ -135,6 +137,11 @@ class Examples(CliTest):
             return
         if kind.startswith("import/"):
             path.write_bytes((TESTDATA / kind).read_bytes())
+            return
+        if kind == "profiles":
+            name = "cpu-1" if path.name.startswith("old") else "cpu-2"
+            with zipfile.ZipFile(path, "w") as z:
+                z.write(TESTDATA / "profiles" / f"{name}.pprof", "profile-127.0.0.1:9000-cpu.pprof")
             return
         if kind == "aggregate":
             rows = steady(160 + len(path.name), threads=3, every=SECOND // 8)

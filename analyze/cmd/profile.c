@@ -1,0 +1,265 @@
+#include "analyze/analysis/load.h"
+#include "analyze/cmd/commands.h"
+#include "analyze/page/profile.h"
+#include "analyze/profile/flame.h"
+#include "analyze/profile/run.h"
+#include "analyze/profile/top.h"
+#include "analyze/report/figures.h"
+#include "analyze/write/outfile.h"
+#include "analyze/write/sheet.h"
+#include "libcommon/mem.h"
+
+#include <string.h>
+
+struct profile_given {
+    const char *kind, *sample_index, *peek, *output;
+    struct cli_list base, captures;
+    double node_fraction, edge_fraction;
+    int64_t n_nodes;
+    bool cum, traces, folded, force;
+};
+
+static const struct cli_option what_table[] = {
+    {"type", CLI_STRING, offsetof(struct profile_given, kind), "KIND",
+     .help = "of an archive or folder: cpu, mem, block, ..."},
+    {"sample-index", CLI_STRING, offsetof(struct profile_given, sample_index), "NAME",
+     .help = "what to count: alloc_space, contentions, ...", .alias = "sample_index"},
+    {"diff-base", CLI_STRINGS, offsetof(struct profile_given, base), "FILE",
+     .help = "what these profiles have more than those", .alias = "diff_base"},
+    {"capture", CLI_STRINGS, offsetof(struct profile_given, captures), "CAPTURE",
+     .help = "the load; else NAME.csv.zst beside it"},
+    {0},
+};
+
+static const struct cli_option shown_table[] = {
+    {"cum", CLI_FLAG, offsetof(struct profile_given, cum),
+     .help = "sort by what callees take, too"},
+    {"nodecount", CLI_INT, offsetof(struct profile_given, n_nodes), "N",
+     .help = "show so many functions; 0: all", .max = 1e9},
+    {"nodefraction", CLI_DOUBLE, offsetof(struct profile_given, node_fraction), "F",
+     .help = "drop functions below this share", .max = 1},
+    {"edgefraction", CLI_DOUBLE, offsetof(struct profile_given, edge_fraction), "F",
+     .help = "drop calls below this share", .max = 1},
+    {"peek", CLI_STRING, offsetof(struct profile_given, peek), "REGEX",
+     .help = "instead: callers and callees of functions"},
+    {"traces", CLI_FLAG, offsetof(struct profile_given, traces),
+     .help = "instead: each sample with its stack"},
+    {"folded", CLI_FLAG, offsetof(struct profile_given, folded),
+     .help = "instead: a line a stack, for other tools"},
+    {0},
+};
+
+static const struct cli_option file_table[] = {
+    {"output", CLI_STRING, offsetof(struct profile_given, output), "FILE",
+     .help = "where to write; of flame: .svg or .html", .alias = "out", .letter = 'o'},
+    {"force", CLI_FLAG, offsetof(struct profile_given, force), .help = "overwrite any file",
+     .letter = 'f'},
+    {0},
+};
+
+static const struct cli_group groups[] = {
+    {"Which profiles", NULL, what_table, 0},
+    {"What is shown", NULL, shown_table, 0},
+    {"Output", NULL, file_table, 0},
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"s3analyze profile info run.profiles.zip", "what a request costs, by part of the server"},
+    {"s3analyze profile top --cum run.profiles.zip", "where the server spent its CPU"},
+    {"s3analyze profile diff old.profiles.zip run.profiles.zip", "what changed"},
+    {"s3analyze profile flame --out flame.html run.profiles.zip", "a picture of it"},
+    {0},
+};
+
+static const struct profile_given defaults = {
+    .output = "-", .node_fraction = 0.005, .edge_fraction = 0.001};
+
+enum action { TOP, DIFF, INFO, FLAME, N_ACTIONS };
+static const char *const action_names[] = {"top", "diff", "info", "flame"};
+
+/* ---- Reading ---- */
+
+/* Counts the requests of a capture: the one that is given for this side, else the one beside the
+ * archive. Without any, nothing is counted. */
+static bool count(struct profile_run *r, const struct profile_given *o, const char *archive,
+                  bool base, struct err *e)
+{
+    size_t side = base && o->captures.n > 1 ? 0 : o->captures.n > 0 ? o->captures.n - 1 : 0;
+    bool given = o->captures.n > (base ? 1u : 0u);
+    char *beside = given ? NULL : profile_beside(archive, ".profiles.zip", ".csv.zst");
+    const char *path = given ? o->captures.v[side] : beside;
+    struct dataset d = {0};
+    bool ok = true;
+
+    if (path != NULL) {
+        ok = load_dataset(&d, &path, 1, &(struct load_filter){0},
+                          &(struct load_input){.quiet = true}, e);
+        if (ok)
+            profile_run_count(r, &d, base);
+        dataset_free(&d);
+    }
+    free(beside);
+    return ok;
+}
+
+/* Reads the profiles of the command line, and the load. Of a difference the operands are BEFORE and
+ * AFTER, or one archive with both. */
+static bool read_run(struct profile_run *r, const struct profile_given *o, const char *const *paths,
+                     size_t n, enum action action, struct err *e)
+{
+    bool two = action == DIFF && o->base.n == 0 && n == 2;
+    const struct profile_wanted wanted = {
+        .paths = two ? paths + 1 : paths,
+        .n_paths = two ? 1 : n,
+        .base = two ? paths : o->base.v,
+        .n_base = two ? 1 : o->base.n,
+        .kind = o->kind,
+        .is_diff = action == DIFF,
+    };
+
+    return profile_run_read(r, &wanted, e) &&
+           (o->folded || (count(r, o, wanted.paths[0], false, e) &&
+                          (wanted.n_base == 0 || count(r, o, wanted.base[0], true, e))));
+}
+
+/* ---- Writing ---- */
+
+/* Writes the text that is asked for, as `go tool pprof` does. */
+static bool write_lines(const struct profile *p, const struct profile_given *o, size_t type,
+                        FILE *f, struct err *e)
+{
+    const struct graph_options how = {type, o->node_fraction, o->edge_fraction, (size_t)o->n_nodes,
+                                      o->cum};
+
+    if (o->peek != NULL)
+        return profile_write_peek(p, &how, o->peek, f, e);
+    if (!o->traces && !o->folded)
+        return profile_write_top(p, &how, f, e);
+    if (o->folded)
+        profile_write_folded(p, type, f);
+    else
+        profile_write_traces(p, type, f);
+    return true;
+}
+
+/* Writes sentences about cost to a file, beside lines that are for other programs. */
+static bool write_sheet(struct sheet *s, FILE *f, struct err *e)
+{
+    struct text t = {.f = f, .colour = text_wants_colour(f)};
+    bool ok = sheet_write_text(s, &t, true, e);
+
+    sheet_free(s);
+    return ok;
+}
+
+static bool write_info(const struct profile_run *r, FILE *f, struct err *e)
+{
+    struct sheet s = {0};
+
+    profile_cost_line(&s, &r->p, r->loads);
+    profile_run_nodes(&s, r);
+    if (!profile_cost_parts(&s, &r->p, r->loads, e)) {
+        sheet_free(&s);
+        return false;
+    }
+    return write_sheet(&s, f, e);
+}
+
+/* Writes a flame graph, as a picture or within a page, by the name of the file. */
+static bool write_flame(const struct profile_run *r, const struct profile_given *o, size_t type,
+                        FILE *f, struct err *e)
+{
+    size_t n = strlen(o->output);
+
+    if (n > 5 && strcmp(o->output + n - 5, ".html") == 0)
+        return profile_html(r, type, figures_file(r->sources.v[0].path), f, e);
+    return profile_write_flame(&r->p, type, f, e);
+}
+
+static bool write_action(const struct profile_run *r, const struct profile_given *o,
+                         enum action action, FILE *f, struct err *e)
+{
+    size_t type = profile_type_index(&r->p, o->sample_index, e);
+    struct sheet s = {0};
+
+    if (type == SIZE_MAX)
+        return false;
+    if (action == FLAME && !o->folded)
+        return write_flame(r, o, type, f, e);
+    if (action == INFO)
+        return write_info(r, f, e);
+    profile_cost_line(&s, &r->p, r->loads);
+    return write_lines(&r->p, o, type, f, e) && fflush(f) == 0 && write_sheet(&s, stderr, e);
+}
+
+/* ---- The command ---- */
+
+static bool check_usage(const struct cli_args *args, const struct profile_given *o,
+                        enum action *action, struct err *e)
+{
+    size_t n = args->n_operands - 1;
+
+    for (*action = TOP; *action < N_ACTIONS; ++*action)
+        if (strcmp(args->operands[0], action_names[*action]) == 0)
+            break;
+    if (*action == N_ACTIONS)
+        return err_set(e, "%s: write top, diff, info or flame, then the files", args->operands[0]);
+    if (n == 0)
+        return err_set(e, "%s of which profiles? NAME.pprof, NAME.profiles.zip or a folder",
+                       args->operands[0]);
+    if (*action == DIFF && o->base.n == 0 && n > 2)
+        return err_set(e, "diff is of BEFORE and AFTER, or of one archive; of several files a side "
+                          "with --diff-base BEFORE for each");
+    if ((o->peek != NULL) + o->traces + o->folded > 1)
+        return err_set(e, "choose one of --peek, --traces and --folded");
+    return outfile_spares(o->output, args->operands + 1, n, e) &&
+           outfile_spares(o->output, o->captures.v, o->captures.n, e) &&
+           outfile_spares(o->output, o->base.v, o->base.n, e);
+}
+
+static int run(const struct cli_args *args, void *options)
+{
+    const struct profile_given *o = options;
+    struct profile_run r = {0};
+    struct outfile out;
+    struct err e = {""};
+    enum action action;
+
+    if (!check_usage(args, o, &action, &e))
+        return cli_wrong_usage(args, "%s", e.msg);
+    enum outfile_replaces replaces = o->force          ? OUTFILE_ANYTHING
+                                     : action == FLAME ? OUTFILE_HTML
+                                                       : OUTFILE_NOTHING;
+    bool ok = outfile_check(o->output, replaces, &e) &&
+              read_run(&r, o, args->operands + 1, args->n_operands - 1, action, &e) &&
+              outfile_open(&out, o->output, replaces, &e);
+    if (ok)
+        ok = outfile_finish(&out, write_action(&r, o, action, out.f, &e), &e);
+    profile_run_free(&r);
+    return ok ? EXIT_DONE : cli_failed(args, &e);
+}
+
+const struct cli_command cmd_profile = {
+    .name = "profile",
+    .summary = "say where a server spent its CPU, memory and waiting",
+    .text =
+        "Reads profiles of Go servers (NAME.pprof, as gzip or not), archives of them as s3load "
+        "--serverprof saves them beside a capture (NAME.profiles.zip), folders, and what perf "
+        "script prints. Several add up, such as those of a cluster's nodes.\n\n"
+        "top prints the lines of `go tool pprof -top`, with the same digits; --peek, --traces and "
+        "--cum are as there. diff prints what AFTER has more than BEFORE (-diff_base); of one "
+        "archive, what the profiles taken after the load have more than those before. info prints "
+        "the nodes, the one that stands out, and which parts of the server the CPU went to. flame "
+        "draws a flame graph, or of a difference where there is more and less.\n\n"
+        "With the capture of the load, the cost of a request is told: CPU of the server over the "
+        "requests that ended in the time of the profile. top and diff print it to standard error.",
+    .operands = "top|diff|info|flame FILE...",
+    .min_operands = 1,
+    .max_operands = CLI_ANY_NUMBER,
+    .groups = groups,
+    .examples = examples,
+    .options_size = sizeof(struct profile_given),
+    .defaults = &defaults,
+    .run = run,
+};

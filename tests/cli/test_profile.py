@@ -1,0 +1,406 @@
+"""s3analyze profile: prints what `go tool pprof` does, digit for digit; reads archives, folders and perf
+script; tells the cost of requests; says what is wrong with damaged files."""
+import gzip
+import io
+import random
+import re
+import shutil
+import struct
+import subprocess
+import unittest
+import xml.etree.ElementTree as xml
+import zipfile
+import zlib
+
+from capgen import START, row, text
+from harness import TESTDATA, CliTest, run
+from oracle import SECOND
+
+PROFILES = TESTDATA / "profiles"
+UTC = {"TZ": "UTC"}
+
+
+def profile(name):
+    return PROFILES / f"{name}.pprof"
+
+
+# ---- profile.proto, written ----
+
+def varint(x):
+    x &= (1 << 64) - 1
+    out = bytearray()
+    while x > 127:
+        out.append(x & 127 | 128)
+        x >>= 7
+    return bytes(out) + bytes([x])
+
+
+def field(number, value):
+    """A number, or bytes."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+class Proto:
+    """A profile of stacks: {("leaf", "root"): value}."""
+
+    def __init__(self, stacks, kind=("cpu", "nanoseconds"), time_ns=0, duration_ns=0):
+        self.strings = [""]
+        body = field(1, field(1, self.string("samples")) + field(2, self.string("count")))
+        body += field(1, field(1, self.string(kind[0])) + field(2, self.string(kind[1])))
+        names = sorted({name for stack in stacks for name in stack})
+        for i, name in enumerate(names, 1):
+            body += field(4, field(1, i) + field(4, field(1, i)))
+            body += field(5, field(1, i) + field(2, self.string(name)) + field(3, self.string(name)))
+        for stack, value in stacks.items():
+            places = b"".join(varint(names.index(name) + 1) for name in stack)
+            body += field(2, field(1, places) + field(2, varint(1 + abs(value) // 10_000_000) + varint(value)))
+        self.bytes = body + b"".join(field(6, s.encode()) for s in self.strings)
+        self.bytes += field(9, time_ns) + field(10, duration_ns)
+
+    def string(self, s):
+        if s not in self.strings:
+            self.strings.append(s)
+        return self.strings.index(s)
+
+
+class Unseekable(io.RawIOBase):
+    """Makes zipfile write data descriptors, as MinIO's archives have them."""
+
+    def __init__(self, f):
+        super().__init__()
+        self.f = f
+
+    def writable(self):
+        return True
+
+    def write(self, b):
+        return self.f.write(b)
+
+
+def archive(path, entries):
+    with open(path, "wb") as f, zipfile.ZipFile(Unseekable(f), "w", zipfile.ZIP_DEFLATED) as z:
+        for name, data in entries.items():
+            z.writestr(name, data)
+    return path
+
+
+class Profile(CliTest):
+    def profile(self, *args, **kwargs):
+        return self.s3analyze("profile", *args, env=UTC, **kwargs)
+
+    def check_same(self, expected, *args):
+        self.assertEqual(self.profile(*args).out.splitlines(), (PROFILES / f"{expected}.txt").read_text().splitlines())
+
+
+class SameAsPprof(Profile):
+    def test_each_expected_output(self):
+        how = {"top": [], "cum-15": ["--cum", "--nodecount", "15"], "peek": ["--peek", r"main\."],
+               "traces": ["--traces"]}
+        n = 0
+        for path in sorted(PROFILES.glob("*.txt")):
+            name, what = path.stem.split(".")
+            if what in ("diff", "sum"):
+                continue
+            with self.subTest(name=path.stem):
+                self.check_same(path.stem, "top", *how.get(what, ["--sample-index", what]), profile(name))
+            n += 1
+        self.assertGreater(n, 20)
+
+    def test_difference_and_sum(self):
+        for name in "cpu", "heap":
+            two = profile(f"{name}-1"), profile(f"{name}-2")
+            self.check_same(f"{name}.diff", "diff", *two)
+            self.check_same(f"{name}.diff", "top", "--diff-base", *two)
+        self.check_same("cpu.sum", "top", profile("cpu-1"), profile("cpu-2"))
+
+    def test_with_the_tool_itself(self):
+        """Where Go is: more options than there are files for."""
+        go = shutil.which("go")
+        if go is None:
+            self.skipTest("no Go")
+        cases = [["-top", "-nodefraction=0.03", "-edgefraction=0.1", "-nodecount=7"], ["-top", "-cum"],
+                 ["-peek", "runtime"], ["-traces"]]
+        for name in "cpu-1", "heap-1", "mutex", "block":
+            for case in cases:
+                words = [f"-{w}" if w[0] == "-" else w for w in case if w != "-top"]
+                with self.subTest(name=name, case=case):
+                    want = subprocess.run([go, "tool", "pprof", "-symbolize=none", *case, profile(name)], text=True,
+                                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=300,
+                                          env={"TZ": "UTC", "HOME": str(self.tmp), "PATH": "/usr/bin:/bin",
+                                               "GOFLAGS": "-mod=mod", "GOCACHE": str(self.tmp)}, check=False)
+                    if want.returncode != 0:
+                        self.skipTest("go tool pprof does not run")
+                    self.assertEqual(self.profile("top", *words, profile(name)).out, want.stdout)
+
+    def test_uncompressed(self):
+        plain = self.tmp / "plain"
+        plain.write_bytes(gzip.decompress(profile("cpu-1").read_bytes()))
+        self.check_same("cpu-1.top", "top", plain)
+
+    def test_names_are_simplified_and_made_safe(self):
+        file = self.tmp / "a.pprof"
+        file.write_bytes(Proto({("ns::f<int>(char)", "go.(*T[...]).m"): 7, ("evil\x1b[31m\u202e",): 3}).bytes)
+        out = self.profile("top", file).out
+        self.assertIn(" ns::f\n", out)
+        self.assertIn(" go.(*T[...]).m\n", out)
+        self.assertNotIn("\x1b", out)
+        self.assertIn(r"evil\x1b[31m", out)
+
+    def test_folded(self):
+        file = self.tmp / "a.pprof"
+        file.write_bytes(Proto({("leaf;x", "mid", "root"): 5, ("root",): 2}).bytes)
+        self.assertEqual(self.profile("top", "--folded", file).out, "root;mid;leaf:x 5\nroot 2\n")
+
+    def test_unknown_sample_type(self):
+        r = self.profile("top", "--sample-index", "bananas", profile("heap-1"), status=1)
+        self.assertIn("alloc_objects, alloc_space, inuse_objects, inuse_space", r.err)
+
+    def test_no_such_function(self):
+        self.assertIn("no function", self.profile("top", "--peek", "bananas", profile("cpu-1"), status=1).err)
+
+
+class Sources(Profile):
+    def cluster(self, *values):
+        entries = {"cluster.info": b"{}", "goroutines-before,debug=2.txt": b"x"}
+        for i, value in enumerate(values):
+            entries[f"profile-10.0.0.{i}:9000-cpu.pprof"] = Proto({("f", "main.main"): value}).bytes
+        return entries
+
+    def test_archive(self):
+        entries = self.cluster()
+        for name in "cpu-1", "mutex", "block":
+            entries[f"profile-10.0.0.1:9000-{name.split('-')[0]}.pprof"] = profile(name).read_bytes()
+        entries["profile-10.0.0.1:9000-mem-before.pprof"] = profile("heap-1").read_bytes()
+        entries["profile-10.0.0.1:9000-mem.pprof"] = profile("heap-2").read_bytes()
+        path = archive(self.tmp / "run.profiles.zip", entries)
+        self.check_same("cpu-1.top", "top", path)
+        self.check_same("mutex.top", "top", "--type", "mutex", path)
+        self.check_same("heap-2.top", "top", "--type", "heap", path)
+        self.check_same("heap.diff", "diff", "--type", "mem", path)
+        r = self.profile("top", "--type", "trace", path, status=1)
+        self.assertRegex(r.err, "no profile of trace; there is block, cpu, mem, mutex|there is .*cpu")
+        r = self.profile("diff", "--type", "cpu", path, status=1)
+        self.assertIn("from before the load", r.err)
+
+    def test_nodes_add_up_in_archives_and_folders(self):
+        path = archive(self.tmp / "run.zip", self.cluster(10**9, 2 * 10**9, 3 * 10**9))
+        folder = self.tmp / "folder"
+        folder.mkdir()
+        for name, data in self.cluster(10**9, 2 * 10**9, 3 * 10**9).items():
+            (folder / name.replace("/", "")).write_bytes(data)
+        for source in path, folder:
+            self.assertRegex(self.profile("top", source).out, r"(?m)^ +6s +100% +100% +6s +100%  f$")
+
+    def test_node_that_stands_out(self):
+        path = archive(self.tmp / "run.zip", self.cluster(10**9, 10**9, 2 * 10**9, 10**9))
+        self.assertRegex(self.profile("info", path).out, r"10\.0\.0\.2:9000 stands out: 2s of cpu, 2\.00 times")
+        path = archive(self.tmp / "even.zip", self.cluster(10**9, 11 * 10**8, 10**9))
+        self.assertNotIn("stands out", self.profile("info", path).out)
+
+    def test_names_of_entries_are_no_paths(self):
+        path = archive(self.tmp / "run.zip", {"../../profile-h:1-cpu.pprof": profile("cpu-1").read_bytes(),
+                                              "/etc/x.txt": b""})
+        self.check_same("cpu-1.top", "top", path)
+        self.assertEqual([p.name for p in self.tmp.iterdir()], ["run.zip"])
+        self.assertFalse((self.tmp.parent.parent / "profile-h:1-cpu.pprof").exists())
+
+    def test_perf_script(self):
+        file = self.tmp / "perf.txt"
+        file.write_text("""# ========
+minio  4242 [001] 12345.600000:   1000000 cpu-clock:pppH:
+\t    55d0c0a1b2c3 crc64_update+0x43 (/usr/bin/server)
+\t    55d0c0a1b2c4 operator new(unsigned long)+0x1 (/usr/bin/server)
+\t    55d0c0a1b000 main+0x10 (/usr/bin/server)
+
+tokio worker 4242/4243 12345.700000:   2000000 cpu-clock:pppH:
+\t    55d0c0a1b2c5 helper (inlined)
+\t    55d0c0a1b2c5 main+0x20 (/usr/bin/server)
+\t    ffffffff8100 [unknown] ([kernel.kallsyms])
+""")
+        out = self.profile("top", file).out
+        self.assertIn("Type: cpu\nDuration: 100ms, Total samples = 3ms ( 3.00%)\n", out)
+        self.assertRegex(out, r"(?m)^ +2ms 66\.67% 66\.67% +2ms 66\.67%  helper \(inline\)$")
+        self.assertRegex(out, r"(?m)^ +0 +0% +100% +3ms +100%  main$")
+        self.assertIn("[[kernel.kallsyms]]", out)
+        self.assertIn("main;operator new(unsigned long);crc64_update 1000000\n",
+                      self.profile("top", "--folded", file).out)
+        file.write_text(file.read_text() + "\nno sample\n")
+        self.assertIn("line 12: no sample", self.profile("top", file, status=1).err)
+
+
+class Cost(Profile):
+    def run_of(self, name, stacks, n, op="GET"):
+        """An archive and its capture: n requests in the time of the profile, and one after it."""
+        rows = [row(i * 10**6, i * 10**6 + 10**5, op=op, size=1 << 20) for i in range(n)]
+        rows.append(row(20 * SECOND, 21 * SECOND, op=op))
+        (self.tmp / f"{name}.csv.zst").write_bytes(text(rows))
+        return archive(self.tmp / f"{name}.profiles.zip", {
+            "profile-h:1-cpu.pprof": Proto(stacks, time_ns=START, duration_ns=10 * SECOND).bytes})
+
+    def test_of_a_request_and_a_gib(self):
+        path = self.run_of("a", {("hash/crc64.update", "main.get"): 10**9, ("x.com/y.f",): 10**9}, 1024)
+        out = self.profile("info", path).out
+        self.assertIn("GET costs 1.95ms of server CPU, a GiB 2s (1,024 requests)\n", out)
+        self.assertRegex(out, r"(?m)^crc64 +50\.0 % +977us$")
+        self.assertRegex(out, r"(?m)^x\.com/y +50\.0 % +977us$")
+
+    def test_before_against_after(self):
+        tls = ("runtime.x", "crypto/tls.(*Conn).Write", "main.get")
+        rest = ("x.com/y.f",)
+        old = self.run_of("old", {rest: 30 * 10**9, ("hash/crc64.update",): 5 * 10**9, tls: 5 * 10**9}, 1000)
+        new = self.run_of("new", {rest: 60 * 10**9, ("hash/crc64.update",): 20 * 10**9, tls: 18 * 10**9}, 2000)
+        said = r"GET costs 49ms of server CPU, was 40ms: \+23 %, in crc64 and TLS\n"
+        r = self.profile("diff", old, new)
+        self.assertRegex(r.err, said)
+        self.assertNotIn("costs", r.out)
+        self.assertRegex(self.profile("info", "--diff-base", old, new).out, said)
+
+    def test_noise_is_no_change(self):
+        old = self.run_of("old", {("f",): 10**9}, 1000)
+        new = self.run_of("new", {("f",): 10**9 + 10**8}, 1000)
+        self.assertIn("+10 %, less than the noise of", self.profile("diff", old, new).err)
+
+    def test_given_capture_and_mixed_run(self):
+        path = self.run_of("a", {("f",): 10**9}, 1000)
+        other = self.tmp / "mixed.csv"
+        other.write_bytes(text([row(i, i + 9, op=op) for i in range(5)
+                                for op in ("GET", "PUT")]))
+        self.assertIn("A request costs 100ms of server CPU", self.profile("info", "--capture", other, path).out)
+
+    def test_page_of_the_capture(self):
+        self.run_of("a", {("hash/crc64.update", "main.get"): 10**9}, 1000)
+        page = self.tmp / "a.html"
+        self.s3analyze("analyze", "--quiet", "--html", page, self.tmp / "a.csv.zst")
+        html = page.read_text()
+        for words in ("Where the server spent its CPU", "GET costs 1ms of server CPU",
+                      "<title>hash/crc64.update: 1s, 100% of all</title>"):
+            self.assertTrue(words in html, words)
+
+
+class Flame(Profile):
+    def boxes(self, path):
+        """Of a picture: {title: (x, y, width)}."""
+        root = xml.parse(path).getroot()
+        ns = "{http://www.w3.org/2000/svg}"
+        return {g.find(f"{ns}title").text: tuple(float(g.find(f"{ns}rect").get(k)) for k in ("x", "y", "width"))
+                for g in root.iter(f"{ns}g")}
+
+    def test_boxes_are_as_wide_as_their_share(self):
+        file, out = self.tmp / "a.pprof", self.tmp / "a.svg"
+        file.write_bytes(Proto({("a", "main"): 3 * 10**9, ("b & c", "main"): 10**9}).bytes)
+        self.profile("flame", "--out", out, file)
+        boxes = self.boxes(out)
+        self.assertEqual(boxes["all: 4s, 100% of all"], (0, 0, 1199.5))
+        self.assertEqual(boxes["a: 3s, 75.00% of all"], (0, 34, 899.5))
+        self.assertEqual(boxes["b & c: 1s, 25.00% of all"], (900, 34, 299.5))
+
+    def test_difference(self):
+        old, new, out = self.tmp / "old", self.tmp / "new", self.tmp / "d.svg"
+        old.write_bytes(Proto({("a", "main"): 10**9, ("gone", "main"): 10**9}).bytes)
+        new.write_bytes(Proto({("a", "main"): 2 * 10**9}).bytes)
+        self.profile("flame", "--diff-base", old, "--out", out, new)
+        self.assertIn("a: 2s, 100% of all; was 1s: +1s", self.boxes(out))
+        self.assertIn("gone: 0, 0% of all; was 1s: -1s", self.boxes(out))
+
+    def test_page_needs_nothing_else(self):
+        page = self.tmp / "a.html"
+        for _ in range(2):  # our own page may be replaced
+            self.profile("flame", "--out", page, profile("cpu-1"))
+        html = page.read_text()
+        self.assertIn('<svg xmlns="http://www.w3.org/2000/svg" class="flame"', html)
+        self.assertNotRegex(html, r'(src|href)="(?!data:|#)')
+        other = self.tmp / "mine.html"
+        other.write_text("mine")
+        self.profile("flame", "--out", other, profile("cpu-1"), status=1)
+        self.assertEqual(other.read_text(), "mine")
+
+
+class Damage(Profile):
+    def check_told(self, data, name="x.pprof", words=""):
+        """An error that is one line, or a report: never a crash."""
+        file = self.tmp / name
+        file.write_bytes(data)
+        r = run("s3analyze", "profile", "top", file, env=UTC)
+        self.assertIn(r.status, (0, 1), r.err)
+        if r.status == 1:
+            self.assertRegex(r.err, r"\As3analyze: [^\n]+\n\Z")
+        self.assertIn(words, r.err)
+        return r.status
+
+    def test_cut_and_flipped(self):
+        whole = gzip.decompress(profile("block").read_bytes())
+        rng = random.Random(1)
+        n_errors = 0
+        for i in range(40):
+            self.assertEqual(self.check_told(whole[:rng.randrange(1, len(whole) - 700)]), 1)
+            flipped = bytearray(whole)
+            flipped[rng.randrange(len(whole))] ^= 1 << rng.randrange(8)
+            n_errors += self.check_told(bytes(flipped))
+        self.assertGreater(n_errors, 5)
+
+    def test_archives(self):
+        path = archive(self.tmp / "a.zip", {"profile-h:1-cpu.pprof": profile("cpu-1").read_bytes() * 1})
+        whole = path.read_bytes()
+        rng = random.Random(2)
+        for i in range(25):
+            self.assertEqual(self.check_told(whole[:rng.randrange(4, len(whole) - 1)]), 1)
+            flipped = bytearray(whole)
+            flipped[rng.randrange(len(whole))] ^= 1 << rng.randrange(8)
+            self.check_told(bytes(flipped))
+        flipped = bytearray(whole)
+        flipped[1000] ^= 1  # of the data: the checksum tells
+        self.assertEqual(self.check_told(bytes(flipped)), 1)
+        archive(path, {"cluster.info": b"{}"})
+        self.assertIn("no profile in it", self.profile("top", path, status=1).err)
+
+    def test_what_is_wrong_is_said(self):
+        types = field(1, field(1, 1) + field(2, 2)) + field(6, b"") + field(6, b"cpu") + field(6, b"ns")
+        location = field(4, field(1, 1))
+        sample = field(2, field(1, 1) + field(2, 5))
+        cases = {
+            "it is empty": b"", "no profile": b"hello world, this is text",
+            "its compressed data are damaged": profile("cpu-1").read_bytes()[:500],
+            "does not say what it counts": field(6, b""),
+            "names a location that is not there": types + sample,
+            "names a string": types + field(3, field(1, 1) + field(5, 99)),
+            "two locations have one number": types + location + location,
+            "has 2 values, but there are 1": types + location + field(2, field(1, 1) + field(2, b"\1\1")),
+            "its first string is not empty": field(6, b"x"),
+            "names a function": types + field(4, field(1, 1) + field(4, field(1, 7))),
+            "add up to more than 64 bits": types + location + field(2, field(1, 1) + field(2, 1 << 62)) * 2,
+            "two profiles follow": types + field(9, 1) + types + field(9, 1),
+            "more than 128 MiB": gzip.compress(bytes(130 << 20), 1),
+        }
+        for words, data in cases.items():
+            with self.subTest(words=words):
+                self.assertEqual(self.check_told(data, words=words), 1)
+        self.assertEqual(self.check_told(types + location + sample), 0)
+
+    def test_bomb(self):
+        """An entry that says it is small and unpacks to more than a profile may have."""
+        packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+        data = packer.compress(bytes(200 << 20)) + packer.flush()
+        name = b"profile-h:1-cpu.pprof"
+        header = struct.pack("<HHHHHIIIHH", 20, 0, 8, 0, 0, zlib.crc32(b""), len(data), 100, len(name), 0)
+        central = b"PK\1\2" + struct.pack("<H", 20) + header + struct.pack("<HHHII", 0, 0, 0, 0, 0) + name
+        body = b"PK\3\4" + header + name + data
+        end = b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, 1, 1, len(central), len(body), 0)
+        self.assertEqual(self.check_told(body + central + end), 1)
+
+    def test_different_kinds_do_not_add_up(self):
+        r = self.profile("top", profile("cpu-1"), profile("heap-1"), status=1)
+        self.assertRegex(r.err, r"heap-1\.pprof: it counts ")
+
+    def test_usage(self):
+        for words, said in ((["bananas", "x"], "write top, diff, info or flame"), (["top"], "of which profiles"),
+                            (["diff", "a", "b", "c"], "diff is of BEFORE and AFTER"),
+                            (["top", "--peek", "x", "--traces", "a"], "choose one of")):
+            self.assertIn(said, self.profile(*words, status=2).err)
+        self.assertIn("No such file", self.profile("top", self.tmp / "none", status=1).err)
+        self.assertTrue(re.search("neither a file nor", self.profile("top", "/dev/null", status=1).err))
+
+
+if __name__ == "__main__":
+    unittest.main()
