@@ -282,7 +282,9 @@ bucket_tics = 'set yrange [first - 0.5:last + 0.5]; set ytics (); \
 # Percentiles to the right, each step one nine more: up to `last` nines.
 nines_text(k) = k == 1 ? "90 %%" : k == 2 ? "99 %%" : "99." . "999999999999"[1:k - 2] . " %%"
 nines_tics = 'set xtics (0.301 / (last * 1.08) * (width - left_px - right_px) > 42 ? "0" : "" 0); \
-    set xtics add ("50 %%" 0.30103); do for [k = 1:int(last)] { set xtics add (nines_text(k) k) }; \
+    set xtics add ("50 %%" 0.30103); \
+    nines_step = int(ceil(7.5 * (3 + int(last)) * last * 1.08 / (width - left_px - right_px))); \
+    do for [k = 1:int(last)] { set xtics add ((int(last) - k) % nines_step == 0 || k == 1 && nines_step == 2 ? nines_text(k) : "" k) }; \
     set grid xtics linetype 1 linewidth 1 linecolor rgb c_grid'
 y_unit = ""
 v_back = rgb(c_back)

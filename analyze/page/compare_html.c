@@ -144,20 +144,22 @@ static void put_cards(FILE *f, const struct compare *c, const size_t *order)
 
 /* ---- An operation ---- */
 
-/* Its charts stand behind its tables. */
+/* Its charts stand behind its tables. What only prepared the benchmark is folded away. */
 static bool put_op(FILE *f, const struct compare *c, size_t k, const struct html_charts *charts,
                    struct err *e)
 {
+    bool folded = c->ops[k].is_preparation;
     char section[24];
     struct sheet s = {0};
 
     snprintf(section, sizeof section, "op%zu", k);
-    fprintf(f, "<h2 id=\"%s\"", section);
-    html_within(f, ">", c->ops[k].op, "</h2>\n");
+    html_course_section(f, section, c->ops[k].op, folded);
     compare_sheet_metrics(&s, c, k);
     compare_sheet_op(&s, c, k);
-    return html_page_sheet(&s, f, section, e) &&
-           html_page_charts(f, charts, section, -1, c->ops[k].op, e);
+    bool ok = html_page_sheet(&s, f, section, e) &&
+              html_page_charts(f, charts, section, -1, c->ops[k].op, e);
+    html_course_section_end(f, folded);
+    return ok;
 }
 
 /* ---- The runs ---- */

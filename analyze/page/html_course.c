@@ -139,6 +139,19 @@ bool html_course_prepares(const struct html_course *c, size_t k)
     return c->main >= 0 && (size_t)c->main != k;
 }
 
+void html_course_section(FILE *f, const char *section, const char *op, bool folded)
+{
+    fprintf(f, folded ? "<details id=\"%s\"><summary>Before the benchmark: " : "<h2 id=\"%s\">",
+            section);
+    html_text(f, op);
+    fputs(folded ? "</summary>\n" : "</h2>\n", f);
+}
+
+void html_course_section_end(FILE *f, bool folded)
+{
+    fputs(folded ? "</details>\n" : "", f);
+}
+
 bool html_course_sections(FILE *f, const struct html_course *c,
                           bool (*put)(const void *ctx, FILE *f, const char *section, size_t k,
                                       struct err *e),
@@ -151,14 +164,10 @@ bool html_course_sections(FILE *f, const struct html_course *c,
             if (!c->shown[k] || html_course_prepares(c, k) != (folded == 1))
                 continue;
             snprintf(section, sizeof section, "op%zu", k);
-            fprintf(
-                f, folded ? "<details id=\"%s\"><summary>Before the benchmark: " : "<h2 id=\"%s\">",
-                section);
-            html_text(f, c->ops[k].op);
-            fputs(folded ? "</summary>\n" : "</h2>\n", f);
+            html_course_section(f, section, c->ops[k].op, folded == 1);
             if (!put(ctx, f, section, k, e))
                 return false;
-            fputs(folded ? "</details>\n" : "", f);
+            html_course_section_end(f, folded == 1);
         }
     }
     return true;

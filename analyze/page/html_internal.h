@@ -46,6 +46,9 @@ bool html_course_prepares(const struct html_course *c, size_t k);
  * and a small drawing of its course, if it is shown. */
 void html_course_name(FILE *f, const void *course, size_t k);
 void html_course_spark(FILE *f, const void *course, size_t k);
+/* The head and the end of an operation's section; folded: of what only prepared the benchmark. */
+void html_course_section(FILE *f, const char *section, const char *op, bool folded);
+void html_course_section_end(FILE *f, bool folded);
 /* A section for each operation, which `put` fills: what the page is about first; what only prepared
  * it is folded away. */
 bool html_course_sections(FILE *f, const struct html_course *c,

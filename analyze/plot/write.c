@@ -650,8 +650,8 @@ const struct plot_kind plot_kinds[] = {
      "the levels between change points, crosses failed requests.",
      .has_data = has_rates, .write = write_throughput},
     {"hosts", "throughput by host",
-     "The rate of each host over time. A host that lags behind, or stops, stands out. Many hosts "
-     "are sorted: on top those that a finding names, then those with the least throughput.",
+     "The rate of each host over time: one that lags behind, or stops, stands out. Of many those "
+     "that a finding names come first, then those with the least throughput.",
      .is_detail = true, .of_parties = true, .has_data = has_host, .is_worth = has_hosts,
      .write = write_hosts, .height = hosts_height},
     {"latency", "latency over time",

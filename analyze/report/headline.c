@@ -128,6 +128,21 @@ static void say_operation(struct sentence *s, const struct operation *op)
     say_failures(s, op->n_errors, op->n_requests);
 }
 
+/* The p99 of each operation that the headline names: all of them together have no such figure. */
+static void say_p99s(struct sentence *s, const struct analysis *a)
+{
+    size_t n = 0;
+
+    for (size_t k = 0; k < a->n_operations && k < MAX_NAMES; k++) {
+        const struct requests *r = &a->operations[k].requests;
+        const struct times *d = r->response_time.dur.present ? &r->response_time.dur : &r->all.dur;
+
+        if (d->present && known_all(&d->known, 1u << FIGURE_P99))
+            say(s, "%s%s %s", n++ > 0 ? ", " : "; p99 ", a->operations[k].op,
+                units_duration(d->p99_ns).s);
+    }
+}
+
 static void say_mix(struct sentence *s, const struct analysis *a)
 {
     int64_t n = 0, n_errors = 0, concurrency = 0, n_hosts = 0;
@@ -159,6 +174,7 @@ static void say_mix(struct sentence *s, const struct analysis *a)
     if (a->total.throughput.present && a->total.throughput.n_bytes > 0 &&
         known_all(&a->total.throughput.known, THROUGHPUT_BYTES | THROUGHPUT_OBJECTS))
         say(s, ", %s", units_object_rate(a->total.throughput.objects_per_s).s);
+    say_p99s(s, a);
     say_failures(s, n_errors, n);
 }
 

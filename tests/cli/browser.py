@@ -25,7 +25,7 @@ FAULTS = """(() => {
   const bad = [], root = document.documentElement;
   if (root.scrollWidth > root.clientWidth) bad.push(`the page is ${root.scrollWidth} wide`);
   for (const figure of document.querySelectorAll('figure'))
-    if ([...figure.querySelectorAll('svg')].filter(s => s.checkVisibility()).length != 1)
+    if (figure.checkVisibility() && [...figure.querySelectorAll('svg')].filter(s => s.checkVisibility()).length != 1)
       bad.push(`${figure.textContent}: not one drawing`);
   for (const svg of document.querySelectorAll('svg:not(.defs)')) {
     if (!svg.checkVisibility()) continue;

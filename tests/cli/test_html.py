@@ -379,6 +379,8 @@ class Html(CliTest):
             self.assertEqual(page.messages, [])
             self.assertEqual(page.requests, [])
             self.assertEqual(page.evaluate(FAULTS), [], f"{of} {width}")
+            page.evaluate("document.querySelectorAll('details').forEach(x => x.open = true)")
+            self.assertEqual(page.evaluate(FAULTS), [], f"{of} {width}, unfolded")
             self.assertEqual(page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches"), dark)
         page = browser.open(self.tmp / "report.html", width=720)
         page.evaluate("document.querySelectorAll('details').forEach(x => x.open = true)")
