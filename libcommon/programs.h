@@ -7,9 +7,9 @@
 
 /* clang-format off */
 #define PROGRAMS_S3LOAD(X) \
-    X(get) X(put) X(delete) X(list) X(stat) X(mixed) X(versioned) X(retention) X(multipart) X(clean)
+    X(get) X(put) X(delete) X(list) X(stat) X(mixed) X(versioned) X(retention) X(multipart) X(clean) X(repeat)
 #define PROGRAMS_S3ANALYZE(X) \
-    X(analyze) X(info) X(cat) X(cmp) X(table) X(merge) X(aggregate) X(autoterm) X(plot) X(import) \
+    X(analyze) X(info) X(cat) X(cmp) X(table) X(merge) X(aggregate) X(plan) X(autoterm) X(plot) X(import) \
     X(profile)
 
 #define PROGRAMS_DECLARE(name) extern const struct cli_command cmd_##name;

@@ -5,6 +5,7 @@
 
 #include "analyze/compare/run.h"
 #include "analyze/stats/stats.h"
+#include "libcommon/cli.h"
 #include "libcommon/err.h"
 
 #include <stdbool.h>
@@ -22,6 +23,10 @@ struct compare_gate {
     enum run_metric metric;
     double worsening;
 };
+
+/* Parses the values of --gate, such as "p99:10%", into as many gates. False: *e says what was
+ * expected. */
+bool compare_parse_gates(const struct cli_list *texts, struct compare_gate *gates, struct err *e);
 
 struct compare_options {
     double run_cv_frac;        /* of single runs; NaN: not given */

@@ -6,6 +6,7 @@
 #include "analyze/aggregated/aggregate.h"
 #include "analyze/analysis/analysis.h"
 #include "analyze/compare/compare.h"
+#include "analyze/plan/plan.h"
 #include "analyze/read/recfile.h"
 #include "analyze/report/archive.h"
 #include "analyze/write/json.h"
@@ -28,6 +29,9 @@ bool compare_json(const struct compare *c, FILE *f, struct err *e);
 
 /* Writes a table of runs, schema s3analyze/table/1. Returns false if out of memory. */
 bool archive_table_json(const struct archive_table *t, FILE *f, struct err *e);
+
+/* Writes what a plan has found, schema s3analyze/plan-state/1. Returns false if out of memory. */
+bool plan_json(const struct plan *p, FILE *f, struct err *e);
 
 /* ---- Members that documents share ---- */
 

@@ -5,6 +5,7 @@
 
 #include "analyze/analysis/analysis.h"
 #include "analyze/compare/compare.h"
+#include "analyze/plan/plan.h"
 #include "analyze/plot/compare.h"
 #include "analyze/report/archive.h"
 #include "libcommon/err.h"
@@ -28,6 +29,9 @@ bool report_html(const struct analysis *a, const struct report_html_options *opt
  * gnuplot the page has a note in their place. False: *e says why. */
 bool compare_html(const struct compare *c, const struct plot_traces *traces, const char *words,
                   const char *command, FILE *f, struct err *e);
+
+/* Writes what a plan has found, with a chart of its runs. */
+bool plan_html(const struct plan *p, FILE *f, struct err *e);
 
 /* Writes a table of runs; `words` and `command` as for compare_html. */
 bool archive_table_html(const struct archive_table *t, const char *words, const char *command,

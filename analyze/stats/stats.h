@@ -79,6 +79,9 @@ bool stats_error_rate(const int64_t *errors, const int64_t *n_requests, size_t n
  * stats_error_rate it has a width where nothing failed. */
 void stats_wilson(double frac, double n, double se, double df, double *lo, double *hi);
 
+/* The t with P(T <= t) = p of the t distribution; df may be infinite. NaN: GSL fails. */
+double stats_t_quantile(double p, double df);
+
 /* Stalls: stretches of segments below half of the median segment. 1 to 9 of them make the CI of the
  * mean unreliable (section 7, "fewer than 10 stalls"). */
 bool stats_stalls(const double *x, size_t n, size_t *n_stalls, struct err *e);

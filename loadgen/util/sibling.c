@@ -39,6 +39,16 @@ static bool find(char *path, size_t size)
 
 int sibling_run(char *const *words, bool silent, int (*tick)(void *ctx), void *ctx)
 {
+    int null = silent ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+    int status = sibling_run_to(words, null, tick, ctx);
+
+    if (null >= 0)
+        close(null);
+    return status;
+}
+
+int sibling_run_to(char *const *words, int to, int (*tick)(void *ctx), void *ctx)
+{
     char path[4096];
     int status = 0;
     pid_t ended = 0;
@@ -53,14 +63,13 @@ int sibling_run(char *const *words, bool silent, int (*tick)(void *ctx), void *c
         sigprocmask(SIG_SETMASK, &none, NULL);
         signal(SIGPIPE, SIG_DFL);
         signal(SIGXFSZ, SIG_DFL);
-        int null = silent ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
-        if (null >= 0)
-            dup2(null, STDOUT_FILENO);
-        char **to = environ;
+        if (to >= 0)
+            dup2(to, STDOUT_FILENO);
+        char **last = environ;
         for (char **from = environ; *from != NULL; from++)
             if (may_pass(*from))
-                *to++ = *from;
-        *to = NULL;
+                *last++ = *from;
+        *last = NULL;
         execv(path, words);
         _exit(127);
     }

@@ -101,6 +101,13 @@ static bool set(struct fault_rule *r, const char *key, char *value, struct err *
     if (strcmp(key, "chunked") == 0)
         return probability(value, &r->p_chunked, e);
 
+    if (strcmp(key, "rate") == 0) {
+        if (!units_parse_rate(value, &x, e) || x <= 0)
+            return err_set(e, "requests per second are wanted");
+        r->turn_ns = 1e9 / x;
+        return true;
+    }
+
     char *second = after_colon(value);
     if (strcmp(key, "stall") == 0) {
         if (!duration(value, &x, e) || !duration(second, &y, e))
@@ -177,6 +184,15 @@ static int64_t draw_latency(struct fault_rule *r)
     }
 }
 
+/* Takes the next turn of a server that works off one request after another. */
+static int64_t wait_for_turn(struct fault_rule *r, int64_t now_ns)
+{
+    int64_t at_ns = r->next_turn_ns > now_ns ? r->next_turn_ns : now_ns;
+
+    r->next_turn_ns = at_ns + (int64_t)r->turn_ns;
+    return at_ns - now_ns;
+}
+
 static void draw(struct fault_rule *r, int64_t now_ns, struct fault_plan *plan)
 {
     if (r->first_ns == 0)
@@ -184,7 +200,7 @@ static void draw(struct fault_rule *r, int64_t now_ns, struct fault_plan *plan)
     int64_t into_ns = now_ns - r->first_ns - r->during_at_ns;
     if (r->during_ns > 0 && (into_ns < 0 || into_ns >= r->during_ns))
         return;
-    plan->latency_ns += draw_latency(r);
+    plan->latency_ns += draw_latency(r) + wait_for_turn(r, now_ns);
     if (erand48(r->random) < r->p_fail)
         plan->fail_status = r->fail_status;
     plan->reset |= erand48(r->random) < r->p_reset;

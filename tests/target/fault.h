@@ -13,6 +13,7 @@
  *              the response)
  * truncate=P   closes the connection in the middle of the body
  * corrupt=P    changes the byte in the middle of an object's body
+ * rate=R       serves R requests a second at most: further ones wait for their turn
  * slow=R:P     sends the body at R per second (1MiB)
  * chunked=P    sends the body in chunks, not with its length
  *
@@ -45,6 +46,8 @@ struct fault_rule {
     int fail_status;
     double p_fail, p_reset, p_truncate, p_corrupt, p_slow, p_chunked;
     double slow_bytes_per_s;
+    double turn_ns;       /* time that each request takes up; 0: any number at once */
+    int64_t next_turn_ns; /* CLOCK_MONOTONIC */
     unsigned short random[3];
 };
 

@@ -1,0 +1,169 @@
+#include "analyze/cmd/commands.h"
+#include "analyze/cmd/output.h"
+#include "analyze/plan/plan.h"
+#include "analyze/json/documents.h"
+#include "analyze/page/pages.h"
+#include "analyze/report/plan_sheet.h"
+#include "analyze/write/outfile.h"
+#include "libcommon/mem.h"
+#include "libcommon/visible.h"
+
+#include <stdlib.h>
+#include <math.h>
+#include <time.h>
+
+struct plan_given {
+    struct plan_asked asked;
+    struct output_options output;
+    const char *dir, *html;
+    bool begin, next, markdown;
+};
+
+static const struct cli_option own_table[] = {
+    {"next", CLI_FLAG, offsetof(struct plan_given, next),
+     .help = "print the next run's name and options, or nothing"},
+    {"html", CLI_CUSTOM, offsetof(struct plan_given, html), "FILE",
+     .help = "write a page with a chart too", .parse = output_parse_path},
+    {"markdown", CLI_FLAG, offsetof(struct plan_given, markdown), .help = "print Markdown"},
+    {0},
+};
+
+#define AT(field) offsetof(struct plan_given, field)
+
+static const struct cli_option begin_table[] = {
+    {"begin", CLI_FLAG, AT(begin), .help = "make the plan's folder (s3load repeat does)"},
+    {"dir", CLI_STRING, AT(dir), "DIR", .help = "that folder"},
+    {"slo", CLI_STRINGS, AT(asked.slo), "TEXT", .help = SLO_HELP},
+    {"precision", CLI_PCT, AT(asked.precision_pct), "PCT", .help = "capacity: how close the ends",
+     .min = .1, .max = 100},
+    {"from", CLI_RATE, AT(asked.from), "N", .help = "capacity: the first rate", .min = 1e-3,
+     .max = 1e9},
+    {"max-runs", CLI_INT, AT(asked.max_runs), "N", .help = "most runs; of ab: a side", .min = 1,
+     .max = PLAN_MOST_RUNS},
+    {"concurrent", CLI_LIST, AT(asked.concurrent), "N,...", .help = "sweep: requests in flight"},
+    {"rate", CLI_LIST, AT(asked.rate), "N,...", .help = "sweep: or rates"},
+    {"runs", CLI_INT, AT(asked.n_each), "N", .help = "sweep: runs at each level", .min = 1,
+     .max = PLAN_MOST_RUNS},
+    {"before", CLI_STRING, AT(asked.before), "ARGS", .help = "ab: options of one side"},
+    {"after", CLI_STRING, AT(asked.after), "ARGS", .help = "ab: options of the other"},
+    {"gate", CLI_LIST, AT(asked.gate), "METRIC:PCT,...",
+     .help = "ab: allowed worsening, as of cmp"},
+    {"seed", CLI_INT, AT(asked.seed), "N", .help = "of random orders", .min = 0, .max = INFINITY},
+    {"command", CLI_STRING, AT(asked.command), "TEXT", .help = "what is repeated, to show it"},
+    {0},
+};
+
+static const struct cli_group groups[] = {
+    {"Output", NULL, own_table, 0},
+    {"Output", NULL, output_form_table, AT(output)},
+    {"Output", NULL, output_file_table, AT(output)},
+    {"A new plan", "begin", begin_table, 0},
+    {0},
+};
+
+static const struct cli_exit exits[] = {
+    {"1, 3", "ab: after is worse than the gate allows; a plan is not decided"},
+    {0},
+};
+
+static const struct plan_given defaults = {
+    .output = {.path = "-"},
+    .asked = {.from = 100, .precision_pct = 5, .n_each = 3, .max_runs = 25, .command = ""}};
+
+static bool write_report(const struct plan *p, const struct plan_given *o, struct err *e)
+{
+    struct outfile out;
+    struct sheet s = {0};
+
+    if (!outfile_open(&out, o->output.path, output_replaces(&o->output), e))
+        return false;
+    struct text text = {.f = out.f, .colour = output_wants_colour(&o->output, out.f)};
+    plan_sheet(&s, p);
+    bool ok = o->output.json ? plan_json(p, out.f, e)
+              : o->markdown  ? sheet_write_markdown(&s, out.f, e)
+                             : sheet_write_text(&s, &text, true, e);
+    sheet_free(&s);
+    return outfile_finish(&out, ok, e);
+}
+
+static bool write_page(const struct plan *p, const struct plan_given *o, struct err *e)
+{
+    struct outfile out;
+
+    if (o->html == NULL)
+        return true;
+    return outfile_open(&out, o->html, output_replaces_page(&o->output), e) &&
+           outfile_finish(&out, plan_html(p, out.f, e), e);
+}
+
+static bool begin(const struct cli_args *args, struct plan_given *o, struct err *e)
+{
+    if (!cli_given(args, "seed"))
+        o->asked.seed = (int64_t)time(NULL);
+    return plan_begin(o->dir, &o->asked, e);
+}
+
+/* Says what comes next, or what was found. */
+static bool show(const char *folder, const struct plan_given *o, enum exit_code *code,
+                 struct err *e)
+{
+    static const enum exit_code codes[] = {EXIT_DONE, EXIT_FAILED, EXIT_UNDECIDED};
+    struct plan p = {0};
+    bool ok = plan_load(&p, folder, e);
+    struct plan_next next = ok ? plan_next(&p) : (struct plan_next){.done = true};
+
+    if (ok && o->next && !next.done)
+        visible_line(stdout, "%s", plan_next_line(&p, &next).s);
+    if (ok && !o->next) {
+        ok = write_report(&p, o, e) && write_page(&p, o, e);
+        *code = codes[plan_verdict(&p)];
+    }
+    plan_free(&p);
+    return ok;
+}
+
+static bool find_kind(const char *name, enum plan_kind *kind)
+{
+    for (size_t i = 0; plan_kind_names[i] != NULL; i++)
+        if (strcmp(name, plan_kind_names[i]) == 0) {
+            *kind = (enum plan_kind)i;
+            return true;
+        }
+    return false;
+}
+
+static int run(const struct cli_args *args, void *options)
+{
+    struct plan_given *o = options;
+    struct err e = {""};
+    enum exit_code code = EXIT_DONE;
+
+    if (!o->begin)
+        return show(args->operands[0], o, &code, &e) ? (int)code : cli_failed(args, &e);
+    if (!find_kind(args->operands[0], &o->asked.kind))
+        return cli_wrong_usage(args, "'%s' is no plan: capacity, sweep or ab", args->operands[0]);
+    if (o->dir == NULL)
+        return cli_wrong_usage(args, "--begin needs --dir DIR");
+    if (!plan_check(&o->asked, &e))
+        return cli_wrong_usage(args, "%s", e.msg);
+    return begin(args, o, &e) ? EXIT_DONE : cli_failed(args, &e);
+}
+
+const struct cli_command cmd_plan = {
+    .name = "plan",
+    .summary = "say how far a series of runs is, and what it found",
+    .text =
+        "Reads the folder of s3load repeat: plan.json and a capture for each run. Says what was "
+        "found, or how far the search is, with a line for each run. With --next it prints what "
+        "s3load is to run next; nothing when the plan is decided.",
+    .operands = "DIR",
+    .min_operands = 1,
+    .max_operands = 1,
+    .groups = groups,
+    .examples =
+        (const struct cli_example[]){{"s3analyze plan capacity-run", "what was found so far"}, {0}},
+    .options_size = sizeof(struct plan_given),
+    .defaults = &defaults,
+    .exits = exits,
+    .run = run,
+};

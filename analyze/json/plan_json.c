@@ -1,0 +1,61 @@
+#include "analyze/json/documents.h"
+
+#include "analyze/compare/metric.h"
+#include "analyze/report/plan_sheet.h"
+#include "analyze/write/json.h"
+
+#include <math.h>
+#include <string.h>
+
+static void put_run(struct json_out *w, const struct plan *p, const struct plan_run *r)
+{
+    const char *slash = strrchr(r->path, '/');
+    bool ab = p->asked.kind == PLAN_AB;
+
+    JSON_PUT(w, "capture", slash != NULL ? slash + 1 : r->path);
+    JSON_PUT_IF(w, "level", !ab, r->point.level);
+    json_put_bool(w, "counts", r->why_not == NULL);
+    JSON_PUT_IF(w, "why", r->why_not != NULL, r->why_not);
+    JSON_PUT_IF(w, "verdict", p->asked.kind == PLAN_CAPACITY, slo_verdict_names[r->point.verdict]);
+    JSON_PUT_IF(w, "requests_per_s", r->point.per_s > 0, r->point.per_s);
+    JSON_MEMBERS(w, r, offered_frac, p50_ns, p99_ns, mean_ns);
+}
+
+static void put_gates(struct json_out *w, const struct plan *p)
+{
+    static const char *const words[] = {"undecided", "no worse", "worse"};
+
+    JSON_OBJECTS(w, "gates", g, p->n_gates) {
+        struct plan_judged x = plan_ab_judge(p->gates, p->n_gates, g, p->points, p->n_points);
+        bool ratio = !p->gates[g].is_difference;
+
+        JSON_PUT(w, "op", p->gate_op[g]);
+        JSON_PUT(w, "metric", metrics[p->gate_metric[g]].name);
+        JSON_PUT(w, "answer", words[x.answer]);
+        JSON_PUT(w, "change_frac", ratio ? expm1(x.theta) : x.theta);
+        JSON_PUT(w, "lo", ratio ? expm1(x.lo) : x.lo);
+        JSON_PUT(w, "hi", ratio ? expm1(x.hi) : x.hi);
+        JSON_PUT(w, "alpha", x.alpha);
+    }
+}
+
+bool plan_json(const struct plan *p, FILE *f, struct err *e)
+{
+    struct json_out w;
+    struct plan_interval x = {0};
+
+    json_out_begin(&w, f, "s3analyze/plan-state/1");
+    JSON_PUT(&w, "plan", plan_kind_names[p->asked.kind]);
+    JSON_PUT(&w, "command", p->asked.command);
+    JSON_PUT(&w, "answer", (const char *)plan_sentence(p).s);
+    json_put_bool(&w, "done", plan_next(p).done);
+    if (p->asked.kind == PLAN_CAPACITY)
+        x = plan_capacity_found(p->points, p->n_points);
+    JSON_PUT_IF(&w, "met_per_s", x.met > 0, x.met);
+    JSON_PUT_IF(&w, "missed_per_s", x.missed > 0, x.missed);
+    JSON_PUT(&w, "confirmed", x.confirmed);
+    put_gates(&w, p);
+    JSON_OBJECTS(&w, "runs", i, p->n)
+        put_run(&w, p, &p->runs[i]);
+    return json_out_finish(&w, e);
+}

@@ -1,0 +1,88 @@
+/* What a series of runs does next, or says in the end: pure functions of the plan and of the runs
+ * so far, in any order. docs/limits.md describes the three plans. */
+#ifndef S3_ANALYZE_PLAN_DECIDE_H
+#define S3_ANALYZE_PLAN_DECIDE_H
+
+#include "analyze/slo/slo.h"
+#include "analyze/stats/stats.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One run, as far as decisions need it. Runs that do not count are none of them. */
+struct plan_point {
+    double level; /* requests per second, or requests in flight; of ab: 0 before, 1 after */
+    enum slo_verdict verdict; /* capacity */
+    double per_s;             /* sweep: successful requests per second */
+    const double *metric;     /* ab: what gates are about, logs of rates or times, or fractions */
+};
+
+struct plan_next {
+    bool done;
+    double level;  /* of the next run */
+    bool confirms; /* capacity: it repeats an end of the interval */
+};
+
+/* ---- Capacity ---- */
+
+#define PLAN_CONFIRMATIONS 3
+
+struct plan_capacity {
+    double from;      /* the first rate, > 0 */
+    double precision; /* as a fraction: the ends differ by no more, if runs decide so closely */
+    size_t max_runs;
+    uint64_t seed;
+};
+
+struct plan_interval {
+    double met, missed; /* highest rate that met, lowest that missed it; 0: none */
+    bool confirmed;     /* both ends were met and missed by most of their four runs or more */
+};
+
+/* A rate is met if most of its runs met the assertions, missed likewise. The search doubles until a
+ * rate is missed (or halves until one is met), bisects in log rate, leaves out a middle that is
+ * undecided, and confirms both ends in random order. */
+struct plan_interval plan_capacity_found(const struct plan_point *v, size_t n);
+struct plan_next plan_capacity_next(const struct plan_capacity *c, const struct plan_point *v,
+                                    size_t n);
+
+/* ---- Sweep ---- */
+
+/* The next of the levels: each gets n_each runs, in blocks of all levels in random order. */
+struct plan_next plan_sweep_next(const double *levels, size_t n_levels, size_t n_each,
+                                 uint64_t seed, const struct plan_point *v, size_t n);
+
+/* ---- A/B ---- */
+
+struct plan_gate {
+    bool up_is_better, is_difference;
+    double
+        limit; /* how far the difference may go to the worse side: > 0; of logs, or of fractions */
+};
+
+enum plan_answer { PLAN_UNDECIDED, PLAN_NO_WORSE, PLAN_WORSE };
+
+struct plan_judged {
+    enum plan_answer answer;
+    double theta, lo, hi; /* after - before, with the interval of this look; NaN: none */
+    double alpha;         /* of this look */
+};
+
+#define PLAN_ALPHA .05
+
+/* Blocks of four runs, ABBA or BAAB at random; a look after each. Of all gates: at look k a gate's
+ * interval has level 1 - alpha_k / n_gates with alpha_k = .05 / (k (k + 1)). The alphas of all
+ * looks add up to .05 at most, however many there are: the spending of Lan and DeMets (Biometrika
+ * 70, 1983) with the bound of Bonferroni. A gate is passed if the interval ends before its limit,
+ * failed if it leaves out equality on the worse side and the difference is beyond the limit. */
+struct plan_next plan_ab_next(const struct plan_gate *gates, size_t n_gates, size_t max_runs,
+                              uint64_t seed, const struct plan_point *v, size_t n);
+/* Judges gate g after the last whole block. */
+struct plan_judged plan_ab_judge(const struct plan_gate *gates, size_t n_gates, size_t g,
+                                 const struct plan_point *v, size_t n);
+/* Of all gates: worse if one is, no worse if all are. */
+enum plan_answer plan_ab_answer(const struct plan_gate *gates, size_t n_gates,
+                                const struct plan_point *v, size_t n);
+
+#endif

@@ -1,0 +1,294 @@
+#include "analyze/plan/plan.h"
+
+#include "analyze/compare/compare.h"
+#include "analyze/plan/plan_internal.h"
+#include "analyze/plan/runs.h"
+#include "libcommon/mem.h"
+#include "libcommon/units.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SCHEMA "s3analyze/plan/1"
+
+const char *const plan_kind_names[] = {"capacity", "sweep", "ab", NULL};
+
+/* ---- What is asked for ---- */
+
+static bool parse_levels(const struct plan_asked *a, double *levels, size_t *n, bool *by_rate,
+                         struct err *e)
+{
+    const struct cli_list *list = a->rate.n > 0 ? &a->rate : &a->concurrent;
+    struct err why = {""};
+    int64_t whole = 0;
+
+    *by_rate = a->rate.n > 0;
+    *n = list->n;
+    if ((a->rate.n > 0) == (a->concurrent.n > 0) || list->n > PLAN_MOST_LEVELS)
+        return err_set(e,
+                       "a sweep needs --concurrent 1,2,4,... or --rate 100,200,..., up to %d "
+                       "levels",
+                       PLAN_MOST_LEVELS);
+    for (size_t i = 0; i < list->n; i++) {
+        bool ok = *by_rate ? units_parse_rate(list->v[i], &levels[i], &why)
+                           : units_parse_int(list->v[i], &whole, &why);
+        if (!*by_rate)
+            levels[i] = (double)whole;
+        if (!ok || levels[i] <= 0)
+            return err_set(e, "level %s: %s", list->v[i], ok ? "expected more than 0" : why.msg);
+        for (size_t k = 0; k < i; k++)
+            if (levels[k] == levels[i])
+                return err_set(e, "level %s is given twice", list->v[i]);
+    }
+    return true;
+}
+
+static bool check_ab(const struct plan_asked *a, struct err *e)
+{
+    struct compare_gate gates[RUN_MAX_METRICS];
+
+    if (a->before == NULL || a->after == NULL || a->gate.n == 0 || a->gate.n > RUN_MAX_METRICS)
+        return err_set(e, "ab needs --before, --after and --gate, such as --gate throughput:5%%");
+    return compare_parse_gates(&a->gate, gates, e);
+}
+
+bool plan_check(const struct plan_asked *a, struct err *e)
+{
+    struct slo_list slo;
+    double levels[PLAN_MOST_LEVELS];
+    size_t n;
+    bool by_rate;
+
+    if (a->kind == PLAN_SWEEP)
+        return parse_levels(a, levels, &n, &by_rate, e);
+    if (a->kind == PLAN_AB)
+        return check_ab(a, e);
+    bool ok = (a->slo.n > 0 || err_set(e, "capacity needs --slo: what the server must keep")) &&
+              slo_parse(&slo, &a->slo, e);
+    if (a->slo.n > 0)
+        slo_free(&slo);
+    return ok;
+}
+
+/* ---- plan.json ---- */
+
+static json_t *texts_of(const struct cli_list *l)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < l->n; i++)
+        json_array_append_new(list, json_string(l->v[i]));
+    return list;
+}
+
+/* Returns NULL if out of memory, or if a text is not UTF-8. */
+static json_t *json_of(const struct plan_asked *a)
+{
+    return json_pack("{ss ss ss so so so so ss ss sf sf sI sI sI}", "schema", SCHEMA, "plan",
+                     plan_kind_names[a->kind], "command", a->command, "slo", texts_of(&a->slo),
+                     "gate", texts_of(&a->gate), "concurrent", texts_of(&a->concurrent), "rate",
+                     texts_of(&a->rate), "before", a->before != NULL ? a->before : "", "after",
+                     a->after != NULL ? a->after : "", "from", a->from, "precision_pct",
+                     a->precision_pct, "runs", (json_int_t)a->n_each, "max_runs",
+                     (json_int_t)a->max_runs, "seed", (json_int_t)a->seed);
+}
+
+static bool path_of(char **path, const char *folder, struct err *e)
+{
+    return mem_format(path, e, "%s/plan.json", folder);
+}
+
+static json_t *read_json(const char *path, struct err *e)
+{
+    json_error_t why;
+    json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+    const char *schema = json_string_value(json_object_get(json, "schema"));
+
+    if (json != NULL && schema != NULL && strcmp(schema, SCHEMA) == 0)
+        return json;
+    json_decref(json);
+    err_set(e, json != NULL ? "%s: no plan of this version" : "%s: %s", path, why.text);
+    return NULL;
+}
+
+/* Whether two plans ask for the same; the seed is the first one's. */
+static bool is_same(json_t *old, json_t *new)
+{
+    json_object_set(new, "seed", json_object_get(old, "seed"));
+    return json_equal(old, new);
+}
+
+static bool write_json(const json_t *json, const char *path, struct err *e)
+{
+    char *aside = NULL;
+    bool ok =
+        mem_format(&aside, e, "%s.%ld", path, (long)getpid()) &&
+        (json_dump_file(json, aside, JSON_INDENT(2)) == 0 || err_errno(e, errno, "%s", aside)) &&
+        (rename(aside, path) == 0 || err_errno(e, errno, "%s", path));
+
+    free(aside);
+    return ok;
+}
+
+bool plan_begin(const char *folder, const struct plan_asked *a, struct err *e)
+{
+    char *path = NULL;
+    json_t *new = json_of(a), *old = NULL;
+    bool ok = plan_check(a, e) && (new != NULL || err_set(e, "an option is not UTF-8")) &&
+              path_of(&path, folder, e) &&
+              (mkdir(folder, 0777) == 0 || errno == EEXIST || err_errno(e, errno, "%s", folder));
+
+    if (ok && access(path, F_OK) == 0) {
+        old = read_json(path, e);
+        ok = old != NULL && (is_same(old, new) ||
+                             err_set(e, "%s asks for something else: choose another folder", path));
+    } else if (ok) {
+        ok = write_json(new, path, e);
+    }
+    json_decref(old);
+    json_decref(new);
+    free(path);
+    return ok;
+}
+
+/* ---- Reading ---- */
+
+static bool take_texts(struct cli_list *l, const json_t *list, struct err *e)
+{
+    l->n = json_array_size(list);
+    if (l->n > PLAN_MOST_RUNS || !mem_cleared(&l->v, l->n, e))
+        return err_set(e, "too many values");
+    for (size_t i = 0; i < l->n; i++) {
+        l->v[i] = json_string_value(json_array_get(list, i));
+        if (l->v[i] == NULL)
+            return err_set(e, "a value that is no text");
+    }
+    return true;
+}
+
+static bool take_asked(struct plan *p, struct err *e)
+{
+    struct plan_asked *a = &p->asked;
+    const char *kind = "";
+    json_t *slo, *gate, *concurrent, *rate;
+    json_int_t n_each, max_runs, seed;
+    json_error_t why;
+
+    if (json_unpack_ex(p->json, &why, 0, "{ss ss so so so so ss ss sF sF sI sI sI}", "plan", &kind,
+                       "command", &a->command, "slo", &slo, "gate", &gate, "concurrent",
+                       &concurrent, "rate", &rate, "before", &a->before, "after", &a->after, "from",
+                       &a->from, "precision_pct", &a->precision_pct, "runs", &n_each, "max_runs",
+                       &max_runs, "seed", &seed) != 0)
+        return err_set(e, "%s", why.text);
+    a->kind = strcmp(kind, "ab") == 0      ? PLAN_AB
+              : strcmp(kind, "sweep") == 0 ? PLAN_SWEEP
+                                           : PLAN_CAPACITY;
+    a->n_each = n_each;
+    a->max_runs = max_runs;
+    a->seed = seed;
+    if (!(a->from > 0 && a->from <= 1e9 && a->precision_pct > 0 && n_each >= 1 && max_runs >= 1 &&
+          n_each <= PLAN_MOST_RUNS && max_runs <= PLAN_MOST_RUNS))
+        return err_set(e, "a number is out of range");
+    return take_texts(&a->slo, slo, e) && take_texts(&a->gate, gate, e) &&
+           take_texts(&a->concurrent, concurrent, e) && take_texts(&a->rate, rate, e) &&
+           plan_check(a, e) && slo_parse(&p->slo, &a->slo, e) &&
+           (a->kind != PLAN_SWEEP || parse_levels(a, p->levels, &p->n_levels, &p->by_rate, e));
+}
+
+bool plan_load(struct plan *p, const char *folder, struct err *e)
+{
+    char *path = NULL;
+    struct err why = {""};
+    bool ok = mem_text(&p->folder, folder, e) && path_of(&path, folder, e) &&
+              (p->json = read_json(path, e)) != NULL &&
+              (take_asked(p, &why) || err_set(e, "%s: %s", path, why.msg)) && plan_load_runs(p, e);
+
+    free(path);
+    return ok;
+}
+
+void plan_free(struct plan *p)
+{
+    plan_free_runs(p);
+    slo_free(&p->slo);
+    free(p->asked.slo.v);
+    free(p->asked.gate.v);
+    free(p->asked.concurrent.v);
+    free(p->asked.rate.v);
+    json_decref(p->json);
+    free(p->folder);
+    *p = (struct plan){0};
+}
+
+/* ---- What comes next ---- */
+
+struct plan_capacity plan_capacity_of(const struct plan *p)
+{
+    return (struct plan_capacity){p->asked.from, p->asked.precision_pct / 100,
+                                  (size_t)p->asked.max_runs, (uint64_t)p->asked.seed};
+}
+
+struct plan_next plan_next(const struct plan *p)
+{
+    const struct plan_capacity capacity = plan_capacity_of(p);
+    const struct plan_run *last = p->n > 0 ? &p->runs[p->n - 1] : NULL;
+    uint64_t seed = (uint64_t)p->asked.seed;
+
+    if (p->n >= PLAN_MOST_RUNS)
+        return (struct plan_next){.done = true};
+    switch (p->asked.kind) {
+    case PLAN_SWEEP:
+        return plan_sweep_next(p->levels, p->n_levels, (size_t)p->asked.n_each, seed, p->points,
+                               p->n_points);
+    case PLAN_AB:
+        return plan_ab_next(p->gates, p->n_gates, (size_t)p->asked.max_runs, seed, p->points,
+                            p->n_points);
+    case PLAN_CAPACITY:
+        break;
+    }
+    /* The generator will not do better the next time. */
+    if (last != NULL && last->why_not == plan_not_offered)
+        return (struct plan_next){.done = true};
+    return plan_capacity_next(&capacity, p->points, p->n_points);
+}
+
+struct plan_line plan_next_line(const struct plan *p, const struct plan_next *next)
+{
+    const struct plan_asked *a = &p->asked;
+    bool after = next->level > 0;
+    struct plan_line line;
+    int n = snprintf(line.s, sizeof line.s, "run-%03u-", p->last_number + 1);
+    char *to = line.s + n;
+    size_t room = sizeof line.s - (size_t)n;
+
+    if (a->kind == PLAN_AB)
+        n = snprintf(to, room, "%s %s", after ? "after" : "before", after ? a->after : a->before);
+    else
+        n = snprintf(to, room, "%.10g --%s %.10g", next->level,
+                     a->kind == PLAN_SWEEP && !p->by_rate ? "concurrent" : "rate", next->level);
+    if (n < 0 || (size_t)n >= room)
+        line.s[0] = '\0';
+    return line;
+}
+
+enum slo_verdict plan_verdict(const struct plan *p)
+{
+    enum plan_answer answer;
+
+    switch (p->asked.kind) {
+    case PLAN_CAPACITY:
+        return plan_capacity_found(p->points, p->n_points).confirmed ? SLO_MET : SLO_UNDECIDED;
+    case PLAN_AB:
+        answer = plan_ab_answer(p->gates, p->n_gates, p->points, p->n_points);
+        return answer == PLAN_WORSE      ? SLO_MISSED
+               : answer == PLAN_NO_WORSE ? SLO_MET
+                                         : SLO_UNDECIDED;
+    case PLAN_SWEEP:
+        break;
+    }
+    return plan_next(p).done ? SLO_MET : SLO_UNDECIDED;
+}

@@ -1,0 +1,91 @@
+/* A plan: a folder with plan.json, which says what is to be found out, and one capture for each run
+ * (docs/limits.md). Nothing else is kept: what comes next follows from the captures that are there.
+ */
+#ifndef S3_ANALYZE_PLAN_PLAN_H
+#define S3_ANALYZE_PLAN_PLAN_H
+
+#include "analyze/plan/decide.h"
+#include "libcommon/cli.h"
+#include "libcommon/err.h"
+#include "libcommon/slo.h"
+
+#include <jansson.h>
+
+enum plan_kind { PLAN_CAPACITY, PLAN_SWEEP, PLAN_AB };
+extern const char *const plan_kind_names[]; /* NULL at the end */
+
+#define PLAN_MOST_RUNS   1000
+#define PLAN_MOST_LEVELS 64
+#define PLAN_MOST_GATES  64 /* gates times operations */
+
+/* What was asked for. */
+struct plan_asked {
+    enum plan_kind kind;
+    struct cli_list slo;              /* capacity */
+    struct cli_list gate;             /* ab: as for cmp */
+    const char *before, *after;       /* ab: options of each side, with blanks between */
+    struct cli_list concurrent, rate; /* sweep: one of them */
+    double from, precision_pct;       /* capacity */
+    int64_t n_each;                   /* sweep: runs at each level */
+    int64_t max_runs;                 /* capacity: in all; ab: a side */
+    int64_t seed;
+    const char *command; /* of s3load, without secrets */
+};
+
+/* Whether it can be planned; *e says what is missing or wrong. */
+bool plan_check(const struct plan_asked *a, struct err *e);
+
+/* Writes FOLDER/plan.json, making the folder. If there is one already it must ask for the same: the
+ * plan goes on. */
+bool plan_begin(const char *folder, const struct plan_asked *a, struct err *e);
+
+/* A run of the plan. */
+struct plan_run {
+    char *path;
+    unsigned number; /* from 1 */
+    struct plan_point point;
+    const char *why_not;            /* static: why it does not count; NULL: it does */
+    char *says;                     /* capacity: the assertions that were not met; "": none */
+    double offered_frac;            /* of the requests that were due; NaN: closed loop */
+    double p50_ns, p99_ns, mean_ns; /* of the last operation; NaN: not known */
+    double concurrency;
+    double metric[PLAN_MOST_GATES]; /* ab, as in struct plan_point */
+    bool lacks_metric;
+};
+
+struct plan {
+    char *folder;
+    json_t *json;
+    struct plan_asked asked; /* borrows from json, but for its lists */
+    struct slo_list slo;
+    double levels[PLAN_MOST_LEVELS];
+    size_t n_levels;
+    bool by_rate;
+    struct plan_gate gates[PLAN_MOST_GATES]; /* of each operation */
+    size_t gate_metric[PLAN_MOST_GATES];     /* enum run_metric */
+    char *gate_op[PLAN_MOST_GATES];
+    size_t n_gates;
+    struct plan_run *runs; /* by number */
+    size_t n;
+    unsigned last_number;
+    struct plan_point *points; /* of the n_points runs that count */
+    size_t n_points;
+};
+
+/* Reads the plan and all of its runs. False: *e says why. The caller calls plan_free in any case.
+ */
+bool plan_load(struct plan *p, const char *folder, struct err *e);
+void plan_free(struct plan *p);
+
+struct plan_next plan_next(const struct plan *p);
+
+/* "run-007-1250": the name of the next run's capture, without .csv.zst; then its options. */
+struct plan_line {
+    char s[4096];
+};
+struct plan_line plan_next_line(const struct plan *p, const struct plan_next *next);
+
+/* What the runs so far say: for capacity and ab what the functions of decide.h found. */
+enum slo_verdict plan_verdict(const struct plan *p);
+
+#endif

@@ -1,0 +1,258 @@
+#include "analyze/plan/runs.h"
+
+#include "analyze/analysis/load.h"
+#include "analyze/compare/compare.h"
+#include "analyze/slo/slo.h"
+#include "libcommon/mem.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define LEAST_OFFERED .99
+
+const char *const plan_not_offered = "s3load could not send that fast";
+static const char *const not_complete = "it was interrupted";
+
+/* ---- Which there are ---- */
+
+/* Parses "run-007-1250.csv.zst", or "run-007-after.csv.zst". */
+static bool parse_name(const char *name, struct plan_run *r)
+{
+    const char *suffix = strstr(name, ".csv.zst");
+    char *end;
+    int n = 0;
+
+    if (sscanf(name, "run-%5u-%n", &r->number, &n) != 1 || n == 0 || suffix == NULL ||
+        suffix[8] != '\0')
+        return false;
+    if (strcmp(name + n, "before.csv.zst") == 0 || strcmp(name + n, "after.csv.zst") == 0) {
+        r->point.level = name[n] == 'a';
+        return true;
+    }
+    r->point.level = strtod(name + n, &end);
+    return (end == suffix || end == suffix + 1) && r->point.level > 0 && isfinite(r->point.level);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct plan_run *x = a, *y = b;
+
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static bool list_runs(struct plan *p, struct err *e)
+{
+    DIR *d = opendir(p->folder);
+    struct dirent *entry;
+    bool ok = true;
+
+    if (d == NULL)
+        return err_errno(e, errno, "%s", p->folder);
+    while (ok && (entry = readdir(d)) != NULL) {
+        struct plan_run r = {.offered_frac = NAN, .p50_ns = NAN, .p99_ns = NAN, .mean_ns = NAN};
+
+        if (!parse_name(entry->d_name, &r))
+            continue;
+        ok = (p->n < PLAN_MOST_RUNS || err_set(e, "%s: too many runs", p->folder)) &&
+             mem_format(&r.path, e, "%s/%s", p->folder, entry->d_name);
+        ok = ok && mem_more(&p->runs, p->n, e);
+        if (ok)
+            p->runs[p->n++] = r;
+        else
+            free(r.path);
+    }
+    closedir(d);
+    if (p->n > 0)
+        qsort(p->runs, p->n, sizeof *p->runs, by_number);
+    p->last_number = p->n > 0 ? p->runs[p->n - 1].number : 0;
+    return ok;
+}
+
+/* ---- One run ---- */
+
+static bool say_unmet(struct plan_run *r, const struct slo_report *report, struct err *e)
+{
+    char text[200] = "";
+    size_t n = 0;
+
+    for (size_t i = 0; i < report->n && n < sizeof text; i++)
+        if (report->v[i].verdict != SLO_MET)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n > 0 ? ", " : "",
+                                  report->v[i].of->text);
+    return mem_text(&r->says, text, e);
+}
+
+static void take_figures(struct plan_run *r, const struct analysis *a, const struct recorded *said)
+{
+    const struct operation *op = &a->operations[a->n_operations - 1];
+    const struct requests *q = &op->requests;
+    const struct times *t = q->response_time.dur.present ? &q->response_time.dur : &q->all.dur;
+    double n = (double)said->n_requests, due = n + (double)said->n_not_begun;
+
+    if (t->present) {
+        r->p50_ns = (double)t->p50_ns;
+        r->p99_ns = (double)t->p99_ns;
+    }
+    if (q->all.dur.present)
+        r->mean_ns = q->all.dur.mean_ns;
+    if (op->throughput.present && op->objects_per_op > 0)
+        r->point.per_s = op->throughput.objects_per_s / (double)op->objects_per_op;
+    r->concurrency = (double)op->concurrency;
+    if (q->response_time.dur.present && due > 0)
+        r->offered_frac = n / due;
+}
+
+/* A run counts if it ended in order, and if s3load itself was not the limit of the rate. */
+static const char *why_not(const struct plan_run *r, const struct recorded *said)
+{
+    if (said->n_closed < said->n_runs || said->n_interrupted > 0)
+        return not_complete;
+    if (r->offered_frac < LEAST_OFFERED && said->n_client_bound > 0)
+        return plan_not_offered;
+    return NULL;
+}
+
+/* If requests were due that never began, all workers were waiting for the server: it did not keep
+ * up with the rate, however fast those were that it answered. */
+static bool not_sustained(struct plan_run *r, struct err *e)
+{
+    if (!(r->offered_frac < LEAST_OFFERED) || r->point.verdict == SLO_MISSED)
+        return true;
+    free(r->says);
+    r->point.verdict = SLO_MISSED;
+    return mem_text(&r->says, "the rate was not kept up, with all --concurrent in use", e);
+}
+
+static bool load_one(struct plan *p, struct plan_run *r, struct err *e)
+{
+    const struct load_filter filter = {0};
+    const struct load_input input = {.quiet = true};
+    const struct load_analysis how = {0};
+    struct dataset d = {0};
+    struct analysis a = {0};
+    struct slo_report report = {0};
+    const char *path = r->path;
+    struct err why = {""};
+
+    /* A run that was cut off, or of which no request is left, says nothing. */
+    if (!load_dataset(&d, &path, 1, &filter, &input, &why)) {
+        r->why_not = not_complete;
+        dataset_free(&d);
+        return true;
+    }
+    bool ok = load_run_analysis(&a, &d, &filter, &how, &input, false, e) &&
+              slo_report_make(&report, &a, &p->slo, e) && say_unmet(r, &report, e);
+    if (ok && a.n_operations > 0) {
+        const struct operation *op = &a.operations[a.n_operations - 1];
+
+        r->point.verdict = op->n_errors == op->n_requests ? SLO_MISSED : slo_verdict(&report);
+        take_figures(r, &a, &d.inputs[0].recorded);
+        ok = not_sustained(r, e);
+        r->why_not = why_not(r, &d.inputs[0].recorded);
+    }
+    slo_report_free(&report);
+    analysis_free(&a);
+    dataset_free(&d);
+    return ok;
+}
+
+/* ---- ab ---- */
+
+/* Gates are of each operation that the first run measured. */
+static bool choose_gates(struct plan *p, const struct run *run, struct err *e)
+{
+    struct compare_gate given[RUN_MAX_METRICS];
+
+    if (!compare_parse_gates(&p->asked.gate, given, e))
+        return false;
+    for (size_t k = 0; k < run->n_ops; k++)
+        for (size_t i = 0; i < p->asked.gate.n && !run->ops[k].is_preparation; i++) {
+            const struct metric *m = &metrics[given[i].metric];
+            bool is_difference = m->kind == METRIC_DIFFERENCE;
+            size_t g = p->n_gates;
+
+            if (g == PLAN_MOST_GATES)
+                return err_set(e, "more than %d gates", PLAN_MOST_GATES);
+            if (!mem_text(&p->gate_op[g], run->ops[k].op, e))
+                return false;
+            p->gate_metric[g] = given[i].metric;
+            p->gates[g] = (struct plan_gate){
+                m->up_is_better, is_difference,
+                is_difference ? given[i].worsening
+                              : fabs(stats_gate_limit(given[i].worsening, m->up_is_better))};
+            p->n_gates++;
+        }
+    return true;
+}
+
+static void take_metrics(const struct plan *p, struct plan_run *r, const struct run *run)
+{
+    for (size_t g = 0; g < p->n_gates; g++) {
+        const struct run_op *op = run_op_named(run, p->gate_op[g]);
+        const struct run_value *v = op != NULL ? &op->parts[0].value[p->gate_metric[g]] : NULL;
+        bool known = v != NULL && v->present && isfinite(v->ci.value) &&
+                     (p->gates[g].is_difference || v->ci.value > 0);
+
+        r->lacks_metric |= !known;
+        r->metric[g] = !known ? NAN : p->gates[g].is_difference ? v->ci.value : log(v->ci.value);
+    }
+}
+
+static bool load_side(struct plan *p, struct plan_run *r, struct err *e)
+{
+    const struct load_filter filter = {0};
+    const struct load_input input = {.quiet = true};
+    const struct load_analysis analysis = {0};
+    const struct run_options how = {.filter = &filter, .input = &input, .analysis = &analysis};
+    struct run run = {0};
+    struct err why = {""};
+
+    if (!run_load(&run, r->path, &how, &why)) {
+        r->why_not = not_complete;
+        run_free(&run);
+        return true;
+    }
+    bool ok = p->n_gates > 0 || choose_gates(p, &run, e);
+    if (ok) {
+        take_metrics(p, r, &run);
+        r->why_not = run.recorded.n_closed < run.recorded.n_runs || run.recorded.n_interrupted > 0
+                         ? not_complete
+                     : r->lacks_metric ? "a figure of a gate is not known"
+                                       : NULL;
+    }
+    run_free(&run);
+    return ok;
+}
+
+/* ---- All of them ---- */
+
+bool plan_load_runs(struct plan *p, struct err *e)
+{
+    bool ok = list_runs(p, e) && mem_new(&p->points, p->n, e);
+
+    for (size_t i = 0; ok && i < p->n; i++)
+        ok = p->asked.kind == PLAN_AB ? load_side(p, &p->runs[i], e) : load_one(p, &p->runs[i], e);
+    for (size_t i = 0; ok && i < p->n; i++) {
+        if (p->runs[i].why_not != NULL)
+            continue;
+        p->points[p->n_points] = p->runs[i].point;
+        p->points[p->n_points++].metric = p->runs[i].metric;
+    }
+    return ok;
+}
+
+void plan_free_runs(struct plan *p)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        free(p->runs[i].path);
+        free(p->runs[i].says);
+    }
+    for (size_t g = 0; g < p->n_gates; g++)
+        free(p->gate_op[g]);
+    free(p->runs);
+    free(p->points);
+}

@@ -1,0 +1,17 @@
+/* What a plan has found so far, as text and page show it. */
+#ifndef S3_ANALYZE_REPORT_PLAN_SHEET_H
+#define S3_ANALYZE_REPORT_PLAN_SHEET_H
+
+#include "analyze/plan/plan.h"
+#include "analyze/write/sheet.h"
+
+/* The answer, or how far the plan is, in one sentence. */
+struct plan_sentence {
+    char s[400];
+};
+struct plan_sentence plan_sentence(const struct plan *p);
+
+/* Adds the sentence and a table of the runs, in their order. */
+void plan_sheet(struct sheet *s, const struct plan *p);
+
+#endif

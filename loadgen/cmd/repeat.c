@@ -1,0 +1,254 @@
+/* Runs of s3load, one after another, until a question is answered. s3analyze plan decides what runs
+ * next; here is but the loop. */
+#include "loadgen/cmd/commands.h"
+
+#include "libcommon/mem.h"
+#include "libcommon/slo.h"
+#include "loadgen/ranks/ranks.h"
+#include "loadgen/util/sibling.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LINE_BYTES 8192
+#define MAX_WORDS  1024 /* of a command */
+
+/* Their values go to s3analyze as they are; only the folder is used here. */
+struct repeat_given {
+    const char *dir, *unused;
+    struct cli_list several;
+};
+
+#define TO_S3ANALYZE offsetof(struct repeat_given, unused)
+#define TEXT(n, arg, what)                                                                         \
+    {                                                                                              \
+        n, CLI_STRING, TO_S3ANALYZE, arg, .is = CLI_OTHER, .help = what                            \
+    }
+
+static const struct cli_option table[] = {
+    {"dir", CLI_STRING, offsetof(struct repeat_given, dir), "DIR", .is = CLI_OTHER,
+     .help = "where the runs are kept; a plan that is there goes on"},
+    TEXT("max-runs", "N", "most runs; of ab: a side"),
+    TEXT("seed", "N", "of random orders"),
+    {0},
+};
+static const struct cli_option capacity_table[] = {
+    {"slo", CLI_STRINGS, offsetof(struct repeat_given, several), "TEXT", .is = CLI_OTHER,
+     .help = SLO_HELP},
+    TEXT("precision", "PCT", "how close the ends of the interval are (5%)"),
+    TEXT("from", "N", "the first rate (100)"),
+    {0},
+};
+static const struct cli_option sweep_table[] = {
+    TEXT("concurrent", "N,...", "requests in flight"),
+    TEXT("rate", "N,...", "or requests per second"),
+    TEXT("runs", "N", "runs at each of them (3)"),
+    {0},
+};
+static const struct cli_option ab_table[] = {
+    TEXT("before", "ARGS", "options of one side, with blanks between"),
+    TEXT("after", "ARGS", "options of the other"),
+    TEXT("gate", "METRIC:PCT,...", "how much worse it may be, as of s3analyze cmp"),
+    {0},
+};
+
+static const struct cli_group groups[] = {
+    {"All plans", NULL, table, 0},
+    {"capacity", NULL, capacity_table, 0},
+    {"sweep", NULL, sweep_table, 0},
+    {"ab", NULL, ab_table, 0},
+    {0},
+};
+
+/* ---- Signals ---- */
+
+static volatile sig_atomic_t signalled;
+static volatile sig_atomic_t child;
+
+static void pass_on(int sent)
+{
+    signalled = sent;
+    if (child > 0)
+        kill(child, sent);
+}
+
+static void catch_signals(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    const struct sigaction action = {.sa_handler = pass_on};
+
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaction(signals[i], &action, NULL);
+}
+
+/* Runs this program, whose result is in its capture. Returns its exit status. */
+static int run_self(char *const *words)
+{
+    int status = 0;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        if (null >= 0)
+            dup2(null, STDOUT_FILENO);
+        execv("/proc/self/exe", words);
+        _exit(127);
+    }
+    child = pid;
+    while (pid > 0 && waitpid(pid, &status, 0) < 0)
+        ;
+    child = 0;
+    return pid < 0 ? EXIT_FAILED : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* ---- The loop ---- */
+
+static int no_tick(void *ctx)
+{
+    (void)ctx;
+    return 10;
+}
+
+/* What is repeated: the words behind "--", and those before it that are for s3analyze. */
+struct repeated {
+    char **command, **plan;
+    size_t n_command, n_plan;
+    const char *dir;
+};
+
+/* s3analyze plan --begin: all that stands between the command's name and "--". */
+static bool begin(const struct repeated *x, struct err *e)
+{
+    char *words[MAX_WORDS + 8] = {"s3analyze", "plan", "--begin", "--command"};
+    size_t n = 4;
+    char *shown = options_redacted((const struct cli_command *const[]){&cmd_get, &cmd_mixed, NULL},
+                                   (int)x->n_command, x->command);
+
+    words[n++] = shown;
+    for (size_t i = 0; i < x->n_plan; i++)
+        words[n++] = x->plan[i];
+    int status = shown != NULL ? sibling_run(words, false, no_tick, NULL) : EXIT_FAILED;
+    free(shown);
+    return status == EXIT_DONE || err_set(e, "s3analyze could not make the plan");
+}
+
+/* Asks what is next; an empty line: the plan is decided. */
+static bool ask(const struct repeated *x, char line[static LINE_BYTES], struct err *e)
+{
+    char *words[] = {"s3analyze", "plan", "--next", "--", (char *)x->dir, NULL};
+    FILE *answer = tmpfile();
+
+    if (answer == NULL)
+        return err_set(e, "cannot make a temporary file");
+    bool ok = sibling_run_to(words, fileno(answer), no_tick, NULL) == EXIT_DONE ||
+              err_set(e, "s3analyze could not say what is next");
+    rewind(answer);
+    if (fgets(line, LINE_BYTES, answer) == NULL)
+        line[0] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    fclose(answer);
+    return ok;
+}
+
+/* Runs the command with the options of a line, "NAME OPTION...". */
+static int run_line(const struct repeated *x, char *line, struct err *e)
+{
+    char path[4096 + 64];
+    char *words[MAX_WORDS + 16] = {"s3load"};
+    size_t n = 1;
+    char *rest = NULL;
+    const char *name = strtok_r(line, " ", &rest);
+
+    for (size_t i = 0; i < x->n_command; i++)
+        words[n++] = x->command[i];
+    for (char *word; n < MAX_WORDS && (word = strtok_r(NULL, " ", &rest)) != NULL;)
+        words[n++] = word;
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", x->dir, name) >= sizeof path)
+        return err_set(e, "the folder's name is too long"), EXIT_FAILED;
+    words[n++] = "--benchdata";
+    words[n++] = path;
+    words[n++] = "--json"; /* no report of each run */
+    fprintf(stderr, "%s:", name);
+    for (size_t i = 1 + x->n_command; i + 3 < n; i++)
+        fprintf(stderr, " %s", words[i]);
+    fputs("\n", stderr);
+    return run_self(words);
+}
+
+static int repeat(const struct repeated *x, struct err *e)
+{
+    char line[LINE_BYTES], last[LINE_BYTES] = "";
+    char *words[] = {"s3analyze", "plan", "--", (char *)x->dir, NULL};
+    int status = EXIT_DONE;
+
+    catch_signals();
+    for (;;) {
+        if (!ask(x, line, e))
+            return EXIT_FAILED;
+        if (line[0] == '\0')
+            return sibling_run(words, false, no_tick, NULL);
+        /* A run that failed before it recorded anything will fail again. */
+        if (strcmp(line, last) == 0)
+            return err_set(e, "this run left no capture: %s", line), status;
+        strcpy(last, line);
+        status = run_line(x, line, e);
+        if (signalled != 0 || status >= 128)
+            return signalled != 0 ? 128 + signalled : status;
+        if (e->msg[0] != '\0' || status == EXIT_USAGE)
+            return status;
+    }
+}
+
+static int run(const struct cli_args *args, void *options)
+{
+    const struct repeat_given *o = options;
+    struct repeated x = {.dir = o->dir};
+    struct err e = {""};
+    int at = 2;
+
+    while (at < args->argc && strcmp(args->argv[at], "--") != 0)
+        at++;
+    if (o->dir == NULL || at + 1 >= args->argc || args->argc > MAX_WORDS / 2)
+        return cli_wrong_usage(args, "repeat PLAN --dir DIR OPTION... -- COMMAND OPTION...");
+    if (ranks_size() > 1)
+        return cli_wrong_usage(args, "repeat runs alone: start s3load, not s3load-mpi");
+    x.plan = args->argv + 2;
+    x.n_plan = (size_t)at - 2;
+    x.command = args->argv + at + 1;
+    x.n_command = (size_t)(args->argc - at - 1);
+    int status = begin(&x, &e) ? repeat(&x, &e) : EXIT_FAILED;
+    return e.msg[0] != '\0' ? (cli_failed(args, &e), status > 0 ? status : EXIT_FAILED) : status;
+}
+
+static const struct cli_exit exits[] = {
+    {"1, 3", "ab: after is worse than the gate allows; the plan was not decided"},
+    {0},
+};
+
+const struct cli_command cmd_repeat = {
+    .name = "repeat",
+    .summary = "run again and again until a question is answered",
+    .text =
+        "Starts runs of s3load, each an ordinary capture in --dir, until s3analyze plan has the "
+        "answer. capacity: the highest --rate at which the --slo assertions are met, as an "
+        "interval. sweep: throughput and latency against --concurrent or --rate. ab: whether "
+        "--after is worse than --before by more than --gate allows.\n\n"
+        "An interrupted plan goes on when the same command is given again. s3analyze plan DIR "
+        "shows at any time what was found.",
+    .operands = "capacity|sweep|ab -- COMMAND OPTION...",
+    .min_operands = 2,
+    .max_operands = CLI_ANY_NUMBER,
+    .groups = groups,
+    .examples =
+        (const struct cli_example[]){
+            {"s3load repeat capacity --dir cap --slo 'p99<20ms' -- get --duration 30s --concurrent "
+             "64",
+             "the rate that keeps p99 below 20 ms"},
+            {0}},
+    .options_size = sizeof(struct repeat_given),
+    .exits = exits,
+    .run = run,
+};

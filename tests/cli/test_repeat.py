@@ -1,0 +1,99 @@
+"""s3load repeat: plans of several runs, and s3analyze plan, which decides what comes next."""
+import json
+import signal
+
+from loadcase import LoadTest
+
+GET = ("get", "--obj.size", "1KiB", "--objects", "10", "--concurrent", "8", "-q")
+
+
+class Repeat(LoadTest):
+    def repeat(self, plan, *options, command, status=0):
+        argv = ["repeat", plan, "--dir", "plan", "--seed", "1", *options, "--", *command, "--host", self.server.hosts]
+        return self.bare(*argv, status=status, env=self.environment())
+
+    def state(self, **kwargs):
+        return self.s3analyze("plan", "--json", self.tmp / "plan", **kwargs).json()
+
+    def test_capacity(self):
+        """A server with a limit of its own: it is found within 10 %."""
+        self.start("--fault", "op=GET,rate=300")
+        r = self.repeat("capacity", "--slo", "p50<60ms", "--from", "100", command=(*GET, "--duration", "2s"),
+                        status=None)
+        found = self.state(status=r.status)
+        self.assertTrue(found["confirmed"], found)
+        self.assertEqual(r.status, 0)
+        self.assertLess(found["met_per_s"] * 0.9, 300)
+        self.assertGreater(found["missed_per_s"] * 1.1, 300)
+        self.assertLessEqual(found["missed_per_s"], found["met_per_s"] * 1.06)
+        self.assertLessEqual(len(found["runs"]), 25)
+        page = self.tmp / "page.html"
+        self.s3analyze("plan", "--html", page, self.tmp / "plan")
+        self.assertIn("<circle", page.read_text())
+
+    def test_ab(self):
+        """Equal sides are no worse; a slow side is worse. The status is the answer."""
+        self.start()
+        quick = (*GET, "--requests", "60")
+        r = self.repeat("ab", "--before", "--seed 1", "--after", "--seed 2", "--gate", "p50:95%", "--max-runs", "20",
+                        command=quick, status=None)
+        self.assertIn(r.status, (0, 3))
+        (self.tmp / "plan").rename(self.tmp / "first")
+        slow = self.server_class("--fault", "latency=20ms")
+        self.addCleanup(slow.stop)
+        r = self.repeat("ab", "--before", f"--host {self.server.hosts}", "--after", f"--host {slow.hosts}",
+                        "--gate", "p50:5%", command=quick, status=1)
+        self.assertEqual(self.state(status=1)["gates"][0]["answer"], "worse")
+        self.assertIn("worse", r.out)
+
+    def test_sweep(self):
+        self.start("--fault", "latency=2ms")
+        self.repeat("sweep", "--concurrent", "1,2,4", "--runs", "2", command=(*GET, "--requests", "80"))
+        found = self.state()
+        self.assertTrue(found["done"])
+        self.assertEqual(sorted(r["level"] for r in found["runs"]), [1, 1, 2, 2, 4, 4])
+
+    def test_goes_on(self):
+        """A plan that was interrupted goes on; a run that was cut off is run again; another plan is refused."""
+        self.start("--fault", "latency=2ms")
+        sweep = ("--concurrent", "1,2,4", "--runs", "1")
+        argv = ("repeat", "sweep", "--dir", "plan", "--seed", "1", *sweep, "--", *GET, "--duration", "1s",
+                "--host", self.server.hosts)
+        p = self.begin("repeat", *argv[1:])
+        self.wait_until(lambda: list((self.tmp / "plan").glob("run-002-*")), p)
+        p.send_signal(signal.SIGINT)
+        self.assertEqual(p.wait(), 130)
+        n = len(list((self.tmp / "plan").glob("*.zst")))
+        self.assertEqual(self.state(status=3)["done"], False)
+        self.bare(*argv, env=self.environment())
+        found = self.state()
+        self.assertEqual(sorted(r["level"] for r in found["runs"] if r["counts"]), [1, 2, 4])
+        self.assertEqual(len(found["runs"]), 3 + (not found["runs"][n - 1]["counts"]))
+        other = list(argv)
+        other[other.index("1,2,4")] = "1,2"
+        self.assertIn("another folder", self.bare(*other, env=self.environment(), status=1).err)
+
+    def test_no_secret_in_the_plan(self):
+        self.start()
+        env = {"HOME": str(self.tmp)}
+        self.bare("repeat", "sweep", "--dir", "plan", "--concurrent", "1", "--runs", "1", "--", *GET, "--requests",
+                  "20", "--host", self.server.hosts, "--access-key", "s3load", "--secret-key", "s3load-secret", env=env)
+        text = (self.tmp / "plan" / "plan.json").read_text()
+        self.assertNotIn("s3load-secret", text)
+        self.assertIn("REDACTED", json.loads(text)["command"])
+
+    def test_wrong(self):
+        self.start()
+        env = self.environment()
+        for argv in (["repeat", "capacity", "--", "get"], ["repeat", "capacity", "--dir", "d"],
+                     ["repeat", "nothing", "--dir", "d", "--", "get"],
+                     ["repeat", "capacity", "--dir", "d", "--", "get"],
+                     ["repeat", "capacity", "--dir", "d", "--slo", "p99", "--", "get"],
+                     ["repeat", "sweep", "--dir", "d", "--", "get"],
+                     ["repeat", "ab", "--dir", "d", "--before", "x", "--", "get"]):
+            r = self.bare(*argv, env=env, status=None)
+            self.assertIn(r.status, (1, 2), argv)
+            self.assertTrue(r.err, argv)
+        self.assertFalse((self.tmp / "d").exists())
+        r = self.bare("repeat", "sweep", "--dir", "d", "--concurrent", "1", "--", "get", "--nonsense", env=env, status=2)
+        self.assertIn("nonsense", r.err)

@@ -1,0 +1,168 @@
+#include "analyze/plan/decide.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <math.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MAX 64
+
+/* A server whose limit is sharp. */
+static size_t search(double truth, double unsure, const struct plan_capacity *c,
+                     struct plan_point v[MAX])
+{
+    size_t n = 0;
+
+    for (struct plan_next next; n < MAX; n++) {
+        next = plan_capacity_next(c, v, n);
+        if (next.done)
+            break;
+        double off = next.level / truth;
+        v[n] = (struct plan_point){.level = next.level,
+                                   .verdict = off < 1 / unsure ? SLO_MET
+                                              : off > unsure   ? SLO_MISSED
+                                                               : SLO_UNDECIDED};
+    }
+    return n;
+}
+
+static void test_sharp_limit(void **state)
+{
+    (void)state;
+    const struct plan_capacity c = {.from = 100, .precision = .05, .max_runs = 25, .seed = 7};
+    static const double truths[] = {3, 99, 101, 777, 12345, 99999};
+
+    for (size_t i = 0; i < sizeof truths / sizeof *truths; i++) {
+        struct plan_point v[MAX];
+        size_t n = search(truths[i], 1, &c, v);
+        struct plan_interval x = plan_capacity_found(v, n);
+
+        assert_true(x.confirmed);
+        assert_true(x.met <= truths[i] && truths[i] <= x.missed);
+        assert_true(x.missed / x.met <= 1.051);
+        assert_true(n <= 25);
+    }
+}
+
+/* Rates near the limit that no run can decide are left out of the middle. */
+static void test_undecided_middle(void **state)
+{
+    (void)state;
+    const struct plan_capacity c = {.from = 100, .precision = .05, .max_runs = 25, .seed = 7};
+    struct plan_point v[MAX];
+    size_t n = search(1000, 1.04, &c, v);
+    struct plan_interval x = plan_capacity_found(v, n);
+
+    assert_true(x.confirmed && x.met < 1000 && x.missed > 1000);
+    assert_true(x.missed / x.met < 1.15);
+}
+
+static void test_one_wrong_run(void **state)
+{
+    (void)state;
+    static const struct plan_point v[] = {{.level = 100, .verdict = SLO_MET},
+                                          {.level = 200, .verdict = SLO_MISSED},
+                                          {.level = 100, .verdict = SLO_MET},
+                                          {.level = 100, .verdict = SLO_MISSED},
+                                          {.level = 100, .verdict = SLO_MET}};
+    struct plan_interval x = plan_capacity_found(v, 5);
+
+    assert_true(x.met == 100 && x.missed == 200 && !x.confirmed);
+    x = plan_capacity_found(v + 2, 2); /* one of each: nobody knows */
+    assert_true(x.met == 0 && x.missed == 0);
+}
+
+static void test_nothing_is_met(void **state)
+{
+    (void)state;
+    const struct plan_capacity c = {.from = 100, .precision = .05, .max_runs = 25, .seed = 7};
+    struct plan_point v[MAX];
+    size_t n = search(1e-9, 1, &c, v);
+
+    assert_true(n == 25);
+    assert_true(plan_capacity_found(v, n).met == 0);
+}
+
+static void test_sweep(void **state)
+{
+    (void)state;
+    static const double levels[] = {1, 2, 4, 8};
+    struct plan_point v[MAX];
+    size_t n = 0, in_order = 0;
+
+    for (struct plan_next next; !(next = plan_sweep_next(levels, 4, 3, 5, v, n)).done; n++) {
+        assert_true(n < 12);
+        v[n].level = next.level;
+        in_order += next.level == levels[n % 4];
+        for (size_t i = n / 4 * 4; i < n; i++) /* each block has each level once */
+            assert_true(v[i].level != next.level);
+    }
+    assert_int_equal(n, 12);
+    assert_true(in_order < 12);
+}
+
+/* Two sides that differ by `shift` logs; the scatter alternates, so that each block has it. */
+static enum plan_answer compare(double shift, double scatter, double limit, size_t *n)
+{
+    const struct plan_gate gate = {.up_is_better = false, .limit = limit};
+    struct plan_point v[MAX];
+    double metric[MAX];
+
+    for (*n = 0; *n < MAX; ++*n) {
+        struct plan_next next = plan_ab_next(&gate, 1, 20, 3, v, *n);
+        if (next.done)
+            break;
+        metric[*n] = next.level * shift + (*n % 2 ? scatter : -scatter);
+        v[*n] = (struct plan_point){.level = next.level, .metric = &metric[*n]};
+    }
+    return plan_ab_answer(&gate, 1, v, *n);
+}
+
+static void test_ab(void **state)
+{
+    (void)state;
+    size_t n;
+
+    assert_int_equal(compare(.1, .01, .05, &n), PLAN_WORSE);
+    assert_true(n % 4 == 0 && n <= 12);
+    assert_int_equal(compare(0, .01, .05, &n), PLAN_NO_WORSE);
+    assert_int_equal(compare(-.1, .01, .05, &n), PLAN_NO_WORSE);
+    assert_int_equal(compare(.02, .2, .05, &n), PLAN_UNDECIDED);
+    assert_int_equal(n, 40);
+}
+
+static void test_ab_blocks(void **state)
+{
+    (void)state;
+    const struct plan_gate gate = {.limit = 1e-6};
+    struct plan_point v[MAX];
+    static const double zero = 0;
+    size_t n_first_after = 0;
+
+    for (size_t n = 0; n < 40; n++) {
+        struct plan_next next = plan_ab_next(&gate, 1, 20, 3, v, n);
+        v[n] = (struct plan_point){.level = next.level, .metric = &zero};
+        n_first_after += n % 4 == 0 && next.level > 0;
+        if (n % 4 == 3) /* ABBA or BAAB */
+            assert_true(v[n].level == v[n - 3].level && v[n - 1].level == v[n - 2].level &&
+                        v[n].level != v[n - 1].level);
+        if (n % 4 == 3 && plan_ab_next(&gate, 1, 20, 3, v, n + 1).done)
+            break;
+    }
+    assert_true(n_first_after <= 10);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sharp_limit),   cmocka_unit_test(test_undecided_middle),
+        cmocka_unit_test(test_one_wrong_run), cmocka_unit_test(test_nothing_is_met),
+        cmocka_unit_test(test_sweep),         cmocka_unit_test(test_ab),
+        cmocka_unit_test(test_ab_blocks),
+    };
+    stats_init();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
