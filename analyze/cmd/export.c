@@ -1,0 +1,189 @@
+#include "analyze/export/export.h"
+
+#include "analyze/base/progress.h"
+#include "analyze/cmd/aggregate.h"
+#include "analyze/cmd/commands.h"
+#include "analyze/cmd/options.h"
+#include "analyze/cmd/sums.h"
+#include "analyze/export/values.h"
+#include "analyze/read/recfile.h"
+#include "analyze/report/figures.h"
+#include "analyze/stream/rowfilter.h"
+#include "analyze/write/outfile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum export_format {
+    EXPORT_BENCHFMT,
+    EXPORT_INFLUX,
+    EXPORT_OPENMETRICS,
+    EXPORT_HDR,
+    EXPORT_PARQUET_READY
+};
+static const char *const format_names[] = {"benchfmt", "influx",        "openmetrics",
+                                           "hdr",      "parquet-ready", NULL};
+
+struct export_given {
+    int format;
+    const char *output;
+    bool force;
+    struct load_filter filter;
+    struct load_analysis analysis;
+    struct load_input input;
+};
+
+static const struct cli_option own_table[] = {
+    {"format", CLI_CHOICE, offsetof(struct export_given, format), "FORMAT",
+     .help = "of what is written", .choices = format_names},
+    {"output", CLI_STRING, offsetof(struct export_given, output), "FILE", .help = "where to write",
+     .letter = 'o'},
+    {"force", CLI_FLAG, offsetof(struct export_given, force), .help = "overwrite that file",
+     .letter = 'f'},
+    {0},
+};
+
+static const struct cli_group groups[] = {
+    {"Output", NULL, own_table, 0},
+    {"Which requests", "filters", load_filter_table, offsetof(struct export_given, filter)},
+    {"Analysis", "filters", load_analysis_table, offsetof(struct export_given, analysis)},
+    {"Reading", "filters", load_input_table, offsetof(struct export_given, input)},
+    {"Reading", "filters", load_threads_table, offsetof(struct export_given, input)},
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"s3analyze export --format benchfmt old/*.zst -o old.txt", "then: benchstat old.txt new.txt"},
+    {"s3analyze export --format openmetrics run.csv.zst", "for Prometheus"},
+    {"s3analyze export --format hdr -o run.hlog run.csv.zst", "for tools of HdrHistogram"},
+    {0},
+};
+
+static const struct export_given defaults = {.output = "-"};
+
+/* ---- Requests, one by one ---- */
+
+struct rows {
+    struct rowfilter filter;
+    FILE *f;
+};
+
+static bool unit_rows(void *ctx, void *unit, const struct record *v, size_t n, struct err *e)
+{
+    struct rows *rows = ctx;
+    bool keep;
+
+    (void)unit;
+    for (size_t i = 0; i < n; i++)
+        if (!rowfilter_row(&rows->filter, &v[i], &keep, e) ||
+            (keep && !rows_csv_put(&v[i], rows->f, e)))
+            return false;
+    return true;
+}
+
+static bool write_rows(const struct export_given *o, const char *path, FILE *f, struct err *e)
+{
+    struct progress progress;
+    struct rows rows = {.f = f};
+    struct recfile_info info;
+    const struct recfile_options how = {
+        .salvage = o->input.salvage, .progress = progress_update, .progress_ctx = &progress};
+    const struct recfile_sink sink = {.ctx = &rows, .unit_rows = unit_rows};
+
+    if (o->filter.from.is_relative || o->filter.to.is_relative)
+        return err_set(e, "of single requests --from and --to are times such as "
+                          "2026-11-21T05:41:32Z");
+    progress_init(&progress, o->input.quiet);
+    rowfilter_init(&rows.filter, &o->filter, 0);
+    rows_csv_begin(f);
+    bool ok = recfile_read(path, &how, &sink, &info, e) && rowfilter_check(&rows.filter, e);
+    rowfilter_fini(&rows.filter);
+    progress_fini(&progress);
+    return ok;
+}
+
+/* ---- Figures ---- */
+
+static bool write_run(const struct export_given *o, const char *path, FILE *f, struct err *e)
+{
+    struct dataset d = {0};
+    struct analysis a = {0};
+    bool ok = load_dataset(&d, &path, 1, &o->filter, &o->input, e);
+
+    if (ok && o->format == EXPORT_INFLUX) {
+        ok = influx_write(&d, values_name(figures_file(path)).s, f, e);
+    } else if (ok) {
+        ok = load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, false, e);
+        if (ok && o->format == EXPORT_BENCHFMT)
+            benchfmt_write(&a, f);
+        else if (ok && o->format == EXPORT_OPENMETRICS)
+            ok = openmetrics_write(&a, f, e);
+        else
+            ok = ok && hdr_write(&a, f, e);
+    }
+    analysis_free(&a);
+    dataset_free(&d);
+    return ok;
+}
+
+static bool write_all(const struct export_given *o, const struct cli_args *args, FILE *f,
+                      struct err *e)
+{
+    if (o->format == EXPORT_PARQUET_READY)
+        return write_rows(o, args->operands[0], f, e);
+    if (o->format == EXPORT_BENCHFMT)
+        benchfmt_begin(f);
+    for (size_t i = 0; i < args->n_operands; i++)
+        if (!write_run(o, args->operands[i], f, e))
+            return false;
+    return true;
+}
+
+/* ---- The command ---- */
+
+static bool export(const struct export_given *o, const struct cli_args *args, struct err *e)
+{
+    enum outfile_replaces replaces = o->force ? OUTFILE_ANYTHING : OUTFILE_NOTHING;
+    struct outfile out;
+
+    if (!outfile_check(o->output, replaces, e) ||
+        !aggregate_refuse(args->operands, args->n_operands, "export them from the capture", e) ||
+        !sums_refuse(args->operands, args->n_operands, "s3analyze export", e) ||
+        !outfile_open(&out, o->output, replaces, e))
+        return false;
+    bool ok = write_all(o, args, out.f, e);
+    return outfile_finish(&out, ok, e);
+}
+
+static int run(const struct cli_args *args, void *options)
+{
+    const struct export_given *o = options;
+    struct err e = {""};
+
+    if (!cli_given(args, "format"))
+        return cli_wrong_usage(args, "--format is missing: benchfmt, influx, openmetrics, hdr or "
+                                     "parquet-ready");
+    if (args->n_operands > 1 && o->format != EXPORT_BENCHFMT)
+        return cli_wrong_usage(args,
+                               "--format %s takes one capture: s3analyze merge puts those of "
+                               "one run together",
+                               format_names[o->format]);
+    if (!load_check_times(&o->filter, &e) ||
+        !outfile_spares(o->output, args->operands, args->n_operands, &e))
+        return cli_wrong_usage(args, "%s", e.msg);
+    return export(o, args, &e) ? EXIT_DONE : cli_failed(args, &e);
+}
+
+const struct cli_command cmd_export = {
+    .name = "export",
+    .summary = "write figures or requests for other tools",
+    .text = "benchfmt: lines of Go benchmarks for benchstat, one for each operation and capture. "
+            "influx: line protocol with the measurements and fields of the reference tool. "
+            "openmetrics: text for Prometheus. hdr: a log of HdrHistogram with the durations of "
+            "each operation and segment. parquet-ready: CSV of the requests, with a type for each "
+            "column.\n\n"
+            "docs/other-tools.md has the fields of each. benchfmt takes several captures, each a "
+            "run of its own; the others take one.",
+    COMMANDS_ON_CAPTURES(struct export_given),
+    .defaults = &defaults,
+};

@@ -1,0 +1,54 @@
+/* The Go benchmark format (golang.org/design/14313-benchmark-format; units: golang.org/x/perf,
+ * benchfmt and benchunit). */
+#include "analyze/export/export.h"
+
+#include "analyze/export/values.h"
+#include "analyze/write/csv.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+
+static const struct unit {
+    const char *name;
+    size_t offset;
+    bool up_is_better;
+} units[] = {
+    {"ns/op", offsetof(struct values, mean_ns), false},
+    {"B/s", offsetof(struct values, bytes_per_s), true},
+    {"obj/s", offsetof(struct values, objects_per_s), true},
+    {"p50-ns", offsetof(struct values, p50_ns), false},
+    {"p90-ns", offsetof(struct values, p90_ns), false},
+    {"p99-ns", offsetof(struct values, p99_ns), false},
+    {"max-ns", offsetof(struct values, slowest_ns), false},
+    {"ttfb-p50-ns", offsetof(struct values, ttfb_p50_ns), false},
+    {"errors/op", offsetof(struct values, error_frac), false},
+};
+
+void benchfmt_begin(FILE *f)
+{
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        fprintf(f, "Unit %s better=%s\n", units[i].name,
+                units[i].up_is_better ? "higher" : "lower");
+}
+
+void benchfmt_write(const struct analysis *a, FILE *f)
+{
+    for (size_t k = 0; k < a->n_operations; k++) {
+        const struct operation *op = &a->operations[k];
+        const struct values v = values_of(op);
+        const struct values_name name = values_name(op->op);
+
+        if (op->n_requests == 0)
+            continue;
+        /* A small letter there would not be the name of a benchmark. */
+        fprintf(f, "Benchmark%s%s %" PRId64, islower((unsigned char)name.s[0]) ? "_" : "", name.s,
+                op->n_requests);
+        for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+            double value = values_at(&v, units[i].offset);
+            if (isfinite(value))
+                fprintf(f, " %s %s", csv_out_number(value).s, units[i].name);
+        }
+        putc('\n', f);
+    }
+}

@@ -1,0 +1,37 @@
+/* Figures and requests in the formats of other tools (docs/other-tools.md). Each function writes to
+ * a FILE, which keeps write errors for its owner. */
+#ifndef S3_ANALYZE_EXPORT_EXPORT_H
+#define S3_ANALYZE_EXPORT_EXPORT_H
+
+#include "analyze/model/model.h"
+#include "libcommon/err.h"
+#include "libcommon/record.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Lines of the Go benchmark format, which benchstat reads: once what the units mean, then a line
+ * for each operation of a run. */
+void benchfmt_begin(FILE *f);
+void benchfmt_write(const struct analysis *a, FILE *f);
+
+/* OpenMetrics text, with the end of the run as its time; the last line is "# EOF". False: out of
+ * memory. */
+bool openmetrics_write(const struct analysis *a, FILE *f, struct err *e);
+
+/* Line protocol of InfluxDB with the measurements and fields of the reference tool: what each
+ * operation and host had done by the end of each second, and their sums. Of a dataset from which
+ * nothing was dropped; `id` tells runs apart. False: out of memory, or a run of more than
+ * ANALYSIS_MAX_SEGMENTS seconds. */
+bool influx_write(const struct dataset *d, const char *id, FILE *f, struct err *e);
+
+/* A histogram log of HdrHistogram: durations of the requests in the active range, by operation and
+ * segment, in ns. False: out of memory. */
+bool hdr_write(const struct analysis *a, FILE *f, struct err *e);
+
+/* CSV of requests whose header names a type for each column. A reader of rows calls the second for
+ * each. False: out of memory. */
+void rows_csv_begin(FILE *f);
+bool rows_csv_put(const struct record *r, FILE *f, struct err *e);
+
+#endif

@@ -1,0 +1,358 @@
+"""`s3analyze export`: other tools read what it writes, and find the figures of `analyze` and `cmp` in it."""
+import collections
+import csv
+import io
+import re
+import subprocess
+import unittest
+
+import capgen
+from capgen import Shape, simulate
+from engines import ROOT
+from harness import TIMEOUT_S, CliTest, capture
+from loadcase import ns
+from oracle import SECOND
+from servers import go_program
+
+FORMATS = ("benchfmt", "influx", "openmetrics", "hdr", "parquet-ready")
+# Quantiles of the report, in thousandths.
+QUANTILES = {"p50_ns": 500, "p90_ns": 900, "p99_ns": 990}
+# Verdicts of cmp and benchstat are of equal values for the same figure.
+UNITS = {"B/s": "throughput", "obj/s": "objects", "p50-sec": "p50", "p90-sec": "p90", "p99-sec": "p99",
+         "ttfb-p50-sec": "ttfb_p50"}
+HOSTILE = 'G "E,T=\\'
+
+
+def imported(name):
+    """A Python module that `.ci/deps --ci` puts into build/python; skips the test without it."""
+    try:
+        return __import__(name, fromlist=["x"])
+    except ImportError as e:
+        raise unittest.SkipTest(f"{e}: '.ci/deps --ci' installs it")
+
+
+def unescaped(text):
+    return re.sub(r"\\([, =])", r"\1", text)
+
+
+class Case(CliTest):
+    def export(self, form, *args, **kwargs):
+        return self.s3analyze("export", "--format", form, *args, **kwargs)
+
+    def operations(self, *args):
+        return {o["op"]: o for o in self.s3analyze("analyze", "--json", *args).json()["operations"]}
+
+    def requests(self, path, *args):
+        """The requests of the report by operation, whatever their sizes."""
+        return {op: r["requests"] if r["requests"]["single_size"] else r["requests"]["all_sizes"]
+                for op, r in self.operations(path, *args).items() if r["requests"]}
+
+    def hostile(self):
+        rows = [r._replace(op=HOSTILE, host="h,1 =\\", error=r.error and "x") for r in
+                simulate(4, Shape(n=3000, error_frac=0.1))]
+        return self.put("hostile.csv", capgen.text(rows))
+
+
+class Benchfmt(Case):
+    def lines(self, *paths):
+        for line in self.export("benchfmt", *paths).out.splitlines():
+            name, *words = line.split()
+            if name.startswith("Benchmark"):
+                yield name[len("Benchmark"):], int(words[0]), dict(zip(words[2::2], map(float, words[1::2])))
+
+    def test_figures(self):
+        path = capture("mixed-3hosts")
+        operations, requests = self.operations(path), self.requests(path)
+        lines = list(self.lines(path))
+        self.assertEqual([name for name, _, _ in lines], list(operations))
+        for op, n, units in lines:
+            report, times = operations[op], requests[op]
+            self.assertEqual(n, report["n_requests"])
+            self.assertAlmostEqual(units["ns/op"], times["mean_ns"], 3)
+            self.assertEqual(units["p99-ns"], times["p99_ns"])
+            self.assertEqual(units["obj/s"], report["throughput"]["objects_per_s"])
+            self.assertEqual(units.get("B/s", 0), report["throughput"]["bytes_per_s"])
+
+    def test_a_line_for_each_run(self):
+        self.assertEqual([name for name, _, _ in self.lines(capture("get-g4"), capture("put-g4"))], ["PUT", "GET", "PUT"])
+
+    def test_any_name(self):
+        path = self.hostile()
+        self.assertEqual([name for name, _, _ in self.lines(path)], ["G__E_T__"])
+        rows = [r._replace(op="get") for r in simulate(4, Shape(n=300))]
+        self.assertEqual([name for name, _, _ in self.lines(self.put("small.csv", capgen.text(rows)))], ["_get"])
+
+    def test_benchstat_says_what_cmp_says(self):
+        benchstat = go_program("golang.org/x/perf/cmd/benchstat")
+        files, runs = [], {}
+        for side, slower in ("old", 1.0), ("new", 1.08):
+            runs[side] = []
+            for i in range(5):
+                shape = Shape(n=4000, threads=4, ops=("GET",), sizes=(65536,), median=int(2e6 * slower), sigma=0.3)
+                rows = simulate(20 * len(runs) + i, shape)
+                runs[side].append(self.put(f"{side}-{i}.csv", capgen.text(rows)))
+            files.append(self.put(f"{side}.txt", self.export("benchfmt", *runs[side]).raw))
+        table = subprocess.run([benchstat, "-format", "csv", *files], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               timeout=TIMEOUT_S, check=True).stdout.decode()
+        theirs = {}
+        for row in csv.reader(io.StringIO(table)):
+            if len(row) > 6 and not row[0] and row[2] == "CI":
+                unit = row[1]
+            elif len(row) > 6 and row[0] == "GET" and "p=" in row[6]:
+                theirs[unit] = float(re.search(r"p=([\d.]+)", row[6]).group(1)), float(row[1]), float(row[3])
+        report = self.s3analyze("cmp", "--json", "--before", *runs["old"], "--after", *runs["new"], status=None).json()
+        ours = {m["metric"]: m for m in report["operations"][0]["metrics"] if m.get("host") is None}
+        self.assertLessEqual({"p50-sec", "p99-sec", "obj/s", "B/s"}, set(theirs))
+        for unit, metric in UNITS.items():
+            if unit not in theirs or metric not in ours:
+                continue
+            with self.subTest(unit):
+                p, before, after = theirs[unit]
+                scale = 1e9 if unit.endswith("sec") else 1
+                self.assertAlmostEqual(ours[metric]["p"], p, 3)
+                for side, value in ("before", before), ("after", after):
+                    self.assertAlmostEqual(ours[metric][side]["value"] / value / scale, 1, 3)
+
+
+class Influx(Case):
+    def points(self, path, *args):
+        for line in self.export("influx", path, *args).out.splitlines():
+            head, fields, at = re.fullmatch(r"((?:\\.|[^ ])*) ((?:\\.|[^ ])*) (\d+)", line).groups()
+            measurement, *tags = re.split(r"(?<!\\),", head)
+            fields = dict(f.split("=") for f in fields.split(","))
+            for name, value in fields.items():
+                fields[name] = int(value[:-1]) if value.endswith("i") else float(value)
+            yield measurement, {k: unescaped(v) for k, v in (re.split(r"(?<!\\)=", t) for t in tags)}, fields, int(at)
+
+    def rows(self, path):
+        text = self.s3analyze("cat", path).out
+        return list(csv.DictReader([line for line in text.split("\n") if not line.startswith("#")], delimiter="\t"))
+
+    def test_sums_are_those_of_the_rows(self):
+        path = capture("mixed-3hosts")
+        sums = collections.defaultdict(lambda: collections.Counter())
+        for row in self.rows(path):
+            took = ns(row["end"]) - ns(row["start"])
+            for host in row["endpoint"], None:
+                x = sums[row["op"], host]
+                x.update(requests=1, objects=int(row["n_objects"]), bytes_total=int(row["bytes"]), took=took)
+                x["slowest"] = max(x["slowest"], took)
+        found = {}
+        for measurement, tags, fields, _ in self.points(path):
+            if measurement == "warp_run_summary":
+                found[tags["op"], tags.get("endpoint")] = fields
+        self.assertEqual(set(found), set(sums))
+        for key, fields in found.items():
+            x = sums[key]
+            self.assertEqual([fields[k] for k in ("requests", "objects", "bytes_total", "errors")],
+                             [x["requests"], x["objects"], x["bytes_total"], 0])
+            self.assertAlmostEqual(fields["request_total_secs"], x["took"] / 1e9, 9)
+            self.assertAlmostEqual(fields["request_avg_secs"], x["took"] / x["requests"] / 1e9, 12)
+            self.assertEqual(fields["request_max_secs"], x["slowest"] / 1e9)
+
+    def test_counts_go_up_to_the_summary(self):
+        last = {}
+        for measurement, tags, fields, at in self.points(capture("get-errors")):
+            key = tags["op"], tags.get("endpoint")
+            if key in last:
+                self.assertGreaterEqual(fields["requests"], last[key][1]["requests"])
+                self.assertGreaterEqual(at, last[key][2])
+            last[key] = measurement, fields, at
+        self.assertGreater(last["GET", None][1]["errors"], 0)
+        self.assertEqual({m for m, _, _ in last.values()}, {"warp_run_summary"})
+
+    def test_ttfb(self):
+        *_, (_, _, fields, _) = self.points(capture("get-g4"))
+        for name in "total", "avg", "min", "max":
+            self.assertIn(f"request_ttfb_{name}_secs", fields)
+
+    def test_any_name(self):
+        tags = next(self.points(self.hostile()))[1]
+        self.assertEqual(tags["op"], HOSTILE + "_")
+        self.assertEqual(tags["endpoint"], "h,1 =\\_")
+
+    def test_a_run_that_is_too_long(self):
+        rows = [r._replace(start=r.start + i * 10**7 * SECOND, end=r.end + i * 10**7 * SECOND, first=None, last=None)
+                for i, r in enumerate(simulate(1, Shape(n=2, threads=1))[:2])]
+        r = self.export("influx", self.put("long.csv", capgen.text(rows)), status=1)
+        self.assertIn("more than 1000000 seconds", r.err)
+
+
+class OpenMetrics(Case):
+    def families(self, path):
+        parser = imported("prometheus_client.openmetrics.parser")
+        return {f.name: f for f in parser.text_string_to_metric_families(self.export("openmetrics", path).out)}
+
+    def test_ends_with_eof(self):
+        self.assertTrue(self.export("openmetrics", capture("get-g4")).out.endswith("\n# EOF\n"))
+
+    def test_a_parser_reads_the_figures(self):
+        path = capture("mixed-3hosts")
+        families, operations, requests = self.families(path), self.operations(path), self.requests(path)
+        self.assertEqual(families["s3_requests"].type, "counter")
+        self.assertEqual(families["s3_payload_bytes"].unit, "bytes")
+        for family, key in ("s3_requests", "n_requests"), ("s3_request_errors", "n_errors"), ("s3_payload_bytes", "n_bytes"):
+            self.assertEqual({s.labels["op"]: s.value for s in families[family].samples},
+                             {op: o[key] for op, o in operations.items()})
+        for sample in families["s3_request_duration_seconds"].samples:
+            times = requests[sample.labels["op"]]
+            if sample.labels.get("quantile") == "0.99":
+                self.assertAlmostEqual(sample.value, times["p99_ns"] / 1e9, 12)
+            elif sample.name.endswith("_count"):
+                self.assertEqual(sample.value, times["n"])
+            elif sample.name.endswith("_sum"):
+                self.assertAlmostEqual(sample.value, times["mean_ns"] * times["n"] / 1e9, 6)
+
+    def test_any_name(self):
+        sample = self.families(self.hostile())["s3_requests"].samples[0]
+        self.assertEqual(sample.labels, {"op": HOSTILE})
+
+
+class Hdr(Case):
+    def histograms(self, path, *args):
+        """By operation; the log's intervals are added up. Also how many intervals there are."""
+        log, histogram = imported("hdrh.log"), imported("hdrh.histogram").HdrHistogram
+        file = self.put("run.hlog", self.export("hdr", path, *args).raw)
+        reader = log.HistogramLogReader(str(file), histogram(1, 2**62, 3))
+        self.addCleanup(reader.close)
+        sums, n = {}, collections.Counter()
+        while (interval := reader.get_next_interval_histogram()) is not None:
+            sums.setdefault(interval.get_tag(), histogram(1, 2**62, 3)).add(interval)
+            n[interval.get_tag()] += 1
+        return sums, n
+
+    def test_quantiles(self):
+        for name in "mixed-3hosts", "get-randsize", "get-errors", "put-g4":
+            path = capture(name)
+            found, _ = self.histograms(path)
+            requests = self.requests(path)
+            self.assertEqual(set(found), set(requests))
+            for op, times in requests.items():
+                histogram = found[op]
+                self.assertEqual(histogram.get_total_count(), times["n"])
+                for key, p in QUANTILES.items():
+                    # Of the element that the report takes (docs/other-tools.md).
+                    rank = min((2 * times["n"] * p + 1000) // 2000, times["n"] - 1) + 1
+                    value = histogram.get_value_at_percentile(100 * rank / times["n"])
+                    self.assertLessEqual(abs(value - times[key]), times[key] / 1000, (name, op, key))
+
+    def test_intervals_are_the_segments(self):
+        path = capture("get-g4")
+        _, n = self.histograms(path, "--dur", "2s", "--range", "full")
+        segments = self.operations("--dur", "2s", "--range", "full", path)["GET"]["segments"]["n"]
+        self.assertIn(n["GET"] - segments, (0, 1))
+
+    def test_long_requests(self):
+        rows = [r._replace(end=r.start + (i + 1) * 2000 * SECOND, first=None, last=None)
+                for i, r in enumerate(simulate(1, Shape(n=400, threads=4)))]
+        path = self.put("long.csv", capgen.text(rows))
+        found, _ = self.histograms(path, "--range", "full")
+        slowest = self.requests(path, "--range", "full")["GET"]["slowest_ns"]
+        self.assertLessEqual(abs(found["GET"].get_max_value() / slowest - 1), 1e-3)
+
+    def test_head(self):
+        lines = self.export("hdr", capture("get-g4")).out.splitlines()
+        self.assertEqual(lines[1], "#[Histogram log format version 1.3]")
+        self.assertRegex(lines[2], r"^#\[StartTime: \d+\.\d{3} \(seconds since epoch\), ")
+        self.assertRegex(lines[4], r"^Tag=PUT,\d+\.\d{3},\d+\.\d{3},\d+\.\d{6},HIST[A-Za-z0-9+/]+=*$")
+
+    def test_any_name(self):
+        self.assertIn("\nTag=G__E_T__,", self.export("hdr", self.hostile()).out)
+
+
+class ParquetReady(Case):
+    def test_every_row(self):
+        """All that a capture has, with the types that the header names."""
+        for name in "mixed-3hosts", "get-errors", "s3load-open-loop":
+            path = capture(name)
+            rows = list(csv.DictReader(io.StringIO(self.export("parquet-ready", path).out, newline="")))
+            text = self.s3analyze("cat", path).out
+            theirs = list(csv.DictReader([x for x in text.split("\n") if not x.startswith("#")], delimiter="\t"))
+            self.assertEqual(len(rows), len(theirs))
+            for row, r in zip(rows, theirs):
+                times = [r["start"], r["end"], r["first_byte"], r["last_byte"], r.get("intended", "")]
+                self.assertEqual(list(row.values()), [
+                    r["op"], r["thread"], r["client_id"], r["endpoint"], r["file"], r["error"], r["n_objects"], r["bytes"],
+                    *(str(ns(t)) if t else "" for t in times)])
+                for cell, value in row.items():
+                    kind = cell.partition(":")[2]
+                    self.assertIn(kind, ("string", "int64", "uint32"))
+                    if kind != "string" and value:
+                        int(value)
+
+    def test_filters(self):
+        path = capture("mixed-3hosts")
+        rows = list(csv.reader(io.StringIO(self.export("parquet-ready", "--op", "PUT", path).out)))
+        self.assertEqual({r[0] for r in rows[1:]}, {"PUT"})
+        info = self.s3analyze("info", "--json", path).json()["captures"][0]["operations"]
+        self.assertEqual([len(rows) - 1], [o["n_requests"] for o in info if o["op"] == "PUT"])
+        self.export("parquet-ready", "--from", "1s", path, status=1)
+        self.export("parquet-ready", "--op", "NONE", path, status=1)
+
+    def test_duckdb_takes_the_types(self):
+        duckdb = imported("duckdb")
+        path = self.put("rows.csv", self.export("parquet-ready", capture("get-g4")).raw)
+        header = path.read_text().split("\n", 1)[0]
+        kinds = {"string": "VARCHAR", "int64": "BIGINT", "uint32": "UINTEGER"}
+        columns = ", ".join(f"'{name}': '{kinds[kind]}'" for name, kind in (c.split(":") for c in header.split(",")))
+        parquet = self.tmp / "rows.parquet"
+        db = duckdb.connect()
+        self.addCleanup(db.close)
+        db.execute(f"COPY (SELECT * FROM read_csv('{path}', header = true, columns = {{{columns}}})) TO '{parquet}'")
+        n, took = db.execute(f"SELECT count(*), max(end_ns - start_ns) FROM '{parquet}'").fetchone()
+        report = self.s3analyze("analyze", "--json", "--range", "full", capture("get-g4")).json()
+        self.assertEqual((n, took), (report["n_rows"], report["operations"][0]["requests"]["slowest_ns"]))
+
+
+class Command(Case):
+    def test_whole_or_not_at_all(self):
+        bad = self.put("bad.csv", capture("get-g4").read_bytes()[:5000])
+        for form in FORMATS:
+            out = self.tmp / "out"
+            self.export(form, "-o", out, bad, status=1)
+            self.assertEqual(sorted(p.name for p in self.tmp.iterdir()), ["bad.csv"])
+            self.export(form, "-o", out, capture("get-g4"))
+            before = out.read_bytes()
+            self.assertIn("--force", self.export(form, "-o", out, capture("get-g4"), status=1).err)
+            self.export(form, "-o", bad, bad, status=2)
+            self.export(form, "-f", "-o", out, capture("get-g4"))
+            self.assertEqual(out.read_bytes(), before)
+            out.unlink()
+
+    def test_any_number_of_threads(self):
+        for form in FORMATS[:-1]:
+            one, four = (self.export(form, "--threads", n, capture("mixed-3hosts")).raw for n in (1, 4))
+            self.assertEqual(one, four, form)
+
+    def test_wrong_usage(self):
+        path = capture("get-g4")
+        self.assertIn("--format is missing", self.s3analyze("export", path, status=2).err)
+        for form in FORMATS[1:]:
+            self.assertIn("takes one capture", self.export(form, path, capture("put-g4"), status=2).err)
+        sums = self.tmp / "run.sums"
+        self.s3analyze("aggregate", "-o", sums, path)
+        for form in FORMATS:
+            self.export(form, sums, status=1)
+
+    def test_imports(self):
+        path = self.tmp / "ab.csv"
+        self.s3analyze("import", "ab", ROOT / "testdata" / "import" / "ab.tsv", "-o", path)
+        for form in FORMATS:
+            self.export(form, path)
+        self.assertIn("starts are known to 1s only", self.export("hdr", "--dur", "10ms", path, status=1).err)
+
+    def test_documented_fields(self):
+        """Each field and column stands in the document."""
+        text = (ROOT / "docs" / "other-tools.md").read_text()
+        said = self.export("benchfmt", capture("get-g4")).out + self.export("openmetrics", capture("get-g4")).out
+        names = set(re.findall(r"^(?:Unit|# TYPE) (\S+)", said, re.M))
+        names |= {c.split(":")[0] for c in self.export("parquet-ready", capture("get-g4")).out.split("\n")[0].split(",")}
+        last = self.export("influx", capture("get-g4")).out.splitlines()[-1]
+        names |= {f.split("=")[0] for f in last.split(" ")[1].split(",")}
+        self.assertGreater(len(names), 30)
+        for name in names:
+            self.assertIn(f"`{name}`", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
