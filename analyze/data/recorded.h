@@ -58,8 +58,8 @@ struct recorded {
 };
 
 /* Reads a comment line of n bytes, with its '#'; call it in the order of the file. Ignores lines
- * that are neither s3load's nor of an import. Adds the JSON of the others to *r, and a copy of it to
- * `said`, unless it is about a machine in the course of a run. False: out of memory. */
+ * that are neither s3load's nor of an import. Adds the JSON of the others to *r, and a copy of it
+ * to `said`, unless it is about a machine in the course of a run. False: out of memory. */
 bool recorded_add(struct recorded *r, struct lineset *said, const char *line, size_t n,
                   struct err *e);
 
