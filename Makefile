@@ -17,6 +17,7 @@
 #   make bench-ranks      cost of s3load-mpi, with two ranks
 #   make bench-sql        the SQL of sql/ on DuckDB and Spark beside s3analyze
 #   make bench-findings   what is found in simulated runs with known faults
+#   make bench-trend      changes in simulated archives of runs, beside Apache Otava
 #   make bench-stats      false alarms, coverage and power of the statistics,
 #                         simulated
 #   make pictures         draws those of the README
@@ -304,6 +305,9 @@ bench-findings: all
 bench-stats: $(B)/bench/stats
 	$(B)/bench/stats
 
+bench-trend: $(B)/bench/trend
+	@tests/bench/trend $(BENCH_FLAGS) $(B)/bench/trend
+
 bench-sql: all $(BENCHES)
 	@BUILD=$(B) tests/bench/sql $(BENCH_FLAGS)
 
@@ -407,7 +411,7 @@ distcheck: dist
 include tests/coverage.mk
 
 FORCE:
-.PHONY: all help tests check check-fast compile-commands hooks valgrind demo bench bench-findings bench-load bench-ranks bench-sql bench-stats pictures \
+.PHONY: all help tests check check-fast compile-commands hooks valgrind demo bench bench-findings bench-load bench-ranks bench-sql bench-stats bench-trend pictures \
 	layering style format format-check docs install uninstall clean dist distcheck deb cross FORCE
 
 -include $(shell find $(B) -type f -name '*.d' 2>/dev/null)

@@ -9,7 +9,7 @@
 #define PROGRAMS_S3LOAD(X) \
     X(get) X(put) X(delete) X(list) X(stat) X(mixed) X(versioned) X(retention) X(multipart) X(clean) X(repeat)
 #define PROGRAMS_S3ANALYZE(X) \
-    X(analyze) X(info) X(cat) X(cmp) X(table) X(merge) X(aggregate) X(plan) X(autoterm) X(plot) X(import) \
+    X(analyze) X(info) X(cat) X(cmp) X(table) X(trend) X(merge) X(aggregate) X(plan) X(autoterm) X(plot) X(import) \
     X(export) X(profile)
 
 #define PROGRAMS_DECLARE(name) extern const struct cli_command cmd_##name;

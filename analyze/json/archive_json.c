@@ -1,5 +1,7 @@
 #include "analyze/json/documents.h"
 
+#include <math.h>
+
 static void put_value(struct json_out *w, const struct column *c, const struct columns_value *v)
 {
     const struct archive_figure *x = &v->number;
@@ -48,5 +50,81 @@ bool archive_table_json(const struct archive_table *t, FILE *f, struct err *e)
         JSON_PUT(&w, "finding_text", r->finding);
     }
     put_unread(&w, t->archive);
+    return json_out_finish(&w, e);
+}
+
+/* ---- Trends ---- */
+
+static void put_settings(struct json_out *w, const struct archive_run *r)
+{
+    static const char *const names[ARCHIVE_N_SETTINGS] = {
+        [COMPARE_CONCURRENCY] = "concurrency", [COMPARE_ENDPOINTS] = "n_hosts",
+        [COMPARE_CLIENTS] = "n_clients",       [COMPARE_OBJECTS_PER_OP] = "objects_per_op",
+        [COMPARE_DURATION_S] = "duration_s",   [COMPARE_SIZE] = "object_size_bytes",
+        [COMPARE_SHARE] = "share_frac",
+    };
+
+    json_out_object(w, "settings");
+    JSON_PUT(w, "source", r->source);
+    JSON_OBJECTS(w, "operations", k, r->n_ops) {
+        JSON_PUT(w, "op", r->ops[k].op);
+        for (size_t i = 0; i < ARCHIVE_N_SETTINGS; i++) {
+            const struct archive_setting *s = &r->ops[k].setting[i];
+            if (names[i] != NULL)
+                JSON_PUT_IF(w, names[i], s->present, s->span.lo);
+        }
+    }
+    json_out_value(w, "options", r->options != NULL ? json_incref(r->options) : json_null());
+    json_out_end(w);
+}
+
+static void put_shift(struct json_out *w, const struct trend_group *g, const struct trend_change *c,
+                      const struct trend_shift *x)
+{
+    const struct trend_series *s = &g->series[x->series];
+
+    JSON_PUT(w, "op", s->op);
+    JSON_PUT(w, "metric", metrics[s->metric].name);
+    json_put_integer(w, "run", (int64_t)c->run + 1);
+    json_put_time(w, "time", g->runs[c->run]->start_ns);
+    JSON_MEMBERS(w, x, ratio, p, before, after);
+    JSON_PUT(w, "unit", metrics[s->metric].unit);
+    JSON_PUT(w, "is_worse", trend_is_worse(g, x));
+}
+
+static void put_group(struct json_out *w, const struct trend_group *g)
+{
+    put_settings(w, g->runs[0]);
+    JSON_OBJECTS(w, "runs", i, g->n) {
+        json_put_integer(w, "run", (int64_t)i + 1);
+        JSON_PUT(w, "path", g->runs[i]->path);
+        json_put_time(w, "time", g->runs[i]->start_ns);
+        JSON_OBJECTS(w, "values", k, g->n_series) {
+            JSON_PUT(w, "op", g->series[k].op);
+            JSON_PUT(w, "metric", metrics[g->series[k].metric].name);
+            JSON_PUT(w, "value", g->series[k].v[i]);
+        }
+    }
+    json_put_bool(w, "enough_runs", g->n >= TREND_LEAST_RUNS);
+    JSON_OBJECTS(w, "changes", i, g->n_changes) {
+        const struct trend_change *c = &g->changes[i];
+
+        put_shift(w, g, c, &c->lead);
+        JSON_PUT(w, "sentence", (const char *)trend_says(g, c).s);
+        JSON_OBJECTS(w, "also", k, c->n_also)
+            put_shift(w, g, c, &c->also[k]);
+    }
+}
+
+bool trend_json(const struct trend_report *r, FILE *f, struct err *e)
+{
+    struct json_out w;
+
+    json_out_begin(&w, f, "s3analyze/trend/1");
+    JSON_OBJECTS(&w, "groups", k, r->trend->n)
+        put_group(&w, &r->trend->groups[k]);
+    if (r->check != NULL)
+        JSON_PUT(&w, "check_last", r->check);
+    put_unread(&w, r->archive);
     return json_out_finish(&w, e);
 }

@@ -33,6 +33,9 @@ bool archive_table_json(const struct archive_table *t, FILE *f, struct err *e);
 /* Writes what a plan has found, schema s3analyze/plan-state/1. Returns false if out of memory. */
 bool plan_json(const struct plan *p, FILE *f, struct err *e);
 
+/* Writes the changes in an archive, schema s3analyze/trend/1. Returns false if out of memory. */
+bool trend_json(const struct trend_report *r, FILE *f, struct err *e);
+
 /* ---- Members that documents share ---- */
 
 /* Returns the generation of a capture, such as "g4"; "sums" for a file of sums, which has no rows.

@@ -213,9 +213,7 @@ done:
     return ok;
 }
 
-/* Mean of the smallest 95 % of (x[i+k] - x[i])^2, scaled to that of all under normal noise: jumps
- * and spikes stay out of it. `buffer` holds n values. */
-static double trimmed_square_jump(const double *x, size_t n, size_t k, double *buffer)
+double stats_trimmed_square_jump(const double *x, size_t n, size_t k, double *buffer)
 {
     size_t n_jumps = n - k, n_kept = n_jumps * 95 / 100;
     for (size_t i = 0; i < n_jumps; i++)
@@ -233,7 +231,8 @@ static bool find_shifts(const double *x, size_t n, struct stats_shifts *out, str
 
     if (!ok)
         goto done;
-    double v1 = trimmed_square_jump(x, n, 1, buffer), v2 = trimmed_square_jump(x, n, 2, buffer);
+    double v1 = stats_trimmed_square_jump(x, n, 1, buffer);
+    double v2 = stats_trimmed_square_jump(x, n, 2, buffer);
     out->rho = v1 > 0 ? fmin(fmax(v2 / v1 - 1, 0), .9) : 0;
     out->lrv = v1 / (2 * (1 - out->rho)) * (1 + out->rho) / (1 - out->rho);
     out->beta = 4 * log((double)n) * out->lrv;

@@ -152,6 +152,38 @@ bool stats_shifts(const double *x, size_t n, struct stats_shifts *out, struct er
 bool stats_partition(const double *x, size_t n, size_t least, double beta, size_t *cuts,
                      size_t *n_cuts, double *cost, struct err *e);
 
+/* Mean of the smallest 95 % of (x[i+k] - x[i])^2, scaled to that of all under normal noise: jumps
+ * and spikes stay out of it. n > k; `buffer` holds n values. */
+double stats_trimmed_square_jump(const double *x, size_t n, size_t k, double *buffer);
+
+/* ---- Section 13: changes between runs ---- */
+
+/* Probability of any false change among all series of one archive whose runs do not change. */
+#define STATS_CHANGES_ALPHA .042
+/* Runs that a level has at least. */
+#define STATS_CHANGES_LEAST 3
+
+struct stats_change {
+    size_t series, at;    /* the first run of the new level */
+    double before, after; /* the levels: means of outlier-free values between changes */
+    double strength;      /* how much the change explains, in variances of the noise */
+    double p;             /* how often runs in random order show one as strong anywhere */
+};
+struct stats_changes {
+    struct stats_change *v; /* by series, then by run */
+    size_t n, cap;
+    double *last_z; /* by series: how far the last run's value is from its level, in standard
+                       deviations of the noise; NaN: it has none */
+};
+
+/* Changes of level in n_series series over the same n runs; x[s * n + i] NaN: the run has no such
+ * value. Runs of all series are put in random order together, so that series which vary together
+ * cost no power. Deterministic. O(n_series * n * log n * 999 + n_series * n^2). The caller
+ * calls stats_changes_free in any case. */
+bool stats_changes(const double *x, size_t n_series, size_t n, struct stats_changes *out,
+                   struct err *e);
+void stats_changes_free(struct stats_changes *c);
+
 /* ---- Section 7: latency ---- */
 
 /* A probability as an exact ratio, 0 < num < den. */

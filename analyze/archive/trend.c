@@ -1,0 +1,248 @@
+#include "analyze/archive/trend.h"
+
+#include "analyze/stats/stats.h"
+#include "libcommon/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Metrics that change within so many runs have changed together. */
+#define NEAR 5
+
+/* What is said first of a change: throughput, unless another metric shows it much better. */
+#define PREFERRED .5
+
+/* A last run so far from its level, in standard deviations, is no noise. */
+#define ODD 3.5
+
+/* ---- Groups ---- */
+
+static bool add_run(struct trend *t, const struct archive_run *r, struct err *e)
+{
+    size_t k = 0;
+
+    while (k < t->n && !archive_are_alike(t->groups[k].runs[0], r))
+        k++;
+    if (k == t->n) {
+        if (!mem_more(&t->groups, t->n, e))
+            return false;
+        t->groups[t->n++] = (struct trend_group){0};
+    }
+    struct trend_group *g = &t->groups[k];
+    if (!mem_more(&g->runs, g->n, e))
+        return false;
+    g->runs[g->n++] = r;
+    return true;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    const struct trend_group *x = a, *y = b;
+    int64_t p = x->runs[x->n - 1]->start_ns, q = y->runs[y->n - 1]->start_ns;
+
+    return (p < q) - (p > q);
+}
+
+/* ---- Series ---- */
+
+static bool add_series(struct trend_group *g, const char *op, enum run_metric metric, struct err *e)
+{
+    struct trend_series *s = &g->series[g->n_series];
+    size_t n = 0;
+
+    *s = (struct trend_series){.op = op, .metric = metric, .last_z = NAN};
+    if (!mem_new(&s->v, g->n, e))
+        return false;
+    for (size_t i = 0; i < g->n; i++) {
+        const struct archive_op *x = archive_op_named(g->runs[i], op);
+        double v = x != NULL ? x->figure[metric].value : NAN;
+
+        s->v[i] = v > 0 && isfinite(v) ? v : NAN;
+        n += !isnan(s->v[i]);
+    }
+    if (n > 0)
+        g->n_series++;
+    else
+        free(s->v);
+    return true;
+}
+
+/* The metrics that cmp judges, of the operations that the runs were made for. */
+static bool fill_series(struct trend_group *g, struct err *e)
+{
+    const struct archive_run *first = g->runs[0];
+
+    if (!mem_cleared(&g->series, first->n_ops * TREND_MAX_METRICS, e))
+        return false;
+    for (size_t k = 0; k < first->n_ops; k++) {
+        const struct archive_op *op = &first->ops[k];
+        bool has_rate =
+            op->figure[RUN_THROUGHPUT].value > 0 && !op->setting[COMPARE_SIZE].span.several;
+
+        if (!op->is_preparation &&
+            (!add_series(g, op->op, has_rate ? RUN_THROUGHPUT : RUN_OBJECTS, e) ||
+             !add_series(g, op->op, RUN_P50, e) || !add_series(g, op->op, RUN_P99, e)))
+            return false;
+    }
+    return true;
+}
+
+/* ---- Changes ---- */
+
+bool trend_is_worse(const struct trend_group *g, const struct trend_shift *s)
+{
+    return (s->ratio > 1) != metrics[g->series[s->series].metric].up_is_better;
+}
+
+static struct trend_shift shift_of(const struct stats_change *c)
+{
+    return (struct trend_shift){c->series, exp(c->before), exp(c->after), exp(c->after - c->before),
+                                c->p,      c->strength};
+}
+
+static size_t distance(size_t a, size_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* Makes one change of the strongest shift that is left, and of those of the operation's other
+ * metrics near it. `taken` marks shifts that are in some change. */
+static void take_change(struct trend_group *g, const struct stats_changes *found, bool *taken,
+                        size_t strongest)
+{
+    const struct stats_change *first = &found->v[strongest];
+    const char *op = g->series[first->series].op;
+    struct trend_change *c = &g->changes[g->n_changes++];
+
+    *c = (struct trend_change){.run = first->at, .lead = shift_of(first)};
+    taken[strongest] = true;
+    for (size_t i = 0; i < found->n && c->n_also < TREND_MAX_METRICS - 1; i++) {
+        const struct stats_change *x = &found->v[i];
+        bool is_new = x->series != first->series;
+
+        for (size_t k = 0; k < c->n_also; k++)
+            is_new &= c->also[k].series != x->series;
+        if (taken[i] || !is_new || strcmp(g->series[x->series].op, op) != 0 ||
+            distance(x->at, first->at) > NEAR)
+            continue;
+        taken[i] = true;
+        c->also[c->n_also++] = shift_of(x);
+    }
+    for (size_t k = 0; k < c->n_also; k++) {
+        struct trend_shift other = c->also[k];
+        /* Series of an operation begin with its rate. */
+        if (other.series < c->lead.series && other.strength >= PREFERRED * c->lead.strength &&
+            metrics[g->series[other.series].metric].up_is_better) {
+            c->also[k] = c->lead;
+            c->lead = other;
+        }
+    }
+}
+
+static int by_run(const void *a, const void *b)
+{
+    const struct trend_change *x = a, *y = b;
+
+    return x->run != y->run ? (x->run > y->run) - (x->run < y->run)
+                            : (x->lead.series > y->lead.series) - (x->lead.series < y->lead.series);
+}
+
+static bool take_changes(struct trend_group *g, const struct stats_changes *found, struct err *e)
+{
+    bool *taken = NULL;
+
+    if (!mem_cleared(&taken, found->n, e) || !mem_cleared(&g->changes, found->n, e)) {
+        free(taken);
+        return false;
+    }
+    for (;;) {
+        size_t strongest = found->n;
+
+        for (size_t i = 0; i < found->n; i++)
+            if (!taken[i] &&
+                (strongest == found->n || found->v[i].strength > found->v[strongest].strength))
+                strongest = i;
+        if (strongest == found->n)
+            break;
+        take_change(g, found, taken, strongest);
+    }
+    free(taken);
+    if (g->n_changes > 0)
+        qsort(g->changes, g->n_changes, sizeof *g->changes, by_run);
+    return true;
+}
+
+static bool find_changes(struct trend_group *g, struct err *e)
+{
+    struct stats_changes found = {0};
+    double *logs = NULL;
+
+    if (!fill_series(g, e))
+        return false;
+    if (g->n < TREND_LEAST_RUNS || g->n_series == 0)
+        return true;
+    bool ok = mem_new(&logs, g->n_series * g->n, e);
+    for (size_t s = 0; ok && s < g->n_series; s++)
+        for (size_t i = 0; i < g->n; i++)
+            logs[s * g->n + i] = log(g->series[s].v[i]);
+    ok = ok && stats_changes(logs, g->n_series, g->n, &found, e) && take_changes(g, &found, e);
+    for (size_t s = 0; ok && s < g->n_series; s++)
+        g->series[s].last_z = found.last_z[s];
+    stats_changes_free(&found);
+    free(logs);
+    return ok;
+}
+
+bool trend_find(struct trend *t, const struct archive *a, struct err *e)
+{
+    bool ok = true;
+
+    *t = (struct trend){0};
+    for (size_t i = 0; ok && i < a->n; i++)
+        ok = add_run(t, &a->runs[i], e);
+    if (ok)
+        qsort(t->groups, t->n, sizeof *t->groups, newest_first);
+    for (size_t k = 0; ok && k < t->n; k++)
+        ok = find_changes(&t->groups[k], e);
+    return ok;
+}
+
+void trend_free(struct trend *t)
+{
+    for (size_t k = 0; k < t->n; k++) {
+        struct trend_group *g = &t->groups[k];
+        for (size_t s = 0; s < g->n_series; s++)
+            free(g->series[s].v);
+        free(g->series);
+        free(g->changes);
+        free(g->runs);
+    }
+    free(t->groups);
+    *t = (struct trend){0};
+}
+
+/* ---- The last run ---- */
+
+enum exit_code trend_check(const struct trend *t, size_t *odd)
+{
+    const struct trend_group *g = &t->groups[0];
+
+    *odd = SIZE_MAX;
+    for (size_t i = 0; i < g->n_changes; i++) {
+        const struct trend_change *c = &g->changes[i];
+        bool is_last = true;
+
+        for (size_t k = i + 1; k < g->n_changes; k++)
+            is_last &=
+                strcmp(g->series[g->changes[k].lead.series].op, g->series[c->lead.series].op) != 0;
+        if (is_last && trend_is_worse(g, &c->lead))
+            return EXIT_FAILED;
+    }
+    for (size_t s = 0; s < g->n_series; s++) {
+        const struct trend_series *x = &g->series[s];
+        if ((metrics[x->metric].up_is_better ? -x->last_z : x->last_z) > ODD)
+            *odd = s;
+    }
+    return *odd != SIZE_MAX || g->n < TREND_LEAST_RUNS ? EXIT_UNDECIDED : EXIT_DONE;
+}

@@ -1,0 +1,66 @@
+/* When runs of equal settings became slower or faster (docs/how-the-numbers-are-made.md,
+ * section 13). */
+#ifndef S3_ANALYZE_ARCHIVE_TREND_H
+#define S3_ANALYZE_ARCHIVE_TREND_H
+
+#include "analyze/archive/archive.h"
+#include "libcommon/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Fewer runs than this show no change, whatever they are like. */
+#define TREND_LEAST_RUNS 8
+
+#define TREND_MAX_METRICS 3
+
+/* A metric of an operation over the runs of a group. */
+struct trend_series {
+    const char *op; /* borrowed */
+    enum run_metric metric;
+    double *v;     /* by run; NaN: it has none */
+    double last_z; /* how far the last run is from its level, in the noise; NaN: not known */
+};
+
+/* The level of a metric before and after a run. */
+struct trend_shift {
+    size_t series;
+    double before, after, ratio, p, strength;
+};
+
+/* A change of an operation: of one metric, or of several within a few runs. */
+struct trend_change {
+    size_t run;              /* the first run of the new level, from 0 */
+    struct trend_shift lead; /* what is said of it */
+    struct trend_shift also[TREND_MAX_METRICS - 1];
+    size_t n_also;
+};
+
+/* Runs of equal settings, by start. */
+struct trend_group {
+    const struct archive_run **runs; /* borrowed runs */
+    size_t n;
+    struct trend_series *series;
+    size_t n_series;
+    struct trend_change *changes; /* by run */
+    size_t n_changes;
+};
+
+struct trend {
+    struct trend_group *groups; /* the one with the newest run first */
+    size_t n;
+};
+
+/* False: *e says why. The archive must outlive *t. The caller calls trend_free in any case. */
+bool trend_find(struct trend *t, const struct archive *a, struct err *e);
+void trend_free(struct trend *t);
+
+/* Whether a change is for the worse. */
+bool trend_is_worse(const struct trend_group *g, const struct trend_shift *s);
+
+/* The answer for a nightly job, of the group with the newest run. EXIT_FAILED: an operation's last
+ * level is worse than the one before. EXIT_UNDECIDED: too few runs, or the last run is slower than
+ * the noise explains: *odd is its series then (else SIZE_MAX). */
+enum exit_code trend_check(const struct trend *t, size_t *odd);
+
+#endif

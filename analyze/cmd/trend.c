@@ -1,0 +1,128 @@
+#include "analyze/archive/trend.h"
+#include "analyze/cmd/archive.h"
+#include "analyze/cmd/commands.h"
+#include "analyze/cmd/options.h"
+#include "analyze/json/documents.h"
+#include "analyze/page/pages.h"
+#include "analyze/report/archive.h"
+#include "analyze/report/words.h"
+#include "libcommon/mem.h"
+
+#include <stdlib.h>
+
+struct trend_given {
+    struct archive_given common;
+    bool check_last;
+};
+
+static const struct cli_option own_table[] = {
+    {"check-last", CLI_FLAG, offsetof(struct trend_given, check_last),
+     .help = "exit status 0: the last run is no slower, 1: it is, 3: undecided"},
+    {0},
+};
+
+static const struct cli_group groups[] = {
+    {"Answer", NULL, own_table, 0},
+    {"Output", NULL, output_form_table, offsetof(struct trend_given, common.output)},
+    {"Output", NULL, output_file_table, offsetof(struct trend_given, common.output)},
+    {"Output", NULL, archive_form_table, offsetof(struct trend_given, common)},
+    {"Which requests", "filters", load_filter_table, offsetof(struct trend_given, common.filter)},
+    {"Analysis", "filters", load_analysis_table, offsetof(struct trend_given, common.analysis)},
+    {"Reading", "filters", load_input_table, offsetof(struct trend_given, common.input)},
+    {"Reading", "filters", load_threads_table, offsetof(struct trend_given, common.input)},
+    {0},
+};
+
+static const struct cli_example examples[] = {
+    {"s3analyze trend nightly/*.csv.zst", "when did it become slower?"},
+    {"s3analyze trend --check-last nightly/*.csv.zst", "for a nightly job"},
+    {0},
+};
+
+static const struct cli_exit exits[] = {
+    {"1, 3", "with --check-last also: the last run's level is slower; the runs do not decide it"},
+    {0},
+};
+
+static const struct trend_given defaults = {.common = ARCHIVE_DEFAULTS};
+
+struct writing {
+    const struct trend_given *given;
+    struct trend_report report;
+    const char *words, *command;
+};
+
+static bool write_report(void *ctx, FILE *f, struct err *e)
+{
+    const struct writing *w = ctx;
+    const struct archive_given *o = &w->given->common;
+
+    if (o->output.json)
+        return trend_json(&w->report, f, e);
+    if (o->markdown)
+        return trend_md(&w->report, f, e);
+    return trend_text(&w->report, output_wants_colour(&o->output, f), o->verbose, f, e);
+}
+
+static bool judge(const struct cli_args *args, const struct trend_given *o, enum exit_code *code,
+                  struct err *e)
+{
+    struct archive a = {0};
+    struct trend t = {0};
+    struct trend_sentence answer = {""};
+    struct writing w = {.given = o, .report = {.trend = &t, .archive = &a}};
+    bool ok = archive_read(&a, &o->common, args, true, e) && trend_find(&t, &a, e);
+
+    *code = EXIT_DONE;
+    if (ok && o->check_last) {
+        size_t odd;
+
+        *code = trend_check(&t, &odd);
+        answer = trend_answers(&t, *code, odd);
+        w.report.check = answer.s;
+    }
+    ok = ok && archive_write(o->common.output.path, output_replaces(&o->common.output),
+                             write_report, &w, e);
+    trend_free(&t);
+    archive_free(&a);
+    return ok;
+}
+
+static int run(const struct cli_args *args, void *options)
+{
+    const struct trend_given *o = options;
+    struct err e = {""};
+    enum exit_code code;
+
+    if (!archive_check(&o->common, &e))
+        return cli_wrong_usage(args, "%s", e.msg);
+    return judge(args, o, &code, &e) ? (int)code : cli_failed(args, &e);
+}
+
+const struct cli_command cmd_trend = {
+    .name = "trend",
+    .summary = "say when runs of equal settings became slower or faster",
+    .text =
+        "Reads captures, sums and aggregated captures, or all of a folder, and puts runs together "
+        "whose settings are equal: those that cmp compares. In each group, by the runs' start, it "
+        "finds where the level of throughput (objects/s where sizes differ or there are no "
+        "bytes), p50 or p99 of an operation changed.\n\n"
+        "Levels come from an exact partition, in which single outlier runs do not count. A change "
+        "is told where it is stronger than anything that the same runs show in 958 of 1,000 "
+        "random orders, whatever metric and run; p is how often random orders show one as "
+        "strong. All metrics of a group are judged together, so that more metrics give no more "
+        "false changes. A level has at least 3 runs, and fewer than 8 runs show no change.\n\n"
+        "--check-last is for a nightly job, and looks at the group of the newest run. The status "
+        "is 1 while the last level of an operation is slower than the one before, 3 if there are "
+        "too few runs or the last run alone is slower than noise explains, else 0. To accept a new "
+        "level, give only the runs since then.",
+    .operands = "CAPTURE|DIR...",
+    .min_operands = 1,
+    .max_operands = CLI_ANY_NUMBER,
+    .groups = groups,
+    .examples = examples,
+    .options_size = sizeof(struct trend_given),
+    .defaults = &defaults,
+    .exits = exits,
+    .run = run,
+};

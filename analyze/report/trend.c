@@ -1,0 +1,217 @@
+#include "analyze/report/archive.h"
+
+#include "analyze/report/figures.h"
+#include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_GROUPS_SHOWN 12 /* in text: folders hold odd single runs, too */
+
+/* ---- Words ---- */
+
+/* "14 March", with the year where runs are of several years, and the time where the run before is
+ * of the same day. */
+static struct units_text day_of(const struct trend_group *g, size_t run)
+{
+    static const char *const months[] = {"January",   "February", "March",    "April",
+                                         "May",       "June",     "July",     "August",
+                                         "September", "October",  "November", "December"};
+    struct rfc3339_text first = rfc3339_format(g->runs[0]->start_ns);
+    struct rfc3339_text last = rfc3339_format(g->runs[g->n - 1]->start_ns);
+    struct rfc3339_text t = rfc3339_format(g->runs[run]->start_ns);
+    struct rfc3339_text before = rfc3339_format(g->runs[run > 0 ? run - 1 : 0]->start_ns);
+    bool same_day = strncmp(t.s, before.s, 10) == 0, years = strncmp(first.s, last.s, 4) != 0;
+    struct units_text out;
+
+    snprintf(out.s, sizeof out.s, "%d %s%s%.*s%s%.*s", atoi(t.s + 8), months[atoi(t.s + 5) - 1],
+             years ? " " : "", years ? 4 : 0, t.s, same_day ? " " : "", same_day ? 8 : 0, t.s + 11);
+    return out;
+}
+
+/* "12 % slower", "8.3 % faster" */
+static struct units_text change_of(const struct trend_group *g, const struct trend_shift *s)
+{
+    double pct = 100 * fabs(s->ratio - 1);
+    struct units_text t;
+
+    snprintf(t.s, sizeof t.s, "%.*f %% %s", pct < 9.95, pct,
+             trend_is_worse(g, s) ? "slower" : "faster");
+    return t;
+}
+
+static const struct metric *metric_of(const struct trend_group *g, const struct trend_shift *s)
+{
+    return &metrics[g->series[s->series].metric];
+}
+
+struct trend_sentence trend_says(const struct trend_group *g, const struct trend_change *c)
+{
+    const struct metric *m = metric_of(g, &c->lead);
+    struct trend_sentence t;
+
+    snprintf(t.s, sizeof t.s, "Since %s (run %zu) %.100ss are %s%s%s (p = %.3f).",
+             day_of(g, c->run).s, c->run + 1, g->series[c->lead.series].op,
+             change_of(g, &c->lead).s, m->kind == METRIC_QUANTILE ? " at " : "",
+             m->kind == METRIC_QUANTILE ? m->name : "", c->lead.p);
+    return t;
+}
+
+struct trend_sentence trend_names(const struct trend_group *g)
+{
+    const struct archive_run *r = g->runs[0];
+    struct trend_sentence t;
+    size_t n = (size_t)snprintf(t.s, sizeof t.s, "%s of", figures_counted((int64_t)g->n, "run").s);
+
+    for (size_t k = 0; k < r->n_ops && n < 200; k++) {
+        const struct archive_op *op = &r->ops[k];
+        const struct archive_setting *size = &op->setting[COMPARE_SIZE];
+
+        if (op->is_preparation)
+            continue;
+        n += (size_t)snprintf(t.s + n, sizeof t.s - n, " %.60s (%s%s%.0f threads),", op->op,
+                              size->present && size->span.lo > 0 ? units_size(size->span.lo).s : "",
+                              size->present && size->span.lo > 0 ? ", " : "",
+                              op->setting[COMPARE_CONCURRENCY].span.lo);
+    }
+    snprintf(t.s + n, sizeof t.s - n, " %.10s to %.10s%s%s", rfc3339_format(r->start_ns).s,
+             rfc3339_format(g->runs[g->n - 1]->start_ns).s, *r->source != 'c' ? ", of " : "",
+             *r->source != 'c' ? r->source : "");
+    return t;
+}
+
+struct trend_sentence trend_sums_up(const struct trend_group *g)
+{
+    struct trend_sentence t;
+
+    if (g->n < TREND_LEAST_RUNS)
+        snprintf(t.s, sizeof t.s, "Too few runs to show a change: %d are the least.",
+                 TREND_LEAST_RUNS);
+    else if (g->n_changes == 0)
+        snprintf(t.s, sizeof t.s, "No change is shown.");
+    else
+        t = trend_says(g, &g->changes[g->n_changes - 1]);
+    return t;
+}
+
+struct trend_sentence trend_answers(const struct trend *t, enum exit_code code, size_t odd)
+{
+    const struct trend_group *g = &t->groups[0];
+    struct trend_sentence a;
+
+    if (code == EXIT_FAILED)
+        snprintf(a.s, sizeof a.s,
+                 "The last run, %s, is of a level that is slower than the one "
+                 "before.",
+                 archive_label(g->runs[g->n - 1]->path).s);
+    else if (odd != SIZE_MAX)
+        snprintf(a.s, sizeof a.s,
+                 "Undecided: %.60s %s of the last run, %s, is %.1f standard "
+                 "deviations off its level; %d runs show whether that stays.",
+                 g->series[odd].op, metrics[g->series[odd].metric].name,
+                 archive_label(g->runs[g->n - 1]->path).s, fabs(g->series[odd].last_z), 3);
+    else if (code == EXIT_UNDECIDED)
+        snprintf(a.s, sizeof a.s, "Undecided: %s of the last run's settings; %d are the least.",
+                 figures_counted((int64_t)g->n, "run").s, TREND_LEAST_RUNS);
+    else
+        snprintf(a.s, sizeof a.s, "The last run, %s, is no slower than its level.",
+                 archive_label(g->runs[g->n - 1]->path).s);
+    return a;
+}
+
+/* ---- Sheets ---- */
+
+static void put_shift(struct sheet *s, const struct trend_group *g, const struct trend_change *c,
+                      const struct trend_shift *x)
+{
+    const struct metric *m = metric_of(g, x);
+
+    sheet_row(s, trend_is_worse(g, x) ? TEXT_WARNING : TEXT_PLAIN);
+    sheet_cell(s, "%zu", c->run + 1);
+    SHEET_CELLS(s, archive_label(g->runs[c->run]->path).s, g->series[x->series].op, m->title,
+                m->text(x->before).s, m->text(x->after).s, change_of(g, x).s);
+    sheet_cell(s, "%.3f", x->p);
+}
+
+void trend_sheet(struct sheet *s, const struct trend_group *g)
+{
+    for (size_t i = 0; i < g->n_changes; i++)
+        sheet_item(s, trend_is_worse(g, &g->changes[i].lead) ? TEXT_WARNING : TEXT_PLAIN, "%s",
+                   trend_says(g, &g->changes[i]).s);
+    if (g->n_changes == 0) {
+        sheet_line(s, TEXT_PLAIN, "%s", trend_sums_up(g).s);
+        return;
+    }
+    sheet_gap(s);
+    sheet_table(s, "rlllrrrr", "");
+    SHEET_HEADINGS(s, "From run", "Name", "Op", "Metric", "Before", "After", "Change", "p");
+    for (size_t i = 0; i < g->n_changes; i++) {
+        const struct trend_change *c = &g->changes[i];
+
+        put_shift(s, g, c, &c->lead);
+        for (size_t k = 0; k < c->n_also; k++)
+            put_shift(s, g, c, &c->also[k]);
+    }
+}
+
+static void put_runs(struct sheet *s, const struct trend_group *g)
+{
+    s->when = SHEET_DETAIL;
+    sheet_table(s, "rllrrrrrrrrr", "Runs");
+    sheet_headings(s);
+    SHEET_CELLS(s, "Run", "Name", "Start, UTC");
+    for (size_t k = 0; k < g->n_series && k < 9; k++)
+        sheet_cell(s, "%s %s", g->series[k].op, metrics[g->series[k].metric].title);
+    for (size_t i = 0; i < g->n; i++) {
+        sheet_row(s, TEXT_PLAIN);
+        sheet_cell(s, "%zu", i + 1);
+        SHEET_CELLS(s, archive_label(g->runs[i]->path).s, figures_moment(g->runs[i]->start_ns).s);
+        for (size_t k = 0; k < g->n_series && k < 9; k++)
+            sheet_cell(s, "%s",
+                       isnan(g->series[k].v[i])
+                           ? "-"
+                           : metrics[g->series[k].metric].text(g->series[k].v[i]).s);
+    }
+    s->when = SHEET_ALWAYS;
+}
+
+static void put_all(struct sheet *s, const struct trend_report *r)
+{
+    if (r->check != NULL)
+        sheet_line(s, TEXT_HEADING, "%s", r->check);
+    for (size_t k = 0; k < r->trend->n; k++) {
+        s->when = k < MAX_GROUPS_SHOWN ? SHEET_ALWAYS : SHEET_DETAIL;
+        sheet_title(s, "%s", trend_names(&r->trend->groups[k]).s);
+        trend_sheet(s, &r->trend->groups[k]);
+        put_runs(s, &r->trend->groups[k]);
+    }
+    s->when = SHEET_BRIEF;
+    if (r->trend->n > MAX_GROUPS_SHOWN)
+        sheet_line(s, TEXT_PLAIN, "%zu more groups of runs with other settings: -v shows them.",
+                   r->trend->n - MAX_GROUPS_SHOWN);
+    s->when = SHEET_ALWAYS;
+    archive_sheet_unread(s, r->archive);
+}
+
+bool trend_text(const struct trend_report *r, bool colour, bool verbose, FILE *f, struct err *e)
+{
+    struct text out = {.f = f, .colour = colour};
+    struct sheet s = {0};
+
+    put_all(&s, r);
+    bool ok = sheet_write_text(&s, &out, verbose, e);
+    sheet_free(&s);
+    return ok;
+}
+
+bool trend_md(const struct trend_report *r, FILE *f, struct err *e)
+{
+    struct sheet s = {0};
+
+    put_all(&s, r);
+    bool ok = sheet_write_markdown(&s, f, e);
+    sheet_free(&s);
+    return ok;
+}

@@ -1,0 +1,288 @@
+/* Changes of level between the runs of an archive. The penalty of the exact partition is what runs
+ * in random order exceed in 4.2 % of cases, so that it needs no assumption on how runs scatter. */
+#include "analyze/stats/stats_internal.h"
+
+#include "libcommon/mem.h"
+
+#include <gsl/gsl_rng.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N_ORDERS    999
+#define WINDOW      5    /* runs of a median that single outliers do not move */
+#define CLIP        3.5  /* of the noise: a value farther from that median is taken for it */
+#define MIN_NOISE   1e-4 /* of a value's logarithm: nothing repeats better */
+#define N_DISTANCES 3
+#define MIN_RUNS    (2 * STATS_CHANGES_LEAST)
+
+/* A change must also stand out from the noise of its own two sides: where noise grows, changes
+ * would be found in it. A few runs do not tell their noise, so that of all runs counts as PRIOR
+ * more of them. */
+#define MAX_P .002
+#define PRIOR 2.0
+
+/* One series without the runs that lack it. */
+struct line {
+    double *raw;   /* of n runs */
+    double *y;     /* the same without outliers */
+    size_t *run;   /* which runs they are */
+    size_t *place; /* by run: its place in y, or SIZE_MAX */
+    size_t n;
+    double noise; /* variance */
+};
+
+struct work {
+    struct line *lines;
+    size_t n_lines, n_runs;
+    double *ordered, *median, *buffer; /* n_runs each */
+    size_t *order;
+    double *strongest; /* of each random order, ascending */
+};
+
+static void work_fini(struct work *w)
+{
+    for (size_t s = 0; w->lines != NULL && s < w->n_lines; s++) {
+        free(w->lines[s].raw);
+        free(w->lines[s].y);
+        free(w->lines[s].run);
+        free(w->lines[s].place);
+    }
+    free(w->lines);
+    free(w->ordered);
+    free(w->median);
+    free(w->buffer);
+    free(w->order);
+    free(w->strongest);
+}
+
+/* Variance of the runs' noise, from the differences of runs that are near each other: levels stay
+ * out of it. Differences of three distances have half the variance that those of neighbours add. */
+static double noise_of(const double *y, size_t n, double *buffer)
+{
+    double sum = 0;
+
+    for (size_t k = 1; k <= N_DISTANCES; k++)
+        sum += stats_trimmed_square_jump(y, n, k, buffer);
+    return fmax(sum / (2 * N_DISTANCES), MIN_NOISE * MIN_NOISE);
+}
+
+/* Puts the median of their neighbours in place of outliers. */
+static void drop_outliers(double *y, size_t n, double *median, double *buffer)
+{
+    double window[WINDOW];
+
+    for (size_t i = 0; i < n; i++) {
+        size_t from = i < WINDOW / 2 ? 0 : i - WINDOW / 2;
+
+        if (from + WINDOW > n)
+            from = n - WINDOW;
+        memcpy(window, y + from, sizeof window);
+        median[i] = stats_sort_median(window, WINDOW);
+        buffer[i] = fabs(y[i] - median[i]);
+    }
+    /* Distances to a median that the value is part of are 0.8 of the noise. */
+    double far = CLIP * 1.4826 / .8 * stats_sort_median(buffer, n);
+    far = fmax(far, MIN_NOISE);
+    for (size_t i = 0; i < n; i++)
+        if (fabs(y[i] - median[i]) > far)
+            y[i] = median[i];
+}
+
+static bool line_init(struct line *l, const double *x, struct work *w, struct err *e)
+{
+    size_t n = w->n_runs;
+
+    if (!mem_new(&l->raw, n, e) || !mem_new(&l->y, n, e) || !mem_new(&l->run, n, e) ||
+        !mem_new(&l->place, n, e))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        l->place[i] = isfinite(x[i]) ? l->n : SIZE_MAX;
+        if (!isfinite(x[i]))
+            continue;
+        l->raw[l->n] = l->y[l->n] = x[i];
+        l->run[l->n++] = i;
+    }
+    if (l->n < MIN_RUNS)
+        return true;
+    drop_outliers(l->y, l->n, w->median, w->buffer);
+    l->noise = noise_of(l->y, l->n, w->buffer);
+    return true;
+}
+
+/* How much the best single cut explains: the sum of squares that it takes away. */
+static double best_cut(const double *y, size_t n)
+{
+    double all = gsl_stats_mean(y, 1, n), sum = 0, best = 0;
+
+    for (size_t k = 1; k + STATS_CHANGES_LEAST <= n; k++) {
+        sum += y[k - 1] - all;
+        double gain = sum * sum * (double)n / ((double)k * (double)(n - k));
+        if (k >= STATS_CHANGES_LEAST && gain > best)
+            best = gain;
+    }
+    return best;
+}
+
+/* What random orders of the runs show. */
+static bool try_orders(struct work *w, struct err *e)
+{
+    gsl_rng *random = gsl_rng_alloc(gsl_rng_taus2);
+
+    if (random == NULL)
+        return mem_none(e);
+    for (size_t i = 0; i < w->n_runs; i++)
+        w->order[i] = i;
+    for (size_t b = 0; b < N_ORDERS; b++) {
+        w->strongest[b] = 0;
+        for (size_t i = w->n_runs; i > 1; i--) {
+            size_t k = gsl_rng_uniform_int(random, i), swap = w->order[i - 1];
+            w->order[i - 1] = w->order[k];
+            w->order[k] = swap;
+        }
+        for (size_t s = 0; s < w->n_lines; s++) {
+            const struct line *l = &w->lines[s];
+            size_t n = 0;
+
+            if (l->n < MIN_RUNS)
+                continue;
+            for (size_t i = 0; i < w->n_runs; i++)
+                if (l->place[w->order[i]] != SIZE_MAX)
+                    w->ordered[n++] = l->raw[l->place[w->order[i]]];
+            drop_outliers(w->ordered, n, w->median, w->buffer);
+            double strength = best_cut(w->ordered, n) / noise_of(w->ordered, n, w->buffer);
+            w->strongest[b] = fmax(w->strongest[b], strength);
+        }
+    }
+    gsl_rng_free(random);
+    gsl_sort(w->strongest, 1, N_ORDERS);
+    return true;
+}
+
+/* A cut between two others, as judged by its own two sides. */
+struct sides {
+    double before, after; /* means */
+    double strength;      /* what it explains, in variances of the noise of all runs */
+    double p;             /* of the difference, by the noise of the two sides: Welch */
+};
+
+/* Variance of the noise of one side, with that of all runs as PRIOR further ones. */
+static double side_noise(const struct line *l, size_t from, size_t to, double *df)
+{
+    double n = (double)(to - from);
+
+    *df = n - 1 + PRIOR;
+    return (gsl_stats_variance(l->y + from, 1, to - from) * (n - 1) + PRIOR * l->noise) / *df;
+}
+
+static struct sides sides_of(const struct line *l, size_t from, size_t cut, size_t to)
+{
+    double n_a = (double)(cut - from), n_b = (double)(to - cut), df_a, df_b, v, df;
+    struct sides x = {.before = gsl_stats_mean(l->y + from, 1, cut - from),
+                      .after = gsl_stats_mean(l->y + cut, 1, to - cut)};
+    double d = x.after - x.before;
+    double v_a = side_noise(l, from, cut, &df_a) / n_a, v_b = side_noise(l, cut, to, &df_b) / n_b;
+
+    stats_welch(v_a, df_a, v_b, df_b, 0, &v, &df);
+    x.strength = d * d * n_a * n_b / (n_a + n_b) / l->noise;
+    x.p = stats_dist_t_two_sided(d / sqrt(v), df);
+    return x;
+}
+
+/* Drops the weakest cut until all stand out. */
+static size_t drop_weak(const struct line *l, size_t *cuts, size_t n, double least)
+{
+    for (;;) {
+        double highest = MAX_P;
+        size_t weakest = n;
+
+        for (size_t i = 0; i < n; i++) {
+            struct sides x =
+                sides_of(l, i > 0 ? cuts[i - 1] : 0, cuts[i], i + 1 < n ? cuts[i + 1] : l->n);
+            double p = x.strength < least ? 1 : x.p;
+
+            if (p > highest) {
+                highest = p;
+                weakest = i;
+            }
+        }
+        if (weakest == n)
+            return n;
+        memmove(cuts + weakest, cuts + weakest + 1, (n - weakest - 1) * sizeof *cuts);
+        n--;
+    }
+}
+
+static double p_of(const struct work *w, double strength)
+{
+    size_t n = 1;
+
+    while (n <= N_ORDERS && w->strongest[N_ORDERS - n] >= strength)
+        n++;
+    return (double)n / (N_ORDERS + 1);
+}
+
+/* Of the last run against those of its level before it. */
+static double last_z_of(const struct line *l, size_t from)
+{
+    double n = (double)(l->n - 1 - from);
+
+    return (l->raw[l->n - 1] - gsl_stats_mean(l->y + from, 1, l->n - 1 - from)) /
+           sqrt(l->noise * (1 + 1 / n));
+}
+
+static bool cut_line(const struct work *w, size_t s, double least, struct stats_changes *out,
+                     struct err *e)
+{
+    const struct line *l = &w->lines[s];
+    size_t *cuts = NULL, n = 0;
+    double cost;
+    bool ok = mem_new(&cuts, w->n_runs, e) && stats_partition(l->y, l->n, STATS_CHANGES_LEAST,
+                                                              least * l->noise, cuts, &n, &cost, e);
+
+    n = ok ? drop_weak(l, cuts, n, least) : 0;
+    if (ok && l->run[l->n - 1] == w->n_runs - 1)
+        out->last_z[s] = last_z_of(l, n > 0 ? cuts[n - 1] : 0);
+    for (size_t i = 0; ok && i < n; i++) {
+        struct sides x =
+            sides_of(l, i > 0 ? cuts[i - 1] : 0, cuts[i], i + 1 < n ? cuts[i + 1] : l->n);
+        ok = mem_fit(&out->v, &out->cap, out->n + 1, e);
+        if (ok)
+            out->v[out->n++] = (struct stats_change){s,       l->run[cuts[i]], x.before,
+                                                     x.after, x.strength,      p_of(w, x.strength)};
+    }
+    free(cuts);
+    return ok;
+}
+
+bool stats_changes(const double *x, size_t n_series, size_t n, struct stats_changes *out,
+                   struct err *e)
+{
+    struct work w = {.n_lines = n_series, .n_runs = n};
+
+    *out = (struct stats_changes){0};
+    bool ok = mem_cleared(&w.lines, n_series, e) && mem_new(&w.ordered, n, e) &&
+              mem_new(&w.median, n, e) && mem_new(&w.buffer, n, e) && mem_new(&w.order, n, e) &&
+              mem_new(&w.strongest, N_ORDERS, e) && mem_new(&out->last_z, n_series, e);
+    for (size_t s = 0; ok && s < n_series; s++) {
+        out->last_z[s] = NAN;
+        ok = line_init(&w.lines[s], x + s * n, &w, e);
+    }
+    ok = ok && try_orders(&w, e);
+    /* What at most that share of the orders reaches. */
+    size_t rank = (size_t)((N_ORDERS + 1) * (1 - STATS_CHANGES_ALPHA));
+    for (size_t s = 0; ok && s < n_series; s++)
+        if (w.lines[s].n >= MIN_RUNS)
+            ok = cut_line(&w, s, w.strongest[rank], out, e);
+    work_fini(&w);
+    return ok;
+}
+
+void stats_changes_free(struct stats_changes *c)
+{
+    free(c->v);
+    free(c->last_z);
+    *c = (struct stats_changes){0};
+}

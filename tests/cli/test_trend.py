@@ -1,0 +1,129 @@
+"""trend: when runs of equal settings became slower."""
+
+import random
+import unittest
+
+from capgen import row, text
+from harness import CliTest
+
+SECOND = 10**9
+DAY = 86400 * SECOND
+
+
+class Trend(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.folder = self.tmp / 'nightly'
+        self.folder.mkdir()
+
+    def run_of(self, night, factor=1.0, threads=2, op='GET', n=60, name='night'):
+        """A run whose requests take 10 ms times the factor, each a little more or less."""
+        r = random.Random(night)
+        rows = []
+        for thread in range(threads):
+            now = night * DAY + thread * 1000
+            for _ in range(n):
+                took = int(10**7 * factor * (0.8 + 0.4 * r.random()))
+                rows.append(row(now, now + took, thread=thread, op=op, size=1 << 20))
+                now += took
+        path = self.folder / f'{name}-{night:03}.csv'
+        path.write_bytes(text(sorted(rows)))
+        return path
+
+    def nights(self, factors, seed=1, **kwargs):
+        r = random.Random(seed)
+        return [self.run_of(i, f * (1 + 0.03 * r.gauss(0, 1)), **kwargs) for i, f in enumerate(factors)]
+
+    def trend(self, *args, status=0):
+        return self.s3analyze('trend', '--json', *(args or [self.folder]), status=status).json()
+
+    def test_a_change_is_found_where_it_is(self):
+        self.nights([1] * 20 + [1.2] * 15)
+        report = self.trend()
+        self.assertEqual(report['schema'], 's3analyze/trend/1')
+        group, = report['groups']
+        self.assertEqual([r['run'] for r in group['runs']], list(range(1, 36)))
+        change, = group['changes']
+        self.assertEqual((change['op'], change['metric'], change['run']), ('GET', 'throughput', 21))
+        self.assertEqual(change['time'], group['runs'][20]['time'])
+        self.assertAlmostEqual(change['ratio'], 1 / 1.2, delta=0.04)
+        self.assertLessEqual(change['p'], 0.042)
+        self.assertTrue(change['is_worse'])
+        self.assertEqual({c['metric'] for c in change['also']}, {'p50', 'p99'})
+        self.assertTrue(all(c['ratio'] > 1 for c in change['also']))
+
+    def test_a_sentence_says_it(self):
+        self.nights([1] * 20 + [1.2] * 15)
+        shown = self.s3analyze('trend', self.folder).out
+        self.assertRegex(shown, r'Since 11 December \(run 21\) GETs are 1\d % slower \(p = 0\.00\d\)\.')
+
+    def test_runs_that_do_not_change(self):
+        self.nights([1] * 30)
+        self.assertEqual(self.trend()['groups'][0]['changes'], [])
+        self.assertIn('No change is shown.', self.s3analyze('trend', self.folder).out)
+
+    def test_faster_and_back(self):
+        self.nights([1] * 15 + [0.8] * 12 + [1] * 13)
+        changes = self.trend()['groups'][0]['changes']
+        self.assertEqual([(c['run'], c['is_worse']) for c in changes], [(16, False), (28, True)])
+
+    def test_single_outliers_are_no_change(self):
+        self.nights([3 if i in (7, 22) else 1 for i in range(30)])
+        self.assertEqual(self.trend()['groups'][0]['changes'], [])
+
+    def test_runs_are_grouped_by_settings(self):
+        self.nights([1] * 12)
+        self.nights([1] * 14, threads=3, name='three')
+        groups = self.trend()['groups']
+        self.assertEqual(sorted((g['settings']['operations'][0]['concurrency'], len(g['runs'])) for g in groups),
+                         [(2, 12), (3, 14)])
+        self.assertEqual(groups[0]['settings']['operations'][0]['concurrency'], 3)  # the newest run's
+
+    def test_runs_reduced_to_sums_go_with_captures(self):
+        paths = self.nights([1] * 10)
+        for path in paths[:5]:
+            self.s3analyze('aggregate', '-o', path.with_suffix('.sums.zst'), path)
+            path.unlink()
+        group, = self.trend()['groups']
+        self.assertEqual((len(group['runs']), group['settings']['source']), (10, 'sums'))
+
+    def test_check_last_of_a_level_that_stays(self):
+        self.nights([1] * 30)
+        r = self.s3analyze('trend', '--check-last', self.folder, status=0)
+        self.assertIn('no slower than its level', r.out)
+
+    def test_check_last_of_a_slower_level(self):
+        self.nights([1] * 20 + [1.3] * 6)
+        self.assertIn('slower', self.trend('--check-last', self.folder, status=1)['check_last'])
+
+    def test_check_last_of_a_faster_level(self):
+        self.nights([1] * 20 + [0.7] * 6)
+        self.s3analyze('trend', '--check-last', self.folder, status=0)
+
+    def test_check_last_of_one_slow_run(self):
+        self.nights([1] * 25 + [1.5])
+        r = self.s3analyze('trend', '--check-last', self.folder, status=3)
+        self.assertIn('Undecided', r.out)
+
+    def test_check_last_of_few_runs(self):
+        self.nights([1] * 5)
+        r = self.s3analyze('trend', '--check-last', self.folder, status=3)
+        self.assertIn('8 are the least', r.out)
+
+    def test_runs_that_repeat_to_the_digit(self):
+        for night in range(24):
+            path = self.run_of(0, 1 if night < 12 else 2)
+            stamp = path.read_text().replace('2026-11-21T', f'2026-12-{night + 1:02}T')
+            (self.folder / f'same-{night:02}.csv').write_text(stamp)
+            path.unlink()
+        changes = self.trend()['groups'][0]['changes']
+        self.assertEqual([c['run'] for c in changes], [13])
+
+    def test_a_file_that_cannot_be_read_is_named(self):
+        self.nights([1] * 10)
+        (self.folder / 'x.csv').write_text('no capture\n')
+        self.assertEqual(len(self.trend()['unread']), 1)
+
+
+if __name__ == '__main__':
+    unittest.main()
