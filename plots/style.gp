@@ -145,7 +145,7 @@ compare_key = 'title_1 = side_title(before, n_before); title_2 = side_title(afte
     key_longest = strlen(title_1) > strlen(title_2) ? strlen(title_1) : strlen(title_2); @key_layout'
 
 # The most characters of a title in the key, at most n.
-key_most(n) = (k = int((width - left_px - right_px - 75) / 8.2), k = narrow ? int((k + 1) / 0.8) : k, \
+key_most(n) = (k = int((width - left_px - right_px - 75) / 8.2), k = narrow ? int((k < 26 ? k + 1 : k) / 0.8) : k, \
     k < n ? k : n)
 
 # About n rounded steps over a span of numbers; no more than n of a clock.

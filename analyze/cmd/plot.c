@@ -41,8 +41,15 @@ struct plot_given {
     bool dark, force;
 };
 
-/* Parses "860x400", the size of a picture; other texts are sizes of requests, as in all commands.
- */
+/* Sizes by their use: text has at least 7 points in a column of 3.5 inch, or on a page of text that
+ * is 6.5 inch wide. */
+static const struct {
+    const char *name;
+    struct size size;
+} uses[] = {{"column", {460, 320}}, {"page", {860, 400}}, {"slide", {1600, 900}}};
+
+/* Parses "860x400" or a use, the size of a picture; other texts are sizes of requests, as in all
+ * commands. */
 static bool parse_size(const char *text, void *field, struct err *e)
 {
     struct plot_given *o = field;
@@ -50,13 +57,20 @@ static bool parse_size(const char *text, void *field, struct err *e)
     struct err ignored = {""};
     int end = 0;
 
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
+        if (strcmp(text, uses[i].name) == 0) {
+            *size = uses[i].size;
+            return true;
+        }
     if (filter_parse_sizes(text, &o->filter.sizes, &ignored))
         return true;
     if (sscanf(text, "%5dx%5d%n", &size->width, &size->height, &end) != 2 || text[end] != '\0' ||
         size->width < MIN_WIDTH || size->height < MIN_HEIGHT || size->width > MAX_PIXELS ||
         size->height > MAX_PIXELS)
-        return err_set(e, "expected WIDTHxHEIGHT in pixels, from %dx%d to %dx%d", MIN_WIDTH,
-                       MIN_HEIGHT, MAX_PIXELS, MAX_PIXELS);
+        return err_set(e,
+                       "expected WIDTHxHEIGHT in pixels, from %dx%d to %dx%d, or column, page or "
+                       "slide",
+                       MIN_WIDTH, MIN_HEIGHT, MAX_PIXELS, MAX_PIXELS);
     return true;
 }
 
@@ -84,7 +98,9 @@ static const struct cli_option output_table[] = {
     {"chart", CLI_LIST, offsetof(struct plot_given, charts), "NAME,...",
      .help = "which charts (--help charts lists them); default: all that show something",
      .offered = chart_name},
-    {"size", CLI_CUSTOM, 0, "WxH", .help = "size of a picture in pixels; 1MiB is --analyze.size",
+    {"size", CLI_CUSTOM, 0, "WxH",
+     .help = "size of a picture in pixels, or column, page (the default), slide; 1MiB is "
+             "--analyze.size",
      .parse = parse_size},
     {"font-size", CLI_INT, offsetof(struct plot_given, font_px), "N",
      .help = "height of text in pixels; default: 13, or more in a large picture", .min = 9,
@@ -111,9 +127,11 @@ static void put_charts(FILE *f)
                                                    : "");
     fputs("\nCharts of a comparison:\n", f);
     for (size_t i = 0; plot_compare_name(i) != NULL; i++)
-        put_chart(f, plot_compare_name(i), plot_compare_title(i), "");
-    fputs("\nText, lines and gaps grow with --size. For a column of 3.5 inch take --size\n"
-          "400x300, or a larger --font-size. To restyle a chart, copy the folder\n"
+        put_chart(f, plot_compare_name(i), plot_compare_title(i),
+                  plot_compare_is_by_name(i) ? " (only if asked for)" : "");
+    fputs("\nText, lines and gaps grow with --size. It may say what the picture is for:\n"
+          "column (of a paper, 3.5 inch: text of 7 points), page (6.5 inch; the default) or\n"
+          "slide. Or choose --font-size. To restyle a chart, copy the folder\n"
           "share/s3analyze/plots, change its CHART.gp or style.gp, and draw the .tsv that\n"
           "lies beside the picture:\n"
           "  gnuplot -c plots/cdf.gp cdf-GET.tsv cdf.pdf 860 400 light\n"

@@ -589,6 +589,11 @@ const char *plot_compare_title(size_t i)
     return kinds[i].chart.title;
 }
 
+bool plot_compare_is_by_name(size_t i)
+{
+    return kinds[i].is_by_name;
+}
+
 static bool add_op(struct plot_set *s, const struct op_chart *x, const struct plot_options *o,
                    struct err *e)
 {

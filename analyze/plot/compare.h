@@ -38,6 +38,8 @@ void plot_traces_free(struct plot_traces *t);
 const char *plot_compare_name(size_t i);
 /* What it shows, in a few words; i as above, of a chart that there is. */
 const char *plot_compare_title(size_t i);
+/* Whether it is drawn only if it is asked for by name. */
+bool plot_compare_is_by_name(size_t i);
 
 /* Adds the charts of a comparison whose runs gave these traces. */
 bool plot_add_compare(struct plot_set *s, const struct compare *c, const struct plot_traces *traces,

@@ -466,13 +466,20 @@ class Sizes(CliTest):
         width, drawn = map(int, re.search(r'width="(\d+)" height="\d+"\s+viewBox="0 0 (\d+) ', svg).groups())
         return {round(float(s) * width / drawn) for s in re.findall(r'font-size="([0-9.]+)"', svg)}
 
+    def sized(self, size):
+        self.texts('--size', size)
+        return (self.tmp / 'latency.svg').read_text()
+
     def test_text_grows_with_the_picture(self):
         tool('gnuplot')
         self.assertEqual(min(self.texts()), 13)
         self.assertEqual(min(self.texts('--size', '1720x800')), 26)
         self.assertEqual(min(self.texts('--size', '1720x400')), 13)
-        # 7 points of 1/72 inch in a column of 3.5 inch.
-        self.assertGreaterEqual(min(self.texts('--size', '400x300')) / 400 * 3.5 * 72, 7)
+        # 7 points of 1/72 inch in a column of 3.5 inch, and on a page of 6.5 inch.
+        self.assertGreaterEqual(min(self.texts('--size', 'column')) / 460 * 3.5 * 72, 7)
+        self.assertGreaterEqual(min(self.texts('--size', 'page')) / 860 * 6.5 * 72, 7)
+        self.assertIn('width="460" height="320"', self.sized('column'))
+        self.assertIn('width="1600" height="900"', self.sized('slide'))
 
     def test_font_size(self):
         tool('gnuplot')

@@ -9,7 +9,7 @@ class PlotLayout(CliTest):
     def test_text_lies_apart_in_any_size(self):
         """No text of a picture over another or cut off."""
         tool("gnuplot")
-        sizes = ("360x300", "380x350", "600x300", "860x400", "2000x900")
+        sizes = ("360x300", "380x350", "column", "600x300", "860x400", "2000x900")
         names = ["get-errors", "edge-errors", "edge-sizes"]
         with Browser() as browser:
             for size, name in ((s, n) for s in sizes for n in names):
