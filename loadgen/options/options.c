@@ -109,6 +109,10 @@ const struct cli_option options_load_more[] = {
      .help = "also write the sums of the capture (.sums.zst)"},
     {"aggregate-only", CLI_FLAG, AT(show.aggregate_only), NULL, .is = CLI_OTHER,
      .help = "keep the sums, delete the capture"},
+    {"serverprof", CLI_STRING, AT(serverprof), "TYPE,...", .is = CLI_OTHER,
+     .help = "save profiles of MinIO: cpu,mem,block,mutex"},
+    {"serverprof-url", CLI_STRING, AT(serverprof_url), "URL,...", .is = CLI_OTHER,
+     .help = "save profiles of Go servers (/debug/pprof/)"},
     {"stress", CLI_FLAG, AT(show.stress), NULL, .is = CLI_SETTING, .help = "write no capture"},
     {"verify", CLI_INT, AT(load.verify), "N", .is = CLI_SETTING,
      .help = "check the body of every Nth GET; 0: of none", .min = 0, .max = INFINITY},
@@ -455,6 +459,27 @@ static bool check_slo(const struct options *o, struct err *e)
     return ok;
 }
 
+static bool check_serverprof(const struct options *o, struct err *e)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz,";
+
+    if (o->serverprof != NULL && o->serverprof_url != NULL)
+        return err_set(e, "--serverprof and --serverprof-url exclude each other");
+    if (o->serverprof != NULL &&
+        (*o->serverprof == '\0' || o->serverprof[strspn(o->serverprof, letters)] != '\0'))
+        return err_set(e, "--serverprof: '%s' is no list of profiles such as cpu,mem",
+                       o->serverprof);
+    for (const char *at = o->serverprof_url, *end; at != NULL; at = *end == ',' ? end + 1 : NULL) {
+        size_t n = strcspn(at, ",");
+
+        end = at + n;
+        if ((strncmp(at, "http://", 7) != 0 && strncmp(at, "https://", 8) != 0) || n > 500 ||
+            memchr(at, '@', n) != NULL)
+            return err_set(e, "--serverprof-url: '%.*s' is no http[s]://host[:port]", (int)n, at);
+    }
+    return true;
+}
+
 static bool check(struct options *o, struct err *e)
 {
     if (!check_plain("access key", o->access_key, e) ||
@@ -478,7 +503,7 @@ static bool check(struct options *o, struct err *e)
         return err_set(e, "--clear-bucket and --list-existing exclude each other");
     if (strpbrk(o->bucket, "/?#% \t") != NULL || strlen(o->bucket) < 1 || strlen(o->bucket) > 255)
         return err_set(e, "'%s' is no name of a bucket", o->bucket);
-    if (!check_hosts(o, e) || !check_syncstart(o, e) || !check_slo(o, e))
+    if (!check_hosts(o, e) || !check_syncstart(o, e) || !check_slo(o, e) || !check_serverprof(o, e))
         return false;
     return o->net.anonymous || o->access_key != NULL || o->credential_process != NULL ||
            err_set(e, "there are no credentials: give --access-key and --secret-key, or a "

@@ -24,9 +24,10 @@ struct options {
             const char *wanted_id;    /* of a run that left something: --run */
             const char *command_line; /* without secrets */
             const char *run_id;       /* of this run */
-            const char *path;         /* of its capture; "-": standard output */
+            const char *serverprof, *serverprof_url;
+            const char *path; /* of its capture; "-": standard output */
         };
-        const char *text[18];
+        const char *text[20];
     };
 
     struct {

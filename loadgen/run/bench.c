@@ -312,6 +312,7 @@ static const struct stage {
     {bench_make_crew, false},
     {clear_bucket, false},
     {bench_prepare, false},
+    {serverprof_begin, true},
     {bench_warm_up, true},
     {bench_agree_on_start, true},
     {bench_load, true},
@@ -321,6 +322,7 @@ static const struct stage {
 /* These follow in any case, whatever failed. */
 static bool (*const endings[])(struct bench *b, struct err *e) = {
     bench_close_capture,
+    serverprof_end,
     bench_gather,
     tell,
     clean,

@@ -28,6 +28,13 @@ bool bench_name_outputs(struct bench *b, struct err *e)
         return err_set(e, "--benchdata -: what several ranks record is put together in a file");
     if (b->out.to_stdout && !o->show.stress && isatty(STDOUT_FILENO))
         return err_set(e, "--benchdata -: a capture is not written to a terminal");
+    if ((o->serverprof != NULL || o->serverprof_url != NULL) && b->team.rank == 0) {
+        if (o->show.stress || b->out.to_stdout)
+            return err_set(e, "profiles need a capture in a file, to be saved beside it");
+        snprintf(b->out.profiles, sizeof b->out.profiles, "%.*s.profiles.zip", n, o->path);
+        if (access(b->out.profiles, F_OK) == 0)
+            return is_there(b->out.profiles, e);
+    }
     if ((!o->show.aggregate && !o->show.aggregate_only) || b->team.rank > 0)
         return true;
     if (o->show.stress || b->out.to_stdout)

@@ -8,6 +8,7 @@
 #include "loadgen/ranks/team.h"
 #include "loadgen/run/bench.h"
 #include "loadgen/run/machine.h"
+#include "loadgen/run/serverprof.h"
 #include "loadgen/bucket/control.h"
 #include "loadgen/bucket/sweep.h"
 #include "loadgen/run/signals.h"
@@ -34,12 +35,13 @@ struct second {
 
 /* Where the run is recorded. */
 struct outputs {
-    char *path;                          /* of the capture; borrowed of the options */
-    char part[OPTIONS_PATH_BYTES + 100]; /* of this rank's part of it; with one rank the same */
-    char sums[OPTIONS_PATH_BYTES + 100]; /* of its sums; "": this rank writes none */
-    bool to_stdout;                      /* the capture; all else goes to standard error */
-    bool closed;                         /* this rank's part is complete */
-    int fd;                              /* -1: none is open */
+    char *path;                              /* of the capture; borrowed of the options */
+    char part[OPTIONS_PATH_BYTES + 100];     /* of this rank's part of it; with one rank the same */
+    char sums[OPTIONS_PATH_BYTES + 100];     /* of its sums; "": this rank writes none */
+    char profiles[OPTIONS_PATH_BYTES + 100]; /* of servers; "": this rank fetches none */
+    bool to_stdout;                          /* the capture; all else goes to standard error */
+    bool closed;                             /* this rank's part is complete */
+    int fd;                                  /* -1: none is open */
 };
 
 /* What workers do in a phase. */
@@ -75,6 +77,7 @@ struct bench {
     struct summary summary;
     struct machine machine;
     struct turnstile turnstile;
+    struct serverprof prof;
     bool uploaded;  /* there may be objects to clean */
     char left[160]; /* what to say of them if the process ends at once */
 

@@ -1,0 +1,111 @@
+#include "loadgen/net/fetch.h"
+
+#include "libcommon/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What is under way. */
+struct transfer {
+    const struct fetch *f;
+    uint64_t n_bytes;
+    bool too_large, ended;
+};
+
+static size_t on_body(char *data, size_t size, size_t n, void *user)
+{
+    struct transfer *t = user;
+
+    (void)size;
+    t->n_bytes += n;
+    t->too_large = t->n_bytes > t->f->max_bytes;
+    return t->too_large ? 0 : fwrite(data, 1, n, t->f->to);
+}
+
+static int on_progress(void *user, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+    struct transfer *t = user;
+
+    (void)a, (void)b, (void)c, (void)d;
+    t->ended = !t->f->goes_on(t->f->ctx);
+    return t->ended;
+}
+
+/* Makes a list of the header lines. NULL: there are none, or no memory for them. */
+static struct curl_slist *header_list(const char *lines)
+{
+    struct curl_slist *list = NULL;
+
+    while (*lines != '\0') {
+        char line[8192];
+        size_t n = strcspn(lines, "\r");
+
+        snprintf(line, sizeof line, "%.*s", (int)n, lines);
+        struct curl_slist *longer = curl_slist_append(list, line);
+        if (longer == NULL || n >= sizeof line) {
+            curl_slist_free_all(longer != NULL ? longer : list);
+            return NULL;
+        }
+        list = longer;
+        lines += n + 2;
+    }
+    return list;
+}
+
+static bool set_up(CURL *easy, const struct fetch *f, struct transfer *t, char *message)
+{
+    bool ok = curl_easy_setopt(easy, CURLOPT_URL, f->url) == CURLE_OK;
+
+    ok = ok && curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, message) == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_PROXY, f->style->proxy) == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
+                                (long)(f->style->connect_timeout_ns / NS_PER_MS)) == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L) == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, f->patience_s) == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, (long)!f->insecure) == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, f->insecure ? 0L : 2L) == CURLE_OK;
+    if (f->cacert != NULL)
+        ok = ok && curl_easy_setopt(easy, CURLOPT_CAINFO, f->cacert) == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_WRITEDATA, t) == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, on_progress) == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_XFERINFODATA, t) == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L) == CURLE_OK;
+    if (strcmp(f->method, "POST") == 0)
+        ok = ok && curl_easy_setopt(easy, CURLOPT_POSTFIELDS, "") == CURLE_OK;
+    return ok;
+}
+
+bool fetch(const struct fetch *f, int *status, struct err *e)
+{
+    char message[CURL_ERROR_SIZE] = "";
+    struct transfer t = {.f = f};
+    struct curl_slist *headers = header_list(f->headers);
+    struct curl_slist *route = f->route != NULL ? curl_slist_append(NULL, f->route) : NULL;
+    long code = 0;
+
+    CURLcode result = CURLE_OUT_OF_MEMORY;
+    CURL *easy = curl_easy_init();
+
+    if (easy != NULL && (headers != NULL || *f->headers == '\0') && set_up(easy, f, &t, message) &&
+        curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers) == CURLE_OK &&
+        curl_easy_setopt(easy, CURLOPT_RESOLVE, route) == CURLE_OK)
+        result = curl_easy_perform(easy);
+    if (result == CURLE_OK)
+        result = curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &code);
+    *status = (int)code;
+    curl_easy_cleanup(easy);
+    curl_slist_free_all(headers);
+    curl_slist_free_all(route);
+    if (result == CURLE_OK)
+        return true;
+    if (t.ended)
+        return err_set(e, "interrupted");
+    if (t.too_large)
+        return err_set(e, "the answer has more than %s", units_size((double)f->max_bytes).s);
+    if (result == CURLE_OPERATION_TIMEDOUT && t.n_bytes > 0)
+        return err_set(e, "nothing more came for %ld s", f->patience_s);
+    return err_set(e, "%s", message[0] != '\0' ? message : curl_easy_strerror(result));
+}

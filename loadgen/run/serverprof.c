@@ -1,0 +1,404 @@
+#include "loadgen/run/serverprof.h"
+
+#include "libcommon/mem.h"
+#include "libcommon/units.h"
+#include "loadgen/net/fetch.h"
+#include "loadgen/run/bench_setup.h"
+#include "loadgen/s3/uri.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zip.h>
+
+/* The least time that a server gets for a sign of life: it asks its other nodes first. */
+#define PATIENCE_S 60
+
+#define ANSWER_MAX  (UINT64_C(1) << 20)
+#define PROFILE_MAX (UINT64_C(64) << 20) /* of one node; it is kept in memory */
+#define ARCHIVE_MAX (UINT64_C(4) << 30)
+
+/* ---- Requests ---- */
+
+/* A first signal lets the profiles come, as MinIO goes on profiling until they are fetched. */
+static bool goes_on(void *ctx)
+{
+    struct bench *b = ctx;
+
+    team_poll(&b->team);
+    return atomic_load(&b->signals.n) < 2;
+}
+
+/* Threads may not speak to other ranks. */
+static bool node_goes_on(void *ctx)
+{
+    struct bench *b = ctx;
+
+    return atomic_load(&b->signals.n) < 2 && !atomic_load(&b->prof.ended);
+}
+
+static struct fetch prepare(const struct bench *b, const char *url)
+{
+    const char *planted = getenv("S3LOAD_TEST_PATIENCE"); /* tests cannot wait for so long */
+    long asked = (long)(b->o->net.request_timeout_ns / NS_PER_S);
+
+    return (struct fetch){
+        .method = "GET",
+        .url = url,
+        .headers = "",
+        .style = &b->engine.conn_style,
+        .insecure = b->engine.insecure,
+        .cacert = b->engine.cacert,
+        .patience_s = planted != NULL      ? strtol(planted, NULL, 10)
+                      : asked > PATIENCE_S ? asked
+                                           : PATIENCE_S,
+        .goes_on = goes_on,
+        .ctx = (void *)b,
+    };
+}
+
+/* Fetches into memory; the caller frees *data. False: no answer. */
+static bool fetch_text(struct fetch *f, uint64_t max_bytes, char **data, size_t *n, int *status,
+                       struct err *e)
+{
+    *data = NULL;
+    f->to = open_memstream(data, n);
+    f->max_bytes = max_bytes;
+    if (f->to == NULL)
+        return mem_none(e);
+    bool ok = fetch(f, status, e);
+    if (fclose(f->to) != 0 && ok)
+        ok = mem_none(e);
+    if (!ok) {
+        free(*data);
+        *data = NULL;
+    }
+    return ok;
+}
+
+/* ---- MinIO ---- */
+
+/* Asks the admin API of the first host. `to` NULL: *data is the answer, which the caller frees. */
+static bool ask(const struct bench *b, const char *method, const char *path, const char *query,
+                FILE *to, char **data, size_t *n, int *status, struct err *e)
+{
+    const struct engine *g = &b->engine;
+    const struct host *h = &g->hosts.host[0];
+    const char *host = h->named != NULL ? h->named : h->name;
+    struct sigv4 signer = {0};
+    struct strbuf headers = {0};
+    char route[NAMES_ROUTE_MAX], where[96], *url = NULL;
+    unsigned version = 0;
+
+    snprintf(where, sizeof where, "/minio/admin/%s/profiling/%s", b->prof.version, path);
+    const struct sigv4_request r = {.method = method,
+                                    .host = host,
+                                    .path = where,
+                                    .query = query,
+                                    .payload_hash = SIGV4_EMPTY_PAYLOAD,
+                                    .time_s = engine_sign_ns(&g->host[0]) / NS_PER_S};
+    bool ok = mem_format(&url, e, "%s://%s%s%s%s", g->op_style.tls ? "https" : "http", host, where,
+                         *query != '\0' ? "?" : "", query);
+    if (ok && g->credentials != NULL)
+        ok = credentials_update_signer(g->credentials, g->op_style.region, &signer, &version, e) &&
+             sigv4_sign(&signer, &r, &headers, e);
+    if (ok) {
+        struct fetch f = prepare(b, url);
+        f.method = method;
+        f.headers = headers.s != NULL ? headers.s : "";
+        f.route = !g->host[0].virtual_host && g->names != NULL && names_route(g->names, 0, route)
+                      ? route
+                      : NULL;
+        f.to = to;
+        f.max_bytes = ARCHIVE_MAX;
+        ok = to != NULL ? fetch(&f, status, e) : fetch_text(&f, ANSWER_MAX, data, n, status, e);
+    }
+    free(url);
+    strbuf_fini(&headers);
+    sigv4_fini(&signer);
+    return ok;
+}
+
+static void say_refused(const struct bench *b, int status)
+{
+    const char *host = b->engine.hosts.host[0].name;
+
+    if (status == 401 || status == 403)
+        bench_say(b,
+                  "--serverprof: %s refuses (HTTP %d): the keys need the right admin:Profiling; "
+                  "the run goes on without profiles",
+                  host, status);
+    else
+        bench_say(b,
+                  "--serverprof: %s has no admin API of MinIO that can be used (HTTP %d); the "
+                  "run goes on without profiles",
+                  host, status);
+}
+
+/* Says which nodes do not profile. Returns how many do. */
+static size_t n_profiling(const struct bench *b, const char *data, size_t n)
+{
+    json_t *nodes = json_loadb(data, n, 0, NULL);
+    const json_t *node;
+    size_t i, n_ok = 0;
+
+    json_array_foreach(nodes, i, node) {
+        const char *name = json_string_value(json_object_get(node, "nodeName"));
+        const char *error = json_string_value(json_object_get(node, "error"));
+        bool ok = json_is_true(json_object_get(node, "success"));
+
+        n_ok += ok;
+        if (!ok)
+            bench_say(b, "--serverprof: node %s: %s", name != NULL ? name : "?",
+                      error != NULL && *error != '\0' ? error : "profiling failed");
+    }
+    json_decref(nodes);
+    return n_ok;
+}
+
+/* Begins with v3 of the API, and asks again with v4 where v3 is too old. */
+static void begin_minio(struct bench *b)
+{
+    struct strbuf query = {0};
+    struct err e = {""};
+    char *data = NULL;
+    size_t n = 0;
+    int status = 0;
+
+    strbuf_puts(&query, "profilerType=");
+    uri_encode(&query, b->o->serverprof, strlen(b->o->serverprof), false);
+    b->prof.version = "v3";
+    bool ok = !query.failed && ask(b, "POST", "start", query.s, NULL, &data, &n, &status, &e);
+    if (ok && status == 426) {
+        free(data);
+        b->prof.version = "v4";
+        ok = ask(b, "POST", "start", query.s, NULL, &data, &n, &status, &e);
+    }
+    /* After a lost answer it may profile. */
+    b->prof.profiling = !ok || status == 200;
+    if (!ok)
+        bench_say(b, "--serverprof: cannot start profiling: %s", e.msg);
+    else if (status != 200)
+        say_refused(b, status);
+    else if (n_profiling(b, data, n) == 0)
+        bench_say(b, "--serverprof: no node says that it profiles");
+    free(data);
+    strbuf_fini(&query);
+}
+
+/* ---- Servers with /debug/pprof/ ---- */
+
+/* Fetches one profile, and keeps it as profile-HOST:PORT-TYPE.pprof. */
+static void fetch_profile(struct serverprof_node *node, const char *path, const char *type,
+                          bool (*on)(void *ctx), struct err *e)
+{
+    struct bench *b = node->bench;
+    struct serverprof *p = &b->prof;
+    struct serverprof_entry entry = {.data = NULL};
+    const char *name = strstr(node->url, "://") + 3;
+    char url[700];
+    int status = 0;
+
+    snprintf(url, sizeof url, "%s/debug/pprof/%s", node->url, path);
+    struct fetch f = prepare(b, url);
+    f.goes_on = on;
+    if (on == node_goes_on)
+        f.patience_s += p->seconds;
+    snprintf(entry.name, sizeof entry.name, "profile-%.*s-%s.pprof", (int)strcspn(name, "/"), name,
+             type);
+    if (!fetch_text(&f, PROFILE_MAX, &entry.data, &entry.n, &status, e))
+        return;
+    if (status != 200)
+        err_set(e, "HTTP %d: %.*s", status, (int)strcspn(entry.data, "\r\n"), entry.data);
+    pthread_mutex_lock(&p->lock);
+    if (status == 200 && mem_more(&p->entry, p->n_entries, e)) {
+        p->entry[p->n_entries++] = entry;
+        entry.data = NULL;
+    }
+    pthread_mutex_unlock(&p->lock);
+    free(entry.data);
+}
+
+/* Fetches the profiles that count from the server's start: their difference is of the run. */
+static void fetch_counts(struct serverprof *p, const char *when)
+{
+    static const char *const types[][2] = {{"heap", "mem"}, {"block", "block"}, {"mutex", "mutex"}};
+
+    for (size_t i = 0; i < p->n_nodes; i++)
+        for (size_t k = 0; k < sizeof types / sizeof *types && !p->node[i].failed; k++) {
+            struct err e = {""};
+            char type[32];
+
+            snprintf(type, sizeof type, "%s%s", types[k][1], when);
+            fetch_profile(&p->node[i], types[k][0], type, goes_on, &e);
+            p->node[i].failed = e.msg[0] != '\0';
+            if (p->node[i].failed)
+                bench_say(p->node[i].bench, "--serverprof-url: %s: %s; the run goes on without",
+                          p->node[i].url, e.msg);
+        }
+}
+
+static void *fetch_cpu(void *user)
+{
+    struct serverprof_node *node = user;
+    char path[64];
+    struct err e = {""};
+
+    snprintf(path, sizeof path, "profile?seconds=%ld", node->bench->prof.seconds);
+    fetch_profile(node, path, "cpu", node_goes_on, &e);
+    if (e.msg[0] != '\0' && atomic_load(&node->bench->prof.ended))
+        bench_say(node->bench,
+                  "--serverprof-url: %s: the run ended before the CPU profile of %ld s", node->url,
+                  node->bench->prof.seconds);
+    else if (e.msg[0] != '\0')
+        bench_say(node->bench, "--serverprof-url: %s: %s", node->url, e.msg);
+    return NULL;
+}
+
+static bool begin_urls(struct bench *b, struct err *e)
+{
+    struct serverprof *p = &b->prof;
+    const struct options *o = b->o;
+    bool open_end = o->load.autoterm || o->load.duration_ns == 0;
+    int64_t ns = open_end ? o->load.autoterm_dur_ns : o->load.duration_ns;
+
+    pthread_mutex_init(&p->lock, NULL);
+    p->seconds = ns >= NS_PER_S ? (long)(ns / NS_PER_S) : 1;
+    if (!mem_cleared(&p->node, SERVERPROF_MAX_URLS, e))
+        return false;
+    for (const char *at = o->serverprof_url; *at != '\0' && p->n_nodes < SERVERPROF_MAX_URLS;) {
+        struct serverprof_node *node = &p->node[p->n_nodes++];
+        size_t n = strcspn(at, ",");
+
+        node->bench = b;
+        snprintf(node->url, sizeof node->url, "%.*s", (int)n, at);
+        char *tail = strstr(node->url, "/debug/pprof");
+        node->url[tail != NULL ? (size_t)(tail - node->url) : strlen(node->url)] = '\0';
+        for (n = strlen(node->url); n > 0 && node->url[n - 1] == '/';)
+            node->url[--n] = '\0';
+        at += strcspn(at, ",");
+        at += *at == ',';
+    }
+    fetch_counts(p, "-before");
+    return true;
+}
+
+/* ---- The course ---- */
+
+bool serverprof_begin(struct bench *b, struct err *e)
+{
+    if (b->team.rank > 0 || b->out.profiles[0] == '\0')
+        return true;
+    if (b->o->serverprof != NULL)
+        begin_minio(b);
+    return b->o->serverprof_url == NULL || begin_urls(b, e);
+}
+
+void serverprof_load(struct bench *b)
+{
+    for (size_t i = 0; i < b->prof.n_nodes; i++) {
+        struct serverprof_node *node = &b->prof.node[i];
+        node->started = !node->failed && pthread_create(&node->thread, NULL, fetch_cpu, node) == 0;
+    }
+}
+
+void serverprof_loaded(struct bench *b)
+{
+    if (b->summary.bench_ns < b->prof.seconds * NS_PER_S)
+        atomic_store(&b->prof.ended, true);
+}
+
+/* Writes the archive to the file. */
+static bool write_archive(struct serverprof *p, const char *path, struct err *e)
+{
+    int why = 0;
+    zip_t *zip = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &why);
+    bool ok = zip != NULL;
+
+    for (size_t i = 0; ok && i < p->n_entries; i++) {
+        const struct serverprof_entry *x = &p->entry[i];
+        zip_source_t *source = zip_source_buffer(zip, x->data, x->n, 0);
+
+        ok = source != NULL && zip_file_add(zip, x->name, source, ZIP_FL_ENC_UTF_8) >= 0;
+        if (!ok)
+            zip_source_free(source);
+    }
+    ok = ok && zip_close(zip) == 0;
+    if (!ok && zip != NULL)
+        zip_discard(zip);
+    return ok || err_set(e, "cannot write '%s'", path);
+}
+
+/* Fetches MinIO's archive to the file. */
+static bool fetch_archive(struct bench *b, const char *path, struct err *e)
+{
+    FILE *f = fopen(path, "we");
+    int status = 0, why = 0;
+    size_t n = 0;
+
+    if (f == NULL)
+        return err_errno(e, errno, "cannot write '%s'", path);
+    bool ok = ask(b, "GET", "download", "", f, NULL, NULL, &status, e);
+    if (fclose(f) != 0 && ok)
+        ok = err_errno(e, errno, "cannot write '%s'", path);
+    if (!ok || status != 200)
+        return !ok ? false : err_set(e, "HTTP %d", status);
+    zip_t *zip = zip_open(path, ZIP_RDONLY, &why);
+    if (zip == NULL)
+        return err_set(e, "the answer is no archive, or is cut");
+    for (zip_int64_t i = 0; i < zip_get_num_entries(zip, 0); i++)
+        n += strstr(zip_get_name(zip, (zip_uint64_t)i, 0), ".pprof") != NULL;
+    zip_discard(zip);
+    return n > 0 || err_set(e, "the archive holds no profile");
+}
+
+/* Makes the file under another name, and links it to its own once it is whole. */
+static bool save(struct bench *b, struct err *e)
+{
+    char path[sizeof b->out.profiles + 8];
+
+    snprintf(path, sizeof path, "%s.XXXXXX", b->out.profiles);
+    int fd = mkstemp(path);
+    if (fd < 0)
+        return err_errno(e, errno, "cannot make a file beside '%s'", b->out.profiles);
+    bool ok = b->prof.profiling ? fetch_archive(b, path, e) : write_archive(&b->prof, path, e);
+    close(fd);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (ok && (fd < 0 || fchmod(fd, 0644) != 0 || fsync(fd) != 0 || link(path, b->out.profiles)))
+        ok = err_errno(e, errno, "cannot make '%s'", b->out.profiles);
+    if (fd >= 0)
+        close(fd);
+    unlink(path);
+    return ok;
+}
+
+bool serverprof_end(struct bench *b, struct err *e)
+{
+    struct serverprof *p = &b->prof;
+    struct err why = {""};
+
+    (void)e;
+    if (b->summary.bench_ns == 0)
+        atomic_store(&p->ended, true);
+    for (size_t i = 0; i < p->n_nodes; i++)
+        if (p->node[i].started)
+            pthread_join(p->node[i].thread, NULL);
+    if (p->n_nodes > 0)
+        fetch_counts(p, "");
+    if (p->profiling || p->n_entries > 0) {
+        bool ok = save(b, &why);
+        if (!ok)
+            bench_say(b, "%s: no profiles: %s", p->profiling ? "--serverprof" : "--serverprof-url",
+                      why.msg);
+        else if (!b->o->show.quiet)
+            bench_say_of_all(b, "profiles of the servers: %s", b->out.profiles);
+    }
+    for (size_t i = 0; i < p->n_entries; i++)
+        free(p->entry[i].data);
+    free(p->entry);
+    free(p->node);
+    *p = (struct serverprof){0};
+    return true;
+}

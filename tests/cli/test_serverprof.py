@@ -1,0 +1,297 @@
+"""Profiles of servers, saved beside the capture: MinIO's admin API, and /debug/pprof/ of Go servers."""
+
+import contextlib
+import gzip
+import hashlib
+import hmac
+import http.server
+import io
+import json
+import re
+import signal
+import subprocess
+import threading
+import unittest
+import zipfile
+
+from harness import TIMEOUT_S
+from loadcase import LoadTest, has_rows
+from servers import SECRET_KEY
+
+OK = [{"nodeName": "", "success": True, "error": ""}]
+LOAD = ("put", "--noclear", "--obj.size", "1KiB", "--concurrent", "1", "--duration", "50ms", "--benchdata", "run")
+
+
+def archive(*names):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as z:
+        for name in ("cluster.info", *names):
+            z.writestr(name, b"some bytes " * 20)
+    return out.getvalue()
+
+
+def signature(method, path, query, headers, authorization):
+    """Of AWS Signature Version 4, by its documentation."""
+    scope, names = re.search(r"Credential=[^/]*/([^,]*), *SignedHeaders=([^,]*)", authorization).groups()
+    lines = "".join(f"{n}:{headers[n]}\n" for n in names.split(";"))
+    request = "\n".join([method, path, query, lines, names, headers["x-amz-content-sha256"]])
+    text = "\n".join(["AWS4-HMAC-SHA256", headers["x-amz-date"], scope, hashlib.sha256(request.encode()).hexdigest()])
+    key = b"AWS4" + SECRET_KEY.encode()
+    for part in scope.split("/"):
+        key = hmac.digest(key, part.encode(), "sha256")
+    return hmac.digest(key, text.encode(), "sha256").hex()
+
+
+class Stub(http.server.ThreadingHTTPServer):
+    """A server that takes uploads, with an admin API or profiles that answer as the test says: answers[path] is a status
+    and a body, or a function that gets the request."""
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.hosts = f"127.0.0.1:{self.server_address[1]}"
+        self.answers = {}
+        self.asked = []  # method, path and query of all but uploads
+        self.stopping = threading.Event()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def stop(self):
+        self.stopping.set()
+        self.shutdown()
+        self.server_close()
+
+    def handle_error(self, request, client_address):
+        """A client that went away is none."""
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *args):  # pylint: disable=arguments-differ
+        pass
+
+    def reply(self, status, body):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("ETag", '"e"')
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def do_any(self):
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        path, _, query = self.path.partition("?")
+        if not path.startswith(("/minio/", "/debug/")):
+            self.reply(200, b"")
+            return
+        self.server.asked.append((self.command, path, query))
+        if path.startswith("/minio/"):
+            authorization = self.headers["Authorization"]
+            if not authorization.endswith(signature(self.command, path, query, self.headers, authorization)):
+                self.reply(403, b"SignatureDoesNotMatch")
+                return
+        answer = self.server.answers.get(path, (404, b"404 page not found\n"))
+        if callable(answer):
+            answer(self)
+        else:
+            self.reply(*answer)
+
+    do_HEAD = do_PUT = do_GET = do_POST = do_any
+
+
+def hang(handler):
+    """Answers nothing until the test is over."""
+    handler.server.stopping.wait()
+    handler.close_connection = True
+
+
+class Profiles(LoadTest):
+    server_class = Stub
+
+    def setUp(self):
+        super().setUp()
+        self.start()
+        self.zip = self.tmp / "run.profiles.zip"
+
+    def admin(self, start=(200, json.dumps(OK).encode()), download=(200, archive("profile-a:1-cpu.pprof")), version="v3"):
+        self.server.asked.clear()
+        self.server.answers = {f"/minio/admin/{version}/profiling/start": start,
+                               f"/minio/admin/{version}/profiling/download": download}
+
+    def profiled(self, *options, **kwargs):
+        """Runs a load, which succeeds, and returns what it says on standard error, and the archive."""
+        (self.tmp / "run.csv.zst").unlink(missing_ok=True)
+        self.zip.unlink(missing_ok=True)
+        r = self.s3load(*LOAD, *(options or ("--serverprof", "cpu,mem")), "--json", **kwargs)
+        self.assertGreater(r.json()["requests"], 0)
+        left = {p.name for p in self.tmp.iterdir()} - {"run.csv.zst", "run.profiles.zip"}
+        self.assertEqual({n for n in left if "profiles" in n}, set())
+        return r.err, self.zip.read_bytes() if self.zip.exists() else None
+
+
+class MinIO(Profiles):
+    def test_saved_as_received(self):
+        """Whatever entries are called: a name is no path."""
+        data = archive("profile-127.0.0.1:9000-cpu.pprof", "../../evil.pprof", "/evil.pprof")
+        self.admin(download=(200, data))
+        err, saved = self.profiled()
+        self.assertEqual(saved, data)
+        self.assertIn("profiles of the servers: run.profiles.zip", err)
+        self.assertEqual(self.server.asked, [("POST", "/minio/admin/v3/profiling/start", "profilerType=cpu%2Cmem"),
+                                             ("GET", "/minio/admin/v3/profiling/download", "")])
+
+    def test_errors_of_nodes(self):
+        nodes = [*OK, {"nodeName": "b:9000", "success": False, "error": "profiler type unknown"},
+                 {"nodeName": "c:9000", "success": False}, 7]
+        self.admin(start=(200, json.dumps(nodes).encode()))
+        err, saved = self.profiled()
+        self.assertIn("node b:9000: profiler type unknown", err)
+        self.assertIn("node c:9000: profiling failed", err)
+        self.assertIsNotNone(saved)
+        for odd in b"", b"{", b"[]", b"7":
+            self.admin(start=(200, odd))
+            err, saved = self.profiled()
+            self.assertIn("no node says that it profiles", err)
+            self.assertIsNotNone(saved)
+
+    def test_refused(self):
+        for status, said in ((403, "the keys need the right admin:Profiling"), (404, "no admin API of MinIO"),
+                             (405, "no admin API of MinIO"), (500, "HTTP 500"), (501, "HTTP 501")):
+            with self.subTest(status):
+                self.admin(start=(status, b"<Error/>"))
+                err, saved = self.profiled()
+                self.assertEqual(len([line for line in err.split("\n") if "--serverprof" in line]), 1, err)
+                self.assertIn(said, err)
+                self.assertIsNone(saved)
+                self.assertEqual(len(self.server.asked), 1)
+
+    def test_version_4(self):
+        self.admin(version="v4")
+        self.server.answers["/minio/admin/v3/profiling/start"] = (426, b"")
+        self.assertIsNotNone(self.profiled()[1])
+        self.assertEqual([path for _, path, _ in self.server.asked],
+                         [f"/minio/admin/{x}" for x in ("v3/profiling/start", "v4/profiling/start", "v4/profiling/download")])
+
+    def test_bad_downloads(self):
+        whole = archive("profile-a:1-cpu.pprof")
+
+        def cut(handler):
+            handler.send_response(200)
+            handler.send_header("Content-Length", str(len(whole)))
+            handler.end_headers()
+            handler.wfile.write(whole[:50])
+            handler.close_connection = True
+        for download, said in (((500, b"x"), "HTTP 500"), ((200, b"no zip"), "the answer is no archive"), ((200, b""), "the answer is no archive"),
+                               ((200, whole[:-30]), "the answer is no archive"), ((200, archive()), "the archive holds no profile"), (cut, "")):
+            self.admin(download=download)
+            err, saved = self.profiled()
+            self.assertIsNone(saved)
+            self.assertIn(f"no profiles: {said}", err)
+
+    def test_time_out(self):
+        """After a lost answer the server may profile: it is asked for the profiles."""
+        self.admin(start=hang)
+        err, saved = self.profiled(env={"S3LOAD_TEST_PATIENCE": "1"})
+        self.assertIn("cannot start profiling:", err)
+        self.assertIsNotNone(saved)
+        self.admin(download=hang)
+        err, saved = self.profiled(env={"S3LOAD_TEST_PATIENCE": "1"})
+        self.assertIn("no profiles:", err)
+        self.assertIsNone(saved)
+
+    def begin_profiled(self):
+        path = self.tmp / "run.csv.zst"
+        p = self.begin(*LOAD[:-4], "--duration", "1h", "--benchdata", "run", "--serverprof", "cpu")
+        self.wait_until(lambda: has_rows(path), p)
+        return p
+
+    def test_interrupted_run_fetches(self):
+        data = archive("profile-a:1-cpu.pprof")
+        self.admin(download=(200, data))
+        p = self.begin_profiled()
+        p.send_signal(signal.SIGINT)
+        err = p.communicate(timeout=TIMEOUT_S)[1].decode()
+        self.assertEqual(p.returncode, 128 + signal.SIGINT, err)
+        self.assertEqual(self.zip.read_bytes(), data)
+
+    def test_second_signal_ends_the_fetch(self):
+        asked = threading.Event()
+
+        def wait(handler):
+            asked.set()
+            hang(handler)
+        self.admin(download=wait)
+        p = self.begin_profiled()
+        self.send_signal(p, signal.SIGINT)
+        self.wait_until(asked.is_set, p)
+        while p.poll() is None:  # those within a second count as one
+            p.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                err = p.communicate(timeout=0.3)[1].decode()
+        self.assertNotIn("profiles of the servers", err)
+        self.assertFalse(self.zip.exists())
+
+    def test_never_replaces(self):
+        self.zip.write_bytes(b"mine")
+        r = self.s3load(*LOAD, "--serverprof", "cpu", status=1)
+        self.assertIn("is there already", r.err)
+        self.assertEqual((self.zip.read_bytes(), self.server.asked), (b"mine", []))
+
+    def test_usage(self):
+        for options, said in ((("--serverprof", ""), "no list of profiles"), (("--serverprof", "cpu;x"), "no list"),
+                              (("--serverprof", "cpu", "--serverprof-url", "http://a"), "exclude each other"),
+                              (("--serverprof-url", "a:1"), "is no http"), (("--serverprof-url", "http://a,"), "is no http"),
+                              (("--serverprof-url", "http://u:p@a"), "is no http")):
+            self.assertIn(said, self.s3load(*LOAD, *options, status=2).err)
+        self.assertIn("need a capture in a file", self.s3load(*LOAD[:-2], "--stress", "--serverprof", "cpu", status=1).err)
+
+
+class Urls(Profiles):
+    """A Go server: the profile of its CPU is asked for while the load runs, the others before and after."""
+
+    def pprof(self, cpu=None):
+        self.server.asked.clear()
+        self.server.answers = {f"/debug/pprof/{name}": (200, gzip.compress(name.encode())) for name in ("heap", "block", "mutex")}
+        self.server.answers["/debug/pprof/profile"] = cpu or (200, gzip.compress(b"cpu"))
+
+    def test_archive(self):
+        self.pprof()
+        other = Stub()
+        self.addCleanup(other.stop)
+        other.answers = self.server.answers
+        # The load may be over before an answer comes; nothing is dropped where it lasts as long as the profile.
+        err, saved = self.profiled("--serverprof-url", f"http://{self.server.hosts},http://{other.hosts}/debug/pprof/",
+                                   "--duration", "1s")
+        self.assertIn("profiles of the servers: run.profiles.zip", err)
+        with zipfile.ZipFile(io.BytesIO(saved)) as z:
+            self.assertIsNone(z.testzip())
+            self.assertEqual({n: gzip.decompress(z.read(n)).decode() for n in z.namelist()},
+                             {f"profile-{host}-{kind}.pprof": content for host in (self.server.hosts, other.hosts)
+                              for kind, content in (("cpu", "cpu"), ("mem", "heap"), ("mem-before", "heap"), ("block", "block"),
+                                                    ("block-before", "block"), ("mutex", "mutex"), ("mutex-before", "mutex"))})
+        self.assertIn(("GET", "/debug/pprof/profile", "seconds=1"), self.server.asked)
+
+    def test_run_that_ends_early(self):
+        """Its CPU profile is not waited for."""
+        self.pprof(cpu=hang)
+        path = self.tmp / "run.csv.zst"
+        p = self.begin(*LOAD[:-4], "--duration", "1h", "--benchdata", "run", "--serverprof-url", f"http://{self.server.hosts}")
+        self.wait_until(lambda: has_rows(path), p)
+        p.send_signal(signal.SIGINT)
+        err = p.communicate(timeout=TIMEOUT_S)[1].decode()
+        self.assertEqual(p.returncode, 128 + signal.SIGINT, err)
+        self.assertIn("the run ended before the CPU profile of 3600 s", err)
+        with zipfile.ZipFile(self.zip) as z:
+            self.assertEqual([n for n in z.namelist() if n.endswith("cpu.pprof")], [])
+            self.assertEqual(len(z.namelist()), 6)
+
+    def test_other_servers(self):
+        self.server.answers = {}
+        err, saved = self.profiled("--serverprof-url", f"http://{self.server.hosts},http://127.0.0.1:1")
+        self.assertIn(f"http://{self.server.hosts}: HTTP 404: 404 page not found", err)
+        self.assertIn("http://127.0.0.1:1: ", err)
+        self.assertIsNone(saved)
+
+
+if __name__ == "__main__":
+    unittest.main()
