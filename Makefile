@@ -302,8 +302,9 @@ bench: all $(BENCHES)
 bench-findings: all
 	@tests/bench/findings $(BENCH_FLAGS) $(B)/s3analyze
 
-bench-stats: $(B)/bench/stats
+bench-stats: $(B)/bench/stats $(B)/bench/plans
 	$(B)/bench/stats
+	$(B)/bench/plans
 
 bench-trend: $(B)/bench/trend
 	@tests/bench/trend $(BENCH_FLAGS) $(B)/bench/trend

@@ -11,7 +11,7 @@ const char *const slo_verdict_names[] = {"met", "missed", "undecided"};
 /* How many more requests bring the end of the interval that hides the answer to the limit. */
 static double n_more(const struct slo_measure *m, double limit)
 {
-    double half = m->value < limit ? m->hi - m->value : m->value - m->lo;
+    double half = m->guard * (m->value < limit ? m->hi - m->value : m->value - m->lo);
     double times = half / fabs(m->value - limit);
 
     if (!isfinite(half))
@@ -24,8 +24,10 @@ void slo_judge(struct slo_answer *a)
     const struct slo_measure *m = &a->measure;
     bool is_least = a->of->is_least, or_equal = a->of->or_equal;
     double limit = a->of->limit;
-    bool below = m->hi < limit || (m->hi == limit && or_equal != is_least);
-    bool above = m->lo > limit || (m->lo == limit && or_equal == is_least);
+    double lo = m->value - m->guard * (m->value - m->lo);
+    double hi = m->value + m->guard * (m->hi - m->value);
+    bool below = hi < limit || (hi == limit && or_equal != is_least);
+    bool above = lo > limit || (lo == limit && or_equal == is_least);
 
     a->n_more = 0;
     a->verdict = SLO_UNDECIDED;

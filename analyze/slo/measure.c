@@ -21,7 +21,8 @@
  * its distribution: the root of 20. */
 #define DOUBTED_ERRORS 4.4721359549995794
 
-static const struct slo_measure unknown = {.value = NAN, .lo = -INFINITY, .hi = INFINITY};
+static const struct slo_measure unknown = {
+    .value = NAN, .lo = -INFINITY, .hi = INFINITY, .guard = 1};
 
 static struct slo_measure absent(const char *why)
 {
@@ -45,7 +46,8 @@ struct subject {
 
 static struct slo_measure measure_of(const struct stats_ci *ci, const char *doubt, double n)
 {
-    struct slo_measure m = {true, ci->value, -INFINITY, INFINITY, n, STATS_MIN_REQUESTS, ci->why};
+    struct slo_measure m = {true,      ci->value, -INFINITY,          INFINITY,
+                            SLO_GUARD, n,         STATS_MIN_REQUESTS, ci->why};
 
     if (ci->ok && *doubt != '\0') {
         m.lo = ci->value - DOUBTED_ERRORS * ci->se;
@@ -61,7 +63,8 @@ static struct slo_measure measure_of(const struct stats_ci *ci, const char *doub
 static struct slo_measure errors_of(const struct subject *x, const struct stats_ci *ci)
 {
     double n = (double)x->n_requests, frac = (double)x->n_errors / n;
-    struct slo_measure m = {true, frac, -INFINITY, INFINITY, n, STATS_MIN_REQUESTS, ci->why};
+    struct slo_measure m = {true,      frac, -INFINITY,          INFINITY,
+                            SLO_GUARD, n,    STATS_MIN_REQUESTS, ci->why};
 
     if (ci->ok)
         stats_wilson(frac, n, ci->se, ci->df, &m.lo, &m.hi);
@@ -171,6 +174,7 @@ static struct slo_measure percentile_of_sums(const struct subject *x, enum perce
         .value = (double)sums_value_at(v, (int64_t)k),
         .lo = -INFINITY,
         .hi = INFINITY,
+        .guard = 1,
         .n = (double)v->moments.n,
         .why = "how its requests lie in time is not in sums",
     };
@@ -191,17 +195,21 @@ static struct slo_measure percentile_measure(const struct percentile *x,
                             .value = ci->value,
                             .lo = ci->lo,
                             .hi = ci->hi,
+                            .guard = SLO_GUARD,
                             .n = (double)x->n,
                             .n_least = ceil(log(.025) / log(p) * fmax(x->q.deff, 1)),
                             .why = ci->ok ? "" : ci->why};
     if (x->above.ok)
         stats_wilson(x->above.value, m.n, x->above.se, x->above.df, &lo, &hi);
-    if (isinf(m.hi) && hi < 1 - p)
+    bool below = isinf(m.hi) && hi < 1 - p, above = isinf(m.lo) && lo > 1 - p;
+    if (below)
         m.hi = nextafter(of->limit, 0);
-    if (isinf(m.lo) && lo > 1 - p)
+    if (above)
         m.lo = nextafter(of->limit, INFINITY);
-    if (m.hi < of->limit || m.lo > of->limit)
+    if (below || above) {
+        m.guard = 1;
         m.why = "";
+    }
     return m;
 }
 

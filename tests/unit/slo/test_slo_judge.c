@@ -97,7 +97,8 @@ static enum slo_verdict judged(const char *text, double value, double lo, double
     struct slo_list l = parsed(text);
     struct slo_answer a = {
         .of = &l.v[0],
-        .measure = {.known = true, .value = value, .lo = lo, .hi = hi, .n = 100, .why = ""}};
+        .measure = {
+            .known = true, .value = value, .lo = lo, .hi = hi, .guard = 1, .n = 100, .why = ""}};
 
     slo_judge(&a);
     *more = a.n_more;
@@ -128,6 +129,20 @@ static void test_judge(void **state)
     assert_int_equal(judged("p99<50ns", 40, 30, INFINITY, &more), SLO_UNDECIDED);
     assert_true(more == 0);
     assert_int_equal(judged("p99<50ns", 90, 80, INFINITY, &more), SLO_MISSED);
+}
+
+/* With its guard an interval counts as 1.2 times as wide. */
+static void test_guard(void **state)
+{
+    (void)state;
+    const struct slo_assertion of = {.text = "", .figure = SLO_TIME, .limit = 50};
+    struct slo_answer a = {.of = &of, .measure = {true, 40, 30, 49, SLO_GUARD, 100, 0, ""}};
+
+    slo_judge(&a);
+    assert_int_equal(a.verdict, SLO_UNDECIDED);
+    a.measure.hi = 48;
+    slo_judge(&a);
+    assert_int_equal(a.verdict, SLO_MET);
 }
 
 static void test_verdict(void **state)
@@ -162,9 +177,8 @@ static void test_wilson(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parse),  cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_judge),  cmocka_unit_test(test_verdict),
-        cmocka_unit_test(test_wilson),
+        cmocka_unit_test(test_parse), cmocka_unit_test(test_refused), cmocka_unit_test(test_judge),
+        cmocka_unit_test(test_guard), cmocka_unit_test(test_verdict), cmocka_unit_test(test_wilson),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
