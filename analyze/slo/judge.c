@@ -16,7 +16,10 @@ static double n_more(const struct slo_measure *m, double limit)
 
     if (!isfinite(half))
         return m->n_least > m->n ? m->n_least - m->n : 0;
-    return times * times < MOST_TIMES ? ceil(m->n * (times * times - 1)) : INFINITY;
+    /* Wilson's interval of no error at all shrinks with the number itself. */
+    double more = m->value > 0 ? times * times : times;
+
+    return more < MOST_TIMES ? ceil(m->n * (more - 1)) : INFINITY;
 }
 
 void slo_judge(struct slo_answer *a)
