@@ -1,9 +1,8 @@
 #include "analyze/analysis/analysis.h"
-#include "analyze/cmd/aggregate.h"
 #include "analyze/cmd/commands.h"
+#include "analyze/cmd/loaded.h"
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
-#include "analyze/cmd/sums.h"
 #include "analyze/read/aggpipe.h"
 #include "analyze/slo/slo.h"
 #include "analyze/json/documents.h"
@@ -91,19 +90,10 @@ static const struct analyze_given defaults = {.output = {.path = "-"}};
 static bool check_outputs(const struct analyze_given *o, const struct cli_args *args, struct err *e)
 {
     const char *report = o->output.path;
-    if (o->series && outfile_is_stdout(o->series) && outfile_is_stdout(report))
-        return err_set(e, "the report and the time series both want standard output: give one of "
-                          "them a file");
-    if (o->series && outfile_is_same(o->series, report))
-        return err_set(e, "the report and the time series both want %s", o->series);
-    if (o->html && outfile_is_stdout(o->html) &&
-        (outfile_is_stdout(report) || (o->series && outfile_is_stdout(o->series))))
-        return err_set(e, "the page and another output both want standard output: give one of "
-                          "them a file");
-    if (o->html &&
-        (outfile_is_same(o->html, report) || (o->series && outfile_is_same(o->html, o->series))))
-        return err_set(e, "the page and another output both want %s", o->html);
-    return load_check_times(&o->filter, e) &&
+    return output_apart(o->series, report, "the report and the time series", e) &&
+           output_apart(o->html, report, "the page and another output", e) &&
+           output_apart(o->html, o->series, "the page and another output", e) &&
+           load_check_times(&o->filter, e) &&
            outfile_spares(report, args->operands, args->n_operands, e) &&
            outfile_spares(o->series, args->operands, args->n_operands, e) &&
            outfile_spares(o->html, args->operands, args->n_operands, e);
@@ -221,68 +211,30 @@ static bool check_files(const struct analyze_given *o, struct err *e)
            outfile_check(o->html, output_replaces_page(&o->output), e);
 }
 
-static bool analyze_aggregate(const struct analyze_given *o, struct asserted *asserted,
-                              const struct cli_args *args, bool *problem, struct err *e)
-{
-    struct aggregate of = {0};
-    struct dataset d = {0};
-    struct analysis a = {0};
-    bool ok =
-        aggregate_read(&of, &d, &a, args, &o->filter.ops, e) && write_all(&a, o, asserted, args, e);
-
-    *problem = findings_have_problem(&a.findings);
-    analysis_free(&a);
-    dataset_free(&d);
-    aggregate_free(&of);
-    return ok;
-}
-
-/* Analyses files of sums; else as analyze_aggregate. */
-static bool analyze_sums(const struct analyze_given *o, struct asserted *asserted,
-                         const struct cli_args *args, bool *problem, struct err *e)
-{
-    struct sums s = {0};
-    struct dataset d = {0};
-    struct analysis a = {0};
-    struct analysis_options how = load_analysis_options(&o->filter, &o->analysis, &o->input);
-
-    how.full_series = o->series_all;
-    bool ok =
-        sums_alone(args, e) &&
-        sums_load(&s, args->operands, args->n_operands, &o->filter.ops, o->input.together, e) &&
-        (s.n_ops > 0 || err_set(e, "%s: no requests", args->operands[0])) &&
-        sums_analyze(&a, &d, &s, args->operands[0], &how, e) && write_all(&a, o, asserted, args, e);
-    *problem = findings_have_problem(&a.findings);
-    analysis_free(&a);
-    dataset_free(&d);
-    sums_free(&s);
-    return ok;
-}
-
 /* Analyses captures. *problem: there is a finding of that severity. */
 static bool analyze(const struct analyze_given *o, struct asserted *asserted,
                     const struct cli_args *args, bool *problem, struct err *e)
 {
-    struct dataset d = {0};
-    struct analysis a = {0};
+    struct loaded l = {0};
 
     if (!check_files(o, e) || !aggpipe_spool(args->operands, args->n_operands, e))
         return false;
-    if (aggregate_among(args->operands, args->n_operands) != NULL)
-        return analyze_aggregate(o, asserted, args, problem, e);
-    if (sums_among(args->operands, args->n_operands) != NULL)
-        return analyze_sums(o, asserted, args, problem, e);
-    bool ok = load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, e);
-    if (ok && !load_ran_together(&d, &o->input, e)) {
-        dataset_free(&d);
+    bool has_rows = !loaded_lacks_rows(args);
+    bool ok =
+        has_rows
+            ? load_dataset(&l.d, args->operands, args->n_operands, &o->filter, &o->input, e)
+            : loaded_without_rows(&l, args, &o->filter, &o->analysis, &o->input, o->series_all, e);
+    if (ok && has_rows && !load_ran_together(&l.d, &o->input, e)) {
+        loaded_free(&l);
         show_runs(o, args);
         return false;
     }
-    ok = ok && load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, o->series_all, e) &&
-         write_all(&a, o, asserted, args, e);
-    *problem = findings_have_problem(&a.findings);
-    analysis_free(&a);
-    dataset_free(&d);
+    ok = ok &&
+         (!has_rows ||
+          load_run_analysis(&l.a, &l.d, &o->filter, &o->analysis, &o->input, o->series_all, e)) &&
+         write_all(&l.a, o, asserted, args, e);
+    *problem = findings_have_problem(&l.a.findings);
+    loaded_free(&l);
     return ok;
 }
 

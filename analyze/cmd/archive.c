@@ -20,16 +20,10 @@ const struct cli_option archive_form_table[] = {
 
 bool archive_check(const struct archive_given *o, struct err *e)
 {
-    const char *report = o->output.path;
-
     if (o->output.json && o->markdown)
         return err_set(e, "choose one of --json and --markdown");
-    if (o->html != NULL && outfile_is_stdout(o->html) && outfile_is_stdout(report))
-        return err_set(e, "the page and the report both want standard output: give one of them a "
-                          "file");
-    if (o->html != NULL && outfile_is_same(o->html, report))
-        return err_set(e, "the page and the report both want %s", o->html);
-    return load_check_times(&o->filter, e);
+    return output_apart(o->html, o->output.path, "the page and the report", e) &&
+           load_check_times(&o->filter, e);
 }
 
 static bool load(struct archive *a, const struct archive_paths *paths,

@@ -172,12 +172,10 @@ static bool write_page(const struct compare *c, const struct plot_traces *traces
 static bool check_outputs(const struct cmp_given *o, struct err *e)
 {
     const char *report = o->output.path;
-    if (o->html != NULL && outfile_is_stdout(o->html) && outfile_is_stdout(report))
-        return err_set(e, "the page and the comparison both want standard output: give one of them "
-                          "a file");
-    if (o->html != NULL && outfile_is_same(o->html, report))
-        return err_set(e, "the page and the comparison both want %s", o->html);
     const struct cli_list *lists[] = {&o->sides.before, &o->sides.after, &o->history};
+
+    if (!output_apart(o->html, report, "the page and the comparison", e))
+        return false;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (!outfile_spares(report, lists[i]->v, lists[i]->n, e) ||
             !outfile_spares(o->html, lists[i]->v, lists[i]->n, e))

@@ -51,6 +51,15 @@ enum outfile_replaces output_replaces_series(const struct output_options *o)
     return o->force ? OUTFILE_ANYTHING : OUTFILE_SERIES;
 }
 
+bool output_apart(const char *a, const char *b, const char *who, struct err *e)
+{
+    if (a == NULL || b == NULL)
+        return true;
+    if (outfile_is_stdout(a) && outfile_is_stdout(b))
+        return err_set(e, "%s both want standard output: give one of them a file", who);
+    return !outfile_is_same(a, b) || err_set(e, "%s both want %s", who, a);
+}
+
 /* ---- The command line as shown to others ---- */
 
 #define MAX_ARGUMENTS 60

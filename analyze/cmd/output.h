@@ -24,6 +24,10 @@ enum outfile_replaces output_replaces(const struct output_options *o);
 enum outfile_replaces output_replaces_page(const struct output_options *o);
 enum outfile_replaces output_replaces_series(const struct output_options *o);
 
+/* Fails if two outputs, each of which may be NULL for none, go to the same place. `who` names both:
+ * "the page and the report". */
+bool output_apart(const char *a, const char *b, const char *who, struct err *e);
+
 /* Parses the name of a page or a time series (CLI_CUSTOM, of a const char *). Refuses names of
  * captures, which the user meant as an operand, and of formats that we do not write. */
 bool output_parse_path(const char *text, void *field, struct err *e);

@@ -1,9 +1,7 @@
-#include "analyze/aggregated/aggregate.h"
-#include "analyze/cmd/aggregate.h"
 #include "analyze/cmd/commands.h"
+#include "analyze/cmd/loaded.h"
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/sides.h"
-#include "analyze/cmd/sums.h"
 #include "analyze/plot/compare.h"
 #include "analyze/plot/plot.h"
 #include "analyze/plot/write.h"
@@ -239,64 +237,40 @@ static bool add_run(struct plot_set *set, const struct cli_args *args, const str
 {
     const struct load_analysis as_usual = {0};
     struct load_filter filter = o->filter;
-    struct dataset d = {0};
-    struct analysis a = {0};
+    struct loaded l = {0};
     struct stopping replays = {0};
     bool with_replay = o->charts.n > 0 && plot_wants(how, "autoterm");
-    bool ok = load_dataset(&d, args->operands, args->n_operands, &filter, &o->input, e) &&
-              load_ran_together(&d, &o->input, e);
+    bool ok = load_dataset(&l.d, args->operands, args->n_operands, &filter, &o->input, e) &&
+              load_ran_together(&l.d, &o->input, e);
 
     if (ok && with_replay) { /* first: the analysis may drop requests */
         const struct analysis_options all = load_analysis_options(&filter, &as_usual, &o->input);
-        ok = stopping_replay(&replays, &d, &all, o->autoterm.dur_ns, o->autoterm.pct, false, e);
+        ok = stopping_replay(&replays, &l.d, &all, o->autoterm.dur_ns, o->autoterm.pct, false, e);
         how->replays = &replays;
         filter.from = filter.to = (struct load_time){0}; /* the replay has applied these */
     }
-    ok = ok && load_run_analysis(&a, &d, &filter, &o->analysis, &o->input, false, e) &&
-         plot_add_analysis(set, &a, how, e);
+    ok = ok && load_run_analysis(&l.a, &l.d, &filter, &o->analysis, &o->input, false, e) &&
+         plot_add_analysis(set, &l.a, how, e);
     how->replays = NULL;
     stopping_free(&replays);
-    analysis_free(&a);
-    dataset_free(&d);
+    loaded_free(&l);
     return ok;
 }
 
-static bool add_sums(struct plot_set *set, const struct cli_args *args, const struct plot_given *o,
-                     const struct plot_options *how, struct err *e)
+static bool add_without_rows(struct plot_set *set, const struct cli_args *args,
+                             const struct plot_given *o, const struct plot_options *how,
+                             struct err *e)
 {
-    struct analysis_options analysis = load_analysis_options(&o->filter, &o->analysis, &o->input);
-    struct sums s = {0};
-    struct dataset d = {0};
-    struct analysis a = {0};
-    bool ok =
-        sums_alone(args, e) &&
-        sums_load(&s, args->operands, args->n_operands, &o->filter.ops, o->input.together, e) &&
-        (s.n_ops > 0 || err_set(e, "%s: no requests", args->operands[0])) &&
-        sums_analyze(&a, &d, &s, args->operands[0], &analysis, e) &&
-        plot_add_analysis(set, &a, how, e);
+    struct loaded l = {0};
+    bool ok = loaded_without_rows(&l, args, &o->filter, &o->analysis, &o->input, false, e) &&
+              plot_add_analysis(set, &l.a, how, e);
 
-    analysis_free(&a);
-    dataset_free(&d);
-    sums_free(&s);
-    return ok;
-}
-
-static bool add_aggregate(struct plot_set *set, const struct cli_args *args,
-                          const struct cli_list *ops, const struct plot_options *how, struct err *e)
-{
-    struct aggregate of = {0};
-    struct dataset d = {0};
-    struct analysis a = {0};
-
-    bool ok = aggregate_read(&of, &d, &a, args, ops, e) && plot_add_analysis(set, &a, how, e);
-    if (ok && set->n == 0)
+    if (ok && set->n == 0 && l.a.aggregate != NULL)
         ok = err_set(e,
                      "%s: nothing to draw: of an aggregated capture there are the charts errors, "
                      "throughput, hosts, clients and groups",
                      args->operands[0]);
-    analysis_free(&a);
-    dataset_free(&d);
-    aggregate_free(&of);
+    loaded_free(&l);
     return ok;
 }
 
@@ -393,13 +367,9 @@ static bool draw(const struct cli_args *args, const struct plot_given *o, struct
         how.charts = comparison ? one_change : one_chart;
         how.n_charts = 1;
     }
-    const char *const *paths = args->operands;
-    size_t n = args->n_operands;
-    ok = ok &&
-         (comparison                          ? add_comparison(&set, o, &how, e)
-          : aggregate_among(paths, n) != NULL ? add_aggregate(&set, args, &o->filter.ops, &how, e)
-          : sums_among(paths, n) != NULL      ? add_sums(&set, args, o, &how, e)
-                                              : add_run(&set, args, o, &how, e));
+    ok = ok && (comparison                ? add_comparison(&set, o, &how, e)
+                : loaded_lacks_rows(args) ? add_without_rows(&set, args, o, &how, e)
+                                          : add_run(&set, args, o, &how, e));
     if (ok && set.n == 0)
         ok = err_set(e, "%s: nothing to draw: there is no data for %s%s",
                      args->n_operands > 0 ? args->operands[0] : "the comparison",
