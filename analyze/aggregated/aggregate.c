@@ -30,9 +30,7 @@ void aggregate_free(struct aggregate *a)
     aggregate_free_part(&a->total);
     free(a->sum);
     free(a->in_order);
-    for (size_t i = 0; i < a->n_warnings; i++)
-        free(a->warnings[i].message);
-    free(a->warnings);
+    notes_free(&a->warnings);
     aggfile_free(&a->file);
     *a = (struct aggregate){0};
 }

@@ -84,8 +84,7 @@ struct aggregate {
     struct aggregate_parts ops, hosts, clients;
     struct aggregate_sum_second *sum; /* merged files: by time; else NULL */
     size_t n_sum;
-    struct note *warnings;
-    size_t n_warnings;
+    struct notes warnings;
     const struct aggregate_part **in_order; /* operations in the order of the analysis */
 };
 

@@ -377,7 +377,6 @@ bool aggregate_analyze(struct analysis *a, struct dataset *d, struct aggregate *
                            .range = RANGE_FULL,
                            .together = aggregate_together(of, &start_s),
                            .notes = of->warnings,
-                           .n_notes = of->n_warnings,
                            .aggregate = of};
     if (!stand_in(d, of, e) || !set_order(of, e) || !mem_cleared(&a->operations, of->ops.n, e))
         return false;

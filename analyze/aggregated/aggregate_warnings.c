@@ -5,30 +5,9 @@
 #include "libcommon/units.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool warn(struct aggregate *a, struct err *e, const char *code, const char *op,
-                 const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-
-static bool warn(struct aggregate *a, struct err *e, const char *code, const char *op,
-                 const char *fmt, ...)
-{
-    char *message = NULL;
-    va_list args;
-
-    if (!mem_more(&a->warnings, a->n_warnings, e))
-        return false;
-    va_start(args, fmt);
-    bool ok = mem_vformat(&message, e, fmt, args);
-    va_end(args);
-    if (!ok)
-        return false;
-    a->warnings[a->n_warnings++] = (struct note){code, op, message};
-    return true;
-}
 
 /* Returns how many clients the run should have had, from "--warp-client=HOST,HOST"; 0: not given.
  */
@@ -50,32 +29,32 @@ static bool warn_file(struct aggregate *a, struct err *e)
     size_t asked = n_asked(a->file.command);
 
     if (w->present && w->shift_s != 0 && w->shift_is_sure &&
-        !warn(a, e, "label-shift", NULL,
-              "the recorder labels each second %d s too early; all times here are corrected",
-              w->shift_s))
+        !notes_add(&a->warnings, e, "label-shift", NULL,
+                   "the recorder labels each second %d s too early; all times here are corrected",
+                   w->shift_s))
         return false;
     if (w->present && !w->shift_is_sure &&
-        !warn(a, e, "label-shift-unsure", NULL,
-              "the times of the seconds are uncertain: their labels end neither where known "
-              "recorders end them nor "
-              "where they should"))
+        !notes_add(&a->warnings, e, "label-shift-unsure", NULL,
+                   "the times of the seconds are uncertain: their labels end neither where known "
+                   "recorders end them nor "
+                   "where they should"))
         return false;
     if (asked > a->n_clients &&
-        !warn(a, e, "clients-missing", NULL,
-              "%zu clients were to take part, the file has %zu: the others are lost", asked,
-              a->n_clients))
+        !notes_add(&a->warnings, e, "clients-missing", NULL,
+                   "%zu clients were to take part, the file has %zu: the others are lost", asked,
+                   a->n_clients))
         return false;
     if (w->present &&
-        !warn(
-            a, e, "by-second", NULL,
+        !notes_add(
+            &a->warnings, e, "by-second", NULL,
             "throughput is known by the second: stalls shorter than 2 s, swings within seconds and "
             "single requests that hang cannot be seen, nor which host or client was slower"))
         return false;
     int64_t start_s;
     const struct together t = aggregate_together(a, &start_s);
     return !t.present || (size_t)t.n_seconds == a->n_sum ||
-           warn(
-               a, e, "clients-apart", NULL,
+           notes_add(
+               &a->warnings, e, "clients-apart", NULL,
                "the clients did not run at the same time: of %zu seconds all clients have %" PRId64,
                a->n_sum, t.n_seconds);
 }
@@ -86,34 +65,36 @@ static bool warn_op(struct aggregate *a, const struct aggregate_part *part, stru
     const struct aggregate_window *w = &part->window;
 
     if (part->is_preparation)
-        return warn(a, e, "preparation", x->name,
-                    "it ended before the other operations began: the preparation of the run, not "
-                    "the benchmark");
+        return notes_add(
+            &a->warnings, e, "preparation", x->name,
+            "it ended before the other operations began: the preparation of the run, not "
+            "the benchmark");
     if (!w->present &&
-        !warn(a, e, "no-series", x->name,
-              "there is no throughput by second: it took no more than 4 clock seconds"))
+        !notes_add(&a->warnings, e, "no-series", x->name,
+                   "there is no throughput by second: it took no more than 4 clock seconds"))
         return false;
     if (w->present && w->misses_early &&
-        !warn(a, e, "early-missing", x->name,
-              "requests that started before %.8s UTC are not in the figures by second",
-              rfc3339_format(w->early_s * NS_PER_S).s + 11))
+        !notes_add(&a->warnings, e, "early-missing", x->name,
+                   "requests that started before %.8s UTC are not in the figures by second",
+                   rfc3339_format(w->early_s * NS_PER_S).s + 11))
         return false;
     if (w->present && !w->is_complete &&
-        !warn(a, e, "seconds-lost", x->name,
-              a->is_merged ? "%.0f bytes and %.2f objects of its seconds were lost when the "
-                             "clients were merged"
-                           : "%.0f bytes and %.2f objects of its seconds are missing",
-              w->lost_bytes, w->lost_objects))
+        !notes_add(&a->warnings, e, "seconds-lost", x->name,
+                   a->is_merged ? "%.0f bytes and %.2f objects of its seconds were lost when the "
+                                  "clients were merged"
+                                : "%.0f bytes and %.2f objects of its seconds are missing",
+                   w->lost_bytes, w->lost_objects))
         return false;
-    if (x->n_errors > 0 && !warn(a, e, "errors-counted", x->name,
-                                 "bytes, objects and throughput include %" PRId64
-                                 " failed requests, as if they had delivered",
-                                 x->n_errors))
+    if (x->n_errors > 0 && !notes_add(&a->warnings, e, "errors-counted", x->name,
+                                      "bytes, objects and throughput include %" PRId64
+                                      " failed requests, as if they had delivered",
+                                      x->n_errors))
         return false;
     if (part->latency.kind == AGGREGATE_MULTI && !part->latency.is_complete &&
-        !warn(a, e, "sizes-counted-twice", x->name,
-              "its classes of sizes hold requests twice or lack some: no figure of durations can "
-              "be given"))
+        !notes_add(
+            &a->warnings, e, "sizes-counted-twice", x->name,
+            "its classes of sizes hold requests twice or lack some: no figure of durations can "
+            "be given"))
         return false;
     return true;
 }

@@ -299,10 +299,10 @@ static void put_aggregate(struct sheet *s, struct aggregate *of)
         sheet_item(s, TEXT_PLAIN, "%s: %s of throughput, %s of durations", of->ops.v[i].x->name,
                    figures_counted((int64_t)of->ops.v[i].x->n_seconds, "second").s,
                    figures_counted((int64_t)of->ops.v[i].latency.n_groups, "group").s);
-    for (size_t i = 0; i < of->n_warnings; i++)
-        if (of->warnings[i].op != NULL)
-            sheet_line(s, TEXT_WARNING, "Warning: %s: %s", of->warnings[i].op,
-                       of->warnings[i].message);
+    for (size_t i = 0; i < of->warnings.n; i++)
+        if (of->warnings.v[i].op != NULL)
+            sheet_line(s, TEXT_WARNING, "Warning: %s: %s", of->warnings.v[i].op,
+                       of->warnings.v[i].message);
     sheet_line(s, TEXT_FAINT,
                "Not in this file: single requests, percentiles of the run, threads, objects, "
                "durations by host");

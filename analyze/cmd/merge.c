@@ -175,8 +175,8 @@ static bool report_text(const struct merge *m, const struct merge_given *o, FILE
                    "All times are by the clock of rank 0, with which those of the others agree "
                    "within %s.",
                    units_duration(clocks.error_ns).s);
-    for (size_t i = 0; i < m->n_notes; i++)
-        sheet_line(&s, TEXT_WARNING, "Note: %s", m->notes[i].message);
+    for (size_t i = 0; i < m->notes.n; i++)
+        sheet_line(&s, TEXT_WARNING, "Note: %s", m->notes.v[i].message);
     if (m->n_inputs > 1 && !clocks.any_servers && clocks.n_ranks < m->n_inputs)
         sheet_line(&s, TEXT_FAINT,
                    "No capture says how its clock went: whether they agree is not known.");
@@ -215,8 +215,8 @@ static bool report_json(const struct merge *m, const struct merge_given *o, FILE
     json_put_time_if(&w, "common_end", common, m->common_end_ns);
     JSON_OBJECTS(&w, "inputs", i, m->n_inputs)
         put_json_input(&w, m, &m->inputs[i]);
-    JSON_OBJECTS(&w, "notes", i, m->n_notes)
-        JSON_MEMBERS(&w, &m->notes[i], code, message);
+    JSON_OBJECTS(&w, "notes", i, m->notes.n)
+        JSON_MEMBERS(&w, &m->notes.v[i], code, message);
     return json_out_finish(&w, e);
 }
 

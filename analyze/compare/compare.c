@@ -6,7 +6,6 @@
 #include "libcommon/units.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,23 +44,6 @@ const struct compare_metric *compare_leading(const struct compare_op *op)
 }
 
 /* ---- Warnings ---- */
-
-static bool __attribute__((format(printf, 4, 5)))
-warn(struct compare *c, struct err *e, const char *code, const char *fmt, ...)
-{
-    char *message;
-    va_list args;
-
-    if (!mem_more(&c->warnings, c->n_warnings, e))
-        return false;
-    va_start(args, fmt);
-    bool ok = mem_vformat(&message, e, fmt, args);
-    va_end(args);
-    if (!ok)
-        return false;
-    c->warnings[c->n_warnings++] = (struct compare_warning){code, message};
-    return true;
-}
 
 /* ---- Metrics ---- */
 
@@ -307,11 +289,12 @@ static bool warn_dead(struct compare *c, const struct compare_side *side, const 
     if (n == 0)
         return true;
     if (n_having_it == 1)
-        return warn(c, e, "no-success", "%s: no request of %s succeeded", op, side->name);
-    return warn(c, e, "no-success",
-                "%s: in %zu of %zu runs of %s no request succeeded: of these runs there is no "
-                "figure to compare",
-                op, n, n_having_it, side->name);
+        return notes_add(&c->warnings, e, "no-success", NULL, "%s: no request of %s succeeded", op,
+                         side->name);
+    return notes_add(&c->warnings, e, "no-success", NULL,
+                     "%s: in %zu of %zu runs of %s no request succeeded: of these runs there is no "
+                     "figure to compare",
+                     op, n, n_having_it, side->name);
 }
 
 /* Compares the whole operation, then the parts of `before` that some run of `after` has. */
@@ -338,15 +321,15 @@ static bool warn_missing(struct compare *c, const char *op, const struct run_op 
 {
     const struct compare_side *without = n_before == 0 ? &c->before : &c->after;
     if (n_before == 0 || n_after == 0)
-        return warn(c, e,
-                    some->parts[0].too_thin != NULL ? "thin-op-missing"
-                    : some->is_preparation          ? "preparation-missing"
-                                                    : "op-missing",
-                    "%s: no run of %s has it; not compared", op, without->name);
+        return notes_add(&c->warnings, e,
+                         some->parts[0].too_thin != NULL ? "thin-op-missing"
+                         : some->is_preparation          ? "preparation-missing"
+                                                         : "op-missing",
+                         NULL, "%s: no run of %s has it; not compared", op, without->name);
     if (n_before < c->before.n || n_after < c->after.n)
-        return warn(c, e, "op-partly-missing",
-                    "%s: %zu of %zu runs of %s and %zu of %zu of %s have it", op, n_before,
-                    c->before.n, c->before.name, n_after, c->after.n, c->after.name);
+        return notes_add(&c->warnings, e, "op-partly-missing", NULL,
+                         "%s: %zu of %zu runs of %s and %zu of %zu of %s have it", op, n_before,
+                         c->before.n, c->before.name, n_after, c->after.n, c->after.name);
     return true;
 }
 
@@ -400,10 +383,11 @@ static bool fill_ops(struct compare *c, const struct compare_options *o, struct 
         struct compare_op *op = &c->ops[k];
         op->is_preparation = is_preparation(c, op->op);
         if (op->is_preparation && o->n_gates > 0 &&
-            !warn(c, e, "gate-preparation",
-                  "%s: ran before what was measured, so the gate leaves it out (--op names what "
-                  "it judges)",
-                  op->op))
+            !notes_add(
+                &c->warnings, e, "gate-preparation", NULL,
+                "%s: ran before what was measured, so the gate leaves it out (--op names what "
+                "it judges)",
+                op->op))
             return false;
         op->dead_before = n_dead(&c->before, op->op);
         op->dead_after = n_dead(&c->after, op->op);
@@ -451,8 +435,8 @@ static bool check_twins(struct compare *c, const struct compare_options *o, stru
                                r->path, twin->path);
             if (s == 1 && !find_twin(r, c->before.runs, c->before.n, &twin, e))
                 return false;
-            if (twin != NULL &&
-                !warn(c, e, "same-run", "%s and %s are the same run", twin->path, r->path))
+            if (twin != NULL && !notes_add(&c->warnings, e, "same-run", NULL,
+                                           "%s and %s are the same run", twin->path, r->path))
                 return false;
         }
     }
@@ -483,24 +467,27 @@ static bool warn_runs(struct compare *c, const struct compare_options *o, struct
 
     if (least >= 2 &&
         (is_wholly_before(&c->before, &c->after) || is_wholly_before(&c->after, &c->before)))
-        ok = warn(c, e, "order",
-                  "all runs of one side came before all of the other: what changed with time looks "
-                  "like a difference; take turns");
+        ok = notes_add(
+            &c->warnings, e, "order", NULL,
+            "all runs of one side came before all of the other: what changed with time looks "
+            "like a difference; take turns");
     if (ok && !c->single && least == 1 && c->before.n + c->after.n >= 4)
-        ok = warn(c, e, "one-run", "one side is a single run");
+        ok = notes_add(&c->warnings, e, "one-run", NULL, "one side is a single run");
     if (ok && least >= 2 && least <= 3)
-        ok = warn(c, e, "few-runs",
-                  "%zu runs on the smaller side: Welch's t, which trusts in normal noise; 5 a side "
-                  "do without",
-                  least);
+        ok = notes_add(
+            &c->warnings, e, "few-runs", NULL,
+            "%zu runs on the smaller side: Welch's t, which trusts in normal noise; 5 a side "
+            "do without",
+            least);
     if (ok && least == 4 && c->n_family > 1)
-        ok = warn(c, e, "few-runs",
-                  "4 runs on the smaller side can never show a change in one of %zu metrics: take "
-                  "5 or more",
-                  c->n_family);
+        ok = notes_add(
+            &c->warnings, e, "few-runs", NULL,
+            "4 runs on the smaller side can never show a change in one of %zu metrics: take "
+            "5 or more",
+            c->n_family);
     if (ok && o->n_history > 0 && o->n_history < 3)
-        ok = warn(c, e, "short-history", "a history of %zu runs says nothing of noise: it takes 3",
-                  o->n_history);
+        ok = notes_add(&c->warnings, e, "short-history", NULL,
+                       "a history of %zu runs says nothing of noise: it takes 3", o->n_history);
     return ok;
 }
 
@@ -516,20 +503,23 @@ static bool warn_by_second(struct compare *c, struct err *e)
         sums = sums == NULL && r->is_sums ? r : sums;
         for (size_t k = 0; ok && k < r->n_ops; k++)
             if (r->ops[k].why_no_rates != NULL && !r->ops[k].is_preparation)
-                ok = warn(c, e, "no-rates", "%s: throughput of %s is not compared: %s", r->path,
-                          r->ops[k].op, r->ops[k].why_no_rates);
+                ok = notes_add(&c->warnings, e, "no-rates", NULL,
+                               "%s: throughput of %s is not compared: %s", r->path, r->ops[k].op,
+                               r->ops[k].why_no_rates);
     }
     if (ok && aggregate != NULL)
-        ok = warn(c, e, "aggregated",
-                  "%s is an aggregated capture: throughput is that of whole seconds without the "
-                  "first and last 2 s, "
-                  "and latency is not compared, since the recorder kept no percentiles of the run",
-                  aggregate->path);
+        ok = notes_add(
+            &c->warnings, e, "aggregated", NULL,
+            "%s is an aggregated capture: throughput is that of whole seconds without the "
+            "first and last 2 s, "
+            "and latency is not compared, since the recorder kept no percentiles of the run",
+            aggregate->path);
     else if (ok && sums != NULL)
-        ok = warn(c, e, "from-sums",
-                  "%s holds sums by second, not requests: all runs are compared by whole seconds, "
-                  "and of latency there are figures but no intervals, so it is not judged",
-                  sums->path);
+        ok = notes_add(
+            &c->warnings, e, "from-sums", NULL,
+            "%s holds sums by second, not requests: all runs are compared by whole seconds, "
+            "and of latency there are figures but no intervals, so it is not judged",
+            sums->path);
     return ok;
 }
 
@@ -565,10 +555,8 @@ void compare_free(struct compare *c)
             metric_fini(&c->ops[k].metrics[i]);
         free(c->ops[k].metrics);
     }
-    for (size_t i = 0; i < c->n_warnings; i++)
-        free(c->warnings[i].message);
     free(c->ops);
-    free(c->warnings);
+    notes_free(&c->warnings);
     free(c->options);
     *c = (struct compare){0};
 }

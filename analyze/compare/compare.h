@@ -3,6 +3,7 @@
 #ifndef S3_ANALYZE_COMPARE_COMPARE_H
 #define S3_ANALYZE_COMPARE_COMPARE_H
 
+#include "analyze/base/notes.h"
 #include "analyze/compare/run.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/cli.h"
@@ -183,11 +184,6 @@ static inline bool compare_shows_rate(const struct compare_op *op, int rate)
                                   !(op->after.n_segments < ANALYSIS_MIN_MEDIAN));
 }
 
-struct compare_warning {
-    const char *code;
-    char *message;
-};
-
 struct compare {
     struct compare_side before, after;
     enum stats_noise_kind noise; /* of single runs */
@@ -201,8 +197,7 @@ struct compare {
     struct compare_op *ops; /* present on both sides */
     size_t n_ops;
     size_t n_family; /* comparisons that p was adjusted for */
-    struct compare_warning *warnings;
-    size_t n_warnings;
+    struct notes warnings;
     bool has_gate;
     enum exit_code gate; /* EXIT_DONE, EXIT_FAILED, EXIT_UNDECIDED */
 };

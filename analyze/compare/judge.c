@@ -201,8 +201,8 @@ static size_t n_unmet(const struct compare_op *op, const struct compare_options 
 
 static bool is_missing_an_op(const struct compare *c)
 {
-    for (size_t i = 0; i < c->n_warnings; i++)
-        if (strcmp(c->warnings[i].code, "op-missing") == 0)
+    for (size_t i = 0; i < c->warnings.n; i++)
+        if (strcmp(c->warnings.v[i].code, "op-missing") == 0)
             return true;
     return false;
 }

@@ -281,8 +281,8 @@ static void put_merged(struct json_out *w, const struct aggregate *a)
 
 static void put_warnings(struct json_out *w, const struct aggregate *a)
 {
-    JSON_OBJECTS(w, "warnings", i, a->n_warnings)
-        JSON_MEMBERS(w, &a->warnings[i], code, op, message);
+    JSON_OBJECTS(w, "warnings", i, a->warnings.n)
+        JSON_MEMBERS(w, &a->warnings.v[i], code, op, message);
 }
 
 /* Lists the keys that are not in the file: an empty list above them means that nothing is known. */

@@ -259,9 +259,9 @@ bool compare_json(const struct compare *c, FILE *f, struct err *e)
     put_side(&w, "after", &c->after);
     put_noise(&w, c);
     json_out_array(&w, "warnings");
-    for (size_t i = 0; i < c->n_warnings; i++) {
+    for (size_t i = 0; i < c->warnings.n; i++) {
         json_out_object(&w, NULL);
-        JSON_MEMBERS(&w, &c->warnings[i], code, message);
+        JSON_MEMBERS(&w, &c->warnings.v[i], code, message);
         json_out_end(&w);
     }
     for (size_t i = 0; i < compare_n_runs(c); i++) {

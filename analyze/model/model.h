@@ -5,6 +5,7 @@
 #ifndef S3_ANALYZE_MODEL_MODEL_H
 #define S3_ANALYZE_MODEL_MODEL_H
 
+#include "analyze/base/notes.h"
 #include "analyze/data/dataset.h"
 #include "analyze/findings/finding.h"
 #include "libcommon/err.h"
@@ -365,13 +366,6 @@ struct together {
     double bytes_per_s, objects_per_s;
 };
 
-/* A warning: what the recorder is known to get wrong, and whether the analysis corrects it. */
-struct note {
-    const char *code; /* static */
-    const char *op;   /* borrowed; NULL: concerns the whole run */
-    char *message;
-};
-
 struct analysis {
     const struct dataset *dataset; /* borrowed: must outlive the analysis */
     struct analysis_options options;
@@ -386,9 +380,8 @@ struct analysis {
     size_t n_operations;
     struct cluster_total total;
     struct together together;
-    struct findings findings; /* worst first */
-    const struct note *notes; /* borrowed */
-    size_t n_notes;
+    struct findings findings;          /* worst first */
+    struct notes notes;                /* what the recorder is known to get wrong; borrowed */
     struct analysis_source *sources;   /* of the series; one per operation, one for the total */
     struct sums_source *sums;          /* replaces `sources` where sums are analysed */
     const struct aggregate *aggregate; /* replaces it for aggregated captures; borrowed */

@@ -98,7 +98,7 @@ static void put_badge(FILE *f, const struct compare *c)
 /* The answer, whether it can be relied on, what happened in the runs, and what was compared. */
 static bool put_first(FILE *f, const struct compare *c, struct err *e)
 {
-    bool limited = c->n_warnings > 0 || compare_n_limits(c) > 0;
+    bool limited = c->warnings.n > 0 || compare_n_limits(c) > 0;
     struct sheet s = {0};
 
     html_within(f, "<section id=\"first\">\n<p class=\"headline\">", compare_words_answer(c).s,

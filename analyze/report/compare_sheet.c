@@ -230,8 +230,8 @@ void compare_sheet_limits(struct sheet *s, const struct compare *c)
         sheet_line(s, TEXT_WARNING, "Warning: %s%s%s%s.", compare_words_limited,
                    limits.s[0] != '\0' ? " (" : "", limits.s,
                    limits.s[0] != '\0' ? ", below)" : "");
-    for (size_t i = 0; i < c->n_warnings; i++)
-        sheet_line(s, TEXT_WARNING, "Warning: %s.", c->warnings[i].message);
+    for (size_t i = 0; i < c->warnings.n; i++)
+        sheet_line(s, TEXT_WARNING, "Warning: %s.", c->warnings.v[i].message);
     if (!isnan(c->run_cv_frac))
         sheet_line(s, TEXT_PLAIN, "Run CV, as given: %.3g%%.", 100 * c->run_cv_frac);
     if (c->n_history > 0)

@@ -51,10 +51,11 @@ static void put_input(struct sheet *s, const struct dataset_input *in)
 /* Notes on an operation; NULL: on the run. */
 static void put_notes(struct sheet *s, const struct analysis *a, const char *op)
 {
-    for (size_t i = 0; i < a->n_notes; i++)
-        if (op == NULL ? a->notes[i].op == NULL
-                       : a->notes[i].op != NULL && strcmp(a->notes[i].op, op) == 0)
-            sheet_line(s, TEXT_WARNING, "Warning: %s", a->notes[i].message);
+    for (size_t i = 0; i < a->notes.n; i++) {
+        const struct note *x = &a->notes.v[i];
+        if (op == NULL ? x->op == NULL : x->op != NULL && strcmp(x->op, op) == 0)
+            sheet_line(s, TEXT_WARNING, "Warning: %s", x->message);
+    }
 }
 
 void run_sheet_damage(struct sheet *s, const struct analysis *a)

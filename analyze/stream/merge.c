@@ -10,7 +10,6 @@
 
 #include <jansson.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -344,24 +343,6 @@ void merge_free(struct merge *m)
     }
     free(m->inputs);
     free(m->by_time);
-    for (size_t i = 0; i < m->n_notes; i++)
-        free(m->notes[i].message);
-    free(m->notes);
+    notes_free(&m->notes);
     *m = (struct merge){0};
-}
-
-bool merge_add_note(struct merge *m, struct err *e, const char *code, const char *fmt, ...)
-{
-    va_list args;
-    char *message = NULL;
-
-    if (!mem_more(&m->notes, m->n_notes, e))
-        return false;
-    va_start(args, fmt);
-    bool ok = mem_vformat(&message, e, fmt, args);
-    va_end(args);
-    if (!ok)
-        return false;
-    m->notes[m->n_notes++] = (struct merge_note){code, message};
-    return true;
 }

@@ -4,6 +4,7 @@
 #ifndef S3_ANALYZE_STREAM_MERGE_H
 #define S3_ANALYZE_STREAM_MERGE_H
 
+#include "analyze/base/notes.h"
 #include "analyze/base/progress.h"
 #include "analyze/data/rank_clock.h"
 #include "analyze/stream/survey.h"
@@ -52,11 +53,6 @@ struct merge_input {
     size_t duplicate_of;
 };
 
-struct merge_note {
-    const char *code; /* "no-common-time" */
-    char *message;
-};
-
 struct merge {
     struct merge_input *inputs; /* in the order of the command line; threads are numbered so */
     size_t n_inputs;
@@ -65,8 +61,7 @@ struct merge {
     uint64_t n_rows;
     int64_t start_ns, end_ns;               /* of all inputs together; start > end: no rows */
     int64_t common_start_ns, common_end_ns; /* while all inputs run; start > end: never */
-    struct merge_note *notes;
-    size_t n_notes;
+    struct notes notes;
 };
 
 /* Reads the inputs once. False: they cannot be merged, and *e says why: an input is unreadable, two
@@ -79,8 +74,6 @@ void merge_free(struct merge *m);
 /* Adds notes on what users of the result should know, such as settings that differ and clocks that
  * disagree. False: out of memory. */
 bool merge_add_notes(struct merge *m, struct err *e);
-bool merge_add_note(struct merge *m, struct err *e, const char *code, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
 
 /* Reads the inputs again. Writes comments that describe them, then all rows. The writer must have
  * the column `intended` if m->has_intended. False: *e says why. */

@@ -20,16 +20,17 @@ static bool note_time(struct merge *m, struct err *e)
     for (size_t i = 0; i < m->n_inputs; i++) {
         const struct merge_input *in = &m->inputs[i];
         if (!merge_has_rows(in) &&
-            !merge_add_note(m, e, "no-rows", "%s holds no requests", in->name))
+            !notes_add(&m->notes, e, "no-rows", NULL, "%s holds no requests", in->name))
             return false;
         if (merge_has_rows(in) && in->overlap_ns == 0 && m->n_inputs > 1 &&
-            !merge_add_note(m, e, "no-overlap", "%s runs when no other input does", in->name))
+            !notes_add(&m->notes, e, "no-overlap", NULL, "%s runs when no other input does",
+                       in->name))
             return false;
     }
     if (m->common_start_ns > m->common_end_ns && m->n_inputs > 1 && m->n_rows > 0)
-        return merge_add_note(m, e, "no-common-time",
-                              "there is no time in which all inputs run, so an analysis over all "
-                              "threads will find none: try analyze --range full");
+        return notes_add(&m->notes, e, "no-common-time", NULL,
+                         "there is no time in which all inputs run, so an analysis over all "
+                         "threads will find none: try analyze --range full");
     return true;
 }
 
@@ -60,12 +61,12 @@ static bool note_clocks(struct merge *m, struct err *e)
         if (magnitude(skew_ns) <= error_ns || magnitude(skew_ns) > INT64_MAX ||
             magnitude(shift_ns) > INT64_MAX)
             continue;
-        if (!merge_add_note(m, e, "clock-skew",
-                            "the clock of %s is %s (+-%s) %s that of %s: --shift %zu=%s%s mends it",
-                            in->name, units_duration((int64_t)magnitude(skew_ns)).s,
-                            units_duration(error_ns).s, skew_ns < 0 ? "ahead of" : "behind",
-                            first->name, i + 1, shift_ns < 0 ? "-" : "+",
-                            units_duration((int64_t)magnitude(shift_ns)).s))
+        if (!notes_add(&m->notes, e, "clock-skew", NULL,
+                       "the clock of %s is %s (+-%s) %s that of %s: --shift %zu=%s%s mends it",
+                       in->name, units_duration((int64_t)magnitude(skew_ns)).s,
+                       units_duration(error_ns).s, skew_ns < 0 ? "ahead of" : "behind", first->name,
+                       i + 1, shift_ns < 0 ? "-" : "+",
+                       units_duration((int64_t)magnitude(shift_ns)).s))
             return false;
     }
     return true;
@@ -158,7 +159,7 @@ static bool add_command_note(struct merge *m, const struct merge_input *a,
     bool ok = (fclose(out) == 0 && text != NULL) || mem_none(e);
     if (n_more)
         snprintf(more, sizeof more, "; %zu more differ from the first", n_more);
-    ok = ok && merge_add_note(m, e, "command", "settings differ: %s%s", text, more);
+    ok = ok && notes_add(&m->notes, e, "command", NULL, "settings differ: %s%s", text, more);
     free(text);
     return ok;
 }
@@ -200,9 +201,9 @@ static bool note_concurrency(struct merge *m, struct err *e)
     }
     if (!least || least->survey.n_threads == most->survey.n_threads)
         return true;
-    return merge_add_note(m, e, "concurrency",
-                          "threads differ: from %" PRIu64 " in %s to %" PRIu64 " in %s",
-                          least->survey.n_threads, least->name, most->survey.n_threads, most->name);
+    return notes_add(&m->notes, e, "concurrency", NULL,
+                     "threads differ: from %" PRIu64 " in %s to %" PRIu64 " in %s",
+                     least->survey.n_threads, least->name, most->survey.n_threads, most->name);
 }
 
 /* The inputs where some figure of an operation is least and most. */
@@ -238,15 +239,15 @@ static bool note_operation(struct merge *m, const char *op, struct err *e)
             widen(&size, in, (double)p->sum.n_bytes / (double)(p->sum.n - p->sum.n_errors));
     }
     if (share.max - share.min > MIX_DIFFERENCE_PCT &&
-        !merge_add_note(m, e, "op-mix", "%s is %s of the requests in %s, %s in %s", op,
-                        units_pct(share.min).s, share.least->name, units_pct(share.max).s,
-                        share.most->name))
+        !notes_add(&m->notes, e, "op-mix", NULL, "%s is %s of the requests in %s, %s in %s", op,
+                   units_pct(share.min).s, share.least->name, units_pct(share.max).s,
+                   share.most->name))
         return false;
     if (!size.most || size.max - size.min <= size.max * SIZE_DIFFERENCE_PCT / 100)
         return true;
-    return merge_add_note(m, e, "sizes", "sizes of %s differ: from %s (mean) in %s to %s in %s", op,
-                          units_size(size.min).s, size.least->name, units_size(size.max).s,
-                          size.most->name);
+    return notes_add(
+        &m->notes, e, "sizes", NULL, "sizes of %s differ: from %s (mean) in %s to %s in %s", op,
+        units_size(size.min).s, size.least->name, units_size(size.max).s, size.most->name);
 }
 
 /* Whether an input before the i-th has the operation. */
@@ -277,14 +278,14 @@ static bool note_damage(struct merge *m, struct err *e)
 
         for (int k = 0; k < N_DROPS; k++)
             if (info->n_dropped[k] &&
-                !merge_add_note(m, e, "dropped", "%s: dropped %" PRIu64 " %s; the first: %s",
-                                in->name, info->n_dropped[k], recfile_drop_names[k],
-                                info->first_drop[k]))
+                !notes_add(&m->notes, e, "dropped", NULL,
+                           "%s: dropped %" PRIu64 " %s; the first: %s", in->name,
+                           info->n_dropped[k], recfile_drop_names[k], info->first_drop[k]))
                 return false;
         if (info->n_unverified &&
-            !merge_add_note(m, e, "unverified",
-                            "%s: %" PRIu64 " rows of frames that fail their checksum", in->name,
-                            info->n_unverified))
+            !notes_add(&m->notes, e, "unverified", NULL,
+                       "%s: %" PRIu64 " rows of frames that fail their checksum", in->name,
+                       info->n_unverified))
             return false;
     }
     return true;
@@ -297,9 +298,9 @@ static bool note_comments(struct merge *m, struct err *e)
         const struct survey *s = &m->inputs[i].survey;
         uint64_t n = s->comments.n_left_out + s->machine.n_left_out;
 
-        if (n > 0 &&
-            !merge_add_note(m, e, "comments-left-out", "%s: %s comments are not carried over",
-                            m->inputs[i].name, units_count((int64_t)n).s))
+        if (n > 0 && !notes_add(&m->notes, e, "comments-left-out", NULL,
+                                "%s: %s comments are not carried over", m->inputs[i].name,
+                                units_count((int64_t)n).s))
             return false;
     }
     return true;

@@ -225,9 +225,9 @@ static bool judge_duplicates(struct merge *m, bool force, struct err *e)
                            "%" PRIu64 " of the %" PRIu64 " requests of %s are in %s too (--force "
                            "merges them)",
                            in->n_duplicates, in->survey.sum.n, in->path, other->path);
-        if (!merge_add_note(m, e, "duplicates",
-                            "%" PRIu64 " of the %" PRIu64 " requests of %s are in %s too",
-                            in->n_duplicates, in->survey.sum.n, in->name, other->name))
+        if (!notes_add(&m->notes, e, "duplicates", NULL,
+                       "%" PRIu64 " of the %" PRIu64 " requests of %s are in %s too",
+                       in->n_duplicates, in->survey.sum.n, in->name, other->name))
             return false;
     }
     return true;
