@@ -158,38 +158,30 @@ static inline bool counts_in(const struct passes *p, size_t i, int64_t duration_
     return true;
 }
 
-/* Second pass: latencies per segment and quantile. */
-static void split_latencies(struct passes *p)
+/* The second pass takes latencies by segment and quantile, the third those near the quantiles'
+ * limits. */
+enum latency_pass { SPLIT, COLLECT };
+
+static inline void take(struct latency *l, enum latency_pass pass, int64_t v, size_t segment)
 {
-    const struct statistics_input *in = p->in;
-    const struct table *t = in->table;
-    uint32_t room[BLOCKS_ROWS];
-    size_t j;
-
-    for (struct stretch x = {0}; x.from < in->n; x.from = x.to) {
-        x = stretch_at(p, x.from);
-        if (x.segment != NO_SEGMENT) {
-            size_t n = x.to - x.from;
-            latency_split_packed(&p->duration, values_of(&t->dur, x, room), n, x.segment);
-            if (!packed_has_none(&t->ttfb))
-                latency_split_packed(&p->ttfb, values_of(&t->ttfb, x, room), n, x.segment);
-            continue;
-        }
-        for (size_t k = x.from; k < x.to; k++) {
-            size_t i = row_of(in, k);
-            int64_t duration_ns = packed_get(&t->dur, i);
-
-            if (!counts_in(p, i, duration_ns, &j))
-                continue;
-            latency_split(&p->duration, duration_ns, j);
-            if (packed_has(&t->ttfb, i))
-                latency_split(&p->ttfb, packed_get(&t->ttfb, i), j);
-        }
-    }
+    if (pass == SPLIT)
+        latency_split(l, v, segment);
+    else
+        latency_collect(l, v);
 }
 
-/* Third pass: the latencies near the quantiles' limits. */
-static void collect_latencies(struct passes *p)
+static void take_packed(struct latency *l, enum latency_pass pass, const uint32_t *v,
+                        const struct stretch *x)
+{
+    if (pass == SPLIT)
+        latency_split_packed(l, v, x->to - x->from, x->segment);
+    else
+        latency_collect_packed(l, v, x->to - x->from);
+}
+
+/* Once for each pass, without a branch for each request. */
+static inline __attribute__((always_inline)) void take_latencies(struct passes *p,
+                                                                 enum latency_pass pass)
 {
     const struct statistics_input *in = p->in;
     const struct table *t = in->table;
@@ -199,9 +191,9 @@ static void collect_latencies(struct passes *p)
     for (struct stretch x = {0}; x.from < in->n; x.from = x.to) {
         x = stretch_at(p, x.from);
         if (x.segment != NO_SEGMENT) {
-            latency_collect_packed(&p->duration, values_of(&t->dur, x, room), x.to - x.from);
+            take_packed(&p->duration, pass, values_of(&t->dur, x, room), &x);
             if (!packed_has_none(&t->ttfb))
-                latency_collect_packed(&p->ttfb, values_of(&t->ttfb, x, room), x.to - x.from);
+                take_packed(&p->ttfb, pass, values_of(&t->ttfb, x, room), &x);
             continue;
         }
         for (size_t k = x.from; k < x.to; k++) {
@@ -210,9 +202,9 @@ static void collect_latencies(struct passes *p)
 
             if (!counts_in(p, i, duration_ns, &j))
                 continue;
-            latency_collect(&p->duration, duration_ns);
+            take(&p->duration, pass, duration_ns, j);
             if (packed_has(&t->ttfb, i))
-                latency_collect(&p->ttfb, packed_get(&t->ttfb, i));
+                take(&p->ttfb, pass, packed_get(&t->ttfb, i), j);
         }
     }
 }
@@ -221,10 +213,10 @@ static bool show_latencies(struct passes *p, struct err *e)
 {
     if (!latency_aim(&p->duration, e) || !latency_aim(&p->ttfb, e))
         return false;
-    split_latencies(p);
+    take_latencies(p, SPLIT);
     if (!latency_plan(&p->duration, e) || !latency_plan(&p->ttfb, e))
         return false;
-    collect_latencies(p);
+    take_latencies(p, COLLECT);
     return true;
 }
 

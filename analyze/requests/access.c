@@ -211,24 +211,17 @@ static inline size_t known_place(uint64_t hash)
     return (size_t)(spread(hash) >> (64 - KNOWN_BITS)) & ~(size_t)1;
 }
 
-/* Rows that start after the returned time cannot be the first of a known object. */
-static int64_t first_rows_limit(const struct few *f)
+/* Rows that start after the returned time cannot be the first of a known object or, with last,
+ * those that start before it the last. */
+static int64_t rows_limit(const struct few *f, bool last)
 {
-    int64_t limit_ns = INT64_MIN;
-    for (size_t k = 0; k < f->o->n; k++) {
-        int64_t start_ns = f->scan->t->start[f->o->v[k].first];
-        limit_ns = int64_max(start_ns, limit_ns);
-    }
-    return limit_ns;
-}
+    int64_t limit_ns = last ? INT64_MAX : INT64_MIN;
 
-/* Rows that start before the returned time cannot be the last of a known object. */
-static int64_t last_rows_limit(const struct few *f)
-{
-    int64_t limit_ns = INT64_MAX;
     for (size_t k = 0; k < f->o->n; k++) {
-        int64_t start_ns = f->scan->t->start[f->o->v[k].last];
-        limit_ns = int64_min(start_ns, limit_ns);
+        const struct object *x = &f->o->v[k];
+        int64_t start_ns = f->scan->t->start[last ? x->last : x->first];
+
+        limit_ns = last ? int64_min(start_ns, limit_ns) : int64_max(start_ns, limit_ns);
     }
     return limit_ns;
 }
@@ -297,7 +290,7 @@ static bool find_last(struct few *f, const int64_t *edges)
         n_rows += BLOCKS_ROWS;
         if (n_rows >= f->o->n) {
             n_rows = 0;
-            limit_ns = last_rows_limit(f);
+            limit_ns = rows_limit(f, true);
         }
     }
     return true;
@@ -325,7 +318,7 @@ static bool find_rows(struct few *f, const int64_t *edges)
         limit_ns = INT64_MAX;
         if (n_rows >= f->o->n) {
             n_rows = 0;
-            limit_ns = first_rows_limit(f);
+            limit_ns = rows_limit(f, false);
         }
     }
     return find_last(f, edges);
