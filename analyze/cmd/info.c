@@ -282,6 +282,19 @@ static void put_capture(struct sheet *t, const char *path, const struct survey *
     put_dropped(t, info);
 }
 
+static void put_amounts(struct sheet *s, const char *name, const struct aggfile_entry *x,
+                        const struct throughput *t)
+{
+    bool has_bytes = t->present && t->n_bytes > 0 && known_all(&t->known, THROUGHPUT_BYTES);
+
+    SHEET_ROW(s, TEXT_PLAIN, name, units_count(x->n_requests).s, units_count(x->n_errors).s,
+              units_size((double)x->n_bytes).s, units_count(x->n_objects).s,
+              has_bytes ? units_byte_rate(t->bytes_per_s).s : "-",
+              t->present && known_all(&t->known, THROUGHPUT_OBJECTS)
+                  ? units_rate(t->objects_per_s).s
+                  : "-");
+}
+
 /* Shows what an aggregated capture contains, without results. */
 static void put_aggregate(struct sheet *s, struct aggregate *of)
 {
@@ -293,7 +306,15 @@ static void put_aggregate(struct sheet *s, struct aggregate *of)
         run_sheet_inputs(s, &a);
         if (of->file.version != NULL)
             sheet_line(s, TEXT_PLAIN, "Version of the recorder: %s", of->file.version);
-        run_sheet_summary(s, &a, NULL);
+        sheet_line(s, TEXT_PLAIN, "%s, %s, %s", figures_counted(of->total.x->n_threads, "thread").s,
+                   figures_counted((int64_t)of->total.x->n_hosts, "host").s,
+                   figures_counted((int64_t)of->n_clients, "client").s);
+        sheet_table(s, "lrrrrrr", a.mixed ? "Mixed operations" : "Operations");
+        SHEET_HEADINGS(s, "", "Requests", "Errors", "Bytes", "Objects", "Average", "obj/s");
+        for (size_t k = 0; k < a.n_operations; k++)
+            put_amounts(s, a.operations[k].op, of->in_order[k]->x, &a.operations[k].throughput);
+        if (a.total.present)
+            put_amounts(s, "All together", of->total.x, &a.total.throughput);
     }
     for (size_t i = 0; i < of->ops.n; i++)
         sheet_item(s, TEXT_PLAIN, "%s: %s of throughput, %s of durations", of->ops.v[i].x->name,
