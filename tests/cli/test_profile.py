@@ -2,6 +2,7 @@
 script; tells the cost of requests; says what is wrong with damaged files."""
 import gzip
 import io
+import os
 import random
 import re
 import shutil
@@ -128,8 +129,7 @@ class SameAsPprof(Profile):
                 with self.subTest(name=name, case=case):
                     want = subprocess.run([go, "tool", "pprof", "-symbolize=none", *case, profile(name)], text=True,
                                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=300,
-                                          env={"TZ": "UTC", "HOME": str(self.tmp), "PATH": "/usr/bin:/bin",
-                                               "GOFLAGS": "-mod=mod", "GOCACHE": str(self.tmp)}, check=False)
+                                          env={**os.environ, **UTC}, check=False)
                     if want.returncode != 0:
                         self.skipTest("go tool pprof does not run")
                     self.assertEqual(self.profile("top", *words, profile(name)).out, want.stdout)

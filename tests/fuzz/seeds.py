@@ -1,8 +1,11 @@
 """Inputs to begin fuzzing with, for each target, from testdata and by hand (tests/fuzz/NAME.c says what an
 input is)."""
+import gzip
+import io
 import pathlib
 import struct
 import sys
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.dont_write_bytecode = True
@@ -51,6 +54,19 @@ def of_aggregate():
         yield zstd.frame(aggregates.text(document))
         small = {k: document[k] for k in ("v", "commandline", "total", "by_op_type")}
         yield aggregates.text(small).replace(b" ", b"").replace(b"\n", b"")
+
+
+def of_profile():
+    folder = ROOT / "testdata" / "profiles"
+    for name in "goroutine", "block":
+        packed = (folder / f"{name}.pprof").read_bytes()
+        yield b"\0" + packed
+        yield b"\0" + gzip.decompress(packed)
+        archive = io.BytesIO()
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as z:
+            z.writestr("profile-h:1-cpu.pprof", packed)
+        yield b"\1" + archive.getvalue()
+    yield b"\0x 1/2 [0] 1.5: 3 cpu-clock:u: \n\t ff f+0x1 (/a)\n\t fe g (inlined)\n\t fe h+0x2 (/a)\n\n"
 
 
 def of_sums():

@@ -9,6 +9,7 @@
 #define COURSE_MAX_BINS       1024
 #define DEAD_END_BITS         6
 #define DIRECT_THREADS        256
+#define PROFILE_MAX_BYTES     65536u
 #define RECFILE_SMALL_BYTES   8192u
 #define RECORD_MAX_ROW_BYTES  8192u /* twice the longest input */
 #define RECWRITE_FRAME_BYTES  16384u
