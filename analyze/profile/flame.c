@@ -118,7 +118,9 @@ static void put_title(const struct tree *t, const struct box *b)
 static void put_box(const struct tree *t, const struct box *b, double x, double width, size_t row)
 {
     const char *name = b == t->v ? "all" : t->p->shown[b->frame];
-    size_t room = (size_t)((width - 6) / LETTER), n = strlen(name);
+    size_t room = width > 6 ? (size_t)((width - 6) / LETTER) : 0;
+    const char *slash = strlen(name) > room ? strrchr(name, '/') : NULL;
+    size_t n = strlen(name = slash != NULL ? slash + 1 : name);
 
     fputs("<g>", t->f);
     put_title(t, b);
