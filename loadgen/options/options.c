@@ -352,7 +352,7 @@ static bool take_rest(struct options *o, const struct cli_args *args, struct err
         return false;
     }
     bool ok = take_place(o, args, &p, by_name, e) && take_credentials(o, &p, by_name, e);
-    profile_free(&p);
+    profile_fini(&p);
     hide_environment();
     return ok;
 }

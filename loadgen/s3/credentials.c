@@ -46,7 +46,7 @@ static bool set_keys(struct credentials *c, const char *const key[static PROFILE
         pthread_mutex_unlock(&c->lock);
         copy = old;
     }
-    profile_free(&copy);
+    profile_fini(&copy);
     return ok;
 }
 
@@ -156,7 +156,7 @@ static bool read_profile(struct credentials *c, struct err *e)
     bool ok = ((p.field[0] != NULL && p.field[1] != NULL) ||
                err_set(e, "profile '%s' has no access key and secret key now", c->profile)) &&
               set_keys(c, (const char *const *)p.field, e);
-    profile_free(&p);
+    profile_fini(&p);
     if (ok)
         c->renew_at_ns = CLOCK_NEVER;
     return ok;
@@ -224,7 +224,7 @@ void credentials_fini(struct credentials *c)
         waitpid(c->child, NULL, 0);
         close(c->fd);
     }
-    profile_free(&c->keys);
+    profile_fini(&c->keys);
     secret_free(c->text);
     pthread_mutex_destroy(&c->lock);
 }

@@ -22,7 +22,7 @@ const char *const PROFILE_NAMES[PROFILE_N] = {"aws_access_key_id", "aws_secret_a
                                               "aws_session_token", "region",
                                               "endpoint_url",      "credential_process"};
 
-void profile_free(struct profile *p)
+void profile_fini(struct profile *p)
 {
     for (size_t i = 0; i < PROFILE_N; i++)
         secret_free(p->field[i]);
@@ -141,8 +141,8 @@ bool profile_read(struct profile *p, const char *name, bool required, struct err
             config.field[i] = NULL;
         }
     }
-    profile_free(&config);
+    profile_fini(&config);
     if (!ok)
-        profile_free(p);
+        profile_fini(p);
     return ok;
 }

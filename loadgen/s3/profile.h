@@ -28,7 +28,7 @@ struct profile {
  * profile, the function fails if `required`, else it finds nothing. On failure all fields are NULL.
  */
 bool profile_read(struct profile *p, const char *name, bool required, struct err *e);
-void profile_free(struct profile *p);
+void profile_fini(struct profile *p);
 
 /* The state of both files. If its bytes differ from those of another time, a file was changed. */
 struct profile_stamp {
