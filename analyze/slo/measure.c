@@ -240,6 +240,10 @@ static bool measure_percentile(const struct subject *x, enum percentile_of sourc
                          &found, e))
         return false;
     *m = percentile_measure(&found, of);
+    /* Of an import: a true time may be half of the resolution off. */
+    double off_ns = (double)dataset_duration_resolution_ns(x->a->dataset) / 2;
+    m->lo -= off_ns;
+    m->hi += off_ns;
     return true;
 }
 
