@@ -160,9 +160,6 @@ static int run(const struct cli_args *args, void *options)
     const struct export_given *o = options;
     struct err e = {""};
 
-    if (!cli_given(args, "format"))
-        return cli_wrong_usage(args, "--format is missing: benchfmt, influx, openmetrics, hdr or "
-                                     "parquet-ready");
     if (args->n_operands > 1 && o->format != EXPORT_BENCHFMT)
         return cli_wrong_usage(args,
                                "--format %s takes one capture: s3analyze merge puts those of "

@@ -123,7 +123,7 @@ static int run(const struct cli_args *args, void *options)
            strcmp(import_format_names[format], args->operands[0]) != 0)
         format++;
     if (import_format_names[format] == NULL)
-        return cli_wrong_usage(args, "%s: expected a format, hey, ab, mc-trace or s3-log",
+        return cli_wrong_usage(args, "%s: write hey, ab, mc-trace or s3-log, then the file",
                                args->operands[0]);
     if (o->output.path == NULL)
         return cli_wrong_usage(args, "-o FILE is missing: where is the capture to go?");
@@ -138,15 +138,16 @@ const struct cli_command cmd_import = {
     .name = "import",
     .summary = "make a capture of what hey, ab, mc or AWS recorded",
     .text =
-        "FORMAT is hey (`hey -o csv`), ab (`ab -g`), mc-trace (`mc admin trace --json`) or s3-log "
-        "(server access logs of AWS). Several files of mc-trace and s3-log are read as one.\n\n"
+        "Reads what `hey -o csv`, `ab -g` or `mc admin trace --json` wrote, or server access logs "
+        "of "
+        "AWS (s3-log). Several files of mc-trace and s3-log are read as one.\n\n"
         "What a recording does not tell is kept in the capture's comments, and every command "
         "respects it: no segments shorter than starts are known to, no replay of autoterm, "
         "durations with what they are known to (docs/other-tools.md). Threads are as few as the "
         "times allow.\n\n"
         "Damaged input is an error that names the line. Rows that wait to be sorted take up to "
         "64 MiB of memory, then a temporary file in TMPDIR (default /var/tmp).",
-    .operands = "FORMAT FILE...",
+    .operands = "hey|ab|mc-trace|s3-log FILE...",
     .min_operands = 2,
     .max_operands = CLI_ANY_NUMBER,
     .groups = groups,

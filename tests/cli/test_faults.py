@@ -13,7 +13,7 @@ import unittest
 import aggregates
 import zstd
 from capgen import steady, text
-from harness import BUILD, FLAGS, CliTest, capture, preload, run, without_sanitizers
+from harness import BUILD, FLAGS, TESTDATA, CliTest, capture, preload, run, without_sanitizers
 from loadcase import Capture, LoadTest
 from oracle import SECOND
 
@@ -128,6 +128,14 @@ class Analyze(FaultTest):
     def test_cat(self):
         self.check_all("cat", "-o", "o.csv.zst", self.a)
 
+    def test_import(self):
+        for form, name in ("ab", "ab.tsv"), ("mc-trace", "mc-trace.json"):
+            self.check_all("import", form, TESTDATA / "import" / name, "-o", "o.csv.zst", tries=8)
+
+    def test_export(self):
+        for form in "benchfmt", "influx", "openmetrics", "hdr", "parquet-ready":
+            self.check_all("export", "--format", form, "-o", "o.txt", self.a, tries=8)
+
     def test_merge(self):
         self.check_all("merge", "-f", "-o", "o.csv.zst", self.a, self.b)
 
@@ -151,7 +159,8 @@ class Analyze(FaultTest):
         """A full disk behind standard output."""
         for argv in (["analyze", self.a], ["analyze", "--json", self.a], ["cat", self.a], ["info", self.a],
                      ["cmp", self.a, self.b], ["merge", "-f", "-z", "-o", "-", self.a, self.b],
-                     ["autoterm", self.a]):
+                     ["autoterm", self.a], ["export", "--format", "hdr", self.a],
+                     ["import", "ab", TESTDATA / "import" / "ab.tsv", "-o", "-"]):
             with open("/dev/full", "wb") as full:
                 done = subprocess.run([BUILD / "s3analyze", *argv], stdout=full, stderr=subprocess.PIPE,
                                       timeout=TIMEOUT_S)
