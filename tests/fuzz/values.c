@@ -142,7 +142,7 @@ static void check_profile(const char *text, size_t n)
         assert(found || p.field[i] == NULL);
         check_credential(p.field[i]);
     }
-    profile_free(&p);
+    profile_fini(&p);
     close(file.fd);
 }
 
