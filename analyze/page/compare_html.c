@@ -116,6 +116,22 @@ static bool put_first(FILE *f, const struct compare *c, struct err *e)
     return ok;
 }
 
+/* Both sides, the change where there is one, and what limits the answer. */
+static void put_figures(FILE *f, const struct compare_metric *m, const struct compare_words_row *r)
+{
+    if (!m->cmp.ok) {
+        html_element(f, "span", "%s -> %s", r->before, r->after);
+    } else {
+        html_element(f, "span", "%s -> %s, %s", r->before, r->after, r->change);
+        html_element(f, "span", "95%% CI %s", r->ci);
+    }
+    if (m->verdict == STATS_INCONCLUSIVE && isfinite(m->mde_frac))
+        html_element(f, "span", "a change below %.*f%% could not be seen", m->mde_frac < .0995,
+                     100 * m->mde_frac);
+    else
+        html_element(f, "span", "%s", r->verdict.s);
+}
+
 /* A card for each figure of the family. */
 static void put_cards(FILE *f, const struct compare *c, const size_t *order)
 {
@@ -133,9 +149,7 @@ static void put_cards(FILE *f, const struct compare *c, const size_t *order)
             html_textf(f, "%s %s", op->op, r.metric);
             fprintf(f, "</span><b class=\"%s\"", verdict_class(m));
             html_within(f, ">", compare_words_short(op, m).s, "</b>");
-            html_element(f, "span", "%s -> %s, %s", r.before, r.after, r.change);
-            html_element(f, "span", "95%% CI %s", r.ci);
-            html_element(f, "span", "%s", r.verdict.s);
+            put_figures(f, m, &r);
             fputs("</div>\n", f);
         }
         fputs("</div>\n", f);

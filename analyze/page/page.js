@@ -247,7 +247,8 @@ const drawPart = ({svg, inside, shown, whole}) => {
     (bins[bins.length - 1] > bins[0] ? ' to ' + time(bins[bins.length - 1]) : '');
 };
 const timeline = document.getElementById('timeline');
-const parts = charts.filter(c => timeline && timeline.contains(c.svg) && c.shown.to > c.shown.from);
+const parts = charts.filter(c => timeline && timeline.contains(c.svg) &&
+  (course.fine[0] || course.series[0].throughput.length > 40));
 if (parts.length) {
   const s = course.series[0], least = 4 * (course.fine[0] || s).bin_ms;
   const words = make('span', 'Drag over a part of the time to enlarge it. ', timeline.querySelector('small'));

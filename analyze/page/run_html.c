@@ -142,9 +142,9 @@ static bool put_first(FILE *f, const struct analysis *a, const struct html_cours
     }
     if (c->n_shown < c->n_ops)
         sheet_line(&s, TEXT_PLAIN,
-                   "Of the %zu operations %zu are shown in full, those with the most requests. "
+                   "Of the %s operations %zu are shown in full, those with the most requests. "
                    "s3analyze analyze --op NAME --html FILE shows any other so.",
-                   c->n_ops, c->n_shown);
+                   units_count((int64_t)c->n_ops).s, c->n_shown);
     if (c->n_ops > 0)
         run_sheet_summary(&s, a, &page);
     run_sheet_together(&s, &a->together);

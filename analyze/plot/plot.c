@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -141,6 +142,9 @@ bool plot_add(struct plot_set *s, const struct plot_chart *c, const char *op, co
         (own_stem != NULL ? mem_text(&stem, own_stem, e) : stem_of(&stem, c->name, op, e)) &&
         choose_paths(s, &x, stem, o, e);
     free(stem);
+    /* Before the title of a chart of no operation stands no name. */
+    if (ok && !has_label && op == NULL)
+        *x.title = (char)toupper((unsigned char)*x.title);
     if (!ok || !mem_fit(&s->v, &s->cap, s->n + 1, e) || !spares_captures(x.data, o, e) ||
         !spares_captures(x.picture, o, e) ||
         !outfile_check(x.picture, plot_replaces(x.picture, o->force), e) ||
