@@ -7,7 +7,7 @@
 #include "analyze/report/figures.h"
 #include "analyze/write/outfile.h"
 #include "analyze/write/sheet.h"
-#include "libcommon/mem.h"
+#include "libcommon/visible.h"
 
 #include <string.h>
 
@@ -81,7 +81,7 @@ static const char *const action_names[] = {"top", "diff", "info", "flame"};
 /* ---- Reading ---- */
 
 /* Counts the requests of a capture: the one that is given for this side, else the one beside the
- * archive. Without any, nothing is counted. */
+ * archive. Without any, or if that one cannot be read, nothing is counted. */
 static bool count(struct profile_run *r, const struct profile_given *o, const char *archive,
                   bool base, struct err *e)
 {
@@ -98,6 +98,11 @@ static bool count(struct profile_run *r, const struct profile_given *o, const ch
         if (ok)
             profile_run_count(r, &d, base);
         dataset_free(&d);
+    }
+    if (!ok && beside != NULL) {
+        visible_line(stderr, "s3analyze: no cost of requests: %s", e->msg);
+        err_clear(e);
+        ok = true;
     }
     free(beside);
     return ok;
@@ -118,9 +123,11 @@ static bool read_run(struct profile_run *r, const struct profile_given *o, const
         .is_diff = action == DIFF,
     };
 
+    /* Reading a large capture takes longer than all else. */
+    bool wants_cost = action == DIFF || action == INFO || o->captures.n > 0;
     return profile_run_read(r, &wanted, e) &&
-           (o->folded || (count(r, o, wanted.paths[0], false, e) &&
-                          (wanted.n_base == 0 || count(r, o, wanted.base[0], true, e))));
+           (!wants_cost || (count(r, o, wanted.paths[0], false, e) &&
+                            (wanted.n_base == 0 || count(r, o, wanted.base[0], true, e))));
 }
 
 /* ---- Writing ---- */
@@ -190,6 +197,7 @@ static bool write_action(const struct profile_run *r, const struct profile_given
     if (action == INFO)
         return write_info(r, f, e);
     profile_cost_line(&s, &r->p, r->loads);
+    profile_run_odd(&s, r);
     return write_lines(&r->p, o, type, f, e) && fflush(f) == 0 && write_sheet(&s, stderr, e);
 }
 
@@ -253,7 +261,9 @@ const struct cli_command cmd_profile = {
         "the nodes, the one that stands out, and which parts of the server the CPU went to. flame "
         "draws a flame graph, or of a difference where there is more and less.\n\n"
         "With the capture of the load, the cost of a request is told: CPU of the server over the "
-        "requests that ended in the time of the profile. top and diff print it to standard error.",
+        "requests that ended in the time of the profile. diff prints it to standard error, and top "
+        "with "
+        "--capture; both name there the node that stands out.",
     .operands = "top|diff|info|flame FILE...",
     .min_operands = 1,
     .max_operands = CLI_ANY_NUMBER,

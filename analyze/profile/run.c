@@ -86,7 +86,6 @@ void profile_run_nodes(struct sheet *s, const struct profile_run *r)
 {
     size_t type = profile_type_index(&r->p, NULL, NULL);
     const char *unit = r->p.types[type].unit;
-    double ratio;
 
     sheet_table(s, "lllrr", "Profiles");
     SHEET_HEADINGS(s, "Node", "File", "Kind", r->p.types[type].name, "Busy CPUs");
@@ -98,9 +97,18 @@ void profile_run_nodes(struct sheet *s, const struct profile_run *r)
                   profile_format(x->total, unit, "auto").s);
         sheet_cell(s, x->busy_cpus > 0 ? "%.2f" : "", x->busy_cpus);
     }
+    profile_run_odd(s, r);
+}
+
+void profile_run_odd(struct sheet *s, const struct profile_run *r)
+{
+    size_t type = profile_type_index(&r->p, NULL, NULL);
+    double ratio;
     const struct profile_source *odd = profile_sources_outlier(&r->sources, &ratio);
+
     if (odd != NULL)
         sheet_line(s, TEXT_WARNING, "%s stands out: %s of %s, %.2f times the median of the nodes",
                    *odd->node != '\0' ? odd->node : odd->path,
-                   profile_format(odd->total, unit, "auto").s, r->p.types[type].name, ratio);
+                   profile_format(odd->total, r->p.types[type].unit, "auto").s,
+                   r->p.types[type].name, ratio);
 }

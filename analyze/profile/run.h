@@ -37,4 +37,7 @@ char *profile_beside(const char *path, const char *from, const char *to);
 /* Adds a table of the nodes, and the one that stands out. */
 void profile_run_nodes(struct sheet *s, const struct profile_run *r);
 
+/* Adds a sentence about the node that stands out, if there is one. */
+void profile_run_odd(struct sheet *s, const struct profile_run *r);
+
 #endif

@@ -196,6 +196,9 @@ class Sources(Profile):
     def test_node_that_stands_out(self):
         path = archive(self.tmp / "run.zip", self.cluster(10**9, 10**9, 2 * 10**9, 10**9))
         self.assertRegex(self.profile("info", path).out, r"10\.0\.0\.2:9000 stands out: 2s of cpu, 2\.00 times")
+        r = self.profile("top", path)
+        self.assertIn("stands out", r.err)
+        self.assertNotIn("stands out", r.out)
         path = archive(self.tmp / "even.zip", self.cluster(10**9, 11 * 10**8, 10**9))
         self.assertNotIn("stands out", self.profile("info", path).out)
 
@@ -268,6 +271,15 @@ class Cost(Profile):
         other.write_bytes(text([row(i, i + 9, op=op) for i in range(5)
                                 for op in ("GET", "PUT")]))
         self.assertIn("A request costs 100ms of server CPU", self.profile("info", "--capture", other, path).out)
+        self.assertIn("A request costs 100ms of server CPU", self.profile("top", "--capture", other, path).err)
+
+    def test_capture_that_cannot_be_read(self):
+        path = self.run_of("a", {("f",): 10**9}, 1000)
+        (self.tmp / "a.csv.zst").write_bytes(b"(\xb5/\xfd no capture")
+        r = self.profile("info", path)
+        self.assertIn("no cost of requests: ", r.err)
+        self.assertIn("Parts of the server", r.out)
+        self.profile("info", "--capture", self.tmp / "a.csv.zst", path, status=1)
 
     def test_page_of_the_capture(self):
         self.run_of("a", {("hash/crc64.update", "main.get"): 10**9}, 1000)
