@@ -346,7 +346,8 @@ bool slo_report_make(struct slo_report *r, const struct analysis *a, const struc
     const struct run_options how = {
         .filter = &filter, .input = &input, .analysis = &analysis, .basis = RUN_OF_AGGREGATES};
     struct run seconds = {0};
-    bool ok = a->aggregate == NULL || run_load(&seconds, a->dataset->inputs[0].path, &how, e);
+    bool ok = a->aggregate == NULL || list->n == 0 ||
+              run_load(&seconds, a->dataset->inputs[0].path, &how, e);
 
     *r = (struct slo_report){0};
     for (size_t i = 0; ok && i < list->n; i++)
