@@ -35,6 +35,7 @@ static const struct cli_group groups[] = {
 
 static const struct cli_example examples[] = {
     {"s3analyze trend nightly/*.csv.zst", "when did it become slower?"},
+    {"s3analyze trend --html trend.html nightly/*.csv.zst", "a page with charts"},
     {"s3analyze trend --check-last nightly/*.csv.zst", "for a nightly job"},
     {0},
 };
@@ -64,6 +65,13 @@ static bool write_report(void *ctx, FILE *f, struct err *e)
     return trend_text(&w->report, output_wants_colour(&o->output, f), o->verbose, f, e);
 }
 
+static bool write_page(void *ctx, FILE *f, struct err *e)
+{
+    const struct writing *w = ctx;
+
+    return trend_html(&w->report, w->words, w->command, f, e);
+}
+
 static bool judge(const struct cli_args *args, const struct trend_given *o, enum exit_code *code,
                   struct err *e)
 {
@@ -71,7 +79,13 @@ static bool judge(const struct cli_args *args, const struct trend_given *o, enum
     struct trend t = {0};
     struct trend_sentence answer = {""};
     struct writing w = {.given = o, .report = {.trend = &t, .archive = &a}};
-    bool ok = archive_read(&a, &o->common, args, true, e) && trend_find(&t, &a, e);
+    char *words = load_words(&o->common.filter, &o->common.analysis);
+    char *command = output_command(args);
+    bool ok = (words != NULL && command != NULL) || mem_none(e);
+
+    w.words = words;
+    w.command = command;
+    ok = ok && archive_read(&a, &o->common, args, true, e) && trend_find(&t, &a, e);
 
     *code = EXIT_DONE;
     if (ok && o->check_last) {
@@ -81,8 +95,12 @@ static bool judge(const struct cli_args *args, const struct trend_given *o, enum
         answer = trend_answers(&t, *code, odd);
         w.report.check = answer.s;
     }
-    ok = ok && archive_write(o->common.output.path, output_replaces(&o->common.output),
-                             write_report, &w, e);
+    ok = ok &&
+         archive_write(o->common.output.path, output_replaces(&o->common.output), write_report, &w,
+                       e) &&
+         archive_write(o->common.html, output_replaces_page(&o->common.output), write_page, &w, e);
+    free(words);
+    free(command);
     trend_free(&t);
     archive_free(&a);
     return ok;

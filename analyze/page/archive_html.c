@@ -3,6 +3,7 @@
 #include "analyze/json/documents.h"
 #include "analyze/page/html_internal.h"
 #include "analyze/page/page.h"
+#include "analyze/plot/trend.h"
 #include "analyze/report/figures.h"
 #include "analyze/write/html.h"
 #include "libcommon/mem.h"
@@ -16,6 +17,15 @@ static const struct html_definition table_definitions[] = {
     {"Throughput, percentiles",
      "Those of the runs' own reports, of the successful requests in the active range."},
 };
+
+static void put_header(FILE *f, const char *title, const char *words)
+{
+    fputs("<header>", f);
+    html_element(f, "h1", "%s", title);
+    if (*words != '\0')
+        html_element(f, "p", "Analysed with: %s", words);
+    fputs("</header>\n<main>\n", f);
+}
 
 static bool write_table_data(const void *ctx, FILE *f, struct err *e)
 {
@@ -31,10 +41,7 @@ bool archive_table_html(const struct archive_table *t, const char *words, const 
 
     if (!html_page_begin(f, &none, title.s, title.s, e))
         return false;
-    html_element(f, "h1", "%s", title.s);
-    if (*words != '\0')
-        html_element(f, "p", "Analysed with: %s", words);
-    fputs("<main>\n", f);
+    put_header(f, title.s, words);
     archive_sheet_table(&s, t);
     bool ok = html_page_sheet(&s, f, "runs", e);
     html_page_inputs(f, command);
@@ -42,5 +49,92 @@ bool archive_table_html(const struct archive_table *t, const char *words, const 
     html_page_definitions(f, table_definitions, COUNT(table_definitions));
     ok = ok && html_data(f, "table", write_table_data, t, NULL, e);
     html_page_end(f);
+    return ok;
+}
+
+/* ---- Trends ---- */
+
+#define MAX_DRAWN 12 /* groups with charts: folders hold odd single runs, too */
+
+static const struct html_definition trend_definitions[] = {
+    {"Group", "Runs of equal settings: those that cmp compares."},
+    {"Level", "Mean between two changes, of logarithms, without outliers."},
+    {"p", "How often the same runs in random order show a change as strong, of whatever metric and "
+          "at whatever run. Changes with p above 0.042 are not told."},
+};
+
+static bool write_trend_data(const void *ctx, FILE *f, struct err *e)
+{
+    return trend_json(ctx, f, e);
+}
+
+/* The answer, with a sign. */
+static void put_answer(FILE *f, const struct trend_report *r)
+{
+    const struct trend_group *g = &r->trend->groups[0];
+    size_t odd;
+    enum exit_code code = trend_check(r->trend, &odd);
+
+    html_within(f, "<section id=\"first\">\n<p class=\"headline\">", trend_sums_up(g).s, "</p>\n");
+    html_page_badge(f,
+                    code == EXIT_DONE     ? HTML_PAGE_GOOD
+                    : code == EXIT_FAILED ? HTML_PAGE_NONE
+                                          : HTML_PAGE_POOR,
+                    "%s", trend_answers(r->trend, code, odd).s);
+    fputs("</section>\n", f);
+}
+
+static bool put_groups(FILE *f, const struct trend_report *r, const struct html_charts *charts,
+                       struct err *e)
+{
+    bool ok = true;
+
+    for (size_t k = 0; ok && k < r->trend->n; k++) {
+        const struct trend_group *g = &r->trend->groups[k];
+        struct sheet s = {0};
+        char id[32], name[32];
+
+        snprintf(id, sizeof id, "group%zu", k);
+        fprintf(f, "<h2 id=\"%s\"", id);
+        html_within(f, ">", trend_names(g).s, "</h2>\n");
+        trend_sheet(&s, g);
+        snprintf(name, sizeof name, "Group %zu", k + 1);
+        ok = html_page_sheet(&s, f, id, e) && html_page_charts(f, charts, id, -1, name, e);
+        trend_sheet_runs(&s, g);
+        html_fold(f, NULL, "Runs");
+        ok = ok && html_page_sheet(&s, f, id, e);
+        html_fold_end(f);
+    }
+    return ok;
+}
+
+bool trend_html(const struct trend_report *r, const char *words, const char *command, FILE *f,
+                struct err *e)
+{
+    struct html_charts charts;
+    struct sheet s = {0};
+    bool ok = html_charts_init(&charts, e);
+
+    for (size_t k = 0; ok && k < r->trend->n && k < MAX_DRAWN; k++) {
+        char id[32];
+
+        snprintf(id, sizeof id, "Group %zu", k + 1);
+        ok = r->trend->groups[k].n < TREND_LEAST_RUNS ||
+             plot_add_trend(&charts.set, &r->trend->groups[k], id, &charts.options, e);
+    }
+    if (ok) {
+        html_charts_draw(&charts);
+        ok = html_page_begin(f, &charts, "Trend", trend_sums_up(&r->trend->groups[0]).s, e);
+        put_header(f, figures_counted((int64_t)r->archive->n, "run").s, words);
+        put_answer(f, r);
+        archive_sheet_unread(&s, r->archive);
+        ok = ok && html_page_warnings(f, &charts, &s, e) && put_groups(f, r, &charts, e);
+        html_page_inputs(f, command);
+        html_fold_end(f);
+        html_page_definitions(f, trend_definitions, COUNT(trend_definitions));
+        ok = ok && html_data(f, "trend", write_trend_data, r, NULL, e);
+        html_page_end(f);
+    }
+    html_charts_fini(&charts);
     return ok;
 }

@@ -37,4 +37,8 @@ bool plan_html(const struct plan *p, FILE *f, struct err *e);
 bool archive_table_html(const struct archive_table *t, const char *words, const char *command,
                         FILE *f, struct err *e);
 
+/* Draws the charts and writes the changes of an archive; else like compare_html. */
+bool trend_html(const struct trend_report *r, const char *words, const char *command, FILE *f,
+                struct err *e);
+
 #endif

@@ -44,6 +44,8 @@ struct trend_sentence trend_sums_up(const struct trend_group *g);
 
 /* A group's changes: a sentence for each, and a table of the levels. */
 void trend_sheet(struct sheet *s, const struct trend_group *g);
+/* A table of its runs. */
+void trend_sheet_runs(struct sheet *s, const struct trend_group *g);
 
 /* All groups, with the answer of --check-last unless check is NULL. Verbose: also the runs. False:
  * out of memory. */

@@ -144,8 +144,7 @@ void trend_sheet(struct sheet *s, const struct trend_group *g)
         sheet_line(s, TEXT_PLAIN, "%s", trend_sums_up(g).s);
         return;
     }
-    sheet_gap(s);
-    sheet_table(s, "rlllrrrr", "");
+    sheet_table(s, "rlllrrrr", "Levels");
     SHEET_HEADINGS(s, "From run", "Name", "Op", "Metric", "Before", "After", "Change", "p");
     for (size_t i = 0; i < g->n_changes; i++) {
         const struct trend_change *c = &g->changes[i];
@@ -156,8 +155,10 @@ void trend_sheet(struct sheet *s, const struct trend_group *g)
     }
 }
 
-static void put_runs(struct sheet *s, const struct trend_group *g)
+void trend_sheet_runs(struct sheet *s, const struct trend_group *g)
 {
+    enum sheet_when before = s->when;
+
     s->when = SHEET_DETAIL;
     sheet_table(s, "rllrrrrrrrrr", "Runs");
     sheet_headings(s);
@@ -174,7 +175,7 @@ static void put_runs(struct sheet *s, const struct trend_group *g)
                            ? "-"
                            : metrics[g->series[k].metric].text(g->series[k].v[i]).s);
     }
-    s->when = SHEET_ALWAYS;
+    s->when = before;
 }
 
 static void put_all(struct sheet *s, const struct trend_report *r)
@@ -185,7 +186,7 @@ static void put_all(struct sheet *s, const struct trend_report *r)
         s->when = k < MAX_GROUPS_SHOWN ? SHEET_ALWAYS : SHEET_DETAIL;
         sheet_title(s, "%s", trend_names(&r->trend->groups[k]).s);
         trend_sheet(s, &r->trend->groups[k]);
-        put_runs(s, &r->trend->groups[k]);
+        trend_sheet_runs(s, &r->trend->groups[k]);
     }
     s->when = SHEET_BRIEF;
     if (r->trend->n > MAX_GROUPS_SHOWN)

@@ -4,7 +4,7 @@ import random
 import unittest
 
 from capgen import row, text
-from harness import CliTest
+from harness import CliTest, tool
 
 SECOND = 10**9
 DAY = 86400 * SECOND
@@ -118,6 +118,21 @@ class Trend(CliTest):
             path.unlink()
         changes = self.trend()['groups'][0]['changes']
         self.assertEqual([c['run'] for c in changes], [13])
+
+    def test_page(self):
+        tool('gnuplot')
+        self.nights([1] * 12 + [1.3] * 10)
+        page = self.tmp / 'trend.html'
+        self.s3analyze('trend', '--html', page, self.folder)
+        html = page.read_text()
+        self.assertEqual(html.count('<figure'), 3)
+        self.assertRegex(html, r'Since 3 December \(run 13\) GETs are 2\d % slower')
+        self.assertIn('"s3analyze/trend/1"', html)
+
+    def test_markdown_and_all_runs(self):
+        self.nights([1] * 12 + [1.3] * 10)
+        self.assertIn('| 13 | night-012 | GET | Throughput |', self.s3analyze('trend', '--markdown', self.folder).out)
+        self.assertIn('night-021', self.s3analyze('trend', '-v', self.folder).out)
 
     def test_a_file_that_cannot_be_read_is_named(self):
         self.nights([1] * 10)
