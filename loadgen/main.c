@@ -64,6 +64,8 @@ static const struct cli_program program = {
         "and ~/.aws/config, or in the files that AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE "
         "name. Keys of a credential_process are renewed before they expire, those of a profile "
         "when its file changes, both when the server says that they have expired.\n\n"
+        "A load holds a lock on /tmp/s3load.lock, or on the file that S3LOAD_LOCK names; empty, it "
+        "names none. Where another load holds it, s3load warns, or waits with --wait.\n\n"
         "@FILE stands for the options in a file: one on each line, \"name value\". Lines that "
         "begin with # are comments. What comes later counts more.",
     .commands = commands,

@@ -191,11 +191,11 @@ class MinIO(Profiles):
     def test_time_out(self):
         """After a lost answer the server may profile: it is asked for the profiles."""
         self.admin(start=hang)
-        err, saved = self.profiled(env={"S3LOAD_TEST_PATIENCE": "1"})
+        err, saved = self.profiled(env={"S3LOAD_TEST_PATIENCE": "5"})
         self.assertIn("cannot start profiling:", err)
         self.assertIsNotNone(saved)
         self.admin(download=hang)
-        err, saved = self.profiled(env={"S3LOAD_TEST_PATIENCE": "1"})
+        err, saved = self.profiled(env={"S3LOAD_TEST_PATIENCE": "5"})
         self.assertIn("no profiles:", err)
         self.assertIsNone(saved)
 
