@@ -179,7 +179,7 @@ static void add_error(struct course *c, size_t table, size_t place, uint16_t id,
     m->last_ns = int64_max(end_ns, m->last_ns);
 }
 
-static size_t stratum_of(const struct course *c, size_t k, size_t i)
+size_t course_stratum(const struct course *c, size_t k, size_t i)
 {
     size_t stratum = c->stratum_of_table[k];
 
@@ -200,7 +200,7 @@ static void add_sample(const struct pass *p, size_t k, size_t i)
     const struct table *t = c->tables[k];
     int64_t dur_ns = packed_get(&t->dur, i);
     int64_t log = log2_fixed(dur_ns > 0 ? dur_ns : 1);
-    size_t stratum = stratum_of(c, k, i);
+    size_t stratum = course_stratum(c, k, i);
     size_t block = course_bin(c, t->start[i]) / (size_t)p->bins_per_block;
 
     if (c->cells != NULL) {
@@ -417,7 +417,7 @@ static bool count_slow(const struct pass *p, struct err *e)
         for (size_t i = 0; i < t->n; i++) {
             if (!is_sampled(t->start[i], p->sample_below) || table_failed(t, i))
                 continue;
-            size_t q = stratum_of(c, k, i), place = course_place(t, i);
+            size_t q = course_stratum(c, k, i), place = course_place(t, i);
             int64_t dur_ns = packed_get(&t->dur, i);
 
             c->place_busy_ns[place] += (double)dur_ns;

@@ -193,6 +193,9 @@ static inline struct course_cell *course_cell(const struct course *c, size_t str
     return &c->cells[(stratum * c->n_blocks + block) * c->n_places + place];
 }
 
+/* The stratum of row i of operation k, of a course that has requests. */
+size_t course_stratum(const struct course *c, size_t k, size_t i);
+
 /* The places and operations of a wide bin in course.ended. */
 static inline uint32_t *course_ended(const struct course *c, size_t wide)
 {

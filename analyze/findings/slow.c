@@ -2,6 +2,7 @@
  * compared between parties. Logarithms are compared, so that a difference is a ratio, and time is
  * told apart by block, so that what slows all of them cancels. */
 #include "analyze/findings/find.h"
+#include "analyze/findings/queues.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
@@ -154,9 +155,10 @@ struct segment_of_party {
     size_t party;
     size_t first, last; /* periods */
     double n, mean;     /* samples and mean excess within */
-    double z;
-    size_t table;      /* whose requests alone are slow; ALL_TABLES: they are not alone */
-    double table_mean; /* excess of these */
+    double z;           /* how sure the excess is */
+    double slow_z;      /* ... where queues wander */
+    size_t table;       /* whose requests alone are slow; ALL_TABLES: they are not alone */
+    double table_mean;  /* excess of these */
 };
 
 static double weighted_mean(const double *n, const double *r, size_t from, size_t to, double *total)
@@ -191,17 +193,19 @@ static void measure(const struct excess *x, struct segment_of_party *g)
     double total;
 
     g->mean = weighted_mean(n, r, g->first, g->last + 1, &g->n);
-    /* Few periods may agree by chance: their mean is no surer than that of so many samples, nor
-     * than noise that lasts lets it be. */
+    /* Few periods may agree by chance: their mean is no surer than that of so many samples. Nor is
+     * it surer than noise that lasts lets it be, unless it is known how long the queues are. */
     double se =
         fmax(standard_error(n, r, g->first, g->last + 1, g->mean), x->sd / sqrt(fmax(g->n, 1)));
-    se = fmax(se, LRV_MARGIN * sqrt(x->lrv / (double)(g->last - g->first + 1)));
+    double slow_se = fmax(se, LRV_MARGIN * sqrt(x->lrv / (double)(g->last - g->first + 1)));
     /* Periods outside tell how much of the noise is slow. */
     double before = g->first > 0 ? weighted_mean(n, r, 0, g->first, &total) : 0;
     double after =
         g->last + 1 < n_periods ? weighted_mean(n, r, g->last + 1, n_periods, &total) : 0;
     double base = fmax(before, after);
-    g->z = se > 0 ? (g->mean - fmax(base, 0) / 2) / se : INFINITY;
+    double excess = g->mean - fmax(base, 0) / 2;
+    g->z = se > 0 ? excess / se : INFINITY;
+    g->slow_z = slow_se > 0 ? excess / slow_se : INFINITY;
 }
 
 /* The stretch of periods [from, to) with the largest sum of sign * n (r - half); false: no sum is
@@ -235,14 +239,19 @@ static struct segment_of_party slow_segment(const struct excess *x, size_t party
     return best;
 }
 
+/* With more parties one of them is sooner off by chance. */
+static double least_z(size_t n_parties)
+{
+    return LEAST_Z + .5 * log10((double)n_parties);
+}
+
 static bool is_slow(const struct excess *x, size_t n_parties, const struct segment_of_party *g)
 {
     bool long_enough =
         (double)(g->last - g->first + 1) >= fmax(2, LEAST_SEGMENT * (double)x->periods.n);
 
-    /* With more parties one of them is sooner off by chance. */
     return g->mean >= log(LEAST_RATIO) && g->n >= LEAST_SAMPLES && long_enough &&
-           g->z >= LEAST_Z + .5 * log10((double)n_parties);
+           g->z >= least_z(n_parties);
 }
 
 /* Whether a party was as fast as the others for a while in the midst of a slow stretch: then `left`
@@ -350,6 +359,29 @@ static bool name_tables(struct segment_of_party *v, size_t n, const struct exces
     return ok;
 }
 
+/* Drops the stretches in which a host is not slower, but has a longer queue. */
+static bool drop_queues(struct segment_of_party *v, size_t *n, const struct excess *x,
+                        const struct search *s, const struct course_parties *p, struct err *e)
+{
+    struct queues q = {0};
+    int64_t period_ns = (int64_t)x->periods.n_blocks * s->c->block_ns;
+    size_t n_kept = 0;
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < *n; i++) {
+        enum queues_answer answer = QUEUES_UNKNOWN;
+
+        if (!p->clients && v[i].table == ALL_TABLES)
+            ok = queues_ask(&q, s, v[i].party, course_at_ns(s->c, v[i].first, period_ns),
+                            course_at_ns(s->c, v[i].last + 1, period_ns), &answer, e);
+        if (answer == QUEUES_SLOW || (answer == QUEUES_UNKNOWN && v[i].slow_z >= least_z(p->n)))
+            v[n_kept++] = v[i];
+    }
+    *n = n_kept;
+    queues_fini(&q);
+    return ok;
+}
+
 static bool find_slow_parties(struct search *s, const struct course_parties *p, struct err *e)
 {
     struct excess x = {0};
@@ -371,6 +403,7 @@ static bool find_slow_parties(struct search *s, const struct course_parties *p, 
         n_slow += n;
     }
     ok = ok && name_tables(slow, n_slow, &x, s, p, e);
+    ok = ok && drop_queues(slow, &n_slow, &x, s, p, e);
     for (size_t i = 0; ok && i < n_slow; i++)
         ok = say_party(s, p, &x, &slow[i], e);
     excess_fini(&x);

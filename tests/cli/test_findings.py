@@ -37,6 +37,8 @@ class Load:
         self.noise_sd = .05
         self.slots = None  # requests that a host serves at a time; others wait. None: as many as there are
         self.think_s = 2e-5  # between a thread's requests
+        self.spread = .35  # of the logarithms of durations
+        self.host_of = lambda thread: self.random.randrange(self.hosts)
         self.time_out_s = None  # requests that hang fail after it
         self.factor = lambda *where: 1
         self.hangs = lambda *where: None  # the end of the span in which it hangs, or None
@@ -68,10 +70,10 @@ class Load:
             client = t * self.clients // self.threads
             if start >= min(self.ends(client), self.thread_ends(t)):
                 continue
-            host = r.randrange(self.hosts)
+            host = self.host_of(t)
             op = r.choices([m[0] for m in self.mix], [m[1] for m in self.mix])[0]
             where = start, host, client, op, t
-            length = MEDIAN_S[op] * math.exp(r.gauss(0, .35)) * noise[int(start * 10)] * self.factor(*where)
+            length = MEDIAN_S[op] * math.exp(r.gauss(0, self.spread)) * noise[int(start * 10)] * self.factor(*where)
             error = self.fails(*where)
             if error:
                 length = .004 * math.exp(r.gauss(0, .2))
@@ -246,6 +248,17 @@ class Findings(FindingsCase):
             load.slots, load.factor = 2, lambda s, h, c, op, t: 2 if h == 1 else 1
             slow = [f["scope"]["host"] for f in self.findings(load) if f["kind"] == "slow-host"]
             self.assertEqual(slow, ["http://10.0.0.1:9000"])
+
+    def test_longer_queues(self):
+        """Equal hosts with queues that stay unequal: two of four hosts have two threads, the others one."""
+        for spread in (0, .35):
+            for factor in (1, 1.5):
+                load = Load(50, threads=6)
+                load.slots, load.spread, load.noise_sd = 1, spread, spread / 10
+                load.host_of = lambda thread: thread % 4
+                load.factor = lambda s, h, c, op, t: factor if h == 0 else 1
+                slow = [f["scope"]["host"] for f in self.findings(load) if f["kind"] == "slow-host"]
+                self.assertEqual(slow, ["http://10.0.0.0:9000"] * (factor > 1), (spread, factor))
 
     def test_slow_host_from(self):
         load = Load(6)

@@ -1,0 +1,316 @@
+#include "analyze/findings/queues.h"
+
+#include "analyze/stats/stats.h"
+#include "libcommon/int64.h"
+#include "libcommon/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define MOST_ARRIVALS  (1 << 17)
+#define LEAST_ARRIVALS 20  /* of a host */
+#define LEAST_LONGER   1.2 /* service time of a slow host, against the others' */
+#define ABOUT_AS_WELL  1.5
+#define MOST_Z         3.0
+#define N_BLOCKS       8
+#define LEAST_BLOCKS   4
+#define LEAST_Z        4.5
+#define MORE_SCATTER   1.5 /* of the least */
+#define MOST_DEPENDING 3.0
+#define MOST_EARLY     .02
+#define LEAST_VARIANCE 1e-4 /* of the work: clocks are not finer */
+
+/* How many requests a host may serve at a time. */
+static const double slots[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, INFINITY};
+
+#define N(a) (sizeof(a) / sizeof *(a))
+
+/* A request as its host saw it. */
+struct arrival {
+    int64_t start_ns, end_ns;
+    size_t party;
+    double usual_ns; /* of such requests; 0: it does not count, as it failed, began before, or met
+                        with another fault */
+    double queue;    /* log of 1 + the requests that it found, less the mean of that at the host */
+};
+
+/* How long a host works on its requests, as shares of their usual times, if it serves so many at a
+ * time. */
+struct service {
+    double n, sum, squares;
+};
+
+void queues_fini(struct queues *q)
+{
+    free(q->v);
+    free(q->ends_ns);
+    free(q->of_party);
+    free(q->others);
+    free(q->first);
+    *q = (struct queues){0};
+}
+
+static int compare_arrivals(const void *a, const void *b)
+{
+    const struct arrival *x = a, *y = b;
+    if (x->party != y->party)
+        return x->party < y->party ? -1 : 1;
+    return int64_order(x->start_ns, y->start_ns);
+}
+
+static int compare_ends(const void *a, const void *b)
+{
+    return int64_order(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+/* The usual time of requests by stratum. */
+static void fill_usual(const struct search *s, double *usual_ns)
+{
+    for (size_t k = 0; k < s->c->n_strata; k++) {
+        const struct period_samples *all = &s->all[k * s->c->n_blocks];
+        double n = 0, log_sum = 0;
+
+        for (size_t b = 0; b < s->c->n_blocks; b++) {
+            n += all[b].n;
+            log_sum += all[b].log_sum;
+        }
+        usual_ns[k] = exp(log_sum / fmax(n, 1));
+    }
+}
+
+/* Appends row i of operation k, if it was under way in the stretch. */
+static void add_arrival(struct queues *q, const struct search *s, const double *usual_ns, size_t k,
+                        size_t i)
+{
+    const struct course *c = s->c;
+    const struct table *t = c->tables[k];
+    int64_t start_ns = t->start[i], end_ns = table_end(t, i);
+    uint32_t party = c->hosts.of_place[course_place(t, i)];
+
+    if (start_ns >= q->end_ns || end_ns <= q->start_ns || party == UINT32_MAX)
+        return;
+    uint8_t masked = s->masked[course_bin(c, start_ns)] | s->masked[course_bin(c, end_ns)];
+    bool counts = start_ns >= q->start_ns && !table_failed(t, i) && masked == 0;
+    q->v[q->n++] = (struct arrival){start_ns, end_ns, party,
+                                    counts ? usual_ns[course_stratum(c, k, i)] : 0, 0};
+}
+
+static size_t count_arrivals(const struct queues *q, const struct course *c)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < c->n_ops; k++)
+        for (size_t i = 0; i < c->tables[k]->n; i++)
+            n += c->tables[k]->start[i] < q->end_ns && table_end(c->tables[k], i) > q->start_ns;
+    return n;
+}
+
+/* Sorts what was read, and for each host the ends alone. */
+static void sort_arrivals(struct queues *q)
+{
+    qsort(q->v, q->n, sizeof *q->v, compare_arrivals);
+    for (size_t i = 0; i < q->n; i++) {
+        q->ends_ns[i] = q->v[i].end_ns;
+        q->first[q->v[i].party + 1] = i + 1;
+    }
+    for (size_t k = 0; k < q->n_parties; k++) {
+        q->first[k + 1] = q->first[k + 1] > 0 ? q->first[k + 1] : q->first[k];
+        qsort(q->ends_ns + q->first[k], q->first[k + 1] - q->first[k], sizeof *q->ends_ns,
+              compare_ends);
+    }
+}
+
+/* Counts what each request found at its host. */
+static void fill_queues(struct queues *q)
+{
+    for (size_t k = 0; k < q->n_parties; k++) {
+        size_t first = q->first[k], gone = first;
+        double sum = 0, n = 0;
+
+        for (size_t i = first; i < q->first[k + 1]; i++) {
+            while (gone < i && q->ends_ns[gone] <= q->v[i].start_ns)
+                gone++;
+            q->v[i].queue = log((double)(i - gone) + 1);
+            sum += q->v[i].usual_ns > 0 ? q->v[i].queue : 0;
+            n += q->v[i].usual_ns > 0;
+        }
+        for (size_t i = first; i < q->first[k + 1]; i++)
+            q->v[i].queue -= sum / fmax(n, 1);
+    }
+}
+
+/* Reads the requests of [start_ns, end_ns), or of so much of its midst as there is room for. */
+static bool read_arrivals(struct queues *q, const struct search *s, int64_t start_ns,
+                          int64_t end_ns, struct err *e)
+{
+    const struct course *c = s->c;
+    double *usual_ns = NULL;
+    size_t n;
+
+    queues_fini(q);
+    q->asked_start_ns = q->start_ns = start_ns;
+    q->asked_end_ns = q->end_ns = end_ns;
+    q->n_parties = c->hosts.n;
+    while ((n = count_arrivals(q, c)) > MOST_ARRIVALS && q->end_ns - q->start_ns > N_BLOCKS) {
+        double length_ns = (double)(q->end_ns - q->start_ns);
+        int64_t off_ns = (int64_t)(length_ns * (1 - .9 * MOST_ARRIVALS / (double)n) / 2);
+
+        q->start_ns += off_ns;
+        q->end_ns -= off_ns;
+    }
+    bool ok = mem_new(&q->v, n, e) && mem_new(&q->ends_ns, n, e) &&
+              mem_cleared(&q->first, q->n_parties + 1, e) && mem_new(&usual_ns, c->n_strata, e) &&
+              mem_new(&q->of_party, q->n_parties, e) && mem_new(&q->others, q->n_parties, e);
+    if (ok) {
+        fill_usual(s, usual_ns);
+        for (size_t k = 0; k < c->n_ops; k++)
+            for (size_t i = 0; i < c->tables[k]->n; i++)
+                add_arrival(q, s, usual_ns, k, i);
+        sort_arrivals(q);
+        fill_queues(q);
+    }
+    free(usual_ns);
+    return ok;
+}
+
+/* How long request i waits until so few of those before it are left that the host takes it. */
+static double wait_ns(const struct queues *q, size_t i, double n_slots)
+{
+    const struct arrival *a = &q->v[i];
+    size_t before = i - q->first[a->party];
+
+    if ((double)before < n_slots)
+        return 0;
+    return fmax((double)(q->ends_ns[i - (size_t)n_slots] - a->start_ns), 0);
+}
+
+static double work_on(const struct queues *q, size_t i, double n_slots)
+{
+    const struct arrival *a = &q->v[i];
+    return ((double)(a->end_ns - a->start_ns) - wait_ns(q, i, n_slots)) / a->usual_ns;
+}
+
+static void add_service(struct service *to, double work)
+{
+    to->n++;
+    to->sum += work;
+    to->squares += work * work;
+}
+
+static double mean_of(const struct service *x)
+{
+    return fmax(x->sum / fmax(x->n, 1), 1e-9);
+}
+
+/* How badly it agrees with the requests that hosts serve so many at a time. */
+struct misfit {
+    double scatter;   /* of durations, about the wait and the mean of the work */
+    double depending; /* of the work on the queue, in standard errors */
+    double too_early; /* share of requests that ended before the host could take them */
+};
+
+/* Fills of_party for so many at a time. */
+static struct misfit fill_services(struct queues *q, double n_slots)
+{
+    double n = 0, n_early = 0, scatter = 0, sum = 0, squares = 0, queues = 0;
+
+    memset(q->of_party, 0, q->n_parties * sizeof *q->of_party);
+    for (size_t i = 0; i < q->n; i++)
+        if (q->v[i].usual_ns > 0)
+            add_service(&q->of_party[q->v[i].party], work_on(q, i, n_slots));
+    for (size_t i = 0; i < q->n; i++) {
+        const struct arrival *a = &q->v[i];
+
+        if (a->usual_ns == 0)
+            continue;
+        double mean = mean_of(&q->of_party[a->party]), took_ns = (double)(a->end_ns - a->start_ns);
+        double off = log(fmax(took_ns, 1) / (wait_ns(q, i, n_slots) + mean * a->usual_ns));
+        double more = work_on(q, i, n_slots) / mean - 1;
+        n++;
+        n_early += more < -1;
+        scatter += off * off;
+        sum += more * a->queue;
+        squares += more * more;
+        queues += a->queue * a->queue;
+    }
+    double variance = fmax(squares / fmax(n, 1), LEAST_VARIANCE);
+    return (struct misfit){scatter, queues > 0 ? fabs(sum) / sqrt(variance * queues) : 0,
+                           n_early / fmax(n, 1)};
+}
+
+/* How many times as long as the lower median of the others a host needs; 0: not known. */
+static double times_longer(struct queues *q, size_t host)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < q->n_parties; k++)
+        if (k != host && q->of_party[k].n >= LEAST_ARRIVALS)
+            q->others[n++] = mean_of(&q->of_party[k]);
+    return n > 0 && q->of_party[host].n >= LEAST_ARRIVALS
+               ? mean_of(&q->of_party[host]) / stats_select(q->others, n, (n - 1) / 2)
+               : 0;
+}
+
+/* How surely a host needs longer, in standard errors: from blocks of time, as the queues of equal
+ * hosts wander. */
+static double sureness(const struct queues *q, size_t host, double n_slots, double longer)
+{
+    struct service own[N_BLOCKS] = {0}, others[N_BLOCKS] = {0};
+    double each_ns = (double)(q->end_ns - q->start_ns) / N_BLOCKS, sum = 0, squares = 0, n = 0;
+
+    for (size_t i = 0; i < q->n; i++) {
+        if (q->v[i].usual_ns == 0)
+            continue;
+        size_t b = (size_t)((double)(q->v[i].start_ns - q->start_ns) / each_ns);
+        b = b < N_BLOCKS ? b : N_BLOCKS - 1;
+        add_service(q->v[i].party == host ? &own[b] : &others[b], work_on(q, i, n_slots));
+    }
+    for (size_t b = 0; b < N_BLOCKS; b++) {
+        if (own[b].n == 0 || others[b].n == 0)
+            continue;
+        double x = log(mean_of(&own[b]) / mean_of(&others[b]));
+        n++;
+        sum += x;
+        squares += x * x;
+    }
+    if (n < LEAST_BLOCKS)
+        return 0;
+    const struct service *x = &q->of_party[host];
+    double of_blocks = fmax(squares - sum * sum / n, 0) / (n - 1) / n;
+    double of_requests = (x->squares / x->n / (mean_of(x) * mean_of(x)) - 1) / x->n;
+    return log(longer) / sqrt(fmax(fmax(of_blocks, of_requests), 1e-9));
+}
+
+bool queues_ask(struct queues *q, const struct search *s, size_t host, int64_t start_ns,
+                int64_t end_ns, enum queues_answer *answer, struct err *e)
+{
+    struct misfit of[N(slots)], least = {INFINITY, INFINITY, 0};
+    double least_longer = INFINITY, sure = 0;
+
+    *answer = QUEUES_UNKNOWN;
+    if (!s->c->has_requests)
+        return true;
+    if ((q->v == NULL || start_ns != q->asked_start_ns || end_ns != q->asked_end_ns) &&
+        !read_arrivals(q, s, start_ns, end_ns, e))
+        return false;
+    for (size_t k = 0; k < N(slots); k++) {
+        of[k] = fill_services(q, slots[k]);
+        least.scatter = fmin(least.scatter, of[k].scatter);
+        least.depending = fmin(least.depending, of[k].depending);
+    }
+    for (size_t k = 0; k < N(slots); k++) {
+        if (of[k].scatter > MORE_SCATTER * least.scatter + 1e-6 * (double)q->n ||
+            of[k].depending > fmax(MOST_DEPENDING, MORE_SCATTER * least.depending) ||
+            of[k].too_early > MOST_EARLY)
+            continue;
+        fill_services(q, slots[k]);
+        double longer = times_longer(q, host);
+        if (longer == 0)
+            return true;
+        if (longer < least_longer) {
+            least_longer = longer;
+            sure = sureness(q, host, slots[k], longer);
+        }
+    }
+    if (least_longer < INFINITY)
+        *answer = least_longer >= LEAST_LONGER && sure >= LEAST_Z ? QUEUES_SLOW : QUEUES_NOT_SLOW;
+    return true;
+}

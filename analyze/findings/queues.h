@@ -1,0 +1,39 @@
+/* Whether a host that answers later is slower itself, or only has a longer queue than the others.
+ *
+ * A host that serves k requests at a time, in the order in which they come, takes one when no more
+ * than k - 1 of those before it are left. The ends of these tell when that was, and from then on
+ * the host works on it.
+ *
+ * k is not recorded. With the right one the durations lie close to wait and mean work, and the work
+ * does not depend on how many requests wait. Where several do well, as in a run in which no host
+ * ever has a queue or each always the same, it is the one that speaks best for the host in
+ * question.
+ */
+#ifndef S3_ANALYZE_FINDINGS_QUEUES_H
+#define S3_ANALYZE_FINDINGS_QUEUES_H
+
+#include "analyze/findings/find.h"
+
+/* The requests of a stretch of time, at most some 100,000 of its midst. */
+struct queues {
+    int64_t asked_start_ns, asked_end_ns;
+    int64_t start_ns, end_ns; /* those that began within count */
+    size_t n, n_parties;
+    struct arrival *v; /* by host, then start */
+    int64_t *ends_ns;  /* by host, then end */
+    size_t *first;     /* arrivals of host k are v[first[k]] to v[first[k + 1] - 1] */
+    struct service *of_party;
+    double *others; /* room for a value of each host */
+};
+
+enum queues_answer { QUEUES_UNKNOWN, QUEUES_SLOW, QUEUES_NOT_SLOW };
+
+/* Tells whether the host needs surely longer for a request than the others do, in
+ * [start_ns, end_ns). Unknown: the course has no single requests, or the host too few of them. *q
+ * is all 0 at first, and keeps the requests for the next question; queues_fini may be called in any
+ * case. False: out of memory. */
+bool queues_ask(struct queues *q, const struct search *s, size_t host, int64_t start_ns,
+                int64_t end_ns, enum queues_answer *answer, struct err *e);
+void queues_fini(struct queues *q);
+
+#endif
