@@ -39,6 +39,27 @@ static void put_gates(struct json_out *w, const struct plan *p)
     }
 }
 
+static bool put_law(struct json_out *w, const struct plan *p, struct err *e)
+{
+    struct stats_usl u = {.why = ""};
+
+    if (!plan_usl(p, &u, e))
+        return false;
+    if (!json_out_open(w, "usl", u.ok && !p->by_rate))
+        return true;
+    JSON_MEMBERS(w, &u, lambda, sigma, kappa, peak, lack_p);
+    JSON_PUT(w, "lambda_lo", u.lambda_ci[0]);
+    JSON_PUT(w, "lambda_hi", u.lambda_ci[1]);
+    JSON_PUT(w, "sigma_lo", u.sigma_ci[0]);
+    JSON_PUT(w, "sigma_hi", u.sigma_ci[1]);
+    JSON_PUT(w, "kappa_lo", u.kappa_ci[0]);
+    JSON_PUT(w, "kappa_hi", u.kappa_ci[1]);
+    JSON_PUT(w, "peak_lo", u.peak_ci[0]);
+    JSON_PUT(w, "peak_hi", u.peak_ci[1]);
+    json_out_end(w);
+    return true;
+}
+
 bool plan_json(const struct plan *p, FILE *f, struct err *e)
 {
     struct json_out w;
@@ -55,6 +76,8 @@ bool plan_json(const struct plan *p, FILE *f, struct err *e)
     JSON_PUT_IF(&w, "missed_per_s", x.missed > 0, x.missed);
     JSON_PUT(&w, "confirmed", x.confirmed);
     put_gates(&w, p);
+    if (p->asked.kind == PLAN_SWEEP && !put_law(&w, p, e))
+        return false;
     JSON_OBJECTS(&w, "runs", i, p->n)
         put_run(&w, p, &p->runs[i]);
     return json_out_finish(&w, e);

@@ -85,6 +85,18 @@ struct plan_line {
 };
 struct plan_line plan_next_line(const struct plan *p, const struct plan_next *next);
 
+/* A level of a sweep, over its runs that count; NaN: not known. */
+struct plan_level {
+    double level, per_s, p50_ns, p99_ns; /* means */
+    double least_per_s, most_per_s;
+    double in_flight; /* by Little's law: requests per second times mean duration */
+    size_t n;
+};
+struct plan_level plan_level_of(const struct plan *p, size_t i);
+
+/* The scalability law of a sweep over requests in flight. */
+bool plan_usl(const struct plan *p, struct stats_usl *out, struct err *e);
+
 /* What the runs so far say: for capacity and ab what the functions of decide.h found. */
 enum slo_verdict plan_verdict(const struct plan *p);
 

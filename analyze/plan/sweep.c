@@ -1,5 +1,9 @@
 #include "analyze/plan/decide.h"
+#include "analyze/plan/plan.h"
 #include "analyze/plan/plan_internal.h"
+#include "libcommon/mem.h"
+
+#include <math.h>
 
 static size_t n_at(const struct plan_point *v, size_t n, double level)
 {
@@ -27,4 +31,47 @@ struct plan_next plan_sweep_next(const double *levels, size_t n_levels, size_t n
         if (n_at(v, n, levels[i]) == least && choice-- == 0)
             return (struct plan_next){.level = levels[i]};
     return (struct plan_next){.done = true};
+}
+
+struct plan_level plan_level_of(const struct plan *p, size_t i)
+{
+    struct plan_level x = {.level = p->levels[i], .least_per_s = INFINITY};
+    double mean_ns = 0;
+
+    for (size_t k = 0; k < p->n; k++) {
+        const struct plan_run *r = &p->runs[k];
+        if (r->why_not != NULL || r->point.level != x.level)
+            continue;
+        x.n++;
+        x.per_s += r->point.per_s;
+        x.p50_ns += r->p50_ns;
+        x.p99_ns += r->p99_ns;
+        mean_ns += r->mean_ns;
+        x.least_per_s = fmin(x.least_per_s, r->point.per_s);
+        x.most_per_s = fmax(x.most_per_s, r->point.per_s);
+    }
+    double n = x.n > 0 ? (double)x.n : NAN;
+    x.per_s /= n;
+    x.p50_ns /= n;
+    x.p99_ns /= n;
+    x.in_flight = x.per_s * (mean_ns / n / 1e9);
+    return x;
+}
+
+bool plan_usl(const struct plan *p, struct stats_usl *out, struct err *e)
+{
+    double *level = NULL, *per_s = NULL;
+    size_t n = 0;
+    bool ok = mem_new(&level, p->n_points, e) && mem_new(&per_s, p->n_points, e);
+
+    for (size_t i = 0; ok && i < p->n_points; i++) {
+        if (!(p->points[i].per_s > 0))
+            continue;
+        level[n] = p->points[i].level;
+        per_s[n++] = p->points[i].per_s;
+    }
+    ok = ok && stats_usl(level, per_s, n, (uint64_t)p->asked.seed, out, e);
+    free(level);
+    free(per_s);
+    return ok;
 }

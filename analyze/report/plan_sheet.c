@@ -106,6 +106,65 @@ static void put_runs(struct sheet *s, const struct plan *p)
     }
 }
 
+/* What the law says, no further than twice the largest level. */
+static void put_law(struct sheet *s, const struct plan *p)
+{
+    struct stats_usl u;
+    struct err e = {""};
+    double most = 0;
+
+    if (p->by_rate || !plan_usl(p, &u, &e))
+        return;
+    if (!u.ok) {
+        sheet_line(s, TEXT_FAINT, "No scalability law: %s.", u.why);
+        return;
+    }
+    for (size_t i = 0; i < p->n_levels; i++)
+        most = fmax(most, p->levels[i]);
+    sheet_line(s, TEXT_PLAIN,
+               "Universal scalability law: %s requests/s of one in flight (%s to %s), contention "
+               "%.4g (%.4g to %.4g), coherency %.3g (%.3g to %.3g).",
+               units_rate(u.lambda).s, units_rate(u.lambda_ci[0]).s, units_rate(u.lambda_ci[1]).s,
+               u.sigma, u.sigma_ci[0], u.sigma_ci[1], u.kappa, u.kappa_ci[0], u.kappa_ci[1]);
+    if (u.peak <= 2 * most)
+        sheet_line(s, TEXT_PLAIN, "Most throughput with %.1f in flight (%.1f to %.1f%s): %s/s.",
+                   u.peak, u.peak_ci[0], fmin(u.peak_ci[1], 2 * most),
+                   u.peak_ci[1] > 2 * most ? " or more" : "",
+                   units_rate(stats_usl_at(&u, u.peak)).s);
+    else
+        sheet_line(s, TEXT_PLAIN,
+                   "Throughput has no peak up to %g in flight, twice the largest "
+                   "level; beyond that nothing is said.",
+                   2 * most);
+    if (u.lack_p < .01)
+        sheet_line(s, TEXT_WARNING, "The law does not fit (p = %.2g): do not rely on it.",
+                   u.lack_p);
+}
+
+static void put_levels(struct sheet *s, const struct plan *p)
+{
+    sheet_table(s, "rrrlrrr", "Levels, means of their runs");
+    SHEET_HEADINGS(s, p->by_rate ? "Rate" : "Concurrent", "Runs", "Reached/s", "from to", "50%",
+                   "99%", "In flight");
+    for (size_t i = 0; i < p->n_levels; i++) {
+        struct plan_level x = plan_level_of(p, i);
+        /* Closed loop: what is in flight, by Little's law, is what was asked for. */
+        bool off = !p->by_rate && fabs(x.in_flight / x.level - 1) > .1;
+
+        if (x.n == 0)
+            continue;
+        sheet_row(s, off ? TEXT_WARNING : TEXT_PLAIN);
+        sheet_cell(s, "%.6g", x.level);
+        sheet_cell(s, "%zu", x.n);
+        SHEET_CELLS(s, units_rate(x.per_s).s);
+        sheet_cell(s, "%s to %s", units_rate(x.least_per_s).s, units_rate(x.most_per_s).s);
+        SHEET_CELLS(s, time_of(x.p50_ns).s, time_of(x.p99_ns).s);
+        sheet_cell(s, isfinite(x.in_flight) ? "%.2f%s" : "-", x.in_flight,
+                   off ? ", not what was asked" : "");
+    }
+    sheet_span(s, TEXT_FAINT, "In flight: requests per second times mean duration (Little's law).");
+}
+
 static void put_gates(struct sheet *s, const struct plan *p)
 {
     static const char *const words[] = {"undecided", "no worse", "worse"};
@@ -133,8 +192,13 @@ void plan_sheet(struct sheet *s, const struct plan *p)
                plan_sentence(p).s);
     sheet_line(s, TEXT_FAINT, "%s", p->asked.command);
     sheet_gap(s);
-    if (p->asked.kind == PLAN_AB)
+    if (p->asked.kind == PLAN_AB) {
         put_gates(s, p);
-    else
-        put_runs(s, p);
+        return;
+    }
+    if (p->asked.kind == PLAN_SWEEP) {
+        put_law(s, p);
+        put_levels(s, p);
+    }
+    put_runs(s, p);
 }

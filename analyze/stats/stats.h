@@ -259,6 +259,23 @@ double stats_residual_solve(const struct stats_residual *r, const int64_t *v, si
 uint64_t stats_co_count(const int64_t *v, size_t n, int64_t interval);
 int64_t stats_co_value(const int64_t *v, size_t n, int64_t interval, uint64_t rank);
 
+/* The universal scalability law (Gunther 2007): X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N -
+ * 1)) requests per second with N in flight; sigma is contention, kappa coherency. */
+struct stats_usl {
+    bool ok;
+    const char *why; /* if not ok */
+    double lambda, sigma, kappa;
+    double peak; /* the N with the most throughput; infinite: there is none */
+    double lambda_ci[2], sigma_ci[2], kappa_ci[2], peak_ci[2]; /* 95 % */
+    double lack_p; /* of no lack of fit; NaN: not known, as of one run a level */
+};
+
+/* Fits the law to n runs by least squares of N / X, weighted by 1 / (N / X)^2, as errors are
+ * relative; terms that would be negative are left out. Limits by bootstrap of the residuals. */
+bool stats_usl(const double *level, const double *per_s, size_t n, uint64_t seed,
+               struct stats_usl *out, struct err *e);
+double stats_usl_at(const struct stats_usl *u, double n);
+
 /* ---- Section 8: comparisons; a = before, b = after ---- */
 
 /* What is known of how much whole runs differ from each other. */

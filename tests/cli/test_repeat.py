@@ -48,10 +48,15 @@ class Repeat(LoadTest):
 
     def test_sweep(self):
         self.start("--fault", "latency=2ms")
-        self.repeat("sweep", "--concurrent", "1,2,4", "--runs", "2", command=(*GET, "--requests", "80"))
+        self.repeat("sweep", "--concurrent", "1,2,4,8", "--runs", "2", command=(*GET, "--requests", "200"))
         found = self.state()
         self.assertTrue(found["done"])
-        self.assertEqual(sorted(r["level"] for r in found["runs"]), [1, 1, 2, 2, 4, 4])
+        self.assertEqual(sorted(r["level"] for r in found["runs"]), [1, 1, 2, 2, 4, 4, 8, 8])
+        law = found["usl"]
+        self.assertGreater(law["lambda"], 0)
+        self.assertGreaterEqual(law["sigma"], 0)
+        self.assertLessEqual(law["sigma_lo"], law["sigma_hi"])
+        self.assertIn("scalability law", self.s3analyze("plan", self.tmp / "plan").out)
 
     def test_goes_on(self):
         """A plan that was interrupted goes on; a run that was cut off is run again; another plan is refused."""
