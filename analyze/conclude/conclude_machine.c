@@ -73,8 +73,9 @@ static struct sentence say(enum machine_fault fault, const struct machine_found 
             who, x);
         break;
     default:
-        SAY("nothing synchronises the clock of %s: its times may differ from those of other "
-            "machines",
+        SAY("the kernel of %s does not know its clock to be synchronised: its times may differ "
+            "from "
+            "those of other machines",
             who);
     }
     return text;

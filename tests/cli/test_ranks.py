@@ -240,7 +240,7 @@ class Options(RankedTest):
                  names.setdefault(r.file, len(names)), r.first_byte is None, r.last_byte is None)
                 for r in capture.rows]
         head = {k: v for k, v in capture.start.items()
-                if k not in ("run_id", "command_line", "start", "clock")}
+                if k not in ("run_id", "command_line", "start", "clock", "machine")}
         head["settings"] = {k: v for k, v in head["settings"].items() if k not in ("hosts-per-rank", "read-shift")}
         tail = {k: v for k, v in capture.end.items() if k in ("end", "error", "errors", "connects", "prepared",
                                                               "not_prepared", "resent", "rank", "rank_clock")}
