@@ -127,7 +127,7 @@ class SameAsPprof(Profile):
             for case in cases:
                 words = [f"-{w}" if w[0] == "-" else w for w in case if w != "-top"]
                 with self.subTest(name=name, case=case):
-                    want = subprocess.run([go, "tool", "pprof", "-symbolize=none", *case, profile(name)], text=True,
+                    want = subprocess.run([go, "tool", "pprof", *case, profile(name)], text=True,
                                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=300,
                                           env={**os.environ, **UTC}, check=False)
                     if want.returncode != 0:
