@@ -66,7 +66,18 @@ static const struct export_given defaults = {.output = "-"};
 struct rows {
     struct rowfilter filter;
     FILE *f;
+    uint64_t thread_base, thread_top; /* of this header line's rows; 1 + the highest so far */
 };
+
+/* The rows of a further capture in the file get threads of their own, as `analyze` does it. */
+static bool on_header(void *ctx, const struct recfile_layout *layout, struct err *e)
+{
+    struct rows *rows = ctx;
+
+    (void)layout, (void)e;
+    rows->thread_base = rows->thread_top;
+    return true;
+}
 
 static bool unit_rows(void *ctx, void *unit, const struct record *v, size_t n, struct err *e)
 {
@@ -74,10 +85,18 @@ static bool unit_rows(void *ctx, void *unit, const struct record *v, size_t n, s
     bool keep;
 
     (void)unit;
-    for (size_t i = 0; i < n; i++)
-        if (!rowfilter_row(&rows->filter, &v[i], &keep, e) ||
-            (keep && !rows_csv_put(&v[i], rows->f, e)))
+    for (size_t i = 0; i < n; i++) {
+        struct record r = v[i];
+        uint64_t thread = rows->thread_base + r.thread;
+
+        if (thread > UINT32_MAX)
+            return err_set(e, "thread numbers past 4294967295 where captures are put together");
+        if (thread >= rows->thread_top)
+            rows->thread_top = thread + 1;
+        r.thread = (uint32_t)thread;
+        if (!rowfilter_row(&rows->filter, &r, &keep, e) || (keep && !rows_csv_put(&r, rows->f, e)))
             return false;
+    }
     return true;
 }
 
@@ -88,7 +107,7 @@ static bool write_rows(const struct export_given *o, const char *path, FILE *f, 
     struct recfile_info info;
     const struct recfile_options how = {
         .salvage = o->input.salvage, .progress = progress_update, .progress_ctx = &progress};
-    const struct recfile_sink sink = {.ctx = &rows, .unit_rows = unit_rows};
+    const struct recfile_sink sink = {.ctx = &rows, .unit_rows = unit_rows, .header = on_header};
 
     if (o->filter.from.is_relative || o->filter.to.is_relative)
         return err_set(e, "of single requests --from and --to are times such as "

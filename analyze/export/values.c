@@ -12,26 +12,19 @@ struct values values_of(const struct operation *op)
 {
     const struct throughput *x = &op->throughput;
     const struct times *d = &op->requests.all.dur, *f = &op->requests.all.ttfb;
-    struct values v = {.n_requests = (double)op->n_requests,
-                       .n_errors = (double)op->n_errors,
-                       .n_objects = (double)op->n_objects,
-                       .n_bytes = (double)op->n_bytes,
-                       .error_frac = (double)op->n_errors / (double)op->n_requests,
-                       .bytes_per_s = x->present && x->n_bytes > 0 ? x->bytes_per_s : NAN,
-                       .objects_per_s = x->present ? x->objects_per_s : NAN,
-                       .n_timed = NAN,
-                       .mean_ns = NAN,
-                       .p50_ns = NAN,
-                       .p90_ns = NAN,
-                       .p99_ns = NAN,
-                       .slowest_ns = NAN,
-                       .sum_s = NAN,
-                       .ttfb_n = NAN,
-                       .ttfb_p50_ns = NAN,
-                       .ttfb_p90_ns = NAN,
-                       .ttfb_p99_ns = NAN,
-                       .ttfb_sum_s = NAN};
+    struct values v;
 
+    for (size_t i = 0; i < sizeof v; i += sizeof(double))
+        *(double *)((char *)&v + i) = NAN;
+    v.n_requests = (double)op->n_requests;
+    v.n_errors = (double)op->n_errors;
+    v.n_objects = (double)op->n_objects;
+    v.n_bytes = (double)op->n_bytes;
+    v.error_frac = (double)op->n_errors / (double)op->n_requests;
+    if (x->present)
+        v.objects_per_s = x->objects_per_s;
+    if (x->present && x->n_bytes > 0)
+        v.bytes_per_s = x->bytes_per_s;
     if (op->requests.present && d->present) {
         v.n_timed = (double)d->n;
         v.mean_ns = d->mean_ns;

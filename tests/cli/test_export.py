@@ -280,6 +280,12 @@ class ParquetReady(Case):
                     if kind != "string" and value:
                         int(value)
 
+    def test_captures_in_one_file_have_threads_of_their_own(self):
+        rows = simulate(1, Shape(n=40, threads=4))
+        path = self.put("two.csv", capgen.text(rows) + capgen.text(rows))
+        found = list(csv.DictReader(io.StringIO(self.export("parquet-ready", path).out)))
+        self.assertEqual({int(r["thread:uint32"]) for r in found}, set(range(8)))
+
     def test_filters(self):
         path = capture("mixed-3hosts")
         rows = list(csv.reader(io.StringIO(self.export("parquet-ready", "--op", "PUT", path).out)))
