@@ -1,5 +1,6 @@
 #include "analyze/archive/archive.h"
 
+#include "analyze/archive/cache.h"
 #include "libcommon/mem.h"
 
 #include <dirent.h>
@@ -188,14 +189,32 @@ static void free_run(struct archive_run *r)
     *r = (struct archive_run){0};
 }
 
-static bool load_one(struct archive_run *to, const char *path, const struct run_options *how,
-                     struct err *e)
+static bool analyse(struct archive_run *to, const char *path, const struct run_options *how,
+                    struct err *e)
 {
     struct run r;
-    bool ok = run_load(&r, path, how, e) && mem_text(&to->path, path, e) && take_run(to, &r, e);
+    bool ok = run_load(&r, path, how, e) && take_run(to, &r, e);
 
     run_free(&r);
     return ok;
+}
+
+/* cache NULL: none. */
+static bool load_one(struct archive_run *to, const char *path, const struct run_options *how,
+                     struct archive_cache *cache, struct err *e)
+{
+    struct archive_cache_key key, after;
+    bool has_key = cache != NULL && archive_cache_key(&key, path, how->basis);
+
+    if (has_key && archive_cache_get(cache, &key, to))
+        return mem_text(&to->path, path, e);
+    free_run(to);
+    if (!analyse(to, path, how, e) || !mem_text(&to->path, path, e))
+        return false;
+    /* A file that is still written has changed meanwhile. */
+    if (has_key && archive_cache_key(&after, path, how->basis) && strcmp(key.s, after.s) == 0)
+        archive_cache_put(cache, &key, to);
+    return true;
 }
 
 /* ---- The archive ---- */
@@ -217,16 +236,14 @@ static int by_start(const void *a, const void *b)
                                       : strcmp(x->path, y->path);
 }
 
-bool archive_load(struct archive *a, const struct archive_paths *paths,
-                  const struct run_options *how, struct err *e)
+static bool load_all(struct archive *a, const struct archive_paths *paths,
+                     const struct run_options *how, struct archive_cache *cache, struct err *e)
 {
-    if (!mem_cleared(&a->runs, paths->n, e))
-        return false;
     for (size_t i = 0; i < paths->n; i++) {
         struct archive_run *r = &a->runs[a->n];
         struct err why = {""};
 
-        if (load_one(r, paths->v[i].path, how, &why)) {
+        if (load_one(r, paths->v[i].path, how, cache, &why)) {
             a->n++;
             continue;
         }
@@ -236,6 +253,22 @@ bool archive_load(struct archive *a, const struct archive_paths *paths,
         if (!add_unread(a, paths->v[i].path, why.msg, e))
             return false;
     }
+    return true;
+}
+
+bool archive_load(struct archive *a, const struct archive_paths *paths,
+                  const struct run_options *how, bool with_cache, struct err *e)
+{
+    struct archive_cache cache = {0};
+
+    if (!mem_cleared(&a->runs, paths->n, e))
+        return false;
+    if (with_cache)
+        archive_cache_open(&cache, paths->v[0].path);
+    bool ok = load_all(a, paths, how, cache.path != NULL ? &cache : NULL, e);
+    archive_cache_close(&cache);
+    if (!ok)
+        return false;
     qsort(a->runs, a->n, sizeof *a->runs, by_start);
     return a->n > 0 || err_set(e, "%s", a->unread[0].why);
 }

@@ -53,7 +53,6 @@ struct archive {
     size_t n;
     struct archive_unread *unread;
     size_t n_unread;
-    struct archive_cache *cache; /* NULL: none */
 };
 
 /* The files that operands name, for archive_free_paths: files themselves, and of a folder those
@@ -71,9 +70,10 @@ bool archive_find(struct archive_paths *out, const char *const *operands, size_t
 void archive_free_paths(struct archive_paths *p);
 
 /* Reads the runs. A file of a folder that cannot be read goes to a->unread; one that was named
- * itself makes it fail. The caller calls archive_free in any case. */
+ * itself makes it fail. with_cache: what the cache beside the first one has of unchanged files is
+ * not read again (cache.h). The caller calls archive_free in any case. */
 bool archive_load(struct archive *a, const struct archive_paths *paths,
-                  const struct run_options *how, struct err *e);
+                  const struct run_options *how, bool with_cache, struct err *e);
 void archive_free(struct archive *a);
 
 /* The operation of that name; NULL: the run has none. */

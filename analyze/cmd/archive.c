@@ -18,6 +18,24 @@ const struct cli_option archive_form_table[] = {
     {0},
 };
 
+const struct cli_option archive_cache_table[] = {
+    {"no-cache", CLI_FLAG, offsetof(struct archive_given, no_cache),
+     .help = "read all files again, and leave no .s3analyze-cache"},
+    {0},
+};
+
+/* Whether a run's figures follow from its file alone, and there are runs enough to keep them. */
+static bool wants_cache(const struct archive_given *o, const struct archive_paths *paths)
+{
+    const struct load_filter *f = &o->filter;
+    const struct load_analysis *a = &o->analysis;
+
+    return !o->no_cache && paths->n > 1 && f->ops.n == 0 && f->host == NULL && f->client == NULL &&
+           !f->sizes.given && !f->from.given && !f->to.given && a->segment_ns == 0 &&
+           a->skip_ns == 0 && a->range == 0 && !a->steady && a->co_interval_ns == 0 &&
+           !o->input.salvage;
+}
+
 bool archive_check(const struct archive_given *o, struct err *e)
 {
     if (o->output.json && o->markdown)
@@ -37,7 +55,7 @@ static bool load(struct archive *a, const struct archive_paths *paths,
         return false;
     if (as_one_kind && sums_among(names, paths->n) != NULL)
         how.basis = RUN_OF_SUMS;
-    return archive_load(a, paths, &how, e);
+    return archive_load(a, paths, &how, wants_cache(o, paths), e);
 }
 
 bool archive_read(struct archive *a, const struct archive_given *o, const struct cli_args *args,

@@ -16,11 +16,12 @@ struct archive_given {
     struct load_input input;
     struct output_options output;
     const char *html;
-    bool markdown, verbose;
+    bool markdown, verbose, no_cache;
 };
 
 /* Options of the struct above; the rest comes from the shared tables. */
 extern const struct cli_option archive_form_table[];
+extern const struct cli_option archive_cache_table[];
 
 #define ARCHIVE_DEFAULTS                                                                           \
     {                                                                                              \

@@ -28,6 +28,7 @@ static const struct cli_group groups[] = {
     {"Output", NULL, archive_form_table, offsetof(struct trend_given, common)},
     {"Which requests", "filters", load_filter_table, offsetof(struct trend_given, common.filter)},
     {"Analysis", "filters", load_analysis_table, offsetof(struct trend_given, common.analysis)},
+    {"Reading", NULL, archive_cache_table, offsetof(struct trend_given, common)},
     {"Reading", "filters", load_input_table, offsetof(struct trend_given, common.input)},
     {"Reading", "filters", load_threads_table, offsetof(struct trend_given, common.input)},
     {0},

@@ -1,5 +1,6 @@
 """trend: when runs of equal settings became slower."""
 
+import os
 import random
 import unittest
 
@@ -118,6 +119,43 @@ class Trend(CliTest):
             path.unlink()
         changes = self.trend()['groups'][0]['changes']
         self.assertEqual([c['run'] for c in changes], [13])
+
+    def test_the_cache_changes_nothing(self):
+        self.nights([1] * 12 + [1.3] * 10)
+        first = self.trend('--no-cache', self.folder)
+        cache = self.folder / '.s3analyze-cache'
+        self.assertFalse(cache.exists())
+        self.assertEqual(self.trend(), first)
+        self.assertTrue(cache.exists())
+        self.assertEqual(self.trend(), first)
+        # Who reads no capture tells what the cache holds: here it is a wrong one, with a wrong checksum.
+        text = cache.read_bytes()
+        for damaged in (text[:-40], text[:300] + b'7' + text[301:], b'', text + b' ',
+                        text.replace(b' ', b' 9', 1)):
+            cache.write_bytes(damaged)
+            self.assertEqual(self.trend(), first)
+            self.assertEqual(cache.read_bytes(), text)
+
+    def test_the_cache_is_used_and_follows_the_content(self):
+        paths = self.nights([1] * 10)
+        first = self.trend()
+        before = (self.folder / '.s3analyze-cache').stat().st_mtime_ns
+        self.assertEqual(self.trend(), first)
+        self.assertEqual((self.folder / '.s3analyze-cache').stat().st_mtime_ns, before)
+        # The other's size and time, and not its content.
+        stat = paths[3].stat()
+        text = paths[3].read_bytes()
+        paths[3].write_bytes(text.replace(b'GET', b'PUT'))
+        os.utime(paths[3], ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        self.assertEqual(len(self.trend()['groups']), 2)
+        paths[3].write_bytes(text)
+        self.assertEqual(self.trend(), first)
+
+    def test_a_file_of_the_cache_s_name_is_kept(self):
+        self.nights([1] * 3)
+        (self.folder / '.s3analyze-cache').write_text('mine')
+        self.trend()
+        self.assertEqual((self.folder / '.s3analyze-cache').read_text(), 'mine')
 
     def test_page(self):
         tool('gnuplot')

@@ -1,0 +1,299 @@
+#include "analyze/archive/cache.h"
+
+#include "analyze/write/outfile.h"
+#include "libcommon/mem.h"
+#include "libcommon/version.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#define NAME      ".s3analyze-cache"
+#define MAGIC     "s3analyze-cache/1 "
+#define MAX_BYTES (INT64_C(1) << 28) /* of a cache that is read */
+#define MAX_RUNS  20000              /* kept besides those of the last look */
+
+/* ---- Keys ---- */
+
+static bool hash_file(int fd, XXH3_state_t *state)
+{
+    char *piece;
+    ssize_t n = -1;
+
+    if (!mem_malloc(&piece, 1 << 20, 1, NULL))
+        return false;
+    XXH3_128bits_reset(state);
+    while ((n = read(fd, piece, 1 << 20)) > 0)
+        XXH3_128bits_update(state, piece, (size_t)n);
+    free(piece);
+    return n == 0;
+}
+
+bool archive_cache_key(struct archive_cache_key *key, const char *path, enum run_basis basis)
+{
+    struct stat st;
+    XXH3_state_t *state = XXH3_createState();
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool ok = state != NULL && fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+              hash_file(fd, state);
+
+    if (ok) {
+        XXH128_hash_t h = XXH3_128bits_digest(state);
+        snprintf(key->s, sizeof key->s, "%016" PRIx64 "%016" PRIx64 "-%d", (uint64_t)h.high64,
+                 (uint64_t)h.low64, (int)basis);
+    }
+    if (fd >= 0)
+        close(fd);
+    XXH3_freeState(state);
+    return ok;
+}
+
+/* ---- Runs as JSON. Numbers are texts in base 16, which hold every bit, and "nan" and "inf". ----
+ */
+
+#define N_NUMBERS (3 * ARCHIVE_N_SETTINGS + 3 * RUN_MAX_METRICS)
+#define N_DIGITS  28
+
+static void numbers_of(const struct archive_op *op, double v[static N_NUMBERS])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < ARCHIVE_N_SETTINGS; i++) {
+        v[n++] = op->setting[i].present;
+        v[n++] = op->setting[i].span.lo;
+        v[n++] = op->setting[i].span.several;
+    }
+    for (size_t i = 0; i < RUN_MAX_METRICS; i++) {
+        v[n++] = op->figure[i].value;
+        v[n++] = op->figure[i].lo;
+        v[n++] = op->figure[i].hi;
+    }
+}
+
+static void take_numbers(struct archive_op *op, const double v[static N_NUMBERS])
+{
+    for (size_t i = 0; i < ARCHIVE_N_SETTINGS; i++, v += 3)
+        op->setting[i] = (struct archive_setting){v[0] != 0, {v[1], v[1], v[2] != 0}};
+    for (size_t i = 0; i < RUN_MAX_METRICS; i++, v += 3)
+        op->figure[i] = (struct archive_figure){v[0], v[1], v[2]};
+}
+
+static json_t *op_json(const struct archive_op *op)
+{
+    double v[N_NUMBERS];
+    char text[N_NUMBERS * N_DIGITS];
+    size_t n = 0;
+
+    numbers_of(op, v);
+    for (size_t i = 0; i < N_NUMBERS; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%a ", v[i]);
+    return json_pack("{s:s, s:b, s:I, s:I, s:I, s:s}", "op", op->op, "preparation",
+                     (int)op->is_preparation, "start", (json_int_t)op->start_ns, "requests",
+                     (json_int_t)op->n_requests, "errors", (json_int_t)op->n_errors, "numbers",
+                     text);
+}
+
+static bool op_of(const json_t *json, struct archive_op *op)
+{
+    const char *name, *text;
+    json_int_t start, requests, errors;
+    int preparation;
+    double v[N_NUMBERS];
+
+    if (json_unpack((json_t *)json, "{s:s, s:b, s:I, s:I, s:I, s:s}", "op", &name, "preparation",
+                    &preparation, "start", &start, "requests", &requests, "errors", &errors,
+                    "numbers", &text) != 0)
+        return false;
+    for (size_t i = 0; i < N_NUMBERS; i++) {
+        char *end;
+
+        v[i] = strtod(text, &end);
+        if (end == text)
+            return false;
+        text = end;
+    }
+    op->is_preparation = preparation != 0;
+    op->start_ns = start;
+    op->n_requests = requests;
+    op->n_errors = errors;
+    take_numbers(op, v);
+    return mem_text(&op->op, name, NULL);
+}
+
+/* One of the texts of archive_run.source. */
+static const char *source_named(const char *name)
+{
+    static const char *const names[] = {"capture", "sums", "aggregated"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return names[i];
+    return NULL;
+}
+
+static bool run_of(const json_t *json, struct archive_run *r)
+{
+    const char *source, *kind, *finding;
+    json_int_t start, end;
+    json_t *ops, *options = NULL;
+    int problem;
+
+    if (json_unpack((json_t *)json, "{s:s, s:I, s:I, s:b, s:o, s?o}", "source", &source, "start",
+                    &start, "end", &end, "problem", &problem, "ops", &ops, "options",
+                    &options) != 0)
+        return false;
+    kind = json_string_value(json_object_get(json, "kind"));
+    finding = json_string_value(json_object_get(json, "finding"));
+    r->source = source_named(source);
+    r->start_ns = start;
+    r->end_ns = end;
+    r->has_problem = problem != 0;
+    r->options = json_incref(options);
+    if (r->source == NULL || (kind != NULL && !mem_text(&r->kind, kind, NULL)) ||
+        (finding != NULL && !mem_text(&r->finding, finding, NULL)) ||
+        !mem_cleared(&r->ops, json_array_size(ops), NULL))
+        return false;
+    for (size_t k = 0; k < json_array_size(ops); k++)
+        if (!op_of(json_array_get(ops, k), &r->ops[r->n_ops++]))
+            return false;
+    return true;
+}
+
+/* NULL: no memory, or texts that are no UTF-8. */
+static json_t *run_json(const struct archive_run *r)
+{
+    json_t *ops = json_array();
+
+    for (size_t k = 0; k < r->n_ops; k++) {
+        if (json_array_append_new(ops, op_json(&r->ops[k])) != 0) {
+            json_decref(ops);
+            return NULL;
+        }
+    }
+    json_t *run =
+        json_pack("{s:s, s:I, s:I, s:b, s:s?, s:s?, s:o}", "source", r->source, "start",
+                  (json_int_t)r->start_ns, "end", (json_int_t)r->end_ns, "problem",
+                  (int)r->has_problem, "kind", r->kind, "finding", r->finding, "ops", ops);
+    if (run != NULL && r->options != NULL && json_object_set(run, "options", r->options) != 0) {
+        json_decref(run);
+        return NULL;
+    }
+    return run;
+}
+
+/* ---- The file: a line with version and checksum, and JSON ---- */
+
+struct mark {
+    char s[160];
+};
+
+static struct mark mark_of(const char *text, size_t n)
+{
+    struct mark m;
+
+    snprintf(m.s, sizeof m.s, MAGIC "%.80s %016" PRIx64 "\n", version_string,
+             (uint64_t)XXH3_64bits(text, n));
+    return m;
+}
+
+static char *read_text(const char *path, size_t *n)
+{
+    struct stat st;
+    char *text = NULL;
+    FILE *f = fopen(path, "re");
+
+    if (f != NULL && fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode) && st.st_size < MAX_BYTES &&
+        mem_malloc(&text, (size_t)st.st_size + 1, 1, NULL)) {
+        *n = fread(text, 1, (size_t)st.st_size, f);
+        text[*n] = '\0';
+    }
+    if (f != NULL)
+        fclose(f);
+    return text;
+}
+
+/* A file of that name that we did not write stays as it is. */
+static bool is_foreign(const char *text, size_t n)
+{
+    return n > 0 && strncmp(text, MAGIC, strlen(MAGIC)) != 0;
+}
+
+void archive_cache_open(struct archive_cache *c, const char *capture)
+{
+    const char *slash = strrchr(capture, '/');
+    size_t n = 0;
+
+    *c = (struct archive_cache){.runs = json_object(), .used = json_object()};
+    if (c->runs == NULL || c->used == NULL ||
+        !mem_format(&c->path, NULL, "%.*s" NAME, slash != NULL ? (int)(slash + 1 - capture) : 0,
+                    capture))
+        return;
+    char *text = read_text(c->path, &n);
+    const char *line = text != NULL ? memchr(text, '\n', n) : NULL;
+    if (text != NULL && is_foreign(text, n)) {
+        free(c->path);
+        c->path = NULL;
+    } else if (line != NULL) {
+        size_t n_mark = (size_t)(line + 1 - text);
+        struct mark m = mark_of(text + n_mark, n - n_mark);
+        json_t *runs = strncmp(text, m.s, n_mark) == 0 && strlen(m.s) == n_mark
+                           ? json_loadb(text + n_mark, n - n_mark, 0, NULL)
+                           : NULL;
+
+        if (json_is_object(runs))
+            json_object_update(c->runs, runs);
+        json_decref(runs);
+    }
+    free(text);
+}
+
+bool archive_cache_get(struct archive_cache *c, const struct archive_cache_key *key,
+                       struct archive_run *r)
+{
+    json_t *run = json_object_get(c->runs, key->s);
+
+    if (run == NULL || !run_of(run, r))
+        return false;
+    json_object_set(c->used, key->s, run);
+    return true;
+}
+
+void archive_cache_put(struct archive_cache *c, const struct archive_cache_key *key,
+                       const struct archive_run *r)
+{
+    json_t *run = run_json(r);
+
+    if (run != NULL && json_object_set(c->runs, key->s, run) == 0 &&
+        json_object_set(c->used, key->s, run) == 0)
+        c->is_changed = true;
+    json_decref(run);
+}
+
+static void write_cache(const struct archive_cache *c)
+{
+    json_t *runs = json_object_size(c->runs) > MAX_RUNS ? c->used : c->runs;
+    char *text = json_dumps(runs, JSON_COMPACT | JSON_SORT_KEYS);
+    struct outfile out;
+    struct err unsaid = {""};
+
+    if (text != NULL && outfile_open(&out, c->path, OUTFILE_ANYTHING, &unsaid)) {
+        fputs(mark_of(text, strlen(text)).s, out.f);
+        fputs(text, out.f);
+        outfile_finish(&out, true, &unsaid);
+    }
+    free(text);
+}
+
+void archive_cache_close(struct archive_cache *c)
+{
+    if (c->is_changed && c->path != NULL)
+        write_cache(c);
+    json_decref(c->runs);
+    json_decref(c->used);
+    free(c->path);
+    *c = (struct archive_cache){0};
+}
