@@ -26,8 +26,10 @@ bool run_take_findings(struct run *r, const struct findings *from, struct err *e
         /* A capture that was reduced to sums is no file of sums. */
         if (!r->is_sums && strcmp(f.kind->name, "from-sums") == 0)
             continue;
-        if (!own_name(r, &f.op, e) || !own_name(r, &f.party, e) || !own_name(r, &f.client, e) ||
-            !findings_add(&r->findings, &f, e, "%s", from->v[i].sentence))
+        bool ok = own_name(r, &f.op, e) && own_name(r, &f.party, e) && own_name(r, &f.client, e);
+        for (size_t k = 0; ok && k < f.n_others; k++)
+            ok = own_name(r, &f.others[k], e);
+        if (!ok || !findings_add(&r->findings, &f, e, "%s", from->v[i].sentence))
             return false;
     }
     return true;
