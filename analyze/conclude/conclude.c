@@ -1,5 +1,6 @@
 #include "analyze/conclude/conclude.h"
 
+#include "analyze/estimate/confidence.h"
 #include "analyze/findings/course_seconds.h"
 #include "analyze/findings/findings.h"
 #include "libcommon/mem.h"
@@ -11,6 +12,8 @@
 
 #define LEFT_OUT_SAID    .01
 #define LEFT_OUT_PROBLEM .10
+#define LARGE_SWING      .4 /* from the upper to the lower tenth */
+#define NARROW           .1 /* an interval, to either side */
 
 /* Says what a course of whole seconds cannot show. */
 static bool add_resolution(struct analysis *a, const struct course *c, struct err *e)
@@ -91,8 +94,44 @@ static bool join_alike(struct findings *all, size_t first, struct err *e)
     return true;
 }
 
+/* Whether the throughput of each operation of the benchmark is known to within a tenth. */
+static bool is_known_well(const struct analysis *a)
+{
+    for (size_t k = 0; k < a->n_operations; k++) {
+        const struct statistics *x = a->operations[k].statistics;
+
+        if (!conclude_is_benchmark(a, k))
+            continue;
+        if (x == NULL || !x->objects.mean.ok ||
+            x->objects.mean.hi - x->objects.mean.lo > 2 * NARROW * x->objects.mean.value)
+            return false;
+    }
+    return true;
+}
+
+/* Most virtual machines swing. Where the interval of the throughput, which has the swing in it, is
+ * narrow all the same, a swing without a period changes nothing that may be concluded, unless it is
+ * so large that no short part of the run is like the whole. */
+static void drop_idle_swings(struct analysis *a)
+{
+    size_t kept = 0;
+    bool known = is_known_well(a);
+
+    for (size_t i = 0; i < a->findings.n; i++) {
+        struct finding *f = &a->findings.v[i];
+
+        if (known && strcmp(f->kind->name, "swings") == 0 && f->period_ns == 0 &&
+            1 - f->ratio < LARGE_SWING)
+            free(f->sentence);
+        else
+            a->findings.v[kept++] = *f;
+    }
+    a->findings.n = kept;
+}
+
 bool conclude(struct analysis *a, const struct scan *const *scans, int64_t run_ns, struct err *e)
 {
+    drop_idle_swings(a);
     size_t first = a->findings.n;
 
     return add_left_out(a, e) && conclude_figures(a, scans, e) && conclude_machines(a, e) &&
