@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SCHEMA "s3analyze/plan/1"
+#define SCHEMA   "s3analyze/plan/1"
+#define MAX_FILE (1 << 20) /* bytes of plan.json */
 
 const char *const plan_kind_names[] = {"capacity", "sweep", "ab", NULL};
 
@@ -104,8 +105,10 @@ static bool path_of(char **path, const char *folder, struct err *e)
 
 static json_t *read_json(const char *path, struct err *e)
 {
-    json_error_t why;
-    json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+    json_error_t why = {.text = "no plan is there; s3load repeat makes one"};
+    struct stat st;
+    bool fits = stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= MAX_FILE;
+    json_t *json = fits ? json_load_file(path, JSON_REJECT_DUPLICATES, &why) : NULL;
     const char *schema = json_string_value(json_object_get(json, "schema"));
 
     if (json != NULL && schema != NULL && strcmp(schema, SCHEMA) == 0)
