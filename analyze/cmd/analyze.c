@@ -105,9 +105,9 @@ static bool write_report(const struct analysis *a, const struct analyze_given *o
 
     if (!outfile_open(&out, o->output.path, output_replaces(&o->output), e))
         return false;
-    const struct report_text_options how = {.verbose = o->verbose,
-                                            .markdown = o->markdown,
-                                            .colour = output_wants_colour(&o->output, out.f)};
+    const struct sheet_form how = {.verbose = o->verbose,
+                                   .markdown = o->markdown,
+                                   .colour = output_wants_colour(&o->output, out.f)};
     bool ok = o->output.json ? report_json(a, out.f, e) : report_text(a, &how, out.f, e);
     return outfile_finish(&out, ok, e);
 }
@@ -176,7 +176,7 @@ static void put_operation(struct sheet *s, const struct operation *op)
  * which no request is left. */
 static void show_runs(const struct analyze_given *o, const struct cli_args *args)
 {
-    struct text out = {.f = stdout, .colour = output_wants_colour(&o->output, stdout)};
+    const struct sheet_form form = {.colour = output_wants_colour(&o->output, stdout)};
     struct sheet s = {0};
     struct err unsaid = {""};
 
@@ -198,8 +198,7 @@ static void show_runs(const struct analyze_given *o, const struct cli_args *args
         analysis_free(&a);
         dataset_free(&d);
     }
-    sheet_write_text(&s, &out, false, &unsaid);
-    sheet_free(&s);
+    sheet_end(&s, &form, stdout, &unsaid);
 }
 
 /* ---- The command ---- */

@@ -138,14 +138,14 @@ static bool write_report(const struct compare *c, const struct cmp_given *o, str
 
     if (!outfile_open(&out, o->output.path, output_replaces(&o->output), e))
         return false;
+    const struct sheet_form form = {o->markdown, output_wants_colour(&o->output, out.f),
+                                    o->verbose};
     if (o->output.json)
         ok = compare_json(c, out.f, e);
-    else if (o->markdown)
-        ok = compare_md(c, out.f, e);
     else if (o->csv)
         ok = compare_csv(c, o->csv_safe, out.f, e);
     else
-        ok = compare_text(c, output_wants_colour(&o->output, out.f), o->verbose, out.f, e);
+        ok = compare_text(c, &form, out.f, e);
     return outfile_finish(&out, ok, e);
 }
 

@@ -461,7 +461,7 @@ static bool report(struct source *sources, const struct info_given *o, const str
         }
         ok = json_out_finish(&w, e);
     } else {
-        struct text t = {.f = out.f, .colour = output_wants_colour(&o->output, out.f)};
+        const struct sheet_form form = {.colour = output_wants_colour(&o->output, out.f)};
         struct sheet s = {0};
 
         for (size_t i = 0; i < args->n_operands; i++) {
@@ -473,8 +473,7 @@ static bool report(struct source *sources, const struct info_given *o, const str
             else
                 put_capture(&s, args->operands[i], &sources[i].survey);
         }
-        ok = sheet_write_text(&s, &t, false, e);
-        sheet_free(&s);
+        ok = sheet_end(&s, &form, out.f, e);
     }
     return outfile_finish(&out, ok, e);
 }

@@ -155,7 +155,7 @@ static struct clocks clocks_of(const struct merge *m)
 
 static bool report_text(const struct merge *m, const struct merge_given *o, FILE *f, struct err *e)
 {
-    struct text out = {.f = f, .colour = output_wants_colour(&o->report, f)};
+    const struct sheet_form form = {.colour = output_wants_colour(&o->report, f)};
     struct sheet s = {0};
     const struct clocks clocks = clocks_of(m);
 
@@ -180,9 +180,7 @@ static bool report_text(const struct merge *m, const struct merge_given *o, FILE
     if (m->n_inputs > 1 && !clocks.any_servers && clocks.n_ranks < m->n_inputs)
         sheet_line(&s, TEXT_FAINT,
                    "No capture says how its clock went: whether they agree is not known.");
-    bool ok = sheet_write_text(&s, &out, false, e);
-    sheet_free(&s);
-    return ok;
+    return sheet_end(&s, &form, f, e);
 }
 
 static void put_json_input(struct json_out *w, const struct merge *m, const struct merge_input *in)

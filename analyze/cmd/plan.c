@@ -77,12 +77,10 @@ static bool write_report(const struct plan *p, const struct plan_given *o, struc
 
     if (!outfile_open(&out, o->output.path, output_replaces(&o->output), e))
         return false;
-    struct text text = {.f = out.f, .colour = output_wants_colour(&o->output, out.f)};
-    plan_sheet(&s, p);
-    bool ok = o->output.json ? plan_json(p, out.f, e)
-              : o->markdown  ? sheet_write_markdown(&s, out.f, e)
-                             : sheet_write_text(&s, &text, true, e);
-    sheet_free(&s);
+    const struct sheet_form form = {o->markdown, output_wants_colour(&o->output, out.f), true};
+    if (!o->output.json)
+        plan_sheet(&s, p);
+    bool ok = o->output.json ? plan_json(p, out.f, e) : sheet_end(&s, &form, out.f, e);
     return outfile_finish(&out, ok, e);
 }
 

@@ -153,11 +153,7 @@ static bool write_lines(const struct profile *p, const struct profile_given *o, 
 /* Writes sentences about cost to a file, beside lines that are for other programs. */
 static bool write_sheet(struct sheet *s, FILE *f, struct err *e)
 {
-    struct text t = {.f = f, .colour = text_wants_colour(f)};
-    bool ok = sheet_write_text(s, &t, true, e);
-
-    sheet_free(s);
-    return ok;
+    return sheet_end(s, &(struct sheet_form){false, text_wants_colour(f), true}, f, e);
 }
 
 static bool write_info(const struct profile_run *r, FILE *f, struct err *e)

@@ -63,10 +63,9 @@ static bool write_report(void *ctx, FILE *f, struct err *e)
 
     if (o->output.json)
         return archive_table_json(&w->table, f, e);
-    if (o->markdown)
-        return archive_table_md(&w->table, f, e);
+    const struct sheet_form form = {o->markdown, output_wants_colour(&o->output, f), o->verbose};
     if (!w->given->csv)
-        return archive_table_text(&w->table, output_wants_colour(&o->output, f), o->verbose, f, e);
+        return archive_table_text(&w->table, &form, f, e);
     archive_table_csv(&w->table, w->given->csv_safe, f);
     return true;
 }

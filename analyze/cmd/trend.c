@@ -61,9 +61,8 @@ static bool write_report(void *ctx, FILE *f, struct err *e)
 
     if (o->output.json)
         return trend_json(&w->report, f, e);
-    if (o->markdown)
-        return trend_md(&w->report, f, e);
-    return trend_text(&w->report, output_wants_colour(&o->output, f), o->verbose, f, e);
+    const struct sheet_form form = {o->markdown, output_wants_colour(&o->output, f), o->verbose};
+    return trend_text(&w->report, &form, f, e);
 }
 
 static bool write_page(void *ctx, FILE *f, struct err *e)

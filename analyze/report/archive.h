@@ -22,9 +22,8 @@ void archive_sheet_table(struct sheet *s, const struct archive_table *t);
 void archive_sheet_unread(struct sheet *s, const struct archive *a);
 
 /* False: out of memory. */
-bool archive_table_text(const struct archive_table *t, bool colour, bool verbose, FILE *f,
+bool archive_table_text(const struct archive_table *t, const struct sheet_form *form, FILE *f,
                         struct err *e);
-bool archive_table_md(const struct archive_table *t, FILE *f, struct err *e);
 
 /* `safe` as in struct csv_out_style. */
 void archive_table_csv(const struct archive_table *t, bool safe, FILE *f);
@@ -54,7 +53,7 @@ struct trend_report {
     const struct archive *archive;
     const char *check;
 };
-bool trend_text(const struct trend_report *r, bool colour, bool verbose, FILE *f, struct err *e);
-bool trend_md(const struct trend_report *r, FILE *f, struct err *e);
+bool trend_text(const struct trend_report *r, const struct sheet_form *form, FILE *f,
+                struct err *e);
 
 #endif

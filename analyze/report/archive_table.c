@@ -42,26 +42,13 @@ void archive_sheet_table(struct sheet *s, const struct archive_table *t)
     archive_sheet_unread(s, t->archive);
 }
 
-bool archive_table_text(const struct archive_table *t, bool colour, bool verbose, FILE *f,
+bool archive_table_text(const struct archive_table *t, const struct sheet_form *form, FILE *f,
                         struct err *e)
 {
-    struct text out = {.f = f, .colour = colour};
     struct sheet s = {0};
 
     archive_sheet_table(&s, t);
-    bool ok = sheet_write_text(&s, &out, verbose, e);
-    sheet_free(&s);
-    return ok;
-}
-
-bool archive_table_md(const struct archive_table *t, FILE *f, struct err *e)
-{
-    struct sheet s = {0};
-
-    archive_sheet_table(&s, t);
-    bool ok = sheet_write_markdown(&s, f, e);
-    sheet_free(&s);
-    return ok;
+    return sheet_end(&s, form, f, e);
 }
 
 static void put_number(FILE *f, double x)

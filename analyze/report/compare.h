@@ -4,16 +4,14 @@
 #define S3_ANALYZE_REPORT_COMPARE_H
 
 #include "analyze/compare/compare.h"
+#include "analyze/write/sheet.h"
 #include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Verbose: all that the other formats hold. False: out of memory. */
-bool compare_text(const struct compare *c, bool colour, bool verbose, FILE *f, struct err *e);
-
-/* False: out of memory. */
-bool compare_md(const struct compare *c, FILE *f, struct err *e);
+/* Text or Markdown; verbose text has all that the other formats hold. False: out of memory. */
+bool compare_text(const struct compare *c, const struct sheet_form *form, FILE *f, struct err *e);
 
 /* `safe` as in struct csv_out_style. Figures of metrics come first; then those of the runs' own
  * reports and means, which have no verdict; last notes, as rows whose metric is "note". False: out

@@ -23,23 +23,10 @@ static void put_all(struct sheet *s, const struct compare *c)
     compare_sheet_means(s, c);
 }
 
-bool compare_text(const struct compare *c, bool colour, bool verbose, FILE *f, struct err *e)
-{
-    struct text out = {.f = f, .colour = colour};
-    struct sheet s = {0};
-
-    put_all(&s, c);
-    bool ok = sheet_write_text(&s, &out, verbose, e);
-    sheet_free(&s);
-    return ok;
-}
-
-bool compare_md(const struct compare *c, FILE *f, struct err *e)
+bool compare_text(const struct compare *c, const struct sheet_form *form, FILE *f, struct err *e)
 {
     struct sheet s = {0};
 
     put_all(&s, c);
-    bool ok = sheet_write_markdown(&s, f, e);
-    sheet_free(&s);
-    return ok;
+    return sheet_end(&s, form, f, e);
 }

@@ -3,19 +3,14 @@
 #define S3_ANALYZE_REPORT_RUN_H
 
 #include "analyze/analysis/analysis.h"
+#include "analyze/write/sheet.h"
 #include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 
-struct report_text_options {
-    bool verbose; /* all hosts, clients and errors; first and last access; segments by host */
-    bool colour;
-    bool markdown; /* a Markdown document, which shows all */
-};
-
-/* In the manual's layout, after the answers to assertions. False: out of memory. */
-bool report_text(const struct analysis *a, const struct report_text_options *options, FILE *f,
-                 struct err *e);
+/* In the manual's layout, after the answers to assertions. Verbose: all hosts, clients and errors,
+ * first and last access, segments by host, as in Markdown. False: out of memory. */
+bool report_text(const struct analysis *a, const struct sheet_form *form, FILE *f, struct err *e);
 
 #endif

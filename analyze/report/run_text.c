@@ -4,12 +4,10 @@
 #include "analyze/report/run_sheet.h"
 #include "analyze/report/slo_sheet.h"
 
-bool report_text(const struct analysis *a, const struct report_text_options *options, FILE *f,
-                 struct err *e)
+bool report_text(const struct analysis *a, const struct sheet_form *form, FILE *f, struct err *e)
 {
-    struct text out = {.f = f, .colour = options->colour};
     int64_t n_main = a->n_rows;
-    struct sheet s = {.brief = !options->verbose && !options->markdown};
+    struct sheet s = {.brief = !form->verbose && !form->markdown};
 
     if (!a->mixed && a->n_operations > 0)
         n_main = a->operations[a->n_operations - 1].n_requests;
@@ -28,8 +26,5 @@ bool report_text(const struct analysis *a, const struct report_text_options *opt
         sheet_title(&s, "Cluster Total: all operations together");
         run_sheet_total(&s, a);
     }
-    bool ok = options->markdown ? sheet_write_markdown(&s, f, e)
-                                : sheet_write_text(&s, &out, options->verbose, e);
-    sheet_free(&s);
-    return ok;
+    return sheet_end(&s, form, f, e);
 }

@@ -86,7 +86,6 @@ static void put_sweep(struct sheet *s, const struct stopping *of, const struct s
 
 bool stopping_report_text(const struct stopping *s, bool colour, FILE *f, struct err *e)
 {
-    struct text out = {.f = f, .colour = colour};
     struct sheet sheet = {0};
 
     for (size_t k = 0; k < s->n_ops; k++) {
@@ -100,9 +99,7 @@ bool stopping_report_text(const struct stopping *s, bool colour, FILE *f, struct
         if (op->sweep != NULL)
             put_sweep(&sheet, s, op);
     }
-    bool ok = sheet_write_text(&sheet, &out, false, e);
-    sheet_free(&sheet);
-    return ok;
+    return sheet_end(&sheet, &(struct sheet_form){.colour = colour}, f, e);
 }
 
 /* ---- JSON ---- */

@@ -196,23 +196,10 @@ static void put_all(struct sheet *s, const struct trend_report *r)
     archive_sheet_unread(s, r->archive);
 }
 
-bool trend_text(const struct trend_report *r, bool colour, bool verbose, FILE *f, struct err *e)
-{
-    struct text out = {.f = f, .colour = colour};
-    struct sheet s = {0};
-
-    put_all(&s, r);
-    bool ok = sheet_write_text(&s, &out, verbose, e);
-    sheet_free(&s);
-    return ok;
-}
-
-bool trend_md(const struct trend_report *r, FILE *f, struct err *e)
+bool trend_text(const struct trend_report *r, const struct sheet_form *form, FILE *f, struct err *e)
 {
     struct sheet s = {0};
 
     put_all(&s, r);
-    bool ok = sheet_write_markdown(&s, f, e);
-    sheet_free(&s);
-    return ok;
+    return sheet_end(&s, form, f, e);
 }

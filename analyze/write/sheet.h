@@ -97,6 +97,14 @@ bool sheet_write_text(const struct sheet *s, struct text *out, bool verbose, str
 bool sheet_write_html(const struct sheet *s, FILE *f, const char *section, struct err *e);
 bool sheet_write_markdown(const struct sheet *s, FILE *f, struct err *e);
 
+/* Text, with colours and all details or without, or Markdown. */
+struct sheet_form {
+    bool markdown, colour, verbose;
+};
+
+/* Writes it as text or Markdown, then frees it. */
+bool sheet_end(struct sheet *s, const struct sheet_form *form, FILE *f, struct err *e);
+
 /* ---- For writers ---- */
 
 #define SHEET_MAX_COLUMNS 32

@@ -59,3 +59,13 @@ bool sheet_write_text(const struct sheet *s, struct text *out, bool verbose, str
     }
     return s->failed || out->failed ? mem_none(e) : true;
 }
+
+bool sheet_end(struct sheet *s, const struct sheet_form *form, FILE *f, struct err *e)
+{
+    struct text out = {.f = f, .colour = form->colour};
+    bool ok = form->markdown ? sheet_write_markdown(s, f, e)
+                             : sheet_write_text(s, &out, form->verbose, e);
+
+    sheet_free(s);
+    return ok;
+}

@@ -35,8 +35,7 @@ static void write_all(struct aggregate *of)
     assert(f != NULL && aggregate_analyze(&a, &d, of, &e));
     assert(report_json(&a, f, &e) && fflush(f) == 0);
     check_json(text, n);
-    assert(of->ops.n == 0 ||
-           report_text(&a, &(struct report_text_options){.verbose = true}, f, &e));
+    assert(of->ops.n == 0 || report_text(&a, &(struct sheet_form){.verbose = true}, f, &e));
     assert(report_csv(&a, REPORT_CSV_TABS, false, false, f, &e));
     fclose(f);
     free(text);

@@ -34,7 +34,7 @@ static struct written write_sums(const struct sums *s)
 static void report(const struct sums *s)
 {
     const struct analysis_options how = {.full_series = true};
-    const struct report_text_options verbose = {.verbose = true};
+    const struct sheet_form verbose = {.verbose = true};
     struct analysis a = {0};
     struct dataset d = {0};
     struct err e = {""};

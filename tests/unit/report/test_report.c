@@ -82,7 +82,7 @@ static char *rendered(const struct analysis *a, bool json)
     size_t n = 0;
     struct err e = {""};
     FILE *f = open_memstream(&text, &n);
-    const struct report_text_options options = {.verbose = true};
+    const struct sheet_form options = {.verbose = true};
     assert_non_null(f);
     assert_true(json ? report_json(a, f, &e) : report_text(a, &options, f, &e));
     assert_int_equal(fclose(f), 0);
@@ -194,7 +194,7 @@ static void test_text_cuts_long_lists(void **state)
     size_t n = 0;
     struct err e = {""};
     FILE *out = open_memstream(&text, &n);
-    assert_true(report_text(&f.analysis, &(struct report_text_options){0}, out, &e));
+    assert_true(report_text(&f.analysis, &(struct sheet_form){0}, out, &e));
     assert_int_equal(fclose(out), 0);
     assert_non_null(strstr(text, "http://h0500"));
     assert_non_null(strstr(text, "http://h0700"));
