@@ -12,7 +12,7 @@ enum slo_verdict { SLO_MET, SLO_MISSED, SLO_UNDECIDED };
 /* Intervals of requests that depend on each other hold the truth in 92 to 95 of 100 cases (make
  * bench-stats). So a limit counts as outside only if it is this many times as far from the value as
  * the interval's end: then an assertion exactly at the limit is decided in 5 of 100 at most. */
-#define SLO_GUARD 1.2
+#define SLO_GUARD 1.25
 
 /* A figure of a run with its 95 % interval; without one `lo` and `hi` are infinite. */
 struct slo_measure {
