@@ -1,0 +1,88 @@
+/* Changes of level between runs: where they are, what is none, and series that lack runs. */
+#include "analyze/stats/stats.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define N 40
+
+/* Scatter that is the same everywhere, and no change. */
+static double scatter(size_t i)
+{
+    return .05 * sin(12.9898 * (double)(i + 1) * (double)(i + 3));
+}
+
+static void fill(double *x, size_t at, double step)
+{
+    for (size_t i = 0; i < N; i++)
+        x[i] = 3 + scatter(i) + (i >= at ? step : 0);
+}
+
+static void test_step(void **state)
+{
+    (void)state;
+    double x[2 * N];
+    struct stats_changes found;
+    struct err e = {""};
+
+    fill(x, 25, .3);
+    fill(x + N, N, 0);
+    assert_true(stats_changes(x, 2, N, &found, &e));
+    assert_int_equal(found.n, 1);
+    assert_int_equal(found.v[0].series, 0);
+    assert_int_equal(found.v[0].at, 25);
+    assert_true(fabs(found.v[0].after - found.v[0].before - .3) < .05);
+    assert_true(found.v[0].p == .001);
+    assert_true(fabs(found.last_z[1]) < 3);
+    stats_changes_free(&found);
+}
+
+static void test_missing_runs_and_an_outlier(void **state)
+{
+    (void)state;
+    double x[N];
+    struct stats_changes found;
+    struct err e = {""};
+
+    fill(x, 20, -.3);
+    x[3] = x[21] = NAN;
+    x[10] += 2;
+    x[N - 1] += 1;
+    assert_true(stats_changes(x, 1, N, &found, &e));
+    assert_int_equal(found.n, 1);
+    assert_int_equal(found.v[0].at, 20);
+    assert_true(found.last_z[0] > 5);
+    stats_changes_free(&found);
+}
+
+static void test_few_runs(void **state)
+{
+    (void)state;
+    double x[N];
+    struct stats_changes found;
+    struct err e = {""};
+
+    fill(x, 2, 1);
+    for (size_t n = 0; n <= 6; n++) {
+        assert_true(stats_changes(x, 1, n, &found, &e));
+        assert_int_equal(found.n, 0);
+        stats_changes_free(&found);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_step),
+        cmocka_unit_test(test_missing_runs_and_an_outlier),
+        cmocka_unit_test(test_few_runs),
+    };
+
+    stats_init();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
