@@ -33,11 +33,6 @@ bool conclude_figures(struct analysis *a, const struct scan *const *scans, struc
  * s3load's comments; after all stalls. False: out of memory. */
 bool conclude_machines(struct analysis *a, struct err *e);
 
-/* Adds that the hosts of an operation (NULL: of all) completed numbers of requests that differ by
- * more than chance. False: out of memory. */
-bool conclude_hosts(struct findings *out, const char *op, const struct host_result *hosts, size_t n,
-                    struct err *e);
-
 /* Adds an operation's coverage to that of several. */
 void conclude_add_coverage(struct coverage *to, const struct coverage *of);
 

@@ -524,8 +524,8 @@ static int64_t n_done(const struct host_result *h)
 }
 
 /* By successful requests: rates over a host's own range say little where it had few. */
-bool conclude_hosts(struct findings *out, const char *op, const struct host_result *hosts, size_t n,
-                    struct err *e)
+static bool add_hosts(struct findings *out, const char *op, const struct host_result *hosts,
+                      size_t n, struct err *e)
 {
     size_t least = 0, most = 0;
     double sum = 0;
@@ -639,7 +639,7 @@ bool conclude_figures(struct analysis *a, const struct scan *const *scans, struc
             ok = about_coverage(out, op, e) && about_error_groups(a, op, e) &&
                  about_clocks(a, op, e) &&
                  (scans == NULL || about_late_starts(a, op, scans[k]->t, e)) &&
-                 (a->mixed || conclude_hosts(out, op->op, op->hosts, op->n_host_results, e));
+                 (a->mixed || add_hosts(out, op->op, op->hosts, op->n_host_results, e));
     }
-    return ok && conclude_hosts(out, NULL, a->total.hosts, a->total.n_hosts, e);
+    return ok && add_hosts(out, NULL, a->total.hosts, a->total.n_hosts, e);
 }

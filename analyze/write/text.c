@@ -23,7 +23,8 @@ bool text_wants_colour(FILE *f)
     return (!no_color || !*no_color) && (!term || strcmp(term, "dumb") != 0) && isatty(fileno(f));
 }
 
-size_t text_width(struct text *t)
+/* Returns the columns of a line. */
+static size_t line_width(struct text *t)
 {
     struct winsize size;
     if (t->width == 0) {
@@ -76,7 +77,7 @@ static size_t width_of(const char *s, size_t n)
  * A word longer than a line stays whole, so that paths and servers' messages can be copied. */
 static void put_wrapped(struct text *t, const char *s, size_t at, size_t indent)
 {
-    size_t limit = text_width(t);
+    size_t limit = line_width(t);
     FILE *f = t->f;
     size_t blanks = strspn(s, " ");
     bool fresh = true; /* nothing but the indentation is on the line */
@@ -279,7 +280,7 @@ static size_t count_parts(const struct layout *l, size_t n, size_t limit)
  * first column. */
 static void put_rows(const struct text_table *t, const size_t *widths)
 {
-    size_t n = strlen(t->align), line = text_width(t->out), limit = line;
+    size_t n = strlen(t->align), line = line_width(t->out), limit = line;
     struct layout l = {.widths = widths, .gap = 2, .prose = n};
 
     while (n > 1 && widths[n - 1] == 0)

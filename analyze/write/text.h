@@ -18,16 +18,13 @@ struct text {
     FILE *f;
     bool colour;
     bool failed;
-    size_t width; /* 0: not known yet; see text_width */
+    size_t width; /* 0: not known yet; those of the terminal, at least TEXT_WIDTH */
 };
-
-/* Returns the columns of a line: those of the terminal, at least TEXT_WIDTH. */
-size_t text_width(struct text *t);
 
 /* Whether text on `f` should be coloured: f is a terminal with colours, and NO_COLOR is not set. */
 bool text_wants_colour(FILE *f);
 
-/* Prints one line and a newline. Wraps lines wider than text_width at blanks. */
+/* Prints one line and a newline. Wraps lines wider than t->width at blanks. */
 void text_line(struct text *t, enum text_style style, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -55,7 +52,7 @@ void text_table_cell(struct text_table *t, const char *fmt, ...)
 void text_table_span(struct text_table *t, enum text_style style, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Prints the rows and frees the table. If rows are wider than text_width, wraps a left-aligned last
+/* Prints the rows and frees the table. If rows are wider than the line, wraps a left-aligned last
  * column; columns that still do not fit follow in a second part below. */
 void text_table_put(struct text_table *t);
 
