@@ -125,7 +125,7 @@ static json_t *machine_of(const struct summary *s, const struct crew *crew)
 {
     struct doc d = {.json = machine_tell(s->machine, crew)};
 
-    put_text(&d, "client", crew->engine->client);
+    put_text(&d, "client", s->machine->engine->client);
     if (!d.failed)
         return d.json;
     json_decref(d.json);
