@@ -132,12 +132,15 @@ static void test_declared(void **state)
     (void)state;
     unsigned n_secret = 0;
 
-    for (const struct cli_command *const *c = commands; *c != NULL; c++)
+    for (const struct cli_command *const *c = commands; *c != NULL; c++) {
+        if ((*c)->options_size != sizeof(struct options))
+            continue; /* `repeat` sends nothing itself */
         for (const struct cli_group *g = (*c)->groups; g->options != NULL; g++)
             for (const struct cli_option *o = g->options; o->type != CLI_NONE; o++) {
                 check_option(*c, o);
                 n_secret += o->is == CLI_SECRET;
             }
+    }
     assert_true(n_secret >= 3);
 }
 
