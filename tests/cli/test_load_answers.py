@@ -41,7 +41,7 @@ class Answers(LoadTest):
         """The distinct errors of a run that gets such answers, and its rows."""
         self.keys = []
         self.measured = lambda request: measured(request) if self.is_measured(request, command) else None
-        state, c = self.load(command, "--objects", "2", "--concurrent", "1", "--duration", "100ms", "--obj.size",
+        state, c = self.load(command, "--objects", "2", "--concurrent", "1", "--requests", "2", "--obj.size",
                              "64", *options, status=status)
         rows = c.of(op or command.upper())
         return {r.error for r in rows}, rows
