@@ -338,6 +338,19 @@ const char compare_words_break_even[] =
     "Break-even run CV: if runs of one configuration scatter by more than that, the difference is "
     "noise.";
 
+/* True if the table shows a value without its interval: "+- ?". */
+static bool lacks_spread(const struct compare *c)
+{
+    for (size_t k = 0; k < c->n_ops; k++)
+        for (size_t i = 0; i < c->ops[k].n_metrics; i++) {
+            const struct compare_metric *m = &c->ops[k].metrics[i];
+            if (metrics[m->metric].kind != METRIC_DIFFERENCE &&
+                !(isfinite(m->before.spread_frac) && isfinite(m->after.spread_frac)))
+                return true;
+        }
+    return false;
+}
+
 struct compare_words_text compare_words_notes(const struct compare *c)
 {
     struct compare_words_text t = {""};
@@ -347,7 +360,8 @@ struct compare_words_text compare_words_notes(const struct compare *c)
     }
     append(&t, "+-: 95%% CI%s. p is Holm-adjusted over %zu comparison%s; * exploratory, raw p.%s",
            c->single ? " within the run" : " of the median run", c->n_family,
-           c->n_family == 1 ? "" : "s", c->single ? "" : " +- ?: it takes 6 runs.");
+           c->n_family == 1 ? "" : "s",
+           !c->single && lacks_spread(c) ? " +- ?: it takes 6 runs." : "");
     return t;
 }
 

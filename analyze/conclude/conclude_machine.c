@@ -74,8 +74,7 @@ static struct sentence say(enum machine_fault fault, const struct machine_found 
         break;
     default:
         SAY("the kernel of %s does not know its clock to be synchronised: its times may differ "
-            "from "
-            "those of other machines",
+            "from those of other machines",
             who);
     }
     return text;
@@ -134,6 +133,15 @@ static bool about_stall(struct analysis *a, size_t stall, struct err *e)
                         units_count((int64_t)n).s, units_duration(end_ns - start_ns).s);
 }
 
+/* True if clocks of several machines were put together. */
+static bool has_several_clients(const struct analysis *a)
+{
+    for (size_t k = 0; k < a->n_operations; k++)
+        if (a->operations[k].n_clients > 1)
+            return true;
+    return false;
+}
+
 bool conclude_machines(struct analysis *a, struct err *e)
 {
     struct machine_found found[MACHINE_N_FAULTS] = {0};
@@ -142,6 +150,8 @@ bool conclude_machines(struct analysis *a, struct err *e)
 
     for (size_t i = 0; i < a->dataset->n_inputs; i++)
         machine_find(&a->dataset->inputs[i].recorded.machine, found);
+    if (!has_several_clients(a))
+        found[MACHINE_UNSYNCHRONISED].n_clients = 0;
     for (int i = 0; ok && i < MACHINE_N_FAULTS; i++)
         ok = about_fault(&a->findings, (enum machine_fault)i, &found[i], e);
     for (size_t i = 0; ok && i < n; i++)

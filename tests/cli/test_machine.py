@@ -280,9 +280,10 @@ class Findings(CliTest):
 
     def test_each_fault_is_a_finding(self):
         self.assertEqual(self.found(self.put("fine.csv", [{}])), {})
+        clients = [r._replace(client=f"c{r.thread % 2 + 1}") for r in steady(1000, threads=4, every=20_000_000)]
         for kind, (severity, told, sentence) in FAULTS.items():
             with self.subTest(kind):
-                path = self.put(f"{kind}.csv", [{**told, "over_ns": 10**9, "steal_ns": 0}, told])
+                path = self.put(f"{kind}.csv", [{**told, "over_ns": 10**9, "steal_ns": 0}, told], rows=clients)
                 found = self.found(path)
                 self.assertEqual(set(found), {kind})
                 self.assertEqual(found[kind]["severity"], severity)
@@ -301,6 +302,9 @@ class Findings(CliTest):
         path = self.tmp / "odd.csv"
         path.write_text(path.read_text() + "# s3load/machine/1 \n# s3load/machine/1 [\n# s3load/machine/1 7\n# s3load/machine/1 {}\n")
         self.assertEqual(self.found(path), {})
+
+    def test_clock_of_a_single_client_is_no_matter(self):
+        self.assertEqual(self.found(self.put("one.csv", [{"clock_synchronised": 0}])), {})
 
     def test_server_on_the_same_machine_may_keep_it_busy(self):
         self.assertEqual(self.found(self.put("lo.csv", [{"interface": "lo", "busy_ns": 80 * 10**9}])), {})
