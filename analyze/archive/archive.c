@@ -164,7 +164,6 @@ static bool take_run(struct archive_run *to, const struct run *r, struct err *e)
                  : r->basis != RUN_OF_REQUESTS || r->is_sums ? "sums"
                                                              : "capture";
     to->start_ns = r->start_ns;
-    to->end_ns = r->end_ns;
     to->options = json_incref(r->recorded.settings);
     to->has_problem = worst != NULL && run_is_fault(worst);
     if (!mem_cleared(&to->ops, r->n_ops, e) ||

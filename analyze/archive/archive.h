@@ -35,7 +35,7 @@ struct archive_op {
 struct archive_run {
     char *path;
     const char *source; /* static: what the file holds: "capture", "sums" or "aggregated" */
-    int64_t start_ns, end_ns;
+    int64_t start_ns;
     json_t *options;      /* settings that s3load recorded; NULL: none */
     bool has_problem;     /* the worst finding is one */
     char *kind, *finding; /* of the worst finding: its name and its sentence; NULL: there is none */

@@ -138,19 +138,17 @@ static const char *source_named(const char *name)
 static bool run_of(const json_t *json, struct archive_run *r)
 {
     const char *source, *kind, *finding;
-    json_int_t start, end;
+    json_int_t start;
     json_t *ops, *options = NULL;
     int problem;
 
-    if (json_unpack((json_t *)json, "{s:s, s:I, s:I, s:b, s:o, s?o}", "source", &source, "start",
-                    &start, "end", &end, "problem", &problem, "ops", &ops, "options",
-                    &options) != 0)
+    if (json_unpack((json_t *)json, "{s:s, s:I, s:b, s:o, s?o}", "source", &source, "start", &start,
+                    "problem", &problem, "ops", &ops, "options", &options) != 0)
         return false;
     kind = json_string_value(json_object_get(json, "kind"));
     finding = json_string_value(json_object_get(json, "finding"));
     r->source = source_named(source);
     r->start_ns = start;
-    r->end_ns = end;
     r->has_problem = problem != 0;
     r->options = json_incref(options);
     if (r->source == NULL || (kind != NULL && !mem_text(&r->kind, kind, NULL)) ||
@@ -174,10 +172,9 @@ static json_t *run_json(const struct archive_run *r)
             return NULL;
         }
     }
-    json_t *run =
-        json_pack("{s:s, s:I, s:I, s:b, s:s?, s:s?, s:o}", "source", r->source, "start",
-                  (json_int_t)r->start_ns, "end", (json_int_t)r->end_ns, "problem",
-                  (int)r->has_problem, "kind", r->kind, "finding", r->finding, "ops", ops);
+    json_t *run = json_pack("{s:s, s:I, s:b, s:s?, s:s?, s:o}", "source", r->source, "start",
+                            (json_int_t)r->start_ns, "problem", (int)r->has_problem, "kind",
+                            r->kind, "finding", r->finding, "ops", ops);
     if (run != NULL && r->options != NULL && json_object_set(run, "options", r->options) != 0) {
         json_decref(run);
         return NULL;

@@ -179,7 +179,7 @@ bool columns_parse_test(const char *text, struct columns_test *out, struct err *
            err_set(e, "--where %s: %s", text, why.msg);
 }
 
-bool columns_meets(const struct columns_row *row, const struct columns_test *t)
+static bool meets(const struct columns_row *row, const struct columns_test *t)
 {
     struct columns_value v;
 
@@ -242,11 +242,11 @@ bool columns_rows(struct columns_row **rows, size_t *n, const struct archive *a,
     for (size_t i = 0; i < a->n; i++) {
         for (size_t k = 0; k < a->runs[i].n_ops; k++) {
             const struct columns_row row = {&a->runs[i], &a->runs[i].ops[k]};
-            bool meets = true;
+            size_t t = 0;
 
-            for (size_t t = 0; t < n_tests; t++)
-                meets &= columns_meets(&row, &tests[t]);
-            if (meets)
+            while (t < n_tests && meets(&row, &tests[t]))
+                t++;
+            if (t == n_tests)
                 (*rows)[(*n)++] = row;
         }
     }

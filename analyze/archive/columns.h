@@ -26,7 +26,7 @@ struct column {
 extern const struct column columns[];
 extern const size_t n_columns;
 
-/* A line: an operation of a run; op NULL: the run has none. */
+/* A line: an operation of a run. */
 struct columns_row {
     const struct archive_run *run;
     const struct archive_op *op;
@@ -59,7 +59,6 @@ struct columns_test {
 };
 /* False: *e says what was expected. */
 bool columns_parse_test(const char *text, struct columns_test *out, struct err *e);
-bool columns_meets(const struct columns_row *row, const struct columns_test *t);
 
 /* The rows of all runs, in their order, that meet all tests; sorted by a column ("p99"; "-p99":
  * largest first; NULL: not). The caller frees *rows. */

@@ -46,7 +46,8 @@ static inline double usual_of_bin(const struct stalls *x, size_t j)
     return x->usual[b < x->n_blocks ? b : x->n_blocks - 1] * part_of_bin(x, j);
 }
 
-double stalls_usual(const struct stalls *x, size_t first, size_t end)
+/* How many requests usually end in the bins [first, end). */
+static double usual_done(const struct stalls *x, size_t first, size_t end)
 {
     double n = 0;
     for (size_t j = first; j < end; j++)
@@ -117,7 +118,7 @@ bool stalls_find_usual(struct stalls *x)
 double stalls_rate_frac(const struct stalls *x, int64_t start_ns, int64_t end_ns)
 {
     size_t first = course_bin(x->s->c, start_ns) + 1, end = course_bin(x->s->c, end_ns);
-    double usual = stalls_usual(x, first, end);
+    double usual = usual_done(x, first, end);
 
     return usual > 0 ? stalls_done(x, first, end) / usual : 0;
 }
@@ -147,7 +148,7 @@ static int64_t stood_ns(const struct stalls *x, size_t bin)
     const struct course *c = x->s->c;
     if (c->has_requests || bin >= c->n_bins)
         return 0;
-    double missing = 1 - stalls_done(x, bin, bin + 1) / fmax(stalls_usual(x, bin, bin + 1), 1e-9);
+    double missing = 1 - stalls_done(x, bin, bin + 1) / fmax(usual_done(x, bin, bin + 1), 1e-9);
     return (int64_t)(fmax(missing, 0) *
                      (double)(course_bin_start_ns(c, bin + 1) - course_bin_start_ns(c, bin)));
 }
@@ -173,10 +174,10 @@ static void add_stretch(struct stalls *x, size_t first, size_t last)
     const struct course *c = x->s->c;
     size_t end = last + 1, last_start = (size_t)((c->last_start_ns - c->bins_ns) / x->bin_ns);
     size_t before = last_start < end ? last_start : end;
-    double score_before = score_of(stalls_done(x, first, before), stalls_usual(x, first, before));
+    double score_before = score_of(stalls_done(x, first, before), usual_done(x, first, before));
     struct stall st = {.start_ns = course_at_ns(c, first, x->bin_ns) - stood_ns(x, first - 1),
                        .end_ns = course_at_ns(c, end, x->bin_ns) + stood_ns(x, end),
-                       .rate_frac = stalls_done(x, first, end) / stalls_usual(x, first, end)};
+                       .rate_frac = stalls_done(x, first, end) / usual_done(x, first, end)};
 
     /* The last requests of a run come in by themselves, but few of them late. */
     bool tail =

@@ -44,9 +44,8 @@ bool stalls_count(struct stalls *x, struct err *e);
  * usual rate. */
 bool stalls_find_usual(struct stalls *x);
 
-/* Requests that ended in the bins [first, end), and how many usually do. */
+/* Requests that ended in the bins [first, end). */
 double stalls_done(const struct stalls *x, size_t first, size_t end);
-double stalls_usual(const struct stalls *x, size_t first, size_t end);
 
 /* The rate of all requests in a time as a share of the usual rate. The first judges stalls: it
  * makes little of short ones. The second is for sentences: it is a share of the median of the

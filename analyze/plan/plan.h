@@ -48,7 +48,6 @@ struct plan_run {
     char *says;                     /* capacity: the assertions that were not met; "": none */
     double offered_frac;            /* of the requests that were due; NaN: closed loop */
     double p50_ns, p99_ns, mean_ns; /* of the last operation; NaN: not known */
-    double concurrency;
     double metric[PLAN_MOST_GATES]; /* ab, as in struct plan_point */
     bool lacks_metric;
 };

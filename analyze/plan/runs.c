@@ -101,7 +101,6 @@ static void take_figures(struct plan_run *r, const struct analysis *a, const str
         r->mean_ns = q->all.dur.mean_ns;
     if (op->throughput.present && op->objects_per_op > 0)
         r->point.per_s = op->throughput.objects_per_s / (double)op->objects_per_op;
-    r->concurrency = (double)op->concurrency;
     if (q->response_time.dur.present && due > 0)
         r->offered_frac = n / due;
 }

@@ -45,7 +45,7 @@ void key_text(struct key *k, const char *text)
     key_bytes(k, text, strlen(text) + 1);
 }
 
-uint32_t key_add(const struct key *k, struct intern *to, struct err *e)
+static uint32_t key_add(const struct key *k, struct intern *to, struct err *e)
 {
     uint32_t id = k->failed ? INTERN_NONE : intern_add(to, (struct slice){k->v, k->n});
 

@@ -52,7 +52,6 @@ struct profile {
     size_t n_comments;
     int64_t time_ns,
         duration_ns; /* start, and length (of several profiles: their sum); 0: unknown */
-    int64_t end_ns;  /* the latest end of a profile that is not the base; 0: unknown */
     struct profile_window windows[2]; /* of what is no base; and of the base */
     size_t n_added;                   /* profiles */
     bool has_base;

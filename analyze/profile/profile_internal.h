@@ -25,7 +25,6 @@ struct key {
 
 void key_put(struct key *k, uint64_t x);
 void key_text(struct key *k, const char *text);
-uint32_t key_add(const struct key *k, struct intern *to, struct err *e);
 
 /* Returns a text that lives as long as the profile, made safe to print. Equal texts are the same
  * pointer. NULL: out of memory. */
