@@ -85,7 +85,7 @@ bool archive_are_alike(const struct archive_run *a, const struct archive_run *b)
 
 /* A file's name without folders and without what says that it is a capture. */
 struct archive_label {
-    char s[128];
+    char s[201];
 };
 struct archive_label archive_label(const char *path);
 

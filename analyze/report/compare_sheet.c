@@ -1,5 +1,6 @@
 #include "analyze/report/compare_sheet.h"
 
+#include "analyze/archive/archive.h"
 #include "analyze/compare/words.h"
 #include "analyze/report/figures.h"
 #include "analyze/report/headline.h"
@@ -15,22 +16,6 @@
 /* ---- What happened in the runs ---- */
 
 #define MAX_LISTED 10 /* findings in brief text */
-
-/* The last part of a path, without what says that it is a capture. */
-static struct compare_words_text run_name(const struct run *r)
-{
-    static const char *const ends[] = {".zst", ".csv", ".json"};
-    struct compare_words_text t = {""};
-    const char *name = strrchr(r->path, '/');
-
-    snprintf(t.s, sizeof t.s, "%.200s", name != NULL ? name + 1 : r->path);
-    for (size_t i = 0; i < 3; i++) {
-        size_t n = strlen(t.s), n_end = strlen(ends[i]);
-        if (n > n_end && strcmp(t.s + n - n_end, ends[i]) == 0)
-            t.s[n - n_end] = '\0';
-    }
-    return t;
-}
 
 /* Runs of a side that have a finding of the kind. */
 static size_t n_with(const struct compare_side *side, const struct finding *like)
@@ -81,7 +66,7 @@ static void put_findings(struct sheet *s, const struct compare *c, bool faults)
                 sheet_item(s, style,
                            "%s in %zu of %zu runs of %s and %zu of %zu of %s, as in %s: %s",
                            headline_severity(x), n_before, c->before.n, c->before.name, n_after,
-                           c->after.n, c->after.name, run_name(r).s, x->sentence);
+                           c->after.n, c->after.name, archive_label(r->path).s, x->sentence);
             }
             s->when = !is_common && n < MAX_LISTED ? SHEET_ALWAYS : SHEET_DETAIL;
             n += !is_common;
@@ -112,7 +97,7 @@ void compare_sheet_faults(struct sheet *s, const struct compare *c)
 /* Whether the name of `b` is that of `a` with the next number at its end. */
 static bool is_next(const struct run *a, const struct run *b)
 {
-    struct compare_words_text x = run_name(a), y = run_name(b);
+    struct archive_label x = archive_label(a->path), y = archive_label(b->path);
     size_t n_x = strcspn(x.s, "0123456789"), n_y = strcspn(y.s, "0123456789");
     size_t from_x = strlen(x.s), from_y = strlen(y.s);
 
@@ -141,8 +126,8 @@ static struct compare_words_text run_names(const struct compare_side *side)
             snprintf(t.s + n, sizeof t.s - n, ", and %zu more", side->n - i);
             break;
         }
-        struct compare_words_text first = run_name(&side->runs[i]);
-        struct compare_words_text last = run_name(&side->runs[next - 1]);
+        struct archive_label first = archive_label(side->runs[i].path);
+        struct archive_label last = archive_label(side->runs[next - 1].path);
         size_t same = 0; /* up to the number */
         for (size_t k = 0; first.s[k] != '\0' && first.s[k] == last.s[k]; k++)
             same = strchr("0123456789", first.s[k]) == NULL ? k + 1 : same;
