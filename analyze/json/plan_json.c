@@ -1,18 +1,17 @@
 #include "analyze/json/documents.h"
 
 #include "analyze/compare/metric.h"
+#include "analyze/report/figures.h"
 #include "analyze/report/plan_sheet.h"
 #include "analyze/write/json.h"
 
 #include <math.h>
-#include <string.h>
 
 static void put_run(struct json_out *w, const struct plan *p, const struct plan_run *r)
 {
-    const char *slash = strrchr(r->path, '/');
     bool ab = p->asked.kind == PLAN_AB;
 
-    JSON_PUT(w, "capture", slash != NULL ? slash + 1 : r->path);
+    JSON_PUT(w, "capture", figures_file(r->path));
     JSON_PUT_IF(w, "level", !ab, r->point.level);
     json_put_bool(w, "counts", r->why_not == NULL);
     JSON_PUT_IF(w, "why", r->why_not != NULL, r->why_not);
@@ -23,15 +22,13 @@ static void put_run(struct json_out *w, const struct plan *p, const struct plan_
 
 static void put_gates(struct json_out *w, const struct plan *p)
 {
-    static const char *const words[] = {"undecided", "no worse", "worse"};
-
     JSON_OBJECTS(w, "gates", g, p->n_gates) {
         struct plan_judged x = plan_ab_judge(p->gates, p->n_gates, g, p->points, p->n_points);
         bool ratio = !p->gates[g].is_difference;
 
         JSON_PUT(w, "op", p->gate_op[g]);
         JSON_PUT(w, "metric", metrics[p->gate_metric[g]].name);
-        JSON_PUT(w, "answer", words[x.answer]);
+        JSON_PUT(w, "answer", plan_answer_names[x.answer]);
         JSON_PUT(w, "change_frac", ratio ? expm1(x.theta) : x.theta);
         JSON_PUT(w, "lo", ratio ? expm1(x.lo) : x.lo);
         JSON_PUT(w, "hi", ratio ? expm1(x.hi) : x.hi);

@@ -1,18 +1,10 @@
-#include "analyze/plan/decide.h"
 #include "analyze/plan/plan_internal.h"
 
 #include <math.h>
 
 #define BLOCK 4 /* runs: two a side */
 
-static size_t n_of_side(const struct plan_point *v, size_t n, double side)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < n; i++)
-        count += v[i].level == side;
-    return count;
-}
+const char *const plan_answer_names[] = {"undecided", "no worse", "worse"};
 
 /* Mean and sum of squares about it of the first `most` runs of a side. */
 static double moments(const struct plan_point *v, size_t n, double side, size_t g, size_t most,
@@ -36,7 +28,7 @@ struct plan_judged plan_ab_judge(const struct plan_gate *gates, size_t n_gates, 
                                  const struct plan_point *v, size_t n)
 {
     struct plan_judged x = {PLAN_UNDECIDED, NAN, NAN, NAN, NAN};
-    size_t n_before = n_of_side(v, n, 0), n_after = n_of_side(v, n, 1);
+    size_t n_before = plan_n_at(v, n, 0), n_after = plan_n_at(v, n, 1);
     size_t looks = (n_before < n_after ? n_before : n_after) / (BLOCK / 2),
            each = looks * BLOCK / 2;
     double before, after, k = (double)looks, m = (double)each;

@@ -62,6 +62,7 @@ struct plan_gate {
 };
 
 enum plan_answer { PLAN_UNDECIDED, PLAN_NO_WORSE, PLAN_WORSE };
+extern const char *const plan_answer_names[]; /* "undecided", "no worse", "worse" */
 
 struct plan_judged {
     enum plan_answer answer;

@@ -229,17 +229,12 @@ void plan_free(struct plan *p)
 
 /* ---- What comes next ---- */
 
-struct plan_capacity plan_capacity_of(const struct plan *p)
-{
-    return (struct plan_capacity){p->asked.from, p->asked.precision_pct / 100,
-                                  (size_t)p->asked.max_runs, (uint64_t)p->asked.seed};
-}
-
 struct plan_next plan_next(const struct plan *p)
 {
-    const struct plan_capacity capacity = plan_capacity_of(p);
     const struct plan_run *last = p->n > 0 ? &p->runs[p->n - 1] : NULL;
     uint64_t seed = (uint64_t)p->asked.seed;
+    const struct plan_capacity capacity = {p->asked.from, p->asked.precision_pct / 100,
+                                           (size_t)p->asked.max_runs, seed};
 
     if (p->n >= PLAN_MOST_RUNS)
         return (struct plan_next){.done = true};

@@ -49,7 +49,6 @@ struct plan_run {
     double offered_frac;            /* of the requests that were due; NaN: closed loop */
     double p50_ns, p99_ns, mean_ns; /* of the last operation; NaN: not known */
     double metric[PLAN_MOST_GATES]; /* ab, as in struct plan_point */
-    bool lacks_metric;
 };
 
 struct plan {

@@ -1,7 +1,10 @@
 #ifndef S3_ANALYZE_PLAN_PLAN_INTERNAL_H
 #define S3_ANALYZE_PLAN_PLAN_INTERNAL_H
 
-#include <stdint.h>
+#include "analyze/plan/decide.h"
+
+/* How many of the points are of a level. */
+size_t plan_n_at(const struct plan_point *v, size_t n, double level);
 
 /* A random number that depends on its arguments alone (SplitMix64), so that a plan that goes on
  * decides as it would have. */

@@ -188,17 +188,21 @@ static bool choose_gates(struct plan *p, const struct run *run, struct err *e)
     return true;
 }
 
-static void take_metrics(const struct plan *p, struct plan_run *r, const struct run *run)
+/* False: a figure is not known. */
+static bool take_metrics(const struct plan *p, struct plan_run *r, const struct run *run)
 {
+    bool all = true;
+
     for (size_t g = 0; g < p->n_gates; g++) {
         const struct run_op *op = run_op_named(run, p->gate_op[g]);
         const struct run_value *v = op != NULL ? &op->parts[0].value[p->gate_metric[g]] : NULL;
         bool known = v != NULL && v->present && isfinite(v->ci.value) &&
                      (p->gates[g].is_difference || v->ci.value > 0);
 
-        r->lacks_metric |= !known;
+        all &= known;
         r->metric[g] = !known ? NAN : p->gates[g].is_difference ? v->ci.value : log(v->ci.value);
     }
+    return all;
 }
 
 static bool load_side(struct plan *p, struct plan_run *r, struct err *e)
@@ -217,11 +221,9 @@ static bool load_side(struct plan *p, struct plan_run *r, struct err *e)
     }
     bool ok = p->n_gates > 0 || choose_gates(p, &run, e);
     if (ok) {
-        take_metrics(p, r, &run);
-        r->why_not = run.recorded.n_closed < run.recorded.n_runs || run.recorded.n_interrupted > 0
-                         ? not_complete
-                     : r->lacks_metric ? "a figure of a gate is not known"
-                                       : NULL;
+        r->why_not = why_not(r, &run.recorded);
+        if (!take_metrics(p, r, &run) && r->why_not == NULL)
+            r->why_not = "a figure of a gate is not known";
     }
     run_free(&run);
     return ok;

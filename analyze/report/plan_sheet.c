@@ -167,8 +167,6 @@ static void put_levels(struct sheet *s, const struct plan *p)
 
 static void put_gates(struct sheet *s, const struct plan *p)
 {
-    static const char *const words[] = {"undecided", "no worse", "worse"};
-
     sheet_table(s, "llrlrl", "Gates, after against before");
     SHEET_HEADINGS(s, "Operation", "Metric", "Change", "Interval of this look", "Allowed", "");
     for (size_t g = 0; g < p->n_gates; g++) {
@@ -182,7 +180,7 @@ static void put_gates(struct sheet *s, const struct plan *p)
         SHEET_ROW(s, x.answer == PLAN_NO_WORSE ? TEXT_PLAIN : TEXT_WARNING, p->gate_op[g],
                   metrics[p->gate_metric[g]].title, isnan(x.theta) ? "-" : units_frac(v[0]).s);
         sheet_cell(s, isnan(x.lo) ? "-" : "%s to %s", units_frac(v[1]).s, units_frac(v[2]).s);
-        SHEET_CELLS(s, units_frac(v[3]).s, words[x.answer]);
+        SHEET_CELLS(s, units_frac(v[3]).s, plan_answer_names[x.answer]);
     }
 }
 
