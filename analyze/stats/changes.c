@@ -4,6 +4,7 @@
 
 #include "libcommon/mem.h"
 
+#include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -137,11 +138,7 @@ static bool try_orders(struct work *w, struct err *e)
         w->order[i] = i;
     for (size_t b = 0; b < N_ORDERS; b++) {
         w->strongest[b] = 0;
-        for (size_t i = w->n_runs; i > 1; i--) {
-            size_t k = gsl_rng_uniform_int(random, i), swap = w->order[i - 1];
-            w->order[i - 1] = w->order[k];
-            w->order[k] = swap;
-        }
+        gsl_ran_shuffle(random, w->order, w->n_runs, sizeof *w->order);
         for (size_t s = 0; s < w->n_lines; s++) {
             const struct line *l = &w->lines[s];
             size_t n = 0;
@@ -177,8 +174,10 @@ static double side_noise(const struct line *l, size_t from, size_t to, double *d
     return (gsl_stats_variance(l->y + from, 1, to - from) * (n - 1) + PRIOR * l->noise) / *df;
 }
 
-static struct sides sides_of(const struct line *l, size_t from, size_t cut, size_t to)
+/* Of the i-th of n cuts. */
+static struct sides sides_of(const struct line *l, const size_t *cuts, size_t n, size_t i)
 {
+    size_t from = i > 0 ? cuts[i - 1] : 0, cut = cuts[i], to = i + 1 < n ? cuts[i + 1] : l->n;
     double n_a = (double)(cut - from), n_b = (double)(to - cut), df_a, df_b, v, df;
     struct sides x = {.before = gsl_stats_mean(l->y + from, 1, cut - from),
                       .after = gsl_stats_mean(l->y + cut, 1, to - cut)};
@@ -199,8 +198,7 @@ static size_t drop_weak(const struct line *l, size_t *cuts, size_t n, double lea
         size_t weakest = n;
 
         for (size_t i = 0; i < n; i++) {
-            struct sides x =
-                sides_of(l, i > 0 ? cuts[i - 1] : 0, cuts[i], i + 1 < n ? cuts[i + 1] : l->n);
+            struct sides x = sides_of(l, cuts, n, i);
             double p = x.strength < least ? 1 : x.p;
 
             if (p > highest) {
@@ -246,8 +244,7 @@ static bool cut_line(const struct work *w, size_t s, double least, struct stats_
     if (ok && l->run[l->n - 1] == w->n_runs - 1)
         out->last_z[s] = last_z_of(l, n > 0 ? cuts[n - 1] : 0);
     for (size_t i = 0; ok && i < n; i++) {
-        struct sides x =
-            sides_of(l, i > 0 ? cuts[i - 1] : 0, cuts[i], i + 1 < n ? cuts[i + 1] : l->n);
+        struct sides x = sides_of(l, cuts, n, i);
         ok = mem_fit(&out->v, &out->cap, out->n + 1, e);
         if (ok)
             out->v[out->n++] = (struct stats_change){s,       l->run[cuts[i]], x.before,
