@@ -3,6 +3,7 @@
 #include "analyze/cmd/aggregate.h"
 #include "analyze/cmd/sums.h"
 #include "analyze/read/aggpipe.h"
+#include "analyze/report/words.h"
 #include "analyze/write/outfile.h"
 #include "libcommon/mem.h"
 
@@ -76,15 +77,26 @@ bool archive_read(struct archive *a, const struct archive_given *o, const struct
     return ok;
 }
 
-bool archive_write(const char *path, enum outfile_replaces replaces,
-                   bool (*write)(void *ctx, FILE *f, struct err *e), void *ctx, struct err *e)
+static bool write_page(const struct archive_given *o, const struct cli_args *args,
+                       const struct archive_writers *write, const void *ctx, struct err *e)
+{
+    struct outfile out;
+    char *words = load_words(&o->filter, &o->analysis), *command = output_command(args);
+    bool ok = ((words != NULL && command != NULL) || mem_none(e)) &&
+              outfile_open(&out, o->html, output_replaces_page(&o->output), e) &&
+              outfile_finish(&out, write->page(ctx, words, command, out.f, e), e);
+
+    free(words);
+    free(command);
+    return ok;
+}
+
+bool archive_write(const struct archive_given *o, const struct cli_args *args,
+                   const struct archive_writers *write, const void *ctx, struct err *e)
 {
     struct outfile out;
 
-    if (path == NULL)
-        return true;
-    if (!outfile_open(&out, path, replaces, e))
-        return false;
-    bool ok = write(ctx, out.f, e);
-    return outfile_finish(&out, ok, e);
+    return outfile_open(&out, o->output.path, output_replaces(&o->output), e) &&
+           outfile_finish(&out, write->report(ctx, out.f, e), e) &&
+           (o->html == NULL || write_page(o, args, write, ctx, e));
 }

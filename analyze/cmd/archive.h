@@ -23,6 +23,17 @@ struct archive_given {
 extern const struct cli_option archive_form_table[];
 extern const struct cli_option archive_cache_table[];
 
+/* Their groups, and those of the shared tables: `common` is the struct above. */
+#define ARCHIVE_GROUPS(given)                                                                      \
+    {"Output", NULL, output_form_table, offsetof(given, common.output)},                           \
+        {"Output", NULL, output_file_table, offsetof(given, common.output)},                       \
+        {"Output", NULL, archive_form_table, offsetof(given, common)},                             \
+        {"Which requests", "filters", load_filter_table, offsetof(given, common.filter)},          \
+        {"Analysis", "filters", load_analysis_table, offsetof(given, common.analysis)},            \
+        {"Reading", NULL, archive_cache_table, offsetof(given, common)},                           \
+        {"Reading", "filters", load_input_table, offsetof(given, common.input)},                   \
+        {"Reading", "filters", load_threads_table, offsetof(given, common.input)}, {0},
+
 #define ARCHIVE_DEFAULTS                                                                           \
     {                                                                                              \
         .output = {.path = "-" }                                                                   \
@@ -37,8 +48,13 @@ bool archive_check(const struct archive_given *o, struct err *e);
 bool archive_read(struct archive *a, const struct archive_given *o, const struct cli_args *args,
                   bool as_one_kind, struct err *e);
 
-/* Opens the output at `path` (NULL: none is wanted) and lets `write` fill it. */
-bool archive_write(const char *path, enum outfile_replaces replaces,
-                   bool (*write)(void *ctx, FILE *f, struct err *e), void *ctx, struct err *e);
+/* Writes the report, and the page if one is wanted: it also says in `words` what the runs were
+ * analysed with, and the command line. */
+struct archive_writers {
+    bool (*report)(const void *ctx, FILE *f, struct err *e);
+    bool (*page)(const void *ctx, const char *words, const char *command, FILE *f, struct err *e);
+};
+bool archive_write(const struct archive_given *o, const struct cli_args *args,
+                   const struct archive_writers *write, const void *ctx, struct err *e);
 
 #endif

@@ -5,7 +5,6 @@
 #include "analyze/json/documents.h"
 #include "analyze/page/pages.h"
 #include "analyze/report/archive.h"
-#include "analyze/report/words.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
@@ -28,18 +27,8 @@ static const struct cli_option own_table[] = {
     {0},
 };
 
-static const struct cli_group groups[] = {
-    {"Lines", NULL, own_table, 0},
-    {"Output", NULL, output_form_table, offsetof(struct table_given, common.output)},
-    {"Output", NULL, output_file_table, offsetof(struct table_given, common.output)},
-    {"Output", NULL, archive_form_table, offsetof(struct table_given, common)},
-    {"Which requests", "filters", load_filter_table, offsetof(struct table_given, common.filter)},
-    {"Analysis", "filters", load_analysis_table, offsetof(struct table_given, common.analysis)},
-    {"Reading", NULL, archive_cache_table, offsetof(struct table_given, common)},
-    {"Reading", "filters", load_input_table, offsetof(struct table_given, common.input)},
-    {"Reading", "filters", load_threads_table, offsetof(struct table_given, common.input)},
-    {0},
-};
+static const struct cli_group groups[] = {{"Lines", NULL, own_table, 0},
+                                          ARCHIVE_GROUPS(struct table_given)};
 
 static const struct cli_example examples[] = {
     {"s3analyze table nightly/*.csv.zst", "all runs of a folder, oldest first"},
@@ -53,10 +42,9 @@ static const struct table_given defaults = {.common = ARCHIVE_DEFAULTS};
 struct writing {
     const struct table_given *given;
     struct archive_table table;
-    const char *words, *command;
 };
 
-static bool write_report(void *ctx, FILE *f, struct err *e)
+static bool write_report(const void *ctx, FILE *f, struct err *e)
 {
     const struct writing *w = ctx;
     const struct archive_given *o = &w->given->common;
@@ -70,12 +58,15 @@ static bool write_report(void *ctx, FILE *f, struct err *e)
     return true;
 }
 
-static bool write_page(void *ctx, FILE *f, struct err *e)
+static bool write_page(const void *ctx, const char *words, const char *command, FILE *f,
+                       struct err *e)
 {
     const struct writing *w = ctx;
 
-    return archive_table_html(&w->table, w->words, w->command, f, e);
+    return archive_table_html(&w->table, words, command, f, e);
 }
+
+static const struct archive_writers writers = {write_report, write_page};
 
 static bool list(const struct cli_args *args, const struct table_given *o,
                  const struct columns_test *tests, struct err *e)
@@ -83,22 +74,12 @@ static bool list(const struct cli_args *args, const struct table_given *o,
     struct archive a = {0};
     struct columns_row *rows = NULL;
     struct writing w = {.given = o, .table = {.archive = &a}};
-    char *words = load_words(&o->common.filter, &o->common.analysis);
-    char *command = output_command(args);
-    bool ok = (words != NULL && command != NULL) || mem_none(e);
+    bool ok = archive_read(&a, &o->common, args, false, e) &&
+              columns_rows(&rows, &w.table.n, &a, tests, o->where.n, o->sort, e);
 
-    w.words = words;
-    w.command = command;
-    ok = ok && archive_read(&a, &o->common, args, false, e) &&
-         columns_rows(&rows, &w.table.n, &a, tests, o->where.n, o->sort, e);
     w.table.rows = rows;
-    ok = ok &&
-         archive_write(o->common.output.path, output_replaces(&o->common.output), write_report, &w,
-                       e) &&
-         archive_write(o->common.html, output_replaces_page(&o->common.output), write_page, &w, e);
+    ok = ok && archive_write(&o->common, args, &writers, &w, e);
     free(rows);
-    free(words);
-    free(command);
     archive_free(&a);
     return ok;
 }

@@ -5,7 +5,6 @@
 #include "analyze/json/documents.h"
 #include "analyze/page/pages.h"
 #include "analyze/report/archive.h"
-#include "analyze/report/words.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
@@ -21,18 +20,8 @@ static const struct cli_option own_table[] = {
     {0},
 };
 
-static const struct cli_group groups[] = {
-    {"Answer", NULL, own_table, 0},
-    {"Output", NULL, output_form_table, offsetof(struct trend_given, common.output)},
-    {"Output", NULL, output_file_table, offsetof(struct trend_given, common.output)},
-    {"Output", NULL, archive_form_table, offsetof(struct trend_given, common)},
-    {"Which requests", "filters", load_filter_table, offsetof(struct trend_given, common.filter)},
-    {"Analysis", "filters", load_analysis_table, offsetof(struct trend_given, common.analysis)},
-    {"Reading", NULL, archive_cache_table, offsetof(struct trend_given, common)},
-    {"Reading", "filters", load_input_table, offsetof(struct trend_given, common.input)},
-    {"Reading", "filters", load_threads_table, offsetof(struct trend_given, common.input)},
-    {0},
-};
+static const struct cli_group groups[] = {{"Answer", NULL, own_table, 0},
+                                          ARCHIVE_GROUPS(struct trend_given)};
 
 static const struct cli_example examples[] = {
     {"s3analyze trend nightly/*.csv.zst", "when did it become slower?"},
@@ -51,10 +40,9 @@ static const struct trend_given defaults = {.common = ARCHIVE_DEFAULTS};
 struct writing {
     const struct trend_given *given;
     struct trend_report report;
-    const char *words, *command;
 };
 
-static bool write_report(void *ctx, FILE *f, struct err *e)
+static bool write_report(const void *ctx, FILE *f, struct err *e)
 {
     const struct writing *w = ctx;
     const struct archive_given *o = &w->given->common;
@@ -65,12 +53,15 @@ static bool write_report(void *ctx, FILE *f, struct err *e)
     return trend_text(&w->report, &form, f, e);
 }
 
-static bool write_page(void *ctx, FILE *f, struct err *e)
+static bool write_page(const void *ctx, const char *words, const char *command, FILE *f,
+                       struct err *e)
 {
     const struct writing *w = ctx;
 
-    return trend_html(&w->report, w->words, w->command, f, e);
+    return trend_html(&w->report, words, command, f, e);
 }
+
+static const struct archive_writers writers = {write_report, write_page};
 
 static bool judge(const struct cli_args *args, const struct trend_given *o, enum exit_code *code,
                   struct err *e)
@@ -79,13 +70,7 @@ static bool judge(const struct cli_args *args, const struct trend_given *o, enum
     struct trend t = {0};
     struct trend_sentence answer = {""};
     struct writing w = {.given = o, .report = {.trend = &t, .archive = &a}};
-    char *words = load_words(&o->common.filter, &o->common.analysis);
-    char *command = output_command(args);
-    bool ok = (words != NULL && command != NULL) || mem_none(e);
-
-    w.words = words;
-    w.command = command;
-    ok = ok && archive_read(&a, &o->common, args, true, e) && trend_find(&t, &a, e);
+    bool ok = archive_read(&a, &o->common, args, true, e) && trend_find(&t, &a, e);
 
     *code = EXIT_DONE;
     if (ok && o->check_last) {
@@ -95,12 +80,7 @@ static bool judge(const struct cli_args *args, const struct trend_given *o, enum
         answer = trend_answers(&t, *code, odd);
         w.report.check = answer.s;
     }
-    ok = ok &&
-         archive_write(o->common.output.path, output_replaces(&o->common.output), write_report, &w,
-                       e) &&
-         archive_write(o->common.html, output_replaces_page(&o->common.output), write_page, &w, e);
-    free(words);
-    free(command);
+    ok = ok && archive_write(&o->common, args, &writers, &w, e);
     trend_free(&t);
     archive_free(&a);
     return ok;
