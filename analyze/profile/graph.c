@@ -16,11 +16,6 @@ void graph_free(struct graph *g)
     *g = (struct graph){0};
 }
 
-static int64_t magnitude(int64_t v)
-{
-    return v < 0 ? -v : v;
-}
-
 /* Adds a call to its edge, once a sample. */
 static bool add_edge(struct graph *g, uint32_t from, uint32_t to, int64_t weight, bool is_inlined,
                      size_t sample, struct err *e)
@@ -129,8 +124,8 @@ static int compare(const void *a, const void *b, void *ctx)
 {
     const struct graph_node *x = a, *y = b;
     const struct order *order = ctx;
-    int64_t vx = magnitude(order->by_cum ? x->cum : x->flat);
-    int64_t vy = magnitude(order->by_cum ? y->cum : y->flat);
+    int64_t vx = llabs(order->by_cum ? x->cum : x->flat);
+    int64_t vy = llabs(order->by_cum ? y->cum : y->flat);
 
     if (vx != vy)
         return vx > vy ? -1 : 1;
@@ -147,7 +142,7 @@ static void sort_nodes(struct graph *g, struct order order)
 /* Returns the share of a total, without its sign and its fraction. */
 static int64_t share(int64_t total, double fraction)
 {
-    return magnitude((int64_t)((double)total * fraction));
+    return llabs((int64_t)((double)total * fraction));
 }
 
 static bool drop_small_nodes(struct graph *g, const struct profile *p, int64_t least, size_t type,
@@ -156,7 +151,7 @@ static bool drop_small_nodes(struct graph *g, const struct profile *p, int64_t l
     size_t n = 0, n_all = g->n_nodes;
 
     for (size_t i = 0; i < n_all; i++)
-        if (magnitude(g->nodes[i].cum) >= least)
+        if (llabs(g->nodes[i].cum) >= least)
             g->nodes[n++] = g->nodes[i];
     g->n_dropped = n_all - n;
     return n == n_all || keep_only(g, p, n, type, e);
@@ -167,7 +162,7 @@ static void drop_small_edges(struct graph *g, int64_t least)
     size_t n = 0;
 
     for (size_t i = 0; i < g->n_edges; i++)
-        if (magnitude(g->edges[i].weight) >= least)
+        if (llabs(g->edges[i].weight) >= least)
             g->edges[n++] = g->edges[i];
     g->n_edges = n;
 }

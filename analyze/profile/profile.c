@@ -75,19 +75,26 @@ const char *profile_name(struct profile *p, struct slice text, struct err *e)
 
 /* ---- Frames and locations ---- */
 
+struct slice profile_base(const char *path)
+{
+    size_t n = strlen(path);
+
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    const char *slash = n > 1 ? memrchr(path, '/', n) : NULL;
+    const char *base = slash != NULL ? slash + 1 : path;
+    return (struct slice){base, (size_t)(path + n - base)};
+}
+
 /* Returns what stands for a function without a name: the program's file, as "[minio]". */
 static const char *unnamed(struct profile *p, const char *program, struct err *e)
 {
-    size_t n = strlen(program);
+    struct slice base = profile_base(program);
     char *text;
 
-    if (n == 0)
+    if (base.n == 0)
         return profile_name(p, (struct slice){"<unknown>", 9}, e);
-    while (n > 1 && program[n - 1] == '/')
-        n--;
-    const char *slash = n > 1 ? memrchr(program, '/', n) : NULL;
-    const char *base = slash != NULL ? slash + 1 : program;
-    if (!mem_format(&text, e, "[%.*s]", (int)(program + n - base), base))
+    if (!mem_format(&text, e, "[%.*s]", (int)base.n, base.p))
         return NULL;
     const char *name = profile_name(p, (struct slice){text, strlen(text)}, e);
     free(text);
@@ -239,7 +246,7 @@ bool profile_put_sample(struct profile *p, const uint32_t *stack, size_t n_stack
     for (size_t i = 0; i < p->n_types; i++) {
         int64_t v = values[i];
         if (v > PROFILE_MAX_VALUE || v < -PROFILE_MAX_VALUE ||
-            __builtin_add_overflow(p->sums[i], v < 0 ? -v : v, &p->sums[i]))
+            __builtin_add_overflow(p->sums[i], llabs(v), &p->sums[i]))
             return err_set(e, "the values add up to more than 64 bits hold");
         /* The reference tool negates by way of floating point. */
         p->values[id * p->n_types + i] += how->is_base ? -(int64_t)(double)v : v;
@@ -304,9 +311,9 @@ int64_t profile_total(const struct profile *p, size_t type)
     int64_t all = 0, base = 0;
 
     for (size_t i = 0; i < p->n_samples; i++) {
-        int64_t v = profile_value(p, i, type);
-        all += v < 0 ? -v : v;
-        base += !p->samples[i].is_base ? 0 : v < 0 ? -v : v;
+        int64_t v = llabs(profile_value(p, i, type));
+        all += v;
+        base += p->samples[i].is_base ? v : 0;
     }
     return base > 0 ? base : all;
 }

@@ -30,6 +30,9 @@ void key_text(struct key *k, const char *text);
  * pointer. NULL: out of memory. */
 const char *profile_name(struct profile *p, struct slice text, struct err *e);
 
+/* Returns the last part of a path, without slashes at its end. */
+struct slice profile_base(const char *path);
+
 /* Returns the frame of a function; where `name` is "", of the program and the function's first
  * line. */
 uint32_t profile_frame(struct profile *p, const char *name, const char *program, uint64_t line,

@@ -1,6 +1,7 @@
 #include "analyze/profile/sources.h"
 
 #include "analyze/profile/profile_internal.h"
+#include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
 
 #include <dirent.h>
@@ -17,13 +18,20 @@
 #define OUTLIER_FRAC    0.25
 #define OUTLIER_N_NODES 3
 
-void profile_sources_free(struct profile_sources *s)
+/* Keeps the first n alone. */
+static void cut(struct profile_sources *s, size_t n)
 {
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = n; i < s->n; i++) {
         free(s->v[i].path);
         free(s->v[i].node);
         free(s->v[i].kind);
     }
+    s->n = n;
+}
+
+void profile_sources_free(struct profile_sources *s)
+{
+    cut(s, 0);
     free(s->v);
     *s = (struct profile_sources){0};
 }
@@ -229,13 +237,7 @@ bool profile_sources_keep(struct profile_sources *s, const char *kind, bool befo
     }
     if (n == 0)
         return none_is_left(s, kind, before, e);
-    struct profile_sources left = {s->v + n, s->n - n};
-    for (size_t i = 0; i < left.n; i++) {
-        free(left.v[i].path);
-        free(left.v[i].node);
-        free(left.v[i].kind);
-    }
-    s->n = n;
+    cut(s, n);
     return true;
 }
 
@@ -310,24 +312,16 @@ bool profile_sources_read(struct profile_sources *s, struct profile *p,
     return true;
 }
 
-static int compare_totals(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 const struct profile_source *profile_sources_outlier(const struct profile_sources *s, double *ratio)
 {
     const struct profile_source *worst = NULL;
-    int64_t *totals;
+    double *totals;
 
     if (s->n < OUTLIER_N_NODES || !mem_new(&totals, s->n, NULL))
         return NULL;
     for (size_t i = 0; i < s->n; i++)
-        totals[i] = s->v[i].total;
-    qsort(totals, s->n, sizeof *totals, compare_totals);
-    double median = ((double)totals[(s->n - 1) / 2] + (double)totals[s->n / 2]) / 2;
+        totals[i] = (double)s->v[i].total;
+    double median = stats_sort_median(totals, s->n);
     free(totals);
     for (size_t i = 0; median > 0 && i < s->n; i++) {
         double distance = fabs((double)s->v[i].total - median);

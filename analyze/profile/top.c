@@ -67,12 +67,8 @@ static void put_header(const struct form *form, FILE *f)
     const struct profile *p = form->p;
 
     if (p->file != NULL && *p->file != '\0') {
-        size_t n = strlen(p->file);
-        while (n > 1 && p->file[n - 1] == '/')
-            n--;
-        const char *slash = n > 1 ? memrchr(p->file, '/', n) : NULL;
-        const char *base = slash != NULL ? slash + 1 : p->file;
-        fprintf(f, "File: %.*s\n", (int)(p->file + n - base), base);
+        struct slice base = profile_base(p->file);
+        fprintf(f, "File: %.*s\n", (int)base.n, base.p);
     }
     if (p->build_id != NULL && *p->build_id != '\0')
         fprintf(f, "Build ID: %s\n", p->build_id);
