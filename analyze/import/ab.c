@@ -3,10 +3,10 @@
 #include "analyze/import/fields.h"
 #include "analyze/import/readers.h"
 #include "libcommon/int64.h"
+#include "libcommon/units.h"
 
 #define HEADER      "starttime\tseconds\tctime\tdtime\tttime\twait"
 #define PERCENTILES "Percentage served,Time in ms"
-#define NS_PER_MS   INT64_C(1000000)
 
 enum { DATE, SECOND, CONNECT, PROCESSING, TOTAL, WAIT, N_FIELDS };
 
@@ -48,12 +48,5 @@ bool ab_read(struct gather *g, struct lines *l, struct err *e)
                          "`ab -g FILE`");
     if (!more || strcmp(l->text, HEADER) != 0)
         return lines_bad(l, e, "this is not what `ab -g` writes: the header is missing");
-    for (;;) {
-        if (!lines_next(l, &more, e))
-            return false;
-        if (!more)
-            return true;
-        if (!read_row(g, l, e))
-            return false;
-    }
+    return gather_lines(g, l, read_row, e);
 }

@@ -82,6 +82,17 @@ bool gather_add(struct gather *g, const struct gather_row *row, struct err *e)
     return g->batch->n_text < BATCH_BYTES || gather_end(g, e);
 }
 
+bool gather_lines(struct gather *g, struct lines *l,
+                  bool (*read_row)(struct gather *g, const struct lines *l, struct err *e),
+                  struct err *e)
+{
+    bool more = true, ok = true;
+
+    while (ok && (ok = lines_next(l, &more, e)) && more)
+        ok = read_row(g, l, e);
+    return ok;
+}
+
 bool gather_next(struct gather *g, struct gather_row *row, bool *more, struct err *e)
 {
     struct slice *const texts[N_TEXTS] = {&row->op, &row->client, &row->host, &row->key,

@@ -35,6 +35,11 @@ void gather_fini(struct gather *g);
 /* Takes a request. False: *e says why; a time that is out of bounds is an error with its line. */
 bool gather_add(struct gather *g, const struct gather_row *row, struct err *e);
 
+/* Gives all further lines to read_row, empty ones too. */
+bool gather_lines(struct gather *g, struct lines *l,
+                  bool (*read_row)(struct gather *g, const struct lines *l, struct err *e),
+                  struct err *e);
+
 /* Ends gathering: the next calls give out rows. */
 bool gather_end(struct gather *g, struct err *e);
 

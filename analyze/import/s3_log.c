@@ -5,10 +5,9 @@
 
 #include "libcommon/int64.h"
 #include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
 
 #include <stdio.h>
-
-#define NS_PER_MS INT64_C(1000000)
 
 /* Fields that we use, in their order; further ones may follow. */
 enum {
@@ -116,6 +115,8 @@ static bool read_row(struct gather *g, const struct lines *l, struct err *e)
     int64_t start_ns, status, sent, size, total_ms, turn_ms;
     size_t n = split(l, f, N_FIELDS);
 
+    if (l->n == 0)
+        return true;
     if (n < N_LEAST)
         return lines_bad(l, e, "expected a line of a server access log: at least %d fields",
                          N_LEAST);
@@ -156,14 +157,5 @@ static bool read_row(struct gather *g, const struct lines *l, struct err *e)
 
 bool s3_log_read(struct gather *g, struct lines *l, struct err *e)
 {
-    bool more;
-
-    for (;;) {
-        if (!lines_next(l, &more, e))
-            return false;
-        if (!more)
-            return true;
-        if (l->n > 0 && !read_row(g, l, e))
-            return false;
-    }
+    return gather_lines(g, l, read_row, e);
 }
