@@ -28,6 +28,7 @@
 #define PER_POINT        16  /* requests, at least */
 #define LEAST_THREADS    4   /* of which two halves are told apart */
 #define N_PHASES         6
+#define MOST_THIRD       .2 /* third harmonic of a sine, as a share of the first; of steps it is 1/3 */
 #define LEAST_CYCLES     3
 #define STEPS_PER_CYCLE  8 /* of the number of cycles that is tried */
 #define CHANCE           .01
@@ -337,6 +338,29 @@ static struct wave find_wave(const struct swings *w)
                : none;
 }
 
+/* The amplitude of the best sine of so many cycles. A point is the mean over its width, and so
+ * lower than the crest within it: by sin(x) / x. */
+static double amplitude_of(const struct swings *w, double cycles)
+{
+    double x = M_PI * cycles / (double)w->n;
+    return fit_wave(w, cycles).amplitude * x / sin(x);
+}
+
+/* A phase is the mean of a sixth of a cycle: what goes up and down by steps has its levels there,
+ * but the crest of a sine is up to a fifth higher. */
+static void range_of_beat(const struct swings *w, const struct beat *b, double *low, double *high)
+{
+    double first = amplitude_of(w, b->cycles);
+    bool is_sine =
+        6 * b->cycles >= (double)w->n || amplitude_of(w, 3 * b->cycles) <= MOST_THIRD * first;
+
+    range_of_phases(b, low, high);
+    if (is_sine && first < 1) {
+        *low = -first;
+        *high = first;
+    }
+}
+
 /* ---- Without ---- */
 
 /* The variance of the swing that the two halves have in common, where it is surely more than that
@@ -416,7 +440,7 @@ bool swings_find(struct search *s, swings_expected_fn *expected, const void *lev
     if (!fill_points(w, expected, levels))
         goto done;
     struct beat b = find_beat(w);
-    range_of_phases(&b, &low, &high);
+    range_of_beat(w, &b, &low, &high);
     double least = expected != NULL ? 0 : MOST_OF_VARIANCE * w->variance;
     if (b.p <= CHANCE && 1 - (1 + low) / (1 + high) >= LEAST_BEAT &&
         variance_of_phases(&b) >= least) {
