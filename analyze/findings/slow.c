@@ -3,6 +3,7 @@
  * told apart by block, so that what slows all of them cancels. */
 #include "analyze/findings/find.h"
 #include "analyze/findings/queues.h"
+#include "analyze/findings/slow_ratio.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
@@ -159,6 +160,7 @@ struct segment_of_party {
     double slow_z;      /* ... where queues wander */
     size_t table;       /* whose requests alone are slow; ALL_TABLES: they are not alone */
     double table_mean;  /* excess of these */
+    double ratio;       /* how many times slower it is, as sentences tell it */
 };
 
 static double weighted_mean(const double *n, const double *r, size_t from, size_t to, double *total)
@@ -304,19 +306,23 @@ static double lost_share(const struct excess *x, size_t n_parties, const struct 
     return busy > 0 ? lost / busy : 0;
 }
 
+static double excess_of(const struct segment_of_party *g)
+{
+    return g->table != ALL_TABLES ? g->table_mean : g->mean;
+}
+
 static bool say_party(struct search *s, const struct course_parties *p, const struct excess *x,
                       const struct segment_of_party *g, struct err *e)
 {
     const struct course *c = s->c;
-    double ratio = exp(g->table != ALL_TABLES ? g->table_mean : g->mean);
     double lost = lost_share(x, p->n, g);
 
     if (2 * (g->last - g->first + 1) < x->periods.n && lost < LEAST_LOST_FRAC)
         return true;
-    struct finding f = search_slowness(p, g->party, ratio >= PROBLEM_RATIO, lost);
+    struct finding f = search_slowness(p, g->party, exp(excess_of(g)) >= PROBLEM_RATIO, lost);
     int64_t period_ns = (int64_t)x->periods.n_blocks * c->block_ns;
     f.op = g->table != ALL_TABLES ? c->ops[g->table].name : NULL;
-    f.ratio = ratio;
+    f.ratio = g->ratio;
     f.start_ns = course_at_ns(c, g->first, period_ns);
     f.end_ns = course_at_ns(c, g->last + 1, period_ns);
     f.has_start = search_frac(s, f.start_ns - c->start_ns) > EDGE_FRAC;
@@ -326,7 +332,7 @@ static bool say_party(struct search *s, const struct course_parties *p, const st
     return findings_add(
         s->out, &f, e, "%s%s answers %s%s%.1f times slower than the other %s%s%s%s%s",
         p->clients ? "Client " : "", intern_shown(f.party), f.op != NULL ? f.op : "",
-        f.op != NULL ? " requests " : "", ratio, search_others(p).s, f.has_start ? " from " : "",
+        f.op != NULL ? " requests " : "", g->ratio, search_others(p).s, f.has_start ? " from " : "",
         f.has_start ? find_clock(f.start_ns).s : "", f.has_end ? " until " : "",
         f.has_end ? find_clock(f.end_ns).s : "");
 }
@@ -382,6 +388,32 @@ static bool drop_queues(struct segment_of_party *v, size_t *n, const struct exce
     return ok;
 }
 
+/* Sets the ratios of the stretches. Means of logarithms tell best who is slow, but a backlog that
+ * grows has a mean far off the median that a reader compares, and the lower median of noisy means
+ * is off too. Where most requests are no slower, the mean says more. */
+static bool fill_ratios(struct segment_of_party *v, size_t n, const struct excess *x,
+                        const struct search *s, const struct course_parties *p, struct err *e)
+{
+    bool *is_faulty = NULL;
+    bool ok = mem_cleared(&is_faulty, p->n, e);
+
+    for (size_t i = 0; ok && i < n; i++) {
+        double ratio;
+
+        memset(is_faulty, 0, p->n * sizeof *is_faulty);
+        for (size_t k = 0; k < n; k++)
+            if (v[k].first <= v[i].last && v[k].last >= v[i].first)
+                is_faulty[v[k].party] = true;
+        struct slow_stretch g = {
+            v[i].party, x->periods, v[i].first, v[i].last, x->n + v[i].party * x->periods.n,
+            v[i].table, is_faulty};
+        ok = slow_ratio(s, p, &g, &ratio, e);
+        v[i].ratio = ratio >= LEAST_RATIO ? ratio : exp(excess_of(&v[i]));
+    }
+    free(is_faulty);
+    return ok;
+}
+
 static bool find_slow_parties(struct search *s, const struct course_parties *p, struct err *e)
 {
     struct excess x = {0};
@@ -404,6 +436,7 @@ static bool find_slow_parties(struct search *s, const struct course_parties *p, 
     }
     ok = ok && name_tables(slow, n_slow, &x, s, p, e);
     ok = ok && drop_queues(slow, &n_slow, &x, s, p, e);
+    ok = ok && fill_ratios(slow, n_slow, &x, s, p, e);
     for (size_t i = 0; ok && i < n_slow; i++)
         ok = say_party(s, p, &x, &slow[i], e);
     excess_fini(&x);
