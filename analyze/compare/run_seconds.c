@@ -219,6 +219,7 @@ static bool take_op(struct run_op *op, const struct aggregate *a, const struct a
         x->n_bytes > 0 && x->n_requests > 0 ? (double)x->n_bytes / (double)x->n_requests : 0;
     *r = (struct operation){
         .op = op->op,
+        .start_ns = x->start_ns,
         .n_requests = x->n_requests,
         .n_errors = x->n_errors,
         .n_bytes = x->n_bytes,
@@ -246,33 +247,39 @@ static bool take_op(struct run_op *op, const struct aggregate *a, const struct a
     return ok;
 }
 
-bool run_seconds_aggregate(struct run *r, const struct load_filter *filter, struct err *e)
+bool run_seconds_take(struct run *r, const struct aggregate *a, const struct load_filter *filter,
+                      struct err *e)
 {
-    struct aggregate a = {0};
-    struct stat st;
-
-    bool ok = aggregate_load(&a, r->path, e);
-    ok = ok && mem_cleared(&r->ops, a.ops.n, e);
-    if (ok) {
-        r->n_file_bytes = stat(r->path, &st) == 0 ? (uint64_t)st.st_size : 0;
-        r->n_rows = a.total.x->n_requests;
-        r->start_ns = a.total.x->start_ns;
-        r->end_ns = a.total.x->end_ns;
-        r->mixed = a.overlaps;
-        r->autoterm = run_asks_for_autoterm(a.file.command);
-    }
-    for (size_t i = 0; ok && i < a.ops.n; i++) {
-        const struct aggregate_part *part = &a.ops.v[i];
+    if (!mem_cleared(&r->ops, a->ops.n, e))
+        return false;
+    r->n_rows = a->total.x->n_requests;
+    r->start_ns = a->total.x->start_ns;
+    r->end_ns = a->total.x->end_ns;
+    r->mixed = a->overlaps;
+    r->autoterm = run_asks_for_autoterm(a->file.command);
+    for (size_t i = 0; i < a->ops.n; i++) {
+        const struct aggregate_part *part = &a->ops.v[i];
         if (part->is_preparation || part->x->n_requests == 0 ||
             !filter_op_matches(filter->ops.v, filter->ops.n, part->x->name))
             continue;
-        ok = take_op(&r->ops[r->n_ops++], &a, part, e);
+        if (!take_op(&r->ops[r->n_ops++], a, part, e))
+            return false;
     }
     run_fill_shares(r);
+    return true;
+}
+
+bool run_seconds_aggregate(struct run *r, const struct load_filter *filter, struct err *e)
+{
+    struct aggregate a = {0};
     struct analysis analysis = {0};
     struct dataset d = {0};
-    ok = ok && aggregate_analyze(&analysis, &d, &a, e) &&
-         run_take_findings(r, &analysis.findings, e);
+    struct stat st;
+
+    r->n_file_bytes = stat(r->path, &st) == 0 ? (uint64_t)st.st_size : 0;
+    bool ok = aggregate_load(&a, r->path, e) && run_seconds_take(r, &a, filter, e) &&
+              aggregate_analyze(&analysis, &d, &a, e) &&
+              run_take_findings(r, &analysis.findings, e);
     analysis_free(&analysis);
     dataset_free(&d);
     aggregate_free(&a);

@@ -4,7 +4,13 @@
 #ifndef S3_ANALYZE_COMPARE_RUN_SECONDS_H
 #define S3_ANALYZE_COMPARE_RUN_SECONDS_H
 
+#include "analyze/aggregated/aggregate.h"
 #include "analyze/compare/run.h"
+
+/* Fills *r, which is {0}, from an aggregated capture that was read already, but for its path,
+ * findings and size. Only filter->ops is looked at. The caller calls run_free in any case. */
+bool run_seconds_take(struct run *r, const struct aggregate *a, const struct load_filter *filter,
+                      struct err *e);
 
 /* Reads an aggregated capture, of which only filter->ops may be asked for. r->path is there
  * already; run_free frees what is filled, on failure too. */

@@ -3,7 +3,7 @@
 #include "analyze/slo/slo.h"
 
 #include "analyze/analysis/analysis.h"
-#include "analyze/compare/run.h"
+#include "analyze/compare/run_seconds.h"
 #include "analyze/estimate/confidence.h"
 #include "analyze/estimate/percentile.h"
 #include "analyze/sums/sums.h"
@@ -40,6 +40,7 @@ struct subject {
     struct span range;
     const struct throughput *total;
     int64_t n_requests, n_errors, objects_per_op;
+    const char *why_no_rates; /* of an aggregated capture; NULL: it has rates */
 };
 
 /* ---- Rates and errors ---- */
@@ -78,6 +79,8 @@ static struct slo_measure measure_rate(const struct subject *x, enum slo_figure 
     const struct statistics_rate *r = figure == SLO_THROUGHPUT ? bytes : objects;
     double per = figure == SLO_RATE ? (double)x->objects_per_op : 1;
 
+    if (x->why_no_rates != NULL)
+        return absent(x->why_no_rates);
     if (!r->present || per < 1)
         return absent(figure == SLO_THROUGHPUT ? "no request moved bytes" : "no rate is known");
     struct slo_measure m = measure_of(&r->mean, statistics_doubt(r), (double)x->n_requests);
@@ -274,6 +277,7 @@ static struct subject subject_of(const struct analysis *a, int k, const struct r
         .n_requests = op->n_requests,
         .n_errors = op->n_errors,
         .objects_per_op = op->objects_per_op,
+        .why_no_rates = of_seconds != NULL ? of_seconds->why_no_rates : NULL,
     };
 }
 
@@ -341,13 +345,9 @@ bool slo_report_make(struct slo_report *r, const struct analysis *a, const struc
                      struct err *e)
 {
     const struct load_filter filter = {0};
-    const struct load_input input = {.quiet = true};
-    const struct load_analysis analysis = {0};
-    const struct run_options how = {
-        .filter = &filter, .input = &input, .analysis = &analysis, .basis = RUN_OF_AGGREGATES};
     struct run seconds = {0};
     bool ok = a->aggregate == NULL || list->n == 0 ||
-              run_load(&seconds, a->dataset->inputs[0].path, &how, e);
+              run_seconds_take(&seconds, a->aggregate, &filter, e);
 
     *r = (struct slo_report){0};
     for (size_t i = 0; ok && i < list->n; i++)

@@ -103,6 +103,32 @@ class Exact(AggregateTest):
                                   stdout=subprocess.PIPE, check=True)
         self.assertEqual(json.loads(done.stdout)["total"]["n_requests"], len(small()))
 
+    def test_assertions_about_a_file_on_standard_input(self):
+        """The file is read once, so that standard input gives the answers that the file gives."""
+        path = self.put(aggregates.aggregate(small(seconds=40)))
+        options = ("analyze", "-q", "--slo", "throughput>1B/s, errors<99%")
+        want = self.s3analyze(*options, path).out.split("\n\n")[0]
+        self.assertIn("Assertions: met (2 met", want)
+        with open(path, "rb") as f:
+            done = subprocess.run([str(BUILD / "s3analyze"), *options, "-"], stdin=f, stdout=subprocess.PIPE, check=True)
+        self.assertEqual(done.stdout.decode().split("\n\n")[0], want)
+        done = subprocess.run([str(BUILD / "s3analyze"), *options, "-"], input=path.read_bytes(), stdout=subprocess.PIPE,
+                              check=True)
+        self.assertEqual(done.stdout.decode().split("\n\n")[0], want)
+
+    def test_assertions_say_why_there_is_no_rate(self):
+        rows = [r._replace(error="gone") if i % 5 == 0 else r for i, r in enumerate(small())]
+        report = self.analyze(aggregates.aggregate(rows), "--slo", "throughput>1B/s, rate>1", status=3).json()
+        for answer in report["slo"]["assertions"]:
+            self.assertIn("include failed requests", answer["why"])
+
+    def test_a_table_has_the_start_of_each_operation(self):
+        document = aggregates.aggregate(mixed())
+        path = self.put(document)
+        lines = {r["op"]: r["start"] for r in self.s3analyze("table", "--json", path).json()["rows"]}
+        self.assertEqual({k: parse_time(v) for k, v in lines.items()},
+                         {k: parse_time(v["start_time"]) for k, v in document["by_op_type"].items()})
+
     def test_errors(self):
         rows = [r._replace(error="gone\x1b[31m" if i % 5 == 0 else "") for i, r in enumerate(small())]
         got = self.analyze(aggregates.aggregate(rows)).json()
