@@ -47,5 +47,5 @@ const struct cli_command cmd_delete = {
     COMMAND_EXAMPLES(
         {"s3load delete --objects 100000 --batch 1000", "as many as S3 allows at once"}),
     COMMAND_DEFAULTS(.data.n_objects = 25000, .data.size_bytes = 1024, .request.batch = 100),
-    COMMAND_WORKLOAD(.prepares = true, .next = next, .init = init),
+    COMMAND_WORKLOAD(.prepares = true, .no_payload = true, .next = next, .init = init),
 };

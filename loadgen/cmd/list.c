@@ -37,5 +37,5 @@ const struct cli_command cmd_list = {
     COMMAND_EXAMPLES(
         {"s3load list --objects 100000 --concurrent 10", "lists of 10,000 objects each"}),
     COMMAND_DEFAULTS(.data.n_objects = 10000, .data.size_bytes = 1024),
-    COMMAND_WORKLOAD(.prepares = true, .next = next),
+    COMMAND_WORKLOAD(.prepares = true, .no_payload = true, .next = next),
 };

@@ -33,5 +33,6 @@ const struct cli_command cmd_retention = {
     COMMAND_EXAMPLES(
         {"s3load retention --objects 2500 --duration 1m", "how fast retention is set"}),
     COMMAND_DEFAULTS(.data.n_objects = 25000, .data.size_bytes = 1024, .data.n_versions = 5),
-    COMMAND_WORKLOAD(.prepares = true, .versions = true, .object_lock = true, .next = next),
+    COMMAND_WORKLOAD(.prepares = true, .versions = true, .object_lock = true, .no_payload = true,
+                     .next = next),
 };

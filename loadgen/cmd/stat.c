@@ -15,5 +15,5 @@ const struct cli_command cmd_stat = {
                    {"Objects", NULL, options_size, 0}),
     COMMAND_EXAMPLES({"s3load stat --autoterm", "metadata of objects, until the speed is stable"}),
     COMMAND_DEFAULTS(.data.n_objects = 10000, .data.size_bytes = 1024),
-    COMMAND_WORKLOAD(.prepares = true, .next = next),
+    COMMAND_WORKLOAD(.prepares = true, .no_payload = true, .next = next),
 };

@@ -410,13 +410,23 @@ static bool hand_out(const struct cli_command *command, const struct options *o,
     return ok;
 }
 
+/* A run that ends after so many bytes would have no end if it moves none. */
+static bool check_bytes(const struct cli_command *command, const struct options *o, struct err *e)
+{
+    const struct workload *kind = command->ctx;
+
+    return !kind->no_payload || o->load.n_bytes == 0 ||
+           err_set(e, "--bytes: %s moves no bytes of objects: use --requests or --duration",
+                   command->name);
+}
+
 int bench_main_alone(const struct cli_args *args, void *options, int (*work)(struct bench *b))
 {
     struct options *o = options;
     struct err e = {""};
     int status;
 
-    bool ok = options_complete(o, args, &e);
+    bool ok = options_complete(o, args, &e) && (work != NULL || check_bytes(args->command, o, &e));
     bool wrong = !ok && !o->failed;
     ok = ok && (work != NULL || hand_out(args->command, o, &e));
     if (ok)

@@ -19,6 +19,7 @@ struct workload {
     bool versions;    /* the bucket is to be versioned */
     bool object_lock; /* and its objects lockable */
     bool uploads;     /* in parts */
+    bool no_payload;  /* no request has bytes of objects */
     bool mixed;       /* several kinds of requests; those of the preparation are not recorded */
     /* The functions of the same names in struct phase. */
     enum phase_next (*next)(struct work *k, struct worker *w, struct s3op *op);

@@ -64,3 +64,6 @@ class Work(LoadTest):
     def test_wrong(self):
         self.s3load("get", "--requests", "0", status=2)
         self.s3load("get", "--bytes", "0", status=2)
+        for command in "list", "stat", "delete", "retention":
+            r = self.s3load(command, *SIZE, "--bytes", "1KiB", status=2)
+            self.assertIn(f"{command} moves no bytes of objects", r.err)
