@@ -198,7 +198,7 @@ bool trend_find(struct trend *t, const struct archive *a, struct err *e)
 {
     bool ok = true;
 
-    *t = (struct trend){0};
+    *t = (struct trend){.n_unread = a->n_unread};
     for (size_t i = 0; ok && i < a->n; i++)
         ok = add_run(t, &a->runs[i], e);
     if (ok)
@@ -244,5 +244,6 @@ enum exit_code trend_check(const struct trend *t, size_t *odd)
         if ((metrics[x->metric].up_is_better ? -x->last_z : x->last_z) > ODD)
             *odd = s;
     }
-    return *odd != SIZE_MAX || g->n < TREND_LEAST_RUNS ? EXIT_UNDECIDED : EXIT_DONE;
+    return *odd != SIZE_MAX || g->n < TREND_LEAST_RUNS || t->n_unread > 0 ? EXIT_UNDECIDED
+                                                                          : EXIT_DONE;
 }

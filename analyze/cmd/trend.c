@@ -112,7 +112,8 @@ const struct cli_command cmd_trend = {
         "false changes. A level has at least 3 runs, and fewer than 8 runs show no change.\n\n"
         "--check-last is for a nightly job, and looks at the group of the newest run. The status "
         "is 1 while the last level of an operation is slower than the one before, 3 if there are "
-        "too few runs or the last run alone is slower than noise explains, else 0. To accept a new "
+        "too few runs, the last run alone is slower than noise explains, or a file of the folder "
+        "could not be read, else 0. To accept a new "
         "level, give only the runs since then.",
     .operands = "CAPTURE|DIR...",
     .min_operands = 1,

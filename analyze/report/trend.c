@@ -71,14 +71,17 @@ struct trend_sentence trend_names(const struct trend_group *g)
 
         if (op->is_preparation)
             continue;
-        n += (size_t)snprintf(t.s + n, sizeof t.s - n, " %.60s (%s%s%.0f threads),", op->op,
-                              size->present && size->span.lo > 0 ? units_size(size->span.lo).s : "",
-                              size->present && size->span.lo > 0 ? ", " : "",
-                              op->setting[COMPARE_CONCURRENCY].span.lo);
+        n += (size_t)snprintf(
+            t.s + n, sizeof t.s - n, " %.60s (%s%s%s),", op->op,
+            size->present && size->span.lo > 0 ? units_size(size->span.lo).s : "",
+            size->present && size->span.lo > 0 ? ", " : "",
+            figures_counted((int64_t)op->setting[COMPARE_CONCURRENCY].span.lo, "thread").s);
     }
-    snprintf(t.s + n, sizeof t.s - n, " %.10s to %.10s%s%s", rfc3339_format(r->start_ns).s,
-             rfc3339_format(g->runs[g->n - 1]->start_ns).s, *r->source != 'c' ? ", of " : "",
-             *r->source != 'c' ? r->source : "");
+    snprintf(t.s + n, sizeof t.s - n, " %.10s to %.10s%s", rfc3339_format(r->start_ns).s,
+             rfc3339_format(g->runs[g->n - 1]->start_ns).s,
+             strcmp(r->source, "sums") == 0 ? ", of sums"
+             : *r->source == 'a'            ? ", of aggregated captures"
+                                            : "");
     return t;
 }
 
@@ -112,6 +115,9 @@ struct trend_sentence trend_answers(const struct trend *t, enum exit_code code, 
                  "deviations off its level; %d runs show whether that stays.",
                  g->series[odd].op, metrics[g->series[odd].metric].name,
                  archive_label(g->runs[g->n - 1]->path).s, fabs(g->series[odd].last_z), 3);
+    else if (g->n >= TREND_LEAST_RUNS && code == EXIT_UNDECIDED)
+        snprintf(a.s, sizeof a.s, "Undecided: %s could not be read, and may be the last run.",
+                 figures_counted((int64_t)t->n_unread, "file").s);
     else if (code == EXIT_UNDECIDED)
         snprintf(a.s, sizeof a.s, "Undecided: %s of the last run's settings; %d are the least.",
                  figures_counted((int64_t)g->n, "run").s, TREND_LEAST_RUNS);

@@ -4,6 +4,8 @@ import os
 import random
 import unittest
 
+import aggregates
+import capgen
 from capgen import row, text
 from harness import CliTest, tool
 
@@ -176,6 +178,22 @@ class Trend(CliTest):
         self.nights([1] * 10)
         (self.folder / 'x.csv').write_text('no capture\n')
         self.assertEqual(len(self.trend()['unread']), 1)
+
+    def test_a_last_run_that_cannot_be_read_is_no_good_run(self):
+        self.nights([1] * 10)
+        self.s3analyze('trend', '--check-last', self.folder)
+        (self.folder / 'x.csv').write_text('no capture\n')
+        self.assertIn('1 file could not be read', self.s3analyze('trend', '--check-last', self.folder, status=3).out)
+
+    def test_what_runs_are_of_is_said(self):
+        self.nights([1] * 2)
+        for path in self.folder.glob('*.csv'):
+            self.s3analyze('aggregate', '-o', path.with_suffix('.sums.zst'), path)
+            path.unlink()
+        self.assertIn('of sums', self.s3analyze('trend', self.folder).out)
+        aggregated = self.tmp / 'a.json.zst'
+        aggregated.write_bytes(aggregates.packed(aggregates.aggregate(capgen.steady(80, every=10**9 // 8))))
+        self.assertIn('of aggregated captures', ' '.join(self.s3analyze('trend', aggregated).out.split()))
 
 
 if __name__ == '__main__':
