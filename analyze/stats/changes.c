@@ -15,6 +15,7 @@
 #define N_ORDERS    999
 #define WINDOW      5    /* runs of a median that single outliers do not move */
 #define CLIP        3.5  /* of the noise: a value farther from that median is taken for it */
+#define MANY        8    /* runs of which one may be an outlier */
 #define MIN_NOISE   1e-4 /* of a value's logarithm: nothing repeats better */
 #define N_DISTANCES 3
 #define MIN_RUNS    (2 * STATS_CHANGES_LEAST)
@@ -60,17 +61,22 @@ static void work_fini(struct work *w)
 }
 
 /* Variance of the runs' noise, from the differences of runs that are near each other: levels stay
- * out of it. Differences of three distances have half the variance that those of neighbours add. */
+ * out of it. Differences of three distances have half the variance that those of neighbours add.
+ * At distance k each change adds k large differences: at least those of one change are cut off. */
 static double noise_of(const double *y, size_t n, double *buffer)
 {
     double sum = 0;
 
-    for (size_t k = 1; k <= N_DISTANCES; k++)
-        sum += stats_trimmed_square_jump(y, n, k, buffer);
+    for (size_t k = 1; k <= N_DISTANCES; k++) {
+        size_t pct = 100 * (n - 2 * k) / (n - k);
+        sum += stats_trimmed_square_jump(y, n, k, pct < 100 - 5 * k ? pct : 100 - 5 * k, buffer);
+    }
     return fmax(sum / (2 * N_DISTANCES), MIN_NOISE * MIN_NOISE);
 }
 
-/* Puts the median of their neighbours in place of outliers. */
+/* Puts the median of their neighbours in place of outliers. If more than one run of MANY is far off,
+ * runs are at different levels: nothing is changed, or a random order of two clear levels would be
+ * smoothed into an order with one change. */
 static void drop_outliers(double *y, size_t n, double *median, double *buffer)
 {
     double window[WINDOW];
@@ -87,7 +93,10 @@ static void drop_outliers(double *y, size_t n, double *median, double *buffer)
     /* Distances to a median that the value is part of are 0.8 of the noise. */
     double far = CLIP * 1.4826 / .8 * stats_sort_median(buffer, n);
     far = fmax(far, MIN_NOISE);
+    size_t n_far = 0;
     for (size_t i = 0; i < n; i++)
+        n_far += fabs(y[i] - median[i]) > far;
+    for (size_t i = 0; n_far <= n / MANY && i < n; i++)
         if (fabs(y[i] - median[i]) > far)
             y[i] = median[i];
 }

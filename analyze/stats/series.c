@@ -4,6 +4,7 @@
 #include "libcommon/mem.h"
 
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_randist.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
@@ -213,13 +214,16 @@ done:
     return ok;
 }
 
-double stats_trimmed_square_jump(const double *x, size_t n, size_t k, double *buffer)
+double stats_trimmed_square_jump(const double *x, size_t n, size_t k, size_t pct, double *buffer)
 {
-    size_t n_jumps = n - k, n_kept = n_jumps * 95 / 100;
+    size_t n_jumps = n - k, n_kept = n_jumps * pct / 100;
+    double z = gsl_cdf_ugaussian_Pinv(.5 + (double)pct / 200);
+    double kept = 1 - 2 * z * gsl_ran_ugaussian_pdf(z) / ((double)pct / 100);
+
     for (size_t i = 0; i < n_jumps; i++)
         buffer[i] = (x[i + k] - x[i]) * (x[i + k] - x[i]);
     gsl_sort(buffer, 1, n_jumps);
-    return gsl_stats_mean(buffer, 1, n_kept) / .7588416171;
+    return gsl_stats_mean(buffer, 1, n_kept) / kept;
 }
 
 /* Change points of a series of 10 .. 2,000 points. */
@@ -231,8 +235,8 @@ static bool find_shifts(const double *x, size_t n, struct stats_shifts *out, str
 
     if (!ok)
         goto done;
-    double v1 = stats_trimmed_square_jump(x, n, 1, buffer);
-    double v2 = stats_trimmed_square_jump(x, n, 2, buffer);
+    double v1 = stats_trimmed_square_jump(x, n, 1, 95, buffer);
+    double v2 = stats_trimmed_square_jump(x, n, 2, 95, buffer);
     out->rho = v1 > 0 ? fmin(fmax(v2 / v1 - 1, 0), .9) : 0;
     out->lrv = v1 / (2 * (1 - out->rho)) * (1 + out->rho) / (1 - out->rho);
     out->beta = 4 * log((double)n) * out->lrv;
