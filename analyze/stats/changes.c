@@ -74,9 +74,9 @@ static double noise_of(const double *y, size_t n, double *buffer)
     return fmax(sum / (2 * N_DISTANCES), MIN_NOISE * MIN_NOISE);
 }
 
-/* Puts the median of their neighbours in place of outliers. If more than one run of MANY is far off,
- * runs are at different levels: nothing is changed, or a random order of two clear levels would be
- * smoothed into an order with one change. */
+/* Puts the median of their neighbours in place of outliers. If more than one run of MANY is far
+ * off, runs are at different levels: nothing is changed, or a random order of two clear levels
+ * would be smoothed into an order with one change. */
 static void drop_outliers(double *y, size_t n, double *median, double *buffer)
 {
     double window[WINDOW];

@@ -152,8 +152,8 @@ bool stats_shifts(const double *x, size_t n, struct stats_shifts *out, struct er
 bool stats_partition(const double *x, size_t n, size_t least, double beta, size_t *cuts,
                      size_t *n_cuts, double *cost, struct err *e);
 
-/* Mean of the smallest `pct` percent of (x[i+k] - x[i])^2, scaled to that of all under normal noise:
- * jumps and spikes stay out of it. 0 < pct < 100, n > k; `buffer` holds n values. */
+/* Mean of the smallest `pct` percent of (x[i+k] - x[i])^2, scaled to that of all under normal
+ * noise: jumps and spikes stay out of it. 0 < pct < 100, n > k; `buffer` holds n values. */
 double stats_trimmed_square_jump(const double *x, size_t n, size_t k, size_t pct, double *buffer);
 
 /* ---- Section 13: changes between runs ---- */

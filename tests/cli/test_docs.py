@@ -270,6 +270,7 @@ class Names(unittest.TestCase):
         foreign |= {"--verbose"}  # of mc
         foreign |= {"--hostfile", "--bind-to", "--mca", "--conf"}  # of mpirun and Spark
         foreign |= {"--mpi", "--kill-on-bad-exit", "--ntasks-per-node", "--exclusive"}  # of Slurm
+        foreign |= {"--rps-limit", "--opslog", "--limitread", "--limitwrite", "--excel"}  # of other load generators
         for path in DOCUMENTS:
             for option in set(re.findall(r"(?<![\w-])--[a-z][\w.-]*\w", path.read_text())) - foreign:
                 with self.subTest(document=path.name, option=option):
