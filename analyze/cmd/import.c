@@ -113,6 +113,18 @@ static bool import(const struct import_given *o, const struct cli_args *args,
     return ok;
 }
 
+/* Checks that no option says what the recording tells itself. */
+static bool check_facts(const struct cli_args *args, enum import_format format, struct err *e)
+{
+    bool is_client = format == IMPORT_HEY || format == IMPORT_AB;
+
+    if (!is_client && (cli_given(args, "op") || cli_given(args, "host")))
+        return err_set(e, "--op and --host are for hey and ab: %s records both",
+                       import_format_names[format]);
+    return format == IMPORT_HEY || !cli_given(args, "start") ||
+           err_set(e, "--start is for hey: %s records the time", import_format_names[format]);
+}
+
 static int run(const struct cli_args *args, void *options)
 {
     const struct import_given *o = options;
@@ -129,7 +141,8 @@ static int run(const struct cli_args *args, void *options)
         return cli_wrong_usage(args, "-o FILE is missing: where is the capture to go?");
     if (*o->op == '\0')
         return cli_wrong_usage(args, "--op is empty");
-    if (!outfile_spares(o->output.path, args->operands + 1, args->n_operands - 1, &e))
+    if (!check_facts(args, (enum import_format)format, &e) ||
+        !outfile_spares(o->output.path, args->operands + 1, args->n_operands - 1, &e))
         return cli_wrong_usage(args, "%s", e.msg);
     return import(o, args, (enum import_format)format, &e) ? EXIT_DONE : cli_failed(args, &e);
 }

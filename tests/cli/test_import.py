@@ -290,6 +290,14 @@ class Damaged(Case):
             r = self.s3analyze("import", "ab", path, "-o", self.tmp / "o.csv", status=1)
             self.assertIn(str(path), r.err)
 
+    def test_what_the_recording_tells_is_not_asked(self):
+        out = self.tmp / "o.csv"
+        for form, name, option, value in (("mc-trace", "mc-trace.json", "--op", "PUT"), ("s3-log", "s3.log", "--host", "h"),
+                                          ("ab", "ab.tsv", "--start", "2026-11-21T05:41:32Z")):
+            r = self.s3analyze("import", form, IMPORTS / name, "-o", out, option, value, status=2)
+            self.assertIn(f"{form} records", r.err)
+            self.assertFalse(out.exists())
+
     def test_output_is_spared(self):
         path = self.put("o.csv", b"mine")
         r = self.s3analyze("import", "ab", IMPORTS / "ab.tsv", "-o", path, status=1)
