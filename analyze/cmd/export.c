@@ -123,7 +123,9 @@ static bool write_rows(const struct export_given *o, const char *path, FILE *f, 
 
 /* ---- Figures ---- */
 
-static bool write_run(const struct export_given *o, const char *path, FILE *f, struct err *e)
+/* is_first: the file is empty so far. */
+static bool write_run(const struct export_given *o, const char *path, bool is_first, FILE *f,
+                      struct err *e)
 {
     struct dataset d = {0};
     struct analysis a = {0};
@@ -133,6 +135,8 @@ static bool write_run(const struct export_given *o, const char *path, FILE *f, s
         ok = influx_write(&d, values_name(figures_file(path)).s, f, e);
     } else if (ok) {
         ok = load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, false, e);
+        if (ok && o->format == EXPORT_BENCHFMT && is_first)
+            benchfmt_begin(f);
         if (ok && o->format == EXPORT_BENCHFMT)
             benchfmt_write(&a, f);
         else if (ok && o->format == EXPORT_OPENMETRICS)
@@ -150,10 +154,8 @@ static bool write_all(const struct export_given *o, const struct cli_args *args,
 {
     if (o->format == EXPORT_PARQUET_READY)
         return write_rows(o, args->operands[0], f, e);
-    if (o->format == EXPORT_BENCHFMT)
-        benchfmt_begin(f);
     for (size_t i = 0; i < args->n_operands; i++)
-        if (!write_run(o, args->operands[i], f, e))
+        if (!write_run(o, args->operands[i], i == 0, f, e))
             return false;
     return true;
 }

@@ -326,6 +326,10 @@ class Command(Case):
             self.assertEqual(out.read_bytes(), before)
             out.unlink()
 
+    def test_nothing_is_printed_of_figures_that_cannot_be_read(self):
+        for form in FORMATS[:-1]:
+            self.assertEqual(self.export(form, self.put("empty.csv", b""), status=1).out, "")
+
     def test_any_number_of_threads(self):
         for form in FORMATS[:-1]:
             one, four = (self.export(form, "--threads", n, capture("mixed-3hosts")).raw for n in (1, 4))
