@@ -210,13 +210,16 @@ static bool none_is_left(const struct profile_sources *all, const char *kind, bo
     size_t n = 0;
 
     for (size_t i = 0; i < all->n && n < sizeof known; i++) {
-        bool told = all->v[i].before;
+        bool told = all->v[i].before != before;
         for (size_t k = 0; k < i; k++)
-            told |= strcmp(all->v[k].kind, all->v[i].kind) == 0;
+            told |= all->v[k].before == before && strcmp(all->v[k].kind, all->v[i].kind) == 0;
         if (!told)
             n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", n > 0 ? ", " : "",
                                   all->v[i].kind);
     }
+    if (n == 0)
+        return err_set(e, "%s: no profile in it is from %sthe load", all->v[0].path,
+                       before ? "before " : "");
     return err_set(e, "%s: no profile of %s%s; there is %s", all->v[0].path, kind,
                    before ? " from before the load" : "", known);
 }

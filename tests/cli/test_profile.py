@@ -184,7 +184,7 @@ class Sources(Profile):
         r = self.profile("top", "--type", "trace", path, status=1)
         self.assertRegex(r.err, "no profile of trace; there is block, cpu, mem, mutex|there is .*cpu")
         r = self.profile("diff", "--type", "cpu", path, status=1)
-        self.assertIn("from before the load", r.err)
+        self.assertIn("from before the load; there is mem\n", r.err)
 
     def test_nodes_add_up_in_archives_and_folders(self):
         path = archive(self.tmp / "run.zip", self.cluster(10**9, 2 * 10**9, 3 * 10**9))
