@@ -2,6 +2,7 @@
 
 #include "libcommon/cli_help.h"
 
+#include <ctype.h>
 #include <string.h>
 
 typedef void option_writer(FILE *out, const struct cli_command *c, const struct cli_option *o);
@@ -34,6 +35,22 @@ static void put_choices(FILE *out, const struct cli_option *o)
 {
     for (size_t i = 0; cli_help_choice(o, i); i++)
         fprintf(out, "%s%s", i > 0 ? " " : "", cli_help_choice(o, i));
+}
+
+/* If the first operand is one of several words ("a|b FILE"), writes them with blanks between, and
+ * the texts around them. */
+static void put_first_words(FILE *out, const struct cli_command *c, const char *before,
+                            const char *after)
+{
+    const char *s = c->operands != NULL ? c->operands : "";
+    size_t n = strcspn(s, " ");
+
+    if (!islower((unsigned char)*s) || memchr(s, '|', n) == NULL)
+        return;
+    fputs(before, out);
+    for (size_t i = 0; i < n; i++)
+        fputc(s[i] == '|' ? ' ' : s[i], out);
+    fputs(after, out);
 }
 
 /* ---- Bash: a case per option that takes a value, by "COMMAND OPTION" ---- */
@@ -89,7 +106,9 @@ static void write_bash(FILE *out, const struct cli_program *program)
         fprintf(out, "    '%s '*) paths=%s; [[ $cur == -* ]] && words='--help", (*c)->name,
                 (*c)->operands ? "1" : "");
         each_option(out, *c, bash_names);
-        fputs("';;\n", out);
+        fputs("'", out);
+        put_first_words(out, *c, "; [[ $COMP_CWORD -eq 2 && $cur != -* ]] && words='", "'");
+        fputs(";;\n", out);
     }
     fputs("    esac\n"
           "    COMPREPLY=()\n"
@@ -159,6 +178,7 @@ static void write_zsh(FILE *out, const struct cli_program *program)
     for (const struct cli_command *const *c = program->commands; *c; c++) {
         fprintf(out, "    %s) _arguments '--help[explain]'", (*c)->name);
         each_option(out, *c, zsh_option);
+        put_first_words(out, *c, " \\\n        '1:word:(", ")'");
         fputs((*c)->operands ? " \\\n        '*:file:_files';;\n" : ";;\n", out);
     }
     fprintf(out, "    esac\n}\n_%s \"$@\"\n", program->name);
@@ -212,6 +232,12 @@ static void write_fish(FILE *out, const struct cli_program *program)
             fish_line(out, program, *c);
             fputs(" -F\n", out);
         }
+        char condition[200];
+        snprintf(condition, sizeof condition,
+                 "complete -c %s -n '__fish_seen_subcommand_from %s; and test (count (commandline "
+                 "-opc)) -eq 2' -a '",
+                 program->name, (*c)->name);
+        put_first_words(out, *c, condition, "'\n");
         for (const struct cli_group *g = (*c)->groups; g && g->options; g++) {
             for (const struct cli_option *o = g->options; o->type != CLI_NONE; o++)
                 write_fish_option(out, program, *c, o);
