@@ -18,6 +18,7 @@
 #define MORE_SCATTER   1.5 /* of the least */
 #define MOST_DEPENDING 3.0
 #define MOST_EARLY     .02
+#define MOST_OWN_WORK  .5   /* of late requests that a queue explains: would be late without it */
 #define LEAST_VARIANCE 1e-4 /* of the work: clocks are not finer */
 
 /* How many requests a host may serve at a time. */
@@ -31,6 +32,7 @@ struct arrival {
     size_t party;
     double usual_ns; /* of such requests; 0: it does not count, as it failed, began before, or met
                         with another fault */
+    double slow_ns;  /* from which on such requests are in the tail; 0: not known */
     double queue;    /* log of 1 + the requests that it found, less the mean of that at the host */
 };
 
@@ -91,8 +93,14 @@ static void add_arrival(struct queues *q, const struct search *s, const double *
         return;
     uint8_t masked = s->masked[course_bin(c, start_ns)] | s->masked[course_bin(c, end_ns)];
     bool counts = start_ns >= q->start_ns && !table_failed(t, i) && masked == 0;
-    q->v[q->n++] = (struct arrival){start_ns, end_ns, party,
-                                    counts ? usual_ns[course_stratum(c, k, i)] : 0, 0};
+    size_t stratum = counts ? course_stratum(c, k, i) : 0;
+    q->v[q->n++] = (struct arrival){
+        .start_ns = start_ns,
+        .end_ns = end_ns,
+        .party = party,
+        .usual_ns = counts ? usual_ns[stratum] : 0,
+        .slow_ns = counts && c->slow_from_ns != NULL ? (double)c->slow_from_ns[stratum] : 0,
+    };
 }
 
 static size_t count_arrivals(const struct queues *q, const struct course *c)
@@ -183,10 +191,14 @@ static double wait_ns(const struct queues *q, size_t i, double n_slots)
     return fmax((double)(q->ends_ns[i - (size_t)n_slots] - a->start_ns), 0);
 }
 
+static double work_ns(const struct queues *q, size_t i, double n_slots)
+{
+    return (double)(q->v[i].end_ns - q->v[i].start_ns) - wait_ns(q, i, n_slots);
+}
+
 static double work_on(const struct queues *q, size_t i, double n_slots)
 {
-    const struct arrival *a = &q->v[i];
-    return ((double)(a->end_ns - a->start_ns) - wait_ns(q, i, n_slots)) / a->usual_ns;
+    return work_ns(q, i, n_slots) / q->v[i].usual_ns;
 }
 
 static void add_service(struct service *to, double work)
@@ -279,27 +291,43 @@ static double sureness(const struct queues *q, size_t host, double n_slots, doub
     return log(longer) / sqrt(fmax(fmax(of_blocks, of_requests), 1e-9));
 }
 
-bool queues_ask(struct queues *q, const struct search *s, size_t host, int64_t start_ns,
-                int64_t end_ns, enum queues_answer *answer, struct err *e)
+/* Reads the requests of the stretch, unless they are those of the last question, and tells which
+ * numbers of slots agree with them. */
+static bool find_slots(struct queues *q, const struct search *s, int64_t start_ns, int64_t end_ns,
+                       bool *fits, struct err *e)
 {
     struct misfit of[N(slots)], least = {INFINITY, INFINITY, 0};
-    double least_longer = INFINITY, sure = 0;
 
-    *answer = QUEUES_UNKNOWN;
-    if (!s->c->has_requests)
-        return true;
     if ((q->v == NULL || start_ns != q->asked_start_ns || end_ns != q->asked_end_ns) &&
         !read_arrivals(q, s, start_ns, end_ns, e))
         return false;
     for (size_t k = 0; k < N(slots); k++) {
         of[k] = fill_services(q, slots[k]);
+        if (of[k].too_early > MOST_EARLY)
+            continue;
         least.scatter = fmin(least.scatter, of[k].scatter);
         least.depending = fmin(least.depending, of[k].depending);
     }
+    for (size_t k = 0; k < N(slots); k++)
+        fits[k] = of[k].scatter <= MORE_SCATTER * least.scatter + 1e-6 * (double)q->n &&
+                  of[k].depending <= fmax(MOST_DEPENDING, MORE_SCATTER * least.depending) &&
+                  of[k].too_early <= MOST_EARLY;
+    return true;
+}
+
+bool queues_ask(struct queues *q, const struct search *s, size_t host, int64_t start_ns,
+                int64_t end_ns, enum queues_answer *answer, struct err *e)
+{
+    double least_longer = INFINITY, sure = 0;
+    bool fits[N(slots)];
+
+    *answer = QUEUES_UNKNOWN;
+    if (!s->c->has_requests)
+        return true;
+    if (!find_slots(q, s, start_ns, end_ns, fits, e))
+        return false;
     for (size_t k = 0; k < N(slots); k++) {
-        if (of[k].scatter > MORE_SCATTER * least.scatter + 1e-6 * (double)q->n ||
-            of[k].depending > fmax(MOST_DEPENDING, MORE_SCATTER * least.depending) ||
-            of[k].too_early > MOST_EARLY)
+        if (!fits[k])
             continue;
         fill_services(q, slots[k]);
         double longer = times_longer(q, host);
@@ -312,5 +340,47 @@ bool queues_ask(struct queues *q, const struct search *s, size_t host, int64_t s
     }
     if (least_longer < INFINITY)
         *answer = least_longer >= LEAST_LONGER && sure >= LEAST_Z ? QUEUES_SLOW : QUEUES_NOT_SLOW;
+    return true;
+}
+
+/* Requests, those in the tail, and those in it even without their wait. */
+struct late {
+    double n, n_late, n_late_work;
+};
+
+static struct late count_late(const struct queues *q, size_t host, bool own, double n_slots)
+{
+    struct late x = {0};
+
+    for (size_t i = 0; i < q->n; i++) {
+        const struct arrival *a = &q->v[i];
+        if (a->slow_ns == 0 || (a->party == host) != own)
+            continue;
+        x.n++;
+        x.n_late += (double)(a->end_ns - a->start_ns) >= a->slow_ns;
+        x.n_late_work += work_ns(q, i, n_slots) >= a->slow_ns;
+    }
+    return x;
+}
+
+bool queues_explain_tail(struct queues *q, const struct search *s, size_t host, double least_times,
+                         bool *explained, struct err *e)
+{
+    bool fits[N(slots)];
+
+    *explained = false;
+    if (!s->c->has_requests)
+        return true;
+    if (!find_slots(q, s, s->c->start_ns, s->c->end_ns, fits, e))
+        return false;
+    for (size_t k = 0; k < N(slots) && !*explained; k++) {
+        if (!fits[k])
+            continue;
+        struct late own = count_late(q, host, true, slots[k]);
+        struct late others = count_late(q, host, false, slots[k]);
+        double usual = own.n * others.n_late_work / fmax(others.n, 1);
+        *explained = own.n_late >= LEAST_ARRIVALS && own.n_late_work < MOST_OWN_WORK * own.n_late &&
+                     own.n_late_work < fmax(least_times * usual, LEAST_ARRIVALS);
+    }
     return true;
 }

@@ -34,6 +34,13 @@ enum queues_answer { QUEUES_UNKNOWN, QUEUES_SLOW, QUEUES_NOT_SLOW };
  * case. False: out of memory. */
 bool queues_ask(struct queues *q, const struct search *s, size_t host, int64_t start_ns,
                 int64_t end_ns, enum queues_answer *answer, struct err *e);
+
+/* Tells whether the requests of a host that end late do so because they wait for each other:
+ * without their wait fewer than half of them are late (course.slow_from_ns), and not least_times as
+ * many as at the other hosts, over the whole run. *explained is false where that is not known.
+ * False: out of memory. */
+bool queues_explain_tail(struct queues *q, const struct search *s, size_t host, double least_times,
+                         bool *explained, struct err *e);
 void queues_fini(struct queues *q);
 
 #endif

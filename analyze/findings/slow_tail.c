@@ -4,6 +4,7 @@
  * What counts is how many of its samples are slow (course.slow_from_ns), against how many of so
  * many samples at the same times, of the same operations and sizes, are slow anywhere. */
 #include "analyze/findings/find.h"
+#include "analyze/findings/queues.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
@@ -200,6 +201,7 @@ static bool say(struct tails *x, size_t k, double share, double z, struct err *e
 static bool find_tails_of(struct search *s, const struct course_parties *p, struct err *e)
 {
     struct tails x = {.s = s, .p = p};
+    struct queues q = {0};
     double *v = NULL;
 
     if (p->n < 2)
@@ -215,9 +217,13 @@ static bool find_tails_of(struct search *s, const struct course_parties *p, stru
             continue;
         double z = sureness(&x, t, share, count);
         /* With more parties one of them is sooner off by chance. */
-        if (z >= LEAST_Z + .5 * log10((double)p->n))
-            ok = say(&x, k, share, z, e);
+        if (z < LEAST_Z + .5 * log10((double)p->n))
+            continue;
+        bool explained = false;
+        ok = p->clients || queues_explain_tail(&q, s, k, LEAST_TIMES, &explained, e);
+        ok = ok && (explained || say(&x, k, share, z, e));
     }
+    queues_fini(&q);
     free(x.of_party);
     free(x.in);
     free(v);

@@ -36,6 +36,13 @@ class Tails(FindingsCase):
         load.factor = lambda s, h, c, op, t: 3 if h == 1 else 1
         self.assertEqual(len(self.slow_parties(load)), 1)
 
+    def test_a_queue(self):
+        """A warm-up of hosts that are always busy: one has a longer queue for a while, and works no slower."""
+        load = Load(142, hosts=5, threads=80)
+        load.slots = 8
+        load.factor = lambda s, h, c, op, t: 2.4 if s < 5 else 1
+        self.assertEqual(self.slow_parties(load), [])
+
     def test_chance(self):
         """Tails of all hosts, heavy ones too, and slow requests of a host that come together."""
         for name, factor in (("all", lambda r, s, h: 10 if r.random() < .07 else 1),
