@@ -1,6 +1,7 @@
 #include "analyze/profile/profile_internal.h"
 #include "libcommon/mem.h"
 
+#include <string.h>
 #include <zlib.h>
 
 /* Unpacks gzip into a new array. False: it is damaged, or larger than PROFILE_MAX_BYTES. */
@@ -48,6 +49,8 @@ bool profile_add(struct profile *p, const unsigned char *bytes, size_t n,
     }
     if (ok && text.n == 0)
         ok = err_set(e, "it is empty");
+    else if (ok && text.n >= 4 && memcmp(text.p, "\x28\xb5\x2f\xfd", 4) == 0)
+        ok = err_set(e, "no profile: it is compressed by zstd, as captures are");
     else if (ok)
         ok = perf_script_is(text) ? perf_script_add(p, text, how, e) : proto_add(p, text, how, e);
     free(unpacked);

@@ -374,7 +374,7 @@ class Damage(Profile):
         location = field(4, field(1, 1))
         sample = field(2, field(1, 1) + field(2, 5))
         cases = {
-            "it is empty": b"", "no profile": b"hello world, this is text",
+            "it is empty": b"", "as captures are": b"\x28\xb5\x2f\xfd rest", "no profile": b"hello world, this is text",
             "its compressed data are damaged": profile("cpu-1").read_bytes()[:500],
             "does not say what it counts": field(6, b""),
             "names a location that is not there": types + sample,
