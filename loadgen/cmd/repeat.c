@@ -244,8 +244,7 @@ const struct cli_command cmd_repeat = {
     .groups = groups,
     .examples =
         (const struct cli_example[]){
-            {"s3load repeat capacity --dir cap --slo 'p99<20ms' -- get --duration 30s --concurrent "
-             "64",
+            {"s3load repeat capacity --dir cap --slo 'p99<20ms' -- get --duration 30s",
              "the rate that keeps p99 below 20 ms"},
             {0}},
     .options_size = sizeof(struct repeat_given),

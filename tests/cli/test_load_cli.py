@@ -195,7 +195,7 @@ class Connections(LoadTest):
 
 class Options(LoadTest):
     def test_help(self):
-        for command in COMMANDS:
+        for command in (*COMMANDS, "clean", "repeat"):
             r = self.check_run("s3load", command, "--help")
             self.assertLessEqual(r.out.count("\n"), 40, command)
             self.assertTrue(all(len(line) <= 80 for line in r.out.split("\n")), command)
