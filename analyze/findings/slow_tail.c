@@ -153,36 +153,51 @@ static double sureness(const struct tails *x, const struct tail *t, double share
     return more / sqrt(fmax(2 * count, 1) * fmax(variance / t->n_slow, 1));
 }
 
-/* Whether the tail is news: the party is not said to be slow, or only because its tail raises its
- * mean. Then that finding is taken back. */
+/* Whether the tail is news: the party is not said to be slow (*said is NULL), or only because its
+ * tail raises its mean. */
 static bool is_news(struct findings *all, const struct tail *t, double more,
-                    const struct finding *news)
+                    const struct finding *news, struct finding **said)
 {
     double others_ns = (t->busy_ns - t->slow_ns) / fmax(t->n - t->n_slow, 1);
     double excess = more / t->n * log(t->slow_ns / t->n_slow / others_ns);
 
+    *said = NULL;
     for (size_t i = 0; i < all->n; i++) {
         struct finding *f = &all->v[i];
         if (f->kind != news->kind || f->party != news->party)
             continue;
-        if (f->has_start || f->has_end || f->op != NULL || excess < OWN_PART * log(f->ratio))
-            return false;
-        free(f->sentence);
-        memmove(f, f + 1, (--all->n - i) * sizeof *f);
-        return true;
+        *said = f;
+        return !f->has_start && !f->has_end && f->op == NULL && excess >= OWN_PART * log(f->ratio);
     }
     return true;
 }
 
-static bool say(struct tails *x, size_t k, double share, double z, struct err *e)
+static void take_back(struct findings *all, struct finding *f)
+{
+    size_t i = (size_t)(f - all->v);
+
+    free(f->sentence);
+    memmove(f, f + 1, (--all->n - i) * sizeof *f);
+}
+
+static bool say(struct tails *x, size_t k, double share, double z, struct queues *q, struct err *e)
 {
     const struct tail *t = &x->of_party[k];
     double more = t->n_slow - share * t->expected;
     double lost = t->slow_ns / t->n_slow * more / x->busy_ns;
     struct finding f = search_slowness(x->p, k, lost >= PROBLEM_LOST, lost);
 
-    if (lost < LEAST_LOST || !is_news(x->s->out, t, more, &f))
+    struct finding *said;
+    bool explained = false;
+
+    if (lost < LEAST_LOST || !is_news(x->s->out, t, more, &f, &said))
         return true;
+    if (!x->p->clients && !queues_explain_tail(q, x->s, k, LEAST_TIMES, &explained, e))
+        return false;
+    if (explained)
+        return true;
+    if (said != NULL)
+        take_back(x->s->out, said);
     double usual = share * t->expected / t->n;
     finding_figure(&f, "n_samples", t->n);
     finding_figure(&f, "z", fmin(z, 1e6));
@@ -217,11 +232,8 @@ static bool find_tails_of(struct search *s, const struct course_parties *p, stru
             continue;
         double z = sureness(&x, t, share, count);
         /* With more parties one of them is sooner off by chance. */
-        if (z < LEAST_Z + .5 * log10((double)p->n))
-            continue;
-        bool explained = false;
-        ok = p->clients || queues_explain_tail(&q, s, k, LEAST_TIMES, &explained, e);
-        ok = ok && (explained || say(&x, k, share, z, e));
+        if (z >= LEAST_Z + .5 * log10((double)p->n))
+            ok = say(&x, k, share, z, &q, e);
     }
     queues_fini(&q);
     free(x.of_party);
