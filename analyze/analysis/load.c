@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 bool load_check_times(const struct load_filter *f, struct err *e)
 {
@@ -125,9 +124,9 @@ static bool drop_warm_up(const struct analysis *a, struct dataset *d, int64_t *c
         int64_t from_ns = a->mixed ? latest_ns : statistics_steady_from_ns(s);
         cut_ns[k] = from_ns - s->start_ns;
         any = true;
-        for (size_t i = 0; i < d->n_tables; i++)
-            if (strcmp(d->ops.v[d->tables[i].op], a->operations[k].op) == 0)
-                table_retain(&d->tables[i], is_steady, &from_ns);
+        struct table *t = dataset_table(d, a->operations[k].op);
+        if (t != NULL)
+            table_retain(t, is_steady, &from_ns);
     }
     return any;
 }

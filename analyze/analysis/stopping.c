@@ -110,11 +110,8 @@ static bool replay_all(struct stopping *s, const struct analysis *a, struct data
     for (size_t k = 0; ok && !a->mixed && k < a->n_operations; k++) {
         struct stopping_op *op = &s->ops[s->n_ops++];
         op->op = a->operations[k].op;
-        for (size_t i = 0; ok && i < d->n_tables; i++) {
-            tables[0] = &d->tables[i];
-            if (strcmp(d->ops.v[d->tables[i].op], op->op) == 0)
-                ok = replay_op(op, tables, 1, dur_ns, pct, sweep, e);
-        }
+        tables[0] = dataset_table(d, op->op);
+        ok = tables[0] == NULL || replay_op(op, tables, 1, dur_ns, pct, sweep, e);
     }
     free(tables);
     return ok;

@@ -262,19 +262,11 @@ static bool fill_tallies(struct run_op *op, const struct dataset *d, const struc
 
 /* ---- One operation ---- */
 
-static const struct table *table_named(const struct dataset *d, const char *op)
-{
-    for (size_t k = 0; k < d->n_tables; k++)
-        if (strcmp(d->ops.v[d->tables[k].op], op) == 0)
-            return &d->tables[k];
-    return NULL;
-}
-
 static bool fill_op(struct run_op *op, const struct analysis *a, struct operation *from,
                     bool with_parts, struct err *e)
 {
     const struct dataset *d = a->dataset;
-    const struct table *t = table_named(d, from->op);
+    const struct table *t = dataset_table(d, from->op);
 
     if (!run_op_init(op, from->op, e))
         return false;

@@ -524,6 +524,14 @@ void dataset_free(struct dataset *d)
     memset(d, 0, sizeof *d);
 }
 
+struct table *dataset_table(const struct dataset *d, const char *op)
+{
+    for (size_t k = 0; k < d->n_tables; k++)
+        if (strcmp(d->ops.v[d->tables[k].op], op) == 0)
+            return &d->tables[k];
+    return NULL;
+}
+
 int dataset_compare(const struct dataset *d, const struct table *a, size_t i, const struct table *b,
                     size_t j)
 {

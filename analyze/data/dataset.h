@@ -243,6 +243,9 @@ static inline const struct place *dataset_place(const struct dataset *d, const s
     return &d->places[t->own_places.index != NULL ? t->own_places.index[id] : id];
 }
 
+/* Returns the table of an operation type. NULL: it has no rows. */
+struct table *dataset_table(const struct dataset *d, const char *op);
+
 /* Sorts the spans by start, then end. Returns whether any two overlap by at least a tenth of the
  * shorter one. */
 bool dataset_any_overlap(struct op_span *spans, size_t n);

@@ -210,7 +210,6 @@ static bool put_operation(const struct operation *op, const struct table *t, int
 
 bool hdr_write(const struct analysis *a, FILE *f, struct err *e)
 {
-    const struct dataset *d = a->dataset;
     const int64_t base_ns = a->run_start_ns;
     struct encoder h;
     bool ok = encoder_init(&h, e);
@@ -222,11 +221,12 @@ bool hdr_write(const struct analysis *a, FILE *f, struct err *e)
             "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\","
             "\"Interval_Compressed_Histogram\"\n",
             base_ns / 1000000000, base_ns / 1000000 % 1000, rfc3339_format(base_ns).s);
-    for (size_t k = 0; ok && k < a->n_operations; k++)
-        for (size_t i = 0; ok && i < d->n_tables; i++)
-            if (a->operations[k].statistics != NULL &&
-                strcmp(d->ops.v[d->tables[i].op], a->operations[k].op) == 0)
-                ok = put_operation(&a->operations[k], &d->tables[i], base_ns, &h, f, e);
+    for (size_t k = 0; ok && k < a->n_operations; k++) {
+        const struct operation *op = &a->operations[k];
+        const struct table *t = dataset_table(a->dataset, op->op);
+
+        ok = op->statistics == NULL || t == NULL || put_operation(op, t, base_ns, &h, f, e);
+    }
     encoder_fini(&h);
     return ok;
 }

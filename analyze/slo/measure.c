@@ -9,13 +9,12 @@
 #include "analyze/sums/sums.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#define NS_PER_S INT64_C(1000000000)
 
 /* By Chebyshev's inequality a mean is within so many standard errors in 95 of 100 cases, whatever
  * its distribution: the root of 20. */
@@ -152,14 +151,6 @@ static bool measure_flow(const struct subject *x, enum slo_figure figure, struct
 
 /* ---- Percentiles ---- */
 
-static const struct table *table_of(const struct analysis *a, const char *op)
-{
-    for (size_t i = 0; i < a->dataset->n_tables; i++)
-        if (strcmp(a->dataset->ops.v[a->dataset->tables[i].op], op) == 0)
-            return &a->dataset->tables[i];
-    return NULL;
-}
-
 static struct slo_measure percentile_of_sums(const struct subject *x, enum percentile_of of,
                                              uint32_t ppm)
 {
@@ -230,7 +221,7 @@ static bool measure_percentile(const struct subject *x, enum percentile_of sourc
         *m = percentile_of_sums(x, source, of->ppm);
         return true;
     }
-    const struct table *t = table_of(x->a, op->op);
+    const struct table *t = dataset_table(x->a->dataset, op->op);
 
     if (t == NULL || op->statistics == NULL) {
         *m = absent("the run has no active range");
