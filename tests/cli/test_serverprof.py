@@ -19,7 +19,7 @@ from loadcase import LoadTest, has_rows
 from servers import SECRET_KEY
 
 OK = [{"nodeName": "", "success": True, "error": ""}]
-LOAD = ("put", "--noclear", "--obj.size", "1KiB", "--concurrent", "1", "--duration", "50ms", "--benchdata", "run")
+LOAD = ("put", "--noclear", "--obj.size", "1KiB", "--concurrent", "1", "--requests", "20", "--benchdata", "run")
 
 
 def archive(*names):
@@ -261,7 +261,7 @@ class Urls(Profiles):
         other.answers = self.server.answers
         # The load may be over before an answer comes; nothing is dropped where it lasts as long as the profile.
         err, saved = self.profiled("--serverprof-url", f"http://{self.server.hosts},http://{other.hosts}/debug/pprof/",
-                                   "--duration", "1s")
+                                   "--requests", "1000000", "--duration", "1s")
         self.assertIn("profiles of the servers: run.profiles.zip", err)
         with zipfile.ZipFile(io.BytesIO(saved)) as z:
             self.assertIsNone(z.testzip())
