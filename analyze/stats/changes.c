@@ -66,12 +66,13 @@ static void work_fini(struct work *w)
 static double noise_of(const double *y, size_t n, double *buffer)
 {
     double sum = 0;
+    size_t k = 1;
 
-    for (size_t k = 1; k <= N_DISTANCES; k++) {
+    for (; k <= N_DISTANCES && 2 * k < n; k++) {
         size_t pct = 100 * (n - 2 * k) / (n - k);
         sum += stats_trimmed_square_jump(y, n, k, pct < 100 - 5 * k ? pct : 100 - 5 * k, buffer);
     }
-    return fmax(sum / (2 * N_DISTANCES), MIN_NOISE * MIN_NOISE);
+    return fmax(sum / (2 * (double)(k - 1)), MIN_NOISE * MIN_NOISE);
 }
 
 /* Puts the median of their neighbours in place of outliers. If more than one run of MANY is far
@@ -276,7 +277,7 @@ bool stats_changes(const double *x, size_t n_series, size_t n, struct stats_chan
         out->last_z[s] = NAN;
         ok = line_init(&w.lines[s], x + s * n, &w, e);
     }
-    ok = ok && try_orders(&w, e);
+    ok = ok && (n < MIN_RUNS || try_orders(&w, e));
     /* What at most that share of the orders reaches. */
     size_t rank = (size_t)((N_ORDERS + 1) * (1 - STATS_CHANGES_ALPHA));
     for (size_t s = 0; ok && s < n_series; s++)
