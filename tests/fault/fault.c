@@ -255,7 +255,7 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
     static int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
     const char *seconds = getenv("FAULT_RESOLVE_S");
 
-    if (seconds != NULL) {
+    if (seconds != NULL && (hints == NULL || !(hints->ai_flags & AI_NUMERICHOST))) {
         sleep((unsigned)strtoul(seconds, NULL, 10));
         return EAI_AGAIN;
     }
