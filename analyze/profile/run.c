@@ -95,7 +95,10 @@ void profile_run_nodes(struct sheet *s, const struct profile_run *r)
 
         SHEET_ROW(s, TEXT_PLAIN, x->node, slash != NULL ? slash + 1 : x->path, x->kind,
                   profile_format(x->total, unit, "auto").s);
-        sheet_cell(s, x->busy_cpus > 0 ? "%.2f" : "", x->busy_cpus);
+        if (x->busy_cpus > 0)
+            sheet_cell(s, "%.2f", x->busy_cpus);
+        else
+            sheet_cell(s, "%s", "");
     }
     profile_run_odd(s, r);
 }

@@ -373,7 +373,8 @@ int main(int argc, char **argv)
         ok &= at_the_limit("p90", rho, 900000, 10 * n);
         ok &= at_the_limit("p99", rho, 990000, 10 * n);
     }
-    ok &= errors_at_the_limit(1, 10 * n) & errors_at_the_limit(10, 10 * n);
+    ok &= errors_at_the_limit(1, 10 * n);
+    ok &= errors_at_the_limit(10, 10 * n);
     ok &= ab_all(20 * n);
     ok &= law(5 * n);
     for (int m = 0; m < N_MODELS; m++)
