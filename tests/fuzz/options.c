@@ -86,7 +86,7 @@ static void check_command(const struct cli_command *command, bool loads, int arg
     if (ok && args.help_topic == NULL) {
         assert(args.n_operands >= command->min_operands);
         assert(args.n_operands <= command->max_operands);
-        if (loads)
+        if (loads && command->options_size == sizeof(struct options))
             check_load(&args, options, argc, argv);
     }
     cli_args_free(&args);
