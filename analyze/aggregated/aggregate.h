@@ -104,9 +104,9 @@ void aggregate_free_part(struct aggregate_part *part);
 bool aggregate_analyze(struct analysis *a, struct dataset *d, struct aggregate *of, struct err *e);
 
 /* Work as analysis_series and analysis_series_on (analyze/analysis/analysis.h), for an analysis
- * that aggregate_analyze made. A row without a second that the file knows has NAN objects, which
- * stands for its bytes, too. Parties are those of a->total.series_of, of all operations (op -1)
- * alone. */
+ * that aggregate_analyze made. If the file knows no second of a row, its objects are NAN and its
+ * bytes mean nothing. `party` is an index into a->total.series_of. The file tells parties of all
+ * operations together only: *n is 0 for a party with op >= 0. */
 bool aggregate_series(const struct analysis *a, int op, int party, struct series_row **rows,
                       size_t *n, struct err *e);
 bool aggregate_series_on(const struct analysis *a, int op, int party,

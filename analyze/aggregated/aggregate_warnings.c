@@ -36,8 +36,7 @@ static bool warn_file(struct aggregate *a, struct err *e)
     if (w->present && !w->shift_is_sure &&
         !notes_add(&a->warnings, e, "label-shift-unsure", NULL,
                    "the times of the seconds are uncertain: their labels end neither where known "
-                   "recorders end them nor "
-                   "where they should"))
+                   "recorders end them nor where they should"))
         return false;
     if (asked > a->n_clients &&
         !notes_add(&a->warnings, e, "clients-missing", NULL,

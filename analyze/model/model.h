@@ -353,8 +353,8 @@ struct cluster_total {
     const char *only_host; /* as in struct operation */
     struct host_result *hosts;
     size_t n_hosts;
-    /* Parties whose series are known of all operations together alone, hosts first; each series has
-     * the index of its party. */
+    /* Names of the parties that have a series of all operations together, but none of each: hosts,
+     * then clients. A party's index here is that of its series. */
     const char **series_of;
     size_t n_series_hosts, n_series_clients;
 };
