@@ -1,12 +1,15 @@
 """tests/run itself: it counts what was skipped, and says how far it is; .ci/run reads its last line."""
 
+import contextlib
 import json
 import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 import unittest
 
 from harness import ROOT, TIMEOUT_S, CliTest
@@ -19,13 +22,13 @@ CASES = {
 
 
 class Runner(CliTest):
-    def run_tests(self, *args, cases=None, shell='exec "$@"'):
+    def run_tests(self, *args, cases=None, shell='exec "$@"', patience="1"):
         folder = self.tmp / "tests"
         (folder / "cli").mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / "tests" / "run", folder / "run")
         for name, content in (cases or CASES).items():
             (folder / "cli" / name).write_text(content)
-        env = {k: v for k, v in os.environ.items() if k != "BUILD"}
+        env = {k: v for k, v in os.environ.items() if k != "BUILD"} | {"TEST_PATIENCE": patience}
         return subprocess.run(["sh", "-c", shell, "sh", sys.executable, folder / "run", *args], env=env, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=TIMEOUT_S)
 
@@ -67,6 +70,37 @@ class Runner(CliTest):
         self.assertIn("2 files of tests, ", out)
         for number in 1, 2:
             self.assertRegex(out, rf"(?m)^\[{number}/2, \d+ s\] test_(some|other)\.py: 1 passed, 0 failed, ")
+
+    def wait_for_end(self, pid):
+        """Of a process whose parent need not have waited for it."""
+        until = time.monotonic() + TIMEOUT_S
+        with contextlib.suppress(OSError):
+            while not re.search(r"\) [ZX] ", pathlib.Path(f"/proc/{pid}/stat").read_text()):
+                self.assertLess(time.monotonic(), until)
+                time.sleep(0.01)
+
+    def test_what_hangs_is_ended(self):
+        """The message names the test; what it started ends too, and what a test that passes left running."""
+        start = f"p = subprocess.Popen(['sleep', '1000']); open('{self.tmp}/pids', 'a').write(f'{{p.pid}} ')"
+        head = "import subprocess\nimport unittest\nclass T(unittest.TestCase):\n"
+        cases = {"test_some.py": f"{head}    def test_a(self):\n        {start}\n",
+                 "test_other.py": f"{head}    def test_a(self):\n        with self.subTest(1):\n            {start}; p.wait()\n"
+                                  "    def test_b(self): pass\n"}
+        done = self.run_tests(cases=cases, patience="0.005")
+        self.assertEqual(done.stdout.splitlines()[-2:], ["FAILED test_other.T.test_a", "1 passed, 1 failed, 0 skipped"])
+        self.assertRegex(done.stdout, r"TooLong: the file has run for 3 s\n(?s:.*), in test_a\n")
+        pids = (self.tmp / "pids").read_text().split()
+        self.assertEqual(len(pids), 2)
+        for pid in pids:
+            self.wait_for_end(pid)
+
+    def test_an_interrupted_run_leaves_nothing(self):
+        case = CASES["test_other.py"].replace("pass", f"open('{self.tmp}/pid', 'w').write(f'{{os.getpid()}} '); time.sleep(1000)")
+        cases = {"test_some.py": CASES["test_some.py"], "test_other.py": f"import os\nimport time\n{case}"}
+        interrupt = f"\"$@\" & until grep -q ' ' '{self.tmp}/pid'; do sleep 0.1; done; kill -TERM $!; wait $!"
+        done = self.run_tests(cases=cases, shell=interrupt)
+        self.assertEqual(done.returncode, 128 + signal.SIGTERM, done.stdout)
+        self.wait_for_end((self.tmp / "pid").read_text().strip())
 
     def test_longest_begins_first(self):
         times = self.tmp / "build" / "times.json"
