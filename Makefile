@@ -20,7 +20,7 @@
 #   make bench-trend      changes in simulated archives of runs, beside Apache Otava
 #   make bench-stats      false alarms, coverage and power of the statistics,
 #                         simulated
-#   make pictures         draws those of the README
+#   make pictures         draws that of the README (chromium)
 #   make fuzz             feeds all that reads input with libFuzzer for TIME=60
 #                         seconds (clang)
 #   make valgrind         s3analyze under memcheck
@@ -319,11 +319,11 @@ bench-load: all $(BENCHES)
 bench-ranks: all $(BENCHES) $(RANKED_TESTS)
 	@BUILD=$(B) tests/bench/ranks $(BENCH_FLAGS)
 
-# The pictures of the README.
+# The picture of the README: the first screen of a page.
 pictures: all
-	$(B)/s3analyze plot --quiet --op GET --chart throughput,cdf --out $(B)/pictures \
-		testdata/mixed-3hosts.csv.zst
-	cp $(B)/pictures/throughput-GET.svg $(B)/pictures/cdf-GET.svg docs/
+	$(B)/s3analyze analyze --quiet --force --output /dev/null --html $(B)/page.html testdata/slow-host.csv.zst
+	chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1100,745 \
+		--screenshot=docs/page.png "file://$(CURDIR)/$(B)/page.html"
 
 layering:
 	@tests/layering
