@@ -16,7 +16,8 @@ import zipfile
 
 from harness import TIMEOUT_S
 from loadcase import LoadTest, has_rows
-from servers import SECRET_KEY
+from pprof import UTC, go_pprof
+from servers import SECRET_KEY, VersityGw, free_port
 
 OK = [{"nodeName": "", "success": True, "error": ""}]
 LOAD = ("put", "--noclear", "--obj.size", "1KiB", "--concurrent", "1", "--requests", "20", "--benchdata", "run")
@@ -291,6 +292,31 @@ class Urls(Profiles):
         self.assertIn(f"http://{self.server.hosts}: HTTP 404: 404 page not found", err)
         self.assertIn("http://127.0.0.1:1: ", err)
         self.assertIsNone(saved)
+
+
+class OnVersityGw(LoadTest):
+    """A real Go server under load: its profiles are shown with the digits of `go tool pprof`."""
+    server_class = VersityGw
+
+    def test_same_as_pprof(self):
+        node = f"127.0.0.1:{free_port()}"
+        self.start(more=("--pprof", node))
+        self.s3load("get", "--objects", "20", "--obj.size", "64KiB", "--concurrent", "4", "--duration", "2s",
+                    "--benchdata", "run", "--serverprof-url", f"http://{node}", "--json")
+        path = self.tmp / "run.profiles.zip"
+        self.assertRegex(self.s3analyze("profile", "info", path).out, r"^GET costs \S+ of server CPU, a GiB \S+ \(")
+        with zipfile.ZipFile(path) as z:
+            z.extractall(self.tmp)
+        for kind in "cpu", "mem", "block", "mutex":
+            file, before = (self.tmp / f"profile-{node}-{kind}{when}.pprof" for when in ("", "-before"))
+            cases = [["-top"], ["-top", "-cum"], ["-traces"]]
+            if before.exists():
+                cases += [["-top", "-diff_base", before], ["-top", "-cum", "-diff_base", before]]
+            for case in cases:
+                with self.subTest(kind=kind, case=case):
+                    words = [f"-{w}" if str(w)[0] == "-" else w for w in case if w != "-top"]
+                    self.assertEqual(self.s3analyze("profile", "top", *words, file, env=UTC).out,
+                                     go_pprof(*case, file))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,22 @@
+"""`go tool pprof`: what our figures are compared with."""
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+UTC = {"TZ": "UTC"}  # in which both print times
+
+
+def go_pprof(*args):
+    """What it prints. Skips the test where there is no Go 1.26 or newer: earlier ones print fewer lines."""
+    go = shutil.which("go")
+    version = go and subprocess.run([go, "version"], text=True, stdout=subprocess.PIPE, check=False).stdout
+    minor = re.search(r"go1\.(\d+)", version or "")
+    if minor is None or int(minor.group(1)) < 26:
+        raise unittest.SkipTest("no Go 1.26 or newer")
+    done = subprocess.run([go, "tool", "pprof", *args], text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          timeout=300, env={**os.environ, **UTC}, check=False)
+    if done.returncode != 0:
+        raise unittest.SkipTest("go tool pprof does not run")
+    return done.stdout
