@@ -177,6 +177,11 @@ static struct units_text per(double ns, double n)
     return units_duration(ns / n < 1e18 ? llround(ns / n) : INT64_MAX);
 }
 
+static const char *who(const struct cost_load *load)
+{
+    return *load->op != '\0' ? load->op : "The average request of all operations";
+}
+
 static int by_change(const void *a, const void *b, void *ctx)
 {
     const struct part *x = a, *y = b;
@@ -221,13 +226,19 @@ static void put_change(struct sheet *s, const struct profile *p, size_t type,
     struct parts parts = {0};
     char where[256] = "";
 
+    if (strcmp(loads[0].op, loads[1].op) != 0) {
+        sheet_line(s, TEXT_PLAIN,
+                   "%s costs %s of server CPU; the base has other operations, at %s a request",
+                   who(&loads[0]), per(after, 1).s, per(before, 1).s);
+        return;
+    }
     s->failed |= !find_parts(&parts, p, type, NULL);
     bool is_change = fabs(change) > noise;
     if (is_change)
         name_changed(&parts, loads, after - before, where, sizeof where);
     sheet_line(s, TEXT_PLAIN, "%s costs %s of server CPU, was %s: %+.0f %%%s%s",
-               *loads[0].op != '\0' ? loads[0].op : "A request", per(after, 1).s, per(before, 1).s,
-               100 * change, where, is_change ? "" : ", less than the noise of sampling");
+               who(&loads[0]), per(after, 1).s, per(before, 1).s, 100 * change, where,
+               is_change ? "" : ", less than the noise of sampling");
     if (loads[0].n_bytes > 0 && loads[1].n_bytes > 0)
         sheet_line(s, TEXT_PLAIN, "A GiB costs %s, was %s",
                    per(sides[0].cpu_ns, loads[0].n_bytes / 0x1p30).s,
@@ -251,8 +262,7 @@ void profile_cost_line(struct sheet *s, const struct profile *p, const struct co
     if (loads[0].n_bytes > 0)
         snprintf(gib, sizeof gib, ", a GiB %s", per(sides[0].cpu_ns, loads[0].n_bytes / 0x1p30).s);
     sheet_line(s, TEXT_PLAIN, "%s costs %s of server CPU%s (%s requests)",
-               *loads[0].op != '\0' ? loads[0].op : "A request", per(sides[0].cpu_ns, n).s, gib,
-               units_count((int64_t)loads[0].n).s);
+               who(&loads[0]), per(sides[0].cpu_ns, n).s, gib, units_count((int64_t)loads[0].n).s);
 }
 
 static int by_size(const void *a, const void *b)

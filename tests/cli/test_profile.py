@@ -260,8 +260,12 @@ class Cost(Profile):
         other = self.tmp / "mixed.csv"
         other.write_bytes(text([row(i, i + 9, op=op) for i in range(5)
                                 for op in ("GET", "PUT")]))
-        self.assertIn("A request costs 100ms of server CPU", self.profile("info", "--capture", other, path).out)
-        self.assertIn("A request costs 100ms of server CPU", self.profile("top", "--capture", other, path).err)
+        said = "The average request of all operations costs 100ms of server CPU"
+        self.assertIn(said, self.profile("info", "--capture", other, path).out)
+        self.assertIn(said, self.profile("top", "--capture", other, path).err.replace("\n  ", " "))
+        self.assertIn("GET costs 1ms of server CPU; the base has other operations, at 100ms a request\n",
+                      self.profile("info", "--capture", other, "--capture", self.tmp / "a.csv.zst", "--diff-base",
+                                   path, path).out)
 
     def test_capture_that_cannot_be_read(self):
         path = self.run_of("a", {("f",): 10**9}, 1000)
