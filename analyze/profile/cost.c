@@ -236,8 +236,8 @@ static void put_change(struct sheet *s, const struct profile *p, size_t type,
     bool is_change = fabs(change) > noise;
     if (is_change)
         name_changed(&parts, loads, after - before, where, sizeof where);
-    sheet_line(s, TEXT_PLAIN, "%s costs %s of server CPU, was %s: %+.0f %%%s%s",
-               who(&loads[0]), per(after, 1).s, per(before, 1).s, 100 * change, where,
+    sheet_line(s, TEXT_PLAIN, "%s costs %s of server CPU, was %s: %+.0f %%%s%s", who(&loads[0]),
+               per(after, 1).s, per(before, 1).s, 100 * change, where,
                is_change ? "" : ", less than the noise of sampling");
     if (loads[0].n_bytes > 0 && loads[1].n_bytes > 0)
         sheet_line(s, TEXT_PLAIN, "A GiB costs %s, was %s",
@@ -261,8 +261,8 @@ void profile_cost_line(struct sheet *s, const struct profile *p, const struct co
     char gib[128] = "";
     if (loads[0].n_bytes > 0)
         snprintf(gib, sizeof gib, ", a GiB %s", per(sides[0].cpu_ns, loads[0].n_bytes / 0x1p30).s);
-    sheet_line(s, TEXT_PLAIN, "%s costs %s of server CPU%s (%s requests)",
-               who(&loads[0]), per(sides[0].cpu_ns, n).s, gib, units_count((int64_t)loads[0].n).s);
+    sheet_line(s, TEXT_PLAIN, "%s costs %s of server CPU%s (%s requests)", who(&loads[0]),
+               per(sides[0].cpu_ns, n).s, gib, units_count((int64_t)loads[0].n).s);
 }
 
 static int by_size(const void *a, const void *b)
