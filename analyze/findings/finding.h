@@ -70,7 +70,6 @@ enum finding_table { FINDING_IN_FIGURES, FINDING_IN_HOSTS, FINDING_IN_ERRORS };
 /* What a kind of finding is to the others and to reports. */
 struct finding_kind {
     const char *name;
-    const char *warning;      /* the code under which it was a warning; NULL: its name */
     uint8_t masks;            /* what of its time says nothing more: FINDING_MASK_... */
     enum finding_table table; /* of a page, which shows it wherever it is */
     bool is_step;             /* the rate before and after it differ: its size is said */

@@ -258,17 +258,8 @@ bool compare_json(const struct compare *c, FILE *f, struct err *e)
     put_side(&w, "before", &c->before);
     put_side(&w, "after", &c->after);
     put_noise(&w, c);
-    json_out_array(&w, "warnings");
-    for (size_t i = 0; i < c->warnings.n; i++) {
-        json_out_object(&w, NULL);
+    JSON_OBJECTS(&w, "warnings", i, c->warnings.n)
         JSON_MEMBERS(&w, &c->warnings.v[i], code, message);
-        json_out_end(&w);
-    }
-    for (size_t i = 0; i < compare_n_runs(c); i++) {
-        const struct run *r = compare_nth_run(c, i);
-        findings_json_put_warnings(&w, &r->findings, r->path);
-    }
-    json_out_end(&w);
     put_settings(&w, c->settings, c->n_settings);
     JSON_OBJECTS(&w, "differing_options", i, c->n_options) {
         JSON_PUT(&w, "option", c->options[i].name);

@@ -1,9 +1,6 @@
 #include "analyze/json/json_internal.h"
 
-#include "libcommon/mem.h"
-
 #include <math.h>
-#include <stdlib.h>
 
 static void put_scope(struct json_out *w, const struct finding *f)
 {
@@ -25,9 +22,9 @@ static void put_scope(struct json_out *w, const struct finding *f)
     json_out_end(w);
 }
 
-static void put_figures(struct json_out *w, const char *name, const struct finding *f)
+static void put_evidence(struct json_out *w, const struct finding *f)
 {
-    json_out_object(w, name);
+    json_out_object(w, "evidence");
     for (size_t i = 0; i < f->n_figures; i++)
         JSON_PUT(w, f->figures[i].name, f->figures[i].value);
     json_out_end(w);
@@ -48,7 +45,7 @@ static void put_finding(struct json_out *w, const struct finding *f)
     if (f->period_ns > 0)
         JSON_PUT(w, "period_ns", f->period_ns);
     JSON_PUT(w, "lost_frac", f->lost_frac);
-    put_figures(w, "evidence", f);
+    put_evidence(w, f);
     JSON_PUT(w, "sentence", f->sentence);
     JSON_ARRAY(w, "because", i, f->n_because)
         JSON_PUT(w, NULL, f->because[i]);
@@ -58,25 +55,4 @@ void findings_json_put(struct json_out *w, const struct findings *all)
 {
     JSON_OBJECTS(w, "findings", i, all->n)
         put_finding(w, &all->v[i]);
-}
-
-void findings_json_put_warnings(struct json_out *w, const struct findings *all, const char *path)
-{
-    for (size_t i = 0; i < all->n; i++) {
-        const struct finding *f = &all->v[i];
-        json_out_object(w, NULL);
-        JSON_PUT(w, "code", f->kind->warning != NULL ? f->kind->warning : f->kind->name);
-        if (path != NULL) {
-            /* json_sprintf would refuse text that is not UTF-8. */
-            char *message = NULL;
-            w->failed |= !mem_format(&message, NULL, "%s: %s", path, f->sentence);
-            JSON_PUT(w, "message", message);
-            free(message);
-        } else {
-            JSON_PUT(w, "op", f->op);
-            JSON_PUT(w, "message", f->sentence);
-            put_figures(w, "figures", f);
-        }
-        json_out_end(w);
-    }
 }

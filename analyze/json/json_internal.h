@@ -20,8 +20,4 @@ bool json_aggregate(const struct analysis *a, FILE *f, struct err *e);
 /* Writes the array "findings" into the open object, worst first. */
 void findings_json_put(struct json_out *w, const struct findings *all);
 
-/* Writes the findings into an open array of warnings: `code`, `message` and, unless `path` names
- * their run, `op` and `figures`. */
-void findings_json_put_warnings(struct json_out *w, const struct findings *all, const char *path);
-
 #endif

@@ -313,9 +313,6 @@ bool report_json(const struct analysis *a, FILE *f, struct err *e)
     JSON_PUT(&w, "range", analysis_range_names[a->range]);
     JSON_OBJECTS(&w, "inputs", i, a->dataset->n_inputs)
         put_input(&w, &a->dataset->inputs[i]);
-    json_out_array(&w, "warnings");
-    findings_json_put_warnings(&w, &a->findings, NULL);
-    json_out_end(&w);
     findings_json_put(&w, &a->findings);
     JSON_OBJECTS(&w, "operations", i, a->n_operations)
         put_operation(&w, &a->operations[i]);

@@ -23,7 +23,7 @@ ANY = -1
 class Odd:
     """data     of the file
     rows     how many are read; None if the file is refused
-    says     a pattern: of the message that refuses it, or of a warning's code where it is read
+    says     a pattern: of the message that refuses it, or of a finding's kind where it is read
     salvaged rows with --salvage; None if that is refused too
     sums     a pattern: why it is read, but not added up
     without  commands that would write much of it"""

@@ -290,12 +290,12 @@ class Filters(ReportTest):
     def test_a_copy_is_named(self):
         data = text(steady(60))
         a, b = self.write(data, 'a'), self.write(data, 'b')
-        warnings = self.s3analyze('analyze', '--json', a, b).json()['warnings']
+        findings = self.s3analyze('analyze', '--json', a, b).json()['findings']
         self.assertIn(f'{b} seems to be a copy of {a}: both count',
-                      [w['message'] for w in warnings if w['code'] == 'copied-capture'])
+                      [f['sentence'] for f in findings if f['kind'] == 'copied-capture'])
         one_less = self.write(text(steady(60)[:-1]), 'b')
-        warnings = self.s3analyze('analyze', '--json', a, one_less).json()['warnings']
-        self.assertNotIn('copied-capture', [w['code'] for w in warnings])
+        findings = self.s3analyze('analyze', '--json', a, one_less).json()['findings']
+        self.assertNotIn('copied-capture', [f['kind'] for f in findings])
 
 
 class StoreThatDies(ReportTest):

@@ -19,9 +19,9 @@ def rows(n=200, hosts=("h0",), idle=2):
 
 
 class Doubled(CliTest):
-    def warnings(self, *paths):
+    def findings(self, *paths):
         r = self.s3analyze("analyze", "--json", *paths)
-        return {w["code"]: w for w in r.json()["warnings"]}
+        return {f["kind"]: f for f in r.json()["findings"]}
 
     def write(self, name, *parts):
         path = self.tmp / name
@@ -29,7 +29,7 @@ class Doubled(CliTest):
         return path
 
     def test_once(self):
-        found = self.warnings(self.write("once", HEADER, *rows()))
+        found = self.findings(self.write("once", HEADER, *rows()))
         self.assertNotIn("copied-capture", found)
         self.assertNotIn("identical-rows", found)
 
@@ -37,36 +37,36 @@ class Doubled(CliTest):
         """In any order: the fingerprint is a sum."""
         other = rows(hosts=("h1",))[:150]
         path = self.write("twice", HEADER, *rows(), HEADER, *other, HEADER, *reversed(rows()))
-        found = self.warnings(path)
-        self.assertIn("holds the same 200 requests 2 times", found["copied-capture"]["message"])
+        found = self.findings(path)
+        self.assertIn("holds the same 200 requests 2 times", found["copied-capture"]["sentence"])
         self.assertNotIn("identical-rows", found)
         nearly = rows()
         nearly[77] = nearly[77].replace("\t1000\t", "\t1001\t")
-        found = self.warnings(self.write("nearly", HEADER, *rows(), HEADER, *nearly))
+        found = self.findings(self.write("nearly", HEADER, *rows(), HEADER, *nearly))
         self.assertNotIn("copied-capture", found)
 
     def test_files(self):
         paths = [self.write(name, HEADER, *rows()) for name in ("a", "b")]
-        self.assertIn("seems to be a copy of", self.warnings(*paths)["copied-capture"]["message"])
+        self.assertIn("seems to be a copy of", self.findings(*paths)["copied-capture"]["sentence"])
 
     def test_a_part_under_a_header_of_its_own(self):
         """Its threads get other numbers: all else of its rows is what other rows say."""
         for order in 1, -1:
             path = self.write("part", HEADER, *rows(), HEADER, *rows()[40:90][::order])
-            self.assertEqual(self.warnings(path)["identical-rows"]["figures"]["n_identical"], 50)
+            self.assertEqual(self.findings(path)["identical-rows"]["evidence"]["n_identical"], 50)
         part = self.write("first", HEADER, *rows()[:50], HEADER, *rows())
-        found = self.warnings(part)["identical-rows"]["figures"]
+        found = self.findings(part)["identical-rows"]["evidence"]
         self.assertEqual(found, {"n_identical": 50, "n_rows": 250})
         paths = [self.write("a", HEADER, *rows()), self.write("b", HEADER, *rows()[40:90])]
-        self.assertEqual(self.warnings(*paths)["identical-rows"]["figures"]["n_identical"], 50)
+        self.assertEqual(self.findings(*paths)["identical-rows"]["evidence"]["n_identical"], 50)
 
     def test_clients_of_one_run(self):
         """Rows of several recorders that say the same by chance are no copies."""
         clients = [self.write(f"client{k}", HEADER, *rows(hosts=(f"h{k}",))) for k in range(2)]
-        self.assertNotIn("identical-rows", self.warnings(*clients))
+        self.assertNotIn("identical-rows", self.findings(*clients))
         names = [self.write(f"names{k}", HEADER, *(r.replace("\tk", f"\tc{k}-") for r in rows()))
                  for k in range(2)]
-        self.assertNotIn("identical-rows", self.warnings(*names))
+        self.assertNotIn("identical-rows", self.findings(*names))
         # A clock of milliseconds and one key: a quarter of the requests take as long, too.
         chance = []
         for k in range(2):
@@ -74,16 +74,16 @@ class Doubled(CliTest):
                      f"\t2026-01-01T00:00:{i // 100:02d}.{i % 100 * 10 + (i >> 2 * k & 3) + 1:03d}Z\n"
                      for i in range(400)]
             chance.append(self.write(f"chance{k}", HEADER, *lines))
-        self.assertNotIn("identical-rows", self.warnings(*chance))
+        self.assertNotIn("identical-rows", self.findings(*chance))
 
     def test_appended_rows(self):
         """Threads that are idle half of the time leave room for a copy: busy times do not tell it."""
-        found = self.warnings(self.write("whole", HEADER, *rows(), *rows()))
-        self.assertEqual(found["identical-rows"]["figures"]["n_identical"], 200)
-        found = self.warnings(self.write("some", HEADER, *rows(), *rows()[20:30]))
-        self.assertEqual(found["identical-rows"]["figures"]["n_identical"], 10)
+        found = self.findings(self.write("whole", HEADER, *rows(), *rows()))
+        self.assertEqual(found["identical-rows"]["evidence"]["n_identical"], 200)
+        found = self.findings(self.write("some", HEADER, *rows(), *rows()[20:30]))
+        self.assertEqual(found["identical-rows"]["evidence"]["n_identical"], 10)
         changed = [line.replace("\t1000\t", "\t1001\t") for line in rows()]
-        found = self.warnings(self.write("other", HEADER, *rows(), *changed))
+        found = self.findings(self.write("other", HEADER, *rows(), *changed))
         self.assertNotIn("identical-rows", found)
 
 

@@ -469,20 +469,6 @@ class Findings(FindingsCase):
         load.fails = lambda s, h, c, op, t: "once" if s > 4 and not hit and not hit.append(s) else ""
         self.assertRegex(self.findings(load)[0]["sentence"], r"^1 request failed .* at 12:00:04\.\d: once")
 
-    def test_warnings_are_the_findings(self):
-        """One source: JSON has them a second time, as the warnings that they replaced."""
-        load = Load(19, length_s=8)
-        load.hangs = span(3, 5)
-        path = self.tmp / "run.csv"
-        path.write_text(load.rows())
-        report = self.s3analyze("analyze", "--json", path).json()
-        said = [f["sentence"] for f in report["findings"]]
-        self.assertTrue(said)
-        self.assertEqual([(w["message"], w["op"], w["figures"]) for w in report["warnings"]],
-                         [(f["sentence"], f["op"], f["evidence"]) for f in report["findings"]])
-        both = [w["message"] for w in self.s3analyze("cmp", "--json", path, path).json()["warnings"]]
-        self.assertEqual(both[-2 * len(said):], 2 * [f"{path}: {s}" for s in said])
-
     def test_exit_status(self):
         path = self.tmp / "run.csv"
         for factor, status in ((1, 0), (3, 1)):

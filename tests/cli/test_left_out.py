@@ -119,9 +119,10 @@ class LeftOut(CliTest):
         n = report["left_out"]["by_range"]
         self.assertGreater(n, 4)
         said = f"{n} of 380 requests are left out"
-        notes = [w["message"] for w in self.s3analyze("cmp", "--json", *paths).json()["warnings"]
-                 if w["code"] == "left-out"]
-        self.assertEqual([f"{path}: {said}" for path in paths], [m[:m.index(",")] for m in notes])
+        sides = self.s3analyze("cmp", "--json", *paths).json()
+        for side in "before", "after":
+            told, = [f["sentence"] for f in sides[side]["runs"][0]["findings"] if f["kind"] == "left-out"]
+            self.assertEqual(told[:told.index(",")], said)
         self.assertIn(said, " ".join(self.s3analyze("cmp", *paths).out.split()))
         # What was asked for limits nothing.
         self.assertNotIn("in no figure", self.s3analyze("cmp", "--range", "full", *paths).out)

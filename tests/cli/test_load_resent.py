@@ -64,8 +64,8 @@ class Resent(LoadTest):
 
     def assert_said(self, path, n):
         """In the summary, in the comment and by s3analyze."""
-        codes = {w["code"]: w for w in self.s3analyze("analyze", "--json", path).json()["warnings"]}
-        self.assertEqual(codes["resent"]["figures"], {"n_resent": n})
+        kinds = {f["kind"]: f for f in self.s3analyze("analyze", "--json", path).json()["findings"]}
+        self.assertEqual(kinds["resent"]["evidence"], {"n_resent": n})
 
     def test_kept_and_fresh_connections(self):
         """What a kept connection lost is sent once more, and counted; what a fresh one did is an error. So the

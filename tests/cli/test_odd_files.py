@@ -122,7 +122,7 @@ class OddFiles(unittest.TestCase):
             lost = sum(i["n_dropped"] + i["n_unverified"] for i in report["inputs"])
             self.assertEqual(lost > 0, odd.rows is None, said)
             if odd.rows is not None:
-                self.assertRegex(" ".join(w["code"] for w in report["warnings"]), re.compile(odd.says), said)
+                self.assertRegex(" ".join(f["kind"] for f in report["findings"]), re.compile(odd.says), said)
 
 
 def method(name):

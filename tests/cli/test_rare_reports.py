@@ -18,8 +18,8 @@ from test_cmp import CmpTest, run_rows
 SECOND = 10**9
 
 
-def codes(report):
-    return [w['code'] for w in report['warnings']]
+def kinds(report):
+    return [f['kind'] for f in report['findings']]
 
 
 class Errors(ReportTest):
@@ -46,7 +46,7 @@ class Errors(ReportTest):
         self.assertEqual(other['count'], 3 * (self.N - 999))
         self.assertEqual({h['host']: h['count'] for h in other['hosts']},
                          {'http://h0:9000': 2 * (self.N - 999), 'http://h1:9000': self.N - 999})
-        self.assertIn('error-groups', codes(report))
+        self.assertIn('error-groups', kinds(report))
 
     def test_text_shows_some_and_counts_the_rest(self):
         path = self.write(text(self.rows()))
@@ -81,8 +81,8 @@ class Course(ReportTest):
                 took = every * (90 + (i * 7 + host) % 10) // 100
                 rows.append(row(i * every, i * every + took, thread=host, host=f'http://h{host}:9000'))
         report = self.analyze(text(rows)).json
-        found, = [w for w in report['warnings'] if w['code'] == 'outlier-host']
-        self.assertIn('http://h3:9000', found['message'])
+        found, = [f for f in report['findings'] if f['kind'] == 'slow-host']
+        self.assertIn('http://h3:9000', found['sentence'])
         hosts = report['operations'][0]['statistics']['hosts']
         self.assertEqual([h['host'] for h in hosts['each'] if h['outlier']], ['http://h3:9000'])
         page = self.tmp / 'page.html'
@@ -125,7 +125,7 @@ class Damaged(ReportTest):
         report = self.s3analyze('analyze', '--salvage', '--json', self.path).json()
         self.assertEqual(report['inputs'][0]['n_unverified'], 100)
         self.assertEqual(report['n_rows'], 300)
-        self.assertIn('unverified-rows', codes(report))
+        self.assertIn('unverified', kinds(report))
         said = unwrapped(self.s3analyze('analyze', '--salvage', self.path).out)
         self.assertRegex(said, r'100 rows come from frames with a wrong checksum')
         self.assertIn('100 rows of frames that fail their checksum',
@@ -187,7 +187,7 @@ class Comparison(CmpTest):
         a = [two(f'a{i}', 1) for i in range(2)]
         b = [two(f'b{i}', .8) for i in range(2)] + self.runs('c', 1)
         report = self.cmp('--before', *a, '--after', *b)
-        self.assertIn('op-partly-missing', codes(report))
+        self.assertIn('op-partly-missing', [w['code'] for w in report['warnings']])
         ratio = 1
         for op in 'GET', 'PUT':
             m = self.metric(report, 'throughput', op)

@@ -46,46 +46,45 @@ class Recorded(CliTest):
         path.write_text(f"{header}\n{body}{runs}")
         return path
 
-    def codes(self, path):
-        return {w["code"]: w for w in self.s3analyze("analyze", "--json", path).json()["warnings"]}
+    def kinds(self, path):
+        return {f["kind"]: f for f in self.s3analyze("analyze", "--json", path).json()["findings"]}
 
     def test_a_usual_run_has_no_note(self):
         path = self.put("ok.csv", {})
-        self.assertEqual(set(self.codes(path)) & set(CASES), set())
+        self.assertEqual(set(self.kinds(path)) & set(CASES), set())
         recorded = self.s3analyze("analyze", "--json", path).json()["inputs"][0]["recorded"]
         self.assertEqual((recorded["n_runs"], recorded["n_closed"], recorded["n_connects"],
                           recorded["error"]), (1, 1, 4, None))
 
     def test_each_is_said_in_every_format(self):
         usual = self.put("usual.csv", {"requests": 401})
-        for code, (end, sentence) in CASES.items():
-            with self.subTest(code):
-                path = self.put(f"{code}.csv", end)
-                codes = self.codes(path)
-                self.assertEqual(set(codes) & set(CASES), {code})
-                self.assertIn(sentence, codes[code]["message"])
+        for kind, (end, sentence) in CASES.items():
+            with self.subTest(kind):
+                path = self.put(f"{kind}.csv", end)
+                kinds = self.kinds(path)
+                self.assertEqual(set(kinds) & set(CASES), {kind})
+                self.assertIn(sentence, kinds[kind]["sentence"])
                 self.assertIn(sentence, unwrapped(self.s3analyze("analyze", path).out))
                 page = self.tmp / "page.html"
                 self.s3analyze("analyze", "--html", page, path)
                 self.assertIn(sentence, page.read_text())
-                for before, after in (path, usual), (usual, path):
-                    told = [w for w in self.s3analyze("cmp", "--json", before, after).json()["warnings"]
-                            if w["code"] == code]
-                    self.assertEqual(len(told), 1)
-                    self.assertIn(sentence, told[0]["message"])
+                sides = self.s3analyze("cmp", "--json", path, usual).json()
+                told = [f["sentence"] for f in sides["before"]["runs"][0]["findings"] if f["kind"] == kind]
+                self.assertEqual(len(told), 1)
+                self.assertIn(sentence, told[0])
                 self.assertIn(sentence, unwrapped(self.s3analyze("cmp", path, usual).out))
                 self.assertIn(sentence, unwrapped(self.s3analyze("cmp", "--markdown", path, usual).out))
 
     def test_figures(self):
-        figures = self.codes(self.put("a.csv", CASES["not-begun"][0]))["not-begun"]["figures"]
+        figures = self.kinds(self.put("a.csv", CASES["not-begun"][0]))["not-begun"]["evidence"]
         self.assertEqual(figures, {"n_not_begun": 77551, "n_due": 100000})
 
     def test_several_runs_in_one_file(self):
-        self.assertIn("1 of 3 runs have no closing", self.codes(self.put("a.csv", {}, None, {}))
-                      ["cut-off"]["message"])
+        self.assertIn("1 of 3 runs have no closing", self.kinds(self.put("a.csv", {}, None, {}))
+                      ["cut-off"]["sentence"])
 
     def test_threads_may_connect_once(self):
-        self.assertNotIn("reconnects", self.codes(self.put("a.csv", {"connects": 4, "requests": 4})))
+        self.assertNotIn("reconnects", self.kinds(self.put("a.csv", {"connects": 4, "requests": 4})))
 
     def test_odd_comments(self):
         header, body = text(steady(30)).decode().split("\n", 1)
@@ -94,7 +93,7 @@ class Recorded(CliTest):
                '"requests":9223372036854775807}\n' * 2 + "# s3load/1\n# s3load/1 [\n# s3load/1 7\n"
                '# s3load/1 {"event":7,"clock":{}}\n')
         path.write_text(f"{header}\n{odd}{body}")
-        self.assertIn("not-begun", self.codes(path))
+        self.assertIn("not-begun", self.kinds(path))
         self.s3analyze("info", path)
 
     def findings(self, rows, end):

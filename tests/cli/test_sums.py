@@ -223,7 +223,7 @@ class Recorded(SumsTest):
         of_rows, of_sums = self.analyze("--together", merged), self.analyze(out)
         self.assertEqual(of_rows["inputs"][0]["recorded"], of_sums["inputs"][0]["recorded"])
         self.assertEqual(of_sums["inputs"][0]["recorded"]["n_runs"], 3)
-        self.assertIn("generator-bound", [w["code"] for w in of_sums["warnings"]])
+        self.assertIn("generator-bound", [f["kind"] for f in of_sums["findings"]])
         r = self.s3analyze("cmp", "--json", parts[0], paths[1]).json()
         self.assertEqual([(o["option"], o["before"], o["after"]) for o in r["differing_options"]], [("multi_delete", "0", "1")])
 
