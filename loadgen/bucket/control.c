@@ -9,7 +9,7 @@
 #define CONTROL_THREAD UINT32_MAX
 
 /* A server is tried again after this time. */
-#define PAUSE_NS (200 * CLOCK_NS_PER_MS)
+#define PAUSE_NS (200 * NS_PER_MS)
 
 /* If no answer has ever come, we give up after this time: the port may speak TLS, or no HTTP at
  * all. */
@@ -80,7 +80,7 @@ bool control_run(struct control *c, const struct s3op *op, struct worker_result 
             c->failing_since_ns = r->start_ns;
         if (r->error[0] == '\0')
             return true;
-        int64_t patience_ns = c->heard ? c->give_up_ns : clock_earlier(UNHEARD_NS, c->give_up_ns);
+        int64_t patience_ns = c->heard ? c->give_up_ns : int64_min(UNHEARD_NS, c->give_up_ns);
         if (i == 1)
             err_set(&first, "%s", r->error);
         /* If one server answered, the others would answer the same. */

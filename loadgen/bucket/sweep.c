@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* A server that is away or overloaded is asked again after this time. */
-#define PAUSE_NS (200 * CLOCK_NS_PER_MS)
+#define PAUSE_NS (200 * NS_PER_MS)
 
 /* What one pass could not delete, a later one may. */
 #define PASSES 3

@@ -30,11 +30,11 @@ struct date_bracket *dates_new(size_t n)
 static void take(struct date_bracket *d, int64_t lower_ns, int64_t upper_ns, int64_t at_ns)
 {
     int64_t drift_ns = (at_ns - d->at_ns) / DRIFT_PARTS;
-    int64_t old_ns = drift_ns > 0 ? drift_ns : 0;
+    int64_t old_ns = int64_max(drift_ns, 0);
     int64_t new_ns = old_ns - drift_ns;
 
-    d->lower_ns = -clock_earlier(old_ns - d->lower_ns, new_ns - lower_ns);
-    d->upper_ns = clock_earlier(d->upper_ns + old_ns, upper_ns + new_ns);
+    d->lower_ns = -int64_min(old_ns - d->lower_ns, new_ns - lower_ns);
+    d->upper_ns = int64_min(d->upper_ns + old_ns, upper_ns + new_ns);
     d->at_ns += drift_ns > 0 ? at_ns - d->at_ns : 0;
 }
 

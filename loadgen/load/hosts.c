@@ -1,5 +1,6 @@
 #include "loadgen/load/hosts.h"
 
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "loadgen/net/names.h"
 
@@ -333,7 +334,7 @@ int64_t hosts_all_down_since(struct hosts *h)
     pthread_mutex_lock(&h->lock);
     for (size_t i = 0; i < h->n; i++) {
         int64_t ns = h->host[i].retry_ns == 0 ? INT64_MAX : h->host[i].failing_since_ns;
-        since_ns = ns > since_ns ? ns : since_ns;
+        since_ns = int64_max(since_ns, ns);
     }
     pthread_mutex_unlock(&h->lock);
     return since_ns;

@@ -19,7 +19,7 @@
 #define SLICE_NS INT64_C(100000)
 
 /* The longest wait. If a turn takes twice as long, we were stopped. */
-#define WAIT_MAX_NS (100 * CLOCK_NS_PER_MS)
+#define WAIT_MAX_NS (100 * NS_PER_MS)
 
 /* At most so many requests begin before the loop looks at arrivals again. Arrivals get their times
  * first: beginning requests must not distort the times of others. */
@@ -139,7 +139,7 @@ static void fail_late(struct loop *l, int64_t now_ns)
             worker_fail(w, why);
             worker_run(w);
         } else {
-            q->timeout_ns = clock_earlier(q->timeout_ns, w->deadline_ns);
+            q->timeout_ns = int64_min(q->timeout_ns, w->deadline_ns);
         }
     }
 }
@@ -170,23 +170,23 @@ static void count_retransmits(struct loop *l, int64_t now_ns)
 
 static int64_t next_due_ns(const struct loop *l)
 {
-    int64_t due_ns = clock_earlier(queue_due_ns(&l->queue), l->pool.dialer.due_ns);
+    int64_t due_ns = int64_min(queue_due_ns(&l->queue), l->pool.dialer.due_ns);
 
     for (const struct conn *c = l->pool.connecting; c != NULL; c = c->next)
-        due_ns = clock_earlier(due_ns, c->due_ns);
-    return l->recording ? clock_earlier(due_ns, recorder_due_ns(&l->port)) : due_ns;
+        due_ns = int64_min(due_ns, c->due_ns);
+    return l->recording ? int64_min(due_ns, recorder_due_ns(&l->port)) : due_ns;
 }
 
 static int wait_for_events(struct loop *l, struct epoll_event *events, int64_t now_ns)
 {
-    int64_t due_ns = clock_earlier(next_due_ns(l), now_ns + WAIT_MAX_NS);
+    int64_t due_ns = int64_min(next_due_ns(l), now_ns + WAIT_MAX_NS);
     int64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : 0;
     struct timespec t = {wait_ns / NS_PER_S, wait_ns % NS_PER_S};
 
     int n = epoll_pwait2(l->epoll, events, EVENTS_MAX, &t, NULL);
     if (n < 0 && (errno == ENOSYS || errno == EPERM)) {
         /* Linux before 5.11, and containers that do not know epoll_pwait2, count in ms. */
-        int64_t ms = (wait_ns + CLOCK_NS_PER_MS - 1) / CLOCK_NS_PER_MS;
+        int64_t ms = (wait_ns + NS_PER_MS - 1) / NS_PER_MS;
         n = epoll_wait(l->epoll, events, EVENTS_MAX, (int)ms);
     }
     return n;

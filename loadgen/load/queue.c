@@ -4,7 +4,7 @@
 #include "loadgen/util/clock.h"
 
 /* How often workers that wait for an object or a host try again. */
-#define PARKED_NS (1 * CLOCK_NS_PER_MS)
+#define PARKED_NS (1 * NS_PER_MS)
 
 void queue_init(struct queue *q)
 {
@@ -44,8 +44,7 @@ void queue_park(struct queue *q, struct worker *w)
 void queue_set_deadline(struct queue *q, struct worker *w, int64_t deadline_ns)
 {
     w->deadline_ns = deadline_ns;
-    if (deadline_ns < q->timeout_ns)
-        q->timeout_ns = deadline_ns;
+    q->timeout_ns = int64_min(q->timeout_ns, deadline_ns);
 }
 
 struct worker *queue_next(struct queue *q)
@@ -90,7 +89,7 @@ int64_t queue_due_ns(const struct queue *q)
 
     if (q->again != NULL)
         return 0;
-    if (q->waiting != NULL && q->waiting->due_ns < due_ns)
-        due_ns = q->waiting->due_ns;
-    return q->parked != NULL && q->parked_due_ns < due_ns ? q->parked_due_ns : due_ns;
+    if (q->waiting != NULL)
+        due_ns = int64_min(due_ns, q->waiting->due_ns);
+    return q->parked != NULL ? int64_min(due_ns, q->parked_due_ns) : due_ns;
 }

@@ -14,7 +14,7 @@
 #define BATCH_BYTES (64u * 1024)
 
 /* Rows stay no longer than this in a loop's batch. */
-#define BATCH_NS (100 * CLOCK_NS_PER_MS)
+#define BATCH_NS (100 * NS_PER_MS)
 
 /* A loop with this many full batches waits for the writer. */
 #define BATCHES_PER_LOOP 128
@@ -229,8 +229,8 @@ void recorder_reported(struct recorder *r, int64_t *first_start_ns, int64_t *unt
     pthread_mutex_lock(&r->pending_lock);
     for (unsigned i = 0; i < r->options.n_loops; i++) {
         const struct pending *q = &r->pending[i];
-        *until_ns = clock_earlier(*until_ns, q->until_ns);
-        *first_start_ns = clock_earlier(*first_start_ns, q->first_start_ns);
+        *until_ns = int64_min(*until_ns, q->until_ns);
+        *first_start_ns = int64_min(*first_start_ns, q->first_start_ns);
     }
     pthread_mutex_unlock(&r->pending_lock);
 }

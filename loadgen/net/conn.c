@@ -160,7 +160,7 @@ static CURL *new_easy(const struct conn_style *style)
     ok = ok && curl_easy_setopt(easy, CURLOPT_PROXY, style->proxy) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, 1L) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
-                                (long)(style->connect_timeout_ns / CLOCK_NS_PER_MS)) == CURLE_OK;
+                                (long)(style->connect_timeout_ns / NS_PER_MS)) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open) == CURLE_OK;
     if (!ok) {
         curl_easy_cleanup(easy);
@@ -175,7 +175,7 @@ static void set_due(struct conn_dialer *d)
     long ms = -1;
 
     curl_multi_timeout(d->multi, &ms);
-    d->due_ns = ms < 0 ? CLOCK_NEVER : ms == 0 ? 0 : clock_now_ns() + ms * CLOCK_NS_PER_MS;
+    d->due_ns = ms < 0 ? CLOCK_NEVER : ms == 0 ? 0 : clock_now_ns() + ms * NS_PER_MS;
 }
 
 static bool dial(struct conn *c)

@@ -7,6 +7,7 @@
 #include "libcommon/autoterm.h"
 #include "libcommon/cli.h"
 #include "libcommon/err.h"
+#include "libcommon/units.h"
 #include "loadgen/ranks/ranks.h"
 
 #include <stdbool.h>
@@ -98,11 +99,11 @@ struct options {
 /* Defaults that all commands share. Each command adds its own. */
 #define OPTIONS_DEFAULTS                                                                           \
     .hosts = "127.0.0.1:9000", .profile = "default", .region = "us-east-1",                        \
-    .bucket = "s3load-benchmark-bucket", .net.request_timeout_ns = INT64_C(60000000000),           \
-    .net.connect_timeout_ns = INT64_C(10000000000), .net.give_up_ns = INT64_C(30000000000),        \
-    .load.n_workers = 20, .load.duration_ns = INT64_C(300000000000),                               \
+    .bucket = "s3load-benchmark-bucket", .net.request_timeout_ns = 60 * NS_PER_S,                  \
+    .net.connect_timeout_ns = 10 * NS_PER_S, .net.give_up_ns = 30 * NS_PER_S,                      \
+    .load.n_workers = 20, .load.duration_ns = 300 * NS_PER_S,                                      \
     .load.autoterm_dur_ns = AUTOTERM_DEFAULT_DUR_NS, .load.autoterm_pct = AUTOTERM_DEFAULT_PCT,    \
-    .prefix = "", .ranks.timeout_ns = INT64_C(30000000000)
+    .prefix = "", .ranks.timeout_ns = 30 * NS_PER_S
 
 /* Tables of options for the groups of commands, all with base 0. */
 extern const struct cli_option options_where[], options_connection[], options_load[],

@@ -10,24 +10,24 @@
 
 /* A round of telling begins this long after the last one began, or at once if a rank waits at a
  * meeting. */
-#define EVERY_NS (50 * CLOCK_NS_PER_MS)
+#define EVERY_NS (50 * NS_PER_MS)
 
 /* Time between looks at a call in progress: the short one for the first N_SHORT_SLEEPS looks, then
  * the long one. */
 #define SLEEP_NS       INT64_C(100000)
-#define LONG_SLEEP_NS  (2 * CLOCK_NS_PER_MS)
+#define LONG_SLEEP_NS  (2 * NS_PER_MS)
 #define N_SHORT_SLEEPS 100
 
 /* Up to N_PINGS exchanges within PINGS_NS measure a clock, but at least N_LEAST. The shortest
  * counts. */
 #define N_PINGS  200
 #define N_LEAST  10
-#define PINGS_NS (50 * CLOCK_NS_PER_MS)
+#define PINGS_NS (50 * NS_PER_MS)
 
 /* How long we poll without sleeping: for an answer, and for a block, which MPI may move in small
  * pieces, one per look. */
-#define PING_BUSY_NS  CLOCK_NS_PER_MS
-#define BLOCK_BUSY_NS (10 * CLOCK_NS_PER_MS)
+#define PING_BUSY_NS  NS_PER_MS
+#define BLOCK_BUSY_NS (10 * NS_PER_MS)
 
 #define BLOCK_BYTES (1 << 20)
 

@@ -7,10 +7,10 @@
 #include <sys/resource.h>
 
 /* While we wait for the start, the clock is read this often. */
-#define START_NAP_NS (10 * CLOCK_NS_PER_MS)
+#define START_NAP_NS (10 * NS_PER_MS)
 
 /* The time from agreeing on the start to the start: all ranks must have heard of it by then. */
-#define START_NS (200 * CLOCK_NS_PER_MS)
+#define START_NS (200 * NS_PER_MS)
 
 /* ---- Preparation and start ---- */
 
@@ -125,7 +125,7 @@ bool bench_agree_on_start(struct bench *b, struct err *e)
         return ok;
     if (b->o->syncstart != NULL && rest_ns <= least_ns)
         bench_say_of_all(b, "--syncstart passed during the preparation: the run starts late");
-    b->agreed_ns = now_ns + (rest_ns > least_ns ? rest_ns : least_ns);
+    b->agreed_ns = now_ns + int64_max(rest_ns, least_ns);
     return ok;
 }
 
@@ -147,7 +147,7 @@ static void wait_for_start(struct bench *b)
     for (; ns > 0 && !bench_is_interrupted(b); ns = rest_ns(b)) {
         team_poll(&b->team);
         bench_renew_credentials(b);
-        clock_sleep_ns(clock_earlier(ns, START_NAP_NS));
+        clock_sleep_ns(int64_min(ns, START_NAP_NS));
     }
 }
 
@@ -161,7 +161,7 @@ static int64_t ns_of(struct timeval t)
 /* Counts this rank's requests of an open loop that were due before the end and never begun. */
 static uint64_t not_begun(const struct phase *p, int64_t end_ns, uint64_t n_begun)
 {
-    int64_t until_ns = clock_earlier(end_ns, p->end_ns);
+    int64_t until_ns = int64_min(end_ns, p->end_ns);
     double seconds = (double)(until_ns - p->start_ns) / 1e9;
     double n_least = (seconds * p->rate - (double)p->first_ticket) / (double)p->ticket_step - 2;
     uint64_t n_due = n_least > (double)n_begun ? (uint64_t)n_least : n_begun;
@@ -214,8 +214,8 @@ static void sum_up_bench(struct bench *b, const struct reading *from, const stru
     s->digest_ns = to->crew.digest_ns - from->crew.digest_ns;
     s->user_ns = ns_of(to->cpu.ru_utime) - ns_of(from->cpu.ru_utime);
     s->system_ns = ns_of(to->cpu.ru_stime) - ns_of(from->cpu.ru_stime);
-    s->max_thread_pct = 100 * (double)(loop_ns > writer_ns ? loop_ns : writer_ns) /
-                        (double)(s->bench_ns > 0 ? s->bench_ns : 1);
+    s->max_thread_pct =
+        100 * (double)int64_max(loop_ns, writer_ns) / (double)int64_max(s->bench_ns, 1);
     s->n_object_waits = b->work.n_object_waits;
     s->n_waits = to->recorded.n_waits;
     s->waits_ns = to->recorded.waits_ns;

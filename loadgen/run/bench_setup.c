@@ -18,7 +18,7 @@
 /* The names of workers' folders have four hexadecimal digits. */
 #define MAX_DIRS 65536
 
-#define TURN_NAP_NS (100 * CLOCK_NS_PER_MS)
+#define TURN_NAP_NS (100 * NS_PER_MS)
 
 static bool init_engine(struct bench *b, struct err *e)
 {

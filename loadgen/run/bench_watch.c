@@ -10,7 +10,7 @@
 #define JOINING_MS 10
 
 /* After this time rank 0 knows the last second of all ranks. */
-#define TOLD_NS (3 * TICK_MS * CLOCK_NS_PER_MS)
+#define TOLD_NS (3 * TICK_MS * NS_PER_MS)
 
 #define CPU_SCALE     100
 #define BAR_WIDTH     30

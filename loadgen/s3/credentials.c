@@ -106,10 +106,8 @@ static bool take_document(struct credentials *c, struct err *e)
     }
     ok = ok && set_keys(c, key, e);
     if (ok) {
-        int64_t half_ns = (expires_ns - now_ns) / 2;
-        c->renew_at_ns = expires_ns == CLOCK_NEVER
-                             ? CLOCK_NEVER
-                             : expires_ns - (half_ns < AHEAD_NS ? half_ns : AHEAD_NS);
+        int64_t ahead_ns = int64_min((expires_ns - now_ns) / 2, AHEAD_NS);
+        c->renew_at_ns = expires_ns == CLOCK_NEVER ? CLOCK_NEVER : expires_ns - ahead_ns;
     }
     json_decref(json);
     return ok;

@@ -4,14 +4,13 @@
 #ifndef S3_LOADGEN_UTIL_CLOCK_H
 #define S3_LOADGEN_UTIL_CLOCK_H
 
+#include "libcommon/int64.h"
 #include "libcommon/units.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
-
-#define CLOCK_NS_PER_MS INT64_C(1000000)
 
 /* Later than any time. */
 #define CLOCK_NEVER INT64_MAX
@@ -46,11 +45,6 @@ static inline int64_t clock_thread_cpu_ns(void)
 static inline void clock_sleep_ns(int64_t ns)
 {
     nanosleep(&(const struct timespec){0, ns}, NULL);
-}
-
-static inline int64_t clock_earlier(int64_t a_ns, int64_t b_ns)
-{
-    return a_ns < b_ns ? a_ns : b_ns;
 }
 
 /* Makes a condition whose waits are timed by CLOCK_MONOTONIC. */

@@ -76,6 +76,6 @@ int sibling_run_to(char *const *words, int to, int (*tick)(void *ctx), void *ctx
     if (child < 0)
         return -1;
     while ((ended = waitpid(child, &status, WNOHANG)) == 0)
-        clock_sleep_ns(tick(ctx) * CLOCK_NS_PER_MS);
+        clock_sleep_ns(tick(ctx) * NS_PER_MS);
     return ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #define S  NS_PER_S
-#define MS CLOCK_NS_PER_MS
+#define MS NS_PER_MS
 
 /* 2026-11-21T05:45:58Z */
 #define START_NS (INT64_C(1795239958) * S)
