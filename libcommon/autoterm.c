@@ -25,8 +25,6 @@ struct block {
  * quickly, and parts of those that run across t. To find the latter among all later requests, whole
  * blocks that start after t are skipped. */
 struct autoterm {
-    int64_t dur_ns;
-    double pct;
     struct segment_thread *threads;
     size_t n_threads, cap_threads;
 
@@ -37,14 +35,11 @@ struct autoterm {
     struct autoterm_amount all;
 };
 
-struct autoterm *autoterm_new(int64_t dur_ns, double pct, struct err *e)
+struct autoterm *autoterm_new(struct err *e)
 {
     struct autoterm *a;
-    if (!mem_cleared(&a, 1, e))
-        return NULL;
-    a->dur_ns = dur_ns;
-    a->pct = pct;
-    return a;
+
+    return mem_cleared(&a, 1, e) ? a : NULL;
 }
 
 void autoterm_free(struct autoterm *a)
@@ -248,23 +243,23 @@ bool autoterm_judge(double pct, const struct autoterm_cut *cut,
     return true;
 }
 
-bool autoterm_is_stable(struct autoterm *a, struct autoterm_window *w)
+bool autoterm_is_stable(struct autoterm *a, int64_t dur_ns, double pct, struct autoterm_window *w)
 {
     const struct segment_range range = autoterm_range(a);
     struct autoterm_amount amount[AUTOTERM_N_ENDS];
     struct autoterm_cut cut;
 
-    if (!autoterm_cut_range(a->dur_ns, &range, &cut))
+    if (!autoterm_cut_range(dur_ns, &range, &cut))
         return false;
     autoterm_amounts(a, &cut, amount);
-    return autoterm_judge(a->pct, &cut, amount, w);
+    return autoterm_judge(pct, &cut, amount, w);
 }
 
 bool autoterm_replay(int64_t first_start_ns, int64_t dur_ns, double pct,
                      bool (*next)(void *ctx, uint32_t *thread, struct attribution_request *r),
                      void *ctx, struct autoterm_stop *stop, struct err *e)
 {
-    struct autoterm *a = autoterm_new(dur_ns, pct, e);
+    struct autoterm *a = autoterm_new(e);
     uint32_t thread;
     struct attribution_request r;
     bool ok = a != NULL;
@@ -275,7 +270,7 @@ bool autoterm_replay(int64_t first_start_ns, int64_t dur_ns, double pct,
          * one test is enough. */
         int64_t elapsed_ns = r.end_ns - first_start_ns;
         if ((elapsed_ns - 1) / NS_PER_S >= stop->at_s) {
-            stop->stopped = autoterm_is_stable(a, &stop->window);
+            stop->stopped = autoterm_is_stable(a, dur_ns, pct, &stop->window);
             if (!stop->stopped)
                 stop->at_s = (elapsed_ns - 1) / NS_PER_S + 1;
         }
@@ -285,7 +280,7 @@ bool autoterm_replay(int64_t first_start_ns, int64_t dur_ns, double pct,
     if (ok && !stop->stopped && a->n_threads > 0) {
         int64_t elapsed_ns = r.end_ns - first_start_ns;
         if (elapsed_ns % NS_PER_S == 0 && elapsed_ns / NS_PER_S == stop->at_s)
-            stop->stopped = autoterm_is_stable(a, &stop->window);
+            stop->stopped = autoterm_is_stable(a, dur_ns, pct, &stop->window);
     }
     if (!stop->stopped)
         stop->at_s = 0;

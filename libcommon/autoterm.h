@@ -15,9 +15,8 @@
 
 struct autoterm;
 
-/* The run must have been stable for dur_ns > 0. pct is how far the speeds of the six segments
- * before the last may be from the last one's, in percent. NULL: out of memory. */
-struct autoterm *autoterm_new(int64_t dur_ns, double pct, struct err *e);
+/* NULL: out of memory. */
+struct autoterm *autoterm_new(struct err *e);
 void autoterm_free(struct autoterm *a);
 
 /* Adds a request that has ended; in order of `end`. Threads are numbered densely from 0. False: out
@@ -31,10 +30,12 @@ struct autoterm_window {
     double bytes_per_s, objects_per_s;
 };
 
-/* Whether the run is stable, going by the requests added so far; fills *w (which may be NULL) then.
- * Cost: threads, and the requests that run across the eight ends of the segments. Forgets requests
- * that no later window can reach, so a run of any length takes bounded memory. */
-bool autoterm_is_stable(struct autoterm *a, struct autoterm_window *w);
+/* Returns whether the run has been stable for dur_ns > 0, going by the requests added so far; if
+ * so, fills *w (which may be NULL). The speeds of the six segments before the last may differ from
+ * the last one's by pct percent. Takes time for each thread, and for each request that runs across
+ * one of the eight ends of the segments. Forgets requests that no later window can reach, so a run
+ * of any length takes bounded memory. */
+bool autoterm_is_stable(struct autoterm *a, int64_t dur_ns, double pct, struct autoterm_window *w);
 
 /* The steps of autoterm_is_stable, for processes that know only their own requests and decide
  * together. Each gives its range of all threads; the latest start and the earliest end of these

@@ -402,7 +402,7 @@ static bool init_autoterm(struct recorder *r, struct err *e)
 
     if (!o->autoterm)
         return true;
-    r->autoterm = autoterm_new(o->autoterm_dur_ns, o->autoterm_pct, e);
+    r->autoterm = autoterm_new(e);
     if (!mem_cleared(&r->pending, o->n_loops, e))
         return false;
     for (unsigned i = 0; i < o->n_loops; i++) {

@@ -19,9 +19,7 @@ struct recorder_options {
     const char *name; /* name of the capture */
     bool intended;    /* the capture has that column */
     unsigned n_loops;
-    bool autoterm;
-    int64_t autoterm_dur_ns;
-    double autoterm_pct;
+    bool autoterm;     /* keep requests for votes on it */
     int64_t offset_ns; /* the capture's clock minus the run's */
     int event;         /* eventfd to signal when the capture fails */
 };

@@ -102,8 +102,6 @@ bool bench_record(struct bench *b, struct err *e)
         .intended = o->load.rate > 0,
         .n_loops = b->n_loops,
         .autoterm = o->load.autoterm,
-        .autoterm_dur_ns = o->load.autoterm_dur_ns,
-        .autoterm_pct = o->load.autoterm_pct,
         .offset_ns = b->engine.offset_ns,
         .event = b->engine.event,
     };

@@ -79,7 +79,7 @@ static int by_end(const void *a, const void *b)
 static void check_autoterm(struct attribution_request *r, size_t n, int64_t dur_ns, double pct)
 {
     struct err e = {""};
-    struct autoterm *a = autoterm_new(dur_ns, pct, &e);
+    struct autoterm *a = autoterm_new(&e);
     int64_t first_ns = INT64_MAX;
 
     assert(a != NULL);
@@ -88,7 +88,7 @@ static void check_autoterm(struct attribution_request *r, size_t n, int64_t dur_
         struct autoterm_window w;
         first_ns = r[i].start_ns < first_ns ? r[i].start_ns : first_ns;
         assert(autoterm_add(a, (uint32_t)(i % 3), &r[i], &e));
-        if (!autoterm_is_stable(a, &w))
+        if (!autoterm_is_stable(a, dur_ns, pct, &w))
             continue;
         assert(w.segment_ns > 0 && w.end_ns - w.start_ns == 7 * w.segment_ns);
         assert(w.start_ns >= first_ns && w.end_ns <= r[i].end_ns);

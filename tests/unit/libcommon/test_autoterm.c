@@ -157,14 +157,14 @@ static void forgets_without_a_trace(void **state)
     (void)state;
     struct err e = {""};
     struct run run = make_run(5, 60, 3000000, 100, 1000);
-    struct autoterm *a = autoterm_new(S, 0.5, &e);
+    struct autoterm *a = autoterm_new(&e);
     assert_non_null(a);
     int64_t k = 1;
     for (size_t i = 0; i < run.n; i++) {
         for (; run.v[i].r.end_ns > (k + 1) * S; k++) {
             struct autoterm_window w = {0}, want = {0};
             bool stable = plainly_stable(&run, i, S, 0.5, &want);
-            assert_int_equal(autoterm_is_stable(a, &w), stable);
+            assert_int_equal(autoterm_is_stable(a, S, 0.5, &w), stable);
             if (stable)
                 assert_true(w.bytes_per_s == want.bytes_per_s);
         }
@@ -193,9 +193,9 @@ static void nothing_recorded(void **state)
     struct autoterm_stop stop;
     assert_true(autoterm_replay(INT64_MAX, S, 7.5, next_request, &run, &stop, &e));
     assert_false(stop.stopped);
-    struct autoterm *a = autoterm_new(S, 7.5, &e);
+    struct autoterm *a = autoterm_new(&e);
     assert_non_null(a);
-    assert_false(autoterm_is_stable(a, NULL));
+    assert_false(autoterm_is_stable(a, S, 7.5, NULL));
     autoterm_free(a);
 }
 
