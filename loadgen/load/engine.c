@@ -58,15 +58,15 @@ bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, 
         hosts_deal(&g->hosts, g->rank, g->n_ranks);
     checksum_init(&g->checksum, g->op_style.checksum);
     bool ok = mem_cleared(&g->host, g->hosts.n, e);
-    const char *variable = conn_proxy(g->conn_style.tls, g->conn_style.no_proxy, proxy);
+    const char *variable = conn_proxy(g->op_style.tls, g->conn_style.no_proxy, proxy);
     g->conn_style.proxy = variable != NULL ? getenv(variable) : "";
     if (ok && strncasecmp(g->conn_style.proxy, "https:", 6) == 0)
         ok = err_set(e,
                      "%s: a proxy that is spoken to over TLS cannot be used: name one with "
                      "http://, or say --no-proxy",
                      variable);
-    g->conn_style.wire = g->conn_style.tls ? &tls_wire : &conn_plain;
-    if (ok && g->conn_style.tls) {
+    g->conn_style.wire = g->op_style.tls ? &tls_wire : &conn_plain;
+    if (ok && g->op_style.tls) {
         g->conn_style.context = tls_context(g->insecure, g->cacert, e);
         ok = g->conn_style.context != NULL;
     }

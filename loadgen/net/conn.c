@@ -23,24 +23,29 @@
 #define READY_EVENTS (EPOLLIN | EPOLLRDHUP)
 
 /* HTTP_PROXY is not among them: CGI programs get a request header under that name. */
-static const char *const PROXIES[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
-                                      "ALL_PROXY"};
-enum { N_PROXIES = sizeof PROXIES / sizeof *PROXIES, FIRST_OF_TLS = 1, FIRST_OF_ALL = 3 };
+static const struct {
+    const char *name;
+    bool plain, tls; /* it counts for connections without TLS, with TLS */
+} PROXIES[] = {{"http_proxy", true, false},
+               {"https_proxy", false, true},
+               {"HTTPS_PROXY", false, true},
+               {"all_proxy", true, true},
+               {"ALL_PROXY", true, true}};
+#define N_PROXIES (sizeof PROXIES / sizeof *PROXIES)
 
 const char *conn_proxy(bool tls, bool no_proxy, char text[static CONN_PROXY_MAX])
 {
-    for (size_t i = tls ? FIRST_OF_TLS : 0; i < N_PROXIES && !no_proxy; i++) {
-        const char *value = getenv(PROXIES[i]);
-        bool is_other = !tls && i >= FIRST_OF_TLS && i < FIRST_OF_ALL;
+    for (size_t i = 0; i < N_PROXIES && !no_proxy; i++) {
+        const char *value = getenv(PROXIES[i].name);
 
-        if (is_other || value == NULL || *value == '\0')
+        if (!(tls ? PROXIES[i].tls : PROXIES[i].plain) || value == NULL || *value == '\0')
             continue;
         const char *scheme = strstr(value, "://");
         int n_scheme = scheme != NULL ? (int)(scheme + 3 - value) : 0;
         const char *at = strrchr(value + n_scheme, '@');
         snprintf(text, CONN_PROXY_MAX, "%.*s%s", n_scheme, value,
                  at != NULL ? at + 1 : value + n_scheme);
-        return PROXIES[i];
+        return PROXIES[i].name;
     }
     return NULL;
 }
@@ -79,7 +84,7 @@ bool conn_global_init(void)
     bool ok = true;
 
     for (size_t i = 0; i < N_PROXIES; i++)
-        ok = hide(PROXIES[i], &found) && ok;
+        ok = hide(PROXIES[i].name, &found) && ok;
     /* Keep libcurl's copies out of core dumps too. */
     return ok && (found ? curl_global_init_mem(CURL_GLOBAL_DEFAULT, secret_alloc, secret_free,
                                                secret_resize, copy_text, alloc_items)
@@ -186,7 +191,7 @@ static bool dial(struct conn *c)
     bool ok = true;
 
     snprintf(url, sizeof url, "http://%s%s/", c->name,
-             d->style->tls && name_split(c->name, host) == NULL ? ":443" : "");
+             d->style->context != NULL && name_split(c->name, host) == NULL ? ":443" : "");
     c->easy = d->n_spares > 0 ? d->spare[--d->n_spares] : new_easy(d->style);
     ok = ok && c->easy != NULL;
     ok = ok && curl_easy_setopt(c->easy, CURLOPT_URL, url) == CURLE_OK;

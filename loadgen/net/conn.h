@@ -38,8 +38,7 @@ extern const struct conn_wire conn_plain;
 /* The settings that all connections of a run share. */
 struct conn_style {
     const struct conn_wire *wire;
-    bool tls;          /* the default port is 443 */
-    SSL_CTX *context;  /* for tls_wire */
+    SSL_CTX *context;  /* for tls_wire; NULL: no TLS, and the default port is 80 */
     bool no_proxy;     /* ignore proxies named by the environment */
     const char *proxy; /* in libcurl's form; "": none */
     int64_t connect_timeout_ns;

@@ -42,7 +42,6 @@ static bool init_engine(struct bench *b, struct err *e)
         .object_lock = b->kind->object_lock,
     };
     g->conn_style = (struct conn_style){
-        .tls = o->net.tls,
         .no_proxy = o->net.no_proxy,
         .connect_timeout_ns = o->net.connect_timeout_ns,
     };
