@@ -292,6 +292,13 @@ bool work_is_drained(struct work *k)
 
 /* ---- Phases ---- */
 
+/* Notes that the bucket keeps versions. */
+static void see_version(struct work *k, const struct worker_result *r)
+{
+    if (r->version[0] != '\0' && !atomic_load_explicit(&k->saw_version, memory_order_relaxed))
+        atomic_store(&k->saw_version, true);
+}
+
 /* Returns the object of our upload i. Versions of an object share its name, and differ in content.
  */
 static struct work_object prepared_object(const struct work *k, uint64_t i)
@@ -325,11 +332,10 @@ void work_prepare_done(void *ctx, struct worker *w, const struct s3op *op,
     struct work *k = ctx;
 
     (void)op;
+    see_version(k, r);
     if (r->error[0] == '\0')
         atomic_store(&k->uploaded, true);
     atomic_fetch_add(&k->n_done, 1);
-    if (r->version[0] != '\0')
-        atomic_store(&k->saw_version, true);
     if (r->error[0] != '\0') {
         work_fail(k, r->error);
         return;
@@ -360,10 +366,14 @@ enum phase_next work_bench_next(void *ctx, struct worker *w, struct s3op *op)
     return next;
 }
 
-static void saw_version(struct work *k, const struct worker_result *r)
+/* Passes the result of a request to the workload. */
+static void end_request(struct work *k, struct worker *w, const struct s3op *op,
+                        const struct worker_result *r)
 {
-    if (r->version[0] != '\0' && !atomic_load_explicit(&k->saw_version, memory_order_relaxed))
-        atomic_store(&k->saw_version, true);
+    see_version(k, r);
+    w->card = -1;
+    if (k->kind->done != NULL)
+        k->kind->done(k, w, op, r);
 }
 
 void work_bench_done(void *ctx, struct worker *w, const struct s3op *op,
@@ -371,7 +381,6 @@ void work_bench_done(void *ctx, struct worker *w, const struct s3op *op,
 {
     struct work *k = ctx;
 
-    saw_version(k, r);
     if (k->max_bytes < UINT64_MAX && r->error[0] == '\0')
         atomic_fetch_add(&k->n_moved, r->n_bytes);
     if (r->error[0] != '\0') {
@@ -379,9 +388,7 @@ void work_bench_done(void *ctx, struct worker *w, const struct s3op *op,
         err_set(&k->first_error, "%s", r->error);
         pthread_mutex_unlock(&k->lock);
     }
-    w->card = -1;
-    if (k->kind->done != NULL)
-        k->kind->done(k, w, op, r);
+    end_request(k, w, op, r);
 }
 
 /* ---- The warm-up ---- */
@@ -399,11 +406,8 @@ void work_warm_done(void *ctx, struct worker *w, const struct s3op *op,
 {
     struct work *k = ctx;
 
-    saw_version(k, r);
     atomic_fetch_add(&k->n_warm, 1);
-    w->card = -1;
-    if (k->kind->done != NULL)
-        k->kind->done(k, w, op, r);
+    end_request(k, w, op, r);
 }
 
 void work_end_warm_up(struct work *k)
