@@ -51,24 +51,20 @@ static void dial(struct loop *l, const struct epoll_event *event)
 
 static void on_event(struct loop *l, const struct epoll_event *event)
 {
+    struct conn *c = event->data.ptr;
+
     if (event->data.ptr == l) {
         eventfd_t n;
         eventfd_read(l->wake, &n);
     } else if (conn_is_dialers(event)) {
         dial(l, event);
+    } else if (c->state == CONN_CONNECTING) {
+        conn_shake_hands(c);
+        after_connecting(l, c);
+    } else if (c->user == NULL) {
+        pool_look(&l->pool, c);
     } else {
-        struct conn *c = event->data.ptr;
         struct worker *w = c->user;
-
-        if (c->state == CONN_CONNECTING) {
-            conn_shake_hands(c);
-            after_connecting(l, c);
-            return;
-        }
-        if (w == NULL) {
-            pool_look(&l->pool, c);
-            return;
-        }
         worker_on_event(w, (event->events & ~(uint32_t)EPOLLOUT) != 0,
                         (event->events & EPOLLOUT) != 0);
         if (w->state == WORKER_IDLE)
