@@ -15,6 +15,7 @@
  *
  * ../libcommon/ is what s3analyze uses too. docs/how-it-is-built.md follows one run through them,
  * and says where to add something. */
+#include "libcommon/mem.h"
 #include "libcommon/secret.h"
 #include "libcommon/version.h"
 #include "loadgen/cmd/commands.h"
@@ -82,7 +83,7 @@ int main(int argc, char **argv)
 
     /* What a credential_process prints is read with it. */
     json_set_alloc_funcs(secret_alloc, secret_free);
-    bool ok = (copy != NULL && conn_global_init()) || err_set(&e, "out of memory");
+    bool ok = (copy != NULL && conn_global_init()) || mem_none(&e);
     if (!ok || !ranks_open(&e)) {
         fprintf(stderr, "%s: %s\n", program.name, e.msg);
         return EXIT_FAILED;

@@ -40,10 +40,9 @@ static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
         if (own->previous.n == own->page.n &&
             memcmp(own->previous.s, own->page.s, own->page.n) == 0)
             return err_set(e, "the server lists '%s' after it was deleted", entry->key);
-        strbuf_clear(&own->previous);
-        strbuf_put(&own->previous, own->page.s, own->page.n);
+        strbuf_set(&own->previous, own->page.s, own->page.n);
     }
-    return (!own->page.failed && !own->previous.failed) || err_set(e, "out of memory");
+    return (!own->page.failed && !own->previous.failed) || mem_none(e);
 }
 
 /* Reads the entry at *at of a page; false: there is none. */

@@ -48,9 +48,8 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
 
 static void begin_parts(struct work *k, struct work_own *own, const char *upload_id)
 {
-    strbuf_clear(&own->upload_id);
+    strbuf_set(&own->upload_id, upload_id, strlen(upload_id));
     strbuf_clear(&own->etags);
-    strbuf_puts(&own->upload_id, upload_id);
     own->part = 0;
     own->step = PARTS;
     if (own->upload_id.failed)

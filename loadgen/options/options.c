@@ -1,5 +1,6 @@
 #include "loadgen/options/options.h"
 
+#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/secret.h"
 #include "libcommon/slo.h"
@@ -220,7 +221,7 @@ static bool keep(struct options *o, const char **field, char *text, struct err *
     o->failed = text == NULL;
     if (text != NULL)
         o->memory[o->n_memory++] = text;
-    return text != NULL || err_set(e, "out of memory");
+    return text != NULL || mem_none(e);
 }
 
 static bool keep_copy(struct options *o, const char **field, const char *text, struct err *e)

@@ -1,3 +1,4 @@
+#include "libcommon/mem.h"
 #include "libcommon/secret.h"
 #include "loadgen/options/options.h"
 
@@ -30,7 +31,7 @@ bool options_unpack(struct options *o, const char *data, size_t n, struct err *e
     char *copy = secret_copy(data + sizeof *o, n - sizeof *o);
 
     if (copy == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     memcpy(o, data, sizeof *o);
     const char *p = copy;
     for (size_t i = 0; i < N_TEXTS; i++) {

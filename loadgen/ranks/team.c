@@ -1,5 +1,6 @@
 #include "loadgen/ranks/team.h"
 
+#include "libcommon/mem.h"
 #include "libcommon/units.h"
 #include "loadgen/util/clock.h"
 
@@ -256,7 +257,7 @@ bool team_copy_file(struct team *t, int from, const char *path, struct err *e)
     FILE *file = fopen(path, sends ? "re" : "wxe");
     bool ok = file != NULL || err_errno(e, errno, "cannot %s '%s'", sends ? "read" : "make", path);
 
-    ok = ok && (block != NULL || err_set(e, "out of memory"));
+    ok = ok && (block != NULL || mem_none(e));
     t->lost = t->lost || (block == NULL && !sends);
     for (size_t n = BLOCK_BYTES; n == BLOCK_BYTES && !t->lost;) {
         if (sends)

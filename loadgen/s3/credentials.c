@@ -1,5 +1,6 @@
 #include "loadgen/s3/credentials.h"
 
+#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/secret.h"
 #include "loadgen/util/clock.h"
@@ -36,7 +37,7 @@ static bool set_keys(struct credentials *c, const char *const key[static PROFILE
             if ((unsigned char)*p < ' ' || *p == 0x7f)
                 ok = err_set(e, "the credentials hold a control character");
         if (ok && key[i] != NULL && (copy.field[i] = secret_copy(key[i], strlen(key[i]))) == NULL)
-            ok = err_set(e, "out of memory");
+            ok = mem_none(e);
     }
     if (ok) {
         struct profile old = c->keys;
@@ -203,9 +204,7 @@ bool credentials_init(struct credentials *c, const char *const key[static PROFIL
                               .stamp = profile_look()};
     pthread_mutex_init(&c->lock, NULL);
     c->text = process != NULL ? secret_alloc(TEXT_MAX) : NULL;
-    bool ok = process == NULL   ? set_keys(c, key, e)
-              : c->text != NULL ? start(c, e)
-                                : err_set(e, "out of memory");
+    bool ok = process == NULL ? set_keys(c, key, e) : c->text != NULL ? start(c, e) : mem_none(e);
     while (ok && c->child != 0) {
         poll(NULL, 0, 2);
         ok = go_on(c, e);

@@ -1,5 +1,7 @@
 #include "loadgen/s3/pages.h"
 
+#include "libcommon/mem.h"
+
 #include <string.h>
 
 /* A page may be empty, for example if all its objects were deleted. A listing with this many empty
@@ -20,12 +22,6 @@ void pages_begin(struct pages *p)
     strbuf_clear(&p->now);
 }
 
-static void keep(struct strbuf *to, const struct strbuf *from)
-{
-    strbuf_clear(to);
-    strbuf_put(to, from->s, from->n);
-}
-
 bool pages_take(struct pages *p, const char *prefix, const struct xml_entry *entry, struct err *e)
 {
     /* Versions and uploads may repeat the key before them. */
@@ -42,9 +38,8 @@ bool pages_take(struct pages *p, const char *prefix, const struct xml_entry *ent
                        entry->key, p->last.s);
     if (p->now.n > 0 && least > 0 && strcmp(entry->key, p->now.s) == 0)
         return err_set(e, "the server lists '%s' twice", entry->key);
-    strbuf_clear(&p->now);
-    strbuf_put(&p->now, entry->key, entry->n_key + 1);
-    return !p->now.failed || err_set(e, "out of memory");
+    strbuf_set(&p->now, entry->key, entry->n_key + 1);
+    return !p->now.failed || mem_none(e);
 }
 
 bool pages_next(struct pages *p, const struct xml *x, struct err *e)
@@ -52,12 +47,11 @@ bool pages_next(struct pages *p, const struct xml *x, struct err *e)
     const char *token = xml_text(x, x->root == XML_LIST ? XML_NEXT_TOKEN : XML_NEXT_KEY);
     const char *id = xml_text(x, XML_NEXT_ID);
 
-    strbuf_clear(&p->token);
-    strbuf_put(&p->token, token, strlen(token) + 1);
+    strbuf_set(&p->token, token, strlen(token) + 1);
     strbuf_put(&p->token, id, strlen(id) + 1);
     p->n_empty = x->n_entries == 0 ? p->n_empty + 1 : 0;
     if (p->token.failed)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     if (*token == '\0')
         return err_set(e, "the listing is truncated and has no continuation token");
     if (p->token.n == p->mark.n && memcmp(p->token.s, p->mark.s, p->mark.n) == 0)
@@ -68,10 +62,10 @@ bool pages_next(struct pages *p, const struct xml *x, struct err *e)
      */
     p->n++;
     if ((p->n & (p->n - 1)) == 0)
-        keep(&p->mark, &p->token);
+        strbuf_set(&p->mark, p->token.s, p->token.n);
     if (p->now.n > 0)
-        keep(&p->last, &p->now);
-    return (!p->mark.failed && !p->last.failed) || err_set(e, "out of memory");
+        strbuf_set(&p->last, p->now.s, p->now.n);
+    return (!p->mark.failed && !p->last.failed) || mem_none(e);
 }
 
 const char *pages_token(const struct pages *p)

@@ -1,5 +1,6 @@
 #include "loadgen/s3/profile.h"
 
+#include "libcommon/mem.h"
 #include "libcommon/secret.h"
 
 #include <errno.h>
@@ -120,7 +121,7 @@ static bool read_file(struct profile *p, size_t file, const char *name, bool *fo
 
     if (text == NULL)
         return errno == ENOENT || errno == ENOTDIR || err_set(e, "%s", why.msg);
-    bool ok = read_section(p, text, name, found) || err_set(e, "out of memory");
+    bool ok = read_section(p, text, name, found) || mem_none(e);
     secret_free(text);
     return ok;
 }

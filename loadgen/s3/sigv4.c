@@ -4,6 +4,7 @@
 
 #include "loadgen/s3/sigv4.h"
 
+#include "libcommon/mem.h"
 #include "libcommon/secret.h"
 
 #include <openssl/hmac.h>
@@ -56,7 +57,7 @@ bool sigv4_init(struct sigv4 *s, const char *access_key, const char *secret_key,
     if (!s->access_key || !s->secret || has_token != (s->token != NULL) || !s->region ||
         !s->service || !s->sha256 || !s->work) {
         sigv4_fini(s);
-        return err_set(e, "out of memory");
+        return mem_none(e);
     }
     memcpy(s->secret, "AWS4", 4);
     memcpy(s->secret + 4, secret_key, n_secret + 1);

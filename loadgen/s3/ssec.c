@@ -1,5 +1,6 @@
 #include "loadgen/s3/ssec.h"
 
+#include "libcommon/mem.h"
 #include "libcommon/secret.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@ bool ssec_init(struct ssec *s, struct err *e)
 
     s->key = secret_alloc(TEXT_BYTES + KEY_BYTES);
     if (s->key == NULL)
-        return err_set(e, "out of memory");
+        return mem_none(e);
     unsigned char *key = (unsigned char *)s->key + TEXT_BYTES;
     if (getrandom(key, KEY_BYTES, 0) != KEY_BYTES)
         return err_errno(e, errno, "cannot get random bytes");

@@ -1,5 +1,6 @@
 #include "loadgen/s3/xml.h"
 
+#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "loadgen/s3/uri.h"
 
@@ -282,7 +283,7 @@ bool xml_start(struct xml *x, const char *prefix, xml_entry_fn *on_entry, void *
     /* From here on there is room for any text. */
     if (x->parser == NULL || !XML_ParserReset(x->parser, "UTF-8") ||
         !strbuf_reserve(&x->text, XML_TEXT_MAX))
-        return err_set(e, "out of memory");
+        return mem_none(e);
     XML_SetUserData(x->parser, x);
     XML_SetElementHandler(x->parser, on_start, on_end);
     XML_SetCharacterDataHandler(x->parser, on_text);

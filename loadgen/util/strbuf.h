@@ -44,6 +44,13 @@ static inline void strbuf_puts(struct strbuf *b, const char *s)
     strbuf_put(b, s, strlen(s));
 }
 
+/* Replaces the text. */
+static inline void strbuf_set(struct strbuf *b, const char *data, size_t n)
+{
+    strbuf_clear(b);
+    strbuf_put(b, data, n);
+}
+
 void strbuf_printf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Adds n bytes as XML text: & < > " ' and TAB, LF, CR become references. Other bytes below space
