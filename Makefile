@@ -38,7 +38,7 @@
 # CC=clang and CFLAGS=... rebuild what they change; WERROR= lets warnings pass;
 # V=1 shows commands.
 
-RELEASE = 0.1.0
+RELEASE = 1.0.0
 PREFIX ?= /usr/local
 PKG_CONFIG ?= pkg-config
 CFLAGS ?= -O2 -g
