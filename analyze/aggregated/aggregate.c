@@ -1,6 +1,7 @@
 #include "analyze/aggregated/aggregate_internal.h"
 
 #include "analyze/data/errnorm.h"
+#include "analyze/data/filter.h"
 #include "libcommon/mem.h"
 #include "libcommon/quantile.h"
 #include "libcommon/units.h"
@@ -194,16 +195,16 @@ static int by_rate(const void *a, const void *b, void *ctx)
     return x != y ? (x > y ? 1 : -1) : (i > k) - (i < k);
 }
 
-static bool pick(struct aggregate_window *w, const struct aggfile_entry *x, struct err *e)
+bool aggregate_pick(struct aggregate_window *w, const struct aggfile_second *v, size_t n,
+                    struct err *e)
 {
-    size_t n = x->n_seconds;
     size_t *order;
 
     if (!mem_new(&order, n, e))
         return false;
     for (size_t i = 0; i < n; i++)
         order[i] = i;
-    struct picker p = {x->seconds, w->by_bytes};
+    struct picker p = {v, w->by_bytes};
     qsort_r(order, n, sizeof *order, by_rate, &p);
     w->slowest = order[0];
     w->median = order[quantile_index(n, 500)];
@@ -246,7 +247,7 @@ static bool window(const struct aggregate *a, struct aggregate_part *part, const
     w->is_complete = !lost && n_errors == x->n_window_errors;
     w->lost_bytes = w->is_complete ? 0 : lost_bytes;
     w->lost_objects = w->is_complete ? 0 : lost_objects;
-    return check_times(a, x, key, l.shift_s, e) && pick(w, x, e);
+    return check_times(a, x, key, l.shift_s, e) && aggregate_pick(w, x->seconds, n, e);
 }
 
 /* ---- Parts ---- */
@@ -338,9 +339,45 @@ static void find_preparation(struct aggregate *a)
     }
 }
 
+static int by_start(const void *a, const void *b)
+{
+    const struct aggfile_entry *x = (*(const struct aggregate_part *const *)a)->x,
+                               *y = (*(const struct aggregate_part *const *)b)->x;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+/* Orders mixed operations by name, others by start. */
+static bool set_order(struct aggregate *a, struct err *e)
+{
+    free(a->in_order);
+    if (!mem_new(&a->in_order, a->ops.n, e))
+        return false;
+    for (size_t k = 0; k < a->ops.n; k++)
+        a->in_order[k] = &a->ops.v[k];
+    if (!a->overlaps)
+        qsort(a->in_order, a->ops.n, sizeof *a->in_order, by_start);
+    return true;
+}
+
+bool aggregate_keep(struct aggregate *a, const char *const *ops, size_t n_ops, struct err *e)
+{
+    size_t n = 0;
+
+    for (size_t k = 0; k < a->ops.n; k++) {
+        if (filter_op_matches(ops, n_ops, a->ops.v[k].x->name))
+            a->ops.v[n++] = a->ops.v[k];
+        else
+            aggregate_free_part(&a->ops.v[k]);
+    }
+    a->ops.n = n;
+    return set_order(a, e);
+}
+
 /* ---- Seconds of merged files ---- */
 
-static int by_start(const void *a, const void *b)
+static int by_second(const void *a, const void *b)
 {
     const struct aggregate_sum_second *x = a, *y = b;
     return (x->start_s > y->start_s) - (x->start_s < y->start_s);
@@ -365,7 +402,7 @@ static bool add_up_clients(struct aggregate *a, struct err *e)
                                               s->objects_per_s, s->n_errors, 1};
         }
     }
-    qsort(a->sum, n, sizeof *a->sum, by_start);
+    qsort(a->sum, n, sizeof *a->sum, by_second);
     for (size_t i = 0; i < n; i++) {
         struct aggregate_sum_second *last = a->n_sum > 0 ? &a->sum[a->n_sum - 1] : NULL;
         if (last == NULL || last->start_s != a->sum[i].start_s) {
@@ -406,5 +443,5 @@ bool aggregate_load(struct aggregate *a, const char *path, struct err *e)
         !fill_parts(a, &a->clients, &f->clients, "by_client", NULL, e))
         return false;
     find_preparation(a);
-    return (!a->is_merged || add_up_clients(a, e)) && aggregate_warn(a, e);
+    return set_order(a, e) && (!a->is_merged || add_up_clients(a, e)) && aggregate_warn(a, e);
 }

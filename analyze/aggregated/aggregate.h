@@ -98,10 +98,18 @@ bool aggregate_load(struct aggregate *a, const char *path, struct err *e);
 void aggregate_free(struct aggregate *a);
 void aggregate_free_part(struct aggregate_part *part);
 
+/* Keeps the operations that `ops` names (filter_op_matches). Returns false if out of memory. */
+bool aggregate_keep(struct aggregate *a, const char *const *ops, size_t n_ops, struct err *e);
+
 /* Analyses `of` as analysis_run does a dataset. Fills *a, and *d, which stands for the file.
  * Figures that the file lacks are marked absent (struct known). `of` must outlive both; the caller
- * calls analysis_free and dataset_free in any case. Returns false if out of memory. */
-bool aggregate_analyze(struct analysis *a, struct dataset *d, struct aggregate *of, struct err *e);
+ * calls analysis_free and dataset_free in any case. Returns false if out of memory.
+ *
+ * by_second: range, throughput and segments of the operations are those of whole seconds, and their
+ * statistics say how sure these are. The throughput is absent where failed requests may be among
+ * its bytes and objects. */
+bool aggregate_analyze(struct analysis *a, struct dataset *d, const struct aggregate *of,
+                       bool by_second, struct err *e);
 
 /* Work as analysis_series and analysis_series_on (analyze/analysis/analysis.h), for an analysis
  * that aggregate_analyze made. If the file knows no second of a row, its objects are NAN and its

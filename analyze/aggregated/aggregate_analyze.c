@@ -346,31 +346,12 @@ static bool stand_in(struct dataset *d, const struct aggregate *a, struct err *e
            keptlines_add(&in->comments, 1, a->file.command, strlen(a->file.command), e);
 }
 
-static int by_start(const void *a, const void *b)
-{
-    const struct aggfile_entry *x = (*(const struct aggregate_part *const *)a)->x,
-                               *y = (*(const struct aggregate_part *const *)b)->x;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return strcmp(x->name, y->name);
-}
-
-/* Mixed operations are ordered by name, others by start. */
-static bool set_order(struct aggregate *of, struct err *e)
-{
-    if (!mem_new(&of->in_order, of->ops.n, e))
-        return false;
-    for (size_t k = 0; k < of->ops.n; k++)
-        of->in_order[k] = &of->ops.v[k];
-    if (!of->overlaps)
-        qsort(of->in_order, of->ops.n, sizeof *of->in_order, by_start);
-    return true;
-}
-
-bool aggregate_analyze(struct analysis *a, struct dataset *d, struct aggregate *of, struct err *e)
+bool aggregate_analyze(struct analysis *a, struct dataset *d, const struct aggregate *of,
+                       bool by_second, struct err *e)
 {
     int64_t start_s, run_ns = 0;
     *a = (struct analysis){.dataset = d,
+                           .options = {.by_second = by_second},
                            .n_rows = of->total.x->n_requests,
                            .run_start_ns = of->total.x->start_ns,
                            .mixed = of->overlaps,
@@ -378,13 +359,16 @@ bool aggregate_analyze(struct analysis *a, struct dataset *d, struct aggregate *
                            .together = aggregate_together(of, &start_s),
                            .notes = of->warnings,
                            .aggregate = of};
-    if (!stand_in(d, of, e) || !set_order(of, e) || !mem_cleared(&a->operations, of->ops.n, e))
+    if (!stand_in(d, of, e) || !mem_cleared(&a->operations, of->ops.n, e))
         return false;
     while (a->n_operations < of->ops.n) {
         size_t k = a->n_operations++;
         if (!fill_operation(&a->operations[k], of, of->in_order[k], e))
             return false;
     }
-    return fill_total(&a->total, of, e) && conclude_course(a, aggregate_course, of, &run_ns, e) &&
-           conclude(a, NULL, run_ns, e);
+    bool ok = fill_total(&a->total, of, e) &&
+              conclude_course(a, aggregate_course, of, &run_ns, e) && conclude(a, NULL, run_ns, e);
+    for (size_t k = 0; ok && by_second && k < a->n_operations; k++)
+        ok = aggregate_by_second(&a->operations[k], of, of->in_order[k], e);
+    return ok;
 }

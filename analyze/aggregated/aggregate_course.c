@@ -15,39 +15,9 @@ struct source {
     size_t n_ops;
 };
 
-/* A second of the course. */
-struct second {
-    int64_t start_s;
-    double objects_per_s;
-    int64_t n_errors;
-};
-
 static uint32_t to_count(double x)
 {
     return x <= 0 ? 0 : x >= UINT32_MAX ? UINT32_MAX : (uint32_t)llround(x);
-}
-
-/* Copies the seconds of a merged file that all clients have, after the preparation. Returns their
- * number. */
-static size_t common_seconds(const struct source *s, int64_t from_ns, struct second *out)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < s->a->n_sum; i++) {
-        const struct aggregate_sum_second *x = &s->a->sum[i];
-        if (x->n_clients == s->a->clients.n && x->start_s * NS_PER_S >= from_ns + 2 * NS_PER_S)
-            out[n++] = (struct second){x->start_s, x->objects_per_s, x->n_errors};
-    }
-    return n;
-}
-
-static size_t own_seconds(const struct aggregate_part *part, struct second *out)
-{
-    for (size_t i = 0; i < part->x->n_seconds; i++) {
-        const struct aggfile_second *x = &part->x->seconds[i];
-        out[i] =
-            (struct second){aggregate_second_ns(part, i) / NS_PER_S, x->objects_per_s, x->n_errors};
-    }
-    return part->x->n_seconds;
 }
 
 /* Fills the seconds, with objects in place of requests. Stops at a gap, which only a merge leaves.
@@ -56,18 +26,19 @@ static bool fill_seconds(struct course *c, const struct source *s, struct err *e
 {
     const struct aggfile_entry *x = s->all->x;
     double per_request = x->n_requests > 0 ? (double)x->n_objects / (double)x->n_requests : 0;
-    struct second *v;
+    struct aggfile_second *v;
     size_t n = 1;
 
     if (!mem_new(&v, s->a->n_sum + x->n_seconds, e))
         return false;
-    size_t n_all = s->a->is_merged ? common_seconds(s, c->start_ns, v)
-                                   : own_seconds(s->n_ops == 1 ? s->ops[0] : s->all, v);
-    while (n < n_all && v[n].start_s == v[n - 1].start_s + 1)
+    size_t n_all = s->a->is_merged
+                       ? aggregate_common(s->a, c->start_ns + 2 * NS_PER_S, INT64_MAX, v)
+                       : aggregate_own(s->n_ops == 1 ? s->ops[0] : s->all, v);
+    while (n < n_all && v[n].label_s == v[n - 1].label_s + 1)
         n++;
-    bool ok = n_all == 0 || course_seconds_grid(c, v[0].start_s, n, e);
+    bool ok = n_all == 0 || course_seconds_grid(c, v[0].label_s, n, e);
     for (size_t i = 0; ok && i < n && n_all > 0; i++) {
-        size_t bin = course_bin(c, v[i].start_s * NS_PER_S);
+        size_t bin = course_bin(c, v[i].label_s * NS_PER_S);
         double all = per_request > 0 ? v[i].objects_per_s / per_request : v[i].objects_per_s;
 
         c->failed[bin] += to_count((double)v[i].n_errors);

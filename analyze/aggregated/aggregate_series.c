@@ -63,7 +63,7 @@ static void add_clients(struct series *s, const struct aggregate *a,
         const struct aggregate_sum_second *x = &a->sum[i];
         int64_t start_ns = x->start_s * NS_PER_S;
 
-        if (start_ns >= part->x->start_ns + 2 * NS_PER_S && start_ns < part->x->end_ns)
+        if (x->start_s >= part->x->start_ns / NS_PER_S + 2 && start_ns < part->x->end_ns)
             add_second(s, start_ns, x->bytes_per_s, x->objects_per_s, x->n_errors);
     }
 }

@@ -160,9 +160,8 @@ static bool take_run(struct archive_run *to, const struct run *r, struct err *e)
 {
     const struct finding *worst = r->findings.n > 0 ? &r->findings.v[0] : NULL;
 
-    to->source = r->is_aggregate                             ? "aggregated"
-                 : r->basis != RUN_OF_REQUESTS || r->is_sums ? "sums"
-                                                             : "capture";
+    enum run_basis least = r->basis > r->source ? r->basis : r->source;
+    to->source = run_sources[least];
     to->start_ns = r->start_ns;
     to->options = json_incref(r->recorded.settings);
     to->has_problem = worst != NULL && run_is_fault(worst);

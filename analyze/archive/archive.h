@@ -34,7 +34,7 @@ struct archive_op {
 
 struct archive_run {
     char *path;
-    const char *source; /* static: what the file holds: "capture", "sums" or "aggregated" */
+    const char *source; /* what the file holds: one of run_sources */
     int64_t start_ns;
     json_t *options;      /* settings that s3load recorded; NULL: none */
     bool has_problem;     /* the worst finding is one */

@@ -124,15 +124,14 @@ static bool op_of(const json_t *json, struct archive_op *op)
     return mem_text(&op->op, name, NULL);
 }
 
-/* One of the texts of archive_run.source. */
+/* One of run_sources, or NULL. */
 static const char *source_named(const char *name)
 {
-    static const char *const names[] = {"capture", "sums", "aggregated"};
+    size_t i = 0;
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0)
-            return names[i];
-    return NULL;
+    while (run_sources[i] != NULL && strcmp(name, run_sources[i]) != 0)
+        i++;
+    return run_sources[i];
 }
 
 static bool run_of(const json_t *json, struct archive_run *r)

@@ -45,7 +45,6 @@ static bool is_alone(const struct cli_args *args, struct err *e)
 
 static bool choose_ops(struct aggregate *a, const struct cli_list *ops, struct err *e)
 {
-    size_t n = 0;
     if (a->total.x->n_requests == 0)
         return err_set(e, "%s: no requests", a->file.path);
     for (size_t i = 0; i < ops->n; i++) {
@@ -55,19 +54,12 @@ static bool choose_ops(struct aggregate *a, const struct cli_list *ops, struct e
         if (!found)
             return err_set(e, "%s: no operation %s", a->file.path, ops->v[i]);
     }
-    for (size_t k = 0; k < a->ops.n; k++) {
-        if (filter_op_matches(ops->v, ops->n, a->ops.v[k].x->name))
-            a->ops.v[n++] = a->ops.v[k];
-        else
-            aggregate_free_part(&a->ops.v[k]);
-    }
-    a->ops.n = n;
-    return true;
+    return aggregate_keep(a, ops->v, ops->n, e);
 }
 
 bool aggregate_read(struct aggregate *of, struct dataset *d, struct analysis *a,
                     const struct cli_args *args, const struct cli_list *ops, struct err *e)
 {
     return is_alone(args, e) && aggregate_load(of, args->operands[0], e) &&
-           choose_ops(of, ops, e) && aggregate_analyze(a, d, of, e);
+           choose_ops(of, ops, e) && aggregate_analyze(a, d, of, false, e);
 }

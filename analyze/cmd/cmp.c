@@ -87,13 +87,12 @@ static bool add_pattern(struct sides_runs *runs, const char *pattern, const stru
                         struct err *e)
 {
     if (access(pattern, F_OK) == 0 || strcmp(pattern, "-") == 0)
-        return sides_runs_add(runs, &pattern, 1, how, NULL, e);
+        return sides_runs_add(runs, &pattern, 1, how, e);
     glob_t found;
     int status = glob(pattern, 0, NULL, &found);
     if (status != 0)
         return err_set(e, status == GLOB_NOSPACE ? "out of memory" : "%s: no such file", pattern);
-    bool ok =
-        sides_runs_add(runs, (const char *const *)found.gl_pathv, found.gl_pathc, how, NULL, e);
+    bool ok = sides_runs_add(runs, (const char *const *)found.gl_pathv, found.gl_pathc, how, e);
     globfree(&found);
     return ok;
 }

@@ -301,7 +301,7 @@ static void put_aggregate(struct sheet *s, struct aggregate *of)
     struct analysis a = {0};
     struct dataset d = {0};
 
-    s->failed |= !aggregate_analyze(&a, &d, of, NULL);
+    s->failed |= !aggregate_analyze(&a, &d, of, false, NULL);
     if (!s->failed) {
         run_sheet_inputs(s, &a);
         if (of->file.version != NULL)

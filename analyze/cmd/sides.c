@@ -1,7 +1,5 @@
 #include "analyze/cmd/sides.h"
 
-#include "analyze/cmd/aggregate.h"
-#include "analyze/cmd/sums.h"
 #include "analyze/read/aggpipe.h"
 #include "libcommon/mem.h"
 
@@ -49,23 +47,21 @@ bool sides_spool(const struct sides_options *o, enum run_basis *basis, struct er
 
 enum run_basis sides_basis(enum run_basis others, const char *const *paths, size_t n)
 {
-    enum run_basis own = aggregate_among(paths, n) != NULL ? RUN_OF_AGGREGATES
-                         : sums_among(paths, n) != NULL    ? RUN_OF_SUMS
-                                                           : RUN_OF_REQUESTS;
-    return own > others ? own : others;
+    for (size_t i = 0; i < n; i++) {
+        enum run_basis own = run_source(paths[i]);
+        others = own > others ? own : others;
+    }
+    return others;
 }
 
 bool sides_runs_add(struct sides_runs *r, const char *const *paths, size_t n,
-                    const struct run_options *how, struct plot_traces *traces, struct err *e)
+                    const struct run_options *how, struct err *e)
 {
     if (!mem_room(&r->v, r->n + n + 1, e))
         return false;
-    for (size_t i = 0; i < n; i++) {
-        struct run *run = &r->v[r->n++];
-        if (!run_load(run, paths[i], how, e) ||
-            (run->is_aggregate && traces != NULL && !plot_traces_add_seconds(traces, run, e)))
+    for (size_t i = 0; i < n; i++)
+        if (!run_load(&r->v[r->n++], paths[i], how, e))
             return false;
-    }
     return true;
 }
 
@@ -86,11 +82,11 @@ bool sides_load(struct sides *s, const struct sides_options *o, const struct run
         traced.seen_ctx = traces;
         traces->is_after = false;
     }
-    if (!sides_runs_add(&s->before, o->before.v, o->before.n, &traced, traces, e))
+    if (!sides_runs_add(&s->before, o->before.v, o->before.n, &traced, e))
         return false;
     if (traces != NULL)
         traces->is_after = true;
-    return sides_runs_add(&s->after, o->after.v, o->after.n, &traced, traces, e);
+    return sides_runs_add(&s->after, o->after.v, o->after.n, &traced, e);
 }
 
 void sides_free(struct sides *s)

@@ -41,10 +41,9 @@ struct sides_runs {
     size_t n;
 };
 
-/* Adds the runs of n captures and, unless `traces` is NULL, what charts of runs by second need. The
- * caller calls sides_runs_free in any case. */
+/* Adds the runs of n captures. The caller calls sides_runs_free in any case. */
 bool sides_runs_add(struct sides_runs *r, const char *const *paths, size_t n,
-                    const struct run_options *how, struct plot_traces *traces, struct err *e);
+                    const struct run_options *how, struct err *e);
 void sides_runs_free(struct sides_runs *r);
 
 /* The runs of both sides. Starts zeroed. */

@@ -499,13 +499,13 @@ static bool warn_by_second(struct compare *c, struct err *e)
 
     for (size_t i = 0; i < compare_n_runs(c); i++) {
         const struct run *r = compare_nth_run(c, i);
-        aggregate = aggregate == NULL && r->is_aggregate ? r : aggregate;
-        sums = sums == NULL && r->is_sums ? r : sums;
+        aggregate = aggregate == NULL && r->source == RUN_OF_AGGREGATES ? r : aggregate;
+        sums = sums == NULL && r->source == RUN_OF_SUMS ? r : sums;
         for (size_t k = 0; ok && k < r->n_ops; k++)
-            if (r->ops[k].why_no_rates != NULL && !r->ops[k].is_preparation)
+            if (run_why_no_rates(&r->ops[k]) != NULL && !r->ops[k].is_preparation)
                 ok = notes_add(&c->warnings, e, "no-rates", NULL,
                                "%s: throughput of %s is not compared: %s", r->path, r->ops[k].op,
-                               r->ops[k].why_no_rates);
+                               run_why_no_rates(&r->ops[k]));
     }
     if (ok && aggregate != NULL)
         ok = notes_add(

@@ -1,7 +1,7 @@
 #include "analyze/compare/run.h"
 
 #include "analyze/requests/sample.h"
-#include "analyze/compare/run_seconds.h"
+#include "analyze/aggregated/aggregate.h"
 #include "analyze/read/aggfile.h"
 #include "analyze/sums/sums.h"
 
@@ -272,12 +272,12 @@ static bool fill_op(struct run_op *op, const struct analysis *a, struct operatio
         return false;
     analysis_take_operation(&op->report, from);
     op->report.op = op->op;
-    if (a->sums != NULL)
-        return run_seconds_sums(op, a, (size_t)(from - a->operations), e);
     const struct statistics *s = op->report.statistics;
     if (s == NULL)
         return true;
     fill_values(&op->parts[0], s);
+    if (t == NULL) /* there are no requests to divide */
+        return true;
     return fill_tallies(op, d, t, s, e) && fill_clear(op, &a->findings, t, s, e) &&
            (!with_parts ||
             (add_parts(op, d, t, s, RUN_HOST, e) && add_parts(op, d, t, s, RUN_SIZE, e)));
@@ -352,7 +352,7 @@ static bool only_ops(const struct run *r, const struct load_filter *filter, stru
         !filter->to.given && !filter->sizes.given)
         return true;
     return err_set(e, "%s: %s has no requests to choose from: of the filters only --op can be used",
-                   r->path, r->is_sums ? "a file of sums" : "an aggregated capture");
+                   r->path, r->source == RUN_OF_SUMS ? "a file of sums" : "an aggregated capture");
 }
 
 /* d: the dataset that the sums are of; NULL: they are of a file. */
@@ -363,6 +363,7 @@ static bool fill_by_second(struct run *r, const struct sums *s, const struct dat
     struct dataset of_file = {0};
     struct analysis a = {0};
 
+    how.by_second = true;
     if (o->basis == RUN_OF_AGGREGATES) {
         how.range = RANGE_INNER;
         how.segment_ns = NS_PER_S;
@@ -389,6 +390,22 @@ static bool load_sums(struct run *r, const struct run_options *o, struct err *e)
     return ok;
 }
 
+static bool load_aggregate(struct run *r, const struct run_options *o, struct err *e)
+{
+    struct aggregate of = {0};
+    struct analysis a = {0};
+    struct dataset d = {0};
+    bool ok = aggregate_load(&of, r->path, e) &&
+              aggregate_keep(&of, o->filter->ops.v, o->filter->ops.n, e) &&
+              aggregate_analyze(&a, &d, &of, true, e) && fill_run(r, &a, &d, o, e) &&
+              (r->n_ops > 0 || err_set(e, "%s: no requests", r->path));
+
+    analysis_free(&a);
+    dataset_free(&d);
+    aggregate_free(&of);
+    return ok;
+}
+
 static bool load_capture(struct run *r, const struct run_options *o, struct err *e)
 {
     const char *path = r->path;
@@ -411,19 +428,29 @@ static bool load_capture(struct run *r, const struct run_options *o, struct err 
     return ok;
 }
 
+const char *const run_sources[] = {[RUN_OF_REQUESTS] = "capture",
+                                   [RUN_OF_SUMS] = "sums",
+                                   [RUN_OF_AGGREGATES] = "aggregated",
+                                   NULL};
+
+enum run_basis run_source(const char *path)
+{
+    return aggfile_is(path)        ? RUN_OF_AGGREGATES
+           : aggfile_is_sums(path) ? RUN_OF_SUMS
+                                   : RUN_OF_REQUESTS;
+}
+
 static bool load_figures(void *loading, struct err *e)
 {
     const struct loading *l = loading;
     const struct run_options *o = l->options;
     struct run *r = l->run;
 
-    r->is_aggregate = aggfile_is(r->path);
-    r->is_sums = aggfile_is_sums(r->path);
-    if (!r->is_aggregate && !r->is_sums)
+    r->source = run_source(r->path);
+    if (r->source == RUN_OF_REQUESTS)
         return load_capture(r, o, e);
-    if (!only_ops(r, o->filter, e))
-        return false;
-    return r->is_sums ? load_sums(r, o, e) : run_seconds_aggregate(r, o->filter, e);
+    return only_ops(r, o->filter, e) &&
+           (r->source == RUN_OF_SUMS ? load_sums(r, o, e) : load_aggregate(r, o, e));
 }
 
 static bool load_sum(void *loading, struct err *e)
@@ -455,7 +482,6 @@ void run_free(struct run *r)
             free(op->tally[kind].v);
         }
         statistics_free(op->report.statistics);
-        free(op->rate);
         free(op->op);
     }
     json_decref(r->recorded.settings);

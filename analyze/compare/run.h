@@ -66,20 +66,16 @@ struct run_op {
     /* The rates of the active range without the spans of the run's faults (run_is_fault); absent:
      * no fault with a span in the range, or hardly anything is left. */
     struct run_value clear[RUN_OBJECTS + 1];
-    const char *why_no_rates; /* by second: why there is no throughput; NULL: there is */
-    struct run_part *parts;   /* the whole operation first */
+    struct run_part *parts; /* the whole operation first */
     size_t n_parts;
-    struct run_tallies tally[RUN_N_TALLIES]; /* sums and aggregates have none */
-    /* Aggregated captures only: bytes, or objects if there are no bytes, of successive seconds. */
-    double *rate;
-    size_t n_rates;
+    struct run_tallies tally[RUN_N_TALLIES]; /* without requests there are none */
 };
 
-/* What the runs of a comparison have in common, and so what all of them are reduced to. */
+/* What a file holds; and the least that files of a comparison hold, to which all are reduced. */
 enum run_basis {
     RUN_OF_REQUESTS,
-    RUN_OF_SUMS,       /* some are files of sums */
-    RUN_OF_AGGREGATES, /* some are aggregated captures: their seconds alone */
+    RUN_OF_SUMS,
+    RUN_OF_AGGREGATES, /* an aggregated capture: its seconds alone */
 };
 
 struct run {
@@ -88,8 +84,7 @@ struct run {
     struct sha256_text sha256; /* "": not asked for, or the file cannot be read twice */
     int64_t n_rows;
     int64_t start_ns, end_ns; /* earliest start, latest end */
-    bool is_aggregate;        /* an aggregated capture */
-    bool is_sums;             /* a file of sums */
+    enum run_basis source;    /* what its file holds */
     enum run_basis basis;     /* what it was reduced to */
     bool mixed, autoterm;     /* autoterm: the command line in the capture asked for it */
     struct recorded recorded;
@@ -106,14 +101,19 @@ struct run_options {
     bool with_parts; /* by host and by size too */
     bool with_sum;   /* SHA-256 of the file too */
     enum run_basis basis;
-    /* Gets the whole analysis, which run_load then frees; NULL: nobody. An aggregated capture has
-     * none. */
+    /* Gets the whole analysis, which run_load then frees; NULL: nobody. */
     bool (*seen)(void *ctx, const struct analysis *a, struct err *e);
     void *seen_ctx;
 };
 
 /* An operation of which nothing but the name is known; run_free frees it. False: out of memory. */
 bool run_op_init(struct run_op *op, const char *name, struct err *e);
+
+/* Why the throughput of an operation is not compared; NULL: it is, or there is no more to say. */
+static inline const char *run_why_no_rates(const struct run_op *op)
+{
+    return op->report.statistics != NULL ? op->report.statistics->objects.why : NULL;
+}
 
 /* Its figures, as they are compared. */
 struct run_figures run_figures_of(const struct run_op *op);
@@ -124,6 +124,12 @@ static inline const struct statistics_latency *run_durations(const struct run_op
     const struct statistics *s = op != NULL ? op->report.statistics : NULL;
     return s != NULL && s->duration.count != NULL ? &s->duration : NULL;
 }
+
+/* Names by enum run_basis: "capture", "sums", "aggregated", NULL. */
+extern const char *const run_sources[];
+
+/* What a file holds, by its first bytes. */
+enum run_basis run_source(const char *path);
 
 /* Reads and analyses one capture. The caller calls run_free in any case. */
 bool run_load(struct run *r, const char *path, const struct run_options *options, struct err *e);

@@ -24,7 +24,7 @@ bool run_take_findings(struct run *r, const struct findings *from, struct err *e
     for (size_t i = 0; i < from->n; i++) {
         struct finding f = from->v[i];
         /* A capture that was reduced to sums is no file of sums. */
-        if (!r->is_sums && strcmp(f.kind->name, "from-sums") == 0)
+        if (r->source != RUN_OF_SUMS && strcmp(f.kind->name, "from-sums") == 0)
             continue;
         bool ok = own_name(r, &f.op, e) && own_name(r, &f.party, e) && own_name(r, &f.client, e);
         for (size_t k = 0; ok && k < f.n_others; k++)
@@ -86,28 +86,28 @@ static void take_rates(struct run_figures *f, const struct throughput *t, const 
         f->n_segments = (double)s->n;
 }
 
-/* Takes the times from the report for requests of one size, else from the statistics. */
-static void take_times(double *to, const struct times *t, const struct statistics_latency *l)
+static void take_times(double *to, const struct times *t)
 {
-    const double of_report[RUN_N_TIMES] = {
-        t->mean_ns,        (double)t->p50_ns,     (double)t->p90_ns,
-        (double)t->p99_ns, (double)t->fastest_ns, (double)t->slowest_ns,
+    const struct {
+        enum figure figure;
+        double ns;
+    } of_report[RUN_N_TIMES] = {
+        [RUN_MEAN] = {FIGURE_MEAN, t->mean_ns},
+        [RUN_Q50] = {FIGURE_P50, (double)t->p50_ns},
+        [RUN_Q90] = {FIGURE_P90, (double)t->p90_ns},
+        [RUN_Q99] = {FIGURE_P99, (double)t->p99_ns},
+        [RUN_BEST] = {FIGURE_FASTEST, (double)t->fastest_ns},
+        [RUN_WORST] = {FIGURE_SLOWEST, (double)t->slowest_ns},
     };
-    if (t->present)
-        memcpy(to, of_report, sizeof of_report);
-    if (t->present || l == NULL || l->n == 0)
-        return;
-    to[RUN_MEAN] = l->mean_ns;
-    to[RUN_BEST] = l->fastest_ns;
-    to[RUN_WORST] = l->slowest_ns;
-    for (int i = 0; i < 3; i++)
-        to[RUN_Q50 + i] = l->q[i].ci.value;
+    for (int i = 0; t->present && i < RUN_N_TIMES; i++)
+        if (known_all(&t->known, 1u << of_report[i].figure))
+            to[i] = of_report[i].ns;
 }
 
 struct run_figures run_figures_of(const struct run_op *op)
 {
     const struct operation *r = &op->report;
-    const struct statistics *s = r->statistics;
+    const struct durations *d = &r->requests.all;
     struct run_figures f = {.n_segments = NAN};
 
     for (int i = 0; i < RUN_N_RATES; i++)
@@ -115,8 +115,10 @@ struct run_figures run_figures_of(const struct run_op *op)
     for (int i = 0; i < RUN_N_TIMES; i++)
         f.duration_ns[i] = f.ttfb_ns[i] = NAN;
     take_rates(&f, &r->throughput, &r->segments);
-    take_times(f.duration_ns, &r->requests.all.dur, s != NULL ? &s->duration : NULL);
-    take_times(f.ttfb_ns, &r->requests.all.ttfb, s != NULL ? &s->ttfb : NULL);
+    if (!r->requests.with_failed) {
+        take_times(f.duration_ns, &d->dur);
+        take_times(f.ttfb_ns, &d->ttfb);
+    }
     return f;
 }
 

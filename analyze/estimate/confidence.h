@@ -23,7 +23,8 @@ extern const unsigned statistics_permille[STATISTICS_N_QUANTILES];
 
 /* A rate: amounts per second. */
 struct statistics_rate {
-    bool present; /* for bytes: some request moved bytes */
+    bool present;    /* for bytes: some request moved bytes */
+    const char *why; /* static: why objects are not present; NULL: there is nothing to say */
     struct stats_ci mean;
     struct stats_ci median; /* median over the segments */
     size_t n_stalls;        /* stretches of segments below half of the median */

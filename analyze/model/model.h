@@ -86,6 +86,7 @@ struct analysis_options {
     enum analysis_depth depth;
     bool full_series;       /* series from first start to last end (--analyze.all) */
     int64_t co_interval_ns; /* > 0: durations corrected for coordinated omission too */
+    bool by_second;         /* sums and aggregated captures: statistics by their seconds too */
     unsigned threads;       /* 0: one per core */
 };
 

@@ -30,8 +30,6 @@ struct plot_traces {
 
 /* Adds the operations of a run; `traces` is a struct plot_traces (to be given to run_load). */
 bool plot_traces_add(void *traces, const struct analysis *a, struct err *e);
-/* Adds the operations of a run that is known by the second. */
-bool plot_traces_add_seconds(struct plot_traces *t, const struct run *r, struct err *e);
 void plot_traces_free(struct plot_traces *t);
 
 /* The name of the i-th chart of a comparison; NULL: there are no more. */

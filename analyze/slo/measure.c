@@ -3,7 +3,7 @@
 #include "analyze/slo/slo.h"
 
 #include "analyze/analysis/analysis.h"
-#include "analyze/compare/run_seconds.h"
+#include "analyze/aggregated/aggregate.h"
 #include "analyze/estimate/confidence.h"
 #include "analyze/estimate/percentile.h"
 #include "analyze/sums/sums.h"
@@ -39,7 +39,6 @@ struct subject {
     struct span range;
     const struct throughput *total;
     int64_t n_requests, n_errors, objects_per_op;
-    const char *why_no_rates; /* of an aggregated capture; NULL: it has rates */
 };
 
 /* ---- Rates and errors ---- */
@@ -78,8 +77,8 @@ static struct slo_measure measure_rate(const struct subject *x, enum slo_figure 
     const struct statistics_rate *r = figure == SLO_THROUGHPUT ? bytes : objects;
     double per = figure == SLO_RATE ? (double)x->objects_per_op : 1;
 
-    if (x->why_no_rates != NULL)
-        return absent(x->why_no_rates);
+    if (objects->why != NULL)
+        return absent(objects->why);
     if (!r->present || per < 1)
         return absent(figure == SLO_THROUGHPUT ? "no request moved bytes" : "no rate is known");
     struct slo_measure m = measure_of(&r->mean, statistics_doubt(r), (double)x->n_requests);
@@ -243,7 +242,7 @@ static bool measure_percentile(const struct subject *x, enum percentile_of sourc
 
 /* ---- The report ---- */
 
-static struct subject subject_of(const struct analysis *a, int k, const struct run *seconds)
+static struct subject subject_of(const struct analysis *a, int k, const struct analysis *seconds)
 {
     if (k < 0) {
         struct subject all = {.a = a,
@@ -258,17 +257,15 @@ static struct subject subject_of(const struct analysis *a, int k, const struct r
         return all;
     }
     const struct operation *op = &a->operations[k];
-    const struct run_op *of_seconds = run_op_named(seconds, op->op);
     return (struct subject){
         .a = a,
         .op = k,
-        .st = of_seconds != NULL ? of_seconds->report.statistics : op->statistics,
+        .st = seconds->n_operations > 0 ? seconds->operations[k].statistics : op->statistics,
         .range = op->range,
         .total = &op->throughput,
         .n_requests = op->n_requests,
         .n_errors = op->n_errors,
         .objects_per_op = op->objects_per_op,
-        .why_no_rates = of_seconds != NULL ? of_seconds->why_no_rates : NULL,
     };
 }
 
@@ -305,9 +302,10 @@ static bool answer(struct slo_report *r, const struct slo_assertion *of, const s
     return ok;
 }
 
-/* Answers an assertion for each operation that it is about. */
+/* Answers an assertion for each operation that it is about. `seconds`: the same operations with
+ * their statistics by second; no operations: `a` has what there is. */
 static bool answer_all(struct slo_report *r, const struct slo_assertion *of,
-                       const struct analysis *a, const struct run *seconds, struct err *e)
+                       const struct analysis *a, const struct analysis *seconds, struct err *e)
 {
     bool is_time = of->figure == SLO_TIME || of->figure == SLO_TTFB;
     bool named = *of->op != '\0';
@@ -335,15 +333,16 @@ static bool answer_all(struct slo_report *r, const struct slo_assertion *of,
 bool slo_report_make(struct slo_report *r, const struct analysis *a, const struct slo_list *list,
                      struct err *e)
 {
-    const struct load_filter filter = {0};
-    struct run seconds = {0};
+    struct analysis seconds = {0};
+    struct dataset d = {0};
     bool ok = a->aggregate == NULL || list->n == 0 ||
-              run_seconds_take(&seconds, a->aggregate, &filter, e);
+              aggregate_analyze(&seconds, &d, a->aggregate, true, e);
 
     *r = (struct slo_report){0};
     for (size_t i = 0; ok && i < list->n; i++)
         ok = answer_all(r, &list->v[i], a, &seconds, e);
-    run_free(&seconds);
+    analysis_free(&seconds);
+    dataset_free(&d);
     return ok;
 }
 

@@ -478,8 +478,11 @@ bool sums_analyze(struct analysis *a, struct dataset *d, const struct sums *s, c
             return false;
         }
     int64_t run_ns = 0;
-    return (!a->mixed || fill_total(a, source, e)) &&
-           conclude_course(a, course_of, source, &run_ns, e) && conclude(a, NULL, run_ns, e);
+    bool ok = (!a->mixed || fill_total(a, source, e)) &&
+              conclude_course(a, course_of, source, &run_ns, e) && conclude(a, NULL, run_ns, e);
+    for (size_t k = 0; ok && options->by_second && k < a->n_operations; k++)
+        ok = sums_by_second(&a->operations[k], source->ops[k], e);
+    return ok;
 }
 
 /* ---- Series ---- */

@@ -30,6 +30,9 @@ void sums_part_free(struct sums_part *p);
 /* Returns the durations and times to first byte of a part. */
 struct durations sums_durations(const struct sums_part *p);
 
+/* Fills to->statistics by the seconds of to->range. Returns false if out of memory. */
+bool sums_by_second(struct operation *to, const struct sums_op *op, struct err *e);
+
 /* Fills the request statistics of an operation. Returns false if out of memory. */
 bool sums_requests(struct requests *r, const struct sums_op *op, struct err *e);
 

@@ -550,6 +550,31 @@ class Compare(AggregateTest):
             self.assertAlmostEqual(m["before"]["value"] / m["after"]["value"], 1, delta=1e-4)
             self.assertAlmostEqual(m["before"]["lo"] / m["after"]["lo"], 1, delta=1e-3)
 
+    def test_figures_are_those_of_analyze(self):
+        """Percentiles of a run of one group, and the operation that prepared it."""
+        rows = small(op="PUT", seconds=1) + [r._replace(start=r.start + 3 * SECOND, end=r.end + 3 * SECOND)
+                                             for r in small(seconds=7)]
+        (self.tmp / "c.csv").write_bytes(capgen.text(rows))
+        aggregate = self.put(aggregates.aggregate(rows))
+        for options, names in ((), ["PUT", "GET"]), (("--op", "GET"), ["GET"]):
+            found = self.s3analyze("cmp", "--json", *options, aggregate, self.tmp / "c.csv").json()["operations"]
+            self.assertEqual([op["op"] for op in found], names)
+        analyzed, = (o for o in self.s3analyze("analyze", "--json", aggregate).json()["operations"] if o["op"] == "GET")
+        for key, value in analyzed["latency"]["percentiles"].items():
+            self.assertAlmostEqual(found[0]["before"]["duration"][key.replace("_ms", "_ns")], value * 1e6, delta=1)
+        table = self.s3analyze("table", "--json", aggregate).json()["rows"]
+        self.assertEqual([r["op"] for r in table], ["PUT", "GET"])
+
+    def test_a_trace_begins_where_all_clients_are_known(self):
+        tool("gnuplot")
+        rows = small(seconds=20, client="a") + [r._replace(start=r.start + 5 * SECOND, end=r.end + 5 * SECOND)
+                                                for r in small(seconds=20, client="b")]
+        aggregate, out = self.put(aggregates.aggregate(rows)), self.tmp / "out"
+        self.s3analyze("plot", "--before", aggregate, "--after", aggregate, "--out", out)
+        lines = (out / "compare-throughput-GET.tsv").read_text().splitlines()
+        first = next(line for line in lines if line[0].isdigit())
+        self.assertEqual(float(first.split("\t")[0]), 7.5)
+
     def test_a_gate_on_latency_is_undecided(self):
         a = self.put(aggregates.aggregate(small(seconds=30)))
         b = self.put(aggregates.aggregate(small(seconds=31)), "b.json.zst")

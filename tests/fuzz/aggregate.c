@@ -32,7 +32,7 @@ static void write_all(struct aggregate *of)
     char *text = NULL;
     size_t n = 0;
     FILE *f = open_memstream(&text, &n);
-    assert(f != NULL && aggregate_analyze(&a, &d, of, &e));
+    assert(f != NULL && aggregate_analyze(&a, &d, of, false, &e));
     assert(report_json(&a, f, &e) && fflush(f) == 0);
     check_json(text, n);
     assert(of->ops.n == 0 || report_text(&a, &(struct sheet_form){.verbose = true}, f, &e));

@@ -64,7 +64,8 @@ static bool load(const char *text, size_t n)
     if (ok) {
         FILE *f = fopen("/dev/null", "w");
         assert_non_null(f);
-        assert_true(aggregate_analyze(&analysis, &d, &a, &e) && report_json(&analysis, f, &e));
+        assert_true(aggregate_analyze(&analysis, &d, &a, false, &e) &&
+                    report_json(&analysis, f, &e));
         fclose(f);
     }
     analysis_free(&analysis);

@@ -1,0 +1,30 @@
+/* How sure the figures of an operation are of which the amounts of each second are known, but no
+ * requests: of sums and of aggregated captures. */
+#ifndef S3_ANALYZE_ESTIMATE_BY_SECOND_H
+#define S3_ANALYZE_ESTIMATE_BY_SECOND_H
+
+#include "analyze/model/model.h"
+#include "libcommon/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What was done in each of n seconds. */
+struct by_second {
+    size_t n;
+    double *bytes, *objects;
+    int64_t *errors, *requests;
+    bool lacks_requests; /* `requests` is not known */
+};
+
+/* Makes n seconds of zeros. by_second_fini frees them, on failure too. */
+bool by_second_init(struct by_second *s, size_t n, struct err *e);
+void by_second_fini(struct by_second *s);
+
+/* Fills op->statistics, which is NULL: the rates of op->throughput and the share of op->n_errors
+ * with the intervals that the seconds give them (docs/how-the-numbers-are-made.md, section 7). The
+ * rates are absent where op has no throughput; objects.why repeats the reason of op->throughput. */
+bool by_second_statistics(struct operation *op, const struct by_second *s, struct err *e);
+
+#endif
