@@ -2,6 +2,7 @@
 
 #include "analyze/archive/cache.h"
 #include "libcommon/mem.h"
+#include "libcommon/units.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -226,6 +227,14 @@ static bool add_unread(struct archive *a, const char *path, const char *why, str
     return mem_text(&u->path, path, e) && mem_text(&u->why, why, e);
 }
 
+/* The start of a run that cannot be read is not known, but it was not written before it began. */
+static bool was_written_since(const char *path, int64_t ns)
+{
+    struct stat st;
+
+    return stat(path, &st) != 0 || st.st_mtim.tv_sec >= ns / NS_PER_S;
+}
+
 static int by_start(const void *a, const void *b)
 {
     const struct archive_run *x = a, *y = b;
@@ -267,8 +276,12 @@ bool archive_load(struct archive *a, const struct archive_paths *paths,
     archive_cache_close(&cache);
     if (!ok)
         return false;
+    if (a->n == 0)
+        return err_set(e, "%s", a->unread[0].why);
     qsort(a->runs, a->n, sizeof *a->runs, by_start);
-    return a->n > 0 || err_set(e, "%s", a->unread[0].why);
+    for (size_t i = 0; i < a->n_unread; i++)
+        a->unread[i].is_newest = was_written_since(a->unread[i].path, a->runs[a->n - 1].start_ns);
+    return true;
 }
 
 void archive_free(struct archive *a)

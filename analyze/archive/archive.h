@@ -46,6 +46,7 @@ struct archive_run {
 /* A file of a folder that could not be read. */
 struct archive_unread {
     char *path, *why;
+    bool is_newest; /* it was written after the last run began: it may be a later one */
 };
 
 struct archive {

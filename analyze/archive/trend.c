@@ -198,7 +198,10 @@ bool trend_find(struct trend *t, const struct archive *a, struct err *e)
 {
     bool ok = true;
 
-    *t = (struct trend){.n_unread = a->n_unread};
+    *t = (struct trend){0};
+    for (size_t i = 0; i < a->n_unread; i++)
+        if (a->unread[i].is_newest)
+            t->unread = &a->unread[i];
     for (size_t i = 0; ok && i < a->n; i++)
         ok = add_run(t, &a->runs[i], e);
     if (ok)
@@ -244,6 +247,6 @@ enum exit_code trend_check(const struct trend *t, size_t *odd)
         if ((metrics[x->metric].up_is_better ? -x->last_z : x->last_z) > ODD)
             *odd = s;
     }
-    return *odd != SIZE_MAX || g->n < TREND_LEAST_RUNS || t->n_unread > 0 ? EXIT_UNDECIDED
-                                                                          : EXIT_DONE;
+    return *odd != SIZE_MAX || g->n < TREND_LEAST_RUNS || t->unread != NULL ? EXIT_UNDECIDED
+                                                                            : EXIT_DONE;
 }

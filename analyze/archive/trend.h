@@ -49,7 +49,7 @@ struct trend_group {
 struct trend {
     struct trend_group *groups; /* the one with the newest run first */
     size_t n;
-    size_t n_unread; /* files of the archive that could not be read */
+    const struct archive_unread *unread; /* a file that may be the last run; NULL: there is none */
 };
 
 /* False: *e says why. The archive must outlive *t. The caller calls trend_free in any case. */
@@ -61,8 +61,7 @@ bool trend_is_worse(const struct trend_group *g, const struct trend_shift *s);
 
 /* The answer for a nightly job, of the group with the newest run. EXIT_FAILED: an operation's last
  * level is worse than the one before. EXIT_UNDECIDED: too few runs, or the last run is slower than
- * the noise explains: *odd is its series then (else SIZE_MAX). Or there is a file that could not be
- * read, which may be the last run. */
+ * the noise explains: *odd is its series then (else SIZE_MAX). Or t->unread may be the last run. */
 enum exit_code trend_check(const struct trend *t, size_t *odd);
 
 #endif

@@ -5,7 +5,7 @@
 #include "analyze/json/documents.h"
 #include "analyze/page/pages.h"
 #include "analyze/report/archive.h"
-#include "libcommon/mem.h"
+#include "libcommon/visible.h"
 
 #include <stdlib.h>
 
@@ -63,6 +63,13 @@ static bool write_page(const void *ctx, const char *words, const char *command, 
 
 static const struct archive_writers writers = {write_report, write_page};
 
+/* A job's report may go to a file that nobody reads. */
+static void warn_of_unread(const struct archive *a)
+{
+    for (size_t i = 0; i < a->n_unread; i++)
+        visible_line(stderr, "s3analyze: %s", a->unread[i].why);
+}
+
 static bool judge(const struct cli_args *args, const struct trend_given *o, enum exit_code *code,
                   struct err *e)
 {
@@ -76,6 +83,7 @@ static bool judge(const struct cli_args *args, const struct trend_given *o, enum
     if (ok && o->check_last) {
         size_t odd;
 
+        warn_of_unread(&a);
         *code = trend_check(&t, &odd);
         answer = trend_answers(&t, *code, odd);
         w.report.check = answer.s;
@@ -112,9 +120,10 @@ const struct cli_command cmd_trend = {
         "false changes. A level has at least 3 runs, and fewer than 8 runs show no change.\n\n"
         "--check-last is for a nightly job, and looks at the group of the newest run. The status "
         "is 1 while the last level of an operation is slower than the one before, 3 if there are "
-        "too few runs, the last run alone is slower than noise explains, or a file of the folder "
-        "could not be read, else 0. To accept a new "
-        "level, give only the runs since then.",
+        "too few runs, the last run alone is slower than noise explains, or the last run cannot "
+        "be read, else 0. Files of a folder that cannot be read are named on standard error; one "
+        "that was written before the newest run began does not count. To accept a new level, give "
+        "only the runs since then.",
     .operands = "CAPTURE|DIR...",
     .min_operands = 1,
     .max_operands = CLI_ANY_NUMBER,

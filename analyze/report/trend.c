@@ -116,8 +116,8 @@ struct trend_sentence trend_answers(const struct trend *t, enum exit_code code, 
                  g->series[odd].op, metrics[g->series[odd].metric].name,
                  archive_label(g->runs[g->n - 1]->path).s, fabs(g->series[odd].last_z), 3);
     else if (g->n >= TREND_LEAST_RUNS && code == EXIT_UNDECIDED)
-        snprintf(a.s, sizeof a.s, "Undecided: %s could not be read, and may be the last run.",
-                 figures_counted((int64_t)t->n_unread, "file").s);
+        snprintf(a.s, sizeof a.s, "Undecided: %.200s could not be read, and may be the last run.",
+                 figures_file(t->unread->path));
     else if (code == EXIT_UNDECIDED)
         snprintf(a.s, sizeof a.s, "Undecided: %s of the last run's settings; %d are the least.",
                  figures_counted((int64_t)g->n, "run").s, TREND_LEAST_RUNS);

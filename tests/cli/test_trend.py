@@ -179,11 +179,18 @@ class Trend(CliTest):
         (self.folder / 'x.csv').write_text('no capture\n')
         self.assertEqual(len(self.trend()['unread']), 1)
 
-    def test_a_last_run_that_cannot_be_read_is_no_good_run(self):
-        self.nights([1] * 10)
-        self.s3analyze('trend', '--check-last', self.folder)
-        (self.folder / 'x.csv').write_text('no capture\n')
-        self.assertIn('1 file could not be read', self.s3analyze('trend', '--check-last', self.folder, status=3).out)
+    def test_check_last_of_a_run_that_cannot_be_read(self):
+        """It is no good run if it may be the last one; an older one does not stop the job for ever."""
+        last = self.nights([1] * 10)[-1]
+        began = (capgen.START + 9 * DAY) // SECOND
+        bad = self.folder / 'x.csv'
+        bad.write_text('no capture\n')
+        for after, status, answer in ((60, 3, 'x.csv could not be read'), (-60, 0, f'{last.stem}, is no slower')):
+            with self.subTest(after=after):
+                os.utime(bad, (began + after, began + after))
+                r = self.s3analyze('trend', '--check-last', self.folder, status=status)
+                self.assertIn(answer, r.out)
+                self.assertIn('x.csv', r.err)
 
     def test_what_runs_are_of_is_said(self):
         self.nights([1] * 2)
