@@ -75,12 +75,34 @@ static void test_few_runs(void **state)
     }
 }
 
+/* A young archive, with a scatter of 4 %: 8 runs, then 6 whose values are 22 % higher. */
+static void test_short_archive(void **state)
+{
+    (void)state;
+    double x[N];
+    struct stats_changes found;
+    struct err e = {""};
+
+    fill(x, N, 0);
+    for (size_t from = 0; from + 14 <= N; from++) {
+        double part[14];
+
+        for (size_t i = 0; i < 14; i++)
+            part[i] = x[from + i] + (i >= 8 ? .2 : 0);
+        assert_true(stats_changes(part, 1, 14, &found, &e));
+        assert_int_equal(found.n, 1);
+        assert_int_equal(found.v[0].at, 8);
+        stats_changes_free(&found);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_step),
         cmocka_unit_test(test_missing_runs_and_an_outlier),
         cmocka_unit_test(test_few_runs),
+        cmocka_unit_test(test_short_archive),
     };
 
     stats_init();
