@@ -56,7 +56,7 @@ static void put_marks(FILE *f, const struct plan *p, const struct axis *x, const
 {
     for (size_t i = 0; i < p->n; i++) {
         const struct plan_run *r = &p->runs[i];
-        bool missed = p->asked.kind == PLAN_CAPACITY && r->point.verdict == SLO_MISSED;
+        bool missed = p->asked.kind == PLAN_CAPACITY && r->verdict == SLO_MISSED;
         const char *colour = missed ? "#d33" : "#27c";
 
         if (r->why_not != NULL || !(r->p50_ns > 0) || !(r->p99_ns > 0))

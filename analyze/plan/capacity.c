@@ -6,13 +6,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define N_OF_AN_END (1 + PLAN_CONFIRMATIONS)
-#define LOWER_RATES 8 /* how far down to look for a rate that is met, below undecided ones */
+#define N_OF_AN_END  (1 + PLAN_CONFIRMATIONS)
+#define MOST_COUNTED 2.0   /* of a margin: an odd run does not outvote three others */
+#define MOST_DRAWN   100.0 /* of a margin: it may be infinite */
+#define DECIDES      .75   /* N_OF_AN_END runs of this margin decide, with something to spare */
+#define LOWER_RATES  8     /* how far down to look for a rate that is met, below undecided ones */
 
 /* The runs at one rate. */
 struct tally {
-    size_t n, n_met, n_missed;
+    size_t n;
+    double margin; /* of all together */
+    double mean;   /* of each run's */
 };
+
+static double within(double margin, double most)
+{
+    return fmin(fmax(margin, -most), most);
+}
 
 static struct tally tally_of(const struct plan_point *v, size_t n, double rate)
 {
@@ -21,18 +31,17 @@ static struct tally tally_of(const struct plan_point *v, size_t n, double rate)
     for (size_t i = 0; i < n; i++)
         if (v[i].level == rate) {
             t.n++;
-            t.n_met += v[i].verdict == SLO_MET;
-            t.n_missed += v[i].verdict == SLO_MISSED;
+            t.margin += within(v[i].margin, MOST_COUNTED);
+            t.mean += within(v[i].margin, MOST_DRAWN);
         }
+    t.margin /= sqrt((double)t.n);
+    t.mean /= (double)t.n;
     return t;
 }
 
-/* An undecided run says nothing: most of those that decide count, and at least half of all. */
 static enum slo_verdict verdict_of(struct tally t)
 {
-    if (t.n_met > t.n_missed && 2 * t.n_met >= t.n)
-        return SLO_MET;
-    return t.n_missed > t.n_met && 2 * t.n_missed >= t.n ? SLO_MISSED : SLO_UNDECIDED;
+    return t.margin >= 1 ? SLO_MET : t.margin <= -1 ? SLO_MISSED : SLO_UNDECIDED;
 }
 
 /* The highest rate up to which none was missed, and the lowest that was. */
@@ -62,8 +71,29 @@ static double rounded(double rate)
     return strtod(text, NULL);
 }
 
-/* The rate between the ends that halves the wider gap beside those that no run could decide; 0: the
- * gaps are narrow enough. */
+/* The next rate between a decided one and an undecided one: where N_OF_AN_END runs would decide, by
+ * a line through the margins of both, but no nearer to the decided one than their middle. 0: it is
+ * too near to one of them. */
+static double beside(const struct plan_capacity *c, const struct plan_point *v, size_t n,
+                     double decided, double undecided)
+{
+    bool is_met = decided < undecided;
+    double far = fabs(tally_of(v, n, decided).mean), mean = tally_of(v, n, undecided).mean;
+    double gap = log(undecided / decided), most = fabs(gap) - log1p(c->precision / 2);
+    double share = (far - DECIDES) / (far - (is_met ? mean : -mean));
+    double way = fmin(fmax(share, .5) * fabs(gap), most);
+    double next = rounded(decided * exp(copysign(way, gap)));
+
+    return far <= DECIDES || way < c->precision / 4 || tally_of(v, n, next).n > 0 ? 0 : next;
+}
+
+/* Whether so few more runs may decide a rate that they are worth it. */
+static bool is_near_an_answer(struct tally t)
+{
+    return t.n < N_OF_AN_END && t.margin * t.margin * N_OF_AN_END >= (double)t.n;
+}
+
+/* The next rate between the ends; 0: the gaps are narrow enough. */
 static double between(const struct plan_capacity *c, const struct plan_interval *x,
                       const struct plan_point *v, size_t n)
 {
@@ -75,14 +105,18 @@ static double between(const struct plan_capacity *c, const struct plan_interval 
         low = fmin(low, v[i].level);
         high = fmax(high, v[i].level);
     }
-    bool any = high > x->met;
-    double below = low / x->met, above = x->missed / high;
-    double most = any ? 1 + c->precision / 2 : 1 + c->precision;
-    double next = rounded(below >= above ? sqrt(x->met * low) : sqrt(high * x->missed));
+    if (high == x->met) {
+        double middle = rounded(sqrt(x->met * x->missed));
+        bool wide = x->missed / x->met > 1 + c->precision;
 
-    if (fmax(below, above) <= most || tally_of(v, n, next).n > 0)
-        return 0;
-    return next;
+        return wide && tally_of(v, n, middle).n == 0 ? middle : 0;
+    }
+    if (is_near_an_answer(tally_of(v, n, low)))
+        return low;
+    if (is_near_an_answer(tally_of(v, n, high)))
+        return high;
+    double below = beside(c, v, n, x->met, low), above = beside(c, v, n, x->missed, high);
+    return above == 0 || (below > 0 && low / x->met >= x->missed / high) ? below : above;
 }
 
 /* No rate was met yet. Fewer requests decide less: so the rates between those that are undecided

@@ -12,10 +12,10 @@
 
 /* One run, as far as decisions need it. Runs that do not count are none of them. */
 struct plan_point {
-    double level; /* requests per second, or requests in flight; of ab: 0 before, 1 after */
-    enum slo_verdict verdict; /* capacity */
-    double per_s;             /* sweep: successful requests per second */
-    const double *metric;     /* ab: what gates are about, logs of rates or times, or fractions */
+    double level;         /* requests per second, or requests in flight; of ab: 0 before, 1 after */
+    double margin;        /* capacity: slo_margin */
+    double per_s;         /* sweep: successful requests per second */
+    const double *metric; /* ab: what gates are about, logs of rates or times, or fractions */
 };
 
 struct plan_next {
@@ -37,12 +37,14 @@ struct plan_capacity {
 
 struct plan_interval {
     double met, missed; /* highest rate that met, lowest that missed it; 0: none */
-    bool confirmed;     /* both ends were met and missed by most of their four runs or more */
+    bool confirmed;     /* each end has four runs or more */
 };
 
-/* A rate is met if most of its runs met the assertions, missed likewise. The search doubles until a
- * rate is missed (or halves until one is met), bisects in log rate, leaves out a middle that is
- * undecided, and confirms both ends in random order. */
+/* A rate is met if its runs together met the assertions, missed likewise: runs are independent, so
+ * that n of them have the mean of their margins times the root of n. The search doubles until a
+ * rate is missed (or halves until one is met) and bisects in log rate. A rate that is undecided is
+ * run again where up to four runs in all may decide it; else it is left out, and the next rates are
+ * where four runs would decide. Both ends are confirmed in random order. */
 struct plan_interval plan_capacity_found(const struct plan_point *v, size_t n);
 struct plan_next plan_capacity_next(const struct plan_capacity *c, const struct plan_point *v,
                                     size_t n);

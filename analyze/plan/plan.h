@@ -44,6 +44,7 @@ struct plan_run {
     char *path;
     unsigned number; /* from 1 */
     struct plan_point point;
+    enum slo_verdict verdict;       /* capacity */
     const char *why_not;            /* static: why it does not count; NULL: it does */
     char *says;                     /* capacity: the assertions that were not met; "": none */
     double offered_frac;            /* of the requests that were due; NaN: closed loop */

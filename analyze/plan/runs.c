@@ -119,10 +119,11 @@ static const char *why_not(const struct plan_run *r, const struct recorded *said
  * up with the rate, however fast those were that it answered. */
 static bool not_sustained(struct plan_run *r, struct err *e)
 {
-    if (!(r->offered_frac < LEAST_OFFERED) || r->point.verdict == SLO_MISSED)
+    if (!(r->offered_frac < LEAST_OFFERED) || r->verdict == SLO_MISSED)
         return true;
     free(r->says);
-    r->point.verdict = SLO_MISSED;
+    r->verdict = SLO_MISSED;
+    r->point.margin = -INFINITY;
     return mem_text(&r->says, "the rate was not kept up, with all --concurrent in use", e);
 }
 
@@ -148,7 +149,9 @@ static bool load_one(struct plan *p, struct plan_run *r, struct err *e)
     if (ok && a.n_operations > 0) {
         const struct operation *op = &a.operations[a.n_operations - 1];
 
-        r->point.verdict = op->n_errors == op->n_requests ? SLO_MISSED : slo_verdict(&report);
+        bool all_failed = op->n_errors == op->n_requests;
+        r->verdict = all_failed ? SLO_MISSED : slo_verdict(&report);
+        r->point.margin = all_failed ? -INFINITY : slo_margin(&report);
         take_figures(r, &a, &d.inputs[0].recorded);
         ok = not_sustained(r, e);
         r->why_not = why_not(r, &d.inputs[0].recorded);

@@ -21,6 +21,17 @@ static struct units_text level_text(double level)
     return level > 0 ? units_rate(level) : (struct units_text){"any rate tried"};
 }
 
+/* What decides rates between the ends: the undecided rates shrink with the root of the requests. */
+static struct plan_sentence longer_runs(const struct plan *p, double width)
+{
+    double times = pow(100 * width / p->asked.precision_pct, 2);
+
+    return times < 2 ? said("%s", "")
+                     : said(" Runs like these do not decide the rates between; about %.0f times as "
+                            "long ones would bring the ends to %g %%.",
+                            times, p->asked.precision_pct);
+}
+
 static struct plan_sentence of_capacity(const struct plan *p, const struct plan_next *next)
 {
     struct plan_interval x = plan_capacity_found(p->points, p->n_points);
@@ -28,9 +39,10 @@ static struct plan_sentence of_capacity(const struct plan *p, const struct plan_
 
     if (x.confirmed && next->done)
         return said("The assertions are met up to %s requests/s and missed at %s, %s apart; both "
-                    "ends are confirmed (%s).",
+                    "ends are confirmed (%s).%s",
                     units_rate(x.met).s, units_rate(x.missed).s, units_frac(x.missed / x.met - 1).s,
-                    figures_counted((int64_t)p->n, "run").s);
+                    figures_counted((int64_t)p->n, "run").s,
+                    longer_runs(p, x.missed / x.met - 1).s);
     if (!next->done)
         return said("Not decided yet after %s: met at %s, missed at %s; next: %s requests/s%s.",
                     figures_counted((int64_t)p->n, "run").s, level_text(x.met).s,
@@ -90,15 +102,15 @@ static void put_runs(struct sheet *s, const struct plan *p)
         const struct plan_run *r = &p->runs[i];
         bool known = r->point.per_s > 0;
 
-        sheet_row(s, r->why_not != NULL || (judged && r->point.verdict != SLO_MET) ? TEXT_WARNING
-                                                                                   : TEXT_PLAIN);
+        sheet_row(s, r->why_not != NULL || (judged && r->verdict != SLO_MET) ? TEXT_WARNING
+                                                                             : TEXT_PLAIN);
         sheet_cell(s, "%u", r->number);
         SHEET_CELLS(s, units_rate(r->point.level).s,
                     isfinite(r->offered_frac) ? units_frac(r->offered_frac).s : "-",
                     known ? units_rate(r->point.per_s).s : "-", time_of(r->p50_ns).s,
                     time_of(r->p99_ns).s,
                     r->why_not != NULL ? "does not count"
-                    : judged           ? slo_verdict_names[r->point.verdict]
+                    : judged           ? slo_verdict_names[r->verdict]
                                        : "",
                     r->why_not != NULL ? r->why_not
                     : r->says != NULL  ? r->says

@@ -1,5 +1,6 @@
 #include "analyze/slo/slo.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -9,12 +10,11 @@
 const char *const slo_verdict_names[] = {"met", "missed", "undecided"};
 
 /* How many more requests bring the end of the interval that hides the answer to the limit. */
-static double n_more(const struct slo_measure *m, double limit)
+static double n_more(const struct slo_measure *m, double margin)
 {
-    double half = m->guard * (m->value < limit ? m->hi - m->value : m->value - m->lo);
-    double times = half / fabs(m->value - limit);
+    double times = 1 / fabs(margin);
 
-    if (!isfinite(half))
+    if (isinf(m->lo) || isinf(m->hi))
         return m->n_least > m->n ? m->n_least - m->n : 0;
     /* Wilson's interval of no error at all shrinks with the number itself. */
     double more = m->value > 0 ? times * times : times;
@@ -32,16 +32,18 @@ void slo_judge(struct slo_answer *a)
     bool below = hi < limit || (hi == limit && or_equal != is_least);
     bool above = lo > limit || (lo == limit && or_equal == is_least);
 
-    a->n_more = 0;
+    a->n_more = a->margin = 0;
     a->verdict = SLO_UNDECIDED;
     if (!m->known)
         return;
+    double width = m->value < limit ? hi - m->value : m->value - lo;
+    a->margin = (is_least ? m->value - limit : limit - m->value) / fmax(width, DBL_MIN);
     if (is_least ? above : below)
         a->verdict = SLO_MET;
     else if (is_least ? below : above)
         a->verdict = SLO_MISSED;
     else
-        a->n_more = n_more(m, limit);
+        a->n_more = n_more(m, a->margin);
 }
 
 enum slo_verdict slo_verdict(const struct slo_report *r)
@@ -52,6 +54,15 @@ enum slo_verdict slo_verdict(const struct slo_report *r)
         if (r->v[i].verdict != SLO_MET)
             all = r->v[i].verdict;
     return all;
+}
+
+double slo_margin(const struct slo_report *r)
+{
+    double least = r->n > 0 ? INFINITY : 0;
+
+    for (size_t i = 0; i < r->n; i++)
+        least = fmin(least, r->v[i].margin);
+    return least;
 }
 
 struct units_text slo_value_text(const struct slo_assertion *of, double value)

@@ -31,6 +31,8 @@ struct slo_answer {
     bool of_response; /* a percentile of response times */
     struct slo_measure measure;
     enum slo_verdict verdict;
+    double margin; /* how far the value is on the right side of the limit, in widths of the interval
+                      to that side: 1 and more is met, -1 and less is missed; 0: not known */
     double n_more; /* undecided: so many more requests would decide; 0: not known; inf: no number */
 };
 
@@ -46,6 +48,9 @@ void slo_judge(struct slo_answer *a);
 
 /* The verdict of all: missed if one is missed, else undecided if one is, else met. */
 enum slo_verdict slo_verdict(const struct slo_report *r);
+
+/* The smallest margin of all; 0: none is known. */
+double slo_margin(const struct slo_report *r);
 
 /* Measures and judges all assertions. Without an operation, percentiles are of each operation of a
  * mixed run, other figures of all of it together; of operations one after another the last counts.

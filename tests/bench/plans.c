@@ -55,8 +55,8 @@ struct run {
     double duration_s;
 };
 
-/* The verdict of "p99 < limit" on a run, as s3analyze judges it. */
-static enum slo_verdict judge(const struct run *r, double limit_ns, uint32_t ppm)
+/* The answer of "p99 < limit" on a run, as s3analyze judges it. */
+static struct slo_answer judge(const struct run *r, double limit_ns, uint32_t ppm)
 {
     int64_t n_above[N_SEGMENTS] = {0}, n_all[N_SEGMENTS] = {0};
     int64_t *v = malloc((r->n + 1) * sizeof *v), found[5];
@@ -89,7 +89,7 @@ static enum slo_verdict judge(const struct run *r, double limit_ns, uint32_t ppm
     }
     slo_judge(&a);
     free(v);
-    return ok ? a.verdict : SLO_UNDECIDED;
+    return a;
 }
 
 /* ---- Servers ---- */
@@ -186,7 +186,7 @@ static bool search_all(enum model m, long n_searches)
     char what[80];
 
     for (long s = 0; s < n_searches; s++) {
-        const struct plan_capacity c = {100, .05, 25, (uint64_t)s};
+        const struct plan_capacity c = {70 + (double)(s % 70), .05, 25, (uint64_t)s};
         struct plan_point v[MOST_RUNS];
         size_t n = 0;
 
@@ -195,7 +195,7 @@ static bool search_all(enum model m, long n_searches)
             struct run r;
             run_make(&r, m, next.level, RUN_S);
             v[n] = (struct plan_point){.level = next.level,
-                                       .verdict = judge(&r, limits_ns[m], 990000)};
+                                       .margin = judge(&r, limits_ns[m], 990000).margin};
             run_free(&r);
         }
         struct plan_interval x = plan_capacity_found(v, n);
@@ -238,7 +238,7 @@ static bool at_the_limit(const char *name, double rho, uint32_t ppm, long n_runs
                 r.end_s[r.n++] = (double)j + .5;
             }
         }
-        decided += judge(&r, truth, ppm) != SLO_UNDECIDED;
+        decided += judge(&r, truth, ppm).verdict != SLO_UNDECIDED;
     }
     run_free(&r);
     snprintf(what, sizeof what, "  %s, correlation %.1f, decided %%", name, rho);

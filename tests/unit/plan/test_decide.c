@@ -22,9 +22,9 @@ static size_t search(double truth, double unsure, const struct plan_capacity *c,
             break;
         double off = next.level / truth;
         v[n] = (struct plan_point){.level = next.level,
-                                   .verdict = off < 1 / unsure ? SLO_MET
-                                              : off > unsure   ? SLO_MISSED
-                                                               : SLO_UNDECIDED};
+                                   .margin = off < 1 / unsure ? 5
+                                             : off > unsure   ? -5
+                                                              : 0};
     }
     return n;
 }
@@ -60,14 +60,35 @@ static void test_undecided_middle(void **state)
     assert_true(x.missed / x.met < 1.15);
 }
 
+/* A run decides a rate that is 10 % off, four runs one that is 5 % off. */
+static void test_runs_decide_together(void **state)
+{
+    (void)state;
+    const struct plan_capacity c = {.from = 100, .precision = .05, .max_runs = 25, .seed = 7};
+
+    for (double truth = 750; truth < 1500; truth += 50) {
+        struct plan_point v[MAX];
+        size_t n = 0;
+
+        for (struct plan_next next; !(next = plan_capacity_next(&c, v, n)).done; n++)
+            v[n] =
+                (struct plan_point){.level = next.level, .margin = (1 - next.level / truth) / .10};
+        struct plan_interval x = plan_capacity_found(v, n);
+
+        assert_true(x.confirmed && x.met < truth && truth < x.missed);
+        assert_true(x.missed / x.met < 1.17);
+        assert_true(n <= 20);
+    }
+}
+
 static void test_one_wrong_run(void **state)
 {
     (void)state;
-    static const struct plan_point v[] = {{.level = 100, .verdict = SLO_MET},
-                                          {.level = 200, .verdict = SLO_MISSED},
-                                          {.level = 100, .verdict = SLO_MET},
-                                          {.level = 100, .verdict = SLO_MISSED},
-                                          {.level = 100, .verdict = SLO_MET}};
+    static const struct plan_point v[] = {{.level = 100, .margin = 3},
+                                          {.level = 200, .margin = -3},
+                                          {.level = 100, .margin = 3},
+                                          {.level = 100, .margin = -3},
+                                          {.level = 100, .margin = 3}};
     struct plan_interval x = plan_capacity_found(v, 5);
 
     assert_true(x.met == 100 && x.missed == 200 && !x.confirmed);
@@ -158,9 +179,13 @@ static void test_ab_blocks(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sharp_limit),   cmocka_unit_test(test_undecided_middle),
-        cmocka_unit_test(test_one_wrong_run), cmocka_unit_test(test_nothing_is_met),
-        cmocka_unit_test(test_sweep),         cmocka_unit_test(test_ab),
+        cmocka_unit_test(test_sharp_limit),
+        cmocka_unit_test(test_undecided_middle),
+        cmocka_unit_test(test_runs_decide_together),
+        cmocka_unit_test(test_one_wrong_run),
+        cmocka_unit_test(test_nothing_is_met),
+        cmocka_unit_test(test_sweep),
+        cmocka_unit_test(test_ab),
         cmocka_unit_test(test_ab_blocks),
     };
     stats_init();
