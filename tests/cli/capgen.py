@@ -2,6 +2,7 @@
 
 Rows are oracle.Row, so that the oracle can be asked about them without a parser in between."""
 
+import functools
 import random
 
 import zstd
@@ -81,7 +82,7 @@ def simulate(seed, shape):
             if i and k != (i - 1) * len(shape.ops) // shape.n:
                 phase_end = max(now) + shape.grid_ns
                 now = [phase_end + r.randrange(shape.median) for _ in now]
-        thread = min(range(shape.threads), key=lambda t: now[t])
+        thread = now.index(min(now))
         length = int(shape.median * r.lognormvariate(0, shape.sigma))
         length = 0 if r.random() < shape.zero_frac else length
         length *= 30 if r.random() < shape.long_frac else 1
@@ -106,6 +107,7 @@ def simulate(seed, shape):
 
 # Text
 
+@functools.lru_cache(maxsize=4096)
 def quoted(text, delimiter='\t'):
     """RFC 4180, as recorders write `endpoint` and `error`."""
     if any(c in text for c in (delimiter, '"', '\r', '\n')) or text[:1].isspace():

@@ -40,10 +40,13 @@ def parse_time(text):
 
 
 @functools.lru_cache(maxsize=4096)
-def format_time(ns):
+def format_second(s):
     import datetime
-    t = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=ns // SECOND)
-    return t.strftime('%Y-%m-%dT%H:%M:%S') + '.%09dZ' % (ns % SECOND)
+    return (datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=s)).isoformat()
+
+
+def format_time(ns):
+    return format_second(ns // SECOND) + '.%09dZ' % (ns % SECOND)
 
 
 def split_row(text, at, delimiter):
@@ -140,6 +143,11 @@ def grid(active, d):
     return out
 
 
+@functools.cache
+def in_seconds(ns):
+    return Fraction(ns, SECOND)
+
+
 class Segment:
     def __init__(self, a, b):
         self.a, self.b = a, b
@@ -174,7 +182,7 @@ class Segment:
 
     def rate(self, by_objects):
         amount = self.objects if by_objects else self.bytes
-        return amount and amount / Fraction(self.b - self.a, SECOND)
+        return amount and amount / in_seconds(self.b - self.a)
 
 
 def attribute(rows, starts, d):
@@ -457,7 +465,7 @@ class Analysis:
 
     @staticmethod
     def series_row(i, op, host, objects_per_op, s):
-        seconds = Fraction(s.b - s.a, SECOND)
+        seconds = in_seconds(s.b - s.a)
         mean = ''
         if s.durations:
             mean = float(Fraction(sum(s.durations), len(s.durations) * 10**6))
@@ -465,6 +473,6 @@ class Analysis:
                 'objects_per_op': objects_per_op, 'bytes': s.bytes, 'full_ops': s.full,
                 'partial_ops': s.partial, 'ops_started': s.started, 'ops_ended': s.ended,
                 'errors': s.errors, 'mb_per_sec': float(s.rate(False) / (1 << 20)),
-                'ops_ended_per_sec': float(s.ended / seconds),
+                'ops_ended_per_sec': float(s.ended and s.ended / seconds),
                 'objs_per_sec': float(s.rate(True)), 'start_time': format_time(s.a),
                 'end_time': format_time(s.b), 'reqs_ended_avg_ms': mean}

@@ -458,7 +458,7 @@ class Formats(CmpTest):
 
 AB = {s: [f'ab-{s}-{i}' for i in range(1, 7)] for s in ('before', 'after')}
 
-if set(AB['before'] + AB['after']) <= set(captures()):
+if 'ab-before-1' in captures():
     class Recorded(CmpTest):
         """Six runs each of two configurations on a noisy machine."""
 

@@ -6,6 +6,7 @@ over $i run once. What follows a "$ " line is its output; "..." there stands for
 those of the build, and names such as run.csv.zst stand for small captures; a server in an example is the
 embedded target, and large loads are made small.
 """
+import functools
 import os
 import re
 import shlex
@@ -127,6 +128,12 @@ def output_words(words):
     return {words[i + 1] for i in range(len(words) - 1) if words[i] in OUTPUT_OPTIONS}
 
 
+@functools.cache
+def simulated(seed, client):
+    shape = Shape(n=6000, threads=4, keys=100, ops=("GET",), median=2_000_000, sigma=0.3)
+    return text(r._replace(client=client) for r in simulate(seed, shape))
+
+
 class Examples(CliTest):
     @classmethod
     def setUpClass(cls):
@@ -151,11 +158,7 @@ class Examples(CliTest):
             return
         # Runs of one configuration, and clients of one run.
         Examples.seed += 1
-        shape = Shape(n=6000, threads=4, keys=100, ops=("GET",), median=2_000_000, sigma=0.3)
-        rows = simulate(Examples.seed, shape)
-        if kind == "client":
-            rows = [r._replace(client=path.stem) for r in rows]
-        path.write_bytes(text(rows))
+        path.write_bytes(simulated(Examples.seed, path.stem if kind == "client" else "c0"))
         if kind == "sums":
             rows_of = path.with_suffix(".rows")
             path.rename(rows_of)

@@ -110,7 +110,7 @@ class Recording(LoadTest):
         def has_two(path):
             c = recorded(path)
             return c is not None and len(samples(c)) >= 2
-        c = self.load_until(has_two, "get", "--objects", "1", "--obj.size", "1KiB", "--concurrent", "1")
+        c = self.load_until(has_two, "get", "--objects", "1", "--obj.size", "1KiB", "--rps-limit", "20")
         told = [c.start["machine"], *samples(c), c.end["machine"]]
         self.assertEqual(set(told[1]), set(told[-1]))
         overs = [t["over_ns"] for t in told]
