@@ -12,7 +12,8 @@ import aggregates
 import capgen
 import zstd
 from capgen import Shape, simulate
-from harness import BUILD, SHARED, CliTest, json_differences, tool
+from expect import assert_same, json_differences
+from harness import BUILD, SHARED, CliTest, tool
 from oracle import SECOND, parse_time
 
 SPECIMENS = SHARED / "captures" / "aggregate"
@@ -57,7 +58,7 @@ class Exact(AggregateTest):
             of_op = [r for r in rows if r.op == op["op"]]
             seconds = aggregates.window(of_op)
             parts = aggregates.spread(of_op, seconds)
-            self.assert_same(json_differences({
+            assert_same(json_differences({
                 "n_requests": len(of_op), "n_errors": sum(bool(r.error) for r in of_op),
                 "n_bytes": sum(r.bytes for r in of_op), "n_objects": sum(r.n_objects for r in of_op),
                 "start": min(r.start for r in of_op), "end": max(r.end for r in of_op),
@@ -617,7 +618,7 @@ class Specimens(CliTest):
             name = golden.name[:-len(".exact.json")]
             got = self.s3analyze("analyze", "--json", SPECIMENS / f"{name}.json.zst").json()
             with self.subTest(name):
-                self.assert_same(json_differences(json.loads(golden.read_text()), got))
+                assert_same(json_differences(json.loads(golden.read_text()), got))
 
     def test_pairs(self):
         """The requests behind an aggregate give the same seconds."""

@@ -1,9 +1,11 @@
 """The replay of autoterm, and what analyze says of a run's course."""
 
+import json
 import unittest
 
 from capgen import row, steady, text
-from harness import GOLDEN, SHARED, CliTest, capture, json_differences
+from expect import assert_same, json_differences
+from harness import GOLDEN, SHARED, CliTest, capture
 
 SECOND = 10**9
 
@@ -26,7 +28,7 @@ class Autoterm(CliTest):
             with self.subTest(golden=path.name):
                 r = self.s3analyze('autoterm', '--json', '--autoterm.dur', dur, '--autoterm.pct', pct,
                                    capture(name))
-                self.assert_same(json_differences(__import__('json').loads(path.read_text()), r.json()))
+                assert_same(json_differences(json.loads(path.read_text()), r.json()))
 
     def test_keeps_the_capture(self):
         path = self.write(steady(20, threads=2))

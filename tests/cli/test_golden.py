@@ -9,7 +9,7 @@ import unittest
 from itertools import permutations
 
 import zstd
-from expect import json_differences, listing, read_table, table_differences
+from expect import assert_same, json_differences, read_table, table_differences
 from harness import GOLDEN, ROOT, SHARED, CliTest, capture
 from oracle import Analysis, parse
 
@@ -82,12 +82,10 @@ class Golden(CliTest):
         out = self.tmp / 'series.tsv'
         r = self.s3analyze('analyze', '--json', '--analyze.out', out, *options(variant), *inputs)
         expected = json.loads(report_path.read_text())
-        differences = json_differences(expected, r.json())
-        self.assertFalse(differences, listing(differences))
+        assert_same(json_differences(expected, r.json()))
         if series_path:
             expected = read_table(series_path.read_text())
-            differences = table_differences(expected, read_table(out.read_text()))
-            self.assertFalse(differences, listing(differences))
+            assert_same(table_differences(expected, read_table(out.read_text())))
 
     def test_there_are_goldens(self):
         self.assertTrue(goldens())

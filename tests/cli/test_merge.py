@@ -8,7 +8,7 @@ import capgen
 import oracle
 import zstd
 from capgen import Shape, simulate, steady, text
-from expect import json_differences, listing, read_table, table_differences
+from expect import assert_same, json_differences, read_table, table_differences
 from harness import CliTest, capture, golden, kept_figures
 from oracle import SECOND, order
 
@@ -55,11 +55,9 @@ class Merge(CliTest):
         series = self.tmp / 'series.tsv'
         r = self.s3analyze('analyze', '--json', '--analyze.out', series, self.out)
         expected = json.loads(golden('merged-1-2.analysis.json').read_text())
-        differences = json_differences(expected, r.json())
-        self.assertFalse(differences, listing(differences))
+        assert_same(json_differences(expected, r.json()))
         expected = read_table(golden('merged-1-2.segments.tsv').read_text())
-        differences = table_differences(expected, read_table(series.read_text()))
-        self.assertFalse(differences, listing(differences))
+        assert_same(table_differences(expected, read_table(series.read_text())))
 
     def test_rows_are_those_of_the_inputs_by_start(self):
         paths, rows = self.captures(ops=('GET', 'PUT'), error_frac=0.1)

@@ -9,7 +9,8 @@ import xml.etree.ElementTree as ElementTree
 
 import capgen
 from capgen import SECOND
-from harness import ROOT, CliTest, capture, captures, is_close, run, tool
+from expect import same_number
+from harness import ROOT, CliTest, capture, captures, run, tool
 
 MIB = 1 << 20
 RUN_CHARTS = ["throughput", "hosts", "latency", "latency-heat", "spectrum", "host-latency", "errors", "cdf", "latency-size", "sizes",
@@ -107,9 +108,9 @@ class Plot(CliTest):
         rows = {r["name"].removesuffix(" *"): r for r in blocks(out / "compare-change.tsv")["rows"]}
         for name, metric in (("GET Throughput", "throughput"), ("GET 50%", "p50")):
             m = next(m for m in get["metrics"] if m["metric"] == metric and m["host"] is None)
-            self.assertTrue(is_close(m["ratio"], 1 + number(rows[name]["change_pct"]) / 100))
-            self.assertTrue(is_close(m["ratio_lo"], 1 + number(rows[name]["lo_pct"]) / 100))
-            self.assertTrue(is_close(m["ratio_hi"], 1 + number(rows[name]["hi_pct"]) / 100))
+            self.assertTrue(same_number(m["ratio"], 1 + number(rows[name]["change_pct"]) / 100))
+            self.assertTrue(same_number(m["ratio_lo"], 1 + number(rows[name]["lo_pct"]) / 100))
+            self.assertTrue(same_number(m["ratio_hi"], 1 + number(rows[name]["hi_pct"]) / 100))
 
     def test_one_picture_of_a_comparison(self):
         """Of the operation with the most requests."""
@@ -237,22 +238,22 @@ class Plot(CliTest):
                                        "in_flight"):
                             want = number(row[column] or "NaN")
                             got = number(drawn[start][column])
-                            same = math.isnan(got) if math.isnan(want) else is_close(want, got)
+                            same = math.isnan(got) if math.isnan(want) else same_number(want, got)
                             self.assertTrue(same, (column, want, got))
                     for mark, which in zip(data["marks"], ("fastest", "median", "slowest")):
                         pick = op["segments"][which]
-                        self.assertTrue(is_close(number(mark["mb_per_sec"]),
+                        self.assertTrue(same_number(number(mark["mb_per_sec"]),
                                                  pick["bytes_per_s"] / MIB))
-                        self.assertTrue(is_close(number(mark["objs_per_sec"]),
+                        self.assertTrue(same_number(number(mark["objs_per_sec"]),
                                                  pick["objects_per_s"]))
                     means = {r["panel"]: r for r in data["means"]}
-                    self.assertTrue(is_close(number(means["1"]["mean"]),
+                    self.assertTrue(same_number(number(means["1"]["mean"]),
                                              op["throughput"]["objects_per_s"]))
                     statistics = op["statistics"] or {"objects_per_s": {"mean": {"lo": None}}}
                     mean = statistics["objects_per_s"]["mean"]
                     if mean["lo"] is not None:
-                        self.assertTrue(is_close(number(means["1"]["lo"]), mean["lo"]))
-                        self.assertTrue(is_close(number(means["1"]["hi"]), mean["hi"]))
+                        self.assertTrue(same_number(number(means["1"]["lo"]), mean["lo"]))
+                        self.assertTrue(same_number(number(means["1"]["hi"]), mean["hi"]))
                     self.assertEqual(sum(int(r["errors"]) for r in data["errors"]),
                                      op["n_errors"])
 
@@ -266,9 +267,9 @@ class Plot(CliTest):
             marks = {(r["is_ttfb"], r["pct"]): number(r["ms"]) for r in data["marks"]}
             for pct, key in (("50", "p50_ns"), ("90", "p90_ns"), ("99", "p99_ns"),
                              ("100", "slowest_ns")):
-                self.assertTrue(is_close(marks["0", pct], q[key] / 1e6), (op["op"], pct))
+                self.assertTrue(same_number(marks["0", pct], q[key] / 1e6), (op["op"], pct))
             if q["ttfb"]:
-                self.assertTrue(is_close(marks["1", "90"], q["ttfb"]["p90_ns"] / 1e6))
+                self.assertTrue(same_number(marks["1", "90"], q["ttfb"]["p90_ns"] / 1e6))
             for name in ("durations", "ttfb"):
                 points = [(number(r["ms"]), number(r["pct"])) for r in data[name]]
                 self.assertEqual(points, sorted(points))
@@ -316,8 +317,8 @@ class Plot(CliTest):
                 self.assertEqual(bool(window), op["stopped"])
                 if window:
                     w, rate = window[0], op["stop"]["bytes_per_s"] / MIB
-                    self.assertTrue(is_close(number(w["speed"]), rate))
-                    self.assertTrue(is_close(number(w["hi"]), rate * 1.3))
+                    self.assertTrue(same_number(number(w["speed"]), rate))
+                    self.assertTrue(same_number(number(w["hi"]), rate * 1.3))
                     texts = svg_texts(self.tmp / name / f"autoterm-{op['op']}.svg")
                     self.assertIn("window", texts)
 

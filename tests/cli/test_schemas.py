@@ -5,7 +5,8 @@ import re
 import shlex
 import unittest
 
-from harness import ROOT, CliTest, capture, json_differences
+from expect import assert_same, json_differences
+from harness import ROOT, CliTest, capture
 
 DOC = ROOT / 'docs' / 'json-statistics.md'
 
@@ -33,7 +34,7 @@ class Schemas(CliTest):
             with self.subTest(example=path):
                 example = json.loads((DOC.parent / path).read_text())
                 got = self.s3analyze(*shlex.split(command), cwd=ROOT).json()
-                self.assert_same(json_differences(example, got))
+                assert_same(json_differences(example, got))
                 self.assertEqual(keys(got), keys(example))
                 self.check_keys(example)
 
