@@ -132,6 +132,7 @@ static bool is_of_a_host(const struct finding *cause, const struct finding *f, i
     }
 #define LEVELS                                                                                     \
     {"no-success clock-jump", always}, {"absent-client", is_of_all},                               \
+        {"slow-host slow-client", takes_most},                                                     \
     {                                                                                              \
         "errors slow-host slow-client slow-op absent-client backlog stuck-thread stall stopped",   \
             is_at_the_change                                                                       \
@@ -157,6 +158,7 @@ static const struct finding_kind kinds[] = {
     {.name = "warm-up", .is_step = true, .is_beginning = true, .because = {LEVELS}},
     {.name = "drift",
      .because = {{"no-success clock-jump", always},
+                 {"slow-host slow-client", takes_most},
                  {"absent-client", is_of_all},
                  {"slow-host slow-client slow-op absent-client backlog", has_a_time}}},
     {.name = "swings", .because = {{"pauses clock-jump", always}, {"errors", costs_half}}},

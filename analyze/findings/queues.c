@@ -10,8 +10,6 @@
 #define MOST_ARRIVALS  (1 << 17)
 #define LEAST_ARRIVALS 20  /* of a host */
 #define LEAST_LONGER   1.2 /* service time of a slow host, against the others' */
-#define ABOUT_AS_WELL  1.5
-#define MOST_Z         3.0
 #define N_BLOCKS       8
 #define LEAST_BLOCKS   4
 #define LEAST_Z        4.5
@@ -291,10 +289,10 @@ static double sureness(const struct queues *q, size_t host, double n_slots, doub
     return log(longer) / sqrt(fmax(fmax(of_blocks, of_requests), 1e-9));
 }
 
-/* Reads the requests of the stretch, unless they are those of the last question, and tells which
- * numbers of slots agree with them. */
+/* Reads the requests of the stretch, unless they are those of the last question. Sets the misfit of
+ * each number of slots that agrees with them, INFINITY for the others. */
 static bool find_slots(struct queues *q, const struct search *s, int64_t start_ns, int64_t end_ns,
-                       bool *fits, struct err *e)
+                       double *misfit, struct err *e)
 {
     struct misfit of[N(slots)], least = {INFINITY, INFINITY, 0};
 
@@ -308,26 +306,27 @@ static bool find_slots(struct queues *q, const struct search *s, int64_t start_n
         least.scatter = fmin(least.scatter, of[k].scatter);
         least.depending = fmin(least.depending, of[k].depending);
     }
-    for (size_t k = 0; k < N(slots); k++)
-        fits[k] = of[k].scatter <= MORE_SCATTER * least.scatter + 1e-6 * (double)q->n &&
-                  of[k].depending <= fmax(MOST_DEPENDING, MORE_SCATTER * least.depending) &&
-                  of[k].too_early <= MOST_EARLY;
+    for (size_t k = 0; k < N(slots); k++) {
+        bool fits = of[k].scatter <= MORE_SCATTER * least.scatter + 1e-6 * (double)q->n &&
+                    of[k].depending <= fmax(MOST_DEPENDING, MORE_SCATTER * least.depending) &&
+                    of[k].too_early <= MOST_EARLY;
+        misfit[k] = fits ? of[k].scatter : INFINITY;
+    }
     return true;
 }
 
 bool queues_ask(struct queues *q, const struct search *s, size_t host, int64_t start_ns,
-                int64_t end_ns, enum queues_answer *answer, struct err *e)
+                int64_t end_ns, struct queues_answer *answer, struct err *e)
 {
-    double least_longer = INFINITY, sure = 0;
-    bool fits[N(slots)];
+    double least_longer = INFINITY, sure = 0, best = INFINITY, misfit[N(slots)];
 
-    *answer = QUEUES_UNKNOWN;
+    *answer = (struct queues_answer){0};
     if (!s->c->has_requests)
         return true;
-    if (!find_slots(q, s, start_ns, end_ns, fits, e))
+    if (!find_slots(q, s, start_ns, end_ns, misfit, e))
         return false;
     for (size_t k = 0; k < N(slots); k++) {
-        if (!fits[k])
+        if (misfit[k] == INFINITY)
             continue;
         fill_services(q, slots[k]);
         double longer = times_longer(q, host);
@@ -337,9 +336,13 @@ bool queues_ask(struct queues *q, const struct search *s, size_t host, int64_t s
             least_longer = longer;
             sure = sureness(q, host, slots[k], longer);
         }
+        if (misfit[k] < best) {
+            best = misfit[k];
+            answer->ratio = longer;
+        }
     }
-    if (least_longer < INFINITY)
-        *answer = least_longer >= LEAST_LONGER && sure >= LEAST_Z ? QUEUES_SLOW : QUEUES_NOT_SLOW;
+    answer->is_known = least_longer < INFINITY;
+    answer->is_slow = answer->is_known && least_longer >= LEAST_LONGER && sure >= LEAST_Z;
     return true;
 }
 
@@ -366,15 +369,15 @@ static struct late count_late(const struct queues *q, size_t host, bool own, dou
 bool queues_explain_tail(struct queues *q, const struct search *s, size_t host, double least_times,
                          bool *explained, struct err *e)
 {
-    bool fits[N(slots)];
+    double misfit[N(slots)];
 
     *explained = false;
     if (!s->c->has_requests)
         return true;
-    if (!find_slots(q, s, s->c->start_ns, s->c->end_ns, fits, e))
+    if (!find_slots(q, s, s->c->start_ns, s->c->end_ns, misfit, e))
         return false;
     for (size_t k = 0; k < N(slots) && !*explained; k++) {
-        if (!fits[k])
+        if (misfit[k] == INFINITY)
             continue;
         struct late own = count_late(q, host, true, slots[k]);
         struct late others = count_late(q, host, false, slots[k]);

@@ -26,14 +26,17 @@ struct queues {
     double *others; /* room for a value of each host */
 };
 
-enum queues_answer { QUEUES_UNKNOWN, QUEUES_SLOW, QUEUES_NOT_SLOW };
+struct queues_answer {
+    bool is_known; /* false: the course has no single requests, or the host too few of them */
+    bool is_slow;  /* surely */
+    double ratio;  /* of the time that a request takes without its wait, to that at the others */
+};
 
-/* Tells whether the host needs surely longer for a request than the others do, in
- * [start_ns, end_ns). Unknown: the course has no single requests, or the host too few of them. *q
+/* Tells whether the host needs longer for a request than the others do, in [start_ns, end_ns). *q
  * is all 0 at first, and keeps the requests for the next question; queues_fini may be called in any
  * case. False: out of memory. */
 bool queues_ask(struct queues *q, const struct search *s, size_t host, int64_t start_ns,
-                int64_t end_ns, enum queues_answer *answer, struct err *e);
+                int64_t end_ns, struct queues_answer *answer, struct err *e);
 
 /* Tells whether the requests of a host that end late do so because they wait for each other:
  * without their wait fewer than half of them are late (course.slow_from_ns), and not least_times as

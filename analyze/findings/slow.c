@@ -16,6 +16,8 @@
 #define PROBLEM_RATIO   1.4
 #define LEAST_SAMPLES   30
 #define LEAST_Z         6.0
+#define PERHAPS_RATIO   1.1  /* from here on a host is asked how long it works, */
+#define PERHAPS_Z       3.0  /* if its durations are longer as surely as that */
 #define LRV_MARGIN      1.75 /* a standard error of so few batches may be too low by as much */
 #define PER_CELL        16   /* samples that a party should have in a block */
 #define EDGE_FRAC       .06  /* of the run: nearer to its ends is the end */
@@ -154,13 +156,15 @@ static void excess_fini(struct excess *x)
 
 struct segment_of_party {
     size_t party;
-    size_t first, last; /* periods */
-    double n, mean;     /* samples and mean excess within */
-    double z;           /* how sure the excess is */
-    double slow_z;      /* ... where queues wander */
-    size_t table;       /* whose requests alone are slow; ALL_TABLES: they are not alone */
-    double table_mean;  /* excess of these */
-    double ratio;       /* how many times slower it is, as sentences tell it */
+    size_t first, last;  /* periods */
+    double n, mean;      /* samples and mean excess within */
+    double z;            /* how sure the excess is */
+    double slow_z;       /* ... where queues wander */
+    size_t table;        /* whose requests alone are slow; ALL_TABLES: they are not alone */
+    double table_mean;   /* excess of these */
+    bool is_perhaps;     /* the queues must confirm it */
+    double median_ratio; /* of durations, to those of the others; 0: not known */
+    double work_ratio;   /* of the time that a request takes without its wait; 0: not known */
 };
 
 static double weighted_mean(const double *n, const double *r, size_t from, size_t to, double *total)
@@ -256,6 +260,17 @@ static bool is_slow(const struct excess *x, size_t n_parties, const struct segme
            g->z >= least_z(n_parties);
 }
 
+/* Whether a host is slower than the others in the run as a whole, though not so clearly that
+ * durations prove it. Where those who send choose by how busy a host is, a slow host has fewer
+ * requests waiting, and durations hide most of the difference. */
+static bool is_perhaps_slow(const struct excess *x, size_t host, struct segment_of_party *g)
+{
+    *g = (struct segment_of_party){
+        .party = host, .last = x->periods.n - 1, .table = ALL_TABLES, .is_perhaps = true};
+    measure(x, g);
+    return g->mean >= log(PERHAPS_RATIO) && g->n >= LEAST_SAMPLES && g->z >= PERHAPS_Z;
+}
+
 /* Whether a party was as fast as the others for a while in the midst of a slow stretch: then `left`
  * and `right` of it are stretches of their own. */
 static bool was_fast_within(const struct excess *x, const struct segment_of_party *g,
@@ -311,6 +326,22 @@ static double excess_of(const struct segment_of_party *g)
     return g->table != ALL_TABLES ? g->table_mean : g->mean;
 }
 
+/* Durations hide it, as fewer requests wait there. */
+static bool is_slow_in_work_only(const struct segment_of_party *g)
+{
+    return g->is_perhaps && g->median_ratio < LEAST_RATIO;
+}
+
+/* How many times slower it is, as sentences tell it. Means of logarithms tell best who is slow, but
+ * a backlog that grows has a mean far off the median that a reader compares, and the lower median
+ * of noisy means is off too. Where most requests are no slower, the mean says more. */
+static double told_ratio(const struct segment_of_party *g)
+{
+    if (is_slow_in_work_only(g))
+        return g->work_ratio;
+    return g->median_ratio >= LEAST_RATIO ? g->median_ratio : exp(excess_of(g));
+}
+
 static bool say_party(struct search *s, const struct course_parties *p, const struct excess *x,
                       const struct segment_of_party *g, struct err *e)
 {
@@ -319,20 +350,27 @@ static bool say_party(struct search *s, const struct course_parties *p, const st
 
     if (2 * (g->last - g->first + 1) < x->periods.n && lost < LEAST_LOST_FRAC)
         return true;
-    struct finding f = search_slowness(p, g->party, exp(excess_of(g)) >= PROBLEM_RATIO, lost);
+    bool only_work = is_slow_in_work_only(g);
+    double ratio = only_work ? g->work_ratio : exp(excess_of(g));
+    struct finding f = search_slowness(p, g->party, ratio >= PROBLEM_RATIO, lost);
     int64_t period_ns = (int64_t)x->periods.n_blocks * c->block_ns;
     f.op = g->table != ALL_TABLES ? c->ops[g->table].name : NULL;
-    f.ratio = g->ratio;
+    f.ratio = told_ratio(g);
     f.start_ns = course_at_ns(c, g->first, period_ns);
     f.end_ns = course_at_ns(c, g->last + 1, period_ns);
     f.has_start = search_frac(s, f.start_ns - c->start_ns) > EDGE_FRAC;
     f.has_end = search_frac(s, c->last_start_ns - f.end_ns) > EDGE_FRAC;
     finding_figure(&f, "n_samples", g->n);
     finding_figure(&f, "z", fmin(g->z, 1e6));
+    if (only_work)
+        return findings_add(s->out, &f, e,
+                            "%s works %.1f times longer on a request than the other %s; fewer "
+                            "requests wait there",
+                            intern_shown(f.party), f.ratio, search_others(p).s);
     return findings_add(
         s->out, &f, e, "%s%s answers %s%s%.1f times slower than the other %s%s%s%s%s",
         p->clients ? "Client " : "", intern_shown(f.party), f.op != NULL ? f.op : "",
-        f.op != NULL ? " requests " : "", g->ratio, search_others(p).s, f.has_start ? " from " : "",
+        f.op != NULL ? " requests " : "", f.ratio, search_others(p).s, f.has_start ? " from " : "",
         f.has_start ? find_clock(f.start_ns).s : "", f.has_end ? " until " : "",
         f.has_end ? find_clock(f.end_ns).s : "");
 }
@@ -375,12 +413,13 @@ static bool drop_queues(struct segment_of_party *v, size_t *n, const struct exce
     bool ok = true;
 
     for (size_t i = 0; ok && i < *n; i++) {
-        enum queues_answer answer = QUEUES_UNKNOWN;
+        struct queues_answer answer = {0};
 
         if (!p->clients && v[i].table == ALL_TABLES)
             ok = queues_ask(&q, s, v[i].party, course_at_ns(s->c, v[i].first, period_ns),
                             course_at_ns(s->c, v[i].last + 1, period_ns), &answer, e);
-        if (answer == QUEUES_SLOW || (answer == QUEUES_UNKNOWN && v[i].slow_z >= least_z(p->n)))
+        v[i].work_ratio = answer.ratio;
+        if (answer.is_known ? answer.is_slow : !v[i].is_perhaps && v[i].slow_z >= least_z(p->n))
             v[n_kept++] = v[i];
     }
     *n = n_kept;
@@ -388,9 +427,7 @@ static bool drop_queues(struct segment_of_party *v, size_t *n, const struct exce
     return ok;
 }
 
-/* Sets the ratios of the stretches. Means of logarithms tell best who is slow, but a backlog that
- * grows has a mean far off the median that a reader compares, and the lower median of noisy means
- * is off too. Where most requests are no slower, the mean says more. */
+/* Fills in the ratios of durations. */
 static bool fill_ratios(struct segment_of_party *v, size_t n, const struct excess *x,
                         const struct search *s, const struct course_parties *p, struct err *e)
 {
@@ -398,8 +435,6 @@ static bool fill_ratios(struct segment_of_party *v, size_t n, const struct exces
     bool ok = mem_cleared(&is_faulty, p->n, e);
 
     for (size_t i = 0; ok && i < n; i++) {
-        double ratio;
-
         memset(is_faulty, 0, p->n * sizeof *is_faulty);
         for (size_t k = 0; k < n; k++)
             if (v[k].first <= v[i].last && v[k].last >= v[i].first)
@@ -407,8 +442,7 @@ static bool fill_ratios(struct segment_of_party *v, size_t n, const struct exces
         struct slow_stretch g = {
             v[i].party, x->periods, v[i].first, v[i].last, x->n + v[i].party * x->periods.n,
             v[i].table, is_faulty};
-        ok = slow_ratio(s, p, &g, &ratio, e);
-        v[i].ratio = ratio >= LEAST_RATIO ? ratio : exp(excess_of(&v[i]));
+        ok = slow_ratio(s, p, &g, &v[i].median_ratio, e);
     }
     free(is_faulty);
     return ok;
@@ -426,9 +460,12 @@ static bool find_slow_parties(struct search *s, const struct course_parties *p, 
         struct segment_of_party g = slow_segment(&x, k);
         size_t n = 0;
 
-        if (!is_slow(&x, p->n, &g))
-            continue;
-        if (!split(&x, p->n, &g, slow + n_slow, &n)) {
+        if (is_slow(&x, p->n, &g)) {
+            if (!split(&x, p->n, &g, slow + n_slow, &n) || n == 0) {
+                slow[n_slow] = g;
+                n = 1;
+            }
+        } else if (!p->clients && is_perhaps_slow(&x, k, &g)) {
             slow[n_slow] = g;
             n = 1;
         }
@@ -437,8 +474,10 @@ static bool find_slow_parties(struct search *s, const struct course_parties *p, 
     ok = ok && name_tables(slow, n_slow, &x, s, p, e);
     ok = ok && drop_queues(slow, &n_slow, &x, s, p, e);
     ok = ok && fill_ratios(slow, n_slow, &x, s, p, e);
-    for (size_t i = 0; ok && i < n_slow; i++)
-        ok = say_party(s, p, &x, &slow[i], e);
+    for (size_t i = 0; ok && i < n_slow; i++) {
+        bool is_tail = slow[i].is_perhaps && slow[i].median_ratio < PERHAPS_RATIO;
+        ok = is_tail || say_party(s, p, &x, &slow[i], e);
+    }
     excess_fini(&x);
     return ok;
 }

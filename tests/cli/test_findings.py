@@ -61,7 +61,7 @@ class Load:
                 for t in range(self.threads)]
         heapq.heapify(free)
         due = 0
-        slots = [[0] * (self.slots or 0) for _ in range(self.hosts)]
+        slots = self.taken_until = [[0] * (self.slots or 0) for _ in range(self.hosts)]
         while free:
             start, t = heapq.heappop(free)
             if self.rate:
@@ -259,6 +259,26 @@ class Findings(FindingsCase):
                 load.factor = lambda s, h, c, op, t: factor if h == 0 else 1
                 slow = [f["scope"]["host"] for f in self.findings(load) if f["kind"] == "slow-host"]
                 self.assertEqual(slow, ["http://10.0.0.0:9000"] * (factor > 1), (spread, factor))
+
+    def test_queues_that_hide_a_slow_host(self):
+        """Who sends chooses the host that can begin first: all requests take about as long, and most of it is wait."""
+        for factor in (1, 1.5):
+            load = Load(51, length_s=15, threads=48, hosts=3)
+            load.slots = 4
+            load.host_of = lambda thread, load=load: min(range(3), key=lambda h: min(load.taken_until[h]))
+            load.factor = lambda s, h, c, op, t, factor=factor: factor if h == 1 else 1
+            slow = [f for f in self.findings(load) if f["kind"] == "slow-host"]
+            self.assertEqual([f["scope"]["host"] for f in slow], ["http://10.0.0.1:9000"] * (factor > 1))
+        self.assertAlmostEqual(slow[0]["ratio"], 1.5, delta=.1)
+        self.assertRegex(slow[0]["sentence"], r" works 1\.[45] times longer on a request than the other 2 hosts; fewer ")
+
+    def test_queue_of_a_slow_host_that_grows(self):
+        """In the end all threads wait at the slow host. Then throughput falls, which is no second problem."""
+        load = Load(52, length_s=30, threads=192, hosts=6)
+        load.slots, load.spread, load.noise_sd = 8, 0, 0
+        load.factor = lambda s, h, c, op, t: 1.5 if h == 1 else 1
+        _, all_ = self.check_first(load, "slow-host", {"host": "http://10.0.0.1:9000"})
+        self.assertEqual([(f["kind"], f["because"]) for f in all_[1:]], [("warm-up", [0])])
 
     def test_slow_host_from(self):
         load = Load(6)
