@@ -2,7 +2,8 @@
 #ifndef S3_LIBCOMMON_RECORD_H
 #define S3_LIBCOMMON_RECORD_H
 
-#include <stddef.h>
+#include "libcommon/slice.h"
+
 #include <stdint.h>
 
 /* Limits. */
@@ -12,12 +13,6 @@
 
 /* A missing time. No valid time has this value: times are of the years 1970 to 2262. */
 #define RECORD_NO_TIME INT64_MIN
-
-/* Bytes that somebody else owns; not NUL-terminated. */
-struct slice {
-    const char *p;
-    size_t n;
-};
 
 /* This many bytes after each slice of a record can be read, so that a short one can be loaded as a
  * whole word. */

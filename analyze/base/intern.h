@@ -2,7 +2,7 @@
 #ifndef S3_ANALYZE_BASE_INTERN_H
 #define S3_ANALYZE_BASE_INTERN_H
 
-#include "libcommon/record.h"
+#include "libcommon/slice.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -12,7 +12,7 @@ static bool own_name(struct run *r, const char **name, struct err *e)
 {
     if (*name == NULL)
         return true;
-    uint32_t id = intern_add(&r->names, (struct slice){*name, strlen(*name)});
+    uint32_t id = intern_add(&r->names, slice_of(*name));
     if (id == INTERN_NONE)
         return mem_none(e);
     *name = r->names.strings[id].p;

@@ -131,7 +131,7 @@ static bool resolve_errors(struct loader *l, struct dataset_unit *u, struct err 
     for (; u->n_errors_global < u->errors.n; u->n_errors_global++) {
         struct slice s = u->errors.strings[u->n_errors_global];
         if (l->errors.n >= DATASET_MAX_ERRORS && intern_find(&l->errors, s) == INTERN_NONE)
-            s = (struct slice){DATASET_OTHER_ERRORS, strlen(DATASET_OTHER_ERRORS)};
+            s = slice_of(DATASET_OTHER_ERRORS);
         uint32_t id = intern_add(&l->errors, s);
         if (id == INTERN_NONE)
             return mem_none(e);

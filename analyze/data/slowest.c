@@ -52,7 +52,7 @@ bool slowest_append(struct slowest *s, const struct slowest *from)
 
     for (size_t i = 0; ok && i < from->n; i++) {
         const struct slowest_key *x = &from->v[i];
-        ok = slowest_add(s, x->dur_ns, x->object, (struct slice){x->key, strlen(x->key)});
+        ok = slowest_add(s, x->dur_ns, x->object, slice_of(x->key));
     }
     return ok;
 }

@@ -267,7 +267,7 @@ static __attribute__((noinline)) uint32_t error_of(struct dataset_unit *u, const
     struct slice s = {text, errnorm_message(r->error, r->file, text)};
 
     if (u->errors.n >= DATASET_MAX_ERRORS && intern_find(&u->errors, s) == INTERN_NONE)
-        s = (struct slice){DATASET_OTHER_ERRORS, strlen(DATASET_OTHER_ERRORS)};
+        s = slice_of(DATASET_OTHER_ERRORS);
     return intern_add(&u->errors, s);
 }
 

@@ -31,8 +31,8 @@ static bool read_row(struct gather *g, const struct lines *l, struct err *e)
         .duration_ns = v[TOTAL] * NS_PER_MS,
         .first_byte_ns = uploads ? GATHER_NONE : int64_min(first_ms, v[TOTAL]) * NS_PER_MS,
         .last_byte_ns = uploads ? int64_max(v[TOTAL] - v[WAIT], 0) * NS_PER_MS : GATHER_NONE,
-        .op = fields_text(o->op),
-        .host = fields_text(o->host)};
+        .op = slice_of(o->op),
+        .host = slice_of(o->host)};
     return gather_add(g, &row, e);
 }
 

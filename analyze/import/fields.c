@@ -51,8 +51,8 @@ struct slice fields_named(const char *const (*names)[2], size_t n, struct slice 
                           struct slice other)
 {
     for (size_t i = 0; i < n; i++)
-        if (fields_are(name, names[i][0]))
-            return fields_text(names[i][1]);
+        if (slice_is(name, names[i][0]))
+            return slice_of(names[i][1]);
     return other;
 }
 

@@ -2,27 +2,9 @@
 #ifndef S3_ANALYZE_IMPORT_FIELDS_H
 #define S3_ANALYZE_IMPORT_FIELDS_H
 
-#include "libcommon/record.h"
+#include "libcommon/slice.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <string.h>
-
-static inline struct slice fields_text(const char *s)
-{
-    return (struct slice){s, strlen(s)};
-}
-
-static inline bool fields_begin(struct slice s, const char *text)
-{
-    return s.n >= strlen(text) && memcmp(s.p, text, strlen(text)) == 0;
-}
-
-static inline bool fields_are(struct slice s, const char *text)
-{
-    return s.n == strlen(text) && fields_begin(s, text);
-}
 
 /* Cuts n bytes at `delimiter` into at most `max` fields. Returns how many there are; max + 1: more.
  */

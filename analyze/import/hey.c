@@ -35,8 +35,8 @@ static bool read_row(struct gather *g, const struct lines *l, struct err *e)
                                    .last_byte_ns = !uploads              ? GATHER_NONE
                                                    : first_ns > v[DELAY] ? first_ns - v[DELAY]
                                                                          : 0,
-                                   .op = fields_text(o->op),
-                                   .host = fields_text(o->host),
+                                   .op = slice_of(o->op),
+                                   .host = slice_of(o->host),
                                    .error = fields_error(error, v[STATUS], (struct slice){0})};
     return gather_add(g, &row, e);
 }

@@ -77,8 +77,8 @@ static int64_t bytes_of(const json_t *call, struct slice op)
     struct slice length = text_of(headers, "X-Amz-Decoded-Content-Length");
     int64_t bytes;
 
-    if (!fields_begin(op, "PUT") && !fields_begin(op, "PutObjectPart"))
-        return fields_are(op, "GET") ? count_of(stats, "tx") : 0;
+    if (!slice_begins(op, "PUT") && !slice_begins(op, "PutObjectPart"))
+        return slice_is(op, "GET") ? count_of(stats, "tx") : 0;
     if (length.n == 0)
         length = text_of(headers, "Content-Length");
     return fields_decimal(length, 0, &bytes) ? bytes : count_of(stats, "rx");
@@ -104,7 +104,7 @@ static bool take(struct gather *g, const struct lines *l, const json_t *call, st
         return lines_bad(l, e,
                          "a call without \"api\": this is not what `mc admin trace --json` "
                          "writes (--stats has no calls)");
-    if (!fields_begin(api, prefix)) {
+    if (!slice_begins(api, prefix)) {
         g->result.n_left_out++;
         return true;
     }
@@ -112,13 +112,13 @@ static bool take(struct gather *g, const struct lines *l, const json_t *call, st
         return lines_bad(l, e, "\"time\" is no time");
     if (row.duration_ns < 0 || !json_is_integer(json_object_get(call, "duration")))
         return lines_bad(l, e, "\"duration\" is no number of ns");
-    row.op = op_of((struct slice){api.p + strlen(prefix), api.n - strlen(prefix)});
+    row.op = op_of(slice_from(api, strlen(prefix)));
     row.bytes = row.error.n > 0 ? 0 : bytes_of(call, row.op);
     if (row.bytes < 0)
         return lines_bad(l, e, "a size below 0");
     /* Of an upload the first byte of the answer tells nothing: when the last of the body came is
      * not recorded. */
-    if (row.first_byte_ns <= 0 || row.first_byte_ns > row.duration_ns || fields_are(row.op, "PUT"))
+    if (row.first_byte_ns <= 0 || row.first_byte_ns > row.duration_ns || slice_is(row.op, "PUT"))
         row.first_byte_ns = GATHER_NONE;
     return gather_add(g, &row, e);
 }

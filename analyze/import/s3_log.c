@@ -80,7 +80,7 @@ static bool parse_time(struct slice s, int64_t *ns)
 
 static struct slice known(struct slice s)
 {
-    return fields_are(s, "-") ? (struct slice){"", 0} : s;
+    return slice_is(s, "-") ? (struct slice){"", 0} : s;
 }
 
 static struct slice op_of(struct slice operation)
@@ -95,8 +95,8 @@ static struct slice op_of(struct slice operation)
 
     struct slice rest = operation;
 
-    if (fields_begin(operation, prefix))
-        rest = (struct slice){operation.p + strlen(prefix), operation.n - strlen(prefix)};
+    if (slice_begins(operation, prefix))
+        rest = slice_from(operation, strlen(prefix));
     return fields_named(ops, sizeof ops / sizeof *ops, operation, rest);
 }
 
@@ -143,8 +143,8 @@ static bool read_row(struct gather *g, const struct lines *l, struct err *e)
                              .host = known(n > HOST ? f[HOST] : f[BUCKET]),
                              .key = known(f[KEY]),
                              .error = fields_error(error, status, known(f[ERROR]))};
-    bool uploads = fields_begin(row.op, "PUT");
-    if (row.error.n == 0 && (uploads || fields_are(row.op, "GET")))
+    bool uploads = slice_begins(row.op, "PUT");
+    if (row.error.n == 0 && (uploads || slice_is(row.op, "GET")))
         row.bytes = uploads ? size : sent;
     /* From the last byte of the request to the first one of the answer. */
     turn_ms = int64_min(turn_ms, total_ms);

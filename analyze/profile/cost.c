@@ -92,21 +92,18 @@ static struct slice part_of_stack(const struct profile *p, const struct profile_
 {
     const char *innermost = NULL;
 
-    for (size_t k = 0; k < s->n_locations; k++) {
-        const struct profile_location *l = &p->locations[p->stack[s->locations + k]];
-        for (size_t j = 0; j < l->n_frames; j++) {
-            const char *name = p->shown[p->frames[l->frames + j]];
-            const char *part = part_of_frame[p->frames[l->frames + j]];
+    for (size_t i = s->stack; i < s->stack + s->n_stack; i++) {
+        const char *name = p->shown[p->stack[i].frame];
+        const char *part = part_of_frame[p->stack[i].frame];
 
-            if (part != NULL)
-                return (struct slice){part, strlen(part)};
-            if (!is_helper(name))
-                return (struct slice){name, package_length(name)};
-            innermost = innermost != NULL ? innermost : name;
-        }
+        if (part != NULL)
+            return slice_of(part);
+        if (!is_helper(name))
+            return (struct slice){name, package_length(name)};
+        innermost = innermost != NULL ? innermost : name;
     }
     if (innermost == NULL)
-        return (struct slice){"(no stack)", 10};
+        return slice_of("(no stack)");
     return (struct slice){innermost, package_length(innermost)};
 }
 

@@ -62,14 +62,11 @@ static bool add_stack(struct tree *t, size_t sample, struct err *e)
     size_t row = 1;
 
     add_value(&t->v[0], s->is_base, value);
-    for (size_t k = s->n_locations; k-- > 0;) {
-        const struct profile_location *l = &p->locations[p->stack[s->locations + k]];
-        for (size_t j = l->n_frames; j-- > 0 && row < MAX_ROWS; row++) {
-            at = box_below(t, at, p->frames[l->frames + j], e);
-            if (at == NO_BOX)
-                return false;
-            add_value(&t->v[at], s->is_base, value);
-        }
+    for (size_t k = s->n_stack; k-- > 0 && row < MAX_ROWS; row++) {
+        at = box_below(t, at, p->stack[s->stack + k].frame, e);
+        if (at == NO_BOX)
+            return false;
+        add_value(&t->v[at], s->is_base, value);
     }
     t->n_rows = row > t->n_rows ? row : t->n_rows;
     return true;

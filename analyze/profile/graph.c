@@ -45,9 +45,11 @@ struct walk {
     bool has_gap;    /* a frame after it was left out */
 };
 
-static bool step(struct graph *g, struct walk *w, uint32_t frame, int64_t value, bool is_inlined,
+static bool step(struct graph *g, struct walk *w, struct profile_call call, int64_t value,
                  size_t sample, struct err *e)
 {
+    uint32_t frame = call.frame;
+
     if (!g->kept[frame]) {
         w->has_gap = true;
         return true;
@@ -58,7 +60,7 @@ static bool step(struct graph *g, struct walk *w, uint32_t frame, int64_t value,
         g->all[frame].cum += value;
     }
     if (w->parent != INTERN_NONE && w->parent != frame &&
-        !add_edge(g, w->parent, frame, value, is_inlined, sample, e))
+        !add_edge(g, w->parent, frame, value, call.is_inlined, sample, e))
         return false;
     *w = (struct walk){frame, false};
     return true;
@@ -70,12 +72,9 @@ static bool add_sample(struct graph *g, const struct profile *p, size_t i, int64
     const struct profile_sample *s = &p->samples[i];
     struct walk w = {INTERN_NONE, false};
 
-    for (size_t k = s->n_locations; k-- > 0;) {
-        const struct profile_location *l = &p->locations[p->stack[s->locations + k]];
-        for (size_t f = l->n_frames; f-- > 0;)
-            if (!step(g, &w, p->frames[l->frames + f], value, f + 1 != l->n_frames, i + 1, e))
-                return false;
-    }
+    for (size_t k = s->n_stack; k-- > 0;)
+        if (!step(g, &w, p->stack[s->stack + k], value, i + 1, e))
+            return false;
     if (w.parent != INTERN_NONE && !w.has_gap)
         g->all[w.parent].flat += value;
     return true;

@@ -181,7 +181,8 @@ static bool put_stack(struct profile *p, struct stack *s, const struct heading *
                       const struct profile_adding *how, struct err *e)
 {
     const int64_t values[2] = {h->period > 0, h->period};
-    bool ok = profile_put_sample(p, s->locations, s->n_locations, values, NULL, 0, how, e);
+    struct profile_label none[1];
+    bool ok = profile_put_sample(p, s->locations, s->n_locations, values, none, 0, how, e);
 
     s->n_locations = s->n_frames = s->key.n = 0;
     return ok;

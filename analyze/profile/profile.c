@@ -65,7 +65,7 @@ const char *profile_name(struct profile *p, struct slice text, struct err *e)
     copy[text.n] = '\0';
     shown = visible_copy(copy, NULL);
     if (shown != NULL)
-        id = intern_add(&p->names, (struct slice){shown, strlen(shown)});
+        id = intern_add(&p->names, slice_of(shown));
     free(shown);
     free(copy);
     if (id == INTERN_NONE)
@@ -93,10 +93,10 @@ static const char *unnamed(struct profile *p, const char *program, struct err *e
     char *text;
 
     if (base.n == 0)
-        return profile_name(p, (struct slice){"<unknown>", 9}, e);
+        return profile_name(p, slice_of("<unknown>"), e);
     if (!mem_format(&text, e, "[%.*s]", (int)base.n, base.p))
         return NULL;
-    const char *name = profile_name(p, (struct slice){text, strlen(text)}, e);
+    const char *name = profile_name(p, slice_of(text), e);
     free(text);
     return name;
 }
@@ -116,7 +116,9 @@ uint32_t profile_frame(struct profile *p, const char *name, const char *program,
     free(k.v);
     if (id == INTERN_NONE || id < n)
         return id;
-    if (!mem_more(&p->shown, n, e))
+    if (n >= PROFILE_MAX_FRAMES)
+        err_set(e, "more than %u functions", PROFILE_MAX_FRAMES);
+    if (n >= PROFILE_MAX_FRAMES || !mem_more(&p->shown, n, e))
         return INTERN_NONE;
     p->shown[id] = *name != '\0' ? name : unnamed(p, program, e);
     return p->shown[id] != NULL ? id : INTERN_NONE;
@@ -183,8 +185,24 @@ static void sort_labels(struct profile_label *v, size_t n)
         }
 }
 
+/* Adds the label of what is subtracted. */
+static bool put_base_label(struct profile *p, struct profile_label *labels, size_t *n,
+                           struct err *e)
+{
+    const char *key = profile_name(p, slice_of(PROFILE_BASE_KEY), e);
+    const char *yes = profile_name(p, slice_of("true"), e);
+    const char *none = profile_name(p, slice_of(""), e);
+    size_t i = 0;
+
+    while (i < *n && labels[i].key != key)
+        i++;
+    *n += i == *n;
+    labels[i] = (struct profile_label){key, yes, none, 0};
+    return key != NULL && yes != NULL && none != NULL;
+}
+
 /* Returns the number of the sample, a new one unless it is like an earlier one. */
-static uint32_t sample_of(struct profile *p, const uint32_t *stack, size_t n_stack,
+static uint32_t sample_of(struct profile *p, const uint32_t *locations, size_t n_locations,
                           const struct profile_label *labels, size_t n_labels,
                           const struct profile_adding *how, struct err *e)
 {
@@ -192,10 +210,9 @@ static uint32_t sample_of(struct profile *p, const uint32_t *stack, size_t n_sta
 
     if (how->is_alone)
         return (uint32_t)p->n_samples;
-    key_put(&k, how->is_base);
-    key_put(&k, n_stack);
-    for (size_t i = 0; i < n_stack; i++)
-        key_put(&k, stack[i]);
+    key_put(&k, n_locations);
+    for (size_t i = 0; i < n_locations; i++)
+        key_put(&k, locations[i]);
     for (size_t i = 0; i < n_labels; i++) {
         key_put(&k, (uintptr_t)labels[i].key);
         key_put(&k, (uintptr_t)labels[i].text);
@@ -207,41 +224,56 @@ static uint32_t sample_of(struct profile *p, const uint32_t *stack, size_t n_sta
     return id;
 }
 
-static bool add_new_sample(struct profile *p, const uint32_t *stack, size_t n_stack,
-                           const struct profile_label *labels, size_t n_labels, bool is_base,
-                           struct err *e)
+static bool put_location(struct profile *p, const struct profile_location *l, struct err *e)
 {
-    if (p->n_samples >= PROFILE_MAX_SAMPLES || p->n_stack + n_stack > PROFILE_MAX_STACK)
-        return err_set(e, "more than %u samples, or %u addresses in them", PROFILE_MAX_SAMPLES,
-                       PROFILE_MAX_STACK);
-    if (!mem_more(&p->samples, p->n_samples, e) ||
-        !mem_fit(&p->values, &p->cap_values, (p->n_samples + 1) * p->n_types + 1, e) ||
-        !mem_fit(&p->stack, &p->cap_stack, p->n_stack + n_stack + 1, e))
+    if (p->n_stack + l->n_frames > PROFILE_MAX_STACK)
+        return err_set(e, "more than %u functions in its stacks", PROFILE_MAX_STACK);
+    if (!mem_fit(&p->stack, &p->cap_stack, p->n_stack + l->n_frames, e))
         return false;
-    struct profile_sample *s = &p->samples[p->n_samples++];
-    *s = (struct profile_sample){p->n_stack, p->n_labels, (uint32_t)n_stack, (uint32_t)n_labels,
-                                 is_base};
-    memset(p->values + (p->n_samples - 1) * p->n_types, 0, p->n_types * sizeof *p->values);
-    if (n_stack > 0)
-        memcpy(p->stack + p->n_stack, stack, n_stack * sizeof *stack);
-    p->n_stack += n_stack;
+    for (uint32_t i = 0; i < l->n_frames; i++)
+        p->stack[p->n_stack++] =
+            (struct profile_call){p->frames[l->frames + i], i + 1 < l->n_frames};
+    return true;
+}
+
+static bool add_new_sample(struct profile *p, const uint32_t *locations, size_t n_locations,
+                           const struct profile_label *labels, size_t n_labels, struct err *e)
+{
+    if (p->n_samples >= PROFILE_MAX_SAMPLES)
+        return err_set(e, "more than %u samples", PROFILE_MAX_SAMPLES);
+    if (!mem_more(&p->samples, p->n_samples, e) ||
+        !mem_fit(&p->values, &p->cap_values, (p->n_samples + 1) * p->n_types + 1, e))
+        return false;
+    struct profile_sample s = {.stack = p->n_stack, .labels = p->n_labels};
+    for (size_t i = 0; i < n_locations; i++)
+        if (!put_location(p, &p->locations[locations[i]], e))
+            return false;
     for (size_t i = 0; i < n_labels; i++) {
         if (!mem_more(&p->labels, p->n_labels, e))
             return false;
         p->labels[p->n_labels++] = labels[i];
+        s.is_base |= strcmp(labels[i].key, PROFILE_BASE_KEY) == 0 && labels[i].text != NULL &&
+                     strcmp(labels[i].text, "true") == 0;
     }
+    s.n_stack = (uint32_t)(p->n_stack - s.stack);
+    s.n_labels = (uint32_t)n_labels;
+    p->has_base |= s.is_base;
+    memset(p->values + p->n_samples * p->n_types, 0, p->n_types * sizeof *p->values);
+    p->samples[p->n_samples++] = s;
     return true;
 }
 
-bool profile_put_sample(struct profile *p, const uint32_t *stack, size_t n_stack,
+bool profile_put_sample(struct profile *p, const uint32_t *locations, size_t n_locations,
                         const int64_t *values, struct profile_label *labels, size_t n_labels,
                         const struct profile_adding *how, struct err *e)
 {
+    if (how->is_base && !put_base_label(p, labels, &n_labels, e))
+        return false;
     sort_labels(labels, n_labels);
-    uint32_t id = sample_of(p, stack, n_stack, labels, n_labels, how, e);
+    uint32_t id = sample_of(p, locations, n_locations, labels, n_labels, how, e);
     if (id == INTERN_NONE)
         return false;
-    if (id == p->n_samples && !add_new_sample(p, stack, n_stack, labels, n_labels, how->is_base, e))
+    if (id == p->n_samples && !add_new_sample(p, locations, n_locations, labels, n_labels, e))
         return false;
     for (size_t i = 0; i < p->n_types; i++) {
         int64_t v = values[i];

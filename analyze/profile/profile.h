@@ -28,16 +28,16 @@ struct profile_label {
 };
 
 struct profile_sample {
-    size_t locations, labels; /* the first of each */
-    uint32_t n_locations, n_labels;
-    bool is_base; /* its values are negative */
+    size_t stack, labels; /* the first of each */
+    uint32_t n_stack, n_labels;
+    bool is_base; /* of what is subtracted: it has the label PROFILE_BASE_KEY */
 };
+#define PROFILE_BASE_KEY "pprof::base"
 
-/* An address of the program: the functions that were inlined there, the innermost first, up to the
- * one that the last of them was inlined into. */
-struct profile_location {
-    size_t frames; /* the first in profile.frames */
-    uint32_t n_frames;
+/* A function in a stack. */
+struct profile_call {
+    uint32_t frame : 31;
+    uint32_t is_inlined : 1; /* into the next one */
 };
 
 /* The time that profiles were taken in; 0, 0: unknown. */
@@ -62,18 +62,19 @@ struct profile {
 
     const char **shown; /* by frame: the function's name, or what stands for it */
 
-    struct profile_location *locations; /* those of a sample begin with the innermost */
-    uint32_t *frames;
-    size_t n_frames, cap_frames;
-
     struct profile_sample *samples;
     size_t n_samples;
     int64_t *values; /* by sample, then by type */
     size_t cap_values;
-    uint32_t *stack; /* the locations of all samples */
+    struct profile_call *stack; /* of all samples; each begins with the innermost function */
     size_t n_stack, cap_stack;
     struct profile_label *labels;
     size_t n_labels;
+
+    /* While samples are added */
+    struct profile_location *locations;
+    uint32_t *frames; /* of the locations */
+    size_t n_frames, cap_frames;
 
     struct intern names, frame_keys, location_keys, sample_keys;
 };

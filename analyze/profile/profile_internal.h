@@ -11,10 +11,18 @@
 #endif
 #define PROFILE_MAX_SAMPLES  2000000u
 #define PROFILE_MAX_ENTRIES  1000000u  /* functions, locations or mappings */
-#define PROFILE_MAX_STACK    32000000u /* locations of all samples */
-#define PROFILE_MAX_LABELS   64u       /* of a sample */
+#define PROFILE_MAX_STACK    32000000u /* functions in the stacks of all samples */
+#define PROFILE_MAX_FRAMES   (1u << 30)
+#define PROFILE_MAX_LABELS   64u /* of a sample */
 #define PROFILE_MAX_COMMENTS 256u
 #define PROFILE_MAX_VALUE    (INT64_C(1) << 62)
+
+/* An address: the functions that were inlined there, the innermost first, and last the one that
+ * they were inlined into. */
+struct profile_location {
+    size_t frames; /* the first in profile.frames */
+    uint32_t n_frames;
+};
 
 /* Bytes that tell two things apart. Errors stick: `failed`. */
 struct key {
@@ -49,9 +57,9 @@ int profile_key_order(const char *a, const char *b);
 bool profile_set_types(struct profile *p, const struct profile_type *types, size_t n,
                        struct err *e);
 
-/* Adds a sample, or adds its values to one that is alike. Puts the labels into the order of their
- * keys. */
-bool profile_put_sample(struct profile *p, const uint32_t *stack, size_t n_stack,
+/* Adds a sample, or adds its values to one that is alike. `locations` begin with the innermost;
+ * `labels` has room for one more than PROFILE_MAX_LABELS, and is put in the order of keys. */
+bool profile_put_sample(struct profile *p, const uint32_t *locations, size_t n_locations,
                         const int64_t *values, struct profile_label *labels, size_t n_labels,
                         const struct profile_adding *how, struct err *e);
 

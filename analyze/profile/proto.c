@@ -127,9 +127,6 @@ static bool put_field(struct raw *r, const struct wire *w, struct err *e)
         return err_set(e, "two profiles follow each other in one file");
     r->has_time |= w->number == TIME;
     r->v[w->number] = w->value;
-    if (w->number == COMMENT && w->is_varint)
-        return put_slice(&r->comments, (struct slice){NULL, (size_t)w->value}, PROFILE_MAX_COMMENTS,
-                         e);
     return !is_message || put_message(r, w, e);
 }
 
@@ -205,7 +202,7 @@ static const char *simplified(struct profile *p, const char *name, struct err *e
         return NULL;
     remove_within(copy, '(', ')');
     remove_within(copy, '<', '>');
-    name = profile_name(p, (struct slice){copy, strlen(copy)}, e);
+    name = profile_name(p, slice_of(copy), e);
     free(copy);
     return name;
 }
@@ -351,7 +348,7 @@ struct reading {
     size_t n_stack, cap_stack;
     int64_t values[PROFILE_MAX_TYPES];
     size_t n_values;
-    struct profile_label labels[PROFILE_MAX_LABELS];
+    struct profile_label labels[PROFILE_MAX_LABELS + 1];
     size_t n_labels;
 };
 
@@ -379,19 +376,15 @@ static bool read_value(struct reading *s, uint64_t value, struct err *e)
 static bool read_numbers(struct reading *s, const struct raw *r, const struct wire *w,
                          struct err *e)
 {
-    struct wire packed = {0};
-    uint64_t x = w->value;
-    bool is_location = w->number == 1;
+    struct wire numbers = wire_begin(w->bytes);
+    uint64_t x;
 
-    if (w->is_varint)
-        return is_location ? read_location(s, r, x, e) : read_value(s, x, e);
-    if (!w->is_bytes)
+    if (!w->is_varint && !w->is_bytes)
         return err_set(e, "a field is of the wrong kind");
-    packed = wire_begin(w->bytes);
-    while (wire_number(&packed, &x))
-        if (is_location ? !read_location(s, r, x, e) : !read_value(s, x, e))
+    while (wire_number(&numbers, &x))
+        if (w->number == 1 ? !read_location(s, r, x, e) : !read_value(s, x, e))
             return false;
-    return packed.fault == NULL || err_set(e, "%s", packed.fault);
+    return numbers.fault == NULL || err_set(e, "%s", numbers.fault);
 }
 
 static bool read_label(struct reading *s, struct profile *p, struct raw *r, const struct wire *w,
@@ -455,21 +448,16 @@ static bool add_samples(struct profile *p, struct raw *r, const struct profile_a
 static bool add_comments(struct profile *p, struct raw *r, struct err *e)
 {
     for (size_t i = 0; i < r->comments.n; i++) {
-        struct wire w = {0};
-        uint64_t x = r->comments.v[i].n;
-        bool is_packed = r->comments.v[i].p != NULL;
+        struct wire numbers = wire_begin(r->comments.v[i]);
+        uint64_t x;
 
-        if (is_packed)
-            w = wire_begin(r->comments.v[i]);
-        while (!is_packed || wire_number(&w, &x)) {
+        while (wire_number(&numbers, &x)) {
             const char *text = name_at(p, r, x, e);
             if (text == NULL || !profile_put_comment(p, text, e))
                 return false;
-            if (!is_packed)
-                break;
         }
-        if (w.fault != NULL)
-            return err_set(e, "%s", w.fault);
+        if (numbers.fault != NULL)
+            return err_set(e, "%s", numbers.fault);
     }
     return true;
 }

@@ -260,17 +260,10 @@ static const char *label_unit(const struct profile *p, const char *key)
 
 static void put_labels(const struct profile *p, const struct profile_sample *s, FILE *f)
 {
-    bool told_base = !s->is_base;
-
     for (size_t i = 0; i < s->n_labels; i++) {
         const struct profile_label *x = &p->labels[s->labels + i];
         bool begins = i == 0 || x[-1].key != x->key || (x[-1].text == NULL) != (x->text == NULL);
 
-        if (!told_base && begins &&
-            (x->text == NULL || profile_key_order(x->key, "pprof::base") > 0)) {
-            fprintf(f, "%10s:  true\n", "pprof::base");
-            told_base = true;
-        }
         if (begins)
             fprintf(f, "%10s: ", x->key);
         fprintf(f, " %s",
@@ -279,8 +272,6 @@ static void put_labels(const struct profile *p, const struct profile_sample *s, 
         if (i + 1 == s->n_labels || x[1].key != x->key || (x[1].text == NULL) != (x->text == NULL))
             fputc('\n', f);
     }
-    if (!told_base)
-        fprintf(f, "%10s:  true\n", "pprof::base");
 }
 
 static bool is_zero(const struct profile *p, size_t sample)
@@ -302,16 +293,13 @@ void profile_write_traces(const struct profile *p, size_t type, FILE *f)
         const struct profile_sample *s = &p->samples[i];
         struct profile_text first = value(&form, profile_value(p, i, type));
 
-        if (s->n_locations == 0 || (p->n_added > 1 && is_zero(p, i)))
+        if (s->n_stack == 0 || (p->n_added > 1 && is_zero(p, i)))
             continue;
         fputs(between, f);
         put_labels(p, s, f);
-        for (size_t k = 0; k < s->n_locations; k++) {
-            const struct profile_location *l = &p->locations[p->stack[s->locations + k]];
-            for (size_t j = 0; j < l->n_frames; j++, first.s[0] = '\0')
-                fprintf(f, "%10s   %s%s\n", first.s, p->shown[p->frames[l->frames + j]],
-                        j + 1 < l->n_frames ? " (inline)" : "");
-        }
+        for (size_t k = s->stack; k < s->stack + s->n_stack; k++, first.s[0] = '\0')
+            fprintf(f, "%10s   %s%s\n", first.s, p->shown[p->stack[k].frame],
+                    p->stack[k].is_inlined ? " (inline)" : "");
     }
     fputs(between, f);
 }
@@ -331,14 +319,11 @@ void profile_write_folded(const struct profile *p, size_t type, FILE *f)
         const struct profile_sample *s = &p->samples[i];
         int64_t value = profile_value(p, i, type);
 
-        for (size_t k = value != 0 ? s->n_locations : 0; k-- > 0;) {
-            const struct profile_location *l = &p->locations[p->stack[s->locations + k]];
-            for (size_t j = l->n_frames; j-- > 0;) {
-                put_folded_name(p->shown[p->frames[l->frames + j]], f);
-                fputc(j > 0 || k > 0 ? ';' : ' ', f);
-            }
+        for (size_t k = value != 0 ? s->n_stack : 0; k-- > 0;) {
+            put_folded_name(p->shown[p->stack[s->stack + k].frame], f);
+            fputc(k > 0 ? ';' : ' ', f);
         }
-        if (value != 0 && s->n_locations > 0)
+        if (value != 0 && s->n_stack > 0)
             fprintf(f, "%" PRId64 "\n", value);
     }
 }

@@ -53,7 +53,11 @@ bool wire_next(struct wire *w)
     w->value = 0;
     switch (tag & 7) {
     case VARINT:
-        return varint(w, &w->value);
+        w->bytes.p = (const char *)w->p;
+        if (!varint(w, &w->value))
+            return false;
+        w->bytes.n = (size_t)((const char *)w->p - w->bytes.p);
+        return true;
     case EIGHT_BYTES:
         return fixed(w, 8);
     case FOUR_BYTES:

@@ -4,7 +4,7 @@
 #define S3_ANALYZE_PROFILE_WIRE_H
 
 #include "libcommon/err.h"
-#include "libcommon/record.h"
+#include "libcommon/slice.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,8 +15,8 @@ struct wire {
     const unsigned char *p, *end;
     const char *fault; /* not NULL: it is damaged, how */
     uint64_t number;   /* of the field */
-    bool is_bytes;     /* the value is `bytes`, else `value` */
-    bool is_varint;
+    bool is_bytes;     /* a message, a text or packed numbers: `bytes` */
+    bool is_varint;    /* a number: `value`, and as it stands there `bytes` */
     uint64_t value;
     struct slice bytes;
 };
@@ -27,7 +27,8 @@ struct wire wire_begin(struct slice message);
 /* Goes to the next field. False: the message is over, or damaged (fault). */
 bool wire_next(struct wire *w);
 
-/* Reads the next of packed numbers. False as for wire_next. */
+/* Reads the next of packed numbers, or the only one of a field that is a number. False as for
+ * wire_next. */
 bool wire_number(struct wire *w, uint64_t *value);
 
 /* Reads the fields 1 .. n that are numbers into v[1 .. n]: 0 where a field is missing, the last

@@ -61,11 +61,6 @@ void worker_fini(struct worker *w)
 
 /* ---- The row ---- */
 
-static struct slice slice_of(const char *s)
-{
-    return (struct slice){s, strlen(s)};
-}
-
 static int64_t recorded_ns(const struct worker *w, int64_t ns)
 {
     return ns == CLOCK_NEVER ? RECORD_NO_TIME : ns + w->loop->engine->offset_ns;

@@ -42,9 +42,9 @@ def field(number, value):
 
 
 class Proto:
-    """A profile of stacks: {("leaf", "root"): value}."""
+    """A profile of stacks: {("leaf", "root"): value}; those in `base` have the label of what is subtracted."""
 
-    def __init__(self, stacks, kind=("cpu", "nanoseconds"), time_ns=0, duration_ns=0):
+    def __init__(self, stacks, kind=("cpu", "nanoseconds"), time_ns=0, duration_ns=0, base=()):
         self.strings = [""]
         body = field(1, field(1, self.string("samples")) + field(2, self.string("count")))
         body += field(1, field(1, self.string(kind[0])) + field(2, self.string(kind[1])))
@@ -54,7 +54,9 @@ class Proto:
             body += field(5, field(1, i) + field(2, self.string(name)) + field(3, self.string(name)))
         for stack, value in stacks.items():
             places = b"".join(varint(names.index(name) + 1) for name in stack)
-            body += field(2, field(1, places) + field(2, varint(1 + abs(value) // 10_000_000) + varint(value)))
+            label = field(3, field(1, self.string("pprof::base")) + field(2, self.string("true")))
+            body += field(2, field(1, places) + field(2, varint(1 + abs(value) // 10_000_000) + varint(value)) +
+                          (label if stack in base else b""))
         self.bytes = body + b"".join(field(6, s.encode()) for s in self.strings)
         self.bytes += field(9, time_ns) + field(10, duration_ns)
 
@@ -113,6 +115,13 @@ class SameAsPprof(Profile):
             self.check_same(f"{name}.diff", "diff", *two)
             self.check_same(f"{name}.diff", "top", "--diff-base", *two)
         self.check_same("cpu.sum", "top", profile("cpu-1"), profile("cpu-2"))
+
+    def test_saved_difference(self):
+        """As `go tool pprof -proto -diff_base` writes it: shares are of the base."""
+        file = self.tmp / "a.pprof"
+        file.write_bytes(Proto({("a",): 30, ("b",): -20}, base=[("b",)]).bytes)
+        self.assertIn("accounting for 10ns, 50.00% of 20ns total\n", self.profile("top", file).out)
+        self.assertIn("pprof::base:  true\n     -20ns   b\n", self.profile("top", "--traces", file).out)
 
     def test_with_the_tool_itself(self):
         """Where Go is: more options than there are files for."""

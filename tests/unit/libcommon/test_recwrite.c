@@ -17,11 +17,6 @@
 
 #define BASE_NS INT64_C(1795239958000000000) /* 2026-11-21T05:45:58Z */
 
-static struct slice slice_of(const char *s)
-{
-    return (struct slice){s, strlen(s)};
-}
-
 static struct record simple_row(int64_t i)
 {
     return (struct record){.start_ns = BASE_NS + i * 1000003,

@@ -1,0 +1,35 @@
+/* Bytes that somebody else owns. */
+#ifndef S3_LIBCOMMON_SLICE_H
+#define S3_LIBCOMMON_SLICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct slice {
+    const char *p; /* not NUL-terminated; may be NULL where n is 0 */
+    size_t n;
+};
+
+static inline struct slice slice_of(const char *s)
+{
+    return (struct slice){s, strlen(s)};
+}
+
+static inline bool slice_begins(struct slice s, const char *text)
+{
+    return s.n >= strlen(text) && memcmp(s.p, text, strlen(text)) == 0;
+}
+
+static inline bool slice_is(struct slice s, const char *text)
+{
+    return s.n == strlen(text) && slice_begins(s, text);
+}
+
+/* Returns s without its first n bytes, of which it has as many. */
+static inline struct slice slice_from(struct slice s, size_t n)
+{
+    return (struct slice){s.p + n, s.n - n};
+}
+
+#endif
