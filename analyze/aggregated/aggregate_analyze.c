@@ -22,6 +22,10 @@ static const char *const not_all =
     "not in this file: percentiles were averaged by the recorder, over 10-second groups, which do "
     "not hold all requests";
 
+static const char *const seconds_alone =
+    "By whole seconds, failed requests included; the first and last two are not in the file. "
+    "Percentiles: each of 10 s alone.";
+
 /* ---- Throughput ---- */
 
 /* Returns the throughput of these amounts over the whole time of `part`. */
@@ -358,6 +362,7 @@ bool aggregate_analyze(struct analysis *a, struct dataset *d, const struct aggre
                            .range = RANGE_FULL,
                            .together = aggregate_together(of, &start_s),
                            .notes = of->warnings,
+                           .series_note = seconds_alone,
                            .aggregate = of};
     if (!stand_in(d, of, e) || !mem_cleared(&a->operations, of->ops.n, e))
         return false;

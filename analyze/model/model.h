@@ -383,6 +383,7 @@ struct analysis {
     struct together together;
     struct findings findings;          /* worst first */
     struct notes notes;                /* what the recorder is known to get wrong; borrowed */
+    const char *series_note;           /* static: what its time series are of; NULL: all requests */
     struct analysis_source *sources;   /* of the series; one per operation, one for the total */
     struct sums_source *sums;          /* replaces `sources` where sums are analysed */
     const struct aggregate *aggregate; /* replaces it for aggregated captures; borrowed */

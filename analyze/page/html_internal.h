@@ -64,7 +64,7 @@ struct html_first {
     int64_t n, n_ok;              /* requests; those that succeeded of what the page is about */
     const struct findings *findings;
     const struct html_course *course;
-    const char *note;      /* below the title of the timeline */
+    const char *note;      /* below the title of the timeline; NULL: none */
     struct sheet *summary; /* of the operations; is emptied */
 };
 /* False: out of memory. */

@@ -267,7 +267,8 @@ static void put_caption(FILE *f, const struct html_first *of)
     if (chart_most(t, PLOT_P99) <= 0 && of->course->n_ops > MAX_OPS &&
         html_course_choose(of->course, chosen) == MAX_OPS)
         html_textf(f, "Latency: of the %d operations with the most requests. ", MAX_OPS);
-    html_textf(f, "%s", of->note);
+    if (of->note != NULL)
+        html_textf(f, "%s ", of->note);
     if (t->range.present && (t->range.start_ns > t->start_ns || t->range.end_ns < t->end_ns))
         html_textf(f, "Grey: outside of the time that counts. ");
     if (t->warm_end_ns > t->warm_ns)

@@ -129,10 +129,7 @@ static bool put_first(FILE *f, const struct analysis *a, const struct html_cours
         .doubt = st == NULL ? "" : statistics_doubt(st->by_objects ? &st->objects : &st->bytes),
         .findings = &a->findings,
         .course = c,
-        .note = a->aggregate == NULL ? ""
-                                     : "By whole seconds, failed requests included; the first and "
-                                       "last two are not in the file. Percentiles: each of 10 s "
-                                       "alone. ",
+        .note = a->series_note,
         .summary = &s};
 
     for (size_t k = 0; k < a->n_operations; k++) {
@@ -321,7 +318,7 @@ static bool put_page(FILE *f, const struct analysis *a, const struct html_course
         return false;
     put_comments(f, a->dataset);
     html_fold_end(f);
-    if (a->aggregate != NULL)
+    if (a->series_note != NULL)
         html_page_definitions(f, definitions_by_second,
                               sizeof definitions_by_second / sizeof *definitions_by_second);
     else

@@ -6,6 +6,7 @@
 #include "analyze/aggregated/aggregate.h"
 #include "analyze/estimate/confidence.h"
 #include "analyze/estimate/percentile.h"
+#include "analyze/model/fields.h"
 #include "analyze/sums/sums.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
@@ -173,6 +174,27 @@ static struct slo_measure percentile_of_sums(const struct subject *x, enum perce
     };
 }
 
+/* A percentile of an aggregated capture, which may hold some. */
+static struct slo_measure percentile_of_model(const struct requests *q, enum percentile_of of,
+                                              uint32_t ppm)
+{
+    const struct times *t = of == PERCENTILE_TTFB ? &q->all.ttfb : &q->all.dur;
+
+    for (size_t i = 0; t->present && !q->with_failed && i < TIMES_N_QUANTILES; i++)
+        if (times_quantiles[i]->permille * (SLO_PPM / 1000) == ppm &&
+            field_is_known(times_quantiles[i], t))
+            return (struct slo_measure){
+                .known = true,
+                .value = field_real(times_quantiles[i], t),
+                .lo = -INFINITY,
+                .hi = INFINITY,
+                .guard = 1,
+                .n = (double)t->n,
+                .why = "how its requests lie in time is not in this file",
+            };
+    return absent(t->present ? t->known.why : "not in this file");
+}
+
 /* A percentile p has an interval once p^n is below 2.5 %, for n independent requests. Where it has
  * no end on a side, the share of requests above the limit may still tell on which side of the limit
  * it is. */
@@ -212,17 +234,17 @@ static bool measure_percentile(const struct subject *x, enum percentile_of sourc
     const struct operation *op = &x->a->operations[x->op];
     struct percentile found = {0};
 
-    if (x->a->aggregate != NULL) {
-        *m = absent("percentiles are not in an aggregated capture");
-        return true;
-    }
     if (x->a->sums != NULL) {
         *m = percentile_of_sums(x, source, of->ppm);
         return true;
     }
     const struct table *t = dataset_table(x->a->dataset, op->op);
 
-    if (t == NULL || op->statistics == NULL) {
+    if (t == NULL) {
+        *m = percentile_of_model(&op->requests, source, of->ppm);
+        return true;
+    }
+    if (op->statistics == NULL) {
         *m = absent("the run has no active range");
         return true;
     }
@@ -293,8 +315,8 @@ static bool answer(struct slo_report *r, const struct slo_assertion *of, const s
 
         to->of_response = source == PERCENTILE_RESPONSE;
         ok = measure_percentile(x, source, of, &to->measure, e);
-    } else if (x->op < 0 && x->a->aggregate != NULL) {
-        to->measure = absent("an aggregated capture has the seconds of each operation alone");
+    } else if (x->op < 0 && !known_all(&x->total->known, THROUGHPUT_ENDED)) {
+        to->measure = absent("requests by second are not in the file");
     } else {
         ok = measure_flow(x, of->figure, &to->measure, e);
     }

@@ -123,6 +123,17 @@ class Exact(AggregateTest):
         for answer in report["slo"]["assertions"]:
             self.assertIn("include failed requests", answer["why"])
 
+    def test_assertions_about_percentiles(self):
+        """The file of a run of one group holds some; of others the reason is that of the report."""
+        rows = small(seconds=7)
+        one, = self.analyze(aggregates.aggregate(rows), "--slo", "p99<1s", status=3).json()["slo"]["assertions"]
+        ms = sorted((r.end - r.start) / 1e6 for r in rows)
+        self.assertAlmostEqual(one["value"], aggregates.rank(ms, 99) * 1e6, delta=1)
+        several = self.analyze(aggregates.aggregate(small(seconds=30)), "--slo", "p99<1s, ttfb.p50<1s", status=3).json()
+        for answer in several["slo"]["assertions"]:
+            self.assertIsNone(answer["value"])
+            self.assertIn("not in this file", answer["why"])
+
     def test_a_table_has_the_start_of_each_operation(self):
         document = aggregates.aggregate(mixed())
         path = self.put(document)
