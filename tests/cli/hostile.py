@@ -325,7 +325,7 @@ class Mode:
         self.rows = rows
         self.bytes = bytes
         # A short patience only where it must come to an end: others may have to wait for a CPU.
-        self.timeout = "1s" if TIMED_OUT in f"{errors} {self.says}" else "30s"
+        self.timeout = "5s" if TIMED_OUT in f"{errors} {self.says}" else "30s"
 
 
 MODES = {}
