@@ -240,7 +240,7 @@ class Truth(LoadTest):
 
     def test_autoterm_as_replayed(self):
         """Live and replay stop at the same instant, or both do not."""
-        self.start("--fault", "latency=2ms")
+        self.start("--fault", "latency=5ms")
         n_stopped = 0
         for i in range(AUTOTERMS):
             for command, own in (("put", []), ("mixed", ["--objects", "50"])):
@@ -270,9 +270,9 @@ class Crashes(LoadTest):
     def test_kill(self):
         """SIGKILL: what ended a second before is there, and reads without --salvage but for the
         cut end."""
-        self.start("--fault", "latency=1ms")
         generator = random.Random(20260101)
         for _ in range(KILLS):
+            self.start("--fault", "latency=5ms")  # whose log is of one run
             killed = []
 
             def kill(p):
@@ -284,7 +284,7 @@ class Crashes(LoadTest):
             have = {(r.thread, r.seq) for r in c.rows}
             for line in self.server.log():
                 parts = line["user_agent"].split("/")
-                if parts[1].split()[-1] != c.start["run_id"] or len(parts) != 4:
+                if len(parts) != 4:
                     continue
                 ended = (int(line["start_real_ns"]) + int(line["end_ns"]) - int(line["start_ns"]))
                 if ended < killed[0] - 10**9:
@@ -384,7 +384,7 @@ class Crashes(LoadTest):
     def test_synced(self):
         """Frames and calls of fdatasync: at most 500 ms apart, beside what such a call takes; on a busy machine
         not always."""
-        self.start()
+        self.start("--fault", "latency=5ms")
         source, library, times = (self.tmp / n for n in ("sync.c", "sync.so", "times"))
         source.write_text('#include <stdio.h>\n#include <sys/syscall.h>\n#include <time.h>\n'
                           '#include <unistd.h>\nstatic void note(char end) { struct timespec t; '
@@ -405,9 +405,10 @@ class Crashes(LoadTest):
 
     def test_host_dies(self):
         """Its requests are error rows, the run goes on."""
-        other = self.server_class("--bucket", "s3load-benchmark-bucket")
+        how = ("--bucket", "s3load-benchmark-bucket", "--fault", "latency=5ms")
+        other = self.server_class(*how)
         self.addCleanup(other.stop)
-        self.start("--bucket", "s3load-benchmark-bucket")
+        self.start(*how)
 
         def has_died(path):
             c = recorded(path)
@@ -429,7 +430,7 @@ class Crashes(LoadTest):
             self.server.process.kill()
         for command, own in (("put", []), ("versioned", ["--objects", "20"])):
             with self.subTest(command=command):
-                self.start()
+                self.start("--fault", "latency=5ms")
                 path = self.tmp / f"{command}.csv.zst"
                 status, c, err = self.run_and(stop, "--concurrent", "4", "--give-up-after", "2s",
                                               *own, command=command, path=path)
