@@ -78,7 +78,7 @@ class CoreDumps(LoadTest):
         self.addCleanup(server.stop)
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("AWS_", "S3LOAD_", "WARP_"))}
         with subprocess.Popen([BUILD / "s3load", "put", *argv, "--host", server.hosts, "--tls", "--cacert", certificate,
-                               "--encrypt", "--obj.size", "1KiB", "--concurrent", "2", "--duration", "100ms",
+                               "--encrypt", "--obj.size", "1KiB", "--concurrent", "2", "--requests", "2",
                                "--noclear", "--quiet", "--benchdata", self.tmp / "c.csv.zst"], cwd=self.tmp,
                               env={**clean, "HOME": str(self.tmp), **env}, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE) as process:

@@ -238,7 +238,7 @@ class Suite:
     def test_nohup(self):
         """A hangup that is ignored ends nothing."""
         path = self.tmp / "n.csv.zst"
-        p = self.begin("put", "--obj.size", "1KiB", "--duration", "1s", "--benchdata", path,
+        p = self.begin("put", "--obj.size", "1KiB", "--rate", "100", "--duration", "1s", "--benchdata", path,
                        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         self.wait_until(lambda: recorded(path), p)
         p.send_signal(signal.SIGHUP)
