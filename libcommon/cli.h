@@ -146,6 +146,9 @@ void cli_args_free(struct cli_args *args);
  * opposites; case does not matter. */
 bool cli_parse_flag(const char *text, bool *value, struct err *e);
 
+/* Returns the index of a word in `choices`, which end with NULL; -1: it is none of them. */
+int cli_choice(const char *const *choices, const char *text);
+
 /* Whether the command line has the option with this full name. */
 bool cli_given(const struct cli_args *args, const char *name);
 

@@ -164,14 +164,22 @@ bool cli_parse_flag(const char *text, bool *value, struct err *e)
     return err_set(e, "expected true or false");
 }
 
+int cli_choice(const char *const *choices, const char *text)
+{
+    for (int i = 0; choices[i] != NULL; i++)
+        if (strcmp(text, choices[i]) == 0)
+            return i;
+    return -1;
+}
+
 static bool parse_choice(const struct cli_option *o, const char *text, int *value, struct err *e)
 {
     char names[256] = "";
+
+    *value = cli_choice(o->choices, text);
+    if (*value >= 0)
+        return true;
     for (int i = 0; o->choices[i]; i++) {
-        if (strcmp(text, o->choices[i]) == 0) {
-            *value = i;
-            return true;
-        }
         size_t n = strlen(names);
         snprintf(names + n, sizeof names - n, "%s%s", i > 0 ? ", " : "", o->choices[i]);
     }

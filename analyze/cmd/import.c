@@ -129,12 +129,9 @@ static int run(const struct cli_args *args, void *options)
 {
     const struct import_given *o = options;
     struct err e = {""};
-    int format = 0;
+    int format = cli_choice(import_format_names, args->operands[0]);
 
-    while (import_format_names[format] != NULL &&
-           strcmp(import_format_names[format], args->operands[0]) != 0)
-        format++;
-    if (import_format_names[format] == NULL)
+    if (format < 0)
         return cli_wrong_usage(args, "%s: write hey, ab, mc-trace or s3-log, then the file",
                                args->operands[0]);
     if (o->output.path == NULL)

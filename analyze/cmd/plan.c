@@ -120,16 +120,6 @@ static bool show(const char *folder, const struct plan_given *o, enum exit_code 
     return ok;
 }
 
-static bool find_kind(const char *name, enum plan_kind *kind)
-{
-    for (size_t i = 0; plan_kind_names[i] != NULL; i++)
-        if (strcmp(name, plan_kind_names[i]) == 0) {
-            *kind = (enum plan_kind)i;
-            return true;
-        }
-    return false;
-}
-
 static int run(const struct cli_args *args, void *options)
 {
     struct plan_given *o = options;
@@ -138,8 +128,10 @@ static int run(const struct cli_args *args, void *options)
 
     if (!o->begin)
         return show(args->operands[0], o, &code, &e) ? (int)code : cli_failed(args, &e);
-    if (!find_kind(args->operands[0], &o->asked.kind))
+    int kind = cli_choice(plan_kind_names, args->operands[0]);
+    if (kind < 0)
         return cli_wrong_usage(args, "'%s' is no plan: capacity, sweep or ab", args->operands[0]);
+    o->asked.kind = (enum plan_kind)kind;
     if (o->dir == NULL)
         return cli_wrong_usage(args, "--begin needs --dir DIR");
     if (!plan_check(&o->asked, &e))

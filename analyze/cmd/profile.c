@@ -75,8 +75,8 @@ static const struct cli_example examples[] = {
 static const struct profile_given defaults = {
     .output = "-", .node_fraction = 0.005, .edge_fraction = 0.001};
 
-enum action { TOP, DIFF, INFO, FLAME, N_ACTIONS };
-static const char *const action_names[] = {"top", "diff", "info", "flame"};
+enum action { TOP, DIFF, INFO, FLAME };
+static const char *const action_names[] = {"top", "diff", "info", "flame", NULL};
 
 /* ---- Reading ---- */
 
@@ -199,20 +199,17 @@ static bool write_action(const struct profile_run *r, const struct profile_given
 
 /* ---- The command ---- */
 
-static bool check_usage(const struct cli_args *args, const struct profile_given *o,
-                        enum action *action, struct err *e)
+static bool check_usage(const struct cli_args *args, const struct profile_given *o, int action,
+                        struct err *e)
 {
     size_t n = args->n_operands - 1;
 
-    for (*action = TOP; *action < N_ACTIONS; ++*action)
-        if (strcmp(args->operands[0], action_names[*action]) == 0)
-            break;
-    if (*action == N_ACTIONS)
+    if (action < 0)
         return err_set(e, "%s: write top, diff, info or flame, then the files", args->operands[0]);
     if (n == 0)
         return err_set(e, "%s of which profiles? NAME.pprof, NAME.profiles.zip or a folder",
                        args->operands[0]);
-    if (*action == DIFF && o->base.n == 0 && n > 2)
+    if (action == DIFF && o->base.n == 0 && n > 2)
         return err_set(e, "diff is of BEFORE and AFTER, or of one archive; of several files a side "
                           "with --diff-base BEFORE for each");
     if ((o->peek != NULL) + o->traces + o->folded > 1)
@@ -228,10 +225,11 @@ static int run(const struct cli_args *args, void *options)
     struct profile_run r = {0};
     struct outfile out;
     struct err e = {""};
-    enum action action;
+    int word = cli_choice(action_names, args->operands[0]);
 
-    if (!check_usage(args, o, &action, &e))
+    if (!check_usage(args, o, word, &e))
         return cli_wrong_usage(args, "%s", e.msg);
+    enum action action = (enum action)word;
     enum outfile_replaces replaces = o->force          ? OUTFILE_ANYTHING
                                      : action == FLAME ? OUTFILE_HTML
                                                        : OUTFILE_NOTHING;
