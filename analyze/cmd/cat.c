@@ -63,7 +63,6 @@ struct cat {
     bool intended;
     char *early_comments; /* lines from above the header line */
     size_t n_early, early_room;
-    uint64_t thread_base, thread_top; /* offset of this capture; 1 + the highest thread so far */
 };
 
 /* ---- The first request ---- */
@@ -171,14 +170,13 @@ static bool keep_early_comment(struct cat *c, struct slice line)
     return true;
 }
 
-/* Inputs in a row are merged as `analyze` does it. */
 static bool on_header(void *ctx, const struct recfile_layout *layout, struct err *e)
 {
     struct cat *c = ctx;
     bool intended = layout->field[COL_INTENDED] >= 0;
     bool ok = true;
 
-    c->thread_base = c->thread_top;
+    c->filter.thread_base = c->filter.thread_top;
     if (!c->out.writer) {
         ok = capture_out_start(&c->out, intended, tasks_n_threads(0), &c->error) &&
              put_early_comments(c);
@@ -188,7 +186,7 @@ static bool on_header(void *ctx, const struct recfile_layout *layout, struct err
          * threads. */
         ok = recwrite_header(c->out.writer, true, &c->error);
         c->intended = true;
-        c->thread_base = c->thread_top = 0;
+        c->filter.thread_base = c->filter.thread_top = 0;
     }
     return ok || fail(c, e);
 }
@@ -201,18 +199,12 @@ static bool unit_rows(void *ctx, void *unit, const struct record *rows, size_t n
     (void)unit;
     for (size_t i = 0; i < n; i++) {
         struct record r = rows[i];
-        uint64_t thread = c->thread_base + r.thread;
 
-        if (thread >= c->thread_top)
-            c->thread_top = thread + 1;
+        if (!rowfilter_thread(&c->filter, &r, e))
+            return false;
         if (!rowfilter_row(&c->filter, &r, &keep, &c->error))
             return fail(c, e);
-        if (!keep)
-            continue;
-        if (thread > UINT32_MAX)
-            return err_set(e, "thread numbers past 4294967295 when inputs are put together");
-        r.thread = (uint32_t)thread;
-        if (!recwrite_row(c->out.writer, &r, &c->error))
+        if (keep && !recwrite_row(c->out.writer, &r, &c->error))
             return fail(c, e);
     }
     return true;

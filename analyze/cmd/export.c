@@ -66,16 +66,14 @@ static const struct export_given defaults = {.output = "-"};
 struct rows {
     struct rowfilter filter;
     FILE *f;
-    uint64_t thread_base, thread_top; /* of this header line's rows; 1 + the highest so far */
 };
 
-/* The rows of a further capture in the file get threads of their own, as `analyze` does it. */
 static bool on_header(void *ctx, const struct recfile_layout *layout, struct err *e)
 {
     struct rows *rows = ctx;
 
     (void)layout, (void)e;
-    rows->thread_base = rows->thread_top;
+    rows->filter.thread_base = rows->filter.thread_top;
     return true;
 }
 
@@ -87,14 +85,9 @@ static bool unit_rows(void *ctx, void *unit, const struct record *v, size_t n, s
     (void)unit;
     for (size_t i = 0; i < n; i++) {
         struct record r = v[i];
-        uint64_t thread = rows->thread_base + r.thread;
 
-        if (thread > UINT32_MAX)
-            return err_set(e, "thread numbers past 4294967295 where captures are put together");
-        if (thread >= rows->thread_top)
-            rows->thread_top = thread + 1;
-        r.thread = (uint32_t)thread;
-        if (!rowfilter_row(&rows->filter, &r, &keep, e) || (keep && !rows_csv_put(&r, rows->f, e)))
+        if (!rowfilter_thread(&rows->filter, &r, e) ||
+            !rowfilter_row(&rows->filter, &r, &keep, e) || (keep && !rows_csv_put(&r, rows->f, e)))
             return false;
     }
     return true;

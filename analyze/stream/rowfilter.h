@@ -27,11 +27,28 @@ struct rowfilter {
     bool has_rows, has_size; /* some row; some of a wanted name and size */
     struct rowfilter_names hosts, clients;
     int64_t from_ns, to_ns; /* starts in [from, to) */
+    /* What is added to the thread numbers of this capture, and 1 + the highest number so far. Where
+     * the rows of a further capture begin, set the first to the second: they get threads of their
+     * own, as `analyze` does it. */
+    uint64_t thread_base, thread_top;
 };
 
 /* Relative times count from run_start_ns. `filter` must outlive *f. */
 void rowfilter_init(struct rowfilter *f, const struct load_filter *filter, int64_t run_start_ns);
 void rowfilter_fini(struct rowfilter *f);
+
+/* Gives a row its thread number in the result. False: it is more than a capture can have. */
+static inline bool rowfilter_thread(struct rowfilter *f, struct record *r, struct err *e)
+{
+    uint64_t thread = f->thread_base + r->thread;
+
+    if (thread > UINT32_MAX)
+        return err_set(e, "thread numbers past 4294967295 where captures are put together");
+    if (thread >= f->thread_top)
+        f->thread_top = thread + 1;
+    r->thread = (uint32_t)thread;
+    return true;
+}
 
 /* Sets *keep for a row. False: *e says why it cannot. */
 bool rowfilter_row(struct rowfilter *f, const struct record *r, bool *keep, struct err *e);
