@@ -10,10 +10,8 @@
 #include "analyze/report/figures.h"
 #include "analyze/report/run.h"
 #include "analyze/report/series.h"
-#include "analyze/report/words.h"
 #include "analyze/write/outfile.h"
 #include "analyze/write/sheet.h"
-#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
@@ -125,22 +123,19 @@ static bool write_series(const struct analysis *a, const struct analyze_given *o
     return outfile_finish(&out, ok, e);
 }
 
-static bool write_page(const struct analysis *a, const struct analyze_given *o,
-                       const struct cli_args *args, struct err *e)
-{
-    struct outfile out;
+/* What the page is of. */
+struct paged {
+    const struct analysis *a;
+    const char *label;
+};
 
-    if (!o->html)
-        return true;
-    if (!outfile_open(&out, o->html, output_replaces_page(&o->output), e))
-        return false;
-    char *words = load_words(&o->filter, &o->analysis);
-    char *command = output_command(args);
-    const struct report_html_options how = {o->label, command, words};
-    bool ok = words == NULL || command == NULL ? mem_none(e) : report_html(a, &how, out.f, e);
-    free(words);
-    free(command);
-    return outfile_finish(&out, ok, e);
+static bool write_page(const void *ctx, const char *words, const char *command, FILE *f,
+                       struct err *e)
+{
+    const struct paged *of = ctx;
+    const struct report_html_options how = {of->label, command, words};
+
+    return report_html(of->a, &how, f, e);
 }
 
 /* Answers the assertions, then writes all that was asked for. */
@@ -148,12 +143,13 @@ static bool write_all(struct analysis *a, const struct analyze_given *o, struct 
                       const struct cli_args *args, struct err *e)
 {
     bool estimate = o->series != NULL && !o->output.force;
+    const struct output_page page = {o->html, &o->output, &o->filter, &o->analysis, args};
 
     if (!slo_report_make(&asserted->report, a, &asserted->list, e))
         return false;
     a->slo = asserted->list.n > 0 ? &asserted->report : NULL;
     return (!estimate || report_csv_fits(a, o->series_total, e)) && write_report(a, o, e) &&
-           write_series(a, o, e) && write_page(a, o, args, e);
+           write_series(a, o, e) && output_page(&page, write_page, &(struct paged){a, o->label}, e);
 }
 
 /* ---- Runs that were not together ---- */

@@ -77,26 +77,16 @@ bool archive_read(struct archive *a, const struct archive_given *o, const struct
     return ok;
 }
 
-static bool write_page(const struct archive_given *o, const struct cli_args *args,
-                       const struct archive_writers *write, const void *ctx, struct err *e)
-{
-    struct outfile out;
-    char *words = load_words(&o->filter, &o->analysis), *command = output_command(args);
-    bool ok = ((words != NULL && command != NULL) || mem_none(e)) &&
-              outfile_open(&out, o->html, output_replaces_page(&o->output), e) &&
-              outfile_finish(&out, write->page(ctx, words, command, out.f, e), e);
-
-    free(words);
-    free(command);
-    return ok;
-}
-
 bool archive_write(const struct archive_given *o, const struct cli_args *args,
                    const struct archive_writers *write, const void *ctx, struct err *e)
 {
+    const struct output_page page = {o->html, &o->output, &o->filter, &o->analysis, args};
     struct outfile out;
 
-    return outfile_open(&out, o->output.path, output_replaces(&o->output), e) &&
-           outfile_finish(&out, write->report(ctx, out.f, e), e) &&
-           (o->html == NULL || write_page(o, args, write, ctx, e));
+    if (!outfile_open(&out, o->output.path, output_replaces(&o->output), e))
+        return false;
+    const struct sheet_form form = {o->markdown, output_wants_colour(&o->output, out.f),
+                                    o->verbose};
+    return outfile_finish(&out, write->report(ctx, &form, out.f, e), e) &&
+           output_page(&page, write->page, ctx, e);
 }

@@ -5,6 +5,7 @@
 #include "analyze/analysis/load.h"
 #include "analyze/archive/archive.h"
 #include "analyze/cmd/output.h"
+#include "analyze/write/sheet.h"
 #include "libcommon/cli.h"
 #include "libcommon/err.h"
 
@@ -48,11 +49,10 @@ bool archive_check(const struct archive_given *o, struct err *e);
 bool archive_read(struct archive *a, const struct archive_given *o, const struct cli_args *args,
                   bool as_one_kind, struct err *e);
 
-/* Writes the report, and the page if one is wanted: it also says in `words` what the runs were
- * analysed with, and the command line. */
+/* Writes the report, and the page if one is wanted. */
 struct archive_writers {
-    bool (*report)(const void *ctx, FILE *f, struct err *e);
-    bool (*page)(const void *ctx, const char *words, const char *command, FILE *f, struct err *e);
+    bool (*report)(const void *ctx, const struct sheet_form *form, FILE *f, struct err *e);
+    output_page_writer *page;
 };
 bool archive_write(const struct archive_given *o, const struct cli_args *args,
                    const struct archive_writers *write, const void *ctx, struct err *e);

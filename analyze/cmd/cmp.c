@@ -7,7 +7,6 @@
 #include "analyze/json/documents.h"
 #include "analyze/page/pages.h"
 #include "analyze/report/compare.h"
-#include "analyze/report/words.h"
 #include "analyze/write/outfile.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
@@ -148,21 +147,18 @@ static bool write_report(const struct compare *c, const struct cmp_given *o, str
     return outfile_finish(&out, ok, e);
 }
 
-static bool write_page(const struct compare *c, const struct plot_traces *traces,
-                       const struct cmp_given *o, const struct cli_args *args, struct err *e)
+/* What the page is of. */
+struct paged {
+    const struct compare *c;
+    const struct plot_traces *traces;
+};
+
+static bool write_page(const void *ctx, const char *words, const char *command, FILE *f,
+                       struct err *e)
 {
-    struct outfile out;
-    if (o->html == NULL)
-        return true;
-    if (!outfile_open(&out, o->html, output_replaces_page(&o->output), e))
-        return false;
-    char *words = load_words(&o->filter, &o->analysis);
-    char *command = output_command(args);
-    bool ok = words != NULL && command != NULL ? compare_html(c, traces, words, command, out.f, e)
-                                               : mem_none(e);
-    free(words);
-    free(command);
-    return outfile_finish(&out, ok, e);
+    const struct paged *of = ctx;
+
+    return compare_html(of->c, of->traces, words, command, f, e);
 }
 
 /* ---- The command ---- */
@@ -211,6 +207,7 @@ static bool compare(const struct cli_args *args, const struct cmp_given *o, doub
     struct sides_runs history = {0};
     struct plot_traces traces = {0};
     struct compare c = {0};
+    const struct output_page page = {o->html, &o->output, &o->filter, &o->analysis, args};
     bool ok = load_all(&sides, &history, &traces, o, e);
     const struct compare_options how = {
         .run_cv_frac = run_cv_frac,
@@ -221,7 +218,7 @@ static bool compare(const struct cli_args *args, const struct cmp_given *o, doub
     };
 
     ok = ok && sides_compare(&c, &sides, &o->sides, &how, e) && write_report(&c, o, e) &&
-         write_page(&c, &traces, o, args, e);
+         output_page(&page, write_page, &(struct paged){&c, &traces}, e);
     *code = c.has_gate ? c.gate : EXIT_DONE;
     compare_free(&c);
     sides_free(&sides);

@@ -1,6 +1,8 @@
 #include "analyze/cmd/output.h"
 
+#include "analyze/report/words.h"
 #include "analyze/write/text.h"
+#include "libcommon/mem.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -134,4 +136,20 @@ char *output_command(const struct cli_args *args)
         return text;
     free(text);
     return NULL;
+}
+
+bool output_page(const struct output_page *o, output_page_writer *write, const void *ctx,
+                 struct err *e)
+{
+    struct outfile out;
+
+    if (o->path == NULL)
+        return true;
+    char *words = load_words(o->filter, o->analysis), *command = output_command(o->args);
+    bool ok = ((words != NULL && command != NULL) || mem_none(e)) &&
+              outfile_open(&out, o->path, output_replaces_page(o->output), e) &&
+              outfile_finish(&out, write(ctx, words, command, out.f, e), e);
+    free(words);
+    free(command);
+    return ok;
 }

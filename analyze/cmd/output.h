@@ -2,6 +2,7 @@
 #ifndef S3_ANALYZE_CMD_OUTPUT_H
 #define S3_ANALYZE_CMD_OUTPUT_H
 
+#include "analyze/analysis/load.h"
 #include "analyze/write/outfile.h"
 #include "libcommon/cli.h"
 
@@ -16,6 +17,22 @@ struct output_options {
 /* Option tables for the struct above: --json and --no-color; --output and --force. */
 extern const struct cli_option output_form_table[];
 extern const struct cli_option output_file_table[];
+
+/* The page beside a report: where it goes, and what its requests were chosen by. */
+struct output_page {
+    const char *path; /* NULL: no page */
+    const struct output_options *output;
+    const struct load_filter *filter;
+    const struct load_analysis *analysis;
+    const struct cli_args *args;
+};
+
+/* Has `write` write the page, if there is to be one. It gets how requests were chosen and cut
+ * (words.h) and the command line (output_command). */
+typedef bool output_page_writer(const void *ctx, const char *words, const char *command, FILE *f,
+                                struct err *e);
+bool output_page(const struct output_page *o, output_page_writer *write, const void *ctx,
+                 struct err *e);
 
 /* The files that the report, the page and the time series may overwrite: any file with --force,
  * else one of their own kind. A text report overwrites nothing, since it cannot be told from other

@@ -44,16 +44,14 @@ struct writing {
     struct archive_table table;
 };
 
-static bool write_report(const void *ctx, FILE *f, struct err *e)
+static bool write_report(const void *ctx, const struct sheet_form *form, FILE *f, struct err *e)
 {
     const struct writing *w = ctx;
-    const struct archive_given *o = &w->given->common;
 
-    if (o->output.json)
+    if (w->given->common.output.json)
         return archive_table_json(&w->table, f, e);
-    const struct sheet_form form = {o->markdown, output_wants_colour(&o->output, f), o->verbose};
     if (!w->given->csv)
-        return archive_table_text(&w->table, &form, f, e);
+        return archive_table_text(&w->table, form, f, e);
     archive_table_csv(&w->table, w->given->csv_safe, f);
     return true;
 }

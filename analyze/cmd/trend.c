@@ -42,15 +42,13 @@ struct writing {
     struct trend_report report;
 };
 
-static bool write_report(const void *ctx, FILE *f, struct err *e)
+static bool write_report(const void *ctx, const struct sheet_form *form, FILE *f, struct err *e)
 {
     const struct writing *w = ctx;
-    const struct archive_given *o = &w->given->common;
 
-    if (o->output.json)
+    if (w->given->common.output.json)
         return trend_json(&w->report, f, e);
-    const struct sheet_form form = {o->markdown, output_wants_colour(&o->output, f), o->verbose};
-    return trend_text(&w->report, &form, f, e);
+    return trend_text(&w->report, form, f, e);
 }
 
 static bool write_page(const void *ctx, const char *words, const char *command, FILE *f,
