@@ -1,0 +1,344 @@
+/* The answer of a comparison in a few sentences. */
+#include "analyze/compare/words.h"
+
+#include "analyze/compare/words_internal.h"
+#include "analyze/requests/sample.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MAX_ANSWERED 4 /* operations */
+
+/* "2604.5 -> 2438.6 obj/s": the unit once, where both values have the same. */
+static void append_values(struct compare_words_text *t, const struct compare_metric *m)
+{
+    struct units_text a = metrics[m->metric].text(m->before.center);
+    struct units_text b = metrics[m->metric].text(m->after.center);
+    size_t n_a = strspn(a.s, "0123456789."), n_b = strspn(b.s, "0123456789.");
+
+    if (strcmp(a.s + n_a, b.s + n_b) == 0 && a.s[n_a] != '%')
+        a.s[n_a] = '\0';
+    words_append(t, "%s -> %s", a.s, b.s);
+}
+
+/* "2604.5 -> 2438.6 obj/s, -4.9 % (95 % CI -14 to +8)" */
+static void append_figures(struct compare_words_text *t, const struct compare_metric *m)
+{
+    append_values(t, m);
+    words_append(t, ", %s", words_percent_of(m, compare_theta(m)).s);
+    double lo = compare_theta_lo(m), hi = compare_theta_hi(m);
+    if (!m->cmp.ok || !isfinite(lo) || !isfinite(hi))
+        return;
+    struct units_text from = words_percent_of(m, lo), to = words_percent_of(m, hi);
+    from.s[strcspn(from.s, " ")] = to.s[strcspn(to.s, " ")] = '\0';
+    words_append(t, " (95 %% CI %s to %s)", from.s, to.s);
+}
+
+/* Operations that are what the runs were made for. */
+static bool is_answered(const struct compare *c, const struct compare_op *op)
+{
+    return !op->is_preparation || c->n_ops == 1;
+}
+
+static bool is_changed(const struct compare_metric *m)
+{
+    return m != NULL && compare_is_changed(m);
+}
+
+/* The duration that changed most clearly: the median, else the 99th percentile. NULL: neither did.
+ */
+static const struct compare_metric *changed_duration(const struct compare_op *op)
+{
+    static const enum run_metric durations[] = {RUN_P50, RUN_P99, RUN_P90};
+    for (size_t i = 0; i < 3; i++)
+        if (is_changed(compare_metric_of(op, durations[i])) &&
+            (durations[i] != RUN_P90 || compare_metric_of(op, RUN_P90)->in_family))
+            return compare_metric_of(op, durations[i]);
+    return NULL;
+}
+
+/* Operations of a mixed run share their threads: what one of them loses, the others lose too. */
+static bool is_shared(const struct compare *c)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < c->n_ops; k++)
+        n += is_answered(c, &c->ops[k]);
+    return n > 1 && compare_nth_run(c, 0)->mixed;
+}
+
+/* Whether only the throughput changed, and that as others of the run did. */
+static bool follows(const struct compare *c, const struct compare_op *op)
+{
+    bool any = false;
+    if (!is_shared(c) || !is_changed(compare_leading(op)) || changed_duration(op) != NULL)
+        return false;
+    for (size_t k = 0; k < c->n_ops; k++)
+        any |=
+            is_answered(c, &c->ops[k]) && changed_duration(&c->ops[k]) != NULL &&
+            compare_is_worse(changed_duration(&c->ops[k])) == compare_is_worse(compare_leading(op));
+    return any;
+}
+
+/* What is said first of an operation: its throughput, or a duration that changed where that did not
+ * or where operations share their threads. NULL: nothing. */
+static const struct compare_metric *head_of(const struct compare *c, const struct compare_op *op)
+{
+    const struct compare_metric *leading = compare_leading(op), *d = changed_duration(op);
+    return d != NULL && (!is_changed(leading) || is_shared(c)) ? d : leading;
+}
+
+/* The answer names first what became worse, then what became better, then what may have changed,
+ * then what follows from that: it need not have room for all operations. */
+enum urgency { IS_WORSE, IS_BETTER, MAY_DIFFER, IS_OPEN, N_URGENCIES };
+
+static enum urgency urgency_of(const struct compare *c, const struct compare_op *op)
+{
+    const struct compare_metric *m = head_of(c, op), *errors = compare_metric_of(op, RUN_ERRORS);
+    if (op->dead_after != op->dead_before)
+        return op->dead_after > op->dead_before ? IS_WORSE : IS_BETTER;
+    if (is_changed(errors) && errors->verdict == STATS_WORSE)
+        return IS_WORSE;
+    if (!is_changed(m) || follows(c, op))
+        return is_changed(errors) ? MAY_DIFFER : IS_OPEN;
+    return m->verdict == STATS_WORSE    ? IS_WORSE
+           : m->verdict == STATS_BETTER ? IS_BETTER
+                                        : MAY_DIFFER;
+}
+
+/* "GET: no request of after succeeded"; false: some did on both sides. */
+static bool append_dead(struct compare_words_text *t, const struct compare *c,
+                        const struct compare_op *op)
+{
+    bool before = op->dead_before == op->n_before, after = op->dead_after == op->n_after;
+    if (before && after)
+        words_append(t, "no request succeeded");
+    else if (before || after)
+        words_append(t, "no request of %.24s succeeded", before ? c->before.name : c->after.name);
+    return before || after;
+}
+
+static const char *title_of(const struct compare_metric *m)
+{
+    switch (m->metric) {
+    case RUN_P50:
+        return "median duration ";
+    case RUN_P90:
+        return "p90 of durations ";
+    case RUN_P99:
+        return "p99 of durations ";
+    default:
+        return "";
+    }
+}
+
+/* "slower: 510 -> 402 obj/s, -21 % (95 % CI -24 to -18)" */
+static void append_head(struct compare_words_text *t, const struct compare_metric *m)
+{
+    if (!m->cmp.ok) {
+        words_append(t, "not enough data to compare (%s)", m->cmp.why);
+        return;
+    }
+    if (m->verdict == STATS_SAME || m->verdict == STATS_SAME_WITHIN_RUN)
+        words_append(t, "the same within %.3g %%: ", 100 * m->delta);
+    else if (!compare_is_changed(m))
+        words_append(t, "no change shown: ");
+    else
+        words_append(t, "%s: ",
+                     m->verdict == STATS_DIFFERS  ? "differs"
+                     : m->verdict == STATS_BETTER ? metrics[m->metric].better
+                                                  : metrics[m->metric].worse);
+    words_append(t, "%s", title_of(m));
+    append_figures(t, m);
+    if (m->verdict == STATS_DIFFERS && compare_is_changed(m))
+        words_append(t, ", unless identical runs vary by more than %.*f %%",
+                     m->cmp.break_even < .0995, 100 * m->cmp.break_even);
+    else if (m->verdict == STATS_DIFFERS)
+        words_append(t, ", which is less than identical runs may vary by");
+    else if (m->verdict == STATS_INCONCLUSIVE && isfinite(m->mde_frac))
+        words_append(t, "; a change below %.*f %% could not be seen", m->mde_frac < .0995,
+                     100 * m->mde_frac);
+    else if (m->verdict == STATS_INCONCLUSIVE && isinf(m->mde_frac))
+        words_append(t, "; with so few runs none could be seen");
+}
+
+/* ". Median duration 1.18 -> 2.3ms, +95 %", ". Durations alike" */
+static void append_durations(struct compare_words_text *t, const struct compare_op *op,
+                             const struct compare_metric *head)
+{
+    const struct compare_metric *leading = compare_leading(op);
+    const struct compare_metric *p[] = {compare_metric_of(op, RUN_P50),
+                                        compare_metric_of(op, RUN_P99)};
+    size_t n_alike = 0, n = 0;
+    bool is_close = true;
+
+    if (head != leading && leading != NULL && leading->cmp.ok)
+        words_append(t, "; throughput %s%s", words_percent_of(leading, compare_theta(leading)).s,
+                     is_changed(leading) ? "" : ", no change shown");
+    for (size_t i = 0; i < 2; i++) {
+        if (p[i] == NULL || !p[i]->cmp.ok)
+            continue;
+        n++;
+        n_alike += !is_changed(p[i]);
+        is_close &= fabs(expm1(compare_theta(p[i]))) < 2 * metrics[RUN_P50].delta;
+        if (!is_changed(p[i]) || p[i] == head)
+            continue;
+        words_append(t, "; %s", title_of(p[i]));
+        append_values(t, p[i]);
+        words_append(t, ", %s", words_percent_of(p[i], compare_theta(p[i])).s);
+    }
+    if (n > 0 && n_alike == n)
+        words_append(t, is_close ? ". Durations alike" : ". Durations: no change shown");
+    else if (n == 2 && head == p[1] && n_alike == 1)
+        words_append(t, "; median alike");
+    else if (n == 2 && n_alike == 1 && !is_changed(p[1]))
+        words_append(t, "; p99 alike");
+}
+
+static void append_errors(struct compare_words_text *t, const struct compare_op *op)
+{
+    const struct compare_metric *m = compare_metric_of(op, RUN_ERRORS);
+    if (!is_changed(m))
+        return;
+    words_append(t, ". Errors: ");
+    append_values(t, m);
+    words_append(t, ", %s", words_percent_of(m, compare_theta(m)).s);
+}
+
+static void append_size(struct compare_words_text *t, size_t class)
+{
+    if (class == 0)
+        words_append(t, "below %s", units_size((double)analysis_size_edges[1]).s);
+    else if (class + 1 < ANALYSIS_N_SIZES)
+        words_append(t, "of %s to %s", units_size((double)analysis_size_edges[class]).s,
+                     units_size((double)analysis_size_edges[class + 1]).s);
+    else
+        words_append(t, "of %s up", units_size((double)analysis_size_edges[class]).s);
+}
+
+/* "at http://h2:9000" */
+static void append_place(struct compare_words_text *t, const struct compare_carrier *x)
+{
+    switch (x->kind) {
+    case COMPARE_AT_HOSTS:
+    case COMPARE_FROM_CLIENTS:
+        words_append(t, "%s %.100s", x->kind == COMPARE_AT_HOSTS ? "at" : "at client",
+                     intern_shown(x->name[0]));
+        if (x->n > 1)
+            words_append(t, " and %.100s", intern_shown(x->name[1]));
+        break;
+    case COMPARE_IN_SIZES:
+        words_append(t, "in requests ");
+        append_size(t, x->size[0]);
+        words_append(t, x->n > 1 ? " and " : "");
+        if (x->n > 1)
+            append_size(t, x->size[1]);
+        break;
+    case COMPARE_IN_TIME:
+        if (x->lo < .6)
+            words_append(t, "in the first %.1f s", x->hi);
+        else
+            words_append(t, "between %.1f and %.1f s", x->lo, x->hi);
+        break;
+    case COMPARE_IN_TAIL:
+        words_append(t, "in the slowest %.0f %% of the requests", 100 * x->lo);
+        break;
+    }
+}
+
+/* ". 92 % of the added time is at http://h2:9000 (there +103 %, elsewhere +2 %)" */
+static void append_where(struct compare_words_text *t, const struct compare_op *op)
+{
+    for (size_t i = 0; i < op->n_carriers; i++) {
+        const struct compare_carrier *x = &op->carriers[i];
+
+        if (i == 0 && x->frac > .995)
+            words_append(t, ". All of the %s time is ", x->change > 0 ? "added" : "saved");
+        else if (i == 0)
+            words_append(t, ". %.0f %% of the %s time is ", 100 * x->frac,
+                         x->change > 0 ? "added" : "saved");
+        else if (x->frac > .995)
+            words_append(t, ", and all of it ");
+        else
+            words_append(t, ", and %.0f %% of it ", 100 * x->frac);
+        append_place(t, x);
+        words_append(t, " (there %+.0f %%, elsewhere %+.0f %%)", 100 * x->change, 100 * x->rest);
+    }
+}
+
+static void append_op(struct compare_words_text *t, const struct compare *c,
+                      const struct compare_op *op)
+{
+    const struct compare_metric *head = head_of(c, op), *leading = compare_leading(op);
+
+    words_append(t, "%.24s: ", op->op);
+    if (append_dead(t, c, op))
+        return;
+    if (head == NULL) {
+        words_append(t, "nothing to compare");
+        return;
+    }
+    if (follows(c, op)) {
+        words_append(t, "durations alike; its throughput follows, ");
+        append_values(t, leading);
+        words_append(t, ", %s", words_percent_of(leading, compare_theta(leading)).s);
+        append_errors(t, op);
+        return;
+    }
+    append_head(t, head);
+    append_durations(t, op, head);
+    append_errors(t, op);
+    if (!isnan(op->share_of_change) && op->share_of_change >= .5)
+        words_append(t, ". %.0f %% of the %s is in %.24s", 100 * op->share_of_change,
+                     !is_changed(leading) ? compare_is_worse(head) ? "added time" : "saved time"
+                     : compare_is_worse(leading) ? "lost throughput"
+                                                 : "gained throughput",
+                     op->op);
+    append_where(t, op);
+    if (op->sizes_differ)
+        words_append(t, ". Object sizes differ, so bytes/s are not judged");
+}
+
+/* The operation that most time went to comes first of those that are as urgent. */
+static bool goes_before(const struct compare *c, const struct compare_op *a,
+                        const struct compare_op *b)
+{
+    enum urgency u = urgency_of(c, a), v = urgency_of(c, b);
+    double x = isnan(a->share_of_change) ? 0 : a->share_of_change;
+    double y = isnan(b->share_of_change) ? 0 : b->share_of_change;
+
+    return u != v ? u < v : x > y;
+}
+
+struct compare_words_text compare_words_answer(const struct compare *c)
+{
+    struct compare_words_text t = {""};
+    const struct compare_op *order[MAX_ANSWERED];
+    size_t n = 0, n_faulty = compare_n_faulty(c), n_answered = 0;
+
+    for (size_t k = 0; k < c->n_ops; k++) {
+        const struct compare_op *op = &c->ops[k];
+        if (!is_answered(c, op))
+            continue;
+        n_answered++;
+        size_t at = n < MAX_ANSWERED ? n++ : MAX_ANSWERED;
+        if (at == MAX_ANSWERED && !goes_before(c, op, order[--at]))
+            continue;
+        for (; at > 0 && goes_before(c, op, order[at - 1]); at--)
+            order[at] = order[at - 1];
+        order[at] = op;
+    }
+    if (c->has_gate)
+        words_append(&t, "%s ", compare_words_gate(c).s);
+    for (size_t i = 0; i < n; i++) {
+        words_append(&t, "%s", i > 0 ? " " : "");
+        append_op(&t, c, order[i]);
+        words_append(&t, ".");
+    }
+    if (n_answered > n)
+        words_append(&t, " %zu more operation%s.", n_answered - n, n_answered - n == 1 ? "" : "s");
+    if (n == 0)
+        words_append(&t, "Nothing to compare.");
+    if (n_faulty > 0)
+        words_append(&t, " %zu of %zu runs had a problem.", n_faulty, compare_n_runs(c));
+    return t;
+}
