@@ -221,3 +221,19 @@ class Runs(LoadTest):
                                        "prefix of this run, deletes them\n")
         self.s3load("clean", "--run", run_id)
         self.assertEqual(self.keys(), 0)
+
+
+class Lookup(LoadTest):
+    """A server does not look for the bucket in the host's name."""
+
+    def test_a_server_without_a_domain(self):
+        self.start()
+        host = f"localhost:{self.server.ports[0]}"
+        said = unwrapped(self.s3load("get", "--host", host, "--lookup", "host", "--objects", "5", *SMALL, "--json",
+                                     status=1).err)
+        self.assertIn("the server must know its own domain", said)
+        self.assertIn("--lookup path needs neither", said)
+        # Nothing is said of it where it is not the cause.
+        said = self.s3load("get", "--host", host, "--lookup", "path", "--bucket", "A", "--objects", "5", *SMALL, "--json",
+                           status=None).err
+        self.assertNotIn("--lookup", said)

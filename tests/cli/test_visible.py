@@ -147,6 +147,15 @@ class Visible(CliTest):
                 out = self.s3analyze("cmp", "--csv", *args, *paths).out
                 self.assertEqual({row["op"] for row in csv.DictReader(out.splitlines())}, {expected, ""})
 
+    def test_a_nul_in_a_name(self):
+        """Two hosts that differ behind one are two."""
+        path = self.put("nul.csv", text([r for name in ("h\0one", "h\0two") for r in steady(20, host=name)]))
+        names = ["h\\0one", "h\\0two"]
+        info = self.s3analyze("info", "--json", path).json()
+        self.assertEqual([h["host"] for h in info["captures"][0]["hosts"]], names)
+        report = self.s3analyze("analyze", "--json", path).json()
+        self.assertEqual([h["host"] for h in report["operations"][0]["hosts"]], names)
+
 
 if __name__ == "__main__":
     unittest.main()

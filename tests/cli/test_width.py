@@ -4,9 +4,10 @@ What cannot be broken is let through: a line that is one word besides its indent
 with long names.
 """
 import re
+import subprocess
 
 from capgen import steady, text
-from harness import CliTest, capture, captures, unwrapped
+from harness import BUILD, CliTest, capture, captures, on_terminal, unwrapped
 
 WIDTH = 80
 LONG = "a-host-with-a-rather-long-name.storage.example.org"
@@ -71,3 +72,25 @@ class Width(CliTest):
         self.assertEqual(sum(headings, []),
                          ["Considered", "Avg", "Fastest", "25%", "50%", "75%", "90%", "99%", "Slowest", "StdDev"])
         self.assertEqual(len(re.findall("(?m)^TTFB ", section)), len(headings))
+
+
+class Terminal(CliTest):
+    """Tables stand side by side where the terminal is wide."""
+
+    def longest(self, columns):
+        """The longest line on a terminal of that many columns; None: on a pipe."""
+        words = [BUILD / "s3analyze", "cmp", "--quiet", capture("get-g4").name, capture("get-randsize").name]
+        if columns is None:
+            said = subprocess.run(words, cwd=capture("get-g4").parent, stdout=subprocess.PIPE, check=True).stdout
+            return max(map(len, said.decode().splitlines()))
+        status, said = on_terminal(*words, columns=columns, env={"NO_COLOR": "1"}, cwd=capture("get-g4").parent)
+        self.assertEqual(status, 0)
+        return max(len(line) for line in said.decode().splitlines())
+
+    def test_wide(self):
+        self.assertLessEqual(self.longest(80), 80)
+        self.assertEqual(self.longest(40), self.longest(80))
+        self.assertEqual(self.longest(None), self.longest(80))
+        wide = self.longest(140)
+        self.assertGreater(wide, 80)
+        self.assertLessEqual(wide, 140)
