@@ -1,5 +1,6 @@
 #include "analyze/findings/course.h"
 
+#include "analyze/stats/stats.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
@@ -19,7 +20,8 @@
 #define MAX_HUNG           20000
 #define MAX_OF_MESSAGE     65536
 #define LEAST_WIDE         64
-#define COUNTS_PER_REQUEST 2 /* in course.ended: a stall of a party lacks twenty requests */
+#define NEARLY_AS_MANY     .9 /* of the requests that the median thread made */
+#define COUNTS_PER_REQUEST 2  /* in course.ended: a stall of a party lacks twenty requests */
 
 /* log2(ns) in COURSE_LOG_ONE, ns >= 1, within 1 %: of the mantissa 1 + x, log2 is about
  * x + 0.343 x (1 - x). */
@@ -37,7 +39,7 @@ static int size_class(int64_t bytes)
     return bytes > 0 ? (63 - __builtin_clzll((unsigned long long)bytes)) / 2 + 1 : 0;
 }
 
-/* First start, last end and number of the requests at a place. */
+/* First start, last end and number of the requests at a place, or of a thread. */
 struct visits {
     int64_t first_ns, last_ns, n;
 };
@@ -58,21 +60,31 @@ struct extent {
     int64_t min_bytes, max_bytes; /* of successes */
 };
 
-/* One table: its rows count at the places that it knows, and there alone, so that the loop is
- * short. `used` is by the table's threads. */
+static inline void visits_add(struct visits *v, int64_t n, int64_t first_ns, int64_t last_ns)
+{
+    v->first_ns = int64_min(first_ns, v->first_ns);
+    v->last_ns = int64_max(last_ns, v->last_ns);
+    v->n += n;
+}
+
+static void visits_clear(struct visits *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        v[i] = (struct visits){INT64_MAX, INT64_MIN, 0};
+}
+
+/* One table: its rows count at the places and for the threads that it knows, and there alone, so
+ * that the loop is short. */
 static int64_t look_at_extent(const struct table *t, struct extent *x, struct visits *visits,
-                              int64_t *of_message, bool *used)
+                              int64_t *of_message, struct visits *threads)
 {
     int64_t last_start_ns = INT64_MIN, min_bytes = INT64_MAX, max_bytes = 0;
     for (size_t i = 0; i < t->n; i++) {
         int64_t start_ns = t->start[i], end_ns = table_end(t, i);
-        struct visits *v = &visits[table_place(t, i)];
 
-        v->first_ns = int64_min(start_ns, v->first_ns);
-        v->last_ns = int64_max(end_ns, v->last_ns);
-        v->n++;
+        visits_add(&visits[table_place(t, i)], 1, start_ns, end_ns);
+        visits_add(&threads[table_thread(t, i)], 1, start_ns, end_ns);
         last_start_ns = int64_max(start_ns, last_start_ns);
-        used[table_thread(t, i)] = true;
     }
     for (size_t i = 0; t->error != NULL && i < t->n; i++)
         of_message[t->error[i]]++;
@@ -99,44 +111,73 @@ static void add_extent(struct pass *p, const struct table *t, int64_t last_start
         if (v->n == 0)
             continue;
         size_t place = t->own_places.index != NULL ? t->own_places.index[id] : id;
-        struct visits *all = &p->places[place];
-        all->n += v->n;
-        all->first_ns = int64_min(v->first_ns, all->first_ns);
-        all->last_ns = int64_max(v->last_ns, all->last_ns);
+        visits_add(&p->places[place], v->n, v->first_ns, v->last_ns);
         c->start_ns = int64_min(v->first_ns, c->start_ns);
         c->end_ns = int64_max(v->last_ns, c->end_ns);
     }
 }
 
+/* Narrows the time in which the threads were at work to that in which nine in ten of them were:
+ * clients that begin one after the other, and threads that end one after the other because each had
+ * so many requests to make, change the throughput, and the system does not. A thread that ended
+ * before it made nearly as many requests as others may have hung: it counts as at work. */
+static bool find_full_time(struct course *c, const struct visits *threads, struct err *e)
+{
+    double *v;
+    size_t n = 0, n_ended = 0, may_miss;
+
+    if (!mem_new(&v, c->d->n_threads, e))
+        return false;
+    for (size_t i = 0; i < c->d->n_threads; i++)
+        if (threads[i].n > 0)
+            v[n++] = (double)threads[i].n;
+    c->n_threads = (int64_t)n;
+    may_miss = n / 10;
+    double least = n > 0 ? NEARLY_AS_MANY * stats_select(v, n, n / 2) : 0;
+    n = 0;
+    for (size_t i = 0; i < c->d->n_threads; i++)
+        if (threads[i].n > 0)
+            v[n++] = (double)(threads[i].first_ns - c->start_ns);
+    if (n > 0)
+        c->all_begun_ns = c->start_ns + (int64_t)stats_select(v, n, n - 1 - may_miss);
+    for (size_t i = 0; i < c->d->n_threads; i++)
+        if (threads[i].n > 0 && (double)threads[i].n >= least)
+            v[n_ended++] = (double)(threads[i].last_ns - c->start_ns);
+    if (n_ended > may_miss)
+        c->last_start_ns =
+            int64_min(c->last_start_ns, c->start_ns + (int64_t)stats_select(v, n_ended, may_miss));
+    free(v);
+    return true;
+}
+
 static bool look_at_extents(struct pass *p, struct extent *extents, struct err *e)
 {
     struct course *c = p->c;
-    struct visits *visits = NULL;
-    bool *used = NULL, *used_here = NULL;
-    bool ok = mem_new(&visits, c->n_places, e) && mem_cleared(&used, c->d->n_threads, e) &&
-              mem_cleared(&used_here, c->d->n_threads, e);
+    struct visits *visits = NULL, *here = NULL, *threads = NULL;
+    bool ok = mem_new(&visits, c->n_places, e) && mem_new(&here, c->d->n_threads, e) &&
+              mem_new(&threads, c->d->n_threads, e);
 
+    if (ok)
+        visits_clear(threads, c->d->n_threads);
     for (size_t k = 0; ok && k < c->n_ops; k++) {
         const struct table *t = c->tables[k];
         size_t n_threads = dataset_n_threads(c->d, t);
 
-        for (size_t i = 0, n = dataset_n_places(c->d, t); i < n; i++)
-            visits[i] = (struct visits){INT64_MAX, INT64_MIN, 0};
-        memset(used_here, 0, n_threads * sizeof *used_here);
-        int64_t last_start_ns = look_at_extent(t, &extents[k], visits, p->of_message, used_here);
+        visits_clear(visits, dataset_n_places(c->d, t));
+        visits_clear(here, n_threads);
+        int64_t last_start_ns = look_at_extent(t, &extents[k], visits, p->of_message, here);
         add_extent(p, t, last_start_ns, visits);
         for (size_t i = 0; i < n_threads; i++)
-            if (used_here[i])
-                used[table_thread_index(t, i)] = true;
+            visits_add(&threads[table_thread_index(t, i)], here[i].n, here[i].first_ns,
+                       here[i].last_ns);
         c->open_loop = c->open_loop || !packed_has_none(&t->late);
     }
-    for (size_t i = 0; ok && i < c->d->n_threads; i++)
-        c->n_threads += used[i];
     for (size_t id = 1; id < c->d->errors.n; id++)
         c->n_failed += p->of_message[id];
+    ok = ok && find_full_time(c, threads, e);
     free(visits);
-    free(used);
-    free(used_here);
+    free(here);
+    free(threads);
     return ok;
 }
 
@@ -543,8 +584,7 @@ static bool gather(struct pass *p, struct extent *extents, struct err *e)
 {
     struct course *c = p->c;
 
-    for (size_t i = 0; i < c->n_places; i++)
-        p->places[i] = (struct visits){INT64_MAX, INT64_MIN, 0};
+    visits_clear(p->places, c->n_places);
     if (!look_at_extents(p, extents, e))
         return false;
     if (c->n == 0)

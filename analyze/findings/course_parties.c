@@ -11,6 +11,7 @@
 bool course_init(struct course *c, size_t n_ops, struct err *e)
 {
     *c = (struct course){.start_ns = INT64_MAX,
+                         .all_begun_ns = INT64_MIN,
                          .last_start_ns = INT64_MIN,
                          .end_ns = INT64_MIN,
                          .n_ops = n_ops,

@@ -143,7 +143,7 @@ static const struct finding_kind kinds[] = {
     {.name = "stall",
      .masks = FINDING_MASK_STALL,
      .is_standstill = true,
-     .because = {STOPPED, {"retransmits", mostly_within}}},
+     .because = {STOPPED, {"clock-jump", begins_with}, {"retransmits", mostly_within}}},
     {.name = "pauses", .masks = FINDING_MASK_STALL},
     {.name = "errors",
      .masks = FINDING_MASK_ERRORS,

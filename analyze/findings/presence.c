@@ -9,7 +9,6 @@
 #include <math.h>
 #include <string.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define ABSENT_FRAC         .05 /* of the run */
 #define STUCK_FRAC          .1
@@ -27,11 +26,17 @@
 
 /* ---- Clients ---- */
 
+/* How long after the first client one began, or before the last it ended. */
+static int64_t missed_ns(const struct course *c, size_t k, bool late)
+{
+    return late ? c->clients.first_ns[k] - c->start_ns : c->end_ns - c->clients.last_ns[k];
+}
+
 static bool say_absent(struct search *s, size_t k, bool late, struct err *e)
 {
     const struct course *c = s->c;
     int64_t first_ns = c->clients.first_ns[k], last_ns = c->clients.last_ns[k];
-    int64_t length_ns = late ? first_ns - c->start_ns : c->end_ns - last_ns;
+    int64_t length_ns = missed_ns(c, k, late);
     double share = search_frac(s, length_ns);
     struct finding f =
         finding_of("absent-client", FINDING_PROBLEM, share / (double)s->c->clients.n);
@@ -57,33 +62,53 @@ static bool say_by_design(struct search *s, size_t n, struct err *e)
                         units_count((int64_t)n).s, units_count((int64_t)s->c->clients.n).s);
 }
 
-static bool is_late(const struct search *s, size_t k)
+static int compare_ns(const void *a, const void *b)
 {
-    return search_frac(s, s->c->clients.first_ns[k] - s->c->start_ns) > ABSENT_FRAC;
+    return int64_order(*(const int64_t *)a, *(const int64_t *)b);
 }
 
-static bool is_early(const struct search *s, size_t k)
+/* What a client must have missed to count as absent: the least that is long after what another one
+ * missed, as clients that are started one by one begin soon after each other. INT64_MAX: none is.
+ */
+static bool find_least_absence(const struct search *s, bool late, int64_t *least_ns, struct err *e)
 {
-    return search_frac(s, s->c->end_ns - s->c->clients.last_ns[k]) > ABSENT_FRAC;
+    size_t n = s->c->clients.n;
+    int64_t *missed;
+
+    *least_ns = INT64_MAX;
+    if (!mem_new(&missed, n, e))
+        return false;
+    for (size_t k = 0; k < n; k++)
+        missed[k] = missed_ns(s->c, k, late);
+    qsort(missed, n, sizeof *missed, compare_ns);
+    for (size_t k = n; k-- > 1;)
+        if (search_frac(s, missed[k] - missed[k - 1]) > ABSENT_FRAC)
+            *least_ns = missed[k];
+    free(missed);
+    return true;
 }
 
 bool find_absent(struct search *s, struct err *e)
 {
-    const struct course_parties *clients = &s->c->clients;
+    const struct course *c = s->c;
+    const struct course_parties *clients = &c->clients;
+    int64_t late_ns, early_ns;
     size_t n = 0;
-    bool ok = true;
 
     if (clients->n < 2 || clients->first_ns == NULL)
         return true;
-    if (s->c->d != NULL && dataset_is_imported(s->c->d)) /* who uses a server comes and goes */
+    if (c->d != NULL && dataset_is_imported(c->d)) /* who uses a server comes and goes */
         return true;
+    if (!find_least_absence(s, true, &late_ns, e) || !find_least_absence(s, false, &early_ns, e))
+        return false;
     for (size_t k = 0; k < clients->n; k++)
-        n += is_late(s, k) || is_early(s, k);
+        n += missed_ns(c, k, true) >= late_ns || missed_ns(c, k, false) >= early_ns;
     if (2 * n > clients->n && n > 1)
         return say_by_design(s, n, e);
+    bool ok = true;
     for (size_t k = 0; ok && k < clients->n; k++)
-        ok = (!is_late(s, k) || say_absent(s, k, true, e)) &&
-             (!is_early(s, k) || say_absent(s, k, false, e));
+        ok = (missed_ns(c, k, true) < late_ns || say_absent(s, k, true, e)) &&
+             (missed_ns(c, k, false) < early_ns || say_absent(s, k, false, e));
     return ok;
 }
 
@@ -175,11 +200,6 @@ static bool find_jump(struct search *s, size_t k, int64_t usual_end_ns, double *
                       : find_double(done + first, n_bins, (size_t)n);
     return at == SIZE_MAX ||
            say_jump(s, k, ahead, by_ns, course_at_ns(c, first + at, c->wide_ns), e);
-}
-
-static int compare_ns(const void *a, const void *b)
-{
-    return int64_order(*(const int64_t *)a, *(const int64_t *)b);
 }
 
 bool find_clock_jumps(struct search *s, struct err *e)

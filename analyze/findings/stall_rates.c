@@ -173,17 +173,20 @@ static void add_stretch(struct stalls *x, size_t first, size_t last)
 {
     const struct course *c = x->s->c;
     size_t end = last + 1, last_start = (size_t)((c->last_start_ns - c->bins_ns) / x->bin_ns);
-    size_t before = last_start < end ? last_start : end;
-    double score_before = score_of(stalls_done(x, first, before), usual_done(x, first, before));
+    size_t begun =
+        c->all_begun_ns > c->bins_ns ? (size_t)((c->all_begun_ns - c->bins_ns) / x->bin_ns) : 0;
+    size_t from = first > begun ? first : begun, to = end < last_start ? end : last_start;
+    double score_within = score_of(stalls_done(x, from, to), usual_done(x, from, to));
     struct stall st = {.start_ns = course_at_ns(c, first, x->bin_ns) - stood_ns(x, first - 1),
                        .end_ns = course_at_ns(c, end, x->bin_ns) + stood_ns(x, end),
                        .rate_frac = stalls_done(x, first, end) / usual_done(x, first, end)};
 
-    /* The last requests of a run come in by themselves, but few of them late. */
-    bool tail =
-        st.end_ns > c->last_start_ns && score_before < x->least_score && !most_threads_hang(c, &st);
-    if (!tail && st.end_ns - st.start_ns >= x->least_ns && st.rate_frac <= 2 * STALLS_RATE_FRAC &&
-        x->n < STALLS_MAX)
+    /* Threads may begin one after the other. The last requests of a run come in by themselves, but
+     * few of them late. */
+    bool at_edge = (st.start_ns < c->all_begun_ns || st.end_ns > c->last_start_ns) &&
+                   score_within < x->least_score && !most_threads_hang(c, &st);
+    if (!at_edge && st.end_ns - st.start_ns >= x->least_ns &&
+        st.rate_frac <= 2 * STALLS_RATE_FRAC && x->n < STALLS_MAX)
         x->v[x->n++] = st;
 }
 

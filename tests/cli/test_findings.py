@@ -46,6 +46,7 @@ class Load:
         self.begins = lambda client: 0
         self.ends = lambda client: self.length_s
         self.thread_begins, self.thread_ends = lambda thread: 0, lambda thread: self.length_s
+        self.requests_each = None  # of a thread; None: as many as it can
 
     def noise(self):
         """Correlated over about two seconds."""
@@ -60,7 +61,7 @@ class Load:
         free = [(max(self.begins(t * self.clients // self.threads), self.thread_begins(t)) + r.random() / 100, t)
                 for t in range(self.threads)]
         heapq.heapify(free)
-        due = 0
+        due, made = 0, [0] * self.threads
         slots = self.taken_until = [[0] * (self.slots or 0) for _ in range(self.hosts)]
         while free:
             start, t = heapq.heappop(free)
@@ -68,8 +69,9 @@ class Load:
                 due += 1 / self.rate
                 start = max(start, due)
             client = t * self.clients // self.threads
-            if start >= min(self.ends(client), self.thread_ends(t)):
+            if start >= min(self.ends(client), self.thread_ends(t)) or made[t] == self.requests_each:
                 continue
+            made[t] += 1
             host = self.host_of(t)
             op = r.choices([m[0] for m in self.mix], [m[1] for m in self.mix])[0]
             where = start, host, client, op, t
@@ -420,6 +422,18 @@ class Findings(FindingsCase):
         self.assertRegex(first["sentence"], "throughout the run: [0-9]+ kinds of errors, such as: no key [0-9]+$")
         report = json.loads(self.s3analyze("analyze", "--json", self.tmp / "run.csv").out)
         self.assertEqual(first["evidence"]["n_errors"], sum(op["n_errors"] for op in report["operations"]))
+
+    def test_a_number_of_requests_each(self):
+        """Threads that have made theirs end one after the other: the rest is no stall, and no drop."""
+        for seed in range(3):
+            load = Load(seed, threads=24, length_s=60)
+            load.requests_each = 150
+            self.assertEqual([f["kind"] for f in self.findings(load) if f["kind"] in ("stall", "drop")], [])
+
+    def test_clients_that_are_started_one_by_one(self):
+        load = Load(1, threads=40, clients=20)
+        load.begins = lambda client: client / 8
+        self.assertEqual(self.problems(load), [])
 
     def test_late_client(self):
         load = Load(15, clients=4)
