@@ -185,11 +185,6 @@ static void *unit_new(void *ctx, struct err *e)
     return u;
 }
 
-static bool slice_equals(struct slice s, const char *text)
-{
-    return s.n == strlen(text) && memcmp(s.p, text, s.n) == 0;
-}
-
 /* True if r is row i of the capture in every field. */
 static bool is_row(const struct record *r, size_t i)
 {
@@ -198,9 +193,9 @@ static bool is_row(const struct record *r, size_t i)
     return r->bytes == (int64_t)(1000 + i) && r->start_ns == BASE_NS + (int64_t)i * MS &&
            r->end_ns == r->start_ns + MS / 2 && r->first_byte_ns == RECORD_NO_TIME &&
            r->last_byte_ns == RECORD_NO_TIME && r->n_objects == 1 && r->cat == 0 &&
-           slice_equals(r->op, "GET") && slice_equals(r->client, "c0") &&
-           slice_equals(r->endpoint, "http://h:9000") && slice_equals(r->file, key) &&
-           slice_equals(r->error, i % 6 == 5 ? multi_line_error : "");
+           slice_is(r->op, "GET") && slice_is(r->client, "c0") &&
+           slice_is(r->endpoint, "http://h:9000") && slice_is(r->file, key) &&
+           slice_is(r->error, i % 6 == 5 ? multi_line_error : "");
 }
 
 static bool unit_rows(void *ctx, void *unit, const struct record *rows, size_t n, struct err *e)
