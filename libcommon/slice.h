@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 struct slice {
@@ -31,5 +32,9 @@ static inline struct slice slice_from(struct slice s, size_t n)
 {
     return (struct slice){s.p + n, s.n - n};
 }
+
+/* Reads a decimal number that is not negative, such as 12.0345, in units of 10^-digits. False: it
+ * is none, has more decimals, or is 2^60 or more. */
+bool slice_decimal(struct slice text, unsigned digits, int64_t *value);
 
 #endif

@@ -19,7 +19,7 @@ static bool read_row(struct gather *g, const struct lines *l, struct err *e)
     if (fields_split(l->text, l->n, '\t', fields, N_FIELDS) != N_FIELDS)
         return lines_bad(l, e, "expected 6 fields: is the file cut?");
     for (size_t i = SECOND; i < N_FIELDS; i++)
-        if (!fields_decimal(fields[i], 0, &v[i]) || v[i] > INT64_C(1) << 33)
+        if (!slice_decimal(fields[i], 0, &v[i]) || v[i] > INT64_C(1) << 33)
             return lines_bad(l, e, "field %zu is no number of %s", i + 1,
                              i == SECOND ? "seconds since 1970" : "ms");
     if (v[SECOND] > INT64_C(1) << 32)

@@ -3,8 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define MAX_VALUE (INT64_C(1) << 60) /* so that sums of a few fit */
-
 size_t fields_split(const char *text, size_t n, char delimiter, struct slice *fields, size_t max)
 {
     const char *end = text + n;
@@ -17,34 +15,6 @@ size_t fields_split(const char *text, size_t n, char delimiter, struct slice *fi
         text = next + 1;
     }
     return max + 1;
-}
-
-bool fields_decimal(struct slice text, unsigned digits, int64_t *value)
-{
-    bool point = false;
-    unsigned n_digits = 0, n_decimals = 0;
-    int64_t v = 0;
-
-    for (size_t i = 0; i < text.n; i++) {
-        if (text.p[i] == '.' && !point && digits > 0) {
-            point = true;
-            continue;
-        }
-        if (text.p[i] < '0' || text.p[i] > '9' || v >= MAX_VALUE / 10)
-            return false;
-        v = v * 10 + (text.p[i] - '0');
-        n_digits++;
-        n_decimals += point;
-    }
-    if (n_digits == 0 || n_decimals > digits)
-        return false;
-    for (; n_decimals < digits; n_decimals++) {
-        if (v >= MAX_VALUE / 10)
-            return false;
-        v *= 10;
-    }
-    *value = v;
-    return true;
 }
 
 struct slice fields_named(const char *const (*names)[2], size_t n, struct slice name,

@@ -10,10 +10,6 @@
  */
 size_t fields_split(const char *text, size_t n, char delimiter, struct slice *fields, size_t max);
 
-/* Reads a decimal number that is not negative, such as 12.0345, in units of 10^-digits. False: it
- * is none, has more decimals, or is 2^60 or more. */
-bool fields_decimal(struct slice text, unsigned digits, int64_t *value);
-
 /* Returns the name that a table {{"theirs", "ours"}, ...} gives for a name; without one, `other`.
  */
 struct slice fields_named(const char *const (*names)[2], size_t n, struct slice name,

@@ -23,7 +23,7 @@ static bool read_row(struct gather *g, const struct lines *l, struct err *e)
     if (fields_split(l->text, l->n, ',', fields, N_FIELDS) != N_FIELDS)
         return lines_bad(l, e, "expected 8 fields: is the file cut?");
     for (size_t i = 0; i < N_FIELDS; i++)
-        if (!fields_decimal(fields[i], i == STATUS ? 0 : DECIMALS, &v[i]))
+        if (!slice_decimal(fields[i], i == STATUS ? 0 : DECIMALS, &v[i]))
             return lines_bad(l, e, "field %zu is no %s", i + 1,
                              i == STATUS ? "status" : "number of seconds");
     /* The first byte came when the answer began to be read. */

@@ -4,47 +4,11 @@
 #include "analyze/import/fields.h"
 #include "analyze/import/readers.h"
 
-#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <jansson.h>
-#include <stdlib.h>
-
-/* The text of one object, gathered line by line. */
-struct object {
-    char *text;
-    size_t n, cap;
-    int depth; /* of braces that are open */
-    bool in_string, escaped;
-};
-
-/* Follows braces, but for those in strings. */
-static void follow(struct object *o, const char *text, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        char c = text[i];
-        if (o->escaped)
-            o->escaped = false;
-        else if (c == '"')
-            o->in_string = !o->in_string;
-        else if (o->in_string)
-            o->escaped = c == '\\';
-        else
-            o->depth += (c == '{') - (c == '}');
-    }
-}
-
-static bool gather(struct object *o, const struct lines *l, struct err *e)
-{
-    if (l->n > LINES_MAX_BYTES - o->n)
-        return lines_bad(l, e, "a call of more than 1 MiB");
-    if (!mem_fit(&o->text, &o->cap, o->n + l->n + 1, e))
-        return false;
-    memcpy(o->text + o->n, l->text, l->n);
-    o->n += l->n;
-    follow(o, l->text, l->n);
-    return true;
-}
 
 static struct slice text_of(const json_t *o, const char *key)
 {
@@ -81,7 +45,7 @@ static int64_t bytes_of(const json_t *call, struct slice op)
         return slice_is(op, "GET") ? count_of(stats, "tx") : 0;
     if (length.n == 0)
         length = text_of(headers, "Content-Length");
-    return fields_decimal(length, 0, &bytes) ? bytes : count_of(stats, "rx");
+    return slice_decimal(length, 0, &bytes) ? bytes : count_of(stats, "rx");
 }
 
 static bool take(struct gather *g, const struct lines *l, const json_t *call, struct err *e)
@@ -123,14 +87,52 @@ static bool take(struct gather *g, const struct lines *l, const json_t *call, st
     return gather_add(g, &row, e);
 }
 
-static bool end_object(struct gather *g, struct object *o, const struct lines *l, struct err *e)
-{
-    json_error_t why;
-    json_t *call = json_loadb(o->text, o->n, 0, &why);
+/* ---- The file ---- */
 
-    o->n = 0;
+/* A call that is being read. */
+struct reading {
+    struct lines *l;
+    size_t n; /* its bytes so far */
+};
+
+/* Gives the parser a byte at a time, so that it takes none of the next call. */
+static size_t next_byte(void *to, size_t size, void *ctx)
+{
+    struct reading *r = ctx;
+    int c = r->n++ < LINES_MAX_BYTES ? getc_unlocked(r->l->f) : EOF;
+
+    (void)size;
+    if (c == EOF)
+        return 0;
+    *(char *)to = (char)c;
+    r->l->n_read++;
+    r->l->number += c == '\n';
+    return 1;
+}
+
+static bool skip_blanks(struct lines *l, bool *more, struct err *e)
+{
+    struct reading r = {l, 0};
+    char c = ' ';
+
+    while ((*more = next_byte(&c, 1, &r) > 0) && isspace((unsigned char)c))
+        r.n = 0;
+    if (*more)
+        ungetc(c, l->f);
+    return !ferror(l->f) || err_errno(e, errno, "%s", l->path);
+}
+
+static bool read_call(struct gather *g, struct lines *l, struct err *e)
+{
+    struct reading r = {l, 0};
+    json_error_t why;
+    json_t *call = json_load_callback(next_byte, &r, JSON_DISABLE_EOF_CHECK, &why);
+
+    if (call == NULL && r.n > LINES_MAX_BYTES)
+        return lines_bad(l, e, "a call of more than 1 MiB");
     if (call == NULL)
-        return lines_bad(l, e, "no JSON: %s", why.text);
+        return lines_bad(l, e, "%s%s",
+                         feof(l->f) ? "the last call is not whole: " : "no JSON: ", why.text);
     bool ok = json_is_object(call) ? take(g, l, call, e) : lines_bad(l, e, "no object of JSON");
     json_decref(call);
     return ok;
@@ -138,16 +140,10 @@ static bool end_object(struct gather *g, struct object *o, const struct lines *l
 
 bool mc_trace_read(struct gather *g, struct lines *l, struct err *e)
 {
-    struct object o = {0};
     bool more = true, ok = true;
 
-    while (ok && (ok = lines_next(l, &more, e)) && more) {
-        if (l->n == 0 && o.n == 0)
-            continue;
-        ok = gather(&o, l, e) && (o.depth > 0 || end_object(g, &o, l, e));
-    }
-    if (ok && o.n > 0)
-        ok = lines_bad(l, e, "the last call is not whole");
-    free(o.text);
+    l->number = 1;
+    while (ok && (ok = skip_blanks(l, &more, e)) && more)
+        ok = read_call(g, l, e);
     return ok;
 }

@@ -104,7 +104,7 @@ static bool read_number(const struct lines *l, const struct slice *fields, size_
                         struct err *e)
 {
     *v = 0;
-    return known(fields[i]).n == 0 || fields_decimal(fields[i], 0, v) ||
+    return known(fields[i]).n == 0 || slice_decimal(fields[i], 0, v) ||
            lines_bad(l, e, "field %zu is no number", i + 1);
 }
 

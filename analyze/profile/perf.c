@@ -36,46 +36,32 @@ static bool next_line(struct lines *l, struct slice *line)
     return true;
 }
 
+static struct slice without_blanks(struct slice s)
+{
+    while (s.n > 0 && isspace((unsigned char)*s.p))
+        s = slice_from(s, 1);
+    while (s.n > 0 && isspace((unsigned char)s.p[s.n - 1]))
+        s.n--;
+    return s;
+}
+
 /* Takes the next word of a line, up to a blank. */
 static struct slice word(struct slice *line)
 {
-    while (line->n > 0 && isspace((unsigned char)*line->p))
-        *line = (struct slice){line->p + 1, line->n - 1};
-    struct slice w = {line->p, 0};
-    while (w.n < line->n && !isspace((unsigned char)line->p[w.n]))
-        w.n++;
-    *line = (struct slice){line->p + w.n, line->n - w.n};
-    return w;
-}
+    struct slice w = without_blanks(*line);
 
-/* Parses digits, 18 at most. */
-static bool parse_count(struct slice w, int64_t *value)
-{
-    *value = 0;
-    for (size_t i = 0; i < w.n; i++) {
-        if (!isdigit((unsigned char)w.p[i]) || i >= 18)
-            return false;
-        *value = 10 * *value + (w.p[i] - '0');
-    }
-    return w.n > 0;
+    *line = w;
+    for (w.n = 0; w.n < line->n && !isspace((unsigned char)w.p[w.n]);)
+        w.n++;
+    *line = slice_from(*line, w.n);
+    return w;
 }
 
 /* Parses "12345.678901:". */
 static bool parse_time(struct slice w, int64_t *time_ns)
 {
-    const char *dot = w.n > 0 ? memchr(w.p, '.', w.n) : NULL;
-    int64_t s, fraction;
-
-    if (dot == NULL || w.p[w.n - 1] != ':' ||
-        !parse_count((struct slice){w.p, (size_t)(dot - w.p)}, &s) || s > INT32_MAX)
-        return false;
-    struct slice digits = {dot + 1, w.n - 2 - (size_t)(dot - w.p)};
-    if (digits.n > 9 || !parse_count(digits, &fraction))
-        return false;
-    for (size_t i = digits.n; i < 9; i++)
-        fraction *= 10;
-    *time_ns = s * 1000000000 + fraction;
-    return true;
+    return w.n > 1 && w.p[w.n - 1] == ':' && memchr(w.p, '.', w.n) != NULL &&
+           slice_decimal((struct slice){w.p, w.n - 1}, 9, time_ns);
 }
 
 /* Parses the line of a sample: program, thread, perhaps a CPU, time, perhaps a period, event. */
@@ -89,16 +75,11 @@ static bool parse_heading(struct slice line, struct heading *h)
         return false;
     h->event = word(&line);
     h->period = 1;
-    if (parse_count(h->event, &h->period))
+    if (slice_decimal(h->event, 0, &h->period))
         h->event = word(&line);
     const char *colon = h->event.n > 0 ? memchr(h->event.p, ':', h->event.n) : NULL;
     h->event.n = colon != NULL ? (size_t)(colon - h->event.p) : 0;
     return h->event.n > 0;
-}
-
-static bool is_blank(struct slice line)
-{
-    return word(&line).n == 0;
 }
 
 bool perf_script_is(struct slice text)
@@ -110,7 +91,7 @@ bool perf_script_is(struct slice text)
     if (memchr(lines.p, '\0', (size_t)(lines.end - lines.p)) != NULL)
         return false;
     while (next_line(&lines, &line))
-        if (!is_blank(line) && *line.p != '#')
+        if (without_blanks(line).n > 0 && *line.p != '#')
             return parse_heading(line, &h);
     return false;
 }
@@ -122,35 +103,41 @@ struct stack {
     struct key key;
 };
 
-/* Adds a frame: "ADDRESS SYMBOL+0xOFFSET (PROGRAM)", "(inlined)" in place of the program. */
+/* Splits the line of a frame: "ADDRESS SYMBOL+0xOFFSET (PROGRAM)". */
+static void parse_frame(struct slice line, struct slice *address, struct slice *name,
+                        struct slice *program)
+{
+    *address = word(&line);
+    *name = without_blanks(line);
+    *program = (struct slice){"", 0};
+    const char *open = name->n > 0 ? memrchr(name->p, '(', name->n) : NULL;
+    if (open != NULL && name->p[name->n - 1] == ')') {
+        size_t at = (size_t)(open - name->p);
+        *program = (struct slice){open + 1, name->n - at - 2};
+        *name = without_blanks((struct slice){name->p, at});
+    }
+    const char *offset = name->n > 0 ? memrchr(name->p, '+', name->n) : NULL;
+    if (offset != NULL && name->p + name->n - offset > 3 && memcmp(offset, "+0x", 3) == 0)
+        name->n = (size_t)(offset - name->p);
+    if (slice_is(*name, "[unknown]"))
+        name->n = 0;
+}
+
+/* Adds a frame; "(inlined)" stands in place of the program. */
 static bool add_frame(struct profile *p, struct stack *s, struct slice line, struct err *e)
 {
-    struct slice address = word(&line), name = line, program = {"", 0};
+    struct slice address, name, program;
 
-    while (name.n > 0 && isspace((unsigned char)*name.p))
-        name = (struct slice){name.p + 1, name.n - 1};
-    const char *open = name.n > 0 ? memrchr(name.p, '(', name.n) : NULL;
-    if (open != NULL && name.p[name.n - 1] == ')') {
-        program = (struct slice){open + 1, name.n - 2 - (size_t)(open - name.p)};
-        name.n = (size_t)(open - name.p);
-    }
-    while (name.n > 0 && isspace((unsigned char)name.p[name.n - 1]))
-        name.n--;
-    const char *offset = name.n > 0 ? memrchr(name.p, '+', name.n) : NULL;
-    if (offset != NULL && name.p + name.n - offset > 3 && memcmp(offset, "+0x", 3) == 0)
-        name.n = (size_t)(offset - name.p);
-    if (name.n == 9 && memcmp(name.p, "[unknown]", 9) == 0)
-        name.n = 0;
+    parse_frame(line, &address, &name, &program);
     if (s->n_locations >= MAX_DEPTH || s->n_frames >= MAX_DEPTH)
         return err_set(e, "a stack of more than %u frames", MAX_DEPTH);
-    bool is_inlined = program.n == 7 && memcmp(program.p, "inlined", 7) == 0;
     const char *function = profile_name(p, name, e), *file = profile_name(p, program, e);
     if (function == NULL || file == NULL)
         return false;
     uint32_t frame = profile_frame(p, function, file, 0, e);
     s->frames[s->n_frames++] = frame;
     key_put(&s->key, frame);
-    if (frame == INTERN_NONE || is_inlined)
+    if (frame == INTERN_NONE || slice_is(program, "inlined"))
         return frame != INTERN_NONE;
     for (size_t i = 0; i < address.n; i++)
         key_put(&s->key, (unsigned char)address.p[i]);
@@ -163,14 +150,11 @@ static bool add_frame(struct profile *p, struct stack *s, struct slice line, str
 /* The types that samples of the event are counted in: their number, and their periods. */
 static bool set_types(struct profile *p, struct slice event, struct err *e)
 {
-    bool is_time = event.n >= 9 && (memcmp(event.p, "cpu-clock", 9) == 0 ||
-                                    (event.n >= 10 && memcmp(event.p, "task-clock", 10) == 0));
+    bool is_time = slice_begins(event, "cpu-clock") || slice_begins(event, "task-clock");
     const struct profile_type types[2] = {
-        {profile_name(p, (struct slice){"samples", 7}, e),
-         profile_name(p, (struct slice){"count", 5}, e)},
-        {profile_name(p, is_time ? (struct slice){"cpu", 3} : event, e),
-         is_time ? profile_name(p, (struct slice){"nanoseconds", 11}, e)
-                 : profile_name(p, (struct slice){"count", 5}, e)}};
+        {profile_name(p, slice_of("samples"), e), profile_name(p, slice_of("count"), e)},
+        {profile_name(p, is_time ? slice_of("cpu") : event, e),
+         profile_name(p, slice_of(is_time ? "nanoseconds" : "count"), e)}};
 
     p->default_type = p->doc_url = "";
     return types[0].name != NULL && types[0].unit != NULL && types[1].name != NULL &&
@@ -199,7 +183,7 @@ static bool read_samples(struct profile *p, struct stack *s, struct slice text,
 
     for (size_t number = 1; next_line(&lines, &line); number++) {
         bool ok = true;
-        if (is_blank(line)) {
+        if (without_blanks(line).n == 0) {
             ok = !within || put_stack(p, s, &h, how, e);
             within = false;
         } else if (within) {

@@ -271,7 +271,7 @@ class Damaged(Case):
                 ("ab", f"{AB}\nx\0", ":2: a NUL"),
                 ("mc-trace", "{\n}\n", ':2: a call without "api"'),
                 ("mc-trace", "[1]\n", ":1: "),
-                ("mc-trace", json.dumps(CALL)[:-1], ":2: the last call is not whole"),
+                ("mc-trace", json.dumps(CALL)[:-1], ":1: the last call is not whole"),
                 ("mc-trace", json.dumps(dict(CALL, time="now")), ':1: "time" is no time'),
                 ("mc-trace", json.dumps(dict(CALL, duration=-1)), ':1: "duration"'),
                 ("mc-trace", json.dumps(dict(CALL, duration=2**62)), ":1: "),
