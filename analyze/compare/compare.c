@@ -43,8 +43,6 @@ const struct compare_metric *compare_leading(const struct compare_op *op)
     return objects;
 }
 
-/* ---- Warnings ---- */
-
 /* ---- Metrics ---- */
 
 /* The part of one run that is like `part`, if it has the metric. */

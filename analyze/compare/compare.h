@@ -171,6 +171,12 @@ bool compare_is_worse(const struct compare_metric *m);
 /* The metric of the whole operation; NULL: it is not on both sides. */
 const struct compare_metric *compare_metric_of(const struct compare_op *op, enum run_metric metric);
 
+/* The p that verdicts go by. */
+static inline double compare_p(const struct compare_metric *m)
+{
+    return m->in_family ? m->p_holm : m->cmp.p;
+}
+
 /* Bytes/s of other object sizes: shown, and not judged. */
 static inline bool compare_is_unjudged(const struct compare_op *op, const struct compare_metric *m)
 {
@@ -242,5 +248,12 @@ bool compare_geomean(const struct compare *c, enum run_metric metric, double *be
 /* Settings that limit the comparison, of all operations and of the runs as wholes. */
 size_t compare_n_limits(const struct compare *c);
 bool compare_is_limit(const struct compare_setting *s);
+
+/* Whether reports begin with an operation: what only prepared the runs is a detail, unless it is
+ * all that they have. */
+static inline bool compare_is_measured(const struct compare *c, const struct compare_op *op)
+{
+    return !op->is_preparation || c->n_ops == 1;
+}
 
 #endif

@@ -44,7 +44,7 @@ double compare_theta_hi(const struct compare_metric *m)
 
 bool compare_is_changed(const struct compare_metric *m)
 {
-    double p = m->in_family ? m->p_holm : m->cmp.p;
+    double p = compare_p(m);
     if (m->verdict == STATS_DIFFERS)
         return p < .05 && !(fabs(expm1(m->cmp.theta)) < m->delta);
     return m->verdict == STATS_BETTER || m->verdict == STATS_WORSE;
@@ -137,7 +137,7 @@ static bool mde_factor(struct mde_cache *cache, size_t n_a, size_t n_b, size_t n
 static bool judge(struct compare_metric *m, size_t n_family, struct mde_cache *cache, struct err *e)
 {
     struct stats_question q = {metrics[m->metric].up_is_better, m->delta};
-    double p = m->in_family ? m->p_holm : m->cmp.p;
+    double p = compare_p(m);
 
     m->verdict = stats_verdict(&m->cmp, q, p, &m->beyond_delta);
     if (!m->cmp.ok)

@@ -38,10 +38,16 @@ void words_append(struct compare_words_text *t, const char *fmt, ...)
     va_end(args);
 }
 
+/* A difference of logs or of fractions as a percentage or as points. */
+static double pct_of(const struct compare_metric *m, double theta)
+{
+    return 100 * (m->cmp.is_difference ? theta : expm1(theta));
+}
+
 struct units_text words_percent_of(const struct compare_metric *m, double theta)
 {
     struct units_text t;
-    double pct = m->cmp.is_difference ? 100 * theta : 100 * expm1(theta);
+    double pct = pct_of(m, theta);
 
     snprintf(t.s, sizeof t.s, fabs(pct) < 9.95 ? "%+.1f %s" : "%+.0f %s", pct,
              m->cmp.is_difference ? "points" : "%");
@@ -267,7 +273,7 @@ static void put_side(char *out, size_t size, enum run_metric metric, const struc
 static struct units_text change_of(const struct compare_metric *m, double theta)
 {
     struct units_text t;
-    double pct = m->cmp.is_difference ? 100 * theta : 100 * expm1(theta);
+    double pct = pct_of(m, theta);
 
     if (!isfinite(pct))
         snprintf(t.s, sizeof t.s, "%s", pct > 0 ? "inf" : "-inf");
@@ -278,17 +284,12 @@ static struct units_text change_of(const struct compare_metric *m, double theta)
     return t;
 }
 
-static double adjusted_p(const struct compare_metric *m)
-{
-    return m->in_family ? m->p_holm : m->cmp.p;
-}
-
 /* Returns p and n in the form of benchstat: "(p=0.002 n=6)", and "~ (p=0.485 n=6+5)" where no
  * difference is shown. */
 static struct units_text p_of(const struct compare_metric *m)
 {
     struct units_text t;
-    double p = adjusted_p(m);
+    double p = compare_p(m);
     char n[24];
 
     if (m->before.n == m->after.n)
@@ -446,9 +447,7 @@ struct compare_words_text compare_words_gate(const struct compare *c)
 struct compare_words_text compare_words_gated(const struct compare_metric *m)
 {
     struct compare_words_text t = {""};
-    double limit = m->cmp.is_difference ? m->gate_limit : expm1(m->gate_limit);
-
-    words_append(&t, "%s: %+.3g%s allowed: ", metrics[m->metric].name, 100 * limit,
+    words_append(&t, "%s: %+.3g%s allowed: ", metrics[m->metric].name, pct_of(m, m->gate_limit),
                  m->cmp.is_difference ? " points" : "%");
     if (!m->cmp.ok || isnan(m->p_worse))
         words_append(&t, "%s", m->cmp.ok ? "too few independent requests beyond it" : m->cmp.why);

@@ -34,12 +34,6 @@ static void append_figures(struct compare_words_text *t, const struct compare_me
     words_append(t, " (95 %% CI %s to %s)", from.s, to.s);
 }
 
-/* Operations that are what the runs were made for. */
-static bool is_answered(const struct compare *c, const struct compare_op *op)
-{
-    return !op->is_preparation || c->n_ops == 1;
-}
-
 static bool is_changed(const struct compare_metric *m)
 {
     return m != NULL && compare_is_changed(m);
@@ -62,7 +56,7 @@ static bool is_shared(const struct compare *c)
 {
     size_t n = 0;
     for (size_t k = 0; k < c->n_ops; k++)
-        n += is_answered(c, &c->ops[k]);
+        n += compare_is_measured(c, &c->ops[k]);
     return n > 1 && compare_nth_run(c, 0)->mixed;
 }
 
@@ -74,7 +68,7 @@ static bool follows(const struct compare *c, const struct compare_op *op)
         return false;
     for (size_t k = 0; k < c->n_ops; k++)
         any |=
-            is_answered(c, &c->ops[k]) && changed_duration(&c->ops[k]) != NULL &&
+            compare_is_measured(c, &c->ops[k]) && changed_duration(&c->ops[k]) != NULL &&
             compare_is_worse(changed_duration(&c->ops[k])) == compare_is_worse(compare_leading(op));
     return any;
 }
@@ -317,7 +311,7 @@ struct compare_words_text compare_words_answer(const struct compare *c)
 
     for (size_t k = 0; k < c->n_ops; k++) {
         const struct compare_op *op = &c->ops[k];
-        if (!is_answered(c, op))
+        if (!compare_is_measured(c, op))
             continue;
         n_answered++;
         size_t at = n < MAX_ANSWERED ? n++ : MAX_ANSWERED;

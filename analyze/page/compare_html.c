@@ -137,7 +137,7 @@ static void put_cards(FILE *f, const struct compare *c, const size_t *order)
 {
     for (size_t k = 0; k < c->n_ops; k++) {
         const struct compare_op *op = &c->ops[order[k]];
-        if ((k > 0 && !says_something(op)) || (op->is_preparation && c->n_ops > 1))
+        if ((k > 0 && !says_something(op)) || !compare_is_measured(c, op))
             continue;
         fputs("<div class=\"cards\">\n", f);
         for (size_t i = 0; i < op->n_metrics; i++) {

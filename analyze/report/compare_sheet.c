@@ -175,12 +175,6 @@ static void put_settings(struct sheet *s, const struct compare_setting *v, size_
                        compare_is_limit(&v[i]));
 }
 
-/* Preparations are details. */
-static bool is_shown(const struct compare *c, const struct compare_op *op)
-{
-    return !op->is_preparation || c->n_ops == 1;
-}
-
 /* "GET concurrency, object size; option tls": what the values stand at below. */
 static struct compare_words_text limits_of(const struct compare *c)
 {
@@ -192,7 +186,7 @@ static struct compare_words_text limits_of(const struct compare *c)
             size_t n = strlen(t.s);
             const char *name = compare_words_setting(x->kind);
 
-            if (!compare_is_limit(x) || !is_shown(c, &c->ops[k]))
+            if (!compare_is_limit(x) || !compare_is_measured(c, &c->ops[k]))
                 continue;
             snprintf(t.s + n, sizeof t.s - n, "%s%.24s%s%c%s",
                      n == 0     ? ""
@@ -315,8 +309,8 @@ void compare_sheet_table(struct sheet *s, const struct compare *c)
     for (size_t k = 0; k < c->n_ops; k++)
         if (c->ops[k].n_metrics > 0) {
             n++;
-            n_shown += is_shown(c, &c->ops[k]);
-            only = n_shown == 1 && is_shown(c, &c->ops[k]) ? &c->ops[k] : only;
+            n_shown += compare_is_measured(c, &c->ops[k]);
+            only = n_shown == 1 && compare_is_measured(c, &c->ops[k]) ? &c->ops[k] : only;
         }
     if (n_shown > 0)
         put_headings(s, c, n_shown == 1 ? only : NULL);
@@ -324,7 +318,7 @@ void compare_sheet_table(struct sheet *s, const struct compare *c)
     for (int preparation = 0; n_shown > 0 && preparation < 2; preparation++)
         for (size_t k = 0; k < c->n_ops; k++) {
             const struct compare_op *op = &c->ops[k];
-            if (op->n_metrics == 0 || is_shown(c, op) == (preparation == 1))
+            if (op->n_metrics == 0 || compare_is_measured(c, op) == (preparation == 1))
                 continue;
             s->when = preparation == 1 ? SHEET_DETAIL : SHEET_ALWAYS;
             if (n > 1 && !(n_shown == 1 && op == only))
@@ -439,7 +433,7 @@ void compare_sheet_op(struct sheet *s, const struct compare *c, size_t k)
 {
     const struct compare_op *op = &c->ops[k];
 
-    s->when = is_shown(c, op) ? SHEET_ALWAYS : SHEET_DETAIL;
+    s->when = compare_is_measured(c, op) ? SHEET_ALWAYS : SHEET_DETAIL;
     sheet_title(s, "Operation: %s", op->op);
     put_settings(s, op->settings, op->n_settings);
     if (op->sizes_differ)
