@@ -185,6 +185,7 @@ bool bench_make_crew(struct bench *b, struct err *e)
 void bench_tear_down(struct bench *b)
 {
     signals_fini(&b->signals);
+    machine_fini(&b->machine);
     turnstile_leave(&b->turnstile);
     recorder_free(b->recorder);
     crew_fini(&b->crew);

@@ -12,9 +12,8 @@
 #include <sys/timex.h>
 #include <unistd.h>
 
-#define EVERY_NS  (10 * NS_PER_S)
-#define NS_PER_US INT64_C(1000)
-#define UNKNOWN   INT64_C(-1)
+#define EVERY_NS (10 * NS_PER_S)
+#define UNKNOWN  INT64_C(-1)
 
 static const char *const NAMES[MACHINE_N_FIGURES] = {
     "cpu_ns",      "busy_ns",         "steal_ns",       "memory_stall_ns",
@@ -203,17 +202,24 @@ void machine_init(struct machine *m, const struct engine *g)
     interface_to(host, m->interface);
 }
 
-/* Notes what was sent again since the last look, or before it: loops count once a second. */
+void machine_fini(struct machine *m)
+{
+    json_decref(m->retransmits);
+}
+
+/* Notes what was sent again since the last look, or before it: loops count once a second. Times are
+ * by the capture's clock. What does not fit into memory is not told. */
 static void look(struct machine *m, int64_t n_retransmits, int64_t now_ns)
 {
-    int64_t n = n_retransmits - m->n_retransmits;
-    int64_t from_ns = m->looked_ns - NS_PER_S;
-    struct machine_second *last = &m->second[MACHINE_MAX_SECONDS - 1];
+    int64_t n = n_retransmits - m->n_retransmits, offset_ns = m->engine->offset_ns;
 
-    if (n > 0 && m->n_seconds < MACHINE_MAX_SECONDS)
-        m->second[m->n_seconds++] = (struct machine_second){from_ns, now_ns, n};
-    else if (n > 0)
-        *last = (struct machine_second){last->from_ns, now_ns, last->n + n};
+    if (n > 0 && m->retransmits == NULL)
+        m->retransmits = json_array();
+    if (n > 0)
+        json_array_append_new(m->retransmits,
+                              json_pack("[I, I, I]",
+                                        (json_int_t)(m->looked_ns - NS_PER_S + offset_ns),
+                                        (json_int_t)(now_ns + offset_ns), (json_int_t)n));
     m->n_retransmits = n_retransmits;
     m->looked_ns = now_ns;
 }
@@ -252,25 +258,6 @@ bool machine_tick(struct machine *m, const struct crew *crew, int64_t now_ns)
     return true;
 }
 
-/* [[from, to, how many], ...], by the capture's clock. NULL: out of memory. */
-static json_t *tell_seconds(struct machine *m)
-{
-    json_t *all = json_array();
-
-    for (size_t i = 0; i < m->n_seconds; i++) {
-        const struct machine_second *s = &m->second[i];
-        json_t *one = json_pack("[I, I, I]", (json_int_t)(s->from_ns + m->engine->offset_ns),
-                                (json_int_t)(s->to_ns + m->engine->offset_ns), (json_int_t)s->n);
-
-        if (json_array_append_new(all, one) != 0) {
-            json_decref(all);
-            return NULL;
-        }
-    }
-    m->n_seconds = 0;
-    return all;
-}
-
 json_t *machine_tell(struct machine *m, const struct crew *crew)
 {
     size_t first = m->base_ns > 0 ? 0 : MACHINE_N_COUNTERS;
@@ -291,8 +278,9 @@ json_t *machine_tell(struct machine *m, const struct crew *crew)
         if (m->now[i] != UNKNOWN && from != UNKNOWN)
             ok &= json_object_set_new(o, NAMES[i], json_integer(m->now[i] - from)) == 0;
     }
-    if (m->n_seconds > 0)
-        ok &= json_object_set_new(o, "retransmits", tell_seconds(m)) == 0;
+    if (m->retransmits != NULL)
+        ok &= json_object_set_new(o, "retransmits", m->retransmits) == 0;
+    m->retransmits = NULL;
     if (ok)
         return o;
     json_decref(o);

@@ -9,9 +9,6 @@
 #include <jansson.h>
 #include <net/if.h>
 
-/* Seconds with retransmits that wait to be told. More are added to the last one. */
-#define MACHINE_MAX_SECONDS 16
-
 /* The figures. Those before MACHINE_N_COUNTERS count from machine_start on. */
 enum machine_figure {
     MACHINE_CPU,         /* CPU time of this process, ns */
@@ -35,11 +32,6 @@ enum machine_figure {
     MACHINE_N_FIGURES,
 };
 
-/* What connections sent again between two moments of the run's clock, about 2 s apart. */
-struct machine_second {
-    int64_t from_ns, to_ns, n;
-};
-
 struct machine {
     const struct engine *engine;
     const char *root;            /* where /proc and /sys are; "" but in tests */
@@ -49,14 +41,15 @@ struct machine {
     int64_t end_ns;                   /* when it ended; 0: it has not */
     int64_t next_ns;                  /* when the next comment is due */
     int64_t looked_ns, n_retransmits; /* when we last looked for them, and how many there were */
-    struct machine_second second[MACHINE_MAX_SECONDS];
-    size_t n_seconds;
-    int64_t at_ns;                  /* when the figures were last read */
+    json_t *retransmits; /* those that were not told: [[from, to, how many], ...]; NULL: none */
+    int64_t at_ns;       /* when the figures were last read */
     int64_t now[MACHINE_N_FIGURES]; /* -1: unknown */
 };
 
 /* Finds the interface. Borrows the engine, which must be set up. */
 void machine_init(struct machine *m, const struct engine *g);
+
+void machine_fini(struct machine *m);
 
 /* Begins to count. */
 void machine_start(struct machine *m, const struct crew *crew);
