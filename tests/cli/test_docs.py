@@ -31,6 +31,7 @@ NOT_RUN = {
     "tests/run": "runs this test",
     ".ci/run": "runs this test",
     "s3load repeat": "starts dozens of runs; test_repeat.py does",
+    "s3load get --syncstart": "waits for that time; test_load_cli.py does",
     "s3analyze plan": "needs a folder that s3load repeat made",
 }
 
@@ -270,7 +271,7 @@ class Names(unittest.TestCase):
         known.update("--" + name for name in re.findall(r'\{"([\w-]+)", CLI_',
                                                         (ROOT / "loadgen/ranks/ranks_mpi.c").read_text()))
         foreign = {"--ci", "--force"}  # of .ci/deps
-        foreign |= {"--verbose"}  # of mc
+        foreign |= {"--verbose", "--fault"}  # of mc; of the server of the tests
         foreign |= {"--hostfile", "--bind-to", "--mca", "--conf"}  # of mpirun and Spark
         foreign |= {"--mpi", "--kill-on-bad-exit", "--ntasks-per-node", "--exclusive"}  # of Slurm
         foreign |= {"--rps-limit", "--opslog", "--limitread", "--limitwrite", "--excel"}  # of other load generators
