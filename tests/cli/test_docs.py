@@ -271,7 +271,8 @@ class Names(unittest.TestCase):
         known.update("--" + name for name in re.findall(r'\{"([\w-]+)", CLI_',
                                                         (ROOT / "loadgen/ranks/ranks_mpi.c").read_text()))
         foreign = {"--ci", "--force"}  # of .ci/deps
-        foreign |= {"--verbose", "--fault"}  # of mc; of the server of the tests
+        foreign |= {"--verbose", "--args"}  # of mc and gdb
+        foreign |= {"--fault", "--log"}  # of the server of the tests
         foreign |= {"--hostfile", "--bind-to", "--mca", "--conf"}  # of mpirun and Spark
         foreign |= {"--mpi", "--kill-on-bad-exit", "--ntasks-per-node", "--exclusive"}  # of Slurm
         foreign |= {"--rps-limit", "--opslog", "--limitread", "--limitwrite", "--excel"}  # of other load generators
@@ -291,6 +292,17 @@ class Names(unittest.TestCase):
                     self.assertTrue((ROOT / name).exists())
                     if function:
                         self.assertTrue(re.search(rf"(?m)^(?:[a-z].*\b)?{function}\(", (ROOT / name).read_text()))
+
+    def test_worked_changes_apply(self):
+        """Those of CONTRIBUTING, to the sources as they are."""
+        git = tool("git")
+        paths = sorted(ROOT.glob("docs/examples/*.diff"))
+        self.assertEqual(len(paths), 3)
+        for path in paths:
+            with self.subTest(path.name):
+                done = subprocess.run([git, "apply", "--check", path], cwd=ROOT, capture_output=True, text=True, check=False,
+                                      env={**os.environ, "GIT_CEILING_DIRECTORIES": str(ROOT.parent)})
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_sentences_are_short(self):
         """Of prose and of cells of tables; code counts as a word."""
