@@ -9,16 +9,16 @@
  * made it. */
 bool bucket_make(struct control *c, const struct work *k, bool *made, struct err *e);
 
-/* Makes sure that it keeps versions or has object lock, if the workload needs that. Settings of a
- * bucket that may be someone else's are not changed. */
+/* Makes sure that the bucket keeps versions or has object lock, if the workload needs that. Never
+ * changes the settings of a bucket that may be someone else's. */
 bool bucket_ready(struct control *c, const struct work *k, bool made, struct err *e);
 
-/* Finds the kind of listing that shows all that must be deleted below the prefix: versions, where
- * the bucket keeps or kept them or does not say, else objects. False: the bucket does not say and
- * versions cannot be listed; *e says why, and *kind shows the objects at least. */
+/* Finds the kind of listing that shows all that must be deleted below the prefix: versions, if the
+ * bucket keeps or kept them or does not say; else objects. Returns false if the bucket does not say
+ * and versions cannot be listed: *e says why, and *kind lists at least the objects. */
 bool bucket_listing(struct control *c, const char *prefix, enum s3op_kind *kind, struct err *e);
 
-/* Whether its objects can be locked; if not, *e tells a run that needs it what to do. */
+/* Returns true if the bucket has object lock. Else *e says what a run that needs it can do. */
 bool bucket_is_locked(struct control *c, bool made, struct err *e);
 
 /* What the bucket holds that is not of this run. */

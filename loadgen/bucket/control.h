@@ -10,10 +10,10 @@ struct control {
     struct phase phase;
     const struct s3op *op; /* to be done; NULL: done */
     struct worker_result *result;
-    int64_t give_up_ns;       /* how long servers that answer are tried again */
+    int64_t give_up_ns;       /* servers that fail are tried again for this long */
     bool heard;               /* a server has answered */
     int64_t failing_since_ns; /* 0: the last request succeeded */
-    int64_t retry_ns;         /* no request before */
+    int64_t retry_ns;         /* the next try is not before this time */
     int (*tick)(void *ctx);
     void *tick_ctx;
 };

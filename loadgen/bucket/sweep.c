@@ -21,8 +21,8 @@ struct sweeper {
     int64_t retry_ns;       /* the server was away: not before */
 };
 
-/* Keeps an entry of a page. An error if the page begins like the one before: what was deleted is
- * still there. */
+/* Keeps an entry of a page. Fails if the page begins like the one before: what was deleted is still
+ * there. */
 static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
 {
     struct worker *w = user;

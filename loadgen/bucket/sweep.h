@@ -5,12 +5,12 @@
 
 #include "loadgen/work/workload.h"
 
-/* Who lists what. */
+/* Who lists and deletes what. */
 enum sweep_scope {
     SWEEP_NOTHING,
     SWEEP_DIRS,   /* each worker its own folder below the root */
-    SWEEP_PREFIX, /* one worker all below the root */
-    SWEEP_BUCKET  /* one worker the whole bucket, of which only what is below the root goes */
+    SWEEP_PREFIX, /* one worker everything below the root */
+    SWEEP_BUCKET  /* one worker the whole bucket, and deletes only what is below the root */
 };
 
 /* Starts as zeros but for the first four. */
@@ -19,11 +19,11 @@ struct sweep {
     /* Runs a phase of these workers to its end. */
     bool (*run_phase)(void *ctx, const struct phase *p, struct err *e);
     void *ctx;
-    uint64_t n_most; /* more deletions than these cannot be ours */
+    uint64_t n_most; /* further deletions are an error: the run cannot have made more */
 
     const char *root;                     /* only keys below it are deleted */
     atomic_uint_fast64_t n_deleted;       /* for other threads to read */
-    atomic_int_fast64_t failing_since_ns; /* when requests began to fail; 0: the last one did not */
+    atomic_int_fast64_t failing_since_ns; /* 0: the last request succeeded */
     atomic_bool no_batches;               /* the server refuses them */
 
     /* The pass that runs. */
@@ -34,8 +34,8 @@ struct sweep {
 
 void sweep_fini(struct sweep *s);
 
-/* Lists once from the start what `scope` and `kind` say, and deletes it. False: *e says what could
- * not be deleted. */
+/* Lists from the start what `scope` and `kind` say, once, and deletes it. On failure *e says what
+ * could not be deleted. */
 bool sweep_pass(struct sweep *s, enum sweep_scope scope, enum s3op_kind kind, struct err *e);
 
 /* Deletes unfinished uploads, then objects by listings of `kind` (bucket_listing), in as many

@@ -53,11 +53,14 @@ struct hosts {
  * than HOSTS_MAX hosts. With HOSTS_WEIGHED, `rng` decides the order of unused hosts. */
 bool hosts_init(struct hosts *h, const char *list, enum hosts_select select, struct rng *rng,
                 struct err *e);
+
 /* Looks up all names. Replaces each host by one host per address. */
 bool hosts_resolve(struct hosts *h, bool tls, struct rng *rng, struct err *e);
+
 /* Keeps only the hosts of one rank: every n_ranks-th. With fewer hosts than ranks, ranks share
  * hosts. */
 void hosts_deal(struct hosts *h, size_t rank, size_t n_ranks);
+
 void hosts_fini(struct hosts *h);
 
 /* Chooses the host of a request that begins at now_ns (any monotonic clock), and counts the request

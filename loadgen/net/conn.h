@@ -1,8 +1,8 @@
 /* A connection to a host. libcurl connects, through a proxy if there is one. From then on we send
  * and receive ourselves, and OpenSSL does TLS. A connection belongs to one thread and its epoll.
  *
- * We do not use libcurl's TLS: it makes an SSL_CTX for each connection, so that a connection with a
- * small GET takes twice the CPU time. */
+ * We do not use libcurl's TLS: it makes an SSL_CTX for each connection, whose CPU time would show
+ * in short requests, even if the certificates of authorities come from its cache. */
 #ifndef S3_LOADGEN_NET_CONN_H
 #define S3_LOADGEN_NET_CONN_H
 

@@ -2,7 +2,7 @@
  * for a name server, unless none has answered yet.
  *
  * libcurl's own cache makes a request wait whenever an entry has expired, looks up a name once for
- * each waiting connection, and always begins with the same address. */
+ * each waiting connection, and begins with the same address until the entry expires. */
 #ifndef S3_LOADGEN_NET_NAMES_H
 #define S3_LOADGEN_NET_NAMES_H
 

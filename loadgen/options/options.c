@@ -214,7 +214,8 @@ static const char *from_environment(const char *const *names)
     return NULL;
 }
 
-/* Keeps text of secret.h until options_free. NULL: there was no memory for it. */
+/* Points *field to a text in memory of secret.h, which options_free frees. Fails if the text is
+ * NULL: there was no memory for it. */
 static bool keep(struct options *o, const char **field, char *text, struct err *e)
 {
     *field = text;
@@ -247,7 +248,8 @@ static void hide_environment(void)
     }
 }
 
-/* Takes [http[s]://]host[:port][/] of a variable or of a profile. */
+/* Takes the server from [http[s]://]host[:port][/]; `name` is the variable or field that holds it.
+ */
 static bool take_endpoint(struct options *o, const char *name, const char *url, bool tls_given,
                           struct err *e)
 {
@@ -290,7 +292,7 @@ static bool take_place(struct options *o, const struct cli_args *args, const str
     return host != NULL || url == NULL || take_endpoint(o, "AWS_ENDPOINT_URL", url, tls_given, e);
 }
 
-/* Copies key, secret and token of one source; `name` holds what it calls them. */
+/* Copies key, secret and token of one source, which calls the first two `name`. */
 static bool take_source(struct options *o, const char *const name[static 2],
                         const char *const part[static 3], struct err *e)
 {
@@ -447,7 +449,7 @@ static bool check_hosts(struct options *o, struct err *e)
     return true;
 }
 
-/* Assertions are s3analyze's to judge. A slip in them is found before the run all the same. */
+/* s3analyze judges the assertions after the run. Find mistakes in them before it. */
 static bool check_slo(const struct options *o, struct err *e)
 {
     struct slo_list list;
@@ -537,15 +539,16 @@ static long n_copies(void)
     return n;
 }
 
-/* Copies that do not know each other would each make, check and clear the bucket. */
+/* Refuses to be one of several copies that do not know each other: each would make, check and clear
+ * the bucket. */
 static bool check_launcher(const struct options *o, struct err *e)
 {
     long n = ranks_size() > 1 ? 1 : n_copies();
 
     return n <= 1 || o->alone ||
            err_set(e,
-                   "%ld copies would load the same names unrelated: use s3load-mpi, and the mpirun "
-                   "of the MPI that it was built with (--alone if that is meant)",
+                   "%ld copies of s3load would run without knowing each other: use s3load-mpi, and "
+                   "the mpirun of the MPI that it was built with (or --alone, if you mean it)",
                    n);
 }
 

@@ -22,7 +22,7 @@ struct options {
             const char *profile;
             const char *credential_process; /* of the profile; NULL: none */
             const char *prefix, *storage_class, *syncstart, *benchdata, *label;
-            const char *wanted_id;    /* of a run that left something: --run */
+            const char *wanted_id;    /* clean: the run to delete (--run) */
             const char *command_line; /* without secrets */
             const char *run_id;       /* of this run */
             const char *serverprof, *serverprof_url;
@@ -88,11 +88,11 @@ struct options {
     } show;
 
     struct ranks_settings ranks;
-    bool alone; /* though a launcher started several of us */
+    bool alone; /* run though a launcher started several copies */
 
     /* Found out. */
-    bool failed;      /* what options_complete says is no fault of the command line */
-    char *memory[16]; /* of secret.h; options_free frees it */
+    bool failed;      /* options_complete failed, and not for wrong usage */
+    char *memory[16]; /* texts in memory of secret.h; options_free frees them */
     size_t n_memory;
 };
 

@@ -78,8 +78,8 @@ static bool check_content(struct bench *b, struct err *e)
     return true;
 }
 
-/* Tells what may take long: the uploads before the benchmark, the wait for --syncstart. A pipe gets
- * it too. */
+/* Says what may take long: the wait for --syncstart, the uploads before the benchmark. It is said
+ * even if standard error is no terminal. */
 static void say_plan(const struct bench *b)
 {
     const struct options *o = b->o;
@@ -95,7 +95,7 @@ static void say_plan(const struct bench *b)
                 n == 1 ? "" : "s", most, units_size(size).s, most, units_size(n * size).s);
 }
 
-/* Tells of a proxy that the environment names: the run would measure the proxy. */
+/* Warns of a proxy that the environment names, as the run measures the proxy too. */
 static void say_proxy(const struct bench *b)
 {
     char proxy[CONN_PROXY_MAX];
@@ -133,8 +133,8 @@ static bool take_existing(struct bench *b, struct err *e)
     return !b->o->data.list_existing || bucket_list(&b->control, &b->work, max, e);
 }
 
-/* Says where things are left if the run is killed: launchers may kill all ranks at once, without a
- * word. */
+/* Says where captures and objects are left if the run is killed: launchers may kill all ranks at
+ * once, before they can say anything. */
 static void say_parts(const struct bench *b)
 {
     const struct options *o = b->o;
@@ -242,8 +242,8 @@ static bool tell(struct bench *b, struct err *e)
     return ok;
 }
 
-/* Returns how many deletions can be right: what the run can have made, twice over, as servers may
- * list an object after it was deleted. With several ranks no one knows. */
+/* Returns the most deletions that can be right: twice what the run can have made, as servers may
+ * list an object after it was deleted. With several ranks no rank knows this. */
 static uint64_t most_of(const struct bench *b)
 {
     const struct summary *s = &b->summary;
@@ -332,13 +332,13 @@ static bool (*const endings[])(struct bench *b, struct err *e) = {
 #define N_STAGES  (sizeof plan / sizeof *plan)
 #define N_ENDINGS (sizeof endings / sizeof *endings)
 
-/* Whether a signal came before the ranks last met: all of them answer the same. */
+/* Returns true if a signal came before the last meeting. All ranks return the same. */
 static bool is_over(const struct bench *b)
 {
     return b->team.lost ? bench_is_interrupted(b) : b->team.all.max[TEAM_SIGNAL] > 0;
 }
 
-/* Tells the error that this rank ends with, unless it only says that another rank failed. */
+/* Prints the error that this rank ends with, unless it only says that another rank failed. */
 static void complain(const struct bench *b, const struct err *e)
 {
     if (strcmp(e->msg, team_other_failed) != 0 && e->msg[0] != '\0')

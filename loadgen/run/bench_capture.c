@@ -137,7 +137,7 @@ bool bench_close_capture(struct bench *b, struct err *e)
     summary_put_end(&comment, &b->summary, &b->control, &b->crew);
     bool ok = comment.failed ? mem_none(e) : recorder_close(b->recorder, comment.s, e);
     strbuf_fini(&comment);
-    /* A capture without its first frame says nothing. */
+    /* Do not leave an empty file. */
     struct stat st;
     if (!ok && b->out.fd >= 0 && !b->out.to_stdout && fstat(b->out.fd, &st) == 0 &&
         st.st_size == 0) {
@@ -184,7 +184,7 @@ bool bench_gather(struct bench *b, struct err *e)
     if (b->team.rank == 0 && !ok && recorded)
         say_merge(b);
     if (b->team.rank == 0 && lost)
-        bench_say_of_all(b, "what a lost rank has left in the bucket s3load clean --run %s deletes",
+        bench_say_of_all(b, "s3load clean --run %s deletes what a lost rank has left in the bucket",
                          b->o->run_id);
     if (b->team.rank == 0 && !lost)
         bench_take_totals(b);

@@ -263,7 +263,7 @@ bool bench_load(struct bench *b, struct err *e)
     return ok;
 }
 
-/* A rank that had errors tells its first one. */
+/* Each rank that had errors names its first one. */
 bool bench_has_succeeded(struct bench *b, struct err *e)
 {
     const char *of_all = b->team.size > 1 ? " of all ranks" : "";

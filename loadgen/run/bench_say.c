@@ -72,7 +72,7 @@ void bench_warn(const struct bench *b)
                          units_duration(s->waits_ns).s);
     if (s->n_object_waits > 0)
         bench_say_of_all(b,
-                         "workers waited %llu time%s for an object that none other used: there "
+                         "workers waited %llu time%s for an object that no other used: there "
                          "are too few for --concurrent",
                          (unsigned long long)s->n_object_waits, s->n_object_waits == 1 ? "" : "s");
     if (s->n_resent > 0)
@@ -96,9 +96,9 @@ void bench_warn_of_clocks(const struct bench *b)
 
     if (llabs(off_ns) > NS_PER_S)
         bench_say(b,
-                  "this machine's clock was set %s by %s during the run, or it slept: requests "
-                  "are signed with it, or with a server's that refuses it; the capture's times go "
-                  "on as if it had not",
+                  "this machine's clock was set %s by %s during the run, or the machine slept: the "
+                  "times in the capture do not show that, but requests are signed by this clock, "
+                  "or by that of a server which refuses it",
                   off_ns > 0 ? "forward" : "back", units_duration(llabs(off_ns)).s);
     off_ns = 0;
     for (size_t i = 0; i < b->engine.hosts.n; i++) {

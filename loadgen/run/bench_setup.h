@@ -1,4 +1,4 @@
-/* The state of a run, for the files that lead through it: bench.c (the plan), bench_setup.c,
+/* The state of a run, and what its files offer each other: bench.c (the plan), bench_setup.c,
  * bench_capture.c, bench_load.c, bench_watch.c and bench_say.c. */
 #ifndef S3_LOADGEN_RUN_BENCH_SETUP_H
 #define S3_LOADGEN_RUN_BENCH_SETUP_H
@@ -39,7 +39,7 @@ struct outputs {
     char part[OPTIONS_PATH_BYTES + 100];     /* of this rank's part of it; with one rank the same */
     char sums[OPTIONS_PATH_BYTES + 100];     /* of its sums; "": this rank writes none */
     char profiles[OPTIONS_PATH_BYTES + 100]; /* of servers; "": this rank fetches none */
-    bool to_stdout;                          /* the capture; all else goes to standard error */
+    bool to_stdout;                          /* the capture goes to standard output */
     bool closed;                             /* this rank's part is complete */
     int fd;                                  /* -1: none is open */
 };
@@ -48,18 +48,18 @@ struct outputs {
 enum bench_doing { BENCH_LOADING, BENCH_PREPARING, BENCH_WARMING, BENCH_CLEANING };
 
 struct bench {
-    struct cli_args args; /* what is known of them: program and command */
+    struct cli_args args; /* only program and command are set */
     const struct options *o;
     const struct workload *kind;
     struct outputs out;
     struct err failed; /* why a stage of the plan failed */
     int status;
-    int judged; /* what s3analyze says of the assertions: an exit code */
+    int judged; /* exit code of s3analyze, which judged the assertions */
 
     /* Runs of several ranks. */
     struct team team;
     char host[256];
-    bool has_parts;    /* all ranks record, each a part */
+    bool has_parts;    /* each rank records a part of the capture */
     int64_t agreed_ns; /* when the benchmark starts: by the wall clock of rank 0 */
 
     /* What requests are made with. */
@@ -79,14 +79,14 @@ struct bench {
     struct turnstile turnstile;
     struct serverprof prof;
     bool uploaded;  /* there may be objects to clean */
-    char left[160]; /* what to say of them if the process ends at once */
+    char left[160]; /* how to delete them, printed if the process ends at once */
 
     /* While a phase runs. */
     struct phase phase;
     int64_t start_ns; /* of the benchmark, by this rank's clock */
     enum bench_doing doing;
     bool finishing, said_finishing; /* cleaning after the run; a signal was answered */
-    struct err error;               /* what ended it */
+    struct err error;               /* why it ended early */
     struct second second;
 };
 
@@ -98,7 +98,7 @@ bool bench_prepare(struct bench *b, struct err *e);
 /* --warmup: runs the benchmark's requests unrecorded. */
 bool bench_warm_up(struct bench *b, struct err *e);
 
-/* Agrees with the other ranks on the start, and on what each reads. */
+/* Agrees with the other ranks on when to start, and on which objects each rank reads. */
 bool bench_agree_on_start(struct bench *b, struct err *e);
 
 /* Waits for the start, runs the benchmark, and puts its figures into the summary. */
@@ -119,10 +119,10 @@ bool bench_is_interrupted(const struct bench *b);
 /* Renews keys that expire soon. */
 void bench_renew_credentials(struct bench *b);
 
-/* What this rank tells the others; `ctx` is the bench. */
+/* Fills in the figures that this rank tells the others; `ctx` is a struct bench. */
 void bench_figures(void *ctx, struct ranks_figures *f);
 
-/* Puts the figures of all ranks together into the summary. */
+/* Puts the totals of all ranks into the summary. */
 void bench_take_totals(struct bench *b);
 
 /* bench_say.c: what a run says on standard error besides its progress. */
@@ -135,10 +135,10 @@ void bench_say_of_all(const struct bench *b, const char *fmt, ...)
 /* Prints "WHAT: COMMAND", with the command as a shell reads it. NULL ends the words. */
 void bench_show_command(FILE *out, const char *what, char *const *words);
 
-/* Tells what may have distorted the measurement, by the figures of the summary. */
+/* Warns of what may have distorted the measurement, going by the summary. */
 void bench_warn(const struct bench *b);
 
-/* Tells of clocks that are wrong: servers refuse requests for that. */
+/* Warns of wrong clocks: servers refuse requests because of them. */
 void bench_warn_of_clocks(const struct bench *b);
 
 /* bench_setup.c */
@@ -147,7 +147,7 @@ void bench_warn_of_clocks(const struct bench *b);
 bool bench_set_up(struct bench *b, struct err *e);
 void bench_tear_down(struct bench *b);
 
-/* Takes the lock against other loads on this machine; with --wait when it is free. */
+/* Takes the lock that keeps other loads off this machine. With --wait, waits until it is free. */
 bool bench_take_turn(struct bench *b, struct err *e);
 
 /* Makes the loops. */
@@ -171,7 +171,7 @@ bool bench_gather(struct bench *b, struct err *e);
  * capture. */
 bool bench_sum_up(struct bench *b, struct err *e);
 
-/* Says where the sums are; with --aggregate-only the capture goes. */
+/* Says where the sums are. With --aggregate-only, deletes the capture first. */
 bool bench_finish_sums(const struct bench *b, struct err *e);
 
 #endif

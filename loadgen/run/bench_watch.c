@@ -6,7 +6,7 @@
 
 #define TICK_MS 100
 
-/* Time between looks at what the ranks tell: it takes several looks to go round. */
+/* Time between looks while the ranks tell each other: each round takes several looks. */
 #define JOINING_MS 10
 
 /* After this time rank 0 knows the last second of all ranks. */
@@ -205,8 +205,8 @@ static void watch_machine(struct bench *b, int64_t now_ns)
         strbuf_fini(&comment);
 }
 
-/* Shows how the run goes, and ends the phase where it must. It is called ten times a second, when
- * something happens, and while ranks tell each other. */
+/* Shows progress, and ends the phase if there is a reason. It is called ten times a second, more
+ * often while ranks tell each other, and at each event. */
 static int look(void *ctx)
 {
     struct bench *b = ctx;

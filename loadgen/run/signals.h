@@ -18,18 +18,18 @@ struct signals {
     atomic_int n;     /* how many came */
     int64_t last_ns;  /* when the last of them did */
     pthread_mutex_t lock;
-    bool finishing;       /* guarded by lock: an orderly end runs, and the first signal lets it */
-    struct crew *control; /* to stop */
-    _Atomic(struct crew *) crew; /* likewise; NULL: none yet */
-    _Atomic(const char *) left;  /* lines for who ends the process at once; NULL: nothing is left */
+    bool finishing; /* protected by lock: the run is cleaning up; one signal does not stop it */
+    struct crew *control;        /* a signal stops this crew */
+    _Atomic(struct crew *) crew; /* and this one; NULL: none yet */
+    _Atomic(const char *) left;  /* what SIGQUIT prints; NULL: nothing */
 };
 
 /* Starts a thread that takes the signals. Call it before other threads start. */
 bool signals_init(struct signals *s, struct crew *control, struct err *e);
 void signals_fini(struct signals *s);
 
-/* Begins the work of an orderly end: clears the engine's stop, which the first signal sets no more.
- * False: a second signal has come, and nothing more is to be done. */
+/* Begins to clean up: clears the engine's stop. From now on it takes a second signal to set it.
+ * Returns false if that has come already, and nothing more is to be done. */
 bool signals_let_finish(struct signals *s);
 
 #endif

@@ -12,7 +12,8 @@
 
 #include <stdint.h>
 
-/* A loop that uses more of a CPU than the first may delay requests; beyond the second it does. */
+/* A thread that is busy for more than WARN percent of the time may delay requests. Beyond BOUND
+ * percent it does. */
 #define SUMMARY_WARN_PCT  70
 #define SUMMARY_BOUND_PCT 90
 
@@ -20,8 +21,8 @@ struct summary {
     const char *command;
     const struct options *o;
     const char *capture; /* NULL: none */
-    const char *sums;    /* of it; NULL: none */
-    bool capture_goes;   /* once the sums are there */
+    const char *sums;    /* file of its sums; NULL: none */
+    bool capture_goes;   /* it is deleted once the sums are there */
     const char *host;    /* this machine */
     const struct team *team;
     struct machine *machine;
@@ -35,16 +36,16 @@ struct summary {
     int64_t prepare_ns, bench_ns;
     struct recorder_counts counts;
     uint64_t n_connects;
-    uint64_t n_resent;          /* on a fresh connection; the preparation's count too */
+    uint64_t n_resent;          /* requests sent twice, those of the preparation included */
     int64_t user_ns, system_ns; /* CPU */
     double max_thread_pct;      /* of one CPU, the busiest of our threads */
     int64_t digest_ns;          /* spent on digests of payloads, before their requests begin */
-    uint64_t n_waits;           /* for the capture */
+    uint64_t n_waits;           /* how often loops waited for the capture to be written */
     int64_t waits_ns;
-    uint64_t n_object_waits; /* of workers for an object that none other used */
-    uint64_t n_not_begun;    /* open loop: due, and not begun before the end */
+    uint64_t n_object_waits; /* how often workers waited for an object that no other used */
+    uint64_t n_not_begun;    /* open loop: requests that were due and not begun before the end */
     struct autoterm_stop autoterm;
-    int64_t clock_change_ns; /* of the wall clock against the run's, from its begin to its end */
+    int64_t clock_change_ns; /* how far the wall clock was set during the run */
 };
 
 /* Figures of a summary, each of 64 bits and none beyond INT64_MAX; the first four are its counts.
@@ -56,8 +57,8 @@ extern const struct summary_number {
     bool adds_up; /* over ranks */
 } SUMMARY_NUMBERS[SUMMARY_N_NUMBERS];
 
-/* Returns by how much a host's clock is ahead of ours at least; negative: behind; 0: it may be
- * right. */
+/* Returns by how much a host's clock is wrong at least: positive if it is ahead of ours, negative
+ * if it is behind, 0 if it may be right. */
 int64_t summary_host_off_ns(const struct control *control, const struct crew *crew, size_t host);
 
 /* "s3load/1 {...}" without a newline. The start has all settings of the command that may change

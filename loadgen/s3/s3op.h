@@ -79,11 +79,10 @@ struct s3op {
     /* The object; for a listing its prefix; "" for requests on the bucket. */
     char key[S3OP_KEY_MAX + 1];
     size_t n_key;
-    const char
-        *version_id; /* NULL: none. Strings and bodies are borrowed until the request ends. */
-    const char *upload_id;
-    unsigned part;                     /* of an S3OP_PUT_PART; the first is 1 */
-    const char *header, *header_value; /* one more to sign, in lower case; NULL: none */
+    /* Strings and bodies are borrowed until the request ends. */
+    const char *version_id, *upload_id; /* NULL: none */
+    unsigned part;                      /* of an S3OP_PUT_PART; the first is 1 */
+    const char *header, *header_value;  /* one more to sign, in lower case; NULL: none */
 
     /* The body: n_payload bytes of the object of payload_seed (payload.h) from payload_offset on,
      * or else the n_body bytes at `body`. */

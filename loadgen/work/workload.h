@@ -43,7 +43,7 @@ struct work_own {
     struct strbuf body;
     struct strbuf upload_id, etags;  /* multipart */
     struct work_object object;       /* in use */
-    atomic_uint_fast64_t n_uploaded; /* in preparation, under the worker's prefix, by any */
+    atomic_uint_fast64_t n_uploaded; /* objects of the preparation under the worker's prefix */
     unsigned part;
     int step;
     bool waiting; /* for an object */
@@ -58,20 +58,20 @@ struct work {
     struct work_own *own;        /* by worker */
     unsigned n_workers;
     uint32_t first_dir; /* of this rank's workers; those of each further rank follow */
-    uint32_t used_dir;  /* of the rank whose uploads are used */
+    uint32_t used_dir;  /* likewise, of the rank whose uploads are read */
 
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects what follows, up to first_error */
     struct work_object *objects;
     size_t n_objects, cap_objects;
-    unsigned n_waiting; /* workers, for an object */
-    uint64_t n_object_waits;
-    unsigned n_vain_uploads; /* that failed in a row while the pool was empty */
+    unsigned n_waiting;      /* workers that wait for an object */
+    uint64_t n_object_waits; /* how often one had to */
+    unsigned n_vain_uploads; /* uploads in a row that failed while the pool was empty */
     bool drained;            /* no object is left, and none will come */
     struct deck deck;
     struct rng deck_rng;
     struct err error; /* the first failure of preparing or cleaning */
     uint64_t n_failed;
-    struct err first_error; /* of a request of the benchmark */
+    struct err first_error; /* the first failure of the benchmark */
 
     int64_t start_ns; /* wall clock, when the run began */
 
@@ -83,8 +83,8 @@ struct work {
 
     /* What ends the benchmark: requests to begin, and bytes to move; UINT64_MAX: no limit. */
     uint64_t max_requests, max_bytes;
-    atomic_uint_fast64_t n_asked, n_moved;
-    atomic_uint_fast64_t n_warm; /* requests of the warm-up */
+    atomic_uint_fast64_t n_asked, n_moved; /* the same, so far */
+    atomic_uint_fast64_t n_warm;           /* requests of the warm-up */
 };
 
 /* kind, o and g are borrowed. work_fini in any case. */
@@ -104,7 +104,7 @@ enum phase_next work_bench_next(void *ctx, struct worker *w, struct s3op *op);
 void work_bench_done(void *ctx, struct worker *w, const struct s3op *op,
                      const struct worker_result *r);
 
-/* Whether so much was asked for and moved that no further request begins. */
+/* Returns true once so much was asked for or moved that no further request begins. */
 bool work_is_done(const struct work *k);
 
 /* The warm-up: the same requests, of which nothing is kept. work_end_warm_up follows. */
@@ -154,10 +154,10 @@ bool work_add(struct work *k, const struct work_object *o, const char *version);
 /* Puts an object back that was taken out of the pool. */
 void work_return(struct work *k, const struct work_object *o);
 
-/* Whether no object is left, and none will come: the run ends. */
+/* Returns true if no object is left and none will come: the run ends. */
 bool work_is_drained(struct work *k);
 
-/* Keeps the first error. */
+/* Counts a failure, and keeps the first one's reason. */
 void work_fail(struct work *k, const char *why);
 
 #endif
