@@ -16,7 +16,7 @@
 struct old_run {
     char root[S3OP_KEY_MAX + 1]; /* all its keys begin with it; it ends with its id and a slash */
     uint64_t n_objects, n_markers, n_uploads;
-    uint64_t n_others;            /* below its prefix, with a name that no run gives */
+    uint64_t n_others;            /* objects below its root with a name that no run gives */
     char other[S3OP_KEY_MAX + 1]; /* the first of these */
     int64_t newest_ns;            /* wall clock; INT64_MAX: not known */
 };
@@ -26,8 +26,8 @@ struct old_runs {
     char wanted[S3OP_KEY_MAX + 1]; /* what the keys of all runs that are looked for begin with */
     struct old_run *run;
     size_t n;
-    enum s3op_kind kind; /* of the list that shows objects */
-    uint64_t n_uploads;
+    enum s3op_kind kind;           /* of the list that shows objects */
+    uint64_t n_uploads;            /* unfinished ones of all runs */
     enum sweep_scope upload_scope; /* of the list that shows them */
     struct err unlisted;           /* why they could not be listed */
 };
@@ -142,17 +142,18 @@ static bool clean_all(struct bench *b, const struct old_runs *runs, struct err *
         n_young += young;
         ok = ok && done;
         if (run->n_others > 0)
-            bench_say(b,
-                      "%s stays: of what lies there '%s' (%llu object%s in all) has no name of "
-                      "s3load; delete it, and s3load clean deletes the rest",
-                      run->root, run->other, (unsigned long long)run->n_others,
-                      run->n_others == 1 ? "" : "s");
+            bench_say(
+                b,
+                "%s stays: '%s' in it (%llu object%s in all) has no name of s3load; delete it, "
+                "and s3load clean deletes the rest",
+                run->root, run->other, (unsigned long long)run->n_others,
+                run->n_others == 1 ? "" : "s");
         show(run, kept ? "kept" : o->show.dry_run ? "to delete" : done ? "deleted" : "failed");
     }
     if (n_young > 0)
         fprintf(stderr,
-                "s3load: %u run%s may not have ended, with objects newer than %s: --run ID or "
-                "--older-than DUR deletes them\n",
+                "s3load: %u run%s may still go on, as there are objects newer than %s; --run ID or "
+                "--older-than DUR deletes them all the same\n",
                 n_young, n_young == 1 ? "" : "s", units_duration(o->request.older_than_ns).s);
     return ok;
 }

@@ -5,10 +5,10 @@
 #include <stdbool.h>
 
 /* Runs a command of s3analyze. `words` ends with NULL. The environment is scrubbed: it has locale,
- * terminal, PATH and the like, but no credentials. `silent` hides standard output, `to` is what
- * takes its place (-1: nothing does). While the command runs, `tick` is called again and again; it
- * returns in how many ms (less than 1,000) to call it next. Returns its exit status; -1: there is
- * no such program, or a signal ended it. */
+ * terminal, PATH and the like, but no credentials. Its standard output goes to the descriptor
+ * `to` (-1: to ours), or nowhere if `silent`. While it runs, `tick` is called again and again; it
+ * returns in how many ms (less than 1,000) to call it next. Returns the exit status of the command;
+ * -1: there is no such program, or a signal ended it. */
 int sibling_run_to(char *const *words, int to, int (*tick)(void *ctx), void *ctx);
 int sibling_run(char *const *words, bool silent, int (*tick)(void *ctx), void *ctx);
 

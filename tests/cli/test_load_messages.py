@@ -142,7 +142,7 @@ class Servers(LoadTest):
         client.put("bucket", f"{RUN}/0000/0123456789abcdef")
         for how in (["--older-than", "0"], ["--run", RUN.removeprefix("s3load-")]):
             r = self.s3load("clean", "--bucket", "bucket", *how)
-            self.assertEqual(r.err, f"s3load: {RUN}/ stays: of what lies there '{RUN}/theirs' (1 object in all) has no name of "
+            self.assertEqual(r.err, f"s3load: {RUN}/ stays: '{RUN}/theirs' in it (1 object in all) has no name of "
                                     "s3load; delete it, and s3load clean deletes the rest\n")
             self.assertIn(" kept\n", r.out)
 
