@@ -90,7 +90,7 @@ void attribution_spread(const struct segment_grid *g, size_t first, size_t last,
                         const struct attribution_request *r, int64_t amount, int64_t *cell,
                         size_t stride);
 
-/* Like attribution_add, for a request that does not lie within one slice. */
+/* Does what attribution_add does, for a request that does not lie within one slice. */
 void attribution_add_partial(const struct segment_grid *g, struct slice_totals *slices,
                              const struct attribution_request *r);
 

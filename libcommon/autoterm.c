@@ -17,7 +17,7 @@
 /* BLOCK requests, in order of end. */
 struct block {
     struct autoterm_amount before; /* all requests before the block, forgotten ones included */
-    int64_t min_start_ns;          /* of the block's */
+    int64_t min_start_ns;          /* the earliest start in the block */
 };
 
 /* Holds the successful requests in order of end; failed ones count only for the range. What was
@@ -31,7 +31,7 @@ struct autoterm {
     struct attribution_request *requests;
     size_t n, cap;
     struct block *blocks;     /* (n + BLOCK - 1) / BLOCK of them */
-    int64_t *super_min_start; /* of SUPER_BLOCK blocks */
+    int64_t *super_min_start; /* the earliest start in each SUPER_BLOCK blocks */
     struct autoterm_amount all;
 };
 
@@ -128,7 +128,7 @@ static struct autoterm_amount done_before(const struct autoterm *a, int64_t t_ns
     size_t after = first_after(a, t_ns);
     if (after == 0 && a->n == 0)
         return a->all;
-    size_t from = after / BLOCK * BLOCK; /* of the last block that may hold ended ones */
+    size_t from = after / BLOCK * BLOCK; /* start of the last block with ended requests */
     struct autoterm_amount d =
         after < a->n || after % BLOCK != 0 ? a->blocks[after / BLOCK].before : a->all;
     for (size_t i = from; i < after; i++) {

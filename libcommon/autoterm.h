@@ -37,9 +37,9 @@ struct autoterm_window {
  * of any length takes bounded memory. */
 bool autoterm_is_stable(struct autoterm *a, int64_t dur_ns, double pct, struct autoterm_window *w);
 
-/* The steps of autoterm_is_stable, for processes that know only their own requests and decide
- * together. Each gives its range of all threads; the latest start and the earliest end of these
- * count. Then each gives its amounts; they are added member by member, modulo the type's size. */
+/* The steps of autoterm_is_stable, for several processes that decide together, of which each knows
+ * only its own requests. First each tells the range of its threads; the latest start and the
+ * earliest end count. Then each tells its amounts, which are added, modulo the type's size. */
 #define AUTOTERM_N_ENDS 8 /* of seven segments */
 
 struct autoterm_cut {
@@ -57,7 +57,7 @@ struct autoterm_amount {
 /* Returns the range of all threads, from the requests added so far; start > end: no requests. */
 struct segment_range autoterm_range(const struct autoterm *a);
 
-/* Returns the length up to which a range is too short to decide. */
+/* Returns how long a range may be and still be too short to decide. */
 int64_t autoterm_least_ns(int64_t dur_ns);
 
 /* Cuts a range into segments. False: it is too short to decide. */

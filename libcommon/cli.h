@@ -31,10 +31,8 @@ enum cli_type {
     CLI_CUSTOM,          /* whatever `parse` writes */
 };
 
-/* How a program that records its runs treats an option. A setting may change what is measured, so
- * it is recorded. The value of a secret is shown nowhere. Such a program declares this for each
- * option.
- */
+/* How s3load treats an option. A setting may change what is measured, so it is recorded. The value
+ * of a secret is shown nowhere. s3load declares this for each option. */
 enum cli_use { CLI_UNDECLARED, CLI_SETTING, CLI_OTHER, CLI_SECRET };
 
 /* The values of an option. Starts empty; the parsed arguments own it. */
@@ -48,10 +46,10 @@ struct cli_list {
 struct cli_option {
     const char *name; /* without dashes: "analyze.dur" */
     enum cli_type type;
-    size_t offset;     /* of the field, in the struct of the group */
-    const char *arg;   /* name of the value in help: "DUR"; NULL for flags. FILE, DIR and CAPTURE
-                          are completed by the shell as paths. */
-    const char *help;  /* one short phrase, lower case, no full stop; the default is added */
+    size_t offset;    /* of the field, in the struct of the group */
+    const char *arg;  /* name of the value in help: "DUR"; NULL for flags. The shell completes FILE,
+                         DIR and CAPTURE as paths. */
+    const char *help; /* one short phrase, lower case, no full stop; the default is added */
     const char *alias; /* another long name: "dur" */
     char letter;       /* 'o': -o */
     enum cli_use is;
@@ -149,7 +147,7 @@ bool cli_parse_flag(const char *text, bool *value, struct err *e);
 /* Returns the index of a word in `choices`, which end with NULL; -1: it is none of them. */
 int cli_choice(const char *const *choices, const char *text);
 
-/* Whether the command line has the option with this full name. */
+/* Returns true if the command line has the option of this full name. */
 bool cli_given(const struct cli_args *args, const char *name);
 
 /* For run functions: print "PROGRAM: message" to standard error and return the exit code. The

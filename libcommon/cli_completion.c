@@ -20,7 +20,8 @@ static bool takes_path(const struct cli_option *o)
     return strstr(o->arg, "FILE") || strstr(o->arg, "DIR") || strstr(o->arg, "CAPTURE");
 }
 
-/* Text between two ' of any of the shells, with a backslash before each of `special`. */
+/* Writes text that stands between two ' in any of the shells, with a backslash before each
+ * character of `special`. */
 static void put_quoted(FILE *out, const char *s, const char *special)
 {
     for (; *s; s++) {
@@ -37,8 +38,8 @@ static void put_choices(FILE *out, const struct cli_option *o)
         fprintf(out, "%s%s", i > 0 ? " " : "", cli_help_choice(o, i));
 }
 
-/* If the first operand is one of several words ("a|b FILE"), writes them with blanks between, and
- * the texts around them. */
+/* If the first operand is one of several words ("a|b FILE"), writes them with blanks between them,
+ * behind `before` and followed by `after`. */
 static void put_first_words(FILE *out, const struct cli_command *c, const char *before,
                             const char *after)
 {
@@ -112,7 +113,7 @@ static void write_bash(FILE *out, const struct cli_program *program)
     }
     fputs("    esac\n"
           "    COMPREPLY=()\n"
-          "    # Of a list, the item after the last comma.\n"
+          "    # In a list, complete the item after the last comma.\n"
           "    if [ -n \"$words\" ]; then\n"
           "        COMPREPLY=($(compgen -P \"${cur%\"${cur##*,}\"}\" -W \"$words\" -- "
           "\"${cur##*,}\"))\n"

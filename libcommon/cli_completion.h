@@ -4,7 +4,7 @@
 
 #include "libcommon/cli.h"
 
-/* Script for "bash", "zsh" or "fish". False: no other shell is known. */
+/* Writes the script for "bash", "zsh" or "fish". Returns false for any other shell. */
 bool cli_completion_write(FILE *out, const char *shell, const struct cli_program *program);
 
 #endif

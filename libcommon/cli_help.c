@@ -57,7 +57,8 @@ struct cli_option_text cli_help_default(const struct cli_command *command,
     return t;
 }
 
-/* "  -o, --[analyze.]out FILE": where the alias is the name without its prefix, both in one. */
+/* Prints "  -o, --analyze.out, --out FILE", or if the alias is the end of the name,
+ * "  -o, --[analyze.]out FILE". Returns how many columns that takes. */
 static int put_names(FILE *out, const struct cli_option *o)
 {
     int n = o->letter ? fprintf(out, "  -%c, ", o->letter) : fprintf(out, "  ");
@@ -77,8 +78,8 @@ static int put_names(FILE *out, const struct cli_option *o)
     return n;
 }
 
-/* Prints text from `column` on, broken at spaces so that lines end before WIDTH. `at` is where the
- * cursor stands. */
+/* Prints text from `column` on, and breaks it at spaces so that lines end before WIDTH. The cursor
+ * stands at column `at`. */
 static void put_wrapped(FILE *out, const char *text, int at, int column)
 {
     bool first = true;
@@ -121,7 +122,7 @@ static void put_option(FILE *out, const struct cli_command *command, const struc
     put_wrapped(out, text, at, HELP_COLUMN);
 }
 
-/* Whether a group has no options, which may be so in one of the programs. */
+/* Whether a group has no options, as that of ranks in s3load. */
 static bool is_empty(const struct cli_group *g)
 {
     return g->options->type == CLI_NONE;
@@ -153,7 +154,7 @@ bool cli_help_has_topic(const struct cli_command *command, const char *topic)
     return false;
 }
 
-/* Whether a group before it has its topic. */
+/* Whether an earlier group has the topic of g. */
 static bool is_known_topic(const struct cli_command *command, const struct cli_group *g)
 {
     for (const struct cli_group *before = command->groups; before < g; before++)

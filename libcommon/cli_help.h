@@ -6,18 +6,18 @@
 
 #define CLI_HELP_ALL "all"
 
-/* List of commands. */
+/* Prints the list of commands. */
 void cli_help_program(FILE *out, const struct cli_program *program);
 
-/* Page of a command: topic "" is the first page, CLI_HELP_ALL all options. */
+/* Prints the page of a command on a topic: "" is the first page, CLI_HELP_ALL has all options. */
 void cli_help_command(FILE *out, const char *program, const struct cli_command *command,
                       const char *topic);
 
 /* Whether the command has such a page (other than the first). */
 bool cli_help_has_topic(const struct cli_command *command, const char *topic);
 
-/* Whether a heading comes before the group's options: it has some, and its title is not *title,
- * that of the group shown before it ("": none). Keeps its title in *title. */
+/* Returns true if a heading comes before the group's options: it has some, and another title than
+ * the group before it, whose title is *title ("": there is none). Sets *title to its own then. */
 bool cli_help_needs_heading(const struct cli_group *group, const char **title);
 
 struct cli_option_text {

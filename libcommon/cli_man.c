@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* n bytes of text with what groff would interpret escaped: backslashes and hyphens everywhere, a
+/* Writes n bytes of text, and escapes what groff would interpret: backslashes and hyphens, and a
  * dot or an apostrophe at the start of a line. */
 static void put_bytes(FILE *out, const char *text, size_t n)
 {
@@ -31,7 +31,7 @@ static void put(FILE *out, const char *before, const char *text, const char *aft
     fputs(after, out);
 }
 
-/* The text of a section: paragraphs with an empty line between. */
+/* Writes the text of a section, in which an empty line separates paragraphs. */
 static void put_paragraphs(FILE *out, const char *text)
 {
     while (*text) {
@@ -50,7 +50,7 @@ static void put_upper(FILE *out, const char *s)
         fputc(toupper((unsigned char)*s), out);
 }
 
-/* .TH with the name in capitals; no date, so that the page is the same every time. */
+/* Writes .TH with the name in capitals and without a date, so that the page is always the same. */
 static void put_title(FILE *out, const struct cli_program *program,
                       const struct cli_command *command)
 {

@@ -4,7 +4,7 @@
 
 #include "libcommon/cli.h"
 
-/* Page of the program, or of one command (not NULL). */
+/* Writes the page of a command or, with NULL, of the program. */
 void cli_man_write(FILE *out, const struct cli_program *program, const struct cli_command *command);
 
 #endif

@@ -17,8 +17,8 @@
 #define FILE_LINE_BYTES 8192
 #define FILE_MAX_LINES  1000
 
-/* What lives as long as a parsed command line: copies of list items, arrays of lists, and which
- * options were given. */
+/* What a parsed command line owns: copies of list items, arrays of lists, and which options were
+ * given. */
 struct cli_memory {
     struct block {
         void *p;
@@ -36,7 +36,7 @@ struct parser {
     int next; /* argument to look at next */
     struct cli_args *args;
     char *options;
-    struct cli_list *open; /* of the last option, if CLI_OPERANDS: operands go there */
+    struct cli_list *open; /* operands go here: the last option is of CLI_OPERANDS; else NULL */
     struct err *e;
 };
 
@@ -60,7 +60,7 @@ static bool append_string(struct cli_args *args, struct cli_list *list, const ch
     return true;
 }
 
-/* Takes over a block, released with the arguments. */
+/* Takes ownership of a block, which is released with the arguments. */
 static bool keep(struct cli_args *args, void *block, void (*release)(void *), struct err *e)
 {
     struct cli_memory *m = args->memory;
@@ -348,8 +348,9 @@ static bool check_operands(const struct parser *p)
                    c->name, c->operands);
 }
 
-/* "name", "name VALUE" or "name = VALUE", with or without dashes, as "--name" or "--name=VALUE";
- * NULL: out of memory. */
+/* Returns a line such as "name", "name VALUE" or "name = VALUE", with or without dashes, in the
+ * form
+ * "--name" or "--name=VALUE". NULL: out of memory. */
 static char *option_of_line(const char *line, size_t n)
 {
     size_t skip = strspn(line, "-");
@@ -364,7 +365,7 @@ static char *option_of_line(const char *line, size_t n)
     return arg;
 }
 
-/* A line of a file of options. `why` says what is wrong with it. */
+/* Takes a line of a file of options. On failure *why says what is wrong with it. */
 static bool take_line(struct parser *p, char *line, struct err *why)
 {
     size_t n = strlen(line);
@@ -435,7 +436,7 @@ static bool parse_all(struct parser *p)
     return p->args->help_topic || check_operands(p);
 }
 
-/* Lists grow by realloc in the options struct; from here on *args owns them. */
+/* Gives *args the lists, which the options struct has held while they grew. */
 static bool adopt_lists(struct parser *p)
 {
     bool ok = true;

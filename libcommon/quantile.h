@@ -15,7 +15,7 @@ static inline size_t quantile_index_of(size_t n, uint64_t num, uint64_t den)
     return i < n ? i : n - 1;
 }
 
-/* The same in tenths of a percent: 0 is the least value, 1000 the greatest. */
+/* Index of a quantile in tenths of a percent: 0 is the least value, 1000 the greatest. */
 static inline size_t quantile_index(size_t n, unsigned permille)
 {
     return quantile_index_of(n, permille, 1000);

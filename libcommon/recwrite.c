@@ -84,7 +84,7 @@ static bool write_all(const struct recwrite *w, const char *p, size_t n, struct 
     return true;
 }
 
-/* Compresses the slot's text. *p and *n: what is to be written. */
+/* Compresses the slot's text, if it is to be. Sets *p and *n to what is to be written. */
 static bool pack(const struct recwrite *w, ZSTD_CCtx *zstd, struct slot *s, const char **p,
                  size_t *n, struct err *e)
 {
@@ -166,7 +166,7 @@ bool recwrite_end_frame(struct recwrite *w, struct err *e)
     return ok || fail(w, e);
 }
 
-/* Room for n more bytes of text, n <= RECWRITE_FRAME_BYTES. NULL: *e is filled. */
+/* Returns room for n <= RECWRITE_FRAME_BYTES more bytes of text. NULL on failure: *e says why. */
 static inline char *room(struct recwrite *w, size_t n, struct err *e)
 {
     struct slot *s = current(w);
@@ -189,8 +189,8 @@ static bool too_long(struct recwrite *w, const char *what, struct err *e)
     return fail(w, e);
 }
 
-/* Room for a row whose text behind the idx takes n bytes at most, with its idx in it. NULL: *e is
- * filled. */
+/* Makes room for a row, and writes its idx. What follows the idx takes at most n bytes. Returns
+ * where that goes; NULL on failure: *e says why. */
 static inline char *begin_row(struct recwrite *w, size_t n, struct err *e)
 {
     char *p = NULL;
@@ -281,7 +281,7 @@ static ZSTD_CCtx *new_zstd(int level)
     return zstd;
 }
 
-/* Slots and compressors for so many threads. */
+/* Allocates slots and compressors for n_threads. */
 static bool allocate(struct recwrite *w, unsigned n_threads, struct err *e)
 {
     const struct recwrite_options *o = &w->options;

@@ -27,7 +27,7 @@ static int64_t days_before_year(unsigned year)
     return (int64_t)(365 * y + y / 4 - y / 100 + y / 400) - EPOCH_DAYS;
 }
 
-/* Value of a digit; *bad is set when it is none, so that one test covers many digits. */
+/* Returns the value of a digit. Sets *bad if it is none, so that one test covers many digits. */
 static inline unsigned digit(const char *p, unsigned *bad)
 {
     unsigned d = (unsigned)(unsigned char)*p - '0';
@@ -53,7 +53,7 @@ bool rfc3339_parse(const char *text, size_t n, int64_t *ns)
     unsigned second = two_digits(text + 17, &bad);
     bad |=
         text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' || text[16] != ':';
-    /* A year more on either side: the offset may bring it back into the range. */
+    /* Allow one year more on either side: the offset may bring it back into the range. */
     if (bad || year < EPOCH_YEAR - 1 || year > 2263 || month < 1 || month > 12 || hour > 23 ||
         minute > 59 || second > 59)
         return false;

@@ -24,6 +24,7 @@ char *rfc3339_put(char *out, int64_t ns);
 
 /* Returns the time as a string: printf("%s", rfc3339_format(ns).s). */
 struct rfc3339_text rfc3339_format(int64_t ns);
+
 /* Returns the time as a string, to the ms. */
 struct rfc3339_text rfc3339_moment(int64_t ns);
 

@@ -52,7 +52,7 @@ char *rowformat_put_number(char *out, uint64_t value)
 
 /* ---- Times ---- */
 
-/* Most times of a row are in the second of the one before. */
+/* Most times lie in the same second as the time before. */
 static char *put_time(struct rowformat *f, char *out, int64_t ns)
 {
     int64_t second = ns / NS_PER_S;
@@ -101,7 +101,7 @@ static bool needs_quotes(struct slice s, bool raw)
     return false;
 }
 
-/* A text that may want quotes. Only an error keeps its newlines (`raw`). */
+/* Writes a text that may need quotes. Only an error keeps its newlines (`raw`). */
 static __attribute__((noinline)) char *put_odd_text(char *out, struct slice s, bool raw)
 {
     bool quotes = needs_quotes(s, raw);

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room that a number (an idx) takes at most. */
+/* The most bytes of a number. */
 #define ROWFORMAT_NUMBER_BYTES 20
 
 /* Formats rows one after another. */
@@ -21,7 +21,7 @@ struct rowformat {
 
 void rowformat_init(struct rowformat *f, bool intended);
 
-/* The header line, with its newline. */
+/* Returns the header line, with its newline. */
 const char *rowformat_header(bool intended);
 
 /* Writes a number in decimal and returns its end. */

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Before what was asked for: the length of the mapping. */
+/* The length of the mapping stands before the memory that the caller gets. */
 #define HEAD_BYTES alignof(max_align_t)
 
 void *secret_alloc(size_t n)

@@ -36,7 +36,7 @@ struct slo_list {
     size_t n;
 };
 
-/* Option --slo, of a struct cli_list. */
+/* Help of the option --slo. */
 #define SLO_HELP "a limit: 'GET: p99<50ms, errors<0.1%', or @FILE of such"
 
 /* Parses the values of --slo. "@FILE" stands for a file with such a value on each line; empty lines

@@ -11,7 +11,8 @@ struct suggest {
     const char *best; /* the nearest name offered so far; NULL: none is near */
 };
 
-/* `name` is borrowed, and so are the names that are offered one by one. */
+/* Begins with a name of n bytes, then compares it with one candidate after another. Borrows all
+ * names. */
 void suggest_init(struct suggest *s, const char *name, size_t n);
 void suggest_offer(struct suggest *s, const char *candidate);
 

@@ -47,7 +47,7 @@ static bool parse_decimal(const char **p, struct decimal *d)
     return any;
 }
 
-/* d * unit, rounded down; false: past int64. */
+/* Multiplies and rounds down. Returns false if the result does not fit. */
 static bool decimal_times(struct decimal d, int64_t unit, int64_t *result)
 {
     unsigned __int128 part = (unsigned __int128)d.fraction * (uint64_t)unit / FRACTION_SCALE;
@@ -143,8 +143,8 @@ bool units_parse_duration(const char *text, bool negative_ok, int64_t *ns, struc
     return true;
 }
 
-/* A number at the start of `text`; *end is what follows. strtod alone would take "inf", hex and
- * leading blanks. */
+/* Reads the number at the start of `text`, and sets *end to what follows. strtod alone would also
+ * take "inf", hexadecimal numbers and leading blanks. */
 static bool parse_number(const char *text, double *value, char **end)
 {
     const char *p = text + (*text == '-' || *text == '+');
@@ -230,9 +230,9 @@ static uint64_t round_div(uint64_t a, uint64_t b)
     return a / b + (a % b >= b - b / 2);
 }
 
-/* "-" or nothing, then whole[.fraction]unit with n_decimals decimals of value/unit_size; trailing
- * zeros go where the shorter text is exact. False: rounds up to `limit` or more, where the next
- * unit starts. */
+/* Writes sign, value / unit_size with n_decimals decimals, and unit. Drops zeros at the end if the
+ * shorter text is exact. Returns false if the number rounds up to `limit`, where the next larger
+ * unit begins. */
 static bool put_scaled(struct units_text *t, const char *sign, uint64_t value, uint64_t unit_size,
                        int n_decimals, uint64_t limit, const char *unit)
 {
@@ -255,8 +255,8 @@ static bool put_scaled(struct units_text *t, const char *sign, uint64_t value, u
     return true;
 }
 
-/* "4m59.9s" under an hour, "1h2m3s" from there; parts that are zero at the end go where that is
- * exact. */
+/* Writes "4m59.9s" below an hour, "1h2m3s" from an hour on. Drops zeros at the end if the shorter
+ * text is exact. */
 static void put_long_duration(struct units_text *t, const char *sign, uint64_t ns)
 {
     uint64_t tenths = round_div(ns, NS_PER_S / 10);
@@ -298,7 +298,7 @@ struct units_text units_duration(int64_t ns)
         uint64_t limit = unit == NS_PER_S ? 60 : 1000;
         int n_decimals = unit == 1 || v >= 100 * unit ? 0 : v >= 10 * unit ? 1 : 2;
 
-        /* 9.996 has as many digits with one decimal less: 10.0. */
+        /* 9.996 needs one decimal less: it becomes 10.0. */
         if (n_decimals == 2 && round_div(v, unit / 100) >= 1000)
             n_decimals = 1;
         else if (n_decimals == 1 && round_div(v, unit / 10) >= 1000)
@@ -310,13 +310,13 @@ struct units_text units_duration(int64_t ns)
     return t;
 }
 
-/* Decimals so that three significant digits stand there, at least one. */
+/* Returns how many decimals give three significant digits, at least one. */
 static int decimals_for(double v)
 {
     return fabs(v) < 9.995 ? 2 : 1;
 }
 
-/* A whole number is exact for a size and chance for a rate, so only sizes lose zeros at the end. */
+/* Only sizes lose zeros at the end: a whole size is exact, a whole rate is chance. */
 static struct units_text binary(double bytes, bool is_rate)
 {
     static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

@@ -19,24 +19,24 @@
 #define NS_PER_D  (24 * NS_PER_H)
 #define MIB       0x1p20
 
-/* "65536", "64K", "10MiB", "10MB", "1.5 GiB": bytes. Every prefix is binary (10MB = 10MiB), case
+/* Parses "65536", "64K", "10MiB", "10MB", "1.5 GiB". Every prefix is binary (10MB = 10MiB), case
  * does not matter, fractions of a byte are cut off. */
 bool units_parse_size(const char *text, int64_t *bytes, struct err *e);
 
-/* "1m30s", "500ms", "1.5h", "7d", units ns us ms s m h d w: ns. Without a unit only 0 is taken. A
- * sign only where `negative_ok`. */
+/* Parses "1m30s", "500ms", "1.5h", "7d"; units are ns us ms s m h d w. Takes only 0 without a unit,
+ * and a sign only if negative_ok. */
 bool units_parse_duration(const char *text, bool negative_ok, int64_t *ns, struct err *e);
 
-/* "250", "1.5k", "90/m": per second (also /s, /h). */
+/* Parses "250", "1.5k", "90/m", "10/h" or "5/s". */
 bool units_parse_rate(const char *text, double *per_s, struct err *e);
 
-/* "7.5" or "7.5%": 7.5. A value between 0 and 0.5 needs the %: 0.05 might mean 5%. */
+/* Parses "7.5" or "7.5%". A value between 0 and 0.5 needs the %, as 0.05 might mean 5%. */
 bool units_parse_pct(const char *text, double *pct, struct err *e);
 
-/* A decimal integer, with an optional sign. */
+/* Parses a decimal integer, with an optional sign. */
 bool units_parse_int(const char *text, int64_t *value, struct err *e);
 
-/* A finite decimal number ("2", "-0.5", "1e6"). */
+/* Parses a finite decimal number ("2", "-0.5", "1e6"). */
 bool units_parse_double(const char *text, double *value, struct err *e);
 
 struct units_text {
