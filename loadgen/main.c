@@ -11,7 +11,7 @@
  *   load/    what is timed: loops (a thread with an epoll each), workers, recorder: load/loop.h
  *   s3/      a request's bytes and what an answer means: heads, signatures, XML
  *   net/     connections and HTTP/1.1
- *   util/    clock, random numbers, text that grows
+ *   util/    clock, random numbers, text that grows, control groups
  *
  * ../libcommon/ is what s3analyze uses too. docs/how-it-is-built.md follows one run through them,
  * and says where to add something. */

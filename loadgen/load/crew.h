@@ -17,15 +17,6 @@ struct crew {
  * affinity and control group quotas let us use. Never more than workers. */
 unsigned crew_n_loops(unsigned n_workers, unsigned n_threads);
 
-/* Calls `see` for the folder of each of our control groups that limits CPUs, and of its ancestors.
- * `groups` is a file that lists our groups, as /proc/self/cgroup does. `root` is where groups are
- * mounted (version 2; for version 1 in its folder cpu/). */
-void crew_each_group(const char *groups, const char *root,
-                     void (*see)(void *ctx, const char *group), void *ctx);
-
-/* Returns how many CPUs the quotas of these groups allow, rounded up; UINT_MAX: no quota. */
-unsigned crew_quota_cpus(const char *groups, const char *root);
-
 /* Makes the loops; workers are numbered from first_thread. `recorder` may be NULL. */
 bool crew_init(struct crew *c, struct engine *g, struct recorder *recorder, unsigned n_loops,
                uint32_t first_thread, unsigned n_workers, struct err *e);

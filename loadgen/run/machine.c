@@ -2,6 +2,7 @@
 
 #include "libcommon/units.h"
 #include "loadgen/net/interface.h"
+#include "loadgen/util/cgroups.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -127,8 +128,8 @@ static void read_groups(const struct machine *m, int64_t *v)
 
     snprintf(groups, sizeof groups, "%s/proc/self/cgroup", m->root);
     snprintf(root, sizeof root, "%s/sys/fs/cgroup", m->root);
-    crew_each_group(groups, root, add_group, &t);
-    unsigned quota = crew_quota_cpus(groups, root);
+    cgroups_each(groups, root, add_group, &t);
+    unsigned quota = cgroups_cpus(groups, root);
     v[MACHINE_QUOTA] = quota < UINT_MAX ? quota : UNKNOWN;
     v[MACHINE_N_THROTTLED] = t.n;
     v[MACHINE_THROTTLED] = t.ns;
