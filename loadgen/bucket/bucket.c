@@ -51,9 +51,8 @@ bool bucket_listing(struct control *c, const char *prefix, enum s3op_kind *kind,
 
 static bool set_versioning(struct control *c, struct err *e)
 {
-    static const char body[] = "<VersioningConfiguration "
-                               "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
-                               "<Status>Enabled</Status></VersioningConfiguration>";
+    static const char body[] = "<VersioningConfiguration " S3OP_NAMESPACE
+                               "><Status>Enabled</Status></VersioningConfiguration>";
     struct worker_result r;
     struct err cause = {""};
     const struct s3op op = {
@@ -118,9 +117,7 @@ static bool create(struct control *c, const struct s3op_style *style, bool *made
 
     /* us-east-1 is the default, and S3 refuses a request that names it. */
     if (strcmp(style->region, "us-east-1") != 0) {
-        strbuf_puts(&body, "<CreateBucketConfiguration "
-                           "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
-                           "<LocationConstraint>");
+        strbuf_puts(&body, "<CreateBucketConfiguration " S3OP_NAMESPACE "><LocationConstraint>");
         strbuf_xml(&body, style->region, strlen(style->region));
         strbuf_puts(&body, "</LocationConstraint></CreateBucketConfiguration>");
         op.body = body.s;

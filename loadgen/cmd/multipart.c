@@ -7,8 +7,7 @@ enum step { INITIATE, PARTS, COMPLETE, ABORT };
 static enum phase_next set_body(struct work *k, struct work_own *own, struct s3op *op)
 {
     strbuf_clear(&own->body);
-    strbuf_puts(&own->body, "<CompleteMultipartUpload "
-                            "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">");
+    strbuf_puts(&own->body, "<CompleteMultipartUpload " S3OP_NAMESPACE ">");
     strbuf_put(&own->body, own->etags.s, own->etags.n);
     strbuf_puts(&own->body, "</CompleteMultipartUpload>");
     return work_set_body(k, &own->body, op);

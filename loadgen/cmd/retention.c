@@ -14,8 +14,8 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
 
     strbuf_clear(body);
     strbuf_printf(body,
-                  "<Retention xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
-                  "<Mode>GOVERNANCE</Mode><RetainUntilDate>%.19sZ</RetainUntilDate></Retention>",
+                  "<Retention " S3OP_NAMESPACE "><Mode>GOVERNANCE</Mode>"
+                  "<RetainUntilDate>%.19sZ</RetainUntilDate></Retention>",
                   rfc3339_format(k->start_ns + RETAIN_NS).s);
     work_ask(k, S3OP_RETENTION, o, op);
     return work_set_body(k, body, op);

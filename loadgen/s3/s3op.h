@@ -14,6 +14,9 @@
 
 #define S3OP_KEY_MAX 1024
 
+/* The namespace of documents for S3, as an attribute of their root. */
+#define S3OP_NAMESPACE "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\""
+
 /* The longest request head. A key of 1,024 bytes takes 3 KiB in a path; a prefix and a token in a
  * query take 3 KiB each; a session token takes 2 KiB. */
 #define S3OP_HEAD_MAX 16384
