@@ -15,7 +15,8 @@
 #define BURST_TIMES    3  /* the share within against that outside */
 #define MASKED_FRAC    .25
 #define CONFINED_FRAC  .95
-#define MAX_BURSTS     4 /* of one message that are told apart */
+#define MAX_BURSTS     4  /* of one message that are told apart */
+#define CRUMB_FRAC     .1 /* of the errors of the burst beside it */
 #define N_REFINEMENTS  4
 #define LEAST_PROBLEM  .01
 #define TIME_PROBLEM   .05 /* of the threads' time */
@@ -28,6 +29,7 @@ struct burst {
     bool found;
     size_t first, last;        /* bins */
     double n_inside, n_errors; /* requests and errors in it */
+    size_t n_bursts;           /* that it was joined of; 0: none */
 };
 
 /* Bins that are searched: what ends after the last start is the longest request of each thread, so
@@ -138,8 +140,10 @@ static void add_unseen(const struct course *c, const struct course_message *m, s
     b->n_errors *= times;
 }
 
-/* Adds all bins behind a burst to it, if at least half as large a share of their requests fails. */
-static void extend_to_end(const struct course *c, const struct course_message *m, struct burst *b)
+/* Adds all bins behind a burst to it, if at least half as large a share of their requests fails and
+ * no other burst is there. */
+static void extend_to_end(const struct course *c, const struct course_message *m,
+                          const uint8_t *taken, struct burst *b)
 {
     double n = 0, n_errors = 0;
     size_t last = c->n_bins - 1;
@@ -147,7 +151,8 @@ static void extend_to_end(const struct course *c, const struct course_message *m
     while (last > b->last && m->by_bin[last] == 0)
         last--;
     add_bins(c, m, b->last + 1, last + 1, &n, &n_errors);
-    if (!b->found || n_errors == 0 || n_errors / n < b->n_errors / b->n_inside / 2)
+    if (!b->found || memchr(taken + b->last + 1, 1, last - b->last) != NULL || n_errors == 0 ||
+        n_errors / n < b->n_errors / b->n_inside / 2)
         return;
     b->last = last;
     b->n_inside += n;
@@ -176,7 +181,7 @@ static struct burst find_burst(const struct course *c, const struct course_messa
             best = b;
         }
     }
-    extend_to_end(c, m, &best);
+    extend_to_end(c, m, taken, &best);
     extend_to_edges(c, m, &best);
     add_unseen(c, m, &best);
     return best;
@@ -225,6 +230,35 @@ static bool has_end(const struct search *s, const struct burst *b)
            search_frac(s, s->c->end_ns - course_bin_start_ns(s->c, b->last + 1)) > .02;
 }
 
+static bool are_near(const struct course *c, size_t bin_a, size_t bin_b)
+{
+    return llabs(course_bin_start_ns(c, bin_a) - course_bin_start_ns(c, bin_b)) < ONE_CAUSE_NS;
+}
+
+static void add_burst(struct burst *to, const struct burst *b)
+{
+    to->first = b->first < to->first ? b->first : to->first;
+    to->last = b->last > to->last ? b->last : to->last;
+    to->n_inside += b->n_inside;
+    to->n_errors += b->n_errors;
+}
+
+/* Makes one burst of a large one and the few errors shortly before or after it. */
+static void join_crumbs(const struct course *c, struct bursts *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        for (size_t k = 0; k < all->n; k++) {
+            const struct burst *large = &all->v[i], *crumb = &all->v[k];
+            if (crumb->n_errors >= CRUMB_FRAC * large->n_errors ||
+                (!are_near(c, crumb->last, large->first) &&
+                 !are_near(c, large->last, crumb->first)))
+                continue;
+            add_burst(&all->v[i], crumb);
+            memmove(&all->v[k], &all->v[k + 1], (--all->n - k) * sizeof *all->v);
+            i = k = 0;
+        }
+}
+
 static struct bursts find_bursts(const struct course *c, const struct course_message *m,
                                  uint8_t *taken)
 {
@@ -246,6 +280,7 @@ static struct bursts find_bursts(const struct course *c, const struct course_mes
             first = first == SIZE_MAX ? j : first;
             last = j;
         }
+    join_crumbs(c, &all);
     all.has_rest = n_rest >= LEAST_REST && 2 * (last - first) >= c->n_bins;
     return all;
 }
@@ -398,16 +433,15 @@ static bool say(struct search *s, const struct course_message *m, const struct b
     f.end_ns = int64_min(m->last_ns, f.end_ns);
     f.has_start = true;
     f.has_end = has_end(s, b);
+    struct part_text bursts = {""};
+    if (b->n_bursts > 0)
+        snprintf(bursts.s, sizeof bursts.s, "in %zu bursts ", b->n_bursts);
     return findings_add(
-        s->out, &f, e, "%s%s %s%s%s%s%s%s%s failed from %s %s%s (%s, %s of those %s): %s%s", in,
+        s->out, &f, e, "%s%s %s%s%s%s%s%s%s failed %sfrom %s %s%s (%s, %s of those %s): %s%s", in,
         units_count(llround(b->n_errors)).s, op, space, what, of_client, client, of_host, host,
-        find_clock(f.start_ns).s, f.has_end ? "to " : "on", f.has_end ? find_clock(f.end_ns).s : "",
-        of_all.s, units_pct(100 * within).s, f.has_end ? "meanwhile" : "since", rest.s, m->text);
-}
-
-static bool are_near(const struct course *c, size_t bin_a, size_t bin_b)
-{
-    return llabs(course_bin_start_ns(c, bin_a) - course_bin_start_ns(c, bin_b)) < ONE_CAUSE_NS;
+        bursts.s, find_clock(f.start_ns).s, f.has_end ? "to " : "on",
+        f.has_end ? find_clock(f.end_ns).s : "", of_all.s, units_pct(100 * within).s,
+        f.has_end ? "meanwhile" : "since", rest.s, m->text);
 }
 
 /* Demotes the less costly of two findings of different messages that say the same: steady errors at
@@ -424,21 +458,39 @@ static void rank_steady(struct findings *all, size_t first, struct finding *f)
     }
 }
 
-/* The bursts of a message, or that its errors are steady, of which the bursts are a part. */
+/* All errors of a message, as one burst from the begin of the first to the end of the last. */
+static struct burst join_bursts(const struct course_message *m, const struct bursts *all)
+{
+    struct burst b = all->v[0];
+
+    for (size_t i = 1; i < all->n; i++)
+        add_burst(&b, &all->v[i]);
+    b.n_inside += (double)m->n - b.n_errors;
+    b.n_errors = (double)m->n;
+    b.n_bursts = all->n > 1 ? all->n : 0;
+    return b;
+}
+
+/* All errors of a message, and then its bursts, unless one burst is all. */
 static bool say_message(struct search *s, const struct course_message *m, const struct bursts *all,
                         size_t first, struct err *e)
 {
     const struct course *c = s->c;
-    bool is_whole = all->n == 0 || all->has_rest || whose_errors(c, m).is_dead, ok = true;
+    bool is_dead = whose_errors(c, m).is_dead, is_steady = all->n == 0 || all->has_rest || is_dead;
+    bool has_parts = is_steady || all->n > 1, ok = true;
     const struct burst *worst = all->n > 0 ? &all->v[0] : NULL;
 
     for (size_t i = 1; i < all->n; i++)
         if (all->v[i].n_errors > worst->n_errors)
             worst = &all->v[i];
-    if (is_whole) {
+    if (is_steady) {
         ok = say(s, m, NULL, worst, false, e);
         if (ok && !s->out->v[s->out->n - 1].has_start)
             rank_steady(s->out, first, &s->out->v[s->out->n - 1]);
+    } else {
+        struct burst joined = join_bursts(m, all);
+        has_parts = has_parts || worst->n_errors < (1 - CRUMB_FRAC) * joined.n_errors;
+        ok = say(s, m, &joined, NULL, false, e);
     }
     for (size_t i = 0; ok && i < all->n; i++) {
         const struct burst *b = &all->v[i];
@@ -446,7 +498,7 @@ static bool say_message(struct search *s, const struct course_message *m, const 
         if ((double)(b->last - b->first) < MASKED_FRAC * (double)c->n_bins)
             search_mask(s, course_bin_start_ns(c, b->first), course_bin_start_ns(c, b->last),
                         "errors");
-        ok = (is_whole && whose_errors(c, m).is_dead) || say(s, m, b, NULL, is_whole, e);
+        ok = is_dead || !has_parts || say(s, m, b, NULL, true, e);
     }
     return ok;
 }

@@ -79,6 +79,22 @@ class Causes(FindingsCase):
         self.assertRegex(all_["sentence"], r"throughout the run, [0-9.]+% of them from 12:00:0[78]\.\d to 12:00:08\.\d: SlowDown$")
         self.assertEqual((all_["severity"], burst["severity"]), ("problem", "notice"))
 
+    def test_several_bursts(self):
+        """A host that refuses requests again and again: the first finding counts all of them."""
+        load = Load(91, length_s=40)
+        load.fails = lambda s, h, c, op, t: "refused" if h == 1 and int(s) in (4, 18, 32) else ""
+        first, all_ = self.check_first(load, "errors", {"host": "http://10.0.0.1:9000"}, 4, 33)
+        self.assertEqual(first["evidence"]["n_errors"], sum(f["evidence"]["n_errors"] for f in all_[1:]))
+        self.assertIn("failed in 3 bursts from", first["sentence"])
+
+    def test_errors_to_the_end(self):
+        """They are counted once, wherever the search found a part of them."""
+        load = Load(92, length_s=30)
+        load.fails = lambda s, h, c, op, t: "503" if s >= 16 else ""
+        said = [f["evidence"]["n_errors"] for f in self.findings(load) if f["kind"] == "errors"]
+        rows = [line.split("\t") for line in (self.tmp / "run.csv").read_text().splitlines()[1:]]
+        self.assertEqual(said, [sum(row[8] != "" for row in rows)])
+
     def test_two_messages_in_one_second(self):
         load = Load(86, mix=(("GET", .6), ("STAT", .4)))
         load.fails = lambda s, h, c, op, t: f"{op}: 503" if 8 <= s < 9 and load.random.random() < .9 else ""
