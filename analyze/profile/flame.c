@@ -3,6 +3,7 @@
 #include "analyze/profile/units.h"
 #include "analyze/write/html.h"
 #include "libcommon/mem.h"
+#include "libcommon/utf8.h"
 
 #include <math.h>
 
@@ -126,16 +127,14 @@ static void put_box(const struct tree *t, const struct box *b, double x, double 
     put_colour(t, b);
     fputs("\"/>", t->f);
     if (width > 30) {
-        char text[256];
-        bool cut = n > room || n >= sizeof text;
+        bool cut = n > room;
 
         if (cut)
-            n = (room < sizeof text ? room : sizeof text) - 2;
-        while (cut && n > 0 && ((unsigned char)name[n] & 0xc0) == 0x80)
+            n = room - 2;
+        while (cut && n > 0 && utf8_goes_on(name[n]))
             n--;
-        snprintf(text, sizeof text, "%.*s%s", (int)n, name, cut ? ".." : "");
         fprintf(t->f, "<text x=\"%.1f\" y=\"%zu\">", x + 3, row * ROW + 12);
-        html_text(t->f, text);
+        html_textf(t->f, "%.*s%s", (int)n, name, cut ? ".." : "");
         fputs("</text>", t->f);
     }
     fputs("</g>\n", t->f);

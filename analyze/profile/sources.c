@@ -249,14 +249,12 @@ bool profile_sources_keep(struct profile_sources *s, const char *kind, bool befo
 /* Reads the file, up to one byte more than a profile may have. */
 static bool read_file(const struct profile_source *x, unsigned char *to, size_t *n, struct err *e)
 {
-    int fd = open(x->path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 ? 1 : -1;
+    FILE *f = fopen(x->path, "re");
 
-    for (*n = 0; got > 0 && *n <= PROFILE_MAX_BYTES; *n += got > 0 ? (size_t)got : 0)
-        got = read(fd, to + *n, PROFILE_MAX_BYTES + 1 - *n);
-    bool ok = got >= 0 || err_errno(e, errno, "reading it");
-    if (fd >= 0)
-        close(fd);
+    *n = f != NULL ? fread(to, 1, PROFILE_MAX_BYTES + 1, f) : 0;
+    bool ok = (f != NULL && !ferror(f)) || err_errno(e, errno, "reading it");
+    if (f != NULL)
+        fclose(f);
     return ok;
 }
 
