@@ -393,6 +393,13 @@ class Damage(Profile):
                 self.assertEqual(self.check_told(data, words=words), 1)
         self.assertEqual(self.check_told(types + location + sample), 0)
 
+    def test_many_functions_inlined_in_one_place(self):
+        """A small file whose stacks are long all the same: 100,000 functions in each of 400 samples."""
+        body = field(1, field(1, 1) + field(2, 2)) + field(4, field(1, 1) + field(4, field(1, 1)) * 100_000)
+        body += field(5, field(1, 1) + field(2, 3)) + field(2, field(1, b"\1") + field(2, b"\1")) * 400
+        body += b"".join(field(6, s) for s in (b"", b"cpu", b"nanoseconds", b"f"))
+        self.check_told(body, words="more than 32000000 functions in its stacks")
+
     def test_bomb(self):
         """An entry that says it is small and unpacks to more than a profile may have."""
         packer = zlib.compressobj(9, zlib.DEFLATED, -15)
