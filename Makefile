@@ -253,7 +253,7 @@ $(UNIT_TESTS): LIBS = $(call pkg_libs,$(UNIT_PKGS)) $(TEST_LIBS)
 $(foreach t,$(UNIT_SRC),$(eval $(B)/unit/$(basename $(notdir $t)): $(t:%.c=$(B)/%.o)))
 $(UNIT_TESTS): $(UNIT_HELP_LIB) $(LOADGEN_LIB) $(ANALYZE_LIB) $(COMMON_LIB)
 	$(link)
-# Preloaded: makes calls fail (tests/cli/test_faults.py), changes clocks and names
+# Preloaded: makes calls fail (tests/cli/faults.py), changes clocks and names
 # (tests/cli/test_load_world.py). Never with sanitizers, which want to be first.
 $(FAULTS): $(B)/%.so: tests/fault/%.c $(B)/flags
 	$(if $(V),,@echo "  LINK $@")

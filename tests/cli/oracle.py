@@ -5,8 +5,10 @@ understood alike twice. analyze() returns the documented part of the JSON report
 series. Only for small captures."""
 
 import bisect
+import calendar
 import functools
 import math
+import time
 from collections import namedtuple
 from fractions import Fraction
 
@@ -20,11 +22,15 @@ EDGES = [0, 1, 10, 100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 10 << 20, 100 << 
 
 # Capture text -> rows
 
+@functools.lru_cache(maxsize=4096)
+def parse_second(text):
+    return calendar.timegm(time.strptime(text, '%Y-%m-%dT%H:%M:%S'))
+
+
 def parse_time(text):
     """ns since the Unix epoch of an RFC 3339 time, None of an empty one."""
     if not text:
         return None
-    import datetime
     zone = 0
     if text.endswith('Z'):
         text = text[:-1]
@@ -33,16 +39,12 @@ def parse_time(text):
         zone = sign * (int(text[-5:-3]) * 60 + int(text[-2:])) * 60
         text = text[:-6]
     text, _, fraction = text.partition('.')
-    t = datetime.datetime.strptime(text, '%Y-%m-%dT%H:%M:%S')
-    days = (t.date() - datetime.date(1970, 1, 1)).days
-    seconds = days * 86400 + t.hour * 3600 + t.minute * 60 + t.second - zone
-    return seconds * SECOND + int((fraction + '000000000')[:9])
+    return (parse_second(text) - zone) * SECOND + int((fraction + '000000000')[:9])
 
 
 @functools.lru_cache(maxsize=4096)
 def format_second(s):
-    import datetime
-    return (datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=s)).isoformat()
+    return time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(s))
 
 
 def format_time(ns):

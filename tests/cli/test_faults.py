@@ -1,68 +1,19 @@
-"""Calls that fail, one at a time: memory, reading, writing, syncing, renaming, opening, threads. A program
-then has done the whole of its work all the same (a thread less is no failure), or says in one line why not,
-exits with 1 and leaves no output behind, no part of one and no temporary file. (tests/fault/fault.c makes
-the calls fail; the kernel's limit of file sizes does it for what stdio writes.)"""
+"""Calls that fail in s3analyze (faults.py)."""
 import os
 import re
-import resource
 import shutil
-import signal
 import subprocess
 import unittest
 
 import aggregates
 import zstd
 from capgen import steady, text
-from harness import BUILD, FLAGS, TESTDATA, CliTest, capture, preload, run, without_sanitizers
-from loadcase import Capture, LoadTest
+from faults import LIMITS_SIZES, TIMEOUT_S, TRIES, FaultTest, faults, limit_file_size, not_with_sanitizers, spread
+from harness import BUILD, TESTDATA, capture, run
 from oracle import SECOND
 
-TIMEOUT_S = 20
-KINDS = ("malloc", "mmap", "read", "write", "short-write", "sync", "rename", "open", "thread")
-# Counts of a program that is measured must get into their files.
-LIMITS_SIZES = "--coverage" not in FLAGS
-# Tries of each kind in each command; FAULT_TRIES=1000000 tries every call, which takes hours.
-TRIES = int(os.environ.get("FAULT_TRIES", "16"))
 
-
-def spread(n, tries):
-    """Up to `tries` of 1..n: the first few, the last, and between at growing distances."""
-    if n <= tries:
-        return range(1, n + 1)
-    half = tries // 2
-    ratio = (n / half) ** (1 / (tries - half))
-    return sorted({*range(1, half + 1), *(round(half * ratio**k) for k in range(1, tries - half + 1)), n})
-
-
-def limit_file_size(n):
-    """Makes writes beyond the first n bytes of a file fail, in this process and what it runs."""
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (n, n))
-
-
-class FaultTest(CliTest):
-    # Without gnuplot, which takes long, pages have no charts.
-    path = "/nonexistent"
-
-    def check_one_line(self, program, r, note):
-        self.assertEqual(r.status, 1, note)
-        self.assertRegex(r.err, rf"\A{program}: [^\n]+\n\Z", note)
-
-    def env(self, fault):
-        return {**preload("fault.so"), "FAULT": fault, "PATH": self.path,
-                "FAULT_LOG": str(self.log), "OPENSSL_CONF": "/dev/null", "TMPDIR": str(self.out)}
-
-    def counts(self):
-        """How many calls of each kind the last run made."""
-        return {kind: int(n) for kind, n in (line.split() for line in self.log.read_text().splitlines())}
-
-    def setUp(self):
-        super().setUp()
-        self.log = self.tmp / "log"
-        self.out = self.tmp / "out"
-
-
-@without_sanitizers("they have malloc of their own, as these tests do")
+@not_with_sanitizers
 class Analyze(FaultTest):
     def setUp(self):
         super().setUp()
@@ -95,13 +46,9 @@ class Analyze(FaultTest):
         r = self.attempt(argv)
         self.assertEqual(r.status, 0, r.err)
         expected, printed = self.written(), r.raw
-        counts = self.counts()
-        for kind in KINDS:
-            for n in spread(counts[kind], tries):
-                for on in ("", "+"):
-                    fault = f"{kind}:{n}{on}"
-                    r = self.attempt(argv, fault)
-                    self.check_result(r, expected, printed, f"{argv} FAULT={fault} ({r.status})\n{r.err[-2000:]}")
+        for fault in faults(self.counts(), tries):
+            r = self.attempt(argv, fault)
+            self.check_result(r, expected, printed, f"{argv} FAULT={fault} ({r.status})\n{r.err[-2000:]}")
         size = max(map(len, expected.values()))
         for n in spread(size - 1, tries // 2) if LIMITS_SIZES else ():
             r = self.attempt(argv, preexec_fn=lambda: limit_file_size(n), restore_signals=False)
@@ -168,7 +115,7 @@ class Analyze(FaultTest):
             self.assertRegex(done.stderr, rb"\As3analyze: [^\n]*No space left on device\n\Z")
 
 
-@without_sanitizers("they have malloc of their own, as these tests do")
+@not_with_sanitizers
 class Shorter(FaultTest):
     """A file that becomes shorter while it is read is an error, wherever it ends then: here where a frame does."""
 
@@ -194,75 +141,6 @@ class Shorter(FaultTest):
                 self.check_one_line("s3analyze", r, f"{command} {k} of {n}")
                 said.update(re.findall("is empty|became shorter while it was read", r.err))
             self.assertIn("became shorter while it was read", said, command)
-
-
-@without_sanitizers("they have malloc of their own, as these tests do")
-class Load(FaultTest, LoadTest):
-    """What s3load recorded up to the failure can be read; a request that fails is a row that says so."""
-
-    def setUp(self):
-        super().setUp()
-        self.start()
-
-    def attempt(self, argv, fault="", **kwargs):
-        shutil.rmtree(self.out, ignore_errors=True)
-        self.out.mkdir()
-        # Who has no memory left cannot connect, which ends the cleaning after 30 s unless told otherwise.
-        return run("s3load", *self.argv(*argv, "--benchdata", "c.csv.zst", "--json", "--quiet", "--give-up-after", "1s",
-                                        "--duration", "50ms", "--concurrent", "2", "--obj.size", "1KiB"),
-                   env={**self.environment(), **self.env(fault)}, cwd=self.out, timeout=TIMEOUT_S, **kwargs)
-
-    def check_result(self, r, note):
-        self.assertIn(r.status, (0, 1), note)
-        self.assertLessEqual({p.name for p in self.out.iterdir()}, {"c.csv.zst"}, note)
-        path = self.out / "c.csv.zst"
-        if r.status == 0:
-            r.json()
-            self.s3analyze("info", path)
-        else:
-            self.assertRegex(r.err, r"\A(s3load: [^\n]+\n)+\Z", note)
-            if path.exists() and path.stat().st_size >= self.n_first_frame:
-                self.s3analyze("info", path)
-
-    def check_all(self, *argv):
-        r = self.attempt(argv)
-        self.assertEqual(r.status, 0, r.err)
-        self.n_first_frame = len(Capture(self.out / "c.csv.zst").frames()[0])
-        counts = self.counts()
-        for kind in KINDS:
-            for n in spread(counts[kind], TRIES // 2):
-                for on in ("", "+"):
-                    fault = f"{kind}:{n}{on}"
-                    r = self.attempt(argv, fault)
-                    self.check_result(r, f"FAULT={fault} ({r.status})\n{r.err[-2000:]}")
-        sizes = (1, self.n_first_frame - 1, self.n_first_frame, self.n_first_frame + 100)
-        for n in sizes if LIMITS_SIZES else ():
-            r = self.attempt(argv, preexec_fn=lambda: limit_file_size(n), restore_signals=False)
-            self.assertEqual(r.status, 1)
-            self.check_result(r, f"limit {n}\n{r.err[-2000:]}")
-
-    def test_put(self):
-        self.check_all("put")
-
-    def test_get(self):
-        self.check_all("get", "--objects", "4")
-
-    def test_wrong_usage(self):
-        """Is told from a lack of memory."""
-        argv = ["put", "--host", "h{1...3}", "--syncstart", "x", "--access-key", "x", "--secret-key", "y"]
-        expected = run("s3load", *argv, env=self.env(""))
-        self.assertEqual(expected.status, 2)
-        n_calls = self.counts()["malloc"]
-        for n in range(n_calls - 20, n_calls + 1):
-            r = run("s3load", *argv, env=self.env(f"malloc:{n}"))
-            self.assertIn((r.status, r.err), ((1, "s3load: out of memory\n"), (2, expected.err)), n)
-
-    def test_name_server_that_does_not_answer(self):
-        """A connection that is given up is not held up by it."""
-        r = run("s3load", "put", "--anonymous", "--host", "name.example:9000", "--connect-timeout", "500ms",
-                cwd=self.tmp, env={**self.env(""), "FAULT_RESOLVE_S": "1000000"})
-        self.check_one_line("s3load", r, "")
-        self.assertIn("Resolving timed out", r.err)
 
 
 if __name__ == "__main__":

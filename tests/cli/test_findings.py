@@ -4,7 +4,6 @@ healthy runs, in which nothing is a problem.
 A closed loop of threads picks hosts at random; durations are log-normal, times noise that is common to all and
 slow, as that of real systems is. A fault is a factor on durations, a span in which requests hang, or errors.
 """
-import datetime
 import heapq
 import json
 import math
@@ -12,19 +11,19 @@ import random
 import unittest
 
 from harness import CliTest, TESTDATA
+from oracle import SECOND, format_time, parse_time
 
-START = datetime.datetime(2026, 5, 1, 12, tzinfo=datetime.timezone.utc)
+START_S = 1777636800  # 2026-05-01T12:00:00Z
 HEAD = "idx\tthread\top\tclient_id\tn_objects\tbytes\tendpoint\tfile\terror\tstart\tfirst_byte\tend\tduration_ns"
 MEDIAN_S = {"GET": .02, "PUT": .035, "STAT": .008}
 
 
 def stamp(ns):
-    s, rest = divmod(ns, 10**9)
-    return (START + datetime.timedelta(seconds=s)).strftime("%Y-%m-%dT%H:%M:%S") + f".{rest:09d}Z"
+    return format_time(START_S * SECOND + ns)
 
 
 def seconds(text):
-    return (datetime.datetime.fromisoformat(text[:19] + "+00:00") - START).total_seconds() + float("0" + text[19:-1])
+    return (parse_time(text) - START_S * SECOND) / SECOND
 
 
 class Load:

@@ -24,7 +24,7 @@ class Smoke(LoadTest):
                                  ("retention", objects), ("multipart", ("--parts", "2", "--part.size", "5MiB"))):
             with self.subTest(command=command):
                 how = (command, "--concurrent", "2", *options, "--bucket", f"of-{command}")
-                if command in ("put", "multipart"):  # without a preparation, which has rows however slow the machine is
+                if command in ("put", "mixed", "multipart"):  # no rows of a preparation, however slow the machine is
                     capture = self.load_until(has_rows, *how)
                 else:
                     _, capture = self.load(*how, "--duration", "50ms")

@@ -1,4 +1,4 @@
-/* Preloaded into our programs by tests/cli/test_faults.py, makes one system call or allocation
+/* Preloaded into our programs by tests/cli/faults.py, makes one system call or allocation
  * fail:
  *
  *   FAULT=KIND:N    the Nth call of this kind fails, FAULT=KIND:N+ all from the Nth on
