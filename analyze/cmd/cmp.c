@@ -257,18 +257,18 @@ const struct cli_command cmd_cmp = {
     .name = "cmp",
     .summary = "say what differs between runs, and whether it is noise",
     .text =
-        "Compares two runs, or two groups of runs, per operation: throughput, latency and "
-        "errors, with confidence intervals.\n\n"
+        "Compares two runs, or two groups of runs, per operation: throughput, latency and errors, "
+        "with confidence intervals.\n\n"
         "One run cannot show how much runs vary. Compare several runs a side, or give --history "
-        "(at least three earlier runs of one configuration) or --run-cv. Without, a comparison "
-        "of single runs never calls anything a change. It gives the break-even run CV: if runs "
-        "vary by less, the difference is real. Several runs a side are compared run by run: "
-        "Mann-Whitney tests, Holm-adjusted over throughput, p50 and p99 of all operations.\n\n"
-        "--gate METRIC:PCT allows that much worsening of throughput, objects, p50, p90, p99, "
-        "ttfb or errors (percentage points). The exit status is 0 if all are shown to be within "
-        "their limits, 1 if one is shown to be worse, 3 if the runs do not decide it. If "
-        "operations ran one after another, the gate is for the last one, as the others prepare "
-        "it; --op chooses others.\n\n"
+        "(at least three earlier runs of one configuration) or --run-cv. Without these, a "
+        "comparison of single runs never calls anything a change. It gives the break-even run CV: "
+        "if runs vary by less, the difference is real. Several runs a side are compared run by "
+        "run: Mann-Whitney tests, Holm-adjusted over throughput, p50 and p99 of all operations.\n\n"
+        "--gate METRIC:PCT allows that much worsening of throughput, objects, p50, p90, p99, ttfb "
+        "or errors (percentage points). The exit status is 0 if all are shown to be within their "
+        "limits, 1 if one is shown to be worse, 3 if the runs do not decide it. If operations ran "
+        "one after another, the gate is for the last one, as the others prepare it; --op chooses "
+        "others.\n\n"
         "CSV holds names as they were recorded. With --csv-safe, an apostrophe begins each cell "
         "that a spreadsheet would take for a formula (= + - @, tab, carriage return).",
     .operands = "BEFORE AFTER",

@@ -149,14 +149,13 @@ const struct cli_command cmd_import = {
     .summary = "make a capture of what hey, ab, mc or AWS recorded",
     .text =
         "Reads what `hey -o csv`, `ab -g` or `mc admin trace --json` wrote, or server access logs "
-        "of "
-        "AWS (s3-log). Several files of mc-trace and s3-log are read as one.\n\n"
+        "of AWS (s3-log). Several files of mc-trace and s3-log are read as one.\n\n"
         "What a recording does not tell is kept in the capture's comments, and every command "
-        "respects it: no segments shorter than starts are known to, no replay of autoterm, "
-        "durations with what they are known to (docs/other-tools.md). Threads are as few as the "
-        "times allow.\n\n"
-        "Damaged input is an error that names the line. Rows that wait to be sorted take up to "
-        "64 MiB of memory, then a temporary file in TMPDIR (default /var/tmp).",
+        "respects it: segments are no shorter than the resolution of starts, autoterm refuses, "
+        "and durations are shown with their resolution (docs/other-tools.md). Threads are as few "
+        "as the times allow.\n\n"
+        "Damaged input is an error that names the line. Rows that wait to be sorted take up to 64 "
+        "MiB of memory, then a temporary file in TMPDIR (default /var/tmp).",
     .operands = "hey|ab|mc-trace|s3-log FILE...",
     .min_operands = 2,
     .max_operands = CLI_ANY_NUMBER,

@@ -33,7 +33,7 @@ static const struct cli_option what_table[] = {
 
 static const struct cli_option shown_table[] = {
     {"cum", CLI_FLAG, offsetof(struct profile_given, cum),
-     .help = "sort by what callees take, too"},
+     .help = "sort by the time of a function with all it calls"},
     {"nodecount", CLI_INT, offsetof(struct profile_given, n_nodes), "N",
      .help = "show so many functions; 0: all", .max = 1e9},
     {"nodefraction", CLI_DOUBLE, offsetof(struct profile_given, node_fraction), "F",
@@ -254,10 +254,10 @@ const struct cli_command cmd_profile = {
         "archive, what the profiles taken after the load have more than those before. info prints "
         "the nodes, the one that stands out, and which parts of the server the CPU went to. flame "
         "draws a flame graph, or of a difference where there is more and less.\n\n"
-        "With the capture of the load, the cost of a request is told: CPU of the server over the "
-        "requests that ended in the time of the profile. diff prints it to standard error, and top "
-        "with "
-        "--capture; both name there the node that stands out.",
+        "With the capture of the load, info prints what a request cost: the CPU time of the "
+        "server, divided by the requests that ended while the profile was taken. diff prints it "
+        "to standard error, and so does top with --capture; both also name the node that stands "
+        "out.",
     .operands = "top|diff|info|flame FILE...",
     .min_operands = 1,
     .max_operands = CLI_ANY_NUMBER,

@@ -111,12 +111,12 @@ const struct cli_command cmd_table = {
         "Reads captures, sums and aggregated captures, or all of a folder (*.csv, *.csv.zst, "
         "*.json.zst, *.sums.zst), and lists them by start: size of the objects, threads, hosts, "
         "requests, errors, throughput and percentiles of durations, and the worst finding of the "
-        "run. After a figure stands how far its 95% confidence interval reaches. A file of a "
+        "run. Behind each figure is the half width of its 95% confidence interval. A file of a "
         "folder that cannot be read is named below the table.\n\n"
-        "--where takes tests with commas between, all of which a line must meet: COLUMN=VALUE, "
-        "or != < <= > >=. The columns are run, start, op, size, threads, hosts, requests, "
-        "errors, throughput, objects, p50, p90, p99 and finding. Texts are compared with "
-        "patterns (run=night-*), times with a day or a moment (start>=2026-03-14), rates and "
+        "--where shows only lines that meet all of its tests, which commas separate: "
+        "COLUMN=VALUE, or != < <= > >=. The columns are run, start, op, size, threads, hosts, "
+        "requests, errors, throughput, objects, p50, p90, p99 and finding. Texts are compared "
+        "with patterns (run=night-*), times with a day or a moment (start>=2026-03-14), rates and "
         "durations with their units (throughput<1GiB/s, p99>20ms).\n\n"
         "trend says whether the runs became slower; cmp compares two groups of them.",
     .operands = "CAPTURE|DIR...",

@@ -31,14 +31,14 @@ struct repeat_given {
 static const struct cli_option table[] = {
     {"dir", CLI_STRING, offsetof(struct repeat_given, dir), "DIR", .is = CLI_OTHER,
      .help = "where the runs are kept; a plan that is there goes on"},
-    TEXT("max-runs", "N", "most runs; of ab: a side"),
+    TEXT("max-runs", "N", "runs at most; of ab: on each side"),
     TEXT("seed", "N", "of random orders"),
     {0},
 };
 static const struct cli_option capacity_table[] = {
     {"slo", CLI_STRINGS, offsetof(struct repeat_given, several), "TEXT", .is = CLI_OTHER,
      .help = SLO_HELP},
-    TEXT("precision", "PCT", "how close the ends of the interval are (5%)"),
+    TEXT("precision", "PCT", "how far apart the ends of the interval may be (5%)"),
     TEXT("from", "N", "the first rate (100)"),
     {0},
 };
@@ -50,7 +50,7 @@ static const struct cli_option sweep_table[] = {
 };
 static const struct cli_option ab_table[] = {
     TEXT("before", "ARGS", "options of one side, with blanks between"),
-    TEXT("after", "ARGS", "options of the other"),
+    TEXT("after", "ARGS", "options of the other side"),
     TEXT("gate", "METRIC:PCT,...", "how much worse it may be, as of s3analyze cmp"),
     {0},
 };
