@@ -271,7 +271,7 @@ class Names(unittest.TestCase):
         known.update("--" + name for name in re.findall(r'\{"([\w-]+)", CLI_',
                                                         (ROOT / "loadgen/ranks/ranks_mpi.c").read_text()))
         foreign = {"--ci", "--force"}  # of .ci/deps
-        foreign |= {"--verbose", "--args"}  # of mc and gdb
+        foreign |= {"--verbose", "--args", "--break-system-packages"}  # of mc, gdb and pip
         foreign |= {"--fault", "--log"}  # of the server of the tests
         foreign |= {"--hostfile", "--bind-to", "--mca", "--conf"}  # of mpirun and Spark
         foreign |= {"--mpi", "--kill-on-bad-exit", "--ntasks-per-node", "--exclusive"}  # of Slurm
