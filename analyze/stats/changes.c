@@ -23,7 +23,7 @@
 /* A change must also stand out from the noise of its own two sides: where noise grows, changes
  * would be found in it. A few runs do not tell their noise, so that of all runs counts as PRIOR
  * more of them. */
-#define MAX_P .002
+#define MAX_P .001
 #define PRIOR 2.0
 
 /* One series without the runs that lack it. */
