@@ -18,15 +18,6 @@ static const struct html_definition table_definitions[] = {
      "Those of the runs' own reports, of the successful requests in the active range."},
 };
 
-static void put_header(FILE *f, const char *title, const char *words)
-{
-    fputs("<header>", f);
-    html_element(f, "h1", "%s", title);
-    if (*words != '\0')
-        html_element(f, "p", "Analysed with: %s", words);
-    fputs("</header>\n<main>\n", f);
-}
-
 static bool write_table_data(const void *ctx, FILE *f, struct err *e)
 {
     return archive_table_json(ctx, f, e);
@@ -41,7 +32,7 @@ bool archive_table_html(const struct archive_table *t, const char *words, const 
 
     if (!html_page_begin(f, &none, title.s, title.s, e))
         return false;
-    put_header(f, title.s, words);
+    html_page_header(f, title.s, "Analysed with: ", words);
     archive_sheet_table(&s, t);
     bool ok = html_page_sheet(&s, f, "runs", e);
     html_page_inputs(f, command);
@@ -125,7 +116,8 @@ bool trend_html(const struct trend_report *r, const char *words, const char *com
     if (ok) {
         html_charts_draw(&charts);
         ok = html_page_begin(f, &charts, "Trend", trend_sums_up(&r->trend->groups[0]).s, e);
-        put_header(f, figures_counted((int64_t)r->archive->n, "run").s, words);
+        html_page_header(f, figures_counted((int64_t)r->archive->n, "run").s,
+                         "Analysed with: ", words);
         put_answer(f, r);
         archive_sheet_unread(&s, r->archive);
         ok = ok && html_page_warnings(f, &charts, &s, e) && put_groups(f, r, &charts, e);

@@ -142,6 +142,15 @@ bool html_page_begin(FILE *f, const struct html_charts *c, const char *title, co
     return c->missing.msg[0] != '\0' || c->set.n == 0 || plot_svg_defs(f, c->set.v[0].picture, e);
 }
 
+void html_page_header(FILE *f, const char *title, const char *label, const char *text)
+{
+    fputs("<header>", f);
+    html_element(f, "h1", "%s", title);
+    if (*text != '\0')
+        html_element(f, "p", "%s%s", label, text);
+    fputs("</header>\n<main>\n", f);
+}
+
 void html_page_badge(FILE *f, enum html_page_badge badge, const char *fmt, ...)
 {
     static const char *const css[] = {"good", "poor", "none"};

@@ -35,6 +35,8 @@ void html_charts_fini(struct html_charts *c);
  * *e says why. */
 bool html_page_begin(FILE *f, const struct html_charts *c, const char *title, const char *says,
                      struct err *e);
+/* The page's title and below it `label` and `text`, unless that is empty; begins what it shows. */
+void html_page_header(FILE *f, const char *title, const char *label, const char *text);
 /* What the figures can be relied on for: a sign, words and a colour, none of them alone. */
 enum html_page_badge { HTML_PAGE_GOOD, HTML_PAGE_POOR, HTML_PAGE_NONE };
 void html_page_badge(FILE *f, enum html_page_badge badge, const char *fmt, ...)

@@ -35,9 +35,7 @@ bool profile_html(const struct profile_run *r, size_t type, const char *title, F
 
     if (!html_page_begin(f, &none, title, "a profile of a server", e))
         return false;
-    fputs("<header>", f);
-    html_element(f, "h1", "%s", title);
-    fputs("</header>\n<main>\n", f);
+    html_page_header(f, title, "", "");
     bool ok = put_profile(r, type, f, e);
     html_page_end(f);
     return ok;

@@ -44,9 +44,9 @@ struct plan_run {
     char *path;
     unsigned number; /* from 1 */
     struct plan_point point;
-    enum slo_verdict verdict;       /* capacity */
-    const char *why_not;            /* static: why it does not count; NULL: it does */
-    char *says;                     /* capacity: the assertions that were not met; "": none */
+    enum slo_verdict verdict; /* capacity */
+    const char *why_not;      /* static: why it does not count; NULL: it does */
+    char *says; /* capacity: the assertions that were not met, with what was measured; "": none */
     double offered_frac;            /* of the requests that were due; NaN: closed loop */
     double p50_ns, p99_ns, mean_ns; /* of the last operation; NaN: not known */
     double metric[PLAN_MOST_GATES]; /* ab, as in struct plan_point */

@@ -79,10 +79,14 @@ static bool say_unmet(struct plan_run *r, const struct slo_report *report, struc
     char text[200] = "";
     size_t n = 0;
 
-    for (size_t i = 0; i < report->n && n < sizeof text; i++)
-        if (report->v[i].verdict != SLO_MET)
-            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n > 0 ? ", " : "",
-                                  report->v[i].of->text);
+    for (size_t i = 0; i < report->n && n < sizeof text; i++) {
+        const struct slo_answer *a = &report->v[i];
+
+        if (a->verdict != SLO_MET)
+            n += (size_t)snprintf(
+                text + n, sizeof text - n, "%s%s: %s", n > 0 ? ", " : "", a->of->text,
+                a->measure.known ? slo_value_text(a->of, a->measure.value).s : a->measure.why);
+    }
     return mem_text(&r->says, text, e);
 }
 

@@ -60,8 +60,8 @@ static struct plan_sentence of_capacity(const struct plan *p, const struct plan_
 
 static struct plan_sentence of_ab(const struct plan *p, const struct plan_next *next)
 {
-    static const char *const words[] = {"undecided", "after is no worse than the gate allows",
-                                        "after is worse than the gate allows"};
+    static const char *const words[] = {"Undecided", "No worse than the gates allow",
+                                        "Worse than a gate allows"};
     enum plan_answer answer = plan_ab_answer(p->gates, p->n_gates, p->points, p->n_points);
 
     return said("%s after %s, looked at %zu times; the error of all looks is below 5 %%%s",
@@ -97,7 +97,7 @@ static void put_runs(struct sheet *s, const struct plan *p)
 
     sheet_table(s, "rrrrrrlw", "Runs");
     SHEET_HEADINGS(s, "Run", p->by_rate || judged ? "Rate" : "Concurrent", "Offered", "Reached/s",
-                   "50%", "99%", "", "");
+                   "50%", "99%", judged ? "Answer" : "", judged ? "Not met" : "");
     for (size_t i = 0; i < p->n; i++) {
         const struct plan_run *r = &p->runs[i];
         bool known = r->point.per_s > 0;
@@ -105,8 +105,8 @@ static void put_runs(struct sheet *s, const struct plan *p)
         sheet_row(s, r->why_not != NULL || (judged && r->verdict != SLO_MET) ? TEXT_WARNING
                                                                              : TEXT_PLAIN);
         sheet_cell(s, "%u", r->number);
-        SHEET_CELLS(s, units_rate(r->point.level).s,
-                    isfinite(r->offered_frac) ? units_frac(r->offered_frac).s : "-",
+        sheet_cell(s, "%.10g", r->point.level);
+        SHEET_CELLS(s, isfinite(r->offered_frac) ? units_frac(r->offered_frac).s : "-",
                     known ? units_rate(r->point.per_s).s : "-", time_of(r->p50_ns).s,
                     time_of(r->p99_ns).s,
                     r->why_not != NULL ? "does not count"
@@ -201,12 +201,17 @@ void plan_sheet(struct sheet *s, const struct plan *p)
     sheet_line(s, plan_verdict(p) == SLO_MET ? TEXT_HEADING : TEXT_WARNING, "%s",
                plan_sentence(p).s);
     sheet_line(s, TEXT_FAINT, "%s", p->asked.command);
-    sheet_gap(s);
+    plan_sheet_tables(s, p);
+}
+
+void plan_sheet_tables(struct sheet *s, const struct plan *p)
+{
     if (p->asked.kind == PLAN_AB) {
         put_gates(s, p);
         return;
     }
     if (p->asked.kind == PLAN_SWEEP) {
+        sheet_gap(s);
         put_law(s, p);
         put_levels(s, p);
     }

@@ -11,7 +11,9 @@ struct plan_sentence {
 };
 struct plan_sentence plan_sentence(const struct plan *p);
 
-/* Adds the sentence and a table of the runs, in their order. */
+/* Adds the sentence, what is repeated, and the tables. */
 void plan_sheet(struct sheet *s, const struct plan *p);
+/* Adds the tables alone: gates, or levels and runs in their order. */
+void plan_sheet_tables(struct sheet *s, const struct plan *p);
 
 #endif
