@@ -203,7 +203,7 @@ static int run(const struct cli_args *args, void *options)
 
 const struct cli_command cmd_aggregate = {
     .name = "aggregate",
-    .summary = "reduce a capture to its sums, a hundredth of its size",
+    .summary = "reduce a capture to its sums, without single requests",
     .text =
         "Writes sums by second, host, client, operation and class of sizes, and histograms of "
         "durations, times to first byte and rates, in place of single requests (docs/sums.md). "
