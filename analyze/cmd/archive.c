@@ -28,13 +28,11 @@ const struct cli_option archive_cache_table[] = {
 /* Whether a run's figures follow from its file alone, and there are runs enough to keep them. */
 static bool wants_cache(const struct archive_given *o, const struct archive_paths *paths)
 {
-    const struct load_filter *f = &o->filter;
-    const struct load_analysis *a = &o->analysis;
+    char *choice = load_words(&o->filter, &o->analysis);
+    bool all = choice != NULL && *choice == '\0';
 
-    return !o->no_cache && paths->n > 1 && f->ops.n == 0 && f->host == NULL && f->client == NULL &&
-           !f->sizes.given && !f->from.given && !f->to.given && a->segment_ns == 0 &&
-           a->skip_ns == 0 && a->range == 0 && !a->steady && a->co_interval_ns == 0 &&
-           !o->input.salvage;
+    free(choice);
+    return all && !o->no_cache && paths->n > 1 && !o->input.salvage;
 }
 
 bool archive_check(const struct archive_given *o, struct err *e)

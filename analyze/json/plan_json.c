@@ -28,7 +28,7 @@ static void put_gates(struct json_out *w, const struct plan *p)
 
         JSON_PUT(w, "op", p->gate_op[g]);
         JSON_PUT(w, "metric", metrics[p->gate_metric[g]].name);
-        JSON_PUT(w, "answer", plan_answer_names[x.answer]);
+        JSON_PUT(w, "answer", plan_gate_names[x.answer]);
         JSON_PUT(w, "change_frac", ratio ? expm1(x.theta) : x.theta);
         JSON_PUT(w, "lo", ratio ? expm1(x.lo) : x.lo);
         JSON_PUT(w, "hi", ratio ? expm1(x.hi) : x.hi);

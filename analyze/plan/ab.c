@@ -4,8 +4,6 @@
 
 #define BLOCK 4 /* runs: two a side */
 
-const char *const plan_answer_names[] = {"undecided", "no worse", "worse"};
-
 /* Mean and sum of squares about it of the first `most` runs of a side. */
 static double moments(const struct plan_point *v, size_t n, double side, size_t g, size_t most,
                       double *squares)
@@ -27,7 +25,7 @@ static double moments(const struct plan_point *v, size_t n, double side, size_t 
 struct plan_judged plan_ab_judge(const struct plan_gate *gates, size_t n_gates, size_t g,
                                  const struct plan_point *v, size_t n)
 {
-    struct plan_judged x = {PLAN_UNDECIDED, NAN, NAN, NAN, NAN};
+    struct plan_judged x = {SLO_UNDECIDED, NAN, NAN, NAN, NAN};
     size_t n_before = plan_n_at(v, n, 0), n_after = plan_n_at(v, n, 1);
     size_t looks = (n_before < n_after ? n_before : n_after) / (BLOCK / 2),
            each = looks * BLOCK / 2;
@@ -46,20 +44,20 @@ struct plan_judged plan_ab_judge(const struct plan_gate *gates, size_t n_gates, 
     double worse = gates[g].up_is_better ? -x.hi : x.lo,
            worst = gates[g].up_is_better ? -x.lo : x.hi;
     if (worst < gates[g].limit)
-        x.answer = PLAN_NO_WORSE;
+        x.answer = SLO_MET;
     else if (worse > 0 && (gates[g].up_is_better ? -x.theta : x.theta) > gates[g].limit)
-        x.answer = PLAN_WORSE;
+        x.answer = SLO_MISSED;
     return x;
 }
 
-enum plan_answer plan_ab_answer(const struct plan_gate *gates, size_t n_gates,
+enum slo_verdict plan_ab_answer(const struct plan_gate *gates, size_t n_gates,
                                 const struct plan_point *v, size_t n)
 {
-    enum plan_answer all = PLAN_NO_WORSE;
+    enum slo_verdict all = SLO_MET;
 
-    for (size_t g = 0; g < n_gates && all != PLAN_WORSE; g++) {
-        enum plan_answer one = plan_ab_judge(gates, n_gates, g, v, n).answer;
-        all = one == PLAN_NO_WORSE ? all : one == PLAN_WORSE ? one : PLAN_UNDECIDED;
+    for (size_t g = 0; g < n_gates && all != SLO_MISSED; g++) {
+        enum slo_verdict one = plan_ab_judge(gates, n_gates, g, v, n).answer;
+        all = one != SLO_MET ? one : all;
     }
     return all;
 }
@@ -72,7 +70,7 @@ struct plan_next plan_ab_next(const struct plan_gate *gates, size_t n_gates, siz
     const bool *order = orders[plan_random(seed, n / BLOCK) & 1];
 
     if (whole && n > 0 &&
-        (n + BLOCK > 2 * max_runs || plan_ab_answer(gates, n_gates, v, n) != PLAN_UNDECIDED))
+        (n + BLOCK > 2 * max_runs || plan_ab_answer(gates, n_gates, v, n) != SLO_UNDECIDED))
         return (struct plan_next){.done = true};
     return (struct plan_next){.level = order[n % BLOCK]};
 }

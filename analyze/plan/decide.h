@@ -63,13 +63,10 @@ struct plan_gate {
         limit; /* how far the difference may go to the worse side: > 0; of logs, or of fractions */
 };
 
-enum plan_answer { PLAN_UNDECIDED, PLAN_NO_WORSE, PLAN_WORSE };
-extern const char *const plan_answer_names[]; /* "undecided", "no worse", "worse" */
-
 struct plan_judged {
-    enum plan_answer answer;
-    double theta, lo, hi; /* after - before, with the interval of this look; NaN: none */
-    double alpha;         /* of this look */
+    enum slo_verdict answer; /* met: no worse than the gate allows */
+    double theta, lo, hi;    /* after - before, with the interval of this look; NaN: none */
+    double alpha;            /* of this look */
 };
 
 #define PLAN_ALPHA .05
@@ -84,8 +81,8 @@ struct plan_next plan_ab_next(const struct plan_gate *gates, size_t n_gates, siz
 /* Judges gate g after the last whole block. */
 struct plan_judged plan_ab_judge(const struct plan_gate *gates, size_t n_gates, size_t g,
                                  const struct plan_point *v, size_t n);
-/* Of all gates: worse if one is, no worse if all are. */
-enum plan_answer plan_ab_answer(const struct plan_gate *gates, size_t n_gates,
+/* Of all gates: missed if one is, met if all are. */
+enum slo_verdict plan_ab_answer(const struct plan_gate *gates, size_t n_gates,
                                 const struct plan_point *v, size_t n);
 
 #endif

@@ -187,9 +187,10 @@ static bool take_asked(struct plan *p, struct err *e)
                        &a->from, "precision_pct", &a->precision_pct, "runs", &n_each, "max_runs",
                        &max_runs, "seed", &seed) != 0)
         return err_set(e, "%s", why.text);
-    a->kind = strcmp(kind, "ab") == 0      ? PLAN_AB
-              : strcmp(kind, "sweep") == 0 ? PLAN_SWEEP
-                                           : PLAN_CAPACITY;
+    int k = cli_choice(plan_kind_names, kind);
+    if (k < 0)
+        return err_set(e, "no plan is called '%s'", kind);
+    a->kind = (enum plan_kind)k;
     a->n_each = n_each;
     a->max_runs = max_runs;
     a->seed = seed;
@@ -275,16 +276,11 @@ struct plan_line plan_next_line(const struct plan *p, const struct plan_next *ne
 
 enum slo_verdict plan_verdict(const struct plan *p)
 {
-    enum plan_answer answer;
-
     switch (p->asked.kind) {
     case PLAN_CAPACITY:
         return plan_capacity_found(p->points, p->n_points).confirmed ? SLO_MET : SLO_UNDECIDED;
     case PLAN_AB:
-        answer = plan_ab_answer(p->gates, p->n_gates, p->points, p->n_points);
-        return answer == PLAN_WORSE      ? SLO_MISSED
-               : answer == PLAN_NO_WORSE ? SLO_MET
-                                         : SLO_UNDECIDED;
+        return plan_ab_answer(p->gates, p->n_gates, p->points, p->n_points);
     case PLAN_SWEEP:
         break;
     }

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+const char *const plan_gate_names[] = {"no worse", "worse", "undecided"};
+
 static struct plan_sentence __attribute__((format(printf, 1, 2))) said(const char *fmt, ...)
 {
     struct plan_sentence x;
@@ -60,9 +62,9 @@ static struct plan_sentence of_capacity(const struct plan *p, const struct plan_
 
 static struct plan_sentence of_ab(const struct plan *p, const struct plan_next *next)
 {
-    static const char *const words[] = {"Undecided", "No worse than the gates allow",
-                                        "Worse than a gate allows"};
-    enum plan_answer answer = plan_ab_answer(p->gates, p->n_gates, p->points, p->n_points);
+    static const char *const words[] = {"No worse than the gates allow", "Worse than a gate allows",
+                                        "Undecided"};
+    enum slo_verdict answer = plan_ab_answer(p->gates, p->n_gates, p->points, p->n_points);
 
     return said("%s after %s, looked at %zu times; the error of all looks is below 5 %%%s",
                 words[answer], figures_counted((int64_t)p->n_points, "run").s, p->n_points / 4,
@@ -189,10 +191,10 @@ static void put_gates(struct sheet *s, const struct plan *p)
 
         for (size_t i = 0; i < 4 && !gate->is_difference; i++)
             v[i] = expm1(v[i]);
-        SHEET_ROW(s, x.answer == PLAN_NO_WORSE ? TEXT_PLAIN : TEXT_WARNING, p->gate_op[g],
+        SHEET_ROW(s, x.answer == SLO_MET ? TEXT_PLAIN : TEXT_WARNING, p->gate_op[g],
                   metrics[p->gate_metric[g]].title, isnan(x.theta) ? "-" : units_frac(v[0]).s);
         sheet_cell(s, isnan(x.lo) ? "-" : "%s to %s", units_frac(v[1]).s, units_frac(v[2]).s);
-        SHEET_CELLS(s, units_frac(v[3]).s, plan_answer_names[x.answer]);
+        SHEET_CELLS(s, units_frac(v[3]).s, plan_gate_names[x.answer]);
     }
 }
 

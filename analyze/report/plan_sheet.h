@@ -11,6 +11,9 @@ struct plan_sentence {
 };
 struct plan_sentence plan_sentence(const struct plan *p);
 
+/* Of a gate: "no worse", "worse", "undecided", by enum slo_verdict. */
+extern const char *const plan_gate_names[];
+
 /* Adds the sentence, what is repeated, and the tables. */
 void plan_sheet(struct sheet *s, const struct plan *p);
 /* Adds the tables alone: gates, or levels and runs in their order. */

@@ -296,7 +296,7 @@ static bool ab(double change, double scatter, long n_plans, double *claims, doub
             v[n] = (struct plan_point){.level = next.level, .metric = &metric[n]};
         }
         struct plan_judged x = plan_ab_judge(&gate, 1, 0, v, n);
-        worse += x.answer == PLAN_WORSE || x.lo > 0 || x.hi < 0;
+        worse += x.answer == SLO_MISSED || x.lo > 0 || x.hi < 0;
         each[k] = (int)n / 2;
     }
     qsort(each, (size_t)n_plans, sizeof *each, by_value);

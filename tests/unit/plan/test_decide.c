@@ -126,7 +126,7 @@ static void test_sweep(void **state)
 }
 
 /* Two sides that differ by `shift` logs; the scatter alternates, so that each block has it. */
-static enum plan_answer compare(double shift, double scatter, double limit, size_t *n)
+static enum slo_verdict compare(double shift, double scatter, double limit, size_t *n)
 {
     const struct plan_gate gate = {.up_is_better = false, .limit = limit};
     struct plan_point v[MAX];
@@ -147,11 +147,11 @@ static void test_ab(void **state)
     (void)state;
     size_t n;
 
-    assert_int_equal(compare(.1, .01, .05, &n), PLAN_WORSE);
+    assert_int_equal(compare(.1, .01, .05, &n), SLO_MISSED);
     assert_true(n % 4 == 0 && n <= 12);
-    assert_int_equal(compare(0, .01, .05, &n), PLAN_NO_WORSE);
-    assert_int_equal(compare(-.1, .01, .05, &n), PLAN_NO_WORSE);
-    assert_int_equal(compare(.02, .2, .05, &n), PLAN_UNDECIDED);
+    assert_int_equal(compare(0, .01, .05, &n), SLO_MET);
+    assert_int_equal(compare(-.1, .01, .05, &n), SLO_MET);
+    assert_int_equal(compare(.02, .2, .05, &n), SLO_UNDECIDED);
     assert_int_equal(n, 40);
 }
 
