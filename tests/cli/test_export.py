@@ -1,17 +1,18 @@
 """`s3analyze export`: other tools read what it writes, and find the figures of `analyze` and `cmp` in it."""
+import base64
 import collections
 import csv
 import io
 import re
 import subprocess
 import unittest
+import zlib
 
 import capgen
 from capgen import Shape, simulate
 from engines import ROOT
 from harness import TIMEOUT_S, CliTest, capture
-from loadcase import ns
-from oracle import SECOND
+from oracle import SECOND, parse_time
 from servers import go_program
 
 FORMATS = ("benchfmt", "influx", "openmetrics", "hdr", "parquet-ready")
@@ -132,7 +133,7 @@ class Influx(Case):
         path = capture("mixed-3hosts")
         sums = collections.defaultdict(lambda: collections.Counter())
         for row in self.rows(path):
-            took = ns(row["end"]) - ns(row["start"])
+            took = parse_time(row["end"]) - parse_time(row["start"])
             for host in row["endpoint"], None:
                 x = sums[row["op"], host]
                 x.update(requests=1, objects=int(row["n_objects"]), bytes_total=int(row["bytes"]), took=took)
@@ -183,6 +184,12 @@ class OpenMetrics(Case):
         parser = imported("prometheus_client.openmetrics.parser")
         return {f.name: f for f in parser.text_string_to_metric_families(self.export("openmetrics", path).out)}
 
+    def test_samples_are_of_the_end_of_the_run(self):
+        path = capture("mixed-3hosts")
+        end_ns = max(parse_time(o["end"]) for o in self.operations(path).values())
+        stamps = re.findall(r"(?m)^s3_.* (\S+)$", self.export("openmetrics", path).out)
+        self.assertEqual({float(s) for s in stamps}, {end_ns // 10**6 / 1e3})
+
     def test_ends_with_eof(self):
         self.assertTrue(self.export("openmetrics", capture("get-g4")).out.endswith("\n# EOF\n"))
 
@@ -220,6 +227,44 @@ class Hdr(Case):
             sums.setdefault(interval.get_tag(), histogram(1, 2**62, 3)).add(interval)
             n[interval.get_tag()] += 1
         return sums, n
+
+    @staticmethod
+    def counts(text):
+        """The requests of an interval: by the lowest value of their bucket, which has three digits."""
+        packed = base64.b64decode(text)
+        raw = zlib.decompress(packed[8:])[40:]
+        numbers, at = [], 0
+        while at < len(raw):
+            n = 0
+            for shift in range(0, 63, 7):
+                n |= (raw[at] & (127 if shift < 56 else 255)) << shift
+                at += 1
+                if shift == 56 or raw[at - 1] < 128:
+                    break
+            numbers.append(n >> 1 ^ -(n & 1))
+        found, bucket = {}, 0
+        for n in numbers:
+            if n > 0:
+                found[bucket if bucket < 2048 else bucket % 1024 + 1024 << bucket // 1024 - 1] = n
+            bucket += max(-n, 1)
+        return found
+
+    def test_each_interval(self):
+        """Without the library that reads such files, and from the requests."""
+        rows = simulate(3, Shape(n=600, hosts=1))
+        base = min(r.start for r in rows)
+        n = (max(r.end for r in rows) - base) // SECOND
+        took = [[] for _ in range(n)]
+        for r in rows:
+            took[min((r.end - base) // SECOND, n - 1)].append(r.end - r.start)
+        path = self.put("run.csv", capgen.text(rows))
+        lines = re.findall("(?m)^Tag=GET,(.*)$", self.export("hdr", "--dur", "1s", "--range", "full", path).out)
+        self.assertEqual(len(lines), n)
+        for k, line in enumerate(lines):
+            start, _, most, text = line.split(",")
+            lowest = (t - t % (1 << max(t.bit_length() - 11, 0)) for t in took[k])
+            self.assertEqual((float(start), self.counts(text)), (k, collections.Counter(lowest)))
+            self.assertEqual(most, f"{max(took[k]) / 1e6:.6f}")
 
     def test_quantiles(self):
         for name in "mixed-3hosts", "get-randsize", "get-errors", "put-g4":
@@ -273,7 +318,7 @@ class ParquetReady(Case):
                 times = [r["start"], r["end"], r["first_byte"], r["last_byte"], r.get("intended", "")]
                 self.assertEqual(list(row.values()), [
                     r["op"], r["thread"], r["client_id"], r["endpoint"], r["file"], r["error"], r["n_objects"], r["bytes"],
-                    *(str(ns(t)) if t else "" for t in times)])
+                    *(str(parse_time(t)) if t else "" for t in times)])
                 for cell, value in row.items():
                     kind = cell.partition(":")[2]
                     self.assertIn(kind, ("string", "int64", "uint32"))

@@ -49,6 +49,13 @@ class Stalls(FindingsCase):
         self.assertEqual(first["op"], "PUT")
         self.assertRegex(first["sentence"], "^PUT requests paused 5 times")
 
+    def test_a_pause_that_is_missing(self):
+        """It leaves a gap of two periods."""
+        load = Load(64, mix=MIXED, threads=24, length_s=24)
+        load.hangs = lambda s, h, c, op, t, length: s // 4 * 4 + 1 if op == "PUT" and s % 4 < 1 and s // 4 != 2 else None
+        first, _ = self.check_first(load, "pauses")
+        self.assertAlmostEqual(first["period_ns"] / 4e9, 1, delta=.02)
+
     def test_a_long_stall_after_two_short_ones(self):
         """Their starts are at even distances, but the last is no pause that comes again."""
         load = Load(74, threads=24)

@@ -248,6 +248,11 @@ class Cost(Profile):
         self.assertRegex(out, r"(?m)^crc64 +50\.0 % +977us$")
         self.assertRegex(out, r"(?m)^x\.com/y +50\.0 % +977us$")
 
+    def test_a_stack_of_helpers(self):
+        """The package of the innermost function is its part."""
+        path = self.run_of("a", {("sync.(*Mutex).Lock", "runtime.goexit"): 10**9}, 1000)
+        self.assertRegex(self.profile("info", path).out, r"(?m)^sync +100\.0 %")
+
     def test_before_against_after(self):
         tls = ("runtime.x", "crypto/tls.(*Conn).Write", "main.get")
         rest = ("x.com/y.f",)

@@ -69,6 +69,9 @@ class Trend(CliTest):
         self.nights([1] * 15 + [0.8] * 12 + [1] * 13)
         changes = self.trend()['groups'][0]['changes']
         self.assertEqual([(c['run'], c['is_worse']) for c in changes], [(16, False), (28, True)])
+        for c in changes:  # each with the durations of its own
+            self.assertEqual([(a['metric'], a['ratio'] > 1) for a in c['also']],
+                             [('p50', c['is_worse']), ('p99', c['is_worse'])])
 
     def test_single_outliers_are_no_change(self):
         self.nights([3 if i in (7, 22) else 1 for i in range(30)])
@@ -101,6 +104,10 @@ class Trend(CliTest):
 
     def test_check_last_of_a_faster_level(self):
         self.nights([1] * 20 + [0.7] * 6)
+        self.s3analyze('trend', '--check-last', self.folder, status=0)
+
+    def test_check_last_of_a_slower_level_that_ended(self):
+        self.nights([1] * 15 + [1.3] * 12 + [1] * 13)
         self.s3analyze('trend', '--check-last', self.folder, status=0)
 
     def test_check_last_of_one_slow_run(self):
@@ -152,6 +159,14 @@ class Trend(CliTest):
         self.assertEqual(len(self.trend()['groups']), 2)
         paths[3].write_bytes(text)
         self.assertEqual(self.trend(), first)
+
+    def test_the_cache_knows_what_a_run_was_reduced_to(self):
+        """A run beside sums has their figures, not those of its requests that are cached."""
+        paths = self.nights([1] * 4)
+        self.trend()
+        self.s3analyze('aggregate', '-o', paths[0].with_suffix('.sums.zst'), paths[0])
+        paths[0].unlink()
+        self.assertEqual(self.trend(), self.trend('--no-cache', self.folder))
 
     def test_a_file_of_the_cache_s_name_is_kept(self):
         self.nights([1] * 3)

@@ -96,6 +96,30 @@ static void test_one_wrong_run(void **state)
     assert_true(x.met == 0 && x.missed == 0);
 }
 
+/* Not even by far: it counts as any run that is clearly missed. */
+static void test_one_run_far_off(void **state)
+{
+    (void)state;
+    static const struct plan_point v[] = {{.level = 100, .margin = -50},
+                                          {.level = 100, .margin = 1.5},
+                                          {.level = 100, .margin = 1.5},
+                                          {.level = 100, .margin = 1.5}};
+
+    assert_true(plan_capacity_found(v, 4).met == 100);
+}
+
+static void test_runs_in_any_order(void **state)
+{
+    (void)state;
+    static const struct plan_point v[] = {{.level = 200, .margin = 3},
+                                          {.level = 400, .margin = -3},
+                                          {.level = 800, .margin = -3},
+                                          {.level = 100, .margin = 3}};
+    struct plan_interval x = plan_capacity_found(v, 4);
+
+    assert_true(x.met == 200 && x.missed == 400);
+}
+
 static void test_nothing_is_met(void **state)
 {
     (void)state;
@@ -183,6 +207,8 @@ int main(void)
         cmocka_unit_test(test_undecided_middle),
         cmocka_unit_test(test_runs_decide_together),
         cmocka_unit_test(test_one_wrong_run),
+        cmocka_unit_test(test_one_run_far_off),
+        cmocka_unit_test(test_runs_in_any_order),
         cmocka_unit_test(test_nothing_is_met),
         cmocka_unit_test(test_sweep),
         cmocka_unit_test(test_ab),

@@ -153,7 +153,9 @@ static void test_verdict(void **state)
 
     assert_int_equal(slo_verdict(&(struct slo_report){v, 1}), SLO_MET);
     assert_int_equal(slo_verdict(&(struct slo_report){v, 3}), SLO_MISSED);
-    v[1].verdict = SLO_MET;
+    v[0].verdict = SLO_UNDECIDED;
+    assert_int_equal(slo_verdict(&(struct slo_report){v, 3}), SLO_MISSED);
+    v[0].verdict = v[1].verdict = SLO_MET;
     assert_int_equal(slo_verdict(&(struct slo_report){v, 3}), SLO_UNDECIDED);
 }
 
