@@ -262,16 +262,15 @@ static void put_labels(const struct profile *p, const struct profile_sample *s, 
 {
     for (size_t i = 0; i < s->n_labels; i++) {
         const struct profile_label *x = &p->labels[s->labels + i];
-        bool begins = i == 0 || x[-1].key != x->key || (x[-1].text == NULL) != (x->text == NULL);
 
-        if (begins)
-            fprintf(f, "%10s: ", x->key);
+        if (i == 0 || x[-1].key != x->key || (x[-1].text == NULL) != (x->text == NULL))
+            fprintf(f, "%s%10s: ", i > 0 ? "\n" : "", x->key);
         fprintf(f, " %s",
                 x->text != NULL ? x->text
                                 : profile_format(x->number, label_unit(p, x->key), "auto").s);
-        if (i + 1 == s->n_labels || x[1].key != x->key || (x[1].text == NULL) != (x->text == NULL))
-            fputc('\n', f);
     }
+    if (s->n_labels > 0)
+        fputc('\n', f);
 }
 
 static bool is_zero(const struct profile *p, size_t sample)
