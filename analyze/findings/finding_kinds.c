@@ -161,7 +161,7 @@ static const struct finding_kind kinds[] = {
                  {"slow-host slow-client", takes_most},
                  {"absent-client", is_of_all},
                  {"slow-host slow-client slow-op absent-client backlog", has_a_time}}},
-    {.name = "swings", .because = {{"pauses clock-jump", always}, {"errors", costs_half}}},
+    {.name = "swings", .because = {{"pauses clock-jump", always}, {"errors slow-op", costs_half}}},
     {.name = "slow-host", .is_slowness = true},
     {.name = "slow-client", .is_slowness = true, .because = {{"slow-host", is_worse}}},
     {.name = "slow-op", .because = {{"slow-host", begins_with_same_op}}},

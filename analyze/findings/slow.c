@@ -26,6 +26,7 @@
 #define MAX_SLOW        20
 #define MAX_STRETCHES   4   /* of one party; one that has more is slow throughout */
 #define OTHERS_FRAC     .45 /* of an operation's change that others may share */
+#define BEGINNING_FRAC  .2
 
 /* Samples of strata: their number, the sum of their logarithms, and that of the squares of what
  * these are off the mean of their stratum. */
@@ -515,64 +516,113 @@ static bool op_course_init(struct op_course *o, const struct search *s, struct e
     return true;
 }
 
-struct op_step {
-    size_t at;     /* block */
+/* Blocks [from, to), and how much longer the requests of an operation take in them than in all
+ * others. */
+struct op_stretch {
+    size_t from, to;
     double change; /* of the log */
     double z;
 };
 
-/* sd: of a sample; an operation of few requests changes by chance. */
-static struct op_step best_step(const double *n, const double *y, size_t n_blocks, double sd)
+/* Mean and its standard error over the blocks of the stretch, or over the others. */
+static double mean_of_part(const double *n, const double *y, size_t n_blocks,
+                           const struct op_stretch *g, bool inside, double sd, double *se)
 {
-    struct op_step best = {0};
-    double most = 0;
+    double part[COURSE_MAX_BLOCKS], total;
 
-    for (size_t at = n_blocks / 20 + 1; at + n_blocks / 20 + 1 < n_blocks; at++) {
-        double n1, n2;
-        double a = weighted_mean(n, y, 0, at, &n1), b = weighted_mean(n, y, at, n_blocks, &n2);
-        double gain = (b - a) * (b - a) * n1 * n2 / (n1 + n2 + 1);
+    for (size_t b = 0; b < n_blocks; b++)
+        part[b] = (b >= g->from && b < g->to) == inside ? n[b] : 0;
+    double mean = weighted_mean(part, y, 0, n_blocks, &total);
+    *se = total > 0 ? fmax(standard_error(part, y, 0, n_blocks, mean), sd / sqrt(total)) : INFINITY;
+    return mean;
+}
 
-        if (gain > most && n1 >= LEAST_SAMPLES && n2 >= LEAST_SAMPLES) {
-            most = gain;
-            double s1 = fmax(standard_error(n, y, 0, at, a), sd / sqrt(n1));
-            double s2 = fmax(standard_error(n, y, at, n_blocks, b), sd / sqrt(n2));
-            best = (struct op_step){at, b - a, fabs(b - a) / sqrt(s1 * s1 + s2 * s2 + 1e-12)};
+/* The stretch whose requests take longer than the others by the least chance; change 0: there is
+ * none. sd: of a sample; an operation of few requests changes by chance. */
+static struct op_stretch best_stretch(const double *n, const double *y, size_t n_blocks, double sd)
+{
+    double n_until[COURSE_MAX_BLOCKS + 1] = {0}, sum_until[COURSE_MAX_BLOCKS + 1] = {0};
+    struct op_stretch best = {0};
+    size_t least = n_blocks / 20 + 1;
+    double most = 0, in_se, out_se;
+
+    for (size_t b = 0; b < n_blocks; b++) {
+        n_until[b + 1] = n_until[b] + n[b];
+        sum_until[b + 1] = sum_until[b] + n[b] * y[b];
+    }
+    double all = n_until[n_blocks], sum = sum_until[n_blocks];
+    for (size_t from = 0; from + least <= n_blocks; from++)
+        for (size_t to = from + least; to <= n_blocks && to - from + least <= n_blocks; to++) {
+            double n_in = n_until[to] - n_until[from], in = sum_until[to] - sum_until[from];
+            double change = in / fmax(n_in, 1) - (sum - in) / fmax(all - n_in, 1);
+            double gain = change * change * n_in * (all - n_in) / (all + 1);
+
+            /* A slow beginning is a warm-up. */
+            bool at_begin = from == 0 && (double)to < BEGINNING_FRAC * (double)n_blocks;
+            if (change > 0 && gain > most && !at_begin && n_in >= LEAST_SAMPLES &&
+                all - n_in >= LEAST_SAMPLES) {
+                most = gain;
+                best = (struct op_stretch){.from = from, .to = to, .change = change};
+            }
         }
+    if (best.change > 0) {
+        mean_of_part(n, y, n_blocks, &best, true, sd, &in_se);
+        mean_of_part(n, y, n_blocks, &best, false, sd, &out_se);
+        best.z = best.change / sqrt(in_se * in_se + out_se * out_se + 1e-12);
     }
     return best;
 }
 
-static double change_at(const struct op_course *o, const struct course *c, size_t k, size_t at)
+/* Whether other operations take longer in the stretch too, on average by nearly as much: as a
+ * multiple, or in time, as requests do that wait for each other. */
+static bool others_share(const struct op_course *o, const struct course *c, size_t k,
+                         const struct op_stretch *g)
 {
-    double n1, n2;
-    const double *n = o->n + k * c->n_blocks, *y = o->y + k * c->n_blocks;
-    double a = weighted_mean(n, y, 0, at, &n1), b = weighted_mean(n, y, at, c->n_blocks, &n2);
+    double times = 0, ns = 0, n_others = 0, se;
 
-    return n1 > 0 && n2 > 0 ? b - a : NAN;
+    for (size_t m = 0; m < c->n_ops; m++) {
+        const double *n = o->n + m * c->n_blocks, *y = o->y + m * c->n_blocks;
+        double in = mean_of_part(n, y, c->n_blocks, g, true, 0, &se);
+        double change = in - mean_of_part(n, y, c->n_blocks, g, false, 0, &se);
+
+        if (m == k || c->ops[m].n < LEAST_SAMPLES)
+            continue;
+        times += change;
+        ns += c->median_ns[m] * (exp(change) - 1);
+        n_others++;
+    }
+    return n_others == 0 || times / n_others > OTHERS_FRAC * g->change ||
+           ns / n_others > OTHERS_FRAC * c->median_ns[k] * (exp(g->change) - 1);
 }
 
 static bool say_operation(struct search *s, size_t k, const struct op_course *o,
-                          const struct op_step *step, struct err *e)
+                          const struct op_stretch *g, struct err *e)
 {
     const struct course *c = s->c;
-    double ratio = exp(step->change), busy = 0, own = 0;
+    double ratio = exp(g->change), busy = 0, own = 0;
 
     for (size_t m = 0; m < c->n_ops; m++)
         for (size_t b = 0; b < c->n_blocks; b++) {
             double t = o->n[m * c->n_blocks + b] * c->median_ns[m];
             busy += t;
-            own += m == k && b >= step->at ? t * fabs(ratio - 1) : 0;
+            own += m == k && b >= g->from && b < g->to ? t * fabs(ratio - 1) : 0;
         }
     struct finding f =
         finding_of("slow-op", ratio >= PROBLEM_RATIO, busy > 0 ? own / (busy + own) : 0);
     f.op = c->ops[k].name;
-    f.has_start = true;
-    f.start_ns = course_block_start_ns(c, step->at);
+    f.start_ns = course_block_start_ns(c, g->from);
+    f.end_ns = course_block_start_ns(c, g->to);
+    f.has_start = g->from > 0;
+    f.has_end = search_frac(s, c->last_start_ns - f.end_ns) > EDGE_FRAC;
     f.ratio = ratio;
-    finding_figure(&f, "z", step->z);
-    return findings_add(s->out, &f, e,
-                        "%s takes %.1f times as long from %s on; the other operations do not", f.op,
-                        ratio, find_clock(f.start_ns).s);
+    finding_figure(&f, "z", g->z);
+    return findings_add(
+        s->out, &f, e, "%s takes %.1f times as long%s%s%s%s; the other operations do not", f.op,
+        ratio, f.has_start ? " from " : "", f.has_start ? find_clock(f.start_ns).s : "",
+        !f.has_end    ? " on"
+        : f.has_start ? " to "
+                      : " until ",
+        f.has_end ? find_clock(f.end_ns).s : "");
 }
 
 static void op_course_fini(struct op_course *o)
@@ -610,6 +660,27 @@ bool search_responses(const struct search *s, struct responses *r, struct err *e
     return ok;
 }
 
+/* The stretches in which an operation is slow, one by one: each is taken out before the next is
+ * looked for. */
+static bool find_slow_operation(struct search *s, struct op_course *o, size_t k, struct err *e)
+{
+    const struct course *c = s->c;
+    const double *n = o->n + k * c->n_blocks;
+    double *y = o->y + k * c->n_blocks;
+
+    for (int i = 0; i < MAX_STRETCHES; i++) {
+        struct op_stretch g = best_stretch(n, y, c->n_blocks, sd_of(&o->all[k]));
+
+        if (g.change < log(LEAST_RATIO) || g.z < LEAST_Z || others_share(o, c, k, &g))
+            return true;
+        if (!say_operation(s, k, o, &g, e))
+            return false;
+        for (size_t b = g.from; b < g.to; b++)
+            y[b] -= g.change;
+    }
+    return true;
+}
+
 static bool find_slow_operations(struct search *s, struct err *e)
 {
     const struct course *c = s->c;
@@ -618,22 +689,8 @@ static bool find_slow_operations(struct search *s, struct err *e)
     if (c->n_ops < 2 || c->n_blocks < 16)
         return true;
     bool ok = op_course_init(&o, s, e);
-    for (size_t k = 0; ok && k < c->n_ops; k++) {
-        struct op_step step =
-            best_step(o.n + k * c->n_blocks, o.y + k * c->n_blocks, c->n_blocks, sd_of(&o.all[k]));
-        double others = 0, n_others = 0;
-
-        for (size_t m = 0; m < c->n_ops; m++) {
-            double change = m != k ? change_at(&o, c, m, step.at) : NAN;
-            if (!isnan(change) && c->ops[m].n >= LEAST_SAMPLES) {
-                others += change;
-                n_others++;
-            }
-        }
-        if (n_others > 0 && step.change >= log(LEAST_RATIO) && step.z >= LEAST_Z &&
-            others / n_others <= OTHERS_FRAC * step.change)
-            ok = say_operation(s, k, &o, &step, e);
-    }
+    for (size_t k = 0; ok && k < c->n_ops; k++)
+        ok = find_slow_operation(s, &o, k, e);
     op_course_fini(&o);
     return ok;
 }

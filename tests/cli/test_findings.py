@@ -337,6 +337,16 @@ class Findings(FindingsCase):
         first, _ = self.check_first(load, "slow-op", start=10, ratio=2.5, near_s=1)
         self.assertEqual(first["op"], "PUT")
 
+    def test_operation_that_is_slow_for_a_while(self):
+        load = Load(31, mix=(("GET", .7), ("PUT", .15), ("STAT", .15)), length_s=30)
+        load.factor = lambda s, h, c, op, t: 3 if op == "PUT" and (6 <= s < 10 or 20 <= s < 24) else 1
+        said = [f for f in self.findings(load) if f["severity"] == "problem"]
+        self.assertEqual([(f["kind"], f["op"]) for f in said], [("slow-op", "PUT")] * 2)
+        for f, (start, end) in zip(sorted(said, key=lambda f: f["start"]), ((6, 10), (20, 24))):
+            self.assertAlmostEqual(f["ratio"], 3, delta=.4)
+            self.assertAlmostEqual(seconds(f["start"]), start, delta=.6)
+            self.assertAlmostEqual(seconds(f["end"]), end, delta=.6)
+
     def test_drop(self):
         load = Load(10)
         load.factor = lambda s, h, c, op, t: 1.6 if s >= 11 else 1
