@@ -74,10 +74,10 @@ static bool begins_with_same_op(const struct finding *cause, const struct findin
     return cause->op == f->op && begins_with(cause, f, near_ns);
 }
 
-static bool costs_half(const struct finding *cause, const struct finding *f, int64_t near_ns)
+static bool costs_a_third(const struct finding *cause, const struct finding *f, int64_t near_ns)
 {
     (void)near_ns;
-    return cause->lost_frac >= f->lost_frac / 2;
+    return cause->lost_frac >= f->lost_frac / 3;
 }
 
 /* Requests that hung until their time-out. */
@@ -161,7 +161,7 @@ static const struct finding_kind kinds[] = {
                  {"slow-host slow-client", takes_most},
                  {"absent-client", is_of_all},
                  {"slow-host slow-client slow-op absent-client backlog", has_a_time}}},
-    {.name = "swings", .because = {{"pauses clock-jump", always}, {"errors slow-op", costs_half}}},
+    {.name = "swings", .because = {{"pauses clock-jump", always}, {"errors slow-op", costs_a_third}}},
     {.name = "slow-host", .is_slowness = true},
     {.name = "slow-client", .is_slowness = true, .because = {{"slow-host", is_worse}}},
     {.name = "slow-op", .because = {{"slow-host", begins_with_same_op}}},
