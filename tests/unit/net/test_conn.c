@@ -80,6 +80,10 @@ static void test_proxy(void **state)
     setenv("http_proxy", "plain:3", 1);
     assert_string_equal(conn_proxy(true, false, text), "HTTPS_PROXY");
     assert_string_equal(conn_proxy(false, false, text), "http_proxy");
+    unsetenv("http_proxy");
+    setenv("https_proxy", "tls:4", 1);
+    assert_string_equal(conn_proxy(true, false, text), "https_proxy");
+    assert_string_equal(conn_proxy(false, false, text), "ALL_PROXY");
     assert_null(conn_proxy(false, true, text));
 }
 
