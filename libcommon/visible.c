@@ -68,18 +68,6 @@ void visible_format(char *to, size_t size, const char *fmt, va_list args)
     copy_into(to, size, raw);
 }
 
-void visible_put(FILE *f, const char *s)
-{
-    while (*s != '\0') {
-        size_t n = visible_length(s), step = visible_step(s);
-        if (n > 0)
-            fwrite(s, 1, n, f);
-        for (size_t i = 0; n == 0 && i < step; i++)
-            fprintf(f, "\\x%02x", (unsigned char)s[i]);
-        s += step;
-    }
-}
-
 void visible_vline(FILE *f, const char *fmt, va_list args)
 {
     char line[4 * MAX_LINE_BYTES];

@@ -25,8 +25,7 @@ char *visible_copy(const char *s, size_t *width);
 void visible_format(char *to, size_t size, const char *fmt, va_list args)
     __attribute__((format(printf, 3, 0)));
 
-/* Writes the text, and with visible_line a newline too. Longer lines than 4 KiB are cut. */
-void visible_put(FILE *f, const char *s);
+/* Writes a line. What is longer than 4 KiB is cut. */
 void visible_line(FILE *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void visible_vline(FILE *f, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));
 

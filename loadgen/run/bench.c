@@ -32,9 +32,11 @@ static bool confirm(struct bench *b, struct err *e)
     if (!isatty(STDIN_FILENO))
         return err_set(e, "--clear-bucket deletes all that bucket '%s' holds: add --yes to say so",
                        b->o->bucket);
-    fputs("Delete all that bucket '", stderr);
-    visible_put(stderr, b->o->bucket);
-    fputs("' holds? Type yes: ", stderr);
+    char *bucket = visible_copy(b->o->bucket, NULL);
+    if (bucket == NULL)
+        return mem_none(e);
+    fprintf(stderr, "Delete all that bucket '%s' holds? Type yes: ", bucket);
+    free(bucket);
     /* A signal goes to a thread of its own, and does not interrupt fgets. So wait for input first.
      */
     while (poll(&input, 1, TICK_MS) == 0) {
