@@ -6,7 +6,7 @@ import unittest
 
 import zstd
 from expect import ReportTest
-from harness import ROOT, TESTDATA
+from harness import ROOT, TESTDATA, run
 from oracle import Analysis, parse
 
 FORMATS = TESTDATA / "formats"
@@ -63,6 +63,16 @@ class Read(ReportTest):
     def test_there_is_one_of_each(self):
         for kind in ".csv.zst", ".sums.zst", ".json.zst":
             self.assertTrue(any(p.name.endswith(kind) for p in FORMATS.iterdir()), kind)
+
+
+class Names(unittest.TestCase):
+    def test_options_of_1_0_are_there(self):
+        """testdata/formats/options.txt: a line for each command, with the options that 1.0 had."""
+        for line in (FORMATS / "options.txt").read_text().splitlines():
+            page, *options = line.split()
+            with self.subTest(page):
+                manual = run(page.partition("-")[0], "--dump-man", page).out.replace(r"\-", "-")
+                self.assertEqual(set(options) - set(re.findall(r"\\fB(--?[\w.-]+)\\fR", manual)), set())
 
 
 class Written(unittest.TestCase):
