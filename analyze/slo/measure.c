@@ -62,12 +62,11 @@ static struct slo_measure measure_of(const struct stats_ci *ci, const char *doub
 
 static struct slo_measure errors_of(const struct subject *x, const struct stats_ci *ci)
 {
-    double n = (double)x->n_requests, frac = (double)x->n_errors / n;
-    struct slo_measure m = {true,      frac, -INFINITY,          INFINITY,
-                            SLO_GUARD, n,    STATS_MIN_REQUESTS, ci->why};
+    struct slo_measure m = measure_of(ci, "", (double)x->n_requests);
 
+    m.value = (double)x->n_errors / m.n;
     if (ci->ok)
-        stats_wilson(frac, n, ci->se, ci->df, &m.lo, &m.hi);
+        stats_wilson(m.value, m.n, ci->se, ci->df, &m.lo, &m.hi);
     return m;
 }
 
