@@ -18,6 +18,7 @@
 #   make bench-sql        the SQL of sql/ on DuckDB and Spark beside s3analyze
 #   make bench-findings   what is found in simulated runs with known faults
 #   make bench-trend      changes in simulated archives of runs, beside Apache Otava
+#   make bench-search     searches of a capacity by MLRsearch, on the servers of bench-stats
 #   make bench-stats      false alarms, coverage and power of the statistics,
 #                         simulated
 #   make pictures         draws that of the README (chromium)
@@ -311,6 +312,9 @@ bench-stats: all $(B)/bench/stats $(B)/bench/plans
 bench-trend: $(B)/bench/trend
 	@tests/bench/trend $(BENCH_FLAGS) $(B)/bench/trend
 
+bench-search: $(B)/bench/plans
+	@tests/bench/search $(BENCH_FLAGS) $(B)/bench/plans
+
 bench-sql: all $(BENCHES)
 	@BUILD=$(B) tests/bench/sql $(BENCH_FLAGS)
 
@@ -414,7 +418,7 @@ distcheck: dist
 include tests/coverage.mk
 
 FORCE:
-.PHONY: all help tests check check-fast compile-commands hooks valgrind demo bench bench-findings bench-load bench-ranks bench-sql bench-stats bench-trend pictures \
+.PHONY: all help tests check check-fast compile-commands hooks valgrind demo bench bench-findings bench-load bench-ranks bench-search bench-sql bench-stats bench-trend pictures \
 	layering style format format-check docs install uninstall clean dist distcheck deb cross FORCE
 
 -include $(shell find $(B) -type f -name '*.d' 2>/dev/null)

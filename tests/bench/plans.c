@@ -3,6 +3,7 @@
  * truth, how often A/B of equal sides claims a difference, and how many runs it takes.
  *
  *   plans [SEARCHES]     200 are the default
+ *   plans trials         runs of the simulated servers for others to judge (tests/bench/search)
  *
  * Exit status 1 if a figure lies outside its limits. */
 #include "analyze/plan/decide.h"
@@ -11,6 +12,7 @@
 #include "analyze/stats/stats.h"
 #include "libcommon/err.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,9 +180,35 @@ static double truth_of(enum model m, double limit_ns)
 
 #define RUN_S 30
 
+static const double limits_ns[] = {23e6, 12e6, 23e6, 40e6}; /* of p99 */
+
+/* Each line of standard input, "MODEL RATE SEED", is a run; the answer "REQUESTS ABOVE TRUTH" says
+ * how many there were, how many took longer than the limit, and the rate that just keeps it. */
+static int trials(void)
+{
+    double truth[N_MODELS], rate;
+    unsigned m;
+    uint64_t seed;
+
+    for (int i = 0; i < N_MODELS; i++)
+        truth[i] = truth_of((enum model)i, limits_ns[i]);
+    while (scanf("%u %lf %" SCNu64, &m, &rate, &seed) == 3 && m < N_MODELS) {
+        struct run r;
+        size_t above = 0;
+
+        state = seed;
+        run_make(&r, (enum model)m, rate, RUN_S);
+        for (size_t i = 0; i < r.n; i++)
+            above += r.ns[i] > limits_ns[m];
+        printf("%zu %zu %.9g\n", r.n, above, truth[m]);
+        fflush(stdout);
+        run_free(&r);
+    }
+    return 0;
+}
+
 static bool search_all(enum model m, long n_searches)
 {
-    static const double limits_ns[] = {23e6, 12e6, 23e6, 40e6};
     double truth = truth_of(m, limits_ns[m]), widths = 0;
     long n_holds = 0, n_confirmed = 0, runs = 0, most = 0;
     char what[80];
@@ -362,6 +390,8 @@ static bool law(long n_sweeps)
 
 int main(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "trials") == 0)
+        return trials();
     long n = argc > 1 ? strtol(argv[1], NULL, 10) : 200;
     bool ok = n > 0;
 
