@@ -1,6 +1,7 @@
 /* Makes an analysis of an aggregated capture. */
 #include "analyze/aggregated/aggregate_internal.h"
 #include "analyze/conclude/conclude.h"
+#include "analyze/model/fields.h"
 #include "analyze/requests/errors.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
@@ -11,9 +12,6 @@
 #include <sys/stat.h>
 
 #define ABSENT(figure) (1u << (figure))
-#define QUANTILES                                                                                  \
-    (ABSENT(FIGURE_P25) | ABSENT(FIGURE_P50) | ABSENT(FIGURE_P75) | ABSENT(FIGURE_P90) |           \
-     ABSENT(FIGURE_P99))
 
 static const char *const unknown_sizes =
     "what successful requests delivered is not in this file: its bytes and objects include failed "
@@ -153,7 +151,7 @@ static double ns_of(double ms)
 static struct times times_of(const struct aggregate_part *part)
 {
     const struct aggregate_latency *l = &part->latency;
-    unsigned absent = QUANTILES;
+    unsigned absent = times_quantile_bits();
     struct times t = {.present = true, .n = l->n_requests};
 
     if (isnan(l->mean_ms))
@@ -191,7 +189,7 @@ static bool fill_sizes(struct requests *q, const struct aggregate_latency *l, st
             .min_bytes = c->min_bytes,
             .max_bytes = c->max_bytes,
             .all = {.present = true,
-                    .known = {QUANTILES | ABSENT(FIGURE_SIZE) | ABSENT(FIGURE_MEAN),
+                    .known = {times_quantile_bits() | ABSENT(FIGURE_SIZE) | ABSENT(FIGURE_MEAN),
                               AGGREGATE_NO_PERCENTILES},
                     .n = c->n_requests,
                     .mean_ns = ns_of(c->mean_ms),

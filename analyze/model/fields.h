@@ -28,6 +28,16 @@ extern const struct field *const sized_fields[];
 /* The quantiles of struct times, in the order of the columns. */
 extern const struct field *const times_quantiles[TIMES_N_QUANTILES];
 
+/* Returns their bits in struct known. */
+static inline unsigned times_quantile_bits(void)
+{
+    unsigned bits = 0;
+
+    for (size_t i = 0; i < TIMES_N_QUANTILES; i++)
+        bits |= 1u << times_quantiles[i]->figure;
+    return bits;
+}
+
 static inline int64_t field_integer(const struct field *x, const void *group)
 {
     return *(const int64_t *)((const char *)group + x->offset);
