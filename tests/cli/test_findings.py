@@ -402,6 +402,15 @@ class Findings(FindingsCase):
         load.fails = lambda s, h, c, op, t: "reset" if h == 0 and load.random.random() < .1 else ""
         self.check_first(load, "errors", {"host": "http://10.0.0.0:9000"})
 
+    def test_two_steady_errors(self):
+        """The more frequent is the problem."""
+        for first, second in ("rare", "often"), ("often", "rare"):  # whatever the order of the messages
+            load = Load(77)
+            share = {first: .02 if first == "rare" else .08, second: .02 if second == "rare" else .08}
+            load.fails = lambda *where: next((e for e, p in share.items() if load.random.random() < p), "")
+            found = {f["sentence"].rpartition(": ")[2]: f["severity"] for f in self.findings(load) if f["kind"] == "errors"}
+            self.assertEqual(found, {"often": "problem", "rare": "notice"})
+
     def test_errors_before_a_long_stall(self):
         """Those that hang in it fail at its end: a burst all the same, though the stall is most of the run."""
         load = Load(28, length_s=40)

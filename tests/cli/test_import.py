@@ -68,6 +68,11 @@ class Formats(Case):
         upload = self.of_text("hey", f"{HEY}\n0.0300,0.0010,0.0000,0.0005,0.0205,0.0080,200,0.0002\n", "--op", "PUT")[0]
         self.assertEqual((upload.first_byte, upload.end - upload.last_byte), (None, 28500000))
 
+    def test_requests_of_one_start_keep_their_order(self):
+        took = [k * 7 % 601 for k in range(1, 601)]
+        text = "".join(f"{t / 10000:.4f},0,0,0,0,0,200,0.5\n" for t in took)
+        self.assertEqual([r.duration * 10 // MS for r in self.of_text("hey", f"{HEY}\n{text}")], took)
+
     def test_ab(self):
         row = self.of_text("ab", f"{AB}\nSat Nov 21 05:41:32 2026\t1795239692\t2\t40\t42\t39\n")[0]
         self.assertEqual((row.start, row.duration, row.first_byte - row.start),
