@@ -273,6 +273,7 @@ class Damaged(Case):
                 ("ab", f"{AB}\nx\t1795239692\t0\t1\t1\n", ":2: expected 6 fields"),
                 ("ab", f"{AB}\nx\t1795239692\t0\t1\t-1\t1\n", ":2: field 5 is no number of ms"),
                 ("ab", f"{AB}\nx\t99999999999\t0\t1\t1\t1\n", ":2: "),
+                ("ab", f"{AB}\nx\t5000000000\t0\t1\t1\t1\n", ":2: a start after 2106"),
                 ("ab", f"{AB}\nx\0", ":2: a NUL"),
                 ("mc-trace", "{\n}\n", ':2: a call without "api"'),
                 ("mc-trace", "[1]\n", ":1: "),
