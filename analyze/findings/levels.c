@@ -2,10 +2,10 @@
  * (drift). Levels of durations, where throughput does not tell them.
  *
  * The logarithm of the rate of completions is cut into levels by least squares with a penalty for
- * each cut (stats_partition). The penalty is a multiple of the long-run variance, which is taken
- * from the differences of neighbouring batches: slow noise that a healthy run has too counts as
- * noise. A run of a minute is too short to show how large noise of 10 s is: what noise of that kind
- * explains is no change either (slow_noise.h). */
+ * each cut (stats_partition), which is so low that it finds all that may be a change. Slow noise
+ * that a healthy run has too is cut as well, so that these cuts are no more than proposals. What
+ * remains of them explains the series at the least cost, beside such noise (slow_noise.h): what
+ * changes at once, or keeps on changing, is no noise. */
 #include "analyze/findings/find.h"
 #include "analyze/findings/slow_noise.h"
 #include "analyze/stats/stats.h"
@@ -22,9 +22,8 @@
 #define MAX_POINTS        SLOW_NOISE_POINTS
 #define MIN_POINTS        16
 #define MOST_CUTS         12 /* that are told; more are the swings of one */
-#define N_BATCHES         16
+#define N_BATCHES         32
 #define PENALTY           22.0 /* times the long-run variance: 4.7 standard errors a cut */
-#define FEW_CUTS          2
 #define N_BISECTIONS      12
 #define GIVEN_PENALTY     6.0 /* where the moment is known beforehand: 2.4 standard errors */
 #define LEAST_CHANGE      .10
@@ -34,8 +33,10 @@
 #define WARM_UP_PROBLEM   .1 /* of the throughput lost; less can be left out, and misleads little */
 #define WARM_UP_FRAC      .25  /* a slow beginning up to here is a warm-up */
 #define FAST_UP_FRAC      .10  /* a fast one */
-#define LEAST_EVIDENCE    15.0 /* that a level is more than slow noise; many are tried */
-#define EVIDENCE_DRIFT    12.0 /* ... that a trend is */
+#define EVIDENCE          15.0 /* that a shape is more than slow noise; many are tried */
+#define LONGEST_DECAY     6    /* of the run, of a beginning that decays */
+#define N_DECAYS          5
+#define DECAY_STEP        1.8
 #define LEAST_SLOWING     1.25 /* of durations */
 #define PROBLEM_SLOWING   1.4
 #define LEAST_UNDER_WAY   .25 /* of a change of durations, in the number of requests under way */
@@ -53,7 +54,8 @@ struct levels {
     size_t n_cuts, cuts[MAX_POINTS];
     double least_variance; /* of a point, that the number of its requests leaves to it */
     double lrv;            /* of a point */
-    double shapes[MOST_CUTS][MAX_POINTS];
+    double shapes[SLOW_NOISE_SHAPES][MAX_POINTS];
+    struct slow_noise noise;
 };
 
 static double mean_of(const double *x, size_t from, size_t to)
@@ -101,13 +103,13 @@ static void fill_points(struct levels *l)
 }
 
 /* The long-run variance, by the median difference of neighbouring batches, so that steps do not
- * count. It misses noise that lasts longer than a batch: variance_about_levels sees that. */
+ * count. It misses noise that lasts longer than a batch. */
 static double variance_of_batches(const struct levels *l)
 {
     double d[N_BATCHES];
-    size_t length = l->n / N_BATCHES, n = 0;
+    size_t length = (l->n + N_BATCHES - 1) / N_BATCHES, n = 0;
 
-    for (size_t i = 0; i + 1 < N_BATCHES; i++) {
+    for (size_t i = 0; (i + 2) * length <= l->n; i++) {
         double a = mean_of(l->x, i * length, (i + 1) * length);
         double b = mean_of(l->x, (i + 1) * length, (i + 2) * length);
 
@@ -118,30 +120,18 @@ static double variance_of_batches(const struct levels *l)
     return fmax(v, l->least_variance);
 }
 
-static double sum_of_squares(const double *x, size_t from, size_t to)
-{
-    double mean = mean_of(x, from, to), sum = 0;
-    for (size_t i = from; i < to; i++)
-        sum += (x[i] - mean) * (x[i] - mean);
-    return sum;
-}
-
 /* Least squares of the time that a request takes (1 / rate) on a straight line: what a steady
- * worsening looks like. Returns the sum of squares of the logarithms' residuals, which off gets;
- * ends: fitted rate at both ends, as logarithms. */
-static double fit_line(const struct levels *l, double ends[2], double *off)
+ * worsening looks like. Fills in the logarithms of the fitted rate; ends: those at both ends. */
+static void fit_line(const struct levels *l, double ends[2], double *fitted)
 {
-    double least = exp(-l->x[0]) / 100, sum = 0;
+    double least = exp(-l->x[0]) / 100;
     for (size_t i = 0; i < l->n; i++)
-        off[i] = exp(-l->x[i]);
-    struct stats_line line = stats_fit_line(off, l->n);
-    for (size_t i = 0; i < l->n; i++) {
-        off[i] = l->x[i] + log(fmax(line.base + line.slope * (double)i, least));
-        sum += off[i] * off[i];
-    }
+        fitted[i] = exp(-l->x[i]);
+    struct stats_line line = stats_fit_line(fitted, l->n);
+    for (size_t i = 0; i < l->n; i++)
+        fitted[i] = -log(fmax(line.base + line.slope * (double)i, least));
     ends[0] = -log(fmax(line.base - line.slope / 2, least));
     ends[1] = -log(fmax(line.base + line.slope * ((double)l->n - .5), least));
-    return sum;
 }
 
 static size_t level_end(const struct levels *l, size_t k)
@@ -174,26 +164,19 @@ static void drop_small_cuts(struct levels *l)
                 smallest = k;
             }
         }
-        if (least >= -log(1 - LEAST_CHANGE) && l->n_cuts <= MOST_CUTS)
+        if (least >= -log(1 - LEAST_CHANGE))
             return;
         drop_cut(l, smallest);
     }
 }
 
-/* How much more than slow noise the last of the first n shapes is. */
-static double evidence_of(const struct levels *l, size_t n)
-{
-    return slow_noise_evidence(l->x, l->n, (double)l->width_ns / 1e9, l->shapes, n);
-}
-
-/* The cut of the series into at most FEW_CUTS + 1 levels that is best for some penalty, beginning
- * with the one given. */
-static bool fit_few_levels(struct levels *l, size_t least, double penalty, struct err *e)
+/* The cuts that are best for a penalty, or for the least larger one that leaves MOST_CUTS. */
+static bool propose_cuts(struct levels *l, size_t least, double penalty, struct err *e)
 {
     double low = penalty, high = penalty, cost;
     if (!stats_partition(l->x, l->n, least, penalty, l->cuts, &l->n_cuts, &cost, e))
         return false;
-    while (l->n_cuts > FEW_CUTS) {
+    while (l->n_cuts > MOST_CUTS) {
         low = high;
         high *= 8;
         if (!stats_partition(l->x, l->n, least, high, l->cuts, &l->n_cuts, &cost, e))
@@ -203,34 +186,103 @@ static bool fit_few_levels(struct levels *l, size_t least, double penalty, struc
         double mid = sqrt(low * high);
         if (!stats_partition(l->x, l->n, least, mid, l->cuts, &l->n_cuts, &cost, e))
             return false;
-        *(l->n_cuts > FEW_CUTS ? &low : &high) = mid;
+        *(l->n_cuts > MOST_CUTS ? &low : &high) = mid;
     }
     return low == high || stats_partition(l->x, l->n, least, high, l->cuts, &l->n_cuts, &cost, e);
 }
 
-/* The long-run variance about few levels, or about the line where that is nearer: by batch means
- * (statistics.md 1a), so that noise which lasts as long as the parts that it would be taken for
- * counts as noise. Levels that follow the noise hide some of it: with k cuts in the fit, as if
- * each had taken two batches away. */
-static bool variance_about_levels(const struct levels *l, double *lrv, struct err *e)
-{
-    double r[MAX_POINTS], off[MAX_POINTS], ends[2], about_levels = 0;
-    double about_line = fit_line(l, ends, off);
+/* The shapes that explain the series, and what that costs. */
+struct choice {
+    double cost;
+    bool with[SLOW_NOISE_SHAPES]; /* the proposed cuts, then the trend, then the decays */
+};
 
-    for (size_t k = 0, i = 0; k <= l->n_cuts; k++) {
-        double level = level_of(l, k);
-        for (; i < level_end(l, k); i++) {
-            r[i] = l->x[i] - level;
-            about_levels += r[i] * r[i];
+static double cost_of(const struct levels *l, const bool *with)
+{
+    double n = 0;
+    for (size_t i = 0; i < l->noise.n_shapes; i++)
+        n += with[i];
+    return slow_noise_deviance(&l->noise, with) + EVIDENCE * n;
+}
+
+/* Takes out the cut, or two neighbours, without which the series costs least; returns that. A level
+ * that comes back has two: where one of them alone goes, the other explains nothing. */
+static double take_out(const struct levels *l, bool *with)
+{
+    double least = INFINITY;
+    size_t from = 0, to = 0;
+
+    for (size_t i = 0; i < l->n_cuts; i++) {
+        if (!with[i])
+            continue;
+        with[i] = false;
+        double cost = cost_of(l, with);
+        if (cost < least) {
+            least = cost;
+            from = to = i;
         }
+        size_t k = i + 1;
+        while (k < l->n_cuts && !with[k])
+            k++;
+        if (k < l->n_cuts) {
+            with[k] = false;
+            cost = cost_of(l, with);
+            if (cost < least) {
+                least = cost;
+                from = i;
+                to = k;
+            }
+            with[k] = true;
+        }
+        with[i] = true;
     }
-    struct stats_bse bse;
-    bool line = about_line < about_levels;
-    if (!stats_bse(line ? off : r, l->n, &bse, e))
-        return false;
-    double b = (double)bse.b, lost = line ? 1 : 2 * (double)l->n_cuts;
-    *lrv = bse.lrv * (b - 1) / fmax(b - 1 - lost, (b - 1) / 4);
-    return true;
+    with[from] = with[to] = false;
+    return least;
+}
+
+/* Adds cuts to a choice without any, if that costs less. All are proposed, and then fewer and
+ * fewer: whether one is sharper than noise shows when all else that is sharp is out of the noise.
+ */
+static void add_cuts(const struct levels *l, struct choice *x)
+{
+    struct choice tried = *x;
+
+    memset(tried.with, true, l->n_cuts);
+    for (tried.cost = cost_of(l, tried.with);; tried.cost = take_out(l, tried.with)) {
+        if (tried.cost < x->cost)
+            *x = tried;
+        if (memchr(tried.with, true, l->n_cuts) == NULL)
+            return;
+    }
+}
+
+/* A step at cut k, as the series has it: a change may come within a point, which then lies between
+ * the levels, and is none of its own. */
+static void fill_step(const struct levels *l, size_t k, double *step)
+{
+    size_t cut = l->cuts[k];
+    double before = level_of(l, k), change = level_of(l, k + 1) - before;
+
+    for (size_t i = 0; i < l->n; i++)
+        step[i] = i >= cut;
+    for (size_t i = cut - 1; i <= cut; i++)
+        step[i] = change != 0 ? fmin(fmax((l->x[i] - before) / change, 0), 1) : step[i];
+}
+
+/* The shapes that a series may have: the proposed cuts, a trend, which ends gets as logarithms,
+ * and, where it is cut early, a beginning that decays. */
+static void fill_shapes(struct levels *l, bool early, double ends[2])
+{
+    double lasts = (double)l->n / LONGEST_DECAY;
+    size_t n = 0;
+
+    for (; n < l->n_cuts; n++)
+        fill_step(l, n, l->shapes[n]);
+    fit_line(l, ends, l->shapes[n++]);
+    for (size_t k = 0; early && k < N_DECAYS; k++, n++, lasts /= DECAY_STEP)
+        for (size_t i = 0; i < l->n; i++)
+            l->shapes[n][i] = exp(-(double)i / lasts);
+    slow_noise_init(&l->noise, l->x, l->n, (double)l->width_ns / 1e9, l->shapes, n);
 }
 
 static bool say_drift(struct levels *l, const double ends[2], struct err *e)
@@ -309,42 +361,23 @@ static bool say_step(struct levels *l, double before, double after, int64_t at_n
                         find_clock(until_ns).s);
 }
 
-/* How many of the first cuts are steps of one way up (or down) from the beginning. */
+/* How many of the first cuts are steps of one way up (or down) from the beginning. What is as fast
+ * later as at the beginning was interrupted. */
 static size_t count_early_cuts(const struct levels *l)
 {
-    bool up = level_of(l, 0) < level_of(l, 1);
+    double first = level_of(l, 0), change = level_of(l, 1) - first;
+    bool up = change > 0;
     size_t n = 0;
+
+    for (size_t k = 2; !up && k <= l->n_cuts; k++)
+        if (fabs(level_of(l, k) - first) < -change / 3)
+            return 0;
 
     while (n < l->n_cuts && (level_of(l, n) < level_of(l, n + 1)) == up &&
            search_frac(l->s, l->at_ns[l->cuts[n]] - l->s->c->start_ns) <=
                (up ? WARM_UP_FRAC : FAST_UP_FRAC))
         n++;
     return n;
-}
-
-/* Takes out the cuts that slow noise explains, the least evident first; those of a warm-up stay. */
-static void drop_doubtful_cuts(struct levels *l)
-{
-    for (size_t n_early; l->n_cuts > 0 && (n_early = count_early_cuts(l)) < l->n_cuts;) {
-        size_t doubtful = n_early;
-        double least = INFINITY;
-
-        for (size_t k = n_early; k < l->n_cuts; k++) {
-            for (size_t j = 0; j < l->n_cuts; j++) {
-                size_t last = l->n_cuts - 1, cut = l->cuts[j == last ? k : j == k ? last : j];
-                for (size_t i = 0; i < l->n; i++)
-                    l->shapes[j][i] = i >= cut;
-            }
-            double evidence = evidence_of(l, l->n_cuts);
-            if (evidence < least) {
-                least = evidence;
-                doubtful = k;
-            }
-        }
-        if (least >= LEAST_EVIDENCE)
-            return;
-        drop_cut(l, doubtful);
-    }
 }
 
 /* Finds the times of a change that is taken back, and its level, in the bins of the course: the
@@ -473,25 +506,36 @@ static double expected_rate(const void *told, int64_t at_ns)
 /* Cuts the series into levels, or finds its trend, where slow noise explains neither. */
 static bool fit_course(struct levels *l, struct told *told, struct err *e)
 {
-    double cost, off[MAX_POINTS], about_levels = 0;
     size_t least = l->n / 24 > 4 ? l->n / 24 : 4;
 
     told->l = l;
     l->lrv = variance_of_batches(l);
-    if (!fit_few_levels(l, least, PENALTY * l->lrv, e) ||
-        !variance_about_levels(l, &about_levels, e))
+    if (!propose_cuts(l, least, PENALTY * l->lrv, e))
         return false;
-    l->lrv = fmax(l->lrv, about_levels);
-    if (!stats_partition(l->x, l->n, least, PENALTY * l->lrv, l->cuts, &l->n_cuts, &cost, e))
-        return false;
-    double all = sum_of_squares(l->x, 0, l->n), line = fit_line(l, told->ends, off);
-    for (size_t i = 0; i < l->n; i++)
-        l->shapes[0][i] = l->x[i] - off[i];
-    bool evident = fabs(told->ends[1] - told->ends[0]) >= -log(1 - PROBLEM_CHANGE) &&
-                   all - line >= PENALTY * l->lrv && evidence_of(l, 1) >= EVIDENCE_DRIFT;
+    size_t trend = l->n_cuts, n_kept = 0;
+    size_t n_early = l->n_cuts > 0 ? count_early_cuts(l) : 0;
+    fill_shapes(l, n_early > 0, told->ends);
+    bool evident = fabs(told->ends[1] - told->ends[0]) >= -log(1 - PROBLEM_CHANGE);
+    struct choice best = {.cost = INFINITY};
+    for (size_t shape = trend; shape <= l->noise.n_shapes; shape++) {
+        struct choice x = {.cost = INFINITY};
+        if (shape < l->noise.n_shapes) /* the last time there are nothing but cuts */
+            x.with[shape] = true;
+        if (shape != trend)
+            add_cuts(l, &x);
+        else if (evident)
+            x.cost = cost_of(l, x.with);
+        if (x.cost < best.cost)
+            best = x;
+    }
+    told->drifts = best.with[trend];
+    /* The levels of a decay come one soon after the other: no noise is told from them. */
+    bool decays = memchr(best.with + trend + 1, true, N_DECAYS) != NULL;
+    for (size_t k = 0; k < l->n_cuts; k++)
+        if (best.with[k] || (decays && k < n_early))
+            l->cuts[n_kept++] = l->cuts[k];
+    l->n_cuts = n_kept;
     drop_small_cuts(l);
-    drop_doubtful_cuts(l);
-    told->drifts = evident && (l->n_cuts == 0 || line + PENALTY * l->lrv <= cost);
     return true;
 }
 
