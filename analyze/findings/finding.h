@@ -59,7 +59,7 @@ struct finding {
     size_t n_because;
 };
 
-#define FINDING_MAX_REASONS 4
+#define FINDING_MAX_REASONS 5
 
 /* Whether the cause explains the finding; moments that are near_ns apart may be one. */
 typedef bool finding_explains_fn(const struct finding *cause, const struct finding *f,

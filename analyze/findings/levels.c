@@ -34,7 +34,9 @@
 #define WARM_UP_FRAC      .25  /* a slow beginning up to here is a warm-up */
 #define FAST_UP_FRAC      .10  /* a fast one */
 #define EVIDENCE          15.0 /* that a shape is more than slow noise; many are tried */
-#define LONGEST_DECAY     6    /* of the run, of a beginning that decays */
+#define N_TRENDS          2
+#define GROWTH            2 /* of the logarithm of a trend, over the run */
+#define LONGEST_DECAY     6 /* of the run, of a beginning that decays */
 #define N_DECAYS          5
 #define DECAY_STEP        1.8
 #define LEAST_SLOWING     1.25 /* of durations */
@@ -194,7 +196,7 @@ static bool propose_cuts(struct levels *l, size_t least, double penalty, struct 
 /* The shapes that explain the series, and what that costs. */
 struct choice {
     double cost;
-    bool with[SLOW_NOISE_SHAPES]; /* the proposed cuts, then the trend, then the decays */
+    bool with[SLOW_NOISE_SHAPES]; /* the proposed cuts, the trends, the decays */
 };
 
 static double cost_of(const struct levels *l, const bool *with)
@@ -279,6 +281,9 @@ static void fill_shapes(struct levels *l, bool early, double ends[2])
     for (; n < l->n_cuts; n++)
         fill_step(l, n, l->shapes[n]);
     fit_line(l, ends, l->shapes[n++]);
+    for (size_t i = 0; i < l->n; i++)
+        l->shapes[n][i] = exp((double)i * GROWTH / (double)l->n);
+    n++;
     for (size_t k = 0; early && k < N_DECAYS; k++, n++, lasts /= DECAY_STEP)
         for (size_t i = 0; i < l->n; i++)
             l->shapes[n][i] = exp(-(double)i / lasts);
@@ -521,16 +526,16 @@ static bool fit_course(struct levels *l, struct told *told, struct err *e)
         struct choice x = {.cost = INFINITY};
         if (shape < l->noise.n_shapes) /* the last time there are nothing but cuts */
             x.with[shape] = true;
-        if (shape != trend)
+        if (shape >= trend + N_TRENDS)
             add_cuts(l, &x);
         else if (evident)
             x.cost = cost_of(l, x.with);
         if (x.cost < best.cost)
             best = x;
     }
-    told->drifts = best.with[trend];
+    told->drifts = memchr(best.with + trend, true, N_TRENDS) != NULL;
     /* The levels of a decay come one soon after the other: no noise is told from them. */
-    bool decays = memchr(best.with + trend + 1, true, N_DECAYS) != NULL;
+    bool decays = memchr(best.with + trend + N_TRENDS, true, N_DECAYS) != NULL;
     for (size_t k = 0; k < l->n_cuts; k++)
         if (best.with[k] || (decays && k < n_early))
             l->cuts[n_kept++] = l->cuts[k];

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #define SLOW_NOISE_POINTS 128 /* of a series, at most */
-#define SLOW_NOISE_SHAPES 18  /* that may be tried for it, at most */
+#define SLOW_NOISE_SHAPES 19  /* that may be tried for it, at most */
 #define SLOW_NOISE_KINDS  30
 
 /* What is to be known of a series of points and of the shapes that it may have, for each kind of
