@@ -6,18 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One line that a terminal may get, whatever a file name or a quoted field holds. */
-static void put(struct err *e, const char *fmt, va_list args)
-{
-    visible_format(e->msg, sizeof e->msg, fmt, args);
-}
-
 bool err_set(struct err *e, const char *fmt, ...)
 {
     if (e && !e->msg[0]) {
         va_list args;
         va_start(args, fmt);
-        put(e, fmt, args);
+        visible_format(e->msg, sizeof e->msg, fmt, args);
         va_end(args);
     }
     return false;
@@ -28,7 +22,7 @@ bool err_errno(struct err *e, int errnum, const char *fmt, ...)
     if (e && !e->msg[0]) {
         va_list args;
         va_start(args, fmt);
-        put(e, fmt, args);
+        visible_format(e->msg, sizeof e->msg, fmt, args);
         va_end(args);
         const char *what = strerrordesc_np(errnum);
         size_t n = strlen(e->msg);
