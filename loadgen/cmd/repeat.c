@@ -130,7 +130,7 @@ static bool begin(const struct repeated *x, struct err *e)
     words[n++] = shown;
     for (size_t i = 0; i < x->n_plan; i++)
         words[n++] = x->plan[i];
-    int status = shown != NULL ? sibling_run(words, false, no_tick, NULL) : EXIT_FAILED;
+    int status = shown != NULL ? sibling_run(words, STDOUT_FILENO, no_tick, NULL) : EXIT_FAILED;
     free(shown);
     return status == EXIT_DONE || err_set(e, "s3analyze could not make the plan");
 }
@@ -143,7 +143,7 @@ static bool ask(const struct repeated *x, char line[static LINE_BYTES], struct e
 
     if (answer == NULL)
         return err_set(e, "cannot make a temporary file");
-    bool ok = sibling_run_to(words, fileno(answer), no_tick, NULL) == EXIT_DONE ||
+    bool ok = sibling_run(words, fileno(answer), no_tick, NULL) == EXIT_DONE ||
               err_set(e, "s3analyze could not say what is next");
     rewind(answer);
     if (fgets(line, LINE_BYTES, answer) == NULL)
@@ -189,7 +189,7 @@ static int repeat(const struct repeated *x, struct err *e)
         if (!ask(x, line, e))
             return EXIT_FAILED;
         if (line[0] == '\0')
-            return sibling_run(words, false, no_tick, NULL);
+            return sibling_run(words, STDOUT_FILENO, no_tick, NULL);
         /* A run that failed before it recorded anything will fail again. */
         if (strcmp(line, last) == 0)
             return err_set(e, "this run left no capture: %s", line), status;

@@ -48,7 +48,7 @@ static bool receive_parts(struct team *t, char *const *parts, struct err *e)
 static bool merge(struct team *t, char *const *words, const char *merged, const char *path,
                   struct err *e)
 {
-    bool ok = sibling_run(words, true, team_tick, t) == EXIT_DONE ||
+    bool ok = sibling_run(words, SIBLING_NOWHERE, team_tick, t) == EXIT_DONE ||
               err_set(e, "s3analyze could not put the captures of the ranks together");
 
     ok = ok && (link(merged, path) == 0 || err_errno(e, errno, "cannot make '%s'", path));

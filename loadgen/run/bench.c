@@ -193,7 +193,8 @@ static bool analyse(struct bench *b, struct err *e)
     }
     words[n++] = "--";
     words[n] = b->out.path;
-    int status = sibling_run(words, b->o->show.json, team_tick, &b->team);
+    int to = b->o->show.json ? SIBLING_NOWHERE : STDOUT_FILENO;
+    int status = sibling_run(words, to, team_tick, &b->team);
     bool judged = slo->n > 0 && status != -1 && status != EXIT_USAGE;
     if (judged) {
         b->judged = status;

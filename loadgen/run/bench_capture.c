@@ -200,7 +200,7 @@ bool bench_sum_up(struct bench *b, struct err *e)
 
     if (b->out.sums[0] == '\0' || b->summary.capture == NULL)
         return true;
-    if (sibling_run(words, false, team_tick, &b->team) != EXIT_DONE)
+    if (sibling_run(words, STDOUT_FILENO, team_tick, &b->team) != EXIT_DONE)
         return err_set(e, "the capture's sums could not be made (s3analyze aggregate makes them)");
     b->summary.sums = b->out.sums;
     b->summary.capture_goes = b->o->show.aggregate_only;

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -37,17 +38,7 @@ static bool find(char *path, size_t size)
     return access(path, X_OK) == 0;
 }
 
-int sibling_run(char *const *words, bool silent, int (*tick)(void *ctx), void *ctx)
-{
-    int null = silent ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
-    int status = sibling_run_to(words, null, tick, ctx);
-
-    if (null >= 0)
-        close(null);
-    return status;
-}
-
-int sibling_run_to(char *const *words, int to, int (*tick)(void *ctx), void *ctx)
+int sibling_run(char *const *words, int to, int (*tick)(void *ctx), void *ctx)
 {
     char path[4096];
     int status = 0;
@@ -63,7 +54,9 @@ int sibling_run_to(char *const *words, int to, int (*tick)(void *ctx), void *ctx
         sigprocmask(SIG_SETMASK, &none, NULL);
         signal(SIGPIPE, SIG_DFL);
         signal(SIGXFSZ, SIG_DFL);
-        if (to >= 0)
+        if (to == SIBLING_NOWHERE)
+            to = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        if (to >= 0 && to != STDOUT_FILENO)
             dup2(to, STDOUT_FILENO);
         char **last = environ;
         for (char **from = environ; *from != NULL; from++)

@@ -2,14 +2,12 @@
 #ifndef S3_LOADGEN_UTIL_SIBLING_H
 #define S3_LOADGEN_UTIL_SIBLING_H
 
-#include <stdbool.h>
-
 /* Runs a command of s3analyze. `words` ends with NULL. The environment is scrubbed: it has locale,
  * terminal, PATH and the like, but no credentials. Its standard output goes to the descriptor
- * `to` (-1: to ours), or nowhere if `silent`. While it runs, `tick` is called again and again; it
- * returns in how many ms (less than 1,000) to call it next. Returns the exit status of the command;
- * -1: there is no such program, or a signal ended it. */
-int sibling_run_to(char *const *words, int to, int (*tick)(void *ctx), void *ctx);
-int sibling_run(char *const *words, bool silent, int (*tick)(void *ctx), void *ctx);
+ * `to`, or SIBLING_NOWHERE. While it runs, `tick` is called again and again; it returns in how many
+ * ms (less than 1,000) to call it next. Returns the exit status of the command; -1: there is no
+ * such program, or a signal ended it. */
+#define SIBLING_NOWHERE (-1)
+int sibling_run(char *const *words, int to, int (*tick)(void *ctx), void *ctx);
 
 #endif
