@@ -81,10 +81,10 @@ static bool costs_a_third(const struct finding *cause, const struct finding *f, 
 }
 
 /* It goes on throughout the run, and takes the time that the others lack. */
-static bool costs_half_all_along(const struct finding *cause, const struct finding *f,
-                                 int64_t near_ns)
+static bool costs_a_third_all_along(const struct finding *cause, const struct finding *f,
+                                    int64_t near_ns)
 {
-    return !cause->has_start && costs_half(cause, f, near_ns);
+    return !cause->has_start && costs_a_third(cause, f, near_ns);
 }
 
 /* Requests that hung until their time-out. */
@@ -139,7 +139,7 @@ static bool is_of_a_host(const struct finding *cause, const struct finding *f, i
     }
 #define LEVELS                                                                                     \
     {"no-success clock-jump", always}, {"absent-client", is_of_all},                               \
-        {"slow-host slow-client", takes_most}, {"errors", costs_half_all_along},                   \
+        {"slow-host slow-client", takes_most}, {"errors", costs_a_third_all_along},                \
     {                                                                                              \
         "errors slow-host slow-client slow-op absent-client backlog stuck-thread stall stopped",   \
             is_at_the_change                                                                       \
