@@ -41,6 +41,9 @@ static void write_all(struct aggregate *of)
     free(text);
     analysis_free(&a);
     dataset_free(&d);
+    assert(aggregate_analyze(&a, &d, of, true, &e));
+    analysis_free(&a);
+    dataset_free(&d);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
