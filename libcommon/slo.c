@@ -107,7 +107,7 @@ static bool parse_limit(struct slo_assertion *a, char *text, struct err *why)
     case SLO_ERRORS:
         ok = units_parse_pct(text, &a->limit, why);
         a->limit /= 100;
-        return ok && ((a->limit >= 0 && a->limit <= 1) || err_set(why, "expected 0%% to 100%%"));
+        return ok && ((a->limit >= 0 && a->limit <= 1) || err_set(why, "expected 0 %% to 100 %%"));
     case SLO_THROUGHPUT:
         if (n < 2 || strcmp(text + n - 2, "/s") != 0)
             return err_set(why, "expected bytes per second such as 100MiB/s");

@@ -178,7 +178,7 @@ bool units_parse_pct(const char *text, double *pct, struct err *e)
     if (!parse_number(text, &v, &end) || (*end && strcmp(end, "%") != 0))
         return err_set(e, "expected a percentage such as 7.5");
     if (v > 0 && v < 0.5 && *end == '\0')
-        return err_set(e, "%g%% or %g%%? Write it with its %% sign", v, 100 * v);
+        return err_set(e, "%g %% or %g %%? Write it with its %% sign", v, 100 * v);
     *pct = v;
     return true;
 }
@@ -378,12 +378,12 @@ struct units_text units_object_rate(double per_s)
 
 struct units_text units_pct(double pct)
 {
-    return rate_of(pct, "%");
+    return rate_of(pct, " %");
 }
 
-struct units_text units_frac(double frac)
+struct units_text units_frac_cell(double frac)
 {
-    return units_pct(100 * frac);
+    return rate_of(100 * frac, "%");
 }
 
 struct units_text units_count(int64_t n)

@@ -58,9 +58,14 @@ struct units_text units_rate(double per_s);
 /* "9652.0 obj/s" */
 struct units_text units_object_rate(double per_s);
 
-/* "12.5%", "-3.21%". units_frac takes a fraction such as 0.125. */
+/* "12.5 %", "-3.21 %", as sentences write it. */
 struct units_text units_pct(double pct);
-struct units_text units_frac(double frac);
+
+/* "12.5%" of a fraction 0.125, as cells of tables write it: they are narrow. */
+struct units_text units_frac_cell(double frac);
+
+/* The sign of percent in the format of a cell. */
+#define UNITS_CELL_PCT "%%"
 
 /* "84,886". */
 struct units_text units_count(int64_t n);

@@ -23,6 +23,6 @@ y_unit = narrow ? "change" : "change, after against before"
 @y_label
 set arrow 1 from graph 0, first 0 to graph 1, first 0 nohead front linewidth 1 linecolor rgb c_faint
 plot data index "shift" using (column("nines")):(column("lo_pct")):(column("hi_pct")) with filledcurves \
-        fillstyle transparent solid 0.2 noborder linecolor rgb c_1 title "95% CI", \
+        fillstyle transparent solid 0.2 noborder linecolor rgb c_1 title "95 % CI", \
     data index "shift" using (column("nines")):(column("change_pct")) with linespoints pointtype 7 pointsize 0.35 linewidth 2 \
         linecolor rgb c_1 title "change"

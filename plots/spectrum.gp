@@ -33,7 +33,7 @@ do for [i = 1:n_marks] {
 }
 band = n_band == 0 ? "" : 'data index "durations" using (column("nines")):(floor_ms(column("lo_ms"))): \
     (floor_ms(column("hi_ms"))) with filledcurves fillstyle transparent solid 0.2 noborder \
-    linecolor rgb c_1 title "95% CI", '
+    linecolor rgb c_1 title "95 % CI", '
 ttfb = n_ttfb == 0 ? "" : 'data index "ttfb" using (column("nines")):(floor_ms(column("ms"))) with lines \
     linewidth 1.6 dashtype 2 linecolor rgb c_2 title "time to first byte", '
 response = n_response == 0 ? "" : 'data index "response" using (column("nines")):(floor_ms(column("ms"))) \

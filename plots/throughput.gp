@@ -23,7 +23,7 @@ fine = n_fine == 0 ? "" : 'data index "fine" using (column("t_s")):(column(rate)
 bands = n_bands == 0 ? "" : 'data index "means" using (0):(column("mean") / scale): \
     (column("panel") == panel ? column("from_s") : NaN):(column("to_s")):(column("lo") / scale): \
     (column("hi") / scale) with boxxyerror fillstyle transparent solid 0.2 noborder linecolor rgb c_2 \
-    title (is_main ? "95% CI" : ""), '
+    title (is_main ? "95 % CI" : ""), '
 means = n_means == 0 ? "" : 'data index "means" \
     using (column("panel") == panel ? column("from_s") : NaN):(column("mean") / scale): \
     (column("to_s") - column("from_s")):(0) with vectors nohead linewidth 1.6 linecolor rgb c_2 \

@@ -85,8 +85,8 @@ struct columns_text columns_show(const struct column *c, const struct columns_va
     } else {
         snprintf(t.s, sizeof t.s, "%s", metrics[c->metric].text(x->value).s);
         if (isfinite(spread) && x->value > 0)
-            snprintf(t.s + strlen(t.s), sizeof t.s - strlen(t.s), " ±%.*f%%", spread < .0995,
-                     100 * spread);
+            snprintf(t.s + strlen(t.s), sizeof t.s - strlen(t.s), " ±%.*f" UNITS_CELL_PCT,
+                     spread < .0995, 100 * spread);
     }
     return t;
 }

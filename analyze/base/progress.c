@@ -39,7 +39,7 @@ void progress_update(void *ctx, uint64_t n_done, uint64_t n_total)
         return;
     }
     double share = n_done < n_total ? (double)n_done / (double)n_total : 1;
-    fprintf(stderr, "\r\033[KReading [%-*.*s] %3.0f%% of %s", BAR_WIDTH, (int)(share * BAR_WIDTH),
+    fprintf(stderr, "\r\033[KReading [%-*.*s] %3.0f %% of %s", BAR_WIDTH, (int)(share * BAR_WIDTH),
             full, 100 * share, units_size((double)n_total).s);
 }
 

@@ -180,7 +180,7 @@ static void put_end(struct sheet *t, const json_t *o)
          units_count(int_of(o, "not_prepared")).s);
     bool bound = json_is_true(json_object_get(o, "client_bound"));
     FACT(t, bound ? TEXT_WARNING : TEXT_PLAIN, "client",
-         "busiest thread %.0f%% of a CPU, %s user, %s system%s",
+         "busiest thread %.0f %% of a CPU, %s user, %s system%s",
          json_number_value(json_object_get(o, "max_thread_cpu_pct")),
          units_duration(int_of(o, "cpu_user_ns")).s, units_duration(int_of(o, "cpu_system_ns")).s,
          bound ? ": it was the limit" : "");

@@ -35,7 +35,7 @@ static bool parse_gate(const char *text, struct compare_gate *out, struct err *e
         if (!units_parse_pct(colon + 1, &pct, &why))
             return err_set(e, "--gate %s: %s", text, why.msg);
         if (pct < 0 || pct >= 100)
-            return err_set(e, "--gate %s: from 0%% to below 100%%", text);
+            return err_set(e, "--gate %s: from 0 %% to below 100 %%", text);
         *out = (struct compare_gate){(enum run_metric)i, pct / 100};
         return true;
     }

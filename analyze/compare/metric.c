@@ -24,7 +24,7 @@ const struct metric metrics[] = {
     [RUN_P99] = {"p99", "p99", "99%", TIME, .quantile = 2, .is_primary = true, .delta = .10},
     [RUN_TTFB] = {"ttfb_p50", "ttfb", "TTFB 50%", TIME, .of_ttfb = true, .delta = .05},
     [RUN_ERRORS] = {"errors", "errors", "Error rate", "frac", .kind = METRIC_DIFFERENCE,
-                    .better = "fewer", .worse = "more", .text = units_frac},
+                    .better = "fewer", .worse = "more", .text = units_frac_cell},
 };
 /* clang-format on */
 const size_t n_metrics = sizeof metrics / sizeof *metrics;

@@ -54,7 +54,8 @@ struct units_text words_percent_of(const struct compare_metric *m, double theta)
     return t;
 }
 
-/* Three digits of what was computed: "2.00%", "18.0%", "113%"; "0.400 points" of a difference. */
+/* Three digits of what was computed: "2.00 %", "18.0 %", "113 %"; "0.400 points" of a difference.
+ */
 static struct units_text digits3(const struct compare_metric *m, double frac)
 {
     struct units_text t;
@@ -64,15 +65,15 @@ static struct units_text digits3(const struct compare_metric *m, double frac)
              pct < .9995   ? 3
              : pct < 9.995 ? 2
                            : pct < 99.95,
-             100 * frac, m->cmp.is_difference ? " points" : "%");
+             100 * frac, m->cmp.is_difference ? " points" : " %");
     return t;
 }
 
-/* What was chosen, as it was: "5%", "12.5%". */
+/* What was chosen, as it was: "5 %", "12.5 %". */
 static struct units_text delta_of(const struct compare_metric *m)
 {
     struct units_text t;
-    snprintf(t.s, sizeof t.s, "%.3g%%", 100 * m->delta);
+    snprintf(t.s, sizeof t.s, "%.3g %%", 100 * m->delta);
     return t;
 }
 
@@ -80,7 +81,7 @@ static struct units_text delta_of(const struct compare_metric *m)
 static struct units_text two_digits(double frac)
 {
     struct units_text t;
-    snprintf(t.s, sizeof t.s, "%.*f%%", fabs(100 * frac) < 9.95, 100 * frac);
+    snprintf(t.s, sizeof t.s, "%.*f" UNITS_CELL_PCT, fabs(100 * frac) < 9.95, 100 * frac);
     return t;
 }
 
@@ -89,15 +90,15 @@ static bool is_single(const struct compare_metric *m)
     return m->before.n == 1 && m->after.n == 1;
 }
 
-/* " (single run, run CV 2%)" where one run stands for a side. */
+/* " (single run, run CV 2 %)" where one run stands for a side. */
 static void append_single(struct compare_words_text *t, const struct compare_metric *m)
 {
     const struct stats_noise *noise = &m->cmp.noise;
     if (is_single(m) && noise->kind == STATS_NOISE_HISTORY)
-        words_append(t, " (single run, run CV %.3g%% in %zu runs)", 100 * noise->sigma,
+        words_append(t, " (single run, run CV %.3g %% in %zu runs)", 100 * noise->sigma,
                      noise->n_history);
     else if (is_single(m) && noise->kind == STATS_NOISE_CV)
-        words_append(t, " (single run, run CV %.3g%%)", 100 * noise->sigma);
+        words_append(t, " (single run, run CV %.3g %%)", 100 * noise->sigma);
     else if (m->cmp.method == STATS_ONE_MANY)
         words_append(t, " (single run)");
 }
@@ -178,9 +179,9 @@ struct compare_words_text compare_words_assumption(const struct compare_metric *
         break;
     }
     if (noise->kind == STATS_NOISE_CV)
-        words_append(&t, "; run CV %.3g%% as given", 100 * noise->sigma);
+        words_append(&t, "; run CV %.3g %% as given", 100 * noise->sigma);
     else if (noise->kind == STATS_NOISE_HISTORY)
-        words_append(&t, "; run CV %.3g%% from %zu earlier runs", 100 * noise->sigma,
+        words_append(&t, "; run CV %.3g %% from %zu earlier runs", 100 * noise->sigma,
                      noise->n_history);
     else
         words_append(&t, "; noise between runs unknown");
@@ -227,7 +228,7 @@ static struct units_text setting_value(enum compare_setting_kind kind, double va
     case COMPARE_SIZE:
         return units_size(value);
     case COMPARE_SHARE:
-        return units_frac(value);
+        return units_pct(100 * value);
     case COMPARE_AUTOTERM:
     case COMPARE_MIXED:
         snprintf(t.s, sizeof t.s, "%s", value != 0 ? "yes" : "no");
@@ -270,7 +271,7 @@ static void put_side(char *out, size_t size, enum run_metric metric, const struc
 }
 
 /* theta as a change: "-18.1%", "+0.25 points". */
-static struct units_text change_of(const struct compare_metric *m, double theta)
+static struct units_text change_of(const struct compare_metric *m, double theta, const char *sign)
 {
     struct units_text t;
     double pct = pct_of(m, theta);
@@ -280,7 +281,7 @@ static struct units_text change_of(const struct compare_metric *m, double theta)
     else if (m->cmp.is_difference)
         snprintf(t.s, sizeof t.s, "%+.3g points", pct);
     else
-        snprintf(t.s, sizeof t.s, fabs(pct) < 10 ? "%+.2f%%" : "%+.1f%%", pct);
+        snprintf(t.s, sizeof t.s, "%+.*f%s", fabs(pct) < 10 ? 2 : 1, pct, sign);
     return t;
 }
 
@@ -316,9 +317,9 @@ struct compare_words_row compare_words_row(const struct compare_op *op,
         snprintf(r.p, sizeof r.p, "-");
         return r;
     }
-    snprintf(r.change, sizeof r.change, "%s", change_of(m, compare_theta(m)).s);
-    snprintf(r.ci, sizeof r.ci, "[%s, %s]", change_of(m, compare_theta_lo(m)).s,
-             change_of(m, compare_theta_hi(m)).s);
+    snprintf(r.change, sizeof r.change, "%s", change_of(m, compare_theta(m), "%").s);
+    snprintf(r.ci, sizeof r.ci, "[%s, %s]", change_of(m, compare_theta_lo(m), "%").s,
+             change_of(m, compare_theta_hi(m), "%").s);
     snprintf(r.p, sizeof r.p, "%s", compare_is_unjudged(op, m) ? "not judged" : p_of(m).s);
     return r;
 }
@@ -329,7 +330,7 @@ struct units_text compare_words_percent(double before, double after)
 {
     struct units_text t = {"-"};
     if (before > 0 && !isnan(after))
-        snprintf(t.s, sizeof t.s, "%+.2f%%", 100 * (after - before) / before);
+        snprintf(t.s, sizeof t.s, "%+.2f" UNITS_CELL_PCT, 100 * (after - before) / before);
     return t;
 }
 
@@ -341,11 +342,11 @@ const char compare_words_noise[] =
     "How much identical runs vary is unknown, and not included in p and CI. Give several runs a "
     "side, --history or --run-cv.";
 
-const char compare_words_ci[] = "95% CI: of intervals made so, 95 in 100 hold the true value.";
+const char compare_words_ci[] = "95 % CI: of intervals made so, 95 in 100 hold the true value.";
 const char compare_words_p[] =
     "p: how often a difference as large or larger comes by chance if nothing has changed; ~: none "
     "is shown.";
-const char compare_words_mde[] = "MDE: the smallest change that would be found in 80% of cases.";
+const char compare_words_mde[] = "MDE: the smallest change that would be found in 80 % of cases.";
 const char compare_words_break_even[] =
     "Break-even run CV: if runs of one configuration scatter by more than that, the difference is "
     "noise.";
@@ -370,11 +371,11 @@ struct compare_words_text compare_words_notes(const struct compare *c)
         words_append(&t, "Nothing was tested: no metric has enough data on both sides.");
         return t;
     }
-    words_append(&t,
-                 "+-: 95%% CI%s. p is Holm-adjusted over %zu comparison%s; * exploratory, raw p.%s",
-                 c->single ? " within the run" : " of the median run", c->n_family,
-                 c->n_family == 1 ? "" : "s",
-                 !c->single && lacks_spread(c) ? " +- ?: it takes 6 runs." : "");
+    words_append(
+        &t, "+-: 95 %% CI%s. p is Holm-adjusted over %zu comparison%s; * exploratory, raw p.%s",
+        c->single ? " within the run" : " of the median run", c->n_family,
+        c->n_family == 1 ? "" : "s",
+        !c->single && lacks_spread(c) ? " +- ?: it takes 6 runs." : "");
     return t;
 }
 
@@ -399,8 +400,8 @@ struct compare_words_text compare_words_effect(const struct compare *c, const st
     words_append(
         &t,
         "Durations: a random request of %.60s takes less time than a random one of %.60s in "
-        "%.1f%% of "
-        "cases (50%%: no difference).",
+        "%.1f %% of "
+        "cases (50 %%: no difference).",
         c->after.name, c->before.name, 100 * op->effect.p_b_less);
     return t;
 }
@@ -425,11 +426,11 @@ struct compare_words_text compare_words_without_faults(const struct compare_op *
     if (m == NULL || !op->has_clear)
         return t;
     if (op->clear.ok)
-        snprintf(ci, sizeof ci, " [%s, %s]", change_of(m, op->clear.lo).s,
-                 change_of(m, op->clear.hi).s);
+        snprintf(ci, sizeof ci, " [%s, %s]", change_of(m, op->clear.lo, " %").s,
+                 change_of(m, op->clear.hi, " %").s);
     words_append(&t, "Without the faults the difference of %.40s %s is %s%s instead of %s.", op->op,
-                 metrics[m->metric].name, change_of(m, op->clear.theta).s, ci,
-                 change_of(m, m->cmp.theta).s);
+                 metrics[m->metric].name, change_of(m, op->clear.theta, " %").s, ci,
+                 change_of(m, m->cmp.theta, " %").s);
     return t;
 }
 
@@ -448,7 +449,7 @@ struct compare_words_text compare_words_gated(const struct compare_metric *m)
 {
     struct compare_words_text t = {""};
     words_append(&t, "%s: %+.3g%s allowed: ", metrics[m->metric].name, pct_of(m, m->gate_limit),
-                 m->cmp.is_difference ? " points" : "%");
+                 m->cmp.is_difference ? " points" : " %");
     if (!m->cmp.ok || isnan(m->p_worse))
         words_append(&t, "%s", m->cmp.ok ? "too few independent requests beyond it" : m->cmp.why);
     else

@@ -12,11 +12,11 @@ struct compare_words_text {
     char s[1024];
 };
 
-/* "inconclusive (MDE 12%)" */
+/* "inconclusive (MDE 12 %)" */
 struct compare_words_text compare_words_verdict(const struct compare_op *op,
                                                 const struct compare_metric *m);
 
-/* What the verdict rests on: "Mann-Whitney, exact", "within-run errors and run CV 2%" ... */
+/* What the verdict rests on: "Mann-Whitney, exact", "within-run errors and run CV 2 %" ... */
 struct compare_words_text compare_words_assumption(const struct compare_metric *m);
 
 /* "at http://h:9000", "1KiB -> 10KiB", "" for the whole operation. */
@@ -65,7 +65,7 @@ struct compare_words_text compare_words_faulty(const struct compare *c);
 /* What the difference is without the faults of the runs; "" where none can be left out. */
 struct compare_words_text compare_words_without_faults(const struct compare_op *op);
 
-/* The gate's result, "Gate: passed.", and one of its limits: "throughput: -5% allowed: within". */
+/* The gate's result, "Gate: passed.", and one of its limits: "throughput: -5 % allowed: within". */
 struct compare_words_text compare_words_gate(const struct compare *c);
 struct compare_words_text compare_words_gated(const struct compare_metric *m);
 

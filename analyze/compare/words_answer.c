@@ -9,14 +9,18 @@
 
 #define MAX_ANSWERED 4 /* operations */
 
+static struct units_text value_of(const struct compare_metric *m, double value)
+{
+    return m->cmp.is_difference ? units_pct(100 * value) : metrics[m->metric].text(value);
+}
+
 /* "2604.5 -> 2438.6 obj/s": the unit once, where both values have the same. */
 static void append_values(struct compare_words_text *t, const struct compare_metric *m)
 {
-    struct units_text a = metrics[m->metric].text(m->before.center);
-    struct units_text b = metrics[m->metric].text(m->after.center);
+    struct units_text a = value_of(m, m->before.center), b = value_of(m, m->after.center);
     size_t n_a = strspn(a.s, "0123456789."), n_b = strspn(b.s, "0123456789.");
 
-    if (strcmp(a.s + n_a, b.s + n_b) == 0 && a.s[n_a] != '%')
+    if (strcmp(a.s + n_a, b.s + n_b) == 0)
         a.s[n_a] = '\0';
     words_append(t, "%s -> %s", a.s, b.s);
 }

@@ -492,9 +492,9 @@ void statistics_free(struct statistics *s)
 const char *statistics_doubt(const struct statistics_rate *r)
 {
     if (r->mean.ok && r->n_stalls > 0 && r->n_stalls < STATS_FEW_STALLS)
-        return "95% CI unreliable: fewer than 10 stalls do not tell how often they come";
+        return "95 % CI unreliable: fewer than 10 stalls do not tell how often they come";
     if (r->mean.ok && r->n_stretches > 0 && r->n_stretches < STATS_FEW_STRETCHES)
-        return "95% CI unreliable: throughput wanders too slowly for so short a run";
+        return "95 % CI unreliable: throughput wanders too slowly for so short a run";
     return "";
 }
 

@@ -348,7 +348,7 @@ static struct part_text steady_when(const struct search *s, const struct course_
     return t;
 }
 
-/* "1.2% of all"; what they took of the threads' time too, where that is far more: a time-out keeps
+/* "1.2 % of all"; what they took of the threads' time too, where that is far more: a time-out keeps
  * a thread from many requests. */
 static struct part_text share_text(double share, double time_share, bool takes_time)
 {

@@ -12,7 +12,7 @@
 
 static const struct html_definition table_definitions[] = {
     {"± after a figure",
-     "The farther end of its 95% confidence interval, which is that of one run: how much its "
+     "The farther end of its 95 % confidence interval, which is that of one run: how much its "
      "requests scatter. Runs differ from each other by more."},
     {"Throughput, percentiles",
      "Those of the runs' own reports, of the successful requests in the active range."},

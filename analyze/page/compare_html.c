@@ -18,7 +18,7 @@
 #define COUNT(names) (sizeof(names) / sizeof *(names))
 
 static const struct html_definition definitions[] = {
-    {"Change and 95% CI",
+    {"Change and 95 % CI",
      "After against before, in percent (error rates: in points), of the values shown: of several "
      "runs a side their medians. Of intervals made so, 95 in 100 hold the true value; of several "
      "runs a side they are those of Hodges and Lehmann, widened to the change shown."},
@@ -27,8 +27,8 @@ static const struct html_definition definitions[] = {
           "p50 and p99 of all operations; n is the number of runs. ~: no difference is shown. "
           "Figures with * are exploratory: their p is raw."},
     {"Verdict",
-     "Faster or slower where p < 0.05; the same where the 90% interval lies within 5% (p99: "
-     "10%); inconclusive otherwise, with the smallest change that would be found in 80% of cases "
+     "Faster or slower where p < 0.05; the same where the 90 % interval lies within 5 % (p99: "
+     "10 %); inconclusive otherwise, with the smallest change that would be found in 80 % of cases "
      "(MDE)."},
     {"Run noise",
      "Runs of one configuration differ from each other by more than the noise within one of them. "
@@ -123,10 +123,10 @@ static void put_figures(FILE *f, const struct compare_metric *m, const struct co
         html_element(f, "span", "%s -> %s", r->before, r->after);
     } else {
         html_element(f, "span", "%s -> %s, %s", r->before, r->after, r->change);
-        html_element(f, "span", "95%% CI %s", r->ci);
+        html_element(f, "span", "95 %% CI %s", r->ci);
     }
     if (m->verdict == STATS_INCONCLUSIVE && isfinite(m->mde_frac))
-        html_element(f, "span", "a change below %.*f%% could not be seen", m->mde_frac < .0995,
+        html_element(f, "span", "a change below %.*f %% could not be seen", m->mde_frac < .0995,
                      100 * m->mde_frac);
     else
         html_element(f, "span", "%s", r->verdict.s);

@@ -316,7 +316,7 @@ for (const figure of all('figure[data-readings]')) {
       const words = [(100 - 10 ** (2 - nines)).toFixed(Math.max(1, Math.ceil(nines) - 1)) + ' % took at most'];
       for (const [name, [ms, lo, hi]] of Object.entries(lines)) {
         const i = Math.min(k, ms.length - 1);
-        words.push(name + ' ' + time(ms[i]) + (lo[i] === null ? '' : ' (95% CI ' + time(lo[i]) + ' to ' + time(hi[i]) + ')') +
+        words.push(name + ' ' + time(ms[i]) + (lo[i] === null ? '' : ' (95 % CI ' + time(lo[i]) + ' to ' + time(hi[i]) + ')') +
           (i < k ? ', the slowest' : ''));
       }
       return words;

@@ -48,14 +48,14 @@ static const struct html_definition definitions[] = {
      "bytes or duration are unrated."},
     {"In no segment", "What the figures of the segments leave out: before the first one, and after "
                       "the last one, whole or not."},
-    {"95% confidence interval",
+    {"95 % confidence interval",
      "Of intervals made so, 95 in 100 hold the true value, as far as the noise within this run "
      "tells: of means by batch means, which allow for neighbouring segments being alike; of "
      "quantiles by order statistics with an effective number of requests. How much runs differ "
      "from each other a single run cannot show."},
     {"Warm-up, drift, change",
-     "Warm-up by MSER-5 with a test, drift by Mann-Kendall and Theil-Sen (5% or more, p < 0.01), "
-     "changes by optimal partitioning (5% or more). They are reported; only --steady cuts the "
+     "Warm-up by MSER-5 with a test, drift by Mann-Kendall and Theil-Sen (5 % or more, p < 0.01), "
+     "changes by optimal partitioning (5 % or more). They are reported; only --steady cuts the "
      "warm-up off."},
 };
 

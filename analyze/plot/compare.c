@@ -456,7 +456,7 @@ struct compare_kind {
 
 static const struct compare_kind kinds[] = {
     {{"compare-change", "changes",
-      "Dot and line: the change with its 95% confidence interval. The band is what counts as the "
+      "Dot and line: the change with its 95 % confidence interval. The band is what counts as the "
       "same. Triangles up are better, down worse; a diamond is a change only if runs repeat well "
       "enough; * is exploratory.",
       .write = write_change},
@@ -477,7 +477,7 @@ static const struct compare_kind kinds[] = {
      .has_data = has_durations,
      .is_by_name = true},
     {{"compare-shift", "change of latency by percentile",
-      "How much longer or shorter the duration is at each percentile, with its 95% CI: where the "
+      "How much longer or shorter the duration is at each percentile, with its 95 % CI: where the "
       "line lies above 0, requests take longer after.",
       .write = write_shift},
      .has_data = has_shift},

@@ -42,7 +42,7 @@ static void put_finding(FILE *f, const struct plot_data *p, const struct finding
     bool is_step = of->is_step && !of->is_beginning;
 
     if (is_step && isfinite(x->ratio))
-        snprintf(text, sizeof text, "%zu: %s %+.0f%%", number, of->name, 100 * (x->ratio - 1));
+        snprintf(text, sizeof text, "%zu: %s %+.0f %%", number, of->name, 100 * (x->ratio - 1));
     else
         snprintf(text, sizeof text, "%zu: %s", number, of->name);
     for (char *c = text; *c != '\0'; c++)

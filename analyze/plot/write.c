@@ -646,7 +646,7 @@ static const struct plot_kind client_rates = {"hosts",
 const struct plot_kind plot_kinds[] = {
     {"throughput", "throughput over time",
      "One point per segment; the thin line is finer. Grey: outside the active range, not counted; "
-     "amber: warm-up. The line with its band is the mean with its 95% confidence interval, dashes "
+     "amber: warm-up. The line with its band is the mean with its 95 % confidence interval, dashes "
      "the levels between change points, crosses failed requests.",
      .has_data = has_rates, .write = write_throughput},
     {"hosts", "throughput by host",
@@ -665,7 +665,7 @@ const struct plot_kind plot_kinds[] = {
      .write = write_latency_heat},
     {"spectrum", "latency percentiles",
      "The duration that a share of the requests did not pass, each step to the right being one "
-     "nine more; the band is the 95% CI. Beside it the time to first byte and, of an open loop, "
+     "nine more; the band is the 95 % CI. Beside it the time to first byte and, of an open loop, "
      "the response time, which counts from when a request was due.",
      .has_data = plot_spectrum_has_data, .write = plot_spectrum_write,
      .readings = plot_spectrum_readings},

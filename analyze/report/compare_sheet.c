@@ -212,7 +212,7 @@ void compare_sheet_limits(struct sheet *s, const struct compare *c)
     for (size_t i = 0; i < c->warnings.n; i++)
         sheet_line(s, TEXT_WARNING, "Warning: %s.", c->warnings.v[i].message);
     if (!isnan(c->run_cv_frac))
-        sheet_line(s, TEXT_PLAIN, "Run CV, as given: %.3g%%.", 100 * c->run_cv_frac);
+        sheet_line(s, TEXT_PLAIN, "Run CV, as given: %.3g %%.", 100 * c->run_cv_frac);
     if (c->n_history > 0)
         sheet_line(s, TEXT_PLAIN, "Noise between runs: from %zu earlier runs.", c->n_history);
     put_findings(s, c, false);
@@ -298,7 +298,7 @@ static void put_headings(struct sheet *s, const struct compare *c, const struct 
     SHEET_HEADINGS(s, op != NULL ? op->op : "");
     side_heading(s, &c->before, op != NULL ? op->n_before : 1);
     side_heading(s, &c->after, op != NULL ? op->n_after : 1);
-    SHEET_CELLS(s, "Change", "p", "95% CI", "Verdict");
+    SHEET_CELLS(s, "Change", "p", "95 % CI", "Verdict");
 }
 
 void compare_sheet_table(struct sheet *s, const struct compare *c)

@@ -34,7 +34,7 @@ static void put_series(const struct diagnosis *d, const struct statistics *s)
     else if (s->cut_ns == 0)
         say(d, "No warm-up was found.");
     if (s->drift.reported)
-        say(d, "Drift: %+.1f%% from start to end (p=%.2g).", 100 * s->drift.change_frac,
+        say(d, "Drift: %+.1f %% from start to end (p=%.2g).", 100 * s->drift.change_frac,
             s->drift.p);
     for (size_t i = 0; i < s->shifts.n; i++) {
         const struct stats_shift *x = &s->shifts.v[i];
@@ -56,7 +56,7 @@ static void put_hosts(const struct diagnosis *d, const struct statistics *s)
                                                         : units_byte_rate;
 
     if (h->n > 0 && h->test.ok)
-        say(d, "Hosts, by %s: %s (up to %.1f%% off, p=%.2g); Jain %.4f, CV %.1f%%.",
+        say(d, "Hosts, by %s: %s (up to %.1f %% off, p=%.2g); Jain %.4f, CV %.1f %%.",
             h->by_latency ? "duration" : "throughput", h->test.reported ? "uneven" : "even",
             100 * h->test.max_deviation_frac, h->test.p, h->test.jain, 100 * h->test.cv_frac);
     for (size_t k = 0; k < h->n; k++)
@@ -68,7 +68,7 @@ void diagnosis_put(const struct diagnosis *d, const struct statistics *s)
 {
     put_series(d, s);
     put_hosts(d, s);
-    say(d, "%s, busy %.1f%% of the time.", figures_counted(s->concurrency, "thread").s,
+    say(d, "%s, busy %.1f %% of the time.", figures_counted(s->concurrency, "thread").s,
         100 * s->utilisation_frac);
     if (s->duration.n > 0 && !isnan(s->residual_ns[0]))
         say(d, "Remaining time of a request in progress: 50%% %s, 90%% %s, 99%% %s.",

@@ -53,7 +53,7 @@ static void say_rate(struct sentence *s, const struct throughput *t, const struc
         return;
     const struct stats_ci *ci = bytes ? &st->bytes.mean : &st->objects.mean;
     if (ci->lo > 0 && isfinite(ci->hi))
-        say(s, " (95%% CI %s to %s%s)", bytes ? units_byte_rate(ci->lo).s : units_rate(ci->lo).s,
+        say(s, " (95 %% CI %s to %s%s)", bytes ? units_byte_rate(ci->lo).s : units_rate(ci->lo).s,
             bytes ? units_byte_rate(ci->hi).s : units_rate(ci->hi).s,
             *statistics_doubt(bytes ? &st->bytes : &st->objects) != '\0' ? ", unreliable" : "");
 }

@@ -40,11 +40,11 @@ static struct plan_sentence of_capacity(const struct plan *p, const struct plan_
     const struct plan_run *last = p->n > 0 ? &p->runs[p->n - 1] : NULL;
 
     if (x.confirmed && next->done)
-        return said("The assertions are met up to %s requests/s and missed at %s, %s apart; both "
-                    "ends are confirmed (%s).%s",
-                    units_rate(x.met).s, units_rate(x.missed).s, units_frac(x.missed / x.met - 1).s,
-                    figures_counted((int64_t)p->n, "run").s,
-                    longer_runs(p, x.missed / x.met - 1).s);
+        return said(
+            "The assertions are met up to %s requests/s and missed at %s, %s apart; both "
+            "ends are confirmed (%s).%s",
+            units_rate(x.met).s, units_rate(x.missed).s, units_pct(100 * (x.missed / x.met - 1)).s,
+            figures_counted((int64_t)p->n, "run").s, longer_runs(p, x.missed / x.met - 1).s);
     if (!next->done)
         return said("Not decided yet after %s: met at %s, missed at %s; next: %s requests/s%s.",
                     figures_counted((int64_t)p->n, "run").s, level_text(x.met).s,
@@ -108,7 +108,7 @@ static void put_runs(struct sheet *s, const struct plan *p)
                                                                              : TEXT_PLAIN);
         sheet_cell(s, "%u", r->number);
         sheet_cell(s, "%.10g", r->point.level);
-        SHEET_CELLS(s, isfinite(r->offered_frac) ? units_frac(r->offered_frac).s : "-",
+        SHEET_CELLS(s, isfinite(r->offered_frac) ? units_frac_cell(r->offered_frac).s : "-",
                     known ? units_rate(r->point.per_s).s : "-", time_of(r->p50_ns).s,
                     time_of(r->p99_ns).s,
                     r->why_not != NULL ? "does not count"
@@ -192,9 +192,10 @@ static void put_gates(struct sheet *s, const struct plan *p)
         for (size_t i = 0; i < 4 && !gate->is_difference; i++)
             v[i] = expm1(v[i]);
         SHEET_ROW(s, x.answer == SLO_MET ? TEXT_PLAIN : TEXT_WARNING, p->gate_op[g],
-                  metrics[p->gate_metric[g]].title, isnan(x.theta) ? "-" : units_frac(v[0]).s);
-        sheet_cell(s, isnan(x.lo) ? "-" : "%s to %s", units_frac(v[1]).s, units_frac(v[2]).s);
-        SHEET_CELLS(s, units_frac(v[3]).s, plan_gate_names[x.answer]);
+                  metrics[p->gate_metric[g]].title, isnan(x.theta) ? "-" : units_frac_cell(v[0]).s);
+        sheet_cell(s, isnan(x.lo) ? "-" : "%s to %s", units_frac_cell(v[1]).s,
+                   units_frac_cell(v[2]).s);
+        SHEET_CELLS(s, units_frac_cell(v[3]).s, plan_gate_names[x.answer]);
     }
 }
 

@@ -35,7 +35,7 @@ void run_sheet_statistics(struct sheet *s, const struct statistics *x, bool has_
     if (x == NULL)
         return;
     s->when = SHEET_DETAIL;
-    snprintf(title, sizeof title, "95%% confidence intervals, from %.40s of %.40s",
+    snprintf(title, sizeof title, "95 %% confidence intervals, from %.40s of %.40s",
              figures_counted((int64_t)x->n_segments, "segment").s, units_duration(x->segment_ns).s);
     sheet_table(s, "lrrrw", title);
     SHEET_HEADINGS(s, "", "Estimate", "From", "To", "");
@@ -46,7 +46,7 @@ void run_sheet_statistics(struct sheet *s, const struct statistics *x, bool has_
     ci_row(s, "Objects", units_object_rate, &x->objects.mean, statistics_doubt(&x->objects));
     ci_row(s, "Objects, median", units_object_rate, &x->objects.median, "");
     if (x->n_failed > 0)
-        ci_row(s, "Error rate", units_frac, &x->error_rate, "");
+        ci_row(s, "Error rate", units_frac_cell, &x->error_rate, "");
     latency_rows(s, "Duration", &x->duration);
     latency_rows(s, "TTFB", &x->ttfb);
     sheet_line(s, TEXT_FAINT,

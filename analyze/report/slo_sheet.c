@@ -32,7 +32,7 @@ void slo_sheet(struct sheet *s, const struct slo_report *r)
                "Assertions: %s (%zu met, %zu missed, %zu undecided)", slo_verdict_names[all],
                n[SLO_MET], n[SLO_MISSED], n[SLO_UNDECIDED]);
     sheet_table(s, "lllrlw", "");
-    SHEET_HEADINGS(s, "", "Operation", "Assertion", "Measured", "95% interval", "");
+    SHEET_HEADINGS(s, "", "Operation", "Assertion", "Measured", "95 % interval", "");
     for (size_t i = 0; i < r->n; i++) {
         put_answer(s, &r->v[i]);
         response |= r->v[i].of_response;

@@ -24,30 +24,30 @@ static void put_case(struct sheet *s, const struct stopping_op *op)
     int64_t least_ns = autoterm_least_ns(c->dur_ns);
     if (!c->stop.stopped && op->whole.present && op->whole.duration_ns <= least_ns) {
         sheet_item(s, TEXT_PLAIN,
-                   "It could not have stopped: %s within %g%% need a run of more than %s, and all "
+                   "It could not have stopped: %s within %g %% need a run of more than %s, and all "
                    "threads were active for %s.",
                    units_duration(c->dur_ns).s, c->pct, units_duration(least_ns).s,
                    units_duration(op->whole.duration_ns).s);
         return;
     }
     if (!c->stop.stopped) {
-        sheet_item(s, TEXT_PLAIN, "It would not have stopped (%s within %g%%).",
+        sheet_item(s, TEXT_PLAIN, "It would not have stopped (%s within %g %%).",
                    units_duration(c->dur_ns).s, c->pct);
         return;
     }
     struct rfc3339_text from = rfc3339_format(w->start_ns), to = rfc3339_format(w->end_ns);
     sheet_item(s, TEXT_PLAIN,
-               "It would have stopped %" PRId64 "s after the first request: %s within %g%%.",
+               "It would have stopped %" PRId64 "s after the first request: %s within %g %%.",
                c->stop.at_s, units_duration(c->dur_ns).s, c->pct);
     sheet_item(s, TEXT_PLAIN, "Window: %.12s to %.12s UTC, 7 x %s; %s in its last.", from.s + 11,
                to.s + 11, units_duration(w->segment_ns).s,
                speed(op, w->bytes_per_s, w->objects_per_s).s);
     if (!isnan(c->off_frac))
-        sheet_item(s, TEXT_PLAIN, "The whole run: %s. The estimate was off by %+.2f%%.",
+        sheet_item(s, TEXT_PLAIN, "The whole run: %s. The estimate was off by %+.2f %%.",
                    speed(op, op->whole.bytes_per_s, op->whole.objects_per_s).s, 100 * c->off_frac);
     if (op->drift.reported)
         sheet_line(s, TEXT_WARNING,
-                   "Warning: up to then the speed drifted by %+.1f%% (p=%.2g): the rule takes a "
+                   "Warning: up to then the speed drifted by %+.1f %% (p=%.2g): the rule takes a "
                    "steady drift for stable.",
                    100 * op->drift.change_frac, op->drift.p);
 }
@@ -60,7 +60,7 @@ static void put_sweep(struct sheet *s, const struct stopping *of, const struct s
         n_stopped += op->sweep[i].stop.stopped;
     if (n_stopped == 0) {
         sheet_item(s, TEXT_PLAIN,
-                   "With none of the settings from %s within %g%% to %s within %g%%.",
+                   "With none of the settings from %s within %g %% to %s within %g %%.",
                    units_duration(of->sweep_dur_ns[0]).s, of->sweep_pct[0],
                    units_duration(of->sweep_dur_ns[of->n_sweep_dur - 1]).s,
                    of->sweep_pct[of->n_sweep_pct - 1]);
@@ -69,7 +69,7 @@ static void put_sweep(struct sheet *s, const struct stopping *of, const struct s
     sheet_table(s, "lrrrrrr", "Stop, and how far off the estimate was");
     SHEET_HEADINGS(s, "within");
     for (size_t i = 0; i < of->n_sweep_pct; i++)
-        sheet_cell(s, "%g%%", of->sweep_pct[i]);
+        sheet_cell(s, "%g" UNITS_CELL_PCT, of->sweep_pct[i]);
     for (size_t d = 0; d < of->n_sweep_dur; d++) {
         SHEET_ROW(s, TEXT_PLAIN, units_duration(of->sweep_dur_ns[d]).s);
         for (size_t i = 0; i < of->n_sweep_pct; i++) {
@@ -79,7 +79,8 @@ static void put_sweep(struct sheet *s, const struct stopping *of, const struct s
             else if (isnan(c->off_frac))
                 sheet_cell(s, "%" PRId64 "s", c->stop.at_s);
             else
-                sheet_cell(s, "%" PRId64 "s (%+.1f%%)", c->stop.at_s, 100 * c->off_frac);
+                sheet_cell(s, "%" PRId64 "s (%+.1f" UNITS_CELL_PCT ")", c->stop.at_s,
+                           100 * c->off_frac);
         }
     }
 }

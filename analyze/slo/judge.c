@@ -72,7 +72,7 @@ struct units_text slo_value_text(const struct slo_assertion *of, double value)
     case SLO_TTFB:
         return units_duration(llround(fmin(fmax(value, 0), 9e18)));
     case SLO_ERRORS:
-        return units_frac(value);
+        return units_frac_cell(value);
     case SLO_THROUGHPUT:
         return units_byte_rate(value);
     case SLO_RATE:

@@ -73,6 +73,13 @@ static size_t width_of(const char *s, size_t n)
     return width;
 }
 
+/* A number and the sign of percent behind it are one word. */
+static size_t word_length(const char *s)
+{
+    size_t n = strcspn(s, " ");
+    return strncmp(s + n, " %", 2) == 0 ? n + 1 + strcspn(s + n + 1, " ") : n;
+}
+
 /* Prints a text from column `at` on and wraps it at blanks; further lines begin at column `indent`.
  * A word longer than a line stays whole, so that paths and servers' messages can be copied. */
 static void put_wrapped(struct text *t, const char *s, size_t at, size_t indent)
@@ -82,7 +89,7 @@ static void put_wrapped(struct text *t, const char *s, size_t at, size_t indent)
     size_t blanks = strspn(s, " ");
     bool fresh = true; /* nothing but the indentation is on the line */
     while (s[blanks] != '\0') {
-        size_t n = strcspn(s + blanks, " "), width = width_of(s + blanks, n);
+        size_t n = word_length(s + blanks), width = width_of(s + blanks, n);
 
         if (!fresh && at + blanks + width > limit) {
             fprintf(f, "\n%*s", (int)indent, "");

@@ -38,7 +38,7 @@ static const struct cli_option table[] = {
 static const struct cli_option capacity_table[] = {
     {"slo", CLI_STRINGS, offsetof(struct repeat_given, several), "TEXT", .is = CLI_OTHER,
      .help = SLO_HELP},
-    TEXT("precision", "PCT", "how far apart the ends of the interval may be (5%)"),
+    TEXT("precision", "PCT", "how far apart the ends of the interval may be (5 %)"),
     TEXT("from", "N", "the first rate (100)"),
     {0},
 };

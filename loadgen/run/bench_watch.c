@@ -99,7 +99,7 @@ static void show_bar(struct bench *b, int64_t now_ns)
                 (double)(now_ns - b->screen.start_ns) / 1e9,
                 units_duration(b->o->load.warmup_ns).s);
     else
-        fprintf(stderr, "\r\033[KPreparing [%-*.*s] %3.0f%% of %s (%s), %.0fs", BAR_WIDTH,
+        fprintf(stderr, "\r\033[KPreparing [%-*.*s] %3.0f %% of %s (%s), %.0fs", BAR_WIDTH,
                 (int)(share * BAR_WIDTH), full, 100 * share, units_count((int64_t)n).s,
                 units_size(n * (double)b->o->data.size_bytes).s,
                 (double)(now_ns - b->screen.start_ns) / 1e9);
@@ -125,7 +125,7 @@ static void show_line(struct bench *b, int64_t now_ns)
     if (b->screen.n_lines++ % HEADING_EVERY == 0)
         fprintf(stderr, "%7s  %11s  %9s  %6s  %7s  %7s  %6s  %4s\n", "time", "throughput", "obj/s",
                 "failed", "50%", "99%", "active", "CPU");
-    fprintf(stderr, "%6.0fs  %11s  %9s  %6s  %7s  %7s  %6lld  %3.0f%%",
+    fprintf(stderr, "%6.0fs  %11s  %9s  %6s  %7s  %7s  %6lld  %3.0f" UNITS_CELL_PCT,
             (double)(now_ns - b->screen.start_ns) / 1e9,
             units_byte_rate((double)sum[TEAM_TICK_BYTES]).s,
             units_rate((double)sum[TEAM_TICK_OBJECTS]).s, units_count(sum[TEAM_TICK_ERRORS]).s,

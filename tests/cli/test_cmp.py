@@ -210,7 +210,7 @@ class Verdicts(CmpTest):
         a, b = self.runs('a', 1) + self.runs('b', 1, speed=2)
         m = self.metric(self.cmp('--run-cv', '2%', a, b), 'throughput')
         self.assertEqual(m['verdict'], 'faster')
-        self.assertEqual(m['verdict_text'], 'faster, >= 5% (single run, run CV 2%)')
+        self.assertEqual(m['verdict_text'], 'faster, >= 5 % (single run, run CV 2 %)')
         m = self.metric(self.cmp('--run-cv', '50', a, b), 'throughput')
         self.assertEqual(m['verdict'], 'inconclusive')
         self.assertIsNone(m['break_even_run_cv_frac'])
@@ -233,7 +233,7 @@ class Verdicts(CmpTest):
                   for path in old]
         mean = sum(values) / 5
         sigma = math.sqrt(sum((v - mean)**2 for v in values) / 4)
-        self.assertIn(f'run CV {100 * sigma:.3g}% from 5 earlier runs', m['assumptions'])
+        self.assertIn(f'run CV {100 * sigma:.3g} % from 5 earlier runs', m['assumptions'])
         # A pattern and a list are the same.
         folder = self.tmp / 'old'
         folder.mkdir()
@@ -432,7 +432,7 @@ class Formats(CmpTest):
     def test_a_fraction_for_a_percentage(self):
         a, b = self.runs('a', 2)
         for option, value in ('--run-cv', '0.05'), ('--gate', 'throughput:0.05'):
-            self.assertIn('0.05% or 5%?', self.s3analyze('cmp', option, value, a, b, status=2).err)
+            self.assertIn('0.05 % or 5 %?', self.s3analyze('cmp', option, value, a, b, status=2).err)
             self.s3analyze('cmp', option, value + '%', a, b, status=None if option == '--gate' else 0)
 
     def test_output_file(self):

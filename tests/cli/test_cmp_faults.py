@@ -48,7 +48,7 @@ class Faults(CliTest):
         self.assertAlmostEqual(get["without_faults"]["ratio"], 1, delta=.01)
         ratio, lo, hi = (get["without_faults"][k] for k in ("ratio", "lo", "hi"))
         self.assertTrue(.97 < lo < ratio < hi < 1.03, (lo, ratio, hi))
-        change, low, high = (f"{100 * (x - 1):+.2f}%" for x in (ratio, lo, hi))
+        change, low, high = (f"{100 * (x - 1):+.2f} %" for x in (ratio, lo, hi))
         self.assertIn(f"difference of GET throughput is {change} [{low}, {high}] instead of", " ".join(out.split()))
         markdown = self.s3analyze("cmp", "--markdown", a, b).out
         self.assertIn(" 1 of 2 runs had a problem.", markdown.splitlines()[0])
@@ -79,8 +79,8 @@ class Faults(CliTest):
         bad = self.tmp / "bad.csv"
         bad.write_bytes(text([r._replace(error="gone", bytes=0) if i % 4 == 0 else r
                               for i, r in enumerate(rows(threads=4))]))
-        self.assertRegex(self.first(good, bad), r"^GET: .*\. Errors: 0% -> 25\S*%, \+25 points\. 1 of")
-        self.assertRegex(self.first(bad, good), r"^GET: .*\. Errors: 25\S*% -> 0%, -25 points\. 1 of")
+        self.assertRegex(self.first(good, bad), r"^GET: .*\. Errors: 0 -> 25\S* %, \+25 points\. 1 of")
+        self.assertRegex(self.first(bad, good), r"^GET: .*\. Errors: 25\S* -> 0 %, -25 points\. 1 of")
 
     def test_no_fault(self):
         a, b = self.written("a"), self.written("b", threads=5)

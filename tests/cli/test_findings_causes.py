@@ -76,7 +76,7 @@ class Causes(FindingsCase):
         rows = [line.split("\t") for line in (self.tmp / "run.csv").read_text().splitlines()[1:]]
         self.assertEqual(all_["evidence"]["n_errors"], sum(row[8] != "" for row in rows))
         self.assertNotIn("start", all_)
-        self.assertRegex(all_["sentence"], r"throughout the run, [0-9.]+% of them from 12:00:0[78]\.\d to 12:00:08\.\d: SlowDown$")
+        self.assertRegex(all_["sentence"], r"throughout the run, [0-9.]+ % of them from 12:00:0[78]\.\d to 12:00:08\.\d: SlowDown$")
         self.assertEqual((all_["severity"], burst["severity"]), ("problem", "notice"))
 
     def test_several_bursts(self):

@@ -18,8 +18,8 @@ class Tails(FindingsCase):
         self.assertAlmostEqual(first["evidence"]["slow_share"], .1, delta=.04)
         self.assertAlmostEqual(first["evidence"]["slow_mean_ns"] / 2e8, 1, delta=.25)
         self.assertLess(first["evidence"]["others_slow_share"], .03)
-        self.assertRegex(first["sentence"], r"^http://10\.0\.0\.1:9000 answers \d.*% of its requests late, in 2\d\dms on "
-                                            r"average \(.*% at the other 3 hosts\); its other requests are no slower$")
+        self.assertRegex(first["sentence"], r"^http://10\.0\.0\.1:9000 answers \d.* % of its requests late, in 2\d\dms on "
+                                            r"average \(.* % at the other 3 hosts\); its other requests are no slower$")
 
     def test_what_costs_little_is_a_notice(self):
         slow, = self.slow_parties(self.load(81, .05, hosts=16, threads=30))

@@ -88,13 +88,13 @@ class Html(CliTest):
         _, _, said = self.page(path)
         report = self.s3analyze("analyze", "-q", "--json", path).json()
         get = next(o for o in report["operations"] if o["op"] == "GET")
-        for wanted in (f"{get['n_requests']:,}", f"{get['n_errors']:,}", "95% confidence intervals",
+        for wanted in (f"{get['n_requests']:,}", f"{get['n_errors']:,}", "95 % confidence intervals",
                        hashlib.sha256(path.read_bytes()).hexdigest(), "Active range",
                        f"{get['throughput']['bytes_per_s'] / 2**20:.1f}MiB/s",
                        "What the recorder wrote"):
             self.assertIn(wanted, said)
         # An interval that may not hold is marked where it stands.
-        self.assertRegex(said, r"95% CI \S+ to \S+, unreliable\)")
+        self.assertRegex(said, r"95 % CI \S+ to \S+, unreliable\)")
         self.assertGreater(len(report["findings"]), 0)
         for finding in report["findings"]:
             self.assertIn(" ".join(finding["sentence"].split()), said)

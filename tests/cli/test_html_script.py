@@ -93,7 +93,7 @@ class Script(CliTest):
         path = self.page(charts=True)
         with Browser() as browser:
             page = browser.open(path)
-            self.assertRegex(page.evaluate(PERCENTILE + "(0.3)"), r"^(49\.9|50\.0) % took at most\nduration 8(\.00\d)?ms \(95% CI 8")
+            self.assertRegex(page.evaluate(PERCENTILE + "(0.3)"), r"^(49\.9|50\.0) % took at most\nduration 8(\.00\d)?ms \(95 % CI 8")
             self.assertRegex(page.evaluate(PERCENTILE + "(2)"), r"^99\.0 % took at most\nduration 8")
             # Of 1,899 successful requests the slowest took 28 ms.
             self.assertRegex(page.evaluate(PERCENTILE + "(3.3)"), r"duration 28ms")

@@ -270,7 +270,7 @@ class Merge(CliTest):
         self.assertIn('get --concurrent=2', notes['command'][0])
         self.assertIn('mixed --concurrent=3', notes['command'][0])
         self.assertNotIn('benchdata', notes['command'][0])
-        self.assertIn('PUT is 0%', notes['op-mix'][1])
+        self.assertIn('PUT is 0 %', notes['op-mix'][1])
         self.assertIn('Note: settings differ', self.merge(one, two).out)
 
     # Refusals

@@ -184,7 +184,7 @@ class Plot(CliTest):
         self.plot(capture("get-errors"), "--op", "GET", "--label", "night", "--out", light)
         self.plot(capture("get-errors"), "--op", "GET", "--dark", "--out", dark)
         texts = svg_texts(light)
-        for wanted in ("fastest", "median", "slowest", "95% CI", "mean", "errors", "MiB/s"):
+        for wanted in ("fastest", "median", "slowest", "95 % CI", "mean", "errors", "MiB/s"):
             self.assertIn(wanted, texts)
         self.assertTrue(any(t.startswith("night") for t in texts))
         self.assertTrue(any("seconds into the run" in t for t in texts))

@@ -177,8 +177,8 @@ class Comparison(CmpTest):
                        '--after', *b, status=1)
         html = page.read_text()
         self.assertIn('Gate: not passed.', html)
-        self.assertRegex(html, r'<li>GET throughput: -5% allowed: not shown to be within')
-        self.assertRegex(html, r'<li>GET p99: \+90% allowed: within')
+        self.assertRegex(html, r'<li>GET throughput: -5 % allowed: not shown to be within')
+        self.assertRegex(html, r'<li>GET p99: \+90 % allowed: within')
 
     def test_geometric_mean_and_a_missing_operation(self):
         def two(name, speed):
@@ -206,7 +206,7 @@ class Comparison(CmpTest):
         said = self.s3analyze('cmp', '-v', '--before', *a, '--after', *b).out
         put = said.split('Operation: PUT')[1].split('Operation: GET')[0]
         self.assertTrue(put.rstrip('-\n').endswith('Nothing to compare: no figure that both sides have.'), put)
-        self.assertRegex(said, r'\nGET .* 95% CI *\n')
+        self.assertRegex(said, r'\nGET .* 95 % CI *\n')
         self.assertNotIn('Geometric mean', said)
         self.assertNotIn('PUT', self.s3analyze('cmp', '--before', *a, '--after', *b).out)
 
@@ -221,7 +221,7 @@ class Autoterm(ReportTest):
     def test_text(self):
         path = self.write(text(steady(200, threads=2)))
         out = self.s3analyze('autoterm', '--autoterm.dur', '20s', path).out
-        self.assertIn('It could not have stopped: 20s within 7.5% need a run of more than 1m11.4s', out)
+        self.assertIn('It could not have stopped: 20s within 7.5 % need a run of more than 1m11.4s', out)
         unsteady = [row(i * SECOND // 10, (i + 1) * SECOND // 10 - 1000, thread=t,
                         size=1000 * (1 + i % 2 * 9)) for i in range(20) for t in range(2)]
         out = self.s3analyze('autoterm', '--sweep', self.write(text(unsteady))).out
@@ -243,7 +243,7 @@ class Terminal(LoadTest):
         shown = self.on_terminal(BUILD / 's3load', 'get', '--host', self.server.hosts, '--objects', '300',
                                  '--obj.size', '1KiB', '--concurrent', '2', '--duration', '2500ms',
                                  '--autoterm', '--json')
-        self.assertRegex(shown, r'\[#+ *\] +\d+% of 300')
+        self.assertRegex(shown, r'\[#+ *\] +\d+ % of 300')
         self.assertRegex(shown, r' time +throughput +obj/s +failed +50% +99% +active +CPU\r?\n'
                                 r' +\d+s +[\d.]+[KM]iB/s +[\d.]+ +0 +\d\S+ +\d\S+ +\d+ +\d+% unstable\r?\n')
         for line in re.split(r'[\r\n]|\033\[K', shown):

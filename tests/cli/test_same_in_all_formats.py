@@ -142,7 +142,7 @@ class Comparisons(Same):
         self.assertEqual(squeezed(report["answer"]).rstrip("."), model.notes[0])
         self.assert_shown(model.notes, told, "CSV")
         verdicts = {squeezed(m["verdict_text"]) for o in report["operations"] for m in o["metrics"]}
-        words = re.compile("|".join(map(re.escape, sorted(verdicts | {"95% CI"}, key=len, reverse=True))))
+        words = re.compile("|".join(map(re.escape, sorted(verdicts | {"95 % CI"}, key=len, reverse=True))))
         for op in {op for op, _ in model.cells}:
             cells = [words.sub("", c) for o, c in model.figures if o == op]
             of_json = [o for o in report["operations"] if o["op"] == op] if op else report["geomeans"]

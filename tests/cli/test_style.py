@@ -22,6 +22,8 @@ BAD = {
     "section of nothing": ("libcommon/err.h", "/* As section 3 says. */", "a section of which document"),
     "declarations": ("analyze/data/table.c", "int g(void) {\n    int n = 1;\n    const char *const s = 0;\n    return n;\n}",
                      "a blank line follows declarations"),
+    "percent of a figure": ("analyze/data/table.c", 'const char *f = "%.1f%% of";', "the sign of percent"),
+    "percent of a number": ("analyze/data/table.c", 'const char *f = "within 95% of";', "the sign of percent"),
     "sizeof": ("analyze/data/table.c", "size_t m = sizeof(*v);", "sizeof of an expression has no parentheses"),
 }
 

@@ -305,8 +305,8 @@ static void test_rate_pct_count(void **state)
     assert_string_equal(units_rate(1e300).s, "1.0e+300");
     assert_string_equal(units_object_rate(9652.01).s, "9652.0 obj/s");
     assert_string_equal(units_object_rate(-1e300).s, "-1.0e+300 obj/s");
-    assert_string_equal(units_pct(-3.214).s, "-3.21%");
-    assert_string_equal(units_pct(0).s, "0%");
+    assert_string_equal(units_pct(-3.214).s, "-3.21 %");
+    assert_string_equal(units_pct(0).s, "0 %");
     assert_string_equal(units_count(0).s, "0");
     assert_string_equal(units_count(999).s, "999");
     assert_string_equal(units_count(84886).s, "84,886");

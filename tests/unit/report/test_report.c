@@ -164,7 +164,7 @@ static void test_text_says_what_the_model_says(void **state)
     assert_non_null(strstr(text, "1. Notice: "));
     assert_non_null(strstr(text, "1.87ms"));
     assert_non_null(strstr(text, "1.50MiB/s  1234.5 "));
-    assert_non_null(strstr(text, "Errors, 2 (28.57% of the requests)"));
+    assert_non_null(strstr(text, "Errors, 2 (28.57 % of the requests)"));
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
         assert_int_not_equal(line[strlen(line) - 1], ' ');
     free(text);
