@@ -34,6 +34,22 @@ class Slo(CliTest):
                 self.assertEqual([of[text]["lo"], of[text]["hi"]], [figure["lo"], figure["hi"]])
             self.assertEqual(of["throughput>1B/s"]["value"], s["bytes_per_s"]["mean"]["value"])
 
+    def test_rates_are_of_requests(self):
+        path = self.put("run.csv", capgen.text(capgen.steady(300, n_objects=5)))
+        answer, = self.s3analyze("analyze", "--json", "--slo", "rate>1", path).json()["slo"]["assertions"]
+        self.assertAlmostEqual(answer["value"], 10, delta=.1)
+
+    def test_imported_times(self):
+        """They may be half a unit of the recording off, here of 1 ms."""
+        path = self.tmp / "run.csv"
+        rows = "".join(f"x\t{1795239692 + i // 40}\t0\t{20 + i * 7 % 11}\t{20 + i * 7 % 11}\t9\n" for i in range(2000))
+        log = self.put("ab.tsv", f"starttime\tseconds\tctime\tdtime\tttime\twait\n{rows}".encode())
+        self.s3analyze("import", "ab", "-o", path, log)
+        report = self.s3analyze("analyze", "--json", "--slo", "p50<1h", path).json()
+        answer, figure = report["slo"]["assertions"][0], report["operations"][0]["statistics"]["duration"]["p50_ns"]
+        self.assertEqual([answer["lo"], answer["hi"]], [figure["lo"], figure["hi"]])
+        self.assertGreaterEqual(answer["hi"] - answer["lo"], 10**6)
+
     def test_all_formats(self):
         """Text, Markdown, page and JSON begin with the same answers."""
         path = capture("mixed-3hosts")

@@ -159,6 +159,14 @@ static void test_verdict(void **state)
     assert_int_equal(slo_verdict(&(struct slo_report){v, 3}), SLO_UNDECIDED);
 }
 
+static void test_margin(void **state)
+{
+    (void)state;
+    struct slo_answer v[3] = {{.margin = 3}, {.margin = -2}, {.margin = 1}};
+
+    assert_true(slo_margin(&(struct slo_report){v, 3}) == -2);
+}
+
 /* Textbook values of Wilson's interval: 0 and 10 of 100; and a design effect of 4 with a df so
  * large that t is normal: 25 of them. */
 static void test_wilson(void **state)
@@ -179,8 +187,10 @@ static void test_wilson(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parse), cmocka_unit_test(test_refused), cmocka_unit_test(test_judge),
-        cmocka_unit_test(test_guard), cmocka_unit_test(test_verdict), cmocka_unit_test(test_wilson),
+        cmocka_unit_test(test_parse),   cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_judge),   cmocka_unit_test(test_guard),
+        cmocka_unit_test(test_verdict), cmocka_unit_test(test_wilson),
+        cmocka_unit_test(test_margin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
