@@ -39,6 +39,25 @@ class Slo(CliTest):
         answer, = self.s3analyze("analyze", "--json", "--slo", "rate>1", path).json()["slo"]["assertions"]
         self.assertAlmostEqual(answer["value"], 10, delta=.1)
 
+    def test_errors_of_a_mixed_run(self):
+        """Of all operations together."""
+        rows = capgen.simulate(1, capgen.Shape(n=900, ops=("GET", "PUT", "STAT"), error_frac=.1))
+        rows = [r._replace(error=r.error if r.op == "GET" else "") for r in rows]
+        report = self.s3analyze("analyze", "--json", "--slo", "errors<50%",
+                                self.put("run.csv", capgen.text(rows)), status=None).json()
+        n_errors, n = (sum(o[key] for o in report["operations"]) for key in ("n_errors", "n_requests"))
+        self.assertGreater(n_errors, 9)
+        self.assertAlmostEqual(report["slo"]["assertions"][0]["value"], n_errors / n, 12)
+
+    def test_rates_with_a_stall(self):
+        """One does not tell how often stalls come: the interval is Chebyshev's, the root of 20 standard errors."""
+        rows = capgen.steady(200) + [r._replace(start=r.start + 24 * 10**9, end=r.end + 24 * 10**9)
+                                     for r in capgen.steady(200)]
+        report = self.s3analyze("analyze", "--json", "--slo", "rate>1", self.put("run.csv", capgen.text(rows))).json()
+        answer, mean = report["slo"]["assertions"][0], report["operations"][0]["statistics"]["objects_per_s"]["mean"]
+        self.assertIn("do not tell how often they come", answer["why"])
+        self.assertAlmostEqual((answer["hi"] - answer["value"]) / mean["se"], 20**.5, 6)
+
     def test_imported_times(self):
         """They may be half a unit of the recording off, here of 1 ms."""
         path = self.tmp / "run.csv"
