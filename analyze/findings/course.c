@@ -230,6 +230,17 @@ size_t course_stratum(const struct course *c, size_t k, size_t i)
     return stratum;
 }
 
+struct size_range course_sizes(const struct course *c, size_t stratum)
+{
+    const struct course_stratum *x = &c->strata[stratum];
+    size_t class = x->first_class + stratum - c->stratum_of_table[x->table];
+
+    if (class == 0)
+        return (struct size_range){0, 0};
+    int64_t min_bytes = INT64_C(1) << 2 * (class - 1);
+    return (struct size_range){min_bytes, class < 32 ? 4 * min_bytes - 1 : INT64_MAX};
+}
+
 static bool is_sampled(int64_t start_ns, uint64_t sample_below)
 {
     return ((uint64_t)start_ns * UINT64_C(0x9E3779B97F4A7C15)) >> 32 < sample_below;

@@ -195,6 +195,12 @@ static inline struct course_cell *course_cell(const struct course *c, size_t str
     return &c->cells[(stratum * c->n_blocks + block) * c->n_places + place];
 }
 
+/* The sizes that a stratum of several of an operation has, by class: powers of four. */
+struct size_range {
+    int64_t min, max; /* bytes */
+};
+struct size_range course_sizes(const struct course *c, size_t stratum);
+
 /* The stratum of row i of operation k, of a course that has requests. */
 size_t course_stratum(const struct course *c, size_t k, size_t i);
 

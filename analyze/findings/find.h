@@ -92,6 +92,11 @@ static inline void top_stretch_add(struct top_stretch *t, size_t j, double score
     }
 }
 
+/* Strata [first, end) of a course. */
+struct strata {
+    size_t first, end;
+};
+
 /* All detectors, in the order in which they are to be called. */
 #define DETECTORS                                                                                  \
     find_stalls, find_errors, find_clock_jumps, find_absent, find_stuck, find_backlog, find_slow,  \

@@ -9,6 +9,7 @@
 #include "libcommon/units.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,71 @@ static double sd_of(const struct samples *x)
     return x->n > 0 ? sqrt(x->squares / x->n) : 0;
 }
 
+/* ---- Which requests are compared ---- */
+
+static bool strata_are_all(const struct course *c, struct strata x)
+{
+    return x.end - x.first == c->n_strata;
+}
+
+/* All strata (0), then those of each operation, then each size of operations that have several.
+ * False: there are no more. */
+static bool nth_strata(const struct course *c, size_t i, struct strata *x)
+{
+    const size_t *first = c->stratum_of_table;
+
+    if (i == 0) {
+        *x = (struct strata){0, c->n_strata};
+        return true;
+    }
+    i--;
+    for (size_t k = 0; k < c->n_ops && c->n_ops > 1; k++, i--)
+        if (i == 0) {
+            *x = (struct strata){first[k], first[k + 1]};
+            return true;
+        }
+    for (size_t k = 0; k < c->n_ops; k++) {
+        size_t n = first[k + 1] - first[k] > 1 ? first[k + 1] - first[k] : 0;
+        if (i < n) {
+            *x = (struct strata){first[k] + i, first[k] + i + 1};
+            return true;
+        }
+        i -= n;
+    }
+    return false;
+}
+
+struct strata_text {
+    char s[160];
+};
+
+/* "GET requests of 1MiB to 4MiB ", as far as not all requests are meant; sets what f is of. */
+static struct strata_text name_strata(const struct course *c, struct strata x, struct finding *f)
+{
+    struct strata_text t = {""};
+    size_t table = c->strata[x.first].table, n = 0;
+    size_t first = c->stratum_of_table[table], end = c->stratum_of_table[table + 1];
+    struct size_range bytes;
+
+    if (strata_are_all(c, x))
+        return t;
+    f->op = c->n_ops > 1 ? c->ops[table].name : NULL;
+    if (f->op != NULL)
+        n = (size_t)snprintf(t.s, sizeof t.s, "%.80s ", f->op);
+    n += (size_t)snprintf(t.s + n, sizeof t.s - n, "requests ");
+    if (x.end - x.first == end - first)
+        return t;
+    bytes = course_sizes(c, x.first);
+    finding_figure(f, "min_bytes", (double)bytes.min);
+    finding_figure(f, "max_bytes", (double)bytes.max);
+    snprintf(t.s + n, sizeof t.s - n, "of %s%s%s ", units_size((double)bytes.min).s,
+             bytes.max > bytes.min ? " to " : "",
+             bytes.max > bytes.min ? units_size((double)bytes.max + 1).s : "");
+    return t;
+}
+
+/* ---- How much slower parties are than others ---- */
+
 /* By party and period (a whole number of blocks): samples, and their mean excess over the others.
  */
 struct excess {
@@ -61,6 +127,7 @@ struct excess {
     double *n, *r; /* party x period */
     double sd;     /* of one sample's logarithm within its stratum */
     double lrv;    /* long-run variance of r at a party that is as fast as the others */
+    double share;  /* of the time of all requests that these took */
 };
 
 /* Adds to x the excess of each party's mean over the lower median of the other parties' means. */
@@ -86,15 +153,11 @@ static void add_excess(struct excess *x, size_t n_parties, size_t j,
     }
 }
 
-#define ALL_TABLES SIZE_MAX
-
-/* Fills the excess over the periods of x in the requests of one table, or of all. */
+/* Fills the excess over the periods of x in the requests of some strata. */
 static bool excess_fill(struct excess *x, const struct search *s, const struct course_parties *p,
-                        size_t table, struct err *e)
+                        struct strata of, struct err *e)
 {
     const struct course *c = s->c;
-    size_t first = table == ALL_TABLES ? 0 : c->stratum_of_table[table];
-    size_t end = table == ALL_TABLES ? c->n_strata : c->stratum_of_table[table + 1];
     struct period_samples *of_party = NULL;
     double *means = NULL;
     bool ok = mem_cleared(&x->n, p->n * x->periods.n, e) &&
@@ -104,7 +167,7 @@ static bool excess_fill(struct excess *x, const struct search *s, const struct c
     for (size_t j = 0; ok && j < x->periods.n; j++) {
         if (search_period_free_frac(s, x->periods, j, FINDING_MASK_STALL) < .9)
             continue;
-        for (size_t k = first; k < end; k++) {
+        for (size_t k = of.first; k < of.end; k++) {
             search_sum_samples(c, p, k, x->periods, j, of_party);
             add_excess(x, p->n, j, of_party, means);
         }
@@ -136,17 +199,27 @@ static bool fill_lrv(struct excess *x, size_t n_parties, struct err *e)
 }
 
 static bool excess_init(struct excess *x, const struct search *s, const struct course_parties *p,
-                        struct err *e)
+                        struct strata of, struct err *e)
 {
     const struct course *c = s->c;
     struct samples all = {0};
+    double busy = 0, busy_all = 0;
 
-    for (size_t k = 0; k < c->n_strata; k++)
+    for (size_t k = 0; k < c->n_strata; k++) {
+        struct samples one = {0};
+        add_samples(&one, s, k);
+        double t = one.n > 0 ? one.n * exp(one.sum / one.n) : 0;
+        busy_all += t;
+        if (k < of.first || k >= of.end)
+            continue;
+        busy += t;
         add_samples(&all, s, k);
+    }
+    x->share = busy_all > 0 ? busy / busy_all : 0;
     x->sd = sd_of(&all);
-    double periods = all.n / (double)p->n / (double)c->n_strata / PER_CELL;
+    double periods = all.n / (double)p->n / (double)(of.end - of.first) / PER_CELL;
     x->periods = search_periods(c, fmin(fmax(periods, 8), (double)c->n_blocks));
-    return excess_fill(x, s, p, ALL_TABLES, e) && fill_lrv(x, p->n, e);
+    return excess_fill(x, s, p, of, e) && fill_lrv(x, p->n, e);
 }
 
 static void excess_fini(struct excess *x)
@@ -161,8 +234,8 @@ struct segment_of_party {
     double n, mean;      /* samples and mean excess within */
     double z;            /* how sure the excess is */
     double slow_z;       /* ... where queues wander */
-    size_t table;        /* whose requests alone are slow; ALL_TABLES: they are not alone */
-    double table_mean;   /* excess of these */
+    struct strata of;    /* whose requests alone are slow, as far as is known */
+    double of_mean;      /* excess of these */
     bool is_perhaps;     /* the queues must confirm it */
     double median_ratio; /* of durations, to those of the others; 0: not known */
     double work_ratio;   /* of the time that a request takes without its wait; 0: not known */
@@ -234,12 +307,12 @@ static bool best_periods(const struct excess *x, size_t party, size_t from, size
  * excess). */
 static struct segment_of_party slow_segment(const struct excess *x, size_t party)
 {
-    struct segment_of_party best = {.party = party, .table = ALL_TABLES};
+    struct segment_of_party best = {.party = party};
     double half = log(LEAST_RATIO) / 2;
 
     for (int tries = 0; tries < 4; tries++) {
         if (!best_periods(x, party, 0, x->periods.n, half, 1, &best))
-            return (struct segment_of_party){.party = party, .table = ALL_TABLES};
+            return (struct segment_of_party){.party = party};
         measure(x, &best);
         half = best.mean / 2;
     }
@@ -266,8 +339,7 @@ static bool is_slow(const struct excess *x, size_t n_parties, const struct segme
  * requests waiting, and durations hide most of the difference. */
 static bool is_perhaps_slow(const struct excess *x, size_t host, struct segment_of_party *g)
 {
-    *g = (struct segment_of_party){
-        .party = host, .last = x->periods.n - 1, .table = ALL_TABLES, .is_perhaps = true};
+    *g = (struct segment_of_party){.party = host, .last = x->periods.n - 1, .is_perhaps = true};
     measure(x, g);
     return g->mean >= log(PERHAPS_RATIO) && g->n >= LEAST_SAMPLES && g->z >= PERHAPS_Z;
 }
@@ -319,12 +391,7 @@ static double lost_share(const struct excess *x, size_t n_parties, const struct 
             if (i == g->party && j >= g->first && j <= g->last)
                 lost += t * (1 - exp(-g->mean));
         }
-    return busy > 0 ? lost / busy : 0;
-}
-
-static double excess_of(const struct segment_of_party *g)
-{
-    return g->table != ALL_TABLES ? g->table_mean : g->mean;
+    return busy > 0 ? x->share * lost / busy : 0;
 }
 
 /* Durations hide it, as fewer requests wait there. */
@@ -340,7 +407,7 @@ static double told_ratio(const struct segment_of_party *g)
 {
     if (is_slow_in_work_only(g))
         return g->work_ratio;
-    return g->median_ratio >= LEAST_RATIO ? g->median_ratio : exp(excess_of(g));
+    return g->median_ratio >= LEAST_RATIO ? g->median_ratio : exp(g->of_mean);
 }
 
 static bool say_party(struct search *s, const struct course_parties *p, const struct excess *x,
@@ -352,10 +419,10 @@ static bool say_party(struct search *s, const struct course_parties *p, const st
     if (2 * (g->last - g->first + 1) < x->periods.n && lost < LEAST_LOST_FRAC)
         return true;
     bool only_work = is_slow_in_work_only(g);
-    double ratio = only_work ? g->work_ratio : exp(excess_of(g));
+    double ratio = only_work ? g->work_ratio : exp(g->of_mean);
     struct finding f = search_slowness(p, g->party, ratio >= PROBLEM_RATIO, lost);
     int64_t period_ns = (int64_t)x->periods.n_blocks * c->block_ns;
-    f.op = g->table != ALL_TABLES ? c->ops[g->table].name : NULL;
+    struct strata_text what = name_strata(c, g->of, &f);
     f.ratio = told_ratio(g);
     f.start_ns = course_at_ns(c, g->first, period_ns);
     f.end_ns = course_at_ns(c, g->last + 1, period_ns);
@@ -368,36 +435,41 @@ static bool say_party(struct search *s, const struct course_parties *p, const st
                             "%s works %.1f times longer on a request than the other %s; fewer "
                             "requests wait there",
                             intern_shown(f.party), f.ratio, search_others(p).s);
-    return findings_add(
-        s->out, &f, e, "%s%s answers %s%s%.1f times slower than the other %s%s%s%s%s",
-        p->clients ? "Client " : "", intern_shown(f.party), f.op != NULL ? f.op : "",
-        f.op != NULL ? " requests " : "", f.ratio, search_others(p).s, f.has_start ? " from " : "",
-        f.has_start ? find_clock(f.start_ns).s : "", f.has_end ? " until " : "",
-        f.has_end ? find_clock(f.end_ns).s : "");
+    return findings_add(s->out, &f, e, "%s%s answers %s%.1f times slower than the other %s%s%s%s%s",
+                        p->clients ? "Client " : "", intern_shown(f.party), what.s, f.ratio,
+                        search_others(p).s, f.has_start ? " from " : "",
+                        f.has_start ? find_clock(f.start_ns).s : "", f.has_end ? " until " : "",
+                        f.has_end ? find_clock(f.end_ns).s : "");
 }
 
-/* Names the operation whose requests alone are slow: they have an excess, and all others have next
- * to none. */
-static bool name_tables(struct segment_of_party *v, size_t n, const struct excess *all,
-                        const struct search *s, const struct course_parties *p, struct err *e)
+/* Finds the operation, or the sizes, whose requests alone are slow: they have an excess, and all
+ * others that were looked at have next to none. */
+static bool narrow_strata(struct segment_of_party *v, size_t n, const struct excess *all,
+                          struct strata looked_at, const struct search *s,
+                          const struct course_parties *p, struct err *e)
 {
+    struct strata one;
     bool ok = true;
-    for (size_t k = 0; ok && n > 0 && s->c->n_ops > 1 && k < s->c->n_ops; k++) {
+
+    for (size_t k = 1; ok && n > 0 && nth_strata(s->c, k, &one); k++) {
         struct excess x = {.periods = all->periods};
 
-        ok = excess_fill(&x, s, p, k, e);
+        if (one.first < looked_at.first || one.end > looked_at.end ||
+            one.end - one.first == looked_at.end - looked_at.first)
+            continue;
+        ok = excess_fill(&x, s, p, one, e);
         for (size_t i = 0; ok && i < n; i++) {
             struct segment_of_party own = v[i];
 
             measure(&x, &own);
-            /* The excess of the requests of all other tables follows from that of all. */
+            /* The excess of all other requests follows from that of all. */
             double n_others = v[i].n - own.n;
             double others = (v[i].n * v[i].mean - own.n * own.mean) / fmax(n_others, 1);
             if (own.n < LEAST_SAMPLES || n_others < LEAST_SAMPLES ||
                 others > OTHERS_FRAC / 2 * own.mean || others >= log(LEAST_RATIO))
                 continue;
-            v[i].table = k;
-            v[i].table_mean = own.mean;
+            v[i].of = one;
+            v[i].of_mean = own.mean;
         }
         excess_fini(&x);
     }
@@ -416,7 +488,7 @@ static bool drop_queues(struct segment_of_party *v, size_t *n, const struct exce
     for (size_t i = 0; ok && i < *n; i++) {
         struct queues_answer answer = {0};
 
-        if (!p->clients && v[i].table == ALL_TABLES)
+        if (!p->clients && strata_are_all(s->c, v[i].of))
             ok = queues_ask(&q, s, v[i].party, course_at_ns(s->c, v[i].first, period_ns),
                             course_at_ns(s->c, v[i].last + 1, period_ns), &answer, e);
         v[i].work_ratio = answer.ratio;
@@ -442,44 +514,109 @@ static bool fill_ratios(struct segment_of_party *v, size_t n, const struct exces
                 is_faulty[v[k].party] = true;
         struct slow_stretch g = {
             v[i].party, x->periods, v[i].first, v[i].last, x->n + v[i].party * x->periods.n,
-            v[i].table, is_faulty};
+            v[i].of,    is_faulty};
         ok = slow_ratio(s, p, &g, &v[i].median_ratio, e);
     }
     free(is_faulty);
     return ok;
 }
 
-static bool find_slow_parties(struct search *s, const struct course_parties *p, struct err *e)
-{
-    struct excess x = {0};
-    if (p->n < 2)
-        return true;
-    bool ok = excess_init(&x, s, p, e);
-    struct segment_of_party slow[MAX_SLOW + MAX_STRETCHES];
-    size_t n_slow = 0;
-    for (size_t k = 0; ok && k < p->n && n_slow < MAX_SLOW; k++) {
-        struct segment_of_party g = slow_segment(&x, k);
-        size_t n = 0;
+/* Stretches of parties that were looked at already. */
+struct seen {
+    struct {
+        size_t party;
+        int64_t start_ns, end_ns;
+    } v[MAX_SLOW + MAX_STRETCHES];
+    size_t n;
+};
 
-        if (is_slow(&x, p->n, &g)) {
-            if (!split(&x, p->n, &g, slow + n_slow, &n) || n == 0) {
-                slow[n_slow] = g;
-                n = 1;
-            }
-        } else if (!p->clients && is_perhaps_slow(&x, k, &g)) {
-            slow[n_slow] = g;
+static bool is_seen(const struct seen *seen, const struct course *c, const struct excess *x,
+                    const struct segment_of_party *g)
+{
+    int64_t period_ns = (int64_t)x->periods.n_blocks * c->block_ns;
+
+    for (size_t i = 0; i < seen->n; i++)
+        if (seen->v[i].party == g->party &&
+            seen->v[i].start_ns < course_at_ns(c, g->last + 1, period_ns) &&
+            seen->v[i].end_ns > course_at_ns(c, g->first, period_ns))
+            return true;
+    return false;
+}
+
+static void add_seen(struct seen *seen, const struct course *c, const struct excess *x,
+                     const struct segment_of_party *v, size_t n)
+{
+    int64_t period_ns = (int64_t)x->periods.n_blocks * c->block_ns;
+
+    for (size_t i = 0; i < n && seen->n < MAX_SLOW + MAX_STRETCHES; i++) {
+        if (v[i].is_perhaps)
+            continue;
+        seen->v[seen->n].party = v[i].party;
+        seen->v[seen->n].start_ns = course_at_ns(c, v[i].first, period_ns);
+        seen->v[seen->n++].end_ns = course_at_ns(c, v[i].last + 1, period_ns);
+    }
+}
+
+/* Appends the stretches of a party that may be slow. */
+static void add_party(struct segment_of_party *v, size_t *n_slow, const struct excess *x,
+                      const struct course *c, const struct course_parties *p, size_t k,
+                      struct strata of)
+{
+    struct segment_of_party g = slow_segment(x, k);
+    size_t n = 0;
+
+    if (is_slow(x, p->n, &g)) {
+        if (!split(x, p->n, &g, v + *n_slow, &n) || n == 0) {
+            v[*n_slow] = g;
             n = 1;
         }
-        n_slow += n;
+    } else if (!p->clients && strata_are_all(c, of) && is_perhaps_slow(x, k, &g)) {
+        v[*n_slow] = g;
+        n = 1;
     }
-    ok = ok && name_tables(slow, n_slow, &x, s, p, e);
-    ok = ok && drop_queues(slow, &n_slow, &x, s, p, e);
-    ok = ok && fill_ratios(slow, n_slow, &x, s, p, e);
-    for (size_t i = 0; ok && i < n_slow; i++) {
+    for (size_t i = *n_slow; i < *n_slow + n; i++) {
+        v[i].of = of;
+        v[i].of_mean = v[i].mean;
+    }
+    *n_slow += n;
+}
+
+/* Slow hosts or clients, by the requests of some strata. */
+static bool find_slow_in(struct search *s, const struct course_parties *p, struct strata of,
+                         struct seen *seen, struct err *e)
+{
+    struct excess x = {0};
+    struct segment_of_party slow[MAX_SLOW + MAX_STRETCHES];
+    size_t n_slow = 0, n_new = 0;
+    bool ok = excess_init(&x, s, p, of, e);
+
+    for (size_t k = 0; ok && k < p->n && n_slow < MAX_SLOW; k++)
+        add_party(slow, &n_slow, &x, s->c, p, k, of);
+    for (size_t i = 0; i < n_slow; i++)
+        if (!is_seen(seen, s->c, &x, &slow[i]))
+            slow[n_new++] = slow[i];
+    add_seen(seen, s->c, &x, slow, n_new);
+    ok = ok && narrow_strata(slow, n_new, &x, of, s, p, e);
+    ok = ok && drop_queues(slow, &n_new, &x, s, p, e);
+    ok = ok && fill_ratios(slow, n_new, &x, s, p, e);
+    for (size_t i = 0; ok && i < n_new; i++) {
         bool is_tail = slow[i].is_perhaps && slow[i].median_ratio < PERHAPS_RATIO;
         ok = is_tail || say_party(s, p, &x, &slow[i], e);
     }
     excess_fini(&x);
+    return ok;
+}
+
+/* All requests are looked at first. What is slow in one operation or at one size only, of few
+ * requests, does not show there. */
+static bool find_slow_parties(struct search *s, const struct course_parties *p, struct err *e)
+{
+    struct seen seen = {.n = 0};
+    struct strata of;
+    bool ok = true;
+
+    for (size_t i = 0; ok && p->n > 1 && nth_strata(s->c, i, &of); i++)
+        ok = find_slow_in(s, p, of, &seen, e);
     return ok;
 }
 

@@ -29,7 +29,7 @@ static bool fill_usual(double **usual, const struct search *s, const struct cour
     struct period_samples *of_party = NULL;
     bool ok = mem_cleared(usual, c->n_strata * g->periods.n, e) && mem_new(&of_party, p->n, e);
 
-    for (size_t k = 0; ok && k < c->n_strata; k++)
+    for (size_t k = g->of.first; ok && k < g->of.end; k++)
         for (size_t j = g->first; j <= g->last; j++) {
             double n = 0, sum = 0;
             search_sum_samples(c, p, k, g->periods, j, of_party);
@@ -59,10 +59,10 @@ static void add_table(const struct course *c, const struct course_parties *p,
         if (party == UINT32_MAX || (to == others && g->is_faulty[party]) || table_failed(t, i) ||
             to->offered++ % to->step != 0)
             continue;
-        size_t j = course_bin(c, t->start[i]) / period_bins;
+        size_t j = course_bin(c, t->start[i]) / period_bins, stratum = course_stratum(c, k, i);
         if (j < g->first || j > g->last || g->n[j] == 0)
             continue;
-        double as_usual = usual[course_stratum(c, k, i) * g->periods.n + j];
+        double as_usual = usual[stratum * g->periods.n + j]; /* 0 of strata that do not count */
         if (as_usual != 0)
             to->v[to->n++] = log(fmax((double)packed_get(&t->dur, i), 1)) - as_usual;
     }
@@ -81,7 +81,7 @@ bool slow_ratio(const struct search *s, const struct course_parties *p,
     bool ok = fill_usual(&usual, s, p, g, e) && sample_new(&own, p->n_requests[g->party], e) &&
               sample_new(&others, c->n, e);
     for (size_t k = 0; ok && k < c->n_ops; k++)
-        if (g->table == SIZE_MAX || g->table == k)
+        if (c->stratum_of_table[k] < g->of.end && c->stratum_of_table[k + 1] > g->of.first)
             add_table(c, p, g, usual, k, &own, &others);
     if (ok && own.n > 0 && others.n > 0)
         *ratio = exp(stats_select(own.v, own.n, (own.n - 1) / 2) -

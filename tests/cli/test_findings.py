@@ -46,6 +46,7 @@ class Load:
         self.ends = lambda client: self.length_s
         self.thread_begins, self.thread_ends = lambda thread: 0, lambda thread: self.length_s
         self.requests_each = None  # of a thread; None: as many as it can
+        self.size_of = None  # of an object; factor then has it, too. None: 64 KiB
 
     def noise(self):
         """Correlated over about two seconds."""
@@ -74,7 +75,9 @@ class Load:
             host = self.host_of(t)
             op = r.choices([m[0] for m in self.mix], [m[1] for m in self.mix])[0]
             where = start, host, client, op, t
-            length = MEDIAN_S[op] * math.exp(r.gauss(0, self.spread)) * noise[int(start * 10)] * self.factor(*where)
+            size = self.size_of() if self.size_of else 65536
+            factor = self.factor(*where, size) if self.size_of else self.factor(*where)
+            length = MEDIAN_S[op] * math.exp(r.gauss(0, self.spread)) * noise[int(start * 10)] * factor
             error = self.fails(*where)
             if error:
                 length = .004 * math.exp(r.gauss(0, .2))
@@ -88,7 +91,7 @@ class Load:
                 if self.time_out_s and length > self.time_out_s:
                     error, length = "timed out", self.time_out_s + r.random() / 1000
             first, last = int(start * 1e9), int((start + length) * 1e9)
-            size = 65536 if op != "STAT" and not error else 0
+            size = size if op != "STAT" and not error else 0
             rows.append((last, f"\t{t}\t{op}\tclient-{client}\t1\t{size}\thttp://10.0.0.{host}:9000\tk{r.randrange(500)}"
                                f"\t{error}\t{stamp(first)}\t\t{stamp(last)}\t{last - first}"
                                + (f"\t{stamp(int(due * 1e9))}" if self.rate else "")))
@@ -308,6 +311,23 @@ class Findings(FindingsCase):
         load.factor = lambda s, h, c, op, t: 3 if h == 1 else 1
         first, _ = self.check_first(load, "slow-host", {"host": "http://10.0.0.1:9000"}, ratio=3)
         self.assertIsNone(first["op"])
+
+    def test_slow_host_for_few_requests(self):
+        """What is slow in a tenth of the requests does not show among all."""
+        load = Load(35, mix=(("GET", .9), ("PUT", .1)), length_s=30, threads=24)
+        load.factor = lambda s, h, c, op, t: 3 if h == 2 and op == "PUT" else 1
+        first, _ = self.check_first(load, "slow-host", {"host": "http://10.0.0.2:9000"}, ratio=3)
+        self.assertEqual(first["op"], "PUT")
+        self.assertIn("answers PUT requests ", first["sentence"])
+
+    def test_slow_host_for_large_objects(self):
+        """Sizes are told apart by powers of four."""
+        load = Load(36, length_s=30, threads=24)
+        load.size_of = lambda: 1 << 20 if load.random.random() < .1 else 4096
+        load.factor = lambda s, h, c, op, t, size: 3 if h == 2 and size == 1 << 20 else 1
+        first, _ = self.check_first(load, "slow-host", {"host": "http://10.0.0.2:9000"}, ratio=3)
+        self.assertIn("answers requests of 1MiB to 4MiB ", first["sentence"])
+        self.assertEqual((first["evidence"]["min_bytes"], first["evidence"]["max_bytes"]), (1 << 20, (1 << 22) - 1))
 
     def test_slow_host_twice(self):
         load = Load(32, length_s=24)
