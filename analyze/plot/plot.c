@@ -239,10 +239,13 @@ static bool add_operations(struct plot_set *s, const struct analysis *a, const i
     return ok;
 }
 
-static int by_requests(const void *x, const void *y, void *operations)
+static int last_to_begin(const struct analysis *a)
 {
-    const struct operation *of = operations, *a = &of[*(const int *)x], *b = &of[*(const int *)y];
-    return (a->n_requests < b->n_requests) - (a->n_requests > b->n_requests);
+    size_t last = 0;
+    for (size_t k = 1; k < a->n_operations; k++)
+        if (a->operations[k].start_ns > a->operations[last].start_ns)
+            last = k;
+    return (int)last;
 }
 
 bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const struct plot_options *o,
@@ -255,24 +258,20 @@ bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const struc
 
     if (!mem_new(&index, a->n_operations + 2, e))
         return false;
-    if (has_parties && o->stem == NULL)
+    if (o->stem != NULL && a->n_operations > 0)
+        index[n++] = last_to_begin(a);
+    if (o->stem == NULL && has_parties)
         index[n++] = -1;
-    if (a->n_operations > 0 && (has_total || o->stem != NULL))
+    if (o->stem == NULL && has_total)
         index[n++] = main;
     for (size_t k = 0; o->stem == NULL && k < a->n_operations; k++)
         if ((!o->benchmark_only || main < 0 || (size_t)main == k) &&
             (o->operations == NULL || o->operations[k]))
             index[n++] = (int)k;
-    bool ok = add_operations(s, a, index, n, has_total, o, e);
-    if (ok && o->stem != NULL && s->n == 0 && has_parties)
-        ok = add_operations(s, a, &(int){-1}, 1, false, o, e);
-    if (ok && o->stem != NULL && s->n == 0 && has_total) {
-        for (n = 0; n < a->n_operations; n++)
-            index[n] = (int)n;
-        qsort_r(index, n, sizeof *index, by_requests, a->operations);
-        for (size_t i = 0; ok && i < n && s->n == 0; i++)
-            ok = add_operations(s, a, &index[i], 1, false, o, e);
-    }
+    bool ok = add_operations(s, a, index, n, has_total && o->stem == NULL, o, e);
+    /* A chart that no operation has by itself. */
+    if (ok && o->stem != NULL && s->n == 0 && (has_parties || has_total))
+        ok = add_operations(s, a, &(int){-1}, 1, has_total, o, e);
     free(index);
     return ok;
 }

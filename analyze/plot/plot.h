@@ -50,9 +50,8 @@ struct plot_set {
 };
 
 /* Adds the charts of an analysis and writes their data files FOLDER/CHART-OP.tsv. With a stem there
- * is one chart of one operation, and its data is FOLDER/STEM.tsv: the operation that began last; of
- * a mixed run all operations together, or, where these have no such chart, the one with the most
- * requests that has it. Nothing is drawn yet. False: *e says why. */
+ * is one chart of one operation, and its data is FOLDER/STEM.tsv: the operation that began last, or
+ * all of them together where it has no such chart. Nothing is drawn yet. False: *e says why. */
 bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const struct plot_options *o,
                        struct err *e);
 
