@@ -624,18 +624,30 @@ static double mean_within(const struct levels *l, int64_t from_ns, int64_t to_ns
     return n > 0 ? sum / n : NAN;
 }
 
-/* A change of the level of durations at at_ns, from the level since from_ns to that until to_ns. */
+/* A change of the level of durations, from the time [from_ns, until_ns) to [at_ns, to_ns). */
 struct slowing {
-    int64_t from_ns, at_ns, to_ns;
+    const char *kind;
+    int64_t from_ns, until_ns, at_ns, to_ns;
     double change; /* of their logarithm */
     bool stays;
 };
+
+static bool is_said(const struct search *s, const char *kind)
+{
+    for (size_t i = 0; i < s->out->n; i++)
+        if (strcmp(s->out->v[i].kind->name, kind) == 0)
+            return true;
+    return false;
+}
 
 /* Whether something that is said already makes the durations change: then they are no news. */
 static bool is_explained(const struct levels *l, const struct slowing *x)
 {
     static const char causes[] =
         "stall pauses errors slow-host slow-client slow-op absent-client backlog no-success";
+
+    if (strcmp(x->kind, "slow-op") != 0)
+        return is_said(l->s, x->kind);
     for (size_t i = 0; i < l->s->out->n; i++) {
         const struct finding *f = &l->s->out->v[i];
         int64_t near_ns = int64_max(4 * l->width_ns, within_ns(l, x->change));
@@ -654,60 +666,130 @@ static bool throughput_tells(const struct levels *rates, const struct slowing *x
                              const struct typical *before, const struct typical *after)
 {
     double change = log(after->mean_ns / before->mean_ns);
-    double under_way =
-        change + mean_within(rates, x->at_ns, x->to_ns) - mean_within(rates, x->from_ns, x->at_ns);
+    double under_way = change + mean_within(rates, x->at_ns, x->to_ns) -
+                       mean_within(rates, x->from_ns, x->until_ns);
 
     return !rates->s->c->open_loop &&
            !(fabs(change) >= log(LEAST_SLOWING) && under_way / change >= LEAST_UNDER_WAY &&
              under_way / change <= MOST_UNDER_WAY); /* NAN: no */
 }
 
+/* What is said of it, and its sentence. */
+static bool add_slowing(struct levels *l, const struct slowing *x, const struct typical *before,
+                        const struct typical *after, bool medians, struct err *e)
+{
+    const struct course *c = l->s->c;
+    bool begins = strcmp(x->kind, "warm-up") == 0, drifts = strcmp(x->kind, "drift") == 0;
+    double ratio = after->median_ns / before->median_ns;
+    double slowed = 1 - fmin(ratio, 1 / ratio),
+           frac_before = search_frac(l->s, x->until_ns - x->from_ns);
+    double lost = slowed * (drifts                ? .5
+                            : begins || ratio < 1 ? frac_before
+                                                  : search_frac(l->s, x->to_ns - x->at_ns));
+    bool problem = fabs(x->change) >= log(PROBLEM_SLOWING) &&
+                   lost >= (begins ? WARM_UP_PROBLEM : PROBLEM_LOST_FRAC);
+    struct finding f = finding_of(x->kind, problem, lost);
+
+    f.op = c->n_ops == 1 ? c->ops[0].name : NULL;
+    f.ratio = ratio;
+    finding_figure(&f, "before_ns", before->median_ns);
+    finding_figure(&f, "after_ns", after->median_ns);
+    struct units_text was = units_duration((int64_t)before->median_ns),
+                      is = units_duration((int64_t)after->median_ns);
+    const char *what = f.op != NULL ? f.op : "All operations",
+               *figure = medians ? "median" : "mean";
+    const char *of = c->open_loop && medians ? "response time" : "duration";
+    if (drifts)
+        return findings_add(l->s->out, &f, e, "%s: %s %s %s steadily over the run, %s -> %s", what,
+                            figure, of, ratio > 1 ? "rose" : "fell", was.s, is.s);
+    f.within_ns = within_ns(l, x->change);
+    if (begins) {
+        finding_set_times(&f, x->from_ns, x->until_ns);
+        return findings_add(l->s->out, &f, e,
+                            "%s: %s %s %s in the first %s, %s later (warm-up; --steady leaves it "
+                            "out)",
+                            what, figure, of, was.s, units_duration(x->until_ns - x->from_ns).s,
+                            is.s);
+    }
+    f.has_start = true;
+    f.start_ns = x->at_ns;
+    f.has_end = !x->stays;
+    f.end_ns = x->stays ? 0 : x->to_ns;
+    return findings_add(l->s->out, &f, e, "%s: %s %s %s -> %s from %s %s%s", what, figure, of,
+                        was.s, is.s, find_clock(x->at_ns).s, x->stays ? "on" : "to ",
+                        x->stays ? "" : find_clock(x->to_ns).s);
+}
+
+/* Says it where it is news. */
 static bool say_slowing(struct levels *l, const struct levels *rates, const struct slowing *x,
                         struct err *e)
 {
     const struct course *c = l->s->c;
     struct typical before, after;
 
-    if (!typical_within(c, x->from_ns, x->at_ns, &before, e) ||
+    if (fabs(x->change) < log(LEAST_SLOWING) || is_explained(l, x))
+        return true;
+    if (!typical_within(c, x->from_ns, x->until_ns, &before, e) ||
         !typical_within(c, x->at_ns, x->to_ns, &after, e))
         return false;
     bool medians = before.median_ns > 0 && after.median_ns > 0;
     if (!medians) {
-        before.median_ns = before.mean_ns = exp(-mean_within(l, x->from_ns, x->at_ns));
+        before.median_ns = before.mean_ns = exp(-mean_within(l, x->from_ns, x->until_ns));
         after.median_ns = after.mean_ns = before.mean_ns * exp(x->change);
     }
-    if (throughput_tells(rates, x, &before, &after))
-        return true;
-    double ratio = after.median_ns / before.median_ns;
-    double lost = ratio > 1 ? search_frac(l->s, x->to_ns - x->at_ns) * (1 - 1 / ratio)
-                            : search_frac(l->s, x->at_ns - x->from_ns) * (1 - ratio);
-    bool problem = fabs(x->change) >= log(PROBLEM_SLOWING) && lost >= PROBLEM_LOST_FRAC;
-    struct finding f = finding_of("slow-op", problem, lost);
+    return throughput_tells(rates, x, &before, &after) ||
+           add_slowing(l, x, &before, &after, medians, e);
+}
 
-    f.op = c->n_ops == 1 ? c->ops[0].name : NULL;
-    f.has_start = true;
-    f.start_ns = x->at_ns;
-    f.within_ns = within_ns(l, x->change);
-    f.has_end = !x->stays;
-    f.end_ns = x->stays ? 0 : x->to_ns;
-    f.ratio = ratio;
-    finding_figure(&f, "before_ns", before.median_ns);
-    finding_figure(&f, "after_ns", after.median_ns);
-    return findings_add(
-        l->s->out, &f, e, "%s: %s %s %s -> %s from %s %s%s", f.op != NULL ? f.op : "All operations",
-        medians ? "median" : "mean", c->open_loop && medians ? "response time" : "duration",
-        units_duration((int64_t)before.median_ns).s, units_duration((int64_t)after.median_ns).s,
-        find_clock(x->at_ns).s, x->stays ? "on" : "to ", x->stays ? "" : find_clock(x->to_ns).s);
+/* A trend, from its first to its last tenth. */
+static bool say_slowing_down(struct levels *l, const struct levels *rates, struct err *e)
+{
+    const struct course *c = l->s->c;
+    size_t tenth = (l->n + 9) / 10;
+    struct slowing x = {
+        .kind = "drift",
+        .from_ns = c->start_ns,
+        .until_ns = l->at_ns[tenth],
+        .at_ns = l->at_ns[l->n - tenth],
+        .to_ns = c->end_ns,
+        .change = mean_of(l->x, 0, tenth) - mean_of(l->x, l->n - tenth, l->n),
+        .stays = true,
+    };
+
+    return say_slowing(l, rates, &x, e);
+}
+
+/* The change at cut k, until cut `until`, which may be the end. */
+static struct slowing slowing_at(const struct levels *l, size_t k, size_t until)
+{
+    const struct course *c = l->s->c;
+    int64_t at_ns = l->at_ns[l->cuts[k]];
+
+    return (struct slowing){
+        .kind = "slow-op",
+        .from_ns = k > 0 ? l->at_ns[l->cuts[k - 1]] : c->start_ns,
+        .until_ns = at_ns,
+        .at_ns = at_ns,
+        .to_ns = until < l->n_cuts ? l->at_ns[l->cuts[until]] : c->end_ns,
+        .change = level_of(l, k) - mean_of(l->x, l->cuts[k], level_end(l, until)),
+    };
 }
 
 /* Levels of durations. A level that is left and comes back is one finding, whatever is between. */
 static bool say_slowings(struct levels *l, const struct levels *rates, struct err *e)
 {
-    const struct course *c = l->s->c;
-    struct told told;
-    bool ok = fit_course(l, &told, e);
+    size_t k = l->n_cuts > 0 ? count_early_cuts(l) : 0;
+    bool ok = true;
 
-    for (size_t k = 0, next; ok && k < l->n_cuts; k = next) {
+    if (k > 0) {
+        struct slowing x = slowing_at(l, k - 1, k);
+
+        x.kind = "warm-up";
+        x.from_ns = l->s->c->start_ns;
+        x.change = mean_of(l->x, 0, l->cuts[k - 1]) - level_of(l, k);
+        ok = say_slowing(l, rates, &x, e);
+    }
+    for (size_t next; ok && k < l->n_cuts; k = next) {
         double before = level_of(l, k), most = 0;
         size_t back = k + 1;
 
@@ -718,20 +800,23 @@ static bool say_slowings(struct levels *l, const struct levels *rates, struct er
                 break;
         }
         bool stays = back >= l->n_cuts;
-        size_t until = stays ? k + 1 : back; /* the cut at which this level ends, if there is one */
         if (!stays)
             next = back + 1;
-        struct slowing x = {
-            .from_ns = k > 0 ? l->at_ns[l->cuts[k - 1]] : c->start_ns,
-            .at_ns = l->at_ns[l->cuts[k]],
-            .to_ns = until < l->n_cuts ? l->at_ns[l->cuts[until]] : c->end_ns,
-            .change = before - mean_of(l->x, l->cuts[k], level_end(l, until)),
-            .stays = stays,
-        };
-        if (fabs(x.change) >= log(LEAST_SLOWING) && !is_explained(l, &x))
-            ok = say_slowing(l, rates, &x, e);
+        struct slowing x = slowing_at(l, k, stays ? k + 1 : back);
+        x.stays = stays;
+        ok = say_slowing(l, rates, &x, e);
     }
     return ok;
+}
+
+/* What durations do where throughput does not tell it. */
+static bool say_durations(struct levels *l, const struct levels *rates, struct err *e)
+{
+    struct told told;
+
+    if (!fit_course(l, &told, e))
+        return false;
+    return told.drifts ? say_slowing_down(l, rates, e) : say_slowings(l, rates, e);
 }
 
 static bool is_overloaded(const struct search *s)
@@ -759,7 +844,7 @@ bool find_levels(struct search *s, struct err *e)
             ok = swings_find(s, NULL, NULL, &swings, e) && (swings || say_course(rates, e));
         if (s->c->cells != NULL && !swings && !is_overloaded(s))
             ok = ok && fill_speeds(speeds, e) &&
-                 (speeds->n < MIN_POINTS || say_slowings(speeds, rates, e));
+                 (speeds->n < MIN_POINTS || say_durations(speeds, rates, e));
     }
     free(rates);
     free(speeds);
