@@ -626,6 +626,7 @@ static bool find_slow_parties(struct search *s, const struct course_parties *p, 
 struct op_course {
     double *n, *y;       /* table x block */
     struct samples *all; /* by table */
+    double *times, *ns;  /* by table: room for changes in a stretch */
 };
 
 static bool op_course_init(struct op_course *o, const struct search *s, struct err *e)
@@ -633,7 +634,8 @@ static bool op_course_init(struct op_course *o, const struct search *s, struct e
     const struct course *c = s->c;
 
     if (!mem_cleared(&o->n, c->n_ops * c->n_blocks, e) ||
-        !mem_cleared(&o->y, c->n_ops * c->n_blocks, e) || !mem_cleared(&o->all, c->n_ops, e))
+        !mem_cleared(&o->y, c->n_ops * c->n_blocks, e) || !mem_cleared(&o->all, c->n_ops, e) ||
+        !mem_new(&o->times, c->n_ops, e) || !mem_new(&o->ns, c->n_ops, e))
         return false;
     for (size_t q = 0; q < c->n_strata; q++) {
         size_t k = c->strata[q].table;
@@ -710,12 +712,13 @@ static struct op_stretch best_stretch(const double *n, const double *y, size_t n
     return best;
 }
 
-/* Whether other operations take longer in the stretch too, on average by nearly as much: as a
- * multiple, or in time, as requests do that wait for each other. */
-static bool others_share(const struct op_course *o, const struct course *c, size_t k,
+/* Whether most other operations (by the lower median) take longer in the stretch too, by nearly as
+ * much: as a multiple, or in time, as requests do that wait for each other. */
+static bool others_share(struct op_course *o, const struct course *c, size_t k,
                          const struct op_stretch *g)
 {
-    double times = 0, ns = 0, n_others = 0, se;
+    size_t n_others = 0;
+    double se;
 
     for (size_t m = 0; m < c->n_ops; m++) {
         const double *n = o->n + m * c->n_blocks, *y = o->y + m * c->n_blocks;
@@ -724,12 +727,13 @@ static bool others_share(const struct op_course *o, const struct course *c, size
 
         if (m == k || c->ops[m].n < LEAST_SAMPLES)
             continue;
-        times += change;
-        ns += c->median_ns[m] * (exp(change) - 1);
-        n_others++;
+        o->times[n_others] = change;
+        o->ns[n_others++] = c->median_ns[m] * (exp(change) - 1);
     }
-    return n_others == 0 || times / n_others > OTHERS_FRAC * g->change ||
-           ns / n_others > OTHERS_FRAC * c->median_ns[k] * (exp(g->change) - 1);
+    return n_others == 0 ||
+           stats_select(o->times, n_others, (n_others - 1) / 2) > OTHERS_FRAC * g->change ||
+           stats_select(o->ns, n_others, (n_others - 1) / 2) >
+               OTHERS_FRAC * c->median_ns[k] * (exp(g->change) - 1);
 }
 
 static bool say_operation(struct search *s, size_t k, const struct op_course *o,
@@ -753,13 +757,13 @@ static bool say_operation(struct search *s, size_t k, const struct op_course *o,
     f.has_end = search_frac(s, c->last_start_ns - f.end_ns) > EDGE_FRAC;
     f.ratio = ratio;
     finding_figure(&f, "z", g->z);
-    return findings_add(
-        s->out, &f, e, "%s takes %.1f times as long%s%s%s%s; the other operations do not", f.op,
-        ratio, f.has_start ? " from " : "", f.has_start ? find_clock(f.start_ns).s : "",
-        !f.has_end    ? " on"
-        : f.has_start ? " to "
-                      : " until ",
-        f.has_end ? find_clock(f.end_ns).s : "");
+    return findings_add(s->out, &f, e,
+                        "%s takes %.1f times as long%s%s%s%s; other operations do not", f.op, ratio,
+                        f.has_start ? " from " : "", f.has_start ? find_clock(f.start_ns).s : "",
+                        !f.has_end    ? " on"
+                        : f.has_start ? " to "
+                                      : " until ",
+                        f.has_end ? find_clock(f.end_ns).s : "");
 }
 
 static void op_course_fini(struct op_course *o)
@@ -767,6 +771,8 @@ static void op_course_fini(struct op_course *o)
     free(o->n);
     free(o->y);
     free(o->all);
+    free(o->times);
+    free(o->ns);
 }
 
 bool search_responses(const struct search *s, struct responses *r, struct err *e)
