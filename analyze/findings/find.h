@@ -107,14 +107,23 @@ detector DETECTORS;
 /* Says that it is of party k alone: a host or a client. */
 void search_set_party(struct finding *f, const struct course_parties *p, size_t k);
 
-/* The log of the completions per second that levels or a trend account for at a time. */
+/* A series of which swings are looked for: durations by block, as logarithms of 1 / ns. */
+struct swings_of {
+    const double *x;
+    const int64_t *at_ns; /* where a point begins; some may be missing */
+    size_t n;
+    int64_t width_ns;
+};
+
+/* The log of the completions per second (or of 1 / ns) that levels or a trend account for at a
+ * time. */
 typedef double swings_expected_fn(const void *levels, int64_t at_ns);
 
-/* Adds what the throughput does about what is expected. Without `expected` that is its mean, and
- * only a swing with a period counts that explains more of the throughput than anything else does:
- * then *found, and there are no levels to be told. False: out of memory. */
-bool swings_find(struct search *s, swings_expected_fn *expected, const void *levels, bool *found,
-                 struct err *e);
+/* Adds what durations, or throughput if `of` is NULL, do about what is expected. Without `expected`
+ * that is the mean, and only a swing with a period counts that explains more than anything else
+ * does: then *found, and there are no levels to be told. False: out of memory. */
+bool swings_find(struct search *s, const struct swings_of *of, swings_expected_fn *expected,
+                 const void *levels, bool *found, struct err *e);
 
 /* A finding that party k is slow. */
 struct finding search_slowness(const struct course_parties *p, size_t k, bool is_problem,

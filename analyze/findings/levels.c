@@ -554,7 +554,7 @@ static bool say_course(struct levels *l, struct err *e)
         return false;
     if (told.drifts ? !say_drift(l, told.ends, e) : !say_levels(l, e))
         return false;
-    return say_effects_of_errors(l, e) && swings_find(l->s, expected_rate, &told, &swings, e);
+    return say_effects_of_errors(l, e) && swings_find(l->s, NULL, expected_rate, &told, &swings, e);
 }
 
 /* ---- Durations ---- */
@@ -809,14 +809,21 @@ static bool say_slowings(struct levels *l, const struct levels *rates, struct er
     return ok;
 }
 
-/* What durations do where throughput does not tell it. */
+/* What durations do where throughput does not tell it. Swings of a closed loop it does tell. */
 static bool say_durations(struct levels *l, const struct levels *rates, struct err *e)
 {
+    struct swings_of of = {l->x, l->at_ns, l->n, l->width_ns};
+    bool open_loop = l->s->c->open_loop, swings = false;
     struct told told;
 
-    if (!fit_course(l, &told, e))
+    if (open_loop && !swings_find(l->s, &of, NULL, NULL, &swings, e))
         return false;
-    return told.drifts ? say_slowing_down(l, rates, e) : say_slowings(l, rates, e);
+    if (swings)
+        return true;
+    if (!fit_course(l, &told, e) ||
+        !(told.drifts ? say_slowing_down(l, rates, e) : say_slowings(l, rates, e)))
+        return false;
+    return !open_loop || swings_find(l->s, &of, expected_rate, &told, &swings, e);
 }
 
 static bool is_overloaded(const struct search *s)
@@ -841,7 +848,7 @@ bool find_levels(struct search *s, struct err *e)
     }
     if (ok && rates->n >= MIN_POINTS && s->c->n >= FINDING_LEAST_REQUESTS) {
         if (shows_capacity)
-            ok = swings_find(s, NULL, NULL, &swings, e) && (swings || say_course(rates, e));
+            ok = swings_find(s, NULL, NULL, NULL, &swings, e) && (swings || say_course(rates, e));
         if (s->c->cells != NULL && !swings && !is_overloaded(s))
             ok = ok && fill_speeds(speeds, e) &&
                  (speeds->n < MIN_POINTS || say_durations(speeds, rates, e));

@@ -44,16 +44,17 @@
 #define WAVE_REST        .2 /* of the variance, beside chance */
 #define WAVE_BETTER      .6 /* than levels */
 
-/* Points of equal width: deviations of the throughput, and of that of two halves of the threads, as
- * shares of what is expected. */
+/* Points of equal width: deviations of the throughput (and of that of two halves of the threads) or
+ * of durations, as shares of what is expected. */
 struct swings {
     struct search *s;
+    bool of_durations;
     int64_t width_ns;
     size_t n; /* points, those that are masked among them */
     bool is_free[MAX_POINTS];
     double all[MAX_POINTS], half[2][MAX_POINTS];
-    double usual_per_s; /* mean of what is expected */
-    double variance;    /* of all */
+    double usual;    /* mean of what is expected: requests a second, or ns */
+    double variance; /* of all */
     bool has_halves;
 };
 
@@ -140,10 +141,35 @@ static bool fill_points(struct swings *w, swings_expected_fn *expected, const vo
     }
     if (n_free < MIN_POINTS || 2 * n_free < w->n)
         return false;
-    w->usual_per_s = sum / (double)n_free;
+    w->usual = sum / (double)n_free;
     deviate(w, per_s, w->all);
     deviate(w, per_s, w->half[0]);
     deviate(w, per_s, w->half[1]);
+    w->variance = variance_of(w, w->all);
+    return w->variance > 0;
+}
+
+/* False: there are too few points. */
+static bool fill_durations(struct swings *w, const struct swings_of *of,
+                           swings_expected_fn *expected, const void *levels)
+{
+    double expected_ns[MAX_POINTS] = {0}, sum = 0;
+
+    w->of_durations = true;
+    w->width_ns = of->width_ns;
+    w->n = (size_t)((of->at_ns[of->n - 1] - of->at_ns[0]) / of->width_ns) + 1;
+    if (of->n < MIN_POINTS || w->n > MAX_POINTS)
+        return false;
+    for (size_t i = 0; i < of->n; i++) {
+        size_t k = (size_t)((of->at_ns[i] - of->at_ns[0]) / of->width_ns);
+
+        w->is_free[k] = true;
+        w->all[k] = exp(-of->x[i]);
+        expected_ns[k] = expected != NULL ? exp(-expected(levels, of->at_ns[i])) : 1;
+        sum += w->all[k];
+    }
+    w->usual = sum / (double)of->n;
+    deviate(w, expected_ns, w->all);
     w->variance = variance_of(w, w->all);
     return w->variance > 0;
 }
@@ -407,27 +433,33 @@ static bool say(const struct swings *w, double low, double high, double cycles, 
                 struct err *e)
 {
     double swing = 1 - (1 + low) / (1 + high), lost = high / (1 + high);
+    double least = (1 + low) * w->usual, most = (1 + high) * w->usual;
     bool problem = cycles > 0 && swing >= PROBLEM_BEAT;
     struct finding f = finding_of("swings", problem, lost);
 
     f.ratio = 1 - swing;
-    finding_figure(&f, "low_per_s", (1 + low) * w->usual_per_s);
-    finding_figure(&f, "high_per_s", (1 + high) * w->usual_per_s);
+    finding_figure(&f, w->of_durations ? "low_ns" : "low_per_s", least);
+    finding_figure(&f, w->of_durations ? "high_ns" : "high_per_s", most);
     if (cycles > 0) {
         f.period_ns = (int64_t)((double)w->n * (double)w->width_ns / cycles);
         finding_figure(&f, "period_ns", (double)f.period_ns);
         if (!isnan(p))
             finding_figure(&f, "p", p);
     }
-    return findings_add(
-        w->s->out, &f, e, "Throughput swings back and forth by %.0f %%, %s%s (%s to %s requests/s)",
-        100 * swing, cycles > 0 ? "every " : "at no steady period",
-        cycles > 0 ? units_duration(f.period_ns).s : "", units_rate((1 + low) * w->usual_per_s).s,
-        units_rate((1 + high) * w->usual_per_s).s);
+    const char *every = cycles > 0 ? "every " : "at no steady period",
+               *period = cycles > 0 ? units_duration(f.period_ns).s : "";
+    if (w->of_durations)
+        return findings_add(w->s->out, &f, e,
+                            "Response time swings back and forth by %.0f %%, %s%s (%s to %s)",
+                            100 * swing, every, period, units_duration((int64_t)least).s,
+                            units_duration((int64_t)most).s);
+    return findings_add(w->s->out, &f, e,
+                        "Throughput swings back and forth by %.0f %%, %s%s (%s to %s requests/s)",
+                        100 * swing, every, period, units_rate(least).s, units_rate(most).s);
 }
 
-bool swings_find(struct search *s, swings_expected_fn *expected, const void *levels, bool *found,
-                 struct err *e)
+bool swings_find(struct search *s, const struct swings_of *of, swings_expected_fn *expected,
+                 const void *levels, bool *found, struct err *e)
 {
     struct swings *w;
     double low, high, common;
@@ -437,7 +469,7 @@ bool swings_find(struct search *s, swings_expected_fn *expected, const void *lev
     if (!mem_cleared(&w, 1, e))
         return false;
     w->s = s;
-    if (!fill_points(w, expected, levels))
+    if (of != NULL ? !fill_durations(w, of, expected, levels) : !fill_points(w, expected, levels))
         goto done;
     struct beat b = find_beat(w);
     range_of_beat(w, &b, &low, &high);
