@@ -38,11 +38,12 @@
 #define LEAST_BEAT       .15  /* of one with a period */
 #define PROBLEM_BEAT     .25
 #define MOST_OF_VARIANCE .5
-#define MOST_WAVES       4  /* cycles of a slow wave */
-#define WAVE_STEPS       32 /* of the number of cycles that is tried */
-#define LEAST_WAVE       .3 /* slow noise swings too */
-#define WAVE_REST        .2 /* of the variance, beside chance */
-#define WAVE_BETTER      .6 /* than levels */
+#define MOST_WAVES       4    /* cycles of a slow wave */
+#define WAVE_STEPS       32   /* of the number of cycles that is tried */
+#define LEAST_WAVE       .3   /* slow noise swings too */
+#define WAVE_REST        .2   /* of the variance, beside chance */
+#define MEDIAN_OF_SQUARE .455 /* of a standard normal */
+#define WAVE_BETTER      .6   /* than levels */
 
 /* Points of equal width: deviations of the throughput (and of that of two halves of the threads) or
  * of durations, as shares of what is expected. */
@@ -264,7 +265,7 @@ static void range_of_phases(const struct beat *b, double *low, double *high)
 /* ---- A slow wave ---- */
 
 /* One to four cycles are too few to compare with each other: a sine is fitted. It must leave less
- * of the variance than the best two changes of level do, which have as many parameters. */
+ * of the variance than the best levels do of which each half of a cycle has one. */
 struct wave {
     double cycles, amplitude, mean;
     double rest; /* sum of squares that is left */
@@ -281,15 +282,18 @@ static double rest_of_level(const struct sums *s, size_t first, size_t end)
     return n > 0 ? fmax(s->squares[end] - s->squares[first] - y * y / n, 0) : 0;
 }
 
-/* What the best two changes of level leave. */
-static double rest_of_levels(const struct swings *w, const struct sums *s)
+/* What the best n_changes changes of level leave, of one more change at a time. */
+static double rest_of_levels(const struct swings *w, const struct sums *s, size_t n_changes)
 {
-    double least = INFINITY;
-    for (size_t i = 1; i + 1 < w->n; i++)
-        for (size_t k = i + 1; k < w->n; k++)
-            least = fmin(least, rest_of_level(s, 0, i) + rest_of_level(s, i, k) +
-                                    rest_of_level(s, k, w->n));
-    return least;
+    double rest[MAX_POINTS + 1]; /* of the points before each */
+
+    for (size_t end = 0; end <= w->n; end++)
+        rest[end] = rest_of_level(s, 0, end);
+    for (size_t k = 0; k < n_changes; k++)
+        for (size_t end = w->n; end > 0; end--) /* the shorter ones still have a change less */
+            for (size_t first = 1; first < end; first++)
+                rest[end] = fmin(rest[end], rest[first] + rest_of_level(s, first, end));
+    return rest[w->n];
 }
 
 /* The best sine of so many cycles: its two parts are made orthogonal to the mean and to each
@@ -335,33 +339,33 @@ static struct wave find_wave(const struct swings *w)
 {
     struct sums s = {{0}, {0}, {0}};
     struct wave best = {.rest = INFINITY}, none = {0};
-    double differences = 0, n_pairs = 0;
+    double squares[MAX_POINTS];
+    size_t n_pairs = 0;
 
     for (size_t i = 0; i < w->n; i++) {
         double y = w->is_free[i] ? w->all[i] : 0;
         s.n[i + 1] = s.n[i] + w->is_free[i];
         s.y[i + 1] = s.y[i] + y;
         s.squares[i + 1] = s.squares[i] + y * y;
-        if (i > 0 && w->is_free[i] && w->is_free[i - 1]) {
-            differences += (y - w->all[i - 1]) * (y - w->all[i - 1]) / 2;
-            n_pairs++;
-        }
+        if (i > 0 && w->is_free[i] && w->is_free[i - 1])
+            squares[n_pairs++] = (y - w->all[i - 1]) * (y - w->all[i - 1]);
     }
     for (int step = WAVE_STEPS - WAVE_STEPS / 8; step <= MOST_WAVES * WAVE_STEPS; step++) {
         struct wave x = fit_wave(w, (double)step / WAVE_STEPS);
         if (x.rest < best.rest)
             best = x;
     }
-    /* Chance is in every fit. */
-    double chance = s.n[w->n] * differences / fmax(n_pairs, 1);
+    /* Chance is in every fit. It is half of a squared difference, by the median, so that a change
+     * of level does not count. */
+    double chance =
+        n_pairs > 0 ? s.n[w->n] * stats_sort_median(squares, n_pairs) / MEDIAN_OF_SQUARE / 2 : 0;
     double all = rest_of_level(&s, 0, w->n) - chance, rest = fmax(best.rest - chance, 0);
-    double levels = fmax(rest_of_levels(w, &s) - chance, 0);
     double least = 1 - (1 + best.mean - best.amplitude) / (1 + best.mean + best.amplitude);
-
-    return all > chance / 4 && rest <= WAVE_REST * all && rest <= WAVE_BETTER * levels &&
-                   least >= LEAST_WAVE && best.amplitude < 1 + best.mean
-               ? best
-               : none;
+    if (all <= chance / 4 || rest > WAVE_REST * all || least < LEAST_WAVE ||
+        best.amplitude >= 1 + best.mean)
+        return none;
+    double levels = rest_of_levels(w, &s, (size_t)fmax(2, round(2 * best.cycles)));
+    return rest <= WAVE_BETTER * fmax(levels - chance, 0) ? best : none;
 }
 
 /* The amplitude of the best sine of so many cycles. A point is the mean over its width, and so
