@@ -233,7 +233,7 @@ void headline_put_findings(struct sheet *s, const struct findings *all, int64_t 
                    i + 1, headline_severity(f), names_op ? f->op : "", names_op ? ": " : "",
                    f->sentence);
         if (f->n_because > 0)
-            sheet_line(s, TEXT_FAINT, "   because of %zu", f->because[0] + 1);
+            sheet_line(s, TEXT_FAINT, "   caused by %zu", f->because[0] + 1);
     }
     sheet_gap(s);
 }
