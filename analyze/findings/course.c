@@ -591,6 +591,31 @@ done:
     return ok;
 }
 
+static bool fill_pairs(const struct pass *p, struct err *e)
+{
+    struct course *c = p->c;
+    struct course_parties *of = &c->pairs;
+
+    if (c->hosts.n < 2 || c->clients.n < 2 || c->n_places > COURSE_MAX_PAIRS)
+        return true;
+    if (!course_parties_alloc(of, c->n_places, e) || !mem_new(&of->client, c->n_places, e) ||
+        !mem_new(&of->of_place, c->n_places, e))
+        return false;
+    for (size_t i = 0; i < c->n_places; i++) {
+        of->of_place[i] = UINT32_MAX;
+        if (p->places[i].n == 0)
+            continue;
+        size_t k = of->n++;
+        of->of_place[i] = (uint32_t)k;
+        of->name[k] = c->hosts.name[c->hosts.of_place[i]];
+        of->client[k] = c->clients.name[c->clients.of_place[i]];
+        of->n_requests[k] = p->places[i].n;
+        of->first_ns[k] = p->places[i].first_ns;
+        of->last_ns[k] = p->places[i].last_ns;
+    }
+    return true;
+}
+
 static bool gather(struct pass *p, struct extent *extents, struct err *e)
 {
     struct course *c = p->c;
@@ -604,7 +629,7 @@ static bool gather(struct pass *p, struct extent *extents, struct err *e)
         return false;
     choose_grid(c);
     if (!alloc_counts(c, e) || !fill_parties(p, &c->hosts, e) || !fill_parties(p, &c->clients, e) ||
-        !choose_messages(p, e))
+        !fill_pairs(p, e) || !choose_messages(p, e))
         return false;
     uint64_t wanted = MAX_SAMPLES + 64 * (uint64_t)c->n_places;
     p->sample_below = (uint64_t)c->n <= wanted ? UINT64_C(1) << 32

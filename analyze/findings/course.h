@@ -27,6 +27,7 @@
 #define COURSE_MAX_MESSAGES 8 /* told apart; the rarest are one entry, the last */
 #define COURSE_MAX_BLOCKS   128
 #define COURSE_MAX_CELLS    (1 << 20)
+#define COURSE_MAX_PAIRS    512
 #define COURSE_HUNG_TIMES   6 /* the 90th percentile */
 
 /* Operation and class of size: requests within one are alike. */
@@ -77,12 +78,14 @@ struct course_seconds {
     int64_t *busy_ns;
 };
 
-/* The hosts, clients or operations of a course, hosts and clients by name. */
+/* The hosts, clients or operations of a course, hosts and clients by name; or its pairs of a host
+ * and a client. */
 struct course_parties {
     bool clients, operations;
     size_t n;
-    const char **name;  /* borrowed */
-    uint32_t *of_place; /* the party at a place; UINT32_MAX: none; NULL: operations */
+    const char **name;   /* borrowed; of a pair, its host's */
+    const char **client; /* ... its client's; NULL: they are no pairs */
+    uint32_t *of_place;  /* the party at a place; UINT32_MAX: none; NULL: operations */
     int64_t *n_requests;
     int64_t *first_ns, *last_ns;    /* first start, last end; NULL: not known, or operations */
     struct course_seconds *seconds; /* NULL: not known, or there are single requests */
@@ -96,10 +99,12 @@ struct course {
     struct course_op *ops;       /* of the benchmark: operations that ran together, or the last */
     size_t n_ops;
     struct course_parties hosts, clients, operations;
-    int64_t start_ns, end_ns; /* first start, last end of their requests */
-    int64_t all_begun_ns;     /* when nine in ten threads had begun; INT64_MIN: unknown */
-    int64_t last_start_ns;    /* the last start, or when a tenth of the threads had ended, if that
-                                 was sooner; by seconds: the second of the last start */
+    struct course_parties pairs; /* none: of one host or client, of too many places, or single
+                                    requests are not known */
+    int64_t start_ns, end_ns;    /* first start, last end of their requests */
+    int64_t all_begun_ns;        /* when nine in ten threads had begun; INT64_MIN: unknown */
+    int64_t last_start_ns; /* the last start, or when a tenth of the threads had ended, if that
+                              was sooner; by seconds: the second of the last start */
     int64_t n, n_failed;
     int64_t n_threads; /* that have a request; 0: not known */
 
@@ -182,6 +187,11 @@ struct course_gap {
  * of memory. */
 bool course_find_gaps(const struct course *c, const struct course_parties *p,
                       struct course_gap *gaps, size_t n, struct err *e);
+
+static inline bool course_are_hosts(const struct course_parties *p)
+{
+    return !p->clients && !p->operations && p->client == NULL;
+}
 
 static inline size_t course_bin(const struct course *c, int64_t ns)
 {

@@ -31,6 +31,7 @@ static void parties_fini(struct course_parties *p)
     }
     free(p->seconds);
     free(p->name);
+    free(p->client);
     free(p->of_place);
     free(p->n_requests);
     free(p->first_ns);
@@ -48,6 +49,7 @@ void course_fini(struct course *c)
     parties_fini(&c->hosts);
     parties_fini(&c->clients);
     parties_fini(&c->operations);
+    parties_fini(&c->pairs);
     void *const all[] = {c->messages,     c->ops,           c->ok,
                          c->failed,       c->ok_half,       c->ended,
                          c->busy_ns,      c->strata,        c->stratum_of_table,

@@ -17,6 +17,8 @@ struct search {
     const struct course *c;
     uint8_t *masked;            /* by bin */
     struct period_samples *all; /* by stratum, then block: of all hosts; NULL as course.cells */
+    struct course_parties hosts, clients; /* the course's, without the places that are slow as a
+                                             pair; only of_place is owned */
     struct findings *out;
     bool is_preparation; /* of the benchmark, and not the benchmark itself */
 };
@@ -104,7 +106,7 @@ struct strata {
 typedef bool detector(struct search *s, struct err *e);
 detector DETECTORS;
 
-/* Says that it is of party k alone: a host or a client. */
+/* Says that it is of party k alone: a host, a client, or a pair of both. */
 void search_set_party(struct finding *f, const struct course_parties *p, size_t k);
 
 /* A series of which swings are looked for: durations by block, as logarithms of 1 / ns. */

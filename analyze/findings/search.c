@@ -34,7 +34,17 @@ bool search_init(struct search *s, const struct course *c, struct findings *out,
     if (!mem_cleared(&s->masked, c->n_bins + 1, e) ||
         (c->cells != NULL && !mem_cleared(&s->all, c->n_strata * c->n_blocks, e)))
         return false;
-    for (size_t q = 0; c->cells != NULL && q < c->n_strata; q++)
+    s->hosts = c->hosts;
+    s->clients = c->clients;
+    s->hosts.of_place = s->clients.of_place = NULL;
+    if (c->cells == NULL)
+        return true;
+    if (!mem_new(&s->hosts.of_place, c->n_places, e) ||
+        !mem_new(&s->clients.of_place, c->n_places, e))
+        return false;
+    memcpy(s->hosts.of_place, c->hosts.of_place, c->n_places * sizeof *c->hosts.of_place);
+    memcpy(s->clients.of_place, c->clients.of_place, c->n_places * sizeof *c->clients.of_place);
+    for (size_t q = 0; q < c->n_strata; q++)
         for (size_t b = 0; b < c->n_blocks; b++)
             add_cells(c, q, b, &c->hosts, &s->all[q * c->n_blocks + b], false);
     return true;
@@ -44,6 +54,8 @@ void search_fini(struct search *s)
 {
     free(s->masked);
     free(s->all);
+    free(s->hosts.of_place);
+    free(s->clients.of_place);
 }
 
 void search_mask(struct search *s, int64_t start_ns, int64_t end_ns, const char *kind)
@@ -122,6 +134,7 @@ void search_set_party(struct finding *f, const struct course_parties *p, size_t 
 {
     f->scope = p->clients ? SCOPE_CLIENT : SCOPE_HOST;
     f->party = p->name[k];
+    f->client = p->client != NULL ? p->client[k] : NULL;
 }
 
 struct finding search_slowness(const struct course_parties *p, size_t k, bool is_problem,

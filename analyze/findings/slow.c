@@ -26,7 +26,7 @@
 #define LEAST_LOST_FRAC .02 /* of an excess that lasts for less than half of the run */
 #define MAX_SLOW        20
 #define MAX_STRETCHES   4   /* of one party; one that has more is slow throughout */
-#define OTHERS_FRAC     .45 /* of an operation's change that others may share */
+#define OTHERS_FRAC     .45 /* of an operation's change or a pair's excess that others may share */
 #define BEGINNING_FRAC  .2
 
 /* Samples of strata: their number, the sum of their logarithms, and that of the squares of what
@@ -410,6 +410,19 @@ static double told_ratio(const struct segment_of_party *g)
     return g->median_ratio >= LEAST_RATIO ? g->median_ratio : exp(g->of_mean);
 }
 
+struct when_text {
+    char s[80];
+};
+
+static struct when_text when(const struct finding *f)
+{
+    struct when_text t;
+    snprintf(t.s, sizeof t.s, "%s%s%s%s", f->has_start ? " from " : "",
+             f->has_start ? find_clock(f->start_ns).s : "", f->has_end ? " until " : "",
+             f->has_end ? find_clock(f->end_ns).s : "");
+    return t;
+}
+
 static bool say_party(struct search *s, const struct course_parties *p, const struct excess *x,
                       const struct segment_of_party *g, struct err *e)
 {
@@ -435,11 +448,15 @@ static bool say_party(struct search *s, const struct course_parties *p, const st
                             "%s works %.1f times longer on a request than the other %s; fewer "
                             "requests wait there",
                             intern_shown(f.party), f.ratio, search_others(p).s);
-    return findings_add(s->out, &f, e, "%s%s answers %s%.1f times slower than the other %s%s%s%s%s",
+    if (f.client != NULL)
+        return findings_add(s->out, &f, e,
+                            "%s answers %sof client %s %.1f times slower than those of other "
+                            "clients%s; other hosts do not",
+                            intern_shown(f.party), what.s[0] != '\0' ? what.s : "requests ",
+                            intern_shown(f.client), f.ratio, when(&f).s);
+    return findings_add(s->out, &f, e, "%s%s answers %s%.1f times slower than the other %s%s",
                         p->clients ? "Client " : "", intern_shown(f.party), what.s, f.ratio,
-                        search_others(p).s, f.has_start ? " from " : "",
-                        f.has_start ? find_clock(f.start_ns).s : "", f.has_end ? " until " : "",
-                        f.has_end ? find_clock(f.end_ns).s : "");
+                        search_others(p).s, when(&f).s);
 }
 
 /* Finds the operation, or the sizes, whose requests alone are slow: they have an excess, and all
@@ -476,6 +493,15 @@ static bool narrow_strata(struct segment_of_party *v, size_t n, const struct exc
     return ok;
 }
 
+/* Whether a client's requests to the host are slow as a pair: they make its work longer. */
+static bool has_slow_pair(const struct search *s, size_t host)
+{
+    for (size_t i = 0; i < s->c->n_places; i++)
+        if (s->c->hosts.of_place[i] == host && s->hosts.of_place[i] != host)
+            return true;
+    return false;
+}
+
 /* Drops the stretches in which a host is not slower, but has a longer queue. */
 static bool drop_queues(struct segment_of_party *v, size_t *n, const struct excess *x,
                         const struct search *s, const struct course_parties *p, struct err *e)
@@ -488,7 +514,7 @@ static bool drop_queues(struct segment_of_party *v, size_t *n, const struct exce
     for (size_t i = 0; ok && i < *n; i++) {
         struct queues_answer answer = {0};
 
-        if (!p->clients && strata_are_all(s->c, v[i].of))
+        if (course_are_hosts(p) && strata_are_all(s->c, v[i].of) && !has_slow_pair(s, v[i].party))
             ok = queues_ask(&q, s, v[i].party, course_at_ns(s->c, v[i].first, period_ns),
                             course_at_ns(s->c, v[i].last + 1, period_ns), &answer, e);
         v[i].work_ratio = answer.ratio;
@@ -557,6 +583,41 @@ static void add_seen(struct seen *seen, const struct course *c, const struct exc
     }
 }
 
+/* Whether the other pairs of the host (names: the hosts), or of the client, of a pair answer as
+ * usual while it is slow. */
+static bool others_are_fast(const struct excess *x, const struct course_parties *p,
+                            const struct segment_of_party *g, const char *const *names)
+{
+    double n = 0, sum = 0;
+
+    for (size_t k = 0; k < p->n; k++) {
+        struct segment_of_party other = *g;
+        if (k == g->party || names[k] != names[g->party])
+            continue;
+        other.party = k;
+        measure(x, &other);
+        n += other.n;
+        sum += other.n * other.mean;
+    }
+    return n >= LEAST_SAMPLES && sum <= OTHERS_FRAC * g->mean * n;
+}
+
+/* Pairs of a host or a client that is slow itself say nothing. */
+static bool is_of_its_own(const struct excess *x, const struct course_parties *p,
+                          const struct segment_of_party *g)
+{
+    return p->client == NULL ||
+           (others_are_fast(x, p, g, p->name) && others_are_fast(x, p, g, p->client));
+}
+
+/* What a pair explains is not asked of its host and its client. */
+static void leave_out_pair(struct search *s, size_t pair)
+{
+    for (size_t i = 0; i < s->c->n_places; i++)
+        if (s->c->pairs.of_place[i] == pair)
+            s->hosts.of_place[i] = s->clients.of_place[i] = UINT32_MAX;
+}
+
 /* Appends the stretches of a party that may be slow. */
 static void add_party(struct segment_of_party *v, size_t *n_slow, const struct excess *x,
                       const struct course *c, const struct course_parties *p, size_t k,
@@ -565,12 +626,12 @@ static void add_party(struct segment_of_party *v, size_t *n_slow, const struct e
     struct segment_of_party g = slow_segment(x, k);
     size_t n = 0;
 
-    if (is_slow(x, p->n, &g)) {
+    if (is_slow(x, p->n, &g) && is_of_its_own(x, p, &g)) {
         if (!split(x, p->n, &g, v + *n_slow, &n) || n == 0) {
             v[*n_slow] = g;
             n = 1;
         }
-    } else if (!p->clients && strata_are_all(c, of) && is_perhaps_slow(x, k, &g)) {
+    } else if (course_are_hosts(p) && strata_are_all(c, of) && is_perhaps_slow(x, k, &g)) {
         v[*n_slow] = g;
         n = 1;
     }
@@ -581,7 +642,7 @@ static void add_party(struct segment_of_party *v, size_t *n_slow, const struct e
     *n_slow += n;
 }
 
-/* Slow hosts or clients, by the requests of some strata. */
+/* Slow hosts, clients or pairs, by the requests of some strata. */
 static bool find_slow_in(struct search *s, const struct course_parties *p, struct strata of,
                          struct seen *seen, struct err *e)
 {
@@ -602,6 +663,8 @@ static bool find_slow_in(struct search *s, const struct course_parties *p, struc
     for (size_t i = 0; ok && i < n_new; i++) {
         bool is_tail = slow[i].is_perhaps && slow[i].median_ratio < PERHAPS_RATIO;
         ok = is_tail || say_party(s, p, &x, &slow[i], e);
+        if (p->client != NULL)
+            leave_out_pair(s, slow[i].party);
     }
     excess_fini(&x);
     return ok;
@@ -842,6 +905,6 @@ bool find_slow(struct search *s, struct err *e)
 {
     if (s->c->cells == NULL)
         return true;
-    return find_slow_parties(s, &s->c->hosts, e) && find_slow_parties(s, &s->c->clients, e) &&
-           find_slow_operations(s, e);
+    return find_slow_parties(s, &s->c->pairs, e) && find_slow_parties(s, &s->hosts, e) &&
+           find_slow_parties(s, &s->clients, e) && find_slow_operations(s, e);
 }

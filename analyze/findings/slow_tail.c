@@ -246,5 +246,5 @@ bool find_slow_tails(struct search *s, struct err *e)
 {
     if (s->c->place_slow_ns == NULL)
         return true;
-    return find_tails_of(s, &s->c->hosts, e) && find_tails_of(s, &s->c->clients, e);
+    return find_tails_of(s, &s->hosts, e) && find_tails_of(s, &s->clients, e);
 }

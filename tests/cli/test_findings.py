@@ -351,6 +351,18 @@ class Findings(FindingsCase):
         load.factor = lambda s, h, c, op, t: 2.5 if c == 2 else 1
         self.check_first(load, "slow-client", {"client": "client-2"}, ratio=2.5)
 
+    def test_slow_pair(self):
+        """One client is slow at one host: neither of them is slow elsewhere."""
+        load = Load(71, clients=3, threads=24)
+        load.factor = lambda s, h, c, op, t: 5 if (h, c) == (1, 2) else 1
+        pair = {"host": "http://10.0.0.1:9000", "client": "client-2"}
+        first, all_ = self.check_first(load, "slow-host", pair, ratio=5)
+        self.assertIn(" answers requests of client client-2 ", first["sentence"])
+        self.assertEqual([f["scope"] for f in all_ if f["kind"] in ("slow-host", "slow-client")], [pair])
+        load.factor = lambda s, h, c, op, t: (3 if h == 1 else 1) * (2 if c == 2 else 1)
+        self.assertEqual([f["scope"] for f in self.findings(load) if f["kind"] in ("slow-host", "slow-client")],
+                         [{"host": pair["host"]}, {"client": pair["client"]}])
+
     def test_slow_operation(self):
         load = Load(9, mix=(("GET", .6), ("PUT", .4)))
         load.factor = lambda s, h, c, op, t: 2.5 if op == "PUT" and s >= 10 else 1
