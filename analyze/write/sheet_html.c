@@ -32,7 +32,12 @@ static void put_id(FILE *f, const char *section, const char *caption)
 
 static void put_caption(FILE *f, const char *section, const char *caption)
 {
-    fputs("<div class=\"scroll\" tabindex=\"0\"><table id=\"", f);
+    fputs("<div class=\"scroll\" tabindex=\"0\"><table", f);
+    if (*caption == '\0') {
+        fputc('>', f);
+        return;
+    }
+    fputs(" id=\"", f);
     put_id(f, section, caption);
     html_within(f, "\"><caption>", caption, " <a class=\"self\" href=\"#");
     put_id(f, section, caption);
