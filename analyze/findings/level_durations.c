@@ -1,0 +1,296 @@
+/* Levels of durations, where throughput does not tell them. */
+#include "analyze/findings/levels_internal.h"
+#include "analyze/stats/stats.h"
+#include "libcommon/int64.h"
+#include "libcommon/mem.h"
+#include "libcommon/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST_SLOWING   1.25
+#define PROBLEM_SLOWING 1.4
+#define LEAST_UNDER_WAY .25 /* of a change of durations, in the number of requests under way */
+#define MOST_UNDER_WAY  1.1
+#define LEAST_SPREAD    1e-6      /* variance of a level of durations that are all the same */
+#define TYPICAL_OF      (1 << 16) /* requests */
+
+/* The course of durations (in an open loop since requests were due) as that of a rate: what takes
+ * twice as long is half as fast. */
+static bool fill_speeds(struct levels *l, struct err *e)
+{
+    const struct course *c = l->s->c;
+    struct periods blocks = search_periods(c, (double)c->n_blocks);
+    struct responses r;
+    double n = 0;
+
+    if (!search_responses(l->s, &r, e))
+        return false;
+    l->width_ns = c->block_ns;
+    for (size_t b = 0; b < c->n_blocks && course_block_start_ns(c, b) < c->last_start_ns; b++) {
+        if (r.n[b] == 0 || search_period_free_frac(l->s, blocks, b, UINT8_MAX) < LEVELS_FREE_FRAC)
+            continue;
+        l->at_ns[l->n] = course_block_start_ns(c, b);
+        l->x[l->n++] = -log(r.ns[b]);
+        n += r.n[b];
+    }
+    l->least_variance = fmax(r.sd * r.sd * (double)l->n / fmax(n, 1), LEAST_SPREAD);
+    return true;
+}
+
+/* Of the successes that began in a time, with their wait in an open loop; 0: there are none. */
+struct typical {
+    double median_ns, mean_ns;
+};
+
+/* Of at most so many of them that it is sure. */
+static bool typical_within(const struct course *c, int64_t from_ns, int64_t to_ns,
+                           struct typical *out, struct err *e)
+{
+    size_t step = (size_t)c->n / TYPICAL_OF + 1, n = 0;
+    double *v, sum = 0;
+
+    if (!mem_new(&v, (size_t)c->n / step + c->n_ops, e))
+        return false;
+    for (size_t k = 0; c->has_requests && k < c->n_ops; k++) {
+        const struct table *t = c->tables[k];
+        for (size_t i = 0; i < t->n; i += step) {
+            if (t->start[i] < from_ns || t->start[i] >= to_ns || table_failed(t, i))
+                continue;
+            v[n] = (double)packed_get(&t->dur, i) +
+                   (packed_has(&t->late, i) ? (double)packed_get(&t->late, i) : 0);
+            sum += v[n++];
+        }
+    }
+    *out = n > 0 ? (struct typical){stats_select(v, n, (n - 1) / 2), sum / (double)n}
+                 : (struct typical){0};
+    free(v);
+    return true;
+}
+
+/* The mean of a series over the points in [from_ns, to_ns); NAN: it has none. */
+static double mean_within(const struct levels *l, int64_t from_ns, int64_t to_ns)
+{
+    double sum = 0, n = 0;
+    for (size_t i = 0; i < l->n; i++)
+        if (l->at_ns[i] >= from_ns && l->at_ns[i] < to_ns) {
+            sum += l->x[i];
+            n++;
+        }
+    return n > 0 ? sum / n : NAN;
+}
+
+/* A change of the level of durations, from the time [from_ns, until_ns) to [at_ns, to_ns). */
+struct slowing {
+    const char *kind;
+    int64_t from_ns, until_ns, at_ns, to_ns;
+    double change; /* of their logarithm */
+    bool stays;
+};
+
+static bool is_said(const struct search *s, const char *kind)
+{
+    for (size_t i = 0; i < s->out->n; i++)
+        if (strcmp(s->out->v[i].kind->name, kind) == 0)
+            return true;
+    return false;
+}
+
+/* Whether something that is said already makes the durations change: then they are no news. */
+static bool is_explained(const struct levels *l, const struct slowing *x)
+{
+    static const char causes[] =
+        "stall pauses errors slow-host slow-client slow-op absent-client backlog no-success";
+
+    if (strcmp(x->kind, "slow-op") != 0)
+        return is_said(l->s, x->kind);
+    for (size_t i = 0; i < l->s->out->n; i++) {
+        const struct finding *f = &l->s->out->v[i];
+        int64_t near_ns = int64_max(4 * l->width_ns, levels_within_ns(l, x->change));
+        bool begins = f->has_start && llabs(f->start_ns - x->at_ns) <= near_ns;
+        bool ends = f->has_end && llabs(f->end_ns - x->at_ns) <= near_ns;
+
+        if ((begins || ends) && strstr(causes, f->kind->name) != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* Whether throughput tells the change of durations: in a closed loop that does nothing but wait for
+ * answers as many requests are under way as before. */
+static bool throughput_tells(const struct levels *rates, const struct slowing *x,
+                             const struct typical *before, const struct typical *after)
+{
+    double change = log(after->mean_ns / before->mean_ns);
+    double under_way = change + mean_within(rates, x->at_ns, x->to_ns) -
+                       mean_within(rates, x->from_ns, x->until_ns);
+
+    return !rates->s->c->open_loop &&
+           !(fabs(change) >= log(LEAST_SLOWING) && under_way / change >= LEAST_UNDER_WAY &&
+             under_way / change <= MOST_UNDER_WAY); /* NAN: no */
+}
+
+/* What is said of it, and its sentence. */
+static bool add_slowing(struct levels *l, const struct slowing *x, const struct typical *before,
+                        const struct typical *after, bool medians, struct err *e)
+{
+    const struct course *c = l->s->c;
+    bool begins = strcmp(x->kind, "warm-up") == 0, drifts = strcmp(x->kind, "drift") == 0;
+    double ratio = after->median_ns / before->median_ns;
+    double slowed = 1 - fmin(ratio, 1 / ratio),
+           frac_before = search_frac(l->s, x->until_ns - x->from_ns);
+    double lost = slowed * (drifts                ? .5
+                            : begins || ratio < 1 ? frac_before
+                                                  : search_frac(l->s, x->to_ns - x->at_ns));
+    bool problem = fabs(x->change) >= log(PROBLEM_SLOWING) &&
+                   lost >= (begins ? LEVELS_PROBLEM_WARM_UP : LEVELS_PROBLEM_LOST);
+    struct finding f = finding_of(x->kind, problem, lost);
+
+    f.op = c->n_ops == 1 ? c->ops[0].name : NULL;
+    f.ratio = ratio;
+    finding_figure(&f, "before_ns", before->median_ns);
+    finding_figure(&f, "after_ns", after->median_ns);
+    struct units_text was = units_duration((int64_t)before->median_ns),
+                      is = units_duration((int64_t)after->median_ns);
+    const char *what = f.op != NULL ? f.op : "All operations",
+               *figure = medians ? "median" : "mean";
+    const char *of = c->open_loop && medians ? "response time" : "duration";
+    if (drifts)
+        return findings_add(l->s->out, &f, e, "%s: %s %s %s steadily over the run, %s -> %s", what,
+                            figure, of, ratio > 1 ? "rose" : "fell", was.s, is.s);
+    f.within_ns = levels_within_ns(l, x->change);
+    if (begins) {
+        finding_set_times(&f, x->from_ns, x->until_ns);
+        return findings_add(l->s->out, &f, e,
+                            "%s: %s %s %s in the first %s, %s later (warm-up; --steady leaves it "
+                            "out)",
+                            what, figure, of, was.s, units_duration(x->until_ns - x->from_ns).s,
+                            is.s);
+    }
+    f.has_start = true;
+    f.start_ns = x->at_ns;
+    f.has_end = !x->stays;
+    f.end_ns = x->stays ? 0 : x->to_ns;
+    return findings_add(l->s->out, &f, e, "%s: %s %s %s -> %s from %s %s%s", what, figure, of,
+                        was.s, is.s, find_clock(x->at_ns).s, x->stays ? "on" : "to ",
+                        x->stays ? "" : find_clock(x->to_ns).s);
+}
+
+/* Says it where it is news. */
+static bool say_slowing(struct levels *l, const struct levels *rates, const struct slowing *x,
+                        struct err *e)
+{
+    const struct course *c = l->s->c;
+    struct typical before, after;
+
+    if (fabs(x->change) < log(LEAST_SLOWING) || is_explained(l, x))
+        return true;
+    if (!typical_within(c, x->from_ns, x->until_ns, &before, e) ||
+        !typical_within(c, x->at_ns, x->to_ns, &after, e))
+        return false;
+    bool medians = before.median_ns > 0 && after.median_ns > 0;
+    if (!medians) {
+        before.median_ns = before.mean_ns = exp(-mean_within(l, x->from_ns, x->until_ns));
+        after.median_ns = after.mean_ns = before.mean_ns * exp(x->change);
+    }
+    return throughput_tells(rates, x, &before, &after) ||
+           add_slowing(l, x, &before, &after, medians, e);
+}
+
+/* A trend, from its first to its last tenth. */
+static bool say_slowing_down(struct levels *l, const struct levels *rates, struct err *e)
+{
+    const struct course *c = l->s->c;
+    size_t tenth = (l->n + 9) / 10;
+    struct slowing x = {
+        .kind = "drift",
+        .from_ns = c->start_ns,
+        .until_ns = l->at_ns[tenth],
+        .at_ns = l->at_ns[l->n - tenth],
+        .to_ns = c->end_ns,
+        .change = levels_mean(l->x, 0, tenth) - levels_mean(l->x, l->n - tenth, l->n),
+        .stays = true,
+    };
+
+    return say_slowing(l, rates, &x, e);
+}
+
+/* The change at cut k, until cut `until`, which may be the end. */
+static struct slowing slowing_at(const struct levels *l, size_t k, size_t until)
+{
+    const struct course *c = l->s->c;
+    int64_t at_ns = l->at_ns[l->cuts[k]];
+
+    return (struct slowing){
+        .kind = "slow-op",
+        .from_ns = k > 0 ? l->at_ns[l->cuts[k - 1]] : c->start_ns,
+        .until_ns = at_ns,
+        .at_ns = at_ns,
+        .to_ns = until < l->n_cuts ? l->at_ns[l->cuts[until]] : c->end_ns,
+        .change = levels_level(l, k) - levels_mean(l->x, l->cuts[k], levels_end(l, until)),
+    };
+}
+
+/* Levels of durations. A level that is left and comes back is one finding, whatever is between. */
+static bool say_slowings(struct levels *l, const struct levels *rates, struct err *e)
+{
+    size_t k = l->n_cuts > 0 ? levels_count_early(l) : 0;
+    bool ok = true;
+
+    if (k > 0) {
+        struct slowing x = slowing_at(l, k - 1, k);
+
+        x.kind = "warm-up";
+        x.from_ns = l->s->c->start_ns;
+        x.change = levels_mean(l->x, 0, l->cuts[k - 1]) - levels_level(l, k);
+        ok = say_slowing(l, rates, &x, e);
+    }
+    for (size_t next; ok && k < l->n_cuts; k = next) {
+        double before = levels_level(l, k), most = 0;
+        size_t back = k + 1;
+
+        next = k + 1;
+        for (; back < l->n_cuts; back++) {
+            most = fmax(most, fabs(levels_level(l, back) - before));
+            if (fabs(levels_level(l, back + 1) - before) < most / 3)
+                break;
+        }
+        bool stays = back >= l->n_cuts;
+        if (!stays)
+            next = back + 1;
+        struct slowing x = slowing_at(l, k, stays ? k + 1 : back);
+        x.stays = stays;
+        ok = say_slowing(l, rates, &x, e);
+    }
+    return ok;
+}
+
+/* What durations do where throughput does not tell it. Swings of a closed loop it does tell. */
+static bool say_durations(struct levels *l, const struct levels *rates, struct err *e)
+{
+    struct swings_of of = {l->x, l->at_ns, l->n, l->width_ns};
+    bool open_loop = l->s->c->open_loop, swings = false;
+
+    if (open_loop && !swings_find(l->s, &of, NULL, NULL, &swings, e))
+        return false;
+    if (swings)
+        return true;
+    if (!levels_fit(l, e) ||
+        !(l->drifts ? say_slowing_down(l, rates, e) : say_slowings(l, rates, e)))
+        return false;
+    return !open_loop || swings_find(l->s, &of, levels_expected, l, &swings, e);
+}
+
+bool levels_find_in_durations(struct search *s, const struct levels *rates, struct err *e)
+{
+    struct levels *l;
+    bool ok = mem_cleared(&l, 1, e);
+
+    if (ok) {
+        l->s = s;
+        ok = fill_speeds(l, e) && (l->n < LEVELS_LEAST_POINTS || say_durations(l, rates, e));
+    }
+    free(l);
+    return ok;
+}

@@ -1,0 +1,293 @@
+/* Fits levels or a trend to a series.
+ *
+ * The series is cut into levels by least squares with a penalty for each cut (stats_partition),
+ * which is so low that it finds all that may be a change. Slow noise that a healthy run has too is
+ * cut as well, so that these cuts are no more than proposals. What remains of them explains the
+ * series at the least cost, beside such noise (slow_noise.h): what changes at once, or keeps on
+ * changing, is no noise. */
+#include "analyze/findings/levels_internal.h"
+#include "analyze/stats/stats.h"
+
+#include <math.h>
+#include <string.h>
+
+#define N_BATCHES     32
+#define PENALTY       22.0 /* times the long-run variance: 4.7 standard errors a cut */
+#define N_BISECTIONS  12
+#define LEAST_CHANGE  .10
+#define WARM_UP_FRAC  .25  /* a slow beginning up to here is a warm-up */
+#define FAST_UP_FRAC  .10  /* a fast one */
+#define EVIDENCE      15.0 /* that a shape is more than slow noise; many are tried */
+#define N_TRENDS      2
+#define GROWTH        2 /* of the logarithm of a trend, over the run */
+#define LONGEST_DECAY 6 /* of the run, of a beginning that decays */
+#define N_DECAYS      5
+#define DECAY_STEP    1.8
+
+double levels_mean(const double *x, size_t from, size_t to)
+{
+    double sum = 0;
+    for (size_t i = from; i < to; i++)
+        sum += x[i];
+    return sum / (double)(to - from);
+}
+
+/* The long-run variance, by the median difference of neighbouring batches, so that steps do not
+ * count. It misses noise that lasts longer than a batch. */
+static double variance_of_batches(const struct levels *l)
+{
+    double d[N_BATCHES];
+    size_t length = (l->n + N_BATCHES - 1) / N_BATCHES, n = 0;
+
+    for (size_t i = 0; (i + 2) * length <= l->n; i++) {
+        double a = levels_mean(l->x, i * length, (i + 1) * length);
+        double b = levels_mean(l->x, (i + 1) * length, (i + 2) * length);
+
+        d[n++] = (b - a) * (b - a);
+    }
+    /* The median of a squared standard normal is .455; a difference has twice the variance. */
+    double v = stats_sort_median(d, n) / .455 / 2 * (double)length;
+    return fmax(v, l->least_variance);
+}
+
+/* Least squares of the time that a request takes (1 / rate) on a straight line: what a steady
+ * worsening looks like. Fills in the logarithms of the fitted rate; ends: those at both ends. */
+static void fit_line(const struct levels *l, double ends[2], double *fitted)
+{
+    double least = exp(-l->x[0]) / 100;
+    for (size_t i = 0; i < l->n; i++)
+        fitted[i] = exp(-l->x[i]);
+    struct stats_line line = stats_fit_line(fitted, l->n);
+    for (size_t i = 0; i < l->n; i++)
+        fitted[i] = -log(fmax(line.base + line.slope * (double)i, least));
+    ends[0] = -log(fmax(line.base - line.slope / 2, least));
+    ends[1] = -log(fmax(line.base + line.slope * ((double)l->n - .5), least));
+}
+
+size_t levels_end(const struct levels *l, size_t k)
+{
+    return k < l->n_cuts ? l->cuts[k] : l->n;
+}
+
+double levels_level(const struct levels *l, size_t k)
+{
+    return levels_mean(l->x, k > 0 ? l->cuts[k - 1] : 0, levels_end(l, k));
+}
+
+static void drop_cut(struct levels *l, size_t k)
+{
+    memmove(&l->cuts[k], &l->cuts[k + 1], (l->n_cuts - k - 1) * sizeof *l->cuts);
+    l->n_cuts--;
+}
+
+/* Takes out cuts whose change is not worth a word, the smallest first. */
+static void drop_small_cuts(struct levels *l)
+{
+    while (l->n_cuts > 0) {
+        size_t smallest = 0;
+        double least = INFINITY;
+
+        for (size_t k = 0; k < l->n_cuts; k++) {
+            double change = fabs(levels_level(l, k + 1) - levels_level(l, k));
+            if (change < least) {
+                least = change;
+                smallest = k;
+            }
+        }
+        if (least >= -log(1 - LEAST_CHANGE))
+            return;
+        drop_cut(l, smallest);
+    }
+}
+
+/* The cuts that are best for a penalty, or for the least larger one that leaves LEVELS_MOST_CUTS.
+ */
+static bool propose_cuts(struct levels *l, size_t least, double penalty, struct err *e)
+{
+    double low = penalty, high = penalty, cost;
+    if (!stats_partition(l->x, l->n, least, penalty, l->cuts, &l->n_cuts, &cost, e))
+        return false;
+    while (l->n_cuts > LEVELS_MOST_CUTS) {
+        low = high;
+        high *= 8;
+        if (!stats_partition(l->x, l->n, least, high, l->cuts, &l->n_cuts, &cost, e))
+            return false;
+    }
+    for (int i = 0; high > low && i < N_BISECTIONS; i++) {
+        double mid = sqrt(low * high);
+        if (!stats_partition(l->x, l->n, least, mid, l->cuts, &l->n_cuts, &cost, e))
+            return false;
+        *(l->n_cuts > LEVELS_MOST_CUTS ? &low : &high) = mid;
+    }
+    return low == high || stats_partition(l->x, l->n, least, high, l->cuts, &l->n_cuts, &cost, e);
+}
+
+/* The shapes that explain the series, and what that costs. */
+struct choice {
+    double cost;
+    bool with[SLOW_NOISE_SHAPES]; /* the proposed cuts, the trends, the decays */
+};
+
+static double cost_of(const struct levels *l, const bool *with)
+{
+    double n = 0;
+    for (size_t i = 0; i < l->noise.n_shapes; i++)
+        n += with[i];
+    return slow_noise_deviance(&l->noise, with) + EVIDENCE * n;
+}
+
+/* Takes out the cut, or two neighbours, without which the series costs least; returns that. A level
+ * that comes back has two: where one of them alone goes, the other explains nothing. */
+static double take_out(const struct levels *l, bool *with)
+{
+    double least = INFINITY;
+    size_t from = 0, to = 0;
+
+    for (size_t i = 0; i < l->n_cuts; i++) {
+        if (!with[i])
+            continue;
+        with[i] = false;
+        double cost = cost_of(l, with);
+        if (cost < least) {
+            least = cost;
+            from = to = i;
+        }
+        size_t k = i + 1;
+        while (k < l->n_cuts && !with[k])
+            k++;
+        if (k < l->n_cuts) {
+            with[k] = false;
+            cost = cost_of(l, with);
+            if (cost < least) {
+                least = cost;
+                from = i;
+                to = k;
+            }
+            with[k] = true;
+        }
+        with[i] = true;
+    }
+    with[from] = with[to] = false;
+    return least;
+}
+
+/* Adds cuts to a choice without any, if that costs less. All are proposed, and then fewer and
+ * fewer: whether one is sharper than noise shows when all else that is sharp is out of the noise.
+ */
+static void add_cuts(const struct levels *l, struct choice *x)
+{
+    struct choice tried = *x;
+
+    memset(tried.with, true, l->n_cuts);
+    for (tried.cost = cost_of(l, tried.with);; tried.cost = take_out(l, tried.with)) {
+        if (tried.cost < x->cost)
+            *x = tried;
+        if (memchr(tried.with, true, l->n_cuts) == NULL)
+            return;
+    }
+}
+
+/* A step at cut k, as the series has it: a change may come within a point, which then lies between
+ * the levels, and is none of its own. */
+static void fill_step(const struct levels *l, size_t k, double *step)
+{
+    size_t cut = l->cuts[k];
+    double before = levels_level(l, k), change = levels_level(l, k + 1) - before;
+
+    for (size_t i = 0; i < l->n; i++)
+        step[i] = i >= cut;
+    for (size_t i = cut - 1; i <= cut; i++)
+        step[i] = change != 0 ? fmin(fmax((l->x[i] - before) / change, 0), 1) : step[i];
+}
+
+/* The shapes that a series may have: the proposed cuts, a trend, which ends gets as logarithms,
+ * and, where it is cut early, a beginning that decays. */
+static void fill_shapes(struct levels *l, bool early)
+{
+    double lasts = (double)l->n / LONGEST_DECAY;
+    size_t n = 0;
+
+    for (; n < l->n_cuts; n++)
+        fill_step(l, n, l->shapes[n]);
+    fit_line(l, l->ends, l->shapes[n++]);
+    for (size_t i = 0; i < l->n; i++)
+        l->shapes[n][i] = exp((double)i * GROWTH / (double)l->n);
+    n++;
+    for (size_t k = 0; early && k < N_DECAYS; k++, n++, lasts /= DECAY_STEP)
+        for (size_t i = 0; i < l->n; i++)
+            l->shapes[n][i] = exp(-(double)i / lasts);
+    slow_noise_init(&l->noise, l->x, l->n, (double)l->width_ns / 1e9, l->shapes, n);
+}
+
+int64_t levels_within_ns(const struct levels *l, double change)
+{
+    double points = fmin(11 * l->lrv / (change * change), (double)l->n / 8);
+    return (int64_t)(points * (double)l->width_ns);
+}
+
+size_t levels_count_early(const struct levels *l)
+{
+    double first = levels_level(l, 0), change = levels_level(l, 1) - first;
+    bool up = change > 0;
+    size_t n = 0;
+
+    for (size_t k = 2; !up && k <= l->n_cuts; k++)
+        if (fabs(levels_level(l, k) - first) < -change / 3)
+            return 0;
+
+    while (n < l->n_cuts && (levels_level(l, n) < levels_level(l, n + 1)) == up &&
+           search_frac(l->s, l->at_ns[l->cuts[n]] - l->s->c->start_ns) <=
+               (up ? WARM_UP_FRAC : FAST_UP_FRAC))
+        n++;
+    return n;
+}
+
+double levels_expected(const void *levels, int64_t at_ns)
+{
+    const struct levels *l = levels;
+    size_t k = 0;
+
+    if (l->drifts) {
+        double into = (double)(at_ns - l->at_ns[0]) /
+                      (double)(l->at_ns[l->n - 1] + l->width_ns - l->at_ns[0]);
+        into = fmin(fmax(into, 0), 1);
+        return -log(exp(-l->ends[0]) * (1 - into) + exp(-l->ends[1]) * into);
+    }
+    while (k < l->n_cuts && l->at_ns[l->cuts[k]] <= at_ns)
+        k++;
+    return levels_level(l, k);
+}
+
+bool levels_fit(struct levels *l, struct err *e)
+{
+    size_t least = l->n / 24 > 4 ? l->n / 24 : 4;
+
+    l->lrv = variance_of_batches(l);
+    if (!propose_cuts(l, least, PENALTY * l->lrv, e))
+        return false;
+    size_t trend = l->n_cuts, n_kept = 0;
+    size_t n_early = l->n_cuts > 0 ? levels_count_early(l) : 0;
+    fill_shapes(l, n_early > 0);
+    bool evident = fabs(l->ends[1] - l->ends[0]) >= -log(1 - LEVELS_PROBLEM_CHANGE);
+    struct choice best = {.cost = INFINITY};
+    for (size_t shape = trend; shape <= l->noise.n_shapes; shape++) {
+        struct choice x = {.cost = INFINITY};
+        if (shape < l->noise.n_shapes) /* the last time there are nothing but cuts */
+            x.with[shape] = true;
+        if (shape >= trend + N_TRENDS)
+            add_cuts(l, &x);
+        else if (evident)
+            x.cost = cost_of(l, x.with);
+        if (x.cost < best.cost)
+            best = x;
+    }
+    l->drifts = memchr(best.with + trend, true, N_TRENDS) != NULL;
+    /* The levels of a decay come one soon after the other: no noise is told from them. */
+    bool decays = memchr(best.with + trend + N_TRENDS, true, N_DECAYS) != NULL;
+    for (size_t k = 0; k < l->n_cuts; k++)
+        if (best.with[k] || (decays && k < n_early))
+            l->cuts[n_kept++] = l->cuts[k];
+    l->n_cuts = n_kept;
+    drop_small_cuts(l);
+    return true;
+}
