@@ -57,6 +57,24 @@ void search_sum_samples(const struct course *c, const struct course_parties *par
                         size_t stratum, struct periods p, size_t j,
                         struct period_samples *of_party);
 
+/* Samples of strata: their number, the sum of their logarithms, and that of the squares of what
+ * these are off the mean of their stratum. */
+struct samples {
+    double n, sum, squares;
+};
+
+/* Adds those of a stratum. */
+void search_add_stratum(struct samples *x, const struct search *s, size_t stratum);
+
+/* The standard deviation within strata. */
+double search_sd(const struct samples *x);
+
+/* The mean of r, weighted by n, over [from, to), and its standard error. The weights' sum goes to
+ * *total; without any the mean is 0. The error is taken from how far the values are off the mean,
+ * so that noise shorter than what a value stands for counts. INFINITY: of one value. */
+double search_mean(const double *n, const double *r, size_t from, size_t to, double *total);
+double search_standard_error(const double *n, const double *r, size_t from, size_t to, double mean);
+
 /* The long-run variance of a series: the largest variance of batch means, times the length of the
  * batches. Queues of equal hosts wander: what one period has the next one has too. */
 double search_long_run_variance(const double *v, size_t n);
@@ -102,7 +120,7 @@ struct strata {
 /* All detectors, in the order in which they are to be called. */
 #define DETECTORS                                                                                  \
     find_stalls, find_errors, find_clock_jumps, find_absent, find_stuck, find_backlog, find_slow,  \
-        find_slow_tails, find_levels
+        find_slow_operations, find_slow_tails, find_levels
 typedef bool detector(struct search *s, struct err *e);
 detector DETECTORS;
 

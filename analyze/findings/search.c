@@ -113,6 +113,48 @@ void search_sum_samples(const struct course *c, const struct course_parties *par
         add_cells(c, stratum, b, parties, of_party, true);
 }
 
+void search_add_stratum(struct samples *x, const struct search *s, size_t stratum)
+{
+    const struct course *c = s->c;
+    double n = 0, sum = 0,
+           squares = (double)c->log_squares[stratum] * COURSE_LOG_UNIT * COURSE_LOG_UNIT;
+
+    for (size_t b = 0; b < c->n_blocks; b++) {
+        n += s->all[stratum * c->n_blocks + b].n;
+        sum += s->all[stratum * c->n_blocks + b].log_sum;
+    }
+    x->n += n;
+    x->sum += sum;
+    x->squares += n > 0 ? fmax(squares - sum * sum / n, 0) : 0;
+}
+
+double search_sd(const struct samples *x)
+{
+    return x->n > 0 ? sqrt(x->squares / x->n) : 0;
+}
+
+double search_mean(const double *n, const double *r, size_t from, size_t to, double *total)
+{
+    double sum = 0;
+    *total = 0;
+    for (size_t j = from; j < to; j++) {
+        *total += n[j];
+        sum += n[j] * r[j];
+    }
+    return *total > 0 ? sum / *total : 0;
+}
+
+double search_standard_error(const double *n, const double *r, size_t from, size_t to, double mean)
+{
+    double sum = 0, total = 0, m = 0;
+    for (size_t j = from; j < to; j++) {
+        sum += n[j] * n[j] * (r[j] - mean) * (r[j] - mean);
+        total += n[j];
+        m += n[j] > 0;
+    }
+    return m > 1 ? sqrt(sum * m / (m - 1)) / total : INFINITY;
+}
+
 double search_long_run_variance(const double *v, size_t n)
 {
     double most = 0;

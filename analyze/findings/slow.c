@@ -1,8 +1,9 @@
-/* Slow hosts, clients and operations: durations of the same operation and size, at the same time,
- * compared between parties. Logarithms are compared, so that a difference is a ratio, and time is
- * told apart by block, so that what slows all of them cancels. */
+/* Slow hosts and clients: durations of the same operation and size, at the same time, compared
+ * between parties. Logarithms are compared, so that a difference is a ratio, and time is told apart
+ * by block, so that what slows all of them cancels. */
 #include "analyze/findings/find.h"
 #include "analyze/findings/queues.h"
+#include "analyze/findings/slow_limits.h"
 #include "analyze/findings/slow_ratio.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
@@ -13,47 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_RATIO     1.25
-#define PROBLEM_RATIO   1.4
-#define LEAST_SAMPLES   30
-#define LEAST_Z         6.0
 #define PERHAPS_RATIO   1.1  /* from here on a host is asked how long it works, */
 #define PERHAPS_Z       3.0  /* if its durations are longer as surely as that */
 #define LRV_MARGIN      1.75 /* a standard error of so few batches may be too low by as much */
 #define PER_CELL        16   /* samples that a party should have in a block */
-#define EDGE_FRAC       .06  /* of the run: nearer to its ends is the end */
 #define LEAST_SEGMENT   .05
 #define LEAST_LOST_FRAC .02 /* of an excess that lasts for less than half of the run */
 #define MAX_SLOW        20
-#define MAX_STRETCHES   4   /* of one party; one that has more is slow throughout */
-#define OTHERS_FRAC     .45 /* of an operation's change or a pair's excess that others may share */
-#define BEGINNING_FRAC  .2
-
-/* Samples of strata: their number, the sum of their logarithms, and that of the squares of what
- * these are off the mean of their stratum. */
-struct samples {
-    double n, sum, squares;
-};
-
-static void add_samples(struct samples *x, const struct search *s, size_t stratum)
-{
-    const struct course *c = s->c;
-    double n = 0, sum = 0,
-           squares = (double)c->log_squares[stratum] * COURSE_LOG_UNIT * COURSE_LOG_UNIT;
-
-    for (size_t b = 0; b < c->n_blocks; b++) {
-        n += s->all[stratum * c->n_blocks + b].n;
-        sum += s->all[stratum * c->n_blocks + b].log_sum;
-    }
-    x->n += n;
-    x->sum += sum;
-    x->squares += n > 0 ? fmax(squares - sum * sum / n, 0) : 0;
-}
-
-static double sd_of(const struct samples *x)
-{
-    return x->n > 0 ? sqrt(x->squares / x->n) : 0;
-}
 
 /* ---- Which requests are compared ---- */
 
@@ -207,16 +174,16 @@ static bool excess_init(struct excess *x, const struct search *s, const struct c
 
     for (size_t k = 0; k < c->n_strata; k++) {
         struct samples one = {0};
-        add_samples(&one, s, k);
+        search_add_stratum(&one, s, k);
         double t = one.n > 0 ? one.n * exp(one.sum / one.n) : 0;
         busy_all += t;
         if (k < of.first || k >= of.end)
             continue;
         busy += t;
-        add_samples(&all, s, k);
+        search_add_stratum(&all, s, k);
     }
     x->share = busy_all > 0 ? busy / busy_all : 0;
-    x->sd = sd_of(&all);
+    x->sd = search_sd(&all);
     double periods = all.n / (double)p->n / (double)(of.end - of.first) / PER_CELL;
     x->periods = search_periods(c, fmin(fmax(periods, 8), (double)c->n_blocks));
     return excess_fill(x, s, p, of, e) && fill_lrv(x, p->n, e);
@@ -241,30 +208,6 @@ struct segment_of_party {
     double work_ratio;   /* of the time that a request takes without its wait; 0: not known */
 };
 
-static double weighted_mean(const double *n, const double *r, size_t from, size_t to, double *total)
-{
-    double sum = 0;
-    *total = 0;
-    for (size_t j = from; j < to; j++) {
-        *total += n[j];
-        sum += n[j] * r[j];
-    }
-    return *total > 0 ? sum / *total : 0;
-}
-
-/* Standard error of the mean of [from, to): from how far the periods are off, which counts noise
- * that lasts for less than a period. */
-static double standard_error(const double *n, const double *r, size_t from, size_t to, double mean)
-{
-    double sum = 0, total = 0, m = 0;
-    for (size_t j = from; j < to; j++) {
-        sum += n[j] * n[j] * (r[j] - mean) * (r[j] - mean);
-        total += n[j];
-        m += n[j] > 0;
-    }
-    return m > 1 ? sqrt(sum * m / (m - 1)) / total : INFINITY;
-}
-
 /* Samples, mean excess and how sure it is, of a stretch. */
 static void measure(const struct excess *x, struct segment_of_party *g)
 {
@@ -272,16 +215,15 @@ static void measure(const struct excess *x, struct segment_of_party *g)
     const double *n = x->n + g->party * n_periods, *r = x->r + g->party * n_periods;
     double total;
 
-    g->mean = weighted_mean(n, r, g->first, g->last + 1, &g->n);
+    g->mean = search_mean(n, r, g->first, g->last + 1, &g->n);
     /* Few periods may agree by chance: their mean is no surer than that of so many samples. Nor is
      * it surer than noise that lasts lets it be, unless it is known how long the queues are. */
-    double se =
-        fmax(standard_error(n, r, g->first, g->last + 1, g->mean), x->sd / sqrt(fmax(g->n, 1)));
+    double se = fmax(search_standard_error(n, r, g->first, g->last + 1, g->mean),
+                     x->sd / sqrt(fmax(g->n, 1)));
     double slow_se = fmax(se, LRV_MARGIN * sqrt(x->lrv / (double)(g->last - g->first + 1)));
     /* Periods outside tell how much of the noise is slow. */
-    double before = g->first > 0 ? weighted_mean(n, r, 0, g->first, &total) : 0;
-    double after =
-        g->last + 1 < n_periods ? weighted_mean(n, r, g->last + 1, n_periods, &total) : 0;
+    double before = g->first > 0 ? search_mean(n, r, 0, g->first, &total) : 0;
+    double after = g->last + 1 < n_periods ? search_mean(n, r, g->last + 1, n_periods, &total) : 0;
     double base = fmax(before, after);
     double excess = g->mean - fmax(base, 0) / 2;
     g->z = se > 0 ? excess / se : INFINITY;
@@ -308,7 +250,7 @@ static bool best_periods(const struct excess *x, size_t party, size_t from, size
 static struct segment_of_party slow_segment(const struct excess *x, size_t party)
 {
     struct segment_of_party best = {.party = party};
-    double half = log(LEAST_RATIO) / 2;
+    double half = log(SLOW_LEAST_RATIO) / 2;
 
     for (int tries = 0; tries < 4; tries++) {
         if (!best_periods(x, party, 0, x->periods.n, half, 1, &best))
@@ -322,7 +264,7 @@ static struct segment_of_party slow_segment(const struct excess *x, size_t party
 /* With more parties one of them is sooner off by chance. */
 static double least_z(size_t n_parties)
 {
-    return LEAST_Z + .5 * log10((double)n_parties);
+    return SLOW_LEAST_Z + .5 * log10((double)n_parties);
 }
 
 static bool is_slow(const struct excess *x, size_t n_parties, const struct segment_of_party *g)
@@ -330,7 +272,7 @@ static bool is_slow(const struct excess *x, size_t n_parties, const struct segme
     bool long_enough =
         (double)(g->last - g->first + 1) >= fmax(2, LEAST_SEGMENT * (double)x->periods.n);
 
-    return g->mean >= log(LEAST_RATIO) && g->n >= LEAST_SAMPLES && long_enough &&
+    return g->mean >= log(SLOW_LEAST_RATIO) && g->n >= SLOW_LEAST_SAMPLES && long_enough &&
            g->z >= least_z(n_parties);
 }
 
@@ -341,7 +283,7 @@ static bool is_perhaps_slow(const struct excess *x, size_t host, struct segment_
 {
     *g = (struct segment_of_party){.party = host, .last = x->periods.n - 1, .is_perhaps = true};
     measure(x, g);
-    return g->mean >= log(PERHAPS_RATIO) && g->n >= LEAST_SAMPLES && g->z >= PERHAPS_Z;
+    return g->mean >= log(PERHAPS_RATIO) && g->n >= SLOW_LEAST_SAMPLES && g->z >= PERHAPS_Z;
 }
 
 /* Whether a party was as fast as the others for a while in the midst of a slow stretch: then `left`
@@ -354,7 +296,8 @@ static bool was_fast_within(const struct excess *x, const struct segment_of_part
         gap.first == g->first || gap.last == g->last)
         return false;
     measure(x, &gap);
-    if (gap.mean >= log(LEAST_RATIO) / 2 || gap.n < LEAST_SAMPLES || gap.last == gap.first)
+    if (gap.mean >= log(SLOW_LEAST_RATIO) / 2 || gap.n < SLOW_LEAST_SAMPLES ||
+        gap.last == gap.first)
         return false;
     *left = *right = *g;
     left->last = gap.first - 1;
@@ -362,7 +305,7 @@ static bool was_fast_within(const struct excess *x, const struct segment_of_part
     measure(x, left);
     measure(x, right);
     double sure = (fmin(left->mean, right->mean) - gap.mean) * sqrt(gap.n);
-    return sure >= LEAST_Z * x->sd;
+    return sure >= SLOW_LEAST_Z * x->sd;
 }
 
 /* Appends the stretches of g, in which the party is slow; false: there are too many. */
@@ -374,7 +317,7 @@ static bool split(const struct excess *x, size_t n_parties, const struct segment
         return split(x, n_parties, &left, out, n) && split(x, n_parties, &right, out, n);
     if (!is_slow(x, n_parties, g))
         return true;
-    if (*n == MAX_STRETCHES)
+    if (*n == SLOW_MAX_STRETCHES)
         return false;
     out[(*n)++] = *g;
     return true;
@@ -397,7 +340,7 @@ static double lost_share(const struct excess *x, size_t n_parties, const struct 
 /* Durations hide it, as fewer requests wait there. */
 static bool is_slow_in_work_only(const struct segment_of_party *g)
 {
-    return g->is_perhaps && g->median_ratio < LEAST_RATIO;
+    return g->is_perhaps && g->median_ratio < SLOW_LEAST_RATIO;
 }
 
 /* How many times slower it is, as sentences tell it. Means of logarithms tell best who is slow, but
@@ -407,7 +350,7 @@ static double told_ratio(const struct segment_of_party *g)
 {
     if (is_slow_in_work_only(g))
         return g->work_ratio;
-    return g->median_ratio >= LEAST_RATIO ? g->median_ratio : exp(g->of_mean);
+    return g->median_ratio >= SLOW_LEAST_RATIO ? g->median_ratio : exp(g->of_mean);
 }
 
 struct when_text {
@@ -433,14 +376,14 @@ static bool say_party(struct search *s, const struct course_parties *p, const st
         return true;
     bool only_work = is_slow_in_work_only(g);
     double ratio = only_work ? g->work_ratio : exp(g->of_mean);
-    struct finding f = search_slowness(p, g->party, ratio >= PROBLEM_RATIO, lost);
+    struct finding f = search_slowness(p, g->party, ratio >= SLOW_PROBLEM_RATIO, lost);
     int64_t period_ns = (int64_t)x->periods.n_blocks * c->block_ns;
     struct strata_text what = name_strata(c, g->of, &f);
     f.ratio = told_ratio(g);
     f.start_ns = course_at_ns(c, g->first, period_ns);
     f.end_ns = course_at_ns(c, g->last + 1, period_ns);
-    f.has_start = search_frac(s, f.start_ns - c->start_ns) > EDGE_FRAC;
-    f.has_end = search_frac(s, c->last_start_ns - f.end_ns) > EDGE_FRAC;
+    f.has_start = search_frac(s, f.start_ns - c->start_ns) > SLOW_EDGE_FRAC;
+    f.has_end = search_frac(s, c->last_start_ns - f.end_ns) > SLOW_EDGE_FRAC;
     finding_figure(&f, "n_samples", g->n);
     finding_figure(&f, "z", fmin(g->z, 1e6));
     if (only_work)
@@ -482,8 +425,8 @@ static bool narrow_strata(struct segment_of_party *v, size_t n, const struct exc
             /* The excess of all other requests follows from that of all. */
             double n_others = v[i].n - own.n;
             double others = (v[i].n * v[i].mean - own.n * own.mean) / fmax(n_others, 1);
-            if (own.n < LEAST_SAMPLES || n_others < LEAST_SAMPLES ||
-                others > OTHERS_FRAC / 2 * own.mean || others >= log(LEAST_RATIO))
+            if (own.n < SLOW_LEAST_SAMPLES || n_others < SLOW_LEAST_SAMPLES ||
+                others > SLOW_OTHERS_FRAC / 2 * own.mean || others >= log(SLOW_LEAST_RATIO))
                 continue;
             v[i].of = one;
             v[i].of_mean = own.mean;
@@ -552,7 +495,7 @@ struct seen {
     struct {
         size_t party;
         int64_t start_ns, end_ns;
-    } v[MAX_SLOW + MAX_STRETCHES];
+    } v[MAX_SLOW + SLOW_MAX_STRETCHES];
     size_t n;
 };
 
@@ -574,7 +517,7 @@ static void add_seen(struct seen *seen, const struct course *c, const struct exc
 {
     int64_t period_ns = (int64_t)x->periods.n_blocks * c->block_ns;
 
-    for (size_t i = 0; i < n && seen->n < MAX_SLOW + MAX_STRETCHES; i++) {
+    for (size_t i = 0; i < n && seen->n < MAX_SLOW + SLOW_MAX_STRETCHES; i++) {
         if (v[i].is_perhaps)
             continue;
         seen->v[seen->n].party = v[i].party;
@@ -599,7 +542,7 @@ static bool others_are_fast(const struct excess *x, const struct course_parties 
         n += other.n;
         sum += other.n * other.mean;
     }
-    return n >= LEAST_SAMPLES && sum <= OTHERS_FRAC * g->mean * n;
+    return n >= SLOW_LEAST_SAMPLES && sum <= SLOW_OTHERS_FRAC * g->mean * n;
 }
 
 /* Pairs of a host or a client that is slow itself say nothing. */
@@ -647,7 +590,7 @@ static bool find_slow_in(struct search *s, const struct course_parties *p, struc
                          struct seen *seen, struct err *e)
 {
     struct excess x = {0};
-    struct segment_of_party slow[MAX_SLOW + MAX_STRETCHES];
+    struct segment_of_party slow[MAX_SLOW + SLOW_MAX_STRETCHES];
     size_t n_slow = 0, n_new = 0;
     bool ok = excess_init(&x, s, p, of, e);
 
@@ -683,228 +626,10 @@ static bool find_slow_parties(struct search *s, const struct course_parties *p, 
     return ok;
 }
 
-/* ---- Operations ---- */
-
-/* Mean log duration of table k in block b over its strata, relative to each stratum's mean. */
-struct op_course {
-    double *n, *y;       /* table x block */
-    struct samples *all; /* by table */
-    double *times, *ns;  /* by table: room for changes in a stretch */
-};
-
-static bool op_course_init(struct op_course *o, const struct search *s, struct err *e)
-{
-    const struct course *c = s->c;
-
-    if (!mem_cleared(&o->n, c->n_ops * c->n_blocks, e) ||
-        !mem_cleared(&o->y, c->n_ops * c->n_blocks, e) || !mem_cleared(&o->all, c->n_ops, e) ||
-        !mem_new(&o->times, c->n_ops, e) || !mem_new(&o->ns, c->n_ops, e))
-        return false;
-    for (size_t q = 0; q < c->n_strata; q++) {
-        size_t k = c->strata[q].table;
-        struct samples all = {0};
-
-        add_samples(&all, s, q);
-        add_samples(&o->all[k], s, q);
-        double mean = all.n > 0 ? all.sum / all.n : 0;
-        for (size_t b = 0; b < c->n_blocks; b++) {
-            const struct period_samples *x = &s->all[q * c->n_blocks + b];
-            o->n[k * c->n_blocks + b] += x->n;
-            o->y[k * c->n_blocks + b] += x->log_sum - x->n * mean;
-        }
-    }
-    for (size_t i = 0; i < c->n_ops * c->n_blocks; i++)
-        o->y[i] = o->n[i] > 0 ? o->y[i] / o->n[i] : 0;
-    return true;
-}
-
-/* Blocks [from, to), and how much longer the requests of an operation take in them than in all
- * others. */
-struct op_stretch {
-    size_t from, to;
-    double change; /* of the log */
-    double z;
-};
-
-/* Mean and its standard error over the blocks of the stretch, or over the others. */
-static double mean_of_part(const double *n, const double *y, size_t n_blocks,
-                           const struct op_stretch *g, bool inside, double sd, double *se)
-{
-    double part[COURSE_MAX_BLOCKS], total;
-
-    for (size_t b = 0; b < n_blocks; b++)
-        part[b] = (b >= g->from && b < g->to) == inside ? n[b] : 0;
-    double mean = weighted_mean(part, y, 0, n_blocks, &total);
-    *se = total > 0 ? fmax(standard_error(part, y, 0, n_blocks, mean), sd / sqrt(total)) : INFINITY;
-    return mean;
-}
-
-/* The stretch whose requests take longer than the others by the least chance; change 0: there is
- * none. sd: of a sample; an operation of few requests changes by chance. */
-static struct op_stretch best_stretch(const double *n, const double *y, size_t n_blocks, double sd)
-{
-    double n_until[COURSE_MAX_BLOCKS + 1] = {0}, sum_until[COURSE_MAX_BLOCKS + 1] = {0};
-    struct op_stretch best = {0};
-    size_t least = n_blocks / 20 + 1;
-    double most = 0, in_se, out_se;
-
-    for (size_t b = 0; b < n_blocks; b++) {
-        n_until[b + 1] = n_until[b] + n[b];
-        sum_until[b + 1] = sum_until[b] + n[b] * y[b];
-    }
-    double all = n_until[n_blocks], sum = sum_until[n_blocks];
-    for (size_t from = 0; from + least <= n_blocks; from++)
-        for (size_t to = from + least; to <= n_blocks && to - from + least <= n_blocks; to++) {
-            double n_in = n_until[to] - n_until[from], in = sum_until[to] - sum_until[from];
-            double change = in / fmax(n_in, 1) - (sum - in) / fmax(all - n_in, 1);
-            double gain = change * change * n_in * (all - n_in) / (all + 1);
-
-            /* A slow beginning is a warm-up. */
-            bool at_begin = from == 0 && (double)to < BEGINNING_FRAC * (double)n_blocks;
-            if (change > 0 && gain > most && !at_begin && n_in >= LEAST_SAMPLES &&
-                all - n_in >= LEAST_SAMPLES) {
-                most = gain;
-                best = (struct op_stretch){.from = from, .to = to, .change = change};
-            }
-        }
-    if (best.change > 0) {
-        mean_of_part(n, y, n_blocks, &best, true, sd, &in_se);
-        mean_of_part(n, y, n_blocks, &best, false, sd, &out_se);
-        best.z = best.change / sqrt(in_se * in_se + out_se * out_se + 1e-12);
-    }
-    return best;
-}
-
-/* Whether most other operations (by the lower median) take longer in the stretch too, by nearly as
- * much: as a multiple, or in time, as requests do that wait for each other. */
-static bool others_share(struct op_course *o, const struct course *c, size_t k,
-                         const struct op_stretch *g)
-{
-    size_t n_others = 0;
-    double se;
-
-    for (size_t m = 0; m < c->n_ops; m++) {
-        const double *n = o->n + m * c->n_blocks, *y = o->y + m * c->n_blocks;
-        double in = mean_of_part(n, y, c->n_blocks, g, true, 0, &se);
-        double change = in - mean_of_part(n, y, c->n_blocks, g, false, 0, &se);
-
-        if (m == k || c->ops[m].n < LEAST_SAMPLES)
-            continue;
-        o->times[n_others] = change;
-        o->ns[n_others++] = c->median_ns[m] * (exp(change) - 1);
-    }
-    return n_others == 0 ||
-           stats_select(o->times, n_others, (n_others - 1) / 2) > OTHERS_FRAC * g->change ||
-           stats_select(o->ns, n_others, (n_others - 1) / 2) >
-               OTHERS_FRAC * c->median_ns[k] * (exp(g->change) - 1);
-}
-
-static bool say_operation(struct search *s, size_t k, const struct op_course *o,
-                          const struct op_stretch *g, struct err *e)
-{
-    const struct course *c = s->c;
-    double ratio = exp(g->change), busy = 0, own = 0;
-
-    for (size_t m = 0; m < c->n_ops; m++)
-        for (size_t b = 0; b < c->n_blocks; b++) {
-            double t = o->n[m * c->n_blocks + b] * c->median_ns[m];
-            busy += t;
-            own += m == k && b >= g->from && b < g->to ? t * fabs(ratio - 1) : 0;
-        }
-    struct finding f =
-        finding_of("slow-op", ratio >= PROBLEM_RATIO, busy > 0 ? own / (busy + own) : 0);
-    f.op = c->ops[k].name;
-    f.start_ns = course_block_start_ns(c, g->from);
-    f.end_ns = course_block_start_ns(c, g->to);
-    f.has_start = g->from > 0;
-    f.has_end = search_frac(s, c->last_start_ns - f.end_ns) > EDGE_FRAC;
-    f.ratio = ratio;
-    finding_figure(&f, "z", g->z);
-    return findings_add(s->out, &f, e,
-                        "%s takes %.1f times as long%s%s%s%s; other operations do not", f.op, ratio,
-                        f.has_start ? " from " : "", f.has_start ? find_clock(f.start_ns).s : "",
-                        !f.has_end    ? " on"
-                        : f.has_start ? " to "
-                                      : " until ",
-                        f.has_end ? find_clock(f.end_ns).s : "");
-}
-
-static void op_course_fini(struct op_course *o)
-{
-    free(o->n);
-    free(o->y);
-    free(o->all);
-    free(o->times);
-    free(o->ns);
-}
-
-bool search_responses(const struct search *s, struct responses *r, struct err *e)
-{
-    const struct course *c = s->c;
-    struct op_course o = {0};
-    struct samples all = {0};
-    bool ok = op_course_init(&o, s, e);
-
-    for (size_t k = 0; ok && k < c->n_ops; k++) {
-        all.n += o.all[k].n;
-        all.sum += o.all[k].sum;
-        all.squares += o.all[k].squares;
-    }
-    r->sd = sd_of(&all);
-    for (size_t b = 0; ok && b < c->n_blocks; b++) {
-        double sum = 0;
-        r->n[b] = 0;
-        for (size_t k = 0; k < c->n_ops; k++) {
-            r->n[b] += o.n[k * c->n_blocks + b];
-            sum += o.n[k * c->n_blocks + b] * o.y[k * c->n_blocks + b];
-        }
-        r->ns[b] = exp((all.sum + sum * all.n / fmax(r->n[b], 1)) / fmax(all.n, 1));
-        if (c->late_n != NULL && c->late_n[b] > 0)
-            r->ns[b] += c->late_ns[b] / (double)c->late_n[b];
-    }
-    op_course_fini(&o);
-    return ok;
-}
-
-/* The stretches in which an operation is slow, one by one: each is taken out before the next is
- * looked for. */
-static bool find_slow_operation(struct search *s, struct op_course *o, size_t k, struct err *e)
-{
-    const struct course *c = s->c;
-    const double *n = o->n + k * c->n_blocks;
-    double *y = o->y + k * c->n_blocks;
-
-    for (int i = 0; i < MAX_STRETCHES; i++) {
-        struct op_stretch g = best_stretch(n, y, c->n_blocks, sd_of(&o->all[k]));
-
-        if (g.change < log(LEAST_RATIO) || g.z < LEAST_Z || others_share(o, c, k, &g))
-            return true;
-        if (!say_operation(s, k, o, &g, e))
-            return false;
-        for (size_t b = g.from; b < g.to; b++)
-            y[b] -= g.change;
-    }
-    return true;
-}
-
-static bool find_slow_operations(struct search *s, struct err *e)
-{
-    const struct course *c = s->c;
-    struct op_course o = {0};
-
-    if (c->n_ops < 2 || c->n_blocks < 16)
-        return true;
-    bool ok = op_course_init(&o, s, e);
-    for (size_t k = 0; ok && k < c->n_ops; k++)
-        ok = find_slow_operation(s, &o, k, e);
-    op_course_fini(&o);
-    return ok;
-}
-
 bool find_slow(struct search *s, struct err *e)
 {
     if (s->c->cells == NULL)
         return true;
     return find_slow_parties(s, &s->c->pairs, e) && find_slow_parties(s, &s->hosts, e) &&
-           find_slow_parties(s, &s->clients, e) && find_slow_operations(s, e);
+           find_slow_parties(s, &s->clients, e);
 }

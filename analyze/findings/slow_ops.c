@@ -1,0 +1,228 @@
+/* Operations that are slow for a while, and how the durations of all together change: the mean
+ * logarithm of durations by block. */
+#include "analyze/findings/find.h"
+#include "analyze/findings/slow_limits.h"
+#include "analyze/stats/stats.h"
+#include "libcommon/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define BEGINNING_FRAC .2 /* of the run */
+
+/* Mean log duration of table k in block b over its strata, relative to each stratum's mean. */
+struct op_course {
+    double *n, *y;       /* table x block */
+    struct samples *all; /* by table */
+    double *times, *ns;  /* by table: room for changes in a stretch */
+};
+
+static bool op_course_init(struct op_course *o, const struct search *s, struct err *e)
+{
+    const struct course *c = s->c;
+
+    if (!mem_cleared(&o->n, c->n_ops * c->n_blocks, e) ||
+        !mem_cleared(&o->y, c->n_ops * c->n_blocks, e) || !mem_cleared(&o->all, c->n_ops, e) ||
+        !mem_new(&o->times, c->n_ops, e) || !mem_new(&o->ns, c->n_ops, e))
+        return false;
+    for (size_t q = 0; q < c->n_strata; q++) {
+        size_t k = c->strata[q].table;
+        struct samples all = {0};
+
+        search_add_stratum(&all, s, q);
+        search_add_stratum(&o->all[k], s, q);
+        double mean = all.n > 0 ? all.sum / all.n : 0;
+        for (size_t b = 0; b < c->n_blocks; b++) {
+            const struct period_samples *x = &s->all[q * c->n_blocks + b];
+            o->n[k * c->n_blocks + b] += x->n;
+            o->y[k * c->n_blocks + b] += x->log_sum - x->n * mean;
+        }
+    }
+    for (size_t i = 0; i < c->n_ops * c->n_blocks; i++)
+        o->y[i] = o->n[i] > 0 ? o->y[i] / o->n[i] : 0;
+    return true;
+}
+
+/* Blocks [from, to), and how much longer the requests of an operation take in them than in all
+ * others. */
+struct op_stretch {
+    size_t from, to;
+    double change; /* of the log */
+    double z;
+};
+
+/* Mean and its standard error over the blocks of the stretch, or over the others. */
+static double mean_of_part(const double *n, const double *y, size_t n_blocks,
+                           const struct op_stretch *g, bool inside, double sd, double *se)
+{
+    double part[COURSE_MAX_BLOCKS], total;
+
+    for (size_t b = 0; b < n_blocks; b++)
+        part[b] = (b >= g->from && b < g->to) == inside ? n[b] : 0;
+    double mean = search_mean(part, y, 0, n_blocks, &total);
+    *se = total > 0 ? fmax(search_standard_error(part, y, 0, n_blocks, mean), sd / sqrt(total))
+                    : INFINITY;
+    return mean;
+}
+
+/* The stretch whose requests take longer than the others by the least chance; change 0: there is
+ * none. sd: of a sample; an operation of few requests changes by chance. */
+static struct op_stretch best_stretch(const double *n, const double *y, size_t n_blocks, double sd)
+{
+    double n_until[COURSE_MAX_BLOCKS + 1] = {0}, sum_until[COURSE_MAX_BLOCKS + 1] = {0};
+    struct op_stretch best = {0};
+    size_t least = n_blocks / 20 + 1;
+    double most = 0, in_se, out_se;
+
+    for (size_t b = 0; b < n_blocks; b++) {
+        n_until[b + 1] = n_until[b] + n[b];
+        sum_until[b + 1] = sum_until[b] + n[b] * y[b];
+    }
+    double all = n_until[n_blocks], sum = sum_until[n_blocks];
+    for (size_t from = 0; from + least <= n_blocks; from++)
+        for (size_t to = from + least; to <= n_blocks && to - from + least <= n_blocks; to++) {
+            double n_in = n_until[to] - n_until[from], in = sum_until[to] - sum_until[from];
+            double change = in / fmax(n_in, 1) - (sum - in) / fmax(all - n_in, 1);
+            double gain = change * change * n_in * (all - n_in) / (all + 1);
+
+            /* A slow beginning is a warm-up. */
+            bool at_begin = from == 0 && (double)to < BEGINNING_FRAC * (double)n_blocks;
+            if (change > 0 && gain > most && !at_begin && n_in >= SLOW_LEAST_SAMPLES &&
+                all - n_in >= SLOW_LEAST_SAMPLES) {
+                most = gain;
+                best = (struct op_stretch){.from = from, .to = to, .change = change};
+            }
+        }
+    if (best.change > 0) {
+        mean_of_part(n, y, n_blocks, &best, true, sd, &in_se);
+        mean_of_part(n, y, n_blocks, &best, false, sd, &out_se);
+        best.z = best.change / sqrt(in_se * in_se + out_se * out_se + 1e-12);
+    }
+    return best;
+}
+
+/* Whether most other operations (by the lower median) take longer in the stretch too, by nearly as
+ * much: as a multiple, or in time, as requests do that wait for each other. */
+static bool others_share(struct op_course *o, const struct course *c, size_t k,
+                         const struct op_stretch *g)
+{
+    size_t n_others = 0;
+    double se;
+
+    for (size_t m = 0; m < c->n_ops; m++) {
+        const double *n = o->n + m * c->n_blocks, *y = o->y + m * c->n_blocks;
+        double in = mean_of_part(n, y, c->n_blocks, g, true, 0, &se);
+        double change = in - mean_of_part(n, y, c->n_blocks, g, false, 0, &se);
+
+        if (m == k || c->ops[m].n < SLOW_LEAST_SAMPLES)
+            continue;
+        o->times[n_others] = change;
+        o->ns[n_others++] = c->median_ns[m] * (exp(change) - 1);
+    }
+    return n_others == 0 ||
+           stats_select(o->times, n_others, (n_others - 1) / 2) > SLOW_OTHERS_FRAC * g->change ||
+           stats_select(o->ns, n_others, (n_others - 1) / 2) >
+               SLOW_OTHERS_FRAC * c->median_ns[k] * (exp(g->change) - 1);
+}
+
+static bool say_operation(struct search *s, size_t k, const struct op_course *o,
+                          const struct op_stretch *g, struct err *e)
+{
+    const struct course *c = s->c;
+    double ratio = exp(g->change), busy = 0, own = 0;
+
+    for (size_t m = 0; m < c->n_ops; m++)
+        for (size_t b = 0; b < c->n_blocks; b++) {
+            double t = o->n[m * c->n_blocks + b] * c->median_ns[m];
+            busy += t;
+            own += m == k && b >= g->from && b < g->to ? t * fabs(ratio - 1) : 0;
+        }
+    struct finding f =
+        finding_of("slow-op", ratio >= SLOW_PROBLEM_RATIO, busy > 0 ? own / (busy + own) : 0);
+    f.op = c->ops[k].name;
+    f.start_ns = course_block_start_ns(c, g->from);
+    f.end_ns = course_block_start_ns(c, g->to);
+    f.has_start = g->from > 0;
+    f.has_end = search_frac(s, c->last_start_ns - f.end_ns) > SLOW_EDGE_FRAC;
+    f.ratio = ratio;
+    finding_figure(&f, "z", g->z);
+    return findings_add(s->out, &f, e,
+                        "%s takes %.1f times as long%s%s%s%s; other operations do not", f.op, ratio,
+                        f.has_start ? " from " : "", f.has_start ? find_clock(f.start_ns).s : "",
+                        !f.has_end    ? " on"
+                        : f.has_start ? " to "
+                                      : " until ",
+                        f.has_end ? find_clock(f.end_ns).s : "");
+}
+
+static void op_course_fini(struct op_course *o)
+{
+    free(o->n);
+    free(o->y);
+    free(o->all);
+    free(o->times);
+    free(o->ns);
+}
+
+bool search_responses(const struct search *s, struct responses *r, struct err *e)
+{
+    const struct course *c = s->c;
+    struct op_course o = {0};
+    struct samples all = {0};
+    bool ok = op_course_init(&o, s, e);
+
+    for (size_t k = 0; ok && k < c->n_ops; k++) {
+        all.n += o.all[k].n;
+        all.sum += o.all[k].sum;
+        all.squares += o.all[k].squares;
+    }
+    r->sd = search_sd(&all);
+    for (size_t b = 0; ok && b < c->n_blocks; b++) {
+        double sum = 0;
+        r->n[b] = 0;
+        for (size_t k = 0; k < c->n_ops; k++) {
+            r->n[b] += o.n[k * c->n_blocks + b];
+            sum += o.n[k * c->n_blocks + b] * o.y[k * c->n_blocks + b];
+        }
+        r->ns[b] = exp((all.sum + sum * all.n / fmax(r->n[b], 1)) / fmax(all.n, 1));
+        if (c->late_n != NULL && c->late_n[b] > 0)
+            r->ns[b] += c->late_ns[b] / (double)c->late_n[b];
+    }
+    op_course_fini(&o);
+    return ok;
+}
+
+/* The stretches in which an operation is slow, one by one: each is taken out before the next is
+ * looked for. */
+static bool find_slow_operation(struct search *s, struct op_course *o, size_t k, struct err *e)
+{
+    const struct course *c = s->c;
+    const double *n = o->n + k * c->n_blocks;
+    double *y = o->y + k * c->n_blocks;
+
+    for (int i = 0; i < SLOW_MAX_STRETCHES; i++) {
+        struct op_stretch g = best_stretch(n, y, c->n_blocks, search_sd(&o->all[k]));
+
+        if (g.change < log(SLOW_LEAST_RATIO) || g.z < SLOW_LEAST_Z || others_share(o, c, k, &g))
+            return true;
+        if (!say_operation(s, k, o, &g, e))
+            return false;
+        for (size_t b = g.from; b < g.to; b++)
+            y[b] -= g.change;
+    }
+    return true;
+}
+
+bool find_slow_operations(struct search *s, struct err *e)
+{
+    const struct course *c = s->c;
+    struct op_course o = {0};
+
+    if (c->cells == NULL || c->n_ops < 2 || c->n_blocks < 16)
+        return true;
+    bool ok = op_course_init(&o, s, e);
+    for (size_t k = 0; ok && k < c->n_ops; k++)
+        ok = find_slow_operation(s, &o, k, e);
+    op_course_fini(&o);
+    return ok;
+}
