@@ -15,6 +15,8 @@
 #define MOST_UNDER_WAY  1.1
 #define LEAST_SPREAD    1e-6      /* variance of a level of durations that are all the same */
 #define TYPICAL_OF      (1 << 16) /* requests */
+#define LEAST_TAIL      1.5       /* of the 99th percentile */
+#define TAIL_SCALE      3 /* of a square root: .55 % of the requests are as 1.25 times the duration */
 
 /* The course of durations (in an open loop since requests were due) as that of a rate: what takes
  * twice as long is half as fast. */
@@ -39,9 +41,33 @@ static bool fill_speeds(struct levels *l, struct err *e)
     return true;
 }
 
+/* The course of the share of requests that take long, of their size and operation: more is slower,
+ * as in a course of speeds. Its square root has the same noise whatever the share. */
+static void fill_tail(struct levels *l)
+{
+    const struct course *c = l->s->c;
+    struct periods blocks = search_periods(c, (double)c->n_blocks);
+    double all = 0;
+
+    l->width_ns = c->block_ns;
+    for (size_t b = 0; b < c->n_blocks && course_block_start_ns(c, b) < c->last_start_ns; b++) {
+        double n = 0, n_slow = 0;
+        for (size_t q = 0; q < c->n_strata; q++) {
+            n += l->s->all[q * c->n_blocks + b].n;
+            n_slow += l->s->all[q * c->n_blocks + b].n_slow;
+        }
+        if (n == 0 || search_period_free_frac(l->s, blocks, b, UINT8_MAX) < LEVELS_FREE_FRAC)
+            continue;
+        l->at_ns[l->n] = course_block_start_ns(c, b);
+        l->x[l->n++] = -TAIL_SCALE * sqrt(n_slow / n);
+        all += n;
+    }
+    l->least_variance = TAIL_SCALE * TAIL_SCALE / 4 * (double)l->n / fmax(all, 1);
+}
+
 /* Of the successes that began in a time, with their wait in an open loop; 0: there are none. */
 struct typical {
-    double median_ns, mean_ns;
+    double median_ns, p99_ns, mean_ns;
 };
 
 /* Of at most so many of them that it is sure. */
@@ -63,8 +89,11 @@ static bool typical_within(const struct course *c, int64_t from_ns, int64_t to_n
             sum += v[n++];
         }
     }
-    *out = n > 0 ? (struct typical){stats_select(v, n, (n - 1) / 2), sum / (double)n}
-                 : (struct typical){0};
+    *out = (struct typical){0};
+    if (n > 0)
+        *out = (struct typical){.median_ns = stats_select(v, n, (n - 1) / 2),
+                                .p99_ns = stats_select(v, n, (n - 1) * 99 / 100),
+                                .mean_ns = sum / (double)n};
     free(v);
     return true;
 }
@@ -80,6 +109,13 @@ static double mean_within(const struct levels *l, int64_t from_ns, int64_t to_ns
         }
     return n > 0 ? sum / n : NAN;
 }
+
+/* A series of durations, or of their tail, beside that of throughput. */
+struct speeds {
+    struct levels *l;
+    const struct levels *rates;
+    bool tail;
+};
 
 /* A change of the level of durations, from the time [from_ns, until_ns) to [at_ns, to_ns). */
 struct slowing {
@@ -131,14 +167,20 @@ static bool throughput_tells(const struct levels *rates, const struct slowing *x
              under_way / change <= MOST_UNDER_WAY); /* NAN: no */
 }
 
+/* The figure that changes. */
+struct figure {
+    const char *name;
+    double before_ns, after_ns;
+    double time_ratio; /* of all requests, after to before */
+};
+
 /* What is said of it, and its sentence. */
-static bool add_slowing(struct levels *l, const struct slowing *x, const struct typical *before,
-                        const struct typical *after, bool medians, struct err *e)
+static bool add_slowing(struct levels *l, const struct slowing *x, const struct figure *g,
+                        struct err *e)
 {
     const struct course *c = l->s->c;
     bool begins = strcmp(x->kind, "warm-up") == 0, drifts = strcmp(x->kind, "drift") == 0;
-    double ratio = after->median_ns / before->median_ns;
-    double slowed = 1 - fmin(ratio, 1 / ratio),
+    double ratio = g->time_ratio, slowed = 1 - fmin(ratio, 1 / ratio),
            frac_before = search_frac(l->s, x->until_ns - x->from_ns);
     double lost = slowed * (drifts                ? .5
                             : begins || ratio < 1 ? frac_before
@@ -148,59 +190,65 @@ static bool add_slowing(struct levels *l, const struct slowing *x, const struct 
     struct finding f = finding_of(x->kind, problem, lost);
 
     f.op = c->n_ops == 1 ? c->ops[0].name : NULL;
-    f.ratio = ratio;
-    finding_figure(&f, "before_ns", before->median_ns);
-    finding_figure(&f, "after_ns", after->median_ns);
-    struct units_text was = units_duration((int64_t)before->median_ns),
-                      is = units_duration((int64_t)after->median_ns);
-    const char *what = f.op != NULL ? f.op : "All operations",
-               *figure = medians ? "median" : "mean";
-    const char *of = c->open_loop && medians ? "response time" : "duration";
+    f.ratio = g->after_ns / g->before_ns;
+    finding_figure(&f, "before_ns", g->before_ns);
+    finding_figure(&f, "after_ns", g->after_ns);
+    struct units_text was = units_duration((int64_t)g->before_ns),
+                      is = units_duration((int64_t)g->after_ns);
+    const char *what = f.op != NULL ? f.op : "All operations";
+    const char *of = c->open_loop && c->has_requests ? "response time" : "duration";
     if (drifts)
         return findings_add(l->s->out, &f, e, "%s: %s %s %s steadily over the run, %s -> %s", what,
-                            figure, of, ratio > 1 ? "rose" : "fell", was.s, is.s);
+                            g->name, of, ratio > 1 ? "rose" : "fell", was.s, is.s);
     f.within_ns = levels_within_ns(l, x->change);
     if (begins) {
         finding_set_times(&f, x->from_ns, x->until_ns);
         return findings_add(l->s->out, &f, e,
                             "%s: %s %s %s in the first %s, %s later (warm-up; --steady leaves it "
                             "out)",
-                            what, figure, of, was.s, units_duration(x->until_ns - x->from_ns).s,
+                            what, g->name, of, was.s, units_duration(x->until_ns - x->from_ns).s,
                             is.s);
     }
     f.has_start = true;
     f.start_ns = x->at_ns;
     f.has_end = !x->stays;
     f.end_ns = x->stays ? 0 : x->to_ns;
-    return findings_add(l->s->out, &f, e, "%s: %s %s %s -> %s from %s %s%s", what, figure, of,
+    return findings_add(l->s->out, &f, e, "%s: %s %s %s -> %s from %s %s%s", what, g->name, of,
                         was.s, is.s, find_clock(x->at_ns).s, x->stays ? "on" : "to ",
                         x->stays ? "" : find_clock(x->to_ns).s);
 }
 
-/* Says it where it is news. */
-static bool say_slowing(struct levels *l, const struct levels *rates, const struct slowing *x,
-                        struct err *e)
+/* Says it where it is news. Of the tail that is so where the median is as before. */
+static bool say_slowing(const struct speeds *s, const struct slowing *x, struct err *e)
 {
-    const struct course *c = l->s->c;
+    const struct levels *l = s->l;
     struct typical before, after;
 
     if (fabs(x->change) < log(LEAST_SLOWING) || is_explained(l, x))
         return true;
-    if (!typical_within(c, x->from_ns, x->until_ns, &before, e) ||
-        !typical_within(c, x->at_ns, x->to_ns, &after, e))
+    if (!typical_within(l->s->c, x->from_ns, x->until_ns, &before, e) ||
+        !typical_within(l->s->c, x->at_ns, x->to_ns, &after, e))
         return false;
     bool medians = before.median_ns > 0 && after.median_ns > 0;
     if (!medians) {
         before.median_ns = before.mean_ns = exp(-mean_within(l, x->from_ns, x->until_ns));
         after.median_ns = after.mean_ns = before.mean_ns * exp(x->change);
     }
-    return throughput_tells(rates, x, &before, &after) ||
-           add_slowing(l, x, &before, &after, medians, e);
+    double ratio = after.median_ns / before.median_ns;
+    struct figure g = {medians ? "median" : "mean", before.median_ns, after.median_ns, ratio};
+    if (s->tail) {
+        g = (struct figure){"p99", before.p99_ns, after.p99_ns, after.mean_ns / before.mean_ns};
+        if (!medians || fabs(log(ratio)) >= log(LEAST_SLOWING) ||
+            fabs(log(g.after_ns / g.before_ns)) < log(LEAST_TAIL))
+            return true;
+    }
+    return throughput_tells(s->rates, x, &before, &after) || add_slowing(s->l, x, &g, e);
 }
 
 /* A trend, from its first to its last tenth. */
-static bool say_slowing_down(struct levels *l, const struct levels *rates, struct err *e)
+static bool say_slowing_down(const struct speeds *s, struct err *e)
 {
+    const struct levels *l = s->l;
     const struct course *c = l->s->c;
     size_t tenth = (l->n + 9) / 10;
     struct slowing x = {
@@ -213,7 +261,7 @@ static bool say_slowing_down(struct levels *l, const struct levels *rates, struc
         .stays = true,
     };
 
-    return say_slowing(l, rates, &x, e);
+    return say_slowing(s, &x, e);
 }
 
 /* The change at cut k, until cut `until`, which may be the end. */
@@ -233,8 +281,9 @@ static struct slowing slowing_at(const struct levels *l, size_t k, size_t until)
 }
 
 /* Levels of durations. A level that is left and comes back is one finding, whatever is between. */
-static bool say_slowings(struct levels *l, const struct levels *rates, struct err *e)
+static bool say_slowings(const struct speeds *s, struct err *e)
 {
+    const struct levels *l = s->l;
     size_t k = l->n_cuts > 0 ? levels_count_early(l) : 0;
     bool ok = true;
 
@@ -244,7 +293,7 @@ static bool say_slowings(struct levels *l, const struct levels *rates, struct er
         x.kind = "warm-up";
         x.from_ns = l->s->c->start_ns;
         x.change = levels_mean(l->x, 0, l->cuts[k - 1]) - levels_level(l, k);
-        ok = say_slowing(l, rates, &x, e);
+        ok = say_slowing(s, &x, e);
     }
     for (size_t next; ok && k < l->n_cuts; k = next) {
         double before = levels_level(l, k), most = 0;
@@ -261,36 +310,43 @@ static bool say_slowings(struct levels *l, const struct levels *rates, struct er
             next = back + 1;
         struct slowing x = slowing_at(l, k, stays ? k + 1 : back);
         x.stays = stays;
-        ok = say_slowing(l, rates, &x, e);
+        ok = say_slowing(s, &x, e);
     }
     return ok;
 }
 
-/* What durations do where throughput does not tell it. Swings of a closed loop it does tell. */
-static bool say_durations(struct levels *l, const struct levels *rates, struct err *e)
+static bool say_course(const struct speeds *s, struct err *e)
 {
-    struct swings_of of = {l->x, l->at_ns, l->n, l->width_ns};
-    bool open_loop = l->s->c->open_loop, swings = false;
+    return levels_fit(s->l, e) && (s->l->drifts ? say_slowing_down(s, e) : say_slowings(s, e));
+}
 
-    if (open_loop && !swings_find(l->s, &of, NULL, NULL, &swings, e))
+/* Swings of a closed loop throughput tells. */
+static bool say_durations(const struct speeds *s, bool *swings, struct err *e)
+{
+    struct levels *l = s->l;
+    struct swings_of of = {l->x, l->at_ns, l->n, l->width_ns};
+    bool open_loop = l->s->c->open_loop;
+
+    if (open_loop && !swings_find(l->s, &of, NULL, NULL, swings, e))
         return false;
-    if (swings)
-        return true;
-    if (!levels_fit(l, e) ||
-        !(l->drifts ? say_slowing_down(l, rates, e) : say_slowings(l, rates, e)))
-        return false;
-    return !open_loop || swings_find(l->s, &of, levels_expected, l, &swings, e);
+    return *swings || (say_course(s, e) &&
+                       (!open_loop || swings_find(l->s, &of, levels_expected, l, swings, e)));
 }
 
 bool levels_find_in_durations(struct search *s, const struct levels *rates, struct err *e)
 {
-    struct levels *l;
-    bool ok = mem_cleared(&l, 1, e);
+    struct levels *speeds, *tail = NULL;
+    bool ok = mem_cleared(&speeds, 1, e) && mem_cleared(&tail, 1, e), swings = false;
 
     if (ok) {
-        l->s = s;
-        ok = fill_speeds(l, e) && (l->n < LEVELS_LEAST_POINTS || say_durations(l, rates, e));
+        speeds->s = tail->s = s;
+        ok = fill_speeds(speeds, e);
+        fill_tail(tail);
     }
-    free(l);
+    if (ok && speeds->n >= LEVELS_LEAST_POINTS)
+        ok = say_durations(&(struct speeds){speeds, rates, false}, &swings, e) &&
+             (swings || say_course(&(struct speeds){tail, rates, true}, e));
+    free(speeds);
+    free(tail);
     return ok;
 }
