@@ -4,6 +4,8 @@
  * is one for each second in which some ended. */
 #include "analyze/export/export.h"
 
+#include "analyze/base/csort.h"
+#include "analyze/data/group.h"
 #include "analyze/export/values.h"
 #include "analyze/write/csv.h"
 #include "libcommon/int64.h"
@@ -124,51 +126,78 @@ static void tally_add(struct tally *t, const struct table *x, size_t i)
     t->ttfb_slowest = int64_max(t->ttfb_slowest, ns);
 }
 
-static void tally_merge(struct tally *to, const struct tally *t)
-{
-    if (t->requests > t->errors)
-        to->fastest = to->requests > to->errors ? int64_min(to->fastest, t->fastest) : t->fastest;
-    if (t->n_ttfb > 0)
-        to->ttfb_fastest =
-            to->n_ttfb > 0 ? int64_min(to->ttfb_fastest, t->ttfb_fastest) : t->ttfb_fastest;
-    to->requests += t->requests;
-    to->errors += t->errors;
-    to->objects += t->objects;
-    to->bytes += t->bytes;
-    to->took += t->took;
-    to->slowest = int64_max(to->slowest, t->slowest);
-    to->n_ttfb += t->n_ttfb;
-    to->ttfb += t->ttfb;
-    to->ttfb_slowest = int64_max(to->ttfb_slowest, t->ttfb_slowest);
-}
-
-/* The seconds of an operation in which requests ended. */
-struct seconds {
-    struct tally *v;
-    size_t n;
-    int64_t first_s;
+/* The requests of an operation that are written. */
+struct source {
+    const struct dataset *d;
+    const struct table *t;
+    int64_t first_s; /* the second in which the first one ended */
+    size_t n_s;      /* seconds from there to the last end, that included */
 };
 
-/* Writes those of one host (SIZE_MAX: of all). */
-static bool put_series(const struct dataset *d, const struct table *t, size_t host,
-                       struct seconds *x, const char *id, FILE *f, struct err *e)
+static size_t second_of(const struct source *x, size_t row)
 {
-    const struct series s = {id, d->ops.v[t->op], host == SIZE_MAX ? "" : d->hosts.v[host]};
+    return (size_t)(table_end(x->t, row) / NS_PER_S - x->first_s);
+}
+
+static size_t host_of(const struct source *x, size_t row)
+{
+    return dataset_place(x->d, x->t, table_place(x->t, row))->host;
+}
+
+/* Sorts rows by a key; those of equal keys stay in the order of `from` (NULL: of the table). False:
+ * out of memory. */
+static bool sort_rows(const struct source *x, size_t (*key)(const struct source *x, size_t row),
+                      size_t n_keys, const uint32_t *from, struct group_rows *to, struct err *e)
+{
+    if (!mem_new(&to->row, x->t->n, e) || !mem_cleared(&to->first, n_keys + 2, e))
+        return false;
+    for (size_t i = 0; i < x->t->n; i++)
+        csort_count(to->first, key(x, i));
+    csort_sum(to->first, n_keys);
+    for (size_t i = 0; i < x->t->n; i++) {
+        uint32_t row = from != NULL ? from[i] : (uint32_t)i;
+        to->row[csort_place(to->first, key(x, row))] = row;
+    }
+    return true;
+}
+
+/* Writes the requests in `rows`, which are in order of the seconds in which they ended. */
+static bool put_series(const struct source *x, const struct series *s, const uint32_t *rows,
+                       size_t n, FILE *f, struct err *e)
+{
     struct tally sum = {0};
 
-    memset(x->v, 0, x->n * sizeof *x->v);
-    for (size_t i = 0; i < t->n; i++)
-        if (host == SIZE_MAX || dataset_place(d, t, table_place(t, i))->host == host)
-            tally_add(&x->v[table_end(t, i) / NS_PER_S - x->first_s], t, i);
-    for (size_t k = 0; k < x->n; k++) {
-        if (x->v[k].requests == 0)
-            continue;
-        tally_merge(&sum, &x->v[k]);
-        if (!put_line(f, &s, &sum, false, (x->first_s + (int64_t)k + 1) * NS_PER_S, e))
+    for (size_t k = 0; k < n; k++) {
+        size_t second = second_of(x, rows[k]);
+
+        tally_add(&sum, x->t, rows[k]);
+        if ((k + 1 == n || second_of(x, rows[k + 1]) != second) &&
+            !put_line(f, s, &sum, false, (x->first_s + (int64_t)second + 1) * NS_PER_S, e))
             return false;
     }
-    return sum.requests == 0 ||
-           put_line(f, &s, &sum, true, (x->first_s + (int64_t)x->n) * NS_PER_S, e);
+    return n == 0 || put_line(f, s, &sum, true, (x->first_s + (int64_t)x->n_s) * NS_PER_S, e);
+}
+
+/* Writes each host, then all of them. */
+static bool put_hosts(const struct source *x, const char *id, FILE *f, struct err *e)
+{
+    size_t n_hosts = x->d->hosts.n;
+    struct group_rows by_second = {0}, by_host = {0};
+    struct series s = {id, x->d->ops.v[x->t->op], ""};
+    bool ok = sort_rows(x, second_of, x->n_s, NULL, &by_second, e) &&
+              sort_rows(x, host_of, n_hosts, by_second.row, &by_host, e);
+
+    for (size_t k = 0; ok && k < n_hosts; k++) {
+        const size_t *first = &by_host.first[k];
+
+        s.host = x->d->hosts.v[k];
+        ok = put_series(x, &s, by_host.row + first[0], first[1] - first[0], f, e);
+    }
+    s.host = "";
+    ok = ok && put_series(x, &s, by_second.row, x->t->n, f, e);
+    group_rows_fini(&by_second);
+    group_rows_fini(&by_host);
+    return ok;
 }
 
 static bool put_table(const struct dataset *d, const struct table *t, const char *id, FILE *f,
@@ -176,7 +205,6 @@ static bool put_table(const struct dataset *d, const struct table *t, const char
 {
     int64_t first_ns = INT64_MAX, last_ns = 0;
     __int128 n_bytes = 0, n_objects = 0;
-    struct seconds x = {0};
 
     for (size_t i = 0; i < t->n; i++) {
         n_bytes += packed_get(&t->bytes, i);
@@ -184,20 +212,16 @@ static bool put_table(const struct dataset *d, const struct table *t, const char
         first_ns = int64_min(first_ns, table_end(t, i));
         last_ns = int64_max(last_ns, table_end(t, i));
     }
+    if (t->n == 0)
+        return true;
     if (n_bytes > INT64_MAX || n_objects > INT64_MAX)
         return err_set(e, "%s: sums of more than 2^63", d->inputs[0].path);
-    int64_t n = t->n == 0 ? 0 : last_ns / NS_PER_S - first_ns / NS_PER_S + 1;
-    if (n > ANALYSIS_MAX_SEGMENTS)
+    int64_t first_s = first_ns / NS_PER_S, n_s = last_ns / NS_PER_S - first_s + 1;
+    if (n_s > ANALYSIS_MAX_SEGMENTS)
         return err_set(e, "%s: a run of more than %d seconds", d->inputs[0].path,
                        ANALYSIS_MAX_SEGMENTS);
-    x.n = (size_t)n;
-    x.first_s = first_ns / NS_PER_S;
-    bool ok = mem_new(&x.v, x.n, e);
-    for (size_t host = 0; ok && n > 0 && host < d->hosts.n; host++)
-        ok = put_series(d, t, host, &x, id, f, e);
-    ok = ok && (n == 0 || put_series(d, t, SIZE_MAX, &x, id, f, e));
-    free(x.v);
-    return ok;
+    const struct source x = {d, t, first_s, (size_t)n_s};
+    return put_hosts(&x, id, f, e);
 }
 
 bool influx_write(const struct dataset *d, const char *id, FILE *f, struct err *e)
