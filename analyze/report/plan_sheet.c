@@ -120,7 +120,7 @@ static void put_runs(struct sheet *s, const struct plan *p)
     }
 }
 
-/* What the law says, no further than twice the largest level. */
+/* What the law says, after an empty line; no further than twice the largest level. */
 static void put_law(struct sheet *s, const struct plan *p)
 {
     struct stats_usl u;
@@ -129,6 +129,7 @@ static void put_law(struct sheet *s, const struct plan *p)
 
     if (p->by_rate || !plan_usl(p, &u, &e))
         return;
+    sheet_gap(s);
     if (!u.ok) {
         sheet_line(s, TEXT_FAINT, "No scalability law: %s.", u.why);
         return;
@@ -214,7 +215,6 @@ void plan_sheet_tables(struct sheet *s, const struct plan *p)
         return;
     }
     if (p->asked.kind == PLAN_SWEEP) {
-        sheet_gap(s);
         put_law(s, p);
         put_levels(s, p);
     }

@@ -52,7 +52,7 @@ bool sheet_write_text(const struct sheet *s, struct text *out, bool verbose, str
             continue;
         if ((x->kind == SHEET_TITLE || x->kind == SHEET_GAP) && x > s->v)
             text_blank(out);
-        if (x->kind == SHEET_TITLE)
+        if (x->kind == SHEET_TITLE && x > s->v)
             text_line(out, TEXT_FAINT, "----------------------------------------");
         if (x->kind == SHEET_TITLE || x->kind == SHEET_LINE || x->kind == SHEET_ITEM)
             text_line(out, x->style, "%s%s", x->kind == SHEET_ITEM ? " * " : "", x->text);

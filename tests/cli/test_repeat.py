@@ -59,6 +59,12 @@ class Repeat(LoadTest):
         self.assertLessEqual(law["sigma_lo"], law["sigma_hi"])
         self.assertIn("scalability law", self.s3analyze("plan", self.tmp / "plan").out)
 
+    def test_a_sweep_of_rates_has_no_law(self):
+        """Nor an empty line where the law would be."""
+        plan = self.tmp / "plan"
+        self.s3analyze("plan", "--begin", "sweep", "--dir", plan, "--rate", "50,100", "--command", "get")
+        self.assertEqual(self.s3analyze("plan", plan, status=3).out, "0 runs at 2 levels; more runs follow.\nget\n")
+
     def test_goes_on(self):
         """A plan that was interrupted goes on; a run that was cut off is run again; another plan is refused."""
         self.start("--fault", "latency=2ms")

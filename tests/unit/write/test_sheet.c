@@ -110,6 +110,20 @@ static void test_a_table_without_rows_is_none(void **state)
     }
 }
 
+/* A rule divides what is above a title from what is below: a report does not begin with one. */
+static void test_a_rule_stands_between_titles(void **state)
+{
+    struct sheet s = {0};
+
+    (void)state;
+    sheet_title(&s, "One");
+    sheet_title(&s, "Two");
+    char *text = written(&s, TEXT);
+    assert_string_equal(text, "One\n\n----------------------------------------\nTwo\n");
+    free(text);
+    sheet_free(&s);
+}
+
 /* Texts lie in blocks: those before a long one, and after it, stay as they are. */
 static void test_texts_of_any_length(void **state)
 {
@@ -138,6 +152,7 @@ int main(void)
         cmocka_unit_test(test_html_has_details_and_markup),
         cmocka_unit_test(test_markdown_escapes),
         cmocka_unit_test(test_a_table_without_rows_is_none),
+        cmocka_unit_test(test_a_rule_stands_between_titles),
         cmocka_unit_test(test_texts_of_any_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
