@@ -16,6 +16,13 @@ static bool is_there(const char *path, struct err *e)
     return err_set(e, "'%s' is there already, and captures are not overwritten", path);
 }
 
+/* Whether nothing is where rank 0 puts the whole capture. */
+static bool capture_is_new(const struct bench *b, struct err *e)
+{
+    return b->o->show.stress || b->out.to_stdout || b->team.rank > 0 ||
+           access(b->out.path, F_OK) != 0 || is_there(b->out.path, e);
+}
+
 bool bench_name_outputs(struct bench *b, struct err *e)
 {
     const struct options *o = b->o;
@@ -28,6 +35,8 @@ bool bench_name_outputs(struct bench *b, struct err *e)
         return err_set(e, "--benchdata -: what several ranks record is put together in a file");
     if (b->out.to_stdout && !o->show.stress && isatty(STDOUT_FILENO))
         return err_set(e, "--benchdata -: a capture is not written to a terminal");
+    if (!capture_is_new(b, e))
+        return false;
     if ((o->serverprof != NULL || o->serverprof_url != NULL) && b->team.rank == 0) {
         if (o->show.stress || b->out.to_stdout)
             return err_set(e, "profiles need a capture in a file, to be saved beside it");
@@ -73,8 +82,9 @@ static bool open_capture(struct bench *b, struct err *e)
         parts_name(b->out.path, b->team.rank, b->out.part, sizeof b->out.part);
     else
         strcpy(b->out.part, b->out.path);
-    if (b->team.rank == 0 && access(b->out.path, F_OK) == 0)
-        return is_there(b->out.path, e);
+    /* It may have come since the run began, as with --wait. */
+    if (!capture_is_new(b, e))
+        return false;
     b->out.fd = open(b->out.part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (b->out.fd < 0 && errno == EEXIST)
         return is_there(b->out.part, e);

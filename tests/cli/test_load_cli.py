@@ -224,8 +224,8 @@ class Options(LoadTest):
         path = self.tmp / "mine.csv.zst"
         self.s3load("put", "--benchdata", self.tmp / "mine", *SMALL)
         before = path.read_bytes()
-        r = self.s3load("put", "--benchdata", path, *SMALL, status=1)
-        self.assertIn("there already", r.err)
+        r = self.s3load("get", "--benchdata", path, "--obj.size", "1KiB", status=1)
+        self.assertRegex(r.err, r"^s3load: .*there already.*\n$", "before anything is uploaded")
         self.assertEqual(path.read_bytes(), before)
 
     def test_default_name_and_analysis(self):
