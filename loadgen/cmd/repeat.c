@@ -65,6 +65,7 @@ static const struct cli_group groups[] = {
 
 /* ---- Signals ---- */
 
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t signalled;
 static volatile sig_atomic_t child;
 
@@ -77,18 +78,35 @@ static void pass_on(int sent)
 
 static void catch_signals(void)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     const struct sigaction action = {.sa_handler = pass_on};
 
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         sigaction(signals[i], &action, NULL);
 }
 
+/* Starts a child, unless a signal came before. One that comes meanwhile waits until pass_on knows
+ * the child; it ends the child even before execv. */
+static pid_t start_child(void)
+{
+    sigset_t ours, before;
+
+    sigemptyset(&ours);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaddset(&ours, signals[i]);
+    sigprocmask(SIG_BLOCK, &ours, &before);
+    pid_t pid = signalled == 0 ? fork() : -1;
+    child = pid;
+    for (size_t i = 0; pid == 0 && i < sizeof signals / sizeof *signals; i++)
+        signal(signals[i], SIG_DFL);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return pid;
+}
+
 /* Runs this program, whose result is in its capture. Returns its exit status. */
 static int run_self(char *const *words)
 {
     int status = 0;
-    pid_t pid = fork();
+    pid_t pid = start_child();
 
     if (pid == 0) {
         int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -97,7 +115,6 @@ static int run_self(char *const *words)
         execv("/proc/self/exe", words);
         _exit(127);
     }
-    child = pid;
     while (pid > 0 && waitpid(pid, &status, 0) < 0)
         ;
     child = 0;

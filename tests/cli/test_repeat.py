@@ -1,7 +1,9 @@
 """s3load repeat: plans of several runs, and s3analyze plan, which decides what comes next."""
 import json
+import shutil
 import signal
 
+from harness import BUILD
 from loadcase import LoadTest
 
 GET = ("get", "--obj.size", "1KiB", "--objects", "10", "--concurrent", "8", "-q")
@@ -84,6 +86,17 @@ class Repeat(LoadTest):
         other = list(argv)
         other[other.index("1,2,4")] = "1,2"
         self.assertIn("another folder", self.bare(*other, env=self.environment(), status=1).err)
+
+    def test_a_signal_between_two_runs(self):
+        """It comes while s3analyze says what is next: no run begins."""
+        self.start()
+        shutil.copy(BUILD / "s3load", self.tmp / "s3load")
+        asked = self.tmp / "s3analyze"
+        asked.write_text(f'#!/bin/sh\ncase "$*" in *--next*) kill -TERM $PPID;; esac\nexec "{BUILD}/s3analyze" "$@"\n')
+        asked.chmod(0o755)
+        self.check_run(self.tmp / "s3load", "repeat", "sweep", "--dir", "plan", "--concurrent", "1", "--", *GET,
+                       "--requests", "10", "--host", self.server.hosts, env=self.environment(), cwd=self.tmp, status=143)
+        self.assertEqual(list((self.tmp / "plan").glob("*.zst")), [])
 
     def test_no_secret_in_the_plan(self):
         self.start()
