@@ -253,10 +253,11 @@ static void put_capture(struct sheet *t, const char *path, const struct survey *
         sheet_cell(t, "sums by second, %s: no single requests",
                    units_size((double)info->n_file_bytes).s);
     else if (info->compressed)
-        sheet_cell(t, "g%d, zstd: %" PRIu64 " frame%s, %" PRIu64 " skippable", info->generation,
-                   info->n_frames, info->n_frames == 1 ? "" : "s", info->n_skippable_frames);
+        sheet_cell(t, "%s, zstd: %" PRIu64 " frame%s, %" PRIu64 " skippable",
+                   recfile_generation(info), info->n_frames, info->n_frames == 1 ? "" : "s",
+                   info->n_skippable_frames);
     else
-        sheet_cell(t, "g%d, not compressed", info->generation);
+        sheet_cell(t, "%s, not compressed", recfile_generation(info));
     if (info->generation != RECFILE_SUMS) {
         FACT(t, TEXT_PLAIN, "size", "%s, %s of text", units_size((double)info->n_file_bytes).s,
              units_size((double)info->n_text_bytes).s);
@@ -365,7 +366,7 @@ static void put_json(struct json_out *w, const char *path, const struct survey *
         w->failed = true;
     json_out_object(w, NULL);
     JSON_PUT(w, "path", path);
-    json_out_value(w, "generation", json_capture_generation(info));
+    JSON_PUT(w, "generation", recfile_generation(info));
     if (info->generation == RECFILE_SUMS) {
         JSON_MEMBERS(w, info, n_file_bytes, has_intended);
     } else {

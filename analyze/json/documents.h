@@ -38,10 +38,6 @@ bool trend_json(const struct trend_report *r, FILE *f, struct err *e);
 
 /* ---- Members that documents share ---- */
 
-/* Returns the generation of a capture, such as "g4"; "sums" for a file of sums, which has no rows.
- */
-json_t *json_capture_generation(const struct recfile_info *info);
-
 /* Writes why rows of a capture were dropped: a list of reasons, each with a number of rows and the
  * first of them. */
 void json_capture_dropped(struct json_out *w, const struct recfile_info *info);

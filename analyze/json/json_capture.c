@@ -1,11 +1,5 @@
 #include "analyze/json/documents.h"
 
-json_t *json_capture_generation(const struct recfile_info *info)
-{
-    return info->generation == RECFILE_SUMS ? json_string("sums")
-                                            : json_sprintf("g%d", info->generation);
-}
-
 void json_capture_dropped(struct json_out *w, const struct recfile_info *info)
 {
     json_out_array(w, "dropped");

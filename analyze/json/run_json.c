@@ -284,7 +284,7 @@ static void put_input(struct json_out *w, const struct dataset_input *in)
 {
     bool has_rows = in->first_start_ns <= in->last_end_ns;
     JSON_PUT(w, "path", in->path);
-    json_out_value(w, "generation", json_capture_generation(&in->info));
+    JSON_PUT(w, "generation", recfile_generation(&in->info));
     JSON_PUT(w, "n_rows", in->n_rows);
     JSON_PUT(w, "n_dropped", recfile_n_dropped(&in->info));
     JSON_PUT(w, "n_unverified", in->info.n_unverified);

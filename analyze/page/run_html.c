@@ -210,18 +210,12 @@ static bool inputs_sheet(struct sheet *s, const struct analysis *a, struct err *
 
         if (!sha256_file(in->path, &sum, e))
             return false;
-        SHEET_ROW(s, TEXT_PLAIN, in->path);
-        if (in->info.generation == RECFILE_SUMS)
-            sheet_cell(s, "sums");
-        else if (in->info.generation == RECFILE_AGGREGATE)
-            sheet_cell(s, "aggregated");
-        else
-            sheet_cell(s, "g%d", in->info.generation);
-        SHEET_CELLS(s, units_count((int64_t)in->n_rows).s,
-                    units_count((int64_t)recfile_n_dropped(&in->info)).s,
-                    has_rows ? figures_moment(in->first_start_ns).s : "-",
-                    has_rows ? figures_moment(in->last_end_ns).s : "-",
-                    sum.s[0] != '\0' ? sum.s : "- (cannot be read twice)");
+        SHEET_ROW(s, TEXT_PLAIN, in->path, recfile_generation(&in->info),
+                  units_count((int64_t)in->n_rows).s,
+                  units_count((int64_t)recfile_n_dropped(&in->info)).s,
+                  has_rows ? figures_moment(in->first_start_ns).s : "-",
+                  has_rows ? figures_moment(in->last_end_ns).s : "-",
+                  sum.s[0] != '\0' ? sum.s : "- (cannot be read twice)");
     }
     sheet_line(s, TEXT_PLAIN, "The time that counts: %s.", range_text(a->range));
     return true;

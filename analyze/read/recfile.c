@@ -29,6 +29,13 @@ const char *const recfile_drop_names[N_DROPS] = {
     [DROP_GARBAGE] = "stretches of bytes that are no frame",
 };
 
+const char *recfile_generation(const struct recfile_info *info)
+{
+    static const char *const names[] = {"aggregated", "sums", "g0", "g1", "g2", "g3", "g4"};
+
+    return names[info->generation - RECFILE_AGGREGATE];
+}
+
 uint64_t recfile_n_dropped(const struct recfile_info *info)
 {
     uint64_t n = 0;

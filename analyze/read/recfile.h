@@ -91,6 +91,9 @@ struct recfile_info {
     char first_drop[N_DROPS][256]; /* "FILE:LINE: why" of the first of each kind */
 };
 
+/* Returns "g0" .. "g4"; of files without rows "sums" or "aggregated". */
+const char *recfile_generation(const struct recfile_info *info);
+
 /* Returns the sum of info->n_dropped. */
 uint64_t recfile_n_dropped(const struct recfile_info *info);
 

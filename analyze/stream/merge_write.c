@@ -50,8 +50,8 @@ static json_t *provenance(const struct merge_input *in)
 
     snprintf(hash, sizeof hash, "%016" PRIx64, s->rows_hash);
     json_t *o = json_pack(
-        "{s:o,s:o,s:I,s:I,s:I,s:I,s:s}", "name", json_out_text(in->name), "generation",
-        json_sprintf("g%d", s->info.generation), "n_rows", (json_int_t)s->sum.n, "n_dropped",
+        "{s:o,s:s,s:I,s:I,s:I,s:I,s:s}", "name", json_out_text(in->name), "generation",
+        recfile_generation(&s->info), "n_rows", (json_int_t)s->sum.n, "n_dropped",
         (json_int_t)recfile_n_dropped(&s->info), "thread_base", (json_int_t)in->thread_bases[0],
         "shift_ns", (json_int_t)in->shift_ns, "rows_hash", hash);
     bool ok = o != NULL;
