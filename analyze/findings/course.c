@@ -425,12 +425,17 @@ static void find_hung(const struct pass *p)
         }
     }
     qsort(c->hung, c->n_hung, sizeof *c->hung, compare_hung);
-    for (size_t i = 0; c->ended != NULL && i < c->n_hung; i++)
-        if (c->hung[i].failed) {
-            uint32_t *ended = course_ended(c, bin_of(c, p->per_wide, c->n_wide, c->hung[i].end_ns));
-            ended[c->hung[i].place]--;
-            ended[c->n_places + c->hung[i].table]--;
-        }
+    for (size_t i = 0; i < c->n_hung; i++) {
+        const struct course_hung *h = &c->hung[i];
+        if (!h->failed)
+            continue;
+        c->timed_out[course_bin(c, h->end_ns)]++;
+        if (c->ended == NULL)
+            continue;
+        uint32_t *ended = course_ended(c, bin_of(c, p->per_wide, c->n_wide, h->end_ns));
+        ended[h->place]--;
+        ended[c->n_places + h->table]--;
+    }
 }
 
 /* ---- Fourth pass: samples that took long ---- */
@@ -533,7 +538,7 @@ static bool alloc_counts(struct course *c, struct err *e)
     size_t max_hung = c->n < MAX_HUNG ? (size_t)c->n : MAX_HUNG;
 
     return mem_cleared(&c->ok, c->n_bins, e) && mem_cleared(&c->failed, c->n_bins, e) &&
-           mem_cleared(&c->ok_half, c->n_bins, e) &&
+           mem_cleared(&c->timed_out, c->n_bins, e) && mem_cleared(&c->ok_half, c->n_bins, e) &&
            ((c->n_places < 2 && c->n_ops < 2) || c->n_wide < LEAST_WIDE ||
             mem_cleared(&c->ended, c->n_wide * (c->n_places + c->n_ops), e)) &&
            (n_cells > COURSE_MAX_CELLS || mem_cleared(&c->cells, n_cells * c->n_blocks, e)) &&

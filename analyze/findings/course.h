@@ -72,12 +72,6 @@ struct course_op {
     int64_t n;        /* requests */
 };
 
-/* Requests that ended, by bin, and the time that requests ran for in it, all together. */
-struct course_seconds {
-    uint32_t *done;
-    int64_t *busy_ns;
-};
-
 /* The hosts, clients or operations of a course, hosts and clients by name; or its pairs of a host
  * and a client. */
 struct course_parties {
@@ -87,8 +81,9 @@ struct course_parties {
     const char **client; /* ... its client's; NULL: they are no pairs */
     uint32_t *of_place;  /* the party at a place; UINT32_MAX: none; NULL: operations */
     int64_t *n_requests;
-    int64_t *first_ns, *last_ns;    /* first start, last end; NULL: not known, or operations */
-    struct course_seconds *seconds; /* NULL: not known, or there are single requests */
+    int64_t *first_ns, *last_ns; /* first start, last end; NULL: not known, or operations */
+    int64_t **busy_ns; /* by party, then bin: for how long requests ran, all together; NULL: not
+                          known, or there are single requests */
 };
 
 struct course {
@@ -113,10 +108,11 @@ struct course {
     size_t n_bins;
     int64_t shortest_ns;   /* a stall that is shorter cannot be seen */
     uint32_t *ok, *failed; /* requests that ended, by bin */
+    uint32_t *timed_out;   /* of failed, those that hung until they failed */
     uint32_t *ok_half;     /* of ok, those of every other thread; NULL: threads are not known */
     uint32_t *ended;       /* by wide bin, then place, then operation: requests that ended, without
                               those that hung until they failed; NULL: of too many places, of one,
-                              or single requests are not known */
+                              or not known */
     int64_t wide_ns;       /* a whole number of bins */
     size_t n_wide;
     int64_t *busy_ns; /* by bin, as of parties; NULL as there */
@@ -180,7 +176,7 @@ struct course_gap {
     size_t party;
     int64_t at_ns;
     int64_t before_ns, after_ns; /* INT64_MIN, INT64_MAX: none */
-    size_t n_waiting;            /* requests under way at at_ns; by seconds unknown, 0 */
+    size_t n_waiting;            /* requests under way at at_ns */
 };
 
 /* Answers all of them in one pass over the rows. Those of a party are in order of time. False: out
@@ -219,6 +215,10 @@ static inline uint32_t *course_ended(const struct course *c, size_t wide)
 {
     return &c->ended[wide * (c->n_places + c->n_ops)];
 }
+
+/* Fills in the requests of party k that ended, by wide bin, of a course that has them. */
+void course_count_ended(const struct course *c, const struct course_parties *p, size_t k,
+                        int64_t *done);
 
 /* Where a bin (or a block) begins, as far as it is in the run. */
 static inline int64_t course_at_ns(const struct course *c, size_t n, int64_t each_ns)

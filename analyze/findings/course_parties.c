@@ -25,11 +25,9 @@ bool course_init(struct course *c, size_t n_ops, struct err *e)
 
 static void parties_fini(struct course_parties *p)
 {
-    for (size_t k = 0; p->seconds != NULL && k < p->n; k++) {
-        free(p->seconds[k].done);
-        free(p->seconds[k].busy_ns);
-    }
-    free(p->seconds);
+    for (size_t k = 0; p->busy_ns != NULL && k < p->n; k++)
+        free(p->busy_ns[k]);
+    free(p->busy_ns);
     free(p->name);
     free(p->client);
     free(p->of_place);
@@ -56,7 +54,8 @@ void course_fini(struct course *c)
                          c->cells,        c->log_squares,   c->late_n,
                          c->slow_from_ns, c->place_busy_ns, c->place_slow_ns,
                          c->late_ns,      c->median_ns,     c->p90_ns,
-                         c->tail,         c->hung_ns,       c->hung};
+                         c->tail,         c->hung_ns,       c->hung,
+                         c->timed_out};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     *c = (struct course){0};
@@ -127,16 +126,27 @@ size_t course_count_hung(const struct course *c, const struct course_parties *p,
         least_ns = int64_max(c->hung_ns[k], least_ns);
     if (c->busy_ns == NULL || for_ns < least_ns)
         return 0;
-    for (size_t k = 0; of_party != NULL && p->seconds != NULL && k < p->n; k++)
-        of_party[k] = (size_t)llround((double)p->seconds[k].busy_ns[bin] / (double)c->bin_ns);
+    for (size_t k = 0; of_party != NULL && p->busy_ns != NULL && k < p->n; k++)
+        of_party[k] = (size_t)llround((double)p->busy_ns[k][bin] / (double)c->bin_ns);
     return (size_t)llround((double)c->busy_ns[bin] / (double)c->bin_ns);
 }
 
-/* Fills a gap from sums of seconds. It begins within the last second that had requests, and ends
- * within the next: where these had fewer than usual, the party stood for the rest of them. */
-static void find_gap(const struct course *c, const struct course_parties *p, struct course_gap *gap)
+void course_count_ended(const struct course *c, const struct course_parties *p, size_t k,
+                        int64_t *done)
 {
-    const uint32_t *done = p->seconds[gap->party].done;
+    memset(done, 0, c->n_wide * sizeof *done);
+    for (size_t i = 0; i < (p->operations ? 1 : c->n_places); i++)
+        if (p->operations || p->of_place[i] == k)
+            for (size_t j = 0; j < c->n_wide; j++)
+                done[j] += course_ended(c, j)[p->operations ? c->n_places + k : i];
+}
+
+/* Fills a gap from the seconds of its party. It begins within the last second that had requests,
+ * and ends within the next: where these had fewer than usual, the party stood for the rest of them.
+ */
+static void find_gap(const struct course *c, const struct course_parties *p, const int64_t *done,
+                     struct course_gap *gap)
+{
     double usual = (double)p->n_requests[gap->party] * (double)c->bin_ns /
                    ((double)(c->end_ns - c->start_ns) + 1);
     size_t at = course_bin(c, gap->at_ns), from = at, to = at;
@@ -149,10 +159,26 @@ static void find_gap(const struct course *c, const struct course_parties *p, str
         to++;
     if (done[at] > 0 || done[from] == 0 || done[to] == 0)
         return;
-    gap->before_ns =
-        course_bin_start_ns(c, from) + (int64_t)(fmin(done[from] / usual, 1) * (double)c->bin_ns);
-    gap->after_ns =
-        course_bin_start_ns(c, to + 1) - (int64_t)(fmin(done[to] / usual, 1) * (double)c->bin_ns);
+    gap->n_waiting = (size_t)llround((double)p->busy_ns[gap->party][at] / (double)c->bin_ns);
+    gap->before_ns = course_bin_start_ns(c, from) +
+                     (int64_t)(fmin((double)done[from] / usual, 1) * (double)c->bin_ns);
+    gap->after_ns = course_bin_start_ns(c, to + 1) -
+                    (int64_t)(fmin((double)done[to] / usual, 1) * (double)c->bin_ns);
+}
+
+static bool find_gaps_by_seconds(const struct course *c, const struct course_parties *p,
+                                 struct course_gap *gaps, size_t n, struct err *e)
+{
+    int64_t *done;
+    if (!mem_new(&done, c->n_wide, e))
+        return false;
+    for (size_t q = 0; q < n; q++) {
+        if (q == 0 || gaps[q].party != gaps[q - 1].party)
+            course_count_ended(c, p, gaps[q].party, done);
+        find_gap(c, p, done, &gaps[q]);
+    }
+    free(done);
+    return true;
 }
 
 /* The first of gaps[v[0..n-1]] that is asked for at ns or later; n: none. */
@@ -192,10 +218,8 @@ bool course_find_gaps(const struct course *c, const struct course_parties *p,
 {
     if (n == 0)
         return true;
-    for (size_t q = 0; !c->has_requests && q < n; q++)
-        find_gap(c, p, &gaps[q]);
     if (!c->has_requests)
-        return true;
+        return find_gaps_by_seconds(c, p, gaps, n, e);
     size_t *first = NULL, *of = NULL; /* the gaps of party k are of[first[k]], ... */
     bool ok = mem_cleared(&first, p->n + 2, e) && mem_new(&of, n, e);
     for (size_t q = 0; ok && q < n; q++) {

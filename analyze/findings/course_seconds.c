@@ -16,7 +16,10 @@ bool course_seconds_grid(struct course *c, int64_t first_s, size_t n, struct err
     c->bin_ns = (int64_t)per_bin * NS_PER_S;
     c->n_bins = (n + per_bin - 1) / per_bin;
     c->shortest_ns = 2 * c->bin_ns;
-    return mem_cleared(&c->ok, c->n_bins, e) && mem_cleared(&c->failed, c->n_bins, e);
+    c->wide_ns = c->bin_ns;
+    c->n_wide = c->n_bins;
+    return mem_cleared(&c->ok, c->n_bins, e) && mem_cleared(&c->failed, c->n_bins, e) &&
+           mem_cleared(&c->timed_out, c->n_bins, e);
 }
 
 bool course_seconds_parties(const struct course *c, struct course_parties *p, size_t n,
@@ -28,12 +31,11 @@ bool course_seconds_parties(const struct course *c, struct course_parties *p, si
     free(p->n_requests);
     p->name = NULL;
     p->n_requests = NULL;
-    if (!course_parties_alloc(p, n, e) || (has_seconds && !mem_cleared(&p->seconds, n, e)))
+    if (!course_parties_alloc(p, n, e) || (has_seconds && !mem_cleared(&p->busy_ns, n, e)))
         return false;
     p->n = n;
     for (size_t k = 0; has_seconds && k < n; k++)
-        if (!mem_cleared(&p->seconds[k].done, c->n_bins, e) ||
-            !mem_cleared(&p->seconds[k].busy_ns, c->n_bins, e))
+        if (!mem_cleared(&p->busy_ns[k], c->n_bins, e))
             return false;
     return true;
 }

@@ -9,8 +9,8 @@
  * course has its operations and its start and end. False: out of memory. */
 bool course_seconds_grid(struct course *c, int64_t first_s, size_t n, struct err *e);
 
-/* Makes room for n hosts, clients or operations, and for what they did by bin, if it is known and
- * not too much. The caller fills in who they are. False: out of memory. */
+/* Makes room for n hosts, clients or operations, and for how busy they were by bin, if it is known
+ * and not too much. The caller fills in who they are. False: out of memory. */
 bool course_seconds_parties(const struct course *c, struct course_parties *p, size_t n,
                             bool are_seconds_known, struct err *e);
 

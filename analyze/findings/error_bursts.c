@@ -310,13 +310,15 @@ static struct whose whose_errors(const struct course *c, const struct course_mes
 static double n_of(const struct course *c, const struct whose *w, const struct burst *b)
 {
     int64_t first_ns = (int64_t)b->first * c->bin_ns, last_ns = (int64_t)b->last * c->bin_ns;
+    bool of_all = w->host == SIZE_MAX && w->client == SIZE_MAX; /* then operations are counted */
+    size_t first = of_all ? c->n_places : 0, end = of_all ? c->n_places + c->n_ops : c->n_places;
     double n = 0;
 
     for (size_t j = (size_t)(first_ns / int64_max(c->wide_ns, 1));
          c->ended != NULL && j < c->n_wide && (int64_t)j * c->wide_ns <= last_ns; j++)
-        for (size_t i = 0; i < c->n_places; i++)
-            if ((w->host == SIZE_MAX || c->hosts.of_place[i] == w->host) &&
-                (w->client == SIZE_MAX || c->clients.of_place[i] == w->client))
+        for (size_t i = first; i < end; i++)
+            if (of_all || ((w->host == SIZE_MAX || c->hosts.of_place[i] == w->host) &&
+                           (w->client == SIZE_MAX || c->clients.of_place[i] == w->client)))
                 n += course_ended(c, j)[i];
     return n;
 }

@@ -18,6 +18,7 @@
 #define STUCK_MOST_THREADS  5
 #define JUMP_LEAST_NS       1e9
 #define JUMP_LEAST_BINS     8
+#define JUMP_LEAST_SECONDS  2 /* bins of a second */
 #define JUMP_LEAST_REQUESTS 30
 #define JUMP_TOLERANCE      .1
 #define JUMP_TIMES          1.7
@@ -114,20 +115,15 @@ bool find_absent(struct search *s, struct err *e)
 
 /* ---- Clocks ---- */
 
-/* The requests of a client that ended, by wide bin. */
-static void count_client(const struct course *c, size_t k, double *done)
+/* The part of a bin that is missing where fewer requests ended than usual. */
+static double missing(int64_t done, double usual)
 {
-    for (size_t j = 0; j < c->n_wide; j++) {
-        done[j] = 0;
-        for (size_t i = 0; i < c->n_places; i++)
-            if (c->clients.of_place[i] == k)
-                done[j] += course_ended(c, j)[i];
-    }
+    return fmax(1 - (double)done / usual, 0);
 }
 
-/* Where the longest run of bins without a request begins, if it is about n long; SIZE_MAX: it is
- * not. */
-static size_t find_hole(const double *done, size_t n_bins, double n)
+/* Where the longest run of bins without a request begins, if it is about n long, with its parts of
+ * the bins next to it; SIZE_MAX: it is not. */
+static size_t find_hole(const int64_t *done, size_t n_bins, double n, double usual)
 {
     size_t begun = 0, longest = 0, at = 0;
     for (size_t j = 0; j < n_bins; j++) {
@@ -138,12 +134,14 @@ static size_t find_hole(const double *done, size_t n_bins, double n)
             at = begun;
         }
     }
-    return fabs((double)longest - n) <= JUMP_TOLERANCE * n ? at : SIZE_MAX;
+    double length = (double)longest + (at > 0 ? missing(done[at - 1], usual) : 0) +
+                    (at + longest < n_bins ? missing(done[at + longest], usual) : 0);
+    return fabs(length - n) <= JUMP_TOLERANCE * n ? at : SIZE_MAX;
 }
 
 /* Where n bins begin in which a client did nearly twice as much as in the others; SIZE_MAX: there
  * are none. */
-static size_t find_double(const double *done, size_t n_bins, size_t n)
+static size_t find_double(const int64_t *done, size_t n_bins, size_t n)
 {
     double sum = 0, most = 0, all = 0;
     size_t at = 0;
@@ -151,8 +149,8 @@ static size_t find_double(const double *done, size_t n_bins, size_t n)
     if (2 * n_bins < 3 * n)
         return SIZE_MAX;
     for (size_t j = 0; j < n_bins; j++) {
-        all += done[j];
-        sum += done[j] - (j >= n ? done[j - n] : 0);
+        all += (double)done[j];
+        sum += (double)(done[j] - (j >= n ? done[j - n] : 0));
         if (j + 1 >= n && sum > most) {
             most = sum;
             at = j + 1 - n;
@@ -181,7 +179,8 @@ static bool say_jump(struct search *s, size_t k, bool ahead, int64_t by_ns, int6
 /* A client whose clock is set while it runs ends so much later, or earlier, than the others. If the
  * clock was set ahead, its requests leave a hole so long. If it was set back, they come twice as
  * often for so long. */
-static bool find_jump(struct search *s, size_t k, int64_t usual_end_ns, double *done, struct err *e)
+static bool find_jump(struct search *s, size_t k, int64_t usual_end_ns, int64_t *done,
+                      struct err *e)
 {
     const struct course *c = s->c;
     int64_t last_ns = c->clients.last_ns[k], by_ns = llabs(last_ns - usual_end_ns);
@@ -190,13 +189,14 @@ static bool find_jump(struct search *s, size_t k, int64_t usual_end_ns, double *
            ran = (double)(last_ns - c->clients.first_ns[k]) + (ahead ? 0 : (double)by_ns),
            usual = (double)c->clients.n_requests[k] * (double)c->wide_ns / fmax(ran, 1);
 
-    if ((double)by_ns < JUMP_LEAST_NS || n < JUMP_LEAST_BINS || n * usual < JUMP_LEAST_REQUESTS ||
+    int least_bins = c->has_requests ? JUMP_LEAST_BINS : JUMP_LEAST_SECONDS;
+    if ((double)by_ns < JUMP_LEAST_NS || n < least_bins || n * usual < JUMP_LEAST_REQUESTS ||
         2 * n > (double)c->n_wide)
         return true;
-    count_client(c, k, done);
+    course_count_ended(c, &c->clients, k, done);
     size_t first = (size_t)((c->clients.first_ns[k] - c->bins_ns) / c->wide_ns),
            n_bins = (size_t)((last_ns - c->bins_ns) / c->wide_ns) - first,
-           at = ahead ? find_hole(done + first, n_bins, n)
+           at = ahead ? find_hole(done + first, n_bins, n, usual)
                       : find_double(done + first, n_bins, (size_t)n);
     return at == SIZE_MAX ||
            say_jump(s, k, ahead, by_ns, course_at_ns(c, first + at, c->wide_ns), e);
@@ -206,8 +206,7 @@ bool find_clock_jumps(struct search *s, struct err *e)
 {
     const struct course *c = s->c;
     size_t n = c->clients.n;
-    int64_t *ends = NULL;
-    double *done = NULL;
+    int64_t *ends = NULL, *done = NULL;
 
     if (n < 2 || c->ended == NULL)
         return true;

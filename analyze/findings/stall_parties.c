@@ -234,18 +234,6 @@ static void add_party_stall(struct stalls *x, const struct course_parties *p,
                                   .parties = {gap->party}};
 }
 
-/* Fills own->done with the requests of party k that ended. */
-static void count_party(struct stalls *own, const struct course_parties *p, size_t k)
-{
-    const struct course *c = own->s->c;
-
-    memset(own->done, 0, own->n_bins * sizeof *own->done);
-    for (size_t i = 0; i < (p->operations ? 1 : c->n_places); i++)
-        if (p->operations || p->of_place[i] == k)
-            for (size_t j = 0; j < own->n_bins; j++)
-                own->done[j] += course_ended(c, j)[p->operations ? c->n_places + k : i];
-}
-
 /* Finds the stretches in which next to nothing of a party is completed, as those of the system are
  * found; the requests next to them say when each began and ended. */
 static bool find_party_stalls(struct stalls *x, const struct course_parties *p, struct err *e)
@@ -267,7 +255,7 @@ static bool find_party_stalls(struct stalls *x, const struct course_parties *p, 
     for (size_t k = 0; ok && k < p->n; k++) {
         if (p->n_requests[k] < LEAST_OF_PARTY)
             continue;
-        count_party(own, p, k);
+        course_count_ended(c, p, k, own->done);
         own->n = 0;
         if (stalls_find_usual(own))
             stalls_find_stretches(own);

@@ -15,10 +15,7 @@ bool stalls_count(struct stalls *x, struct err *e)
     if (!mem_new(&x->done, c->n_bins, e))
         return false;
     for (size_t j = 0; j < c->n_bins; j++)
-        x->done[j] = c->ok[j] + c->failed[j];
-    for (size_t i = 0; i < c->n_hung; i++)
-        if (c->hung[i].failed)
-            x->done[course_bin(c, c->hung[i].end_ns)]--;
+        x->done[j] = (int64_t)c->ok[j] + c->failed[j] - c->timed_out[j];
     return true;
 }
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_ENDED (1 << 22) /* counts by second, of all hosts, clients and operations */
+
 /* Returns the hosts of an operation, or its clients. */
 static const struct sums_parts *parties_of(const struct sums_op *op, bool clients)
 {
@@ -55,13 +57,25 @@ static void begin(struct course *c, const struct sums_op *const *ops, int64_t *f
     }
 }
 
-static void add_seconds(const struct course *c, struct course_seconds *to,
-                        const struct sums_part *p)
+static void add_busy(const struct course *c, int64_t *busy_ns, const struct sums_part *p)
 {
-    for (size_t i = 0; i < p->n_seconds; i++) {
-        to->done[bin_of(c, p, i)] += to_count(p->seconds[i].n_ended + p->seconds[i].n_failed);
-        to->busy_ns[bin_of(c, p, i)] += p->seconds[i].busy_ns;
-    }
+    for (size_t i = 0; i < p->n_seconds; i++)
+        busy_ns[bin_of(c, p, i)] += p->seconds[i].busy_ns;
+}
+
+/* Returns the time that the failed requests of a part took, all together. */
+static __int128 failed_ns(const struct sums_part *p)
+{
+    __int128 sum = -p->duration.moments.sum;
+    for (size_t i = 0; i < p->n_seconds; i++)
+        sum += p->seconds[i].busy_ns;
+    return sum;
+}
+
+/* Whether those of operation k that failed hung until they did, on average. */
+static bool do_errors_time_out(const struct course *c, size_t k, const struct sums_part *p)
+{
+    return p->n_errors > 0 && failed_ns(p) / p->n_errors >= c->hung_ns[k];
 }
 
 static bool fill_operations(struct course *c, const struct sums_op *const *ops, struct err *e)
@@ -75,8 +89,8 @@ static bool fill_operations(struct course *c, const struct sums_op *const *ops, 
 
         c->operations.name[k] = ops[k]->op;
         c->operations.n_requests[k] = p->n_requests;
-        if (c->operations.seconds != NULL)
-            add_seconds(c, &c->operations.seconds[k], p);
+        if (c->operations.busy_ns != NULL)
+            add_busy(c, c->operations.busy_ns[k], p);
         if (n > 0) {
             c->median_ns[k] = (double)sums_value_at(&p->duration, n / 2);
             c->p90_ns[k] = (double)sums_value_at(&p->duration, n / 10 * 9 + n % 10 * 9 / 10);
@@ -129,8 +143,8 @@ static bool fill_parties(struct course *c, struct course_parties *to,
             to->n_requests[at] += p->n_requests;
             to->first_ns[at] = int64_min(p->start_ns, to->first_ns[at]);
             to->last_ns[at] = int64_max(p->end_ns, to->last_ns[at]);
-            if (to->seconds != NULL)
-                add_seconds(c, &to->seconds[at], p);
+            if (to->busy_ns != NULL)
+                add_busy(c, to->busy_ns[at], p);
         }
     free(names);
     return ok;
@@ -160,8 +174,42 @@ static bool make_places(struct course *c, struct err *e)
         c->stratum_of_table[k] = k;
     for (size_t k = 0; k < c->n_ops; k++)
         c->strata[k].table = k;
-    return c->n_ops * n > COURSE_MAX_CELLS / c->n_blocks ||
-           mem_cleared(&c->cells, c->n_ops * n * c->n_blocks, e);
+    bool has_ended = c->hosts.busy_ns != NULL && c->clients.busy_ns != NULL &&
+                     n + c->n_ops <= MAX_ENDED / c->n_bins;
+    return (!has_ended || mem_cleared(&c->ended, c->n_bins * (n + c->n_ops), e)) &&
+           (c->n_ops * n > COURSE_MAX_CELLS / c->n_blocks ||
+            mem_cleared(&c->cells, c->n_ops * n * c->n_blocks, e));
+}
+
+/* Counts what ended of an operation at one place. */
+static void add_ended(struct course *c, size_t k, size_t place, const struct sums_part *p)
+{
+    bool time_out = do_errors_time_out(c, k, p);
+
+    for (size_t i = 0; i < p->n_seconds; i++) {
+        const struct sums_second *s = &p->seconds[i];
+        size_t bin = bin_of(c, p, i);
+        uint32_t n = to_count(s->n_ended + (time_out ? 0 : s->n_failed));
+
+        if (c->ended != NULL)
+            course_ended(c, bin)[place] += n;
+        if (place >= c->hosts.n)
+            continue;
+        if (c->ended != NULL)
+            course_ended(c, bin)[c->n_places + k] += n;
+        c->timed_out[bin] += time_out ? to_count(s->n_failed) : 0;
+    }
+}
+
+static void fill_ended(struct course *c, const struct sums_op *const *ops)
+{
+    for (size_t k = 0; k < c->n_ops; k++) {
+        for (size_t i = 0; i < ops[k]->hosts.n; i++)
+            add_ended(c, k, index_of(&c->hosts, ops[k]->hosts.v[i].name), &ops[k]->hosts.v[i]);
+        for (size_t i = 0; i < ops[k]->clients.n; i++)
+            add_ended(c, k, c->hosts.n + index_of(&c->clients, ops[k]->clients.v[i].name),
+                      &ops[k]->clients.v[i]);
+    }
 }
 
 /* Counts all requests that ended in a second with the logarithm of their mean duration. */
@@ -257,14 +305,11 @@ static bool add_errors(struct course *c, size_t k, const struct sums_op *op,
 {
     struct course_share *shares = NULL;
     uint32_t *failed = NULL;
-    __int128 failed_ns = -host->duration.moments.sum;
     size_t n_kinds = 0;
     bool ok = mem_cleared(&shares, c->n_messages, e) && mem_cleared(&failed, c->n_bins, e);
 
-    for (size_t i = 0; ok && i < host->n_seconds; i++) {
+    for (size_t i = 0; ok && i < host->n_seconds; i++)
         failed[bin_of(c, host, i)] += to_count(host->seconds[i].n_failed);
-        failed_ns += host->seconds[i].busy_ns;
-    }
     for (size_t i = 0; ok && i < op->n_errors; i++) {
         const struct sums_error *x = &op->errors[i];
         size_t m = message_of(c, x->message);
@@ -278,7 +323,7 @@ static bool add_errors(struct course *c, size_t k, const struct sums_op *op,
         share->n += x->n;
         c->messages[m].by_op[k] += x->n;
         c->messages[m].by_host[index_of(&c->hosts, host->name)] += x->n;
-        c->messages[m].took_ns += failed_ns * x->n / int64_max(host->n_errors, 1);
+        c->messages[m].took_ns += failed_ns(host) * x->n / int64_max(host->n_errors, 1);
         if (c->clients.n == 1)
             c->messages[m].by_client[0] += x->n;
     }
@@ -332,6 +377,7 @@ bool sums_course(struct course *c, const struct sums *s, const struct sums_op *c
         !fill_operations(c, ops, e) || !fill_parties(c, &c->hosts, ops, e) ||
         !fill_parties(c, &c->clients, ops, e) || !make_places(c, e))
         return false;
+    fill_ended(c, ops);
     fill_durations(c, ops);
     return fill_errors(c, ops, e);
 }
