@@ -412,12 +412,12 @@ static bool narrow_strata(struct segment_of_party *v, size_t n, const struct exc
     bool ok = true;
 
     for (size_t k = 1; ok && n > 0 && nth_strata(s->c, k, &one); k++) {
-        struct excess x = {.periods = all->periods};
+        struct excess x = {.periods = all->periods, .sd = all->sd};
 
         if (one.first < looked_at.first || one.end > looked_at.end ||
             one.end - one.first == looked_at.end - looked_at.first)
             continue;
-        ok = excess_fill(&x, s, p, one, e);
+        ok = excess_fill(&x, s, p, one, e) && fill_lrv(&x, p->n, e);
         for (size_t i = 0; ok && i < n; i++) {
             struct segment_of_party own = v[i];
 
@@ -430,6 +430,7 @@ static bool narrow_strata(struct segment_of_party *v, size_t n, const struct exc
                 continue;
             v[i].of = one;
             v[i].of_mean = own.mean;
+            v[i].slow_z = fmax(own.slow_z, v[i].slow_z);
         }
         excess_fini(&x);
     }
@@ -569,12 +570,14 @@ static void add_party(struct segment_of_party *v, size_t *n_slow, const struct e
     struct segment_of_party g = slow_segment(x, k);
     size_t n = 0;
 
-    if (is_slow(x, p->n, &g) && is_of_its_own(x, p, &g)) {
-        if (!split(x, p->n, &g, v + *n_slow, &n) || n == 0) {
-            v[*n_slow] = g;
-            n = 1;
-        }
-    } else if (course_are_hosts(p) && strata_are_all(c, of) && is_perhaps_slow(x, k, &g)) {
+    /* Its stretches may be surer than all of it. */
+    if (!split(x, p->n, &g, v + *n_slow, &n))
+        n = 0;
+    bool is_sure = (n > 0 || is_slow(x, p->n, &g)) && is_of_its_own(x, p, &g);
+    if (!is_sure)
+        n = 0;
+    if (n == 0 &&
+        (is_sure || (course_are_hosts(p) && strata_are_all(c, of) && is_perhaps_slow(x, k, &g)))) {
         v[*n_slow] = g;
         n = 1;
     }
