@@ -200,8 +200,8 @@ static void fill_step(const struct levels *l, size_t k, double *step)
         step[i] = change != 0 ? fmin(fmax((l->x[i] - before) / change, 0), 1) : step[i];
 }
 
-/* The shapes that a series may have: the proposed cuts, a trend, which ends gets as logarithms,
- * and, where it is cut early, a beginning that decays. */
+/* The shapes that a series may have beside its line: the proposed cuts, a trend that grows faster
+ * and faster, and, where it is cut early, a beginning that decays. */
 static void fill_shapes(struct levels *l, bool early)
 {
     double lasts = (double)l->n / LONGEST_DECAY;
@@ -209,7 +209,7 @@ static void fill_shapes(struct levels *l, bool early)
 
     for (; n < l->n_cuts; n++)
         fill_step(l, n, l->shapes[n]);
-    fit_line(l, l->ends, l->shapes[n++]);
+    n++; /* the line */
     for (size_t i = 0; i < l->n; i++)
         l->shapes[n][i] = exp((double)i * GROWTH / (double)l->n);
     n++;
@@ -267,8 +267,11 @@ bool levels_fit(struct levels *l, struct err *e)
         return false;
     size_t trend = l->n_cuts, n_kept = 0;
     size_t n_early = l->n_cuts > 0 ? levels_count_early(l) : 0;
-    fill_shapes(l, n_early > 0);
+    fit_line(l, l->ends, l->shapes[trend]);
     bool evident = fabs(l->ends[1] - l->ends[0]) >= -log(1 - LEVELS_PROBLEM_CHANGE);
+    if (l->n_cuts == 0 && !evident)
+        return true;
+    fill_shapes(l, n_early > 0);
     struct choice best = {.cost = INFINITY};
     for (size_t shape = trend; shape <= l->noise.n_shapes; shape++) {
         struct choice x = {.cost = INFINITY};
