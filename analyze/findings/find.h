@@ -112,10 +112,16 @@ static inline void top_stretch_add(struct top_stretch *t, size_t j, double score
     }
 }
 
-/* Strata [first, end) of a course. */
+/* Strata [first, end) of a course: all, those of an operation, or one. */
 struct strata {
     size_t first, end;
 };
+
+/* "GET requests of 1MiB to 4MiB ", as far as not all requests are meant; sets what f is of. */
+struct strata_text {
+    char s[160];
+};
+struct strata_text search_name_strata(const struct course *c, struct strata x, struct finding *f);
 
 /* All detectors, in the order in which they are to be called. */
 #define DETECTORS                                                                                  \

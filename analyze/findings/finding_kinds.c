@@ -121,6 +121,16 @@ static bool takes_most(const struct finding *cause, const struct finding *f, int
     return cause->lost_frac > .5;
 }
 
+/* ... or the level changes while the cause lasts. */
+static bool takes_most_or_lasts(const struct finding *cause, const struct finding *f,
+                                int64_t near_ns)
+{
+    int64_t at_ns = finding_moment_ns(f);
+
+    return takes_most(cause, f, near_ns) || (cause->has_start && cause->has_end &&
+                                             cause->start_ns <= at_ns && at_ns <= cause->end_ns);
+}
+
 static bool is_of_a_host(const struct finding *cause, const struct finding *f, int64_t near_ns)
 {
     (void)f, (void)near_ns;
@@ -139,7 +149,8 @@ static bool is_of_a_host(const struct finding *cause, const struct finding *f, i
     }
 #define LEVELS                                                                                     \
     {"no-success clock-jump", always}, {"absent-client", is_of_all},                               \
-        {"slow-host slow-client", takes_most}, {"errors", costs_a_third_all_along},                \
+        {"slow-host slow-client slow-op", takes_most_or_lasts},                                    \
+        {"errors", costs_a_third_all_along},                                                       \
     {                                                                                              \
         "errors slow-host slow-client slow-op absent-client backlog stuck-thread stall stopped",   \
             is_at_the_change                                                                       \

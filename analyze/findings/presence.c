@@ -122,21 +122,28 @@ static double missing(int64_t done, double usual)
 }
 
 /* Where the longest run of bins without a request begins, if it is about n long, with its parts of
- * the bins next to it; SIZE_MAX: it is not. */
+ * the bins next to it, and requests enough ended before it and after it; SIZE_MAX: it is not. */
 static size_t find_hole(const int64_t *done, size_t n_bins, double n, double usual)
 {
+    int64_t before = 0, all = 0, before_longest = 0;
     size_t begun = 0, longest = 0, at = 0;
+
     for (size_t j = 0; j < n_bins; j++) {
-        if (done[j] > 0)
+        all += done[j];
+        if (done[j] > 0) {
             begun = j + 1;
-        else if (j + 1 - begun > longest) {
+            before = all;
+        } else if (j + 1 - begun > longest) {
             longest = j + 1 - begun;
             at = begun;
+            before_longest = before;
         }
     }
     double length = (double)longest + (at > 0 ? missing(done[at - 1], usual) : 0) +
                     (at + longest < n_bins ? missing(done[at + longest], usual) : 0);
-    return fabs(length - n) <= JUMP_TOLERANCE * n ? at : SIZE_MAX;
+    bool goes_on =
+        before_longest >= JUMP_LEAST_REQUESTS && all - before_longest >= JUMP_LEAST_REQUESTS;
+    return goes_on && fabs(length - n) <= JUMP_TOLERANCE * n ? at : SIZE_MAX;
 }
 
 /* Where n bins begin in which a client did nearly twice as much as in the others; SIZE_MAX: there

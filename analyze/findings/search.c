@@ -195,6 +195,30 @@ struct others_text search_others(const struct course_parties *p)
     return t;
 }
 
+struct strata_text search_name_strata(const struct course *c, struct strata x, struct finding *f)
+{
+    struct strata_text t = {""};
+    size_t table = c->strata[x.first].table, n = 0;
+    size_t first = c->stratum_of_table[table], end = c->stratum_of_table[table + 1];
+    struct size_range bytes;
+
+    if (x.end - x.first == c->n_strata)
+        return t;
+    f->op = c->n_ops > 1 ? c->ops[table].name : NULL;
+    if (f->op != NULL)
+        n = (size_t)snprintf(t.s, sizeof t.s, "%.80s ", f->op);
+    n += (size_t)snprintf(t.s + n, sizeof t.s - n, "requests ");
+    if (x.end - x.first == end - first)
+        return t;
+    bytes = course_sizes(c, x.first);
+    finding_figure(f, "min_bytes", (double)bytes.min);
+    finding_figure(f, "max_bytes", (double)bytes.max);
+    snprintf(t.s + n, sizeof t.s - n, "of %s%s%s ", units_size((double)bytes.min).s,
+             bytes.max > bytes.min ? " to " : "",
+             bytes.max > bytes.min ? units_size((double)bytes.max + 1).s : "");
+    return t;
+}
+
 struct clock_text find_clock(int64_t ns)
 {
     struct clock_text t;

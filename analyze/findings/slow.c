@@ -56,35 +56,6 @@ static bool nth_strata(const struct course *c, size_t i, struct strata *x)
     return false;
 }
 
-struct strata_text {
-    char s[160];
-};
-
-/* "GET requests of 1MiB to 4MiB ", as far as not all requests are meant; sets what f is of. */
-static struct strata_text name_strata(const struct course *c, struct strata x, struct finding *f)
-{
-    struct strata_text t = {""};
-    size_t table = c->strata[x.first].table, n = 0;
-    size_t first = c->stratum_of_table[table], end = c->stratum_of_table[table + 1];
-    struct size_range bytes;
-
-    if (strata_are_all(c, x))
-        return t;
-    f->op = c->n_ops > 1 ? c->ops[table].name : NULL;
-    if (f->op != NULL)
-        n = (size_t)snprintf(t.s, sizeof t.s, "%.80s ", f->op);
-    n += (size_t)snprintf(t.s + n, sizeof t.s - n, "requests ");
-    if (x.end - x.first == end - first)
-        return t;
-    bytes = course_sizes(c, x.first);
-    finding_figure(f, "min_bytes", (double)bytes.min);
-    finding_figure(f, "max_bytes", (double)bytes.max);
-    snprintf(t.s + n, sizeof t.s - n, "of %s%s%s ", units_size((double)bytes.min).s,
-             bytes.max > bytes.min ? " to " : "",
-             bytes.max > bytes.min ? units_size((double)bytes.max + 1).s : "");
-    return t;
-}
-
 /* ---- How much slower parties are than others ---- */
 
 /* By party and period (a whole number of blocks): samples, and their mean excess over the others.
@@ -378,7 +349,7 @@ static bool say_party(struct search *s, const struct course_parties *p, const st
     double ratio = only_work ? g->work_ratio : exp(g->of_mean);
     struct finding f = search_slowness(p, g->party, ratio >= SLOW_PROBLEM_RATIO, lost);
     int64_t period_ns = (int64_t)x->periods.n_blocks * c->block_ns;
-    struct strata_text what = name_strata(c, g->of, &f);
+    struct strata_text what = search_name_strata(c, g->of, &f);
     f.ratio = told_ratio(g);
     f.start_ns = course_at_ns(c, g->first, period_ns);
     f.end_ns = course_at_ns(c, g->last + 1, period_ns);

@@ -1,32 +1,46 @@
-/* Operations that are slow for a while, and how the durations of all together change: the mean
- * logarithm of durations by block. */
+/* Operations, and sizes of objects, that are slow for a while, and how the durations of all
+ * together change: the mean logarithm of durations by block. */
 #include "analyze/findings/find.h"
 #include "analyze/findings/slow_limits.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 
 #define BEGINNING_FRAC .2 /* of the run */
 
-/* Mean log duration of table k in block b over its strata, relative to each stratum's mean. */
+/* By operation, or by stratum, and block: samples, and their mean log duration relative to that of
+ * their stratum. */
 struct op_course {
-    double *n, *y;       /* table x block */
-    struct samples *all; /* by table */
-    double *times, *ns;  /* by table: room for changes in a stretch */
+    bool by_stratum;
+    size_t n_parts;
+    double *n, *y;       /* part x block */
+    struct samples *all; /* by part */
+    double *times, *ns;  /* by part: room for changes in a stretch */
 };
 
-static bool op_course_init(struct op_course *o, const struct search *s, struct err *e)
+static struct strata strata_of(const struct op_course *o, const struct course *c, size_t part)
+{
+    if (o->by_stratum)
+        return (struct strata){part, part + 1};
+    return (struct strata){c->stratum_of_table[part], c->stratum_of_table[part + 1]};
+}
+
+static bool op_course_init(struct op_course *o, const struct search *s, bool by_stratum,
+                           struct err *e)
 {
     const struct course *c = s->c;
+    size_t n_parts = by_stratum ? c->n_strata : c->n_ops;
 
-    if (!mem_cleared(&o->n, c->n_ops * c->n_blocks, e) ||
-        !mem_cleared(&o->y, c->n_ops * c->n_blocks, e) || !mem_cleared(&o->all, c->n_ops, e) ||
-        !mem_new(&o->times, c->n_ops, e) || !mem_new(&o->ns, c->n_ops, e))
+    *o = (struct op_course){.by_stratum = by_stratum, .n_parts = n_parts};
+    if (!mem_cleared(&o->n, n_parts * c->n_blocks, e) ||
+        !mem_cleared(&o->y, n_parts * c->n_blocks, e) || !mem_cleared(&o->all, n_parts, e) ||
+        !mem_new(&o->times, n_parts, e) || !mem_new(&o->ns, n_parts, e))
         return false;
     for (size_t q = 0; q < c->n_strata; q++) {
-        size_t k = c->strata[q].table;
+        size_t k = by_stratum ? q : c->strata[q].table;
         struct samples all = {0};
 
         search_add_stratum(&all, s, q);
@@ -38,9 +52,15 @@ static bool op_course_init(struct op_course *o, const struct search *s, struct e
             o->y[k * c->n_blocks + b] += x->log_sum - x->n * mean;
         }
     }
-    for (size_t i = 0; i < c->n_ops * c->n_blocks; i++)
+    for (size_t i = 0; i < n_parts * c->n_blocks; i++)
         o->y[i] = o->n[i] > 0 ? o->y[i] / o->n[i] : 0;
     return true;
+}
+
+/* How long a request of a part takes, as a geometric mean. */
+static double mean_ns(const struct op_course *o, size_t k)
+{
+    return exp(o->all[k].sum / fmax(o->all[k].n, 1));
 }
 
 /* Blocks [from, to), and how much longer the requests of an operation take in them than in all
@@ -101,7 +121,7 @@ static struct op_stretch best_stretch(const double *n, const double *y, size_t n
     return best;
 }
 
-/* Whether most other operations (by the lower median) take longer in the stretch too, by nearly as
+/* Whether most other parts (by the lower median) take longer in the stretch too, by nearly as
  * much: as a multiple, or in time, as requests do that wait for each other. */
 static bool others_share(struct op_course *o, const struct course *c, size_t k,
                          const struct op_stretch *g)
@@ -109,50 +129,66 @@ static bool others_share(struct op_course *o, const struct course *c, size_t k,
     size_t n_others = 0;
     double se;
 
-    for (size_t m = 0; m < c->n_ops; m++) {
+    for (size_t m = 0; m < o->n_parts; m++) {
         const double *n = o->n + m * c->n_blocks, *y = o->y + m * c->n_blocks;
         double in = mean_of_part(n, y, c->n_blocks, g, true, 0, &se);
         double change = in - mean_of_part(n, y, c->n_blocks, g, false, 0, &se);
 
-        if (m == k || c->ops[m].n < SLOW_LEAST_SAMPLES)
+        if (m == k || o->all[m].n < SLOW_LEAST_SAMPLES)
             continue;
         o->times[n_others] = change;
-        o->ns[n_others++] = c->median_ns[m] * (exp(change) - 1);
+        o->ns[n_others++] = mean_ns(o, m) * (exp(change) - 1);
     }
     return n_others == 0 ||
            stats_select(o->times, n_others, (n_others - 1) / 2) > SLOW_OTHERS_FRAC * g->change ||
            stats_select(o->ns, n_others, (n_others - 1) / 2) >
-               SLOW_OTHERS_FRAC * c->median_ns[k] * (exp(g->change) - 1);
+               SLOW_OTHERS_FRAC * mean_ns(o, k) * (exp(g->change) - 1);
 }
 
-static bool say_operation(struct search *s, size_t k, const struct op_course *o,
-                          const struct op_stretch *g, struct err *e)
+/* Whether it is said of the operation as a whole. */
+static bool is_said(const struct search *s, const struct finding *f)
+{
+    for (size_t i = 0; i < s->out->n; i++) {
+        const struct finding *x = &s->out->v[i];
+        if (x->kind == f->kind && x->op != NULL && x->op == f->op &&
+            (!x->has_end || x->end_ns > f->start_ns) && (!x->has_start || x->start_ns < f->end_ns))
+            return true;
+    }
+    return false;
+}
+
+static bool say_part(struct search *s, size_t k, const struct op_course *o,
+                     const struct op_stretch *g, struct err *e)
 {
     const struct course *c = s->c;
     double ratio = exp(g->change), busy = 0, own = 0;
 
-    for (size_t m = 0; m < c->n_ops; m++)
+    for (size_t m = 0; m < o->n_parts; m++)
         for (size_t b = 0; b < c->n_blocks; b++) {
-            double t = o->n[m * c->n_blocks + b] * c->median_ns[m];
+            double t = o->n[m * c->n_blocks + b] * mean_ns(o, m);
             busy += t;
             own += m == k && b >= g->from && b < g->to ? t * fabs(ratio - 1) : 0;
         }
     struct finding f =
         finding_of("slow-op", ratio >= SLOW_PROBLEM_RATIO, busy > 0 ? own / (busy + own) : 0);
-    f.op = c->ops[k].name;
+    struct strata_text what = search_name_strata(c, strata_of(o, c, k), &f);
     f.start_ns = course_block_start_ns(c, g->from);
     f.end_ns = course_block_start_ns(c, g->to);
     f.has_start = g->from > 0;
     f.has_end = search_frac(s, c->last_start_ns - f.end_ns) > SLOW_EDGE_FRAC;
     f.ratio = ratio;
     finding_figure(&f, "z", g->z);
-    return findings_add(s->out, &f, e,
-                        "%s takes %.1f times as long%s%s%s%s; other operations do not", f.op, ratio,
+    if (o->by_stratum && is_said(s, &f))
+        return true;
+    what.s[0] = (char)toupper((unsigned char)what.s[0]);
+    return findings_add(s->out, &f, e, "%s%s %.1f times as long%s%s%s%s; other %s do not",
+                        o->by_stratum ? what.s : f.op, o->by_stratum ? "take" : " takes", ratio,
                         f.has_start ? " from " : "", f.has_start ? find_clock(f.start_ns).s : "",
                         !f.has_end    ? " on"
                         : f.has_start ? " to "
                                       : " until ",
-                        f.has_end ? find_clock(f.end_ns).s : "");
+                        f.has_end ? find_clock(f.end_ns).s : "",
+                        o->by_stratum ? "sizes" : "operations");
 }
 
 static void op_course_fini(struct op_course *o)
@@ -169,7 +205,7 @@ bool search_responses(const struct search *s, struct responses *r, struct err *e
     const struct course *c = s->c;
     struct op_course o = {0};
     struct samples all = {0};
-    bool ok = op_course_init(&o, s, e);
+    bool ok = op_course_init(&o, s, false, e);
 
     for (size_t k = 0; ok && k < c->n_ops; k++) {
         all.n += o.all[k].n;
@@ -192,9 +228,9 @@ bool search_responses(const struct search *s, struct responses *r, struct err *e
     return ok;
 }
 
-/* The stretches in which an operation is slow, one by one: each is taken out before the next is
- * looked for. */
-static bool find_slow_operation(struct search *s, struct op_course *o, size_t k, struct err *e)
+/* The stretches in which a part is slow, one by one: each is taken out before the next is looked
+ * for. */
+static bool find_slow_part(struct search *s, struct op_course *o, size_t k, struct err *e)
 {
     const struct course *c = s->c;
     const double *n = o->n + k * c->n_blocks;
@@ -205,7 +241,7 @@ static bool find_slow_operation(struct search *s, struct op_course *o, size_t k,
 
         if (g.change < log(SLOW_LEAST_RATIO) || g.z < SLOW_LEAST_Z || others_share(o, c, k, &g))
             return true;
-        if (!say_operation(s, k, o, &g, e))
+        if (!say_part(s, k, o, &g, e))
             return false;
         for (size_t b = g.from; b < g.to; b++)
             y[b] -= g.change;
@@ -213,16 +249,23 @@ static bool find_slow_operation(struct search *s, struct op_course *o, size_t k,
     return true;
 }
 
+static bool find_slow_parts(struct search *s, bool by_stratum, struct err *e)
+{
+    struct op_course o;
+    bool ok = op_course_init(&o, s, by_stratum, e);
+
+    for (size_t k = 0; ok && k < o.n_parts; k++)
+        ok = find_slow_part(s, &o, k, e);
+    op_course_fini(&o);
+    return ok;
+}
+
 bool find_slow_operations(struct search *s, struct err *e)
 {
     const struct course *c = s->c;
-    struct op_course o = {0};
 
-    if (c->cells == NULL || c->n_ops < 2 || c->n_blocks < 16)
+    if (c->cells == NULL || c->n_blocks < 16)
         return true;
-    bool ok = op_course_init(&o, s, e);
-    for (size_t k = 0; ok && k < c->n_ops; k++)
-        ok = find_slow_operation(s, &o, k, e);
-    op_course_fini(&o);
-    return ok;
+    return (c->n_ops < 2 || find_slow_parts(s, false, e)) &&
+           (c->n_strata == c->n_ops || find_slow_parts(s, true, e));
 }

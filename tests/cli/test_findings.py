@@ -379,6 +379,14 @@ class Findings(FindingsCase):
             self.assertAlmostEqual(seconds(f["start"]), start, delta=.6)
             self.assertAlmostEqual(seconds(f["end"]), end, delta=.6)
 
+    def test_size_that_is_slow_from(self):
+        """Of an open loop: throughput is given, and most requests take as long as before."""
+        load = Load(37, length_s=30, threads=60, rate=300)
+        load.size_of = lambda: 1 << 20 if load.random.random() < .2 else 4096
+        load.factor = lambda s, h, c, op, t, size: 3 if s >= 14 and size == 1 << 20 else 1
+        first, _ = self.check_first(load, "slow-op", start=14, ratio=3)
+        self.assertRegex(first["sentence"], "^Requests of 1MiB to 4MiB take 3.[01] times as long from 12:00:1[34].. on;")
+
     def test_drop(self):
         load = Load(10)
         load.factor = lambda s, h, c, op, t: 1.6 if s >= 11 else 1
