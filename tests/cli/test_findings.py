@@ -100,6 +100,17 @@ class Load:
         return "\n".join([head] + [f"{i}{row}" for i, (_, row) in enumerate(sorted(rows))]) + "\n"
 
 
+def with_clock_set(rows, client, at_s, by_s):
+    """The rows of a load, of which one client's clock is set while it runs."""
+    lines = []
+    for line in rows.splitlines():
+        cells = line.split("\t")
+        if cells[3] == client and seconds(cells[9]) >= at_s:
+            cells[9], cells[11] = (stamp(round((seconds(cells[i]) + by_s) * 1e9)) for i in (9, 11))
+        lines.append("\t".join(cells))
+    return "\n".join(lines) + "\n"
+
+
 def span(begin, end, hit=lambda h, c, op, t: True):
     """Requests that are under way in the span, and meant, hang to its end."""
     return lambda s, h, c, op, t, length: end if s < end and s + length > begin and hit(h, c, op, t) else None

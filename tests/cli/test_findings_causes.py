@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from test_findings import FindingsCase, Load, seconds, stamp
+from test_findings import FindingsCase, Load, seconds, with_clock_set
 
 
 class Causes(FindingsCase):
@@ -36,14 +36,8 @@ class Causes(FindingsCase):
         """It has one problem, and all that wrong times make is a consequence."""
         for by in (4, -4):
             load = Load(90, clients=4, threads=24, length_s=24)
-            lines = []
-            for line in load.rows().splitlines():
-                cells = line.split("\t")
-                if cells[3] == "client-2" and seconds(cells[9]) >= 9:
-                    cells[9], cells[11] = (stamp(round((seconds(cells[i]) + by) * 1e9)) for i in (9, 11))
-                lines.append("\t".join(cells))
             path = self.tmp / "run.csv"
-            path.write_text("\n".join(lines) + "\n")
+            path.write_text(with_clock_set(load.rows(), "client-2", 9, by))
             first, *others = json.loads(self.s3analyze("analyze", "--json", path).out)["findings"]
             self.assertEqual((first["kind"], first["scope"]), ("clock-jump", {"client": "client-2"}))
             self.assertAlmostEqual(first["evidence"]["by_ns"] / 1e9, by, delta=.3)

@@ -7,7 +7,7 @@ import aggregates
 import capgen
 from harness import ROOT, SHARED, CliTest, capture, captures
 from oracle import SECOND
-from test_findings import Load, seconds, span
+from test_findings import Load, seconds, span, with_clock_set
 
 SAID = "stalls shorter than 2"  # seconds, once
 # What needs single requests: one that hangs, swings and pauses within seconds, when an open loop's were due, what
@@ -26,6 +26,15 @@ def key(finding):
     return finding["kind"], str(finding["op"]), tuple(sorted((k, str(v)) for k, v in scope.items()))
 
 
+def by_key(findings):
+    """The problems; of several with one key, as a host that is slow twice, by their place in time."""
+    keyed = {}
+    for f in sorted(findings, key=lambda f: f.get("start", "")):
+        if f["severity"] == "problem":
+            keyed[(*key(f), sum(k[:-1] == key(f) for k in keyed))] = f
+    return keyed
+
+
 def words(finding):
     """The sentence without its figures."""
     return re.sub(r"\d[\d,.:]*(ns|us|ms|h|m|s)?(\d[\d.]*s)?", "#", finding["sentence"])
@@ -41,8 +50,8 @@ class OneStory(CliTest):
     def check_same(self, of_rows, of_seconds, kinds):
         rows, rows_problem = self.findings(of_rows)
         found, problem = self.findings(of_seconds)
-        seen = {key(f): f for f in rows if f["severity"] == "problem" and not cannot_be_seen(f, kinds)}
-        problems = {key(f): f for f in found if f["severity"] == "problem"}
+        seen = by_key(f for f in rows if not cannot_be_seen(f, kinds))
+        problems = by_key(found)
         self.assertEqual(sorted(problems), sorted(seen), [f["sentence"] for f in rows + found])
         if problem != rows_problem:
             self.assertEqual(seen, {})
@@ -88,6 +97,16 @@ class OneStory(CliTest):
                                      "HTTP 404" * (h == 1 and s > 12)}, ["errors"] * 2, ["errors"] * 2),
             "steady errors": ({"fails": lambda s, h, c, op, t: "HTTP 500" * (int(s * 1e5) % 20 == 0)}, ["errors"],
                               ["errors"]),
+            "stall of a client": ({"clients": 3, "hangs": span(8.4, 11.4, lambda h, c, *rest: c == 1)}, ["stall"],
+                                  ["stall"]),
+            "stall of a host that times out": ({"threads": 24, "time_out_s": 2,
+                                                "hangs": span(8.4, 14.4, lambda h, *rest: h == 1)},
+                                               ["stall"], ["stall"]),
+            "a host slow twice": ({"factor": lambda s, h, *rest: 3 if h == 2 and (5 < s < 10 or 18 < s < 23) else 1},
+                                  ["slow-host"] * 2, ["slow-host"] * 2),
+            "an operation slow at a host": ({"mix": (("GET", .85), ("PUT", .15)), "factor":
+                                             lambda s, h, c, op, t: 3 if h == 2 and op == "PUT" else 1},
+                                            ["slow-host"], ["slow-host"]),
         }
         for seed, (name, (parts, of_rows, of_sums)) in enumerate(cases.items()):
             with self.subTest(name):
@@ -99,6 +118,26 @@ class OneStory(CliTest):
                 rows, problems = self.check_sums(path)
                 self.assertEqual(sorted(f["kind"] for f in rows if f["severity"] == "problem"), of_rows)
                 self.assertEqual(sorted(k[0] for k in problems), of_sums)
+
+    def test_slow_tail(self):
+        """Means of seconds do not tell who answers a few requests late, and the sums say so."""
+        load = Load(91, length_s=30)
+        load.factor = lambda s, h, *rest: 12 if h == 2 and load.random.random() < .06 else 1
+        path, sums = self.tmp / "planted.csv", self.tmp / "run.sums.zst"
+        path.write_text(load.rows())
+        rows, _ = self.findings(path)
+        self.assertEqual([f["kind"] for f in rows if f["severity"] == "problem"], ["slow-host"])
+        self.assertIn("late", rows[0]["sentence"])
+        self.s3analyze("aggregate", "-q", "-o", sums, path)
+        said = [f["sentence"] for f in self.findings(sums)[0]]
+        self.assertEqual(sum("when or where a few requests are slow cannot be seen" in s for s in said), 1, said)
+
+    def test_clocks_that_are_set(self):
+        for by_s in 4.6, -4.6:
+            path = self.tmp / "planted.csv"
+            path.write_text(with_clock_set(Load(90, length_s=30, clients=3).rows(), "client-1", 12, by_s))
+            _, problems = self.check_sums(path)
+            self.assertEqual([k[0] for k in problems], ["clock-jump"])
 
     def test_uneven_hosts(self):
         """A notice, of rows and of sums: who picks hosts evenly knows best whether that is wrong."""
