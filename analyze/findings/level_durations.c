@@ -6,7 +6,6 @@
 #include "libcommon/units.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,9 +14,6 @@
 #define LEAST_UNDER_WAY .25 /* of a change of durations, in the number of requests under way */
 #define MOST_UNDER_WAY  1.1
 #define LEAST_SPREAD    1e-6      /* variance of a level of durations that are all the same */
-#define OF_ALL          SIZE_MAX  /* strata */
-#define PER_BLOCK       4         /* samples of a size, at least */
-#define OTHERS_FRAC     .5        /* of the change of a size, that the others may have */
 #define TYPICAL_OF      (1 << 16) /* requests */
 #define LEAST_TAIL      1.5       /* of the 99th percentile */
 #define TAIL_SCALE      3 /* of a square root: .55 % of the requests are as 1.25 times the duration */
@@ -53,7 +49,6 @@ static void fill_tail(struct levels *l)
     struct periods blocks = search_periods(c, (double)c->n_blocks);
     double all = 0;
 
-    l->n = 0;
     l->width_ns = c->block_ns;
     for (size_t b = 0; b < c->n_blocks && course_block_start_ns(c, b) < c->last_start_ns; b++) {
         double n = 0, n_slow = 0;
@@ -70,31 +65,13 @@ static void fill_tail(struct levels *l)
     l->least_variance = TAIL_SCALE * TAIL_SCALE / 4 * (double)l->n / fmax(all, 1);
 }
 
-/* The course of durations of one size. */
-static void fill_size(struct levels *l, size_t stratum)
-{
-    const struct course *c = l->s->c;
-    const struct period_samples *of = l->s->all + stratum * c->n_blocks;
-    struct periods blocks = search_periods(c, (double)c->n_blocks);
-
-    l->n = 0;
-    l->width_ns = c->block_ns;
-    l->least_variance = LEAST_SPREAD;
-    for (size_t b = 0; b < c->n_blocks && course_block_start_ns(c, b) < c->last_start_ns; b++) {
-        if (of[b].n == 0 || search_period_free_frac(l->s, blocks, b, UINT8_MAX) < LEVELS_FREE_FRAC)
-            continue;
-        l->at_ns[l->n] = course_block_start_ns(c, b);
-        l->x[l->n++] = -of[b].log_sum / of[b].n;
-    }
-}
-
 /* Of the successes that began in a time, with their wait in an open loop; 0: there are none. */
 struct typical {
     double median_ns, p99_ns, mean_ns;
 };
 
-/* Of at most so many of them that it is sure; of one stratum, or OF_ALL. */
-static bool typical_within(const struct course *c, size_t stratum, int64_t from_ns, int64_t to_ns,
+/* Of at most so many of them that it is sure. */
+static bool typical_within(const struct course *c, int64_t from_ns, int64_t to_ns,
                            struct typical *out, struct err *e)
 {
     size_t step = (size_t)c->n / TYPICAL_OF + 1, n = 0;
@@ -105,8 +82,7 @@ static bool typical_within(const struct course *c, size_t stratum, int64_t from_
     for (size_t k = 0; c->has_requests && k < c->n_ops; k++) {
         const struct table *t = c->tables[k];
         for (size_t i = 0; i < t->n; i += step) {
-            if (t->start[i] < from_ns || t->start[i] >= to_ns || table_failed(t, i) ||
-                (stratum != OF_ALL && course_stratum(c, k, i) != stratum))
+            if (t->start[i] < from_ns || t->start[i] >= to_ns || table_failed(t, i))
                 continue;
             v[n] = (double)packed_get(&t->dur, i) +
                    (packed_has(&t->late, i) ? (double)packed_get(&t->late, i) : 0);
@@ -139,7 +115,6 @@ struct speeds {
     struct levels *l;
     const struct levels *rates;
     bool tail;
-    size_t stratum; /* OF_ALL, or that of a size */
 };
 
 /* A change of the level of durations, from the time [from_ns, until_ns) to [at_ns, to_ns). */
@@ -199,35 +174,10 @@ struct figure {
     double time_ratio; /* of all requests, after to before */
 };
 
-struct what_text {
-    char s[200];
-};
-
-/* "GET", "GET of 1MiB to 4MiB", "All operations": what the series is of. */
-static struct what_text name_what(const struct speeds *s, struct finding *f)
-{
-    const struct course *c = s->l->s->c;
-    struct what_text t;
-
-    if (s->stratum == OF_ALL) {
-        snprintf(t.s, sizeof t.s, "%.80s", f->op != NULL ? f->op : "All operations");
-        return t;
-    }
-    struct size_range bytes = course_sizes(c, s->stratum);
-    f->op = c->ops[c->strata[s->stratum].table].name;
-    finding_figure(f, "min_bytes", (double)bytes.min);
-    finding_figure(f, "max_bytes", (double)bytes.max);
-    bool one = bytes.max <= bytes.min;
-    snprintf(t.s, sizeof t.s, "%.80s of %s%s%s", f->op, units_size((double)bytes.min).s,
-             one ? "" : " to ", one ? "" : units_size((double)bytes.max + 1).s);
-    return t;
-}
-
 /* What is said of it, and its sentence. */
-static bool add_slowing(const struct speeds *s, const struct slowing *x, const struct figure *g,
+static bool add_slowing(struct levels *l, const struct slowing *x, const struct figure *g,
                         struct err *e)
 {
-    const struct levels *l = s->l;
     const struct course *c = l->s->c;
     bool begins = strcmp(x->kind, "warm-up") == 0, drifts = strcmp(x->kind, "drift") == 0;
     double ratio = g->time_ratio, slowed = 1 - fmin(ratio, 1 / ratio),
@@ -240,58 +190,32 @@ static bool add_slowing(const struct speeds *s, const struct slowing *x, const s
     struct finding f = finding_of(x->kind, problem, lost);
 
     f.op = c->n_ops == 1 ? c->ops[0].name : NULL;
-    struct what_text what = name_what(s, &f);
     f.ratio = g->after_ns / g->before_ns;
     finding_figure(&f, "before_ns", g->before_ns);
     finding_figure(&f, "after_ns", g->after_ns);
     struct units_text was = units_duration((int64_t)g->before_ns),
                       is = units_duration((int64_t)g->after_ns);
+    const char *what = f.op != NULL ? f.op : "All operations";
     const char *of = c->open_loop && c->has_requests ? "response time" : "duration";
     if (drifts)
-        return findings_add(l->s->out, &f, e, "%s: %s %s %s steadily over the run, %s -> %s",
-                            what.s, g->name, of, ratio > 1 ? "rose" : "fell", was.s, is.s);
+        return findings_add(l->s->out, &f, e, "%s: %s %s %s steadily over the run, %s -> %s", what,
+                            g->name, of, ratio > 1 ? "rose" : "fell", was.s, is.s);
     f.within_ns = levels_within_ns(l, x->change);
     if (begins) {
         finding_set_times(&f, x->from_ns, x->until_ns);
         return findings_add(l->s->out, &f, e,
                             "%s: %s %s %s in the first %s, %s later (warm-up; --steady leaves it "
                             "out)",
-                            what.s, g->name, of, was.s, units_duration(x->until_ns - x->from_ns).s,
+                            what, g->name, of, was.s, units_duration(x->until_ns - x->from_ns).s,
                             is.s);
     }
     f.has_start = true;
     f.start_ns = x->at_ns;
     f.has_end = !x->stays;
     f.end_ns = x->stays ? 0 : x->to_ns;
-    return findings_add(l->s->out, &f, e, "%s: %s %s %s -> %s from %s %s%s", what.s, g->name, of,
+    return findings_add(l->s->out, &f, e, "%s: %s %s %s -> %s from %s %s%s", what, g->name, of,
                         was.s, is.s, find_clock(x->at_ns).s, x->stays ? "on" : "to ",
                         x->stays ? "" : find_clock(x->to_ns).s);
-}
-
-/* The mean change of the logarithms of other sizes' durations; 0: there are none. */
-static double change_of_others(const struct speeds *s, const struct slowing *x)
-{
-    const struct course *c = s->l->s->c;
-    double sum = 0, weights = 0;
-
-    for (size_t q = 0; q < c->n_strata; q++) {
-        double n[2] = {0}, log_sum[2] = {0};
-        for (size_t b = 0; b < c->n_blocks && q != s->stratum; b++) {
-            const struct period_samples *of = &s->l->s->all[q * c->n_blocks + b];
-            int64_t at_ns = course_block_start_ns(c, b);
-            bool after = at_ns >= x->at_ns && at_ns < x->to_ns;
-
-            if (!after && (at_ns < x->from_ns || at_ns >= x->until_ns))
-                continue;
-            n[after] += of->n;
-            log_sum[after] += of->log_sum;
-        }
-        if (n[0] == 0 || n[1] == 0)
-            continue;
-        sum += (n[0] + n[1]) * (log_sum[1] / n[1] - log_sum[0] / n[0]);
-        weights += n[0] + n[1];
-    }
-    return weights > 0 ? sum / weights : 0;
 }
 
 /* Says it where it is news. Of the tail that is so where the median is as before. */
@@ -302,10 +226,8 @@ static bool say_slowing(const struct speeds *s, const struct slowing *x, struct 
 
     if (fabs(x->change) < log(LEAST_SLOWING) || is_explained(l, x))
         return true;
-    if (s->stratum != OF_ALL && change_of_others(s, x) / x->change > OTHERS_FRAC)
-        return true;
-    if (!typical_within(l->s->c, s->stratum, x->from_ns, x->until_ns, &before, e) ||
-        !typical_within(l->s->c, s->stratum, x->at_ns, x->to_ns, &after, e))
+    if (!typical_within(l->s->c, x->from_ns, x->until_ns, &before, e) ||
+        !typical_within(l->s->c, x->at_ns, x->to_ns, &after, e))
         return false;
     bool medians = before.median_ns > 0 && after.median_ns > 0;
     if (!medians) {
@@ -320,7 +242,7 @@ static bool say_slowing(const struct speeds *s, const struct slowing *x, struct 
             fabs(log(g.after_ns / g.before_ns)) < log(LEAST_TAIL))
             return true;
     }
-    return throughput_tells(s->rates, x, &before, &after) || add_slowing(s, x, &g, e);
+    return throughput_tells(s->rates, x, &before, &after) || add_slowing(s->l, x, &g, e);
 }
 
 /* A trend, from its first to its last tenth. */
@@ -411,27 +333,6 @@ static bool say_durations(const struct speeds *s, bool *swings, struct err *e)
                        (!open_loop || swings_find(l->s, &of, levels_expected, l, swings, e)));
 }
 
-/* Sizes of an operation that change alone, in an open loop: there throughput tells nothing. */
-static bool say_sizes(struct levels *l, const struct levels *rates, struct err *e)
-{
-    const struct course *c = l->s->c;
-    bool ok = true;
-
-    for (size_t q = 0; ok && c->open_loop && c->has_requests && q < c->n_strata; q++) {
-        const size_t *first = &c->stratum_of_table[c->strata[q].table];
-        double n = 0;
-
-        for (size_t b = 0; b < c->n_blocks; b++)
-            n += l->s->all[q * c->n_blocks + b].n;
-        if (first[1] - first[0] < 2 || n < PER_BLOCK * (double)c->n_blocks)
-            continue;
-        fill_size(l, q);
-        if (l->n >= LEVELS_LEAST_POINTS)
-            ok = say_course(&(struct speeds){l, rates, false, q}, e);
-    }
-    return ok;
-}
-
 bool levels_find_in_durations(struct search *s, const struct levels *rates, struct err *e)
 {
     struct levels *speeds, *tail = NULL;
@@ -439,12 +340,12 @@ bool levels_find_in_durations(struct search *s, const struct levels *rates, stru
 
     if (ok) {
         speeds->s = tail->s = s;
-        ok = say_sizes(tail, rates, e) && fill_speeds(speeds, e);
+        ok = fill_speeds(speeds, e);
         fill_tail(tail);
     }
     if (ok && speeds->n >= LEVELS_LEAST_POINTS)
-        ok = say_durations(&(struct speeds){speeds, rates, false, OF_ALL}, &swings, e) &&
-             (swings || say_course(&(struct speeds){tail, rates, true, OF_ALL}, e));
+        ok = say_durations(&(struct speeds){speeds, rates, false}, &swings, e) &&
+             (swings || say_course(&(struct speeds){tail, rates, true}, e));
     free(speeds);
     free(tail);
     return ok;

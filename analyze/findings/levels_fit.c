@@ -262,7 +262,6 @@ bool levels_fit(struct levels *l, struct err *e)
 {
     size_t least = l->n / 24 > 4 ? l->n / 24 : 4;
 
-    l->drifts = false;
     l->lrv = variance_of_batches(l);
     if (!propose_cuts(l, least, PENALTY * l->lrv, e))
         return false;
