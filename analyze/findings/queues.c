@@ -12,7 +12,6 @@
 #define LEAST_LONGER   1.2 /* service time of a slow host, against the others' */
 #define N_BLOCKS       8
 #define LEAST_BLOCKS   4
-#define LEAST_Z        4.5
 #define MORE_SCATTER   1.5 /* of the least */
 #define MOST_DEPENDING 3.0
 #define MOST_EARLY     .02
@@ -78,9 +77,26 @@ static void fill_usual(const struct search *s, double *usual_ns)
     }
 }
 
+/* What is known of all requests while they are read. */
+struct known {
+    double *usual_ns;   /* by stratum */
+    uint32_t *n_masked; /* by bin: bins before it that carry a mask */
+};
+
+/* Counts the bins before each that carry a mask. */
+static bool count_masked(const struct search *s, uint32_t **n_before, struct err *e)
+{
+    if (!mem_new(n_before, s->c->n_bins + 1, e))
+        return false;
+    (*n_before)[0] = 0;
+    for (size_t j = 0; j < s->c->n_bins; j++)
+        (*n_before)[j + 1] = (*n_before)[j] + (s->masked[j] != 0);
+    return true;
+}
+
 /* Appends row i of operation k, if it was under way in the stretch. */
-static void add_arrival(struct queues *q, const struct search *s, const double *usual_ns, size_t k,
-                        size_t i)
+static void add_arrival(struct queues *q, const struct search *s, const struct known *known,
+                        size_t k, size_t i)
 {
     const struct course *c = s->c;
     const struct table *t = c->tables[k];
@@ -89,14 +105,15 @@ static void add_arrival(struct queues *q, const struct search *s, const double *
 
     if (start_ns >= q->end_ns || end_ns <= q->start_ns || party == UINT32_MAX)
         return;
-    uint8_t masked = s->masked[course_bin(c, start_ns)] | s->masked[course_bin(c, end_ns)];
-    bool counts = start_ns >= q->start_ns && !table_failed(t, i) && masked == 0;
+    bool is_masked =
+        known->n_masked[course_bin(c, start_ns)] < known->n_masked[course_bin(c, end_ns) + 1];
+    bool counts = start_ns >= q->start_ns && !table_failed(t, i) && !is_masked;
     size_t stratum = counts ? course_stratum(c, k, i) : 0;
     q->v[q->n++] = (struct arrival){
         .start_ns = start_ns,
         .end_ns = end_ns,
         .party = party,
-        .usual_ns = counts ? usual_ns[stratum] : 0,
+        .usual_ns = counts ? known->usual_ns[stratum] : 0,
         .slow_ns = counts && c->slow_from_ns != NULL ? (double)c->slow_from_ns[stratum] : 0,
     };
 }
@@ -149,7 +166,7 @@ static bool read_arrivals(struct queues *q, const struct search *s, int64_t star
                           int64_t end_ns, struct err *e)
 {
     const struct course *c = s->c;
-    double *usual_ns = NULL;
+    struct known known = {0};
     size_t n;
 
     queues_fini(q);
@@ -164,17 +181,19 @@ static bool read_arrivals(struct queues *q, const struct search *s, int64_t star
         q->end_ns -= off_ns;
     }
     bool ok = mem_new(&q->v, n, e) && mem_new(&q->ends_ns, n, e) &&
-              mem_cleared(&q->first, q->n_parties + 1, e) && mem_new(&usual_ns, c->n_strata, e) &&
+              mem_cleared(&q->first, q->n_parties + 1, e) &&
+              mem_new(&known.usual_ns, c->n_strata, e) && count_masked(s, &known.n_masked, e) &&
               mem_new(&q->of_party, q->n_parties, e) && mem_new(&q->others, q->n_parties, e);
     if (ok) {
-        fill_usual(s, usual_ns);
+        fill_usual(s, known.usual_ns);
         for (size_t k = 0; k < c->n_ops; k++)
             for (size_t i = 0; i < c->tables[k]->n; i++)
-                add_arrival(q, s, usual_ns, k, i);
+                add_arrival(q, s, &known, k, i);
         sort_arrivals(q);
         fill_queues(q);
     }
-    free(usual_ns);
+    free(known.usual_ns);
+    free(known.n_masked);
     return ok;
 }
 
@@ -342,7 +361,8 @@ bool queues_ask(struct queues *q, const struct search *s, size_t host, int64_t s
         }
     }
     answer->is_known = least_longer < INFINITY;
-    answer->is_slow = answer->is_known && least_longer >= LEAST_LONGER && sure >= LEAST_Z;
+    answer->is_longer = answer->is_known && least_longer >= LEAST_LONGER;
+    answer->z = sure;
     return true;
 }
 

@@ -27,10 +27,13 @@ struct queues {
 };
 
 struct queues_answer {
-    bool is_known; /* false: the course has no single requests, or the host too few of them */
-    bool is_slow;  /* surely */
-    double ratio;  /* of the time that a request takes without its wait, to that at the others */
+    bool is_known;  /* false: the course has no single requests, or the host too few of them */
+    bool is_longer; /* the time that a request takes without its wait, than that at the others */
+    double z;       /* how surely, in standard errors */
+    double ratio;   /* of these times */
 };
+
+#define QUEUES_LEAST_Z 4.5 /* from which on it is sure */
 
 /* Tells whether the host needs longer for a request than the others do, in [start_ns, end_ns). *q
  * is all 0 at first, and keeps the requests for the next question; queues_fini may be called in any

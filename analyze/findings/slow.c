@@ -20,6 +20,7 @@
 #define PER_CELL        16   /* samples that a party should have in a block */
 #define LEAST_SEGMENT   .05
 #define LEAST_LOST_FRAC .02 /* of an excess that lasts for less than half of the run */
+#define LEAST_INNER     4   /* periods between the first and the last of a stretch, less one */
 #define MAX_SLOW        20
 
 /* ---- Which requests are compared ---- */
@@ -177,6 +178,7 @@ struct segment_of_party {
     bool is_perhaps;     /* the queues must confirm it */
     double median_ratio; /* of durations, to those of the others; 0: not known */
     double work_ratio;   /* of the time that a request takes without its wait; 0: not known */
+    double lost;         /* share of the time of all requests that went into the excess */
 };
 
 /* Samples, mean excess and how sure it is, of a stretch. */
@@ -238,13 +240,26 @@ static double least_z(size_t n_parties)
     return SLOW_LEAST_Z + .5 * log10((double)n_parties);
 }
 
-static bool is_slow(const struct excess *x, size_t n_parties, const struct segment_of_party *g)
+static bool may_be_slow(const struct segment_of_party *g)
 {
-    bool long_enough =
-        (double)(g->last - g->first + 1) >= fmax(2, LEAST_SEGMENT * (double)x->periods.n);
+    return g->mean >= log(SLOW_LEAST_RATIO) && g->n >= SLOW_LEAST_SAMPLES && g->z >= PERHAPS_Z &&
+           g->last > g->first;
+}
 
-    return g->mean >= log(SLOW_LEAST_RATIO) && g->n >= SLOW_LEAST_SAMPLES && long_enough &&
-           g->z >= least_z(n_parties);
+/* Whether a party is slow in these stretches, all together: one that is slow again and again for a
+ * short while is slow as surely as one that is so for long. */
+static bool is_slow(const struct excess *x, size_t n_parties, const struct segment_of_party *v,
+                    size_t n)
+{
+    double length = 0, squares = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!may_be_slow(&v[i]))
+            return false;
+        length += (double)(v[i].last - v[i].first + 1);
+        squares += v[i].z * v[i].z;
+    }
+    return length >= LEAST_SEGMENT * (double)x->periods.n && sqrt(squares) >= least_z(n_parties);
 }
 
 /* Whether a host is slower than the others in the run as a whole, though not so clearly that
@@ -279,14 +294,14 @@ static bool was_fast_within(const struct excess *x, const struct segment_of_part
     return sure >= SLOW_LEAST_Z * x->sd;
 }
 
-/* Appends the stretches of g, in which the party is slow; false: there are too many. */
-static bool split(const struct excess *x, size_t n_parties, const struct segment_of_party *g,
+/* Appends the stretches of g in which the party may be slow; false: there are too many. */
+static bool split(const struct excess *x, const struct segment_of_party *g,
                   struct segment_of_party *out, size_t *n)
 {
     struct segment_of_party left, right;
     if (was_fast_within(x, g, &left, &right))
-        return split(x, n_parties, &left, out, n) && split(x, n_parties, &right, out, n);
-    if (!is_slow(x, n_parties, g))
+        return split(x, &left, out, n) && split(x, &right, out, n);
+    if (!may_be_slow(g))
         return true;
     if (*n == SLOW_MAX_STRETCHES)
         return false;
@@ -294,7 +309,6 @@ static bool split(const struct excess *x, size_t n_parties, const struct segment
     return true;
 }
 
-/* Share of the time of all requests that went into the excess. */
 static double lost_share(const struct excess *x, size_t n_parties, const struct segment_of_party *g)
 {
     double busy = 0, lost = 0;
@@ -341,15 +355,12 @@ static bool say_party(struct search *s, const struct course_parties *p, const st
                       const struct segment_of_party *g, struct err *e)
 {
     const struct course *c = s->c;
-    double lost = lost_share(x, p->n, g);
-
-    if (2 * (g->last - g->first + 1) < x->periods.n && lost < LEAST_LOST_FRAC)
-        return true;
     bool only_work = is_slow_in_work_only(g);
     double ratio = only_work ? g->work_ratio : exp(g->of_mean);
-    struct finding f = search_slowness(p, g->party, ratio >= SLOW_PROBLEM_RATIO, lost);
+    struct finding f = search_slowness(p, g->party, ratio >= SLOW_PROBLEM_RATIO, g->lost);
     int64_t period_ns = (int64_t)x->periods.n_blocks * c->block_ns;
     struct strata_text what = search_name_strata(c, g->of, &f);
+
     f.ratio = told_ratio(g);
     f.start_ns = course_at_ns(c, g->first, period_ns);
     f.end_ns = course_at_ns(c, g->last + 1, period_ns);
@@ -417,31 +428,54 @@ static bool has_slow_pair(const struct search *s, size_t host)
     return false;
 }
 
-/* Drops the stretches in which a host is not slower, but has a longer queue. */
+/* Asks whether the host is slower in a stretch, or has a longer queue. */
+static bool ask_queues(struct segment_of_party *g, struct queues *q, const struct excess *x,
+                       const struct search *s, const struct course_parties *p,
+                       struct queues_answer *answer, struct err *e)
+{
+    int64_t period_ns = (int64_t)x->periods.n_blocks * s->c->block_ns;
+    bool ok = true;
+
+    *answer = (struct queues_answer){0};
+    if (course_are_hosts(p) && strata_are_all(s->c, g->of) && !has_slow_pair(s, g->party))
+        ok = queues_ask(q, s, g->party, course_at_ns(s->c, g->first, period_ns),
+                        course_at_ns(s->c, g->last + 1, period_ns), answer, e);
+    g->work_ratio = answer->ratio;
+    return ok;
+}
+
+/* Drops the stretches in which a host is not slower, but has a longer queue. Those of one host,
+ * which follow each other, are as sure as all of them together. */
 static bool drop_queues(struct segment_of_party *v, size_t *n, const struct excess *x,
                         const struct search *s, const struct course_parties *p, struct err *e)
 {
     struct queues q = {0};
-    int64_t period_ns = (int64_t)x->periods.n_blocks * s->c->block_ns;
     size_t n_kept = 0;
     bool ok = true;
 
-    for (size_t i = 0; ok && i < *n; i++) {
-        struct queues_answer answer = {0};
+    for (size_t i = 0, end; ok && i < *n; i = end) {
+        struct queues_answer answers[SLOW_MAX_STRETCHES];
+        double squares = 0;
 
-        if (course_are_hosts(p) && strata_are_all(s->c, v[i].of) && !has_slow_pair(s, v[i].party))
-            ok = queues_ask(&q, s, v[i].party, course_at_ns(s->c, v[i].first, period_ns),
-                            course_at_ns(s->c, v[i].last + 1, period_ns), &answer, e);
-        v[i].work_ratio = answer.ratio;
-        if (answer.is_known ? answer.is_slow : !v[i].is_perhaps && v[i].slow_z >= least_z(p->n))
-            v[n_kept++] = v[i];
+        for (end = i; ok && end < *n && end - i < SLOW_MAX_STRETCHES && v[end].party == v[i].party;
+             end++) {
+            struct queues_answer *a = &answers[end - i];
+            ok = ask_queues(&v[end], &q, x, s, p, a, e);
+            squares += a->is_longer ? a->z * a->z : 0;
+        }
+        bool sure = sqrt(squares) >= QUEUES_LEAST_Z;
+        for (size_t k = i; k < end; k++)
+            if (answers[k - i].is_known ? answers[k - i].is_longer && sure
+                                        : !v[k].is_perhaps && v[k].slow_z >= least_z(p->n))
+                v[n_kept++] = v[k];
     }
     *n = n_kept;
     queues_fini(&q);
     return ok;
 }
 
-/* Fills in the ratios of durations. */
+/* Fills in the ratios of durations. Of a longer stretch the periods at its ends, in which the party
+ * became slow and fast again, do not count. */
 static bool fill_ratios(struct segment_of_party *v, size_t n, const struct excess *x,
                         const struct search *s, const struct course_parties *p, struct err *e)
 {
@@ -453,13 +487,42 @@ static bool fill_ratios(struct segment_of_party *v, size_t n, const struct exces
         for (size_t k = 0; k < n; k++)
             if (v[k].first <= v[i].last && v[k].last >= v[i].first)
                 is_faulty[v[k].party] = true;
-        struct slow_stretch g = {
-            v[i].party, x->periods, v[i].first, v[i].last, x->n + v[i].party * x->periods.n,
-            v[i].of,    is_faulty};
+        bool is_long = v[i].last - v[i].first >= LEAST_INNER;
+        struct slow_stretch g = {.party = v[i].party,
+                                 .periods = x->periods,
+                                 .first = v[i].first + (is_long && v[i].first > 0),
+                                 .last = v[i].last - (is_long && v[i].last + 1 < x->periods.n),
+                                 .n = x->n + v[i].party * x->periods.n,
+                                 .of = v[i].of,
+                                 .is_faulty = is_faulty};
         ok = slow_ratio(s, p, &g, &v[i].median_ratio, e);
     }
     free(is_faulty);
     return ok;
+}
+
+/* Drops what lasts for less than half of the run and costs next to nothing, with all stretches of
+ * the party. */
+static void drop_cheap(struct segment_of_party *v, size_t *n, const struct excess *x,
+                       size_t n_parties)
+{
+    size_t n_kept = 0;
+
+    for (size_t i = 0; i < *n; i++)
+        v[i].lost = lost_share(x, n_parties, &v[i]);
+    for (size_t i = 0, end; i < *n; i = end) {
+        double lost = 0;
+        size_t length = 0;
+
+        for (end = i; end < *n && v[end].party == v[i].party; end++) {
+            lost += v[end].lost;
+            length += v[end].last - v[end].first + 1;
+        }
+        for (size_t k = i; k < end; k++)
+            if (2 * length >= x->periods.n || lost >= LEAST_LOST_FRAC)
+                v[n_kept++] = v[k];
+    }
+    *n = n_kept;
 }
 
 /* Stretches of parties that were looked at already. */
@@ -538,23 +601,22 @@ static void add_party(struct segment_of_party *v, size_t *n_slow, const struct e
                       const struct course *c, const struct course_parties *p, size_t k,
                       struct strata of)
 {
-    struct segment_of_party g = slow_segment(x, k);
+    struct segment_of_party g = slow_segment(x, k), *stretches = v + *n_slow;
     size_t n = 0;
+    bool is_told_apart = split(x, &g, stretches, &n), slow_apart = is_slow(x, p->n, stretches, n);
 
-    /* Its stretches may be surer than all of it. */
-    if (!split(x, p->n, &g, v + *n_slow, &n))
-        n = 0;
-    bool is_sure = (n > 0 || is_slow(x, p->n, &g)) && is_of_its_own(x, p, &g);
-    if (!is_sure)
-        n = 0;
-    if (n == 0 &&
-        (is_sure || (course_are_hosts(p) && strata_are_all(c, of) && is_perhaps_slow(x, k, &g)))) {
-        v[*n_slow] = g;
-        n = 1;
+    /* Its stretches may be surer than all of it; too many are one. */
+    if (!is_told_apart || !slow_apart) {
+        bool slow = is_slow(x, p->n, &g, 1) || slow_apart ||
+                    (course_are_hosts(p) && strata_are_all(c, of) && is_perhaps_slow(x, k, &g));
+        stretches[0] = g;
+        n = slow;
     }
-    for (size_t i = *n_slow; i < *n_slow + n; i++) {
-        v[i].of = of;
-        v[i].of_mean = v[i].mean;
+    if (n == 0 || !is_of_its_own(x, p, &g))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        stretches[i].of = of;
+        stretches[i].of_mean = stretches[i].mean;
     }
     *n_slow += n;
 }
@@ -576,6 +638,8 @@ static bool find_slow_in(struct search *s, const struct course_parties *p, struc
     add_seen(seen, s->c, &x, slow, n_new);
     ok = ok && narrow_strata(slow, n_new, &x, of, s, p, e);
     ok = ok && drop_queues(slow, &n_new, &x, s, p, e);
+    if (ok)
+        drop_cheap(slow, &n_new, &x, p->n);
     ok = ok && fill_ratios(slow, n_new, &x, s, p, e);
     for (size_t i = 0; ok && i < n_new; i++) {
         bool is_tail = slow[i].is_perhaps && slow[i].median_ratio < PERHAPS_RATIO;

@@ -351,6 +351,28 @@ class Findings(FindingsCase):
             self.assertAlmostEqual(seconds(f["end"]), end, delta=1)
             self.assertAlmostEqual(f["ratio"] / 4, 1, delta=.25)
 
+    def test_slow_host_again_and_again(self):
+        """Each time is short, and all together are sure."""
+        begins = (2, 8, 14, 21)
+        load = Load(33, length_s=30)
+        load.factor = lambda s, h, c, op, t: 4 if h == 1 and any(b <= s < b + 1.4 for b in begins) else 1
+        slow = sorted((f for f in self.findings(load) if f["kind"] == "slow-host"), key=lambda f: f["start"])
+        self.assertEqual({f["scope"]["host"] for f in slow}, {"http://10.0.0.1:9000"})
+        self.assertEqual(len(slow), len(begins))
+        for f, begin in zip(slow, begins):
+            self.assertAlmostEqual(seconds(f["start"]), begin, delta=.5)
+            self.assertAlmostEqual(f["ratio"] / 4, 1, delta=.25)
+
+    def test_slow_host_around_a_stall(self):
+        load = Load(34, length_s=30)
+        load.factor = lambda s, h, c, op, t: 3 if h == 1 and 10 <= s < 15 else 1
+        load.hangs = span(12, 13.5)
+        found = self.findings(load)
+        slow, = (f for f in found if f["kind"] == "slow-host")
+        self.assertEqual(slow["scope"], {"host": "http://10.0.0.1:9000"})
+        self.assertAlmostEqual(slow["ratio"] / 3, 1, delta=.2)
+        self.assertEqual([f["kind"] for f in found if f["severity"] == "problem" and f != slow], ["stall"])
+
     def test_two_slow_hosts(self):
         load = Load(7, hosts=5)
         load.factor = lambda s, h, c, op, t: 2.5 if h in (1, 3) else 1
