@@ -99,7 +99,7 @@ struct course {
     int64_t start_ns, end_ns;    /* first start, last end of their requests */
     int64_t all_begun_ns;        /* when nine in ten threads had begun; INT64_MIN: unknown */
     int64_t last_start_ns; /* the last start, or when a tenth of the threads had ended, if that
-                              was sooner; by seconds: the second of the last start */
+                              was sooner; by seconds: the second in which that was */
     int64_t n, n_failed;
     int64_t n_threads; /* that have a request; 0: not known */
 

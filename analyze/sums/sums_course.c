@@ -1,6 +1,7 @@
 /* Makes the course of a run from its sums. Findings are searched for in the course. */
 #include "analyze/sums/sums_internal.h"
 #include "analyze/findings/course_seconds.h"
+#include "analyze/stats/stats.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
@@ -8,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define AT_WORK .9 /* of the requests that are usually under way */
+#define FEW_AT_WORK                                                                                \
+    .25 /* ... in the last second of a run whose threads end one after the other                   \
+         */
 #define MAX_ENDED (1 << 22) /* counts by second, of all hosts, clients and operations */
 
 /* Returns the hosts of an operation, or its clients. */
@@ -106,6 +111,38 @@ static bool fill_operations(struct course *c, const struct sums_op *const *ops, 
                     int64_max(course_bin_start_ns(c, bin_of(c, p, i)), c->last_start_ns);
         }
     }
+    return true;
+}
+
+static double mean_busy(const struct course *c, size_t from, size_t n)
+{
+    double sum = 0;
+    for (size_t j = from; j < from + n; j++)
+        sum += (double)c->busy_ns[j];
+    return sum / (double)n;
+}
+
+/* Ends the time in which the threads were at work where fewer and fewer requests are under way
+ * until next to none is: threads ended one after the other, as each had so many requests to make.
+ */
+static bool leave_out_fading(struct course *c, struct err *e)
+{
+    double *busy;
+    if (c->open_loop || c->n_bins < 2)
+        return true;
+    if (!mem_new(&busy, c->n_bins, e))
+        return false;
+    size_t end = c->n_bins - 1, from = end; /* the last second may be a part of one */
+    for (size_t j = 0; j < end; j++)
+        busy[j] = (double)c->busy_ns[j];
+    double usual = stats_select(busy, end, end * 9 / 10); /* few may be at work for most of a run */
+    free(busy);
+    while (from > 0 && (double)c->busy_ns[from - 1] < AT_WORK * usual)
+        from--;
+    size_t third = (end - from) / 3;
+    if (third > 0 && (double)c->busy_ns[end - 1] <= FEW_AT_WORK * usual &&
+        2 * mean_busy(c, end - third, third) <= mean_busy(c, from, third))
+        c->last_start_ns = int64_min(course_bin_start_ns(c, from), c->last_start_ns);
     return true;
 }
 
@@ -374,8 +411,9 @@ bool sums_course(struct course *c, const struct sums *s, const struct sums_op *c
     c->n_threads = n == 1 ? ops[0]->n_threads : s->n_threads;
     c->open_loop = s->has_intended;
     if (!course_seconds_grid(c, first_s, (size_t)(end_s - first_s), e) ||
-        !fill_operations(c, ops, e) || !fill_parties(c, &c->hosts, ops, e) ||
-        !fill_parties(c, &c->clients, ops, e) || !make_places(c, e))
+        !fill_operations(c, ops, e) || !leave_out_fading(c, e) ||
+        !fill_parties(c, &c->hosts, ops, e) || !fill_parties(c, &c->clients, ops, e) ||
+        !make_places(c, e))
         return false;
     fill_ended(c, ops);
     fill_durations(c, ops);

@@ -119,6 +119,17 @@ class OneStory(CliTest):
                 self.assertEqual(sorted(f["kind"] for f in rows if f["severity"] == "problem"), of_rows)
                 self.assertEqual(sorted(k[0] for k in problems), of_sums)
 
+    def test_a_number_of_requests_each(self):
+        """Threads that end one after the other, as each has made its requests, are no drop and no stall."""
+        for name, factor in {"a steady end": lambda s, h, c, op, t: 1 + t / 15,
+                             "a few are left": lambda s, h, c, op, t: 2.5 if t < 4 else 1 + t / 60}.items():
+            with self.subTest(name):
+                load = Load(5, length_s=60, threads=24)
+                load.requests_each, load.factor = 500, factor
+                path = self.tmp / "planted.csv"
+                path.write_text(load.rows())
+                self.assertEqual(self.check_sums(path)[1], {})
+
     def test_slow_tail(self):
         """Means of seconds do not tell who answers a few requests late, and the sums say so."""
         load = Load(91, length_s=30)
