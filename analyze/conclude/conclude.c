@@ -24,8 +24,9 @@ static bool add_resolution(struct analysis *a, const struct course *c, struct er
                         "%s holds sums by second, not requests: throughput is that of whole "
                         "seconds, figures of requests are of the whole run, and percentiles "
                         "are within 0.1 %%; stalls shorter than %s, swings within seconds, "
-                        "single requests that hang, late starts, and when or where a few "
-                        "requests are slow cannot be seen",
+                        "single requests that hang, late starts, what befalls one size or one "
+                        "pair of client and host, and when or where a few requests are slow cannot "
+                        "be seen",
                         a->dataset->inputs[0].path,
                         units_duration(c->n_bins > 0 ? c->shortest_ns : 2 * NS_PER_S).s);
 }
