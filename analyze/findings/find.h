@@ -17,8 +17,8 @@ struct search {
     const struct course *c;
     uint8_t *masked;            /* by bin */
     struct period_samples *all; /* by stratum, then block: of all hosts; NULL as course.cells */
-    struct course_parties hosts, clients; /* the course's, without the places that are slow as a
-                                             pair; only of_place is owned */
+    struct course_parties hosts, clients; /* the course's, without what is slow as a pair; clients
+                                             also without slow hosts; only of_place is owned */
     struct findings *out;
     bool is_preparation; /* of the benchmark, and not the benchmark itself */
 };

@@ -122,6 +122,7 @@ static bool excess_fill(struct excess *x, const struct search *s, const struct c
 static bool fill_lrv(struct excess *x, size_t n_parties, struct err *e)
 {
     double *used = NULL, *v = NULL;
+    size_t n_known = 0;
     bool ok = mem_new(&used, x->periods.n, e) && mem_new(&v, n_parties, e);
 
     for (size_t k = 0; ok && k < n_parties; k++) {
@@ -129,9 +130,10 @@ static bool fill_lrv(struct excess *x, size_t n_parties, struct err *e)
         for (size_t i = k * x->periods.n; i < (k + 1) * x->periods.n; i++)
             if (x->n[i] > 0)
                 used[m++] = x->r[i];
-        v[k] = search_long_run_variance(used, m);
+        if (m > 0)
+            v[n_known++] = search_long_run_variance(used, m);
     }
-    x->lrv = ok ? stats_select(v, n_parties, (n_parties - 1) / 2) : 0;
+    x->lrv = n_known > 0 ? stats_select(v, n_known, (n_known - 1) / 2) : 0;
     free(used);
     free(v);
     return ok;
@@ -588,12 +590,17 @@ static bool is_of_its_own(const struct excess *x, const struct course_parties *p
            (others_are_fast(x, p, g, p->name) && others_are_fast(x, p, g, p->client));
 }
 
-/* What a pair explains is not asked of its host and its client. */
-static void leave_out_pair(struct search *s, size_t pair)
+/* What a pair explains is not asked of its host and its client, nor what a host explains of its
+ * clients. */
+static void leave_out(struct search *s, const struct course_parties *p, size_t party)
 {
-    for (size_t i = 0; i < s->c->n_places; i++)
-        if (s->c->pairs.of_place[i] == pair)
-            s->hosts.of_place[i] = s->clients.of_place[i] = UINT32_MAX;
+    for (size_t i = 0; i < s->c->n_places; i++) {
+        if (p->clients || p->of_place[i] != party)
+            continue;
+        s->clients.of_place[i] = UINT32_MAX;
+        if (p->client != NULL)
+            s->hosts.of_place[i] = UINT32_MAX;
+    }
 }
 
 /* Appends the stretches of a party that may be slow. */
@@ -644,8 +651,8 @@ static bool find_slow_in(struct search *s, const struct course_parties *p, struc
     for (size_t i = 0; ok && i < n_new; i++) {
         bool is_tail = slow[i].is_perhaps && slow[i].median_ratio < PERHAPS_RATIO;
         ok = is_tail || say_party(s, p, &x, &slow[i], e);
-        if (p->client != NULL)
-            leave_out_pair(s, slow[i].party);
+        if (!is_tail)
+            leave_out(s, p, slow[i].party);
     }
     excess_fini(&x);
     return ok;

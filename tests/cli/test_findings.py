@@ -396,6 +396,13 @@ class Findings(FindingsCase):
         self.assertEqual([f["scope"] for f in self.findings(load) if f["kind"] in ("slow-host", "slow-client")],
                          [{"host": pair["host"]}, {"client": pair["client"]}])
 
+    def test_client_that_asks_a_slow_host_more(self):
+        load = Load(72, clients=2, hosts=3)
+        load.host_of = lambda t: 1 if t >= 6 and load.random.random() < .4 else load.random.randrange(3)
+        load.factor = lambda s, h, c, op, t: 4 if h == 1 else 1
+        _, all_ = self.check_first(load, "slow-host", {"host": "http://10.0.0.1:9000"}, ratio=4)
+        self.assertNotIn("slow-client", [f["kind"] for f in all_])
+
     def test_slow_operation(self):
         load = Load(9, mix=(("GET", .6), ("PUT", .4)))
         load.factor = lambda s, h, c, op, t: 2.5 if op == "PUT" and s >= 10 else 1
