@@ -211,8 +211,8 @@ static bool make_places(struct course *c, struct err *e)
         c->stratum_of_table[k] = k;
     for (size_t k = 0; k < c->n_ops; k++)
         c->strata[k].table = k;
-    bool has_ended = c->hosts.busy_ns != NULL && c->clients.busy_ns != NULL &&
-                     n + c->n_ops <= MAX_ENDED / c->n_bins;
+    bool has_ended = c->operations.busy_ns != NULL && c->hosts.busy_ns != NULL &&
+                     c->clients.busy_ns != NULL && n + c->n_ops <= MAX_ENDED / c->n_bins;
     return (!has_ended || mem_cleared(&c->ended, c->n_bins * (n + c->n_ops), e)) &&
            (c->n_ops * n > COURSE_MAX_CELLS / c->n_blocks ||
             mem_cleared(&c->cells, c->n_ops * n * c->n_blocks, e));
