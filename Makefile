@@ -119,7 +119,7 @@ NO_BUILD_GOALS := help hooks clean uninstall dist deb format format-check layeri
 TEST_GOALS := check check-fast tests distcheck compile-commands
 NEEDED_PKGS :=
 ifneq ($(filter check,$(MAKECMDGOALS)),)
-$(info Builds and runs all tests: about 5 minutes on 2 cores.)
+$(info Builds and runs all tests: about 6 minutes on 2 cores.)
 endif
 ifneq ($(filter-out $(NO_BUILD_GOALS),$(or $(MAKECMDGOALS),all)),)
 NEEDED_PKGS := $(COMMON_PKGS) $(ANALYZE_PKGS) $(if $(LOADGEN_SRC),$(LOADGEN_PKGS))
