@@ -658,8 +658,18 @@ static bool find_slow_in(struct search *s, const struct course_parties *p, struc
     return ok;
 }
 
+/* Whether a party may have samples enough to be judged by these strata. */
+static bool have_samples(const struct search *s, const struct course_parties *p, struct strata of)
+{
+    struct samples all = {0};
+
+    for (size_t k = of.first; k < of.end; k++)
+        search_add_stratum(&all, s, k);
+    return 2 * all.n >= SLOW_LEAST_SAMPLES * (double)p->n;
+}
+
 /* All requests are looked at first. What is slow in one operation or at one size only, of few
- * requests, does not show there. */
+ * requests, does not show there. Pairs are many: of them no part is looked at. */
 static bool find_slow_parties(struct search *s, const struct course_parties *p, struct err *e)
 {
     struct seen seen = {.n = 0};
@@ -667,7 +677,8 @@ static bool find_slow_parties(struct search *s, const struct course_parties *p, 
     bool ok = true;
 
     for (size_t i = 0; ok && p->n > 1 && nth_strata(s->c, i, &of); i++)
-        ok = find_slow_in(s, p, of, &seen, e);
+        if (i == 0 || (p != &s->c->pairs && have_samples(s, p, of)))
+            ok = find_slow_in(s, p, of, &seen, e);
     return ok;
 }
 
