@@ -45,7 +45,7 @@ static bool fill_seconds(struct course *c, const struct source *s, struct err *e
         c->ok[bin] += to_count(all - (double)v[i].n_errors);
     }
     if (ok && n_all > 0)
-        c->last_start_ns = course_at_ns(c, c->n_bins, c->bin_ns);
+        c->full_until_ns = course_at_ns(c, c->n_bins, c->bin_ns);
     free(v);
     return ok;
 }

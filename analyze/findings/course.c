@@ -105,7 +105,7 @@ static void add_extent(struct pass *p, const struct table *t, int64_t last_start
 {
     struct course *c = p->c;
     c->n += (int64_t)t->n;
-    c->last_start_ns = int64_max(last_start_ns, c->last_start_ns);
+    c->full_until_ns = int64_max(last_start_ns, c->full_until_ns);
     for (size_t id = 0, n = dataset_n_places(c->d, t); id < n; id++) {
         const struct visits *v = &visits[id];
         if (v->n == 0)
@@ -117,10 +117,10 @@ static void add_extent(struct pass *p, const struct table *t, int64_t last_start
     }
 }
 
-/* Narrows the time in which the threads were at work to that in which nine in ten of them were:
- * clients that begin one after the other, and threads that end one after the other because each had
- * so many requests to make, change the throughput, and the system does not. A thread that ended
- * before it made nearly as many requests as others may have hung: it counts as at work. */
+/* Finds the time in which nine in ten threads were at work. Throughput changes while clients are
+ * started one by one, and while threads end because each has made its number of requests; the
+ * system does not change then. A thread that made far fewer requests than others may hang: it
+ * counts as at work to the end. */
 static bool find_full_time(struct course *c, const struct visits *threads, struct err *e)
 {
     double *v;
@@ -139,13 +139,13 @@ static bool find_full_time(struct course *c, const struct visits *threads, struc
         if (threads[i].n > 0)
             v[n++] = (double)(threads[i].first_ns - c->start_ns);
     if (n > 0)
-        c->all_begun_ns = c->start_ns + (int64_t)stats_select(v, n, n - 1 - may_miss);
+        c->full_from_ns = c->start_ns + (int64_t)stats_select(v, n, n - 1 - may_miss);
     for (size_t i = 0; i < c->d->n_threads; i++)
         if (threads[i].n > 0 && (double)threads[i].n >= least)
             v[n_ended++] = (double)(threads[i].last_ns - c->start_ns);
     if (n_ended > may_miss)
-        c->last_start_ns =
-            int64_min(c->last_start_ns, c->start_ns + (int64_t)stats_select(v, n_ended, may_miss));
+        c->full_until_ns =
+            int64_min(c->full_until_ns, c->start_ns + (int64_t)stats_select(v, n_ended, may_miss));
     free(v);
     return true;
 }

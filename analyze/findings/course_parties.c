@@ -11,8 +11,8 @@
 bool course_init(struct course *c, size_t n_ops, struct err *e)
 {
     *c = (struct course){.start_ns = INT64_MAX,
-                         .all_begun_ns = INT64_MIN,
-                         .last_start_ns = INT64_MIN,
+                         .full_from_ns = INT64_MIN,
+                         .full_until_ns = INT64_MIN,
                          .end_ns = INT64_MIN,
                          .n_ops = n_ops,
                          .clients.clients = true,

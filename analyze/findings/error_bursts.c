@@ -36,7 +36,7 @@ struct burst {
  * that time-outs crowd there by themselves. */
 static size_t n_searched(const struct course *c)
 {
-    return course_bin(c, c->last_start_ns) + 1;
+    return course_bin(c, c->full_until_ns) + 1;
 }
 
 /* Adds the requests of the bins [first, end), and how many of them had the error. */
@@ -460,7 +460,7 @@ static void rank_steady(struct findings *all, size_t first, struct finding *f)
     }
 }
 
-/* All errors of a message, as one burst from the begin of the first to the end of the last. */
+/* All errors of a message, as one burst from the first to the last one. */
 static struct burst join_bursts(const struct course_message *m, const struct bursts *all)
 {
     struct burst b = all->v[0];

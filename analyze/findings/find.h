@@ -57,14 +57,19 @@ void search_sum_samples(const struct course *c, const struct course_parties *par
                         size_t stratum, struct periods p, size_t j,
                         struct period_samples *of_party);
 
+/* Strata [first, end) of a course: all, those of an operation, or one. */
+struct strata {
+    size_t first, end;
+};
+
 /* Samples of strata: their number, the sum of their logarithms, and that of the squares of what
  * these are off the mean of their stratum. */
 struct samples {
     double n, sum, squares;
 };
 
-/* Adds those of a stratum. */
-void search_add_stratum(struct samples *x, const struct search *s, size_t stratum);
+/* Those of the strata, all together. */
+struct samples search_samples(const struct search *s, struct strata of);
 
 /* The standard deviation within strata. */
 double search_sd(const struct samples *x);
@@ -74,6 +79,10 @@ double search_sd(const struct samples *x);
  * so that noise shorter than what a value stands for counts. INFINITY: of one value. */
 double search_mean(const double *n, const double *r, size_t from, size_t to, double *total);
 double search_standard_error(const double *n, const double *r, size_t from, size_t to, double mean);
+
+/* The variance of what n squared differences are of, by their median, so that a change of level
+ * does not count. Orders them. */
+double search_variance_of_differences(double *squares, size_t n);
 
 /* The long-run variance of a series: the largest variance of batch means, times the length of the
  * batches. Queues of equal hosts wander: what one period has the next one has too. */
@@ -111,11 +120,6 @@ static inline void top_stretch_add(struct top_stretch *t, size_t j, double score
         t->last = j;
     }
 }
-
-/* Strata [first, end) of a course: all, those of an operation, or one. */
-struct strata {
-    size_t first, end;
-};
 
 /* "GET requests of 1MiB to 4MiB ", as far as not all requests are meant; sets what f is of. */
 struct strata_text {

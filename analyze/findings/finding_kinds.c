@@ -121,7 +121,7 @@ static bool takes_most(const struct finding *cause, const struct finding *f, int
     return cause->lost_frac > .5;
 }
 
-/* ... or the level changes while the cause lasts. */
+/* The cause takes most of the time, or lasts when the level changes. */
 static bool takes_most_or_lasts(const struct finding *cause, const struct finding *f,
                                 int64_t near_ns)
 {

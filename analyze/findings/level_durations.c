@@ -1,5 +1,6 @@
 /* Levels of durations, where throughput does not tell them. */
 #include "analyze/findings/levels_internal.h"
+#include "analyze/findings/slow_limits.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
@@ -9,32 +10,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_SLOWING   1.25
-#define PROBLEM_SLOWING 1.4
 #define LEAST_UNDER_WAY .25 /* of a change of durations, in the number of requests under way */
 #define MOST_UNDER_WAY  1.1
 #define LEAST_SPREAD    1e-6      /* variance of a level of durations that are all the same */
 #define TYPICAL_OF      (1 << 16) /* requests */
 #define LEAST_TAIL      1.5       /* of the 99th percentile */
-#define TAIL_SCALE      3 /* of a square root: .55 % of the requests are as 1.25 times the duration */
+#define TAIL_SCALE      3 /* a share of late requests that rises to .55 % is as 1.25 times */
+
+/* Whether a block has time in it that is not masked. */
+static bool is_free(const struct levels *l, size_t block)
+{
+    return search_period_free_frac(l->s, search_periods(l->s->c, (double)l->s->c->n_blocks), block,
+                                   UINT8_MAX) >= LEVELS_FREE_FRAC;
+}
+
+static void add_block(struct levels *l, size_t block, double x)
+{
+    l->at_ns[l->n] = course_block_start_ns(l->s->c, block);
+    l->x[l->n++] = x;
+}
+
+/* The blocks in which the threads were at work. */
+static size_t n_full_blocks(const struct course *c)
+{
+    size_t n = 0;
+    while (n < c->n_blocks && course_block_start_ns(c, n) < c->full_until_ns)
+        n++;
+    return n;
+}
 
 /* The course of durations (in an open loop since requests were due) as that of a rate: what takes
  * twice as long is half as fast. */
 static bool fill_speeds(struct levels *l, struct err *e)
 {
     const struct course *c = l->s->c;
-    struct periods blocks = search_periods(c, (double)c->n_blocks);
     struct responses r;
     double n = 0;
 
     if (!search_responses(l->s, &r, e))
         return false;
     l->width_ns = c->block_ns;
-    for (size_t b = 0; b < c->n_blocks && course_block_start_ns(c, b) < c->last_start_ns; b++) {
-        if (r.n[b] == 0 || search_period_free_frac(l->s, blocks, b, UINT8_MAX) < LEVELS_FREE_FRAC)
+    for (size_t b = 0, end = n_full_blocks(c); b < end; b++) {
+        if (r.n[b] == 0 || !is_free(l, b))
             continue;
-        l->at_ns[l->n] = course_block_start_ns(c, b);
-        l->x[l->n++] = -log(r.ns[b]);
+        add_block(l, b, -log(r.ns[b]));
         n += r.n[b];
     }
     l->least_variance = fmax(r.sd * r.sd * (double)l->n / fmax(n, 1), LEAST_SPREAD);
@@ -46,20 +65,18 @@ static bool fill_speeds(struct levels *l, struct err *e)
 static void fill_tail(struct levels *l)
 {
     const struct course *c = l->s->c;
-    struct periods blocks = search_periods(c, (double)c->n_blocks);
     double all = 0;
 
     l->width_ns = c->block_ns;
-    for (size_t b = 0; b < c->n_blocks && course_block_start_ns(c, b) < c->last_start_ns; b++) {
+    for (size_t b = 0, end = n_full_blocks(c); b < end; b++) {
         double n = 0, n_slow = 0;
         for (size_t q = 0; q < c->n_strata; q++) {
             n += l->s->all[q * c->n_blocks + b].n;
             n_slow += l->s->all[q * c->n_blocks + b].n_slow;
         }
-        if (n == 0 || search_period_free_frac(l->s, blocks, b, UINT8_MAX) < LEVELS_FREE_FRAC)
+        if (n == 0 || !is_free(l, b))
             continue;
-        l->at_ns[l->n] = course_block_start_ns(c, b);
-        l->x[l->n++] = -TAIL_SCALE * sqrt(n_slow / n);
+        add_block(l, b, -TAIL_SCALE * sqrt(n_slow / n));
         all += n;
     }
     l->least_variance = TAIL_SCALE * TAIL_SCALE / 4 * (double)l->n / fmax(all, 1);
@@ -163,7 +180,7 @@ static bool throughput_tells(const struct levels *rates, const struct slowing *x
                        mean_within(rates, x->from_ns, x->until_ns);
 
     return !rates->s->c->open_loop &&
-           !(fabs(change) >= log(LEAST_SLOWING) && under_way / change >= LEAST_UNDER_WAY &&
+           !(fabs(change) >= log(SLOW_LEAST_RATIO) && under_way / change >= LEAST_UNDER_WAY &&
              under_way / change <= MOST_UNDER_WAY); /* NAN: no */
 }
 
@@ -185,7 +202,7 @@ static bool add_slowing(struct levels *l, const struct slowing *x, const struct 
     double lost = slowed * (drifts                ? .5
                             : begins || ratio < 1 ? frac_before
                                                   : search_frac(l->s, x->to_ns - x->at_ns));
-    bool problem = fabs(x->change) >= log(PROBLEM_SLOWING) &&
+    bool problem = fabs(x->change) >= log(SLOW_PROBLEM_RATIO) &&
                    lost >= (begins ? LEVELS_PROBLEM_WARM_UP : LEVELS_PROBLEM_LOST);
     struct finding f = finding_of(x->kind, problem, lost);
 
@@ -224,7 +241,7 @@ static bool say_slowing(const struct speeds *s, const struct slowing *x, struct 
     const struct levels *l = s->l;
     struct typical before, after;
 
-    if (fabs(x->change) < log(LEAST_SLOWING) || is_explained(l, x))
+    if (fabs(x->change) < log(SLOW_LEAST_RATIO) || is_explained(l, x))
         return true;
     if (!typical_within(l->s->c, x->from_ns, x->until_ns, &before, e) ||
         !typical_within(l->s->c, x->at_ns, x->to_ns, &after, e))
@@ -238,7 +255,7 @@ static bool say_slowing(const struct speeds *s, const struct slowing *x, struct 
     struct figure g = {medians ? "median" : "mean", before.median_ns, after.median_ns, ratio};
     if (s->tail) {
         g = (struct figure){"p99", before.p99_ns, after.p99_ns, after.mean_ns / before.mean_ns};
-        if (!medians || fabs(log(ratio)) >= log(LEAST_SLOWING) ||
+        if (!medians || fabs(log(ratio)) >= log(SLOW_LEAST_RATIO) ||
             fabs(log(g.after_ns / g.before_ns)) < log(LEAST_TAIL))
             return true;
     }

@@ -11,7 +11,6 @@
 #define VISIT_REACH       2 /* points */
 #define N_REFINEMENTS     4
 #define GIVEN_PENALTY     6.0 /* where the moment is known beforehand: 2.4 standard errors */
-#define LEAST_CHANGE      .10
 #define STAYING_LOST_FRAC .01 /* of one that stays: more is to come */
 
 /* The series, without what is masked, the first median request and what comes in after the last
@@ -25,7 +24,7 @@ static void fill_points(struct levels *l)
     if (median_ns >= (double)(INT64_MAX - c->start_ns))
         return;
     size_t first = course_bin(c, c->start_ns + (int64_t)median_ns);
-    size_t end = course_bin(c, c->last_start_ns);
+    size_t end = course_bin(c, c->full_until_ns);
     first += course_bin_part(c, first) < 1;
     if (end <= first)
         return;
@@ -201,7 +200,7 @@ static bool say_effect_of_errors(struct levels *l, int64_t at_ns, struct err *e)
     double lrv = fmax(bse.lrv, l->least_variance);
     double z2 = (after - before) * (after - before) /
                 (lrv * (1 / (double)(at - from) + 1 / (double)(to - at)));
-    if (z2 < GIVEN_PENALTY || fabs(after - before) < -log(1 - LEAST_CHANGE))
+    if (z2 < GIVEN_PENALTY || fabs(after - before) < -log(1 - LEVELS_LEAST_CHANGE))
         return true;
     return say_step(l, before, after, at_ns, INT64_MAX, e);
 }

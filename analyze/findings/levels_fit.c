@@ -14,7 +14,6 @@
 #define N_BATCHES     32
 #define PENALTY       22.0 /* times the long-run variance: 4.7 standard errors a cut */
 #define N_BISECTIONS  12
-#define LEAST_CHANGE  .10
 #define WARM_UP_FRAC  .25  /* a slow beginning up to here is a warm-up */
 #define FAST_UP_FRAC  .10  /* a fast one */
 #define EVIDENCE      15.0 /* that a shape is more than slow noise; many are tried */
@@ -45,9 +44,7 @@ static double variance_of_batches(const struct levels *l)
 
         d[n++] = (b - a) * (b - a);
     }
-    /* The median of a squared standard normal is .455; a difference has twice the variance. */
-    double v = stats_sort_median(d, n) / .455 / 2 * (double)length;
-    return fmax(v, l->least_variance);
+    return fmax(search_variance_of_differences(d, n) * (double)length, l->least_variance);
 }
 
 /* Least squares of the time that a request takes (1 / rate) on a straight line: what a steady
@@ -94,7 +91,7 @@ static void drop_small_cuts(struct levels *l)
                 smallest = k;
             }
         }
-        if (least >= -log(1 - LEAST_CHANGE))
+        if (least >= -log(1 - LEVELS_LEAST_CHANGE))
             return;
         drop_cut(l, smallest);
     }

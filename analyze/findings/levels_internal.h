@@ -9,6 +9,7 @@
 #define LEVELS_LEAST_POINTS    16
 #define LEVELS_MOST_CUTS       12  /* that are told; more are the swings of one */
 #define LEVELS_FREE_FRAC       .5  /* of a point that must not be masked */
+#define LEVELS_LEAST_CHANGE    .10 /* of a rate, that is worth a word */
 #define LEVELS_PROBLEM_CHANGE  .15 /* of a rate */
 #define LEVELS_PROBLEM_LOST    .03 /* of a change that is taken back */
 #define LEVELS_PROBLEM_WARM_UP .1  /* of the run; less can be left out, and misleads little */

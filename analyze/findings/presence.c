@@ -68,9 +68,9 @@ static int compare_ns(const void *a, const void *b)
     return int64_order(*(const int64_t *)a, *(const int64_t *)b);
 }
 
-/* What a client must have missed to count as absent: the least that is long after what another one
- * missed, as clients that are started one by one begin soon after each other. INT64_MAX: none is.
- */
+/* Sets from which time missed on a client is absent: it missed much more than the client that
+ * missed the next less. Clients that are started one by one begin soon after each other. INT64_MAX:
+ * none is absent. */
 static bool find_least_absence(const struct search *s, bool late, int64_t *least_ns, struct err *e)
 {
     size_t n = s->c->clients.n;
@@ -125,24 +125,22 @@ static double missing(int64_t done, double usual)
  * the bins next to it, and requests enough ended before it and after it; SIZE_MAX: it is not. */
 static size_t find_hole(const int64_t *done, size_t n_bins, double n, double usual)
 {
-    int64_t before = 0, all = 0, before_longest = 0;
+    int64_t all = 0, before = 0; /* the longest */
     size_t begun = 0, longest = 0, at = 0;
 
     for (size_t j = 0; j < n_bins; j++) {
         all += done[j];
         if (done[j] > 0) {
             begun = j + 1;
-            before = all;
         } else if (j + 1 - begun > longest) {
             longest = j + 1 - begun;
             at = begun;
-            before_longest = before;
+            before = all;
         }
     }
     double length = (double)longest + (at > 0 ? missing(done[at - 1], usual) : 0) +
                     (at + longest < n_bins ? missing(done[at + longest], usual) : 0);
-    bool goes_on =
-        before_longest >= JUMP_LEAST_REQUESTS && all - before_longest >= JUMP_LEAST_REQUESTS;
+    bool goes_on = before >= JUMP_LEAST_REQUESTS && all - before >= JUMP_LEAST_REQUESTS;
     return goes_on && fabs(length - n) <= JUMP_TOLERANCE * n ? at : SIZE_MAX;
 }
 

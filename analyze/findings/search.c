@@ -1,4 +1,5 @@
 #include "analyze/findings/find.h"
+#include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
@@ -8,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_BATCHES 5 /* of which the variance is taken */
+#define LEAST_BATCHES    5    /* of which the variance is taken */
+#define MEDIAN_OF_SQUARE .455 /* of a standard normal; a difference has twice its variance */
 
 /* Adds the samples of a stratum in a block to those of each party, or of all together. Of many
  * parties most have none. */
@@ -113,19 +115,24 @@ void search_sum_samples(const struct course *c, const struct course_parties *par
         add_cells(c, stratum, b, parties, of_party, true);
 }
 
-void search_add_stratum(struct samples *x, const struct search *s, size_t stratum)
+struct samples search_samples(const struct search *s, struct strata of)
 {
     const struct course *c = s->c;
-    double n = 0, sum = 0,
-           squares = (double)c->log_squares[stratum] * COURSE_LOG_UNIT * COURSE_LOG_UNIT;
+    struct samples all = {0};
 
-    for (size_t b = 0; b < c->n_blocks; b++) {
-        n += s->all[stratum * c->n_blocks + b].n;
-        sum += s->all[stratum * c->n_blocks + b].log_sum;
+    for (size_t k = of.first; k < of.end; k++) {
+        double n = 0, sum = 0,
+               squares = (double)c->log_squares[k] * COURSE_LOG_UNIT * COURSE_LOG_UNIT;
+
+        for (size_t b = 0; b < c->n_blocks; b++) {
+            n += s->all[k * c->n_blocks + b].n;
+            sum += s->all[k * c->n_blocks + b].log_sum;
+        }
+        all.n += n;
+        all.sum += sum;
+        all.squares += n > 0 ? fmax(squares - sum * sum / n, 0) : 0;
     }
-    x->n += n;
-    x->sum += sum;
-    x->squares += n > 0 ? fmax(squares - sum * sum / n, 0) : 0;
+    return all;
 }
 
 double search_sd(const struct samples *x)
@@ -153,6 +160,11 @@ double search_standard_error(const double *n, const double *r, size_t from, size
         m += n[j] > 0;
     }
     return m > 1 ? sqrt(sum * m / (m - 1)) / total : INFINITY;
+}
+
+double search_variance_of_differences(double *squares, size_t n)
+{
+    return stats_sort_median(squares, n) / MEDIAN_OF_SQUARE / 2;
 }
 
 double search_long_run_variance(const double *v, size_t n)

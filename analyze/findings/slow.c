@@ -20,7 +20,7 @@
 #define PER_CELL        16   /* samples that a party should have in a block */
 #define LEAST_SEGMENT   .05
 #define LEAST_LOST_FRAC .02 /* of an excess that lasts for less than half of the run */
-#define LEAST_INNER     4   /* periods between the first and the last of a stretch, less one */
+#define LEAST_LONG      5   /* periods of a stretch that has inner ones enough */
 #define MAX_SLOW        20
 
 /* ---- Which requests are compared ---- */
@@ -143,24 +143,26 @@ static bool excess_init(struct excess *x, const struct search *s, const struct c
                         struct strata of, struct err *e)
 {
     const struct course *c = s->c;
-    struct samples all = {0};
+    struct samples all = search_samples(s, of);
     double busy = 0, busy_all = 0;
 
     for (size_t k = 0; k < c->n_strata; k++) {
-        struct samples one = {0};
-        search_add_stratum(&one, s, k);
+        struct samples one = search_samples(s, (struct strata){k, k + 1});
         double t = one.n > 0 ? one.n * exp(one.sum / one.n) : 0;
+
         busy_all += t;
-        if (k < of.first || k >= of.end)
-            continue;
-        busy += t;
-        search_add_stratum(&all, s, k);
+        busy += k >= of.first && k < of.end ? t : 0;
     }
     x->share = busy_all > 0 ? busy / busy_all : 0;
     x->sd = search_sd(&all);
     double periods = all.n / (double)p->n / (double)(of.end - of.first) / PER_CELL;
     x->periods = search_periods(c, fmin(fmax(periods, 8), (double)c->n_blocks));
     return excess_fill(x, s, p, of, e) && fill_lrv(x, p->n, e);
+}
+
+static int64_t period_start_ns(const struct excess *x, const struct course *c, size_t period)
+{
+    return course_at_ns(c, period, (int64_t)x->periods.n_blocks * c->block_ns);
 }
 
 static void excess_fini(struct excess *x)
@@ -311,6 +313,7 @@ static bool split(const struct excess *x, const struct segment_of_party *g,
     return true;
 }
 
+/* Share of the time of all requests that went into the excess. */
 static double lost_share(const struct excess *x, size_t n_parties, const struct segment_of_party *g)
 {
     double busy = 0, lost = 0;
@@ -360,14 +363,13 @@ static bool say_party(struct search *s, const struct course_parties *p, const st
     bool only_work = is_slow_in_work_only(g);
     double ratio = only_work ? g->work_ratio : exp(g->of_mean);
     struct finding f = search_slowness(p, g->party, ratio >= SLOW_PROBLEM_RATIO, g->lost);
-    int64_t period_ns = (int64_t)x->periods.n_blocks * c->block_ns;
     struct strata_text what = search_name_strata(c, g->of, &f);
 
     f.ratio = told_ratio(g);
-    f.start_ns = course_at_ns(c, g->first, period_ns);
-    f.end_ns = course_at_ns(c, g->last + 1, period_ns);
+    f.start_ns = period_start_ns(x, c, g->first);
+    f.end_ns = period_start_ns(x, c, g->last + 1);
     f.has_start = search_frac(s, f.start_ns - c->start_ns) > SLOW_EDGE_FRAC;
-    f.has_end = search_frac(s, c->last_start_ns - f.end_ns) > SLOW_EDGE_FRAC;
+    f.has_end = search_frac(s, c->full_until_ns - f.end_ns) > SLOW_EDGE_FRAC;
     finding_figure(&f, "n_samples", g->n);
     finding_figure(&f, "z", fmin(g->z, 1e6));
     if (only_work)
@@ -435,13 +437,12 @@ static bool ask_queues(struct segment_of_party *g, struct queues *q, const struc
                        const struct search *s, const struct course_parties *p,
                        struct queues_answer *answer, struct err *e)
 {
-    int64_t period_ns = (int64_t)x->periods.n_blocks * s->c->block_ns;
     bool ok = true;
 
     *answer = (struct queues_answer){0};
     if (course_are_hosts(p) && strata_are_all(s->c, g->of) && !has_slow_pair(s, g->party))
-        ok = queues_ask(q, s, g->party, course_at_ns(s->c, g->first, period_ns),
-                        course_at_ns(s->c, g->last + 1, period_ns), answer, e);
+        ok = queues_ask(q, s, g->party, period_start_ns(x, s->c, g->first),
+                        period_start_ns(x, s->c, g->last + 1), answer, e);
     g->work_ratio = answer->ratio;
     return ok;
 }
@@ -489,7 +490,7 @@ static bool fill_ratios(struct segment_of_party *v, size_t n, const struct exces
         for (size_t k = 0; k < n; k++)
             if (v[k].first <= v[i].last && v[k].last >= v[i].first)
                 is_faulty[v[k].party] = true;
-        bool is_long = v[i].last - v[i].first >= LEAST_INNER;
+        bool is_long = v[i].last - v[i].first + 1 >= LEAST_LONG;
         struct slow_stretch g = {.party = v[i].party,
                                  .periods = x->periods,
                                  .first = v[i].first + (is_long && v[i].first > 0),
@@ -539,12 +540,10 @@ struct seen {
 static bool is_seen(const struct seen *seen, const struct course *c, const struct excess *x,
                     const struct segment_of_party *g)
 {
-    int64_t period_ns = (int64_t)x->periods.n_blocks * c->block_ns;
-
     for (size_t i = 0; i < seen->n; i++)
         if (seen->v[i].party == g->party &&
-            seen->v[i].start_ns < course_at_ns(c, g->last + 1, period_ns) &&
-            seen->v[i].end_ns > course_at_ns(c, g->first, period_ns))
+            seen->v[i].start_ns < period_start_ns(x, c, g->last + 1) &&
+            seen->v[i].end_ns > period_start_ns(x, c, g->first))
             return true;
     return false;
 }
@@ -552,14 +551,12 @@ static bool is_seen(const struct seen *seen, const struct course *c, const struc
 static void add_seen(struct seen *seen, const struct course *c, const struct excess *x,
                      const struct segment_of_party *v, size_t n)
 {
-    int64_t period_ns = (int64_t)x->periods.n_blocks * c->block_ns;
-
     for (size_t i = 0; i < n && seen->n < MAX_SLOW + SLOW_MAX_STRETCHES; i++) {
         if (v[i].is_perhaps)
             continue;
         seen->v[seen->n].party = v[i].party;
-        seen->v[seen->n].start_ns = course_at_ns(c, v[i].first, period_ns);
-        seen->v[seen->n++].end_ns = course_at_ns(c, v[i].last + 1, period_ns);
+        seen->v[seen->n].start_ns = period_start_ns(x, c, v[i].first);
+        seen->v[seen->n++].end_ns = period_start_ns(x, c, v[i].last + 1);
     }
 }
 
@@ -661,15 +658,11 @@ static bool find_slow_in(struct search *s, const struct course_parties *p, struc
 /* Whether a party may have samples enough to be judged by these strata. */
 static bool have_samples(const struct search *s, const struct course_parties *p, struct strata of)
 {
-    struct samples all = {0};
-
-    for (size_t k = of.first; k < of.end; k++)
-        search_add_stratum(&all, s, k);
-    return 2 * all.n >= SLOW_LEAST_SAMPLES * (double)p->n;
+    return 2 * search_samples(s, of).n >= SLOW_LEAST_SAMPLES * (double)p->n;
 }
 
 /* All requests are looked at first. What is slow in one operation or at one size only, of few
- * requests, does not show there. Pairs are many: of them no part is looked at. */
+ * requests, does not show there. Of pairs, which are many, only all requests are looked at. */
 static bool find_slow_parties(struct search *s, const struct course_parties *p, struct err *e)
 {
     struct seen seen = {.n = 0};
@@ -677,7 +670,7 @@ static bool find_slow_parties(struct search *s, const struct course_parties *p, 
     bool ok = true;
 
     for (size_t i = 0; ok && p->n > 1 && nth_strata(s->c, i, &of); i++)
-        if (i == 0 || (p != &s->c->pairs && have_samples(s, p, of)))
+        if (i == 0 || (p->client == NULL && have_samples(s, p, of)))
             ok = find_slow_in(s, p, of, &seen, e);
     return ok;
 }

@@ -41,17 +41,17 @@ static bool op_course_init(struct op_course *o, const struct search *s, bool by_
         return false;
     for (size_t q = 0; q < c->n_strata; q++) {
         size_t k = by_stratum ? q : c->strata[q].table;
-        struct samples all = {0};
-
-        search_add_stratum(&all, s, q);
-        search_add_stratum(&o->all[k], s, q);
+        struct samples all = search_samples(s, (struct strata){q, q + 1});
         double mean = all.n > 0 ? all.sum / all.n : 0;
+
         for (size_t b = 0; b < c->n_blocks; b++) {
             const struct period_samples *x = &s->all[q * c->n_blocks + b];
             o->n[k * c->n_blocks + b] += x->n;
             o->y[k * c->n_blocks + b] += x->log_sum - x->n * mean;
         }
     }
+    for (size_t k = 0; k < n_parts; k++)
+        o->all[k] = search_samples(s, strata_of(o, c, k));
     for (size_t i = 0; i < n_parts * c->n_blocks; i++)
         o->y[i] = o->n[i] > 0 ? o->y[i] / o->n[i] : 0;
     return true;
@@ -175,7 +175,7 @@ static bool say_part(struct search *s, size_t k, const struct op_course *o,
     f.start_ns = course_block_start_ns(c, g->from);
     f.end_ns = course_block_start_ns(c, g->to);
     f.has_start = g->from > 0;
-    f.has_end = search_frac(s, c->last_start_ns - f.end_ns) > SLOW_EDGE_FRAC;
+    f.has_end = search_frac(s, c->full_until_ns - f.end_ns) > SLOW_EDGE_FRAC;
     f.ratio = ratio;
     finding_figure(&f, "z", g->z);
     if (o->by_stratum && is_said(s, &f))
@@ -204,14 +204,9 @@ bool search_responses(const struct search *s, struct responses *r, struct err *e
 {
     const struct course *c = s->c;
     struct op_course o = {0};
-    struct samples all = {0};
+    struct samples all = search_samples(s, (struct strata){0, c->n_strata});
     bool ok = op_course_init(&o, s, false, e);
 
-    for (size_t k = 0; ok && k < c->n_ops; k++) {
-        all.n += o.all[k].n;
-        all.sum += o.all[k].sum;
-        all.squares += o.all[k].squares;
-    }
     r->sd = search_sd(&all);
     for (size_t b = 0; ok && b < c->n_blocks; b++) {
         double sum = 0;

@@ -169,9 +169,9 @@ static inline double score_of(double done, double usual)
 static void add_stretch(struct stalls *x, size_t first, size_t last)
 {
     const struct course *c = x->s->c;
-    size_t end = last + 1, last_start = (size_t)((c->last_start_ns - c->bins_ns) / x->bin_ns);
+    size_t end = last + 1, last_start = (size_t)((c->full_until_ns - c->bins_ns) / x->bin_ns);
     size_t begun =
-        c->all_begun_ns > c->bins_ns ? (size_t)((c->all_begun_ns - c->bins_ns) / x->bin_ns) : 0;
+        c->full_from_ns > c->bins_ns ? (size_t)((c->full_from_ns - c->bins_ns) / x->bin_ns) : 0;
     size_t from = first > begun ? first : begun, to = end < last_start ? end : last_start;
     double score_within = score_of(stalls_done(x, from, to), usual_done(x, from, to));
     struct stall st = {.start_ns = course_at_ns(c, first, x->bin_ns) - stood_ns(x, first - 1),
@@ -180,7 +180,7 @@ static void add_stretch(struct stalls *x, size_t first, size_t last)
 
     /* Threads may begin one after the other. The last requests of a run come in by themselves, but
      * few of them late. */
-    bool at_edge = (st.start_ns < c->all_begun_ns || st.end_ns > c->last_start_ns) &&
+    bool at_edge = (st.start_ns < c->full_from_ns || st.end_ns > c->full_until_ns) &&
                    score_within < x->least_score && !most_threads_hang(c, &st);
     if (!at_edge && st.end_ns - st.start_ns >= x->least_ns &&
         st.rate_frac <= 2 * STALLS_RATE_FRAC && x->n < STALLS_MAX)

@@ -38,12 +38,11 @@
 #define LEAST_BEAT       .15  /* of one with a period */
 #define PROBLEM_BEAT     .25
 #define MOST_OF_VARIANCE .5
-#define MOST_WAVES       4    /* cycles of a slow wave */
-#define WAVE_STEPS       32   /* of the number of cycles that is tried */
-#define LEAST_WAVE       .3   /* slow noise swings too */
-#define WAVE_REST        .2   /* of the variance, beside chance */
-#define MEDIAN_OF_SQUARE .455 /* of a standard normal */
-#define WAVE_BETTER      .6   /* than levels */
+#define MOST_WAVES       4  /* cycles of a slow wave */
+#define WAVE_STEPS       32 /* of the number of cycles that is tried */
+#define LEAST_WAVE       .3 /* slow noise swings too */
+#define WAVE_REST        .2 /* of the variance, beside chance */
+#define WAVE_BETTER      .6 /* than levels */
 
 /* Points of equal width: deviations of the throughput (and of that of two halves of the threads) or
  * of durations, as shares of what is expected. */
@@ -71,7 +70,7 @@ static bool choose_points(struct swings *w, size_t *first_bin, size_t *width)
     const struct course *c = w->s->c;
     double least_ns = fmax(TYPICAL_TIMES * search_longest_ns(w->s, c->median_ns, OP_MATTERS),
                            P90_TIMES * search_longest_ns(w->s, c->p90_ns, OP_MATTERS));
-    double run_ns = (double)(c->last_start_ns - c->start_ns);
+    double run_ns = (double)(c->full_until_ns - c->start_ns);
 
     least_ns = fmax(least_ns, LEAST_PERIOD_NS / N_PHASES);
     least_ns = fmax(least_ns, run_ns / MAX_POINTS);
@@ -80,7 +79,7 @@ static bool choose_points(struct swings *w, size_t *first_bin, size_t *width)
         return false;
     *width = (size_t)ceil(least_ns / (double)c->bin_ns);
     *first_bin = *width; /* threads may begin one after the other */
-    size_t end = course_bin(c, c->last_start_ns);
+    size_t end = course_bin(c, c->full_until_ns);
     w->width_ns = (int64_t)*width * c->bin_ns;
     w->n = end > *first_bin ? (end - *first_bin) / *width : 0;
     return w->n >= MIN_POINTS;
@@ -355,10 +354,8 @@ static struct wave find_wave(const struct swings *w)
         if (x.rest < best.rest)
             best = x;
     }
-    /* Chance is in every fit. It is half of a squared difference, by the median, so that a change
-     * of level does not count. */
-    double chance =
-        n_pairs > 0 ? s.n[w->n] * stats_sort_median(squares, n_pairs) / MEDIAN_OF_SQUARE / 2 : 0;
+    /* Chance is in every fit. */
+    double chance = n_pairs > 0 ? s.n[w->n] * search_variance_of_differences(squares, n_pairs) : 0;
     double all = rest_of_level(&s, 0, w->n) - chance, rest = fmax(best.rest - chance, 0);
     double least = 1 - (1 + best.mean - best.amplitude) / (1 + best.mean + best.amplitude);
     if (all <= chance / 4 || rest > WAVE_REST * all || least < LEAST_WAVE ||

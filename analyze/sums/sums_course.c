@@ -9,11 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AT_WORK .9 /* of the requests that are usually under way */
-#define FEW_AT_WORK                                                                                \
-    .25 /* ... in the last second of a run whose threads end one after the other                   \
-         */
-#define MAX_ENDED (1 << 22) /* counts by second, of all hosts, clients and operations */
+#define AT_WORK     .9        /* of the requests that are usually under way */
+#define FEW_AT_WORK .25       /* of them, at the end of a run whose threads end one by one */
+#define MAX_ENDED   (1 << 22) /* counts by second, of all hosts, clients and operations */
 
 /* Returns the hosts of an operation, or its clients. */
 static const struct sums_parts *parties_of(const struct sums_op *op, bool clients)
@@ -107,8 +105,8 @@ static bool fill_operations(struct course *c, const struct sums_op *const *ops, 
             c->failed[bin_of(c, p, i)] += to_count(s->n_failed);
             c->busy_ns[bin_of(c, p, i)] += s->busy_ns;
             if (s->n_started > 0)
-                c->last_start_ns =
-                    int64_max(course_bin_start_ns(c, bin_of(c, p, i)), c->last_start_ns);
+                c->full_until_ns =
+                    int64_max(course_bin_start_ns(c, bin_of(c, p, i)), c->full_until_ns);
         }
     }
     return true;
@@ -142,7 +140,7 @@ static bool leave_out_fading(struct course *c, struct err *e)
     size_t third = (end - from) / 3;
     if (third > 0 && (double)c->busy_ns[end - 1] <= FEW_AT_WORK * usual &&
         2 * mean_busy(c, end - third, third) <= mean_busy(c, from, third))
-        c->last_start_ns = int64_min(course_bin_start_ns(c, from), c->last_start_ns);
+        c->full_until_ns = int64_min(course_bin_start_ns(c, from), c->full_until_ns);
     return true;
 }
 
