@@ -359,7 +359,7 @@ static bool slow_repeat(struct slow *x, struct rng *r, struct err *e)
         c.shortest_ns = 3 * BIN_NS;
         c.bins_ns = c.start_ns = 0;
         c.end_ns = (int64_t)n * BIN_NS;
-        c.last_start_ns = c.end_ns - BIN_NS;
+        c.full_until_ns = c.end_ns - BIN_NS;
         c.n_threads = 32;
         c.median_ns[0] = 30e6;
         c.p90_ns[0] = 50e6;
