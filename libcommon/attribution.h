@@ -1,13 +1,9 @@
-/* Adds requests to time slices (docs/how-the-numbers-are-made.md, section 3): counts, and bytes and
- * objects in proportion to the time that a request spends in a slice. All sums are exact integers,
- * so neither the order of requests nor the number of threads changes anything. */
+/* The part of a request that lies before a point in time, when its bytes and objects are spread
+ * evenly over its duration (docs/how-the-numbers-are-made.md, section 3). */
 #ifndef S3_LIBCOMMON_ATTRIBUTION_H
 #define S3_LIBCOMMON_ATTRIBUTION_H
 
-#include "libcommon/segment.h"
-
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* A number of objects: whole + frac / 2^96. */
@@ -24,115 +20,21 @@ struct attribution_request {
     bool ok;
 };
 
-/* What successful requests moved in a slice. */
-struct slice_amounts {
-    int64_t bytes;
-    int64_t n_objects;             /* whole objects; see object_frac */
-    unsigned __int128 object_frac; /* and parts of objects, in 2^-96 */
-};
-
-/* All that a slice got. The first 64 bytes are all that a request within one slice touches. */
-struct slice_totals {
-    struct slice_amounts sum;
-    int64_t full_ops; /* successful, started and ended here */
-    int64_t errors;   /* failed, ended here */
-    __int128 full_ns; /* durations of the full_ops */
-
-    int64_t partial_ops, partial_started, partial_ended;
-    int64_t ok_partial_ended;  /* the successful ones of partial_ended */
-    __int128 partial_ended_ns; /* whole durations of those */
-    __int128 other_ns;         /* time spent here by all requests but the full_ops */
-};
-
-static inline int64_t slice_ops_started(const struct slice_totals *s)
-{
-    return s->full_ops + s->partial_started;
-}
-
-static inline int64_t slice_ops_ended(const struct slice_totals *s)
-{
-    return s->full_ops + s->partial_ended;
-}
-
-/* Number of objects, parts included. */
-double slice_n_objects(const struct slice_amounts *s);
-
-/* Mean duration in ns of the successful requests that ended here; NaN if there is none. */
-double slice_ended_mean_ns(const struct slice_totals *s);
-
-/* Mean number of requests running during a slice of this length. */
-double slice_in_flight(const struct slice_totals *s, int64_t length_ns);
-
-/* Returns the number of objects in units of 2^-64, rounded. Use it to compare sums: those that are
- * equal as real numbers give the same key. */
-__int128 slice_objects_key(const struct slice_amounts *s);
-
-/* Adds `from` to `to`. */
-void slice_merge(struct slice_amounts *to, const struct slice_amounts *from);
-
 /* Returns the bytes of a request before time t: floor(bytes * (t - start) / (end - start)), 0
  * before the start and all after the end. The difference of two results is the part between these
  * times, so the parts add up to the request's size. */
-int64_t attribution_bytes_before(const struct attribution_request *r, int64_t t_ns);
+static inline int64_t attribution_bytes_before(const struct attribution_request *r, int64_t t_ns)
+{
+    if (t_ns >= r->end_ns)
+        return r->bytes;
+    if (t_ns <= r->start_ns)
+        return 0;
+    return (int64_t)((unsigned __int128)r->bytes * (uint64_t)(t_ns - r->start_ns) /
+                     (uint64_t)(r->end_ns - r->start_ns));
+}
 
 /* Returns the objects of a request before time t, to 96 binary places. */
 struct attribution_objects attribution_objects_before(const struct attribution_request *r,
                                                       int64_t t_ns);
-
-/* Finds the slices *first .. *last that a request touches. False: it touches none. */
-bool attribution_slices(const struct segment_grid *g, const struct attribution_request *r,
-                        size_t *first, size_t *last);
-
-/* Spreads `amount` over the slices first .. last that a request touches, in proportion to time, and
- * adds the parts to their cells. `cell` is that of slice first; the others follow at distances of
- * `stride` bytes. Ignores the request's own bytes and objects. */
-void attribution_spread(const struct segment_grid *g, size_t first, size_t last,
-                        const struct attribution_request *r, int64_t amount, int64_t *cell,
-                        size_t stride);
-
-/* Does what attribution_add does, for a request that does not lie within one slice. */
-void attribution_add_partial(const struct segment_grid *g, struct slice_totals *slices,
-                             const struct attribution_request *r);
-
-/* Adds a request to the slices it touches; slices[0..g->n-1] are those of the grid. Over all
- * requests added, the sums of bytes and of n_objects must stay below 2^63; the caller checks that.
- */
-static inline void attribution_add(const struct segment_grid *g, struct slice_totals *slices,
-                                   const struct attribution_request *r)
-{
-    if (r->start_ns >= g->start_ns && r->end_ns < g->end_ns) {
-        size_t k = segment_grid_index(g, r->end_ns);
-        if (r->start_ns >= g->start_ns + (int64_t)k * g->length_ns) {
-            struct slice_totals *s = &slices[k];
-            if (r->ok) {
-                s->sum.bytes += r->bytes;
-                s->sum.n_objects += r->n_objects;
-                s->full_ops++;
-                s->full_ns += r->end_ns - r->start_ns;
-            } else {
-                s->errors++;
-                s->other_ns += r->end_ns - r->start_ns;
-            }
-            return;
-        }
-    }
-    /* Passes a copy, so that r itself can stay in registers above. */
-    const struct attribution_request copy = *r;
-    attribution_add_partial(g, slices, &copy);
-}
-
-/* Like attribution_add, but adds only bytes and objects; cells[0..g->n-1] are those of the grid. */
-void attribution_add_amounts(const struct segment_grid *g, struct slice_amounts *cells,
-                             const struct attribution_request *r);
-
-/* What lies outside a grid. */
-struct attribution_outside {
-    int64_t n_before, n_after;         /* requests that end before its start; at or after its end */
-    int64_t before_bytes, after_bytes; /* bytes of successful requests there, in proportion */
-};
-
-/* Adds the part of a request that lies outside the grid. */
-void attribution_add_outside(const struct segment_grid *g, struct attribution_outside *o,
-                             const struct attribution_request *r);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "libcommon/attribution.h"
 #include "libcommon/err.h"
+#include "libcommon/segment.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,6 +4,7 @@
 #ifndef S3_ANALYZE_AGGREGATED_AGGREGATE_H
 #define S3_ANALYZE_AGGREGATED_AGGREGATE_H
 
+#include "analyze/data/slices.h"
 #include "analyze/model/model.h"
 #include "analyze/read/aggfile.h"
 #include "libcommon/err.h"
@@ -117,9 +118,8 @@ bool aggregate_analyze(struct analysis *a, struct dataset *d, const struct aggre
  * operations together only: *n is 0 for a party with op >= 0. */
 bool aggregate_series(const struct analysis *a, int op, int party, struct series_row **rows,
                       size_t *n, struct err *e);
-bool aggregate_series_on(const struct analysis *a, int op, int party,
-                         const struct segment_grid *grid, struct series_row **rows, size_t *n,
-                         struct err *e);
+bool aggregate_series_on(const struct analysis *a, int op, int party, const struct slice_grid *grid,
+                         struct series_row **rows, size_t *n, struct err *e);
 
 /* Returns the start of second i of the part's series, ns since 1970. */
 int64_t aggregate_second_ns(const struct aggregate_part *part, size_t i);

@@ -1,5 +1,6 @@
 /* Time series of an aggregated capture, made of the seconds of its file. */
 #include "analyze/aggregated/aggregate.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
@@ -11,7 +12,7 @@
 
 /* A series that is being made. */
 struct series {
-    const struct segment_grid *grid;
+    const struct slice_grid *grid;
     struct series_row *rows;
     int64_t *n_known; /* seconds of each row */
     int64_t end_ns;   /* of the requests, rounded up to a second */
@@ -31,14 +32,14 @@ static const struct aggregate_part *part_of(const struct analysis *a, int op, in
     return i < of->hosts.n ? &of->hosts.v[i] : &of->clients.v[i - of->hosts.n];
 }
 
-static struct segment_grid grid_of(const struct aggregate_part *part)
+static struct slice_grid grid_of(const struct aggregate_part *part)
 {
     int64_t first_s = part->x->start_ns / NS_PER_S, last_s = (part->x->end_ns - 1) / NS_PER_S;
     int64_t step_s = (last_s - first_s) / ANALYSIS_MAX_SEGMENTS + 1;
-    struct segment_grid grid;
+    struct slice_grid grid;
 
-    segment_grid_init(&grid, first_s * NS_PER_S, step_s * NS_PER_S,
-                      (size_t)((last_s - first_s) / step_s) + 1);
+    slice_grid_init(&grid, first_s * NS_PER_S, step_s * NS_PER_S,
+                    (size_t)((last_s - first_s) / step_s) + 1);
     return grid;
 }
 
@@ -47,7 +48,7 @@ static void add_second(struct series *s, int64_t start_ns, double bytes, double 
 {
     if (start_ns < s->grid->start_ns || start_ns >= s->grid->end_ns)
         return;
-    size_t k = segment_grid_index(s->grid, start_ns);
+    size_t k = slice_grid_index(s->grid, start_ns);
     struct series_row *r = &s->rows[k];
     r->objects = s->n_known[k]++ > 0 ? r->objects + objects : objects;
     r->bytes += (int64_t)llround(bytes);
@@ -108,9 +109,8 @@ static void add_groups(struct series *s, const struct aggfile_entry *x)
     }
 }
 
-bool aggregate_series_on(const struct analysis *a, int op, int party,
-                         const struct segment_grid *grid, struct series_row **rows, size_t *n,
-                         struct err *e)
+bool aggregate_series_on(const struct analysis *a, int op, int party, const struct slice_grid *grid,
+                         struct series_row **rows, size_t *n, struct err *e)
 {
     const struct aggregate_part *part = part_of(a, op, party);
     struct series s = {.grid = grid};
@@ -123,7 +123,7 @@ bool aggregate_series_on(const struct analysis *a, int op, int party,
         free(s.rows);
         return false;
     }
-    const struct segment_grid own = grid_of(part);
+    const struct slice_grid own = grid_of(part);
     s.end_ns = own.end_ns;
     for (size_t k = 0; k < grid->n; k++)
         s.rows[k] = (struct series_row){.start_ns = grid->start_ns + (int64_t)k * grid->length_ns,
@@ -157,7 +157,7 @@ bool aggregate_series(const struct analysis *a, int op, int party, struct series
                       size_t *n, struct err *e)
 {
     const struct aggregate_part *part = part_of(a, op, party);
-    struct segment_grid grid = {0};
+    struct slice_grid grid = {0};
 
     if (part != NULL)
         grid = grid_of(part);

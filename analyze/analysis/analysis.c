@@ -2,11 +2,11 @@
  * range; then analyses each operation type and the cluster total, as tasks on several threads. */
 #include "analyze/analysis/analysis.h"
 
-#include "analyze/conclude/conclude.h"
-#include "analyze/estimate/confidence.h"
 #include "analyze/analysis/drop.h"
 #include "analyze/analysis/plan.h"
 #include "analyze/analysis/series.h"
+#include "analyze/conclude/conclude.h"
+#include "analyze/estimate/confidence.h"
 #include "analyze/requests/errors.h"
 #include "analyze/sums/sums.h"
 #include "libcommon/mem.h"
@@ -89,7 +89,7 @@ static const char *only_host(const struct set *s)
 
 static void fill_operation(struct operation *op, const struct set *s)
 {
-    const struct attribution_outside *o = &s->outside;
+    const struct slices_outside *o = &s->outside;
     const struct scan *scan = s->scans[0];
 
     op->n_requests = s->all.n;

@@ -4,9 +4,9 @@
 #define S3_ANALYZE_ANALYSIS_ANALYSIS_H
 
 #include "analyze/data/dataset.h"
+#include "analyze/data/slices.h"
 #include "analyze/model/model.h"
 #include "libcommon/err.h"
-#include "libcommon/segment.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,12 +41,12 @@ bool analysis_series_length(const struct analysis *a, int op, size_t *n, struct 
 /* Makes the grid of segments that covers the times from first_ns to last_ns and in which a segment
  * starts at anchor_ns. The first may start before 1970. Fails if they are too many, or end after
  * 2262. */
-bool analysis_grid_around(struct segment_grid *grid, int64_t anchor_ns, int64_t length_ns,
+bool analysis_grid_around(struct slice_grid *grid, int64_t anchor_ns, int64_t length_ns,
                           int64_t first_ns, int64_t last_ns, struct err *e);
 
 /* Works as analysis_series, but on the caller's grid. For sums and aggregated captures its segments
  * must be whole seconds. */
-bool analysis_series_on(const struct analysis *a, int op, int host, const struct segment_grid *grid,
+bool analysis_series_on(const struct analysis *a, int op, int host, const struct slice_grid *grid,
                         struct series_row **rows, size_t *n, struct err *e);
 
 #endif

@@ -7,8 +7,8 @@
 #include "analyze/sums/sums.h"
 
 #include "analyze/base/csort.h"
-#include "libcommon/mem.h"
 #include "analyze/stats/picker.h"
+#include "libcommon/mem.h"
 #include "libcommon/quantile.h"
 
 #include <math.h>
@@ -80,7 +80,7 @@ struct ended {
 };
 
 static bool ended_init(struct ended *x, const struct selection *sel, size_t n_sel,
-                       const struct segment_grid *g, bool ttfb, struct err *e)
+                       const struct slice_grid *g, bool ttfb, struct err *e)
 {
     *x = (struct ended){0};
     if (!mem_cleared(&x->first, g->n + 2, e))
@@ -95,7 +95,7 @@ static bool ended_init(struct ended *x, const struct selection *sel, size_t n_se
                 if (table_failed(t, row) || end_ns < g->start_ns || end_ns >= g->end_ns ||
                     (ttfb && !packed_has(&t->ttfb, row)))
                     continue;
-                size_t k = segment_grid_index(g, end_ns);
+                size_t k = slice_grid_index(g, end_ns);
                 if (pass == 0)
                     csort_count(x->first, k);
                 else
@@ -116,7 +116,7 @@ static void ended_fini(struct ended *x)
 
 /* Fills quantiles of durations or, with ttfb, the median of the times to first byte. */
 static bool fill_quantiles(struct series_row *rows, const struct selection *sel, size_t n_sel,
-                           const struct segment_grid *g, bool ttfb, struct err *e)
+                           const struct slice_grid *g, bool ttfb, struct err *e)
 {
     const unsigned permille[] = {500, 900, 990, 1000};
     struct ended x;
@@ -143,8 +143,7 @@ static bool fill_quantiles(struct series_row *rows, const struct selection *sel,
 }
 
 static bool fill_rows(struct series_row *rows, const struct selection *sel, size_t n_sel,
-                      const struct segment_grid *g, const struct segment_grid *active,
-                      struct err *e)
+                      const struct slice_grid *g, const struct slice_grid *active, struct err *e)
 {
     struct slice_totals *slices;
     if (!mem_cleared(&slices, g->n, e))
@@ -152,7 +151,7 @@ static bool fill_rows(struct series_row *rows, const struct selection *sel, size
     for (size_t i = 0; i < n_sel; i++) {
         for (size_t j = 0; j < sel[i].n; j++) {
             struct attribution_request r = analysis_request(sel[i].t, selection_row(&sel[i], j));
-            attribution_add(g, slices, &r);
+            slices_add(g, slices, &r);
         }
     }
     for (size_t k = 0; k < g->n; k++) {
@@ -184,7 +183,7 @@ static bool fill_rows(struct series_row *rows, const struct selection *sel, size
            fill_quantiles(rows, sel, n_sel, g, true, e);
 }
 
-bool analysis_grid_around(struct segment_grid *g, int64_t anchor_ns, int64_t length_ns,
+bool analysis_grid_around(struct slice_grid *g, int64_t anchor_ns, int64_t length_ns,
                           int64_t first_ns, int64_t last_ns, struct err *e)
 {
     int64_t n_before = first_ns < anchor_ns ? (anchor_ns - first_ns - 1) / length_ns + 1 : 0;
@@ -196,7 +195,7 @@ bool analysis_grid_around(struct segment_grid *g, int64_t anchor_ns, int64_t len
                        ANALYSIS_MAX_SEGMENTS, (long long)length_ns);
     if (start_ns < INT64_MIN || anchor_ns + (__int128)n_after * length_ns > INT64_MAX)
         return err_set(e, "segments of %lld ns are too long", (long long)length_ns);
-    segment_grid_init(g, (int64_t)start_ns, length_ns, (size_t)(n_before + n_after));
+    slice_grid_init(g, (int64_t)start_ns, length_ns, (size_t)(n_before + n_after));
     return true;
 }
 
@@ -205,7 +204,7 @@ static struct analysis_source *source_of(const struct analysis *a, int op)
     return &a->sources[op < 0 ? a->n_operations : (size_t)op];
 }
 
-bool analysis_series_on(const struct analysis *a, int op, int host, const struct segment_grid *grid,
+bool analysis_series_on(const struct analysis *a, int op, int host, const struct slice_grid *grid,
                         struct series_row **rows, size_t *n, struct err *e)
 {
     if (a->sums != NULL)
@@ -231,7 +230,7 @@ bool analysis_series_on(const struct analysis *a, int op, int host, const struct
 }
 
 /* Finds the segments of an operation's series; n = 0: there is none. */
-static bool series_grid(const struct analysis *a, int op, struct segment_grid *grid, struct err *e)
+static bool series_grid(const struct analysis *a, int op, struct slice_grid *grid, struct err *e)
 {
     const struct analysis_source *s = source_of(a, op);
 
@@ -245,7 +244,7 @@ static bool series_grid(const struct analysis *a, int op, struct segment_grid *g
 
 bool analysis_series_length(const struct analysis *a, int op, size_t *n, struct err *e)
 {
-    struct segment_grid grid = {0};
+    struct slice_grid grid = {0};
     bool ok = a->sources == NULL || series_grid(a, op, &grid, e);
 
     *n = grid.n;
@@ -255,7 +254,7 @@ bool analysis_series_length(const struct analysis *a, int op, size_t *n, struct 
 bool analysis_series(const struct analysis *a, int op, int host, struct series_row **rows,
                      size_t *n, struct err *e)
 {
-    struct segment_grid grid;
+    struct slice_grid grid;
 
     if (a->sums != NULL)
         return sums_series(a, op, host, rows, n, e);

@@ -3,8 +3,8 @@
 #define S3_ANALYZE_ANALYSIS_SERIES_H
 
 #include "analyze/data/group.h"
+#include "analyze/data/slices.h"
 #include "analyze/model/model.h"
-#include "libcommon/segment.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@ struct analysis_source {
     const struct table **tables;
     size_t n_tables;
     struct group_keys hosts;
-    struct segment_grid grid; /* n = 0: no segments */
+    struct slice_grid grid; /* n = 0: no segments */
     bool has_range;
     int64_t segment_ns; /* > 0 even without a range */
     int64_t first_start_ns, last_end_ns;

@@ -1,9 +1,10 @@
 #include "analyze/analysis/stopping.h"
 
+#include "analyze/data/slices.h"
 #include "analyze/sets/scan.h"
+#include "libcommon/attribution.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
-#include "libcommon/segment.h"
 #include "libcommon/units.h"
 
 #include <math.h>
@@ -130,12 +131,12 @@ static void fill_off(struct stopping_case *c, const struct stopping_op *op)
 static bool fill_drift(struct stopping_op *op, const struct analysis *a, int index, struct err *e)
 {
     const struct autoterm_window *w = &op->chosen.stop.window;
-    struct segment_grid grid;
+    struct slice_grid grid;
     struct series_row *rows = NULL;
     double rate[N_SEGMENTS];
     size_t n = 0;
 
-    segment_grid_init(&grid, w->end_ns - N_SEGMENTS * w->segment_ns, w->segment_ns, N_SEGMENTS);
+    slice_grid_init(&grid, w->end_ns - N_SEGMENTS * w->segment_ns, w->segment_ns, N_SEGMENTS);
     bool ok = analysis_series_on(a, index, -1, &grid, &rows, &n, e);
     for (size_t i = 0; i < n; i++)
         rate[i] = op->by_objects ? rows[i].objects : (double)rows[i].bytes;

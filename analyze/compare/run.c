@@ -1,14 +1,14 @@
 #include "analyze/compare/run.h"
 
-#include "analyze/requests/sample.h"
 #include "analyze/aggregated/aggregate.h"
 #include "analyze/read/aggfile.h"
+#include "analyze/requests/sample.h"
 #include "analyze/sums/sums.h"
 
-#include "analyze/estimate/confidence.h"
-#include "analyze/estimate/flow.h"
 #include "analyze/base/csort.h"
 #include "analyze/base/tasks.h"
+#include "analyze/estimate/confidence.h"
+#include "analyze/estimate/flow.h"
 #include "libcommon/mem.h"
 
 #include <math.h>
@@ -71,7 +71,7 @@ static int64_t shared_ns(const struct span *a, int64_t start_ns, int64_t end_ns)
 }
 
 /* Leaves out the segments that a fault touches; returns how many are left. */
-static size_t leave_out(double *rate, const struct segment_grid *g, const struct spans *faults)
+static size_t leave_out(double *rate, const struct slice_grid *g, const struct spans *faults)
 {
     size_t n = 0;
     for (size_t j = 0; j < g->n; j++) {
@@ -131,7 +131,7 @@ static bool fill_clear(struct run_op *op, const struct findings *all, const stru
         left_ns -= faults.v[k].end_ns - faults.v[k].start_ns;
     if (faults.n == 0 || left_ns < s->duration_ns / 4)
         return true;
-    segment_grid_init(&w.grid, s->start_ns, s->segment_ns, s->n_segments);
+    slice_grid_init(&w.grid, s->start_ns, s->segment_ns, s->n_segments);
     return fill_clear_rate(&op->clear[RUN_THROUGHPUT], &faults, left_ns, t, &t->bytes, &w, e) &&
            fill_clear_rate(&op->clear[RUN_OBJECTS], &faults, left_ns, t, &t->objects, &w, e);
 }

@@ -1,11 +1,11 @@
 #include "analyze/estimate/confidence.h"
 
+#include "analyze/data/slices.h"
 #include "analyze/estimate/flow.h"
 #include "analyze/estimate/latency.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/quantile.h"
-#include "libcommon/segment.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -110,7 +110,7 @@ static void sum_up_row(struct passes *p, size_t i)
     p->busy_ns += to - from;
 
     bool ended = end_ns < w->grid.end_ns;
-    size_t j = ended ? segment_grid_index(&w->grid, end_ns) : 0;
+    size_t j = ended ? slice_grid_index(&w->grid, end_ns) : 0;
     if (table_failed(t, i)) {
         p->n_failed[j] += ended;
         return;
@@ -149,12 +149,12 @@ static void sum_up(struct passes *p)
 static inline bool counts_in(const struct passes *p, size_t i, int64_t duration_ns, size_t *segment)
 {
     const struct table *t = p->in->table;
-    const struct segment_grid *g = &p->window.grid;
+    const struct slice_grid *g = &p->window.grid;
     int64_t start_ns = t->start[i], end_ns = start_ns + duration_ns;
 
     if (!is_within(&p->window, start_ns, end_ns) || table_failed(t, i))
         return false;
-    *segment = end_ns < g->end_ns ? segment_grid_index(g, end_ns) : g->n - (g->n > 0);
+    *segment = end_ns < g->end_ns ? slice_grid_index(g, end_ns) : g->n - (g->n > 0);
     return true;
 }
 
@@ -411,7 +411,7 @@ static bool passes_init(struct passes *p, const struct statistics_input *in, str
     size_t n = (size_t)(length_ns / width_ns);
 
     *p = (struct passes){.in = in, .window = {.start_ns = in->start_ns, .end_ns = in->end_ns}};
-    segment_grid_init(&p->window.grid, in->start_ns, width_ns, n);
+    slice_grid_init(&p->window.grid, in->start_ns, width_ns, n);
     return mem_cleared(&p->n_ok, n, e) && mem_cleared(&p->n_failed, n, e) &&
            flow_init(&p->bytes, n, e) && flow_init(&p->objects, n, e) &&
            flow_hosts_init(&p->hosts, in->hosts, &p->window, e) &&

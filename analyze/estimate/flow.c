@@ -12,15 +12,15 @@
 
 struct way way_over(const struct window *w, int64_t start_ns, int64_t end_ns)
 {
-    const struct segment_grid *g = &w->grid;
+    const struct slice_grid *g = &w->grid;
     struct way p = {.per_ns = 1 / (double)(end_ns - start_ns)};
     int64_t from = int64_max(start_ns, g->start_ns);
     int64_t to = int64_min(end_ns, g->end_ns);
 
     if (from < to) {
         p.touches = true;
-        p.first = segment_grid_index(g, from);
-        p.last = to == g->end_ns ? g->n - 1 : segment_grid_index(g, to);
+        p.first = slice_grid_index(g, from);
+        p.last = to == g->end_ns ? g->n - 1 : slice_grid_index(g, to);
         p.in_middle_ns = (double)g->length_ns;
         p.in_last_ns = (double)(to - (g->start_ns + (int64_t)p.last * g->length_ns));
         if (p.first == p.last)
@@ -83,8 +83,8 @@ bool flow_hosts_init(struct flow_hosts *h, const struct group_keys *hosts, const
     h->n = w->grid.n / h->n_joined;
     h->n_hosts = hosts->n;
     h->of_place = hosts->of_place;
-    segment_grid_init(&h->window.grid, w->grid.start_ns, (int64_t)h->n_joined * w->grid.length_ns,
-                      h->n);
+    slice_grid_init(&h->window.grid, w->grid.start_ns, (int64_t)h->n_joined * w->grid.length_ns,
+                    h->n);
     if (!mem_new(&h->flow, h->n_hosts, e) || !mem_cleared(&h->cells, h->n_hosts * h->n, e) ||
         !mem_cleared(&h->over, h->n_hosts * h->n, e))
         return false;
@@ -103,11 +103,11 @@ void flow_hosts_fini(struct flow_hosts *h)
 void flow_hosts_add(struct flow_hosts *h, uint32_t place, int64_t start_ns, int64_t end_ns,
                     int64_t amount)
 {
-    const struct segment_grid *g = &h->window.grid;
+    const struct slice_grid *g = &h->window.grid;
     size_t k = h->of_place[place];
 
     if (end_ns >= g->start_ns && end_ns < g->end_ns) {
-        size_t j = segment_grid_index(g, end_ns);
+        size_t j = slice_grid_index(g, end_ns);
         if (start_ns >= g->start_ns + (int64_t)j * g->length_ns) {
             flow_hosts_add_within(h, place, j, 1, end_ns - start_ns, amount);
             return;

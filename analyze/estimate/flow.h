@@ -1,15 +1,15 @@
 /* The amounts that requests move in each statistical segment, in total and by host
  * (docs/how-the-numbers-are-made.md, section 7). A request's amount is spread evenly over its
  * duration. Sums are in fixed point, 2^-40 of a byte or object: the order of rows does not change
- * them. attribution_spread divides once for each segment that a request touches. Segments may be
+ * them. slices_spread divides once for each segment that a request touches. Segments may be
  * short beside a request here, so this code adds to the first and the last segment, and marks where
  * those between begin and end. */
 #ifndef S3_ANALYZE_ESTIMATE_FLOW_H
 #define S3_ANALYZE_ESTIMATE_FLOW_H
 
 #include "analyze/data/group.h"
+#include "analyze/data/slices.h"
 #include "libcommon/err.h"
-#include "libcommon/segment.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
  * end_ns is the tail. */
 struct window {
     int64_t start_ns, end_ns;
-    struct segment_grid grid;
+    struct slice_grid grid;
 };
 
 /* How a request's time is divided among the segments of a window. */

@@ -1,8 +1,8 @@
 #include "analyze/estimate/percentile.h"
 
+#include "analyze/data/slices.h"
 #include "analyze/estimate/latency.h"
 #include "libcommon/mem.h"
-#include "libcommon/segment.h"
 
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@ struct passes {
     const struct table *t;
     int64_t start_ns, end_ns;
     enum percentile_of of;
-    struct segment_grid grid;
+    struct slice_grid grid;
     struct latency latency;
     double limit_ns;
     int64_t *n_above; /* by segment: requests that took longer */
@@ -36,14 +36,14 @@ static bool time_of(const struct passes *p, size_t i, int64_t *ns)
 
 static void go_over(struct passes *p, enum pass pass)
 {
-    const struct segment_grid *g = &p->grid;
+    const struct slice_grid *g = &p->grid;
     int64_t ns;
 
     for (size_t i = 0; i < p->t->n; i++) {
         if (!table_done_within(p->t, i, p->start_ns, p->end_ns) || !time_of(p, i, &ns))
             continue;
         int64_t end_ns = table_end(p->t, i);
-        size_t j = end_ns < g->end_ns ? segment_grid_index(g, end_ns) : g->n - (g->n > 0);
+        size_t j = end_ns < g->end_ns ? slice_grid_index(g, end_ns) : g->n - (g->n > 0);
         if (pass == PASS_COUNT)
             latency_count(&p->latency, ns);
         else if (pass == PASS_SPLIT)
@@ -81,7 +81,7 @@ bool percentile_find(const struct table *t, int64_t start_ns, int64_t end_ns, en
         .t = t, .start_ns = start_ns, .end_ns = end_ns, .of = of, .limit_ns = limit_ns};
     int64_t width_ns = statistics_segment_ns(end_ns - start_ns);
 
-    segment_grid_init(&x.grid, start_ns, width_ns, (size_t)((end_ns - start_ns) / width_ns));
+    slice_grid_init(&x.grid, start_ns, width_ns, (size_t)((end_ns - start_ns) / width_ns));
     bool ok = latency_init(&x.latency, x.grid.n, false, e) && mem_cleared(&x.n_above, x.grid.n, e);
     for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
         x.latency.ratio[q] = p;

@@ -9,7 +9,6 @@
 #include "analyze/data/dataset.h"
 #include "analyze/findings/finding.h"
 #include "libcommon/err.h"
-#include "libcommon/segment.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 #include "analyze/plot/data.h"
 
 #include "analyze/base/tasks.h"
+#include "analyze/data/slices.h"
 #include "analyze/sets/scan.h"
 #include "analyze/stats/picker.h"
 #include "libcommon/attribution.h"
@@ -41,13 +42,13 @@ double plot_data_log_lower(size_t bucket)
 }
 
 /* Bins of a round length, at most so many and one more. */
-static void bins_over(struct segment_grid *bins, int64_t start_ns, int64_t end_ns, size_t most)
+static void bins_over(struct slice_grid *bins, int64_t start_ns, int64_t end_ns, size_t most)
 {
     int64_t span_ns = end_ns - start_ns;
     if (span_ns < PLOT_DATA_MIN_SPAN_NS)
         span_ns = PLOT_DATA_MIN_SPAN_NS;
     int64_t length_ns = plot_timeline_round_ns(span_ns / (int64_t)most + 1);
-    segment_grid_init(bins, start_ns, length_ns, (size_t)(span_ns / length_ns) + 1);
+    slice_grid_init(bins, start_ns, length_ns, (size_t)(span_ns / length_ns) + 1);
 }
 
 /* ---- Which requests ---- */
@@ -84,7 +85,7 @@ static bool fill_series(struct plot_data *p, struct err *e)
 {
     int64_t length_ns = series_length_ns(p);
     int64_t anchor_ns = p->course.range.present ? p->course.range.start_ns : p->course.start_ns;
-    struct segment_grid grid;
+    struct slice_grid grid;
 
     if (!has_requests(p)) {
         length_ns = (length_ns + NS_PER_S - 1) / NS_PER_S * NS_PER_S;
@@ -168,15 +169,15 @@ static size_t class_of(const struct plot_data *p, int64_t bytes)
 }
 
 /* Spreads an amount of a request over the bins that it touches. Returns the last of them. */
-static inline size_t spread(int64_t *v, const struct segment_grid *g,
+static inline size_t spread(int64_t *v, const struct slice_grid *g,
                             const struct attribution_request *r, int64_t amount)
 {
-    size_t first = segment_grid_index(g, r->start_ns), last = segment_grid_index(g, r->end_ns);
+    size_t first = slice_grid_index(g, r->start_ns), last = slice_grid_index(g, r->end_ns);
 
     if (first == last)
         v[last] += amount;
     else
-        attribution_spread(g, first, last, r, amount, &v[first], sizeof *v);
+        slices_spread(g, first, last, r, amount, &v[first], sizeof *v);
     return last;
 }
 
@@ -273,8 +274,8 @@ static void choose_host_bins(struct plot_data *p, size_t n_hosts)
         return;
     }
     size_t joined = (p->n_rows + MAX_LINE_BINS - 1) / MAX_LINE_BINS;
-    segment_grid_init(&p->hosts.bins, p->rows[0].start_ns, p->rows[0].duration_ns * (int64_t)joined,
-                      (p->n_rows + joined - 1) / joined);
+    slice_grid_init(&p->hosts.bins, p->rows[0].start_ns, p->rows[0].duration_ns * (int64_t)joined,
+                    (p->n_rows + joined - 1) / joined);
 }
 
 /* Adds a party by its series, unless nothing of that is known. */

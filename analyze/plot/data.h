@@ -6,10 +6,10 @@
 
 #include "analyze/analysis/analysis.h"
 #include "analyze/analysis/stopping.h"
+#include "analyze/data/slices.h"
 #include "analyze/plot/timeline.h"
 #include "libcommon/err.h"
 #include "libcommon/hist.h"
-#include "libcommon/segment.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -49,14 +49,14 @@ struct plot_party {
 };
 
 struct plot_parties {
-    struct segment_grid bins;
+    struct slice_grid bins;
     struct plot_party *v;
     size_t n, n_in_all;
 };
 
 /* When successful requests ended, and how long they took. */
 struct plot_heat {
-    struct segment_grid bins;
+    struct slice_grid bins;
     uint32_t *count; /* [bin * PLOT_DATA_N_LOG + bucket] */
 };
 

@@ -1,8 +1,9 @@
 #include "analyze/plot/timeline.h"
 
+#include "analyze/data/slices.h"
 #include "analyze/estimate/confidence.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
-#include "libcommon/segment.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -153,11 +154,11 @@ static bool join_segments(struct plot_timeline *t, const struct analysis *a, int
 {
     int64_t each_ns = t->rows[0].duration_ns;
     int64_t length_ns = plot_timeline_round_ns((int64_t)(t->n - 1) * each_ns / (int64_t)n_most + 1);
-    struct segment_grid grid;
+    struct slice_grid grid;
 
     length_ns = (length_ns + each_ns - 1) / each_ns * each_ns;
-    segment_grid_init(&grid, t->start_ns, length_ns,
-                      (size_t)((int64_t)(t->n - 1) * each_ns / length_ns) + 1);
+    slice_grid_init(&grid, t->start_ns, length_ns,
+                    (size_t)((int64_t)(t->n - 1) * each_ns / length_ns) + 1);
     free(t->rows);
     t->rows = NULL;
     t->n = 0;
@@ -215,7 +216,7 @@ static bool fill_from_series(struct plot_timeline *t, const struct analysis *a, 
 bool plot_timeline_init(struct plot_timeline *t, const struct analysis *a, int index, size_t n_most,
                         struct err *e)
 {
-    struct segment_grid grid;
+    struct slice_grid grid;
 
     plot_timeline_begin(t, a, index);
     if (t->n_requests == 0 || t->end_ns <= t->start_ns)
@@ -225,7 +226,7 @@ bool plot_timeline_init(struct plot_timeline *t, const struct analysis *a, int i
     int64_t n_bins = t->n_requests / MIN_REQUESTS, span_ns = t->end_ns - t->start_ns;
     n_bins = n_bins < MIN_BINS ? MIN_BINS : n_bins > (int64_t)n_most ? (int64_t)n_most : n_bins;
     int64_t length_ns = plot_timeline_round_ns(span_ns / n_bins);
-    segment_grid_init(&grid, t->start_ns, length_ns, (size_t)(span_ns / length_ns) + 1);
+    slice_grid_init(&grid, t->start_ns, length_ns, (size_t)(span_ns / length_ns) + 1);
     if (!analysis_series_on(a, index, -1, &grid, &t->rows, &t->n, e))
         return false;
     if (t->n == 0)

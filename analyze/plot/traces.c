@@ -1,8 +1,8 @@
 #include "analyze/plot/compare.h"
 
+#include "analyze/data/slices.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
-#include "libcommon/segment.h"
 #include "libcommon/units.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ static int64_t step_ns(int64_t duration_ns)
 
 /* Finds whole steps: the last one, cut short, would look slow. The seconds of a run without
  * requests are those of its figures, without the first two and the last one. */
-static void trace_grid(struct plot_trace *t, struct segment_grid *grid, const struct operation *op,
+static void trace_grid(struct plot_trace *t, struct slice_grid *grid, const struct operation *op,
                        bool by_second)
 {
     int64_t start_ns = op->start_ns, end_ns = op->end_ns;
@@ -33,14 +33,14 @@ static void trace_grid(struct plot_trace *t, struct segment_grid *grid, const st
         end_ns = int64_min(end_ns / NS_PER_S * NS_PER_S - NS_PER_S, op->range.end_ns);
         t->from_ns = start_ns - op->start_ns / NS_PER_S * NS_PER_S;
     }
-    segment_grid_init(grid, start_ns, t->length_ns,
-                      end_ns > start_ns ? (size_t)((end_ns - start_ns) / t->length_ns) : 0);
+    slice_grid_init(grid, start_ns, t->length_ns,
+                    end_ns > start_ns ? (size_t)((end_ns - start_ns) / t->length_ns) : 0);
 }
 
 static bool trace_fill(struct plot_trace *t, const struct analysis *a, size_t k, struct err *e)
 {
     const struct operation *op = &a->operations[k];
-    struct segment_grid grid;
+    struct slice_grid grid;
     struct series_row *rows = NULL;
     size_t n = 0;
 

@@ -72,7 +72,7 @@ static bool put_series(FILE *f, const struct plot_data *p, size_t n_columns,
     return true;
 }
 
-static double bin_middle_s(const struct plot_data *p, const struct segment_grid *b, size_t k)
+static double bin_middle_s(const struct plot_data *p, const struct slice_grid *b, size_t k)
 {
     return plot_data_t_s(p, b->start_ns) + ((double)k + .5) * (double)b->length_ns / 1e9;
 }

@@ -2,6 +2,7 @@
 
 #include "analyze/estimate/confidence.h"
 #include "analyze/report/figures.h"
+#include "libcommon/int64.h"
 
 #include <math.h>
 #include <string.h>

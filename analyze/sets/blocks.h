@@ -5,8 +5,8 @@
 #define S3_ANALYZE_SETS_BLOCKS_H
 
 #include "analyze/data/dataset.h"
+#include "analyze/data/slices.h"
 #include "libcommon/err.h"
-#include "libcommon/segment.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,12 +71,11 @@ static inline const struct block_sum *blocks_sums(const struct blocks *x, size_t
 
 /* Finds the segment in which all requests of a block began and ended. Returns false if there is
  * none. */
-static inline bool blocks_within(const struct block *b, const struct segment_grid *g,
-                                 size_t *segment)
+static inline bool blocks_within(const struct block *b, const struct slice_grid *g, size_t *segment)
 {
     if (b->min_start_ns < g->start_ns || b->max_end_ns >= g->end_ns)
         return false;
-    *segment = segment_grid_index(g, b->max_end_ns);
+    *segment = slice_grid_index(g, b->max_end_ns);
     return b->min_start_ns >= g->start_ns + (int64_t)*segment * g->length_ns;
 }
 

@@ -4,6 +4,7 @@
 
 #include "analyze/data/dataset.h"
 #include "analyze/sets/blocks.h"
+#include "analyze/sets/starts.h"
 #include "libcommon/attribution.h"
 #include "libcommon/err.h"
 #include "libcommon/int64.h"

@@ -96,7 +96,7 @@ static uint32_t nth_zero(const uint32_t *positive, size_t n_positive, size_t k)
     return (uint32_t)k;
 }
 
-static struct segment_pick pick(const struct segment_grid *g, const struct slice_amounts *cells,
+static struct segment_pick pick(const struct slice_grid *g, const struct slice_amounts *cells,
                                 size_t k)
 {
     double seconds = (double)g->length_ns / 1e9;
@@ -109,7 +109,7 @@ static struct segment_pick pick(const struct segment_grid *g, const struct slice
 
 /* Finds the fastest, median and slowest segments (section 4). `order` lists, in order of time, at
  * least all cells that are not zero; it is overwritten. */
-static struct segments segments_of(const struct segment_grid *g, const struct slice_amounts *cells,
+static struct segments segments_of(const struct slice_grid *g, const struct slice_amounts *cells,
                                    const struct throughput *total, uint32_t *order, size_t n_order)
 {
     const struct ranking r = {cells, !total->present || total->n_bytes == 0};
@@ -153,7 +153,7 @@ struct sink {
 };
 
 struct sinks {
-    struct segment_grid grid;
+    struct slice_grid grid;
     struct sink v[2];
     size_t n;
     struct slice_amounts *parts; /* by segment: scratch space for one request; all zero before it */
@@ -168,9 +168,9 @@ static inline struct slice_amounts *sink_cell(const struct sink *x, size_t segme
 static void add_spread(const struct sinks *x, struct attribution_request r, uint32_t place)
 {
     size_t first, last;
-    if (!attribution_slices(&x->grid, &r, &first, &last))
+    if (!slices_touched(&x->grid, &r, &first, &last))
         return;
-    attribution_add_amounts(&x->grid, x->parts, &r);
+    slices_add_amounts(&x->grid, x->parts, &r);
     for (size_t segment = first; segment <= last; segment++) {
         for (size_t k = 0; k < x->n; k++)
             slice_merge(sink_cell(&x->v[k], segment, place), &x->parts[segment]);
@@ -180,7 +180,7 @@ static void add_spread(const struct sinks *x, struct attribution_request r, uint
 
 static void add_rows(const struct sinks *x, const struct scan *scan, size_t block)
 {
-    const struct segment_grid *g = &x->grid;
+    const struct slice_grid *g = &x->grid;
     const struct table *t = scan->t;
 
     for (size_t i = block * BLOCKS_ROWS, end = blocks_end(&scan->blocks, block); i < end; i++) {
@@ -188,7 +188,7 @@ static void add_rows(const struct sinks *x, const struct scan *scan, size_t bloc
             continue;
         const struct attribution_request r = analysis_request(t, i);
         bool within = r.start_ns >= g->start_ns && r.end_ns < g->end_ns;
-        size_t segment = within ? segment_grid_index(g, r.end_ns) : 0;
+        size_t segment = within ? slice_grid_index(g, r.end_ns) : 0;
         if (!within || r.start_ns < g->start_ns + (int64_t)segment * g->length_ns) {
             add_spread(x, r, table_place(t, i));
             continue;
@@ -218,7 +218,7 @@ static void add_block(const struct sinks *x, const struct scan *scan, size_t blo
 
 static void add_all(const struct set *s, struct sinks *x)
 {
-    const struct segment_grid *g = &x->grid;
+    const struct slice_grid *g = &x->grid;
     bool by_place = false;
 
     for (size_t k = 0; k < x->n; k++)
@@ -250,7 +250,7 @@ static bool matrix_new(struct slice_amounts **matrix, const struct set *s,
            mem_cleared(matrix, g->keys.n * s->grid.n, e);
 }
 
-struct segments segments_of_cells(const struct segment_grid *g, const struct slice_amounts *cells,
+struct segments segments_of_cells(const struct slice_grid *g, const struct slice_amounts *cells,
                                   const struct throughput *total, uint32_t *order)
 {
     for (size_t k = 0; k < g->n; k++)
@@ -311,7 +311,7 @@ static bool entries_init(struct entries *x, const struct set_group *g, struct er
 static size_t entries_fill(struct entries *x, const struct set *s, const struct set_group *g,
                            size_t from)
 {
-    const struct segment_grid grid = s->grid;
+    const struct slice_grid grid = s->grid;
     size_t n = 0, to = from;
 
     for (; to < g->keys.n && n + n_successful(g, to) <= x->room; to++) {
@@ -333,7 +333,7 @@ static size_t entries_fill(struct entries *x, const struct set *s, const struct 
             if (start_ns >= grid.start_ns && end_ns < grid.end_ns &&
                 packed_raw(&t->bytes, i) < PACKED_WIDE_BASE &&
                 packed_raw(&t->objects, i) < PACKED_WIDE_BASE) {
-                size_t segment = segment_grid_index(&grid, end_ns);
+                size_t segment = slice_grid_index(&grid, end_ns);
                 if (start_ns >= grid.start_ns + (int64_t)segment * grid.length_ns)
                     entry = (struct entry){(uint32_t)segment, packed_raw(&t->bytes, i),
                                            packed_raw(&t->objects, i)};
@@ -359,7 +359,7 @@ static inline void entry_add(const struct set *s, const struct entry *x,
         return;
     }
     const struct attribution_request r = entry_request(s, x);
-    attribution_add_amounts(&s->grid, cells, &r);
+    slices_add_amounts(&s->grid, cells, &r);
 }
 
 /* One row of cells, all zero between one key and the next. For a key with few entries it remembers
@@ -378,7 +378,7 @@ static void sparse_touch(struct sparse *x, const struct set *s, const struct ent
     size_t first = entry->segment, last = entry->segment;
     if (entry->segment >= ENTRY_ROW) {
         const struct attribution_request r = entry_request(s, entry);
-        if (!attribution_slices(&s->grid, &r, &first, &last))
+        if (!slices_touched(&s->grid, &r, &first, &last))
             return;
     }
     for (size_t k = first; k <= last; k++)

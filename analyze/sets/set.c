@@ -4,8 +4,8 @@
 #include "analyze/sets/set.h"
 
 #include "libcommon/int64.h"
-#include "libcommon/units.h"
 #include "libcommon/mem.h"
+#include "libcommon/units.h"
 
 #include <stdlib.h>
 
@@ -355,13 +355,13 @@ static void total_correct(struct total *x, const struct segment_range *ok,
 {
     if (!segment_range_usable(ok) || (r->start_ns >= ok->start_ns && r->end_ns < ok->end_ns - 1))
         return;
-    struct segment_grid grid;
+    struct slice_grid grid;
     struct slice_totals part = {0};
     x->sum.bytes -= r->bytes;
     x->sum.n_objects -= r->n_objects;
     x->full_ops--;
-    segment_grid_init(&grid, ok->start_ns, ok->end_ns - ok->start_ns - 1, 1);
-    attribution_add_partial(&grid, &part, r);
+    slice_grid_init(&grid, ok->start_ns, ok->end_ns - ok->start_ns - 1, 1);
+    slices_add_partial(&grid, &part, r);
     slice_merge(&x->sum, &part.sum);
     x->partial_ops += part.partial_ops;
     x->partial_ended += part.partial_ended;
@@ -425,7 +425,7 @@ static void correct_of(const struct set_group *g, struct total *totals, uint32_t
 
 static void correct_block(const struct set *s, size_t k, size_t block, struct total *whole,
                           struct total *hosts, struct total *clients,
-                          struct attribution_outside *outside)
+                          struct slices_outside *outside)
 {
     const struct scan *scan = s->scans[k];
     const struct table *t = scan->t;
@@ -435,7 +435,7 @@ static void correct_block(const struct set *s, size_t k, size_t block, struct to
     for (size_t i = block * BLOCKS_ROWS, end = blocks_end(&scan->blocks, block); i < end; i++) {
         struct attribution_request r = analysis_request(t, i);
         if (r.start_ns < s->grid.start_ns || r.end_ns >= s->grid.end_ns)
-            attribution_add_outside(&s->grid, outside, &r);
+            slices_add_outside(&s->grid, outside, &r);
         if (!r.ok)
             continue;
         total_correct(whole, &s->ok, &r);
@@ -452,22 +452,21 @@ static bool choose_grid(struct set *s, int64_t segment_ns, bool by_total, struct
         return err_set(e, "segments of %s: starts are known to %s only; choose longer ones",
                        units_duration(segment_ns).s, units_duration(least_ns).s);
     if (segment_ns == 0)
-        segment_ns =
-            segment_choose_ns(by_total && segment_range_usable(&s->ok)
-                                  ? s->ok.end_ns - s->ok.start_ns - 1
-                                  : s->all.last_end_ns - scan_part_first_start_ns(&s->all));
+        segment_ns = slice_choose_ns(by_total && segment_range_usable(&s->ok)
+                                         ? s->ok.end_ns - s->ok.start_ns - 1
+                                         : s->all.last_end_ns - scan_part_first_start_ns(&s->all));
     segment_ns = int64_max(segment_ns, least_ns);
     s->segment_ns = segment_ns;
     if (!segment_range_usable(&s->range)) {
         /* The grid is empty and after all requests: all of them count as before it. */
-        segment_grid_init(&s->grid, INT64_MAX, segment_ns, 0);
+        slice_grid_init(&s->grid, INT64_MAX, segment_ns, 0);
         return true;
     }
     int64_t n = segment_count(&s->range, segment_ns);
     if (n > ANALYSIS_MAX_SEGMENTS)
         return err_set(e, "%lld segments of %lld ns: the limit is %d; choose longer ones",
                        (long long)n, (long long)segment_ns, ANALYSIS_MAX_SEGMENTS);
-    segment_grid_init(&s->grid, s->range.start_ns, segment_ns, (size_t)n);
+    slice_grid_init(&s->grid, s->range.start_ns, segment_ns, (size_t)n);
     return true;
 }
 

@@ -4,9 +4,9 @@
 #define S3_ANALYZE_SETS_SET_H
 
 #include "analyze/data/group.h"
+#include "analyze/data/slices.h"
 #include "analyze/model/model.h"
 #include "analyze/sets/scan.h"
-#include "libcommon/attribution.h"
 #include "libcommon/err.h"
 #include "libcommon/segment.h"
 
@@ -43,9 +43,9 @@ struct set {
     struct set_group hosts, clients;
 
     int64_t segment_ns;
-    struct segment_grid grid; /* n = 0: no segments */
+    struct slice_grid grid; /* n = 0: no segments */
     struct throughput total;
-    struct attribution_outside outside;
+    struct slices_outside outside;
     int64_t n_inside; /* successful requests inside `ok` */
 
     struct segments segments; /* absent with fewer than two, or without a total */
@@ -74,7 +74,7 @@ bool set_segments(struct set *s, struct err *e);
 
 /* Finds the fastest, median and slowest cells of a grid. `order` is scratch space for g->n numbers.
  */
-struct segments segments_of_cells(const struct segment_grid *g, const struct slice_amounts *cells,
+struct segments segments_of_cells(const struct slice_grid *g, const struct slice_amounts *cells,
                                   const struct throughput *total, uint32_t *order);
 
 #endif

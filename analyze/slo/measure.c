@@ -2,8 +2,8 @@
  * sums, or in the seconds of an aggregated capture. */
 #include "analyze/slo/slo.h"
 
-#include "analyze/analysis/analysis.h"
 #include "analyze/aggregated/aggregate.h"
+#include "analyze/analysis/analysis.h"
 #include "analyze/estimate/confidence.h"
 #include "analyze/estimate/percentile.h"
 #include "analyze/model/fields.h"
@@ -93,7 +93,7 @@ static bool rates_of_series(const struct subject *x, struct statistics *to, stru
 {
     int64_t range_ns = x->range.end_ns - x->range.start_ns;
     int64_t width_ns = statistics_segment_ns(range_ns);
-    struct segment_grid grid;
+    struct slice_grid grid;
     struct series_row *rows = NULL;
     double *bytes = NULL, *objects = NULL;
     int64_t *counts = NULL;
@@ -102,7 +102,7 @@ static bool rates_of_series(const struct subject *x, struct statistics *to, stru
     if (x->a->sums != NULL && width_ns < NS_PER_S)
         width_ns = NS_PER_S;
     width_ns = int64_max(width_ns, dataset_start_resolution_ns(x->a->dataset));
-    segment_grid_init(&grid, x->range.start_ns, width_ns, (size_t)(range_ns / width_ns));
+    slice_grid_init(&grid, x->range.start_ns, width_ns, (size_t)(range_ns / width_ns));
     bool ok = analysis_series_on(x->a, x->op, -1, &grid, &rows, &n, e) && mem_new(&bytes, n, e) &&
               mem_new(&objects, n, e) && mem_new(&counts, 2 * n, e);
     for (size_t i = 0; ok && i < n; i++) {

@@ -8,9 +8,10 @@
 #ifndef S3_ANALYZE_SUMS_SUMS_H
 #define S3_ANALYZE_SUMS_SUMS_H
 
+#include "analyze/base/lineset.h"
+#include "analyze/data/slices.h"
 #include "analyze/model/model.h"
 #include "analyze/requests/moments.h"
-#include "analyze/base/lineset.h"
 #include "libcommon/err.h"
 #include "libcommon/quantile.h"
 #include "libcommon/units.h"
@@ -137,7 +138,7 @@ const struct sums_op *sums_op_of(const struct analysis *a, size_t k);
 bool sums_series(const struct analysis *a, int op, int host, struct series_row **rows, size_t *n,
                  struct err *e);
 
-bool sums_series_on(const struct analysis *a, int op, int host, const struct segment_grid *grid,
+bool sums_series_on(const struct analysis *a, int op, int host, const struct slice_grid *grid,
                     struct series_row **rows, size_t *n, struct err *e);
 
 /* Frees what sums_analyze keeps in the analysis; NULL: does nothing. */

@@ -2,10 +2,11 @@
 #include "analyze/sums/sums.h"
 
 #include "analyze/conclude/conclude.h"
-#include "analyze/sums/sums_internal.h"
+#include "analyze/data/slices.h"
 #include "analyze/findings/findings.h"
 #include "analyze/requests/errors.h"
 #include "analyze/sets/set.h"
+#include "analyze/sums/sums_internal.h"
 #include "libcommon/attribution.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
@@ -34,7 +35,7 @@ struct groups {
 struct sums_source {
     const struct sums *sums;
     const struct sums_op **ops; /* in the order of the analysis */
-    struct segment_grid *grids; /* one per operation, then the total's; n = 0: no segments */
+    struct slice_grid *grids;   /* one per operation, then the total's; n = 0: no segments */
     struct groups all, hosts;   /* of all operations; all: one group, or none without sums */
 };
 
@@ -143,8 +144,7 @@ static struct throughput throughput_of(const struct group *g, const struct segme
 }
 
 static bool fill_segments(struct segments *out, const struct group *g,
-                          const struct segment_grid *grid, const struct throughput *t,
-                          struct err *e)
+                          const struct slice_grid *grid, const struct throughput *t, struct err *e)
 {
     if (grid->n < 2)
         return true;
@@ -204,12 +204,12 @@ static struct segment_range active_range(const struct analysis *a, int64_t start
     return whole_seconds(start_ns, end_ns);
 }
 
-static bool make_grid(struct segment_grid *g, const struct analysis *a,
-                      const struct segment_range *r, int64_t run_ns, struct err *e)
+static bool make_grid(struct slice_grid *g, const struct analysis *a, const struct segment_range *r,
+                      int64_t run_ns, struct err *e)
 {
     int64_t length_ns = a->options.segment_ns;
     if (length_ns == 0)
-        length_ns = segment_choose_ns(run_ns);
+        length_ns = slice_choose_ns(run_ns);
     if (length_ns % NS_PER_S != 0)
         return err_set(e, "%s: sums are by the second: segments (--dur) of whole seconds alone",
                        a->dataset->inputs[0].path);
@@ -217,13 +217,13 @@ static bool make_grid(struct segment_grid *g, const struct analysis *a,
     if (n > ANALYSIS_MAX_SEGMENTS)
         return err_set(e, "%s: more than %d segments: take longer ones (--dur)",
                        a->dataset->inputs[0].path, ANALYSIS_MAX_SEGMENTS);
-    segment_grid_init(g, r->start_ns, length_ns, (size_t)n);
+    slice_grid_init(g, r->start_ns, length_ns, (size_t)n);
     return true;
 }
 
 /* Finds the bytes before and after the segments, and the requests that end there. */
 static struct outside outside_of(const struct group *g, const struct sums_part *all,
-                                 const struct segment_grid *grid)
+                                 const struct slice_grid *grid)
 {
     struct outside o = {0};
     if (grid->n == 0)
@@ -241,7 +241,7 @@ static struct outside outside_of(const struct group *g, const struct sums_part *
 }
 
 static bool fill_host(struct host_result *h, const struct group *g,
-                      const struct segment_range *range, const struct segment_grid *grid,
+                      const struct segment_range *range, const struct slice_grid *grid,
                       struct err *e)
 {
     *h = (struct host_result){.host = g->name, .throughput = throughput_of(g, range)};
@@ -254,7 +254,7 @@ static bool fill_host(struct host_result *h, const struct group *g,
 
 /* Fills hosts and clients. The figures of a single one are those of the operation. */
 static bool fill_parties(struct operation *to, const struct sums_op *op,
-                         const struct segment_range *range, const struct segment_grid *grid,
+                         const struct segment_range *range, const struct slice_grid *grid,
                          struct err *e)
 {
     bool ok = true;
@@ -314,7 +314,7 @@ static bool fill_operation(struct analysis *a, const struct sums_source *source,
 {
     struct operation *to = &a->operations[k];
     const struct sums_op *op = source->ops[k];
-    struct segment_grid *grid = &source->grids[k];
+    struct slice_grid *grid = &source->grids[k];
     const struct sums_part *all = &op->all;
     const struct group g = {op->op, &all, 1};
     const struct segment_range range =
@@ -358,7 +358,7 @@ static bool fill_total(struct analysis *a, const struct sums_source *source, str
     const struct dataset_input *in = &a->dataset->inputs[0];
     const struct segment_range range =
         active_range(a, in->first_start_ns, in->last_end_ns, &s->range);
-    struct segment_grid *grid = &source->grids[s->n_ops];
+    struct slice_grid *grid = &source->grids[s->n_ops];
 
     total->throughput = throughput_of(source->all.v, &range);
     total->present = total->throughput.present;
@@ -488,7 +488,7 @@ bool sums_analyze(struct analysis *a, struct dataset *d, const struct sums *s, c
 /* ---- Series ---- */
 
 static struct series_row row_of(const struct group *g, int64_t start_ns, int64_t length_ns,
-                                const struct segment_grid *grid)
+                                const struct slice_grid *grid)
 {
     const struct sums_second s = seconds_of(g, start_ns, start_ns + length_ns);
     return (struct series_row){
@@ -528,11 +528,11 @@ static struct group group_of(const struct sums_source *source, int op, int host,
     return (struct group){.part = part, .n = 1};
 }
 
-bool sums_series_on(const struct analysis *a, int op, int host, const struct segment_grid *grid,
+bool sums_series_on(const struct analysis *a, int op, int host, const struct slice_grid *grid,
                     struct series_row **rows, size_t *n, struct err *e)
 {
     const struct sums_source *source = a->sums;
-    const struct segment_grid *active = &source->grids[op < 0 ? a->n_operations : (size_t)op];
+    const struct slice_grid *active = &source->grids[op < 0 ? a->n_operations : (size_t)op];
     const struct sums_part *part;
 
     *n = 0;
@@ -551,7 +551,7 @@ bool sums_series(const struct analysis *a, int op, int host, struct series_row *
     const struct sums_source *source = a->sums;
     const struct sums_part *part;
     const struct group g = group_of(source, op, host, &part);
-    struct segment_grid grid = source->grids[op < 0 ? a->n_operations : (size_t)op];
+    struct slice_grid grid = source->grids[op < 0 ? a->n_operations : (size_t)op];
 
     if (a->options.full_series && grid.length_ns > 0) {
         /* Extend the segments' grid, if there is one, in both directions. */
@@ -565,8 +565,8 @@ bool sums_series(const struct analysis *a, int op, int host, struct series_row *
         }
         int64_t start_ns = grid.n == 0 ? first_ns : grid.start_ns;
         start_ns -= (start_ns - first_ns + length_ns - 1) / length_ns * length_ns;
-        segment_grid_init(&grid, start_ns, length_ns,
-                          (size_t)((last_ns - start_ns + length_ns - 1) / length_ns));
+        slice_grid_init(&grid, start_ns, length_ns,
+                        (size_t)((last_ns - start_ns + length_ns - 1) / length_ns));
     }
     return sums_series_on(a, op, host, &grid, rows, n, e);
 }

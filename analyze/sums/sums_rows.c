@@ -2,12 +2,13 @@
  * like those of captures. All sums are integers, so neither portions nor threads change a digit. */
 #include "analyze/sums/sums.h"
 
+#include "analyze/base/csort.h"
+#include "analyze/base/tasks.h"
+#include "analyze/data/slices.h"
+#include "analyze/read/jsonpull.h"
 #include "analyze/requests/errors.h"
 #include "analyze/requests/sample.h"
 #include "analyze/sums/sums_internal.h"
-#include "analyze/base/csort.h"
-#include "analyze/base/tasks.h"
-#include "analyze/read/jsonpull.h"
 #include "libcommon/attribution.h"
 #include "libcommon/hist.h"
 #include "libcommon/int64.h"
@@ -78,7 +79,7 @@ static bool take_counts(struct sums_values *to, uint32_t *by_bucket, const struc
 /* Spreads a request over the seconds from its start to its end. */
 static inline void spread(struct portion *x, const struct attribution_request *r)
 {
-    static const struct segment_grid seconds = {.length_ns = NS_PER_S};
+    static const struct slice_grid seconds = {.length_ns = NS_PER_S};
     int64_t zero_ns = x->first_s * NS_PER_S; /* the times below count from here */
     const struct attribution_request t = {.start_ns = r->start_ns - zero_ns,
                                           .end_ns = r->end_ns - zero_ns};
@@ -100,11 +101,11 @@ static inline void spread(struct portion *x, const struct attribution_request *r
         s->n_micro_objects += r->ok ? micro : 0;
         return;
     }
-    attribution_spread(&seconds, first, last, &t, duration_ns, &s->busy_ns, sizeof *s);
+    slices_spread(&seconds, first, last, &t, duration_ns, &s->busy_ns, sizeof *s);
     if (!r->ok)
         return;
-    attribution_spread(&seconds, first, last, &t, r->bytes, &s->n_bytes, sizeof *s);
-    attribution_spread(&seconds, first, last, &t, micro, &s->n_micro_objects, sizeof *s);
+    slices_spread(&seconds, first, last, &t, r->bytes, &s->n_bytes, sizeof *s);
+    slices_spread(&seconds, first, last, &t, micro, &s->n_micro_objects, sizeof *s);
 }
 
 static bool take_seconds(struct sums_part *p, struct portion *x, struct err *e)

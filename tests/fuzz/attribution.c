@@ -4,6 +4,7 @@
  * Input: the grid, then requests of 13 bytes. */
 #include "tests/fuzz/fuzz.h"
 
+#include "analyze/data/slices.h"
 #include "libcommon/attribution.h"
 #include "libcommon/autoterm.h"
 
@@ -28,16 +29,16 @@ static struct attribution_request take_request(struct fuzz_input *in)
 }
 
 /* Each request alone: its parts, inside and outside, make up the whole. */
-static void check_one(const struct segment_grid *g, const struct attribution_request *r)
+static void check_one(const struct slice_grid *g, const struct attribution_request *r)
 {
     struct slice_totals slices[MAX_SLICES] = {0};
     struct slice_amounts amounts[MAX_SLICES] = {0};
-    struct attribution_outside outside = {0};
+    struct slices_outside outside = {0};
     int64_t bytes = 0, n_ended = 0, n_started = 0;
 
-    attribution_add(g, slices, r);
-    attribution_add_amounts(g, amounts, r);
-    attribution_add_outside(g, &outside, r);
+    slices_add(g, slices, r);
+    slices_add_amounts(g, amounts, r);
+    slices_add_outside(g, &outside, r);
     for (size_t k = 0; k < g->n; k++) {
         assert(memcmp(&slices[k].sum, &amounts[k], sizeof amounts[k]) == 0);
         assert(slices[k].sum.bytes >= 0 && slices[k].sum.n_objects >= 0);
@@ -53,15 +54,15 @@ static void check_one(const struct segment_grid *g, const struct attribution_req
 }
 
 /* All requests, forwards and backwards. */
-static void check_order(const struct segment_grid *g, const struct attribution_request *r, size_t n)
+static void check_order(const struct slice_grid *g, const struct attribution_request *r, size_t n)
 {
     static struct slice_totals forwards[MAX_SLICES], backwards[MAX_SLICES];
 
     memset(forwards, 0, sizeof forwards);
     memset(backwards, 0, sizeof backwards);
     for (size_t i = 0; i < n; i++) {
-        attribution_add(g, forwards, &r[i]);
-        attribution_add(g, backwards, &r[n - 1 - i]);
+        slices_add(g, forwards, &r[i]);
+        slices_add(g, backwards, &r[n - 1 - i]);
     }
     for (size_t k = 0; k < g->n; k++) {
         const struct slice_totals *a = &forwards[k], *b = &backwards[k];
@@ -101,14 +102,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     static struct attribution_request requests[MAX_REQUESTS];
     struct fuzz_input in = {data, n};
-    struct segment_grid g;
+    struct slice_grid g;
     int64_t start_ns = (int64_t)fuzz_take(&in, 4);
     int64_t length_ns = 1 + (int64_t)fuzz_take(&in, 4);
     size_t n_slices = 1 + (size_t)fuzz_take(&in, 1) % MAX_SLICES;
     double pct = (double)fuzz_take(&in, 1);
     size_t n_requests = 0;
 
-    segment_grid_init(&g, start_ns, length_ns, n_slices);
+    slice_grid_init(&g, start_ns, length_ns, n_slices);
     while (in.n > 0 && n_requests < MAX_REQUESTS)
         requests[n_requests++] = take_request(&in);
     for (size_t i = 0; i < n_requests; i++)

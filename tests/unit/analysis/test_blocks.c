@@ -140,9 +140,9 @@ static void test_wide_values(void **state)
 static void test_within(void **state)
 {
     (void)state;
-    struct segment_grid g;
+    struct slice_grid g;
     size_t segment = 99;
-    segment_grid_init(&g, 1000, 10, 5);
+    slice_grid_init(&g, 1000, 10, 5);
     assert_true(
         blocks_within(&(struct block){.min_start_ns = 1010, .max_end_ns = 1019}, &g, &segment));
     assert_int_equal(segment, 1);

@@ -1,4 +1,5 @@
 /* autoterm against the rule written out plainly: every window recomputed from all requests. */
+#include "analyze/data/slices.h"
 #include "libcommon/autoterm.h"
 
 #include <math.h>
@@ -54,12 +55,12 @@ static bool plainly_stable(const struct run *run, size_t n, int64_t dur_ns, doub
     size_t n_segments = (size_t)segment_count(&range, length);
     if (n_segments < 7)
         return false;
-    struct segment_grid g;
-    segment_grid_init(&g, range.start_ns, length, n_segments);
+    struct slice_grid g;
+    slice_grid_init(&g, range.start_ns, length, n_segments);
     struct slice_totals *s = calloc(n_segments, sizeof *s);
     assert_non_null(s);
     for (size_t i = 0; i < n; i++)
-        attribution_add(&g, s, &run->v[i].r);
+        slices_add(&g, s, &run->v[i].r);
     const struct slice_totals *last = &s[n_segments - 1];
     double seconds = (double)length / 1e9;
     bool by_bytes = last->sum.bytes > 0, stable = true;

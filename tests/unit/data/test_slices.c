@@ -1,6 +1,6 @@
-/* Attribution (docs/how-the-numbers-are-made.md, section 3): cases by hand, and properties over
- * random requests. */
-#include "libcommon/attribution.h"
+/* Slices and attribution (docs/how-the-numbers-are-made.md, section 3): cases by hand, and
+ * properties over random requests. */
+#include "analyze/data/slices.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -12,25 +12,27 @@
 
 #include <cmocka.h>
 
+#define S INT64_C(1000000000)
+
 static struct attribution_request request(int64_t start, int64_t end, int64_t bytes, bool ok)
 {
     return (struct attribution_request){start, end, bytes, 1, ok};
 }
 
-static struct slice_totals add_one(const struct segment_grid *g, struct slice_totals *s,
+static struct slice_totals add_one(const struct slice_grid *g, struct slice_totals *s,
                                    struct attribution_request r, size_t k)
 {
     memset(s, 0, g->n * sizeof *s);
-    attribution_add(g, s, &r);
+    slices_add(g, s, &r);
     return s[k];
 }
 
 static void one_request_in_every_position(void **state)
 {
     (void)state;
-    struct segment_grid g;
+    struct slice_grid g;
     struct slice_totals s[3], x;
-    segment_grid_init(&g, 100, 10, 3);
+    slice_grid_init(&g, 100, 10, 3);
 
     x = add_one(&g, s, request(110, 119, 9, true), 1); /* within */
     assert_int_equal(x.full_ops, 1);
@@ -73,9 +75,9 @@ static void one_request_in_every_position(void **state)
 static void failed_requests_add_no_bytes(void **state)
 {
     (void)state;
-    struct segment_grid g;
+    struct slice_grid g;
     struct slice_totals s[3], x;
-    segment_grid_init(&g, 100, 10, 3);
+    slice_grid_init(&g, 100, 10, 3);
     x = add_one(&g, s, request(111, 112, 5, false), 1);
     assert_int_equal(x.errors, 1);
     assert_int_equal(x.partial_ops + x.full_ops + x.sum.bytes + slice_ops_ended(&x), 0);
@@ -106,24 +108,24 @@ static void parts_add_up_to_the_size(void **state)
     assert_non_null(cells);
     uint64_t seed = 1;
     for (int round = 0; round < 300; round++) {
-        struct segment_grid g;
+        struct slice_grid g;
         int64_t length = 1 + (int64_t)(next_random(&seed) % (round % 2 ? 50 : 40000000000));
-        segment_grid_init(&g, INT64_C(1795239958000000000), length, N);
+        slice_grid_init(&g, INT64_C(1795239958000000000), length, N);
         int64_t from = g.start_ns - 5 * length, span = length * (N + 10);
         int64_t start = from + (int64_t)(next_random(&seed) % (uint64_t)span);
         int64_t end = start + (int64_t)(next_random(&seed) % (uint64_t)span);
         struct attribution_request r = {start, end,
                                         (int64_t)(next_random(&seed) << (next_random(&seed) % 10)),
                                         (int64_t)(next_random(&seed) % 1000), round % 10 != 0};
-        struct attribution_outside o = {0};
+        struct slices_outside o = {0};
         memset(s, 0, N * sizeof *s);
-        attribution_add(&g, s, &r);
-        attribution_add_outside(&g, &o, &r);
+        slices_add(&g, s, &r);
+        slices_add_outside(&g, &o, &r);
 
         struct slice_amounts sum = {0};
         int64_t n_errors = 0, n_ok_ended = 0;
         memset(cells, 0, N * sizeof *cells);
-        attribution_add_amounts(&g, cells, &r);
+        slices_add_amounts(&g, cells, &r);
         for (size_t k = 0; k < N; k++) {
             assert_memory_equal(&cells[k], &s[k].sum, sizeof *cells);
             n_errors += s[k].errors;
@@ -152,17 +154,17 @@ static void any_amount_is_spread_as_bytes_are(void **state)
 {
     (void)state;
     static const int64_t ns[] = {3, 10, 10, 1}, bytes[] = {125, 416, 417, 42};
-    struct segment_grid g;
+    struct slice_grid g;
     struct {
         int64_t ns, bytes;
     } bins[4] = {{0}};
     struct slice_amounts cells[4] = {{0}};
     const struct attribution_request r = request(107, 131, 1000, true);
 
-    segment_grid_init(&g, 100, 10, 4);
-    attribution_add_amounts(&g, cells, &r);
-    attribution_spread(&g, 0, 3, &r, r.end_ns - r.start_ns, &bins[0].ns, sizeof *bins);
-    attribution_spread(&g, 0, 3, &r, r.bytes, &bins[0].bytes, sizeof *bins);
+    slice_grid_init(&g, 100, 10, 4);
+    slices_add_amounts(&g, cells, &r);
+    slices_spread(&g, 0, 3, &r, r.end_ns - r.start_ns, &bins[0].ns, sizeof *bins);
+    slices_spread(&g, 0, 3, &r, r.bytes, &bins[0].bytes, sizeof *bins);
     for (size_t k = 0; k < 4; k++) {
         assert_int_equal(bins[k].ns, ns[k]);
         assert_int_equal(bins[k].bytes, bytes[k]);
@@ -174,20 +176,20 @@ static void order_changes_nothing(void **state)
 {
     (void)state;
     enum { N = 50, M = 1000 };
-    struct segment_grid g;
+    struct slice_grid g;
     struct slice_totals a[N] = {0}, b[N] = {0};
     struct attribution_request r[M];
     uint64_t seed = 7;
-    segment_grid_init(&g, 1000, 1000, N);
+    slice_grid_init(&g, 1000, 1000, N);
     for (size_t i = 0; i < M; i++) {
         int64_t start = (int64_t)(next_random(&seed) % 60000);
         r[i] = (struct attribution_request){start, start + (int64_t)(next_random(&seed) % 20000),
                                             (int64_t)(next_random(&seed) % 1000000), 3,
                                             next_random(&seed) % 5 != 0};
-        attribution_add(&g, a, &r[i]);
+        slices_add(&g, a, &r[i]);
     }
     for (size_t i = M; i-- > 0;)
-        attribution_add(&g, b, &r[i]);
+        slices_add(&g, b, &r[i]);
     assert_memory_equal(a, b, sizeof a);
 }
 
@@ -206,17 +208,17 @@ static void objects_compare_closely(void **state)
 static void equal_sums_compare_equal(void **state)
 {
     (void)state;
-    struct segment_grid g;
+    struct slice_grid g;
     struct slice_amounts a = {0}, b = {0};
     const struct attribution_request parts[] = {
         {90, 120, 1, 1, true}, {60, 130, 1, 1, true}, {1, 211, 1, 1, true}};
     const struct attribution_request whole = {100, 105, 1, 1, true};
-    segment_grid_init(&g, 100, 10, 1);
-    attribution_add_amounts(&g, &a, &parts[0]);
-    attribution_add_amounts(&g, &a, &parts[1]);
-    segment_grid_init(&g, 100, 110, 1);
-    attribution_add_amounts(&g, &a, &parts[2]);
-    attribution_add_amounts(&g, &b, &whole);
+    slice_grid_init(&g, 100, 10, 1);
+    slices_add_amounts(&g, &a, &parts[0]);
+    slices_add_amounts(&g, &a, &parts[1]);
+    slice_grid_init(&g, 100, 110, 1);
+    slices_add_amounts(&g, &a, &parts[2]);
+    slices_add_amounts(&g, &b, &whole);
     assert_true(a.object_frac != 0);
     assert_true(slice_objects_key(&a) == slice_objects_key(&b));
     a.object_frac += (unsigned __int128)1 << 32;
@@ -238,6 +240,38 @@ static void sizes_need_128_bits(void **state)
     assert_true(third.frac == ((unsigned __int128)1 << 96) / 3);
 }
 
+static void length_by_full_duration(void **state)
+{
+    (void)state;
+    assert_int_equal(slice_choose_ns(0), S);
+    assert_int_equal(slice_choose_ns(401 * S - 1), S); /* integer division */
+    assert_int_equal(slice_choose_ns(401 * S), 5 * S);
+    assert_int_equal(slice_choose_ns(401 * 5 * S), 15 * S);
+    assert_int_equal(slice_choose_ns(401 * 15 * S), 60 * S);
+    assert_int_equal(slice_choose_ns(401 * 3600 * S), 3 * 3600 * S);
+    assert_int_equal(slice_choose_ns(INT64_MAX), 3 * 3600 * S);
+}
+
+/* The product with a reciprocal gives what a division gives, at and beside each boundary. */
+static void index_is_exact(void **state)
+{
+    (void)state;
+    static const int64_t lengths[] = {1, 3, 7, 1000, 999999937, S, 3 * 3600 * S + 1};
+    static const int64_t starts[] = {0, 1795239958123456789, INT64_C(9000000000000000000)};
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        for (size_t j = 0; j < sizeof starts / sizeof starts[0]; j++) {
+            struct slice_grid g;
+            size_t n = lengths[i] > S ? 10000 : 1000000;
+            slice_grid_init(&g, starts[j], lengths[i], n);
+            for (size_t k = 0; k < n; k += k < 100 || k > n - 100 ? 1 : 97) {
+                int64_t a = g.start_ns + (int64_t)k * g.length_ns;
+                assert_int_equal(slice_grid_index(&g, a), k);
+                assert_int_equal(slice_grid_index(&g, a + g.length_ns - 1), k);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +283,8 @@ int main(void)
         cmocka_unit_test(objects_compare_closely),
         cmocka_unit_test(equal_sums_compare_equal),
         cmocka_unit_test(sizes_need_128_bits),
+        cmocka_unit_test(length_by_full_duration),
+        cmocka_unit_test(index_is_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
