@@ -167,7 +167,8 @@ static bool prepare_entry(void *entry, struct err *e)
 
     if (!set_init(&x->set, p->d, scan, 1, p->kind, true, e))
         return false;
-    if (!p->a->mixed && !wants_single(x)) /* scan_trim frees parts that the total still needs */
+    /* The total, and the search for findings unless it ran alone, still need the parts. */
+    if (!p->a->mixed && !wants_single(x) && p->d->n_places > MANY_PLACES)
         scan_trim(&x->scan);
     if (!alloc_hosts(&x->set.hosts, &x->op->hosts, &x->op->n_host_results, e) ||
         !alloc_clients(&x->set.clients, x->op, e) ||
@@ -351,11 +352,41 @@ static bool analyse(struct plan *p, struct err *e)
 
 /* ---- From the outside ---- */
 
+static bool extent_of(struct course_extent *x, const struct scan *s, struct err *e)
+{
+    *x = (struct course_extent){
+        .last_start_ns = int64_max(s->all.ok.last_ns, s->all.failed.last_ns),
+        .min_bytes = s->min_bytes,
+        .max_bytes = s->max_bytes,
+    };
+    if (!mem_new(&x->visits, s->n_places + s->n_threads, e))
+        return false;
+    for (size_t i = 0; i < s->n_places; i++)
+        x->visits[i] = (struct course_visits){scan_part_first_start_ns(&s->parts[i]),
+                                              s->parts[i].last_end_ns, s->parts[i].n};
+    for (size_t i = 0; i < s->n_threads; i++)
+        x->visits[s->n_places + i] = (struct course_visits){
+            s->threads[i].first_start_ns, s->threads[i].last_end_ns, s->threads[i].n};
+    return true;
+}
+
 static bool course_of_entries(struct course *c, const void *plan, size_t first, size_t end,
                               struct err *e)
 {
     const struct plan *p = plan;
-    return course_of_rows(c, p->d, p->tables + first, end - first, e);
+    struct course_extent *extents;
+
+    *c = (struct course){0};
+    if (!mem_cleared(&extents, end - first, e))
+        return false;
+    bool ok = true;
+    for (size_t k = first; ok && k < end; k++)
+        ok = extent_of(&extents[k - first], p->scans[k], e);
+    ok = ok && course_of_rows(c, p->d, p->tables + first, extents, end - first, e);
+    for (size_t k = first; k < end; k++)
+        free(extents[k - first].visits);
+    free(extents);
+    return ok;
 }
 
 /* A task; it must run before rows are dropped. */

@@ -39,89 +39,61 @@ static int size_class(int64_t bytes)
     return bytes > 0 ? (63 - __builtin_clzll((unsigned long long)bytes)) / 2 + 1 : 0;
 }
 
-/* First start, last end and number of the requests at a place, or of a thread. */
-struct visits {
-    int64_t first_ns, last_ns, n;
-};
-
 struct pass {
     struct course *c;
-    struct visits *places;
+    struct course_visits *places;
     int64_t *of_message;   /* by index into dataset.errors */
     uint64_t sample_below; /* a hash below is sampled */
+    size_t *samples;       /* rows, table by table */
+    size_t *n_samples;     /* up to the end of each table */
+    size_t samples_cap;
     uint32_t (*histogram)[LOG_BINS];
-    double per_bin, per_wide;
+    double per_bin;
+    uint64_t per_wide; /* wide bins a bin, 32 bits behind the point, rounded up */
     int64_t bins_per_block;
 };
 
-/* ---- First pass: extent, sizes, messages ---- */
+/* ---- Extent, messages ---- */
 
-struct extent {
-    int64_t min_bytes, max_bytes; /* of successes */
-};
-
-static inline void visits_add(struct visits *v, int64_t n, int64_t first_ns, int64_t last_ns)
+static void visits_add(struct course_visits *to, const struct course_visits *v)
 {
-    v->first_ns = int64_min(first_ns, v->first_ns);
-    v->last_ns = int64_max(last_ns, v->last_ns);
-    v->n += n;
+    to->first_ns = int64_min(v->first_ns, to->first_ns);
+    to->last_ns = int64_max(v->last_ns, to->last_ns);
+    to->n += v->n;
 }
 
-static void visits_clear(struct visits *v, size_t n)
+static void visits_clear(struct course_visits *v, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        v[i] = (struct visits){INT64_MAX, INT64_MIN, 0};
+        v[i] = (struct course_visits){INT64_MAX, INT64_MIN, 0};
 }
 
-/* One table: its rows count at the places and for the threads that it knows, and there alone, so
- * that the loop is short. */
-static int64_t look_at_extent(const struct table *t, struct extent *x, struct visits *visits,
-                              int64_t *of_message, struct visits *threads)
-{
-    int64_t last_start_ns = INT64_MIN, min_bytes = INT64_MAX, max_bytes = 0;
-    for (size_t i = 0; i < t->n; i++) {
-        int64_t start_ns = t->start[i], end_ns = table_end(t, i);
-
-        visits_add(&visits[table_place(t, i)], 1, start_ns, end_ns);
-        visits_add(&threads[table_thread(t, i)], 1, start_ns, end_ns);
-        last_start_ns = int64_max(start_ns, last_start_ns);
-    }
-    for (size_t i = 0; t->error != NULL && i < t->n; i++)
-        of_message[t->error[i]]++;
-    for (size_t i = 0; t->bytes.v != NULL && i < t->n; i++) {
-        if (table_failed(t, i))
-            continue;
-        int64_t bytes = packed_get(&t->bytes, i);
-        min_bytes = int64_min(bytes, min_bytes);
-        max_bytes = int64_max(bytes, max_bytes);
-    }
-    *x = (struct extent){min_bytes, max_bytes};
-    return last_start_ns;
-}
-
-/* What look_at_extent found in table k, added to the course. */
-static void add_extent(struct pass *p, const struct table *t, int64_t last_start_ns,
-                       const struct visits *visits)
+/* Adds the extent of a table to the course. */
+static void add_extent(struct pass *p, const struct table *t, const struct course_extent *x,
+                       struct course_visits *threads)
 {
     struct course *c = p->c;
+    size_t n_places = dataset_n_places(c->d, t);
+
     c->n += (int64_t)t->n;
-    c->full_until_ns = int64_max(last_start_ns, c->full_until_ns);
-    for (size_t id = 0, n = dataset_n_places(c->d, t); id < n; id++) {
-        const struct visits *v = &visits[id];
+    c->full_until_ns = int64_max(x->last_start_ns, c->full_until_ns);
+    for (size_t id = 0; id < n_places; id++) {
+        const struct course_visits *v = &x->visits[id];
         if (v->n == 0)
             continue;
-        size_t place = t->own_places.index != NULL ? t->own_places.index[id] : id;
-        visits_add(&p->places[place], v->n, v->first_ns, v->last_ns);
+        visits_add(&p->places[t->own_places.index != NULL ? t->own_places.index[id] : id], v);
         c->start_ns = int64_min(v->first_ns, c->start_ns);
         c->end_ns = int64_max(v->last_ns, c->end_ns);
     }
+    for (size_t id = 0, n = dataset_n_threads(c->d, t); id < n; id++)
+        visits_add(&threads[table_thread_index(t, id)], &x->visits[n_places + id]);
 }
 
 /* Finds the time in which nine in ten threads were at work. Throughput changes while clients are
  * started one by one, and while threads end because each has made its number of requests; the
  * system does not change then. A thread that made far fewer requests than others may hang: it
  * counts as at work to the end. */
-static bool find_full_time(struct course *c, const struct visits *threads, struct err *e)
+static bool find_full_time(struct course *c, const struct course_visits *threads, struct err *e)
 {
     double *v;
     size_t n = 0, n_ended = 0, may_miss;
@@ -150,33 +122,25 @@ static bool find_full_time(struct course *c, const struct visits *threads, struc
     return true;
 }
 
-static bool look_at_extents(struct pass *p, struct extent *extents, struct err *e)
+static bool look_at_extents(struct pass *p, const struct course_extent *extents, struct err *e)
 {
     struct course *c = p->c;
-    struct visits *visits = NULL, *here = NULL, *threads = NULL;
-    bool ok = mem_new(&visits, c->n_places, e) && mem_new(&here, c->d->n_threads, e) &&
-              mem_new(&threads, c->d->n_threads, e);
+    struct course_visits *threads;
 
-    if (ok)
-        visits_clear(threads, c->d->n_threads);
-    for (size_t k = 0; ok && k < c->n_ops; k++) {
+    if (!mem_new(&threads, c->d->n_threads, e))
+        return false;
+    visits_clear(threads, c->d->n_threads);
+    for (size_t k = 0; k < c->n_ops; k++) {
         const struct table *t = c->tables[k];
-        size_t n_threads = dataset_n_threads(c->d, t);
 
-        visits_clear(visits, dataset_n_places(c->d, t));
-        visits_clear(here, n_threads);
-        int64_t last_start_ns = look_at_extent(t, &extents[k], visits, p->of_message, here);
-        add_extent(p, t, last_start_ns, visits);
-        for (size_t i = 0; i < n_threads; i++)
-            visits_add(&threads[table_thread_index(t, i)], here[i].n, here[i].first_ns,
-                       here[i].last_ns);
+        add_extent(p, t, &extents[k], threads);
+        for (size_t i = 0; t->error != NULL && i < t->n; i++)
+            p->of_message[t->error[i]]++;
         c->open_loop = c->open_loop || !packed_has_none(&t->late);
     }
     for (size_t id = 1; id < c->d->errors.n; id++)
         c->n_failed += p->of_message[id];
-    ok = ok && find_full_time(c, threads, e);
-    free(visits);
-    free(here);
+    bool ok = find_full_time(c, threads, e);
     free(threads);
     return ok;
 }
@@ -201,7 +165,7 @@ static bool choose_messages(const struct pass *p, struct err *e)
     return true;
 }
 
-/* ---- Second pass: counts and sampled durations ---- */
+/* ---- First pass: counts and sampled durations ---- */
 
 static void add_error(struct course *c, size_t table, size_t place, uint16_t id, size_t bin,
                       int64_t start_ns, int64_t end_ns)
@@ -265,11 +229,17 @@ static void add_sample(const struct pass *p, size_t k, size_t i)
     p->histogram[k][log / (COURSE_LOG_ONE / 8)]++;
 }
 
-static size_t bin_of(const struct course *c, double per_bin, size_t n_bins, int64_t end_ns)
+static inline size_t bin_of(const struct course *c, double per_bin, int64_t end_ns)
 {
-    size_t bin = (size_t)((double)(end_ns - c->start_ns) * per_bin);
+    size_t bin = (size_t)(int64_t)((double)(end_ns - c->start_ns) * per_bin);
 
-    return bin < n_bins ? bin : n_bins - 1; /* rounded up at the end of a long run */
+    return bin < c->n_bins ? bin : c->n_bins - 1; /* rounded up at the end of a long run */
+}
+
+/* Where requests that end in the bin are counted in course.ended. */
+static inline uint32_t *ended_in(const struct course *c, uint64_t per_wide, size_t bin)
+{
+    return course_ended(c, (size_t)(bin * per_wide >> 32));
 }
 
 static void look_at_lateness(const struct pass *p, const struct table *t)
@@ -285,20 +255,23 @@ static void look_at_lateness(const struct pass *p, const struct table *t)
         }
 }
 
-static void look_at_rows(const struct pass *p, size_t k)
+/* False: out of memory. */
+static bool look_at_rows(struct pass *p, size_t k, struct err *e)
 {
     struct course *c = p->c;
-    const struct table *t = c->tables[k];
-    const struct course grid = *c; /* of which no write into its counts can change the fields */
-    double per_bin = p->per_bin, per_wide = p->per_wide;
-    uint64_t sample_below = p->sample_below;
+    /* Copies, of which no write into the counts can change the fields. */
+    const struct table rows = *c->tables[k], *t = &rows;
+    const struct course grid = *c;
+    double per_bin = p->per_bin;
+    uint64_t sample_below = p->sample_below, per_wide = p->per_wide;
+    size_t n = k > 0 ? p->n_samples[k - 1] : 0;
 
     for (size_t i = 0; i < t->n; i++) {
         int64_t start_ns = t->start[i], end_ns = table_end(t, i);
-        size_t bin = bin_of(&grid, per_bin, grid.n_bins, end_ns);
+        size_t bin = bin_of(&grid, per_bin, end_ns);
 
         if (grid.ended != NULL) {
-            uint32_t *ended = course_ended(&grid, bin_of(&grid, per_wide, grid.n_wide, end_ns));
+            uint32_t *ended = ended_in(&grid, per_wide, bin);
             ended[course_place(t, i)]++;
             ended[grid.n_places + k]++;
         }
@@ -309,10 +282,16 @@ static void look_at_rows(const struct pass *p, size_t k)
         }
         grid.ok[bin]++;
         grid.ok_half[bin] += table_thread_index(t, table_thread(t, i)) & 1;
-        if (is_sampled(start_ns, sample_below))
-            add_sample(p, k, i);
+        if (!is_sampled(start_ns, sample_below))
+            continue;
+        add_sample(p, k, i);
+        if (!mem_fit(&p->samples, &p->samples_cap, n + 1, e))
+            return false;
+        p->samples[n++] = i;
     }
+    p->n_samples[k] = n;
     look_at_lateness(p, t);
+    return true;
 }
 
 static double histogram_quantile(const uint32_t *histogram, double q)
@@ -355,7 +334,7 @@ static struct course_tail tail_of(const uint32_t *histogram, double rows_per_sam
                                 .exponent = log2(inner / outer) / doublings};
 }
 
-/* ---- Third pass: requests that hung ---- */
+/* ---- Second pass: requests that hung ---- */
 
 static int compare_hung(const void *a, const void *b)
 {
@@ -432,13 +411,13 @@ static void find_hung(const struct pass *p)
         c->timed_out[course_bin(c, h->end_ns)]++;
         if (c->ended == NULL)
             continue;
-        uint32_t *ended = course_ended(c, bin_of(c, p->per_wide, c->n_wide, h->end_ns));
+        uint32_t *ended = ended_in(c, p->per_wide, bin_of(c, p->per_bin, h->end_ns));
         ended[h->place]--;
         ended[c->n_places + h->table]--;
     }
 }
 
-/* ---- Fourth pass: samples that took long ---- */
+/* ---- Samples that took long ---- */
 
 /* From SLOW_SD standard deviations of the logarithms above their mean on. */
 static bool fill_slow_from(struct course *c, struct err *e)
@@ -471,9 +450,8 @@ static bool count_slow(const struct pass *p, struct err *e)
         return false;
     for (size_t k = 0; k < c->n_ops; k++) {
         const struct table *t = c->tables[k];
-        for (size_t i = 0; i < t->n; i++) {
-            if (!is_sampled(t->start[i], p->sample_below) || table_failed(t, i))
-                continue;
+        for (size_t m = k > 0 ? p->n_samples[k - 1] : 0; m < p->n_samples[k]; m++) {
+            size_t i = p->samples[m];
             size_t q = course_stratum(c, k, i), place = course_place(t, i);
             int64_t dur_ns = packed_get(&t->dur, i);
 
@@ -490,7 +468,7 @@ static bool count_slow(const struct pass *p, struct err *e)
 
 /* ---- From the outside ---- */
 
-static bool choose_strata(struct course *c, const struct extent *extents, struct err *e)
+static bool choose_strata(struct course *c, const struct course_extent *extents, struct err *e)
 {
     size_t n = 0;
 
@@ -498,7 +476,7 @@ static bool choose_strata(struct course *c, const struct extent *extents, struct
         !mem_cleared(&c->stratum_of_table, c->n_ops + 1, e))
         return false;
     for (size_t k = 0; k < c->n_ops; k++) {
-        const struct extent *x = &extents[k];
+        const struct course_extent *x = &extents[k];
         int least = size_class(x->min_bytes), most = size_class(x->max_bytes);
         int n_classes = x->min_bytes < x->max_bytes ? most - least + 1 : 1;
 
@@ -621,7 +599,7 @@ static bool fill_pairs(const struct pass *p, struct err *e)
     return true;
 }
 
-static bool gather(struct pass *p, struct extent *extents, struct err *e)
+static bool gather(struct pass *p, const struct course_extent *extents, struct err *e)
 {
     struct course *c = p->c;
 
@@ -640,10 +618,11 @@ static bool gather(struct pass *p, struct extent *extents, struct err *e)
     p->sample_below = (uint64_t)c->n <= wanted ? UINT64_C(1) << 32
                                                : (uint64_t)(0x1p32 * (double)wanted / (double)c->n);
     p->per_bin = 1 / (double)c->bin_ns;
-    p->per_wide = 1 / (double)c->wide_ns;
+    p->per_wide = (UINT64_C(1) << 32) / (uint64_t)(c->wide_ns / c->bin_ns) + 1;
     p->bins_per_block = c->block_ns / c->bin_ns;
     for (size_t k = 0; k < c->n_ops; k++) {
-        look_at_rows(p, k);
+        if (!look_at_rows(p, k, e))
+            return false;
         c->median_ns[k] = histogram_quantile(p->histogram[k], .5);
         c->p90_ns[k] = histogram_quantile(p->histogram[k], .9);
         c->tail[k] = tail_of(p->histogram[k], 0x1p32 / (double)p->sample_below);
@@ -653,7 +632,7 @@ static bool gather(struct pass *p, struct extent *extents, struct err *e)
 }
 
 bool course_of_rows(struct course *c, const struct dataset *d, const struct table **tables,
-                    size_t n_tables, struct err *e)
+                    const struct course_extent *extents, size_t n_tables, struct err *e)
 {
     if (!course_init(c, n_tables, e))
         return false;
@@ -667,11 +646,11 @@ bool course_of_rows(struct course *c, const struct dataset *d, const struct tabl
         c->operations.n_requests[k] = c->ops[k].n;
     }
     struct pass p = {.c = c};
-    struct extent *extents = NULL;
-    bool ok = mem_cleared(&extents, n_tables, e) && mem_cleared(&p.of_message, d->errors.n, e) &&
-              mem_cleared(&p.histogram, n_tables, e) && mem_new(&p.places, d->n_places, e) &&
-              gather(&p, extents, e);
-    free(extents);
+    bool ok = mem_cleared(&p.of_message, d->errors.n, e) &&
+              mem_cleared(&p.n_samples, n_tables, e) && mem_cleared(&p.histogram, n_tables, e) &&
+              mem_new(&p.places, d->n_places, e) && gather(&p, extents, e);
+    free(p.samples);
+    free(p.n_samples);
     free(p.of_message);
     free(p.histogram);
     free(p.places);

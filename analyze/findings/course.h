@@ -3,7 +3,7 @@
  * and aggregated files, with bins of seconds. What a source does not tell is absent here, and who
  * looks for it finds nothing.
  *
- * Of rows it is gathered in one pass before anything is dropped. Durations are sampled: at most a
+ * Of rows it is gathered before anything is dropped. Durations are sampled: at most a
  * few hundred thousand requests, chosen by a hash of their start, so that the choice depends
  * neither on the order of rows nor on the number of threads. A duration counts as its base-2
  * logarithm in fixed point: differences of means of logarithms are ratios, which outliers cannot
@@ -146,10 +146,23 @@ struct course {
 /* An empty course of n_ops operations; those who fill one begin with it. False: out of memory. */
 bool course_init(struct course *c, size_t n_ops, struct err *e);
 
+/* When the requests of a place or a thread ran, and how many these are. */
+struct course_visits {
+    int64_t first_ns, last_ns; /* first start, last end */
+    int64_t n;
+};
+
+/* What is known of a table before its rows are looked at. */
+struct course_extent {
+    struct course_visits *visits; /* by place, then by thread: the table's ids */
+    int64_t last_start_ns;
+    int64_t min_bytes, max_bytes; /* of the successes; min > max: none */
+};
+
 /* Fills it from rows; `tables` is borrowed. False: out of memory. course_fini may be called in any
  * case, of any source. */
 bool course_of_rows(struct course *c, const struct dataset *d, const struct table **tables,
-                    size_t n_tables, struct err *e);
+                    const struct course_extent *extents, size_t n_tables, struct err *e);
 void course_fini(struct course *c);
 
 /* Puts messages in order, the most frequent first; the rarest beyond COURSE_MAX_MESSAGES become
