@@ -3,6 +3,7 @@
  * by block, so that what slows all of them cancels. */
 #include "analyze/findings/find.h"
 #include "analyze/findings/queues.h"
+#include "analyze/findings/slow_excess.h"
 #include "analyze/findings/slow_limits.h"
 #include "analyze/findings/slow_ratio.h"
 #include "analyze/stats/stats.h"
@@ -17,7 +18,6 @@
 #define PERHAPS_RATIO   1.1  /* from here on a host is asked how long it works, */
 #define PERHAPS_Z       3.0  /* if its durations are longer as surely as that */
 #define LRV_MARGIN      1.75 /* a standard error of so few batches may be too low by as much */
-#define PER_CELL        16   /* samples that a party should have in a block */
 #define LEAST_SEGMENT   .05
 #define LEAST_LOST_FRAC .02 /* of an excess that lasts for less than half of the run */
 #define LEAST_LONG      5   /* periods of a stretch that has inner ones enough */
@@ -59,116 +59,9 @@ static bool nth_strata(const struct course *c, size_t i, struct strata *x)
 
 /* ---- How much slower parties are than others ---- */
 
-/* By party and period (a whole number of blocks): samples, and their mean excess over the others.
- */
-struct excess {
-    struct periods periods;
-    double *n, *r; /* party x period */
-    double sd;     /* of one sample's logarithm within its stratum */
-    double lrv;    /* long-run variance of r at a party that is as fast as the others */
-    double share;  /* of the time of all requests that these took */
-};
-
-/* Adds to x the excess of each party's mean over the lower median of the other parties' means. */
-static void add_excess(struct excess *x, size_t n_parties, size_t j,
-                       const struct period_samples *of_party, double *means)
-{
-    size_t m = 0;
-    for (size_t k = 0; k < n_parties; k++)
-        if (of_party[k].n > 0)
-            means[m++] = of_party[k].log_sum / of_party[k].n;
-    if (m < 2)
-        return;
-    /* The lower median of the other m - 1 parties: leaving out a party at or below it moves the
-     * median up by one. */
-    double lower = stats_select(means, m, (m - 2) / 2);
-    double upper = stats_select(means, m, (m - 2) / 2 + 1);
-    for (size_t k = 0; k < n_parties; k++) {
-        double n = of_party[k].n, mean = of_party[k].log_sum / n;
-        if (n == 0)
-            continue;
-        x->n[k * x->periods.n + j] += n;
-        x->r[k * x->periods.n + j] += n * (mean - (mean <= lower ? upper : lower));
-    }
-}
-
-/* Fills the excess over the periods of x in the requests of some strata. */
-static bool excess_fill(struct excess *x, const struct search *s, const struct course_parties *p,
-                        struct strata of, struct err *e)
-{
-    const struct course *c = s->c;
-    struct period_samples *of_party = NULL;
-    double *means = NULL;
-    bool ok = mem_cleared(&x->n, p->n * x->periods.n, e) &&
-              mem_cleared(&x->r, p->n * x->periods.n, e) && mem_new(&of_party, p->n, e) &&
-              mem_new(&means, p->n, e);
-
-    for (size_t j = 0; ok && j < x->periods.n; j++) {
-        if (search_period_free_frac(s, x->periods, j, FINDING_MASK_STALL) < .9)
-            continue;
-        for (size_t k = of.first; k < of.end; k++) {
-            search_sum_samples(c, p, k, x->periods, j, of_party);
-            add_excess(x, p->n, j, of_party, means);
-        }
-    }
-    for (size_t i = 0; ok && i < p->n * x->periods.n; i++)
-        x->r[i] = x->n[i] > 0 ? x->r[i] / x->n[i] : 0;
-    free(of_party);
-    free(means);
-    return ok;
-}
-
-/* The lower median of the parties' long-run variances: slow ones do not count. */
-static bool fill_lrv(struct excess *x, size_t n_parties, struct err *e)
-{
-    double *used = NULL, *v = NULL;
-    size_t n_known = 0;
-    bool ok = mem_new(&used, x->periods.n, e) && mem_new(&v, n_parties, e);
-
-    for (size_t k = 0; ok && k < n_parties; k++) {
-        size_t m = 0;
-        for (size_t i = k * x->periods.n; i < (k + 1) * x->periods.n; i++)
-            if (x->n[i] > 0)
-                used[m++] = x->r[i];
-        if (m > 0)
-            v[n_known++] = search_long_run_variance(used, m);
-    }
-    x->lrv = n_known > 0 ? stats_select(v, n_known, (n_known - 1) / 2) : 0;
-    free(used);
-    free(v);
-    return ok;
-}
-
-static bool excess_init(struct excess *x, const struct search *s, const struct course_parties *p,
-                        struct strata of, struct err *e)
-{
-    const struct course *c = s->c;
-    struct samples all = search_samples(s, of);
-    double busy = 0, busy_all = 0;
-
-    for (size_t k = 0; k < c->n_strata; k++) {
-        struct samples one = search_samples(s, (struct strata){k, k + 1});
-        double t = one.n > 0 ? one.n * exp(one.sum / one.n) : 0;
-
-        busy_all += t;
-        busy += k >= of.first && k < of.end ? t : 0;
-    }
-    x->share = busy_all > 0 ? busy / busy_all : 0;
-    x->sd = search_sd(&all);
-    double periods = all.n / (double)p->n / (double)(of.end - of.first) / PER_CELL;
-    x->periods = search_periods(c, fmin(fmax(periods, 8), (double)c->n_blocks));
-    return excess_fill(x, s, p, of, e) && fill_lrv(x, p->n, e);
-}
-
 static int64_t period_start_ns(const struct excess *x, const struct course *c, size_t period)
 {
     return course_at_ns(c, period, (int64_t)x->periods.n_blocks * c->block_ns);
-}
-
-static void excess_fini(struct excess *x)
-{
-    free(x->n);
-    free(x->r);
 }
 
 struct segment_of_party {
@@ -391,19 +284,18 @@ static bool say_party(struct search *s, const struct course_parties *p, const st
 /* Finds the operation, or the sizes, whose requests alone are slow: they have an excess, and all
  * others that were looked at have next to none. */
 static bool narrow_strata(struct segment_of_party *v, size_t n, const struct excess *all,
-                          struct strata looked_at, const struct search *s,
-                          const struct course_parties *p, struct err *e)
+                          struct strata looked_at, struct slow_compared *of, struct err *e)
 {
     struct strata one;
     bool ok = true;
 
-    for (size_t k = 1; ok && n > 0 && nth_strata(s->c, k, &one); k++) {
-        struct excess x = {.periods = all->periods, .sd = all->sd};
+    for (size_t k = 1; ok && n > 0 && nth_strata(of->s->c, k, &one); k++) {
+        struct excess x;
 
         if (one.first < looked_at.first || one.end > looked_at.end ||
             one.end - one.first == looked_at.end - looked_at.first)
             continue;
-        ok = excess_fill(&x, s, p, one, e) && fill_lrv(&x, p->n, e);
+        ok = slow_excess_init_like(&x, of, one, all, e);
         for (size_t i = 0; ok && i < n; i++) {
             struct segment_of_party own = v[i];
 
@@ -418,7 +310,7 @@ static bool narrow_strata(struct segment_of_party *v, size_t n, const struct exc
             v[i].of_mean = own.mean;
             v[i].slow_z = fmax(own.slow_z, v[i].slow_z);
         }
-        excess_fini(&x);
+        slow_excess_fini(&x);
     }
     return ok;
 }
@@ -626,13 +518,14 @@ static void add_party(struct segment_of_party *v, size_t *n_slow, const struct e
 }
 
 /* Slow hosts, clients or pairs, by the requests of some strata. */
-static bool find_slow_in(struct search *s, const struct course_parties *p, struct strata of,
+static bool find_slow_in(struct search *s, struct slow_compared *compared, struct strata of,
                          struct seen *seen, struct err *e)
 {
-    struct excess x = {0};
+    const struct course_parties *p = compared->p;
+    struct excess x;
     struct segment_of_party slow[MAX_SLOW + SLOW_MAX_STRETCHES];
     size_t n_slow = 0, n_new = 0;
-    bool ok = excess_init(&x, s, p, of, e);
+    bool ok = slow_excess_init(&x, compared, of, e);
 
     for (size_t k = 0; ok && k < p->n && n_slow < MAX_SLOW; k++)
         add_party(slow, &n_slow, &x, s->c, p, k, of);
@@ -640,7 +533,7 @@ static bool find_slow_in(struct search *s, const struct course_parties *p, struc
         if (!is_seen(seen, s->c, &x, &slow[i]))
             slow[n_new++] = slow[i];
     add_seen(seen, s->c, &x, slow, n_new);
-    ok = ok && narrow_strata(slow, n_new, &x, of, s, p, e);
+    ok = ok && narrow_strata(slow, n_new, &x, of, compared, e);
     ok = ok && drop_queues(slow, &n_new, &x, s, p, e);
     if (ok)
         drop_cheap(slow, &n_new, &x, p->n);
@@ -651,7 +544,7 @@ static bool find_slow_in(struct search *s, const struct course_parties *p, struc
         if (!is_tail)
             leave_out(s, p, slow[i].party);
     }
-    excess_fini(&x);
+    slow_excess_fini(&x);
     return ok;
 }
 
@@ -667,11 +560,15 @@ static bool find_slow_parties(struct search *s, const struct course_parties *p, 
 {
     struct seen seen = {.n = 0};
     struct strata of;
-    bool ok = true;
+    struct slow_compared compared;
 
-    for (size_t i = 0; ok && p->n > 1 && nth_strata(s->c, i, &of); i++)
+    if (p->n < 2)
+        return true;
+    bool ok = slow_compared_init(&compared, s, p, e);
+    for (size_t i = 0; ok && nth_strata(s->c, i, &of); i++)
         if (i == 0 || (p->client == NULL && have_samples(s, p, of)))
-            ok = find_slow_in(s, p, of, &seen, e);
+            ok = find_slow_in(s, &compared, of, &seen, e);
+    slow_compared_fini(&compared);
     return ok;
 }
 

@@ -26,6 +26,7 @@
 /* What a party has: samples, slow ones, and how many slow ones so many samples have anywhere. */
 struct tail {
     double n, n_slow, expected;
+    double share;            /* the lower median of the others' n_slow, as shares of expected */
     double busy_ns, slow_ns; /* time of all samples, of the slow ones */
     struct tail_periods *in; /* NULL: it has too few slow ones to be told */
 };
@@ -82,20 +83,42 @@ static void add_periods(struct tails *x, struct period_samples *of_party)
     }
 }
 
-/* Room for the periods of the parties that have slow samples enough: of many parties few do,
- * and often none (*some is false). */
-static bool periods_new(struct tails *x, bool *some, struct err *e)
+/* Whether a party may have a tail, by the samples of the whole run. */
+static bool is_candidate(const struct tail *t)
 {
-    size_t n = 0;
+    return t->n_slow >= LEAST_SLOW && !(t->n_slow < LEAST_TIMES * t->share * t->expected);
+}
 
-    for (size_t k = 0; k < x->p->n; k++)
-        n += x->of_party[k].n_slow >= LEAST_SLOW;
-    *some = n > 0;
-    if (!mem_cleared(&x->in, n + 1, e))
+/* Fills in what share of their samples is slow at the others. Of many parties few have slow ones
+ * enough to be told, and often none: for those alone there is room for periods (*some is false). */
+static bool choose_parties(struct tails *x, bool *some, struct err *e)
+{
+    size_t n_parties = x->p->n, n_chosen = 0;
+    double *v;
+
+    if (!mem_new(&v, n_parties, e))
         return false;
-    for (size_t k = 0; k < x->p->n; k++)
-        if (x->of_party[k].n_slow >= LEAST_SLOW)
-            x->of_party[k].in = &x->in[--n];
+    for (size_t k = 0; k < n_parties; k++) {
+        struct tail *t = &x->of_party[k];
+        size_t n = 0;
+
+        t->share = INFINITY;
+        if (t->n_slow < LEAST_SLOW)
+            continue;
+        for (size_t i = 0; i < n_parties; i++)
+            if (i != k && x->of_party[i].expected > 0)
+                v[n++] = x->of_party[i].n_slow / x->of_party[i].expected;
+        if (n > 0)
+            t->share = stats_select(v, n, (n - 1) / 2);
+        n_chosen += is_candidate(t);
+    }
+    free(v);
+    *some = n_chosen > 0;
+    if (!mem_cleared(&x->in, n_chosen + 1, e))
+        return false;
+    for (size_t k = 0; k < n_parties; k++)
+        if (is_candidate(&x->of_party[k]))
+            x->of_party[k].in = &x->in[--n_chosen];
     return true;
 }
 
@@ -108,7 +131,7 @@ static bool fill_tails(struct tails *x, struct err *e)
     if (ok)
         add_periods(x, of_party);
     bool some = false;
-    ok = ok && periods_new(x, &some, e);
+    ok = ok && choose_parties(x, &some, e);
     if (ok && some)
         add_periods(x, of_party);
     for (size_t i = 0; ok && i < c->n_places; i++)
@@ -121,30 +144,17 @@ static bool fill_tails(struct tails *x, struct err *e)
     return ok;
 }
 
-/* The lower median of the other parties' slow samples, as a share of those expected; *count: how
- * many the party has whose share it is, about. */
-static double share_of_others(const struct tails *x, size_t party, double *v, double *count)
-{
-    size_t n = 0;
-    for (size_t k = 0; k < x->p->n; k++)
-        if (k != party && x->of_party[k].expected > 0)
-            v[n++] = x->of_party[k].n_slow / x->of_party[k].expected;
-    double share = n > 0 ? stats_select(v, n, (n - 1) / 2) : INFINITY;
-    *count = share * x->of_party[party].expected;
-    return share;
-}
-
 /* How surely there are more slow samples than expected, in standard errors. Slow requests that come
  * together say less: chance is taken for as much more uneven as they are among periods. What came
  * in a few periods only is an event and no tail: 0. */
-static double sureness(const struct tails *x, const struct tail *t, double share, double count)
+static double sureness(const struct tails *x, const struct tail *t)
 {
-    double more = t->n_slow - share * t->expected, off[MAX_PERIODS];
+    double count = t->share * t->expected, more = t->n_slow - count, off[MAX_PERIODS];
     size_t m = 0;
 
     for (size_t j = 0; j < x->periods.n; j++)
         if (t->in->expected[j] > 0)
-            off[m++] = t->in->off[j] - share * t->in->expected[j];
+            off[m++] = t->in->off[j] - t->share * t->in->expected[j];
     if (m < LEAST_PERIODS)
         return 0;
     double variance = (double)m * search_long_run_variance(off, m);
@@ -180,10 +190,10 @@ static void take_back(struct findings *all, struct finding *f)
     memmove(f, f + 1, (--all->n - i) * sizeof *f);
 }
 
-static bool say(struct tails *x, size_t k, double share, double z, struct queues *q, struct err *e)
+static bool say(struct tails *x, size_t k, double z, struct queues *q, struct err *e)
 {
     const struct tail *t = &x->of_party[k];
-    double more = t->n_slow - share * t->expected;
+    double more = t->n_slow - t->share * t->expected;
     double lost = t->slow_ns / t->n_slow * more / x->busy_ns;
     struct finding f = search_slowness(x->p, k, lost >= PROBLEM_LOST, lost);
 
@@ -198,7 +208,7 @@ static bool say(struct tails *x, size_t k, double share, double z, struct queues
         return true;
     if (said != NULL)
         take_back(x->s->out, said);
-    double usual = share * t->expected / t->n;
+    double usual = t->share * t->expected / t->n;
     finding_figure(&f, "n_samples", t->n);
     finding_figure(&f, "z", fmin(z, 1e6));
     finding_figure(&f, "slow_share", t->n_slow / t->n);
@@ -217,28 +227,22 @@ static bool find_tails_of(struct search *s, const struct course_parties *p, stru
 {
     struct tails x = {.s = s, .p = p};
     struct queues q = {0};
-    double *v = NULL;
 
     if (p->n < 2)
         return true;
     x.periods = search_periods(s->c, MAX_PERIODS);
-    bool ok = fill_tails(&x, e) && mem_new(&v, p->n, e);
+    bool ok = fill_tails(&x, e);
     for (size_t k = 0; ok && k < p->n; k++) {
         const struct tail *t = &x.of_party[k];
-        if (t->n_slow < LEAST_SLOW)
-            continue;
-        double count, share = share_of_others(&x, k, v, &count);
-        if (t->n_slow < LEAST_TIMES * share * t->expected)
-            continue;
-        double z = sureness(&x, t, share, count);
+        double z = t->in != NULL ? sureness(&x, t) : 0;
+
         /* With more parties one of them is sooner off by chance. */
         if (z >= LEAST_Z + .5 * log10((double)p->n))
-            ok = say(&x, k, share, z, &q, e);
+            ok = say(&x, k, z, &q, e);
     }
     queues_fini(&q);
     free(x.of_party);
     free(x.in);
-    free(v);
     return ok;
 }
 
