@@ -134,11 +134,19 @@ size_t course_count_hung(const struct course *c, const struct course_parties *p,
 void course_count_ended(const struct course *c, const struct course_parties *p, size_t k,
                         int64_t *done)
 {
-    memset(done, 0, c->n_wide * sizeof *done);
-    for (size_t i = 0; i < (p->operations ? 1 : c->n_places); i++)
-        if (p->operations || p->of_place[i] == k)
-            for (size_t j = 0; j < c->n_wide; j++)
-                done[j] += course_ended(c, j)[p->operations ? c->n_places + k : i];
+    size_t first = p->operations ? c->n_places + k : 0,
+           end = p->operations ? first + 1 : c->n_places;
+    size_t n = c->n_wide, stride = c->n_places + c->n_ops;
+
+    memset(done, 0, n * sizeof *done);
+    for (size_t i = first; i < end; i++) {
+        const uint32_t *ended = c->ended + i;
+
+        if (!p->operations && p->of_place[i] != k)
+            continue;
+        for (size_t j = 0; j < n; j++, ended += stride)
+            done[j] += *ended;
+    }
 }
 
 /* Fills a gap from the seconds of its party. It begins within the last second that had requests,

@@ -21,10 +21,10 @@ bool stalls_count(struct stalls *x, struct err *e)
 
 double stalls_done(const struct stalls *x, size_t first, size_t end)
 {
-    double n = 0;
+    int64_t n = 0;
     for (size_t j = first; j < end; j++)
         n += x->done[j];
-    return n;
+    return (double)n;
 }
 
 /* How much of a bin the run has. */
@@ -206,11 +206,15 @@ void stalls_find_stretches(struct stalls *x)
 {
     if (!blocks_have_room(x))
         return;
-    double sum = 0, most = 0;
-    size_t first = 0, last = 0;
+    double sum = 0, most = 0, usual = 0;
+    size_t first = 0, last = 0, next = 0;
 
     for (size_t j = 0; j <= x->n_bins; j++) {
-        double score = j < x->n_bins ? score_of((double)x->done[j], usual_of_bin(x, j)) : 0;
+        if (j < x->n_bins && (j == next || j + 1 == x->n_bins)) {
+            usual = usual_of_bin(x, j);
+            next = j > 0 ? j + x->bins_per_block - j % x->bins_per_block : 1;
+        }
+        double score = j < x->n_bins ? score_of((double)x->done[j], usual) : 0;
         bool over = j == x->n_bins || sum + score <= 0 || sum + score < most - x->least_score;
 
         if (over) {

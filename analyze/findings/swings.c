@@ -34,6 +34,7 @@
 #define CHANCE           .01
 #define CHANCE_Z         2.33 /* one-sided */
 #define CALM_SD          .06  /* of the throughput; a calm system may have it in common */
+#define LEAST_SD         .015 /* of all points; what varies less has no swing that counts */
 #define LEAST_SWING      .20  /* from its upper to its lower tenth */
 #define LEAST_BEAT       .15  /* of one with a period */
 #define PROBLEM_BEAT     .25
@@ -110,7 +111,7 @@ static void deviate(const struct swings *w, const double *expected, double *coun
         counts[i] = w->is_free[i] && sum > 0 ? counts[i] / (expected[i] * sum / all) - 1 : 0;
 }
 
-/* False: there are too few points. */
+/* False: there are too few points, or they hardly vary. */
 static bool fill_points(struct swings *w, swings_expected_fn *expected, const void *levels)
 {
     const struct course *c = w->s->c;
@@ -146,10 +147,10 @@ static bool fill_points(struct swings *w, swings_expected_fn *expected, const vo
     deviate(w, per_s, w->half[0]);
     deviate(w, per_s, w->half[1]);
     w->variance = variance_of(w, w->all);
-    return w->variance > 0;
+    return w->variance > LEAST_SD * LEAST_SD;
 }
 
-/* False: there are too few points. */
+/* False: there are too few points, or they hardly vary. */
 static bool fill_durations(struct swings *w, const struct swings_of *of,
                            swings_expected_fn *expected, const void *levels)
 {
@@ -171,7 +172,7 @@ static bool fill_durations(struct swings *w, const struct swings_of *of,
     w->usual = sum / (double)of->n;
     deviate(w, expected_ns, w->all);
     w->variance = variance_of(w, w->all);
-    return w->variance > 0;
+    return w->variance > LEAST_SD * LEAST_SD;
 }
 
 /* ---- With a period ---- */
