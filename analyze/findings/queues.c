@@ -7,16 +7,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MOST_ARRIVALS  (1 << 17)
-#define LEAST_ARRIVALS 20  /* of a host */
-#define LEAST_LONGER   1.2 /* service time of a slow host, against the others' */
-#define N_BLOCKS       8
-#define LEAST_BLOCKS   4
-#define MORE_SCATTER   1.5 /* of the least */
-#define MOST_DEPENDING 3.0
-#define MOST_EARLY     .02
-#define MOST_OWN_WORK  .5   /* of late requests that a queue explains: would be late without it */
-#define LEAST_VARIANCE 1e-4 /* of the work: clocks are not finer */
+#define MOST_ARRIVALS   (1 << 17)
+#define LEAST_ARRIVALS  20  /* of a host */
+#define LEAST_LONGER    1.2 /* service time of a slow host, against the others' */
+#define N_BLOCKS        8
+#define LEAST_BLOCKS    4
+#define MORE_SCATTER    1.5 /* of the least */
+#define MOST_DEPENDING  3.0
+#define MOST_EARLY      .02
+#define MOST_OWN_WORK   .5   /* of late requests that a queue explains: would be late without it */
+#define LEAST_VARIANCE  1e-4 /* of the work: clocks are not finer */
+#define LEAST_OF_OTHERS .75  /* of what a request of the own client costs */
+#define CLOCKS_Z        3    /* ... and how surely it is less */
 
 /* How many requests a host may serve at a time. */
 static const double slots[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, INFINITY};
@@ -27,10 +29,16 @@ static const double slots[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128
 struct arrival {
     int64_t start_ns, end_ns;
     size_t party;
+    uint32_t client;
     double usual_ns; /* of such requests; 0: it does not count, as it failed, began before, or met
                         with another fault */
     double slow_ns;  /* from which on such requests are in the tail; 0: not known */
     double queue;    /* log of 1 + the requests that it found, less the mean of that at the host */
+};
+
+struct departure {
+    int64_t ns;
+    uint32_t client;
 };
 
 /* How long a host works on its requests, as shares of their usual times, if it serves so many at a
@@ -42,7 +50,7 @@ struct service {
 void queues_fini(struct queues *q)
 {
     free(q->v);
-    free(q->ends_ns);
+    free(q->ends);
     free(q->of_party);
     free(q->others);
     free(q->first);
@@ -57,9 +65,9 @@ static int compare_arrivals(const void *a, const void *b)
     return int64_order(x->start_ns, y->start_ns);
 }
 
-static int compare_ends(const void *a, const void *b)
+static int compare_departures(const void *a, const void *b)
 {
-    return int64_order(*(const int64_t *)a, *(const int64_t *)b);
+    return int64_order(((const struct departure *)a)->ns, ((const struct departure *)b)->ns);
 }
 
 /* The usual time of requests by stratum. */
@@ -101,7 +109,8 @@ static void add_arrival(struct queues *q, const struct search *s, const struct k
     const struct course *c = s->c;
     const struct table *t = c->tables[k];
     int64_t start_ns = t->start[i], end_ns = table_end(t, i);
-    uint32_t party = c->hosts.of_place[course_place(t, i)];
+    size_t place = course_place(t, i);
+    uint32_t party = c->hosts.of_place[place];
 
     if (start_ns >= q->end_ns || end_ns <= q->start_ns || party == UINT32_MAX)
         return;
@@ -113,6 +122,7 @@ static void add_arrival(struct queues *q, const struct search *s, const struct k
         .start_ns = start_ns,
         .end_ns = end_ns,
         .party = party,
+        .client = c->clients.of_place[place],
         .usual_ns = counts ? known->usual_ns[stratum] : 0,
         .slow_ns = counts && c->slow_from_ns != NULL ? (double)c->slow_from_ns[stratum] : 0,
     };
@@ -132,33 +142,93 @@ static void sort_arrivals(struct queues *q)
 {
     qsort(q->v, q->n, sizeof *q->v, compare_arrivals);
     for (size_t i = 0; i < q->n; i++) {
-        q->ends_ns[i] = q->v[i].end_ns;
+        q->ends[i] = (struct departure){q->v[i].end_ns, q->v[i].client};
         q->first[q->v[i].party + 1] = i + 1;
     }
     for (size_t k = 0; k < q->n_parties; k++) {
         q->first[k + 1] = q->first[k + 1] > 0 ? q->first[k + 1] : q->first[k];
-        qsort(q->ends_ns + q->first[k], q->first[k + 1] - q->first[k], sizeof *q->ends_ns,
-              compare_ends);
+        qsort(q->ends + q->first[k], q->first[k + 1] - q->first[k], sizeof *q->ends,
+              compare_departures);
     }
 }
 
-/* Counts what each request found at its host. */
-static void fill_queues(struct queues *q)
+/* Sums of requests, and of the products of any two: of what each found at its host, how many of its
+ * own client and how many of others, and how long it took. */
+enum { OWN, OTHERS, TOOK, N_FOUND };
+struct found {
+    double n, sum[N_FOUND], products[N_FOUND][N_FOUND];
+};
+
+static void found_add(struct found *to, const double *x)
 {
+    to->n++;
+    for (size_t i = 0; i < N_FOUND; i++) {
+        to->sum[i] += x[i];
+        for (size_t j = 0; j < N_FOUND; j++)
+            to->products[i][j] += x[i] * x[j];
+    }
+}
+
+/* Adds those of a host, about its means. */
+static void found_add_host(struct found *to, const struct found *host)
+{
+    to->n += host->n;
+    for (size_t i = 0; i < N_FOUND && host->n > 0; i++)
+        for (size_t j = 0; j < N_FOUND; j++)
+            to->products[i][j] += host->products[i][j] - host->sum[i] * host->sum[j] / host->n;
+}
+
+/* A request that waits at a host costs the next one as much time, whoever sent it. If those of
+ * other clients seem to cost clearly less than those of the own one (by least squares), the
+ * clients' clocks differ, and who waited for whom is not known. */
+static bool clocks_agree(const struct found *x)
+{
+    const double(*p)[N_FOUND] = x->products;
+    double det = p[OWN][OWN] * p[OTHERS][OTHERS] - p[OWN][OTHERS] * p[OWN][OTHERS];
+
+    if (det <= 1e-9 * p[OWN][OWN] * p[OTHERS][OTHERS])
+        return true;
+    double own = (p[OWN][TOOK] * p[OTHERS][OTHERS] - p[OTHERS][TOOK] * p[OWN][OTHERS]) / det;
+    double others = (p[OTHERS][TOOK] * p[OWN][OWN] - p[OWN][TOOK] * p[OWN][OTHERS]) / det;
+    double rest = fmax(p[TOOK][TOOK] - own * p[OWN][TOOK] - others * p[OTHERS][TOOK], 0) / x->n;
+    double variance = rest * (p[OWN][OWN] + p[OTHERS][OTHERS] + 2 * p[OWN][OTHERS]) / det;
+    return others >= LEAST_OF_OTHERS * own || own - others < CLOCKS_Z * sqrt(variance);
+}
+
+/* Counts what each request found at its host. False: out of memory. */
+static bool fill_queues(struct queues *q, size_t n_clients, struct err *e)
+{
+    struct found all = {0};
+    double *here; /* by client: its requests at the host */
+
+    if (!mem_new(&here, n_clients, e))
+        return false;
     for (size_t k = 0; k < q->n_parties; k++) {
         size_t first = q->first[k], gone = first;
-        double sum = 0, n = 0;
+        struct found of_host = {0};
+        double sum = 0;
 
+        memset(here, 0, n_clients * sizeof *here);
         for (size_t i = first; i < q->first[k + 1]; i++) {
-            while (gone < i && q->ends_ns[gone] <= q->v[i].start_ns)
-                gone++;
-            q->v[i].queue = log((double)(i - gone) + 1);
-            sum += q->v[i].usual_ns > 0 ? q->v[i].queue : 0;
-            n += q->v[i].usual_ns > 0;
+            struct arrival *a = &q->v[i];
+
+            while (gone < i && q->ends[gone].ns <= a->start_ns)
+                here[q->ends[gone++].client]--;
+            double n = (double)(i - gone), own = here[a->client]++;
+            a->queue = log(n + 1);
+            if (a->usual_ns == 0)
+                continue;
+            sum += a->queue;
+            found_add(&of_host,
+                      (double[]){own, n - own, (double)(a->end_ns - a->start_ns) / a->usual_ns});
         }
+        found_add_host(&all, &of_host);
         for (size_t i = first; i < q->first[k + 1]; i++)
-            q->v[i].queue -= sum / fmax(n, 1);
+            q->v[i].queue -= sum / fmax(of_host.n, 1);
     }
+    q->are_known = clocks_agree(&all);
+    free(here);
+    return true;
 }
 
 /* Reads the requests of [start_ns, end_ns), or of so much of its midst as there is room for. */
@@ -180,7 +250,7 @@ static bool read_arrivals(struct queues *q, const struct search *s, int64_t star
         q->start_ns += off_ns;
         q->end_ns -= off_ns;
     }
-    bool ok = mem_new(&q->v, n, e) && mem_new(&q->ends_ns, n, e) &&
+    bool ok = mem_new(&q->v, n, e) && mem_new(&q->ends, n, e) &&
               mem_cleared(&q->first, q->n_parties + 1, e) &&
               mem_new(&known.usual_ns, c->n_strata, e) && count_masked(s, &known.n_masked, e) &&
               mem_new(&q->of_party, q->n_parties, e) && mem_new(&q->others, q->n_parties, e);
@@ -190,7 +260,7 @@ static bool read_arrivals(struct queues *q, const struct search *s, int64_t star
             for (size_t i = 0; i < c->tables[k]->n; i++)
                 add_arrival(q, s, &known, k, i);
         sort_arrivals(q);
-        fill_queues(q);
+        ok = fill_queues(q, c->clients.n, e);
     }
     free(known.usual_ns);
     free(known.n_masked);
@@ -205,7 +275,7 @@ static double wait_ns(const struct queues *q, size_t i, double n_slots)
 
     if ((double)before < n_slots)
         return 0;
-    return fmax((double)(q->ends_ns[i - (size_t)n_slots] - a->start_ns), 0);
+    return fmax((double)(q->ends[i - (size_t)n_slots].ns - a->start_ns), 0);
 }
 
 static double work_ns(const struct queues *q, size_t i, double n_slots)
@@ -344,7 +414,7 @@ bool queues_ask(struct queues *q, const struct search *s, size_t host, int64_t s
         return true;
     if (!find_slots(q, s, start_ns, end_ns, misfit, e))
         return false;
-    for (size_t k = 0; k < N(slots); k++) {
+    for (size_t k = 0; k < N(slots) && q->are_known; k++) {
         if (misfit[k] == INFINITY)
             continue;
         fill_services(q, slots[k]);
@@ -396,7 +466,7 @@ bool queues_explain_tail(struct queues *q, const struct search *s, size_t host, 
         return true;
     if (!find_slots(q, s, s->c->start_ns, s->c->end_ns, misfit, e))
         return false;
-    for (size_t k = 0; k < N(slots) && !*explained; k++) {
+    for (size_t k = 0; k < N(slots) && q->are_known && !*explained; k++) {
         if (misfit[k] == INFINITY)
             continue;
         struct late own = count_late(q, host, true, slots[k]);

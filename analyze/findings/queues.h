@@ -19,15 +19,17 @@ struct queues {
     int64_t asked_start_ns, asked_end_ns;
     int64_t start_ns, end_ns; /* those that began within count */
     size_t n, n_parties;
-    struct arrival *v; /* by host, then start */
-    int64_t *ends_ns;  /* by host, then end */
-    size_t *first;     /* arrivals of host k are v[first[k]] to v[first[k + 1] - 1] */
+    struct arrival *v;      /* by host, then start */
+    struct departure *ends; /* by host, then end */
+    size_t *first;          /* arrivals of host k are v[first[k]] to v[first[k + 1] - 1] */
+    bool are_known;         /* false: the clocks of clients differ */
     struct service *of_party;
     double *others; /* room for a value of each host */
 };
 
 struct queues_answer {
-    bool is_known;  /* false: the course has no single requests, or the host too few of them */
+    bool is_known;  /* false: the course has no single requests, the host has too few of them, or
+                       the clocks of clients differ */
     bool is_longer; /* the time that a request takes without its wait, than that at the others */
     double z;       /* how surely, in standard errors */
     double ratio;   /* of these times */
