@@ -145,6 +145,7 @@ static bool fill_course(struct course *c, const struct source *s, struct err *e)
         c->hung_ns[k] = INT64_MAX;
         fill_durations(c, k, &s->ops[k]->latency);
     }
+    c->last_start_ns = c->end_ns; /* as far as is known */
     return fill_seconds(c, s, e) && fill_parties(c, &c->hosts, all->hosts, all->n_hosts, e) &&
            fill_parties(c, &c->clients, all->clients, all->n_clients, e) && fill_errors(c, s, e);
 }

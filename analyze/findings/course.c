@@ -140,6 +140,7 @@ static bool look_at_extents(struct pass *p, const struct course_extent *extents,
     }
     for (size_t id = 1; id < c->d->errors.n; id++)
         c->n_failed += p->of_message[id];
+    c->last_start_ns = c->full_until_ns;
     bool ok = find_full_time(c, threads, e);
     free(threads);
     return ok;

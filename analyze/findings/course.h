@@ -97,6 +97,7 @@ struct course {
     struct course_parties pairs; /* none: of one host or client, of too many places, or single
                                     requests are not known */
     int64_t start_ns, end_ns;    /* first start, last end of their requests */
+    int64_t last_start_ns;       /* by seconds: the end of the second in which that was */
     int64_t full_from_ns;        /* when nine in ten threads had begun; INT64_MIN: unknown */
     int64_t full_until_ns; /* when a tenth of them had ended, or of the last start, if that was
                               sooner; by seconds: the second in which that was */

@@ -27,10 +27,12 @@
 
 /* ---- Clients ---- */
 
-/* How long after the first client one began, or before the last it ended. */
+/* How long after the first client one began, or before the last request of all began it ended:
+ * those that end later than that are waited for. */
 static int64_t missed_ns(const struct course *c, size_t k, bool late)
 {
-    return late ? c->clients.first_ns[k] - c->start_ns : c->end_ns - c->clients.last_ns[k];
+    return late ? c->clients.first_ns[k] - c->start_ns
+                : int64_max(c->last_start_ns - c->clients.last_ns[k], 0);
 }
 
 static bool say_absent(struct search *s, size_t k, bool late, struct err *e)
@@ -43,7 +45,7 @@ static bool say_absent(struct search *s, size_t k, bool late, struct err *e)
         finding_of("absent-client", FINDING_PROBLEM, share / (double)s->c->clients.n);
 
     search_set_party(&f, &c->clients, k);
-    finding_set_times(&f, late ? c->start_ns : last_ns, late ? first_ns : c->end_ns);
+    finding_set_times(&f, late ? c->start_ns : last_ns, late ? first_ns : c->last_start_ns);
     finding_figure(&f, "absent_frac", share);
     finding_figure(&f, "n_requests", (double)s->c->clients.n_requests[k]);
     if (late)

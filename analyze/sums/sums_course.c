@@ -109,6 +109,7 @@ static bool fill_operations(struct course *c, const struct sums_op *const *ops, 
                     int64_max(course_bin_start_ns(c, bin_of(c, p, i)), c->full_until_ns);
         }
     }
+    c->last_start_ns = int64_min(c->full_until_ns + c->bin_ns, c->end_ns);
     return true;
 }
 
