@@ -195,11 +195,11 @@ static bool clocks_agree(const struct found *x)
     return others >= LEAST_OF_OTHERS * own || own - others < CLOCKS_Z * sqrt(variance);
 }
 
-/* Counts what each request found at its host. False: out of memory. */
-static bool fill_queues(struct queues *q, size_t n_clients, struct err *e)
+/* Counts what each request found at its host, by client `here`. False: out of memory. */
+static bool fill_queues(struct queues *q, size_t n_clients, bool *agree, struct err *e)
 {
     struct found all = {0};
-    double *here; /* by client: its requests at the host */
+    double *here;
 
     if (!mem_new(&here, n_clients, e))
         return false;
@@ -226,7 +226,7 @@ static bool fill_queues(struct queues *q, size_t n_clients, struct err *e)
         for (size_t i = first; i < q->first[k + 1]; i++)
             q->v[i].queue -= sum / fmax(of_host.n, 1);
     }
-    q->are_known = clocks_agree(&all);
+    *agree = clocks_agree(&all);
     free(here);
     return true;
 }
@@ -237,9 +237,11 @@ static bool read_arrivals(struct queues *q, const struct search *s, int64_t star
 {
     const struct course *c = s->c;
     struct known known = {0};
+    bool is_first = q->v == NULL, clocks_differ = q->clocks_differ, agree;
     size_t n;
 
     queues_fini(q);
+    q->clocks_differ = clocks_differ;
     q->asked_start_ns = q->start_ns = start_ns;
     q->asked_end_ns = q->end_ns = end_ns;
     q->n_parties = c->hosts.n;
@@ -260,7 +262,8 @@ static bool read_arrivals(struct queues *q, const struct search *s, int64_t star
             for (size_t i = 0; i < c->tables[k]->n; i++)
                 add_arrival(q, s, &known, k, i);
         sort_arrivals(q);
-        ok = fill_queues(q, c->clients.n, e);
+        ok = fill_queues(q, c->clients.n, &agree, e);
+        q->clocks_differ = is_first ? ok && !agree : clocks_differ;
     }
     free(known.usual_ns);
     free(known.n_masked);
@@ -379,12 +382,21 @@ static double sureness(const struct queues *q, size_t host, double n_slots, doub
 }
 
 /* Reads the requests of the stretch, unless they are those of the last question. Sets the misfit of
- * each number of slots that agrees with them, INFINITY for the others. */
+ * each number of slots that agrees with them, INFINITY for the others: for all, where the clocks of
+ * clients differ. */
 static bool find_slots(struct queues *q, const struct search *s, int64_t start_ns, int64_t end_ns,
                        double *misfit, struct err *e)
 {
     struct misfit of[N(slots)], least = {INFINITY, INFINITY, 0};
+    const struct course *c = s->c;
 
+    for (size_t k = 0; k < N(slots); k++)
+        misfit[k] = INFINITY;
+    /* The first question is of the whole run, which tells most of the clocks. */
+    if (q->v == NULL && c->clients.n > 1 && !read_arrivals(q, s, c->start_ns, c->end_ns, e))
+        return false;
+    if (q->clocks_differ)
+        return true;
     if ((q->v == NULL || start_ns != q->asked_start_ns || end_ns != q->asked_end_ns) &&
         !read_arrivals(q, s, start_ns, end_ns, e))
         return false;
@@ -414,7 +426,7 @@ bool queues_ask(struct queues *q, const struct search *s, size_t host, int64_t s
         return true;
     if (!find_slots(q, s, start_ns, end_ns, misfit, e))
         return false;
-    for (size_t k = 0; k < N(slots) && q->are_known; k++) {
+    for (size_t k = 0; k < N(slots); k++) {
         if (misfit[k] == INFINITY)
             continue;
         fill_services(q, slots[k]);
@@ -466,7 +478,7 @@ bool queues_explain_tail(struct queues *q, const struct search *s, size_t host, 
         return true;
     if (!find_slots(q, s, s->c->start_ns, s->c->end_ns, misfit, e))
         return false;
-    for (size_t k = 0; k < N(slots) && q->are_known && !*explained; k++) {
+    for (size_t k = 0; k < N(slots) && !*explained; k++) {
         if (misfit[k] == INFINITY)
             continue;
         struct late own = count_late(q, host, true, slots[k]);

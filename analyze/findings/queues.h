@@ -22,7 +22,7 @@ struct queues {
     struct arrival *v;      /* by host, then start */
     struct departure *ends; /* by host, then end */
     size_t *first;          /* arrivals of host k are v[first[k]] to v[first[k + 1] - 1] */
-    bool are_known;         /* false: the clocks of clients differ */
+    bool clocks_differ;     /* of clients: who waited for whom is not known */
     struct service *of_party;
     double *others; /* room for a value of each host */
 };
