@@ -1,32 +1,5 @@
-/* s3analyze: from recorded requests to figures, comparisons and charts.
- *
- * A map of the folders beside this file, from above to below; each knows those below it only:
- *
- *   cmd/        one file a command: options in, exit status out. Begin at cmd/analyze.c.
- *   page/       the models below as HTML, with charts
- *   json/       as JSON
- *   report/     as sheets, which become text, Markdown and HTML, and as CSV
- *   plot/       as charts, drawn by gnuplot
- *   archive/    many runs, one after another in time: archive/archive.h
- *   compare/    runs before and after to verdicts: compare/compare.h
- *   stream/     captures to captures, row by row: cat, merge, info
- *   profile/    profiles of a server: profile/profile.h
- *   analysis/   a dataset to struct analysis: analysis/analysis.h
- *   sums/       files of sums: written, read, merged, and to struct analysis
- *   conclude/   figures and courses to findings, ranked
- *   requests/   durations, sizes, objects and errors of requests
- *   estimate/   intervals and warm-up
- *   sets/       tables to sets of requests: ranges, totals, segments
- *   model/      struct analysis, which says all that a report can: model/model.h
- *   findings/   the course of a run to what happened in it
- *   stats/      tests, intervals and quantiles: numbers to numbers
- *   data/       rows to tables of columns: data/dataset.h
- *   read/       files to rows: frames, threads, the parser: read/recfile.h
- *   write/      how a line, a table, a JSON value and a whole file are written
- *   base/       tasks on threads, arrays that grow, interned strings, progress
- *
- * ../libcommon/ is what s3load uses too. docs/how-it-is-built.md follows one run through them, and
- * says where to add something; docs/how-the-numbers-are-made.md, where each figure is computed. */
+/* s3analyze: from recorded requests to figures, comparisons and charts. docs/how-it-is-built.md is
+ * the map of the folders beside this file, and follows one run through them. */
 #include "analyze/cmd/commands.h"
 #include "analyze/stats/stats.h"
 #include "analyze/write/unfinished.h"

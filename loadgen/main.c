@@ -1,20 +1,5 @@
-/* s3load: sends S3 requests, and records each.
- *
- * A map of the folders beside this file, from above to below; each knows those below it only:
- *
- *   cmd/     one file a command: its options, and what a worker does next. Begin at cmd/get.c.
- *   run/     the course of a run: preparation, benchmark, cleaning: run/bench.h
- *   bucket/  requests that are not measured: make the bucket, look at it, delete what runs left
- *   work/    what workers do: the pool of objects, mixes, sizes: work/workload.h
- *   options/ what the command line, the environment and profiles say: options/options.h
- *   ranks/   what the processes of one run tell each other; with one rank nothing: ranks/team.h
- *   load/    what is timed: loops (a thread with an epoll each), workers, recorder: load/loop.h
- *   s3/      a request's bytes and what an answer means: heads, signatures, XML
- *   net/     connections and HTTP/1.1
- *   util/    clock, random numbers, text that grows, control groups
- *
- * ../libcommon/ is what s3analyze uses too. docs/how-it-is-built.md follows one run through them,
- * and says where to add something. */
+/* s3load: sends S3 requests, and records each. docs/how-it-is-built.md is the map of the folders
+ * beside this file, and follows one run through them. */
 #include "libcommon/mem.h"
 #include "libcommon/secret.h"
 #include "libcommon/version.h"
