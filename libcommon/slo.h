@@ -37,7 +37,7 @@ struct slo_list {
 };
 
 /* Help of the option --slo. */
-#define SLO_HELP "a limit: 'GET: p99<50ms, errors<0.1%', or @FILE of such"
+#define SLO_HELP "assertions: 'GET: p99<50ms, errors<0.1%', or @FILE"
 
 /* Parses the values of --slo. "@FILE" stands for a file with such a value on each line; empty lines
  * and those that begin with # do not count. On failure *e says what was expected. The caller calls

@@ -29,7 +29,7 @@ static const struct cli_command *const commands[] = {PROGRAMS_S3LOAD(PROGRAMS_AD
 static const char *const analyzing[] = {PROGRAMS_S3ANALYZE(PROGRAMS_NAME) NULL};
 
 static const struct cli_exit exits[] = {
-    {"1, 3", "with --slo also: an assertion is missed; the run does not decide one"},
+    {"1, 3", "with --slo also: an assertion is missed; one is undecided"},
     {"128+N", "signal N ended the run: 129 is SIGHUP, 130 SIGINT, 143 SIGTERM"},
     {0},
 };
@@ -41,8 +41,9 @@ static const struct cli_program program = {
     .text =
         "Sends one kind of request, or a mix, and records each request in a capture "
         "(NAME.csv.zst), from which s3analyze says how fast the store was.\n\n"
-        "Environment: an option that is not given comes from the first of: a profile named by "
-        "--profile; S3LOAD_HOST, S3LOAD_ACCESS_KEY, S3LOAD_SECRET_KEY, S3LOAD_SESSION_TOKEN, "
+        "Environment: an option that is not given comes from the first of these that has it: the "
+        "profile that --profile names; S3LOAD_HOST, S3LOAD_ACCESS_KEY, S3LOAD_SECRET_KEY, "
+        "S3LOAD_SESSION_TOKEN, "
         "S3LOAD_REGION and S3LOAD_TLS; the same with WARP_; AWS_ACCESS_KEY_ID, "
         "AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION, AWS_DEFAULT_REGION, "
         "AWS_ENDPOINT_URL_S3 and AWS_ENDPOINT_URL; the profile that AWS_PROFILE names, or "
@@ -50,11 +51,12 @@ static const struct cli_program program = {
         "A profile has keys, region, endpoint_url and credential_process, in ~/.aws/credentials "
         "and ~/.aws/config, or in the files that AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE "
         "name. Keys of a credential_process are renewed before they expire, those of a profile "
-        "when its file changes, both when the server says that they have expired.\n\n"
-        "A load holds a lock on /tmp/s3load.lock, or on the file that S3LOAD_LOCK names; empty, it "
-        "names none. Where another load holds it, s3load warns, or waits with --wait.\n\n"
+        "when its file changes, and both when the server says that they have expired.\n\n"
+        "A load holds a lock on /tmp/s3load.lock, or on the file that S3LOAD_LOCK names; if that "
+        "is empty, there is no lock. If another load holds it, s3load warns, or waits with "
+        "--wait.\n\n"
         "@FILE stands for the options in a file: one on each line, \"name value\". Lines that "
-        "begin with # are comments. What comes later counts more.",
+        "begin with # are comments. A later option overrides an earlier one.",
     .commands = commands,
     .exits = exits,
     .write_libraries = write_libraries,

@@ -37,8 +37,8 @@ static bool is_alone(const struct cli_args *args, struct err *e)
     aggregate_free(&a);
     if (!ok || args->n_operands > 1)
         return ok && err_set(e,
-                             "%s: an aggregated capture cannot be analysed with others: analyze "
-                             "it alone, or compare runs by s3analyze cmp",
+                             "%s: an aggregated capture cannot be analysed with others: analyze it "
+                             "alone, or compare runs with s3analyze cmp",
                              path);
     return true;
 }

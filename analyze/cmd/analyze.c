@@ -54,7 +54,7 @@ static const struct cli_option own_table[] = {
      .help = "figures over time: tabs, or .csv, .json; over 10,000,000 lines: with -f",
      .alias = "out", .parse = output_parse_path},
     {"csv-safe", CLI_FLAG, offsetof(struct analyze_given, csv_safe),
-     .help = "no cell there that a spreadsheet would run"},
+     .help = "begin cells that look like formulas with '"},
     {"analyze.out.total", CLI_FLAG, offsetof(struct analyze_given, series_total),
      .help = "also the total of a mixed run", .alias = "out.total"},
     {"analyze.all", CLI_FLAG, offsetof(struct analyze_given, series_all),
@@ -234,7 +234,8 @@ static bool analyze(const struct analyze_given *o, struct asserted *asserted,
 }
 
 static const struct cli_exit exits[] = {
-    {"1, 3", "with --slo also: an assertion is missed; the run does not decide one"},
+    {"1, 3", "with --slo also: an assertion is missed; one is undecided"},
+    {"1", "with --exit-on problem also: there is a problem"},
     {0},
 };
 
@@ -264,8 +265,8 @@ const struct cli_command cmd_analyze = {
     .summary = "say how fast a recorded run was",
     .text =
         "Reads captures of any generation (plain or zstd, - is standard input). Reports "
-        "throughput, latency and errors by operation, host, client and size. Of an aggregated "
-        "capture (NAME.json.zst of other recorders) it reports what that holds.\n\n"
+        "throughput, latency and errors by operation, host, client and size. An aggregated capture "
+        "(NAME.json.zst of other recorders) gives the figures that it holds.\n\n"
         "Several captures must be of one run (they overlap in time) and are analysed as one. If "
         "one overlaps with no other, analyze only prints a table of the runs, one line for each "
         "operation, and the exit status is 1. --together takes them for one run all the same.\n\n"
@@ -273,8 +274,8 @@ const struct cli_command cmd_analyze = {
         "that a spreadsheet would take for a formula (= + - @, tab, carriage return).\n\n"
         "While threads start and stop, a store is not under full load. --range says which time "
         "counts. all: from the moment when every thread has ended a request until the first "
-        "thread begins its last one. single: from the first request to the last one, but for "
-        "requests at the edges. full: everything. auto: single if requests failed, operations ran "
+        "thread begins its last one. single: from the first request to the last one, less the "
+        "requests at either end. full: everything. auto: single if requests failed, operations ran "
         "at once, one host was picked, or requests were sent at a fixed rate; else all.\n\n"
         "A worker that waits for a slow answer sends nothing meanwhile. So a stall counts as one "
         "slow request, not as the many that it would have held up. --co-interval T shows, beside "
@@ -285,7 +286,7 @@ const struct cli_command cmd_analyze = {
         "were dropped and why. Rows of a frame that fails its checksum are kept, and counted "
         "apart.\n\n"
         "--slo 'GET: p99<50ms, errors<0.1%' asserts limits (may be repeated; @FILE names a file "
-        "with one such text a line). Figures are p50, p99.9 and the like (response times, or "
+        "with such a text on each line). Figures are p50, p99.9 and the like (response times, or "
         "durations where none were recorded), ttfb.p99, errors, throughput and rate. The 95 % "
         "interval decides: met, missed, or undecided, which gives exit status 3.",
     COMMANDS_ON_CAPTURES(struct analyze_given),

@@ -323,10 +323,10 @@ static int run(const struct cli_args *args, void *options)
 
 const struct cli_command cmd_cat = {
     .name = "cat",
-    .summary = "write captures of any generation in the newest one",
+    .summary = "write captures of any age in the newest form",
     .text = "Writes the requests of a capture as g4, tab-separated, plain or compressed. Several "
-            "captures, or several in one file, become one. As in analyze, the threads of each "
-            "further one get numbers above those before.",
+            "captures, or several in one file, become one. The threads of each further one get "
+            "numbers above those before.",
     COMMANDS_ON_CAPTURES(struct cat_given),
     .defaults = &defaults,
 };

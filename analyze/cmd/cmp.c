@@ -43,7 +43,7 @@ static const struct cli_option own_table[] = {
     {"markdown", CLI_FLAG, offsetof(struct cmp_given, markdown), .help = "print a Markdown table"},
     {"csv", CLI_FLAG, offsetof(struct cmp_given, csv), .help = "print comma-separated values"},
     {"csv-safe", CLI_FLAG, offsetof(struct cmp_given, csv_safe),
-     .help = "no cell there that a spreadsheet would run"},
+     .help = "begin cells that look like formulas with '"},
     {"analyze.v", CLI_FLAG, offsetof(struct cmp_given, verbose),
      .help = "also each host and size, and the methods", .alias = "v", .letter = 'v'},
     {"html", CLI_CUSTOM, offsetof(struct cmp_given, html), "FILE",
@@ -73,7 +73,7 @@ static const struct cli_example examples[] = {
 };
 
 static const struct cli_exit exits[] = {
-    {"1, 3", "with --gate also: something is worse than allowed; the runs do not decide it"},
+    {"1, 3", "with --gate also: something is worse than allowed; it is undecided"},
     {0},
 };
 

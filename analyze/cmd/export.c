@@ -35,7 +35,7 @@ struct export_given {
 
 static const struct cli_option own_table[] = {
     {"format", CLI_CHOICE, offsetof(struct export_given, format), "FORMAT",
-     .help = "of what is written", .choices = format_names},
+     .help = "the format to write", .choices = format_names},
     {"output", CLI_STRING, offsetof(struct export_given, output), "FILE", .help = "where to write",
      .letter = 'o'},
     {"force", CLI_FLAG, offsetof(struct export_given, force), .help = "overwrite that file",
@@ -103,8 +103,8 @@ static bool write_rows(const struct export_given *o, const char *path, FILE *f, 
     const struct recfile_sink sink = {.ctx = &rows, .unit_rows = unit_rows, .header = on_header};
 
     if (o->filter.from.is_relative || o->filter.to.is_relative)
-        return err_set(e, "of single requests --from and --to are times such as "
-                          "2026-11-21T05:41:32Z");
+        return err_set(e,
+                       "this format takes --from and --to as times such as 2026-11-21T05:41:32Z");
     progress_init(&progress, o->input.quiet);
     rowfilter_init(&rows.filter, &o->filter, 0);
     rows_csv_begin(f);
@@ -189,7 +189,7 @@ const struct cli_command cmd_export = {
     .name = "export",
     .summary = "write figures or requests for other tools",
     .text = "benchfmt: lines of Go benchmarks for benchstat, one for each operation and capture. "
-            "influx: line protocol with the measurements and fields of the reference tool. "
+            "influx: line protocol with the measurements and fields of warp. "
             "openmetrics: text for Prometheus. hdr: a log of HdrHistogram with the durations of "
             "each operation and segment. parquet-ready: CSV of the requests, with a type for each "
             "column.\n\n"

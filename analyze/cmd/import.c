@@ -40,7 +40,7 @@ static const struct cli_option facts_table[] = {
     {"op", CLI_STRING, offsetof(struct import_given, op), "OP",
      .help = "the operation, which hey and ab do not record"},
     {"host", CLI_STRING, offsetof(struct import_given, host), "HOST",
-     .help = "the server, likewise"},
+     .help = "the server, which hey and ab do not record"},
     {"start", CLI_CUSTOM, offsetof(struct import_given, start_ns), "TIME",
      .help = "when a run of hey began; else its times are of 1970", .parse = parse_start},
     {0},

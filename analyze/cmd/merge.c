@@ -179,7 +179,7 @@ static bool report_text(const struct merge *m, const struct merge_given *o, FILE
         sheet_line(&s, TEXT_WARNING, "Note: %s", m->notes.v[i].message);
     if (m->n_inputs > 1 && !clocks.any_servers && clocks.n_ranks < m->n_inputs)
         sheet_line(&s, TEXT_FAINT,
-                   "No capture says how its clock went: whether they agree is not known.");
+                   "No capture says how its clock ran: whether the clocks agree is not known.");
     return sheet_end(&s, &form, f, e);
 }
 
@@ -311,7 +311,7 @@ static int run(const struct cli_args *args, void *options)
 
 const struct cli_command cmd_merge = {
     .name = "merge",
-    .summary = "put captures of one run, of several clients, together",
+    .summary = "make one capture of those of several clients",
     .text = "Writes one capture with the requests of all inputs in order of start. The threads of "
             "each further input get numbers above those before. Inputs that hold the same requests "
             "are refused. Inputs that do not overlap in time are refused without --force.\n\n"

@@ -55,7 +55,7 @@ const struct cli_option load_filter_table[] = {
     {"from", CLI_CUSTOM, offsetof(struct load_filter, from), "TIME",
      .help = "only what starts from then on: 10s, or RFC 3339", .parse = parse_time},
     {"to", CLI_CUSTOM, offsetof(struct load_filter, to), "TIME",
-     .help = "only what starts before that", .parse = parse_time},
+     .help = "only what starts before: 10s, or RFC 3339", .parse = parse_time},
     {0},
 };
 
@@ -71,7 +71,7 @@ const struct cli_option load_analysis_table[] = {
     {"steady", CLI_FLAG, offsetof(struct load_analysis, steady),
      .help = "leave out the warm-up, if there is one"},
     {"co-interval", CLI_DURATION, offsetof(struct load_analysis, co_interval_ns), "T",
-     .help = "coordinated omission: as if with a request every T", .min = 1, .max = INFINITY},
+     .help = "correct coordinated omission: requests due every T", .min = 1, .max = INFINITY},
     {0},
 };
 
@@ -79,6 +79,6 @@ const struct cli_option load_autoterm_table[] = {
     {"autoterm.dur", CLI_DURATION, offsetof(struct load_autoterm, dur_ns), "DUR",
      .help = "how long it must be stable", .min = 1, .max = INFINITY},
     {"autoterm.pct", CLI_PCT, offsetof(struct load_autoterm, pct), "PCT",
-     .help = "how far from the last speed, in percent", .min = 0, .max = INFINITY},
+     .help = "how far speeds may be from the last one, in percent", .min = 0, .max = INFINITY},
     {0},
 };

@@ -48,7 +48,8 @@ static const struct cli_option begin_table[] = {
     {"after", CLI_STRING, AT(asked.after), "ARGS", .help = "ab: options of the other side"},
     {"gate", CLI_LIST, AT(asked.gate), "METRIC:PCT,...",
      .help = "ab: allowed worsening, as of cmp"},
-    {"seed", CLI_INT, AT(asked.seed), "N", .help = "of random orders", .min = 0, .max = INFINITY},
+    {"seed", CLI_INT, AT(asked.seed), "N", .help = "seed of random orders", .min = 0,
+     .max = INFINITY},
     {"command", CLI_STRING, AT(asked.command), "TEXT", .help = "what is repeated, to show it"},
     {0},
 };
@@ -62,7 +63,7 @@ static const struct cli_group groups[] = {
 };
 
 static const struct cli_exit exits[] = {
-    {"1, 3", "ab: after is worse than the gate allows; a plan is not decided"},
+    {"1, 3", "ab: after is worse than the gate allows; any plan: undecided"},
     {0},
 };
 

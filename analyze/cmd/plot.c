@@ -267,7 +267,7 @@ static bool add_without_rows(struct plot_set *set, const struct cli_args *args,
 
     if (ok && set->n == 0 && l.a.aggregate != NULL)
         ok = err_set(e,
-                     "%s: nothing to draw: of an aggregated capture there are the charts errors, "
+                     "%s: nothing to draw: an aggregated capture only has the charts errors, "
                      "throughput, hosts, clients and groups",
                      args->operands[0]);
     loaded_free(&l);

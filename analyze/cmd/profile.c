@@ -21,13 +21,13 @@ struct profile_given {
 
 static const struct cli_option what_table[] = {
     {"type", CLI_STRING, offsetof(struct profile_given, kind), "KIND",
-     .help = "of an archive or folder: cpu, mem, block, ..."},
+     .help = "which kind of an archive: cpu, mem, block, ..."},
     {"sample-index", CLI_STRING, offsetof(struct profile_given, sample_index), "NAME",
      .help = "what to count: alloc_space, contentions, ...", .alias = "sample_index"},
     {"diff-base", CLI_STRINGS, offsetof(struct profile_given, base), "FILE",
-     .help = "what these profiles have more than those", .alias = "diff_base"},
+     .help = "a profile to subtract; may be repeated", .alias = "diff_base"},
     {"capture", CLI_STRINGS, offsetof(struct profile_given, captures), "CAPTURE",
-     .help = "the load; else NAME.csv.zst beside it"},
+     .help = "capture of the load; default: the one beside it"},
     {0},
 };
 
@@ -207,11 +207,11 @@ static bool check_usage(const struct cli_args *args, const struct profile_given 
     if (action < 0)
         return err_set(e, "%s: write top, diff, info or flame, then the files", args->operands[0]);
     if (n == 0)
-        return err_set(e, "%s of which profiles? NAME.pprof, NAME.profiles.zip or a folder",
+        return err_set(e, "%s needs profiles: NAME.pprof, NAME.profiles.zip or a folder",
                        args->operands[0]);
     if (action == DIFF && o->base.n == 0 && n > 2)
-        return err_set(e, "diff is of BEFORE and AFTER, or of one archive; of several files a side "
-                          "with --diff-base BEFORE for each");
+        return err_set(e, "diff takes BEFORE and AFTER, or one archive; for several files a side, "
+                          "name each of BEFORE with --diff-base");
     if ((o->peek != NULL) + o->traces + o->folded > 1)
         return err_set(e, "choose one of --peek, --traces and --folded");
     return outfile_spares(o->output, args->operands + 1, n, e) &&

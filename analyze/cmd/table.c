@@ -23,7 +23,7 @@ static const struct cli_option own_table[] = {
      .help = "only lines such as op=GET, p99>20ms, run!=old*"},
     {"csv", CLI_FLAG, offsetof(struct table_given, csv), .help = "print comma-separated values"},
     {"csv-safe", CLI_FLAG, offsetof(struct table_given, csv_safe),
-     .help = "no cell there that a spreadsheet would run"},
+     .help = "begin cells that look like formulas with '"},
     {0},
 };
 

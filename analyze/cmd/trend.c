@@ -31,7 +31,7 @@ static const struct cli_example examples[] = {
 };
 
 static const struct cli_exit exits[] = {
-    {"1, 3", "with --check-last also: the last run's level is slower; the runs do not decide it"},
+    {"1, 3", "with --check-last also: the newest level is slower; it is undecided"},
     {0},
 };
 

@@ -289,10 +289,10 @@ static bool warn_dead(struct compare *c, const struct compare_side *side, const 
     if (n_having_it == 1)
         return notes_add(&c->warnings, e, "no-success", NULL, "%s: no request of %s succeeded", op,
                          side->name);
-    return notes_add(&c->warnings, e, "no-success", NULL,
-                     "%s: in %zu of %zu runs of %s no request succeeded: of these runs there is no "
-                     "figure to compare",
-                     op, n, n_having_it, side->name);
+    return notes_add(
+        &c->warnings, e, "no-success", NULL,
+        "%s: in %zu of %zu runs of %s no request succeeded: these runs have no figure to compare",
+        op, n, n_having_it, side->name);
 }
 
 /* Compares the whole operation, then the parts of `before` that some run of `after` has. */
@@ -465,18 +465,16 @@ static bool warn_runs(struct compare *c, const struct compare_options *o, struct
 
     if (least >= 2 &&
         (is_wholly_before(&c->before, &c->after) || is_wholly_before(&c->after, &c->before)))
-        ok = notes_add(
-            &c->warnings, e, "order", NULL,
-            "all runs of one side came before all of the other: what changed with time looks "
-            "like a difference; take turns");
+        ok = notes_add(&c->warnings, e, "order", NULL,
+                       "all runs of one side came before all of the other, so what changes with "
+                       "time looks like a difference: take turns");
     if (ok && !c->single && least == 1 && c->before.n + c->after.n >= 4)
         ok = notes_add(&c->warnings, e, "one-run", NULL, "one side is a single run");
     if (ok && least >= 2 && least <= 3)
-        ok = notes_add(
-            &c->warnings, e, "few-runs", NULL,
-            "%zu runs on the smaller side: Welch's t, which trusts in normal noise; 5 a side "
-            "do without",
-            least);
+        ok = notes_add(&c->warnings, e, "few-runs", NULL,
+                       "%zu runs on the smaller side: Welch's t test takes the noise for normal; 5 "
+                       "a side need no such assumption",
+                       least);
     if (ok && least == 4 && c->n_family > 1)
         ok = notes_add(
             &c->warnings, e, "few-runs", NULL,
@@ -485,7 +483,8 @@ static bool warn_runs(struct compare *c, const struct compare_options *o, struct
             c->n_family);
     if (ok && o->n_history > 0 && o->n_history < 3)
         ok = notes_add(&c->warnings, e, "short-history", NULL,
-                       "a history of %zu runs says nothing of noise: it takes 3", o->n_history);
+                       "a history of %zu runs does not show how much runs vary: it needs 3",
+                       o->n_history);
     return ok;
 }
 

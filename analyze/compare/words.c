@@ -335,8 +335,7 @@ struct units_text compare_words_percent(double before, double after)
 }
 
 const char compare_words_limited[] =
-    "the configurations differ, which limits the comparison: not all of a difference need come "
-    "from what was to be compared";
+    "settings of the runs differ, and a part of the change may come from that";
 
 const char compare_words_noise[] =
     "How much identical runs vary is unknown, and not included in p and CI. Give several runs a "

@@ -69,12 +69,12 @@ static struct sentence say(enum machine_fault fault, const struct machine_found 
         break;
     case MACHINE_LINK_EXCEEDED:
         SAY("the requests of %s moved %.0f %% of what its network link can carry: they went "
-            "another way, or its speed is told wrong",
+            "another way, or the system tells a wrong speed",
             who, x);
         break;
     default:
-        SAY("the kernel of %s does not know its clock to be synchronised: its times may differ "
-            "from those of other machines",
+        SAY("the kernel of %s says that its clock is not synchronised: its times may differ from "
+            "those of other machines",
             who);
     }
     return text;

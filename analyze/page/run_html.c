@@ -70,9 +70,8 @@ static const struct html_definition definitions_by_second[] = {
     {"Average throughput",
      "Bytes and objects of successful requests from the first start to the last end; not "
      "given where some of unknown size failed, since the file counts their bytes as delivered."},
-    {"Percentiles",
-     "Those of a group of 10 s hold for these 10 s alone. The mean of such percentiles, which the "
-     "recorder prints, is none."},
+    {"Percentiles", "Those of a group of 10 s hold for these 10 s alone. The mean of such "
+                    "percentiles, which the recorder prints, is no percentile of the run."},
 };
 
 /* What the page is called: the label, or the captures. */

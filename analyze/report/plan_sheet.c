@@ -29,8 +29,8 @@ static struct plan_sentence longer_runs(const struct plan *p, double width)
     double times = pow(100 * width / p->asked.precision_pct, 2);
 
     return times < 2 ? said("%s", "")
-                     : said(" Runs like these do not decide the rates between; about %.0f times as "
-                            "long ones would bring the ends to %g %%.",
+                     : said(" Runs of this length do not decide the rates between; runs about %.0f "
+                            "times as long would bring the ends to %g %% of each other.",
                             times, p->asked.precision_pct);
 }
 

@@ -249,12 +249,11 @@ static void put_throughput(struct sheet *s, const char *name, const struct throu
     run_sheet_why(s, &x->known);
     s->when = SHEET_DETAIL;
     if (known_all(&x->known, THROUGHPUT_PARTS))
-        sheet_line(s, TEXT_PLAIN,
-                   "Of the successful requests %s lie wholly in the range, %s in part.",
+        sheet_line(s, TEXT_PLAIN, "Successful requests: %s lie wholly in the range, %s in part.",
                    units_count(x->full_ops).s, units_count(x->partial_ops).s);
     if (known_all(&x->known, THROUGHPUT_ENDED))
         sheet_line(s, TEXT_PLAIN,
-                   "%s end in the range, %s a second. It has %s. Failed requests, in the range or "
+                   "Ended in the range: %s (%s a second). Bytes in it: %s. Failed, in the range or "
                    "not: %s.",
                    units_count(x->ops_ended).s, units_rate(x->ops_ended_per_s).s,
                    units_size((double)x->n_bytes).s, units_count(x->errors).s);

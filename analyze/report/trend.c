@@ -90,8 +90,7 @@ struct trend_sentence trend_sums_up(const struct trend_group *g)
     struct trend_sentence t;
 
     if (g->n < TREND_LEAST_RUNS)
-        snprintf(t.s, sizeof t.s, "Too few runs to show a change: %d are the least.",
-                 TREND_LEAST_RUNS);
+        snprintf(t.s, sizeof t.s, "Too few runs to show a change: it takes %d.", TREND_LEAST_RUNS);
     else if (g->n_changes == 0)
         snprintf(t.s, sizeof t.s, "No change is shown.");
     else
@@ -119,7 +118,7 @@ struct trend_sentence trend_answers(const struct trend *t, enum exit_code code, 
         snprintf(a.s, sizeof a.s, "Undecided: %.200s could not be read, and may be the last run.",
                  figures_file(t->unread->path));
     else if (code == EXIT_UNDECIDED)
-        snprintf(a.s, sizeof a.s, "Undecided: %s of the last run's settings; %d are the least.",
+        snprintf(a.s, sizeof a.s, "Undecided: %s with the last run's settings; it takes %d.",
                  figures_counted((int64_t)g->n, "run").s, TREND_LEAST_RUNS);
     else
         snprintf(a.s, sizeof a.s, "The last run, %s, is no slower than its level.",

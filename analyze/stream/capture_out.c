@@ -31,8 +31,8 @@ bool capture_out_open(struct capture_out *c, const struct capture_out_options *o
     if (!isatty(fileno(c->file.f)))
         return true;
     outfile_discard(&c->file);
-    return err_set(e, "a terminal might obey what a capture holds: give a file with -o, or a pipe "
-                      "(... | less)");
+    return err_set(e, "a capture may hold control characters that a terminal obeys: give a file "
+                      "with -o, or a pipe (... | less)");
 }
 
 static bool ends_in_zst(const char *path)

@@ -211,7 +211,7 @@ static bool make_grid(struct slice_grid *g, const struct analysis *a, const stru
     if (length_ns == 0)
         length_ns = slice_choose_ns(run_ns);
     if (length_ns % NS_PER_S != 0)
-        return err_set(e, "%s: sums are by the second: segments (--dur) of whole seconds alone",
+        return err_set(e, "%s: sums are by the second: segments (--dur) must have whole seconds",
                        a->dataset->inputs[0].path);
     int64_t n = r->end_ns > r->start_ns ? segment_count(r, length_ns) : 0;
     if (n > ANALYSIS_MAX_SEGMENTS)
@@ -456,7 +456,8 @@ static bool begin(struct analysis *a, const struct sums *s, struct err *e)
         a->range =
             failed || s->has_intended || dataset_is_imported(a->dataset) ? RANGE_FULL : RANGE_ALL;
     if (a->range == RANGE_SINGLE)
-        return err_set(e, "%s: the single range needs requests: of sums --range all or full",
+        return err_set(e,
+                       "%s: the single range needs requests: for sums choose --range all or full",
                        a->dataset->inputs[0].path);
     return set_order(a, source, e);
 }

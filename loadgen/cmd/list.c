@@ -30,8 +30,9 @@ const struct cli_command cmd_list = {
     .name = "list",
     .summary = "list objects",
     .text = "Uploads --objects objects under a prefix per worker, then lists these prefixes to "
-            "their ends, page by page, until --duration is over. A row is a whole list, its "
-            "objects those listed, its first byte the first object. The uploads are recorded too.",
+            "their ends, page by page, until --duration is over. A row stands for a whole list: "
+            "its objects are those listed, its first byte is that of the first object. The uploads "
+            "are recorded too.",
     COMMAND_GROUPS({"Pool", NULL, options_pool, 0}, {"Pool", NULL, own_table, 0},
                    {"Objects", NULL, options_size, 0}),
     COMMAND_EXAMPLES(

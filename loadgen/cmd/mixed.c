@@ -132,7 +132,8 @@ const struct cli_command cmd_mixed = {
     .summary = "a mix of downloads, uploads, HEADs and deletions",
     .text = "Uploads --objects objects and works on them until --duration is over. New objects "
             "join the pool, deleted ones leave it; none is deleted while a request reads it. "
-            "Requests are dealt in the shares of --get-distrib and so on. The first uploads are "
+            "--get-distrib and the options after it say which share each kind of request has. The "
+            "first uploads are "
             "not recorded.",
     COMMAND_GROUPS({"Mix", NULL, options_pool, 0}, {"Mix", NULL, options_shares, 0},
                    {"Objects", NULL, options_size, 0}),

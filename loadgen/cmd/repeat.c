@@ -32,20 +32,20 @@ static const struct cli_option table[] = {
     {"dir", CLI_STRING, offsetof(struct repeat_given, dir), "DIR", .is = CLI_OTHER,
      .help = "where the runs are kept; a plan that is there goes on"},
     TEXT("max-runs", "N", "runs at most; of ab: on each side"),
-    TEXT("seed", "N", "of random orders"),
+    TEXT("seed", "N", "seed of random orders"),
     {0},
 };
 static const struct cli_option capacity_table[] = {
     {"slo", CLI_STRINGS, offsetof(struct repeat_given, several), "TEXT", .is = CLI_OTHER,
      .help = SLO_HELP},
-    TEXT("precision", "PCT", "how far apart the ends of the interval may be (5 %)"),
-    TEXT("from", "N", "the first rate (100)"),
+    TEXT("precision", "PCT", "how far apart the ends may be, in percent [5]"),
+    TEXT("from", "N", "the first rate [100]"),
     {0},
 };
 static const struct cli_option sweep_table[] = {
     TEXT("concurrent", "N,...", "requests in flight"),
     TEXT("rate", "N,...", "or requests per second"),
-    TEXT("runs", "N", "runs at each of them (3)"),
+    TEXT("runs", "N", "runs at each of them [3]"),
     {0},
 };
 static const struct cli_option ab_table[] = {
@@ -241,7 +241,7 @@ static int run(const struct cli_args *args, void *options)
 }
 
 static const struct cli_exit exits[] = {
-    {"1, 3", "ab: after is worse than the gate allows; the plan was not decided"},
+    {"1, 3", "ab: after is worse than the gate allows; any plan: undecided"},
     {0},
 };
 

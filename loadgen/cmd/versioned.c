@@ -9,9 +9,10 @@ static const struct cli_option bucket_table[] = {
 const struct cli_command cmd_versioned = {
     .name = "versioned",
     .summary = "a mix of requests for versions of objects",
-    .text = "Uploads --versions versions of each of --objects objects, then reads, stats, adds "
-            "and deletes single versions in the shares of --get-distrib and so on, until "
-            "--duration is over. s3load switches versioning on in a bucket that it makes or finds "
+    .text = "Uploads --versions versions of each of --objects objects, then reads, stats, adds and "
+            "deletes single versions until --duration is over. --get-distrib and the options after "
+            "it say which share each has. s3load switches versioning on in a bucket that it makes "
+            "or finds "
             "empty; in others only with --enable-versioning. The first uploads are not recorded.",
     COMMAND_GROUPS({"Mix", NULL, options_pool, 0}, {"Mix", NULL, options_versions, 0},
                    {"Mix", NULL, options_shares, 0}, {"Objects", NULL, options_size, 0},

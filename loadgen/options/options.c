@@ -88,7 +88,7 @@ const struct cli_option options_load_more[] = {
     {"autoterm.dur", CLI_DURATION, AT(load.autoterm_dur_ns), "DUR", .is = CLI_SETTING,
      .help = "how long it must be stable", .min = 1, .max = INFINITY},
     {"autoterm.pct", CLI_PCT, AT(load.autoterm_pct), "PCT", .is = CLI_SETTING,
-     .help = "how far from the last speed, in percent", .min = 0, .max = 1e6},
+     .help = "how far speeds may be from the last one, in percent", .min = 0, .max = 1e6},
     {"syncstart", CLI_STRING, AT(syncstart), "TIME", .is = CLI_OTHER,
      .help = "when to start: hh:mm[:ss], local time, or RFC 3339"},
     {"requests", CLI_INT, AT(load.n_requests), "N", .is = CLI_SETTING,
@@ -124,7 +124,7 @@ const struct cli_option options_load_more[] = {
 
 const struct cli_option options_launch[] = {
     {"alone", CLI_FLAG, AT(alone), NULL, .is = CLI_OTHER,
-     .help = "run though mpirun or srun started several"},
+     .help = "run even if mpirun or srun started several copies"},
     {0},
 };
 
@@ -400,7 +400,7 @@ static bool check_syncstart(struct options *o, struct err *e)
         return err_set(e, "--syncstart: '%s' is neither hh:mm[:ss] nor a time of RFC 3339",
                        o->syncstart);
     if (o->load.syncstart_ns <= (int64_t)time(NULL) * NS_PER_S)
-        return err_set(e, "--syncstart: %s is past", o->syncstart);
+        return err_set(e, "--syncstart: %s is in the past", o->syncstart);
     return true;
 }
 

@@ -61,9 +61,8 @@ static bool check_content(struct bench *b, struct err *e)
         return false;
     if (content.n_foreign > 0)
         return err_set(e,
-                       "bucket '%s' holds %s%llu object%s of others: name another bucket, or say "
-                       "with --prefix TEXT or --noclear that objects are to be put beside them "
-                       "(they are not touched)",
+                       "bucket '%s' holds %s%llu object%s of others: name another bucket, or put "
+                       "objects beside them with --prefix TEXT or --noclear (they are not touched)",
                        o->bucket, content.more_foreign ? "at least " : "",
                        (unsigned long long)content.n_foreign, content.n_foreign == 1 ? "" : "s");
     if (content.n_runs > 0 && b->screen.enabled) {

@@ -32,7 +32,7 @@ bool bench_name_outputs(struct bench *b, struct err *e)
     b->out.path = (char *)o->path;
     b->out.to_stdout = strcmp(o->path, "-") == 0;
     if (b->out.to_stdout && b->team.size > 1)
-        return err_set(e, "--benchdata -: what several ranks record is put together in a file");
+        return err_set(e, "--benchdata -: the capture of several ranks needs a file");
     if (b->out.to_stdout && !o->show.stress && isatty(STDOUT_FILENO))
         return err_set(e, "--benchdata -: a capture is not written to a terminal");
     if (!capture_is_new(b, e))

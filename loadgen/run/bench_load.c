@@ -256,7 +256,7 @@ bool bench_load(struct bench *b, struct err *e)
                  : is_through(&b->phase, end_ns) ? "duration"
                                                  : "done";
     if (ok && drained)
-        return err_set(e, "no objects left, as uploads failed, the first request to fail with: %s",
+        return err_set(e, "no objects are left, as uploads failed, the first with: %s",
                        b->work.first_error.msg);
     if (ok && b->work.n_failed > 0)
         return err_set(e, "%s", b->work.error.msg);
@@ -283,5 +283,5 @@ bool bench_has_succeeded(struct bench *b, struct err *e)
         return err_set(e, "none of %llu request%s%s succeeded, the first failed with: %s%s",
                        (unsigned long long)all.n_requests, all.n_requests == 1 ? "" : "s", of_all,
                        first, no_batch ? "; try --batch 1" : "");
-    return err_set(e, "no part was uploaded, the first request to fail did with: %s", first);
+    return err_set(e, "no part was uploaded, the first request that failed did with: %s", first);
 }

@@ -120,7 +120,7 @@ class Figures(CmpTest):
         a = self.write('a', run_rows(1))
         b = self.write('b', run_rows(2, threads=6, sizes=(1000, 200000), hosts=2))
         out = self.s3analyze('cmp', a, b).out
-        self.assertIn('limits the comparison', out.split('Operation: GET')[0])
+        self.assertIn('settings of the runs differ', out.split('Operation: GET')[0])
         self.assertIn('\n * Concurrency: 4 -> 6 (limits the comparison)\n', out)
         self.assertIn('\n * Endpoints: 1 -> 2 (limits the comparison)\n', out)
         self.assertRegex(out, r'\n \* Object size: 64KiB -> several, mean \d')
@@ -131,7 +131,7 @@ class Figures(CmpTest):
         page = self.tmp / 'page.html'
         self.s3analyze('cmp', '-q', '--html', page, a, b)
         page = page.read_text()
-        self.assertIn('the configurations differ, which limits the comparison', page)
+        self.assertIn('settings of the runs differ', page)
         for what in 'Concurrency', 'Endpoints', 'Object size':
             self.assertRegex(page, what + r'[^<]*: [^<]*\(limits the comparison\)')
         self.s3analyze('cmp', '-q', '--force', '--html', self.tmp / 'page.html', a, self.tmp / 'c.csv')

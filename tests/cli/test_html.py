@@ -156,9 +156,9 @@ class Html(CliTest):
                     wanted = [f"{op['n_requests']:,} request", f" by {op['concurrency']} thread"]
                     if op["throughput"]:
                         t = op["throughput"]
-                        wanted += [f"{t['full_ops']:,} lie wholly in the range, {t['partial_ops']:,} in "
-                                   f"part.", f"{t['ops_ended']:,} end in the range",
-                                   f"Failed requests, in the range or not: {t['errors']:,}."]
+                        wanted += [f"Successful requests: {t['full_ops']:,} lie wholly in the range, {t['partial_ops']:,} in "
+                                   f"part.", f"Ended in the range: {t['ops_ended']:,} (",
+                                   f"Failed, in the range or not: {t['errors']:,}."]
                     if op["outside"] and op["outside"]["n"]:
                         o = op["outside"]
                         noun = "request" if o["n"] == 1 else "requests"

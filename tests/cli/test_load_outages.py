@@ -427,7 +427,7 @@ class Outages(Runs):
             p = self.begin(command, *own, "--concurrent", "4", "--duration", "60s")
             status, c, err = self.finish(p)
             self.assertEqual((status, c.end["end"]), (1, "no objects left"), err)
-            self.assertRegex(err, "no objects left, as uploads failed, the first request to fail with: HTTP 507")
+            self.assertRegex(err, "no objects are left, as uploads failed, the first with: HTTP 507")
             self.assertEqual(len([r for r in c.of("DELETE") if not r.error]), 10)
 
     def test_few_objects_are_enough(self):

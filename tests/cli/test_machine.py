@@ -256,7 +256,7 @@ FAULTS = {
     "machine-busy": ("problem", {"busy_ns": 76 * 10**9}, "busy for 95 % of the time"),
     "link-full": ("problem", {"rx_bytes": 245 * 10**7}, "carried 98 % of what it can"),
     "link-exceeded": ("problem", {"link_bits_per_s": 10**8, "rx_bytes": 10**7}, "moved 400 % of what its network link"),
-    "clock-unsynchronised": ("notice", {"clock_synchronised": 0}, "the kernel of client c1 does not know its clock to be synchronised"),
+    "clock-unsynchronised": ("notice", {"clock_synchronised": 0}, "the kernel of client c1 says that its clock is not synchronised"),
 }
 KINDS = {*FAULTS, "retransmits"}
 

@@ -421,8 +421,8 @@ class Damage(Profile):
         self.assertRegex(r.err, r"heap-1\.pprof: it counts ")
 
     def test_usage(self):
-        for words, said in ((["bananas", "x"], "write top, diff, info or flame"), (["top"], "of which profiles"),
-                            (["diff", "a", "b", "c"], "diff is of BEFORE and AFTER"),
+        for words, said in ((["bananas", "x"], "write top, diff, info or flame"), (["top"], "top needs profiles"),
+                            (["diff", "a", "b", "c"], "diff takes BEFORE and AFTER"),
                             (["top", "--peek", "x", "--traces", "a"], "choose one of")):
             self.assertIn(said, self.profile(*words, status=2).err)
         self.assertIn("No such file", self.profile("top", self.tmp / "none", status=1).err)

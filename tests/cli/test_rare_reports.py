@@ -165,7 +165,7 @@ class Comparison(CmpTest):
         a, b = self.runs('a', 3), self.runs('b', 3, threads=2)
         out = self.s3analyze('cmp', '--markdown', '--gate', 'throughput:90%', '--before', *a, '--after',
                              *b).out
-        self.assertIn('the configurations differ, which limits the comparison', out)
+        self.assertIn('settings of the runs differ', out)
         self.assertRegex(out, r'### Operation: GET\n\n(- .*\n)*- \*\*Concurrency: 4 -> 2 \(limits the comparison\)\*\*')
         self.assertIn('(n=3)', out)
         self.assertIn('\nGate: passed.', out)

@@ -118,7 +118,7 @@ class Trend(CliTest):
     def test_check_last_of_few_runs(self):
         self.nights([1] * 5)
         r = self.s3analyze('trend', '--check-last', self.folder, status=3)
-        self.assertIn('8 are the least', r.out)
+        self.assertIn('it takes 8', r.out)
 
     def test_runs_that_repeat_to_the_digit(self):
         for night in range(24):
