@@ -14,14 +14,14 @@ static const struct unit {
     size_t offset;
     bool up_is_better;
 } units[] = {
-    {"ns/op", offsetof(struct values, mean_ns), false},
+    {"ns/op", offsetof(struct values, durations.mean_ns), false},
     {"B/s", offsetof(struct values, bytes_per_s), true},
     {"obj/s", offsetof(struct values, objects_per_s), true},
-    {"p50-ns", offsetof(struct values, p50_ns), false},
-    {"p90-ns", offsetof(struct values, p90_ns), false},
-    {"p99-ns", offsetof(struct values, p99_ns), false},
-    {"max-ns", offsetof(struct values, slowest_ns), false},
-    {"ttfb-p50-ns", offsetof(struct values, ttfb_p50_ns), false},
+    {"p50-ns", offsetof(struct values, durations.p50_ns), false},
+    {"p90-ns", offsetof(struct values, durations.p90_ns), false},
+    {"p99-ns", offsetof(struct values, durations.p99_ns), false},
+    {"max-ns", offsetof(struct values, durations.slowest_ns), false},
+    {"ttfb-p50-ns", offsetof(struct values, ttfb.p50_ns), false},
     {"errors/op", offsetof(struct values, error_frac), false},
 };
 

@@ -8,39 +8,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+static struct value_times times_of(bool present, const struct times *t)
+{
+    if (!present)
+        return (struct value_times){NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    return (struct value_times){
+        .n = (double)t->n,
+        .mean_ns = t->mean_ns,
+        .p50_ns = (double)t->p50_ns,
+        .p90_ns = (double)t->p90_ns,
+        .p99_ns = (double)t->p99_ns,
+        .slowest_ns = (double)t->slowest_ns,
+        .sum_s = t->mean_ns * (double)t->n / 1e9,
+    };
+}
+
 struct values values_of(const struct operation *op)
 {
     const struct throughput *x = &op->throughput;
     const struct times *d = &op->requests.all.dur, *f = &op->requests.all.ttfb;
-    struct values v;
 
-    for (size_t i = 0; i < sizeof v; i += sizeof(double))
-        *(double *)((char *)&v + i) = NAN;
-    v.n_requests = (double)op->n_requests;
-    v.n_errors = (double)op->n_errors;
-    v.n_objects = (double)op->n_objects;
-    v.n_bytes = (double)op->n_bytes;
-    v.error_frac = (double)op->n_errors / (double)op->n_requests;
-    if (x->present)
-        v.objects_per_s = x->objects_per_s;
-    if (x->present && x->n_bytes > 0)
-        v.bytes_per_s = x->bytes_per_s;
-    if (op->requests.present && d->present) {
-        v.n_timed = (double)d->n;
-        v.mean_ns = d->mean_ns;
-        v.p50_ns = (double)d->p50_ns;
-        v.p90_ns = (double)d->p90_ns;
-        v.p99_ns = (double)d->p99_ns;
-        v.slowest_ns = (double)d->slowest_ns;
-        v.sum_s = d->mean_ns * (double)d->n / 1e9;
-    }
-    if (op->requests.present && f->present) {
-        v.ttfb_n = (double)f->n;
-        v.ttfb_p50_ns = (double)f->p50_ns;
-        v.ttfb_p90_ns = (double)f->p90_ns;
-        v.ttfb_p99_ns = (double)f->p99_ns;
-        v.ttfb_sum_s = f->mean_ns * (double)f->n / 1e9;
-    }
+    struct values v = {
+        .n_requests = (double)op->n_requests,
+        .n_errors = (double)op->n_errors,
+        .n_objects = (double)op->n_objects,
+        .n_bytes = (double)op->n_bytes,
+        .error_frac = (double)op->n_errors / (double)op->n_requests,
+        .bytes_per_s = x->present && x->n_bytes > 0 ? x->bytes_per_s : NAN,
+        .objects_per_s = x->present ? x->objects_per_s : NAN,
+        .durations = times_of(op->requests.present && d->present, d),
+        .ttfb = times_of(op->requests.present && f->present, f),
+    };
+    v.ttfb.slowest_ns = NAN;
     return v;
 }
 

@@ -8,12 +8,16 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* NaN: not known. Times are of the successful requests in the active range. */
+/* Times of the successful requests in the active range. NaN: not known, or in no format. */
+struct value_times {
+    double n, mean_ns, p50_ns, p90_ns, p99_ns, slowest_ns, sum_s;
+};
+
+/* NaN: not known. */
 struct values {
     double n_requests, n_errors, n_objects, n_bytes;
     double error_frac, bytes_per_s, objects_per_s;
-    double n_timed, mean_ns, p50_ns, p90_ns, p99_ns, slowest_ns, sum_s;
-    double ttfb_n, ttfb_p50_ns, ttfb_p90_ns, ttfb_p99_ns, ttfb_sum_s;
+    struct value_times durations, ttfb;
 };
 
 struct values values_of(const struct operation *op);
