@@ -15,37 +15,16 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* What requests add up to. Times in ns, of the successful ones. */
-struct tally {
-    int64_t requests, errors, objects, bytes;
-    int64_t n_ttfb, fastest, slowest, ttfb_fastest, ttfb_slowest;
-    __int128 took, ttfb;
+/* Times in ns. */
+struct spread {
+    int64_t n, least, most;
+    __int128 sum;
 };
 
-enum when { ALWAYS, IF_SOME, IF_TTFB };
-
-/* A field: a count, or ns that are written in seconds (is_wide: 128 bits); `mean` divides by the
- * successful ones. */
-static const struct field_of_line {
-    const char *name;
-    bool is_time, is_wide, mean, of_summary;
-    enum when when;
-    size_t offset;
-} lines_fields[] = {
-    {"requests", false, false, false, false, ALWAYS, offsetof(struct tally, requests)},
-    {"objects", false, false, false, false, ALWAYS, offsetof(struct tally, objects)},
-    {"bytes_total", false, false, false, false, ALWAYS, offsetof(struct tally, bytes)},
-    {"errors", false, false, false, false, ALWAYS, offsetof(struct tally, errors)},
-    {"request_total_secs", true, true, false, false, ALWAYS, offsetof(struct tally, took)},
-    {"request_avg_secs", true, true, true, true, IF_SOME, offsetof(struct tally, took)},
-    {"request_min_secs", true, false, false, true, ALWAYS, offsetof(struct tally, fastest)},
-    {"request_max_secs", true, false, false, true, ALWAYS, offsetof(struct tally, slowest)},
-    {"request_ttfb_total_secs", true, true, false, false, IF_TTFB, offsetof(struct tally, ttfb)},
-    {"request_ttfb_avg_secs", true, true, true, true, IF_TTFB, offsetof(struct tally, ttfb)},
-    {"request_ttfb_min_secs", true, false, false, true, IF_TTFB,
-     offsetof(struct tally, ttfb_fastest)},
-    {"request_ttfb_max_secs", true, false, false, true, IF_TTFB,
-     offsetof(struct tally, ttfb_slowest)},
+/* What requests add up to; all but the first two of the successful ones. */
+struct tally {
+    int64_t requests, errors, objects, bytes;
+    struct spread took, ttfb;
 };
 
 /* ---- Lines ---- */
@@ -64,17 +43,21 @@ static bool put_tag(FILE *f, const char *key, const char *value, struct err *e)
     return true;
 }
 
-static void put_field(FILE *f, const struct field_of_line *x, const struct tally *t)
+static void put_time(FILE *f, const char *of, const char *what, double seconds)
 {
-    const char *at = (const char *)t + x->offset;
-    __int128 value = x->is_wide ? *(const __int128 *)at : *(const int64_t *)at;
-    double seconds = (double)value / 1e9;
+    fprintf(f, ",%s_%s_secs=%s", of, what, csv_out_number(seconds).s);
+}
 
-    if (!x->is_time)
-        fprintf(f, "%s=%" PRId64 "i", x->name, (int64_t)value);
-    else
-        fprintf(f, "%s=%s", x->name,
-                csv_out_number(x->mean ? seconds / (double)(t->requests - t->errors) : seconds).s);
+/* Adds the fields of times; the mean is of all n_done requests that were successful. */
+static void put_times(FILE *f, const char *of, const struct spread *x, int64_t n_done, bool summary)
+{
+    put_time(f, of, "total", (double)x->sum / 1e9);
+    if (!summary)
+        return;
+    if (n_done > 0)
+        put_time(f, of, "avg", (double)x->sum / 1e9 / (double)n_done);
+    put_time(f, of, "min", (double)x->least / 1e9);
+    put_time(f, of, "max", (double)x->most / 1e9);
 }
 
 struct series {
@@ -84,26 +67,29 @@ struct series {
 static bool put_line(FILE *f, const struct series *s, const struct tally *t, bool summary,
                      int64_t at_ns, struct err *e)
 {
-    char separator = ' ';
-
     fputs(summary ? "warp_run_summary" : "warp", f);
     if (!put_tag(f, "endpoint", s->host, e) || !put_tag(f, "op", s->op, e) ||
         !put_tag(f, "warp_id", s->id, e))
         return false;
-    for (size_t i = 0; i < sizeof lines_fields / sizeof *lines_fields; i++) {
-        const struct field_of_line *x = &lines_fields[i];
-        if ((x->of_summary && !summary) || (x->when == IF_TTFB && t->n_ttfb == 0) ||
-            (x->when == IF_SOME && t->requests == t->errors))
-            continue;
-        putc(separator, f);
-        put_field(f, x, t);
-        separator = ',';
-    }
+    fprintf(f,
+            " requests=%" PRId64 "i,objects=%" PRId64 "i,bytes_total=%" PRId64 "i,errors=%" PRId64
+            "i",
+            t->requests, t->objects, t->bytes, t->errors);
+    put_times(f, "request", &t->took, t->took.n, summary);
+    if (t->ttfb.n > 0)
+        put_times(f, "request_ttfb", &t->ttfb, t->took.n, summary);
     fprintf(f, " %" PRId64 "\n", at_ns);
     return true;
 }
 
 /* ---- Requests ---- */
+
+static void spread_add(struct spread *x, int64_t ns)
+{
+    x->least = x->n++ == 0 ? ns : int64_min(x->least, ns);
+    x->most = int64_max(x->most, ns);
+    x->sum += ns;
+}
 
 static void tally_add(struct tally *t, const struct table *x, size_t i)
 {
@@ -112,18 +98,11 @@ static void tally_add(struct tally *t, const struct table *x, size_t i)
         t->errors++;
         return;
     }
-    int64_t ns = packed_get(&x->dur, i);
     t->objects += packed_get(&x->objects, i);
     t->bytes += packed_get(&x->bytes, i);
-    t->took += ns;
-    t->fastest = t->requests - t->errors == 1 ? ns : int64_min(t->fastest, ns);
-    t->slowest = int64_max(t->slowest, ns);
-    if (!packed_has(&x->ttfb, i) || packed_get(&x->ttfb, i) <= 0)
-        return;
-    ns = packed_get(&x->ttfb, i);
-    t->ttfb += ns;
-    t->ttfb_fastest = t->n_ttfb++ == 0 ? ns : int64_min(t->ttfb_fastest, ns);
-    t->ttfb_slowest = int64_max(t->ttfb_slowest, ns);
+    spread_add(&t->took, packed_get(&x->dur, i));
+    if (packed_has(&x->ttfb, i) && packed_get(&x->ttfb, i) > 0)
+        spread_add(&t->ttfb, packed_get(&x->ttfb, i));
 }
 
 /* The requests of an operation that are written. */
