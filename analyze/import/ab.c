@@ -26,13 +26,13 @@ static bool read_row(struct gather *g, const struct lines *l, struct err *e)
         return lines_bad(l, e, "a start after 2106");
     int64_t first_ms = v[CONNECT] + v[WAIT];
     bool uploads = strcmp(o->op, "PUT") == 0;
-    const struct gather_row row = {
+    const struct record row = {
         .start_ns = v[SECOND] * 1000 * NS_PER_MS,
-        .duration_ns = v[TOTAL] * NS_PER_MS,
-        .first_byte_ns = uploads ? GATHER_NONE : int64_min(first_ms, v[TOTAL]) * NS_PER_MS,
-        .last_byte_ns = uploads ? int64_max(v[TOTAL] - v[WAIT], 0) * NS_PER_MS : GATHER_NONE,
+        .end_ns = v[TOTAL] * NS_PER_MS,
+        .first_byte_ns = uploads ? RECORD_NO_TIME : int64_min(first_ms, v[TOTAL]) * NS_PER_MS,
+        .last_byte_ns = uploads ? int64_max(v[TOTAL] - v[WAIT], 0) * NS_PER_MS : RECORD_NO_TIME,
         .op = slice_of(o->op),
-        .host = slice_of(o->host)};
+        .endpoint = slice_of(o->host)};
     return gather_add(g, &row, e);
 }
 

@@ -12,13 +12,19 @@
 
 /* A row as it waits to be sorted; behind it follow the bytes of its texts, and RECORD_PADDING. Rows
  * of one start are sorted by the bytes behind `tabs`, so by their number. */
-#define N_TEXTS 5
 struct stored {
     char tabs[2];
     unsigned char number[8]; /* big-endian */
-    uint32_t n_text[N_TEXTS];
-    int64_t start_ns, duration_ns, first_byte_ns, last_byte_ns, bytes;
+    struct record row;       /* its texts are those behind it */
 };
+
+#define N_TEXTS 5
+static struct slice *text_of(struct record *row, size_t i)
+{
+    struct slice *const texts[N_TEXTS] = {&row->op, &row->client, &row->endpoint, &row->file,
+                                          &row->error};
+    return texts[i];
+}
 
 bool gather_init(struct gather *g, const struct import_options *options, struct err *e)
 {
@@ -47,25 +53,17 @@ bool gather_end(struct gather *g, struct err *e)
     return reorder_add(g->rows, batch, e);
 }
 
-bool gather_add(struct gather *g, const struct gather_row *row, struct err *e)
+bool gather_add(struct gather *g, const struct record *row, struct err *e)
 {
-    const struct slice texts[N_TEXTS] = {row->op, row->client, row->host, row->key, row->error};
-    struct stored s = {.tabs = "\t\t",
-                       .start_ns = row->start_ns,
-                       .duration_ns = row->duration_ns,
-                       .first_byte_ns = row->first_byte_ns,
-                       .last_byte_ns = row->last_byte_ns,
-                       .bytes = row->bytes};
+    struct stored s = {.tabs = "\t\t", .row = *row};
     size_t n = sizeof s + RECORD_PADDING;
 
-    if (row->start_ns > MAX_START_NS || row->duration_ns > MAX_DURATION_NS)
+    if (row->start_ns > MAX_START_NS || row->end_ns > MAX_DURATION_NS)
         return lines_bad(g->lines, e, "a time after 2116, or a request of more than 36 years");
     for (size_t i = 0; i < sizeof s.number; i++)
         s.number[i] = (unsigned char)(g->result.n_rows >> (8 * (sizeof s.number - 1 - i)));
-    for (size_t i = 0; i < N_TEXTS; i++) {
-        s.n_text[i] = (uint32_t)texts[i].n;
-        n += texts[i].n;
-    }
+    for (size_t i = 0; i < N_TEXTS; i++)
+        n += text_of(&s.row, i)->n;
     if (g->batch == NULL && (g->batch = reorder_batch_new(0, e)) == NULL)
         return false;
     char *at = reorder_batch_room(g->batch, n, e);
@@ -73,8 +71,8 @@ bool gather_add(struct gather *g, const struct gather_row *row, struct err *e)
         return false;
     at = mempcpy(at, &s, sizeof s);
     for (size_t i = 0; i < N_TEXTS; i++)
-        if (texts[i].n > 0)
-            at = mempcpy(at, texts[i].p, texts[i].n);
+        if (text_of(&s.row, i)->n > 0)
+            at = mempcpy(at, text_of(&s.row, i)->p, text_of(&s.row, i)->n);
     memset(at, 0, RECORD_PADDING);
     reorder_batch_take(g->batch, row->start_ns, at + RECORD_PADDING);
     if (g->result.n_rows++ % PROGRESS_ROWS == 0 && g->options->progress != NULL)
@@ -93,10 +91,8 @@ bool gather_lines(struct gather *g, struct lines *l,
     return ok;
 }
 
-bool gather_next(struct gather *g, struct gather_row *row, bool *more, struct err *e)
+bool gather_next(struct gather *g, struct record *row, bool *more, struct err *e)
 {
-    struct slice *const texts[N_TEXTS] = {&row->op, &row->client, &row->host, &row->key,
-                                          &row->error};
     struct reorder_row waiting;
     struct stored s;
 
@@ -105,15 +101,11 @@ bool gather_next(struct gather *g, struct gather_row *row, bool *more, struct er
     if (!*more)
         return true;
     memcpy(&s, waiting.text, sizeof s);
-    *row = (struct gather_row){.start_ns = s.start_ns,
-                               .duration_ns = s.duration_ns,
-                               .first_byte_ns = s.first_byte_ns,
-                               .last_byte_ns = s.last_byte_ns,
-                               .bytes = s.bytes};
+    *row = s.row;
     const char *text = waiting.text + sizeof s;
     for (size_t i = 0; i < N_TEXTS; i++) {
-        *texts[i] = (struct slice){text, s.n_text[i]};
-        text += s.n_text[i];
+        text_of(row, i)->p = text;
+        text += text_of(row, i)->n;
     }
     return true;
 }

@@ -8,17 +8,6 @@
 #include "analyze/stream/reorder.h"
 #include "libcommon/record.h"
 
-#define GATHER_NONE (-1) /* a time that is not known */
-
-/* A request as its line tells it. Texts end where the next line is read. */
-struct gather_row {
-    int64_t start_ns, duration_ns;
-    int64_t first_byte_ns; /* after the start, or GATHER_NONE */
-    int64_t last_byte_ns;  /* that was sent; likewise */
-    int64_t bytes;
-    struct slice op, client, host, key, error;
-};
-
 /* Readers may look at `options` and `result`. */
 struct gather {
     const struct import_options *options;
@@ -32,8 +21,9 @@ struct gather {
 bool gather_init(struct gather *g, const struct import_options *options, struct err *e);
 void gather_fini(struct gather *g);
 
-/* Takes a request. False: *e says why; a time that is out of bounds is an error with its line. */
-bool gather_add(struct gather *g, const struct gather_row *row, struct err *e);
+/* Takes a request, whose times count from its start, so that end_ns is its duration. Its thread is
+ * not looked at. False: *e says why; a time that is out of bounds is an error with its line. */
+bool gather_add(struct gather *g, const struct record *row, struct err *e);
 
 /* Gives all further lines to read_row, empty ones too. */
 bool gather_lines(struct gather *g, struct lines *l,
@@ -43,8 +33,8 @@ bool gather_lines(struct gather *g, struct lines *l,
 /* Ends gathering: the next calls give out rows. */
 bool gather_end(struct gather *g, struct err *e);
 
-/* The next row in order of start, then of reading; its texts are valid until the next call. *more:
- * there is one. */
-bool gather_next(struct gather *g, struct gather_row *row, bool *more, struct err *e);
+/* Gives out the next request in order of start, then of reading, as it was taken; its texts are
+ * valid until the next call. *more: there is one. */
+bool gather_next(struct gather *g, struct record *row, bool *more, struct err *e);
 
 #endif

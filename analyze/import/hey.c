@@ -29,15 +29,15 @@ static bool read_row(struct gather *g, const struct lines *l, struct err *e)
     /* The first byte came when the answer began to be read. */
     int64_t first_ns = v[TOTAL] > v[READ] ? v[TOTAL] - v[READ] : 0;
     bool uploads = strcmp(o->op, "PUT") == 0;
-    const struct gather_row row = {.start_ns = o->start_ns + v[OFFSET],
-                                   .duration_ns = v[TOTAL],
-                                   .first_byte_ns = uploads ? GATHER_NONE : first_ns,
-                                   .last_byte_ns = !uploads              ? GATHER_NONE
-                                                   : first_ns > v[DELAY] ? first_ns - v[DELAY]
-                                                                         : 0,
-                                   .op = slice_of(o->op),
-                                   .host = slice_of(o->host),
-                                   .error = fields_error(error, v[STATUS], (struct slice){0})};
+    const struct record row = {.start_ns = o->start_ns + v[OFFSET],
+                               .end_ns = v[TOTAL],
+                               .first_byte_ns = uploads ? RECORD_NO_TIME : first_ns,
+                               .last_byte_ns = !uploads              ? RECORD_NO_TIME
+                                               : first_ns > v[DELAY] ? first_ns - v[DELAY]
+                                                                     : 0,
+                               .op = slice_of(o->op),
+                               .endpoint = slice_of(o->host),
+                               .error = fields_error(error, v[STATUS], (struct slice){0})};
     return gather_add(g, &row, e);
 }
 

@@ -120,38 +120,27 @@ static bool put_comments(const struct import *m, struct recwrite *w, struct err 
     return ok;
 }
 
-static int64_t time_after(int64_t start_ns, int64_t after_ns)
-{
-    return after_ns == GATHER_NONE ? RECORD_NO_TIME : start_ns + after_ns;
-}
-
-static bool put_row(const struct program *p, struct workers *workers, const struct gather_row *row,
+/* Writes a request, whose times so far count from its start. */
+static bool put_row(const struct program *p, struct workers *workers, struct record *r,
                     struct recwrite *w, struct err *e)
 {
-    struct record r = {.start_ns = row->start_ns,
-                       .intended_ns = RECORD_NO_TIME,
-                       .bytes = row->bytes,
-                       .n_objects = 1,
-                       .op = row->op,
-                       .client = row->client,
-                       .endpoint = row->host,
-                       .file = row->key,
-                       .error = row->error};
+    int64_t *const times[] = {&r->end_ns, &r->first_byte_ns, &r->last_byte_ns};
     /* A duration is rounded: it may be up to half of its resolution shorter. */
-    int64_t least_ns = int64_max(row->duration_ns - p->duration_ns / 2, 0);
+    int64_t least_ns = int64_max(r->end_ns - p->duration_ns / 2, 0);
 
-    if (!workers_take(workers, &r.start_ns, least_ns, p->start_ns, &r.thread, e))
+    if (!workers_take(workers, &r->start_ns, least_ns, p->start_ns, &r->thread, e))
         return false;
-    r.end_ns = r.start_ns + row->duration_ns;
-    r.first_byte_ns = time_after(r.start_ns, row->first_byte_ns);
-    r.last_byte_ns = time_after(r.start_ns, row->last_byte_ns);
-    return recwrite_row(w, &r, e);
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        *times[i] += *times[i] != RECORD_NO_TIME ? r->start_ns : 0;
+    r->intended_ns = RECORD_NO_TIME;
+    r->n_objects = 1;
+    return recwrite_row(w, r, e);
 }
 
 bool import_write(struct import *m, struct recwrite *w, struct err *e)
 {
     struct workers workers = {0};
-    struct gather_row row;
+    struct record row;
     bool more = true, ok = put_comments(m, w, e);
 
     while (ok && (ok = gather_next(&m->gather, &row, &more, e)) && more)

@@ -56,13 +56,13 @@ static bool take(struct gather *g, const struct lines *l, const json_t *call, st
     struct slice api = text_of(call, "api"), when = text_of(call, "time");
     int64_t status = count_of(answer != NULL ? answer : call, "statusCode");
     char error[FIELDS_ERROR_BYTES];
-    struct gather_row row = {.duration_ns = count_of(call, "duration"),
-                             .first_byte_ns = count_of(stats, "timeToFirstByte"),
-                             .last_byte_ns = GATHER_NONE,
-                             .client = text_of(call, "client"),
-                             .host = text_of(call, "host"),
-                             .key = text_of(call, "path"),
-                             .error = fields_error(error, status, text_of(call, "statusMsg"))};
+    struct record row = {.end_ns = count_of(call, "duration"),
+                         .first_byte_ns = count_of(stats, "timeToFirstByte"),
+                         .last_byte_ns = RECORD_NO_TIME,
+                         .client = text_of(call, "client"),
+                         .endpoint = text_of(call, "host"),
+                         .file = text_of(call, "path"),
+                         .error = fields_error(error, status, text_of(call, "statusMsg"))};
 
     if (api.n == 0)
         return lines_bad(l, e,
@@ -74,7 +74,7 @@ static bool take(struct gather *g, const struct lines *l, const json_t *call, st
     }
     if (!rfc3339_parse(when.p, when.n, &row.start_ns))
         return lines_bad(l, e, "\"time\" is no time");
-    if (row.duration_ns < 0 || !json_is_integer(json_object_get(call, "duration")))
+    if (row.end_ns < 0 || !json_is_integer(json_object_get(call, "duration")))
         return lines_bad(l, e, "\"duration\" is no number of ns");
     row.op = op_of(slice_from(api, strlen(prefix)));
     row.bytes = row.error.n > 0 ? 0 : bytes_of(call, row.op);
@@ -82,8 +82,8 @@ static bool take(struct gather *g, const struct lines *l, const json_t *call, st
         return lines_bad(l, e, "a size below 0");
     /* Of an upload the first byte of the answer tells nothing: when the last of the body came is
      * not recorded. */
-    if (row.first_byte_ns <= 0 || row.first_byte_ns > row.duration_ns || slice_is(row.op, "PUT"))
-        row.first_byte_ns = GATHER_NONE;
+    if (row.first_byte_ns <= 0 || row.first_byte_ns > row.end_ns || slice_is(row.op, "PUT"))
+        row.first_byte_ns = RECORD_NO_TIME;
     return gather_add(g, &row, e);
 }
 

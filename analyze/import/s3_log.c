@@ -134,15 +134,15 @@ static bool read_row(struct gather *g, const struct lines *l, struct err *e)
     }
     if (total_ms > INT64_C(1) << 33)
         return lines_bad(l, e, "field %d: a request of more than 99 days", TOTAL + 1);
-    struct gather_row row = {.start_ns = start_ns,
-                             .duration_ns = total_ms * NS_PER_MS,
-                             .first_byte_ns = GATHER_NONE,
-                             .last_byte_ns = GATHER_NONE,
-                             .op = op_of(f[OPERATION]),
-                             .client = known(f[CLIENT]),
-                             .host = known(n > HOST ? f[HOST] : f[BUCKET]),
-                             .key = known(f[KEY]),
-                             .error = fields_error(error, status, known(f[ERROR]))};
+    struct record row = {.start_ns = start_ns,
+                         .end_ns = total_ms * NS_PER_MS,
+                         .first_byte_ns = RECORD_NO_TIME,
+                         .last_byte_ns = RECORD_NO_TIME,
+                         .op = op_of(f[OPERATION]),
+                         .client = known(f[CLIENT]),
+                         .endpoint = known(n > HOST ? f[HOST] : f[BUCKET]),
+                         .file = known(f[KEY]),
+                         .error = fields_error(error, status, known(f[ERROR]))};
     bool uploads = slice_begins(row.op, "PUT");
     if (row.error.n == 0 && (uploads || slice_is(row.op, "GET")))
         row.bytes = uploads ? size : sent;
