@@ -28,77 +28,66 @@ static const struct {
     [MACHINE_UNSYNCHRONISED] = {"clock-unsynchronised", NULL, false},
 };
 
-struct sentence {
-    char s[800];
-};
-
-static struct sentence say(enum machine_fault fault, const struct machine_found *f, const char *who)
+/* Adds a finding with the sentence that tells the fault of these clients. */
+static bool say(struct findings *out, const struct finding *f, enum machine_fault fault,
+                const struct machine_found *x, const char *who, struct err *e)
 {
-    struct sentence text = {""};
-    double x = f->value;
-
-#define SAY(...) snprintf(text.s, sizeof text.s, __VA_ARGS__)
+#define SAY(...) findings_add(out, f, e, __VA_ARGS__)
     switch (fault) {
     case MACHINE_STOLEN:
-        SAY("the hypervisor gave %.1f %% of the CPU time of %s to others: durations hold delays of "
-            "that machine",
-            x, who);
-        break;
+        return SAY("the hypervisor gave %.1f %% of the CPU time of %s to others: durations hold "
+                   "delays of that machine",
+                   x->value, who);
     case MACHINE_STOLEN_BRIEFLY:
-        SAY("for some seconds the hypervisor gave %.1f %% of the CPU time of %s to others", x, who);
-        break;
+        return SAY("for some seconds the hypervisor gave %.1f %% of the CPU time of %s to others",
+                   x->value, who);
     case MACHINE_THROTTLED:
-        SAY("a CPU quota stopped threads on the machine of %s for %.2g %% of the time (summed over "
-            "CPUs): durations hold these waits",
-            who, x);
-        break;
+        return SAY("a CPU quota stopped threads on the machine of %s for %.2g %% of the time "
+                   "(summed over CPUs): durations hold these waits",
+                   who, x->value);
     case MACHINE_GOVERNOR:
-        SAY("the CPUs of %s have the frequency governor %s, not performance: they are slow at "
-            "first when a load begins or pauses",
-            who, f->what);
-        break;
+        return SAY("the CPUs of %s have the frequency governor %s, not performance: they are slow "
+                   "at first when a load begins or pauses",
+                   who, x->what);
     case MACHINE_BUSY:
-        SAY("the CPUs of %s were busy for %.0f %% of the time: the figures are those of this "
-            "machine, not of the server",
-            who, x);
-        break;
+        return SAY("the CPUs of %s were busy for %.0f %% of the time: the figures are those of "
+                   "this machine, not of the server",
+                   who, x->value);
     case MACHINE_LINK_FULL:
-        SAY("the network link of %s carried %.0f %% of what it can: it was the limit, not the "
-            "server",
-            who, x);
-        break;
+        return SAY("the network link of %s carried %.0f %% of what it can: it was the limit, not "
+                   "the server",
+                   who, x->value);
     case MACHINE_LINK_EXCEEDED:
-        SAY("the requests of %s moved %.0f %% of what its network link can carry: they went "
-            "another way, or the system tells a wrong speed",
-            who, x);
-        break;
+        return SAY("the requests of %s moved %.0f %% of what its network link can carry: they "
+                   "went another way, or the system tells a wrong speed",
+                   who, x->value);
     default:
-        SAY("the kernel of %s says that its clock is not synchronised: its times may differ from "
-            "those of other machines",
-            who);
+        return SAY("the kernel of %s says that its clock is not synchronised: its times may differ "
+                   "from those of other machines",
+                   who);
     }
-    return text;
+#undef SAY
 }
 
 static bool about_fault(struct findings *out, enum machine_fault fault,
-                        const struct machine_found *f, struct err *e)
+                        const struct machine_found *x, struct err *e)
 {
     bool is_problem = FAULTS[fault].is_problem;
     char who[MACHINE_CLIENT_BYTES + 64];
 
-    if (f->n_clients == 0)
+    if (x->n_clients == 0)
         return true;
     if (fault == MACHINE_THROTTLED)
-        is_problem = f->value >= THROTTLED_PROBLEM_PCT;
-    struct finding finding = finding_of(FAULTS[fault].kind, is_problem, 0);
+        is_problem = x->value >= THROTTLED_PROBLEM_PCT;
+    struct finding f = finding_of(FAULTS[fault].kind, is_problem, 0);
     if (FAULTS[fault].figure != NULL)
-        finding_figure(&finding, FAULTS[fault].figure, f->value);
-    finding_figure(&finding, "n_clients", (double)f->n_clients);
-    int n = snprintf(who, sizeof who, "client %s", f->client);
-    if (f->n_clients > 1)
+        finding_figure(&f, FAULTS[fault].figure, x->value);
+    finding_figure(&f, "n_clients", (double)x->n_clients);
+    int n = snprintf(who, sizeof who, "client %s", x->client);
+    if (x->n_clients > 1)
         snprintf(who + n, sizeof who - (size_t)n, " (and of %s more)",
-                 units_count((int64_t)f->n_clients - 1).s);
-    return findings_add(out, &finding, e, "%s", say(fault, f, who).s);
+                 units_count((int64_t)x->n_clients - 1).s);
+    return say(out, &f, fault, x, who, e);
 }
 
 /* Adds the retransmits in the time of a stall, if they are more than elsewhere. */
