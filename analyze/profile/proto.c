@@ -16,10 +16,31 @@ enum {
     STRING,
     TIME = 9,
     DURATION = 10,
+    PERIOD_TYPE = 11,
     COMMENT = 13,
     DEFAULT_TYPE = 14,
     DOC_URL = 15,
     N_FIELDS,
+};
+
+/* Those that are messages or texts, and how many there may be. The others are numbers. */
+static const struct {
+    size_t most;
+    const char *what;
+} parts_of[N_FIELDS] = {
+    [TYPE] = {PROFILE_MAX_TYPES, "sample types"},
+    [SAMPLE] = {PROFILE_MAX_SAMPLES, "samples"},
+    [MAPPING] = {PROFILE_MAX_ENTRIES, "mappings"},
+    [LOCATION] = {PROFILE_MAX_ENTRIES, "locations"},
+    [FUNCTION] = {PROFILE_MAX_ENTRIES, "functions"},
+    [STRING] = {4 * PROFILE_MAX_ENTRIES, "strings"},
+    [PERIOD_TYPE] = {PROFILE_MAX_TYPES, "types of its period"},
+    [COMMENT] = {PROFILE_MAX_COMMENTS, "comments"},
+};
+
+struct parts {
+    struct slice *v;
+    size_t n;
 };
 
 /* A mapping, location or function: its numbers by field (1 is the id), and the message. */
@@ -30,31 +51,24 @@ struct entry {
 };
 
 struct entries {
-    struct entry *v; /* sorted by id once all are there */
+    struct entry *v; /* sorted by id */
     size_t n;
     uint32_t *ids; /* of locations: what they became, in the profile */
 };
 
-struct slices {
-    struct slice *v;
-    size_t n;
-};
-
 struct raw {
-    struct slices types, samples, strings, comments;
-    struct entries mappings, locations, functions;
-    const char **names; /* by string: NULL until it is used */
-    uint64_t v[N_FIELDS];
+    struct parts parts[N_FIELDS];
+    uint64_t v[N_FIELDS]; /* numbers */
     bool has_time;
+    struct entries mappings, locations, functions;
+    const char **names;             /* by string: NULL until it is used */
     const char *program, *build_id; /* of the first mapping */
 };
 
 static void raw_free(struct raw *r)
 {
-    free(r->types.v);
-    free(r->samples.v);
-    free(r->strings.v);
-    free(r->comments.v);
+    for (size_t i = 0; i < N_FIELDS; i++)
+        free(r->parts[i].v);
     free(r->mappings.v);
     free(r->locations.v);
     free(r->locations.ids);
@@ -64,82 +78,45 @@ static void raw_free(struct raw *r)
 
 /* ---- First: what messages there are ---- */
 
-static bool put_slice(struct slices *to, struct slice x, size_t most, struct err *e)
+static bool put_part(struct raw *r, const struct wire *w, struct err *e)
 {
-    if (to->n >= most)
-        return err_set(e, "more than %zu of something", most);
+    struct parts *to = &r->parts[w->number];
+
+    if (to->n >= parts_of[w->number].most)
+        return err_set(e, "more than %zu %s", to->n, parts_of[w->number].what);
+    if (w->number == STRING && to->n == 0 && w->bytes.n > 0)
+        return err_set(e, "its first string is not empty");
     if (!mem_more(&to->v, to->n, e))
         return false;
-    to->v[to->n++] = x;
+    to->v[to->n++] = w->bytes;
     return true;
-}
-
-/* Keeps the numbers 1 .. n of the message; those in the mask `others` are no numbers. */
-static bool put_entry(struct entries *to, struct slice body, size_t n, unsigned others,
-                      struct err *e)
-{
-    if (to->n >= PROFILE_MAX_ENTRIES)
-        return err_set(e, "more than %u functions, locations or mappings", PROFILE_MAX_ENTRIES);
-    if (!mem_more(&to->v, to->n, e))
-        return false;
-    struct entry *x = &to->v[to->n++];
-    x->body = body;
-    x->name = NULL;
-    return wire_numbers(body, x->v, n, others, e);
-}
-
-static bool put_message(struct raw *r, const struct wire *w, struct err *e)
-{
-    switch (w->number) {
-    case TYPE:
-        return put_slice(&r->types, w->bytes, PROFILE_MAX_TYPES, e);
-    case SAMPLE:
-        return put_slice(&r->samples, w->bytes, PROFILE_MAX_SAMPLES, e);
-    case MAPPING:
-        return put_entry(&r->mappings, w->bytes, 6, 0, e);
-    case LOCATION:
-        return put_entry(&r->locations, w->bytes, 5, 1u << 4, e);
-    case FUNCTION:
-        return put_entry(&r->functions, w->bytes, 5, 0, e);
-    case STRING:
-        return (r->strings.n > 0 || w->bytes.n == 0 ||
-                err_set(e, "its first string is not empty")) &&
-               put_slice(&r->strings, w->bytes, 4 * PROFILE_MAX_ENTRIES, e);
-    case COMMENT:
-        return put_slice(&r->comments, w->bytes, PROFILE_MAX_COMMENTS, e);
-    default:
-        return true;
-    }
 }
 
 static bool put_field(struct raw *r, const struct wire *w, struct err *e)
 {
-    static const unsigned messages = 1u << TYPE | 1u << SAMPLE | 1u << MAPPING | 1u << LOCATION |
-                                     1u << FUNCTION | 1u << STRING | 1u << 11 | 1u << COMMENT;
-
     if (w->number == 0 || w->number >= N_FIELDS)
         return true;
-    bool is_message = (messages >> w->number & 1) != 0;
+    bool is_part = parts_of[w->number].most > 0;
     /* Comments are numbers, packed or not. */
-    if (is_message ? !w->is_bytes && !(w->number == COMMENT && w->is_varint) : !w->is_varint)
+    if (is_part ? !w->is_bytes && !(w->number == COMMENT && w->is_varint) : !w->is_varint)
         return err_set(e, "a field is of the wrong kind");
     if (w->number == TIME && r->has_time && r->v[TIME] != 0)
         return err_set(e, "two profiles follow each other in one file");
     r->has_time |= w->number == TIME;
     r->v[w->number] = w->value;
-    return !is_message || put_message(r, w, e);
+    return !is_part || put_part(r, w, e);
 }
 
 /* ---- Then: what they mean ---- */
 
 static const char *name_at(struct profile *p, struct raw *r, uint64_t i, struct err *e)
 {
-    if (i >= r->strings.n) {
+    if (i >= r->parts[STRING].n) {
         err_set(e, "it names a string that is not there");
         return NULL;
     }
     if (r->names[i] == NULL)
-        r->names[i] = profile_name(p, r->strings.v[i], e);
+        r->names[i] = profile_name(p, r->parts[STRING].v[i], e);
     return r->names[i];
 }
 
@@ -150,13 +127,22 @@ static int by_id(const void *a, const void *b)
     return (x->v[1] > y->v[1]) - (x->v[1] < y->v[1]);
 }
 
-static bool sort_entries(struct entries *x, const char *what, struct err *e)
+/* Reads the numbers 1 .. n of messages; those in the mask `others` are no numbers. */
+static bool read_entries(struct entries *to, const struct raw *r, size_t field, size_t n,
+                         unsigned others, struct err *e)
 {
-    if (x->n > 0)
-        qsort(x->v, x->n, sizeof *x->v, by_id);
-    for (size_t i = 0; i < x->n; i++)
-        if (x->v[i].v[1] == 0 || (i > 0 && x->v[i - 1].v[1] == x->v[i].v[1]))
-            return err_set(e, "two %ss have one number, or one has none", what);
+    to->n = r->parts[field].n;
+    if (!mem_cleared(&to->v, to->n, e))
+        return false;
+    for (size_t i = 0; i < to->n; i++) {
+        to->v[i].body = r->parts[field].v[i];
+        if (!wire_numbers(to->v[i].body, to->v[i].v, n, others, e))
+            return false;
+    }
+    qsort(to->v, to->n, sizeof *to->v, by_id);
+    for (size_t i = 0; i < to->n; i++)
+        if (to->v[i].v[1] == 0 || (i > 0 && to->v[i - 1].v[1] == to->v[i].v[1]))
+            return err_set(e, "two %s have one number, or one has none", parts_of[field].what);
     return true;
 }
 
@@ -207,8 +193,10 @@ static const char *simplified(struct profile *p, const char *name, struct err *e
     return name;
 }
 
-static bool name_functions(struct profile *p, struct raw *r, struct err *e)
+static bool read_functions(struct profile *p, struct raw *r, struct err *e)
 {
+    if (!read_entries(&r->functions, r, FUNCTION, 5, 0, e))
+        return false;
     for (size_t i = 0; i < r->functions.n; i++) {
         struct entry *f = &r->functions.v[i];
         const char *name = name_at(p, r, f->v[2], e), *symbol = name_at(p, r, f->v[3], e);
@@ -219,20 +207,25 @@ static bool name_functions(struct profile *p, struct raw *r, struct err *e)
         if (f->name == NULL)
             return false;
     }
-    return sort_entries(&r->functions, "function", e);
+    return true;
 }
 
-static bool name_program(struct profile *p, struct raw *r, struct err *e)
+static bool read_mappings(struct profile *p, struct raw *r, struct err *e)
 {
-    for (size_t i = 0; i < r->mappings.n; i++)
-        if (name_at(p, r, r->mappings.v[i].v[5], e) == NULL ||
-            name_at(p, r, r->mappings.v[i].v[6], e) == NULL)
+    if (!read_entries(&r->mappings, r, MAPPING, 6, 0, e))
+        return false;
+    for (size_t i = 0; i < r->mappings.n; i++) {
+        const struct entry *m = &r->mappings.v[i];
+        const char *program = name_at(p, r, m->v[5], e), *build_id = name_at(p, r, m->v[6], e);
+
+        if (program == NULL || build_id == NULL)
             return false;
-    if (r->mappings.n > 0) {
-        r->program = r->names[r->mappings.v[0].v[5]];
-        r->build_id = r->names[r->mappings.v[0].v[6]];
+        if (m->body.p == r->parts[MAPPING].v[0].p) {
+            r->program = program;
+            r->build_id = build_id;
+        }
     }
-    return sort_entries(&r->mappings, "mapping", e);
+    return true;
 }
 
 /* Begins the key of a location: its address within its mapping, wherever that was loaded. */
@@ -313,8 +306,8 @@ static bool add_location(struct profile *p, struct raw *r, size_t i, struct line
 static bool add_locations(struct profile *p, struct raw *r, struct err *e)
 {
     struct lines lines = {0};
-    bool ok =
-        sort_entries(&r->locations, "location", e) && mem_new(&r->locations.ids, r->locations.n, e);
+    bool ok = read_entries(&r->locations, r, LOCATION, 5, 1u << 4, e) &&
+              mem_new(&r->locations.ids, r->locations.n, e);
 
     for (size_t i = 0; ok && i < r->locations.n; i++)
         ok = add_location(p, r, i, &lines, e);
@@ -327,17 +320,17 @@ static bool add_types(struct profile *p, struct raw *r, struct err *e)
 {
     struct profile_type types[PROFILE_MAX_TYPES];
 
-    for (size_t i = 0; i < r->types.n; i++) {
+    for (size_t i = 0; i < r->parts[TYPE].n; i++) {
         uint64_t v[3];
-        if (!wire_numbers(r->types.v[i], v, 2, 0, e))
+        if (!wire_numbers(r->parts[TYPE].v[i], v, 2, 0, e))
             return false;
         types[i].name = name_at(p, r, v[1], e);
         types[i].unit = name_at(p, r, v[2], e);
         if (types[i].name == NULL || types[i].unit == NULL)
             return false;
     }
-    return (r->types.n > 0 || err_set(e, "it does not say what it counts")) &&
-           profile_set_types(p, types, r->types.n, e);
+    return (r->parts[TYPE].n > 0 || err_set(e, "it does not say what it counts")) &&
+           profile_set_types(p, types, r->parts[TYPE].n, e);
 }
 
 /* ---- Samples ---- */
@@ -437,8 +430,8 @@ static bool add_samples(struct profile *p, struct raw *r, const struct profile_a
     struct reading s = {0};
     bool ok = true;
 
-    for (size_t i = 0; ok && i < r->samples.n; i++)
-        ok = read_sample(&s, p, r, r->samples.v[i], how, e);
+    for (size_t i = 0; ok && i < r->parts[SAMPLE].n; i++)
+        ok = read_sample(&s, p, r, r->parts[SAMPLE].v[i], how, e);
     free(s.stack);
     return ok;
 }
@@ -447,8 +440,8 @@ static bool add_samples(struct profile *p, struct raw *r, const struct profile_a
 
 static bool add_comments(struct profile *p, struct raw *r, struct err *e)
 {
-    for (size_t i = 0; i < r->comments.n; i++) {
-        struct wire numbers = wire_begin(r->comments.v[i]);
+    for (size_t i = 0; i < r->parts[COMMENT].n; i++) {
+        struct wire numbers = wire_begin(r->parts[COMMENT].v[i]);
         uint64_t x;
 
         while (wire_number(&numbers, &x)) {
@@ -491,11 +484,11 @@ bool proto_add(struct profile *p, struct slice bytes, const struct profile_addin
 
     while (ok && wire_next(&w))
         ok = put_field(&r, &w, e);
-    if (ok && (w.fault != NULL || r.strings.n == 0))
+    if (ok && (w.fault != NULL || r.parts[STRING].n == 0))
         ok = err_set(e, "no profile%s%s", w.fault != NULL ? ": " : "",
                      w.fault != NULL ? w.fault : "");
-    ok = ok && mem_cleared(&r.names, r.strings.n, e) && add_types(p, &r, e) &&
-         name_functions(p, &r, e) && name_program(p, &r, e) && add_locations(p, &r, e) &&
+    ok = ok && mem_cleared(&r.names, r.parts[STRING].n, e) && add_types(p, &r, e) &&
+         read_functions(p, &r, e) && read_mappings(p, &r, e) && add_locations(p, &r, e) &&
          add_header(p, &r, how->is_base, e) && add_samples(p, &r, how, e);
     raw_free(&r);
     return ok;
