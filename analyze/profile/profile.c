@@ -56,21 +56,16 @@ static uint32_t key_add(const struct key *k, struct intern *to, struct err *e)
 
 const char *profile_name(struct profile *p, struct slice text, struct err *e)
 {
-    uint32_t id = INTERN_NONE;
-    char *copy, *shown = NULL;
+    char *copy = strndup(text.p, text.n);
+    char *shown = copy != NULL ? visible_copy(copy, NULL) : NULL;
+    uint32_t id = shown != NULL ? intern_add(&p->names, slice_of(shown)) : INTERN_NONE;
 
-    if (!mem_new(&copy, text.n + 1, e))
-        return NULL;
-    memcpy(copy, text.n > 0 ? text.p : "", text.n);
-    copy[text.n] = '\0';
-    shown = visible_copy(copy, NULL);
-    if (shown != NULL)
-        id = intern_add(&p->names, slice_of(shown));
     free(shown);
     free(copy);
-    if (id == INTERN_NONE)
-        mem_none(e);
-    return id != INTERN_NONE ? p->names.strings[id].p : NULL;
+    if (id != INTERN_NONE)
+        return p->names.strings[id].p;
+    mem_none(e);
+    return NULL;
 }
 
 /* ---- Frames and locations ---- */
@@ -160,7 +155,7 @@ bool profile_set_types(struct profile *p, const struct profile_type *types, size
 }
 
 /* Shorter keys come first, up to ten letters: so the reference tool sorts its lines. */
-int profile_key_order(const char *a, const char *b)
+static int key_order(const char *a, const char *b)
 {
     size_t n_a = strnlen(a, 10), n_b = strnlen(b, 10);
 
@@ -171,7 +166,7 @@ static int label_order(const struct profile_label *a, const struct profile_label
 {
     if ((a->text == NULL) != (b->text == NULL))
         return a->text == NULL ? 1 : -1;
-    return profile_key_order(a->key, b->key);
+    return key_order(a->key, b->key);
 }
 
 /* Labels of one key keep their order. */

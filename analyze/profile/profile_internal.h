@@ -50,9 +50,6 @@ uint32_t profile_frame(struct profile *p, const char *name, const char *program,
 uint32_t profile_location(struct profile *p, const struct key *key, const uint32_t *frames,
                           uint32_t n, struct err *e);
 
-/* The order of labels by their keys, as of strcmp. */
-int profile_key_order(const char *a, const char *b);
-
 /* Sets the types of the samples to come; they must be those of what was added before. */
 bool profile_set_types(struct profile *p, const struct profile_type *types, size_t n,
                        struct err *e);

@@ -7,27 +7,22 @@
 /* Unpacks gzip into a new array. False: it is damaged, or larger than PROFILE_MAX_BYTES. */
 static bool gunzip(const unsigned char *bytes, size_t n, char **to, size_t *n_to, struct err *e)
 {
-    z_stream z = {.next_in = (unsigned char *)bytes, .avail_in = (uInt)n};
-    size_t cap = 0;
-    int status = inflateInit2(&z, 15 + 16);
+    const uInt room = PROFILE_MAX_BYTES + 1;
+    z_stream z = {.next_in = (unsigned char *)bytes, .avail_in = (uInt)n, .avail_out = room};
 
-    *to = NULL;
-    *n_to = 0;
-    while (status == Z_OK && *n_to <= PROFILE_MAX_BYTES) {
-        if (!mem_fit(to, &cap, *n_to + 65536, e)) {
-            inflateEnd(&z);
-            return false;
-        }
-        z.next_out = (unsigned char *)*to + *n_to;
-        z.avail_out = (uInt)(cap - *n_to);
+    if (!mem_new(to, room, e))
+        return false;
+    z.next_out = (unsigned char *)*to;
+    int status = inflateInit2(&z, 15 + 16);
+    while (status == Z_OK) {
         status = inflate(&z, Z_NO_FLUSH);
-        *n_to = cap - z.avail_out;
         /* Files of several parts are one text. */
         if (status == Z_STREAM_END && z.avail_in > 0)
             status = inflateReset(&z);
     }
     inflateEnd(&z);
-    if (*n_to > PROFILE_MAX_BYTES)
+    *n_to = room - z.avail_out;
+    if (z.avail_out == 0)
         return err_set(e, "more than %u MiB when unpacked", PROFILE_MAX_BYTES >> 20);
     if (status == Z_MEM_ERROR)
         return mem_none(e);
