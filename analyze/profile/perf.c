@@ -98,8 +98,9 @@ bool perf_script_is(struct slice text)
 
 /* A stack that is being read. */
 struct stack {
-    uint32_t frames[MAX_DEPTH], locations[MAX_DEPTH];
-    size_t n_frames, n_locations; /* frames: those inlined into the next one */
+    struct profile_reading sample;
+    uint32_t locations[MAX_DEPTH], frames[MAX_DEPTH];
+    size_t n_frames; /* those inlined into the next one */
     struct key key;
 };
 
@@ -129,7 +130,7 @@ static bool add_frame(struct profile *p, struct stack *s, struct slice line, str
     struct slice address, name, program;
 
     parse_frame(line, &address, &name, &program);
-    if (s->n_locations >= MAX_DEPTH || s->n_frames >= MAX_DEPTH)
+    if (s->sample.n_locations >= MAX_DEPTH || s->n_frames >= MAX_DEPTH)
         return err_set(e, "a stack of more than %u frames", MAX_DEPTH);
     const char *function = profile_name(p, name, e), *file = profile_name(p, program, e);
     if (function == NULL || file == NULL)
@@ -142,7 +143,7 @@ static bool add_frame(struct profile *p, struct stack *s, struct slice line, str
     for (size_t i = 0; i < address.n; i++)
         key_put(&s->key, (unsigned char)address.p[i]);
     uint32_t location = profile_location(p, &s->key, s->frames, (uint32_t)s->n_frames, e);
-    s->locations[s->n_locations++] = location;
+    s->locations[s->sample.n_locations++] = location;
     s->n_frames = s->key.n = 0;
     return location != INTERN_NONE;
 }
@@ -164,11 +165,11 @@ static bool set_types(struct profile *p, struct slice event, struct err *e)
 static bool put_stack(struct profile *p, struct stack *s, const struct heading *h,
                       const struct profile_adding *how, struct err *e)
 {
-    const int64_t values[2] = {h->period > 0, h->period};
-    struct profile_label none[1];
-    bool ok = profile_put_sample(p, s->locations, s->n_locations, values, none, 0, how, e);
-
-    s->n_locations = s->n_frames = s->key.n = 0;
+    s->sample.locations = s->locations;
+    s->sample.values[0] = h->period > 0;
+    s->sample.values[1] = h->period;
+    bool ok = profile_put_sample(p, &s->sample, how, e);
+    s->sample.n_locations = s->sample.n_labels = s->n_frames = s->key.n = 0;
     return ok;
 }
 

@@ -170,9 +170,11 @@ static int label_order(const struct profile_label *a, const struct profile_label
 }
 
 /* Labels of one key keep their order. */
-static void sort_labels(struct profile_label *v, size_t n)
+static void sort_labels(struct profile_reading *s)
 {
-    for (size_t i = 1; i < n; i++)
+    struct profile_label *v = s->labels;
+
+    for (size_t i = 1; i < s->n_labels; i++)
         for (size_t k = i; k > 0 && label_order(&v[k - 1], &v[k]) > 0; k--) {
             struct profile_label x = v[k];
             v[k] = v[k - 1];
@@ -181,38 +183,36 @@ static void sort_labels(struct profile_label *v, size_t n)
 }
 
 /* Adds the label of what is subtracted. */
-static bool put_base_label(struct profile *p, struct profile_label *labels, size_t *n,
-                           struct err *e)
+static bool put_base_label(struct profile *p, struct profile_reading *s, struct err *e)
 {
     const char *key = profile_name(p, slice_of(PROFILE_BASE_KEY), e);
     const char *yes = profile_name(p, slice_of("true"), e);
     const char *none = profile_name(p, slice_of(""), e);
     size_t i = 0;
 
-    while (i < *n && labels[i].key != key)
+    while (i < s->n_labels && s->labels[i].key != key)
         i++;
-    *n += i == *n;
-    labels[i] = (struct profile_label){key, yes, none, 0};
+    s->n_labels += i == s->n_labels;
+    s->labels[i] = (struct profile_label){key, yes, none, 0};
     return key != NULL && yes != NULL && none != NULL;
 }
 
 /* Returns the number of the sample, a new one unless it is like an earlier one. */
-static uint32_t sample_of(struct profile *p, const uint32_t *locations, size_t n_locations,
-                          const struct profile_label *labels, size_t n_labels,
+static uint32_t sample_of(struct profile *p, const struct profile_reading *s,
                           const struct profile_adding *how, struct err *e)
 {
     struct key k = {0};
 
     if (how->is_alone)
         return (uint32_t)p->n_samples;
-    key_put(&k, n_locations);
-    for (size_t i = 0; i < n_locations; i++)
-        key_put(&k, locations[i]);
-    for (size_t i = 0; i < n_labels; i++) {
-        key_put(&k, (uintptr_t)labels[i].key);
-        key_put(&k, (uintptr_t)labels[i].text);
-        key_put(&k, (uintptr_t)labels[i].unit);
-        key_put(&k, (uint64_t)labels[i].number);
+    key_put(&k, s->n_locations);
+    for (size_t i = 0; i < s->n_locations; i++)
+        key_put(&k, s->locations[i]);
+    for (size_t i = 0; i < s->n_labels; i++) {
+        key_put(&k, (uintptr_t)s->labels[i].key);
+        key_put(&k, (uintptr_t)s->labels[i].text);
+        key_put(&k, (uintptr_t)s->labels[i].unit);
+        key_put(&k, (uint64_t)s->labels[i].number);
     }
     uint32_t id = key_add(&k, &p->sample_keys, e);
     free(k.v);
@@ -231,8 +231,7 @@ static bool put_location(struct profile *p, const struct profile_location *l, st
     return true;
 }
 
-static bool add_new_sample(struct profile *p, const uint32_t *locations, size_t n_locations,
-                           const struct profile_label *labels, size_t n_labels, struct err *e)
+static bool add_new_sample(struct profile *p, const struct profile_reading *from, struct err *e)
 {
     if (p->n_samples >= PROFILE_MAX_SAMPLES)
         return err_set(e, "more than %u samples", PROFILE_MAX_SAMPLES);
@@ -240,38 +239,35 @@ static bool add_new_sample(struct profile *p, const uint32_t *locations, size_t 
         !mem_fit(&p->values, &p->cap_values, (p->n_samples + 1) * p->n_types + 1, e))
         return false;
     struct profile_sample s = {.stack = p->n_stack, .labels = p->n_labels};
-    for (size_t i = 0; i < n_locations; i++)
-        if (!put_location(p, &p->locations[locations[i]], e))
+    for (size_t i = 0; i < from->n_locations; i++)
+        if (!put_location(p, &p->locations[from->locations[i]], e))
             return false;
-    for (size_t i = 0; i < n_labels; i++) {
+    for (const struct profile_label *x = from->labels; x < from->labels + from->n_labels; x++) {
         if (!mem_more(&p->labels, p->n_labels, e))
             return false;
-        p->labels[p->n_labels++] = labels[i];
-        s.is_base |= strcmp(labels[i].key, PROFILE_BASE_KEY) == 0 && labels[i].text != NULL &&
-                     strcmp(labels[i].text, "true") == 0;
+        p->labels[p->n_labels++] = *x;
+        s.is_base |= strcmp(x->key, PROFILE_BASE_KEY) == 0 && x->text != NULL &&
+                     strcmp(x->text, "true") == 0;
     }
     s.n_stack = (uint32_t)(p->n_stack - s.stack);
-    s.n_labels = (uint32_t)n_labels;
+    s.n_labels = (uint32_t)from->n_labels;
     p->has_base |= s.is_base;
     memset(p->values + p->n_samples * p->n_types, 0, p->n_types * sizeof *p->values);
     p->samples[p->n_samples++] = s;
     return true;
 }
 
-bool profile_put_sample(struct profile *p, const uint32_t *locations, size_t n_locations,
-                        const int64_t *values, struct profile_label *labels, size_t n_labels,
+bool profile_put_sample(struct profile *p, struct profile_reading *s,
                         const struct profile_adding *how, struct err *e)
 {
-    if (how->is_base && !put_base_label(p, labels, &n_labels, e))
+    if (how->is_base && !put_base_label(p, s, e))
         return false;
-    sort_labels(labels, n_labels);
-    uint32_t id = sample_of(p, locations, n_locations, labels, n_labels, how, e);
-    if (id == INTERN_NONE)
-        return false;
-    if (id == p->n_samples && !add_new_sample(p, locations, n_locations, labels, n_labels, e))
+    sort_labels(s);
+    uint32_t id = sample_of(p, s, how, e);
+    if (id == INTERN_NONE || (id == p->n_samples && !add_new_sample(p, s, e)))
         return false;
     for (size_t i = 0; i < p->n_types; i++) {
-        int64_t v = values[i];
+        int64_t v = s->values[i];
         if (v > PROFILE_MAX_VALUE || v < -PROFILE_MAX_VALUE ||
             __builtin_add_overflow(p->sums[i], llabs(v), &p->sums[i]))
             return err_set(e, "the values add up to more than 64 bits hold");

@@ -54,10 +54,17 @@ uint32_t profile_location(struct profile *p, const struct key *key, const uint32
 bool profile_set_types(struct profile *p, const struct profile_type *types, size_t n,
                        struct err *e);
 
-/* Adds a sample, or adds its values to one that is alike. `locations` begin with the innermost;
- * `labels` has room for one more than PROFILE_MAX_LABELS, and is put in the order of keys. */
-bool profile_put_sample(struct profile *p, const uint32_t *locations, size_t n_locations,
-                        const int64_t *values, struct profile_label *labels, size_t n_labels,
+/* A sample as its reader fills it in. */
+struct profile_reading {
+    uint32_t *locations; /* the innermost first */
+    size_t n_locations;
+    int64_t values[PROFILE_MAX_TYPES];
+    struct profile_label labels[PROFILE_MAX_LABELS + 1]; /* with room for that of a base */
+    size_t n_labels;
+};
+
+/* Adds a sample, or adds its values to one that is alike. Puts its labels in the order of keys. */
+bool profile_put_sample(struct profile *p, struct profile_reading *s,
                         const struct profile_adding *how, struct err *e);
 
 /* Adds the time, the length and a comment of a profile. */

@@ -337,31 +337,28 @@ static bool add_types(struct profile *p, struct raw *r, struct err *e)
 
 /* A sample that is being read. */
 struct reading {
-    uint32_t *stack;
-    size_t n_stack, cap_stack;
-    int64_t values[PROFILE_MAX_TYPES];
-    size_t n_values;
-    struct profile_label labels[PROFILE_MAX_LABELS + 1];
-    size_t n_labels;
+    struct profile_reading sample;
+    size_t cap_locations, n_values;
 };
 
-static bool read_location(struct reading *s, const struct raw *r, uint64_t id, struct err *e)
+static bool read_location(struct reading *x, const struct raw *r, uint64_t id, struct err *e)
 {
     const struct entry *location = entry_of(&r->locations, id);
+    struct profile_reading *s = &x->sample;
 
     if (location == NULL)
         return err_set(e, "a sample names a location that is not there");
-    if (!mem_fit(&s->stack, &s->cap_stack, s->n_stack + 1, e))
+    if (!mem_fit(&s->locations, &x->cap_locations, s->n_locations + 1, e))
         return false;
-    s->stack[s->n_stack++] = r->locations.ids[location - r->locations.v];
+    s->locations[s->n_locations++] = r->locations.ids[location - r->locations.v];
     return true;
 }
 
-static bool read_value(struct reading *s, uint64_t value, struct err *e)
+static bool read_value(struct reading *x, uint64_t value, struct err *e)
 {
-    if (s->n_values >= PROFILE_MAX_TYPES)
+    if (x->n_values >= PROFILE_MAX_TYPES)
         return err_set(e, "a sample has more values than there are types");
-    s->values[s->n_values++] = (int64_t)value;
+    x->sample.values[x->n_values++] = (int64_t)value;
     return true;
 }
 
@@ -380,8 +377,8 @@ static bool read_numbers(struct reading *s, const struct raw *r, const struct wi
     return numbers.fault == NULL || err_set(e, "%s", numbers.fault);
 }
 
-static bool read_label(struct reading *s, struct profile *p, struct raw *r, const struct wire *w,
-                       struct err *e)
+static bool read_label(struct profile_reading *s, struct profile *p, struct raw *r,
+                       const struct wire *w, struct err *e)
 {
     uint64_t v[5];
 
@@ -404,35 +401,35 @@ static bool read_label(struct reading *s, struct profile *p, struct raw *r, cons
     return true;
 }
 
-static bool read_sample(struct reading *s, struct profile *p, struct raw *r, struct slice body,
+static bool read_sample(struct reading *x, struct profile *p, struct raw *r, struct slice body,
                         const struct profile_adding *how, struct err *e)
 {
     struct wire w = wire_begin(body);
 
-    s->n_stack = s->n_values = s->n_labels = 0;
+    x->n_values = x->sample.n_locations = x->sample.n_labels = 0;
     while (wire_next(&w)) {
-        if ((w.number == 1 || w.number == 2) && !read_numbers(s, r, &w, e))
+        if ((w.number == 1 || w.number == 2) && !read_numbers(x, r, &w, e))
             return false;
-        if (w.number == 3 && !read_label(s, p, r, &w, e))
+        if (w.number == 3 && !read_label(&x->sample, p, r, &w, e))
             return false;
     }
     if (w.fault != NULL)
         return err_set(e, "%s", w.fault);
-    if (s->n_values != p->n_types)
-        return err_set(e, "a sample has %zu values, but there are %zu types", s->n_values,
+    if (x->n_values != p->n_types)
+        return err_set(e, "a sample has %zu values, but there are %zu types", x->n_values,
                        p->n_types);
-    return profile_put_sample(p, s->stack, s->n_stack, s->values, s->labels, s->n_labels, how, e);
+    return profile_put_sample(p, &x->sample, how, e);
 }
 
 static bool add_samples(struct profile *p, struct raw *r, const struct profile_adding *how,
                         struct err *e)
 {
-    struct reading s = {0};
+    struct reading x = {0};
     bool ok = true;
 
     for (size_t i = 0; ok && i < r->parts[SAMPLE].n; i++)
-        ok = read_sample(&s, p, r, r->parts[SAMPLE].v[i], how, e);
-    free(s.stack);
+        ok = read_sample(&x, p, r, r->parts[SAMPLE].v[i], how, e);
+    free(x.sample.locations);
     return ok;
 }
 
