@@ -10,8 +10,6 @@ void graph_free(struct graph *g)
     free(g->nodes);
     free(g->edges);
     free(g->all);
-    free(g->kept);
-    free(g->seen);
     intern_fini(&g->edge_keys);
     *g = (struct graph){0};
 }
@@ -48,21 +46,20 @@ struct walk {
 static bool step(struct graph *g, struct walk *w, struct profile_call call, int64_t value,
                  size_t sample, struct err *e)
 {
-    uint32_t frame = call.frame;
+    struct graph_node *node = &g->all[call.frame];
 
-    if (!g->kept[frame]) {
+    if (!node->is_kept) {
         w->has_gap = true;
         return true;
     }
     /* A function that calls itself counts once. */
-    if (g->seen[frame] != sample) {
-        g->seen[frame] = sample;
-        g->all[frame].cum += value;
-    }
-    if (w->parent != INTERN_NONE && w->parent != frame &&
-        !add_edge(g, w->parent, frame, value, call.is_inlined, sample, e))
+    if (node->seen != sample)
+        node->cum += value;
+    node->seen = sample;
+    if (w->parent != INTERN_NONE && w->parent != call.frame &&
+        !add_edge(g, w->parent, call.frame, value, call.is_inlined, sample, e))
         return false;
-    *w = (struct walk){frame, false};
+    *w = (struct walk){call.frame, false};
     return true;
 }
 
@@ -89,10 +86,8 @@ static bool build(struct graph *g, const struct profile *p, size_t type, struct 
     g->n_edges = g->n_nodes = 0;
     free(g->edges);
     g->edges = NULL;
-    for (size_t i = 0; i < n; i++) {
-        g->all[i] = (struct graph_node){(uint32_t)i, 0, 0};
-        g->seen[i] = 0;
-    }
+    for (size_t i = 0; i < n; i++)
+        g->all[i] = (struct graph_node){.frame = (uint32_t)i, .is_kept = g->all[i].is_kept};
     for (size_t i = 0; i < p->n_samples; i++) {
         int64_t value = profile_value(p, i, type);
         if (value != 0 && !add_sample(g, p, i, value, e))
@@ -108,9 +103,10 @@ static bool build(struct graph *g, const struct profile *p, size_t type, struct 
 static bool keep_only(struct graph *g, const struct profile *p, size_t n, size_t type,
                       struct err *e)
 {
-    memset(g->kept, 0, p->frame_keys.n);
+    for (size_t i = 0; i < p->frame_keys.n; i++)
+        g->all[i].is_kept = false;
     for (size_t i = 0; i < n; i++)
-        g->kept[g->nodes[i].frame] = true;
+        g->all[g->nodes[i].frame].is_kept = true;
     return build(g, p, type, e);
 }
 
@@ -172,10 +168,10 @@ bool graph_make(struct graph *g, const struct profile *p, const struct graph_opt
     size_t n = p->frame_keys.n;
     int64_t total = 0;
 
-    if (!mem_new(&g->nodes, n, e) || !mem_new(&g->all, n, e) || !mem_new(&g->kept, n, e) ||
-        !mem_new(&g->seen, n, e))
+    if (!mem_new(&g->nodes, n, e) || !mem_new(&g->all, n, e))
         return false;
-    memset(g->kept, true, n);
+    for (size_t i = 0; i < n; i++)
+        g->all[i].is_kept = true;
     if (!build(g, p, how->type, e))
         return false;
     for (size_t i = 0; i < g->n_nodes; i++)

@@ -9,6 +9,8 @@
 struct graph_node {
     uint32_t frame;
     int64_t flat, cum; /* in the function itself; and in all that it calls */
+    bool is_kept;      /* else it is dropped */
+    size_t seen;       /* the last sample that has it */
 };
 
 struct graph_edge {
@@ -35,10 +37,7 @@ struct graph {
     struct graph_edge *edges;
     size_t n_edges;
     struct intern edge_keys;
-    /* While it is made, by frame. */
-    struct graph_node *all;
-    bool *kept;
-    size_t *seen;
+    struct graph_node *all; /* by frame */
 };
 
 /* Makes the graph of one type of samples. False: out of memory; the caller frees it in any case. */
