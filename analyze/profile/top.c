@@ -160,8 +160,7 @@ bool profile_write_top(const struct profile *p, const struct graph_options *how,
 
 static int compare_edges(const void *a, const void *b, void *ctx)
 {
-    const struct graph_edge *x = *(const struct graph_edge *const *)a,
-                            *y = *(const struct graph_edge *const *)b;
+    const struct graph_edge *x = a, *y = b;
     const struct profile *p = ctx;
     int64_t vx = llabs(x->weight), vy = llabs(y->weight);
 
@@ -171,35 +170,27 @@ static int compare_edges(const void *a, const void *b, void *ctx)
     return names != 0 ? names : strcmp(p->shown[x->to], p->shown[y->to]);
 }
 
-/* Writes the calls of a node, or those to it, by weight. */
+/* Writes the calls of a node, or those to it. */
 static void put_edges(const struct form *form, const struct graph *g, const struct graph_node *n,
-                      bool callers, const struct graph_edge **room, FILE *f)
+                      bool callers, FILE *f)
 {
-    size_t n_edges = 0;
-
-    for (size_t i = 0; i < g->n_edges; i++)
-        if ((callers ? g->edges[i].to : g->edges[i].from) == n->frame)
-            room[n_edges++] = &g->edges[i];
-    if (n_edges > 0)
-        qsort_r(room, n_edges, sizeof *room, compare_edges, (void *)form->p);
-    for (size_t i = 0; i < n_edges; i++)
-        fprintf(f, "%50s %s |   %s%s\n", value(form, room[i]->weight).s,
-                profile_pct(room[i]->weight, n->cum).s,
-                form->p->shown[callers ? room[i]->from : room[i]->to],
-                room[i]->is_inlined ? " (inline)" : "");
+    for (const struct graph_edge *x = g->edges; x < g->edges + g->n_edges; x++)
+        if ((callers ? x->to : x->from) == n->frame)
+            fprintf(f, "%50s %s |   %s%s\n", value(form, x->weight).s,
+                    profile_pct(x->weight, n->cum).s, form->p->shown[callers ? x->from : x->to],
+                    x->is_inlined ? " (inline)" : "");
 }
 
 static const char between_nodes[] =
     "----------------------------------------------------------+-------------\n";
 
-static bool put_matching(const struct form *form, const struct graph *g, const regex_t *pattern,
-                         FILE *f, struct err *e)
+/* Writes the nodes that match, with their calls by weight. */
+static void put_matching(const struct form *form, struct graph *g, const regex_t *pattern, FILE *f)
 {
-    const struct graph_edge **room;
     int64_t sum = 0;
 
-    if (!mem_new(&room, g->n_edges, e))
-        return false;
+    if (g->n_edges > 0)
+        qsort_r(g->edges, g->n_edges, sizeof *g->edges, compare_edges, (void *)form->p);
     fprintf(f, "%s%s", between_nodes,
             "      flat  flat%   sum%        cum   cum%   calls calls% + context \t \t \n");
     for (size_t i = 0; i < g->n_nodes; i++) {
@@ -207,15 +198,13 @@ static bool put_matching(const struct form *form, const struct graph *g, const r
         if (regexec(pattern, form->p->shown[n->frame], 0, NULL, 0) != 0)
             continue;
         fputs(between_nodes, f);
-        put_edges(form, g, n, true, room, f);
+        put_edges(form, g, n, true, f);
         put_figures(form, n, sum += n->flat, f);
         fprintf(f, "                | %s\n", form->p->shown[n->frame]);
-        put_edges(form, g, n, false, room, f);
+        put_edges(form, g, n, false, f);
     }
     if (g->n_nodes > 0)
         fputs(between_nodes, f);
-    free(room);
-    return true;
 }
 
 bool profile_write_peek(const struct profile *p, const struct graph_options *how,
@@ -240,7 +229,7 @@ bool profile_write_peek(const struct profile *p, const struct graph_options *how
     if (ok) {
         choose_unit(&form, &g);
         put_shown(&form, &g, &all, f);
-        ok = put_matching(&form, &g, &compiled, f, e);
+        put_matching(&form, &g, &compiled, f);
     }
     regfree(&compiled);
     graph_free(&g);
