@@ -18,21 +18,10 @@
 #define OUTLIER_FRAC    0.25
 #define OUTLIER_N_NODES 3
 
-/* Keeps the first n alone. */
-static void cut(struct profile_sources *s, size_t n)
-{
-    for (size_t i = n; i < s->n; i++) {
-        free(s->v[i].path);
-        free(s->v[i].node);
-        free(s->v[i].kind);
-    }
-    s->n = n;
-}
-
 void profile_sources_free(struct profile_sources *s)
 {
-    cut(s, 0);
     free(s->v);
+    intern_fini(&s->texts);
     *s = (struct profile_sources){0};
 }
 
@@ -52,19 +41,27 @@ static size_t stem_length(const char *name)
     return 0;
 }
 
+/* Keeps a text as long as the sources. NULL: out of memory. */
+static const char *keep(struct profile_sources *s, const char *text, size_t n)
+{
+    uint32_t id = intern_add(&s->texts, (struct slice){text, n});
+
+    return id != INTERN_NONE ? s->texts.strings[id].p : NULL;
+}
+
 /* Adds a source, and what its name tells: "profile-NODE-KIND-before.pprof". The name is looked at
  * and never used as a path. */
 static bool put_source(struct profile_sources *s, const char *path, const char *name,
                        uint64_t entry, struct err *e)
 {
-    size_t n = name != NULL ? stem_length(name) : 0, kind, from = 0;
+    size_t n = stem_length(name), kind, from = 0;
 
     if (s->n >= MAX_SOURCES)
         return err_set(e, "%s: more than %d profiles", path, MAX_SOURCES);
     if (!mem_more(&s->v, s->n, e))
         return false;
     struct profile_source *x = &s->v[s->n++];
-    *x = (struct profile_source){.entry = entry};
+    *x = (struct profile_source){.entry = entry, .path = keep(s, path, strlen(path))};
     if (n > 7 && memcmp(name + n - 7, "-before", 7) == 0) {
         x->before = true;
         n -= 7;
@@ -73,10 +70,9 @@ static bool put_source(struct profile_sources *s, const char *path, const char *
         kind--;
     if (n > 8 && strncmp(name, "profile-", 8) == 0)
         from = kind > 8 ? 8 : kind;
-    return mem_text(&x->path, path, e) &&
-           mem_format(&x->node, e, "%.*s", kind > from ? (int)(kind - 1 - from) : 0,
-                      n > 0 ? name + from : "") &&
-           mem_format(&x->kind, e, "%.*s", (int)(n - kind), n > 0 ? name + kind : "");
+    x->node = keep(s, name + from, kind > from ? kind - 1 - from : 0);
+    x->kind = keep(s, name + kind, n - kind);
+    return (x->path != NULL && x->node != NULL && x->kind != NULL) || mem_none(e);
 }
 
 static zip_t *open_archive(const char *path, struct err *e)
@@ -167,7 +163,7 @@ bool profile_sources_add(struct profile_sources *s, const char *path, struct err
         ok = (st.st_size <= MAX_ARCHIVE || err_set(e, "%s: larger than 1 GiB", path)) &&
              add_archive(s, path, e);
     else
-        ok = put_source(s, path, NULL, UINT64_MAX, e);
+        ok = put_source(s, path, "", UINT64_MAX, e);
     if (ok && s->n == n_before)
         ok = err_set(e, "%s: no profile in it (NAME.pprof)", path);
     if (ok)
@@ -231,16 +227,13 @@ bool profile_sources_keep(struct profile_sources *s, const char *kind, bool befo
     if (kind == NULL)
         kind = usual_kind(s);
     for (size_t i = 0; i < s->n; i++) {
-        struct profile_source *x = &s->v[i];
-        if (!is_kind(x, kind) || (*x->kind != '\0' && x->before != before))
-            continue;
-        struct profile_source kept = *x;
-        *x = s->v[n];
-        s->v[n++] = kept;
+        const struct profile_source *x = &s->v[i];
+        if (is_kind(x, kind) && (*x->kind == '\0' || x->before == before))
+            s->v[n++] = *x;
     }
     if (n == 0)
         return none_is_left(s, kind, before, e);
-    cut(s, n);
+    s->n = n;
     return true;
 }
 

@@ -7,10 +7,10 @@
 /* A profile that can be read. The entries of archives and folders are called
  * "profile-HOST:PORT-KIND.pprof", or "...-KIND-before.pprof" of the time before the load. */
 struct profile_source {
-    char *path;
-    char *node;     /* "HOST:PORT"; "": not told */
-    char *kind;     /* "cpu", "mem", "block", ...; "": not told, a file that was named */
-    uint64_t entry; /* of an archive; UINT64_MAX: the file itself */
+    const char *path;
+    const char *node; /* "HOST:PORT"; "": not told */
+    const char *kind; /* "cpu", "mem", "block", ...; "": not told, a file that was named */
+    uint64_t entry;   /* of an archive; UINT64_MAX: the file itself */
     bool before;
     int64_t total;    /* once it is read: of the default type of samples */
     double busy_cpus; /* of that, CPUs that were busy on average; 0: unknown */
@@ -19,6 +19,7 @@ struct profile_source {
 struct profile_sources {
     struct profile_source *v; /* by node, then by kind */
     size_t n;
+    struct intern texts;
 };
 
 /* Adds what a file, an archive or a folder holds. False: *e says why not. */
