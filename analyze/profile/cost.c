@@ -49,6 +49,7 @@ static const struct {
 struct part {
     const char *name;
     double after, before; /* ns */
+    double weight;        /* to sort by */
 };
 
 struct parts {
@@ -107,31 +108,31 @@ static struct slice part_of_stack(const struct profile *p, const struct profile_
     return (struct slice){innermost, package_length(innermost)};
 }
 
-/* Adds a sample to its part. */
-static bool add_sample(struct parts *to, struct slice name, double value, bool is_base,
-                       struct err *e)
+/* Adds a sample to its part. False: out of memory. */
+static bool add_sample(struct parts *to, struct slice name, double value, bool is_base)
 {
     size_t n = to->names.n;
     uint32_t id = intern_add(&to->names, name);
 
-    if (id == INTERN_NONE || (id == n && !mem_more(&to->v, n, e)))
-        return mem_none(e);
+    if (id == INTERN_NONE || (id == n && !mem_more(&to->v, n, NULL)))
+        return false;
     if (id == n)
-        to->v[to->n++] = (struct part){to->names.strings[id].p, 0, 0};
+        to->v[to->n++] = (struct part){.name = to->names.strings[id].p};
     *(is_base ? &to->v[id].before : &to->v[id].after) += fabs(value);
     return true;
 }
 
-static bool find_parts(struct parts *to, const struct profile *p, size_t type, struct err *e)
+/* False: out of memory. */
+static bool find_parts(struct parts *to, const struct profile *p, size_t type)
 {
     const char **part_of_frame;
-    bool ok = mem_new(&part_of_frame, p->frame_keys.n, e);
+    bool ok = mem_new(&part_of_frame, p->frame_keys.n, NULL);
 
     for (size_t i = 0; ok && i < p->frame_keys.n; i++)
         part_of_frame[i] = part_of(p->shown[i]);
     for (size_t i = 0; ok && i < p->n_samples; i++)
         ok = add_sample(to, part_of_stack(p, &p->samples[i], part_of_frame),
-                        (double)profile_value(p, i, type), p->samples[i].is_base, e);
+                        (double)profile_value(p, i, type), p->samples[i].is_base);
     free(part_of_frame);
     return ok;
 }
@@ -179,14 +180,11 @@ static const char *who(const struct cost_load *load)
     return *load->op != '\0' ? load->op : "The average request of all operations";
 }
 
-static int by_change(const void *a, const void *b, void *ctx)
+static int by_weight(const void *a, const void *b)
 {
     const struct part *x = a, *y = b;
-    const struct cost_load *loads = ctx;
-    double n = (double)loads[0].n, m = (double)loads[1].n;
-    double dx = x->after / n - x->before / m, dy = y->after / n - y->before / m;
 
-    return (fabs(dx) < fabs(dy)) - (fabs(dx) > fabs(dy));
+    return (fabs(x->weight) < fabs(y->weight)) - (fabs(x->weight) > fabs(y->weight));
 }
 
 /* Names the parts that carry a change, the largest first: ", in crc64 and TLS". Sorts them. */
@@ -197,13 +195,14 @@ static void name_changed(struct parts *parts, const struct cost_load *loads, dou
     size_t n = 0, length = 0;
 
     *to = '\0';
+    for (size_t i = 0; i < parts->n; i++)
+        parts->v[i].weight =
+            parts->v[i].after / (double)loads[0].n - parts->v[i].before / (double)loads[1].n;
     if (parts->n > 0)
-        qsort_r(parts->v, parts->n, sizeof *parts->v, by_change, (void *)loads);
-    for (size_t i = 0; i < parts->n && n < MOST_NAMED; i++) {
-        double d = parts->v[i].after / (double)loads[0].n - parts->v[i].before / (double)loads[1].n;
-        if (d / change_ns >= SHARE_NAMED)
+        qsort(parts->v, parts->n, sizeof *parts->v, by_weight);
+    for (size_t i = 0; i < parts->n && n < MOST_NAMED; i++)
+        if (parts->v[i].weight / change_ns >= SHARE_NAMED)
             names[n++] = parts->v[i].name;
-    }
     for (size_t i = 0; i < n && length < size; i++)
         length += (size_t)snprintf(to + length, size - length, "%s%s",
                                    i == 0      ? ", in "
@@ -229,7 +228,7 @@ static void put_change(struct sheet *s, const struct profile *p, size_t type,
                    who(&loads[0]), per(after, 1).s, per(before, 1).s);
         return;
     }
-    s->failed |= !find_parts(&parts, p, type, NULL);
+    s->failed |= !find_parts(&parts, p, type);
     bool is_change = fabs(change) > noise;
     if (is_change)
         name_changed(&parts, loads, after - before, where, sizeof where);
@@ -262,31 +261,24 @@ void profile_cost_line(struct sheet *s, const struct profile *p, const struct co
                per(sides[0].cpu_ns, n).s, gib, units_count((int64_t)loads[0].n).s);
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const struct part *x = a, *y = b;
-    double sx = x->after + x->before, sy = y->after + y->before;
-
-    return (sx < sy) - (sx > sy);
-}
-
-bool profile_cost_parts(struct sheet *s, const struct profile *p, const struct cost_load loads[2],
-                        struct err *e)
+void profile_cost_parts(struct sheet *s, const struct profile *p, const struct cost_load loads[2])
 {
     size_t type = cpu_type(p);
     struct parts parts = {0};
 
     if (type == SIZE_MAX)
-        return true;
+        return;
     struct side now = sum_side(p, type, false);
-    bool ok = find_parts(&parts, p, type, e);
-    if (ok && parts.n > 0) {
-        qsort(parts.v, parts.n, sizeof *parts.v, by_size);
+    s->failed |= !find_parts(&parts, p, type);
+    for (size_t i = 0; i < parts.n; i++)
+        parts.v[i].weight = parts.v[i].after + parts.v[i].before;
+    if (parts.n > 0) {
+        qsort(parts.v, parts.n, sizeof *parts.v, by_weight);
         sheet_table(s, "lrrr", "Parts of the server");
         SHEET_HEADINGS(s, "Part", "Share of CPU", loads[0].n > 0 ? "Of a request" : "",
                        loads[1].n > 0 ? "Was" : "");
     }
-    for (size_t i = 0; ok && i < parts.n && i < MOST_PARTS; i++) {
+    for (size_t i = 0; i < parts.n && i < MOST_PARTS; i++) {
         const struct part *x = &parts.v[i];
         SHEET_ROW(s, TEXT_PLAIN, x->name);
         sheet_cell(s, "%.1f %%", now.cpu_ns > 0 ? 100 * x->after / now.cpu_ns : 0);
@@ -294,5 +286,4 @@ bool profile_cost_parts(struct sheet *s, const struct profile *p, const struct c
                     loads[1].n > 0 ? per(x->before, (double)loads[1].n).s : "");
     }
     parts_fini(&parts);
-    return ok || err_set(e, "out of memory");
 }

@@ -8,10 +8,9 @@
 
 /* The requests that ended in the time of a profile. */
 struct cost_load {
-    char op[32];      /* "GET"; "" where several have a share of them */
-    uint64_t n;       /* 0: unknown */
-    double n_bytes;   /* that they moved */
-    uint64_t n_other; /* requests of the capture at other times */
+    char op[32];    /* "GET"; "" where several have a share of them */
+    uint64_t n;     /* 0: unknown */
+    double n_bytes; /* that they moved */
 };
 
 /* Adds what a request costs, and a GiB, to the sheet: one sentence. Of a profile with a base it
@@ -20,7 +19,6 @@ struct cost_load {
 void profile_cost_line(struct sheet *s, const struct profile *p, const struct cost_load loads[2]);
 
 /* Adds a table of the parts of the program: which share each has of the CPU, and of a request. */
-bool profile_cost_parts(struct sheet *s, const struct profile *p, const struct cost_load loads[2],
-                        struct err *e);
+void profile_cost_parts(struct sheet *s, const struct profile *p, const struct cost_load loads[2]);
 
 #endif

@@ -41,10 +41,8 @@ static void count_table(struct cost_load *load, const struct table *t, struct pr
 {
     for (size_t i = 0; i < t->n; i++) {
         int64_t end_ns = table_end(t, i);
-        if (w.end_ns > w.start_ns && (end_ns < w.start_ns || end_ns > w.end_ns)) {
-            load->n_other++;
+        if (w.end_ns > w.start_ns && (end_ns < w.start_ns || end_ns > w.end_ns))
             continue;
-        }
         load->n++;
         load->n_bytes += table_failed(t, i) ? 0 : (double)packed_get(&t->bytes, i);
     }
