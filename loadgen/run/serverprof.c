@@ -59,30 +59,35 @@ static struct fetch prepare(const struct bench *b, const char *url)
     };
 }
 
-/* Fetches into memory; the caller frees *data. False: no answer. */
-static bool fetch_text(struct fetch *f, uint64_t max_bytes, char **data, size_t *n, int *status,
-                       struct err *e)
+struct answer {
+    int status;
+    char *data; /* ends with a NUL; freed by the caller */
+    size_t n;
+};
+
+/* Fetches into memory. False: no answer, and nothing to free. */
+static bool fetch_text(struct fetch *f, uint64_t max_bytes, struct answer *a, struct err *e)
 {
-    *data = NULL;
-    f->to = open_memstream(data, n);
+    *a = (struct answer){0};
+    f->to = open_memstream(&a->data, &a->n);
     f->max_bytes = max_bytes;
     if (f->to == NULL)
         return mem_none(e);
-    bool ok = fetch(f, status, e);
+    bool ok = fetch(f, &a->status, e);
     if (fclose(f->to) != 0 && ok)
         ok = mem_none(e);
-    if (!ok) {
-        free(*data);
-        *data = NULL;
-    }
-    return ok;
+    if (ok)
+        return true;
+    free(a->data);
+    *a = (struct answer){0};
+    return false;
 }
 
 /* ---- MinIO ---- */
 
-/* Asks the admin API of the first host. `to` NULL: *data is the answer, which the caller frees. */
+/* Asks the admin API of the first host. What it answers goes to `to`; NULL: to *a. */
 static bool ask(const struct bench *b, const char *method, const char *path, const char *query,
-                FILE *to, char **data, size_t *n, int *status, struct err *e)
+                FILE *to, struct answer *a, struct err *e)
 {
     const struct engine *g = &b->engine;
     const struct host *h = &g->hosts.host[0];
@@ -113,7 +118,7 @@ static bool ask(const struct bench *b, const char *method, const char *path, con
                       : NULL;
         f.to = to;
         f.max_bytes = ARCHIVE_MAX;
-        ok = to != NULL ? fetch(&f, status, e) : fetch_text(&f, ANSWER_MAX, data, n, status, e);
+        ok = to != NULL ? fetch(&f, &a->status, e) : fetch_text(&f, ANSWER_MAX, a, e);
     }
     free(url);
     strbuf_fini(&headers);
@@ -138,9 +143,9 @@ static void say_refused(const struct bench *b, int status)
 }
 
 /* Says which nodes do not profile. Returns how many do. */
-static size_t n_profiling(const struct bench *b, const char *data, size_t n)
+static size_t n_profiling(const struct bench *b, const struct answer *a)
 {
-    json_t *nodes = json_loadb(data, n, 0, NULL);
+    json_t *nodes = json_loadb(a->data, a->n, 0, NULL);
     const json_t *node;
     size_t i, n_ok = 0;
 
@@ -162,29 +167,27 @@ static size_t n_profiling(const struct bench *b, const char *data, size_t n)
 static void begin_minio(struct bench *b)
 {
     struct strbuf query = {0};
+    struct answer a = {0};
     struct err e = {""};
-    char *data = NULL;
-    size_t n = 0;
-    int status = 0;
 
     strbuf_puts(&query, "profilerType=");
     uri_encode(&query, b->o->serverprof, strlen(b->o->serverprof), false);
     b->prof.version = "v3";
-    bool ok = !query.failed && ask(b, "POST", "start", query.s, NULL, &data, &n, &status, &e);
-    if (ok && status == 426) {
-        free(data);
+    bool ok = !query.failed && ask(b, "POST", "start", query.s, NULL, &a, &e);
+    if (ok && a.status == 426) {
+        free(a.data);
         b->prof.version = "v4";
-        ok = ask(b, "POST", "start", query.s, NULL, &data, &n, &status, &e);
+        ok = ask(b, "POST", "start", query.s, NULL, &a, &e);
     }
     /* After a lost answer it may profile. */
-    b->prof.profiling = !ok || status == 200;
+    b->prof.profiling = !ok || a.status == 200;
     if (!ok)
         bench_say(b, "--serverprof: cannot start profiling: %s", e.msg);
-    else if (status != 200)
-        say_refused(b, status);
-    else if (n_profiling(b, data, n) == 0)
+    else if (a.status != 200)
+        say_refused(b, a.status);
+    else if (n_profiling(b, &a) == 0)
         bench_say(b, "--serverprof: no node says that it profiles");
-    free(data);
+    free(a.data);
     strbuf_fini(&query);
 }
 
@@ -196,29 +199,32 @@ static void fetch_profile(struct serverprof_node *node, const char *path, const 
 {
     struct bench *b = node->bench;
     struct serverprof *p = &b->prof;
-    struct serverprof_entry entry = {.data = NULL};
-    const char *name = strstr(node->url, "://") + 3;
-    char url[700];
-    int status = 0;
+    const char *host = strstr(node->url, "://") + 3;
+    char url[700], name[320];
+    struct answer a;
 
     snprintf(url, sizeof url, "%s/debug/pprof/%s", node->url, path);
     struct fetch f = prepare(b, url);
     f.goes_on = on;
     if (on == node_goes_on)
         f.patience_s += p->seconds;
-    snprintf(entry.name, sizeof entry.name, "profile-%.*s-%s.pprof", (int)strcspn(name, "/"), name,
-             type);
-    if (!fetch_text(&f, PROFILE_MAX, &entry.data, &entry.n, &status, e))
+    snprintf(name, sizeof name, "profile-%.*s-%s.pprof", (int)strcspn(host, "/"), host, type);
+    if (!fetch_text(&f, PROFILE_MAX, &a, e))
         return;
-    if (status != 200)
-        err_set(e, "HTTP %d: %.*s", status, (int)strcspn(entry.data, "\r\n"), entry.data);
+    if (a.status != 200) {
+        err_set(e, "HTTP %d: %.*s", a.status, (int)strcspn(a.data, "\r\n"), a.data);
+        free(a.data);
+        return;
+    }
     pthread_mutex_lock(&p->lock);
-    if (status == 200 && mem_more(&p->entry, p->n_entries, e)) {
-        p->entry[p->n_entries++] = entry;
-        entry.data = NULL;
+    zip_source_t *source = zip_source_buffer(p->zip, a.data, a.n, true); /* frees the data */
+    if (source == NULL)
+        free(a.data);
+    if (source == NULL || zip_file_add(p->zip, name, source, ZIP_FL_ENC_UTF_8) < 0) {
+        zip_source_free(source);
+        err_set(e, "%s", zip_strerror(p->zip));
     }
     pthread_mutex_unlock(&p->lock);
-    free(entry.data);
 }
 
 /* Fetches the profiles that count from the server's start: their difference is of the run. */
@@ -265,6 +271,9 @@ static bool begin_urls(struct bench *b, struct err *e)
     int64_t ns = open_end ? o->load.autoterm_dur_ns : o->load.duration_ns;
 
     pthread_mutex_init(&p->lock, NULL);
+    p->zip = zip_open(b->out.profiles, ZIP_CREATE | ZIP_EXCL, NULL);
+    if (p->zip == NULL)
+        return err_set(e, "cannot make '%s'", b->out.profiles);
     p->seconds = ns >= NS_PER_S ? (long)(ns / NS_PER_S) : 1;
     if (!mem_cleared(&p->node, SERVERPROF_MAX_URLS, e))
         return false;
@@ -310,42 +319,21 @@ void serverprof_loaded(struct bench *b)
         atomic_store(&b->prof.ended, true);
 }
 
-/* Writes the archive to the file. */
-static bool write_archive(struct serverprof *p, const char *path, struct err *e)
-{
-    int why = 0;
-    zip_t *zip = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &why);
-    bool ok = zip != NULL;
-
-    for (size_t i = 0; ok && i < p->n_entries; i++) {
-        const struct serverprof_entry *x = &p->entry[i];
-        zip_source_t *source = zip_source_buffer(zip, x->data, x->n, 0);
-
-        ok = source != NULL && zip_file_add(zip, x->name, source, ZIP_FL_ENC_UTF_8) >= 0;
-        if (!ok)
-            zip_source_free(source);
-    }
-    ok = ok && zip_close(zip) == 0;
-    if (!ok && zip != NULL)
-        zip_discard(zip);
-    return ok || err_set(e, "cannot write '%s'", path);
-}
-
 /* Fetches MinIO's archive to the file. */
 static bool fetch_archive(struct bench *b, const char *path, struct err *e)
 {
     FILE *f = fopen(path, "we");
-    int status = 0, why = 0;
+    struct answer a = {0};
     size_t n = 0;
 
     if (f == NULL)
         return err_errno(e, errno, "cannot write '%s'", path);
-    bool ok = ask(b, "GET", "download", "", f, NULL, NULL, &status, e);
+    bool ok = ask(b, "GET", "download", "", f, &a, e);
     if (fclose(f) != 0 && ok)
         ok = err_errno(e, errno, "cannot write '%s'", path);
-    if (!ok || status != 200)
-        return !ok ? false : err_set(e, "HTTP %d", status);
-    zip_t *zip = zip_open(path, ZIP_RDONLY, &why);
+    if (!ok || a.status != 200)
+        return !ok ? false : err_set(e, "HTTP %d", a.status);
+    zip_t *zip = zip_open(path, ZIP_RDONLY, NULL);
     if (zip == NULL)
         return err_set(e, "the answer is no archive, or is cut");
     for (zip_int64_t i = 0; i < zip_get_num_entries(zip, 0); i++)
@@ -354,8 +342,9 @@ static bool fetch_archive(struct bench *b, const char *path, struct err *e)
     return n > 0 || err_set(e, "the archive holds no profile");
 }
 
-/* Makes the file under another name, and links it to its own once it is whole. */
-static bool save(struct bench *b, struct err *e)
+/* Makes the file of MinIO's profiles under another name, and links it to its own once it is whole.
+ */
+static bool save_minio(struct bench *b, struct err *e)
 {
     char path[sizeof b->out.profiles + 8];
 
@@ -363,7 +352,7 @@ static bool save(struct bench *b, struct err *e)
     int fd = mkstemp(path);
     if (fd < 0)
         return err_errno(e, errno, "cannot make a file beside '%s'", b->out.profiles);
-    bool ok = b->prof.profiling ? fetch_archive(b, path, e) : write_archive(&b->prof, path, e);
+    bool ok = fetch_archive(b, path, e);
     close(fd);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (ok && (fd < 0 || fchmod(fd, 0644) != 0 || fsync(fd) != 0 || link(path, b->out.profiles)))
@@ -372,6 +361,17 @@ static bool save(struct bench *b, struct err *e)
         close(fd);
     unlink(path);
     return ok;
+}
+
+/* libzip makes the file of profiles by URL in the same way, but would replace another one. */
+static bool save_urls(struct bench *b, struct err *e)
+{
+    const char *path = b->out.profiles;
+
+    if (access(path, F_OK) == 0 || zip_close(b->prof.zip) != 0)
+        return err_set(e, "cannot make '%s'", path);
+    b->prof.zip = NULL;
+    return true;
 }
 
 bool serverprof_end(struct bench *b, struct err *e)
@@ -387,17 +387,15 @@ bool serverprof_end(struct bench *b, struct err *e)
             pthread_join(p->node[i].thread, NULL);
     if (p->n_nodes > 0)
         fetch_counts(p, "");
-    if (p->profiling || p->n_entries > 0) {
-        bool ok = save(b, &why);
+    if (p->profiling || (p->zip != NULL && zip_get_num_entries(p->zip, 0) > 0)) {
+        bool ok = (p->profiling ? save_minio : save_urls)(b, &why);
         if (!ok)
             bench_say(b, "%s: no profiles: %s", p->profiling ? "--serverprof" : "--serverprof-url",
                       why.msg);
         else if (!b->o->show.quiet)
             bench_say_of_all(b, "profiles of the servers: %s", b->out.profiles);
     }
-    for (size_t i = 0; i < p->n_entries; i++)
-        free(p->entry[i].data);
-    free(p->entry);
+    zip_discard(p->zip);
     free(p->node);
     *p = (struct serverprof){0};
     return true;

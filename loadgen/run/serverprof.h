@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <zip.h>
 
 struct bench;
 
@@ -24,13 +25,6 @@ struct serverprof_node {
     bool failed;  /* that was said */
 };
 
-/* A file of the archive. */
-struct serverprof_entry {
-    char name[320];
-    char *data;
-    size_t n;
-};
-
 struct serverprof {
     bool profiling;      /* MinIO is, until it is asked for the profiles */
     const char *version; /* of its admin API */
@@ -39,8 +33,7 @@ struct serverprof {
     size_t n_nodes;
     atomic_bool ended; /* CPU profiles are not to be waited for */
     pthread_mutex_t lock;
-    struct serverprof_entry *entry;
-    size_t n_entries;
+    zip_t *zip; /* of the profiles by URL, which stay in memory until it is closed */
 };
 
 /* A stage: begins profiling. False: out of memory. */
