@@ -8,6 +8,7 @@
 #include "libcommon/visible.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,6 +185,8 @@ static int dispatch(const struct cli_program *program, int argc, char **argv)
 
 int cli_main(const struct cli_program *program, int argc, char **argv)
 {
+    /* A parent may have left it ignored. Then nobody could tell how a child of ours ended. */
+    signal(SIGCHLD, SIG_DFL);
     int status = dispatch(program, argc, argv);
     /* A full disk or a closed pipe must not pass for success. */
     errno = 0;

@@ -130,7 +130,8 @@ struct cli_program {
 };
 
 /* The whole of main: finds the command, parses its options, runs it, and checks that standard
- * output could be written. Returns the exit code. */
+ * output could be written. Returns the exit code. Children can be waited for, whatever the parent
+ * did with SIGCHLD. */
 int cli_main(const struct cli_program *program, int argc, char **argv);
 
 /* Parses argv[1..argc-1] (argv[0] is not looked at) into *args and *options, which holds the

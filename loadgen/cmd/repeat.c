@@ -7,6 +7,7 @@
 #include "loadgen/ranks/ranks.h"
 #include "loadgen/util/sibling.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -115,8 +116,8 @@ static int run_self(char *const *words)
         execv("/proc/self/exe", words);
         _exit(127);
     }
-    while (pid > 0 && waitpid(pid, &status, 0) < 0)
-        ;
+    if (pid > 0)
+        TEMP_FAILURE_RETRY(waitpid(pid, &status, 0));
     child = 0;
     return pid < 0 ? EXIT_FAILED : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

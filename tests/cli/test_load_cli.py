@@ -238,6 +238,13 @@ class Options(LoadTest):
         self.assertEqual(r.err, "")
         self.assertEqual(Capture(self.tmp / name).start["label"], "a \"label\"")
 
+    def test_parent_that_ignores_its_children(self):
+        """Whoever starts s3load may not want to know how children end: s3load does."""
+        self.start()
+        r = self.s3load("put", *SMALL, preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertIn("Capture: ", r.out)
+        self.assertNotIn("To analyse it", r.out)  # that is done
+
     def test_stress(self):
         self.start()
         r = self.s3load("put", "--stress", "--json", *SMALL)
