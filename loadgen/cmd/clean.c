@@ -162,7 +162,7 @@ static int clean_bucket(struct bench *b)
 {
     const struct options *o = b->o;
     struct old_runs runs = {.prefix = o->prefix};
-    struct err e = {""};
+    struct err e = {""}, unlisted = {""};
     bool ok = bench_set_up(b, &e);
 
     /* If objects can be locked, ours may be under retention. */
@@ -173,8 +173,9 @@ static int clean_bucket(struct bench *b)
     if (!ok)
         cli_failed(&b->args, &e);
     if (runs.unlisted.msg[0] != '\0') {
-        ok = err_set(&e, "unfinished uploads are left, if there are any: %s", runs.unlisted.msg);
-        cli_failed(&b->args, &e);
+        ok = err_set(&unlisted, "unfinished uploads are left, if there are any: %s",
+                     runs.unlisted.msg);
+        cli_failed(&b->args, &unlisted);
     }
     if (atomic_load(&b->signals.n) > 0)
         return 128 + atomic_load(&b->signals.first);

@@ -283,6 +283,16 @@ class OnTarget(Suite, LoadTest):
         self.assertEqual(len(pages), 8 * len(c.of("LIST")))
         self.assertEqual({line["n_objects"] for line in pages}, {"7", "1"})
 
+    def test_clean_names_all_that_failed(self):
+        """An error of one does not hide that of the other."""
+        self.start("--fault", "op=DELETE,fail=500:1", "--fault", "op=LISTUPLOADS,fail=500:1")
+        client = S3Client(self.server)
+        client.make("bucket")
+        client.put("bucket", f"{RUN}/{NAME}")
+        r = self.s3load("clean", "--bucket", "bucket", "--older-than", "0s", "--give-up-after", "1ms", status=1)
+        self.assertEqual(r.err.count(f"objects under {RUN}/ are left"), 1, r.err)
+        self.assertEqual(r.err.count("unfinished uploads are left, if there are any"), 1, r.err)
+
 
 class OnVersityGw(Suite, LoadTest):
     server_class = VersityGw
