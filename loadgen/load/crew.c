@@ -57,10 +57,7 @@ void crew_record(struct crew *c, bool on)
 
 void crew_stop(struct crew *c, enum engine_stop stop)
 {
-    int old = atomic_load(&c->engine->stop);
-
-    while (old < (int)stop && !atomic_compare_exchange_weak(&c->engine->stop, &old, (int)stop))
-        ;
+    engine_set_stop(c->engine, stop);
     for (unsigned i = 0; i < c->n_loops; i++)
         loop_wake(&c->loops[i]);
     eventfd_write(c->engine->event, 1);

@@ -31,8 +31,7 @@ bool crew_run(struct crew *c, struct phase *phase, int (*tick)(void *ctx), void 
 /* From here on the loops record, or record nothing. Only between phases. */
 void crew_record(struct crew *c, bool on);
 
-/* Sets the engine's stop, unless it is already at a later stage, and wakes all loops. Any thread.
- */
+/* Does what engine_set_stop does, and wakes all loops. Any thread. */
 void crew_stop(struct crew *c, enum engine_stop stop);
 
 /* Counts over all loops. Any thread may ask. */

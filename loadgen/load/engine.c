@@ -76,6 +76,14 @@ bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, 
     return ok && payload_init(&g->payload, e);
 }
 
+void engine_set_stop(struct engine *g, enum engine_stop stop)
+{
+    int old = atomic_load(&g->stop);
+
+    while (old < (int)stop && !atomic_compare_exchange_weak(&g->stop, &old, (int)stop))
+        ;
+}
+
 void engine_fini(struct engine *g)
 {
     for (size_t i = 0; g->host != NULL && i < g->hosts.n; i++) {

@@ -63,6 +63,9 @@ struct engine {
 bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, struct err *e);
 void engine_fini(struct engine *g);
 
+/* Sets g->stop, unless it is already at a later stage. Any thread. */
+void engine_set_stop(struct engine *g, enum engine_stop stop);
+
 /* Returns the time to sign requests to a host with, ns since 1970. */
 static inline int64_t engine_sign_ns(const struct engine_host *h)
 {

@@ -521,7 +521,9 @@ void worker_prepare(struct worker *w)
         /* EVP works in memory only: it fails only if out of memory. */
         if (!ok || !end_digests(w, hash, md5)) {
             err_set(&w->loop->error, "cannot digest a payload");
-            atomic_store(&w->loop->engine->stop, ENGINE_STOP);
+            engine_set_stop(w->loop->engine, ENGINE_STOP);
+            end_worker(w);
+            return;
         }
     }
     launch(w);

@@ -136,6 +136,15 @@ class World(LoadTest):
                 self.assertIn(self.counts()["digests"], (1, 2))
 
     @without_sanitizers("they want to be loaded first")
+    def test_digests_that_fail(self):
+        """A request without its digests is not sent."""
+        self.start()
+        r = self.s3load("put", "--obj.size", "1MiB", "--concurrent", "2", "--duration", "5s",
+                        env={"WORLD_NO_DIGESTS": "1"}, status=1)
+        self.assertIn("cannot digest a payload", r.err)
+        self.assertEqual([x for x in self.server.log() if x["op"] == "PUT"], [])
+
+    @without_sanitizers("they want to be loaded first")
     def test_clock_that_is_set(self):
         """Requests are signed with the new time, rows go on in the old one, and the step is told."""
         server = self.recorder(on_request=self.step.touch)

@@ -6,6 +6,7 @@
  *   WORLD_SINCE_NS=N
  *   WORLD_STEP=FILE           while FILE exists, CLOCK_REALTIME is an hour ahead
  *   WORLD_NAME=NAME=IP,IP...  the addresses of NAME
+ *   WORLD_NO_DIGESTS=1        digests of large pieces fail
  *   WORLD_LOG=FILE            gets at the end: how many times NAME was looked up, and the most
  * digests of large pieces that a thread made between two looks at epoll */
 #include <arpa/inet.h>
@@ -124,6 +125,8 @@ int EVP_DigestUpdate(void *context, const void *data, size_t n)
     int (*real)(void *, const void *, size_t) = dlsym(RTLD_NEXT, "EVP_DigestUpdate");
     unsigned most = most_digests;
 
+    if (n >= LARGE_BYTES && getenv("WORLD_NO_DIGESTS") != NULL)
+        return 0;
     if (n >= LARGE_BYTES)
         n_digests++;
     while (n_digests > most && !atomic_compare_exchange_weak(&most_digests, &most, n_digests))
