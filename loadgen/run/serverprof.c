@@ -346,16 +346,16 @@ static bool fetch_archive(struct bench *b, const char *path, struct err *e)
  */
 static bool save_minio(struct bench *b, struct err *e)
 {
-    char path[sizeof b->out.profiles + 8];
+    char path[sizeof b->out.profiles + 32];
 
-    snprintf(path, sizeof path, "%s.XXXXXX", b->out.profiles);
-    int fd = mkstemp(path);
+    snprintf(path, sizeof path, "%s.%s", b->out.profiles, b->o->run_id);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0)
         return err_errno(e, errno, "cannot make a file beside '%s'", b->out.profiles);
-    bool ok = fetch_archive(b, path, e);
     close(fd);
+    bool ok = fetch_archive(b, path, e);
     fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (ok && (fd < 0 || fchmod(fd, 0644) != 0 || fsync(fd) != 0 || link(path, b->out.profiles)))
+    if (ok && (fd < 0 || fsync(fd) != 0 || link(path, b->out.profiles) != 0))
         ok = err_errno(e, errno, "cannot make '%s'", b->out.profiles);
     if (fd >= 0)
         close(fd);

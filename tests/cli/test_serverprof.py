@@ -135,7 +135,8 @@ class MinIO(Profiles):
         """Whatever entries are called: a name is no path."""
         data = archive("profile-127.0.0.1:9000-cpu.pprof", "../../evil.pprof", "/evil.pprof")
         self.admin(download=(200, data))
-        err, saved = self.profiled()
+        err, saved = self.profiled(umask=0o027)
+        self.assertEqual(self.zip.stat().st_mode & 0o777, 0o640)
         self.assertEqual(saved, data)
         self.assertIn("profiles of the servers: run.profiles.zip", err)
         self.assertEqual(self.server.asked, [("POST", "/minio/admin/v3/profiling/start", "profilerType=cpu%2Cmem"),
@@ -262,7 +263,8 @@ class Urls(Profiles):
         other.answers = self.server.answers
         # The load may be over before an answer comes; nothing is dropped where it lasts as long as the profile.
         err, saved = self.profiled("--serverprof-url", f"http://{self.server.hosts},http://{other.hosts}/debug/pprof/",
-                                   "--requests", "1000000", "--duration", "1s")
+                                   "--requests", "1000000", "--duration", "1s", umask=0o077)
+        self.assertEqual(self.zip.stat().st_mode & 0o777, 0o600)
         self.assertIn("profiles of the servers: run.profiles.zip", err)
         with zipfile.ZipFile(io.BytesIO(saved)) as z:
             self.assertIsNone(z.testzip())
