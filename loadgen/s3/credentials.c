@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The longest document that a credential_process may print. */
+/* A document of a credential_process has fewer bytes. */
 #define TEXT_MAX 16384
 
 /* A process that takes longer is killed. */
@@ -72,15 +72,15 @@ static bool start(struct credentials *c, struct err *e)
         execl("/bin/sh", "sh", "-c", c->process, (char *)NULL);
         _exit(127);
     }
+    int failed = errno;
     close(fds[1]);
     c->fd = fds[0];
     fcntl(c->fd, F_SETFL, O_NONBLOCK);
-    if (c->child < 0) {
-        c->child = 0;
-        close(c->fd);
-        return err_errno(e, errno, "credential_process");
-    }
-    return true;
+    if (c->child > 0)
+        return true;
+    c->child = 0;
+    close(c->fd);
+    return err_errno(e, failed, "credential_process");
 }
 
 /* Takes the keys from the document. Errors never show its contents. */
@@ -121,17 +121,21 @@ static bool go_on(struct credentials *c, struct err *e)
     ssize_t n = 0;
     bool late = clock_now_ns() - c->started_ns > PROCESS_NS;
 
-    if (late || c->n_text == TEXT_MAX)
-        kill(c->child, late ? SIGKILL : SIGPIPE);
     /* Look at the child first: what it printed before its end can then be read. */
-    bool done = waitpid(c->child, &status, late ? 0 : WNOHANG) != 0;
+    bool done = waitpid(c->child, &status, WNOHANG) != 0;
     while ((n = read(c->fd, c->text + c->n_text, TEXT_MAX - c->n_text)) > 0)
         c->n_text += (size_t)n;
-    if (!done)
+    bool full = c->n_text == TEXT_MAX;
+    if (!done && !late && !full)
         return true;
+    if (!done) {
+        kill(c->child, SIGKILL);
+        waitpid(c->child, &status, 0);
+    }
     c->child = 0;
     close(c->fd);
-    bool ok = late ? err_set(e, "credential_process did not end within a minute")
+    bool ok = full   ? err_set(e, "credential_process printed %d bytes or more", TEXT_MAX)
+              : late ? err_set(e, "credential_process did not end within a minute")
               : WIFSIGNALED(status)
                   ? err_set(e, "credential_process was ended by signal %d", WTERMSIG(status))
               : status != 0

@@ -124,7 +124,7 @@ class Credentials(Settings):
         self.process(f"sh {script}")
         self.assertEqual(self.who("--host", self.server.hosts), ("p", "us-east-1", "t"))
         for text, message in (("false", "failed (status 1)"), ("kill -9 $$", "was ended by signal 9"),
-                              ("echo very-secret", "printed no JSON"),
+                              ("echo very-secret", "printed no JSON"), ("yes very-secret", "printed 16384 bytes or more"),
                               ("echo '{\"Version\":1,\"AccessKeyId\":\"very-secret\"}'", "printed no JSON"),
                               (f"sh {script} | sed s/t.}}/t\",\"Expiration\":\"2001-01-01T00:00:00Z\"}}/", None)):
             with self.subTest(process=text):
