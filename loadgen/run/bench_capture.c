@@ -221,9 +221,12 @@ bool bench_sum_up(struct bench *b, struct err *e)
 static bool drop_capture(const struct bench *b, struct err *e)
 {
     int fd = open(b->out.sums, O_RDONLY | O_CLOEXEC);
-    bool ok = fd >= 0 && fsync(fd) == 0 && unlink(b->out.path) == 0;
-    int why = errno;
+    bool ok = fd >= 0 && fsync(fd) == 0;
 
+    if (ok)
+        sync_folder(b->out.sums);
+    ok = ok && unlink(b->out.path) == 0;
+    int why = errno;
     if (fd >= 0)
         close(fd);
     return ok || err_errno(e, why, "'%s' stays beside its sums", b->out.path);
