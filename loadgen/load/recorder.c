@@ -282,36 +282,50 @@ static bool write_row(struct recorder *r, const struct row *row, struct err *e)
     return recwrite_text(r->out, (const char *)(row + 1), row->n_text, e);
 }
 
+/* Returns the row of a batch that follows `row`, or with NULL the first one; NULL: there is none.
+ */
+static const struct row *next_row(const struct recorder_batch *b, const struct row *row)
+{
+    const char *at = row != NULL ? (const char *)row + row_bytes(row) : b->bytes;
+
+    return at < b->bytes + b->n ? (const struct row *)at : NULL;
+}
+
+/* Keeps the batch's requests for autoterm. */
+static bool keep_batch(struct recorder *r, const struct recorder_batch *b, struct err *e)
+{
+    struct pending *q = &r->pending[b->loop];
+    bool ok = true;
+
+    pthread_mutex_lock(&r->pending_lock);
+    for (const struct row *row = NULL; ok && (row = next_row(b, row)) != NULL;)
+        ok = !row->bench || keep(q, row, e);
+    if (ok) {
+        q->until_ns = b->until_ns;
+        q->first_start_ns = b->first_start_ns;
+    }
+    pthread_mutex_unlock(&r->pending_lock);
+    return ok;
+}
+
+/* Rows are written without a lock: a write may take as long as the disk does. */
 static void take_batch(struct recorder *r, const struct recorder_batch *b)
 {
     struct err e = {""};
-    bool asking = r->autoterm != NULL;
+    bool ok = true;
 
-    pthread_mutex_lock(&r->pending_lock);
-    for (size_t at = 0; at < b->n;) {
-        const struct row *row = (const struct row *)(b->bytes + at);
-        if (!write_row(r, row, &e) ||
-            (asking && row->bench && !keep(&r->pending[b->loop], row, &e))) {
-            pthread_mutex_unlock(&r->pending_lock);
-            fail(r, &e);
-            return;
-        }
-        at += row_bytes(row);
+    for (const struct row *row = NULL; ok && (row = next_row(b, row)) != NULL;)
+        ok = write_row(r, row, &e);
+    if (!ok || (r->autoterm != NULL && !keep_batch(r, b, &e))) {
+        fail(r, &e);
+        return;
     }
-    if (asking) {
-        r->pending[b->loop].until_ns = b->until_ns;
-        r->pending[b->loop].first_start_ns = b->first_start_ns;
-    }
-    pthread_mutex_unlock(&r->pending_lock);
-
     pthread_mutex_lock(&r->lock);
-    for (size_t at = 0; at < b->n;) {
-        const struct row *row = (const struct row *)(b->bytes + at);
+    for (const struct row *row = NULL; (row = next_row(b, row)) != NULL;) {
         count(&r->state.counts, row);
         count(&r->tick, row);
         if (row->ok)
             hist_add(&r->durations, row->end_ns - row->start_ns);
-        at += row_bytes(row);
     }
     pthread_mutex_unlock(&r->lock);
 }
