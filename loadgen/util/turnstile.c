@@ -29,6 +29,12 @@ static int open_file(void)
     return fd;
 }
 
+/* Where this fails, other ranks of the run take us for a stranger, and only warn. */
+static bool write_holder(int fd, const char *run_id)
+{
+    return ftruncate(fd, 0) == 0 && pwrite(fd, run_id, strlen(run_id), 0) > 0;
+}
+
 bool turnstile_pass(struct turnstile *t, const char *run_id)
 {
     char holder[ID_MAX] = "";
@@ -37,15 +43,14 @@ bool turnstile_pass(struct turnstile *t, const char *run_id)
         return true;
     if (t->fd == 0)
         t->fd = open_file();
-    if (t->fd < 0)
+    if (t->fd >= 0 && flock(t->fd, LOCK_EX | LOCK_NB) == 0) {
         t->holds = true;
-    else if (flock(t->fd, LOCK_EX | LOCK_NB) == 0)
-        /* If the id cannot be written, other ranks take us for a stranger, and only warn. */
-        t->holds = ftruncate(t->fd, 0) != 0 || pwrite(t->fd, run_id, strlen(run_id), 0) != 0;
-    else if (errno != EWOULDBLOCK)
+        write_holder(t->fd, run_id);
+    } else if (t->fd < 0 || errno != EWOULDBLOCK) {
         t->holds = true;
-    else if (pread(t->fd, holder, sizeof holder - 1, 0) > 0)
+    } else if (pread(t->fd, holder, sizeof holder - 1, 0) > 0) {
         t->holds = strcmp(holder, run_id) == 0;
+    }
     return t->holds;
 }
 
