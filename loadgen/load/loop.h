@@ -21,7 +21,7 @@ enum phase_next {
 
 /* A phase of a run: says what workers do. All loops call its functions at once. */
 struct phase {
-    /* Fills in the next request; `op` is zeroed but for its strings. */
+    /* Fills in the next request; `op` is zeroed but for `recorded` (true) and n_objects (1). */
     enum phase_next (*next)(void *ctx, struct worker *w, struct s3op *op);
     /* Reports that a request has ended; `op` is as `next` left it. */
     void (*done)(void *ctx, struct worker *w, const struct s3op *op, const struct worker_result *r);

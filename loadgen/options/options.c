@@ -423,6 +423,7 @@ static bool read_hosts(struct options *o, const char *path, struct err *e)
         o->failed = errno == ENOMEM;
         return err_set(e, "--host: %s", why.msg);
     }
+    /* A list with a line break is one in lines, of one host too. There is room for it. */
     strcat(text, "\n");
     return keep(o, &o->hosts, text, e);
 }

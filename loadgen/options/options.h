@@ -96,6 +96,9 @@ struct options {
     size_t n_memory;
 };
 
+_Static_assert(offsetof(struct options, net) == sizeof((struct options){0}.text),
+               "a text more or less");
+
 /* Defaults that all commands share. Each command adds its own. */
 #define OPTIONS_DEFAULTS                                                                           \
     .hosts = "127.0.0.1:9000", .profile = "default", .region = "us-east-1",                        \

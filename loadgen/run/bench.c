@@ -301,11 +301,11 @@ static bool clean(struct bench *b, struct err *e)
 /* ---- The plan ---- */
 
 /* The stages of a run. All ranks meet after each. If one fails, all go on with the endings. */
+/* clang-format off */
 static const struct stage {
     bool (*run)(struct bench *b, struct err *e);
     bool unless_interrupted;
 } plan[] = {
-    /* clang-format off */
     {bench_set_up, false},
     {make_bucket, false},
     {take_existing, false},
@@ -422,7 +422,8 @@ static bool check_bytes(const struct cli_command *command, const struct options 
                    command->name);
 }
 
-int bench_main_alone(const struct cli_args *args, void *options, int (*work)(struct bench *b))
+/* Completes the options, and does `work` in rank 0 alone, or with NULL the plan in all ranks. */
+static int run_command(const struct cli_args *args, void *options, int (*work)(struct bench *b))
 {
     struct options *o = options;
     struct err e = {""};
@@ -441,7 +442,12 @@ int bench_main_alone(const struct cli_args *args, void *options, int (*work)(str
 
 int bench_main(const struct cli_args *args, void *options)
 {
-    return bench_main_alone(args, options, NULL);
+    return run_command(args, options, NULL);
+}
+
+int bench_main_alone(const struct cli_args *args, void *options, int (*work)(struct bench *b))
+{
+    return run_command(args, options, work);
 }
 
 int bench_follow(const struct cli_program *program)

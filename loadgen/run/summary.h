@@ -57,6 +57,8 @@ extern const struct summary_number {
     bool adds_up; /* over ranks */
 } SUMMARY_NUMBERS[SUMMARY_N_NUMBERS];
 
+_Static_assert(TEAM_FREE + SUMMARY_N_NUMBERS <= RANKS_N_SUMS, "ranks tell each other all of them");
+
 /* Returns by how much a host's clock is wrong at least: positive if it is ahead of ours, negative
  * if it is behind, 0 if it may be right. */
 int64_t summary_host_off_ns(const struct control *control, const struct crew *crew, size_t host);
