@@ -65,6 +65,15 @@ static bool say_drift(struct levels *l, struct err *e)
         ratio < 1 ? "fell" : "rose", 100 * fabs(ratio - 1));
 }
 
+/* The logarithm of the mean rate of some points. */
+static double mean_rate(const struct levels *l, size_t from, size_t to)
+{
+    double sum = 0;
+    for (size_t i = from; i < to; i++)
+        sum += exp(l->x[i]);
+    return log(sum / (double)(to - from));
+}
+
 static bool say_warm_up(struct levels *l, double before, double after, int64_t end_ns,
                         struct err *e)
 {
@@ -151,7 +160,7 @@ static bool say_levels(struct levels *l, struct err *e)
     size_t k = l->n_cuts > 0 ? levels_count_early(l) : 0;
 
     if (k > 0)
-        ok = say_warm_up(l, levels_mean(l->x, 0, l->cuts[k - 1]), levels_level(l, k),
+        ok = say_warm_up(l, mean_rate(l, 0, l->cuts[k - 1]), mean_rate(l, l->cuts[k - 1], l->n),
                          l->at_ns[l->cuts[k - 1]], e);
     for (; ok && k < l->n_cuts; k++) {
         int64_t at_ns = l->at_ns[l->cuts[k]], until_ns = INT64_MAX;

@@ -59,10 +59,11 @@ struct swings {
     bool has_halves;
 };
 
-/* A period that was tried: the means of its phases, and how often calm noise would have one. */
+/* A period that was tried: the mean of its whole cycles, the means of its phases off it, and how
+ * often calm noise would have one. */
 struct beat {
     double cycles, p;
-    double phase[N_PHASES];
+    double mean, phase[N_PHASES];
 };
 
 /* The grid: as fine as it may be; false: the run is too short. */
@@ -179,14 +180,15 @@ static bool fill_durations(struct swings *w, const struct swings_of *of,
 
 /* Folds the whole cycles, each phase of a cycle one mean, less the mean of its cycle, so that what
  * is slower than a cycle is not in it. False: a phase of a cycle is masked, or empty. */
-static bool fold(const struct swings *w, double cycles, double (*y)[N_PHASES], size_t n_whole)
+static bool fold(const struct swings *w, struct beat *b, double (*y)[N_PHASES], size_t n_whole)
 {
     size_t i = 0;
 
+    b->mean = 0;
     for (size_t c = 0; c < n_whole; c++) {
         double mean = 0;
         for (size_t k = 0; k < N_PHASES; k++) {
-            double end = ((double)c + (double)(k + 1) / N_PHASES) * (double)w->n / cycles;
+            double end = ((double)c + (double)(k + 1) / N_PHASES) * (double)w->n / b->cycles;
             double n = 0;
 
             y[c][k] = 0;
@@ -200,6 +202,7 @@ static bool fold(const struct swings *w, double cycles, double (*y)[N_PHASES], s
             y[c][k] /= n;
             mean += y[c][k] / N_PHASES;
         }
+        b->mean += mean / (double)n_whole;
         for (size_t k = 0; k < N_PHASES; k++)
             y[c][k] -= mean;
     }
@@ -235,7 +238,7 @@ static struct beat find_beat(const struct swings *w)
         struct beat b = {.cycles = (double)step / STEPS_PER_CYCLE};
         size_t n_whole = step / STEPS_PER_CYCLE;
 
-        if (!fold(w, b.cycles, y, n_whole))
+        if (!fold(w, &b, y, n_whole))
             continue;
         b.p = chance_of(y, n_whole, b.phase);
         if (b.p < best.p)
@@ -260,6 +263,8 @@ static void range_of_phases(const struct beat *b, double *low, double *high)
         *low = fmin(b->phase[k], *low);
         *high = fmax(b->phase[k], *high);
     }
+    *low += b->mean;
+    *high += b->mean;
 }
 
 /* ---- A slow wave ---- */
