@@ -88,7 +88,7 @@ const struct cli_option options_load_more[] = {
     {"autoterm.dur", CLI_DURATION, AT(load.autoterm_dur_ns), "DUR", .is = CLI_SETTING,
      .help = "how long it must be stable", .min = 1, .max = INFINITY},
     {"autoterm.pct", CLI_PCT, AT(load.autoterm_pct), "PCT", .is = CLI_SETTING,
-     .help = "how far speeds may be from the last one, in percent", .min = 0, .max = 1e6},
+     .help = "how far the speeds may differ, in percent", .min = 0, .max = 1e6},
     {"syncstart", CLI_STRING, AT(syncstart), "TIME", .is = CLI_OTHER,
      .help = "when to start: hh:mm[:ss], local time, or RFC 3339"},
     {"requests", CLI_INT, AT(load.n_requests), "N", .is = CLI_SETTING,
