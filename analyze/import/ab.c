@@ -10,9 +10,9 @@
 
 enum { DATE, SECOND, CONNECT, PROCESSING, TOTAL, WAIT, N_FIELDS };
 
-static bool read_row(struct gather *g, const struct lines *l, struct err *e)
+static bool read_row(struct import *m, const struct lines *l, struct err *e)
 {
-    const struct import_options *o = g->options;
+    const struct import_options *o = &m->options;
     struct slice fields[N_FIELDS];
     int64_t v[N_FIELDS];
 
@@ -33,10 +33,10 @@ static bool read_row(struct gather *g, const struct lines *l, struct err *e)
         .last_byte_ns = uploads ? int64_max(v[TOTAL] - v[WAIT], 0) * NS_PER_MS : RECORD_NO_TIME,
         .op = slice_of(o->op),
         .endpoint = slice_of(o->host)};
-    return gather_add(g, &row, e);
+    return gather_add(m, &row, e);
 }
 
-bool ab_read(struct gather *g, struct lines *l, struct err *e)
+bool ab_read(struct import *m, struct lines *l, struct err *e)
 {
     bool more;
 
@@ -48,5 +48,5 @@ bool ab_read(struct gather *g, struct lines *l, struct err *e)
                          "`ab -g FILE`");
     if (!more || strcmp(l->text, HEADER) != 0)
         return lines_bad(l, e, "this is not what `ab -g` writes: the header is missing");
-    return gather_lines(g, l, read_row, e);
+    return gather_lines(m, l, read_row, e);
 }

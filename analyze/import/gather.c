@@ -26,47 +26,47 @@ static struct slice *text_of(struct record *row, size_t i)
     return texts[i];
 }
 
-bool gather_init(struct gather *g, const struct import_options *options, struct err *e)
+bool gather_init(struct import *m, struct err *e)
 {
-    *g = (struct gather){.options = options};
-    g->rows = reorder_new(options->max_bytes > 0 ? options->max_bytes : MAX_BYTES, NULL, NULL, e);
-    return g->rows != NULL;
+    size_t max_bytes = m->options.max_bytes > 0 ? m->options.max_bytes : MAX_BYTES;
+
+    m->rows = reorder_new(max_bytes, NULL, NULL, e);
+    return m->rows != NULL;
 }
 
-void gather_fini(struct gather *g)
+void gather_fini(struct import *m)
 {
-    if (g->batch != NULL)
-        reorder_batch_free(g->batch);
-    if (g->rows != NULL)
-        reorder_free(g->rows);
-    *g = (struct gather){0};
+    if (m->batch != NULL)
+        reorder_batch_free(m->batch);
+    if (m->rows != NULL)
+        reorder_free(m->rows);
 }
 
-bool gather_end(struct gather *g, struct err *e)
+bool gather_end(struct import *m, struct err *e)
 {
-    struct reorder_batch *batch = g->batch;
+    struct reorder_batch *batch = m->batch;
 
-    g->batch = NULL;
+    m->batch = NULL;
     if (batch == NULL)
         return true;
     reorder_batch_sort(batch);
-    return reorder_add(g->rows, batch, e);
+    return reorder_add(m->rows, batch, e);
 }
 
-bool gather_add(struct gather *g, const struct record *row, struct err *e)
+bool gather_add(struct import *m, const struct record *row, struct err *e)
 {
     struct stored s = {.tabs = "\t\t", .row = *row};
     size_t n = sizeof s + RECORD_PADDING;
 
     if (row->start_ns > MAX_START_NS || row->end_ns > MAX_DURATION_NS)
-        return lines_bad(g->lines, e, "a time after 2116, or a request of more than 36 years");
+        return lines_bad(m->lines, e, "a time after 2116, or a request of more than 36 years");
     for (size_t i = 0; i < sizeof s.number; i++)
-        s.number[i] = (unsigned char)(g->result.n_rows >> (8 * (sizeof s.number - 1 - i)));
+        s.number[i] = (unsigned char)(m->result.n_rows >> (8 * (sizeof s.number - 1 - i)));
     for (size_t i = 0; i < N_TEXTS; i++)
         n += text_of(&s.row, i)->n;
-    if (g->batch == NULL && (g->batch = reorder_batch_new(0, e)) == NULL)
+    if (m->batch == NULL && (m->batch = reorder_batch_new(0, e)) == NULL)
         return false;
-    char *at = reorder_batch_room(g->batch, n, e);
+    char *at = reorder_batch_room(m->batch, n, e);
     if (at == NULL)
         return false;
     at = mempcpy(at, &s, sizeof s);
@@ -74,29 +74,29 @@ bool gather_add(struct gather *g, const struct record *row, struct err *e)
         if (text_of(&s.row, i)->n > 0)
             at = mempcpy(at, text_of(&s.row, i)->p, text_of(&s.row, i)->n);
     memset(at, 0, RECORD_PADDING);
-    reorder_batch_take(g->batch, row->start_ns, at + RECORD_PADDING);
-    if (g->result.n_rows++ % PROGRESS_ROWS == 0 && g->options->progress != NULL)
-        progress_update(g->options->progress, g->lines->n_read, g->lines->n_total);
-    return g->batch->n_text < BATCH_BYTES || gather_end(g, e);
+    reorder_batch_take(m->batch, row->start_ns, at + RECORD_PADDING);
+    if (m->result.n_rows++ % PROGRESS_ROWS == 0 && m->options.progress != NULL)
+        progress_update(m->options.progress, m->lines->n_read, m->lines->n_total);
+    return m->batch->n_text < BATCH_BYTES || gather_end(m, e);
 }
 
-bool gather_lines(struct gather *g, struct lines *l,
-                  bool (*read_row)(struct gather *g, const struct lines *l, struct err *e),
+bool gather_lines(struct import *m, struct lines *l,
+                  bool (*read_row)(struct import *m, const struct lines *l, struct err *e),
                   struct err *e)
 {
     bool more = true, ok = true;
 
     while (ok && (ok = lines_next(l, &more, e)) && more)
-        ok = read_row(g, l, e);
+        ok = read_row(m, l, e);
     return ok;
 }
 
-bool gather_next(struct gather *g, struct record *row, bool *more, struct err *e)
+bool gather_next(struct import *m, struct record *row, bool *more, struct err *e)
 {
     struct reorder_row waiting;
     struct stored s;
 
-    if (!reorder_next(g->rows, INT64_MAX, true, &waiting, more, e))
+    if (!reorder_next(m->rows, INT64_MAX, true, &waiting, more, e))
         return false;
     if (!*more)
         return true;

@@ -11,9 +11,9 @@
 
 enum { TOTAL, DIALUP, DNS, WRITE, DELAY, READ, STATUS, OFFSET, N_FIELDS };
 
-static bool read_row(struct gather *g, const struct lines *l, struct err *e)
+static bool read_row(struct import *m, const struct lines *l, struct err *e)
 {
-    const struct import_options *o = g->options;
+    const struct import_options *o = &m->options;
     struct slice fields[N_FIELDS];
     int64_t v[N_FIELDS];
     char error[FIELDS_ERROR_BYTES];
@@ -38,10 +38,10 @@ static bool read_row(struct gather *g, const struct lines *l, struct err *e)
                                .op = slice_of(o->op),
                                .endpoint = slice_of(o->host),
                                .error = fields_error(error, v[STATUS], (struct slice){0})};
-    return gather_add(g, &row, e);
+    return gather_add(m, &row, e);
 }
 
-bool hey_read(struct gather *g, struct lines *l, struct err *e)
+bool hey_read(struct import *m, struct lines *l, struct err *e)
 {
     bool more;
 
@@ -49,9 +49,9 @@ bool hey_read(struct gather *g, struct lines *l, struct err *e)
         return false;
     if (!more || strcmp(l->text, HEADER) != 0)
         return lines_bad(l, e, "this is not what `hey -o csv` writes: the header is missing");
-    if (!gather_lines(g, l, read_row, e))
+    if (!gather_lines(m, l, read_row, e))
         return false;
-    if (g->result.n_rows >= KEEPS)
-        g->result.is_cut = true;
+    if (m->result.n_rows >= KEEPS)
+        m->result.is_cut = true;
     return true;
 }

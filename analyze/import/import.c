@@ -14,7 +14,7 @@
 
 /* A program's recording: how to read it, and what it does not tell. */
 static const struct program {
-    bool (*read)(struct gather *g, struct lines *l, struct err *e);
+    bool (*read)(struct import *m, struct lines *l, struct err *e);
     int64_t start_ns, duration_ns; /* how well these are known */
     bool several;                  /* its files have the time of day, and can be read together */
     const char *absent;
@@ -30,11 +30,6 @@ static const struct program {
 
 const char *const import_format_names[] = {"hey", "ab", "mc-trace", "s3-log", NULL};
 
-struct import {
-    struct import_options options;
-    struct gather gather;
-};
-
 const char *import_absent(enum import_format format)
 {
     return programs[format].absent;
@@ -42,7 +37,7 @@ const char *import_absent(enum import_format format)
 
 const struct import_result *import_result(const struct import *m)
 {
-    return &m->gather.result;
+    return &m->result;
 }
 
 /* ---- Reading ---- */
@@ -51,8 +46,8 @@ static bool read_file(struct import *m, const char *path, struct err *e)
 {
     struct lines l;
 
-    m->gather.lines = &l;
-    bool ok = lines_open(&l, path, e) && programs[m->options.format].read(&m->gather, &l, e);
+    m->lines = &l;
+    bool ok = lines_open(&l, path, e) && programs[m->options.format].read(m, &l, e);
 
     lines_close(&l);
     return ok;
@@ -65,13 +60,13 @@ static bool read_all(struct import *m, const char *const *paths, size_t n_paths,
                        "files of %s are one run each, and do not tell how they lie in time: "
                        "import them one by one",
                        import_format_names[m->options.format]);
-    bool ok = gather_init(&m->gather, &m->options, e);
+    bool ok = gather_init(m, e);
     for (size_t i = 0; ok && i < n_paths; i++)
         ok = read_file(m, paths[i], e);
-    if (ok && m->gather.result.n_rows == 0)
+    if (ok && m->result.n_rows == 0)
         return err_set(e, "%s: no requests%s", paths[0],
-                       m->gather.result.n_left_out > 0 ? ": all lines are of something else" : "");
-    return ok && gather_end(&m->gather, e);
+                       m->result.n_left_out > 0 ? ": all lines are of something else" : "");
+    return ok && gather_end(m, e);
 }
 
 struct import *import_read(const char *const *paths, size_t n_paths,
@@ -92,7 +87,7 @@ void import_free(struct import *m)
 {
     if (m == NULL)
         return;
-    gather_fini(&m->gather);
+    gather_fini(m);
     free(m);
 }
 
@@ -111,7 +106,7 @@ static bool put_comments(const struct import *m, struct recwrite *w, struct err 
                    ",\"duration_ns\":%" PRId64
                    ",\"absent\":\"%s\",\"cut\":%s,\"n_left_out\":%" PRIu64 "}",
                    name, p->start_ns, p->duration_ns, p->absent,
-                   m->gather.result.is_cut ? "true" : "false", m->gather.result.n_left_out) &&
+                   m->result.is_cut ? "true" : "false", m->result.n_left_out) &&
         recwrite_comment(w, line, strlen(line), e) &&
         recwrite_comment(w, limits, strlen(limits), e);
 
@@ -143,9 +138,9 @@ bool import_write(struct import *m, struct recwrite *w, struct err *e)
     struct record row;
     bool more = true, ok = put_comments(m, w, e);
 
-    while (ok && (ok = gather_next(&m->gather, &row, &more, e)) && more)
+    while (ok && (ok = gather_next(m, &row, &more, e)) && more)
         ok = put_row(&programs[m->options.format], &workers, &row, w, e);
-    m->gather.result.n_threads = workers.n;
+    m->result.n_threads = workers.n;
     workers_fini(&workers);
     return ok;
 }

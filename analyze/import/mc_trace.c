@@ -48,7 +48,7 @@ static int64_t bytes_of(const json_t *call, struct slice op)
     return slice_decimal(length, 0, &bytes) ? bytes : count_of(stats, "rx");
 }
 
-static bool take(struct gather *g, const struct lines *l, const json_t *call, struct err *e)
+static bool take(struct import *m, const struct lines *l, const json_t *call, struct err *e)
 {
     static const char prefix[] = "s3.";
     const json_t *stats = json_object_get(call, "callStats");
@@ -69,7 +69,7 @@ static bool take(struct gather *g, const struct lines *l, const json_t *call, st
                          "a call without \"api\": this is not what `mc admin trace --json` "
                          "writes (--stats has no calls)");
     if (!slice_begins(api, prefix)) {
-        g->result.n_left_out++;
+        m->result.n_left_out++;
         return true;
     }
     if (!rfc3339_parse(when.p, when.n, &row.start_ns))
@@ -84,7 +84,7 @@ static bool take(struct gather *g, const struct lines *l, const json_t *call, st
      * not recorded. */
     if (row.first_byte_ns <= 0 || row.first_byte_ns > row.end_ns || slice_is(row.op, "PUT"))
         row.first_byte_ns = RECORD_NO_TIME;
-    return gather_add(g, &row, e);
+    return gather_add(m, &row, e);
 }
 
 /* ---- The file ---- */
@@ -122,7 +122,7 @@ static bool skip_blanks(struct lines *l, bool *more, struct err *e)
     return !ferror(l->f) || err_errno(e, errno, "%s", l->path);
 }
 
-static bool read_call(struct gather *g, struct lines *l, struct err *e)
+static bool read_call(struct import *m, struct lines *l, struct err *e)
 {
     struct reading r = {l, 0};
     json_error_t why;
@@ -133,17 +133,17 @@ static bool read_call(struct gather *g, struct lines *l, struct err *e)
     if (call == NULL)
         return lines_bad(l, e, "%s%s",
                          feof(l->f) ? "the last call is not whole: " : "no JSON: ", why.text);
-    bool ok = json_is_object(call) ? take(g, l, call, e) : lines_bad(l, e, "no object of JSON");
+    bool ok = json_is_object(call) ? take(m, l, call, e) : lines_bad(l, e, "no object of JSON");
     json_decref(call);
     return ok;
 }
 
-bool mc_trace_read(struct gather *g, struct lines *l, struct err *e)
+bool mc_trace_read(struct import *m, struct lines *l, struct err *e)
 {
     bool more = true, ok = true;
 
     l->number = 1;
     while (ok && (ok = skip_blanks(l, &more, e)) && more)
-        ok = read_call(g, l, e);
+        ok = read_call(m, l, e);
     return ok;
 }

@@ -6,9 +6,9 @@
 #include "analyze/import/gather.h"
 #include "analyze/import/lines.h"
 
-bool hey_read(struct gather *g, struct lines *l, struct err *e);
-bool ab_read(struct gather *g, struct lines *l, struct err *e);
-bool mc_trace_read(struct gather *g, struct lines *l, struct err *e);
-bool s3_log_read(struct gather *g, struct lines *l, struct err *e);
+bool hey_read(struct import *m, struct lines *l, struct err *e);
+bool ab_read(struct import *m, struct lines *l, struct err *e);
+bool mc_trace_read(struct import *m, struct lines *l, struct err *e);
+bool s3_log_read(struct import *m, struct lines *l, struct err *e);
 
 #endif

@@ -108,7 +108,7 @@ static bool read_number(const struct lines *l, const struct slice *fields, size_
            lines_bad(l, e, "field %zu is no number", i + 1);
 }
 
-static bool read_row(struct gather *g, const struct lines *l, struct err *e)
+static bool read_row(struct import *m, const struct lines *l, struct err *e)
 {
     struct slice f[N_FIELDS];
     char error[FIELDS_ERROR_BYTES];
@@ -129,7 +129,7 @@ static bool read_row(struct gather *g, const struct lines *l, struct err *e)
         return false;
     /* What the service did by itself, and single objects of a deletion of many, take no time. */
     if (known(f[TOTAL]).n == 0 || known(f[STATUS]).n == 0) {
-        g->result.n_left_out++;
+        m->result.n_left_out++;
         return true;
     }
     if (total_ms > INT64_C(1) << 33)
@@ -152,10 +152,10 @@ static bool read_row(struct gather *g, const struct lines *l, struct err *e)
         row.last_byte_ns = (total_ms - turn_ms) * NS_PER_MS;
     else if (known(f[TURN_AROUND]).n > 0)
         row.first_byte_ns = turn_ms * NS_PER_MS;
-    return gather_add(g, &row, e);
+    return gather_add(m, &row, e);
 }
 
-bool s3_log_read(struct gather *g, struct lines *l, struct err *e)
+bool s3_log_read(struct import *m, struct lines *l, struct err *e)
 {
-    return gather_lines(g, l, read_row, e);
+    return gather_lines(m, l, read_row, e);
 }
