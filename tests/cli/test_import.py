@@ -93,6 +93,23 @@ class Formats(Case):
         self.assertEqual([r.first_byte and r.first_byte - r.start for r in rows], [4 * MS, None, None, None])
         self.assertEqual(len({r.thread for r in rows}), 4)
 
+    def test_mc_trace_of_minio(self):
+        """What mc of March 2025 recorded of a MinIO of February 2026: requests of s3load and of mc, without --verbose
+        and with it. Only the Authorization headers were taken out."""
+        short, verbose = (rows_of(self.imported("mc-trace", IMPORTS / name)) for name in ("minio.json", "minio-verbose.json"))
+        self.assertEqual([(r.op, r.bytes, r.error) for r in verbose],
+                         [("HeadBucket", 0, "HTTP 404"), ("PUT", 10240, ""), ("LIST", 0, ""), ("GET", 102400, ""),
+                          ("DELETE", 0, ""), ("STAT", 0, ""), ("GetBucketObjectLockConfig", 0, "HTTP 404"),
+                          ("STAT", 0, "HTTP 404"), ("PUT", 6, ""), ("CopyObject", 0, ""), ("PutObjectPart", 3222784, "")])
+        self.assertEqual([r.bytes for r in short if r.op.lower().startswith("put")], [10330, 313, 3227491])
+        for a, b in zip(short, verbose, strict=True):
+            self.assertEqual((a.op, a.start, a.duration, a.first_byte, a.file, a.endpoint),
+                             (b.op, b.start, b.duration, b.first_byte, b.file, b.endpoint))
+            self.assertEqual(a.error.split()[:2], b.error.split()[:2])
+        self.assertEqual([r.error for r in short if r.error], ["HTTP 404 Not Found"] * 3)
+        self.assertEqual((short[3].client, short[3].endpoint, short[3].first_byte - short[3].start),
+                         ("127.0.0.1", "127.0.0.1:19000", 1037756))
+
     def test_s3_log(self):
         put = LOG.replace("REST.GET.OBJECT", "REST.PUT.OBJECT").replace("2048", "-")
         lines = [LOG, put, LOG.replace("200 -", "503 SlowDown"), LOG.replace("REST.GET.OBJECT", "REST.GET.VERSIONING"),
