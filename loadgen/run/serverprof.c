@@ -20,6 +20,19 @@
 #define PROFILE_MAX (UINT64_C(64) << 20) /* of one node; it is kept in memory */
 #define ARCHIVE_MAX (UINT64_C(4) << 30)
 
+/* The name that the archive has until it is whole. */
+struct part {
+    char name[sizeof((struct bench *)0)->out.profiles + 32];
+};
+
+static struct part part_of(const struct bench *b)
+{
+    struct part part;
+
+    snprintf(part.name, sizeof part.name, "%s.%s", b->out.profiles, b->o->run_id);
+    return part;
+}
+
 /* ---- Requests ---- */
 
 /* A first signal lets the profiles come, as MinIO goes on profiling until they are fetched. */
@@ -271,9 +284,9 @@ static bool begin_urls(struct bench *b, struct err *e)
     int64_t ns = open_end ? o->load.autoterm_dur_ns : o->load.duration_ns;
 
     pthread_mutex_init(&p->lock, NULL);
-    p->zip = zip_open(b->out.profiles, ZIP_CREATE | ZIP_EXCL, NULL);
+    p->zip = zip_open(part_of(b).name, ZIP_CREATE | ZIP_EXCL, NULL);
     if (p->zip == NULL)
-        return err_set(e, "cannot make '%s'", b->out.profiles);
+        return err_set(e, "cannot make a file beside '%s'", b->out.profiles);
     p->seconds = ns >= NS_PER_S ? (long)(ns / NS_PER_S) : 1;
     if (!mem_cleared(&p->node, SERVERPROF_MAX_URLS, e))
         return false;
@@ -322,7 +335,7 @@ void serverprof_loaded(struct bench *b)
 /* Fetches MinIO's archive to the file. */
 static bool fetch_archive(struct bench *b, const char *path, struct err *e)
 {
-    FILE *f = fopen(path, "we");
+    FILE *f = fopen(path, "wxe");
     struct answer a = {0};
     size_t n = 0;
 
@@ -342,36 +355,28 @@ static bool fetch_archive(struct bench *b, const char *path, struct err *e)
     return n > 0 || err_set(e, "the archive holds no profile");
 }
 
-/* Makes the file of MinIO's profiles under another name, and links it to its own once it is whole.
- */
-static bool save_minio(struct bench *b, struct err *e)
+/* Writes the profiles by URL to the file. */
+static bool close_archive(struct bench *b, const char *path, struct err *e)
 {
-    char path[sizeof b->out.profiles + 32];
+    if (zip_close(b->prof.zip) != 0)
+        return err_set(e, "cannot write '%s': %s", path, zip_strerror(b->prof.zip));
+    b->prof.zip = NULL;
+    return true;
+}
 
-    snprintf(path, sizeof path, "%s.%s", b->out.profiles, b->o->run_id);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return err_errno(e, errno, "cannot make a file beside '%s'", b->out.profiles);
-    close(fd);
-    bool ok = fetch_archive(b, path, e);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (ok && (fd < 0 || fsync(fd) != 0 || link(path, b->out.profiles) != 0))
+/* Makes the file under another name, and links it to its own once it is whole. */
+static bool save(struct bench *b, struct err *e)
+{
+    const struct part part = part_of(b);
+    bool ok = (b->prof.profiling ? fetch_archive : close_archive)(b, part.name, e);
+    int fd = open(part.name, O_RDONLY | O_CLOEXEC);
+
+    if (ok && (fd < 0 || fsync(fd) != 0 || link(part.name, b->out.profiles) != 0))
         ok = err_errno(e, errno, "cannot make '%s'", b->out.profiles);
     if (fd >= 0)
         close(fd);
-    unlink(path);
+    unlink(part.name);
     return ok;
-}
-
-/* libzip makes the file of profiles by URL in the same way, but would replace another one. */
-static bool save_urls(struct bench *b, struct err *e)
-{
-    const char *path = b->out.profiles;
-
-    if (access(path, F_OK) == 0 || zip_close(b->prof.zip) != 0)
-        return err_set(e, "cannot make '%s'", path);
-    b->prof.zip = NULL;
-    return true;
 }
 
 bool serverprof_end(struct bench *b, struct err *e)
@@ -388,7 +393,7 @@ bool serverprof_end(struct bench *b, struct err *e)
     if (p->n_nodes > 0)
         fetch_counts(p, "");
     if (p->profiling || (p->zip != NULL && zip_get_num_entries(p->zip, 0) > 0)) {
-        bool ok = (p->profiling ? save_minio : save_urls)(b, &why);
+        bool ok = save(b, &why);
         if (!ok)
             bench_say(b, "%s: no profiles: %s", p->profiling ? "--serverprof" : "--serverprof-url",
                       why.msg);
