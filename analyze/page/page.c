@@ -67,23 +67,38 @@ void html_charts_fini(struct html_charts *c)
     plot_set_free(&c->set);
 }
 
+/* Writes the id of the i-th chart. Charts of one name are numbered from the second on. */
+static struct chart_id {
+    char s[96];
+} chart_id(const struct html_charts *c, const char *section, size_t i)
+{
+    const struct plot_picture *x = &c->set.v[i];
+    struct chart_id id;
+    size_t n = 1;
+
+    for (size_t k = 0; k < i; k++)
+        n += strcmp(c->set.v[k].chart, x->chart) == 0 && strcmp(c->set.v[k].op, x->op) == 0;
+    snprintf(id.s, sizeof id.s, n > 1 ? "%s-chart-%s-%zu" : "%s-chart-%s", section, x->chart, n);
+    return id;
+}
+
 /* The i-th chart, drawn wide and narrow; the style chooses. */
 static bool put_chart(FILE *f, const struct html_charts *c, const char *section, int series,
                       size_t i, struct err *e)
 {
     const struct plot_picture *x = &c->set.v[i];
+    const struct chart_id id = chart_id(c, section, i);
     char wide[24], narrow[24];
 
     snprintf(wide, sizeof wide, "g%zu-", i);
     snprintf(narrow, sizeof narrow, "n%zu-", i);
-    fprintf(f, "<figure id=\"%s-chart-%s\" data-series=\"%d\"", section, x->chart, series);
+    fprintf(f, "<figure id=\"%s\" data-series=\"%d\"", id.s, series);
     if (x->readings != NULL) {
         html_within(f, " data-readings=\"", x->readings, "\"");
     }
     fputs("><figcaption>", f);
     html_text(f, x->title);
-    fprintf(f, " <a class=\"self\" href=\"#%s-chart-%s\" aria-label=\"Link to this chart\">#</a>",
-            section, x->chart);
+    fprintf(f, " <a class=\"self\" href=\"#%s\" aria-label=\"Link to this chart\">#</a>", id.s);
     html_within(f, "<small>", x->caption, "</small></figcaption>");
     bool ok = plot_svg_inline(f, x->picture, x->title, "wide", wide, &c->palette, e) &&
               plot_svg_inline(f, x->narrow, x->title, "narrow", narrow, &c->palette, e);
