@@ -204,7 +204,7 @@ static int repeat(const struct repeated *x, struct err *e)
 
     catch_signals();
     for (;;) {
-        if (!ask(x, line, e))
+        if (!ask(x, line, e) || signalled != 0)
             return EXIT_FAILED;
         if (line[0] == '\0')
             return sibling_run(words, STDOUT_FILENO, no_tick, NULL);
@@ -213,9 +213,7 @@ static int repeat(const struct repeated *x, struct err *e)
             return err_set(e, "this run left no capture: %s", line), status;
         strcpy(last, line);
         status = run_line(x, line, e);
-        if (signalled != 0 || status >= 128)
-            return signalled != 0 ? 128 + signalled : status;
-        if (e->msg[0] != '\0' || status == EXIT_USAGE)
+        if (signalled != 0 || status >= 128 || e->msg[0] != '\0' || status == EXIT_USAGE)
             return status;
     }
 }
@@ -238,6 +236,9 @@ static int run(const struct cli_args *args, void *options)
     x.command = args->argv + at + 1;
     x.n_command = (size_t)(args->argc - at - 1);
     int status = begin(&x, &e) ? repeat(&x, &e) : EXIT_FAILED;
+    /* What failed after a signal failed because of it: Ctrl-C ends s3analyze, too. */
+    if (signalled != 0)
+        return 128 + signalled;
     return e.msg[0] != '\0' ? (cli_failed(args, &e), status > 0 ? status : EXIT_FAILED) : status;
 }
 

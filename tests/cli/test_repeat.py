@@ -93,16 +93,23 @@ class Repeat(LoadTest):
         other[other.index("1,2,4")] = "1,2"
         self.assertIn("another folder", self.bare(*other, env=self.environment(), status=1).err)
 
-    def test_a_signal_between_two_runs(self):
-        """It comes while s3analyze says what is next: no run begins."""
+    def test_a_signal_while_s3analyze_runs(self):
+        """It comes while s3analyze says what is next, to both or to s3load alone, or while it writes the report. No
+        run begins, and the status tells the signal alone."""
         self.start()
         shutil.copy(BUILD / "s3load", self.tmp / "s3load")
         asked = self.tmp / "s3analyze"
-        asked.write_text(f'#!/bin/sh\ncase "$*" in *--next*) kill -TERM $PPID;; esac\nexec "{BUILD}/s3analyze" "$@"\n')
-        asked.chmod(0o755)
-        self.check_run(self.tmp / "s3load", "repeat", "sweep", "--dir", "plan", "--concurrent", "1", "--", *GET,
-                       "--requests", "10", "--host", self.server.hosts, env=self.environment(), cwd=self.tmp, status=143)
-        self.assertEqual(list((self.tmp / "plan").glob("*.zst")), [])
+        for name, when, kill, status, n_runs in (
+                ("alone", "*--next*", "kill -TERM $PPID", 143, 0), ("next", "*--next*", "kill -INT $PPID $$", 130, 0),
+                ("report", "'plan -- report'", "kill -INT $PPID $$", 130, 1)):
+            with self.subTest(name):
+                asked.write_text(f'#!/bin/sh\ncase "$*" in {when}) {kill};; esac\nexec "{BUILD}/s3analyze" "$@"\n')
+                asked.chmod(0o755)
+                r = self.check_run(self.tmp / "s3load", "repeat", "sweep", "--dir", name, "--concurrent", "1", "--runs",
+                                   "1", "--", *GET, "--requests", "10", "--host", self.server.hosts,
+                                   env=self.environment(), cwd=self.tmp, status=status)
+                self.assertEqual(len(list((self.tmp / name).glob("*.zst"))), n_runs)
+                self.assertNotIn("could not", r.err)
 
     def test_no_secret_in_the_plan(self):
         self.start()
