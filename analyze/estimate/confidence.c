@@ -260,8 +260,8 @@ static void sum_hosts(struct passes *p)
 
 /* ---- Results ---- */
 
-static bool fill_rate(struct statistics_rate *r, const double *rate, size_t n, double mean,
-                      int64_t n_requests, struct err *e)
+bool statistics_fill_rate(struct statistics_rate *r, const double *rate, size_t n, double mean,
+                          int64_t n_requests, struct err *e)
 {
     r->present = true;
     r->n_stretches = stats_stretches(rate, n);
@@ -295,14 +295,15 @@ static bool fill_throughput(struct statistics *s, struct passes *p, struct err *
         double all = flow_rates(&p->objects, n, s->segment_ns, rate);
         double mean = total != NULL ? total->objects_per_s : all / seconds;
 
-        ok = fill_rate(&s->objects, rate, n, mean, s->n_requests, e) &&
+        ok = statistics_fill_rate(&s->objects, rate, n, mean, s->n_requests, e) &&
              (!s->by_objects || fill_series(s, rate, n, e));
     }
     if (ok && p->any_bytes) {
         double all = flow_rates(&p->bytes, n, s->segment_ns, rate);
         double mean = total != NULL ? total->bytes_per_s : all / seconds;
 
-        ok = fill_rate(&s->bytes, rate, n, mean, s->n_requests, e) && fill_series(s, rate, n, e);
+        ok = statistics_fill_rate(&s->bytes, rate, n, mean, s->n_requests, e) &&
+             fill_series(s, rate, n, e);
     }
     ok = ok && stats_error_rate(p->n_failed, n_all, n, &s->error_rate, e);
     free(rate);

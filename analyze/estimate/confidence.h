@@ -115,6 +115,10 @@ struct statistics_input {
 struct statistics *statistics_new(const struct statistics_input *in, struct err *e);
 void statistics_free(struct statistics *s);
 
+/* Fills a rate whose mean is known, from its n segments. False: out of memory. */
+bool statistics_fill_rate(struct statistics_rate *r, const double *rate, size_t n, double mean,
+                          int64_t n_requests, struct err *e);
+
 /* The length of the segments of a window: stats_segment_width_ns, and longer for runs of weeks. */
 int64_t statistics_segment_ns(int64_t window_ns);
 

@@ -4,6 +4,7 @@
 
 #include "analyze/aggregated/aggregate.h"
 #include "analyze/analysis/analysis.h"
+#include "analyze/estimate/by_second.h"
 #include "analyze/estimate/confidence.h"
 #include "analyze/estimate/percentile.h"
 #include "analyze/model/fields.h"
@@ -21,14 +22,17 @@
  * its distribution: the root of 20. */
 #define DOUBTED_ERRORS 4.4721359549995794
 
-static const struct slo_measure unknown = {
-    .value = NAN, .lo = -INFINITY, .hi = INFINITY, .guard = 1};
+/* A value without an interval. */
+static struct slo_measure value_alone(double value, double n, const char *why)
+{
+    return (struct slo_measure){true, value, -INFINITY, INFINITY, 1, n, 0, why};
+}
 
 static struct slo_measure absent(const char *why)
 {
-    struct slo_measure m = unknown;
+    struct slo_measure m = value_alone(NAN, 0, why);
 
-    m.why = why;
+    m.known = false;
     return m;
 }
 
@@ -46,9 +50,10 @@ struct subject {
 
 static struct slo_measure measure_of(const struct stats_ci *ci, const char *doubt, double n)
 {
-    struct slo_measure m = {true,      ci->value, -INFINITY,          INFINITY,
-                            SLO_GUARD, n,         STATS_MIN_REQUESTS, ci->why};
+    struct slo_measure m = value_alone(ci->value, n, ci->why);
 
+    m.guard = SLO_GUARD;
+    m.n_least = STATS_MIN_REQUESTS;
     if (ci->ok && *doubt != '\0') {
         m.lo = ci->value - DOUBTED_ERRORS * ci->se;
         m.hi = ci->value + DOUBTED_ERRORS * ci->se;
@@ -93,41 +98,30 @@ static bool rates_of_series(const struct subject *x, struct statistics *to, stru
 {
     int64_t range_ns = x->range.end_ns - x->range.start_ns;
     int64_t width_ns = statistics_segment_ns(range_ns);
+    const struct throughput *t = x->total;
     struct slice_grid grid;
     struct series_row *rows = NULL;
-    double *bytes = NULL, *objects = NULL;
-    int64_t *counts = NULL;
+    struct by_second s = {0};
     size_t n = 0;
 
     if (x->a->sums != NULL && width_ns < NS_PER_S)
         width_ns = NS_PER_S;
     width_ns = int64_max(width_ns, dataset_start_resolution_ns(x->a->dataset));
     slice_grid_init(&grid, x->range.start_ns, width_ns, (size_t)(range_ns / width_ns));
-    bool ok = analysis_series_on(x->a, x->op, -1, &grid, &rows, &n, e) && mem_new(&bytes, n, e) &&
-              mem_new(&objects, n, e) && mem_new(&counts, 2 * n, e);
+    bool ok = analysis_series_on(x->a, x->op, -1, &grid, &rows, &n, e) && by_second_init(&s, n, e);
     for (size_t i = 0; ok && i < n; i++) {
         double seconds = (double)rows[i].duration_ns / 1e9;
-        bytes[i] = (double)rows[i].bytes / seconds;
-        objects[i] = rows[i].objects / seconds;
-        counts[i] = rows[i].errors;
-        counts[n + i] = rows[i].ops_ended + rows[i].errors;
+        s.bytes[i] = (double)rows[i].bytes / seconds;
+        s.objects[i] = rows[i].objects / seconds;
+        s.errors[i] = rows[i].errors;
+        s.requests[i] = rows[i].ops_ended + rows[i].errors;
     }
-    if (ok) {
-        const struct throughput *t = x->total;
-        to->bytes = (struct statistics_rate){.present = t->n_bytes > 0,
-                                             .n_stretches = stats_stretches(bytes, n)};
-        to->objects =
-            (struct statistics_rate){.present = true, .n_stretches = stats_stretches(objects, n)};
-        ok = stats_mean(t->bytes_per_s, bytes, n, x->n_requests, &to->bytes.mean, e) &&
-             stats_stalls(bytes, n, &to->bytes.n_stalls, e) &&
-             stats_mean(t->objects_per_s, objects, n, x->n_requests, &to->objects.mean, e) &&
-             stats_stalls(objects, n, &to->objects.n_stalls, e) &&
-             stats_error_rate(counts, counts + n, n, &to->error_rate, e);
-    }
+    ok = ok && statistics_fill_rate(&to->bytes, s.bytes, n, t->bytes_per_s, x->n_requests, e) &&
+         statistics_fill_rate(&to->objects, s.objects, n, t->objects_per_s, x->n_requests, e) &&
+         stats_error_rate(s.errors, s.requests, n, &to->error_rate, e);
+    to->bytes.present = t->n_bytes > 0;
     free(rows);
-    free(bytes);
-    free(objects);
-    free(counts);
+    by_second_fini(&s);
     return ok;
 }
 
@@ -162,15 +156,8 @@ static struct slo_measure percentile_of_sums(const struct subject *x, enum perce
         return absent("no request has such a time");
     size_t k = quantile_index_of((size_t)v->moments.n, ppm, SLO_PPM);
 
-    return (struct slo_measure){
-        .known = true,
-        .value = (double)sums_value_at(v, (int64_t)k),
-        .lo = -INFINITY,
-        .hi = INFINITY,
-        .guard = 1,
-        .n = (double)v->moments.n,
-        .why = "how its requests lie in time is not in sums",
-    };
+    return value_alone((double)sums_value_at(v, (int64_t)k), (double)v->moments.n,
+                       "how its requests lie in time is not in sums");
 }
 
 /* A percentile of an aggregated capture, which may hold some. */
@@ -182,15 +169,8 @@ static struct slo_measure percentile_of_model(const struct requests *q, enum per
     for (size_t i = 0; t->present && !q->with_failed && i < TIMES_N_QUANTILES; i++)
         if (times_quantiles[i]->permille * (SLO_PPM / 1000) == ppm &&
             field_is_known(times_quantiles[i], t))
-            return (struct slo_measure){
-                .known = true,
-                .value = field_real(times_quantiles[i], t),
-                .lo = -INFINITY,
-                .hi = INFINITY,
-                .guard = 1,
-                .n = (double)t->n,
-                .why = "how its requests lie in time is not in this file",
-            };
+            return value_alone(field_real(times_quantiles[i], t), (double)t->n,
+                               "how its requests lie in time is not in this file");
     return absent(t->present ? t->known.why : "not in this file");
 }
 
@@ -298,7 +278,7 @@ static bool answer(struct slo_report *r, const struct slo_assertion *of, const s
     if (!mem_more(&r->v, r->n, e))
         return false;
     struct slo_answer *to = &r->v[r->n++];
-    *to = (struct slo_answer){.of = of, .measure = unknown};
+    *to = (struct slo_answer){.of = of};
     if (!mem_text(&to->op, x == NULL ? of->op : x->op < 0 ? "" : x->a->operations[x->op].op, e))
         return false;
     bool ok = true;
