@@ -1,6 +1,5 @@
 #include "analyze/archive/trend.h"
 
-#include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
 
 #include <math.h>
@@ -90,15 +89,9 @@ static bool fill_series(struct trend_group *g, struct err *e)
 
 /* ---- Changes ---- */
 
-bool trend_is_worse(const struct trend_group *g, const struct trend_shift *s)
+bool trend_is_worse(const struct trend_group *g, const struct stats_change *x)
 {
-    return (s->ratio > 1) != metrics[g->series[s->series].metric].up_is_better;
-}
-
-static struct trend_shift shift_of(const struct stats_change *c)
-{
-    return (struct trend_shift){c->series, exp(c->before), exp(c->after), exp(c->after - c->before),
-                                c->p,      c->strength};
+    return (x->after > x->before) != metrics[g->series[x->series].metric].up_is_better;
 }
 
 static size_t distance(size_t a, size_t b)
@@ -106,36 +99,38 @@ static size_t distance(size_t a, size_t b)
     return a > b ? a - b : b - a;
 }
 
-/* Makes one change of the strongest shift that is left, and of those of the operation's other
- * metrics near it. `taken` marks shifts that are in some change. */
-static void take_change(struct trend_group *g, const struct stats_changes *found, bool *taken,
-                        size_t strongest)
+/* Whether a change found in a metric belongs to the change *c of the same operation. */
+static bool belongs_to(const struct trend_group *g, const struct trend_change *c,
+                       const struct stats_change *x)
 {
-    const struct stats_change *first = &found->v[strongest];
-    const char *op = g->series[first->series].op;
+    for (size_t k = 0; k < c->n; k++)
+        if (c->v[k].series == x->series)
+            return false;
+    return c->n < TREND_MAX_METRICS && distance(x->at, c->run) <= NEAR &&
+           strcmp(g->series[x->series].op, g->series[c->v[0].series].op) == 0;
+}
+
+/* Makes one change of *first and of those of the operation's other metrics near it. What is taken
+ * has no strength any more. */
+static void take_change(struct trend_group *g, const struct stats_changes *found,
+                        struct stats_change *first)
+{
     struct trend_change *c = &g->changes[g->n_changes++];
 
-    *c = (struct trend_change){.run = first->at, .lead = shift_of(first)};
-    taken[strongest] = true;
-    for (size_t i = 0; i < found->n && c->n_also < TREND_MAX_METRICS - 1; i++) {
-        const struct stats_change *x = &found->v[i];
-        bool is_new = x->series != first->series;
-
-        for (size_t k = 0; k < c->n_also; k++)
-            is_new &= c->also[k].series != x->series;
-        if (taken[i] || !is_new || strcmp(g->series[x->series].op, op) != 0 ||
-            distance(x->at, first->at) > NEAR)
-            continue;
-        taken[i] = true;
-        c->also[c->n_also++] = shift_of(x);
-    }
-    for (size_t k = 0; k < c->n_also; k++) {
-        struct trend_shift other = c->also[k];
+    *c = (struct trend_change){.run = first->at, .v = {*first}, .n = 1};
+    first->strength = 0;
+    for (size_t i = 0; i < found->n; i++)
+        if (found->v[i].strength > 0 && belongs_to(g, c, &found->v[i])) {
+            c->v[c->n++] = found->v[i];
+            found->v[i].strength = 0;
+        }
+    for (size_t k = 1; k < c->n; k++) {
+        struct stats_change other = c->v[k];
         /* Series of an operation begin with its rate. */
-        if (other.series < c->lead.series && other.strength >= PREFERRED * c->lead.strength &&
+        if (other.series < c->v[0].series && other.strength >= PREFERRED * c->v[0].strength &&
             metrics[g->series[other.series].metric].up_is_better) {
-            c->also[k] = c->lead;
-            c->lead = other;
+            c->v[k] = c->v[0];
+            c->v[0] = other;
         }
     }
 }
@@ -145,29 +140,24 @@ static int by_run(const void *a, const void *b)
     const struct trend_change *x = a, *y = b;
 
     return x->run != y->run ? (x->run > y->run) - (x->run < y->run)
-                            : (x->lead.series > y->lead.series) - (x->lead.series < y->lead.series);
+                            : (x->v[0].series > y->v[0].series) - (x->v[0].series < y->v[0].series);
 }
 
+/* The strongest first. */
 static bool take_changes(struct trend_group *g, const struct stats_changes *found, struct err *e)
 {
-    bool *taken = NULL;
-
-    if (!mem_cleared(&taken, found->n, e) || !mem_cleared(&g->changes, found->n, e)) {
-        free(taken);
+    if (!mem_cleared(&g->changes, found->n, e))
         return false;
-    }
     for (;;) {
-        size_t strongest = found->n;
+        struct stats_change *strongest = NULL;
 
         for (size_t i = 0; i < found->n; i++)
-            if (!taken[i] &&
-                (strongest == found->n || found->v[i].strength > found->v[strongest].strength))
-                strongest = i;
-        if (strongest == found->n)
+            if (found->v[i].strength > (strongest != NULL ? strongest->strength : 0))
+                strongest = &found->v[i];
+        if (strongest == NULL)
             break;
-        take_change(g, found, taken, strongest);
+        take_change(g, found, strongest);
     }
-    free(taken);
     if (g->n_changes > 0)
         qsort(g->changes, g->n_changes, sizeof *g->changes, by_run);
     return true;
@@ -238,8 +228,8 @@ enum exit_code trend_check(const struct trend *t, size_t *odd)
 
         for (size_t k = i + 1; k < g->n_changes; k++)
             is_last &=
-                strcmp(g->series[g->changes[k].lead.series].op, g->series[c->lead.series].op) != 0;
-        if (is_last && trend_is_worse(g, &c->lead))
+                strcmp(g->series[g->changes[k].v[0].series].op, g->series[c->v[0].series].op) != 0;
+        if (is_last && trend_is_worse(g, &c->v[0]))
             return EXIT_FAILED;
     }
     for (size_t s = 0; s < g->n_series; s++) {

@@ -4,6 +4,7 @@
 #define S3_ANALYZE_ARCHIVE_TREND_H
 
 #include "analyze/archive/archive.h"
+#include "analyze/stats/stats.h"
 #include "libcommon/err.h"
 
 #include <stdbool.h>
@@ -22,18 +23,11 @@ struct trend_series {
     double last_z; /* how far the last run is from its level, in the noise; NaN: not known */
 };
 
-/* The level of a metric before and after a run. */
-struct trend_shift {
-    size_t series;
-    double before, after, ratio, p, strength;
-};
-
 /* A change of an operation: of one metric, or of several within a few runs. */
 struct trend_change {
-    size_t run;              /* the first run of the new level, from 0 */
-    struct trend_shift lead; /* what is said of it */
-    struct trend_shift also[TREND_MAX_METRICS - 1];
-    size_t n_also;
+    size_t run;                               /* the first run of the new level, from 0 */
+    struct stats_change v[TREND_MAX_METRICS]; /* what is said of it first; levels are logarithms */
+    size_t n;
 };
 
 /* Runs of equal settings, by start. */
@@ -57,7 +51,7 @@ bool trend_find(struct trend *t, const struct archive *a, struct err *e);
 void trend_free(struct trend *t);
 
 /* Whether a change is for the worse. */
-bool trend_is_worse(const struct trend_group *g, const struct trend_shift *s);
+bool trend_is_worse(const struct trend_group *g, const struct stats_change *x);
 
 /* The answer for a nightly job, of the group with the newest run. EXIT_FAILED: an operation's last
  * level is worse than the one before. EXIT_UNDECIDED: too few runs, or the last run is slower than

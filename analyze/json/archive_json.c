@@ -79,7 +79,7 @@ static void put_settings(struct json_out *w, const struct archive_run *r)
 }
 
 static void put_shift(struct json_out *w, const struct trend_group *g, const struct trend_change *c,
-                      const struct trend_shift *x)
+                      const struct stats_change *x)
 {
     const struct trend_series *s = &g->series[x->series];
 
@@ -87,7 +87,10 @@ static void put_shift(struct json_out *w, const struct trend_group *g, const str
     JSON_PUT(w, "metric", metrics[s->metric].name);
     json_put_integer(w, "run", (int64_t)c->run + 1);
     json_put_time(w, "time", g->runs[c->run]->start_ns);
-    JSON_MEMBERS(w, x, ratio, p, before, after);
+    JSON_PUT(w, "ratio", exp(x->after - x->before));
+    JSON_PUT(w, "p", x->p);
+    JSON_PUT(w, "before", exp(x->before));
+    JSON_PUT(w, "after", exp(x->after));
     JSON_PUT(w, "unit", metrics[s->metric].unit);
     JSON_PUT(w, "is_worse", trend_is_worse(g, x));
 }
@@ -109,10 +112,10 @@ static void put_group(struct json_out *w, const struct trend_group *g)
     JSON_OBJECTS(w, "changes", i, g->n_changes) {
         const struct trend_change *c = &g->changes[i];
 
-        put_shift(w, g, c, &c->lead);
+        put_shift(w, g, c, &c->v[0]);
         JSON_PUT(w, "sentence", (const char *)trend_says(g, c).s);
-        JSON_OBJECTS(w, "also", k, c->n_also)
-            put_shift(w, g, c, &c->also[k]);
+        JSON_OBJECTS(w, "also", k, c->n - 1)
+            put_shift(w, g, c, &c->v[k + 1]);
     }
 }
 

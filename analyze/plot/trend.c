@@ -21,13 +21,11 @@ static double unit_of(const struct metric *m, const char **name)
 }
 
 /* The shift of a series that is part of a change; NULL: there is none. */
-static const struct trend_shift *shift_in(const struct trend_change *c, size_t series)
+static const struct stats_change *shift_in(const struct trend_change *c, size_t series)
 {
-    if (c->lead.series == series)
-        return &c->lead;
-    for (size_t k = 0; k < c->n_also; k++)
-        if (c->also[k].series == series)
-            return &c->also[k];
+    for (size_t k = 0; k < c->n; k++)
+        if (c->v[k].series == series)
+            return &c->v[k];
     return NULL;
 }
 
@@ -38,13 +36,13 @@ static void write_levels(FILE *f, const struct trend_chart *x, double unit)
 
     plot_out_block(f, "levels", "from to value");
     for (size_t i = 0; i < g->n_changes; i++) {
-        const struct trend_shift *s = shift_in(&g->changes[i], x->series);
+        const struct stats_change *s = shift_in(&g->changes[i], x->series);
         double at = (double)g->changes[i].run + .5;
 
         if (s == NULL)
             continue;
-        plot_out_row(f, "rrr", from, at, s->before / unit);
-        level = s->after;
+        plot_out_row(f, "rrr", from, at, exp(s->before) / unit);
+        level = exp(s->after);
         from = at;
     }
     if (!isnan(level))

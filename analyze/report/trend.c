@@ -32,30 +32,30 @@ static struct units_text day_of(const struct trend_group *g, size_t run)
 }
 
 /* "12 % slower", "8.3 % faster" */
-static struct units_text change_of(const struct trend_group *g, const struct trend_shift *s)
+static struct units_text change_of(const struct trend_group *g, const struct stats_change *x)
 {
-    double pct = 100 * fabs(s->ratio - 1);
+    double pct = 100 * fabs(exp(x->after - x->before) - 1);
     struct units_text t;
 
     snprintf(t.s, sizeof t.s, "%.*f %% %s", pct < 9.95, pct,
-             trend_is_worse(g, s) ? "slower" : "faster");
+             trend_is_worse(g, x) ? "slower" : "faster");
     return t;
 }
 
-static const struct metric *metric_of(const struct trend_group *g, const struct trend_shift *s)
+static const struct metric *metric_of(const struct trend_group *g, const struct stats_change *x)
 {
-    return &metrics[g->series[s->series].metric];
+    return &metrics[g->series[x->series].metric];
 }
 
 struct trend_sentence trend_says(const struct trend_group *g, const struct trend_change *c)
 {
-    const struct metric *m = metric_of(g, &c->lead);
+    const struct metric *m = metric_of(g, &c->v[0]);
     struct trend_sentence t;
 
     snprintf(t.s, sizeof t.s, "Since %s (run %zu) %.100ss are %s%s%s (p = %.3f).",
-             day_of(g, c->run).s, c->run + 1, g->series[c->lead.series].op,
-             change_of(g, &c->lead).s, m->kind == METRIC_QUANTILE ? " at " : "",
-             m->kind == METRIC_QUANTILE ? m->name : "", c->lead.p);
+             day_of(g, c->run).s, c->run + 1, g->series[c->v[0].series].op,
+             change_of(g, &c->v[0]).s, m->kind == METRIC_QUANTILE ? " at " : "",
+             m->kind == METRIC_QUANTILE ? m->name : "", c->v[0].p);
     return t;
 }
 
@@ -129,21 +129,21 @@ struct trend_sentence trend_answers(const struct trend *t, enum exit_code code, 
 /* ---- Sheets ---- */
 
 static void put_shift(struct sheet *s, const struct trend_group *g, const struct trend_change *c,
-                      const struct trend_shift *x)
+                      const struct stats_change *x)
 {
     const struct metric *m = metric_of(g, x);
 
     sheet_row(s, trend_is_worse(g, x) ? TEXT_WARNING : TEXT_PLAIN);
     sheet_cell(s, "%zu", c->run + 1);
     SHEET_CELLS(s, archive_label(g->runs[c->run]->path).s, g->series[x->series].op, m->title,
-                m->text(x->before).s, m->text(x->after).s, change_of(g, x).s);
+                m->text(exp(x->before)).s, m->text(exp(x->after)).s, change_of(g, x).s);
     sheet_cell(s, "%.3f", x->p);
 }
 
 void trend_sheet(struct sheet *s, const struct trend_group *g)
 {
     for (size_t i = 0; i < g->n_changes; i++)
-        sheet_item(s, trend_is_worse(g, &g->changes[i].lead) ? TEXT_WARNING : TEXT_PLAIN, "%s",
+        sheet_item(s, trend_is_worse(g, &g->changes[i].v[0]) ? TEXT_WARNING : TEXT_PLAIN, "%s",
                    trend_says(g, &g->changes[i]).s);
     if (g->n_changes == 0) {
         sheet_line(s, TEXT_PLAIN, "%s", trend_sums_up(g).s);
@@ -154,9 +154,8 @@ void trend_sheet(struct sheet *s, const struct trend_group *g)
     for (size_t i = 0; i < g->n_changes; i++) {
         const struct trend_change *c = &g->changes[i];
 
-        put_shift(s, g, c, &c->lead);
-        for (size_t k = 0; k < c->n_also; k++)
-            put_shift(s, g, c, &c->also[k]);
+        for (size_t k = 0; k < c->n; k++)
+            put_shift(s, g, c, &c->v[k]);
     }
 }
 
