@@ -336,8 +336,9 @@ static bool fill_run(struct run *r, struct analysis *a, const struct dataset *d,
         r->start_ns = int64_min(r->start_ns, d->inputs[i].first_start_ns);
         r->end_ns = int64_max(r->end_ns, d->inputs[i].last_end_ns);
     }
-    return run_take_findings(r, &a->findings, e) && fill_ops(r, a, o, e) &&
-           (o->seen == NULL || o->seen(o->seen_ctx, a, e));
+    /* fill_ops takes the statistics of the operations. */
+    return run_take_findings(r, &a->findings, e) &&
+           (o->seen == NULL || o->seen(o->seen_ctx, a, e)) && fill_ops(r, a, o, e);
 }
 
 struct loading {

@@ -20,38 +20,45 @@ const char *const plan_kind_names[] = {"capacity", "sweep", "ab", NULL};
 
 /* ---- What is asked for ---- */
 
-static bool parse_levels(const struct plan_asked *a, double *levels, size_t *n, bool *by_rate,
-                         struct err *e)
+static bool parse_levels(struct plan *p, struct err *e)
 {
+    const struct plan_asked *a = &p->asked;
     const struct cli_list *list = a->rate.n > 0 ? &a->rate : &a->concurrent;
     struct err why = {""};
     int64_t whole = 0;
 
-    *by_rate = a->rate.n > 0;
-    *n = list->n;
+    p->by_rate = a->rate.n > 0;
+    p->n_levels = list->n;
     if ((a->rate.n > 0) == (a->concurrent.n > 0) || list->n > PLAN_MOST_LEVELS)
         return err_set(e,
                        "a sweep needs --concurrent 1,2,4,... or --rate 100,200,..., up to %d "
                        "levels",
                        PLAN_MOST_LEVELS);
     for (size_t i = 0; i < list->n; i++) {
-        bool ok = *by_rate ? units_parse_rate(list->v[i], &levels[i], &why)
-                           : units_parse_int(list->v[i], &whole, &why);
-        if (!*by_rate)
-            levels[i] = (double)whole;
-        if (!ok || levels[i] <= 0)
+        bool ok = p->by_rate ? units_parse_rate(list->v[i], &p->levels[i], &why)
+                             : units_parse_int(list->v[i], &whole, &why);
+        if (!p->by_rate)
+            p->levels[i] = (double)whole;
+        if (!ok || p->levels[i] <= 0)
             return err_set(e, "level %s: %s", list->v[i], ok ? "expected more than 0" : why.msg);
         for (size_t k = 0; k < i; k++)
-            if (levels[k] == levels[i])
+            if (p->levels[k] == p->levels[i])
                 return err_set(e, "level %s is given twice", list->v[i]);
     }
     return true;
 }
 
-static bool check_ab(const struct plan_asked *a, struct err *e)
+/* Fills *p from p->asked, as far as that tells without runs. */
+static bool parse_asked(struct plan *p, struct err *e)
 {
+    const struct plan_asked *a = &p->asked;
     struct compare_gate gates[RUN_MAX_METRICS];
 
+    if (a->kind == PLAN_SWEEP)
+        return parse_levels(p, e);
+    if (a->kind == PLAN_CAPACITY)
+        return (a->slo.n > 0 || err_set(e, "capacity needs --slo: what the server must keep")) &&
+               slo_parse(&p->slo, &a->slo, e);
     if (a->before == NULL || a->after == NULL || a->gate.n == 0 || a->gate.n > RUN_MAX_METRICS)
         return err_set(e, "ab needs --before, --after and --gate, such as --gate throughput:5%%");
     return compare_parse_gates(&a->gate, gates, e);
@@ -59,19 +66,10 @@ static bool check_ab(const struct plan_asked *a, struct err *e)
 
 bool plan_check(const struct plan_asked *a, struct err *e)
 {
-    struct slo_list slo;
-    double levels[PLAN_MOST_LEVELS];
-    size_t n;
-    bool by_rate;
+    struct plan p = {.asked = *a};
+    bool ok = parse_asked(&p, e);
 
-    if (a->kind == PLAN_SWEEP)
-        return parse_levels(a, levels, &n, &by_rate, e);
-    if (a->kind == PLAN_AB)
-        return check_ab(a, e);
-    bool ok = (a->slo.n > 0 || err_set(e, "capacity needs --slo: what the server must keep")) &&
-              slo_parse(&slo, &a->slo, e);
-    if (a->slo.n > 0)
-        slo_free(&slo);
+    slo_free(&p.slo);
     return ok;
 }
 
@@ -141,8 +139,7 @@ bool plan_begin(const char *folder, const struct plan_asked *a, struct err *e)
 {
     char *path = NULL;
     json_t *new = json_of(a), *old = NULL;
-    bool ok = plan_check(a, e) && (new != NULL || err_set(e, "an option is not UTF-8")) &&
-              path_of(&path, folder, e) &&
+    bool ok = (new != NULL || err_set(e, "an option is not UTF-8")) && path_of(&path, folder, e) &&
               (mkdir(folder, 0777) == 0 || errno == EEXIST || err_errno(e, errno, "%s", folder));
 
     if (ok && access(path, F_OK) == 0) {
@@ -199,8 +196,7 @@ static bool take_asked(struct plan *p, struct err *e)
         return err_set(e, "a number is out of range");
     return take_texts(&a->slo, slo, e) && take_texts(&a->gate, gate, e) &&
            take_texts(&a->concurrent, concurrent, e) && take_texts(&a->rate, rate, e) &&
-           plan_check(a, e) && slo_parse(&p->slo, &a->slo, e) &&
-           (a->kind != PLAN_SWEEP || parse_levels(a, p->levels, &p->n_levels, &p->by_rate, e));
+           parse_asked(p, e);
 }
 
 bool plan_load(struct plan *p, const char *folder, struct err *e)

@@ -35,8 +35,8 @@ struct plan_asked {
 /* Whether it can be planned; *e says what is missing or wrong. */
 bool plan_check(const struct plan_asked *a, struct err *e);
 
-/* Writes FOLDER/plan.json, making the folder. If there is one already it must ask for the same: the
- * plan goes on. */
+/* Writes FOLDER/plan.json of what plan_check accepts, making the folder. If there is one already it
+ * must ask for the same: the plan goes on. */
 bool plan_begin(const char *folder, const struct plan_asked *a, struct err *e);
 
 /* A run of the plan. */

@@ -1,6 +1,5 @@
 #include "analyze/plan/runs.h"
 
-#include "analyze/analysis/load.h"
 #include "analyze/compare/compare.h"
 #include "analyze/slo/slo.h"
 #include "libcommon/mem.h"
@@ -109,12 +108,15 @@ static void take_figures(struct plan_run *r, const struct analysis *a, const str
         r->offered_frac = n / due;
 }
 
-/* A run counts if it ended in order, and if s3load itself was not the limit of the rate. */
-static const char *why_not(const struct plan_run *r, const struct recorded *said)
+/* A run counts if it ended in order. One that looks for the limit of the server must also have met
+ * that, not the limit of s3load. */
+static const char *why_not(const struct plan *p, const struct plan_run *r,
+                           const struct recorded *said)
 {
     if (said->n_closed < said->n_runs || said->n_interrupted > 0)
         return not_complete;
-    if (r->offered_frac < LEAST_OFFERED && said->n_client_bound > 0)
+    if (p->asked.kind == PLAN_CAPACITY && r->offered_frac < LEAST_OFFERED &&
+        said->n_client_bound > 0)
         return plan_not_offered;
     return NULL;
 }
@@ -131,38 +133,30 @@ static bool not_sustained(struct plan_run *r, struct err *e)
     return mem_text(&r->says, "the rate was not kept up, with all --concurrent in use", e);
 }
 
-static bool load_one(struct plan *p, struct plan_run *r, struct err *e)
-{
-    const struct load_filter filter = {0};
-    const struct load_input input = {.quiet = true};
-    const struct load_analysis how = {0};
-    struct dataset d = {0};
-    struct analysis a = {0};
-    struct slo_report report = {0};
-    const char *path = r->path;
-    struct err why = {""};
+/* What run_load hands on of a run. */
+struct seen {
+    const struct plan *plan;
+    const struct run *run;
+    struct plan_run *to;
+};
 
-    /* A run that was cut off, or of which no request is left, says nothing. */
-    if (!load_dataset(&d, &path, 1, &filter, &input, &why)) {
-        r->why_not = not_complete;
-        dataset_free(&d);
-        return true;
-    }
-    bool ok = load_run_analysis(&a, &d, &filter, &how, &input, false, e) &&
-              slo_report_make(&report, &a, &p->slo, e) && say_unmet(r, &report, e);
-    if (ok && a.n_operations > 0) {
-        const struct operation *op = &a.operations[a.n_operations - 1];
+static bool see(void *ctx, const struct analysis *a, struct err *e)
+{
+    const struct seen *x = ctx;
+    struct plan_run *r = x->to;
+    struct slo_report report = {0};
+    bool ok = slo_report_make(&report, a, &x->plan->slo, e) && say_unmet(r, &report, e);
+
+    if (ok && a->n_operations > 0) {
+        const struct operation *op = &a->operations[a->n_operations - 1];
 
         bool all_failed = op->n_errors == op->n_requests;
         r->verdict = all_failed ? SLO_MISSED : slo_verdict(&report);
         r->point.margin = all_failed ? -INFINITY : slo_margin(&report);
-        take_figures(r, &a, &d.inputs[0].recorded);
+        take_figures(r, a, &x->run->recorded);
         ok = not_sustained(r, e);
-        r->why_not = why_not(r, &d.inputs[0].recorded);
     }
     slo_report_free(&report);
-    analysis_free(&a);
-    dataset_free(&d);
     return ok;
 }
 
@@ -212,38 +206,39 @@ static bool take_metrics(const struct plan *p, struct plan_run *r, const struct 
     return all;
 }
 
-static bool load_side(struct plan *p, struct plan_run *r, struct err *e)
+/* ---- All of them ---- */
+
+static bool load_one(struct plan *p, struct plan_run *r, struct err *e)
 {
     const struct load_filter filter = {0};
     const struct load_input input = {.quiet = true};
     const struct load_analysis analysis = {0};
-    const struct run_options how = {.filter = &filter, .input = &input, .analysis = &analysis};
     struct run run = {0};
+    struct seen seen = {p, &run, r};
+    const struct run_options how = {
+        .filter = &filter, .input = &input, .analysis = &analysis, .seen = see, .seen_ctx = &seen};
     struct err why = {""};
+    bool ok = true;
 
+    /* A run that was cut off, or of which no request is left, says nothing. */
     if (!run_load(&run, r->path, &how, &why)) {
         r->why_not = not_complete;
-        run_free(&run);
-        return true;
-    }
-    bool ok = p->n_gates > 0 || choose_gates(p, &run, e);
-    if (ok) {
-        r->why_not = why_not(r, &run.recorded);
-        if (!take_metrics(p, r, &run) && r->why_not == NULL)
+    } else {
+        ok = p->asked.kind != PLAN_AB || p->n_gates > 0 || choose_gates(p, &run, e);
+        r->why_not = why_not(p, r, &run.recorded);
+        if (ok && !take_metrics(p, r, &run) && r->why_not == NULL)
             r->why_not = "a figure of a gate is not known";
     }
     run_free(&run);
     return ok;
 }
 
-/* ---- All of them ---- */
-
 bool plan_load_runs(struct plan *p, struct err *e)
 {
     bool ok = list_runs(p, e) && mem_new(&p->points, p->n, e);
 
     for (size_t i = 0; ok && i < p->n; i++)
-        ok = p->asked.kind == PLAN_AB ? load_side(p, &p->runs[i], e) : load_one(p, &p->runs[i], e);
+        ok = load_one(p, &p->runs[i], e);
     for (size_t i = 0; ok && i < p->n; i++) {
         if (p->runs[i].why_not != NULL)
             continue;

@@ -73,6 +73,23 @@ class Repeat(LoadTest):
         self.s3analyze("plan", "--begin", "sweep", "--dir", plan, "--rate", "50,100", "--command", "get")
         self.assertEqual(self.s3analyze("plan", plan, status=3).out, "0 runs at 2 levels; more runs follow.\nget\n")
 
+    def test_what_s3load_could_not_send(self):
+        """A search of the server's limit ends there, and does not count the run. A sweep counts it: else it would run
+        that level again and again."""
+        text = self.s3analyze("cat", "-q", TESTDATA / "s3load-open-loop.csv.zst").out
+        text = text.replace('"client_bound":false', '"client_bound":true').replace('"not_begun":0', '"not_begun":400')
+        for plan, options, counts, following in (
+                ("sweep", ("--rate", "100,200", "--runs", "1"), True, "run-002-200 --rate 200\n"),
+                ("capacity", ("--slo", "p99<1s"), False, "")):
+            with self.subTest(plan):
+                folder = self.tmp / plan
+                self.s3analyze("plan", "--begin", plan, "--dir", folder, *options, "--command", "get")
+                (folder / "run-001-100.csv.zst").write_text(text)
+                self.assertEqual(self.s3analyze("plan", "--next", folder).out, following)
+                runs = self.s3analyze("plan", "--json", folder, status=3).json()["runs"]
+                self.assertEqual([r["counts"] for r in runs], [counts])
+                self.assertEqual(runs[0]["offered_frac"], 0.5)
+
     def test_goes_on(self):
         """A plan that was interrupted goes on; a run that was cut off is run again; another plan is refused."""
         self.start("--fault", "latency=2ms")
