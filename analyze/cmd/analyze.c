@@ -7,13 +7,11 @@
 #include "analyze/slo/slo.h"
 #include "analyze/json/documents.h"
 #include "analyze/page/pages.h"
-#include "analyze/report/figures.h"
+#include "analyze/report/archive.h"
 #include "analyze/report/run.h"
 #include "analyze/report/series.h"
 #include "analyze/write/outfile.h"
 #include "analyze/write/sheet.h"
-#include "libcommon/rfc3339.h"
-#include "libcommon/units.h"
 
 #include <stdlib.h>
 
@@ -154,47 +152,31 @@ static bool write_all(struct analysis *a, const struct analyze_given *o, struct 
 
 /* ---- Runs that were not together ---- */
 
-static void put_operation(struct sheet *s, const struct operation *op)
-{
-    const struct throughput *x = &op->throughput;
-    const struct times *d = &op->requests.all.dur;
-
-    SHEET_ROW(s, TEXT_PLAIN, op->op);
-    sheet_cell(s, "%.19s", op->n_requests > 0 ? rfc3339_format(op->start_ns).s : "");
-    SHEET_CELLS(s, units_count(op->n_requests).s, units_count(op->n_errors).s,
-                x->present && x->n_bytes > 0 ? units_byte_rate(x->bytes_per_s).s : "-",
-                x->present ? units_rate(x->objects_per_s).s : "-");
-    if (d->present)
-        SHEET_CELLS(s, units_duration(d->p50_ns).s, units_duration(d->p99_ns).s);
-}
-
-/* Shows the figures of each capture on its own, where the report would have gone. Skips captures of
- * which no request is left. */
+/* Lists them as `table` does, where the report would have gone. */
 static void show_runs(const struct analyze_given *o, const struct cli_args *args)
 {
     const struct sheet_form form = {.colour = output_wants_colour(&o->output, stdout)};
-    struct sheet s = {0};
+    const struct run_options how = {
+        .filter = &o->filter, .input = &o->input, .analysis = &o->analysis};
+    struct archive_paths paths = {0};
+    struct archive a = {0};
+    struct columns_row *rows = NULL;
+    size_t n = 0;
     struct err unsaid = {""};
 
     if (o->output.json || !outfile_is_stdout(o->output.path) ||
         (o->series && outfile_is_stdout(o->series)) || (o->html && outfile_is_stdout(o->html)))
         return;
-    sheet_table(&s, "llrrrrrr", "");
-    SHEET_HEADINGS(&s, "", "From, UTC", "Requests", "Errors", "Average", "obj/s", "50%", "99%");
-    for (size_t i = 0; i < args->n_operands; i++) {
-        struct dataset d = {0};
-        struct analysis a = {0};
-        bool ok = load_dataset(&d, &args->operands[i], 1, &o->filter, &o->input, &unsaid) &&
-                  load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, false, &unsaid);
-
-        if (ok)
-            sheet_span(&s, TEXT_HEADING, "%s", figures_file(args->operands[i]));
-        for (size_t k = 0; ok && k < a.n_operations; k++)
-            put_operation(&s, &a.operations[k]);
-        analysis_free(&a);
-        dataset_free(&d);
-    }
-    sheet_end(&s, &form, stdout, &unsaid);
+    bool ok = archive_find(&paths, args->operands, args->n_operands, &unsaid);
+    /* One of which no request is left is named below the table. */
+    for (size_t i = 0; i < paths.n; i++)
+        paths.v[i].is_named = false;
+    if (ok && archive_load(&a, &paths, &how, false, &unsaid) &&
+        columns_rows(&rows, &n, &a, NULL, 0, NULL, &unsaid))
+        archive_table_text(&(struct archive_table){&a, rows, n}, &form, stdout, &unsaid);
+    free(rows);
+    archive_free(&a);
+    archive_free_paths(&paths);
 }
 
 /* ---- The command ---- */
