@@ -20,11 +20,13 @@
 #define N_DISTANCES 3
 #define MIN_RUNS    (2 * STATS_CHANGES_LEAST)
 
-/* A change must also stand out from the noise of its own two sides: where noise grows, changes
- * would be found in it. A few runs do not tell their noise, so that of all runs counts as PRIOR
- * more of them. */
-#define MAX_P .001
-#define PRIOR 2.0
+/* A change must also stand out from the noise around it and from that of its own two sides: where
+ * noise grows, changes would be found in it. A few runs do not tell their noise, so that of all
+ * runs counts as PRIOR more of them. */
+#define MAX_P  .002
+#define PRIOR  2.0
+#define AROUND 20  /* runs whose noise counts for a change, */
+#define MUCH   1.5 /* if it is so many times that of all runs */
 
 /* One series without the runs that lack it. */
 struct line {
@@ -75,6 +77,14 @@ static double noise_of(const double *y, size_t n, double *buffer)
     return fmax(sum / (2 * (double)(k - 1)), MIN_NOISE * MIN_NOISE);
 }
 
+/* The first of `wide` runs around run i, of n. */
+static size_t first_around(size_t i, size_t wide, size_t n)
+{
+    size_t from = i < wide / 2 ? 0 : i - wide / 2;
+
+    return from + wide > n ? n - wide : from;
+}
+
 /* Puts the median of their neighbours in place of outliers. If more than one run of MANY is far
  * off, runs are at different levels: nothing is changed, or a random order of two clear levels
  * would be smoothed into an order with one change. */
@@ -83,11 +93,7 @@ static void drop_outliers(double *y, size_t n, double *median, double *buffer)
     double window[WINDOW];
 
     for (size_t i = 0; i < n; i++) {
-        size_t from = i < WINDOW / 2 ? 0 : i - WINDOW / 2;
-
-        if (from + WINDOW > n)
-            from = n - WINDOW;
-        memcpy(window, y + from, sizeof window);
+        memcpy(window, y + first_around(i, WINDOW, n), sizeof window);
         median[i] = stats_sort_median(window, WINDOW);
         buffer[i] = fabs(y[i] - median[i]);
     }
@@ -168,34 +174,74 @@ static bool try_orders(struct work *w, struct err *e)
     return true;
 }
 
-/* A cut between two others, as judged by its own two sides. */
-struct sides {
-    double before, after; /* means */
-    double strength;      /* what it explains, in variances of the noise of all runs */
-    double p;             /* of the difference, by the noise of the two sides: Welch */
-};
+/* Variance of the noise that a cut must stand out from. */
+static double noise_around(const struct line *l, size_t cut)
+{
+    double buffer[AROUND];
+    size_t n = l->n < AROUND ? l->n : AROUND;
+    double around = noise_of(l->y + first_around(cut, n, l->n), n, buffer);
 
-/* Variance of the noise of one side, with that of all runs as PRIOR further ones. */
-static double side_noise(const struct line *l, size_t from, size_t to, double *df)
+    return around > MUCH * l->noise ? around : l->noise;
+}
+
+/* Variance of one side, with `noise` as that of PRIOR further runs. */
+static double side_noise(const struct line *l, size_t from, size_t to, double noise, double *df)
 {
     double n = (double)(to - from);
 
     *df = n - 1 + PRIOR;
-    return (gsl_stats_variance(l->y + from, 1, to - from) * (n - 1) + PRIOR * l->noise) / *df;
+    return (gsl_stats_variance(l->y + from, 1, to - from) * (n - 1) + PRIOR * noise) / *df;
 }
+
+/* Where the sides of the i-th of n cuts begin and end. */
+static size_t begin_of(const size_t *cuts, size_t i)
+{
+    return i > 0 ? cuts[i - 1] : 0;
+}
+
+static size_t end_of(const struct line *l, const size_t *cuts, size_t n, size_t i)
+{
+    return i + 1 < n ? cuts[i + 1] : l->n;
+}
+
+/* Moves a cut to where its sides are most likely, each normal with a mean and a variance of its
+ * own: the partition takes noise to be the same everywhere. */
+static void place(const struct line *l, size_t *cuts, size_t n, size_t i)
+{
+    size_t from = begin_of(cuts, i), to = end_of(l, cuts, n, i);
+    double least = INFINITY, df;
+
+    for (size_t k = from + STATS_CHANGES_LEAST; k + STATS_CHANGES_LEAST <= to; k++) {
+        double x = (double)(k - from) * log(side_noise(l, from, k, l->noise, &df)) +
+                   (double)(to - k) * log(side_noise(l, k, to, l->noise, &df));
+
+        if (x < least) {
+            least = x;
+            cuts[i] = k;
+        }
+    }
+}
+
+/* A cut between two others, as judged by its own two sides. */
+struct sides {
+    double before, after; /* means */
+    double strength;      /* what it explains, in variances of the noise */
+    double p;             /* of the difference, by the noise of the two sides: Welch */
+};
 
 /* Of the i-th of n cuts. */
 static struct sides sides_of(const struct line *l, const size_t *cuts, size_t n, size_t i)
 {
-    size_t from = i > 0 ? cuts[i - 1] : 0, cut = cuts[i], to = i + 1 < n ? cuts[i + 1] : l->n;
+    size_t from = begin_of(cuts, i), cut = cuts[i], to = end_of(l, cuts, n, i);
     double n_a = (double)(cut - from), n_b = (double)(to - cut), df_a, df_b, v, df;
     struct sides x = {.before = gsl_stats_mean(l->y + from, 1, cut - from),
                       .after = gsl_stats_mean(l->y + cut, 1, to - cut)};
-    double d = x.after - x.before;
-    double v_a = side_noise(l, from, cut, &df_a) / n_a, v_b = side_noise(l, cut, to, &df_b) / n_b;
+    double d = x.after - x.before, noise = noise_around(l, cut);
+    double v_a = side_noise(l, from, cut, noise, &df_a) / n_a;
+    double v_b = side_noise(l, cut, to, noise, &df_b) / n_b;
 
     stats_welch(v_a, df_a, v_b, df_b, 0, &v, &df);
-    x.strength = d * d * n_a * n_b / (n_a + n_b) / l->noise;
+    x.strength = d * d * n_a * n_b / (n_a + n_b) / noise;
     x.p = stats_dist_t_two_sided(d / sqrt(v), df);
     return x;
 }
@@ -207,6 +253,8 @@ static size_t drop_weak(const struct line *l, size_t *cuts, size_t n, double lea
         double highest = MAX_P;
         size_t weakest = n;
 
+        for (size_t i = 0; i < n; i++)
+            place(l, cuts, n, i);
         for (size_t i = 0; i < n; i++) {
             struct sides x = sides_of(l, cuts, n, i);
             double p = x.strength < least ? 1 : x.p;
