@@ -92,10 +92,9 @@ static bool parse_figure(struct slo_assertion *a, struct part name)
     return parse_percentile((struct part){name.s + skip, name.n - skip}, &a->ppm);
 }
 
-static bool parse_limit(struct slo_assertion *a, char *text, struct err *why)
+static bool parse_limit(struct slo_assertion *a, const char *text, struct err *why)
 {
     int64_t whole = 0;
-    size_t n = strlen(text);
     bool ok = true;
 
     switch (a->figure) {
@@ -109,12 +108,7 @@ static bool parse_limit(struct slo_assertion *a, char *text, struct err *why)
         a->limit /= 100;
         return ok && ((a->limit >= 0 && a->limit <= 1) || err_set(why, "expected 0 %% to 100 %%"));
     case SLO_THROUGHPUT:
-        if (n < 2 || strcmp(text + n - 2, "/s") != 0)
-            return err_set(why, "expected bytes per second such as 100MiB/s");
-        text[n - 2] = '\0';
-        ok = units_parse_size(text, &whole, why);
-        a->limit = (double)whole;
-        return ok;
+        return units_parse_byte_rate(text, &a->limit, why);
     case SLO_RATE:
         break;
     }

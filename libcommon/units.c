@@ -170,6 +170,21 @@ bool units_parse_double(const char *text, double *value, struct err *e)
     return true;
 }
 
+bool units_parse_byte_rate(const char *text, double *per_s, struct err *e)
+{
+    char size[32];
+    size_t n = strlen(text);
+    int64_t bytes;
+
+    if (n < 2 || n > sizeof size || strcmp(text + n - 2, "/s") != 0)
+        return err_set(e, "expected bytes per second such as 100MiB/s");
+    snprintf(size, sizeof size, "%.*s", (int)n - 2, text);
+    if (!units_parse_size(size, &bytes, e))
+        return false;
+    *per_s = (double)bytes;
+    return true;
+}
+
 bool units_parse_pct(const char *text, double *pct, struct err *e)
 {
     char *end;

@@ -30,6 +30,9 @@ bool units_parse_duration(const char *text, bool negative_ok, int64_t *ns, struc
 /* Parses "250", "1.5k", "90/m", "10/h" or "5/s". */
 bool units_parse_rate(const char *text, double *per_s, struct err *e);
 
+/* Parses "100MiB/s", a size and "/s". */
+bool units_parse_byte_rate(const char *text, double *per_s, struct err *e);
+
 /* Parses "7.5" or "7.5%". A value between 0 and 0.5 needs the %, as 0.05 might mean 5%. */
 bool units_parse_pct(const char *text, double *pct, struct err *e);
 

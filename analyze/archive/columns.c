@@ -125,34 +125,23 @@ static bool parse_time(const char *text, double *value, struct err *e)
     return true;
 }
 
-static bool parse_size(const char *text, double *value, struct err *e)
-{
-    char size[32];
-    size_t n = strlen(text);
-    int64_t bytes;
-
-    if (n > 2 && strcmp(text + n - 2, "/s") == 0)
-        n -= 2;
-    snprintf(size, sizeof size, "%.*s", (int)(n < 31 ? n : 31), text);
-    if (!units_parse_size(size, &bytes, e))
-        return false;
-    *value = (double)bytes;
-    return true;
-}
-
 static bool parse_value(const struct column *c, const char *text, double *value, struct err *e)
 {
-    int64_t ns;
+    bool is_size = c->form == COLUMNS_SIZE;
+    int64_t whole;
 
     if (c->form == COLUMNS_TIME)
         return parse_time(text, value, e);
-    if (c->form == COLUMNS_SIZE || (c->form == COLUMNS_FIGURE && c->metric == RUN_THROUGHPUT))
-        return parse_size(text, value, e);
-    if (c->form == COLUMNS_COUNT || metrics[c->metric].kind == METRIC_MEAN)
+    if (c->form == COLUMNS_COUNT)
         return units_parse_double(text, value, e);
-    if (!units_parse_duration(text, false, &ns, e))
+    if (c->form == COLUMNS_FIGURE && c->metric == RUN_THROUGHPUT)
+        return units_parse_byte_rate(text, value, e);
+    if (c->form == COLUMNS_FIGURE && metrics[c->metric].kind == METRIC_MEAN)
+        return units_parse_rate(text, value, e);
+    if (!(is_size ? units_parse_size(text, &whole, e)
+                  : units_parse_duration(text, false, &whole, e)))
         return false;
-    *value = (double)ns;
+    *value = (double)whole;
     return true;
 }
 

@@ -73,7 +73,7 @@ class Table(CliTest):
 
     def test_wrong_tests_and_columns_are_refused(self):
         for args in (('--where', 'speed>3'), ('--where', 'p50'), ('--where', 'p50>3'), ('--where', 'op<GET'),
-                     ('--where', 'p50!3ms'), ('--sort', 'speed'), ('--csv', '--json')):
+                     ('--where', 'p50!3ms'), ('--where', 'throughput>1GiB'), ('--sort', 'speed'), ('--csv', '--json')):
             with self.subTest(args=args):
                 self.s3analyze('table', *args, self.folder, status=2)
 

@@ -194,6 +194,11 @@ static void test_parse_numbers(void **state)
     assert_false(units_parse_pct("5 %", &d, NULL));
     assert_false(units_parse_pct("%", &d, NULL));
 
+    assert_true(units_parse_byte_rate("1.5MiB/s", &d, NULL));
+    assert_true(d == 1.5 * MIB);
+    assert_false(units_parse_byte_rate("1.5MiB", &d, NULL));
+    assert_false(units_parse_byte_rate("/s", &d, NULL));
+    assert_false(units_parse_byte_rate("000000000000000000000000000001KiB/s", &d, NULL));
     assert_true(units_parse_rate("250", &d, NULL));
     assert_true(d == 250);
     assert_true(units_parse_rate("1.5k", &d, NULL));
