@@ -29,10 +29,12 @@ static const struct stats_change *shift_in(const struct trend_change *c, size_t 
     return NULL;
 }
 
-static void write_levels(FILE *f, const struct trend_chart *x, double unit)
+/* Returns after how many changes they lie: without one there are none. */
+static int64_t write_levels(FILE *f, const struct trend_chart *x, double unit)
 {
     const struct trend_group *g = x->group;
-    double level = NAN, from = .5;
+    double level = 0, from = .5;
+    int64_t n = 0;
 
     plot_out_block(f, "levels", "from to value");
     for (size_t i = 0; i < g->n_changes; i++) {
@@ -44,9 +46,11 @@ static void write_levels(FILE *f, const struct trend_chart *x, double unit)
         plot_out_row(f, "rrr", from, at, exp(s->before) / unit);
         level = exp(s->after);
         from = at;
+        n++;
     }
-    if (!isnan(level))
+    if (n > 0)
         plot_out_row(f, "rrr", from, (double)g->n + .5, level / unit);
+    return n;
 }
 
 static bool write_chart(FILE *f, const void *ctx, const char *title)
@@ -64,9 +68,10 @@ static bool write_chart(FILE *f, const void *ctx, const char *title)
         least = fmin(least, s->v[i] / unit);
         most = fmax(most, s->v[i] / unit);
     }
-    write_levels(f, x, unit);
-    plot_out_block(f, "chart", "title zero_unix t_min t_max n least most unit");
-    plot_out_row(f, "srrrirrs", title, 0.0, 0.0, 1.0, (int64_t)x->group->n, least, most, name);
+    int64_t n_changes = write_levels(f, x, unit);
+    plot_out_block(f, "chart", "title zero_unix t_min t_max n n_changes least most unit");
+    plot_out_row(f, "srrriirrs", title, 0.0, 0.0, 1.0, (int64_t)x->group->n, n_changes, least, most,
+                 name);
     return true;
 }
 

@@ -186,6 +186,15 @@ class Trend(CliTest):
         self.assertRegex(html, r'Since 3 December \(run 13\) GETs are 2\d % slower')
         self.assertIn('"s3analyze/trend/1"', html)
 
+    def test_page_without_a_change(self):
+        """Each metric of each group has a chart, whether it changed or not."""
+        tool('gnuplot')
+        self.nights([1] * 10)
+        self.nights([1] * 10, threads=3, name='other')
+        page = self.tmp / 'trend.html'
+        self.s3analyze('trend', '--html', page, self.folder)
+        self.assertEqual(page.read_text().count('<figure'), 6)
+
     def test_markdown_and_all_runs(self):
         self.nights([1] * 12 + [1.3] * 10)
         self.assertIn('| 13 | night-012 | GET | Throughput |', self.s3analyze('trend', '--markdown', self.folder).out)
