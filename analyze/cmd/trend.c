@@ -73,7 +73,7 @@ static bool judge(const struct cli_args *args, const struct trend_given *o, enum
 {
     struct archive a = {0};
     struct trend t = {0};
-    struct trend_sentence answer = {""};
+    struct figures_sentence answer = {""};
     struct writing w = {.given = o, .report = {.trend = &t, .archive = &a}};
     bool ok = archive_read(&a, &o->common, args, true, e) && trend_find(&t, &a, e);
 

@@ -16,7 +16,7 @@ bool plan_html(const struct plan *p, FILE *f, struct err *e)
 {
     struct html_charts charts;
     struct sheet warnings = {0}, tables = {0};
-    const struct plan_sentence answer = plan_sentence(p);
+    const struct figures_sentence answer = plan_sentence(p);
     char title[64];
     bool ok = html_charts_init(&charts, e) && plot_add_plan(&charts.set, p, &charts.options, e);
 

@@ -4,6 +4,7 @@
 
 #include "analyze/archive/columns.h"
 #include "analyze/archive/trend.h"
+#include "analyze/report/figures.h"
 #include "analyze/write/sheet.h"
 #include "libcommon/err.h"
 
@@ -30,16 +31,13 @@ void archive_table_csv(const struct archive_table *t, bool safe, FILE *f);
 
 /* ---- Trends ---- */
 
-struct trend_sentence {
-    char s[384];
-};
 /* "Since 14 March (run 41) GETs are 12 % slower (p = 0.001)." */
-struct trend_sentence trend_says(const struct trend_group *g, const struct trend_change *c);
+struct figures_sentence trend_says(const struct trend_group *g, const struct trend_change *c);
 /* "60 runs of GET, 8 threads, 1MiB, 2026-01-01 to 2026-03-20" */
-struct trend_sentence trend_names(const struct trend_group *g);
+struct figures_sentence trend_names(const struct trend_group *g);
 /* The answer of --check-last, and that of a group. */
-struct trend_sentence trend_answers(const struct trend *t, enum exit_code code, size_t odd);
-struct trend_sentence trend_sums_up(const struct trend_group *g);
+struct figures_sentence trend_answers(const struct trend *t, enum exit_code code, size_t odd);
+struct figures_sentence trend_sums_up(const struct trend_group *g);
 
 /* A group's changes: a sentence for each, and a table of the levels. */
 void trend_sheet(struct sheet *s, const struct trend_group *g);

@@ -24,6 +24,11 @@ struct figures_run {
 struct figures_run figures_run(int64_t n_requests, int64_t start_ns, int64_t duration_ns);
 /* A file's name without its folders. */
 const char *figures_file(const char *path);
+/* A sentence; what is too long is cut off. */
+struct figures_sentence {
+    char s[400];
+};
+struct figures_sentence figures_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* "1 request", "24,032 requests"; the noun has a regular plural. */
 struct units_text figures_counted(int64_t n, const char *noun);
 /* A duration; NaN: "-". */

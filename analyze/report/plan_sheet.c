@@ -7,77 +7,67 @@
 
 const char *const plan_gate_names[] = {"no worse", "worse", "undecided"};
 
-static struct plan_sentence __attribute__((format(printf, 1, 2))) said(const char *fmt, ...)
-{
-    struct plan_sentence x;
-    va_list args;
-
-    va_start(args, fmt);
-    vsnprintf(x.s, sizeof x.s, fmt, args);
-    va_end(args);
-    return x;
-}
-
 static struct units_text level_text(double level)
 {
     return level > 0 ? units_rate(level) : (struct units_text){"any rate tried"};
 }
 
 /* What decides rates between the ends: the undecided rates shrink with the root of the requests. */
-static struct plan_sentence longer_runs(const struct plan *p, double width)
+static struct figures_sentence longer_runs(const struct plan *p, double width)
 {
     double times = pow(100 * width / p->asked.precision_pct, 2);
 
-    return times < 2 ? said("%s", "")
-                     : said(" Runs of this length do not decide the rates between; runs about %.0f "
-                            "times as long would bring the ends to %g %% of each other.",
-                            times, p->asked.precision_pct);
+    return times < 2 ? figures_say("%s", "")
+                     : figures_say(
+                           " Runs of this length do not decide the rates between; runs about %.0f "
+                           "times as long would bring the ends to %g %% of each other.",
+                           times, p->asked.precision_pct);
 }
 
-static struct plan_sentence of_capacity(const struct plan *p, const struct plan_next *next)
+static struct figures_sentence of_capacity(const struct plan *p, const struct plan_next *next)
 {
     struct plan_interval x = plan_capacity_found(p->points, p->n_points);
     const struct plan_run *last = p->n > 0 ? &p->runs[p->n - 1] : NULL;
 
     if (x.confirmed && next->done)
-        return said(
+        return figures_say(
             "The assertions are met up to %s requests/s and missed at %s, %s apart; both "
             "ends are confirmed (%s).%s",
             units_rate(x.met).s, units_rate(x.missed).s, units_pct(100 * (x.missed / x.met - 1)).s,
             figures_counted((int64_t)p->n, "run").s, longer_runs(p, x.missed / x.met - 1).s);
     if (!next->done)
-        return said("Not decided yet after %s: met at %s, missed at %s; next: %s requests/s%s.",
-                    figures_counted((int64_t)p->n, "run").s, level_text(x.met).s,
-                    level_text(x.missed).s, units_rate(next->level).s,
-                    next->confirms ? ", to confirm that end" : "");
+        return figures_say(
+            "Not decided yet after %s: met at %s, missed at %s; next: %s requests/s%s.",
+            figures_counted((int64_t)p->n, "run").s, level_text(x.met).s, level_text(x.missed).s,
+            units_rate(next->level).s, next->confirms ? ", to confirm that end" : "");
     if (last != NULL && last->why_not != NULL)
-        return said(
+        return figures_say(
             "Met at %s requests/s; the limit was not found, as %s at %s: more --concurrent, "
             "--threads or machines are needed.",
             level_text(x.met).s, last->why_not, units_rate(last->point.level).s);
-    return said("Not confirmed after %s: met at %s requests/s, missed at %s.",
-                figures_counted((int64_t)p->n, "run").s, level_text(x.met).s,
-                level_text(x.missed).s);
+    return figures_say("Not confirmed after %s: met at %s requests/s, missed at %s.",
+                       figures_counted((int64_t)p->n, "run").s, level_text(x.met).s,
+                       level_text(x.missed).s);
 }
 
-static struct plan_sentence of_ab(const struct plan *p, const struct plan_next *next)
+static struct figures_sentence of_ab(const struct plan *p, const struct plan_next *next)
 {
     static const char *const words[] = {"No worse than the gates allow", "Worse than a gate allows",
                                         "Undecided"};
     enum slo_verdict answer = plan_ab_answer(p->gates, p->n_gates, p->points, p->n_points);
 
-    return said("%s after %s, looked at %zu times; the error of all looks is below 5 %%%s",
-                words[answer], figures_counted((int64_t)p->n_points, "run").s, p->n_points / 4,
-                next->done ? "." : "; more runs follow.");
+    return figures_say("%s after %s, looked at %zu times; the error of all looks is below 5 %%%s",
+                       words[answer], figures_counted((int64_t)p->n_points, "run").s,
+                       p->n_points / 4, next->done ? "." : "; more runs follow.");
 }
 
-static struct plan_sentence of_sweep(const struct plan *p, const struct plan_next *next)
+static struct figures_sentence of_sweep(const struct plan *p, const struct plan_next *next)
 {
-    return said("%s at %zu levels%s", figures_counted((int64_t)p->n_points, "run").s, p->n_levels,
-                next->done ? "." : "; more runs follow.");
+    return figures_say("%s at %zu levels%s", figures_counted((int64_t)p->n_points, "run").s,
+                       p->n_levels, next->done ? "." : "; more runs follow.");
 }
 
-struct plan_sentence plan_sentence(const struct plan *p)
+struct figures_sentence plan_sentence(const struct plan *p)
 {
     struct plan_next next = plan_next(p);
 

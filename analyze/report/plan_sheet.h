@@ -3,13 +3,11 @@
 #define S3_ANALYZE_REPORT_PLAN_SHEET_H
 
 #include "analyze/plan/plan.h"
+#include "analyze/report/figures.h"
 #include "analyze/write/sheet.h"
 
 /* The answer, or how far the plan is, in one sentence. */
-struct plan_sentence {
-    char s[400];
-};
-struct plan_sentence plan_sentence(const struct plan *p);
+struct figures_sentence plan_sentence(const struct plan *p);
 
 /* Of a gate: "no worse", "worse", "undecided", by enum slo_verdict. */
 extern const char *const plan_gate_names[];

@@ -47,22 +47,20 @@ static const struct metric *metric_of(const struct trend_group *g, const struct 
     return &metrics[g->series[x->series].metric];
 }
 
-struct trend_sentence trend_says(const struct trend_group *g, const struct trend_change *c)
+struct figures_sentence trend_says(const struct trend_group *g, const struct trend_change *c)
 {
     const struct metric *m = metric_of(g, &c->v[0]);
-    struct trend_sentence t;
+    bool is_quantile = m->kind == METRIC_QUANTILE;
 
-    snprintf(t.s, sizeof t.s, "Since %s (run %zu) %.100ss are %s%s%s (p = %.3f).",
-             day_of(g, c->run).s, c->run + 1, g->series[c->v[0].series].op,
-             change_of(g, &c->v[0]).s, m->kind == METRIC_QUANTILE ? " at " : "",
-             m->kind == METRIC_QUANTILE ? m->name : "", c->v[0].p);
-    return t;
+    return figures_say("Since %s (run %zu) %.100ss are %s%s%s (p = %.3f).", day_of(g, c->run).s,
+                       c->run + 1, g->series[c->v[0].series].op, change_of(g, &c->v[0]).s,
+                       is_quantile ? " at " : "", is_quantile ? m->name : "", c->v[0].p);
 }
 
-struct trend_sentence trend_names(const struct trend_group *g)
+struct figures_sentence trend_names(const struct trend_group *g)
 {
     const struct archive_run *r = g->runs[0];
-    struct trend_sentence t;
+    struct figures_sentence t;
     size_t n = (size_t)snprintf(t.s, sizeof t.s, "%s of", figures_counted((int64_t)g->n, "run").s);
 
     for (size_t k = 0; k < r->n_ops && n < 200; k++) {
@@ -85,45 +83,36 @@ struct trend_sentence trend_names(const struct trend_group *g)
     return t;
 }
 
-struct trend_sentence trend_sums_up(const struct trend_group *g)
+struct figures_sentence trend_sums_up(const struct trend_group *g)
 {
-    struct trend_sentence t;
-
     if (g->n < TREND_LEAST_RUNS)
-        snprintf(t.s, sizeof t.s, "Too few runs to show a change: it takes %d.", TREND_LEAST_RUNS);
-    else if (g->n_changes == 0)
-        snprintf(t.s, sizeof t.s, "No change is shown.");
-    else
-        t = trend_says(g, &g->changes[g->n_changes - 1]);
-    return t;
+        return figures_say("Too few runs to show a change: it takes %d.", TREND_LEAST_RUNS);
+    if (g->n_changes == 0)
+        return figures_say("No change is shown.");
+    return trend_says(g, &g->changes[g->n_changes - 1]);
 }
 
-struct trend_sentence trend_answers(const struct trend *t, enum exit_code code, size_t odd)
+struct figures_sentence trend_answers(const struct trend *t, enum exit_code code, size_t odd)
 {
     const struct trend_group *g = &t->groups[0];
-    struct trend_sentence a;
+    const struct archive_label last = archive_label(g->runs[g->n - 1]->path);
 
     if (code == EXIT_FAILED)
-        snprintf(a.s, sizeof a.s,
-                 "The last run, %s, is of a level that is slower than the one "
-                 "before.",
-                 archive_label(g->runs[g->n - 1]->path).s);
-    else if (odd != SIZE_MAX)
-        snprintf(a.s, sizeof a.s,
-                 "Undecided: %.60s %s of the last run, %s, is %.1f standard "
-                 "deviations off its level; %d runs show whether that stays.",
-                 g->series[odd].op, metrics[g->series[odd].metric].name,
-                 archive_label(g->runs[g->n - 1]->path).s, fabs(g->series[odd].last_z), 3);
-    else if (g->n >= TREND_LEAST_RUNS && code == EXIT_UNDECIDED)
-        snprintf(a.s, sizeof a.s, "Undecided: %.200s could not be read, and may be the last run.",
-                 figures_file(t->unread->path));
-    else if (code == EXIT_UNDECIDED)
-        snprintf(a.s, sizeof a.s, "Undecided: %s with the last run's settings; it takes %d.",
-                 figures_counted((int64_t)g->n, "run").s, TREND_LEAST_RUNS);
-    else
-        snprintf(a.s, sizeof a.s, "The last run, %s, is no slower than its level.",
-                 archive_label(g->runs[g->n - 1]->path).s);
-    return a;
+        return figures_say("The last run, %s, is of a level that is slower than the one before.",
+                           last.s);
+    if (odd != SIZE_MAX)
+        return figures_say(
+            "Undecided: %.60s %s of the last run, %s, is %.1f standard deviations off its level; "
+            "%d runs show whether that stays.",
+            g->series[odd].op, metrics[g->series[odd].metric].name, last.s,
+            fabs(g->series[odd].last_z), STATS_CHANGES_LEAST);
+    if (code == EXIT_DONE)
+        return figures_say("The last run, %s, is no slower than its level.", last.s);
+    if (g->n >= TREND_LEAST_RUNS)
+        return figures_say("Undecided: %.200s could not be read, and may be the last run.",
+                           figures_file(t->unread->path));
+    return figures_say("Undecided: %s with the last run's settings; it takes %d.",
+                       figures_counted((int64_t)g->n, "run").s, TREND_LEAST_RUNS);
 }
 
 /* ---- Sheets ---- */
