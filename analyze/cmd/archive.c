@@ -85,6 +85,6 @@ bool archive_write(const struct archive_given *o, const struct cli_args *args,
         return false;
     const struct sheet_form form = {o->markdown, output_wants_colour(&o->output, out.f),
                                     o->verbose};
-    return outfile_finish(&out, write->report(ctx, &form, out.f, e), e) &&
+    return outfile_finish(&out, write->report(ctx, o, &form, out.f, e), e) &&
            output_page(&page, write->page, ctx, e);
 }

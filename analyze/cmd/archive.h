@@ -51,7 +51,8 @@ bool archive_read(struct archive *a, const struct archive_given *o, const struct
 
 /* Writes the report, and the page if one is wanted. */
 struct archive_writers {
-    bool (*report)(const void *ctx, const struct sheet_form *form, FILE *f, struct err *e);
+    bool (*report)(const void *ctx, const struct archive_given *o, const struct sheet_form *form,
+                   FILE *f, struct err *e);
     output_page_writer *page;
 };
 bool archive_write(const struct archive_given *o, const struct cli_args *args,

@@ -1,10 +1,9 @@
+#include "analyze/cmd/archive.h"
 #include "analyze/cmd/commands.h"
-#include "analyze/cmd/output.h"
 #include "analyze/plan/plan.h"
 #include "analyze/json/documents.h"
 #include "analyze/page/pages.h"
 #include "analyze/report/plan_sheet.h"
-#include "analyze/write/outfile.h"
 #include "libcommon/mem.h"
 #include "libcommon/visible.h"
 
@@ -14,17 +13,17 @@
 
 struct plan_given {
     struct plan_asked asked;
-    struct output_options output;
-    const char *dir, *html;
-    bool begin, next, markdown;
+    struct archive_given common; /* of it only how and where the report is written */
+    const char *dir;
+    bool begin, next;
 };
 
 static const struct cli_option own_table[] = {
     {"next", CLI_FLAG, offsetof(struct plan_given, next),
      .help = "print the next run's name and options, or nothing"},
-    {"html", CLI_CUSTOM, offsetof(struct plan_given, html), "FILE",
+    {"html", CLI_CUSTOM, offsetof(struct plan_given, common.html), "FILE",
      .help = "write a page with a chart too", .parse = output_parse_path},
-    {"markdown", CLI_FLAG, offsetof(struct plan_given, markdown), .help = "print Markdown"},
+    {"markdown", CLI_FLAG, offsetof(struct plan_given, common.markdown), .help = "print Markdown"},
     {0},
 };
 
@@ -56,8 +55,8 @@ static const struct cli_option begin_table[] = {
 
 static const struct cli_group groups[] = {
     {"Output", NULL, own_table, 0},
-    {"Output", NULL, output_form_table, AT(output)},
-    {"Output", NULL, output_file_table, AT(output)},
+    {"Output", NULL, output_form_table, AT(common.output)},
+    {"Output", NULL, output_file_table, AT(common.output)},
     {"A new plan", "begin", begin_table, 0},
     {0},
 };
@@ -68,32 +67,29 @@ static const struct cli_exit exits[] = {
 };
 
 static const struct plan_given defaults = {
-    .output = {.path = "-"},
+    .common = {.output = {.path = "-"}, .verbose = true},
     .asked = {.from = 100, .precision_pct = 5, .n_each = 3, .max_runs = 25, .command = ""}};
 
-static bool write_report(const struct plan *p, const struct plan_given *o, struct err *e)
+static bool write_report(const void *plan, const struct archive_given *o,
+                         const struct sheet_form *form, FILE *f, struct err *e)
 {
-    struct outfile out;
     struct sheet s = {0};
 
-    if (!outfile_open(&out, o->output.path, output_replaces(&o->output), e))
-        return false;
-    const struct sheet_form form = {o->markdown, output_wants_colour(&o->output, out.f), true};
-    if (!o->output.json)
-        plan_sheet(&s, p);
-    bool ok = o->output.json ? plan_json(p, out.f, e) : sheet_end(&s, &form, out.f, e);
-    return outfile_finish(&out, ok, e);
+    if (o->output.json)
+        return plan_json(plan, f, e);
+    plan_sheet(&s, plan);
+    return sheet_end(&s, form, f, e);
 }
 
-static bool write_page(const struct plan *p, const struct plan_given *o, struct err *e)
+static bool write_page(const void *plan, const char *words, const char *command, FILE *f,
+                       struct err *e)
 {
-    struct outfile out;
-
-    if (o->html == NULL)
-        return true;
-    return outfile_open(&out, o->html, output_replaces_page(&o->output), e) &&
-           outfile_finish(&out, plan_html(p, out.f, e), e);
+    (void)words;
+    (void)command;
+    return plan_html(plan, f, e);
 }
+
+static const struct archive_writers writers = {write_report, write_page};
 
 static bool begin(const struct cli_args *args, struct plan_given *o, struct err *e)
 {
@@ -103,18 +99,18 @@ static bool begin(const struct cli_args *args, struct plan_given *o, struct err 
 }
 
 /* Says what comes next, or what was found. */
-static bool show(const char *folder, const struct plan_given *o, enum exit_code *code,
+static bool show(const struct cli_args *args, const struct plan_given *o, enum exit_code *code,
                  struct err *e)
 {
     static const enum exit_code codes[] = {EXIT_DONE, EXIT_FAILED, EXIT_UNDECIDED};
     struct plan p = {0};
-    bool ok = plan_load(&p, folder, e);
+    bool ok = plan_load(&p, args->operands[0], e);
     struct plan_next next = ok ? plan_next(&p) : (struct plan_next){.done = true};
 
     if (ok && o->next && !next.done)
         visible_line(stdout, "%s", plan_next_line(&p, &next).s);
     if (ok && !o->next) {
-        ok = write_report(&p, o, e) && write_page(&p, o, e);
+        ok = archive_write(&o->common, args, &writers, &p, e);
         *code = codes[plan_verdict(&p)];
     }
     plan_free(&p);
@@ -128,7 +124,7 @@ static int run(const struct cli_args *args, void *options)
     enum exit_code code = EXIT_DONE;
 
     if (!o->begin)
-        return show(args->operands[0], o, &code, &e) ? (int)code : cli_failed(args, &e);
+        return show(args, o, &code, &e) ? (int)code : cli_failed(args, &e);
     int kind = cli_choice(plan_kind_names, args->operands[0]);
     if (kind < 0)
         return cli_wrong_usage(args, "'%s' is no plan: capacity, sweep or ab", args->operands[0]);

@@ -44,11 +44,12 @@ struct writing {
     struct archive_table table;
 };
 
-static bool write_report(const void *ctx, const struct sheet_form *form, FILE *f, struct err *e)
+static bool write_report(const void *ctx, const struct archive_given *o,
+                         const struct sheet_form *form, FILE *f, struct err *e)
 {
     const struct writing *w = ctx;
 
-    if (w->given->common.output.json)
+    if (o->output.json)
         return archive_table_json(&w->table, f, e);
     if (!w->given->csv)
         return archive_table_text(&w->table, form, f, e);

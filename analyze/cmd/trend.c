@@ -37,26 +37,16 @@ static const struct cli_exit exits[] = {
 
 static const struct trend_given defaults = {.common = ARCHIVE_DEFAULTS};
 
-struct writing {
-    const struct trend_given *given;
-    struct trend_report report;
-};
-
-static bool write_report(const void *ctx, const struct sheet_form *form, FILE *f, struct err *e)
+static bool write_report(const void *report, const struct archive_given *o,
+                         const struct sheet_form *form, FILE *f, struct err *e)
 {
-    const struct writing *w = ctx;
-
-    if (w->given->common.output.json)
-        return trend_json(&w->report, f, e);
-    return trend_text(&w->report, form, f, e);
+    return o->output.json ? trend_json(report, f, e) : trend_text(report, form, f, e);
 }
 
-static bool write_page(const void *ctx, const char *words, const char *command, FILE *f,
+static bool write_page(const void *report, const char *words, const char *command, FILE *f,
                        struct err *e)
 {
-    const struct writing *w = ctx;
-
-    return trend_html(&w->report, words, command, f, e);
+    return trend_html(report, words, command, f, e);
 }
 
 static const struct archive_writers writers = {write_report, write_page};
@@ -74,7 +64,7 @@ static bool judge(const struct cli_args *args, const struct trend_given *o, enum
     struct archive a = {0};
     struct trend t = {0};
     struct figures_sentence answer = {""};
-    struct writing w = {.given = o, .report = {.trend = &t, .archive = &a}};
+    struct trend_report report = {.trend = &t, .archive = &a};
     bool ok = archive_read(&a, &o->common, args, true, e) && trend_find(&t, &a, e);
 
     *code = EXIT_DONE;
@@ -84,9 +74,9 @@ static bool judge(const struct cli_args *args, const struct trend_given *o, enum
         warn_of_unread(&a);
         *code = trend_check(&t, &odd);
         answer = trend_answers(&t, *code, odd);
-        w.report.check = answer.s;
+        report.check = answer.s;
     }
-    ok = ok && archive_write(&o->common, args, &writers, &w, e);
+    ok = ok && archive_write(&o->common, args, &writers, &report, e);
     trend_free(&t);
     archive_free(&a);
     return ok;
