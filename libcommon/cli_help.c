@@ -212,6 +212,7 @@ void cli_help_program(FILE *out, const struct cli_program *program)
     for (const struct cli_command *const *c = program->commands; *c; c++)
         put_wrapped(out, (*c)->summary, fprintf(out, "  %s", (*c)->name), 14);
     fprintf(out,
-            "\n%s COMMAND --help explains a command, --version tells the version and libraries.\n",
-            program->name);
+            "\n%s COMMAND --help explains a command.\n"
+            "%s --version tells the version and the libraries.\n",
+            program->name, program->name);
 }

@@ -22,6 +22,9 @@ class Cli(CliTest):
             self.assertRegex(out, library + r" \d+\.\d+")
 
     def test_help_fits_a_screen(self):
+        for program in "s3analyze", "s3load":
+            lines = self.check_run(program, "--help").out.splitlines()
+            self.assertLessEqual(max(map(len, lines)), 80, program)
         for command in commands():
             first = self.s3analyze(command, "--help").out
             topics = re.search(r"--help TOPIC \((.*)\)", first)
