@@ -258,6 +258,21 @@ static bool put_in_place(const struct outfile *o)
     return rename(o->aside, o->target) == 0;
 }
 
+/* Returns why an earlier write failed: stdio keeps no errno. A file that is thrown away anyway is
+ * written to once more, to hear it again. */
+static int earlier_cause(const struct outfile *o)
+{
+    static const char more[1 << 16];
+    ssize_t n = 0;
+
+    if (o->aside == NULL)
+        return EIO;
+    do
+        n = TEMP_FAILURE_RETRY(write(fileno(o->f), more, sizeof more));
+    while (n > 0 && n < (ssize_t)sizeof more);
+    return n < 0 ? errno : EIO;
+}
+
 bool outfile_close(struct outfile *o, struct err *e)
 {
     if (o->f == stdout) {
@@ -266,7 +281,7 @@ bool outfile_close(struct outfile *o, struct err *e)
     }
     errno = 0;
     bool ok = fflush(o->f) == 0 && !ferror(o->f);
-    int cause = errno ? errno : EIO; /* an error of an earlier write left no errno */
+    int cause = errno || ok ? errno : earlier_cause(o);
     if (fclose(o->f) != 0 && ok) {
         ok = false;
         cause = errno;

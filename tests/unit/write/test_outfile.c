@@ -1,10 +1,12 @@
 #include "analyze/write/outfile.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -155,6 +157,32 @@ static void test_full_disk(void **state)
     assert_string_equal(e.msg, "cannot write /dev/full: No space left on device");
 }
 
+/* What stdio holds back fits, or there is nothing: the first write told why, and nothing later
+ * does. */
+static void test_an_earlier_write_failed(void **state)
+{
+    (void)state;
+    static const char block[1 << 16];
+    struct rlimit old, small;
+    struct outfile o;
+    struct err e = {""};
+
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    small = old;
+    small.rlim_cur = 1000;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    assert_true(outfile_open(&o, "out", OUTFILE_ANYTHING, &e));
+    fwrite(block, 1, sizeof block, o.f);
+    fflush(o.f);
+    bool ok = outfile_close(&o, &e);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    signal(SIGXFSZ, SIG_DFL);
+    assert_false(ok);
+    assert_string_equal(e.msg, "cannot write out: File too large");
+    assert_int_not_equal(access("out", F_OK), 0);
+}
+
 static void test_no_such_folder(void **state)
 {
     (void)state;
@@ -183,10 +211,15 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_new_file),  cmocka_unit_test(test_old_file_stays_until_the_end),
-        cmocka_unit_test(test_discard),   cmocka_unit_test(test_symbolic_link),
-        cmocka_unit_test(test_full_disk), cmocka_unit_test(test_no_such_folder),
-        cmocka_unit_test(test_names),     cmocka_unit_test(test_finish),
+        cmocka_unit_test(test_new_file),
+        cmocka_unit_test(test_old_file_stays_until_the_end),
+        cmocka_unit_test(test_discard),
+        cmocka_unit_test(test_symbolic_link),
+        cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_no_such_folder),
+        cmocka_unit_test(test_an_earlier_write_failed),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_finish),
         cmocka_unit_test(test_spares),
     };
     return cmocka_run_group_tests(tests, enter, leave);
