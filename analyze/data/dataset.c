@@ -532,6 +532,11 @@ struct table *dataset_table(const struct dataset *d, const char *op)
     return NULL;
 }
 
+static int64_t ttfb_or_none(const struct table *t, size_t i)
+{
+    return packed_has(&t->ttfb, i) ? packed_get(&t->ttfb, i) : -1;
+}
+
 int dataset_compare(const struct dataset *d, const struct table *a, size_t i, const struct table *b,
                     size_t j)
 {
@@ -548,7 +553,8 @@ int dataset_compare(const struct dataset *d, const struct table *a, size_t i, co
     if (a == b)
         c = c ? c : (b->object[j] == a->first.object) - (a->object[i] == a->first.object);
     c = c ? c : int64_order(packed_get(&a->bytes, i), packed_get(&b->bytes, j));
-    return c ? c : int64_order(packed_get(&a->objects, i), packed_get(&b->objects, j));
+    c = c ? c : int64_order(packed_get(&a->objects, i), packed_get(&b->objects, j));
+    return c ? c : int64_order(ttfb_or_none(a, i), ttfb_or_none(b, j));
 }
 
 /* ---- Spans ---- */

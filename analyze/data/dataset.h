@@ -250,9 +250,9 @@ struct table *dataset_table(const struct dataset *d, const char *op);
  * shorter one. */
 bool dataset_any_overlap(struct op_span *spans, size_t n);
 
-/* Compares two requests by start, thread number, end, op name, host name, key, bytes and number of
- * objects. Returns <0, 0 or >0. Tables do not keep keys: within one table, rows with the key of
- * table.first go before the others; otherwise the key is left out. */
+/* Compares two requests by start, thread number, end, op name, host name, key, bytes, number of
+ * objects and TTFB. Returns <0, 0 or >0. Tables do not keep keys: within one table, rows with the
+ * key of table.first go before the others; otherwise the key is left out. */
 int dataset_compare(const struct dataset *d, const struct table *a, size_t i, const struct table *b,
                     size_t j);
 

@@ -169,6 +169,16 @@ class TiedRequests(ReportTest):
                                          names.index(least) + 1)
                         self.assert_fits_oracle(report, Analysis(rows))
 
+    def test_first_and_last_access(self):
+        """Two requests that differ in nothing but their TTFB: either may stand first in the file."""
+        found = set()
+        for firsts in (None, 100, 300), (300, 100, None), (100, None, 300):
+            rows = [row(i * SECOND, i * SECOND + 500, file="k", first=first and i * SECOND + first)
+                    for i in range(20) for first in firsts]
+            requests = self.analyze(text(rows)).operations["GET"]["requests"]
+            found.add(str([requests[k]["ttfb"] for k in ("first_access", "last_access")]))
+        self.assertEqual(len(found), 1)
+
     def test_after_a_cut(self):
         """The same order holds among the rows that are left, which others came before."""
         rows = [row(i * SECOND, (i + 1) * SECOND, op="LIST", size=0, file="a", n_objects=99) for i in range(5)]
