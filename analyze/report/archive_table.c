@@ -15,6 +15,14 @@ void archive_sheet_unread(struct sheet *s, const struct archive *a)
         sheet_item(s, TEXT_WARNING, "%s", a->unread[i].why);
 }
 
+static bool has_operations(const struct archive *a)
+{
+    for (size_t i = 0; i < a->n; i++)
+        if (a->runs[i].n_ops > 0)
+            return true;
+    return false;
+}
+
 void archive_sheet_table(struct sheet *s, const struct archive_table *t)
 {
     char align[SHEET_MAX_COLUMNS + 1] = "";
@@ -37,8 +45,9 @@ void archive_sheet_table(struct sheet *s, const struct archive_table *t)
         }
     }
     if (t->n == 0)
-        sheet_line(s, TEXT_PLAIN, "No operation of %s meets --where.",
-                   figures_counted((int64_t)t->archive->n, "run").s);
+        sheet_line(s, TEXT_PLAIN, "No operation of %s %s.",
+                   figures_counted((int64_t)t->archive->n, "run").s,
+                   has_operations(t->archive) ? "meets --where" : "has a request left to analyse");
     archive_sheet_unread(s, t->archive);
 }
 

@@ -71,6 +71,15 @@ class Table(CliTest):
         self.assertEqual(self.names('--where', 'threads=2', '--where', 'throughput>150MiB/s'), ['c'])
         self.assertEqual(self.names('--where', 'op=PUT'), [])
 
+    def test_an_empty_table_says_why(self):
+        """Each client ran while the other did not, and requests failed: none is left."""
+        path = self.tmp / 'apart.csv'
+        path.write_bytes(text([row(at, at + 1000, client=client, error='down')
+                               for client, at in (('a', 0), ('a', 2000), ('b', SECOND), ('b', SECOND + 2000))]))
+        self.assertIn('No operation of 1 run has a request left to analyse.', self.s3analyze('table', path).out)
+        self.assertIn('No operation of 3 runs meets --where.',
+                      self.s3analyze('table', '--where', 'op=PUT', self.folder).out)
+
     def test_wrong_tests_and_columns_are_refused(self):
         for args in (('--where', 'speed>3'), ('--where', 'p50'), ('--where', 'p50>3'), ('--where', 'op<GET'),
                      ('--where', 'p50!3ms'), ('--where', 'throughput>1GiB'), ('--sort', 'speed'), ('--csv', '--json')):
