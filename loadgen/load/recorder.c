@@ -258,7 +258,7 @@ void recorder_amounts(struct recorder *r, const struct autoterm_cut *cut,
 static void fail(struct recorder *r, const struct err *e)
 {
     pthread_mutex_lock(&r->lock);
-    r->error = *e;
+    err_set(&r->error, "%s: the run ends, and its last requests are not recorded", e->msg);
     pthread_mutex_unlock(&r->lock);
     eventfd_write(r->options.event, 1);
 }
