@@ -1,11 +1,11 @@
 #include "libcommon/slo.h"
 
 #include "libcommon/mem.h"
+#include "libcommon/secret.h"
+#include "libcommon/slice.h"
 #include "libcommon/units.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,54 +18,43 @@ static const char *const expected =
 
 /* ---- Parts of a text ---- */
 
-struct part {
-    const char *s;
-    size_t n;
-};
-
-static struct part trimmed(struct part p)
+static struct slice trimmed(struct slice p)
 {
     static const char blanks[] = " \t\r";
 
-    while (p.n > 0 && strchr(blanks, *p.s) != NULL)
-        p = (struct part){p.s + 1, p.n - 1};
-    while (p.n > 0 && strchr(blanks, p.s[p.n - 1]) != NULL)
+    while (p.n > 0 && strchr(blanks, *p.p) != NULL)
+        p = slice_from(p, 1);
+    while (p.n > 0 && strchr(blanks, p.p[p.n - 1]) != NULL)
         p.n--;
     return p;
 }
 
 /* Cuts off what stands before one of the `ends`, and steps over that. */
-static struct part take(struct part *from, const char *ends)
+static struct slice take(struct slice *from, const char *ends)
 {
-    struct part p = {from->s, 0};
+    struct slice p = {from->p, 0};
 
-    while (p.n < from->n && strchr(ends, p.s[p.n]) == NULL)
+    while (p.n < from->n && strchr(ends, p.p[p.n]) == NULL)
         p.n++;
-    size_t over = p.n < from->n ? p.n + 1 : p.n;
-    *from = (struct part){from->s + over, from->n - over};
+    *from = slice_from(*from, p.n < from->n ? p.n + 1 : p.n);
     return trimmed(p);
-}
-
-static bool is(struct part p, const char *word)
-{
-    return strlen(word) == p.n && strncmp(p.s, word, p.n) == 0;
 }
 
 /* ---- An assertion ---- */
 
 /* Parses "p99.9" or "p(99.9)". */
-static bool parse_percentile(struct part name, uint32_t *ppm)
+static bool parse_percentile(struct slice name, uint32_t *ppm)
 {
     char digits[16] = "";
     double pct;
 
-    if (name.n < 2 || *name.s != 'p')
+    if (name.n < 2 || *name.p != 'p')
         return false;
-    bool braced = name.s[1] == '(' && name.s[name.n - 1] == ')';
+    bool braced = name.p[1] == '(' && name.p[name.n - 1] == ')';
     size_t from = braced ? 2 : 1, n = name.n - from - braced;
-    if (n >= sizeof digits || memchr("0123456789", name.s[from], 10) == NULL)
+    if (n >= sizeof digits || memchr("0123456789", name.p[from], 10) == NULL)
         return false;
-    memcpy(digits, name.s + from, n);
+    memcpy(digits, name.p + from, n);
     if (!units_parse_double(digits, &pct, NULL))
         return false;
     double rounded = round(pct * (SLO_PPM / 100));
@@ -73,7 +62,7 @@ static bool parse_percentile(struct part name, uint32_t *ppm)
     return *ppm > 0;
 }
 
-static bool parse_figure(struct slo_assertion *a, struct part name)
+static bool parse_figure(struct slo_assertion *a, struct slice name)
 {
     static const char ttfb[] = "ttfb.";
     static const struct {
@@ -82,14 +71,13 @@ static bool parse_figure(struct slo_assertion *a, struct part name)
     } names[] = {{"errors", SLO_ERRORS}, {"throughput", SLO_THROUGHPUT}, {"rate", SLO_RATE}};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (is(name, names[i].name)) {
+        if (slice_is(name, names[i].name)) {
             a->figure = names[i].figure;
             return true;
         }
-    bool of_ttfb = name.n > sizeof ttfb - 1 && strncmp(name.s, ttfb, sizeof ttfb - 1) == 0;
-    size_t skip = of_ttfb ? sizeof ttfb - 1 : 0;
+    bool of_ttfb = slice_begins(name, ttfb);
     a->figure = of_ttfb ? SLO_TTFB : SLO_TIME;
-    return parse_percentile((struct part){name.s + skip, name.n - skip}, &a->ppm);
+    return parse_percentile(of_ttfb ? slice_from(name, strlen(ttfb)) : name, &a->ppm);
 }
 
 static bool parse_limit(struct slo_assertion *a, const char *text, struct err *why)
@@ -116,32 +104,32 @@ static bool parse_limit(struct slo_assertion *a, const char *text, struct err *w
 }
 
 /* Parses "p99<50ms"; `op` may be empty. *a is filled as far as it got. */
-static bool parse_assertion(struct slo_assertion *a, struct part op, struct part text,
+static bool parse_assertion(struct slo_assertion *a, struct slice op, struct slice text,
                             struct err *e)
 {
     char limit[MAX_VALUE] = "";
     struct err why = {""};
-    struct part rest = text, name = take(&rest, "<>");
+    struct slice rest = text, name = take(&rest, "<>");
 
-    if (!mem_format(&a->op, e, "%.*s", (int)op.n, op.s) ||
-        !mem_format(&a->text, e, "%.*s", (int)text.n, text.s))
+    if (!mem_format(&a->op, e, "%.*s", (int)op.n, op.p) ||
+        !mem_format(&a->text, e, "%.*s", (int)text.n, text.p))
         return false;
     if (name.n + 1 >= text.n || !parse_figure(a, name))
         return err_set(e, "--slo '%.100s': %s", a->text, expected);
-    a->is_least = rest.s[-1] == '>';
-    a->or_equal = rest.n > 0 && *rest.s == '=';
-    rest = trimmed((struct part){rest.s + a->or_equal, rest.n - a->or_equal});
+    a->is_least = rest.p[-1] == '>';
+    a->or_equal = rest.n > 0 && *rest.p == '=';
+    rest = trimmed(slice_from(rest, a->or_equal));
     if (rest.n >= sizeof limit)
         return err_set(e, "--slo '%.100s': %s", a->text, expected);
-    memcpy(limit, rest.s, rest.n);
+    memcpy(limit, rest.p, rest.n);
     return parse_limit(a, limit, &why) || err_set(e, "--slo '%.100s': %s", a->text, why.msg);
 }
 
 /* Parses "GET: p99<50ms, errors<0.1%". */
-static bool parse_line(struct slo_list *l, struct part line, struct err *e)
+static bool parse_line(struct slo_list *l, struct slice line, struct err *e)
 {
-    const char *colon = memchr(line.s, ':', line.n);
-    struct part op = colon != NULL ? take(&line, ":") : (struct part){line.s, 0};
+    const char *colon = memchr(line.p, ':', line.n);
+    struct slice op = colon != NULL ? take(&line, ":") : (struct slice){line.p, 0};
 
     if (colon != NULL && op.n == 0)
         return err_set(e, "--slo: no operation stands before the colon");
@@ -159,24 +147,20 @@ static bool parse_line(struct slo_list *l, struct part line, struct err *e)
 
 static bool read_file(struct slo_list *l, const char *path, struct err *e)
 {
-    char text[MAX_FILE + 1];
-    FILE *f = fopen(path, "r");
+    struct err why = {""};
+    char *text = secret_read_file(path, MAX_FILE, &why);
+    size_t n_before = l->n, number = 0;
+    bool ok = text != NULL || err_set(e, "--slo: %s", why.msg);
 
-    if (f == NULL)
-        return err_errno(e, errno, "--slo: %s", path);
-    size_t n = fread(text, 1, sizeof text, f), n_before = l->n, number = 0;
-    bool ok = !ferror(f) || err_errno(e, errno, "--slo: %s", path);
-    fclose(f);
-    ok = ok && (n <= MAX_FILE || err_set(e, "--slo: %s: longer than 64 KiB", path)) &&
-         (memchr(text, '\0', n) == NULL || err_set(e, "--slo: %s: no text", path));
-    for (struct part rest = {text, n}; ok && rest.n > 0;) {
-        struct part line = take(&rest, "\n");
-        struct err why = {""};
+    for (struct slice rest = slice_of(ok ? text : ""); ok && rest.n > 0;) {
+        struct slice line = take(&rest, "\n");
 
         number++;
-        if (line.n > 0 && *line.s != '#' && !parse_line(l, line, &why))
+        err_clear(&why);
+        if (line.n > 0 && *line.p != '#' && !parse_line(l, line, &why))
             ok = err_set(e, "%s:%zu: %s", path, number, why.msg);
     }
+    secret_free(text);
     return ok && (l->n > n_before || err_set(e, "--slo: %s holds no assertion", path));
 }
 
@@ -188,8 +172,7 @@ bool slo_parse(struct slo_list *l, const struct cli_list *texts, struct err *e)
     for (size_t i = 0; ok && i < texts->n; i++) {
         const char *text = texts->v[i];
 
-        ok = *text == '@' ? read_file(l, text + 1, e)
-                          : parse_line(l, (struct part){text, strlen(text)}, e);
+        ok = *text == '@' ? read_file(l, text + 1, e) : parse_line(l, slice_of(text), e);
     }
     return ok;
 }
