@@ -12,7 +12,7 @@
 #define LABEL_SHIFT_S  2 /* the known recorders label seconds this much too early */
 #define SUMS_EXACT_MAX (INT64_C(1) << 50) /* the recorder adds up hosts in floating point */
 
-void aggregate_free_part(struct aggregate_part *part)
+static void free_part(struct aggregate_part *part)
 {
     for (size_t i = 0; i < part->n_messages; i++)
         free(part->messages[i]);
@@ -25,10 +25,10 @@ void aggregate_free(struct aggregate *a)
     struct aggregate_parts *const all[] = {&a->ops, &a->hosts, &a->clients};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
         for (size_t i = 0; i < all[k]->n; i++)
-            aggregate_free_part(&all[k]->v[i]);
+            free_part(&all[k]->v[i]);
         free(all[k]->v);
     }
-    aggregate_free_part(&a->total);
+    free_part(&a->total);
     free(a->sum);
     free(a->in_order);
     notes_free(&a->warnings);
@@ -369,7 +369,7 @@ bool aggregate_keep(struct aggregate *a, const char *const *ops, size_t n_ops, s
         if (filter_op_matches(ops, n_ops, a->ops.v[k].x->name))
             a->ops.v[n++] = a->ops.v[k];
         else
-            aggregate_free_part(&a->ops.v[k]);
+            free_part(&a->ops.v[k]);
     }
     a->ops.n = n;
     return set_order(a, e);

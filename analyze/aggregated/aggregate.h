@@ -97,7 +97,6 @@ struct aggregate {
  * outside of the run. The caller calls aggregate_free in any case. */
 bool aggregate_load(struct aggregate *a, const char *path, struct err *e);
 void aggregate_free(struct aggregate *a);
-void aggregate_free_part(struct aggregate_part *part);
 
 /* Keeps the operations that `ops` names (filter_op_matches). Returns false if out of memory. */
 bool aggregate_keep(struct aggregate *a, const char *const *ops, size_t n_ops, struct err *e);

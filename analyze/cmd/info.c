@@ -190,10 +190,10 @@ static void put_end(struct sheet *t, const json_t *o)
              units_duration(int_of(o, "capture_waits_ns")).s);
 }
 
-static bool is_event(const json_t *o, const char *event)
+static bool is_end(const json_t *o)
 {
-    const char *s = string_of(o, "event");
-    return s != NULL && strcmp(s, event) == 0;
+    const char *event = string_of(o, "event");
+    return event != NULL && strcmp(event, "end") == 0;
 }
 
 /* Shows what s3load wrote in its comments. Returns false if out of memory. */
@@ -206,13 +206,13 @@ static bool put_s3load(struct sheet *t, const struct survey *s, bool *has_comman
     if (ok && start != NULL) {
         *has_command = string_of(start, "command_line") || string_of(start, "command");
         put_start(t, start);
-        if (is_event(end, "end")) {
+        if (is_end(end)) {
             put_end(t, end);
         } else {
             SHEET_ROW(t, TEXT_WARNING, "ended",
                       "not by itself: it was killed, or the file was cut");
         }
-        put_clocks(t, is_event(end, "end") ? end : start);
+        put_clocks(t, is_end(end) ? end : start);
     }
     json_decref(start);
     json_decref(end);
@@ -380,7 +380,7 @@ static void put_json(struct json_out *w, const char *path, const struct survey *
     JSON_PUT(w, "n_merged", survey_n_merged(s));
     JSON_PUT(w, "command", survey_command_line(s));
     json_out_value(w, "s3load", parsed ? parsed : json_null());
-    json_out_value(w, "s3load_end", is_event(closing, "end") ? json_incref(closing) : json_null());
+    json_out_value(w, "s3load_end", is_end(closing) ? json_incref(closing) : json_null());
     json_decref(closing);
     json_parts(w, "operations", "op", &s->ops);
     json_parts(w, "hosts", "host", &s->hosts);

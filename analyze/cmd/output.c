@@ -113,7 +113,9 @@ static bool put_quoted(FILE *f, const char *text, bool is_file)
     return ok;
 }
 
-char *output_command(const struct cli_args *args)
+/* Returns the command line as a page shows it: files without folders, addresses without users,
+ * quoted where a shell needs it. The caller frees it. NULL: out of memory. */
+static char *command_of(const struct cli_args *args)
 {
     char *text = NULL;
     size_t n = 0;
@@ -145,7 +147,7 @@ bool output_page(const struct output_page *o, output_page_writer *write, const v
 
     if (o->path == NULL)
         return true;
-    char *words = load_words(o->filter, o->analysis), *command = output_command(o->args);
+    char *words = load_words(o->filter, o->analysis), *command = command_of(o->args);
     bool ok = ((words != NULL && command != NULL) || mem_none(e)) &&
               outfile_open(&out, o->path, output_replaces_page(o->output), e) &&
               outfile_finish(&out, write(ctx, words, command, out.f, e), e);

@@ -28,7 +28,7 @@ struct output_page {
 };
 
 /* Has `write` write the page, if there is to be one. It gets how requests were chosen and cut
- * (words.h) and the command line (output_command). */
+ * (words.h) and the command line. */
 typedef bool output_page_writer(const void *ctx, const char *words, const char *command, FILE *f,
                                 struct err *e);
 bool output_page(const struct output_page *o, output_page_writer *write, const void *ctx,
@@ -51,9 +51,5 @@ bool output_parse_path(const char *text, void *field, struct err *e);
 
 /* True if text written to `f` gets colours. */
 bool output_wants_colour(const struct output_options *o, FILE *f);
-
-/* Returns the command line as a page shows it: files without folders, addresses without users,
- * quoted where a shell needs it. The caller frees it. NULL: out of memory. */
-char *output_command(const struct cli_args *args);
 
 #endif

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-void slowest_init(struct slowest *s, int64_t over_ns)
+void slowest_init(struct slowest *s)
 {
     s->n = s->least = 0;
-    s->over_ns = over_ns;
+    s->over_ns = -1;
 }
 
 void slowest_fini(struct slowest *s)

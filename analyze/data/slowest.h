@@ -3,7 +3,7 @@
 #ifndef S3_ANALYZE_DATA_SLOWEST_H
 #define S3_ANALYZE_DATA_SLOWEST_H
 
-#include "libcommon/record.h"
+#include "libcommon/slice.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 struct slowest {
     size_t n;
     size_t least;    /* index of the fastest; set when v is full */
-    int64_t over_ns; /* only requests that last longer are kept */
+    int64_t over_ns; /* only requests that last longer are kept; -1: all */
     struct slowest_key {
         int64_t dur_ns;
         uint64_t object; /* hash of the key, as in struct table */
@@ -23,8 +23,8 @@ struct slowest {
     } v[SLOWEST_KEPT];
 };
 
-/* Makes *s empty. It will keep only requests that last longer than over_ns; -1: all. */
-void slowest_init(struct slowest *s, int64_t over_ns);
+/* Makes *s empty. */
+void slowest_init(struct slowest *s);
 void slowest_fini(struct slowest *s);
 
 /* Adds a request that lasts longer than s->over_ns; a full list drops its fastest. False: out of

@@ -146,7 +146,7 @@ bool table_init(struct table *t, uint32_t op, size_t rows)
 
     memset(t, 0, sizeof *t);
     t->op = op;
-    slowest_init(&t->slowest, -1);
+    slowest_init(&t->slowest);
     packed_of(t, packed);
     for (size_t i = 0; i < N_PACKED; i++)
         packed[i]->same = PACKED_NONE;

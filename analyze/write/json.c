@@ -16,12 +16,12 @@ static void put(struct json_out *w, const char *text, size_t n)
     fwrite_unlocked(text, 1, n, w->f);
 }
 
-/* Writes a comma if wanted, a line break and the indentation. */
-static void new_line(struct json_out *w, bool comma)
+/* Writes a line break and the indentation. */
+static void new_line(struct json_out *w)
 {
-    static const char blanks[] = ",\n                ";
-    _Static_assert(sizeof blanks == JSON_OUT_MAX_DEPTH + 3, "one blank for each container");
-    put(w, blanks + !comma, w->depth + 1 + comma);
+    static const char blanks[] = "\n                ";
+    _Static_assert(sizeof blanks == JSON_OUT_MAX_DEPTH + 2, "one blank for each container");
+    put(w, blanks, w->depth + 1);
 }
 
 /* Writes the comma, line break and key before an item with one call, since a report of many hosts
@@ -70,7 +70,7 @@ void json_out_end(struct json_out *w)
 {
     w->depth--;
     if (!w->is_empty)
-        new_line(w, false);
+        new_line(w);
     putc_unlocked(w->close[w->depth], w->f);
     w->is_empty = false;
 }
@@ -107,7 +107,7 @@ static int write_indented(const char *text, size_t n, void *ctx)
 
         json_out_raw(w->f, text, (size_t)(stop - text));
         if (newline) {
-            new_line(w, false);
+            new_line(w);
             stop++;
         }
         text = stop;
