@@ -117,10 +117,10 @@ struct compare_metric {
 /* What carries a change of the durations of an operation: parts of it in which they changed, while
  * they hardly did in the rest. */
 enum compare_carrier_kind {
-    COMPARE_AT_HOSTS,
-    COMPARE_FROM_CLIENTS,
-    COMPARE_IN_SIZES,
-    COMPARE_IN_TIME,
+    COMPARE_AT_HOSTS = RUN_BY_HOST,
+    COMPARE_FROM_CLIENTS = RUN_BY_CLIENT,
+    COMPARE_IN_SIZES = RUN_BY_SIZE,
+    COMPARE_IN_TIME = RUN_BY_TIME,
     COMPARE_IN_TAIL,
 };
 
@@ -147,8 +147,8 @@ struct compare_op {
     struct stats_effect effect; /* of durations, all runs of a side together */
     /* Sizes differ between the sides: bytes/s follow from them, and objects/s lead. */
     bool sizes_differ;
-    /* A change of durations, whose carriers come sharpest first; its share of the change of all
-     * operations of a mixed run, NaN: there is but one. */
+    /* What carries its change of durations, or changed alone: the sharpest first; its share of the
+     * change of all operations of a mixed run, NaN: there is but one. */
     struct compare_carrier carriers[COMPARE_MAX_CARRIERS];
     size_t n_carriers;
     double share_of_change;

@@ -217,33 +217,46 @@ static bool add_parts(struct run_op *op, const struct dataset *d, const struct t
 /* ---- Where the time went ---- */
 
 /* names: NULL: they have none. */
-static bool init_tallies(struct run_tallies *t, char *const *names, size_t n, struct err *e)
+static bool init_tallies(struct run_tallies *t, char *const *names, size_t n, size_t n_blocks,
+                         struct err *e)
 {
-    if (!mem_cleared(&t->v, n + 1, e))
-        return false;
     t->n = n;
+    t->n_blocks = n_blocks;
+    if (!mem_cleared(&t->sum, n * n_blocks + 1, e) ||
+        (names != NULL && !mem_cleared(&t->names, n + 1, e)))
+        return false;
     for (size_t k = 0; names != NULL && k < n; k++)
-        if (!mem_text(&t->v[k].name, names[k], e))
+        if (!mem_text(&t->names[k], names[k], e))
             return false;
     return true;
+}
+
+static void free_tallies(struct run_tallies *t)
+{
+    for (size_t k = 0; t->names != NULL && k < t->n; k++)
+        free(t->names[k]);
+    free(t->names);
+    free(t->sum);
 }
 
 static bool fill_tallies(struct run_op *op, const struct dataset *d, const struct table *t,
                          const struct statistics *s, struct err *e)
 {
     size_t n_times = (size_t)int64_min(s->duration_ns / RUN_TALLY_NS + 1, RUN_MAX_TIMES);
+    int64_t block_ns = s->duration_ns / RUN_TALLY_BLOCKS + 1;
+    struct run_tallies *by = op->tally;
 
-    if (!init_tallies(&op->tally[RUN_BY_HOST], d->hosts.v, d->hosts.n, e) ||
-        !init_tallies(&op->tally[RUN_BY_CLIENT], d->clients.v, d->clients.n, e) ||
-        !init_tallies(&op->tally[RUN_BY_SIZE], NULL, ANALYSIS_N_SIZES, e) ||
-        !init_tallies(&op->tally[RUN_BY_TIME], NULL, n_times, e))
+    if (!init_tallies(&by[RUN_BY_HOST], d->hosts.v, d->hosts.n, RUN_TALLY_BLOCKS, e) ||
+        !init_tallies(&by[RUN_BY_CLIENT], d->clients.v, d->clients.n, RUN_TALLY_BLOCKS, e) ||
+        !init_tallies(&by[RUN_BY_SIZE], NULL, ANALYSIS_N_SIZES, RUN_TALLY_BLOCKS, e) ||
+        !init_tallies(&by[RUN_BY_TIME], NULL, n_times, 1, e))
         return false;
     for (size_t i = 0; i < t->n; i++) {
         int64_t since_ns = t->start[i] - s->start_ns;
         if (table_failed(t, i) || since_ns < 0 || since_ns >= s->duration_ns)
             continue;
         const struct place *at = dataset_place(d, t, table_place(t, i));
-        size_t time = (size_t)(since_ns / RUN_TALLY_NS);
+        size_t time = (size_t)(since_ns / RUN_TALLY_NS), block = (size_t)(since_ns / block_ns);
         const size_t key[RUN_N_TALLIES] = {
             [RUN_BY_HOST] = at->host,
             [RUN_BY_CLIENT] = at->client,
@@ -252,7 +265,9 @@ static bool fill_tallies(struct run_op *op, const struct dataset *d, const struc
         };
         double ns = (double)(table_end(t, i) - t->start[i]);
         for (size_t kind = 0; kind < RUN_N_TALLIES; kind++) {
-            struct run_tally *to = &op->tally[kind].v[key[kind]];
+            size_t at_block = kind == RUN_BY_TIME ? 0 : block;
+            struct run_sum *to = &by[kind].sum[key[kind] * by[kind].n_blocks + at_block];
+
             to->n++;
             to->ns += ns;
         }
@@ -477,11 +492,8 @@ void run_free(struct run *r)
         for (size_t i = 0; op->parts != NULL && i < op->n_parts; i++)
             free(op->parts[i].host);
         free(op->parts);
-        for (size_t kind = 0; kind < RUN_N_TALLIES; kind++) {
-            for (size_t i = 0; i < op->tally[kind].n; i++)
-                free(op->tally[kind].v[i].name);
-            free(op->tally[kind].v);
-        }
+        for (size_t kind = 0; kind < RUN_N_TALLIES; kind++)
+            free_tallies(&op->tally[kind]);
         statistics_free(op->report.statistics);
         free(op->op);
     }

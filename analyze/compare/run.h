@@ -31,18 +31,19 @@ struct run_part {
  * client, by size class, and by when they started after the range did. */
 enum run_tally_kind { RUN_BY_HOST, RUN_BY_CLIENT, RUN_BY_SIZE, RUN_BY_TIME, RUN_N_TALLIES };
 
-struct run_tally {
-    char *name; /* owned; NULL: none, as of a size class */
+struct run_sum {
     double n, ns;
 };
 
-struct run_tallies {
-    struct run_tally *v; /* n of them */
-    size_t n;
-};
+#define RUN_TALLY_NS     INT64_C(250000000) /* RUN_BY_TIME: of one part */
+#define RUN_MAX_TIMES    14400              /* the last one has all that comes later */
+#define RUN_TALLY_BLOCKS 8 /* of time, for each other part: how much it varies within the run */
 
-#define RUN_TALLY_NS  INT64_C(250000000) /* RUN_BY_TIME: of one of them */
-#define RUN_MAX_TIMES 14400              /* the last one has all that comes later */
+struct run_tallies {
+    char **names;        /* n, owned; NULL: the parts have none, as size classes */
+    struct run_sum *sum; /* of part k in block b: [k * n_blocks + b] */
+    size_t n, n_blocks;
+};
 
 enum { RUN_AVERAGE, RUN_FASTEST, RUN_MEDIAN, RUN_SLOWEST, RUN_N_RATES };
 enum { RUN_MEAN, RUN_Q50, RUN_Q90, RUN_Q99, RUN_BEST, RUN_WORST, RUN_N_TIMES };

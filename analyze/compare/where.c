@@ -1,5 +1,6 @@
 /* Where a difference lives: the hosts, clients, sizes, times or slowest requests in which durations
- * changed, while they hardly did in the rest. */
+ * changed, while they hardly did in the rest. One place in a large run may change and the run as a
+ * whole not, as far as can be told: it is looked for all the same. */
 #include "analyze/compare/compare_internal.h"
 
 #include "libcommon/hist.h"
@@ -14,6 +15,12 @@
 #define LEAST_CARRIED 0.5
 #define MOST_REST     0.6
 #define LEAST_CHANGE  0.05 /* there, as a fraction */
+#define LEAST_ALONE   0.2  /* ... where no change of the whole operation is shown */
+
+/* It also stands out from chance: by so many standard errors of its blocks of time against those of
+ * the rest; a stretch of time, by so many standard deviations of the times before and after it. */
+#define LEAST_ERRORS     6
+#define LEAST_DEVIATIONS 4
 
 /* A stretch of time and the tail are chosen from many, so they must stand out more. */
 #define LEAST_FOUND     0.7
@@ -91,12 +98,14 @@ static bool fill_cells(struct cells *c, const struct compare *all, const char *o
         return false;
     for (size_t i = 0; i < compare_n_runs(all); i++) {
         const struct run_op *o = run_op_named(compare_nth_run(all, i), op);
-        for (size_t k = 0; o != NULL && k < o->tally[kind].n; k++) {
-            const struct run_tally *t = &o->tally[kind].v[k];
-            struct cell *x = cell_of(c, t->name, k);
+        const struct run_tallies *t = o != NULL ? &o->tally[kind] : NULL;
 
-            x->n[i >= all->before.n] += t->n;
-            x->ns[i >= all->before.n] += t->ns;
+        for (size_t k = 0; t != NULL && k < t->n * t->n_blocks; k++) {
+            size_t part = k / t->n_blocks;
+            struct cell *x = cell_of(c, t->names != NULL ? t->names[part] : NULL, part);
+
+            x->n[i >= all->before.n] += t->sum[k].n;
+            x->ns[i >= all->before.n] += t->sum[k].ns;
         }
     }
     weigh(c);
@@ -137,20 +146,103 @@ static int compare_carried(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
+/* ---- Chance ---- */
+
+struct scatter {
+    double n, sum, squares;
+};
+
+static void scatter_add(struct scatter *s, double x)
+{
+    s->n++;
+    s->sum += x;
+    s->squares += x * x;
+}
+
+static double scatter_variance(const struct scatter *s)
+{
+    return fmax(0, s->squares - s->sum * s->sum / s->n) / (s->n - 1);
+}
+
+static bool is_in(const struct compare_carrier *x, const struct run_tallies *t, size_t k)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (t->names != NULL ? strcmp(x->name[i], t->names[k]) == 0 : x->size[i] == k)
+            return true;
+    return false;
+}
+
+/* Logs of the mean duration in a part over that in the rest, by block of time. What changes
+ * everywhere, as slow noise does, is not in them. */
+static void scatter_blocks(struct scatter *s, const struct run_tallies *t,
+                           const struct compare_carrier *x)
+{
+    struct run_sum sum[RUN_TALLY_BLOCKS][2] = {{{0}}};
+
+    for (size_t k = 0; k < t->n; k++) {
+        bool in = is_in(x, t, k);
+        for (size_t b = 0; b < t->n_blocks; b++) {
+            sum[b][in].n += t->sum[k * t->n_blocks + b].n;
+            sum[b][in].ns += t->sum[k * t->n_blocks + b].ns;
+        }
+    }
+    for (size_t b = 0; b < RUN_TALLY_BLOCKS; b++)
+        if (sum[b][0].ns > 0 && sum[b][1].ns > 0)
+            scatter_add(s, log(sum[b][1].ns / sum[b][1].n * sum[b][0].n / sum[b][0].ns));
+}
+
+/* Whether a part differs from the rest by more than chance. The side that varies less says what
+ * chance is: on the other a fault may come and go. */
+static bool is_beyond_chance(const struct compare *all, const char *op, enum run_tally_kind kind,
+                             const struct compare_carrier *x)
+{
+    struct scatter s[2] = {{0}};
+
+    for (size_t i = 0; i < compare_n_runs(all); i++) {
+        const struct run_op *o = run_op_named(compare_nth_run(all, i), op);
+        if (o != NULL && o->tally[kind].n > 0)
+            scatter_blocks(&s[i >= all->before.n], &o->tally[kind], x);
+    }
+    if (s[0].n < 3 || s[1].n < 3)
+        return false;
+    double variance = fmin(scatter_variance(&s[0]), scatter_variance(&s[1]));
+
+    return fabs(s[1].sum / s[1].n - s[0].sum / s[0].n) >=
+           LEAST_ERRORS * sqrt(variance * (1 / s[0].n + 1 / s[1].n));
+}
+
+/* Whether the times [from, from + n) differ from those before and after by more than these do from
+ * each other. */
+static bool is_beyond_times(const struct cells *c, size_t from, size_t n)
+{
+    struct scatter s[2] = {{0}};
+
+    for (size_t i = 0; i < c->n; i++)
+        if (c->v[i].ns[0] > 0 && c->v[i].ns[1] > 0)
+            scatter_add(&s[i >= from && i < from + n], log(mean(&c->v[i], 1) / mean(&c->v[i], 0)));
+    return s[0].n > 2 && s[1].n > 0 &&
+           fabs(s[1].sum / s[1].n - s[0].sum / s[0].n) >=
+               LEAST_DEVIATIONS * sqrt(scatter_variance(&s[0]));
+}
+
+/* ---- What stands out ---- */
+
 /* Hosts, clients or sizes: the one that carries most, or the two. */
-static bool find_part(struct compare_carrier *to, struct cells *c, enum compare_carrier_kind kind)
+static bool find_part(struct compare_carrier *to, struct cells *c, const struct compare *all,
+                      const char *op, enum run_tally_kind kind)
 {
     for (size_t i = 0; c->change < 0 && i < c->n; i++)
         c->v[i].carried = -c->v[i].carried;
     c->change = fabs(c->change);
     qsort(c->v, c->n, sizeof *c->v, compare_carried);
     for (size_t n = 1; n <= 2 && n < c->n; n++) {
-        *to = (struct compare_carrier){.kind = kind, .n = n};
+        *to = (struct compare_carrier){.kind = (enum compare_carrier_kind)kind, .n = n};
         for (size_t i = 0; i < n; i++) {
             to->name[i] = c->v[i].name;
             to->size[i] = c->v[i].key;
         }
-        if (carry(to, c, 0, n) && stands_out(to, LEAST_CARRIED, MOST_REST))
+        if (carry(to, c, 0, n) && stands_out(to, LEAST_CARRIED, MOST_REST) &&
+            is_beyond_chance(all, op, kind, to))
             return true;
     }
     return false;
@@ -180,7 +272,8 @@ static bool find_time(struct compare_carrier *to, const struct cells *c)
         .lo = (double)c->v[first].key * RUN_TALLY_NS / 1e9,
         .hi = (double)(c->v[first + n - 1].key + 1) * RUN_TALLY_NS / 1e9,
     };
-    return carry(to, c, first, n) && stands_out(to, LEAST_FOUND, MOST_REST_FOUND);
+    return carry(to, c, first, n) && stands_out(to, LEAST_FOUND, MOST_REST_FOUND) &&
+           is_beyond_times(c, first, n);
 }
 
 /* Mean of all, and how much of it the slowest `frac` of the requests have. */
@@ -258,24 +351,20 @@ static void add(struct compare_op *op, const struct compare_carrier *x)
 
 static bool find_carriers(struct compare_op *op, const struct compare *c, struct err *e)
 {
-    static const enum compare_carrier_kind kinds[RUN_N_TALLIES] = {
-        [RUN_BY_HOST] = COMPARE_AT_HOSTS,
-        [RUN_BY_CLIENT] = COMPARE_FROM_CLIENTS,
-        [RUN_BY_SIZE] = COMPARE_IN_SIZES,
-        [RUN_BY_TIME] = COMPARE_IN_TIME,
-    };
     struct compare_carrier x;
-    bool found = false;
+    bool changed = is_changed(op), found;
 
-    for (int kind = 0; kind < RUN_N_TALLIES; kind++) {
+    for (enum run_tally_kind kind = 0; kind < RUN_N_TALLIES; kind++) {
         struct cells cells;
-        if (!fill_cells(&cells, c, op->op, (enum run_tally_kind)kind, e))
+        if (!fill_cells(&cells, c, op->op, kind, e))
             return false;
-        if (kind == RUN_BY_TIME ? find_time(&x, &cells) : find_part(&x, &cells, kinds[kind]))
+        found =
+            kind == RUN_BY_TIME ? find_time(&x, &cells) : find_part(&x, &cells, c, op->op, kind);
+        if (found && (changed || fabs(x.change) >= LEAST_ALONE))
             add(op, &x);
         free(cells.v);
     }
-    if (op->n_carriers > 0)
+    if (!changed || op->n_carriers > 0)
         return true;
     bool ok = find_tail(&x, c, op->op, &found, e);
     if (found)
@@ -316,7 +405,7 @@ bool compare_where(struct compare *c, struct err *e)
         op->share_of_change = mixed && n > 1 && is_changed(op)
                                   ? fabs(op->share_of_change) / sum[op->share_of_change > 0]
                                   : NAN;
-        if (!op->is_preparation && !op->sizes_differ && is_changed(op) && !find_carriers(op, c, e))
+        if (!op->is_preparation && !op->sizes_differ && !find_carriers(op, c, e))
             return false;
     }
     return true;
