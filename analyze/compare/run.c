@@ -30,6 +30,20 @@ struct spans {
     size_t n;
 };
 
+/* The time of a fault, within s. What rose and stayed so had its fault before that. */
+static struct span fault_span(const struct finding *f, struct span s)
+{
+    bool rose = !f->has_end && strcmp(f->kind->name, "rise") == 0;
+
+    if (rose)
+        s.end_ns = int64_min(s.end_ns, f->start_ns);
+    else if (f->has_start)
+        s.start_ns = int64_max(s.start_ns, f->start_ns);
+    if (f->has_end)
+        s.end_ns = int64_min(s.end_ns, f->end_ns);
+    return s;
+}
+
 /* Faults that begin or end within the range; pauses, which return, span nearly all of a run. */
 static void find_faults(struct spans *out, const struct findings *all, const char *op,
                         const struct span *range)
@@ -37,14 +51,10 @@ static void find_faults(struct spans *out, const struct findings *all, const cha
     out->n = 0;
     for (size_t i = 0; i < all->n && out->n < MAX_FAULTS; i++) {
         const struct finding *f = &all->v[i];
-        struct span s = *range;
+        struct span s = fault_span(f, *range);
 
         if (!run_is_fault(f) || f->period_ns > 0 || (f->op != NULL && strcmp(f->op, op) != 0))
             continue;
-        if (f->has_start && f->start_ns > s.start_ns)
-            s.start_ns = f->start_ns;
-        if (f->has_end && f->end_ns < s.end_ns)
-            s.end_ns = f->end_ns;
         if (s.start_ns >= s.end_ns || s.end_ns - s.start_ns == range->end_ns - range->start_ns)
             continue;
         /* What it shares with others becomes one span. */
