@@ -2,6 +2,7 @@
 
 #include "analyze/compare/words_internal.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -49,7 +50,7 @@ struct units_text words_percent_of(const struct compare_metric *m, double theta)
     struct units_text t;
     double pct = pct_of(m, theta);
 
-    snprintf(t.s, sizeof t.s, fabs(pct) < 9.95 ? "%+.1f %s" : "%+.0f %s", pct,
+    snprintf(t.s, sizeof t.s, fabs(pct) < 9.95 ? "%+.1f %s" : "%+.0f %s", fabs(pct) < .05 ? 0 : pct,
              m->cmp.is_difference ? "points" : "%");
     return t;
 }
@@ -255,6 +256,49 @@ struct compare_words_text compare_words_setting_change(const struct compare_sett
     append_span(&t, s->kind, &s->before);
     words_append(&t, " -> ");
     append_span(&t, s->kind, &s->after);
+    return t;
+}
+
+/* How many of the first operations have the same change of a setting, of those that were measured.
+ */
+static size_t n_with(const struct compare *c, const struct compare_setting *x, size_t n_ops)
+{
+    size_t n = 0;
+
+    for (size_t k = 0; k < n_ops; k++)
+        for (size_t i = 0; compare_is_measured(c, &c->ops[k]) && i < c->ops[k].n_settings; i++) {
+            const struct compare_setting *y = &c->ops[k].settings[i];
+            n += x->kind == y->kind && x->before.lo == y->before.lo &&
+                 x->before.hi == y->before.hi && x->after.lo == y->after.lo &&
+                 x->after.hi == y->after.hi;
+        }
+    return n;
+}
+
+static void append_limit(struct compare_words_text *t, const char *op,
+                         const struct compare_setting *s)
+{
+    const char *name = compare_words_setting(s->kind);
+
+    words_append(t, "%s%.24s%s%c%s %s", t->s[0] != '\0' ? ", " : "", op, *op != '\0' ? " " : "",
+                 tolower(name[0]), name + 1, compare_words_setting_change(s).s);
+}
+
+struct compare_words_text compare_words_limits(const struct compare *c)
+{
+    struct compare_words_text t = {""};
+    size_t n_measured = 0;
+
+    for (size_t k = 0; k < c->n_ops; k++)
+        n_measured += compare_is_measured(c, &c->ops[k]);
+    for (size_t i = 0; i < c->n_settings; i++)
+        append_limit(&t, "", &c->settings[i]);
+    for (size_t k = 0; k < c->n_ops; k++)
+        for (size_t i = 0; compare_is_measured(c, &c->ops[k]) && i < c->ops[k].n_settings; i++) {
+            const struct compare_setting *x = &c->ops[k].settings[i];
+            if (compare_is_limit(x) && n_with(c, x, k) == 0)
+                append_limit(&t, n_with(c, x, c->n_ops) < n_measured ? c->ops[k].op : "", x);
+        }
     return t;
 }
 

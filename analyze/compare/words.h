@@ -26,6 +26,10 @@ struct compare_words_text compare_words_part(const struct run_part *p);
 const char *compare_words_setting(enum compare_setting_kind kind);
 struct compare_words_text compare_words_setting_change(const struct compare_setting *s);
 
+/* "concurrency 8 -> 9, PUT object size 1KiB -> 2KiB": settings that limit the comparison, of all
+ * measured operations where none is named; "": there are none. */
+struct compare_words_text compare_words_limits(const struct compare *c);
+
 /* One metric as cells of a table. */
 struct compare_words_row {
     char metric[24], before[112], after[112], change[48], ci[128], p[48];

@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_ANSWERED 4 /* operations */
+#define MAX_ANSWERED 4   /* operations */
+#define END_ROOM     256 /* of a text, for what comes after the operations */
 
 static struct units_text value_of(const struct compare_metric *m, double value)
 {
@@ -77,30 +78,32 @@ static bool follows(const struct compare *c, const struct compare_op *op)
     return any;
 }
 
-/* What is said first of an operation: its throughput, or a duration that changed where that did not
- * or where operations share their threads. NULL: nothing. */
+/* What is said first of an operation: its throughput; a duration that changed where that did not
+ * or where operations share their threads; errors where nothing else changed. NULL: nothing. */
 static const struct compare_metric *head_of(const struct compare *c, const struct compare_op *op)
 {
     const struct compare_metric *leading = compare_leading(op), *d = changed_duration(op);
-    return d != NULL && (!is_changed(leading) || is_shared(c)) ? d : leading;
+    const struct compare_metric *errors = compare_metric_of(op, RUN_ERRORS);
+
+    if (d != NULL)
+        return is_changed(leading) && !is_shared(c) ? leading : d;
+    return is_changed(errors) && !is_changed(leading) ? errors : leading;
 }
 
-/* The answer names first what became worse, then what became better, then what may have changed,
- * then what follows from that: it need not have room for all operations. */
-enum urgency { IS_WORSE, IS_BETTER, MAY_DIFFER, IS_OPEN, N_URGENCIES };
+/* The answer names first what became worse, then what became better, then what changed in a part
+ * alone, then what follows from that: it need not have room for all operations. */
+enum urgency { IS_WORSE, IS_BETTER, IN_PART, IS_OPEN };
 
 static enum urgency urgency_of(const struct compare *c, const struct compare_op *op)
 {
     const struct compare_metric *m = head_of(c, op), *errors = compare_metric_of(op, RUN_ERRORS);
     if (op->dead_after != op->dead_before)
         return op->dead_after > op->dead_before ? IS_WORSE : IS_BETTER;
-    if (is_changed(errors) && errors->verdict == STATS_WORSE)
+    if (is_changed(errors) && compare_is_worse(errors))
         return IS_WORSE;
     if (!is_changed(m) || follows(c, op))
-        return is_changed(errors) ? MAY_DIFFER : IS_OPEN;
-    return m->verdict == STATS_WORSE    ? IS_WORSE
-           : m->verdict == STATS_BETTER ? IS_BETTER
-                                        : MAY_DIFFER;
+        return op->n_carriers > 0 ? IN_PART : IS_OPEN;
+    return compare_is_worse(m) ? IS_WORSE : IS_BETTER;
 }
 
 /* "GET: no request of after succeeded"; false: some did on both sides. */
@@ -124,6 +127,8 @@ static const char *title_of(const struct compare_metric *m)
         return "p90 of durations ";
     case RUN_P99:
         return "p99 of durations ";
+    case RUN_ERRORS:
+        return "error rate ";
     default:
         return "";
     }
@@ -134,17 +139,22 @@ static void append_head(struct compare_words_text *t, const struct compare_metri
 {
     if (!m->cmp.ok) {
         words_append(t, "not enough data to compare (%s)", m->cmp.why);
+        if (isfinite(compare_theta(m))) {
+            words_append(t, ": ");
+            append_figures(t, m);
+        }
         return;
     }
     if (m->verdict == STATS_SAME || m->verdict == STATS_SAME_WITHIN_RUN)
         words_append(t, "the same within %.3g %%: ", 100 * m->delta);
     else if (!compare_is_changed(m))
         words_append(t, "no change shown: ");
+    else if (m->verdict == STATS_DIFFERS)
+        words_append(t, "differs: ");
     else
-        words_append(t, "%s: ",
-                     m->verdict == STATS_DIFFERS  ? "differs"
-                     : m->verdict == STATS_BETTER ? metrics[m->metric].better
-                                                  : metrics[m->metric].worse);
+        words_append(t, metrics[m->metric].kind == METRIC_DIFFERENCE ? "%s errors: " : "%s: ",
+                     m->verdict == STATS_BETTER ? metrics[m->metric].better
+                                                : metrics[m->metric].worse);
     words_append(t, "%s", title_of(m));
     append_figures(t, m);
     if (m->verdict == STATS_DIFFERS && compare_is_changed(m))
@@ -159,7 +169,9 @@ static void append_head(struct compare_words_text *t, const struct compare_metri
         words_append(t, "; with so few runs none could be seen");
 }
 
-/* ". Median duration 1.18 -> 2.3ms, +95 %", ". Durations alike" */
+/* ". Median duration 1.18 -> 2.3ms, +95 %". ". Durations alike": what cannot be tested is close,
+ * too.
+ */
 static void append_durations(struct compare_words_text *t, const struct compare_op *op,
                              const struct compare_metric *head)
 {
@@ -173,11 +185,12 @@ static void append_durations(struct compare_words_text *t, const struct compare_
         words_append(t, "; throughput %s%s", words_percent_of(leading, compare_theta(leading)).s,
                      is_changed(leading) ? "" : ", no change shown");
     for (size_t i = 0; i < 2; i++) {
+        if (p[i] == NULL || !(fabs(expm1(compare_theta(p[i]))) < 2 * metrics[RUN_P50].delta))
+            is_close = false;
         if (p[i] == NULL || !p[i]->cmp.ok)
             continue;
         n++;
         n_alike += !is_changed(p[i]);
-        is_close &= fabs(expm1(compare_theta(p[i]))) < 2 * metrics[RUN_P50].delta;
         if (!is_changed(p[i]) || p[i] == head)
             continue;
         words_append(t, "; %s", title_of(p[i]));
@@ -282,16 +295,26 @@ static void append_op(struct compare_words_text *t, const struct compare *c,
         append_errors(t, op);
         return;
     }
+    bool in_part = !is_changed(head) && op->n_carriers > 0;
+    if (in_part) {
+        words_append(t, "differs ");
+        append_place(t, &op->carriers[0]);
+        words_append(t, ": durations there %+.0f %%, elsewhere %+.0f %%; over all ",
+                     100 * op->carriers[0].change, 100 * op->carriers[0].rest);
+    }
     append_head(t, head);
-    append_durations(t, op, head);
-    append_errors(t, op);
-    if (!isnan(op->share_of_change) && op->share_of_change >= .5)
+    if (!in_part)
+        append_durations(t, op, head);
+    if (head->metric != RUN_ERRORS)
+        append_errors(t, op);
+    if (changed_duration(op) != NULL && op->share_of_change >= .5)
         words_append(t, ". %.0f %% of the %s is in %.24s", 100 * op->share_of_change,
                      !is_changed(leading) ? compare_is_worse(head) ? "added time" : "saved time"
                      : compare_is_worse(leading) ? "lost throughput"
                                                  : "gained throughput",
                      op->op);
-    append_where(t, op);
+    if (!in_part)
+        append_where(t, op);
     if (op->sizes_differ)
         words_append(t, ". Object sizes differ, so bytes/s are not judged");
 }
@@ -311,7 +334,7 @@ struct compare_words_text compare_words_answer(const struct compare *c)
 {
     struct compare_words_text t = {""};
     const struct compare_op *order[MAX_ANSWERED];
-    size_t n = 0, n_faulty = compare_n_faulty(c), n_answered = 0;
+    size_t n = 0, n_told = 0, n_faulty = compare_n_faulty(c), n_answered = 0;
 
     for (size_t k = 0; k < c->n_ops; k++) {
         const struct compare_op *op = &c->ops[k];
@@ -327,15 +350,21 @@ struct compare_words_text compare_words_answer(const struct compare *c)
     }
     if (c->has_gate)
         words_append(&t, "%s ", compare_words_gate(c).s);
-    for (size_t i = 0; i < n; i++) {
-        words_append(&t, "%s", i > 0 ? " " : "");
-        append_op(&t, c, order[i]);
-        words_append(&t, ".");
+    for (; n_told < n; n_told++) {
+        struct compare_words_text one = {""};
+        append_op(&one, c, order[n_told]);
+        if (n_told > 0 && strlen(t.s) + strlen(one.s) + END_ROOM > sizeof t.s)
+            break;
+        words_append(&t, "%s%s.", n_told > 0 ? " " : "", one.s);
     }
-    if (n_answered > n)
-        words_append(&t, " %zu more operation%s.", n_answered - n, n_answered - n == 1 ? "" : "s");
+    if (n_answered > n_told)
+        words_append(&t, " %zu more operation%s.", n_answered - n_told,
+                     n_answered - n_told == 1 ? "" : "s");
     if (n == 0)
         words_append(&t, "Nothing to compare.");
+    struct compare_words_text limits = compare_words_limits(c);
+    if (limits.s[0] != '\0')
+        words_append(&t, " The sides differ: %s.", limits.s);
     if (n_faulty > 0)
         words_append(&t, " %zu of %zu runs had a problem.", n_faulty, compare_n_runs(c));
     return t;

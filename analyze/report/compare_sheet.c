@@ -7,7 +7,6 @@
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,46 +174,26 @@ static void put_settings(struct sheet *s, const struct compare_setting *v, size_
                        compare_is_limit(&v[i]));
 }
 
-/* "GET concurrency, object size; option tls": what the values stand at below. */
-static struct compare_words_text limits_of(const struct compare *c)
-{
-    struct compare_words_text t = {""};
-
-    for (size_t k = 0; k < c->n_ops; k++)
-        for (size_t i = 0, n_op = 0; i < c->ops[k].n_settings; i++) {
-            const struct compare_setting *x = &c->ops[k].settings[i];
-            size_t n = strlen(t.s);
-            const char *name = compare_words_setting(x->kind);
-
-            if (!compare_is_limit(x) || !compare_is_measured(c, &c->ops[k]))
-                continue;
-            snprintf(t.s + n, sizeof t.s - n, "%s%.24s%s%c%s",
-                     n == 0     ? ""
-                     : n_op > 0 ? ", "
-                                : "; ",
-                     n_op > 0 ? "" : c->ops[k].op, n_op > 0 ? "" : " ", tolower(name[0]), name + 1);
-            n_op++;
-        }
-    return t;
-}
-
 void compare_sheet_limits(struct sheet *s, const struct compare *c)
 {
-    struct compare_words_text limits = limits_of(c);
+    struct compare_words_text limits = compare_words_limits(c);
 
     put_settings(s, c->settings, c->n_settings);
     for (size_t i = 0; i < c->n_options; i++)
         put_option(s, &c->options[i]);
     if (compare_n_limits(c) > 0)
         sheet_line(s, TEXT_WARNING, "Warning: %s%s%s%s.", compare_words_limited,
-                   limits.s[0] != '\0' ? " (" : "", limits.s,
-                   limits.s[0] != '\0' ? ", below)" : "");
+                   limits.s[0] != '\0' ? " (" : "", limits.s, limits.s[0] != '\0' ? ")" : "");
     for (size_t i = 0; i < c->warnings.n; i++)
         sheet_line(s, TEXT_WARNING, "Warning: %s.", c->warnings.v[i].message);
     if (!isnan(c->run_cv_frac))
         sheet_line(s, TEXT_PLAIN, "Run CV, as given: %.3g %%.", 100 * c->run_cv_frac);
     if (c->n_history > 0)
         sheet_line(s, TEXT_PLAIN, "Noise between runs: from %zu earlier runs.", c->n_history);
+}
+
+void compare_sheet_notices(struct sheet *s, const struct compare *c)
+{
     put_findings(s, c, false);
 }
 
@@ -557,6 +536,7 @@ bool compare_sheet_tell_notes(const struct compare *c, compare_sheet_told *told,
         told(ctx, "", compare_words_faulty(c).s);
     compare_sheet_faults(&s, c);
     compare_sheet_limits(&s, c);
+    compare_sheet_notices(&s, c);
     compare_sheet_runs(&s, c);
     bool ok = tell_notes(&s, "", told, ctx);
     for (size_t k = 0; k < c->n_ops; k++) {

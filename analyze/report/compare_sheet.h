@@ -14,8 +14,10 @@ void compare_sheet_faults(struct sheet *s, const struct compare *c);
 void compare_sheet_table(struct sheet *s, const struct compare *c);
 /* The same of operation k alone. */
 void compare_sheet_metrics(struct sheet *s, const struct compare *c, size_t k);
-/* What limits the comparison: settings of the runs, warnings, notices. */
+/* What limits the comparison: settings of the runs, warnings. */
 void compare_sheet_limits(struct sheet *s, const struct compare *c);
+/* Notices of the runs. */
+void compare_sheet_notices(struct sheet *s, const struct compare *c);
 /* What was compared. */
 void compare_sheet_runs(struct sheet *s, const struct compare *c);
 /* Operation k: settings, methods, figures. */

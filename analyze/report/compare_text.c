@@ -16,6 +16,7 @@ static void put_all(struct sheet *s, const struct compare *c)
         sheet_line(s, TEXT_WARNING, "%s:", compare_words_faulty(c).s);
     compare_sheet_faults(s, c);
     compare_sheet_limits(s, c);
+    compare_sheet_notices(s, c);
     compare_sheet_notes(s, c);
     compare_sheet_runs(s, c);
     for (size_t k = 0; k < c->n_ops; k++)

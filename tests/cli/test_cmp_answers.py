@@ -105,12 +105,58 @@ class Answers(CliTest):
                 self.assertRegex(said, says)
                 self.assertNotRegex(said, says_not)
 
+    def test_pairs_of_single_runs(self):
+        """One run a side: a change that comes and goes has no interval to speak of, and is named by when it was."""
+        planted = {
+            'the first seconds': (lambda r, request: 3.0 if request['s'] < 2 else 1.0, {},
+                                  r'^GET: differs in the first [12]\.\d s: durations there \+[12]\d\d %, elsewhere [+-]\d %; '
+                                  'over all no change shown: ', 'alike| at http'),
+            'the last seconds': (lambda r, request: 3.0 if request['s'] > 6 else 1.0, {},
+                                 r'^GET: differs between [56]\.\d and \d\.\d s: durations there', 'alike| at http'),
+            'worse and better': (lambda r, request: 2.0 if request['op'] == 'PUT' else .5, MIX,
+                                 r'^PUT: differs: .* GET: differs: ', 'client| at http'),
+            'everything': (where('op', 'GET', 1.5), {}, r'^GET: differs: .* -3\d % ', 'time is|differ:'),
+            'nothing': (lambda r, request: 1.0, {}, r'^GET: (no change shown|the same)', 'differs|time is'),
+        }
+        for name, (slower, how, says, says_not) in planted.items():
+            with self.subTest(planted=name):
+                said, _ = self.answer([self.written(f'{name}-a', **how), self.written(f'{name}-b', slower=slower, **how)])
+                self.assertRegex(said, says)
+                self.assertNotRegex(said, says_not)
+
+    def test_chance_is_no_place(self):
+        """Operations of few requests: some host or client is always the one with most of the added time."""
+        mix = {'ops': (('GET', 9), ('PUT', 1)), 'cv': 0}
+        for seed in range(5):
+            answer = self.s3analyze('cmp', '--json', self.written(f'few-{seed}-a', **mix),
+                                    self.written(f'few-{seed}-b', slower=lambda r, request: 1.25, **mix)).json()
+            self.assertEqual([o['where'] for o in answer['operations']], [[], []], answer['answer'])
+
+    def test_errors_alone(self):
+        """Where nothing else changed errors are the answer."""
+        rows = simulated('errors')
+        failing = [r._replace(error='503 Slow Down', bytes=0) if i % 50 == 0 else r for i, r in enumerate(rows)]
+        a, b = self.tmp / 'fine.csv', self.tmp / 'failing.csv'
+        a.write_bytes(text(rows))
+        b.write_bytes(text(failing))
+        self.assertRegex(self.answer([a, b])[0], r'^GET: differs: error rate 0 -> 2\S* %, \+2\.\d points')
+        self.assertRegex(self.answer([b, a])[0], r'^GET: differs: error rate 2\S* -> 0 %, -2\.\d points')
+
+    def test_sides_that_differ(self):
+        """A setting that limits the comparison is part of the answer, with its values."""
+        rows = simulated('threads')
+        fewer = self.tmp / 'fewer.csv'
+        fewer.write_bytes(text([r for r in rows if r.thread < 6]))
+        said, _ = self.answer([self.written('threads'), fewer])
+        self.assertRegex(said, r' The sides differ: concurrency 8 -> 6\.$')
+
     def test_other_sizes(self):
         """Bytes/s of other sizes are shown, and not judged."""
         args = self.sides('sizes', lambda r, request: 1.0, {}, {'sizes': (16384,)})
         said, report = self.answer(args)
         self.assertRegex(said, r'^GET: (no change shown|the same within 5 %): \S+ -> \S+ obj/s.*'
-                               r'Object sizes differ, so bytes/s are not judged\.$')
+                               r'Object sizes differ, so bytes/s are not judged\. '
+                               r'The sides differ: object size 64KiB -> 16KiB\.$')
         bytes_ = next(m for m in report['operations'][0]['metrics'] if m['metric'] == 'throughput')
         self.assertEqual(bytes_['verdict_text'], 'not judged (object sizes differ)')
         self.assertRegex(self.s3analyze('cmp', *args).out, r'\nThroughput \* .* not judged\n')

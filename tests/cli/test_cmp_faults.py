@@ -7,13 +7,13 @@ from harness import CliTest
 MS = SECOND // 1000
 
 
-def rows(stall_s=None, size=4096, threads=4, seconds=20):
-    """Requests of 10 to 14 ms; those under way at the stall last 3 s longer."""
+def rows(stall_s=None, size=4096, threads=4, seconds=20, slow_s=0):
+    """Requests of 10 to 14 ms; three times that up to slow_s; those under way at the stall last 3 s longer."""
     made = []
     for thread in range(threads):
         now, k = thread * MS, thread
         while now < seconds * SECOND:
-            took = (10 + (k := k * 7 % 5 + 1)) * MS
+            took = (10 + (k := k * 7 % 5 + 1)) * MS * (3 if now < slow_s * SECOND else 1)
             if stall_s is not None and now <= stall_s * SECOND < now + took:
                 took += 3 * SECOND
             made.append(row(now, now + took, thread=thread, op="GET", size=size))
@@ -54,6 +54,13 @@ class Faults(CliTest):
         self.assertIn(" 1 of 2 runs had a problem.", markdown.splitlines()[0])
         self.assertIn("- **Problem: after: Stalled for 3", markdown)
         self.assertRegex(self.first(a, b), r"^GET: .*\. 1 of 2 runs had a problem\.$")
+
+    def test_a_rise_ends_its_fault(self):
+        """A run that is slow at first and then as fast as the other: without the fault they are the same."""
+        a, b = self.written("a"), self.written("b", slow_s=6)
+        report = self.s3analyze("cmp", "--json", a, b).json()
+        self.assertIn("rise", [f["kind"] for f in report["after"]["runs"][0]["findings"]])
+        self.assertAlmostEqual(report["operations"][0]["without_faults"]["ratio"], 1, delta=.02)
 
     def test_several_runs_name_the_file(self):
         a, b = [self.written(f"a{i}", seconds=9 + i) for i in range(2)], self.written("b", stall_s=4)
@@ -104,7 +111,8 @@ class Faults(CliTest):
         out = self.s3analyze("cmp", a, b).out
         self.assertIn("\n * Object size: 4KiB -> 64KiB (limits the comparison)\n", out)
         self.assertIn("Object sizes differ: objects/s are compared", out)
-        self.assertRegex(self.first(a, b), r"^GET: .* obj/s, .* Object sizes differ, so bytes/s are not judged\.$")
+        self.assertRegex(self.first(a, b), r"^GET: .* obj/s, .* Object sizes differ, so bytes/s are not judged\. "
+                                             r"The sides differ: object size 4KiB -> 64KiB\.$")
 
     def test_nothing_is_claimed_of_too_little(self):
         a, b = self.written("a", seconds=1, threads=1), self.written("b", seconds=1, threads=1)
