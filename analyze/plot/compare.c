@@ -29,8 +29,18 @@ static bool is_of(const struct plot_trace *t, const struct op_chart *x, bool is_
     return t->is_after == is_after && strcmp(t->op, x->op->op) == 0;
 }
 
+/* Bytes of other object sizes say nothing of speed. */
+static bool is_by_bytes(const struct op_chart *x)
+{
+    bool has_bytes = false;
+
+    for (size_t i = 0; i < x->traces->n; i++)
+        has_bytes |= strcmp(x->traces->v[i].op, x->op->op) == 0 && x->traces->v[i].has_bytes;
+    return has_bytes && !x->op->sizes_differ;
+}
+
 /* Mean of a trace over the k-th of longer steps. NaN: it does not reach so far. */
-static double joined_rate(const struct plot_trace *t, int64_t length_ns, size_t k)
+static double joined_rate(const struct plot_trace *t, bool by_bytes, int64_t length_ns, size_t k)
 {
     size_t joined = (size_t)(length_ns / t->length_ns);
     double sum = 0;
@@ -38,7 +48,7 @@ static double joined_rate(const struct plot_trace *t, int64_t length_ns, size_t 
     if ((k + 1) * joined > t->n)
         return NAN;
     for (size_t i = 0; i < joined; i++)
-        sum += t->rate[k * joined + i];
+        sum += t->rate[by_bytes][k * joined + i];
     return sum / (double)joined;
 }
 
@@ -48,6 +58,7 @@ static bool put_traces(FILE *f, const struct op_chart *x, bool is_after, double 
 {
     int64_t length_ns = 1, from_ns = 0;
     size_t n_runs = 0;
+    bool by_bytes = is_by_bytes(x);
 
     plot_out_block(f, is_after ? "after_runs" : "before_runs", "t_s rate");
     for (size_t i = 0; i < x->traces->n; i++) {
@@ -60,9 +71,11 @@ static bool put_traces(FILE *f, const struct op_chart *x, bool is_after, double 
             fputc('\n', f); /* ends the line */
         for (size_t k = 0; k < t->n; k++) {
             double t_s = ((double)from_ns + ((double)k + .5) * (double)t->length_ns) / 1e9;
-            plot_out_row(f, "rr", t_s, t->rate[k]);
+            double rate = t->rate[by_bytes][k];
+
+            plot_out_row(f, "rr", t_s, rate);
             *t_max = t_s > *t_max ? t_s : *t_max;
-            *most = t->rate[k] > *most ? t->rate[k] : *most;
+            *most = rate > *most ? rate : *most;
         }
     }
     double *v;
@@ -73,7 +86,7 @@ static bool put_traces(FILE *f, const struct op_chart *x, bool is_after, double 
         size_t n = 0;
         for (size_t i = 0; i < x->traces->n; i++) {
             const struct plot_trace *t = &x->traces->v[i];
-            double rate = is_of(t, x, is_after) ? joined_rate(t, length_ns, k) : NAN;
+            double rate = is_of(t, x, is_after) ? joined_rate(t, by_bytes, length_ns, k) : NAN;
 
             if (!isnan(rate))
                 v[n++] = rate;
@@ -91,15 +104,12 @@ static bool write_throughput(FILE *f, const void *ctx, const char *title)
 {
     const struct op_chart *x = ctx;
     double t_max = 0, most = 0;
-    bool has_bytes = false;
 
-    for (size_t i = 0; i < x->traces->n; i++)
-        has_bytes |= strcmp(x->traces->v[i].op, x->op->op) == 0 && x->traces->v[i].has_bytes;
     if (!put_traces(f, x, false, &t_max, &most) || !put_traces(f, x, true, &t_max, &most))
         return false;
     plot_out_block(f, "chart",
                    "title zero_unix t_min t_max most has_bytes before after n_before n_after");
-    plot_out_row(f, "srrrrissii", title, 0.0, 0.0, t_max, most, (int64_t)has_bytes,
+    plot_out_row(f, "srrrrissii", title, 0.0, 0.0, t_max, most, (int64_t)is_by_bytes(x),
                  x->c->before.name, x->c->after.name, (int64_t)x->op->n_before,
                  (int64_t)x->op->n_after);
     return true;
@@ -307,9 +317,8 @@ static bool has_shift(const struct op_chart *x)
 static bool has_runs(const struct compare *c, const struct compare_op *op,
                      const struct compare_metric *m)
 {
-    bool follows_from_sizes = op->sizes_differ && m->metric == RUN_THROUGHPUT;
     return !c->single && !op->is_preparation && m->part->kind == RUN_ALL && m->before.center > 0 &&
-           !m->cmp.is_difference && !follows_from_sizes;
+           !m->cmp.is_difference && !compare_is_unjudged(op, m);
 }
 
 static size_t n_run_rows(const struct compare *c)
@@ -365,9 +374,10 @@ static bool write_runs(FILE *f, const void *ctx, const char *title)
 /* ---- Changes ---- */
 
 /* Ratios after/before that can be drawn. */
-static bool is_drawn(const struct compare_metric *m)
+static bool is_drawn(const struct compare_op *op, const struct compare_metric *m)
 {
-    return m->cmp.ok && !m->cmp.is_difference && isfinite(m->cmp.theta) && m->part->kind == RUN_ALL;
+    return m->cmp.ok && !m->cmp.is_difference && isfinite(m->cmp.theta) &&
+           m->part->kind == RUN_ALL && !compare_is_unjudged(op, m);
 }
 
 static size_t n_drawn(const struct compare *c)
@@ -375,7 +385,7 @@ static size_t n_drawn(const struct compare *c)
     size_t n = 0;
     for (size_t k = 0; k < c->n_ops; k++)
         for (size_t i = 0; i < c->ops[k].n_metrics; i++)
-            n += is_drawn(&c->ops[k].metrics[i]);
+            n += is_drawn(&c->ops[k], &c->ops[k].metrics[i]);
     return n < MAX_ROWS ? n : MAX_ROWS;
 }
 
@@ -406,7 +416,7 @@ static bool write_change(FILE *f, const void *ctx, const char *title)
     for (size_t k = 0; k < c->n_ops; k++) {
         for (size_t i = 0; i < c->ops[k].n_metrics && index < n; i++) {
             const struct compare_metric *m = &c->ops[k].metrics[i];
-            if (!is_drawn(m))
+            if (!is_drawn(&c->ops[k], m))
                 continue;
             struct compare_words_row words = compare_words_row(&c->ops[k], m);
             const double v[] = {pct_of(compare_theta(m)), pct_of(compare_theta_lo(m)),

@@ -18,7 +18,7 @@ struct plot_trace {
     bool has_bytes;
     int64_t from_ns;   /* where it begins after the run's start */
     int64_t length_ns; /* of a step */
-    double *rate;      /* MiB/s, or objects/s where there are no bytes */
+    double *rate[2];   /* n of them: objects/s, and MiB/s */
     size_t n;
 };
 

@@ -46,16 +46,17 @@ static bool trace_fill(struct plot_trace *t, const struct analysis *a, size_t k,
 
     t->has_bytes = op->n_bytes > 0;
     trace_grid(t, &grid, op, a->options.by_second);
-    if (!mem_text(&t->op, op->op, e) || !mem_new(&t->rate, grid.n, e) ||
-        !analysis_series_on(a, (int)k, -1, &grid, &rows, &n, e))
+    if (!mem_text(&t->op, op->op, e) || !mem_new(&t->rate[0], grid.n, e) ||
+        !mem_new(&t->rate[1], grid.n, e) || !analysis_series_on(a, (int)k, -1, &grid, &rows, &n, e))
         return false;
     /* An aggregated capture may lack some seconds: the trace is what is known without a gap. */
     size_t i = 0;
     for (; i < n && isnan(rows[i].objects); i++)
         t->from_ns += t->length_ns;
-    for (; i < n && !isnan(rows[i].objects); i++)
-        t->rate[t->n++] = (t->has_bytes ? (double)rows[i].bytes / MIB : rows[i].objects) /
-                          ((double)t->length_ns / 1e9);
+    for (; i < n && !isnan(rows[i].objects); i++, t->n++) {
+        t->rate[0][t->n] = rows[i].objects / ((double)t->length_ns / 1e9);
+        t->rate[1][t->n] = (double)rows[i].bytes / MIB / ((double)t->length_ns / 1e9);
+    }
     free(rows);
     return true;
 }
@@ -80,7 +81,8 @@ void plot_traces_free(struct plot_traces *t)
 {
     for (size_t i = 0; i < t->n; i++) {
         free(t->v[i].op);
-        free(t->v[i].rate);
+        free(t->v[i].rate[0]);
+        free(t->v[i].rate[1]);
     }
     free(t->v);
     *t = (struct plot_traces){0};

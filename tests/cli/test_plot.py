@@ -106,7 +106,7 @@ class Plot(CliTest):
                                 status=None).json()
         get = next(o for o in report["operations"] if o["op"] == "GET")
         rows = {r["name"].removesuffix(" *"): r for r in blocks(out / "compare-change.tsv")["rows"]}
-        for name, metric in (("GET Throughput", "throughput"), ("GET 50%", "p50")):
+        for name, metric in (("GET Objects/s", "objects"), ("GET 50%", "p50")):
             m = next(m for m in get["metrics"] if m["metric"] == metric and m["host"] is None)
             self.assertTrue(same_number(m["ratio"], 1 + number(rows[name]["change_pct"]) / 100))
             self.assertTrue(same_number(m["ratio_lo"], 1 + number(rows[name]["lo_pct"]) / 100))

@@ -48,3 +48,15 @@ class Compare(CliTest):
         report = self.drawn(*(self.runs(name, 1, speed=s) for name, s in (("a", 1), ("b", 1.3))))
         self.check_shift(report, 2)
         self.assertFalse((self.tmp / "charts" / "compare-runs.tsv").exists())
+
+    def test_other_sizes(self):
+        """Bytes of other sizes say nothing: objects are drawn, and no change of throughput."""
+        self.drawn(self.runs("a", 1, sizes=(4096,)), self.runs("b", 1, sizes=(65536,)))
+        data = blocks(self.tmp / "charts" / "compare-change.tsv")
+        names = [r["name"] for r in data["rows"]]
+        self.assertIn("GET Objects/s", names)
+        self.assertEqual([n for n in names if "Throughput" in n], [])
+        data = blocks(self.tmp / "charts" / "compare-throughput-GET.tsv")
+        self.assertEqual(data["chart"][0]["has_bytes"], "0")
+        rates = [[number(r["rate"]) for r in data[f"{side}_median"]] for side in ("before", "after")]
+        self.assertLess(max(map(max, rates)) / max(1, min(map(statistics.median, rates))), 3)
