@@ -34,7 +34,9 @@ bool archive_table_html(const struct archive_table *t, const char *words, const 
         return false;
     html_page_header(f, title.s, "Analysed with: ", words);
     archive_sheet_table(&s, t);
+    fputs("<div class=\"broad\">\n", f);
     bool ok = html_page_sheet(&s, f, "runs", e);
+    fputs("</div>\n", f);
     html_page_inputs(f, command);
     html_fold_end(f);
     html_page_definitions(f, table_definitions, COUNT(table_definitions));
