@@ -88,32 +88,11 @@ static void put_badge(FILE *f, const struct compare *c)
     if (compare_n_faulty(c) > 0)
         html_page_badge(f, HTML_PAGE_POOR, "%s.", compare_words_faulty(c).s);
     else if (compare_n_limits(c) > 0)
-        html_page_badge(f, HTML_PAGE_POOR, "Mind that %s.", compare_words_limited);
+        html_page_badge(f, HTML_PAGE_POOR, "Mind that settings of the runs differ (below).");
     else if (c->single && c->noise == STATS_NOISE_UNKNOWN)
         html_page_badge(f, HTML_PAGE_POOR, "%s", compare_words_noise);
     else
         html_page_badge(f, HTML_PAGE_GOOD, "No run had a problem, and the runs are of one kind.");
-}
-
-/* The answer, whether it can be relied on, what happened in the runs, and what was compared. */
-static bool put_first(FILE *f, const struct compare *c, struct err *e)
-{
-    bool limited = c->warnings.n > 0 || compare_n_limits(c) > 0;
-    struct sheet s = {0};
-
-    html_within(f, "<section id=\"first\">\n<p class=\"headline\">", compare_words_answer(c).s,
-                "</p>\n");
-    put_badge(f, c);
-    compare_sheet_faults(&s, c);
-    compare_sheet_gate(&s, c);
-    bool ok = html_page_sheet(&s, f, "first", e);
-    fprintf(f, "<details class=\"more\"%s><summary>What was compared</summary>\n",
-            limited ? " open" : "");
-    compare_sheet_limits(&s, c);
-    compare_sheet_runs(&s, c);
-    ok = ok && html_page_sheet(&s, f, "runs", e);
-    fputs("</details>\n</section>\n", f);
-    return ok;
 }
 
 /* Both sides, the change where there is one, and what limits the answer. */
@@ -156,9 +135,35 @@ static void put_cards(FILE *f, const struct compare *c, const size_t *order)
     }
 }
 
+/* The answer, whether it can be relied on, what happened in the runs, the figures behind it, what
+ * limits it, and what was compared. */
+static bool put_first(FILE *f, const struct compare *c, const size_t *order,
+                      const struct html_charts *charts, struct err *e)
+{
+    struct sheet s = {0};
+
+    html_within(f, "<section id=\"first\" class=\"compared\">\n<p class=\"headline\">",
+                compare_words_answer(c).s, "</p>\n");
+    put_badge(f, c);
+    compare_sheet_faults(&s, c);
+    compare_sheet_gate(&s, c);
+    bool ok = html_page_sheet(&s, f, "first", e);
+    put_cards(f, c, order);
+    compare_sheet_limits(&s, c);
+    ok = ok && html_page_warnings(f, charts, &s, e);
+    compare_sheet_notices(&s, c);
+    compare_sheet_runs(&s, c);
+    html_fold(f, "runs", "What was compared");
+    ok = ok && html_page_sheet(&s, f, "runs", e);
+    html_fold_end(f);
+    fputs("</section>\n", f);
+    return ok;
+}
+
 /* ---- An operation ---- */
 
-/* Its charts stand behind its tables. What only prepared the benchmark is folded away. */
+/* Its metrics and charts; the rest is folded away, and so is all of what only prepared the
+ * benchmark. */
 static bool put_op(FILE *f, const struct compare *c, size_t k, const struct html_charts *charts,
                    struct err *e)
 {
@@ -169,9 +174,12 @@ static bool put_op(FILE *f, const struct compare *c, size_t k, const struct html
     snprintf(section, sizeof section, "op%zu", k);
     html_course_section(f, section, c->ops[k].op, folded);
     compare_sheet_metrics(&s, c, k);
-    compare_sheet_op(&s, c, k);
     bool ok = html_page_sheet(&s, f, section, e) &&
               html_page_charts(f, charts, section, -1, c->ops[k].op, e);
+    html_fold(f, NULL, "Methods and other figures");
+    compare_sheet_op(&s, c, k);
+    ok = ok && html_page_sheet(&s, f, section, e);
+    html_fold_end(f);
     html_course_section_end(f, folded);
     return ok;
 }
@@ -211,7 +219,7 @@ static void put_contents(FILE *f, const struct compare *c, const size_t *order)
     char id[24];
 
     fputs("<nav aria-label=\"Contents\"><ul>\n", f);
-    put_link(f, "summary", "Summary");
+    put_link(f, "first", "Summary");
     for (size_t k = 0; k < c->n_ops; k++) {
         snprintf(id, sizeof id, "op%zu", order[k]);
         put_link(f, id, c->ops[order[k]].op);
@@ -236,11 +244,7 @@ bool compare_html(const struct compare *c, const struct plot_traces *traces, con
         html_charts_draw(&charts);
         ok = html_page_begin(f, &charts, title, compare_words_answer(c).s, e);
         put_header(f, c, words);
-        ok = ok && put_first(f, c, e);
-        fputs("<section id=\"summary\">", f);
-        put_cards(f, c, order);
-        fputs("</section>\n", f);
-        ok = ok && html_page_warnings(f, &charts, &s, e);
+        ok = ok && put_first(f, c, order, &charts, e);
         put_contents(f, c, order);
         ok = ok && html_page_charts(f, &charts, "all", -1, "", e);
         for (size_t k = 0; ok && k < c->n_ops; k++)

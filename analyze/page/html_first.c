@@ -27,6 +27,8 @@ static void put_trust(FILE *f, const struct html_first *x)
         html_page_badge(f, HTML_PAGE_POOR, "Read the findings before the figures. %s.", findings.s);
     else if (*x->doubt != '\0')
         html_page_badge(f, HTML_PAGE_POOR, "Mind that the interval is unreliable. %s.", findings.s);
+    else if (x->n < FINDING_LEAST_REQUESTS)
+        html_page_badge(f, HTML_PAGE_POOR, "Mind that requests are few. %s.", findings.s);
     else
         html_page_badge(f, HTML_PAGE_GOOD, "The figures can be taken as they are. %s.", findings.s);
 }

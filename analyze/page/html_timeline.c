@@ -86,7 +86,7 @@ static size_t choose_panels(const struct html_course *c, struct chart_panel v[MA
                                 .n = 1};
     n += chart_fit(&v[n]);
     if (chart_most(t, PLOT_P99) > 0) {
-        v[n] = (struct chart_panel){.title = "Latency",
+        v[n] = (struct chart_panel){.title = t->is_open ? "Service time" : "Latency",
                                     .values = CHART_TIMES,
                                     .height = LATENCY_PX,
                                     .v = {series_of(t, 0, PLOT_P99, "s3 dashed", "p99"),
@@ -94,9 +94,9 @@ static size_t choose_panels(const struct html_course *c, struct chart_panel v[MA
                                     .n = 2};
         n += chart_fit(&v[n]);
     } else {
-        v[n] = latency_of_ops(c, "Median latency", PLOT_P50);
+        v[n] = latency_of_ops(c, t->is_open ? "Median service time" : "Median latency", PLOT_P50);
         n += chart_fit(&v[n]);
-        v[n] = latency_of_ops(c, "p99 latency", PLOT_P99);
+        v[n] = latency_of_ops(c, t->is_open ? "p99 service time" : "p99 latency", PLOT_P99);
         n += chart_fit(&v[n]);
     }
     v[n] = failed_requests(t);
@@ -112,6 +112,16 @@ static size_t choose_panels(const struct html_course *c, struct chart_panel v[MA
 
 /* ---- Marks ---- */
 
+/* A warm-up that a finding tells is marked as that finding. */
+static bool has_warm_up(const struct html_first *of)
+{
+    for (size_t i = 0; i < of->findings->n; i++)
+        if (of->findings->v[i].kind->is_beginning &&
+            html_timeline_marks(&of->course->all, of->findings, i))
+            return false;
+    return of->course->all.warm_end_ns > of->course->all.warm_ns;
+}
+
 static void put_range(const struct drawing *d, double top, double bottom)
 {
     const struct span *range = &d->of->course->all.range;
@@ -121,7 +131,7 @@ static void put_range(const struct drawing *d, double top, double bottom)
                     "outside");
         chart_shade(&d->chart, range->end_ns, d->of->course->all.end_ns, top, bottom, "outside");
     }
-    if (d->of->course->all.warm_end_ns > d->of->course->all.warm_ns)
+    if (has_warm_up(d->of))
         chart_shade(&d->chart, d->of->course->all.warm_ns, d->of->course->all.warm_end_ns, top,
                     bottom, "warm");
 }
@@ -271,7 +281,7 @@ static void put_caption(FILE *f, const struct html_first *of)
         html_textf(f, "%s ", of->note);
     if (t->range.present && (t->range.start_ns > t->start_ns || t->range.end_ns < t->end_ns))
         html_textf(f, "Grey: outside of the time that counts. ");
-    if (t->warm_end_ns > t->warm_ns)
+    if (has_warm_up(of))
         html_textf(f, "Yellow: warm-up. ");
     bool has_marks = false, has_notice = false;
 

@@ -212,7 +212,7 @@ bool html_page_warnings(FILE *f, const struct html_charts *c, struct sheet *s, s
         sheet_item(s, TEXT_PLAIN, "There are no charts: %s", c->missing.msg);
     if (s->n == 0 && !s->failed)
         return true;
-    fputs("<div class=\"warn\"><strong>Warnings</strong>\n", f);
+    fputs("<div class=\"warn\">\n", f);
     bool ok = html_page_sheet(s, f, "warnings", e);
     fputs("</div>\n", f);
     return ok;

@@ -50,6 +50,7 @@ void plot_timeline_begin(struct plot_timeline *t, const struct analysis *a, int 
         t->n_requests += op->n_requests;
         t->n_errors += op->n_errors;
         t->has_bytes |= op->n_bytes > 0;
+        t->is_open |= op->requests.response_time.dur.present;
     }
     const struct statistics *s = index >= 0 ? a->operations[index].statistics : NULL;
     t->range = index >= 0 ? a->operations[index].range : a->total.range;

@@ -24,6 +24,7 @@ struct plot_timeline {
     struct series_row *rows;  /* the last one ends at end_ns and may be shorter or longer */
     size_t n;
     bool has_bytes;
+    bool is_open; /* an open loop: the latency of its bins is service time */
     int64_t n_requests, n_errors;
     struct span range;                                             /* what counts */
     int64_t warm_ns, warm_end_ns;                                  /* the warm-up; both 0: none */

@@ -9,7 +9,7 @@ import unittest
 import capgen
 from browser import FAULTS, Browser
 from capgen import SECOND
-from harness import CliTest, capture, tool
+from harness import TESTDATA, CliTest, capture, tool
 
 class Reader(html.parser.HTMLParser):
     """Collects tags, ids, references and text; complains of what is not closed."""
@@ -211,6 +211,45 @@ class Html(CliTest):
         self.assertLess(said.index(answer), said.index("1 of 2 runs had a problem"))
         report = self.s3analyze("cmp", "-q", "--json", capture("get-g4"), capture("get-errors")).json()
         self.assertEqual(json.loads(reader.scripts["application/json"]), report)
+
+    def test_comparison_has_its_figures_before_its_runs(self):
+        text, _, _ = self.page(capture("get-g4"), capture("get-randsize"), command="cmp", charts=False)
+        order = [text.index(x) for x in ('class="headline"', 'class="badge', 'class="cards"', 'class="warn"',
+                                         "What was compared", "Methods and other figures")]
+        self.assertEqual(order, sorted(order))
+
+    def test_few_requests(self):
+        """They cannot show that nothing happened."""
+        path = self.tmp / "run.csv"
+        for n, sure in ((150, False), (300, True)):
+            path.write_bytes(capgen.text(capgen.steady(n)))
+            _, _, said = self.page(path, "-f", charts=False)
+            self.assertEqual("The figures can be taken as they are." in said, sure, n)
+            self.assertEqual("Mind that requests are few." in said, not sure, n)
+
+    def test_a_warm_up_has_one_colour(self):
+        """That of the finding, where one tells it."""
+        text, _, said = self.page(capture("get-g4"), charts=False)
+        self.assertIn("(warm-up; --steady leaves it out)", said)
+        self.assertIn('class="noticed"', text)
+        self.assertNotIn('class="warm"', text)
+        self.assertNotIn("Yellow: warm-up", said)
+
+    def test_an_open_loop_has_service_time(self):
+        """The course of the response time is not known."""
+        self.assertIn(">Service time", self.page(capture("s3load-open-loop"), charts=False)[0])
+        self.assertNotIn(">Service time", self.page(capture("get-g4"), "-f", charts=False)[0])
+
+    def test_a_plan(self):
+        """Its charts have names, and can be read on a phone."""
+        self.s3analyze("plan", "--html", self.tmp / "report.html", TESTDATA / "formats" / "plan", status=None)
+        text = (self.tmp / "report.html").read_text()
+        self.assertIn(">Requests/s reached against requests in flight<", text)
+        self.assertEqual(text.count('role="img"'), text.count('role="img" aria-label="Re'))
+        with Browser() as browser:
+            for width in (1280, 390):
+                page = browser.open(self.tmp / "report.html", width=width)
+                self.assertEqual(page.evaluate(FAULTS), [], width)
 
     def test_the_command(self):
         """Folders of who made the page, and who an address is for, are nobody's business."""
