@@ -9,7 +9,7 @@ import unittest
 import capgen
 from browser import FAULTS, Browser
 from capgen import SECOND
-from harness import TESTDATA, CliTest, capture, tool
+from harness import CliTest, capture, tool
 
 class Reader(html.parser.HTMLParser):
     """Collects tags, ids, references and text; complains of what is not closed."""
@@ -239,17 +239,6 @@ class Html(CliTest):
         """The course of the response time is not known."""
         self.assertIn(">Service time", self.page(capture("s3load-open-loop"), charts=False)[0])
         self.assertNotIn(">Service time", self.page(capture("get-g4"), "-f", charts=False)[0])
-
-    def test_a_plan(self):
-        """Its charts have names, and can be read on a phone."""
-        self.s3analyze("plan", "--html", self.tmp / "report.html", TESTDATA / "formats" / "plan", status=None)
-        text = (self.tmp / "report.html").read_text()
-        self.assertIn(">Requests/s reached against requests in flight<", text)
-        self.assertEqual(text.count('role="img"'), text.count('role="img" aria-label="Re'))
-        with Browser() as browser:
-            for width in (1280, 390):
-                page = browser.open(self.tmp / "report.html", width=width)
-                self.assertEqual(page.evaluate(FAULTS), [], width)
 
     def test_the_command(self):
         """Folders of who made the page, and who an address is for, are nobody's business."""

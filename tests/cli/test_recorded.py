@@ -197,7 +197,7 @@ class Options(CliTest):
                           ("tls", "false", "true", True)])
         self.assertEqual(c["n_limits"], 2)
         for said in ('Option proxy: null -> "http://p"', 'Option host: "h1" -> "h2"', "Option tls: false -> true",
-                     "the configurations differ"):
+                     "settings of the runs differ"):
             self.assertIn(said, lines)
             self.assertIn(said.replace('"', "&quot;").replace(">", "&gt;"), page.read_text())
         md = self.s3analyze("cmp", "--markdown", a, b).out
