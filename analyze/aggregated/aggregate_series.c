@@ -1,6 +1,7 @@
 /* Time series of an aggregated capture, made of the seconds of its file. */
 #include "analyze/aggregated/aggregate.h"
 #include "libcommon/int64.h"
+#include "analyze/model/role.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
@@ -138,7 +139,7 @@ bool aggregate_series_on(const struct analysis *a, int op, int party, const stru
                                         .in_flight = NAN,
                                         .lacks_parts = true,
                                         .lacks_counts = true};
-    if (party < 0 && a->aggregate->is_merged && op == analysis_main(a))
+    if (party < 0 && a->aggregate->is_merged && op == role_main(a))
         add_clients(&s, a->aggregate, part);
     else
         add_seconds(&s, part);

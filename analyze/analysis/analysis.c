@@ -7,6 +7,7 @@
 #include "analyze/analysis/series.h"
 #include "analyze/conclude/conclude.h"
 #include "analyze/estimate/confidence.h"
+#include "analyze/model/role.h"
 #include "analyze/requests/errors.h"
 #include "analyze/sums/sums.h"
 #include "libcommon/mem.h"
@@ -31,6 +32,12 @@ static int compare_by_start(const void *a, const void *b, void *dataset)
 {
     const struct plan_entry *x = a, *y = b;
     return dataset_compare(dataset, x->table, x->scan.earliest, y->table, y->scan.earliest);
+}
+
+static void fill_times(struct operation *op, const struct scan_part *all)
+{
+    op->start_ns = scan_part_first_start_ns(all);
+    op->end_ns = all->last_end_ns;
 }
 
 /* Decides whether the capture is mixed and whether it counts as prefiltered, and orders the
@@ -68,8 +75,11 @@ static bool set_order(struct plan *p, struct err *e)
         p->tables[k] = p->entries[k].table;
         p->entries[k].op = &p->a->operations[k];
         p->entries[k].op->op = p->entries[k].name;
+        if (p->scans[k]->all.n > 0)
+            fill_times(p->entries[k].op, &p->scans[k]->all);
     }
     p->a->n_operations = p->n;
+    role_set(p->a);
     return true;
 }
 
@@ -102,8 +112,7 @@ static void fill_operation(struct operation *op, const struct set *s)
     op->n_hosts = (int64_t)s->hosts.keys.n;
     op->n_clients = (int64_t)s->clients.keys.n;
     op->only_host = only_host(s);
-    op->start_ns = scan_part_first_start_ns(&s->all);
-    op->end_ns = s->all.last_end_ns;
+    fill_times(op, &s->all);
     op->range = span_of(&s->range);
     op->throughput = s->total;
     op->outside = (struct outside){

@@ -266,9 +266,8 @@ const struct cli_command cmd_cmp = {
         "run: Mann-Whitney tests, Holm-adjusted over throughput, p50 and p99 of all operations.\n\n"
         "--gate METRIC:PCT allows that much worsening of throughput, objects, p50, p90, p99, ttfb "
         "or errors (percentage points). The exit status is 0 if all are shown to be within their "
-        "limits, 1 if one is shown to be worse, 3 if the runs do not decide it. If operations ran "
-        "one after another, the gate is for the last one, as the others prepare it; --op chooses "
-        "others.\n\n"
+        "limits, 1 if one is shown to be worse, 3 if the runs do not decide it. No gate is for an "
+        "upload that prepared another operation, or for a clean-up; --op chooses these.\n\n"
         "CSV holds names as they were recorded. With --csv-safe, an apostrophe begins each cell "
         "that a spreadsheet would take for a formula (= + - @, tab, carriage return).",
     .operands = "BEFORE AFTER",

@@ -139,7 +139,7 @@ struct compare_op {
     const char *op;
     size_t n_before, n_after;       /* runs that have it */
     size_t dead_before, dead_after; /* of these, runs of which no request succeeded */
-    bool is_preparation;            /* in each of them; no gate is for it */
+    bool is_preparation;            /* as in struct run_op, in each of them; no gate is for it */
     struct compare_setting settings[COMPARE_MAX_SETTINGS];
     size_t n_settings;
     struct run_figures before, after; /* medians over the runs */

@@ -315,13 +315,16 @@ struct op_task {
     const struct analysis *a;
     struct operation *from;
     struct run_op *op;
-    bool with_parts;
+    bool with_parts, is_preparation;
 };
 
 static bool do_op(void *work, struct err *e)
 {
     const struct op_task *w = work;
-    return fill_op(w->op, w->a, w->from, w->with_parts, e);
+    bool ok = fill_op(w->op, w->a, w->from, w->with_parts, e);
+
+    w->op->is_preparation = w->is_preparation;
+    return ok;
 }
 
 static bool fill_ops(struct run *r, struct analysis *a, const struct run_options *o, struct err *e)
@@ -335,13 +338,13 @@ static bool fill_ops(struct run *r, struct analysis *a, const struct run_options
         struct operation *from = &a->operations[k];
         if (from->n_requests == 0)
             continue;
-        work[r->n_ops] = (struct op_task){a, from, &r->ops[r->n_ops], o->with_parts};
+        work[r->n_ops] =
+            (struct op_task){a, from, &r->ops[r->n_ops], o->with_parts,
+                             o->filter->ops.n == 0 && a->operations[k].role != ROLE_BENCHMARK};
         tasks[r->n_ops] = (struct task){do_op, &work[r->n_ops], (uint64_t)from->n_requests};
         r->n_ops++;
     }
     ok = ok && tasks_run(tasks, r->n_ops, a->options.threads, e);
-    for (size_t k = 0; ok && k + 1 < r->n_ops; k++)
-        r->ops[k].is_preparation = !a->mixed && o->filter->ops.n == 0;
     run_fill_shares(r);
     free(work);
     free(tasks);

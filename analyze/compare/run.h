@@ -60,10 +60,8 @@ struct run_op {
     char *op;
     /* What the report says of it, without lists; op is the name above. */
     struct operation report;
-    double share; /* of all requests */
-    /* It ran before what the run was made for, and nobody asked for it: operations one after
-     * another, of which the last is the one that was measured. */
-    bool is_preparation;
+    double share;        /* of all requests */
+    bool is_preparation; /* or clean-up (role_of), and nobody asked for it */
     /* The rates of the active range without the spans of the run's faults (run_is_fault); absent:
      * no fault with a span in the range, or hardly anything is left. */
     struct run_value clear[RUN_OBJECTS + 1];

@@ -12,17 +12,11 @@
 typedef bool conclude_source(struct course *c, const void *source, size_t first, size_t end,
                              struct err *e);
 
-/* Finds what happened in the operations that ran together, or in the last to begin; of what ran
- * before it, which is preparation, errors alone. *run_ns: from first start to last end of the
- * benchmark; unchanged where it has no requests. */
+/* Finds what happened in the operations that ran together, or in each phase of the benchmark; of a
+ * preparation and a clean-up errors alone. *run_ns: from first start to last end of the benchmark;
+ * unchanged where it has no requests. */
 bool conclude_course(struct analysis *a, conclude_source *course_of, const void *source,
                      int64_t *run_ns, struct err *e);
-
-/* Whether operation k belongs to the benchmark: all operations of a mix, else the last to begin. */
-static inline bool conclude_is_benchmark(const struct analysis *a, size_t k)
-{
-    return a->mixed || k + 1 == a->n_operations;
-}
 
 /* Adds findings that the figures of the benchmark, the files and the recorder's comments call for;
  * several operations may have one of the same kind. scans: by operation; NULL: there are no rows,

@@ -632,7 +632,7 @@ bool conclude_figures(struct analysis *a, const struct scan *const *scans, struc
              about_recorder(a, &a->dataset->inputs[i], e);
     for (size_t k = 0; ok && k < a->n_operations; k++) {
         const struct operation *op = &a->operations[k];
-        if (!conclude_is_benchmark(a, k))
+        if (a->operations[k].role != ROLE_BENCHMARK)
             continue;
         ok = about_samples(a, op, e) && about_range(a, op, e);
         if (ok && op->n_requests > 0)

@@ -19,6 +19,7 @@
 #define CRUMB_FRAC     .1 /* of the errors of the burst beside it */
 #define N_REFINEMENTS  4
 #define LEAST_PROBLEM  .01
+#define OWN_TIMES      2   /* a share of its own is said from so many times that of all on */
 #define TIME_PROBLEM   .05 /* of the threads' time */
 #define TIME_TIMES     3   /* their share of the time against that of the requests, to be said */
 #define LEAST_REST     10  /* errors beside the bursts, to be said */
@@ -207,12 +208,14 @@ static size_t confined_to(const struct course *c, const struct course_parties *p
     return confined && log_p < -7 ? most : SIZE_MAX;
 }
 
-static const char *only_operation(const struct course *c, const struct course_message *m)
+/* The operation that they are confined to; NULL: they are of several. */
+static const struct course_op *only_operation(const struct course *c,
+                                              const struct course_message *m)
 {
     for (size_t k = 0; k < c->n_ops; k++)
         if ((double)m->by_op[k] >= CONFINED_FRAC * (double)m->n &&
             (double)m->n * log((double)c->ops[k].n / (double)c->n) < -7)
-            return c->ops[k].name;
+            return &c->ops[k];
     return NULL;
 }
 
@@ -323,6 +326,18 @@ static double n_of(const struct course *c, const struct whose *w, const struct b
     return n;
 }
 
+/* How many requests the host, client or operation sent that they are confined to. */
+static int64_t n_own(const struct course *c, const struct course_message *m, const struct whose *w)
+{
+    const struct course_op *op = only_operation(c, m);
+
+    if (w->host != SIZE_MAX)
+        return c->hosts.n_requests[w->host];
+    if (w->client != SIZE_MAX)
+        return c->clients.n_requests[w->client];
+    return op != NULL ? op->n : c->n;
+}
+
 /* A part of a sentence. */
 struct part_text {
     char s[160];
@@ -333,12 +348,12 @@ struct part_text {
 static struct part_text steady_when(const struct search *s, const struct course_message *m,
                                     const struct burst *worst)
 {
-    struct part_text t = {"throughout the run"};
-    if (s->is_preparation)
-        snprintf(t.s, sizeof t.s, "throughout");
+    const char *the_run = s->of == FINDINGS_OF_RUN ? " the run" : "";
+    struct part_text t;
+
+    snprintf(t.s, sizeof t.s, "throughout%s", the_run);
     if (worst != NULL)
-        snprintf(t.s, sizeof t.s, "throughout%s, %s of them from %s to %s",
-                 s->is_preparation ? "" : " the run",
+        snprintf(t.s, sizeof t.s, "throughout%s, %s of them from %s to %s", the_run,
                  units_pct(100 * worst->n_errors / (double)m->n).s,
                  find_clock(course_bin_start_ns(s->c, worst->first)).s,
                  find_clock(course_bin_start_ns(s->c, worst->last + 1)).s);
@@ -350,14 +365,24 @@ static struct part_text steady_when(const struct search *s, const struct course_
     return t;
 }
 
-/* "1.2 % of all"; what they took of the threads' time too, where that is far more: a time-out keeps
- * a thread from many requests. */
-static struct part_text share_text(double share, double time_share, bool takes_time)
+/* "1.2 % of all"; `own`, their share of the requests of their host, client or operation, and what
+ * they took of the threads' time too, where these are far more: a time-out keeps a thread from many
+ * requests. */
+static struct part_text share_text(const struct search *s, const struct finding *f, double share,
+                                   double own, double time_share, bool takes_time)
 {
     struct part_text t;
-    snprintf(t.s, sizeof t.s, "%s of all", units_pct(100 * share).s);
+    size_t n = (size_t)snprintf(t.s, sizeof t.s, "%s of all", units_pct(100 * share).s);
+
+    if (s->of != FINDINGS_OF_RUN)
+        n += (size_t)snprintf(t.s + n, sizeof t.s - n, " %.30s requests", f->op);
+    if (own >= OWN_TIMES * share && f->scope != SCOPE_SYSTEM)
+        n += (size_t)snprintf(t.s + n, sizeof t.s - n, ", %s of its own", units_pct(100 * own).s);
+    else if (own >= OWN_TIMES * share)
+        n += (size_t)snprintf(t.s + n, sizeof t.s - n, ", %s of all %.30s requests",
+                              units_pct(100 * own).s, f->op);
     if (takes_time)
-        snprintf(t.s, sizeof t.s, "%s of all, %s of the threads' time", units_pct(100 * share).s,
+        snprintf(t.s + n, sizeof t.s - n, ", %s of the threads' time",
                  units_pct(100 * time_share).s);
     return t;
 }
@@ -372,7 +397,8 @@ static void set_whose(struct search *s, const struct course_message *m, const st
         search_set_party(f, &c->clients, w->client);
     if (w->host != SIZE_MAX && w->client != SIZE_MAX)
         f->client = c->clients.name[w->client];
-    f->op = s->is_preparation && c->n_ops == 1 ? c->ops[0].name : only_operation(c, m);
+    const struct course_op *op = s->of != FINDINGS_OF_RUN ? &c->ops[0] : only_operation(c, m);
+    f->op = op != NULL ? op->name : NULL;
 }
 
 /* Says one burst of a message, or, with none, all of it, whose worst burst is one that is said
@@ -381,22 +407,23 @@ static bool say(struct search *s, const struct course_message *m, const struct b
                 const struct burst *worst, bool is_part, struct err *e)
 {
     const struct course *c = s->c;
+    const bool is_beside = findings_is_beside(s->of);
     struct whose w = whose_errors(c, m);
     double n_errors = b != NULL ? b->n_errors : (double)m->n, share = n_errors / (double)c->n;
     double within = b != NULL ? b->n_errors / b->n_inside : share;
-    double of_own = b != NULL ? n_errors / fmax(n_of(c, &w, b), n_errors) : 0;
+    double of_own = n_errors / fmax(b != NULL ? n_of(c, &w, b) : (double)n_own(c, m, &w), n_errors);
     double threads_ns = (double)c->n_threads * ((double)(c->end_ns - c->start_ns) + 1);
     double time_share = (double)m->took_ns / threads_ns * n_errors / (double)m->n;
     bool takes_time = time_share >= TIME_PROBLEM && time_share >= TIME_TIMES * share;
-    bool of_many = b != NULL && m->n >= 10 && fmax(within, of_own) >= .1;
+    bool of_many = m->n >= 10 && fmax(within, of_own) >= .1;
 
     /* The benchmark had its objects, unless the preparation made hardly any. */
-    bool problem = s->is_preparation ? share >= .5
-                                     : share >= LEAST_PROBLEM || takes_time || of_many || w.is_dead;
+    bool problem =
+        is_beside ? share >= .5 : share >= LEAST_PROBLEM || takes_time || of_many || w.is_dead;
     struct finding f = finding_of("errors", problem && !is_part,
-                                  s->is_preparation ? 0
-                                  : takes_time      ? time_share
-                                                    : share);
+                                  is_beside    ? 0
+                                  : takes_time ? time_share
+                                               : share);
 
     set_whose(s, m, &w, &f);
     finding_figure(&f, "n_errors", n_errors);
@@ -406,12 +433,16 @@ static bool say(struct search *s, const struct course_message *m, const struct b
         finding_figure(&f, "time_share", time_share);
     const char *op = f.op != NULL ? f.op : "", *space = f.op != NULL ? " " : "";
     const char *what = m->n == 1 && b == NULL ? "request" : "requests";
-    const char *in = s->is_preparation ? "In the preparation " : "";
+    const char *in = s->of == FINDINGS_OF_PREPARATION ? "In the preparation "
+                     : s->of == FINDINGS_OF_CLEAN_UP  ? "In the clean-up "
+                                                      : "";
     const char *client = f.client != NULL ? f.client : f.scope == SCOPE_CLIENT ? f.party : NULL;
     const char *of_client = client != NULL ? " of client " : "";
     const char *of_host = f.scope != SCOPE_HOST ? "" : client != NULL ? " to " : " of ";
     const char *host = f.scope == SCOPE_HOST ? intern_shown(f.party) : "";
-    struct part_text of_all = share_text(share, time_share, takes_time), rest = {""};
+    struct part_text of_all =
+                         share_text(s, &f, share, b == NULL ? of_own : 0, time_share, takes_time),
+                     rest = {""};
 
     client = client != NULL ? intern_shown(client) : "";
     if (m->n_kinds > 1)

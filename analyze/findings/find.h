@@ -6,6 +6,7 @@
 
 #include "analyze/findings/course.h"
 #include "analyze/findings/finding.h"
+#include "analyze/findings/findings.h"
 
 /* Samples of a stratum in a time: their number, the slow ones, the sum of natural logarithms. */
 struct period_samples {
@@ -20,7 +21,7 @@ struct search {
     struct course_parties hosts, clients; /* the course's, without what is slow as a pair; clients
                                              also without slow hosts; only of_place is owned */
     struct findings *out;
-    bool is_preparation; /* of the benchmark, and not the benchmark itself */
+    enum findings_of of;
 };
 
 bool search_init(struct search *s, const struct course *c, struct findings *out, struct err *e);

@@ -168,6 +168,7 @@ static const struct finding_kind kinds[] = {
      .is_cut = true,
      .table = FINDING_IN_ERRORS,
      .because = {{"clock-step", is_refused},
+                 {"no-success", begins_with},
                  {"stopped", mostly_in},
                  {"stall", overlaps},
                  {"stuck-thread", is_its_time_out}}},

@@ -289,8 +289,12 @@ struct series_row {
     bool lacks_counts;                     /* ops_started and ops_ended are unknown */
 };
 
+/* What an operation is to its run (role.h). */
+enum role { ROLE_BENCHMARK, ROLE_PREPARATION, ROLE_CLEAN_UP };
+
 struct operation {
     const char *op;
+    enum role role;
     int64_t n_requests, n_errors, n_objects, n_bytes;
     int64_t objects_per_op;
     int64_t concurrency, n_hosts, n_clients;
@@ -388,12 +392,5 @@ struct analysis {
     const struct aggregate *aggregate; /* replaces it for aggregated captures; borrowed */
     const struct slo_report *slo;      /* borrowed; NULL: nothing was asserted */
 };
-
-/* Returns the index of what a report is about: -1 for all operations of a mixed run together, else
- * the operation that began last, which those before it prepared. There is at least one. */
-static inline int analysis_main(const struct analysis *a)
-{
-    return a->mixed && a->total.present && a->n_operations > 1 ? -1 : (int)a->n_operations - 1;
-}
 
 #endif

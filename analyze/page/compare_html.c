@@ -172,7 +172,7 @@ static bool put_op(FILE *f, const struct compare *c, size_t k, const struct html
     struct sheet s = {0};
 
     snprintf(section, sizeof section, "op%zu", k);
-    html_course_section(f, section, c->ops[k].op, folded);
+    html_course_section(f, section, c->ops[k].op, folded ? "Before the benchmark" : NULL);
     compare_sheet_metrics(&s, c, k);
     bool ok = html_page_sheet(&s, f, section, e) &&
               html_page_charts(f, charts, section, -1, c->ops[k].op, e);

@@ -1,5 +1,6 @@
 #include "analyze/page/html_internal.h"
 
+#include "analyze/model/role.h"
 #include "analyze/page/chart.h"
 #include "analyze/write/html.h"
 #include "libcommon/mem.h"
@@ -90,13 +91,19 @@ static bool fill_fine(struct html_course *c, const struct analysis *a, struct er
 
 bool html_course_init(struct html_course *c, const struct analysis *a, struct err *e)
 {
+    static const char *const beside[] = {
+        [ROLE_PREPARATION] = "Before the benchmark", [ROLE_CLEAN_UP] = "Clean-up"};
+
     *c = (struct html_course){.main = -1, .all = {.op = "all operations together"}};
     if (a->n_operations == 0)
         return true;
-    c->main = analysis_main(a);
-    if (!mem_cleared(&c->ops, a->n_operations, e) || !mem_cleared(&c->tables, a->n_operations, e))
+    c->main = role_main(a);
+    if (!mem_cleared(&c->ops, a->n_operations, e) || !mem_cleared(&c->tables, a->n_operations, e) ||
+        !mem_cleared(&c->beside, a->n_operations, e))
         return false;
     c->n_ops = a->n_operations;
+    for (size_t k = 0; k < c->n_ops; k++)
+        c->beside[k] = beside[a->operations[k].role];
     bool ok = choose_shown(c, a, e) && plot_timeline_init(&c->all, a, c->main, MAIN_BINS, e);
     for (size_t k = 0; ok && k < c->n_ops; k++) {
         const struct operation *op = &a->operations[k];
@@ -122,6 +129,7 @@ void html_course_fini(struct html_course *c)
     plot_timeline_fini(&c->all);
     free(c->ops);
     free(c->tables);
+    free(c->beside);
     free(c->shown);
 }
 
@@ -134,17 +142,14 @@ int html_course_series(const struct html_course *c, size_t k)
     return n;
 }
 
-bool html_course_prepares(const struct html_course *c, size_t k)
+void html_course_section(FILE *f, const char *section, const char *op, const char *beside)
 {
-    return c->main >= 0 && (size_t)c->main != k;
-}
-
-void html_course_section(FILE *f, const char *section, const char *op, bool folded)
-{
-    fprintf(f, folded ? "<details id=\"%s\"><summary>Before the benchmark: " : "<h2 id=\"%s\">",
-            section);
+    if (beside != NULL)
+        fprintf(f, "<details id=\"%s\"><summary>%s: ", section, beside);
+    else
+        fprintf(f, "<h2 id=\"%s\">", section);
     html_text(f, op);
-    fputs(folded ? "</summary>\n" : "</h2>\n", f);
+    fputs(beside != NULL ? "</summary>\n" : "</h2>\n", f);
 }
 
 void html_course_section_end(FILE *f, bool folded)
@@ -161,10 +166,10 @@ bool html_course_sections(FILE *f, const struct html_course *c,
 
     for (int folded = 0; folded < 2; folded++) {
         for (size_t k = 0; k < c->n_ops; k++) {
-            if (!c->shown[k] || html_course_prepares(c, k) != (folded == 1))
+            if (!c->shown[k] || (c->beside[k] != NULL) != (folded == 1))
                 continue;
             snprintf(section, sizeof section, "op%zu", k);
-            html_course_section(f, section, c->ops[k].op, folded == 1);
+            html_course_section(f, section, c->ops[k].op, c->beside[k]);
             if (!put(ctx, f, section, k, e))
                 return false;
             html_course_section_end(f, folded == 1);

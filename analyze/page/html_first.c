@@ -118,7 +118,8 @@ void html_course_name(FILE *f, const void *ctx, size_t k)
         fprintf(f, "<a href=\"#op%zu\">", k);
     html_text(f, c->ops[k].op);
     fputs(c->shown[k] ? "</a>" : "", f);
-    fputs(html_course_prepares(c, k) ? " <small>before the benchmark</small>" : "", f);
+    if (c->beside[k] != NULL)
+        fprintf(f, " <small>%s</small>", c->beside[k]);
 }
 
 void html_course_spark(FILE *f, const void *ctx, size_t k)

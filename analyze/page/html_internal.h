@@ -12,13 +12,14 @@
 
 /* What happened when: of what the page is about, and of each operation. */
 struct html_course {
-    int main; /* as analysis_main */
+    int main; /* as role_main */
     struct plot_timeline all;
     struct plot_timeline *ops; /* as many as the analysis has operations; of those that are shown */
     struct html_tables *tables;
     /* For a closer look: [0] of what the page is about, [1 + k] of operation k if its latency is on
      * the first screen; n is 0 where there is nothing finer. */
     struct plot_timeline *fine;
+    const char **beside; /* by operation: what it is beside the benchmark; NULL: it is of that */
     bool *shown; /* operations with a section, charts and data; others have a row in a table */
     size_t n_ops, n_shown;
 };
@@ -40,14 +41,13 @@ size_t html_course_choose(const struct html_course *c, size_t chosen[HTML_COURSE
 const char *html_data_column(enum plot_course what);
 /* The number of operation k among the series of the page's data. */
 int html_course_series(const struct html_course *c, size_t k);
-/* Whether operation k only prepared what the page is about. */
-bool html_course_prepares(const struct html_course *c, size_t k);
 /* For sheet_markup, with a struct html_course: the name of operation k, which links to its section,
  * and a small drawing of its course, if it is shown. */
 void html_course_name(FILE *f, const void *course, size_t k);
 void html_course_spark(FILE *f, const void *course, size_t k);
-/* The head and the end of an operation's section; folded: of what only prepared the benchmark. */
-void html_course_section(FILE *f, const char *section, const char *op, bool folded);
+/* The head and the end of an operation's section. It is folded away if it is beside the benchmark:
+ * `beside` says what it is then, else it is NULL. */
+void html_course_section(FILE *f, const char *section, const char *op, const char *beside);
 void html_course_section_end(FILE *f, bool folded);
 /* A section for each operation, which `put` fills: what the page is about first; what only prepared
  * it is folded away. */

@@ -134,7 +134,7 @@ static bool put_first(FILE *f, const struct analysis *a, const struct html_cours
     for (size_t k = 0; k < a->n_operations; k++) {
         const struct operation *op = &a->operations[k];
         first.n += op->n_requests;
-        first.n_ok += html_course_prepares(c, k) ? 0 : op->n_requests - op->n_errors;
+        first.n_ok += c->beside[k] != NULL ? 0 : op->n_requests - op->n_errors;
     }
     if (c->n_shown < c->n_ops)
         sheet_line(&s, TEXT_PLAIN,

@@ -1,6 +1,7 @@
 #include "analyze/plan/runs.h"
 
 #include "analyze/compare/compare.h"
+#include "analyze/model/role.h"
 #include "analyze/slo/slo.h"
 #include "libcommon/mem.h"
 
@@ -89,9 +90,16 @@ static bool say_unmet(struct plan_run *r, const struct slo_report *report, struc
     return mem_text(&r->says, text, e);
 }
 
+static const struct operation *judged(const struct analysis *a)
+{
+    int k = role_main(a);
+
+    return &a->operations[k >= 0 ? (size_t)k : a->n_operations - 1];
+}
+
 static void take_figures(struct plan_run *r, const struct analysis *a, const struct recorded *said)
 {
-    const struct operation *op = &a->operations[a->n_operations - 1];
+    const struct operation *op = judged(a);
     const struct requests *q = &op->requests;
     const struct times *t = q->response_time.dur.present ? &q->response_time.dur : &q->all.dur;
     double n = (double)said->n_requests, due = n + (double)said->n_not_begun;
@@ -148,7 +156,7 @@ static bool see(void *ctx, const struct analysis *a, struct err *e)
     bool ok = slo_report_make(&report, a, &x->plan->slo, e) && say_unmet(r, &report, e);
 
     if (ok && a->n_operations > 0) {
-        const struct operation *op = &a->operations[a->n_operations - 1];
+        const struct operation *op = judged(a);
 
         bool all_failed = op->n_errors == op->n_requests;
         r->verdict = all_failed ? SLO_MISSED : slo_verdict(&report);

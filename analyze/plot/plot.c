@@ -1,5 +1,6 @@
 #include "analyze/plot/plot.h"
 
+#include "analyze/model/role.h"
 #include "analyze/plot/data.h"
 #include "analyze/plot/gnuplot.h"
 #include "analyze/plot/timeline.h"
@@ -251,7 +252,7 @@ static int last_to_begin(const struct analysis *a)
 bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const struct plot_options *o,
                        struct err *e)
 {
-    int main = analysis_main(a), *index = NULL;
+    int main = role_main(a), *index = NULL;
     bool has_total = main < 0 && a->n_operations > 1;
     bool has_parties = !has_total && a->total.series_of != NULL && a->n_operations > 0;
     size_t n = 0;
@@ -265,7 +266,7 @@ bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const struc
     if (o->stem == NULL && has_total)
         index[n++] = main;
     for (size_t k = 0; o->stem == NULL && k < a->n_operations; k++)
-        if ((!o->benchmark_only || main < 0 || (size_t)main == k) &&
+        if ((!o->benchmark_only || a->operations[k].role == ROLE_BENCHMARK) &&
             (o->operations == NULL || o->operations[k]))
             index[n++] = (int)k;
     bool ok = add_operations(s, a, index, n, has_total && o->stem == NULL, o, e);

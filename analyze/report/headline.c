@@ -1,6 +1,7 @@
 #include "analyze/report/headline.h"
 
 #include "analyze/estimate/confidence.h"
+#include "analyze/model/role.h"
 #include "analyze/report/figures.h"
 #include "libcommon/int64.h"
 
@@ -179,6 +180,33 @@ static void say_mix(struct sentence *s, const struct analysis *a)
     say_failures(s, n_errors, n);
 }
 
+/* Of operations one after another. */
+static void say_phases(struct sentence *s, const struct analysis *a)
+{
+    int64_t n = 0, n_errors = 0, concurrency = 0;
+    size_t n_said = 0, n_phases = role_n_phases(a);
+
+    for (size_t k = 0; k < a->n_operations; k++) {
+        const struct operation *op = &a->operations[k];
+
+        if (a->operations[k].role != ROLE_BENCHMARK)
+            continue;
+        n += op->n_requests;
+        n_errors += op->n_errors;
+        concurrency = int64_max(concurrency, op->concurrency);
+        if (++n_said > MAX_NAMES)
+            continue;
+        say(s, "%s%s", n_said > 1 ? ", then " : "", op->op);
+        if (op->throughput.present && known_all(&op->throughput.known, THROUGHPUT_OBJECTS))
+            say(s, " %s", units_object_rate(op->throughput.objects_per_s).s);
+    }
+    if (n_phases > MAX_NAMES)
+        say(s, ", and %zu more", n_phases - MAX_NAMES);
+    say_number(s, concurrency, "thread");
+    say_p99s(s, a);
+    say_failures(s, n_errors, n);
+}
+
 struct headline headline(const struct analysis *a)
 {
     struct headline h = {""};
@@ -188,8 +216,10 @@ struct headline headline(const struct analysis *a)
         s.of_a_part |= analysis_left_out(a, i).n > 0;
     if (a->mixed)
         say_mix(&s, a);
+    else if (role_n_phases(a) > 1)
+        say_phases(&s, a);
     else
-        say_operation(&s, &a->operations[a->n_operations - 1]);
+        say_operation(&s, &a->operations[role_main(a)]);
     return h;
 }
 

@@ -12,8 +12,8 @@ struct headline {
     char s[HEADLINE_MAX];
 };
 
-/* Returns the headline of the benchmark: of all operations if they are mixed, else of the last one
- * to begin. What ran before it is its preparation. Very long names of operations are cut off. */
+/* Returns the headline of the benchmark: of all its operations if there are several, mixed or one
+ * after another. Very long names of operations are cut off. */
 struct headline headline(const struct analysis *a);
 
 /* "2 problems, 1 notice", or that nothing was found in so many requests. */

@@ -6,14 +6,14 @@
 
 bool report_text(const struct analysis *a, const struct sheet_form *form, FILE *f, struct err *e)
 {
-    int64_t n_main = a->n_rows;
+    int64_t n_beside = 0;
     struct sheet s = {.brief = !form->verbose && !form->markdown};
 
-    if (!a->mixed && a->n_operations > 0)
-        n_main = a->operations[a->n_operations - 1].n_requests;
+    for (size_t k = 0; k < a->n_operations; k++)
+        n_beside += a->operations[k].role != ROLE_BENCHMARK ? a->operations[k].n_requests : 0;
     slo_sheet(&s, a->slo);
     sheet_line(&s, TEXT_HEADING, "%s", headline(a).s);
-    headline_put_findings(&s, &a->findings, n_main);
+    headline_put_findings(&s, &a->findings, a->n_rows - n_beside);
     run_sheet_inputs(&s, a);
     if (a->n_operations > 1)
         run_sheet_summary(&s, a, NULL);

@@ -4,6 +4,7 @@
 #include "analyze/conclude/conclude.h"
 #include "analyze/data/slices.h"
 #include "analyze/findings/findings.h"
+#include "analyze/model/role.h"
 #include "analyze/requests/errors.h"
 #include "analyze/sets/set.h"
 #include "analyze/sums/sums_internal.h"
@@ -478,6 +479,7 @@ bool sums_analyze(struct analysis *a, struct dataset *d, const struct sums *s, c
             a->n_operations++;
             return false;
         }
+    role_set(a);
     int64_t run_ns = 0;
     bool ok = (!a->mixed || fill_total(a, source, e)) &&
               conclude_course(a, course_of, source, &run_ns, e) && conclude(a, NULL, run_ns, e);

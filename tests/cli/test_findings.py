@@ -15,7 +15,7 @@ from oracle import SECOND, format_time, parse_time
 
 START_S = 1777636800  # 2026-05-01T12:00:00Z
 HEAD = "idx\tthread\top\tclient_id\tn_objects\tbytes\tendpoint\tfile\terror\tstart\tfirst_byte\tend\tduration_ns"
-MEDIAN_S = {"GET": .02, "PUT": .035, "STAT": .008}
+MEDIAN_S = {"GET": .02, "PUT": .035, "STAT": .008, "DELETE": .01}
 
 
 def stamp(ns):

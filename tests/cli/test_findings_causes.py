@@ -22,6 +22,49 @@ class Causes(FindingsCase):
         self.assertFalse(report["mixed"])
         self.assertEqual([f["sentence"] for f in report["findings"] if f["severity"] == "problem"], [])
 
+    def phases(self, *ends, **settings):
+        """The report of PUT, GET and DELETE, which end at these times, one after another."""
+        lines, begin = [], 0
+        for i, (op, end) in enumerate(zip(("PUT", "GET", "DELETE"), ends)):
+            load = Load(93 + i, mix=((op, 1),), length_s=end)
+            load.begins = lambda client, at=begin: at
+            if op == settings.get("op"):
+                load.factor = settings.get("factor", load.factor)
+                load.fails = settings.get("fails", load.fails)
+            head, *rows = load.rows().splitlines()
+            lines += rows
+            begin = end + .02
+        path = self.tmp / "run.csv"
+        path.write_text("\n".join([head] + lines) + "\n")
+        said = json.loads(self.s3analyze("analyze", "--json", path).out)["findings"]
+        sums = self.tmp / "run.sums.zst"
+        self.s3analyze("aggregate", "--force", "--output", sums, path)
+        of_sums = json.loads(self.s3analyze("analyze", "--json", sums).out)["findings"]
+        self.assertEqual([(f["kind"], f["op"], f["severity"]) for f in of_sums if f["kind"] != "from-sums"],
+                         [(f["kind"], f["op"], f["severity"]) for f in said])
+        return said, self.s3analyze("analyze", path).out
+
+    def test_each_of_several_phases_is_looked_at(self):
+        said, text = self.phases(6, 30, 40, op="GET", factor=lambda s, *where: 2 if s >= 18 else 1)
+        self.assertEqual([(f["kind"], f["op"]) for f in said if f["severity"] == "problem"], [("drop", "GET")])
+        self.assertRegex(said[0]["sentence"], r"^GET: Throughput fell by 5\d %")
+        self.assertRegex(text, r"^PUT [0-9.]+ obj/s, then GET [0-9.]+ obj/s, then DELETE [0-9.]+ obj/s")
+
+    def test_a_short_deletion_at_the_end_is_a_clean_up(self):
+        """It fails without harm to the benchmark, which the headline is about."""
+        said, text = self.phases(6, 30, 31, op="DELETE", fails=lambda s, *where: "denied" if int(s * 1000) % 3 == 0 else "")
+        self.assertEqual([(f["kind"], f["severity"], f["op"]) for f in said], [("errors", "notice", "DELETE")])
+        self.assertRegex(said[0]["sentence"], r"^In the clean-up \d+ DELETE requests failed \([0-9.]+ % of all DELETE requests\)")
+        self.assertRegex(text, "^GET of 64KiB")
+
+    def test_a_hosts_failures_are_judged_by_its_own_requests(self):
+        load = Load(96, hosts=16, threads=32)
+        load.fails = lambda s, h, c, op, t: "503" if h == 3 and load.random.random() < .14 else ""
+        first, _ = self.check_first(load, "errors", {"host": "http://10.0.0.3:9000"})
+        self.assertLess(first["evidence"]["share"], .01)
+        self.assertEqual(first["severity"], "problem")
+        self.assertRegex(first["sentence"], r"% of all, 1[3-5]\.[0-9]+ % of its own\)")
+
     def test_a_minute_in_half_an_hour(self):
         """Its times and its size are those of the requests, not of wide points."""
         load = Load(89, length_s=1800, threads=2, hosts=1)
