@@ -2,7 +2,6 @@
 
 #include "analyze/compare/compare.h"
 #include "analyze/plan/plan_internal.h"
-#include "analyze/plan/runs.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
@@ -256,7 +255,8 @@ struct plan_line plan_next_line(const struct plan *p, const struct plan_next *ne
     const struct plan_asked *a = &p->asked;
     bool after = next->level > 0;
     struct plan_line line;
-    int n = snprintf(line.s, sizeof line.s, "run-%03u-", p->last_number + 1);
+    int n =
+        snprintf(line.s, sizeof line.s, "run-%03u-", p->n > 0 ? p->runs[p->n - 1].number + 1 : 1);
     char *to = line.s + n;
     size_t room = sizeof line.s - (size_t)n;
 

@@ -66,7 +66,6 @@ struct plan {
     size_t n_gates;
     struct plan_run *runs; /* by number */
     size_t n;
-    unsigned last_number;
     struct plan_point *points; /* of the n_points runs that count */
     size_t n_points;
 };

@@ -1,7 +1,7 @@
 #ifndef S3_ANALYZE_PLAN_PLAN_INTERNAL_H
 #define S3_ANALYZE_PLAN_PLAN_INTERNAL_H
 
-#include "analyze/plan/decide.h"
+#include "analyze/plan/plan.h"
 
 /* How many of the points are of a level. */
 size_t plan_n_at(const struct plan_point *v, size_t n, double level);
@@ -16,5 +16,14 @@ static inline uint64_t plan_random(uint64_t seed, uint64_t i)
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
 }
+
+/* ---- The runs of a plan: captures in its folder, named "run-NUMBER-LEVEL.csv.zst" ---- */
+
+/* Why a run does not count: s3load could not send as many requests as were due. */
+extern const char *const plan_not_offered;
+
+/* Reads all runs of p->folder into p->runs, p->points and, for ab, p->gates. */
+bool plan_load_runs(struct plan *p, struct err *e);
+void plan_free_runs(struct plan *p);
 
 #endif

@@ -1,4 +1,4 @@
-#include "analyze/plan/runs.h"
+#include "analyze/plan/plan_internal.h"
 
 #include "analyze/compare/compare.h"
 #include "analyze/model/role.h"
@@ -68,7 +68,6 @@ static bool list_runs(struct plan *p, struct err *e)
     closedir(d);
     if (p->n > 0)
         qsort(p->runs, p->n, sizeof *p->runs, by_number);
-    p->last_number = p->n > 0 ? p->runs[p->n - 1].number : 0;
     return ok;
 }
 
