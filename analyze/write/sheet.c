@@ -162,7 +162,10 @@ void sheet_markup(struct sheet *s, sheet_put *put, const void *ctx, size_t k)
 
 void sheet_gap(struct sheet *s)
 {
-    add_bare(s, SHEET_GAP, TEXT_PLAIN);
+    const struct sheet_entry *last = s->n > 0 ? &s->v[s->n - 1] : NULL;
+
+    if (last == NULL || last->kind != SHEET_GAP || last->when != s->when)
+        add_bare(s, SHEET_GAP, TEXT_PLAIN);
 }
 
 void sheet_fold_end(struct sheet *s)

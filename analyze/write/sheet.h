@@ -64,7 +64,7 @@ void sheet_line(struct sheet *s, enum text_style style, const char *fmt, ...)
 void sheet_item(struct sheet *s, enum text_style style, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Adds an empty line to text. */
+/* Adds an empty line to text, unless one was just added: what was to come between is none. */
 void sheet_gap(struct sheet *s);
 
 /* Begins a table. Its rows follow; the next entry that is not a row ends it. `align` has one letter

@@ -124,6 +124,21 @@ static void test_a_rule_stands_between_titles(void **state)
     sheet_free(&s);
 }
 
+static void test_one_gap_is_left_where_nothing_stands_between_two(void **state)
+{
+    struct sheet s = {0};
+
+    (void)state;
+    sheet_line(&s, TEXT_PLAIN, "One");
+    sheet_gap(&s);
+    sheet_gap(&s);
+    sheet_line(&s, TEXT_PLAIN, "Two");
+    char *text = written(&s, TEXT);
+    assert_string_equal(text, "One\n\nTwo\n");
+    free(text);
+    sheet_free(&s);
+}
+
 /* Texts lie in blocks: those before a long one, and after it, stay as they are. */
 static void test_texts_of_any_length(void **state)
 {
@@ -152,6 +167,7 @@ int main(void)
         cmocka_unit_test(test_html_has_details_and_markup),
         cmocka_unit_test(test_markdown_escapes),
         cmocka_unit_test(test_a_table_without_rows_is_none),
+        cmocka_unit_test(test_one_gap_is_left_where_nothing_stands_between_two),
         cmocka_unit_test(test_a_rule_stands_between_titles),
         cmocka_unit_test(test_texts_of_any_length),
     };
