@@ -75,7 +75,7 @@ static bool parse_size(const char *text, void *field, struct err *e)
 /* Returns the name of chart i of a run; NULL: there are no more, and i is their number. */
 static const char *run_chart_name(size_t i)
 {
-    return plot_kinds[i].name;
+    return plot_kinds[i] != NULL ? plot_kinds[i]->name : NULL;
 }
 
 /* Returns the name of chart i: those of runs come first, then those of comparisons. */
@@ -118,11 +118,11 @@ static void put_chart(FILE *f, const char *name, const char *title, const char *
 static void put_charts(FILE *f)
 {
     fputs("\nCharts of a run:\n", f);
-    for (const struct plot_kind *k = plot_kinds; k->name != NULL; k++)
-        put_chart(f, k->name, k->title,
-                  k->is_by_name                    ? " (only if asked for)"
-                  : strcmp(k->name, "groups") == 0 ? " (of aggregated captures)"
-                                                   : "");
+    for (size_t i = 0; plot_kinds[i] != NULL; i++)
+        put_chart(f, plot_kinds[i]->name, plot_kinds[i]->title,
+                  plot_kinds[i]->is_by_name                    ? " (only if asked for)"
+                  : strcmp(plot_kinds[i]->name, "groups") == 0 ? " (of aggregated captures)"
+                                                               : "");
     fputs("\nCharts of a comparison:\n", f);
     for (size_t i = 0; plot_compare_name(i) != NULL; i++)
         put_chart(f, plot_compare_name(i), plot_compare_title(i),

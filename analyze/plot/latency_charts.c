@@ -1,6 +1,5 @@
-#include "analyze/plot/latency_charts.h"
-
 #include "analyze/estimate/confidence.h"
+#include "analyze/plot/charts_internal.h"
 #include "analyze/plot/names.h"
 #include "analyze/plot/out.h"
 #include "analyze/stats/stats.h"
@@ -14,13 +13,12 @@
 
 #define PLOT_SPECTRUM_STEPS 20 /* of a nine */
 #define PLOT_SPECTRUM_ROOM                                                                         \
-    1.08                 /* the axis ends so far behind the last, as plots/spectrum.gp says */
-#define MAX_HOSTS     20 /* named */
-#define CHART_COLUMNS "title zero_unix t_min t_max"
+    1.08             /* the axis ends so far behind the last, as plots/spectrum.gp says */
+#define MAX_HOSTS 20 /* named */
 
 /* ---- The spectrum ---- */
 
-bool plot_spectrum_has_data(const struct plot_data *p)
+static bool has_spectrum(const struct plot_data *p)
 {
     return p->operation != NULL && p->durations.n > 1;
 }
@@ -143,7 +141,7 @@ static bool put_readings(FILE *f, const char *name, const struct plot_sample *s,
     return true;
 }
 
-bool plot_spectrum_readings(FILE *f, const struct plot_data *p)
+static bool put_all_readings(FILE *f, const struct plot_data *p)
 {
     const struct statistics *st = p->statistics;
     const struct plot_sample *all[] = {&p->durations, &p->ttfb, &p->response};
@@ -160,7 +158,7 @@ bool plot_spectrum_readings(FILE *f, const struct plot_data *p)
     return ok;
 }
 
-bool plot_spectrum_write(FILE *f, const struct plot_data *p, const char *title)
+static bool write_spectrum(FILE *f, const struct plot_data *p, const char *title)
 {
     const struct statistics *st = p->statistics;
     const struct plot_sample *s = &p->durations;
@@ -181,7 +179,7 @@ bool plot_spectrum_write(FILE *f, const struct plot_data *p, const char *title)
         plot_out_row(f, "rrs", pct < 100 ? nines : log10((double)s->n), (double)s->mark_ns[i] / 1e6,
                      label);
     }
-    plot_out_block(f, "chart", CHART_COLUMNS " n n_ttfb n_response n_band");
+    plot_out_block(f, "chart", CHARTS_COLUMNS " n n_ttfb n_response n_band");
     uint64_t from = 0, to = 0;
     double deff = deff_at(st != NULL ? &st->duration : NULL, .301);
     stats_binomial_ranks((uint64_t)((double)s->n / deff), .5, .95, &from, &to);
@@ -189,6 +187,16 @@ bool plot_spectrum_write(FILE *f, const struct plot_data *p, const char *title)
                  (int64_t)(from >= 1 && to <= (uint64_t)((double)s->n / deff)));
     return true;
 }
+
+const struct plot_kind plot_kind_spectrum = {
+    "spectrum",
+    "latency percentiles",
+    "The duration that a share of the requests did not pass, each step to the right being one "
+    "nine more; the band is the 95 % CI. Beside it the time to first byte and, of an open loop, "
+    "the response time, which counts from when a request was due.",
+    .has_data = has_spectrum,
+    .write = write_spectrum,
+    .readings = put_all_readings};
 
 /* ---- Hosts ---- */
 
@@ -198,7 +206,7 @@ struct host_times {
     int64_t p50_ns, p99_ns;
 };
 
-bool plot_host_latency_has_data(const struct plot_data *p)
+static bool has_host_latency(const struct plot_data *p)
 {
     const struct requests *q = p->operation != NULL ? &p->operation->requests : NULL;
     size_t n = 0;
@@ -208,7 +216,7 @@ bool plot_host_latency_has_data(const struct plot_data *p)
     return n > 1;
 }
 
-int plot_host_latency_height(const struct plot_data *p)
+static int host_latency_height(const struct plot_data *p)
 {
     size_t n = p->operation->requests.n_hosts;
 
@@ -262,7 +270,7 @@ static void put_hosts(FILE *f, const struct plot_data *p, const struct host_time
                  name);
 }
 
-bool plot_host_latency_write(FILE *f, const struct plot_data *p, const char *title)
+static bool write_host_latency(FILE *f, const struct plot_data *p, const char *title)
 {
     const struct requests *q = &p->operation->requests;
     struct host_times *v;
@@ -278,7 +286,7 @@ bool plot_host_latency_write(FILE *f, const struct plot_data *p, const char *tit
     qsort(v, n, sizeof *v, slowest_first);
     struct plot_names names = plot_names_of(name_of, v, n);
     put_hosts(f, p, v, n, &names);
-    plot_out_block(f, "chart", CHART_COLUMNS " n is_ttfb shared");
+    plot_out_block(f, "chart", CHARTS_COLUMNS " n is_ttfb shared");
     plot_out_row(f, "srrriis", title, 0.0, 0.0, 1.0,
                  (int64_t)(n <= MAX_HOSTS + 1 ? n : MAX_HOSTS + 1), (int64_t)!q->single_size,
                  names.shared);
@@ -286,9 +294,18 @@ bool plot_host_latency_write(FILE *f, const struct plot_data *p, const char *tit
     return true;
 }
 
+const struct plot_kind plot_kind_host_latency = {
+    "host-latency",
+    "latency by host",
+    "The slowest hosts first: a dot at the median, a line to p99. Triangles are hosts that a "
+    "finding names.",
+    .has_data = has_host_latency,
+    .write = write_host_latency,
+    .height = host_latency_height};
+
 /* ---- Sizes ---- */
 
-bool plot_latency_size_has_data(const struct plot_data *p)
+static bool has_latency_size(const struct plot_data *p)
 {
     size_t n = 0;
     for (size_t i = 0; i < p->sizes.n_classes; i++)
@@ -316,7 +333,7 @@ static void put_classes(FILE *f, const struct plot_data *p)
     }
 }
 
-bool plot_latency_size_write(FILE *f, const struct plot_data *p, const char *title)
+static bool write_latency_size(FILE *f, const struct plot_data *p, const char *title)
 {
     size_t least[2] = {PLOT_DATA_N_LOG, PLOT_DATA_N_LOG}, greatest[2] = {0, 0};
     uint32_t most = 0;
@@ -340,8 +357,14 @@ bool plot_latency_size_write(FILE *f, const struct plot_data *p, const char *tit
             plot_out_row(f, "iii", (int64_t)s, (int64_t)b,
                          (int64_t)p->sizes.density[s * PLOT_DATA_N_LOG + b]);
     put_classes(f, p);
-    plot_out_block(f, "chart", CHART_COLUMNS " first_size last_size first last most");
+    plot_out_block(f, "chart", CHARTS_COLUMNS " first_size last_size first last most");
     plot_out_row(f, "srrriiiir", title, 0.0, 0.0, 1.0, (int64_t)least[0], (int64_t)greatest[0],
                  (int64_t)least[1], (int64_t)greatest[1], (double)most);
     return true;
 }
+
+const struct plot_kind plot_kind_latency_size = {
+    "latency-size", "latency by object size",
+    "How many requests of which size took how long: the stronger the colour, the more. Lines: p50 "
+    "and p99 of each class of sizes.",
+    .has_data = has_latency_size, .write = write_latency_size};

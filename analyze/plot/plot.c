@@ -201,22 +201,22 @@ static bool add_charts(struct plot_set *s, struct plot_data *p, const struct plo
 {
     bool ok = true;
     p->replay = o->replays != NULL ? stopping_of(o->replays, p->op) : NULL;
-    for (size_t i = 0; ok && p->n_rows > 0 && plot_kinds[i].name != NULL; i++) {
-        const struct plot_kind *kind = &plot_kinds[i];
+    for (size_t i = 0; ok && p->n_rows > 0 && plot_kinds[i] != NULL; i++) {
+        const struct plot_kind *kind = plot_kinds[i];
         bool is_apart = kind->of_parties && p->index < 0 && p->a->total.series_of != NULL;
 
         if (kind->else_kind != NULL && p->a->dataset->n_tables == 0)
             kind = kind->else_kind;
         const struct run_chart data = {kind, p};
 
-        if (!plot_wants(o, plot_kinds[i].name) || !is_due(kind, p, all, o))
+        if (!plot_wants(o, plot_kinds[i]->name) || !is_due(kind, p, all, o))
             continue;
         const struct plot_chart chart = {
             kind->name,
             kind->title,
             kind->caption,
             write_run_chart,
-            .stem = is_apart ? plot_kinds[i].name : NULL,
+            .stem = is_apart ? plot_kinds[i]->name : NULL,
             .height = kind->height != NULL && o->height == 0 ? kind->height(p) : 0};
         ok = plot_add(s, &chart, p->op, &data, o, e) &&
              (!o->with_readings || kind->readings == NULL ||

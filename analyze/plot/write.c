@@ -2,8 +2,8 @@
 
 #include "analyze/estimate/confidence.h"
 #include "analyze/plot/cdf.h"
+#include "analyze/plot/charts_internal.h"
 #include "analyze/plot/events.h"
-#include "analyze/plot/latency_charts.h"
 #include "analyze/plot/names.h"
 #include "analyze/plot/out.h"
 #include "analyze/read/aggfile.h"
@@ -16,24 +16,23 @@
 #define MAX_ROWS      2000 /* of a series */
 #define CDF_STEPS     300
 #define MAX_SIZE_BARS 40
-#define CHART_COLUMNS "title zero_unix t_min t_max"
 #define SERIES_COLUMNS                                                                             \
     "start_time t_s duration_s mb_per_sec objs_per_sec ops_ended_per_sec errors in_range p50_ms "  \
     "p90_ms p99_ms max_ms ttfb_p50_ms in_flight"
 
 /* ---- What several charts have ---- */
 
-static double zero_unix(const struct plot_data *p)
+double charts_zero_unix(const struct plot_data *p)
 {
     return (double)p->zero_ns / 1e9;
 }
 
-static double t_min(const struct plot_data *p)
+double charts_t_min(const struct plot_data *p)
 {
     return plot_data_t_s(p, p->course.start_ns);
 }
 
-static double t_max(const struct plot_data *p)
+double charts_t_max(const struct plot_data *p)
 {
     int64_t least_ns = p->course.start_ns + PLOT_DATA_MIN_SPAN_NS;
     return plot_data_t_s(p, p->course.end_ns > least_ns ? p->course.end_ns : least_ns);
@@ -72,7 +71,7 @@ static bool put_series(FILE *f, const struct plot_data *p, size_t n_columns,
     return true;
 }
 
-static double bin_middle_s(const struct plot_data *p, const struct slice_grid *b, size_t k)
+double charts_bin_middle_s(const struct plot_data *p, const struct slice_grid *b, size_t k)
 {
     return plot_data_t_s(p, b->start_ns) + ((double)k + .5) * (double)b->length_ns / 1e9;
 }
@@ -94,15 +93,14 @@ static int64_t put_errors(FILE *f, const struct plot_data *p)
     return n;
 }
 
-/* What happened; time outside the active range, and warm-up within. */
-static int64_t put_shades(FILE *f, const struct plot_data *p)
+int64_t charts_put_shades(FILE *f, const struct plot_data *p)
 {
     int64_t n = 0;
     const struct statistics *s = p->statistics;
 
     plot_events_put(f, p);
     plot_out_block(f, "shades", "from_s to_s is_warm_up");
-    double from = t_min(p), to = t_max(p);
+    double from = charts_t_min(p), to = charts_t_max(p);
     if (p->course.range.present) {
         double start = plot_data_t_s(p, p->course.range.start_ns);
         double end = plot_data_t_s(p, p->course.range.end_ns);
@@ -223,19 +221,26 @@ static bool write_throughput(FILE *f, const struct plot_data *p, const char *tit
 {
     if (!put_series(f, p, p->course.has_bytes ? 2 : 1, rate_column))
         return false;
-    int64_t n_errors = put_errors(f, p), n_bands, n_shades = put_shades(f, p),
+    int64_t n_errors = put_errors(f, p), n_bands, n_shades = charts_put_shades(f, p),
             n_means = put_means(f, p, &n_bands);
     int64_t n_levels = put_levels(f, p), n_marks = put_marks(f, p), n_fine = put_fine(f, p);
     plot_out_block(
         f, "chart",
-        CHART_COLUMNS
+        CHARTS_COLUMNS
         " has_bytes n_errors n_shades n_means n_bands n_levels n_marks n_fine fine_s segment_s");
-    plot_out_row(f, "srrriiiiiiiirr", title, zero_unix(p), t_min(p), t_max(p),
+    plot_out_row(f, "srrriiiiiiiirr", title, charts_zero_unix(p), charts_t_min(p), charts_t_max(p),
                  (int64_t)p->course.has_bytes, n_errors, n_shades, n_means, n_bands, n_levels,
                  n_marks, n_fine, p->course.n > 0 ? (double)p->course.rows[0].duration_ns / 1e9 : 0,
                  (double)p->rows[0].duration_ns / 1e9);
     return true;
 }
+
+const struct plot_kind plot_kind_throughput = {
+    "throughput", "throughput over time",
+    "One point per segment; the thin line is finer. Grey: outside the active range, not counted; "
+    "amber: warm-up. The line with its band is the mean with its 95 % confidence interval, dashes "
+    "the levels between change points, crosses failed requests.",
+    .has_data = has_rates, .write = write_throughput};
 
 /* ---- Errors ---- */
 
@@ -269,11 +274,15 @@ static bool write_errors(FILE *f, const struct plot_data *p, const char *title)
         plot_out_row(f, "iis", (int64_t)i, t->messages[i].n,
                      t->messages[i].text != NULL ? t->messages[i].text : "others");
     plot_events_put(f, p);
-    plot_out_block(f, "chart", CHART_COLUMNS " n_messages most segment_s");
-    plot_out_row(f, "srrriir", title, zero_unix(p), t_min(p), t_max(p), (int64_t)t->n_messages,
-                 most, (double)t->rows[0].duration_ns / 1e9);
+    plot_out_block(f, "chart", CHARTS_COLUMNS " n_messages most segment_s");
+    plot_out_row(f, "srrriir", title, charts_zero_unix(p), charts_t_min(p), charts_t_max(p),
+                 (int64_t)t->n_messages, most, (double)t->rows[0].duration_ns / 1e9);
     return true;
 }
+
+const struct plot_kind plot_kind_errors = {"errors", "errors over time",
+                                           "How many requests failed when, by message.",
+                                           .has_data = has_errors, .write = write_errors};
 
 /* ---- Hosts, clients ---- */
 
@@ -334,15 +343,15 @@ static bool put_rates(FILE *f, const struct plot_data *p, const struct plot_part
             if (isnan(rate) || (lines && !is_whole_bin(p, k)))
                 continue;
             most = rate > most ? rate : most;
-            plot_out_row(f, "rir", bin_middle_s(p, &of->bins, k), (int64_t)h, rate);
+            plot_out_row(f, "rir", charts_bin_middle_s(p, &of->bins, k), (int64_t)h, rate);
         }
     }
     struct plot_names names = put_party_names(f, of);
-    int64_t n_shades = put_shades(f, p);
+    int64_t n_shades = charts_put_shades(f, p);
     plot_out_block(f, "chart",
-                   CHART_COLUMNS
+                   CHARTS_COLUMNS
                    " has_bytes n_hosts n_hosts_in_all lines most bin_s n_bins n_shades shared");
-    plot_out_row(f, "srrriiiirriis", title, zero_unix(p), t_min(p), t_max(p),
+    plot_out_row(f, "srrriiiirriis", title, charts_zero_unix(p), charts_t_min(p), charts_t_max(p),
                  (int64_t)p->course.has_bytes, (int64_t)of->n, (int64_t)of->n_in_all,
                  (int64_t)lines, most, (double)of->bins.length_ns / 1e9, (int64_t)of->bins.n,
                  n_shades, names.shared);
@@ -354,6 +363,18 @@ static bool write_hosts(FILE *f, const struct plot_data *p, const char *title)
     return put_rates(f, p, &p->hosts, title);
 }
 
+const struct plot_kind plot_kind_hosts = {
+    "hosts",
+    "throughput by host",
+    "The rate of each host over time: one that lags behind, or stops, stands out. Of many those "
+    "that a finding names come first, then those with the least throughput.",
+    .is_detail = true,
+    .of_parties = true,
+    .has_data = has_host,
+    .is_worth = has_hosts,
+    .write = write_hosts,
+    .height = hosts_height};
+
 static bool has_client_rates(const struct plot_data *p)
 {
     return p->clients.n > 1;
@@ -363,6 +384,13 @@ static bool write_client_rates(FILE *f, const struct plot_data *p, const char *t
 {
     return put_rates(f, p, &p->clients, title);
 }
+
+static const struct plot_kind client_rates = {"hosts",
+                                              "throughput by client",
+                                              "The rate of each client over time.",
+                                              .of_parties = true,
+                                              .has_data = has_client_rates,
+                                              .write = write_client_rates};
 
 static bool has_clients(const struct plot_data *p, const struct plot_data *all)
 {
@@ -378,23 +406,34 @@ static bool write_clients(FILE *f, const struct plot_data *p, const char *title)
         for (size_t k = 0; k < p->clients.bins.n; k++) {
             double x = (double)p->clients.v[c].sum[k] / (double)p->clients.bins.length_ns;
             most = x > most ? x : most;
-            plot_out_row(f, "rir", bin_middle_s(p, &p->clients.bins, k), (int64_t)c, x);
+            plot_out_row(f, "rir", charts_bin_middle_s(p, &p->clients.bins, k), (int64_t)c, x);
         }
     }
     struct plot_names names = put_party_names(f, &p->clients);
-    int64_t n_shades = put_shades(f, p);
+    int64_t n_shades = charts_put_shades(f, p);
     plot_out_block(f, "chart",
-                   CHART_COLUMNS " n_clients n_clients_in_all most bin_s n_bins n_shades shared");
-    plot_out_row(f, "srrriirriis", title, zero_unix(p), t_min(p), t_max(p), (int64_t)p->clients.n,
-                 (int64_t)p->clients.n_in_all, most, (double)p->clients.bins.length_ns / 1e9,
-                 (int64_t)p->clients.bins.n, n_shades, names.shared);
+                   CHARTS_COLUMNS " n_clients n_clients_in_all most bin_s n_bins n_shades shared");
+    plot_out_row(f, "srrriirriis", title, charts_zero_unix(p), charts_t_min(p), charts_t_max(p),
+                 (int64_t)p->clients.n, (int64_t)p->clients.n_in_all, most,
+                 (double)p->clients.bins.length_ns / 1e9, (int64_t)p->clients.bins.n, n_shades,
+                 names.shared);
     return true;
 }
 
+const struct plot_kind plot_kind_clients = {
+    "clients",
+    "activity of clients",
+    "How many requests each client had running, over time: whether they all ran at once.",
+    .of_requests = true,
+    .else_kind = &client_rates,
+    .is_detail = true,
+    .of_parties = true,
+    .is_worth = has_clients,
+    .write = write_clients};
+
 /* ---- Latency ---- */
 
-/* Durations of different operations are no one distribution. */
-static bool has_durations(const struct plot_data *p)
+bool charts_has_durations(const struct plot_data *p)
 {
     return p->operation != NULL && p->course.n_requests > p->course.n_errors;
 }
@@ -410,7 +449,7 @@ static bool has_latency(const struct plot_data *p)
         return false;
     for (size_t i = 0; i < p->course.n; i++)
         if (!isnan(p->course.rows[i].p50_ns))
-            return has_durations(p);
+            return charts_has_durations(p);
     return false;
 }
 
@@ -425,12 +464,18 @@ static bool write_latency(FILE *f, const struct plot_data *p, const char *title)
         plot_out_row(f, "rrrrrr", plot_data_t_s(p, r->start_ns), (double)r->duration_ns / 1e9,
                      r->p50_ns / 1e6, r->p90_ns / 1e6, r->p99_ns / 1e6, r->max_ns / 1e6);
     }
-    int64_t n_shades = put_shades(f, p);
-    plot_out_block(f, "chart", CHART_COLUMNS " n_shades lo_ms hi_ms segment_s");
-    plot_out_row(f, "srrrirrr", title, zero_unix(p), t_min(p), t_max(p), n_shades, lo / 1e6,
-                 hi / 1e6, (double)p->course.rows[0].duration_ns / 1e9);
+    int64_t n_shades = charts_put_shades(f, p);
+    plot_out_block(f, "chart", CHARTS_COLUMNS " n_shades lo_ms hi_ms segment_s");
+    plot_out_row(f, "srrrirrr", title, charts_zero_unix(p), charts_t_min(p), charts_t_max(p),
+                 n_shades, lo / 1e6, hi / 1e6, (double)p->course.rows[0].duration_ns / 1e9);
     return true;
 }
+
+const struct plot_kind plot_kind_latency = {
+    "latency", "latency over time",
+    "Quantiles of the durations of the successful requests that end in each step of time, on a "
+    "logarithmic scale.",
+    .has_data = has_latency, .write = write_latency};
 
 static bool write_latency_heat(FILE *f, const struct plot_data *p, const char *title)
 {
@@ -453,7 +498,7 @@ static bool write_latency_heat(FILE *f, const struct plot_data *p, const char *t
     last += last + 1 < PLOT_DATA_N_LOG;
     plot_out_block(f, "heat", "t_s bucket from_ms requests");
     for (size_t k = 0; k < p->heat.bins.n; k++)
-        t_s[k] = csv_out_number(bin_middle_s(p, &p->heat.bins, k));
+        t_s[k] = csv_out_number(charts_bin_middle_s(p, &p->heat.bins, k));
     for (size_t b = first; b <= last; b++) {
         struct csv_out_number from_ms = csv_out_number(plot_data_log_lower(b) / 1e6);
         for (size_t k = 0; k < p->heat.bins.n; k++)
@@ -461,12 +506,22 @@ static bool write_latency_heat(FILE *f, const struct plot_data *p, const char *t
                          (int64_t)p->heat.count[k * PLOT_DATA_N_LOG + b]);
     }
     plot_events_put(f, p);
-    plot_out_block(f, "chart", CHART_COLUMNS " first last most bin_s n_bins");
-    plot_out_row(f, "srrriirri", title, zero_unix(p), t_min(p), t_max(p), (int64_t)first,
-                 (int64_t)last, (double)most, (double)p->heat.bins.length_ns / 1e9,
+    plot_out_block(f, "chart", CHARTS_COLUMNS " first last most bin_s n_bins");
+    plot_out_row(f, "srrriirri", title, charts_zero_unix(p), charts_t_min(p), charts_t_max(p),
+                 (int64_t)first, (int64_t)last, (double)most, (double)p->heat.bins.length_ns / 1e9,
                  (int64_t)p->heat.bins.n);
     return true;
 }
+
+const struct plot_kind plot_kind_latency_heat = {
+    "latency-heat",
+    "latency heat map",
+    "How many requests ended when, after how long: the stronger the colour, the more. Bands are "
+    "different kinds of requests; a stripe upwards is a stall.",
+    .of_requests = true,
+    .is_detail = true,
+    .has_data = charts_has_durations,
+    .write = write_latency_heat};
 
 static void put_cdf(FILE *f, const char *name, const struct plot_sample *s)
 {
@@ -490,7 +545,7 @@ static void put_cdf_marks(FILE *f, const struct plot_sample *s, int64_t which)
 
 static bool has_sample(const struct plot_data *p)
 {
-    return has_durations(p) && p->durations.n > 0;
+    return charts_has_durations(p) && p->durations.n > 0;
 }
 
 static bool write_cdf(FILE *f, const struct plot_data *p, const char *title)
@@ -500,11 +555,20 @@ static bool write_cdf(FILE *f, const struct plot_data *p, const char *title)
     plot_out_block(f, "marks", "is_ttfb ms pct label");
     put_cdf_marks(f, &p->durations, 0);
     put_cdf_marks(f, &p->ttfb, 1);
-    plot_out_block(f, "chart", CHART_COLUMNS " n n_ttfb");
-    plot_out_row(f, "srrrii", title, zero_unix(p), t_min(p), t_max(p), (int64_t)p->durations.n,
-                 (int64_t)p->ttfb.n);
+    plot_out_block(f, "chart", CHARTS_COLUMNS " n n_ttfb");
+    plot_out_row(f, "srrrii", title, charts_zero_unix(p), charts_t_min(p), charts_t_max(p),
+                 (int64_t)p->durations.n, (int64_t)p->ttfb.n);
     return true;
 }
+
+const struct plot_kind plot_kind_cdf = {
+    "cdf",
+    "latency distribution",
+    "The share of the requests that took at most so long; dots mark percentiles. Time to first "
+    "byte beside the whole duration, where it was recorded.",
+    .is_by_name = true,
+    .has_data = has_sample,
+    .write = write_cdf};
 
 /* ---- Sizes ---- */
 
@@ -542,10 +606,18 @@ static bool write_sizes(FILE *f, const struct plot_data *p, const char *title)
         snprintf(label, sizeof label, "%.40s", units_size(from).s);
         plot_out_row(f, "irris", n++, from, to, (int64_t)count, label);
     }
-    plot_out_block(f, "chart", CHART_COLUMNS " n");
-    plot_out_row(f, "srrri", title, zero_unix(p), t_min(p), t_max(p), n);
+    plot_out_block(f, "chart", CHARTS_COLUMNS " n");
+    plot_out_row(f, "srrri", title, charts_zero_unix(p), charts_t_min(p), charts_t_max(p), n);
     return true;
 }
+
+const struct plot_kind plot_kind_sizes = {"sizes",
+                                          "object sizes",
+                                          "How many successful requests had which size.",
+                                          .of_requests = true,
+                                          .has_data = charts_has_durations,
+                                          .is_worth = has_several_sizes,
+                                          .write = write_sizes};
 
 /* ---- Groups of an aggregated capture ---- */
 
@@ -568,10 +640,18 @@ static bool write_groups(FILE *f, const struct plot_data *p, const char *title)
                          g->n_requests, g->p50_ms, g->n_requests >= 10 ? g->p90_ms : NAN,
                          g->n_requests >= 100 ? g->p99_ms : NAN, g->max_ms, of->clients[g->client]);
     }
-    plot_out_block(f, "chart", CHART_COLUMNS);
-    plot_out_row(f, "srrr", title, zero_unix(p), plot_data_t_s(p, p->operation->start_ns), end_s);
+    plot_out_block(f, "chart", CHARTS_COLUMNS);
+    plot_out_row(f, "srrr", title, charts_zero_unix(p), plot_data_t_s(p, p->operation->start_ns),
+                 end_s);
     return true;
 }
+
+const struct plot_kind plot_kind_groups = {
+    "groups", "durations of each 10 s",
+    "What half, 90% and 99% of the requests of 10 seconds (and of one client) did not pass, and "
+    "the slowest: of these 10 s alone, failed requests among them. None of it is a percentile of "
+    "the run.",
+    .has_data = has_groups, .write = write_groups};
 
 /* ---- Requests in flight ---- */
 
@@ -596,13 +676,22 @@ static bool write_in_flight(FILE *f, const struct plot_data *p, const char *titl
 {
     if (!put_series(f, p, 1, in_flight_column))
         return false;
-    int64_t n_shades = put_shades(f, p);
+    int64_t n_shades = charts_put_shades(f, p);
     double concurrency = p->operation != NULL ? (double)p->operation->concurrency : NAN;
-    plot_out_block(f, "chart", CHART_COLUMNS " n_shades concurrency segment_s");
-    plot_out_row(f, "srrrirr", title, zero_unix(p), t_min(p), t_max(p), n_shades, concurrency,
-                 (double)p->rows[0].duration_ns / 1e9);
+    plot_out_block(f, "chart", CHARTS_COLUMNS " n_shades concurrency segment_s");
+    plot_out_row(f, "srrrirr", title, charts_zero_unix(p), charts_t_min(p), charts_t_max(p),
+                 n_shades, concurrency, (double)p->rows[0].duration_ns / 1e9);
     return true;
 }
+
+const struct plot_kind plot_kind_in_flight = {
+    "in-flight",
+    "requests in flight",
+    "The mean number of requests running at a time; dashes: the number of threads that took part.",
+    .is_detail = true,
+    .has_data = has_in_flight,
+    .is_worth = varies_in_flight,
+    .write = write_in_flight};
 
 /* ---- Autoterm ---- */
 
@@ -622,86 +711,33 @@ static bool write_autoterm(FILE *f, const struct plot_data *p, const char *title
 
     if (!put_series(f, p, p->course.has_bytes ? 2 : 1, rate_column))
         return false;
-    int64_t n_shades = put_shades(f, p);
+    int64_t n_shades = charts_put_shades(f, p);
     plot_out_block(f, "window", "from_s to_s speed lo hi at_s");
     if (stop->stopped)
         plot_out_row(f, "rrrrrr", plot_data_t_s(p, w->start_ns), plot_data_t_s(p, w->end_ns), speed,
-                     speed - half, speed + half, t_min(p) + (double)stop->at_s);
-    plot_out_block(f, "chart", CHART_COLUMNS " has_bytes n_shades n_windows segment_s");
-    plot_out_row(f, "srrriiir", title, zero_unix(p), t_min(p), t_max(p),
+                     speed - half, speed + half, charts_t_min(p) + (double)stop->at_s);
+    plot_out_block(f, "chart", CHARTS_COLUMNS " has_bytes n_shades n_windows segment_s");
+    plot_out_row(f, "srrriiir", title, charts_zero_unix(p), charts_t_min(p), charts_t_max(p),
                  (int64_t)p->course.has_bytes, n_shades, (int64_t)stop->stopped,
                  (double)p->rows[0].duration_ns / 1e9);
     return true;
 }
 
+const struct plot_kind plot_kind_autoterm = {
+    "autoterm",
+    "where autoterm would have stopped",
+    "The red frame is the window that decided: its seven segments are within the given percentage "
+    "of the last one's speed. The dashed line is when that was noticed.",
+    .is_by_name = true,
+    .has_data = has_replay,
+    .write = write_autoterm};
+
 /* ---- The list ---- */
 
-static const struct plot_kind client_rates = {"hosts",
-                                              "throughput by client",
-                                              "The rate of each client over time.",
-                                              .of_parties = true,
-                                              .has_data = has_client_rates,
-                                              .write = write_client_rates};
-
-const struct plot_kind plot_kinds[] = {
-    {"throughput", "throughput over time",
-     "One point per segment; the thin line is finer. Grey: outside the active range, not counted; "
-     "amber: warm-up. The line with its band is the mean with its 95 % confidence interval, dashes "
-     "the levels between change points, crosses failed requests.",
-     .has_data = has_rates, .write = write_throughput},
-    {"hosts", "throughput by host",
-     "The rate of each host over time: one that lags behind, or stops, stands out. Of many those "
-     "that a finding names come first, then those with the least throughput.",
-     .is_detail = true, .of_parties = true, .has_data = has_host, .is_worth = has_hosts,
-     .write = write_hosts, .height = hosts_height},
-    {"latency", "latency over time",
-     "Quantiles of the durations of the successful requests that end in each step of time, on a "
-     "logarithmic scale.",
-     .has_data = has_latency, .write = write_latency},
-    {"latency-heat", "latency heat map",
-     "How many requests ended when, after how long: the stronger the colour, the more. Bands are "
-     "different kinds of requests; a stripe upwards is a stall.",
-     .of_requests = true, .is_detail = true, .has_data = has_durations,
-     .write = write_latency_heat},
-    {"spectrum", "latency percentiles",
-     "The duration that a share of the requests did not pass, each step to the right being one "
-     "nine more; the band is the 95 % CI. Beside it the time to first byte and, of an open loop, "
-     "the response time, which counts from when a request was due.",
-     .has_data = plot_spectrum_has_data, .write = plot_spectrum_write,
-     .readings = plot_spectrum_readings},
-    {"host-latency", "latency by host",
-     "The slowest hosts first: a dot at the median, a line to p99. Triangles are hosts that a "
-     "finding names.",
-     .has_data = plot_host_latency_has_data, .write = plot_host_latency_write,
-     .height = plot_host_latency_height},
-    {"errors", "errors over time", "How many requests failed when, by message.",
-     .has_data = has_errors, .write = write_errors},
-    {"cdf", "latency distribution",
-     "The share of the requests that took at most so long; dots mark percentiles. Time to first "
-     "byte beside the whole duration, where it was recorded.",
-     .is_by_name = true, .has_data = has_sample, .write = write_cdf},
-    {"latency-size", "latency by object size",
-     "How many requests of which size took how long: the stronger the colour, the more. Lines: p50 "
-     "and p99 of each class of sizes.",
-     .has_data = plot_latency_size_has_data, .write = plot_latency_size_write},
-    {"sizes", "object sizes", "How many successful requests had which size.", .of_requests = true,
-     .has_data = has_durations, .is_worth = has_several_sizes, .write = write_sizes},
-    {"in-flight", "requests in flight",
-     "The mean number of requests running at a time; dashes: the number of threads that took part.",
-     .is_detail = true, .has_data = has_in_flight, .is_worth = varies_in_flight,
-     .write = write_in_flight},
-    {"clients", "activity of clients",
-     "How many requests each client had running, over time: whether they all ran at once.",
-     .of_requests = true, .else_kind = &client_rates, .is_detail = true, .of_parties = true,
-     .is_worth = has_clients, .write = write_clients},
-    {"autoterm", "where autoterm would have stopped",
-     "The red frame is the window that decided: its seven segments are within the given percentage "
-     "of the last one's speed. The dashed line is when that was noticed.",
-     .is_by_name = true, .has_data = has_replay, .write = write_autoterm},
-    {"groups", "durations of each 10 s",
-     "What half, 90% and 99% of the requests of 10 seconds (and of one client) did not pass, and "
-     "the slowest: of these 10 s alone, failed requests among them. None of it is a percentile of "
-     "the run.",
-     .has_data = has_groups, .write = write_groups},
-    {0},
+const struct plot_kind *const plot_kinds[] = {
+    &plot_kind_throughput,   &plot_kind_hosts,     &plot_kind_latency,
+    &plot_kind_latency_heat, &plot_kind_spectrum,  &plot_kind_host_latency,
+    &plot_kind_errors,       &plot_kind_cdf,       &plot_kind_latency_size,
+    &plot_kind_sizes,        &plot_kind_in_flight, &plot_kind_clients,
+    &plot_kind_autoterm,     &plot_kind_groups,    NULL,
 };

@@ -33,7 +33,7 @@ struct plot_kind {
     int (*height)(const struct plot_data *p);
 };
 
-/* In the order of a report; the last one has no name. */
-extern const struct plot_kind plot_kinds[];
+/* In the order of a report; NULL ends them. */
+extern const struct plot_kind *const plot_kinds[];
 
 #endif
