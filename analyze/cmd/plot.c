@@ -4,7 +4,7 @@
 #include "analyze/cmd/sides.h"
 #include "analyze/plot/compare.h"
 #include "analyze/plot/plot.h"
-#include "analyze/plot/write.h"
+#include "analyze/plot/kinds.h"
 #include "analyze/read/aggpipe.h"
 #include "libcommon/mem.h"
 

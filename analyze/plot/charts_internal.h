@@ -4,7 +4,7 @@
 #define S3_ANALYZE_PLOT_CHARTS_INTERNAL_H
 
 #include "analyze/plot/data.h"
-#include "analyze/plot/write.h"
+#include "analyze/plot/kinds.h"
 
 #include <stdbool.h>
 #include <stdint.h>

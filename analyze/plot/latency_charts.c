@@ -1,16 +1,21 @@
-#include "analyze/estimate/confidence.h"
 #include "analyze/plot/charts_internal.h"
+
+#include "analyze/estimate/confidence.h"
+#include "analyze/plot/cdf.h"
+#include "analyze/plot/events.h"
 #include "analyze/plot/names.h"
 #include "analyze/plot/out.h"
+#include "analyze/read/aggfile.h"
 #include "analyze/stats/stats.h"
+#include "analyze/write/csv.h"
 #include "libcommon/mem.h"
-#include "libcommon/quantile.h"
 #include "libcommon/units.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define CDF_STEPS           300
 #define PLOT_SPECTRUM_STEPS 20 /* of a nine */
 #define PLOT_SPECTRUM_ROOM                                                                         \
     1.08             /* the axis ends so far behind the last, as plots/spectrum.gp says */
@@ -303,68 +308,172 @@ const struct plot_kind plot_kind_host_latency = {
     .write = write_host_latency,
     .height = host_latency_height};
 
-/* ---- Sizes ---- */
+/* ---- Latency over time ---- */
 
-static bool has_latency_size(const struct plot_data *p)
+static bool has_groups(const struct plot_data *p)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < p->sizes.n_classes; i++)
-        n += p->sizes.classes[i].durations.n > 0;
-    return n > 0;
+    return p->operation != NULL && p->operation->requests.groups.n > 0;
 }
 
-static double class_quantile_ms(const struct hist *h, unsigned permille)
+static bool has_latency(const struct plot_data *p)
 {
-    return (double)quantile_of_hist(h, permille) / 1e6;
+    if (has_groups(p))
+        return false;
+    for (size_t i = 0; i < p->course.n; i++)
+        if (!isnan(p->course.rows[i].p50_ns))
+            return charts_has_durations(p);
+    return false;
 }
 
-static void put_classes(FILE *f, const struct plot_data *p)
+static bool write_latency(FILE *f, const struct plot_data *p, const char *title)
 {
-    int64_t n = 0;
-    plot_out_block(f, "classes", "index min_bytes max_bytes n min_ms p50_ms p90_ms p99_ms max_ms");
-    for (size_t i = 0; i < p->sizes.n_classes; i++) {
-        const struct plot_size_class *c = &p->sizes.classes[i];
-        const struct hist *h = &c->durations;
-
-        if (h->n > 0)
-            plot_out_row(f, "iiiirrrrr", n++, c->min_bytes, c->max_bytes, (int64_t)h->n,
-                         (double)h->min / 1e6, class_quantile_ms(h, 500), class_quantile_ms(h, 900),
-                         class_quantile_ms(h, 990), (double)h->max / 1e6);
+    double lo = INFINITY, hi = 0;
+    plot_out_block(f, "series", "t_s duration_s p50_ms p90_ms p99_ms max_ms");
+    for (size_t i = 0; i < p->course.n; i++) {
+        const struct series_row *r = &p->course.rows[i];
+        lo = r->p50_ns < lo ? r->p50_ns : lo;
+        hi = r->max_ns > hi ? r->max_ns : hi;
+        plot_out_row(f, "rrrrrr", plot_data_t_s(p, r->start_ns), (double)r->duration_ns / 1e9,
+                     r->p50_ns / 1e6, r->p90_ns / 1e6, r->p99_ns / 1e6, r->max_ns / 1e6);
     }
-}
-
-static bool write_latency_size(FILE *f, const struct plot_data *p, const char *title)
-{
-    size_t least[2] = {PLOT_DATA_N_LOG, PLOT_DATA_N_LOG}, greatest[2] = {0, 0};
-    uint32_t most = 0;
-
-    for (size_t i = 0; i < PLOT_DATA_N_LOG * PLOT_DATA_N_LOG; i++) {
-        const size_t at[2] = {i / PLOT_DATA_N_LOG, i % PLOT_DATA_N_LOG};
-        for (size_t k = 0; k < 2 && p->sizes.density[i] > 0; k++) {
-            least[k] = at[k] < least[k] ? at[k] : least[k];
-            greatest[k] = at[k] > greatest[k] ? at[k] : greatest[k];
-        }
-        most = p->sizes.density[i] > most ? p->sizes.density[i] : most;
-    }
-    /* A margin, and so at least two rows and columns: of one gnuplot makes no picture. */
-    for (size_t k = 0; k < 2; k++) {
-        least[k] -= least[k] > 0;
-        greatest[k] += greatest[k] + 1 < PLOT_DATA_N_LOG;
-    }
-    plot_out_block(f, "density", "size_bucket bucket requests");
-    for (size_t b = least[1]; b <= greatest[1]; b++)
-        for (size_t s = least[0]; s <= greatest[0]; s++)
-            plot_out_row(f, "iii", (int64_t)s, (int64_t)b,
-                         (int64_t)p->sizes.density[s * PLOT_DATA_N_LOG + b]);
-    put_classes(f, p);
-    plot_out_block(f, "chart", CHARTS_COLUMNS " first_size last_size first last most");
-    plot_out_row(f, "srrriiiir", title, 0.0, 0.0, 1.0, (int64_t)least[0], (int64_t)greatest[0],
-                 (int64_t)least[1], (int64_t)greatest[1], (double)most);
+    int64_t n_shades = charts_put_shades(f, p);
+    plot_out_block(f, "chart", CHARTS_COLUMNS " n_shades lo_ms hi_ms segment_s");
+    plot_out_row(f, "srrrirrr", title, charts_zero_unix(p), charts_t_min(p), charts_t_max(p),
+                 n_shades, lo / 1e6, hi / 1e6, (double)p->course.rows[0].duration_ns / 1e9);
     return true;
 }
 
-const struct plot_kind plot_kind_latency_size = {
-    "latency-size", "latency by object size",
-    "How many requests of which size took how long: the stronger the colour, the more. Lines: p50 "
-    "and p99 of each class of sizes.",
-    .has_data = has_latency_size, .write = write_latency_size};
+const struct plot_kind plot_kind_latency = {
+    "latency", "latency over time",
+    "Quantiles of the durations of the successful requests that end in each step of time, on a "
+    "logarithmic scale.",
+    .has_data = has_latency, .write = write_latency};
+
+static bool write_latency_heat(FILE *f, const struct plot_data *p, const char *title)
+{
+    struct csv_out_number t_s[PLOT_DATA_MAX_HEAT_BINS];
+    size_t first = PLOT_DATA_N_LOG, last = 0;
+    uint32_t most = 0;
+
+    for (size_t k = 0; k < p->heat.bins.n; k++) {
+        for (size_t b = 0; b < PLOT_DATA_N_LOG; b++) {
+            uint32_t n = p->heat.count[k * PLOT_DATA_N_LOG + b];
+            most = n > most ? n : most;
+            if (n > 0) {
+                first = b < first ? b : first;
+                last = b > last ? b : last;
+            }
+        }
+    }
+    /* A margin, and at least two rows: of one gnuplot makes no picture. */
+    first -= first > 0;
+    last += last + 1 < PLOT_DATA_N_LOG;
+    plot_out_block(f, "heat", "t_s bucket from_ms requests");
+    for (size_t k = 0; k < p->heat.bins.n; k++)
+        t_s[k] = csv_out_number(charts_bin_middle_s(p, &p->heat.bins, k));
+    for (size_t b = first; b <= last; b++) {
+        struct csv_out_number from_ms = csv_out_number(plot_data_log_lower(b) / 1e6);
+        for (size_t k = 0; k < p->heat.bins.n; k++)
+            plot_out_row(f, "nini", t_s[k].s, (int64_t)b, from_ms.s,
+                         (int64_t)p->heat.count[k * PLOT_DATA_N_LOG + b]);
+    }
+    plot_events_put(f, p);
+    plot_out_block(f, "chart", CHARTS_COLUMNS " first last most bin_s n_bins");
+    plot_out_row(f, "srrriirri", title, charts_zero_unix(p), charts_t_min(p), charts_t_max(p),
+                 (int64_t)first, (int64_t)last, (double)most, (double)p->heat.bins.length_ns / 1e9,
+                 (int64_t)p->heat.bins.n);
+    return true;
+}
+
+const struct plot_kind plot_kind_latency_heat = {
+    "latency-heat",
+    "latency heat map",
+    "How many requests ended when, after how long: the stronger the colour, the more. Bands are "
+    "different kinds of requests; a stripe upwards is a stall.",
+    .of_requests = true,
+    .is_detail = true,
+    .has_data = charts_has_durations,
+    .write = write_latency_heat};
+
+/* ---- The distribution ---- */
+
+static void put_cdf(FILE *f, const char *name, const struct plot_sample *s)
+{
+    plot_out_block(f, name, "ms pct");
+    if (s->n > 0)
+        plot_cdf_rows(f, s->count, s->n, s->mark_ns[PLOT_DATA_N_MARKS - 1], CDF_STEPS);
+}
+
+static void put_cdf_marks(FILE *f, const struct plot_sample *s, int64_t which)
+{
+    char label[64];
+    for (size_t i = 0; s->n > 0 && i < PLOT_DATA_N_MARKS; i++) {
+        double pct = plot_data_mark_pct[i];
+        if (pct == 100)
+            snprintf(label, sizeof label, "max %.32s", units_duration(s->mark_ns[i]).s);
+        else
+            snprintf(label, sizeof label, "p%g %.32s", pct, units_duration(s->mark_ns[i]).s);
+        plot_out_row(f, "irrs", which, (double)s->mark_ns[i] / 1e6, pct, label);
+    }
+}
+
+static bool has_sample(const struct plot_data *p)
+{
+    return charts_has_durations(p) && p->durations.n > 0;
+}
+
+static bool write_cdf(FILE *f, const struct plot_data *p, const char *title)
+{
+    put_cdf(f, "durations", &p->durations);
+    put_cdf(f, "ttfb", &p->ttfb);
+    plot_out_block(f, "marks", "is_ttfb ms pct label");
+    put_cdf_marks(f, &p->durations, 0);
+    put_cdf_marks(f, &p->ttfb, 1);
+    plot_out_block(f, "chart", CHARTS_COLUMNS " n n_ttfb");
+    plot_out_row(f, "srrrii", title, charts_zero_unix(p), charts_t_min(p), charts_t_max(p),
+                 (int64_t)p->durations.n, (int64_t)p->ttfb.n);
+    return true;
+}
+
+const struct plot_kind plot_kind_cdf = {
+    "cdf",
+    "latency distribution",
+    "The share of the requests that took at most so long; dots mark percentiles. Time to first "
+    "byte beside the whole duration, where it was recorded.",
+    .is_by_name = true,
+    .has_data = has_sample,
+    .write = write_cdf};
+
+/* ---- Groups of an aggregated capture ---- */
+
+#define GROUP_S 10.0
+
+/* Percentiles of too few requests are their slowest one, which says nothing of the share. */
+static bool write_groups(FILE *f, const struct plot_data *p, const char *title)
+{
+    const struct request_groups *of = &p->operation->requests.groups;
+    double end_s = plot_data_t_s(p, p->operation->end_ns);
+
+    plot_events_put(f, p);
+    plot_out_block(f, "groups", "t_s length_s n_requests p50_ms p90_ms p99_ms max_ms client");
+    for (size_t i = 0; i < of->n; i++) {
+        const struct aggfile_group *g = &of->v[i];
+        double from_s = plot_data_t_s(p, g->start_ns);
+
+        if (g->start_ns != AGGFILE_NO_TIME)
+            plot_out_row(f, "rrirrrrs", from_s, fmin(GROUP_S, fmax(end_s - from_s, 0)),
+                         g->n_requests, g->p50_ms, g->n_requests >= 10 ? g->p90_ms : NAN,
+                         g->n_requests >= 100 ? g->p99_ms : NAN, g->max_ms, of->clients[g->client]);
+    }
+    plot_out_block(f, "chart", CHARTS_COLUMNS);
+    plot_out_row(f, "srrr", title, charts_zero_unix(p), plot_data_t_s(p, p->operation->start_ns),
+                 end_s);
+    return true;
+}
+
+const struct plot_kind plot_kind_groups = {
+    "groups", "durations of each 10 s",
+    "What half, 90% and 99% of the requests of 10 seconds (and of one client) did not pass, and "
+    "the slowest: of these 10 s alone, failed requests among them. None of it is a percentile of "
+    "the run.",
+    .has_data = has_groups, .write = write_groups};

@@ -4,7 +4,7 @@
 #include "analyze/plot/data.h"
 #include "analyze/plot/gnuplot.h"
 #include "analyze/plot/timeline.h"
-#include "analyze/plot/write.h"
+#include "analyze/plot/kinds.h"
 #include "analyze/stats/stats.h"
 #include "analyze/write/outfile.h"
 #include "libcommon/mem.h"

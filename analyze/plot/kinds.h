@@ -1,8 +1,8 @@
 /* Data files of the charts of one run: struct plot_data as blocks (plot_out.h). Each has a block
  * "chart" of one row: its title, the time axis, and how many rows the other blocks have, so that a
  * script never reads an empty one. Write errors stay in `f`. */
-#ifndef S3_ANALYZE_PLOT_WRITE_H
-#define S3_ANALYZE_PLOT_WRITE_H
+#ifndef S3_ANALYZE_PLOT_KINDS_H
+#define S3_ANALYZE_PLOT_KINDS_H
 
 #include "analyze/plot/data.h"
 

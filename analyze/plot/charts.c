@@ -1,0 +1,54 @@
+#include "analyze/plot/charts_internal.h"
+
+#include "analyze/estimate/confidence.h"
+#include "analyze/plot/events.h"
+#include "analyze/plot/out.h"
+
+double charts_zero_unix(const struct plot_data *p)
+{
+    return (double)p->zero_ns / 1e9;
+}
+
+double charts_t_min(const struct plot_data *p)
+{
+    return plot_data_t_s(p, p->course.start_ns);
+}
+
+double charts_t_max(const struct plot_data *p)
+{
+    int64_t least_ns = p->course.start_ns + PLOT_DATA_MIN_SPAN_NS;
+    return plot_data_t_s(p, p->course.end_ns > least_ns ? p->course.end_ns : least_ns);
+}
+
+double charts_bin_middle_s(const struct plot_data *p, const struct slice_grid *b, size_t k)
+{
+    return plot_data_t_s(p, b->start_ns) + ((double)k + .5) * (double)b->length_ns / 1e9;
+}
+
+int64_t charts_put_shades(FILE *f, const struct plot_data *p)
+{
+    int64_t n = 0;
+    const struct statistics *s = p->statistics;
+
+    plot_events_put(f, p);
+    plot_out_block(f, "shades", "from_s to_s is_warm_up");
+    double from = charts_t_min(p), to = charts_t_max(p);
+    if (p->course.range.present) {
+        double start = plot_data_t_s(p, p->course.range.start_ns);
+        double end = plot_data_t_s(p, p->course.range.end_ns);
+
+        if (start > from && ++n)
+            plot_out_row(f, "rri", from, start, INT64_C(0));
+        if (end < to && ++n)
+            plot_out_row(f, "rri", end, to, INT64_C(0));
+    }
+    if (s != NULL && s->warmup.steady && s->warmup.n_cut > 0 && !plot_events_have_warm_up(p) && ++n)
+        plot_out_row(f, "rri", plot_data_t_s(p, s->start_ns),
+                     plot_data_t_s(p, statistics_steady_from_ns(s)), INT64_C(1));
+    return n;
+}
+
+bool charts_has_durations(const struct plot_data *p)
+{
+    return p->operation != NULL && p->course.n_requests > p->course.n_errors;
+}
