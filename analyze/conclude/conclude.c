@@ -41,6 +41,7 @@ static bool name_phase(struct findings *all, size_t first, const struct operatio
         struct finding *f = &all->v[i];
         char *sentence;
 
+        f->phase = op->op;
         if (f->op != NULL)
             continue;
         if (!mem_format(&sentence, e, "%s: %s", op->op, f->sentence))

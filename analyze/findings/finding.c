@@ -69,6 +69,12 @@ static bool is_problem_behind(const struct findings *all, const struct finding *
     return false;
 }
 
+/* What happens in one phase of a run explains nothing in another. */
+static bool are_of_two_phases(const struct finding *a, const struct finding *b)
+{
+    return a->phase != NULL && b->phase != NULL && a->phase != b->phase;
+}
+
 /* Causes are findings that are themselves unexplained or stand before in the list. */
 static void tie(struct findings *all, int64_t near_ns)
 {
@@ -80,7 +86,8 @@ static void tie(struct findings *all, int64_t near_ns)
 
             for (size_t b = 0; b < cause->n_because; b++)
                 back = back || cause->because[b] == i;
-            if (k != i && !back && finding_explains(cause, f, near_ns))
+            if (k != i && !back && !are_of_two_phases(cause, f) &&
+                finding_explains(cause, f, near_ns))
                 f->because[f->n_because++] = k;
         }
         /* What is left out stays a problem where its cause is by design, and so none. */

@@ -38,7 +38,8 @@ struct finding_figure {
 struct finding {
     const struct finding_kind *kind;
     enum finding_severity severity;
-    const char *op; /* borrowed; NULL: all operations together */
+    const char *op;    /* borrowed; NULL: all operations together */
+    const char *phase; /* borrowed: the operation that ran by itself in that time; NULL: not said */
     enum finding_scope scope;
     const char *party;                           /* borrowed: name of the host or client */
     const char *others[FINDING_MAX_PARTIES - 1]; /* borrowed: further hosts or clients alike */

@@ -340,7 +340,7 @@ static bool slow_interval(struct slow *x, const struct course *c, struct err *e)
 static bool slow_findings(struct slow *x, const struct course *c, struct err *e)
 {
     struct findings found = {0};
-    bool ok = findings_find(&found, c, e);
+    bool ok = findings_find(&found, c, FINDINGS_OF_RUN, e);
     x->problems += findings_have_problem(&found);
     findings_free(&found);
     return ok;

@@ -105,6 +105,18 @@ class Causes(FindingsCase):
         self.assertEqual((benchmark["severity"], preparation["severity"]), ("problem", "notice"))
         self.assertRegex(preparation["sentence"], "^In the preparation")
 
+    def test_phases_do_not_explain_each_other(self):
+        """Each has findings of its own, which do not explain those of another."""
+        get, delete = Load(85, length_s=20), Load(86, mix=(("DELETE", 1),), length_s=31)
+        get.factor = lambda s, *where: 10 if s >= 10 else 5
+        delete.begins = lambda client: 21
+        delete.fails = lambda *where: "AccessDenied" if delete.random.random() < .3 else ""
+        path = self.tmp / "run.csv"
+        path.write_text(get.rows() + delete.rows().partition("\n")[2])
+        report = json.loads(self.s3analyze("analyze", "--json", path).out)
+        problems = sorted((f["op"], f["kind"]) for f in report["findings"] if f["severity"] == "problem")
+        self.assertEqual(problems, [("DELETE", "errors"), ("GET", "drop")])
+
     def test_steady_errors_and_a_burst(self):
         """The first finding counts all failures with the message."""
         load = Load(85)
