@@ -1,6 +1,6 @@
 /* Where a difference lives: the hosts, clients, sizes, times or slowest requests in which durations
- * changed, while they hardly did in the rest. One place in a large run may change and the run as a
- * whole not, as far as can be told: it is looked for all the same. */
+ * changed, while they hardly did in the rest. A stretch of time is looked for even where no change
+ * of the whole can be told. */
 #include "analyze/compare/compare_internal.h"
 
 #include "libcommon/hist.h"
@@ -15,7 +15,7 @@
 #define LEAST_CARRIED 0.5
 #define MOST_REST     0.6
 #define LEAST_CHANGE  0.05 /* there, as a fraction */
-#define LEAST_ALONE   0.2  /* ... where no change of the whole operation is shown */
+#define LEAST_ALONE   0.2  /* ... of a stretch, where no change of the whole is shown */
 
 /* It also stands out from chance: by so many standard errors of its blocks of time against those of
  * the rest; a stretch of time, by so many standard deviations of the times before and after it. */
@@ -360,7 +360,8 @@ static bool find_carriers(struct compare_op *op, const struct compare *c, struct
             return false;
         found =
             kind == RUN_BY_TIME ? find_time(&x, &cells) : find_part(&x, &cells, c, op->op, kind);
-        if (found && (changed || fabs(x.change) >= LEAST_ALONE))
+        /* Queues of equal hosts stay unequal for a run: without a change they are no place. */
+        if (found && (changed || (kind == RUN_BY_TIME && fabs(x.change) >= LEAST_ALONE)))
             add(op, &x);
         free(cells.v);
     }
