@@ -3,7 +3,6 @@
 #include "libcommon/mem.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static void widen(struct aggregate_range *r, double ms, bool is_first)
 {

@@ -1,12 +1,9 @@
 #include "analyze/aggregated/aggregate_internal.h"
 
-#include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Returns how many clients the run should have had, from "--warp-client=HOST,HOST"; 0: not given.

@@ -2,8 +2,6 @@
 
 #include "libcommon/units.h"
 
-#include <stdlib.h>
-
 static bool drop_rows(void *entry, struct err *e)
 {
     struct plan_entry *x = entry;

@@ -1,14 +1,13 @@
 #include "analyze/analysis/load.h"
 
+#include "analyze/analysis/analysis.h"
 #include "analyze/estimate/confidence.h"
 #include "analyze/base/progress.h"
 #include "analyze/read/recfile.h"
 #include "analyze/write/outfile.h"
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
-#include "libcommon/units.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 bool load_check_times(const struct load_filter *f, struct err *e)

@@ -2,8 +2,8 @@
 #ifndef S3_ANALYZE_ANALYSIS_LOAD_H
 #define S3_ANALYZE_ANALYSIS_LOAD_H
 
-#include "analyze/analysis/analysis.h"
 #include "analyze/data/dataset.h"
+#include "analyze/model/model.h"
 #include "libcommon/cli.h"
 #include "libcommon/err.h"
 

@@ -9,7 +9,6 @@
 #include "analyze/base/csort.h"
 #include "analyze/stats/picker.h"
 #include "libcommon/mem.h"
-#include "libcommon/quantile.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 
 #include "analyze/data/group.h"
 #include "analyze/data/slices.h"
-#include "analyze/model/model.h"
 
 #include <stdbool.h>
 #include <stddef.h>

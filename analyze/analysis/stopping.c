@@ -1,5 +1,6 @@
 #include "analyze/analysis/stopping.h"
 
+#include "analyze/analysis/analysis.h"
 #include "analyze/data/slices.h"
 #include "analyze/sets/scan.h"
 #include "libcommon/attribution.h"

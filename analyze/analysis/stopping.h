@@ -3,8 +3,8 @@
 #ifndef S3_ANALYZE_ANALYSIS_STOPPING_H
 #define S3_ANALYZE_ANALYSIS_STOPPING_H
 
-#include "analyze/analysis/analysis.h"
 #include "analyze/data/dataset.h"
+#include "analyze/model/model.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/autoterm.h"
 #include "libcommon/err.h"

@@ -2,7 +2,6 @@
 
 #include "analyze/data/filter.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const char *aggregate_among(const char *const *paths, size_t n)

@@ -13,8 +13,6 @@
 #include "analyze/write/outfile.h"
 #include "analyze/write/sheet.h"
 
-#include <stdlib.h>
-
 struct analyze_given {
     struct load_filter filter;
     struct load_analysis analysis;

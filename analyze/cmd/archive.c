@@ -1,6 +1,5 @@
 #include "analyze/cmd/archive.h"
 
-#include "analyze/cmd/aggregate.h"
 #include "analyze/cmd/sums.h"
 #include "analyze/read/aggpipe.h"
 #include "analyze/report/words.h"

@@ -4,6 +4,7 @@
 
 #include "analyze/analysis/load.h"
 #include "analyze/archive/archive.h"
+#include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
 #include "analyze/write/sheet.h"
 #include "libcommon/cli.h"

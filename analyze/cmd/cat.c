@@ -1,4 +1,3 @@
-#include "analyze/analysis/analysis.h"
 #include "analyze/base/progress.h"
 #include "analyze/base/tasks.h"
 #include "analyze/cmd/aggregate.h"
@@ -11,6 +10,7 @@
 #include "analyze/stream/survey.h"
 #include "analyze/write/outfile.h"
 #include "libcommon/mem.h"
+#include "libcommon/recwrite.h"
 #include "libcommon/visible.h"
 
 #include <inttypes.h>

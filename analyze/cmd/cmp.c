@@ -3,13 +3,11 @@
 #include "analyze/cmd/output.h"
 #include "analyze/cmd/sides.h"
 #include "analyze/compare/compare.h"
-#include "analyze/compare/words.h"
 #include "analyze/json/documents.h"
 #include "analyze/page/pages.h"
 #include "analyze/report/compare.h"
 #include "analyze/write/outfile.h"
 #include "libcommon/mem.h"
-#include "libcommon/units.h"
 
 #include <glob.h>
 #include <math.h>

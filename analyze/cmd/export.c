@@ -1,3 +1,4 @@
+#include "analyze/analysis/analysis.h"
 #include "analyze/export/export.h"
 
 #include "analyze/base/progress.h"
@@ -10,9 +11,6 @@
 #include "analyze/report/figures.h"
 #include "analyze/stream/rowfilter.h"
 #include "analyze/write/outfile.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 enum export_format {
     EXPORT_BENCHFMT,

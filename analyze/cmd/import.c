@@ -1,14 +1,12 @@
 #include "analyze/import/import.h"
 
 #include "analyze/cmd/commands.h"
-#include "analyze/cmd/options.h"
 #include "analyze/report/figures.h"
 #include "analyze/stream/capture_out.h"
 #include "analyze/write/outfile.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/visible.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define WRITE_THREADS 2

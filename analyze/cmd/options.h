@@ -2,7 +2,6 @@
 #ifndef S3_ANALYZE_CMD_OPTIONS_H
 #define S3_ANALYZE_CMD_OPTIONS_H
 
-#include "analyze/analysis/load.h"
 #include "libcommon/autoterm.h"
 #include "libcommon/cli.h"
 

@@ -7,7 +7,6 @@
 #include "libcommon/mem.h"
 #include "libcommon/visible.h"
 
-#include <stdlib.h>
 #include <math.h>
 #include <time.h>
 

@@ -1,9 +1,9 @@
 #include "analyze/cmd/sums.h"
 
+#include "analyze/analysis/load.h"
 #include "analyze/cmd/aggregate.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
-#include "analyze/cmd/output.h"
 #include "analyze/data/filter.h"
 #include "analyze/read/aggfile.h"
 #include "libcommon/int64.h"

@@ -3,7 +3,6 @@
 #ifndef S3_ANALYZE_CMD_SUMS_H
 #define S3_ANALYZE_CMD_SUMS_H
 
-#include "analyze/analysis/load.h"
 #include "analyze/sums/sums.h"
 #include "analyze/write/outfile.h"
 #include "libcommon/cli.h"

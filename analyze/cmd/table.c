@@ -1,7 +1,6 @@
 #include "analyze/archive/columns.h"
 #include "analyze/cmd/archive.h"
 #include "analyze/cmd/commands.h"
-#include "analyze/cmd/options.h"
 #include "analyze/json/documents.h"
 #include "analyze/page/pages.h"
 #include "analyze/report/archive.h"

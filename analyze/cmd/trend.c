@@ -1,13 +1,10 @@
 #include "analyze/archive/trend.h"
 #include "analyze/cmd/archive.h"
 #include "analyze/cmd/commands.h"
-#include "analyze/cmd/options.h"
 #include "analyze/json/documents.h"
 #include "analyze/page/pages.h"
 #include "analyze/report/archive.h"
 #include "libcommon/visible.h"
-
-#include <stdlib.h>
 
 struct trend_given {
     struct archive_given common;

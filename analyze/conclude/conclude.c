@@ -8,7 +8,6 @@
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

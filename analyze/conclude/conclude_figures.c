@@ -8,9 +8,7 @@
 #include "libcommon/units.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define HOST_SHARE_LEAST    0.8 /* of the mean host */
 /* Hosts that are picked at random differ too: a count has the square root of its mean as SD. */

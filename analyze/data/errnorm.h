@@ -2,7 +2,7 @@
 #ifndef S3_ANALYZE_DATA_ERRNORM_H
 #define S3_ANALYZE_DATA_ERRNORM_H
 
-#include "libcommon/record.h"
+#include "libcommon/slice.h"
 
 #include <stddef.h>
 

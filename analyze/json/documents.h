@@ -4,7 +4,6 @@
 #define S3_ANALYZE_JSON_DOCUMENTS_H
 
 #include "analyze/aggregated/aggregate.h"
-#include "analyze/analysis/analysis.h"
 #include "analyze/compare/compare.h"
 #include "analyze/plan/plan.h"
 #include "analyze/read/recfile.h"

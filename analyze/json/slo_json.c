@@ -4,8 +4,6 @@
 #include "analyze/slo/slo.h"
 #include "analyze/write/json.h"
 
-#include <math.h>
-
 void json_slo_put(struct json_out *w, const struct slo_report *r)
 {
     if (r == NULL)

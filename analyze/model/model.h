@@ -8,7 +8,6 @@
 #include "analyze/base/notes.h"
 #include "analyze/data/dataset.h"
 #include "analyze/findings/finding.h"
-#include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,6 @@
 #ifndef S3_ANALYZE_PLOT_COMPARE_H
 #define S3_ANALYZE_PLOT_COMPARE_H
 
-#include "analyze/analysis/analysis.h"
 #include "analyze/compare/compare.h"
 #include "analyze/plot/plot.h"
 #include "libcommon/err.h"

@@ -1,5 +1,6 @@
 #include "analyze/plot/data.h"
 
+#include "analyze/analysis/analysis.h"
 #include "analyze/base/tasks.h"
 #include "analyze/data/slices.h"
 #include "analyze/sets/scan.h"

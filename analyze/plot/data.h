@@ -4,7 +4,6 @@
 #ifndef S3_ANALYZE_PLOT_DATA_H
 #define S3_ANALYZE_PLOT_DATA_H
 
-#include "analyze/analysis/analysis.h"
 #include "analyze/analysis/stopping.h"
 #include "analyze/data/slices.h"
 #include "analyze/plot/timeline.h"

@@ -2,7 +2,6 @@
 #ifndef S3_ANALYZE_PLOT_PLOT_H
 #define S3_ANALYZE_PLOT_PLOT_H
 
-#include "analyze/analysis/analysis.h"
 #include "analyze/analysis/stopping.h"
 #include "analyze/write/outfile.h"
 #include "libcommon/cli.h"

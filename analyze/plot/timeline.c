@@ -1,5 +1,6 @@
 #include "analyze/plot/timeline.h"
 
+#include "analyze/analysis/analysis.h"
 #include "analyze/data/slices.h"
 #include "analyze/estimate/confidence.h"
 #include "libcommon/int64.h"

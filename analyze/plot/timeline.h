@@ -3,7 +3,8 @@
 #ifndef S3_ANALYZE_PLOT_TIMELINE_H
 #define S3_ANALYZE_PLOT_TIMELINE_H
 
-#include "analyze/analysis/analysis.h"
+#include "analyze/data/dataset.h"
+#include "analyze/model/model.h"
 #include "libcommon/err.h"
 
 #include <stdbool.h>

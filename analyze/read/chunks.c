@@ -2,6 +2,7 @@
 
 #include "analyze/read/rowindex.h"
 #include "libcommon/mem.h"
+#include "libcommon/record.h"
 
 #include <pthread.h>
 #include <stdlib.h>

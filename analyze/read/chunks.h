@@ -4,7 +4,6 @@
 #ifndef S3_ANALYZE_READ_CHUNKS_H
 #define S3_ANALYZE_READ_CHUNKS_H
 
-#include "analyze/read/recfile.h"
 #include "analyze/read/zreader.h"
 #include "libcommon/err.h"
 

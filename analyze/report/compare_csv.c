@@ -5,7 +5,6 @@
 #include "analyze/write/csv.h"
 
 #include <math.h>
-#include <stdint.h>
 
 /* Reads back as the same double; empty if there is none. */
 static void put_number(FILE *f, double x)

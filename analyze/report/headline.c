@@ -1,5 +1,6 @@
 #include "analyze/report/headline.h"
 
+#include "analyze/analysis/analysis.h"
 #include "analyze/estimate/confidence.h"
 #include "analyze/model/role.h"
 #include "analyze/report/figures.h"

@@ -2,8 +2,8 @@
 #ifndef S3_ANALYZE_REPORT_HEADLINE_H
 #define S3_ANALYZE_REPORT_HEADLINE_H
 
-#include "analyze/analysis/analysis.h"
 #include "analyze/findings/finding.h"
+#include "analyze/model/model.h"
 #include "analyze/write/sheet.h"
 
 #define HEADLINE_MAX 512

@@ -2,7 +2,7 @@
 #ifndef S3_ANALYZE_REPORT_RUN_H
 #define S3_ANALYZE_REPORT_RUN_H
 
-#include "analyze/analysis/analysis.h"
+#include "analyze/model/model.h"
 #include "analyze/write/sheet.h"
 #include "libcommon/err.h"
 

@@ -1,5 +1,6 @@
 #include "analyze/report/run_sheet.h"
 
+#include "analyze/analysis/analysis.h"
 #include "libcommon/int64.h"
 
 #include <inttypes.h>

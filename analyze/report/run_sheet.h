@@ -3,7 +3,6 @@
 #ifndef S3_ANALYZE_REPORT_RUN_SHEET_H
 #define S3_ANALYZE_REPORT_RUN_SHEET_H
 
-#include "analyze/analysis/analysis.h"
 #include "analyze/estimate/confidence.h"
 #include "analyze/report/figures.h"
 #include "analyze/write/sheet.h"

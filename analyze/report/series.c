@@ -1,6 +1,7 @@
 #include "analyze/report/series.h"
 
 #include "analyze/aggregated/aggregate.h"
+#include "analyze/analysis/analysis.h"
 #include "analyze/write/csv.h"
 #include "analyze/write/json.h"
 #include "libcommon/mem.h"

@@ -4,7 +4,7 @@
 #ifndef S3_ANALYZE_REPORT_SERIES_H
 #define S3_ANALYZE_REPORT_SERIES_H
 
-#include "analyze/analysis/analysis.h"
+#include "analyze/model/model.h"
 #include "libcommon/err.h"
 
 #include <stdbool.h>

@@ -1,6 +1,5 @@
 #include "analyze/report/words.h"
 
-#include "analyze/analysis/analysis.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 

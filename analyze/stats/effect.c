@@ -1,6 +1,5 @@
 #include "analyze/stats/stats.h"
 
-#include "analyze/stats/stats_internal.h"
 #include "libcommon/mem.h"
 
 #include <math.h>

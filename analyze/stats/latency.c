@@ -3,7 +3,6 @@
 #include "libcommon/hist.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 void stats_residual_find(const uint64_t *count, const uint64_t *excess, size_t n_buckets,
                          struct stats_ratio p, struct stats_residual *out)

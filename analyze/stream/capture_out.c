@@ -1,5 +1,7 @@
 #include "analyze/stream/capture_out.h"
 
+#include "libcommon/recwrite.h"
+
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>

@@ -5,7 +5,6 @@
 #include "analyze/write/outfile.h"
 #include "libcommon/cli.h"
 #include "libcommon/err.h"
-#include "libcommon/recwrite.h"
 
 #include <stdbool.h>
 #include <stdint.h>

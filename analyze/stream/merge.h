@@ -9,11 +9,12 @@
 #include "analyze/data/rank_clock.h"
 #include "analyze/stream/survey.h"
 #include "libcommon/err.h"
-#include "libcommon/recwrite.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct recwrite;
 
 /* The most bytes of rows that wait in memory for earlier rows. */
 #define MERGE_MAX_BYTES (64u << 20)

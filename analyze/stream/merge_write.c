@@ -3,6 +3,7 @@
 #include "analyze/stream/reorder.h"
 #include "analyze/write/json.h"
 #include "libcommon/mem.h"
+#include "libcommon/recwrite.h"
 #include "libcommon/rfc3339.h"
 
 #include <inttypes.h>

@@ -3,7 +3,6 @@
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

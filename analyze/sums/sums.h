@@ -14,7 +14,6 @@
 #include "analyze/requests/moments.h"
 #include "libcommon/err.h"
 #include "libcommon/quantile.h"
-#include "libcommon/units.h"
 
 #include <stdbool.h>
 #include <stddef.h>

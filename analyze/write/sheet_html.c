@@ -3,7 +3,6 @@
 #include "libcommon/mem.h"
 
 #include <ctype.h>
-#include <string.h>
 
 /* The CSS class of page.css for each style. */
 static const char *const classes[] = {[TEXT_PLAIN] = "",

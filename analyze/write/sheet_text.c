@@ -2,7 +2,6 @@
 #include "libcommon/mem.h"
 
 #include <ctype.h>
-#include <string.h>
 
 /* Writes the table at entry i. Returns the entry after it. A column that may wrap (align w) gets no
  * heading, since its texts often stand below their row. */

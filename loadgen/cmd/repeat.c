@@ -2,7 +2,6 @@
  * next; here is but the loop. */
 #include "loadgen/cmd/commands.h"
 
-#include "libcommon/mem.h"
 #include "libcommon/slo.h"
 #include "loadgen/ranks/ranks.h"
 #include "loadgen/util/sibling.h"

@@ -1,7 +1,6 @@
 #include "loadgen/cmd/commands.h"
 
 #include "libcommon/rfc3339.h"
-#include "loadgen/util/clock.h"
 
 /* Objects are protected for a day from the start of the run: the same for all, since it must not be
  * shortened. Cleaning overrides it. */

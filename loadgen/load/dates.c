@@ -1,6 +1,7 @@
 #include "loadgen/load/dates.h"
 
-#include "loadgen/util/clock.h"
+#include "libcommon/int64.h"
+#include "libcommon/units.h"
 
 #include <stdlib.h>
 #include <string.h>

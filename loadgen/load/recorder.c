@@ -1,11 +1,13 @@
 #include "loadgen/load/recorder.h"
 
+#include "libcommon/hist.h"
 #include "libcommon/mem.h"
 #include "libcommon/quantile.h"
 #include "libcommon/recwrite.h"
 #include "loadgen/util/clock.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>

@@ -7,11 +7,9 @@
 
 #include "libcommon/autoterm.h"
 #include "libcommon/err.h"
-#include "libcommon/hist.h"
 #include "libcommon/record.h"
 #include "libcommon/rowformat.h"
 
-#include <pthread.h>
 #include <stdint.h>
 
 struct recorder_options {

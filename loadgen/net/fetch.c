@@ -2,7 +2,6 @@
 
 #include "libcommon/units.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* What is under way. */

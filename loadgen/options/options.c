@@ -8,7 +8,6 @@
 #include "loadgen/ranks/parts.h"
 #include "loadgen/s3/profile.h"
 #include "loadgen/s3/s3op.h"
-#include "loadgen/util/clock.h"
 
 #include <errno.h>
 #include <math.h>

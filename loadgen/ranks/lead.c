@@ -1,6 +1,5 @@
 #include "loadgen/ranks/lead.h"
 
-#include "libcommon/mem.h"
 #include "libcommon/secret.h"
 #include "libcommon/version.h"
 #include "loadgen/ranks/team.h"

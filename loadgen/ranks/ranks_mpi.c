@@ -3,7 +3,6 @@
 #include "loadgen/ranks/ranks.h"
 
 #include <limits.h>
-#include <math.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdlib.h>

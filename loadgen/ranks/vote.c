@@ -1,5 +1,6 @@
 #include "loadgen/ranks/vote.h"
 
+#include "loadgen/load/recorder.h"
 #include "loadgen/util/clock.h"
 
 /* For each whole second after the first start there is a vote, in three rounds of telling: whether

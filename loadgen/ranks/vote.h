@@ -3,7 +3,6 @@
 #ifndef S3_LOADGEN_RANKS_VOTE_H
 #define S3_LOADGEN_RANKS_VOTE_H
 
-#include "loadgen/load/recorder.h"
 #include "loadgen/ranks/ranks.h"
 
 /* Starts as zeros except the first four members. */

@@ -1,3 +1,4 @@
+#include "loadgen/run/bench.h"
 #include "loadgen/run/bench_setup.h"
 
 #include "libcommon/mem.h"
@@ -11,8 +12,6 @@
 #include "loadgen/util/clock.h"
 #include "loadgen/util/sibling.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,10 @@
 #include "libcommon/units.h"
 #include "libcommon/visible.h"
 #include "loadgen/run/bench_setup.h"
-#include "loadgen/util/clock.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Writes a line in one piece, as launchers mix what several ranks write. */
 __attribute__((format(printf, 3, 0))) static void say(const struct bench *b, const char *who,

@@ -1,12 +1,9 @@
 #include "loadgen/run/bench_setup.h"
 
-#include "loadgen/ranks/parts.h"
 #include "loadgen/util/clock.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

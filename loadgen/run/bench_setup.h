@@ -6,7 +6,6 @@
 #include "loadgen/load/crew.h"
 #include "loadgen/load/recorder.h"
 #include "loadgen/ranks/team.h"
-#include "loadgen/run/bench.h"
 #include "loadgen/run/machine.h"
 #include "loadgen/run/serverprof.h"
 #include "loadgen/bucket/control.h"

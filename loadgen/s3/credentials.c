@@ -1,5 +1,6 @@
 #include "loadgen/s3/credentials.h"
 
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/secret.h"

@@ -4,7 +4,6 @@
 #ifndef S3_LOADGEN_UTIL_CLOCK_H
 #define S3_LOADGEN_UTIL_CLOCK_H
 
-#include "libcommon/int64.h"
 #include "libcommon/units.h"
 
 #include <pthread.h>

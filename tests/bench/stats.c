@@ -17,7 +17,6 @@
 #include "analyze/findings/findings.h"
 #include "analyze/stats/stats.h"
 #include "analyze/stats/picker.h"
-#include "libcommon/hist.h"
 #include "libcommon/mem.h"
 
 #include <math.h>

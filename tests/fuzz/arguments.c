@@ -4,6 +4,7 @@
  *
  * Input: a byte with the number of the command, then a line for each option: a byte with its number
  * and its value. */
+#include "analyze/cmd/commands.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/runner.h"
 

@@ -2,6 +2,7 @@
  * why not; JSON can be read, HTML holds no markup from the capture, cat keeps every row.
  *
  * Input: a byte with the number of the command and a flag of it, the capture. */
+#include "analyze/cmd/commands.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/runner.h"
 #include "tests/unit/fingerprint.h"

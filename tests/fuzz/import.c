@@ -8,7 +8,6 @@
 #include "analyze/import/import.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

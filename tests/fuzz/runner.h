@@ -3,7 +3,8 @@
 #ifndef S3_FUZZ_RUNNER_H
 #define S3_FUZZ_RUNNER_H
 
-#include "analyze/cmd/commands.h"
+#include "libcommon/cli.h"
+#include "libcommon/err.h"
 
 #include <jansson.h>
 #include <stdbool.h>

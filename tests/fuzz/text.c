@@ -6,12 +6,13 @@
 #include "analyze/data/errnorm.h"
 #include "analyze/write/html.h"
 #include "analyze/write/json.h"
+#include "libcommon/record.h"
 #include "libcommon/utf8.h"
 #include "loadgen/s3/uri.h"
-#include "loadgen/s3/xml.h"
 #include "loadgen/util/strbuf.h"
 
 #include <assert.h>
+#include <expat.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

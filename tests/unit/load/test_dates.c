@@ -1,11 +1,9 @@
 #include "loadgen/load/dates.h"
 
-#include "loadgen/util/clock.h"
 #include "libcommon/units.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <cmocka.h>

@@ -3,8 +3,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <math.h>
-#include <string.h>
 
 #include <cmocka.h>
 

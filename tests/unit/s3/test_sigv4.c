@@ -4,7 +4,6 @@
 #include <openssl/sha.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 

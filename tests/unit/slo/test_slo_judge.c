@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <math.h>
-#include <stdio.h>
 
 #include <cmocka.h>
 

@@ -7,7 +7,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include <cmocka.h>
 
 /* The first outputs of the paper's demonstration program for this generator, seeded (42, 54). */
