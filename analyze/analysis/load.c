@@ -1,8 +1,8 @@
 #include "analyze/analysis/load.h"
 
 #include "analyze/analysis/analysis.h"
-#include "analyze/estimate/confidence.h"
 #include "analyze/base/progress.h"
+#include "analyze/estimate/confidence.h"
 #include "analyze/read/recfile.h"
 #include "analyze/write/outfile.h"
 #include "libcommon/mem.h"

@@ -2,9 +2,9 @@
 #ifndef S3_ANALYZE_ANALYSIS_PLAN_H
 #define S3_ANALYZE_ANALYSIS_PLAN_H
 
+#include "analyze/base/tasks.h"
 #include "analyze/requests/requests.h"
 #include "analyze/sets/set.h"
-#include "analyze/base/tasks.h"
 
 /* The state of one operation type, which becomes a struct operation. */
 struct plan_entry {

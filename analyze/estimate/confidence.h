@@ -7,9 +7,9 @@
 #ifndef S3_ANALYZE_ESTIMATE_CONFIDENCE_H
 #define S3_ANALYZE_ESTIMATE_CONFIDENCE_H
 
+#include "analyze/data/group.h"
 #include "analyze/model/model.h"
 #include "analyze/sets/blocks.h"
-#include "analyze/data/group.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/err.h"
 

@@ -1,8 +1,8 @@
 #include "analyze/json/documents.h"
 
 #include "analyze/compare/words.h"
-#include "analyze/report/compare_sheet.h"
 #include "analyze/json/json_internal.h"
+#include "analyze/report/compare_sheet.h"
 #include "analyze/requests/sample.h"
 #include "analyze/write/json.h"
 

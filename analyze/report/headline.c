@@ -7,9 +7,9 @@
 #include "libcommon/int64.h"
 
 #include <math.h>
-#include <string.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #define MAX_NAMES 4 /* of operations; more are counted */
 

@@ -2,8 +2,8 @@
 #ifndef S3_ANALYZE_STREAM_SURVEY_SUMS_H
 #define S3_ANALYZE_STREAM_SURVEY_SUMS_H
 
-#include "analyze/sums/sums.h"
 #include "analyze/stream/survey.h"
+#include "analyze/sums/sums.h"
 #include "libcommon/err.h"
 
 #include <stdbool.h>

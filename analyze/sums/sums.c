@@ -1,8 +1,8 @@
 #include "analyze/sums/sums.h"
 
-#include "analyze/sums/sums_internal.h"
 #include "analyze/data/filter.h"
 #include "analyze/read/jsonpull.h"
+#include "analyze/sums/sums_internal.h"
 #include "libcommon/hist.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"

@@ -1,7 +1,7 @@
 /* Makes the course of a run from its sums. Findings are searched for in the course. */
-#include "analyze/sums/sums_internal.h"
 #include "analyze/findings/course_seconds.h"
 #include "analyze/stats/stats.h"
+#include "analyze/sums/sums_internal.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 

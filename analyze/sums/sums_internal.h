@@ -1,9 +1,9 @@
 #ifndef S3_ANALYZE_SUMS_SUMS_INTERNAL_H
 #define S3_ANALYZE_SUMS_SUMS_INTERNAL_H
 
-#include "analyze/sums/sums.h"
 #include "analyze/findings/course.h"
 #include "analyze/read/aggfile.h"
+#include "analyze/sums/sums.h"
 
 /* The beginning of a file of sums, by which it is recognised. */
 #define SUMS_BEGINNING AGGFILE_SUMS "1\""

@@ -1,9 +1,9 @@
 #include "analyze/sums/sums.h"
 
-#include "analyze/sums/sums_internal.h"
 #include "analyze/read/aggbytes.h"
 #include "analyze/read/jsonpull.h"
 #include "analyze/requests/sample.h"
+#include "analyze/sums/sums_internal.h"
 #include "libcommon/hist.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"

@@ -2,8 +2,8 @@
 
 #include "analyze/sums/sums_internal.h"
 #include "analyze/write/json.h"
-#include "libcommon/mem.h"
 #include "analyze/write/zstdout.h"
+#include "libcommon/mem.h"
 
 #include <inttypes.h>
 

@@ -4,8 +4,8 @@
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 #include "libcommon/visible.h"
-#include "loadgen/run/bench_setup.h"
 #include "loadgen/bucket/bucket.h"
+#include "loadgen/run/bench_setup.h"
 #include "loadgen/util/clock.h"
 
 #include <math.h>

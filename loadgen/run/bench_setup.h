@@ -3,13 +3,13 @@
 #ifndef S3_LOADGEN_RUN_BENCH_SETUP_H
 #define S3_LOADGEN_RUN_BENCH_SETUP_H
 
+#include "loadgen/bucket/control.h"
+#include "loadgen/bucket/sweep.h"
 #include "loadgen/load/crew.h"
 #include "loadgen/load/recorder.h"
 #include "loadgen/ranks/team.h"
 #include "loadgen/run/machine.h"
 #include "loadgen/run/serverprof.h"
-#include "loadgen/bucket/control.h"
-#include "loadgen/bucket/sweep.h"
 #include "loadgen/run/signals.h"
 #include "loadgen/run/summary.h"
 #include "loadgen/s3/ssec.h"

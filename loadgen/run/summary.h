@@ -2,9 +2,9 @@
 #ifndef S3_LOADGEN_RUN_SUMMARY_H
 #define S3_LOADGEN_RUN_SUMMARY_H
 
+#include "loadgen/bucket/control.h"
 #include "loadgen/load/crew.h"
 #include "loadgen/load/recorder.h"
-#include "loadgen/bucket/control.h"
 #include "loadgen/options/options.h"
 #include "loadgen/ranks/team.h"
 #include "loadgen/run/machine.h"

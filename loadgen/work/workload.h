@@ -4,9 +4,9 @@
 #define S3_LOADGEN_WORK_WORKLOAD_H
 
 #include "loadgen/load/worker.h"
-#include "loadgen/work/deck.h"
 #include "loadgen/options/options.h"
 #include "loadgen/util/strbuf.h"
+#include "loadgen/work/deck.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
