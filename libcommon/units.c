@@ -16,8 +16,7 @@ struct decimal {
     uint64_t fraction; /* numerator over 10^18 */
 };
 
-#define FRACTION_DIGITS 18
-#define FRACTION_SCALE  UINT64_C(1000000000000000000)
+#define FRACTION_SCALE UINT64_C(1000000000000000000)
 
 static bool is_digit(char c)
 {
