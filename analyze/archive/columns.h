@@ -3,7 +3,6 @@
 #define S3_ANALYZE_ARCHIVE_COLUMNS_H
 
 #include "analyze/archive/archive.h"
-#include "libcommon/units.h"
 
 enum columns_form {
     COLUMNS_TEXT,

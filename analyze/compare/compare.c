@@ -3,7 +3,6 @@
 #include "analyze/compare/compare_internal.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
-#include "libcommon/units.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -18,7 +18,6 @@
 #define SLOW_SD            2.5
 #define STRETCH            1024 /* rows */
 #define MAX_HUNG           20000
-#define MAX_OF_MESSAGE     65536
 #define LEAST_WIDE         64
 #define NEARLY_AS_MANY     .9 /* of the requests that the median thread made */
 #define COUNTS_PER_REQUEST 2  /* in course.ended: a stall of a party lacks twenty requests */

@@ -3,7 +3,6 @@
 #define S3_ANALYZE_FINDINGS_COURSE_SECONDS_H
 
 #include "analyze/findings/course.h"
-#include "libcommon/units.h"
 
 /* Makes the bins, of n whole seconds from first_s on; of long runs, several seconds a bin. The
  * course has its operations and its start and end. False: out of memory. */

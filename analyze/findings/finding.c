@@ -1,6 +1,5 @@
 #include "analyze/findings/finding.h"
 
-#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <math.h>

@@ -8,7 +8,6 @@
 #include "analyze/findings/slow_ratio.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
-#include "libcommon/units.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
 #include "analyze/import/import.h"
 #include "analyze/import/lines.h"
 #include "analyze/stream/reorder.h"
-#include "libcommon/record.h"
 
 /* Readers may look at `options` and `result`. */
 struct import {

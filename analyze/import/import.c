@@ -5,7 +5,6 @@
 #include "analyze/import/workers.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
-#include "libcommon/units.h"
 #include "libcommon/version.h"
 
 #include <inttypes.h>

@@ -6,7 +6,6 @@
 #include "analyze/plot/trend.h"
 #include "analyze/report/figures.h"
 #include "analyze/write/html.h"
-#include "libcommon/mem.h"
 
 #define COUNT(names) (sizeof(names) / sizeof *(names))
 

@@ -4,7 +4,6 @@
 #include "analyze/report/compare_sheet.h"
 #include "analyze/json/documents.h"
 #include "analyze/report/figures.h"
-#include "analyze/report/headline.h"
 #include "analyze/page/html_internal.h"
 #include "analyze/page/page.h"
 #include "analyze/write/html.h"
