@@ -154,6 +154,41 @@ static void refine_visit(const struct levels *l, double before, double *after, i
     *until_ns = course_bin_start_ns(c, top.last + 1);
 }
 
+/* How far level k is from level `base`, in the direction of the change to level base + 1. */
+static double levels_away(const struct levels *l, size_t base, size_t k)
+{
+    double sign = levels_level(l, base + 1) > levels_level(l, base) ? 1 : -1;
+
+    return sign * (levels_level(l, k) - levels_level(l, base));
+}
+
+/* A change may be taken back, perhaps by way of other levels on its side. Returns the level that is
+ * back within a third of the largest distance; 0: none is. */
+static size_t find_back(const struct levels *l, size_t base)
+{
+    double farthest = levels_away(l, base, base + 1);
+
+    for (size_t k = base + 2; k <= l->n_cuts; k++) {
+        double away = levels_away(l, base, k);
+
+        if (fabs(away) < farthest / 3)
+            return k;
+        if (away < 0)
+            return 0;
+        farthest = fmax(farthest, away);
+    }
+    return 0;
+}
+
+/* Whether the level `back` that ends a visit is a part of its recovery: it is shorter than the
+ * visit, and the next level is nearer to that before the visit. */
+static bool is_recovery(const struct levels *l, size_t base, size_t back)
+{
+    return back < l->n_cuts &&
+           l->cuts[back] - l->cuts[back - 1] < l->cuts[back - 1] - l->cuts[base] &&
+           levels_away(l, base, back) > fabs(levels_away(l, base, back + 1));
+}
+
 static bool say_levels(struct levels *l, struct err *e)
 {
     bool ok = true;
@@ -162,19 +197,21 @@ static bool say_levels(struct levels *l, struct err *e)
     if (k > 0)
         ok = say_warm_up(l, mean_rate(l, 0, l->cuts[k - 1]), mean_rate(l, l->cuts[k - 1], l->n),
                          l->at_ns[l->cuts[k - 1]], e);
-    for (; ok && k < l->n_cuts; k++) {
+    while (ok && k < l->n_cuts) {
         int64_t at_ns = l->at_ns[l->cuts[k]], until_ns = INT64_MAX;
         double before = levels_level(l, k), after = levels_level(l, k + 1);
+        size_t back = find_back(l, k), next = k + 1;
 
         /* A change that is taken back is one finding with an end. */
-        bool back =
-            k + 1 < l->n_cuts && fabs(levels_level(l, k + 2) - before) < fabs(after - before) / 3;
-        if (back) {
-            until_ns = l->at_ns[l->cuts[k + 1]];
+        if (back > 0) {
+            until_ns = l->at_ns[l->cuts[back - 1]];
+            if (back > k + 2)
+                after = mean_rate(l, l->cuts[k], l->cuts[back - 1]);
             refine_visit(l, before, &after, &at_ns, &until_ns);
+            next = back + is_recovery(l, k, back);
         }
         ok = say_step(l, before, after, at_ns, until_ns, e);
-        k += back;
+        k = next;
     }
     return ok;
 }

@@ -146,25 +146,36 @@ static size_t find_hole(const int64_t *done, size_t n_bins, double n, double usu
     return goes_on && fabs(length - n) <= JUMP_TOLERANCE * n ? at : SIZE_MAX;
 }
 
-/* Where n bins begin in which a client did nearly twice as much as in the others; SIZE_MAX: there
- * are none. */
+static double sum_of(const int64_t *done, size_t first, size_t end)
+{
+    double sum = 0;
+
+    for (size_t j = first; j < end; j++)
+        sum += (double)done[j];
+    return sum;
+}
+
+/* Where n bins begin in which a client did nearly twice as much as in as many bins before and after
+ * them; SIZE_MAX: there are none. */
 static size_t find_double(const int64_t *done, size_t n_bins, size_t n)
 {
-    double sum = 0, most = 0, all = 0;
+    double sum = 0, most = 0;
     size_t at = 0;
 
     if (2 * n_bins < 3 * n)
         return SIZE_MAX;
     for (size_t j = 0; j < n_bins; j++) {
-        all += (double)done[j];
         sum += (double)(done[j] - (j >= n ? done[j - n] : 0));
         if (j + 1 >= n && sum > most) {
             most = sum;
             at = j + 1 - n;
         }
     }
-    double usual = (all - most) / (double)(n_bins - n);
-    return usual > 0 && most >= JUMP_TIMES * usual * (double)n ? at : SIZE_MAX;
+    size_t first = at > n ? at - n : 0, end = at + 2 * n < n_bins ? at + 2 * n : n_bins;
+    double around = sum_of(done, first, end) - most;
+    return around > 0 && most * (double)(end - first - n) >= JUMP_TIMES * around * (double)n
+               ? at
+               : SIZE_MAX;
 }
 
 static bool say_jump(struct search *s, size_t k, bool ahead, int64_t by_ns, int64_t at_ns,

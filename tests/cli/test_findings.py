@@ -433,6 +433,16 @@ class Findings(FindingsCase):
         _, all_ = self.check_first(load, "drop", start=11, ratio=1 / 1.6, near_s=1)
         self.assertEqual(len(all_), 1, "durations follow")
 
+    def test_a_drop_in_two_steps_is_one(self):
+        """So is one that comes back by way of a level between."""
+        for seed, steps in ((97, ((8, 6), (14, 2.2))), (98, ((8, 4), (17, 1.5)))):
+            load = Load(seed, length_s=40)
+            load.factor = lambda s, *where: next((f for at, f in reversed(steps) if at <= s < 20), 1)
+            first, all_ = self.check_first(load, "drop", start=8)
+            self.assertEqual(len(all_), 1, all_)
+            self.assertGreater(seconds(first["end"]), steps[1][0] - 1)
+            self.assertLess(seconds(first["end"]), 21)
+
     def test_threads_that_end_or_begin(self):
         """Throughput follows their number: the finding says so, and that of a drop of another cause does not."""
         load = Load(33)
