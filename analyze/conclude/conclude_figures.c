@@ -2,6 +2,7 @@
  * reader (docs/how-the-numbers-are-made.md, section 11). */
 #include "analyze/conclude/conclude.h"
 
+#include "analyze/model/role.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
@@ -301,7 +302,8 @@ static bool explain_level(struct finding *f, const struct scan_thread *threads, 
     double before = n_at_work(threads, n, start_ns, at_ns);
     double after = n_at_work(threads, n, at_ns, end_ns);
     double change = warm_up ? -log(f->ratio) : log(f->ratio);
-    if (before <= 0 || after <= 0 || log(after / before) / change < .5)
+    /* Less than one thread: the time is not in the range whose rows were scanned. */
+    if (before < 1 || after < 1 || log(after / before) / change < .5)
         return true;
     char *sentence;
     if (!mem_format(&sentence, e, "%s; %.3g threads were at work before, %.3g after", f->sentence,
@@ -314,8 +316,10 @@ static bool explain_level(struct finding *f, const struct scan_thread *threads, 
     return true;
 }
 
+/* Explains levels of the operations that were scanned; op: of findings of this operation alone,
+ * which was a phase. */
 static bool explain_levels(struct analysis *a, const struct scan *const *scans, size_t n_scans,
-                           struct err *e)
+                           const char *op, struct err *e)
 {
     size_t n = a->dataset->n_threads;
     struct scan_thread *threads = gather_threads(a->dataset, scans, n_scans, e);
@@ -328,7 +332,8 @@ static bool explain_levels(struct analysis *a, const struct scan *const *scans, 
         end_ns = int64_max(threads[i].latest_start_ns, end_ns);
     }
     for (size_t i = 0; ok && i < a->findings.n; i++)
-        ok = explain_level(&a->findings.v[i], threads, n, start_ns, end_ns, e);
+        if (op == NULL || a->findings.v[i].op == op)
+            ok = explain_level(&a->findings.v[i], threads, n, start_ns, end_ns, e);
     free(threads);
     return ok;
 }
@@ -611,11 +616,16 @@ static bool about_late_starts(struct analysis *a, const struct operation *op, co
 /* What the rows themselves say. */
 static bool about_rows(struct analysis *a, const struct scan *const *scans, struct err *e)
 {
-    size_t n = a->n_operations, first = a->mixed || n == 0 ? 0 : n - 1;
+    const bool has_phases = role_n_phases(a) > 1;
+    size_t n = a->n_operations;
     struct bins bins;
+    bool ok = !a->mixed || explain_levels(a, scans, n, NULL, e);
 
+    for (size_t k = 0; ok && !a->mixed && k < n; k++)
+        if (a->operations[k].role == ROLE_BENCHMARK)
+            ok = explain_levels(a, scans + k, 1, has_phases ? a->operations[k].op : NULL, e);
     bins_init(&bins, scans, n);
-    return explain_levels(a, scans + first, n - first, e) && about_copies(a, scans, n, e) &&
+    return ok && about_copies(a, scans, n, e) &&
            (bins.start_ns > bins.end_ns ||
             (about_overlap(a, scans, n, e) && about_idle_gap(a, &bins, e)));
 }
