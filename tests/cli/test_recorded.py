@@ -130,7 +130,8 @@ class Recorded(CliTest):
             failing = [r._replace(error=error) if i >= 1000 else r for i, r in enumerate(rows)]
             problems, others = self.findings(failing, {"clock_change_ns": 3600 * 10**9})
             self.assertEqual(problems, ["clock-step"])
-            self.assertEqual(others["errors"], {"clock-step"})
+            self.assertEqual(others["errors"], {"clock-step", "no-success"})
+            self.assertEqual(others["no-success"], {"clock-step"})
         problems, others = self.findings([r._replace(error="HTTP 503") for r in rows[:1000]] + rows[1000:],
                                          {"clock_change_ns": 3600 * 10**9})
         self.assertEqual(sorted(problems), ["clock-step", "errors"])
