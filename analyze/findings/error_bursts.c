@@ -530,7 +530,7 @@ static bool say_message(struct search *s, const struct course_message *m, const 
         /* A long burst is a level of its own: what it does to the throughput is seen. */
         if ((double)(b->last - b->first) < MASKED_FRAC * (double)c->n_bins)
             search_mask(s, course_bin_start_ns(c, b->first), course_bin_start_ns(c, b->last),
-                        "errors");
+                        FINDING_MASK_ERRORS);
         ok = is_dead || !has_parts || say(s, m, b, NULL, true, e);
     }
     return ok;

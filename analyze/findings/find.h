@@ -13,6 +13,13 @@ struct period_samples {
     double n, n_slow, log_sum;
 };
 
+/* What a time says nothing more about: stalls, those of them that a finding tells, bursts of
+ * errors.
+ */
+#define FINDING_MASK_STALL      1
+#define FINDING_MASK_TOLD_STALL 2
+#define FINDING_MASK_ERRORS     4
+
 /* A course, what was found in it, and the bins that are masked, by FINDING_MASK_... . */
 struct search {
     const struct course *c;
@@ -27,8 +34,8 @@ struct search {
 bool search_init(struct search *s, const struct course *c, struct findings *out, struct err *e);
 void search_fini(struct search *s);
 
-/* Masks the bins of [start_ns, end_ns) by a finding of the kind. */
-void search_mask(struct search *s, int64_t start_ns, int64_t end_ns, const char *kind);
+/* Masks the bins of [start_ns, end_ns). */
+void search_mask(struct search *s, int64_t start_ns, int64_t end_ns, uint8_t masks);
 
 /* Share of the bins of [first, last) that carry none of the masks. */
 double search_free_frac(const struct search *s, size_t first, size_t last, uint8_t masks);

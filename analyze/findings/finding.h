@@ -71,7 +71,6 @@ enum finding_table { FINDING_IN_FIGURES, FINDING_IN_HOSTS, FINDING_IN_ERRORS };
 /* What a kind of finding is to the others and to reports. */
 struct finding_kind {
     const char *name;
-    uint8_t masks;            /* what of its time says nothing more: FINDING_MASK_... */
     enum finding_table table; /* of a page, which shows it wherever it is */
     bool is_step;             /* the rate before and after it differ: its size is said */
     bool is_beginning;        /* ... and its moment is its end */
@@ -86,9 +85,6 @@ struct finding_kind {
         finding_explains_fn *how;
     } because[FINDING_MAX_REASONS];
 };
-
-#define FINDING_MASK_STALL  1
-#define FINDING_MASK_ERRORS 2
 
 /* The row of the name; a kind that has none gets one with an empty name. */
 const struct finding_kind *finding_kind(const char *name);

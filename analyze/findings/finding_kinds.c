@@ -159,12 +159,10 @@ static bool is_of_a_host(const struct finding *cause, const struct finding *f, i
 static const struct finding_kind kinds[] = {
     /* Found in the course. */
     {.name = "stall",
-     .masks = FINDING_MASK_STALL,
      .is_standstill = true,
      .because = {STOPPED, {"clock-jump", begins_with}, {"retransmits", mostly_within}}},
-    {.name = "pauses", .masks = FINDING_MASK_STALL},
+    {.name = "pauses"},
     {.name = "errors",
-     .masks = FINDING_MASK_ERRORS,
      .is_cut = true,
      .table = FINDING_IN_ERRORS,
      .because = {{"clock-step", is_refused},

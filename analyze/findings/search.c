@@ -60,12 +60,10 @@ void search_fini(struct search *s)
     free(s->clients.of_place);
 }
 
-void search_mask(struct search *s, int64_t start_ns, int64_t end_ns, const char *kind)
+void search_mask(struct search *s, int64_t start_ns, int64_t end_ns, uint8_t masks)
 {
-    uint8_t how = finding_kind(kind)->masks;
-
     for (size_t j = course_bin(s->c, start_ns), end = course_bin(s->c, end_ns); j <= end; j++)
-        s->masked[j] |= how;
+        s->masked[j] |= masks;
 }
 
 double search_free_frac(const struct search *s, size_t first, size_t last, uint8_t masks)

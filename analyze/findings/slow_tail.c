@@ -5,6 +5,8 @@
  * many samples at the same times, of the same operations and sizes, are slow anywhere. */
 #include "analyze/findings/find.h"
 #include "analyze/findings/queues.h"
+#include "analyze/findings/slow_limits.h"
+#include "analyze/findings/slow_ratio.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
@@ -21,13 +23,14 @@
 #define LEAST_TIMES     2   /* as many as at the others */
 #define LEAST_LOST      .005
 #define PROBLEM_LOST    .03
-#define OWN_PART        .7 /* of what makes the party slow on average */
+#define OWN_PART        .7 /* of what the tail costs: so much may be told as slowness instead */
 
 /* What a party has: samples, slow ones, and how many slow ones so many samples have anywhere. */
 struct tail {
     double n, n_slow, expected;
     double share;            /* the lower median of the others' n_slow, as shares of expected */
-    double busy_ns, slow_ns; /* time of all samples, of the slow ones */
+    double busy_ns, slow_ns; /* of all samples, of all slow ones, those in stalls too */
+    double n_slow_ever;      /* ... which are so many */
     struct tail_periods *in; /* NULL: it has too few slow ones to be told */
 };
 
@@ -75,8 +78,8 @@ static void add_period(struct tails *x, size_t q, size_t j, struct period_sample
 static void add_periods(struct tails *x, struct period_samples *of_party)
 {
     for (size_t j = 0; j < x->periods.n; j++) {
-        if (search_period_free_frac(x->s, x->periods, j, FINDING_MASK_STALL | FINDING_MASK_ERRORS) <
-            1)
+        if (search_period_free_frac(x->s, x->periods, j,
+                                    FINDING_MASK_TOLD_STALL | FINDING_MASK_ERRORS) < 1)
             continue;
         for (size_t q = 0; q < x->s->c->n_strata; q++)
             add_period(x, q, j, of_party);
@@ -136,9 +139,14 @@ static bool fill_tails(struct tails *x, struct err *e)
         add_periods(x, of_party);
     for (size_t i = 0; ok && i < c->n_places; i++)
         if (x->p->of_place[i] != UINT32_MAX) {
-            x->of_party[x->p->of_place[i]].slow_ns += c->place_slow_ns[i];
-            x->of_party[x->p->of_place[i]].busy_ns += c->place_busy_ns[i];
+            struct tail *t = &x->of_party[x->p->of_place[i]];
+
+            t->slow_ns += c->place_slow_ns[i];
+            t->busy_ns += c->place_busy_ns[i];
             x->busy_ns += c->place_busy_ns[i];
+            for (size_t q = 0; q < c->n_strata; q++)
+                for (size_t b = 0; b < c->n_blocks; b++)
+                    t->n_slow_ever += course_cell(c, q, i, b)->n_slow;
         }
     free(of_party);
     return ok;
@@ -163,31 +171,62 @@ static double sureness(const struct tails *x, const struct tail *t)
     return more / sqrt(fmax(2 * count, 1) * fmax(variance / t->n_slow, 1));
 }
 
-/* Whether the tail is news: the party is not said to be slow (*said is NULL), or only because its
- * tail raises its mean. */
-static bool is_news(struct findings *all, const struct tail *t, double more,
-                    const struct finding *news, struct finding **said)
+/* Whether f says that the party of a tail is slow. */
+static bool is_of_party(const struct finding *f, const struct finding *tail)
 {
-    double others_ns = (t->busy_ns - t->slow_ns) / fmax(t->n - t->n_slow, 1);
-    double excess = more / t->n * log(t->slow_ns / t->n_slow / others_ns);
-
-    *said = NULL;
-    for (size_t i = 0; i < all->n; i++) {
-        struct finding *f = &all->v[i];
-        if (f->kind != news->kind || f->party != news->party)
-            continue;
-        *said = f;
-        return !f->has_start && !f->has_end && f->op == NULL && excess >= OWN_PART * log(f->ratio);
-    }
-    return true;
+    return f->kind == tail->kind && f->party == tail->party && f->client == NULL;
 }
 
-static void take_back(struct findings *all, struct finding *f)
+/* Whether the party is as fast as the others in most of its requests of each operation and size, of
+ * those that are known well enough. */
+static bool is_usual(const struct tails *x, size_t k, bool *usual, struct err *e)
 {
-    size_t i = (size_t)(f - all->v);
+    bool *is_faulty, ok = mem_cleared(&is_faulty, x->p->n, e);
 
-    free(f->sentence);
-    memmove(f, f + 1, (--all->n - i) * sizeof *f);
+    *usual = true;
+    for (size_t q = 0; ok && *usual && q < x->s->c->n_strata; q++) {
+        struct slow_stretch g = {.party = k,
+                                 .periods = x->periods,
+                                 .last = x->periods.n - 1,
+                                 .n = x->of_party[k].in->expected,
+                                 .of = {q, q + 1},
+                                 .is_faulty = is_faulty};
+        double ratio;
+
+        if (search_samples(x->s, g.of).n < SLOW_LEAST_SAMPLES * (double)x->p->n)
+            continue;
+        ok = slow_ratio(x->s, x->p, &g, &ratio, e);
+        *usual = ok && ratio < SLOW_LEAST_RATIO;
+    }
+    free(is_faulty);
+    return ok;
+}
+
+/* Whether a tail describes party k best: nothing says yet that the party is slow, or the tail
+ * explains far more of the lost time than what does, and medians are those of the others. */
+static bool is_best(const struct tails *x, size_t k, const struct finding *tail, bool *best,
+                    struct err *e)
+{
+    const struct findings *all = x->s->out;
+    double told = 0;
+
+    for (size_t i = 0; i < all->n; i++)
+        told += is_of_party(&all->v[i], tail) ? all->v[i].lost_frac : 0;
+    *best = told <= OWN_PART * tail->lost_frac;
+    return told == 0 || !*best || is_usual(x, k, best, e);
+}
+
+/* Takes back what says that the party of a tail is slow. */
+static void take_back(struct findings *all, const struct finding *tail)
+{
+    size_t n_kept = 0;
+
+    for (size_t i = 0; i < all->n; i++)
+        if (is_of_party(&all->v[i], tail))
+            free(all->v[i].sentence);
+        else
+            all->v[n_kept++] = all->v[i];
+    all->n = n_kept;
 }
 
 static bool say(struct tails *x, size_t k, double z, struct queues *q, struct err *e)
@@ -197,30 +236,31 @@ static bool say(struct tails *x, size_t k, double z, struct queues *q, struct er
     double lost = t->slow_ns / t->n_slow * more / x->busy_ns;
     struct finding f = search_slowness(x->p, k, lost >= PROBLEM_LOST, lost);
 
-    struct finding *said;
-    bool explained = false;
+    bool best, explained = false;
 
-    if (lost < LEAST_LOST || !is_news(x->s->out, t, more, &f, &said))
+    if (lost < LEAST_LOST)
+        return true;
+    if (!is_best(x, k, &f, &best, e))
+        return false;
+    if (!best)
         return true;
     if (!x->p->clients && !queues_explain_tail(q, x->s, k, LEAST_TIMES, &explained, e))
         return false;
     if (explained)
         return true;
-    if (said != NULL)
-        take_back(x->s->out, said);
-    double usual = t->share * t->expected / t->n;
+    take_back(x->s->out, &f);
+    double usual = t->share * t->expected / t->n, slow_mean_ns = t->slow_ns / t->n_slow_ever;
     finding_figure(&f, "n_samples", t->n);
     finding_figure(&f, "z", fmin(z, 1e6));
     finding_figure(&f, "slow_share", t->n_slow / t->n);
     finding_figure(&f, "others_slow_share", usual);
-    finding_figure(&f, "slow_mean_ns", t->slow_ns / t->n_slow);
-    return findings_add(x->s->out, &f, e,
-                        "%s%s answers %s of its requests late, in %s on average (%s at the other "
-                        "%s); its other requests are no slower",
-                        x->p->clients ? "Client " : "", intern_shown(f.party),
-                        units_pct(100 * t->n_slow / t->n).s,
-                        units_duration((int64_t)(t->slow_ns / t->n_slow)).s,
-                        units_pct(100 * usual).s, search_others(x->p).s);
+    finding_figure(&f, "slow_mean_ns", slow_mean_ns);
+    return findings_add(
+        x->s->out, &f, e,
+        "%s%s answers %s of its requests late, in %s on average (%s at the other "
+        "%s); its other requests are no slower",
+        x->p->clients ? "Client " : "", intern_shown(f.party), units_pct(100 * t->n_slow / t->n).s,
+        units_duration((int64_t)slow_mean_ns).s, units_pct(100 * usual).s, search_others(x->p).s);
 }
 
 static bool find_tails_of(struct search *s, const struct course_parties *p, struct err *e)

@@ -131,6 +131,12 @@ static double lost_in(const struct stalls *x, const struct stall *st)
     return search_frac(s, st->end_ns - st->start_ns) * fmax(1 - rate_frac_of(x, st), share);
 }
 
+/* The requests of stalls that are too small to be told may be the tail of a party, others not. */
+static void mask_told(const struct stalls *x, const struct stall *st)
+{
+    search_mask(x->s, st->start_ns, st->end_ns, FINDING_MASK_TOLD_STALL);
+}
+
 /* Says the stalls of a party that come at a period; `one` is the first of them. */
 static bool say_pauses(const struct stalls *x, const struct stall *one, int64_t period_ns,
                        struct err *e)
@@ -143,6 +149,7 @@ static bool say_pauses(const struct stalls *x, const struct stall *one, int64_t 
         if (stalls_same_parties(&x->v[i], one)) {
             stood_ns += x->v[i].end_ns - x->v[i].start_ns;
             lost += lost_in(x, &x->v[i]);
+            mask_told(x, &x->v[i]);
             n++;
         }
     struct finding f = finding_of("pauses", lost >= FINDING_PROBLEM_FRAC, lost);
@@ -212,6 +219,8 @@ static bool say_stalls(const struct stalls *x, const struct stall *one, struct e
 
     for (const struct stall *st = one; ok && st < x->v + x->n; st++) {
         enum worth worth = stalls_same_parties(st, one) ? worth_of(x, st) : WORTH_NOTHING;
+        if (worth != WORTH_NOTHING)
+            mask_told(x, st);
         if (worth == WORTH_PROBLEM)
             ok = say_stall(x, st, 1, 0, e);
         if (worth != WORTH_NOTICE)
@@ -264,7 +273,7 @@ bool find_stalls(struct search *s, struct err *e)
         ok = stalls_find_parties(x, e);
         sort_stalls(x);
         for (size_t i = 0; i < x->n; i++)
-            search_mask(s, x->v[i].start_ns, x->v[i].end_ns, "stall");
+            search_mask(s, x->v[i].start_ns, x->v[i].end_ns, FINDING_MASK_STALL);
         ok = ok && say(x, e);
     }
     free(x->done);

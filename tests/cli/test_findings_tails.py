@@ -1,7 +1,7 @@
 """A host of which only some requests are slow is found by these; tails that all hosts have are no fault of one."""
 import unittest
 
-from test_findings import FindingsCase, Load
+from test_findings import FindingsCase, Load, MEDIAN_S
 
 
 class Tails(FindingsCase):
@@ -20,6 +20,21 @@ class Tails(FindingsCase):
         self.assertLess(first["evidence"]["others_slow_share"], .03)
         self.assertRegex(first["sentence"], r"^http://10\.0\.0\.1:9000 answers \d.* % of its requests late, in 2\d\dms on "
                                             r"average \(.* % at the other 3 hosts\); its other requests are no slower$")
+
+    def test_a_tail_that_raises_the_mean(self):
+        """Tails so long that the mean of the logarithms is that of a slower host, in a part of the run or of one operation, and so
+        that all threads wait for them now and then."""
+        for name, seed, share, how in (("part", 86, .07, {"threads": 4, "hosts": 6}),
+                                       ("operation", 87, .05, {"threads": 8, "mix": (("GET", .4), ("STAT", .6))})):
+            with self.subTest(name):
+                load = Load(seed, **how)
+                load.factor = lambda s, h, c, op, t, r=load.random, n=share: 20 if h == 1 and r.random() < n else .25
+                slow, = self.slow_parties(load)
+                self.assertEqual((slow["severity"], slow["scope"], slow["op"]),
+                                 ("problem", {"host": "http://10.0.0.1:9000"}, None))
+                self.assertAlmostEqual(slow["evidence"]["slow_share"] / share, 1, delta=.2)
+                mean_s = 20 * sum(MEDIAN_S[op] * n for op, n in load.mix)
+                self.assertAlmostEqual(slow["evidence"]["slow_mean_ns"] / 1e9 / mean_s, 1, delta=.15)
 
     def test_what_costs_little_is_a_notice(self):
         slow, = self.slow_parties(self.load(81, .05, hosts=16, threads=30))
