@@ -1,5 +1,5 @@
 /* Assertions (libcommon/slo.h) and what a run answers: met, missed or undecided, by the 95 %
- * interval of the figure (docs/assertions.md). Judging is a pure function of figure and limit. */
+ * interval of the figure (docs/limits.md). Judging is a pure function of figure and limit. */
 #ifndef S3_ANALYZE_SLO_SLO_H
 #define S3_ANALYZE_SLO_SLO_H
 
