@@ -16,27 +16,21 @@
 #define EVERY_NS (10 * NS_PER_S)
 #define UNKNOWN  INT64_C(-1)
 
-static const char *const NAMES[MACHINE_N_FIGURES] = {
-    "cpu_ns",      "busy_ns",         "steal_ns",       "memory_stall_ns",
-    "n_throttled", "throttled_ns",    "rx_bytes",       "tx_bytes",
-    "n_dropped",   "n_retransmits",   "cpus",           "n_running",
-    "quota_cpus",  "link_bits_per_s", "clock_error_ns", "clock_synchronised",
-    "turbo",
-};
-
 /* ---- What the kernel tells ---- */
 
-/* Reads the first bytes of a file below the root. False: it cannot be read. */
+/* Reads the first bytes of a file below the root. False: it cannot be read, and `text` is as it
+ * was. */
 static bool read_text(const struct machine *m, const char *path, char *text, size_t size)
 {
-    char name[8400];
+    char name[4200];
 
     snprintf(name, sizeof name, "%s%s", m->root, path);
     int fd = open(name, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd >= 0 ? read(fd, text, size - 1) : -1;
     if (fd >= 0)
         close(fd);
-    text[n > 0 ? n : 0] = '\0';
+    if (n > 0)
+        text[n] = '\0';
     return n > 0;
 }
 
@@ -50,114 +44,77 @@ static int64_t read_number(const struct machine *m, const char *path, const char
     return at != NULL && sscanf(at + strlen(key), "%" SCNd64, &value) == 1 ? value : UNKNOWN;
 }
 
-static int64_t times(int64_t value, int64_t unit)
+static int64_t read_interface(const struct machine *m, const char *file)
 {
-    return value < 0 || value > INT64_MAX / unit ? UNKNOWN : value * unit;
-}
+    char path[64 + IF_NAMESIZE];
 
-static void read_cpus(const struct machine *m, int64_t *v)
-{
-    int64_t tick_ns = NS_PER_S / sysconf(_SC_CLK_TCK);
-    int64_t t[8]; /* user, nice, system, idle, waiting, interrupts, soft interrupts, stolen */
-    char text[512];
-
-    v[MACHINE_CPU] = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
-    v[MACHINE_CPUS] = sysconf(_SC_NPROCESSORS_ONLN);
-    if (read_text(m, "/proc/stat", text, sizeof text) &&
-        sscanf(text,
-               "cpu %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64
-               " %" SCNd64 " %" SCNd64,
-               &t[0], &t[1], &t[2], &t[3], &t[4], &t[5], &t[6], &t[7]) == 8) {
-        v[MACHINE_BUSY] = times(t[0] + t[1] + t[2] + t[5] + t[6], tick_ns);
-        v[MACHINE_STEAL] = times(t[7], tick_ns);
-    }
-    if (read_text(m, "/proc/loadavg", text, sizeof text) &&
-        sscanf(text, "%*f %*f %*f %" SCNd64, &v[MACHINE_RUNNING]) != 1)
-        v[MACHINE_RUNNING] = UNKNOWN;
-    int64_t no_turbo = read_number(m, "/sys/devices/system/cpu/intel_pstate/no_turbo", "");
-    v[MACHINE_TURBO] =
-        no_turbo >= 0 ? no_turbo == 0 : read_number(m, "/sys/devices/system/cpu/cpufreq/boost", "");
-    v[MACHINE_MEMORY] = times(read_number(m, "/proc/pressure/memory", "total="), NS_PER_US);
+    snprintf(path, sizeof path, "/sys/class/net/%s/%s", m->interface, file);
+    return read_number(m, path, "");
 }
 
 /* Writes the frequency governor of the first CPU that has another one than "performance", or that.
  * "": unknown. */
 static void read_governor(const struct machine *m, char text[static 64])
 {
-    bool known = false;
+    long n_cpus = sysconf(_SC_NPROCESSORS_CONF);
     char path[80];
 
-    for (long i = 0, n = sysconf(_SC_NPROCESSORS_CONF); i < n; i++) {
+    text[0] = '\0';
+    for (long i = 0; i < n_cpus && (text[0] == '\0' || strcmp(text, "performance") == 0); i++) {
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%ld/cpufreq/scaling_governor", i);
-        if (!read_text(m, path, text, 64))
-            continue;
-        known = true;
-        text[strcspn(text, "\n")] = '\0';
-        if (strcmp(text, "performance") != 0)
-            return;
+        if (read_text(m, path, text, 64))
+            text[strcspn(text, "\n")] = '\0';
     }
-    strcpy(text, known ? "performance" : "");
 }
 
-struct throttling {
-    const struct machine *m;
-    int64_t n, ns;
-};
+/* ---- The figures ---- */
 
-/* Adds a control group. Version 1 counts ns, version 2 us. */
-static void add_group(void *ctx, const char *group)
+/* Adds a figure that was read in `unit`s, unless it is not known. What does not fit into memory is
+ * not told. */
+static void put(json_t *figures, const char *name, int64_t value, int64_t unit)
 {
-    struct throttling *t = ctx;
-    char path[8300];
+    if (value >= 0 && value <= INT64_MAX / unit)
+        json_object_set_new(figures, name, json_integer(value * unit));
+}
 
-    snprintf(path, sizeof path, "%s/cpu.stat", group + strlen(t->m->root));
-    int64_t n = read_number(t->m, path, "nr_throttled");
-    int64_t ns = read_number(t->m, path, "throttled_time");
-    if (ns < 0)
-        ns = times(read_number(t->m, path, "throttled_usec"), NS_PER_US);
-    if (n < 0 || ns < 0)
+static void put_cpu_times(const struct machine *m, json_t *figures)
+{
+    int64_t tick_ns = NS_PER_S / sysconf(_SC_CLK_TCK);
+    int64_t t[8]; /* user, nice, system, idle, waiting, interrupts, soft interrupts, stolen */
+    char text[512];
+
+    put(figures, "cpu_ns", clock_read_ns(CLOCK_PROCESS_CPUTIME_ID), 1);
+    if (!read_text(m, "/proc/stat", text, sizeof text) ||
+        sscanf(text,
+               "cpu %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64
+               " %" SCNd64 " %" SCNd64,
+               &t[0], &t[1], &t[2], &t[3], &t[4], &t[5], &t[6], &t[7]) != 8)
         return;
-    t->n = n + (t->n > 0 ? t->n : 0);
-    t->ns = ns + (t->ns > 0 ? t->ns : 0);
+    put(figures, "busy_ns", t[0] + t[1] + t[2] + t[5] + t[6], tick_ns);
+    put(figures, "steal_ns", t[7], tick_ns);
 }
 
-static void read_groups(const struct machine *m, int64_t *v)
+/* Returns the figures that count up. */
+static json_t *counters(const struct machine *m, int64_t n_retransmits)
 {
-    struct throttling t = {m, UNKNOWN, UNKNOWN};
-    char groups[4200], root[4200];
-
-    snprintf(groups, sizeof groups, "%s/proc/self/cgroup", m->root);
-    snprintf(root, sizeof root, "%s/sys/fs/cgroup", m->root);
-    cgroups_each(groups, root, add_group, &t);
-    unsigned quota = cgroups_cpus(groups, root);
-    v[MACHINE_QUOTA] = quota < UINT_MAX ? quota : UNKNOWN;
-    v[MACHINE_N_THROTTLED] = t.n;
-    v[MACHINE_THROTTLED] = t.ns;
-}
-
-static int64_t read_interface(const struct machine *m, const char *file)
-{
-    char path[64 + IF_NAMESIZE];
-
-    snprintf(path, sizeof path, "/sys/class/net/%s/%s", m->interface, file);
-    return m->interface[0] != '\0' ? read_number(m, path, "") : UNKNOWN;
-}
-
-static void read_network(const struct machine *m, int64_t *v)
-{
+    struct cgroups_throttling t = cgroups_throttled(m->root);
     int64_t rx = read_interface(m, "statistics/rx_dropped");
     int64_t tx = read_interface(m, "statistics/tx_dropped");
+    json_t *figures = json_object();
 
-    v[MACHINE_RX] = read_interface(m, "statistics/rx_bytes");
-    v[MACHINE_TX] = read_interface(m, "statistics/tx_bytes");
-    v[MACHINE_DROPS] = rx >= 0 && tx >= 0 ? rx + tx : UNKNOWN;
-    /* -1 and 0 are what drivers say that know no speed. */
-    int64_t mbits = read_interface(m, "speed");
-    v[MACHINE_LINK] = mbits > 0 ? times(mbits, 1000000) : UNKNOWN;
+    put_cpu_times(m, figures);
+    put(figures, "memory_stall_ns", read_number(m, "/proc/pressure/memory", "total="), NS_PER_US);
+    put(figures, "n_throttled", t.n, 1);
+    put(figures, "throttled_ns", t.ns, 1);
+    put(figures, "rx_bytes", read_interface(m, "statistics/rx_bytes"), 1);
+    put(figures, "tx_bytes", read_interface(m, "statistics/tx_bytes"), 1);
+    put(figures, "n_dropped", rx >= 0 && tx >= 0 ? rx + tx : UNKNOWN, 1);
+    put(figures, "n_retransmits", n_retransmits, 1);
+    return figures;
 }
 
 /* Tests plant the status and the error in a file. */
-static void read_clock(const struct machine *m, int64_t *v)
+static void put_clock(const struct machine *m, json_t *figures)
 {
     struct timex t = {0};
     bool known = m->root[0] == '\0' && adjtimex(&t) >= 0;
@@ -169,19 +126,29 @@ static void read_clock(const struct machine *m, int64_t *v)
     }
     if (!known)
         return;
-    v[MACHINE_SYNCHRONISED] = (t.status & STA_UNSYNC) == 0;
-    v[MACHINE_CLOCK_ERROR] = times(t.maxerror, NS_PER_US);
+    put(figures, "clock_error_ns", t.maxerror, NS_PER_US);
+    put(figures, "clock_synchronised", (t.status & STA_UNSYNC) == 0, 1);
 }
 
-static void read_all(const struct machine *m, const struct crew *crew, int64_t *v)
+/* Adds the figures that do not count up. */
+static void put_state(const struct machine *m, json_t *figures)
 {
-    for (size_t i = 0; i < MACHINE_N_FIGURES; i++)
-        v[i] = UNKNOWN;
-    read_cpus(m, v);
-    read_groups(m, v);
-    read_network(m, v);
-    read_clock(m, v);
-    v[MACHINE_RETRANSMITS] = crew_counts(crew).n_retransmits;
+    int64_t n_running, mbits = read_interface(m, "speed");
+    int64_t no_turbo = read_number(m, "/sys/devices/system/cpu/intel_pstate/no_turbo", "");
+    unsigned quota = cgroups_cpus(m->root);
+    char text[512];
+
+    put(figures, "cpus", sysconf(_SC_NPROCESSORS_ONLN), 1);
+    if (read_text(m, "/proc/loadavg", text, sizeof text) &&
+        sscanf(text, "%*f %*f %*f %" SCNd64, &n_running) == 1)
+        put(figures, "n_running", n_running, 1);
+    put(figures, "quota_cpus", quota < UINT_MAX ? quota : UNKNOWN, 1);
+    /* -1 and 0 are what drivers say that know no speed. */
+    put(figures, "link_bits_per_s", mbits > 0 ? mbits : UNKNOWN, 1000000);
+    put_clock(m, figures);
+    put(figures, "turbo",
+        no_turbo >= 0 ? no_turbo == 0 : read_number(m, "/sys/devices/system/cpu/cpufreq/boost", ""),
+        1);
 }
 
 /* ---- In the course of a run ---- */
@@ -205,6 +172,8 @@ void machine_init(struct machine *m, const struct engine *g)
 
 void machine_fini(struct machine *m)
 {
+    json_decref(m->base);
+    json_decref(m->end);
     json_decref(m->retransmits);
 }
 
@@ -225,28 +194,12 @@ static void look(struct machine *m, int64_t n_retransmits, int64_t now_ns)
     m->looked_ns = now_ns;
 }
 
-/* Reads everything. */
-static void take(struct machine *m, const struct crew *crew)
-{
-    m->at_ns = clock_now_ns();
-    read_all(m, crew, m->now);
-    if (m->base_ns > 0)
-        look(m, m->now[MACHINE_RETRANSMITS], m->at_ns);
-}
-
 void machine_start(struct machine *m, const struct crew *crew)
 {
-    take(m, crew);
-    memcpy(m->base, m->now, sizeof m->base);
-    m->base_ns = m->looked_ns = m->at_ns;
+    m->n_retransmits = crew_counts(crew).n_retransmits;
+    m->base_ns = m->looked_ns = clock_now_ns();
     m->next_ns = m->base_ns + EVERY_NS;
-    m->n_retransmits = m->base[MACHINE_RETRANSMITS];
-}
-
-void machine_end(struct machine *m, const struct crew *crew)
-{
-    take(m, crew);
-    m->end_ns = m->at_ns;
+    m->base = counters(m, m->n_retransmits);
 }
 
 bool machine_tick(struct machine *m, const struct crew *crew, int64_t now_ns)
@@ -259,31 +212,46 @@ bool machine_tick(struct machine *m, const struct crew *crew, int64_t now_ns)
     return true;
 }
 
-json_t *machine_tell(struct machine *m, const struct crew *crew)
+/* Returns what is known now, but for retransmits. NULL: out of memory. */
+static json_t *read_all(struct machine *m, const struct crew *crew)
 {
-    size_t first = m->base_ns > 0 ? 0 : MACHINE_N_COUNTERS;
+    int64_t now_ns = clock_now_ns(), n_retransmits = crew_counts(crew).n_retransmits;
+    json_t *counted = counters(m, n_retransmits);
+    const char *name;
+    json_t *value;
     char governor[64];
 
-    if (m->end_ns == 0)
-        take(m, crew);
+    if (m->base_ns > 0)
+        look(m, n_retransmits, now_ns);
     read_governor(m, governor);
     /* A text that is not UTF-8 is left out. */
     json_t *o =
-        json_pack("{s:I, s:I, s:o*, s:o*}", "at_ns", (json_int_t)(m->at_ns + m->engine->offset_ns),
-                  "over_ns", (json_int_t)(m->base_ns > 0 ? m->at_ns - m->base_ns : 0), "governor",
+        json_pack("{s:I, s:I, s:o*, s:o*}", "at_ns", (json_int_t)(now_ns + m->engine->offset_ns),
+                  "over_ns", (json_int_t)(m->base_ns > 0 ? now_ns - m->base_ns : 0), "governor",
                   governor[0] != '\0' ? json_string(governor) : NULL, "interface",
                   m->interface[0] != '\0' ? json_string(m->interface) : NULL);
-    bool ok = o != NULL;
-    for (size_t i = first; i < MACHINE_N_FIGURES; i++) {
-        int64_t from = i < MACHINE_N_COUNTERS ? m->base[i] : 0;
-        if (m->now[i] != UNKNOWN && from != UNKNOWN)
-            ok &= json_object_set_new(o, NAMES[i], json_integer(m->now[i] - from)) == 0;
+    json_object_foreach(counted, name, value)
+    {
+        const json_t *from = json_object_get(m->base, name);
+        if (from != NULL)
+            put(o, name, json_integer_value(value) - json_integer_value(from), 1);
     }
+    put_state(m, o);
+    json_decref(counted);
+    return o;
+}
+
+void machine_end(struct machine *m, const struct crew *crew)
+{
+    m->end = read_all(m, crew);
+}
+
+json_t *machine_tell(struct machine *m, const struct crew *crew)
+{
+    json_t *o = m->end != NULL ? json_copy(m->end) : read_all(m, crew);
+
     if (m->retransmits != NULL)
-        ok &= json_object_set_new(o, "retransmits", m->retransmits) == 0;
+        json_object_set_new(o, "retransmits", m->retransmits);
     m->retransmits = NULL;
-    if (ok)
-        return o;
-    json_decref(o);
-    return NULL;
+    return o;
 }

@@ -1,17 +1,25 @@
 #include "loadgen/util/cgroups.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Reads up to two numbers from a file of a control group. Returns how many it read. */
-static int read_values(const char *group, const char *file, long long *a, long long *b)
+/* Opens a file of a control group. NULL: it cannot be read. */
+static FILE *open_file(const char *group, const char *file)
 {
     char path[8300];
 
     snprintf(path, sizeof path, "%s/%s", group, file);
-    FILE *f = fopen(path, "re");
+    return fopen(path, "re");
+}
+
+/* Reads up to two numbers from a file of a control group. Returns how many it read. */
+static int read_values(const char *group, const char *file, long long *a, long long *b)
+{
+    FILE *f = open_file(group, file);
+
     int n = f != NULL ? fscanf(f, "%lld %lld", a, b) : 0;
     if (f != NULL)
         fclose(f);
@@ -35,13 +43,15 @@ static unsigned cpus_of(const char *group)
     return cpus < UINT_MAX ? (unsigned)cpus : UINT_MAX;
 }
 
-void cgroups_each(const char *groups, const char *root, void (*see)(void *ctx, const char *group),
-                  void *ctx)
+/* Calls `see` for the folder of each of our control groups that limits CPUs, and of its ancestors.
+ * Groups of version 2 are mounted in one folder, those of version 1 in one for each controller. */
+static void each_group(const char *root, void (*see)(void *ctx, const char *group), void *ctx)
 {
     char line[4096];
     char group[8200];
-    FILE *f = fopen(groups, "re");
 
+    snprintf(group, sizeof group, "%s/proc/self/cgroup", root);
+    FILE *f = fopen(group, "re");
     while (f != NULL && fgets(line, sizeof line, f) != NULL) {
         /* ID:CONTROLLERS:PATH; version 2 has no controllers here */
         char *list = strchr(line, ':');
@@ -52,9 +62,10 @@ void cgroups_each(const char *groups, const char *root, void (*see)(void *ctx, c
         bool has_cpu = memmem(list, (size_t)(path + 1 - list), ",cpu,", 5) != NULL;
         if (!has_cpu && path != list + 1)
             continue;
-        size_t n_mount = strlen(root) + (has_cpu ? strlen("/cpu") : 0);
-        snprintf(group, sizeof group, "%s%s%.*s", root, has_cpu ? "/cpu" : "",
-                 (int)strcspn(path + 1, "\n"), path + 1);
+        const char *mount = has_cpu ? "/sys/fs/cgroup/cpu" : "/sys/fs/cgroup";
+        size_t n_mount = strlen(root) + strlen(mount);
+        snprintf(group, sizeof group, "%s%s%.*s", root, mount, (int)strcspn(path + 1, "\n"),
+                 path + 1);
         /* the group, then its ancestors */
         for (char *slash = group; slash != NULL;) {
             see(ctx, group);
@@ -75,10 +86,41 @@ static void take_least(void *ctx, const char *group)
     *least = n < *least ? n : *least;
 }
 
-unsigned cgroups_cpus(const char *groups, const char *root)
+unsigned cgroups_cpus(const char *root)
 {
     unsigned least = UINT_MAX;
 
-    cgroups_each(groups, root, take_least, &least);
+    each_group(root, take_least, &least);
     return least;
+}
+
+static void add_throttling(void *ctx, const char *group)
+{
+    struct cgroups_throttling *sum = ctx;
+    int64_t value, n = -1, ns = -1;
+    char key[64];
+    FILE *f = open_file(group, "cpu.stat");
+
+    while (f != NULL && fscanf(f, "%63s %" SCNd64, key, &value) == 2) {
+        if (strcmp(key, "nr_throttled") == 0)
+            n = value;
+        else if (strcmp(key, "throttled_time") == 0) /* version 1 */
+            ns = value;
+        else if (strcmp(key, "throttled_usec") == 0 && value <= INT64_MAX / 1000)
+            ns = value * 1000;
+    }
+    if (f != NULL)
+        fclose(f);
+    if (n < 0 || ns < 0)
+        return;
+    sum->n = n + (sum->n > 0 ? sum->n : 0);
+    sum->ns = ns + (sum->ns > 0 ? sum->ns : 0);
+}
+
+struct cgroups_throttling cgroups_throttled(const char *root)
+{
+    struct cgroups_throttling sum = {-1, -1};
+
+    each_group(root, add_throttling, &sum);
+    return sum;
 }

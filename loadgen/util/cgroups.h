@@ -1,14 +1,17 @@
-/* The control groups of this process, and how many CPUs they let it use. */
+/* The control groups of this process: how many CPUs they let it use, and how often they stopped it.
+ * /proc and /sys are looked for in the folder `root`, which is "" but in tests. */
 #ifndef S3_LOADGEN_UTIL_CGROUPS_H
 #define S3_LOADGEN_UTIL_CGROUPS_H
 
-/* Calls `see` for the folder of each of our control groups that limits CPUs, and of its ancestors.
- * `groups` is a file that lists our groups, as /proc/self/cgroup does. `root` is where groups are
- * mounted (version 2; for version 1 in its folder cpu/). */
-void cgroups_each(const char *groups, const char *root, void (*see)(void *ctx, const char *group),
-                  void *ctx);
+#include <stdint.h>
 
 /* Returns how many CPUs the quotas of these groups allow, rounded up; UINT_MAX: no quota. */
-unsigned cgroups_cpus(const char *groups, const char *root);
+unsigned cgroups_cpus(const char *root);
+
+/* How often, and for how long, quotas stopped threads: sums over CPUs and groups. -1: unknown. */
+struct cgroups_throttling {
+    int64_t n, ns;
+};
+struct cgroups_throttling cgroups_throttled(const char *root);
 
 #endif

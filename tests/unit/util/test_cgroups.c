@@ -19,13 +19,12 @@ static void put(const char *root, const char *path, const char *text)
     fclose(f);
 }
 
+#define MOUNT "/sys/fs/cgroup"
+
 static unsigned quota(const char *root, const char *groups)
 {
-    char name[256];
-
-    put(root, "/groups", groups);
-    snprintf(name, sizeof name, "%s/groups", root);
-    return cgroups_cpus(name, root);
+    put(root, "/proc/self/cgroup", groups);
+    return cgroups_cpus(root);
 }
 
 static void in_folders(const char *const *folders, void (*test)(const char *root))
@@ -34,8 +33,10 @@ static void in_folders(const char *const *folders, void (*test)(const char *root
     char name[256];
 
     assert_non_null(mkdtemp(root));
+    snprintf(name, sizeof name, "mkdir -p %s/proc/self %s" MOUNT, root, root);
+    assert_int_equal(system(name), 0);
     for (; *folders != NULL; folders++) {
-        snprintf(name, sizeof name, "%s%s", root, *folders);
+        snprintf(name, sizeof name, "%s" MOUNT "%s", root, *folders);
         assert_int_equal(mkdir(name, 0700), 0);
     }
     test(root);
@@ -46,14 +47,14 @@ static void in_folders(const char *const *folders, void (*test)(const char *root
 static void version_2(const char *root)
 {
     assert_true(quota(root, "0::/a/b\n") == UINT_MAX);
-    put(root, "/a/b/cpu.max", "max 100000\n");
+    put(root, MOUNT "/a/b/cpu.max", "max 100000\n");
     assert_true(quota(root, "0::/a/b\n") == UINT_MAX);
     /* One and a half are two; what is above bounds what is below. */
-    put(root, "/a/b/cpu.max", "150000 100000\n");
+    put(root, MOUNT "/a/b/cpu.max", "150000 100000\n");
     assert_int_equal(quota(root, "0::/a/b\n"), 2);
-    put(root, "/a/cpu.max", "50000 100000\n");
+    put(root, MOUNT "/a/cpu.max", "50000 100000\n");
     assert_int_equal(quota(root, "0::/a/b\n"), 1);
-    put(root, "/a/cpu.max", "400000 100000\n");
+    put(root, MOUNT "/a/cpu.max", "400000 100000\n");
     assert_int_equal(quota(root, "0::/a/b\n"), 2);
     assert_int_equal(quota(root, "0::/a\n"), 4);
     assert_true(quota(root, "0::/\n") == UINT_MAX);
@@ -65,23 +66,30 @@ static void version_1(const char *root)
 {
     static const char groups[] = "3:cpuset:/a\n4:cpu,cpuacct:/a\n1:name=systemd:/a\n0::/a\n";
 
-    put(root, "/cpu/a/cpu.cfs_quota_us", "-1\n");
-    put(root, "/cpu/a/cpu.cfs_period_us", "100000\n");
+    put(root, MOUNT "/cpu/a/cpu.cfs_quota_us", "-1\n");
+    put(root, MOUNT "/cpu/a/cpu.cfs_period_us", "100000\n");
     assert_true(quota(root, groups) == UINT_MAX);
-    put(root, "/cpu/a/cpu.cfs_quota_us", "250000\n");
+    put(root, MOUNT "/cpu/a/cpu.cfs_quota_us", "250000\n");
     assert_int_equal(quota(root, groups), 3);
-    put(root, "/cpu/cpu.cfs_quota_us", "100000\n");
-    put(root, "/cpu/cpu.cfs_period_us", "100000\n");
+    put(root, MOUNT "/cpu/cpu.cfs_quota_us", "100000\n");
+    put(root, MOUNT "/cpu/cpu.cfs_period_us", "100000\n");
     assert_int_equal(quota(root, groups), 1);
     assert_int_equal(quota(root, "4:cpuacct,cpu:/not/seen\n"), 1);
     assert_true(quota(root, "3:cpuset:/a\n") == UINT_MAX);
+
+    put(root, "/proc/self/cgroup", groups);
+    assert_int_equal(cgroups_throttled(root).n, -1);
+    put(root, MOUNT "/cpu/a/cpu.stat", "nr_periods 9\nnr_throttled 3\nthrottled_time 70\n");
+    put(root, MOUNT "/cpu/cpu.stat", "nr_periods 9\nnr_throttled 2\nthrottled_time 5\n");
+    assert_int_equal(cgroups_throttled(root).n, 5);
+    assert_int_equal(cgroups_throttled(root).ns, 75);
 }
 
 static void test_quota(void **state)
 {
     (void)state;
     in_folders((const char *const[]){"/a", "/a/b", NULL}, version_2);
-    in_folders((const char *const[]){"/a", "/cpu", "/cpu/a", NULL}, version_1);
+    in_folders((const char *const[]){"/cpu", "/cpu/a", NULL}, version_1);
 }
 
 int main(void)
