@@ -174,11 +174,13 @@ static int compare_edges(const void *a, const void *b, void *ctx)
 static void put_edges(const struct form *form, const struct graph *g, const struct graph_node *n,
                       bool callers, FILE *f)
 {
-    for (const struct graph_edge *x = g->edges; x < g->edges + g->n_edges; x++)
+    for (size_t i = 0; i < g->n_edges; i++) {
+        const struct graph_edge *x = &g->edges[i];
         if ((callers ? x->to : x->from) == n->frame)
             fprintf(f, "%50s %s |   %s%s\n", value(form, x->weight).s,
                     profile_pct(x->weight, n->cum).s, form->p->shown[callers ? x->from : x->to],
                     x->is_inlined ? " (inline)" : "");
+    }
 }
 
 static const char between_nodes[] =
