@@ -1,7 +1,7 @@
 /* Time series of an aggregated capture, made of the seconds of its file. */
 #include "analyze/aggregated/aggregate.h"
-#include "libcommon/int64.h"
 #include "analyze/model/role.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 

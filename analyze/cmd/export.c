@@ -1,5 +1,5 @@
-#include "analyze/analysis/analysis.h"
 #include "analyze/export/export.h"
+#include "analyze/analysis/analysis.h"
 
 #include "analyze/base/progress.h"
 #include "analyze/cmd/aggregate.h"

@@ -1,3 +1,4 @@
+#include "analyze/stream/merge.h"
 #include "analyze/cmd/aggregate.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
@@ -5,7 +6,6 @@
 #include "analyze/cmd/sums.h"
 #include "analyze/read/aggpipe.h"
 #include "analyze/stream/capture_out.h"
-#include "analyze/stream/merge.h"
 #include "analyze/write/json.h"
 #include "analyze/write/outfile.h"
 #include "analyze/write/sheet.h"

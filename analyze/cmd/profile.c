@@ -1,6 +1,6 @@
+#include "analyze/page/profile.h"
 #include "analyze/analysis/load.h"
 #include "analyze/cmd/commands.h"
-#include "analyze/page/profile.h"
 #include "analyze/profile/flame.h"
 #include "analyze/profile/run.h"
 #include "analyze/profile/top.h"

@@ -7,8 +7,8 @@
 #include "libcommon/units.h"
 
 #include <math.h>
-#include <string.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ABSENT_FRAC         .05 /* of the run */
 #define STUCK_FRAC          .1

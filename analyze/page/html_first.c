@@ -1,8 +1,8 @@
 #include "analyze/page/html_internal.h"
 
 #include "analyze/page/chart.h"
-#include "analyze/report/headline.h"
 #include "analyze/page/page.h"
+#include "analyze/report/headline.h"
 #include "analyze/write/html.h"
 
 #include <string.h>

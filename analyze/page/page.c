@@ -1,8 +1,8 @@
 #include "analyze/page/page.h"
 
 #include "analyze/compare/sha256.h"
-#include "analyze/plot/gnuplot.h"
 #include "analyze/page/page_files.h"
+#include "analyze/plot/gnuplot.h"
 #include "analyze/write/html.h"
 #include "libcommon/mem.h"
 #include "libcommon/version.h"

@@ -1,15 +1,15 @@
 #include "analyze/page/pages.h"
 
-#include "analyze/requests/slowest.h"
 #include "analyze/compare/sha256.h"
-#include "analyze/json/documents.h"
 #include "analyze/estimate/confidence.h"
-#include "analyze/report/headline.h"
+#include "analyze/json/documents.h"
 #include "analyze/page/html_internal.h"
 #include "analyze/page/page.h"
 #include "analyze/page/profile.h"
+#include "analyze/report/headline.h"
 #include "analyze/report/run_sheet.h"
 #include "analyze/report/slo_sheet.h"
+#include "analyze/requests/slowest.h"
 #include "analyze/write/html.h"
 #include "libcommon/mem.h"
 

@@ -5,10 +5,10 @@
  * it closes. */
 #include "tests/fuzz/fuzz.h"
 
+#include "libcommon/units.h"
 #include "loadgen/load/answer.h"
 #include "loadgen/load/worker.h"
 #include "loadgen/util/clock.h"
-#include "libcommon/units.h"
 
 #include <assert.h>
 #include <stdlib.h>

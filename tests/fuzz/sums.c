@@ -4,10 +4,10 @@
  * Input: the file. */
 #include "tests/fuzz/fuzz.h"
 
-#include "analyze/sums/sums.h"
 #include "analyze/json/documents.h"
 #include "analyze/report/run.h"
 #include "analyze/report/series.h"
+#include "analyze/sums/sums.h"
 
 #include <assert.h>
 #include <stdio.h>

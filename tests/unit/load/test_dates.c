@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <time.h>
+
 #include <cmocka.h>
 
 #define S  NS_PER_S

@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+
 #include <cmocka.h>
 
 static char *const HEAD[] = {"s3analyze", "merge", NULL};

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <jansson.h>
+
+#include <cmocka.h>
 
 /* A key, a host or a message from a capture may hold anything. */
 #define HOSTILE "<b>\"'\t\033[31m\xC2\x9B\xFF\\n\xC3\xA4"

@@ -2,6 +2,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+
 #include <cmocka.h>
 
 static void expect_line(const struct summary *s, const char *line)

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 #define SECRET_S3    "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"

@@ -1,10 +1,10 @@
 #include "analyze/slo/slo.h"
 #include "analyze/stats/stats.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <math.h>
 
 #include <cmocka.h>
 

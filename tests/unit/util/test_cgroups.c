@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+
 #include <cmocka.h>
 
 static void put(const char *root, const char *path, const char *text)

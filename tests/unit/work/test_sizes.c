@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+
 #include <cmocka.h>
 
 /* The first outputs of the paper's demonstration program for this generator, seeded (42, 54). */
