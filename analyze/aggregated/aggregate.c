@@ -2,6 +2,7 @@
 
 #include "analyze/data/errnorm.h"
 #include "analyze/data/filter.h"
+#include "analyze/model/role.h"
 #include "libcommon/mem.h"
 #include "libcommon/quantile.h"
 #include "libcommon/units.h"
@@ -321,8 +322,8 @@ static bool fill_parts(const struct aggregate *a, struct aggregate_parts *parts,
     return true;
 }
 
-/* Finds which operations overlap, and which ended before the others began. */
-static void find_preparation(struct aggregate *a)
+/* Finds which operations overlap, and which of them ended before the others began. */
+static void find_overlaps(struct aggregate *a)
 {
     for (size_t i = 0; i < a->ops.n; i++) {
         const struct aggfile_entry *x = a->ops.v[i].x;
@@ -335,7 +336,7 @@ static void find_preparation(struct aggregate *a)
             before_all = before_all && x->end_ns <= y->start_ns;
             a->overlaps |= x->start_ns < y->end_ns && y->start_ns < x->end_ns;
         }
-        a->ops.v[i].is_preparation = before_all;
+        a->ops.v[i].role = before_all ? ROLE_PREPARATION : ROLE_BENCHMARK;
     }
 }
 
@@ -358,6 +359,24 @@ static bool set_order(struct aggregate *a, struct err *e)
         a->in_order[k] = &a->ops.v[k];
     if (!a->overlaps)
         qsort(a->in_order, a->ops.n, sizeof *a->in_order, by_start);
+    return true;
+}
+
+/* Operations one after another have the roles that they have in rows. */
+static bool assign_roles(struct aggregate *a, struct err *e)
+{
+    struct role_step *steps;
+
+    if (!mem_new(&steps, a->ops.n, e))
+        return false;
+    for (size_t k = 0; k < a->ops.n; k++) {
+        const struct aggfile_entry *x = a->in_order[k]->x;
+        steps[k] = (struct role_step){x->name, x->start_ns, x->end_ns, ROLE_BENCHMARK};
+    }
+    role_assign(steps, a->ops.n);
+    for (size_t k = 0; k < a->ops.n; k++)
+        a->in_order[k]->role = steps[k].role;
+    free(steps);
     return true;
 }
 
@@ -442,6 +461,7 @@ bool aggregate_load(struct aggregate *a, const char *path, struct err *e)
         !fill_parts(a, &a->hosts, &f->hosts, "by_host", l, e) ||
         !fill_parts(a, &a->clients, &f->clients, "by_client", NULL, e))
         return false;
-    find_preparation(a);
-    return set_order(a, e) && (!a->is_merged || add_up_clients(a, e)) && aggregate_warn(a, e);
+    find_overlaps(a);
+    return set_order(a, e) && (a->overlaps || assign_roles(a, e)) &&
+           (!a->is_merged || add_up_clients(a, e)) && aggregate_warn(a, e);
 }

@@ -58,7 +58,7 @@ struct aggregate_part {
     int64_t duration_ns;
     bool ok_bytes_known, ok_objects_known; /* those of successful requests */
     int64_t ok_bytes, ok_objects;
-    bool is_preparation; /* it prepared the run: it ended before the others began */
+    enum role role; /* of operations that overlap: preparation is what ended before all others */
     struct aggregate_window window;
     struct aggregate_latency latency;
 };
@@ -86,7 +86,7 @@ struct aggregate {
     struct aggregate_sum_second *sum; /* merged files: by time; else NULL */
     size_t n_sum;
     struct notes warnings;
-    const struct aggregate_part **in_order; /* operations in the order of the analysis */
+    struct aggregate_part **in_order; /* operations in the order of the analysis */
 };
 
 /* Reports say this where the percentiles of the run are not known. */

@@ -370,8 +370,7 @@ bool aggregate_analyze(struct analysis *a, struct dataset *d, const struct aggre
         if (!fill_operation(&a->operations[k], of, of->in_order[k], e))
             return false;
     }
-    role_set(a);
-    bool ok = fill_total(&a->total, of, e) &&
+    bool ok = role_set(a, e) && fill_total(&a->total, of, e) &&
               conclude_course(a, aggregate_course, of, &run_ns, e) && conclude(a, NULL, run_ns, e);
     for (size_t k = 0; ok && by_second && k < a->n_operations; k++)
         ok = aggregate_by_second(&a->operations[k], of, of->in_order[k], e);

@@ -160,7 +160,7 @@ bool aggregate_course(struct course *c, const void *aggregate, size_t first, siz
     if (!mem_new(&s.ops, end - first, e))
         return false;
     for (size_t k = first; k < end; k++)
-        if (!a->overlaps || !a->in_order[k]->is_preparation)
+        if (!a->overlaps || a->in_order[k]->role != ROLE_PREPARATION)
             s.ops[s.n_ops++] = a->in_order[k];
     bool ok = fill_course(c, &s, e);
     free(s.ops);

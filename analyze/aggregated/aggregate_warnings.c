@@ -60,7 +60,7 @@ static bool warn_op(struct aggregate *a, const struct aggregate_part *part, stru
     const struct aggfile_entry *x = part->x;
     const struct aggregate_window *w = &part->window;
 
-    if (part->is_preparation)
+    if (part->role == ROLE_PREPARATION)
         return notes_add(
             &a->warnings, e, "preparation", x->name,
             "it ended before the other operations began: the preparation of the run, not "

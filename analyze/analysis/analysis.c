@@ -79,8 +79,7 @@ static bool set_order(struct plan *p, struct err *e)
             fill_times(p->entries[k].op, &p->scans[k]->all);
     }
     p->a->n_operations = p->n;
-    role_set(p->a);
-    return true;
+    return role_set(p->a, e);
 }
 
 /* ---- Results ---- */

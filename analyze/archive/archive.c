@@ -133,7 +133,7 @@ static bool take_op(struct archive_op *to, const struct run *r, const struct run
 {
     const struct run_figures f = run_figures_of(op);
 
-    to->is_preparation = op->is_preparation;
+    to->is_beside = !role_is_benchmark(op->report.role);
     to->start_ns = op->report.start_ns;
     to->n_requests = op->report.n_requests;
     to->n_errors = op->report.n_errors;

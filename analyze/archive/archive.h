@@ -26,7 +26,7 @@ struct archive_setting {
 
 struct archive_op {
     char *op;
-    bool is_preparation; /* as in struct run_op */
+    bool is_beside; /* the benchmark: it prepared or cleaned up */
     int64_t start_ns, n_requests, n_errors;
     struct archive_setting setting[ARCHIVE_N_SETTINGS]; /* by enum compare_setting_kind */
     struct archive_figure figure[RUN_MAX_METRICS];      /* by enum run_metric */

@@ -92,7 +92,7 @@ static json_t *op_json(const struct archive_op *op)
     for (size_t i = 0; i < N_NUMBERS; i++)
         n += (size_t)snprintf(text + n, sizeof text - n, "%a ", v[i]);
     return json_pack("{s:s, s:b, s:I, s:I, s:I, s:s}", "op", op->op, "preparation",
-                     (int)op->is_preparation, "start", (json_int_t)op->start_ns, "requests",
+                     (int)op->is_beside, "start", (json_int_t)op->start_ns, "requests",
                      (json_int_t)op->n_requests, "errors", (json_int_t)op->n_errors, "numbers",
                      text);
 }
@@ -116,7 +116,7 @@ static bool op_of(const json_t *json, struct archive_op *op)
             return false;
         text = end;
     }
-    op->is_preparation = preparation != 0;
+    op->is_beside = preparation != 0;
     op->start_ns = start;
     op->n_requests = requests;
     op->n_errors = errors;

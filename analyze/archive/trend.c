@@ -79,7 +79,7 @@ static bool fill_series(struct trend_group *g, struct err *e)
         bool has_rate =
             op->figure[RUN_THROUGHPUT].value > 0 && !op->setting[COMPARE_SIZE].span.several;
 
-        if (!op->is_preparation &&
+        if (!op->is_beside &&
             (!add_series(g, op->op, has_rate ? RUN_THROUGHPUT : RUN_OBJECTS, e) ||
              !add_series(g, op->op, RUN_P50, e) || !add_series(g, op->op, RUN_P99, e)))
             return false;

@@ -319,9 +319,9 @@ static bool warn_missing(struct compare *c, const char *op, const struct run_op 
     const struct compare_side *without = n_before == 0 ? &c->before : &c->after;
     if (n_before == 0 || n_after == 0)
         return notes_add(&c->warnings, e,
-                         some->parts[0].too_thin != NULL ? "thin-op-missing"
-                         : some->is_preparation          ? "preparation-missing"
-                                                         : "op-missing",
+                         some->parts[0].too_thin != NULL        ? "thin-op-missing"
+                         : role_is_benchmark(some->report.role) ? "op-missing"
+                                                                : "preparation-missing",
                          NULL, "%s: no run of %s has it; not compared", op, without->name);
     if (n_before < c->before.n || n_after < c->after.n)
         return notes_add(&c->warnings, e, "op-partly-missing", NULL,
@@ -330,14 +330,19 @@ static bool warn_missing(struct compare *c, const char *op, const struct run_op 
     return true;
 }
 
-static bool is_preparation(const struct compare *c, const char *op)
+static enum role role_of(const struct compare *c, const char *op)
 {
+    enum role role = ROLE_BENCHMARK;
+
     for (size_t i = 0; i < compare_n_runs(c); i++) {
         const struct run_op *own = run_op_named(compare_nth_run(c, i), op);
-        if (own != NULL && !own->is_preparation)
-            return false;
+        if (own == NULL)
+            continue;
+        role = own->report.role;
+        if (role_is_benchmark(role))
+            break;
     }
-    return true;
+    return role;
 }
 
 static bool is_known(const struct compare *c, const char *op)
@@ -378,13 +383,12 @@ static bool fill_ops(struct compare *c, const struct compare_options *o, struct 
         return err_set(e, "no operation type is on both sides");
     for (size_t k = 0; k < n; k++) {
         struct compare_op *op = &c->ops[k];
-        op->is_preparation = is_preparation(c, op->op);
-        if (op->is_preparation && o->n_gates > 0 &&
-            !notes_add(
-                &c->warnings, e, "gate-preparation", NULL,
-                "%s: ran before what was measured, so the gate leaves it out (--op names what "
-                "it judges)",
-                op->op))
+        op->role = role_of(c, op->op);
+        if (!role_is_benchmark(op->role) && o->n_gates > 0 &&
+            !notes_add(&c->warnings, e, "gate-preparation", NULL,
+                       "%s: ran %s what was measured, so the gate leaves it out (--op names what "
+                       "it judges)",
+                       op->op, op->role == ROLE_CLEAN_UP ? "after" : "before"))
             return false;
         op->dead_before = n_dead(&c->before, op->op);
         op->dead_after = n_dead(&c->after, op->op);
@@ -498,7 +502,7 @@ static bool warn_by_second(struct compare *c, struct err *e)
         aggregate = aggregate == NULL && r->source == RUN_OF_AGGREGATES ? r : aggregate;
         sums = sums == NULL && r->source == RUN_OF_SUMS ? r : sums;
         for (size_t k = 0; ok && k < r->n_ops; k++)
-            if (run_why_no_rates(&r->ops[k]) != NULL && !r->ops[k].is_preparation)
+            if (run_why_no_rates(&r->ops[k]) != NULL && role_is_benchmark(r->ops[k].report.role))
                 ok = notes_add(&c->warnings, e, "no-rates", NULL,
                                "%s: throughput of %s is not compared: %s", r->path, r->ops[k].op,
                                run_why_no_rates(&r->ops[k]));

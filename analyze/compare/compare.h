@@ -139,7 +139,7 @@ struct compare_op {
     const char *op;
     size_t n_before, n_after;       /* runs that have it */
     size_t dead_before, dead_after; /* of these, runs of which no request succeeded */
-    bool is_preparation;            /* as in struct run_op, in each of them; no gate is for it */
+    enum role role;                 /* in each of them, else of the benchmark; gates are for that */
     struct compare_setting settings[COMPARE_MAX_SETTINGS];
     size_t n_settings;
     struct run_figures before, after; /* medians over the runs */
@@ -249,11 +249,11 @@ bool compare_geomean(const struct compare *c, enum run_metric metric, double *be
 size_t compare_n_limits(const struct compare *c);
 bool compare_is_limit(const struct compare_setting *s);
 
-/* Whether reports begin with an operation: what only prepared the runs is a detail, unless it is
+/* Whether reports begin with an operation: what is beside the benchmark is a detail, unless it is
  * all that they have. */
 static inline bool compare_is_measured(const struct compare *c, const struct compare_op *op)
 {
-    return !op->is_preparation || c->n_ops == 1;
+    return role_is_benchmark(op->role) || c->n_ops == 1;
 }
 
 #endif

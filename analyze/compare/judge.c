@@ -68,7 +68,7 @@ static void choose_family(struct compare_op *op, const struct compare_options *o
         const struct compare_gate *g =
             gate_of(o, stands_in && gate_of(o, RUN_OBJECTS) == NULL ? RUN_THROUGHPUT : m->metric);
         /* A few requests on both sides are a preparation, not what is to be judged. */
-        m->gated = g != NULL && !op->is_preparation &&
+        m->gated = g != NULL && role_is_benchmark(op->role) &&
                    (m->before.too_thin == NULL || m->after.too_thin == NULL);
         if (m->gated)
             m->gate_limit = metrics[m->metric].kind == METRIC_DIFFERENCE
@@ -229,8 +229,9 @@ static bool decide_gate(struct compare *c, const struct compare_options *o, stru
             gates[n++] = (struct stats_gate){&m->cmp, metrics[m->metric].up_is_better,
                                              m->gate_limit, m->p_worse};
         }
-        n_worse_by_failing += !op->is_preparation && op->dead_after > 0 && op->dead_before == 0;
-        bool is_judged = !is_thin(op) && !op->is_preparation;
+        n_worse_by_failing +=
+            role_is_benchmark(op->role) && op->dead_after > 0 && op->dead_before == 0;
+        bool is_judged = !is_thin(op) && role_is_benchmark(op->role);
         n_judged += is_judged;
         undecidable |= is_judged && n_unmet(op, o) > 0;
     }

@@ -315,7 +315,7 @@ struct op_task {
     const struct analysis *a;
     struct operation *from;
     struct run_op *op;
-    bool with_parts, is_preparation;
+    bool with_parts, is_asked;
 };
 
 static bool do_op(void *work, struct err *e)
@@ -323,7 +323,8 @@ static bool do_op(void *work, struct err *e)
     const struct op_task *w = work;
     bool ok = fill_op(w->op, w->a, w->from, w->with_parts, e);
 
-    w->op->is_preparation = w->is_preparation;
+    if (w->is_asked)
+        w->op->report.role = ROLE_BENCHMARK;
     return ok;
 }
 
@@ -339,8 +340,7 @@ static bool fill_ops(struct run *r, struct analysis *a, const struct run_options
         if (from->n_requests == 0)
             continue;
         work[r->n_ops] =
-            (struct op_task){a, from, &r->ops[r->n_ops], o->with_parts,
-                             o->filter->ops.n == 0 && a->operations[k].role != ROLE_BENCHMARK};
+            (struct op_task){a, from, &r->ops[r->n_ops], o->with_parts, o->filter->ops.n > 0};
         tasks[r->n_ops] = (struct task){do_op, &work[r->n_ops], (uint64_t)from->n_requests};
         r->n_ops++;
     }

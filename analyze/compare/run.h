@@ -58,10 +58,10 @@ struct run_figures {
 
 struct run_op {
     char *op;
-    /* What the report says of it, without lists; op is the name above. */
+    /* What the report says of it, without lists; op is the name above. What was asked for is of the
+     * benchmark. */
     struct operation report;
-    double share;        /* of all requests */
-    bool is_preparation; /* or clean-up (role_of), and nobody asked for it */
+    double share; /* of all requests */
     /* The rates of the active range without the spans of the run's faults (run_is_fault); absent:
      * no fault with a span in the range, or hardly anything is left. */
     struct run_value clear[RUN_OBJECTS + 1];

@@ -406,7 +406,7 @@ bool compare_where(struct compare *c, struct err *e)
         op->share_of_change = mixed && n > 1 && is_changed(op)
                                   ? fabs(op->share_of_change) / sum[op->share_of_change > 0]
                                   : NAN;
-        if (!op->is_preparation && !op->sizes_differ && !find_carriers(op, c, e))
+        if (role_is_benchmark(op->role) && !op->sizes_differ && !find_carriers(op, c, e))
             return false;
     }
     return true;

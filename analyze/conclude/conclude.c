@@ -3,7 +3,6 @@
 #include "analyze/estimate/confidence.h"
 #include "analyze/findings/course_seconds.h"
 #include "analyze/findings/findings.h"
-#include "analyze/model/role.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
@@ -55,28 +54,23 @@ static bool name_phase(struct findings *all, size_t first, const struct operatio
 bool conclude_course(struct analysis *a, conclude_source *course_of, const void *source,
                      int64_t *run_ns, struct err *e)
 {
-    static const enum findings_of of_role[] = {
-        [ROLE_PREPARATION] = FINDINGS_OF_PREPARATION, [ROLE_CLEAN_UP] = FINDINGS_OF_CLEAN_UP};
-    const bool has_phases = role_n_phases(a) > 1;
     int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
     bool ok = true, resolution_said = a->sums == NULL;
 
     for (size_t k = 0, end; ok && k < a->n_operations; k = end) {
-        const bool is_benchmark = a->operations[k].role == ROLE_BENCHMARK;
-        enum findings_of of =
-            is_benchmark && has_phases ? FINDINGS_OF_PHASE : of_role[a->operations[k].role];
+        const enum role role = a->operations[k].role;
         size_t n_before = a->findings.n;
         struct course c;
 
         end = a->mixed ? a->n_operations : k + 1;
-        ok = course_of(&c, source, k, end, e) && findings_find(&a->findings, &c, of, e) &&
-             (of != FINDINGS_OF_PHASE || name_phase(&a->findings, n_before, &a->operations[k], e));
-        if (ok && is_benchmark && c.n > 0) {
+        ok = course_of(&c, source, k, end, e) && findings_find(&a->findings, &c, role, e) &&
+             (role != ROLE_PHASE || name_phase(&a->findings, n_before, &a->operations[k], e));
+        if (ok && role_is_benchmark(role) && c.n > 0) {
             start_ns = int64_min(start_ns, c.start_ns);
             end_ns = int64_max(end_ns, c.end_ns);
             *run_ns = end_ns - start_ns;
         }
-        if (ok && is_benchmark && !resolution_said) {
+        if (ok && role_is_benchmark(role) && !resolution_said) {
             ok = add_resolution(a, &c, e);
             resolution_said = true;
         }
@@ -135,7 +129,7 @@ static bool is_known_well(const struct analysis *a)
     for (size_t k = 0; k < a->n_operations; k++) {
         const struct statistics *x = a->operations[k].statistics;
 
-        if (a->operations[k].role != ROLE_BENCHMARK)
+        if (!role_is_benchmark(a->operations[k].role))
             continue;
         if (x == NULL || !x->objects.mean.ok ||
             x->objects.mean.hi - x->objects.mean.lo > 2 * NARROW * x->objects.mean.value)

@@ -2,7 +2,6 @@
  * reader (docs/how-the-numbers-are-made.md, section 11). */
 #include "analyze/conclude/conclude.h"
 
-#include "analyze/model/role.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
@@ -316,10 +315,9 @@ static bool explain_level(struct finding *f, const struct scan_thread *threads, 
     return true;
 }
 
-/* Explains levels of the operations that were scanned; op: of findings of this operation alone,
- * which was a phase. */
+/* Explains levels of the operations that were scanned; phase: of this phase alone, NULL: of all. */
 static bool explain_levels(struct analysis *a, const struct scan *const *scans, size_t n_scans,
-                           const char *op, struct err *e)
+                           const char *phase, struct err *e)
 {
     size_t n = a->dataset->n_threads;
     struct scan_thread *threads = gather_threads(a->dataset, scans, n_scans, e);
@@ -332,7 +330,7 @@ static bool explain_levels(struct analysis *a, const struct scan *const *scans, 
         end_ns = int64_max(threads[i].latest_start_ns, end_ns);
     }
     for (size_t i = 0; ok && i < a->findings.n; i++)
-        if (op == NULL || a->findings.v[i].op == op)
+        if (phase == NULL || a->findings.v[i].phase == phase)
             ok = explain_level(&a->findings.v[i], threads, n, start_ns, end_ns, e);
     free(threads);
     return ok;
@@ -616,14 +614,17 @@ static bool about_late_starts(struct analysis *a, const struct operation *op, co
 /* What the rows themselves say. */
 static bool about_rows(struct analysis *a, const struct scan *const *scans, struct err *e)
 {
-    const bool has_phases = role_n_phases(a) > 1;
     size_t n = a->n_operations;
     struct bins bins;
-    bool ok = !a->mixed || explain_levels(a, scans, n, NULL, e);
+    bool ok = true;
 
-    for (size_t k = 0; ok && !a->mixed && k < n; k++)
-        if (a->operations[k].role == ROLE_BENCHMARK)
-            ok = explain_levels(a, scans + k, 1, has_phases ? a->operations[k].op : NULL, e);
+    for (size_t k = 0, end; ok && k < n; k = end) {
+        const struct operation *op = &a->operations[k];
+
+        end = a->mixed ? n : k + 1;
+        if (role_is_benchmark(op->role))
+            ok = explain_levels(a, scans + k, end - k, op->role == ROLE_PHASE ? op->op : NULL, e);
+    }
     bins_init(&bins, scans, n);
     return ok && about_copies(a, scans, n, e) &&
            (bins.start_ns > bins.end_ns ||
@@ -640,7 +641,7 @@ bool conclude_figures(struct analysis *a, const struct scan *const *scans, struc
              about_recorder(a, &a->dataset->inputs[i], e);
     for (size_t k = 0; ok && k < a->n_operations; k++) {
         const struct operation *op = &a->operations[k];
-        if (a->operations[k].role != ROLE_BENCHMARK)
+        if (!role_is_benchmark(op->role))
             continue;
         ok = about_samples(a, op, e) && about_range(a, op, e);
         if (ok && op->n_requests > 0)

@@ -348,7 +348,7 @@ struct part_text {
 static struct part_text steady_when(const struct search *s, const struct course_message *m,
                                     const struct burst *worst)
 {
-    const char *the_run = s->of == FINDINGS_OF_RUN ? " the run" : "";
+    const char *the_run = s->role == ROLE_BENCHMARK ? " the run" : "";
     struct part_text t;
 
     snprintf(t.s, sizeof t.s, "throughout%s", the_run);
@@ -374,7 +374,7 @@ static struct part_text share_text(const struct search *s, const struct finding 
     struct part_text t;
     size_t n = (size_t)snprintf(t.s, sizeof t.s, "%s of all", units_pct(100 * share).s);
 
-    if (s->of != FINDINGS_OF_RUN)
+    if (s->role != ROLE_BENCHMARK)
         n += (size_t)snprintf(t.s + n, sizeof t.s - n, " %.30s requests", f->op);
     if (own >= OWN_TIMES * share && f->scope != SCOPE_SYSTEM)
         n += (size_t)snprintf(t.s + n, sizeof t.s - n, ", %s of its own", units_pct(100 * own).s);
@@ -397,7 +397,7 @@ static void set_whose(struct search *s, const struct course_message *m, const st
         search_set_party(f, &c->clients, w->client);
     if (w->host != SIZE_MAX && w->client != SIZE_MAX)
         f->client = c->clients.name[w->client];
-    const struct course_op *op = s->of != FINDINGS_OF_RUN ? &c->ops[0] : only_operation(c, m);
+    const struct course_op *op = s->role != ROLE_BENCHMARK ? &c->ops[0] : only_operation(c, m);
     f->op = op != NULL ? op->name : NULL;
 }
 
@@ -407,7 +407,7 @@ static bool say(struct search *s, const struct course_message *m, const struct b
                 const struct burst *worst, bool is_part, struct err *e)
 {
     const struct course *c = s->c;
-    const bool is_beside = findings_is_beside(s->of);
+    const bool is_beside = !role_is_benchmark(s->role);
     struct whose w = whose_errors(c, m);
     double n_errors = b != NULL ? b->n_errors : (double)m->n, share = n_errors / (double)c->n;
     double within = b != NULL ? b->n_errors / b->n_inside : share;
@@ -433,9 +433,9 @@ static bool say(struct search *s, const struct course_message *m, const struct b
         finding_figure(&f, "time_share", time_share);
     const char *op = f.op != NULL ? f.op : "", *space = f.op != NULL ? " " : "";
     const char *what = m->n == 1 && b == NULL ? "request" : "requests";
-    const char *in = s->of == FINDINGS_OF_PREPARATION ? "In the preparation "
-                     : s->of == FINDINGS_OF_CLEAN_UP  ? "In the clean-up "
-                                                      : "";
+    const char *in = s->role == ROLE_PREPARATION ? "In the preparation "
+                     : s->role == ROLE_CLEAN_UP  ? "In the clean-up "
+                                                 : "";
     const char *client = f.client != NULL ? f.client : f.scope == SCOPE_CLIENT ? f.party : NULL;
     const char *of_client = client != NULL ? " of client " : "";
     const char *of_host = f.scope != SCOPE_HOST ? "" : client != NULL ? " to " : " of ";

@@ -13,9 +13,8 @@ struct period_samples {
     double n, n_slow, log_sum;
 };
 
-/* What a time says nothing more about: stalls, those of them that a finding tells, bursts of
- * errors.
- */
+/* Masks of a time in which levels and durations say nothing: stalls, those of them that a finding
+ * tells, bursts of errors. */
 #define FINDING_MASK_STALL      1
 #define FINDING_MASK_TOLD_STALL 2
 #define FINDING_MASK_ERRORS     4
@@ -28,7 +27,7 @@ struct search {
     struct course_parties hosts, clients; /* the course's, without what is slow as a pair; clients
                                              also without slow hosts; only of_place is owned */
     struct findings *out;
-    enum findings_of of;
+    enum role role;
 };
 
 bool search_init(struct search *s, const struct course *c, struct findings *out, struct err *e);

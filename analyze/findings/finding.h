@@ -14,6 +14,15 @@ enum finding_severity {
     FINDING_PROBLEM, /* who does not know it draws a wrong conclusion */
 };
 
+/* What an operation is to its run: the benchmark, one of its phases, which run one after another,
+ * or beside it. */
+enum role { ROLE_BENCHMARK, ROLE_PHASE, ROLE_PREPARATION, ROLE_CLEAN_UP };
+
+static inline bool role_is_benchmark(enum role r)
+{
+    return r == ROLE_BENCHMARK || r == ROLE_PHASE;
+}
+
 enum finding_scope { SCOPE_SYSTEM, SCOPE_HOST, SCOPE_CLIENT, SCOPE_THREAD };
 
 /* With fewer requests a change of throughput cannot be told from chance, and none is looked for. */

@@ -224,7 +224,7 @@ static void put_entry(struct json_out *w, const char *key, const struct aggregat
     put_rate(w, "mean_requests_per_s", x->n_requests, part);
     JSON_PUT_IF(w, "ok_bytes", part->ok_bytes_known, part->ok_bytes);
     JSON_PUT_IF(w, "ok_objects", part->ok_objects_known, part->ok_objects);
-    JSON_PUT(w, "preparation", part->is_preparation);
+    json_put_bool(w, "preparation", part->role == ROLE_PREPARATION);
     JSON_ARRAY(w, "first_errors", i, x->n_first_errors)
         JSON_PUT(w, NULL, x->first_errors[i]);
     put_parties(w, "hosts", x->hosts, x->n_hosts);
@@ -367,7 +367,7 @@ static void put_info_operation(struct json_out *w, const struct aggregate_part *
     JSON_PUT(w, "op", x->name);
     PUT_INFO(w, x);
     JSON_MEMBERS(w, x, n_seconds, n_groups);
-    JSON_PUT(w, "preparation", part->is_preparation);
+    json_put_bool(w, "preparation", part->role == ROLE_PREPARATION);
 }
 
 void aggregate_json_info(struct json_out *w, const struct aggregate *a)

@@ -288,9 +288,6 @@ struct series_row {
     bool lacks_counts;                     /* ops_started and ops_ended are unknown */
 };
 
-/* What an operation is to its run (role.h). */
-enum role { ROLE_BENCHMARK, ROLE_PREPARATION, ROLE_CLEAN_UP };
-
 struct operation {
     const char *op;
     enum role role;

@@ -1,48 +1,57 @@
 #include "analyze/model/role.h"
 
+#include "libcommon/mem.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 #define CLEAN_UP_FRAC .1 /* of the operation before it: a longer deletion is measured */
 
-static bool uploads(const struct operation *op)
+static bool uploads(const struct role_step *s)
 {
-    return strncmp(op->op, "PUT", 3) == 0;
+    return strncmp(s->op, "PUT", 3) == 0;
 }
 
-static double length_ns(const struct operation *op)
+static double length_ns(const struct role_step *s)
 {
-    return (double)op->end_ns - (double)op->start_ns;
+    return (double)s->end_ns - (double)s->start_ns;
 }
 
 /* Whether an operation deletes what the one before it used. */
-static bool cleans_up(const struct operation *op, const struct operation *before)
+static bool cleans_up(const struct role_step *s, const struct role_step *before)
 {
-    return strcmp(op->op, "DELETE") == 0 && !uploads(before) &&
-           length_ns(op) < CLEAN_UP_FRAC * length_ns(before);
+    return strcmp(s->op, "DELETE") == 0 && !uploads(before) &&
+           length_ns(s) < CLEAN_UP_FRAC * length_ns(before);
 }
 
-void role_set(struct analysis *a)
+void role_assign(struct role_step *steps, size_t n)
 {
-    struct operation *op = a->operations;
-    size_t n = a->n_operations;
-
+    if (n >= 2 && cleans_up(&steps[n - 1], &steps[n - 2]))
+        steps[--n].role = ROLE_CLEAN_UP;
+    const bool is_prepared = n == 2 && uploads(&steps[0]);
     for (size_t k = 0; k < n; k++)
-        op[k].role = ROLE_BENCHMARK;
-    if (a->mixed)
-        return;
-    if (n >= 2 && cleans_up(&op[n - 1], &op[n - 2]))
-        op[--n].role = ROLE_CLEAN_UP;
-    if (n == 2 && uploads(&op[0]))
-        op[0].role = ROLE_PREPARATION;
+        steps[k].role = n > 1 && !is_prepared ? ROLE_PHASE : ROLE_BENCHMARK;
+    if (is_prepared)
+        steps[0].role = ROLE_PREPARATION;
 }
 
-size_t role_n_phases(const struct analysis *a)
+bool role_set(struct analysis *a, struct err *e)
 {
-    size_t n = 0;
+    size_t n = a->n_operations;
+    struct role_step *steps;
 
-    for (size_t k = 0; k < a->n_operations; k++)
-        n += a->operations[k].role == ROLE_BENCHMARK;
-    return a->mixed ? 1 : n;
+    if (!mem_new(&steps, n, e))
+        return false;
+    for (size_t k = 0; k < n; k++) {
+        const struct operation *op = &a->operations[k];
+        steps[k] = (struct role_step){op->op, op->start_ns, op->end_ns, ROLE_BENCHMARK};
+    }
+    if (!a->mixed)
+        role_assign(steps, n);
+    for (size_t k = 0; k < n; k++)
+        a->operations[k].role = steps[k].role;
+    free(steps);
+    return true;
 }
 
 int role_main(const struct analysis *a)
@@ -51,7 +60,7 @@ int role_main(const struct analysis *a)
 
     if (a->mixed && a->total.present && k > 0)
         return -1;
-    while (k > 0 && a->operations[k].role != ROLE_BENCHMARK)
+    while (k > 0 && !role_is_benchmark(a->operations[k].role))
         k--;
     return k;
 }

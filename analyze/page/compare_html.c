@@ -1,11 +1,11 @@
 #include "analyze/page/pages.h"
 
 #include "analyze/compare/words.h"
-#include "analyze/report/compare_sheet.h"
 #include "analyze/json/documents.h"
-#include "analyze/report/figures.h"
 #include "analyze/page/html_internal.h"
 #include "analyze/page/page.h"
+#include "analyze/report/compare_sheet.h"
+#include "analyze/report/figures.h"
 #include "analyze/write/html.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
@@ -161,17 +161,17 @@ static bool put_first(FILE *f, const struct compare *c, const size_t *order,
 
 /* ---- An operation ---- */
 
-/* Its metrics and charts; the rest is folded away, and so is all of what only prepared the
+/* Its metrics and charts; the rest is folded away, and so is an operation beside the
  * benchmark. */
 static bool put_op(FILE *f, const struct compare *c, size_t k, const struct html_charts *charts,
                    struct err *e)
 {
-    bool folded = c->ops[k].is_preparation;
+    const char *beside = html_course_beside(c->ops[k].role);
     char section[24];
     struct sheet s = {0};
 
     snprintf(section, sizeof section, "op%zu", k);
-    html_course_section(f, section, c->ops[k].op, folded ? "Before the benchmark" : NULL);
+    html_course_section(f, section, c->ops[k].op, beside);
     compare_sheet_metrics(&s, c, k);
     bool ok = html_page_sheet(&s, f, section, e) &&
               html_page_charts(f, charts, section, -1, c->ops[k].op, e);
@@ -179,7 +179,7 @@ static bool put_op(FILE *f, const struct compare *c, size_t k, const struct html
     compare_sheet_op(&s, c, k);
     ok = ok && html_page_sheet(&s, f, section, e);
     html_fold_end(f);
-    html_course_section_end(f, folded);
+    html_course_section_end(f, beside != NULL);
     return ok;
 }
 

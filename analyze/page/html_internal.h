@@ -19,7 +19,7 @@ struct html_course {
     /* For a closer look: [0] of what the page is about, [1 + k] of operation k if its latency is on
      * the first screen; n is 0 where there is nothing finer. */
     struct plot_timeline *fine;
-    const char **beside; /* by operation: what it is beside the benchmark; NULL: it is of that */
+    const char **beside; /* by operation, as html_course_beside */
     bool *shown; /* operations with a section, charts and data; others have a row in a table */
     size_t n_ops, n_shown;
 };
@@ -45,8 +45,9 @@ int html_course_series(const struct html_course *c, size_t k);
  * and a small drawing of its course, if it is shown. */
 void html_course_name(FILE *f, const void *course, size_t k);
 void html_course_spark(FILE *f, const void *course, size_t k);
-/* The head and the end of an operation's section. It is folded away if it is beside the benchmark:
- * `beside` says what it is then, else it is NULL. */
+/* What an operation beside the benchmark is called; NULL: it is of the benchmark. */
+const char *html_course_beside(enum role role);
+/* The head and the end of an operation's section, which is folded away if `beside` is not NULL. */
 void html_course_section(FILE *f, const char *section, const char *op, const char *beside);
 void html_course_section_end(FILE *f, bool folded);
 /* A section for each operation, which `put` fills: what the page is about first; what only prepared

@@ -177,7 +177,7 @@ static bool choose_gates(struct plan *p, const struct run *run, struct err *e)
     if (!compare_parse_gates(&p->asked.gate, given, e))
         return false;
     for (size_t k = 0; k < run->n_ops; k++)
-        for (size_t i = 0; i < p->asked.gate.n && !run->ops[k].is_preparation; i++) {
+        for (size_t i = 0; role_is_benchmark(run->ops[k].report.role) && i < p->asked.gate.n; i++) {
             const struct metric *m = &metrics[given[i].metric];
             bool is_difference = m->kind == METRIC_DIFFERENCE;
             size_t g = p->n_gates;

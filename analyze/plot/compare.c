@@ -317,8 +317,8 @@ static bool has_shift(const struct op_chart *x)
 static bool has_runs(const struct compare *c, const struct compare_op *op,
                      const struct compare_metric *m)
 {
-    return !c->single && !op->is_preparation && m->part->kind == RUN_ALL && m->before.center > 0 &&
-           !m->cmp.is_difference && !compare_is_unjudged(op, m);
+    return !c->single && role_is_benchmark(op->role) && m->part->kind == RUN_ALL &&
+           m->before.center > 0 && !m->cmp.is_difference && !compare_is_unjudged(op, m);
 }
 
 static size_t n_run_rows(const struct compare *c)

@@ -3,15 +3,15 @@
 #include "analyze/model/role.h"
 #include "analyze/plot/data.h"
 #include "analyze/plot/gnuplot.h"
-#include "analyze/plot/timeline.h"
 #include "analyze/plot/kinds.h"
+#include "analyze/plot/timeline.h"
 #include "analyze/stats/stats.h"
 #include "analyze/write/outfile.h"
 #include "libcommon/mem.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -266,7 +266,7 @@ bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const struc
     if (o->stem == NULL && has_total)
         index[n++] = main;
     for (size_t k = 0; o->stem == NULL && k < a->n_operations; k++)
-        if ((!o->benchmark_only || a->operations[k].role == ROLE_BENCHMARK) &&
+        if ((!o->benchmark_only || role_is_benchmark(a->operations[k].role)) &&
             (o->operations == NULL || o->operations[k]))
             index[n++] = (int)k;
     bool ok = add_operations(s, a, index, n, has_total && o->stem == NULL, o, e);

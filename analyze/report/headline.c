@@ -185,19 +185,19 @@ static void say_mix(struct sentence *s, const struct analysis *a)
 static void say_phases(struct sentence *s, const struct analysis *a)
 {
     int64_t n = 0, n_errors = 0, concurrency = 0;
-    size_t n_said = 0, n_phases = role_n_phases(a);
+    size_t n_phases = 0;
 
     for (size_t k = 0; k < a->n_operations; k++) {
         const struct operation *op = &a->operations[k];
 
-        if (a->operations[k].role != ROLE_BENCHMARK)
+        if (!role_is_benchmark(op->role))
             continue;
         n += op->n_requests;
         n_errors += op->n_errors;
         concurrency = int64_max(concurrency, op->concurrency);
-        if (++n_said > MAX_NAMES)
+        if (++n_phases > MAX_NAMES)
             continue;
-        say(s, "%s%s", n_said > 1 ? ", then " : "", op->op);
+        say(s, "%s%s", n_phases > 1 ? ", then " : "", op->op);
         if (op->throughput.present && known_all(&op->throughput.known, THROUGHPUT_OBJECTS))
             say(s, " %s", units_object_rate(op->throughput.objects_per_s).s);
     }
@@ -217,7 +217,7 @@ struct headline headline(const struct analysis *a)
         s.of_a_part |= analysis_left_out(a, i).n > 0;
     if (a->mixed)
         say_mix(&s, a);
-    else if (role_n_phases(a) > 1)
+    else if (a->operations[role_main(a)].role == ROLE_PHASE)
         say_phases(&s, a);
     else
         say_operation(&s, &a->operations[role_main(a)]);

@@ -10,7 +10,7 @@ bool report_text(const struct analysis *a, const struct sheet_form *form, FILE *
     struct sheet s = {.brief = !form->verbose && !form->markdown};
 
     for (size_t k = 0; k < a->n_operations; k++)
-        n_beside += a->operations[k].role != ROLE_BENCHMARK ? a->operations[k].n_requests : 0;
+        n_beside += !role_is_benchmark(a->operations[k].role) ? a->operations[k].n_requests : 0;
     slo_sheet(&s, a->slo);
     sheet_line(&s, TEXT_HEADING, "%s", headline(a).s);
     headline_put_findings(&s, &a->findings, a->n_rows - n_beside);

@@ -67,7 +67,7 @@ struct figures_sentence trend_names(const struct trend_group *g)
         const struct archive_op *op = &r->ops[k];
         const struct archive_setting *size = &op->setting[COMPARE_SIZE];
 
-        if (op->is_preparation)
+        if (op->is_beside)
             continue;
         n += (size_t)snprintf(
             t.s + n, sizeof t.s - n, " %.60s (%s%s%s),", op->op,

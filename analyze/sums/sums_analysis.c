@@ -479,9 +479,8 @@ bool sums_analyze(struct analysis *a, struct dataset *d, const struct sums *s, c
             a->n_operations++;
             return false;
         }
-    role_set(a);
     int64_t run_ns = 0;
-    bool ok = (!a->mixed || fill_total(a, source, e)) &&
+    bool ok = role_set(a, e) && (!a->mixed || fill_total(a, source, e)) &&
               conclude_course(a, course_of, source, &run_ns, e) && conclude(a, NULL, run_ns, e);
     for (size_t k = 0; ok && options->by_second && k < a->n_operations; k++)
         ok = sums_by_second(&a->operations[k], source->ops[k], e);

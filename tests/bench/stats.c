@@ -13,9 +13,9 @@
  * deviation of 15 %, correlated for up to 10 s. How often does the interval cover the truth, or is
  * marked as unreliable, and how often has the run a problem? Exit status 1 if a figure of either
  * table lies outside its limits. */
+#include "analyze/stats/stats.h"
 #include "analyze/estimate/confidence.h"
 #include "analyze/findings/findings.h"
-#include "analyze/stats/stats.h"
 #include "analyze/stats/picker.h"
 #include "libcommon/mem.h"
 
@@ -339,7 +339,7 @@ static bool slow_interval(struct slow *x, const struct course *c, struct err *e)
 static bool slow_findings(struct slow *x, const struct course *c, struct err *e)
 {
     struct findings found = {0};
-    bool ok = findings_find(&found, c, FINDINGS_OF_RUN, e);
+    bool ok = findings_find(&found, c, ROLE_BENCHMARK, e);
     x->problems += findings_have_problem(&found);
     findings_free(&found);
     return ok;
