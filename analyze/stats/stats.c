@@ -205,6 +205,8 @@ double stats_stretches(const double *x, size_t n)
     double off[MOST_POINTS] = {0}, at_lag[2] = {0}, variance = 0, sum = 0, most = 0;
     size_t m = (n + MOST_POINTS - 1) / MOST_POINTS, b = n / (m > 0 ? m : 1);
 
+    if (n == 0)
+        return 0;
     stats_batch_means(x, n, m, b, off, 1);
     double mean = gsl_stats_mean(off, 1, b);
     for (size_t i = 0; i < b; i++) {

@@ -31,6 +31,7 @@ struct phase {
     int64_t end_ns;                     /* no request begins from then on; CLOCK_NEVER: no end */
     double rate;                        /* open loop: requests per second; 0: closed loop */
     uint64_t first_ticket, ticket_step; /* open loop: this rank's first request, and step */
+    uint64_t max_tickets;               /* open loop: this rank's requests; UINT64_MAX: no limit */
     bool closes; /* a loop that has ended closes its connections; no measured phase may follow */
     atomic_uint_fast64_t n_tickets; /* requests that got a due time */
 };

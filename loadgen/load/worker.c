@@ -547,7 +547,9 @@ int64_t worker_due_ns(const struct phase *phase, uint64_t ticket)
     return after_ns < room_ns ? phase->start_ns + (int64_t)after_ns : CLOCK_NEVER;
 }
 
-/* Gives the worker a due time if it has none. Returns false if it must wait, or has ended. */
+/* Gives the worker a due time if it has none. Returns false if it must wait, or has ended. The
+ * limit counts due times: else a worker that is late would leave its own out, and others that are
+ * in time would make up the number. */
 static bool is_due(struct worker *w, int64_t now_ns)
 {
     struct phase *phase = w->loop->phase;
@@ -555,7 +557,8 @@ static bool is_due(struct worker *w, int64_t now_ns)
     if (phase->rate <= 0)
         return true;
     if (!w->has_ticket) {
-        w->due_ns = worker_due_ns(phase, atomic_fetch_add(&phase->n_tickets, 1));
+        uint64_t ticket = atomic_fetch_add(&phase->n_tickets, 1);
+        w->due_ns = ticket < phase->max_tickets ? worker_due_ns(phase, ticket) : CLOCK_NEVER;
         w->has_ticket = true;
     }
     if (w->due_ns >= phase->end_ns) {

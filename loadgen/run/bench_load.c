@@ -70,7 +70,8 @@ static struct phase load_phase(struct bench *b, int64_t from_ns, int64_t duratio
                           .end_ns = ends ? from_ns + duration_ns : CLOCK_NEVER,
                           .rate = b->o->load.rate,
                           .first_ticket = b->engine.rank,
-                          .ticket_step = b->engine.n_ranks};
+                          .ticket_step = b->engine.n_ranks,
+                          .max_tickets = b->work.max_requests};
 }
 
 bool bench_warm_up(struct bench *b, struct err *e)
@@ -79,6 +80,7 @@ bool bench_warm_up(struct bench *b, struct err *e)
 
     if (b->o->load.warmup_ns == 0)
         return true;
+    phase.max_tickets = UINT64_MAX;
     phase.next = work_warm_next;
     phase.done = work_warm_done;
     crew_record(&b->crew, false);

@@ -240,10 +240,10 @@ class Arguments(Settings):
         options = self.tmp / "options"
         options.write_text(f"# what we use\nhost = {self.server.hosts}\n--access-key {ACCESS_KEY}\n"
                            f"secret-key = {SECRET_KEY}\n\nobj.size 3KiB\nlabel a b = c\nstress\nquiet\n"
-                           "duration=100ms\n")
+                           "requests=20\n")
         r = self.bare("put", f"@{options}", "--stress=false", "--benchdata", "c", "--json")
         c = Capture(self.tmp / "c.csv.zst")
-        self.assertEqual({r.bytes for r in c.rows}, {3072})
+        self.assertEqual([r.bytes for r in c.rows], 20 * [3072])
         self.assertEqual(c.start["label"], "a b = c")
         self.assertNotIn(SECRET_KEY, c.text)
         for text, message in (("obj.sise 3KiB\n", ":1: unknown option --obj.sise: did you mean --obj.size?"),
