@@ -62,13 +62,13 @@ static const struct cli_example examples[] = {
 static const struct import_given defaults = {.op = "GET", .host = ""};
 
 /* Says what there is, and what is not known. */
-static void report(const struct import_result *r, enum import_format format, const char *path)
+static void report(const struct import_result *r, const char *path)
 {
     FILE *f = outfile_is_stdout(path) ? stderr : stdout;
 
     visible_line(f, "%s: %s on %s", path, figures_counted((int64_t)r->n_rows, "request").s,
                  figures_counted((int64_t)r->n_threads, "thread").s);
-    visible_line(f, "The recording does not tell: %s.", import_absent(format));
+    visible_line(f, "The recording does not tell: %s.", r->absent);
     visible_line(f, "Threads are as few as the times allow.");
     if (r->n_left_out > 0)
         visible_line(f, "Left out: %s that are no request of a client.",
@@ -77,37 +77,30 @@ static void report(const struct import_result *r, enum import_format format, con
         visible_line(f, "hey keeps the first 1,000,000 requests only: there may have been more.");
 }
 
-static bool write_capture(struct import *m, const struct capture_out_options *o, struct err *e)
-{
-    struct capture_out out;
-
-    if (!capture_out_open(&out, o, e))
-        return false;
-    if (capture_out_start(&out, false, WRITE_THREADS, e) && import_write(m, out.writer, e))
-        return capture_out_close(&out, e);
-    capture_out_discard(&out);
-    return false;
-}
-
 static bool import(const struct import_given *o, const struct cli_args *args,
                    enum import_format format, struct err *e)
 {
+    struct import_result result;
     struct progress progress;
+    struct capture_out out;
     const struct import_options how = {.format = format,
                                        .op = o->op,
                                        .host = o->host,
                                        .start_ns = o->start_ns,
                                        .progress = &progress};
 
+    if (!capture_out_open(&out, &o->output, e))
+        return false;
     progress_init(&progress, o->quiet);
-    struct import *m = capture_out_check(&o->output, e)
-                           ? import_read(args->operands + 1, args->n_operands - 1, &how, e)
-                           : NULL;
-    bool ok = m != NULL && write_capture(m, &o->output, e);
+    bool ok =
+        capture_out_start(&out, false, WRITE_THREADS, e) &&
+        import_recordings(args->operands + 1, args->n_operands - 1, &how, out.writer, &result, e);
     progress_fini(&progress);
+    if (!ok)
+        capture_out_discard(&out);
+    ok = ok && capture_out_close(&out, e);
     if (ok)
-        report(import_result(m), format, o->output.path);
-    import_free(m);
+        report(&result, o->output.path);
     return ok;
 }
 

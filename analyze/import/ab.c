@@ -1,7 +1,6 @@
 /* What `ab -g` writes (Apache HTTP Server, support/ab.c): a line a request, sorted by `ttime`;
  * whole ms, and starts in whole seconds. */
-#include "analyze/import/fields.h"
-#include "analyze/import/readers.h"
+#include "analyze/import/import_internal.h"
 #include "libcommon/int64.h"
 #include "libcommon/units.h"
 
@@ -10,13 +9,14 @@
 
 enum { DATE, SECOND, CONNECT, PROCESSING, TOTAL, WAIT, N_FIELDS };
 
-static bool read_row(struct import *m, const struct lines *l, struct err *e)
+static bool read_row(struct import *m, struct err *e)
 {
-    const struct import_options *o = &m->options;
+    const struct import_options *o = m->options;
+    const struct lines *l = &m->lines;
     struct slice fields[N_FIELDS];
     int64_t v[N_FIELDS];
 
-    if (fields_split(l->text, l->n, '\t', fields, N_FIELDS) != N_FIELDS)
+    if (lines_split(l, '\t', fields, N_FIELDS) != N_FIELDS)
         return lines_bad(l, e, "expected 6 fields: is the file cut?");
     for (size_t i = SECOND; i < N_FIELDS; i++)
         if (!slice_decimal(fields[i], 0, &v[i]) || v[i] > INT64_C(1) << 33)
@@ -27,20 +27,21 @@ static bool read_row(struct import *m, const struct lines *l, struct err *e)
     int64_t first_ms = v[CONNECT] + v[WAIT];
     bool uploads = strcmp(o->op, "PUT") == 0;
     const struct record row = {
-        .start_ns = v[SECOND] * 1000 * NS_PER_MS,
+        .start_ns = v[SECOND] * NS_PER_S,
         .end_ns = v[TOTAL] * NS_PER_MS,
         .first_byte_ns = uploads ? RECORD_NO_TIME : int64_min(first_ms, v[TOTAL]) * NS_PER_MS,
         .last_byte_ns = uploads ? int64_max(v[TOTAL] - v[WAIT], 0) * NS_PER_MS : RECORD_NO_TIME,
         .op = slice_of(o->op),
         .endpoint = slice_of(o->host)};
-    return gather_add(m, &row, e);
+    return gather_add(m, &row, 0, slice_of(""), e);
 }
 
-bool ab_read(struct import *m, struct lines *l, struct err *e)
+bool ab_read(struct import *m, struct err *e)
 {
+    const struct lines *l = &m->lines;
     bool more;
 
-    if (!lines_next(l, &more, e))
+    if (!lines_next(&m->lines, &more, e))
         return false;
     if (strcmp(l->text, PERCENTILES) == 0)
         return lines_bad(l, e,
@@ -48,5 +49,5 @@ bool ab_read(struct import *m, struct lines *l, struct err *e)
                          "`ab -g FILE`");
     if (!more || strcmp(l->text, HEADER) != 0)
         return lines_bad(l, e, "this is not what `ab -g` writes: the header is missing");
-    return gather_lines(m, l, read_row, e);
+    return gather_lines(m, read_row, e);
 }

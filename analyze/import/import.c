@@ -1,19 +1,18 @@
-#include "analyze/import/import.h"
+#include "analyze/import/import_internal.h"
 
-#include "analyze/import/gather.h"
-#include "analyze/import/readers.h"
 #include "analyze/import/workers.h"
+#include "analyze/stream/reorder.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/version.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
+
+#define MAX_BYTES ((size_t)64 << 20) /* of rows in memory */
 
 /* A program's recording: how to read it, and what it does not tell. */
 static const struct program {
-    bool (*read)(struct import *m, struct lines *l, struct err *e);
+    bool (*read)(struct import *m, struct err *e);
     int64_t start_ns, duration_ns; /* how well these are known */
     bool several;                  /* its files have the time of day, and can be read together */
     const char *absent;
@@ -29,74 +28,35 @@ static const struct program {
 
 const char *const import_format_names[] = {"hey", "ab", "mc-trace", "s3-log", NULL};
 
-const char *import_absent(enum import_format format)
-{
-    return programs[format].absent;
-}
-
-const struct import_result *import_result(const struct import *m)
-{
-    return &m->result;
-}
-
 /* ---- Reading ---- */
 
-static bool read_file(struct import *m, const char *path, struct err *e)
+static bool read_all(struct import *m, const struct program *p, const char *const *paths,
+                     size_t n_paths, struct err *e)
 {
-    struct lines l;
+    bool ok = true;
 
-    m->lines = &l;
-    bool ok = lines_open(&l, path, e) && programs[m->options.format].read(m, &l, e);
-
-    lines_close(&l);
-    return ok;
-}
-
-static bool read_all(struct import *m, const char *const *paths, size_t n_paths, struct err *e)
-{
-    if (n_paths > 1 && !programs[m->options.format].several)
+    if (n_paths > 1 && !p->several)
         return err_set(e,
                        "files of %s are one run each, and do not tell how they lie in time: "
                        "import them one by one",
-                       import_format_names[m->options.format]);
-    bool ok = gather_init(m, e);
-    for (size_t i = 0; ok && i < n_paths; i++)
-        ok = read_file(m, paths[i], e);
-    if (ok && m->result.n_rows == 0)
+                       import_format_names[m->options->format]);
+    for (size_t i = 0; ok && i < n_paths; i++) {
+        ok = lines_open(&m->lines, paths[i], e) && p->read(m, e);
+        lines_close(&m->lines);
+    }
+    if (ok && m->result->n_rows == 0)
         return err_set(e, "%s: no requests%s", paths[0],
-                       m->result.n_left_out > 0 ? ": all lines are of something else" : "");
+                       m->result->n_left_out > 0 ? ": all lines are of something else" : "");
     return ok && gather_end(m, e);
-}
-
-struct import *import_read(const char *const *paths, size_t n_paths,
-                           const struct import_options *options, struct err *e)
-{
-    struct import *m;
-
-    if (!mem_cleared(&m, 1, e))
-        return NULL;
-    m->options = *options;
-    if (read_all(m, paths, n_paths, e))
-        return m;
-    import_free(m);
-    return NULL;
-}
-
-void import_free(struct import *m)
-{
-    if (m == NULL)
-        return;
-    gather_fini(m);
-    free(m);
 }
 
 /* ---- Writing ---- */
 
 /* What analyze/data/recorded.h reads, and a line for people. */
-static bool put_comments(const struct import *m, struct recwrite *w, struct err *e)
+static bool put_comments(const struct import *m, const struct program *p, struct recwrite *w,
+                         struct err *e)
 {
-    const struct program *p = &programs[m->options.format];
-    const char *name = import_format_names[m->options.format];
+    const char *name = import_format_names[m->options->format];
     char *line = NULL, *limits = NULL;
     bool ok =
         mem_format(&line, e, "%s, imported by s3analyze %s", name, version_string) &&
@@ -105,7 +65,7 @@ static bool put_comments(const struct import *m, struct recwrite *w, struct err 
                    ",\"duration_ns\":%" PRId64
                    ",\"absent\":\"%s\",\"cut\":%s,\"n_left_out\":%" PRIu64 "}",
                    name, p->start_ns, p->duration_ns, p->absent,
-                   m->result.is_cut ? "true" : "false", m->result.n_left_out) &&
+                   m->result->is_cut ? "true" : "false", m->result->n_left_out) &&
         recwrite_comment(w, line, strlen(line), e) &&
         recwrite_comment(w, limits, strlen(limits), e);
 
@@ -131,15 +91,30 @@ static bool put_row(const struct program *p, struct workers *workers, struct rec
     return recwrite_row(w, r, e);
 }
 
-bool import_write(struct import *m, struct recwrite *w, struct err *e)
+static bool put_rows(struct import *m, const struct program *p, struct recwrite *w, struct err *e)
 {
     struct workers workers = {0};
     struct record row;
-    bool more = true, ok = put_comments(m, w, e);
+    bool more = true, ok = true;
 
     while (ok && (ok = gather_next(m, &row, &more, e)) && more)
-        ok = put_row(&programs[m->options.format], &workers, &row, w, e);
-    m->result.n_threads = workers.n;
+        ok = put_row(p, &workers, &row, w, e);
+    m->result->n_threads = workers.n;
     workers_fini(&workers);
+    return ok;
+}
+
+bool import_recordings(const char *const *paths, size_t n_paths, const struct import_options *o,
+                       struct recwrite *w, struct import_result *result, struct err *e)
+{
+    const struct program *p = &programs[o->format];
+    struct import m = {.options = o, .result = result};
+
+    *result = (struct import_result){.absent = p->absent};
+    m.rows = reorder_new(o->max_bytes > 0 ? o->max_bytes : MAX_BYTES, NULL, NULL, e);
+    bool ok = m.rows != NULL && read_all(&m, p, paths, n_paths, e) && put_comments(&m, p, w, e) &&
+              put_rows(&m, p, w, e);
+    reorder_batch_free(m.batch);
+    reorder_free(m.rows);
     return ok;
 }

@@ -28,23 +28,15 @@ struct import_options {
 struct import_result {
     uint64_t n_rows;
     uint64_t n_left_out; /* lines that are no request of S3, or have no duration */
-    uint64_t n_threads;  /* set by import_write */
-    bool is_cut;         /* the program may have kept only a part of the requests */
+    uint64_t n_threads;
+    bool is_cut;        /* the program may have kept only a part of the requests */
+    const char *absent; /* what the format does not tell, for people: "sizes, keys, hosts" */
 };
 
-struct import;
-
-/* Reads n_paths recordings as one ("-": standard input). NULL: *e says why, for damaged input with
- * file and line; also where there is no request. */
-struct import *import_read(const char *const *paths, size_t n_paths,
-                           const struct import_options *options, struct err *e);
-void import_free(struct import *m);
-
-/* Writes comments and rows. *result lives as long as `m`. */
-bool import_write(struct import *m, struct recwrite *w, struct err *e);
-const struct import_result *import_result(const struct import *m);
-
-/* What a format does not tell, for people: "no failed requests, sizes, hosts or clients". */
-const char *import_absent(enum import_format format);
+/* Reads n_paths recordings as one ("-": standard input), and writes comments and rows to a capture
+ * that was just opened. Rows are written once all are read. False: *e says why, for damaged input
+ * with file and line; also where there is no request. */
+bool import_recordings(const char *const *paths, size_t n_paths, const struct import_options *o,
+                       struct recwrite *w, struct import_result *result, struct err *e);
 
 #endif

@@ -53,6 +53,20 @@ bool lines_next(struct lines *l, bool *more, struct err *e)
     return true;
 }
 
+size_t lines_split(const struct lines *l, char delimiter, struct slice *fields, size_t max)
+{
+    const char *text = l->text, *end = l->text + l->n;
+
+    for (size_t n = 0; n < max; n++) {
+        const char *next = memchr(text, delimiter, (size_t)(end - text));
+        fields[n] = (struct slice){text, (size_t)((next != NULL ? next : end) - text)};
+        if (next == NULL)
+            return n + 1;
+        text = next + 1;
+    }
+    return max + 1;
+}
+
 bool lines_bad(const struct lines *l, struct err *e, const char *fmt, ...)
 {
     struct err why = {""};

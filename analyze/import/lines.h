@@ -3,6 +3,7 @@
 #define S3_ANALYZE_IMPORT_LINES_H
 
 #include "libcommon/err.h"
+#include "libcommon/slice.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +29,11 @@ void lines_close(struct lines *l);
 /* Reads the next line; *more: there was one. False: a line over 1 MiB, a NUL in it, or the file
  * cannot be read; *e says so. */
 bool lines_next(struct lines *l, bool *more, struct err *e);
+
+/* Cuts the line at `delimiter` into at most `max` fields. Returns how many there are; max + 1:
+ * more.
+ */
+size_t lines_split(const struct lines *l, char delimiter, struct slice *fields, size_t max);
 
 /* Fills *e with "FILE:LINE: ..." of the line that was read last. Returns false. */
 bool lines_bad(const struct lines *l, struct err *e, const char *fmt, ...)

@@ -1,9 +1,7 @@
 /* What `mc admin trace --json` writes, with --verbose or without (github.com/minio/mc,
  * cmd/admin-trace.go; github.com/minio/madmin-go, trace.go): an object a call, on one line or
  * several. Calls of S3 alone are requests; those inside of the server are left out. */
-#include "analyze/import/fields.h"
-#include "analyze/import/readers.h"
-
+#include "analyze/import/import_internal.h"
 #include "libcommon/rfc3339.h"
 
 #include <ctype.h>
@@ -29,7 +27,7 @@ static struct slice op_of(struct slice api)
         {"DeleteObject", "DELETE"}, {"ListObjects", "LIST"},   {"DeleteMultipleObjects", "DELETE"},
         {"ListObjectsV1", "LIST"},  {"ListObjectsV2", "LIST"}, {"ListObjectsV2M", "LIST"}};
 
-    return fields_named(ops, sizeof ops / sizeof *ops, api, api);
+    return gather_name(ops, sizeof ops / sizeof *ops, api, api);
 }
 
 /* Bytes of the body. The count of what was received has the headers' too: with --verbose the
@@ -48,28 +46,27 @@ static int64_t bytes_of(const json_t *call, struct slice op)
     return slice_decimal(length, 0, &bytes) ? bytes : count_of(stats, "rx");
 }
 
-static bool take(struct import *m, const struct lines *l, const json_t *call, struct err *e)
+static bool take(struct import *m, const json_t *call, struct err *e)
 {
+    const struct lines *l = &m->lines;
     static const char prefix[] = "s3.";
     const json_t *stats = json_object_get(call, "callStats");
     const json_t *answer = json_object_get(call, "response");
     struct slice api = text_of(call, "api"), when = text_of(call, "time");
     int64_t status = count_of(answer != NULL ? answer : call, "statusCode");
-    char error[FIELDS_ERROR_BYTES];
     struct record row = {.end_ns = count_of(call, "duration"),
                          .first_byte_ns = count_of(stats, "timeToFirstByte"),
                          .last_byte_ns = RECORD_NO_TIME,
                          .client = text_of(call, "client"),
                          .endpoint = text_of(call, "host"),
-                         .file = text_of(call, "path"),
-                         .error = fields_error(error, status, text_of(call, "statusMsg"))};
+                         .file = text_of(call, "path")};
 
     if (api.n == 0)
         return lines_bad(l, e,
                          "a call without \"api\": this is not what `mc admin trace --json` "
                          "writes (--stats has no calls)");
     if (!slice_begins(api, prefix)) {
-        m->result.n_left_out++;
+        m->result->n_left_out++;
         return true;
     }
     if (!rfc3339_parse(when.p, when.n, &row.start_ns))
@@ -77,14 +74,14 @@ static bool take(struct import *m, const struct lines *l, const json_t *call, st
     if (row.end_ns < 0 || !json_is_integer(json_object_get(call, "duration")))
         return lines_bad(l, e, "\"duration\" is no number of ns");
     row.op = op_of(slice_from(api, strlen(prefix)));
-    row.bytes = row.error.n > 0 ? 0 : bytes_of(call, row.op);
+    row.bytes = status >= 400 ? 0 : bytes_of(call, row.op);
     if (row.bytes < 0)
         return lines_bad(l, e, "a size below 0");
     /* Of an upload the first byte of the answer tells nothing: when the last of the body came is
      * not recorded. */
     if (row.first_byte_ns <= 0 || row.first_byte_ns > row.end_ns || slice_is(row.op, "PUT"))
         row.first_byte_ns = RECORD_NO_TIME;
-    return gather_add(m, &row, e);
+    return gather_add(m, &row, status, text_of(call, "statusMsg"), e);
 }
 
 /* ---- The file ---- */
@@ -122,8 +119,9 @@ static bool skip_blanks(struct lines *l, bool *more, struct err *e)
     return !ferror(l->f) || err_errno(e, errno, "%s", l->path);
 }
 
-static bool read_call(struct import *m, struct lines *l, struct err *e)
+static bool read_call(struct import *m, struct err *e)
 {
+    struct lines *l = &m->lines;
     struct reading r = {l, 0};
     json_error_t why;
     json_t *call = json_load_callback(next_byte, &r, JSON_DISABLE_EOF_CHECK, &why);
@@ -133,17 +131,17 @@ static bool read_call(struct import *m, struct lines *l, struct err *e)
     if (call == NULL)
         return lines_bad(l, e, "%s%s",
                          feof(l->f) ? "the last call is not whole: " : "no JSON: ", why.text);
-    bool ok = json_is_object(call) ? take(m, l, call, e) : lines_bad(l, e, "no object of JSON");
+    bool ok = json_is_object(call) ? take(m, call, e) : lines_bad(l, e, "no object of JSON");
     json_decref(call);
     return ok;
 }
 
-bool mc_trace_read(struct import *m, struct lines *l, struct err *e)
+bool mc_trace_read(struct import *m, struct err *e)
 {
     bool more = true, ok = true;
 
-    l->number = 1;
-    while (ok && (ok = skip_blanks(l, &more, e)) && more)
-        ok = read_call(m, l, e);
+    m->lines.number = 1;
+    while (ok && (ok = skip_blanks(&m->lines, &more, e)) && more)
+        ok = read_call(m, e);
     return ok;
 }

@@ -1,8 +1,6 @@
 /* Server access logs of Amazon S3 ("Amazon S3 server access log format", S3 User Guide): a line a
  * request, fields with blanks between, "-" for none. Starts in whole seconds, times in whole ms. */
-#include "analyze/import/fields.h"
-#include "analyze/import/readers.h"
-
+#include "analyze/import/import_internal.h"
 #include "libcommon/int64.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
@@ -91,13 +89,10 @@ static struct slice op_of(struct slice operation)
                                          {"REST.DELETE.OBJECT", "DELETE"},
                                          {"REST.POST.MULTI_OBJECT_DELETE", "DELETE"},
                                          {"REST.GET.BUCKET", "LIST"}};
-    static const char prefix[] = "REST.";
+    bool is_rest = slice_begins(operation, "REST.");
+    struct slice other = is_rest ? slice_from(operation, strlen("REST.")) : operation;
 
-    struct slice rest = operation;
-
-    if (slice_begins(operation, prefix))
-        rest = slice_from(operation, strlen(prefix));
-    return fields_named(ops, sizeof ops / sizeof *ops, operation, rest);
+    return gather_name(ops, sizeof ops / sizeof *ops, operation, other);
 }
 
 static bool read_number(const struct lines *l, const struct slice *fields, size_t i, int64_t *v,
@@ -108,10 +103,10 @@ static bool read_number(const struct lines *l, const struct slice *fields, size_
            lines_bad(l, e, "field %zu is no number", i + 1);
 }
 
-static bool read_row(struct import *m, const struct lines *l, struct err *e)
+static bool read_row(struct import *m, struct err *e)
 {
+    const struct lines *l = &m->lines;
     struct slice f[N_FIELDS];
-    char error[FIELDS_ERROR_BYTES];
     int64_t start_ns, status, sent, size, total_ms, turn_ms;
     size_t n = split(l, f, N_FIELDS);
 
@@ -129,7 +124,7 @@ static bool read_row(struct import *m, const struct lines *l, struct err *e)
         return false;
     /* What the service did by itself, and single objects of a deletion of many, take no time. */
     if (known(f[TOTAL]).n == 0 || known(f[STATUS]).n == 0) {
-        m->result.n_left_out++;
+        m->result->n_left_out++;
         return true;
     }
     if (total_ms > INT64_C(1) << 33)
@@ -141,10 +136,9 @@ static bool read_row(struct import *m, const struct lines *l, struct err *e)
                          .op = op_of(f[OPERATION]),
                          .client = known(f[CLIENT]),
                          .endpoint = known(n > HOST ? f[HOST] : f[BUCKET]),
-                         .file = known(f[KEY]),
-                         .error = fields_error(error, status, known(f[ERROR]))};
+                         .file = known(f[KEY])};
     bool uploads = slice_begins(row.op, "PUT");
-    if (row.error.n == 0 && (uploads || slice_is(row.op, "GET")))
+    if (uploads || slice_is(row.op, "GET"))
         row.bytes = uploads ? size : sent;
     /* From the last byte of the request to the first one of the answer. */
     turn_ms = int64_min(turn_ms, total_ms);
@@ -152,10 +146,10 @@ static bool read_row(struct import *m, const struct lines *l, struct err *e)
         row.last_byte_ns = (total_ms - turn_ms) * NS_PER_MS;
     else if (known(f[TURN_AROUND]).n > 0)
         row.first_byte_ns = turn_ms * NS_PER_MS;
-    return gather_add(m, &row, e);
+    return gather_add(m, &row, status, known(f[ERROR]), e);
 }
 
-bool s3_log_read(struct import *m, struct lines *l, struct err *e)
+bool s3_log_read(struct import *m, struct err *e)
 {
-    return gather_lines(m, l, read_row, e);
+    return gather_lines(m, read_row, e);
 }

@@ -30,21 +30,6 @@ static void analyze(struct fuzz_file *capture, uint64_t n_rows)
     dataset_free(&d);
 }
 
-static void write_capture(struct import *m)
-{
-    struct fuzz_file out = fuzz_file("", 0);
-    const struct recwrite_options how = {.fd = out.fd, .name = "capture"};
-    struct err e = {""};
-    struct recwrite *w = recwrite_open(&how, &e);
-    bool ok = w != NULL && import_write(m, w, &e);
-
-    assert(ok && import_result(m)->n_threads <= import_result(m)->n_rows);
-    ok = recwrite_close(w, &e);
-    assert(ok);
-    analyze(&out, import_result(m)->n_rows);
-    close(out.fd);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct fuzz_input in = {data, n};
@@ -53,16 +38,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
                                        .op = n % 2 == 0 ? "GET" : "PUT",
                                        .host = "",
                                        .max_bytes = 512};
-    struct fuzz_file file = fuzz_file(in.p, in.n);
+    struct fuzz_file file = fuzz_file(in.p, in.n), out = fuzz_file("", 0);
+    const struct recwrite_options to = {.fd = out.fd, .name = "capture"};
     const char *path = file.path;
+    struct import_result result;
     struct err e = {""};
-    struct import *m = import_read(&path, 1, &how, &e);
+    struct recwrite *w = recwrite_open(&to, &e);
 
-    assert((m != NULL) == (e.msg[0] == '\0') && strchr(e.msg, '\n') == NULL);
-    assert(m != NULL || strncmp(e.msg, path, strlen(path)) == 0);
-    if (m != NULL)
-        write_capture(m);
-    import_free(m);
+    assert(w != NULL);
+    bool ok = import_recordings(&path, 1, &how, w, &result, &e);
+    assert(ok == (e.msg[0] == '\0') && strchr(e.msg, '\n') == NULL);
+    assert(ok || strncmp(e.msg, path, strlen(path)) == 0);
+    bool closed = recwrite_close(w, &e);
+    assert(closed);
+    if (ok) {
+        assert(result.n_threads <= result.n_rows);
+        analyze(&out, result.n_rows);
+    }
+    close(out.fd);
     close(file.fd);
     return 0;
 }
