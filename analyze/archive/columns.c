@@ -1,5 +1,6 @@
 #include "analyze/archive/columns.h"
 
+#include "analyze/compare/words.h"
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 
@@ -68,7 +69,7 @@ struct columns_text columns_show(const struct column *c, const struct columns_va
 {
     const struct archive_figure *x = &v->number;
     struct columns_text t = {"-"};
-    double spread = fmax(x->hi / x->value - 1, 1 - x->lo / x->value);
+    double spread_frac = fmax(x->hi / x->value - 1, 1 - x->lo / x->value);
 
     if (c->form == COLUMNS_TEXT) {
         snprintf(t.s, sizeof t.s, "%s", v->text != NULL ? v->text : "");
@@ -83,10 +84,10 @@ struct columns_text columns_show(const struct column *c, const struct columns_va
     } else if (c->form == COLUMNS_SIZE) {
         snprintf(t.s, sizeof t.s, "%s%s", v->is_mean ? "about " : "", units_size(x->value).s);
     } else {
-        snprintf(t.s, sizeof t.s, "%s", metrics[c->metric].text(x->value).s);
-        if (isfinite(spread) && x->value > 0)
-            snprintf(t.s + strlen(t.s), sizeof t.s - strlen(t.s), " ±%.*f" UNITS_CELL_PCT,
-                     spread < .0995, 100 * spread);
+        bool has_limits = isfinite(spread_frac) && x->value > 0;
+        snprintf(t.s, sizeof t.s, "%s",
+                 has_limits ? compare_words_figure(c->metric, x->value, spread_frac).s
+                            : metrics[c->metric].text(x->value).s);
     }
     return t;
 }

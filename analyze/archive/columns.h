@@ -41,7 +41,7 @@ struct columns_value {
 };
 void columns_get(const struct columns_row *row, const struct column *c, struct columns_value *out);
 
-/* "12.3ms ±4%", as people read it; "-": not known. */
+/* "12.3ms +- 4.0%", as people read it; "-": not known. */
 struct columns_text {
     char s[192];
 };

@@ -302,16 +302,22 @@ struct compare_words_text compare_words_limits(const struct compare *c)
     return t;
 }
 
-/* "34.8MiB/s +- 5.3%" */
+struct compare_words_cell compare_words_figure(enum run_metric metric, double value,
+                                               double spread_frac)
+{
+    struct compare_words_cell t;
+
+    snprintf(t.s, sizeof t.s, "%s +- %s", metrics[metric].text(value).s,
+             isfinite(spread_frac) ? two_digits(spread_frac).s : "?");
+    return t;
+}
+
 static void put_side(char *out, size_t size, enum run_metric metric, const struct compare_values *v)
 {
     if (metrics[metric].kind == METRIC_DIFFERENCE)
         snprintf(out, size, "%s", metrics[metric].text(v->center).s);
-    else if (!isfinite(v->spread_frac))
-        snprintf(out, size, "%s +- ?", metrics[metric].text(v->center).s);
     else
-        snprintf(out, size, "%s +- %s", metrics[metric].text(v->center).s,
-                 two_digits(v->spread_frac).s);
+        snprintf(out, size, "%s", compare_words_figure(metric, v->center, v->spread_frac).s);
 }
 
 /* theta as a change: "-18.1%", "+0.25 points". */

@@ -38,6 +38,14 @@ struct compare_words_row {
 struct compare_words_row compare_words_row(const struct compare_op *op,
                                            const struct compare_metric *m);
 
+/* "34.8MiB/s +- 5.3%": a value, and the farther end of its interval as a fraction of it; "+- ?"
+ * where that is infinite. */
+struct compare_words_cell {
+    char s[112];
+};
+struct compare_words_cell compare_words_figure(enum run_metric metric, double value,
+                                               double spread_frac);
+
 /* "-18.07%"; "-" where either figure is unknown or the first one is no positive number. */
 struct units_text compare_words_percent(double before, double after);
 

@@ -10,7 +10,7 @@
 #define COUNT(names) (sizeof(names) / sizeof *(names))
 
 static const struct html_definition table_definitions[] = {
-    {"± after a figure",
+    {"+- after a figure",
      "The farther end of its 95 % confidence interval, which is that of one run: how much its "
      "requests scatter. Runs differ from each other by more."},
     {"Throughput, percentiles",
