@@ -132,19 +132,21 @@ static bool take_op(struct archive_op *to, const struct run *r, const struct run
                     struct err *e)
 {
     const struct run_figures f = run_figures_of(op);
+    struct archive_figure *figure = to->numbers.figure;
 
     to->is_beside = !role_is_benchmark(op->report.role);
     to->start_ns = op->report.start_ns;
-    to->n_requests = op->report.n_requests;
     to->n_errors = op->report.n_errors;
     for (int k = 0; k < ARCHIVE_N_SETTINGS; k++) {
-        struct archive_setting *s = &to->setting[k];
-        s->present =
-            compare_setting_of(r, op, (enum compare_setting_kind)k, &s->span.lo, &s->span.several);
-        s->span.hi = s->span.lo;
+        double value;
+        bool several;
+
+        to->numbers.setting[k] =
+            compare_setting_of(r, op, (enum compare_setting_kind)k, &value, &several) ? value : NAN;
+        to->sizes_differ |= several;
     }
     for (size_t i = 0; i < n_metrics; i++)
-        to->figure[i] = figure_of(op, i);
+        figure[i] = figure_of(op, i);
     /* What the report shows where there is no interval. */
     const double shown[] = {[RUN_THROUGHPUT] = f.bytes_per_s[RUN_AVERAGE],
                             [RUN_OBJECTS] = f.objects_per_s[RUN_AVERAGE],
@@ -152,8 +154,8 @@ static bool take_op(struct archive_op *to, const struct run *r, const struct run
                             [RUN_P90] = f.duration_ns[RUN_Q90],
                             [RUN_P99] = f.duration_ns[RUN_Q99]};
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
-        if (isnan(to->figure[i].value))
-            to->figure[i].value = shown[i];
+        if (isnan(figure[i].value))
+            figure[i].value = shown[i];
     return mem_text(&to->op, op->op, e);
 }
 
@@ -161,8 +163,7 @@ static bool take_run(struct archive_run *to, const struct run *r, struct err *e)
 {
     const struct finding *worst = r->findings.n > 0 ? &r->findings.v[0] : NULL;
 
-    enum run_basis least = r->basis > r->source ? r->basis : r->source;
-    to->source = run_sources[least];
+    to->source = r->basis > r->source ? r->basis : r->source;
     to->start_ns = r->start_ns;
     to->options = json_incref(r->recorded.settings);
     to->has_problem = worst != NULL && run_is_fault(worst);
@@ -308,24 +309,25 @@ const struct archive_op *archive_op_named(const struct archive_run *r, const cha
 }
 
 /* Runs of one number of requests take as long as they take, and so do those that autoterm ends. */
-static bool durations_differ(const struct archive_op *a, const struct archive_op *b)
+static bool durations_differ(const double *a, const double *b)
 {
-    const struct archive_setting *x = &a->setting[COMPARE_DURATION_S];
-    const struct archive_setting *y = &b->setting[COMPARE_DURATION_S];
-
-    return x->present && y->present && a->n_requests != b->n_requests &&
-           a->setting[COMPARE_AUTOTERM].span.lo == 0 && b->setting[COMPARE_AUTOTERM].span.lo == 0 &&
-           compare_durations_differ(x->span.lo, y->span.lo);
+    return a[COMPARE_OPERATIONS] != b[COMPARE_OPERATIONS] && a[COMPARE_AUTOTERM] == 0 &&
+           b[COMPARE_AUTOTERM] == 0 &&
+           compare_durations_differ(a[COMPARE_DURATION_S], b[COMPARE_DURATION_S]);
 }
 
 static bool ops_differ(const struct archive_op *a, const struct archive_op *b)
 {
+    const double *x = a->numbers.setting, *y = b->numbers.setting;
+
     for (int k = COMPARE_OPERATIONS + 1; k < ARCHIVE_N_SETTINGS; k++) {
-        const struct archive_setting *x = &a->setting[k], *y = &b->setting[k];
-        if (k == COMPARE_DURATION_S
-                ? durations_differ(a, b)
-                : x->present && y->present &&
-                      compare_spans_differ((enum compare_setting_kind)k, &x->span, &y->span))
+        bool is_size = k == COMPARE_SIZE;
+        const struct compare_span p = {x[k], x[k], is_size && a->sizes_differ};
+        const struct compare_span q = {y[k], y[k], is_size && b->sizes_differ};
+
+        if (!isnan(x[k]) && !isnan(y[k]) &&
+            (k == COMPARE_DURATION_S ? durations_differ(x, y)
+                                     : compare_spans_differ((enum compare_setting_kind)k, &p, &q)))
             return true;
     }
     return false;
@@ -333,7 +335,7 @@ static bool ops_differ(const struct archive_op *a, const struct archive_op *b)
 
 bool archive_are_alike(const struct archive_run *a, const struct archive_run *b)
 {
-    if (strcmp(a->source, b->source) != 0 || a->n_ops != b->n_ops ||
+    if (a->source != b->source || a->n_ops != b->n_ops ||
         compare_options_differ(a->options, b->options))
         return false;
     for (size_t k = 0; k < a->n_ops; k++) {

@@ -18,23 +18,23 @@ struct archive_figure {
 
 #define ARCHIVE_N_SETTINGS (COMPARE_MIXED + 1)
 
-/* The value of a setting that cmp compares. */
-struct archive_setting {
-    bool present;
-    struct compare_span span; /* lo = hi */
+/* Doubles alone, so that the cache need not know what they are. */
+struct archive_numbers {
+    double setting[ARCHIVE_N_SETTINGS];            /* by enum compare_setting_kind; NaN: none */
+    struct archive_figure figure[RUN_MAX_METRICS]; /* by enum run_metric */
 };
 
 struct archive_op {
     char *op;
-    bool is_beside; /* the benchmark: it prepared or cleaned up */
-    int64_t start_ns, n_requests, n_errors;
-    struct archive_setting setting[ARCHIVE_N_SETTINGS]; /* by enum compare_setting_kind */
-    struct archive_figure figure[RUN_MAX_METRICS];      /* by enum run_metric */
+    bool is_beside;    /* the benchmark: it prepared or cleaned up */
+    bool sizes_differ; /* those of its requests: COMPARE_SIZE is their mean */
+    int64_t start_ns, n_errors;
+    struct archive_numbers numbers;
 };
 
 struct archive_run {
     char *path;
-    const char *source; /* what the file holds: one of run_sources */
+    enum run_basis source; /* what the file holds, or less: what it was reduced to */
     int64_t start_ns;
     json_t *options;      /* settings that s3load recorded; NULL: none */
     bool has_problem;     /* the worst finding is one */

@@ -55,32 +55,9 @@ bool archive_cache_key(struct archive_cache_key *key, const char *path, enum run
 /* ---- Runs as JSON. Numbers are texts in base 16, which hold every bit, and "nan" and "inf". ----
  */
 
-#define N_NUMBERS (3 * ARCHIVE_N_SETTINGS + 3 * RUN_MAX_METRICS)
+#define N_NUMBERS (sizeof(struct archive_numbers) / sizeof(double))
 #define N_DIGITS  28
-
-static void numbers_of(const struct archive_op *op, double v[static N_NUMBERS])
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < ARCHIVE_N_SETTINGS; i++) {
-        v[n++] = op->setting[i].present;
-        v[n++] = op->setting[i].span.lo;
-        v[n++] = op->setting[i].span.several;
-    }
-    for (size_t i = 0; i < RUN_MAX_METRICS; i++) {
-        v[n++] = op->figure[i].value;
-        v[n++] = op->figure[i].lo;
-        v[n++] = op->figure[i].hi;
-    }
-}
-
-static void take_numbers(struct archive_op *op, const double v[static N_NUMBERS])
-{
-    for (size_t i = 0; i < ARCHIVE_N_SETTINGS; i++, v += 3)
-        op->setting[i] = (struct archive_setting){v[0] != 0, {v[1], v[1], v[2] != 0}};
-    for (size_t i = 0; i < RUN_MAX_METRICS; i++, v += 3)
-        op->figure[i] = (struct archive_figure){v[0], v[1], v[2]};
-}
+_Static_assert(sizeof(struct archive_numbers) == N_NUMBERS * sizeof(double), "doubles alone");
 
 static json_t *op_json(const struct archive_op *op)
 {
@@ -88,24 +65,23 @@ static json_t *op_json(const struct archive_op *op)
     char text[N_NUMBERS * N_DIGITS];
     size_t n = 0;
 
-    numbers_of(op, v);
+    memcpy(v, &op->numbers, sizeof v);
     for (size_t i = 0; i < N_NUMBERS; i++)
-        n += (size_t)snprintf(text + n, sizeof text - n, "%a ", v[i]);
-    return json_pack("{s:s, s:b, s:I, s:I, s:I, s:s}", "op", op->op, "preparation",
-                     (int)op->is_beside, "start", (json_int_t)op->start_ns, "requests",
-                     (json_int_t)op->n_requests, "errors", (json_int_t)op->n_errors, "numbers",
-                     text);
+        n += (size_t)snprintf(text + n, sizeof text - n, " %a", v[i]);
+    return json_pack("{s:s, s:b, s:b, s:I, s:I, s:s}", "op", op->op, "beside", (int)op->is_beside,
+                     "sizes_differ", (int)op->sizes_differ, "start", (json_int_t)op->start_ns,
+                     "errors", (json_int_t)op->n_errors, "numbers", text);
 }
 
 static bool op_of(const json_t *json, struct archive_op *op)
 {
     const char *name, *text;
-    json_int_t start, requests, errors;
-    int preparation;
+    json_int_t start, errors;
+    int beside, sizes_differ;
     double v[N_NUMBERS];
 
-    if (json_unpack((json_t *)json, "{s:s, s:b, s:I, s:I, s:I, s:s}", "op", &name, "preparation",
-                    &preparation, "start", &start, "requests", &requests, "errors", &errors,
+    if (json_unpack((json_t *)json, "{s:s, s:b, s:b, s:I, s:I, s:s}", "op", &name, "beside",
+                    &beside, "sizes_differ", &sizes_differ, "start", &start, "errors", &errors,
                     "numbers", &text) != 0)
         return false;
     for (size_t i = 0; i < N_NUMBERS; i++) {
@@ -116,41 +92,30 @@ static bool op_of(const json_t *json, struct archive_op *op)
             return false;
         text = end;
     }
-    op->is_beside = preparation != 0;
+    op->is_beside = beside != 0;
+    op->sizes_differ = sizes_differ != 0;
     op->start_ns = start;
-    op->n_requests = requests;
     op->n_errors = errors;
-    take_numbers(op, v);
-    return mem_text(&op->op, name, NULL);
-}
-
-/* One of run_sources, or NULL. */
-static const char *source_named(const char *name)
-{
-    size_t i = 0;
-
-    while (run_sources[i] != NULL && strcmp(name, run_sources[i]) != 0)
-        i++;
-    return run_sources[i];
+    memcpy(&op->numbers, v, sizeof v);
+    return *text == '\0' && mem_text(&op->op, name, NULL);
 }
 
 static bool run_of(const json_t *json, struct archive_run *r)
 {
-    const char *source, *kind, *finding;
+    const char *kind = NULL, *finding = NULL;
     json_int_t start;
-    json_t *ops, *options = NULL;
-    int problem;
+    json_t *ops;
+    int source, problem;
 
-    if (json_unpack((json_t *)json, "{s:s, s:I, s:b, s:o, s?o}", "source", &source, "start", &start,
-                    "problem", &problem, "ops", &ops, "options", &options) != 0)
+    if (json_unpack((json_t *)json, "{s:i, s:I, s:b, s:o, s?s, s?s, s?O}", "source", &source,
+                    "start", &start, "problem", &problem, "ops", &ops, "kind", &kind, "finding",
+                    &finding, "options", &r->options) != 0)
         return false;
-    kind = json_string_value(json_object_get(json, "kind"));
-    finding = json_string_value(json_object_get(json, "finding"));
-    r->source = source_named(source);
+    r->source = (enum run_basis)source;
     r->start_ns = start;
     r->has_problem = problem != 0;
-    r->options = json_incref(options);
-    if (r->source == NULL || (kind != NULL && !mem_text(&r->kind, kind, NULL)) ||
+    if (source < 0 || source > RUN_OF_AGGREGATES ||
+        (kind != NULL && !mem_text(&r->kind, kind, NULL)) ||
         (finding != NULL && !mem_text(&r->finding, finding, NULL)) ||
         !mem_cleared(&r->ops, json_array_size(ops), NULL))
         return false;
@@ -164,20 +129,16 @@ static bool run_of(const json_t *json, struct archive_run *r)
 static json_t *run_json(const struct archive_run *r)
 {
     json_t *ops = json_array();
+    bool ok = ops != NULL;
 
-    for (size_t k = 0; k < r->n_ops; k++) {
-        if (json_array_append_new(ops, op_json(&r->ops[k])) != 0) {
-            json_decref(ops);
-            return NULL;
-        }
-    }
-    json_t *run = json_pack("{s:s, s:I, s:b, s:s?, s:s?, s:o}", "source", r->source, "start",
-                            (json_int_t)r->start_ns, "problem", (int)r->has_problem, "kind",
-                            r->kind, "finding", r->finding, "ops", ops);
-    if (run != NULL && r->options != NULL && json_object_set(run, "options", r->options) != 0) {
-        json_decref(run);
-        return NULL;
-    }
+    for (size_t k = 0; ok && k < r->n_ops; k++)
+        ok = json_array_append_new(ops, op_json(&r->ops[k])) == 0;
+    json_t *run =
+        !ok ? NULL
+            : json_pack("{s:i, s:I, s:b, s:O, s:s*, s:s*, s:O*}", "source", (int)r->source, "start",
+                        (json_int_t)r->start_ns, "problem", (int)r->has_problem, "ops", ops, "kind",
+                        r->kind, "finding", r->finding, "options", r->options);
+    json_decref(ops);
     return run;
 }
 

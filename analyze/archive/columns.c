@@ -20,7 +20,7 @@ const struct column columns[] = {
     {"size", "Size", .form = COLUMNS_SIZE, SETTING(COMPARE_SIZE), .is_detail = true},
     {"threads", "Threads", .form = COLUMNS_COUNT, SETTING(COMPARE_CONCURRENCY), .is_detail = true},
     {"hosts", "Hosts", .form = COLUMNS_COUNT, SETTING(COMPARE_ENDPOINTS), .is_detail = true},
-    {"requests", "Requests", .form = COLUMNS_COUNT},
+    {"requests", "Requests", .form = COLUMNS_COUNT, SETTING(COMPARE_OPERATIONS)},
     {"errors", "Errors", .form = COLUMNS_COUNT},
     {"throughput", "Throughput", FIGURE(RUN_THROUGHPUT)},
     {"objects", "Objects/s", FIGURE(RUN_OBJECTS), .is_detail = true},
@@ -52,16 +52,13 @@ void columns_get(const struct columns_row *row, const struct column *c, struct c
     } else if (is_named(c, "start")) {
         out->time_ns = op->start_ns;
         out->number.value = (double)op->start_ns;
-    } else if (is_named(c, "requests")) {
-        out->number.value = (double)op->n_requests;
     } else if (is_named(c, "errors")) {
         out->number.value = (double)op->n_errors;
     } else if (c->is_setting) {
-        const struct archive_setting *s = &op->setting[c->setting];
-        out->number.value = s->present ? s->span.lo : NAN;
-        out->is_mean = s->present && s->span.several;
+        out->number.value = op->numbers.setting[c->setting];
+        out->is_mean = op->sizes_differ;
     } else {
-        out->number = op->figure[c->metric];
+        out->number = op->numbers.figure[c->metric];
     }
 }
 

@@ -55,7 +55,7 @@ static bool add_series(struct trend_group *g, const char *op, enum run_metric me
         return false;
     for (size_t i = 0; i < g->n; i++) {
         const struct archive_op *x = archive_op_named(g->runs[i], op);
-        double v = x != NULL ? x->figure[metric].value : NAN;
+        double v = x != NULL ? x->numbers.figure[metric].value : NAN;
 
         s->v[i] = v > 0 && isfinite(v) ? v : NAN;
         n += !isnan(s->v[i]);
@@ -76,8 +76,7 @@ static bool fill_series(struct trend_group *g, struct err *e)
         return false;
     for (size_t k = 0; k < first->n_ops; k++) {
         const struct archive_op *op = &first->ops[k];
-        bool has_rate =
-            op->figure[RUN_THROUGHPUT].value > 0 && !op->setting[COMPARE_SIZE].span.several;
+        bool has_rate = op->numbers.figure[RUN_THROUGHPUT].value > 0 && !op->sizes_differ;
 
         if (!op->is_beside &&
             (!add_series(g, op->op, has_rate ? RUN_THROUGHPUT : RUN_OBJECTS, e) ||

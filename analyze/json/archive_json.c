@@ -39,7 +39,7 @@ bool archive_table_json(const struct archive_table *t, FILE *f, struct err *e)
         const struct archive_run *r = t->rows[k].run;
 
         JSON_PUT(&w, "path", r->path);
-        JSON_PUT(&w, "source", r->source);
+        JSON_PUT(&w, "source", run_sources[r->source]);
         for (size_t i = 0; i < n_columns; i++) {
             struct columns_value v;
 
@@ -65,14 +65,12 @@ static void put_settings(struct json_out *w, const struct archive_run *r)
     };
 
     json_out_object(w, "settings");
-    JSON_PUT(w, "source", r->source);
+    JSON_PUT(w, "source", run_sources[r->source]);
     JSON_OBJECTS(w, "operations", k, r->n_ops) {
         JSON_PUT(w, "op", r->ops[k].op);
-        for (size_t i = 0; i < ARCHIVE_N_SETTINGS; i++) {
-            const struct archive_setting *s = &r->ops[k].setting[i];
+        for (size_t i = 0; i < ARCHIVE_N_SETTINGS; i++)
             if (names[i] != NULL)
-                JSON_PUT_IF(w, names[i], s->present, s->span.lo);
-        }
+                JSON_PUT(w, names[i], r->ops[k].numbers.setting[i]);
     }
     json_out_value(w, "options", r->options != NULL ? json_incref(r->options) : json_null());
     json_out_end(w);

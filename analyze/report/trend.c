@@ -60,26 +60,23 @@ struct figures_sentence trend_says(const struct trend_group *g, const struct tre
 struct figures_sentence trend_names(const struct trend_group *g)
 {
     const struct archive_run *r = g->runs[0];
+    static const char *const of[] = {"", ", of sums", ", of aggregated captures"};
     struct figures_sentence t;
     size_t n = (size_t)snprintf(t.s, sizeof t.s, "%s of", figures_counted((int64_t)g->n, "run").s);
 
     for (size_t k = 0; k < r->n_ops && n < 200; k++) {
         const struct archive_op *op = &r->ops[k];
-        const struct archive_setting *size = &op->setting[COMPARE_SIZE];
+        double bytes = op->numbers.setting[COMPARE_SIZE];
 
         if (op->is_beside)
             continue;
         n += (size_t)snprintf(
             t.s + n, sizeof t.s - n, " %.60s (%s%s%s),", op->op,
-            size->present && size->span.lo > 0 ? units_size(size->span.lo).s : "",
-            size->present && size->span.lo > 0 ? ", " : "",
-            figures_counted((int64_t)op->setting[COMPARE_CONCURRENCY].span.lo, "thread").s);
+            bytes > 0 ? units_size(bytes).s : "", bytes > 0 ? ", " : "",
+            figures_counted((int64_t)op->numbers.setting[COMPARE_CONCURRENCY], "thread").s);
     }
     snprintf(t.s + n, sizeof t.s - n, " %.10s to %.10s%s", rfc3339_format(r->start_ns).s,
-             rfc3339_format(g->runs[g->n - 1]->start_ns).s,
-             strcmp(r->source, "sums") == 0 ? ", of sums"
-             : *r->source == 'a'            ? ", of aggregated captures"
-                                            : "");
+             rfc3339_format(g->runs[g->n - 1]->start_ns).s, of[r->source]);
     return t;
 }
 
