@@ -159,6 +159,7 @@ static void show_runs(const struct analyze_given *o, const struct cli_args *args
     struct archive_paths paths = {0};
     struct archive a = {0};
     struct columns_row *rows = NULL;
+    struct sheet s = {0};
     size_t n = 0;
     struct err unsaid = {""};
 
@@ -170,8 +171,10 @@ static void show_runs(const struct analyze_given *o, const struct cli_args *args
     for (size_t i = 0; i < paths.n; i++)
         paths.v[i].is_named = false;
     if (ok && archive_load(&a, &paths, &how, false, &unsaid) &&
-        columns_rows(&rows, &n, &a, NULL, 0, NULL, &unsaid))
-        archive_table_text(&(struct archive_table){&a, rows, n}, &form, stdout, &unsaid);
+        columns_rows(&rows, &n, &a, NULL, 0, NULL, &unsaid)) {
+        archive_sheet_table(&s, &(struct archive_table){.archive = &a, .rows = rows, .n = n});
+        sheet_end(&s, &form, stdout, &unsaid);
+    }
     free(rows);
     archive_free(&a);
     archive_free_paths(&paths);

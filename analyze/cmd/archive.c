@@ -78,12 +78,19 @@ bool archive_write(const struct archive_given *o, const struct cli_args *args,
                    const struct archive_writers *write, const void *ctx, struct err *e)
 {
     const struct output_page page = {o->html, &o->output, &o->filter, &o->analysis, args};
+    struct sheet s = {0};
     struct outfile out;
+    bool ok = true;
 
     if (!outfile_open(&out, o->output.path, output_replaces(&o->output), e))
         return false;
-    const struct sheet_form form = {o->markdown, output_wants_colour(&o->output, out.f),
-                                    o->verbose};
-    return outfile_finish(&out, write->report(ctx, o, &form, out.f, e), e) &&
-           output_page(&page, write->page, ctx, e);
+    if (write->data != NULL) {
+        ok = write->data(ctx, out.f, e);
+    } else {
+        const struct sheet_form form = {o->markdown, output_wants_colour(&o->output, out.f),
+                                        o->verbose};
+        write->sheet(&s, ctx);
+        ok = sheet_end(&s, &form, out.f, e);
+    }
+    return outfile_finish(&out, ok, e) && output_page(&page, write->page, ctx, e);
 }

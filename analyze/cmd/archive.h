@@ -50,10 +50,10 @@ bool archive_check(const struct archive_given *o, struct err *e);
 bool archive_read(struct archive *a, const struct archive_given *o, const struct cli_args *args,
                   bool as_one_kind, struct err *e);
 
-/* Writes the report, and the page if one is wanted. */
+/* Writes the report, and the page if one is wanted. The writers get `ctx`. */
 struct archive_writers {
-    bool (*report)(const void *ctx, const struct archive_given *o, const struct sheet_form *form,
-                   FILE *f, struct err *e);
+    void (*sheet)(struct sheet *s, const void *ctx);
+    bool (*data)(const void *ctx, FILE *f, struct err *e); /* in place of the sheet; NULL: none */
     output_page_writer *page;
 };
 bool archive_write(const struct archive_given *o, const struct cli_args *args,

@@ -69,15 +69,14 @@ static const struct plan_given defaults = {
     .common = {.output = {.path = "-"}, .verbose = true},
     .asked = {.from = 100, .precision_pct = 5, .n_each = 3, .max_runs = 25, .command = ""}};
 
-static bool write_report(const void *plan, const struct archive_given *o,
-                         const struct sheet_form *form, FILE *f, struct err *e)
+static void put_sheet(struct sheet *s, const void *plan)
 {
-    struct sheet s = {0};
+    plan_sheet(s, plan);
+}
 
-    if (o->output.json)
-        return plan_json(plan, f, e);
-    plan_sheet(&s, plan);
-    return sheet_end(&s, form, f, e);
+static bool write_json(const void *plan, FILE *f, struct err *e)
+{
+    return plan_json(plan, f, e);
 }
 
 static bool write_page(const void *plan, const char *words, const char *command, FILE *f,
@@ -87,8 +86,6 @@ static bool write_page(const void *plan, const char *words, const char *command,
     (void)command;
     return plan_html(plan, f, e);
 }
-
-static const struct archive_writers writers = {write_report, write_page};
 
 static bool begin(const struct cli_args *args, struct plan_given *o, struct err *e)
 {
@@ -102,6 +99,8 @@ static bool show(const struct cli_args *args, const struct plan_given *o, enum e
                  struct err *e)
 {
     static const enum exit_code codes[] = {EXIT_DONE, EXIT_FAILED, EXIT_UNDECIDED};
+    const struct archive_writers writers = {put_sheet, o->common.output.json ? write_json : NULL,
+                                            write_page};
     struct plan p = {0};
     bool ok = plan_load(&p, args->operands[0], e);
     struct plan_next next = ok ? plan_next(&p) : (struct plan_next){.done = true};

@@ -37,46 +37,45 @@ static const struct cli_example examples[] = {
 
 static const struct table_given defaults = {.common = ARCHIVE_DEFAULTS};
 
-/* What is written, and how. */
-struct writing {
-    const struct table_given *given;
-    struct archive_table table;
-};
-
-static bool write_report(const void *ctx, const struct archive_given *o,
-                         const struct sheet_form *form, FILE *f, struct err *e)
+static void put_sheet(struct sheet *s, const void *table)
 {
-    const struct writing *w = ctx;
+    archive_sheet_table(s, table);
+}
 
-    if (o->output.json)
-        return archive_table_json(&w->table, f, e);
-    if (!w->given->csv)
-        return archive_table_text(&w->table, form, f, e);
-    archive_table_csv(&w->table, w->given->csv_safe, f);
+static bool write_json(const void *table, FILE *f, struct err *e)
+{
+    return archive_table_json(table, f, e);
+}
+
+static bool write_csv(const void *table, FILE *f, struct err *e)
+{
+    (void)e;
+    archive_table_csv(table, f);
     return true;
 }
 
-static bool write_page(const void *ctx, const char *words, const char *command, FILE *f,
+static bool write_page(const void *table, const char *words, const char *command, FILE *f,
                        struct err *e)
 {
-    const struct writing *w = ctx;
-
-    return archive_table_html(&w->table, words, command, f, e);
+    return archive_table_html(table, words, command, f, e);
 }
-
-static const struct archive_writers writers = {write_report, write_page};
 
 static bool list(const struct cli_args *args, const struct table_given *o,
                  const struct columns_test *tests, struct err *e)
 {
     struct archive a = {0};
     struct columns_row *rows = NULL;
-    struct writing w = {.given = o, .table = {.archive = &a}};
+    struct archive_table table = {.archive = &a, .csv_safe = o->csv_safe};
+    const struct archive_writers writers = {put_sheet,
+                                            o->common.output.json ? write_json
+                                            : o->csv              ? write_csv
+                                                                  : NULL,
+                                            write_page};
     bool ok = archive_read(&a, &o->common, args, false, e) &&
-              columns_rows(&rows, &w.table.n, &a, tests, o->where.n, o->sort, e);
+              columns_rows(&rows, &table.n, &a, tests, o->where.n, o->sort, e);
 
-    w.table.rows = rows;
-    ok = ok && archive_write(&o->common, args, &writers, &w, e);
+    table.rows = rows;
+    ok = ok && archive_write(&o->common, args, &writers, &table, e);
     free(rows);
     archive_free(&a);
     return ok;

@@ -89,7 +89,7 @@ static bool put_groups(FILE *f, const struct trend_report *r, const struct html_
         snprintf(id, sizeof id, "group%zu", k);
         fprintf(f, "<h2 id=\"%s\"", id);
         html_within(f, ">", trend_names(g).s, "</h2>\n");
-        trend_sheet(&s, g);
+        trend_sheet_changes(&s, g);
         snprintf(name, sizeof name, "Group %zu", k + 1);
         ok = html_page_sheet(&s, f, id, e) && html_page_charts(f, charts, id, -1, name, e);
         trend_sheet_runs(&s, g);

@@ -16,18 +16,14 @@ struct archive_table {
     const struct archive *archive;
     const struct columns_row *rows;
     size_t n;
+    bool csv_safe; /* as in struct csv_out_style */
 };
 
 /* One line for each row; files that could not be read follow. */
 void archive_sheet_table(struct sheet *s, const struct archive_table *t);
 void archive_sheet_unread(struct sheet *s, const struct archive *a);
 
-/* False: out of memory. */
-bool archive_table_text(const struct archive_table *t, const struct sheet_form *form, FILE *f,
-                        struct err *e);
-
-/* `safe` as in struct csv_out_style. */
-void archive_table_csv(const struct archive_table *t, bool safe, FILE *f);
+void archive_table_csv(const struct archive_table *t, FILE *f);
 
 /* ---- Trends ---- */
 
@@ -40,18 +36,16 @@ struct figures_sentence trend_answers(const struct trend *t, enum exit_code code
 struct figures_sentence trend_sums_up(const struct trend_group *g);
 
 /* A group's changes: a sentence for each, and a table of the levels. */
-void trend_sheet(struct sheet *s, const struct trend_group *g);
+void trend_sheet_changes(struct sheet *s, const struct trend_group *g);
 /* A table of its runs. */
 void trend_sheet_runs(struct sheet *s, const struct trend_group *g);
 
-/* All groups, with the answer of --check-last unless check is NULL. Verbose: also the runs. False:
- * out of memory. */
+/* All groups, with their runs as a detail, and the answer of --check-last unless check is NULL. */
 struct trend_report {
     const struct trend *trend;
     const struct archive *archive;
     const char *check;
 };
-bool trend_text(const struct trend_report *r, const struct sheet_form *form, FILE *f,
-                struct err *e);
+void trend_sheet(struct sheet *s, const struct trend_report *r);
 
 #endif

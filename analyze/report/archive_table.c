@@ -51,15 +51,6 @@ void archive_sheet_table(struct sheet *s, const struct archive_table *t)
     archive_sheet_unread(s, t->archive);
 }
 
-bool archive_table_text(const struct archive_table *t, const struct sheet_form *form, FILE *f,
-                        struct err *e)
-{
-    struct sheet s = {0};
-
-    archive_sheet_table(&s, t);
-    return sheet_end(&s, form, f, e);
-}
-
 static void put_number(FILE *f, double x)
 {
     if (isfinite(x))
@@ -84,9 +75,9 @@ static void put_value(FILE *f, const struct column *c, const struct columns_valu
     put_number(f, v->number.hi);
 }
 
-void archive_table_csv(const struct archive_table *t, bool safe, FILE *f)
+void archive_table_csv(const struct archive_table *t, FILE *f)
 {
-    const struct csv_out_style style = {',', safe};
+    const struct csv_out_style style = {',', t->csv_safe};
 
     for (size_t i = 0; i < n_columns; i++) {
         const char *name = columns[i].name;

@@ -126,7 +126,7 @@ static void put_shift(struct sheet *s, const struct trend_group *g, const struct
     sheet_cell(s, "%.3f", x->p);
 }
 
-void trend_sheet(struct sheet *s, const struct trend_group *g)
+void trend_sheet_changes(struct sheet *s, const struct trend_group *g)
 {
     for (size_t i = 0; i < g->n_changes; i++)
         sheet_item(s, trend_is_worse(g, &g->changes[i].v[0]) ? TEXT_WARNING : TEXT_PLAIN, "%s",
@@ -168,14 +168,14 @@ void trend_sheet_runs(struct sheet *s, const struct trend_group *g)
     s->when = before;
 }
 
-static void put_all(struct sheet *s, const struct trend_report *r)
+void trend_sheet(struct sheet *s, const struct trend_report *r)
 {
     if (r->check != NULL)
         sheet_line(s, TEXT_HEADING, "%s", r->check);
     for (size_t k = 0; k < r->trend->n; k++) {
         s->when = k < MAX_GROUPS_SHOWN ? SHEET_ALWAYS : SHEET_DETAIL;
         sheet_title(s, "%s", trend_names(&r->trend->groups[k]).s);
-        trend_sheet(s, &r->trend->groups[k]);
+        trend_sheet_changes(s, &r->trend->groups[k]);
         trend_sheet_runs(s, &r->trend->groups[k]);
     }
     s->when = SHEET_BRIEF;
@@ -184,12 +184,4 @@ static void put_all(struct sheet *s, const struct trend_report *r)
                    r->trend->n - MAX_GROUPS_SHOWN);
     s->when = SHEET_ALWAYS;
     archive_sheet_unread(s, r->archive);
-}
-
-bool trend_text(const struct trend_report *r, const struct sheet_form *form, FILE *f, struct err *e)
-{
-    struct sheet s = {0};
-
-    put_all(&s, r);
-    return sheet_end(&s, form, f, e);
 }
