@@ -39,11 +39,9 @@ static struct slo_measure absent(const char *why)
 /* What assertions are measured on: an operation, or a mixed run as a whole. */
 struct subject {
     const struct analysis *a;
-    int op;                      /* -1: all operations together */
+    int index; /* of the operation; -1: all operations together */
+    const struct operation *op;
     const struct statistics *st; /* NULL: its series tell */
-    struct span range;
-    const struct throughput *total;
-    int64_t n_requests, n_errors, objects_per_op;
 };
 
 /* ---- Rates and errors ---- */
@@ -67,9 +65,9 @@ static struct slo_measure measure_of(const struct stats_ci *ci, const char *doub
 
 static struct slo_measure errors_of(const struct subject *x, const struct stats_ci *ci)
 {
-    struct slo_measure m = measure_of(ci, "", (double)x->n_requests);
+    struct slo_measure m = measure_of(ci, "", (double)x->op->n_requests);
 
-    m.value = (double)x->n_errors / m.n;
+    m.value = (double)x->op->n_errors / m.n;
     if (ci->ok)
         stats_wilson(m.value, m.n, ci->se, ci->df, &m.lo, &m.hi);
     return m;
@@ -80,13 +78,13 @@ static struct slo_measure measure_rate(const struct subject *x, enum slo_figure 
                                        const struct statistics_rate *objects)
 {
     const struct statistics_rate *r = figure == SLO_THROUGHPUT ? bytes : objects;
-    double per = figure == SLO_RATE ? (double)x->objects_per_op : 1;
+    double per = figure == SLO_RATE ? (double)x->op->objects_per_op : 1;
 
     if (objects->why != NULL)
         return absent(objects->why);
     if (!r->present || per < 1)
         return absent(figure == SLO_THROUGHPUT ? "no request moved bytes" : "no rate is known");
-    struct slo_measure m = measure_of(&r->mean, statistics_doubt(r), (double)x->n_requests);
+    struct slo_measure m = measure_of(&r->mean, statistics_doubt(r), (double)x->op->n_requests);
     m.value /= per;
     m.lo /= per;
     m.hi /= per;
@@ -96,9 +94,10 @@ static struct slo_measure measure_rate(const struct subject *x, enum slo_figure 
 /* Fills *to from the series over the range, as the statistics of an operation are. */
 static bool rates_of_series(const struct subject *x, struct statistics *to, struct err *e)
 {
-    int64_t range_ns = x->range.end_ns - x->range.start_ns;
+    const struct span *range = &x->op->range;
+    const struct throughput *t = &x->op->throughput;
+    int64_t range_ns = range->end_ns - range->start_ns, n_requests = x->op->n_requests;
     int64_t width_ns = statistics_segment_ns(range_ns);
-    const struct throughput *t = x->total;
     struct slice_grid grid;
     struct series_row *rows = NULL;
     struct by_second s = {0};
@@ -107,8 +106,9 @@ static bool rates_of_series(const struct subject *x, struct statistics *to, stru
     if (x->a->sums != NULL && width_ns < NS_PER_S)
         width_ns = NS_PER_S;
     width_ns = int64_max(width_ns, dataset_start_resolution_ns(x->a->dataset));
-    slice_grid_init(&grid, x->range.start_ns, width_ns, (size_t)(range_ns / width_ns));
-    bool ok = analysis_series_on(x->a, x->op, -1, &grid, &rows, &n, e) && by_second_init(&s, n, e);
+    slice_grid_init(&grid, range->start_ns, width_ns, (size_t)(range_ns / width_ns));
+    bool ok =
+        analysis_series_on(x->a, x->index, -1, &grid, &rows, &n, e) && by_second_init(&s, n, e);
     for (size_t i = 0; ok && i < n; i++) {
         double seconds = (double)rows[i].duration_ns / 1e9;
         s.bytes[i] = (double)rows[i].bytes / seconds;
@@ -116,8 +116,8 @@ static bool rates_of_series(const struct subject *x, struct statistics *to, stru
         s.errors[i] = rows[i].errors;
         s.requests[i] = rows[i].ops_ended + rows[i].errors;
     }
-    ok = ok && statistics_fill_rate(&to->bytes, s.bytes, n, t->bytes_per_s, x->n_requests, e) &&
-         statistics_fill_rate(&to->objects, s.objects, n, t->objects_per_s, x->n_requests, e) &&
+    ok = ok && statistics_fill_rate(&to->bytes, s.bytes, n, t->bytes_per_s, n_requests, e) &&
+         statistics_fill_rate(&to->objects, s.objects, n, t->objects_per_s, n_requests, e) &&
          stats_error_rate(s.errors, s.requests, n, &to->error_rate, e);
     to->bytes.present = t->n_bytes > 0;
     free(rows);
@@ -131,7 +131,7 @@ static bool measure_flow(const struct subject *x, enum slo_figure figure, struct
     struct statistics of_series = {0};
     const struct statistics *st = x->st != NULL ? x->st : &of_series;
 
-    if (x->st == NULL && (!x->total->present || !x->range.present)) {
+    if (x->st == NULL && (!x->op->throughput.present || !x->op->range.present)) {
         *m = absent("the run has no active range");
         return true;
     }
@@ -147,7 +147,7 @@ static bool measure_flow(const struct subject *x, enum slo_figure figure, struct
 static struct slo_measure percentile_of_sums(const struct subject *x, enum percentile_of of,
                                              uint32_t ppm)
 {
-    const struct sums_op *op = sums_op_of(x->a, (size_t)x->op);
+    const struct sums_op *op = sums_op_of(x->a, (size_t)x->index);
     const struct sums_values *v = of == PERCENTILE_TTFB       ? &op->all.ttfb
                                   : of == PERCENTILE_RESPONSE ? &op->response
                                                               : &op->all.duration;
@@ -210,7 +210,7 @@ static struct slo_measure percentile_measure(const struct percentile *x,
 static bool measure_percentile(const struct subject *x, enum percentile_of source,
                                const struct slo_assertion *of, struct slo_measure *m, struct err *e)
 {
-    const struct operation *op = &x->a->operations[x->op];
+    const struct operation *op = x->op;
     struct percentile found = {0};
 
     if (x->a->sums != NULL) {
@@ -243,58 +243,48 @@ static bool measure_percentile(const struct subject *x, enum percentile_of sourc
 
 /* ---- The report ---- */
 
-static struct subject subject_of(const struct analysis *a, int k, const struct analysis *seconds)
+/* All operations of a run as one. */
+static struct operation all_of(const struct analysis *a)
 {
-    if (k < 0) {
-        struct subject all = {.a = a,
-                              .op = -1,
-                              .range = a->total.range,
-                              .total = &a->total.throughput,
-                              .objects_per_op = 1};
-        for (size_t i = 0; i < a->n_operations; i++) {
-            all.n_requests += a->operations[i].n_requests;
-            all.n_errors += a->operations[i].n_errors;
-        }
-        return all;
+    struct operation all = {
+        .op = "", .range = a->total.range, .throughput = a->total.throughput, .objects_per_op = 1};
+
+    for (size_t i = 0; i < a->n_operations; i++) {
+        all.n_requests += a->operations[i].n_requests;
+        all.n_errors += a->operations[i].n_errors;
     }
-    const struct operation *op = &a->operations[k];
-    return (struct subject){
-        .a = a,
-        .op = k,
-        .st = seconds->n_operations > 0 ? seconds->operations[k].statistics : op->statistics,
-        .range = op->range,
-        .total = &op->throughput,
-        .n_requests = op->n_requests,
-        .n_errors = op->n_errors,
-        .objects_per_op = op->objects_per_op,
-    };
+    return all;
 }
 
+static bool is_time(const struct slo_assertion *of)
+{
+    return of->figure == SLO_TIME || of->figure == SLO_TTFB;
+}
+
+/* x NULL: there is no such operation. */
 static bool answer(struct slo_report *r, const struct slo_assertion *of, const struct subject *x,
                    struct err *e)
 {
-    bool is_time = of->figure == SLO_TIME || of->figure == SLO_TTFB;
-
     if (!mem_more(&r->v, r->n, e))
         return false;
     struct slo_answer *to = &r->v[r->n++];
     *to = (struct slo_answer){.of = of};
-    if (!mem_text(&to->op, x == NULL ? of->op : x->op < 0 ? "" : x->a->operations[x->op].op, e))
+    if (!mem_text(&to->op, x == NULL ? of->op : x->op->op, e))
         return false;
     bool ok = true;
     if (x == NULL) {
         to->measure = absent("the run has no such operation");
-    } else if (x->n_requests == 0) {
+    } else if (x->op->n_requests == 0) {
         to->measure = absent("no requests are left");
-    } else if (is_time) {
-        bool response = x->a->operations[x->op].requests.response_time.dur.present;
+    } else if (is_time(of)) {
+        bool response = x->op->requests.response_time.dur.present;
         enum percentile_of source = of->figure == SLO_TTFB ? PERCENTILE_TTFB
                                     : response             ? PERCENTILE_RESPONSE
                                                            : PERCENTILE_DURATION;
 
         to->of_response = source == PERCENTILE_RESPONSE;
         ok = measure_percentile(x, source, of, &to->measure, e);
-    } else if (x->op < 0 && !known_all(&x->total->known, THROUGHPUT_ENDED)) {
+    } else if (x->index < 0 && !known_all(&x->op->throughput.known, THROUGHPUT_ENDED)) {
         to->measure = absent("requests by second are not in the file");
     } else {
         ok = measure_flow(x, of->figure, &to->measure, e);
@@ -308,25 +298,26 @@ static bool answer(struct slo_report *r, const struct slo_assertion *of, const s
 static bool answer_all(struct slo_report *r, const struct slo_assertion *of,
                        const struct analysis *a, const struct analysis *seconds, struct err *e)
 {
-    bool is_time = of->figure == SLO_TIME || of->figure == SLO_TTFB;
     bool named = *of->op != '\0';
     size_t n_before = r->n;
 
     for (size_t k = 0; k < a->n_operations; k++) {
         const struct operation *op = &a->operations[k];
-        const struct subject x = subject_of(a, (int)k, seconds);
+        const struct operation *by_second =
+            seconds->n_operations > 0 ? &seconds->operations[k] : op;
+        const struct subject x = {a, (int)k, op, by_second->statistics};
         bool about = named ? strcasecmp(of->op, op->op) == 0
                      : a->mixed
-                         ? is_time && (of->figure != SLO_TTFB || op->requests.all.ttfb.present)
+                         ? is_time(of) && (of->figure != SLO_TTFB || op->requests.all.ttfb.present)
                          : k + 1 == a->n_operations;
 
         if (about && !answer(r, of, &x, e))
             return false;
     }
-    if (!named && a->mixed && !is_time) {
-        const struct subject x = subject_of(a, -1, seconds);
+    if (!named && a->mixed && !is_time(of)) {
+        const struct operation all = all_of(a);
 
-        return answer(r, of, &x, e);
+        return answer(r, of, &(struct subject){a, -1, &all, NULL}, e);
     }
     return r->n > n_before || answer(r, of, NULL, e);
 }
