@@ -84,25 +84,10 @@ void html_element(FILE *f, const char *tag, const char *fmt, ...)
 struct embedded {
     FILE *to;
     bool in_string, escaped; /* state before the next byte; escaped: after a backslash */
-    int n_held;              /* bytes of `separator` that came last and are not written yet */
 };
-
-/* The first two bytes of U+2028 and U+2029, which end a line in a script. */
-static const unsigned char separator[] = {0xe2, 0x80};
 
 static void embed(struct embedded *j, unsigned char c)
 {
-    if (j->n_held < 2 && c == separator[j->n_held]) {
-        j->n_held++;
-        return;
-    }
-    if (j->n_held == 2 && (c & 0xfe) == 0xa8) {
-        fprintf(j->to, "\\u20%02x", c - 0x80);
-        j->n_held = 0;
-        return;
-    }
-    fwrite(separator, 1, (size_t)j->n_held, j->to);
-    j->n_held = 0;
     if (c == '<' || c == '>' || c == '&')
         fprintf(j->to, "\\u%04x", c);
     else if (j->in_string || (c != ' ' && c != '\n'))

@@ -19,8 +19,8 @@ void html_element(FILE *f, const char *tag, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Opens a FILE that takes JSON and writes it to `to` as the content of a script element. It drops
- * blanks between the parts and escapes what would end the element or a line of the script; the
- * value stays the same. fclose ends it; write errors stay in `to`. NULL: out of memory. */
+ * blanks between the parts and escapes what would end the element; the value stays the same.
+ * fclose ends it; write errors stay in `to`. NULL: out of memory. */
 FILE *html_json_open(FILE *to, struct err *e);
 
 /* Begin and end a part that readers unfold by its `title`; links to something in it unfold it, too.
