@@ -161,14 +161,13 @@ static bool join_segments(struct plot_timeline *t, const struct analysis *a, int
     length_ns = (length_ns + each_ns - 1) / each_ns * each_ns;
     slice_grid_init(&grid, t->start_ns, length_ns,
                     (size_t)((int64_t)(t->n - 1) * each_ns / length_ns) + 1);
+    grid.end_ns = t->end_ns; /* the last bin holds no more than its segments */
     free(t->rows);
     t->rows = NULL;
     t->n = 0;
     if (!analysis_series_on(a, index, -1, &grid, &t->rows, &t->n, e))
         return false;
-    struct series_row *last = &t->rows[t->n - 1];
-    last->duration_ns = t->end_ns - last->start_ns;
-    last->in_flight *= (double)length_ns / (double)last->duration_ns;
+    t->rows[t->n - 1].duration_ns = t->end_ns - t->rows[t->n - 1].start_ns;
     return true;
 }
 

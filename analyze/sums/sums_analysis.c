@@ -541,9 +541,11 @@ bool sums_series_on(const struct analysis *a, int op, int host, const struct sli
     if (!mem_new(rows, grid->n, e))
         return false;
     const struct group g = group_of(source, op, host, &part);
-    for (; *n < grid->n; ++*n)
+    for (; *n < grid->n; ++*n) {
+        int64_t start_ns = grid->start_ns + (int64_t)*n * grid->length_ns;
         (*rows)[*n] =
-            row_of(&g, grid->start_ns + (int64_t)*n * grid->length_ns, grid->length_ns, active);
+            row_of(&g, start_ns, int64_min(grid->length_ns, grid->end_ns - start_ns), active);
+    }
     return true;
 }
 

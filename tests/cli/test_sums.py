@@ -135,6 +135,21 @@ class Seconds(SumsTest):
         self.assertEqual(y["segments"]["median"]["bytes_per_s"], 3 * 8 * 800)
         self.assertEqual(x["segments"]["median"]["bytes_per_s"], y["segments"]["median"]["bytes_per_s"])
 
+    def test_page_of_many_segments(self):
+        """Bins are several segments each; the last one holds fewer, and no more than these."""
+        path = self.put("long", capgen.steady(407, threads=2, every=SECOND // 2 + 10**8))
+        page = self.tmp / "page.html"
+        self.s3analyze("analyze", "--quiet", "--range", "full", "--analyze.dur", "1s", "--html", page,
+                       self.sums(path))
+        data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text(), re.S)[1]
+        course = json.loads(data)["course"]["series"][0]
+        n = len(course["throughput"])
+        self.assertLess((course["end_ms"] - course["start_ms"]) / course["bin_ms"], n)
+        self.assertGreater(course["bin_ms"], 1000)
+        for rate, in_flight in zip(course["throughput"], course["in_flight"]):
+            self.assertAlmostEqual(rate, 2000 / 0.6, delta=200)
+            self.assertAlmostEqual(in_flight, 2, delta=0.1)
+
     def test_series(self):
         sums = self.sums(self.put("s", simulate(5, SHAPES["mixed"])))
         out = self.tmp / "s.json"
