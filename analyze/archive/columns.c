@@ -118,7 +118,7 @@ static bool parse_time(const char *text, double *value, struct err *e)
 
     snprintf(moment, sizeof moment, strlen(text) == 10 ? "%.40sT00:00:00Z" : "%.40s", text);
     if (!rfc3339_parse(moment, strlen(moment), &ns))
-        return err_set(e, "a time such as 2026-03-14 or 2026-03-14T02:00:00Z");
+        return err_set(e, "expected a time such as 2026-03-14 or 2026-03-14T02:00:00Z");
     *value = (double)ns;
     return true;
 }

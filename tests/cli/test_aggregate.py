@@ -592,6 +592,18 @@ class Compare(AggregateTest):
         b = self.put(aggregates.aggregate(small(seconds=31)), "b.json.zst")
         self.s3analyze("cmp", "--gate", "p99:5%", "--run-cv", "1%", a, b, status=3)
 
+    def test_throughput_by_client(self):
+        """In place of the activity of clients, which only rows tell."""
+        tool("gnuplot")
+        rows = [r for client in "ab" for r in small(seconds=20, client=client)]
+        out = self.tmp / "out"
+        self.s3analyze("plot", "--chart", "clients", "--out", out, self.put(aggregates.aggregate(rows)))
+        lines = (out / "clients.tsv").read_text().splitlines()
+        rates = [line.split("\t") for line in lines if re.match(r"[\d.]+\t[01]\t[\d.]+$", line)]
+        self.assertEqual({r[1] for r in rates}, {"0", "1"})
+        self.assertIn("throughput by client", (out / "clients.tsv").read_text())
+        self.assertIn("<svg", (out / "clients.svg").read_text())
+
     def test_page_and_charts(self):
         """Of aggregated captures, sums and captures in any pair: what both sides tell is drawn."""
         tool("gnuplot")

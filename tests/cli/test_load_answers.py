@@ -52,6 +52,23 @@ class Answers(LoadTest):
             return request.method == "GET" and KEY.search(request.target)
         return "list-type" in request.target and "delimiter" not in request.target
 
+    def test_a_bucket_is_made_in_its_region(self):
+        """S3 wants the region in the body, but of us-east-1 it wants none."""
+        made = []
+
+        def answer(request):
+            if request.method == "HEAD" and not KEY.search(request.target):
+                return 404, b""
+            if request.method == "PUT" and not KEY.search(request.target):
+                made.append(request.body)
+            return None
+        self.measured = answer
+        for region in "us-east-1", "eu-west-1":
+            self.load("put", "--requests", "1", "--concurrent", "1", "--obj.size", "64", "--region", region)
+        self.assertEqual(made[0], b"")
+        self.assertRegex(made[1], b"^<CreateBucketConfiguration xmlns=[^>]*><LocationConstraint>eu-west-1</LocationConstraint>"
+                                  b"</CreateBucketConfiguration>$")
+
     def test_206_unasked(self):
         errors, _ = self.errors_of("get", lambda r: (206, b"x" * 64, {"Content-Range": "bytes 0-63/64"}))
         self.assertEqual(errors, {"HTTP 206 to a request for a whole object"})

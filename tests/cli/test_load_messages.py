@@ -38,6 +38,12 @@ class BothPrograms(CliTest):
         self.assert_refused(["s3load", "get", "--no-color"],
                             "unknown option --no-color: NO_COLOR=1 in the environment switches colours off")
 
+    def test_options_that_exclude_each_other(self):
+        for words, message in ((["--tls", "--encrypt", "--sse-s3"], "--encrypt and --sse-s3 exclude each other"),
+                               (["--clear-bucket", "--list-existing"], "--clear-bucket and --list-existing exclude each other"),
+                               (["--bucket", "a/b"], "'a/b' is no name of a bucket")):
+            self.assert_refused(["s3load", "get", "--host", "127.0.0.1:1", *words], message)
+
     def test_help_topics(self):
         for program, command in (("s3load", "get"), ("s3analyze", "analyze")):
             for argv in ([command, "--help", "nosuch"], [command, "--help=nosuch"], ["help", command, "nosuch"],

@@ -46,6 +46,23 @@ class Messages(CliTest):
                     self.assertIn("--to is not after --from", self.s3analyze(*args, *times, status=2).err)
         self.s3analyze("analyze", "--from", "2s", "--to", "5s", path)
 
+    def test_options_that_do_not_fit(self):
+        path, out = capture("get-g4"), ["-o", self.tmp / "x"]
+        begin = ["plan", "--begin", "--dir", self.tmp / "plan", "sweep"]
+        for args, message in (
+                (["table", "--json", "--markdown", path], "choose one of --json and --markdown"),
+                (["table", "--where", "start>2026-03", path], "--where start>2026-03: expected a time such as 2026-03-14"),
+                (["import", "ab", path, *out, "--op", ""], "--op is empty"),
+                (["import", "ab", path, *out, "--start", "noon"], "'noon': expected a time such as 2026-11-21T05:41:32Z"),
+                (["plot", "--out", self.tmp / "charts"], "which capture?"),
+                (["plan", "--begin", "ab"], "--begin needs --dir DIR"),
+                ([*begin, "--rate", "10,0"], "level 0: expected more than 0"),
+                ([*begin, "--rate", "10,x"], "level x: expected a rate"),
+                ([*begin, "--concurrent", "4,8,4"], "level 4 is given twice")):
+            with self.subTest(args=args):
+                self.assertIn(message, self.s3analyze(*args, status=2).err)
+        self.assertEqual(list(self.tmp.iterdir()), [])
+
     def test_a_file_for_a_command(self):
         path = capture("get-g4")
         r = self.s3analyze(path, status=2)

@@ -56,6 +56,17 @@ class Trend(CliTest):
         self.assertEqual({c['metric'] for c in change['also']}, {'p50', 'p99'})
         self.assertTrue(all(c['ratio'] > 1 for c in change['also']))
 
+    def test_many_groups(self):
+        """Text shows the first twelve, and the others with -v."""
+        for k in range(14):
+            self.run_of(k, threads=k + 1, n=9)
+        self.assertEqual(len(self.trend()['groups']), 14)
+        brief = self.s3analyze('trend', self.folder).out
+        self.assertIn('2 more groups of runs with other settings: -v shows them.', brief)
+        whole = self.s3analyze('trend', '-v', self.folder).out
+        self.assertNotIn('more groups', whole)
+        self.assertEqual([len(re.findall(r'\d threads?\b', text)) for text in (brief, whole)], [12, 14])
+
     def test_a_sentence_says_it(self):
         self.nights([1] * 20 + [1.2] * 15)
         shown = self.s3analyze('trend', self.folder).out
