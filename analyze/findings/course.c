@@ -88,6 +88,14 @@ static void add_extent(struct pass *p, const struct table *t, const struct cours
         visits_add(&threads[table_thread_index(t, id)], &x->visits[n_places + id]);
 }
 
+/* The time so much after the begin. A double rounds spans of centuries: not past the end. */
+static int64_t time_after(const struct course *c, double ns)
+{
+    int64_t length_ns = c->end_ns - c->start_ns;
+
+    return ns < (double)length_ns ? c->start_ns + (int64_t)ns : c->end_ns;
+}
+
 /* Finds the time in which nine in ten threads were at work. Throughput changes while clients are
  * started one by one, and while threads end because each has made its number of requests; the
  * system does not change then. A thread that made far fewer requests than others may hang: it
@@ -110,13 +118,13 @@ static bool find_full_time(struct course *c, const struct course_visits *threads
         if (threads[i].n > 0)
             v[n++] = (double)(threads[i].first_ns - c->start_ns);
     if (n > 0)
-        c->full_from_ns = c->start_ns + (int64_t)stats_select(v, n, n - 1 - may_miss);
+        c->full_from_ns = time_after(c, stats_select(v, n, n - 1 - may_miss));
     for (size_t i = 0; i < c->d->n_threads; i++)
         if (threads[i].n > 0 && (double)threads[i].n >= least)
             v[n_ended++] = (double)(threads[i].last_ns - c->start_ns);
     if (n_ended > may_miss)
         c->full_until_ns =
-            int64_min(c->full_until_ns, c->start_ns + (int64_t)stats_select(v, n_ended, may_miss));
+            int64_min(c->full_until_ns, time_after(c, stats_select(v, n_ended, may_miss)));
     free(v);
     return true;
 }
