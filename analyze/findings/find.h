@@ -46,6 +46,8 @@ double search_frac(const struct search *s, int64_t length_ns);
  * of all requests. */
 double search_longest_ns(const struct search *s, const double *of_op, double share);
 
+#define WARM_UP_FRAC .25 /* of the run: a slow beginning up to here is a warm-up */
+
 #define OP_MATTERS .1 /* the share from which on an operation matters to the whole */
 
 /* Periods of the run, each a number of blocks, the last one perhaps shorter. */

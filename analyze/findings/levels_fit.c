@@ -14,8 +14,7 @@
 #define N_BATCHES     32
 #define PENALTY       22.0 /* times the long-run variance: 4.7 standard errors a cut */
 #define N_BISECTIONS  12
-#define WARM_UP_FRAC  .25  /* a slow beginning up to here is a warm-up */
-#define FAST_UP_FRAC  .10  /* a fast one */
+#define FAST_UP_FRAC  .10  /* of the run: a fast beginning up to here is one too */
 #define EVIDENCE      15.0 /* that a shape is more than slow noise; many are tried */
 #define N_TRENDS      2
 #define GROWTH        2 /* of the logarithm of a trend, over the run */

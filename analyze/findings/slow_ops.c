@@ -9,8 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define BEGINNING_FRAC .2 /* of the run */
-
 /* By operation, or by stratum, and block: samples, and their mean log duration relative to that of
  * their stratum. */
 struct op_course {
@@ -106,7 +104,7 @@ static struct op_stretch best_stretch(const double *n, const double *y, size_t n
             double gain = change * change * n_in * (all - n_in) / (all + 1);
 
             /* A slow beginning is a warm-up. */
-            bool at_begin = from == 0 && (double)to < BEGINNING_FRAC * (double)n_blocks;
+            bool at_begin = from == 0 && (double)to <= WARM_UP_FRAC * (double)n_blocks;
             if (change > 0 && gain > most && !at_begin && n_in >= SLOW_LEAST_SAMPLES &&
                 all - n_in >= SLOW_LEAST_SAMPLES) {
                 most = gain;

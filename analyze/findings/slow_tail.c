@@ -125,19 +125,12 @@ static bool choose_parties(struct tails *x, bool *some, struct err *e)
     return true;
 }
 
-static bool fill_tails(struct tails *x, struct err *e)
+/* Adds up what samples, and the slow ones, took. */
+static void add_costs(struct tails *x)
 {
     const struct course *c = x->s->c;
-    struct period_samples *of_party = NULL;
-    bool ok = mem_cleared(&x->of_party, x->p->n, e) && mem_new(&of_party, x->p->n, e);
 
-    if (ok)
-        add_periods(x, of_party);
-    bool some = false;
-    ok = ok && choose_parties(x, &some, e);
-    if (ok && some)
-        add_periods(x, of_party);
-    for (size_t i = 0; ok && i < c->n_places; i++)
+    for (size_t i = 0; i < c->n_places; i++)
         if (x->p->of_place[i] != UINT32_MAX) {
             struct tail *t = &x->of_party[x->p->of_place[i]];
 
@@ -148,6 +141,20 @@ static bool fill_tails(struct tails *x, struct err *e)
                 for (size_t b = 0; b < c->n_blocks; b++)
                     t->n_slow_ever += course_cell(c, q, i, b)->n_slow;
         }
+}
+
+static bool fill_tails(struct tails *x, struct err *e)
+{
+    struct period_samples *of_party = NULL;
+    bool some = false, ok = mem_cleared(&x->of_party, x->p->n, e) && mem_new(&of_party, x->p->n, e);
+
+    if (ok)
+        add_periods(x, of_party);
+    ok = ok && choose_parties(x, &some, e);
+    if (ok && some) {
+        add_periods(x, of_party);
+        add_costs(x);
+    }
     free(of_party);
     return ok;
 }
