@@ -45,14 +45,18 @@ static double pct_of(const struct compare_metric *m, double theta)
     return 100 * (m->cmp.is_difference ? theta : expm1(theta));
 }
 
-struct units_text words_percent_of(const struct compare_metric *m, double theta)
+struct units_text words_change(double pct, const char *unit)
 {
     struct units_text t;
-    double pct = pct_of(m, theta);
 
     snprintf(t.s, sizeof t.s, fabs(pct) < 9.95 ? "%+.1f %s" : "%+.0f %s", fabs(pct) < .05 ? 0 : pct,
-             m->cmp.is_difference ? "points" : "%");
+             unit);
     return t;
+}
+
+struct units_text words_percent_of(const struct compare_metric *m, double theta)
+{
+    return words_change(pct_of(m, theta), m->cmp.is_difference ? "points" : "%");
 }
 
 /* Three digits of what was computed: "2.00 %", "18.0 %", "113 %"; "0.400 points" of a difference.
@@ -368,7 +372,7 @@ struct compare_words_row compare_words_row(const struct compare_op *op,
         return r;
     }
     snprintf(r.change, sizeof r.change, "%s", change_of(m, compare_theta(m), "%").s);
-    snprintf(r.ci, sizeof r.ci, "[%s, %s]", change_of(m, compare_theta_lo(m), "%").s,
+    snprintf(r.ci, sizeof r.ci, "%s to %s", change_of(m, compare_theta_lo(m), "%").s,
              change_of(m, compare_theta_hi(m), "%").s);
     snprintf(r.p, sizeof r.p, "%s", compare_is_unjudged(op, m) ? "not judged" : p_of(m).s);
     return r;
@@ -475,7 +479,7 @@ struct compare_words_text compare_words_without_faults(const struct compare_op *
     if (m == NULL || !op->has_clear)
         return t;
     if (op->clear.ok)
-        snprintf(ci, sizeof ci, " [%s, %s]", change_of(m, op->clear.lo, " %").s,
+        snprintf(ci, sizeof ci, " (%s to %s)", change_of(m, op->clear.lo, " %").s,
                  change_of(m, op->clear.hi, " %").s);
     words_append(&t, "Without the faults the difference of %.40s %s is %s%s instead of %s.", op->op,
                  metrics[m->metric].name, change_of(m, op->clear.theta, " %").s, ci,

@@ -256,7 +256,7 @@ static void append_place(struct compare_words_text *t, const struct compare_carr
     }
 }
 
-/* ". 92 % of the added time is at http://h2:9000 (there +103 %, elsewhere +2 %)" */
+/* ". 92 % of the added time is at http://h2:9000 (there +103 %, elsewhere +2.1 %)" */
 static void append_where(struct compare_words_text *t, const struct compare_op *op)
 {
     for (size_t i = 0; i < op->n_carriers; i++) {
@@ -272,7 +272,8 @@ static void append_where(struct compare_words_text *t, const struct compare_op *
         else
             words_append(t, ", and %.0f %% of it ", 100 * x->frac);
         append_place(t, x);
-        words_append(t, " (there %+.0f %%, elsewhere %+.0f %%)", 100 * x->change, 100 * x->rest);
+        words_append(t, " (there %s, elsewhere %s)", words_change(100 * x->change, "%").s,
+                     words_change(100 * x->rest, "%").s);
     }
 }
 
@@ -299,8 +300,9 @@ static void append_op(struct compare_words_text *t, const struct compare *c,
     if (in_part) {
         words_append(t, "differs ");
         append_place(t, &op->carriers[0]);
-        words_append(t, ": durations there %+.0f %%, elsewhere %+.0f %%; over all ",
-                     100 * op->carriers[0].change, 100 * op->carriers[0].rest);
+        words_append(t, ": durations there %s, elsewhere %s; over all ",
+                     words_change(100 * op->carriers[0].change, "%").s,
+                     words_change(100 * op->carriers[0].rest, "%").s);
     }
     append_head(t, head);
     if (!in_part)

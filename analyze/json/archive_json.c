@@ -15,7 +15,7 @@ static void put_value(struct json_out *w, const struct column *c, const struct c
         JSON_MEMBERS(w, x, value, lo, hi);
         JSON_PUT(w, "unit", metrics[c->metric].unit);
         json_out_end(w);
-    } else if (x->value == (double)(int64_t)x->value) {
+    } else if (x->value == trunc(x->value) && fabs(x->value) < 0x1p53) {
         JSON_PUT(w, c->name, (int64_t)x->value);
     } else {
         JSON_PUT(w, c->name, x->value);

@@ -49,7 +49,7 @@ PLANTED = {
                       r'^PUT: slower: median duration .* \+1[45]\d % .*(9\d|100) % of the lost throughput is in PUT.*'
                       r' GET: durations alike; its throughput follows', 'GET: slower'),
     'one size': (where('size', BIG), TWO_SIZES,
-                 r'^GET: slower: .* of the added time is in requests of 1MiB to \S+ \(there \+1[45]\d %, elsewhere [+-]\d %\)',
+                 r'^GET: slower: .* of the added time is in requests of 1MiB to \S+ \(there \+1[45]\d %, elsewhere [+-]\d\.\d %\)',
                  ' at http| client'),
     'one host': (where('host', 'http://h2:9000'), {},
                  r'^GET: slower: .* of the added time is at http://h2:9000 \(there \+1[45]\d %', 'client|in the'),
@@ -109,7 +109,7 @@ class Answers(CliTest):
         """One run a side: a change that comes and goes has no interval to speak of, and is named by when it was."""
         planted = {
             'the first seconds': (lambda r, request: 3.0 if request['s'] < 2 else 1.0, {},
-                                  r'^GET: differs in the first [12]\.\d s: durations there \+[12]\d\d %, elsewhere [+-]\d %; '
+                                  r'^GET: differs in the first [12]\.\d s: durations there \+[12]\d\d %, elsewhere [+-]\d\.\d %; '
                                   'over all no change shown: ', 'alike| at http'),
             'the last seconds': (lambda r, request: 3.0 if request['s'] > 6 else 1.0, {},
                                  r'^GET: differs between [56]\.\d and \d\.\d s: durations there', 'alike| at http'),

@@ -49,7 +49,7 @@ class Faults(CliTest):
         ratio, lo, hi = (get["without_faults"][k] for k in ("ratio", "lo", "hi"))
         self.assertTrue(.97 < lo < ratio < hi < 1.03, (lo, ratio, hi))
         change, low, high = (f"{100 * (x - 1):+.2f} %" for x in (ratio, lo, hi))
-        self.assertIn(f"difference of GET throughput is {change} [{low}, {high}] instead of", " ".join(out.split()))
+        self.assertIn(f"difference of GET throughput is {change} ({low} to {high}) instead of", " ".join(out.split()))
         markdown = self.s3analyze("cmp", "--markdown", a, b).out
         self.assertIn(" 1 of 2 runs had a problem.", markdown.splitlines()[0])
         self.assertIn("- **Problem: after: Stalled for 3", markdown)
