@@ -7,70 +7,62 @@
 
 #include <math.h>
 
-#define WIDTH     1200.0
-#define ROW       17
-#define LETTER    6.7 /* width, at the font size below */
-#define LEAST     0.4 /* width of a box that is drawn */
-#define MAX_ROWS  150 /* deeper stacks are cut */
-#define MAX_BOXES 2000000u
-#define NO_BOX    0u /* the root is nobody's child */
+#define WIDTH    1200.0
+#define ROW      17
+#define LETTER   6.7 /* width, at the font size below */
+#define LEAST    0.4 /* width of a box that is drawn */
+#define MAX_ROWS 150 /* deeper stacks are cut */
 
+/* A function in one place of the stacks; or all of them, the root. */
 struct box {
-    uint32_t frame, child, sibling;
+    const char *name; /* of the root: "all" */
     int64_t after, before;
 };
 
-struct tree {
+struct flame {
     const struct profile *p;
     size_t type;
-    struct box *v; /* v[0]: all */
-    size_t n;
-    struct intern keys; /* of parent and frame, to the box's number less 1 */
-    size_t n_rows;
+    uint32_t *sample; /* sorted by stack, so that a box is a range of them */
+    struct box all;
     FILE *f;
 };
 
-/* Finds the box of a frame below another. NO_BOX: out of memory, or too many. */
-static uint32_t box_below(struct tree *t, uint32_t parent, uint32_t frame, struct err *e)
+/* Returns the frame of sample i, as sorted, in a row of the picture, of which row 0 is the root.
+ * SIZE_MAX: its stack ends above. */
+static size_t frame_at(const struct flame *t, size_t i, size_t row)
 {
-    uint32_t ends[2] = {parent, frame};
-    uint32_t id = intern_add(&t->keys, (struct slice){(const char *)ends, sizeof ends});
+    const struct profile_sample *s = &t->p->samples[t->sample[i]];
 
-    if (id == INTERN_NONE || id >= MAX_BOXES) {
-        err_set(e, id == INTERN_NONE ? "out of memory" : "too many different stacks");
-        return NO_BOX;
-    }
-    if (id + 1 < t->n)
-        return id + 1;
-    if (!mem_more(&t->v, t->n, e))
-        return NO_BOX;
-    t->v[t->n++] = (struct box){frame, NO_BOX, t->v[parent].child, 0, 0};
-    return t->v[parent].child = id + 1;
+    return row > s->n_stack ? SIZE_MAX : t->p->stack[s->stack + s->n_stack - row].frame;
 }
 
-static void add_value(struct box *b, bool is_base, int64_t value)
+/* Stacks follow each other by the names of their functions, the root's first. */
+static int by_stack(const void *a, const void *b, void *profile)
 {
-    b->after += is_base ? 0 : value;
-    b->before -= is_base ? value : 0;
+    const struct profile *p = profile;
+    const struct profile_sample *x = &p->samples[*(const uint32_t *)a];
+    const struct profile_sample *y = &p->samples[*(const uint32_t *)b];
+    size_t i = x->stack + x->n_stack, k = y->stack + y->n_stack;
+
+    while (i > x->stack && k > y->stack) {
+        uint32_t f = p->stack[--i].frame, g = p->stack[--k].frame;
+
+        if (f == g)
+            continue;
+        int names = strcmp(p->shown[f], p->shown[g]);
+        return names != 0 ? names : f < g ? -1 : 1;
+    }
+    return (x->n_stack > y->n_stack) - (x->n_stack < y->n_stack);
 }
 
-static bool add_stack(struct tree *t, size_t sample, struct err *e)
+static void add_sample(const struct flame *t, size_t i, struct box *b)
 {
-    const struct profile *p = t->p;
-    const struct profile_sample *s = &p->samples[sample];
-    int64_t value = profile_value(p, sample, t->type);
-    uint32_t at = 0;
-    size_t row = 1;
+    int64_t value = profile_value(t->p, t->sample[i], t->type);
 
-    add_value(&t->v[0], s->is_base, value);
-    for (size_t k = s->n_stack; k-- > 0 && row < MAX_ROWS; row++) {
-        at = box_below(t, at, p->stack[s->stack + k].frame, e);
-        if (at == NO_BOX)
-            return false;
-        add_value(&t->v[at], s->is_base, value);
-    }
-    t->n_rows = row > t->n_rows ? row : t->n_rows;
-    return true;
+    if (t->p->samples[t->sample[i]].is_base)
+        b->before -= value;
+    else
+        b->after += value;
 }
 
 static double weight(const struct box *b)
@@ -81,9 +73,9 @@ static double weight(const struct box *b)
 /* ---- Drawing ---- */
 
 /* Writes a colour: by the share of change, or by the package so that one is told from another. */
-static void put_colour(const struct tree *t, const struct box *b)
+static void put_colour(const struct flame *t, const struct box *b)
 {
-    const char *name = b == t->v ? "" : t->p->shown[b->frame];
+    const char *name = b == &t->all ? "" : b->name;
     double sum = weight(b), change = sum > 0 ? ((double)b->after - (double)b->before) / sum : 0;
 
     if (t->p->has_base) {
@@ -97,14 +89,13 @@ static void put_colour(const struct tree *t, const struct box *b)
             (int)(hash >> 16 & 15) + 62);
 }
 
-static void put_title(const struct tree *t, const struct box *b)
+static void put_title(const struct flame *t, const struct box *b)
 {
     const char *unit = t->p->types[t->type].unit;
-    const char *name = b == t->v ? "all" : t->p->shown[b->frame];
-    struct profile_text pct = profile_pct(b->after, t->v->after);
+    struct profile_text pct = profile_pct(b->after, t->all.after);
 
     fputs("<title>", t->f);
-    html_textf(t->f, "%s: %s, %s of all", name, profile_format(b->after, unit, "auto").s,
+    html_textf(t->f, "%s: %s, %s of all", b->name, profile_format(b->after, unit, "auto").s,
                pct.s + strspn(pct.s, " "));
     if (t->p->has_base)
         html_textf(t->f, "; was %s: %s%s", profile_format(b->before, unit, "auto").s,
@@ -113,12 +104,12 @@ static void put_title(const struct tree *t, const struct box *b)
     fputs("</title>", t->f);
 }
 
-static void put_box(const struct tree *t, const struct box *b, double x, double width, size_t row)
+static void put_box(const struct flame *t, const struct box *b, double x, double width, size_t row)
 {
-    const char *name = b == t->v ? "all" : t->p->shown[b->frame];
     size_t room = width > 6 ? (size_t)((width - 6) / LETTER) : 0;
-    const char *slash = strlen(name) > room ? strrchr(name, '/') : NULL;
-    size_t n = strlen(name = slash != NULL ? slash + 1 : name);
+    const char *slash = strlen(b->name) > room ? strrchr(b->name, '/') : NULL;
+    const char *name = slash != NULL ? slash + 1 : b->name;
+    size_t n = strlen(name);
 
     fputs("<g>", t->f);
     put_title(t, b);
@@ -140,60 +131,50 @@ static void put_box(const struct tree *t, const struct box *b, double x, double 
     fputs("</g>\n", t->f);
 }
 
-static int by_name(const void *a, const void *b, void *ctx)
+/* Draws a box, which is of the samples `from` to `end`, and those below it. */
+static void draw(const struct flame *t, const struct box *b, size_t from, size_t end, double x,
+                 double scale, size_t row)
 {
-    const struct tree *t = ctx;
-    const uint32_t *x = a, *y = b;
+    put_box(t, b, x, weight(b) * scale, row++);
+    while (from < end && frame_at(t, from, row) == SIZE_MAX)
+        from++;
+    for (size_t i = from; i < end && row < MAX_ROWS; from = i) {
+        size_t frame = frame_at(t, from, row);
+        struct box below = {.name = t->p->shown[frame]};
 
-    return strcmp(t->p->shown[t->v[*x].frame], t->p->shown[t->v[*y].frame]);
-}
-
-/* Draws a box and those below it, which go from left to right in the order of their names. */
-static bool draw(const struct tree *t, uint32_t at, double x, double scale, size_t row,
-                 struct err *e)
-{
-    uint32_t *children;
-    size_t n = 0;
-    bool ok = true;
-
-    put_box(t, &t->v[at], x, weight(&t->v[at]) * scale, row);
-    for (uint32_t i = t->v[at].child; i != NO_BOX; i = t->v[i].sibling)
-        n++;
-    if (!mem_new(&children, n, e))
-        return false;
-    n = 0;
-    for (uint32_t i = t->v[at].child; i != NO_BOX; i = t->v[i].sibling)
-        if (weight(&t->v[i]) * scale >= LEAST)
-            children[n++] = i;
-    if (n > 0)
-        qsort_r(children, n, sizeof *children, by_name, (void *)t);
-    for (size_t i = 0; ok && i < n; i++) {
-        ok = draw(t, children[i], x, scale, row + 1, e);
-        x += weight(&t->v[children[i]]) * scale;
+        for (; i < end && frame_at(t, i, row) == frame; i++)
+            add_sample(t, i, &below);
+        double width = weight(&below) * scale;
+        if (width < LEAST)
+            continue;
+        draw(t, &below, from, i, x, scale, row);
+        x += width;
     }
-    free(children);
-    return ok;
 }
 
 bool profile_write_flame(const struct profile *p, size_t type, FILE *f, struct err *e)
 {
-    struct tree t = {.p = p, .type = type, .n = 1, .n_rows = 1, .f = f};
-    bool ok = mem_cleared(&t.v, 1, e);
+    struct flame t = {.p = p, .type = type, .all = {.name = "all"}, .f = f};
+    size_t n_deepest = 0;
 
-    for (size_t i = 0; ok && i < p->n_samples; i++)
-        ok = add_stack(&t, i, e);
-    if (ok) {
-        double sum = weight(&t.v[0]);
-        fprintf(f,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame\" role=\"img\" "
-                "viewBox=\"0 0 %.0f %zu\" font-family=\"sans-serif\" font-size=\"12\">\n",
-                WIDTH, t.n_rows * ROW);
-        html_element(f, "title", "%s of %s", p->has_base ? "Change" : "Flame graph",
-                     p->types[type].name);
-        ok = draw(&t, 0, 0, sum > 0 ? WIDTH / sum : 0, 0, e);
-        fputs("</svg>\n", f);
+    if (!mem_new(&t.sample, p->n_samples, e))
+        return false;
+    for (size_t i = 0; i < p->n_samples; i++) {
+        t.sample[i] = (uint32_t)i;
+        add_sample(&t, i, &t.all);
+        n_deepest = p->samples[i].n_stack > n_deepest ? p->samples[i].n_stack : n_deepest;
     }
-    free(t.v);
-    intern_fini(&t.keys);
-    return ok;
+    if (p->n_samples > 0)
+        qsort_r(t.sample, p->n_samples, sizeof *t.sample, by_stack, (void *)p);
+    double sum = weight(&t.all);
+    fprintf(f,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame\" role=\"img\" "
+            "viewBox=\"0 0 %.0f %zu\" font-family=\"sans-serif\" font-size=\"12\">\n",
+            WIDTH, (n_deepest < MAX_ROWS ? n_deepest + 1 : MAX_ROWS) * ROW);
+    html_element(f, "title", "%s of %s", p->has_base ? "Change" : "Flame graph",
+                 p->types[type].name);
+    draw(&t, &t.all, 0, p->n_samples, 0, sum > 0 ? WIDTH / sum : 0, 0);
+    fputs("</svg>\n", f);
+    free(t.sample);
+    return true;
 }
