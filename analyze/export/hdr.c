@@ -11,35 +11,36 @@
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 
+#include <endian.h>
 #include <inttypes.h>
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-#define COOKIE            0x1c849313u
-#define COMPRESSED_COOKIE 0x1c849314u
-#define HEADER_BYTES      40
-#define DIGITS            3
-#define MAX_COUNT_BYTES   9 /* of one number */
+#define COOKIE          0x1c849313u
+#define PACKED_COOKIE   0x1c849314u
+#define DIGITS          3
+#define RATIO_OF_1      UINT64_C(0x3ff0000000000000) /* the bits of 1.0 */
+#define MAX_COUNT_BYTES 9                            /* of one number */
 
 /* One interval at a time: counts, its encoding, that compressed, and in base64. */
 struct encoder {
     uint64_t *count; /* HIST_N_INDEXES */
     unsigned char *raw, *packed, *text;
-    size_t packed_bytes;
+    size_t n_packed;    /* room in `packed` */
     size_t first, last; /* the buckets that are not empty; first > last: none */
     int64_t max_ns;
 };
 
 /* ---- Encoding ---- */
 
-static unsigned char *put_big(unsigned char *out, uint64_t v, size_t n_bytes)
-{
-    for (size_t i = 0; i < n_bytes; i++)
-        *out++ = (unsigned char)(v >> (8 * (n_bytes - 1 - i)));
-    return out;
-}
+/* Stands in front of the counts, in big-endian order. */
+struct header {
+    uint32_t cookie, n_count_bytes, index_offset, digits;
+    uint64_t lowest, highest; /* value */
+    uint64_t ratio;           /* the bits of a double */
+};
 
 /* ZigZag LEB128 of 64 bits, in at most 9 bytes: the ninth has all of its bits. */
 static unsigned char *put_number(unsigned char *out, int64_t v)
@@ -70,42 +71,41 @@ static unsigned char *put_counts(const struct encoder *h, unsigned char *out)
 
 static size_t put_histogram(const struct encoder *h)
 {
-    const double ratio = 1;
-    uint64_t ratio_bits;
-    unsigned char *end = put_counts(h, h->raw + HEADER_BYTES), *out = h->raw;
+    size_t n = (size_t)(put_counts(h, h->raw + sizeof(struct header)) - h->raw);
+    const struct header header = {.cookie = htobe32(COOKIE),
+                                  .n_count_bytes = htobe32((uint32_t)(n - sizeof header)),
+                                  .digits = htobe32(DIGITS),
+                                  .lowest = htobe64(1),
+                                  .highest = htobe64((uint64_t)int64_max(h->max_ns, 2)),
+                                  .ratio = htobe64(RATIO_OF_1)};
 
-    memcpy(&ratio_bits, &ratio, sizeof ratio_bits);
-    out = put_big(out, COOKIE, 4);
-    out = put_big(out, (uint64_t)(end - h->raw) - HEADER_BYTES, 4);
-    out = put_big(out, 0, 4); /* normalizing index offset */
-    out = put_big(out, DIGITS, 4);
-    out = put_big(out, 1, 8); /* lowest and highest value */
-    out = put_big(out, (uint64_t)int64_max(h->max_ns, 2), 8);
-    put_big(out, ratio_bits, 8);
-    return (size_t)(end - h->raw);
+    memcpy(h->raw, &header, sizeof header);
+    return n;
 }
 
 /* Writes the histogram in base64. False: zlib failed, for want of memory. */
 static bool put_encoded(struct encoder *h, FILE *f, struct err *e)
 {
-    uLongf n_packed = h->packed_bytes;
+    uint32_t header[2] = {htobe32(PACKED_COOKIE)};
+    uLongf n_packed = h->n_packed - sizeof header;
 
-    if (compress(h->packed + 8, &n_packed, h->raw, put_histogram(h)) != Z_OK)
+    if (compress(h->packed + sizeof header, &n_packed, h->raw, put_histogram(h)) != Z_OK)
         return mem_none(e);
-    put_big(put_big(h->packed, COMPRESSED_COOKIE, 4), n_packed, 4);
-    int n = EVP_EncodeBlock(h->text, h->packed, (int)n_packed + 8);
+    header[1] = htobe32((uint32_t)n_packed);
+    memcpy(h->packed, header, sizeof header);
+    int n = EVP_EncodeBlock(h->text, h->packed, (int)(sizeof header + n_packed));
     fwrite(h->text, 1, (size_t)n, f);
     return true;
 }
 
 static bool encoder_init(struct encoder *h, struct err *e)
 {
-    size_t raw_bytes = HEADER_BYTES + (size_t)HIST_N_INDEXES * 2 * MAX_COUNT_BYTES;
+    size_t n_raw = sizeof(struct header) + (size_t)HIST_N_INDEXES * 2 * MAX_COUNT_BYTES;
+    size_t n_packed = 2 * sizeof(uint32_t) + compressBound(n_raw);
 
-    *h = (struct encoder){.packed_bytes = compressBound(raw_bytes), .first = SIZE_MAX};
-    return mem_cleared(&h->count, HIST_N_INDEXES, e) && mem_new(&h->raw, raw_bytes, e) &&
-           mem_new(&h->packed, h->packed_bytes + 8, e) &&
-           mem_new(&h->text, (h->packed_bytes + 8) / 3 * 4 + 8, e);
+    *h = (struct encoder){.n_packed = n_packed, .first = SIZE_MAX};
+    return mem_cleared(&h->count, HIST_N_INDEXES, e) && mem_new(&h->raw, n_raw, e) &&
+           mem_new(&h->packed, n_packed, e) && mem_new(&h->text, n_packed / 3 * 4 + 8, e);
 }
 
 static void encoder_fini(struct encoder *h)

@@ -8,34 +8,35 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum type { TEXT, COUNT, THREAD, TIME };
+/* RECORD_NO_TIME is an empty cell. */
+enum type { TEXT, THREAD, NUMBER };
+static const char *const type_names[] = {"string", "uint32", "int64"};
 
-/* A column; TIME: RECORD_NO_TIME is an empty cell. */
 static const struct column {
-    const char *name, *type;
-    enum type kind;
+    const char *name;
+    enum type type;
     size_t offset;
 } columns[] = {
-    {"op", "string", TEXT, offsetof(struct record, op)},
-    {"thread", "uint32", THREAD, offsetof(struct record, thread)},
-    {"client", "string", TEXT, offsetof(struct record, client)},
-    {"host", "string", TEXT, offsetof(struct record, endpoint)},
-    {"key", "string", TEXT, offsetof(struct record, file)},
-    {"error", "string", TEXT, offsetof(struct record, error)},
-    {"n_objects", "int64", COUNT, offsetof(struct record, n_objects)},
-    {"bytes", "int64", COUNT, offsetof(struct record, bytes)},
-    {"start_ns", "int64", TIME, offsetof(struct record, start_ns)},
-    {"end_ns", "int64", TIME, offsetof(struct record, end_ns)},
-    {"first_byte_ns", "int64", TIME, offsetof(struct record, first_byte_ns)},
-    {"last_byte_ns", "int64", TIME, offsetof(struct record, last_byte_ns)},
-    {"intended_ns", "int64", TIME, offsetof(struct record, intended_ns)},
+    {"op", TEXT, offsetof(struct record, op)},
+    {"thread", THREAD, offsetof(struct record, thread)},
+    {"client", TEXT, offsetof(struct record, client)},
+    {"host", TEXT, offsetof(struct record, endpoint)},
+    {"key", TEXT, offsetof(struct record, file)},
+    {"error", TEXT, offsetof(struct record, error)},
+    {"n_objects", NUMBER, offsetof(struct record, n_objects)},
+    {"bytes", NUMBER, offsetof(struct record, bytes)},
+    {"start_ns", NUMBER, offsetof(struct record, start_ns)},
+    {"end_ns", NUMBER, offsetof(struct record, end_ns)},
+    {"first_byte_ns", NUMBER, offsetof(struct record, first_byte_ns)},
+    {"last_byte_ns", NUMBER, offsetof(struct record, last_byte_ns)},
+    {"intended_ns", NUMBER, offsetof(struct record, intended_ns)},
 };
 #define N_COLUMNS_OUT (sizeof columns / sizeof *columns)
 
 void rows_csv_begin(FILE *f)
 {
     for (size_t i = 0; i < N_COLUMNS_OUT; i++)
-        fprintf(f, "%s%s:%s", i > 0 ? "," : "", columns[i].name, columns[i].type);
+        fprintf(f, "%s%s:%s", i > 0 ? "," : "", columns[i].name, type_names[columns[i].type]);
     fputs("\n", f);
 }
 
@@ -57,12 +58,12 @@ bool rows_csv_put(const struct record *r, FILE *f, struct err *e)
 
         if (i > 0)
             putc(',', f);
-        if (columns[i].kind == TEXT) {
+        if (columns[i].type == TEXT) {
             if (!put_text(f, *(const struct slice *)at, e))
                 return false;
-        } else if (columns[i].kind == THREAD) {
+        } else if (columns[i].type == THREAD) {
             fprintf(f, "%" PRIu32, *(const uint32_t *)at);
-        } else if (columns[i].kind == COUNT || *(const int64_t *)at != RECORD_NO_TIME) {
+        } else if (*(const int64_t *)at != RECORD_NO_TIME) {
             fprintf(f, "%" PRId64, *(const int64_t *)at);
         }
     }
