@@ -46,16 +46,18 @@ static const struct {
     {"net/http.", "HTTP"},
 };
 
+/* Of a pair of figures the first is of the profile, the second of its base. */
 struct part {
     const char *name;
-    double after, before; /* ns */
-    double weight;        /* to sort by */
+    double cpu_ns[2];
+    double weight; /* to sort by */
 };
 
-struct parts {
-    struct part *v;
-    size_t n;
-    struct intern names;
+struct cost {
+    struct part *parts;
+    size_t n_parts;
+    struct intern names; /* of the parts */
+    double cpu_ns[2], n_samples[2];
 };
 
 /* Returns the part that a function's name tells. NULL: none. */
@@ -109,38 +111,18 @@ static struct slice part_of_stack(const struct profile *p, const struct profile_
 }
 
 /* Adds a sample to its part. False: out of memory. */
-static bool add_sample(struct parts *to, struct slice name, double value, bool is_base)
+static bool add_sample(struct cost *to, struct slice name, double cpu_ns, bool is_base)
 {
     size_t n = to->names.n;
     uint32_t id = intern_add(&to->names, name);
 
-    if (id == INTERN_NONE || (id == n && !mem_more(&to->v, n, NULL)))
+    if (id == INTERN_NONE || (id == n && !mem_more(&to->parts, n, NULL)))
         return false;
     if (id == n)
-        to->v[to->n++] = (struct part){.name = to->names.strings[id].p};
-    *(is_base ? &to->v[id].before : &to->v[id].after) += fabs(value);
+        to->parts[to->n_parts++] = (struct part){.name = to->names.strings[id].p};
+    to->parts[id].cpu_ns[is_base] += cpu_ns;
+    to->cpu_ns[is_base] += cpu_ns;
     return true;
-}
-
-/* False: out of memory. */
-static bool find_parts(struct parts *to, const struct profile *p, size_t type)
-{
-    const char **part_of_frame;
-    bool ok = mem_new(&part_of_frame, p->frame_keys.n, NULL);
-
-    for (size_t i = 0; ok && i < p->frame_keys.n; i++)
-        part_of_frame[i] = part_of(p->shown[i]);
-    for (size_t i = 0; ok && i < p->n_samples; i++)
-        ok = add_sample(to, part_of_stack(p, &p->samples[i], part_of_frame),
-                        (double)profile_value(p, i, type), p->samples[i].is_base);
-    free(part_of_frame);
-    return ok;
-}
-
-static void parts_fini(struct parts *x)
-{
-    free(x->v);
-    intern_fini(&x->names);
 }
 
 /* Returns the type of CPU time. SIZE_MAX: it has none. */
@@ -152,21 +134,35 @@ static size_t cpu_type(const struct profile *p)
     return SIZE_MAX;
 }
 
-/* Sums of one side. */
-struct side {
-    double cpu_ns, n_samples;
-};
-
-static struct side sum_side(const struct profile *p, size_t type, bool is_base)
+/* Adds up the CPU time, if the profile is of that. The caller calls cost_fini. False: there is
+ * none, or no memory, which fails the sheet. */
+static bool cost_init(struct cost *c, const struct profile *p, struct sheet *s)
 {
-    struct side x = {0, 0};
+    size_t type = cpu_type(p);
+    const char **part_of_frame;
 
-    for (size_t i = 0; i < p->n_samples; i++)
-        if (p->samples[i].is_base == is_base) {
-            x.cpu_ns += fabs((double)profile_value(p, i, type));
-            x.n_samples += fabs((double)profile_value(p, i, 0));
-        }
-    return x;
+    *c = (struct cost){0};
+    if (type == SIZE_MAX)
+        return false;
+    bool ok = mem_new(&part_of_frame, p->frame_keys.n, NULL);
+    for (size_t i = 0; ok && i < p->frame_keys.n; i++)
+        part_of_frame[i] = part_of(p->shown[i]);
+    for (size_t i = 0; ok && i < p->n_samples; i++) {
+        const struct profile_sample *x = &p->samples[i];
+
+        ok = add_sample(c, part_of_stack(p, x, part_of_frame),
+                        fabs((double)profile_value(p, i, type)), x->is_base);
+        c->n_samples[x->is_base] += fabs((double)profile_value(p, i, 0));
+    }
+    free(part_of_frame);
+    s->failed |= !ok;
+    return ok;
+}
+
+static void cost_fini(struct cost *c)
+{
+    free(c->parts);
+    intern_fini(&c->names);
 }
 
 /* Returns the time that one of n takes. */
@@ -187,22 +183,25 @@ static int by_weight(const void *a, const void *b)
     return (fabs(x->weight) < fabs(y->weight)) - (fabs(x->weight) > fabs(y->weight));
 }
 
-/* Names the parts that carry a change, the largest first: ", in crc64 and TLS". Sorts them. */
-static void name_changed(struct parts *parts, const struct cost_load *loads, double change_ns,
+static void sort_parts(struct cost *c)
+{
+    if (c->n_parts > 0)
+        qsort(c->parts, c->n_parts, sizeof *c->parts, by_weight);
+}
+
+/* Names the parts that carry a change, the largest first: ", in crc64 and TLS". */
+static void name_changed(struct cost *c, const struct cost_load loads[2], double change_ns,
                          char *to, size_t size)
 {
     const char *names[MOST_NAMED];
     size_t n = 0, length = 0;
 
-    *to = '\0';
-    for (size_t i = 0; i < parts->n; i++)
-        parts->v[i].weight =
-            parts->v[i].after / (double)loads[0].n - parts->v[i].before / (double)loads[1].n;
-    if (parts->n > 0)
-        qsort(parts->v, parts->n, sizeof *parts->v, by_weight);
-    for (size_t i = 0; i < parts->n && n < MOST_NAMED; i++)
-        if (parts->v[i].weight / change_ns >= SHARE_NAMED)
-            names[n++] = parts->v[i].name;
+    for (struct part *x = c->parts; x < c->parts + c->n_parts; x++)
+        x->weight = x->cpu_ns[0] / (double)loads[0].n - x->cpu_ns[1] / (double)loads[1].n;
+    sort_parts(c);
+    for (size_t i = 0; i < c->n_parts && n < MOST_NAMED; i++)
+        if (c->parts[i].weight / change_ns >= SHARE_NAMED)
+            names[n++] = c->parts[i].name;
     for (size_t i = 0; i < n && length < size; i++)
         length += (size_t)snprintf(to + length, size - length, "%s%s",
                                    i == 0      ? ", in "
@@ -211,15 +210,14 @@ static void name_changed(struct parts *parts, const struct cost_load *loads, dou
                                    names[i]);
 }
 
-static void put_change(struct sheet *s, const struct profile *p, size_t type,
-                       const struct cost_load *loads, const struct side sides[2])
+static void put_change(struct sheet *s, struct cost *c, const struct cost_load loads[2])
 {
-    double after = sides[0].cpu_ns / (double)loads[0].n;
-    double before = sides[1].cpu_ns / (double)loads[1].n, change = after / before - 1;
+    double after = c->cpu_ns[0] / (double)loads[0].n;
+    double before = c->cpu_ns[1] / (double)loads[1].n, change = after / before - 1;
 
     /* Samples are counted, so each side is known to one over the root of their number. */
-    double noise = 2 * sqrt(1 / fmax(1, sides[0].n_samples) + 1 / fmax(1, sides[1].n_samples));
-    struct parts parts = {0};
+    double noise = 2 * sqrt(1 / fmax(1, c->n_samples[0]) + 1 / fmax(1, c->n_samples[1]));
+    bool is_change = fabs(change) > noise;
     char where[256] = "";
 
     if (strcmp(loads[0].op, loads[1].op) != 0) {
@@ -228,62 +226,60 @@ static void put_change(struct sheet *s, const struct profile *p, size_t type,
                    who(&loads[0]), per(after, 1).s, per(before, 1).s);
         return;
     }
-    s->failed |= !find_parts(&parts, p, type);
-    bool is_change = fabs(change) > noise;
     if (is_change)
-        name_changed(&parts, loads, after - before, where, sizeof where);
+        name_changed(c, loads, after - before, where, sizeof where);
     sheet_line(s, TEXT_PLAIN, "%s costs %s of server CPU, was %s: %+.0f %%%s%s", who(&loads[0]),
                per(after, 1).s, per(before, 1).s, 100 * change, where,
                is_change ? "" : ", less than the noise of sampling");
     if (loads[0].n_bytes > 0 && loads[1].n_bytes > 0)
         sheet_line(s, TEXT_PLAIN, "A GiB costs %s, was %s",
-                   per(sides[0].cpu_ns, loads[0].n_bytes / 0x1p30).s,
-                   per(sides[1].cpu_ns, loads[1].n_bytes / 0x1p30).s);
-    parts_fini(&parts);
+                   per(c->cpu_ns[0], loads[0].n_bytes / 0x1p30).s,
+                   per(c->cpu_ns[1], loads[1].n_bytes / 0x1p30).s);
+}
+
+static void put_cost(struct sheet *s, const struct cost *c, const struct cost_load *load)
+{
+    char gib[128] = "";
+
+    if (load->n_bytes > 0)
+        snprintf(gib, sizeof gib, ", a GiB %s", per(c->cpu_ns[0], load->n_bytes / 0x1p30).s);
+    sheet_line(s, TEXT_PLAIN, "%s costs %s of server CPU%s (%s requests)", who(load),
+               per(c->cpu_ns[0], (double)load->n).s, gib, units_count((int64_t)load->n).s);
 }
 
 void profile_cost_line(struct sheet *s, const struct profile *p, const struct cost_load loads[2])
 {
-    size_t type = cpu_type(p);
+    struct cost c;
 
-    if (type == SIZE_MAX || loads[0].n == 0 || (p->has_base && loads[1].n == 0))
+    if (loads[0].n == 0 || (p->has_base && loads[1].n == 0))
         return;
-    const struct side sides[2] = {sum_side(p, type, false), sum_side(p, type, true)};
-    if (p->has_base && sides[1].cpu_ns > 0) {
-        put_change(s, p, type, loads, sides);
-        return;
-    }
-    double n = (double)loads[0].n;
-    char gib[128] = "";
-    if (loads[0].n_bytes > 0)
-        snprintf(gib, sizeof gib, ", a GiB %s", per(sides[0].cpu_ns, loads[0].n_bytes / 0x1p30).s);
-    sheet_line(s, TEXT_PLAIN, "%s costs %s of server CPU%s (%s requests)", who(&loads[0]),
-               per(sides[0].cpu_ns, n).s, gib, units_count((int64_t)loads[0].n).s);
+    bool known = cost_init(&c, p, s);
+    if (known && p->has_base && c.cpu_ns[1] > 0)
+        put_change(s, &c, loads);
+    else if (known)
+        put_cost(s, &c, &loads[0]);
+    cost_fini(&c);
 }
 
 void profile_cost_parts(struct sheet *s, const struct profile *p, const struct cost_load loads[2])
 {
-    size_t type = cpu_type(p);
-    struct parts parts = {0};
+    struct cost c;
+    bool known = cost_init(&c, p, s);
 
-    if (type == SIZE_MAX)
-        return;
-    struct side now = sum_side(p, type, false);
-    s->failed |= !find_parts(&parts, p, type);
-    for (size_t i = 0; i < parts.n; i++)
-        parts.v[i].weight = parts.v[i].after + parts.v[i].before;
-    if (parts.n > 0) {
-        qsort(parts.v, parts.n, sizeof *parts.v, by_weight);
+    for (struct part *x = c.parts; x < c.parts + c.n_parts; x++)
+        x->weight = x->cpu_ns[0] + x->cpu_ns[1];
+    sort_parts(&c);
+    if (known && c.n_parts > 0) {
         sheet_table(s, "lrrr", "Parts of the server");
         SHEET_HEADINGS(s, "Part", "Share of CPU", loads[0].n > 0 ? "Of a request" : "",
                        loads[1].n > 0 ? "Was" : "");
     }
-    for (size_t i = 0; i < parts.n && i < MOST_PARTS; i++) {
-        const struct part *x = &parts.v[i];
+    for (size_t i = 0; known && i < c.n_parts && i < MOST_PARTS; i++) {
+        const struct part *x = &c.parts[i];
         SHEET_ROW(s, TEXT_PLAIN, x->name);
-        sheet_cell(s, "%.1f %%", now.cpu_ns > 0 ? 100 * x->after / now.cpu_ns : 0);
-        SHEET_CELLS(s, loads[0].n > 0 ? per(x->after, (double)loads[0].n).s : "",
-                    loads[1].n > 0 ? per(x->before, (double)loads[1].n).s : "");
+        sheet_cell(s, "%.1f %%", c.cpu_ns[0] > 0 ? 100 * x->cpu_ns[0] / c.cpu_ns[0] : 0);
+        SHEET_CELLS(s, loads[0].n > 0 ? per(x->cpu_ns[0], (double)loads[0].n).s : "",
+                    loads[1].n > 0 ? per(x->cpu_ns[1], (double)loads[1].n).s : "");
     }
-    parts_fini(&parts);
+    cost_fini(&c);
 }

@@ -162,19 +162,19 @@ static bool set_types(struct profile *p, struct slice event, struct err *e)
            types[1].unit != NULL && profile_set_types(p, types, 2, e);
 }
 
-static bool put_stack(struct profile *p, struct stack *s, const struct heading *h,
-                      const struct profile_adding *how, struct err *e)
+static bool put_stack(struct profile *p, struct stack *s, const struct heading *h, bool is_base,
+                      struct err *e)
 {
     s->sample.locations = s->locations;
     s->sample.values[0] = h->period > 0;
     s->sample.values[1] = h->period;
-    bool ok = profile_put_sample(p, &s->sample, how, e);
+    bool ok = profile_put_sample(p, &s->sample, is_base, e);
     s->sample.n_locations = s->sample.n_labels = s->n_frames = s->key.n = 0;
     return ok;
 }
 
-static bool read_samples(struct profile *p, struct stack *s, struct slice text,
-                         const struct profile_adding *how, struct err *e)
+static bool read_samples(struct profile *p, struct stack *s, struct slice text, bool is_base,
+                         struct err *e)
 {
     struct lines lines = {text.p, text.p + text.n};
     struct slice line, event = {NULL, 0};
@@ -185,7 +185,7 @@ static bool read_samples(struct profile *p, struct stack *s, struct slice text,
     for (size_t number = 1; next_line(&lines, &line); number++) {
         bool ok = true;
         if (without_blanks(line).n == 0) {
-            ok = !within || put_stack(p, s, &h, how, e);
+            ok = !within || put_stack(p, s, &h, is_base, e);
             within = false;
         } else if (within) {
             ok = add_frame(p, s, line, e);
@@ -203,15 +203,14 @@ static bool read_samples(struct profile *p, struct stack *s, struct slice text,
         if (!ok)
             return false;
     }
-    profile_put_time(p, 0, last_ns > first_ns ? last_ns - first_ns : 0, how->is_base);
-    return !within || put_stack(p, s, &h, how, e);
+    profile_put_time(p, 0, last_ns > first_ns ? last_ns - first_ns : 0, is_base);
+    return !within || put_stack(p, s, &h, is_base, e);
 }
 
-bool perf_script_add(struct profile *p, struct slice text, const struct profile_adding *how,
-                     struct err *e)
+bool perf_script_add(struct profile *p, struct slice text, bool is_base, struct err *e)
 {
     struct stack *s;
-    bool ok = mem_cleared(&s, 1, e) && read_samples(p, s, text, how, e);
+    bool ok = mem_cleared(&s, 1, e) && read_samples(p, s, text, is_base, e);
 
     if (s != NULL)
         free(s->key.v);

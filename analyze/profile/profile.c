@@ -141,7 +141,7 @@ uint32_t profile_location(struct profile *p, const struct key *key, const uint32
 
 bool profile_set_types(struct profile *p, const struct profile_type *types, size_t n, struct err *e)
 {
-    if (p->n_added == 0) {
+    if (p->n_types == 0) {
         memcpy(p->types, types, n * sizeof *types);
         p->n_types = n;
         return true;
@@ -198,12 +198,11 @@ static bool put_base_label(struct profile *p, struct profile_reading *s, struct 
 }
 
 /* Returns the number of the sample, a new one unless it is like an earlier one. */
-static uint32_t sample_of(struct profile *p, const struct profile_reading *s,
-                          const struct profile_adding *how, struct err *e)
+static uint32_t sample_of(struct profile *p, const struct profile_reading *s, struct err *e)
 {
     struct key k = {0};
 
-    if (how->is_alone)
+    if (!p->is_sum)
         return (uint32_t)p->n_samples;
     key_put(&k, s->n_locations);
     for (size_t i = 0; i < s->n_locations; i++)
@@ -257,13 +256,12 @@ static bool add_new_sample(struct profile *p, const struct profile_reading *from
     return true;
 }
 
-bool profile_put_sample(struct profile *p, struct profile_reading *s,
-                        const struct profile_adding *how, struct err *e)
+bool profile_put_sample(struct profile *p, struct profile_reading *s, bool is_base, struct err *e)
 {
-    if (how->is_base && !put_base_label(p, s, e))
+    if (is_base && !put_base_label(p, s, e))
         return false;
     sort_labels(s);
-    uint32_t id = sample_of(p, s, how, e);
+    uint32_t id = sample_of(p, s, e);
     if (id == INTERN_NONE || (id == p->n_samples && !add_new_sample(p, s, e)))
         return false;
     for (size_t i = 0; i < p->n_types; i++) {
@@ -272,7 +270,7 @@ bool profile_put_sample(struct profile *p, struct profile_reading *s,
             __builtin_add_overflow(p->sums[i], llabs(v), &p->sums[i]))
             return err_set(e, "the values add up to more than 64 bits hold");
         /* The reference tool negates by way of floating point. */
-        p->values[id * p->n_types + i] += how->is_base ? -(int64_t)(double)v : v;
+        p->values[id * p->n_types + i] += is_base ? -(int64_t)(double)v : v;
     }
     return true;
 }

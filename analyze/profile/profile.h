@@ -53,7 +53,7 @@ struct profile {
     int64_t time_ns,
         duration_ns; /* start, and length (of several profiles: their sum); 0: unknown */
     struct profile_window windows[2]; /* of what is no base; and of the base */
-    size_t n_added;                   /* profiles */
+    bool is_sum; /* of several profiles: samples that are alike are added up; set by the caller */
     bool has_base;
 
     struct profile_type types[PROFILE_MAX_TYPES];
@@ -81,16 +81,11 @@ struct profile {
 
 void profile_free(struct profile *p);
 
-/* What a profile becomes part of. */
-struct profile_adding {
-    bool is_base;  /* its values count negative */
-    bool is_alone; /* nothing else is added: samples that are alike stay apart */
-};
-
 /* Adds a profile of n bytes: profile.proto, or what `perf script` prints, either also as gzip.
- * False: *e says what is wrong with it, and p can only be freed. */
-bool profile_add(struct profile *p, const unsigned char *bytes, size_t n,
-                 const struct profile_adding *how, struct err *e);
+ * The values of a base count negative. False: *e says what is wrong with it, and p can only be
+ * freed. */
+bool profile_add(struct profile *p, const unsigned char *bytes, size_t n, bool is_base,
+                 struct err *e);
 
 /* Returns the index of the type called `name`; NULL or "": of the default type. SIZE_MAX: there is
  * none, and *e lists them. */

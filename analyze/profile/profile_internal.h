@@ -64,18 +64,15 @@ struct profile_reading {
 };
 
 /* Adds a sample, or adds its values to one that is alike. Puts its labels in the order of keys. */
-bool profile_put_sample(struct profile *p, struct profile_reading *s,
-                        const struct profile_adding *how, struct err *e);
+bool profile_put_sample(struct profile *p, struct profile_reading *s, bool is_base, struct err *e);
 
 /* Adds the time, the length and a comment of a profile. */
 void profile_put_time(struct profile *p, int64_t time_ns, int64_t duration_ns, bool is_base);
 bool profile_put_comment(struct profile *p, const char *text, struct err *e);
 
 /* Readers of the two formats, of bytes that are no longer compressed. */
-bool proto_add(struct profile *p, struct slice bytes, const struct profile_adding *how,
-               struct err *e);
-bool perf_script_add(struct profile *p, struct slice text, const struct profile_adding *how,
-                     struct err *e);
+bool proto_add(struct profile *p, struct slice bytes, bool is_base, struct err *e);
+bool perf_script_add(struct profile *p, struct slice text, bool is_base, struct err *e);
 
 /* Whether a text looks like that of `perf script`. */
 bool perf_script_is(struct slice text);

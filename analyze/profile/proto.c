@@ -402,7 +402,7 @@ static bool read_label(struct profile_reading *s, struct profile *p, struct raw 
 }
 
 static bool read_sample(struct reading *x, struct profile *p, struct raw *r, struct slice body,
-                        const struct profile_adding *how, struct err *e)
+                        bool is_base, struct err *e)
 {
     struct wire w = wire_begin(body);
 
@@ -418,17 +418,16 @@ static bool read_sample(struct reading *x, struct profile *p, struct raw *r, str
     if (x->n_values != p->n_types)
         return err_set(e, "a sample has %zu values, but there are %zu types", x->n_values,
                        p->n_types);
-    return profile_put_sample(p, &x->sample, how, e);
+    return profile_put_sample(p, &x->sample, is_base, e);
 }
 
-static bool add_samples(struct profile *p, struct raw *r, const struct profile_adding *how,
-                        struct err *e)
+static bool add_samples(struct profile *p, struct raw *r, bool is_base, struct err *e)
 {
     struct reading x = {0};
     bool ok = true;
 
     for (size_t i = 0; ok && i < r->parts[SAMPLE].n; i++)
-        ok = read_sample(&x, p, r, r->parts[SAMPLE].v[i], how, e);
+        ok = read_sample(&x, p, r, r->parts[SAMPLE].v[i], is_base, e);
     free(x.sample.locations);
     return ok;
 }
@@ -472,8 +471,7 @@ static bool add_header(struct profile *p, struct raw *r, bool is_base, struct er
     return add_comments(p, r, e);
 }
 
-bool proto_add(struct profile *p, struct slice bytes, const struct profile_adding *how,
-               struct err *e)
+bool proto_add(struct profile *p, struct slice bytes, bool is_base, struct err *e)
 {
     struct wire w = wire_begin(bytes);
     struct raw r = {0};
@@ -486,7 +484,7 @@ bool proto_add(struct profile *p, struct slice bytes, const struct profile_addin
                      w.fault != NULL ? w.fault : "");
     ok = ok && mem_cleared(&r.names, r.parts[STRING].n, e) && add_types(p, &r, e) &&
          read_functions(p, &r, e) && read_mappings(p, &r, e) && add_locations(p, &r, e) &&
-         add_header(p, &r, how->is_base, e) && add_samples(p, &r, how, e);
+         add_header(p, &r, is_base, e) && add_samples(p, &r, is_base, e);
     raw_free(&r);
     return ok;
 }

@@ -29,8 +29,8 @@ static bool gunzip(const unsigned char *bytes, size_t n, char **to, size_t *n_to
     return status == Z_STREAM_END || err_set(e, "its compressed data are damaged, or cut");
 }
 
-bool profile_add(struct profile *p, const unsigned char *bytes, size_t n,
-                 const struct profile_adding *how, struct err *e)
+bool profile_add(struct profile *p, const unsigned char *bytes, size_t n, bool is_base,
+                 struct err *e)
 {
     char *unpacked = NULL;
     struct slice text = {(const char *)bytes, n};
@@ -47,9 +47,9 @@ bool profile_add(struct profile *p, const unsigned char *bytes, size_t n,
     else if (ok && text.n >= 4 && memcmp(text.p, "\x28\xb5\x2f\xfd", 4) == 0)
         ok = err_set(e, "no profile: it is compressed by zstd, as captures are");
     else if (ok)
-        ok = perf_script_is(text) ? perf_script_add(p, text, how, e) : proto_add(p, text, how, e);
+        ok = perf_script_is(text) ? perf_script_add(p, text, is_base, e)
+                                  : proto_add(p, text, is_base, e);
     free(unpacked);
-    p->has_base |= how->is_base;
-    p->n_added++;
+    p->has_base |= is_base;
     return ok;
 }

@@ -269,8 +269,7 @@ static bool read_entry(const struct profile_source *x, unsigned char *to, size_t
     return got >= 0;
 }
 
-static bool read_source(struct profile_source *x, struct profile *p,
-                        const struct profile_adding *how, struct err *e)
+static bool read_source(struct profile_source *x, struct profile *p, bool is_base, struct err *e)
 {
     unsigned char *bytes;
     size_t n;
@@ -281,7 +280,7 @@ static bool read_source(struct profile_source *x, struct profile *p,
     bool ok = (x->entry == UINT64_MAX ? read_file : read_entry)(x, bytes, &n, e);
     int64_t before[PROFILE_MAX_TYPES];
     memcpy(before, p->sums, sizeof before);
-    ok = ok && profile_add(p, bytes, n, how, e);
+    ok = ok && profile_add(p, bytes, n, is_base, e);
     free(bytes);
     if (!ok)
         return false;
@@ -294,12 +293,11 @@ static bool read_source(struct profile_source *x, struct profile *p,
     return true;
 }
 
-bool profile_sources_read(struct profile_sources *s, struct profile *p,
-                          const struct profile_adding *how, struct err *e)
+bool profile_sources_read(struct profile_sources *s, struct profile *p, bool is_base, struct err *e)
 {
     for (size_t i = 0; i < s->n; i++) {
         struct err why = {""};
-        if (!read_source(&s->v[i], p, how, &why))
+        if (!read_source(&s->v[i], p, is_base, &why))
             return err_set(e, "%s%s%s: %s", s->v[i].path, *s->v[i].node != '\0' ? ": " : "",
                            s->v[i].node, why.msg);
     }

@@ -31,8 +31,8 @@ void profile_sources_free(struct profile_sources *s);
 bool profile_sources_keep(struct profile_sources *s, const char *kind, bool before, struct err *e);
 
 /* Reads all of them and adds them to p. False: *e names the one that is damaged. */
-bool profile_sources_read(struct profile_sources *s, struct profile *p,
-                          const struct profile_adding *how, struct err *e);
+bool profile_sources_read(struct profile_sources *s, struct profile *p, bool is_base,
+                          struct err *e);
 
 /* Returns the node that stands out: whose total is furthest from the median of three or more, by a
  * quarter of it or more. NULL: none. *ratio: its total over that median. */

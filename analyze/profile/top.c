@@ -283,7 +283,7 @@ void profile_write_traces(const struct profile *p, size_t type, FILE *f)
         const struct profile_sample *s = &p->samples[i];
         struct profile_text first = value(&form, profile_value(p, i, type));
 
-        if (s->n_stack == 0 || (p->n_added > 1 && is_zero(p, i)))
+        if (s->n_stack == 0 || (p->is_sum && is_zero(p, i)))
             continue;
         fputs(between, f);
         put_labels(p, s, f);
