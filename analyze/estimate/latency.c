@@ -71,6 +71,26 @@ static size_t n_in_bucket(const struct latency *l, size_t bucket)
     return (size_t)(l->count[bucket + 1] - l->count[bucket]);
 }
 
+/* Adds a bucket to those whose latencies are kept. */
+static void keep_bucket(struct latency_kept *k, size_t bucket)
+{
+    for (size_t i = 0; i < k->n_buckets; i++)
+        if (k->bucket[i] == bucket)
+            return;
+    k->bucket[k->n_buckets++] = bucket;
+}
+
+/* Makes room for the latencies of the buckets. */
+static bool make_room(const struct latency *l, struct latency_kept *k, bool with_segments,
+                      struct err *e)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < k->n_buckets; i++)
+        n += n_in_bucket(l, k->bucket[i]);
+    return mem_new(&k->v, n, e) && (!with_segments || mem_new(&k->segment, n, e));
+}
+
 /* Finds the residual life. Turns each bucket's sum of latencies into a sum of what exceeds its
  * lower end. */
 static void find_residuals(struct latency *l)
@@ -90,20 +110,17 @@ bool latency_aim(struct latency *l, struct err *e)
         l->count[i] = l->n;
         l->n += n;
     }
-    size_t n_near = 0;
     for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++) {
         l->lower[q] = l->upper[q] = INT64_MAX;
         if (l->n == 0)
             continue;
-        l->bucket[q] = bucket_of_rank(l, rank_of(l, q));
-        l->lower[q] = hist_lower(l->bucket[q]);
-        l->upper[q] = hist_upper(l->bucket[q]);
-        if (q == 0 || l->bucket[q] != l->bucket[q - 1])
-            n_near += n_in_bucket(l, l->bucket[q]);
+        size_t bucket = bucket_of_rank(l, rank_of(l, q));
+        l->lower[q] = hist_lower(bucket);
+        l->upper[q] = hist_upper(bucket);
+        keep_bucket(&l->near, bucket);
     }
     return mem_cleared(&l->n_above, l->n_segments * LATENCY_N_CLASSES, e) &&
-           mem_cleared(&l->n_requests, l->n_segments, e) && mem_new(&l->near.v, n_near, e) &&
-           mem_new(&l->near.segment, n_near, e);
+           mem_cleared(&l->n_requests, l->n_segments, e) && make_room(l, &l->near, true, e);
 }
 
 /* How many latencies are compared at once with the buckets of the quantiles: hardly any is in one.
@@ -171,27 +188,17 @@ void latency_split_packed(struct latency *l, const uint32_t *v, size_t n, size_t
                 keep_near(l, &b, v[k], segment);
 }
 
-static int compare_size(const void *a, const void *b)
-{
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Looks up the values of n ranks. The latencies kept must be all those in the buckets of the ranks;
- * bucket[0..n_buckets-1] names further buckets that they come from. */
+/* Looks up the values of n ranks, whose buckets are among those kept. */
 static bool values_of_ranks(const struct latency *l, const struct latency_kept *kept,
-                            const size_t *bucket, size_t n_buckets, const size_t *rank, size_t n,
-                            int64_t *out, struct err *e)
+                            const size_t *rank, size_t n, int64_t *out, struct err *e)
 {
-    size_t sorted[LATENCY_N_RANKS + STATISTICS_N_RESIDUALS], at[LATENCY_N_RANKS];
-    memcpy(sorted, bucket, n_buckets * sizeof *sorted);
-    qsort(sorted, n_buckets, sizeof *sorted, compare_size);
+    size_t at[LATENCY_N_RANKS];
+
     for (size_t i = 0; i < n; i++) {
         size_t own = bucket_of_rank(l, rank[i]);
         at[i] = rank[i] - (size_t)l->count[own];
-        for (size_t k = 0; k < n_buckets && sorted[k] < own; k++)
-            if (k == 0 || sorted[k] != sorted[k - 1])
-                at[i] += n_in_bucket(l, sorted[k]);
+        for (size_t k = 0; k < kept->n_buckets; k++)
+            at[i] += kept->bucket[k] < own ? n_in_bucket(l, kept->bucket[k]) : 0;
     }
     return picker_select(kept->v, kept->n, at, n, out) || mem_none(e);
 }
@@ -204,40 +211,39 @@ static void count_above(const struct latency *l, size_t q, int64_t value, int64_
         for (size_t class = q + 1; class < LATENCY_N_CLASSES; class ++)
             n_above[j] += l->n_above[j * LATENCY_N_CLASSES + class];
     }
-    for (size_t i = 0; i < l->near.n;
-         i++) /* no class above holds values of the quantile's own bucket */
+    /* No class above holds values of the quantile's own bucket. */
+    for (size_t i = 0; i < l->near.n; i++)
         n_above[l->near.segment[i]] += l->near.v[i] > value && l->near.v[i] <= l->upper[q];
 }
 
 /* Marks the buckets of the ranks and of the residual life, and makes room for their latencies. */
 static bool want_buckets(struct latency *l, struct err *e)
 {
-    size_t n = 0;
     if (!mem_cleared(&l->wanted, HIST_N_INDEXES, e))
         return false;
-    for (size_t i = 0; i < LATENCY_N_RANKS + STATISTICS_N_RESIDUALS; i++) {
-        size_t bucket = SIZE_MAX;
-        if (i < LATENCY_N_RANKS)
-            bucket = bucket_of_rank(l, l->rank[i]);
-        else if (l->sum != NULL)
-            bucket = l->residual[i - LATENCY_N_RANKS].bucket;
-        if (bucket == SIZE_MAX || l->wanted[bucket])
-            continue;
-        l->wanted[bucket] = true;
-        n += n_in_bucket(l, bucket);
-    }
-    return mem_new(&l->kept.v, n, e);
+    for (size_t i = 0; i < LATENCY_N_RANKS; i++)
+        keep_bucket(&l->kept, bucket_of_rank(l, l->rank[i]));
+    for (size_t i = 0; l->sum != NULL && i < STATISTICS_N_RESIDUALS; i++)
+        if (l->residual[i].bucket != SIZE_MAX)
+            keep_bucket(&l->kept, l->residual[i].bucket);
+    for (size_t i = 0; i < l->kept.n_buckets; i++)
+        l->wanted[l->kept.bucket[i]] = true;
+    return make_room(l, &l->kept, false, e);
 }
 
-/* Sets the rank to that of the report's value, which may be one above the type 1 rank, and widens
- * the limits to contain it. */
+/* Widens limits to contain a rank. */
+static void widen(struct stats_ranks *r, uint64_t rank)
+{
+    r->lo = r->lo < rank ? r->lo : rank;
+    r->hi = r->hi == 0 || r->hi > rank ? r->hi : rank;
+}
+
+/* Takes the rank of the report's value, which may be one above the type 1 rank. */
 static void take_rank(struct stats_quantile *q, uint64_t rank)
 {
     q->rank = rank;
-    for (struct stats_ranks *r = &q->r95; r != NULL; r = r == &q->r95 ? &q->r90 : NULL) {
-        r->lo = r->lo < rank ? r->lo : rank;
-        r->hi = r->hi == 0 || r->hi > rank ? r->hi : rank;
-    }
+    widen(&q->r95, rank);
+    widen(&q->r90, rank);
 }
 
 bool latency_plan(struct latency *l, struct err *e)
@@ -254,8 +260,7 @@ bool latency_plan(struct latency *l, struct err *e)
             l->n_requests[j] += l->n_above[j * LATENCY_N_CLASSES + class];
     int64_t *n_above = NULL;
     bool ok = mem_new(&n_above, l->n_segments, e);
-    ok = ok && values_of_ranks(l, &l->near, l->bucket, STATISTICS_N_QUANTILES, rank,
-                               STATISTICS_N_QUANTILES, value, e);
+    ok = ok && values_of_ranks(l, &l->near, rank, STATISTICS_N_QUANTILES, value, e);
     for (size_t q = 0; ok && q < STATISTICS_N_QUANTILES; q++) {
         count_above(l, q, value[q], n_above);
         ok = stats_quantile(l->ratio[q], n_above, l->n_requests, l->n_segments, &l->plan[q], e);
@@ -307,7 +312,6 @@ static bool take_counts(const struct latency *l, struct statistics_latency *out,
 bool latency_finish(struct latency *l, struct statistics_latency *out, double *residual_ns,
                     struct err *e)
 {
-    size_t bucket[LATENCY_N_RANKS + STATISTICS_N_RESIDUALS], n_buckets = 0;
     int64_t value[LATENCY_N_RANKS];
 
     out->n = (int64_t)l->n;
@@ -315,12 +319,7 @@ bool latency_finish(struct latency *l, struct statistics_latency *out, double *r
         residual_ns[i] = NAN;
     if (l->n == 0)
         return true;
-    for (size_t i = 0; i < LATENCY_N_RANKS; i++)
-        bucket[n_buckets++] = bucket_of_rank(l, l->rank[i]);
-    for (size_t i = 0; l->sum != NULL && i < STATISTICS_N_RESIDUALS; i++)
-        if (l->residual[i].bucket != SIZE_MAX)
-            bucket[n_buckets++] = l->residual[i].bucket;
-    if (!values_of_ranks(l, &l->kept, bucket, n_buckets, l->rank, LATENCY_N_RANKS, value, e))
+    if (!values_of_ranks(l, &l->kept, l->rank, LATENCY_N_RANKS, value, e))
         return false;
     for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++) {
         struct statistics_quantile *to = &out->q[q];

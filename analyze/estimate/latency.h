@@ -27,6 +27,7 @@
 
 /* The latencies kept of a few buckets. */
 struct latency_kept {
+    size_t bucket[LATENCY_N_RANKS + STATISTICS_N_RESIDUALS], n_buckets; /* each bucket once */
     int64_t *v;
     uint32_t *segment; /* second pass only */
     size_t n;
@@ -43,8 +44,7 @@ struct latency {
     uint64_t n;
     __int128 total;
 
-    /* The buckets of the quantiles, ascending. */
-    size_t bucket[STATISTICS_N_QUANTILES];
+    /* Limits of the quantiles' buckets, ascending. */
     int64_t lower[STATISTICS_N_QUANTILES], upper[STATISTICS_N_QUANTILES];
     int64_t *n_above;    /* segment x class: latencies above exactly `class` quantile buckets */
     int64_t *n_requests; /* by segment */
