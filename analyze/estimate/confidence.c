@@ -270,10 +270,18 @@ bool statistics_fill_rate(struct statistics_rate *r, const double *rate, size_t 
            stats_stalls(rate, n, &r->n_stalls, e);
 }
 
-static bool fill_series(struct statistics *s, const double *rate, size_t n, struct err *e)
+/* Fills a rate from its flow, with `room` for the segments; `mean` NULL: that of the flow. Tests
+ * the series if it is the one that tells of the run. */
+static bool fill_rate(struct statistics *s, const struct flow *f, const double *mean, bool tells,
+                      double *room, struct statistics_rate *to, struct err *e)
 {
-    return stats_warmup(rate, n, &s->warmup, e) && stats_drift(rate, n, &s->drift, e) &&
-           stats_shifts(rate, n, &s->shifts, e);
+    size_t n = s->n_segments;
+    double all = flow_rates(f, n, s->segment_ns, room), seconds = (double)s->duration_ns / 1e9;
+
+    return statistics_fill_rate(to, room, n, mean != NULL ? *mean : all / seconds, s->n_requests,
+                                e) &&
+           (!tells || (stats_warmup(room, n, &s->warmup, e) && stats_drift(room, n, &s->drift, e) &&
+                       stats_shifts(room, n, &s->shifts, e)));
 }
 
 static bool fill_throughput(struct statistics *s, struct passes *p, struct err *e)
@@ -289,23 +297,13 @@ static bool fill_throughput(struct statistics *s, struct passes *p, struct err *
         s->n_failed += p->n_failed[j];
     }
     const struct throughput *total = p->in->total;
-    double seconds = (double)s->duration_ns / 1e9;
+    const double *objects_per_s = total != NULL ? &total->objects_per_s : NULL;
+    const double *bytes_per_s = total != NULL ? &total->bytes_per_s : NULL;
+
     s->by_objects = !p->any_bytes;
-    if (ok) {
-        double all = flow_rates(&p->objects, n, s->segment_ns, rate);
-        double mean = total != NULL ? total->objects_per_s : all / seconds;
-
-        ok = statistics_fill_rate(&s->objects, rate, n, mean, s->n_requests, e) &&
-             (!s->by_objects || fill_series(s, rate, n, e));
-    }
-    if (ok && p->any_bytes) {
-        double all = flow_rates(&p->bytes, n, s->segment_ns, rate);
-        double mean = total != NULL ? total->bytes_per_s : all / seconds;
-
-        ok = statistics_fill_rate(&s->bytes, rate, n, mean, s->n_requests, e) &&
-             fill_series(s, rate, n, e);
-    }
-    ok = ok && stats_error_rate(p->n_failed, n_all, n, &s->error_rate, e);
+    ok = ok && fill_rate(s, &p->objects, objects_per_s, s->by_objects, rate, &s->objects, e) &&
+         (s->by_objects || fill_rate(s, &p->bytes, bytes_per_s, true, rate, &s->bytes, e)) &&
+         stats_error_rate(p->n_failed, n_all, n, &s->error_rate, e);
     free(rate);
     free(n_all);
     return ok;
