@@ -5,8 +5,6 @@
 #include "analyze/report/plan_sheet.h"
 #include "analyze/write/json.h"
 
-#include <math.h>
-
 static void put_run(struct json_out *w, const struct plan *p, const struct plan_run *r)
 {
     bool ab = p->asked.kind == PLAN_AB;
@@ -24,14 +22,13 @@ static void put_gates(struct json_out *w, const struct plan *p)
 {
     JSON_OBJECTS(w, "gates", g, p->n_gates) {
         struct plan_judged x = plan_ab_judge(p->gates, p->n_gates, g, p->points, p->n_points);
-        bool ratio = !p->gates[g].is_difference;
 
         JSON_PUT(w, "op", p->gate_op[g]);
         JSON_PUT(w, "metric", metrics[p->gate_metric[g]].name);
         JSON_PUT(w, "answer", plan_gate_names[x.answer]);
-        JSON_PUT(w, "change_frac", ratio ? expm1(x.theta) : x.theta);
-        JSON_PUT(w, "lo", ratio ? expm1(x.lo) : x.lo);
-        JSON_PUT(w, "hi", ratio ? expm1(x.hi) : x.hi);
+        JSON_PUT(w, "change_frac", plan_change_frac(p, g, x.theta));
+        JSON_PUT(w, "lo", plan_change_frac(p, g, x.lo));
+        JSON_PUT(w, "hi", plan_change_frac(p, g, x.hi));
         JSON_PUT(w, "alpha", x.alpha);
     }
 }

@@ -58,9 +58,8 @@ struct plan_next plan_sweep_next(const double *levels, size_t n_levels, size_t n
 /* ---- A/B ---- */
 
 struct plan_gate {
-    bool up_is_better, is_difference;
-    double
-        limit; /* how far the difference may go to the worse side: > 0; of logs, or of fractions */
+    bool up_is_better;
+    double limit; /* of the difference to the worse side: > 0; in logs, or in fractions */
 };
 
 struct plan_judged {

@@ -2,6 +2,7 @@
 
 #include "analyze/compare/compare.h"
 #include "analyze/plan/plan_internal.h"
+#include "analyze/write/outfile.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
@@ -124,14 +125,10 @@ static bool is_same(json_t *old, json_t *new)
 
 static bool write_json(const json_t *json, const char *path, struct err *e)
 {
-    char *aside = NULL;
-    bool ok =
-        mem_format(&aside, e, "%s.%ld", path, (long)getpid()) &&
-        (json_dump_file(json, aside, JSON_INDENT(2)) == 0 || err_errno(e, errno, "%s", aside)) &&
-        (rename(aside, path) == 0 || err_errno(e, errno, "%s", path));
+    struct outfile out;
 
-    free(aside);
-    return ok;
+    return outfile_open(&out, path, OUTFILE_NOTHING, e) &&
+           outfile_finish(&out, json_dumpf(json, out.f, JSON_INDENT(2)) == 0 || mem_none(e), e);
 }
 
 bool plan_begin(const char *folder, const struct plan_asked *a, struct err *e)
@@ -268,6 +265,11 @@ struct plan_line plan_next_line(const struct plan *p, const struct plan_next *ne
     if (n < 0 || (size_t)n >= room)
         line.s[0] = '\0';
     return line;
+}
+
+double plan_change_frac(const struct plan *p, size_t gate, double theta)
+{
+    return metrics[p->gate_metric[gate]].kind == METRIC_DIFFERENCE ? theta : expm1(theta);
 }
 
 enum slo_verdict plan_verdict(const struct plan *p)

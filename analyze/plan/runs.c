@@ -3,6 +3,7 @@
 #include "analyze/compare/compare.h"
 #include "analyze/model/role.h"
 #include "analyze/slo/slo.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <dirent.h>
@@ -39,9 +40,7 @@ static bool parse_name(const char *name, struct plan_run *r)
 
 static int by_number(const void *a, const void *b)
 {
-    const struct plan_run *x = a, *y = b;
-
-    return (x->number > y->number) - (x->number < y->number);
+    return int64_order(((const struct plan_run *)a)->number, ((const struct plan_run *)b)->number);
 }
 
 static bool list_runs(struct plan *p, struct err *e)
@@ -73,6 +72,7 @@ static bool list_runs(struct plan *p, struct err *e)
 
 /* ---- One run ---- */
 
+/* What was not met, and why. */
 static bool say_unmet(struct plan_run *r, const struct slo_report *report, struct err *e)
 {
     char text[200] = "";
@@ -96,9 +96,9 @@ static const struct operation *judged(const struct analysis *a)
     return &a->operations[k >= 0 ? (size_t)k : a->n_operations - 1];
 }
 
-static void take_figures(struct plan_run *r, const struct analysis *a, const struct recorded *said)
+static void take_figures(struct plan_run *r, const struct operation *op,
+                         const struct recorded *said)
 {
-    const struct operation *op = judged(a);
     const struct requests *q = &op->requests;
     const struct times *t = q->response_time.dur.present ? &q->response_time.dur : &q->all.dur;
     double n = (double)said->n_requests, due = n + (double)said->n_not_begun;
@@ -130,11 +130,15 @@ static const char *why_not(const struct plan *p, const struct plan_run *r,
 
 /* If requests were due that never began, all workers were waiting for the server: it did not keep
  * up with the rate, however fast those were that it answered. */
-static bool not_sustained(struct plan_run *r, struct err *e)
+static bool take_verdict(struct plan_run *r, const struct slo_report *report, bool all_failed,
+                         struct err *e)
 {
-    if (!(r->offered_frac < LEAST_OFFERED) || r->verdict == SLO_MISSED)
-        return true;
-    free(r->says);
+    bool kept_up = !(r->offered_frac < LEAST_OFFERED);
+
+    r->verdict = all_failed ? SLO_MISSED : slo_verdict(report);
+    r->point.margin = all_failed ? -INFINITY : slo_margin(report);
+    if (kept_up || r->verdict == SLO_MISSED)
+        return say_unmet(r, report, e);
     r->verdict = SLO_MISSED;
     r->point.margin = -INFINITY;
     return mem_text(&r->says, "the rate was not kept up, with all --concurrent in use", e);
@@ -152,16 +156,13 @@ static bool see(void *ctx, const struct analysis *a, struct err *e)
     const struct seen *x = ctx;
     struct plan_run *r = x->to;
     struct slo_report report = {0};
-    bool ok = slo_report_make(&report, a, &x->plan->slo, e) && say_unmet(r, &report, e);
+    bool ok = slo_report_make(&report, a, &x->plan->slo, e);
 
     if (ok && a->n_operations > 0) {
         const struct operation *op = judged(a);
 
-        bool all_failed = op->n_errors == op->n_requests;
-        r->verdict = all_failed ? SLO_MISSED : slo_verdict(&report);
-        r->point.margin = all_failed ? -INFINITY : slo_margin(&report);
-        take_figures(r, a, &x->run->recorded);
-        ok = not_sustained(r, e);
+        take_figures(r, op, &x->run->recorded);
+        ok = take_verdict(r, &report, op->n_errors == op->n_requests, e);
     }
     slo_report_free(&report);
     return ok;
@@ -179,7 +180,7 @@ static bool choose_gates(struct plan *p, const struct run *run, struct err *e)
     for (size_t k = 0; k < run->n_ops; k++)
         for (size_t i = 0; role_is_benchmark(run->ops[k].report.role) && i < p->asked.gate.n; i++) {
             const struct metric *m = &metrics[given[i].metric];
-            bool is_difference = m->kind == METRIC_DIFFERENCE;
+            double limit = stats_gate_limit(given[i].worsening, m->up_is_better);
             size_t g = p->n_gates;
 
             if (g == PLAN_MOST_GATES)
@@ -187,11 +188,8 @@ static bool choose_gates(struct plan *p, const struct run *run, struct err *e)
             if (!mem_text(&p->gate_op[g], run->ops[k].op, e))
                 return false;
             p->gate_metric[g] = given[i].metric;
-            p->gates[g] = (struct plan_gate){
-                m->up_is_better, is_difference,
-                is_difference ? given[i].worsening
-                              : fabs(stats_gate_limit(given[i].worsening, m->up_is_better))};
-            p->n_gates++;
+            p->gates[p->n_gates++] = (struct plan_gate){
+                m->up_is_better, m->kind == METRIC_DIFFERENCE ? given[i].worsening : fabs(limit)};
         }
     return true;
 }
@@ -204,11 +202,10 @@ static bool take_metrics(const struct plan *p, struct plan_run *r, const struct 
     for (size_t g = 0; g < p->n_gates; g++) {
         const struct run_op *op = run_op_named(run, p->gate_op[g]);
         const struct run_value *v = op != NULL ? &op->parts[0].value[p->gate_metric[g]] : NULL;
-        bool known = v != NULL && v->present && isfinite(v->ci.value) &&
-                     (p->gates[g].is_difference || v->ci.value > 0);
+        double value = v != NULL && v->present ? v->ci.value : NAN;
 
-        all &= known;
-        r->metric[g] = !known ? NAN : p->gates[g].is_difference ? v->ci.value : log(v->ci.value);
+        r->metric[g] = metrics[p->gate_metric[g]].kind == METRIC_DIFFERENCE ? value : log(value);
+        all = all && isfinite(r->metric[g]);
     }
     return all;
 }

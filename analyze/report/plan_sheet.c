@@ -170,6 +170,11 @@ static void put_levels(struct sheet *s, const struct plan *p)
     sheet_span(s, TEXT_FAINT, "In flight: requests per second times mean duration (Little's law).");
 }
 
+static struct units_text change(const struct plan *p, size_t gate, double theta)
+{
+    return units_frac_cell(plan_change_frac(p, gate, theta));
+}
+
 static void put_gates(struct sheet *s, const struct plan *p)
 {
     sheet_table(s, "llrlrl", "Gates, after against before");
@@ -178,15 +183,11 @@ static void put_gates(struct sheet *s, const struct plan *p)
         const struct plan_gate *gate = &p->gates[g];
         struct plan_judged x = plan_ab_judge(p->gates, p->n_gates, g, p->points, p->n_points);
         double limit = gate->up_is_better ? -gate->limit : gate->limit;
-        double v[] = {x.theta, x.lo, x.hi, limit};
 
-        for (size_t i = 0; i < 4 && !gate->is_difference; i++)
-            v[i] = expm1(v[i]);
         SHEET_ROW(s, x.answer == SLO_MET ? TEXT_PLAIN : TEXT_WARNING, p->gate_op[g],
-                  metrics[p->gate_metric[g]].title, isnan(x.theta) ? "-" : units_frac_cell(v[0]).s);
-        sheet_cell(s, isnan(x.lo) ? "-" : "%s to %s", units_frac_cell(v[1]).s,
-                   units_frac_cell(v[2]).s);
-        SHEET_CELLS(s, units_frac_cell(v[3]).s, plan_gate_names[x.answer]);
+                  metrics[p->gate_metric[g]].title, isnan(x.theta) ? "-" : change(p, g, x.theta).s);
+        sheet_cell(s, isnan(x.lo) ? "-" : "%s to %s", change(p, g, x.lo).s, change(p, g, x.hi).s);
+        SHEET_CELLS(s, change(p, g, limit).s, plan_gate_names[x.answer]);
     }
 }
 
