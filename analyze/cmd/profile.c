@@ -80,15 +80,16 @@ static const char *const action_names[] = {"top", "diff", "info", "flame", NULL}
 
 /* ---- Reading ---- */
 
-/* Counts the requests of a capture: the one that is given for this side, else the one beside the
- * archive. Without any, or if that one cannot be read, nothing is counted. */
+/* Counts the requests of a capture: the one that is given for this side (of two the first is of the
+ * base), else the one beside the archive. Without any, or if the one beside it cannot be read,
+ * nothing is counted. */
 static bool count(struct profile_run *r, const struct profile_given *o, const char *archive,
                   bool base, struct err *e)
 {
-    size_t side = base && o->captures.n > 1 ? 0 : o->captures.n > 0 ? o->captures.n - 1 : 0;
-    bool given = o->captures.n > (base ? 1u : 0u);
-    char *beside = given ? NULL : profile_beside(archive, ".profiles.zip", ".csv.zst");
-    const char *path = given ? o->captures.v[side] : beside;
+    size_t n = o->captures.n;
+    const char *given = n > base ? o->captures.v[base ? 0 : n - 1] : NULL;
+    char *beside = given == NULL ? profile_beside(archive, ".profiles.zip", ".csv.zst") : NULL;
+    const char *path = given != NULL ? given : beside;
     struct dataset d = {0};
     bool ok = true;
 

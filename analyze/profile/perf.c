@@ -18,21 +18,15 @@ struct heading {
     int64_t time_ns, period;
 };
 
-/* A text that is read line by line. */
-struct lines {
-    const char *p, *end;
-};
-
-static bool next_line(struct lines *l, struct slice *line)
+/* Takes the next line of a text. False: there is none. */
+static bool next_line(struct slice *text, struct slice *line)
 {
-    if (l->p == l->end)
+    if (text->n == 0)
         return false;
-    const char *newline = memchr(l->p, '\n', (size_t)(l->end - l->p));
-    const char *stop = newline != NULL ? newline : l->end;
-    *line = (struct slice){l->p, (size_t)(stop - l->p)};
-    if (line->n > 0 && line->p[line->n - 1] == '\r')
-        line->n--;
-    l->p = newline != NULL ? newline + 1 : l->end;
+    const char *newline = memchr(text->p, '\n', text->n);
+    *line = (struct slice){text->p, newline != NULL ? (size_t)(newline - text->p) : text->n};
+    *text = slice_from(*text, line->n + (newline != NULL));
+    line->n -= line->n > 0 && line->p[line->n - 1] == '\r';
     return true;
 }
 
@@ -84,13 +78,13 @@ static bool parse_heading(struct slice line, struct heading *h)
 
 bool perf_script_is(struct slice text)
 {
-    struct lines lines = {text.p, text.p + (text.n < 4096 ? text.n : 4096)};
     struct slice line;
     struct heading h;
 
-    if (memchr(lines.p, '\0', (size_t)(lines.end - lines.p)) != NULL)
+    text.n = text.n < 4096 ? text.n : 4096;
+    if (memchr(text.p, '\0', text.n) != NULL)
         return false;
-    while (next_line(&lines, &line))
+    while (next_line(&text, &line))
         if (without_blanks(line).n > 0 && *line.p != '#')
             return parse_heading(line, &h);
     return false;
@@ -176,13 +170,12 @@ static bool put_stack(struct profile *p, struct stack *s, const struct heading *
 static bool read_samples(struct profile *p, struct stack *s, struct slice text, bool is_base,
                          struct err *e)
 {
-    struct lines lines = {text.p, text.p + text.n};
     struct slice line, event = {NULL, 0};
     struct heading h = {0};
     int64_t first_ns = INT64_MAX, last_ns = 0;
     bool within = false;
 
-    for (size_t number = 1; next_line(&lines, &line); number++) {
+    for (size_t number = 1; next_line(&text, &line); number++) {
         bool ok = true;
         if (without_blanks(line).n == 0) {
             ok = !within || put_stack(p, s, &h, is_base, e);

@@ -308,18 +308,16 @@ bool profile_put_comment(struct profile *p, const char *text, struct err *e)
 
 size_t profile_type_index(const struct profile *p, const char *name, struct err *e)
 {
+    bool is_named = name != NULL && *name != '\0';
+    const char *wanted = is_named ? name : p->default_type;
     char known[256] = "";
     size_t n = 0;
 
-    if (name == NULL || *name == '\0') {
-        for (size_t i = 0; i < p->n_types; i++)
-            if (*p->default_type != '\0' && strcmp(p->types[i].name, p->default_type) == 0)
-                return i;
-        return p->n_types > 0 ? p->n_types - 1 : (err_set(e, "it holds no samples"), SIZE_MAX);
-    }
     for (size_t i = 0; i < p->n_types; i++)
-        if (strcmp(p->types[i].name, name) == 0)
+        if (*wanted != '\0' && strcmp(p->types[i].name, wanted) == 0)
             return i;
+    if (!is_named)
+        return p->n_types > 0 ? p->n_types - 1 : (err_set(e, "it holds no samples"), SIZE_MAX);
     for (size_t i = 0; i < p->n_types && n < sizeof known; i++)
         n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", i > 0 ? ", " : "",
                               p->types[i].name);

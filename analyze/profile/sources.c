@@ -89,12 +89,21 @@ static zip_t *open_archive(const char *path, struct err *e)
     return z;
 }
 
+static int by_node(const void *a, const void *b)
+{
+    const struct profile_source *x = a, *y = b;
+    int nodes = strcmp(x->node, y->node);
+
+    return nodes != 0 ? nodes : (x->entry > y->entry) - (x->entry < y->entry);
+}
+
 static bool add_archive(struct profile_sources *s, const char *path, struct err *e)
 {
     zip_t *z = open_archive(path, e);
     if (z == NULL)
         return false;
     zip_int64_t n = zip_get_num_entries(z, 0);
+    size_t n_before = s->n;
     bool ok = n <= MAX_ENTRIES || err_set(e, "%s: more than %d entries", path, MAX_ENTRIES);
 
     for (zip_int64_t i = 0; ok && i < n; i++) {
@@ -106,6 +115,8 @@ static bool add_archive(struct profile_sources *s, const char *path, struct err 
             ok = put_source(s, path, name, (uint64_t)i, e);
     }
     zip_discard(z);
+    if (ok && s->n > n_before)
+        qsort(s->v + n_before, s->n - n_before, sizeof *s->v, by_node);
     return ok;
 }
 
@@ -126,17 +137,6 @@ static bool add_folder(struct profile_sources *s, const char *path, struct err *
     if (n >= 0)
         free(names);
     return ok;
-}
-
-static int compare_sources(const void *a, const void *b)
-{
-    const struct profile_source *x = a, *y = b;
-    int order = strcmp(x->path, y->path);
-
-    order = x->entry == UINT64_MAX || y->entry == UINT64_MAX || order != 0
-                ? 0
-                : strcmp(x->node, y->node);
-    return order != 0 ? order : (x->entry > y->entry) - (x->entry < y->entry);
 }
 
 bool profile_sources_add(struct profile_sources *s, const char *path, struct err *e)
@@ -166,8 +166,6 @@ bool profile_sources_add(struct profile_sources *s, const char *path, struct err
         ok = put_source(s, path, "", UINT64_MAX, e);
     if (ok && s->n == n_before)
         ok = err_set(e, "%s: no profile in it (NAME.pprof)", path);
-    if (ok)
-        qsort(s->v + n_before, s->n - n_before, sizeof *s->v, compare_sources);
     return ok;
 }
 
@@ -185,18 +183,13 @@ static bool is_kind(const struct profile_source *x, const char *kind)
     return *x->kind == '\0' || strcmp(x->kind, kind) == 0 || strcmp(x->kind, other) == 0;
 }
 
+/* Returns the only kind there is, else "cpu". */
 static const char *usual_kind(const struct profile_sources *s)
 {
-    const char *only = s->v[0].kind;
-
-    for (size_t i = 0; i < s->n; i++) {
-        if (is_kind(&s->v[i], "cpu"))
+    for (size_t i = 0; i < s->n; i++)
+        if (is_kind(&s->v[i], "cpu") || strcmp(s->v[i].kind, s->v[0].kind) != 0)
             return "cpu";
-        only = strcmp(s->v[i].kind, only) == 0 ? only : NULL;
-        if (only == NULL)
-            break;
-    }
-    return only != NULL ? only : "cpu";
+    return s->v[0].kind;
 }
 
 static bool none_is_left(const struct profile_sources *all, const char *kind, bool before,

@@ -17,7 +17,7 @@ struct profile_source {
 };
 
 struct profile_sources {
-    struct profile_source *v; /* by node, then by kind */
+    struct profile_source *v; /* in the order of the paths; those of an archive by node */
     size_t n;
     struct intern texts;
 };

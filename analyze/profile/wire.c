@@ -30,13 +30,11 @@ static bool varint(struct wire *w, uint64_t *value)
     return fault(w, "a number without an end");
 }
 
-static bool fixed(struct wire *w, size_t n)
+/* Profiles have no numbers of a fixed size. */
+static bool skip(struct wire *w, size_t n)
 {
-    w->value = 0;
     if ((size_t)(w->end - w->p) < n)
         return fault(w, "a field is cut");
-    for (size_t i = 0; i < n; i++)
-        w->value |= (uint64_t)w->p[i] << (8 * i);
     w->p += n;
     return true;
 }
@@ -59,9 +57,9 @@ bool wire_next(struct wire *w)
         w->bytes.n = (size_t)((const char *)w->p - w->bytes.p);
         return true;
     case EIGHT_BYTES:
-        return fixed(w, 8);
+        return skip(w, 8);
     case FOUR_BYTES:
-        return fixed(w, 4);
+        return skip(w, 4);
     case BYTES:
         break;
     default:
