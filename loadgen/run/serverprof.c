@@ -20,19 +20,6 @@
 #define PROFILE_MAX (UINT64_C(64) << 20) /* of one node; it is kept in memory */
 #define ARCHIVE_MAX (UINT64_C(4) << 30)
 
-/* The name that the archive has until it is whole. */
-struct part {
-    char name[sizeof((struct bench *)0)->out.profiles + 32];
-};
-
-static struct part part_of(const struct bench *b)
-{
-    struct part part;
-
-    snprintf(part.name, sizeof part.name, "%s.%s", b->out.profiles, b->o->run_id);
-    return part;
-}
-
 /* ---- Requests ---- */
 
 /* A first signal lets the profiles come, as MinIO goes on profiling until they are fetched. */
@@ -206,9 +193,10 @@ static void begin_minio(struct bench *b)
 
 /* ---- Servers with /debug/pprof/ ---- */
 
-/* Fetches one profile, and keeps it as profile-HOST:PORT-TYPE.pprof. */
+/* Fetches one profile, and keeps it as profile-HOST:PORT-TYPE.pprof. While the load runs, a thread
+ * asks for one of CPU time. */
 static void fetch_profile(struct serverprof_node *node, const char *path, const char *type,
-                          bool (*on)(void *ctx), struct err *e)
+                          bool while_loading, struct err *e)
 {
     struct bench *b = node->bench;
     struct serverprof *p = &b->prof;
@@ -218,9 +206,10 @@ static void fetch_profile(struct serverprof_node *node, const char *path, const 
 
     snprintf(url, sizeof url, "%s/debug/pprof/%s", node->url, path);
     struct fetch f = prepare(b, url);
-    f.goes_on = on;
-    if (on == node_goes_on)
+    if (while_loading) {
+        f.goes_on = node_goes_on;
         f.patience_s += p->seconds;
+    }
     snprintf(name, sizeof name, "profile-%.*s-%s.pprof", (int)strcspn(host, "/"), host, type);
     if (!fetch_text(&f, PROFILE_MAX, &a, e))
         return;
@@ -251,7 +240,7 @@ static void fetch_counts(struct serverprof *p, const char *when)
             char type[32];
 
             snprintf(type, sizeof type, "%s%s", types[k][1], when);
-            fetch_profile(&p->node[i], types[k][0], type, goes_on, &e);
+            fetch_profile(&p->node[i], types[k][0], type, false, &e);
             p->node[i].failed = e.msg[0] != '\0';
             if (p->node[i].failed)
                 bench_say(p->node[i].bench, "--serverprof-url: %s: %s; the run goes on without",
@@ -266,7 +255,7 @@ static void *fetch_cpu(void *user)
     struct err e = {""};
 
     snprintf(path, sizeof path, "profile?seconds=%ld", node->bench->prof.seconds);
-    fetch_profile(node, path, "cpu", node_goes_on, &e);
+    fetch_profile(node, path, "cpu", true, &e);
     if (e.msg[0] != '\0' && atomic_load(&node->bench->prof.ended))
         bench_say(node->bench,
                   "--serverprof-url: %s: the run ended before the CPU profile of %ld s", node->url,
@@ -284,7 +273,7 @@ static bool begin_urls(struct bench *b, struct err *e)
     int64_t ns = open_end ? o->load.autoterm_dur_ns : o->load.duration_ns;
 
     pthread_mutex_init(&p->lock, NULL);
-    p->zip = zip_open(part_of(b).name, ZIP_CREATE | ZIP_EXCL, NULL);
+    p->zip = zip_open(p->part, ZIP_CREATE | ZIP_EXCL, NULL);
     if (p->zip == NULL)
         return err_set(e, "cannot make a file beside '%s'", b->out.profiles);
     p->seconds = ns >= NS_PER_S ? (long)(ns / NS_PER_S) : 1;
@@ -313,6 +302,8 @@ bool serverprof_begin(struct bench *b, struct err *e)
 {
     if (b->team.rank > 0 || b->out.profiles[0] == '\0')
         return true;
+    if (!mem_format(&b->prof.part, e, "%s.%s", b->out.profiles, b->o->run_id))
+        return false;
     if (b->o->serverprof != NULL)
         begin_minio(b);
     return b->o->serverprof_url == NULL || begin_urls(b, e);
@@ -344,8 +335,10 @@ static bool fetch_archive(struct bench *b, const char *path, struct err *e)
     bool ok = ask(b, "GET", "download", "", f, &a, e);
     if (fclose(f) != 0 && ok)
         ok = err_errno(e, errno, "cannot write '%s'", path);
-    if (!ok || a.status != 200)
-        return !ok ? false : err_set(e, "HTTP %d", a.status);
+    if (ok && a.status != 200)
+        ok = err_set(e, "HTTP %d", a.status);
+    if (!ok)
+        return false;
     zip_t *zip = zip_open(path, ZIP_RDONLY, NULL);
     if (zip == NULL)
         return err_set(e, "the answer is no archive, or is cut");
@@ -367,15 +360,15 @@ static bool close_archive(struct bench *b, const char *path, struct err *e)
 /* Makes the file under another name, and links it to its own once it is whole. */
 static bool save(struct bench *b, struct err *e)
 {
-    const struct part part = part_of(b);
-    bool ok = (b->prof.profiling ? fetch_archive : close_archive)(b, part.name, e);
-    int fd = open(part.name, O_RDONLY | O_CLOEXEC);
+    const char *part = b->prof.part;
+    bool ok = b->prof.profiling ? fetch_archive(b, part, e) : close_archive(b, part, e);
+    int fd = open(part, O_RDONLY | O_CLOEXEC);
 
-    if (ok && (fd < 0 || fsync(fd) != 0 || link(part.name, b->out.profiles) != 0))
+    if (ok && (fd < 0 || fsync(fd) != 0 || link(part, b->out.profiles) != 0))
         ok = err_errno(e, errno, "cannot make '%s'", b->out.profiles);
     if (fd >= 0)
         close(fd);
-    unlink(part.name);
+    unlink(part);
     return ok;
 }
 
@@ -402,6 +395,7 @@ bool serverprof_end(struct bench *b, struct err *e)
     }
     zip_discard(p->zip);
     free(p->node);
+    free(p->part);
     *p = (struct serverprof){0};
     return true;
 }

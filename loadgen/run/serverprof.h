@@ -26,6 +26,7 @@ struct serverprof_node {
 };
 
 struct serverprof {
+    char *part;          /* the name of the archive until it is whole */
     bool profiling;      /* MinIO is, until it is asked for the profiles */
     const char *version; /* of its admin API */
     long seconds;        /* of CPU profiles by URL */
