@@ -7,9 +7,10 @@
 
 const char *const plan_gate_names[] = {"no worse", "worse", "undecided"};
 
-static struct units_text level_text(double level)
+static struct figures_sentence rate_text(double per_s)
 {
-    return level > 0 ? units_rate(level) : (struct units_text){"any rate tried"};
+    return per_s > 0 ? figures_say("%s requests/s", units_rate(per_s).s)
+                     : figures_say("%s", "no rate");
 }
 
 /* What decides rates between the ends: the undecided rates shrink with the root of the requests. */
@@ -38,16 +39,15 @@ static struct figures_sentence of_capacity(const struct plan *p, const struct pl
     if (!next->done)
         return figures_say(
             "Not decided yet after %s: met at %s, missed at %s; next: %s requests/s%s.",
-            figures_counted((int64_t)p->n, "run").s, level_text(x.met).s, level_text(x.missed).s,
+            figures_counted((int64_t)p->n, "run").s, rate_text(x.met).s, rate_text(x.missed).s,
             units_rate(next->level).s, next->confirms ? ", to confirm that end" : "");
     if (last != NULL && last->why_not != NULL)
-        return figures_say(
-            "Met at %s requests/s; the limit was not found, as %s at %s: more --concurrent, "
-            "--threads or machines are needed.",
-            level_text(x.met).s, last->why_not, units_rate(last->point.level).s);
-    return figures_say("Not confirmed after %s: met at %s requests/s, missed at %s.",
-                       figures_counted((int64_t)p->n, "run").s, level_text(x.met).s,
-                       level_text(x.missed).s);
+        return figures_say("Met at %s; the limit was not found, as %s at %s: more --concurrent, "
+                           "--threads or machines are needed.",
+                           rate_text(x.met).s, last->why_not, units_rate(last->point.level).s);
+    return figures_say("Not confirmed after %s: met at %s, missed at %s.",
+                       figures_counted((int64_t)p->n, "run").s, rate_text(x.met).s,
+                       rate_text(x.missed).s);
 }
 
 static struct figures_sentence of_ab(const struct plan *p, const struct plan_next *next)
@@ -132,10 +132,10 @@ static void put_law(struct sheet *s, const struct plan *p)
                units_rate(u.lambda).s, units_rate(u.lambda_ci[0]).s, units_rate(u.lambda_ci[1]).s,
                u.sigma, u.sigma_ci[0], u.sigma_ci[1], u.kappa, u.kappa_ci[0], u.kappa_ci[1]);
     if (u.peak <= 2 * most)
-        sheet_line(s, TEXT_PLAIN, "Most throughput with %.1f in flight (%.1f to %.1f%s): %s/s.",
-                   u.peak, u.peak_ci[0], fmin(u.peak_ci[1], 2 * most),
-                   u.peak_ci[1] > 2 * most ? " or more" : "",
-                   units_rate(stats_usl_at(&u, u.peak)).s);
+        sheet_line(
+            s, TEXT_PLAIN, "Most throughput with %.1f in flight (%.1f to %.1f%s): %s requests/s.",
+            u.peak, u.peak_ci[0], fmin(u.peak_ci[1], 2 * most),
+            u.peak_ci[1] > 2 * most ? " or more" : "", units_rate(stats_usl_at(&u, u.peak)).s);
     else
         sheet_line(s, TEXT_PLAIN,
                    "Throughput has no peak up to %g in flight, twice the largest "

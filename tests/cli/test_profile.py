@@ -60,6 +60,13 @@ class Proto:
         self.bytes = body + b"".join(field(6, s.encode()) for s in self.strings)
         self.bytes += field(9, time_ns) + field(10, duration_ns)
 
+    def with_notes(self, comments, doc_url):
+        """The same with comments and a link to a document."""
+        first = len(self.strings)
+        texts = b"".join(field(6, s.encode()) for s in (*comments, doc_url))
+        numbers = b"".join(varint(first + i) for i in range(len(comments)))
+        return self.bytes + texts + field(13, numbers) + field(15, first + len(comments))
+
     def string(self, s):
         if s not in self.strings:
             self.strings.append(s)
@@ -132,6 +139,13 @@ class SameAsPprof(Profile):
                 words = [f"-{w}" if w[0] == "-" else w for w in case if w != "-top"]
                 with self.subTest(name=name, case=case):
                     self.assertEqual(self.profile("top", *words, profile(name)).out, go_pprof(*case, profile(name)))
+
+    def test_what_a_profile_says_of_itself(self):
+        """Comments but those that begin with "#", each once, and a link."""
+        file = self.tmp / "a.pprof"
+        file.write_bytes(Proto({("a",): 30}).with_notes(("made by hand", "#for tools", "\x1b[31m", "made by hand"), "http://h/x"))
+        head = self.profile("top", file).out.splitlines()
+        self.assertEqual(head[:4], ["made by hand", r"\x1b[31m", "Type: cpu", "Doc: http://h/x"])
 
     def test_uncompressed(self):
         plain = self.tmp / "plain"

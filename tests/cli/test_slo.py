@@ -49,6 +49,20 @@ class Slo(CliTest):
         self.assertGreater(n_errors, 9)
         self.assertAlmostEqual(report["slo"]["assertions"][0]["value"], n_errors / n, 12)
 
+    def test_what_is_not_there(self):
+        """An assertion about it is undecided, and says why; of sums as of rows."""
+        words = "rate>1, throughput>1B/s, ttfb.p50<1s"
+        no_range = "the run has no active range"
+        for rows, of_rows, of_sums in (
+                (capgen.steady(1), [no_range] * 3, [no_range, no_range, "no request has such a time"]),
+                (capgen.steady(60, op="STAT", size=0), ["", "no request moved bytes", "no request has such a time"],
+                 ["fewer than 20 segments", "no request moved bytes", "no request has such a time"])):
+            path, sums = self.put("run.csv", capgen.text(rows)), self.tmp / "run.sums"
+            self.s3analyze("aggregate", "--quiet", "--force", "-o", sums, path)
+            for source, expected in (path, of_rows), (sums, of_sums):
+                report = self.s3analyze("analyze", "--json", "--range", "all", "--slo", words, source, status=3).json()["slo"]
+                self.assertEqual([a["why"] or "" for a in report["assertions"]], expected)
+
     def test_rates_with_a_stall(self):
         """One does not tell how often stalls come: the interval is Chebyshev's, the root of 20 standard errors."""
         rows = capgen.steady(200) + [r._replace(start=r.start + 24 * 10**9, end=r.end + 24 * 10**9)
