@@ -1,7 +1,11 @@
 """`s3analyze analyze`: its options, its outputs, and that text, JSON and series agree."""
 
+import contextlib
 import json
+import os
+import pty
 import re
+import select
 import shutil
 import subprocess
 import unittest
@@ -120,6 +124,29 @@ class Colour(ReportTest):
         self.assertNotIn(b'\033', self.on_terminal(TERM='dumb'))
         self.assertNotIn(b'\033', self.on_terminal('--json'))
         self.assertIn(b'\033', self.on_terminal(NO_COLOR=''))
+
+
+class Progress(ReportTest):
+    def test_a_long_read(self):
+        """It says how much was read, and wipes that at the end. More rows come until it has said so."""
+        ours, theirs = pty.openpty()
+        header, _, rows = text(steady(1000)).partition(b'\n')
+        with subprocess.Popen([BUILD / 's3analyze', 'cat', '-f', '-o', self.tmp / 'out.csv', '-'], stdin=subprocess.PIPE,
+                              stderr=theirs, env={**os.environ, 'TERM': 'xterm'}) as p:
+            os.close(theirs)
+            p.stdin.write(header + b'\n')
+            while not select.select([ours], [], [], 0.01)[0]:
+                p.stdin.write(rows)
+                p.stdin.flush()
+            p.stdin.close()
+            shown = b''
+            with contextlib.suppress(OSError):  # how a terminal ends
+                while piece := os.read(ours, 65536):
+                    shown += piece
+            os.close(ours)
+        self.assertEqual(p.returncode, 0)
+        self.assertRegex(shown, rb'^\r\x1b\[KReading: [\d.]+[KM]iB')
+        self.assertTrue(shown.endswith(b'\r\x1b[K'), shown)
 
 
 class Outputs(ReportTest):
