@@ -23,56 +23,51 @@ enum {
     N_FIELDS,
 };
 
-/* Those that are messages or texts, and how many there may be. The others are numbers. */
+/* Those that are messages or texts. The others are numbers. */
 static const struct {
-    size_t most;
+    size_t most; /* how many there may be */
     const char *what;
+    /* Of those that have an id: their number of fields, and, as masks, which of these are places in
+     * the table of strings, and which are no numbers. */
+    size_t n_fields;
+    unsigned names, others;
 } parts_of[N_FIELDS] = {
     [TYPE] = {PROFILE_MAX_TYPES, "sample types"},
     [SAMPLE] = {PROFILE_MAX_SAMPLES, "samples"},
-    [MAPPING] = {PROFILE_MAX_ENTRIES, "mappings"},
-    [LOCATION] = {PROFILE_MAX_ENTRIES, "locations"},
-    [FUNCTION] = {PROFILE_MAX_ENTRIES, "functions"},
+    [MAPPING] = {PROFILE_MAX_ENTRIES, "mappings", 6, .names = 1 << 5 | 1 << 6},
+    [LOCATION] = {PROFILE_MAX_ENTRIES, "locations", 5, .others = 1 << 4},
+    [FUNCTION] = {PROFILE_MAX_ENTRIES, "functions", 5, .names = 1 << 2 | 1 << 3 | 1 << 4},
     [STRING] = {4 * PROFILE_MAX_ENTRIES, "strings"},
     [PERIOD_TYPE] = {PROFILE_MAX_TYPES, "types of its period"},
     [COMMENT] = {PROFILE_MAX_COMMENTS, "comments"},
 };
 
+/* A mapping, location or function. */
+struct entry {
+    uint64_t v[7]; /* its numbers by field; 1 is the id */
+    struct slice body;
+    const char *name;  /* of a function */
+    uint32_t location; /* of a location: its number in the profile */
+};
+
 struct parts {
     struct slice *v;
     size_t n;
-};
-
-/* A mapping, location or function: its numbers by field (1 is the id), and the message. */
-struct entry {
-    uint64_t v[7];
-    struct slice body;
-    const char *name; /* of a function */
-};
-
-struct entries {
-    struct entry *v; /* sorted by id */
-    size_t n;
-    uint32_t *ids; /* of locations: what they became, in the profile */
+    struct entry *entries; /* those that have an id, by that */
 };
 
 struct raw {
     struct parts parts[N_FIELDS];
     uint64_t v[N_FIELDS]; /* numbers */
-    bool has_time;
-    struct entries mappings, locations, functions;
-    const char **names;             /* by string: NULL until it is used */
-    const char *program, *build_id; /* of the first mapping */
+    const char **names;   /* by string: NULL until it is used */
 };
 
 static void raw_free(struct raw *r)
 {
-    for (size_t i = 0; i < N_FIELDS; i++)
+    for (size_t i = 0; i < N_FIELDS; i++) {
         free(r->parts[i].v);
-    free(r->mappings.v);
-    free(r->locations.v);
-    free(r->locations.ids);
-    free(r->functions.v);
+        free(r->parts[i].entries);
+    }
     free(r->names);
 }
 
@@ -100,9 +95,8 @@ static bool put_field(struct raw *r, const struct wire *w, struct err *e)
     /* Comments are numbers, packed or not. */
     if (is_part ? !w->is_bytes && !(w->number == COMMENT && w->is_varint) : !w->is_varint)
         return err_set(e, "a field is of the wrong kind");
-    if (w->number == TIME && r->has_time && r->v[TIME] != 0)
+    if (w->number == TIME && r->v[TIME] != 0)
         return err_set(e, "two profiles follow each other in one file");
-    r->has_time |= w->number == TIME;
     r->v[w->number] = w->value;
     return !is_part || put_part(r, w, e);
 }
@@ -127,33 +121,39 @@ static int by_id(const void *a, const void *b)
     return (x->v[1] > y->v[1]) - (x->v[1] < y->v[1]);
 }
 
-/* Reads the numbers 1 .. n of messages; those in the mask `others` are no numbers. */
-static bool read_entries(struct entries *to, const struct raw *r, size_t field, size_t n,
-                         unsigned others, struct err *e)
+/* Reads the messages of a kind that has ids. All their names are in r->names then. */
+static bool read_entries(struct profile *p, struct raw *r, size_t field, struct err *e)
 {
-    to->n = r->parts[field].n;
-    if (!mem_cleared(&to->v, to->n, e))
+    size_t n = r->parts[field].n, n_fields = parts_of[field].n_fields;
+    struct entry *v;
+
+    if (!mem_cleared(&v, n, e))
         return false;
-    for (size_t i = 0; i < to->n; i++) {
-        to->v[i].body = r->parts[field].v[i];
-        if (!wire_numbers(to->v[i].body, to->v[i].v, n, others, e))
+    r->parts[field].entries = v;
+    for (size_t i = 0; i < n; i++) {
+        v[i].body = r->parts[field].v[i];
+        if (!wire_numbers(v[i].body, v[i].v, n_fields, parts_of[field].others, e))
             return false;
     }
-    qsort(to->v, to->n, sizeof *to->v, by_id);
-    for (size_t i = 0; i < to->n; i++)
-        if (to->v[i].v[1] == 0 || (i > 0 && to->v[i - 1].v[1] == to->v[i].v[1]))
-            return err_set(e, "two %s have one number, or one has none", parts_of[field].what);
+    qsort(v, n, sizeof *v, by_id);
+    for (size_t i = 0; i < n; i++)
+        if (v[i].v[1] == 0 || (i > 0 && v[i - 1].v[1] == v[i].v[1]))
+            return err_set(e, "two %s have the same id, or one has none", parts_of[field].what);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 1; k <= n_fields; k++)
+            if ((parts_of[field].names >> k & 1) != 0 && name_at(p, r, v[i].v[k], e) == NULL)
+                return false;
     return true;
 }
 
 /* Returns the entry with that id. NULL: there is none. */
-static const struct entry *entry_of(const struct entries *x, uint64_t id)
+static const struct entry *entry_of(const struct parts *x, uint64_t id)
 {
     const struct entry wanted = {.v = {0, id}};
 
-    if (id > 0 && id <= x->n && x->v[id - 1].v[1] == id)
-        return &x->v[id - 1];
-    return x->n > 0 ? bsearch(&wanted, x->v, x->n, sizeof *x->v, by_id) : NULL;
+    if (id > 0 && id <= x->n && x->entries[id - 1].v[1] == id)
+        return &x->entries[id - 1];
+    return bsearch(&wanted, x->entries, x->n, sizeof *x->entries, by_id);
 }
 
 /* Removes what stands between a pair of brackets, and the brackets. Stops where they do not match.
@@ -195,43 +195,22 @@ static const char *simplified(struct profile *p, const char *name, struct err *e
 
 static bool read_functions(struct profile *p, struct raw *r, struct err *e)
 {
-    if (!read_entries(&r->functions, r, FUNCTION, 5, 0, e))
-        return false;
-    for (size_t i = 0; i < r->functions.n; i++) {
-        struct entry *f = &r->functions.v[i];
-        const char *name = name_at(p, r, f->v[2], e), *symbol = name_at(p, r, f->v[3], e);
+    bool ok = read_entries(p, r, FUNCTION, e);
 
-        if (name == NULL || symbol == NULL || name_at(p, r, f->v[4], e) == NULL)
-            return false;
+    for (size_t i = 0; ok && i < r->parts[FUNCTION].n; i++) {
+        struct entry *f = &r->parts[FUNCTION].entries[i];
+        const char *name = r->names[f->v[2]], *symbol = r->names[f->v[3]];
+
         f->name = *name == '\0' || name == symbol ? simplified(p, symbol, e) : name;
-        if (f->name == NULL)
-            return false;
+        ok = f->name != NULL;
     }
-    return true;
-}
-
-static bool read_mappings(struct profile *p, struct raw *r, struct err *e)
-{
-    if (!read_entries(&r->mappings, r, MAPPING, 6, 0, e))
-        return false;
-    for (size_t i = 0; i < r->mappings.n; i++) {
-        const struct entry *m = &r->mappings.v[i];
-        const char *program = name_at(p, r, m->v[5], e), *build_id = name_at(p, r, m->v[6], e);
-
-        if (program == NULL || build_id == NULL)
-            return false;
-        if (m->body.p == r->parts[MAPPING].v[0].p) {
-            r->program = program;
-            r->build_id = build_id;
-        }
-    }
-    return true;
+    return ok;
 }
 
 /* Begins the key of a location: its address within its mapping, wherever that was loaded. */
 static const char *key_location(struct key *k, struct raw *r, const struct entry *location)
 {
-    const struct entry *m = entry_of(&r->mappings, location->v[2]);
+    const struct entry *m = entry_of(&r->parts[MAPPING], location->v[2]);
 
     k->n = 0;
     key_put(k, location->v[5] != 0);
@@ -262,7 +241,7 @@ static bool add_line(struct profile *p, struct raw *r, struct lines *to, struct 
 
     if (!wire_numbers(line, v, 3, 0, e))
         return false;
-    const struct entry *f = entry_of(&r->functions, v[1]);
+    const struct entry *f = entry_of(&r->parts[FUNCTION], v[1]);
     if (f == NULL)
         return err_set(e, "it names a function that is not there");
     if (!mem_fit(&to->frames, &to->cap, to->n + 1, e))
@@ -276,11 +255,11 @@ static bool add_line(struct profile *p, struct raw *r, struct lines *to, struct 
     return to->frames[to->n++] != INTERN_NONE;
 }
 
-static bool add_location(struct profile *p, struct raw *r, size_t i, struct lines *lines,
-                         struct err *e)
+static bool add_location(struct profile *p, struct raw *r, struct entry *location,
+                         struct lines *lines, struct err *e)
 {
-    struct wire w = wire_begin(r->locations.v[i].body);
-    const char *program = key_location(&lines->key, r, &r->locations.v[i]);
+    struct wire w = wire_begin(location->body);
+    const char *program = key_location(&lines->key, r, location);
 
     lines->n = 0;
     while (wire_next(&w)) {
@@ -299,18 +278,17 @@ static bool add_location(struct profile *p, struct raw *r, size_t i, struct line
         if (lines->frames[lines->n++] == INTERN_NONE)
             return false;
     }
-    r->locations.ids[i] = profile_location(p, &lines->key, lines->frames, (uint32_t)lines->n, e);
-    return r->locations.ids[i] != INTERN_NONE;
+    location->location = profile_location(p, &lines->key, lines->frames, (uint32_t)lines->n, e);
+    return location->location != INTERN_NONE;
 }
 
 static bool add_locations(struct profile *p, struct raw *r, struct err *e)
 {
     struct lines lines = {0};
-    bool ok = read_entries(&r->locations, r, LOCATION, 5, 1u << 4, e) &&
-              mem_new(&r->locations.ids, r->locations.n, e);
+    bool ok = read_entries(p, r, LOCATION, e);
 
-    for (size_t i = 0; ok && i < r->locations.n; i++)
-        ok = add_location(p, r, i, &lines, e);
+    for (size_t i = 0; ok && i < r->parts[LOCATION].n; i++)
+        ok = add_location(p, r, &r->parts[LOCATION].entries[i], &lines, e);
     free(lines.frames);
     free(lines.key.v);
     return ok;
@@ -343,14 +321,14 @@ struct reading {
 
 static bool read_location(struct reading *x, const struct raw *r, uint64_t id, struct err *e)
 {
-    const struct entry *location = entry_of(&r->locations, id);
+    const struct entry *location = entry_of(&r->parts[LOCATION], id);
     struct profile_reading *s = &x->sample;
 
     if (location == NULL)
         return err_set(e, "a sample names a location that is not there");
     if (!mem_fit(&s->locations, &x->cap_locations, s->n_locations + 1, e))
         return false;
-    s->locations[s->n_locations++] = r->locations.ids[location - r->locations.v];
+    s->locations[s->n_locations++] = location->location;
     return true;
 }
 
@@ -463,9 +441,14 @@ static bool add_header(struct profile *p, struct raw *r, bool is_base, struct er
         p->default_type = default_type;
     if (p->doc_url == NULL || *p->doc_url == '\0')
         p->doc_url = doc_url;
-    if (p->file == NULL) {
-        p->file = r->program;
-        p->build_id = r->build_id;
+    /* The first mapping is of the program itself. */
+    if (p->file == NULL && r->parts[MAPPING].n > 0) {
+        uint64_t v[7];
+
+        if (!wire_numbers(r->parts[MAPPING].v[0], v, 6, 0, e))
+            return false;
+        p->file = r->names[v[5]];
+        p->build_id = r->names[v[6]];
     }
     profile_put_time(p, (int64_t)r->v[TIME], (int64_t)r->v[DURATION], is_base);
     return add_comments(p, r, e);
@@ -483,7 +466,7 @@ bool proto_add(struct profile *p, struct slice bytes, bool is_base, struct err *
         ok = err_set(e, "no profile%s%s", w.fault != NULL ? ": " : "",
                      w.fault != NULL ? w.fault : "");
     ok = ok && mem_cleared(&r.names, r.parts[STRING].n, e) && add_types(p, &r, e) &&
-         read_functions(p, &r, e) && read_mappings(p, &r, e) && add_locations(p, &r, e) &&
+         read_functions(p, &r, e) && read_entries(p, &r, MAPPING, e) && add_locations(p, &r, e) &&
          add_header(p, &r, is_base, e) && add_samples(p, &r, is_base, e);
     raw_free(&r);
     return ok;
