@@ -399,7 +399,7 @@ class Damage(Profile):
             "does not say what it counts": field(6, b""),
             "names a location that is not there": types + sample,
             "names a string": types + field(3, field(1, 1) + field(5, 99)),
-            "two locations have one number": types + location + location,
+            "two locations have the same id": types + location + location,
             "has 2 values, but there are 1": types + location + field(2, field(1, 1) + field(2, b"\1\1")),
             "its first string is not empty": field(6, b"x"),
             "names a function": types + field(4, field(1, 1) + field(4, field(1, 7))),
