@@ -24,7 +24,7 @@
 #define RATIO_OF_1      UINT64_C(0x3ff0000000000000) /* the bits of 1.0 */
 #define MAX_COUNT_BYTES 9                            /* of one number */
 
-/* One interval at a time: counts, its encoding, that compressed, and in base64. */
+/* Buffers for one interval: its counts, and these encoded, compressed, and in base64. */
 struct encoder {
     uint64_t *count; /* HIST_N_INDEXES */
     unsigned char *raw, *packed, *text;

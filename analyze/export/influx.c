@@ -1,7 +1,7 @@
 /* Line protocol of InfluxDB. Measurements, tags and fields are those that the reference tool sends
- * (github.com/minio/warp, cli/influx.go): of each operation, once by host and once of all hosts,
- * "warp" counts up, "warp_run_summary" has the sums. The tool sends a point for each request; here
- * is one for each second in which some ended. */
+ * (github.com/minio/warp, cli/influx.go). For each host of an operation, and for all of them
+ * together, "warp" counts up and "warp_run_summary" has the sums. The tool sends a point for each
+ * request; here is one for each second in which some ended. */
 #include "analyze/export/export.h"
 
 #include "analyze/base/csort.h"
@@ -21,9 +21,10 @@ struct spread {
     __int128 sum;
 };
 
-/* What requests add up to; all but the first two of the successful ones. */
+/* What requests add up to. */
 struct tally {
-    int64_t requests, errors, objects, bytes;
+    int64_t requests, errors;
+    int64_t objects, bytes; /* of the successful requests, as all that follows */
     struct spread took, ttfb;
 };
 

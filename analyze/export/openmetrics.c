@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-/* A sample of a family: a suffix of its name, a quantile, and where its value is from the family's
- * on. */
+/* A sample of a family: what follows the family's name, its quantile, and the offset of its value
+ * from that of the family. */
 struct sample {
     const char *suffix, *quantile;
     size_t offset;

@@ -1,8 +1,9 @@
 /* Gives requests threads, as few as their times allow: greedy colouring of intervals, which is
  * optimal where requests come in order of start. Each gets the thread that is free for longest.
  *
- * Where starts are known to a resolution only, a request began somewhere within it. So a thread is
- * free for it up to the end of that time, and the request is placed behind the one before. */
+ * Where starts are only known to a resolution, a request may have begun up to that much later. So a
+ * thread can take it that is free by then, and the request is placed behind the thread's last one.
+ */
 #ifndef S3_ANALYZE_IMPORT_WORKERS_H
 #define S3_ANALYZE_IMPORT_WORKERS_H
 

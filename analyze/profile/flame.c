@@ -36,7 +36,7 @@ static size_t frame_at(const struct flame *t, size_t i, size_t row)
     return row > s->n_stack ? SIZE_MAX : t->p->stack[s->stack + s->n_stack - row].frame;
 }
 
-/* Stacks follow each other by the names of their functions, the root's first. */
+/* Orders samples by the names of the functions in their stacks, from the root on. */
 static int by_stack(const void *a, const void *b, void *profile)
 {
     const struct profile *p = profile;

@@ -3,8 +3,8 @@
  *     minio  4242 [001] 12345.678901:   1000000 cpu-clock:pppH:
  *             55d0c0a1b2c3 crc64_update+0x43 (/usr/bin/server)
  *
- * Its times count from the start of the machine, so they tell only how long it was. Of several
- * events the first is taken. */
+ * Times count from the start of the machine, so they only tell how long the recording was. Of
+ * several events the first is taken. */
 #include "analyze/profile/profile_internal.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"

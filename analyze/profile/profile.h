@@ -52,7 +52,7 @@ struct profile {
     size_t n_comments;
     int64_t time_ns,
         duration_ns; /* start, and length (of several profiles: their sum); 0: unknown */
-    struct profile_window windows[2]; /* of what is no base; and of the base */
+    struct profile_window windows[2]; /* of the profiles; and of the base */
     bool is_sum; /* of several profiles: samples that are alike are added up; set by the caller */
     bool has_base;
 
@@ -91,7 +91,7 @@ bool profile_add(struct profile *p, const unsigned char *bytes, size_t n, bool i
  * none, and *e lists them. */
 size_t profile_type_index(const struct profile *p, const char *name, struct err *e);
 
-/* Returns the total that percentages are of: of the base, if there is one. */
+/* Returns the total that percentages refer to: that of the base, if there is one. */
 int64_t profile_total(const struct profile *p, size_t type);
 
 /* Value of a sample, by type. */

@@ -1,11 +1,11 @@
-/* How a profile is put together: by the readers of its formats. All functions return false, or
- * INTERN_NONE, and fill *e when memory runs out or a limit is passed. */
+/* What the readers of the formats build a profile with. All functions return false, or INTERN_NONE,
+ * and fill *e when memory runs out or a limit is passed. */
 #ifndef S3_ANALYZE_PROFILE_PROFILE_INTERNAL_H
 #define S3_ANALYZE_PROFILE_PROFILE_INTERNAL_H
 
 #include "analyze/profile/profile.h"
 
-/* Limits of one profile: those of the largest servers stay below a tenth of them. */
+/* Limits of one profile. Profiles of the largest servers stay below a tenth of these. */
 #ifndef PROFILE_MAX_BYTES
 #define PROFILE_MAX_BYTES (128u << 20)
 #endif

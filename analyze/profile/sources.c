@@ -171,7 +171,8 @@ bool profile_sources_add(struct profile_sources *s, const char *path, struct err
 
 /* ---- Which of them ---- */
 
-/* Whether both name one kind; heap is what Go calls "mem", and a file that was named is any. */
+/* Whether a source is of a kind. Go and MinIO have different names for some. A file that was named
+ * is of any kind. */
 static bool is_kind(const struct profile_source *x, const char *kind)
 {
     const char *other = strcmp(kind, "heap") == 0           ? "mem"

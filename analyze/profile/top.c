@@ -27,8 +27,8 @@ static struct profile_text value(const struct form *form, int64_t v)
     return profile_format(v, form->unit, form->shown_unit);
 }
 
-/* Chooses one unit for all values: that of the smallest, or of 100 times as much where the largest
- * needs another. */
+/* Chooses one unit for all values: that of the smallest one. Where the total needs a larger unit,
+ * it is that of 100 times the smallest value. */
 static void choose_unit(struct form *form, const struct graph *g)
 {
     int64_t least = 0;

@@ -40,7 +40,7 @@ struct serverprof {
 /* A stage: begins profiling. False: out of memory. */
 bool serverprof_begin(struct bench *b, struct err *e);
 
-/* The benchmark begins, and may end before its time. */
+/* To be called when the benchmark begins, and when it has ended. */
 void serverprof_load(struct bench *b);
 void serverprof_loaded(struct bench *b);
 
