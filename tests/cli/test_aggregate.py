@@ -160,11 +160,23 @@ class Exact(AggregateTest):
         self.assertIsNone(op["ok_bytes"])
         self.assertEqual(op["latency"]["kind"], "none")
 
+    @staticmethod
+    def put_labels_right(entry):
+        for s in entry["throughput"]["segmented"]["segments"]:
+            s["start"] = aggregates.stamp(parse_time(s["start"]) + 2 * SECOND)
+
+    def test_labels_of_which_clients_disagree(self):
+        for right, unsure in ((), False), (("c1",), True):
+            document = aggregates.aggregate(small() + small(client="c1"))
+            for client in right:
+                self.put_labels_right(document["by_client"][client])
+            codes = [w["code"] for w in self.analyze(document).json()["warnings"]]
+            self.assertEqual("label-shift-unsure" in codes, unsure)
+
     def test_labels_that_are_right_are_left_alone(self):
         document = aggregates.aggregate(small())
         for x in [document["total"], *(x for k in document if k.startswith("by_") for x in document[k].values())]:
-            for s in x["throughput"]["segmented"]["segments"]:
-                s["start"] = aggregates.stamp(parse_time(s["start"]) + 2 * SECOND)
+            self.put_labels_right(x)
         right = self.analyze(document).json()["operations"][0]
         shifted = self.analyze(aggregates.aggregate(small())).json()["operations"][0]
         self.assertEqual(right["window"]["label_shift_s"], 0)

@@ -42,7 +42,8 @@ static void test_redacted(void **state)
         "s3load",        "put",   "-secret-key=SECRET", "--secretkey=SECRET", "--SECRET_KEY=SECRET",
         "--secret.keys", "SECRET"};
     char *last[] = {"s3load", "put", "--secret-key"};
-    char *url[] = {"s3load", "--host", "http://user:SECRET@host:9000/x", "https://host/a@b"};
+    char *url[] = {"s3load", "--host", "http://user:SECRET@host:9000/x", "http://user:SEC@RET@host",
+                   "https://host/a@b"};
     char *quoted[] = {"s3load", "--label", "it's two words", ""};
     char *other[] = {"s3load", "--host", "secret-key=1", "--profile", "secret"};
 
@@ -53,7 +54,8 @@ static void test_redacted(void **state)
            "s3load put -secret-key=REDACTED --secretkey=REDACTED --SECRET_KEY=REDACTED "
            "--secret.keys REDACTED");
     expect(N_WORDS(last), last, "s3load put --secret-key");
-    expect(N_WORDS(url), url, "s3load --host http://REDACTED@host:9000/x https://host/a@b");
+    expect(N_WORDS(url), url,
+           "s3load --host http://REDACTED@host:9000/x http://REDACTED@host https://host/a@b");
     expect(N_WORDS(quoted), quoted, "s3load --label 'it'\\''s two words' ''");
     expect(N_WORDS(other), other, "s3load --host secret-key=1 --profile secret");
 }
