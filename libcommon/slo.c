@@ -5,12 +5,10 @@
 #include "libcommon/slice.h"
 #include "libcommon/units.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_FILE  65536 /* bytes of @FILE */
-#define MAX_VALUE 64    /* bytes of a limit */
+#define MAX_FILE 65536 /* bytes of @FILE */
 
 static const char *const expected =
     "expected FIGURE<LIMIT with p50, p99.9, p(99.9), ttfb.p99, errors, throughput or rate, then <, "
@@ -45,21 +43,18 @@ static struct slice take(struct slice *from, const char *ends)
 /* Parses "p99.9" or "p(99.9)". */
 static bool parse_percentile(struct slice name, uint32_t *ppm)
 {
-    char digits[16] = "";
-    double pct;
+    int64_t value;
 
-    if (name.n < 2 || *name.p != 'p')
+    if (!slice_begins(name, "p"))
         return false;
-    bool braced = name.p[1] == '(' && name.p[name.n - 1] == ')';
-    size_t from = braced ? 2 : 1, n = name.n - from - braced;
-    if (n >= sizeof digits || memchr("0123456789", name.p[from], 10) == NULL)
+    name = slice_from(name, 1);
+    if (name.n > 2 && *name.p == '(' && name.p[name.n - 1] == ')')
+        name = (struct slice){name.p + 1, name.n - 2};
+    /* A percent is 10^4 parts of SLO_PPM. */
+    if (!slice_decimal(name, 4, &value) || value <= 0 || value >= SLO_PPM)
         return false;
-    memcpy(digits, name.p + from, n);
-    if (!units_parse_double(digits, &pct, NULL))
-        return false;
-    double rounded = round(pct * (SLO_PPM / 100));
-    *ppm = rounded > 0 && rounded < SLO_PPM ? (uint32_t)rounded : 0;
-    return *ppm > 0;
+    *ppm = (uint32_t)value;
+    return true;
 }
 
 static bool parse_figure(struct slo_assertion *a, struct slice name)
@@ -107,21 +102,18 @@ static bool parse_limit(struct slo_assertion *a, const char *text, struct err *w
 static bool parse_assertion(struct slo_assertion *a, struct slice op, struct slice text,
                             struct err *e)
 {
-    char limit[MAX_VALUE] = "";
     struct err why = {""};
-    struct slice rest = text, name = take(&rest, "<>");
 
     if (!mem_format(&a->op, e, "%.*s", (int)op.n, op.p) ||
         !mem_format(&a->text, e, "%.*s", (int)text.n, text.p))
         return false;
-    if (name.n + 1 >= text.n || !parse_figure(a, name))
+    struct slice rest = slice_of(a->text), name = take(&rest, "<>");
+    if (rest.n == 0 || !parse_figure(a, name))
         return err_set(e, "--slo '%.100s': %s", a->text, expected);
     a->is_least = rest.p[-1] == '>';
-    a->or_equal = rest.n > 0 && *rest.p == '=';
-    rest = trimmed(slice_from(rest, a->or_equal));
-    if (rest.n >= sizeof limit)
-        return err_set(e, "--slo '%.100s': %s", a->text, expected);
-    memcpy(limit, rest.p, rest.n);
+    a->or_equal = *rest.p == '=';
+    /* The text ends where the limit does. */
+    const char *limit = trimmed(slice_from(rest, a->or_equal)).p;
     return parse_limit(a, limit, &why) || err_set(e, "--slo '%.100s': %s", a->text, why.msg);
 }
 
