@@ -1,6 +1,7 @@
 #include "analyze/archive/archive.h"
 
 #include "analyze/archive/cache.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
@@ -147,7 +148,7 @@ static bool take_op(struct archive_op *to, const struct run *r, const struct run
     }
     for (size_t i = 0; i < n_metrics; i++)
         figure[i] = figure_of(op, i);
-    /* What the report shows where there is no interval. */
+    /* Without an interval a figure is what the report shows. */
     const double shown[] = {[RUN_THROUGHPUT] = f.bytes_per_s[RUN_AVERAGE],
                             [RUN_OBJECTS] = f.objects_per_s[RUN_AVERAGE],
                             [RUN_P50] = f.duration_ns[RUN_Q50],
@@ -239,9 +240,9 @@ static bool was_written_since(const char *path, int64_t ns)
 static int by_start(const void *a, const void *b)
 {
     const struct archive_run *x = a, *y = b;
+    int order = int64_order(x->start_ns, y->start_ns);
 
-    return x->start_ns != y->start_ns ? (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns)
-                                      : strcmp(x->path, y->path);
+    return order != 0 ? order : strcmp(x->path, y->path);
 }
 
 static bool load_all(struct archive *a, const struct archive_paths *paths,
@@ -308,7 +309,8 @@ const struct archive_op *archive_op_named(const struct archive_run *r, const cha
     return NULL;
 }
 
-/* Runs of one number of requests take as long as they take, and so do those that autoterm ends. */
+/* Whether runs were told to last differently. Those that made equally many requests may have been
+ * told just that, and autoterm ends runs when it has seen enough. */
 static bool durations_differ(const double *a, const double *b)
 {
     return a[COMPARE_OPERATIONS] != b[COMPARE_OPERATIONS] && a[COMPARE_AUTOTERM] == 0 &&

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A figure with its 95 % interval, of the requests of one run; NaN: not known. */
+/* A figure of a run with its 95 % interval; NaN: not known. */
 struct archive_figure {
     double value, lo, hi;
 };
@@ -71,8 +71,8 @@ bool archive_find(struct archive_paths *out, const char *const *operands, size_t
 void archive_free_paths(struct archive_paths *p);
 
 /* Reads the runs. A file of a folder that cannot be read goes to a->unread; one that was named
- * itself makes it fail. with_cache: what the cache beside the first one has of unchanged files is
- * not read again (cache.h). The caller calls archive_free in any case. */
+ * itself makes it fail. With the cache, which is beside the first file, only files that are not in
+ * it are read (cache.h). The caller calls archive_free in any case. */
 bool archive_load(struct archive *a, const struct archive_paths *paths,
                   const struct run_options *how, bool with_cache, struct err *e);
 void archive_free(struct archive *a);
@@ -80,8 +80,8 @@ void archive_free(struct archive *a);
 /* The operation of that name; NULL: the run has none. */
 const struct archive_op *archive_op_named(const struct archive_run *r, const char *op);
 
-/* Whether cmp would compare the runs without a limit: settings and kinds of file are equal, as far
- * as both say. */
+/* Whether the runs can be told to differ by nothing but their figures: their files are of one kind,
+ * and the settings that cmp compares are equal, as far as both runs say them. */
 bool archive_are_alike(const struct archive_run *a, const struct archive_run *b);
 
 /* A file's name without folders and without what says that it is a capture. */

@@ -13,8 +13,8 @@ struct archive_cache {
     bool is_changed;
 };
 
-/* Of the content of a file, and of how it was reduced. False: it is no regular file, or cannot be
- * read. */
+/* Names a run by the content of its file and by what it is reduced to. False: the file is no
+ * regular one, or cannot be read. */
 struct archive_cache_key {
     char s[64];
 };
@@ -22,7 +22,8 @@ bool archive_cache_key(struct archive_cache_key *key, const char *path, enum run
 
 /* Reads the cache beside a capture. archive_cache_close may be called in any case. */
 void archive_cache_open(struct archive_cache *c, const char *capture);
-/* Fills a run but for its path. False: it is not there; *r is as free_run leaves it. */
+/* Fills a run, which is empty before, but for its path. False: it is not there; *r may hold a part
+ * of it. */
 bool archive_cache_get(struct archive_cache *c, const struct archive_cache_key *key,
                        struct archive_run *r);
 void archive_cache_put(struct archive_cache *c, const struct archive_cache_key *key,

@@ -1,5 +1,6 @@
 #include "analyze/archive/trend.h"
 
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <math.h>
@@ -9,10 +10,10 @@
 /* Metrics that change within so many runs have changed together. */
 #define NEAR 5
 
-/* What is said first of a change: throughput, unless another metric shows it much better. */
+/* Throughput tells a change if it has this share of the strength of the strongest metric. */
 #define PREFERRED .5
 
-/* A last run so far from its level, in standard deviations, is no noise. */
+/* If the last run is so many standard deviations off its level, that is no noise. */
 #define ODD 3.5
 
 /* ---- Groups ---- */
@@ -38,9 +39,8 @@ static bool add_run(struct trend *t, const struct archive_run *r, struct err *e)
 static int newest_first(const void *a, const void *b)
 {
     const struct trend_group *x = a, *y = b;
-    int64_t p = x->runs[x->n - 1]->start_ns, q = y->runs[y->n - 1]->start_ns;
 
-    return (p < q) - (p > q);
+    return int64_order(y->runs[y->n - 1]->start_ns, x->runs[x->n - 1]->start_ns);
 }
 
 /* ---- Series ---- */
@@ -93,24 +93,19 @@ bool trend_is_worse(const struct trend_group *g, const struct stats_change *x)
     return (x->after > x->before) != metrics[g->series[x->series].metric].up_is_better;
 }
 
-static size_t distance(size_t a, size_t b)
-{
-    return a > b ? a - b : b - a;
-}
-
-/* Whether a change found in a metric belongs to the change *c of the same operation. */
+/* Whether a change of a metric is part of the change *c of its operation. */
 static bool belongs_to(const struct trend_group *g, const struct trend_change *c,
                        const struct stats_change *x)
 {
     for (size_t k = 0; k < c->n; k++)
         if (c->v[k].series == x->series)
             return false;
-    return c->n < TREND_MAX_METRICS && distance(x->at, c->run) <= NEAR &&
+    return c->n < TREND_MAX_METRICS && llabs((int64_t)x->at - (int64_t)c->run) <= NEAR &&
            strcmp(g->series[x->series].op, g->series[c->v[0].series].op) == 0;
 }
 
-/* Makes one change of *first and of those of the operation's other metrics near it. What is taken
- * has no strength any more. */
+/* Makes one change of *first and of the changes of the operation's other metrics near it. The
+ * strength of those taken becomes 0. */
 static void take_change(struct trend_group *g, const struct stats_changes *found,
                         struct stats_change *first)
 {
@@ -125,9 +120,9 @@ static void take_change(struct trend_group *g, const struct stats_changes *found
         }
     for (size_t k = 1; k < c->n; k++) {
         struct stats_change other = c->v[k];
-        /* Series of an operation begin with its rate. */
-        if (other.series < c->v[0].series && other.strength >= PREFERRED * c->v[0].strength &&
-            metrics[g->series[other.series].metric].up_is_better) {
+
+        if (metrics[g->series[other.series].metric].up_is_better &&
+            other.strength >= PREFERRED * c->v[0].strength) {
             c->v[k] = c->v[0];
             c->v[0] = other;
         }
@@ -137,9 +132,9 @@ static void take_change(struct trend_group *g, const struct stats_changes *found
 static int by_run(const void *a, const void *b)
 {
     const struct trend_change *x = a, *y = b;
+    int order = int64_order((int64_t)x->run, (int64_t)y->run);
 
-    return x->run != y->run ? (x->run > y->run) - (x->run < y->run)
-                            : (x->v[0].series > y->v[0].series) - (x->v[0].series < y->v[0].series);
+    return order != 0 ? order : int64_order((int64_t)x->v[0].series, (int64_t)y->v[0].series);
 }
 
 /* The strongest first. */

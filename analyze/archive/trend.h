@@ -23,10 +23,10 @@ struct trend_series {
     double last_z; /* how far the last run is from its level, in the noise; NaN: not known */
 };
 
-/* A change of an operation: of one metric, or of several within a few runs. */
+/* A change of an operation, in one metric or, within a few runs, in several. */
 struct trend_change {
     size_t run;                               /* the first run of the new level, from 0 */
-    struct stats_change v[TREND_MAX_METRICS]; /* what is said of it first; levels are logarithms */
+    struct stats_change v[TREND_MAX_METRICS]; /* the one to tell first; levels are logarithms */
     size_t n;
 };
 
@@ -54,8 +54,9 @@ void trend_free(struct trend *t);
 bool trend_is_worse(const struct trend_group *g, const struct stats_change *x);
 
 /* The answer for a nightly job, of the group with the newest run. EXIT_FAILED: an operation's last
- * level is worse than the one before. EXIT_UNDECIDED: too few runs, or the last run is slower than
- * the noise explains: *odd is its series then (else SIZE_MAX). Or t->unread may be the last run. */
+ * level is worse than the one before. EXIT_UNDECIDED: there are too few runs, t->unread may be the
+ * last run, or the last run is worse than noise explains; *odd is the series that shows the latter,
+ * else SIZE_MAX. */
 enum exit_code trend_check(const struct trend *t, size_t *odd);
 
 #endif

@@ -23,8 +23,8 @@ static void put_gates(struct json_out *w, const struct plan *p)
     JSON_OBJECTS(w, "gates", g, p->n_gates) {
         struct plan_judged x = plan_ab_judge(p->gates, p->n_gates, g, p->points, p->n_points);
 
-        JSON_PUT(w, "op", p->gate_op[g]);
-        JSON_PUT(w, "metric", metrics[p->gate_metric[g]].name);
+        JSON_PUT(w, "op", p->gates[g].op);
+        JSON_PUT(w, "metric", metrics[p->gates[g].metric].name);
         JSON_PUT(w, "answer", plan_gate_names[x.answer]);
         JSON_PUT(w, "change_frac", plan_change_frac(p, g, x.theta));
         JSON_PUT(w, "lo", plan_change_frac(p, g, x.lo));

@@ -72,8 +72,8 @@ static double rounded(double rate)
 }
 
 /* The next rate between a decided one and an undecided one: where N_OF_AN_END runs would decide, by
- * a line through the margins of both, but no nearer to the decided one than their middle. 0: it is
- * too near to one of them. */
+ * a line through the margins of both, but no nearer to the decided one than their middle. 0: it
+ * would be too near to one of them. */
 static double beside(const struct plan_capacity *c, const struct plan_point *v, size_t n,
                      double decided, double undecided)
 {
@@ -87,7 +87,7 @@ static double beside(const struct plan_capacity *c, const struct plan_point *v, 
     return far <= DECIDES || way < c->precision / 4 || tally_of(v, n, next).n > 0 ? 0 : next;
 }
 
-/* Whether so few more runs may decide a rate that they are worth it. */
+/* Whether N_OF_AN_END runs in all are likely to decide an undecided rate. */
 static bool is_near_an_answer(struct tally t)
 {
     return t.n < N_OF_AN_END && t.margin * t.margin * N_OF_AN_END >= (double)t.n;
@@ -119,8 +119,8 @@ static double between(const struct plan_capacity *c, const struct plan_interval 
     return above == 0 || (below > 0 && low / x->met >= x->missed / high) ? below : above;
 }
 
-/* No rate was met yet. Fewer requests decide less: so the rates between those that are undecided
- * and those that are missed come first, then a few lower ones. */
+/* The next rate while none is met. A run at a low rate has few requests, which decide less: so the
+ * rates between the undecided and the missed ones come first, then a few lower ones. */
 static struct plan_next below_missed(const struct plan_capacity *c, double missed,
                                      const struct plan_point *v, size_t n)
 {

@@ -3,6 +3,7 @@
 #ifndef S3_ANALYZE_PLAN_DECIDE_H
 #define S3_ANALYZE_PLAN_DECIDE_H
 
+#include "analyze/compare/metric.h"
 #include "analyze/slo/slo.h"
 #include "analyze/stats/stats.h"
 
@@ -10,12 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One run, as far as decisions need it. Runs that do not count are none of them. */
+/* What decisions need of a run that counts. */
 struct plan_point {
     double level;         /* requests per second, or requests in flight; of ab: 0 before, 1 after */
     double margin;        /* capacity: slo_margin */
     double per_s;         /* sweep: successful requests per second */
-    const double *metric; /* ab: what gates are about, logs of rates or times, or fractions */
+    const double *metric; /* ab, by gate: the log of a rate or time, or a fraction */
 };
 
 struct plan_next {
@@ -40,24 +41,26 @@ struct plan_interval {
     bool confirmed;     /* each end has four runs or more */
 };
 
-/* A rate is met if its runs together met the assertions, missed likewise: runs are independent, so
- * that n of them have the mean of their margins times the root of n. The search doubles until a
- * rate is missed (or halves until one is met) and bisects in log rate. A rate that is undecided is
- * run again where up to four runs in all may decide it; else it is left out, and the next rates are
- * where four runs would decide. Both ends are confirmed in random order. */
+/* All runs at a rate decide together whether it is met or missed: as they are independent, the
+ * margin of n runs is the mean of theirs times the root of n. The search doubles until a rate is
+ * missed (or halves until one is met), then bisects in log rate. An undecided rate is run again if
+ * up to four runs in all may decide it; else it is left out, and the next rates are those that four
+ * runs are likely to decide. Both ends are confirmed, in random order. */
 struct plan_interval plan_capacity_found(const struct plan_point *v, size_t n);
 struct plan_next plan_capacity_next(const struct plan_capacity *c, const struct plan_point *v,
                                     size_t n);
 
 /* ---- Sweep ---- */
 
-/* The next of the levels: each gets n_each runs, in blocks of all levels in random order. */
+/* Each level gets n_each runs, in blocks of all levels in random order. */
 struct plan_next plan_sweep_next(const double *levels, size_t n_levels, size_t n_each,
                                  uint64_t seed, const struct plan_point *v, size_t n);
 
 /* ---- A/B ---- */
 
 struct plan_gate {
+    char *op; /* owned; what decides does not look at it, nor at the metric */
+    enum run_metric metric;
     bool up_is_better;
     double limit; /* of the difference to the worse side: > 0; in logs, or in fractions */
 };
@@ -70,14 +73,15 @@ struct plan_judged {
 
 #define PLAN_ALPHA .05
 
-/* Blocks of four runs, ABBA or BAAB at random; a look after each. Of all gates: at look k a gate's
- * interval has level 1 - alpha_k / n_gates with alpha_k = .05 / (k (k + 1)). The alphas of all
- * looks add up to .05 at most, however many there are: the spending of Lan and DeMets (Biometrika
- * 70, 1983) with the bound of Bonferroni. A gate is passed if the interval ends before its limit,
- * failed if it leaves out equality on the worse side and the difference is beyond the limit. */
+/* Runs come in blocks of four, ABBA or BAAB at random, with a look after each. At look k the
+ * interval of each gate has level 1 - alpha_k / n_gates with alpha_k = .05 / (k (k + 1)). The
+ * alphas of all looks add up to .05 at most, however many there are: the spending of Lan and DeMets
+ * (Biometrika 70, 1983) with the bound of Bonferroni. A gate is passed if the interval ends before
+ * its limit. It is failed if the whole interval is on the worse side and the difference is beyond
+ * the limit. */
 struct plan_next plan_ab_next(const struct plan_gate *gates, size_t n_gates, size_t max_runs,
                               uint64_t seed, const struct plan_point *v, size_t n);
-/* Judges gate g after the last whole block. */
+/* Judges gate g by the runs of whole blocks. */
 struct plan_judged plan_ab_judge(const struct plan_gate *gates, size_t n_gates, size_t g,
                                  const struct plan_point *v, size_t n);
 /* Of all gates: missed if one is, met if all are. */

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define PATH     "%s/plan.json"
 #define SCHEMA   "s3analyze/plan/1"
 #define MAX_FILE (1 << 20) /* bytes of plan.json */
 
@@ -96,11 +97,6 @@ static json_t *json_of(const struct plan_asked *a)
                      (json_int_t)a->max_runs, "seed", (json_int_t)a->seed);
 }
 
-static bool path_of(char **path, const char *folder, struct err *e)
-{
-    return mem_format(path, e, "%s/plan.json", folder);
-}
-
 static json_t *read_json(const char *path, struct err *e)
 {
     json_error_t why = {.text = "no plan is there; s3load repeat makes one"};
@@ -135,7 +131,8 @@ bool plan_begin(const char *folder, const struct plan_asked *a, struct err *e)
 {
     char *path = NULL;
     json_t *new = json_of(a), *old = NULL;
-    bool ok = (new != NULL || err_set(e, "an option is not UTF-8")) && path_of(&path, folder, e) &&
+    bool ok = (new != NULL || err_set(e, "an option is not UTF-8")) &&
+              mem_format(&path, e, PATH, folder) &&
               (mkdir(folder, 0777) == 0 || errno == EEXIST || err_errno(e, errno, "%s", folder));
 
     if (ok && access(path, F_OK) == 0) {
@@ -199,9 +196,9 @@ bool plan_load(struct plan *p, const char *folder, struct err *e)
 {
     char *path = NULL;
     struct err why = {""};
-    bool ok = mem_text(&p->folder, folder, e) && path_of(&path, folder, e) &&
-              (p->json = read_json(path, e)) != NULL &&
-              (take_asked(p, &why) || err_set(e, "%s: %s", path, why.msg)) && plan_load_runs(p, e);
+    bool ok = mem_format(&path, e, PATH, folder) && (p->json = read_json(path, e)) != NULL &&
+              (take_asked(p, &why) || err_set(e, "%s: %s", path, why.msg)) &&
+              plan_load_runs(p, folder, e);
 
     free(path);
     return ok;
@@ -216,7 +213,6 @@ void plan_free(struct plan *p)
     free(p->asked.concurrent.v);
     free(p->asked.rate.v);
     json_decref(p->json);
-    free(p->folder);
     *p = (struct plan){0};
 }
 
@@ -269,7 +265,7 @@ struct plan_line plan_next_line(const struct plan *p, const struct plan_next *ne
 
 double plan_change_frac(const struct plan *p, size_t gate, double theta)
 {
-    return metrics[p->gate_metric[gate]].kind == METRIC_DIFFERENCE ? theta : expm1(theta);
+    return metrics[p->gates[gate].metric].kind == METRIC_DIFFERENCE ? theta : expm1(theta);
 }
 
 enum slo_verdict plan_verdict(const struct plan *p)

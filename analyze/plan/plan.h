@@ -53,7 +53,6 @@ struct plan_run {
 };
 
 struct plan {
-    char *folder;
     json_t *json;
     struct plan_asked asked; /* borrows from json, but for its lists */
     struct slo_list slo;
@@ -61,8 +60,6 @@ struct plan {
     size_t n_levels;
     bool by_rate;
     struct plan_gate gates[PLAN_MOST_GATES]; /* of each operation */
-    size_t gate_metric[PLAN_MOST_GATES];     /* enum run_metric */
-    char *gate_op[PLAN_MOST_GATES];
     size_t n_gates;
     struct plan_run *runs; /* by number */
     size_t n;

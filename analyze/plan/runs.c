@@ -43,21 +43,21 @@ static int by_number(const void *a, const void *b)
     return int64_order(((const struct plan_run *)a)->number, ((const struct plan_run *)b)->number);
 }
 
-static bool list_runs(struct plan *p, struct err *e)
+static bool list_runs(struct plan *p, const char *folder, struct err *e)
 {
-    DIR *d = opendir(p->folder);
+    DIR *d = opendir(folder);
     struct dirent *entry;
     bool ok = true;
 
     if (d == NULL)
-        return err_errno(e, errno, "%s", p->folder);
+        return err_errno(e, errno, "%s", folder);
     while (ok && (entry = readdir(d)) != NULL) {
         struct plan_run r = {.offered_frac = NAN, .p50_ns = NAN, .p99_ns = NAN, .mean_ns = NAN};
 
         if (!parse_name(entry->d_name, &r))
             continue;
-        ok = (p->n < PLAN_MOST_RUNS || err_set(e, "%s: too many runs", p->folder)) &&
-             mem_format(&r.path, e, "%s/%s", p->folder, entry->d_name);
+        ok = (p->n < PLAN_MOST_RUNS || err_set(e, "%s: too many runs", folder)) &&
+             mem_format(&r.path, e, "%s/%s", folder, entry->d_name);
         ok = ok && mem_more(&p->runs, p->n, e);
         if (ok)
             p->runs[p->n++] = r;
@@ -115,8 +115,8 @@ static void take_figures(struct plan_run *r, const struct operation *op,
         r->offered_frac = n / due;
 }
 
-/* A run counts if it ended in order. One that looks for the limit of the server must also have met
- * that, not the limit of s3load. */
+/* A run counts if it ended in order. In the search of a capacity it must also have been limited by
+ * the server, not by s3load. */
 static const char *why_not(const struct plan *p, const struct plan_run *r,
                            const struct recorded *said)
 {
@@ -144,7 +144,7 @@ static bool take_verdict(struct plan_run *r, const struct slo_report *report, bo
     return mem_text(&r->says, "the rate was not kept up, with all --concurrent in use", e);
 }
 
-/* What run_load hands on of a run. */
+/* What is to be taken of the analysis of a run. */
 struct seen {
     const struct plan *plan;
     const struct run *run;
@@ -181,15 +181,16 @@ static bool choose_gates(struct plan *p, const struct run *run, struct err *e)
         for (size_t i = 0; role_is_benchmark(run->ops[k].report.role) && i < p->asked.gate.n; i++) {
             const struct metric *m = &metrics[given[i].metric];
             double limit = stats_gate_limit(given[i].worsening, m->up_is_better);
-            size_t g = p->n_gates;
+            struct plan_gate *g = &p->gates[p->n_gates];
 
-            if (g == PLAN_MOST_GATES)
+            if (p->n_gates == PLAN_MOST_GATES)
                 return err_set(e, "more than %d gates", PLAN_MOST_GATES);
-            if (!mem_text(&p->gate_op[g], run->ops[k].op, e))
+            if (!mem_text(&g->op, run->ops[k].op, e))
                 return false;
-            p->gate_metric[g] = given[i].metric;
-            p->gates[p->n_gates++] = (struct plan_gate){
-                m->up_is_better, m->kind == METRIC_DIFFERENCE ? given[i].worsening : fabs(limit)};
+            g->metric = given[i].metric;
+            g->up_is_better = m->up_is_better;
+            g->limit = m->kind == METRIC_DIFFERENCE ? given[i].worsening : fabs(limit);
+            p->n_gates++;
         }
     return true;
 }
@@ -200,11 +201,12 @@ static bool take_metrics(const struct plan *p, struct plan_run *r, const struct 
     bool all = true;
 
     for (size_t g = 0; g < p->n_gates; g++) {
-        const struct run_op *op = run_op_named(run, p->gate_op[g]);
-        const struct run_value *v = op != NULL ? &op->parts[0].value[p->gate_metric[g]] : NULL;
+        enum run_metric metric = p->gates[g].metric;
+        const struct run_op *op = run_op_named(run, p->gates[g].op);
+        const struct run_value *v = op != NULL ? &op->parts[0].value[metric] : NULL;
         double value = v != NULL && v->present ? v->ci.value : NAN;
 
-        r->metric[g] = metrics[p->gate_metric[g]].kind == METRIC_DIFFERENCE ? value : log(value);
+        r->metric[g] = metrics[metric].kind == METRIC_DIFFERENCE ? value : log(value);
         all = all && isfinite(r->metric[g]);
     }
     return all;
@@ -237,9 +239,9 @@ static bool load_one(struct plan *p, struct plan_run *r, struct err *e)
     return ok;
 }
 
-bool plan_load_runs(struct plan *p, struct err *e)
+bool plan_load_runs(struct plan *p, const char *folder, struct err *e)
 {
-    bool ok = list_runs(p, e) && mem_new(&p->points, p->n, e);
+    bool ok = list_runs(p, folder, e) && mem_new(&p->points, p->n, e);
 
     for (size_t i = 0; ok && i < p->n; i++)
         ok = load_one(p, &p->runs[i], e);
@@ -259,7 +261,7 @@ void plan_free_runs(struct plan *p)
         free(p->runs[i].says);
     }
     for (size_t g = 0; g < p->n_gates; g++)
-        free(p->gate_op[g]);
+        free(p->gates[g].op);
     free(p->runs);
     free(p->points);
 }

@@ -184,8 +184,8 @@ static void put_gates(struct sheet *s, const struct plan *p)
         struct plan_judged x = plan_ab_judge(p->gates, p->n_gates, g, p->points, p->n_points);
         double limit = gate->up_is_better ? -gate->limit : gate->limit;
 
-        SHEET_ROW(s, x.answer == SLO_MET ? TEXT_PLAIN : TEXT_WARNING, p->gate_op[g],
-                  metrics[p->gate_metric[g]].title, isnan(x.theta) ? "-" : change(p, g, x.theta).s);
+        SHEET_ROW(s, x.answer == SLO_MET ? TEXT_PLAIN : TEXT_WARNING, gate->op,
+                  metrics[gate->metric].title, isnan(x.theta) ? "-" : change(p, g, x.theta).s);
         sheet_cell(s, isnan(x.lo) ? "-" : "%s to %s", change(p, g, x.lo).s, change(p, g, x.hi).s);
         SHEET_CELLS(s, change(p, g, limit).s, plan_gate_names[x.answer]);
     }

@@ -1,5 +1,5 @@
 /* Runs of s3load, one after another, until a question is answered. s3analyze plan decides what runs
- * next; here is but the loop. */
+ * next; this is only the loop. */
 #include "loadgen/cmd/commands.h"
 
 #include "libcommon/slo.h"
@@ -84,8 +84,8 @@ static void catch_signals(void)
         sigaction(signals[i], &action, NULL);
 }
 
-/* Starts a child, unless a signal came before. One that comes meanwhile waits until pass_on knows
- * the child; it ends the child even before execv. */
+/* Starts a child, unless a signal came before. A signal that comes meanwhile waits until pass_on
+ * knows the child, and ends it even before execv. */
 static pid_t start_child(void)
 {
     sigset_t ours, before;
