@@ -15,8 +15,9 @@
 #define BURST_TIMES    3  /* the share within against that outside */
 #define MASKED_FRAC    .25
 #define CONFINED_FRAC  .95
-#define MAX_BURSTS     4  /* of one message that are told apart */
-#define CRUMB_FRAC     .1 /* of the errors of the burst beside it */
+#define MAX_BURSTS     4   /* of one message that are told apart */
+#define CRUMB_FRAC     .1  /* of the errors of the burst beside it */
+#define LEAST_OF_ALL   .02 /* of steady errors: a smaller burst of them says nothing more */
 #define N_REFINEMENTS  4
 #define LEAST_PROBLEM  .01
 #define OWN_TIMES      2   /* a share of its own is said from so many times that of all on */
@@ -262,6 +263,18 @@ static void join_crumbs(const struct course *c, struct bursts *all)
         }
 }
 
+/* Requests that fail at once end before all others that began with them: steady errors begin with a
+ * burst of some. */
+static void drop_small(struct bursts *all, double least)
+{
+    size_t n_kept = 0;
+
+    for (size_t i = 0; i < all->n; i++)
+        if (all->v[i].n_errors >= least)
+            all->v[n_kept++] = all->v[i];
+    all->n = n_kept;
+}
+
 static struct bursts find_bursts(const struct course *c, const struct course_message *m,
                                  uint8_t *taken)
 {
@@ -285,6 +298,8 @@ static struct bursts find_bursts(const struct course *c, const struct course_mes
         }
     join_crumbs(c, &all);
     all.has_rest = n_rest >= LEAST_REST && 2 * (last - first) >= c->n_bins;
+    if (all.has_rest)
+        drop_small(&all, LEAST_OF_ALL * (double)m->n);
     return all;
 }
 

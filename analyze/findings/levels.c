@@ -12,6 +12,10 @@
 #define N_REFINEMENTS     4
 #define GIVEN_PENALTY     6.0 /* where the moment is known beforehand: 2.4 standard errors */
 #define STAYING_LOST_FRAC .01 /* of one that stays: more is to come */
+/* In a run of hours an outage costs a small share, and those who waited for it still want to know.
+ */
+#define OUTAGE_RATIO      .5
+#define OUTAGE_NS         (10 * NS_PER_S) /* of full throughput that it costs */
 
 /* The series, without what is masked, the first median request and what comes in after the last
  * start. */
@@ -103,9 +107,11 @@ static bool say_step(struct levels *l, double before, double after, int64_t at_n
     double share = search_frac(l->s, (stays ? c->end_ns : until_ns) - at_ns);
     double lost =
         ratio < 1 ? (1 - ratio) * share : (1 - 1 / ratio) * search_frac(l->s, at_ns - c->start_ns);
+    bool is_outage =
+        !stays && ratio < OUTAGE_RATIO && (1 - ratio) * (double)(until_ns - at_ns) >= OUTAGE_NS;
     bool problem = fabs(after - before) >= -log(1 - LEVELS_PROBLEM_CHANGE) &&
                    lost >= (stays ? STAYING_LOST_FRAC : LEVELS_PROBLEM_LOST);
-    struct finding f = finding_of(ratio < 1 ? "drop" : "rise", problem, lost);
+    struct finding f = finding_of(ratio < 1 ? "drop" : "rise", problem || is_outage, lost);
 
     f.has_start = true;
     f.start_ns = at_ns;

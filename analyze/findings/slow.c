@@ -338,6 +338,30 @@ static bool ask_queues(struct segment_of_party *g, struct queues *q, const struc
     return ok;
 }
 
+/* A host may be slow in a part of the stretch only: a queue that happened to be long before has
+ * made the stretch longer, and the queues of all of it do not tell. Asks for the part above the
+ * mean, which takes the place of the stretch where the queues confirm it. */
+static bool ask_core(struct segment_of_party *g, struct queues *q, const struct excess *x,
+                     const struct search *s, const struct course_parties *p, bool *sure,
+                     struct err *e)
+{
+    struct segment_of_party core = *g;
+    struct queues_answer answer;
+
+    *sure = false;
+    if (!best_periods(x, g->party, g->first, g->last + 1, g->mean, 1, &core))
+        return true;
+    measure(x, &core);
+    if (!may_be_slow(&core))
+        return true;
+    if (!ask_queues(&core, q, x, s, p, &answer, e))
+        return false;
+    *sure = answer.is_known && answer.is_longer && answer.z >= QUEUES_LEAST_Z;
+    if (*sure)
+        *g = core;
+    return true;
+}
+
 /* Drops the stretches in which a host is not slower, but has a longer queue. Those of one host,
  * which follow each other, are as sure as all of them together. */
 static bool drop_queues(struct segment_of_party *v, size_t *n, const struct excess *x,
@@ -357,10 +381,13 @@ static bool drop_queues(struct segment_of_party *v, size_t *n, const struct exce
             ok = ask_queues(&v[end], &q, x, s, p, a, e);
             squares += a->is_longer ? a->z * a->z : 0;
         }
-        bool sure = sqrt(squares) >= QUEUES_LEAST_Z;
+        bool sure = sqrt(squares) >= QUEUES_LEAST_Z, core_is_sure = false;
+        if (ok && !sure && end - i == 1 && answers[0].is_known)
+            ok = ask_core(&v[i], &q, x, s, p, &core_is_sure, e);
         for (size_t k = i; k < end; k++)
-            if (answers[k - i].is_known ? answers[k - i].is_longer && sure
-                                        : !v[k].is_perhaps && v[k].slow_z >= least_z(p->n))
+            if (core_is_sure ||
+                (answers[k - i].is_known ? answers[k - i].is_longer && sure
+                                         : !v[k].is_perhaps && v[k].slow_z >= least_z(p->n)))
                 v[n_kept++] = v[k];
     }
     *n = n_kept;

@@ -8,15 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_HUNG     3    /* requests at once */
-#define LEAST_WAITING  2    /* requests of a party, in a stall of its own */
-#define LEAST_OF_PARTY 100  /* requests */
-#define PARTY_SCORE    18.0 /* e^-18 over a million bins of all parties */
-#define PARTY_SHARE    .9   /* of the requests that hang are of the parties */
-#define ALIKE_SHARE    .25  /* as many as of the party before hang of one more */
-#define CHANCE         .001 /* that a stall of all is taken for that of some */
-#define OTHERS_GO_ON   .3   /* of the usual rate */
-#define ALIKE_FRAC     .15  /* of their length apart, stalls of several parties are one */
+#define LEAST_HUNG       3    /* requests at once */
+#define LEAST_WAITING    2    /* requests of a party, in a stall of its own, in a closed loop */
+#define LEAST_OF_PARTY   100  /* requests */
+#define PARTY_SCORE      18.0 /* e^-18 over a million bins of all parties */
+#define PARTY_SHARE      .9   /* of the requests that hang are of the parties */
+#define ALIKE_SHARE      .25  /* as many as of the party before hang of one more */
+#define CHANCE           .001 /* that a stall of all is taken for that of some */
+/* The same by who went on alone: which hosts have the requests when all stop is less than chance
+ * where queues wander. */
+#define CHANCE_OF_OTHERS .05
+#define OTHERS_GO_ON     .3  /* of the usual rate */
+#define ALIKE_FRAC       .15 /* of their length apart, stalls of several parties are one */
 
 bool stalls_same_parties(const struct stall *a, const struct stall *b)
 {
@@ -196,9 +199,8 @@ static bool give_to_parties(struct stalls *x, const struct course_parties *p, st
             continue;
         bool whole = narrow(st, gaps + n);
         n += st->n_parties;
-        if (whole)
-            chances[i] += log_chance_of_others(x, st, at_ns);
-        if (chances[i] <= log(CHANCE))
+        double of_others = whole ? log_chance_of_others(x, st, at_ns) : log(CHANCE_OF_OTHERS);
+        if (chances[i] + of_others <= log(CHANCE) && of_others <= log(CHANCE_OF_OTHERS))
             x->v[i] = *st;
     }
     free(of_party);
@@ -223,8 +225,11 @@ static bool lies_in_stall(const struct stalls *x, int64_t at_ns)
 static void add_party_stall(struct stalls *x, const struct course_parties *p,
                             const struct course_gap *gap)
 {
+    /* In an open loop most threads may have been idle when all of a client stood still. */
+    size_t least_waiting = x->s->c->open_loop ? 1 : LEAST_WAITING;
+
     if (gap->before_ns == INT64_MIN || gap->after_ns == INT64_MAX ||
-        gap->after_ns - gap->before_ns < x->least_ns || gap->n_waiting < LEAST_WAITING ||
+        gap->after_ns - gap->before_ns < x->least_ns || gap->n_waiting < least_waiting ||
         x->n == STALLS_MAX || stalls_rate_frac(x, gap->before_ns, gap->after_ns) < OTHERS_GO_ON)
         return;
     x->v[x->n++] = (struct stall){.start_ns = gap->before_ns,

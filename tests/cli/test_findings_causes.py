@@ -80,6 +80,7 @@ class Causes(FindingsCase):
         for key, wanted in (("start", 900), ("end", 960)):
             self.assertAlmostEqual(seconds(drop[key]), wanted, delta=1.5)
         self.assertAlmostEqual(drop["ratio"], .25, delta=.025)
+        self.assertEqual(drop["severity"], "problem")
 
     def test_a_clock_that_jumps(self):
         """It has one problem, and all that wrong times make is a consequence."""
