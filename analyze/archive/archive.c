@@ -37,9 +37,9 @@ static bool add_path(struct archive_paths *out, char *path, bool is_named, struc
     return true;
 }
 
-static bool add_folder(struct archive_paths *out, const char *folder, struct err *e)
+bool archive_list(struct archive_paths *out, const char *folder, struct err *e)
 {
-    size_t n_before = out->n, n = strlen(folder);
+    size_t n = strlen(folder);
     DIR *d = opendir(folder);
     struct dirent *entry;
     bool ok = true;
@@ -59,11 +59,7 @@ static bool add_folder(struct archive_paths *out, const char *folder, struct err
             free(path);
     }
     closedir(d);
-    return ok && (out->n > n_before ||
-                  err_set(e,
-                          "%s: no captures in this folder (*.csv, *.csv.zst, *.json.zst, "
-                          "*.sums.zst)",
-                          folder));
+    return ok;
 }
 
 static int by_path(const void *a, const void *b)
@@ -81,10 +77,17 @@ bool archive_find(struct archive_paths *out, const char *const *operands, size_t
 
     *out = (struct archive_paths){0};
     for (size_t i = 0; i < n; i++) {
+        size_t n_before = out->n;
         bool is_folder = stat(operands[i], &st) == 0 && S_ISDIR(st.st_mode);
-        if (!(is_folder ? add_folder(out, operands[i], e)
+
+        if (!(is_folder ? archive_list(out, operands[i], e)
                         : add_path(out, strdup(operands[i]), true, e)))
             return false;
+        if (out->n == n_before)
+            return err_set(e,
+                           "%s: no captures in this folder (*.csv, *.csv.zst, *.json.zst, "
+                           "*.sums.zst)",
+                           operands[i]);
     }
     qsort(out->v, out->n, sizeof *out->v, by_path);
     for (size_t i = 0; i < out->n; i++) {

@@ -68,6 +68,8 @@ struct archive_paths {
     size_t n;
 };
 bool archive_find(struct archive_paths *out, const char *const *operands, size_t n, struct err *e);
+/* Adds those of a folder, in no order. False: *e says why it cannot be read. */
+bool archive_list(struct archive_paths *out, const char *folder, struct err *e);
 void archive_free_paths(struct archive_paths *p);
 
 /* Reads the runs. A file of a folder that cannot be read goes to a->unread; one that was named

@@ -1,13 +1,12 @@
 #include "analyze/plan/plan_internal.h"
 
+#include "analyze/archive/archive.h"
 #include "analyze/compare/compare.h"
 #include "analyze/model/role.h"
 #include "analyze/slo/slo.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,26 +44,22 @@ static int by_number(const void *a, const void *b)
 
 static bool list_runs(struct plan *p, const char *folder, struct err *e)
 {
-    DIR *d = opendir(folder);
-    struct dirent *entry;
-    bool ok = true;
+    struct archive_paths found = {0};
+    bool ok = archive_list(&found, folder, e);
 
-    if (d == NULL)
-        return err_errno(e, errno, "%s", folder);
-    while (ok && (entry = readdir(d)) != NULL) {
+    for (size_t i = 0; ok && i < found.n; i++) {
         struct plan_run r = {.offered_frac = NAN, .p50_ns = NAN, .p99_ns = NAN, .mean_ns = NAN};
 
-        if (!parse_name(entry->d_name, &r))
+        if (!parse_name(strrchr(found.v[i].path, '/') + 1, &r))
             continue;
         ok = (p->n < PLAN_MOST_RUNS || err_set(e, "%s: too many runs", folder)) &&
-             mem_format(&r.path, e, "%s/%s", folder, entry->d_name);
-        ok = ok && mem_more(&p->runs, p->n, e);
+             mem_text(&r.path, found.v[i].path, e) && mem_more(&p->runs, p->n, e);
         if (ok)
             p->runs[p->n++] = r;
         else
             free(r.path);
     }
-    closedir(d);
+    archive_free_paths(&found);
     if (p->n > 0)
         qsort(p->runs, p->n, sizeof *p->runs, by_number);
     return ok;
