@@ -69,24 +69,6 @@ static const struct plan_given defaults = {
     .common = {.output = {.path = "-"}, .verbose = true},
     .asked = {.from = 100, .precision_pct = 5, .n_each = 3, .max_runs = 25, .command = ""}};
 
-static void put_sheet(struct sheet *s, const void *plan)
-{
-    plan_sheet(s, plan);
-}
-
-static bool write_json(const void *plan, FILE *f, struct err *e)
-{
-    return plan_json(plan, f, e);
-}
-
-static bool write_page(const void *plan, const char *words, const char *command, FILE *f,
-                       struct err *e)
-{
-    (void)words;
-    (void)command;
-    return plan_html(plan, f, e);
-}
-
 static bool begin(const struct cli_args *args, struct plan_given *o, struct err *e)
 {
     if (!cli_given(args, "seed"))
@@ -99,8 +81,8 @@ static bool show(const struct cli_args *args, const struct plan_given *o, enum e
                  struct err *e)
 {
     static const enum exit_code codes[] = {EXIT_DONE, EXIT_FAILED, EXIT_UNDECIDED};
-    const struct archive_writers writers = {put_sheet, o->common.output.json ? write_json : NULL,
-                                            write_page};
+    const struct archive_writers writers = {plan_sheet, o->common.output.json ? plan_json : NULL,
+                                            plan_html};
     struct plan p = {0};
     bool ok = plan_load(&p, args->operands[0], e);
     struct plan_next next = ok ? plan_next(&p) : (struct plan_next){.done = true};

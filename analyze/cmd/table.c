@@ -42,22 +42,11 @@ static void put_sheet(struct sheet *s, const void *table)
     archive_sheet_table(s, table);
 }
 
-static bool write_json(const void *table, FILE *f, struct err *e)
-{
-    return archive_table_json(table, f, e);
-}
-
 static bool write_csv(const void *table, FILE *f, struct err *e)
 {
     (void)e;
     archive_table_csv(table, f);
     return true;
-}
-
-static bool write_page(const void *table, const char *words, const char *command, FILE *f,
-                       struct err *e)
-{
-    return archive_table_html(table, words, command, f, e);
 }
 
 static bool list(const struct cli_args *args, const struct table_given *o,
@@ -67,10 +56,10 @@ static bool list(const struct cli_args *args, const struct table_given *o,
     struct columns_row *rows = NULL;
     struct archive_table table = {.archive = &a, .csv_safe = o->csv_safe};
     const struct archive_writers writers = {put_sheet,
-                                            o->common.output.json ? write_json
+                                            o->common.output.json ? archive_table_json
                                             : o->csv              ? write_csv
                                                                   : NULL,
-                                            write_page};
+                                            archive_table_html};
     bool ok = archive_read(&a, &o->common, args, false, e) &&
               columns_rows(&rows, &table.n, &a, tests, o->where.n, o->sort, e);
 

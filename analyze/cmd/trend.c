@@ -34,22 +34,6 @@ static const struct cli_exit exits[] = {
 
 static const struct trend_given defaults = {.common = ARCHIVE_DEFAULTS};
 
-static void put_sheet(struct sheet *s, const void *report)
-{
-    trend_sheet(s, report);
-}
-
-static bool write_json(const void *report, FILE *f, struct err *e)
-{
-    return trend_json(report, f, e);
-}
-
-static bool write_page(const void *report, const char *words, const char *command, FILE *f,
-                       struct err *e)
-{
-    return trend_html(report, words, command, f, e);
-}
-
 /* A job's report may go to a file that nobody reads. */
 static void warn_of_unread(const struct archive *a)
 {
@@ -64,8 +48,8 @@ static bool judge(const struct cli_args *args, const struct trend_given *o, enum
     struct trend t = {0};
     struct figures_sentence answer = {""};
     struct trend_report report = {.trend = &t, .archive = &a};
-    const struct archive_writers writers = {put_sheet, o->common.output.json ? write_json : NULL,
-                                            write_page};
+    const struct archive_writers writers = {trend_sheet, o->common.output.json ? trend_json : NULL,
+                                            trend_html};
     bool ok = archive_read(&a, &o->common, args, true, e) && trend_find(&t, &a, e);
 
     *code = EXIT_DONE;

@@ -30,8 +30,9 @@ static void put_unread(struct json_out *w, const struct archive *a)
     }
 }
 
-bool archive_table_json(const struct archive_table *t, FILE *f, struct err *e)
+bool archive_table_json(const void *table, FILE *f, struct err *e)
 {
+    const struct archive_table *t = table;
     struct json_out w;
 
     json_out_begin(&w, f, "s3analyze/table/1");
@@ -117,8 +118,9 @@ static void put_group(struct json_out *w, const struct trend_group *g)
     }
 }
 
-bool trend_json(const struct trend_report *r, FILE *f, struct err *e)
+bool trend_json(const void *report, FILE *f, struct err *e)
 {
+    const struct trend_report *r = report;
     struct json_out w;
 
     json_out_begin(&w, f, "s3analyze/trend/1");

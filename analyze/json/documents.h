@@ -26,14 +26,15 @@ void aggregate_json_info(struct json_out *w, const struct aggregate *a);
 /* Writes a comparison, schema s3analyze/compare/1. Returns false if out of memory. */
 bool compare_json(const struct compare *c, FILE *f, struct err *e);
 
-/* Writes a table of runs, schema s3analyze/table/1. Returns false if out of memory. */
-bool archive_table_json(const struct archive_table *t, FILE *f, struct err *e);
+/* These are called through pointers, so they take what they write as a pointer to void. They return
+ * false if out of memory. */
 
-/* Writes what a plan has found, schema s3analyze/plan-state/1. Returns false if out of memory. */
-bool plan_json(const struct plan *p, FILE *f, struct err *e);
-
-/* Writes the changes in an archive, schema s3analyze/trend/1. Returns false if out of memory. */
-bool trend_json(const struct trend_report *r, FILE *f, struct err *e);
+/* Writes a struct archive_table, schema s3analyze/table/1. */
+bool archive_table_json(const void *table, FILE *f, struct err *e);
+/* Writes what a struct plan has found, schema s3analyze/plan-state/1. */
+bool plan_json(const void *plan, FILE *f, struct err *e);
+/* Writes the changes in a struct trend_report, schema s3analyze/trend/1. */
+bool trend_json(const void *report, FILE *f, struct err *e);
 
 /* ---- Members that documents share ---- */
 

@@ -54,8 +54,9 @@ static bool put_law(struct json_out *w, const struct plan *p, struct err *e)
     return true;
 }
 
-bool plan_json(const struct plan *p, FILE *f, struct err *e)
+bool plan_json(const void *plan, FILE *f, struct err *e)
 {
+    const struct plan *p = plan;
     struct json_out w;
     struct plan_interval x = {0};
 

@@ -17,14 +17,10 @@ static const struct html_definition table_definitions[] = {
      "Those of the runs' own reports, of the successful requests in the active range."},
 };
 
-static bool write_table_data(const void *ctx, FILE *f, struct err *e)
+bool archive_table_html(const void *table, const char *words, const char *command, FILE *f,
+                        struct err *e)
 {
-    return archive_table_json(ctx, f, e);
-}
-
-bool archive_table_html(const struct archive_table *t, const char *words, const char *command,
-                        FILE *f, struct err *e)
-{
+    const struct archive_table *t = table;
     struct html_charts none = {0};
     struct units_text title = figures_counted((int64_t)t->archive->n, "run");
     struct sheet s = {0};
@@ -39,7 +35,7 @@ bool archive_table_html(const struct archive_table *t, const char *words, const 
     html_page_inputs(f, command);
     html_fold_end(f);
     html_page_definitions(f, table_definitions, COUNT(table_definitions));
-    ok = ok && html_data(f, "table", write_table_data, t, NULL, e);
+    ok = ok && html_data(f, "table", archive_table_json, t, NULL, e);
     html_page_end(f);
     return ok;
 }
@@ -54,11 +50,6 @@ static const struct html_definition trend_definitions[] = {
     {"p", "How often the same runs in random order show a change as strong, of whatever metric and "
           "at whatever run. Changes with p above 0.042 are not told."},
 };
-
-static bool write_trend_data(const void *ctx, FILE *f, struct err *e)
-{
-    return trend_json(ctx, f, e);
-}
 
 /* The answer, with a sign. */
 static void put_answer(FILE *f, const struct trend_report *r)
@@ -100,9 +91,9 @@ static bool put_groups(FILE *f, const struct trend_report *r, const struct html_
     return ok;
 }
 
-bool trend_html(const struct trend_report *r, const char *words, const char *command, FILE *f,
-                struct err *e)
+bool trend_html(const void *report, const char *words, const char *command, FILE *f, struct err *e)
 {
+    const struct trend_report *r = report;
     struct html_charts charts;
     struct sheet s = {0};
     bool ok = html_charts_init(&charts, e);
@@ -125,7 +116,7 @@ bool trend_html(const struct trend_report *r, const char *words, const char *com
         html_page_inputs(f, command);
         html_fold_end(f);
         html_page_definitions(f, trend_definitions, COUNT(trend_definitions));
-        ok = ok && html_data(f, "trend", write_trend_data, r, NULL, e);
+        ok = ok && html_data(f, "trend", trend_json, r, NULL, e);
         html_page_end(f);
     }
     html_charts_fini(&charts);

@@ -30,15 +30,15 @@ bool report_html(const struct analysis *a, const struct report_html_options *opt
 bool compare_html(const struct compare *c, const struct plot_traces *traces, const char *words,
                   const char *command, FILE *f, struct err *e);
 
-/* Writes what a plan has found, with a chart of its runs. */
-bool plan_html(const struct plan *p, FILE *f, struct err *e);
+/* These are called through pointers, so they take what they write as a pointer to void. `words` and
+ * `command` are as for compare_html. */
 
-/* Writes a table of runs; `words` and `command` as for compare_html. */
-bool archive_table_html(const struct archive_table *t, const char *words, const char *command,
-                        FILE *f, struct err *e);
-
-/* Draws the charts and writes the changes of an archive; else like compare_html. */
-bool trend_html(const struct trend_report *r, const char *words, const char *command, FILE *f,
-                struct err *e);
+/* Writes what a struct plan has found, with a chart of its runs. */
+bool plan_html(const void *plan, const char *words, const char *command, FILE *f, struct err *e);
+/* Writes a struct archive_table. */
+bool archive_table_html(const void *table, const char *words, const char *command, FILE *f,
+                        struct err *e);
+/* Draws the charts and writes the changes in a struct trend_report; else like compare_html. */
+bool trend_html(const void *report, const char *words, const char *command, FILE *f, struct err *e);
 
 #endif

@@ -7,17 +7,16 @@
 #include "analyze/report/plan_sheet.h"
 #include "analyze/write/html.h"
 
-static bool write_data(const void *ctx, FILE *f, struct err *e)
+bool plan_html(const void *plan, const char *words, const char *command, FILE *f, struct err *e)
 {
-    return plan_json(ctx, f, e);
-}
-
-bool plan_html(const struct plan *p, FILE *f, struct err *e)
-{
+    const struct plan *p = plan;
     struct html_charts charts;
     struct sheet warnings = {0}, tables = {0};
     const struct figures_sentence answer = plan_sentence(p);
     char title[64];
+
+    (void)words;
+    (void)command;
     bool ok = html_charts_init(&charts, e) && plot_add_plan(&charts.set, p, &charts.options, e);
 
     if (ok) {
@@ -30,7 +29,7 @@ bool plan_html(const struct plan *p, FILE *f, struct err *e)
         plan_sheet_tables(&tables, p);
         ok = ok && html_page_warnings(f, &charts, &warnings, e) &&
              html_page_charts(f, &charts, "runs", -1, "", e) &&
-             html_page_sheet(&tables, f, "runs", e) && html_data(f, "plan", write_data, p, NULL, e);
+             html_page_sheet(&tables, f, "runs", e) && html_data(f, "plan", plan_json, p, NULL, e);
         html_page_end(f);
     }
     html_charts_fini(&charts);

@@ -40,12 +40,13 @@ void trend_sheet_changes(struct sheet *s, const struct trend_group *g);
 /* A table of its runs. */
 void trend_sheet_runs(struct sheet *s, const struct trend_group *g);
 
-/* All groups, with their runs as a detail, and the answer of --check-last unless check is NULL. */
+/* All groups of a struct trend_report, with their runs as a detail, and the answer of --check-last
+ * unless check is NULL. */
 struct trend_report {
     const struct trend *trend;
     const struct archive *archive;
     const char *check;
 };
-void trend_sheet(struct sheet *s, const struct trend_report *r);
+void trend_sheet(struct sheet *s, const void *report);
 
 #endif

@@ -191,8 +191,10 @@ static void put_gates(struct sheet *s, const struct plan *p)
     }
 }
 
-void plan_sheet(struct sheet *s, const struct plan *p)
+void plan_sheet(struct sheet *s, const void *plan)
 {
+    const struct plan *p = plan;
+
     sheet_line(s, plan_verdict(p) == SLO_MET ? TEXT_HEADING : TEXT_WARNING, "%s",
                plan_sentence(p).s);
     sheet_line(s, TEXT_FAINT, "%s", p->asked.command);

@@ -12,8 +12,8 @@ struct figures_sentence plan_sentence(const struct plan *p);
 /* Of a gate: "no worse", "worse", "undecided", by enum slo_verdict. */
 extern const char *const plan_gate_names[];
 
-/* Adds the sentence, what is repeated, and the tables. */
-void plan_sheet(struct sheet *s, const struct plan *p);
+/* Adds the sentence, what is repeated, and the tables of a struct plan. */
+void plan_sheet(struct sheet *s, const void *plan);
 /* Adds the tables alone: gates, or levels and runs in their order. */
 void plan_sheet_tables(struct sheet *s, const struct plan *p);
 

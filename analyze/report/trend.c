@@ -168,8 +168,10 @@ void trend_sheet_runs(struct sheet *s, const struct trend_group *g)
     s->when = before;
 }
 
-void trend_sheet(struct sheet *s, const struct trend_report *r)
+void trend_sheet(struct sheet *s, const void *report)
 {
+    const struct trend_report *r = report;
+
     if (r->check != NULL)
         sheet_line(s, TEXT_HEADING, "%s", r->check);
     for (size_t k = 0; k < r->trend->n; k++) {
