@@ -81,10 +81,20 @@ static bool unit_commit(void *ctx, void *unit, uint32_t input, struct err *e)
     return true;
 }
 
+static bool add_comment(void *ctx, struct slice line, struct err *e)
+{
+    struct fingerprint *f = ctx;
+
+    (void)e;
+    f->comments = mix(f->comments, line.p, line.n);
+    return true;
+}
+
 struct fingerprint fingerprint_read(const char *path, struct recfile_options options)
 {
     struct fingerprint f = {0};
     struct recfile_sink sink = {.ctx = &f,
+                                .comment = add_comment,
                                 .unit_new = unit_new,
                                 .unit_rows = unit_rows,
                                 .unit_commit = unit_commit,

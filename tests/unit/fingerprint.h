@@ -11,6 +11,7 @@
 struct fingerprint {
     bool ok; /* the capture could be read */
     uint64_t hash, n_rows;
+    uint64_t comments; /* hash of the comments */
     struct err err;
     struct recfile_info info;
 };

@@ -20,6 +20,7 @@ static void assert_same(const struct fingerprint *a, const struct fingerprint *b
     assert_string_equal(a->err.msg, b->err.msg);
     assert_int_equal(a->n_rows, b->n_rows);
     assert_true(a->hash == b->hash);
+    assert_true(a->comments == b->comments);
     assert_memory_equal(a->info.n_dropped, b->info.n_dropped, sizeof a->info.n_dropped);
     for (int i = 0; i < N_DROPS; i++)
         assert_string_equal(a->info.first_drop[i], b->info.first_drop[i]);
@@ -454,29 +455,33 @@ static void test_header_of_later_units(void **state)
     frames_fini(&f);
 }
 
-/* A header line that lies across two units, each of one frame. */
-static void test_header_across_units(void **state)
+/* A line that lies across two units, each of one frame: another header, a comment, and no row. */
+static void test_lines_across_units(void **state)
 {
-    static const char second[] = "idx,thread,op,bytes,error,file,start,end\n";
+    static const char *const across[] = {"idx,thread,op,bytes,error,file,start,end\n",
+                                         "# a comment of several words\n", "no,row,at,all\n"};
 
     (void)state;
-    for (size_t cut = 0; cut < sizeof second; cut += 13) {
-        struct frames f;
-        frames_init(&f);
-        add_text(&f, header);
-        add_rows(&f, 20000);
-        size_t n = f.n_text + cut;
-        add_text(&f, second);
-        add_rows(&f, 20000);
-        end_frame(&f, n);
-        assert_true(f.n_data > 1 << 19);
-        end_frame(&f, f.n_text);
-        struct fingerprint one = read_frames(&f, false, 1), several = read_frames(&f, false, 4);
-        assert_true(one.ok);
-        assert_int_equal(one.info.n_headers, 2);
-        assert_same(&one, &several);
-        frames_fini(&f);
-    }
+    for (size_t k = 0; k < 3; k++)
+        for (size_t cut = 0; cut <= strlen(across[k]); cut += 13) {
+            struct frames f;
+            frames_init(&f);
+            add_text(&f, header);
+            add_rows(&f, 20000);
+            size_t n = f.n_text + cut;
+            add_text(&f, across[k]);
+            add_rows(&f, 20000);
+            end_frame(&f, n);
+            assert_true(f.n_data > 1 << 19);
+            end_frame(&f, f.n_text);
+            struct fingerprint one = read_frames(&f, true, 1), several = read_frames(&f, true, 4);
+            assert_true(one.ok);
+            assert_int_equal(one.info.n_headers, k == 0 ? 2 : 1);
+            assert_int_equal(one.comments != 0, k == 1);
+            assert_int_equal(one.info.n_dropped[DROP_BAD_ROW], k == 2);
+            assert_same(&one, &several);
+            frames_fini(&f);
+        }
 }
 
 /* Units of more rows than one may hold wait for their turn in the middle. */
@@ -683,7 +688,7 @@ int main(void)
         cmocka_unit_test(test_long_row),
         cmocka_unit_test(test_lines_of_many_units),
         cmocka_unit_test(test_header_of_later_units),
-        cmocka_unit_test(test_header_across_units),
+        cmocka_unit_test(test_lines_across_units),
         cmocka_unit_test(test_units_of_many_rows),
         cmocka_unit_test(test_unverified_rows),
         cmocka_unit_test(test_rest_of_a_lost_row),
