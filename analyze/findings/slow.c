@@ -20,6 +20,7 @@
 #define LEAST_SEGMENT   .05
 #define LEAST_LOST_FRAC .02 /* of an excess that lasts for less than half of the run */
 #define LEAST_LONG      5   /* periods of a stretch that has inner ones enough */
+#define CORE_SURER      1.5 /* times: the part of a stretch that is above its mean is looked at */
 #define MAX_SLOW        20
 
 /* ---- Which requests are compared ---- */
@@ -352,7 +353,7 @@ static bool ask_core(struct segment_of_party *g, struct queues *q, const struct 
     if (!best_periods(x, g->party, g->first, g->last + 1, g->mean, 1, &core))
         return true;
     measure(x, &core);
-    if (!may_be_slow(&core))
+    if (!may_be_slow(&core) || core.z < CORE_SURER * g->z)
         return true;
     if (!ask_queues(&core, q, x, s, p, &answer, e))
         return false;
