@@ -142,12 +142,11 @@ static bool write_lines(const struct profile *p, const struct profile_given *o, 
 
     if (o->peek != NULL)
         return profile_write_peek(p, &how, o->peek, f, e);
-    if (!o->traces && !o->folded)
+    if (o->traces)
+        return profile_write_traces(p, type, f, e);
+    if (!o->folded)
         return profile_write_top(p, &how, f, e);
-    if (o->folded)
-        profile_write_folded(p, type, f);
-    else
-        profile_write_traces(p, type, f);
+    profile_write_folded(p, type, f);
     return true;
 }
 

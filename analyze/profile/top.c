@@ -240,25 +240,36 @@ bool profile_write_peek(const struct profile *p, const struct graph_options *how
 
 /* ---- Traces ---- */
 
-/* Returns the unit of the numbers under one key: the first that any sample tells. */
-static const char *label_unit(const struct profile *p, const char *key)
+/* Finds the unit of the numbers under each key, by the key's number in p->names: the first that any
+ * sample tells; NULL: none does. */
+static bool find_units(const struct profile *p, const char ***units, struct err *e)
 {
-    for (size_t i = 0; i < p->n_labels; i++)
-        if (p->labels[i].text == NULL && p->labels[i].key == key && *p->labels[i].unit != '\0')
-            return p->labels[i].unit;
-    return strcmp(key, "alignment") == 0 || strcmp(key, "request") == 0 ? "bytes" : key;
+    if (!mem_cleared(units, p->names.n, e))
+        return false;
+    for (size_t i = p->n_labels; i-- > 0;)
+        if (p->labels[i].text == NULL && *p->labels[i].unit != '\0')
+            (*units)[intern_find(&p->names, slice_of(p->labels[i].key))] = p->labels[i].unit;
+    return true;
 }
 
-static void put_labels(const struct profile *p, const struct profile_sample *s, FILE *f)
+static struct profile_text number_of(const struct profile *p, const struct profile_label *x,
+                                     const char *const *units)
+{
+    const char *unit = units[intern_find(&p->names, slice_of(x->key))];
+    bool is_size = strcmp(x->key, "alignment") == 0 || strcmp(x->key, "request") == 0;
+
+    return profile_format(x->number, unit != NULL ? unit : is_size ? "bytes" : x->key, "auto");
+}
+
+static void put_labels(const struct profile *p, const struct profile_sample *s,
+                       const char *const *units, FILE *f)
 {
     for (size_t i = 0; i < s->n_labels; i++) {
         const struct profile_label *x = &p->labels[s->labels + i];
 
         if (i == 0 || x[-1].key != x->key || (x[-1].text == NULL) != (x->text == NULL))
             fprintf(f, "%s%10s: ", i > 0 ? "\n" : "", x->key);
-        fprintf(f, " %s",
-                x->text != NULL ? x->text
-                                : profile_format(x->number, label_unit(p, x->key), "auto").s);
+        fprintf(f, " %s", x->text != NULL ? x->text : number_of(p, x, units).s);
     }
     if (s->n_labels > 0)
         fputc('\n', f);
@@ -272,12 +283,15 @@ static bool is_zero(const struct profile *p, size_t sample)
     return true;
 }
 
-void profile_write_traces(const struct profile *p, size_t type, FILE *f)
+bool profile_write_traces(const struct profile *p, size_t type, FILE *f, struct err *e)
 {
     static const char between[] =
         "-----------+-------------------------------------------------------\n";
     const struct form form = form_of(p, type);
+    const char **units;
 
+    if (!find_units(p, &units, e))
+        return false;
     put_header(&form, f);
     for (size_t i = 0; i < p->n_samples; i++) {
         const struct profile_sample *s = &p->samples[i];
@@ -286,12 +300,14 @@ void profile_write_traces(const struct profile *p, size_t type, FILE *f)
         if (s->n_stack == 0 || (p->is_sum && is_zero(p, i)))
             continue;
         fputs(between, f);
-        put_labels(p, s, f);
+        put_labels(p, s, units, f);
         for (size_t k = s->stack; k < s->stack + s->n_stack; k++, first.s[0] = '\0')
             fprintf(f, "%10s   %s%s\n", first.s, p->shown[p->stack[k].frame],
                     p->stack[k].is_inlined ? " (inline)" : "");
     }
     fputs(between, f);
+    free(units);
+    return true;
 }
 
 /* ---- One line a stack ---- */

@@ -17,7 +17,7 @@ bool profile_write_peek(const struct profile *p, const struct graph_options *how
                         const char *pattern, FILE *f, struct err *e);
 
 /* Writes each sample with its labels and its stack: -traces. */
-void profile_write_traces(const struct profile *p, size_t type, FILE *f);
+bool profile_write_traces(const struct profile *p, size_t type, FILE *f, struct err *e);
 
 /* Writes each sample on one line, the root first, and its value: "main;read 12". What reads this
  * adds up stacks that are alike. */

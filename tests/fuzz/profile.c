@@ -25,9 +25,9 @@ static void write_all(const struct profile_run *r, size_t type)
     size_t n = 0;
     FILE *f = open_memstream(&text, &n);
     assert(f != NULL);
-    bool ok = profile_write_top(p, &few, f, &e) && profile_write_flame(p, type, f, &e);
+    bool ok = profile_write_top(p, &few, f, &e) && profile_write_flame(p, type, f, &e) &&
+              profile_write_traces(p, type, f, &e);
     assert(ok);
-    profile_write_traces(p, type, f);
     profile_write_folded(p, type, f);
     /* False if there is no function at all. */
     ok = profile_write_peek(p, &few, ".", f, &e);
