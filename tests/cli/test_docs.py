@@ -281,6 +281,19 @@ class Names(unittest.TestCase):
                 with self.subTest(document=path.name, option=option):
                     self.assertIn(option, known)
 
+    def test_goals(self):
+        """Of make."""
+        goals = set()
+        for path in (ROOT / name for name in ("Makefile", "tests/coverage.mk", "tests/fuzz/fuzz.mk")):
+            for line in re.findall(r"(?m)^\.PHONY: (.*)", path.read_text().replace("\\\n", "")):
+                goals.update(line.split())
+        for path in DOCUMENTS:
+            for words in re.findall(r"(?m)(?:^    |`|&& )make( [^`#\n;&|]*)", path.read_text()):
+                for word in shlex.split(words):
+                    if "=" not in word and not word.startswith("-"):
+                        with self.subTest(document=path.name, goal=word):
+                            self.assertIn(word, goals)
+
     def test_functions(self):
         """file:function, and files alone."""
         for path in DOCUMENTS:
