@@ -173,12 +173,6 @@ static char *read_text(const char *path, size_t *n)
     return text;
 }
 
-/* A file of that name that we did not write stays as it is. */
-static bool is_foreign(const char *text, size_t n)
-{
-    return n > 0 && strncmp(text, MAGIC, strlen(MAGIC)) != 0;
-}
-
 void archive_cache_open(struct archive_cache *c, const char *capture)
 {
     const char *slash = strrchr(capture, '/');
@@ -191,10 +185,7 @@ void archive_cache_open(struct archive_cache *c, const char *capture)
         return;
     char *text = read_text(c->path, &n);
     const char *line = text != NULL ? memchr(text, '\n', n) : NULL;
-    if (text != NULL && is_foreign(text, n)) {
-        free(c->path);
-        c->path = NULL;
-    } else if (line != NULL) {
+    if (line != NULL) {
         size_t n_mark = (size_t)(line + 1 - text);
         struct mark m = mark_of(text + n_mark, n - n_mark);
         json_t *runs = strncmp(text, m.s, n_mark) == 0 && strlen(m.s) == n_mark
@@ -237,7 +228,7 @@ static void write_cache(const struct archive_cache *c)
     struct outfile out;
     struct err unsaid = {""};
 
-    if (text != NULL && outfile_open(&out, c->path, OUTFILE_ANYTHING, &unsaid)) {
+    if (text != NULL && outfile_open(&out, c->path, OUTFILE_CACHE, &unsaid)) {
         fputs(mark_of(text, strlen(text)).s, out.f);
         fputs(text, out.f);
         outfile_finish(&out, true, &unsaid);

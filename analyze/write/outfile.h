@@ -18,6 +18,7 @@ enum outfile_replaces {
     OUTFILE_HTML,   /* a page */
     OUTFILE_SERIES, /* a time series */
     OUTFILE_CHART,  /* the data of a chart */
+    OUTFILE_CACHE,  /* what was found in captures before; or an empty file */
     OUTFILE_ANYTHING,
 };
 
