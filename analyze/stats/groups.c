@@ -3,6 +3,7 @@
 #include "analyze/stats/exactdist.h"
 #include "analyze/stats/stats_internal.h"
 #include "libcommon/mem.h"
+#include "libcommon/splitmix.h"
 
 #include <float.h>
 #include <gsl/gsl_cdf.h>
@@ -254,13 +255,11 @@ bool stats_p_worse_groups(const struct stats_cmp *c, const double *a, const doub
     return ok;
 }
 
-/* splitmix64: the next of a fixed sequence of standard normal values. */
+/* The next of a fixed sequence of standard normal values. */
 static double next_normal(uint64_t *state)
 {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    z ^= z >> 31;
+    uint64_t z = splitmix_spread(*state += SPLITMIX_STEP);
+
     return gsl_cdf_ugaussian_Pinv(((double)(z >> 11) + .5) * 0x1p-53);
 }
 

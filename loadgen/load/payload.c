@@ -1,6 +1,7 @@
 #include "loadgen/load/payload.h"
 
 #include "libcommon/mem.h"
+#include "libcommon/splitmix.h"
 #include "loadgen/util/rng.h"
 
 #include <stdlib.h>
@@ -34,7 +35,7 @@ void payload_fini(struct payload *p)
 
 uint64_t payload_seed(uint64_t run_seed, uint64_t id)
 {
-    return rng_spread(rng_spread(run_seed) + id * RNG_STEP);
+    return splitmix_spread(splitmix_spread(run_seed) + id * SPLITMIX_STEP);
 }
 
 /* Words of an object that are adjacent in the block and lie in one chunk. */
@@ -51,7 +52,7 @@ static struct run run_at(const struct payload *p, uint64_t seed, uint64_t word)
     uint64_t in_chunk = CHUNK_WORDS - word % CHUNK_WORDS;
     uint64_t in_block = BLOCK_WORDS - at;
 
-    return (struct run){p->words + at, rng_spread(seed + (chunk + 1) * RNG_STEP),
+    return (struct run){p->words + at, splitmix_spread(seed + (chunk + 1) * SPLITMIX_STEP),
                         in_chunk < in_block ? in_chunk : in_block};
 }
 

@@ -1,5 +1,7 @@
 #include "loadgen/util/rng.h"
 
+#include "libcommon/splitmix.h"
+
 /* The multiplier for 128-bit states from the paper named in rng.h. */
 static const unsigned __int128 MULTIPLIER =
     (unsigned __int128)0x2360ed051fc65da4u << 64 | 0x4385df649fccf645u;
@@ -7,11 +9,11 @@ static const unsigned __int128 MULTIPLIER =
 void rng_init(struct rng *r, uint64_t seed, uint64_t stream)
 {
     /* Spread both: neighbouring seeds and streams must not start near each other. */
-    uint64_t b = rng_spread(seed + RNG_STEP) ^ stream;
+    uint64_t b = splitmix_spread(seed + SPLITMIX_STEP) ^ stream;
     uint64_t w[4];
 
     for (int i = 0; i < 4; i++)
-        w[i] = rng_spread(b += RNG_STEP);
+        w[i] = splitmix_spread(b += SPLITMIX_STEP);
     r->step = ((unsigned __int128)w[0] << 64 | w[1]) | 1;
     r->state = (unsigned __int128)w[2] << 64 | w[3];
     rng_next(r);

@@ -11,17 +11,6 @@ struct rng {
     unsigned __int128 step; /* odd */
 };
 
-/* A bijection of 64-bit words that spreads every bit: the finaliser of MurmurHash3, as SplitMix
- * uses it. RNG_STEP is the step of SplitMix from word to word. */
-#define RNG_STEP 0x9e3779b97f4a7c15u
-
-static inline uint64_t rng_spread(uint64_t z)
-{
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
 /* Starts stream `stream` of `seed`. Equal arguments give equal numbers on any machine. Streams of
  * one seed differ in state and in step. */
 void rng_init(struct rng *r, uint64_t seed, uint64_t stream);

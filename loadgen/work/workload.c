@@ -1,6 +1,7 @@
 #include "loadgen/work/workload.h"
 
 #include "libcommon/mem.h"
+#include "libcommon/splitmix.h"
 #include "loadgen/work/sizes.h"
 
 #include <stdlib.h>
@@ -148,7 +149,7 @@ void work_set_key(const struct work *k, const struct work_object *o, struct s3op
         *p++ = '/';
     }
     /* Multiplying by an odd number scatters the names, as those of real clients are. */
-    p = put_hex(p, o->id * RNG_STEP, 16);
+    p = put_hex(p, o->id * SPLITMIX_STEP, 16);
     *p = '\0';
     op->n_key = (size_t)(p - op->key);
 }

@@ -11,6 +11,7 @@
 #include "analyze/stats/picker.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/err.h"
+#include "libcommon/splitmix.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -25,10 +26,8 @@ static uint64_t state;
 
 static double uniform(void)
 {
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    z ^= z >> 31;
+    uint64_t z = splitmix_spread(state += SPLITMIX_STEP);
+
     return ((double)(z >> 11) + .5) * 0x1p-53;
 }
 

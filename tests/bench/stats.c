@@ -18,6 +18,7 @@
 #include "analyze/findings/findings.h"
 #include "analyze/stats/picker.h"
 #include "libcommon/mem.h"
+#include "libcommon/splitmix.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -51,10 +52,8 @@ struct rng {
 
 static double uniform(struct rng *r)
 {
-    uint64_t z = r->state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    z ^= z >> 31;
+    uint64_t z = splitmix_spread(r->state += SPLITMIX_STEP);
+
     return ((double)(z >> 11) + .5) * 0x1p-53;
 }
 
