@@ -82,6 +82,29 @@ bool group_rows_init(struct group_rows *g, const struct table *t, size_t table,
     return true;
 }
 
+bool group_rows_by(struct group_rows *g, size_t n_rows, const uint32_t *order, size_t n_keys,
+                   size_t (*key)(const void *ctx, size_t row), const void *ctx, struct err *e)
+{
+    *g = (struct group_rows){0};
+    if (!mem_new(&g->row, n_rows, e) || !mem_cleared(&g->first, n_keys + 2, e))
+        return false;
+    for (size_t i = 0; i < n_rows; i++) {
+        size_t k = key(ctx, i);
+
+        if (k < n_keys)
+            csort_count(g->first, k);
+    }
+    csort_sum(g->first, n_keys);
+    for (size_t i = 0; i < n_rows; i++) {
+        uint32_t row = order != NULL ? order[i] : (uint32_t)i;
+        size_t k = key(ctx, row);
+
+        if (k < n_keys)
+            g->row[csort_place(g->first, k)] = row;
+    }
+    return true;
+}
+
 void group_rows_fini(struct group_rows *g)
 {
     free(g->row);

@@ -3,7 +3,7 @@
  * those of libcommon/hist.h. */
 #include "analyze/export/export.h"
 
-#include "analyze/base/csort.h"
+#include "analyze/data/group.h"
 #include "analyze/estimate/confidence.h"
 #include "analyze/export/values.h"
 #include "libcommon/hist.h"
@@ -137,54 +137,34 @@ static void clear(struct encoder *h)
 
 /* ---- Requests by interval ---- */
 
+/* The requests of an operation in the active range, by the interval in which they end. */
 struct intervals {
     const struct operation *op;
-    int64_t start_ns, end_ns, each_ns; /* the active range */
+    const struct table *t;
+    int64_t start_ns, end_ns, each_ns; /* of the active range; of an interval */
     size_t n;
-    size_t *first; /* csort.h */
-    uint32_t *row; /* by interval */
+    struct group_rows rows;
 };
 
-static size_t interval_of(const struct intervals *v, const struct table *t, size_t i)
+static size_t interval_of(const void *intervals, size_t row)
 {
-    size_t k = (size_t)((table_end(t, i) - v->start_ns) / v->each_ns);
+    const struct intervals *v = intervals;
+
+    if (!table_done_within(v->t, row, v->start_ns, v->end_ns))
+        return SIZE_MAX;
+    size_t k = (size_t)((table_end(v->t, row) - v->start_ns) / v->each_ns);
     return k < v->n ? k : v->n - 1;
 }
 
-/* Sorts the requests that count by the interval in which they end. */
-static bool intervals_init(struct intervals *v, const struct operation *op, const struct table *t,
-                           struct err *e)
-{
-    const struct statistics *s = op->statistics;
-
-    *v = (struct intervals){
-        .op = op, .start_ns = s->start_ns, .end_ns = s->start_ns + s->duration_ns};
-    v->each_ns = op->segments.present ? op->segments.duration_ns : s->duration_ns;
-    v->n = (size_t)(s->duration_ns / v->each_ns);
-    if (t->n > UINT32_MAX)
-        return err_set(e, "more than 4294967295 requests of an operation");
-    if (!mem_cleared(&v->first, v->n + 2, e))
-        return false;
-    for (size_t i = 0; i < t->n; i++)
-        if (table_done_within(t, i, v->start_ns, v->end_ns))
-            csort_count(v->first, interval_of(v, t, i));
-    if (!mem_new(&v->row, csort_sum(v->first, v->n), e))
-        return false;
-    for (size_t i = 0; i < t->n; i++)
-        if (table_done_within(t, i, v->start_ns, v->end_ns))
-            v->row[csort_place(v->first, interval_of(v, t, i))] = (uint32_t)i;
-    return true;
-}
-
-static bool put_interval(const struct intervals *v, size_t k, const struct table *t,
-                         int64_t base_ns, struct encoder *h, FILE *f, struct err *e)
+static bool put_interval(const struct intervals *v, size_t k, int64_t base_ns, struct encoder *h,
+                         FILE *f, struct err *e)
 {
     int64_t start_ns = v->start_ns + (int64_t)k * v->each_ns;
     int64_t end_ns = k + 1 < v->n ? start_ns + v->each_ns : v->end_ns;
 
     clear(h);
-    for (size_t i = v->first[k]; i < v->first[k + 1]; i++)
-        count(h, packed_get(&t->dur, v->row[i]));
+    for (size_t i = v->rows.first[k]; i < v->rows.first[k + 1]; i++)
+        count(h, packed_get(&v->t->dur, v->rows.row[i]));
     if (h->first > h->last)
         return true;
     fprintf(f, "Tag=%s,%.3f,%.3f,%.6f,", values_name(v->op->op).s,
@@ -198,13 +178,18 @@ static bool put_interval(const struct intervals *v, size_t k, const struct table
 static bool put_operation(const struct operation *op, const struct table *t, int64_t base_ns,
                           struct encoder *h, FILE *f, struct err *e)
 {
-    struct intervals v;
-    bool ok = intervals_init(&v, op, t, e);
+    const struct statistics *s = op->statistics;
+    struct intervals v = {
+        .op = op, .t = t, .start_ns = s->start_ns, .end_ns = s->start_ns + s->duration_ns};
 
+    v.each_ns = op->segments.present ? op->segments.duration_ns : s->duration_ns;
+    v.n = (size_t)(s->duration_ns / v.each_ns);
+    if (t->n > UINT32_MAX)
+        return err_set(e, "more than 4294967295 requests of an operation");
+    bool ok = group_rows_by(&v.rows, t->n, NULL, v.n, interval_of, &v, e);
     for (size_t k = 0; ok && k < v.n; k++)
-        ok = put_interval(&v, k, t, base_ns, h, f, e);
-    free(v.first);
-    free(v.row);
+        ok = put_interval(&v, k, base_ns, h, f, e);
+    group_rows_fini(&v.rows);
     return ok;
 }
 

@@ -4,7 +4,6 @@
  * request; here is one for each second in which some ended. */
 #include "analyze/export/export.h"
 
-#include "analyze/base/csort.h"
 #include "analyze/data/group.h"
 #include "analyze/export/values.h"
 #include "analyze/write/csv.h"
@@ -114,31 +113,18 @@ struct source {
     size_t n_s;      /* seconds from there to the last end, that included */
 };
 
-static size_t second_of(const struct source *x, size_t row)
+static size_t second_of(const void *source, size_t row)
 {
+    const struct source *x = source;
+
     return (size_t)(table_end(x->t, row) / NS_PER_S - x->first_s);
 }
 
-static size_t host_of(const struct source *x, size_t row)
+static size_t host_of(const void *source, size_t row)
 {
-    return dataset_place(x->d, x->t, table_place(x->t, row))->host;
-}
+    const struct source *x = source;
 
-/* Sorts rows by a key; those of equal keys stay in the order of `from` (NULL: of the table). False:
- * out of memory. */
-static bool sort_rows(const struct source *x, size_t (*key)(const struct source *x, size_t row),
-                      size_t n_keys, const uint32_t *from, struct group_rows *to, struct err *e)
-{
-    if (!mem_new(&to->row, x->t->n, e) || !mem_cleared(&to->first, n_keys + 2, e))
-        return false;
-    for (size_t i = 0; i < x->t->n; i++)
-        csort_count(to->first, key(x, i));
-    csort_sum(to->first, n_keys);
-    for (size_t i = 0; i < x->t->n; i++) {
-        uint32_t row = from != NULL ? from[i] : (uint32_t)i;
-        to->row[csort_place(to->first, key(x, row))] = row;
-    }
-    return true;
+    return dataset_place(x->d, x->t, table_place(x->t, row))->host;
 }
 
 /* Writes the requests in `rows`, which are in order of the seconds in which they ended. */
@@ -164,8 +150,8 @@ static bool put_hosts(const struct source *x, const char *id, FILE *f, struct er
     size_t n_hosts = x->d->hosts.n;
     struct group_rows by_second = {0}, by_host = {0};
     struct series s = {id, x->d->ops.v[x->t->op], ""};
-    bool ok = sort_rows(x, second_of, x->n_s, NULL, &by_second, e) &&
-              sort_rows(x, host_of, n_hosts, by_second.row, &by_host, e);
+    bool ok = group_rows_by(&by_second, x->t->n, NULL, x->n_s, second_of, x, e) &&
+              group_rows_by(&by_host, x->t->n, by_second.row, n_hosts, host_of, x, e);
 
     for (size_t k = 0; ok && k < n_hosts; k++) {
         const size_t *first = &by_host.first[k];
