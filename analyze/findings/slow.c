@@ -21,6 +21,7 @@
 #define LEAST_LOST_FRAC .02 /* of an excess that lasts for less than half of the run */
 #define LEAST_LONG      5   /* periods of a stretch that has inner ones enough */
 #define CORE_SURER      1.5 /* times: the part of a stretch that is above its mean is looked at */
+#define CORE_LEAST_Z    6.0 /* of its queues: it is chosen among many */
 #define MAX_SLOW        20
 
 /* ---- Which requests are compared ---- */
@@ -357,7 +358,7 @@ static bool ask_core(struct segment_of_party *g, struct queues *q, const struct 
         return true;
     if (!ask_queues(&core, q, x, s, p, &answer, e))
         return false;
-    *sure = answer.is_known && answer.is_longer && answer.z >= QUEUES_LEAST_Z;
+    *sure = answer.is_known && answer.is_longer && answer.z >= CORE_LEAST_Z;
     if (*sure)
         *g = core;
     return true;

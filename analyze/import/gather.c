@@ -69,6 +69,8 @@ bool gather_add(struct import *m, const struct record *told, int64_t status, str
 
     if (row.start_ns > MAX_START_NS || row.end_ns > MAX_DURATION_NS)
         return lines_bad(&m->lines, e, "a time after 2116, or a request of more than 36 years");
+    if (row.op.n == 0)
+        return lines_bad(&m->lines, e, "a request without an operation");
     if (status >= 400) {
         int n = snprintf(error, sizeof error, "HTTP %" PRId64 "%s%.*s", status,
                          why.n > 0 ? " " : "", (int)(why.n < 80 ? why.n : 80), why.p);
