@@ -400,6 +400,16 @@ struct units_text units_frac_cell(double frac)
     return rate_of(100 * frac, "%");
 }
 
+struct units_text units_change(double change, int n_decimals)
+{
+    struct units_text t;
+
+    snprintf(t.s, sizeof t.s, "%+.*f", n_decimals, change);
+    if (t.s[strspn(t.s, "-0.")] == '\0')
+        t.s[0] = '+';
+    return t;
+}
+
 struct units_text units_count(int64_t n)
 {
     struct units_text t;

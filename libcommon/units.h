@@ -67,6 +67,10 @@ struct units_text units_pct(double pct);
 /* "12.5%" of a fraction 0.125, as cells of tables write it: they are narrow. */
 struct units_text units_frac_cell(double frac);
 
+/* "+2.50", "-0.3", "+0.0": a change, with so many decimals; one that rounds to zero is never
+ * "-0.0". */
+struct units_text units_change(double change, int n_decimals);
+
 /* The sign of percent in the format of a cell. */
 #define UNITS_CELL_PCT "%%"
 

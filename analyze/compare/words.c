@@ -49,8 +49,7 @@ struct units_text words_change(double pct, const char *unit)
 {
     struct units_text t;
 
-    snprintf(t.s, sizeof t.s, fabs(pct) < 9.95 ? "%+.1f %s" : "%+.0f %s", fabs(pct) < .05 ? 0 : pct,
-             unit);
+    snprintf(t.s, sizeof t.s, "%.30s %s", units_change(pct, fabs(pct) < 9.95).s, unit);
     return t;
 }
 
@@ -335,7 +334,7 @@ static struct units_text change_of(const struct compare_metric *m, double theta,
     else if (m->cmp.is_difference)
         snprintf(t.s, sizeof t.s, "%+.3g points", pct);
     else
-        snprintf(t.s, sizeof t.s, "%+.*f%s", fabs(pct) < 10 ? 2 : 1, pct, sign);
+        snprintf(t.s, sizeof t.s, "%.40s%s", units_change(pct, fabs(pct) < 10 ? 2 : 1).s, sign);
     return t;
 }
 
@@ -384,7 +383,8 @@ struct units_text compare_words_percent(double before, double after)
 {
     struct units_text t = {"-"};
     if (before > 0 && !isnan(after))
-        snprintf(t.s, sizeof t.s, "%+.2f" UNITS_CELL_PCT, 100 * (after - before) / before);
+        snprintf(t.s, sizeof t.s, "%.40s" UNITS_CELL_PCT,
+                 units_change(100 * (after - before) / before, 2).s);
     return t;
 }
 
@@ -501,7 +501,9 @@ struct compare_words_text compare_words_gate(const struct compare *c)
 struct compare_words_text compare_words_gated(const struct compare_metric *m)
 {
     struct compare_words_text t = {""};
-    words_append(&t, "%s: %+.3g%s allowed: ", metrics[m->metric].name, pct_of(m, m->gate_limit),
+    double pct = pct_of(m, m->gate_limit);
+
+    words_append(&t, "%s: %+.3g%s allowed: ", metrics[m->metric].name, pct != 0 ? pct : 0,
                  m->cmp.is_difference ? " points" : " %");
     if (!m->cmp.ok || isnan(m->p_worse))
         words_append(&t, "%s", m->cmp.ok ? "too few independent requests beyond it" : m->cmp.why);

@@ -367,9 +367,9 @@ static struct units_text byte_rate_change(double diff)
     struct units_text t;
 
     if (fabs(diff) >= .05 * MIB || diff == 0)
-        snprintf(t.s, sizeof t.s, "%+.1f MiB/s", diff / MIB);
+        snprintf(t.s, sizeof t.s, "%.40s MiB/s", units_change(diff / MIB, 1).s);
     else
-        snprintf(t.s, sizeof t.s, "%+.1f KiB/s", diff / 1024);
+        snprintf(t.s, sizeof t.s, "%.40s KiB/s", units_change(diff / 1024, 1).s);
     return t;
 }
 
@@ -390,8 +390,9 @@ static void put_rates(struct sheet *s, const struct compare_op *op)
             snprintf(part, sizeof part, "%s (%s) throughput, ",
                      compare_words_percent(a->bytes_per_s[i], b->bytes_per_s[i]).s,
                      byte_rate_change(bytes).s);
-        sheet_item(s, TEXT_PLAIN, "%s: %s%s (%+.1f) obj/s", names[i], part,
-                   compare_words_percent(a->objects_per_s[i], b->objects_per_s[i]).s, objects);
+        sheet_item(s, TEXT_PLAIN, "%s: %s%s (%s) obj/s", names[i], part,
+                   compare_words_percent(a->objects_per_s[i], b->objects_per_s[i]).s,
+                   units_change(objects, 1).s);
     }
 }
 

@@ -43,8 +43,9 @@ static void put_case(struct sheet *s, const struct stopping_op *op)
                to.s + 11, units_duration(w->segment_ns).s,
                speed(op, w->bytes_per_s, w->objects_per_s).s);
     if (!isnan(c->off_frac))
-        sheet_item(s, TEXT_PLAIN, "The whole run: %s. The estimate was off by %+.2f %%.",
-                   speed(op, op->whole.bytes_per_s, op->whole.objects_per_s).s, 100 * c->off_frac);
+        sheet_item(s, TEXT_PLAIN, "The whole run: %s. The estimate was off by %s %%.",
+                   speed(op, op->whole.bytes_per_s, op->whole.objects_per_s).s,
+                   units_change(100 * c->off_frac, 2).s);
     if (op->drift.reported)
         sheet_line(s, TEXT_WARNING,
                    "Warning: up to then the speed drifted by %+.1f %% (p=%.2g): the rule takes a "
@@ -79,8 +80,8 @@ static void put_sweep(struct sheet *s, const struct stopping *of, const struct s
             else if (isnan(c->off_frac))
                 sheet_cell(s, "%" PRId64 "s", c->stop.at_s);
             else
-                sheet_cell(s, "%" PRId64 "s (%+.1f" UNITS_CELL_PCT ")", c->stop.at_s,
-                           100 * c->off_frac);
+                sheet_cell(s, "%" PRId64 "s (%s" UNITS_CELL_PCT ")", c->stop.at_s,
+                           units_change(100 * c->off_frac, 1).s);
         }
     }
 }

@@ -72,6 +72,11 @@ class Autoterm(CliTest):
             self.assertEqual(stop, one['stop'])
         self.assertIn('how far off', self.s3analyze('autoterm', '--sweep', path).out)
 
+    def test_an_estimate_that_was_right_is_not_off_by_minus_nothing(self):
+        out = self.s3analyze('autoterm', '--sweep', self.write(steady(300, threads=3, op='DELETE', size=0, n_objects=10))).out
+        self.assertIn('(+0.0%)', out)
+        self.assertNotRegex(out, r'-0\.0')
+
     def test_mixed_is_one(self):
         rows = steady(300, threads=2) + [r._replace(op='PUT', thread=r.thread + 2)
                                          for r in steady(300, threads=2)]

@@ -10,7 +10,7 @@ import re
 import statistics
 import unittest
 
-from capgen import row, text
+from capgen import row, steady, text
 from harness import SHARED, CliTest, capture, captures
 
 MS = 1_000_000
@@ -115,6 +115,17 @@ class Figures(CmpTest):
         self.assertRegex(out, rf'\nThroughput, fastest segment +\S+ +\S+ +{re.escape(f"{100 * (after / before - 1):+.2f}%")}\n')
         for m in report['operations'][0]['metrics']:
             self.assertIn(' '.join(m['verdict_text'].split()), ' '.join(out.split()))
+
+    def test_a_change_that_rounds_to_zero_has_no_minus(self):
+        """The answer says +0.0, so the tables do not say -0.00%."""
+        before = self.write('before', steady(200, threads=4))
+        after = self.write('after', steady(200, threads=4, every=100 * MS + 2000))
+        out = self.s3analyze('cmp', '-v', '--gate', 'throughput:0%', before, after, status=3).out
+        self.assertIn('+0.0 % (95 % CI +0.0 to +0.0)', out)
+        self.assertIn('+0.00%  (p<0.001', out)
+        self.assertIn('(+0.0 KiB/s) throughput, +0.00% (+0.0) obj/s', out)
+        self.assertIn('throughput: +0 % allowed', out)
+        self.assertNotRegex(out, r'-0(\.0+)?(?![\d.])')
 
     def test_settings_that_differ_come_first(self):
         a = self.write('a', run_rows(1))

@@ -1,5 +1,6 @@
 #include "libcommon/units.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -311,6 +312,12 @@ static void test_rate_pct_count(void **state)
     assert_string_equal(units_object_rate(-1e300).s, "-1.0e+300 obj/s");
     assert_string_equal(units_pct(-3.214).s, "-3.21 %");
     assert_string_equal(units_pct(0).s, "0 %");
+    assert_string_equal(units_change(2.5, 2).s, "+2.50");
+    assert_string_equal(units_change(-0.26, 1).s, "-0.3");
+    assert_string_equal(units_change(-0.04, 1).s, "+0.0");
+    assert_string_equal(units_change(-0.0, 0).s, "+0");
+    assert_string_equal(units_change(-10, 0).s, "-10");
+    assert_string_equal(units_change(-INFINITY, 1).s, "-inf");
     assert_string_equal(units_count(0).s, "0");
     assert_string_equal(units_count(999).s, "999");
     assert_string_equal(units_count(84886).s, "84,886");
