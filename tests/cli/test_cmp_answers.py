@@ -9,7 +9,7 @@ import random
 import re
 import unittest
 
-from capgen import row, text
+from capgen import row, steady, text
 from harness import CliTest
 
 MS = 1_000_000
@@ -51,6 +51,12 @@ PLANTED = {
     'one size': (where('size', BIG), TWO_SIZES,
                  r'^GET: slower: .* of the added time is in requests of 1MiB to \S+ \(there \+1[45]\d %, elsewhere [+-]\d\.\d %\)',
                  ' at http| client'),
+    'two sizes': (lambda r, request: 2.5 if request['size'] in (1024, BIG) else 1.08, {'sizes': (1024, 1 << 14, BIG, 1 << 26)},
+                  r'^GET: slower: .* of the added time is in requests of (1.00KiB|1KiB|1MiB) to \S+ and of (1KiB|1MiB) to \S+ '
+                  r'\(there \+1[45]\d %', ' at http| client'),
+    'two hosts': (lambda r, request: 2.5 if request['host'][8] in '12' else 1.08, {},
+                  r'^GET: slower: .* of the added time is at http://h([12]):9000 and http://h(?!\1)[12]:9000 \(there \+1[45]\d %',
+                  'client|in the'),
     'one host': (where('host', 'http://h2:9000'), {},
                  r'^GET: slower: .* of the added time is at http://h2:9000 \(there \+1[45]\d %', 'client|in the'),
     'one client': (where('client', 'c1'), {},
@@ -123,6 +129,19 @@ class Answers(CliTest):
                 said, _ = self.answer([self.written(f'{name}-a', **how), self.written(f'{name}-b', slower=slower, **how)])
                 self.assertRegex(said, says)
                 self.assertNotRegex(said, says_not)
+
+    def test_operations_that_fail_altogether(self):
+        """They come first where they work no more, and before those that changed little where they work again. Of many
+        operations the last are only counted."""
+        ops = [f'OP{k:02}' for k in range(14)]
+        rows = {fails: sorted(r._replace(error='refused' if r.op == fails else '')
+                              for op in ops for r in steady(60, op=op, threads=2))
+                for fails in ('', 'OP07')}
+        good, bad = (self.put(f'{name}.csv', text(rows[fails])) for name, fails in (('good', ''), ('bad', 'OP07')))
+        for sides, name in ((good, bad), 'after'), ((bad, good), 'before'):
+            said, _ = self.answer(sides)
+            self.assertRegex(said, rf'^OP07: no request of {name} succeeded[.] OP0[0-9]: ')
+            self.assertRegex(said, r' \d+ more operations[.]')
 
     def test_chance_is_no_place(self):
         """Operations of few requests: some host or client is always the one with most of the added time."""
