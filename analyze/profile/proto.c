@@ -25,21 +25,21 @@ enum {
 
 /* Those that are messages or texts. The others are numbers. */
 static const struct {
-    size_t most; /* how many there may be */
     const char *what;
+    size_t most; /* how many there may be */
     /* Of those that have an id: their number of fields, and, as masks, which of these are places in
      * the table of strings, and which are no numbers. */
     size_t n_fields;
     unsigned names, others;
 } parts_of[N_FIELDS] = {
-    [TYPE] = {PROFILE_MAX_TYPES, "sample types"},
-    [SAMPLE] = {PROFILE_MAX_SAMPLES, "samples"},
-    [MAPPING] = {PROFILE_MAX_ENTRIES, "mappings", 6, .names = 1 << 5 | 1 << 6},
-    [LOCATION] = {PROFILE_MAX_ENTRIES, "locations", 5, .others = 1 << 4},
-    [FUNCTION] = {PROFILE_MAX_ENTRIES, "functions", 5, .names = 1 << 2 | 1 << 3 | 1 << 4},
-    [STRING] = {4 * PROFILE_MAX_ENTRIES, "strings"},
-    [PERIOD_TYPE] = {PROFILE_MAX_TYPES, "types of its period"},
-    [COMMENT] = {PROFILE_MAX_COMMENTS, "comments"},
+    [TYPE] = {"sample types", .most = PROFILE_MAX_TYPES},
+    [SAMPLE] = {"samples", .most = PROFILE_MAX_SAMPLES},
+    [MAPPING] = {"mappings", PROFILE_MAX_ENTRIES, 6, .names = 1 << 5 | 1 << 6},
+    [LOCATION] = {"locations", PROFILE_MAX_ENTRIES, 5, .others = 1 << 4},
+    [FUNCTION] = {"functions", PROFILE_MAX_ENTRIES, 5, .names = 1 << 2 | 1 << 3 | 1 << 4},
+    [STRING] = {"strings", .most = 4 * PROFILE_MAX_ENTRIES},
+    [PERIOD_TYPE] = {"types of its period", .most = PROFILE_MAX_TYPES},
+    [COMMENT] = {"comments", .most = PROFILE_MAX_COMMENTS},
 };
 
 /* A mapping, location or function. */
