@@ -79,11 +79,14 @@ static const struct cli_example examples[] = {
 
 static const struct analyze_given defaults = {.output = {.path = "-"}};
 
-/* Checks that no two outputs go to standard output or to one file, and that none overwrites a
- * capture. */
+/* Checks that the report has one form, that no two outputs go to standard output or to one file,
+ * and that none overwrites a capture. */
 static bool check_outputs(const struct analyze_given *o, const struct cli_args *args, struct err *e)
 {
     const char *report = o->output.path;
+
+    if (o->output.json && o->markdown)
+        return err_set(e, "choose one of --json and --markdown");
     return output_apart(o->series, report, "the report and the time series", e) &&
            output_apart(o->html, report, "the page and another output", e) &&
            output_apart(o->html, o->series, "the page and another output", e) &&

@@ -97,12 +97,23 @@ static bool show(const struct cli_args *args, const struct plan_given *o, enum e
     return ok;
 }
 
+/* Checks that nothing of a new plan is given where there is one, and the outputs. */
+static bool check_usage(const struct cli_args *args, const struct plan_given *o, struct err *e)
+{
+    for (const struct cli_option *x = begin_table; !o->begin && x->name != NULL; x++)
+        if (cli_given(args, x->name))
+            return err_set(e, "--%s is for a new plan, with --begin", x->name);
+    return archive_check(&o->common, e);
+}
+
 static int run(const struct cli_args *args, void *options)
 {
     struct plan_given *o = options;
     struct err e = {""};
     enum exit_code code = EXIT_DONE;
 
+    if (!check_usage(args, o, &e))
+        return cli_wrong_usage(args, "%s", e.msg);
     if (!o->begin)
         return show(args, o, &code, &e) ? (int)code : cli_failed(args, &e);
     int kind = cli_choice(plan_kind_names, args->operands[0]);

@@ -211,6 +211,10 @@ static bool check_usage(const struct cli_args *args, const struct profile_given 
                           "name each of BEFORE with --diff-base");
     if ((o->peek != NULL) + o->traces + o->folded > 1)
         return err_set(e, "choose one of --peek, --traces and --folded");
+    if ((action == INFO || action == FLAME) && (o->peek != NULL || o->traces))
+        return err_set(e, "--%s is for top and diff", o->peek != NULL ? "peek" : "traces");
+    if (action == INFO && o->folded)
+        return err_set(e, "--folded is for top, diff and flame");
     return outfile_spares(o->output, args->operands + 1, n, e) &&
            outfile_spares(o->output, o->captures.v, o->captures.n, e) &&
            outfile_spares(o->output, o->base.v, o->base.n, e);

@@ -51,6 +51,11 @@ class Messages(CliTest):
         begin = ["plan", "--begin", "--dir", self.tmp / "plan", "sweep"]
         for args, message in (
                 (["table", "--json", "--markdown", path], "choose one of --json and --markdown"),
+                (["analyze", "--json", "--markdown", path], "choose one of --json and --markdown"),
+                (["plan", "--json", "--markdown", "x"], "choose one of --json and --markdown"),
+                (["plan", "--html", "-", "x"], "the page and the report both want standard output"),
+                (["plan", "--html", out[1], *out, "x"], f"the page and the report both want {out[1]}"),
+                (["plan", "--slo", "p99<20ms", "x"], "--slo is for a new plan, with --begin"),
                 (["table", "--where", "start>2026-03", path], "--where start>2026-03: expected a time such as 2026-03-14"),
                 (["import", "ab", path, *out, "--op", ""], "--op is empty"),
                 (["import", "ab", path, *out, "--start", "noon"], "'noon': expected a time such as 2026-11-21T05:41:32Z"),

@@ -437,7 +437,10 @@ class Damage(Profile):
     def test_usage(self):
         for words, said in ((["bananas", "x"], "write top, diff, info or flame"), (["top"], "top needs profiles"),
                             (["diff", "a", "b", "c"], "diff takes BEFORE and AFTER"),
-                            (["top", "--peek", "x", "--traces", "a"], "choose one of")):
+                            (["top", "--peek", "x", "--traces", "a"], "choose one of"),
+                            (["flame", "--peek", "x", "a"], "--peek is for top and diff"),
+                            (["info", "--traces", "a"], "--traces is for top and diff"),
+                            (["info", "--folded", "a"], "--folded is for top, diff and flame")):
             self.assertIn(said, self.profile(*words, status=2).err)
         self.assertIn("No such file", self.profile("top", self.tmp / "none", status=1).err)
         self.assertTrue(re.search("neither a file nor", self.profile("top", "/dev/null", status=1).err))
