@@ -80,9 +80,9 @@ static void sum_up_block(struct passes *p, struct stretch x)
         flow_add(&p->bytes, j, sums[k].bytes);
         flow_add(&p->objects, j, sums[k].n_objects);
     }
-    latency_count_packed(&p->duration, values_of(&t->dur, x, room), n);
+    latency_take_packed(&p->duration, LATENCY_COUNT, values_of(&t->dur, x, room), n, j);
     if (!packed_has_none(&t->ttfb))
-        latency_count_packed(&p->ttfb, values_of(&t->ttfb, x, room), n);
+        latency_take_packed(&p->ttfb, LATENCY_COUNT, values_of(&t->ttfb, x, room), n, j);
 }
 
 /* True if a successful request's latency counts, by the same rule as in the report. */
@@ -99,9 +99,9 @@ static void sum_up_row(struct passes *p, size_t i)
     int64_t end_ns = start_ns + duration_ns;
 
     if (is_within(w, start_ns, end_ns) && !table_failed(t, i)) {
-        latency_count(&p->duration, duration_ns);
+        latency_take(&p->duration, LATENCY_COUNT, duration_ns, 0);
         if (packed_has(&t->ttfb, i))
-            latency_count(&p->ttfb, packed_get(&t->ttfb, i));
+            latency_take(&p->ttfb, LATENCY_COUNT, packed_get(&t->ttfb, i), 0);
     }
     if (end_ns < w->start_ns || start_ns >= w->end_ns)
         return;
@@ -158,27 +158,6 @@ static inline bool counts_in(const struct passes *p, size_t i, int64_t duration_
     return true;
 }
 
-/* The second pass takes latencies by segment and quantile, the third those near the quantiles'
- * limits. */
-enum latency_pass { SPLIT, COLLECT };
-
-static inline void take(struct latency *l, enum latency_pass pass, int64_t v, size_t segment)
-{
-    if (pass == SPLIT)
-        latency_split(l, v, segment);
-    else
-        latency_collect(l, v);
-}
-
-static void take_packed(struct latency *l, enum latency_pass pass, const uint32_t *v,
-                        const struct stretch *x)
-{
-    if (pass == SPLIT)
-        latency_split_packed(l, v, x->to - x->from, x->segment);
-    else
-        latency_collect_packed(l, v, x->to - x->from);
-}
-
 /* Once for each pass, without a branch for each request. */
 static inline __attribute__((always_inline)) void take_latencies(struct passes *p,
                                                                  enum latency_pass pass)
@@ -191,9 +170,10 @@ static inline __attribute__((always_inline)) void take_latencies(struct passes *
     for (struct stretch x = {0}; x.from < in->n; x.from = x.to) {
         x = stretch_at(p, x.from);
         if (x.segment != NO_SEGMENT) {
-            take_packed(&p->duration, pass, values_of(&t->dur, x, room), &x);
+            size_t n = x.to - x.from;
+            latency_take_packed(&p->duration, pass, values_of(&t->dur, x, room), n, x.segment);
             if (!packed_has_none(&t->ttfb))
-                take_packed(&p->ttfb, pass, values_of(&t->ttfb, x, room), &x);
+                latency_take_packed(&p->ttfb, pass, values_of(&t->ttfb, x, room), n, x.segment);
             continue;
         }
         for (size_t k = x.from; k < x.to; k++) {
@@ -202,22 +182,28 @@ static inline __attribute__((always_inline)) void take_latencies(struct passes *
 
             if (!counts_in(p, i, duration_ns, &j))
                 continue;
-            take(&p->duration, pass, duration_ns, j);
+            latency_take(&p->duration, pass, duration_ns, j);
             if (packed_has(&t->ttfb, i))
-                take(&p->ttfb, pass, packed_get(&t->ttfb, i), j);
+                latency_take(&p->ttfb, pass, packed_get(&t->ttfb, i), j);
         }
     }
 }
 
+static bool end_pass(struct passes *p, enum latency_pass pass, struct err *e)
+{
+    return latency_end(&p->duration, pass, e) && latency_end(&p->ttfb, pass, e);
+}
+
+/* The passes after that of sum_up. */
 static bool show_latencies(struct passes *p, struct err *e)
 {
-    if (!latency_aim(&p->duration, e) || !latency_aim(&p->ttfb, e))
+    if (!end_pass(p, LATENCY_COUNT, e))
         return false;
-    take_latencies(p, SPLIT);
-    if (!latency_plan(&p->duration, e) || !latency_plan(&p->ttfb, e))
+    take_latencies(p, LATENCY_SPLIT);
+    if (!end_pass(p, LATENCY_SPLIT, e))
         return false;
-    take_latencies(p, COLLECT);
-    return true;
+    take_latencies(p, LATENCY_COLLECT);
+    return end_pass(p, LATENCY_COLLECT, e);
 }
 
 /* Adds a block that lies within segment j of the hosts' grid. */

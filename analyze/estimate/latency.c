@@ -42,7 +42,7 @@ void latency_fini(struct latency *l)
     kept_fini(&l->kept);
 }
 
-void latency_count_packed(struct latency *l, const uint32_t *v, size_t n)
+static void count_packed(struct latency *l, const uint32_t *v, size_t n)
 {
     struct latency to = *l; /* a copy: no store below can alias it */
     for (size_t i = 0; i < n; i++)
@@ -101,7 +101,8 @@ static void find_residuals(struct latency *l)
         stats_residual_find(l->count, l->sum, l->end, l->ratio[i], &l->residual[i]);
 }
 
-bool latency_aim(struct latency *l, struct err *e)
+/* Chooses the buckets of the quantiles. */
+static bool aim(struct latency *l, struct err *e)
 {
     if (l->sum != NULL)
         find_residuals(l);
@@ -164,7 +165,7 @@ static void keep_near(struct latency *l, const struct near *b, uint32_t v, size_
     l->near.segment[l->near.n++] = (uint32_t)segment;
 }
 
-void latency_split_packed(struct latency *l, const uint32_t *v, size_t n, size_t segment)
+static void split_packed(struct latency *l, const uint32_t *v, size_t n, size_t segment)
 {
     const struct near b = near_of(l);
     int64_t *n_above = &l->n_above[segment * LATENCY_N_CLASSES];
@@ -246,7 +247,8 @@ static void take_rank(struct stats_quantile *q, uint64_t rank)
     widen(&q->r90, rank);
 }
 
-bool latency_plan(struct latency *l, struct err *e)
+/* Chooses the ranks of the limits. */
+static bool plan(struct latency *l, struct err *e)
 {
     size_t rank[STATISTICS_N_QUANTILES];
     int64_t value[STATISTICS_N_QUANTILES];
@@ -273,12 +275,28 @@ bool latency_plan(struct latency *l, struct err *e)
     return ok && want_buckets(l, e);
 }
 
-void latency_collect_packed(struct latency *l, const uint32_t *v, size_t n)
+static void collect_packed(struct latency *l, const uint32_t *v, size_t n)
 {
     const bool *wanted = l->wanted;
     for (size_t i = 0; i < n && l->n > 0; i++)
         if (wanted[hist_index32(v[i])] && v[i] != PACKED_NONE)
             l->kept.v[l->kept.n++] = v[i];
+}
+
+void latency_take_packed(struct latency *l, enum latency_pass pass, const uint32_t *v, size_t n,
+                         size_t segment)
+{
+    if (pass == LATENCY_COUNT)
+        count_packed(l, v, n);
+    else if (pass == LATENCY_SPLIT)
+        split_packed(l, v, n, segment);
+    else
+        collect_packed(l, v, n);
+}
+
+bool latency_end(struct latency *l, enum latency_pass pass, struct err *e)
+{
+    return pass == LATENCY_COUNT ? aim(l, e) : pass == LATENCY_SPLIT ? plan(l, e) : true;
 }
 
 /* Solves for the residual life with the latencies of its bucket. */

@@ -1,14 +1,9 @@
 /* Quantiles of many latencies with their confidence intervals (docs/how-the-numbers-are-made.md,
  * section 7), and the residual life, without storing the latencies. The caller passes the same
- * latencies three times, in any order:
+ * latencies in each of three passes, in any order:
  *
- * latency_init; latency_count for each; latency_aim;
- * latency_split for each; latency_plan;
- * latency_collect for each; latency_finish; latency_fini.
- *
- * The first pass counts them by histogram bucket. The second counts those above each quantile per
- * segment, and keeps those in the quantiles' buckets. The third keeps those in the buckets of the
- * limits. */
+ * latency_init; for each pass: latency_take for each latency, latency_end; latency_finish;
+ * latency_fini. */
 #ifndef S3_ANALYZE_ESTIMATE_LATENCY_H
 #define S3_ANALYZE_ESTIMATE_LATENCY_H
 
@@ -38,7 +33,7 @@ struct latency {
     /* The quantiles, ascending. latency_init sets those of statistics_permille; a caller may set
      * others after it. */
     struct stats_ratio ratio[STATISTICS_N_QUANTILES];
-    uint64_t *count; /* by bucket; after latency_aim: latencies in lower buckets */
+    uint64_t *count; /* by bucket; after LATENCY_COUNT: latencies in lower buckets */
     uint64_t *sum;   /* by bucket, modulo 2^64; NULL: residual life not wanted */
     size_t end;      /* all buckets from here on are empty */
     uint64_t n;
@@ -61,12 +56,6 @@ struct latency {
 bool latency_init(struct latency *l, size_t n_segments, bool with_residual, struct err *e);
 void latency_fini(struct latency *l);
 
-/* A TTFB may be negative if clocks were wrong: it counts as zero. */
-static inline int64_t latency_positive(int64_t v)
-{
-    return v < 0 ? 0 : v;
-}
-
 static inline void latency_count_in(struct latency *l, size_t bucket, int64_t v)
 {
     l->count[bucket]++;
@@ -77,44 +66,43 @@ static inline void latency_count_in(struct latency *l, size_t bucket, int64_t v)
         l->end = bucket + 1;
 }
 
-static inline void latency_count(struct latency *l, int64_t v)
-{
-    v = latency_positive(v);
-    latency_count_in(l, hist_index(v), v);
-}
-
-/* Counts packed values, none of them wide; skips PACKED_NONE, as the other _packed functions do. */
-void latency_count_packed(struct latency *l, const uint32_t *v, size_t n);
-
-bool latency_aim(struct latency *l, struct err *e);
+/* The passes, in their order. */
+enum latency_pass {
+    LATENCY_COUNT,   /* counts latencies by histogram bucket */
+    LATENCY_SPLIT,   /* counts those above each quantile by segment; keeps those in its bucket */
+    LATENCY_COLLECT, /* keeps those in the buckets of the limits */
+};
 
 /* Takes the latency of a request that ends in `segment`. */
-static inline void latency_split(struct latency *l, int64_t v, size_t segment)
+static inline void latency_take(struct latency *l, enum latency_pass pass, int64_t v,
+                                size_t segment)
 {
     size_t class = 0;
-    v = latency_positive(v);
-    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
-        class += v > l->upper[q];
-    if (class < STATISTICS_N_QUANTILES && v >= l->lower[class]) {
-        l->near.v[l->near.n] = v;
-        l->near.segment[l->near.n++] = (uint32_t)segment;
-    }
-    l->n_above[segment * LATENCY_N_CLASSES + class]++;
-}
 
-/* Takes the latencies of requests that all end in `segment`. */
-void latency_split_packed(struct latency *l, const uint32_t *v, size_t n, size_t segment);
-
-bool latency_plan(struct latency *l, struct err *e);
-
-static inline void latency_collect(struct latency *l, int64_t v)
-{
-    v = latency_positive(v);
-    if (l->wanted[hist_index(v)])
+    /* A TTFB may be negative if clocks were wrong: it counts as zero. */
+    v = v < 0 ? 0 : v;
+    if (pass == LATENCY_COUNT) {
+        latency_count_in(l, hist_index(v), v);
+    } else if (pass == LATENCY_SPLIT) {
+        for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
+            class += v > l->upper[q];
+        if (class < STATISTICS_N_QUANTILES && v >= l->lower[class]) {
+            l->near.v[l->near.n] = v;
+            l->near.segment[l->near.n++] = (uint32_t)segment;
+        }
+        l->n_above[segment * LATENCY_N_CLASSES + class]++;
+    } else if (l->wanted[hist_index(v)]) {
         l->kept.v[l->kept.n++] = v;
+    }
 }
 
-void latency_collect_packed(struct latency *l, const uint32_t *v, size_t n);
+/* Takes packed values, none of them wide, of requests that all end in `segment`; skips PACKED_NONE.
+ */
+void latency_take_packed(struct latency *l, enum latency_pass pass, const uint32_t *v, size_t n,
+                         size_t segment);
+
+/* Ends a pass. False: *e says why. */
+bool latency_end(struct latency *l, enum latency_pass pass, struct err *e);
 
 /* Fills *out. residual_ns has STATISTICS_N_RESIDUALS places. If it is NULL, out->count is not
  * filled. */

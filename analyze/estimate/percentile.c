@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-enum pass { PASS_COUNT, PASS_SPLIT, PASS_COLLECT };
-
 struct passes {
     const struct table *t;
     int64_t start_ns, end_ns;
@@ -34,7 +32,7 @@ static bool time_of(const struct passes *p, size_t i, int64_t *ns)
     return packed_has(&t->late, i);
 }
 
-static void go_over(struct passes *p, enum pass pass)
+static void go_over(struct passes *p, enum latency_pass pass)
 {
     const struct slice_grid *g = &p->grid;
     int64_t ns;
@@ -44,29 +42,20 @@ static void go_over(struct passes *p, enum pass pass)
             continue;
         int64_t end_ns = table_end(p->t, i);
         size_t j = end_ns < g->end_ns ? slice_grid_index(g, end_ns) : g->n - (g->n > 0);
-        if (pass == PASS_COUNT)
-            latency_count(&p->latency, ns);
-        else if (pass == PASS_SPLIT)
-            latency_split(&p->latency, ns, j);
-        else
-            latency_collect(&p->latency, ns);
-        p->n_above[j] += pass == PASS_SPLIT && (double)ns > p->limit_ns;
+        latency_take(&p->latency, pass, ns, j);
+        p->n_above[j] += pass == LATENCY_SPLIT && (double)ns > p->limit_ns;
     }
 }
 
-/* Three passes, with what struct latency asks for between them. */
 static bool run(struct passes *x, struct percentile *out, struct err *e)
 {
     struct statistics_latency found = {0};
 
-    go_over(x, PASS_COUNT);
-    if (!latency_aim(&x->latency, e))
-        return false;
-    go_over(x, PASS_SPLIT);
-    if (!latency_plan(&x->latency, e))
-        return false;
-    if (x->latency.n > 0)
-        go_over(x, PASS_COLLECT);
+    for (enum latency_pass pass = LATENCY_COUNT; pass <= LATENCY_COLLECT; pass++) {
+        go_over(x, pass);
+        if (!latency_end(&x->latency, pass, e))
+            return false;
+    }
     if (!latency_finish(&x->latency, &found, NULL, e))
         return false;
     *out = (struct percentile){.n = found.n, .q = found.q[0]};
