@@ -79,7 +79,7 @@ static void check_moments(struct reader *r, const struct sums_values *v)
     if (r->p.failed)
         return;
     if (m->sum < (__int128)m->n * v->min || m->sum > (__int128)m->n * v->max ||
-        m->squares < sum * sum / (unsigned __int128)m->n ||
+        m->squares < (sum * sum + (uint64_t)m->n - 1) / (uint64_t)m->n ||
         m->squares > sum * (unsigned __int128)v->max)
         jsonpull_fail(&r->p, "sum and squares are not those of such values");
 }
@@ -224,8 +224,12 @@ static void check_part(struct reader *r, const struct sums_part *p, bool with_se
         jsonpull_fail(&r->p, "there are other numbers of values than of requests");
     else if (p->n_rated_bytes > p->n_bytes || p->n_rated_ns > p->duration.moments.sum)
         jsonpull_fail(&r->p, "the requests with a rate have more than all");
+    else if (p->n_rated_bytes < p->rate.moments.n || p->n_rated_ns < p->rate.moments.n)
+        jsonpull_fail(&r->p, "there are more rates than bytes or nanoseconds");
     else if (with_seconds)
         check_seconds(r, p);
+    else if (p->n_seconds > 0)
+        jsonpull_fail(&r->p, "a class of sizes has no seconds");
 }
 
 /* ---- What parts add up to ---- */
