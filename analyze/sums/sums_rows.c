@@ -76,7 +76,8 @@ static bool take_counts(struct sums_values *to, uint32_t *by_bucket, const struc
 
 /* ---- A part ---- */
 
-/* Spreads a request over the seconds from its start to its end. */
+/* Spreads a request over the seconds from its start to its end. Bytes and objects of a failed one
+ * do not count, and may be any number. */
 static inline void spread(struct portion *x, const struct attribution_request *r)
 {
     static const struct slice_grid seconds = {.length_ns = NS_PER_S};
@@ -86,7 +87,8 @@ static inline void spread(struct portion *x, const struct attribution_request *r
     size_t first = (size_t)(t.start_ns / NS_PER_S);
     size_t last = (size_t)(t.end_ns / NS_PER_S);
     struct sums_second *s = &x->seconds[first], *end = &x->seconds[last];
-    int64_t duration_ns = t.end_ns - t.start_ns, micro = r->n_objects * SUMS_MICRO;
+    int64_t duration_ns = t.end_ns - t.start_ns;
+    int64_t bytes = r->ok ? r->bytes : 0, micro = r->ok ? r->n_objects * SUMS_MICRO : 0;
 
     s->n_started++;
     if (r->ok) {
@@ -97,14 +99,14 @@ static inline void spread(struct portion *x, const struct attribution_request *r
     }
     if (s == end) {
         s->busy_ns += duration_ns;
-        s->n_bytes += r->ok ? r->bytes : 0;
-        s->n_micro_objects += r->ok ? micro : 0;
+        s->n_bytes += bytes;
+        s->n_micro_objects += micro;
         return;
     }
     slices_spread(&seconds, first, last, &t, duration_ns, &s->busy_ns, sizeof *s);
     if (!r->ok)
         return;
-    slices_spread(&seconds, first, last, &t, r->bytes, &s->n_bytes, sizeof *s);
+    slices_spread(&seconds, first, last, &t, bytes, &s->n_bytes, sizeof *s);
     slices_spread(&seconds, first, last, &t, micro, &s->n_micro_objects, sizeof *s);
 }
 
