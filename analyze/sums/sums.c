@@ -292,27 +292,59 @@ static bool errors_merge(struct sums_op *to, struct sums_op *from, struct err *e
 
 /* ---- Limits ---- */
 
+static bool check_name(const char *name, struct err *e)
+{
+    return strlen(name) <= JSONPULL_MAX_STRING ||
+           err_set(e, "an operation, host or client has a name of more than %d bytes",
+                   JSONPULL_MAX_STRING);
+}
+
 static bool check_parts(const struct sums_parts *parts, size_t *n_seconds, struct err *e)
 {
     for (size_t i = 0; i < parts->n; i++) {
         *n_seconds += parts->v[i].n_seconds;
-        if (strlen(parts->v[i].name) > JSONPULL_MAX_STRING)
-            return err_set(e, "a host or client has a name of more than %d bytes",
-                           JSONPULL_MAX_STRING);
+        if (!check_name(parts->v[i].name, e))
+            return false;
     }
     return true;
 }
 
-/* Checks the limits of the reader: what we write must be readable. */
-static bool check_limits(const struct sums *s, struct err *e)
+/* Checks what reports add up: the seconds of all operations. */
+static bool check_totals(const struct sums *s, struct err *e)
+{
+    __int128 total[SUMS_N_COLUMNS] = {0}, n_requests = 0;
+    bool fits = true;
+
+    for (size_t k = 0; k < s->n_ops; k++) {
+        const struct sums_part *p = &s->ops[k].all;
+        n_requests += p->n_requests;
+        for (size_t i = 0; i < p->n_seconds; i++)
+            for (size_t column = 0; column < SUMS_N_COLUMNS; column++)
+                total[column] += *sums_cell(&p->seconds[i], column);
+        if (p->end_ns > SUMS_LAST_NS)
+            return err_set(e, "requests end in the last seconds that 64 bits can tell (year 2262)");
+    }
+    for (size_t column = 0; column < SUMS_N_COLUMNS; column++)
+        fits = fits && total[column] <= INT64_MAX;
+    if (n_requests > SUMS_MAX_REQUESTS)
+        return err_set(e, "more than 2^46 requests");
+    return fits || sums_overflow(e);
+}
+
+/* The writer checks what the reader does: what we write must be readable. */
+bool sums_check_limits(const struct sums *s, struct err *e)
 {
     size_t n_seconds = 0;
+    if (s->n_ops > DATASET_MAX_OPS)
+        return err_set(e, "more than %d operations", DATASET_MAX_OPS);
     for (size_t k = 0; k < s->n_ops; k++) {
         n_seconds += s->ops[k].all.n_seconds;
-        if (!check_parts(&s->ops[k].hosts, &n_seconds, e) ||
+        if (!check_name(s->ops[k].op, e) || !check_parts(&s->ops[k].hosts, &n_seconds, e) ||
             !check_parts(&s->ops[k].clients, &n_seconds, e))
             return false;
     }
+    if (!check_totals(s, e))
+        return false;
     return n_seconds <= SUMS_MAX_SECONDS ||
            err_set(e,
                    "too many seconds for a file of sums: %zu of operations, hosts and clients, "
@@ -358,7 +390,7 @@ int sums_compare_ops(const void *a, const void *b)
 bool sums_ops_join(struct sums *s, struct err *e)
 {
     return join(s->ops, &s->n_ops, sizeof *s->ops, sums_compare_ops, op_take, e) &&
-           check_limits(s, e);
+           sums_check_limits(s, e);
 }
 
 bool sums_merge(struct sums *to, struct sums *from, struct err *e)

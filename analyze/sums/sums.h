@@ -20,9 +20,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define SUMS_MAX_SECONDS 4000000 /* over all parts; 224 MB */
-#define SUMS_MICRO       1000000 /* objects by second are in millionths */
-#define SUMS_MILLI       1000    /* rates are in thousandths of a byte per second */
+#define SUMS_MAX_SECONDS  4000000 /* over all parts; 224 MB */
+#define SUMS_MICRO        1000000 /* objects by second are in millionths */
+#define SUMS_MILLI        1000    /* rates are in thousandths of a byte per second */
+/* Of all operations together: such a number times the logarithm of a duration fits 63 bits. */
+#define SUMS_MAX_REQUESTS (INT64_C(1) << 46)
+/* Requests end by then, so that whole seconds around them fit 63 bits, too. */
+#define SUMS_LAST_NS      ((INT64_MAX / NS_PER_S - 3) * NS_PER_S)
 
 /* A clock second. The bytes and objects of a request are spread over its time as over segments
  * (attribution_bytes_before): its shares add up to all of it. */

@@ -22,6 +22,9 @@ static inline int64_t *sums_cell(struct sums_second *s, size_t column)
 /* Sets *e: a sum exceeds 63 bits. Always returns false. */
 bool sums_overflow(struct err *e);
 
+/* Checks the limits of a file of sums. False: *e says which of them is exceeded. */
+bool sums_check_limits(const struct sums *s, struct err *e);
+
 /* Adds all figures of `from` to `to`. */
 bool sums_part_add(struct sums_part *to, const struct sums_part *from, struct err *e);
 

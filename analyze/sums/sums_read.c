@@ -467,8 +467,8 @@ static void read_recorded(struct reader *r, struct lineset *said)
     }
 }
 
-/* Checks the number of threads, each of which has requests of at least one operation, and the
- * range. */
+/* Checks the number of threads, each of which has requests of at least one operation, the range,
+ * and what the operations add up to. */
 static void check_file(struct reader *r, const struct sums *s)
 {
     int64_t least = 0, start_ns = INT64_MAX, end_ns = INT64_MIN;
@@ -484,6 +484,9 @@ static void check_file(struct reader *r, const struct sums *s)
         jsonpull_fail(&r->p, "n_threads is not that of the operations");
     if (s->n_ops > 0)
         check_range(r, &s->range, start_ns, end_ns);
+    struct err why = {""};
+    if (!sums_check_limits(s, &why))
+        jsonpull_fail(&r->p, "%s", why.msg);
 }
 
 static void read_file(struct reader *r, struct sums *s)

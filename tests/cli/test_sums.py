@@ -271,6 +271,26 @@ class Refused(SumsTest):
         self.s3analyze("aggregate", "--salvage", "-o", out, cut)
         self.assertGreater(self.analyze(out)["n_rows"], 50)
 
+    def test_failed_request_of_many_objects(self):
+        rows = simulate(1, SHAPES["plain"])
+        rows.append(capgen.row(SECOND, SECOND + 1, error="gone", n_objects=(1 << 63) - 1))
+        document = self.document(self.sums(self.put("s", rows)))
+        self.assertEqual(sum(op["n_errors"] for op in document["operations"]), 1 + sum(1 for row in rows[:-1] if row.error))
+
+    def test_what_the_reader_refuses(self):
+        last = (1 << 63) // SECOND * SECOND - capgen.START
+        late = [capgen.row(last - k * SECOND, last - k * SECOND + 1000) for k in range(9)]
+        long = [capgen.row(at * SECOND, at * SECOND + 1000, op="G" * 70000) for at in range(9)]
+        out = self.tmp / "out"
+        for rows, words in (late, "year 2262"), (long, "a name of more than 65536 bytes"):
+            r = self.s3analyze("aggregate", "-o", out, self.put("s", rows), status=1)
+            self.assertIn(words, " ".join(r.err.split()))
+            self.assertFalse(out.exists())
+        many = [self.sums(self.put("s", [capgen.row(at * SECOND, at * SECOND + n, op=f"{n}-{at}") for at in range(600)]),
+                          name=f"{n}.sums") for n in (1, 2)]
+        r = self.s3analyze("merge", "-o", out, *many, status=1)
+        self.assertIn("more than 1000 operations", " ".join(r.err.split()))
+
     def test_info(self):
         path = self.put("s", simulate(1, SHAPES["mixed"]))
         a, b = self.s3analyze("info", "--json", path, self.sums(path)).json()["captures"]
@@ -372,6 +392,57 @@ class Damage(SumsTest):
                 r = self.look(json.dumps(changed, separators=(",", ":")).encode())
                 self.assertEqual(r.status, 1)
                 self.assertIn(words, " ".join(r.err.split()))
+
+    def one_value(self, op, n, size=1):
+        """An operation of n equal requests of 1 ns, which ended in the second in which they began."""
+        start, n_bytes = 1700000000, n * size
+        values = {"n": n, "min": 1, "max": 1, "buckets": [1], "counts": [n]}
+        part = {"n_requests": n, "n_errors": 0, "n_bytes": n_bytes, "n_objects": 0, "start_ns": start * SECOND, "end_ns": start * SECOND + 9,
+                "rated_bytes": n_bytes, "rated_ns": n, "duration_ns": {**values, "sum": n, "squares": n}, "rate": values}
+        timed = {**part, "seconds": {"first": start, "n": 1, "started": [n], "ended": [n], "bytes": [n_bytes], "busy_ns": [n], "ended_ns": [n]}}
+        return {"op": op, "n_threads": 1, "range_start_ns": start * SECOND, "range_end_ns": start * SECOND + 1, "min_bytes": size,
+                "max_bytes": size, "first_objects": 0, **json.loads(json.dumps(timed)), "hosts": [{"name": "h", **json.loads(json.dumps(timed))}],
+                "clients": [{"name": "c", **json.loads(json.dumps(timed))}], "sizes": [{"min_bytes": size, **json.loads(json.dumps(part))}], "errors": []}
+
+    def look_at(self, *ops):
+        first = ops[0]
+        return self.look(json.dumps({"schema": "s3analyze/sums/1", "n_threads": 1, "range_start_ns": first["range_start_ns"],
+                                     "range_end_ns": first["range_end_ns"], "operations": ops}, separators=(",", ":")).encode())
+
+    def refuse(self, words, *ops):
+        r = self.look_at(*ops)
+        self.assertEqual(r.status, 1)
+        self.assertIn(words, " ".join(r.err.split()))
+
+    def test_forged_to_overflow(self):
+        """Each part is sound; what reports make of several is not."""
+        self.assertEqual(self.look_at(self.one_value("GET", 1000), self.one_value("PUT", 1000)).status, 0)
+        most = 1 << 46
+        self.assertEqual(self.look_at(self.one_value("GET", most)).status, 0)
+        self.refuse("more than 2^46 requests", self.one_value("GET", most), self.one_value("PUT", 1))
+        ops = [self.one_value(op, 1 << 22, size=1 << 40) for op in ("GET", "PUT")]
+        self.assertEqual(self.look_at(ops[0]).status, 0)
+        self.refuse("does not fit 63 bits", *ops)
+        op = self.one_value("GET", 3)
+        op["sizes"][0]["seconds"] = {"first": (1 << 63) - 1, "n": 2, "started": [1, 2]}
+        self.refuse("a class of sizes has no seconds", op)
+
+    def parts(self, op):
+        return [op, *op["hosts"], *op["clients"], *op["sizes"]]
+
+    def test_forged_values(self):
+        op = self.one_value("GET", 2)
+        for part in self.parts(op):
+            part["duration_ns"] = {"n": 2, "sum": 3, "squares": 4, "min": 1, "max": 2, "buckets": [1, 1], "counts": [1, 1]}
+            if "seconds" in part:
+                part["seconds"]["ended_ns"] = [3]
+        self.refuse("sum and squares are not those of such values", op)
+        for part in self.parts(op):
+            part["duration_ns"]["squares"] = 5
+        self.assertEqual(self.look_at(op).status, 0)
+        for part in self.parts(op):
+            part["rated_ns"] = 0
+        self.refuse("more rates than bytes or nanoseconds", op)
 
     def test_unknown_keys_and_versions(self):
         document = self.document_of()
