@@ -67,11 +67,12 @@ static bool on_header(void *ctx, const char *line, size_t n, uint64_t line_no)
     return false;
 }
 
+/* Keeps the comment until it is clear that the unit need not be read again. */
 static bool on_comment(void *ctx, const char *line, size_t n)
 {
-    struct joint *j = ctx;
+    struct recunit *u = &((struct joint *)ctx)->unit;
 
-    return recstate_emit_comment(j->reader, &j->unit, line, n);
+    return u->n_comments < UNIT_MAX_COMMENTS && rowtext_add(&u->comments[u->n_comments++], line, n);
 }
 
 static bool on_bad(void *ctx, uint64_t line_no, const char *why)
@@ -79,6 +80,14 @@ static bool on_bad(void *ctx, uint64_t line_no, const char *why)
     struct joint *j = ctx;
 
     return recstate_drop(j->reader, &j->unit, DROP_BAD_ROW, line_no, why);
+}
+
+static bool emit_comments(struct reader *r, struct recunit *u)
+{
+    for (size_t i = 0; i < u->n_comments; i++)
+        if (!recstate_emit_comment(r, u, u->comments[i].s, u->comments[i].n))
+            return false;
+    return true;
 }
 
 static bool same_layout(const struct recfile_layout *a, const struct recfile_layout *b)
@@ -122,7 +131,8 @@ static bool join(struct reader *r, struct recunit *u)
     /* If the row is still open, or the layout has changed, what the unit read after it is wrong. */
     bool whole = at == text.n || !u->has_first_line;
     if (ok && whole && same_layout(&r->layout, &u->layout)) {
-        joined = recstate_commit_sink(r, &j.unit, 0) || recstate_fail(u, "out of memory");
+        joined = (emit_comments(r, &j.unit) && recstate_commit_sink(r, &j.unit, 0)) ||
+                 recstate_fail(u, j.unit.error.msg);
         recstate_add_counts(r, &j.unit);
         u->n_seam_rows = j.unit.n_rows;
         r->seam.n_lines = parse.n_lines;
@@ -151,9 +161,8 @@ bool seam_become_head(struct reader *r, struct recunit *u)
     if (!join(r, u))
         return false;
     uint64_t shift = r->seam.n_lines;
-    for (size_t i = 0; i < u->n_comments; i++)
-        if (!recstate_emit_comment(r, u, u->comments[i].s, u->comments[i].n))
-            return false;
+    if (!emit_comments(r, u))
+        return false;
     for (size_t i = 0; i < u->n_sinks; i++) {
         r->input += i > 0;
         if ((i > 0 && !recstate_publish_layout(r, u, &u->layouts[i])) ||

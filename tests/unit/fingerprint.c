@@ -74,7 +74,8 @@ static bool unit_commit(void *ctx, void *unit, uint32_t input, struct err *e)
 {
     struct held *h = unit;
 
-    (void)e;
+    if (h->n == 1 && ((struct fingerprint *)ctx)->refuse_single_rows)
+        return err_set(e, "a single row");
     for (size_t i = 0; i < h->n; i++)
         add_hash(ctx, h->hashes[i], input);
     h->n = 0;
@@ -90,16 +91,22 @@ static bool add_comment(void *ctx, struct slice line, struct err *e)
     return true;
 }
 
-struct fingerprint fingerprint_read(const char *path, struct recfile_options options)
+void fingerprint_fill(struct fingerprint *f, const char *path, struct recfile_options options)
 {
-    struct fingerprint f = {0};
-    struct recfile_sink sink = {.ctx = &f,
+    struct recfile_sink sink = {.ctx = f,
                                 .comment = add_comment,
                                 .unit_new = unit_new,
                                 .unit_rows = unit_rows,
                                 .unit_commit = unit_commit,
                                 .unit_free = unit_free};
 
-    f.ok = recfile_read(path, &options, &sink, &f.info, &f.err);
+    f->ok = recfile_read(path, &options, &sink, &f->info, &f->err);
+}
+
+struct fingerprint fingerprint_read(const char *path, struct recfile_options options)
+{
+    struct fingerprint f = {0};
+
+    fingerprint_fill(&f, path, options);
     return f;
 }

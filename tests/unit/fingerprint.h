@@ -11,7 +11,8 @@
 struct fingerprint {
     bool ok; /* the capture could be read */
     uint64_t hash, n_rows;
-    uint64_t comments; /* hash of the comments */
+    uint64_t comments;       /* hash of the comments */
+    bool refuse_single_rows; /* the sink fails to commit them */
     struct err err;
     struct recfile_info info;
 };
@@ -19,7 +20,8 @@ struct fingerprint {
 /* Adds a row of the given input (a number that counts header lines). */
 void fingerprint_add(struct fingerprint *f, const struct record *r, uint32_t input);
 
-/* Reads a capture. */
+/* Reads a capture; *f is all zero, but for refuse_single_rows. */
+void fingerprint_fill(struct fingerprint *f, const char *path, struct recfile_options options);
 struct fingerprint fingerprint_read(const char *path, struct recfile_options options);
 
 #endif

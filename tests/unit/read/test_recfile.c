@@ -484,6 +484,52 @@ static void test_lines_across_units(void **state)
         }
 }
 
+/* A comment that lies across two units, after a header line: the second unit was begun under the
+ * line before, and is read again. */
+static void test_comment_across_units(void **state)
+{
+    struct frames f;
+
+    (void)state;
+    frames_init(&f);
+    add_text(&f, header);
+    add_rows(&f, 20000);
+    end_frame(&f, f.n_text);
+    add_text(&f, "idx,thread,op,bytes,error,file,start,end\n");
+    add_rows(&f, 20000);
+    size_t n = f.n_text + 4;
+    add_text(&f, "# one comment\n");
+    add_rows(&f, 20000);
+    end_frame(&f, n);
+    end_frame(&f, f.n_text);
+    struct fingerprint one = read_frames(&f, false, 1), several = read_frames(&f, false, 4);
+    assert_true(one.ok);
+    assert_int_equal(one.n_rows, 60000);
+    assert_same(&one, &several);
+    frames_fini(&f);
+}
+
+/* What the sink says about a row across two units is the message. A thread may come to a unit only
+ * when its turn has come: then there is no such row. */
+static void test_refused_row_across_units(void **state)
+{
+    struct frames f;
+
+    (void)state;
+    frames_init(&f);
+    add_text(&f, header);
+    add_rows(&f, 60000);
+    end_frames(&f);
+    struct text_file file = text_file(f.data, f.n_data);
+    for (int round = 0; round < 5; round++) {
+        struct fingerprint r = {.refuse_single_rows = true};
+        fingerprint_fill(&r, file.path, (struct recfile_options){.threads = 4});
+        assert_true(r.ok || strstr(r.err.msg, ": a single row"));
+    }
+    close(file.fd);
+    frames_fini(&f);
+}
+
 /* Units of more rows than one may hold wait for their turn in the middle. */
 static void test_units_of_many_rows(void **state)
 {
@@ -689,6 +735,8 @@ int main(void)
         cmocka_unit_test(test_lines_of_many_units),
         cmocka_unit_test(test_header_of_later_units),
         cmocka_unit_test(test_lines_across_units),
+        cmocka_unit_test(test_comment_across_units),
+        cmocka_unit_test(test_refused_row_across_units),
         cmocka_unit_test(test_units_of_many_rows),
         cmocka_unit_test(test_unverified_rows),
         cmocka_unit_test(test_rest_of_a_lost_row),
