@@ -28,7 +28,8 @@ enum finding_scope { SCOPE_SYSTEM, SCOPE_HOST, SCOPE_CLIENT, SCOPE_THREAD };
 /* With fewer requests a change of throughput cannot be told from chance, and none is looked for. */
 #define FINDING_LEAST_REQUESTS 200
 
-/* Shares of the run that a stall must cost to be worth a word, and a problem; or it is so long. */
+/* Shares of the run that a stall, or slowness for a while, must cost to be worth a word, and to be
+ * a problem. A stall is one, too, if it is so long. */
 #define FINDING_WORTH_FRAC   .005
 #define FINDING_PROBLEM_FRAC .02
 #define FINDING_PROBLEM_NS   INT64_C(1000000000)

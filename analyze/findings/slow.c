@@ -14,15 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PERHAPS_RATIO   1.1  /* from here on a host is asked how long it works, */
-#define PERHAPS_Z       3.0  /* if its durations are longer as surely as that */
-#define LRV_MARGIN      1.75 /* a standard error of so few batches may be too low by as much */
-#define LEAST_SEGMENT   .05
-#define LEAST_LOST_FRAC .02 /* of an excess that lasts for less than half of the run */
-#define LEAST_LONG      5   /* periods of a stretch that has inner ones enough */
-#define CORE_SURER      1.5 /* times: the part of a stretch that is above its mean is looked at */
-#define CORE_LEAST_Z    6.0 /* of its queues: it is chosen among many */
-#define MAX_SLOW        20
+#define PERHAPS_RATIO 1.1  /* from here on a host is asked how long it works, */
+#define PERHAPS_Z     3.0  /* if its durations are longer as surely as that */
+#define LRV_MARGIN    1.75 /* a standard error of so few batches may be too low by as much */
+#define LEAST_SEGMENT .05
+#define LEAST_LONG    5   /* periods of a stretch that has inner ones enough */
+#define CORE_SURER    1.5 /* times: the part of a stretch that is above its mean is looked at */
+#define CORE_LEAST_Z  6.0 /* of its queues: it is chosen among many */
+#define MAX_SLOW      20
 
 /* ---- Which requests are compared ---- */
 
@@ -74,6 +73,7 @@ struct segment_of_party {
     struct strata of;    /* whose requests alone are slow, as far as is known */
     double of_mean;      /* excess of these */
     bool is_perhaps;     /* the queues must confirm it */
+    bool is_minor;       /* it costs too little to be a problem */
     double median_ratio; /* of durations, to those of the others; 0: not known */
     double work_ratio;   /* of the time that a request takes without its wait; 0: not known */
     double lost;         /* share of the time of all requests that went into the excess */
@@ -256,7 +256,8 @@ static bool say_party(struct search *s, const struct course_parties *p, const st
     const struct course *c = s->c;
     bool only_work = is_slow_in_work_only(g);
     double ratio = only_work ? g->work_ratio : exp(g->of_mean);
-    struct finding f = search_slowness(p, g->party, ratio >= SLOW_PROBLEM_RATIO, g->lost);
+    struct finding f =
+        search_slowness(p, g->party, !g->is_minor && ratio >= SLOW_PROBLEM_RATIO, g->lost);
     struct strata_text what = search_name_strata(c, g->of, &f);
 
     f.ratio = told_ratio(g);
@@ -424,8 +425,8 @@ static bool fill_ratios(struct segment_of_party *v, size_t n, const struct exces
     return ok;
 }
 
-/* Drops what lasts for less than half of the run and costs next to nothing, with all stretches of
- * the party. */
+/* Of parties that are slow for less than half of the run, drops what costs next to nothing, all
+ * stretches of a party together; what costs little is no problem. */
 static void drop_cheap(struct segment_of_party *v, size_t *n, const struct excess *x,
                        size_t n_parties)
 {
@@ -442,8 +443,10 @@ static void drop_cheap(struct segment_of_party *v, size_t *n, const struct exces
             length += v[end].last - v[end].first + 1;
         }
         for (size_t k = i; k < end; k++)
-            if (2 * length >= x->periods.n || lost >= LEAST_LOST_FRAC)
-                v[n_kept++] = v[k];
+            if (2 * length >= x->periods.n || lost >= FINDING_WORTH_FRAC) {
+                v[n_kept] = v[k];
+                v[n_kept++].is_minor = 2 * length < x->periods.n && lost < FINDING_PROBLEM_FRAC;
+            }
     }
     *n = n_kept;
 }

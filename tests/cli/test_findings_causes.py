@@ -82,6 +82,16 @@ class Causes(FindingsCase):
         self.assertAlmostEqual(drop["ratio"], .25, delta=.025)
         self.assertEqual(drop["severity"], "problem")
 
+    def test_one_of_many_hosts_for_a_while(self):
+        """It costs the run next to nothing, and is told all the same."""
+        load = Load(91, length_s=60, threads=24, hosts=12)
+        load.factor = lambda s, h, *where: 2.3 if h == 5 and 20 <= s < 28 else 1
+        first, = self.findings(load)
+        self.assertEqual((first["kind"], first["severity"]), ("slow-host", "notice"))
+        self.assertEqual(first["scope"], {"host": "http://10.0.0.5:9000"})
+        for key, wanted in (("start", 20), ("end", 28)):
+            self.assertAlmostEqual(seconds(first[key]), wanted, delta=1)
+
     def test_a_clock_that_jumps(self):
         """It has one problem, and all that wrong times make is a consequence."""
         for by in (4, -4):
