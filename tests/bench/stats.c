@@ -349,7 +349,7 @@ static bool slow_repeat(struct slow *x, struct rng *r, struct err *e)
     struct course c;
     size_t n = (size_t)(x->length_s * 1e9 / (double)BIN_NS);
     bool ok = course_init(&c, 1, e) && mem_cleared(&c.ok, n, e) && mem_cleared(&c.failed, n, e) &&
-              mem_cleared(&c.ok_half, n, e);
+              mem_cleared(&c.timed_out, n, e) && mem_cleared(&c.ok_half, n, e);
     if (ok) {
         slow_make(r, x, c.ok, c.ok_half, n);
         c.n_bins = n;
