@@ -352,6 +352,13 @@ static struct units_text binary(double bytes, bool is_rate)
     return t;
 }
 
+struct units_text units_real_duration(double ns)
+{
+    if (isnan(ns))
+        return (struct units_text){"-"};
+    return units_duration(ns >= 0x1p63 ? INT64_MAX : ns < -0x1p63 ? INT64_MIN : (int64_t)round(ns));
+}
+
 struct units_text units_size(double bytes)
 {
     return binary(bytes, false);

@@ -49,6 +49,9 @@ struct units_text {
 /* "254ns", "1.87ms", "2.52s", "1s", "4m59.9s", "1h30m", "0s". */
 struct units_text units_duration(int64_t ns);
 
+/* The same of a real number, rounded; NaN: "-". What is beyond 292 years is shown as that. */
+struct units_text units_real_duration(double ns);
+
 /* "512B", "1.95KiB", "98.0MiB", "321.4GiB", "1MiB". */
 struct units_text units_size(double bytes);
 

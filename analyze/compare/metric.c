@@ -2,16 +2,11 @@
 
 #include <math.h>
 
-static struct units_text duration_text(double ns)
-{
-    return units_duration((int64_t)round(ns));
-}
-
 #define RATE                                                                                       \
     .kind = METRIC_MEAN, .up_is_better = true, .delta = .05, .better = "faster", .worse = "slower"
 #define TIME                                                                                       \
     .unit = "ns", .kind = METRIC_QUANTILE, .better = "faster", .worse = "slower",                  \
-    .text = duration_text
+    .text = units_real_duration
 
 /* clang-format off: one metric a row. */
 const struct metric metrics[] = {

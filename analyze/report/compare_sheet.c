@@ -341,10 +341,10 @@ bool compare_sheet_figure(const struct compare_op *op, size_t i, struct compare_
                   RUN_AVERAGE, RUN_AVERAGE, RUN_THROUGHPUT},
                  {"Objects", rates, RUN_N_RATES, units_object_rate, a->objects_per_s,
                   b->objects_per_s, RUN_AVERAGE, RUN_AVERAGE, RUN_OBJECTS},
-                 {"Duration", times, RUN_N_TIMES, figures_ns, a->duration_ns, b->duration_ns,
-                  RUN_Q50, RUN_Q99, RUN_P50},
-                 {"TTFB", times, RUN_N_TIMES, figures_ns, a->ttfb_ns, b->ttfb_ns, RUN_Q50, RUN_Q50,
-                  RUN_TTFB}};
+                 {"Duration", times, RUN_N_TIMES, units_real_duration, a->duration_ns,
+                  b->duration_ns, RUN_Q50, RUN_Q99, RUN_P50},
+                 {"TTFB", times, RUN_N_TIMES, units_real_duration, a->ttfb_ns, b->ttfb_ns, RUN_Q50,
+                  RUN_Q50, RUN_TTFB}};
 
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; i -= kinds[k++].n) {
         if (i >= kinds[k].n)

@@ -51,7 +51,7 @@ static void put_series(const struct diagnosis *d, const struct statistics *s)
 static void put_hosts(const struct diagnosis *d, const struct statistics *s)
 {
     const struct statistics_hosts *h = &s->hosts;
-    struct units_text (*text)(double) = h->by_latency   ? figures_ns
+    struct units_text (*text)(double) = h->by_latency   ? units_real_duration
                                         : s->by_objects ? units_object_rate
                                                         : units_byte_rate;
 
@@ -72,8 +72,8 @@ void diagnosis_put(const struct diagnosis *d, const struct statistics *s)
         100 * s->utilisation_frac);
     if (s->duration.n > 0 && !isnan(s->residual_ns[0]))
         say(d, "Remaining time of a request in progress: 50%% %s, 90%% %s, 99%% %s.",
-            figures_ns(s->residual_ns[0]).s, figures_ns(s->residual_ns[1]).s,
-            figures_ns(s->residual_ns[2]).s);
+            units_real_duration(s->residual_ns[0]).s, units_real_duration(s->residual_ns[1]).s,
+            units_real_duration(s->residual_ns[2]).s);
 }
 
 void diagnosis_put_co(const struct diagnosis *d, const struct statistics *s)

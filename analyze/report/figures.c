@@ -58,14 +58,9 @@ struct units_text figures_counted(int64_t n, const char *noun)
     return t;
 }
 
-struct units_text figures_ns(double ns)
-{
-    return isnan(ns) ? (struct units_text){"-"} : units_duration((int64_t)round(ns));
-}
-
 struct units_text figures_ms(double ms)
 {
-    return figures_ns(ms * 1e6);
+    return units_real_duration(ms * 1e6);
 }
 
 struct units_text figures_field(const struct field *x, const void *group)
@@ -84,7 +79,7 @@ struct units_text figures_field(const struct field *x, const void *group)
     case FIELD_NS:
         break;
     }
-    return x->is_real ? figures_ns(value) : units_duration(field_integer(x, group));
+    return x->is_real ? units_real_duration(value) : units_duration(field_integer(x, group));
 }
 
 struct units_text figures_bucket(const struct size_bucket *b)

@@ -31,8 +31,7 @@ struct figures_sentence {
 struct figures_sentence figures_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* "1 request", "24,032 requests"; the noun has a regular plural. */
 struct units_text figures_counted(int64_t n, const char *noun);
-/* A duration; NaN: "-". */
-struct units_text figures_ns(double ns);
+/* A duration, as units_real_duration shows it. */
 struct units_text figures_ms(double ms);
 /* A byte rate in the unit that suits `largest`, so that the rates of a column compare at a glance.
  */

@@ -124,7 +124,7 @@ static void say_operation(struct sentence *s, const struct operation *op)
         say(s, "%s median %s, p99 %s%s", response->present ? "" : ";", units_duration(d->p50_ns).s,
             units_duration(d->p99_ns).s, r->single_size ? "" : " (all sizes)");
     else if (r->single_size && d->present && known_all(&d->known, 1u << FIGURE_MEAN))
-        say(s, "; mean duration %s, slowest %s", figures_ns(d->mean_ns).s,
+        say(s, "; mean duration %s, slowest %s", units_real_duration(d->mean_ns).s,
             units_duration(d->slowest_ns).s);
     if (d->present && s->known_ns > 0)
         say(s, ", known to %s", units_duration(s->known_ns).s);

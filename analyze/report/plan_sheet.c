@@ -78,11 +78,6 @@ struct figures_sentence plan_sentence(const struct plan *p)
 
 /* ---- Tables ---- */
 
-static struct units_text time_of(double ns)
-{
-    return isfinite(ns) ? units_duration(llround(ns)) : (struct units_text){"-"};
-}
-
 static void put_runs(struct sheet *s, const struct plan *p)
 {
     bool judged = p->asked.kind == PLAN_CAPACITY;
@@ -99,8 +94,8 @@ static void put_runs(struct sheet *s, const struct plan *p)
         sheet_cell(s, "%u", r->number);
         sheet_cell(s, "%.10g", r->point.level);
         SHEET_CELLS(s, isfinite(r->offered_frac) ? units_frac_cell(r->offered_frac).s : "-",
-                    known ? units_rate(r->point.per_s).s : "-", time_of(r->p50_ns).s,
-                    time_of(r->p99_ns).s,
+                    known ? units_rate(r->point.per_s).s : "-", units_real_duration(r->p50_ns).s,
+                    units_real_duration(r->p99_ns).s,
                     r->why_not != NULL ? "does not count"
                     : judged           ? slo_verdict_names[r->verdict]
                                        : "",
@@ -163,7 +158,7 @@ static void put_levels(struct sheet *s, const struct plan *p)
         sheet_cell(s, "%zu", x.n);
         SHEET_CELLS(s, units_rate(x.per_s).s);
         sheet_cell(s, "%s to %s", units_rate(x.least_per_s).s, units_rate(x.most_per_s).s);
-        SHEET_CELLS(s, time_of(x.p50_ns).s, time_of(x.p99_ns).s);
+        SHEET_CELLS(s, units_real_duration(x.p50_ns).s, units_real_duration(x.p99_ns).s);
         sheet_cell(s, isfinite(x.in_flight) ? "%.2f%s" : "-", x.in_flight,
                    off ? ", not what was asked" : "");
     }

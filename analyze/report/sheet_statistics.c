@@ -19,7 +19,7 @@ static void latency_rows(struct sheet *s, const char *what, const struct statist
 
     for (size_t i = 0; l->n > 0 && i < STATISTICS_N_QUANTILES; i++) {
         snprintf(name, sizeof name, "%s, %s", what, names[i]);
-        ci_row(s, name, figures_ns, &l->q[i].ci, "");
+        ci_row(s, name, units_real_duration, &l->q[i].ci, "");
     }
 }
 

@@ -97,6 +97,15 @@ class Exact(AggregateTest):
             outs.append(out)
         self.assertEqual(*outs)
 
+    def test_a_duration_that_no_clock_has(self):
+        """It is shown as the longest that can be, not as a negative one."""
+        document = aggregates.aggregate(small(seconds=30))
+        for groups in document["by_op_type"]["GET"]["requests_by_client"].values():
+            groups[0]["single_sized_requests"]["dur_median_millis"] = 1e300
+        out = self.s3analyze("analyze", "-v", self.put(document)).out
+        self.assertIn(" 2562047h47m17s", out)
+        self.assertNotIn("-2562047h", out)
+
     def test_a_file_on_standard_input(self):
         path = self.put(aggregates.aggregate(small()))
         with open(path, "rb") as f:

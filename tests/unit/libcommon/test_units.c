@@ -325,6 +325,16 @@ static void test_rate_pct_count(void **state)
     assert_string_equal(units_count(INT64_MIN).s, "-9,223,372,036,854,775,808");
 }
 
+static void test_real_duration(void **state)
+{
+    (void)state;
+    assert_string_equal(units_real_duration(1.5e6).s, "1.5ms");
+    assert_string_equal(units_real_duration(-0.4).s, "0s");
+    assert_string_equal(units_real_duration(NAN).s, "-");
+    assert_string_equal(units_real_duration(1e300).s, units_duration(INT64_MAX).s);
+    assert_string_equal(units_real_duration(-INFINITY).s, units_duration(INT64_MIN).s);
+}
+
 /* Three significant digits that read back as the value rounded: 0.5 % at most. */
 static void test_duration_reads_back(void **state)
 {
@@ -348,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_size),
         cmocka_unit_test(test_rate_pct_count),
         cmocka_unit_test(test_duration_reads_back),
+        cmocka_unit_test(test_real_duration),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
