@@ -20,9 +20,14 @@ int64_t slice_choose_ns(int64_t full_ns)
 
 void slice_grid_init(struct slice_grid *g, int64_t start_ns, int64_t length_ns, size_t n)
 {
+    int64_t end_ns;
+
+    if (__builtin_mul_overflow((int64_t)n, length_ns, &end_ns) ||
+        __builtin_add_overflow(start_ns, end_ns, &end_ns))
+        end_ns = INT64_MAX;
     *g = (struct slice_grid){
         .start_ns = start_ns,
-        .end_ns = start_ns + (int64_t)n * length_ns,
+        .end_ns = end_ns,
         .length_ns = length_ns,
         .n = n,
         .per_ns = 1.0 / (double)length_ns,

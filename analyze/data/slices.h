@@ -14,7 +14,8 @@
  * 400 segments, else 3h. */
 int64_t slice_choose_ns(int64_t full_ns);
 
-/* n segments of length_ns from start_ns on; end_ns = start_ns + n * length_ns. */
+/* n segments of length_ns from start_ns on; they end at start_ns + n * length_ns, or at INT64_MAX.
+ */
 struct slice_grid {
     int64_t start_ns, end_ns;
     int64_t length_ns;
@@ -22,7 +23,6 @@ struct slice_grid {
     double per_ns; /* 1 / length_ns */
 };
 
-/* start_ns + n * length_ns must not pass INT64_MAX. */
 void slice_grid_init(struct slice_grid *g, int64_t start_ns, int64_t length_ns, size_t n);
 
 /* The segment that holds t, for start_ns <= t < end_ns. A product with the reciprocal instead of a

@@ -158,7 +158,7 @@ static void put_ticks(const struct chart *c, const struct chart_panel *p)
         for (size_t i = 0; i < n; i++) {
             double value = power * digits[i];
             if (value >= p->least * 0.999 && value <= p->most * 1.001)
-                tick(c, p, value, units_duration((int64_t)llround(value * p->scale)).s);
+                tick(c, p, value, units_real_duration(value * p->scale).s);
         }
     }
 }
@@ -384,8 +384,11 @@ static void put_clock(const struct chart *c, double bottom)
     n_letters += from == 5 ? 6 : 0;
     if (step_ns < NS_PER_S / 1000)
         return; /* no clock is read that finely; the axis below says when it begins */
-    for (int64_t ns = (c->start_ns / step_ns + 1) * step_ns; ns < c->end_ns; ns += step_ns) {
+    for (int64_t k = c->start_ns / step_ns + 1; k <= INT64_MAX / step_ns && k * step_ns < c->end_ns;
+         k++) {
+        int64_t ns = k * step_ns;
         double x = chart_x(c, ns), half = n_letters * 3.4;
+
         fprintf(c->f, "<path class=\"grid\" d=\"M%.1f %.1fv4\"/>", x, bottom);
         if (x - half < 2 || x + half > c->width - 2)
             continue;

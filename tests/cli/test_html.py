@@ -323,6 +323,14 @@ class Html(CliTest):
         get = data["course"]["series"][0]
         self.assertEqual((get["op"], sum(get["failed"])), ("GET", report["operations"][1]["n_errors"]))
 
+    def test_bins_up_to_the_last_moment_that_can_be(self):
+        """The last bin would end after 2262, where times in nanoseconds end."""
+        path = self.tmp / "far.csv"
+        path.write_bytes(capgen.text([capgen.row(0, SECOND), capgen.row(7 * 10**18, 7 * 10**18 + SECOND)]))
+        _, reader, _ = self.page(path, charts=False)
+        get = json.loads(reader.scripts["application/json"])["course"]["series"][0]
+        self.assertEqual(get["throughput"], [1e-06] + [0] * 5 + [1e-06])
+
     def test_latency_of_operations_is_not_pooled(self):
         _, reader, said = self.page(capture("mixed-3hosts"), charts=False)
         for wanted in ("Median latency", "p99 latency, ms"):
