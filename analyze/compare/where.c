@@ -14,6 +14,7 @@
  * much of what the part did, as logs. */
 #define LEAST_CARRIED 0.5
 #define MOST_REST     0.6
+#define ALIKE_FRAC    0.5  /* of what the first carries, from which on the second is its like */
 #define LEAST_CHANGE  0.05 /* there, as a fraction */
 #define LEAST_ALONE   0.2  /* ... of a stretch, where no change of the whole is shown */
 
@@ -227,7 +228,8 @@ static bool is_beyond_times(const struct cells *c, size_t from, size_t n)
 
 /* ---- What stands out ---- */
 
-/* Hosts, clients or sizes: the one that carries most, or the two. */
+/* Hosts, clients or sizes: the one that carries most, or the two; one of two alike is half of it.
+ */
 static bool find_part(struct compare_carrier *to, struct cells *c, const struct compare *all,
                       const char *op, enum run_tally_kind kind)
 {
@@ -235,7 +237,8 @@ static bool find_part(struct compare_carrier *to, struct cells *c, const struct 
         c->v[i].carried = -c->v[i].carried;
     c->change = fabs(c->change);
     qsort(c->v, c->n, sizeof *c->v, compare_carried);
-    for (size_t n = 1; n <= 2 && n < c->n; n++) {
+    bool two_alike = c->n > 2 && c->v[1].carried >= ALIKE_FRAC * c->v[0].carried;
+    for (size_t n = two_alike ? 2 : 1; n <= 2 && n < c->n; n++) {
         *to = (struct compare_carrier){.kind = (enum compare_carrier_kind)kind, .n = n};
         for (size_t i = 0; i < n; i++) {
             to->name[i] = c->v[i].name;

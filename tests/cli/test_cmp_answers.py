@@ -54,7 +54,7 @@ PLANTED = {
     'two sizes': (lambda r, request: 2.5 if request['size'] in (1024, BIG) else 1.08, {'sizes': (1024, 1 << 14, BIG, 1 << 26)},
                   r'^GET: slower: .* of the added time is in requests of (1.00KiB|1KiB|1MiB) to \S+ and of (1KiB|1MiB) to \S+ '
                   r'\(there \+1[45]\d %', ' at http| client'),
-    'two hosts': (lambda r, request: 2.5 if request['host'][8] in '12' else 1.08, {},
+    'two hosts': (lambda r, request: 2.5 if request['host'][8] in '12' else 1.0, {},
                   r'^GET: slower: .* of the added time is at http://h([12]):9000 and http://h(?!\1)[12]:9000 \(there \+1[45]\d %',
                   'client|in the'),
     'one host': (where('host', 'http://h2:9000'), {},
