@@ -4,8 +4,6 @@
 #include "analyze/write/csv.h"
 #include "libcommon/rfc3339.h"
 
-#include <math.h>
-
 void archive_sheet_unread(struct sheet *s, const struct archive *a)
 {
     if (a->n_unread > 0)
@@ -51,12 +49,6 @@ void archive_sheet_table(struct sheet *s, const struct archive_table *t)
     archive_sheet_unread(s, t->archive);
 }
 
-static void put_number(FILE *f, double x)
-{
-    if (isfinite(x))
-        csv_out_real(f, x);
-}
-
 static void put_value(FILE *f, const struct column *c, const struct columns_value *v,
                       struct csv_out_style style)
 {
@@ -65,14 +57,14 @@ static void put_value(FILE *f, const struct column *c, const struct columns_valu
     } else if (c->form == COLUMNS_TIME) {
         fputs(rfc3339_format(v->time_ns).s, f);
     } else {
-        put_number(f, v->number.value);
+        csv_out_real(f, v->number.value);
     }
     if (c->form != COLUMNS_FIGURE)
         return;
     fputc(style.delimiter, f);
-    put_number(f, v->number.lo);
+    csv_out_real(f, v->number.lo);
     fputc(style.delimiter, f);
-    put_number(f, v->number.hi);
+    csv_out_real(f, v->number.hi);
 }
 
 void archive_table_csv(const struct archive_table *t, FILE *f)

@@ -117,8 +117,7 @@ static void put_cell(FILE *f, const struct cell *c, struct csv_out_style style)
         fprintf(f, "%" PRId64, c->i);
         break;
     case CELL_REAL:
-        if (isfinite(c->real))
-            csv_out_real(f, c->real);
+        csv_out_real(f, c->real);
         break;
     case CELL_TEXT:
         csv_out_text(f, c->text, style);

@@ -2,6 +2,7 @@
 
 #include "libcommon/visible.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,7 +20,8 @@ struct csv_out_number csv_out_number(double value)
 
 void csv_out_real(FILE *f, double value)
 {
-    fputs(csv_out_number(value).s, f);
+    if (isfinite(value))
+        fputs(csv_out_number(value).s, f);
 }
 
 static void put_field(FILE *f, const char *s, struct csv_out_style style)

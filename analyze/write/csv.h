@@ -12,7 +12,7 @@ struct csv_out_number {
 /* Formats a double with the fewest digits, at least 15, that read back to the same value. */
 struct csv_out_number csv_out_number(double value);
 
-/* Writes a double in this form. */
+/* Writes a double in this form; nothing if it is not finite. */
 void csv_out_real(FILE *f, double value);
 
 struct csv_out_style {
