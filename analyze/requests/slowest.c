@@ -8,23 +8,20 @@ struct picked {
     int64_t dur_ns;
 };
 
-/* Slower requests come first, then earlier ones. Ties are broken by thread, so that the order of
- * rows does not matter. */
-static bool is_before(const struct picked *a, const struct picked *b)
+/* Slower requests come first, then earlier ones. Ties are broken by what else the rows say, so that
+ * their order does not matter. */
+static bool is_before(const struct dataset *d, const struct picked *a, const struct picked *b)
 {
-    int64_t x = a->t->start[a->row], y = b->t->start[b->row];
-
-    if (a->dur_ns != b->dur_ns)
-        return a->dur_ns > b->dur_ns;
-    return x != y ? x < y : table_thread(a->t, a->row) < table_thread(b->t, b->row);
+    return a->dur_ns != b->dur_ns ? a->dur_ns > b->dur_ns
+                                  : dataset_compare(d, a->t, a->row, b->t, b->row) < 0;
 }
 
-static void pick(struct picked *v, size_t *n, const struct picked *x)
+static void pick(const struct dataset *d, struct picked *v, size_t *n, const struct picked *x)
 {
-    if (*n == ANALYSIS_SLOWEST && !is_before(x, &v[*n - 1]))
+    if (*n == ANALYSIS_SLOWEST && !is_before(d, x, &v[*n - 1]))
         return;
     size_t at = *n < ANALYSIS_SLOWEST ? (*n)++ : *n - 1;
-    for (; at > 0 && is_before(x, &v[at - 1]); at--)
+    for (; at > 0 && is_before(d, x, &v[at - 1]); at--)
         v[at] = v[at - 1];
     v[at] = *x;
 }
@@ -80,7 +77,7 @@ size_t analysis_slowest(const struct analysis *a, int index, struct slow_request
         for (size_t row = 0; row < t->n; row++) {
             const struct picked x = {t, row, packed_get(&t->dur, row)};
             if (n < ANALYSIS_SLOWEST || x.dur_ns >= picked[n - 1].dur_ns)
-                pick(picked, &n, &x);
+                pick(d, picked, &n, &x);
         }
     }
     for (size_t i = 0; i < n; i++) {

@@ -362,6 +362,17 @@ class Html(CliTest):
             self.assertEqual([c[3] for c in cells[:n]], [f"h{i % 3}" for i in wanted])
             self.assertEqual([c[7] for c in cells[:n]], ["no" if i == 27 else "done" for i in wanted])
 
+    def test_slowest_requests_of_equal_length(self):
+        """The order of the rows in the file does not matter."""
+        rows = [capgen.row(i * SECOND, i * SECOND + 1000, thread=thread) for i in range(30) for thread in (7, 3, 5)]
+        tables = []
+        for order in (rows, sorted(rows, key=lambda row: (row.start, row.thread))):
+            path = self.tmp / "run.csv"
+            path.write_bytes(capgen.text(order))
+            text, _, _ = self.page(path, charts=False)
+            tables.append(text.split('id="slowest-')[1].split("</table>")[0])
+        self.assertEqual(*tables)
+
     def test_nothing_is_left_behind(self):
         self.page(capture("get-g4"), env={"TMPDIR": str(self.tmp)})
         self.assertEqual([p.name for p in self.tmp.iterdir()], ["report.html"])
