@@ -106,9 +106,10 @@ static void take_retransmits(struct machine *m, const json_t *o, const struct ra
 
 static struct machine_told read_told(const json_t *o)
 {
+    int64_t at_ns = number(o, "at_ns"), over_ns = number(o, "over_ns");
     struct machine_told t = {
-        .begin_ns = number(o, "at_ns") - number(o, "over_ns"),
-        .over_ns = number(o, "over_ns"),
+        .begin_ns = over_ns > 0 ? at_ns - over_ns : 0,
+        .over_ns = over_ns,
         .cpus = number(o, "cpus"),
         .busy_ns = number(o, "busy_ns"),
         .steal_ns = number(o, "steal_ns"),

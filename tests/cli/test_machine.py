@@ -296,7 +296,7 @@ class Findings(CliTest):
         nothing = {k: None for k in FINE if k not in ("client", "over_ns")}
         odd = {k: "x" for k in nothing if k != "governor"} | {"retransmits": [[1], 7, [1, 2, "a"], [5, 4, 3], {}]}
         huge = {k: -2**63 for k in nothing}
-        for told in nothing, odd, huge, {"over_ns": 0, "clock_synchronised": 0}, {"over_ns": -5}, {"cpus": 0}:
+        for told in nothing, odd, huge, {"at_ns": 2**63 - 1, "over_ns": -1}, {"over_ns": 0, "clock_synchronised": 0}, {"over_ns": -5}, {"cpus": 0}:
             self.assertEqual(self.found(self.put("odd.csv", [told])), {})
         self.found(self.put("large.csv", [{k: 2**63 - 1 for k in nothing}]))
         path = self.tmp / "odd.csv"
