@@ -175,7 +175,7 @@ static size_t expected_rows(const struct recfile_info *info, size_t n_earlier, s
     if (info->n_done_bytes == 0 || info->n_file_bytes == 0)
         return n_earlier + n + n / 4;
     double share = (double)info->n_done_bytes / (double)info->n_file_bytes;
-    return n_earlier + (size_t)(.95 * (double)n / share);
+    return n_earlier + (size_t)fmin(.95 * (double)n / share, UINT32_MAX); /* the most of a table */
 }
 
 /* Returns the table of an operation; makes it when its first n rows come. NULL: out of memory. */
