@@ -39,6 +39,13 @@ static __int128 magnitude(__int128 x)
     return x < 0 ? -x : x;
 }
 
+/* Returns by how much the servers' clock is ahead of the input's moved times. Shifts may be as
+ * large as times, so 64 bits are not enough. */
+static __int128 left_to_add(const struct merge_input *in)
+{
+    return (__int128)in->clock_ns - merge_moved_ns(in, in->survey.sum.first_start_ns);
+}
+
 /* Notes clocks that differ from the first known one by more than both errors together. */
 static bool note_clocks(struct merge *m, struct err *e)
 {
@@ -52,10 +59,8 @@ static bool note_clocks(struct merge *m, struct err *e)
             first = in;
             continue;
         }
-        /* What remains to be added to the times of `in`. Shifts may be as large as times, so 64
-         * bits are not enough. */
-        __int128 skew_ns = ((__int128)in->clock_ns - merge_moved_ns(in, in->start_ns)) -
-                           ((__int128)first->clock_ns - merge_moved_ns(first, first->start_ns));
+        /* What remains to be added to the times of `in`. */
+        __int128 skew_ns = left_to_add(in) - left_to_add(first);
         __int128 shift_ns = in->shift_ns + skew_ns;
         int64_t error_ns = in->clock_error_ns + first->clock_error_ns;
         if (magnitude(skew_ns) <= error_ns || magnitude(skew_ns) > INT64_MAX ||

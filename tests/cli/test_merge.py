@@ -258,6 +258,20 @@ class Merge(CliTest):
         report = self.report('--shift', '2=-9223372036854775807ns', *paths)
         self.assertNotIn('clock-skew', [n['code'] for n in report['notes']])
 
+    def test_clock_that_drifts(self):
+        """A shift does not move the time at which the rank's clock was read."""
+        paths = []
+        for i, offset in (0, 0), (1, 5000):
+            header, *body = text(moved(steady(100, threads=2), i)).decode().splitlines()
+            told = json.dumps({'rank': i, 'ranks': 2, 'clock': [{'endpoint': 'h', 'ahead_min_ns': offset, 'ahead_max_ns': offset}],
+                               'rank_clock': [{'at_ns': capgen.START + k * 100 * SECOND, 'ahead_ns': k * i * SECOND, 'error_ns': 1} for k in range(2)]})
+            paths.append(self.put(f'{i}.csv', '\n'.join([header, f'# s3load/1 {told}', *body, '']).encode()))
+        messages = []
+        for hours in 0, 100000:
+            report = self.report('--shift', f'1={hours}h', '--shift', f'2={hours}h', *paths)
+            messages.append([n['message'].split(':')[0] for n in report['notes'] if n['code'] == 'clock-skew'])
+        self.assertEqual(messages, [['the clock of 1.csv is 5us (+-0s) behind that of 0.csv']] * 2)
+
     def test_differing_settings_are_noted(self):
         a = simulate(1, Shape(n=100, threads=2))
         b = simulate(2, Shape(n=100, threads=3, ops=('GET', 'PUT'), sizes=(9000,)))
