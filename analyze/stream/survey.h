@@ -70,8 +70,8 @@ struct survey {
     struct keptlines comments; /* lines with their '#' */
     struct keptlines machine;  /* those of s3load about its machine in the course of a run, each
                                   behind the number of comments before it and a blank */
-    /* Only with_blocks: the blocks in file order, and a hash of all rows without their thread and
-     * idx. The hash does not depend on the order of rows. */
+    /* Only with_blocks: the blocks in file order, and a hash of all rows without their idx, thread,
+     * cat and intended. The hash does not depend on the order of rows. */
     struct survey_block *blocks;
     size_t n_blocks;
     uint64_t rows_hash;
