@@ -33,13 +33,23 @@ static bool hash_file(int fd, XXH3_state_t *state)
     return n == 0;
 }
 
+/* Opens a regular file, without waiting for who writes into a pipe; -1: there is none. */
+static int open_regular(const char *path, struct stat *st)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    if (fd < 0 || (fstat(fd, st) == 0 && S_ISREG(st->st_mode)))
+        return fd;
+    close(fd);
+    return -1;
+}
+
 bool archive_cache_key(struct archive_cache_key *key, const char *path, enum run_basis basis)
 {
     struct stat st;
     XXH3_state_t *state = XXH3_createState();
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool ok = state != NULL && fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-              hash_file(fd, state);
+    int fd = open_regular(path, &st);
+    bool ok = state != NULL && fd >= 0 && hash_file(fd, state);
 
     if (ok) {
         XXH128_hash_t h = XXH3_128bits_digest(state);
@@ -161,15 +171,17 @@ static char *read_text(const char *path, size_t *n)
 {
     struct stat st;
     char *text = NULL;
-    FILE *f = fopen(path, "re");
+    int fd = open_regular(path, &st);
+    FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
 
-    if (f != NULL && fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode) && st.st_size < MAX_BYTES &&
-        mem_malloc(&text, (size_t)st.st_size + 1, 1, NULL)) {
+    if (f != NULL && st.st_size < MAX_BYTES && mem_malloc(&text, (size_t)st.st_size + 1, 1, NULL)) {
         *n = fread(text, 1, (size_t)st.st_size, f);
         text[*n] = '\0';
     }
     if (f != NULL)
         fclose(f);
+    else if (fd >= 0)
+        close(fd);
     return text;
 }
 

@@ -26,6 +26,16 @@ class Programs(CliTest):
             with self.subTest(options=options):
                 self.assertGreater(self.raw_requests(*options), 0)
 
+    def test_simulations(self):
+        """A few repetitions: too few to judge by, which the status says."""
+        for program, first in (("stats", "2 repetitions, %"), ("plans", "")):
+            with self.subTest(program=program):
+                run = subprocess.run([BUILD / "bench" / program, "2" if first else "1"], capture_output=True, text=True)
+                self.assertIn(run.returncode, (0, 1), run.stderr)
+                self.assertTrue(run.stdout.startswith(first), run.stdout)
+                self.assertNotIn("nan", run.stdout)
+                self.assertGreater(run.stdout.count("\n"), 10)
+
     def test_generated_capture(self):
         capture = self.tmp / "run.csv.zst"
         with open(capture, "wb") as out:

@@ -157,6 +157,14 @@ class Trend(CliTest):
             self.assertEqual(self.trend(), first)
             self.assertEqual(cache.read_bytes(), text)
 
+    def test_a_pipe_with_the_name_of_the_cache(self):
+        """It is not waited for, and stays."""
+        self.nights([1] * 10)
+        pipe = self.folder / '.s3analyze-cache'
+        os.mkfifo(pipe)
+        self.assertEqual(self.trend(), self.trend('--no-cache', self.folder))
+        self.assertTrue(pipe.is_fifo())
+
     def test_the_cache_is_used_and_follows_the_content(self):
         paths = self.nights([1] * 10)
         first = self.trend()
