@@ -196,8 +196,10 @@ static void name_changed(struct cost *c, const struct cost_load loads[2], double
     const char *names[MOST_NAMED];
     size_t n = 0, length = 0;
 
-    for (struct part *x = c->parts; x < c->parts + c->n_parts; x++)
+    for (size_t i = 0; i < c->n_parts; i++) {
+        struct part *x = &c->parts[i];
         x->weight = x->cpu_ns[0] / (double)loads[0].n - x->cpu_ns[1] / (double)loads[1].n;
+    }
     sort_parts(c);
     for (size_t i = 0; i < c->n_parts && n < MOST_NAMED; i++)
         if (c->parts[i].weight / change_ns >= SHARE_NAMED)
@@ -266,8 +268,8 @@ void profile_cost_parts(struct sheet *s, const struct profile *p, const struct c
     struct cost c;
     bool known = cost_init(&c, p, s);
 
-    for (struct part *x = c.parts; x < c.parts + c.n_parts; x++)
-        x->weight = x->cpu_ns[0] + x->cpu_ns[1];
+    for (size_t i = 0; i < c.n_parts; i++)
+        c.parts[i].weight = c.parts[i].cpu_ns[0] + c.parts[i].cpu_ns[1];
     sort_parts(&c);
     if (known && c.n_parts > 0) {
         sheet_table(s, "lrrr", "Parts of the server");

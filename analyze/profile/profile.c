@@ -241,7 +241,9 @@ static bool add_new_sample(struct profile *p, const struct profile_reading *from
     for (size_t i = 0; i < from->n_locations; i++)
         if (!put_location(p, &p->locations[from->locations[i]], e))
             return false;
-    for (const struct profile_label *x = from->labels; x < from->labels + from->n_labels; x++) {
+    for (size_t i = 0; i < from->n_labels; i++) {
+        const struct profile_label *x = &from->labels[i];
+
         if (!mem_more(&p->labels, p->n_labels, e))
             return false;
         p->labels[p->n_labels++] = *x;

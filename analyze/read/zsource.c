@@ -127,7 +127,9 @@ bool zsource_open(struct zsource *s, const char *path, struct err *e)
         if (s->n_first >= x->n && memcmp(s->first, x->magic, x->n) == 0)
             return err_set(e, "%s: this is %s", s->path, x->what);
     }
-    if (s->n_first >= 262 && memcmp(s->first + 257, "ustar", 5) == 0)
+    /* Text has no zero bytes; a key may have this word at this place. */
+    if (s->n_first >= 262 && memcmp(s->first + 257, "ustar", 5) == 0 &&
+        memchr(s->first, '\0', 257) != NULL)
         return err_set(e, "%s: this is a tar archive: unpack it first (tar -xf FILE)", s->path);
     return true;
 }

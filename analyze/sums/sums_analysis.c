@@ -467,6 +467,8 @@ bool sums_analyze(struct analysis *a, struct dataset *d, const struct sums *s, c
                   const struct analysis_options *options, struct err *e)
 {
     *a = (struct analysis){.dataset = d, .options = *options};
+    if (s->n_ops == 0)
+        return err_set(e, "%s: no requests", path);
     if (!stand_in(d, s, path, e))
         return false;
     a->n_rows = (int64_t)d->n_rows;
