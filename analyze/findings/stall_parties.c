@@ -199,8 +199,10 @@ static bool give_to_parties(struct stalls *x, const struct course_parties *p, st
             continue;
         bool whole = narrow(st, gaps + n);
         n += st->n_parties;
-        double of_others = whole ? log_chance_of_others(x, st, at_ns) : log(CHANCE_OF_OTHERS);
-        if (chances[i] + of_others <= log(CHANCE) && of_others <= log(CHANCE_OF_OTHERS))
+        /* Seconds do not tell who went on for a moment. */
+        bool told = whole && c->has_requests;
+        double of_others = whole ? log_chance_of_others(x, st, at_ns) : 0;
+        if (chances[i] + of_others <= log(CHANCE) && (!told || of_others <= log(CHANCE_OF_OTHERS)))
             x->v[i] = *st;
     }
     free(of_party);
