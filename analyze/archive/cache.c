@@ -238,9 +238,12 @@ static void write_cache(const struct archive_cache *c)
     json_t *runs = json_object_size(c->runs) > MAX_RUNS ? c->used : c->runs;
     char *text = json_dumps(runs, JSON_COMPACT | JSON_SORT_KEYS);
     struct outfile out;
+    struct stat st;
     struct err unsaid = {""};
 
-    if (text != NULL && outfile_open(&out, c->path, OUTFILE_CACHE, &unsaid)) {
+    /* A pipe would wait for who reads it. */
+    bool is_free = stat(c->path, &st) != 0 || S_ISREG(st.st_mode);
+    if (text != NULL && is_free && outfile_open(&out, c->path, OUTFILE_CACHE, &unsaid)) {
         fputs(mark_of(text, strlen(text)).s, out.f);
         fputs(text, out.f);
         outfile_finish(&out, true, &unsaid);
