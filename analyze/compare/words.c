@@ -250,7 +250,7 @@ static void append_span(struct compare_words_text *t, enum compare_setting_kind 
         words_append(t, "several, mean ");
     words_append(t, "%s", setting_value(kind, s->lo).s);
     if (s->hi != s->lo)
-        words_append(t, " .. %s", setting_value(kind, s->hi).s);
+        words_append(t, " to %s", setting_value(kind, s->hi).s);
 }
 
 struct compare_words_text compare_words_setting_change(const struct compare_setting *s)

@@ -96,7 +96,7 @@ static void put_sizes(struct sheet *s, const struct requests *q, bool ttfb)
 
 static void put_range(struct sheet *s, const char *name, const struct group_range *r)
 {
-    sheet_item(s, TEXT_PLAIN, "%s of each 10 s: %s .. %s; not of the run", name,
+    sheet_item(s, TEXT_PLAIN, "%s of each 10 s: %s to %s; not of the run", name,
                units_real_duration(r->least_ns).s, units_real_duration(r->most_ns).s);
 }
 
