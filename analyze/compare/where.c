@@ -14,7 +14,7 @@
  * much of what the part did, as logs. */
 #define LEAST_CARRIED 0.5
 #define MOST_REST     0.6
-#define ALIKE_FRAC    0.5  /* of what the first carries, from which on the second is its like */
+#define ALIKE_FRAC    0.5  /* of what the first part carries: a second one is told with it */
 #define LEAST_CHANGE  0.05 /* there, as a fraction */
 #define LEAST_ALONE   0.2  /* ... of a stretch, where no change of the whole is shown */
 
@@ -228,8 +228,8 @@ static bool is_beyond_times(const struct cells *c, size_t from, size_t n)
 
 /* ---- What stands out ---- */
 
-/* Hosts, clients or sizes: the one that carries most, or the two; one of two alike is half of it.
- */
+/* Finds the host, client or size that carries most, or the two that do. Where two carry nearly as
+ * much, one of them alone would tell half of it. */
 static bool find_part(struct compare_carrier *to, struct cells *c, const struct compare *all,
                       const char *op, enum run_tally_kind kind)
 {

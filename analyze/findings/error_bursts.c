@@ -263,8 +263,8 @@ static void join_crumbs(const struct course *c, struct bursts *all)
         }
 }
 
-/* Requests that fail at once end before all others that began with them: steady errors begin with a
- * burst of some. */
+/* Drops bursts that are a small part of steady errors. Requests that fail at once end before all
+ * others that began with them, so that steady errors begin with a burst. */
 static void drop_small(struct bursts *all, double least)
 {
     size_t n_kept = 0;

@@ -19,7 +19,7 @@
 #define LRV_MARGIN    1.75 /* a standard error of so few batches may be too low by as much */
 #define LEAST_SEGMENT .05
 #define LEAST_LONG    5   /* periods of a stretch that has inner ones enough */
-#define CORE_SURER    1.5 /* times: the part of a stretch that is above its mean is looked at */
+#define CORE_SURER    1.5 /* times as sure as the stretch, for the part above its mean to be tried */
 #define CORE_LEAST_Z  6.0 /* of its queues: it is chosen among many */
 #define MAX_SLOW      20
 

@@ -21,7 +21,6 @@
 #define LEAST_Z         6.0
 #define LEAST_PERIODS_Z 4.0 /* by how periods differ */
 #define LEAST_TIMES     2   /* as many as at the others */
-#define LEAST_LOST      .005
 #define PROBLEM_LOST    .03
 #define OWN_PART        .7 /* of what the tail costs: so much may be told as slowness instead */
 
@@ -245,7 +244,7 @@ static bool say(struct tails *x, size_t k, double z, struct queues *q, struct er
 
     bool best, explained = false;
 
-    if (lost < LEAST_LOST)
+    if (lost < FINDING_WORTH_FRAC)
         return true;
     if (!is_best(x, k, &f, &best, e))
         return false;

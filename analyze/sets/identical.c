@@ -1,6 +1,7 @@
 /* Finds rows that the captures contain twice. No two requests have the same times to the
  * nanosecond. */
 #include "analyze/sets/identical.h"
+
 #include "analyze/base/intern.h"
 #include "libcommon/mem.h"
 
