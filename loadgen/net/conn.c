@@ -100,18 +100,20 @@ static struct conn *conn_of(CURL *easy)
 }
 
 /* The event data of a libcurl socket is twice the descriptor plus one, hence odd. That of our own
- * sockets is a pointer, hence even. */
+ * sockets is a pointer, hence even.
+ *
+ * CURL_POLL_REMOVE does nothing: libcurl 7.88 says it after it has closed a socket that did not
+ * connect, when another thread may have one of the same number. Closing ends the watch. */
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *known)
 {
     struct conn_dialer *d = user;
     struct epoll_event event = {.events = (what & CURL_POLL_IN ? EPOLLIN : 0u) |
                                           (what & CURL_POLL_OUT ? EPOLLOUT : 0u),
                                 .data.u64 = (uint64_t)fd << 1 | 1};
-    int op = what == CURL_POLL_REMOVE ? EPOLL_CTL_DEL : known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 
-    if (op == EPOLL_CTL_ADD)
-        curl_multi_assign(d->multi, fd, d);
-    if (epoll_ctl(d->epoll, op, fd, &event) != 0 && op != EPOLL_CTL_DEL) {
+    (void)known;
+    if (what != CURL_POLL_REMOVE && epoll_ctl(d->epoll, EPOLL_CTL_ADD, fd, &event) != 0 &&
+        (errno != EEXIST || epoll_ctl(d->epoll, EPOLL_CTL_MOD, fd, &event) != 0)) {
         /* An error returned to libcurl would end all connections in progress. */
         struct conn *c = conn_of(easy);
         c->local_errno = errno;
@@ -336,7 +338,8 @@ static void take_over(struct conn *c)
         fail(c, "curl: ", curl_easy_strerror(CURLE_COULDNT_CONNECT));
         return;
     }
-    /* a copy: libcurl closes its own descriptor */
+    /* libcurl closes its own descriptor; the copy would keep the watch alive. */
+    epoll_ctl(c->dialer->epoll, EPOLL_CTL_DEL, fd, NULL);
     c->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (c->fd < 0) {
         fail_here(c, errno);
