@@ -1,5 +1,5 @@
-/* The part of a request that lies before a point in time, when its bytes and objects are spread
- * evenly over its duration (docs/how-the-numbers-are-made.md, section 3). */
+/* The part of a request before a point in time: its bytes and objects are spread evenly over its
+ * duration (docs/how-the-numbers-are-made.md, section 3). */
 #ifndef S3_LIBCOMMON_ATTRIBUTION_H
 #define S3_LIBCOMMON_ATTRIBUTION_H
 

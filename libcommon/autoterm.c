@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_SEGMENTS 25 /* that the range is cut into */
+#define N_SEGMENTS 25 /* segments that the range is cut into */
 #define N_COMPARED 7  /* segments at the end of the range that are compared */
 #define BLOCK      64
 #ifndef SUPER_BLOCK
@@ -20,10 +20,10 @@ struct block {
     int64_t min_start_ns;          /* the earliest start in the block */
 };
 
-/* Holds the successful requests in order of end; failed ones count only for the range. What was
- * done before time t is the sum of all requests that ended by then, which the blocks' sums give
- * quickly, and parts of those that run across t. To find the latter among all later requests, whole
- * blocks that start after t are skipped. */
+/* Keeps the successful requests in order of end; failed ones count only for the range. The amount
+ * done before time t is the sum over the requests that ended by t, which the blocks' running sums
+ * give quickly, plus parts of the requests that run across t. The search for the latter skips whole
+ * blocks whose requests all start after t. */
 struct autoterm {
     struct segment_thread *threads;
     size_t n_threads, cap_threads;
@@ -128,14 +128,14 @@ static struct autoterm_amount done_before(const struct autoterm *a, int64_t t_ns
     size_t after = first_after(a, t_ns);
     if (after == 0 && a->n == 0)
         return a->all;
-    size_t from = after / BLOCK * BLOCK; /* start of the last block with ended requests */
+    size_t from = after / BLOCK * BLOCK; /* first request of the block that `after` is in */
     struct autoterm_amount d =
         after < a->n || after % BLOCK != 0 ? a->blocks[after / BLOCK].before : a->all;
     for (size_t i = from; i < after; i++) {
         d.bytes += (uint64_t)a->requests[i].bytes;
         d.n_objects += (uint64_t)a->requests[i].n_objects;
     }
-    /* A request without a duration that lies on t belongs to the time after t. */
+    /* A request without a duration at t counts as after t. */
     for (size_t i = after; i > 0 && a->requests[i - 1].end_ns == t_ns; i--) {
         const struct attribution_request *r = &a->requests[i - 1];
         if (r->start_ns == r->end_ns) {
@@ -212,8 +212,8 @@ void autoterm_amounts(struct autoterm *a, const struct autoterm_cut *cut,
 {
     for (int k = 0; k < AUTOTERM_N_ENDS; k++)
         amount[k] = done_before(a, cut->start_ns + k * cut->segment_ns);
-    /* There are never fewer than 24 segments, the range's end only moves on, and a thread that
-     * begins now moves its start past all that was added: no later window begins before this. */
+    /* No later window begins before this: there are never fewer than 24 segments, the range's end
+     * never moves back, and a new thread moves the range's start past all requests added so far. */
     forget(a, cut->range_start_ns + (N_SEGMENTS - 1 - N_COMPARED) * cut->segment_ns - 1);
 }
 
@@ -266,8 +266,8 @@ bool autoterm_replay(int64_t first_start_ns, int64_t dur_ns, double pct,
 
     *stop = (struct autoterm_stop){.at_s = 1};
     while (ok && !stop->stopped && next(ctx, &thread, &r)) {
-        /* Whole seconds have passed since the last request ended. Nothing changed between them, so
-         * one test is enough. */
+        /* At least one whole second lies between the previous end and this one. Nothing changed in
+         * between, so one test is enough. */
         int64_t elapsed_ns = r.end_ns - first_start_ns;
         if ((elapsed_ns - 1) / NS_PER_S >= stop->at_s) {
             stop->stopped = autoterm_is_stable(a, dur_ns, pct, &stop->window);
@@ -276,7 +276,7 @@ bool autoterm_replay(int64_t first_start_ns, int64_t dur_ns, double pct,
         }
         ok = stop->stopped || autoterm_add(a, thread, &r, e);
     }
-    /* The latest end may be a whole second itself. */
+    /* The last request may end exactly at a whole second. */
     if (ok && !stop->stopped && a->n_threads > 0) {
         int64_t elapsed_ns = r.end_ns - first_start_ns;
         if (elapsed_ns % NS_PER_S == 0 && elapsed_ns / NS_PER_S == stop->at_s)

@@ -46,7 +46,7 @@ static const struct cli_command *find_command(const struct cli_program *program,
     return NULL;
 }
 
-/* Whether the name is a file, or a command of the other program; prints a hint then. */
+/* If the name is a file, or a command of the other program, prints a hint and returns true. */
 static bool is_misplaced(const struct cli_program *program, const char *name)
 {
     if (program->file_command && access(name, F_OK) == 0) {
@@ -78,7 +78,7 @@ static int unknown_command(const struct cli_program *program, const char *name)
     const char *foreign = suggest_for_foreign(bare, strcspn(bare, "="));
     if (foreign)
         s.best = NULL;
-    /* A value may be a secret. */
+    /* Do not print what follows '=': it may be a secret. */
     visible_line(stderr, "%s: unknown %s '%.*s'%s%s%s", program->name, what,
                  (int)strcspn(name, "="), name,
                  foreign  ? ": "
@@ -185,13 +185,14 @@ static int dispatch(const struct cli_program *program, int argc, char **argv)
 
 int cli_main(const struct cli_program *program, int argc, char **argv)
 {
-    /* A parent may have left it ignored. Then nobody could tell how a child of ours ended. */
+    /* If a parent left SIGCHLD ignored, we could not learn how a child of ours ended. */
     signal(SIGCHLD, SIG_DFL);
     int status = dispatch(program, argc, argv);
     /* A full disk or a closed pipe must not pass for success. */
     errno = 0;
     bool had_error = ferror(stdout) != 0, ok = fclose(stdout) == 0 && !had_error;
-    /* A command that failed has said why; what was closed from the beginning fails once more. */
+    /* A failed command has already reported a standard output that was closed from the
+     * beginning. */
     bool said = status == EXIT_FAILED && errno == EBADF && !had_error;
     if (!ok && !said) {
         fprintf(stderr, "%s: cannot write standard output%s%s\n", program->name, errno ? ": " : "",

@@ -31,8 +31,8 @@ enum cli_type {
     CLI_CUSTOM,          /* whatever `parse` writes */
 };
 
-/* How s3load treats an option. A setting may change what is measured, so it is recorded. The value
- * of a secret is shown nowhere. s3load declares this for each option. */
+/* How s3load treats an option. It records settings, as they may change what is measured. It shows
+ * the values of secrets nowhere. Each of its options declares its use. */
 enum cli_use { CLI_UNDECLARED, CLI_SETTING, CLI_OTHER, CLI_SECRET };
 
 /* The values of an option. Starts empty; the parsed arguments own it. */
@@ -91,7 +91,7 @@ struct cli_args {
     const char **operands;
     size_t n_operands;
     const char *help_topic; /* not NULL: help was asked for ("": the first page) */
-    bool no_memory;         /* parsing ran out of memory: no wrong usage */
+    bool no_memory;         /* parsing ran out of memory; the usage is not wrong */
     struct cli_memory *memory;
 };
 
@@ -121,7 +121,7 @@ struct cli_program {
     const char *version;
     const char *text;                          /* paragraphs for the man page; may be NULL */
     const struct cli_command *const *commands; /* NULL at the end */
-    const struct cli_exit *exits;              /* of all commands, like theirs */
+    const struct cli_exit *exits;              /* for all commands; like struct cli_command's */
     void (*write_libraries)(FILE *out);        /* names and versions, for --version */
     /* For hints when the first argument is a file, or a command of the other program. */
     const char *file_command; /* the command to suggest for a file; NULL: none */
@@ -130,13 +130,13 @@ struct cli_program {
 };
 
 /* The whole of main: finds the command, parses its options, runs it, and checks that standard
- * output could be written. Returns the exit code. Children can be waited for, whatever the parent
- * did with SIGCHLD. */
+ * output could be written. Returns the exit code. Resets SIGCHLD, so that commands can wait for
+ * children. */
 int cli_main(const struct cli_program *program, int argc, char **argv);
 
-/* Parses argv[1..argc-1] (argv[0] is not looked at) into *args and *options, which holds the
- * defaults. Strings point into argv or are owned by *args: cli_args_free, in any case. Stops at
- * --help without further checks. False: wrong usage, said in *e, unless args->no_memory. */
+/* Parses argv[1..argc-1] (not argv[0]) into *args and *options, which holds the defaults. Strings
+ * point into argv or are owned by *args: call cli_args_free in any case. Stops at --help without
+ * further checks. False: wrong usage (*e says why), or out of memory (args->no_memory). */
 bool cli_parse(const struct cli_command *command, int argc, char **argv, struct cli_args *args,
                void *options, struct err *e);
 void cli_args_free(struct cli_args *args);
@@ -145,7 +145,7 @@ void cli_args_free(struct cli_args *args);
  * opposites; case does not matter. */
 bool cli_parse_flag(const char *text, bool *value, struct err *e);
 
-/* Returns the index of a word in `choices`, which end with NULL; -1: it is none of them. */
+/* Returns the index of a word in `choices`, which end with NULL; -1: the word is not there. */
 int cli_choice(const char *const *choices, const char *text);
 
 /* Returns true if the command line has the option of this full name. */

@@ -20,7 +20,7 @@ static bool takes_path(const struct cli_option *o)
     return strstr(o->arg, "FILE") || strstr(o->arg, "DIR") || strstr(o->arg, "CAPTURE");
 }
 
-/* Writes text that stands between two ' in any of the shells, with a backslash before each
+/* Writes text for use between single quotes in any of the shells, with a backslash before each
  * character of `special`. */
 static void put_quoted(FILE *out, const char *s, const char *special)
 {
@@ -38,8 +38,8 @@ static void put_choices(FILE *out, const struct cli_option *o)
         fprintf(out, "%s%s", i > 0 ? " " : "", cli_help_choice(o, i));
 }
 
-/* If the first operand is one of several words ("a|b FILE"), writes them with blanks between them,
- * behind `before` and followed by `after`. */
+/* If the first operand is one of several words ("a|b FILE"), writes `before`, the words with blanks
+ * between them, and `after`. */
 static void put_first_words(FILE *out, const struct cli_command *c, const char *before,
                             const char *after)
 {

@@ -78,8 +78,8 @@ static int put_names(FILE *out, const struct cli_option *o)
     return n;
 }
 
-/* Prints text from `column` on, and breaks it at spaces so that lines end before WIDTH. The cursor
- * stands at column `at`. */
+/* Prints text from `column` on, broken at spaces so that lines end before WIDTH. `at` is the
+ * cursor's column. */
 static void put_wrapped(FILE *out, const char *text, int at, int column)
 {
     bool first = true;
@@ -122,7 +122,7 @@ static void put_option(FILE *out, const struct cli_command *command, const struc
     put_wrapped(out, text, at, HELP_COLUMN);
 }
 
-/* Whether a group has no options, as that of ranks in s3load. */
+/* Whether a group has no options, like s3load's group of ranks. */
 static bool is_empty(const struct cli_group *g)
 {
     return g->options->type == CLI_NONE;

@@ -16,8 +16,8 @@ void cli_help_command(FILE *out, const char *program, const struct cli_command *
 /* Whether the command has such a page (other than the first). */
 bool cli_help_has_topic(const struct cli_command *command, const char *topic);
 
-/* Returns true if a heading comes before the group's options: it has some, and another title than
- * the group before it, whose title is *title ("": there is none). Sets *title to its own then. */
+/* Returns true if the group needs a heading: it has options, and its title differs from *title,
+ * that of the group before it ("": none). Then sets *title to the group's title. */
 bool cli_help_needs_heading(const struct cli_group *group, const char **title);
 
 struct cli_option_text {

@@ -97,8 +97,9 @@ static struct found find(const struct parser *p, const char *name, size_t n, cha
     return (struct found){NULL, NULL};
 }
 
-/* `name` is the n bytes of an argument after its dashes. The rest of the argument may be a secret,
- * so it is not shown: what follows '=', the full name of an option, or a letter. */
+/* Fails because of an unknown option. `name` is the n bytes of the argument after its dashes. The
+ * message shows only the text before '=', a known option's full name that it begins with, or a
+ * letter: the rest may be a secret. */
 static bool unknown_option(const struct parser *p, const char *arg, const char *name, size_t n)
 {
     struct suggest s;
@@ -268,7 +269,7 @@ static bool take_option(struct parser *p, struct found f, const char *inlined, c
     return true;
 }
 
-/* --help, --help TOPIC, --help=TOPIC. */
+/* Takes --help, --help TOPIC or --help=TOPIC. */
 static bool take_help(struct parser *p, const char *topic)
 {
     if (!topic) {
@@ -281,7 +282,7 @@ static bool take_help(struct parser *p, const char *topic)
     return true;
 }
 
-/* --name, --name=VALUE; with one dash too, as users of Go programs type it. */
+/* Takes --name or --name=VALUE; with one dash too, as users of Go programs type it. */
 static bool take_long(struct parser *p, const char *arg)
 {
     const char *name = arg + strspn(arg, "-");
@@ -296,8 +297,8 @@ static bool take_long(struct parser *p, const char *arg)
     return take_option(p, f, value, arg, (size_t)(name - arg) + n);
 }
 
-/* -o VALUE, -oVALUE, -qv. It is a long option if the text is the name of an option, or if its first
- * letter is not that of any option. */
+/* Takes -o VALUE, -oVALUE or -qv. The text is a long option if it is the name of one, or if its
+ * first letter is not that of any option. */
 static bool take_letters(struct parser *p, const char *arg)
 {
     size_t n = strcspn(arg + 1, "=");
@@ -349,8 +350,7 @@ static bool check_operands(const struct parser *p)
 }
 
 /* Returns a line such as "name", "name VALUE" or "name = VALUE", with or without dashes, in the
- * form
- * "--name" or "--name=VALUE". NULL: out of memory. */
+ * form "--name" or "--name=VALUE". NULL: out of memory. */
 static char *option_of_line(const char *line, size_t n)
 {
     size_t skip = strspn(line, "-");
@@ -383,7 +383,8 @@ static bool take_line(struct parser *p, char *line, struct err *why)
            (!p->args->help_topic || err_set(why, "help is not given here"));
 }
 
-/* @FILE: an option on each line; # begins a comment line. There may be keys in it. */
+/* Takes @FILE, which has an option on each line; # begins a comment line. The file may hold
+ * keys. */
 static bool take_file(struct parser *p, const char *path)
 {
     struct parser of_file = *p;
@@ -395,7 +396,7 @@ static bool take_file(struct parser *p, const char *path)
         p->args->no_memory = errno == ENOMEM;
         return false;
     }
-    /* A value is never taken from the arguments behind the file. */
+    /* The last option in the file must not take a value from the arguments after the file. */
     of_file.argc = of_file.next = 0;
     of_file.e = &why;
     bool ok = true;
@@ -436,7 +437,7 @@ static bool parse_all(struct parser *p)
     return p->args->help_topic || check_operands(p);
 }
 
-/* Gives *args the lists, which the options struct has held while they grew. */
+/* Gives *args the lists, which the options struct owned while they grew. */
 static bool adopt_lists(struct parser *p)
 {
     bool ok = true;

@@ -14,7 +14,7 @@
 
 #define HIST_N_COUNTERS 31744                    /* for values below 2^40 (18 minutes in ns) */
 #define HIST_MAX_VALUE  ((INT64_C(1) << 40) - 1) /* the largest value with a bucket */
-#define HIST_N_INDEXES  (52 * 1024 + 2048)       /* of all non-negative int64 */
+#define HIST_N_INDEXES  (52 * 1024 + 2048)       /* buckets of all non-negative int64 */
 
 /* Bucket of a value, below HIST_N_INDEXES; a negative one goes to the bucket of 0. */
 static inline size_t hist_index(int64_t v)

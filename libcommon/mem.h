@@ -100,8 +100,8 @@ mem_format(char **to, struct err *e, const char *fmt, ...)
 /* Makes room for n elements in the array *v, which has *cap; when it grows, it at least doubles. */
 #define mem_fit(v, cap, n, e) mem_reserve((v), (cap), (n), sizeof **(v), (e))
 
-/* Makes room for one more element in the array *v of n. The array must have grown only by this,
- * which keeps its capacity at a power of two. False: out of memory; *v is unchanged. */
+/* Makes room for one more element in the array *v of n. The capacity is the next power of two, so
+ * grow the array by this macro alone. False: out of memory; *v is unchanged. */
 #define mem_more(v, n, e) mem_grow((v), (n), sizeof **(v), (e))
 
 #endif

@@ -1,5 +1,6 @@
-/* Frames go round a ring of slots: the caller fills one, compressing threads take full ones in
- * order and write them in order. Without threads there is one slot, and the caller does it all. */
+/* Frames go through a ring buffer of slots: the caller fills a slot, and threads take full slots in
+ * order, compress them and write them in order. Without threads there is one slot, and the caller
+ * does all the work. */
 #include "libcommon/recwrite.h"
 
 #include "libcommon/mem.h"
@@ -35,7 +36,7 @@ struct recwrite {
     struct slot *slots;
     unsigned n_slots;
     struct packer packers[RECWRITE_MAX_THREADS];
-    unsigned n_packers, n_threads; /* one packer without a thread if there are none */
+    unsigned n_packers, n_threads; /* without threads there is one packer */
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -84,7 +85,7 @@ static bool write_all(const struct recwrite *w, const char *p, size_t n, struct 
     return true;
 }
 
-/* Compresses the slot's text, if it is to be. Sets *p and *n to what is to be written. */
+/* Compresses the slot's text if the options say so. Points *p to the *n bytes to write. */
 static bool pack(const struct recwrite *w, ZSTD_CCtx *zstd, struct slot *s, const char **p,
                  size_t *n, struct err *e)
 {
@@ -189,8 +190,8 @@ static bool too_long(struct recwrite *w, const char *what, struct err *e)
     return fail(w, e);
 }
 
-/* Makes room for a row, and writes its idx. What follows the idx takes at most n bytes. Returns
- * where that goes; NULL on failure: *e says why. */
+/* Makes room for a row and writes its idx; at most n bytes may follow the idx. Returns where they
+ * go; NULL on failure: *e says why. */
 static inline char *begin_row(struct recwrite *w, size_t n, struct err *e)
 {
     char *p = NULL;
@@ -270,7 +271,7 @@ bool recwrite_header(struct recwrite *w, bool intended, struct err *e)
 static ZSTD_CCtx *new_zstd(int level)
 {
     ZSTD_CCtx *zstd = ZSTD_createCCtx();
-    int window_log = level <= 2 ? 0 : MAX_WINDOW_LOG; /* below, zstd's own choice is smaller */
+    int window_log = level <= 2 ? 0 : MAX_WINDOW_LOG; /* at low levels zstd's own is smaller */
 
     if (zstd && (ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, level)) ||
                  ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_c_windowLog, window_log)) ||

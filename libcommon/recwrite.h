@@ -29,7 +29,7 @@ struct recwrite_options {
     int level;        /* of compression; 0: RECWRITE_DEFAULT_LEVEL */
     bool intended;    /* write the column `intended` */
     bool sync;        /* fdatasync after each frame; a frame that is not written whole is removed */
-    unsigned threads; /* that compress frames; 0: the caller's thread does */
+    unsigned threads; /* threads that compress frames; 0: the caller's thread does */
 };
 
 struct recwrite;
@@ -41,8 +41,8 @@ struct recwrite *recwrite_open(const struct recwrite_options *options, struct er
  * 1 MiB is an error. */
 bool recwrite_row(struct recwrite *w, const struct record *r, struct err *e);
 
-/* Writes a copy of a row that rowformat_put has made. It must have the column `intended` if the
- * options say so, and only then. */
+/* Writes a copy of a row that rowformat_put has made. The row must have the column `intended` if
+ * and only if the options say so. */
 bool recwrite_text(struct recwrite *w, const char *row, size_t n, struct err *e);
 
 /* Writes a comment line: n bytes of `text` behind "# ", without a newline in them. */

@@ -52,7 +52,7 @@ char *rowformat_put_number(char *out, uint64_t value)
 
 /* ---- Times ---- */
 
-/* Most times lie in the same second as the time before. */
+/* Copies the text of the last second written, as most times lie in the same second. */
 static char *put_time(struct rowformat *f, char *out, int64_t ns)
 {
     int64_t second = ns / NS_PER_S;

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The length of the mapping stands before the memory that the caller gets. */
+/* The length of the mapping is stored before the memory that the caller gets. */
 #define HEAD_BYTES alignof(max_align_t)
 
 void *secret_alloc(size_t n)
@@ -21,7 +21,7 @@ void *secret_alloc(size_t n)
     char *p = mmap(NULL, n_all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
         return NULL;
-    /* If the kernel cannot do that, core dumps contain the keys; the run goes on. */
+    /* If the kernel refuses this, core dumps contain the keys; the run goes on. */
     madvise(p, n_all, MADV_DONTDUMP);
     memcpy(p, &n_all, sizeof n_all);
     return p + HEAD_BYTES;

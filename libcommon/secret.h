@@ -20,7 +20,7 @@ char *secret_copy(const char *s, size_t n);
  * or 0 if no system call failed. */
 char *secret_read_file(const char *path, size_t n_max, struct err *e);
 
-/* Wipes it; NULL is allowed. */
+/* Wipes and frees memory; NULL is allowed. */
 void secret_free(void *p);
 
 #endif

@@ -17,7 +17,7 @@ struct segment_range segment_range_all(const struct segment_thread *threads, siz
 
 int64_t segment_count(const struct segment_range *range, int64_t length_ns)
 {
-    /* The first start that has no whole segment after it. */
+    /* A segment that begins at this time or later is not whole. */
     int64_t limit_ns =
         range->end_ns < INT64_MIN + length_ns ? INT64_MIN : range->end_ns - length_ns;
     if (limit_ns <= range->start_ns)

@@ -20,7 +20,7 @@ static inline bool segment_range_usable(const struct segment_range *r)
     return r->end_ns > r->start_ns && r->end_ns - r->start_ns > 1;
 }
 
-/* What one thread adds to the all-threads range. */
+/* A thread's contribution to the all-threads range. */
 struct segment_thread {
     int64_t first_end_ns, last_start_ns;
 };
@@ -38,12 +38,12 @@ static inline void segment_thread_add(struct segment_thread *t, int64_t start_ns
     t->last_start_ns = int64_max(t->last_start_ns, start_ns);
 }
 
-/* From the last thread's first end to the first thread's last start, over the threads that ran a
- * request; empty without one. */
+/* Returns the range from the latest first end to the earliest last start of all threads that ran a
+ * request; empty if none did. */
 struct segment_range segment_range_all(const struct segment_thread *threads, size_t n);
 
-/* How many whole segments of length_ns > 0 a range gives: those from t = start while t < end -
- * length. */
+/* Returns how many whole segments of length_ns > 0 a range gives: segments begin at t = start,
+ * start + length, ... while t < end - length. */
 int64_t segment_count(const struct segment_range *range, int64_t length_ns);
 
 #endif

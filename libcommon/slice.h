@@ -27,14 +27,14 @@ static inline bool slice_is(struct slice s, const char *text)
     return s.n == strlen(text) && slice_begins(s, text);
 }
 
-/* Returns s without its first n bytes, of which it has as many. */
+/* Returns s without its first n <= s.n bytes. */
 static inline struct slice slice_from(struct slice s, size_t n)
 {
     return (struct slice){s.p + n, s.n - n};
 }
 
-/* Reads a decimal number that is not negative, such as 12.0345, in units of 10^-digits. False: it
- * is none, has more decimals, or is 2^60 or more. */
+/* Reads a decimal number that is not negative, such as 12.0345, in units of 10^-digits. False: the
+ * text is no such number, has more decimals, or is 2^60 or more. */
 bool slice_decimal(struct slice text, unsigned digits, int64_t *value);
 
 #endif

@@ -27,7 +27,8 @@ static struct slice trimmed(struct slice p)
     return p;
 }
 
-/* Cuts off what stands before one of the `ends`, and steps over that. */
+/* Cuts off the text before the first of the characters `ends`, and that character. Returns the
+ * text, trimmed. */
 static struct slice take(struct slice *from, const char *ends)
 {
     struct slice p = {from->p, 0};
@@ -50,7 +51,7 @@ static bool parse_percentile(struct slice name, uint32_t *ppm)
     name = slice_from(name, 1);
     if (name.n > 2 && *name.p == '(' && name.p[name.n - 1] == ')')
         name = (struct slice){name.p + 1, name.n - 2};
-    /* A percent is 10^4 parts of SLO_PPM. */
+    /* One percent is 10^4 ppm. */
     if (!slice_decimal(name, 4, &value) || value <= 0 || value >= SLO_PPM)
         return false;
     *ppm = (uint32_t)value;
@@ -98,7 +99,7 @@ static bool parse_limit(struct slo_assertion *a, const char *text, struct err *w
     return units_parse_rate(text, &a->limit, why);
 }
 
-/* Parses "p99<50ms"; `op` may be empty. *a is filled as far as it got. */
+/* Parses "p99<50ms"; `op` may be empty. On failure *a is filled in part. */
 static bool parse_assertion(struct slo_assertion *a, struct slice op, struct slice text,
                             struct err *e)
 {
@@ -112,7 +113,7 @@ static bool parse_assertion(struct slo_assertion *a, struct slice op, struct sli
         return err_set(e, "--slo '%.100s': %s", a->text, expected);
     a->is_least = rest.p[-1] == '>';
     a->or_equal = *rest.p == '=';
-    /* The text ends where the limit does. */
+    /* The limit is the rest of a->text, so it ends with a NUL. */
     const char *limit = trimmed(slice_from(rest, a->or_equal)).p;
     return parse_limit(a, limit, &why) || err_set(e, "--slo '%.100s': %s", a->text, why.msg);
 }

@@ -1,5 +1,5 @@
 /* Assertions about a run, as users write them: "GET: p99<50ms, errors<0.1%". s3analyze judges them;
- * s3load reads them before it runs, so that a slip of the pen does not cost a run. */
+ * s3load checks them before it runs, so that a typing error does not cost a run. */
 #ifndef S3_LIBCOMMON_SLO_H
 #define S3_LIBCOMMON_SLO_H
 
@@ -18,18 +18,18 @@ enum slo_figure {
     SLO_RATE,       /* successful requests per second */
 };
 
-#define SLO_PPM 1000000 /* percentiles are kept in parts of that: p99.99 is 999,900 */
+#define SLO_PPM 1000000 /* percentiles are kept in parts per million: p99.99 is 999,900 */
 
 struct slo_assertion {
     char *op;   /* the operation; "": none was named */
     char *text; /* as the user wrote it: "p99<50ms" */
     enum slo_figure figure;
     uint32_t ppm;            /* SLO_TIME, SLO_TTFB: the percentile */
-    bool is_least, or_equal; /* > or >=, else < or <=; with "=" */
+    bool is_least, or_equal; /* > or >= (else < or <=); >= or <= */
     double limit;
 };
 
-#define SLO_MOST 256 /* assertions of a command line */
+#define SLO_MOST 256 /* the most assertions on a command line */
 
 struct slo_list {
     struct slo_assertion *v;
@@ -40,8 +40,8 @@ struct slo_list {
 #define SLO_HELP "assertions: 'GET: p99<50ms, errors<0.1%', or @FILE"
 
 /* Parses the values of --slo. "@FILE" stands for a file with such a value on each line; empty lines
- * and those that begin with # do not count. On failure *e says what was expected. The caller calls
- * slo_free in any case. */
+ * and lines that begin with # are skipped. On failure *e says what was expected. Call slo_free in
+ * any case. */
 bool slo_parse(struct slo_list *l, const struct cli_list *texts, struct err *e);
 void slo_free(struct slo_list *l);
 

@@ -1,5 +1,6 @@
 /* SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators", 2014):
- * word i of a seed is splitmix_spread(seed + (i + 1) * SPLITMIX_STEP). Not for secrets. */
+ * word i of a seed is splitmix_spread(seed + (i + 1) * SPLITMIX_STEP). Do not use it for
+ * secrets. */
 #ifndef S3_LIBCOMMON_SPLITMIX_H
 #define S3_LIBCOMMON_SPLITMIX_H
 

@@ -35,7 +35,7 @@ static size_t edit_distance(const char *a, size_t n_a, const char *b, size_t n_b
 
 void suggest_init(struct suggest *s, const char *name, size_t n)
 {
-    /* A name is near when at most a third of it is wrong. */
+    /* A candidate is near if its distance is at most a third of the length, plus one. */
     *s = (struct suggest){name, n, n / 3 + 2, NULL};
 }
 

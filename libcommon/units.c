@@ -330,7 +330,8 @@ static int decimals_for(double v)
     return fabs(v) < 9.995 ? 2 : 1;
 }
 
-/* Only sizes lose zeros at the end: a whole size is exact, a whole rate is chance. */
+/* Drops zeros at the end of whole sizes, which are exact. A whole rate is chance, so it keeps them
+ * from 1 KiB/s on. */
 static struct units_text binary(double bytes, bool is_rate)
 {
     static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

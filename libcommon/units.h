@@ -49,13 +49,15 @@ struct units_text {
 /* "254ns", "1.87ms", "2.52s", "1s", "4m59.9s", "1h30m", "0s". */
 struct units_text units_duration(int64_t ns);
 
-/* The same of a real number, rounded; NaN: "-". What is beyond 292 years is shown as that. */
+/* Like units_duration, of a real number, which is rounded; NaN: "-". Beyond 292 years, shows 292
+ * years. */
 struct units_text units_real_duration(double ns);
 
 /* "512B", "1.95KiB", "98.0MiB", "321.4GiB", "1MiB". */
 struct units_text units_size(double bytes);
 
-/* Like units_size with "/s", but always with three digits: "98.0MiB/s", "2.00MiB/s". */
+/* Like units_size with "/s", but from 1 KiB/s on always with three digits: "98.0MiB/s",
+ * "2.00MiB/s". */
 struct units_text units_byte_rate(double bytes_per_s);
 
 /* A rate of anything, without a unit: "9652.0", "73.09", "0.0123". */
@@ -64,17 +66,17 @@ struct units_text units_rate(double per_s);
 /* "9652.0 obj/s" */
 struct units_text units_object_rate(double per_s);
 
-/* "12.5 %", "-3.21 %", as sentences write it. */
+/* "12.5 %", "-3.21 %": for sentences. */
 struct units_text units_pct(double pct);
 
-/* "12.5%" of a fraction 0.125, as cells of tables write it: they are narrow. */
+/* "12.5%" of a fraction 0.125: for cells of tables, which are narrow. */
 struct units_text units_frac_cell(double frac);
 
-/* "+2.50", "-0.3", "+0.0": a change, with so many decimals; one that rounds to zero is never
+/* "+2.50", "-0.3", "+0.0": a change with n_decimals decimals; one that rounds to zero is never
  * "-0.0". */
 struct units_text units_change(double change, int n_decimals);
 
-/* The sign of percent in the format of a cell. */
+/* A percent sign in the format of a cell. */
 #define UNITS_CELL_PCT "%%"
 
 /* "84,886". */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Stands for a NUL within a text that ends with a NUL. It is no valid sequence. */
+/* Represents a NUL within a text that ends with a NUL. It is no valid sequence. */
 #define UTF8_NUL "\xC0\x80"
 
 static inline bool utf8_is_nul(const char *s)

@@ -27,7 +27,8 @@ size_t visible_step(const char *s)
     return n > 0 || *s == '\0' ? n : 1;
 }
 
-/* Writes at most `size` bytes with the NUL at the end, whole characters only. */
+/* Copies s, made safe to print, as far as whole characters and a NUL fit into `size` bytes. Returns
+ * the number of characters. */
 static size_t copy_into(char *to, size_t size, const char *s)
 {
     size_t width = 0;

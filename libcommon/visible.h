@@ -25,7 +25,7 @@ char *visible_copy(const char *s, size_t *width);
 void visible_format(char *to, size_t size, const char *fmt, va_list args)
     __attribute__((format(printf, 3, 0)));
 
-/* Writes a line. What is longer than 4 KiB is cut. */
+/* Writes a line, made safe to print and cut after 4 KiB. */
 void visible_line(FILE *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void visible_vline(FILE *f, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));
 
