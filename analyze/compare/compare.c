@@ -44,7 +44,8 @@ const struct compare_metric *compare_leading(const struct compare_op *op)
 
 /* ---- Metrics ---- */
 
-/* The part of one run that is like `part`, if it has the metric. */
+/* Returns the part of one run that is like `part`; NULL: the run has no such part, or no value of
+ * the metric there. */
 static const struct run_part *part_with(const struct run *r, const char *op,
                                         const struct run_part *part, enum run_metric metric)
 {
@@ -54,7 +55,8 @@ static const struct run_part *part_with(const struct run *r, const char *op,
     return p != NULL && p->value[metric].present ? p : NULL;
 }
 
-/* A run's value; clear: of the whole operation without the run's faults, where it has any. */
+/* Returns a run's value. With `clear`, a rate of the whole operation is the one without the run's
+ * faults, if it has any. */
 static const struct run_value *value_of(const struct run *r, const char *op,
                                         const struct run_part *part, enum run_metric metric,
                                         bool clear)
@@ -64,7 +66,7 @@ static const struct run_value *value_of(const struct run *r, const char *op,
                                                                       : &part->value[metric];
 }
 
-/* Takes the values of runs that are long enough or, without any such, of all. */
+/* Collects the values of the runs that are long enough; if there are none, those of all runs. */
 static bool fill_values(struct compare_values *v, const struct compare_side *side, const char *op,
                         const struct run_part *part, enum run_metric metric, bool clear,
                         struct err *e)
@@ -96,7 +98,7 @@ static bool fill_values(struct compare_values *v, const struct compare_side *sid
     return true;
 }
 
-/* What is known of the noise of single runs. */
+/* Finds the noise of single runs: as given, else estimated from the history, else unknown. */
 static bool noise_of(const struct compare_options *o, const char *op, const struct run_part *part,
                      enum run_metric metric, struct stats_noise *out, struct err *e)
 {
@@ -154,8 +156,8 @@ static bool test(struct compare_metric *m, const struct compare_options *o, cons
     return true;
 }
 
-/* Whether there is anything to compare: a value on both sides, and errors only where there are any.
- */
+/* Whether there is anything to compare: both sides have a value, and not all values are 0 (as
+ * without errors). */
 static bool is_worth(const struct compare_metric *m)
 {
     double most = 0;
@@ -177,8 +179,8 @@ static int64_t side_resolution_ns(const struct compare_side *side)
     return ns;
 }
 
-/* Durations of imported runs that differ by no more than these are known to: no verdict, where that
- * is more than what counts as the same. */
+/* Marks quantiles of imported runs as too thin for a verdict if they differ by no more than the
+ * resolution of the imported durations, and that is more than the tolerance for "the same". */
 static void respect_resolution(struct compare_metric *m, const struct compare *c)
 {
     double ns = (double)int64_max(side_resolution_ns(&c->before), side_resolution_ns(&c->after));
@@ -199,7 +201,7 @@ static bool add_metrics(struct compare_op *op, const struct compare *c,
                         const struct compare_options *o, const struct run_part *part, struct err *e)
 {
     for (size_t i = 0; i < n_metrics; i++) {
-        /* What leads comes first. */
+        /* The leading metric comes first. */
         size_t which = op->sizes_differ && i <= RUN_OBJECTS ? RUN_OBJECTS - i : i;
         struct compare_metric m = {
             .metric = (enum run_metric)which,
@@ -236,7 +238,7 @@ static bool has_clear(const struct compare_side *side, const char *op, enum run_
     return false;
 }
 
-/* The leading metric once more, without the faults of the runs. */
+/* Compares the leading metric once more, without the faults of the runs. */
 static bool fill_clear(struct compare_op *op, const struct compare *c,
                        const struct compare_options *o, struct err *e)
 {
@@ -269,7 +271,7 @@ static size_t n_having(const struct compare_side *side, const char *op, const st
     return n;
 }
 
-/* Runs that have the operation, and no success in it. */
+/* Counts the runs that have the operation, but no successful request of it. */
 static size_t n_dead(const struct compare_side *side, const char *op)
 {
     size_t n = 0;
@@ -403,7 +405,7 @@ static bool fill_ops(struct compare *c, const struct compare_options *o, struct 
 
 /* ---- The runs as a whole ---- */
 
-/* *twin: which of n runs is the same as r; NULL: none. */
+/* Sets *twin to the one of n runs that is the same as r; NULL: there is none. */
 static bool find_twin(const struct run *r, const struct run *others, size_t n,
                       const struct run **twin, struct err *e)
 {
@@ -491,7 +493,7 @@ static bool warn_runs(struct compare *c, const struct compare_options *o, struct
     return ok;
 }
 
-/* What an aggregated capture on one side keeps from being compared. */
+/* Warns of what cannot be compared because a run is an aggregated capture or a file of sums. */
 static bool warn_by_second(struct compare *c, struct err *e)
 {
     const struct run *aggregate = NULL, *sums = NULL;

@@ -1,4 +1,5 @@
-/* From test results to verdicts: the family that p is adjusted for, minimal effects, the gate. */
+/* Turns test results into verdicts: the family whose p-values are adjusted, minimum detectable
+ * effects (MDE), the gate. */
 #include "analyze/compare/compare_internal.h"
 
 #include "libcommon/mem.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A larger MDE than this, 1000 %, means nothing. */
+/* An MDE above this, 1000 %, means nothing. */
 #define MAX_MDE_FRAC 10
 
 static const struct compare_gate *gate_of(const struct compare_options *o, enum run_metric metric)
@@ -57,7 +58,8 @@ bool compare_is_worse(const struct compare_metric *m)
 
 static void choose_family(struct compare_op *op, const struct compare_options *o)
 {
-    /* Objects stand in where there are no bytes, or bytes follow from sizes that differ. */
+    /* Objects replace bytes if there are no bytes, or if sizes differ and bytes only follow
+     * them. */
     bool no_bytes = compare_metric_of(op, RUN_THROUGHPUT) == NULL;
     bool by_objects = no_bytes || op->sizes_differ;
     for (size_t i = 0; i < op->n_metrics; i++) {
@@ -67,7 +69,7 @@ static void choose_family(struct compare_op *op, const struct compare_options *o
         bool stands_in = m->metric == RUN_OBJECTS && no_bytes;
         const struct compare_gate *g =
             gate_of(o, stands_in && gate_of(o, RUN_OBJECTS) == NULL ? RUN_THROUGHPUT : m->metric);
-        /* A few requests on both sides are a preparation, not what is to be judged. */
+        /* If both sides have too few requests, the operation is a preparation and not judged. */
         m->gated = g != NULL && role_is_benchmark(op->role) &&
                    (m->before.too_thin == NULL || m->after.too_thin == NULL);
         if (m->gated)
@@ -83,7 +85,7 @@ static void choose_family(struct compare_op *op, const struct compare_options *o
     }
 }
 
-/* Adjusts the p-values of the family. */
+/* Adjusts the p-values of the family (Holm). */
 static bool adjust(struct compare *c, struct err *e)
 {
     size_t n = 0, most = 0;
@@ -107,7 +109,7 @@ static bool adjust(struct compare *c, struct err *e)
     return ok;
 }
 
-/* Factors of stats_mde_groups that were needed already. */
+/* A cache of factors from stats_mde_groups. */
 struct mde_cache {
     size_t n_a[8], n_b[8], n_family[8];
     double factor[8];
@@ -158,7 +160,7 @@ static bool judge(struct compare_metric *m, size_t n_family, struct mde_cache *c
     m->gate_passes = stats_gate_passes(&g);
     if (m->before.n == 1 && m->after.n == 1) {
         m->p_worse = stats_p_worse(&m->cmp, m->gate_limit, q.up_is_better);
-        /* Too few requests beyond the quantile to rest a decision on. */
+        /* Too few requests lie beyond the quantile for a decision. */
         if (!m->before.one.can_gate || !m->after.one.can_gate) {
             m->p_worse = NAN;
             m->gate_passes = false;
@@ -185,8 +187,8 @@ static bool is_thin(const struct compare_op *op)
     return m == NULL || (m->before.too_thin != NULL && m->after.too_thin != NULL);
 }
 
-/* Gates that find no metric in an operation. Objects stand in for bytes, and without any error
- * there is no rate of them to compare. */
+/* Counts the gates whose metric an operation does not have. Objects replace bytes that are missing.
+ * A missing error rate only means that there were no errors. */
 static size_t n_unmet(const struct compare_op *op, const struct compare_options *o)
 {
     size_t n = 0;
@@ -236,7 +238,7 @@ static bool decide_gate(struct compare *c, const struct compare_options *o, stru
         undecidable |= is_judged && n_unmet(op, o) > 0;
     }
     bool ok = stats_gate_decide(gates, n, &c->gate, e);
-    /* No test is needed to see that a run which does nothing but fail is worse. */
+    /* No test is needed: a run in which every request fails is worse. */
     if (ok && n_worse_by_failing > 0)
         c->gate = EXIT_FAILED;
     if (ok && c->gate == EXIT_DONE && (undecidable || n_judged == 0))

@@ -10,19 +10,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Rows of the table, which has n_metrics of them and room for no more than RUN_MAX_METRICS. */
+/* Rows of the table. It has n_metrics rows, at most RUN_MAX_METRICS. */
 enum run_metric {
     RUN_THROUGHPUT, /* bytes/s */
     RUN_OBJECTS,    /* objects/s */
     RUN_P50,        /* quantiles of durations */
     RUN_P90,
     RUN_P99,
-    RUN_TTFB,   /* p50 */
+    RUN_TTFB,   /* median of times to first byte */
     RUN_ERRORS, /* fraction of the requests */
     RUN_MAX_METRICS = 16,
 };
 
-/* How two single runs are compared by a metric: the two rates, quantiles, the share of errors. */
+/* How two single runs are compared: by means (rates), by quantiles, by the difference of fractions
+ * (errors). */
 enum metric_kind { METRIC_MEAN, METRIC_QUANTILE, METRIC_DIFFERENCE };
 
 struct metric {
@@ -34,9 +35,9 @@ struct metric {
     bool of_ttfb;    /* METRIC_QUANTILE: of times to first byte, else of durations */
     size_t quantile; /* METRIC_QUANTILE: which, as in struct statistics_latency */
     bool up_is_better;
-    bool is_primary;            /* one of the few that are judged where no gate says which */
-    double delta;               /* half of the region of equivalence; 0: none */
-    const char *better, *worse; /* verdicts in one word, as in JSON */
+    bool is_primary;            /* in the family if there is no gate */
+    double delta;               /* half the width of the region of equivalence; 0: none */
+    const char *better, *worse; /* one word each, as in JSON */
     struct units_text (*text)(double value); /* the value with its unit, for people */
 };
 
@@ -45,10 +46,10 @@ extern const size_t n_metrics;
 
 /* The value of a metric in one run, or in a part of it. */
 struct run_value {
-    bool present; /* there is a value; ci.ok says whether it has limits */
+    bool present; /* there is a value; ci.ok says whether it has an interval */
     struct stats_ci ci;
-    bool can_gate; /* a quantile with enough independent requests beyond it */
-    double deff;   /* of a quantile: the design effect; else 0 */
+    bool can_gate; /* not a quantile, or one with enough independent requests beyond it */
+    double deff;   /* the design effect of a quantile; else 0 */
 };
 
 /* Fills the values of all metrics. */

@@ -24,13 +24,14 @@ bool run_is_fault(const struct finding *f)
 
 #define MAX_FAULTS 16
 
-/* Spans of time, one after another. */
+/* Disjoint spans of time, in any order. */
 struct spans {
     struct span v[MAX_FAULTS];
     size_t n;
 };
 
-/* The time of a fault, within s. What rose and stayed so had its fault before that. */
+/* Returns the part of s that a fault takes. A "rise" means that throughput was too low before
+ * it. */
 static struct span fault_span(const struct finding *f, struct span s)
 {
     bool rose = !f->has_end && strcmp(f->kind->name, "rise") == 0;
@@ -44,7 +45,8 @@ static struct span fault_span(const struct finding *f, struct span s)
     return s;
 }
 
-/* Faults that begin or end within the range; pauses, which return, span nearly all of a run. */
+/* Collects the faults that begin or end within the range. Leaves out periodic pauses, as they span
+ * nearly a whole run. */
 static void find_faults(struct spans *out, const struct findings *all, const char *op,
                         const struct span *range)
 {
@@ -57,7 +59,7 @@ static void find_faults(struct spans *out, const struct findings *all, const cha
             continue;
         if (s.start_ns >= s.end_ns || s.end_ns - s.start_ns == range->end_ns - range->start_ns)
             continue;
-        /* What it shares with others becomes one span. */
+        /* Merge the span with those that it touches. */
         for (size_t k = 0; k < out->n;) {
             const struct span *other = &out->v[k];
             if (other->end_ns < s.start_ns || s.end_ns < other->start_ns) {
@@ -80,7 +82,8 @@ static int64_t shared_ns(const struct span *a, int64_t start_ns, int64_t end_ns)
     return to > from ? to - from : 0;
 }
 
-/* Leaves out the segments that a fault touches; returns how many are left. */
+/* Moves the rates of the segments that no fault touches to the front; returns how many there
+ * are. */
 static size_t leave_out(double *rate, const struct slice_grid *g, const struct spans *faults)
 {
     size_t n = 0;
@@ -94,8 +97,8 @@ static size_t leave_out(double *rate, const struct slice_grid *g, const struct s
     return n;
 }
 
-/* The rate of a column without the faults; a request counts by the share of its time there. The
- * interval is that of the segments left, put one behind the other. */
+/* Computes the rate of a column outside the faults. A request counts by the share of its time
+ * there. The interval is computed from the segments left, as one series. */
 static bool fill_clear_rate(struct run_value *out, const struct spans *faults, int64_t left_ns,
                             const struct table *t, const struct packed *column,
                             const struct window *w, struct err *e)
@@ -161,7 +164,7 @@ static size_t key_of(const struct dataset *d, const struct table *t, size_t i,
                             : analysis_size_class(packed_get(&t->bytes, i));
 }
 
-/* Parts of one kind by name or size. */
+/* Orders parts of one kind by name or size. */
 static int compare_parts(const void *a, const void *b)
 {
     const struct run_part *x = a, *y = b;
@@ -170,7 +173,7 @@ static int compare_parts(const void *a, const void *b)
     return (x->min_bytes > y->min_bytes) - (x->min_bytes < y->min_bytes);
 }
 
-/* One part for each host or size class that has rows, if there are several. */
+/* Adds a part for each host or size class that has rows, if there are several. */
 static bool add_parts(struct run_op *op, const struct dataset *d, const struct table *t,
                       const struct statistics *all, enum run_part_kind kind, struct err *e)
 {
@@ -226,7 +229,7 @@ static bool add_parts(struct run_op *op, const struct dataset *d, const struct t
 
 /* ---- Where the time went ---- */
 
-/* names: NULL: they have none. */
+/* names: NULL if the parts have none. */
 static bool init_tallies(struct run_tallies *t, char *const *names, size_t n, size_t n_blocks,
                          struct err *e)
 {
@@ -310,7 +313,7 @@ static bool fill_op(struct run_op *op, const struct analysis *a, struct operatio
 
 /* ---- The run ---- */
 
-/* An operation on its way, one of several at the same time. */
+/* The work for one operation. Several run in parallel. */
 struct op_task {
     const struct analysis *a;
     struct operation *from;
@@ -351,7 +354,7 @@ static bool fill_ops(struct run *r, struct analysis *a, const struct run_options
     return ok;
 }
 
-/* d: what the run was read as. */
+/* d: the dataset that was read from the file. */
 static bool fill_run(struct run *r, struct analysis *a, const struct dataset *d,
                      const struct run_options *o, struct err *e)
 {
@@ -364,7 +367,7 @@ static bool fill_run(struct run *r, struct analysis *a, const struct dataset *d,
         r->start_ns = int64_min(r->start_ns, d->inputs[i].first_start_ns);
         r->end_ns = int64_max(r->end_ns, d->inputs[i].last_end_ns);
     }
-    /* fill_ops takes the statistics of the operations. */
+    /* fill_ops moves the statistics out of the analysis, so it comes last. */
     return run_take_findings(r, &a->findings, e) &&
            (o->seen == NULL || o->seen(o->seen_ctx, a, e)) && fill_ops(r, a, o, e);
 }
@@ -374,7 +377,7 @@ struct loading {
     const struct run_options *options;
 };
 
-/* Whether no filter but --op is given, which is all that sums and aggregated captures know. */
+/* Checks that no filter but --op is given: sums and aggregated captures cannot apply another. */
 static bool only_ops(const struct run *r, const struct load_filter *filter, struct err *e)
 {
     if (filter->host == NULL && filter->client == NULL && !filter->from.given &&
@@ -384,7 +387,7 @@ static bool only_ops(const struct run *r, const struct load_filter *filter, stru
                    r->path, r->source == RUN_OF_SUMS ? "a file of sums" : "an aggregated capture");
 }
 
-/* d: the dataset that the sums are of; NULL: they are of a file. */
+/* d: the dataset that the sums were made from; NULL: they were read from a file. */
 static bool fill_by_second(struct run *r, const struct sums *s, const struct dataset *d,
                            const struct run_options *o, struct err *e)
 {
@@ -518,7 +521,7 @@ void run_free(struct run *r)
     *r = (struct run){0};
 }
 
-/* The sum of the run's file. */
+/* Gets the SHA-256 of the run's file. */
 static bool sum_of(const struct run *r, struct sha256_text *sum, struct err *e)
 {
     *sum = r->sha256;

@@ -22,26 +22,26 @@ enum run_part_kind { RUN_ALL, RUN_HOST, RUN_SIZE };
 struct run_part {
     enum run_part_kind kind;
     char *host;                   /* RUN_HOST */
-    int64_t min_bytes, max_bytes; /* RUN_SIZE; max -1: no upper edge */
-    const char *too_thin;         /* why its values should not be relied on; NULL: they may */
+    int64_t min_bytes, max_bytes; /* RUN_SIZE; max -1: no upper bound */
+    const char *too_thin;         /* why its values are not reliable; NULL: they are */
     struct run_value value[RUN_MAX_METRICS];
 };
 
-/* Successful requests of the active range, and the time that they took together: by host, by
- * client, by size class, and by when they started after the range did. */
+/* Number and total duration of the successful requests of the active range, in parts: by host, by
+ * client, by size class, and by when they started after the start of the range. */
 enum run_tally_kind { RUN_BY_HOST, RUN_BY_CLIENT, RUN_BY_SIZE, RUN_BY_TIME, RUN_N_TALLIES };
 
 struct run_sum {
     double n, ns;
 };
 
-#define RUN_TALLY_NS     INT64_C(250000000) /* RUN_BY_TIME: of one part */
-#define RUN_MAX_TIMES    14400              /* the last one has all that comes later */
-#define RUN_TALLY_BLOCKS 8 /* of time, for each other part: how much it varies within the run */
+#define RUN_TALLY_NS     INT64_C(250000000) /* length of a part of RUN_BY_TIME */
+#define RUN_MAX_TIMES    14400              /* the last part has all later requests */
+#define RUN_TALLY_BLOCKS 8 /* of time, for each part of the other kinds: how much it varies */
 
 struct run_tallies {
-    char **names;        /* n, owned; NULL: the parts have none, as size classes */
-    struct run_sum *sum; /* of part k in block b: [k * n_blocks + b] */
+    char **names;        /* n, owned; NULL: the parts have none, for example size classes */
+    struct run_sum *sum; /* part k in block b: [k * n_blocks + b] */
     size_t n, n_blocks;
 };
 
@@ -52,29 +52,30 @@ enum { RUN_MEAN, RUN_Q50, RUN_Q90, RUN_Q99, RUN_BEST, RUN_WORST, RUN_N_TIMES };
  * NaN: none. */
 struct run_figures {
     double bytes_per_s[RUN_N_RATES], objects_per_s[RUN_N_RATES];
-    double n_segments; /* that the fastest, median and slowest are chosen from */
+    double n_segments; /* number of segments that fastest, median and slowest are chosen from */
     double duration_ns[RUN_N_TIMES], ttfb_ns[RUN_N_TIMES];
 };
 
 struct run_op {
     char *op;
-    /* What the report says of it, without lists; op is the name above. What was asked for is of the
-     * benchmark. */
+    /* What the report says of the operation, without lists. report.op is the name above. An
+     * operation that --op names has the role of the benchmark. */
     struct operation report;
     double share; /* of all requests */
-    /* The rates of the active range without the spans of the run's faults (run_is_fault); absent:
-     * no fault with a span in the range, or hardly anything is left. */
+    /* The rates of the active range without the spans of the run's faults (run_is_fault). Absent:
+     * no fault has a span in the range, or less than a quarter of it is left. */
     struct run_value clear[RUN_OBJECTS + 1];
-    struct run_part *parts; /* the whole operation first */
+    struct run_part *parts; /* n_parts; the whole operation comes first */
     size_t n_parts;
-    struct run_tallies tally[RUN_N_TALLIES]; /* without requests there are none */
+    struct run_tallies tally[RUN_N_TALLIES]; /* all empty if the file has no requests */
 };
 
-/* What a file holds; and the least that files of a comparison hold, to which all are reduced. */
+/* What a file contains. All files of a comparison are reduced to the least that one of them
+ * contains. */
 enum run_basis {
     RUN_OF_REQUESTS,
     RUN_OF_SUMS,
-    RUN_OF_AGGREGATES, /* an aggregated capture: its seconds alone */
+    RUN_OF_AGGREGATES, /* an aggregated capture: only its seconds */
 };
 
 struct run {
@@ -83,12 +84,12 @@ struct run {
     struct sha256_text sha256; /* "": not asked for, or the file cannot be read twice */
     int64_t n_rows;
     int64_t start_ns, end_ns; /* earliest start, latest end */
-    enum run_basis source;    /* what its file holds */
+    enum run_basis source;    /* what its file contains */
     enum run_basis basis;     /* what it was reduced to */
     bool mixed, autoterm;     /* autoterm: the command line in the capture asked for it */
     struct recorded recorded;
     struct findings findings; /* worst first */
-    struct intern names;      /* of their operations, hosts and clients */
+    struct intern names;      /* operations, hosts and clients in the findings */
     struct run_op *ops;
     size_t n_ops;
 };
@@ -100,24 +101,25 @@ struct run_options {
     bool with_parts; /* by host and by size too */
     bool with_sum;   /* SHA-256 of the file too */
     enum run_basis basis;
-    /* Gets the whole analysis, which run_load then frees; NULL: nobody. */
+    /* Called with the whole analysis before run_load frees it; may be NULL. */
     bool (*seen)(void *ctx, const struct analysis *a, struct err *e);
     void *seen_ctx;
 };
 
-/* An operation of which nothing but the name is known; run_free frees it. False: out of memory. */
+/* Makes an operation with a name and nothing else; run_free frees it. False: out of memory. */
 bool run_op_init(struct run_op *op, const char *name, struct err *e);
 
-/* Why the throughput of an operation is not compared; NULL: it is, or there is no more to say. */
+/* Returns why the throughput of an operation is not compared; NULL: it is, or no reason is
+ * known. */
 static inline const char *run_why_no_rates(const struct run_op *op)
 {
     return op->report.statistics != NULL ? op->report.statistics->objects.why : NULL;
 }
 
-/* Its figures, as they are compared. */
+/* Returns the operation's figures in the form that is compared. */
 struct run_figures run_figures_of(const struct run_op *op);
 
-/* The counts of its durations, or NULL. */
+/* Returns the histogram of the operation's durations; NULL: there is none. */
 static inline const struct statistics_latency *run_durations(const struct run_op *op)
 {
     const struct statistics *s = op != NULL ? op->report.statistics : NULL;
@@ -127,33 +129,33 @@ static inline const struct statistics_latency *run_durations(const struct run_op
 /* Names by enum run_basis: "capture", "sums", "aggregated", NULL. */
 extern const char *const run_sources[];
 
-/* What a file holds, by its first bytes. */
+/* Finds out what a file contains from its first bytes. */
 enum run_basis run_source(const char *path);
 
 /* Reads and analyses one capture. The caller calls run_free in any case. */
 bool run_load(struct run *r, const char *path, const struct run_options *options, struct err *e);
 void run_free(struct run *r);
 
-/* Whether two runs are of files with the same bytes, which are read again if need be. False: one
- * cannot be read. */
+/* Finds out whether the files of two runs have the same bytes; reads them again if their checksums
+ * are not known. False: a file cannot be read. */
 bool run_is_same(const struct run *a, const struct run *b, bool *same, struct err *e);
 
-/* Takes a copy of the findings, with names of the run's own. */
+/* Copies the findings; the copies use names that the run owns. */
 bool run_take_findings(struct run *r, const struct findings *from, struct err *e);
 
-/* Takes what the recorder said in the comments of a capture. */
+/* Takes what the recorder wrote into the comments of a capture. */
 void run_take_recorded(struct run *r, const struct dataset *d);
 
-/* Each operation's share of the requests of all that were taken. */
+/* Computes each operation's share of the requests of all operations in the run. */
 void run_fill_shares(struct run *r);
 
 /* Whether a comment or command line, in JSON or not, asks for autoterm. */
 bool run_asks_for_autoterm(const char *text);
 
-/* Whether a finding is a fault that a comparison must name before all else. */
+/* Whether a finding is a fault, which a comparison must name before all else. */
 bool run_is_fault(const struct finding *f);
 
-/* The operation of that name, and its part that is the same as `like`; NULL: none. */
+/* Return the operation of that name; its part that is the same as `like`. NULL: there is none. */
 const struct run_op *run_op_named(const struct run *r, const char *op);
 const struct run_part *run_part_like(const struct run_op *op, const struct run_part *like);
 

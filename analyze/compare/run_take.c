@@ -1,4 +1,4 @@
-/* What runs are made of, whether of requests or of seconds. */
+/* Fills runs from analyses, whether these were made of requests or of seconds. */
 #include "analyze/compare/run.h"
 
 #include "libcommon/mem.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The name, owned by the run; NULL stays NULL. */
+/* Points *name to a copy that the run owns; NULL stays NULL. */
 static bool own_name(struct run *r, const char **name, struct err *e)
 {
     if (*name == NULL)
@@ -23,7 +23,7 @@ bool run_take_findings(struct run *r, const struct findings *from, struct err *e
 {
     for (size_t i = 0; i < from->n; i++) {
         struct finding f = from->v[i];
-        /* A capture that was reduced to sums is no file of sums. */
+        /* This finding is about files of sums. Here the sums were made from a capture. */
         if (r->source != RUN_OF_SUMS && strcmp(f.kind->name, "from-sums") == 0)
             continue;
         bool ok = own_name(r, &f.op, e) && own_name(r, &f.party, e) && own_name(r, &f.client, e);

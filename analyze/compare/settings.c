@@ -1,4 +1,4 @@
-/* What the runs of both sides were like: settings, and the figures of the report. */
+/* Compares the settings of both sides, and collects the report's figures. */
 #include "analyze/compare/compare_internal.h"
 
 #include "libcommon/hist.h"
@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Mean sizes of runs with several sizes differ by chance. */
+/* Mean sizes of runs with several sizes differ by up to this fraction by chance. */
 #define SIZE_TOLERANCE  .05
 #define SHARE_TOLERANCE .05
 
-/* Durations differ so much by chance, as a fraction. */
+/* Durations differ by up to this fraction by chance. */
 #define MOST_SPREAD .1
 
 /* Adds one run's value to a side. */
@@ -79,7 +79,7 @@ bool compare_spans_differ(enum compare_setting_kind kind, const struct compare_s
     if (a->several != b->several)
         return true;
     if (kind == COMPARE_SIZE && a->several) {
-        /* Means of random sizes: those of one side lie apart, too. */
+        /* Means of random sizes vary within a side too. */
         double margin = SIZE_TOLERANCE * fmax(a->hi, b->hi);
         return a->lo > b->hi + margin || b->lo > a->hi + margin;
     }
@@ -110,9 +110,9 @@ bool compare_durations_differ(double a_s, double b_s)
     return fabs(a_s - b_s) > fmax(1, MOST_SPREAD * fmax(a_s, b_s));
 }
 
-/* Durations that hardly differ were the same before they were rounded or the last request ended;
- * autoterm ends runs when it has seen enough, and runs of one number of requests when they have
- * done them. */
+/* Whether durations differ only because of how the runs ended: one was ended by autoterm, or the
+ * durations differ by no more than rounding and the last request explain, or all runs did the same
+ * number of requests. */
 static bool is_outcome(const struct compare *c, const char *op, const struct compare_setting *s)
 {
     struct compare_span a, b;
@@ -143,7 +143,8 @@ void compare_settings(const struct compare *c, const char *op, enum compare_sett
     }
 }
 
-/* The first run's value of a setting, and whether there are others; "": not all runs say. */
+/* Writes the first run's value of a setting as JSON, followed by ", ..." if other runs differ;
+ * writes "" if a run does not have the setting. */
 static bool recorded_values(const struct compare_side *side, const char *name, char text[static 80],
                             json_t **first, struct err *e)
 {
@@ -165,7 +166,8 @@ static bool recorded_values(const struct compare_side *side, const char *name, c
     return true;
 }
 
-/* Whether the rows show a setting of s3load, and are compared in its place. */
+/* Whether the rows of a capture show this setting of s3load; then the measured value is compared
+ * instead. */
 static bool is_measured(const char *name)
 {
     static const char *const measured[] = {"concurrent", "autoterm", "duration_ns",
@@ -235,7 +237,7 @@ size_t compare_n_limits(const struct compare *c)
 
 /* ---- Figures ---- */
 
-/* Median of those of n values that are numbers; sorts them. NaN: none is. */
+/* Sorts those of n values that are numbers and returns their median; NaN: there are none. */
 static double median(double *v, size_t n)
 {
     size_t m = 0;
@@ -248,7 +250,6 @@ static double median(double *v, size_t n)
 #define N_FIGURES (sizeof(struct run_figures) / sizeof(double))
 _Static_assert(sizeof(struct run_figures) == N_FIGURES * sizeof(double), "doubles alone");
 
-/* The medians over the runs of a side. */
 bool compare_figures(const struct compare_side *side, const char *op, struct run_figures *out,
                      struct err *e)
 {

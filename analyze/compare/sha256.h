@@ -8,13 +8,13 @@
 #include <stddef.h>
 
 struct sha256_text {
-    char s[65]; /* hexadecimal; "" for what cannot be read twice (standard input, a pipe) */
+    char s[65]; /* hexadecimal; "" for a file that cannot be read twice (standard input, a pipe) */
 };
 
-/* False: the file cannot be read, as *e says. */
+/* Computes the SHA-256 of a file. False: the file cannot be read, and *e says why. */
 bool sha256_file(const char *path, struct sha256_text *out, struct err *e);
 
-/* The hash of a text in Base64; a Content-Security-Policy names scripts by it. */
+/* The SHA-256 of a text in Base64, by which a Content-Security-Policy names scripts. */
 struct sha256_base64 {
     char s[45];
 };

@@ -1,6 +1,6 @@
-/* Where a difference lives: the hosts, clients, sizes, times or slowest requests in which durations
- * changed, while they hardly did in the rest. A stretch of time is looked for even where no change
- * of the whole can be told. */
+/* Finds where a difference comes from: the hosts, clients, sizes, times or slowest requests whose
+ * durations changed while those of the rest hardly did. A stretch of time is looked for even if no
+ * change of the whole is shown. */
 #include "analyze/compare/compare_internal.h"
 
 #include "libcommon/hist.h"
@@ -10,39 +10,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A part carries a change if it has at least this much of it, and the rest changed by at most this
- * much of what the part did, as logs. */
+/* A part carries a change if it has at least the share LEAST_CARRIED of it, and the rest changed by
+ * at most MOST_REST times as much as the part (compared as logs). */
 #define LEAST_CARRIED 0.5
 #define MOST_REST     0.6
-#define ALIKE_FRAC    0.5  /* of what the first part carries: a second one is told with it */
-#define LEAST_CHANGE  0.05 /* there, as a fraction */
-#define LEAST_ALONE   0.2  /* ... of a stretch, where no change of the whole is shown */
+#define ALIKE_FRAC    0.5  /* a second part that carries this much of the first's is reported too */
+#define LEAST_CHANGE  0.05 /* least change of the part's mean duration, as a fraction */
+#define LEAST_ALONE   0.2  /* ... of a stretch of time, if no change of the whole is shown */
 
-/* It also stands out from chance: by so many standard errors of its blocks of time against those of
- * the rest; a stretch of time, by so many standard deviations of the times before and after it. */
+/* The change must also be beyond chance. A part's ratio to the rest must change by LEAST_ERRORS
+ * standard errors, which come from its blocks of time. A stretch of time must differ from the times
+ * before and after it by LEAST_DEVIATIONS standard deviations of these. */
 #define LEAST_ERRORS     6
 #define LEAST_DEVIATIONS 4
 
-/* A stretch of time and the tail are chosen from many, so they must stand out more. */
+/* A stretch of time or a tail is the best of many candidates, so it must stand out more. */
 #define LEAST_FOUND     0.7
 #define MOST_REST_FOUND 0.35
 
-/* Requests and their time on both sides. */
+/* The requests of one part: how many and their total duration, by side. */
 struct cell {
     const char *name;
     size_t key;
     double n[2], ns[2];
-    double carried; /* of the change of the mean, ns */
+    double carried; /* the part's share in the change of the mean, in ns */
 };
 
 struct cells {
     struct cell *v;
     size_t n;
-    double n_all[2]; /* requests */
-    double change;   /* of the mean duration, ns */
+    double n_all[2]; /* requests of all cells, by side */
+    double change;   /* change of the mean duration, in ns */
 };
 
-/* The cell of a name, or of a key where there are no names, at the same place in most runs. */
+/* Returns the cell of a name, or of a key if there are no names; adds it if it is missing. Looks at
+ * index `key` first, since a name has the same index in most runs. */
 static struct cell *cell_of(struct cells *c, const char *name, size_t key)
 {
     while (name == NULL && c->n <= key) {
@@ -63,7 +65,7 @@ static double mean(const struct cell *x, int side)
     return x->ns[side] / x->n[side];
 }
 
-/* Cells that both sides have; those of times stay in their order. */
+/* Keeps the cells that both sides have, in order, and computes what each of them carries. */
 static void weigh(struct cells *c)
 {
     size_t n = 0;
@@ -113,7 +115,8 @@ static bool fill_cells(struct cells *c, const struct compare *all, const char *o
     return true;
 }
 
-/* Fills what the cells [from, from + n) carry. False: no change to speak of. */
+/* Fills in how much the cells [from, from + n) carry. False: a figure is undefined, for example
+ * without cells outside. */
 static bool carry(struct compare_carrier *to, const struct cells *c, size_t from, size_t n)
 {
     double in[2][2] = {{0}}, carried = 0, weighed[2] = {0};
@@ -173,8 +176,8 @@ static bool is_in(const struct compare_carrier *x, const struct run_tallies *t, 
     return false;
 }
 
-/* Logs of the mean duration in a part over that in the rest, by block of time. What changes
- * everywhere, as slow noise does, is not in them. */
+/* Adds, for each block of time, the log of the mean duration in the part relative to that in the
+ * rest. A change of everything, such as slow noise, cancels out. */
 static void scatter_blocks(struct scatter *s, const struct run_tallies *t,
                            const struct compare_carrier *x)
 {
@@ -192,8 +195,8 @@ static void scatter_blocks(struct scatter *s, const struct run_tallies *t,
             scatter_add(s, log(sum[b][1].ns / sum[b][1].n * sum[b][0].n / sum[b][0].ns));
 }
 
-/* Whether a part differs from the rest by more than chance. The side that varies less says what
- * chance is: on the other a fault may come and go. */
+/* Whether a part differs from the rest by more than chance. The variance is that of the side that
+ * varies less, since a fault may come and go on the other side. */
 static bool is_beyond_chance(const struct compare *all, const char *op, enum run_tally_kind kind,
                              const struct compare_carrier *x)
 {
@@ -212,8 +215,8 @@ static bool is_beyond_chance(const struct compare *all, const char *op, enum run
            LEAST_ERRORS * sqrt(variance * (1 / s[0].n + 1 / s[1].n));
 }
 
-/* Whether the times [from, from + n) differ from those before and after by more than these do from
- * each other. */
+/* Whether the times [from, from + n) differ from the times before and after by more than these vary
+ * among themselves. */
 static bool is_beyond_times(const struct cells *c, size_t from, size_t n)
 {
     struct scatter s[2] = {{0}};
@@ -228,8 +231,8 @@ static bool is_beyond_times(const struct cells *c, size_t from, size_t n)
 
 /* ---- What stands out ---- */
 
-/* Finds the host, client or size that carries most, or the two that do. Where two carry nearly as
- * much, one of them alone would tell half of it. */
+/* Finds the host, client or size class that carries most, or the two that do. If the second carries
+ * nearly as much as the first, tries only both together: one alone would be half of the answer. */
 static bool find_part(struct compare_carrier *to, struct cells *c, const struct compare *all,
                       const char *op, enum run_tally_kind kind)
 {
@@ -251,7 +254,7 @@ static bool find_part(struct compare_carrier *to, struct cells *c, const struct 
     return false;
 }
 
-/* The stretch of time that carries most beyond its length. */
+/* Finds the stretch of time whose share of the change exceeds its share of the time most. */
 static bool find_time(struct compare_carrier *to, const struct cells *c)
 {
     double sum = 0, best = 0;
@@ -279,7 +282,8 @@ static bool find_time(struct compare_carrier *to, const struct cells *c)
            is_beyond_times(c, first, n);
 }
 
-/* Mean of all, and how much of it the slowest `frac` of the requests have. */
+/* Computes the mean duration, and the part of this mean that the slowest `frac` of the requests
+ * contribute. */
 static void tail_of(const uint64_t *count, double frac, double *all, double *tail)
 {
     double n = 0, sum = 0, above = 0, left;
@@ -340,7 +344,7 @@ static void add(struct compare_op *op, const struct compare_carrier *x)
 {
     size_t at = op->n_carriers;
 
-    /* The sharpest first. */
+    /* Keep the carriers in order: the one whose share of the change is nearest to 1 comes first. */
     while (at > 0 && fabs(op->carriers[at - 1].frac - 1) > fabs(x->frac - 1))
         at--;
     if (at == COMPARE_MAX_CARRIERS)
@@ -363,7 +367,8 @@ static bool find_carriers(struct compare_op *op, const struct compare *c, struct
             return false;
         found =
             kind == RUN_BY_TIME ? find_time(&x, &cells) : find_part(&x, &cells, c, op->op, kind);
-        /* Queues of equal hosts stay unequal for a run: without a change they are no place. */
+        /* Equal hosts may have unequal queues for a whole run. So without a change of the whole,
+         * only a stretch of time is reported. */
         if (found && (changed || (kind == RUN_BY_TIME && fabs(x.change) >= LEAST_ALONE)))
             add(op, &x);
         free(cells.v);
@@ -376,7 +381,8 @@ static bool find_carriers(struct compare_op *op, const struct compare *c, struct
     return ok;
 }
 
-/* An operation's share of the requests, the mean over both sides' runs. */
+/* Returns an operation's share of the requests: the mean over the runs of each side, then over both
+ * sides. */
 static double share_of(const struct compare *c, const char *op)
 {
     double share = 0;
@@ -390,7 +396,7 @@ static double share_of(const struct compare *c, const char *op)
 
 bool compare_where(struct compare *c, struct err *e)
 {
-    double sum[2] = {0}; /* of what became faster, and slower */
+    double sum[2] = {0}; /* operations that became faster, and slower */
     size_t n = 0;
     bool mixed = true;
 

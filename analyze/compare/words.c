@@ -39,7 +39,7 @@ void words_append(struct compare_words_text *t, const char *fmt, ...)
     va_end(args);
 }
 
-/* A difference of logs or of fractions as a percentage or as points. */
+/* Converts theta, a difference of logs or of fractions, to percent or to percentage points. */
 static double pct_of(const struct compare_metric *m, double theta)
 {
     return 100 * (m->cmp.is_difference ? theta : expm1(theta));
@@ -58,8 +58,8 @@ struct units_text words_percent_of(const struct compare_metric *m, double theta)
     return words_change(pct_of(m, theta), m->cmp.is_difference ? "points" : "%");
 }
 
-/* Three digits of what was computed: "2.00 %", "18.0 %", "113 %"; "0.400 points" of a difference.
- */
+/* Formats a computed figure with three digits: "2.00 %", "18.0 %", "113 %"; "0.400 points" for a
+ * difference. */
 static struct units_text digits3(const struct compare_metric *m, double frac)
 {
     struct units_text t;
@@ -73,7 +73,7 @@ static struct units_text digits3(const struct compare_metric *m, double frac)
     return t;
 }
 
-/* What was chosen, as it was: "5 %", "12.5 %". */
+/* Formats the tolerance as it was chosen: "5 %", "12.5 %". */
 static struct units_text delta_of(const struct compare_metric *m)
 {
     struct units_text t;
@@ -94,7 +94,7 @@ static bool is_single(const struct compare_metric *m)
     return m->before.n == 1 && m->after.n == 1;
 }
 
-/* " (single run, run CV 2 %)" where one run stands for a side. */
+/* Appends " (single run, run CV 2 %)" if a side is one run. */
 static void append_single(struct compare_words_text *t, const struct compare_metric *m)
 {
     const struct stats_noise *noise = &m->cmp.noise;
@@ -262,8 +262,7 @@ struct compare_words_text compare_words_setting_change(const struct compare_sett
     return t;
 }
 
-/* How many of the first operations have the same change of a setting, of those that were measured.
- */
+/* Counts the measured operations among the first n_ops that have this change of a setting. */
 static size_t n_with(const struct compare *c, const struct compare_setting *x, size_t n_ops)
 {
     size_t n = 0;
@@ -323,7 +322,7 @@ static void put_side(char *out, size_t size, enum run_metric metric, const struc
         snprintf(out, size, "%s", compare_words_figure(metric, v->center, v->spread_frac).s);
 }
 
-/* theta as a change: "-18.1%", "+0.25 points". */
+/* Formats theta as a change: "-18.1%", "+0.25 points". */
 static struct units_text change_of(const struct compare_metric *m, double theta, const char *sign)
 {
     struct units_text t;
@@ -404,7 +403,7 @@ const char compare_words_break_even[] =
     "Break-even run CV: if runs of one configuration scatter by more than that, the difference is "
     "noise.";
 
-/* True if the table shows a value without its interval: "+- ?". */
+/* Whether the table shows a value without its interval: "+- ?". */
 static bool lacks_spread(const struct compare *c)
 {
     for (size_t k = 0; k < c->n_ops; k++)

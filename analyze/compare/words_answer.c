@@ -8,14 +8,14 @@
 #include <string.h>
 
 #define MAX_ANSWERED 4   /* operations */
-#define END_ROOM     256 /* of a text, for what comes after the operations */
+#define END_ROOM     256 /* bytes of a text, for what comes after the operations */
 
 static struct units_text value_of(const struct compare_metric *m, double value)
 {
     return m->cmp.is_difference ? units_pct(100 * value) : metrics[m->metric].text(value);
 }
 
-/* "2604.5 -> 2438.6 obj/s": the unit once, where both values have the same. */
+/* Appends "2604.5 -> 2438.6 obj/s"; the unit comes once if both values have the same one. */
 static void append_values(struct compare_words_text *t, const struct compare_metric *m)
 {
     struct units_text a = value_of(m, m->before.center), b = value_of(m, m->after.center);
@@ -26,7 +26,7 @@ static void append_values(struct compare_words_text *t, const struct compare_met
     words_append(t, "%s -> %s", a.s, b.s);
 }
 
-/* "2604.5 -> 2438.6 obj/s, -4.9 % (95 % CI -14 to +8)" */
+/* Appends "2604.5 -> 2438.6 obj/s, -4.9 % (95 % CI -14 to +8)". */
 static void append_figures(struct compare_words_text *t, const struct compare_metric *m)
 {
     append_values(t, m);
@@ -44,8 +44,8 @@ static bool is_changed(const struct compare_metric *m)
     return m != NULL && compare_is_changed(m);
 }
 
-/* The duration that changed most clearly: the median, else the 99th percentile. NULL: neither did.
- */
+/* Returns the first of these durations that changed: the median, the 99th percentile, the 90th if
+ * it is in the family. NULL: none did. */
 static const struct compare_metric *changed_duration(const struct compare_op *op)
 {
     static const enum run_metric durations[] = {RUN_P50, RUN_P99, RUN_P90};
@@ -56,7 +56,8 @@ static const struct compare_metric *changed_duration(const struct compare_op *op
     return NULL;
 }
 
-/* Operations of a mixed run share their threads: what one of them loses, the others lose too. */
+/* Operations of a mixed run share their threads: if one of them gets slower, the others lose
+ * throughput. */
 static bool is_shared(const struct compare *c)
 {
     size_t n = 0;
@@ -65,7 +66,8 @@ static bool is_shared(const struct compare *c)
     return n > 1 && compare_nth_run(c, 0)->mixed;
 }
 
-/* Whether only the throughput changed, and that as others of the run did. */
+/* Whether only the throughput of an operation changed, in the direction of other operations of the
+ * run whose durations changed. */
 static bool follows(const struct compare *c, const struct compare_op *op)
 {
     bool any = false;
@@ -78,8 +80,9 @@ static bool follows(const struct compare *c, const struct compare_op *op)
     return any;
 }
 
-/* What is said first of an operation: its throughput; a duration that changed where that did not
- * or where operations share their threads; errors where nothing else changed. NULL: nothing. */
+/* Returns the metric that an operation's answer begins with: its leading metric; a changed duration
+ * if the leading metric did not change or operations share their threads; errors if nothing else
+ * changed. NULL: there is none. */
 static const struct compare_metric *head_of(const struct compare *c, const struct compare_op *op)
 {
     const struct compare_metric *leading = compare_leading(op), *d = changed_duration(op);
@@ -90,8 +93,8 @@ static const struct compare_metric *head_of(const struct compare *c, const struc
     return is_changed(errors) && !is_changed(leading) ? errors : leading;
 }
 
-/* The answer names first what became worse, then what became better, then what changed in a part
- * alone, then what follows from that: it need not have room for all operations. */
+/* The order of the operations in the answer, which may not have room for all: what became worse,
+ * what became better, what changed only in a part, the rest. */
 enum urgency { IS_WORSE, IS_BETTER, IN_PART, IS_OPEN };
 
 static enum urgency urgency_of(const struct compare *c, const struct compare_op *op)
@@ -106,7 +109,7 @@ static enum urgency urgency_of(const struct compare *c, const struct compare_op 
     return compare_is_worse(m) ? IS_WORSE : IS_BETTER;
 }
 
-/* "GET: no request of after succeeded"; false: some did on both sides. */
+/* Appends "no request of after succeeded"; false: requests succeeded on both sides. */
 static bool append_dead(struct compare_words_text *t, const struct compare *c,
                         const struct compare_op *op)
 {
@@ -134,7 +137,7 @@ static const char *title_of(const struct compare_metric *m)
     }
 }
 
-/* "slower: 510 -> 402 obj/s, -21 % (95 % CI -24 to -18)" */
+/* Appends "slower: 510 -> 402 obj/s, -21 % (95 % CI -24 to -18)". */
 static void append_head(struct compare_words_text *t, const struct compare_metric *m)
 {
     if (!m->cmp.ok) {
@@ -169,9 +172,8 @@ static void append_head(struct compare_words_text *t, const struct compare_metri
         words_append(t, "; with so few runs none could be seen");
 }
 
-/* ". Median duration 1.18 -> 2.3ms, +95 %". ". Durations alike": what cannot be tested is close,
- * too.
- */
+/* Appends "; median duration 1.18 -> 2.3ms, +95 %", or ". Durations alike" if none changed and both
+ * figures, even untested ones, are close. */
 static void append_durations(struct compare_words_text *t, const struct compare_op *op,
                              const struct compare_metric *head)
 {
@@ -321,7 +323,7 @@ static void append_op(struct compare_words_text *t, const struct compare *c,
         words_append(t, ". Object sizes differ, so bytes/s are not judged");
 }
 
-/* The operation that most time went to comes first of those that are as urgent. */
+/* Orders operations: the more urgent first, then the one with the larger share of the change. */
 static bool goes_before(const struct compare *c, const struct compare_op *a,
                         const struct compare_op *b)
 {
