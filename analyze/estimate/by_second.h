@@ -1,5 +1,5 @@
-/* How sure the figures of an operation are of which the amounts of each second are known, but no
- * requests: of sums and of aggregated captures. */
+/* Confidence intervals of an operation whose amounts per second are known, but not its requests:
+ * from sums and from aggregated captures. */
 #ifndef S3_ANALYZE_ESTIMATE_BY_SECOND_H
 #define S3_ANALYZE_ESTIMATE_BY_SECOND_H
 
@@ -22,9 +22,9 @@ struct by_second {
 bool by_second_init(struct by_second *s, size_t n, struct err *e);
 void by_second_fini(struct by_second *s);
 
-/* Fills op->statistics, which is NULL: the rates of op->throughput and the share of op->n_errors
- * with the intervals that the seconds give them (docs/how-the-numbers-are-made.md, section 7). The
- * rates are absent where op has no throughput; objects.why repeats the reason of op->throughput. */
+/* Computes op->statistics, which must be NULL: the rates of op->throughput and the share of
+ * op->n_errors, with confidence intervals from the seconds (docs/how-the-numbers-are-made.md,
+ * section 7). Rates are absent where op has no throughput; objects.why then repeats the reason. */
 bool by_second_statistics(struct operation *op, const struct by_second *s, struct err *e);
 
 #endif

@@ -10,7 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* With more, segments are made longer than docs/how-the-numbers-are-made.md, section 7, says. */
+/* Most segments in a window: a longer window has longer segments than
+ * docs/how-the-numbers-are-made.md, section 7, says. */
 #define MAX_SEGMENTS 100000
 
 /* ---- The passes over the rows ---- */
@@ -158,7 +159,7 @@ static inline bool counts_in(const struct passes *p, size_t i, int64_t duration_
     return true;
 }
 
-/* Once for each pass, without a branch for each request. */
+/* Takes the latencies of one pass. Inlined for each pass, so that requests cost no branch on it. */
 static inline __attribute__((always_inline)) void take_latencies(struct passes *p,
                                                                  enum latency_pass pass)
 {
@@ -194,7 +195,7 @@ static bool end_pass(struct passes *p, enum latency_pass pass, struct err *e)
     return latency_end(&p->duration, pass, e) && latency_end(&p->ttfb, pass, e);
 }
 
-/* The passes after that of sum_up. */
+/* Ends the pass of sum_up and runs the two passes after it. */
 static bool show_latencies(struct passes *p, struct err *e)
 {
     if (!end_pass(p, LATENCY_COUNT, e))
@@ -256,8 +257,8 @@ bool statistics_fill_rate(struct statistics_rate *r, const double *rate, size_t 
            stats_stalls(rate, n, &r->n_stalls, e);
 }
 
-/* Fills a rate from its flow, with `room` for the segments; `mean` NULL: that of the flow. Tests
- * the series if it is the one that tells of the run. */
+/* Fills a rate from its flow, with `room` for the segments. `mean` NULL: compute it from the flow.
+ * If `tells`, also tests the series for warm-up, drift and shifts. */
 static bool fill_rate(struct statistics *s, const struct flow *f, const double *mean, bool tells,
                       double *room, struct statistics_rate *to, struct err *e)
 {
@@ -295,11 +296,11 @@ static bool fill_throughput(struct statistics *s, struct passes *p, struct err *
     return ok;
 }
 
-/* Counts are taken for equal if they differ by less than 1/EQUAL_PART of the largest. */
+/* Hosts' counts are equal if they differ by at most 1/EQUAL_PART of the largest. */
 #define EQUAL_PART 50
 
-/* True if the hosts got equal numbers of requests, as round robin gives them, apart from those at
- * the ends. */
+/* True if the hosts got equal numbers of requests, as from round robin. Requests that are in flight
+ * when the window ends may differ. */
 static bool counts_are_equal(const struct flow_hosts *h, int64_t concurrency)
 {
     int64_t least = INT64_MAX, most = 0;
@@ -414,7 +415,8 @@ static void passes_fini(struct passes *p)
     latency_fini(&p->ttfb);
 }
 
-/* Limits of quantiles of imported durations: a true one may be half of the resolution off. */
+/* Widens the limits of quantiles of imported durations by the rounding error: half of the
+ * resolution. */
 static void widen(struct statistics_latency *l, double resolution_ns)
 {
     for (size_t q = 0; l->n > 0 && q < STATISTICS_N_QUANTILES; q++) {

@@ -28,7 +28,7 @@ struct statistics_rate {
     struct stats_ci mean;
     struct stats_ci median; /* median over the segments */
     size_t n_stalls;        /* stretches of segments below half of the median */
-    double n_stretches;     /* independent of each other; 0: not known */
+    double n_stretches;     /* independent stretches (stats_stretches); 0: not known */
 };
 
 /* A quantile in ns. The value is valid wherever there are requests, the limits only if ci.ok. */
@@ -75,7 +75,7 @@ struct statistics_co {
 struct statistics {
     int64_t start_ns, duration_ns; /* W */
     int64_t segment_ns;
-    size_t n_segments;            /* whole ones */
+    size_t n_segments;            /* whole segments */
     int64_t n_requests, n_failed; /* requests that ended in a segment: successful, failed */
     struct statistics_rate bytes, objects;
     struct stats_ci error_rate; /* fraction */
@@ -122,7 +122,7 @@ bool statistics_fill_rate(struct statistics_rate *r, const double *rate, size_t 
 /* The length of the segments of a window: stats_segment_width_ns, and longer for runs of weeks. */
 int64_t statistics_segment_ns(int64_t window_ns);
 
-/* Returns why the interval of the mean may not hold; "" if nothing says so. */
+/* Returns why the interval of the mean is unreliable; "": no reason is known. */
 const char *statistics_doubt(const struct statistics_rate *r);
 
 /* Returns the start of the steady state: the end of the accepted warm-up, else the start of W. */

@@ -1,9 +1,9 @@
 /* The amounts that requests move in each statistical segment, in total and by host
  * (docs/how-the-numbers-are-made.md, section 7). A request's amount is spread evenly over its
  * duration. Sums are in fixed point, 2^-40 of a byte or object: the order of rows does not change
- * them. slices_spread divides once for each segment that a request touches. Segments may be
- * short beside a request here, so this code adds to the first and the last segment, and marks where
- * those between begin and end. */
+ * them. A request may cover many short segments here: this code adds to the first and the last one,
+ * and keeps a difference array for those between (slices_spread would divide once for each
+ * segment). */
 #ifndef S3_ANALYZE_ESTIMATE_FLOW_H
 #define S3_ANALYZE_ESTIMATE_FLOW_H
 

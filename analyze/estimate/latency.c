@@ -124,8 +124,7 @@ static bool aim(struct latency *l, struct err *e)
            mem_cleared(&l->n_requests, l->n_segments, e) && make_room(l, &l->near, true, e);
 }
 
-/* How many latencies are compared at once with the buckets of the quantiles: hardly any is in one.
- */
+/* Latencies compared at once with the quantiles' buckets, which hardly any is in. */
 #define GROUP 16
 
 /* Limits of the quantiles' buckets as packed values; a bucket with no packed values gets limits
@@ -212,7 +211,7 @@ static void count_above(const struct latency *l, size_t q, int64_t value, int64_
         for (size_t class = q + 1; class < LATENCY_N_CLASSES; class ++)
             n_above[j] += l->n_above[j * LATENCY_N_CLASSES + class];
     }
-    /* No class above holds values of the quantile's own bucket. */
+    /* Values of the quantile's own bucket are in no class above: compare them one by one. */
     for (size_t i = 0; i < l->near.n; i++)
         n_above[l->near.segment[i]] += l->near.v[i] > value && l->near.v[i] <= l->upper[q];
 }

@@ -1,4 +1,4 @@
-/* A percentile of requests' times that the report does not have, with its interval as in section 7
+/* Any percentile of requests' times, beyond those of the report, with its interval as in section 7
  * of docs/how-the-numbers-are-made.md. */
 #ifndef S3_ANALYZE_ESTIMATE_PERCENTILE_H
 #define S3_ANALYZE_ESTIMATE_PERCENTILE_H

@@ -1,5 +1,6 @@
-/* Changes of level between the runs of an archive. The penalty of the exact partition is what runs
- * in random order exceed in 4.2 % of cases, so that it needs no assumption on how runs scatter. */
+/* Finds changes of level between the runs of an archive. The penalty for each cut of the partition
+ * comes from a permutation test: at most 4.2 % of random orders of the runs reach it. So nothing is
+ * assumed of how runs scatter. */
 #include "analyze/stats/stats_internal.h"
 
 #include "libcommon/mem.h"
@@ -13,26 +14,26 @@
 #include <string.h>
 
 #define N_ORDERS    999
-#define WINDOW      5    /* runs of a median that single outliers do not move */
-#define CLIP        3.5  /* of the noise: a value farther from that median is taken for it */
-#define MANY        8    /* runs of which one may be an outlier */
-#define MIN_NOISE   1e-4 /* of a value's logarithm: nothing repeats better */
+#define WINDOW      5    /* runs in a moving median, which single outliers do not move */
+#define CLIP        3.5  /* standard deviations: a value farther from that median is an outlier */
+#define MANY        8    /* at most one run in so many may be an outlier */
+#define MIN_NOISE   1e-4 /* standard deviation of a logarithm: nothing repeats better */
 #define N_DISTANCES 3
 #define MIN_RUNS    (2 * STATS_CHANGES_LEAST)
 
-/* A change must also stand out from the noise around it and from that of its own two sides: where
- * noise grows, changes would be found in it. A few runs do not tell their noise, so that of all
- * runs counts as PRIOR more of them. */
+/* A change must also stand out from the noise of its own two sides and of the runs around it:
+ * growing noise would pass for changes. The variance of a few runs is uncertain, so the variance of
+ * all runs is added to it with the weight of PRIOR runs. */
 #define MAX_P  .002
 #define PRIOR  2.0
-#define AROUND 20  /* runs whose noise counts for a change, */
-#define MUCH   1.5 /* if it is so many times that of all runs */
+#define AROUND 20  /* runs around a change: their noise replaces that of all runs */
+#define MUCH   1.5 /* if its variance is so many times larger */
 
-/* One series without the runs that lack it. */
+/* One time series, without the runs that have no value. */
 struct line {
-    double *raw;   /* of n runs */
-    double *y;     /* the same without outliers */
-    size_t *run;   /* which runs they are */
+    double *raw;   /* the values of n runs */
+    double *y;     /* the values with outliers replaced */
+    size_t *run;   /* the run of each value */
     size_t *place; /* by run: its place in y, or SIZE_MAX */
     size_t n;
     double noise; /* variance */
@@ -43,7 +44,7 @@ struct work {
     size_t n_lines, n_runs;
     double *ordered, *median, *buffer; /* n_runs each */
     size_t *order;
-    double *strongest; /* of each random order, ascending */
+    double *strongest; /* strongest change in each random order, ascending */
 };
 
 static void work_fini(struct work *w)
@@ -62,9 +63,9 @@ static void work_fini(struct work *w)
     free(w->strongest);
 }
 
-/* Variance of the runs' noise, from the differences of runs that are near each other: levels stay
- * out of it. Differences of three distances have half the variance that those of neighbours add.
- * At distance k each change adds k large differences: at least those of one change are cut off. */
+/* Estimates the variance of the runs' noise from the differences of runs at distances 1 to 3, so
+ * that levels do not enter it. Three distances halve the variance of the estimate. A change makes k
+ * large differences at distance k: the trimmed mean leaves out at least those of one change. */
 static double noise_of(const double *y, size_t n, double *buffer)
 {
     double sum = 0;
@@ -77,7 +78,7 @@ static double noise_of(const double *y, size_t n, double *buffer)
     return fmax(sum / (2 * (double)(k - 1)), MIN_NOISE * MIN_NOISE);
 }
 
-/* The first of `wide` runs around run i, of n. */
+/* Returns the first of the `wide` runs around run i, out of n. */
 static size_t first_around(size_t i, size_t wide, size_t n)
 {
     size_t from = i < wide / 2 ? 0 : i - wide / 2;
@@ -85,9 +86,9 @@ static size_t first_around(size_t i, size_t wide, size_t n)
     return from + wide > n ? n - wide : from;
 }
 
-/* Puts the median of their neighbours in place of outliers. If more than one run of MANY is far
- * off, runs are at different levels: nothing is changed, or a random order of two clear levels
- * would be smoothed into an order with one change. */
+/* Replaces outliers by the moving median. If more than one run in MANY is far off, runs are at
+ * different levels and y is not changed: smoothing would turn a random order of two clear levels
+ * into an order with one change. */
 static void drop_outliers(double *y, size_t n, double *median, double *buffer)
 {
     double window[WINDOW];
@@ -97,7 +98,7 @@ static void drop_outliers(double *y, size_t n, double *median, double *buffer)
         median[i] = stats_sort_median(window, WINDOW);
         buffer[i] = fabs(y[i] - median[i]);
     }
-    /* Distances to a median that the value is part of are 0.8 of the noise. */
+    /* Each median includes the value itself, so distances to it are about 0.8 of the noise. */
     double far = CLIP * 1.4826 / .8 * stats_sort_median(buffer, n);
     far = fmax(far, MIN_NOISE);
     size_t n_far = 0;
@@ -129,7 +130,7 @@ static bool line_init(struct line *l, const double *x, struct work *w, struct er
     return true;
 }
 
-/* How much the best single cut explains: the sum of squares that it takes away. */
+/* Returns how much the best single cut reduces the sum of squares. */
 static double best_cut(const double *y, size_t n)
 {
     double all = gsl_stats_mean(y, 1, n), sum = 0, best = 0;
@@ -143,7 +144,8 @@ static double best_cut(const double *y, size_t n)
     return best;
 }
 
-/* What random orders of the runs show. */
+/* Fills `strongest`, the null distribution of the strongest change, from random orders of the
+ * runs. */
 static bool try_orders(struct work *w, struct err *e)
 {
     gsl_rng *random = gsl_rng_alloc(gsl_rng_taus2);
@@ -184,7 +186,7 @@ static double noise_around(const struct line *l, size_t cut)
     return around > MUCH * l->noise ? around : l->noise;
 }
 
-/* Variance of one side, with `noise` as that of PRIOR further runs. */
+/* Variance of one side of a cut; `noise` has the weight of PRIOR further runs. */
 static double side_noise(const struct line *l, size_t from, size_t to, double noise, double *df)
 {
     double n = (double)(to - from);
@@ -204,8 +206,8 @@ static size_t end_of(const struct line *l, const size_t *cuts, size_t n, size_t 
     return i + 1 < n ? cuts[i + 1] : l->n;
 }
 
-/* Moves a cut to where its sides are most likely, each normal with a mean and a variance of its
- * own: the partition takes noise to be the same everywhere. */
+/* Moves a cut to the place of maximum likelihood, each side being normal with its own mean and
+ * variance. The partition assumed the same noise everywhere. */
 static void place(const struct line *l, size_t *cuts, size_t n, size_t i)
 {
     size_t from = begin_of(cuts, i), to = end_of(l, cuts, n, i);
@@ -222,14 +224,14 @@ static void place(const struct line *l, size_t *cuts, size_t n, size_t i)
     }
 }
 
-/* A cut between two others, as judged by its own two sides. */
+/* A cut, judged by the runs between it and the next cut on either side. */
 struct sides {
     double before, after; /* means */
-    double strength;      /* what it explains, in variances of the noise */
-    double p;             /* of the difference, by the noise of the two sides: Welch */
+    double strength;      /* sum of squares that it explains, over the variance of the noise */
+    double p;             /* p-value of the difference (Welch) */
 };
 
-/* Of the i-th of n cuts. */
+/* Judges the i-th of n cuts. */
 static struct sides sides_of(const struct line *l, const size_t *cuts, size_t n, size_t i)
 {
     size_t from = begin_of(cuts, i), cut = cuts[i], to = end_of(l, cuts, n, i);
@@ -246,7 +248,7 @@ static struct sides sides_of(const struct line *l, const size_t *cuts, size_t n,
     return x;
 }
 
-/* Drops the weakest cut until all stand out. */
+/* Drops the weakest cut until all stand out; returns how many are left. */
 static size_t drop_weak(const struct line *l, size_t *cuts, size_t n, double least)
 {
     for (;;) {
@@ -280,7 +282,7 @@ static double p_of(const struct work *w, double strength)
     return (double)n / (N_ORDERS + 1);
 }
 
-/* Of the last run against those of its level before it. */
+/* z-score of the last run against the earlier runs of its level, which begins at `from`. */
 static double last_z_of(const struct line *l, size_t from)
 {
     double n = (double)(l->n - 1 - from);
@@ -326,7 +328,7 @@ bool stats_changes(const double *x, size_t n_series, size_t n, struct stats_chan
         ok = line_init(&w.lines[s], x + s * n, &w, e);
     }
     ok = ok && (n < MIN_RUNS || try_orders(&w, e));
-    /* What at most that share of the orders reaches. */
+    /* The strength that at most a share STATS_CHANGES_ALPHA of the random orders reaches. */
     size_t rank = (size_t)((N_ORDERS + 1) * (1 - STATS_CHANGES_ALPHA));
     for (size_t s = 0; ok && s < n_series; s++)
         if (w.lines[s].n >= MIN_RUNS)

@@ -49,8 +49,9 @@ void stats_t_test(struct stats_cmp *c)
     c->hi90 = c->theta + half90;
 }
 
-/* MOVER (docs/how-the-numbers-are-made.md, section 8) on the logs: distances from theta to its
- * limits, from those of the two quantiles, widened by run noise; z is Z_95 or Z_90. */
+/* MOVER (docs/how-the-numbers-are-made.md, section 8) on the logs: the distances from theta to its
+ * limits, computed from the limits of the two quantiles and widened by run noise. z is Z_95 or
+ * Z_90. */
 struct reach {
     double down, up;
 };
@@ -70,14 +71,14 @@ static struct reach mover(double a, double a_lo, double a_hi, double b, double b
     };
 }
 
-/* Half of the 95 % CI on the log scale, as a variance. */
+/* Variance on the log scale, from the width of the 95 % CI. */
 static double quantile_variance(const struct stats_ci *q)
 {
     double se = log_ratio(q->hi, q->lo) / 2 / Z_95;
     return se * se;
 }
 
-/* Variance of an estimate: of its log, or of a fraction itself. */
+/* Variance of an estimate's log; for STATS_DIFFERENCE, of the fraction itself. */
 static double run_variance(enum stats_method method, const struct stats_ci *r)
 {
     if (method == STATS_QUANTILES)
@@ -94,7 +95,7 @@ static double noise_variance(enum stats_method method, const struct stats_ci *a,
     return sigma * sigma * scale;
 }
 
-/* The test itself, for c->method, c->theta and the given noise. */
+/* Tests theta with c->method and the given noise. */
 static void test_single(struct stats_cmp *c, const struct stats_ci *a, const struct stats_ci *b,
                         struct stats_noise noise)
 {

@@ -14,8 +14,8 @@ int exactdist_compare_placed(const void *a, const void *b)
 
 #define FEW 16 /* sorted by insertion */
 
-/* Fills s with the values in order: by as many buckets of equal width as there are values, so that
- * thousands of hosts cost no comparison of each with many others. `first` has n + 2 zeros. */
+/* Fills s with the values in ascending order, by a bucket sort with n buckets of equal width:
+ * nearly linear for thousands of hosts. `first` has n + 2 zeros. */
 static void sort_values(struct exactdist_placed *s, size_t *first, const double *v, size_t n)
 {
     double least = INFINITY, most = -INFINITY;

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A value and where it stood before it was sorted; the function is for qsort, and for no NaN. */
+/* A value and its index before sorting. The function is for qsort; values must not be NaN. */
 struct exactdist_placed {
     double v;
     size_t place;

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The smallest detectable effect is simulated. A draw costs about its pairs, so that many runs get
- * fewer draws, but enough for a quantile of 80 %. */
+/* The smallest detectable effect is simulated. The cost of a draw grows with its pairs of runs, so
+ * large groups get fewer draws, but enough for the 80 % quantile. */
 #define DRAWN_PAIRS 10000000
 #define MOST_DRAWS  10000
 #define LEAST_DRAWS 400
@@ -67,8 +67,7 @@ done:
     return ok;
 }
 
-/* Smallest k with P(U <= k) >= prob, without ties. cdf: of U for both sides up to EXACTDIST_MAX,
- * else NULL. */
+/* Smallest k with P(U <= k) >= prob, without ties. cdf: from u_cdf; NULL: U is normal. */
 static size_t u_quantile(double prob, size_t n_a, size_t n_b, const double *cdf)
 {
     if (cdf == NULL) {
@@ -122,7 +121,8 @@ bool stats_hodges_lehmann(const double *a, size_t n_a, const double *b, size_t n
     return true;
 }
 
-/* Copies of the values, as logs unless is_difference; *usable is cleared where one has none. */
+/* Copies the values, as logs unless is_difference. Clears *usable if a value has no finite log, or
+ * is not finite itself. */
 static bool transformed(const double *v, size_t n, bool is_difference, double **out, bool *usable,
                         struct err *e)
 {
@@ -255,7 +255,7 @@ bool stats_p_worse_groups(const struct stats_cmp *c, const double *a, const doub
     return ok;
 }
 
-/* The next of a fixed sequence of standard normal values. */
+/* Returns the next of a fixed sequence of standard normal values. */
 static double next_normal(uint64_t *state)
 {
     uint64_t z = splitmix_spread(*state += SPLITMIX_STEP);
@@ -263,7 +263,7 @@ static double next_normal(uint64_t *state)
     return gsl_cdf_ugaussian_Pinv(((double)(z >> 11) + .5) * 0x1p-53);
 }
 
-/* Smallest U with a two-sided p below alpha from above; n_a * n_b + 1: none. */
+/* Smallest U of the upper tail whose two-sided p is below alpha; n_a * n_b + 1: none. */
 static size_t u_critical(size_t n_a, size_t n_b, const double *cdf, double alpha)
 {
     size_t nm = n_a * n_b;
@@ -277,9 +277,9 @@ static size_t u_critical(size_t n_a, size_t n_b, const double *cdf, double alpha
     return nm + 1 - tail;
 }
 
-/* The shift of y from which on the test of x against y finds it: the test statistic grows with the
- * shift, so one number says at which effects this draw is found. u_critical is for Mann-Whitney,
- * `diff` is room for n_x * n_y values. */
+/* Returns the smallest shift of y that the test of x against y detects. The test statistic grows
+ * with the shift, so all larger shifts are detected too. `critical` (from u_critical) is for
+ * Mann-Whitney; `diff` has room for n_x * n_y values. */
 static double found_from(const double *x, size_t n_x, const double *y, size_t n_y,
                          enum stats_method method, size_t critical, double alpha, double *diff)
 {
@@ -300,7 +300,7 @@ bool stats_mde_groups(size_t n_a, size_t n_b, size_t n_family, double *factor, s
     *factor = INFINITY;
     if (n_a == 0 || n_b == 0 || (n_a < 3 && n_b < 3 && (n_a == 1 || n_b == 1)))
         return true;
-    /* Holm's first step: what a metric must reach that changes alone. */
+    /* Holm's first step: the level that a metric must reach if it alone changes. */
     double alpha = .05 / (double)(n_family > 0 ? n_family : 1);
     enum stats_method method = group_method(n_a, n_b);
     size_t n_pairs = n_a * n_b, critical = 0;

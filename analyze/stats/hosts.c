@@ -59,7 +59,8 @@ done:
     return ok;
 }
 
-/* Largest batch length that BSE chooses for any host's series minus the mean of all. */
+/* Finds the largest batch length that stats_bse chooses for a host's series minus the mean of all
+ * hosts. */
 static bool host_batch(const double *x, size_t n_hosts, size_t n, size_t *m, struct err *e)
 {
     double *mean = NULL, *off = NULL;

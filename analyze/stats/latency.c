@@ -15,8 +15,8 @@ void stats_residual_find(const uint64_t *count, const uint64_t *excess, size_t n
     }
     if (out->all == 0)
         return;
-    /* The last bucket at whose lower end the sum of min(d, x) has not passed the target; the first
-     * one, even if it is empty, where the answer is below all durations. */
+    /* Find the last bucket at whose lower end the sum of min(d, x) has not passed the target. If
+     * the answer is below all durations, take bucket 0, even if it is empty. */
     const __int128 target = out->all * (__int128)p.num;
     __int128 below = 0;
     out->bucket = 0;
@@ -24,8 +24,8 @@ void stats_residual_find(const uint64_t *count, const uint64_t *excess, size_t n
     for (size_t i = 0; i < n_buckets; i++) {
         if (count[i] == 0)
             continue;
-        /* Between two buckets with durations the sum grows in a straight line, and the formula of
-         * the bucket before holds on: it is left only where the next one's lower end is reached. */
+        /* Between two buckets with durations the sum is linear in x, so the formula of the lower
+         * bucket stays valid up to the lower end of the next. */
         __int128 sum = below + (__int128)(n - n_below) * hist_lower(i);
         if (sum * (__int128)p.den > target)
             break;
@@ -69,7 +69,7 @@ double stats_residual_solve(const struct stats_residual *r, const int64_t *v, si
     return (double)left + (longer_at_left > 0 ? rest / (double)longer_at_left : 0);
 }
 
-/* Number of values a latency stands for. */
+/* Number of values that a latency counts as. */
 static uint64_t co_values(int64_t v, int64_t interval)
 {
     return v >= interval ? (uint64_t)(v / interval) : 1;

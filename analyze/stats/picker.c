@@ -75,14 +75,15 @@ static void select_nth(int64_t *v, size_t n, size_t k)
 
 #define N_SHARES 256
 
-/* Values by where they lie between the least and the greatest: share k of that way. */
+/* A histogram: N_SHARES equal shares of the range from the least to the greatest value. */
 struct shares {
     int64_t least;
     double per_unit; /* 0: all are in the first */
     uint32_t count[N_SHARES];
     bool wanted[N_SHARES]; /* some wanted rank is in it */
-    size_t at, n_before;   /* a share that ranks are in, and how many values are below it */
-    size_t n_dropped;      /* ... of shares that are not wanted */
+    size_t at, n_before;   /* the share that shares_find has reached, and how many values are
+                              below it */
+    size_t n_dropped;      /* values below it in shares that are not wanted */
 };
 
 static inline size_t share_of(const struct shares *s, int64_t v)
@@ -106,7 +107,7 @@ static void shares_init(struct shares *s, const int64_t *v, size_t n)
         s->count[share_of(s, v[i])]++;
 }
 
-/* Goes on to the share of a rank. */
+/* Advances to the share that contains a rank; ranks must ascend. */
 static void shares_find(struct shares *s, size_t rank)
 {
     for (; s->n_before + s->count[s->at] <= rank; s->at++) {
@@ -115,8 +116,9 @@ static void shares_find(struct shares *s, size_t rank)
     }
 }
 
-/* Moves the values of the shares that ranks are in to the front, in no order, and returns how many
- * these are: a search among all costs branches that cannot be predicted, and this has none. */
+/* Moves the values of the shares that contain wanted ranks to the front, in no order, and
+ * returns their number. Selecting among all values would cost unpredictable branches; this loop
+ * has none. */
 static size_t shares_keep(struct shares *s, int64_t *v, size_t n, size_t base, const size_t *ranks,
                           size_t n_ranks)
 {
@@ -173,8 +175,8 @@ struct picker_wanted {
     size_t first, n_wanted; /* into the ascending ranks */
 };
 
-/* Whether all values of a bucket are the same: they need not be held. Bucket 0 has all negative
- * ones. */
+/* True if a bucket has only one possible value, so that values need not be kept. Bucket 0 also has
+ * all negative values. */
 static bool has_one_value(size_t bucket)
 {
     return bucket > 0 && bucket < 2048;

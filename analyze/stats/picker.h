@@ -14,13 +14,8 @@ bool picker_select(const int64_t *v, size_t n, const size_t *ranks, size_t n_ran
 void picker_select_in_place(int64_t *v, size_t n, size_t base, const size_t *ranks, size_t n_ranks,
                             int64_t *out);
 
-/* Picks by rank from values that are never held all at once: they are shown twice, in any order.
- * Only those of the buckets with wanted ranks are held.
- *
- *   picker_init; picker_count for each; picker_aim;
- *   picker_collect for each; picker_finish; picker_fini.
- *
- * There must be fewer than PICKER_NOT_WANTED values. */
+/* Selects by rank in two passes over the values, each in any order. Memory holds only the values of
+ * the buckets with wanted ranks. */
 struct picker {
     uint32_t *count; /* values by bucket; then where the next one goes, or PICKER_NOT_WANTED */
     size_t end;      /* buckets from here on have no value */
@@ -55,7 +50,8 @@ static inline void picker_count32(struct picker *p, uint32_t v)
 /* Counts in `to` what was counted in `from`. */
 void picker_merge(struct picker *to, const struct picker *from);
 
-/* Ascending ranks, repeats allowed. False: out of memory, or a rank too high. */
+/* Chooses the buckets to keep. Ranks are ascending, repeats allowed. False: out of memory, or a
+ * rank too high. */
 bool picker_aim(struct picker *p, const size_t *ranks, size_t n_ranks);
 
 /* Sets wanted[i] for the buckets i whose values will be held; others need not be collected. */

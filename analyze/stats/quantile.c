@@ -124,7 +124,7 @@ static void ci_from_values(const struct stats_quantile *q, const double v[5], st
         .ok = q->ok, .why = q->why, .value = v[0], .se = NAN, .df = q->df, .m = q->m};
     out->lo = q->r95.lo > 0 ? v[1] : -INFINITY;
     out->hi = q->r95.hi > 0 ? v[2] : INFINITY;
-    /* Each level has an n_e of its own, and rounding may put the ranks of 90 % outside. */
+    /* Each level has its own n_e, so rounding may put the 90 % ranks outside the 95 % ranks. */
     out->lo90 = fmax(out->lo, q->r90.lo > 0 ? v[3] : -INFINITY);
     out->hi90 = fmin(out->hi, q->r90.hi > 0 ? v[4] : INFINITY);
 }

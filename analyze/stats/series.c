@@ -70,7 +70,7 @@ struct stats_line stats_fit_line(const double *y, size_t n)
     return (struct stats_line){(sy - slope * st) / count, slope};
 }
 
-/* Batch length that BSE chooses for x after a straight line is taken out of it. */
+/* Finds the batch length that stats_bse chooses for x minus its straight line. */
 static bool detrended_batch(const double *x, size_t n, size_t *m, struct err *e)
 {
     struct stats_line line = stats_fit_line(x, n);
@@ -109,7 +109,7 @@ bool stats_drift(const double *x, size_t n, struct stats_drift *out, struct err 
                                 .v = trend.v,
                                 .p = trend.p,
                                 .slope = trend.slope};
-    /* A rate does not fall by more than all of it, though a straight line may. */
+    /* Clip at -100 %: a straight line may fall below 0, a rate cannot. */
     out->change_frac = median != 0 ? fmax(trend.slope * (double)b / median, -1) : 0;
     out->reported = out->ok && out->p < .01 && fabs(out->change_frac) >= .05;
     return true;
@@ -120,8 +120,8 @@ static double mean_of_five(const double *x, size_t i)
     return gsl_stats_mean(x + 5 * i, 1, 5);
 }
 
-/* The d that minimises g(d) = sum (z[i] - mean)^2 / (k-d)^2 over the means z of fives from d on,
- * the first of equals. Running sums from the end: O(n) over all d. */
+/* Returns the smallest d that minimises g(d) = sum (z[i] - mean)^2 / (k-d)^2 over z[d..k-1], the
+ * means of five points each. Running sums from the end: O(n) over all d. */
 static size_t mser5_minimum(const double *x, size_t k)
 {
     double mean = 0, sum = 0, best = INFINITY;
@@ -173,13 +173,13 @@ bool stats_partition(const double *x, size_t n, size_t least, double beta, size_
 {
     *n_cuts = 0;
     double *sum = NULL, *square = NULL;
-    double *best = NULL; /* least cost of the first t points */
-    size_t *from = NULL; /* where the last part of that begins */
+    double *best = NULL; /* by t: least cost of the first t points */
+    size_t *from = NULL; /* by t: where the last part begins */
     bool ok = mem_cleared(&sum, n + 1, e) && mem_cleared(&square, n + 1, e) &&
               mem_cleared(&best, n + 1, e) && mem_cleared(&from, n + 1, e);
     if (!ok)
         goto done;
-    double centre = gsl_stats_mean(x, 1, n); /* taken out: small sums keep their digits */
+    double centre = gsl_stats_mean(x, 1, n); /* subtracted, so that sums stay small and precise */
     for (size_t i = 0; i < n; i++) {
         double v = x[i] - centre;
         sum[i + 1] = sum[i] + v;

@@ -198,7 +198,7 @@ bool stats_stalls(const double *x, size_t n, size_t *n_stalls, struct err *e)
     return true;
 }
 
-#define MOST_POINTS 240 /* means of more segments are taken together: slow noise stays in them */
+#define MOST_POINTS 240 /* longer series are averaged to so many means, which keep slow noise */
 
 double stats_stretches(const double *x, size_t n)
 {

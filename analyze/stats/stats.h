@@ -20,7 +20,7 @@
 /* Switches GSL's aborting error handler off. Call once, before any thread starts. */
 void stats_init(void);
 
-/* Version of GSL, which nothing but this room may include. */
+/* The version of the GNU Scientific Library; only this folder includes its headers. */
 const char *stats_version_gsl(void);
 
 /* ---- Section 7: one run ---- */
@@ -28,8 +28,8 @@ const char *stats_version_gsl(void);
 #define STATS_MIN_SEGMENTS 20
 #define STATS_MIN_REQUESTS 30
 
-/* Width of the statistical segments of a window of window_ns: the largest of 10 ms .. 10 s that
- * gives at least 120, else 10 ms. Their number is window_ns / width. */
+/* Returns the length of the statistical segments of a window, in ns: the longest of 10 ms .. 10 s
+ * that gives at least 120 segments, else 10 ms. There are window_ns / length segments. */
 int64_t stats_segment_width_ns(int64_t window_ns);
 
 /* Section 7, adaptive batch means. */
@@ -41,20 +41,22 @@ struct stats_bse {
     double lrv;  /* long-run variance, n * se^2 */
 };
 
-/* n >= 2; with fewer se, df and lrv are 0. O(n log n). */
+/* Estimates the standard error of the mean of x[0..n-1]: batches grow until their means are no
+ * longer correlated. With n < 2, se, df and lrv are 0. O(n log n). */
 bool stats_bse(const double *x, size_t n, struct stats_bse *out, struct err *e);
 
-/* stats_bse of the residuals e_j = y_j - q n_j of section 7, q = sum y / sum n: y[j] of the n[j]
- * requests of segment j are counted. The standard error of q is se / (mean of n). */
+/* Applies stats_bse to the residuals e_j = y_j - q n_j (section 7). y[j] of the n[j] requests of
+ * segment j are counted; q = sum y / sum n is their fraction. Its standard error is se / (mean of
+ * n). */
 bool stats_bse_counts(const int64_t *y, const int64_t *n, size_t n_segments, struct stats_bse *out,
                       struct err *e);
 
 /* An estimate with its confidence intervals: 95 % and, for tests of equivalence, 90 %. */
 struct stats_ci {
     bool ok;
-    const char *why; /* if not ok; value may hold all the same */
+    const char *why; /* if not ok; `value` may be valid even then */
     double value;
-    double lo, hi;     /* 95 %; -inf, +inf: the data has no limit on that side */
+    double lo, hi;     /* 95 %; -inf or +inf: no limit on that side */
     double lo90, hi90; /* 90 % */
     double se, df;     /* of a mean or rate; NaN for quantiles */
     size_t m;          /* batch length, in segments */
@@ -66,35 +68,35 @@ struct stats_ci {
 bool stats_mean(double mean, const double *rate, size_t n, int64_t n_requests, struct stats_ci *out,
                 struct err *e);
 
-/* Rate of failed requests, as a fraction, with the e_j
- * estimator: errors[j] of n_requests[j] requests that end in segment j failed. Limits are clipped
- * to [0, 1]. */
+/* Fills the fraction of failed requests and its CI, by stats_bse_counts: errors[j] of the
+ * n_requests[j] requests that end in segment j failed. Limits are clipped to [0, 1]. */
 bool stats_error_rate(const int64_t *errors, const int64_t *n_requests, size_t n_segments,
                       struct stats_ci *out, struct err *e);
 
-/* Wilson's interval of a fraction of n trials (E. B. Wilson, JASA 22, 1927, p. 209), at 95 %, for
- * trials that depend on each other: n is divided by the design effect that `se`, the standard error
- * of `frac`, shows, and by that of t over the normal distribution with df degrees of freedom, as
- * for quantiles (section 7). se 0 or NaN: trials are independent. n > 0; 0 <= frac <= 1. Unlike
- * stats_error_rate it has a width where nothing failed. */
+/* Wilson's 95 % interval of the fraction `frac` of n trials (E. B. Wilson, JASA 22, 1927, p. 209);
+ * n > 0, 0 <= frac <= 1. Unlike stats_error_rate it has a width where nothing failed. Trials that
+ * depend on each other count as fewer, as for quantiles (section 7): n is divided by the design
+ * effect, se^2 / (frac (1 - frac) / n), and by (t / z)^2 for df degrees of freedom. se 0 or NaN:
+ * trials are independent. */
 void stats_wilson(double frac, double n, double se, double df, double *lo, double *hi);
 
-/* The t with P(T <= t) = p of the t distribution; df may be infinite. NaN: GSL fails. */
+/* Returns the p-quantile of the t distribution; df may be infinite. NaN: GSL fails. */
 double stats_t_quantile(double p, double df);
 
-/* Stalls: stretches of segments below half of the median segment. 1 to 9 of them make the CI of the
- * mean unreliable (section 7, "fewer than 10 stalls"). */
+/* Counts stalls: stretches of segments below half of the median segment. 1 to 9 stalls make the CI
+ * of the mean unreliable (section 7, "fewer than 10 stalls"). */
 bool stats_stalls(const double *x, size_t n, size_t *n_stalls, struct err *e);
 
 #define STATS_FEW_STALLS 10
 
-/* Section 7, slow noise: how many stretches a series has that are independent of each other, n over
- * the correlation time of its slow part; at most n, where it has none. O(n). */
+/* Returns how many independent stretches a series has (section 7, slow noise): its length over the
+ * correlation time of its slow part. Without slow noise: n, or the number of the means that it is
+ * averaged to (at most 240). */
 double stats_stretches(const double *x, size_t n);
 
 #define STATS_FEW_STRETCHES 13 /* with fewer the CI of the mean is unreliable */
 
-/* The straight line base + slope i that is nearest to y[0..n-1] by least squares; n >= 2. */
+/* Fits the straight line base + slope i to y[0..n-1] by least squares; n >= 2. */
 struct stats_line {
     double base, slope;
 };
@@ -122,7 +124,7 @@ bool stats_trend(const double *x, size_t n, struct stats_trend *out, struct err 
 
 /* Section 7: warm-up, MSER-5 with a guard. */
 struct stats_warmup {
-    size_t n_candidate; /* 5d, before the guard */
+    size_t n_candidate; /* segments that MSER-5 would cut, before the guard */
     double t, df;       /* of the guard; 0 without a candidate */
     size_t n_cut;       /* accepted: leading segments that are warm-up; 0: none */
     double mean_rest;   /* of the segments from n_cut on */
@@ -142,44 +144,48 @@ struct stats_shifts {
     struct stats_shift v[STATS_MAX_SHIFTS];
     double rho, lrv, beta;
 };
-/* Series of more than 2,000 segments are cut into blocks first. Shifts under 5 % of the level
- * before are dropped. */
+/* Finds the change points of x[0..n-1]. A series of more than 2,000 segments is averaged to blocks
+ * first. Shifts under 5 % of the level before are dropped. */
 bool stats_shifts(const double *x, size_t n, struct stats_shifts *out, struct err *e);
 
-/* The cut of x into parts of at least `least` points that minimises the sum of (x - mean of its
- * part)^2 plus beta per cut: exact, O(n^2). cuts: room for n/least + 1 indexes, ascending. *cost is
- * that minimum. least >= 1, n >= 1. */
+/* Cuts x into parts of at least `least` points so that the sum of (x - mean of its part)^2 plus
+ * beta per cut is least: exact, O(n^2). *cost is that sum. cuts: room for n/least + 1 indexes,
+ * ascending. least >= 1, n >= 1. */
 bool stats_partition(const double *x, size_t n, size_t least, double beta, size_t *cuts,
                      size_t *n_cuts, double *cost, struct err *e);
 
-/* Mean of the smallest `pct` percent of (x[i+k] - x[i])^2, scaled to that of all under normal
- * noise: jumps and spikes stay out of it. 0 < pct < 100, n > k; `buffer` holds n values. */
+/* Returns a trimmed mean of (x[i+k] - x[i])^2, which jumps and spikes do not change: the mean of
+ * the smallest `pct` percent, scaled to the mean of all under normal noise. 0 < pct < 100, n > k;
+ * `buffer` has room for n values. */
 double stats_trimmed_square_jump(const double *x, size_t n, size_t k, size_t pct, double *buffer);
 
 /* ---- Section 13: changes between runs ---- */
 
-/* Probability of any false change among all series of one archive whose runs do not change. */
+/* Probability of at least one false change in an archive whose runs do not change. */
 #define STATS_CHANGES_ALPHA .042
-/* Runs that a level has at least. */
+/* Least number of runs in a level. */
 #define STATS_CHANGES_LEAST 3
 
 struct stats_change {
     size_t series, at;    /* the first run of the new level */
     double before, after; /* the levels: means of outlier-free values between changes */
-    double strength;      /* how much the change explains, in variances of the noise */
-    double p;             /* how often runs in random order show one as strong anywhere */
+    double strength;      /* sum of squares that the change explains, over the variance of the
+                             noise */
+    double p;             /* p-value: share of random orders of the runs with a change as strong
+                             anywhere */
 };
 struct stats_changes {
     struct stats_change *v; /* by series, then by run */
     size_t n, cap;
     double *last_z; /* by series: how far the last run's value is from its level, in standard
-                       deviations of the noise; NaN: it has none */
+                       deviations of the noise; NaN: the last run has no value, or too few runs
+                       have one */
 };
 
-/* Changes of level in n_series series over the same n runs; x[s * n + i] NaN: the run has no such
- * value. Runs of all series are put in random order together, so that series which vary together
- * cost no power. Deterministic. O(n_series * n * log n * 999 + n_series * n^2). The caller
- * calls stats_changes_free in any case. */
+/* Finds changes of level in n_series time series over the same n runs. x[s * n + i] is the value of
+ * run i in series s; NaN: the run has none. A permutation test: all series are put in the same
+ * random order, so that correlated series cost no power. Deterministic. O(n_series * n * log n *
+ * 999 + n_series * n^2). The caller calls stats_changes_free in any case. */
 bool stats_changes(const double *x, size_t n_series, size_t n, struct stats_changes *out,
                    struct err *e);
 void stats_changes_free(struct stats_changes *c);
@@ -197,8 +203,8 @@ uint64_t stats_rank(uint64_t n, struct stats_ratio p);
 /* Smallest k with P(X <= k) >= prob for X ~ Bin(n, p). */
 uint64_t stats_binomial_quantile(double prob, uint64_t n, double p);
 
-/* Order statistics (l, u), 1-based, of n independent values whose p-quantile lies in [x_l, x_u)
- * with `level` confidence; l = 0: -inf, u = n + 1: +inf. */
+/* Finds the 1-based ranks of a CI: the p-quantile lies in [x_l, x_u) with confidence `level`, where
+ * x are n independent values in ascending order. l = 0: -inf, u = n + 1: +inf. */
 void stats_binomial_ranks(uint64_t n, double p, double level, uint64_t *l, uint64_t *u);
 
 /* 1-based ranks of a CI's limits; 0: no limit on that side. */
@@ -206,7 +212,7 @@ struct stats_ranks {
     uint64_t lo, hi;
 };
 
-/* What the CI of a quantile is made of. */
+/* The ranks of a quantile and of its CI; stats_quantile_ci looks up the CI itself. */
 struct stats_quantile {
     bool ok;
     const char *why;
@@ -219,21 +225,23 @@ struct stats_quantile {
     bool can_gate; /* n_e(1-p) >= 30 */
 };
 
-/* Section 7: CI by effective-n order statistics. n_exceed[j] = requests that end in segment j with
- * a latency above the quantile (the value of rank stats_rank(sum n_requests, p)), n_requests[j] =
- * all requests (of those that have this latency) that end there. n_segments >= 1. */
+/* Finds the ranks of a quantile's CI from the effective number of requests (section 7). n_exceed[j]
+ * = requests that end in segment j with a latency above the quantile (the value of rank
+ * stats_rank(sum n_requests, p)), n_requests[j] = all requests with such a latency that end there.
+ * n_segments >= 1. */
 bool stats_quantile(struct stats_ratio p, const int64_t *n_exceed, const int64_t *n_requests,
                     size_t n_segments, struct stats_quantile *out, struct err *e);
 
-/* The five 0-based ranks to look up for q: value, 95 % limits, 90 % limits. Where there is no
- * limit, or q is not ok, it is the rank of the value. */
+/* Fills the five 0-based ranks to look up for q: value, 95 % limits, 90 % limits. Where there is no
+ * limit, or q is not ok, the rank is that of the value. */
 void stats_quantile_ranks(const struct stats_quantile *q, size_t ranks[5]);
 
-/* The CI from the values found at those ranks. */
+/* Fills the CI from the values at the ranks of stats_quantile_ranks. */
 void stats_quantile_ci(const struct stats_quantile *q, const int64_t values[5],
                        struct stats_ci *out);
 
-/* Section 7: the median segment, by the same method; *q may be NULL. */
+/* Fills the median of the segments x[0..n-1] with its CI, by stats_quantile. *q gets the ranks; q
+ * may be NULL. */
 bool stats_median_segment(const double *x, size_t n, struct stats_ci *out, struct stats_quantile *q,
                           struct err *e);
 
@@ -242,9 +250,9 @@ bool stats_median_segment(const double *x, size_t n, struct stats_ci *out, struc
  * one bucket, so that they need not be in one array: count[i] durations have hist_index i, and
  * excess[i] is the sum of d - hist_lower(i) over them (n_buckets of each). */
 struct stats_residual {
-    size_t bucket;       /* whose durations decide; SIZE_MAX: the sum of all is 0 */
+    size_t bucket;       /* its durations are needed to solve; SIZE_MAX: all durations are 0 */
     uint64_t n_above;    /* durations in buckets above */
-    __int128 below, all; /* sums of those in buckets below, and of all */
+    __int128 below, all; /* sums of the durations in buckets below, and of all durations */
     struct stats_ratio p;
 };
 void stats_residual_find(const uint64_t *count, const uint64_t *excess, size_t n_buckets,
@@ -254,8 +262,9 @@ void stats_residual_find(const uint64_t *count, const uint64_t *excess, size_t n
 double stats_residual_solve(const struct stats_residual *r, const int64_t *v, size_t n);
 
 /* Correction for coordinated omission (--co-interval T): each latency v counts as v, v-T, v-2T ...
- * while >= T. Number of values after it (UINT64_MAX if more), and that of a 1-based rank, exact
- * without making the list. interval >= 1, latencies >= 0, n >= 1. */
+ * while >= T. stats_co_count returns the number of values after it (UINT64_MAX if more),
+ * stats_co_value the value of a 1-based rank among them, exactly and without making the list.
+ * interval >= 1, latencies >= 0, n >= 1. */
 uint64_t stats_co_count(const int64_t *v, size_t n, int64_t interval);
 int64_t stats_co_value(const int64_t *v, size_t n, int64_t interval, uint64_t rank);
 
@@ -267,11 +276,12 @@ struct stats_usl {
     double lambda, sigma, kappa;
     double peak; /* the N with the most throughput; infinite: there is none */
     double lambda_ci[2], sigma_ci[2], kappa_ci[2], peak_ci[2]; /* 95 % */
-    double lack_p; /* of no lack of fit; NaN: not known, as of one run a level */
+    double lack_p; /* p-value of the lack-of-fit test; NaN: unknown, as with one run a level */
 };
 
-/* Fits the law to n runs by least squares of N / X, weighted by 1 / (N / X)^2, as errors are
- * relative; terms that would be negative are left out. Limits by bootstrap of the residuals. */
+/* Fits the law to n runs by least squares of N / X, weighted by 1 / (N / X)^2 because errors are
+ * relative. Terms that would be negative are left out. The limits come from a bootstrap of the
+ * residuals. */
 bool stats_usl(const double *level, const double *per_s, size_t n, uint64_t seed,
                struct stats_usl *out, struct err *e);
 double stats_usl_at(const struct stats_usl *u, double n);
@@ -315,14 +325,15 @@ struct stats_cmp {
     double break_even;        /* largest sigma_run with p < .05; NaN where sigma_run is known */
 };
 
-/* Section 8, a single run on either side: STATS_MEANS (a and b from stats_mean), STATS_QUANTILES
- * (from stats_quantile_ci) or STATS_DIFFERENCE, of error rates (from stats_error_rate): run noise
- * enters that as sigma * rate on either side. */
+/* Compares two single runs (section 8) by STATS_MEANS (a and b from stats_mean), STATS_QUANTILES
+ * (from stats_quantile_ci) or STATS_DIFFERENCE (error rates, from stats_error_rate; the standard
+ * deviation of their run noise is sigma * rate). */
 void stats_cmp_single(enum stats_method method, const struct stats_ci *a, const struct stats_ci *b,
                       struct stats_noise noise, struct stats_cmp *out);
 
-/* Several runs on at least one side, one value a run: one against n >= 3, Welch (smaller side 2-3),
- * or Mann-Whitney with Hodges-Lehmann, on the logs; on the values themselves if is_difference. */
+/* Compares two groups of runs, one value a run: one run against n >= 3, Welch (smaller side 2-3),
+ * or Mann-Whitney with Hodges-Lehmann. Takes the logs of the values; the values themselves if
+ * is_difference. */
 bool stats_cmp_groups(const double *a, size_t n_a, const double *b, size_t n_b, bool is_difference,
                       struct stats_cmp *out, struct err *e);
 
@@ -336,15 +347,15 @@ struct stats_mann_whitney {
 bool stats_mann_whitney(const double *a, size_t n_a, const double *b, size_t n_b,
                         struct stats_mann_whitney *out, struct err *e);
 
-/* Hodges-Lehmann shift of b against a: the median of all b - a, and diffs[k], diffs[nm+1-k] for the
- * levels 95 % and 90 %. */
+/* Hodges-Lehmann shift of b against a: the median of all differences b - a. Its limits are the k-th
+ * smallest and the k-th largest difference, k from the distribution of U at 95 % and 90 %. */
 struct stats_hodges_lehmann {
     double shift, lo, hi, lo90, hi90;
 };
 bool stats_hodges_lehmann(const double *a, size_t n_a, const double *b, size_t n_b,
                           struct stats_hodges_lehmann *out, struct err *e);
 
-/* Replaces the p-values by Holm's adjusted ones. NaN stays NaN and is no member of the family. */
+/* Replaces the p-values by Holm's adjusted ones. NaN stays NaN and does not count as a test. */
 bool stats_holm(double *p, size_t n, struct err *e);
 
 enum stats_verdict {
@@ -378,7 +389,8 @@ double stats_mde_single(const struct stats_cmp *c);
  * exp(factor * sd) - 1. It depends on its arguments only: keep it for further metrics. */
 bool stats_mde_groups(size_t n_a, size_t n_b, size_t n_family, double *factor, struct err *e);
 
-/* Gate: p of "not worse than the limit" (one-sided; small: worse). limit is one on theta. */
+/* Returns the one-sided p-value of "not worse than the limit"; a small one means worse. The limit
+ * is one on theta. NaN: c is not ok. */
 double stats_p_worse(const struct stats_cmp *c, double limit, bool up_is_better);
 
 /* stats_p_worse for groups, where Mann-Whitney needs the values: c from stats_cmp_groups(a, b). */
@@ -413,8 +425,8 @@ struct stats_effect {
 void stats_effect_counts(const uint64_t *a, const uint64_t *b, size_t n_buckets,
                          struct stats_effect *out);
 
-/* A side of the table for several runs: median and "+-" = max(hi/c-1, 1-lo/c) of its
- * order-statistic CI; spread inf for n < 6. n >= 1. */
+/* One side of a comparison of several runs: the median c and the "+-" of its order-statistic CI
+ * from lo to hi, max(hi/c-1, 1-lo/c); spread inf for n < 6. n >= 1. */
 struct stats_center {
     double median, spread_frac;
 };
@@ -431,7 +443,8 @@ struct stats_hosts {
     bool reported;             /* p < .01 and max_deviation_frac >= 5 % */
 };
 
-/* x[h * n_segments + j] = rate of host h in segment j. */
+/* Tests with Friedman whether hosts differ, over batches of segments. x[h * n_segments + j] = rate
+ * of host h in segment j. */
 bool stats_hosts(const double *x, size_t n_hosts, size_t n_segments, struct stats_hosts *out,
                  struct err *e);
 
@@ -448,8 +461,9 @@ double stats_select(double *v, size_t n, size_t k);
 /* Jain's index of fairness, (sum x)^2 / (n sum x^2); NaN if all are 0. */
 double stats_jain(const double *x, size_t n);
 
-/* Robust z of each host's log rate, and whether it is an outlier (n >= 5, |z| > 3.5 and at least 10
- * % off the median). A rate that is not positive is one, with z = -inf, unless all are so. */
+/* Computes the robust z-score of each host's log rate, and whether it is an outlier (n >= 5, |z| >
+ * 3.5 and at least 10 % off the median). A rate that is not positive has z = -inf, unless no rate
+ * is positive. */
 struct stats_outlier {
     double z;
     bool outlier;

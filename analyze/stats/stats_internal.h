@@ -1,5 +1,4 @@
-/* Shared by the files of this room and by nothing else: results that hold no answer yet, and the
- * least that all of them compute. */
+/* Shared by the files of this folder only: empty results and small helpers. */
 #ifndef S3_ANALYZE_STATS_STATS_INTERNAL_H
 #define S3_ANALYZE_STATS_STATS_INTERNAL_H
 
@@ -20,7 +19,7 @@ static inline struct stats_ci stats_no_ci(double value, const char *why)
                              .df = NAN};
 }
 
-/* A comparison of n_a and n_b runs that has found nothing. */
+/* An empty comparison of n_a with n_b runs. */
 static inline struct stats_cmp stats_no_cmp(enum stats_method method, size_t n_a, size_t n_b,
                                             bool is_difference)
 {
@@ -50,7 +49,7 @@ void stats_welch(double v_a, double df_a, double v_b, double df_b, double extra,
 /* Fills t, p and the limits of theta from theta, se and df; NaN where GSL fails. */
 void stats_t_test(struct stats_cmp *c);
 
-/* Why so few segments or requests carry no interval; "": they are enough. */
+/* Returns why there are too few segments or requests for an interval; "": there are enough. */
 static inline const char *stats_too_few(size_t n_segments, uint64_t n_requests)
 {
     return n_segments < STATS_MIN_SEGMENTS   ? "fewer than 20 segments"

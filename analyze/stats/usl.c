@@ -102,7 +102,8 @@ static void figures_of(const struct fit *f, double *v)
     v[PEAK] = v[KAPPA] > 0 ? sqrt(fmax(1 - v[SIGMA], 0) / v[KAPPA]) : INFINITY;
 }
 
-/* F test of the scatter of the levels' means about the curve against that of runs at one level. */
+/* Lack-of-fit F test: the scatter of the levels' means about the curve against the scatter of runs
+ * at one level. NaN: unknown. */
 static double lack_of_fit(const struct fit *f, const double *level, const double *y, size_t n,
                           size_t n_levels)
 {
@@ -137,8 +138,9 @@ static size_t count_levels(const double *level, size_t n)
     return count;
 }
 
-/* Residuals, made as wide as errors are, are dealt out anew (Efron and Tibshirani 1993);
- * the limits are the 2.5 % and 97.5 % quantiles of the figures. */
+/* Bootstrap of the residuals (Efron and Tibshirani 1993), which are scaled up to the size of the
+ * errors and drawn with replacement. The limits are the 2.5 % and 97.5 % quantiles of the
+ * figures. */
 static bool bootstrap(const struct fit *f, const double *level, const double *y, size_t n,
                       uint64_t seed, struct stats_usl *out, struct err *e)
 {
