@@ -11,7 +11,7 @@
 #define LEAST_BIN_NS       INT64_C(2000000)
 #define LEAST_BLOCKS       4
 #define MAX_SAMPLES        (1 << 18)
-#define MAX_CLASSES        33       /* of sizes: 0, and each two powers of two of 63 bits */
+#define MAX_CLASSES        33       /* size classes: 0 bytes, and one per factor of 4 up to 2^63 */
 #define LOG_BINS           (64 * 8) /* eight to a doubling */
 #define TAIL_RANK          60
 #define TAIL_TOP           10
@@ -19,15 +19,15 @@
 #define STRETCH            1024 /* rows */
 #define MAX_HUNG           20000
 #define LEAST_WIDE         64
-#define NEARLY_AS_MANY     .9 /* of the requests that the median thread made */
-#define COUNTS_PER_REQUEST 2  /* in course.ended: a stall of a party lacks twenty requests */
+#define NEARLY_AS_MANY     .9 /* of the median thread's requests: a thread with fewer may hang */
+#define COUNTS_PER_REQUEST 2  /* counters in course.ended, at most */
 
-/* log2(ns) in COURSE_LOG_ONE, ns >= 1, within 1 %: of the mantissa 1 + x, log2 is about
- * x + 0.343 x (1 - x). */
+/* Returns log2(ns) in units of 1 / COURSE_LOG_ONE; ns >= 1. ns is right within 1 %: log2 of the
+ * mantissa 1 + x is about x + 0.343 x (1 - x). */
 static int64_t log2_fixed(int64_t ns)
 {
     int e = 63 - __builtin_clzll((unsigned long long)ns);
-    uint64_t x = ((uint64_t)ns << (63 - e) >> 43) & 0xFFFFF; /* 20 bits behind the point */
+    uint64_t x = ((uint64_t)ns << (63 - e) >> 43) & 0xFFFFF; /* 20 fraction bits */
     uint64_t bend = x * (0x100000 - x) >> 20;
 
     return (int64_t)e * COURSE_LOG_ONE + (int64_t)((x + bend * 351 / 1024) >> 10);
@@ -41,14 +41,14 @@ static int size_class(int64_t bytes)
 struct pass {
     struct course *c;
     struct course_visits *places;
-    int64_t *of_message;   /* by index into dataset.errors */
-    uint64_t sample_below; /* a hash below is sampled */
+    int64_t *of_message;   /* number of errors, by index into dataset.errors */
+    uint64_t sample_below; /* requests with a smaller hash are sampled */
     size_t *samples;       /* rows, table by table */
     size_t *n_samples;     /* up to the end of each table */
     size_t samples_cap;
     uint32_t (*histogram)[LOG_BINS];
     double per_bin;
-    uint64_t per_wide; /* wide bins a bin, 32 bits behind the point, rounded up */
+    uint64_t per_wide; /* wide bins per bin, with 32 fraction bits, rounded up */
     int64_t bins_per_block;
 };
 
@@ -88,7 +88,7 @@ static void add_extent(struct pass *p, const struct table *t, const struct cours
         visits_add(&threads[table_thread_index(t, id)], &x->visits[n_places + id]);
 }
 
-/* The time so much after the begin. A double rounds spans of centuries: not past the end. */
+/* Returns start_ns + ns, but at most end_ns: a double rounds a span of centuries. */
 static int64_t time_after(const struct course *c, double ns)
 {
     int64_t length_ns = c->end_ns - c->start_ns;
@@ -164,7 +164,7 @@ static bool choose_messages(const struct pass *p, struct err *e)
                 .text = c->d->errors.v[id], .id = id, .n = p->of_message[id]};
     if (!course_choose_messages(c, e))
         return false;
-    /* They are counted again, with those that are told apart no more. */
+    /* look_at_rows counts them again: the rarest are now merged into one. */
     for (size_t k = 0; k < c->n_messages; k++) {
         c->messages[k].n = 0;
         c->messages[k].first_ns = INT64_MAX;
@@ -244,7 +244,7 @@ static inline size_t bin_of(const struct course *c, double per_bin, int64_t end_
     return bin < c->n_bins ? bin : c->n_bins - 1; /* rounded up at the end of a long run */
 }
 
-/* Where requests that end in the bin are counted in course.ended. */
+/* Returns the counters of course.ended for requests that end in the bin. */
 static inline uint32_t *ended_in(const struct course *c, uint64_t per_wide, size_t bin)
 {
     return course_ended(c, (size_t)(bin * per_wide >> 32));
@@ -267,7 +267,7 @@ static void look_at_lateness(const struct pass *p, const struct table *t)
 static bool look_at_rows(struct pass *p, size_t k, struct err *e)
 {
     struct course *c = p->c;
-    /* Copies, of which no write into the counts can change the fields. */
+    /* Local copies, so that the compiler sees that writing a counter does not change them. */
     const struct table rows = *c->tables[k], *t = &rows;
     const struct course grid = *c;
     double per_bin = p->per_bin;
@@ -315,7 +315,7 @@ static double histogram_quantile(const uint32_t *histogram, double q)
     return 0;
 }
 
-/* The duration that `rank` of the samples reach or exceed, log2 in eighths. */
+/* Returns the duration that the `rank` longest samples reach or exceed, as 8 log2(ns). */
 static double from_the_top(const uint32_t *histogram, double rank)
 {
     double n = 0;
@@ -325,8 +325,9 @@ static double from_the_top(const uint32_t *histogram, double rank)
     return 0;
 }
 
-/* Pareto's law through two ranks near the top, of which the few longest are no part: whether these
- * belong to the tail is what it is asked for. With too few samples the tail is taken for heavy. */
+/* Fits a Pareto distribution through two ranks near the top. The few longest samples do not count:
+ * the caller asks whether these belong to the tail. With too few samples the tail is assumed to be
+ * heavy. */
 static struct course_tail tail_of(const uint32_t *histogram, double rows_per_sample)
 {
     double n = 0;
@@ -365,9 +366,9 @@ static bool any_as_long(const uint32_t *v, size_t n, uint32_t least)
     return most >= least;
 }
 
-/* Adds those of table k that took least_ns or more; false: there are too many. Hardly any does, so
- * that stretches are looked at as a whole first: packed values, wide ones among them, are as long
- * as they are large. */
+/* Adds the requests of table k that took least_ns or more; false: there are too many. Hardly any
+ * does, so whole stretches are checked first by their packed values: a packed value is the
+ * duration, or, for a long one, at least PACKED_WIDE_BASE. */
 static bool collect_hung(const struct pass *p, size_t k, int64_t least_ns)
 {
     struct course *c = p->c;
@@ -427,7 +428,8 @@ static void find_hung(const struct pass *p)
 
 /* ---- Samples that took long ---- */
 
-/* From SLOW_SD standard deviations of the logarithms above their mean on. */
+/* Fills slow_from_ns: the mean of the log durations of a stratum plus SLOW_SD standard
+ * deviations. */
 static bool fill_slow_from(struct course *c, struct err *e)
 {
     if (!mem_cleared(&c->slow_from_ns, c->n_strata, e))
@@ -474,7 +476,7 @@ static bool count_slow(const struct pass *p, struct err *e)
     return true;
 }
 
-/* ---- From the outside ---- */
+/* ---- Set-up, and all passes ---- */
 
 static bool choose_strata(struct course *c, const struct course_extent *extents, struct err *e)
 {
@@ -539,7 +541,7 @@ static int compare_names(const void *a, const void *b, void *names)
     return strcmp(v[*(const uint32_t *)a], v[*(const uint32_t *)b]);
 }
 
-/* The hosts (or clients) that have a request. */
+/* Fills in the hosts (or clients) that have a request, sorted by name. */
 static bool fill_parties(const struct pass *p, struct course_parties *of, struct err *e)
 {
     const struct dataset *d = p->c->d;

@@ -1,14 +1,14 @@
-/* The course of a run: what happened when, by operation, host and client, on a grid of time.
- * Findings are found in it, whatever it was filled from: rows, with bins of milliseconds, or sums
- * and aggregated files, with bins of seconds. What a source does not tell is absent here, and who
- * looks for it finds nothing.
+/* The course of a run: what happened when, by operation, host and client, in bins of time. The
+ * detectors of findings read nothing else. A course is filled from rows (single requests), with
+ * bins of milliseconds, or from sums or aggregated files, with bins of seconds ("by seconds"). What
+ * a source does not contain is absent here, and a detector that needs it finds nothing.
  *
- * Of rows it is gathered before anything is dropped. Durations are sampled: at most a
- * few hundred thousand requests, chosen by a hash of their start, so that the choice depends
- * neither on the order of rows nor on the number of threads. A duration counts as its base-2
- * logarithm in fixed point: differences of means of logarithms are ratios, which outliers cannot
- * bend, and integer sums are exact. Sums have one mean duration a second: its logarithm stands for
- * all of the second's. */
+ * A course of rows is filled before any row is dropped. Durations are sampled: at most a few
+ * hundred thousand requests, chosen by a hash of their start, so that the choice depends neither on
+ * the order of rows nor on the number of threads. A duration counts as its base-2 logarithm in
+ * fixed point: differences of means of logarithms are ratios, which outliers cannot bend, and
+ * integer sums are exact. Sums have one mean duration per second: its logarithm is used for all
+ * requests of that second. */
 #ifndef S3_ANALYZE_FINDINGS_COURSE_H
 #define S3_ANALYZE_FINDINGS_COURSE_H
 
@@ -24,13 +24,13 @@
 #endif
 #define COURSE_LOG_ONE      1024                     /* a doubling of a duration */
 #define COURSE_LOG_UNIT     (M_LN2 / COURSE_LOG_ONE) /* as a natural logarithm */
-#define COURSE_MAX_MESSAGES 8 /* told apart; the rarest are one entry, the last */
+#define COURSE_MAX_MESSAGES 8 /* kept apart; the last entry merges the rarest */
 #define COURSE_MAX_BLOCKS   128
 #define COURSE_MAX_CELLS    (1 << 20)
 #define COURSE_MAX_PAIRS    512
-#define COURSE_HUNG_TIMES   6 /* the 90th percentile */
+#define COURSE_HUNG_TIMES   6 /* a request this many times as long as the 90th percentile hung */
 
-/* Operation and class of size: requests within one are alike. */
+/* Requests of one operation and size class, which are comparable. */
 struct course_stratum {
     size_t table;
     size_t first_class;
@@ -38,7 +38,7 @@ struct course_stratum {
 
 struct course_cell {
     uint32_t n, n_slow; /* n_slow: those that took course.slow_from_ns or more */
-    int64_t log_sum;    /* in COURSE_LOG_ONE */
+    int64_t log_sum;    /* in units of 1 / COURSE_LOG_ONE */
 };
 
 /* A request far longer than others of its operation. */
@@ -58,13 +58,13 @@ struct course_tail {
 /* One kind of error, or the rarest kinds together: counts by bin, host, client and operation. */
 struct course_message {
     const char *text; /* of the most frequent kind; borrowed */
-    size_t id;        /* orders those of one number */
-    size_t n_kinds;   /* 1, but for the last */
+    size_t id;        /* breaks ties when messages are sorted by n */
+    size_t n_kinds;   /* 1, except perhaps in the last entry */
     int64_t n;
     __int128 took_ns; /* from start to end, in all */
     uint32_t *by_bin;
     int64_t *by_host, *by_client, *by_op; /* by index; all 0: not known */
-    int64_t first_ns, last_ns;            /* ends */
+    int64_t first_ns, last_ns;            /* when the first and the last of them ended */
 };
 
 struct course_op {
@@ -72,82 +72,85 @@ struct course_op {
     int64_t n;        /* requests */
 };
 
-/* The hosts, clients or operations of a course, hosts and clients by name; or its pairs of a host
- * and a client. */
+/* The hosts, clients or operations of a course, or its pairs of a host and a client. Hosts and
+ * clients are sorted by name. */
 struct course_parties {
     bool clients, operations;
     size_t n;
     const char **name;   /* borrowed; of a pair, its host's */
-    const char **client; /* ... its client's; NULL: they are no pairs */
+    const char **client; /* of a pair, its client's; NULL: these are not pairs */
     uint32_t *of_place;  /* the party at a place; UINT32_MAX: none; NULL: operations */
     int64_t *n_requests;
     int64_t *first_ns, *last_ns; /* first start, last end; NULL: not known, or operations */
-    int64_t **busy_ns; /* by party, then bin: for how long requests ran, all together; NULL: not
-                          known, or there are single requests */
+    int64_t **busy_ns; /* by party, then bin: sum of the time for which requests ran; NULL: not
+                          known, or the source has single requests */
 };
 
 struct course {
-    bool has_requests; /* false: the source has sums of seconds. What begins or ends within one is
-                          known by how much it did there, and single requests are not known */
-    const struct dataset *d;     /* where it has requests; only who fills the course */
-    const struct table **tables; /* ... and looks for single ones knows them */
+    bool has_requests; /* false: the source has no single requests but sums by second; how much was
+                          done in a second shows when within it something began or ended */
+    const struct dataset *d;     /* NULL by seconds; only for code that fills the course */
+    const struct table **tables; /* ... or reads single requests */
     struct course_op *ops;       /* of the benchmark: operations that ran together, or the last */
     size_t n_ops;
     struct course_parties hosts, clients, operations;
-    struct course_parties pairs; /* none: of one host or client, of too many places, or single
-                                    requests are not known */
-    int64_t start_ns, end_ns;    /* first start, last end of their requests */
-    int64_t last_start_ns;       /* by seconds: the end of the second in which that was */
+    struct course_parties pairs; /* empty: one host or client, too many places, or no single
+                                    requests */
+    int64_t start_ns, end_ns;    /* first start, last end of a request */
+    int64_t last_start_ns;       /* by seconds: the end of the second of the last start */
     int64_t full_from_ns;        /* when nine in ten threads had begun; INT64_MIN: unknown */
-    int64_t full_until_ns; /* when a tenth of them had ended, or of the last start, if that was
-                              sooner; by seconds: the second in which that was */
+    int64_t full_until_ns; /* when a tenth of them had ended, or the last start, if that was sooner;
+                              by seconds: the start of the second of that */
     int64_t n, n_failed;
     int64_t n_threads; /* that have a request; 0: not known */
 
-    int64_t bins_ns; /* when the first bin begins; start_ns of rows */
+    int64_t bins_ns; /* when the first bin begins; start_ns if has_requests */
     int64_t bin_ns;
     size_t n_bins;
     int64_t shortest_ns;   /* a stall that is shorter cannot be seen */
     uint32_t *ok, *failed; /* requests that ended, by bin */
     uint32_t *timed_out;   /* of failed, those that hung until they failed */
     uint32_t *ok_half;     /* of ok, those of every other thread; NULL: threads are not known */
-    uint32_t *ended;       /* by wide bin, then place, then operation: requests that ended, without
-                              those that hung until they failed; NULL: of too many places, of one,
-                              or not known */
+    uint32_t *ended;       /* requests that ended, except those that hung until they failed: for
+                              each wide bin n_places counters, then n_ops; NULL: too many places,
+                              only one, or not known */
     int64_t wide_ns;       /* a whole number of bins */
     size_t n_wide;
-    int64_t *busy_ns; /* by bin, as of parties; NULL as there */
+    int64_t *busy_ns; /* by bin: of all requests, as course_parties.busy_ns */
 
     int64_t block_ns; /* a whole number of bins */
     size_t n_blocks;
     size_t n_strata;
     struct course_stratum *strata;
     size_t *stratum_of_table;  /* first stratum of each table */
-    size_t n_places;           /* a host and a client together; by seconds, each host and client */
-    struct course_cell *cells; /* stratum x block x place, as rows come in order of time: sampled
-                                  successes that began in the block; NULL: there are too many
-                                  places to compare them, or durations are not known */
-    int64_t *log_squares;      /* by stratum: of the same samples, in COURSE_LOG_ONE squared */
-    int64_t *slow_from_ns;     /* by stratum; with the two below, NULL as cells, and by seconds */
-    double *place_busy_ns, *place_slow_ns; /* by place: time of the samples, of the slow ones */
+    size_t n_places;           /* a place is a pair of a host and a client; by seconds, a host or a
+                                  client */
+    struct course_cell *cells; /* by stratum, block, place, as rows come in order of time: sampled
+                                  successes that began in the block; NULL: too many places to
+                                  compare, or durations are not known */
+    int64_t *log_squares;      /* by stratum: sum of the squared log durations of these samples */
+    int64_t *slow_from_ns;     /* by stratum: a sample of this duration or more is slow; NULL, like
+                                  the next two, by seconds or if cells is */
+    double *place_busy_ns, *place_slow_ns; /* by place: time of all samples, of slow ones */
     int64_t *late_n;                       /* by block: requests that were due at a known time */
-    double *late_ns;                       /* ... and how late they began, in all */
+    double *late_ns;                       /* ... and the sum of how late they began */
     bool open_loop;
 
     double *median_ns, *p90_ns; /* by operation; 0: no success */
-    struct course_tail *tail;   /* by operation, of rows */
-    int64_t *hung_ns;           /* by operation: one of so long hung; INT64_MAX: none did */
+    struct course_tail *tail;   /* by operation; NULL by seconds */
+    int64_t *hung_ns;           /* by operation: a request that took so long hung; INT64_MAX: none
+                                   did */
     struct course_hung *hung;   /* by start; NULL: single requests are not known */
     size_t n_hung;
 
-    struct course_message *messages; /* by number, then id */
+    struct course_message *messages; /* sorted by n, the largest first, then by id */
     size_t n_messages;
 };
 
-/* An empty course of n_ops operations; those who fill one begin with it. False: out of memory. */
+/* Makes *c an empty course of n_ops operations, to be filled. False: out of memory. */
 bool course_init(struct course *c, size_t n_ops, struct err *e);
 
-/* When the requests of a place or a thread ran, and how many these are. */
+/* When the requests of a place or a thread ran, and how many there were. */
 struct course_visits {
     int64_t first_ns, last_ns; /* first start, last end */
     int64_t n;
@@ -155,46 +158,49 @@ struct course_visits {
 
 /* What is known of a table before its rows are looked at. */
 struct course_extent {
-    struct course_visits *visits; /* by place, then by thread: the table's ids */
+    struct course_visits *visits; /* by the table's place ids, then by its thread ids */
     int64_t last_start_ns;
     int64_t min_bytes, max_bytes; /* of the successes; min > max: none */
 };
 
-/* Fills it from rows; `tables` is borrowed. False: out of memory. course_fini may be called in any
- * case, of any source. */
+/* Fills a course from rows; `d` and `tables` are borrowed. False: out of memory. Call course_fini
+ * in any case, whatever the source. */
 bool course_of_rows(struct course *c, const struct dataset *d, const struct table **tables,
                     const struct course_extent *extents, size_t n_tables, struct err *e);
 void course_fini(struct course *c);
 
-/* Puts messages in order, the most frequent first; the rarest beyond COURSE_MAX_MESSAGES become
- * one. Allocates their counts, all 0. For those who fill a course. */
+/* Sorts messages by number, the most frequent first, merges the rarest beyond COURSE_MAX_MESSAGES
+ * into one, and allocates their counters, all 0. For code that fills a course. False: out of
+ * memory. */
 bool course_choose_messages(struct course *c, struct err *e);
 
-/* Makes room for n of them; of_place is left to the caller. */
+/* Allocates the arrays for n parties, except of_place. False: out of memory. */
 bool course_parties_alloc(struct course_parties *p, size_t n, struct err *e);
 
-/* The party of a request; UINT32_MAX: its place has none. */
+/* Returns the party of a request of this operation and place; UINT32_MAX: none. */
 static inline size_t course_party_of(const struct course_parties *p, size_t op, size_t place)
 {
     return p->operations ? op : p->of_place[place];
 }
 
-/* How many requests hang at a time in the midst of a stall that lasts for_ns; by party, if of_party
- * is not NULL. By seconds, those that run hang where the stall is as long as it takes to. */
+/* Counts the requests that hang at at_ns, in the midst of a stall of for_ns; also by party, if
+ * of_party is not NULL. By seconds, all requests under way hang if the stall lasts as long as a
+ * request must run to count as hung. */
 size_t course_count_hung(const struct course *c, const struct course_parties *p, int64_t at_ns,
                          int64_t for_ns, size_t *of_party);
 
-/* What is asked of a party: its last end at or before at_ns, and its first after. Requests that
- * hung and then failed do not count: they are not answers, but time-outs. */
+/* A gap in the requests of a party: its last end at or before at_ns, and its first end after it.
+ * The caller sets party and at_ns. Requests that hung and then failed do not count: they are
+ * time-outs, not answers. */
 struct course_gap {
     size_t party;
     int64_t at_ns;
-    int64_t before_ns, after_ns; /* INT64_MIN, INT64_MAX: none */
+    int64_t before_ns, after_ns; /* the two ends; INT64_MIN, INT64_MAX: none */
     size_t n_waiting;            /* requests under way at at_ns */
 };
 
-/* Answers all of them in one pass over the rows. Those of a party are in order of time. False: out
- * of memory. */
+/* Fills in all gaps in one pass over the rows. The gaps of a party must be sorted by at_ns. False:
+ * out of memory. */
 bool course_find_gaps(const struct course *c, const struct course_parties *p,
                       struct course_gap *gaps, size_t n, struct err *e);
 
@@ -215,26 +221,27 @@ static inline struct course_cell *course_cell(const struct course *c, size_t str
     return &c->cells[(stratum * c->n_blocks + block) * c->n_places + place];
 }
 
-/* The sizes that a stratum of several of an operation has, by class: powers of four. */
+/* The sizes of a stratum, if its operation has several: from a power of four to the next. */
 struct size_range {
     int64_t min, max; /* bytes */
 };
 struct size_range course_sizes(const struct course *c, size_t stratum);
 
-/* The stratum of row i of operation k, of a course that has requests. */
+/* Returns the stratum of row i of operation k; only if has_requests. */
 size_t course_stratum(const struct course *c, size_t k, size_t i);
 
-/* The places and operations of a wide bin in course.ended. */
+/* Returns the counters of a wide bin in course.ended: by place, then by operation. */
 static inline uint32_t *course_ended(const struct course *c, size_t wide)
 {
     return &c->ended[wide * (c->n_places + c->n_ops)];
 }
 
-/* Fills in the requests of party k that ended, by wide bin, of a course that has them. */
+/* Fills done[] with how many requests of party k ended, by wide bin; course.ended is not NULL. */
 void course_count_ended(const struct course *c, const struct course_parties *p, size_t k,
                         int64_t *done);
 
-/* Where a bin (or a block) begins, as far as it is in the run. */
+/* Returns when bin (or block) n begins, each_ns being the length of one; at most end_ns, at least
+ * start_ns. */
 static inline int64_t course_at_ns(const struct course *c, size_t n, int64_t each_ns)
 {
     uint64_t into_ns = (uint64_t)n * (uint64_t)each_ns,
@@ -249,7 +256,7 @@ static inline int64_t course_bin_start_ns(const struct course *c, size_t bin)
     return course_at_ns(c, bin, c->bin_ns);
 }
 
-/* How much of a bin the run has: its beginning and its end cut seconds of the clock. */
+/* Returns the share of a bin that lies in the run: by seconds, a run begins and ends within one. */
 static inline double course_bin_part(const struct course *c, size_t bin)
 {
     return (double)(course_bin_start_ns(c, bin + 1) - course_bin_start_ns(c, bin)) /

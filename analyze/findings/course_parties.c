@@ -1,4 +1,4 @@
-/* What courses of all sources have in common: parties, messages, and what is asked of them. */
+/* Courses of any source: set-up, parties, messages, and queries. */
 #include "analyze/base/csort.h"
 #include "analyze/findings/course.h"
 #include "libcommon/int64.h"
@@ -82,7 +82,7 @@ bool course_choose_messages(struct course *c, struct err *e)
     for (size_t k = 0; k < n; k++)
         all[k].n_kinds = 1;
     if (n > COURSE_MAX_MESSAGES) {
-        /* A kind that hardly came says nothing beside so many others. */
+        /* The last entry also takes kinds that are at most 1 % of all errors. */
         while (last + 1 < COURSE_MAX_MESSAGES && all[last].n > c->n_failed / 100)
             last++;
         all[last].n_kinds = n - last;
@@ -97,7 +97,7 @@ bool course_choose_messages(struct course *c, struct err *e)
     return true;
 }
 
-/* ---- What hangs, and when it ended ---- */
+/* ---- Requests that hang; gaps between ends ---- */
 
 static size_t count_hung_requests(const struct course *c, const struct course_parties *p,
                                   int64_t at_ns, size_t *of_party)
@@ -149,9 +149,9 @@ void course_count_ended(const struct course *c, const struct course_parties *p, 
     }
 }
 
-/* Fills a gap from the seconds of its party. It begins within the last second that had requests,
- * and ends within the next: where these had fewer than usual, the party stood for the rest of them.
- */
+/* Fills in a gap from the seconds of its party. The gap begins within the last second that had
+ * requests, and ends within the next one that has. A second with half as many requests as usual
+ * counts as idle for half of it. */
 static void find_gap(const struct course *c, const struct course_parties *p, const int64_t *done,
                      struct course_gap *gap)
 {
@@ -189,7 +189,7 @@ static bool find_gaps_by_seconds(const struct course *c, const struct course_par
     return true;
 }
 
-/* The first of gaps[v[0..n-1]] that is asked for at ns or later; n: none. */
+/* Returns the index in v of the first gap with an at_ns of ns or later; n: none. */
 static size_t first_gap_from(const struct course_gap *gaps, const size_t *v, size_t n, int64_t ns)
 {
     size_t first = 0;
@@ -203,7 +203,7 @@ static size_t first_gap_from(const struct course_gap *gaps, const size_t *v, siz
     return first;
 }
 
-/* Looks at row i, of the party that gaps[v[0..n-1]] are of. */
+/* Updates the gaps of a party, gaps[v[0..n-1]], by row i of table k, which is one of its own. */
 static void look_at_row(const struct course *c, size_t k, size_t i, struct course_gap *gaps,
                         const size_t *v, size_t n)
 {
@@ -248,7 +248,7 @@ bool course_find_gaps(const struct course *c, const struct course_parties *p,
         }
     }
     for (size_t k = 0; ok && k < p->n; k++) {
-        /* No request ended between two that are one gap. */
+        /* Two at_ns between which no request ended lie in one gap. */
         for (size_t q = first[k] + 1; q < first[k + 1]; q++)
             if (gaps[of[q]].before_ns == INT64_MIN)
                 gaps[of[q]].before_ns = gaps[of[q - 1]].before_ns;

@@ -80,7 +80,7 @@ bool course_seconds_errors(struct course *c, const uint32_t *failed, struct cour
     fit(c, failed, shares);
     for (size_t j = 0; j < c->n_bins; j++)
         for (size_t i = 0; failed[j] > 0 && i < c->n_messages; i++) {
-            /* Rounded so that the sum stays right. */
+            /* Carry the rounding error on to the next bin, so that the sum stays right. */
             rest[i] += failed[j] * part_of(c, shares, i, j);
             double whole = fmin(fmax(round(rest[i]), 0), failed[j]);
             c->messages[i].by_bin[j] += (uint32_t)whole;

@@ -1,15 +1,15 @@
-/* Courses by seconds of the clock: of sources that have sums, and no single requests. */
+/* Fills courses by seconds of the clock, from sources that have sums but no single requests. */
 #ifndef S3_ANALYZE_FINDINGS_COURSE_SECONDS_H
 #define S3_ANALYZE_FINDINGS_COURSE_SECONDS_H
 
 #include "analyze/findings/course.h"
 
-/* Makes the bins, of n whole seconds from first_s on; of long runs, several seconds a bin. The
- * course has its operations and its start and end. False: out of memory. */
+/* Sets up bins for n whole seconds from first_s on, in long runs several seconds per bin, and
+ * allocates their counters. False: out of memory. */
 bool course_seconds_grid(struct course *c, int64_t first_s, size_t n, struct err *e);
 
-/* Makes room for n hosts, clients or operations, and for how busy they were by bin, if it is known
- * and not too much. The caller fills in who they are. False: out of memory. */
+/* Allocates n hosts, clients or operations, and their busy_ns, if seconds are known and not too
+ * many. The caller fills in the parties. False: out of memory. */
 bool course_seconds_parties(const struct course *c, struct course_parties *p, size_t n,
                             bool are_seconds_known, struct err *e);
 
@@ -19,9 +19,10 @@ struct course_share {
     double rate;
 };
 
-/* Spreads the errors of some requests, by message (as many as c has; n = 0: none), over the bins in
- * which `failed` of them did, so that both sums are kept: exact where they do not overlap in time,
- * else as likely as any. False: out of memory. */
+/* Distributes errors over bins. shares has the number and the time range of each message of c (n =
+ * 0: none), `failed` the number of errors in each bin. Adds to by_bin of the messages so that both
+ * sums are kept: exact where messages do not overlap in time, else an estimate. False: out of
+ * memory. */
 bool course_seconds_errors(struct course *c, const uint32_t *failed, struct course_share *shares,
                            struct err *e);
 

@@ -11,31 +11,31 @@
 #include <string.h>
 
 #define BURST_LLR      25.0
-#define BURST_MAX_FRAC .9 /* of the bins in which requests end; beyond that they are steady */
-#define BURST_TIMES    3  /* the share within against that outside */
+#define BURST_MAX_FRAC .9 /* of the bins in which requests end; a longer burst is steady errors */
+#define BURST_TIMES    3  /* least ratio of the share of errors within to that outside */
 #define MASKED_FRAC    .25
 #define CONFINED_FRAC  .95
-#define MAX_BURSTS     4   /* of one message that are told apart */
-#define CRUMB_FRAC     .1  /* of the errors of the burst beside it */
-#define LEAST_OF_ALL   .02 /* of steady errors: a smaller burst of them says nothing more */
+#define MAX_BURSTS     4   /* per message */
+#define CRUMB_FRAC     .1  /* a burst with a smaller share of its neighbour's errors joins it */
+#define LEAST_OF_ALL   .02 /* share of steady errors; smaller bursts of them are not reported */
 #define N_REFINEMENTS  4
 #define LEAST_PROBLEM  .01
-#define OWN_TIMES      2   /* a share of its own is said from so many times that of all on */
+#define OWN_TIMES      2   /* share of own requests / share of all, to be reported */
 #define TIME_PROBLEM   .05 /* of the threads' time */
-#define TIME_TIMES     3   /* their share of the time against that of the requests, to be said */
-#define LEAST_REST     10  /* errors beside the bursts, to be said */
+#define TIME_TIMES     3   /* share of the time / share of the requests, to be reported */
+#define LEAST_REST     10  /* least number of errors outside of bursts, to be reported */
 #define FEW_TIME_OUTS  5
-#define ONE_CAUSE_NS   1000000000 /* apart, two bursts can be one */
+#define ONE_CAUSE_NS   1000000000 /* two bursts less than this apart can be one */
 
 struct burst {
     bool found;
     size_t first, last;        /* bins */
     double n_inside, n_errors; /* requests and errors in it */
-    size_t n_bursts;           /* that it was joined of; 0: none */
+    size_t n_bursts;           /* number of bursts joined in this one; 0: it is one burst */
 };
 
-/* Bins that are searched: what ends after the last start is the longest request of each thread, so
- * that time-outs crowd there by themselves. */
+/* Returns the number of bins to search. After the last start only the longest request of each
+ * thread ends, so that time-outs crowd there. */
 static size_t n_searched(const struct course *c)
 {
     return course_bin(c, c->full_until_ns) + 1;
@@ -51,8 +51,8 @@ static void add_bins(const struct course *c, const struct course_message *m, siz
     }
 }
 
-/* How many of the bins [first, end) a request ended in: a run that stood has many in which none
- * did. */
+/* Counts the bins of [first, end) in which a request ended; in a run that stalled many have
+ * none. */
 static size_t n_used(const struct course *c, size_t first, size_t end)
 {
     size_t n = 0;
@@ -61,8 +61,8 @@ static size_t n_used(const struct course *c, size_t first, size_t end)
     return n;
 }
 
-/* The stretch of bins that are not taken whose errors speak most for the share inside instead of
- * that outside; false: none does. */
+/* Finds the stretch of bins, none of them taken, whose errors fit the share `inside` better than
+ * `outside`, by the largest log-likelihood ratio; false: there is none. */
 static bool best_bins(const struct course *c, const uint32_t *errors, const uint8_t *taken,
                       double outside, double inside, struct burst *b)
 {
@@ -91,8 +91,8 @@ struct shares {
     double n, n_errors;
 };
 
-/* Begins with a guess of the share inside, and replaces it by that of the stretch that it gives.
- * Returns how much more likely the stretch is than the same share throughout, as a logarithm. */
+/* Starts with a guess of the share inside, and replaces it by the share of the best stretch for it.
+ * Returns the log-likelihood ratio of the stretch against one share throughout. */
 static double refine_burst(const struct shares *x, double inside, struct burst *b)
 {
     double share = x->n_errors / x->n, outside = fmin(share, inside) / 2;
@@ -114,7 +114,8 @@ static double refine_burst(const struct shares *x, double inside, struct burst *
            binomial_log(x->n_errors, x->n, fmin(share, 1 - 1e-9));
 }
 
-/* A burst of seconds begins and ends within one: the errors next to it are its own. */
+/* By seconds, adds the errors of the bins next to a burst to it: it begins and ends within a
+ * second. */
 static void extend_to_edges(const struct course *c, const struct course_message *m, struct burst *b)
 {
     bool before = b->first > 0 && m->by_bin[b->first - 1] > 0;
@@ -129,8 +130,8 @@ static void extend_to_edges(const struct course *c, const struct course_message 
     b->n_errors += n;
 }
 
-/* Adds the errors that are in no bin to a burst at either end: some sources do not tell the first
- * and the last seconds. */
+/* Adds the errors that are in no bin to a burst at either end of the run: some sources lack the
+ * first and the last seconds. */
 static void add_unseen(const struct course *c, const struct course_message *m, struct burst *b)
 {
     double n = 0, n_seen = 0;
@@ -161,8 +162,8 @@ static void extend_to_end(const struct course *c, const struct course_message *m
     b->n_errors += n_errors;
 }
 
-/* The best of several guesses: the share inside is that of the run many times over in a short
- * burst, and hardly twice in one that fills half of the run. */
+/* Returns the best burst of several guesses: the share inside is many times that of the run in a
+ * short burst, and hardly twice in one that fills half of the run. */
 static struct burst find_burst(const struct course *c, const struct course_message *m,
                                const uint8_t *taken)
 {
@@ -189,7 +190,7 @@ static struct burst find_burst(const struct course *c, const struct course_messa
     return best;
 }
 
-/* The party that has nearly all of the errors (v: of each), without having nearly all of the
+/* Returns the party with nearly all of the errors (v: errors by party), but not nearly all of the
  * requests; SIZE_MAX: none. */
 static size_t confined_to(const struct course *c, const struct course_parties *p,
                           const struct course_message *m, const int64_t *v)
@@ -204,12 +205,12 @@ static size_t confined_to(const struct course *c, const struct course_parties *p
     double share = (double)p->n_requests[most] / (double)c->n;
     bool confined = m->n >= 2 && (double)v[most] >= CONFINED_FRAC * (double)m->n &&
                     (double)p->n_requests[most] < .9 * (double)c->n;
-    /* A share that chance would hardly give. */
+    /* log of the probability that chance puts all errors on this party */
     double log_p = (double)m->n * log(share);
     return confined && log_p < -7 ? most : SIZE_MAX;
 }
 
-/* The operation that they are confined to; NULL: they are of several. */
+/* Returns the operation that the errors are confined to; NULL: they are of several. */
 static const struct course_op *only_operation(const struct course *c,
                                               const struct course_message *m)
 {
@@ -220,11 +221,11 @@ static const struct course_op *only_operation(const struct course *c,
     return NULL;
 }
 
-/* The bursts of a message, in the order in which they were found, and what is left of it. */
+/* The bursts of a message, in the order in which they were found. */
 struct bursts {
     struct burst v[MAX_BURSTS];
     size_t n;
-    bool has_rest; /* errors outside of the bursts, over half of the run */
+    bool has_rest; /* errors outside of the bursts, over at least half of the run */
 };
 
 /* A burst that ends with the run has no end. */
@@ -317,14 +318,15 @@ static struct whose whose_errors(const struct course *c, const struct course_mes
     if (w.host == SIZE_MAX)
         return w;
     w.is_dead = m->by_host[w.host] == c->hosts.n_requests[w.host];
-    /* Nobody else asks the host. */
+    /* The host has no other client, so naming the host is enough. */
     if (w.is_dead ||
         (w.client != SIZE_MAX && c->clients.n_requests[w.client] == c->hosts.n_requests[w.host]))
         w.client = SIZE_MAX;
     return w;
 }
 
-/* How many requests of theirs ended in the bins of the burst; 0: not known. */
+/* Counts the requests of the host or client w (or of all) that ended in the bins of the burst; 0:
+ * not known. */
 static double n_of(const struct course *c, const struct whose *w, const struct burst *b)
 {
     int64_t first_ns = (int64_t)b->first * c->bin_ns, last_ns = (int64_t)b->last * c->bin_ns;
@@ -341,7 +343,8 @@ static double n_of(const struct course *c, const struct whose *w, const struct b
     return n;
 }
 
-/* How many requests the host, client or operation sent that they are confined to. */
+/* Counts the requests of the host, client or operation that the errors are confined to; else
+ * all. */
 static int64_t n_own(const struct course *c, const struct course_message *m, const struct whose *w)
 {
     const struct course_op *op = only_operation(c, m);
@@ -358,8 +361,8 @@ struct part_text {
     char s[160];
 };
 
-/* When errors that are no burst came: a few of them may still lie close together; and the share of
- * them that came in the worst burst, if there is one. */
+/* Says when the errors of a message came: "throughout", or between which times if a few lie close
+ * together. Adds the share of errors in the worst burst, if there is one. */
 static struct part_text steady_when(const struct search *s, const struct course_message *m,
                                     const struct burst *worst)
 {
@@ -380,8 +383,8 @@ static struct part_text steady_when(const struct search *s, const struct course_
     return t;
 }
 
-/* "1.2 % of all"; `own`, their share of the requests of their host, client or operation, and what
- * they took of the threads' time too, where these are far more: a time-out keeps a thread from many
+/* Returns "1.2 % of all". Adds the share of the requests of their host, client or operation (`own`)
+ * and of the threads' time where these are far more: a time-out keeps a thread from many
  * requests. */
 static struct part_text share_text(const struct search *s, const struct finding *f, double share,
                                    double own, double time_share, bool takes_time)
@@ -416,8 +419,8 @@ static void set_whose(struct search *s, const struct course_message *m, const st
     f->op = op != NULL ? op->name : NULL;
 }
 
-/* Says one burst of a message, or, with none, all of it, whose worst burst is one that is said
- * beside it. A part of what is said already is a notice. */
+/* Adds a finding of one burst of a message, or of all of its errors if b is NULL; `worst` is then
+ * its worst burst, or NULL. A finding that is part of another one (is_part) is a notice. */
 static bool say(struct search *s, const struct course_message *m, const struct burst *b,
                 const struct burst *worst, bool is_part, struct err *e)
 {
@@ -432,7 +435,8 @@ static bool say(struct search *s, const struct course_message *m, const struct b
     bool takes_time = time_share >= TIME_PROBLEM && time_share >= TIME_TIMES * share;
     bool of_many = m->n >= 10 && fmax(within, of_own) >= .1;
 
-    /* The benchmark had its objects, unless the preparation made hardly any. */
+    /* Errors beside the benchmark are a problem only if half of the requests failed: it lacked
+     * objects. */
     bool problem =
         is_beside ? share >= .5 : share >= LEAST_PROBLEM || takes_time || of_many || w.is_dead;
     struct finding f = finding_of("errors", problem && !is_part,
@@ -468,7 +472,7 @@ static bool say(struct search *s, const struct course_message *m, const struct b
             s->out, &f, e, "%sNo request of %s succeeded: all %s (%s of the run's) failed: %s%s",
             in, host, units_count(m->n).s, units_pct(100 * share).s, rest.s, m->text);
     if (b == NULL) {
-        /* A few that hung until they failed have a time of their own. */
+        /* The time of a few time-outs is known: from the start of the first to the last end. */
         if (time_share >= TIME_TIMES * share && m->n <= FEW_TIME_OUTS)
             finding_set_times(&f, m->first_ns - (int64_t)(m->took_ns / m->n), m->last_ns);
         return findings_add(s->out, &f, e, "%s%s %s%s%s%s%s%s%s failed (%s) %s: %s%s", in,
@@ -492,8 +496,8 @@ static bool say(struct search *s, const struct course_message *m, const struct b
         f.has_end ? "meanwhile" : "since", rest.s, m->text);
 }
 
-/* Demotes the less costly of two findings of different messages that say the same: steady errors at
- * one place. `first` is the first finding of the course. */
+/* Makes the less costly of two findings of steady errors a notice if both are of one host or
+ * client. `first` is the index of the first finding of the course. */
 static void rank_steady(struct findings *all, size_t first, struct finding *f)
 {
     for (size_t i = first; i < all->n; i++) {
@@ -506,7 +510,7 @@ static void rank_steady(struct findings *all, size_t first, struct finding *f)
     }
 }
 
-/* All errors of a message, as one burst from the first to the last one. */
+/* Returns all errors of a message as one burst from the first to the last one. */
 static struct burst join_bursts(const struct course_message *m, const struct bursts *all)
 {
     struct burst b = all->v[0];
@@ -519,7 +523,7 @@ static struct burst join_bursts(const struct course_message *m, const struct bur
     return b;
 }
 
-/* All errors of a message, and then its bursts, unless one burst is all. */
+/* Adds a finding of all errors of a message, then one of each burst, unless one burst has all. */
 static bool say_message(struct search *s, const struct course_message *m, const struct bursts *all,
                         size_t first, struct err *e)
 {
@@ -542,7 +546,7 @@ static bool say_message(struct search *s, const struct course_message *m, const 
     }
     for (size_t i = 0; ok && i < all->n; i++) {
         const struct burst *b = &all->v[i];
-        /* A long burst is a level of its own: what it does to the throughput is seen. */
+        /* A long burst is not masked: its effect on throughput is reported as a level. */
         if ((double)(b->last - b->first) < MASKED_FRAC * (double)c->n_bins)
             search_mask(s, course_bin_start_ns(c, b->first), course_bin_start_ns(c, b->last),
                         FINDING_MASK_ERRORS);

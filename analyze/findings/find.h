@@ -1,6 +1,6 @@
-/* The detectors: each looks for faults of one kind in the course of a run, and adds what it finds.
- * A detector leaves alone what an earlier one has explained: stalls and bursts of errors mask the
- * time in which levels and durations say nothing. False: out of memory. */
+/* The detectors: each looks for faults of one kind in the course of a run, and adds findings. A
+ * detector skips what an earlier one has explained: stalls and bursts of errors mask the bins in
+ * which levels and durations say nothing. A function that returns false is out of memory. */
 #ifndef S3_ANALYZE_FINDINGS_FIND_H
 #define S3_ANALYZE_FINDINGS_FIND_H
 
@@ -8,13 +8,13 @@
 #include "analyze/findings/finding.h"
 #include "analyze/findings/findings.h"
 
-/* Samples of a stratum in a time: their number, the slow ones, the sum of natural logarithms. */
+/* Samples of a stratum in a period: their number, the slow ones, the sum of natural logarithms. */
 struct period_samples {
     double n, n_slow, log_sum;
 };
 
-/* Masks of a time in which levels and durations say nothing: stalls, those of them that a finding
- * tells, bursts of errors. */
+/* Why a bin is masked, so that levels and durations ignore it: a stall, a stall that is reported, a
+ * burst of errors. */
 #define FINDING_MASK_STALL      1
 #define FINDING_MASK_TOLD_STALL 2
 #define FINDING_MASK_ERRORS     4
@@ -24,8 +24,8 @@ struct search {
     const struct course *c;
     uint8_t *masked;            /* by bin */
     struct period_samples *all; /* by stratum, then block: of all hosts; NULL as course.cells */
-    struct course_parties hosts, clients; /* the course's, without what is slow as a pair; clients
-                                             also without slow hosts; only of_place is owned */
+    struct course_parties hosts, clients; /* the course's, without slow pairs, and clients also
+                                             without slow hosts; only of_place is owned */
     struct findings *out;
     enum role role;
 };
@@ -39,10 +39,10 @@ void search_mask(struct search *s, int64_t start_ns, int64_t end_ns, uint8_t mas
 /* Share of the bins of [first, last) that carry none of the masks. */
 double search_free_frac(const struct search *s, size_t first, size_t last, uint8_t masks);
 
-/* Share of the run. */
+/* Returns length_ns as a share of the run. */
 double search_frac(const struct search *s, int64_t length_ns);
 
-/* The largest of some durations, one an operation, of the operations that have at least the share
+/* Returns the largest duration in of_op (by operation) of the operations that have at least `share`
  * of all requests. */
 double search_longest_ns(const struct search *s, const double *of_op, double share);
 
@@ -55,7 +55,7 @@ struct periods {
     size_t n, n_blocks;
 };
 
-/* So many periods as wanted, or fewer; wanted is 1 or more. */
+/* Divides the run into at most `wanted` periods; wanted is 1 or more. */
 struct periods search_periods(const struct course *c, double wanted);
 
 /* Share of the bins of period j that carry none of the masks. */
@@ -71,21 +71,21 @@ struct strata {
     size_t first, end;
 };
 
-/* Samples of strata: their number, the sum of their logarithms, and that of the squares of what
- * these are off the mean of their stratum. */
+/* Samples of strata: their number, the sum of their logarithms, and the sum of their squared
+ * residuals, each from the mean of its stratum. */
 struct samples {
     double n, sum, squares;
 };
 
-/* Those of the strata, all together. */
+/* Returns the samples of the strata, added up. */
 struct samples search_samples(const struct search *s, struct strata of);
 
-/* The standard deviation within strata. */
+/* Returns the standard deviation within strata. */
 double search_sd(const struct samples *x);
 
-/* The mean of r, weighted by n, over [from, to), and its standard error. The weights' sum goes to
- * *total; without any the mean is 0. The error is taken from how far the values are off the mean,
- * so that noise shorter than what a value stands for counts. INFINITY: of one value. */
+/* Return the mean of r over [from, to), weighted by n, and its standard error. *total becomes the
+ * sum of the weights; if it is 0, so is the mean. The error comes from the residuals, so that noise
+ * faster than one value counts, too; with one value it is INFINITY. */
 double search_mean(const double *n, const double *r, size_t from, size_t to, double *total);
 double search_standard_error(const double *n, const double *r, size_t from, size_t to, double mean);
 
@@ -93,18 +93,18 @@ double search_standard_error(const double *n, const double *r, size_t from, size
  * does not count. Orders them. */
 double search_variance_of_differences(double *squares, size_t n);
 
-/* The long-run variance of a series: the largest variance of batch means, times the length of the
- * batches. Queues of equal hosts wander: what one period has the next one has too. */
+/* Returns the long-run variance of a time series: the largest variance of batch means, times the
+ * length of the batches. Values are autocorrelated: the queues of equal hosts wander. */
 double search_long_run_variance(const double *v, size_t n);
 
-/* By block: samples, and how long those take that begin in it, as a geometric mean, with the wait
- * since they were due in an open loop. Sizes and operations weigh as in the whole run. */
+/* By block: samples that begin in it, and the geometric mean of their response times; in an open
+ * loop these include the wait since requests were due. Strata weigh as in the whole run. */
 struct responses {
     double n[COURSE_MAX_BLOCKS], ns[COURSE_MAX_BLOCKS];
     double sd; /* of one sample's logarithm */
 };
 
-/* Of a course that has cells. False: out of memory. */
+/* Fills *r; the course must have cells. False: out of memory. */
 bool search_responses(const struct search *s, struct responses *r, struct err *e);
 
 /* The stretch of a series with the largest sum of scores, which are added one by one (Kadane's
@@ -143,18 +143,18 @@ struct strata_text search_name_strata(const struct course *c, struct strata x, s
 typedef bool detector(struct search *s, struct err *e);
 detector DETECTORS;
 
-/* Says that it is of party k alone: a host, a client, or a pair of both. */
+/* Sets the scope of a finding to party k: a host, a client, or a pair of both. */
 void search_set_party(struct finding *f, const struct course_parties *p, size_t k);
 
-/* A series of which swings are looked for: durations by block, as logarithms of 1 / ns. */
+/* A time series to search for swings: durations by block, as logarithms of 1 / ns. */
 struct swings_of {
     const double *x;
-    const int64_t *at_ns; /* where a point begins; some may be missing */
+    const int64_t *at_ns; /* when a point begins; points may be missing */
     size_t n;
     int64_t width_ns;
 };
 
-/* The log of the completions per second (or of 1 / ns) that levels or a trend account for at a
+/* Returns the log of the completions per second (or of 1 / ns) that levels or a trend predict at a
  * time. */
 typedef double swings_expected_fn(const void *levels, int64_t at_ns);
 
@@ -168,7 +168,7 @@ bool swings_find(struct search *s, const struct swings_of *of, swings_expected_f
 struct finding search_slowness(const struct course_parties *p, size_t k, bool is_problem,
                                double lost_frac);
 
-/* "2 hosts", "client": the parties without one of them, as a sentence names them. */
+/* The parties without one of them, as a sentence names them: "2 hosts", "client". */
 struct others_text {
     char s[80];
 };

@@ -68,13 +68,14 @@ static bool is_problem_behind(const struct findings *all, const struct finding *
     return false;
 }
 
-/* What happens in one phase of a run explains nothing in another. */
+/* An event in one phase of a run explains nothing in another. */
 static bool are_of_two_phases(const struct finding *a, const struct finding *b)
 {
     return a->phase != NULL && b->phase != NULL && a->phase != b->phase;
 }
 
-/* Causes are findings that are themselves unexplained or stand before in the list. */
+/* Links findings to their causes, and makes consequences notices. Of two findings that explain each
+ * other the later one is the cause. */
 static void tie(struct findings *all, int64_t near_ns)
 {
     for (size_t i = 0; i < all->n; i++) {
@@ -89,7 +90,8 @@ static void tie(struct findings *all, int64_t near_ns)
                 finding_explains(cause, f, near_ns))
                 f->because[f->n_because++] = k;
         }
-        /* What is left out stays a problem where its cause is by design, and so none. */
+        /* Some kinds stay problems if no cause is one: requests left out because clients ran one by
+         * one. */
         bool by_design = f->n_because > 0 && f->kind->stays && !is_problem_behind(all, f);
         if (f->n_because > 0 && !by_design)
             f->severity = FINDING_NOTICE;

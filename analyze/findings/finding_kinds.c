@@ -19,7 +19,7 @@ static bool always(const struct finding *cause, const struct finding *f, int64_t
     return true;
 }
 
-/* Servers refuse what a clock that is far off has signed. */
+/* Servers refuse requests that are signed with a clock that is far off. */
 static bool is_refused(const struct finding *cause, const struct finding *f, int64_t near_ns)
 {
     (void)cause, (void)near_ns;
@@ -27,7 +27,7 @@ static bool is_refused(const struct finding *cause, const struct finding *f, int
            strstr(f->sentence, "HTTP 403") != NULL;
 }
 
-/* Half of the finding at least lies in the time of its cause. */
+/* At least half of the finding lies in the time of its cause, or up to after_ns later. */
 static bool mostly_in(const struct finding *cause, const struct finding *f, int64_t after_ns)
 {
     int64_t start_ns = int64_max(f->start_ns, cause->start_ns);
@@ -42,7 +42,7 @@ static bool mostly_within(const struct finding *cause, const struct finding *f, 
     return mostly_in(cause, f, 0);
 }
 
-/* Clients that each had a time of their own, by design. */
+/* The cause is of all clients: each ran in a part of the time only, by design. */
 static bool is_of_all(const struct finding *cause, const struct finding *f, int64_t near_ns)
 {
     (void)f, (void)near_ns;
@@ -80,14 +80,14 @@ static bool costs_a_third(const struct finding *cause, const struct finding *f, 
     return cause->lost_frac >= f->lost_frac / 3;
 }
 
-/* It goes on throughout the run, and takes the time that the others lack. */
+/* The cause lasts throughout the run, and takes the time that other requests lack. */
 static bool costs_a_third_all_along(const struct finding *cause, const struct finding *f,
                                     int64_t near_ns)
 {
     return !cause->has_start && costs_a_third(cause, f, near_ns);
 }
 
-/* Requests that hung until their time-out. */
+/* The finding begins within its cause: requests that hung until their time-out. */
 static bool overlaps(const struct finding *cause, const struct finding *f, int64_t near_ns)
 {
     (void)near_ns;
@@ -210,7 +210,7 @@ static const struct finding_kind kinds[] = {
     {.name = "copied-capture"},
     {.name = "identical-rows"},
     {.name = "from-sums"},
-    /* Told by s3load of its run. */
+    /* Reported by s3load about its run. */
     {.name = "clock-step"},
     {.name = "stopped"},
     {.name = "cut-off"},
@@ -222,7 +222,7 @@ static const struct finding_kind kinds[] = {
     {.name = "reconnects"},
     {.name = "imported"},
     {.name = "imported-cut"},
-    /* Told by s3load of its machine. */
+    /* Reported by s3load about its machine. */
     {.name = "steal"},
     {.name = "throttled"},
     {.name = "governor"},

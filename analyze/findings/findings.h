@@ -6,8 +6,8 @@
 #include "analyze/findings/finding.h"
 #include "libcommon/err.h"
 
-/* Appends what it finds in the course to *out, unranked; beside the benchmark errors alone. False:
- * out of memory. */
+/* Appends the findings of a course to *out, unranked. Looks only for errors unless the role is that
+ * of the benchmark. False: out of memory. */
 bool findings_find(struct findings *out, const struct course *c, enum role role, struct err *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* Levels of durations, where throughput does not tell them. */
+/* Levels of durations, where throughput does not show them. */
 #include "analyze/findings/levels_internal.h"
 #include "analyze/findings/slow_limits.h"
 #include "analyze/stats/stats.h"
@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_UNDER_WAY .25 /* of a change of durations, in the number of requests under way */
+#define LEAST_UNDER_WAY .25 /* change of concurrency / change of durations, as logarithms */
 #define MOST_UNDER_WAY  1.1
 #define LEAST_SPREAD    1e-6      /* variance of a level of durations that are all the same */
-#define TYPICAL_OF      (1 << 16) /* requests */
-#define LEAST_TAIL      1.5       /* of the 99th percentile */
-#define TAIL_SCALE      3 /* a share of late requests that rises to .55 % is as 1.25 times */
+#define TYPICAL_OF      (1 << 16) /* requests, at most about */
+#define LEAST_TAIL      1.5       /* ratio of two 99th percentiles */
+#define TAIL_SCALE      3         /* a rise of slow requests from 0 to .55 % counts as 1.25 times */
 
 /* Whether a block has time in it that is not masked. */
 static bool is_free(const struct levels *l, size_t block)
@@ -30,7 +30,7 @@ static void add_block(struct levels *l, size_t block, double x)
     l->x[l->n++] = x;
 }
 
-/* The blocks in which the threads were at work. */
+/* Counts the blocks in which the threads were at work: those before full_until_ns. */
 static size_t n_full_blocks(const struct course *c)
 {
     size_t n = 0;
@@ -39,8 +39,8 @@ static size_t n_full_blocks(const struct course *c)
     return n;
 }
 
-/* The course of durations (in an open loop since requests were due) as that of a rate: what takes
- * twice as long is half as fast. */
+/* Fills a time series of speeds from durations (in an open loop since requests were due):
+ * logarithms of 1 / ns, which rise and fall as those of a rate do. */
 static bool fill_speeds(struct levels *l, struct err *e)
 {
     const struct course *c = l->s->c;
@@ -60,8 +60,8 @@ static bool fill_speeds(struct levels *l, struct err *e)
     return true;
 }
 
-/* The course of the share of requests that take long, of their size and operation: more is slower,
- * as in a course of speeds. Its square root has the same noise whatever the share. */
+/* Fills a time series from the share of slow samples. The sign makes more of them lower, as in a
+ * series of speeds. The square root makes the noise the same whatever the share. */
 static void fill_tail(struct levels *l)
 {
     const struct course *c = l->s->c;
@@ -82,12 +82,13 @@ static void fill_tail(struct levels *l)
     l->least_variance = TAIL_SCALE * TAIL_SCALE / 4 * (double)l->n / fmax(all, 1);
 }
 
-/* Of the successes that began in a time, with their wait in an open loop; 0: there are none. */
+/* Durations of the successes that began in a time, in an open loop with their wait; 0: none
+ * began. */
 struct typical {
     double median_ns, p99_ns, mean_ns;
 };
 
-/* Of at most so many of them that it is sure. */
+/* Fills *out from a sample of about TYPICAL_OF requests of the run. False: out of memory. */
 static bool typical_within(const struct course *c, int64_t from_ns, int64_t to_ns,
                            struct typical *out, struct err *e)
 {
@@ -127,7 +128,7 @@ static double mean_within(const struct levels *l, int64_t from_ns, int64_t to_ns
     return n > 0 ? sum / n : NAN;
 }
 
-/* A series of durations, or of their tail, beside that of throughput. */
+/* A time series of durations, or of their tail, and that of throughput. */
 struct speeds {
     struct levels *l;
     const struct levels *rates;
@@ -150,7 +151,7 @@ static bool is_said(const struct search *s, const char *kind)
     return false;
 }
 
-/* Whether something that is said already makes the durations change: then they are no news. */
+/* Whether an earlier finding explains the change of durations. */
 static bool is_explained(const struct levels *l, const struct slowing *x)
 {
     static const char causes[] =
@@ -170,8 +171,8 @@ static bool is_explained(const struct levels *l, const struct slowing *x)
     return false;
 }
 
-/* Whether throughput tells the change of durations: in a closed loop that does nothing but wait for
- * answers as many requests are under way as before. */
+/* Whether throughput shows the change of durations: in a closed loop that does nothing but wait for
+ * answers the number of requests under way stays the same. */
 static bool throughput_tells(const struct levels *rates, const struct slowing *x,
                              const struct typical *before, const struct typical *after)
 {
@@ -191,7 +192,7 @@ struct figure {
     double time_ratio; /* of all requests, after to before */
 };
 
-/* What is said of it, and its sentence. */
+/* Adds the finding of a change: figures and sentence. */
 static bool add_slowing(struct levels *l, const struct slowing *x, const struct figure *g,
                         struct err *e)
 {
@@ -235,7 +236,8 @@ static bool add_slowing(struct levels *l, const struct slowing *x, const struct 
                         x->stays ? "" : find_clock(x->to_ns).s);
 }
 
-/* Says it where it is news. Of the tail that is so where the median is as before. */
+/* Reports a change, unless another finding explains it or throughput shows it. A change of the tail
+ * is reported only if the median stayed the same. */
 static bool say_slowing(const struct speeds *s, const struct slowing *x, struct err *e)
 {
     const struct levels *l = s->l;
@@ -262,7 +264,7 @@ static bool say_slowing(const struct speeds *s, const struct slowing *x, struct 
     return throughput_tells(s->rates, x, &before, &after) || add_slowing(s->l, x, &g, e);
 }
 
-/* A trend, from its first to its last tenth. */
+/* Reports a trend as a change from the first to the last tenth of the run. */
 static bool say_slowing_down(const struct speeds *s, struct err *e)
 {
     const struct levels *l = s->l;
@@ -281,7 +283,7 @@ static bool say_slowing_down(const struct speeds *s, struct err *e)
     return say_slowing(s, &x, e);
 }
 
-/* The change at cut k, until cut `until`, which may be the end. */
+/* Returns the change at cut k, which lasts until cut `until`, or to the end (n_cuts). */
 static struct slowing slowing_at(const struct levels *l, size_t k, size_t until)
 {
     const struct course *c = l->s->c;
@@ -297,7 +299,7 @@ static struct slowing slowing_at(const struct levels *l, size_t k, size_t until)
     };
 }
 
-/* Levels of durations. A level that is left and comes back is one finding, whatever is between. */
+/* Reports levels of durations. If a level comes back, all that lies between is one finding. */
 static bool say_slowings(const struct speeds *s, struct err *e)
 {
     const struct levels *l = s->l;
@@ -337,7 +339,8 @@ static bool say_course(const struct speeds *s, struct err *e)
     return levels_fit(s->l, e) && (s->l->drifts ? say_slowing_down(s, e) : say_slowings(s, e));
 }
 
-/* Swings of a closed loop throughput tells. */
+/* Reports swings and levels of durations; swings only in an open loop, as throughput shows those of
+ * a closed one. */
 static bool say_durations(const struct speeds *s, bool *swings, struct err *e)
 {
     struct levels *l = s->l;

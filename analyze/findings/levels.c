@@ -11,20 +11,19 @@
 #define VISIT_REACH       2 /* points */
 #define N_REFINEMENTS     4
 #define GIVEN_PENALTY     6.0 /* where the moment is known beforehand: 2.4 standard errors */
-#define STAYING_LOST_FRAC .01 /* of one that stays: more is to come */
-/* In a run of hours an outage costs a small share, and those who waited for it still want to know.
- */
+#define STAYING_LOST_FRAC .01 /* of a change that stays: its cost would grow */
+/* An outage is a problem even if it costs a small share of a run of hours. */
 #define OUTAGE_RATIO      .5
 #define OUTAGE_NS         (10 * NS_PER_S) /* of full throughput that it costs */
 
-/* The series, without what is masked, the first median request and what comes in after the last
- * start. */
+/* Fills the time series, without masked bins, the time of a median request at the start, and the
+ * time after the last start. */
 static void fill_points(struct levels *l)
 {
     const struct course *c = l->s->c;
     double median_ns = search_longest_ns(l->s, c->median_ns, 0);
 
-    /* The type that takes longest may begin later, and from the start on last past all times. */
+    /* start_ns + median_ns may overflow: the slowest operation may begin later than start_ns. */
     if (median_ns >= (double)(INT64_MAX - c->start_ns))
         return;
     size_t first = course_bin(c, c->start_ns + (int64_t)median_ns);
@@ -121,7 +120,7 @@ static bool say_step(struct levels *l, double before, double after, int64_t at_n
     f.ratio = ratio;
     finding_figure(&f, "before_per_s", exp(before));
     finding_figure(&f, "after_per_s", exp(after));
-    /* It does not stay where another change comes, which has a finding of its own. */
+    /* Only the last change "stayed there": any other is followed by one with its own finding. */
     bool is_last = l->n_cuts == 0 || at_ns >= l->at_ns[l->cuts[l->n_cuts - 1]];
     if (stays)
         return findings_add(l->s->out, &f, e, "Throughput %s by %.0f %% at %s%s",
@@ -132,9 +131,9 @@ static bool say_step(struct levels *l, double before, double after, int64_t at_n
                         find_clock(until_ns).s);
 }
 
-/* Finds the times of a change that is taken back, and its level, in the bins of the course: the
- * points are as wide as short ones of them are long. The stretch is the most likely one (Poisson)
- * of the level, which is then that of the stretch. */
+/* Refines the times and the level of a change that is taken back, bin by bin: a short one is hardly
+ * longer than a point. Finds the most likely stretch (Poisson) for a level, takes the level of that
+ * stretch, and repeats. */
 static void refine_visit(const struct levels *l, double before, double *after, int64_t *at_ns,
                          int64_t *until_ns)
 {
@@ -168,8 +167,8 @@ static double levels_away(const struct levels *l, size_t base, size_t k)
     return sign * (levels_level(l, k) - levels_level(l, base));
 }
 
-/* A change may be taken back, perhaps by way of other levels on its side. Returns the level that is
- * back within a third of the largest distance; 0: none is. */
+/* Returns the level that takes back the change from level `base`, perhaps after other levels on its
+ * side: it is within a third of the largest distance; 0: none is. */
 static size_t find_back(const struct levels *l, size_t base)
 {
     double farthest = levels_away(l, base, base + 1);
@@ -222,7 +221,7 @@ static bool say_levels(struct levels *l, struct err *e)
     return ok;
 }
 
-/* Whether a level finding says something of the moment already. */
+/* Whether a change of level is reported near that moment. */
 static bool is_said_near(const struct levels *l, int64_t at_ns)
 {
     for (size_t i = 0; i < l->n_cuts; i++)
@@ -231,8 +230,8 @@ static bool is_said_near(const struct levels *l, int64_t at_ns)
     return false;
 }
 
-/* What a burst of errors does to the successful requests. The moment is given, not searched for, so
- * that a smaller difference counts. */
+/* Reports how the rate of successes changes when errors begin. The moment is given, not searched
+ * for, so that a smaller change is significant. */
 static bool say_effect_of_errors(struct levels *l, int64_t at_ns, struct err *e)
 {
     size_t at = 0, reach = l->n / 3;
@@ -270,7 +269,7 @@ static bool say_effects_of_errors(struct levels *l, struct err *e)
     return ok;
 }
 
-/* Levels or a trend, what errors do to them, and the swings about them. */
+/* Reports levels or a trend, the effects of errors, and the swings around them. */
 static bool say_course(struct levels *l, struct err *e)
 {
     bool swings;

@@ -1,10 +1,9 @@
-/* Fits levels or a trend to a series.
+/* Fits levels or a trend to a time series.
  *
- * The series is cut into levels by least squares with a penalty for each cut (stats_partition),
- * which is so low that it finds all that may be a change. Slow noise that a healthy run has too is
- * cut as well, so that these cuts are no more than proposals. What remains of them explains the
- * series at the least cost, beside such noise (slow_noise.h): what changes at once, or keeps on
- * changing, is no noise. */
+ * Least squares with a penalty per cut (stats_partition) propose cuts into levels. The penalty is
+ * so low that they find every possible change, and also cuts in slow noise that a healthy run has,
+ * too. Then those cuts, or that trend, are kept that explain the series at the least cost together
+ * with such noise (slow_noise.h): a sudden change, or one that keeps on, is no noise. */
 #include "analyze/findings/levels_internal.h"
 #include "analyze/stats/stats.h"
 
@@ -14,11 +13,11 @@
 #define N_BATCHES     32
 #define PENALTY       22.0 /* times the long-run variance: 4.7 standard errors a cut */
 #define N_BISECTIONS  12
-#define FAST_UP_FRAC  .10  /* of the run: a fast beginning up to here is one too */
-#define EVIDENCE      15.0 /* that a shape is more than slow noise; many are tried */
+#define FAST_UP_FRAC  .10  /* of the run: a fast beginning up to here is a warm-up, too */
+#define EVIDENCE      15.0 /* cost of a shape, in -2 log likelihood: high, as many are tried */
 #define N_TRENDS      2
-#define GROWTH        2 /* of the logarithm of a trend, over the run */
-#define LONGEST_DECAY 6 /* of the run, of a beginning that decays */
+#define GROWTH        2 /* exponent of an exponential trend at the end of the run */
+#define LONGEST_DECAY 6 /* the longest time constant of a decaying beginning: 1/6 of the run */
 #define N_DECAYS      5
 #define DECAY_STEP    1.8
 
@@ -46,8 +45,8 @@ static double variance_of_batches(const struct levels *l)
     return fmax(search_variance_of_differences(d, n) * (double)length, l->least_variance);
 }
 
-/* Least squares of the time that a request takes (1 / rate) on a straight line: what a steady
- * worsening looks like. Fills in the logarithms of the fitted rate; ends: those at both ends. */
+/* Fits a straight line to the time that a request takes (1 / rate), by least squares: a steady
+ * worsening. Fills in the logarithms of the fitted rate, and those at both ends of the run. */
 static void fit_line(const struct levels *l, double ends[2], double *fitted)
 {
     double least = exp(-l->x[0]) / 100;
@@ -76,7 +75,7 @@ static void drop_cut(struct levels *l, size_t k)
     l->n_cuts--;
 }
 
-/* Takes out cuts whose change is not worth a word, the smallest first. */
+/* Drops cuts with a change below LEVELS_LEAST_CHANGE, the smallest first. */
 static void drop_small_cuts(struct levels *l)
 {
     while (l->n_cuts > 0) {
@@ -96,8 +95,8 @@ static void drop_small_cuts(struct levels *l)
     }
 }
 
-/* The cuts that are best for a penalty, or for the least larger one that leaves LEVELS_MOST_CUTS.
- */
+/* Finds the best cuts for a penalty, or for the smallest larger penalty that leaves at most
+ * LEVELS_MOST_CUTS. */
 static bool propose_cuts(struct levels *l, size_t least, double penalty, struct err *e)
 {
     double low = penalty, high = penalty, cost;
@@ -132,8 +131,8 @@ static double cost_of(const struct levels *l, const bool *with)
     return slow_noise_deviance(&l->noise, with) + EVIDENCE * n;
 }
 
-/* Takes out the cut, or two neighbours, without which the series costs least; returns that. A level
- * that comes back has two: where one of them alone goes, the other explains nothing. */
+/* Removes the cut, or the two neighbouring cuts, without which the cost is lowest; returns that
+ * cost. A level that comes back has two cuts, and one of them alone explains nothing. */
 static double take_out(const struct levels *l, bool *with)
 {
     double least = INFINITY;
@@ -167,9 +166,8 @@ static double take_out(const struct levels *l, bool *with)
     return least;
 }
 
-/* Adds cuts to a choice without any, if that costs less. All are proposed, and then fewer and
- * fewer: whether one is sharper than noise shows when all else that is sharp is out of the noise.
- */
+/* Adds cuts to a choice without any, if that costs less. Tries all cuts, then fewer and fewer: a
+ * real step that is not among the cuts would make the noise look sharper, and hide another one. */
 static void add_cuts(const struct levels *l, struct choice *x)
 {
     struct choice tried = *x;
@@ -183,8 +181,8 @@ static void add_cuts(const struct levels *l, struct choice *x)
     }
 }
 
-/* A step at cut k, as the series has it: a change may come within a point, which then lies between
- * the levels, and is none of its own. */
+/* Fills in a step at cut k. The two points next to the cut have the part of the step that the
+ * series has there: a change in the midst of a point is one step, not two. */
 static void fill_step(const struct levels *l, size_t k, double *step)
 {
     size_t cut = l->cuts[k];
@@ -196,8 +194,8 @@ static void fill_step(const struct levels *l, size_t k, double *step)
         step[i] = change != 0 ? fmin(fmax((l->x[i] - before) / change, 0), 1) : step[i];
 }
 
-/* The shapes that a series may have beside its line: the proposed cuts, a trend that grows faster
- * and faster, and, where it is cut early, a beginning that decays. */
+/* Fills in the shapes to try, beside the line: the proposed cuts, an exponential trend, and, if
+ * there are early cuts, beginnings that decay. */
 static void fill_shapes(struct levels *l, bool early)
 {
     double lasts = (double)l->n / LONGEST_DECAY;
@@ -271,7 +269,7 @@ bool levels_fit(struct levels *l, struct err *e)
     struct choice best = {.cost = INFINITY};
     for (size_t shape = trend; shape <= l->noise.n_shapes; shape++) {
         struct choice x = {.cost = INFINITY};
-        if (shape < l->noise.n_shapes) /* the last time there are nothing but cuts */
+        if (shape < l->noise.n_shapes) /* the last choice has nothing but cuts */
             x.with[shape] = true;
         if (shape >= trend + N_TRENDS)
             add_cuts(l, &x);
@@ -281,7 +279,7 @@ bool levels_fit(struct levels *l, struct err *e)
             best = x;
     }
     l->drifts = memchr(best.with + trend, true, N_TRENDS) != NULL;
-    /* The levels of a decay come one soon after the other: no noise is told from them. */
+    /* The levels of a decay follow each other closely: keep all of its cuts. */
     bool decays = memchr(best.with + trend + N_TRENDS, true, N_DECAYS) != NULL;
     for (size_t k = 0; k < l->n_cuts; k++)
         if (best.with[k] || (decays && k < n_early))

@@ -1,5 +1,5 @@
-/* Who takes part, and who waits: clients that come late or leave early, threads stuck in one
- * request, an open loop that falls behind. */
+/* Clients that come late or leave early, clocks that jump, threads stuck in one request, an open
+ * loop that falls behind. */
 #include "analyze/findings/find.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/int64.h"
@@ -14,7 +14,7 @@
 #define STUCK_FRAC          .1
 #define STUCK_PROBLEM       .2
 #define STUCK_LEAST_NS      INT64_C(1000000000)
-#define STUCK_CHANCE        .005 /* that the tail of the durations has one so long */
+#define STUCK_CHANCE        .005 /* expected number of requests so long in the run */
 #define STUCK_MOST_THREADS  5
 #define JUMP_LEAST_NS       1e9
 #define JUMP_LEAST_BINS     8
@@ -27,8 +27,8 @@
 
 /* ---- Clients ---- */
 
-/* How long after the first client one began, or before the last request of all began it ended:
- * those that end later than that are waited for. */
+/* Returns how long after the first client client k began (late), or how long before the last start
+ * of all it ended; 0 if it ended later than that. */
 static int64_t missed_ns(const struct course *c, size_t k, bool late)
 {
     return late ? c->clients.first_ns[k] - c->start_ns
@@ -56,7 +56,7 @@ static bool say_absent(struct search *s, size_t k, bool late, struct err *e)
                         intern_shown(f.party), units_duration(length_ns).s, 100 * share);
 }
 
-/* Clients one after the other, or each in a time of its own, are by design. */
+/* Reports most clients as one notice: if each ran in a part of the time only, that is by design. */
 static bool say_by_design(struct search *s, size_t n, struct err *e)
 {
     struct finding f = finding_of("absent-client", FINDING_NOTICE, 0);
@@ -70,9 +70,9 @@ static int compare_ns(const void *a, const void *b)
     return int64_order(*(const int64_t *)a, *(const int64_t *)b);
 }
 
-/* Sets from which time missed on a client is absent: it missed much more than the client that
- * missed the next less. Clients that are started one by one begin soon after each other. INT64_MAX:
- * none is absent. */
+/* Sets *least_ns to the least missed time that counts as absence: the client missed much more than
+ * the one that missed the next less. Clients that are started one by one begin soon after each
+ * other. INT64_MAX: none is absent. False: out of memory. */
 static bool find_least_absence(const struct search *s, bool late, int64_t *least_ns, struct err *e)
 {
     size_t n = s->c->clients.n;
@@ -100,7 +100,7 @@ bool find_absent(struct search *s, struct err *e)
 
     if (clients->n < 2 || clients->first_ns == NULL)
         return true;
-    if (c->d != NULL && dataset_is_imported(c->d)) /* who uses a server comes and goes */
+    if (c->d != NULL && dataset_is_imported(c->d)) /* the users of a server come and go */
         return true;
     if (!find_least_absence(s, true, &late_ns, e) || !find_least_absence(s, false, &early_ns, e))
         return false;
@@ -117,14 +117,15 @@ bool find_absent(struct search *s, struct err *e)
 
 /* ---- Clocks ---- */
 
-/* The part of a bin that is missing where fewer requests ended than usual. */
+/* Returns the share of a bin that is idle, from how many requests ended and usually end. */
 static double missing(int64_t done, double usual)
 {
     return fmax(1 - (double)done / usual, 0);
 }
 
-/* Where the longest run of bins without a request begins, if it is about n long, with its parts of
- * the bins next to it, and requests enough ended before it and after it; SIZE_MAX: it is not. */
+/* Returns the first bin of the longest stretch without a request, if it is about n bins long (with
+ * the idle parts of the bins next to it) and enough requests ended before and after it; else
+ * SIZE_MAX. */
 static size_t find_hole(const int64_t *done, size_t n_bins, double n, double usual)
 {
     int64_t all = 0, before = 0; /* the longest */
@@ -155,8 +156,8 @@ static double sum_of(const int64_t *done, size_t first, size_t end)
     return sum;
 }
 
-/* Where n bins begin in which a client did nearly twice as much as in as many bins before and after
- * them; SIZE_MAX: there are none. */
+/* Returns the first of n bins in which a client did nearly twice as much as in as many bins before
+ * and after them; SIZE_MAX: there are none. */
 static size_t find_double(const int64_t *done, size_t n_bins, size_t n)
 {
     double sum = 0, most = 0;
@@ -194,9 +195,9 @@ static bool say_jump(struct search *s, size_t k, bool ahead, int64_t by_ns, int6
                         find_clock(at_ns).s);
 }
 
-/* A client whose clock is set while it runs ends so much later, or earlier, than the others. If the
- * clock was set ahead, its requests leave a hole so long. If it was set back, they come twice as
- * often for so long. */
+/* Finds out whether the clock of client k was set while it ran. If it was set ahead, the client
+ * ends that much later than the others, and its requests have a gap of that length. If it was set
+ * back, it ends earlier, and its requests come twice as often for that time. */
 static bool find_jump(struct search *s, size_t k, int64_t usual_end_ns, int64_t *done,
                       struct err *e)
 {
@@ -244,7 +245,7 @@ bool find_clock_jumps(struct search *s, struct err *e)
 
 /* ---- Threads ---- */
 
-/* How many requests so long the tail of its operation would give a run. */
+/* Returns how many requests of at least length_ns the tail of an operation predicts. */
 static double expected_so_long(const struct course_tail *tail, int64_t length_ns)
 {
     return tail->n * pow((double)length_ns / tail->from_ns, -tail->exponent);
@@ -268,7 +269,7 @@ bool find_stuck(struct search *s, struct err *e)
 
     for (size_t i = 0; i < c->n_hung; i++)
         n += is_stuck(s, &c->hung[i]);
-    /* Where many requests are that long, being long is nothing that befalls one thread. */
+    /* If many requests are that long, it is no fault of single threads. */
     if (n > STUCK_MOST_THREADS && (double)n > .1 * (double)c->n_threads)
         return true;
     for (size_t i = 0; ok && i < c->n_hung; i++) {
@@ -293,7 +294,7 @@ bool find_stuck(struct search *s, struct err *e)
 
 /* ---- Open loops ---- */
 
-/* The first of the last blocks before `to`, from which on all values are more than `least`. */
+/* Returns the first block from which on all values before `to` are more than `least`. */
 static size_t first_above(const double *v, size_t to, double least)
 {
     size_t from = to - 1;
@@ -302,7 +303,7 @@ static size_t first_above(const double *v, size_t to, double least)
     return from;
 }
 
-/* Where the line through the lateness of the blocks [from, to) crosses zero. */
+/* Returns when the line through the lateness of the blocks [from, to) crosses zero. */
 static int64_t line_start_ns(const struct course *c, const double *late, size_t from, size_t to)
 {
     struct stats_line line = stats_fit_line(late + from, to - from);
@@ -311,8 +312,8 @@ static int64_t line_start_ns(const struct course *c, const double *late, size_t 
     return c->start_ns + (int64_t)(fmax(at, 0) * (double)c->block_ns);
 }
 
-/* When answers began to take twice as long as they did before, if that was sooner. Threads that are
- * free take up the first of a backlog, and their requests begin in time. */
+/* Moves *start_ns back to when response times became twice as long as before, if that was sooner.
+ * At first free threads take up the backlog, so that requests still begin in time. */
 static bool find_first_wait(const struct search *s, size_t to, int64_t *start_ns, struct err *e)
 {
     struct responses r;

@@ -12,10 +12,10 @@
 #define LEAST_LONGER    1.2 /* service time of a slow host, against the others' */
 #define N_BLOCKS        8
 #define LEAST_BLOCKS    4
-#define MORE_SCATTER    1.5 /* of the least */
+#define MORE_SCATTER    1.5 /* times the least scatter */
 #define MOST_DEPENDING  3.0
 #define MOST_EARLY      .02
-#define MOST_OWN_WORK   .5   /* of late requests that a queue explains: would be late without it */
+#define MOST_OWN_WORK   .5   /* share of late requests that are late even without their wait */
 #define LEAST_VARIANCE  1e-4 /* of the work: clocks are not finer */
 #define LEAST_OF_OTHERS .75  /* of what a request of the own client costs */
 #define CLOCKS_Z        3    /* ... and how surely it is less */
@@ -30,10 +30,10 @@ struct arrival {
     int64_t start_ns, end_ns;
     size_t party;
     uint32_t client;
-    double usual_ns; /* of such requests; 0: it does not count, as it failed, began before, or met
-                        with another fault */
-    double slow_ns;  /* from which on such requests are in the tail; 0: not known */
-    double queue;    /* log of 1 + the requests that it found, less the mean of that at the host */
+    double usual_ns; /* usual duration of such requests; 0: does not count, as it failed, began
+                        before, or overlaps another fault */
+    double slow_ns;  /* least duration of such requests in the tail; 0: not known */
+    double queue;    /* log of 1 + the requests that it found at its host, less the mean of that */
 };
 
 struct departure {
@@ -41,8 +41,8 @@ struct departure {
     uint32_t client;
 };
 
-/* How long a host works on its requests, as shares of their usual times, if it serves so many at a
- * time. */
+/* Service times of a host, as shares of the usual durations, if it has a certain number of
+ * slots. */
 struct service {
     double n, sum, squares;
 };
@@ -70,7 +70,7 @@ static int compare_departures(const void *a, const void *b)
     return int64_order(((const struct departure *)a)->ns, ((const struct departure *)b)->ns);
 }
 
-/* The usual time of requests by stratum. */
+/* Fills in the usual duration by stratum: the geometric mean. */
 static void fill_usual(const struct search *s, double *usual_ns)
 {
     for (size_t k = 0; k < s->c->n_strata; k++) {
@@ -137,7 +137,7 @@ static size_t count_arrivals(const struct queues *q, const struct course *c)
     return n;
 }
 
-/* Sorts what was read, and for each host the ends alone. */
+/* Sorts the requests, and separately the ends at each host. */
 static void sort_arrivals(struct queues *q)
 {
     qsort(q->v, q->n, sizeof *q->v, compare_arrivals);
@@ -152,8 +152,8 @@ static void sort_arrivals(struct queues *q)
     }
 }
 
-/* Sums of requests, and of the products of any two: of what each found at its host, how many of its
- * own client and how many of others, and how long it took. */
+/* Sums, and sums of products of any two, of what each request found at its host: OWN requests of
+ * its own client, OTHERS of other clients; and TOOK, its duration as a share of the usual one. */
 enum { OWN, OTHERS, TOOK, N_FOUND };
 struct found {
     double n, sum[N_FOUND], products[N_FOUND][N_FOUND];
@@ -169,7 +169,7 @@ static void found_add(struct found *to, const double *x)
     }
 }
 
-/* Adds those of a host, about its means. */
+/* Adds the sums of a host, centred at its means. */
 static void found_add_host(struct found *to, const struct found *host)
 {
     to->n += host->n;
@@ -178,9 +178,9 @@ static void found_add_host(struct found *to, const struct found *host)
             to->products[i][j] += host->products[i][j] - host->sum[i] * host->sum[j] / host->n;
 }
 
-/* A request that waits at a host costs the next one as much time, whoever sent it. If those of
- * other clients seem to cost clearly less than those of the own one (by least squares), the
- * clients' clocks differ, and who waited for whom is not known. */
+/* Whether the clocks of clients agree. A request that waits at a host delays the next one by the
+ * same time, whoever sent it. If requests of other clients seem to delay it clearly less than those
+ * of its own client (by least squares), clocks differ, and who waited for whom is not known. */
 static bool clocks_agree(const struct found *x)
 {
     const double(*p)[N_FOUND] = x->products;
@@ -195,7 +195,8 @@ static bool clocks_agree(const struct found *x)
     return others >= LEAST_OF_OTHERS * own || own - others < CLOCKS_Z * sqrt(variance);
 }
 
-/* Counts what each request found at its host, by client `here`. False: out of memory. */
+/* Counts the requests that each one found at its host (`here`: those under way, by client). Sets
+ * *agree to whether clocks agree. False: out of memory. */
 static bool fill_queues(struct queues *q, size_t n_clients, bool *agree, struct err *e)
 {
     struct found all = {0};
@@ -231,7 +232,7 @@ static bool fill_queues(struct queues *q, size_t n_clients, bool *agree, struct 
     return true;
 }
 
-/* Reads the requests of [start_ns, end_ns), or of so much of its midst as there is room for. */
+/* Reads the requests of [start_ns, end_ns), or of as much of its middle as there is room for. */
 static bool read_arrivals(struct queues *q, const struct search *s, int64_t start_ns,
                           int64_t end_ns, struct err *e)
 {
@@ -270,7 +271,8 @@ static bool read_arrivals(struct queues *q, const struct search *s, int64_t star
     return ok;
 }
 
-/* How long request i waits until so few of those before it are left that the host takes it. */
+/* Returns how long request i waits for a slot: until fewer than n_slots requests before it are
+ * left. */
 static double wait_ns(const struct queues *q, size_t i, double n_slots)
 {
     const struct arrival *a = &q->v[i];
@@ -303,14 +305,14 @@ static double mean_of(const struct service *x)
     return fmax(x->sum / fmax(x->n, 1), 1e-9);
 }
 
-/* How badly it agrees with the requests that hosts serve so many at a time. */
+/* How badly a number of slots fits the requests. */
 struct misfit {
-    double scatter;   /* of durations, about the wait and the mean of the work */
-    double depending; /* of the work on the queue, in standard errors */
+    double scatter;   /* sum of squared log residuals of durations from wait + mean service time */
+    double depending; /* dependence of the service time on the queue, in standard errors */
     double too_early; /* share of requests that ended before the host could take them */
 };
 
-/* Fills of_party for so many at a time. */
+/* Fills of_party with the service times for n_slots; returns the misfit. */
 static struct misfit fill_services(struct queues *q, double n_slots)
 {
     double n = 0, n_early = 0, scatter = 0, sum = 0, squares = 0, queues = 0;
@@ -339,7 +341,8 @@ static struct misfit fill_services(struct queues *q, double n_slots)
                            n_early / fmax(n, 1)};
 }
 
-/* How many times as long as the lower median of the others a host needs; 0: not known. */
+/* Returns the mean service time of a host as a multiple of the lower median of the others'; 0: not
+ * known. */
 static double times_longer(struct queues *q, size_t host)
 {
     size_t n = 0;
@@ -351,8 +354,8 @@ static double times_longer(struct queues *q, size_t host)
                : 0;
 }
 
-/* How surely a host needs longer, in standard errors: from blocks of time, as the queues of equal
- * hosts wander. */
+/* Returns how surely a host needs longer, in standard errors. These come from blocks of time, as
+ * the queues of equal hosts wander. */
 static double sureness(const struct queues *q, size_t host, double n_slots, double longer)
 {
     struct service own[N_BLOCKS] = {0}, others[N_BLOCKS] = {0};
@@ -381,9 +384,8 @@ static double sureness(const struct queues *q, size_t host, double n_slots, doub
     return log(longer) / sqrt(fmax(fmax(of_blocks, of_requests), 1e-9));
 }
 
-/* Reads the requests of the stretch, unless they are those of the last question. Sets the misfit of
- * each number of slots that agrees with them, INFINITY for the others: for all, where the clocks of
- * clients differ. */
+/* Reads the requests of the stretch, unless the last query was about the same. Sets the misfit of
+ * each number of slots; INFINITY if it does not fit, or if the clocks of clients differ. */
 static bool find_slots(struct queues *q, const struct search *s, int64_t start_ns, int64_t end_ns,
                        double *misfit, struct err *e)
 {
@@ -392,7 +394,7 @@ static bool find_slots(struct queues *q, const struct search *s, int64_t start_n
 
     for (size_t k = 0; k < N(slots); k++)
         misfit[k] = INFINITY;
-    /* The first question is of the whole run, which tells most of the clocks. */
+    /* The first query reads the whole run, to compare the clocks by all requests. */
     if (q->v == NULL && c->clients.n > 1 && !read_arrivals(q, s, c->start_ns, c->end_ns, e))
         return false;
     if (q->clocks_differ)
@@ -448,7 +450,7 @@ bool queues_ask(struct queues *q, const struct search *s, size_t host, int64_t s
     return true;
 }
 
-/* Requests, those in the tail, and those in it even without their wait. */
+/* Numbers of requests, of those in the tail, and of those in it even without their wait. */
 struct late {
     double n, n_late, n_late_work;
 };
