@@ -244,8 +244,7 @@ static bool commit_part(struct loader *l, struct dataset_unit *u, size_t op, str
     if (!slowest_append(&t->slowest, &part->rows.slowest))
         return mem_none(e);
     part->rows.slowest.over_ns = t->slowest.over_ns; /* the unit's next rows must be slower */
-    return table_append(t, &part->rows, l->row_threads, l->row_places, u->errors_global) ||
-           mem_none(e);
+    return table_append(t, &part->rows, l->row_threads, l->row_places, u->errors_global, e);
 }
 
 /* Counts the unit's rows in section `number` of the input; adds the section if it is new. */

@@ -207,8 +207,8 @@ static bool enlarge(struct table *t, size_t cap)
     return true;
 }
 
-/* Makes room for `rows` more rows. False: out of memory, or too many rows. */
-static bool ready_for(struct table *t, size_t rows)
+/* Makes room for `rows` more rows. */
+static bool ready_for(struct table *t, size_t rows, struct err *e)
 {
     struct column c[MAX_COLUMNS];
     size_t want = t->n + rows;
@@ -216,9 +216,12 @@ static bool ready_for(struct table *t, size_t rows)
     if (want <= t->n_ready)
         return true;
     if (want > UINT32_MAX)
-        return false;
+        return err_set(e,
+                       "more than %u requests of one operation: aggregate parts of them, and "
+                       "merge the sums",
+                       UINT32_MAX);
     if (want > t->cap && !enlarge(t, room_for(2 * want)))
-        return false;
+        return mem_none(e);
     size_t step = want < STEP_ROWS ? want : STEP_ROWS;
     size_t ready = want + step < t->cap ? want + step : t->cap;
     size_t n = columns_of(t, c);
@@ -392,11 +395,11 @@ static bool add_errors(struct table *t, const uint16_t *errors, size_t n)
     return t->error || !any;
 }
 
-bool table_add(struct table *t, const struct table_rows *r)
+bool table_add(struct table *t, const struct table_rows *r, struct err *e)
 {
     size_t n = r->n;
 
-    if (!ready_for(t, n))
+    if (!ready_for(t, n, e))
         return false;
     memcpy(t->start + t->n, r->start, n * sizeof *t->start);
     memcpy(t->object + t->n, r->object, n * sizeof *t->object);
@@ -404,7 +407,7 @@ bool table_add(struct table *t, const struct table_rows *r)
         !add_packed(t, &t->dur, r->dur, n) || !add_packed(t, &t->bytes, r->bytes, n) ||
         !add_packed(t, &t->ttfb, r->ttfb, n) || !add_packed(t, &t->objects, r->objects, n) ||
         !add_packed(t, &t->late, r->late, n) || !add_errors(t, r->error, n))
-        return false;
+        return mem_none(e);
     t->n += n;
     return true;
 }
@@ -460,14 +463,14 @@ static bool append_errors(struct table *t, const struct table *from, const uint1
 }
 
 bool table_append(struct table *t, const struct table *from, const uint32_t *threads,
-                  const uint32_t *places, const uint16_t *errors)
+                  const uint32_t *places, const uint16_t *errors, struct err *e)
 {
     struct packed *packed[N_PACKED], *from_packed[N_PACKED];
     size_t n = from->n;
 
     if (n == 0)
         return true;
-    if (!ready_for(t, n))
+    if (!ready_for(t, n, e))
         return false;
     memcpy(t->start + t->n, from->start, n * sizeof *t->start);
     memcpy(t->object + t->n, from->object, n * sizeof *t->object);
@@ -475,10 +478,10 @@ bool table_append(struct table *t, const struct table *from, const uint32_t *thr
     packed_of(from, from_packed);
     for (size_t i = 0; i < N_PACKED; i++)
         if (!append_packed(t, packed[i], from_packed[i], n))
-            return false;
+            return mem_none(e);
     if (!add_ids(t, &t->thread, threads, n) || !add_ids(t, &t->place, places, n) ||
         !append_errors(t, from, errors))
-        return false;
+        return mem_none(e);
     t->n += n;
     return true;
 }

@@ -31,12 +31,12 @@ void table_fini(struct table *t);
 void table_expect(struct table *t, size_t rows);
 
 /* Appends a block of rows. False: out of memory, or more than 2^32 - 1 rows. */
-bool table_add(struct table *t, const struct table_rows *r);
+bool table_add(struct table *t, const struct table_rows *r, struct err *e);
 
 /* Appends all rows of `from`. Row i gets threads[i] and places[i]; an error x becomes errors[x].
  * False: out of memory, or more than 2^32 - 1 rows. */
 bool table_append(struct table *t, const struct table *from, const uint32_t *threads,
-                  const uint32_t *places, const uint16_t *errors);
+                  const uint32_t *places, const uint16_t *errors, struct err *e);
 
 /* Copies row `from` over row `to`. */
 void table_move_row(struct table *t, size_t to, size_t from);

@@ -273,7 +273,7 @@ static __attribute__((noinline)) uint32_t error_of(struct dataset_unit *u, const
 
 static bool flush(struct dataset_unit_part *part, struct err *e)
 {
-    bool ok = part->next.n == 0 || table_add(&part->rows, &part->next) || mem_none(e);
+    bool ok = part->next.n == 0 || table_add(&part->rows, &part->next, e);
 
     part->next.n = 0;
     return ok;

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 #define N 20000
 
@@ -110,7 +111,7 @@ static bool append(struct table *all, const struct table *part)
         threads[i] = table_thread(part, i);
         places[i] = table_place(part, i);
     }
-    bool ok = table_append(all, part, threads, places, errors);
+    bool ok = table_append(all, part, threads, places, errors, NULL);
     free(threads);
     free(places);
     return ok;
@@ -131,7 +132,7 @@ static void check(size_t until, size_t part_rows)
         put(&block, &want[i]);
         bool ends_part = part.n + block.n == part_rows || i + 1 == N;
         if (ends_part || block.n == 1 + part.n % TABLE_BLOCK_ROWS) {
-            assert_true(table_add(&part, &block));
+            assert_true(table_add(&part, &block, NULL));
             for (size_t k = 0; k < block.n; k++)
                 assert_row(&part, part.n - 1 - k, &want[i - k]);
             block.n = 0;
@@ -179,7 +180,7 @@ static void test_columns_of_one_value(void **state)
         struct request r = request_at(i, N);
         r.bytes = 4096;
         put(&block, &r);
-        assert_true(table_add(&t, &block));
+        assert_true(table_add(&t, &block, NULL));
     }
     assert_true(t.dur.v == NULL && t.bytes.v == NULL && t.ttfb.v == NULL && t.objects.v == NULL);
     assert_true(t.place.v == NULL && t.place.wide == NULL);
@@ -206,7 +207,7 @@ static void test_grows_past_huge_pages(void **state)
         put(&block, &r);
         if (block.n == TABLE_BLOCK_ROWS || i + 1 == n) {
             table_expect(&t, t.n + t.n / 4);
-            assert_true(table_add(&t, &block));
+            assert_true(table_add(&t, &block, NULL));
             block.n = 0;
         }
     }
@@ -218,6 +219,23 @@ static void test_grows_past_huge_pages(void **state)
     table_fini(&t);
 }
 
+/* A table numbers its rows with 32 bits. */
+static void test_too_many_rows(void **state)
+{
+    (void)state;
+    struct table_rows block = {0};
+    const struct request r = {0};
+    const struct table many = {.n = UINT32_MAX};
+    struct table t;
+    struct err e = {""};
+    put(&block, &r);
+    assert_true(table_init(&t, 0, 1) && table_add(&t, &block, NULL));
+    assert_false(table_append(&t, &many, NULL, NULL, NULL, &e));
+    assert_non_null(strstr(e.msg, "more than 4294967295 requests of one operation"));
+    assert_int_equal(t.n, 1);
+    table_fini(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +243,7 @@ int main(void)
         cmocka_unit_test(test_columns_vary_later),
         cmocka_unit_test(test_columns_of_one_value),
         cmocka_unit_test(test_grows_past_huge_pages),
+        cmocka_unit_test(test_too_many_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
