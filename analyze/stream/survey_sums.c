@@ -17,29 +17,46 @@ static void add(struct survey_sum *to, const struct sums_part *p)
     to->last_end_ns = int64_max(to->last_end_ns, p->end_ns);
 }
 
-/* Adds p to the part called `name`, which is made if it is new. The parts stay sorted by name. */
+/* Adds p to the part called `name`. Parts come sorted by name. */
 static bool add_part(struct survey_parts *to, const char *name, const struct sums_part *p,
                      struct err *e)
 {
-    size_t i = 0;
-    while (i < to->n && strcmp(to->v[i].name, name) < 0)
-        i++;
-    if (i == to->n || strcmp(to->v[i].name, name) != 0) {
+    if (to->n == 0 || strcmp(to->v[to->n - 1].name, name) != 0) {
         char *copy;
         if (!mem_more(&to->v, to->n, e) || !mem_text(&copy, name, e))
             return false;
-        memmove(to->v + i + 1, to->v + i, (to->n++ - i) * sizeof *to->v);
-        to->v[i] = (struct survey_part){.name = copy, .sum = SURVEY_SUM_NONE};
+        to->v[to->n++] = (struct survey_part){.name = copy, .sum = SURVEY_SUM_NONE};
     }
-    add(&to->v[i].sum, p);
+    add(&to->v[to->n - 1].sum, p);
     return true;
 }
 
-static bool add_parts(struct survey_parts *to, const struct sums_parts *from, struct err *e)
+static int by_name(const void *a, const void *b)
 {
+    const struct sums_part *const *p = a, *const *q = b;
+    return strcmp((*p)->name, (*q)->name);
+}
+
+/* Adds up the hosts, or the clients, of all operations. */
+static bool add_parts(struct survey_parts *to, const struct sums *sums, bool clients, struct err *e)
+{
+    const struct sums_part **v = NULL;
+    size_t n = 0;
     bool ok = true;
-    for (size_t i = 0; ok && i < from->n; i++)
-        ok = add_part(to, from->v[i].name, &from->v[i], e);
+
+    for (size_t k = 0; ok && k < sums->n_ops; k++) {
+        const struct sums_parts *from = clients ? &sums->ops[k].clients : &sums->ops[k].hosts;
+        for (size_t i = 0; ok && i < from->n; i++) {
+            ok = mem_more(&v, n, e);
+            if (ok)
+                v[n++] = &from->v[i];
+        }
+    }
+    if (n > 0)
+        qsort(v, n, sizeof *v, by_name);
+    for (size_t i = 0; ok && i < n; i++)
+        ok = add_part(to, v[i]->name, v[i], e);
+    free(v);
     return ok;
 }
 
@@ -71,8 +88,8 @@ bool survey_sums(struct survey *s, const struct sums *sums, const char *path, st
     for (size_t k = 0; ok && k < sums->n_ops; k++) {
         const struct sums_op *op = &sums->ops[k];
         add(&s->sum, &op->all);
-        ok = add_part(&s->ops, op->op, &op->all, e) && add_parts(&s->hosts, &op->hosts, e) &&
-             add_parts(&s->clients, &op->clients, e);
+        ok = add_part(&s->ops, op->op, &op->all, e);
     }
-    return ok && add_comments(s, &sums->said, e);
+    return ok && add_parts(&s->hosts, sums, false, e) && add_parts(&s->clients, sums, true, e) &&
+           add_comments(s, &sums->said, e);
 }
