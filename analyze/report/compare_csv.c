@@ -6,12 +6,10 @@
 
 #include <math.h>
 
-/* Reads back as the same double; empty if there is none. */
 static void put_number(FILE *f, double x)
 {
     fputc(',', f);
-    if (isfinite(x))
-        fprintf(f, "%.17g", x);
+    csv_out_real(f, x);
 }
 
 static void put_side(FILE *f, const struct compare_values *v)
