@@ -168,7 +168,7 @@ static void cost_fini(struct cost *c)
 /* Returns the time that one of n takes. */
 static struct units_text per(double ns, double n)
 {
-    return units_duration(ns / n < 1e18 ? llround(ns / n) : INT64_MAX);
+    return units_real_duration(ns / n);
 }
 
 static const char *who(const struct cost_load *load)

@@ -70,7 +70,7 @@ struct units_text slo_value_text(const struct slo_assertion *of, double value)
     switch (of->figure) {
     case SLO_TIME:
     case SLO_TTFB:
-        return units_duration(llround(fmin(fmax(value, 0), 9e18)));
+        return units_real_duration(fmax(value, 0));
     case SLO_ERRORS:
         return units_frac_cell(value);
     case SLO_THROUGHPUT:
