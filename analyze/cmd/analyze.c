@@ -5,6 +5,7 @@
 #include "analyze/cmd/output.h"
 #include "analyze/json/documents.h"
 #include "analyze/page/pages.h"
+#include "analyze/profile/run.h"
 #include "analyze/read/aggpipe.h"
 #include "analyze/report/archive.h"
 #include "analyze/report/run.h"
@@ -79,8 +80,23 @@ static const struct cli_example examples[] = {
 
 static const struct analyze_given defaults = {.output = {.path = "-"}};
 
+/* Checks that no output overwrites what is read: captures, limits, or profiles for the page. */
+static bool spares_inputs(const struct analyze_given *o, const struct cli_args *args, struct err *e)
+{
+    const char *const outputs[OUTPUT_MOST] = {o->output.path, o->series, o->html};
+    char *profiles = o->html != NULL && args->n_operands == 1
+                         ? profile_beside(args->operands[0], ".csv.zst", ".profiles.zip")
+                         : NULL;
+    bool ok = output_spares(outputs, args->operands, args->n_operands, e) &&
+              output_spares_slo(outputs, &o->slo, e) &&
+              output_spares(outputs, (const char *const *)&profiles, profiles != NULL, e);
+
+    free(profiles);
+    return ok;
+}
+
 /* Checks that the report has one form, that no two outputs go to standard output or to one file,
- * and that none overwrites a capture. */
+ * and that none overwrites an input. */
 static bool check_outputs(const struct analyze_given *o, const struct cli_args *args, struct err *e)
 {
     const char *report = o->output.path;
@@ -90,10 +106,7 @@ static bool check_outputs(const struct analyze_given *o, const struct cli_args *
     return output_apart(o->series, report, "the report and the time series", e) &&
            output_apart(o->html, report, "the page and another output", e) &&
            output_apart(o->html, o->series, "the page and another output", e) &&
-           load_check_times(&o->filter, e) &&
-           outfile_spares(report, args->operands, args->n_operands, e) &&
-           outfile_spares(o->series, args->operands, args->n_operands, e) &&
-           outfile_spares(o->html, args->operands, args->n_operands, e);
+           load_check_times(&o->filter, e) && spares_inputs(o, args, e);
 }
 
 static bool write_report(const struct analysis *a, const struct analyze_given *o, struct err *e)

@@ -46,10 +46,10 @@ static bool load(struct archive *a, const struct archive_paths *paths,
                  const struct archive_given *o, const char *const *names, bool as_one_kind,
                  struct err *e)
 {
+    const char *const outputs[OUTPUT_MOST] = {o->output.path, o->html};
     struct run_options how = {.filter = &o->filter, .input = &o->input, .analysis = &o->analysis};
 
-    if (!outfile_spares(o->output.path, names, paths->n, e) ||
-        !outfile_spares(o->html, names, paths->n, e) || !aggpipe_spool(names, paths->n, e))
+    if (!output_spares(outputs, names, paths->n, e) || !aggpipe_spool(names, paths->n, e))
         return false;
     if (as_one_kind && sums_among(names, paths->n) != NULL)
         how.basis = RUN_OF_SUMS;

@@ -164,14 +164,13 @@ static bool write_page(const void *ctx, const char *words, const char *command, 
 /* Checks that no two outputs go to the same place, and that none overwrites a capture. */
 static bool check_outputs(const struct cmp_given *o, struct err *e)
 {
-    const char *report = o->output.path;
+    const char *const outputs[OUTPUT_MOST] = {o->output.path, o->html};
     const struct cli_list *lists[] = {&o->sides.before, &o->sides.after, &o->history};
 
-    if (!output_apart(o->html, report, "the page and the comparison", e))
+    if (!output_apart(o->html, o->output.path, "the page and the comparison", e))
         return false;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        if (!outfile_spares(report, lists[i]->v, lists[i]->n, e) ||
-            !outfile_spares(o->html, lists[i]->v, lists[i]->n, e))
+        if (!output_spares(outputs, lists[i]->v, lists[i]->n, e))
             return false;
     return true;
 }

@@ -62,6 +62,28 @@ bool output_apart(const char *a, const char *b, const char *who, struct err *e)
     return !outfile_is_same(a, b) || err_set(e, "%s both want %s", who, a);
 }
 
+bool output_spares(const char *const outputs[static OUTPUT_MOST], const char *const *inputs,
+                   size_t n, struct err *e)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < OUTPUT_MOST; i++)
+        ok = outfile_spares(outputs[i], inputs, n, e);
+    return ok;
+}
+
+bool output_spares_slo(const char *const outputs[static OUTPUT_MOST], const struct cli_list *slo,
+                       struct err *e)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < slo->n; i++) {
+        const char *path = slo->v[i] + 1;
+        ok = *slo->v[i] != '@' || output_spares(outputs, &path, 1, e);
+    }
+    return ok;
+}
+
 /* ---- The command line as shown to others ---- */
 
 #define MAX_ARGUMENTS 60

@@ -45,6 +45,17 @@ enum outfile_replaces output_replaces_series(const struct output_options *o);
  * "the page and the report". */
 bool output_apart(const char *a, const char *b, const char *who, struct err *e);
 
+/* What a command writes; NULL: not asked for. */
+#define OUTPUT_MOST 3
+
+/* Checks that none of the outputs is one of the n inputs, as outfile_spares does. */
+bool output_spares(const char *const outputs[static OUTPUT_MOST], const char *const *inputs,
+                   size_t n, struct err *e);
+
+/* The same of the files that values of --slo name, as @FILE. */
+bool output_spares_slo(const char *const outputs[static OUTPUT_MOST], const struct cli_list *slo,
+                       struct err *e);
+
 /* Parses the name of a page or a time series (CLI_CUSTOM, of a const char *). Refuses names of
  * captures, which the user meant as an operand, and of formats that we do not write. */
 bool output_parse_path(const char *text, void *field, struct err *e);

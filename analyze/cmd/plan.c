@@ -76,6 +76,18 @@ static bool begin(const struct cli_args *args, struct plan_given *o, struct err 
     return plan_begin(o->dir, &o->asked, e);
 }
 
+/* Checks that no output overwrites what the plan reads: itself, its limits and its runs. */
+static bool spares_inputs(const struct plan *p, const struct plan_given *o, struct err *e)
+{
+    const char *const outputs[OUTPUT_MOST] = {o->common.output.path, o->common.html};
+    bool ok = output_spares(outputs, (const char *const *)&p->path, 1, e) &&
+              output_spares_slo(outputs, &p->asked.slo, e);
+
+    for (size_t i = 0; ok && i < p->n; i++)
+        ok = output_spares(outputs, (const char *const *)&p->runs[i].path, 1, e);
+    return ok;
+}
+
 /* Says what comes next, or what was found. */
 static bool show(const struct cli_args *args, const struct plan_given *o, enum exit_code *code,
                  struct err *e)
@@ -84,7 +96,7 @@ static bool show(const struct cli_args *args, const struct plan_given *o, enum e
     const struct archive_writers writers = {plan_sheet, o->common.output.json ? plan_json : NULL,
                                             plan_html};
     struct plan p = {0};
-    bool ok = plan_load(&p, args->operands[0], e);
+    bool ok = plan_load(&p, args->operands[0], e) && spares_inputs(&p, o, e);
     struct plan_next next = ok ? plan_next(&p) : (struct plan_next){.done = true};
 
     if (ok && o->next && !next.done)

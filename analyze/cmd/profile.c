@@ -93,6 +93,10 @@ static bool count(struct profile_run *r, const struct profile_given *o, const ch
     struct dataset d = {0};
     bool ok = true;
 
+    if (path != NULL && !outfile_spares(o->output, &path, 1, e)) {
+        free(beside);
+        return false;
+    }
     if (path != NULL) {
         ok = load_dataset(&d, &path, 1, &(struct load_filter){0},
                           &(struct load_input){.quiet = true}, e);
@@ -106,6 +110,17 @@ static bool count(struct profile_run *r, const struct profile_given *o, const ch
         ok = true;
     }
     free(beside);
+    return ok;
+}
+
+/* Checks that the output is none of the profiles that were read; folders hold them, too. */
+static bool spares_sources(const struct profile_given *o, const struct profile_sources *s,
+                           struct err *e)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < s->n; i++)
+        ok = outfile_spares(o->output, &s->v[i].path, 1, e);
     return ok;
 }
 
@@ -126,7 +141,8 @@ static bool read_run(struct profile_run *r, const struct profile_given *o, const
 
     /* Reading a large capture takes longer than all else. */
     bool wants_cost = action == DIFF || action == INFO || o->captures.n > 0;
-    return profile_run_read(r, &wanted, e) &&
+    return profile_run_read(r, &wanted, e) && spares_sources(o, &r->sources, e) &&
+           spares_sources(o, &r->base, e) &&
            (!wants_cost || (count(r, o, wanted.paths[0], false, e) &&
                             (wanted.n_base == 0 || count(r, o, wanted.base[0], true, e))));
 }

@@ -194,14 +194,11 @@ static bool take_asked(struct plan *p, struct err *e)
 
 bool plan_load(struct plan *p, const char *folder, struct err *e)
 {
-    char *path = NULL;
     struct err why = {""};
-    bool ok = mem_format(&path, e, PATH, folder) && (p->json = read_json(path, e)) != NULL &&
-              (take_asked(p, &why) || err_set(e, "%s: %s", path, why.msg)) &&
-              plan_load_runs(p, folder, e);
 
-    free(path);
-    return ok;
+    return mem_format(&p->path, e, PATH, folder) && (p->json = read_json(p->path, e)) != NULL &&
+           (take_asked(p, &why) || err_set(e, "%s: %s", p->path, why.msg)) &&
+           plan_load_runs(p, folder, e);
 }
 
 void plan_free(struct plan *p)
@@ -213,6 +210,7 @@ void plan_free(struct plan *p)
     free(p->asked.concurrent.v);
     free(p->asked.rate.v);
     json_decref(p->json);
+    free(p->path);
     *p = (struct plan){0};
 }
 

@@ -53,6 +53,7 @@ struct plan_run {
 };
 
 struct plan {
+    char *path; /* of plan.json */
     json_t *json;
     struct plan_asked asked; /* borrows from json, but for its lists */
     struct slo_list slo;

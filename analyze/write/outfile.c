@@ -55,7 +55,7 @@ bool outfile_all_differ(const char *const *paths, size_t n, struct err *e)
     return true;
 }
 
-bool outfile_spares(const char *path, const char *const *captures, size_t n, struct err *e)
+bool outfile_spares(const char *path, const char *const *inputs, size_t n, struct err *e)
 {
     struct stat out, in;
     if (path == NULL)
@@ -65,9 +65,9 @@ bool outfile_spares(const char *path, const char *const *captures, size_t n, str
     bool exists = outfile_is_stdout(path) ? fstat(STDOUT_FILENO, &out) == 0 && S_ISREG(out.st_mode)
                                           : stat(path, &out) == 0;
     for (size_t i = 0; exists && i < n; i++)
-        if (stat_input(captures[i], &in) == 0 && is_same_inode(&out, &in))
-            return err_set(e, "%s is a capture to read: it would be overwritten",
-                           strcmp(captures[i], "-") == 0 ? "standard input" : captures[i]);
+        if (stat_input(inputs[i], &in) == 0 && is_same_inode(&out, &in))
+            return err_set(e, "%s is to be read: it would be overwritten",
+                           strcmp(inputs[i], "-") == 0 ? "standard input" : inputs[i]);
     return true;
 }
 

@@ -42,10 +42,9 @@ bool outfile_is_same(const char *path, const char *other);
  * names two that do. */
 bool outfile_all_differ(const char *const *paths, size_t n, struct err *e);
 
-/* Checks that the output `path` is none of the n captures to be read. `path` may be NULL (no
- * output) or "-" (standard output); "-" among the captures is standard input. False: *e names the
- * capture. */
-bool outfile_spares(const char *path, const char *const *captures, size_t n, struct err *e);
+/* Checks that the output `path` is none of the n files to be read. `path` may be NULL (no output)
+ * or "-" (standard output); "-" among the inputs is standard input. False: *e names the input. */
+bool outfile_spares(const char *path, const char *const *inputs, size_t n, struct err *e);
 
 /* Whether `path` (NULL: no output) can be written and may be replaced. Lets commands fail before
  * they work. False: *e says why not. */

@@ -2,13 +2,15 @@
 import os
 import pathlib
 import resource
+import shutil
 import signal
 import stat
 import subprocess
 import time
 import unittest
+import zipfile
 
-from harness import BUILD, TIMEOUT_S, CliTest, capture, run
+from harness import BUILD, TESTDATA, TIMEOUT_S, CliTest, capture, run
 
 FOREIGN = "my notes\n"
 STOPS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
@@ -140,9 +142,9 @@ class SameFile(CliTest):
         path = self.tmp / "w"
         text = HEADER + rows(3)
         path.write_text(text)
-        for args, said in ((["cat", "-o", path, "-"], "standard input is a capture to read: it would be overwritten"),
-                           (["cat", "--force", "-o", path, "-"], "standard input is a capture to read"),
-                           (["analyze", "--json", "-o", path, "-"], "standard input is a capture to read")):
+        for args, said in ((["cat", "-o", path, "-"], "standard input is to be read: it would be overwritten"),
+                           (["cat", "--force", "-o", path, "-"], "standard input is to be read"),
+                           (["analyze", "--json", "-o", path, "-"], "standard input is to be read")):
             with self.subTest(args=args), path.open() as f:
                 done = subprocess.run([BUILD / "s3analyze", *args], stdin=f, capture_output=True, text=True)
                 self.assertEqual(done.returncode, 2, done.stderr)
@@ -158,8 +160,31 @@ class SameFile(CliTest):
                 done = subprocess.run([BUILD / "s3analyze", "cat", operand], stdin=f, stdout=out,
                                       stderr=subprocess.PIPE, text=True)
             self.assertEqual(done.returncode, 2)
-            self.assertIn("is a capture to read", done.stderr)
+            self.assertIn("is to be read", done.stderr)
             self.assertEqual(path.read_text(), text)
+
+
+    def test_inputs_that_are_no_operands(self):
+        """The runs and the limits of a plan, the profiles of a folder, and what lies beside a capture."""
+        limits, plan, load = self.tmp / "limits", self.tmp / "plan", self.tmp / "load.csv.zst"
+        limits.write_text("p50<20ms\n")
+        self.s3analyze("plan", "--begin", "capacity", "--dir", plan, "--command", "get", "--slo", f"@{limits}")
+        first, archive, profile = plan / "run-001-100.csv.zst", self.tmp / "load.profiles.zip", self.tmp / "p/cpu.pprof"
+        profile.parent.mkdir()
+        shutil.copy(TESTDATA / "profiles/cpu-1.pprof", profile)
+        for path in first, load:
+            shutil.copy(capture("get-g4"), path)
+        with zipfile.ZipFile(archive, "w") as z:
+            z.write(profile)
+        for path, args in ((plan / "plan.json", ["plan", plan, "-o"]), (first, ["plan", plan, "-o"]),
+                           (limits, ["plan", plan, "--html"]), (limits, ["analyze", "--slo", f"@{limits}", load, "-o"]),
+                           (archive, ["analyze", load, "--html"]), (load, ["profile", "info", archive, "-o"]),
+                           (profile, ["profile", "top", profile.parent, "-o"])):
+            with self.subTest(args=args):
+                before = path.read_bytes()
+                r = self.s3analyze(*args, path, "--force", status=None)
+                self.assertIn("is to be read: it would be overwritten", " ".join(r.err.split()))
+                self.assertEqual(path.read_bytes(), before)
 
 
 class Interrupted(CliTest):
