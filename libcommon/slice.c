@@ -29,3 +29,11 @@ bool slice_decimal(struct slice text, unsigned digits, int64_t *value)
     *value = v;
     return true;
 }
+
+struct slice slice_userinfo(const char *text)
+{
+    const char *scheme = strstr(text, "://"), *start = scheme != NULL ? scheme + 3 : "";
+    const char *at = memrchr(start, '@', strcspn(start, "/?#"));
+
+    return at != NULL ? (struct slice){start, (size_t)(at - start)} : (struct slice){0};
+}

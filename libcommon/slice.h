@@ -33,6 +33,10 @@ static inline struct slice slice_from(struct slice s, size_t n)
     return (struct slice){s.p + n, s.n - n};
 }
 
+/* Finds the user and password of a URL in a text: from behind "://" to the last "@" before the
+ * path. .p NULL: there are none. */
+struct slice slice_userinfo(const char *text);
+
 /* Reads a decimal number that is not negative, such as 12.0345, in units of 10^-digits. False: the
  * text is no such number, has more decimals, or is 2^60 or more. */
 bool slice_decimal(struct slice text, unsigned digits, int64_t *value);

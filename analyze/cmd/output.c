@@ -3,6 +3,7 @@
 #include "analyze/report/words.h"
 #include "analyze/write/text.h"
 #include "libcommon/mem.h"
+#include "libcommon/slice.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -92,13 +93,13 @@ bool output_spares_slo(const char *const outputs[static OUTPUT_MOST], const stru
  * address. */
 static void put_value(FILE *f, const char *value, bool is_file)
 {
-    const char *slash = strrchr(value, '/'), *address = strstr(value, "://");
-    const char *at = address != NULL ? strchr(address, '@') : NULL;
+    const char *slash = strrchr(value, '/');
+    struct slice user = slice_userinfo(value);
 
     if ((is_file || *value == '/' || *value == '.' || *value == '~') && slash != NULL)
         fputs(slash + 1, f);
-    else if (at != NULL && strcspn(address + 3, "/") > (size_t)(at - address - 3))
-        fprintf(f, "%.*s*REDACTED*%s", (int)(address + 3 - value), value, at);
+    else if (user.p != NULL)
+        fprintf(f, "%.*s*REDACTED*%s", (int)(user.p - value), value, user.p + user.n);
     else
         fputs(value, f);
 }

@@ -472,12 +472,13 @@ static bool check_serverprof(const struct options *o, struct err *e)
         (*o->serverprof == '\0' || o->serverprof[strspn(o->serverprof, letters)] != '\0'))
         return err_set(e, "--serverprof: '%s' is no list of profiles such as cpu,mem",
                        o->serverprof);
+    if (o->serverprof_url != NULL && strchr(o->serverprof_url, '@') != NULL)
+        return err_set(e, "--serverprof-url: servers are named without user and password");
     for (const char *at = o->serverprof_url, *end; at != NULL; at = *end == ',' ? end + 1 : NULL) {
         size_t n = strcspn(at, ",");
 
         end = at + n;
-        if ((strncmp(at, "http://", 7) != 0 && strncmp(at, "https://", 8) != 0) || n > 500 ||
-            memchr(at, '@', n) != NULL)
+        if ((strncmp(at, "http://", 7) != 0 && strncmp(at, "https://", 8) != 0) || n > 500)
             return err_set(e, "--serverprof-url: '%.*s' is no http[s]://host[:port]", (int)n, at);
     }
     return true;

@@ -1,5 +1,6 @@
 /* Keeps secrets out of command lines that others can see. */
 #include "libcommon/secret.h"
+#include "libcommon/slice.h"
 #include "loadgen/options/options.h"
 #include "loadgen/util/strbuf.h"
 
@@ -48,22 +49,6 @@ static char *secret_in(const struct cli_command *const *commands, char *word, bo
     return *next ? NULL : name + n + 1;
 }
 
-/* Finds user:password of a URL: from behind "://" to "@". */
-static char *userinfo_in(char *word, size_t *n)
-{
-    char *start = strstr(word, "://");
-
-    if (start == NULL)
-        return NULL;
-    start += 3;
-    size_t n_authority = strcspn(start, "/?#");
-    char *at = memrchr(start, '@', n_authority);
-    if (at == NULL)
-        return NULL;
-    *n = (size_t)(at - start);
-    return start;
-}
-
 /* Finds the secret of *n bytes in a word; NULL: there is none. *next says whether the whole word is
  * one; pass it on from word to word. */
 static char *find_secret(const struct cli_command *const *commands, char *word, bool *next,
@@ -73,8 +58,9 @@ static char *find_secret(const struct cli_command *const *commands, char *word, 
 
     *next = false;
     char *secret = whole ? word : secret_in(commands, word, next);
-    *n = secret != NULL ? strlen(secret) : 0;
-    return secret != NULL ? secret : userinfo_in(word, n);
+    struct slice userinfo = slice_userinfo(word);
+    *n = secret != NULL ? strlen(secret) : userinfo.n;
+    return secret != NULL ? secret : (char *)userinfo.p;
 }
 
 char **options_hide(const struct cli_command *const *commands, int argc, char **argv)

@@ -242,7 +242,7 @@ class Html(CliTest):
 
     def test_the_command(self):
         """Folders of who made the page, and who an address is for, are nobody's business."""
-        _, _, said = self.page(capture("get-g4"), "--host", "*", "--label=it's http://me:pw@host/", charts=False)
+        _, _, said = self.page(capture("get-g4"), "--host", "*", "--label=it's http://me:p@w@host/", charts=False)
         self.assertIn("s3analyze analyze -q --html report.html get-g4.csv.zst --host '*' "
                       "'--label=it'\\''s http://*REDACTED*@host/'", said)
 

@@ -243,7 +243,7 @@ class MinIO(Profiles):
         for options, said in ((("--serverprof", ""), "no list of profiles"), (("--serverprof", "cpu;x"), "no list"),
                               (("--serverprof", "cpu", "--serverprof-url", "http://a"), "exclude each other"),
                               (("--serverprof-url", "a:1"), "is no http"), (("--serverprof-url", "http://a,"), "is no http"),
-                              (("--serverprof-url", "http://u:p@a"), "is no http")):
+                              (("--serverprof-url", "http://u:p@a"), "named without user and password")):
             self.assertIn(said, self.s3load(*LOAD, *options, status=2).err)
         self.assertIn("need a capture in a file", self.s3load(*LOAD[:-2], "--stress", "--serverprof", "cpu", status=1).err)
 
