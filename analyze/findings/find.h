@@ -89,8 +89,8 @@ double search_sd(const struct samples *x);
 double search_mean(const double *n, const double *r, size_t from, size_t to, double *total);
 double search_standard_error(const double *n, const double *r, size_t from, size_t to, double mean);
 
-/* The variance of what n squared differences are of, by their median, so that a change of level
- * does not count. Orders them. */
+/* Returns the variance of a time series from n squared differences of its values, by their median,
+ * so that a change of level does not count. Reorders them. */
 double search_variance_of_differences(double *squares, size_t n);
 
 /* Returns the long-run variance of a time series: the largest variance of batch means, times the
@@ -130,7 +130,8 @@ static inline void top_stretch_add(struct top_stretch *t, size_t j, double score
     }
 }
 
-/* "GET requests of 1MiB to 4MiB ", as far as not all requests are meant; sets what f is of. */
+/* Returns "GET requests of 1MiB to 4MiB ", or "" for all requests; sets the operation and the sizes
+ * of f. */
 struct strata_text {
     char s[160];
 };
@@ -158,9 +159,10 @@ struct swings_of {
  * time. */
 typedef double swings_expected_fn(const void *levels, int64_t at_ns);
 
-/* Adds what durations, or throughput if `of` is NULL, do about what is expected. Without `expected`
- * that is the mean, and only a swing with a period counts that explains more than anything else
- * does: then *found, and there are no levels to be told. False: out of memory. */
+/* Adds a finding of swings of durations, or of throughput if `of` is NULL, around what is expected;
+ * *found: there is one. Without `expected` that is the mean, and the swing must be periodic or a
+ * slow wave, and explain more than anything else does: then there are no levels to report. False:
+ * out of memory. */
 bool swings_find(struct search *s, const struct swings_of *of, swings_expected_fn *expected,
                  const void *levels, bool *found, struct err *e);
 

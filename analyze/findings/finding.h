@@ -83,12 +83,12 @@ enum finding_table { FINDING_IN_FIGURES, FINDING_IN_HOSTS, FINDING_IN_ERRORS };
 /* Properties of a kind of finding. */
 struct finding_kind {
     const char *name;
-    enum finding_table table; /* of a page, which shows it wherever it is */
-    bool is_step;             /* the rate before and after it differ: its size is said */
+    enum finding_table table; /* the table of a page that shows it */
+    bool is_step;             /* the rate differs before and after: reports show by how much */
     bool is_beginning;        /* ... at its end, not at its start */
     bool is_cut;              /* the rate may change at its start: find_levels tests that */
-    bool is_standstill;       /* who says it need not say that nothing ran */
-    bool is_slowness;         /* its host is marked among all */
+    bool is_standstill;       /* a gap in which nothing ran needs no finding of its own */
+    bool is_slowness;         /* charts by host mark its host */
     bool is_end;              /* ranks first */
     bool is_overload; /* an open loop's rate is then what the system can do, not the rate asked
                          for */

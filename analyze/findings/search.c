@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_BATCHES    5    /* of which the variance is taken */
+#define LEAST_BATCHES    5    /* least number of batches for a variance */
 #define MEDIAN_OF_SQUARE .455 /* of a standard normal; a difference has twice its variance */
 
-/* Adds the samples of a stratum in a block to those of each party, or of all together. Of many
- * parties most have none. */
+/* Adds the samples of a stratum in a block to those of each party (by_party), or to those of
+ * all. */
 static void add_cells(const struct course *c, size_t stratum, size_t block,
                       const struct course_parties *parties, struct period_samples *to,
                       bool by_party)

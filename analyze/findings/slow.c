@@ -1,6 +1,6 @@
-/* Slow hosts and clients: durations of the same operation and size, at the same time, compared
- * between parties. Logarithms are compared, so that a difference is a ratio, and time is told apart
- * by block, so that what slows all of them cancels. */
+/* Slow hosts and clients: compares durations of the same operation and size, at the same time,
+ * between parties. It compares logarithms, so that a difference is a ratio, within blocks of time,
+ * so that what slows all parties cancels. */
 #include "analyze/findings/find.h"
 #include "analyze/findings/queues.h"
 #include "analyze/findings/slow_excess.h"
@@ -14,13 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PERHAPS_RATIO 1.1  /* from here on a host is asked how long it works, */
-#define PERHAPS_Z     3.0  /* if its durations are longer as surely as that */
-#define LRV_MARGIN    1.75 /* a standard error of so few batches may be too low by as much */
+#define PERHAPS_RATIO 1.1  /* from this ratio on the queues of a host are examined, */
+#define PERHAPS_Z     3.0  /* if its durations are longer with this z */
+#define LRV_MARGIN    1.75 /* a standard error from few batches may be too low by this factor */
 #define LEAST_SEGMENT .05
-#define LEAST_LONG    5   /* periods of a stretch that has inner ones enough */
-#define CORE_SURER    1.5 /* times as sure as the stretch, for the part above its mean to be tried */
-#define CORE_LEAST_Z  6.0 /* of its queues: it is chosen among many */
+#define LEAST_LONG    5   /* periods of a stretch that can do without its ends */
+#define CORE_SURER    1.5 /* times the z of the stretch, for the part above its mean to be tried */
+#define CORE_LEAST_Z  6.0 /* of the service time in it: it is chosen among many */
 #define MAX_SLOW      20
 
 /* ---- Which requests are compared ---- */
@@ -30,8 +30,8 @@ static bool strata_are_all(const struct course *c, struct strata x)
     return x.end - x.first == c->n_strata;
 }
 
-/* All strata (0), then those of each operation, then each size of operations that have several.
- * False: there are no more. */
+/* Sets *x to the i-th strata to compare: all (0), then those of each operation, then each size of
+ * operations that have several. False: there are no more. */
 static bool nth_strata(const struct course *c, size_t i, struct strata *x)
 {
     const size_t *first = c->stratum_of_table;
@@ -69,17 +69,17 @@ struct segment_of_party {
     size_t first, last;  /* periods */
     double n, mean;      /* samples and mean excess within */
     double z;            /* how sure the excess is */
-    double slow_z;       /* ... where queues wander */
-    struct strata of;    /* whose requests alone are slow, as far as is known */
-    double of_mean;      /* excess of these */
+    double slow_z;       /* ... if queues wander (slow noise) */
+    struct strata of;    /* only their requests are slow, as far as is known */
+    double of_mean;      /* mean excess of their requests */
     bool is_perhaps;     /* the queues must confirm it */
     bool is_minor;       /* it costs too little to be a problem */
     double median_ratio; /* of durations, to those of the others; 0: not known */
-    double work_ratio;   /* of the time that a request takes without its wait; 0: not known */
+    double work_ratio;   /* of the service time, to that of the others; 0: not known */
     double lost;         /* share of the time of all requests that went into the excess */
 };
 
-/* Samples, mean excess and how sure it is, of a stretch. */
+/* Fills in the samples of a stretch, their mean excess, and how sure that is. */
 static void measure(const struct excess *x, struct segment_of_party *g)
 {
     size_t n_periods = x->periods.n;
@@ -87,12 +87,12 @@ static void measure(const struct excess *x, struct segment_of_party *g)
     double total;
 
     g->mean = search_mean(n, r, g->first, g->last + 1, &g->n);
-    /* Few periods may agree by chance: their mean is no surer than that of so many samples. Nor is
-     * it surer than noise that lasts lets it be, unless it is known how long the queues are. */
+    /* Few periods may agree by chance: the standard error is at least that of independent samples.
+     * slow_se allows for slow noise, too; it is used if queue lengths are not known. */
     double se = fmax(search_standard_error(n, r, g->first, g->last + 1, g->mean),
                      x->sd / sqrt(fmax(g->n, 1)));
     double slow_se = fmax(se, LRV_MARGIN * sqrt(x->lrv / (double)(g->last - g->first + 1)));
-    /* Periods outside tell how much of the noise is slow. */
+    /* An excess outside of the stretch is slow noise: half of it is deducted. */
     double before = g->first > 0 ? search_mean(n, r, 0, g->first, &total) : 0;
     double after = g->last + 1 < n_periods ? search_mean(n, r, g->last + 1, n_periods, &total) : 0;
     double base = fmax(before, after);
@@ -101,8 +101,8 @@ static void measure(const struct excess *x, struct segment_of_party *g)
     g->slow_z = slow_se > 0 ? excess / slow_se : INFINITY;
 }
 
-/* The stretch of periods [from, to) with the largest sum of sign * n (r - half); false: no sum is
- * positive. */
+/* Finds the stretch of periods in [from, to) with the largest sum of sign * n (r - half); false: no
+ * sum is positive. */
 static bool best_periods(const struct excess *x, size_t party, size_t from, size_t to, double half,
                          double sign, struct segment_of_party *g)
 {
@@ -116,8 +116,8 @@ static bool best_periods(const struct excess *x, size_t party, size_t from, size
     return top.most > 0;
 }
 
-/* The stretch in which a party is slow: that with the largest sum of n (r - half of its own
- * excess). */
+/* Finds the stretch in which a party is slow: the one with the largest sum of n (r - half of its
+ * own excess). */
 static struct segment_of_party slow_segment(const struct excess *x, size_t party)
 {
     struct segment_of_party best = {.party = party};
@@ -132,7 +132,8 @@ static struct segment_of_party slow_segment(const struct excess *x, size_t party
     return best;
 }
 
-/* With more parties one of them is sooner off by chance. */
+/* Returns the z from which on a party is slow: among more parties chance makes one look slow
+ * sooner. */
 static double least_z(size_t n_parties)
 {
     return SLOW_LEAST_Z + .5 * log10((double)n_parties);
@@ -144,8 +145,8 @@ static bool may_be_slow(const struct segment_of_party *g)
            g->last > g->first;
 }
 
-/* Whether a party is slow in these stretches, all together: one that is slow again and again for a
- * short while is slow as surely as one that is so for long. */
+/* Whether a party is slow in these stretches together: several short ones are as significant as a
+ * long one. */
 static bool is_slow(const struct excess *x, size_t n_parties, const struct segment_of_party *v,
                     size_t n)
 {
@@ -160,9 +161,9 @@ static bool is_slow(const struct excess *x, size_t n_parties, const struct segme
     return length >= LEAST_SEGMENT * (double)x->periods.n && sqrt(squares) >= least_z(n_parties);
 }
 
-/* Whether a host is slower than the others in the run as a whole, though not so clearly that
- * durations prove it. Where those who send choose by how busy a host is, a slow host has fewer
- * requests waiting, and durations hide most of the difference. */
+/* Whether a host seems slower than the others in the run as a whole, though durations do not prove
+ * it. If senders avoid busy hosts, a slow host has a shorter queue, and durations hide most of the
+ * difference. */
 static bool is_perhaps_slow(const struct excess *x, size_t host, struct segment_of_party *g)
 {
     *g = (struct segment_of_party){.party = host, .last = x->periods.n - 1, .is_perhaps = true};
@@ -170,8 +171,8 @@ static bool is_perhaps_slow(const struct excess *x, size_t host, struct segment_
     return g->mean >= log(PERHAPS_RATIO) && g->n >= SLOW_LEAST_SAMPLES && g->z >= PERHAPS_Z;
 }
 
-/* Whether a party was as fast as the others for a while in the midst of a slow stretch: then `left`
- * and `right` of it are stretches of their own. */
+/* Whether a party was as fast as the others for a while in the midst of a slow stretch. If so, sets
+ * `left` and `right` to the stretches before and after. */
 static bool was_fast_within(const struct excess *x, const struct segment_of_party *g,
                             struct segment_of_party *left, struct segment_of_party *right)
 {
@@ -221,15 +222,15 @@ static double lost_share(const struct excess *x, size_t n_parties, const struct 
     return busy > 0 ? x->share * lost / busy : 0;
 }
 
-/* Durations hide it, as fewer requests wait there. */
+/* Whether only the service time shows that a host is slow, as it has a shorter queue. */
 static bool is_slow_in_work_only(const struct segment_of_party *g)
 {
     return g->is_perhaps && g->median_ratio < SLOW_LEAST_RATIO;
 }
 
-/* How many times slower it is, as sentences tell it. Means of logarithms tell best who is slow, but
- * a backlog that grows has a mean far off the median that a reader compares, and the lower median
- * of noisy means is off too. Where most requests are no slower, the mean says more. */
+/* Returns how many times slower a party is, for the sentence. Means of logarithms detect slowness
+ * best, but a growing backlog has a mean far off the median that a reader compares, and the lower
+ * median of noisy means is off, too. If most requests are no slower, the mean says more. */
 static double told_ratio(const struct segment_of_party *g)
 {
     if (is_slow_in_work_only(g))
@@ -284,7 +285,7 @@ static bool say_party(struct search *s, const struct course_parties *p, const st
 }
 
 /* Finds the operation, or the sizes, whose requests alone are slow: they have an excess, and all
- * others that were looked at have next to none. */
+ * other requests of looked_at have next to none. */
 static bool narrow_strata(struct segment_of_party *v, size_t n, const struct excess *all,
                           struct strata looked_at, struct slow_compared *of, struct err *e)
 {
@@ -317,7 +318,7 @@ static bool narrow_strata(struct segment_of_party *v, size_t n, const struct exc
     return ok;
 }
 
-/* Whether a client's requests to the host are slow as a pair: they make its work longer. */
+/* Whether the host is in a slow pair, whose requests raise its mean service time. */
 static bool has_slow_pair(const struct search *s, size_t host)
 {
     for (size_t i = 0; i < s->c->n_places; i++)
@@ -326,7 +327,7 @@ static bool has_slow_pair(const struct search *s, size_t host)
     return false;
 }
 
-/* Asks whether the host is slower in a stretch, or has a longer queue. */
+/* Finds out whether a host is slower in a stretch, or only has a longer queue. */
 static bool ask_queues(struct segment_of_party *g, struct queues *q, const struct excess *x,
                        const struct search *s, const struct course_parties *p,
                        struct queues_answer *answer, struct err *e)
@@ -341,9 +342,9 @@ static bool ask_queues(struct segment_of_party *g, struct queues *q, const struc
     return ok;
 }
 
-/* A host may be slow in a part of the stretch only: a queue that happened to be long before has
- * made the stretch longer, and the queues of all of it do not tell. Asks for the part above the
- * mean, which takes the place of the stretch where the queues confirm it. */
+/* Tries the part of a stretch above its mean. If the queues confirm it (*sure), it replaces the
+ * stretch. A host may be slow in a part only: a queue that was long by chance makes the stretch
+ * longer, so that the queues of all of it show nothing. */
 static bool ask_core(struct segment_of_party *g, struct queues *q, const struct excess *x,
                      const struct search *s, const struct course_parties *p, bool *sure,
                      struct err *e)
@@ -365,8 +366,8 @@ static bool ask_core(struct segment_of_party *g, struct queues *q, const struct 
     return true;
 }
 
-/* Drops the stretches in which a host is not slower, but has a longer queue. Those of one host,
- * which follow each other, are as sure as all of them together. */
+/* Drops the stretches in which a host is not slower, but has a longer queue. The stretches of a
+ * host, neighbours in v, are judged together. */
 static bool drop_queues(struct segment_of_party *v, size_t *n, const struct excess *x,
                         const struct search *s, const struct course_parties *p, struct err *e)
 {
@@ -398,8 +399,8 @@ static bool drop_queues(struct segment_of_party *v, size_t *n, const struct exce
     return ok;
 }
 
-/* Fills in the ratios of durations. Of a longer stretch the periods at its ends, in which the party
- * became slow and fast again, do not count. */
+/* Fills in the ratios of median durations. In a longer stretch the first and the last period, in
+ * which the party became slow and fast again, do not count. */
 static bool fill_ratios(struct segment_of_party *v, size_t n, const struct excess *x,
                         const struct search *s, const struct course_parties *p, struct err *e)
 {
@@ -425,8 +426,8 @@ static bool fill_ratios(struct segment_of_party *v, size_t n, const struct exces
     return ok;
 }
 
-/* Of parties that are slow for less than half of the run, drops what costs next to nothing, all
- * stretches of a party together; what costs little is no problem. */
+/* Drops parties that are slow for less than half of the run if all their stretches together cost
+ * next to nothing; if they cost little, they are no problem. */
 static void drop_cheap(struct segment_of_party *v, size_t *n, const struct excess *x,
                        size_t n_parties)
 {
@@ -483,8 +484,8 @@ static void add_seen(struct seen *seen, const struct course *c, const struct exc
     }
 }
 
-/* Whether the other pairs of the host (names: the hosts), or of the client, of a pair answer as
- * usual while it is slow. */
+/* Whether the other pairs with the same name as a pair (`names`: of hosts, or of clients) are as
+ * fast as usual while it is slow. */
 static bool others_are_fast(const struct excess *x, const struct course_parties *p,
                             const struct segment_of_party *g, const char *const *names)
 {
@@ -502,7 +503,7 @@ static bool others_are_fast(const struct excess *x, const struct course_parties 
     return n >= SLOW_LEAST_SAMPLES && sum <= SLOW_OTHERS_FRAC * g->mean * n;
 }
 
-/* Pairs of a host or a client that is slow itself say nothing. */
+/* Whether a party is slow by itself: a pair is not if its host or its client is slow. */
 static bool is_of_its_own(const struct excess *x, const struct course_parties *p,
                           const struct segment_of_party *g)
 {
@@ -510,8 +511,8 @@ static bool is_of_its_own(const struct excess *x, const struct course_parties *p
            (others_are_fast(x, p, g, p->name) && others_are_fast(x, p, g, p->client));
 }
 
-/* What a pair explains is not asked of its host and its client, nor what a host explains of its
- * clients. */
+/* Leaves out the requests of a slow pair when slow hosts and clients are searched for, and those of
+ * a slow host when slow clients are. */
 static void leave_out(struct search *s, const struct course_parties *p, size_t party)
 {
     for (size_t i = 0; i < s->c->n_places; i++) {
@@ -532,7 +533,7 @@ static void add_party(struct segment_of_party *v, size_t *n_slow, const struct e
     size_t n = 0;
     bool is_told_apart = split(x, &g, stretches, &n), slow_apart = is_slow(x, p->n, stretches, n);
 
-    /* Its stretches may be surer than all of it; too many are one. */
+    /* All is one stretch if the stretches are too many, or not significant together. */
     if (!is_told_apart || !slow_apart) {
         bool slow = is_slow(x, p->n, &g, 1) || slow_apart ||
                     (course_are_hosts(p) && strata_are_all(c, of) && is_perhaps_slow(x, k, &g));
@@ -548,7 +549,7 @@ static void add_party(struct segment_of_party *v, size_t *n_slow, const struct e
     *n_slow += n;
 }
 
-/* Slow hosts, clients or pairs, by the requests of some strata. */
+/* Finds and reports slow hosts, clients or pairs, by the requests of some strata. */
 static bool find_slow_in(struct search *s, struct slow_compared *compared, struct strata of,
                          struct seen *seen, struct err *e)
 {
@@ -585,8 +586,8 @@ static bool have_samples(const struct search *s, const struct course_parties *p,
     return 2 * search_samples(s, of).n >= SLOW_LEAST_SAMPLES * (double)p->n;
 }
 
-/* All requests are looked at first. What is slow in one operation or at one size only, of few
- * requests, does not show there. Of pairs, which are many, only all requests are looked at. */
+/* Looks at all requests first, then at each operation and size, as slowness of few requests does
+ * not show in all. Pairs are many: for them it looks at all requests only. */
 static bool find_slow_parties(struct search *s, const struct course_parties *p, struct err *e)
 {
     struct seen seen = {.n = 0};

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define PER_CELL  16        /* samples that a party should have in a period */
-#define MOST_KEPT (1 << 17) /* by stratum, party and period */
+#define MOST_KEPT (1 << 17) /* values, one per stratum, party and period */
 
 /* The excess in the requests of one stratum. */
 struct slow_stratum {
@@ -106,7 +106,8 @@ static bool fill(struct excess *x, struct slow_compared *of, struct strata strat
     return ok;
 }
 
-/* The lower median of the parties' long-run variances: slow ones do not count. */
+/* Sets lrv to the lower median of the parties' long-run variances, in which slow parties do not
+ * count. */
 static bool fill_lrv(struct excess *x, size_t n_parties, struct err *e)
 {
     double *used = NULL, *v = NULL;

@@ -4,8 +4,8 @@
 
 #include "analyze/findings/find.h"
 
-/* The parties that are compared, and what is known of each stratum: all requests, those of an
- * operation and those of a size are looked at one after the other, mostly in the same periods. */
+/* The parties that are compared, and a cache of the excess by stratum: all requests, those of an
+ * operation and those of a size are compared one after the other, mostly in the same periods. */
 struct slow_compared {
     const struct search *s;
     const struct course_parties *p;
@@ -23,11 +23,11 @@ struct excess {
     double *n, *r; /* party x period */
     double sd;     /* of one sample's logarithm within its stratum */
     double lrv;    /* long-run variance of r at a party that is as fast as the others */
-    double share;  /* of the time of all requests that these took */
+    double share;  /* share of the time of all requests that those of the strata took */
 };
 
-/* Of the requests of some strata. The second has the periods and the sd of `like`, and no share.
- * False: out of memory; slow_excess_fini may be called in any case. */
+/* Fill in the excess of the requests of some strata. The second takes the periods and the sd of
+ * `like`, and has no share. False: out of memory; call slow_excess_fini in any case. */
 bool slow_excess_init(struct excess *x, struct slow_compared *of, struct strata strata,
                       struct err *e);
 bool slow_excess_init_like(struct excess *x, struct slow_compared *of, struct strata strata,

@@ -1,4 +1,4 @@
-/* From when on a host, a client or an operation is slow. */
+/* Limits from which on a host, a client or an operation is slow. */
 #ifndef S3_ANALYZE_FINDINGS_SLOW_LIMITS_H
 #define S3_ANALYZE_FINDINGS_SLOW_LIMITS_H
 
@@ -6,7 +6,7 @@
 #define SLOW_PROBLEM_RATIO 1.4
 #define SLOW_LEAST_SAMPLES 30
 #define SLOW_LEAST_Z       6.0
-#define SLOW_EDGE_FRAC     .06 /* of the run: nearer to its ends is the end */
+#define SLOW_EDGE_FRAC     .06 /* of the run: a time this near to its end is its end */
 #define SLOW_MAX_STRETCHES 4   /* of one party; one that has more is slow throughout */
 #define SLOW_OTHERS_FRAC   .45 /* of the change of an operation, of a pair: others may share it */
 

@@ -1,12 +1,13 @@
-/* The likelihood of a series with correlated noise: a Kalman filter turns the noise into
+/* The likelihood of a time series with correlated noise: a Kalman filter turns the noise into
  * independent errors (Harvey, "Forecasting, Structural Time Series Models and the Kalman Filter",
- * 1989), and least squares are of these. */
+ * 1989), to which least squares apply. */
 #include "analyze/findings/slow_noise.h"
 
 #include <assert.h>
 #include <math.h>
 
-/* How long the noise lasts, and how much of its variance does not last. */
+/* Time constants of the noise, and shares of its variance that are independent from point to
+ * point. */
 static const double lasts_s[] = {.5, 1, 2, 3.5, 6, 10};
 static const double fresh_fracs[] = {.03, .1, .3, .6, 1};
 
@@ -19,10 +20,10 @@ static_assert(N(lasts_s) * N(fresh_fracs) == SLOW_NOISE_KINDS, "each pair is a k
 /* How the filter weighs the points, for one kind of noise of variance 1. */
 struct filter {
     size_t n;
-    double keeps;                    /* of the noise from point to point */
+    double keeps;                    /* correlation of the lasting noise from point to point */
     double gain[SLOW_NOISE_POINTS];  /* of the state, from the error */
     double scale[SLOW_NOISE_POINTS]; /* 1 / the standard deviation of the error */
-    double log_sum;                  /* of the variances of the errors */
+    double log_sum;                  /* sum of the logarithms of the variances of the errors */
 };
 
 static void filter_init(struct filter *f, size_t n, double keeps, double fresh_frac)
@@ -87,8 +88,8 @@ void slow_noise_init(struct slow_noise *s, const double *x, size_t n, double wid
     }
 }
 
-/* What least squares leave of the series, by one kind of noise: the last square of a Cholesky
- * factor. A shape that others make up is left out. */
+/* Returns the residual sum of squares of the series, for one kind of noise: the last square of a
+ * Cholesky factor. A shape that is a combination of others is left out. */
 static double squares_left(const struct slow_noise *s, size_t kind, const size_t *of, size_t n)
 {
     double factor[SLOW_NOISE_SHAPES + 2][SLOW_NOISE_SHAPES + 2], square = 0;

@@ -16,7 +16,7 @@ struct op_course {
     size_t n_parts;
     double *n, *y;       /* part x block */
     struct samples *all; /* by part */
-    double *times, *ns;  /* by part: room for changes in a stretch */
+    double *times, *ns;  /* by part: scratch memory */
 };
 
 static struct strata strata_of(const struct op_course *o, const struct course *c, size_t part)
@@ -55,7 +55,7 @@ static bool op_course_init(struct op_course *o, const struct search *s, bool by_
     return true;
 }
 
-/* How long a request of a part takes, as a geometric mean. */
+/* Returns the geometric mean of the durations of a part's requests. */
 static double mean_ns(const struct op_course *o, size_t k)
 {
     return exp(o->all[k].sum / fmax(o->all[k].n, 1));
@@ -69,7 +69,8 @@ struct op_stretch {
     double z;
 };
 
-/* Mean and its standard error over the blocks of the stretch, or over the others. */
+/* Returns the mean over the blocks of the stretch (inside), or over all others, and its standard
+ * error. */
 static double mean_of_part(const double *n, const double *y, size_t n_blocks,
                            const struct op_stretch *g, bool inside, double sd, double *se)
 {
@@ -83,8 +84,9 @@ static double mean_of_part(const double *n, const double *y, size_t n_blocks,
     return mean;
 }
 
-/* The stretch whose requests take longer than the others by the least chance; change 0: there is
- * none. sd: of a sample; an operation of few requests changes by chance. */
+/* Finds the stretch whose requests most significantly take longer than the others; change 0: there
+ * is none. sd: of a sample; it bounds the standard errors from below, as few requests may agree by
+ * chance. */
 static struct op_stretch best_stretch(const double *n, const double *y, size_t n_blocks, double sd)
 {
     double n_until[COURSE_MAX_BLOCKS + 1] = {0}, sum_until[COURSE_MAX_BLOCKS + 1] = {0};
@@ -143,7 +145,7 @@ static bool others_share(struct op_course *o, const struct course *c, size_t k,
                SLOW_OTHERS_FRAC * mean_ns(o, k) * (exp(g->change) - 1);
 }
 
-/* Whether it is said of the operation as a whole. */
+/* Whether the same is reported of the operation as a whole. */
 static bool is_said(const struct search *s, const struct finding *f)
 {
     for (size_t i = 0; i < s->out->n; i++) {
@@ -221,7 +223,7 @@ bool search_responses(const struct search *s, struct responses *r, struct err *e
     return ok;
 }
 
-/* The stretches in which a part is slow, one by one: each is taken out before the next is looked
+/* Reports the stretches in which a part is slow. Each is subtracted before the next is searched
  * for. */
 static bool find_slow_part(struct search *s, struct op_course *o, size_t k, struct err *e)
 {

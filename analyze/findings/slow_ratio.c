@@ -20,8 +20,8 @@ static bool sample_new(struct sample *x, int64_t n, struct err *e)
     return mem_new(&x->v, (size_t)n / x->step + 1, e);
 }
 
-/* By stratum, then period: the mean logarithm of a duration of the others, in ns; 0: they have
- * none. */
+/* Fills in the mean logarithm of a duration (ns) of the others, by stratum, then period; 0: they
+ * have no samples. */
 static bool fill_usual(double **usual, const struct search *s, const struct course_parties *p,
                        const struct slow_stretch *g, struct err *e)
 {
@@ -44,7 +44,7 @@ static bool fill_usual(double **usual, const struct search *s, const struct cour
     return ok;
 }
 
-/* Adds those requests of operation k that are of the stretch. */
+/* Adds the requests of operation k within the stretch. */
 static void add_table(const struct course *c, const struct course_parties *p,
                       const struct slow_stretch *g, const double *usual, size_t k,
                       struct sample *own, struct sample *others)

@@ -10,14 +10,14 @@ struct slow_stretch {
     struct periods periods;
     size_t first, last;    /* periods */
     const double *n;       /* by period: samples of the party; those without any are left out */
-    struct strata of;      /* whose requests alone count */
+    struct strata of;      /* only their requests count */
     const bool *is_faulty; /* by party: the others are compared with those that are not */
 };
 
 /* Sets *ratio to the party's median duration as a multiple of that of the others. Each duration
  * counts as a multiple of what is usual at the others at the time, so that sizes, operations, and
  * what slows all of them cancel. 0: the course has no single requests, or there is nobody to
- * compare with. Of at most some 16,000 requests of either. False: out of memory. */
+ * compare with. Samples at most some 16,000 requests of each side. False: out of memory. */
 bool slow_ratio(const struct search *s, const struct course_parties *p,
                 const struct slow_stretch *g, double *ratio, struct err *e);
 

@@ -1,8 +1,8 @@
 /* Slow tails: a host (or client) that answers some of its requests far later than the others do,
- * while its typical duration is theirs.
+ * while its typical duration is as theirs.
  *
- * What counts is how many of its samples are slow (course.slow_from_ns), against how many of so
- * many samples at the same times, of the same operations and sizes, are slow anywhere. */
+ * Compares the number of its slow samples (course.slow_from_ns) with the number expected of them
+ * from all parties, at the same times, for the same operations and sizes. */
 #include "analyze/findings/find.h"
 #include "analyze/findings/queues.h"
 #include "analyze/findings/slow_limits.h"
@@ -19,18 +19,18 @@
 #define LEAST_PERIODS   8
 #define LEAST_SLOW      30
 #define LEAST_Z         6.0
-#define LEAST_PERIODS_Z 4.0 /* by how periods differ */
-#define LEAST_TIMES     2   /* as many as at the others */
+#define LEAST_PERIODS_Z 4.0 /* with the standard error from differences of periods */
+#define LEAST_TIMES     2   /* times as many as at the others */
 #define PROBLEM_LOST    .03
-#define OWN_PART        .7 /* of what the tail costs: so much may be told as slowness instead */
+#define OWN_PART        .7 /* of what the tail costs: if slowness costs more, no tail is reported */
 
-/* What a party has: samples, slow ones, and how many slow ones so many samples have anywhere. */
+/* Samples of a party, the slow ones, and how many would be slow if it were like all. */
 struct tail {
     double n, n_slow, expected;
     double share;            /* the lower median of the others' n_slow, as shares of expected */
-    double busy_ns, slow_ns; /* of all samples, of all slow ones, those in stalls too */
-    double n_slow_ever;      /* ... which are so many */
-    struct tail_periods *in; /* NULL: it has too few slow ones to be told */
+    double busy_ns, slow_ns; /* time of all samples, of slow ones, also in stalls */
+    double n_slow_ever;      /* number of slow ones, also in stalls */
+    struct tail_periods *in; /* NULL: it has too few slow ones for a tail */
 };
 
 struct tail_periods {
@@ -44,10 +44,10 @@ struct tails {
     struct periods periods;
     double busy_ns; /* of all samples */
     struct tail *of_party;
-    struct tail_periods *in; /* NULL while it is not known who has enough */
+    struct tail_periods *in; /* NULL in the first pass, which finds the candidates */
 };
 
-/* Adds what stratum q has in period j. */
+/* Adds the samples of stratum q in period j. */
 static void add_period(struct tails *x, size_t q, size_t j, struct period_samples *of_party)
 {
     double all = 0, all_slow = 0;
@@ -91,8 +91,8 @@ static bool is_candidate(const struct tail *t)
     return t->n_slow >= LEAST_SLOW && !(t->n_slow < LEAST_TIMES * t->share * t->expected);
 }
 
-/* Fills in what share of their samples is slow at the others. Of many parties few have slow ones
- * enough to be told, and often none: for those alone there is room for periods (*some is false). */
+/* Fills in `share`, and allocates periods for the parties that may have a tail: few of many, and
+ * often none (*some is false). False: out of memory. */
 static bool choose_parties(struct tails *x, bool *some, struct err *e)
 {
     size_t n_parties = x->p->n, n_chosen = 0;
@@ -158,9 +158,9 @@ static bool fill_tails(struct tails *x, struct err *e)
     return ok;
 }
 
-/* How surely there are more slow samples than expected, in standard errors. Slow requests that come
- * together say less: chance is taken for as much more uneven as they are among periods. What came
- * in a few periods only is an event and no tail: 0. */
+/* Returns how surely there are more slow samples than expected, in standard errors. The more
+ * unevenly slow requests are spread over the periods, the larger is the standard error. 0 if they
+ * came in a few periods only: that is an event, not a tail. */
 static double sureness(const struct tails *x, const struct tail *t)
 {
     double count = t->share * t->expected, more = t->n_slow - count, off[MAX_PERIODS];
@@ -208,8 +208,8 @@ static bool is_usual(const struct tails *x, size_t k, bool *usual, struct err *e
     return ok;
 }
 
-/* Whether a tail describes party k best: nothing says yet that the party is slow, or the tail
- * explains far more of the lost time than what does, and medians are those of the others. */
+/* Whether a tail describes party k best: no finding says that the party is slow, or the tail costs
+ * far more than such findings, and medians are as those of the others. */
 static bool is_best(const struct tails *x, size_t k, const struct finding *tail, bool *best,
                     struct err *e)
 {
@@ -222,7 +222,7 @@ static bool is_best(const struct tails *x, size_t k, const struct finding *tail,
     return told == 0 || !*best || is_usual(x, k, best, e);
 }
 
-/* Takes back what says that the party of a tail is slow. */
+/* Removes the findings that the party of a tail is slow. */
 static void take_back(struct findings *all, const struct finding *tail)
 {
     size_t n_kept = 0;
@@ -282,7 +282,7 @@ static bool find_tails_of(struct search *s, const struct course_parties *p, stru
         const struct tail *t = &x.of_party[k];
         double z = t->in != NULL ? sureness(&x, t) : 0;
 
-        /* With more parties one of them is sooner off by chance. */
+        /* Among more parties chance makes one look slow sooner. */
         if (z >= LEAST_Z + .5 * log10((double)p->n))
             ok = say(&x, k, z, &q, e);
     }

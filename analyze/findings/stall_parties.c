@@ -1,5 +1,5 @@
-/* Whose requests hang: stalls of the system that are of some hosts, clients or one operation, and
- * stalls of these while the others go on. */
+/* Whose requests hang: attributes stalls of the system to some hosts, some clients or one
+ * operation, and finds stalls of these while the others go on. */
 #include "analyze/findings/stalls_internal.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
@@ -12,14 +12,15 @@
 #define LEAST_WAITING    2    /* requests of a party, in a stall of its own, in a closed loop */
 #define LEAST_OF_PARTY   100  /* requests */
 #define PARTY_SCORE      18.0 /* e^-18 over a million bins of all parties */
-#define PARTY_SHARE      .9   /* of the requests that hang are of the parties */
-#define ALIKE_SHARE      .25  /* as many as of the party before hang of one more */
-#define CHANCE           .001 /* that a stall of all is taken for that of some */
-/* The same by who went on alone: which hosts have the requests when all stop is less than chance
- * where queues wander. */
+#define PARTY_SHARE      .9   /* least share of the chosen parties in the requests that hang */
+#define ALIKE_SHARE      .25  /* least ratio of hung requests of one more party to the last one */
+#define CHANCE           .001 /* probability that a stall of all is taken for one of some */
+/* Upper bound on the second part of that probability: that the requests that ended are all of
+ * others. The first part, that those of some hosts hang, proves less than it seems: when all stop,
+ * wandering queues may have left most requests at a few hosts. */
 #define CHANCE_OF_OTHERS .05
 #define OTHERS_GO_ON     .3  /* of the usual rate */
-#define ALIKE_FRAC       .15 /* of their length apart, stalls of several parties are one */
+#define ALIKE_FRAC       .15 /* of their length: stalls of several parties this close are one */
 
 bool stalls_same_parties(const struct stall *a, const struct stall *b)
 {
@@ -37,7 +38,7 @@ int64_t stalls_n_requests(const struct stall *st)
 
 /* ---- Some of all ---- */
 
-/* How the requests under way are spread over the parties, as shares of the time of all. */
+/* Fills in each party's share of the requests under way: its share of the time of all requests. */
 static void fill_busy(const struct course *c, const struct course_parties *p, double *busy)
 {
     memset(busy, 0, p->n * sizeof *busy);
@@ -78,7 +79,8 @@ static int compare_indexes(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* A bound of the log of the chance that k of n or more are of a share (Chernoff). */
+/* Returns an upper bound on the log of the probability that k or more of n requests are of parties
+ * with that share of all (Chernoff). */
 static double log_chance(double k, double n, double share)
 {
     double part = k / n;
@@ -88,9 +90,9 @@ static double log_chance(double k, double n, double share)
            (part * log(part / share) + (part < 1 ? (1 - part) * log((1 - part) / (1 - share)) : 0));
 }
 
-/* The fewest parties, less than all, of which nearly all requests are that hang in the middle of
- * the stall, and the log of the chance that any so many parties have them in a stall of all. False:
- * there are none. */
+/* Finds the fewest parties, less than all, that have nearly all requests that hang in the middle of
+ * the stall. *chance becomes the log of the probability that any so many parties have them if all
+ * stall. False: there are none. */
 static bool choose_parties(const struct stalls *x, struct stall *st, const struct course_parties *p,
                            const double *busy, size_t *of_party, double *chance)
 {
@@ -125,8 +127,8 @@ static bool choose_parties(const struct stalls *x, struct stall *st, const struc
     return true;
 }
 
-/* A stall shows which operation hangs only if it is longer than the time from which on a request of
- * any operation counts as one that hangs. */
+/* Whether a stall shows which operation hangs: it is so long that a request of any operation counts
+ * as hung. */
 static bool tells_operations(const struct course *c, const struct stall *st)
 {
     for (size_t k = 0; k < c->n_ops; k++)
@@ -135,7 +137,8 @@ static bool tells_operations(const struct course *c, const struct stall *st)
     return true;
 }
 
-/* The stall of the parties lasts from the last end of one of their requests to the next. */
+/* Narrows a stall of some parties to the time from the last end of one of their requests to the
+ * next. False: one of the ends is missing. */
 static bool narrow(struct stall *st, const struct course_gap *gaps)
 {
     int64_t start_ns = INT64_MIN, end_ns = INT64_MAX;
@@ -151,8 +154,8 @@ static bool narrow(struct stall *st, const struct course_gap *gaps)
     return true;
 }
 
-/* The log of the chance that no request of the parties is among those that ended in a stall before
- * `to_ns`, though all stood alike. */
+/* Returns the log of the probability that no request of the parties is among those that ended in a
+ * stall before to_ns, though all stalled alike. */
 static double log_chance_of_others(const struct stalls *x, const struct stall *st, int64_t to_ns)
 {
     const struct course *c = x->s->c;
@@ -162,7 +165,7 @@ static double log_chance_of_others(const struct stalls *x, const struct stall *s
            log1p(-fmin(share, 1 - 1e-9));
 }
 
-/* Gives stalls of the system to the parties whose requests alone hang in them. */
+/* Attributes stalls of the system to the parties whose requests alone hang in them. */
 static bool give_to_parties(struct stalls *x, const struct course_parties *p, struct err *e)
 {
     const struct course *c = x->s->c;
@@ -199,7 +202,7 @@ static bool give_to_parties(struct stalls *x, const struct course_parties *p, st
             continue;
         bool whole = narrow(st, gaps + n);
         n += st->n_parties;
-        /* Seconds do not tell who went on for a moment. */
+        /* By seconds it is not known who went on for a moment. */
         bool told = whole && c->has_requests;
         double of_others = whole ? log_chance_of_others(x, st, at_ns) : 0;
         if (chances[i] + of_others <= log(CHANCE) && (!told || of_others <= log(CHANCE_OF_OTHERS)))
@@ -227,7 +230,7 @@ static bool lies_in_stall(const struct stalls *x, int64_t at_ns)
 static void add_party_stall(struct stalls *x, const struct course_parties *p,
                             const struct course_gap *gap)
 {
-    /* In an open loop most threads may have been idle when all of a client stood still. */
+    /* In an open loop most threads may have been idle when a client stalled as a whole. */
     size_t least_waiting = x->s->c->open_loop ? 1 : LEAST_WAITING;
 
     if (gap->before_ns == INT64_MIN || gap->after_ns == INT64_MAX ||
@@ -241,8 +244,8 @@ static void add_party_stall(struct stalls *x, const struct course_parties *p,
                                   .parties = {gap->party}};
 }
 
-/* Finds the stretches in which next to nothing of a party is completed, as those of the system are
- * found; the requests next to them say when each began and ended. */
+/* Finds the stretches in which next to nothing of a party is completed, in the same way as those of
+ * the system; the requests next to them show when each began and ended. */
 static bool find_party_stalls(struct stalls *x, const struct course_parties *p, struct err *e)
 {
     const struct course *c = x->s->c;
@@ -290,7 +293,7 @@ static bool is_near(int64_t a_ns, int64_t b_ns, double near_ns)
     return fabs((double)a_ns - (double)b_ns) <= near_ns;
 }
 
-/* Stalls of several hosts, or clients, at the same time are one of them together. */
+/* Joins stalls of several hosts, or of several clients, at the same time. */
 static void join_alike(struct stalls *x)
 {
     for (size_t i = 0; i < x->n; i++)

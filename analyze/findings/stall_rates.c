@@ -1,4 +1,4 @@
-/* How many requests end in a stretch of time, and how many are usual there: stalls are judged by
+/* How many requests end in a stretch of time, and how many usually do: stalls are judged by
  * both. */
 #include "analyze/findings/stalls_internal.h"
 #include "analyze/stats/stats.h"
@@ -27,7 +27,7 @@ double stalls_done(const struct stalls *x, size_t first, size_t end)
     return (double)n;
 }
 
-/* How much of a bin the run has. */
+/* Returns the share of a bin that lies in the run. */
 static double part_of_bin(const struct stalls *x, size_t j)
 {
     const struct course *c = x->s->c;
@@ -52,7 +52,7 @@ static double usual_done(const struct stalls *x, size_t first, size_t end)
     return n;
 }
 
-/* The rates of the blocks around one, sorted. */
+/* A sliding window: the rates of the blocks around one, sorted. */
 struct window {
     double v[2 * N_LOCAL_BLOCKS + 1];
     size_t n;
@@ -79,9 +79,9 @@ static double window_median(const struct window *w)
     return (w->v[(w->n - 1) / 2] + w->v[w->n / 2]) / 2;
 }
 
-/* The median over the blocks around, so that neither a stall nor a change of level bends it, and at
- * least half of that of the run. That is the median over all blocks too, or half of the mean, where
- * the run stood for most of its time. */
+/* The usual rate of a block is the median of the blocks around it, so that neither a stall nor a
+ * change of level bends it, and at least half of the usual rate of the run. That is the median of
+ * all blocks, or half of their mean, if the run stalled for most of its time. */
 bool stalls_find_usual(struct stalls *x)
 {
     double *rate = x->rate, sorted[STALLS_MAX_BLOCKS];
@@ -138,8 +138,8 @@ double stalls_rate_frac_around(const struct stalls *x, int64_t start_ns, int64_t
 
 /* ---- Stretches ---- */
 
-/* For how long the system stood in a bin of a second in which fewer requests than usual ended: a
- * stall begins or ends within it. */
+/* By seconds, returns for how long the system stalled within a bin, from how many requests are
+ * missing: a stall begins or ends within a second. */
 static int64_t stood_ns(const struct stalls *x, size_t bin)
 {
     const struct course *c = x->s->c;
@@ -159,7 +159,8 @@ static bool most_threads_hang(const struct course *c, const struct stall *st)
     return c->n_threads > 0 && 10 * (int64_t)n >= 9 * c->n_threads;
 }
 
-/* The score of bins in which so many requests ended, and so many usually do. */
+/* Returns the score of bins in which `done` requests ended where `usual` usually do: the
+ * log-likelihood ratio (Poisson) of a stall. */
 static inline double score_of(double done, double usual)
 {
     return (1 - STALLS_RATE_FRAC) * usual + log(STALLS_RATE_FRAC) * done;
@@ -178,8 +179,9 @@ static void add_stretch(struct stalls *x, size_t first, size_t last)
                        .end_ns = course_at_ns(c, end, x->bin_ns) + stood_ns(x, end),
                        .rate_frac = stalls_done(x, first, end) / usual_done(x, first, end)};
 
-    /* Threads may begin one after the other. The last requests of a run come in by themselves, but
-     * few of them late. */
+    /* Low rates at the edges of a run are normal: threads may begin one after the other, and the
+     * last requests end alone. A stretch there counts if it is significant without the edge, or if
+     * most threads hang. */
     bool at_edge = (st.start_ns < c->full_from_ns || st.end_ns > c->full_until_ns) &&
                    score_within < x->least_score && !most_threads_hang(c, &st);
     if (!at_edge && st.end_ns - st.start_ns >= x->least_ns &&
@@ -187,8 +189,8 @@ static void add_stretch(struct stalls *x, size_t first, size_t last)
         x->v[x->n++] = st;
 }
 
-/* Whether the blocks leave room for a stretch: a stretch has some blocks as a whole, and a part of
- * one before and of one after. Most parties have none, and their bins need not be looked at. */
+/* Whether the rates of blocks leave room for a stretch: it has some whole blocks, and parts of one
+ * before and one after. Most parties have no room for any, and their bins need not be looked at. */
 static bool blocks_have_room(const struct stalls *x)
 {
     double sum = 0, most = 0, largest = 0;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TYPICAL_TIMES    3   /* shorter gaps are those between requests that run in step */
+#define TYPICAL_TIMES    3   /* median durations; shorter gaps arise if requests run in step */
 #define MAX_NAME         120 /* letters of a name in a sentence */
 #define MAX_NAMED        3   /* parties */
 #define PERIOD_TOLERANCE .15
@@ -20,7 +20,7 @@ struct parties_text {
     char s[(MAX_NAMED + 1) * (MAX_NAME + 8) + 32];
 };
 
-/* ---- Pauses that come again ---- */
+/* ---- Periodic pauses ---- */
 
 static int compare_stalls(const void *a, const void *b)
 {
@@ -30,8 +30,8 @@ static int compare_stalls(const void *a, const void *b)
     return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
 }
 
-/* Sorts, and leaves out those that a stall of the same party reaches into: several stretches of the
- * system can be of one host that hangs. */
+/* Sorts stalls, and drops those that begin in a stall of the same parties: one host that hangs can
+ * cause several stalls of the system. */
 static void sort_stalls(struct stalls *x)
 {
     size_t n = 0;
@@ -47,8 +47,9 @@ static void sort_stalls(struct stalls *x)
     x->n = n;
 }
 
-/* The period of the stalls of one's party; 0: they have none. A pause that was too short to be
- * found leaves a gap of two periods. A stall longer than the period is no such pause. */
+/* Returns the period of the stalls of the parties of `one`; 0: they have none. A pause that was too
+ * short to be found leaves a gap of two periods. A stall longer than the period is no periodic
+ * pause. */
 static int64_t find_period(const struct stalls *x, const struct stall *one, double *gaps)
 {
     size_t n = 0;
@@ -79,8 +80,8 @@ static int64_t find_period(const struct stalls *x, const struct stall *one, doub
 
 /* ---- Findings ---- */
 
-/* Names the parties whose stall it is in the finding; returns them as the beginning of a sentence.
- */
+/* Sets the parties of a stall in its finding; returns their names as the beginning of a
+ * sentence. */
 static struct parties_text name_parties(const struct stall *st, struct finding *f)
 {
     const struct course_parties *p = st->of;
@@ -114,7 +115,8 @@ static struct parties_text name_parties(const struct stall *st, struct finding *
     return t;
 }
 
-/* Where all of a closed loop waits for one host, the system stands too. */
+/* Returns the rate of the system in a stall as a share of the usual one. If all threads of a closed
+ * loop wait for one host, the system stalls, too. */
 static double rate_frac_of(const struct stalls *x, const struct stall *st)
 {
     return st->of == NULL ? st->rate_frac : stalls_rate_frac(x, st->start_ns, st->end_ns);
@@ -131,13 +133,14 @@ static double lost_in(const struct stalls *x, const struct stall *st)
     return search_frac(s, st->end_ns - st->start_ns) * fmax(1 - rate_frac_of(x, st), share);
 }
 
-/* The requests of stalls that are too small to be told may be the tail of a party, others not. */
+/* Masks a stall that is reported. The requests of smaller stalls are not masked: they may be the
+ * tail of a party. */
 static void mask_told(const struct stalls *x, const struct stall *st)
 {
     search_mask(x->s, st->start_ns, st->end_ns, FINDING_MASK_TOLD_STALL);
 }
 
-/* Says the stalls of a party that come at a period; `one` is the first of them. */
+/* Reports the periodic stalls of a party; `one` is the first of them. */
 static bool say_pauses(const struct stalls *x, const struct stall *one, int64_t period_ns,
                        struct err *e)
 {
@@ -176,7 +179,7 @@ static enum worth worth_of(const struct stalls *x, const struct stall *st)
     return lost >= FINDING_WORTH_FRAC ? WORTH_NOTICE : WORTH_NOTHING;
 }
 
-/* Says one stall. If it is the longest of n_alike > 1 that are worth a notice each, the sentence
+/* Reports one stall. If it is the longest of n_alike > 1 that are worth a notice each, the sentence
  * counts the others. */
 static bool say_stall(const struct stalls *x, const struct stall *st, size_t n_alike,
                       int64_t stood_ns, struct err *e)
@@ -208,8 +211,8 @@ static bool say_stall(const struct stalls *x, const struct stall *st, size_t n_a
         units_duration(length_ns).s, find_clock(st->start_ns).s, 100 * frac, others);
 }
 
-/* Says the stalls of a party that come at no period; `one` is the first of them. Each problem is a
- * finding; of those that are worth a notice the longest stands for all. */
+/* Reports the stalls of a party that have no period; `one` is the first of them. Each problem is a
+ * finding; of those that are worth a notice only the longest is one. */
 static bool say_stalls(const struct stalls *x, const struct stall *one, struct err *e)
 {
     const struct stall *longest = NULL;
@@ -263,7 +266,7 @@ bool find_stalls(struct search *s, struct err *e)
     x->n_bins = c->n_bins;
     x->bin_ns = c->bin_ns;
     x->least_score = STALLS_SCORE;
-    /* A typical duration may be as long as a time can be, and a multiple of it longer. */
+    /* A multiple of the median duration may overflow. */
     double least_ns = fmax(TYPICAL_TIMES * search_longest_ns(s, c->median_ns, OP_MATTERS),
                            (double)c->shortest_ns);
     x->least_ns = least_ns < 0x1p63 ? (int64_t)least_ns : INT64_MAX;

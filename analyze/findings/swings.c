@@ -1,17 +1,17 @@
-/* Swings: throughput that goes back and forth, with a period or without, about the levels (or the
- * trend) that it has. Two tests, each of which calls at most 1 % of the calm runs unsteady:
+/* Swings: throughput (or durations) that go back and forth around their levels or trend. Three
+ * tests; the first and the last call at most 1 % of calm runs unsteady:
  *
- * With a period: the run is folded at each of many periods, and the means of the phases over the
- * cycles are compared with what the cycles differ among each other (an analysis of variance, as
+ * Periodic swings: the run is folded at each of many periods, and the variance between the phases
+ * of a cycle is compared with that between the cycles (an analysis of variance, as
  * Schwarzenberg-Czerny, "On the advantage of using analysis of variance for period search", 1989).
  * Noise that lasts for seconds is as large in both, so that it is not taken for a period.
  *
- * A slow wave, of one to four cycles: see below.
+ * A slow wave, of one to four cycles: see struct wave.
  *
- * Without one: threads that are independent of each other swing apart, and what they have in common
- * is the system's. The covariance between two halves of the threads is therefore the variance of
- * the common swing, whatever the distribution of durations: chance is not in it. It counts where it
- * is surely more than a calm system has too. */
+ * Swings without a period: independent threads swing apart, and have only the swing of the system
+ * in common. The covariance between two halves of the threads is therefore the variance of that
+ * common swing, without chance, whatever the distribution of durations. It counts if it is
+ * significantly more than in a calm system. */
 #include "analyze/findings/find.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
@@ -24,26 +24,26 @@
 #define MIN_POINTS       24
 #define TYPICAL_TIMES    10 /* typical durations in a point, so that requests in step do not beat */
 #define P90_TIMES        5
-#define LEAST_PERIOD_NS  1e9 /* a shorter swing is in every second alike */
+#define LEAST_PERIOD_NS  1e9 /* shorter swings cancel within every second */
 #define PER_POINT        16  /* requests, at least */
-#define LEAST_THREADS    4   /* of which two halves are told apart */
+#define LEAST_THREADS    4   /* enough for two halves that can be compared */
 #define N_PHASES         6
 #define MOST_THIRD       .2 /* third harmonic of a sine, as a share of the first; of steps it is 1/3 */
 #define LEAST_CYCLES     3
 #define STEPS_PER_CYCLE  8 /* of the number of cycles that is tried */
 #define CHANCE           .01
 #define CHANCE_Z         2.33 /* one-sided */
-#define CALM_SD          .06  /* of the throughput; a calm system may have it in common */
+#define CALM_SD          .06  /* of the common swing, up to which a system is calm */
 #define LEAST_SD         .015 /* of all points; what varies less has no swing that counts */
 #define LEAST_SWING      .20  /* from its upper to its lower tenth */
-#define LEAST_BEAT       .15  /* of one with a period */
+#define LEAST_BEAT       .15  /* of a periodic swing */
 #define PROBLEM_BEAT     .25
 #define MOST_OF_VARIANCE .5
 #define MOST_WAVES       4  /* cycles of a slow wave */
 #define WAVE_STEPS       32 /* of the number of cycles that is tried */
 #define LEAST_WAVE       .3 /* slow noise swings too */
-#define WAVE_REST        .2 /* of the variance, beside chance */
-#define WAVE_BETTER      .6 /* than levels */
+#define WAVE_REST        .2 /* residual variance of the wave without chance, as a share */
+#define WAVE_BETTER      .6 /* residual of the wave / residual of levels, at most */
 
 /* Points of equal width: deviations of the throughput (and of that of two halves of the threads) or
  * of durations, as shares of what is expected. */
@@ -51,7 +51,7 @@ struct swings {
     struct search *s;
     bool of_durations;
     int64_t width_ns;
-    size_t n; /* points, those that are masked among them */
+    size_t n; /* points, including masked ones */
     bool is_free[MAX_POINTS];
     double all[MAX_POINTS], half[2][MAX_POINTS];
     double usual;    /* mean of what is expected: requests a second, or ns */
@@ -59,14 +59,14 @@ struct swings {
     bool has_halves;
 };
 
-/* A period that was tried: the mean of its whole cycles, the means of its phases off it, and how
- * often calm noise would have one. */
+/* A period that was tried: its p-value, the mean of its whole cycles, and the means of its phases
+ * less that mean. */
 struct beat {
     double cycles, p;
     double mean, phase[N_PHASES];
 };
 
-/* The grid: as fine as it may be; false: the run is too short. */
+/* Chooses points as narrow as possible; false: the run is too short. */
 static bool choose_points(struct swings *w, size_t *first_bin, size_t *width)
 {
     const struct course *c = w->s->c;
@@ -99,7 +99,8 @@ static double variance_of(const struct swings *w, const double *v)
     return n > 0 ? fmax(squares / n - sum * sum / n / n, 0) : 0;
 }
 
-/* Counts become deviations: shares of what is expected, which has the sum of the counts. */
+/* Turns counts into deviations from what is expected, as shares of it; `expected` is scaled to the
+ * sum of the counts. */
 static void deviate(const struct swings *w, const double *expected, double *counts)
 {
     double sum = 0, all = 0;
@@ -134,7 +135,8 @@ static bool fill_points(struct swings *w, swings_expected_fn *expected, const vo
             w->half[0][i] += w->has_halves ? c->ok_half[j] : 0;
             w->half[1][i] += w->has_halves ? c->ok[j] - c->ok_half[j] : 0;
         }
-        /* What leads into a stall and out of it is no usual throughput. */
+        /* A point that is partly masked leads into a stall or out of it: its throughput is not
+         * usual. */
         w->is_free[i] = n_unmasked == (double)width;
         per_s[i] =
             expected != NULL ? exp(expected(levels, course_bin_start_ns(c, from + width / 2))) : 1;
@@ -178,8 +180,8 @@ static bool fill_durations(struct swings *w, const struct swings_of *of,
 
 /* ---- With a period ---- */
 
-/* Folds the whole cycles, each phase of a cycle one mean, less the mean of its cycle, so that what
- * is slower than a cycle is not in it. False: a phase of a cycle is masked, or empty. */
+/* Folds the whole cycles: y[c][k] becomes the mean of phase k of cycle c, less the mean of the
+ * cycle, so that slower changes do not count. False: a phase of a cycle is masked, or empty. */
 static bool fold(const struct swings *w, struct beat *b, double (*y)[N_PHASES], size_t n_whole)
 {
     size_t i = 0;
@@ -209,8 +211,9 @@ static bool fold(const struct swings *w, struct beat *b, double (*y)[N_PHASES], 
     return true;
 }
 
-/* How often calm noise gives the phases means that differ so much: noise that is smooth within a
- * cycle has two degrees of freedom in it, a sine and a cosine, and more make it rarer. */
+/* Fills in the means of the phases; returns the p-value of their differences in calm noise. Noise
+ * that is smooth within a cycle has two degrees of freedom there, a sine and a cosine; with more of
+ * them the p-value would be lower. */
 static double chance_of(double (*y)[N_PHASES], size_t n_cycles, double *phase)
 {
     double between = 0, within = 0, n = (double)n_cycles;
@@ -227,7 +230,8 @@ static double chance_of(double (*y)[N_PHASES], size_t n_cycles, double *phase)
     return within > 0 ? pow(1 + between / within, 1 - n) : 0;
 }
 
-/* The period that calm noise has most rarely, of all that the run can show. */
+/* Returns the period with the lowest p-value of all that the run can show. The p-value is
+ * multiplied by the number of periods that were tried. */
 static struct beat find_beat(const struct swings *w)
 {
     double y[MAX_POINTS / N_PHASES + 1][N_PHASES];
@@ -269,14 +273,14 @@ static void range_of_phases(const struct beat *b, double *low, double *high)
 
 /* ---- A slow wave ---- */
 
-/* One to four cycles are too few to compare with each other: a sine is fitted. It must leave less
- * of the variance than the best levels do of which each half of a cycle has one. */
+/* A sine that is fitted, as one to four cycles are too few to compare with each other. It must
+ * leave less of the variance than the best levels do, with one level for each half of a cycle. */
 struct wave {
     double cycles, amplitude, mean;
-    double rest; /* sum of squares that is left */
+    double rest; /* residual sum of squares */
 };
 
-/* Sums over the free points before each, of which levels are made. */
+/* Prefix sums over the free points, for the residuals of levels. */
 struct sums {
     double n[MAX_POINTS + 1], y[MAX_POINTS + 1], squares[MAX_POINTS + 1];
 };
@@ -287,10 +291,11 @@ static double rest_of_level(const struct sums *s, size_t first, size_t end)
     return n > 0 ? fmax(s->squares[end] - s->squares[first] - y * y / n, 0) : 0;
 }
 
-/* What the best n_changes changes of level leave, of one more change at a time. */
+/* Returns the residual sum of squares of the best levels with n_changes changes, found by adding
+ * one change at a time (dynamic programming). */
 static double rest_of_levels(const struct swings *w, const struct sums *s, size_t n_changes)
 {
-    double rest[MAX_POINTS + 1]; /* of the points before each */
+    double rest[MAX_POINTS + 1]; /* residual of the points before each */
 
     for (size_t end = 0; end <= w->n; end++)
         rest[end] = rest_of_level(s, 0, end);
@@ -301,8 +306,7 @@ static double rest_of_levels(const struct swings *w, const struct sums *s, size_
     return rest[w->n];
 }
 
-/* The best sine of so many cycles: its two parts are made orthogonal to the mean and to each
- * other. */
+/* Fits a mean and the best sine of so many cycles by least squares. */
 static struct wave fit_wave(const struct swings *w, double cycles)
 {
     double c[MAX_POINTS], s[MAX_POINTS], n = 0, mean = 0, mean_c = 0, mean_s = 0;
@@ -339,7 +343,7 @@ static struct wave fit_wave(const struct swings *w, double cycles)
                          fmax(yy - a * yc - b * ys, 0)};
 }
 
-/* The slow wave that the throughput is; no cycles: it is none. */
+/* Returns the slow wave that throughput follows; no cycles: there is none. */
 static struct wave find_wave(const struct swings *w)
 {
     struct sums s = {{0}, {0}, {0}};
@@ -360,7 +364,7 @@ static struct wave find_wave(const struct swings *w)
         if (x.rest < best.rest)
             best = x;
     }
-    /* Chance is in every fit. */
+    /* No fit explains chance: deduct it from all of them. */
     double chance = n_pairs > 0 ? s.n[w->n] * search_variance_of_differences(squares, n_pairs) : 0;
     double all = rest_of_level(&s, 0, w->n) - chance, rest = fmax(best.rest - chance, 0);
     double least = 1 - (1 + best.mean - best.amplitude) / (1 + best.mean + best.amplitude);
@@ -371,16 +375,16 @@ static struct wave find_wave(const struct swings *w)
     return rest <= WAVE_BETTER * fmax(levels - chance, 0) ? best : none;
 }
 
-/* The amplitude of the best sine of so many cycles. A point is the mean over its width, and so
- * lower than the crest within it: by sin(x) / x. */
+/* Returns the amplitude of the best sine of so many cycles. A point is the mean over its width, and
+ * so lower than the crest within it by the factor sin(x) / x. */
 static double amplitude_of(const struct swings *w, double cycles)
 {
     double x = M_PI * cycles / (double)w->n;
     return fit_wave(w, cycles).amplitude * x / sin(x);
 }
 
-/* A phase is the mean of a sixth of a cycle: what goes up and down by steps has its levels there,
- * but the crest of a sine is up to a fifth higher. */
+/* Returns the range of a periodic swing. The mean of a phase, a sixth of a cycle, is right for a
+ * swing by steps, but the crest of a sine is up to a fifth higher. */
 static void range_of_beat(const struct swings *w, const struct beat *b, double *low, double *high)
 {
     double first = amplitude_of(w, b->cycles);
@@ -394,10 +398,10 @@ static void range_of_beat(const struct swings *w, const struct beat *b, double *
     }
 }
 
-/* ---- Without ---- */
+/* ---- Without a period ---- */
 
-/* The variance of the swing that the two halves have in common, where it is surely more than that
- * of a calm system; else 0. */
+/* Sets *variance to that of the swing that the two halves have in common, if it is significantly
+ * more than in a calm system, else to 0. False: out of memory. */
 static bool common_variance(const struct swings *w, double *variance, struct err *e)
 {
     double products[MAX_POINTS], sum = 0;
@@ -419,8 +423,7 @@ static bool common_variance(const struct swings *w, double *variance, struct err
     return true;
 }
 
-/* The upper and the lower tenth of the points, without the noise that they have beside the common
- * swing. */
+/* Returns the upper and the lower tenth of the points, scaled down to the common swing. */
 static void range_of_points(const struct swings *w, double common, double *low, double *high)
 {
     double v[MAX_POINTS], scale = sqrt(fmin(common / w->variance, 1));
@@ -435,7 +438,7 @@ static void range_of_points(const struct swings *w, double common, double *low, 
 
 /* ---- Findings ---- */
 
-/* cycles: 0: at no steady period. */
+/* Reports a swing. cycles 0: at no steady period; p NAN: not known. */
 static bool say(const struct swings *w, double low, double high, double cycles, double p,
                 struct err *e)
 {
