@@ -2,7 +2,7 @@
 
 #include "libcommon/mem.h"
 
-/* Objects of others are counted up to this number. */
+/* Objects of others are counted only up to this number. */
 #define COUNT_MAX 10000
 
 enum versioning { UNKNOWN, UNVERSIONED, ENABLED, SUSPENDED };
@@ -19,8 +19,8 @@ static enum versioning versioning(struct control *c, struct worker_result *r, st
                                               : UNVERSIONED;
 }
 
-/* Whether the server does not know this kind of request. It says so, or ignores what was asked for
- * and sends a list of objects, or nothing. */
+/* Whether the server does not know this kind of request. It answers with an error, or ignores the
+ * query and sends a list of objects, or nothing. */
 static bool is_unsupported(const struct worker_result *r)
 {
     return r->status == 501 || r->status == 405 ||
@@ -63,7 +63,7 @@ static bool set_versioning(struct control *c, struct err *e)
                    c->crew.engine->op_style.bucket, cause.msg);
 }
 
-/* Whether a listing of one page shows nothing. */
+/* Whether a listing shows that the bucket is empty. */
 static bool is_empty(struct control *c)
 {
     const struct s3op op = {.kind = S3OP_LIST, .one_page = true, .max_keys = 1};
@@ -72,8 +72,8 @@ static bool is_empty(struct control *c)
     return control_run(c, &op, &r, NULL) && r.xml->n_entries == 0 && !r.xml->is_truncated;
 }
 
-/* Switches versioning on only where no one else can rely on it being off: in a bucket that this run
- * has made, or that is empty and never had versions; or where the user says so. */
+/* Switches versioning on only in a bucket that this run has made, in one that is empty and never
+ * had versions, or if the user says so: elsewhere others may rely on it being off. */
 static bool need_versions(struct control *c, const struct work *k, bool made, struct err *e)
 {
     struct worker_result r;
@@ -93,8 +93,8 @@ static bool need_versions(struct control *c, const struct work *k, bool made, st
                                       : "holds objects and keeps no versions");
 }
 
-/* With --lookup host, the server may not look for the bucket in the host's name: says what to do.
- */
+/* Returns a hint for --lookup host, with which the server may not look for the bucket in the host's
+ * name; else "". */
 static const char *lookup_hint(const struct s3op_style *style)
 {
     return style->lookup != S3OP_LOOKUP_HOST
@@ -151,7 +151,8 @@ bool bucket_is_locked(struct control *c, bool made, struct err *e)
                    c->crew.engine->op_style.bucket, cause.msg);
 }
 
-/* The answer to a HEAD has no text. A listing tells why the bucket cannot be used. */
+/* Finds out why the bucket cannot be used: the answer to a HEAD has no text, that to a listing
+ * does. */
 static void ask_why(struct control *c, int status, struct err *cause)
 {
     const struct s3op op = {.kind = S3OP_LIST, .one_page = true};
@@ -240,7 +241,7 @@ bool bucket_is_name(const char *name)
     return name[0] == '\0' || (n_hex(name) == 16 && name[16] == '\0');
 }
 
-/* Finds where our part of a key begins, behind any --prefix; NULL: the key is not ours. */
+/* Returns where our part of a key begins, behind any --prefix; NULL: the key is not ours. */
 static const char *find_run(const char *key)
 {
     for (const char *p = strstr(key, "s3load-"); p != NULL; p = strstr(p + 1, "s3load-"))
@@ -249,7 +250,7 @@ static const char *find_run(const char *key)
     return NULL;
 }
 
-/* The last key seen, to go on after it, and what was counted. */
+/* The last key seen, after which the listing continues, and the counts. */
 struct counting {
     struct bucket_content *content;
     char last[S3OP_KEY_MAX + 1];
@@ -277,8 +278,8 @@ static bool count_entry(void *user, const struct xml_entry *entry, struct err *e
     return true;
 }
 
-/* Counts objects of others up to COUNT_MAX. Of each run of ours it reads one page and skips the
- * rest. */
+/* Counts objects of others up to COUNT_MAX. Reads one page of each of our runs and skips the rest
+ * of the run. */
 static bool count_foreign(struct control *c, struct bucket_content *content, struct err *e)
 {
     struct counting n = {.content = content};
@@ -291,7 +292,7 @@ static bool count_foreign(struct control *c, struct bucket_content *content, str
         size_t n_after =
             run != NULL ? (size_t)(run - n.last) + OPTIONS_ROOT_LENGTH : strlen(n.last);
 
-        /* "g" sorts behind all names of a run, which are hexadecimal. */
+        /* "g" sorts after all names of a run, which are hexadecimal. */
         snprintf(after, sizeof after, "%.*s%s", (int)n_after, n.last, run != NULL ? "g" : "");
         const struct s3op op = {
             .kind = S3OP_LIST,
@@ -317,11 +318,11 @@ bool bucket_look(struct control *c, struct bucket_content *content, struct err *
     struct worker_result r;
     struct err cause = {""};
 
-    /* If the bucket holds only runs, a listing of its top level is short, and enough. */
+    /* If the bucket has only runs, a listing of its top level is short, and enough. */
     *content = (struct bucket_content){0};
     bool ok = control_run(c, &op, &r, &cause);
-    /* Else look closer: a folder may hold runs under a --prefix, and others' objects may follow a
-     * page full of runs. */
+    /* Otherwise look closer: a folder may contain runs under a --prefix, and others' objects may
+     * follow a page full of runs. */
     if (ok && (content->n_foreign > 0 || r.xml->is_truncated)) {
         *content = (struct bucket_content){0};
         ok = count_foreign(c, content, &cause);

@@ -5,17 +5,17 @@
 
 #include <string.h>
 
-/* The number of our worker. It makes its random choices differ from those of all others. */
+/* The number of the control worker. It makes its random choices differ from those of all others. */
 #define CONTROL_THREAD UINT32_MAX
 
-/* A server is tried again after this time. */
+/* The pause before a retry. */
 #define PAUSE_NS (200 * NS_PER_MS)
 
 /* If no answer has ever come, we give up after this time: the port may speak TLS, or no HTTP at
  * all. */
 #define UNHEARD_NS (2 * NS_PER_S)
 
-/* If so many hosts do not answer, none does. */
+/* Hosts to try before we conclude that none answers. */
 #define TRIES_MAX 16
 
 static enum phase_next next(void *ctx, struct worker *w, struct s3op *op)
@@ -83,13 +83,13 @@ bool control_run(struct control *c, const struct s3op *op, struct worker_result 
         int64_t patience_ns = c->heard ? c->give_up_ns : int64_min(UNHEARD_NS, c->give_up_ns);
         if (i == 1)
             err_set(&first, "%s", r->error);
-        /* If one server answered, the others would answer the same. */
+        /* If one server answered, all others would give the same answer. */
         if (!worker_may_pass(r) ||
             (answered ? r->end_ns - c->failing_since_ns >= patience_ns : i >= n_tries))
             break;
         c->retry_ns = answered ? r->end_ns + PAUSE_NS : 0;
     }
-    /* Servers send the string to sign, which tells users nothing. */
+    /* Servers send the string to sign, which does not help users. */
     if (strstr(r->error, "SignatureDoesNotMatch") != NULL)
         return err_set(
             e,

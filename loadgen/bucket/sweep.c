@@ -6,23 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A server that is away or overloaded is asked again after this time. */
+/* The pause before a retry if a server is down or overloaded. */
 #define PAUSE_NS (200 * NS_PER_MS)
 
-/* What one pass could not delete, a later one may. */
+/* A later pass may delete what an earlier one could not. */
 #define PASSES 3
 
 struct sweeper {
     enum { LIST, BATCH, SINGLES, DONE } step;
-    struct strbuf page;     /* keys, and the version or upload of each, each with a NUL */
-    struct strbuf previous; /* the first of the page before */
-    size_t at;              /* in page: the next to be deleted alone */
-    bool batched;           /* what fits into a batch is deleted */
-    int64_t retry_ns;       /* the server was away: not before */
+    struct strbuf page;     /* keys, each followed by its version or upload id, all with a NUL */
+    struct strbuf previous; /* first entry of the previous page */
+    size_t at;              /* offset in page of the next key to delete alone */
+    bool batched;           /* the keys that fit into a batch are deleted */
+    int64_t retry_ns;       /* the server was down: do not retry before this time */
 };
 
-/* Keeps an entry of a page. Fails if the page begins like the one before: what was deleted is still
- * there. */
+/* Keeps an entry of a page. Fails if the page begins like the previous one: then the server still
+ * lists what was deleted. */
 static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
 {
     struct worker *w = user;
@@ -71,7 +71,7 @@ static bool next_batch(struct work *k, const struct sweeper *own, struct strbuf 
     return work_end_batch(k, body, op) == PHASE_OP && op->n_objects > 0;
 }
 
-/* Makes a request that deletes the next key that was in no batch. False: there is none. */
+/* Makes a request that deletes the next key that was in no batch. False: there is no such key. */
 static bool next_single(const struct sweep *s, struct sweeper *own, struct s3op *op)
 {
     const char *key = NULL;
@@ -122,7 +122,7 @@ static enum phase_next next(void *ctx, struct worker *w, struct s3op *op)
         return PHASE_END;
     op->kind = s->kind;
     op->n_objects = 0;
-    /* The first page of a whole bucket may have nothing that is ours. */
+    /* The first page of a whole bucket may have nothing of ours, so read all pages. */
     op->one_page = s->scope != SWEEP_BUCKET;
     op->on_entry = on_entry;
     op->user = w;
@@ -134,8 +134,8 @@ static enum phase_next next(void *ctx, struct worker *w, struct s3op *op)
     return PHASE_OP;
 }
 
-/* Nothing may stay behind because a server is restarted or overloaded: the worker lists again, for
- * as long as --give-up-after says. False: it does not help to wait. */
+/* Makes the worker list again after a pause, for as long as --give-up-after says: nothing may be
+ * left behind because a server restarts or is overloaded. False: waiting does not help. */
 static bool waits(struct sweep *s, struct sweeper *own, const struct worker_result *r)
 {
     int_fast64_t since_ns = 0;
@@ -157,12 +157,12 @@ static void done(void *ctx, struct worker *w, const struct s3op *op, const struc
     bool own_upload = op->kind == S3OP_ABORT && upload_id->n > 0;
     bool lists = s3op_does(op->kind, S3OP_LISTS);
 
-    /* An upload that has ended meanwhile need not be aborted. */
+    /* An upload that has already ended need not be aborted. */
     bool ok = r->error[0] == '\0' || (op->kind == S3OP_ABORT && r->status == 404);
-    /* The server takes no batches, or not this one: keys are deleted one by one. */
+    /* The server accepts no batches, or not this one: delete the keys one by one. */
     bool refused = op->kind == S3OP_DELETE_BATCH && r->status >= 400 && !worker_may_pass(r);
 
-    /* A listing alone does not show that the server is back: it must delete as well. */
+    /* A listing alone does not show that the server works again: it must delete as well. */
     if (ok && !(lists && own->page.n > 0))
         atomic_store(&s->failing_since_ns, 0);
     if (!ok && !refused && waits(s, own, r))
@@ -173,7 +173,7 @@ static void done(void *ctx, struct worker *w, const struct s3op *op, const struc
         atomic_store(&s->no_batches, true);
         own->batched = false;
     } else if (!ok) {
-        /* A key that cannot be deleted does not stop the others. It ends the pass when it is listed
+        /* A key that cannot be deleted does not stop the others. The pass ends when it is listed
          * again. */
         work_fail(s->work, r->error);
         own->step = own->step == SINGLES && !own->batched ? SINGLES : DONE;

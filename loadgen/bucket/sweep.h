@@ -5,7 +5,7 @@
 
 #include "loadgen/work/workload.h"
 
-/* Who lists and deletes what. */
+/* Which workers list and delete which keys. */
 enum sweep_scope {
     SWEEP_NOTHING,
     SWEEP_DIRS,   /* each worker its own folder below the root */
@@ -13,29 +13,29 @@ enum sweep_scope {
     SWEEP_BUCKET  /* one worker the whole bucket, and deletes only what is below the root */
 };
 
-/* Starts as zeros but for the first four. */
+/* Starts as zeros, except for the first four members. */
 struct sweep {
-    struct work *work; /* whose workers delete */
-    /* Runs a phase of these workers to its end. */
+    struct work *work; /* its workers delete */
+    /* Runs a phase of the workers to its end. */
     bool (*run_phase)(void *ctx, const struct phase *p, struct err *e);
     void *ctx;
-    uint64_t n_most; /* further deletions are an error: the run cannot have made more */
+    uint64_t n_most; /* more deletions are an error: the run cannot have made so many objects */
 
     const char *root;                     /* only keys below it are deleted */
-    atomic_uint_fast64_t n_deleted;       /* for other threads to read */
+    atomic_uint_fast64_t n_deleted;       /* other threads may read it */
     atomic_int_fast64_t failing_since_ns; /* 0: the last request succeeded */
     atomic_bool no_batches;               /* the server refuses them */
 
-    /* The pass that runs. */
+    /* The current pass. */
     enum sweep_scope scope;
-    enum s3op_kind kind;     /* of its listings */
+    enum s3op_kind kind;     /* of listings */
     struct sweeper *sweeper; /* by worker */
 };
 
 void sweep_fini(struct sweep *s);
 
-/* Lists from the start what `scope` and `kind` say, once, and deletes it. On failure *e says what
- * could not be deleted. */
+/* Lists everything that `scope` and `kind` say, once, and deletes it. On failure *e says what could
+ * not be deleted. */
 bool sweep_pass(struct sweep *s, enum sweep_scope scope, enum s3op_kind kind, struct err *e);
 
 /* Deletes unfinished uploads, then objects by listings of `kind` (bucket_listing), in as many

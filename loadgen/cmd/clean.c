@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a run has left. */
+/* What a run has left in the bucket. */
 struct old_run {
     char root[S3OP_KEY_MAX + 1]; /* all its keys begin with it; it ends with its id and a slash */
     uint64_t n_objects, n_markers, n_uploads;
@@ -23,20 +23,20 @@ struct old_run {
 
 struct old_runs {
     const char *prefix;
-    char wanted[S3OP_KEY_MAX + 1]; /* what the keys of all runs that are looked for begin with */
+    char wanted[S3OP_KEY_MAX + 1]; /* the keys of all runs that we look for begin with it */
     struct old_run *run;
     size_t n;
-    enum s3op_kind kind;           /* of the list that shows objects */
-    uint64_t n_uploads;            /* unfinished ones of all runs */
-    enum sweep_scope upload_scope; /* of the list that shows them */
-    struct err unlisted;           /* why they could not be listed */
+    enum s3op_kind kind;           /* listing that shows the objects */
+    uint64_t n_uploads;            /* unfinished uploads of all runs */
+    enum sweep_scope upload_scope; /* listing that shows the uploads */
+    struct err unlisted;           /* why the uploads could not be listed */
 };
 
 static struct old_run *find(struct old_runs *runs, const char *key, struct err *e)
 {
     size_t n_root = strlen(runs->prefix) + OPTIONS_ROOT_LENGTH;
 
-    /* Listings are sorted, so it is mostly the last one. */
+    /* Listings are sorted, so it is usually the last run. */
     for (size_t i = runs->n; i-- > 0;)
         if (strncmp(runs->run[i].root, key, n_root) == 0)
             return &runs->run[i];
@@ -87,7 +87,8 @@ static bool look(struct bench *b, struct old_runs *runs, struct err *e)
         return false;
     bool ok = bucket_list_all(&b->control, S3OP_LIST_UPLOADS, runs->wanted, on_entry, runs, NULL,
                               &runs->unlisted);
-    /* MinIO takes the prefix of a list of uploads for the whole key of an object. */
+    /* MinIO lists an upload only if the prefix is its whole key. If none was found, list the whole
+     * bucket. */
     runs->upload_scope = runs->n_uploads > 0 ? SWEEP_PREFIX : SWEEP_BUCKET;
     if (ok && runs->n_uploads == 0)
         bucket_list_all(&b->control, S3OP_LIST_UPLOADS, "", on_entry, runs, NULL, &runs->unlisted);
@@ -117,7 +118,7 @@ static void show(const struct old_run *run, const char *what)
            (unsigned long long)run->n_uploads, newest, what);
 }
 
-/* Deletes or keeps each run, and shows a line of it. */
+/* Deletes or keeps each run, and prints a line about it. */
 static bool clean_all(struct bench *b, const struct old_runs *runs, struct err *e)
 {
     const struct options *o = b->o;

@@ -1,4 +1,4 @@
-/* The commands of s3load. Each has a file of its name with its options, defaults, and what its
+/* The commands of s3load. Each has a file of its name, with its options, its defaults, and what its
  * workers do. */
 #ifndef S3_LOADGEN_CMD_COMMANDS_H
 #define S3_LOADGEN_CMD_COMMANDS_H
@@ -6,8 +6,8 @@
 #include "libcommon/programs.h"
 #include "loadgen/run/bench.h"
 
-/* What the commands that put load on a store share: groups of options before and behind their own,
- * common defaults, and the function that runs their workload. */
+/* Shared by the commands that put load on a store: groups of options before and after their own,
+ * defaults, and the function that runs their workload. */
 /* clang-format off */
 #define COMMAND_GROUPS(...)                                                 \
     .groups = (const struct cli_group[]) {                                  \
@@ -30,7 +30,7 @@
 
 PROGRAMS_S3LOAD(PROGRAMS_DECLARE)
 
-/* What `mixed` and `versioned` share: both deal requests from a deck, for objects of a pool. */
+/* Shared by `mixed` and `versioned`: both deal requests from a deck, for objects of a pool. */
 bool cmd_mixed_init(struct work *k, struct err *e);
 enum phase_next cmd_mixed_next(struct work *k, struct worker *w, struct s3op *op);
 void cmd_mixed_done(struct work *k, struct worker *w, const struct s3op *op,

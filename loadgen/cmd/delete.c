@@ -23,7 +23,7 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
     return work_end_batch(k, body, op);
 }
 
-/* All of a key but --prefix is ours, and XML can hold it. */
+/* Only --prefix may have characters that XML cannot hold: the rest of a key is ours. */
 static bool init(struct work *k, struct err *e)
 {
     return k->o->request.batch == 1 || strbuf_fits_xml(k->o->prefix, strlen(k->o->prefix)) ||

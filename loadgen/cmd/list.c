@@ -11,7 +11,7 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
         s3op_set_key(op, all);
     else
         work_set_dir(op, all, k->used_dir + w->thread);
-    /* How many objects a bucket of others holds is not known, only that there is one. */
+    /* Of a bucket of others we know only that it has an object, not how many. */
     op->min_objects = k->o->data.list_existing ? 1
                       : k->o->data.no_prefix   ? k->n_objects
                                                : work_own(k, w)->n_uploaded;

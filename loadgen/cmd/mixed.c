@@ -5,7 +5,7 @@
 /* The deck's stream of random numbers. The workers have streams of their own. */
 #define DECK_STREAM (UINT64_C(1) << 61)
 
-/* The run ends if so many uploads in a row fail while no object is left. */
+/* The run ends if this many uploads in a row fail while the pool is empty. */
 #define MAX_VAIN_UPLOADS 20u
 
 enum card { GET, STAT, PUT, DELETE, N_CARDS };
@@ -23,7 +23,7 @@ bool cmd_mixed_init(struct work *k, struct err *e)
     return deck_init(&k->deck, shares, N_CARDS, &k->deck_rng, e);
 }
 
-/* A worker that had to wait keeps its card. */
+/* Gives the worker a card, unless it had to wait and still has one. */
 static void deal(struct work *k, struct worker *w)
 {
     if (w->card >= 0)
@@ -33,8 +33,8 @@ static void deal(struct work *k, struct worker *w)
     pthread_mutex_unlock(&k->lock);
 }
 
-/* Takes a random object out of the pool. False: it is empty, and the worker waits with its card. If
- * all others wait already, it uploads an object instead, if the mix has uploads. */
+/* Takes a random object out of the pool. False: the pool is empty, and the worker waits with its
+ * card. If all other workers wait already, its card becomes an upload, if the mix has uploads. */
 static bool take(struct work *k, struct worker *w, struct work_object *o)
 {
     struct work_own *own = work_own(k, w);
@@ -60,7 +60,7 @@ static bool take(struct work *k, struct worker *w, struct work_object *o)
     return found;
 }
 
-/* Returns a further version of an object of the pool, or a new object if the pool is empty. */
+/* Returns a new version of an object of the pool, or a new object if the pool is empty. */
 static struct work_object new_version(struct work *k, struct worker *w)
 {
     struct work_object o = work_new_object(k, w);
@@ -108,8 +108,9 @@ static void upload_failed(struct work *k)
     pthread_mutex_unlock(&k->lock);
 }
 
-/* An object that failed to be deleted may be gone, unless the server only put it off; one that
- * failed to be stored may be there. Both stay out of the pool. */
+/* Returns objects to the pool or adds new ones. After a failed deletion an object may be gone
+ * (unless the server only asked to retry), after a failed upload it may exist: both stay out of the
+ * pool. */
 void cmd_mixed_done(struct work *k, struct worker *w, const struct s3op *op,
                     const struct worker_result *r)
 {

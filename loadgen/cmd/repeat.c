@@ -1,5 +1,5 @@
-/* Runs of s3load, one after another, until a question is answered. s3analyze plan decides what runs
- * next; this is only the loop. */
+/* Repeats runs of s3load until a question is answered. s3analyze plan decides what runs next; this
+ * is only the loop. */
 #include "loadgen/cmd/commands.h"
 
 #include "libcommon/slo.h"
@@ -16,7 +16,7 @@
 #define LINE_BYTES 8192
 #define MAX_WORDS  1024 /* of a command */
 
-/* Their values go to s3analyze as they are; only the folder is used here. */
+/* Only the folder is used here; s3analyze gets all options as they are. */
 struct repeat_given {
     const char *dir, *unused;
     struct cli_list several;
@@ -84,8 +84,8 @@ static void catch_signals(void)
         sigaction(signals[i], &action, NULL);
 }
 
-/* Starts a child, unless a signal came before. A signal that comes meanwhile waits until pass_on
- * knows the child, and ends it even before execv. */
+/* Starts a child, unless a signal came before. Signals are blocked until pass_on knows the child;
+ * one that comes meanwhile ends the child even before execv. */
 static pid_t start_child(void)
 {
     sigset_t ours, before;
@@ -102,7 +102,7 @@ static pid_t start_child(void)
     return pid;
 }
 
-/* Runs this program, whose result is in its capture. Returns its exit status. */
+/* Runs this program without output: the result is in its capture. Returns its exit status. */
 static int run_self(char *const *words)
 {
     int status = 0;
@@ -129,14 +129,14 @@ static int no_tick(void *ctx)
     return 10;
 }
 
-/* What is repeated: the words behind "--", and those before it that are for s3analyze. */
+/* The words after "--", and those before it, which are for s3analyze. */
 struct repeated {
     char **command, **plan;
     size_t n_command, n_plan;
     const char *dir;
 };
 
-/* s3analyze plan --begin: all that stands between the command's name and "--". */
+/* Runs s3analyze plan --begin with all words between the command's name and "--". */
 static bool begin(const struct repeated *x, struct err *e)
 {
     char *words[MAX_WORDS + 8] = {"s3analyze", "plan", "--begin", "--command"};
@@ -152,7 +152,7 @@ static bool begin(const struct repeated *x, struct err *e)
     return status == EXIT_DONE || err_set(e, "s3analyze could not make the plan");
 }
 
-/* Asks what is next; an empty line: the plan is decided. */
+/* Asks s3analyze for the next run; an empty line: the plan is decided. */
 static bool ask(const struct repeated *x, char line[static LINE_BYTES], struct err *e)
 {
     char *words[] = {"s3analyze", "plan", "--next", "--", (char *)x->dir, NULL};
@@ -207,7 +207,7 @@ static int repeat(const struct repeated *x, struct err *e)
             return EXIT_FAILED;
         if (line[0] == '\0')
             return sibling_run(words, STDOUT_FILENO, no_tick, NULL);
-        /* A run that failed before it recorded anything will fail again. */
+        /* This run failed before it recorded anything; it would fail again. */
         if (strcmp(line, last) == 0)
             return err_set(e, "this run left no capture: %s", line), status;
         strcpy(last, line);
@@ -235,7 +235,8 @@ static int run(const struct cli_args *args, void *options)
     x.command = args->argv + at + 1;
     x.n_command = (size_t)(args->argc - at - 1);
     int status = begin(&x, &e) ? repeat(&x, &e) : EXIT_FAILED;
-    /* What failed after a signal failed because of it: Ctrl-C ends s3analyze, too. */
+    /* After a signal, report the signal and not the failure that it caused: Ctrl-C ends s3analyze,
+     * too. */
     if (signalled != 0)
         return 128 + signalled;
     return e.msg[0] != '\0' ? (cli_failed(args, &e), status > 0 ? status : EXIT_FAILED) : status;

@@ -2,8 +2,8 @@
 
 #include "libcommon/rfc3339.h"
 
-/* Objects are protected for a day from the start of the run: the same for all, since it must not be
- * shortened. Cleaning overrides it. */
+/* Objects are protected for a day from the start of the run. The time is the same for all objects,
+ * since it must not be shortened. Cleaning overrides it. */
 #define RETAIN_NS (24 * 3600 * NS_PER_S)
 
 static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)

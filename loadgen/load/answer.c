@@ -135,12 +135,12 @@ static void note_refusal(struct loop *l, const char *code)
             credentials_refuse(l->engine->credentials, l->signer_version);
 }
 
-/* Servers refuse signatures whose time is 15 minutes off. The Date that we compare with may be
- * older. */
+/* Servers refuse signatures whose time is 15 minutes off. We allow a minute less, as the Date that
+ * we compare with may be older. */
 #define SKEW_NS (14 * 60 * NS_PER_S)
 
-/* If the server refuses our time, uses the server's from now on. The answer to a HEAD has no error
- * code: there only the Date tells. */
+/* If the server refuses our time, uses the server's time from now on. The answer to a HEAD has no
+ * error code, so its Date decides. */
 static void note_skew(struct worker *w, const char *code)
 {
     const struct loop *l = w->loop;
@@ -154,8 +154,8 @@ static void note_skew(struct worker *w, const char *code)
         atomic_store(&host->time_offset_ns, d->date_ns - l->now_ns);
 }
 
-/* Sets the error for a status: "HTTP 503 SlowDown: Reduce your request rate.". Of a truncated body
- * it uses what has arrived. `why` is appended: "", or what happened next. */
+/* Sets the error for a status: "HTTP 503 SlowDown: Reduce your request rate.". Uses what has
+ * arrived if the body is truncated. Appends `why`: "", or what happened next. */
 static void set_http_error(struct worker *w, const char *why)
 {
     const struct xml *x = &w->xml;
@@ -181,7 +181,7 @@ static void set_http_error(struct worker *w, const char *why)
         answer_set_error(w, "HTTP %d%s%s%s", w->http.status, blank, text.msg, why);
 }
 
-/* True if the server keeps no list of unfinished uploads, or has none and says so the way rclone
+/* True if the server keeps no list of unfinished uploads, or reports an empty one as rclone
  * does. */
 static bool has_no_uploads(const struct worker *w)
 {
@@ -197,7 +197,7 @@ static void check_get(struct worker *w)
 {
     const struct s3op *op = &w->op;
 
-    /* Some servers send a range with status 200. More bytes than that are the whole object. */
+    /* Some servers send a range with status 200. A longer body is the whole object. */
     if (!op->whole && w->http.status != 206 && w->answer.n_read > op->length)
         answer_set_error(w, "HTTP %d to a request for a range", w->http.status);
     else if (op->whole && w->http.status == 206)
@@ -239,8 +239,8 @@ static void check_document(struct worker *w)
     }
 }
 
-/* True if a listing continues with another page, in the same row. If one page was requested, an
- * empty one does not count: a server may send it if all its objects were deleted. */
+/* True if a listing continues with another page, in the same row. If one page was requested, empty
+ * pages do not count: a server may send them if all their objects were deleted. */
 static bool is_to_go_on(const struct worker *w)
 {
     const struct s3op *op = &w->op;
@@ -362,14 +362,14 @@ void answer_break(struct worker *w, const char *why)
     } else
         answer_set_error(w, "%s", why);
     w->result.cut = true;
-    /* An interim answer alone (100 Continue) is no answer. */
+    /* An interim response (100 Continue) is no answer. */
     w->result.status = w->http.status >= 200 ? w->http.status : 0;
     if (w->op.kind == S3OP_DELETE_BATCH)
         w->result.n_objects = 0;
 }
 
-/* Lets many bytes arrive before the next wakeup. Only after the first byte has its time, and only
- * if it is known that so many will come. */
+/* Lets many bytes arrive before the next wakeup, if the first byte has its time and the length of
+ * the rest is known. */
 static void expect_rest(struct worker *w)
 {
     uint64_t rest = http1_rest(&w->http);

@@ -1,4 +1,5 @@
-/* Judges the answer to a worker's request. It ends no request: its verdict says what to do. */
+/* Judges the answer to a worker's request. The verdict says what to do; ending the request is the
+ * caller's task. */
 #ifndef S3_LOADGEN_LOAD_ANSWER_H
 #define S3_LOADGEN_LOAD_ANSWER_H
 
@@ -21,8 +22,8 @@ enum answer answer_feed(struct worker *w, const char *data, size_t n);
 /* Sets the result of a request whose connection broke. */
 void answer_break(struct worker *w, const char *why);
 
-/* Makes the request fail. Only the first error counts, since it is the cause. Always returns false.
- */
+/* Makes the request fail. Later errors are ignored, since the first one is the cause. Always
+ * returns false. */
 bool answer_set_error(struct worker *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Returns the pages of the current listing. */

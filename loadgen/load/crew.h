@@ -14,7 +14,7 @@ struct crew {
 };
 
 /* Returns how many loops to run for n_workers workers: n_threads or, if that is 0, one per CPU that
- * affinity and control group quotas let us use. Never more than workers. */
+ * affinity and control group quotas let us use; never more loops than workers. */
 unsigned crew_n_loops(unsigned n_workers, unsigned n_threads);
 
 /* Makes the loops; workers are numbered from first_thread. `recorder` may be NULL. */
@@ -28,19 +28,19 @@ void crew_fini(struct crew *c);
 bool crew_run(struct crew *c, struct phase *phase, int (*tick)(void *ctx), void *ctx,
               struct err *e);
 
-/* From here on the loops record, or record nothing. Only between phases. */
+/* Makes the loops record from now on, or stop recording. Call it only between phases. */
 void crew_record(struct crew *c, bool on);
 
-/* Does what engine_set_stop does, and wakes all loops. Any thread. */
+/* Does what engine_set_stop does, and wakes all loops. Any thread may call it. */
 void crew_stop(struct crew *c, enum engine_stop stop);
 
-/* Counts over all loops. Any thread may ask. */
+/* Sums over all loops. Any thread may ask. */
 struct crew_counts {
     int64_t n_running, n_connected; /* requests in flight; those with an established connection */
     int64_t n_connects;             /* connections opened so far */
     int64_t n_resent;               /* requests with a row that were sent twice */
     int64_t n_retransmits;          /* TCP segments that connections sent again */
-    int64_t digest_ns;              /* time spent on digests of payloads */
+    int64_t digest_ns;              /* time spent on digests of payloads before requests begin */
     int64_t most_cpu_ns;            /* CPU time of the busiest loop in this phase */
 };
 struct crew_counts crew_counts(const struct crew *c);

@@ -12,7 +12,7 @@
 /* Well-kept clocks drift apart by at most 1 / DRIFT_PARTS: 500 ppm. */
 #define DRIFT_PARTS 2000
 
-/* Many servers make a Date now and then, and send it until it is this old. */
+/* Many servers make a Date only now and then, and send it until it is this old. */
 #define CACHED_NS (5 * NS_PER_S)
 
 struct date_bracket *dates_new(size_t n)
@@ -26,8 +26,8 @@ struct date_bracket *dates_new(size_t n)
     return d;
 }
 
-/* Narrows the bounds by those known at at_ns. The older bounds are widened first, by the drift
- * since. */
+/* Narrows the bounds by bounds known at at_ns. The older of the two are first widened by the
+ * clocks' drift since then. */
 static void take(struct date_bracket *d, int64_t lower_ns, int64_t upper_ns, int64_t at_ns)
 {
     int64_t drift_ns = (at_ns - d->at_ns) / DRIFT_PARTS;
@@ -63,7 +63,8 @@ void dates_saw(struct date_bracket *d, int64_t send_ns, int64_t now_ns, const ch
         d->last_send_ns = send_ns;
         return;
     }
-    /* When the last request that got the old Date was sent, its second was not yet over. */
+    /* When the last request with the old Date was sent, the second of that Date was not yet
+     * over. */
     if (d->text[0] != '\0')
         take(d, -UNKNOWN_NS, d->date_ns + NS_PER_S - d->last_send_ns, d->last_send_ns);
     memcpy(d->text, text, n);
@@ -74,7 +75,7 @@ void dates_saw(struct date_bracket *d, int64_t send_ns, int64_t now_ns, const ch
         d->text[0] = '\0';
         return;
     }
-    /* When this answer arrived, the second of the new Date had begun. */
+    /* This answer arrived after the second of the new Date had begun. */
     d->ticks |= date_s * NS_PER_S == d->date_ns + NS_PER_S;
     d->date_ns = date_s * NS_PER_S;
     d->last_send_ns = send_ns;

@@ -30,7 +30,7 @@ struct engine_host {
     char *name;     /* for the connection and the Host header */
     bool virtual_host;
     /* How far the host's clock is ahead of the run's clock. Set once the host has refused our time;
-     * 0: it has not. */
+     * before that it is 0. */
     atomic_int_fast64_t time_offset_ns;
 };
 
@@ -38,17 +38,17 @@ struct engine {
     struct s3op_style op_style;
     struct conn_style conn_style;
     struct names *names; /* by host; NULL: a proxy looks up the names */
-    bool resolve_host;   /* each address becomes a host of its own */
+    bool resolve_host;   /* each address counts as a host */
     bool insecure;       /* do not verify the servers' certificates */
     const char *cacert;  /* file of authorities; NULL: the system's */
     struct hosts hosts;
-    struct engine_host *host; /* one for each of hosts.n */
+    struct engine_host *host; /* hosts.n of them */
     struct payload payload;
     struct checksum checksum;
     struct credentials *credentials;  /* NULL: do not sign requests */
-    char client[ENGINE_CLIENT_BYTES]; /* id of this process in rows and User-Agent */
+    char client[ENGINE_CLIENT_BYTES]; /* name of this process in rows and User-Agent */
     uint64_t seed;
-    unsigned rank, n_ranks; /* number of this process, and number of all */
+    unsigned rank, n_ranks; /* number of this process; number of processes */
     bool deals_hosts;       /* each rank gets its own part of the hosts */
     int64_t offset_ns;      /* wall clock minus the run's clock */
     int64_t request_timeout_ns;
@@ -59,14 +59,14 @@ struct engine {
 };
 
 /* Sets up hosts, their addresses, TLS and payload. The caller has filled in the other members. Call
- * engine_fini in any case. */
+ * engine_fini in any case. False: *e says why. */
 bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, struct err *e);
 void engine_fini(struct engine *g);
 
-/* Sets g->stop, unless it is already at a later stage. Any thread. */
+/* Sets g->stop, unless it is already at a later stage. Any thread may call it. */
 void engine_set_stop(struct engine *g, enum engine_stop stop);
 
-/* Returns the time to sign requests to a host with, ns since 1970. */
+/* Returns the time for signatures of requests to a host, in ns since 1970. */
 static inline int64_t engine_sign_ns(const struct engine_host *h)
 {
     int64_t offset_ns = atomic_load_explicit(&h->time_offset_ns, memory_order_relaxed);
@@ -81,7 +81,7 @@ static inline void engine_count(atomic_int_fast64_t *n, int64_t by)
                           memory_order_relaxed);
 }
 
-/* Returns the number of this rank's own variant of a stream of random numbers. */
+/* Returns this rank's variant of the number of a stream of random numbers. */
 static inline uint64_t engine_stream(const struct engine *g, uint64_t stream)
 {
     return stream + ((uint64_t)g->rank << 32);

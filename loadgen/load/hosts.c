@@ -11,10 +11,10 @@
 /* Room for the longest host: 253 characters of a name (RFC 1035), and six for a port. */
 #define NAME_MAX_LEN 260
 
-/* How long a host that cannot be connected to is left alone while others work. */
+/* A host that cannot be connected to is left alone for this time while others work. */
 #define LONG_PAUSE_NS (10 * HOSTS_PAUSE_NS)
 
-/* The most digits of a bound of a range. Ports and parts of addresses need five. */
+/* The most digits of the bounds of a range. Ports and parts of addresses need five. */
 #define BOUND_DIGITS 9
 
 /* True for characters of registered names, of addresses, and (in_brackets) of IPv6 addresses with a
@@ -81,7 +81,7 @@ static bool add(struct hosts *h, const char *name, size_t n, struct err *e)
     return check_name(copy, e);
 }
 
-/* Adds all hosts that `prefix` followed by `rest` stands for. `prefix` has n_prefix characters
+/* Adds all hosts that `prefix` followed by `rest` describes. `prefix` has n_prefix characters
  * without ranges, in a buffer for NAME_MAX_LEN. */
 static bool expand(struct hosts *h, char *prefix, size_t n_prefix, const char *rest, size_t n_rest,
                    struct err *e)
@@ -123,7 +123,7 @@ static bool expand(struct hosts *h, char *prefix, size_t n_prefix, const char *r
     return true;
 }
 
-/* Puts hosts that were never used first, in random order. */
+/* Sets idle_since_ns so that unused hosts are chosen first, in random order. */
 static void shuffle_idle(struct hosts *h, struct rng *rng)
 {
     for (size_t i = 0; i < h->n; i++) {
@@ -242,8 +242,8 @@ static bool better(const struct host *a, const struct host *b)
     return a->idle_since_ns < b->idle_since_ns;
 }
 
-/* Chooses the host of the next request among those with an idle connection and, with may_connect,
- * those that may be connected to: the next in turn, or the best one. */
+/* Chooses the host of the next request, the next in turn or the best one. Candidates have an idle
+ * connection or, with may_connect, may be connected to. */
 static size_t choose(struct hosts *h, struct conn *const *idle, bool may_connect, int64_t now_ns)
 {
     size_t best = HOSTS_NONE;
@@ -270,8 +270,8 @@ size_t hosts_pick(struct hosts *h, struct conn *const *idle, bool may_connect, i
     size_t i = choose(h, idle, may_connect, now_ns);
     if (i != HOSTS_NONE) {
         h->host[i].n_running++;
-        /* Only this request tries to connect. If its end is not reported, others try after try_ns.
-         */
+        /* Let only this request try to connect. If its end is not reported, others may try after
+         * try_ns. */
         if (h->host[i].retry_ns != 0 && (idle == NULL || idle[i] == NULL))
             h->host[i].retry_ns = now_ns + h->try_ns;
     }
@@ -281,7 +281,7 @@ size_t hosts_pick(struct hosts *h, struct conn *const *idle, bool may_connect, i
 
 void hosts_release(struct hosts *h, size_t i, int64_t now_ns)
 {
-    /* with one host the numbers are not needed */
+    /* With one host the numbers are not needed. */
     if (h->n == 1)
         return;
     pthread_mutex_lock(&h->lock);

@@ -12,8 +12,8 @@
 
 #define HOSTS_MAX 65536
 
-/* A host that cannot be connected to is tried again after this time if all others fail too, by one
- * request at a time. So its return is noticed soon. */
+/* If no host can be connected to, one request at a time retries each host after this time, so its
+ * return is noticed soon. */
 #define HOSTS_PAUSE_NS INT64_C(100000000)
 
 /* No host can be chosen now: none has an idle connection, and none may be connected to. */
@@ -23,11 +23,11 @@ struct conn;
 
 struct host {
     char *name;         /* host or host:port as given by the user; IPv6 addresses in brackets */
-    char *named;        /* the host name of which `name` is an address; NULL: `name` was given */
+    char *named;        /* the host name that `name` is an address of; NULL: the user gave `name` */
     uint64_t n_running; /* protected by hosts.lock, like idle_since_ns */
     int64_t idle_since_ns;
     int64_t retry_ns;         /* when to connect again after a failure; 0: it did not fail */
-    int64_t failing_since_ns; /* since then no connection to it was in use */
+    int64_t failing_since_ns; /* the first failure, or a later use of a connection */
 };
 
 enum hosts_select {
@@ -41,16 +41,16 @@ struct hosts {
     enum hosts_select select;
     size_t next; /* protected by lock */
     atomic_size_t n_failing;
-    int64_t try_ns; /* a longer attempt to connect has failed; set by the caller */
+    int64_t try_ns; /* time after which an attempt to connect counts as failed; set by the caller */
     pthread_mutex_t lock;
     size_t line;    /* line of the list, from 1, at which hosts_init failed */
     bool no_memory; /* hosts_init failed because out of memory */
 };
 
 /* Parses a list separated by commas or by lines; skips lines that are empty or begin with '#'.
- * {A...B} anywhere in a host or port stands for the numbers A to B; several ranges multiply. If A
- * has leading zeros, all numbers have its width. Refuses URLs, empty entries, bad ports, and more
- * than HOSTS_MAX hosts. With HOSTS_WEIGHED, `rng` decides the order of unused hosts. */
+ * {A...B} anywhere in a host or port means the numbers A to B; several ranges multiply. If A has
+ * leading zeros, all numbers have its width. Refuses URLs, empty entries, bad ports, and more than
+ * HOSTS_MAX hosts. With HOSTS_WEIGHED, `rng` decides the order of unused hosts. */
 bool hosts_init(struct hosts *h, const char *list, enum hosts_select select, struct rng *rng,
                 struct err *e);
 
@@ -65,22 +65,23 @@ void hosts_fini(struct hosts *h);
 
 /* Chooses the host of a request that begins at now_ns (any monotonic clock), and counts the request
  * as running there. Returns an index into h->host, or HOSTS_NONE. A host with idle[i] != NULL, an
- * idle connection of the caller, can always be chosen (idle may be NULL). Another one needs
- * may_connect and, if it failed, must be due for a retry. Any thread may call this and the
+ * idle connection of the caller, can always be chosen (idle may be NULL). Other hosts need
+ * may_connect and, after a failure, must be due for a retry. Any thread may call this and the
  * functions below. */
 size_t hosts_pick(struct hosts *h, struct conn *const *idle, bool may_connect, int64_t now_ns);
 
 /* Reports that a request to host i ended. */
 void hosts_release(struct hosts *h, size_t i, int64_t now_ns);
 
-/* Report about host i: it could not be connected to; it could; a connection to it was in use until
- * now. The last does not mean that it accepts new connections: it may be at its limit. */
+/* Report about host i: the connection failed; the connection succeeded; a connection to it was in
+ * use until now. The last one does not mean that the host accepts new connections: it may be at its
+ * limit. */
 void hosts_cannot_connect(struct hosts *h, size_t i, int64_t now_ns);
 void hosts_connected(struct hosts *h, size_t i);
 void hosts_was_in_use(struct hosts *h, size_t i, int64_t now_ns);
 
-/* Returns since when no host could be connected to and no connection was in use; INT64_MAX: one can
- * be connected to. The caller must know whether connections are in use now. */
+/* Returns since when no host could be connected to and no connection was in use; INT64_MAX: a host
+ * can be connected to. The caller must know whether connections are in use now. */
 int64_t hosts_all_down_since(struct hosts *h);
 
 #endif

@@ -17,11 +17,11 @@
 
 #define SLICE_NS INT64_C(100000)
 
-/* The longest wait. If a turn takes twice as long, we were stopped. */
+/* The longest wait. If a turn takes more than twice as long, the process was stopped. */
 #define WAIT_MAX_NS (100 * NS_PER_MS)
 
-/* At most so many requests begin before the loop looks at arrivals again. Arrivals get their times
- * first: beginning requests must not distort the times of others. */
+/* The most requests that begin before the loop looks at arrivals again. Beginning requests must not
+ * delay the timestamps of arrivals. */
 #define BEGUN_MAX 8
 
 /* Continues once a connection is established or has failed. */
@@ -73,7 +73,8 @@ static void on_event(struct loop *l, const struct epoll_event *event)
 
 /* ---- One turn ---- */
 
-/* Runs some of the workers that asked to run again. They may ask once more. */
+/* Runs up to BEGUN_MAX of the workers that asked to run again. Each runs once, though it may ask
+ * again. */
 static void run_again(struct queue *q)
 {
     struct worker *last = NULL;
@@ -139,7 +140,7 @@ static void fail_late(struct loop *l, int64_t now_ns)
     }
 }
 
-/* Wakes sleeping workers, because the run is to end. */
+/* Makes all waiting workers notice the stop; with ENGINE_ABORT, fails requests in flight. */
 static void act_on_stop(struct loop *l, int stop)
 {
     l->stop_seen = stop;
@@ -153,7 +154,7 @@ static void act_on_stop(struct loop *l, int stop)
     }
 }
 
-/* Connections that end are counted as they do. */
+/* Counts the retransmits of open connections. Those of a connection that ends are counted then. */
 static void count_retransmits(struct loop *l, int64_t now_ns)
 {
     l->count_ns = now_ns + NS_PER_S;
@@ -180,7 +181,7 @@ static int wait_for_events(struct loop *l, struct epoll_event *events, int64_t n
 
     int n = epoll_pwait2(l->epoll, events, EVENTS_MAX, &t, NULL);
     if (n < 0 && (errno == ENOSYS || errno == EPERM)) {
-        /* Linux before 5.11, and containers that do not know epoll_pwait2, count in ms. */
+        /* Linux before 5.11, and containers that do not know epoll_pwait2, wait in ms. */
         int64_t ms = (wait_ns + NS_PER_MS - 1) / NS_PER_MS;
         n = epoll_wait(l->epoll, events, EVENTS_MAX, (int)ms);
     }
@@ -217,8 +218,9 @@ static void turn(struct loop *l)
         recorder_flush(&l->port, now_ns);
 }
 
-/* Asks the scheduler to run this thread soon after it wakes up, for short times. Else a thread that
- * computes, such as our own writer, delays it by some ms. Linux before 6.12 ignores this. */
+/* Asks the scheduler for short time slices, so that this thread runs soon after it wakes up. With
+ * long ones a busy thread, such as our own writer, delays it by some ms. Linux before 6.12 ignores
+ * this. */
 static void ask_for_short_slices(void)
 {
     struct {

@@ -32,7 +32,7 @@ struct phase {
     double rate;                        /* open loop: requests per second; 0: closed loop */
     uint64_t first_ticket, ticket_step; /* open loop: this rank's first request, and step */
     uint64_t max_tickets;               /* open loop: this rank's requests; UINT64_MAX: no limit */
-    bool closes; /* a loop that has ended closes its connections; no measured phase may follow */
+    bool closes; /* an ended loop closes idle connections; no measured phase may follow */
     atomic_uint_fast64_t n_tickets; /* requests that got a due time */
 };
 
@@ -51,7 +51,7 @@ struct loop {
     int64_t count_ns;  /* when retransmits are counted next */
     struct loop_stop stops[LOOP_MAX_STOPS];
     unsigned n_stops;
-    int stop_seen; /* the engine's stop to which the loop has reacted */
+    int stop_seen; /* the value of the engine's stop that the loop has reacted to */
 
     /* Used by the workers. */
     struct engine *engine;
@@ -66,8 +66,8 @@ struct loop {
     EVP_MD *md5;
     char *buf;          /* LOOP_READ_BYTES */
     int64_t now_ns;     /* time of the latest read */
-    size_t n_digested;  /* bytes digested in this turn */
-    struct err error;   /* why a phase failed; "": it did not */
+    size_t n_digested;  /* cost of digests in this turn, in bytes */
+    struct err error;   /* why a phase failed; "": no failure */
     struct err failure; /* scratch space for the failure of one call */
 
     /* Other threads read these. */
@@ -77,8 +77,8 @@ struct loop {
     atomic_int_fast64_t digest_ns; /* time to make and digest payloads before requests begin */
 };
 
-/* Makes a loop with n_workers workers, numbered from first_thread. `recorder` NULL: record nothing.
- */
+/* Makes a loop with n_workers workers, numbered from first_thread. With `recorder` NULL it records
+ * nothing. */
 bool loop_init(struct loop *l, struct engine *g, unsigned index, struct recorder *recorder,
                uint32_t first_thread, unsigned n_workers, struct err *e);
 void loop_fini(struct loop *l);
@@ -86,7 +86,7 @@ void loop_fini(struct loop *l);
 /* Runs l->phase until all workers have ended. If it fails, l->error says why. */
 void loop_run(struct loop *l);
 
-/* Wakes a sleeping loop so that it looks at engine.stop. Any thread. */
+/* Wakes a sleeping loop so that it looks at engine.stop. Any thread may call it. */
 void loop_wake(struct loop *l);
 
 #endif

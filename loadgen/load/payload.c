@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An object is the block of random numbers, read in a circle from a place that depends on the seed.
+/* An object is the block of random numbers, read cyclically from a place that depends on the seed.
  * Each chunk is xored with its own number. */
 #define BLOCK_WORDS (UINT64_C(1) << 17)
 #define CHUNK_WORDS (UINT64_C(1) << 13)
 
-/* The block is the same in every run; only seeds differ. */
+/* The block is the same in every run; only the seeds of objects differ. */
 #define BLOCK_SEED 20191128
 
 bool payload_init(struct payload *p, struct err *e)
@@ -38,7 +38,7 @@ uint64_t payload_seed(uint64_t run_seed, uint64_t id)
     return splitmix_spread(splitmix_spread(run_seed) + id * SPLITMIX_STEP);
 }
 
-/* Words of an object that are adjacent in the block and lie in one chunk. */
+/* A run of words that are adjacent in the block and in one chunk of the object. */
 struct run {
     const uint64_t *words;
     uint64_t key;

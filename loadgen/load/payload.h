@@ -1,6 +1,6 @@
-/* The contents of objects: random bytes that depend on the object's seed, at any offset, for the
- * cost of a copy. No 64 KiB occur twice, in one object or in two, so that a server gains nothing
- * from compression or deduplication. */
+/* The contents of objects: random bytes that depend on the object's seed, can be made at any
+ * offset, and cost no more than a copy. No 64 KiB occur twice, in one object or in two, so that a
+ * server gains nothing from compression or deduplication. */
 #ifndef S3_LOADGEN_LOAD_PAYLOAD_H
 #define S3_LOADGEN_LOAD_PAYLOAD_H
 
@@ -17,10 +17,10 @@ struct payload {
 bool payload_init(struct payload *p, struct err *e);
 void payload_fini(struct payload *p);
 
-/* Writes bytes offset..offset+n-1 of the object of `seed` to buf. */
+/* Writes bytes offset .. offset + n - 1 of the object with this seed to buf. */
 void payload_fill(const struct payload *p, uint64_t seed, uint64_t offset, void *buf, size_t n);
 
-/* True if the n bytes at data are bytes offset..offset+n-1 of the object of `seed`. */
+/* True if the n bytes at data are bytes offset .. offset + n - 1 of the object with this seed. */
 bool payload_matches(const struct payload *p, uint64_t seed, uint64_t offset, const void *data,
                      size_t n);
 

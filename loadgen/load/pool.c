@@ -87,7 +87,7 @@ struct conn *pool_take(struct pool *p, struct worker *user, uint32_t host, bool 
         }
         bury(p, c);
     }
-    /* After a failure of this machine, only one worker at a time tries again. */
+    /* After a connection failed for a reason on this machine, only one worker at a time retries. */
     if (p->connect_ns != 0)
         p->connect_ns = clock_now_ns() + HOSTS_PAUSE_NS;
     char route[NAMES_ROUTE_MAX];
@@ -151,7 +151,8 @@ void pool_give(struct pool *p, struct conn *c, bool keep, int64_t now_ns)
 {
     if (c->state == CONN_CONNECTING || c->state == CONN_FAILED)
         end_connecting(p, c);
-    /* Data that came with the answer, such as a TLS close_notify, makes no event. */
+    /* A TLS connection may hold bytes already read from the socket, such as a close_notify: epoll
+     * does not report them. */
     if (!keep || c->state != CONN_READY || (conn_has_more(c) && !conn_is_alive(c))) {
         bury(p, c);
         return;

@@ -1,4 +1,4 @@
-/* The connections of a loop that are being made or are idle. */
+/* The connections of a loop that are being established or are idle. */
 #ifndef S3_LOADGEN_LOAD_POOL_H
 #define S3_LOADGEN_LOAD_POOL_H
 
@@ -7,11 +7,11 @@
 struct pool {
     struct engine *engine;
     struct conn_dialer dialer;
-    struct conn **idle;     /* by host: a list, last used first */
+    struct conn **idle;     /* by host: a list, most recently used first */
     SSL_SESSION **sessions; /* by host: the latest TLS session; NULL: none */
     size_t n_idle, n_idle_max;
-    bool looks;         /* check idle connections before use, since a server has closed one */
-    int64_t connect_ns; /* do not connect before: this machine failed to; 0: it did not */
+    bool looks;         /* check idle connections before use: a server has closed one */
+    int64_t connect_ns; /* do not connect before: this machine failed to; 0: no failure */
     struct conn *connecting;
     struct conn *dead; /* freed once no event can refer to them */
 
@@ -25,7 +25,7 @@ bool pool_init(struct pool *p, struct engine *g, int epoll, unsigned n_workers, 
 void pool_fini(struct pool *p);
 
 /* Returns a connection to a host for a worker: an idle one, unless it must be `fresh`, or a new one
- * that is being made. NULL: *e says why. */
+ * that is being established. NULL: *e says why. */
 struct conn *pool_take(struct pool *p, struct worker *user, uint32_t host, bool fresh,
                        struct err *e);
 
@@ -38,7 +38,8 @@ bool pool_drop_idle(struct pool *p);
 /* Records that a connection has been established. */
 void pool_stands(struct pool *p, struct conn *c);
 
-/* Counts what a connection, or the idle ones, have retransmitted since they were last counted. */
+/* Counts the segments that a connection, or all idle ones, have retransmitted since the last
+ * count. */
 void pool_count_retransmits(struct pool *p, struct conn *c);
 void pool_count_idle(struct pool *p);
 

@@ -23,7 +23,7 @@ void queue_again(struct queue *q, struct worker *w)
     q->again_end = &w->next_again;
 }
 
-/* Due times are handed out in order, so appending keeps the list sorted. */
+/* Due times are given out in order, so appending keeps the list sorted. */
 void queue_wait(struct queue *q, struct worker *w)
 {
     w->state = WORKER_WAITING;

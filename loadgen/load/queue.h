@@ -1,5 +1,5 @@
-/* The workers of a loop that wait: for the next turn, for a request's due time, for an object or a
- * host, or for an answer. */
+/* The waiting workers of a loop. They wait for the next turn, for a request's due time, for an
+ * object or a host, or for an answer. */
 #ifndef S3_LOADGEN_LOAD_QUEUE_H
 #define S3_LOADGEN_LOAD_QUEUE_H
 
@@ -8,7 +8,7 @@
 struct worker;
 
 struct queue {
-    struct worker *again; /* to run in the next turn, in order */
+    struct worker *again; /* workers to run in the next turn, in order */
     struct worker **again_end;
     struct worker *waiting; /* sorted by due_ns */
     struct worker **waiting_end;
@@ -27,13 +27,14 @@ void queue_again(struct queue *q, struct worker *w);
  */
 void queue_wait(struct queue *q, struct worker *w);
 
-/* Lets the worker wait until there may be an object or a host. */
+/* Lets the worker wait until an object or a host may be available. */
 void queue_park(struct queue *q, struct worker *w);
 
 /* Sets the time at which the worker's request fails. */
 void queue_set_deadline(struct queue *q, struct worker *w, int64_t deadline_ns);
 
-/* Remove and return the next worker to run again; the next one due by now_ns. NULL: none. */
+/* Remove and return the next worker that asked to run again; the next one due by now_ns. NULL:
+ * none. */
 struct worker *queue_next(struct queue *q);
 struct worker *queue_due(struct queue *q, int64_t now_ns);
 

@@ -15,14 +15,14 @@
 
 #define BATCH_BYTES (64u * 1024)
 
-/* Rows stay no longer than this in a loop's batch. */
+/* Rows stay in a loop's batch for at most this time. */
 #define BATCH_NS (100 * NS_PER_MS)
 
-/* A loop with this many full batches waits for the writer. */
+/* Batches per loop; all loops share them. If none is free, a loop waits for the writer. */
 #define BATCHES_PER_LOOP 128
 
-/* A frame is closed at most this long after its first row. Including its time in a batch and the
- * sync, a row is on disk within 500 ms. */
+/* A frame is closed at most this long after its first row. With the time in a batch and the sync, a
+ * row is on disk within 500 ms. */
 #define FRAME_NS INT64_C(300000000)
 
 #define WRITER_NICE 5
@@ -31,7 +31,7 @@
 struct row {
     int64_t start_ns, end_ns, bytes, n_objects;
     uint32_t thread;
-    uint32_t n_text; /* length of the text that follows; padding to a multiple of 8 comes next */
+    uint32_t n_text; /* length of the text that follows, which is padded to a multiple of 8 */
     bool ok, bench;
 };
 
@@ -49,7 +49,7 @@ struct recorder_batch {
     _Alignas(8) char bytes[BATCH_BYTES];
 };
 
-/* The requests of a loop that autoterm has not yet got, in order of end. */
+/* The requests of a loop that autoterm has not received yet, in order of end. */
 struct pending {
     struct pending_request {
         struct attribution_request request;
@@ -66,7 +66,7 @@ struct recorder {
     bool started;
 
     pthread_mutex_t lock;
-    pthread_cond_t filled;  /* a batch is in the queue, or none will come any more */
+    pthread_cond_t filled;  /* a batch is in the queue, or none will follow */
     pthread_cond_t emptied; /* a batch is free, or the queue is empty */
     struct recorder_batch *queue, **queue_end;
     struct recorder_batch *free;
@@ -284,8 +284,8 @@ static bool write_row(struct recorder *r, const struct row *row, struct err *e)
     return recwrite_text(r->out, (const char *)(row + 1), row->n_text, e);
 }
 
-/* Returns the row of a batch that follows `row`, or with NULL the first one; NULL: there is none.
- */
+/* Returns the row that follows `row` in a batch, or the first row if `row` is NULL. NULL: there is
+ * no such row. */
 static const struct row *next_row(const struct recorder_batch *b, const struct row *row)
 {
     const char *at = row != NULL ? (const char *)row + row_bytes(row) : b->bytes;
@@ -293,7 +293,7 @@ static const struct row *next_row(const struct recorder_batch *b, const struct r
     return at < b->bytes + b->n ? (const struct row *)at : NULL;
 }
 
-/* Keeps the batch's requests for autoterm. */
+/* Keeps the batch's requests of the benchmark for autoterm. */
 static bool keep_batch(struct recorder *r, const struct recorder_batch *b, struct err *e)
 {
     struct pending *q = &r->pending[b->loop];
@@ -310,7 +310,8 @@ static bool keep_batch(struct recorder *r, const struct recorder_batch *b, struc
     return ok;
 }
 
-/* Rows are written without a lock: a write may take as long as the disk does. */
+/* Writes and counts the rows of a batch. Writes without the lock: a write may take as long as the
+ * disk does. */
 static void take_batch(struct recorder *r, const struct recorder_batch *b)
 {
     struct err e = {""};
@@ -345,8 +346,8 @@ static void write_comment(struct recorder *r, char *comment)
     free(comment);
 }
 
-/* Closes the frame if it is due, or if `now`. Else returns when it is due; CLOCK_NEVER: no frame is
- * open. */
+/* Closes the frame if it is due, or if `now` is set. Returns when the open frame is due;
+ * CLOCK_NEVER: no frame is open. */
 static int64_t end_frame(struct recorder *r, bool now)
 {
     struct err e = {""};
@@ -367,8 +368,8 @@ static void *writer(void *user)
     struct recorder *r = user;
     int64_t due_ns = CLOCK_NEVER;
 
-    /* Requests have priority if CPUs are scarce. On Linux this makes only the calling thread nicer.
-     * If it is not allowed, that does no harm. */
+    /* Requests have priority if CPUs are scarce. On Linux this lowers the priority of the calling
+     * thread only. A failure does no harm. */
     if (nice(WRITER_NICE) == -1)
         errno = 0;
     pthread_mutex_lock(&r->lock);

@@ -1,7 +1,7 @@
 /* Writes the rows of all loops to the capture. Each loop collects its rows in a batch. Full batches
- * go through one bounded queue to one writer thread. It writes and syncs the capture in frames, at
- * most 500 ms apart, counts for the screen, and keeps the requests for autoterm. A loop waits for
- * the writer only if no batch is free; these waits are counted. */
+ * go through one bounded queue to one writer thread. The writer writes and syncs the capture in
+ * frames, at most 500 ms apart, counts requests for the screen, and keeps them for autoterm. A loop
+ * waits for the writer only if no batch is free; these waits are counted. */
 #ifndef S3_LOADGEN_LOAD_RECORDER_H
 #define S3_LOADGEN_LOAD_RECORDER_H
 
@@ -15,9 +15,9 @@
 struct recorder_options {
     int fd;           /* file of the capture; -1: none, only count */
     const char *name; /* name of the capture */
-    bool intended;    /* the capture has that column */
+    bool intended;    /* write the column `intended` */
     unsigned n_loops;
-    bool autoterm;     /* keep requests for votes on it */
+    bool autoterm;     /* keep requests for votes on autoterm */
     int64_t offset_ns; /* the capture's clock minus the run's */
     int event;         /* eventfd to signal when the capture fails */
 };
@@ -54,18 +54,19 @@ struct recorder *recorder_open(const struct recorder_options *options, struct er
 /* Starts the writer thread. `comment` becomes a first frame of its own. */
 bool recorder_start(struct recorder *r, const char *comment, struct err *e);
 
-/* Has the writer add a comment line behind the rows that it has got; takes ownership of `comment`,
- * from malloc. False: the one before is not written yet, and `comment` stays with the caller. */
+/* Makes the writer add a comment line after the rows that it has received; takes ownership of
+ * `comment`, from malloc. False: the previous one is not written yet, and `comment` stays with the
+ * caller. */
 bool recorder_comment(struct recorder *r, char *comment);
 
 /* Sets up the port of loop number `loop`. Only this loop's thread may use it. */
 void recorder_port_init(struct recorder_port *p, struct recorder *r, unsigned loop);
 
-/* Adds a row with times by the capture's clock; `bench`: it counts for autoterm. */
+/* Adds a row with times by the capture's clock; `bench`: the row counts for autoterm. */
 void recorder_add(struct recorder_port *p, const struct record *row, bool bench);
 
-/* Hands over the batch, and with it the promise that all requests of this loop that ended before
- * until_ns (by the run's clock) are handed over. */
+/* Hands the batch to the writer, and promises that no request of this loop that ended before
+ * until_ns (by the run's clock) will follow. */
 void recorder_flush(struct recorder_port *p, int64_t until_ns);
 
 /* Returns when recorder_flush must be called; CLOCK_NEVER: it need not. */
@@ -82,12 +83,12 @@ struct recorder_state recorder_look(struct recorder *r);
 bool recorder_failed(struct recorder *r, struct err *e);
 void recorder_take_tick(struct recorder *r, struct recorder_tick *tick);
 
-/* For votes on autoterm (vote.h), by the capture's clock: finds the first start of the benchmark
+/* For votes on autoterm (vote.h), by the capture's clock: returns the first start of the benchmark
  * (CLOCK_NEVER: none), and the time up to which all loops have reported (INT64_MIN: none yet). */
 void recorder_reported(struct recorder *r, int64_t *first_start_ns, int64_t *until_ns);
 
-/* Adds the requests that ended by instant_ns, up to which all loops must have reported. Finds the
- * range that all threads share at that time. */
+/* Passes the requests that ended by instant_ns to autoterm. All loops must have reported up to
+ * then. Returns the range that all threads share at that time. */
 bool recorder_range_at(struct recorder *r, int64_t instant_ns, struct segment_range *range,
                        struct err *e);
 void recorder_amounts(struct recorder *r, const struct autoterm_cut *cut,
@@ -96,8 +97,8 @@ void recorder_amounts(struct recorder *r, const struct autoterm_cut *cut,
 /* Waits until everything handed over is written. */
 void recorder_drain(struct recorder *r);
 
-/* Writes what was handed over and a closing comment, and ends the capture. Returns false if the
- * capture is not complete. */
+/* Writes what was handed over and a closing comment, and ends the capture. False: the capture is
+ * not complete. */
 bool recorder_close(struct recorder *r, const char *comment, struct err *e);
 
 /* Ends the writer thread and frees r. Without recorder_close before, the capture is not complete.

@@ -11,11 +11,11 @@
 /* Size of the pieces in which bodies are made, digested and sent. */
 #define CHUNK_BYTES (256 * 1024)
 
-/* The most bytes to digest in one turn of the loop: arrivals during that time get late timestamps.
- */
+/* The cost of digests in one turn of the loop, in bytes: arrivals during that time get late
+ * timestamps. */
 #define DIGEST_BYTES (2 * CHUNK_BYTES)
 
-/* The most bytes to send for one worker before others have their turn. */
+/* The most bytes to send for one worker before the other workers' turn. */
 #define TURN_BYTES (1024 * 1024)
 
 /* ---- Start and end ---- */
@@ -33,8 +33,8 @@ bool worker_init(struct worker *w, struct loop *l, uint32_t thread, struct err *
            mem_none(e);
 }
 
-/* Returns where the next call stores its error. All calls of a loop share it: an error on the stack
- * would mean to zero 1 KiB each time. */
+/* Returns where the next call stores its error. All calls of a loop share it, since an error on the
+ * stack would cost the zeroing of 1 KiB each time. */
 static struct err *failure(struct worker *w)
 {
     err_clear(&w->loop->failure);
@@ -118,7 +118,7 @@ static void read_answer(struct worker *w);
 
 void worker_fail(struct worker *w, const char *why)
 {
-    /* Bytes that have arrived count, also those still in the socket. */
+    /* Count the bytes that have arrived, also those still in the socket. */
     if (w->op.kind == S3OP_GET && w->state == WORKER_RECEIVING && w->conn != NULL &&
         !w->answer.broken) {
         read_answer(w);
@@ -156,8 +156,8 @@ static bool needs_hash(const struct worker *w)
     return g->credentials != NULL && g->op_style.sign_payload && s3op_n_body(&w->op) > 0;
 }
 
-/* Returns the checksum to make of the body: a CRC, or SHA-256 along with the digest for the
- * signature. */
+/* Returns the checksum of the body that the request needs: a CRC, or SHA-256, which is made with
+ * the digest for the signature. */
 static enum checksum_kind checksum_of(const struct worker *w)
 {
     const struct s3op_style *style = &w->loop->engine->op_style;
@@ -210,8 +210,8 @@ static bool end_digests(struct worker *w, bool hash, bool md5)
 
 #define AGENT_BYTES (sizeof "s3load/1 " + ENGINE_CLIENT_BYTES + 2 * (1 + ROWFORMAT_NUMBER_BYTES))
 
-/* Writes "s3load/1 CLIENT/THREAD/SEQ", so that a server's log can be matched with the capture row
- * by row. Requests without a row have no SEQ. */
+/* Writes "s3load/1 CLIENT/THREAD/SEQ", by which lines of a server's log can be matched with rows of
+ * the capture. Requests without a row have no SEQ. */
 static void user_agent(const struct worker *w, char text[static AGENT_BYTES])
 {
     char *p = stpcpy(stpcpy(text, "s3load/1 "), w->loop->engine->client);
@@ -307,7 +307,7 @@ static void send_more(struct worker *w)
     w->state = WORKER_RECEIVING;
 }
 
-/* Takes a connection, and sends at once or when it is established. */
+/* Takes a connection; sends at once if it is established, else later. */
 static void start_sending(struct worker *w)
 {
     struct err *e = failure(w);
@@ -323,7 +323,7 @@ static void start_sending(struct worker *w)
     }
 }
 
-/* Sends another request for the same row, or the same request again (resent). */
+/* Sends another request for the same row, or repeats the request (resent). */
 static void send_anew(struct worker *w, bool resent)
 {
     if (!answer_expect(w) || !build(w)) {
@@ -374,12 +374,12 @@ static void next_page(struct worker *w)
 }
 
 /* If the server closed an idle connection while the request was on its way, sends the request once
- * more, on a new connection and in the same row. Returns false if that does not apply. */
+ * more, on a new connection and in the same row. Returns false if that is not the case. */
 static bool resend(struct worker *w)
 {
     struct loop *l = w->loop;
 
-    /* Do not begin a request again that is late or must end. */
+    /* Do not repeat a request that is late or must end. */
     if (w->answer.has_begun || !conn_ended_reused(w->conn) || l->now_ns >= w->deadline_ns ||
         atomic_load_explicit(&l->engine->stop, memory_order_relaxed) == ENGINE_ABORT)
         return false;
@@ -486,8 +486,8 @@ static void prepare_later(struct worker *w)
     queue_again(&w->loop->queue, w);
 }
 
-/* Digests a piece of the payload. Once all is digested the request begins, unless the run was
- * stopped meanwhile. */
+/* Digests a piece of the payload. Once all of it is digested, the request begins, unless the run
+ * was stopped meanwhile. */
 void worker_prepare(struct worker *w)
 {
     enum checksum_kind kind = checksum_of(w);
@@ -547,9 +547,9 @@ int64_t worker_due_ns(const struct phase *phase, uint64_t ticket)
     return after_ns < room_ns ? phase->start_ns + (int64_t)after_ns : CLOCK_NEVER;
 }
 
-/* Gives the worker a due time if it has none. Returns false if it must wait, or has ended. The
- * limit counts due times: else a worker that is late would leave its own out, and others that are
- * in time would make up the number. */
+/* Gives the worker a due time if it has none. Returns false if it must wait, or has ended. A due
+ * time given out counts towards the limit even if its worker is late; otherwise punctual workers
+ * would replace the late requests. */
 static bool is_due(struct worker *w, int64_t now_ns)
 {
     struct phase *phase = w->loop->phase;
@@ -602,7 +602,7 @@ static void take(struct worker *w)
 
 void worker_run(struct worker *w)
 {
-    /* A request that fails at once must not keep the loop from other work. */
+    /* After a request that fails at once, let the loop do other work first. */
     if (w->state == WORKER_IDLE)
         take(w);
     if (w->state == WORKER_IDLE)

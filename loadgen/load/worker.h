@@ -1,6 +1,6 @@
 /* A worker runs one request at a time, and is one `thread` of the capture. Several workers share a
- * loop. A request's time begins when it is sent, or when its connection is begun, and ends just
- * after its last byte was read. Signing and digesting come before. */
+ * loop. A request's time begins when the request is sent, or when its connection is begun, and ends
+ * just after its last byte was read. Signing and digesting are done before. */
 #ifndef S3_LOADGEN_LOAD_WORKER_H
 #define S3_LOADGEN_LOAD_WORKER_H
 
@@ -14,15 +14,15 @@
 #define WORKER_ETAG_MAX    80
 #define WORKER_VERSION_MAX 256
 
-/* The result of a request. Times by the run's clock; CLOCK_NEVER: not reached. */
+/* The result of a request. Times are by the run's clock; CLOCK_NEVER: not reached. */
 struct worker_result {
     int64_t start_ns, first_byte_ns, last_byte_ns, end_ns;
     uint64_t n_bytes; /* payload, as in the capture */
     uint64_t n_objects;
-    int status;                 /* HTTP status; 0: no response */
-    bool skewed;                /* refused for our clock: from now on the server's time is used */
-    bool cut;                   /* the connection ended before the response was complete */
-    char error[600];            /* "": success */
+    int status;      /* HTTP status; 0: no response */
+    bool skewed;     /* refused because of our clock: from now on the server's time is used */
+    bool cut;        /* the connection ended before the response was complete */
+    char error[600]; /* "": success */
     char etag[WORKER_ETAG_MAX]; /* "": none */
     char version[WORKER_VERSION_MAX];
     const struct xml *xml; /* the answer as a document, for kinds that have one */
@@ -36,7 +36,7 @@ static inline bool worker_may_pass(const struct worker_result *r)
 }
 
 enum worker_state {
-    WORKER_IDLE,      /* takes its next request now */
+    WORKER_IDLE,      /* will take its next request */
     WORKER_WAITING,   /* waits until its next request is due */
     WORKER_PARKED,    /* waits for something to do, or for a host */
     WORKER_PREPARING, /* digests its payload */
@@ -49,7 +49,7 @@ enum worker_state {
 /* The answer to the current request, so far. */
 struct worker_answer {
     bool uses_xml;   /* the body is a document, or an error */
-    bool failed;     /* verification or document failed: the rest is read but ignored */
+    bool failed;     /* verification or parsing failed: the rest is read but ignored */
     bool broken;     /* sending failed; an answer may still arrive */
     bool has_begun;  /* a byte has arrived */
     bool keep;       /* the connection can be used again */
