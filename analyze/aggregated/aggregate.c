@@ -107,7 +107,7 @@ static bool check(const struct aggregate *a, struct err *e)
            check_entries(a, &a->file.clients, "clients", e);
 }
 
-/* ---- When the seconds were ---- */
+/* ---- Times of the seconds ---- */
 
 /* Returns how far the labels are off: 2 or 0, judged by the distance of the last one from the end
  * of the entry; -1: neither fits. */
@@ -117,8 +117,8 @@ static int shift_of(const struct aggfile_entry *x)
     return d == LABEL_SHIFT_S ? LABEL_SHIFT_S : d == 0 ? 0 : -1;
 }
 
-/* How the labels of an entry are off. A merged file has no true end of its own: all its series
- * share one. */
+/* How far the labels of an entry are off. In a merged file the clients' own series show it for
+ * all. */
 struct labels {
     int shift_s;
     bool is_sure, misses_early;
@@ -253,8 +253,8 @@ static bool window(const struct aggregate *a, struct aggregate_part *part, const
 
 /* ---- Parts ---- */
 
-/* Finds the bytes and objects of the successful requests, where the file lets us tell: it counts
- * those of failed requests too. */
+/* Finds the bytes and objects of the successful requests, where the file makes that possible: its
+ * counters include failed requests. */
 static void find_successful(struct aggregate_part *part)
 {
     const struct aggfile_entry *x = part->x;
@@ -362,7 +362,7 @@ static bool set_order(struct aggregate *a, struct err *e)
     return true;
 }
 
-/* Operations one after another have the roles that they have in rows. */
+/* Assigns the roles of operations one after another, as for captures with rows. */
 static bool assign_roles(struct aggregate *a, struct err *e)
 {
     struct role_step *steps;

@@ -1,6 +1,6 @@
-/* The figures of a run that an aggregated capture tells (docs/aggregated-captures.md): exact
- * figures, a series by second with corrected times, figures of 10-second groups, and what is not
- * known. aggregate_analyze makes an analysis of it. */
+/* The figures of a run from an aggregated capture (docs/aggregated-captures.md): exact figures, a
+ * series by second with corrected times, figures of 10-second groups, and what is not known.
+ * aggregate_analyze makes an analysis of them. */
 #ifndef S3_ANALYZE_AGGREGATED_AGGREGATE_H
 #define S3_ANALYZE_AGGREGATED_AGGREGATE_H
 
@@ -35,7 +35,7 @@ struct aggregate_range {
     double min_ms, max_ms;
 };
 
-/* Durations, as far as the groups tell them, with those of failed requests. */
+/* Durations as far as the groups have them, those of failed requests included. */
 struct aggregate_latency {
     enum aggregate_kind kind;
     int64_t n_requests; /* requests that the groups say they hold */
@@ -56,9 +56,9 @@ struct aggregate_part {
     char **messages; /* first errors, normalised: without what differs between requests */
     size_t n_messages;
     int64_t duration_ns;
-    bool ok_bytes_known, ok_objects_known; /* those of successful requests */
+    bool ok_bytes_known, ok_objects_known; /* amounts of successful requests */
     int64_t ok_bytes, ok_objects;
-    enum role role; /* of operations that overlap: preparation is what ended before all others */
+    enum role role; /* where operations overlap, preparation is what ended before all others */
     struct aggregate_window window;
     struct aggregate_latency latency;
 };
@@ -105,16 +105,16 @@ bool aggregate_keep(struct aggregate *a, const char *const *ops, size_t n_ops, s
  * Figures that the file lacks are marked absent (struct known). `of` must outlive both; the caller
  * calls analysis_free and dataset_free in any case. Returns false if out of memory.
  *
- * by_second: range, throughput and segments of the operations are those of whole seconds, and their
- * statistics say how sure these are. The throughput is absent where failed requests may be among
- * its bytes and objects. */
+ * by_second: takes range, throughput and segments of the operations from whole seconds, and adds
+ * statistics with their confidence intervals. The throughput is absent where failed requests may be
+ * among its bytes and objects. */
 bool aggregate_analyze(struct analysis *a, struct dataset *d, const struct aggregate *of,
                        bool by_second, struct err *e);
 
 /* Work as analysis_series and analysis_series_on (analyze/analysis/analysis.h), for an analysis
  * that aggregate_analyze made. If the file knows no second of a row, its objects are NAN and its
- * bytes mean nothing. `party` is an index into a->total.series_of. The file tells parties of all
- * operations together only: *n is 0 for a party with op >= 0. */
+ * bytes mean nothing. `party` is an index into a->total.series_of. Parties are known only for all
+ * operations together: *n is 0 for a party with op >= 0. */
 bool aggregate_series(const struct analysis *a, int op, int party, struct series_row **rows,
                       size_t *n, struct err *e);
 bool aggregate_series_on(const struct analysis *a, int op, int party, const struct slice_grid *grid,

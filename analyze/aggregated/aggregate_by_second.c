@@ -42,7 +42,7 @@ static double mean_of(const double *v, size_t n)
     return (double)(sum / (long double)n);
 }
 
-/* Requests of each second are taken for its objects, if each request has one. */
+/* Takes the objects of each second for its requests, if each request has one object. */
 static void fill_seconds(struct by_second *to, const struct aggfile_second *v,
                          const struct aggfile_entry *x)
 {

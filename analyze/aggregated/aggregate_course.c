@@ -84,8 +84,8 @@ static bool fill_parties(struct course *c, struct course_parties *to, const stru
     return true;
 }
 
-/* The file has some of the messages and the number of failed requests. They become one message of
- * one kind, or of several kinds together. */
+/* Fills the errors. The file has the number of failed requests, but only some of their messages, so
+ * all become one message: of one kind, or of several kinds together. */
 static bool fill_errors(struct course *c, const struct source *s, struct err *e)
 {
     const struct aggfile_entry *x = s->all->x;

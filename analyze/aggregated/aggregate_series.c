@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 #define GROUP_NS (10 * NS_PER_S)
-#define MIN_P99  100 /* requests; of fewer it is their slowest one */
+#define MIN_P99  100 /* requests; with fewer, the p99 is the slowest request */
 
-/* A series that is being made. */
+/* A time series that is being made. */
 struct series {
     const struct slice_grid *grid;
     struct series_row *rows;
@@ -19,8 +19,8 @@ struct series {
     int64_t end_ns;   /* of the requests, rounded up to a second */
 };
 
-/* Returns what the file says of an operation or of all (-1), or of a party of all of them; NULL: it
- * does not tell parties of one operation. */
+/* Returns the figures of an operation, of all operations (op -1), or of a party in all operations.
+ * NULL: parties of single operations are unknown. */
 static const struct aggregate_part *part_of(const struct analysis *a, int op, int party)
 {
     const struct aggregate *of = a->aggregate;
@@ -56,8 +56,8 @@ static void add_second(struct series *s, int64_t start_ns, double bytes, double 
     r->errors += n_errors;
 }
 
-/* Adds the seconds that the clients of a merged file have, since the merge lost some. The first two
- * hold what came before, too. */
+/* Adds the clients' own seconds, since the merge lost some. Leaves out the first two, which also
+ * contain earlier requests. */
 static void add_clients(struct series *s, const struct aggregate *a,
                         const struct aggregate_part *part)
 {
@@ -78,7 +78,7 @@ static void add_seconds(struct series *s, const struct aggregate_part *part)
     }
 }
 
-/* Takes the known seconds of each row for all of it. */
+/* Scales the amounts of a row's known seconds up to the whole row. */
 static void scale(struct series *s)
 {
     for (size_t k = 0; k < s->grid->n; k++) {
@@ -93,7 +93,8 @@ static void scale(struct series *s)
     }
 }
 
-/* Percentiles of a group hold for its ten seconds alone, and of one client. */
+/* Fills percentiles from groups. These are valid only for the group's ten seconds and one
+ * client. */
 static void add_groups(struct series *s, const struct aggfile_entry *x)
 {
     if (x->n_group_clients != 1 || s->grid->length_ns > GROUP_NS)

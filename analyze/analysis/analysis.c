@@ -17,8 +17,7 @@
 
 const char *const analysis_range_names[] = {"auto", "all", "single", "full", NULL};
 
-/* With more places the search for findings runs alone: it takes some 250 bytes of memory for each.
- */
+/* With more places the search for findings runs alone, since it takes some 250 bytes a place. */
 #define MANY_PLACES 10000
 
 /* ---- Mixed or not, and in what order ---- */

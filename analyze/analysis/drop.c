@@ -79,7 +79,7 @@ bool drop_early_and_late(struct plan *p, struct err *e)
                    units_count(p->a->left_out.by_times).s);
 }
 
-/* `range` names the range, in words. */
+/* Drops the requests outside of a range; `range` is its name, in words. */
 static bool drop_outside_range(struct plan *p, const struct segment_range *r, const char *range,
                                struct err *e)
 {

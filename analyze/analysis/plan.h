@@ -23,7 +23,7 @@ struct plan {
     struct analysis *a;
     struct plan_entry *entries; /* in the order of the operations, once this is known */
     size_t n;
-    const struct scan **scans; /* those of the entries, as are the tables */
+    const struct scan **scans; /* by entry, as are the tables */
     const struct table **tables;
     bool prefiltered, errors;
     enum range_kind kind; /* of operations, hosts and the total; not RANGE_AUTO */

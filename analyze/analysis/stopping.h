@@ -33,7 +33,7 @@ struct stopping_op {
 struct stopping {
     struct stopping_op *ops;
     size_t n_ops;
-    const int64_t *sweep_dur_ns; /* those of the sweep's cases */
+    const int64_t *sweep_dur_ns; /* durations of the sweep's cases */
     const double *sweep_pct;
     size_t n_sweep_dur, n_sweep_pct; /* 0: no sweep */
 };

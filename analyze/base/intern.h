@@ -1,4 +1,4 @@
-/* Strings to small integers, and strings to 64-bit hashes. */
+/* Maps strings to small integers, and hashes strings to 64 bits. */
 #ifndef S3_ANALYZE_BASE_INTERN_H
 #define S3_ANALYZE_BASE_INTERN_H
 

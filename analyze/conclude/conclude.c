@@ -12,10 +12,10 @@
 
 #define LEFT_OUT_SAID    .01
 #define LEFT_OUT_PROBLEM .10
-#define LARGE_SWING      .4 /* from the upper to the lower tenth */
-#define NARROW           .1 /* an interval, to either side */
+#define LARGE_SWING      .4 /* fall from the upper to the lower tenth of the rates, as a fraction */
+#define NARROW           .1 /* half of the width of an interval, as a fraction of the value */
 
-/* Says what a course of whole seconds cannot show. */
+/* Adds a finding that says what sums by second cannot show. */
 static bool add_resolution(struct analysis *a, const struct course *c, struct err *e)
 {
     struct finding f = finding_of("from-sums", FINDING_NOTICE, 0);
@@ -31,7 +31,7 @@ static bool add_resolution(struct analysis *a, const struct course *c, struct er
                         units_duration(c->n_bins > 0 ? c->shortest_ns : 2 * NS_PER_S).s);
 }
 
-/* Says of which phase the findings from `first` on are, where they do not name their operation. */
+/* Names the phase in the findings from `first` on, except those that name their operation. */
 static bool name_phase(struct findings *all, size_t first, const struct operation *op,
                        struct err *e)
 {
@@ -93,8 +93,8 @@ static bool add_left_out(struct analysis *a, struct err *e)
         units_count(a->left_out.by_range).s, units_count(a->n_rows).s, a->left_out.range);
 }
 
-/* Where several operations have findings of one kind, from `first` on, keeps the first of these and
- * lets its sentence count the others. */
+/* If several operations have findings of one kind from `first` on, keeps the first of these and
+ * adds the number of the others to its sentence. */
 static bool join_alike(struct findings *all, size_t first, struct err *e)
 {
     for (size_t i = first; i < all->n; i++) {
@@ -123,7 +123,7 @@ static bool join_alike(struct findings *all, size_t first, struct err *e)
     return true;
 }
 
-/* Whether the throughput of each operation of the benchmark is known to within a tenth. */
+/* Whether the interval of each benchmark operation's throughput is within a tenth of the value. */
 static bool is_known_well(const struct analysis *a)
 {
     for (size_t k = 0; k < a->n_operations; k++) {
@@ -138,9 +138,9 @@ static bool is_known_well(const struct analysis *a)
     return true;
 }
 
-/* Most virtual machines swing. Where the interval of the throughput, which has the swing in it, is
- * narrow all the same, a swing without a period changes nothing that may be concluded, unless it is
- * so large that no short part of the run is like the whole. */
+/* Drops swings that change no conclusion. Throughput swings on most virtual machines. If its
+ * confidence interval, which includes the swings, is narrow, a swing without a period does not
+ * matter, unless it is so large that no short part of the run is like the whole. */
 static void drop_idle_swings(struct analysis *a)
 {
     size_t kept = 0;

@@ -1,4 +1,4 @@
-/* The findings of an analysis: those of its course, and what its figures call for. */
+/* The findings of an analysis: those of its course, and those that its figures give. */
 #ifndef S3_ANALYZE_CONCLUDE_CONCLUDE_H
 #define S3_ANALYZE_CONCLUDE_CONCLUDE_H
 
@@ -12,28 +12,26 @@
 typedef bool conclude_source(struct course *c, const void *source, size_t first, size_t end,
                              struct err *e);
 
-/* Finds what happened in the operations that ran together, or in each phase of the benchmark; of a
- * preparation and a clean-up errors alone. *run_ns: from first start to last end of the benchmark;
- * unchanged where it has no requests. */
+/* Finds what happened in the operations that ran together, or in each phase of the benchmark. For a
+ * preparation or clean-up it finds errors only. *run_ns: from first start to last end of the
+ * benchmark; unchanged if the benchmark has no requests. */
 bool conclude_course(struct analysis *a, conclude_source *course_of, const void *source,
                      int64_t *run_ns, struct err *e);
 
-/* Adds findings that the figures of the benchmark, the files and the recorder's comments call for;
- * several operations may have one of the same kind. scans: by operation; NULL: there are no rows,
- * and what they alone tell is left out. False: out of memory. */
+/* Adds findings from the figures of the benchmark, the files and the recorder's comments; several
+ * operations may have a finding of the same kind. scans: by operation; NULL: there are no rows, and
+ * findings that need them are left out. False: out of memory. */
 bool conclude_figures(struct analysis *a, const struct scan *const *scans, struct err *e);
 
-/* Adds that a machine of s3load was not fit to measure, and retransmits that explain stalls, by
- * s3load's comments; after all stalls. False: out of memory. */
+/* Adds findings from s3load's comments: machines that were not fit to measure, and retransmits that
+ * explain stalls. Call it after all stalls are found. False: out of memory. */
 bool conclude_machines(struct analysis *a, struct err *e);
 
-/* Adds an operation's coverage to that of several. */
+/* Adds an operation's coverage to the coverage of several. */
 void conclude_add_coverage(struct coverage *to, const struct coverage *of);
 
-/* Adds the findings of figures and what the requests in no figure amount to, ties causes to
- * consequences, and ranks. run_ns: from first start to last end of the benchmark. To be called
- * last.
- */
+/* Adds the findings of figures and of requests that no figure counts, links causes to consequences,
+ * and ranks all findings. run_ns: from first start to last end of the benchmark. Call it last. */
 bool conclude(struct analysis *a, const struct scan *const *scans, int64_t run_ns, struct err *e);
 
 #endif

@@ -1,5 +1,5 @@
-/* Findings that the figures, the files and the recorder's comments call for: what could mislead a
- * reader (docs/how-the-numbers-are-made.md, section 11). */
+/* Findings from the figures, the files and the recorder's comments: what could mislead a reader
+ * (docs/how-the-numbers-are-made.md, section 11). */
 #include "analyze/conclude/conclude.h"
 
 #include "libcommon/int64.h"
@@ -11,7 +11,8 @@
 #include <stdlib.h>
 
 #define HOST_SHARE_LEAST    0.8 /* of the mean host */
-/* Hosts that are picked at random differ too: a count has the square root of its mean as SD. */
+/* Hosts that are picked at random differ too: the standard deviation of a count is the square root
+ * of its mean. */
 #define CHANCE_SDS          5
 #define IDLE_GAP_FRAC       0.2 /* of the run */
 #define IDLE_GAP_LEAST_NS   INT64_C(10000000000)
@@ -60,7 +61,7 @@ static bool about_input(struct analysis *a, const struct dataset_input *in, stru
                in->path, in->info.n_headers);
 }
 
-/* A stop of s3load is worth as much as a stall of the store. False: it is worth no word. */
+/* Rates a stop of s3load like a stall of the store. False: it is too small to report. */
 static bool place_stop(struct finding *f, const struct dataset_input *in,
                        const struct recorded_stop *stop)
 {
@@ -72,7 +73,7 @@ static bool place_stop(struct finding *f, const struct dataset_input *in,
     return in->last_end_ns > in->first_start_ns && f->lost_frac >= FINDING_WORTH_FRAC;
 }
 
-/* What s3load's comments in an input say. */
+/* Adds findings from s3load's comments in an input. */
 static bool about_recorder(struct analysis *a, const struct dataset_input *in, struct err *e)
 {
     struct recorded_note notes[RECORDED_MAX_NOTES];
@@ -93,12 +94,12 @@ static bool about_recorder(struct analysis *a, const struct dataset_input *in, s
     return ok;
 }
 
-/* A section of an input, to be put in order by what it holds. */
+/* A section of an input, for sorting by contents. */
 struct section {
     const struct dataset_section *s;
     const struct dataset_input *in;
     size_t index; /* of all sections, in the order of reading */
-    bool is_copy; /* of one before it */
+    bool is_copy; /* of an earlier section */
 };
 
 static int compare_sections(const void *a, const void *b)
@@ -152,8 +153,8 @@ static bool about_sections(struct analysis *a, struct section *v, size_t n, stru
     return true;
 }
 
-/* Rows of a section that stand in another one too. Clocks of whole milliseconds give several
- * clients the same times by chance, finer ones do not. */
+/* Returns how many rows of a section are in another one too; 0 if too few to report. Clocks of
+ * whole milliseconds give several clients the same times by chance, finer ones do not. */
 static uint64_t n_repeated(const struct scan *const *scans, size_t n_scans, size_t section)
 {
     struct scan_repeats sum = {0};
@@ -206,7 +207,7 @@ static bool about_copies(struct analysis *a, const struct scan *const *scans, si
         if (!v[i].is_copy)
             n_identical += n_repeated(scans, n_scans, v[i].index);
     free(v);
-    /* Coarse times are the same by chance. */
+    /* Coarse times coincide by chance. */
     if (dataset_duration_resolution_ns(d) > 0)
         n_identical = 0;
     return ok && about_identical_rows(a, n_identical, e);
@@ -214,8 +215,8 @@ static bool about_copies(struct analysis *a, const struct scan *const *scans, si
 
 /* ---- The run as a whole ---- */
 
-/* What each thread did in some scans, by index into dataset.threads; those that did nothing end
- * before they start. NULL: out of memory. */
+/* Returns what each thread did in some scans, by index into dataset.threads; threads without
+ * requests end before they start. NULL: out of memory. */
 static struct scan_thread *gather_threads(const struct dataset *d, const struct scan *const *scans,
                                           size_t n_scans, struct err *e)
 {
@@ -240,8 +241,8 @@ static struct scan_thread *gather_threads(const struct dataset *d, const struct 
     return threads;
 }
 
-/* Threads that were busy for longer than they lasted ran several requests at a time: no recorder
- * does that. One part in a hundred is left to clocks. */
+/* Adds a finding if threads were busy for longer than they existed: they ran several requests at a
+ * time, which no recorder does. Clock errors may explain one part in a hundred. */
 static bool about_overlap(struct analysis *a, const struct scan *const *scans, size_t n_scans,
                           struct err *e)
 {
@@ -272,7 +273,7 @@ static bool about_overlap(struct analysis *a, const struct scan *const *scans, s
                units_count((int64_t)n).s, n == 1 ? "" : "s");
 }
 
-/* How many threads were between their first start and their last end, on average over a time. */
+/* Returns the mean number of threads between their first start and last end, over a time. */
 static double n_at_work(const struct scan_thread *threads, size_t n, int64_t from_ns, int64_t to_ns)
 {
     double sum = 0;
@@ -288,8 +289,8 @@ static double n_at_work(const struct scan_thread *threads, size_t n, int64_t fro
     return sum / ((double)to_ns - (double)from_ns);
 }
 
-/* A level of throughput that changed because threads began or ended says so: neither is any faster
- * or slower. The threads have to explain half of the change. */
+/* Adds the numbers of threads to a level change that they explain: threads began or ended, and the
+ * server became neither faster nor slower. They must explain at least half of the change. */
 static bool explain_level(struct finding *f, const struct scan_thread *threads, size_t n,
                           int64_t start_ns, int64_t end_ns, struct err *e)
 {
@@ -301,7 +302,7 @@ static bool explain_level(struct finding *f, const struct scan_thread *threads, 
     double before = n_at_work(threads, n, start_ns, at_ns);
     double after = n_at_work(threads, n, at_ns, end_ns);
     double change = warm_up ? -log(f->ratio) : log(f->ratio);
-    /* Less than one thread: the time is not in the range whose rows were scanned. */
+    /* Less than one thread: the time lies outside the range whose rows were scanned. */
     if (before < 1 || after < 1 || log(after / before) / change < .5)
         return true;
     char *sentence;
@@ -315,7 +316,7 @@ static bool explain_level(struct finding *f, const struct scan_thread *threads, 
     return true;
 }
 
-/* Explains levels of the operations that were scanned; phase: of this phase alone, NULL: of all. */
+/* Explains the levels of the scanned operations; phase: only those of this phase, NULL: all. */
 static bool explain_levels(struct analysis *a, const struct scan *const *scans, size_t n_scans,
                            const char *phase, struct err *e)
 {
@@ -338,12 +339,12 @@ static bool explain_levels(struct analysis *a, const struct scan *const *scans, 
 
 /* The run in equal bins of time. */
 #define N_BINS     1024
-#define SHORT_BINS 16 /* hide no gap that matters */
+#define SHORT_BINS 16 /* a shorter block of rows hides no gap that matters */
 struct bins {
     int64_t start_ns, end_ns; /* first start, last end */
     int64_t bin_ns;
     double per_ns;
-    int64_t change[N_BINS + 2]; /* in the number of requests that run */
+    int64_t change[N_BINS + 2]; /* change of the number of running requests */
 };
 
 static void bins_add(struct bins *x, int64_t start_ns, int64_t end_ns)
@@ -352,7 +353,7 @@ static void bins_add(struct bins *x, int64_t start_ns, int64_t end_ns)
     x->change[(int)((double)(end_ns - x->start_ns) * x->per_ns) + 1]--;
 }
 
-/* A block of rows that is over in a short time counts as one request. */
+/* Fills the bins. A block of rows that lasts fewer than SHORT_BINS bins counts as one request. */
 static void bins_fill(struct bins *x, const struct scan *scan)
 {
     for (size_t b = 0; b < scan->blocks.n; b++) {
@@ -463,7 +464,7 @@ void conclude_add_coverage(struct coverage *to, const struct coverage *c)
     to->n_objects += c->n_objects;
 }
 
-/* No request of the operation succeeded for its last tenth or more. */
+/* Adds a finding if no request of the operation succeeded in its last tenth or longer. */
 static bool about_coverage(struct findings *out, const struct operation *op, struct err *e)
 {
     const struct coverage *c = &op->coverage;
@@ -499,7 +500,7 @@ static bool about_error_groups(struct analysis *a, const struct operation *op, s
 
 static bool about_range(struct analysis *a, const struct operation *op, struct err *e)
 {
-    /* A run shorter than two segments has no figures to be wrong about. */
+    /* A run shorter than two segments has no figures that could mislead. */
     if (!op->range_is_short || !op->single_segments.present)
         return true;
     int64_t range_ns = op->range.present ? op->range.end_ns - op->range.start_ns : 0;
@@ -524,7 +525,8 @@ static int64_t n_done(const struct host_result *h)
     return h->n_requests - h->n_errors;
 }
 
-/* By successful requests: rates over a host's own range say little where it had few. */
+/* Adds a finding if hosts are unevenly loaded. Compares numbers of successful requests: the rate
+ * over a host's own range means little if it had few. */
 static bool add_hosts(struct findings *out, const char *op, const struct host_result *hosts,
                       size_t n, struct err *e)
 {
@@ -557,8 +559,8 @@ static bool add_hosts(struct findings *out, const char *op, const struct host_re
                         intern_shown(hosts[most].host), units_pct(100 * high / mean).s);
 }
 
-/* Where clocks of ranks may be further apart than this share of the median duration, what happened
- * first on two of them is not known. */
+/* If the clocks of ranks may differ by more than this share of the median duration, the order of
+ * events on two ranks is not known. */
 #define CLOCKS_APART_FRAC 0.1
 
 static bool about_clocks(struct analysis *a, const struct operation *op, struct err *e)
@@ -583,8 +585,8 @@ static bool about_clocks(struct analysis *a, const struct operation *op, struct 
                units_duration(error_ns).s, units_duration(p50_ns).s);
 }
 
-/* Requests of an open loop that began late: from a hundredth on, as then the 99th percentile has
- * them. */
+/* Adds a finding if at least 1 % of an open loop's requests began late: then they change the 99th
+ * percentile. */
 static bool about_late_starts(struct analysis *a, const struct operation *op, const struct table *t,
                               struct err *e)
 {
@@ -611,7 +613,7 @@ static bool about_late_starts(struct analysis *a, const struct operation *op, co
                         units_duration(worst_ns).s);
 }
 
-/* What the rows themselves say. */
+/* Adds findings from the rows themselves. */
 static bool about_rows(struct analysis *a, const struct scan *const *scans, struct err *e)
 {
     size_t n = a->n_operations;

@@ -1,4 +1,4 @@
-/* Findings about the machines that measured: whether they were fit to (docs/machine.md). */
+/* Findings about the client machines: whether they were fit to measure (docs/machine.md). */
 #include "analyze/conclude/conclude.h"
 
 #include "libcommon/int64.h"
@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A problem from this value on; below, a notice. */
+/* From this value on a problem, below a notice. */
 #define THROTTLED_PROBLEM_PCT 1
 
-/* Retransmits explain a stall if it has so many times those of the same time elsewhere. */
+/* Retransmits explain a stall if there are so many times the usual number for the same time. */
 #define RETRANSMITS_MORE 5
 
-/* What a fault is called, and whether it is a problem. */
+/* The name of each fault, and whether it is a problem. */
 static const struct {
     const char *kind, *figure;
     bool is_problem;
@@ -28,7 +28,7 @@ static const struct {
     [MACHINE_UNSYNCHRONISED] = {"clock-unsynchronised", NULL, false},
 };
 
-/* Adds a finding with the sentence that tells the fault of these clients. */
+/* Adds a finding with a sentence about the fault of these clients. */
 static bool say(struct findings *out, const struct finding *f, enum machine_fault fault,
                 const struct machine_found *x, const char *who, struct err *e)
 {
@@ -90,7 +90,7 @@ static bool about_fault(struct findings *out, enum machine_fault fault,
     return say(out, &f, fault, x, who, e);
 }
 
-/* Adds the retransmits in the time of a stall, if they are more than elsewhere. */
+/* Adds a finding if there were more retransmits during a stall than usual. */
 static bool about_stall(struct analysis *a, size_t stall, struct err *e)
 {
     const struct finding f = a->findings.v[stall];
@@ -122,7 +122,7 @@ static bool about_stall(struct analysis *a, size_t stall, struct err *e)
                         units_count((int64_t)n).s, units_duration(end_ns - start_ns).s);
 }
 
-/* True if clocks of several machines were put together. */
+/* True if the run had several clients, each with its own clock. */
 static bool has_several_clients(const struct analysis *a)
 {
     for (size_t k = 0; k < a->n_operations; k++)

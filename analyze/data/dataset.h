@@ -148,8 +148,8 @@ struct names {
     size_t n;
 };
 
-/* Time range of an operation type. Rows count that pass the host and client filters, even if the op
- * filter drops them. Spans that overlap mean a mixed load. */
+/* Time range of an operation type, over the rows that pass the host and client filters, even if the
+ * op filter drops them. Spans that overlap mean a mixed load. */
 struct op_span {
     int64_t start_ns, end_ns; /* earliest start, latest end */
     uint64_t n;
@@ -196,9 +196,10 @@ struct dataset {
     struct dataset_input *inputs;
     size_t n_inputs;
     uint64_t n_rows;    /* after filters */
-    uint64_t n_unsized; /* left out by a filter of sizes: they failed without a byte */
+    uint64_t n_unsized; /* requests that failed without a byte, dropped by --size */
     bool has_intended;
-    bool host_filtered; /* by host or size: what threads did meanwhile may be missing */
+    bool host_filtered; /* filtered by host or size: other requests of the same threads may be
+                           missing */
     bool op_filtered;
     bool salvage; /* damaged parts were skipped, not refused */
 };
@@ -212,8 +213,8 @@ bool dataset_load(struct dataset *d, const char *const *paths, size_t n_paths,
                   struct err *e);
 void dataset_free(struct dataset *d);
 
-/* How well starts and durations are known: what imported recordings tell, the worst of all inputs.
- * 0: exactly. */
+/* Return the resolution of starts, or of durations, in ns: the coarsest of all imported inputs; 0:
+ * exact. */
 int64_t dataset_start_resolution_ns(const struct dataset *d);
 int64_t dataset_duration_resolution_ns(const struct dataset *d);
 

@@ -47,9 +47,9 @@ struct group_rows {
 bool group_rows_init(struct group_rows *g, const struct table *t, size_t table,
                      const struct group_keys *k, struct err *e);
 
-/* Groups the rows below n_rows by any key: `key` returns that of a row, from n_keys on for a row
- * that is left out. `order` has the rows in the order that those of a key are to keep; NULL:
- * ascending. False: out of memory; group_rows_fini may be called then, too. */
+/* Groups the rows below n_rows by any key. `key` returns the key of a row; from n_keys on it leaves
+ * the row out. The rows of a key keep the order that they have in `order`; NULL: ascending. False:
+ * out of memory; group_rows_fini may be called then, too. */
 bool group_rows_by(struct group_rows *g, size_t n_rows, const uint32_t *order, size_t n_keys,
                    size_t (*key)(const void *ctx, size_t row), const void *ctx, struct err *e);
 void group_rows_fini(struct group_rows *g);

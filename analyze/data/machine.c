@@ -3,14 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* From here on a value is a fault. Below, machines differ by chance, or it changes nothing. */
+/* A value above its limit is a fault. Below, machines differ by chance, or it changes nothing. */
 #define STEAL_PCT     1
 #define THROTTLED_PCT 0
 #define BUSY_PCT      90
 #define LINK_PCT      95
 #define EXCEEDED_PCT  100
 
-/* Percentages beyond it are nonsense, and times beyond it are none. */
+/* Larger percentages or times are nonsense and ignored. */
 #define PCT_MAX  1e6
 #define TIME_MAX (INT64_MAX / 4)
 
@@ -37,7 +37,7 @@ static double share_pct(double part, double whole)
     return pct <= PCT_MAX ? pct : -1;
 }
 
-/* CPU time that there was; negative: unknown. */
+/* Returns the CPU time available so far; negative: unknown. */
 static double cpu_ns(const struct machine_told *t)
 {
     return (double)t->over_ns * (double)t->cpus;
@@ -82,7 +82,7 @@ static void find_last(const struct machine_told *t, struct machine_found *found)
     find(&found[MACHINE_UNSYNCHRONISED], t, t->synchronised == 0, 0);
 }
 
-/* Adds a time. If there is no room, it replaces the one with the fewest, unless it has fewer. */
+/* Adds an interval with retransmits. A full list drops the interval with the fewest. */
 static void take_retransmits(struct machine *m, const json_t *o, const struct rank_clock *clock)
 {
     struct machine_retransmits r = {json_integer_value(json_array_get(o, 0)),
@@ -129,7 +129,7 @@ static struct machine_told read_told(const json_t *o)
     return t;
 }
 
-/* The steal since the last comment of the same run. */
+/* Returns the percentage of CPU time stolen between two comments of a run. */
 static double steal_since(const struct machine_told *old, const struct machine_told *now)
 {
     struct machine_told between = {.over_ns = now->over_ns - old->over_ns, .cpus = now->cpus};

@@ -15,7 +15,7 @@
 #define CLOCK_SET_NS INT64_C(1000000000)
 #define REFUSED_NS   (900 * INT64_C(1000000000))
 
-/* A comment that says more is not believed. */
+/* A larger resolution is nonsense: it is cut to this. */
 #define MAX_RESOLUTION_NS (3600 * INT64_C(1000000000))
 
 static int64_t count_of(const json_t *o, const char *key)
@@ -126,7 +126,7 @@ static bool take(struct recorded *r, const char *text, struct err *e)
     return true;
 }
 
-/* Takes what is told of the machine while a run goes on. */
+/* Takes a comment about the machine that was written during a run. */
 static bool take_machine(struct recorded *r, const char *text, struct err *e)
 {
     json_t *o;

@@ -1,7 +1,7 @@
 /* What s3load says about its runs in a capture's comments. One comment "s3load/1 {...}" opens a
  * run, another closes it. A capture that was merged or concatenated has the comments of several
- * runs, one run after the other. `s3analyze import` says in "s3analyze/import/1 {...}" what the
- * recording of another program does not tell. */
+ * runs, one run after the other. `s3analyze import` writes "s3analyze/import/1 {...}": what the
+ * recording of another program lacks. */
 #ifndef S3_ANALYZE_DATA_RECORDED_H
 #define S3_ANALYZE_DATA_RECORDED_H
 
@@ -23,14 +23,14 @@ struct recorded_stop {
     int64_t start_ns, length_ns;
 };
 
-/* Recordings of other programs: how well their times are known. Several in one capture: the
- * worst. */
+/* Imported recordings of other programs: the resolution of their times, the coarsest if a capture
+ * has several. */
 struct recorded_imports {
     uint64_t n;
-    int64_t start_ns, duration_ns; /* starts and durations are known to these; 0: exactly */
+    int64_t start_ns, duration_ns; /* resolution of starts and of durations; 0: exact */
     char from[16];                 /* "ab"; of the last one */
-    char absent[160];              /* what it does not tell, in words */
-    bool is_cut;                   /* some of it may be missing at its end */
+    char absent[160];              /* what the recording lacks, in words */
+    bool is_cut;                   /* rows may be missing at its end */
 };
 
 /* What the comments of all runs in a capture add up to. All zero: s3load did not write it. */
@@ -52,14 +52,14 @@ struct recorded {
     int64_t others_error_ns;   /* clock_error_ns without the run that was opened last */
     struct rank_clock clock;   /* of the run that was opened last */
     struct recorded_imports imports;
-    struct machine machine; /* those of all runs */
+    struct machine machine; /* the machines of all runs */
     char error[512];        /* of the first run that failed */
     json_t *settings;       /* owned; object: settings of the first run; NULL: not given */
 };
 
 /* Reads a comment line of n bytes, with its '#'; call it in the order of the file. Ignores lines
- * that are neither s3load's nor of an import. Adds the JSON of the others to *r, and a copy of it
- * to `said`, unless it is about a machine in the course of a run. False: out of memory. */
+ * that are neither s3load's nor of an import. Adds the JSON of the others to *r, and a copy to
+ * `said`, except comments about a machine during a run. False: out of memory. */
 bool recorded_add(struct recorded *r, struct lineset *said, const char *line, size_t n,
                   struct err *e);
 

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The segment length for a set of this full duration: the smallest of 1s ... 3h that gives at most
- * 400 segments, else 3h. */
+/* Returns the segment length for a set of this full duration: the smallest of 1s ... 3h that gives
+ * at most 400 segments, else 3h. */
 int64_t slice_choose_ns(int64_t full_ns);
 
 /* n segments of length_ns from start_ns on; they end at start_ns + n * length_ns, or at INT64_MAX.
@@ -25,8 +25,8 @@ struct slice_grid {
 
 void slice_grid_init(struct slice_grid *g, int64_t start_ns, int64_t length_ns, size_t n);
 
-/* The segment that holds t, for start_ns <= t < end_ns. A product with the reciprocal instead of a
- * division is off by at most one, as a grid has fewer than 2^32 segments. */
+/* Returns the segment that holds t, for start_ns <= t < end_ns. Multiplying by the reciprocal
+ * instead of dividing is off by at most one, as a grid has fewer than 2^32 segments. */
 static inline size_t slice_grid_index(const struct slice_grid *g, int64_t t_ns)
 {
     int64_t offset_ns = t_ns - g->start_ns;
@@ -44,7 +44,7 @@ struct slice_amounts {
     unsigned __int128 object_frac; /* and parts of objects, in 2^-96 */
 };
 
-/* All that a slice got. The first 64 bytes are all that a request within one slice touches. */
+/* All that was added to a slice. A request within one slice touches only the first 64 bytes. */
 struct slice_totals {
     struct slice_amounts sum;
     int64_t full_ops; /* successful, started and ended here */
@@ -67,13 +67,13 @@ static inline int64_t slice_ops_ended(const struct slice_totals *s)
     return s->full_ops + s->partial_ended;
 }
 
-/* Number of objects, parts included. */
+/* Returns the number of objects, parts included. */
 double slice_n_objects(const struct slice_amounts *s);
 
-/* Mean duration in ns of the successful requests that ended here; NaN if there is none. */
+/* Returns the mean duration in ns of the successful requests that ended here; NaN if none ended. */
 double slice_ended_mean_ns(const struct slice_totals *s);
 
-/* Mean number of requests running during a slice of this length. */
+/* Returns the mean number of requests running during a slice of this length. */
 double slice_in_flight(const struct slice_totals *s, int64_t length_ns);
 
 /* Returns the number of objects in units of 2^-64, rounded. Use it to compare sums: those that are

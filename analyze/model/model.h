@@ -328,8 +328,7 @@ static inline size_t operation_n_slow_listed(const struct operation *op)
                                                           : ANALYSIS_MAX_SLOW_THREADS;
 }
 
-/* Requests that count in no figure. n_rows is their number plus that of the operations' requests.
- */
+/* Requests that no figure counts. n_rows is their number plus that of the operations' requests. */
 struct left_out {
     int64_t by_size;    /* --size, of those that failed without a byte */
     int64_t by_times;   /* --from, --to and --skip */
@@ -382,10 +381,11 @@ struct analysis {
     struct together together;
     struct findings findings;          /* worst first */
     struct notes notes;                /* what the recorder is known to get wrong; borrowed */
-    const char *series_note;           /* static: what its time series are of; NULL: all requests */
-    struct analysis_source *sources;   /* of the series; one per operation, one for the total */
+    const char *series_note;           /* static: which requests its time series cover; NULL: all */
+    struct analysis_source *sources;   /* input of the time series; one per operation, one for
+                                          the total */
     struct sums_source *sums;          /* replaces `sources` where sums are analysed */
-    const struct aggregate *aggregate; /* replaces it for aggregated captures; borrowed */
+    const struct aggregate *aggregate; /* replaces `sources` for aggregated captures; borrowed */
     const struct slo_report *slo;      /* borrowed; NULL: nothing was asserted */
 };
 

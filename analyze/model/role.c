@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLEAN_UP_FRAC .1 /* of the operation before it: a longer deletion is measured */
+#define CLEAN_UP_FRAC .1 /* of the operation before it; longer deletions are measured */
 
 static bool uploads(const struct role_step *s)
 {

@@ -1,4 +1,4 @@
-/* What each operation is to its run. */
+/* Finds the role of each operation in its run: preparation, benchmark, phase or clean-up. */
 #ifndef S3_ANALYZE_MODEL_ROLE_H
 #define S3_ANALYZE_MODEL_ROLE_H
 
@@ -11,17 +11,17 @@ struct role_step {
     enum role role;
 };
 
-/* Fills in the roles of n operations, which are in the order of their starts. A short deletion at
- * the end cleans up. An upload before one other operation prepares it; of more than two operations
- * each is a phase. */
+/* Fills in the roles of n operations, in the order of their starts. A short deletion at the end is
+ * clean-up. Of two others, an upload first is the preparation of the second; else all are phases. A
+ * single one is the benchmark. */
 void role_assign(struct role_step *steps, size_t n);
 
-/* Fills in the roles of a run's operations; those that ran together are all of the benchmark.
- * False: out of memory. */
+/* Fills in the roles of a run's operations. In a mixed run all are the benchmark. False: out of
+ * memory. */
 bool role_set(struct analysis *a, struct err *e);
 
-/* Returns the index of what a report is about: -1 for all operations of a mixed run together, else
- * the operation of the benchmark that began last. There is at least one. */
+/* Returns the index of the operation that a report is about: -1 for all operations of a mixed run
+ * together, else the operation of the benchmark that began last. There is at least one. */
 int role_main(const struct analysis *a);
 
 #endif

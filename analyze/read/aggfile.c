@@ -19,7 +19,7 @@
 enum { KEEP_SERIES = 1, KEEP_PARTIES = 2, KEEP_GROUPS = 4, KEEP_ERRORS = 8 };
 
 /* Reads up to n bytes from the beginning of a file's text and returns how many. 0: it cannot be
- * read, or only once. */
+ * read, or is a pipe, which can be read only once. */
 static size_t beginning_of(const char *path, char *buf, size_t n)
 {
     struct aggbytes b;

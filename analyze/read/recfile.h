@@ -69,12 +69,12 @@ enum recfile_drop { /* why something was dropped (salvage) */
                     DROP_BAD_ROW,
                     DROP_DAMAGED_FRAME, /* the partial line at a damaged place */
                     DROP_CUT_FRAME,     /* the file ends inside a frame */
-                    DROP_GARBAGE,       /* bytes between frames that are none */
+                    DROP_GARBAGE,       /* bytes between frames that belong to no frame */
                     N_DROPS
 };
 extern const char *const recfile_drop_names[N_DROPS];
 
-/* What one file turned out to hold. */
+/* What was found in one file. */
 struct recfile_info {
     int generation;
     bool compressed;
@@ -91,7 +91,7 @@ struct recfile_info {
     char first_drop[N_DROPS][256]; /* "FILE:LINE: why" of the first of each kind */
 };
 
-/* Returns "g0" .. "g4"; of files without rows "sums" or "aggregated". */
+/* Returns "g0" .. "g4"; for files without rows "sums" or "aggregated". */
 const char *recfile_generation(const struct recfile_info *info);
 
 /* Returns the sum of info->n_dropped. */

@@ -113,7 +113,7 @@ void rowtext_fini(struct rowtext *t);
 /* Fail the unit; the first failure counts. Return false. */
 bool recstate_fail(struct recunit *u, const char *why);
 bool recstate_fail_at(struct recunit *u, uint64_t line, const char *why);
-/* Also tells the user about --salvage. */
+/* Like recstate_fail, with a message that mentions --salvage. */
 bool recstate_fail_damaged(struct recunit *u, uint64_t line, const char *why);
 
 /* With salvage: counts something dropped and returns true. Without: fails the unit. */

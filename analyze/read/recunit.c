@@ -19,7 +19,7 @@ static bool give_up(struct recunit *u)
     return false;
 }
 
-/* ---- What the parser of a unit tells ---- */
+/* ---- Events of a unit's parser ---- */
 
 static bool on_rows(void *ctx, const struct record *rows, size_t n)
 {

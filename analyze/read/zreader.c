@@ -46,7 +46,7 @@ struct zreader {
     bool in_frame, has_checksum, at_eof;
     bool resync;             /* look for the next magic number */
     bool in_garbage;         /* no frame begins at frame_start */
-    uint64_t n_told, n_text; /* size of the frame's text: by its header; so far */
+    uint64_t n_told, n_text; /* size of the frame's text: as its header says; decompressed so far */
     int read_errno;
     bool is_shorter; /* the file has shrunk since it was opened */
     uint64_t n_frames, n_skippable;
@@ -365,7 +365,8 @@ static void rewrite_header(struct zreader *r, size_t n)
     r->n_told = ZSTD_getFrameContentSize(h, n);
     r->has_checksum = descriptor & ZFRAME_CHECKSUM_FLAG;
     h[4] &= (unsigned char)~ZFRAME_CHECKSUM_FLAG;
-    if (r->n_told >= ZSTD_CONTENTSIZE_ERROR) /* not told, or a header that zstd will not take */
+    if (r->n_told >= ZSTD_CONTENTSIZE_ERROR) /* size not given, or a header that zstd will not
+                                                take */
         return;
     bool single_segment = descriptor & ZFRAME_SINGLE_SEGMENT_FLAG;
     unsigned char window = single_segment ? window_for(r->n_told) : h[5];

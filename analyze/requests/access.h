@@ -1,4 +1,4 @@
-/* First and last request of each object. */
+/* Finds the first and the last request of each object. */
 #ifndef S3_ANALYZE_REQUESTS_ACCESS_H
 #define S3_ANALYZE_REQUESTS_ACCESS_H
 
@@ -19,9 +19,9 @@ struct access {
     bool repeated[ANALYSIS_N_SIZES];    /* some object was accessed more than once */
 };
 
-/* Finds them over all successful requests of the scan's table that have a key and a size in a
- * bucket. Returns false if out of memory. access_fini may be called in any case. Memory: 12 bytes a
- * row while it runs, then 8 bytes an object. */
+/* Finds the first and last rows among all successful requests of the scan's table that have a key
+ * and a size in a bucket. Returns false if out of memory. access_fini may be called in any case.
+ * Memory: 12 bytes a row while it runs, then 8 bytes an object. */
 bool access_init(struct access *a, const struct dataset *d, const struct scan *scan,
                  const int64_t *edges, size_t n_buckets, struct err *e);
 void access_fini(struct access *a);

@@ -19,7 +19,8 @@ struct error_cell {
  * analysis_errors_free may be called in any case. */
 bool analysis_errors_of(struct operation *op, struct error_cell *cells, size_t n, struct err *e);
 
-/* Groups the failed requests of table t by message into op->errors; else as above. */
+/* Groups the failed requests of table t by message into op->errors. Errors and memory as for
+ * analysis_errors_of. */
 bool analysis_errors(struct operation *op, const struct dataset *d, const struct table *t,
                      struct err *e);
 void analysis_errors_free(struct operation *op);

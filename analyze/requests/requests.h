@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Request statistics of one operation in the making. The pieces may run at the same time. */
+/* Request statistics of one operation while they are computed. The pieces may run at the same
+ * time. */
 struct requests_work {
     struct operation *op;
     const struct set *s;

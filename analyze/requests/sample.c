@@ -51,7 +51,7 @@ struct figures {
     int64_t q[TIMES_N_QUANTILES];
 };
 
-/* A question: figures of these values by part. Says where the answer goes, too. */
+/* A request for figures: of which values, by which parts, and where to put the result. */
 struct question {
     const struct rows *rows;
     const struct parts *parts;
@@ -69,7 +69,7 @@ static inline bool value_of(const struct question *q, size_t row, int64_t *value
     return true;
 }
 
-/* The ranks needed: of the least value, the quantiles and the greatest value. */
+/* The number of ranks needed: the least value, the quantiles and the greatest value. */
 #define N_RANKS (TIMES_N_QUANTILES + 2)
 
 static void fill_ranks(size_t n, size_t ranks[N_RANKS])

@@ -8,8 +8,8 @@ struct picked {
     int64_t dur_ns;
 };
 
-/* Slower requests come first, then earlier ones. Ties are broken by what else the rows say, so that
- * their order does not matter. */
+/* Slower requests come first, then earlier ones. Other columns break ties, so that the order of the
+ * rows does not matter. */
 static bool is_before(const struct dataset *d, const struct picked *a, const struct picked *b)
 {
     return a->dur_ns != b->dur_ns ? a->dur_ns > b->dur_ns
@@ -60,7 +60,7 @@ static size_t slowest_of_hosts(const struct analysis *a, int index, struct slow_
     return n;
 }
 
-/* ---- Of rows ---- */
+/* ---- With rows ---- */
 
 size_t analysis_slowest(const struct analysis *a, int index, struct slow_request *v)
 {

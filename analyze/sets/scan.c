@@ -1,5 +1,5 @@
 /* The first step of an analysis: passes once over a table, then looks at the rows near its edges.
- * Counts and sums need every row. First and last times do not: the blocks tell where rows may be
+ * Counts and sums need every row. First and last times do not: the blocks show where rows may be
  * earlier, or later, than those found so far. */
 #include "analyze/sets/scan.h"
 

@@ -1,4 +1,4 @@
-/* One pass over a table finds counts, sums, starts and threads. scan_drop keeps them right. */
+/* Finds counts, sums, starts and threads in one pass over a table. scan_drop updates them. */
 #ifndef S3_ANALYZE_SETS_SCAN_H
 #define S3_ANALYZE_SETS_SCAN_H
 
@@ -78,7 +78,7 @@ struct scan {
 /* Counts for a section that overlaps another one in time. */
 struct scan_repeats {
     uint64_t n;          /* rows compared */
-    uint64_t n_repeated; /* equal to a row of another section but for the thread */
+    uint64_t n_repeated; /* equal to a row of another section except for the thread */
     uint64_t n_fine;     /* rows whose start is not a whole millisecond */
 };
 

@@ -1,6 +1,6 @@
 /* Finds groups, active ranges and totals (docs/how-the-numbers-are-made.md, sections 2 and 4) of a
  * set of requests. The scans have passed over all rows. Here only rows near the ends of a range
- * matter, and the blocks tell where those are. */
+ * matter, and the blocks show where those are. */
 #include "analyze/sets/set.h"
 
 #include "libcommon/int64.h"

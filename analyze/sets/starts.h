@@ -1,4 +1,4 @@
-/* The range of a set of requests whose threads are not told apart
+/* The active range of a set of requests if threads are not distinguished
  * (docs/how-the-numbers-are-made.md, section 2). */
 #ifndef S3_ANALYZE_SETS_STARTS_H
 #define S3_ANALYZE_SETS_STARTS_H

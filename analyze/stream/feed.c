@@ -73,7 +73,7 @@ static bool hand_over(struct feed *f)
     return !stop;
 }
 
-/* ---- What the reader gives ---- */
+/* ---- Events of the reader ---- */
 
 static bool shift_time(int64_t *ns, int64_t by)
 {

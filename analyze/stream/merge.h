@@ -1,6 +1,5 @@
 /* Merges several captures of one run into one. merge.c checks whether they belong together,
- * merge_notes.c finds what to tell about them, merge_write.c writes their rows in order of start.
- */
+ * merge_notes.c makes notes about them, merge_write.c writes their rows in order of start. */
 #ifndef S3_ANALYZE_STREAM_MERGE_H
 #define S3_ANALYZE_STREAM_MERGE_H
 

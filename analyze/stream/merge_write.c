@@ -18,7 +18,7 @@
 #define MANY_INPUTS      17
 #define MANY_CHUNK_BYTES (256u << 10)
 
-/* An input that shares this many of its rows with another is taken for a copy. */
+/* An input that shares at least this percentage of its rows with another is a copy. */
 #define MAX_DUPLICATES_PCT 1
 
 /* The state of merge_write. */

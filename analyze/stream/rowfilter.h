@@ -24,7 +24,7 @@ struct rowfilter {
     const struct cli_list *ops;
     struct intern seen_ops;
     const struct filter_sizes *sizes;
-    bool has_rows, has_size; /* some row; some of a wanted name and size */
+    bool has_rows, has_size; /* there was a row; there was a row of a wanted name and size */
     struct rowfilter_names hosts, clients;
     int64_t from_ns, to_ns; /* starts in [from, to) */
     /* What is added to the thread numbers of this capture, and 1 + the highest number so far. Where

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #define SURVEY_KEPT_COMMENTS 64   /* at the beginning, and as many at the end */
-#define SURVEY_KEPT_MACHINE  4320 /* likewise, comments about machines: 12 h of one each 10 s */
-#define SURVEY_MACHINE_BYTES 4096 /* the longest of these */
+#define SURVEY_KEPT_MACHINE  4320 /* the same for comments about machines: 12 h of them */
+#define SURVEY_MACHINE_BYTES 4096 /* the longest comment about a machine */
 #define SURVEY_BLOCK_ROWS    512
 #define SURVEY_BLOCK_BYTES   (256u << 10)
 
@@ -68,8 +68,8 @@ struct survey {
     size_t n_sections;
     uint64_t n_threads;
     struct keptlines comments; /* lines with their '#' */
-    struct keptlines machine;  /* those of s3load about its machine in the course of a run, each
-                                  behind the number of comments before it and a blank */
+    struct keptlines machine;  /* comments of s3load about its machine during a run; each line
+                                  begins with the number of comments before it and a blank */
     /* Only with_blocks: the blocks in file order, and a hash of all rows without their idx, thread,
      * cat and intended. The hash does not depend on the order of rows. */
     struct survey_block *blocks;

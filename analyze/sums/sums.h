@@ -23,9 +23,9 @@
 #define SUMS_MAX_SECONDS  4000000 /* over all parts; 224 MB */
 #define SUMS_MICRO        1000000 /* objects by second are in millionths */
 #define SUMS_MILLI        1000    /* rates are in thousandths of a byte per second */
-/* Of all operations together: such a number times the logarithm of a duration fits 63 bits. */
+/* Limit for all operations together: this number times the logarithm of a duration fits 63 bits. */
 #define SUMS_MAX_REQUESTS (INT64_C(1) << 46)
-/* Requests end by then, so that whole seconds around them fit 63 bits, too. */
+/* Latest end of a request: the whole seconds around it fit 63 bits, too. */
 #define SUMS_LAST_NS      ((INT64_MAX / NS_PER_S - 3) * NS_PER_S)
 
 /* A clock second. The bytes and objects of a request are spread over its time as over segments
@@ -43,7 +43,8 @@ struct sums_second {
 
 /* Values of successful requests: how many fell into each bucket of hist.h. */
 struct sums_values {
-    struct moments moments; /* rates: n alone; the sum fits 63 bits, so squares do 128 */
+    struct moments moments; /* for rates only n is used; the sum fits 63 bits, so the sum of
+                               squares fits 128 */
     int64_t min, max;       /* meaningless without values */
     size_t n_buckets;
     uint32_t *bucket; /* ascending */

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AT_WORK     .9        /* of the requests that are usually under way */
-#define FEW_AT_WORK .25       /* of them, at the end of a run whose threads end one by one */
+#define AT_WORK     .9        /* of the usual number of requests in flight */
+#define FEW_AT_WORK .25       /* the same, where threads end one by one */
 #define MAX_ENDED   (1 << 22) /* counts by second, of all hosts, clients and operations */
 
 /* Returns the hosts of an operation, or its clients. */
@@ -66,7 +66,7 @@ static void add_busy(const struct course *c, int64_t *busy_ns, const struct sums
         busy_ns[bin_of(c, p, i)] += p->seconds[i].busy_ns;
 }
 
-/* Returns the time that the failed requests of a part took, all together. */
+/* Returns the sum of the durations of a part's failed requests. */
 static __int128 failed_ns(const struct sums_part *p)
 {
     __int128 sum = -p->duration.moments.sum;
@@ -75,7 +75,7 @@ static __int128 failed_ns(const struct sums_part *p)
     return sum;
 }
 
-/* Whether those of operation k that failed hung until they did, on average. */
+/* Whether the failed requests of operation k took as long as hanging ones (hung_ns), on average. */
 static bool do_errors_time_out(const struct course *c, size_t k, const struct sums_part *p)
 {
     return p->n_errors > 0 && failed_ns(p) / p->n_errors >= c->hung_ns[k];
@@ -121,9 +121,8 @@ static double mean_busy(const struct course *c, size_t from, size_t n)
     return sum / (double)n;
 }
 
-/* Ends the time in which the threads were at work where fewer and fewer requests are under way
- * until next to none is: threads ended one after the other, as each had so many requests to make.
- */
+/* If the number of requests in flight falls to almost none at the end, moves full_until_ns to where
+ * the fall begins: threads ended one after the other, each after its share of requests. */
 static bool leave_out_fading(struct course *c, struct err *e)
 {
     double *busy;
@@ -134,7 +133,8 @@ static bool leave_out_fading(struct course *c, struct err *e)
     size_t end = c->n_bins - 1, from = end; /* the last second may be a part of one */
     for (size_t j = 0; j < end; j++)
         busy[j] = (double)c->busy_ns[j];
-    double usual = stats_select(busy, end, end * 9 / 10); /* few may be at work for most of a run */
+    double usual = stats_select(busy, end, end * 9 / 10); /* 90th percentile: in most seconds few
+                                                             threads may be at work */
     free(busy);
     while (from > 0 && (double)c->busy_ns[from - 1] < AT_WORK * usual)
         from--;
@@ -217,7 +217,7 @@ static bool make_places(struct course *c, struct err *e)
             mem_cleared(&c->cells, c->n_ops * n * c->n_blocks, e));
 }
 
-/* Counts what ended of an operation at one place. */
+/* Counts the requests of an operation that ended at one place. */
 static void add_ended(struct course *c, size_t k, size_t place, const struct sums_part *p)
 {
     bool time_out = do_errors_time_out(c, k, p);
@@ -248,7 +248,7 @@ static void fill_ended(struct course *c, const struct sums_op *const *ops)
     }
 }
 
-/* Counts all requests that ended in a second with the logarithm of their mean duration. */
+/* Adds the requests that ended in each second, with the logarithm of the second's mean duration. */
 static void add_durations(struct course *c, size_t k, size_t place, const struct sums_part *p,
                           double *n, double *sum)
 {
@@ -388,7 +388,7 @@ static bool fill_errors(struct course *c, const struct sums_op *const *ops, stru
         return false;
     for (size_t i = 0; i < c->n_messages; i++)
         c->messages[i].n = 0;
-    count_messages(c, ops); /* again: rare messages are no longer told apart */
+    count_messages(c, ops); /* count again: rare messages are merged by now */
     for (size_t k = 0; k < c->n_ops; k++)
         for (size_t i = 0; i < ops[k]->hosts.n; i++)
             if (!add_errors(c, k, ops[k], &ops[k]->hosts.v[i], e))

@@ -1,5 +1,5 @@
 /* Finds figures of requests (docs/how-the-numbers-are-made.md, section 5) from the sums of a run,
- * as far as histograms tell them. */
+ * as far as histograms contain them. */
 #include "analyze/model/fields.h"
 #include "analyze/requests/requests.h"
 #include "analyze/sums/sums_internal.h"

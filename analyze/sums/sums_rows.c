@@ -193,7 +193,7 @@ static bool part_init(struct sums_part *p, const struct portion *x, enum divided
     return p->name != NULL || mem_none(e);
 }
 
-/* Copies the sums of all: a single host, client or size has the same. */
+/* Copies the sums of all requests: a single host, client or size has the same ones. */
 static bool copy_all(struct sums_part *p, const struct portion *x, enum divided by, struct err *e)
 {
     if (!sums_part_add(p, &x->op->all, e))
@@ -314,7 +314,7 @@ static bool do_portion(void *portion, struct err *e)
     return ok;
 }
 
-/* ---- What portions cannot tell ---- */
+/* ---- Figures that need a whole table ---- */
 
 /* A table as a whole. */
 struct whole {

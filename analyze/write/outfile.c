@@ -247,7 +247,7 @@ bool outfile_open(struct outfile *o, const char *path, enum outfile_replaces rep
     return true;
 }
 
-/* False: errno says why. */
+/* Gives the file its final name. False: errno says why. */
 static bool put_in_place(const struct outfile *o)
 {
     if (o->is_new) {
@@ -256,13 +256,13 @@ static bool put_in_place(const struct outfile *o)
             return true;
         if (errno != EINVAL && errno != ENOSYS)
             return false;
-        /* Not every file system can do that. */
+        /* Some file systems lack RENAME_NOREPLACE. */
     }
     return rename(o->aside, o->target) == 0;
 }
 
-/* Returns why an earlier write failed: stdio keeps no errno. A file that is thrown away anyway is
- * written to once more, to hear it again. */
+/* Returns the errno of an earlier failed write, which stdio does not keep: writes to the file again
+ * to get it, since the file is discarded anyway. */
 static int earlier_cause(const struct outfile *o)
 {
     static const char more[1 << 16];

@@ -18,7 +18,7 @@ enum outfile_replaces {
     OUTFILE_HTML,   /* a page */
     OUTFILE_SERIES, /* a time series */
     OUTFILE_CHART,  /* the data of a chart */
-    OUTFILE_CACHE,  /* what was found in captures before; or an empty file */
+    OUTFILE_CACHE,  /* a cache of results of captures; or an empty file */
     OUTFILE_ANYTHING,
 };
 

@@ -64,7 +64,7 @@ void sheet_line(struct sheet *s, enum text_style style, const char *fmt, ...)
 void sheet_item(struct sheet *s, enum text_style style, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Adds an empty line to text, unless one was just added: what was to come between is none. */
+/* Adds an empty line to text, unless the entry before is one. */
 void sheet_gap(struct sheet *s);
 
 /* Begins a table. Its rows follow; the next entry that is not a row ends it. `align` has one letter
@@ -102,7 +102,7 @@ struct sheet_form {
     bool markdown, colour, verbose;
 };
 
-/* Writes it as text or Markdown, then frees it. */
+/* Writes the sheet as text or Markdown, then frees it. */
 bool sheet_end(struct sheet *s, const struct sheet_form *form, FILE *f, struct err *e);
 
 /* ---- For writers ---- */
