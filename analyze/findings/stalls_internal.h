@@ -8,9 +8,7 @@
 #define STALLS_MAX        256
 #define STALLS_MAX_BLOCKS 128
 #define STALLS_RATE_FRAC  .1
-#define STALLS_SCORE                                                                               \
-    25.0 /* log-likelihood; high, as up to 32,768 bins x 1,000 hosts are                           \
-            tested */
+#define STALLS_SCORE      25.0 /* log-likelihood ratio: 32,768 bins x 1,000 hosts are tested */
 
 struct stall {
     int64_t start_ns, end_ns;

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Values of 0 have a place on the scale too. */
+/* Returns the place of a bucket on a log scale on which 0 has a place, too. */
 static double place(size_t index)
 {
     return log((double)hist_upper(index) + 1);

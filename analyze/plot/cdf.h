@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Writes rows (ms, percent) of the distribution that `count` holds (HIST_N_INDEXES counters, by
- * hist_index; n > 0 values in all, the greatest max_ns): a point where it has risen by one part in
- * `steps`, or moved by that to the right on a log scale. */
+/* Writes rows (ms, percent) of the cumulative distribution of n > 0 values, the greatest max_ns,
+ * from HIST_N_INDEXES counters (by hist_index). Writes a point where the distribution has risen by
+ * one part in `steps`, or moved by that to the right on a log scale. */
 void plot_cdf_rows(FILE *f, const uint64_t *count, uint64_t n, int64_t max_ns, unsigned steps);
 
 #endif

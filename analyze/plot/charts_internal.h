@@ -15,7 +15,7 @@ extern const struct plot_kind plot_kind_throughput, plot_kind_hosts, plot_kind_l
     plot_kind_cdf, plot_kind_latency_size, plot_kind_sizes, plot_kind_in_flight, plot_kind_clients,
     plot_kind_autoterm, plot_kind_groups;
 
-/* What each block "chart" begins with: its title, then these three. */
+/* The first columns of each block "chart": its title, then these three. */
 #define CHARTS_COLUMNS "title zero_unix t_min t_max"
 double charts_zero_unix(const struct plot_data *p);
 double charts_t_min(const struct plot_data *p);
@@ -24,11 +24,11 @@ double charts_t_max(const struct plot_data *p);
 /* The middle of bin k, in seconds into the run. */
 double charts_bin_middle_s(const struct plot_data *p, const struct slice_grid *b, size_t k);
 
-/* Writes what happened, and as the block "shades" the time outside the active range, and warm-up
- * within. Returns how many rows the block has. */
+/* Writes the block "events", and the block "shades": the time outside the active range, and the
+ * warm-up within. Returns the number of rows of "shades". */
 int64_t charts_put_shades(FILE *f, const struct plot_data *p);
 
-/* Whether there is a distribution: durations of different operations are none. */
+/* Whether there is one distribution of durations: not of several operations together. */
 bool charts_has_durations(const struct plot_data *p);
 
 #endif

@@ -29,7 +29,7 @@ static bool is_of(const struct plot_trace *t, const struct op_chart *x, bool is_
     return t->is_after == is_after && strcmp(t->op, x->op->op) == 0;
 }
 
-/* Bytes of other object sizes say nothing of speed. */
+/* Whether throughput is drawn in bytes: not if the object sizes differ between the sides. */
 static bool is_by_bytes(const struct op_chart *x)
 {
     bool has_bytes = false;
@@ -39,7 +39,7 @@ static bool is_by_bytes(const struct op_chart *x)
     return has_bytes && !x->op->sizes_differ;
 }
 
-/* Mean of a trace over the k-th of longer steps. NaN: it does not reach so far. */
+/* Returns the mean of a trace over the k-th of longer steps; NaN: the trace ends before. */
 static double joined_rate(const struct plot_trace *t, bool by_bytes, int64_t length_ns, size_t k)
 {
     size_t joined = (size_t)(length_ns / t->length_ns);
@@ -52,7 +52,7 @@ static double joined_rate(const struct plot_trace *t, bool by_bytes, int64_t len
     return sum / (double)joined;
 }
 
-/* Thin lines of the runs, and the median of those that still run while most do. */
+/* Writes thin lines of the runs, and their median while at least half of them still run. */
 static bool put_traces(FILE *f, const struct op_chart *x, bool is_after, double *t_max,
                        double *most)
 {
@@ -128,7 +128,8 @@ static bool has_traces(const struct op_chart *x)
 
 /* ---- Distributions ---- */
 
-/* Each run's, and that of all of them together, of *n_all requests. */
+/* Writes the distribution of each run, and that of all runs together; adds their requests to
+ * *n_all. */
 static bool put_cdfs(FILE *f, const struct compare_side *side, const char *op, const char *runs,
                      const char *all, uint64_t *n_all)
 {
@@ -204,7 +205,7 @@ static const unsigned shift_permille[] = {10,  50,  100, 150, 200, 250, 300, 350
                                           800, 850, 900, 950, 980, 990, 995, 999};
 #define N_SHIFTS (sizeof shift_permille / sizeof *shift_permille)
 
-/* The value of a 1-based rank, in the middle of its bucket. */
+/* Returns the value of a 1-based rank: the middle of its bucket. */
 static double value_at(const struct statistics_latency *d, uint64_t rank)
 {
     uint64_t up_to = 0;
@@ -216,8 +217,8 @@ static double value_at(const struct statistics_latency *d, uint64_t rank)
     return ((double)hist_lower(bucket) + (double)hist_upper(bucket)) / 2;
 }
 
-/* A quantile of one run with its limits, by effective order statistics; the design effect is that
- * of the nearest quantile of the analysis. */
+/* Returns a quantile of one run with its confidence limits: order statistics for the effective
+ * number of requests. The design effect is that of the nearest quantile of the analysis. */
 static struct stats_ci quantile_ci(const struct run_op *o, unsigned permille)
 {
     const struct run_value *v = o->parts[0].value;
@@ -242,7 +243,8 @@ static struct stats_ci quantile_ci(const struct run_op *o, unsigned permille)
     return ci;
 }
 
-/* Runs of a side that have the operation: their quantiles. */
+/* Fills in the quantile of each run of a side that has the operation, and returns how many have it.
+ * *one: that of the last run, with its limits. */
 static size_t side_quantiles(const struct compare_side *side, const char *op, unsigned permille,
                              double *v, struct stats_ci *one)
 {
@@ -252,7 +254,7 @@ static size_t side_quantiles(const struct compare_side *side, const char *op, un
         if (run_durations(o) == NULL)
             continue;
         *one = quantile_ci(o, permille);
-        /* Sums do not say how requests lie in time. */
+        /* Sums lack the order of requests in time, which the limits need. */
         one->ok &= side->runs[i].basis == RUN_OF_REQUESTS;
         v[n++] = one->value;
     }
@@ -305,7 +307,7 @@ static bool write_shift(FILE *f, const void *ctx, const char *title)
     return true;
 }
 
-/* At the median at least. */
+/* Whether at least the medians can be compared. */
 static bool has_shift(const struct op_chart *x)
 {
     struct stats_cmp cmp;
@@ -330,7 +332,7 @@ static size_t n_run_rows(const struct compare *c)
     return n < MAX_ROWS ? n : MAX_ROWS;
 }
 
-/* Each run's value against the median run before. */
+/* Writes each run's value as a change from the median run before. */
 static bool write_runs(FILE *f, const void *ctx, const char *title)
 {
     const struct compare *c = ctx;
@@ -373,7 +375,7 @@ static bool write_runs(FILE *f, const void *ctx, const char *title)
 
 /* ---- Changes ---- */
 
-/* Ratios after/before that can be drawn. */
+/* Whether a metric has a ratio after/before that can be drawn. */
 static bool is_drawn(const struct compare_op *op, const struct compare_metric *m)
 {
     return m->cmp.ok && !m->cmp.is_difference && isfinite(m->cmp.theta) &&
@@ -447,7 +449,7 @@ static int64_t n_requests(const struct compare *c, const struct compare_op *op)
     return n;
 }
 
-/* Rows need room. */
+/* Returns the height of a chart with n rows. */
 static int height_of(const struct plot_options *o, size_t n)
 {
     int least = FOREST_HEAD + 16 * (int)n;

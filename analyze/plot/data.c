@@ -42,7 +42,7 @@ double plot_data_log_lower(size_t bucket)
     return bucket == 0 ? 0 : exp2((double)bucket / 4);
 }
 
-/* Bins of a round length, at most so many and one more. */
+/* Divides a time into bins of a round length: at most `most` + 1. */
 static void bins_over(struct slice_grid *bins, int64_t start_ns, int64_t end_ns, size_t most)
 {
     int64_t span_ns = end_ns - start_ns;
@@ -81,7 +81,8 @@ static bool has_requests(const struct plot_data *p)
     return p->a->dataset->n_tables > 0;
 }
 
-/* The segments, continued on both sides until they hold every request; of sums whole seconds. */
+/* Fills in the series of segments, continued on both sides until it covers every request. Sums have
+ * whole seconds. */
 static bool fill_series(struct plot_data *p, struct err *e)
 {
     int64_t length_ns = series_length_ns(p);
@@ -142,7 +143,7 @@ static int slowest_first(const void *a, const void *b)
     return x->mean != y->mean ? (x->mean > y->mean) - (x->mean < y->mean) : compare_parties(a, b);
 }
 
-/* Gives it a row, which is its id's from now on. */
+/* Adds a party; *row becomes 1 + the index of its row. */
 static bool add_party(struct plot_parties *x, size_t *row, const char *name, struct err *e)
 {
     int64_t *sum;
@@ -158,7 +159,7 @@ static bool add_party(struct plot_parties *x, size_t *row, const char *name, str
 struct work {
     struct plot_data *p;
     size_t *host_of, *client_of; /* by id: 1 + its row; 0: none yet */
-    struct segment_range inside; /* of the samples */
+    struct segment_range inside; /* the time whose requests are in the samples */
 };
 
 static size_t class_of(const struct plot_data *p, int64_t bytes)
@@ -266,7 +267,7 @@ static void finish_parties(struct plot_data *p)
     cut_parties(&p->clients, PLOT_DATA_MAX_CLIENTS);
 }
 
-/* Where the hosts' rates are cut: for lines at the segments, or several of them together. */
+/* Chooses the bins of the hosts' rates: for lines the segments, or several of them joined. */
 static void choose_host_bins(struct plot_data *p, size_t n_hosts)
 {
     if ((n_hosts > PLOT_DATA_MAX_LINES && has_requests(p)) || p->n_rows == 0) {
@@ -279,7 +280,7 @@ static void choose_host_bins(struct plot_data *p, size_t n_hosts)
                     (p->n_rows + joined - 1) / joined);
 }
 
-/* Adds a party by its series, unless nothing of that is known. */
+/* Adds a party from its series, unless all of that is unknown. */
 static bool add_series(const struct plot_data *p, struct plot_parties *x, const char *name,
                        int party, struct err *e)
 {
@@ -300,7 +301,7 @@ static bool add_series(const struct plot_data *p, struct plot_parties *x, const 
     return ok;
 }
 
-/* Hosts and clients by their series; of one host that is the series of all. */
+/* Fills in hosts and clients from their series; a single host has the series of all. */
 static bool fill_from_series(struct plot_data *p, struct err *e)
 {
     const struct operation *op = p->operation;

@@ -37,13 +37,13 @@ struct plot_sample {
     uint64_t *count; /* HIST_N_INDEXES, by hist_index; NULL: n is 0 */
 };
 
-/* A host's or client's part in the run: what hosts moved, and how long clients' requests took or,
- * of sources without requests, what clients moved. */
+/* A host's or client's part in the run. Of hosts: what they moved. Of clients: how long their
+ * requests took, or, if the source has no requests, what they moved. */
 #define PLOT_DATA_UNKNOWN INT64_MIN
 struct plot_party {
     const char *name; /* owned by the dataset */
     int64_t *sum;     /* by bin: what it moved, or PLOT_DATA_UNKNOWN; ns that requests took */
-    double mean;      /* of what it moved, over the bins that are known: plot_data_rate */
+    double mean;      /* mean of plot_data_rate over the bins that are known */
     bool has_finding; /* a finding names this host */
 };
 
@@ -102,14 +102,14 @@ struct plot_data {
     const struct stopping_op *replay;
 };
 
-/* Computes all that for n operations, v[i] for operation index[i] of `a` (-1: all together, which a
- * mixed analysis has). False: *e says why. The caller calls plot_data_fini for each in any case. */
+/* Fills in v[i] for operation index[i] of `a`, for n operations (-1: all together, which a mixed
+ * analysis has). False: *e says why. Call plot_data_fini for each in any case. */
 bool plot_data_init(struct plot_data *v, size_t n, const struct analysis *a, const int *index,
                     struct err *e);
 void plot_data_fini(struct plot_data *p);
 
-/* What a party moved per second in a bin: bytes or, of requests without any, objects; NaN: unknown.
- */
+/* Returns what a party moved per second in a bin: bytes or, if requests have none, objects; NaN:
+ * unknown. */
 static inline double plot_data_rate(const struct plot_data *p, const struct plot_party *party,
                                     size_t bin)
 {
@@ -118,9 +118,9 @@ static inline double plot_data_rate(const struct plot_data *p, const struct plot
     return (double)party->sum[bin] * p->host_unit / ((double)p->hosts.bins.length_ns / 1e9);
 }
 
-/* Rows to draw of a series that has more than max_rows: of each of a number of equal stretches
- * those with the least and the greatest value of each column. keep[i] says of rows[i]; `columns`
- * hands out n_columns values of a row, NaN for none. All rows, if there are few. */
+/* Sets keep[i] to whether rows[i] is drawn: all rows, if there are at most max_rows; else, in each
+ * of a number of equal stretches, those with the least and the greatest value of each column.
+ * `column` returns value i of a row, of n_columns; NaN: none. */
 void plot_data_thin(const struct series_row *rows, size_t n, size_t max_rows, size_t n_columns,
                     double (*column)(const struct series_row *row, size_t i), bool *keep);
 

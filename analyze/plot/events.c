@@ -9,7 +9,7 @@
 
 enum event_kind { EVENT_NONE = -1, EVENT_SPAN, EVENT_WARM_UP, EVENT_MOMENT };
 
-/* Its span, as far as these requests ran; false: it has none there. */
+/* Sets the time of a finding, as far as the requests of the chart ran; false: it has none there. */
 static bool span_of(const struct plot_data *p, const struct finding *f, int64_t *start_ns,
                     int64_t *end_ns)
 {

@@ -21,7 +21,7 @@
 
 extern char **environ;
 
-/* A running gnuplot; what it says goes to `said`, what it draws to the file `aside`. */
+/* A running gnuplot: its messages go to `said`, its picture to the file `aside`. */
 struct child {
     struct unfinished unfinished; /* aside, and its pid */
     FILE *said;
@@ -69,8 +69,8 @@ static bool find_scripts(struct plot_gnuplot *g, struct err *e)
                    program, beside[0]);
 }
 
-/* Our environment, but for the locale: without UTF-8 gnuplot complains. To be freed; NULL: out of
- * memory. */
+/* Returns our environment with a UTF-8 locale, without which gnuplot prints warnings. The caller
+ * frees the array, not the strings. NULL: out of memory. */
 static char **utf8_environment(void)
 {
     size_t n = 0, n_kept = 0;
@@ -87,7 +87,7 @@ static char **utf8_environment(void)
     return env;
 }
 
-/* What signals do to us is not for gnuplot. Returns an error number. */
+/* Resets in gnuplot the signals that we block or ignore. Returns an error number. */
 static int usual_signals(posix_spawnattr_t *attr)
 {
     sigset_t none, ignored;
@@ -101,7 +101,7 @@ static int usual_signals(posix_spawnattr_t *attr)
                : posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 }
 
-/* Starts it and lists it, with what it draws, as unfinished. Returns an error number. */
+/* Starts gnuplot, and registers it and its picture as unfinished. Returns an error number. */
 static int spawn(struct child *c, const posix_spawn_file_actions_t *actions, char *const argv[],
                  char *const env[])
 {
@@ -149,7 +149,7 @@ static bool start(struct child *c, char *const argv[], struct err *e)
     return err_errno(e, error, "gnuplot");
 }
 
-/* Whether it drew without a complaint. */
+/* Waits for gnuplot. False: it failed or printed a message. */
 static bool has_drawn(struct child *c, const char *picture, struct err *e)
 {
     char line[512], said[512] = "";
@@ -169,7 +169,7 @@ static bool has_drawn(struct child *c, const char *picture, struct err *e)
     return true;
 }
 
-/* Waits for it and puts the picture in its place. */
+/* Waits for gnuplot and moves the picture to its place. */
 static bool finish(struct child *c, const struct plot_drawing *d, struct err *e)
 {
     bool ok = has_drawn(c, d->picture, e);
@@ -196,14 +196,15 @@ void plot_gnuplot_fini(struct plot_gnuplot *g)
     *g = (struct plot_gnuplot){NULL};
 }
 
-/* What a path begins with for gnuplot, which takes a name that begins with '<' or '|' for a
+/* Returns the prefix of a path for gnuplot, which takes a name that begins with '<' or '|' for a
  * command, and "-" for its input. */
 static const char *plain(const char *path)
 {
     return *path == '/' ? "" : "./";
 }
 
-/* Beside the picture, with an end that says the format as the scripts look for it. */
+/* Sets *path to a temporary file beside the picture; its extension, in lower case, tells the
+ * scripts the format. */
 static bool aside_path(char **path, const char *picture, struct err *e)
 {
     const char *end = strrchr(picture, '.');

@@ -25,11 +25,12 @@ struct plot_drawing {
     int width, height;          /* pixels */
     int font_px;                /* 0: as suits the size */
     const char *theme;          /* "light" or "dark" */
-    const char *title;          /* of SVG, as which gnuplot gives its own name; else NULL */
+    const char *title;          /* of SVG, in which gnuplot puts its own name; else NULL */
 };
 
 /* Draws all n, two at a time. gnuplot gets nothing but paths and sizes on its command line. False:
- * *e holds what gnuplot said of the first picture that failed, or of what package it is missing. */
+ * *e holds gnuplot's message about the first picture that failed, or the package that is
+ * missing. */
 bool plot_gnuplot_draw(const struct plot_gnuplot *g, const struct plot_drawing *drawings, size_t n,
                        struct err *e);
 

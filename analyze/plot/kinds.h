@@ -14,11 +14,11 @@ struct plot_kind {
     const char *name;
     const char *title;                 /* "latency over time" */
     const char *caption;               /* how to read it, for reports */
-    bool of_requests;                  /* sources without requests do not have what it shows */
-    const struct plot_kind *else_kind; /* which these have in its place; NULL: none */
-    bool of_parties; /* also drawn of series that are known of all operations together alone */
+    bool of_requests;                  /* drawn only if the source has requests */
+    const struct plot_kind *else_kind; /* drawn instead of it if not; NULL: none */
+    bool of_parties; /* also drawn of all operations together if only series are known of them */
     bool is_by_name; /* drawn only if it is asked for by name */
-    bool is_detail;  /* of one of several operations not in a brief report */
+    bool is_detail;  /* left out of a brief report for one of several operations */
     /* What it needs: whether there is anything to see; NULL: always. */
     bool (*has_data)(const struct plot_data *p);
     /* Whether it shows more than other charts do; NULL: always. `all`: of all operations together
@@ -29,7 +29,7 @@ struct plot_kind {
     /* JSON of the values that a page's script shows; NULL: it has them from elsewhere. False: out
      * of memory. */
     bool (*readings)(FILE *f, const struct plot_data *p);
-    /* Pixels; NULL: as all. */
+    /* Height in pixels; NULL: the usual one. */
     int (*height)(const struct plot_data *p);
 };
 

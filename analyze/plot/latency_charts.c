@@ -16,9 +16,9 @@
 #include <string.h>
 
 #define CDF_STEPS           300
-#define PLOT_SPECTRUM_STEPS 20 /* of a nine */
+#define PLOT_SPECTRUM_STEPS 20 /* per nine */
 #define PLOT_SPECTRUM_ROOM                                                                         \
-    1.08             /* the axis ends so far behind the last, as plots/spectrum.gp says */
+    1.08             /* length of the axis / place of the last point, as in plots/spectrum.gp */
 #define MAX_HOSTS 20 /* named */
 
 /* ---- The spectrum ---- */
@@ -34,7 +34,7 @@ static double nines_of(double p)
     return -log10(1 - p);
 }
 
-/* The design effect of the percentile nearest to so many nines; 1 where it is not known. */
+/* Returns the design effect of the percentile nearest to that many nines; 1: not known. */
 static double deff_at(const struct statistics_latency *l, double nines)
 {
     static const double at[STATISTICS_N_QUANTILES] = {.301, 1, 2, 3};
@@ -54,7 +54,7 @@ struct ascent {
     uint64_t up_to; /* values in the buckets up to this one */
 };
 
-/* The value of a 1-based rank, which may not be less than that of the call before. */
+/* Returns the value of a 1-based rank, which may not be less than in the call before. */
 static double ms_at(struct ascent *a, uint64_t rank)
 {
     while (a->up_to < rank && a->bucket + 1 < HIST_N_INDEXES)
@@ -68,9 +68,9 @@ struct percentile {
     double nines, ms, lo_ms, hi_ms; /* NAN: no limit */
 };
 
-/* Percentiles with the order statistics that limit them: section 7 of
- * docs/how-the-numbers-are-made.md. v[], freed by the caller; NULL with *n 0: none; with *n 1: out
- * of memory. */
+/* Returns *n percentiles with their confidence limits, which are order statistics (section 7 of
+ * docs/how-the-numbers-are-made.md). The caller frees them. NULL: there are none (*n 0), or out of
+ * memory. */
 static struct percentile *percentiles_of(const struct plot_sample *s,
                                          const struct statistics_latency *l, size_t *n)
 {
@@ -92,7 +92,7 @@ static struct percentile *percentiles_of(const struct plot_sample *s,
         uint64_t rank = i + 1 < *n ? (uint64_t)ceil(p * (double)s->n - 1e-9) : s->n;
         double scale = (double)(s->n + 1) / ((double)n_e + 1);
         bool has_band = from >= 1 && to <= n_e;
-        /* Neighbours with other design effects must not let the limits fall back. */
+        /* Design effects differ between neighbours: do not let the limits fall. */
         if (has_band) {
             uint64_t a = (uint64_t)floor((double)from * scale);
             uint64_t b = (uint64_t)ceil((double)to * scale);
@@ -250,7 +250,8 @@ static bool has_slow_finding(const struct plot_data *p, const char *host)
     return false;
 }
 
-/* The slowest by name; of the rest the median host, from the least p50 to the greatest p99. */
+/* Writes the slowest hosts by name, and one row for the others: the median host, from the least p50
+ * to the greatest p99. */
 static void put_hosts(FILE *f, const struct plot_data *p, const struct host_times *v, size_t n,
                       const struct plot_names *names)
 {
@@ -365,7 +366,7 @@ static bool write_latency_heat(FILE *f, const struct plot_data *p, const char *t
             }
         }
     }
-    /* A margin, and at least two rows: of one gnuplot makes no picture. */
+    /* Add a margin, so that there are two rows at least: gnuplot draws no picture of one. */
     first -= first > 0;
     last += last + 1 < PLOT_DATA_N_LOG;
     plot_out_block(f, "heat", "t_s bucket from_ms requests");
@@ -448,7 +449,7 @@ const struct plot_kind plot_kind_cdf = {
 
 #define GROUP_S 10.0
 
-/* Percentiles of too few requests are their slowest one, which says nothing of the share. */
+/* Leaves out percentiles of too few requests, which are the slowest request only. */
 static bool write_groups(FILE *f, const struct plot_data *p, const char *title)
 {
     const struct request_groups *of = &p->operation->requests.groups;

@@ -1,4 +1,4 @@
-/* Names in a chart: what all of them share is said once. */
+/* Names in a chart: finds what all of them share, so that it is printed once. */
 #ifndef S3_ANALYZE_PLOT_NAMES_H
 #define S3_ANALYZE_PLOT_NAMES_H
 
@@ -11,11 +11,11 @@ struct plot_names {
     char shared[160]; /* "http://10.0.0.*:9000"; "": nothing is shared */
 };
 
-/* name(ctx, i) is the i-th of n names. */
+/* Finds what n names share; name(ctx, i) is the i-th. */
 struct plot_names plot_names_of(const char *(*name)(const void *ctx, size_t i), const void *ctx,
                                 size_t n);
 
-/* The rest of one of these names, at most `size` - 1 bytes of it. */
+/* Copies the part of a name that is not shared: at most `size` - 1 bytes of it. */
 void plot_names_rest(const struct plot_names *names, const char *name, char *out, size_t size);
 
 #endif

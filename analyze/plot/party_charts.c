@@ -22,7 +22,7 @@ static const char *party_name(const void *parties, size_t i)
     return ((const struct plot_parties *)parties)->v[i].name;
 }
 
-/* What all names share goes to the caller. */
+/* Writes the block "names"; returns what all names share. */
 static struct plot_names put_party_names(FILE *f, const struct plot_parties *x)
 {
     struct plot_names names = plot_names_of(party_name, x, x->n);
@@ -42,7 +42,7 @@ static int hosts_height(const struct plot_data *p)
     return p->hosts.n > PLOT_DATA_MAX_BY_NAME ? 560 : 0;
 }
 
-/* Whether a bin lies within the run, or all of them do not. */
+/* Whether a bin lies within the run; of fewer than three bins each counts. */
 static bool is_whole_bin(const struct plot_data *p, size_t k)
 {
     int64_t start_ns = p->hosts.bins.start_ns + (int64_t)k * p->hosts.bins.length_ns;

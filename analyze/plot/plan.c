@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* What a mark stands for: one of throughput for each run, two of response times. */
+/* What a mark of a run shows: its throughput, or a percentile of its response times. */
 enum mark { REACHED, P50, P99 };
 
 struct plan_chart {
@@ -12,7 +12,7 @@ struct plan_chart {
     enum mark first, last;
 };
 
-/* NaN: the run does not count, or has no such figure. */
+/* Returns the value of a mark; NaN: the run does not count, or has no such figure. */
 static double value_of(const struct plan_run *r, enum mark of)
 {
     const double v[] = {r->point.per_s, r->p50_ns / 1e6, r->p99_ns / 1e6};

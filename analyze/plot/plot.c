@@ -49,7 +49,8 @@ void plot_set_free(struct plot_set *s)
 
 /* ---- Names of files ---- */
 
-/* "throughput-GET": of the operation what no shell or file system minds. */
+/* Sets *stem to "throughput-GET"; characters that a shell or a file system may not accept become
+ * '_'. */
 static bool stem_of(char **stem, const char *chart, const char *op, struct err *e)
 {
     if (op == NULL)
@@ -72,8 +73,8 @@ static bool is_taken(const struct plot_set *s, const char *path)
     return false;
 }
 
-/* FOLDER/STEM.tsv, FOLDER/STEM.svg and FOLDER/STEM.narrow.svg, with a number where another
- * operation has that name. */
+/* Sets the paths FOLDER/STEM.tsv, FOLDER/STEM.svg and FOLDER/STEM.narrow.svg, with a number if
+ * another operation has that name. */
 static bool choose_paths(const struct plot_set *s, struct plot_picture *x, const char *stem,
                          const struct plot_options *o, struct err *e)
 {
@@ -143,7 +144,7 @@ bool plot_add(struct plot_set *s, const struct plot_chart *c, const char *op, co
         (own_stem != NULL ? mem_text(&stem, own_stem, e) : stem_of(&stem, c->name, op, e)) &&
         choose_paths(s, &x, stem, o, e);
     free(stem);
-    /* Before the title of a chart of no operation stands no name. */
+    /* A title without a label and an operation begins with a capital letter. */
     if (ok && !has_label && op == NULL)
         *x.title = (char)toupper((unsigned char)*x.title);
     if (!ok || !mem_fit(&s->v, &s->cap, s->n + 1, e) || !spares_captures(x.data, o, e) ||
@@ -170,8 +171,8 @@ static bool write_run_chart(FILE *f, const void *ctx, const char *title)
     return c->kind->write(f, c->data, title);
 }
 
-/* A chart that is asked for by name is drawn wherever there is data for it. `all`: that of
- * all operations together where they are mixed, else *p. */
+/* Whether a chart is drawn. One that is asked for by name is drawn wherever there is data for it.
+ * `all`: the data of all operations together if they are mixed, else p. */
 static bool is_due(const struct plot_kind *kind, const struct plot_data *p,
                    const struct plot_data *all, const struct plot_options *o)
 {
@@ -270,7 +271,7 @@ bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const struc
             (o->operations == NULL || o->operations[k]))
             index[n++] = (int)k;
     bool ok = add_operations(s, a, index, n, has_total && o->stem == NULL, o, e);
-    /* A chart that no operation has by itself. */
+    /* No operation has the chart by itself: draw it of all together. */
     if (ok && o->stem != NULL && s->n == 0 && (has_parties || has_total))
         ok = add_operations(s, a, &(int){-1}, 1, has_total, o, e);
     free(index);

@@ -18,7 +18,7 @@ struct plot_options {
     size_t n_charts;
     const char *label;   /* before every title; NULL: none */
     bool benchmark_only; /* not of operations that ran before it, to prepare it */
-    bool brief; /* of one of several operations that ran together only throughput and latency */
+    bool brief; /* of single operations that ran together draw only throughput and latency */
     const bool *operations;         /* which are drawn, one for each; NULL: all */
     bool no_titles;                 /* pictures without a title, for a report that has its own */
     const char *format;             /* "svg", "png", "pdf", in any case */
@@ -54,7 +54,7 @@ struct plot_set {
 bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const struct plot_options *o,
                        struct err *e);
 
-/* A chart of whatever model. */
+/* A chart of any model. */
 struct plot_chart {
     const char *name, *title, *caption; /* as in struct plot_kind */
     /* Writes the data that *ctx stands for. False: out of memory. */
@@ -63,8 +63,8 @@ struct plot_chart {
     int height;       /* pixels; 0: as the options or all charts */
 };
 
-/* Adds it, of an operation (NULL: of none; "": of all together), and writes its data file. False:
- * *e says why. */
+/* Adds a chart of an operation (NULL: of none; "": of all together) and writes its data file.
+ * False: *e says why. */
 bool plot_add(struct plot_set *s, const struct plot_chart *c, const char *op, const void *ctx,
               const struct plot_options *o, struct err *e);
 
@@ -73,8 +73,8 @@ bool plot_draw(const struct plot_set *s, const struct plot_options *o, struct er
 
 void plot_set_free(struct plot_set *s);
 
-/* What a picture may replace: one whose data, which is in a file of ours, lies beside it. Its name
- * has an ending. */
+/* Returns what a picture may replace: any file, if `force` is set or a data file of ours lies
+ * beside it (same name, .tsv); else none. The picture's name has an extension. */
 enum outfile_replaces plot_replaces(const char *picture, bool force);
 
 /* Whether charts of that name are asked for (no names: any). */

@@ -16,7 +16,7 @@
 
 /* ---- Series ---- */
 
-/* A segment that hangs over the first start or the latest end says too little to be drawn. */
+/* Whether a segment is drawn: not if it extends beyond the first start or the latest end. */
 static bool is_drawn(const struct plot_data *p, const struct series_row *r)
 {
     return !isnan(r->objects) && (p->n_rows <= 2 || r->in_range ||
@@ -24,7 +24,7 @@ static bool is_drawn(const struct plot_data *p, const struct series_row *r)
                                    r->start_ns + r->duration_ns <= p->course.end_ns));
 }
 
-/* The block "series", thinned out so that the least and the greatest of each column stay. */
+/* Writes the block "series", thinned out so that the least and the greatest of each column stay. */
 static bool put_series(FILE *f, const struct plot_data *p, size_t n_columns,
                        double (*column)(const struct series_row *row, size_t i))
 {
@@ -56,7 +56,7 @@ static double row_middle_s(const struct plot_data *p, const struct series_row *r
 
 /* ---- Throughput ---- */
 
-/* Returns how many there are. */
+/* Returns the number of rows. */
 static int64_t put_errors(FILE *f, const struct plot_data *p)
 {
     int64_t n = 0;
@@ -89,7 +89,7 @@ static bool put_mean(FILE *f, const struct plot_data *p, int64_t panel,
     return has_ci;
 }
 
-/* *n_bands: those with an interval. */
+/* Returns the number of rows; *n_bands: of those with a confidence interval. */
 static int64_t put_means(FILE *f, const struct plot_data *p, int64_t *n_bands)
 {
     const struct statistics *s = p->statistics;
@@ -107,7 +107,7 @@ static int64_t put_means(FILE *f, const struct plot_data *p, int64_t *n_bands)
     return 1 + p->course.has_bytes;
 }
 
-/* The levels between change points. */
+/* Writes the levels between change points; returns the number of rows. */
 static int64_t put_levels(FILE *f, const struct plot_data *p)
 {
     const struct statistics *s = p->statistics;
@@ -141,7 +141,7 @@ static int64_t put_marks(FILE *f, const struct plot_data *p)
     return 2 + has_median;
 }
 
-/* Between segments, where they are long. */
+/* Writes the finer series, if segments are at least twice as long as its bins. */
 static int64_t put_fine(FILE *f, const struct plot_data *p)
 {
     const struct plot_timeline *t = &p->course;
@@ -199,7 +199,7 @@ static bool has_errors(const struct plot_data *p)
     return p->course.n_messages > 0;
 }
 
-/* Steps of a column for each message, one on top of the other. */
+/* Writes stacked bars, with a part for each message. */
 static bool write_errors(FILE *f, const struct plot_data *p, const char *title)
 {
     const struct plot_timeline *t = &p->course;

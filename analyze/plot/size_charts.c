@@ -98,7 +98,8 @@ static bool write_latency_size(FILE *f, const struct plot_data *p, const char *t
         }
         most = p->sizes.density[i] > most ? p->sizes.density[i] : most;
     }
-    /* A margin, and so at least two rows and columns: of one gnuplot makes no picture. */
+    /* Add a margin, so that there are two rows and columns at least: gnuplot draws no picture of
+     * one. */
     for (size_t k = 0; k < 2; k++) {
         least[k] -= least[k] > 0;
         greatest[k] += greatest[k] + 1 < PLOT_DATA_N_LOG;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The whole file, NUL-terminated; the caller frees it. NULL: *e says why. */
+/* Returns the whole file, NUL-terminated; the caller frees it. NULL: *e says why. */
 static char *read_all(const char *path, struct err *e)
 {
     FILE *f = fopen(path, "re");
@@ -74,7 +74,8 @@ bool plot_palette_read(struct plot_palette *p, const char *scripts, struct err *
     return true;
 }
 
-/* Length of the colour at s, "rgb(  0, 105, 180)" or "#0069b4", and its values; 0: none. */
+/* Returns the length of the colour at s, "rgb( 0, 105, 180)" or "#0069b4", and its values; 0:
+ * none. */
 static size_t colour_length(const char *s, unsigned rgb[3])
 {
     int n = 0;
@@ -105,7 +106,7 @@ static void put_title(FILE *f, const char *title)
     fputs("</title>", f);
 }
 
-/* What a tag says that is so without. Length of it at s; 0: nothing. */
+/* Returns the length of the attribute at s if it only repeats a default; 0: it does not. */
 static size_t default_length(const char *s)
 {
     static const char *const defaults[] = {" stroke-linecap=\"butt\"", " stroke-linejoin=\"miter\"",
@@ -122,8 +123,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Hundredths of a pixel are not to be seen: how many characters of a fraction of two digits at s go
- * after one digit, or none, was written. */
+/* Shortens a fraction of two digits at s to one digit, or none if that is 0: hundredths of a pixel
+ * cannot be seen. Returns the number of characters read; 0: no such fraction. */
 static size_t put_fraction(FILE *f, const char *s)
 {
     if (s[0] != '.' || !is_digit(s[1]) || !is_digit(s[2]) || is_digit(s[3]))
@@ -133,22 +134,21 @@ static size_t put_fraction(FILE *f, const char *s)
     return 3;
 }
 
-/* What all drawings of gnuplot define alike is once in a page (plot_svg_defs), under gnuplot's
- * names.
- */
+/* Whether all drawings of gnuplot define the name. A page has these definitions once
+ * (plot_svg_defs), under gnuplot's names. */
 static bool is_shared(const char *name)
 {
     return skip(name, "gpDot") != NULL || skip(name, "gpPt") != NULL ||
            skip(name, "textbox") != NULL || skip(name, "greybox") != NULL;
 }
 
-/* Blanks between tags, and all but one within. */
+/* Returns the number of blanks at s. */
 static size_t blanks(const char *s)
 {
     return strspn(s, " \t\r\n");
 }
 
-/* How far an empty group at s goes, of which gnuplot writes many; 0: none. */
+/* Returns the length of an empty group at s, of which gnuplot writes many; 0: none. */
 static size_t empty_group(const char *s)
 {
     const char *end = skip(s, "<g ") != NULL ? strchr(s, '>') : NULL;
@@ -166,9 +166,10 @@ struct copying {
     bool in_tag, has_title, has_defs;
 };
 
-/* Each of these returns how much of the picture at s it has dealt with; 0: that is not for it. */
+/* Each of these writes its part of the picture at s, and returns the number of characters read; 0:
+ * it has none there. */
 
-/* The size at which a file's picture is shown; the drawing is magnified to it. */
+/* Writes the size at which the picture of a file is shown: the drawing is magnified to it. */
 static size_t put_size(struct copying *c, const char *s)
 {
     int n = 0;
@@ -180,7 +181,7 @@ static size_t put_size(struct copying *c, const char *s)
     return (size_t)n;
 }
 
-/* What any picture gets: its title, no description, sharp heat maps. */
+/* Changes elements of any picture: sets the title, drops the description, sharpens heat maps. */
 static size_t put_element(struct copying *c, const char *s)
 {
     static const char image[] = "<image ";
@@ -201,7 +202,8 @@ static size_t put_element(struct copying *c, const char *s)
     return strlen(image);
 }
 
-/* What a page has once, needs not at all, or has a style for. */
+/* Shortens a picture in a page: drops definitions, which the page has once, and empty groups; the
+ * usual group gets a class. */
 static size_t put_shorter(struct copying *c, const char *s)
 {
     static const char usual_group[] = "<g fill=\"none\" color=\"black\" stroke=\"currentColor\"";
@@ -218,7 +220,8 @@ static size_t put_shorter(struct copying *c, const char *s)
     return strlen(usual_group);
 }
 
-/* Within a tag of a page: ids with the prefix, colours as variables. */
+/* Changes attributes of a picture in a page: drops defaults, adds the prefix to ids, turns colours
+ * into variables. */
 static size_t put_attribute(struct copying *c, const char *s)
 {
     static const char *const names[] = {"id='", "id=\"", "href='#", "url(#"};
@@ -241,7 +244,7 @@ static size_t put_attribute(struct copying *c, const char *s)
     return n;
 }
 
-/* Blanks between tags go, and all but one within. */
+/* Drops blanks between tags, and all but one within a tag. */
 static size_t put_blanks(struct copying *c, const char *s)
 {
     size_t n = blanks(s);

@@ -1,5 +1,5 @@
-/* What gnuplot's SVG lacks: a title, sharp heat maps; and for a page, colours that follow its theme
- * and names that do not clash. */
+/* Adds what gnuplot's SVG lacks: a title, sharp heat maps; and for a page, colours that follow its
+ * theme and names that do not clash. */
 #ifndef S3_ANALYZE_PLOT_SVG_H
 #define S3_ANALYZE_PLOT_SVG_H
 
@@ -19,7 +19,7 @@ struct plot_palette {
     size_t n;
 };
 
-/* Reads them from the scripts' folder. */
+/* Reads the palette from the folder of the scripts. False: *e says why. */
 bool plot_palette_read(struct plot_palette *p, const char *scripts, struct err *e);
 
 /* Copies the picture at `from` to `path`, gives it its title and the size at which it is shown, in
@@ -32,8 +32,8 @@ bool plot_svg_finish(const char *from, const char *path, const char *title, int 
 bool plot_svg_inline(FILE *f, const char *path, const char *title, const char *css_class,
                      const char *prefix, const struct plot_palette *palette, struct err *e);
 
-/* Writes what all such pictures refer to, which the page has to have once: from the picture at
- * `path`, any of them. */
+/* Writes the definitions that all such pictures refer to, taken from the picture at `path` (any of
+ * them). A page must have them once. */
 bool plot_svg_defs(FILE *f, const char *path, struct err *e);
 
 #endif

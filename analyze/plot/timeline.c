@@ -13,7 +13,7 @@
 #define MIN_REQUESTS 20 /* in a bin, on average: percentiles of fewer are noise */
 #define MIN_BINS     8
 #define MIN_BIN_NS   1000
-#define STEADY_FRAC  0.1 /* a number in flight that differs by less says nothing */
+#define STEADY_FRAC  0.1 /* a number in flight that varies by less is steady */
 
 int64_t plot_timeline_round_ns(int64_t ns)
 {
@@ -61,8 +61,8 @@ void plot_timeline_begin(struct plot_timeline *t, const struct analysis *a, int 
     }
 }
 
-/* What ends with the run ends there: its rates are over the time that there was. A scrap of a bin
- * is part of the one before it. */
+/* Ends the last bin with the run, so that its rates are over the time that it has. If that is less
+ * than half a bin, the bin joins the one before it. */
 static void end_with_the_run(struct plot_timeline *t, int64_t length_ns)
 {
     struct series_row *last = &t->rows[t->n - 1], *before = last - 1;
@@ -148,7 +148,7 @@ static bool fill_messages(struct plot_timeline *t, const struct analysis *a, int
     return ok;
 }
 
-/* ---- Of sources without requests to look at ---- */
+/* ---- Sources without single requests ---- */
 
 /* Joins the segments to at most n_most bins. */
 static bool join_segments(struct plot_timeline *t, const struct analysis *a, int index,
@@ -171,7 +171,7 @@ static bool join_segments(struct plot_timeline *t, const struct analysis *a, int
     return true;
 }
 
-/* Takes for the range the bins that are known. Returns false if there are none. */
+/* Sets the range to the bins that are known; false: there are none. */
 static bool find_known(struct plot_timeline *t)
 {
     size_t n_known = 0;
@@ -187,7 +187,8 @@ static bool find_known(struct plot_timeline *t)
     return n_known > 0;
 }
 
-/* Bins are the segments of the series, or several of them; errors have no messages by time. */
+/* Fills the bins from the segments of the series, or several of them joined; errors have no
+ * messages by time. */
 static bool fill_from_series(struct plot_timeline *t, const struct analysis *a, int index,
                              size_t n_most, struct err *e)
 {
@@ -212,7 +213,7 @@ static bool fill_from_series(struct plot_timeline *t, const struct analysis *a, 
     return true;
 }
 
-/* ---- Of requests ---- */
+/* ---- Single requests ---- */
 
 bool plot_timeline_init(struct plot_timeline *t, const struct analysis *a, int index, size_t n_most,
                         struct err *e)
@@ -264,7 +265,8 @@ bool plot_timeline_is_steady(const struct plot_timeline *t)
 {
     double least = INFINITY, most = 0;
 
-    /* While threads start and stop there are fewer, which the active range says already. */
+    /* Fewer requests are in flight while threads start and stop: the active range shows that
+     * already. */
     for (size_t i = 0; i < t->n; i++) {
         bool at_end = t->n > 2 && (i == 0 || i == t->n - 1);
         if (!t->rows[i].in_range || at_end)

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PLOT_TIMELINE_MESSAGES 3 /* told apart; all others are the last of them */
+#define PLOT_TIMELINE_MESSAGES 3 /* kept apart; the last entry has all others */
 
 struct plot_timeline_message {
     const char *text; /* borrowed; NULL: several */
@@ -33,25 +33,26 @@ struct plot_timeline {
     size_t n_messages;
 };
 
-/* The shortest of 1, 2 or 5 times a power of ten (at least 1 us) that is at least that long. */
+/* Returns the shortest of 1, 2 or 5 times a power of ten (at least 1 us) that is at least that
+ * long. */
 int64_t plot_timeline_round_ns(int64_t ns);
 
-/* Fills all but the bins and what is by bin: what is known without a look at the requests. */
+/* Fills in all but the bins and the messages, without reading requests. */
 void plot_timeline_begin(struct plot_timeline *t, const struct analysis *a, int index);
 
-/* The i-th table of the dataset, if its requests are among those of `index`; else NULL. */
+/* Returns the i-th table of the dataset, if its requests are among those of `index`; else NULL. */
 const struct table *plot_timeline_table(const struct analysis *a, int index, size_t i);
 
-/* At most n_most bins of a round length; fewer where there are few requests. `index` as in
- * analysis_series; of all operations together there are no percentiles, since durations of
- * different operations are no one distribution. No request: n is 0. False: *e says why. The caller
- * calls plot_timeline_fini in any case. */
+/* Fills in at most n_most bins of a round length, fewer if there are few requests. `index` as in
+ * analysis_series; all operations together have no percentiles, since their durations are not one
+ * distribution. n is 0 if there are no requests. False: *e says why. Call plot_timeline_fini in any
+ * case. */
 bool plot_timeline_init(struct plot_timeline *t, const struct analysis *a, int index, size_t n_most,
                         struct err *e);
 void plot_timeline_fini(struct plot_timeline *t);
 
-/* What a timeline tells of a bin: bytes a second or, where there are none, objects; durations in
- * ns; failed requests; requests in flight, on average. */
+/* The values of a bin: bytes per second or, if there are none, objects; durations in ns; failed
+ * requests; requests in flight, on average. */
 enum plot_course { PLOT_THROUGHPUT, PLOT_P50, PLOT_P99, PLOT_FAILED, PLOT_IN_FLIGHT };
 
 /* Returns the value in bin i; NAN: not known. */

@@ -10,7 +10,7 @@
 
 #define MIN_STEPS 50 /* of a trace */
 
-/* Steps of 1 ms, 10 ms ..., so that those of one run divide those of another. */
+/* Returns a step of 1 ms, 10 ms ..., so that the steps of one run divide those of another. */
 static int64_t step_ns(int64_t duration_ns)
 {
     int64_t ns = 1000000;
@@ -19,8 +19,8 @@ static int64_t step_ns(int64_t duration_ns)
     return ns;
 }
 
-/* Finds whole steps: the last one, cut short, would look slow. The seconds of a run without
- * requests are those of its figures, without the first two and the last one. */
+/* Chooses whole steps: a last one cut short would look slow. Without requests the steps are
+ * seconds, as in the figures of the run, without the first two and the last one. */
 static void trace_grid(struct plot_trace *t, struct slice_grid *grid, const struct operation *op,
                        bool by_second)
 {

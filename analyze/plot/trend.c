@@ -11,7 +11,7 @@ struct trend_chart {
     size_t series;
 };
 
-/* What values are divided by for the axis, and its unit. */
+/* Returns what values are divided by for the axis; *name: its unit. */
 static double unit_of(const struct metric *m, const char **name)
 {
     bool is_time = m->kind == METRIC_QUANTILE, is_bytes = strcmp(m->unit, "bytes_per_s") == 0;
@@ -20,7 +20,7 @@ static double unit_of(const struct metric *m, const char **name)
     return is_time ? 1e6 : is_bytes ? 0x1p20 : 1;
 }
 
-/* The shift of a series that is part of a change; NULL: there is none. */
+/* Returns the shift of a series that is part of a change; NULL: there is none. */
 static const struct stats_change *shift_in(const struct trend_change *c, size_t series)
 {
     for (size_t k = 0; k < c->n; k++)
@@ -29,7 +29,8 @@ static const struct stats_change *shift_in(const struct trend_change *c, size_t 
     return NULL;
 }
 
-/* Returns after how many changes they lie: without one there are none. */
+/* Writes the levels between changes; returns the number of changes. Without one there are no
+ * levels. */
 static int64_t write_levels(FILE *f, const struct trend_chart *x, double unit)
 {
     const struct trend_group *g = x->group;
