@@ -14,8 +14,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A body is read in pieces of up to LOW_WATER_MAX. It does not pay to wait for less than
- * LOW_WATER_MIN more. */
+/* A body is read in pieces of up to LOW_WATER_MAX. Waiting for less than LOW_WATER_MIN more is not
+ * worth it. */
 #define LOW_WATER_MAX (512 * 1024)
 #define LOW_WATER_MIN (128 * 1024)
 
@@ -60,8 +60,8 @@ static char *copy_text(const char *text)
     return secret_copy(text, strlen(text));
 }
 
-/* If the variable holds a password, moves it to memory of secret.h. Child processes still inherit
- * it. */
+/* If the variable holds a password, moves its value to memory of secret.h. Child processes still
+ * inherit it. */
 static bool hide(const char *name, bool *found)
 {
     char *value = getenv(name);
@@ -99,11 +99,12 @@ static struct conn *conn_of(CURL *easy)
     return c;
 }
 
-/* The event data of a libcurl socket is twice the descriptor plus one, hence odd. That of our own
- * sockets is a pointer, hence even.
+/* Watches a socket of libcurl. Its event data is twice the file descriptor plus one, hence odd;
+ * that of our own sockets is a pointer, hence even.
  *
- * CURL_POLL_REMOVE does nothing: libcurl 7.88 says it after it has closed a socket that did not
- * connect, when another thread may have one of the same number. Closing ends the watch. */
+ * CURL_POLL_REMOVE does nothing: libcurl 7.88 reports it after it has closed a socket that could
+ * not connect; by then another thread may have a socket of the same number. Closing a socket ends
+ * its watch. */
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *known)
 {
     struct conn_dialer *d = user;
@@ -122,7 +123,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *k
     return 0;
 }
 
-/* Opens a socket for libcurl, which would not tell why it could not. */
+/* Opens a socket for libcurl, which itself would not report why it failed. */
 static curl_socket_t on_open(void *user, curlsocktype purpose, struct curl_sockaddr *address)
 {
     struct conn *c = user;
@@ -235,7 +236,7 @@ struct conn *conn_open(struct conn_dialer *d, const char *name, const char *rout
     return c;
 }
 
-/* Ends libcurl's part of a connection; libcurl closes its sockets. */
+/* Ends libcurl's part in a connection; libcurl closes its own sockets. */
 static void hang_up(struct conn *c)
 {
     struct conn_dialer *d = c->dialer;
@@ -292,7 +293,7 @@ static void fail(struct conn *c, const char *who, const char *why)
     c->due_ns = CLOCK_NEVER;
 }
 
-/* Fails a connection for a reason on this machine: no host counts as down. */
+/* Fails a connection for a reason on this machine. No host counts as down. */
 static void fail_here(struct conn *c, int error)
 {
     c->local_errno = error;
@@ -338,7 +339,7 @@ static void take_over(struct conn *c)
         fail(c, "curl: ", curl_easy_strerror(CURLE_COULDNT_CONNECT));
         return;
     }
-    /* libcurl closes its own descriptor; the copy would keep the watch alive. */
+    /* libcurl closes its own file descriptor, but our copy would keep the watch alive. */
     epoll_ctl(c->dialer->epoll, EPOLL_CTL_DEL, fd, NULL);
     c->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (c->fd < 0) {
@@ -350,7 +351,7 @@ static void take_over(struct conn *c)
     conn_shake_hands(c);
 }
 
-/* An error within libcurl comes as a message of its connection. */
+/* Reports no errors: libcurl's error of a connection comes as a message (conn_dialer_next). */
 void conn_dialer_act(struct conn_dialer *d, const struct epoll_event *event)
 {
     uint32_t events = event != NULL ? event->events : 0;
@@ -456,7 +457,7 @@ bool conn_is_alive(struct conn *c)
 {
     char byte;
 
-    /* Over TLS there may be records without data: a read consumes them. */
+    /* A TLS connection may have records without data, which a read consumes. */
     return c->state == CONN_READY && conn_recv(c, &byte, 1, NULL) == CONN_AGAIN;
 }
 

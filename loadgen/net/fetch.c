@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What is under way. */
+/* A transfer in progress. */
 struct transfer {
     const struct fetch *f;
     uint64_t n_bytes;
@@ -30,7 +30,7 @@ static int on_progress(void *user, curl_off_t a, curl_off_t b, curl_off_t c, cur
     return t->ended;
 }
 
-/* Makes a list of the header lines. NULL: there are none, or no memory for them. */
+/* Makes a list of the header lines. NULL: there are no lines, or no memory. */
 static struct curl_slist *header_list(const char *lines)
 {
     struct curl_slist *list = NULL;

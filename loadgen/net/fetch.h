@@ -1,4 +1,4 @@
-/* One HTTP request of another service than the S3 API, with libcurl. It may take its time. */
+/* One HTTP request to a service other than the S3 API, with libcurl. The call blocks. */
 #ifndef S3_LOADGEN_NET_FETCH_H
 #define S3_LOADGEN_NET_FETCH_H
 
@@ -13,19 +13,19 @@ struct fetch {
     const char *method; /* "GET", or "POST" without a body */
     const char *url;
     const char *headers; /* lines, each "name: value\r\n"; "": none */
-    const char *route;   /* of names_route; NULL: libcurl looks up the name */
+    const char *route;   /* from names_route; NULL: libcurl looks up the name */
     const struct conn_style *style;
     bool insecure;
     const char *cacert;
-    long patience_s;            /* it fails if nothing comes for so long */
-    uint64_t max_bytes;         /* it fails if the body is larger */
-    FILE *to;                   /* gets the body, of an error too */
-    bool (*goes_on)(void *ctx); /* asked at least once a second; false: it fails */
+    long patience_s;            /* the request fails if nothing comes for so long */
+    uint64_t max_bytes;         /* the request fails if the body is larger */
+    FILE *to;                   /* receives the body, that of an error too */
+    bool (*goes_on)(void *ctx); /* called at least once a second; false: the request fails */
     void *ctx;
 };
 
-/* Does the request. *status is that of the answer. False: there is no whole answer, and *e says
- * why. Any thread. */
+/* Does the request. *status is the HTTP status. False: the answer is not complete, and *e says why.
+ * Any thread may call it. */
 bool fetch(const struct fetch *f, int *status, struct err *e);
 
 #endif

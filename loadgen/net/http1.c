@@ -105,7 +105,7 @@ static bool content_length(struct http1 *h, const char *s, size_t n)
     return true;
 }
 
-/* Reads the comma-separated tokens of a Connection header. */
+/* Reads the tokens of a Connection header, separated by commas. */
 static void connection(struct http1 *h, const char *s, size_t n)
 {
     const char *end = s + n;
@@ -230,7 +230,7 @@ static bool chunk_size(struct http1 *h, const char *s, size_t n)
     return true;
 }
 
-/* Handles a line; CR LF is stripped. */
+/* Handles a line without its CR LF. */
 static bool take_line(struct http1 *h, const char *s, size_t n)
 {
     switch ((enum state)h->at.state) {
@@ -259,14 +259,14 @@ static bool feed_line(struct http1 *h, const char *data, size_t n, size_t *used)
     size_t len = lf == NULL ? n : (size_t)(lf - data);
 
     *used = lf == NULL ? n : len + 1;
-    /* A TLS record begins with the type of an alert or a handshake. Within a body these bytes are
+    /* A TLS record begins with one of these bytes: an alert or a handshake. Within a body they are
      * data. */
     if (h->at.state == STATUS_LINE && h->at.n_head == 0 && (data[0] == 0x15 || data[0] == 0x16))
         return err_set(&h->err, "the server speaks TLS: --tls is missing");
     if (h->at.n_line + len > HTTP1_LINE_MAX + 1)
         return err_set(&h->err, "a header line of more than %d bytes", HTTP1_LINE_MAX);
 
-    /* Chunk sizes and chunk ends do not count as headers. */
+    /* Lines with chunk sizes and chunk ends do not count as headers. */
     if (h->at.state != CHUNK_SIZE && h->at.state != CHUNK_END)
         h->at.n_head += *used;
     if (h->at.n_head > HTTP1_HEAD_MAX)
@@ -289,7 +289,7 @@ static bool feed_line(struct http1 *h, const char *data, size_t n, size_t *used)
     return take_line(h, line, len - 1);
 }
 
-/* Passes bytes of the body to the caller. Returns how many belong to it. */
+/* Passes bytes of the body to the caller. Returns how many of the n bytes are of the body. */
 static size_t take_body(struct http1 *h, const char *data, size_t n)
 {
     if (h->at.state != BODY_CLOSE) {

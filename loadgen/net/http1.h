@@ -1,11 +1,11 @@
 /* A strict, incremental reader of HTTP/1.1 responses (RFC 9112). The caller reads from the
  * connection into its own buffer and feeds the bytes, split anywhere. Headers and pieces of the
- * body are passed on as slices of that buffer. Nothing is allocated.
+ * body are passed on as slices of that buffer. The reader allocates nothing.
  *
- * It accepts these bodies: by Content-Length, chunked, until the connection closes, and none (HEAD,
- * 1xx, 204, 304). It refuses what RFC 9112 lets a reader refuse: bare LF, folded lines, spaces
- * before a colon, both Content-Length and Transfer-Encoding, repeated Content-Length, other
- * codings. */
+ * It accepts bodies with a Content-Length, chunked bodies, bodies that end when the connection
+ * closes, and responses without a body (HEAD, 1xx, 204, 304). It refuses what RFC 9112 lets a
+ * reader refuse: bare LF, folded lines, spaces before a colon, both Content-Length and
+ * Transfer-Encoding, repeated Content-Length, other codings. */
 #ifndef S3_LOADGEN_NET_HTTP1_H
 #define S3_LOADGEN_NET_HTTP1_H
 
@@ -36,7 +36,7 @@ typedef void http1_header_fn(void *user, const char *name, size_t n_name, const 
 typedef void http1_body_fn(void *user, const char *data, size_t n);
 
 struct http1 {
-    /* The response so far. Final once a piece of the body, or the end, has come. */
+    /* The response so far. Final once a piece of the body, or the end of the response, has come. */
     int status;              /* 100..999; 0: not known yet */
     uint64_t content_length; /* from the header, also for HEAD; HTTP1_UNKNOWN: none */
     bool keep_alive;         /* the connection can be used again after HTTP1_DONE */
@@ -61,21 +61,22 @@ struct http1 {
     char line[HTTP1_LINE_MAX + 1]; /* a line that is split between two calls, with its CR */
 };
 
-/* Starts reading the response to a request; head_only: to a HEAD. Both functions get `user`. The
- * struct needs no other set-up, and no clean-up. */
+/* Starts reading the response to a request; head_only: to a HEAD request. Both functions get
+ * `user`. The struct needs no other set-up, and no clean-up. */
 void http1_start(struct http1 *h, bool head_only, http1_header_fn *on_header,
                  http1_body_fn *on_body, void *user);
 
 /* Takes the n bytes at data, up to the end of the response, and sets *used to how many it took.
- * Bytes left over at HTTP1_DONE do not belong to the response. Nobody asked for them: close the
+ * Bytes left over at HTTP1_DONE are not part of the response. Nobody requested them, so close the
  * connection. */
 enum http1_end http1_feed(struct http1 *h, const char *data, size_t n, size_t *used);
 
-/* The peer closed the connection. Returns HTTP1_DONE if that ends the body, else HTTP1_ERROR. */
+/* Handles that the peer closed the connection. Returns HTTP1_DONE if that ends the body, else
+ * HTTP1_ERROR. */
 enum http1_end http1_close(struct http1 *h);
 
-/* Returns how many bytes of a body with a Content-Length are still to come, once it has begun; else
- * HTTP1_UNKNOWN. */
+/* Returns how many bytes of the body are still to come, if it has a Content-Length and has begun;
+ * else HTTP1_UNKNOWN. */
 uint64_t http1_rest(const struct http1 *h);
 
 #endif

@@ -8,8 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Connects a UDP socket, which sends nothing, to the address: its own address is then that of the
- * interface that leads there. */
+/* Finds our own address on the way to another one: connects a UDP socket, which sends nothing, and
+ * reads the local address that the kernel chose. */
 static bool local_address(const char *address, struct sockaddr_storage *local)
 {
     const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_DGRAM};

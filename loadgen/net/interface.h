@@ -5,7 +5,8 @@
 #include <net/if.h>
 #include <stdbool.h>
 
-/* Writes the name of the interface that leads to a numeric address. False: unknown, and "". */
+/* Writes the name of the interface that leads to a numeric address. False: unknown, and the name is
+ * "". */
 bool interface_to(const char *address, char name[static IF_NAMESIZE]);
 
 #endif

@@ -14,7 +14,7 @@ struct names {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool is_done; /* every name was looked up once */
-    bool is_over; /* the thread shall end */
+    bool is_over; /* the thread must end */
     struct names_style style;
     struct name *name;
     size_t n;
@@ -114,7 +114,7 @@ struct names *names_open(struct name *name, size_t n, struct names_style style, 
     names->n = n;
     pthread_mutex_init(&names->lock, NULL);
     clock_cond_init(&names->changed);
-    /* Signals go to the thread that waits for them (signals.h). */
+    /* Block signals in the new thread: another thread waits for them (signals.h). */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int failed = pthread_create(&thread, NULL, look_up_all, names);
@@ -133,8 +133,8 @@ struct names *names_open(struct name *name, size_t n, struct names_style style, 
     return names;
 }
 
-/* Does not wait for the thread, which may be in a long lookup. The thread frees everything when it
- * ends. */
+/* Does not wait for the thread, which may be in a long lookup. The thread frees everything itself
+ * when it ends. */
 void names_close(struct names *names)
 {
     if (names == NULL)

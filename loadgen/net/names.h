@@ -1,4 +1,4 @@
-/* The addresses of the host names. A thread looks up all names once a minute. So no request waits
+/* The addresses of the host names. A thread looks up all names once a minute, so no request waits
  * for a name server, unless none has answered yet.
  *
  * libcurl's own cache makes a request wait whenever an entry has expired, looks up a name once for
@@ -27,14 +27,15 @@ struct name {
     char port[8];
     char address[NAMES_ADDRESSES_MAX][INET6_ADDRSTRLEN];
     size_t n, n_first; /* n addresses; the first n_first are of the preferred family */
-    size_t next;       /* which of these n_first the next connection tries first */
-    bool fixed;        /* an address already: not looked up */
+    size_t next; /* index of the address, modulo n_first, that the next connection tries first */
+    bool fixed;  /* the host is an address: no lookup */
 };
 
-/* Splits host[:port]. Writes the host without brackets to `host`. Returns the port; NULL: none. */
+/* Splits host[:port]. Writes the host without brackets to `host`. Returns the port; NULL: there is
+ * no port. */
 const char *name_split(const char *text, char host[static NAMES_HOST_MAX]);
 
-/* Splits host[:port]. If it is an address, the name is fixed and gets no address here. */
+/* Splits host[:port]. If the host is an address, the name is fixed and gets no address here. */
 void name_init(struct name *name, const char *text, bool tls);
 
 /* Looks up the name. On failure *e says why, and the old addresses stay. */
@@ -49,7 +50,7 @@ struct names_style {
     int64_t wait_ns;  /* names_open waits this long for the first round */
 };
 
-/* All settings but wait_ns, as a run uses them. */
+/* All members but wait_ns, as a run sets them. */
 #define NAMES_STYLE .look_up = name_look_up, .again_ns = INT64_C(60000000000)
 
 /* Starts looking up n names. Takes ownership of `name`, which must be from malloc, even on failure.
@@ -57,8 +58,8 @@ struct names_style {
 struct names *names_open(struct name *name, size_t n, struct names_style style, struct err *e);
 void names_close(struct names *names);
 
-/* Writes the addresses of name i in the form of CURLOPT_RESOLVE. Each call begins with another
- * address of the preferred family. Returns false if none is known. Any thread may call it. */
+/* Writes the addresses of name i in the form of CURLOPT_RESOLVE. Each call begins with the next
+ * address of the preferred family. Returns false if no address is known. Any thread may call it. */
 bool names_route(struct names *names, size_t i, char route[static NAMES_ROUTE_MAX]);
 
 #endif

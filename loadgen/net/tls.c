@@ -8,7 +8,7 @@
 #include <openssl/x509v3.h>
 #include <unistd.h>
 
-/* Reads several records at once, each of up to 16 KiB. */
+/* Lets one read fetch several records, each of up to 16 KiB. */
 #define READ_AHEAD_BYTES (64 * 1024)
 
 static const unsigned char PROTOCOLS[] = "\x08http/1.1";
@@ -69,7 +69,8 @@ SSL_CTX *tls_context(bool insecure, const char *cacert, struct err *e)
     return NULL;
 }
 
-/* Sets the name that the certificate must have. Server Name Indication does not take addresses. */
+/* Sets the name that the certificate must have, and the name for Server Name Indication (not for
+ * addresses). */
 static bool set_name(SSL *ssl, const char *host)
 {
     char name[NAMES_HOST_MAX];
@@ -80,8 +81,8 @@ static bool set_name(SSL *ssl, const char *host)
            (SSL_set1_host(ssl, name) && SSL_set_tlsext_host_name(ssl, name));
 }
 
-/* Resumes a copy of the session. A TLS 1.3 session can be used once: of workers that connect at the
- * same time, all but one would need a full handshake. */
+/* Resumes a copy of the session. OpenSSL lets a TLS 1.3 session be used once, so of workers that
+ * connect at the same time all but one would need a full handshake. */
 static bool resume(SSL *ssl, const SSL_SESSION *session)
 {
     SSL_SESSION *copy = SSL_SESSION_dup(session);
@@ -105,7 +106,7 @@ static bool start(struct conn *c)
 static void tls_end(struct conn *c)
 {
     ERR_clear_error();
-    /* Without close_notify OpenSSL considers the session broken. */
+    /* Without close_notify OpenSSL would not let the session be resumed. */
     if (c->ssl != NULL && SSL_is_init_finished(c->ssl))
         SSL_shutdown(c->ssl);
     SSL_free(c->ssl);
@@ -113,8 +114,8 @@ static void tls_end(struct conn *c)
     ERR_clear_error();
 }
 
-/* Handles a call that returned n <= 0. Returns CONN_AGAIN; 0: the peer closed; or CONN_ERROR: *e
- * begins with `what` and says why. */
+/* Handles a call that returned n <= 0. Returns CONN_AGAIN; 0: the peer closed the connection; or
+ * CONN_ERROR: *e begins with `what` and says why. */
 static ssize_t stopped(struct conn *c, int n, const char *what, struct err *e)
 {
     int cause = errno;
@@ -140,7 +141,7 @@ static ssize_t stopped(struct conn *c, int n, const char *what, struct err *e)
     return CONN_ERROR;
 }
 
-/* Clears old errors, as SSL_get_error requires. */
+/* Clears old errors before a call, as SSL_get_error requires. */
 static void forget_errors(void)
 {
     ERR_clear_error();

@@ -19,7 +19,7 @@
 
 #define HOSTS_FILE_MAX (1 << 20)
 
-/* Our names after the prefix have 41 bytes: s3load-RUNID/0000/NUMBER. */
+/* Our part of a key takes 41 bytes: s3load-RUNID/0000/NUMBER. */
 #define PREFIX_MAX (S3OP_KEY_MAX - 41)
 
 static const char *const SELECTS[] = {
@@ -140,7 +140,7 @@ const struct cli_option options_existing[] = {
 };
 
 const struct cli_option options_versions[] = {
-    /* The largest product of --versions and --objects fits into 64 bits. */
+    /* The largest product of --versions and --objects must fit into 64 bits. */
     {"versions", CLI_INT, AT(data.n_versions), "N", .is = CLI_SETTING,
      .help = "versions of each object to upload", .min = 1, .max = 1e6},
     {0},
@@ -213,8 +213,8 @@ static const char *from_environment(const char *const *names)
     return NULL;
 }
 
-/* Points *field to a text in memory of secret.h, which options_free frees. Fails if the text is
- * NULL: there was no memory for it. */
+/* Points *field to `text`, which is in memory of secret.h; options_free frees it. `text` NULL:
+ * fails, out of memory. */
 static bool keep(struct options *o, const char **field, char *text, struct err *e)
 {
     *field = text;
@@ -247,8 +247,8 @@ static void hide_environment(void)
     }
 }
 
-/* Takes the server from [http[s]://]host[:port][/]; `name` is the variable or field that holds it.
- */
+/* Sets the server from [http[s]://]host[:port][/]. `name` is the variable or field that the URL is
+ * from. */
 static bool take_endpoint(struct options *o, const char *name, const char *url, bool tls_given,
                           struct err *e)
 {
@@ -262,8 +262,8 @@ static bool take_endpoint(struct options *o, const char *name, const char *url, 
     return keep(o, &o->hosts, secret_copy(host, n), e);
 }
 
-/* Finds the server and its region. The first of these counts: the command line, the profile that it
- * names, the environment, the default profile. */
+/* Sets the server and its region. The first source that has them wins: the command line, the
+ * profile that it names, the environment, the default profile. */
 static bool take_place(struct options *o, const struct cli_args *args, const struct profile *p,
                        bool by_name, struct err *e)
 {
@@ -291,7 +291,7 @@ static bool take_place(struct options *o, const struct cli_args *args, const str
     return host != NULL || url == NULL || take_endpoint(o, "AWS_ENDPOINT_URL", url, tls_given, e);
 }
 
-/* Copies key, secret and token of one source, which calls the first two `name`. */
+/* Copies key, secret and token of one source. `name` has the source's names of key and secret. */
 static bool take_source(struct options *o, const char *const name[static 2],
                         const char *const part[static 3], struct err *e)
 {
@@ -307,8 +307,8 @@ static bool take_source(struct options *o, const char *const name[static 2],
     return ok;
 }
 
-/* Key, secret and token come from the first source that has a key or a secret, and never from two.
- */
+/* Sets key, secret and token. All come from the first source that has a key or a secret, never from
+ * two sources. */
 static bool take_credentials(struct options *o, const struct profile *p, bool by_name,
                              struct err *e)
 {
@@ -403,7 +403,8 @@ static bool check_syncstart(struct options *o, struct err *e)
     return true;
 }
 
-/* A line break would end a header of the request. Tokens that were read from files may hold one. */
+/* Refuses control characters: a line break would end a header of the request. Tokens from files may
+ * have one. */
 static bool check_plain(const char *name, const char *value, struct err *e)
 {
     for (; value != NULL && *value != '\0'; value++)
@@ -422,12 +423,13 @@ static bool read_hosts(struct options *o, const char *path, struct err *e)
         o->failed = errno == ENOMEM;
         return err_set(e, "--host: %s", why.msg);
     }
-    /* A list with a line break is one in lines, of one host too. There is room for it. */
+    /* A line break makes this a list in lines, even with one host. secret_read_file has left room
+     * for it. */
     strcat(text, "\n");
     return keep(o, &o->hosts, text, e);
 }
 
-/* Refuses lists of hosts that cannot be right, before any of them is used. */
+/* Checks the list of hosts before any of them is used. */
 static bool check_hosts(struct options *o, struct err *e)
 {
     struct hosts hosts;
@@ -449,7 +451,7 @@ static bool check_hosts(struct options *o, struct err *e)
     return true;
 }
 
-/* s3analyze judges the assertions after the run. Find mistakes in them before it. */
+/* s3analyze judges the assertions only after the run. Find mistakes in them now. */
 static bool check_slo(const struct options *o, struct err *e)
 {
     struct slo_list list;
@@ -521,16 +523,15 @@ static long number_in(const char *name)
     return value != NULL ? strtol(value, NULL, 10) : 0;
 }
 
-/* Returns how many copies of this program a launcher such as mpirun or srun says that it has
- * started; 1: there is no launcher. PMIx tells only the number of this copy, so there may be more.
- */
+/* Returns how many copies of this program a launcher such as mpirun or srun has started; 1: there
+ * is no launcher. PMIx gives only the number of this copy, so there may be more. */
 static long n_copies(void)
 {
     const long numbers[] = {
         number_in("OMPI_COMM_WORLD_SIZE"),
         number_in("PMI_SIZE"),
         number_in("PMIX_RANK") + 1,
-        /* Slurm tells the number of tasks to batch scripts too, but only srun starts tasks. */
+        /* Slurm sets SLURM_NTASKS for batch scripts too, but only srun starts tasks. */
         getenv("SLURM_STEP_ID") != NULL ? number_in("SLURM_NTASKS") : 0,
     };
     long n = 1;
@@ -540,8 +541,8 @@ static long n_copies(void)
     return n;
 }
 
-/* Refuses to be one of several copies that do not know each other: each would make, check and clear
- * the bucket. */
+/* Fails if this is one of several copies that do not know each other: each would make, check and
+ * clear the bucket. */
 static bool check_launcher(const struct options *o, struct err *e)
 {
     long n = ranks_size() > 1 ? 1 : n_copies();
@@ -561,7 +562,7 @@ static bool draw(struct options *o, void *bytes, size_t n, struct err *e)
     return !o->failed || err_errno(e, errno, "cannot get random bytes");
 }
 
-/* Draws n digits and letters, without those that look like others. */
+/* Draws n digits and letters, without those that look like others (0, 1, l and o). */
 static bool draw_name(struct options *o, char *name, size_t n, struct err *e)
 {
     if (!draw(o, name, n, e))
@@ -579,7 +580,7 @@ static bool ends_with(const char *text, const char *end)
     return n >= strlen(end) && strcmp(text + n - strlen(end), end) == 0;
 }
 
-/* Names the capture: --benchdata, or by command and time. */
+/* Sets the capture's name: that of --benchdata, or one made of command and time. */
 static bool name_capture(struct options *o, const char *command, struct err *e)
 {
     char path[OPTIONS_PATH_BYTES];

@@ -1,4 +1,4 @@
-/* The options of all commands. The first of these that has a value gives it: the command line, the
+/* The options of all commands. The first source that has a value wins: the command line, the
  * profile that it names, the environment (S3LOAD_*, WARP_*, AWS_*), the profile of AWS_PROFILE or
  * "default". */
 #ifndef S3_LOADGEN_OPTIONS_OPTIONS_H
@@ -14,26 +14,26 @@
 #include <stdint.h>
 
 struct options {
-    /* All pointers to text. They stand together because other ranks get copies of the texts. */
+    /* All pointers to text, together, because other ranks get copies of the texts. */
     union {
         struct {
             const char *hosts, *region, *bucket, *cacert;
             const char *access_key, *secret_key, *session_token;
             const char *profile;
-            const char *credential_process; /* of the profile; NULL: none */
+            const char *credential_process; /* from the profile; NULL: none */
             const char *prefix, *storage_class, *syncstart, *benchdata, *label;
             const char *wanted_id;    /* clean: the run to delete (--run) */
             const char *command_line; /* without secrets */
             const char *run_id;       /* of this run */
             const char *serverprof, *serverprof_url;
-            const char *path; /* of its capture; "-": standard output */
+            const char *path; /* path of the capture; "-": standard output */
         };
         const char *text[20];
     };
 
     struct {
         int host_select;      /* enum hosts_select */
-        bool keys_of_profile; /* not from elsewhere */
+        bool keys_of_profile; /* the keys come from the profile */
         bool anonymous, no_proxy, resolve_host;
         bool tls, insecure;
         int lookup; /* enum s3op_lookup */
@@ -42,10 +42,10 @@ struct options {
 
     struct {
         int64_t n_workers;
-        int64_t n_threads;           /* of loops; 0: as many as there are CPUs */
+        int64_t n_threads;           /* threads of loops; 0: one per CPU */
         int64_t max_errors;          /* 0: no limit */
-        int64_t duration_ns;         /* 0: no limit, as n_requests or n_bytes is one */
-        int64_t n_requests, n_bytes; /* end once so much is done, by all ranks; 0: no limit */
+        int64_t duration_ns;         /* 0: no limit, as n_requests or n_bytes has one */
+        int64_t n_requests, n_bytes; /* end of the run, counted over all ranks; 0: no limit */
         int64_t warmup_ns;
         double rate; /* 0: closed loop */
         bool autoterm;
@@ -53,8 +53,8 @@ struct options {
         double autoterm_pct;
         int64_t verify; /* every Nth GET; 0: none */
         int64_t seed;
-        int64_t syncstart_ns; /* CLOCK_REALTIME; where syncstart is given */
-        bool wait;            /* for other loads on this machine */
+        int64_t syncstart_ns; /* CLOCK_REALTIME; valid if syncstart is given */
+        bool wait;            /* wait for other loads on this machine to end */
     } load;
 
     /* The bucket and its objects. */
@@ -84,14 +84,14 @@ struct options {
     /* What is recorded and shown. */
     struct {
         bool aggregate, aggregate_only, stress, quiet, json, dry_run;
-        struct cli_list slo; /* rank 0 alone; the parsed arguments own it */
+        struct cli_list slo; /* only in rank 0; owned by the parsed arguments */
     } show;
 
     struct ranks_settings ranks;
-    bool alone; /* run though a launcher started several copies */
+    bool alone; /* run even if a launcher started several copies */
 
-    /* Found out. */
-    bool failed;      /* options_complete failed, and not for wrong usage */
+    /* Not options, but results of options_complete. */
+    bool failed;      /* options_complete failed, but usage is not at fault */
     char *memory[16]; /* texts in memory of secret.h; options_free frees them */
     size_t n_memory;
 };
@@ -108,12 +108,12 @@ _Static_assert(offsetof(struct options, net) == sizeof((struct options){0}.text)
     .load.autoterm_dur_ns = AUTOTERM_DEFAULT_DUR_NS, .load.autoterm_pct = AUTOTERM_DEFAULT_PCT,    \
     .prefix = "", .ranks.timeout_ns = 30 * NS_PER_S
 
-/* Tables of options for the groups of commands, all with base 0. */
+/* Tables of options for the groups of commands. The base of each group is 0. */
 extern const struct cli_option options_where[], options_connection[], options_load[],
     options_load_more[], options_pool[], options_shares[], options_size[], options_data[],
     options_run[], options_existing[], options_versions[], options_launch[];
 
-/* The id of a run, and the start of all its keys behind --prefix: "s3load-ID/". */
+/* The id of a run, and the beginning of all its keys after --prefix: "s3load-ID/". */
 #define OPTIONS_ID_ALPHABET "23456789abcdefghijkmnpqrstuvwxyz"
 #define OPTIONS_ID_LENGTH   12
 #define OPTIONS_ROOT_LENGTH (7 + OPTIONS_ID_LENGTH + 1)
@@ -122,15 +122,16 @@ extern const struct cli_option options_where[], options_connection[], options_lo
 #define OPTIONS_PATH_BYTES 4096
 
 /* Fills in what the command line leaves open, draws the id of the run, names its capture, and
- * checks everything. On failure o->failed says whose fault it is. Call options_free in any case. */
+ * checks everything. On failure o->failed says whether usage is at fault (false) or not. Call
+ * options_free in any case. */
 bool options_complete(struct options *o, const struct cli_args *args, struct err *e);
 void options_free(struct options *o);
 
 /* Packs the options and their texts into *n bytes for another process of the same program. The
- * caller frees them with secret_free, as they hold keys. NULL: out of memory. */
+ * caller frees the bytes with secret_free, as they hold keys. NULL: out of memory. */
 char *options_pack(const struct options *o, size_t *n);
 
-/* Unpacks them. Call options_free unless it fails. */
+/* Unpacks options. Call options_free unless it fails. */
 bool options_unpack(struct options *o, const char *data, size_t n, struct err *e);
 
 /* Returns a command line that may be shown: argv with "REDACTED" in place of the values of secret
@@ -138,8 +139,8 @@ bool options_unpack(struct options *o, const char *data, size_t n, struct err *e
  * the end) say which options are secret. The caller frees it; NULL: out of memory. */
 char *options_redacted(const struct cli_command *const *commands, int argc, char *const *argv);
 
-/* Copies argv and overwrites the values of secret options in the original, so that they are no
- * longer in the process title. NULL: out of memory. */
+/* Copies argv, and overwrites the values of secret options in the original, so that the process
+ * title does not show them. NULL: out of memory. */
 char **options_hide(const struct cli_command *const *commands, int argc, char **argv);
 
 #endif

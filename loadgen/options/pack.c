@@ -6,7 +6,7 @@
 
 #define N_TEXTS (sizeof((struct options *)0)->text / sizeof(char *))
 
-/* Each text follows a byte that says whether there is one. */
+/* A byte before each text says whether there is one. */
 char *options_pack(const struct options *o, size_t *n)
 {
     const char *const *text = o->text;

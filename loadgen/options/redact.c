@@ -10,8 +10,8 @@
 
 static const char REDACTED[] = "REDACTED";
 
-/* Whether n bytes name the option. A misspelt option is refused, but its value must not show
- * either. So a longer word, or one with other separators, counts too. */
+/* Whether n bytes name the option. A longer word, or one with other separators, counts too: a
+ * misspelt option is refused, but its value must not be shown either. */
 static bool names(const char *option, const char *name, size_t n)
 {
     for (size_t at = 0; at < n && *option != '\0'; at++) {
@@ -24,7 +24,7 @@ static bool names(const char *option, const char *name, size_t n)
     return *option == '\0';
 }
 
-/* An option that does not declare what it is counts as secret. */
+/* Whether an option is secret. One that does not declare its use counts as secret. */
 static bool is_secret(const struct cli_command *const *commands, const char *name, size_t n)
 {
     for (; *commands != NULL; commands++)
@@ -35,8 +35,8 @@ static bool is_secret(const struct cli_command *const *commands, const char *nam
     return false;
 }
 
-/* Finds the value in "--secret-key=VALUE". If the option stands alone, *next is set. NULL: there is
- * no secret in this word. */
+/* Returns the value in "--secret-key=VALUE". If the word is the option alone, sets *next. NULL:
+ * there is no secret in this word. */
 static char *secret_in(const struct cli_command *const *commands, char *word, bool *next)
 {
     char *name = word + strspn(word, "-");
@@ -49,8 +49,8 @@ static char *secret_in(const struct cli_command *const *commands, char *word, bo
     return *next ? NULL : name + n + 1;
 }
 
-/* Finds the secret of *n bytes in a word; NULL: there is none. *next says whether the whole word is
- * one; pass it on from word to word. */
+/* Finds the secret of *n bytes in a word; NULL: there is none. *next says whether the whole next
+ * word is a secret; pass it on from word to word. */
 static char *find_secret(const struct cli_command *const *commands, char *word, bool *next,
                          size_t *n)
 {

@@ -1,5 +1,5 @@
-/* Rank 0 reads the command line and sends the other ranks its commands. With one rank nothing is
- * sent. */
+/* Rank 0 reads the command line and sends commands to the other ranks. A single rank sends
+ * nothing. */
 #ifndef S3_LOADGEN_RANKS_LEAD_H
 #define S3_LOADGEN_RANKS_LEAD_H
 
@@ -17,14 +17,14 @@ struct lead {
 /* Sends the name of a command and its packed options to the other ranks. */
 bool lead_hand_out(const char *command, char *options, size_t n, struct err *e);
 
-/* Tells the other ranks to end with this exit status, and returns it. */
+/* Makes the other ranks end with this exit status, and returns it. */
 int lead_dismiss(int status);
 
 /* Waits for a command from rank 0 and its packed options, which the caller frees with secret_free.
  * Returns false if there are no more commands. */
 bool lead_follow(struct lead *head, char **options);
 
-/* Ends all ranks, because they cannot work together: says why. */
+/* Ends all ranks, because they cannot work together; prints why. */
 _Noreturn void lead_fail(const char *why);
 
 #endif

@@ -38,13 +38,14 @@ static bool receive_parts(struct team *t, char *const *parts, struct err *e)
 {
     bool ok = true;
 
-    /* Receive a part even if it cannot be stored: its sender waits. */
+    /* Receive each part even if it cannot be stored, since its sender waits. */
     for (int i = 1; i < t->size && !t->lost; i++)
         ok = team_copy_file(t, i, parts != NULL ? parts[i] : "/dev/full", e) && ok;
     return ok;
 }
 
-/* Merges in a folder beside the capture, and links the result to `path` once it is complete. */
+/* Merges the parts in a folder beside the capture, and links the result to `path` once it is
+ * complete. */
 static bool merge(struct team *t, char *const *words, const char *merged, const char *path,
                   struct err *e)
 {
@@ -86,7 +87,7 @@ static bool lead(struct team *t, const char *path, struct err *e)
     return ok;
 }
 
-/* Has all ranks meet twice: when rank 0 has all parts, and when they are merged. */
+/* All ranks meet twice: when rank 0 has all parts, and when the parts are merged. */
 bool parts_gather(struct team *t, const char *path, struct err *e)
 {
     char part[4200];

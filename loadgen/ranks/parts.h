@@ -10,13 +10,13 @@
  */
 void parts_name(const char *path, int rank, char *name, size_t size);
 
-/* Returns the words `head`, then the names of the n parts, and NULL. The first part is that of the
- * capture `path`; the others are named as parts of `others`. The caller frees the array; the words
- * of `head` are borrowed. NULL: out of memory. */
+/* Returns the words `head`, then the names of the n parts, and NULL. The first part is named after
+ * the capture `path`, the others after `others`. The caller frees the array; the words of `head`
+ * are borrowed. NULL: out of memory. */
 char **parts_command(char *const *head, const char *path, const char *others, int n);
 
-/* Makes the capture from the parts, which stay. It appears complete or not at all. All ranks call
- * it. */
+/* Makes the capture from the parts, and leaves the parts. The capture appears complete or not at
+ * all. All ranks call it. */
 bool parts_gather(struct team *t, const char *path, struct err *e);
 
 #endif

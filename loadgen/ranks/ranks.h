@@ -1,8 +1,8 @@
 /* The processes (ranks) of a run, numbered from 0, and the messages between them. The linker picks
  * the implementation: ranks_one.c for one process (s3load), ranks_mpi.c for processes that mpirun
  * or srun started (s3load-mpi). Only the thread that called ranks_open may call these functions.
- * Except ranks_open and ranks_close, none of them waits: a call that was begun is over when
- * ranks_done says so. Until then its memory must not be touched. */
+ * Only ranks_open and ranks_close block: any other call is over when ranks_done says so. Until then
+ * its memory must not be touched. */
 #ifndef S3_LOADGEN_RANKS_RANKS_H
 #define S3_LOADGEN_RANKS_RANKS_H
 
@@ -32,13 +32,14 @@ struct ranks_settings {
     int64_t timeout_ns; /* a rank is lost if it is silent for this long */
 };
 
-/* A call in progress. All zero: no call, and it counts as done. */
+/* A call in progress. All zeros: no call, which counts as done. */
 struct ranks_call {
     _Alignas(8) unsigned char request[8];
     bool begun;
 };
 
-/* The program's name, and the options that only it has; they fill a struct ranks_settings. */
+/* The program's name, and the options that only this program has; they fill a struct
+ * ranks_settings. */
 extern const char ranks_program[];
 extern const struct cli_option ranks_options[];
 
@@ -49,13 +50,13 @@ bool ranks_open(struct err *e);
 /* Disconnects: waits for all ranks to call it. */
 void ranks_close(void);
 
-/* Ends all ranks at once, and this process with that status. */
+/* Ends all ranks at once, and this process with this exit status. */
 _Noreturn void ranks_abort(int status);
 
 int ranks_rank(void);
 int ranks_size(void);
 
-/* Begin a call; false: that failed. ranks_join combines the figures of all ranks in *all.
+/* Begin a call; false: it could not begin. ranks_join combines the figures of all ranks in *all.
  * ranks_pass sends n bytes to rank `other`, or receives at most n from it. Messages between two
  * ranks arrive in order. */
 bool ranks_join(struct ranks_call *c, const struct ranks_figures *mine, struct ranks_figures *all);

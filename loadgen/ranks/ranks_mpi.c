@@ -1,5 +1,5 @@
-/* Uses only functions of MPI-3, which Open MPI and MPICH both have. It tests and sleeps instead of
- * waiting, because both libraries keep the CPU busy while they wait. */
+/* Uses only functions of MPI-3, which Open MPI and MPICH both have. Tests and sleeps instead of
+ * waiting in MPI, because both libraries keep a CPU busy while they wait. */
 #include "loadgen/ranks/ranks.h"
 
 #include <limits.h>
@@ -62,7 +62,7 @@ _Noreturn void ranks_abort(int status)
 {
     sigset_t set;
 
-    /* The launcher may not answer. Do not wait for it. */
+    /* The launcher may not answer, so do not wait for it. */
     sigemptyset(&set);
     sigaddset(&set, SIGALRM);
     signal(SIGALRM, SIG_DFL);
@@ -110,7 +110,7 @@ static void add(struct ranks_figures *to, const struct ranks_figures *from)
     }
 }
 
-/* Combines *n elements of struct ranks_figures, which may be unaligned. Called by MPI. */
+/* Combines *n elements of struct ranks_figures, which may be unaligned. MPI calls it. */
 static void join(void *in, void *inout, int *n, MPI_Datatype *type)
 {
     struct ranks_figures from;
@@ -131,7 +131,7 @@ bool ranks_join(struct ranks_call *c, const struct ranks_figures *mine, struct r
     MPI_Op op;
     MPI_Request request = MPI_REQUEST_NULL;
 
-    /* MPI keeps type and operation until the call is over. */
+    /* MPI keeps the type and the operation until the call is over. */
     if (MPI_Type_contiguous((int)sizeof *mine, MPI_BYTE, &type) != MPI_SUCCESS ||
         MPI_Type_commit(&type) != MPI_SUCCESS || MPI_Op_create(join, 1, &op) != MPI_SUCCESS)
         return false;

@@ -9,35 +9,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A round of telling begins this long after the last one began, or at once if a rank waits at a
- * meeting. */
+/* A round, in which the ranks exchange figures, begins this long after the previous one began, or
+ * at once if a rank waits at a meeting. */
 #define EVERY_NS (50 * NS_PER_MS)
 
-/* Time between looks at a call in progress: the short one for the first N_SHORT_SLEEPS looks, then
- * the long one. */
+/* Time between checks of a call in progress: the short one for the first N_SHORT_SLEEPS checks,
+ * then the long one. */
 #define SLEEP_NS       INT64_C(100000)
 #define LONG_SLEEP_NS  (2 * NS_PER_MS)
 #define N_SHORT_SLEEPS 100
 
-/* Up to N_PINGS exchanges within PINGS_NS measure a clock, but at least N_LEAST. The shortest
- * counts. */
+/* Up to N_PINGS exchanges within PINGS_NS measure a clock, but at least N_LEAST. The shortest one
+ * gives the result. */
 #define N_PINGS  200
 #define N_LEAST  10
 #define PINGS_NS (50 * NS_PER_MS)
 
 /* How long we poll without sleeping: for an answer, and for a block, which MPI may move in small
- * pieces, one per look. */
+ * pieces, one at each check. */
 #define PING_BUSY_NS  NS_PER_MS
 #define BLOCK_BUSY_NS (10 * NS_PER_MS)
 
 #define BLOCK_BYTES (1 << 20)
 
-/* Time between looks at the other ranks while we wait for something else, in ms. */
+/* Time between calls of team_poll while we wait for something else, in ms. */
 #define POLL_MS 5
 
 const char team_other_failed[] = "another rank has failed";
 
-/* Sleeps between two looks at a call; longer after many. */
+/* Sleeps between two checks of a call; longer after many. */
 static void nap(unsigned *n)
 {
     clock_sleep_ns((*n)++ < N_SHORT_SLEEPS ? SLEEP_NS : LONG_SLEEP_NS);
@@ -118,8 +118,8 @@ bool team_meet(struct team *t, bool ok, struct err *e)
     return ok && (t->all.sum[TEAM_FAILED] == 0 || err_set(e, "%s", team_other_failed));
 }
 
-/* Waits until a call is over; for the first busy_ns without sleeping. Returns false if it never
- * will be. */
+/* Waits until a call is over; does not sleep for the first busy_ns. Returns false if the call will
+ * never be over. */
 static bool wait_for(struct team *t, struct ranks_call *c, int64_t busy_ns, size_t *n)
 {
     int64_t until_ns = clock_now_ns() + busy_ns;
@@ -173,7 +173,7 @@ static bool send(struct team *t, int to, int64_t what)
            wait_for(t, &c, PING_BUSY_NS, NULL);
 }
 
-/* Rank 0: answers each message with the time at which it came, up to the last one. */
+/* Rank 0 answers each message with the time at which it came, until the last message. */
 static bool answer(struct team *t, int to, int64_t offset_ns)
 {
     do {
@@ -185,8 +185,8 @@ static bool answer(struct team *t, int to, int64_t offset_ns)
     return true;
 }
 
-/* Measures the clock by exchanges with rank 0. Its answer was written at some time within the
- * exchange, so the shortest one bounds the error by half its length. */
+/* Measures the clock by exchanges with rank 0. Rank 0 read its clock at some time within the
+ * exchange, so the error is at most half the length of the shortest exchange. */
 static bool ask(struct team *t, int64_t offset_ns, struct team_clock *clock)
 {
     int64_t begin_ns = clock_now_ns();
@@ -215,7 +215,7 @@ void team_measure_clock(struct team *t, int64_t offset_ns, size_t i)
     if (t->lost)
         return;
     *clock = (struct team_clock){.at_ns = clock_now_ns() + offset_ns};
-    /* The ranks ask one after another, since an answer to one would make another wait. */
+    /* Measure one rank at a time: rank 0 cannot answer two at once without delay. */
     for (int other = 1; t->rank == 0 && other < t->size && !t->lost; other++)
         if (!send(t, other, 1) || !answer(t, other, offset_ns))
             t->lost = true;
@@ -248,7 +248,7 @@ bool team_swap(struct team *t, int by, const struct strbuf *out, struct strbuf *
     return ok || err_set(e, "what was uploaded cannot be told to another rank");
 }
 
-/* Copies in blocks. The first block that is not full is the last. */
+/* Copies the file in blocks. The first block that is not full is the last one. */
 bool team_copy_file(struct team *t, int from, const char *path, struct err *e)
 {
     struct ranks_call c = {.begun = false};
@@ -272,7 +272,7 @@ bool team_copy_file(struct team *t, int from, const char *path, struct err *e)
     }
     if (file != NULL && fclose(file) != 0 && ok)
         ok = err_errno(e, errno, "cannot write '%s'", path);
-    /* MPI may still use the block if a rank is lost. */
+    /* If a rank is lost, MPI may still use the block. */
     if (!t->lost)
         free(block);
     return ok && (!t->lost || err_set(e, "the capture of rank %d does not reach rank 0", from));
@@ -280,7 +280,7 @@ bool team_copy_file(struct team *t, int from, const char *path, struct err *e)
 
 /* ---- The end ---- */
 
-/* Waits until all ranks but the lost one have said that they have ended. */
+/* Waits until all ranks but the lost one have reported that they have ended. */
 static void await_others(const struct team *t, int64_t until_ns)
 {
     struct ranks_call *calls = calloc((size_t)t->size, sizeof *calls);
@@ -295,7 +295,7 @@ static void await_others(const struct team *t, int64_t until_ns)
         for (int i = 1; i < t->size; i++)
             n += !ranks_done(&calls[i], NULL, &failed);
     }
-    /* Frees nothing: MPI may write to it while the lost rank lives. */
+    /* Do not free: MPI may write to this memory while the lost rank lives. */
 }
 
 _Noreturn void team_abort(struct team *t, int status)
@@ -304,8 +304,8 @@ _Noreturn void team_abort(struct team *t, int status)
     int64_t until_ns = clock_now_ns() + t->timeout_ns;
     char done = 1;
 
-    /* A message that was on its way when the rank was lost may come first and be taken for this
-     * one. That does no harm: its sender has little left to do. */
+    /* If a message was on its way when the rank was lost, rank 0 may take it for this one. That
+     * does no harm: its sender has little left to do. */
     if (t->rank > 0 && ranks_pass(&c, true, 0, &done, 1))
         while (clock_now_ns() < until_ns)
             clock_sleep_ns(LONG_SLEEP_NS);

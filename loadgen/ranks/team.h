@@ -1,7 +1,8 @@
-/* The ranks of a run as a team: they meet, tell each other their progress at least ten times a
- * second, measure their clocks, and notice when one is lost. A single rank tells itself and waits
- * for nobody. Every wait here keeps telling the others. Waits sleep between looks,
- * apart from short polls while clocks are measured and files copied. */
+/* The ranks of a run as a team: they meet, exchange figures of their progress in rounds, at least
+ * ten times a second, measure their clocks, and notice when one is lost. A single rank exchanges
+ * figures with itself and waits for nobody. While a rank waits here, it still takes part in the
+ * rounds. Waits sleep between checks, apart from short polls while clocks are measured and files
+ * copied. */
 #ifndef S3_LOADGEN_RANKS_TEAM_H
 #define S3_LOADGEN_RANKS_TEAM_H
 
@@ -10,7 +11,7 @@
 
 /* Figures that are summed over the ranks. */
 enum team_sum {
-    TEAM_FAILED,      /* ranks that come to the next meeting with a failure */
+    TEAM_FAILED,      /* ranks that come to the next meeting after a failure */
     TEAM_ENDING,      /* ranks that want the run to end */
     TEAM_ERRORS,      /* so far */
     TEAM_TICK_ERRORS, /* in the last second */
@@ -23,7 +24,7 @@ enum team_sum {
 
 /* Figures of which the maximum over the ranks counts. */
 enum team_max {
-    TEAM_STEP,    /* minus the meetings so far: the maximum is that of the slowest rank */
+    TEAM_STEP,    /* minus the number of meetings so far: the maximum is that of the slowest rank */
     TEAM_SIGNAL,  /* the first signal received; 0: none */
     TEAM_STATUS,  /* exit status */
     TEAM_CPU_PCT, /* of the busiest loop */
@@ -35,12 +36,12 @@ enum team_max {
 };
 
 /* One measurement of this rank's clock: at at_ns (by this clock) it was ahead of rank 0's by
- * ahead_ns, give or take error_ns. */
+ * ahead_ns, plus or minus error_ns. */
 struct team_clock {
     int64_t at_ns, ahead_ns, error_ns;
 };
 
-/* All ranks of a run, seen from this one. Starts as zeros except the first five members. */
+/* All ranks of a run, as this one sees them. Starts as zeros, except for the first five members. */
 struct team {
     int rank, size;
     int64_t timeout_ns; /* a rank is lost if it is silent for this long */
@@ -51,7 +52,7 @@ struct team {
     struct vote vote;            /* its first four members may be set later */
     struct team_clock clocks[3]; /* at the start; before and after the benchmark */
     struct ranks_figures all;    /* the figures of the last round */
-    bool lost;                   /* a rank is lost: this one goes on as if it were alone */
+    bool lost;                   /* a rank is lost: this one continues as if it were alone */
 
     /* Private. */
 
@@ -63,7 +64,8 @@ struct team {
     int64_t ping, pong; /* MPI may write to these while a lost rank lives */
 };
 
-/* Continues telling; call it often. Returns true if t->all is new. */
+/* Continues the current round, or begins one if it is due; call it often. Returns true if t->all is
+ * new. */
 bool team_poll(struct team *t);
 
 /* Calls team_poll as a callback while a request or a child process lasts; `team` is a struct team.
@@ -71,8 +73,8 @@ bool team_poll(struct team *t);
 int team_tick(void *team);
 
 /* Waits until all ranks have come to this meeting. All ranks come to the same meetings in the same
- * order, and then find the same in t->all. Returns false if this rank comes with a failure (!ok; *e
- * stays), or if another one does. */
+ * order, and then find the same figures in t->all. Returns false if this rank comes after a failure
+ * (!ok; *e stays), or if another one does. */
 bool team_meet(struct team *t, bool ok, struct err *e);
 
 /* Sets *e: a rank is lost. Always returns false. */
@@ -96,8 +98,8 @@ bool team_swap(struct team *t, int by, const struct strbuf *out, struct strbuf *
  * the other still goes on to the end. */
 bool team_copy_file(struct team *t, int from, const char *path, struct err *e);
 
-/* Ends a run that has lost a rank: waits until the other ranks have ended, at most for the timeout,
- * and ends them all with that status. */
+/* Ends a run that has lost a rank: waits until the other ranks have ended, at most for the
+ * time-out, and then ends all ranks with this exit status. */
 _Noreturn void team_abort(struct team *t, int status);
 
 #endif

@@ -3,10 +3,10 @@
 #include "loadgen/load/recorder.h"
 #include "loadgen/util/clock.h"
 
-/* For each whole second after the first start there is a vote, in three rounds of telling: whether
- * all loops of all ranks have reported up to it; the range that all threads share; what was done in
- * the segments of this range. All ranks see the same figures and come to the same verdict, which is
- * that of a replay of the merged capture. */
+/* There is a vote for each whole second after the first start. It takes three rounds, in which the
+ * ranks find out whether all loops of all ranks have reported up to that second; the range that all
+ * threads share; and what was done in the segments of this range. All ranks see the same figures
+ * and come to the same verdict, which a replay of the merged capture would also give. */
 
 /* Indexes of the last maxima. */
 enum { MINUS_FIRST = RANKS_N_MAXES - RANKS_N_VOTES, MINUS_UNTIL, RANGE_START, MINUS_RANGE_END };
@@ -26,7 +26,7 @@ void vote_tell(struct vote *v, int64_t ahead_ns, struct ranks_figures *mine)
     max[MINUS_UNTIL] = until_ns == INT64_MIN ? CLOCK_NEVER : ahead_ns - until_ns;
     if (v->step == VOTE_RANGE)
         recorder_range_at(v->recorder, v->instant_ns + ahead_ns, &range, v->error);
-    /* A rank without a request has no vote yet. */
+    /* A rank without any request does not take part yet. */
     bool has_range = v->step == VOTE_RANGE && range.start_ns != INT64_MAX;
     max[RANGE_START] = has_range ? range.start_ns - ahead_ns : -CLOCK_NEVER;
     max[MINUS_RANGE_END] = has_range ? ahead_ns - range.end_ns : -CLOCK_NEVER;

@@ -1,11 +1,11 @@
-/* --autoterm: the ranks find out together when the run is stable, from what they tell each other. A
- * single rank tells itself. */
+/* --autoterm: the ranks find out together when the run is stable, from the figures that they
+ * exchange. A single rank votes alone. */
 #ifndef S3_LOADGEN_RANKS_VOTE_H
 #define S3_LOADGEN_RANKS_VOTE_H
 
 #include "loadgen/ranks/ranks.h"
 
-/* Starts as zeros except the first four members. */
+/* Starts as zeros, except for the first four members. */
 struct vote {
     struct recorder *recorder; /* borrowed; NULL: no votes */
     int64_t dur_ns;            /* the setting of --autoterm */

@@ -36,8 +36,8 @@ static bool confirm(struct bench *b, struct err *e)
         return mem_none(e);
     fprintf(stderr, "Delete all that bucket '%s' holds? Type yes: ", bucket);
     free(bucket);
-    /* A signal goes to a thread of its own, and does not interrupt fgets. So wait for input first.
-     */
+    /* A signal goes to a thread of its own and does not interrupt fgets, so wait for input
+     * before. */
     while (poll(&input, 1, TICK_MS) == 0) {
         team_poll(&b->team);
         if (bench_is_interrupted(b))
@@ -48,7 +48,8 @@ static bool confirm(struct bench *b, struct err *e)
     return true;
 }
 
-/* Objects of others are never touched. Ours are put beside them only if the user says so. */
+/* Checks for objects of others. They are never touched; ours are put beside them only if the user
+ * says so. */
 static bool check_content(struct bench *b, struct err *e)
 {
     const struct options *o = b->o;
@@ -78,8 +79,8 @@ static bool check_content(struct bench *b, struct err *e)
     return true;
 }
 
-/* Says what may take long: the wait for --syncstart, the uploads before the benchmark. It is said
- * even if standard error is no terminal. */
+/* Prints what may take long: the wait for --syncstart, the uploads before the benchmark; even if
+ * standard error is no terminal. */
 static void say_plan(const struct bench *b)
 {
     const struct options *o = b->o;
@@ -109,7 +110,7 @@ static void say_proxy(const struct bench *b)
                      except != NULL ? except : "");
 }
 
-/* Makes the bucket and looks at what it holds. Rank 0 does this alone. */
+/* Makes the bucket and checks its contents. Only rank 0 does this. */
 static bool make_bucket(struct bench *b, struct err *e)
 {
     bool made = false;
@@ -125,7 +126,7 @@ static bool make_bucket(struct bench *b, struct err *e)
     return ok;
 }
 
-/* With --list-existing each rank fills its pool with its share of what the bucket holds. */
+/* With --list-existing, fills this rank's pool with its share of the objects in the bucket. */
 static bool take_existing(struct bench *b, struct err *e)
 {
     uint64_t max = b->o->data.objects_given ? (uint64_t)b->o->data.n_objects : 0;
@@ -133,8 +134,8 @@ static bool take_existing(struct bench *b, struct err *e)
     return !b->o->data.list_existing || bucket_list(&b->control, &b->work, max, e);
 }
 
-/* Says where captures and objects are left if the run is killed: launchers may kill all ranks at
- * once, before they can say anything. */
+/* Prints where captures and objects are left if the run is killed: launchers may kill all ranks at
+ * once, before they can print anything. */
 static void say_parts(const struct bench *b)
 {
     const struct options *o = b->o;
@@ -153,7 +154,7 @@ static void say_parts(const struct bench *b)
     bench_show_command(stderr, "If it is killed, this deletes its objects", (char **)words);
 }
 
-/* Empties the bucket with --clear-bucket, now that all ranks record. Rank 0 does this alone. */
+/* Empties the bucket with --clear-bucket, now that all ranks record. Only rank 0 does this. */
 static bool clear_bucket(struct bench *b, struct err *e)
 {
     struct err cause = {""};
@@ -174,7 +175,7 @@ static bool clear_bucket(struct bench *b, struct err *e)
 
 /* ---- End ---- */
 
-/* Lets s3analyze print a report, and judge assertions. With --json only its exit status counts. */
+/* Makes s3analyze print a report and judge assertions. With --json only its exit status is used. */
 static bool analyse(struct bench *b, struct err *e)
 {
     const struct cli_list *slo = &b->o->show.slo;
@@ -204,7 +205,7 @@ static bool analyse(struct bench *b, struct err *e)
     return slo->n == 0 || judged || err_set(e, "s3analyze could not judge the assertions");
 }
 
-/* Prints the result of the run, and lets s3analyze print more. False: out of memory. */
+/* Prints the result of the run, and makes s3analyze print more. False: *e says why. */
 static bool report(struct bench *b, struct err *e)
 {
     const struct summary *s = &b->summary;
@@ -238,13 +239,13 @@ static bool tell(struct bench *b, struct err *e)
     bool ok = bench_sum_up(b, e);
     ok = (b->team.rank > 0 || report(b, e)) && ok;
     ok = bench_finish_sums(b, e) && ok;
-    /* Cleaning may take long, and the result must not wait for it. */
+    /* Cleaning may take long; show the result before it. */
     fflush(stdout);
     return ok;
 }
 
-/* Returns the most deletions that can be right: twice what the run can have made, as servers may
- * list an object after it was deleted. With several ranks no rank knows this. */
+/* Returns the most deletions that are plausible: twice what the run can have made, as servers may
+ * list an object after it was deleted. With several ranks no rank knows this number. */
 static uint64_t most_of(const struct bench *b)
 {
     const struct summary *s = &b->summary;
@@ -255,8 +256,8 @@ static uint64_t most_of(const struct bench *b)
                        atomic_load(&b->work.n_warm));
 }
 
-/* Deletes what this run has uploaded; with --noclear only uploads that it has not finished, which
- * no one can use. Each rank deletes the folders of its workers, then rank 0 what is left. */
+/* Deletes what this run has uploaded; with --noclear only its unfinished uploads, which no one can
+ * use. Each rank deletes the folders of its workers, then rank 0 deletes the rest. */
 static bool clean(struct bench *b, struct err *e)
 {
     struct sweep *s = &b->sweep;
@@ -281,9 +282,8 @@ static bool clean(struct bench *b, struct err *e)
     team_meet(&b->team, true, NULL);
     if (b->team.rank > 0)
         return true;
-    /* If an answer was lost, an upload may have begun that we do not know. MinIO takes the prefix
-     * of a list of uploads for the whole key of an object, and shows it only in a list of the whole
-     * bucket. */
+    /* If an answer was lost, there may be an upload that we do not know. MinIO lists an upload only
+     * if the prefix is its whole key, or in a list of the whole bucket. */
     bool lost = b->summary.counts.n_errors > 0 || b->summary.n_resent > 0;
     enum sweep_scope uploads = !b->kind->uploads ? SWEEP_NOTHING
                                : lost            ? SWEEP_BUCKET
@@ -299,7 +299,8 @@ static bool clean(struct bench *b, struct err *e)
 
 /* ---- The plan ---- */
 
-/* The stages of a run. All ranks meet after each. If one fails, all go on with the endings. */
+/* The stages of a run. All ranks meet after each stage. If one fails, all continue with the
+ * endings. */
 /* clang-format off */
 static const struct stage {
     bool (*run)(struct bench *b, struct err *e);
@@ -320,7 +321,7 @@ static const struct stage {
     {bench_has_succeeded, true},
 };
 
-/* These follow in any case, whatever failed. */
+/* The endings run in any case, whatever failed. */
 static bool (*const endings[])(struct bench *b, struct err *e) = {
     bench_close_capture,
     serverprof_end,
@@ -374,7 +375,7 @@ static int run(struct bench *b)
 
 /* ---- Ranks ---- */
 
-/* Does `work`, or with NULL the plan. Returns the exit code. */
+/* Runs `work`, or the plan if `work` is NULL. Returns the exit code. */
 static int start(const char *program, const struct cli_command *command, const struct options *o,
                  int (*work)(struct bench *b))
 {
@@ -398,7 +399,7 @@ static int start(const char *program, const struct cli_command *command, const s
     return status;
 }
 
-/* Tells the other ranks what to do. */
+/* Sends the command and its options to the other ranks. */
 static bool hand_out(const struct cli_command *command, const struct options *o, struct err *e)
 {
     size_t n = 0;
@@ -411,7 +412,7 @@ static bool hand_out(const struct cli_command *command, const struct options *o,
     return ok;
 }
 
-/* A run that ends after so many bytes would have no end if it moves none. */
+/* Refuses --bytes for a command that moves none: the run would never end. */
 static bool check_bytes(const struct cli_command *command, const struct options *o, struct err *e)
 {
     const struct workload *kind = command->ctx;
@@ -421,7 +422,8 @@ static bool check_bytes(const struct cli_command *command, const struct options 
                    command->name);
 }
 
-/* Completes the options, and does `work` in rank 0 alone, or with NULL the plan in all ranks. */
+/* Completes the options; then runs `work` in rank 0 only, or if it is NULL the plan in all
+ * ranks. */
 static int run_command(const struct cli_args *args, void *options, int (*work)(struct bench *b))
 {
     struct options *o = options;

@@ -12,11 +12,11 @@ struct bench;
  * returns the exit code. Rank 0 calls it, and makes the other ranks run too. */
 int bench_main(const struct cli_args *args, void *options);
 
-/* Does `work` instead of a benchmark, in rank 0 alone. */
+/* Runs `work` instead of a benchmark, in rank 0 only. */
 int bench_main_alone(const struct cli_args *args, void *options, int (*work)(struct bench *b));
 
-/* All that the other ranks do: runs, until rank 0 dismisses them. Returns the exit code that it
- * says. */
+/* The main function of the other ranks: runs commands until rank 0 dismisses them. Returns the exit
+ * code that rank 0 sends. */
 int bench_follow(const struct cli_program *program);
 
 #endif

@@ -16,7 +16,7 @@ static bool is_there(const char *path, struct err *e)
     return err_set(e, "'%s' is there already, and captures are not overwritten", path);
 }
 
-/* Whether nothing is where rank 0 puts the whole capture. */
+/* Whether no file exists where rank 0 puts the whole capture. */
 static bool capture_is_new(const struct bench *b, struct err *e)
 {
     return b->o->show.stress || b->out.to_stdout || b->team.rank > 0 ||
@@ -52,8 +52,8 @@ bool bench_name_outputs(struct bench *b, struct err *e)
     return access(b->out.sums, F_OK) != 0 || is_there(b->out.sums, e);
 }
 
-/* Syncs the folder of a file, so that its name outlives a power cut. Some folders cannot be synced.
- */
+/* Syncs the folder of a file, so that the file's name survives a power failure. Some folders cannot
+ * be synced. */
 static void sync_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -68,7 +68,8 @@ static void sync_folder(const char *path)
     }
 }
 
-/* Opens a new file. No file is ever overwritten, neither by a part nor by the whole capture. */
+/* Opens a new file for the capture or part. Neither a part nor the whole capture ever overwrites a
+ * file. */
 static bool open_capture(struct bench *b, struct err *e)
 {
     if (b->o->show.stress)
@@ -82,7 +83,7 @@ static bool open_capture(struct bench *b, struct err *e)
         parts_name(b->out.path, b->team.rank, b->out.part, sizeof b->out.part);
     else
         strcpy(b->out.part, b->out.path);
-    /* It may have come since the run began, as with --wait. */
+    /* A file may have appeared since the run began, for example during --wait. */
     if (!capture_is_new(b, e))
         return false;
     b->out.fd = open(b->out.part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -140,7 +141,7 @@ bool bench_close_capture(struct bench *b, struct err *e)
     b->out.closed = b->recorder == NULL;
     if (b->recorder == NULL)
         return true;
-    /* Cleaning is not recorded: there is no writer any more. */
+    /* Cleaning is not recorded, as there is no writer any more. */
     crew_record(&b->crew, false);
     b->summary.n_resent = (uint64_t)crew_counts(&b->crew).n_resent;
     b->summary.clock_change_ns = clock_offset_ns() - b->engine.offset_ns;
@@ -161,9 +162,9 @@ bool bench_close_capture(struct bench *b, struct err *e)
     return ok;
 }
 
-/* ---- When it is closed ---- */
+/* ---- After the capture is closed ---- */
 
-/* Says how to merge the parts, which was not done. */
+/* Prints how to merge the parts, after that has failed. */
 static void say_merge(const struct bench *b)
 {
     char *head[] = {"s3analyze", "merge", "-o", (char *)b->out.path, NULL};
@@ -181,8 +182,8 @@ bool bench_gather(struct bench *b, struct err *e)
 
     if (!b->has_parts)
         return true;
-    /* From here on the ranks tell what their closed parts hold. A part that could not be written to
-     * its end counts as far as it goes. */
+    /* From now on the ranks exchange what their closed parts contain. A part that could not be
+     * written to its end counts with what it has. */
     bool ok = team_meet(&b->team, true, NULL);
     if (ok && recorded)
         ok = parts_gather(&b->team, b->out.path, e);
@@ -217,7 +218,7 @@ bool bench_sum_up(struct bench *b, struct err *e)
     return true;
 }
 
-/* Deletes the capture once its sums are on the disk. */
+/* Deletes the capture once its sums are on disk. */
 static bool drop_capture(const struct bench *b, struct err *e)
 {
     int fd = open(b->out.sums, O_RDONLY | O_CLOEXEC);

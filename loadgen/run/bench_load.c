@@ -6,10 +6,10 @@
 
 #include <sys/resource.h>
 
-/* While we wait for the start, the clock is read this often. */
+/* Time between readings of the clock while we wait for the start. */
 #define START_NAP_NS (10 * NS_PER_MS)
 
-/* The time from agreeing on the start to the start: all ranks must have heard of it by then. */
+/* Time from agreeing on the start to the start; all ranks must know it by then. */
 #define START_NS (200 * NS_PER_MS)
 
 /* ---- Preparation and start ---- */
@@ -58,7 +58,7 @@ bool bench_prepare(struct bench *b, struct err *e)
     return true;
 }
 
-/* A phase of the benchmark's requests; duration_ns 0: until they are done. */
+/* Makes a phase of the benchmark's requests; duration_ns 0: it ends when they are done. */
 static struct phase load_phase(struct bench *b, int64_t from_ns, int64_t duration_ns)
 {
     bool ends = duration_ns > 0 && CLOCK_NEVER - duration_ns > from_ns;
@@ -102,7 +102,7 @@ static bool shift_pools(struct bench *b, struct err *e)
         return true;
     work_pack_pool(&b->work, &mine);
     bool packed = !mine.failed;
-    /* Without memory an empty pool is sent, so that no rank waits for it in vain. */
+    /* If memory runs out, send an empty pool, so that no rank waits in vain. */
     if (!packed)
         strbuf_clear(&mine);
     bool ok = team_swap(&b->team, by, &mine, &theirs, e) && (packed || mem_none(e)) &&
@@ -114,7 +114,7 @@ static bool shift_pools(struct bench *b, struct err *e)
     return ok;
 }
 
-/* The start is not before --syncstart. It is told by the clock of rank 0's capture. */
+/* Sets the time of the start, not before --syncstart, by the clock of rank 0's capture. */
 bool bench_agree_on_start(struct bench *b, struct err *e)
 {
     bool ok = shift_pools(b, e);
@@ -131,8 +131,8 @@ bool bench_agree_on_start(struct bench *b, struct err *e)
     return ok;
 }
 
-/* Returns the time to the start. One rank goes by the wall clock and --syncstart, as the clock may
- * be set meanwhile; several go by what they have agreed on. */
+/* Returns the time until the start. A single rank compares --syncstart with the wall clock, which
+ * may be set meanwhile; several ranks use the start that they agreed on. */
 static int64_t rest_ns(const struct bench *b)
 {
     if (b->team.size > 1)
@@ -160,7 +160,7 @@ static int64_t ns_of(struct timeval t)
     return t.tv_sec * NS_PER_S + t.tv_usec * 1000;
 }
 
-/* Counts this rank's requests of an open loop that were due before the end and never begun. */
+/* Counts this rank's requests of an open loop that were due before the end and did not begin. */
 static uint64_t not_begun(const struct phase *p, int64_t end_ns, uint64_t n_begun)
 {
     int64_t until_ns = int64_min(end_ns, p->end_ns);
@@ -168,13 +168,13 @@ static uint64_t not_begun(const struct phase *p, int64_t end_ns, uint64_t n_begu
     double n_least = (seconds * p->rate - (double)p->first_ticket) / (double)p->ticket_step - 2;
     uint64_t n_due = n_least > (double)n_begun ? (uint64_t)n_least : n_begun;
 
-    /* The quotient may be off by one in floating point. Due times decide. */
+    /* The floating-point quotient may be off by one, so compare due times. */
     while (p->rate > 0 && worker_due_ns(p, n_due) < until_ns)
         n_due++;
     return n_due - n_begun;
 }
 
-/* Whether the time is over: now, or in an open loop when the next request would be due. */
+/* Whether the time is over, or in an open loop will be over when the next request is due. */
 static bool is_through(const struct phase *p, int64_t now_ns)
 {
     uint64_t n = p->rate > 0 ? atomic_load(&p->n_tickets) : 0;
@@ -182,7 +182,7 @@ static bool is_through(const struct phase *p, int64_t now_ns)
     return now_ns >= p->end_ns || (n > 0 && worker_due_ns(p, n - 1) >= p->end_ns);
 }
 
-/* What was done, and what resources were used, up to a moment. */
+/* Totals up to a moment: what was done, and what resources were used. */
 struct reading {
     struct recorder_state recorded;
     struct crew_counts crew;
@@ -200,7 +200,7 @@ static struct reading take_reading(struct bench *b)
     return r;
 }
 
-/* Puts the figures of the benchmark, the difference of two readings, into the summary. */
+/* Sets the benchmark's figures in the summary: the differences of two readings. */
 static void sum_up_bench(struct bench *b, const struct reading *from, const struct reading *to)
 {
     struct summary *s = &b->summary;
@@ -265,7 +265,7 @@ bool bench_load(struct bench *b, struct err *e)
     return ok;
 }
 
-/* Each rank that had errors names its first one. */
+/* Fails if no request succeeded. Each rank that had errors reports its first one. */
 bool bench_has_succeeded(struct bench *b, struct err *e)
 {
     const char *of_all = b->team.size > 1 ? " of all ranks" : "";

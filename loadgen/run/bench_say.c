@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Writes a line in one piece, as launchers mix what several ranks write. */
+/* Writes a line in one piece, as launchers mix the output of several ranks. */
 __attribute__((format(printf, 3, 0))) static void say(const struct bench *b, const char *who,
                                                       const char *fmt, va_list args)
 {

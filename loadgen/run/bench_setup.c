@@ -65,11 +65,11 @@ static bool init_engine(struct bench *b, struct err *e)
     return engine_init(g, o->hosts, (enum hosts_select)o->net.host_select, e);
 }
 
-/* While a worker connects it has its socket, libcurl's pair of descriptors to wake itself up, and a
- * copy of the socket. */
+/* A worker that connects uses its socket, libcurl's pair of file descriptors to wake itself up, and
+ * a copy of the socket. */
 #define CONNECTING_DESCRIPTORS 4
 
-/* Raises the limit of file descriptors as far as we may. *idle_max: how many are left for idle
+/* Raises the limit of file descriptors as far as allowed. *idle_max: how many are left for idle
  * connections. False: the limit is too low. */
 static bool raise_descriptor_limit(const struct options *o, size_t *idle_max, struct err *e)
 {
@@ -93,7 +93,7 @@ static bool raise_descriptor_limit(const struct options *o, size_t *idle_max, st
                    (unsigned long long)limit.rlim_cur);
 }
 
-/* Refuses options that several ranks cannot follow. */
+/* Refuses options that do not work with several ranks. */
 static bool check_ranks(const struct bench *b, struct err *e)
 {
     const struct options *o = b->o;
@@ -128,8 +128,8 @@ bool bench_set_up(struct bench *b, struct err *e)
         return err_errno(e, errno, "cannot make an eventfd");
     if (gethostname(b->host, sizeof b->host - 1) != 0)
         return err_errno(e, errno, "cannot get the name of this machine");
-    /* Open MPI connects standard output to a terminal of its own, wherever it goes. Standard error
-     * tells. */
+    /* Open MPI gives its ranks a terminal as standard output, wherever the output goes. So look at
+     * standard error. */
     if (!b->o->ranks.progress && !isatty(STDERR_FILENO))
         setenv("NO_COLOR", "1", 1);
     b->screen.enabled =
@@ -151,8 +151,8 @@ bool bench_set_up(struct bench *b, struct err *e)
     return work_init(&b->work, b->kind, b->o, &b->engine, e);
 }
 
-/* Ranks of a run share the lock of their machine. So that one does not miss that another has it,
- * they look twice: here, and when all have been here. */
+/* Ranks of a run share the lock of their machine. Each tries to take it twice, here and after all
+ * have been here, so that none misses that another rank has it. */
 bool bench_take_turn(struct bench *b, struct err *e)
 {
     bool said = false;

@@ -6,10 +6,10 @@
 
 #define TICK_MS 100
 
-/* Time between looks while the ranks tell each other: each round takes several looks. */
+/* Time between checks while a round of the ranks is in progress: a round takes several checks. */
 #define JOINING_MS 10
 
-/* After this time rank 0 knows the last second of all ranks. */
+/* After this time rank 0 knows the figures of the last second of all ranks. */
 #define TOLD_NS (3 * TICK_MS * NS_PER_MS)
 
 #define CPU_SCALE     100
@@ -60,7 +60,7 @@ void bench_take_totals(struct bench *b)
     b->summary.max_thread_pct = (double)all->max[TEAM_THREAD_PCT] / CPU_SCALE;
 }
 
-/* Takes the figures of this rank's last second. */
+/* Collects this rank's figures of the last second. */
 static void take_second(struct bench *b, int64_t now_ns)
 {
     const struct crew_counts crew = crew_counts(&b->crew);
@@ -73,8 +73,8 @@ static void take_second(struct bench *b, int64_t now_ns)
     s->at_ns = now_ns;
 }
 
-/* Whether the second that ends at *next_ns is over. If so, *next_ns becomes the end of the next
- * one. */
+/* Whether the second that ends at *next_ns is over. If so, sets *next_ns to the end of the next
+ * second. */
 static bool is_second(int64_t *next_ns, int64_t now_ns)
 {
     if (now_ns < *next_ns)
@@ -113,7 +113,7 @@ static void end_bar(struct screen *s)
     s->bar_shown = false;
 }
 
-/* Shows the line of a second. Its quantiles are those of the slowest rank. */
+/* Prints the line of a second. Its quantiles are those of the slowest rank. */
 static void show_line(struct bench *b, int64_t now_ns)
 {
     const int64_t *sum = b->team.all.sum;
@@ -152,7 +152,8 @@ static void end_phase(struct bench *b, const char *end)
     crew_stop(&b->crew, ENGINE_STOP);
 }
 
-/* If keys cannot be renewed, they are used until the server refuses them, which the rows record. */
+/* If keys cannot be renewed, the run uses the old ones until the server refuses them; the rows then
+ * record that. */
 void bench_renew_credentials(struct bench *b)
 {
     struct err e = {""};
@@ -170,7 +171,7 @@ static bool gives_up(struct bench *b, int64_t now_ns)
            crew_counts(&b->crew).n_connected <= 0;
 }
 
-/* Ends a phase that is recorded, if there is a reason. */
+/* Ends a recorded phase if there is a reason. */
 static void judge(struct bench *b, bool told)
 {
     const struct options *o = b->o;
@@ -193,7 +194,8 @@ static void judge(struct bench *b, bool told)
     }
 }
 
-/* Records how the machine does. If the writer is late, so is the comment. */
+/* Records the state of the machine. If the writer is still busy with the last comment, drops this
+ * one. */
 static void watch_machine(struct bench *b, int64_t now_ns)
 {
     struct strbuf comment = {0};
@@ -205,8 +207,8 @@ static void watch_machine(struct bench *b, int64_t now_ns)
         strbuf_fini(&comment);
 }
 
-/* Shows progress, and ends the phase if there is a reason. It is called ten times a second, more
- * often while ranks tell each other, and at each event. */
+/* Shows progress, and ends the phase if there is a reason. Called ten times a second, more often
+ * during a round of the ranks, and at each event. */
 static int look(void *ctx)
 {
     struct bench *b = ctx;
@@ -243,7 +245,7 @@ bool bench_run_phase(struct bench *b, enum bench_doing doing, const struct phase
 
     b->doing = doing;
     b->phase = *p;
-    /* What ended the benchmark does not end its cleaning. */
+    /* An error that ended the benchmark must not end its cleaning. */
     if (doing == BENCH_CLEANING)
         err_clear(&b->error);
     b->second = (struct second){.at_ns = now_ns, .next_ns = now_ns + NS_PER_S};

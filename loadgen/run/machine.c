@@ -16,10 +16,10 @@
 #define EVERY_NS (10 * NS_PER_S)
 #define UNKNOWN  INT64_C(-1)
 
-/* ---- What the kernel tells ---- */
+/* ---- What the kernel reports ---- */
 
-/* Reads the first bytes of a file below the root. False: it cannot be read, and `text` is as it
- * was. */
+/* Reads the first bytes of a file below the root. False: the file cannot be read, and `text` is
+ * unchanged. */
 static bool read_text(const struct machine *m, const char *path, char *text, size_t size)
 {
     char name[4200];
@@ -52,8 +52,8 @@ static int64_t read_interface(const struct machine *m, const char *file)
     return read_number(m, path, "");
 }
 
-/* Writes the frequency governor of the first CPU that has another one than "performance", or that.
- * "": unknown. */
+/* Writes the frequency governor of the first CPU whose governor is not "performance"; else
+ * "performance"; "": unknown. */
 static void read_governor(const struct machine *m, char text[static 64])
 {
     long n_cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -69,8 +69,8 @@ static void read_governor(const struct machine *m, char text[static 64])
 
 /* ---- The figures ---- */
 
-/* Adds a figure that was read in `unit`s, unless it is not known. What does not fit into memory is
- * not told. */
+/* Adds a figure that was read in units of `unit`, unless it is unknown. Leaves it out if memory
+ * runs out. */
 static void put(json_t *figures, const char *name, int64_t value, int64_t unit)
 {
     if (value >= 0 && value <= INT64_MAX / unit)
@@ -94,7 +94,7 @@ static void put_cpu_times(const struct machine *m, json_t *figures)
     put(figures, "steal_ns", t[7], tick_ns);
 }
 
-/* Returns the figures that count up. */
+/* Returns the figures that only grow. */
 static json_t *counters(const struct machine *m, int64_t n_retransmits)
 {
     struct cgroups_throttling t = cgroups_throttled(m->root);
@@ -113,7 +113,7 @@ static json_t *counters(const struct machine *m, int64_t n_retransmits)
     return figures;
 }
 
-/* Tests plant the status and the error in a file. */
+/* Tests supply the status and the error in a file. */
 static void put_clock(const struct machine *m, json_t *figures)
 {
     struct timex t = {0};
@@ -130,7 +130,7 @@ static void put_clock(const struct machine *m, json_t *figures)
     put(figures, "clock_synchronised", (t.status & STA_UNSYNC) == 0, 1);
 }
 
-/* Adds the figures that do not count up. */
+/* Adds the figures that may also fall. */
 static void put_state(const struct machine *m, json_t *figures)
 {
     int64_t n_running, mbits = read_interface(m, "speed");
@@ -143,7 +143,7 @@ static void put_state(const struct machine *m, json_t *figures)
         sscanf(text, "%*f %*f %*f %" SCNd64, &n_running) == 1)
         put(figures, "n_running", n_running, 1);
     put(figures, "quota_cpus", quota < UINT_MAX ? quota : UNKNOWN, 1);
-    /* -1 and 0 are what drivers say that know no speed. */
+    /* Drivers report -1 or 0 if they know no speed. */
     put(figures, "link_bits_per_s", mbits > 0 ? mbits : UNKNOWN, 1000000);
     put_clock(m, figures);
     put(figures, "turbo",
@@ -151,7 +151,7 @@ static void put_state(const struct machine *m, json_t *figures)
         1);
 }
 
-/* ---- In the course of a run ---- */
+/* ---- During a run ---- */
 
 void machine_init(struct machine *m, const struct engine *g)
 {
@@ -161,7 +161,7 @@ void machine_init(struct machine *m, const struct engine *g)
 
     *m = (struct machine){.engine = g, .root = root != NULL ? root : ""};
     name_split(g->host[0].name, host);
-    /* HOST:PORT:ADDRESS,ADDRESS, where addresses of version 6 stand in brackets */
+    /* HOST:PORT:ADDRESS,ADDRESS with IPv6 addresses in brackets */
     if (g->names != NULL && names_route(g->names, 0, route)) {
         const char *at = strchr(strchr(route, ':') + 1, ':') + 1;
         at += *at == '[';
@@ -177,8 +177,8 @@ void machine_fini(struct machine *m)
     json_decref(m->retransmits);
 }
 
-/* Notes what was sent again since the last look, or before it: loops count once a second. Times are
- * by the capture's clock. What does not fit into memory is not told. */
+/* Records the retransmits since the last check, or up to a second before it, as loops count once a
+ * second. Times are by the capture's clock. Leaves them out if memory runs out. */
 static void look(struct machine *m, int64_t n_retransmits, int64_t now_ns)
 {
     int64_t n = n_retransmits - m->n_retransmits, offset_ns = m->engine->offset_ns;
@@ -212,7 +212,7 @@ bool machine_tick(struct machine *m, const struct crew *crew, int64_t now_ns)
     return true;
 }
 
-/* Returns what is known now, but for retransmits. NULL: out of memory. */
+/* Returns the current figures, except for retransmits by time. NULL: out of memory. */
 static json_t *read_all(struct machine *m, const struct crew *crew)
 {
     int64_t now_ns = clock_now_ns(), n_retransmits = crew_counts(crew).n_retransmits;
@@ -224,7 +224,7 @@ static json_t *read_all(struct machine *m, const struct crew *crew)
     if (m->base_ns > 0)
         look(m, n_retransmits, now_ns);
     read_governor(m, governor);
-    /* A text that is not UTF-8 is left out. */
+    /* A text that is not UTF-8 is left out: json_string returns NULL. */
     json_t *o =
         json_pack("{s:I, s:I, s:o*, s:o*}", "at_ns", (json_int_t)(now_ns + m->engine->offset_ns),
                   "over_ns", (json_int_t)(m->base_ns > 0 ? now_ns - m->base_ns : 0), "governor",

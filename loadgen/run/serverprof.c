@@ -13,16 +13,16 @@
 #include <unistd.h>
 #include <zip.h>
 
-/* The least time that a server gets for a sign of life: it asks its other nodes first. */
+/* The shortest time-out for an answer: a server asks its other nodes first. */
 #define PATIENCE_S 60
 
 #define ANSWER_MAX  (UINT64_C(1) << 20)
-#define PROFILE_MAX (UINT64_C(64) << 20) /* of one node; it is kept in memory */
+#define PROFILE_MAX (UINT64_C(64) << 20) /* of one node; profiles are kept in memory */
 #define ARCHIVE_MAX (UINT64_C(4) << 30)
 
 /* ---- Requests ---- */
 
-/* A first signal lets the profiles come, as MinIO goes on profiling until they are fetched. */
+/* Continues after a first signal, as MinIO goes on profiling until the profiles are fetched. */
 static bool goes_on(void *ctx)
 {
     struct bench *b = ctx;
@@ -31,7 +31,7 @@ static bool goes_on(void *ctx)
     return atomic_load(&b->signals.n) < 2;
 }
 
-/* Threads may not speak to other ranks. */
+/* Does not call team_poll: threads may not communicate with other ranks. */
 static bool node_goes_on(void *ctx)
 {
     struct bench *b = ctx;
@@ -85,7 +85,7 @@ static bool fetch_text(struct fetch *f, uint64_t max_bytes, struct answer *a, st
 
 /* ---- MinIO ---- */
 
-/* Asks the admin API of the first host. What it answers goes to `to`; NULL: to *a. */
+/* Sends a request to the admin API of the first host. The answer goes to `to`; NULL: to *a. */
 static bool ask(const struct bench *b, const char *method, const char *path, const char *query,
                 FILE *to, struct answer *a, struct err *e)
 {
@@ -142,7 +142,7 @@ static void say_refused(const struct bench *b, int status)
                   host, status);
 }
 
-/* Says which nodes do not profile. Returns how many do. */
+/* Prints which nodes do not profile. Returns how many do. */
 static size_t n_profiling(const struct bench *b, const struct answer *a)
 {
     json_t *nodes = json_loadb(a->data, a->n, 0, NULL);
@@ -163,7 +163,7 @@ static size_t n_profiling(const struct bench *b, const struct answer *a)
     return n_ok;
 }
 
-/* Begins with v3 of the API, and asks again with v4 where v3 is too old. */
+/* Starts profiling with v3 of the API, and with v4 if the server says that v3 is too old. */
 static void begin_minio(struct bench *b)
 {
     struct strbuf query = {0};
@@ -179,7 +179,7 @@ static void begin_minio(struct bench *b)
         b->prof.version = "v4";
         ok = ask(b, "POST", "start", query.s, NULL, &a, &e);
     }
-    /* After a lost answer it may profile. */
+    /* If the answer was lost, MinIO may be profiling. */
     b->prof.profiling = !ok || a.status == 200;
     if (!ok)
         bench_say(b, "--serverprof: cannot start profiling: %s", e.msg);
@@ -193,8 +193,8 @@ static void begin_minio(struct bench *b)
 
 /* ---- Servers with /debug/pprof/ ---- */
 
-/* Fetches one profile, and keeps it as profile-HOST:PORT-TYPE.pprof. While the load runs, a thread
- * asks for one of CPU time. */
+/* Fetches one profile, and keeps it as profile-HOST:PORT-TYPE.pprof. A thread fetches that of CPU
+ * time while the load runs (while_loading). */
 static void fetch_profile(struct serverprof_node *node, const char *path, const char *type,
                           bool while_loading, struct err *e)
 {
@@ -229,7 +229,8 @@ static void fetch_profile(struct serverprof_node *node, const char *path, const 
     pthread_mutex_unlock(&p->lock);
 }
 
-/* Fetches the profiles that count from the server's start: their difference is of the run. */
+/* Fetches the profiles that count from the server's start. The difference of two is that of the
+ * run. */
 static void fetch_counts(struct serverprof *p, const char *when)
 {
     static const char *const types[][2] = {{"heap", "mem"}, {"block", "block"}, {"mutex", "mutex"}};
@@ -296,7 +297,7 @@ static bool begin_urls(struct bench *b, struct err *e)
     return true;
 }
 
-/* ---- The course ---- */
+/* ---- Stages of a run ---- */
 
 bool serverprof_begin(struct bench *b, struct err *e)
 {
@@ -323,7 +324,7 @@ void serverprof_loaded(struct bench *b)
         atomic_store(&b->prof.ended, true);
 }
 
-/* Fetches MinIO's archive to the file. */
+/* Writes MinIO's archive to the file. */
 static bool fetch_archive(struct bench *b, const char *path, struct err *e)
 {
     FILE *f = fopen(path, "wxe");
@@ -348,7 +349,7 @@ static bool fetch_archive(struct bench *b, const char *path, struct err *e)
     return n > 0 || err_set(e, "the archive holds no profile");
 }
 
-/* Writes the profiles by URL to the file. */
+/* Writes the profiles fetched by URL to the file. */
 static bool close_archive(struct bench *b, const char *path, struct err *e)
 {
     if (zip_close(b->prof.zip) != 0)
@@ -357,7 +358,7 @@ static bool close_archive(struct bench *b, const char *path, struct err *e)
     return true;
 }
 
-/* Makes the file under another name, and links it to its own once it is whole. */
+/* Makes the file under another name, and links it to its final name once it is complete. */
 static bool save(struct bench *b, struct err *e)
 {
     const char *part = b->prof.part;

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Ends our thread. It is sent to this thread alone. */
+/* Ends the signal thread. Only that thread gets it. */
 #define SIGNAL_QUIT SIGUSR1
 
-/* Signals this close together are meant as one. */
+/* Signals within this time count as one. */
 #define ONE_SIGNAL_NS NS_PER_S
 
 static void stop(struct signals *s, enum engine_stop how)
@@ -25,7 +25,7 @@ static void quit(const struct signals *s)
 {
     const char *left = atomic_load(&s->left);
 
-    /* A thread that hangs may hold any lock, that of a stream too. */
+    /* A thread that hangs may hold any lock, even that of a stream. */
     if (left != NULL && write(STDERR_FILENO, left, strlen(left)) < 0)
         _exit(128 + SIGQUIT);
     signal(SIGQUIT, SIG_DFL);
@@ -48,7 +48,7 @@ static void *run(void *user)
             continue;
         s->last_ns = now_ns;
         atomic_compare_exchange_strong(&s->first, &none, caught);
-        /* This ends the process whatever the run waits for, even a lock. */
+        /* End the process whatever the run waits for, even a lock. */
         if (atomic_load(&s->n) == 2)
             _exit(128 + caught);
         atomic_store(&s->control->engine->interrupted, true);
@@ -76,7 +76,7 @@ bool signals_init(struct signals *s, struct crew *control, struct err *e)
     sigaddset(&s->set, SIGNAL_QUIT);
     pthread_sigmask(SIG_BLOCK, &s->set, NULL);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a capture that may not grow is an error like a full disk */
+    signal(SIGXFSZ, SIG_IGN); /* a file size limit makes an error, like a full disk */
     int failed = pthread_create(&s->thread, NULL, run, s);
     s->started = failed == 0;
     return s->started || err_errno(e, failed, "cannot start a thread");

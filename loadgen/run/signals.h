@@ -16,11 +16,11 @@ struct signals {
     sigset_t set;
     atomic_int first; /* the signal that came first; 0: none */
     atomic_int n;     /* how many came */
-    int64_t last_ns;  /* when the last of them did */
+    int64_t last_ns;  /* time of the last of them */
     pthread_mutex_t lock;
     bool finishing; /* protected by lock: the run is cleaning up; one signal does not stop it */
     struct crew *control;        /* a signal stops this crew */
-    _Atomic(struct crew *) crew; /* and this one; NULL: none yet */
+    _Atomic(struct crew *) crew; /* and this one; NULL: there is none yet */
     _Atomic(const char *) left;  /* what SIGQUIT prints; NULL: nothing */
 };
 
@@ -28,8 +28,8 @@ struct signals {
 bool signals_init(struct signals *s, struct crew *control, struct err *e);
 void signals_fini(struct signals *s);
 
-/* Begins to clean up: clears the engine's stop. From now on it takes a second signal to set it.
- * Returns false if that has come already, and nothing more is to be done. */
+/* Begins to clean up: clears the engine's stop, which then takes a second signal to set. Returns
+ * false if a second signal has already come, and nothing more is to be done. */
 bool signals_let_finish(struct signals *s);
 
 #endif

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Combines what all loops know of a host's clock. False: they know nothing of it. */
+/* Combines the bounds that all loops know for a host's clock. False: nothing is known. */
 static bool combine(const struct control *control, const struct crew *crew, size_t host,
                     struct date_bracket *all)
 {
@@ -32,13 +32,13 @@ int64_t summary_host_off_ns(const struct control *control, const struct crew *cr
                                              : 0;
 }
 
-/* An object of JSON that is filled. */
+/* A JSON object that is being filled. */
 struct doc {
     json_t *json;
     bool failed;
 };
 
-/* Takes the value; NULL: there was no memory for it. */
+/* Adds a value. NULL: it could not be allocated. */
 static void put(struct doc *d, const char *name, json_t *value)
 {
     d->failed |= json_object_set_new(d->json, name, value) != 0;
@@ -60,14 +60,14 @@ static int add_text(const char *text, size_t n, void *user)
 
 static void write_doc(struct strbuf *b, struct doc *d)
 {
-    /* Digits as a reader expects them: 0.1, not 0.10000000000000001. */
+    /* Print 0.1, not 0.10000000000000001. */
     size_t flags = JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(DBL_DIG);
 
     b->failed |= d->failed || json_dump_callback(d->json, add_text, b, flags) != 0;
     json_decref(d->json);
 }
 
-/* Writes for each server by how much its clock is ahead of ours, at least and at most. */
+/* Writes for each server the least and the most by which its clock is ahead of ours. */
 static void put_clocks(struct doc *d, const struct control *control, const struct crew *crew)
 {
     const struct engine *g = control->crew.engine;
@@ -85,7 +85,7 @@ static void put_clocks(struct doc *d, const struct control *control, const struc
     put(d, "clock", clocks);
 }
 
-/* Writes when the first loop did not run, and with it all loops. */
+/* Writes when the first loop did not run; then no loop ran. */
 static void put_stops(struct doc *d, const struct crew *crew)
 {
     json_t *stops = json_array();
@@ -225,7 +225,7 @@ static void put_result(struct doc *d, const struct summary *s)
          n++) {
         json_int_t value = 0;
         memcpy(&value, (const char *)s + n->offset, sizeof value);
-        /* In a closed loop requests are not due at any time. */
+        /* A closed loop has no due times. */
         if (s->o->load.rate > 0 || n->offset != offsetof(struct summary, n_not_begun))
             put(d, n->name, json_integer(value));
     }
