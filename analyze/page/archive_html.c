@@ -51,7 +51,7 @@ static const struct html_definition trend_definitions[] = {
           "at whatever run. Changes with p above 0.042 are not told."},
 };
 
-/* The answer, with a sign. */
+/* Writes the answer, with a sign. */
 static void put_answer(FILE *f, const struct trend_report *r)
 {
     const struct trend_group *g = &r->trend->groups[0];

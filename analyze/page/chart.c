@@ -52,7 +52,7 @@ double chart_most(const struct plot_timeline *t, enum plot_course what)
     return most;
 }
 
-/* Where a value begins: a bar stands on those of the series before it. */
+/* Returns where a value begins: a bar begins at the top of those of the series before it. */
 static double foot_of(const struct chart_panel *p, size_t k, size_t i)
 {
     double sum = 0;
@@ -101,7 +101,7 @@ bool chart_fit(struct chart_panel *p)
 
 /* ---- Axes ---- */
 
-/* The least 1, 2 or 5 times a power of ten that is at least that. */
+/* Returns the least 1, 2 or 5 times a power of ten that is at least that. */
 static double round_step(double least)
 {
     double power = pow(10, floor(log10(least))), digit = least / power;
@@ -170,7 +170,7 @@ static double letter_px(char c)
     return utf8_goes_on(c) ? 0 : c >= 'A' && c <= 'Z' ? CAPITAL_PX : LETTER_PX;
 }
 
-/* Text of a key, cut to `room` pixels; its width. */
+/* Writes a text of a key, cut to `room` pixels; returns its width. */
 static double put_words(const struct chart *c, double x, double y, const char *text, double room)
 {
     double used = 0, all = 0;
@@ -186,8 +186,8 @@ static double put_words(const struct chart *c, double x, double y, const char *t
     return text[n] != '\0' ? used + LETTER_PX : used;
 }
 
-/* Each message has a row of a narrow key; a key of several operations is too long to stand beside a
- * title. */
+/* Returns the number of rows of a key below the title; 0: the key is beside the title. In a narrow
+ * chart each message has a row, and a key of several operations is too long for the title's row. */
 static size_t n_key_rows(const struct chart *c, const struct chart_panel *p)
 {
     if (!c->narrow || p->n == 0)
@@ -195,7 +195,7 @@ static size_t n_key_rows(const struct chart *c, const struct chart_panel *p)
     return p->v[0].message != NULL ? p->n : p->n > 2 && p->v[0].name != NULL;
 }
 
-/* A line's entry at x; where the next one begins. */
+/* Writes the key of a line at x; returns where the next one begins. */
 static double put_line_key(const struct chart *c, const struct chart_panel *p, size_t k, double x)
 {
     const struct chart_series *s = &p->v[k];
@@ -205,7 +205,7 @@ static double put_line_key(const struct chart *c, const struct chart_panel *p, s
     return x + 20 + put_words(c, x + 20, y, s->name, room - 20) + 12;
 }
 
-/* The entries of bars: beside the title from x on, or below it. */
+/* Writes the keys of bars: beside the title from x on, or below it. */
 static void put_bar_keys(const struct chart *c, const struct chart_panel *p, double x)
 {
     double room = c->narrow ? c->right - c->left : (c->right - x) / (double)p->n - 14;
@@ -224,14 +224,14 @@ static void put_bar_keys(const struct chart *c, const struct chart_panel *p, dou
 
 /* ---- Series ---- */
 
-/* What a script needs to draw it from the page's data. */
+/* Writes the attributes with which a script finds the series in the page's data. */
 static void put_column(const struct chart *c, const struct chart_series *s)
 {
     if (s->column != NULL)
         fprintf(c->f, " data-series=\"%d\" data-column=\"%s\"", s->series, s->column);
 }
 
-/* Steps, one a bin, broken where there is no value. */
+/* Draws steps, one per bin, with gaps where there is no value. */
 static void put_steps(const struct chart *c, const struct chart_panel *p,
                       const struct chart_series *s)
 {
@@ -289,7 +289,7 @@ double chart_height(const struct chart *c, const struct chart_panel *v, size_t n
     return height;
 }
 
-/* The title; where a key begins. */
+/* Writes the title; returns where a key begins. */
 static double put_title(const struct chart *c, const struct chart_panel *p)
 {
     const char *unit = p->is_log ? "" : p->unit;
@@ -302,7 +302,7 @@ static double put_title(const struct chart *c, const struct chart_panel *p)
     return n_key_rows(c, p) > 0 ? c->left : c->left + (double)strlen(text) * 7.3 + 14;
 }
 
-/* Begins a group that has all of a panel: what a script needs to draw its axis. */
+/* Begins the group of a panel, with the attributes that a script needs to draw its axis. */
 static void begin_panel(const struct chart *c, const struct chart_panel *p)
 {
     double unit = p->values == CHART_TIMES ? p->scale / MS_NS : p->scale;
@@ -361,7 +361,7 @@ void chart_spark(FILE *f, const struct plot_timeline *t)
 
 /* ---- The axis of time ---- */
 
-/* Steps of a clock. */
+/* Returns the shortest step of a clock that is at least that long. */
 static int64_t clock_step_ns(int64_t least_ns)
 {
     static const int64_t s[] = {1,   2,   5,    10,   15,   30,    60,    120,   300,

@@ -23,16 +23,16 @@ struct chart {
     double y;                  /* where the next panel begins */
 };
 
-/* One value for each bin: steps or, of a message's failed requests, bars on those of the messages
- * before it. */
+/* A series with a value for each bin: drawn as steps or, for failed requests of one message, as
+ * bars on top of those of the messages before it. */
 struct chart_series {
     const struct plot_timeline *t;
     enum plot_course what;
     const struct plot_timeline_message *message; /* of bars; NULL: steps */
     const char *css;                             /* its class in page.css */
     const char *name;                            /* in the key; NULL: not there */
-    const char *column; /* of the page's data, which has it for a script; NULL: it has not */
-    int series;         /* of the page's data */
+    const char *column; /* its name in the page's data, for a script; NULL: not there */
+    int series;         /* its index in the page's data */
 };
 
 enum chart_values { CHART_NUMBERS, CHART_COUNTS, CHART_BYTES_PER_S, CHART_TIMES };
@@ -54,10 +54,10 @@ struct chart_panel {
 /* Chooses unit and axis. False: the panel has nothing but zeros to show. */
 bool chart_fit(struct chart_panel *p);
 
-/* The greatest value of a course; 0: none is above. */
+/* Returns the greatest value of a timeline, at least 0. */
 double chart_most(const struct plot_timeline *t, enum plot_course what);
 
-/* Where a time is, from left to right; at the edge if it is beyond the axis. */
+/* Returns the x of a time; at the edge if it is beyond the axis. */
 double chart_x(const struct chart *c, int64_t ns);
 
 /* Returns the height of n panels together, in pixels. */
@@ -66,15 +66,15 @@ double chart_height(const struct chart *c, const struct chart_panel *v, size_t n
 /* Draws a panel at c->y, which moves down. */
 void chart_put(struct chart *c, struct chart_panel *p);
 
-/* The axis of time at c->y, which moves down. It names the shortest and the longest bins of the n
- * panels. */
+/* Draws the axis of time at c->y, which moves down. It names the shortest and the longest bins of
+ * the n panels. */
 void chart_put_axis(struct chart *c, const struct chart_panel *v, size_t n);
 
-/* A span of time from `top` to `bottom`, of class `css`. */
+/* Shades a span of time from `top` to `bottom`, with class `css`. */
 void chart_shade(const struct chart *c, int64_t from_ns, int64_t to_ns, double top, double bottom,
                  const char *css);
 
-/* A small line without axes: throughput over the time of *t. Nothing where there are no bins. */
+/* Draws a small line without axes: throughput over the time of *t. Nothing if there are no bins. */
 void chart_spark(FILE *f, const struct plot_timeline *t);
 
 #endif

@@ -54,7 +54,7 @@ static bool says_something(const struct compare_op *op)
     return false;
 }
 
-/* order[], freed by the caller: operations with something to say come first. */
+/* Sets *order to the operations, those with something to say first. The caller frees it. */
 static bool order_of(size_t **order, const struct compare *c, struct err *e)
 {
     size_t n = 0;
@@ -81,7 +81,7 @@ static void put_header(FILE *f, const struct compare *c, const char *words)
     fputs("</header>\n<main>\n", f);
 }
 
-/* Whether the answer can be relied on, in a sign and words. */
+/* Writes whether the answer can be relied on, in a sign and words. */
 static void put_badge(FILE *f, const struct compare *c)
 {
     if (compare_n_faulty(c) > 0)
@@ -94,7 +94,7 @@ static void put_badge(FILE *f, const struct compare *c)
         html_page_badge(f, HTML_PAGE_GOOD, "No run had a problem, and the runs are of one kind.");
 }
 
-/* Both sides, the change where there is one, and what limits the answer. */
+/* Writes both sides, the change if there is one, and what limits the answer. */
 static void put_figures(FILE *f, const struct compare_metric *m, const struct compare_words_row *r)
 {
     if (!m->cmp.ok) {
@@ -110,7 +110,7 @@ static void put_figures(FILE *f, const struct compare_metric *m, const struct co
         html_element(f, "span", "%s", r->verdict.s);
 }
 
-/* A card for each figure of the family. */
+/* Writes a card for each figure of the family. */
 static void put_cards(FILE *f, const struct compare *c, const size_t *order)
 {
     for (size_t k = 0; k < c->n_ops; k++) {
@@ -134,8 +134,8 @@ static void put_cards(FILE *f, const struct compare *c, const size_t *order)
     }
 }
 
-/* The answer, whether it can be relied on, what happened in the runs, the figures behind it, what
- * limits it, and what was compared. */
+/* Writes the answer, whether it can be relied on, what happened in the runs, the figures behind it,
+ * what limits it, and what was compared. */
 static bool put_first(FILE *f, const struct compare *c, const size_t *order,
                       const struct html_charts *charts, struct err *e)
 {
@@ -161,8 +161,8 @@ static bool put_first(FILE *f, const struct compare *c, const size_t *order,
 
 /* ---- An operation ---- */
 
-/* Its metrics and charts; the rest is folded away, and so is an operation beside the
- * benchmark. */
+/* Writes the metrics and charts of operation k. The rest is folded away, and so is an operation
+ * beside the benchmark. */
 static bool put_op(FILE *f, const struct compare *c, size_t k, const struct html_charts *charts,
                    struct err *e)
 {

@@ -25,7 +25,7 @@ static int by_requests(const void *x, const void *y)
                                           : (a > b) - (a < b);
 }
 
-/* Those with the most requests, and what the page is about. */
+/* Chooses the operations with the most requests, and the one that the page is about. */
 static bool choose_shown(struct html_course *c, const struct analysis *a, struct err *e)
 {
     const struct operation **v = NULL;
@@ -60,8 +60,8 @@ size_t html_course_choose(const struct html_course *c, size_t chosen[HTML_COURSE
     return n;
 }
 
-/* The course of an operation (-1: of all together) in shorter bins than *coarse, if there are any.
- */
+/* Fills in the timeline of an operation (-1: of all together) with shorter bins than *coarse; n is
+ * 0 if there are none. */
 static bool init_fine(struct plot_timeline *t, const struct plot_timeline *coarse,
                       const struct analysis *a, int index, struct err *e)
 {

@@ -8,7 +8,7 @@
 
 #define MS_NS 1e6
 
-/* Five digits are more than a chart shows. */
+/* Writes a number with five digits, which are more than a chart shows. */
 static void put_number(FILE *f, size_t i, double value)
 {
     if (isnan(value))

@@ -43,7 +43,7 @@ static size_t operation_of(const struct html_course *c, const char *op)
     return c->main >= 0 ? (size_t)c->main : 0;
 }
 
-/* The table of its operation that shows a finding. */
+/* Writes a link to the table that shows a finding, in the section of its operation. */
 static void put_place(FILE *f, const struct finding *x, const struct html_course *c)
 {
     size_t k = operation_of(c, x->op);
@@ -83,7 +83,7 @@ static void put_finding(FILE *f, const struct html_first *of, size_t i)
     fputs("</small></li>\n", f);
 }
 
-/* Worst first; many are folded away. */
+/* Writes the findings, worst first; many are folded away. */
 static void put_findings(FILE *f, const struct html_first *of)
 {
     size_t n = of->findings->n, n_first = 0;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#define MAX_MARKS     9  /* findings that are marked; further ones stand in the list alone */
+#define MAX_MARKS     9  /* findings that are marked; others are only in the list */
 #define MARK_ROW_PX   20 /* of numbers above the panels */
 #define THROUGHPUT_PX 64
 #define LATENCY_PX    60
@@ -16,12 +16,12 @@
 struct drawing {
     struct chart chart;
     const struct html_first *of;
-    const char *css, *prefix; /* of the whole; of ids: each drawing has its own */
+    const char *css, *prefix; /* class of the drawing; prefix of its ids */
 };
 
 /* ---- What is drawn ---- */
 
-/* A line or bars of the page's series number `series`. */
+/* Returns a line or bars of the page's series number `series`. */
 static struct chart_series series_of(const struct plot_timeline *t, int series,
                                      enum plot_course what, const char *css, const char *name)
 {
@@ -33,7 +33,7 @@ static struct chart_series series_of(const struct plot_timeline *t, int series,
                                  .series = series};
 }
 
-/* A course of each of the chosen operations. */
+/* Returns a panel with a line for each of the chosen operations. */
 static struct chart_panel latency_of_ops(const struct html_course *c, const char *title,
                                          enum plot_course what)
 {
@@ -48,7 +48,7 @@ static struct chart_panel latency_of_ops(const struct html_course *c, const char
     return p;
 }
 
-/* Failed requests, the most frequent message at the bottom. */
+/* Returns the panel of failed requests, with the most frequent message at the bottom. */
 static struct chart_panel failed_requests(const struct plot_timeline *t)
 {
     static const char *const css[PLOT_TIMELINE_MESSAGES] = {"b1", "b2", "b3"};
@@ -65,14 +65,14 @@ static struct chart_panel failed_requests(const struct plot_timeline *t)
                            : p.n > 1       ? "other messages"
                                            : "failed requests");
         p.v[k].message = m;
-        /* The data tells failed requests, not of which message. */
+        /* The page's data has the number of failed requests, but not by message. */
         p.v[k].column = p.n > 1 ? NULL : p.v[k].column;
     }
     return p;
 }
 
-/* The panels that have something to say; how many. Durations of different operations are no one
- * distribution: each has lines of its own. */
+/* Fills in the panels that have something to show; returns how many. Each operation has latency
+ * lines of its own: durations of different operations are not one distribution. */
 static size_t choose_panels(const struct html_course *c, struct chart_panel v[MAX_PANELS])
 {
     const struct plot_timeline *t = &c->all;
@@ -112,7 +112,7 @@ static size_t choose_panels(const struct html_course *c, struct chart_panel v[MA
 
 /* ---- Marks ---- */
 
-/* A warm-up that a finding tells is marked as that finding. */
+/* Whether to mark a warm-up: not if it is marked as a finding. */
 static bool has_warm_up(const struct html_first *of)
 {
     for (size_t i = 0; i < of->findings->n; i++)
@@ -151,7 +151,8 @@ bool html_timeline_marks(const struct plot_timeline *t, const struct findings *f
     return is_within(t, &found->v[i]) && n_before < MAX_MARKS;
 }
 
-/* The row of each number above the panels, so that none lies over another; how many rows. */
+/* Sets the row of each number above the panels, so that none covers another; returns the number of
+ * rows. */
 static int place_marks(const struct drawing *d, int row[MAX_MARKS])
 {
     const struct findings *found = d->of->findings;
@@ -175,7 +176,7 @@ static int place_marks(const struct drawing *d, int row[MAX_MARKS])
     return n_rows;
 }
 
-/* A line down from the number of a finding, and the span that it has. */
+/* Draws a line down from the number of a finding, and shades its span. */
 static void put_line(const struct drawing *d, const struct finding *x, double y, double top,
                      double bottom)
 {
@@ -206,7 +207,8 @@ static double number_y(double top, int row)
     return top - 10 - row * MARK_ROW_PX;
 }
 
-/* Lines down from the numbers, which pass below the numbers of others. */
+/* Draws the lines down from the numbers. They are drawn first, so that they pass below the
+ * numbers. */
 static void put_lines(const struct drawing *d, const int row[MAX_MARKS], double top, double bottom)
 {
     const struct findings *found = d->of->findings;
@@ -217,7 +219,7 @@ static void put_lines(const struct drawing *d, const int row[MAX_MARKS], double 
             put_line(d, &found->v[i], number_y(top, row[n++]), top, bottom);
 }
 
-/* Numbers above the panels, one for each finding that has a time. */
+/* Draws numbers above the panels, one for each finding that has a time. */
 static void put_numbers(const struct drawing *d, const int row[MAX_MARKS], double top)
 {
     const struct findings *found = d->of->findings;
@@ -258,7 +260,7 @@ static void draw(struct drawing *d)
     fputs("</svg>", c->f);
 }
 
-/* What the drawing leaves out, and what its marks are. */
+/* Writes what the drawing leaves out, and what its marks mean. */
 static void put_caption(FILE *f, const struct html_first *of)
 {
     const struct plot_timeline *t = &of->course->all;

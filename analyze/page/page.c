@@ -67,7 +67,7 @@ void html_charts_fini(struct html_charts *c)
     plot_set_free(&c->set);
 }
 
-/* Writes the id of the i-th chart. Charts of one name are numbered from the second on. */
+/* Returns the id of the i-th chart. Charts of one name are numbered from the second on. */
 static struct chart_id {
     char s[96];
 } chart_id(const struct html_charts *c, const char *section, size_t i)
@@ -82,7 +82,7 @@ static struct chart_id {
     return id;
 }
 
-/* The i-th chart, drawn wide and narrow; the style chooses. */
+/* Writes the i-th chart, both wide and narrow; the style sheet shows one of them. */
 static bool put_chart(FILE *f, const struct html_charts *c, const char *section, int series,
                       size_t i, struct err *e)
 {

@@ -1,5 +1,5 @@
-/* The frame of a page: head, styles, contents, charts, definitions; for the reports of a run and of
- * a comparison. One file that needs nothing else. */
+/* The frame of a page: head, styles, contents, charts, definitions. A page is one file that needs
+ * nothing else. */
 #ifndef S3_ANALYZE_PAGE_PAGE_H
 #define S3_ANALYZE_PAGE_PAGE_H
 
@@ -25,24 +25,27 @@ struct html_charts {
 
 /* Makes the folder. False: *e says why. The caller calls html_charts_fini in any case. */
 bool html_charts_init(struct html_charts *c, struct err *e);
-/* Draws what was added to c->set. What hinders that, as a missing gnuplot, ends up in c->missing:
- * the page is written without charts then. */
+/* Draws what was added to c->set. If that fails, e.g. without gnuplot, c->missing says why, and the
+ * page is written without charts. */
 void html_charts_draw(struct html_charts *c);
 /* Removes the folder. */
 void html_charts_fini(struct html_charts *c);
 
-/* Head of the page up to the contents. `says` is its gist, for where a link to it is shown. False:
- * *e says why. */
+/* Writes the head of the page, up to the contents. `says` is a summary for previews of links.
+ * False: *e says why. */
 bool html_page_begin(FILE *f, const struct html_charts *c, const char *title, const char *says,
                      struct err *e);
-/* The page's title and below it `label` and `text`, unless that is empty; begins what it shows. */
+/* Writes the page's title and, unless `text` is empty, `label` and `text` below it; begins the main
+ * part. */
 void html_page_header(FILE *f, const char *title, const char *label, const char *text);
-/* What the figures can be relied on for: a sign, words and a colour, none of them alone. */
+/* Writes whether the figures can be relied on: by a sign, words and a colour, none of them
+ * alone. */
 enum html_page_badge { HTML_PAGE_GOOD, HTML_PAGE_POOR, HTML_PAGE_NONE };
 void html_page_badge(FILE *f, enum html_page_badge badge, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* The charts of an operation, `op` as in struct plot_picture: figures SECTION-chart-NAME. `series`
- * is the one of the page's data (html_data.h) that charts over time show; -1: none. */
+/* Writes the charts of an operation (`op` as in struct plot_picture) as figures SECTION-chart-NAME.
+ * `series` is the index in the page's data (html_data) of what charts over time show; -1: none.
+ * False: *e says why. */
 bool html_page_charts(FILE *f, const struct html_charts *c, const char *section, int series,
                       const char *op, struct err *e);
 /* Writes a sheet and empties it. False: out of memory. */
@@ -51,13 +54,13 @@ bool html_page_sheet(struct sheet *s, FILE *f, const char *section, struct err *
 struct html_definition {
     const char *term, *text;
 };
-/* Definitions, folded away. */
+/* Writes definitions, folded away. */
 void html_page_definitions(FILE *f, const struct html_definition *v, size_t n);
-/* Begins what the page was made from, folded away, with the command that made it; html_fold_end
- * ends it. */
+/* Begins the inputs of the page, folded away, with the command that made it; html_fold_end ends
+ * them. */
 void html_page_inputs(FILE *f, const char *command);
-/* A box of warnings, the items of *s, which is emptied, and that there are no charts. Nothing if
- * there are none. False: out of memory. */
+/* Writes a box of warnings: the items of *s, which is emptied, and why there are no charts. Nothing
+ * if there are none. False: out of memory. */
 bool html_page_warnings(FILE *f, const struct html_charts *c, struct sheet *s, struct err *e);
 void html_page_end(FILE *f);
 

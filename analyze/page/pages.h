@@ -1,4 +1,4 @@
-/* The analysis of a run, and a comparison, as pages. Write errors stay in `f` for whoever closes
+/* Pages of a run, a comparison, a plan and an archive. Write errors stay in `f` for whoever closes
  * it. */
 #ifndef S3_ANALYZE_PAGE_PAGES_H
 #define S3_ANALYZE_PAGE_PAGES_H
@@ -30,8 +30,8 @@ bool report_html(const struct analysis *a, const struct report_html_options *opt
 bool compare_html(const struct compare *c, const struct plot_traces *traces, const char *words,
                   const char *command, FILE *f, struct err *e);
 
-/* These are called through pointers, so they take what they write as a pointer to void. `words` and
- * `command` are as for compare_html. */
+/* These are called through pointers, so their model is a pointer to void. `words` and `command` are
+ * as for compare_html. */
 
 /* Writes what a struct plan has found, with a chart of its runs. */
 bool plan_html(const void *plan, const char *words, const char *command, FILE *f, struct err *e);

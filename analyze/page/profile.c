@@ -30,7 +30,7 @@ static bool put_profile(const struct profile_run *r, size_t type, FILE *f, struc
 bool profile_html(const struct profile_run *r, size_t type, const char *title, FILE *f,
                   struct err *e)
 {
-    /* A page without charts of gnuplot. */
+    /* This page has no charts drawn by gnuplot. */
     const struct html_charts none = {.missing = {"no charts"}};
 
     if (!html_page_begin(f, &none, title, "a profile of a server", e))

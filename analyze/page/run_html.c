@@ -74,7 +74,7 @@ static const struct html_definition definitions_by_second[] = {
                     "percentiles, which the recorder prints, is no percentile of the run."},
 };
 
-/* What the page is called: the label, or the captures. */
+/* Sets the title of the page: the label, or the captures. */
 static bool title_of(char **title, const struct analysis *a, const struct report_html_options *o,
                      struct err *e)
 {
@@ -220,7 +220,7 @@ static bool inputs_sheet(struct sheet *s, const struct analysis *a, struct err *
     return true;
 }
 
-/* What the recorders wrote. */
+/* Writes the comments that the captures contain. */
 static void put_comments(FILE *f, const struct dataset *d)
 {
     for (size_t i = 0; i < d->n_inputs; i++) {

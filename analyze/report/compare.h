@@ -10,12 +10,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Text or Markdown; verbose text has all that the other formats hold. False: out of memory. */
+/* Writes text or Markdown; verbose text has all that the other formats have. False: out of
+ * memory. */
 bool compare_text(const struct compare *c, const struct sheet_form *form, FILE *f, struct err *e);
 
-/* `safe` as in struct csv_out_style. Figures of metrics come first; then those of the runs' own
- * reports and means, which have no verdict; last notes, as rows whose metric is "note". False: out
- * of memory. */
+/* Writes figures of metrics; then those of the runs' own reports and means, which have no verdict;
+ * last notes, as rows whose metric is "note". `safe` is as in struct csv_out_style. False: out of
+ * memory. */
 bool compare_csv(const struct compare *c, bool safe, FILE *f, struct err *e);
 
 #endif

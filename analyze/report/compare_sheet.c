@@ -16,7 +16,7 @@
 
 #define MAX_LISTED 10 /* findings in brief text */
 
-/* Runs of a side that have a finding of the kind. */
+/* Counts the runs of a side that have a finding of the kind. */
 static size_t n_with(const struct compare_side *side, const struct finding *like)
 {
     size_t n = 0;
@@ -43,7 +43,8 @@ static bool was_told(const struct compare *c, size_t run, size_t finding)
     return false;
 }
 
-/* Problems, or notices. What several runs have in common is told once, the worst of it. */
+/* Lists problems, or notices. A kind that several runs have is listed once, by its worst
+ * finding. */
 static void put_findings(struct sheet *s, const struct compare *c, bool faults)
 {
     size_t n = 0;
@@ -136,7 +137,7 @@ static struct compare_words_text run_names(const struct compare_side *side)
     return t;
 }
 
-/* In one line, and with -v each run. */
+/* Writes the runs of a side in one line, and with -v each run. */
 static void put_side(struct sheet *s, const struct compare_side *side)
 {
     if (side->n > 1) {
@@ -223,7 +224,8 @@ static enum text_style style_of(const struct compare_metric *m)
     return TEXT_FAINT;
 }
 
-/* Names what a method gave: the metrics from the i-th on that rest on it, each once. */
+/* Writes the method of metric i, and the names of all metrics that use it, each once; nothing if a
+ * metric before it uses it. */
 static void put_method(struct sheet *s, const struct compare_op *op, size_t i)
 {
     const struct compare_words_text method = compare_words_assumption(&op->metrics[i]);
@@ -293,7 +295,7 @@ void compare_sheet_table(struct sheet *s, const struct compare *c)
         }
     if (n_shown > 0)
         put_headings(s, c, n_shown == 1 ? only : NULL);
-    /* What the runs were made for first. */
+    /* The operations that the runs measure come first. */
     for (int preparation = 0; n_shown > 0 && preparation < 2; preparation++)
         for (size_t k = 0; k < c->n_ops; k++) {
             const struct compare_op *op = &c->ops[k];
@@ -373,7 +375,7 @@ static struct units_text byte_rate_change(double diff)
     return t;
 }
 
-/* Changes of the rates, as the reference prints them. */
+/* Writes the changes of the rates, as the reference prints them. */
 static void put_rates(struct sheet *s, const struct compare_op *op)
 {
     static const char *const names[RUN_N_RATES] = {"Average", "Fastest", "50% Median", "Slowest"};
@@ -515,7 +517,7 @@ void compare_sheet_gate(struct sheet *s, const struct compare *c)
 
 /* ---- Notes ---- */
 
-/* Tells what of the sheet is no table, and empties it. */
+/* Passes each line and item of the sheet to `told`, and empties the sheet. False: out of memory. */
 static bool tell_notes(struct sheet *s, const char *op, compare_sheet_told *told, void *ctx)
 {
     bool ok = !s->failed;

@@ -10,9 +10,9 @@
 
 /* Problems of the runs. */
 void compare_sheet_faults(struct sheet *s, const struct compare *c);
-/* One table of all operations, a line a metric: both sides, the change, p and n. */
+/* One table of all operations, with a line for each metric: both sides, the change, p and n. */
 void compare_sheet_table(struct sheet *s, const struct compare *c);
-/* The same of operation k alone. */
+/* The table of operation k alone. */
 void compare_sheet_metrics(struct sheet *s, const struct compare *c, size_t k);
 /* What limits the comparison: settings of the runs, warnings. */
 void compare_sheet_limits(struct sheet *s, const struct compare *c);
@@ -26,7 +26,7 @@ void compare_sheet_op(struct sheet *s, const struct compare *c, size_t k);
 void compare_sheet_means(struct sheet *s, const struct compare *c);
 /* How to read the columns. */
 void compare_sheet_notes(struct sheet *s, const struct compare *c);
-/* What the gate says; nothing without one. */
+/* The answer of the gate; nothing without one. */
 void compare_sheet_gate(struct sheet *s, const struct compare *c);
 
 /* ---- For formats of values ---- */
@@ -39,18 +39,19 @@ struct compare_figure {
     double before, after;
 };
 
-/* Figure i, from 0 on. False: there are no more. */
+/* Sets *x to figure i, from 0 on. False: there are no more. */
 bool compare_sheet_figure(const struct compare_op *op, size_t i, struct compare_figure *x);
 
-/* Geometric means of metric i over the operations that have it. False: less than two have. */
+/* Sets *x to the geometric means of metric i over the operations that have it. False: less than two
+ * have. */
 struct compare_mean {
     double before, after;
     size_t n_ops;
 };
 bool compare_sheet_mean(const struct compare *c, size_t i, struct compare_mean *x);
 
-/* Tells each sentence of the comparison, and the operation that it is about; "": all. False: out of
- * memory. */
+/* Calls `told` with each sentence of the comparison, and the operation that it is about; "": all.
+ * False: out of memory. */
 typedef void compare_sheet_told(void *ctx, const char *op, const char *sentence);
 bool compare_sheet_tell_notes(const struct compare *c, compare_sheet_told *told, void *ctx,
                               struct err *e);

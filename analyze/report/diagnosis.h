@@ -13,10 +13,11 @@ struct diagnosis {
     bool has_dates; /* the run goes over midnight: a time of day says too little */
 };
 
-/* Warm-up, drift, changes, stalls, how busy the threads were, and hosts that stand out. */
+/* Says warm-up, drift, changes, stalls, how busy the threads were, and hosts that stand out. */
 void diagnosis_put(const struct diagnosis *d, const struct statistics *s);
 
-/* What --co-interval asked for; nothing if s is NULL or nobody did. */
+/* Says the percentiles that --co-interval asks for; nothing if s is NULL or the option was not
+ * given. */
 void diagnosis_put_co(const struct diagnosis *d, const struct statistics *s);
 
 #endif

@@ -100,7 +100,7 @@ struct units_text figures_rate_like(double bytes_per_s, double largest)
     const char *unit = t.s + strcspn(t.s, "BKMGTPE");
     struct units_text like;
     double scale = 1;
-    /* The unit's first letter, as far as it is a prefix. */
+    /* The first letter of the unit gives its scale. */
     for (const char *c = "BKMGTPE"; *c && *c != *unit; c++)
         scale *= 1024;
     double v = bytes_per_s / scale;

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A figure of a group of them (fields.h); "-": it is not known. */
+/* Returns the text of a figure of a group (fields.h); "-": not known. */
 struct units_text figures_field(const struct field *x, const void *group);
 
 /* The time of day in UTC, "05:41:42.505", and with the day, "2026-11-21 05:41:42.505". They are

@@ -17,7 +17,7 @@ struct sentence {
     struct headline *h;
     size_t n;
     bool of_a_part;   /* some requests are in no figure */
-    int64_t known_ns; /* durations are known to; 0: exactly */
+    int64_t known_ns; /* resolution of durations; 0: exact */
 };
 
 __attribute__((format(printf, 2, 3))) static void say(struct sentence *s, const char *fmt, ...)
@@ -37,7 +37,7 @@ static void say_number(struct sentence *s, int64_t n, const char *what)
         say(s, ", %s", figures_counted(n, what).s);
 }
 
-/* The throughput with its interval, where there is one. */
+/* Appends the throughput, with its interval if there is one. */
 static void say_rate(struct sentence *s, const struct throughput *t, const struct statistics *st)
 {
     bool bytes = known_all(&t->known, THROUGHPUT_BYTES) && t->n_bytes > 0;
@@ -131,7 +131,7 @@ static void say_operation(struct sentence *s, const struct operation *op)
     say_failures(s, op->n_errors, op->n_requests);
 }
 
-/* The p99 of each operation that the headline names: all of them together have no such figure. */
+/* Appends the p99 of each operation that the headline names: all of them together have none. */
 static void say_p99s(struct sentence *s, const struct analysis *a)
 {
     size_t n = 0;
@@ -181,7 +181,7 @@ static void say_mix(struct sentence *s, const struct analysis *a)
     say_failures(s, n_errors, n);
 }
 
-/* Of operations one after another. */
+/* Appends the phases: operations that ran one after another. */
 static void say_phases(struct sentence *s, const struct analysis *a)
 {
     int64_t n = 0, n_errors = 0, concurrency = 0;

@@ -19,7 +19,8 @@ struct headline headline(const struct analysis *a);
 /* "2 problems, 1 notice", or that nothing was found in so many requests. */
 struct headline headline_findings(const struct findings *all, int64_t n_requests);
 
-/* Lines that count the findings, and name them, worst first. A consequence names its cause. */
+/* Appends lines that count the findings, and name them, worst first. A consequence names its
+ * cause. */
 void headline_put_findings(struct sheet *s, const struct findings *all, int64_t n_requests);
 
 /* "Problem" or "Notice", as a finding is marked in text and on pages. */

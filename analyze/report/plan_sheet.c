@@ -13,7 +13,8 @@ static struct figures_sentence rate_text(double per_s)
                      : figures_say("%s", "no rate");
 }
 
-/* What decides rates between the ends: the undecided rates shrink with the root of the requests. */
+/* Says how much longer runs must be to decide the rates between the ends: the undecided interval
+ * shrinks with the root of the number of requests. */
 static struct figures_sentence longer_runs(const struct plan *p, double width)
 {
     double times = pow(100 * width / p->asked.precision_pct, 2);
@@ -105,7 +106,8 @@ static void put_runs(struct sheet *s, const struct plan *p)
     }
 }
 
-/* What the law says, after an empty line; no further than twice the largest level. */
+/* Writes the scalability law, after an empty line; it is not extrapolated beyond twice the largest
+ * level. */
 static void put_law(struct sheet *s, const struct plan *p)
 {
     struct stats_usl u;
@@ -148,7 +150,8 @@ static void put_levels(struct sheet *s, const struct plan *p)
                    "99%", "In flight");
     for (size_t i = 0; i < p->n_levels; i++) {
         struct plan_level x = plan_level_of(p, i);
-        /* Closed loop: what is in flight, by Little's law, is what was asked for. */
+        /* In a closed loop the requests in flight, by Little's law, are as many as were asked
+         * for. */
         bool off = !p->by_rate && fabs(x.in_flight / x.level - 1) > .1;
 
         if (x.n == 0)

@@ -9,7 +9,7 @@
 /* The answer, or how far the plan is, in one sentence. */
 struct figures_sentence plan_sentence(const struct plan *p);
 
-/* Of a gate: "no worse", "worse", "undecided", by enum slo_verdict. */
+/* The answers of a gate, by enum slo_verdict: "no worse", "worse", "undecided". */
 extern const char *const plan_gate_names[];
 
 /* Adds the sentence, what is repeated, and the tables of a struct plan. */

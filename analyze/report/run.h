@@ -9,8 +9,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* In the manual's layout, after the answers to assertions. Verbose: all hosts, clients and errors,
- * first and last access, segments by host, as in Markdown. False: out of memory. */
+/* Writes the analysis in the manual's layout, after the answers to assertions. Verbose: all hosts,
+ * clients and errors, first and last access, segments by host, as in Markdown. False: out of
+ * memory. */
 bool report_text(const struct analysis *a, const struct sheet_form *form, FILE *f, struct err *e);
 
 #endif

@@ -49,7 +49,7 @@ static void put_input(struct sheet *s, const struct dataset_input *in)
                    units_duration(in->recorded.clock_error_ns).s);
 }
 
-/* Notes on an operation; NULL: on the run. */
+/* Writes the notes on an operation; NULL: on the run. */
 static void put_notes(struct sheet *s, const struct analysis *a, const char *op)
 {
     for (size_t i = 0; i < a->notes.n; i++) {
@@ -150,7 +150,7 @@ static void summary_row(struct sheet *s, const struct operation *op, size_t k, d
                     time_shown(d, FIGURE_SLOWEST, d->slowest_ns).s);
 }
 
-/* Which times the percentiles of the summary are of, if not durations of one size. */
+/* Says which times the percentiles of the summary are of, unless they are durations of one size. */
 static void summary_says(struct sheet *s, const struct analysis *a)
 {
     const unsigned percentiles = 1u << FIGURE_P50 | 1u << FIGURE_P90 | 1u << FIGURE_P99;
@@ -282,7 +282,8 @@ static void put_outside(struct sheet *s, const struct operation *op)
     s->when = SHEET_ALWAYS;
 }
 
-/* The single range's figures, where the all-threads range keeps little, and who shortens it. */
+/* If the all-threads range keeps little, writes the figures of the single range, and the threads
+ * that shorten the range. */
 static void put_single_range(struct sheet *s, const struct operation *op, bool has_dates)
 {
     size_t n = operation_n_slow_listed(op);

@@ -7,7 +7,7 @@
 #include "analyze/report/figures.h"
 #include "analyze/write/sheet.h"
 
-/* What was read: the captures, what of them was dropped, what is in no figure. */
+/* What was read: the captures, what was dropped from them, what no figure counts. */
 void run_sheet_inputs(struct sheet *s, const struct analysis *a);
 /* The captures alone. */
 void run_sheet_captures(struct sheet *s, const struct analysis *a);
@@ -30,13 +30,13 @@ void run_sheet_total(struct sheet *s, const struct analysis *a);
 
 /* ---- Parts of these ---- */
 
-/* The headings of these figures, behind the empty one of the rows. */
+/* The headings of these figures, after an empty one for the names of the rows. */
 void run_sheet_headings(struct sheet *s, const struct field *const *list);
 
 /* Below a table that has "-": why these figures are not known. Nothing if they all are. */
 void run_sheet_why(struct sheet *s, const struct known *known);
-/* How long the requests of an operation took or, where sizes differ, how fast each was. Times are
- * known to `known_ns`; 0: exactly. */
+/* How long the requests of an operation took or, if sizes differ, how fast each was. known_ns is
+ * the resolution of times; 0: exact. */
 void run_sheet_requests(struct sheet *s, const struct requests *q, int64_t known_ns);
 /* Hosts of an operation, or of the cluster total (`q` is NULL then). Nothing for one host. */
 void run_sheet_hosts(struct sheet *s, const struct host_result *hosts, size_t n,

@@ -167,7 +167,7 @@ static bool put_json(FILE *f, const struct row *row, struct err *e)
     return ok ? true : mem_none(e);
 }
 
-/* Values or names, with delimiters. */
+/* Writes values or names, with delimiters. */
 static void put_line(const struct table_out *t, const struct row *row, bool names)
 {
     const struct csv_out_style style = {t->format == REPORT_CSV_COMMAS ? ',' : '\t', t->safe};
@@ -190,7 +190,7 @@ static bool put_row(const struct table_out *t, const struct row *row, struct err
     return true;
 }
 
-/* The series of operation `op` and host `host`, both as analysis_series counts them. */
+/* Writes the series of operation `op` and host `host`, both indexes as for analysis_series. */
 static bool put_series(struct table_out *t, const struct analysis *a, int op, int host,
                        const struct series *s, struct err *e)
 {
@@ -232,9 +232,9 @@ enum report_csv_format report_csv_format(const char *path)
     return REPORT_CSV_TABS;
 }
 
-/* ---- Of an aggregated capture ---- */
+/* ---- Aggregated captures ---- */
 
-/* "" stands for all of them together. */
+/* "": all of them together. */
 struct seconds_of {
     const char *op, *host, *client;
 };
@@ -290,7 +290,7 @@ static bool put_aggregate(const struct table_out *t, const struct aggregate *a, 
     return ok;
 }
 
-/* ---- Of any run ---- */
+/* ---- Any run ---- */
 
 bool report_csv(const struct analysis *a, enum report_csv_format format, bool with_total, bool safe,
                 FILE *f, struct err *e)

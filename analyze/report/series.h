@@ -12,19 +12,21 @@
 
 enum report_csv_format { REPORT_CSV_TABS, REPORT_CSV_COMMAS, REPORT_CSV_JSON_LINES };
 
-/* By the name's end: .csv has commas, .json and .jsonl JSON lines, all else tabs. */
+/* Returns the format by the extension of the name: .csv has commas, .json and .jsonl JSON lines,
+ * all else tabs. */
 enum report_csv_format report_csv_format(const char *path);
 
 /* Writes the series of every operation: all hosts together, then, if there are several, host by
  * host. `with_total` adds those of the cluster total of a mixed capture, with an empty op. Columns
  * `in_range` and `t_s` (seconds since the run's first start) come with options.full_series. `safe`
- * as struct csv_out_style has it. False: *e says why; write errors stay in `f` for whoever closes
- * it. Of an aggregated capture these are the seconds of each operation, host and client, with the
- * same names of columns where the figure is the same. */
+ * is as in struct csv_out_style. An aggregated capture has the seconds of each operation, host and
+ * client instead, with the same names of columns for the same figures. False: *e says why; write
+ * errors stay in `f` for whoever closes it. */
 bool report_csv(const struct analysis *a, enum report_csv_format format, bool with_total, bool safe,
                 FILE *f, struct err *e);
 
-/* False: report_csv would write more than 10,000,000 rows, or there is no telling; *e says so. */
+/* False: report_csv would write more than 10,000,000 rows, or their number is not known; *e says
+ * so. */
 bool report_csv_fits(const struct analysis *a, bool with_total, struct err *e);
 
 #endif

@@ -9,7 +9,7 @@
 #define MAX_LISTED   20 /* in brief text; longer lists are cut to the notable ones */
 #define MAX_EXTREMES 4  /* of each kind among the notable ones */
 
-/* A host or a client, as far as both have the same figures. */
+/* A host or a client, with the figures that both have. */
 struct party {
     const char *name;
     int64_t n_requests, n_errors;
@@ -20,7 +20,7 @@ struct party {
     bool notable;
 };
 
-/* A figure by which a party may stand out; the notable ones are those with the most of it. */
+/* Figures by which a party may stand out: the parties with the largest values are notable. */
 static double slowness(const struct party *p)
 {
     const struct throughput *x = p->throughput;
@@ -58,7 +58,7 @@ static void mark_extremes(struct party *p, size_t n, double (*figure)(const stru
     }
 }
 
-/* Returns how many are notable: of a short list all. */
+/* Marks the notable parties, in a short list all; returns how many they are. */
 static size_t mark_notable(struct party *p, size_t n)
 {
     size_t n_notable = 0;
@@ -74,13 +74,13 @@ static size_t mark_notable(struct party *p, size_t n)
     return n_notable;
 }
 
-/* Figures, and the list of them; group NULL: there are none. */
+/* A group of figures, and the list of its fields; group NULL: there is none. */
 struct group {
     const void *group;
     const struct field *const *list;
 };
 
-/* Durations, or throughputs of single requests where sizes differ. */
+/* Returns durations, or throughputs of single requests if sizes differ. */
 static struct group figures_of(const struct party *p)
 {
     if (p->durations && p->durations->dur.present)
@@ -95,7 +95,7 @@ static struct group ttfb_of(const struct party *p)
     return (struct group){t && t->present ? t : NULL, times_columns};
 }
 
-/* The figure of that heading; "": there is none. */
+/* Returns the figure with that heading; "": there is none. */
 static struct units_text figure(struct group g, const char *heading)
 {
     for (; g.group != NULL && *g.list != NULL; g.list++)
@@ -104,7 +104,7 @@ static struct units_text figure(struct group g, const char *heading)
     return (struct units_text){""};
 }
 
-/* The figure by which the party's segments are sorted. */
+/* Writes the figure by which the party's segments are sorted. */
 static void pick_cell(struct sheet *s, double largest, const struct segments *x,
                       const struct segment_pick *p)
 {

@@ -18,7 +18,7 @@ void run_sheet_headings(struct sheet *s, const struct field *const *list)
             sheet_cell(s, "%s", (*list)->heading);
 }
 
-/* A row of a table with these headings, unless there is no such figure. */
+/* Writes a row of a table with these headings, unless its figures are not present. */
 static void put_row(struct sheet *s, const char *name, bool present, const void *group,
                     const struct field *const *list)
 {
@@ -45,7 +45,8 @@ static void put_times(struct sheet *s, const char *name, const struct times *t)
 
 /* ---- An operation ---- */
 
-/* The title says the number of requests. There are letters for further figures. */
+/* The number of requests is a detail, as the title has it. There are letters for further
+ * figures. */
 #define TIMES_ALIGN "lRrrrrrrrrrrrrrr"
 #define RATES_ALIGN "lrRrrrrrrr"
 
@@ -72,7 +73,7 @@ static void put_size_durations(struct sheet *s, const struct requests *q)
     s->when = SHEET_ALWAYS;
 }
 
-/* A row for each size, and as details those of first accesses. */
+/* Writes a row for each size, and as details those of first accesses. */
 static void put_sizes(struct sheet *s, const struct requests *q, bool ttfb)
 {
     for (int first = 0; first < 2; first++) {
@@ -100,7 +101,7 @@ static void put_range(struct sheet *s, const char *name, const struct group_rang
                units_real_duration(r->least_ns).s, units_real_duration(r->most_ns).s);
 }
 
-/* A percentile of few requests is none: it takes 10 for 90%, 100 for 99%. */
+/* Leaves out percentiles of too few requests: 90% takes 10, 99% takes 100. */
 static void put_group(struct sheet *s, const struct aggfile_group *g, const char *client)
 {
     SHEET_ROW(s, TEXT_PLAIN, g->start_ns == AGGFILE_NO_TIME ? "-" : figures_clock(g->start_ns).s,
