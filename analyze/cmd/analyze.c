@@ -135,7 +135,7 @@ static bool write_series(const struct analysis *a, const struct analyze_given *o
     return outfile_finish(&out, ok, e);
 }
 
-/* What the page is of. */
+/* What the page shows, and its title. */
 struct paged {
     const struct analysis *a;
     const char *label;
@@ -166,7 +166,7 @@ static bool write_all(struct analysis *a, const struct analyze_given *o, struct 
 
 /* ---- Runs that were not together ---- */
 
-/* Lists them as `table` does, where the report would have gone. */
+/* Lists the runs as `table` does, instead of the report. */
 static void show_runs(const struct analyze_given *o, const struct cli_args *args)
 {
     const struct sheet_form form = {.colour = output_wants_colour(&o->output, stdout)};
@@ -183,7 +183,7 @@ static void show_runs(const struct analyze_given *o, const struct cli_args *args
         (o->series && outfile_is_stdout(o->series)) || (o->html && outfile_is_stdout(o->html)))
         return;
     bool ok = archive_find(&paths, args->operands, args->n_operands, &unsaid);
-    /* One of which no request is left is named below the table. */
+    /* Treat captures as those of a folder: one without a request left is named below the table. */
     for (size_t i = 0; i < paths.n; i++)
         paths.v[i].is_named = false;
     if (ok && archive_load(&a, &paths, &how, false, &unsaid) &&

@@ -24,7 +24,7 @@ const struct cli_option archive_cache_table[] = {
     {0},
 };
 
-/* Whether a run's figures follow from its file alone, and there are runs enough to keep them. */
+/* Whether to use the cache: figures depend on each run's file alone, and there are several runs. */
 static bool wants_cache(const struct archive_given *o, const struct archive_paths *paths)
 {
     char *choice = load_words(&o->filter, &o->analysis);

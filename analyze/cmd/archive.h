@@ -1,4 +1,4 @@
-/* What the commands share that read many runs, one after another in time. */
+/* Shared by commands that read many runs, one after another in time. */
 #ifndef S3_ANALYZE_CMD_ARCHIVE_H
 #define S3_ANALYZE_CMD_ARCHIVE_H
 
@@ -44,9 +44,8 @@ extern const struct cli_option archive_cache_table[];
 /* Checks the outputs against each other. False: wrong usage, said in *e. */
 bool archive_check(const struct archive_given *o, struct err *e);
 
-/* Finds and reads the runs that the operands name, after a look at whether the outputs can be
- * written. Runs are reduced to sums where some are sums and `as_one_kind`. The caller calls
- * archive_free in any case. */
+/* Checks that the outputs can be written, then finds and reads the runs that the operands name.
+ * With as_one_kind all runs are reduced to sums if some are sums. Call archive_free in any case. */
 bool archive_read(struct archive *a, const struct archive_given *o, const struct cli_args *args,
                   bool as_one_kind, struct err *e);
 

@@ -53,7 +53,7 @@ static bool write_report(const struct stopping *s, const struct autoterm_given *
     return outfile_finish(&out, ok, e);
 }
 
-/* The rule looks at segments of any length, and at all threads. */
+/* Refuses imports: the rule needs segments of any length, and all threads. */
 static bool refuse_imports(const struct dataset *d, struct err *e)
 {
     return !dataset_is_imported(d) ||

@@ -145,7 +145,7 @@ static bool write_report(const struct compare *c, const struct cmp_given *o, str
     return outfile_finish(&out, ok, e);
 }
 
-/* What the page is of. */
+/* What the page shows. */
 struct paged {
     const struct compare *c;
     const struct plot_traces *traces;

@@ -61,7 +61,7 @@ static const struct cli_example examples[] = {
 
 static const struct import_given defaults = {.op = "GET", .host = ""};
 
-/* Says what there is, and what is not known. */
+/* Reports what was imported, and what is not known. */
 static void report(const struct import_result *r, const char *path)
 {
     FILE *f = outfile_is_stdout(path) ? stderr : stdout;
@@ -104,7 +104,7 @@ static bool import(const struct import_given *o, const struct cli_args *args,
     return ok;
 }
 
-/* Checks that no option says what the recording tells itself. */
+/* Checks that no option gives what the recording contains. */
 static bool check_facts(const struct cli_args *args, enum import_format format, struct err *e)
 {
     bool is_client = format == IMPORT_HEY || format == IMPORT_AB;

@@ -48,7 +48,7 @@ static const struct info_given defaults = {.output = {.path = "-"}};
 
 /* ---- Text ---- */
 
-/* Adds a row: what it tells about the capture, and the formatted value. */
+/* Adds a row: a name, and a formatted value. */
 #define FACT(s, style, what, ...) (SHEET_ROW(s, style, what), sheet_cell(s, __VA_ARGS__))
 
 static void put_time_span(struct sheet *t, const struct survey_sum *sum)
@@ -219,7 +219,7 @@ static bool put_s3load(struct sheet *t, const struct survey *s, bool *has_comman
     return ok;
 }
 
-/* Shows what the recordings of other programs do not tell. Returns false if out of memory. */
+/* Shows what the recordings of other programs lack. Returns false if out of memory. */
 static bool put_imports(struct sheet *t, const struct survey *s)
 {
     struct recorded r = {0};

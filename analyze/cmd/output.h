@@ -18,7 +18,7 @@ struct output_options {
 extern const struct cli_option output_form_table[];
 extern const struct cli_option output_file_table[];
 
-/* The page beside a report: where it goes, and what its requests were chosen by. */
+/* The page beside a report: where it goes, and the options that chose its requests. */
 struct output_page {
     const char *path; /* NULL: no page */
     const struct output_options *output;
@@ -27,15 +27,15 @@ struct output_page {
     const struct cli_args *args;
 };
 
-/* Has `write` write the page, if there is to be one. It gets how requests were chosen and cut
- * (words.h) and the command line. */
+/* Calls `write` to write the page, unless there is none. `write` gets how requests were chosen and
+ * cut (words.h) and the command line. False: *e says why. */
 typedef bool output_page_writer(const void *ctx, const char *words, const char *command, FILE *f,
                                 struct err *e);
 bool output_page(const struct output_page *o, output_page_writer *write, const void *ctx,
                  struct err *e);
 
-/* The files that the report, the page and the time series may overwrite: any file with --force,
- * else one of their own kind. A text report overwrites nothing, since it cannot be told from other
+/* Return which files the report, the page and the time series may overwrite: any file with --force,
+ * else one of their own kind. A text report overwrites nothing, since it looks like any other
  * text. */
 enum outfile_replaces output_replaces(const struct output_options *o);
 enum outfile_replaces output_replaces_page(const struct output_options *o);

@@ -12,7 +12,7 @@
 
 struct plan_given {
     struct plan_asked asked;
-    struct archive_given common; /* of it only how and where the report is written */
+    struct archive_given common; /* only the options of the output are used */
     const char *dir;
     bool begin, next;
 };
@@ -88,7 +88,7 @@ static bool spares_inputs(const struct plan *p, const struct plan_given *o, stru
     return ok;
 }
 
-/* Says what comes next, or what was found. */
+/* Prints the next run, or reports what was found. */
 static bool show(const struct cli_args *args, const struct plan_given *o, enum exit_code *code,
                  struct err *e)
 {
@@ -109,7 +109,7 @@ static bool show(const struct cli_args *args, const struct plan_given *o, enum e
     return ok;
 }
 
-/* Checks that nothing of a new plan is given where there is one, and the outputs. */
+/* Checks that options of a new plan come with --begin, and the outputs. */
 static bool check_usage(const struct cli_args *args, const struct plan_given *o, struct err *e)
 {
     for (const struct cli_option *x = begin_table; !o->begin && x->name != NULL; x++)

@@ -20,7 +20,7 @@
 #define MIN_WIDTH    360
 #define MIN_HEIGHT   300
 #define MAX_PIXELS   10000
-#define BASE_FONT_PX 13 /* with which the smallest picture can be read, as in plots/style.gp */
+#define BASE_FONT_PX 13 /* text that can be read in the smallest picture, as in plots/style.gp */
 
 struct size {
     int width, height;

@@ -34,7 +34,7 @@ static const struct cli_exit exits[] = {
 
 static const struct trend_given defaults = {.common = ARCHIVE_DEFAULTS};
 
-/* A job's report may go to a file that nobody reads. */
+/* Names unread files on standard error, too: a job's report may go to a file that nobody reads. */
 static void warn_of_unread(const struct archive *a)
 {
     for (size_t i = 0; i < a->n_unread; i++)

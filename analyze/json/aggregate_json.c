@@ -335,7 +335,7 @@ bool json_aggregate(const struct analysis *analysis, FILE *f, struct err *e)
 
 /* ---- info ---- */
 
-/* Writes what `info` tells of a party; *x is an aggfile_entry or an aggfile_party. */
+/* Writes what `info` shows of an entry or a party: *x is an aggfile_entry or an aggfile_party. */
 #define PUT_INFO(w, x)                                                                             \
     do {                                                                                           \
         JSON_MEMBERS(w, x, n_requests, n_errors, n_bytes);                                         \

@@ -155,7 +155,7 @@ static void put_metric(struct json_out *w, const struct compare_op *op,
     }
 }
 
-/* What carries a change of durations. */
+/* Writes one carrier of a change of durations: hosts, clients, sizes, a time, or the tail. */
 static void put_carrier(struct json_out *w, const struct compare_carrier *x)
 {
     static const char *const kinds[] = {

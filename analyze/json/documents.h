@@ -1,5 +1,5 @@
-/* Writes the analysis of a run, and a comparison, as JSON. Write errors stay in `f`: whoever closes
- * it checks. */
+/* JSON documents of a run, a comparison, a plan and an archive. Write errors stay in `f`: whoever
+ * closes it checks. */
 #ifndef S3_ANALYZE_JSON_DOCUMENTS_H
 #define S3_ANALYZE_JSON_DOCUMENTS_H
 
@@ -26,8 +26,8 @@ void aggregate_json_info(struct json_out *w, const struct aggregate *a);
 /* Writes a comparison, schema s3analyze/compare/1. Returns false if out of memory. */
 bool compare_json(const struct compare *c, FILE *f, struct err *e);
 
-/* These are called through pointers, so they take what they write as a pointer to void. They return
- * false if out of memory. */
+/* These are called through pointers, so their model is a pointer to void. They return false if out
+ * of memory. */
 
 /* Writes a struct archive_table, schema s3analyze/table/1. */
 bool archive_table_json(const void *table, FILE *f, struct err *e);

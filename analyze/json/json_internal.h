@@ -1,4 +1,4 @@
-/* Parts of JSON documents: statistics and findings. Only this room uses them. */
+/* Parts of JSON documents: statistics and findings. For this folder only. */
 #ifndef S3_ANALYZE_JSON_JSON_INTERNAL_H
 #define S3_ANALYZE_JSON_JSON_INTERNAL_H
 
