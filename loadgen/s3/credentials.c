@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A document of a credential_process has fewer bytes. */
+/* The output of a credential_process must be shorter. */
 #define TEXT_MAX 16384
 
 /* A process that takes longer is killed. */
@@ -24,7 +24,7 @@
 /* Keys are renewed this long before they expire, or after half of their life if that is shorter. */
 #define AHEAD_NS (300 * NS_PER_S)
 
-/* A failed renewal is tried again after this time. */
+/* The pause before a failed renewal is retried. */
 #define AGAIN_NS (5 * NS_PER_S)
 
 static bool set_keys(struct credentials *c, const char *const key[static PROFILE_N_KEYS],
@@ -52,7 +52,7 @@ static bool set_keys(struct credentials *c, const char *const key[static PROFILE
     return ok;
 }
 
-/* ---- credential_process ---- */
+/* ---- The credential_process ---- */
 
 static bool start(struct credentials *c, struct err *e)
 {
@@ -115,14 +115,14 @@ static bool take_document(struct credentials *c, struct err *e)
     return ok;
 }
 
-/* Reads what the process has printed. Sets c->child to 0 once it has ended. */
+/* Reads what the process has printed so far. Sets c->child to 0 once it has ended. */
 static bool go_on(struct credentials *c, struct err *e)
 {
     int status = 0;
     ssize_t n = 0;
     bool late = clock_now_ns() - c->started_ns > PROCESS_NS;
 
-    /* Look at the child first: what it printed before its end can then be read. */
+    /* Check the child first, so that everything it printed before its end can be read. */
     bool done = waitpid(c->child, &status, WNOHANG) != 0;
     while ((n = read(c->fd, c->text + c->n_text, TEXT_MAX - c->n_text)) > 0)
         c->n_text += (size_t)n;
@@ -152,8 +152,7 @@ static bool read_profile(struct credentials *c, struct err *e)
 {
     struct profile p;
 
-    /* Take the stamp first: if the file changes during the read, its stamp differs the next time.
-     */
+    /* Take the stamp first: if the file changes while it is read, the next stamp differs. */
     c->stamp = profile_look();
     if (!profile_read(&p, c->profile, true, e))
         return false;
@@ -198,7 +197,7 @@ bool credentials_renew(struct credentials *c, struct err *e)
     return ok;
 }
 
-/* ---- All of them ---- */
+/* ---- Public functions ---- */
 
 bool credentials_init(struct credentials *c, const char *const key[static PROFILE_N_KEYS],
                       const char *profile, const char *process, struct err *e)

@@ -18,18 +18,18 @@ struct pages {
 /* Clears and frees everything. */
 void pages_clear(struct pages *p);
 
-/* Begins a page: a new one, or the same again. */
+/* Begins a page: a new page, or a repetition of the same one. */
 void pages_begin(struct pages *p);
 
-/* Takes an entry. Fails if its key is outside of the prefix, or not after the keys listed before
- * it; *e says which. */
+/* Takes an entry. Fails if its key is outside of the prefix, or not after the keys listed before;
+ * *e says which. */
 bool pages_take(struct pages *p, const char *prefix, const struct xml_entry *entry, struct err *e);
 
-/* Ends a page that is not the last one. Fails if it does not say where the next one begins, or if
- * the listing would never end: tokens repeat, or too many pages are empty. */
+/* Ends a page that is not the last one. Fails if the page does not say where the next one begins,
+ * or if the listing would never end: tokens repeat, or too many pages are empty. */
 bool pages_next(struct pages *p, const struct xml *x, struct err *e);
 
-/* Returns where the next page begins, in the form that S3 expects; NULL: at the start. */
+/* Return where the next page begins, in the form that S3 expects; NULL: at the start. */
 const char *pages_token(const struct pages *p);
 const char *pages_token_id(const struct pages *p); /* for versions and uploads */
 

@@ -46,7 +46,7 @@ static bool take(struct profile *p, char *line)
     return true;
 }
 
-/* True if text, the part in brackets, is "name" or "profile name". Modifies text. */
+/* True if text, found in brackets, is "name" or "profile name". Modifies text. */
 static bool is_section(char *text, const char *name)
 {
     text = trim(text);
@@ -83,7 +83,7 @@ static bool read_section(struct profile *p, char *text, const char *name, bool *
 
 static const struct {
     const char *variable; /* environment variable that names another file */
-    const char *standard; /* name in ~/.aws */
+    const char *standard; /* default name, in ~/.aws */
 } FILES[2] = {{"AWS_SHARED_CREDENTIALS_FILE", "credentials"}, {"AWS_CONFIG_FILE", "config"}};
 
 static const char *path_of(size_t file, char text[static PATH_BYTES])

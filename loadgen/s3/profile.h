@@ -23,14 +23,13 @@ struct profile {
     char *field[PROFILE_N];
 };
 
-/* Reads the section [name] of the first file, and takes what it lacks from [profile name] of the
- * second. Access key, secret key and session token come from one file. If neither file has the
- * profile, the function fails if `required`, else it finds nothing. On failure all fields are NULL.
- */
+/* Reads the section [name] of the first file, and missing fields from [profile name] of the second.
+ * Access key, secret key and session token come from one file. If neither file has the profile,
+ * fails if `required`, else finds nothing. On failure all fields are NULL. */
 bool profile_read(struct profile *p, const char *name, bool required, struct err *e);
 void profile_fini(struct profile *p);
 
-/* The state of both files. If its bytes differ from those of another time, a file was changed. */
+/* A fingerprint of both files. If two stamps differ in any byte, a file was changed in between. */
 struct profile_stamp {
     struct timespec changed[2];
     ino_t inode[2];

@@ -121,7 +121,7 @@ static void put_path(struct strbuf *o, const struct s3op_style *s, const struct 
         uri_encode(o, op->key, op->n_key, true);
 }
 
-/* Headers to sign, in addition to those that sigv4_sign adds. */
+/* Headers to sign, besides those that sigv4_sign adds. */
 struct headers {
     struct sigv4_header v[12];
     size_t n;
@@ -194,7 +194,7 @@ size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct
     headers.n = 0;
     put_path(&path, s, op, head->virtual_host);
     put_query(&query, op, head);
-    /* A signer adds this header itself. */
+    /* A signer adds this header by itself. */
     add(&headers, "host", signer == NULL ? head->host : NULL);
     add_headers(&headers, s, op, head);
 

@@ -23,7 +23,7 @@
 
 /* Properties of a kind of request. */
 enum {
-    S3OP_LISTS = 1,    /* names a prefix; answered in pages */
+    S3OP_LISTS = 1,    /* has a prefix; the answer comes in pages */
     S3OP_UPLOADS = 2,  /* sends the content of an object or a part */
     S3OP_CREATES = 4,  /* begins an object and sets how it is stored */
     S3OP_ENCRYPTS = 8, /* passes the key of --encrypt */
@@ -76,7 +76,7 @@ static inline bool s3op_does(enum s3op_kind kind, unsigned what)
 
 struct s3op {
     enum s3op_kind kind;
-    bool recorded; /* makes a row; if false, only on failure */
+    bool recorded; /* makes a row; if false, makes one only if it fails */
     bool bench;    /* part of the benchmark: counts for autoterm */
 
     /* The object; for a listing its prefix; "" for requests on the bucket. */
@@ -85,7 +85,7 @@ struct s3op {
     /* Strings and bodies are borrowed until the request ends. */
     const char *version_id, *upload_id; /* NULL: none */
     unsigned part;                      /* of an S3OP_PUT_PART; the first is 1 */
-    const char *header, *header_value;  /* one more to sign, in lower case; NULL: none */
+    const char *header, *header_value;  /* one more header to sign, in lower case; NULL: none */
 
     /* The body: n_payload bytes of the object of payload_seed (payload.h) from payload_offset on,
      * or else the n_body bytes at `body`. */
@@ -95,13 +95,13 @@ struct s3op {
     const char *body;
     size_t n_body;
 
-    /* GET: `length` bytes from `offset` on; if `whole`, the whole object. */
+    /* GET: `length` bytes from `offset` on; with `whole` the whole object. */
     uint64_t offset, length;
     bool whole;
     bool verify; /* compare the body with the object of payload_seed */
 
-    /* Listings: on_entry gets each element. Reads all pages; with one_page only one: the page after
-     * `pages` or, without `pages`, the first that is not empty. */
+    /* Listings: on_entry gets each element. Reads all pages, unless one_page is set: then one page,
+     * the one after `pages` or, if that is NULL, the first that is not empty. */
     bool one_page;
     struct pages *pages;   /* NULL: none */
     uint64_t max_keys;     /* per page; 0: the server decides */
@@ -110,8 +110,8 @@ struct s3op {
     xml_entry_fn *on_entry;
     void *user;
 
-    uint64_t n_objects;   /* number of objects concerned; above 1 for a batch */
-    uint64_t min_objects; /* a listing with fewer has failed */
+    uint64_t n_objects;   /* number of objects that the request is for; above 1 for a batch */
+    uint64_t min_objects; /* a listing with fewer objects fails */
 };
 
 /* Sets the key of the object, or the prefix of a listing; up to S3OP_KEY_MAX bytes. */
@@ -139,9 +139,9 @@ struct s3op_style {
     bool object_lock; /* create buckets with object lock */
 };
 
-/* True if requests to `host` name the bucket in the host name. With S3OP_LOOKUP_AUTO these are the
- * hosts of Amazon, Google and Alibaba, which expect it, if the bucket's name can be part of a host
- * name. */
+/* True if requests to `host` have the bucket in the host name. With S3OP_LOOKUP_AUTO this is so for
+ * the hosts of Amazon, Google and Alibaba, which expect it, if the bucket's name can be part of a
+ * host name. */
 bool s3op_uses_virtual_host(const struct s3op_style *s, const char *host);
 
 /* Data for a request head, besides the request itself. */
@@ -169,7 +169,7 @@ uint64_t s3op_n_body(const struct s3op *op);
 /* True if the request carries a checksum of its body. */
 bool s3op_takes_checksum(const struct s3op_style *s, const struct s3op *op);
 
-/* The names of checksums for --checksum and S3; ends with NULL. */
+/* Names of checksums for --checksum and for S3, with NULL at the end. */
 extern const char *const S3OP_CHECKSUMS[];
 
 /* True if the request carries a Content-MD5: S3 requires it, or the user wants it. */

@@ -19,11 +19,11 @@
 /* The last second of the year 9999. */
 #define MAX_TIME_S 253402300799
 
-/* Everything from which the keys could be derived. */
+/* All data from which the keys could be derived. */
 struct sigv4_work {
     SHA256_CTX inner;  /* state after signing key xor ipad */
     SHA256_CTX outer;  /* state after signing key xor opad */
-    SHA256_CTX digest; /* the one in progress */
+    SHA256_CTX digest; /* the digest in progress */
     unsigned char key[SIGV4_HASH_BYTES];
     unsigned char block[BLOCK_BYTES];
     char canonical[SIGV4_CANONICAL_MAX];
@@ -100,7 +100,7 @@ static bool sign_text(struct sigv4 *s, const char *text, size_t n,
     return SHA256_Update(c, out, SIGV4_HASH_BYTES) && SHA256_Final(out, c);
 }
 
-/* Derives key and scope for the day of s->date. */
+/* Derives the key and the scope for the day of s->date. */
 static bool set_day(struct sigv4 *s, struct err *e)
 {
     struct strbuf t = strbuf_on(s->scope, sizeof s->scope);

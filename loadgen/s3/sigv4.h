@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The payload's hash if the payload is not signed, and if it is empty. */
+/* The hash to give if the payload is not signed, and if it is empty. */
 #define SIGV4_UNSIGNED      "UNSIGNED-PAYLOAD"
 #define SIGV4_EMPTY_PAYLOAD "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
@@ -54,16 +54,16 @@ struct sigv4 {
     char *token;  /* session token or NULL */
     char *region;
     char *service;
-    EVP_MD *sha256;          /* for digests of payloads too */
-    struct sigv4_work *work; /* like the keys, in memory of secret.h */
-    int64_t day;             /* of the signing key, in days since 1970; -1: none yet */
-    int64_t time_s;          /* of `date`; -1: none yet */
+    EVP_MD *sha256;          /* also for digests of payloads */
+    struct sigv4_work *work; /* in memory of secret.h, like the keys */
+    int64_t day;             /* day of the signing key, in days since 1970; -1: none yet */
+    int64_t time_s;          /* time of `date`; -1: none yet */
     char date[17];           /* 20130524T000000Z */
     char scope[160];         /* 20130524/us-east-1/s3/aws4_request */
 };
 
-/* Makes a signer; copies all strings. `token` may be NULL or empty. With a service other than "s3"
- * (tests) it makes no x-amz-content-sha256 header. */
+/* Makes a signer; copies all strings. `token` may be NULL or empty. For a service other than "s3"
+ * (in tests) it makes no x-amz-content-sha256 header. */
 bool sigv4_init(struct sigv4 *s, const char *access_key, const char *secret_key, const char *token,
                 const char *region, const char *service, struct err *e);
 
@@ -72,8 +72,8 @@ void sigv4_fini(struct sigv4 *s);
 
 /* Signs r and adds all signed header lines to `out`, each "name: value\r\n": host, the headers of
  * r, x-amz-content-sha256, x-amz-date, x-amz-security-token if there is a token, and Authorization.
- * The same data is signed and sent. Fails if the lines do not fit, or if the request exceeds the
- * limits above. */
+ * The lines are built from the signed data. Fails if the lines do not fit, or if the request
+ * exceeds the limits above. */
 bool sigv4_sign(struct sigv4 *s, const struct sigv4_request *r, struct strbuf *out, struct err *e);
 
 /* Adds n header lines, each "name: value\r\n". */

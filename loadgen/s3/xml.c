@@ -11,15 +11,15 @@
 /* The most bytes of keys in one answer: a page has 1,000 keys. */
 #define HELD_MAX (64u << 20)
 
-/* Expat buffers what is incomplete, such as a comment, and scans it again with each piece. No
- * answer of S3 goes on for so long without an element or text. */
+/* The most bytes without a complete element or text. Expat buffers an incomplete piece, such as a
+ * comment, and scans it again with each call; no answer of S3 has one so long. */
 #define UNENDING_MAX (1 << 16)
 
-/* No answer of S3 nests as deeply. */
+/* The deepest nesting. No answer of S3 is as deep. */
 #define DEPTH_MAX 32
 
-/* The kinds of answers: the root's names in use, the field that tells the kind if the root has
- * another name, and the elements that are entries. */
+/* The kinds of answers: names of the root in use, the field that identifies the kind if the root
+ * has another name, and the elements that are entries. */
 static const struct {
     const char *names[2];
     const char *field;
@@ -70,7 +70,7 @@ static const struct {
              {"NextUploadIdMarker", XML_NEXT_ID}};
 enum { N_TEXTS = sizeof TEXTS / sizeof *TEXTS, N_ENTRY_TEXTS = 9 };
 
-/* Stops reading the answer. `why` becomes the error, unless there is one. */
+/* Stops reading the answer. `why` becomes the error, unless there is one already. */
 static void stop(struct xml *x, const char *why)
 {
     err_set(x->err, "%s", why);
@@ -162,8 +162,8 @@ const char *xml_text(const struct xml *x, enum xml_text which)
 /* ---- Entries, once the encoding of keys is known ---- */
 
 /* Decodes a key in place if keys are encoded; fills the rest of its space with zeros. Some servers
- * announce encoding and do not encode. So a key stays as it is if it cannot be decoded, or if it
- * begins with the requested prefix only undecoded. */
+ * announce an encoding and do not use it. So a key stays as it is if it cannot be decoded, or if
+ * only the undecoded key begins with the requested prefix. */
 static bool decode(const struct xml *x, char *text)
 {
     char decoded[XML_TEXT_MAX];
@@ -245,7 +245,7 @@ static void XMLCALL on_end(void *user, const XML_Char *name)
     x->depth--;
 }
 
-/* Stops: no answer of S3 has a document type, and entities must not be expanded. */
+/* Stops reading: no answer of S3 has a document type, and entities must not be expanded. */
 static void XMLCALL on_doctype(void *user, const XML_Char *name, const XML_Char *system_id,
                                const XML_Char *public_id, int has_internal_subset)
 {
@@ -280,7 +280,7 @@ bool xml_start(struct xml *x, const char *prefix, xml_entry_fn *on_entry, void *
     strbuf_clear(&x->text);
     strbuf_clear(&x->found);
     strbuf_clear(&x->held);
-    /* From here on there is room for any text. */
+    /* From here on there is room for the text of any element. */
     if (x->parser == NULL || !XML_ParserReset(x->parser, "UTF-8") ||
         !strbuf_reserve(&x->text, XML_TEXT_MAX))
         return mem_none(e);
@@ -298,7 +298,7 @@ static bool end_of_document(struct xml *x)
 
     for (size_t at = 0; ok && at < x->held.n;)
         ok = hand_out(x, &at);
-    /* This text is in memory of x, which we may change. */
+    /* The text is in memory of x, which we may change. */
     return ok && decode(x, (char *)xml_text(x, XML_NEXT_KEY));
 }
 

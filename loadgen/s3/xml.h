@@ -1,6 +1,6 @@
-/* Reads the XML answers of S3 as they arrive. The root element tells the kind of answer, because a
- * server may send status 200 and then an Error. If a server uses another name for the root, the
- * fields tell the kind. */
+/* Reads the XML answers of S3 as they arrive. The root element determines the kind of answer,
+ * because a server may send status 200 and then an Error. If a server uses another name for the
+ * root, the fields determine the kind. */
 #ifndef S3_LOADGEN_S3_XML_H
 #define S3_LOADGEN_S3_XML_H
 
@@ -39,7 +39,8 @@ enum xml_entry_kind {
     XML_UPLOAD         /* <Upload> not yet completed; its UploadId is in version_id */
 };
 
-/* One element of a list. What the answer lacks is "", 0 or false. Valid only during the call. */
+/* One element of a list. Fields that the answer lacks are "", 0 or false. Valid only during the
+ * call. */
 struct xml_entry {
     enum xml_entry_kind kind;
     const char *key; /* n_key bytes and a NUL */
@@ -54,7 +55,7 @@ struct xml_entry {
  * e, to stop. */
 typedef bool xml_entry_fn(void *user, const struct xml_entry *entry, struct err *e);
 
-/* The texts that are kept, of an answer or of an entry. */
+/* The texts that are kept of an answer or an entry. */
 enum xml_text {
     XML_ENTRY = 1, /* marks the start of an entry and holds its kind; not for answers */
     XML_KEY,
@@ -70,15 +71,15 @@ enum xml_text {
     XML_N_TEXTS
 };
 
-/* A reader and what it found in the present answer. It can be used for any number of answers.
+/* A reader, and what it has found in the current answer. It can be used for any number of answers.
  * Starts as zeros. */
 struct xml {
     enum xml_root root;
     enum xml_root wanted; /* set by the caller after xml_start: the kind of a root with an unknown
                            * name, if it has the field of that kind */
     char name[64];        /* of the root element, cut at the first byte that is not ASCII */
-    uint64_t n_entries;   /* entries read so far */
-    uint64_t n_objects;   /* those that are not common prefixes */
+    uint64_t n_entries;   /* entries so far */
+    uint64_t n_objects;   /* entries that are not common prefixes */
     bool is_truncated;
 
     /* Private. */
@@ -94,12 +95,12 @@ struct xml {
     XML_Parser parser;
     struct strbuf text;  /* of the element being read */
     struct strbuf found; /* texts of the answer, each: a byte that says which, text, NUL */
-    struct strbuf held;  /* texts of its entries, likewise */
+    struct strbuf held;  /* texts of its entries, in the same form */
 };
 
 /* Prepares for an answer. `prefix` is that of the requested list, or "", and must live as long.
- * on_entry NULL: entries are only counted. Keys of a list are decoded if it has EncodingType "url".
- * Many servers say so only at the end: so entries are passed on once the answer is complete.
+ * on_entry NULL: entries are only counted. Keys of a list are decoded if the list has EncodingType
+ * "url". Many servers put that at the end, so entries are passed on once the answer is complete.
  * Returns false if out of memory. */
 bool xml_start(struct xml *x, const char *prefix, xml_entry_fn *on_entry, void *user,
                struct err *e);
@@ -110,8 +111,8 @@ void xml_fini(struct xml *x);
  * xml_fini. */
 bool xml_feed(struct xml *x, const char *data, size_t n, bool last, struct err *e);
 
-/* Returns a text of the answer, as far as it has arrived; "": it has none. Valid until the next
- * call of another function. */
+/* Returns a text of the answer, as far as it has arrived; "": the answer has none. Valid until the
+ * next call of another function. */
 const char *xml_text(const struct xml *x, enum xml_text which);
 
 #endif

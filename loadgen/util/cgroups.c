@@ -26,8 +26,8 @@ static int read_values(const char *group, const char *file, long long *a, long l
     return n;
 }
 
-/* Returns how many CPUs one control group allows, rounded up. No limit is -1 in version 1, "max" in
- * version 2. */
+/* Returns how many CPUs one control group allows, rounded up. "No limit" is -1 in version 1 and
+ * "max" in version 2. */
 static unsigned cpus_of(const char *group)
 {
     long long quota = 0;
@@ -44,7 +44,7 @@ static unsigned cpus_of(const char *group)
 }
 
 /* Calls `see` for the folder of each of our control groups that limits CPUs, and of its ancestors.
- * Groups of version 2 are mounted in one folder, those of version 1 in one for each controller. */
+ * Version 2 has one mounted folder, version 1 has one for each controller. */
 static void each_group(const char *root, void (*see)(void *ctx, const char *group), void *ctx)
 {
     char line[4096];

@@ -1,6 +1,6 @@
-/* Time. Only CLOCK_MONOTONIC measures a run. The capture gets this time plus a constant offset,
- * which is taken when the run begins, so that a stepped wall clock cannot distort it. Requests are
- * signed by the wall clock, because servers compare it with theirs. */
+/* Time. Only CLOCK_MONOTONIC measures a run. Times in the capture are this time plus a constant
+ * offset, which is taken when the run begins, so that a stepped wall clock cannot distort them.
+ * Requests are signed with the time of the wall clock, because servers compare it with theirs. */
 #ifndef S3_LOADGEN_UTIL_CLOCK_H
 #define S3_LOADGEN_UTIL_CLOCK_H
 
@@ -40,7 +40,7 @@ static inline int64_t clock_thread_cpu_ns(void)
     return clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* Sleeps for ns, which must be under a second. */
+/* Sleeps for ns, which must be less than a second. */
 static inline void clock_sleep_ns(int64_t ns)
 {
     nanosleep(&(const struct timespec){0, ns}, NULL);
@@ -49,8 +49,8 @@ static inline void clock_sleep_ns(int64_t ns)
 /* Makes a condition whose waits are timed by CLOCK_MONOTONIC. */
 void clock_cond_init(pthread_cond_t *c);
 
-/* Waits for the condition with the lock held, until until_ns at the latest; CLOCK_NEVER: without
- * limit. Returns false if that time has come. */
+/* Waits for the condition with the lock held, at most until until_ns; CLOCK_NEVER: without a
+ * time-out. Returns false after a time-out. */
 bool clock_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until_ns);
 
 /* Returns CLOCK_REALTIME - CLOCK_MONOTONIC in ns, from the closest of several pairs of readings. */

@@ -8,7 +8,7 @@ static const unsigned __int128 MULTIPLIER =
 
 void rng_init(struct rng *r, uint64_t seed, uint64_t stream)
 {
-    /* Spread both: neighbouring seeds and streams must not start near each other. */
+    /* Spread both, so that neighbouring seeds and streams do not start near each other. */
     uint64_t b = splitmix_spread(seed + SPLITMIX_STEP) ^ stream;
     uint64_t w[4];
 

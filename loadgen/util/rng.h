@@ -1,6 +1,6 @@
 /* Seeded random numbers with many independent streams: PCG XSL RR 128/64 (M. O'Neill, "PCG: A
- * Family of Simple Fast Space-Efficient Statistically Good Algorithms", HMC-CS-2014-0905). Not for
- * secrets. */
+ * Family of Simple Fast Space-Efficient Statistically Good Algorithms", HMC-CS-2014-0905). Do not
+ * use them for secrets. */
 #ifndef S3_LOADGEN_UTIL_RNG_H
 #define S3_LOADGEN_UTIL_RNG_H
 

@@ -1,4 +1,4 @@
-/* Text that grows, or that fills a given buffer. Once something does not fit, `failed` is set and
+/* Text that grows, or that fills a given buffer. Once an addition does not fit, `failed` is set and
  * nothing more is added. */
 #ifndef S3_LOADGEN_UTIL_STRBUF_H
 #define S3_LOADGEN_UTIL_STRBUF_H
@@ -15,7 +15,7 @@ struct strbuf {
     bool fixed;  /* s is the caller's */
 };
 
-/* A strbuf starts as zeros, or with strbuf_on: empty, in a borrowed buffer of size >= 1. */
+/* Returns an empty strbuf in a borrowed buffer of size >= 1. Other strbufs start as zeros. */
 struct strbuf strbuf_on(char *buffer, size_t size);
 void strbuf_fini(struct strbuf *b);
 
@@ -53,8 +53,8 @@ static inline void strbuf_set(struct strbuf *b, const char *data, size_t n)
 
 void strbuf_printf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Adds n bytes as XML text: & < > " ' and TAB, LF, CR become references. Other bytes below space
- * have no form in XML: with one of these it adds nothing and returns false. */
+/* Adds n bytes as XML text: & < > " ' and TAB, LF, CR become references. XML has no form for other
+ * bytes below space: if there is one, adds nothing and returns false. */
 bool strbuf_xml(struct strbuf *b, const char *s, size_t n);
 bool strbuf_fits_xml(const char *s, size_t n);
 

@@ -11,8 +11,8 @@
 #define USUAL_FILE "/tmp/s3load.lock"
 #define ID_MAX     64
 
-/* Opens the file, which all users share. O_CREAT would fail on a file of another user in /tmp
- * (fs.protected_regular). */
+/* Opens the file, which all users share. First without O_CREAT, which fails on a file of another
+ * user in /tmp (fs.protected_regular). */
 static int open_file(void)
 {
     const char *named = getenv("S3LOAD_LOCK");
@@ -29,7 +29,8 @@ static int open_file(void)
     return fd;
 }
 
-/* Where this fails, other ranks of the run take us for a stranger, and only warn. */
+/* Writes who has the lock. If this fails, other ranks of the run take us for another load, and only
+ * warn. */
 static bool write_holder(int fd, const char *run_id)
 {
     return ftruncate(fd, 0) == 0 && pwrite(fd, run_id, strlen(run_id), 0) > 0;

@@ -1,4 +1,4 @@
-/* A lock that a load holds on its machine, so that two loads do not measure each other. It is
+/* A lock of the machine for one load at a time, so that two loads do not measure each other. It is
  * advisory: flock on a file that everyone may open. */
 #ifndef S3_LOADGEN_UTIL_TURNSTILE_H
 #define S3_LOADGEN_UTIL_TURNSTILE_H
@@ -6,16 +6,17 @@
 #include <stdbool.h>
 
 struct turnstile {
-    int fd;     /* of the file; 0: not opened, -1: it cannot be had */
+    int fd;     /* file descriptor; 0: not opened, -1: cannot be opened */
     bool holds; /* we have the lock, or it does not matter */
 };
 
-/* Tries to take the lock for the run of that id, and returns whether it has it, or another process
- * of the same run. A file that cannot be used locks nothing, and counts as taken. The variable
- * S3LOAD_LOCK names another file than /tmp/s3load.lock; empty, it names none. */
+/* Tries to take the lock for the run of that id. Returns whether this process or another one of the
+ * same run has it. If the file cannot be used, there is no lock, and the result is true. The
+ * variable S3LOAD_LOCK names another file than /tmp/s3load.lock; if it is empty, there is no
+ * file. */
 bool turnstile_pass(struct turnstile *t, const char *run_id);
 
-/* Gives the lock back. A struct of zeros has none. */
+/* Releases the lock. A struct of zeros has none. */
 void turnstile_leave(struct turnstile *t);
 
 #endif

@@ -37,7 +37,7 @@ static void fill(struct deck *d)
             add_card(d, i);
     }
 
-    /* The kinds that are owed most get the cards that are left. */
+    /* The remaining cards go to the kinds that are owed most. */
     while (d->n_left < DECK_CARDS) {
         size_t most = 0;
         for (size_t i = 1; i < d->n_kinds; i++)

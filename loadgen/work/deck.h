@@ -1,5 +1,6 @@
-/* The order of operations in a mix: a shuffled deck of 1000 cards, shuffled anew when it is dealt
- * out. After every deck the dealt numbers are as near to the shares as whole numbers can be. */
+/* The order of operations in a mix: a shuffled deck of 1000 cards, which is refilled and shuffled
+ * when it is empty. After every deck the numbers of cards are as near to the shares as whole
+ * numbers can be. */
 #ifndef S3_LOADGEN_WORK_DECK_H
 #define S3_LOADGEN_WORK_DECK_H
 
@@ -22,17 +23,18 @@ struct deck {
     uint8_t cards[DECK_CARDS];
 };
 
-/* n_kinds (1..DECK_KINDS) kinds with the given shares, which are normalised; `rng` is borrowed.
- * An error if a share is negative or not finite, or if all are zero. Not for several threads. */
+/* Makes a deck of n_kinds (1..DECK_KINDS) kinds with the given shares, which are normalised; `rng`
+ * is borrowed. Fails if a share is negative or not finite, or if all are zero. Not for several
+ * threads. */
 bool deck_init(struct deck *d, const double *shares, size_t n_kinds, struct rng *rng,
                struct err *e);
 
-/* The kind of the next request, 0..n_kinds-1. A kind with share 0 is never dealt. */
+/* Returns the kind of the next request, 0..n_kinds-1. A kind with share 0 is never dealt. */
 size_t deck_deal(struct deck *d);
 
-/* Notes that a card of kind `want` is played in place of the one of kind `have` that was dealt. The
- * next decks make up for it, so the shares stay exact over time. False: the mix has no cards of
- * kind `want`. */
+/* Records that a card of kind `want` is played in place of the card of kind `have` that was dealt.
+ * The next decks compensate for it, so the shares stay exact over time. False: the mix has no cards
+ * of kind `want`. */
 bool deck_exchange(struct deck *d, size_t have, size_t want);
 
 #endif

@@ -2,10 +2,10 @@
 
 #include <math.h>
 
-/* Up to this maximum the law is uniform. */
+/* Up to this maximum the distribution is uniform. */
 #define UNIFORM_MAX 256
 
-/* The law is logarithmic over this many doublings below the maximum... */
+/* The distribution is logarithmic over this many doublings below the maximum... */
 #define DOUBLINGS 8
 
 /* ...but never below 2^7. */

@@ -10,8 +10,8 @@
 /* The stream of random numbers for the size of each object. */
 #define SIZES_STREAM (UINT64_C(1) << 60)
 
-/* The preparation gives up if so many uploads, and at least twice those in flight, have failed and
- * none has succeeded. */
+/* The preparation gives up if at least this many uploads, and at least twice as many as there are
+ * workers, have ended without any success. */
 #define FIRST_UPLOADS 100u
 
 static uint64_t n_versions(const struct work *k)
@@ -24,7 +24,7 @@ uint64_t work_n_prepare(const struct work *k)
     return (uint64_t)k->o->data.n_objects * n_versions(k);
 }
 
-/* Objects are dealt round: rank r uploads each version of objects r, r + n_ranks, ... */
+/* Ranks take objects in turn: rank r uploads each version of objects r, r + n_ranks, ... */
 static uint64_t n_own_objects(const struct work *k)
 {
     uint64_t n = (uint64_t)k->o->data.n_objects;
@@ -38,7 +38,7 @@ uint64_t work_n_prepare_own(const struct work *k)
     return n_own_objects(k) * n_versions(k);
 }
 
-/* This rank's part of a number, such that the parts of all add up to it; 0: there is no limit. */
+/* Returns this rank's part of n; the parts of all ranks add up to n. n = 0 means no limit. */
 static uint64_t share_of(int64_t n, const struct engine *g)
 {
     return n == 0 ? UINT64_MAX : (uint64_t)n / g->n_ranks + (g->rank < (uint64_t)n % g->n_ranks);
@@ -91,9 +91,9 @@ void work_fail(struct work *k, const char *why)
     pthread_mutex_unlock(&k->lock);
 }
 
-/* ---- Objects ---- */
+/* ---- The pool of objects ---- */
 
-/* The bytes of an upload, by --obj.size and --obj.randsize. */
+/* Returns the size of upload i in bytes, by --obj.size and --obj.randsize. */
 static uint64_t size_of(const struct work *k, uint64_t i)
 {
     struct rng rng;
@@ -104,7 +104,7 @@ static uint64_t size_of(const struct work *k, uint64_t i)
     return sizes_random(&rng, (uint64_t)k->o->data.size_bytes);
 }
 
-/* Object `id`, with the content and size of upload `i`. */
+/* Makes object `id`, with the content and size of upload `i`. */
 static struct work_object make_object(const struct work *k, uint64_t id, uint64_t i, uint32_t dir)
 {
     return (struct work_object){
@@ -148,7 +148,7 @@ void work_set_key(const struct work *k, const struct work_object *o, struct s3op
         p = put_hex(p, o->dir, 4);
         *p++ = '/';
     }
-    /* Multiplying by an odd number scatters the names, as those of real clients are. */
+    /* Multiplication by an odd number scatters the names, like those of real clients. */
     p = put_hex(p, o->id * SPLITMIX_STEP, 16);
     *p = '\0';
     op->n_key = (size_t)(p - op->key);
@@ -240,11 +240,11 @@ bool work_add(struct work *k, const struct work_object *o, const char *version)
 
 void work_return(struct work *k, const struct work_object *o)
 {
-    /* This needs no memory: the object had a place in the pool. */
+    /* This cannot run out of memory: the object had a place in the pool. */
     push(k, o);
 }
 
-/* An object, then its version and its key, each with a NUL. */
+/* Writes each object, then its version and its key, each with a NUL. */
 void work_pack_pool(struct work *k, struct strbuf *b)
 {
     for (size_t i = 0; i < k->n_objects; i++) {
@@ -300,8 +300,8 @@ static void see_version(struct work *k, const struct worker_result *r)
         atomic_store(&k->saw_version, true);
 }
 
-/* Returns the object of our upload i. Versions of an object share its name, and differ in content.
- */
+/* Returns the object of this rank's upload i. Versions of an object share its name, and differ in
+ * content. */
 static struct work_object prepared_object(const struct work *k, uint64_t i)
 {
     uint64_t n = n_own_objects(k);

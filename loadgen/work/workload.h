@@ -16,9 +16,9 @@ struct work;
 /* What a command's workers do: the ctx of its struct cli_command. */
 struct workload {
     bool prepares;    /* uploads objects first */
-    bool versions;    /* the bucket is to be versioned */
-    bool object_lock; /* and its objects lockable */
-    bool uploads;     /* in parts */
+    bool versions;    /* needs a versioned bucket */
+    bool object_lock; /* needs a bucket with object lock */
+    bool uploads;     /* uploads in parts */
     bool no_payload;  /* no request has bytes of objects */
     bool mixed;       /* several kinds of requests; those of the preparation are not recorded */
     /* The functions of the same names in struct phase. */
@@ -30,20 +30,20 @@ struct workload {
 
 /* An object, or one version of it. */
 struct work_object {
-    uint64_t id;   /* gives its name */
+    uint64_t id;   /* determines its name */
     uint64_t seed; /* of its content */
     uint64_t size_bytes;
-    uint32_t dir;  /* the worker's prefix that it is under */
+    uint32_t dir;  /* number of the folder that it is in */
     char *version; /* NULL: none */
-    char *key;     /* of an object that was there before, else NULL */
+    char *key;     /* key of an object that existed before the run, else NULL */
 };
 
-/* What a worker keeps for its workload. */
+/* A worker's state for its workload. */
 struct work_own {
     struct strbuf body;
     struct strbuf upload_id, etags;  /* multipart */
     struct work_object object;       /* in use */
-    atomic_uint_fast64_t n_uploaded; /* objects of the preparation under the worker's prefix */
+    atomic_uint_fast64_t n_uploaded; /* objects of the preparation in the worker's folder */
     unsigned part;
     int step;
     bool waiting; /* for an object */
@@ -57,14 +57,14 @@ struct work {
     char root[S3OP_KEY_MAX + 1]; /* all keys of this run begin with it */
     struct work_own *own;        /* by worker */
     unsigned n_workers;
-    uint32_t first_dir; /* of this rank's workers; those of each further rank follow */
-    uint32_t used_dir;  /* likewise, of the rank whose uploads are read */
+    uint32_t first_dir; /* first folder of this rank's workers; those of the next rank follow */
+    uint32_t used_dir;  /* the same, for the rank whose uploads are read */
 
-    pthread_mutex_t lock; /* protects what follows, up to first_error */
+    pthread_mutex_t lock; /* protects the members up to first_error */
     struct work_object *objects;
     size_t n_objects, cap_objects;
     unsigned n_waiting;      /* workers that wait for an object */
-    uint64_t n_object_waits; /* how often one had to */
+    uint64_t n_object_waits; /* how often a worker had to wait */
     unsigned n_vain_uploads; /* uploads in a row that failed while the pool was empty */
     bool drained;            /* no object is left, and none will come */
     struct deck deck;
@@ -73,41 +73,42 @@ struct work {
     uint64_t n_failed;
     struct err first_error; /* the first failure of the benchmark */
 
-    int64_t start_ns; /* wall clock, when the run began */
+    int64_t start_ns; /* start of the run, wall clock */
 
     atomic_uint_fast64_t n_begun; /* uploads in preparation */
     atomic_uint_fast64_t n_done;
-    atomic_bool uploaded;       /* one of them has succeeded */
-    atomic_uint_fast64_t n_new; /* objects made by the benchmark */
+    atomic_bool uploaded;       /* an upload has succeeded */
+    atomic_uint_fast64_t n_new; /* number of objects made by the benchmark */
     atomic_bool saw_version;    /* the bucket keeps versions, or did once */
 
-    /* What ends the benchmark: requests to begin, and bytes to move; UINT64_MAX: no limit. */
+    /* Limits that end the benchmark: requests begun, and bytes moved; UINT64_MAX: no limit. */
     uint64_t max_requests, max_bytes;
-    atomic_uint_fast64_t n_asked, n_moved; /* the same, so far */
+    atomic_uint_fast64_t n_asked, n_moved; /* requests begun and bytes moved so far */
     atomic_uint_fast64_t n_warm;           /* requests of the warm-up */
 };
 
-/* kind, o and g are borrowed. work_fini in any case. */
+/* Sets up the work. kind, o and g are borrowed. Call work_fini in any case. */
 bool work_init(struct work *k, const struct workload *kind, const struct options *o,
                struct engine *g, struct err *e);
 void work_fini(struct work *k);
 
-/* The uploads of preparation: next and done of a struct phase. */
+/* The uploads of the preparation: next and done of a struct phase. */
 enum phase_next work_prepare_next(void *ctx, struct worker *w, struct s3op *op);
 void work_prepare_done(void *ctx, struct worker *w, const struct s3op *op,
                        const struct worker_result *r);
 uint64_t work_n_prepare(const struct work *k);     /* of all ranks */
 uint64_t work_n_prepare_own(const struct work *k); /* of this one */
 
-/* The benchmark. */
+/* The benchmark: next and done of a struct phase. */
 enum phase_next work_bench_next(void *ctx, struct worker *w, struct s3op *op);
 void work_bench_done(void *ctx, struct worker *w, const struct s3op *op,
                      const struct worker_result *r);
 
-/* Returns true once so much was asked for or moved that no further request begins. */
+/* Returns true once the limits of requests or bytes are reached: no further request begins. */
 bool work_is_done(const struct work *k);
 
-/* The warm-up: the same requests, of which nothing is kept. work_end_warm_up follows. */
+/* The warm-up: the same requests, with results that are dropped. Call work_end_warm_up
+ * afterwards. */
 enum phase_next work_warm_next(void *ctx, struct worker *w, struct s3op *op);
 void work_warm_done(void *ctx, struct worker *w, const struct s3op *op,
                     const struct worker_result *r);
@@ -128,33 +129,33 @@ void work_set_dir(struct s3op *op, const char *root, uint32_t dir);
 /* Puts the object's key into op. */
 void work_set_key(const struct work *k, const struct work_object *o, struct s3op *op);
 
-/* Make op a request of a kind for an object or its version, an upload, a download (of a part with
+/* Make op a request: of a kind, for an object or its version; an upload; a download (of a part with
  * --range). */
 void work_ask(const struct work *k, enum s3op_kind kind, const struct work_object *o,
               struct s3op *op);
 void work_put(const struct work *k, const struct work_object *o, struct s3op *op);
 void work_get(struct work *k, struct worker *w, const struct work_object *o, struct s3op *op);
 
-/* Gives the request this body. PHASE_END: there was no memory for it. */
+/* Gives the request this body. PHASE_END: out of memory. */
 enum phase_next work_set_body(struct work *k, const struct strbuf *body, struct s3op *op);
 
-/* Add an object (version "": none) to the body of a request that deletes several, and end the body.
- * It starts empty. XML must be able to hold the key (strbuf_fits_xml). */
+/* Add an object (version "": none) to the body of a request that deletes several objects; end the
+ * body. The body starts empty. XML must be able to hold the key (strbuf_fits_xml). */
 void work_add_to_batch(struct strbuf *body, const char *key, const char *version, struct s3op *op);
 enum phase_next work_end_batch(struct work *k, struct strbuf *body, struct s3op *op);
 
-/* Write what the pool holds, and fill it with what another rank wrote. */
+/* Write the objects of the pool to `b`; fill the pool with what another rank has written. */
 void work_pack_pool(struct work *k, struct strbuf *b);
 bool work_unpack_pool(struct work *k, const char *data, size_t n, unsigned rank, struct err *e);
 
-/* Adds an object to the pool; `version` (or "") is copied. False: out of memory; the error is kept.
- */
+/* Adds an object to the pool; `version` (or "") is copied. False: out of memory, which is recorded
+ * as an error. */
 bool work_add(struct work *k, const struct work_object *o, const char *version);
 
-/* Puts an object back that was taken out of the pool. */
+/* Returns an object to the pool that was taken out of it. */
 void work_return(struct work *k, const struct work_object *o);
 
-/* Returns true if no object is left and none will come: the run ends. */
+/* Returns true if no object is left and none will come, so that the run ends. */
 bool work_is_drained(struct work *k);
 
 /* Counts a failure, and keeps the first one's reason. */
