@@ -310,7 +310,7 @@ struct operation {
     struct requests requests;
     struct error_group *errors; /* by count, then message */
     size_t n_error_groups;
-    struct statistics *statistics; /* statistics.h; NULL without a throughput */
+    struct statistics *statistics; /* estimate/confidence.h; NULL without a throughput */
     /* True if the all-threads range covers under half of the run. The single range's figures below
      * are then shown too. */
     bool range_is_short;

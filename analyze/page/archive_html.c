@@ -42,7 +42,7 @@ bool archive_table_html(const void *table, const char *words, const char *comman
 
 /* ---- Trends ---- */
 
-#define MAX_DRAWN 12 /* groups with charts: folders hold odd single runs, too */
+#define MAX_DRAWN 12 /* groups with charts: folders have odd single runs, too */
 
 static const struct html_definition trend_definitions[] = {
     {"Group", "Runs of equal settings: those that cmp compares."},

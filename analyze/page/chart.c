@@ -11,8 +11,8 @@
 #include <string.h>
 
 #define TICK_PX      16   /* between ticks, at least */
-#define KEY_PX       16   /* of a row of a key below a title, where the screen is narrow */
-#define LOG_FROM     20.0 /* a ratio of greatest to least latency that asks for a log axis */
+#define KEY_PX       16   /* height of a row of a legend below a title, on narrow screens */
+#define LOG_FROM     20.0 /* least ratio of greatest to least latency for a log axis */
 #define LETTER_PX    7.0  /* of a legend, on average */
 #define CAPITAL_PX   8.4
 #define LEAST_KEY_PX 56
@@ -123,10 +123,10 @@ static double even_step(const struct chart_panel *p)
 
     if (p->values == CHART_COUNTS)
         return step > 1 ? step : 1;
-    return step / 2 >= least ? step / 2 : step; /* 2.5, too */
+    return step / 2 >= least ? step / 2 : step; /* 2.5 is allowed, too */
 }
 
-/* All ticks of an axis have the letter and the digits that one of them needs. */
+/* Draws ticks at equal steps. All have the same letter and number of digits. */
 static void put_even_ticks(const struct chart *c, const struct chart_panel *p)
 {
     double step = even_step(p);

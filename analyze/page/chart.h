@@ -1,5 +1,5 @@
-/* Charts over time, drawn as SVG without gnuplot: panels, one below the other on one axis of time.
- * A panel is data: what it shows, how high it is. Its scale follows from its series. */
+/* Draws charts over time as SVG, without gnuplot: panels, one below the other on one axis of time.
+ * A panel says what it shows and how high it is. Its scale follows from its series. */
 #ifndef S3_ANALYZE_PAGE_CHART_H
 #define S3_ANALYZE_PAGE_CHART_H
 
@@ -12,13 +12,13 @@
 
 #define CHART_GAP_PX     6  /* below each panel */
 #define CHART_TITLE_PX   18 /* above each panel */
-#define CHART_AXIS_PX    36 /* of the axis of time */
+#define CHART_AXIS_PX    36 /* height of the axis of time */
 #define CHART_MAX_SERIES 4
 
 struct chart {
     FILE *f;
     int64_t start_ns, end_ns;  /* of the axis */
-    bool narrow;               /* for narrow screens: keys stand below titles */
+    bool narrow;               /* for narrow screens: legends are below titles */
     double width, left, right; /* in pixels; panels lie between left and right */
     double y;                  /* where the next panel begins */
 };

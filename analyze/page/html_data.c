@@ -31,7 +31,7 @@ const char *html_data_column(enum plot_course what)
     return columns[what].name;
 }
 
-/* Times are ms since 1970, which a script's numbers hold to the microsecond. */
+/* Writes a series. Times are ms since 1970, which a script's numbers keep to the microsecond. */
 static bool put_series(FILE *f, const struct plot_timeline *t)
 {
     fputs("{\"op\":", f);

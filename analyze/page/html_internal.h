@@ -19,7 +19,7 @@ struct html_course {
     /* The same with shorter bins: [0] of what the page is about, [1 + k] of operation k if its
      * latency is on the first screen; n is 0 if there are none. */
     struct plot_timeline *fine;
-    const char **beside; /* by operation, as html_course_beside */
+    const char **beside; /* by operation, from html_course_beside */
     bool *shown; /* operations with a section, charts and data; others have a row in a table */
     size_t n_ops, n_shown;
 };

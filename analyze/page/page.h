@@ -20,7 +20,7 @@ struct html_charts {
     struct plot_set set;
     struct plot_palette palette;
     struct plot_options options; /* for plot_add_... */
-    struct err missing;          /* why there are none; empty: there are */
+    struct err missing;          /* why there are no charts; empty: there are */
 };
 
 /* Makes the folder. False: *e says why. The caller calls html_charts_fini in any case. */

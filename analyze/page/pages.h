@@ -15,7 +15,7 @@
 
 struct report_html_options {
     const char *label;   /* the title; NULL: the captures' names */
-    const char *command; /* that makes the page (output_command) */
+    const char *command; /* the command line that makes the page */
     const char *words;   /* how requests were chosen and cut (words.h); "": not at all */
 };
 
@@ -24,9 +24,9 @@ struct report_html_options {
 bool report_html(const struct analysis *a, const struct report_html_options *options, FILE *f,
                  struct err *e);
 
-/* Draws the charts and writes one HTML file with everything in it; `words` say how requests were
- * chosen and cut (words.h), `command` which command makes the page (output_command). Without
- * gnuplot the page has a note in their place. False: *e says why. */
+/* Draws the charts and writes one HTML file with everything in it. `words` says how requests were
+ * chosen and cut (words.h), `command` is the command line that makes the page. Without gnuplot the
+ * page has a note in their place. False: *e says why. */
 bool compare_html(const struct compare *c, const struct plot_traces *traces, const char *words,
                   const char *command, FILE *f, struct err *e);
 

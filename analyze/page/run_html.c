@@ -59,7 +59,7 @@ static const struct html_definition definitions[] = {
      "warm-up off."},
 };
 
-/* Terms on the page of a run that is known by the second. */
+/* Terms on the page of a run that is known only by the second. */
 static const struct html_definition definitions_by_second[] = {
     {"Aggregated capture", "The recorder kept sums, throughput by second and figures of groups of "
                            "10 s, not the requests. What cannot be "
@@ -187,7 +187,7 @@ static const char *range_text(enum range_kind kind)
     case RANGE_FULL:
         return "from the first start to the last end";
     case RANGE_ALL:
-    case RANGE_INNER: /* of comparisons alone */
+    case RANGE_INNER: /* only in comparisons */
     case RANGE_AUTO:
         break;
     }
@@ -236,7 +236,7 @@ static void put_comments(FILE *f, const struct dataset *d)
 
 /* ---- The page ---- */
 
-#define MANY_OPERATIONS 4 /* more have fewer charts each: a page is to stay below 2 MB */
+#define MANY_OPERATIONS 4 /* with more, each has fewer charts: a page should stay below 2 MB */
 
 struct page {
     const struct analysis *a;
@@ -268,7 +268,7 @@ static bool put_total(FILE *f, const struct analysis *a, const struct html_chart
     return html_page_charts(f, charts, "all", 0, "", e) && html_page_sheet(&s, f, "all", e);
 }
 
-/* The analysis as JSON, without the operations that the page does not show. */
+/* Writes the analysis as JSON, without the operations that the page does not show. */
 static bool write_analysis(const void *ctx, FILE *f, struct err *e)
 {
     const struct page *page = ctx;

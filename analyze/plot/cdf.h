@@ -1,4 +1,4 @@
-/* A cumulative distribution as few points. */
+/* Writes a cumulative distribution with few points. */
 #ifndef S3_ANALYZE_PLOT_CDF_H
 #define S3_ANALYZE_PLOT_CDF_H
 

@@ -1,5 +1,5 @@
-/* Shared by the files *_charts.c, each of which writes the data files of some charts of a run, and
- * by nothing else. */
+/* Shared only by the files *_charts.c, each of which writes the data files of some charts of a
+ * run. */
 #ifndef S3_ANALYZE_PLOT_CHARTS_INTERNAL_H
 #define S3_ANALYZE_PLOT_CHARTS_INTERNAL_H
 
@@ -21,7 +21,7 @@ double charts_zero_unix(const struct plot_data *p);
 double charts_t_min(const struct plot_data *p);
 double charts_t_max(const struct plot_data *p);
 
-/* The middle of bin k, in seconds into the run. */
+/* Returns the middle of bin k, in seconds into the run. */
 double charts_bin_middle_s(const struct plot_data *p, const struct slice_grid *b, size_t k);
 
 /* Writes the block "events", and the block "shades": the time outside the active range, and the

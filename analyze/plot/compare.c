@@ -13,7 +13,7 @@
 
 #define CDF_STEPS     300
 #define RUN_CDF_STEPS 100
-#define MAX_ROWS      60  /* of the forest plot */
+#define MAX_ROWS      60  /* rows of the forest plot */
 #define FOREST_HEAD   110 /* pixels above and below its rows */
 
 /* ---- Throughput ---- */
@@ -391,7 +391,7 @@ static size_t n_drawn(const struct compare *c)
     return n < MAX_ROWS ? n : MAX_ROWS;
 }
 
-/* -1 worse, 1 better, 2 a change only if runs repeat well, 0 none shown. */
+/* Returns -1: worse, 1: better, 2: a change only if runs repeat well, 0: no change shown. */
 static int64_t direction(const struct compare_metric *m)
 {
     switch (m->verdict) {
@@ -458,7 +458,7 @@ static int height_of(const struct plot_options *o, size_t n)
     return height > least ? height : least;
 }
 
-/* A kind of chart: of each operation, or (with n_rows) one of all of them. */
+/* A kind of chart: one for each operation, or (with n_rows) one for all of them. */
 struct compare_kind {
     struct plot_chart chart;
     bool (*has_data)(const struct op_chart *x);
@@ -540,7 +540,7 @@ bool plot_add_compare(struct plot_set *s, const struct compare *c, const struct 
         chart.height = height_of(o, n);
         ok = n == 0 || plot_add(s, &chart, NULL, c, o, e);
     }
-    if (o->stem != NULL) { /* one picture: of the operation with the most requests */
+    if (o->stem != NULL) { /* one picture: that of the operation with the most requests */
         for (size_t k = 1; k < c->n_ops; k++)
             if (n_requests(c, &c->ops[k]) > n_requests(c, &c->ops[first]))
                 first = k;

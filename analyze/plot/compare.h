@@ -15,27 +15,27 @@ struct plot_trace {
     bool is_after;
     char *op;
     bool has_bytes;
-    int64_t from_ns;   /* where it begins after the run's start */
-    int64_t length_ns; /* of a step */
-    double *rate[2];   /* n of them: objects/s, and MiB/s */
+    int64_t from_ns;   /* start of the trace, from the run's start */
+    int64_t length_ns; /* length of a step */
+    double *rate[2];   /* by step: objects/s, and MiB/s */
     size_t n;
 };
 
 struct plot_traces {
-    bool is_after; /* whose runs are being added */
+    bool is_after; /* the side whose runs are being added */
     struct plot_trace *v;
     size_t n, cap;
 };
 
-/* Adds the operations of a run; `traces` is a struct plot_traces (to be given to run_load). */
+/* Adds the operations of a run; `traces` is a struct plot_traces (for run_load). */
 bool plot_traces_add(void *traces, const struct analysis *a, struct err *e);
 void plot_traces_free(struct plot_traces *t);
 
-/* The name of the i-th chart of a comparison; NULL: there are no more. */
+/* Returns the name of the i-th chart of a comparison; NULL: there are no more. */
 const char *plot_compare_name(size_t i);
-/* What it shows, in a few words; i as above, of a chart that there is. */
+/* Returns the title of the i-th chart, in a few words; the chart must exist. */
 const char *plot_compare_title(size_t i);
-/* Whether it is drawn only if it is asked for by name. */
+/* Whether the i-th chart is drawn only if it is asked for by name. */
 bool plot_compare_is_by_name(size_t i);
 
 /* Adds the charts of a comparison whose runs gave these traces. */

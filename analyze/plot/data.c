@@ -16,8 +16,8 @@
 
 const double plot_data_mark_pct[PLOT_DATA_N_MARKS] = {50, 90, 99, 99.9, 100};
 
-#define MAX_LINE_BINS 400 /* of hosts as lines */
-#define MAX_ROW_BINS  100 /* of many hosts as a heat map */
+#define MAX_LINE_BINS 400 /* for lines of hosts */
+#define MAX_ROW_BINS  100 /* for a heat map of many hosts */
 #define MANY_HOSTS    100
 #define MICRO         1000000 /* objects are spread in millionths */
 #define MIN_FINE_BINS 50
@@ -131,7 +131,7 @@ void plot_data_thin(const struct series_row *rows, size_t n, size_t max_rows, si
 
 static int compare_parties(const void *a, const void *b)
 {
-    /* In the order of numbers: 2 before 10. */
+    /* Numbers sort by value: 2 before 10. */
     return strverscmp(((const struct plot_party *)a)->name, ((const struct plot_party *)b)->name);
 }
 
@@ -155,7 +155,7 @@ static bool add_party(struct plot_parties *x, size_t *row, const char *name, str
     return true;
 }
 
-/* The work on one of the plot_data. */
+/* The pass over the requests for one plot_data. */
 struct work {
     struct plot_data *p;
     size_t *host_of, *client_of; /* by id: 1 + its row; 0: none yet */
@@ -218,7 +218,7 @@ static void sort_parties(struct plot_parties *x, int (*compare)(const void *, co
         qsort(x->v, x->n, sizeof *x->v, compare);
 }
 
-/* Keeps the first `most` of them. */
+/* Keeps only the first `most` parties. */
 static void cut_parties(struct plot_parties *x, size_t most)
 {
     x->n_in_all = x->n;

@@ -1,6 +1,6 @@
-/* What the charts of one operation show, or of all operations of a mixed run together: the series
- * and figures of the analysis, and what one pass over the requests adds. Its size does not grow
- * with the number of requests. */
+/* The data of the charts of one operation, or of all operations of a mixed run together: series and
+ * figures of the analysis, and results of one pass over the requests. Its size does not grow with
+ * the number of requests. */
 #ifndef S3_ANALYZE_PLOT_DATA_H
 #define S3_ANALYZE_PLOT_DATA_H
 
@@ -15,16 +15,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PLOT_DATA_MIN_SPAN_NS   1000000 /* of time, on an axis */
-#define PLOT_DATA_MAX_HEAT_BINS 160     /* of time, in a heat map */
+#define PLOT_DATA_MIN_SPAN_NS   1000000 /* least span of an axis of time */
+#define PLOT_DATA_MAX_HEAT_BINS 160     /* bins of time in a heat map */
 #define PLOT_DATA_MAX_LINES     8       /* hosts drawn as lines; more make a heat map */
 #define PLOT_DATA_MAX_HOSTS     400 /* rows of a heat map: the slowest ones, if there are more */
-#define PLOT_DATA_MAX_BY_NAME   24  /* hosts in the order of names; more begin with the slowest */
-#define PLOT_DATA_MAX_CLIENTS   60  /* likewise, the first ones by name */
+#define PLOT_DATA_MAX_BY_NAME   24  /* hosts sorted by name; with more, the slowest come first */
+#define PLOT_DATA_MAX_CLIENTS   60  /* clients in a heat map: the first ones by name */
 #define PLOT_DATA_N_LOG         256 /* logarithmic buckets */
 
-/* The lower edge of a logarithmic bucket. Edges are the powers of the fourth root of two: bucket 0
- * holds 0 and 1, bucket k [2^(k/4), 2^((k+1)/4)). */
+/* Returns the lower edge of a logarithmic bucket. Edges are the powers of the fourth root of two:
+ * bucket 0 has 0 and 1, bucket k has [2^(k/4), 2^((k+1)/4)). */
 double plot_data_log_lower(size_t bucket);
 
 /* Quantiles of a set of durations or TTFBs, by the report's rank rule
@@ -64,11 +64,10 @@ struct plot_size_class {
     struct hist durations;        /* ns */
 };
 
-/* How large successful requests were; and, of those inside the active range, how long each size
- * took. */
+/* Sizes of successful requests, and the durations of each size inside the active range. */
 struct plot_sizes {
     uint64_t count[PLOT_DATA_N_LOG]; /* by bucket of bytes */
-    uint64_t n_empty;                /* those of 0 bytes, not in `count` */
+    uint64_t n_empty;                /* requests of 0 bytes, not in `count` */
     struct plot_size_class *classes; /* n_classes 0: one size */
     size_t n_classes;
     uint32_t *density; /* [bucket of bytes * PLOT_DATA_N_LOG + bucket of ns] */
@@ -80,7 +79,7 @@ struct plot_data {
     const char *op;                      /* "" : all together */
     int64_t zero_ns;                     /* first start of the run: second 0 of the charts */
     const struct throughput *throughput; /* not NULL; may be absent */
-    const struct segments *segments;     /* likewise */
+    const struct segments *segments;     /* not NULL; may be absent */
     const struct statistics *statistics; /* NULL: none */
     const struct operation *operation;   /* NULL: all together */
 
@@ -90,8 +89,9 @@ struct plot_data {
 
     struct plot_heat heat;
     struct plot_sizes sizes;
-    double host_unit; /* hosts' sums are whole numbers of it: 1 byte, or 1e-6 objects */
-    /* By name; many with the slowest first: those that findings name, then by their mean. */
+    double host_unit; /* unit of the hosts' sums: 1 byte, or 1e-6 objects */
+    /* Sorted by name. If there are many: first those that findings name, then the slowest by
+     * mean. */
     struct plot_parties hosts;
     struct plot_parties clients; /* by name */
 
@@ -124,7 +124,7 @@ static inline double plot_data_rate(const struct plot_data *p, const struct plot
 void plot_data_thin(const struct series_row *rows, size_t n, size_t max_rows, size_t n_columns,
                     double (*column)(const struct series_row *row, size_t i), bool *keep);
 
-/* Seconds into the run. */
+/* Converts a time to seconds into the run. */
 static inline double plot_data_t_s(const struct plot_data *p, int64_t ns)
 {
     return (double)(ns - p->zero_ns) / 1e9;

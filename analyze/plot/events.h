@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 /* Writes the block "events": a row for each finding of these requests that begins or ends while
- * they run, the worst first, with its number in the list of findings; then the first error, where
- * no finding begins with it. The first row is none, so that the block is never empty. */
+ * they run, the worst first, with its number in the list of findings; then the first error, unless
+ * a finding begins with it. A dummy row comes first, so that the block is never empty. */
 void plot_events_put(FILE *f, const struct plot_data *p);
 
 /* Whether a finding says when these requests had warmed up. */

@@ -156,7 +156,7 @@ static bool has_drawn(struct child *c, const char *picture, struct err *e)
     int status = unfinished_wait(&c->unfinished);
 
     rewind(c->said);
-    /* The last line says what is wrong, those before it where. */
+    /* The last line says what is wrong, earlier lines say where. */
     while (fgets(line, sizeof line, c->said) != NULL)
         if (line[strspn(line, " \t\r\n^")] != '\0')
             memcpy(said, line, sizeof said);

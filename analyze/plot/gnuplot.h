@@ -17,8 +17,8 @@ struct plot_gnuplot {
 bool plot_gnuplot_init(struct plot_gnuplot *g, struct err *e);
 void plot_gnuplot_fini(struct plot_gnuplot *g);
 
-/* One picture: scripts/CHART.gp reads `data` and writes `picture`, whose name's end (.svg, .png,
- * .pdf) says the format. It appears whole or not at all. */
+/* One picture. scripts/CHART.gp reads `data` and writes `picture` in the format of its suffix
+ * (.svg, .png, .pdf). The picture appears whole or not at all. */
 struct plot_drawing {
     const char *chart;
     const char *data, *picture; /* paths */

@@ -1,6 +1,6 @@
-/* Data files of the charts of one run: struct plot_data as blocks (plot_out.h). Each has a block
- * "chart" of one row: its title, the time axis, and how many rows the other blocks have, so that a
- * script never reads an empty one. Write errors stay in `f`. */
+/* Writes the data files of the charts of one run: struct plot_data as blocks (plot/out.h). Each
+ * file has a block "chart" of one row: its title, the time axis, and how many rows the other blocks
+ * have, so that a script never reads an empty one. Write errors stay in `f`. */
 #ifndef S3_ANALYZE_PLOT_KINDS_H
 #define S3_ANALYZE_PLOT_KINDS_H
 
@@ -21,19 +21,19 @@ struct plot_kind {
     bool is_detail;  /* left out of a brief report for one of several operations */
     /* What it needs: whether there is anything to see; NULL: always. */
     bool (*has_data)(const struct plot_data *p);
-    /* Whether it shows more than other charts do; NULL: always. `all`: of all operations together
-     * where they are mixed, else *p. */
+    /* Whether it shows more than other charts do; NULL: always. `all`: the data of all operations
+     * together in a mixed run, else p. */
     bool (*is_worth)(const struct plot_data *p, const struct plot_data *all);
     /* False: out of memory. */
     bool (*write)(FILE *f, const struct plot_data *p, const char *title);
-    /* JSON of the values that a page's script shows; NULL: it has them from elsewhere. False: out
-     * of memory. */
+    /* Writes the values that a page's script shows, as JSON; NULL: the script has them from
+     * elsewhere. False: out of memory. */
     bool (*readings)(FILE *f, const struct plot_data *p);
     /* Height in pixels; NULL: the usual one. */
     int (*height)(const struct plot_data *p);
 };
 
-/* In the order of a report; NULL ends them. */
+/* All kinds, in the order of a report; NULL ends the list. */
 extern const struct plot_kind *const plot_kinds[];
 
 #endif

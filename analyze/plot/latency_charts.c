@@ -28,7 +28,7 @@ static bool has_spectrum(const struct plot_data *p)
     return p->operation != NULL && p->durations.n > 1;
 }
 
-/* 50 % is 0.3 nines, 90 % one, 99 % two. */
+/* Converts a fraction to nines: 50 % is 0.3 nines, 90 % one, 99 % two. */
 static double nines_of(double p)
 {
     return -log10(1 - p);
@@ -47,7 +47,7 @@ static double deff_at(const struct statistics_latency *l, double nines)
     return deff >= 1 ? deff : 1;
 }
 
-/* Values of a sample by ascending rank. */
+/* Goes through the values of a sample by ascending rank. */
 struct ascent {
     const struct plot_sample *s;
     size_t bucket;

@@ -21,7 +21,7 @@ void plot_out_block(FILE *f, const char *name, const char *columns)
     fputc('\n', f);
 }
 
-/* Characters that no one sees (U+200B .. U+200F, U+2060 .. U+206F), or that must not be printed. */
+/* Whether a character is invisible (U+200B .. U+200F, U+2060 .. U+206F) or must not be printed. */
 static bool is_invisible(const char *s, size_t n)
 {
     uint32_t c = utf8_code(s, n);

@@ -226,7 +226,8 @@ static bool add_charts(struct plot_set *s, struct plot_data *p, const struct plo
     return ok;
 }
 
-/* Adds the charts of the n operations of `index`; has_total: the first is all of them together. */
+/* Adds the charts of the n operations of `index`; has_total: the first is all operations
+ * together. */
 static bool add_operations(struct plot_set *s, const struct analysis *a, const int *index, size_t n,
                            bool has_total, const struct plot_options *o, struct err *e)
 {

@@ -13,7 +13,8 @@
 
 struct plot_options {
     const char *folder;        /* for data and pictures */
-    const char *stem;          /* of one picture alone; NULL: each chart has a name of its own */
+    const char *stem;          /* file name of a single picture, without suffix; NULL: each chart
+                                  has its own */
     const char *const *charts; /* names; n_charts 0: those that show something */
     size_t n_charts;
     const char *label;   /* before every title; NULL: none */
@@ -57,9 +58,9 @@ bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const struc
 /* A chart of any model. */
 struct plot_chart {
     const char *name, *title, *caption; /* as in struct plot_kind */
-    /* Writes the data that *ctx stands for. False: out of memory. */
+    /* Writes the data of *ctx. False: out of memory. */
     bool (*write)(FILE *f, const void *ctx, const char *title);
-    const char *stem; /* of its files where the options have none; NULL: "NAME-OP" */
+    const char *stem; /* file name if the options have none; NULL: "NAME-OP" */
     int height;       /* pixels; 0: as the options or all charts */
 };
 

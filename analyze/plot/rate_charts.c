@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MAX_ROWS 2000 /* of a series */
+#define MAX_ROWS 2000 /* drawn rows of a series */
 #define SERIES_COLUMNS                                                                             \
     "start_time t_s duration_s mb_per_sec objs_per_sec ops_ended_per_sec errors in_range p50_ms "  \
     "p90_ms p99_ms max_ms ttfb_p50_ms in_flight"
@@ -281,8 +281,8 @@ static bool has_replay(const struct plot_data *p)
     return p->replay != NULL;
 }
 
-/* The window that decided: its seven segments, and how far from the last one's speed they may be.
- */
+/* Writes the window that decided: its seven segments, and how far from the last one's speed they
+ * may be. */
 static bool write_autoterm(FILE *f, const struct plot_data *p, const char *title)
 {
     const struct autoterm_stop *stop = &p->replay->chosen.stop;

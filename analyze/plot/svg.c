@@ -49,7 +49,7 @@ bool plot_palette_read(struct plot_palette *p, const char *scripts, struct err *
     free(path);
     if (text == NULL)
         return false;
-    /* NAME = "#rrggbb": those of the dark theme come first. */
+    /* Lines NAME = "#rrggbb"; those of the dark theme come first. */
     for (const char *at = text; (at = strstr(at, " = \"#")) != NULL; at++) {
         const char *name = at;
         while (name > text && (name[-1] == '_' || (name[-1] >= '0' && name[-1] <= '9') ||

@@ -27,7 +27,7 @@ struct plot_timeline {
     bool has_bytes;
     bool is_open; /* an open loop: the latency of its bins is service time */
     int64_t n_requests, n_errors;
-    struct span range;                                             /* what counts */
+    struct span range;                                             /* the active range */
     int64_t warm_ns, warm_end_ns;                                  /* the warm-up; both 0: none */
     struct plot_timeline_message messages[PLOT_TIMELINE_MESSAGES]; /* most frequent first */
     size_t n_messages;
@@ -58,7 +58,7 @@ enum plot_course { PLOT_THROUGHPUT, PLOT_P50, PLOT_P99, PLOT_FAILED, PLOT_IN_FLI
 /* Returns the value in bin i; NAN: not known. */
 double plot_timeline_value(const struct plot_timeline *t, enum plot_course what, size_t i);
 
-/* Whether about as many requests were in flight at any time of the active range, as in a closed
+/* Whether the number of requests in flight hardly changed over the active range, as in a closed
  * loop. */
 bool plot_timeline_is_steady(const struct plot_timeline *t);
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MIN_STEPS 50 /* of a trace */
+#define MIN_STEPS 50 /* least number of steps in a trace */
 
 /* Returns a step of 1 ms, 10 ms ..., so that the steps of one run divide those of another. */
 static int64_t step_ns(int64_t duration_ns)
