@@ -49,7 +49,7 @@ static const struct cli_example examples[] = {
     {0},
 };
 
-/* Comments above a header line are kept until the header is known, up to so many bytes. */
+/* Upper bound on comments above a header line: they are kept until the header is known. */
 #define MAX_EARLY_BYTES ((size_t)16 << 20)
 
 static const struct cat_given defaults = {.output = {.path = "-"}};

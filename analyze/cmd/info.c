@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text shows up to so many operations, hosts and clients each; --json shows all. */
+/* The text shows at most this many operations, hosts and clients; --json shows all. */
 #define MAX_SHOWN 20
 
 struct info_given {

@@ -45,14 +45,14 @@ enum outfile_replaces output_replaces_series(const struct output_options *o);
  * "the page and the report". */
 bool output_apart(const char *a, const char *b, const char *who, struct err *e);
 
-/* What a command writes; NULL: not asked for. */
+/* Upper bound on the outputs of a command; NULL: an output that is not asked for. */
 #define OUTPUT_MOST 3
 
 /* Checks that none of the outputs is one of the n inputs, as outfile_spares does. */
 bool output_spares(const char *const outputs[static OUTPUT_MOST], const char *const *inputs,
                    size_t n, struct err *e);
 
-/* The same of the files that values of --slo name, as @FILE. */
+/* Checks the outputs against the files that values of --slo name (@FILE), too. */
 bool output_spares_slo(const char *const outputs[static OUTPUT_MOST], const struct cli_list *slo,
                        struct err *e);
 

@@ -113,7 +113,7 @@ static bool count(struct profile_run *r, const struct profile_given *o, const ch
     return ok;
 }
 
-/* Checks that the output is none of the profiles that were read; folders hold them, too. */
+/* Checks that the output is none of the profiles that were read, also from folders. */
 static bool spares_sources(const struct profile_given *o, const struct profile_sources *s,
                            struct err *e)
 {
@@ -124,7 +124,7 @@ static bool spares_sources(const struct profile_given *o, const struct profile_s
     return ok;
 }
 
-/* Reads the profiles of the command line, and the load. Of a difference the operands are BEFORE and
+/* Reads the profiles of the command line, and the load. A difference has the operands BEFORE and
  * AFTER, or one archive with both. */
 static bool read_run(struct profile_run *r, const struct profile_given *o, const char *const *paths,
                      size_t n, enum action action, struct err *e)

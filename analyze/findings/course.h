@@ -138,7 +138,7 @@ struct course {
 
     double *median_ns, *p90_ns; /* by operation; 0: no success */
     struct course_tail *tail;   /* by operation; NULL by seconds */
-    int64_t *hung_ns;           /* by operation: a request that took so long hung; INT64_MAX: none
+    int64_t *hung_ns;           /* by operation: a request of this duration hung; INT64_MAX: none
                                    did */
     struct course_hung *hung;   /* by start; NULL: single requests are not known */
     size_t n_hung;

@@ -149,9 +149,9 @@ void course_count_ended(const struct course *c, const struct course_parties *p, 
     }
 }
 
-/* Fills in a gap from the seconds of its party. The gap begins within the last second that had
- * requests, and ends within the next one that has. A second with half as many requests as usual
- * counts as idle for half of it. */
+/* Fills in a gap from the seconds of its party. The gap begins within the last second with
+ * requests, and ends within the next one with requests. A second with half the usual number of
+ * requests counts as idle for half of it. */
 static void find_gap(const struct course *c, const struct course_parties *p, const int64_t *done,
                      struct course_gap *gap)
 {

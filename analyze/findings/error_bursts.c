@@ -304,7 +304,7 @@ static struct bursts find_bursts(const struct course *c, const struct course_mes
     return all;
 }
 
-/* Whose requests failed: indexes, or SIZE_MAX. */
+/* The host and the client whose requests failed: indexes, or SIZE_MAX. */
 struct whose {
     size_t host, client;
     bool is_dead; /* no request of the host succeeded */

@@ -93,8 +93,9 @@ double search_standard_error(const double *n, const double *r, size_t from, size
  * so that a change of level does not count. Reorders them. */
 double search_variance_of_differences(double *squares, size_t n);
 
-/* Returns the long-run variance of a time series: the largest variance of batch means, times the
- * length of the batches. Values are autocorrelated: the queues of equal hosts wander. */
+/* Returns the long-run variance of a time series: the largest product of the variance of batch
+ * means and the length of the batches. Values are autocorrelated: the queues of equal hosts
+ * wander. */
 double search_long_run_variance(const double *v, size_t n);
 
 /* By block: samples that begin in it, and the geometric mean of their response times; in an open

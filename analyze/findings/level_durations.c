@@ -116,7 +116,7 @@ static bool typical_within(const struct course *c, int64_t from_ns, int64_t to_n
     return true;
 }
 
-/* The mean of a series over the points in [from_ns, to_ns); NAN: it has none. */
+/* Returns the mean of a time series over [from_ns, to_ns); NAN: it has no points there. */
 static double mean_within(const struct levels *l, int64_t from_ns, int64_t to_ns)
 {
     double sum = 0, n = 0;

@@ -68,7 +68,7 @@ static bool say_drift(struct levels *l, struct err *e)
         ratio < 1 ? "fell" : "rose", 100 * fabs(ratio - 1));
 }
 
-/* The logarithm of the mean rate of some points. */
+/* Returns the logarithm of the mean rate of some points. */
 static double mean_rate(const struct levels *l, size_t from, size_t to)
 {
     double sum = 0;
@@ -159,7 +159,8 @@ static void refine_visit(const struct levels *l, double before, double *after, i
     *until_ns = course_bin_start_ns(c, top.last + 1);
 }
 
-/* How far level k is from level `base`, in the direction of the change to level base + 1. */
+/* Returns how far level k is from level `base`, in the direction of the change to level base +
+ * 1. */
 static double levels_away(const struct levels *l, size_t base, size_t k)
 {
     double sign = levels_level(l, base + 1) > levels_level(l, base) ? 1 : -1;

@@ -14,7 +14,7 @@
 #define STUCK_FRAC          .1
 #define STUCK_PROBLEM       .2
 #define STUCK_LEAST_NS      INT64_C(1000000000)
-#define STUCK_CHANCE        .005 /* expected number of requests so long in the run */
+#define STUCK_CHANCE        .005 /* expected number of requests of that length */
 #define STUCK_MOST_THREADS  5
 #define JUMP_LEAST_NS       1e9
 #define JUMP_LEAST_BINS     8
@@ -156,8 +156,8 @@ static double sum_of(const int64_t *done, size_t first, size_t end)
     return sum;
 }
 
-/* Returns the first of n bins in which a client did nearly twice as much as in as many bins before
- * and after them; SIZE_MAX: there are none. */
+/* Returns the first of n bins in which a client did nearly twice as much as in n bins before and
+ * after them; SIZE_MAX: there are none. */
 static size_t find_double(const int64_t *done, size_t n_bins, size_t n)
 {
     double sum = 0, most = 0;

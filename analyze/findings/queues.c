@@ -85,7 +85,7 @@ static void fill_usual(const struct search *s, double *usual_ns)
     }
 }
 
-/* What is known of all requests while they are read. */
+/* Tables that are used while requests are read. */
 struct known {
     double *usual_ns;   /* by stratum */
     uint32_t *n_masked; /* by bin: bins before it that carry a mask */

@@ -208,7 +208,7 @@ static bool split(const struct excess *x, const struct segment_of_party *g,
     return true;
 }
 
-/* Share of the time of all requests that went into the excess. */
+/* Returns the share of the time of all requests that went into the excess. */
 static double lost_share(const struct excess *x, size_t n_parties, const struct segment_of_party *g)
 {
     double busy = 0, lost = 0;
@@ -452,7 +452,7 @@ static void drop_cheap(struct segment_of_party *v, size_t *n, const struct exces
     *n = n_kept;
 }
 
-/* Stretches of parties that were looked at already. */
+/* Stretches of parties that were compared already. */
 struct seen {
     struct {
         size_t party;

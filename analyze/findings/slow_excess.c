@@ -84,7 +84,7 @@ static bool stratum_fill(struct slow_stratum *x, const struct slow_compared *of,
     return ok;
 }
 
-/* Fills the excess over the periods of x. */
+/* Fills in the excess over the periods of x. */
 static bool fill(struct excess *x, struct slow_compared *of, struct strata strata, struct err *e)
 {
     size_t n = of->p->n * x->periods.n;

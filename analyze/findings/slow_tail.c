@@ -177,7 +177,7 @@ static double sureness(const struct tails *x, const struct tail *t)
     return more / sqrt(fmax(2 * count, 1) * fmax(variance / t->n_slow, 1));
 }
 
-/* Whether f says that the party of a tail is slow. */
+/* Whether f is a finding that the party of a tail is slow. */
 static bool is_of_party(const struct finding *f, const struct finding *tail)
 {
     return f->kind == tail->kind && f->party == tail->party && f->client == NULL;

@@ -1,4 +1,4 @@
-/* Whose requests hang: attributes stalls of the system to some hosts, some clients or one
+/* Finds out whose requests hang: attributes stalls of the system to some hosts, some clients or one
  * operation, and finds stalls of these while the others go on. */
 #include "analyze/findings/stalls_internal.h"
 #include "libcommon/int64.h"
@@ -90,8 +90,8 @@ static double log_chance(double k, double n, double share)
            (part * log(part / share) + (part < 1 ? (1 - part) * log((1 - part) / (1 - share)) : 0));
 }
 
-/* Finds the fewest parties, less than all, that have nearly all requests that hang in the middle of
- * the stall. *chance becomes the log of the probability that any so many parties have them if all
+/* Finds the fewest parties, less than all, with nearly all requests that hang in the middle of the
+ * stall. *chance becomes the log of the probability that any group of that size has them if all
  * stall. False: there are none. */
 static bool choose_parties(const struct stalls *x, struct stall *st, const struct course_parties *p,
                            const double *busy, size_t *of_party, double *chance)

@@ -43,7 +43,7 @@ static inline double usual_of_bin(const struct stalls *x, size_t j)
     return x->usual[b < x->n_blocks ? b : x->n_blocks - 1] * part_of_bin(x, j);
 }
 
-/* How many requests usually end in the bins [first, end). */
+/* Returns how many requests usually end in the bins [first, end). */
 static double usual_done(const struct stalls *x, size_t first, size_t end)
 {
     double n = 0;

@@ -122,7 +122,7 @@ static double rate_frac_of(const struct stalls *x, const struct stall *st)
     return st->of == NULL ? st->rate_frac : stalls_rate_frac(x, st->start_ns, st->end_ns);
 }
 
-/* The share of the run's throughput that a stall cost: at least the party's own. */
+/* Returns the share of the run's throughput that a stall cost: at least the party's own. */
 static double lost_in(const struct stalls *x, const struct stall *st)
 {
     const struct search *s = x->s;

@@ -306,7 +306,7 @@ static double rest_of_levels(const struct swings *w, const struct sums *s, size_
     return rest[w->n];
 }
 
-/* Fits a mean and the best sine of so many cycles by least squares. */
+/* Fits a mean and the best sine with that number of cycles, by least squares. */
 static struct wave fit_wave(const struct swings *w, double cycles)
 {
     double c[MAX_POINTS], s[MAX_POINTS], n = 0, mean = 0, mean_c = 0, mean_s = 0;
@@ -375,8 +375,8 @@ static struct wave find_wave(const struct swings *w)
     return rest <= WAVE_BETTER * fmax(levels - chance, 0) ? best : none;
 }
 
-/* Returns the amplitude of the best sine of so many cycles. A point is the mean over its width, and
- * so lower than the crest within it by the factor sin(x) / x. */
+/* Returns the amplitude of the best sine with that number of cycles. A point is the mean over its
+ * width, and so lower than the crest within it by the factor sin(x) / x. */
 static double amplitude_of(const struct swings *w, double cycles)
 {
     double x = M_PI * cycles / (double)w->n;

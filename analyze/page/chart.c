@@ -383,7 +383,7 @@ static void put_clock(const struct chart *c, double bottom)
 
     n_letters += from == 5 ? 6 : 0;
     if (step_ns < NS_PER_S / 1000)
-        return; /* no clock is read that finely; the axis below says when it begins */
+        return; /* no clock is read that finely; the text below names the beginning */
     for (int64_t k = c->start_ns / step_ns + 1; k <= INT64_MAX / step_ns && k * step_ns < c->end_ns;
          k++) {
         int64_t ns = k * step_ns;

@@ -43,8 +43,8 @@ static bool was_told(const struct compare *c, size_t run, size_t finding)
     return false;
 }
 
-/* Lists problems, or notices. A kind that several runs have is listed once, by its worst
- * finding. */
+/* Lists problems, or notices. In brief text a kind that several runs have is listed once, by its
+ * first finding. */
 static void put_findings(struct sheet *s, const struct compare *c, bool faults)
 {
     size_t n = 0;

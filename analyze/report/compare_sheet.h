@@ -18,7 +18,7 @@ void compare_sheet_metrics(struct sheet *s, const struct compare *c, size_t k);
 void compare_sheet_limits(struct sheet *s, const struct compare *c);
 /* Notices of the runs. */
 void compare_sheet_notices(struct sheet *s, const struct compare *c);
-/* What was compared. */
+/* The runs that were compared. */
 void compare_sheet_runs(struct sheet *s, const struct compare *c);
 /* Operation k: settings, methods, figures. */
 void compare_sheet_op(struct sheet *s, const struct compare *c, size_t k);

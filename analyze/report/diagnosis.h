@@ -10,7 +10,7 @@
 struct diagnosis {
     void (*say)(void *ctx, const char *sentence);
     void *ctx;
-    bool has_dates; /* the run goes over midnight: a time of day says too little */
+    bool has_dates; /* the run goes over midnight: times need a date */
 };
 
 /* Says warm-up, drift, changes, stalls, how busy the threads were, and hosts that stand out. */

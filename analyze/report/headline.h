@@ -16,7 +16,7 @@ struct headline {
  * after another. Very long names of operations are cut off. */
 struct headline headline(const struct analysis *a);
 
-/* "2 problems, 1 notice", or that nothing was found in so many requests. */
+/* Returns "2 problems, 1 notice", or that nothing was found in n_requests. */
 struct headline headline_findings(const struct findings *all, int64_t n_requests);
 
 /* Appends lines that count the findings, and name them, worst first. A consequence names its

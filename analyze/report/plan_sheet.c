@@ -150,8 +150,7 @@ static void put_levels(struct sheet *s, const struct plan *p)
                    "99%", "In flight");
     for (size_t i = 0; i < p->n_levels; i++) {
         struct plan_level x = plan_level_of(p, i);
-        /* In a closed loop the requests in flight, by Little's law, are as many as were asked
-         * for. */
+        /* In a closed loop the requests in flight, by Little's law, equal the level asked for. */
         bool off = !p->by_rate && fabs(x.in_flight / x.level - 1) > .1;
 
         if (x.n == 0)

@@ -11,7 +11,7 @@
 #define MAX_ERROR_HOSTS 5  /* of a group, likewise */
 #define MAX_THREADS     10 /* that shorten the range, likewise */
 
-/* Whether the run goes over midnight, so that a time of day says too little. */
+/* Whether the run goes over midnight, so that times need a date. */
 static bool has_dates_of(const struct analysis *a)
 {
     int64_t first_day = INT64_MAX, last_day = INT64_MIN;

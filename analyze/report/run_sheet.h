@@ -21,7 +21,7 @@ struct run_sheet_page {
 };
 void run_sheet_summary(struct sheet *s, const struct analysis *a,
                        const struct run_sheet_page *page);
-/* What all clients reached together, where that is known. */
+/* What all clients reached together, if it is known. */
 void run_sheet_together(struct sheet *s, const struct together *x);
 /* All that is known of one operation. */
 void run_sheet_operation(struct sheet *s, const struct analysis *a, const struct operation *op);

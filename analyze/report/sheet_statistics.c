@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* `note` says why an interval that there is may not hold; "": nothing does. */
+/* `note`: why an interval may be unreliable; "": it is not. */
 static void ci_row(struct sheet *s, const char *name, struct units_text (*text)(double),
                    const struct stats_ci *ci, const char *note)
 {

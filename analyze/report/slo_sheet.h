@@ -1,4 +1,4 @@
-/* The answers to assertions, as they stand first in text, Markdown and pages. */
+/* The answers to assertions, which come first in text, Markdown and pages. */
 #ifndef S3_ANALYZE_REPORT_SLO_SHEET_H
 #define S3_ANALYZE_REPORT_SLO_SHEET_H
 
