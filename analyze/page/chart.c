@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define TICK_PX      16   /* between ticks, at least */
-#define KEY_PX       16   /* height of a row of a legend below a title, on narrow screens */
+#define KEY_PX       16   /* height of a row of a key below a title, on narrow screens */
 #define LOG_FROM     20.0 /* least ratio of greatest to least latency for a log axis */
 #define LETTER_PX    7.0  /* of a legend, on average */
 #define CAPITAL_PX   8.4

@@ -18,7 +18,7 @@
 struct chart {
     FILE *f;
     int64_t start_ns, end_ns;  /* of the axis */
-    bool narrow;               /* for narrow screens: legends are below titles */
+    bool narrow;               /* for narrow screens: keys are below titles */
     double width, left, right; /* in pixels; panels lie between left and right */
     double y;                  /* where the next panel begins */
 };

@@ -4,7 +4,7 @@
 
 #define BLOCK 4 /* runs: two a side */
 
-/* Mean and sum of squares about it of the first `most` runs of a side. */
+/* Returns the mean of the first `most` runs of a side, and the sum of squares about it. */
 static double moments(const struct plan_point *v, size_t n, double side, size_t g, size_t most,
                       double *squares)
 {

@@ -7,16 +7,16 @@
 #include <stdlib.h>
 
 #define N_OF_AN_END  (1 + PLAN_CONFIRMATIONS)
-#define MOST_COUNTED 2.0   /* of a margin: an odd run does not outvote three others */
-#define MOST_DRAWN   100.0 /* of a margin: it may be infinite */
+#define MOST_COUNTED 2.0   /* largest margin: an odd run does not outvote three others */
+#define MOST_DRAWN   100.0 /* largest margin for interpolation: it may be infinite */
 #define DECIDES      .75   /* N_OF_AN_END runs of this margin decide, with something to spare */
 #define LOWER_RATES  8     /* how far down to look for a rate that is met, below undecided ones */
 
 /* The runs at one rate. */
 struct tally {
     size_t n;
-    double margin; /* of all together */
-    double mean;   /* of each run's */
+    double margin; /* of all runs together */
+    double mean;   /* mean of the runs' margins */
 };
 
 static double within(double margin, double most)
@@ -44,7 +44,7 @@ static enum slo_verdict verdict_of(struct tally t)
     return t.margin >= 1 ? SLO_MET : t.margin <= -1 ? SLO_MISSED : SLO_UNDECIDED;
 }
 
-/* The highest rate up to which none was missed, and the lowest that was. */
+/* Finds the highest rate that was met below all missed ones, and the lowest that was missed. */
 struct plan_interval plan_capacity_found(const struct plan_point *v, size_t n)
 {
     struct plan_interval x = {0};
@@ -62,7 +62,7 @@ struct plan_interval plan_capacity_found(const struct plan_point *v, size_t n)
     return x;
 }
 
-/* Rates that people can read, and that a command line gives back unchanged. */
+/* Rounds a rate, so that people can read it and a command line gives it back unchanged. */
 static double rounded(double rate)
 {
     char text[32];
@@ -71,9 +71,9 @@ static double rounded(double rate)
     return strtod(text, NULL);
 }
 
-/* The next rate between a decided one and an undecided one: where N_OF_AN_END runs would decide, by
- * a line through the margins of both, but no nearer to the decided one than their middle. 0: it
- * would be too near to one of them. */
+/* Returns the next rate between a decided and an undecided one: where N_OF_AN_END runs would
+ * decide, by interpolating the margins of both, but at least half of the way to the undecided one.
+ * 0: it would be too near to one of them. */
 static double beside(const struct plan_capacity *c, const struct plan_point *v, size_t n,
                      double decided, double undecided)
 {
@@ -93,11 +93,11 @@ static bool is_near_an_answer(struct tally t)
     return t.n < N_OF_AN_END && t.margin * t.margin * N_OF_AN_END >= (double)t.n;
 }
 
-/* The next rate between the ends; 0: the gaps are narrow enough. */
+/* Returns the next rate between the ends; 0: the gaps are narrow enough. */
 static double between(const struct plan_capacity *c, const struct plan_interval *x,
                       const struct plan_point *v, size_t n)
 {
-    double low = x->missed, high = x->met; /* of the undecided rates */
+    double low = x->missed, high = x->met; /* lowest and highest undecided rate */
 
     for (size_t i = 0; i < n; i++) {
         if (v[i].level <= x->met || v[i].level >= x->missed)
@@ -119,8 +119,8 @@ static double between(const struct plan_capacity *c, const struct plan_interval 
     return above == 0 || (below > 0 && low / x->met >= x->missed / high) ? below : above;
 }
 
-/* The next rate while none is met. A run at a low rate has few requests, which decide less: so the
- * rates between the undecided and the missed ones come first, then a few lower ones. */
+/* Returns the next rate while none is met. Runs at low rates have few requests, which decide less.
+ * So the rates between the undecided and the missed ones come first, then a few lower ones. */
 static struct plan_next below_missed(const struct plan_capacity *c, double missed,
                                      const struct plan_point *v, size_t n)
 {

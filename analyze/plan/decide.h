@@ -1,5 +1,5 @@
-/* What a series of runs does next, or says in the end: pure functions of the plan and of the runs
- * so far, in any order. docs/limits.md describes the three plans. */
+/* Decides what a series of runs does next, or concludes from it: pure functions of the plan and of
+ * the runs so far, in any order. docs/limits.md describes the three plans. */
 #ifndef S3_ANALYZE_PLAN_DECIDE_H
 #define S3_ANALYZE_PLAN_DECIDE_H
 
@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What decisions need of a run that counts. */
+/* The figures of a run that counts, as far as decisions need them. */
 struct plan_point {
-    double level;         /* requests per second, or requests in flight; of ab: 0 before, 1 after */
+    double level;         /* requests per second, or requests in flight; ab: 0 before, 1 after */
     double margin;        /* capacity: slo_margin */
     double per_s;         /* sweep: successful requests per second */
     const double *metric; /* ab, by gate: the log of a rate or time, or a fraction */
@@ -31,7 +31,8 @@ struct plan_next {
 
 struct plan_capacity {
     double from;      /* the first rate, > 0 */
-    double precision; /* as a fraction: the ends differ by no more, if runs decide so closely */
+    double precision; /* as a fraction: the largest difference of the ends, if runs can decide so
+                         closely */
     size_t max_runs;
     uint64_t seed;
 };
@@ -41,11 +42,12 @@ struct plan_interval {
     bool confirmed;     /* each end has four runs or more */
 };
 
-/* All runs at a rate decide together whether it is met or missed: as they are independent, the
- * margin of n runs is the mean of theirs times the root of n. The search doubles until a rate is
- * missed (or halves until one is met), then bisects in log rate. An undecided rate is run again if
- * up to four runs in all may decide it; else it is left out, and the next rates are those that four
- * runs are likely to decide. Both ends are confirmed, in random order. */
+/* Finds the interval. All runs at a rate together decide whether it is met or missed: as runs are
+ * independent, the margin of n runs is the mean of their margins times the root of n. The search
+ * doubles the rate until it is missed (or halves it until it is met), then bisects in log rate. An
+ * undecided rate is run again if up to four runs in all may decide it; else it is left out, and the
+ * next rates are those that four runs are likely to decide. Both ends are confirmed, in random
+ * order. */
 struct plan_interval plan_capacity_found(const struct plan_point *v, size_t n);
 struct plan_next plan_capacity_next(const struct plan_capacity *c, const struct plan_point *v,
                                     size_t n);
@@ -59,10 +61,10 @@ struct plan_next plan_sweep_next(const double *levels, size_t n_levels, size_t n
 /* ---- A/B ---- */
 
 struct plan_gate {
-    char *op; /* owned; what decides does not look at it, nor at the metric */
+    char *op; /* owned; decisions use neither this nor the metric */
     enum run_metric metric;
     bool up_is_better;
-    double limit; /* of the difference to the worse side: > 0; in logs, or in fractions */
+    double limit; /* allowed difference to the worse side, > 0; in logs or fractions */
 };
 
 struct plan_judged {
@@ -84,7 +86,7 @@ struct plan_next plan_ab_next(const struct plan_gate *gates, size_t n_gates, siz
 /* Judges gate g by the runs of whole blocks. */
 struct plan_judged plan_ab_judge(const struct plan_gate *gates, size_t n_gates, size_t g,
                                  const struct plan_point *v, size_t n);
-/* Of all gates: missed if one is, met if all are. */
+/* Returns the answer of all gates: missed if one is missed, met if all are. */
 enum slo_verdict plan_ab_answer(const struct plan_gate *gates, size_t n_gates,
                                 const struct plan_point *v, size_t n);
 

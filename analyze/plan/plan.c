@@ -19,7 +19,7 @@
 
 const char *const plan_kind_names[] = {"capacity", "sweep", "ab", NULL};
 
-/* ---- What is asked for ---- */
+/* ---- The question ---- */
 
 static bool parse_levels(struct plan *p, struct err *e)
 {
@@ -49,7 +49,7 @@ static bool parse_levels(struct plan *p, struct err *e)
     return true;
 }
 
-/* Fills *p from p->asked, as far as that tells without runs. */
+/* Fills *p from p->asked, as far as possible without runs. */
 static bool parse_asked(struct plan *p, struct err *e)
 {
     const struct plan_asked *a = &p->asked;
@@ -112,7 +112,7 @@ static json_t *read_json(const char *path, struct err *e)
     return NULL;
 }
 
-/* Whether two plans ask for the same; the seed is the first one's. */
+/* Whether two plans have the same question; the seed is the first one's. */
 static bool is_same(json_t *old, json_t *new)
 {
     json_object_set(new, "seed", json_object_get(old, "seed"));
@@ -235,7 +235,7 @@ struct plan_next plan_next(const struct plan *p)
     case PLAN_CAPACITY:
         break;
     }
-    /* The generator will not do better the next time. */
+    /* s3load will not reach a higher rate the next time. */
     if (last != NULL && last->why_not == plan_not_offered)
         return (struct plan_next){.done = true};
     return plan_capacity_next(&capacity, p->points, p->n_points);

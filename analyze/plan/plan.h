@@ -1,6 +1,5 @@
-/* A plan: a folder with plan.json, which says what is to be found out, and one capture for each run
- * (docs/limits.md). Nothing else is kept: what comes next follows from the captures that are there.
- */
+/* A plan: a folder with plan.json, which has the question, and one capture for each run
+ * (docs/limits.md). Nothing else is kept: the next run follows from the captures that are there. */
 #ifndef S3_ANALYZE_PLAN_PLAN_H
 #define S3_ANALYZE_PLAN_PLAN_H
 
@@ -18,7 +17,7 @@ extern const char *const plan_kind_names[]; /* NULL at the end */
 #define PLAN_MOST_LEVELS 64
 #define PLAN_MOST_GATES  64 /* gates times operations */
 
-/* What was asked for. */
+/* The question of a plan. */
 struct plan_asked {
     enum plan_kind kind;
     struct cli_list slo;              /* capacity */
@@ -32,11 +31,11 @@ struct plan_asked {
     const char *command; /* of s3load, without secrets */
 };
 
-/* Whether it can be planned; *e says what is missing or wrong. */
+/* Whether a plan is valid; *e says what is missing or wrong. */
 bool plan_check(const struct plan_asked *a, struct err *e);
 
-/* Writes FOLDER/plan.json of what plan_check accepts, making the folder. If there is one already it
- * must ask for the same: the plan goes on. */
+/* Writes FOLDER/plan.json for a plan that plan_check accepts; makes the folder. A plan that is
+ * there already must be the same: it goes on. */
 bool plan_begin(const char *folder, const struct plan_asked *a, struct err *e);
 
 /* A run of the plan. */
@@ -46,8 +45,8 @@ struct plan_run {
     struct plan_point point;
     enum slo_verdict verdict; /* capacity */
     const char *why_not;      /* static: why it does not count; NULL: it does */
-    char *says; /* capacity: the assertions that were not met, with what was measured; "": none */
-    double offered_frac;            /* of the requests that were due; NaN: closed loop */
+    char *says; /* capacity: the assertions that were not met, with the measured values; "": none */
+    double offered_frac;            /* share of the due requests that were sent; NaN: closed loop */
     double p50_ns, p99_ns, mean_ns; /* of the last operation; NaN: not known */
     double metric[PLAN_MOST_GATES]; /* ab, as in struct plan_point */
 };
@@ -55,12 +54,12 @@ struct plan_run {
 struct plan {
     char *path; /* of plan.json */
     json_t *json;
-    struct plan_asked asked; /* borrows from json, but for its lists */
+    struct plan_asked asked; /* borrows from json, except for its lists */
     struct slo_list slo;
     double levels[PLAN_MOST_LEVELS];
     size_t n_levels;
     bool by_rate;
-    struct plan_gate gates[PLAN_MOST_GATES]; /* of each operation */
+    struct plan_gate gates[PLAN_MOST_GATES]; /* for each operation */
     size_t n_gates;
     struct plan_run *runs; /* by number */
     size_t n;
@@ -96,7 +95,7 @@ bool plan_usl(const struct plan *p, struct stats_usl *out, struct err *e);
 /* A difference in a gate's metric, in logs or fractions, as a change: -0.12 is 12 % less. */
 double plan_change_frac(const struct plan *p, size_t gate, double theta);
 
-/* What the runs so far say: for capacity and ab what the functions of decide.h found. */
+/* Returns the answer of the runs so far, for capacity and ab by the functions of decide.h. */
 enum slo_verdict plan_verdict(const struct plan *p);
 
 #endif

@@ -4,11 +4,11 @@
 #include "analyze/plan/plan.h"
 #include "libcommon/splitmix.h"
 
-/* How many of the points are of a level. */
+/* Returns how many of the points have this level. */
 size_t plan_n_at(const struct plan_point *v, size_t n, double level);
 
-/* A random number that depends on its arguments alone, so that a plan that goes on decides as it
- * would have. */
+/* Returns a random number that depends only on its arguments, so that a plan that is resumed
+ * decides the same. */
 static inline uint64_t plan_random(uint64_t seed, uint64_t i)
 {
     return splitmix_spread(seed + (i + 1) * SPLITMIX_STEP);

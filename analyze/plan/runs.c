@@ -17,7 +17,7 @@
 const char *const plan_not_offered = "s3load could not send that fast";
 static const char *const not_complete = "it was interrupted";
 
-/* ---- Which there are ---- */
+/* ---- The files ---- */
 
 /* Parses "run-007-1250.csv.zst", or "run-007-after.csv.zst". */
 static bool parse_name(const char *name, struct plan_run *r)
@@ -67,7 +67,7 @@ static bool list_runs(struct plan *p, const char *folder, struct err *e)
 
 /* ---- One run ---- */
 
-/* What was not met, and why. */
+/* Adds what was not met, and why. */
 static bool say_unmet(struct plan_run *r, const struct slo_report *report, struct err *e)
 {
     char text[200] = "";
@@ -123,8 +123,8 @@ static const char *why_not(const struct plan *p, const struct plan_run *r,
     return NULL;
 }
 
-/* If requests were due that never began, all workers were waiting for the server: it did not keep
- * up with the rate, however fast those were that it answered. */
+/* Takes the verdict of a run. If due requests never began, all workers were waiting: the server did
+ * not keep up with the rate, however fast it answered. */
 static bool take_verdict(struct plan_run *r, const struct slo_report *report, bool all_failed,
                          struct err *e)
 {
@@ -139,7 +139,7 @@ static bool take_verdict(struct plan_run *r, const struct slo_report *report, bo
     return mem_text(&r->says, "the rate was not kept up, with all --concurrent in use", e);
 }
 
-/* What is to be taken of the analysis of a run. */
+/* The results to take from the analysis of a run. */
 struct seen {
     const struct plan *plan;
     const struct run *run;
@@ -165,7 +165,7 @@ static bool see(void *ctx, const struct analysis *a, struct err *e)
 
 /* ---- ab ---- */
 
-/* Gates are of each operation that the first run measured. */
+/* Chooses the gates, for each operation that the first run measured. */
 static bool choose_gates(struct plan *p, const struct run *run, struct err *e)
 {
     struct compare_gate given[RUN_MAX_METRICS];
@@ -190,7 +190,7 @@ static bool choose_gates(struct plan *p, const struct run *run, struct err *e)
     return true;
 }
 
-/* False: a figure is not known. */
+/* Takes the metrics of a run. False: one of them is not known. */
 static bool take_metrics(const struct plan *p, struct plan_run *r, const struct run *run)
 {
     bool all = true;
@@ -207,7 +207,7 @@ static bool take_metrics(const struct plan *p, struct plan_run *r, const struct 
     return all;
 }
 
-/* ---- All of them ---- */
+/* ---- All runs ---- */
 
 static bool load_one(struct plan *p, struct plan_run *r, struct err *e)
 {
@@ -221,7 +221,7 @@ static bool load_one(struct plan *p, struct plan_run *r, struct err *e)
     struct err why = {""};
     bool ok = true;
 
-    /* A run that was cut off, or of which no request is left, says nothing. */
+    /* A run that was cut off, or has no request left, does not count. */
     if (!run_load(&run, r->path, &how, &why)) {
         r->why_not = not_complete;
     } else {

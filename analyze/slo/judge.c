@@ -4,19 +4,19 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Beyond this many times the requests of the run, their number says nothing any more. */
+/* Beyond this many times the requests of the run, a number means nothing. */
 #define MOST_TIMES 1e4
 
 const char *const slo_verdict_names[] = {"met", "missed", "undecided"};
 
-/* How many more requests bring the end of the interval that hides the answer to the limit. */
+/* Returns how many more requests would shrink the interval to the limit. */
 static double n_more(const struct slo_measure *m, double margin)
 {
     double times = 1 / fabs(margin);
 
     if (isinf(m->lo) || isinf(m->hi))
         return m->n_least > m->n ? m->n_least - m->n : 0;
-    /* Wilson's interval of no error at all shrinks with the number itself. */
+    /* Without errors, Wilson's interval shrinks with the number of requests, not with its root. */
     double more = m->value > 0 ? times * times : times;
 
     return more < MOST_TIMES ? ceil(m->n * (more - 1)) : INFINITY;
@@ -81,7 +81,7 @@ struct units_text slo_value_text(const struct slo_assertion *of, double value)
     return units_rate(value);
 }
 
-/* Two digits: the number is no more exact than that. */
+/* Rounds to two digits: the number is not more exact. */
 static struct units_text about(double n)
 {
     double unit = pow(10, fmax(floor(log10(n)) - 1, 0));

@@ -18,8 +18,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* By Chebyshev's inequality a mean is within so many standard errors in 95 of 100 cases, whatever
- * its distribution: the root of 20. */
+/* By Chebyshev's inequality, 95 of 100 means are within this many standard errors, whatever their
+ * distribution: the root of 20. */
 #define DOUBTED_ERRORS 4.4721359549995794
 
 /* A value without an interval. */
@@ -41,7 +41,7 @@ struct subject {
     const struct analysis *a;
     int index; /* of the operation; -1: all operations together */
     const struct operation *op;
-    const struct statistics *st; /* NULL: its series tell */
+    const struct statistics *st; /* NULL: use its series */
 };
 
 /* ---- Rates and errors ---- */
@@ -91,7 +91,7 @@ static struct slo_measure measure_rate(const struct subject *x, enum slo_figure 
     return m;
 }
 
-/* Fills *to from the series over the range, as the statistics of an operation are. */
+/* Fills *to from the series over the range, like the statistics of an operation. */
 static bool rates_of_series(const struct subject *x, struct statistics *to, struct err *e)
 {
     const struct span *range = &x->op->range;
@@ -160,7 +160,7 @@ static struct slo_measure percentile_of_sums(const struct subject *x, enum perce
                        "how its requests lie in time is not in sums");
 }
 
-/* A percentile of an aggregated capture, which may hold some. */
+/* Returns a percentile of an aggregated capture, if it has that one. */
 static struct slo_measure percentile_of_model(const struct requests *q, enum percentile_of of,
                                               uint32_t ppm)
 {
@@ -174,9 +174,9 @@ static struct slo_measure percentile_of_model(const struct requests *q, enum per
     return absent(t->present ? t->known.why : "not in this file");
 }
 
-/* A percentile p has an interval once p^n is below 2.5 %, for n independent requests. Where it has
- * no end on a side, the share of requests above the limit may still tell on which side of the limit
- * it is. */
+/* Returns the measure of a percentile. For n independent requests, percentile p has an interval
+ * once p^n is below 2.5 %. If an end is missing, the share of requests above the limit may still
+ * show on which side of the limit the percentile is. */
 static struct slo_measure percentile_measure(const struct percentile *x,
                                              const struct slo_assertion *of)
 {
@@ -234,7 +234,7 @@ static bool measure_percentile(const struct subject *x, enum percentile_of sourc
                          &found, e))
         return false;
     *m = percentile_measure(&found, of);
-    /* Of an import: a true time may be half of the resolution off. */
+    /* Imports: a true time may differ by half of the resolution. */
     double off_ns = (double)dataset_duration_resolution_ns(x->a->dataset) / 2;
     m->lo -= off_ns;
     m->hi += off_ns;
@@ -243,7 +243,7 @@ static bool measure_percentile(const struct subject *x, enum percentile_of sourc
 
 /* ---- The report ---- */
 
-/* All operations of a run as one. */
+/* Returns all operations of a run as one. */
 static struct operation all_of(const struct analysis *a)
 {
     struct operation all = {
@@ -261,7 +261,7 @@ static bool is_time(const struct slo_assertion *of)
     return of->figure == SLO_TIME || of->figure == SLO_TTFB;
 }
 
-/* x NULL: there is no such operation. */
+/* Answers an assertion; x NULL: there is no such operation. */
 static bool answer(struct slo_report *r, const struct slo_assertion *of, const struct subject *x,
                    struct err *e)
 {

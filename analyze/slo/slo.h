@@ -1,4 +1,4 @@
-/* Assertions (libcommon/slo.h) and what a run answers: met, missed or undecided, by the 95 %
+/* Assertions (libcommon/slo.h) and how a run answers them: met, missed or undecided, by the 95 %
  * interval of the figure (docs/limits.md). Judging is a pure function of figure and limit. */
 #ifndef S3_ANALYZE_SLO_SLO_H
 #define S3_ANALYZE_SLO_SLO_H
@@ -9,18 +9,18 @@
 
 enum slo_verdict { SLO_MET, SLO_MISSED, SLO_UNDECIDED };
 
-/* Intervals of requests that depend on each other hold the truth in 92 to 95 of 100 cases (make
- * bench-stats). So a limit counts as outside only if it is this many times as far from the value as
- * the interval's end: then an assertion exactly at the limit is decided in 5 of 100 at most. */
+/* Intervals of dependent requests contain the true value in 92 to 95 of 100 cases (make
+ * bench-stats). So a limit is outside only if it is this many times as far from the value as the
+ * interval's end: then an assertion exactly at the limit is decided in at most 5 of 100 cases. */
 #define SLO_GUARD 1.25
 
 /* A figure of a run with its 95 % interval; without one `lo` and `hi` are infinite. */
 struct slo_measure {
     bool known; /* there is a value */
     double value, lo, hi;
-    double guard;    /* SLO_GUARD; 1: the ends are as wide as they need to be */
+    double guard;    /* SLO_GUARD; 1: the interval is wide enough */
     double n;        /* requests behind it */
-    double n_least;  /* so many are needed before it can have an interval; 0: not known */
+    double n_least;  /* least number of requests for an interval; 0: not known */
     const char *why; /* static: why there is no value or interval, or why the interval is wider than
                         that of the report; "": there is nothing to say */
 };
@@ -31,9 +31,10 @@ struct slo_answer {
     bool of_response; /* a percentile of response times */
     struct slo_measure measure;
     enum slo_verdict verdict;
-    double margin; /* how far the value is on the right side of the limit, in widths of the interval
-                      to that side: 1 and more is met, -1 and less is missed; 0: not known */
-    double n_more; /* undecided: so many more requests would decide; 0: not known; inf: no number */
+    double margin; /* how far the value is on the right side of the limit, in half-widths of the
+                      interval: 1 and more is met, -1 and less is missed; 0: not known */
+    double n_more; /* undecided: how many more requests would decide; 0: not known; inf: no
+                      number */
 };
 
 struct slo_report {
@@ -46,16 +47,17 @@ struct slo_report {
  * above it. n_more assumes that intervals shrink with the root of the number of requests. */
 void slo_judge(struct slo_answer *a);
 
-/* The verdict of all: missed if one is missed, else undecided if one is, else met. */
+/* Returns the verdict of all assertions: missed if one is missed, else undecided if one is, else
+ * met. */
 enum slo_verdict slo_verdict(const struct slo_report *r);
 
-/* The smallest margin of all; 0: none is known. */
+/* Returns the smallest margin of all assertions; 0: none is known. */
 double slo_margin(const struct slo_report *r);
 
-/* Measures and judges all assertions. Without an operation, percentiles are of each operation of a
- * mixed run, other figures of all of it together; of operations one after another the last counts.
- * The list must outlive the report. False: out of memory, or the file cannot be read again; the
- * caller calls slo_report_free in any case. */
+/* Measures and judges all assertions. An assertion without an operation is about each operation of
+ * a mixed run if it is a percentile, else about the whole mixed run; of operations one after
+ * another, about the last one. The list must outlive the report. False: out of memory, or the file
+ * cannot be read again; the caller calls slo_report_free in any case. */
 bool slo_report_make(struct slo_report *r, const struct analysis *a, const struct slo_list *list,
                      struct err *e);
 void slo_report_free(struct slo_report *r);
