@@ -1,8 +1,8 @@
-/* gen: writes a synthetic g4 capture to standard output, for benchmarks and tests; the same options
+/* gen: writes a synthetic g4 capture to standard output, for benchmarks and tests. The same options
  * give the same bytes.
  *
- * Simulates workers that run one request at a time with log-normal durations, so that rows look and
- * compress like recorded ones and their figures agree with each other. */
+ * It simulates workers that run one request at a time with log-normal durations. So rows look and
+ * compress like recorded ones, and their figures agree with each other. */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -143,7 +143,7 @@ static void writer_finish(struct writer *w)
 
 /* ---- Random numbers ---- */
 
-/* The finisher of splitmix64: a bijection that looks random. */
+/* The last step of splitmix64: a bijection whose results look random. */
 static uint64_t mix(uint64_t x)
 {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -156,13 +156,13 @@ static uint64_t random_u64(struct gen *g)
     return mix(g->random += 0x9e3779b97f4a7c15);
 }
 
-/* 0 <= result < n; the bias of 2^-64 * n does not matter here. */
+/* Returns a number in 0 .. n - 1; the bias of 2^-64 * n does not matter here. */
 static uint64_t random_below(struct gen *g, uint64_t n)
 {
     return (uint64_t)(((unsigned __int128)random_u64(g) * n) >> 64);
 }
 
-/* In (0, 1). */
+/* Returns a number in (0, 1). */
 static double random_frac(struct gen *g)
 {
     return ((double)(random_u64(g) >> 11) + 0.5) * 0x1p-53;
@@ -195,7 +195,7 @@ static char *put_number(char *p, uint64_t x)
     return p;
 }
 
-/* RFC 3339 in UTC with as many fractional digits as it takes, like recorders write it. */
+/* Writes a time as recorders do: RFC 3339 in UTC, without zeros at the end of the fraction. */
 static char *put_time(struct gen *g, char *p, int64_t ns)
 {
     int64_t second = ns / 1000000000;
@@ -232,7 +232,7 @@ static char *put_letters(char *p, uint64_t x, int n)
     return p;
 }
 
-/* Name of object k: eleven of its letters are a bijection of k, so no two are alike. */
+/* Writes the name of object k. Eleven of its letters are a bijection of k, so all names differ. */
 static char *put_key(char *p, uint64_t k)
 {
     p = put_letters(p, mix(k % 64 + 1), 8);
@@ -283,7 +283,7 @@ static enum op random_op(struct gen *g)
     return op;
 }
 
-/* Every key once, in scattered order, then any. */
+/* Returns every key once, in scattered order, and then random keys. */
 static uint64_t random_key(struct gen *g)
 {
     uint64_t n = g->options->n_keys;
@@ -292,7 +292,7 @@ static uint64_t random_key(struct gen *g)
     return (uint64_t)((unsigned __int128)g->n_done * KEY_STRIDE % n);
 }
 
-/* Log-uniform. */
+/* Returns a size with a log-uniform distribution. */
 static uint64_t random_size(struct gen *g)
 {
     const struct options *o = g->options;
@@ -347,7 +347,7 @@ static size_t format_row(struct gen *g, const struct worker *w, char *row)
     *p++ = '\t';
     p = put_time(g, p, w->end_ns);
     *p++ = '\t';
-    /* Recorders take it from another clock. */
+    /* Recorders measure the duration with another clock. */
     p = put_number(p, (uint64_t)duration_ns + random_below(g, 100));
     p = put_text(p, "\t0\n");
     return (size_t)(p - row);
@@ -358,7 +358,7 @@ static int64_t key_ns(const struct gen *g, const struct worker *w)
     return g->options->completion ? w->end_ns : w->start_ns;
 }
 
-/* Moves worker i of the heap down to its place. */
+/* Moves worker i of the heap down to its position. */
 static void heap_sift(struct gen *g, size_t i)
 {
     size_t n = g->options->n_threads;

@@ -1,5 +1,5 @@
 /* nullserver: the cheapest HTTP server that s3load can run against, to measure s3load and not a
- * server. One thread, epoll, fixed answers, nothing is stored or verified.
+ * server. It has one thread, epoll and fixed answers; it stores and verifies nothing.
  *
  *   nullserver [--port N] [--body SIZE] [--delay DURATION] [--log FILE] [--tls CERT] [--close]
  *
@@ -49,7 +49,7 @@ struct conn {
     SSL *ssl;            /* NULL: plain */
     uint32_t generation; /* of the file descriptor's use */
     size_t n_head;
-    uint64_t body_rest; /* of the request, still to be read */
+    uint64_t body_rest; /* bytes of the request's body still to be read */
     bool head_done;
     const struct answer *answer; /* being sent or delayed; NULL: reading */
     size_t n_sent;
@@ -74,12 +74,12 @@ struct null_server {
     int64_t delay_ns;
     struct answer get, head, put, deleted, list, batch;
     struct conn *conns[CONNS_MAX]; /* by file descriptor */
-    struct delayed *queue;         /* a ring: the delay is fixed, so the first is due first */
+    struct delayed *queue; /* a ring buffer: the delay is fixed, so the first answer is due first */
     size_t first, n_queued;
     struct log_entry *log;
     size_t n_log, log_cap;
     bool logging;
-    bool closing;     /* after each answer */
+    bool closing;     /* close each connection after an answer */
     SSL_CTX *context; /* NULL: plain */
     char block[READ_BYTES];
 };
@@ -141,7 +141,7 @@ static void set_answers(struct null_server *s, size_t n_body)
     free(body);
 }
 
-/* As send and recv do. */
+/* Returns a result like that of send and recv. */
 static ssize_t io_result(SSL *ssl, int n)
 {
     int why = SSL_get_error(ssl, n);
@@ -229,7 +229,7 @@ static void header_value(const struct conn *c, const char *name, char *out, size
     snprintf(out, size, "%.*s", (int)strcspn(at, "\r"), at);
 }
 
-/* Sends as much as goes; false: the connection is gone. */
+/* Sends as much as the connection takes; false: the connection is closed. */
 static bool send_answer(struct null_server *s, int fd)
 {
     struct conn *c = s->conns[fd];
@@ -267,7 +267,7 @@ static void arm(struct null_server *s)
     timerfd_settime(s->timer, TFD_TIMER_ABSTIME, &t, NULL);
 }
 
-/* The request is read wholly. */
+/* Answers a request that has been read completely. */
 static bool respond(struct null_server *s, int fd)
 {
     struct conn *c = s->conns[fd];
@@ -288,7 +288,7 @@ static bool respond(struct null_server *s, int fd)
     return true;
 }
 
-/* Takes n bytes of a request; false: the connection is gone. There is no pipelining. */
+/* Takes n bytes of a request; false: the connection is closed. There is no pipelining. */
 static bool take(struct null_server *s, int fd, const char *data, size_t n)
 {
     struct conn *c = s->conns[fd];
@@ -333,7 +333,7 @@ static void on_readable(struct null_server *s, int fd)
             return;
         if (n <= 0)
             close_conn(s, fd);
-        /* TLS may hold back what epoll does not tell of. */
+        /* A TLS connection may hold bytes that epoll does not report. */
         more = n > 0 && take(s, fd, s->block, (size_t)n) && c->ssl != NULL;
     }
 }
@@ -403,7 +403,8 @@ static void on_event(struct null_server *s, const struct epoll_event *event)
         if (send_answer(s, fd) && c->answer == NULL)
             watch(s, fd, fd, EPOLLIN, EPOLL_CTL_MOD);
     } else {
-        /* Bytes while an answer is delayed: the peer has closed, or pipelines. */
+        /* Bytes came while an answer is delayed: the peer has closed the connection, or
+         * pipelines. */
         close_conn(s, fd);
     }
 }

@@ -1,11 +1,11 @@
 /* Simulates what assertions and plans of several runs promise (docs/limits.md): how often an
- * assertion exactly at the limit is decided, whether the interval of a capacity search holds the
- * truth, how often A/B of equal sides claims a difference, and how many runs it takes.
+ * assertion exactly at the limit is decided, whether the interval of a capacity search contains the
+ * true rate, how often A/B of equal sides reports a difference, and how many runs it takes.
  *
  *   plans [SEARCHES]     200 are the default
  *   plans trials         runs of the simulated servers for others to judge (tests/bench/search)
  *
- * Exit status 1 if a figure lies outside its limits. */
+ * The exit status is 1 if a figure is outside its limits. */
 #include "analyze/plan/decide.h"
 #include "analyze/slo/slo.h"
 #include "analyze/stats/picker.h"
@@ -56,7 +56,7 @@ struct run {
     double duration_s;
 };
 
-/* The answer of "p99 < limit" on a run, as s3analyze judges it. */
+/* Judges "p99 < limit" on a run as s3analyze does. `ppm` is the percentile. */
 static struct slo_answer judge(const struct run *r, double limit_ns, uint32_t ppm)
 {
     int64_t n_above[N_SEGMENTS] = {0}, n_all[N_SEGMENTS] = {0};
@@ -99,7 +99,7 @@ enum model { MM1, MM4, MG1, HARD, N_MODELS };
 static const char *const model_names[] = {"M/M/1", "M/M/4", "M/G/1, lognormal service",
                                           "hard limit of rate"};
 
-#define SERVICE_S .001 /* mean of one server */
+#define SERVICE_S .001 /* mean service time of one server */
 
 static double service_s(enum model m)
 {
@@ -114,7 +114,8 @@ static double service_s(enum model m)
     }
 }
 
-/* Sends `rate` requests a second, at random times (hard limit: as s3load does, evenly). */
+/* Simulates a run that sends `rate` requests a second, at random times (HARD: evenly, as s3load
+ * does). */
 static void run_make(struct run *r, enum model m, double rate, double duration_s)
 {
     double free_s[4] = {0}, at_s = 0;
@@ -159,7 +160,8 @@ static double p99_of(enum model m, double rate, double duration_s)
     return (double)value;
 }
 
-/* The rate at which p99 is `limit_ns`: known for M/M/1 and the hard limit, else simulated. */
+/* Returns the rate at which p99 is `limit_ns`: known for M/M/1 and the hard limit, else
+ * simulated. */
 static double truth_of(enum model m, double limit_ns)
 {
     if (m == MM1)
@@ -181,8 +183,9 @@ static double truth_of(enum model m, double limit_ns)
 
 static const double limits_ns[] = {23e6, 12e6, 23e6, 40e6}; /* of p99 */
 
-/* Each line of standard input, "MODEL RATE SEED", is a run; the answer "REQUESTS ABOVE TRUTH" says
- * how many there were, how many took longer than the limit, and the rate that just keeps it. */
+/* Simulates a run for each line of standard input, "MODEL RATE SEED". Prints "REQUESTS ABOVE
+ * TRUTH": how many requests there were, how many took longer than the limit, and the highest rate
+ * that meets the limit. */
 static int trials(void)
 {
     double truth[N_MODELS], rate;
@@ -248,13 +251,13 @@ static bool at_the_limit(const char *name, double rho, uint32_t ppm, long n_runs
 {
     const size_t n_each = 60, n = n_each * N_SEGMENTS;
     struct run r = {malloc(n * sizeof(double)), malloc(n * sizeof(double)), 0, N_SEGMENTS};
-    /* Logs of durations are normal with this deviation. */
+    /* The logs of durations are normal with this standard deviation. */
     double sigma = sqrt(.15 * .15 + .3 * .3);
     double truth = 1e6 * exp(sigma * (ppm == 500000 ? 0 : ppm == 990000 ? 2.3263479 : 1.2815516));
     long decided = 0;
     char what[80];
 
-    /* Requests of a segment share its speed, which wanders: z is an autoregressive series. */
+    /* Requests of a segment share its speed; z, which sets it, is an autoregressive time series. */
     for (long k = 0; k < n_runs; k++) {
         double z = normal();
         r.n = 0;
@@ -272,7 +275,7 @@ static bool at_the_limit(const char *name, double rho, uint32_t ppm, long n_runs
     return put(what, 100. * (double)decided / (double)n_runs, 0, 5);
 }
 
-/* Errors come in bursts; 0.5 % of the requests. */
+/* Errors come in bursts, and are 0.5 % of the requests. */
 static bool errors_at_the_limit(double burst, long n_runs)
 {
     const double frac = .005;

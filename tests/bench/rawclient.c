@@ -1,13 +1,13 @@
 /* rawclient: the cheapest HTTP client that can put the same load on a server as s3load, to measure
- * s3load against. One thread, epoll, plain sockets; it signs, and hashes what it uploads, but
- * checks little, records nothing, and knows one host.
+ * s3load against. It has one thread, epoll and plain sockets. It signs, and hashes what it uploads,
+ * but checks little, records nothing, and knows one host.
  *
  *   rawclient --port N --op get|put|stat [--size SIZE] [--in-flight N] [--duration DUR]
  *             [--unsigned] [--tls CERT] [--close]
  *
- * --tls CERT: over TLS, with the server's certificate verified, and sessions resumed; --close: a
- * connection for each request, which the server closes.
- * Prints requests and the CPU time (user and system) they took, in ns. */
+ * With --tls CERT it uses TLS, verifies the server's certificate, and resumes sessions; with
+ * --close it takes a new connection for each request, as the server closes them. It prints the
+ * requests and the CPU time (user and system) they took, in ns. */
 #include "libcommon/units.h"
 #include "loadgen/s3/sigv4.h"
 
@@ -38,8 +38,8 @@ struct conn {
     int fd;
     SSL *ssl; /* NULL: plain */
     bool is_shaking;
-    size_t n_head;      /* of the response, so far */
-    uint64_t body_rest; /* of the response */
+    size_t n_head;      /* bytes of the response's head so far */
+    uint64_t body_rest; /* bytes of the response's body still to come */
     bool in_body;
     int low_water;
     char head[HEAD_MAX];
@@ -127,7 +127,7 @@ static void set_low_water(struct conn *conn)
     setsockopt(conn->fd, SOL_SOCKET, SO_RCVLOWAT, &conn->low_water, sizeof conn->low_water);
 }
 
-/* Finds the end of the response's head and the length of its body. */
+/* Finds the end of the response's head, and the length of its body. */
 static bool take_head(struct client *c, struct conn *conn, size_t n)
 {
     size_t take = n < HEAD_MAX - 1 - conn->n_head ? n : HEAD_MAX - 1 - conn->n_head;
@@ -218,7 +218,7 @@ static void end(struct conn *conn)
     close(conn->fd);
 }
 
-/* Takes what one read brings; false: there is no more now. */
+/* Handles the bytes of one read; false: there are no more now. */
 static bool read_some(struct client *c, struct conn *conn)
 {
     ssize_t n = conn->ssl != NULL ? SSL_read(conn->ssl, c->buf, READ_BYTES)

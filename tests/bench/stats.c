@@ -1,18 +1,18 @@
 /* Simulates what the statistics promise (docs/how-the-numbers-are-made.md, sections 7 and 8): how
  * often `cmp` raises a false alarm between runs of one configuration, how often a 95 % interval
- * covers the truth, and how often an effect of the size printed as MDE is found. The same figures
- * every time.
+ * covers the true value, and how often an effect of the size printed as MDE is found. The figures
+ * are the same every time.
  *
  *   stats [REPETITIONS]     5,000 are the default
  *
- * A run is 300 segments whose speed is an autoregressive series with innovations of some shape, and
- * 40 requests in each, slow where the segment is slow. Runs of one configuration differ by a factor
- * with a standard deviation of 5 %.
+ * A run has 300 segments whose speed is an autoregressive time series with innovations of some
+ * shape, and 40 requests in each, which are slow if the segment is slow. Runs of one configuration
+ * differ by a factor with a standard deviation of 5 %.
  *
- * A second table is of slow noise: healthy runs of 10 to 60 s whose throughput has a standard
- * deviation of 15 %, correlated for up to 10 s. How often does the interval cover the truth, or is
- * marked as unreliable, and how often has the run a problem? Exit status 1 if a figure of either
- * table lies outside its limits. */
+ * A second table is about slow noise: healthy runs of 10 to 60 s whose throughput has a standard
+ * deviation of 15 %, correlated for up to 10 s. It shows how often the interval covers the true
+ * value, how often it is marked as unreliable, and how often the run has a problem. The exit status
+ * is 1 if a figure of either table is outside its limits. */
 #include "analyze/stats/stats.h"
 #include "analyze/estimate/confidence.h"
 #include "analyze/findings/findings.h"
@@ -63,7 +63,7 @@ static double normal(struct rng *r)
     return radius * cos(2 * M_PI * uniform(r));
 }
 
-/* Mean 0, standard deviation NOISE_SD. */
+/* Returns an innovation with mean 0 and standard deviation NOISE_SD. */
 static double innovation(struct rng *r, enum shape shape)
 {
     const double sigma = .75, mean = exp(sigma * sigma / 2);
@@ -84,7 +84,7 @@ struct cell {
     double rho;
     int64_t truth[2]; /* quantiles */
     long n_repetitions;
-    /* Results: counts of repetitions, and of those that could be judged. */
+    /* Results: numbers of repetitions, and of those that could be judged. */
     long group_alarms, single_alarms;
     long covered_mean, covered[2], had[2];
     long group_found, single_found, single_tried;
@@ -93,7 +93,7 @@ struct cell {
 
 struct run {
     double speed[N_SEGMENTS];
-    int64_t latency[N_REQUESTS]; /* those of segment j: N_EACH from j * N_EACH on */
+    int64_t latency[N_REQUESTS]; /* of segment j: N_EACH from j * N_EACH on */
     double mean;
     int64_t quantile[2];
 };
@@ -103,7 +103,7 @@ static int64_t latency_of(struct rng *r, double speed)
     return (int64_t)(1e8 / speed * (1 + uniform(r)));
 }
 
-/* Fills the run; `factor` is how much faster than others it is. */
+/* Simulates a run that is faster than others by `factor`. */
 static bool run_make(struct run *run, struct rng *r, const struct cell *c, double factor)
 {
     double z = 0, sum = 0;
@@ -127,7 +127,7 @@ static double run_factor(struct rng *r)
     return exp(RUN_CV * normal(r));
 }
 
-/* The intervals of one run. */
+/* Computes the confidence intervals of one run. */
 static bool run_intervals(const struct run *run, struct stats_ci *mean, struct stats_ci quantile[2],
                           struct err *e)
 {
@@ -151,7 +151,7 @@ static bool run_intervals(const struct run *run, struct stats_ci *mean, struct s
     return true;
 }
 
-/* Quantiles of a very long run. */
+/* Finds the true quantiles, from a very long run. */
 static bool find_truth(struct cell *c, struct rng *r)
 {
     size_t n = (size_t)N_TRUTH * N_EACH;
@@ -168,9 +168,9 @@ static bool find_truth(struct cell *c, struct rng *r)
     return ok;
 }
 
-/* ---- What is counted ---- */
+/* ---- Counting results ---- */
 
-/* Whether `cmp` claims a change in any of three metrics: throughput, p50, p99. */
+/* Whether `cmp` reports a change in any of three metrics: throughput, p50, p99. */
 static bool any_claim(const struct stats_cmp cmp[3], bool *alarm, struct err *e)
 {
     static const double delta[] = {.05, .05, .10};
@@ -188,8 +188,8 @@ static bool any_claim(const struct stats_cmp cmp[3], bool *alarm, struct err *e)
     return true;
 }
 
-/* Five runs against five: false alarms, and whether the throughput's MDE is found, by the test
- * alone as a member of the family. */
+/* Compares five runs with five: counts false alarms, and whether a throughput change of the MDE is
+ * found when the p-values of all three metrics are adjusted. */
 static bool repeat_groups(struct cell *c, struct run *run, struct rng *r, double mde_sds,
                           struct err *e)
 {
@@ -212,7 +212,7 @@ static bool repeat_groups(struct cell *c, struct run *run, struct rng *r, double
         return false;
     c->group_alarms += alarm;
 
-    /* An effect of the size that is printed: as many pooled standard deviations. */
+    /* The effect is the printed MDE, in pooled standard deviations. */
     double effect = exp(mde_sds * cmp[0].sd);
     for (int i = 0; i < N_RUNS; i++)
         value[0][1][i] *= effect;
@@ -225,7 +225,8 @@ static bool repeat_groups(struct cell *c, struct run *run, struct rng *r, double
     return true;
 }
 
-/* One run against one with the run CV given: the same, and whether the intervals of a run cover. */
+/* Compares one run with one, with the run CV given: counts the same, and how often the intervals of
+ * a run contain the true values. */
 static bool repeat_single(struct cell *c, struct run *run, struct rng *r, struct err *e)
 {
     const struct stats_noise noise = {STATS_NOISE_CV, RUN_CV, 0};
@@ -284,7 +285,7 @@ static bool cell_run(struct cell *c, uint64_t seed, double mde_sds)
 #define MOST_BINS   1200
 #define RATE        1000.0 /* requests a second */
 #define SLOW_SD     .15    /* of the logarithm of the rate */
-#define PROBLEM_PCT 6      /* of one length and one correlation; of all together: */
+#define PROBLEM_PCT 6      /* with one length and one correlation; with all together: */
 #define ALL_PCT     5
 
 static const double lengths_s[] = {10, 20, 30, 60}, lasts_s[] = {0, .3, 1, 2, 5, 10};
@@ -298,7 +299,8 @@ struct slow {
     bool failed;
 };
 
-/* What comes in of a closed loop: less uneven than a Poisson process. */
+/* Returns the number of requests that end in a closed loop: it varies less than in a Poisson
+ * process. */
 static double count_of(struct rng *r, double expected)
 {
     return fmax(floor(expected + sqrt(expected) / 2 * normal(r) + uniform(r)), 0);
@@ -407,7 +409,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* Prints a share in percent, marked if it lies outside its limits. */
+/* Prints a share in percent, and marks it if it is outside its limits. */
 static bool put(long n, long of, double least, double most)
 {
     double pct = of > 0 ? 100 * (double)n / (double)of : NAN;
@@ -439,7 +441,7 @@ static bool put_slow(const struct slow *slow)
            "run  correlated   covers    marked    either   problem\n",
            slow[0].n_repetitions);
     for (const struct slow *x = slow; x < slow + N_SLOW; x++) {
-        bool fast = x->lasts_s < 1; /* the interval holds, so that marks are needless */
+        bool fast = x->lasts_s < 1; /* the interval is right, so marks are needless */
         printf("%2.0f s %8.1f s", x->length_s, x->lasts_s);
         ok &= !x->failed && put(x->covered, x->n_repetitions, fast ? 91 : 0, 100);
         ok &= put(x->marked, x->n_repetitions, 0, fast ? 25 : 100);

@@ -1,7 +1,7 @@
-/* Reads archives from standard input, one a line: the values of its runs, with series of several
- * metrics separated by ";". Prints a line for each archive: "METRIC:RUN:P ..." of the changes that
- * stats_changes finds in their logarithms, runs counted from 0. tests/bench/trend makes the lines.
- */
+/* Reads archives from standard input, one on each line: the values of its runs, with time series of
+ * several metrics separated by ";". Prints a line for each archive: "METRIC:RUN:P ..." for the
+ * changes that stats_changes finds in the logarithms; runs count from 0. tests/bench/trend makes
+ * the lines. */
 #include "analyze/stats/stats.h"
 
 #include <math.h>

@@ -1,13 +1,12 @@
-/* Preloaded into our programs by tests/cli/faults.py, makes one system call or allocation
- * fail:
+/* A library that tests/cli/faults.py preloads into our programs. It makes one system call or
+ * allocation fail:
  *
  *   FAULT=KIND:N    the Nth call of this kind fails, FAULT=KIND:N+ all from the Nth on
  *   FAULT_LOG=FILE  gets "KIND CALLS" for each kind at the end
  *   FAULT_RESOLVE_S=N  names are looked up for N seconds, and not found
  *
- * Programs that ours run are spared.
- * A read that comes to an `end` finds the file shorter than it was.
- * What libc calls within itself (stdio's writes) does not pass through here. */
+ * It does not affect programs that ours run, nor calls that libc makes within itself (such as
+ * stdio's writes). A read that fails by `end` finds the file shorter than it was. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +43,7 @@ static atomic_ulong n_calls[N_KINDS];
 static enum kind kind = N_KINDS;
 static unsigned long nth;
 static bool and_on;
-static bool active; /* within main: what loads and unloads the program is not ours */
+static bool active; /* within main: calls that load and unload the program do not fail */
 static int (*program_main)(int argc, char **argv, char **env);
 
 static void read_fault(void)
@@ -86,8 +85,8 @@ static __attribute__((destructor)) void end(void)
     fclose(f);
 }
 
-/* Whether the code is that of a library that does not survive (OpenSSL 3.0 takes a lock that it
- * could not make). */
+/* Whether the code is in a library that does not survive a failure (OpenSSL 3.0 takes a lock that
+ * it could not make). */
 static bool is_spared(const void *code)
 {
     Dl_info info;
@@ -97,7 +96,7 @@ static bool is_spared(const void *code)
             strstr(info.dli_fname, "libssl") != NULL);
 }
 
-/* Counts a call from `caller`; true: it is to fail, with errno as said. */
+/* Counts a call from `caller`; true: the call must fail, and errno is set. */
 static bool fails(enum kind k, int error, const void *caller)
 {
     if (!active)
@@ -111,13 +110,13 @@ static bool fails(enum kind k, int error, const void *caller)
     return true;
 }
 
-/* The function that this library stands before. */
+/* Returns the function that this library replaces. */
 static void *next(const char *name)
 {
     return dlsym(RTLD_NEXT, name);
 }
 
-/* What the start of every program calls. */
+/* Every program's start calls this function. */
 int __libc_start_main(int (*entry)(int, char **, char **), int argc, char **argv,
                       void (*init)(void), void (*fini)(void), void (*rtld_fini)(void), void *stack)
 {
@@ -130,7 +129,7 @@ int __libc_start_main(int (*entry)(int, char **, char **), int argc, char **argv
 
 /* ---- Memory ---- */
 
-/* glibc's own; dlsym may allocate. */
+/* glibc's own functions; dlsym may allocate memory. */
 void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t count, size_t n);
 void *__libc_realloc(void *p, size_t n);

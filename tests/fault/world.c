@@ -1,5 +1,5 @@
-/* Preloaded into s3load by tests/cli/test_load_world.py and test_ranks.py, changes the world that
- * it sees:
+/* A library that tests/cli/test_load_world.py and test_ranks.py preload into s3load. It changes
+ * what s3load sees of its environment:
  *
  *   WORLD_AHEAD_NS=N          CLOCK_REALTIME is so much ahead
  *   WORLD_DRIFT_PPM=N         all clocks run so much faster, since CLOCK_MONOTONIC was at

@@ -66,7 +66,7 @@ static int by_name_and_value(const void *a, const void *b)
     return order != 0 ? order : strcmp(p->value, q->value);
 }
 
-/* Names and values encoded anew from what they decode to, then sorted. */
+/* Writes names and values, decoded and encoded again, in order. */
 static void canonical_query(struct buf *out, const struct request *r)
 {
     struct request_param coded[REQUEST_PARAMS_MAX];
@@ -90,7 +90,7 @@ static void canonical_query(struct buf *out, const struct request *r)
         buf_fini(&bufs[i]);
 }
 
-/* The path encoded anew from what it decodes to. */
+/* Writes the path, decoded and encoded again. */
 static void canonical_path(struct buf *out, const struct request *r)
 {
     buf_str(out, "/");
@@ -161,7 +161,7 @@ static enum MHD_Result look_for_unsigned(void *cls, enum MHD_ValueKind kind, con
     return MHD_YES;
 }
 
-/* HMAC in place of the key. */
+/* Replaces the key by the HMAC of the text with it. */
 static void step(unsigned char key[static 32], const char *text)
 {
     unsigned char out[32];

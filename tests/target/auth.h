@@ -1,5 +1,5 @@
-/* Verification of Signature Version 4, written apart from the signer of s3load: it starts from the
- * request as it came. */
+/* Verification of Signature Version 4, written independently of s3load's signer: it starts from the
+ * request as it was received. */
 #ifndef S3_AUTH_H
 #define S3_AUTH_H
 
@@ -12,9 +12,9 @@ struct auth {
     const char *region;
 };
 
-/* Error code of S3, or NULL if the request is signed with our keys, at this time, and has the
- * payload that it says. For SignatureDoesNotMatch the string to sign and the canonical request are
- * added to `detail`. */
+/* Returns NULL if the request is signed with our keys, at this time, and has the payload that it
+ * declares; else the error code of S3. For SignatureDoesNotMatch, adds the string to sign and the
+ * canonical request to `detail`. */
 const char *auth_check(const struct auth *a, const struct request *r, struct buf *detail);
 
 #endif

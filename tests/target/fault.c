@@ -163,7 +163,8 @@ bool faults_add(struct faults *f, const char *text, int64_t seed, struct err *e)
     return true;
 }
 
-/* A latency in ns; uses two numbers whatever the law, so that rules are comparable. */
+/* Draws a latency in ns. Uses two random numbers for any distribution, so that rules are
+ * comparable. */
 static int64_t draw_latency(struct fault_rule *r)
 {
     double u = erand48(r->random);
@@ -177,14 +178,15 @@ static int64_t draw_latency(struct fault_rule *r)
     case FAULT_EXP:
         return (int64_t)(-r->a * log1p(-u));
     case FAULT_LOGNORMAL:
-        /* Box and Muller's normal deviate. */
+        /* A normal variate by Box and Muller. */
         return (int64_t)(r->a * exp(r->b * sqrt(-2 * log1p(-u)) * cos(2 * M_PI * v)));
     default:
         return (int64_t)r->a;
     }
 }
 
-/* Takes the next turn of a server that works off one request after another. */
+/* Models a server that handles one request at a time. Returns how long the request waits for its
+ * turn, in ns. */
 static int64_t wait_for_turn(struct fault_rule *r, int64_t now_ns)
 {
     int64_t at_ns = r->next_turn_ns > now_ns ? r->next_turn_ns : now_ns;

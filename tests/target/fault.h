@@ -38,8 +38,8 @@ struct fault_rule {
     char op[16];
     bool has_latency;
     enum fault_law law;
-    double a; /* ns: fixed, least, mean, median */
-    double b; /* ns: greatest; or sigma */
+    double a; /* ns: constant, minimum, mean or median */
+    double b; /* ns: maximum; or sigma */
     int64_t stall_at_ns, stall_ns;
     int64_t during_at_ns, during_ns; /* 0: always */
     int64_t first_ns;                /* CLOCK_MONOTONIC of its first request; 0: none yet */
@@ -57,20 +57,20 @@ struct faults {
     size_t n;
 };
 
-/* What happens to one request. */
+/* The faults of one request. */
 struct fault_plan {
     int64_t latency_ns;
-    int64_t stalled_until_ns; /* CLOCK_MONOTONIC; 0: not */
-    int fail_status;          /* 0: not */
+    int64_t stalled_until_ns; /* CLOCK_MONOTONIC; 0: no stall */
+    int fail_status;          /* 0: no failure */
     bool reset, truncate, corrupt, chunked;
-    double bytes_per_s; /* 0: as fast as can be */
+    double bytes_per_s; /* 0: no limit */
 };
 
 void faults_init(struct faults *f);
 void faults_fini(struct faults *f);
 bool faults_add(struct faults *f, const char *text, int64_t seed, struct err *e);
 
-/* Draws for the request `op` to `server` that arrived at now_ns. */
+/* Draws the faults of the request `op` to `server` that arrived at now_ns. */
 struct fault_plan faults_draw(struct faults *f, int server, const char *op, int64_t now_ns);
 
 #endif

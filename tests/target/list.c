@@ -57,7 +57,7 @@ static void finish(const struct listing *l, const char *root, bool truncated)
     buf_printf(l->xml, "<IsTruncated>%s</IsTruncated></%s>", truncated ? "true" : "false", root);
 }
 
-/* What a version has in both kinds of lists. */
+/* Writes the elements of a version that both kinds of lists have. */
 static void put_version(const struct listing *l, const char *key, const struct version *v)
 {
     put_key(l, "Key", key, strlen(key));
@@ -68,7 +68,8 @@ static void put_version(const struct listing *l, const char *key, const struct v
                    v->etag, v->blob->size, v->storage_class[0] ? v->storage_class : "STANDARD");
 }
 
-/* The first object after all that begin with the n bytes at prefix. */
+/* Returns the index of the first object from i on that does not begin with the n bytes at
+ * prefix. */
 static size_t after_prefix(const struct bucket *b, size_t i, const char *prefix, size_t n)
 {
     while (i < b->n_objects && strncmp(b->objects[i]->key, prefix, n) == 0)
@@ -86,7 +87,7 @@ static void put_token(struct buf *xml, char kind, const char *key, size_t n)
     buf_str(xml, "</NextContinuationToken>");
 }
 
-/* The object to go on with after `token`; false: it is none of ours. */
+/* Finds the object to continue with after `token`; false: it is not one of our tokens. */
 static bool resume(const struct bucket *b, const char *token, size_t *at)
 {
     char key[1025];
@@ -184,7 +185,7 @@ void list_versions(struct request *r, struct bucket *b)
     if (key_marker != NULL && *key_marker != '\0' && strcmp(key_marker, l.prefix) >= 0) {
         i = store_from(b, key_marker);
         if (i < b->n_objects && strcmp(b->objects[i]->key, key_marker) == 0) {
-            /* A marker that was deleted meanwhile says nothing: all that is left is listed. */
+            /* If the marked version was deleted meanwhile, list all that is left of the key. */
             const struct version *marked =
                 id_marker != NULL ? store_version(b->objects[i], id_marker) : NULL;
             v = marked != NULL ? marked->older : NULL;
@@ -230,7 +231,7 @@ void list_uploads(struct request *r, struct bucket *b)
     for (; marker != NULL && u != NULL && strcmp(u->id, marker) != 0; u = u->next)
         ;
     u = marker != NULL && u != NULL ? u->next : u;
-    /* In no order but that of the list, which the marker of ids suffices for. */
+    /* Uploads come in the order of our own list, so the id marker is enough to continue. */
     for (; u != NULL && n_listed < l.max_keys; u = u->next) {
         if (strncmp(u->key, l.prefix, l.n_prefix) != 0)
             continue;

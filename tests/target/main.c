@@ -128,7 +128,7 @@ static bool serve(struct server *s, struct options *o, struct err *e)
     for (size_t i = 0; ok && i < o->buckets.n; i++)
         ok = store_create(&s->s3.store, o->buckets.v[i]) != NULL || err_set(e, "out of memory");
 
-    /* Threads of the server inherit the mask: the signals come to sigwait alone. */
+    /* Threads of the server inherit the mask, so only sigwait gets the signals. */
     sigemptyset(&stop);
     sigaddset(&stop, SIGINT);
     sigaddset(&stop, SIGTERM);

@@ -52,7 +52,8 @@ struct completion {
     bool bad;
 };
 
-/* Every part must be there, in order, with its ETag; all that were uploaded must be named. */
+/* Handles an element of the request that completes an upload. Each part must exist, in order, with
+ * its ETag; the request must name all uploaded parts. */
 static void on_part(void *user, const char *name, const char *text)
 {
     struct completion *c = user;

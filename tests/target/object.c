@@ -44,7 +44,8 @@ static void describe(struct reply *reply, const struct bucket *b, const struct v
         reply_header(reply, "x-amz-storage-class", "%s", v->storage_class);
 }
 
-/* Range: bytes=A-B, bytes=A- or bytes=-N of an object of `size`. Without one, the whole. */
+/* Reads the header Range of a request for an object of `size` bytes: bytes=A-B, bytes=A- or
+ * bytes=-N. Without a range the reply is the whole object. */
 static bool range(struct request *r, size_t size)
 {
     struct reply *reply = &r->reply;
@@ -61,7 +62,7 @@ static bool range(struct request *r, size_t size)
     text += 6;
     if (sscanf(text, "%llu-%llu%n", &from, &to, &n) == 2 && text[n] == '\0' && text[0] != '-') {
         if (from > to)
-            return true; /* malformed: ignored, as RFC 9110 has it */
+            return true; /* RFC 9110: ignore a malformed range */
     } else if (sscanf(text, "%llu-%n", &from, &n) == 1 && n > 0 && text[n] == '\0') {
         to = size - 1;
     } else if (text[0] == '-' && sscanf(text + 1, "%llu%n", &to, &n) == 1 && text[1 + n] == '\0') {
@@ -114,7 +115,7 @@ void object_get(struct request *r, struct bucket *b)
     r->reply.n_objects = 1;
 }
 
-/* Takes the headers of a PUT or of the start of a multipart upload. */
+/* Copies a header of a PUT, or of the start of a multipart upload. */
 static void copy_header(const struct request *r, const char *name, char *dst, size_t size)
 {
     const char *value = request_header(r, name);
@@ -137,7 +138,6 @@ struct version *object_new_version(const struct request *r, struct blob *blob)
     return v;
 }
 
-/* The body as a blob with its MD5, checked against Content-MD5. */
 struct blob *object_blob(struct request *r)
 {
     struct blob *blob = r->body != NULL ? blob_ref(r->body) : blob_new(0);
@@ -198,7 +198,7 @@ struct deleted {
     char marker_id[20];
 };
 
-/* Deletes a key or one version of it; what is not there counts as deleted. */
+/* Deletes a key or one version of it. A key or version that does not exist counts as deleted. */
 static struct deleted delete_one(struct store *s, const struct request *r, struct bucket *b,
                                  const char *key, const char *id)
 {

@@ -1,18 +1,20 @@
-/* Operations on objects. Each fills in the reply; the caller holds the store's lock, but for
- * object_blob. */
+/* Operations on objects. Each fills in the reply. Except for object_blob, the caller holds the
+ * store's lock. */
 #ifndef S3_OBJECT_H
 #define S3_OBJECT_H
 
 #include "tests/target/request.h"
 #include "tests/target/store.h"
 
-/* The body with its MD5, checked against Content-MD5. NULL: the reply is an error. */
+/* Returns the body as a blob with its MD5, which is checked against Content-MD5. NULL: the reply is
+ * an error. */
 struct blob *object_blob(struct request *r);
 
-/* A version with this content and what the request's headers say of it; NULL: out of memory. */
+/* Returns a new version with this content and the metadata in the request's headers; NULL: out of
+ * memory. */
 struct version *object_new_version(const struct request *r, struct blob *blob);
 
-/* Stores v, in any case, as the request's key; false: the reply is an error. */
+/* Stores v as the request's key, and owns it in any case; false: the reply is an error. */
 bool object_store(struct store *s, struct request *r, struct bucket *b, struct version *v);
 
 /* GET and HEAD, with a range and a version. */

@@ -62,7 +62,7 @@ const char *request_param(const struct request *r, const char *name)
     return NULL;
 }
 
-/* Decodes %XX in place; false: malformed, or a NUL byte. */
+/* Decodes %XX in place; false: malformed, or the text has a NUL byte. */
 static bool decode(char *s)
 {
     char *to = s;
@@ -105,7 +105,8 @@ static bool parse_query(struct request *r)
     return true;
 }
 
-/* The length of the bucket's name in a virtual host "bucket.domain[:port]"; 0: none. */
+/* Returns the length of the bucket's name in a virtual host "bucket.domain[:port]"; 0: there is
+ * none. */
 static size_t virtual_bucket(const char *host, const char *domain)
 {
     size_t n_domain = strlen(domain);

@@ -52,38 +52,38 @@ struct request {
     size_t n_params;
     struct blob *body; /* NULL if there was none */
     size_t n_body;
-    const char *refused; /* error code of a request whose body is not taken */
+    const char *refused; /* error code, if the body was refused */
     struct reply reply;
     struct fault_plan plan;
 
-    /* CLOCK_MONOTONIC: request line read, body read, answer queued, first and last byte of a body
-     * handed over for sending, all sent; 0: not reached. */
+    /* Times by CLOCK_MONOTONIC; 0: not reached. In order: request line read, body read, answer
+     * queued, first and last byte of the body given to libmicrohttpd, all sent. */
     int64_t start_ns, received_ns, queued_ns, first_ns, last_ns, end_ns;
     int64_t start_real_ns; /* CLOCK_REALTIME of start_ns */
     size_t n_sent;
-    const char *fault; /* what was done to it: "" nothing */
+    const char *fault; /* the fault that was applied; "": none */
 };
 
 int64_t request_now_ns(clockid_t clock);
 
-/* A request for the raw target of its request line; NULL: out of memory. */
+/* Makes a request for the raw target of its request line; NULL: out of memory. */
 struct request *request_new(int server, const char *raw);
 void request_free(struct request *r);
 
-/* Decodes target and query. `domain`: virtual hosts end in "." and this; NULL: none. Error code of
- * S3 or NULL. */
+/* Decodes target and query. Virtual hosts end in "." and `domain`; NULL: there are none. Returns
+ * NULL or an error code of S3. */
 const char *request_parse(struct request *r, const char *domain);
 
-/* The value of a header or of a query parameter; NULL: absent. */
+/* Return the value of a header; of a query parameter. NULL: absent. */
 const char *request_header(const struct request *r, const char *name);
 const char *request_param(const struct request *r, const char *name);
 
 bool request_is(const struct request *r, const char *method);
 
-/* The body as text, which the caller frees; NULL: out of memory. */
+/* Returns the body as text, which the caller frees; NULL: out of memory. */
 char *request_text(const struct request *r);
 
-/* What the small documents in requests hold, by the names of their elements. */
+/* Contents of the small documents in requests, by the names of their elements. */
 struct request_document {
     char status[16]; /* Status */
     char mode[16];   /* Mode */
@@ -96,15 +96,15 @@ bool request_document(struct request *r, struct request_document *d);
 void reply_header(struct reply *reply, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Makes the reply an error of that kind; always false. */
+/* Make the reply an error of that kind; always return false. */
 bool reply_out_of_memory(struct reply *reply);
 
-/* Makes the reply an error with the status that belongs to the code. */
+/* Makes the reply an error with this code and its status. */
 void reply_error(struct reply *reply, const char *code, const char *message);
 
-/* Calls on_text for each element of XML text at its end, with its own text (references decoded).
- * False if it is not well-formed as far as elements go; attributes, comments and a prolog are
- * skipped. `text` is overwritten. */
+/* Calls on_text at the end of each element of XML text, with the element's own text (references
+ * decoded). Skips attributes, comments and a prolog. Overwrites `text`. False: the elements are not
+ * well-formed. */
 bool request_xml(char *text, void (*on_text)(void *user, const char *name, const char *text),
                  void *user);
 

@@ -81,7 +81,7 @@ static void versioning(struct request *r, struct bucket *b)
     }
 }
 
-/* Policy and lifecycle are only kept. */
+/* Handles a policy or a lifecycle, which are only stored. */
 static void document(struct request *r, char **kept, const char *missing)
 {
     if (request_is(r, "GET") && *kept == NULL) {
@@ -196,7 +196,7 @@ void s3_handle(struct s3 *s, struct request *r)
         return;
     }
 
-    /* Digests are made outside the lock. */
+    /* Compute digests outside the lock. */
     struct blob *blob = object_blob(r);
     if (blob == NULL)
         return;

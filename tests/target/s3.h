@@ -1,4 +1,4 @@
-/* The operations of S3 on the store: fills in the reply to a whole request. */
+/* The operations of S3 on the store. */
 #ifndef S3_S3_H
 #define S3_S3_H
 
@@ -13,10 +13,10 @@ struct s3 {
     bool refuses_batches; /* POST ?delete */
 };
 
-/* What the request is for, as the log names it; request_parse comes before. */
+/* Returns the operation of a request as the log names it. Call request_parse before. */
 const char *s3_op(const struct request *r);
 
-/* Verifies the request and answers it. For any number of threads. */
+/* Verifies the request and fills in the reply. Any number of threads may call it. */
 void s3_handle(struct s3 *s, struct request *r);
 
 #endif

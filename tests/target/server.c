@@ -9,10 +9,10 @@
 #include <sys/socket.h>
 #include <time.h>
 
-/* What is handed to libmicrohttpd at once. */
+/* Most bytes given to libmicrohttpd at once. */
 #define BLOCK_BYTES (256 * 1024)
 
-/* Per connection, for its headers and buffers. */
+/* Memory per connection, for headers and buffers. */
 #define CONNECTION_MEMORY (128 * 1024)
 
 /* How soon a sleeping request notices that the server stops. */
@@ -51,7 +51,7 @@ static void log_request(struct server *s, const struct request *r, bool complete
                r->n_sent, r->reply.n_objects, r->fault, complete);
     buf_str(&line, agent != NULL ? agent : "");
     buf_str(&line, "\n");
-    /* One call for a line: lines of several threads do not mix. */
+    /* One call per line, so that lines of several threads do not mix. */
     if (!line.failed)
         fwrite(line.p, 1, line.n, s->log);
     buf_fini(&line);
@@ -59,14 +59,14 @@ static void log_request(struct server *s, const struct request *r, bool complete
 
 /* ---- Answers ---- */
 
-/* Resets the connection now: libmicrohttpd would end it in order before closing it. */
+/* Resets the connection now; libmicrohttpd would close it in order. */
 static void reset(struct request *r)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     const struct sockaddr none = {.sa_family = AF_UNSPEC};
 
-    /* Connecting a TCP socket to nothing sends a reset (connect(2)). */
+    /* Connecting a TCP socket to AF_UNSPEC sends a reset (connect(2)). */
     r->fault = "reset";
     if (info != NULL)
         connect(info->connect_fd, &none, sizeof none);
@@ -77,7 +77,7 @@ struct sending {
     const struct server *server;
 };
 
-/* Hands over the next part of a body, or does to it what the plan says. */
+/* Gives libmicrohttpd the next part of a body, with the faults of the plan. */
 static ssize_t read_body(void *cls, uint64_t pos, char *out, size_t max)
 {
     struct sending *sending = cls;
@@ -100,7 +100,7 @@ static ssize_t read_body(void *cls, uint64_t pos, char *out, size_t max)
     }
     size_t n = end - (size_t)pos < max ? end - (size_t)pos : max;
     if (r->plan.bytes_per_s > 0) {
-        /* A hundredth of a second's bytes at a time. */
+        /* Send the bytes of a hundredth of a second at a time. */
         size_t step = (size_t)(r->plan.bytes_per_s / 100) + 1;
         n = n < step ? n : step;
         r->fault = "slow";
@@ -153,7 +153,7 @@ static void fail(struct request *r)
     r->fault = "fail";
 }
 
-/* Answers a request that has arrived wholly. */
+/* Answers a request that has arrived completely. */
 static enum MHD_Result answer(struct server *s, struct request *r)
 {
     r->received_ns = request_now_ns(CLOCK_MONOTONIC);
@@ -195,7 +195,7 @@ static void *on_uri(void *cls, const char *uri, struct MHD_Connection *connectio
     return r;
 }
 
-/* Paths and queries stay as they were sent. */
+/* Leaves paths and queries as they were sent. */
 static size_t no_unescape(void *cls, struct MHD_Connection *connection, char *text)
 {
     (void)cls;
@@ -203,7 +203,7 @@ static size_t no_unescape(void *cls, struct MHD_Connection *connection, char *te
     return strlen(text);
 }
 
-/* The headers have arrived: what is asked for, and whether its body is taken. */
+/* Handles the headers: finds the operation, and decides whether to accept the body. */
 static void begin(const struct server *s, struct request *r, const char *method)
 {
     const char *length = request_header(r, "content-length");

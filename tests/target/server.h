@@ -11,7 +11,7 @@
 struct server_options {
     const char *address;    /* to listen on: "127.0.0.1" */
     const char *log;        /* file; NULL: none */
-    int64_t idle_timeout_s; /* an idle connection is closed after it; 0: never */
+    int64_t idle_timeout_s; /* time after which an idle connection is closed; 0: never */
     int64_t max_body_bytes;
     const char *cert_pem; /* NULL: plain HTTP */
     const char *key_pem;
@@ -33,12 +33,12 @@ struct server_port {
     struct MHD_Daemon *daemon;
 };
 
-/* Begins the log. The server must not move afterwards. `s3` (but its store) and `faults` are the
- * caller's to set up. */
+/* Opens the log. The server must not move afterwards. The caller sets up `s3` (except its store)
+ * and `faults`. */
 bool server_init(struct server *s, const struct server_options *options, struct err *e);
 void server_fini(struct server *s);
 
-/* Listens on `port`; 0: a free one, which is put into p->port. */
+/* Listens on `port`; 0: on a free one. Sets p->port. */
 bool server_listen(struct server_port *p, struct server *s, int index, unsigned port,
                    struct err *e);
 void server_close(struct server_port *p);

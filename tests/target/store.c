@@ -129,7 +129,7 @@ struct version *store_version(const struct object *o, const char *id)
     return v;
 }
 
-/* Puts an object without versions in its place. */
+/* Inserts an object without versions, in order of keys. */
 static struct object *add_object(struct bucket *b, const char *key)
 {
     size_t at = store_from(b, key);
@@ -153,7 +153,7 @@ static struct object *add_object(struct bucket *b, const char *key)
     return o;
 }
 
-/* Ids of versions and uploads: they do not sort by time, so that nobody relies on it. */
+/* Makes an id of a version or an upload. Ids do not sort by time, so that nobody relies on that. */
 static void new_id(struct store *s, char id[static 20])
 {
     uint64_t x = ++s->last_id * 0x9e3779b97f4a7c15u;

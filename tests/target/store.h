@@ -1,5 +1,5 @@
 /* Buckets, objects, versions and uploads in memory. The caller holds the store's lock around every
- * call and for as long as it uses what a call returned, but for blobs, which it may reference. */
+ * call, and as long as it uses the results. Blobs need no lock while the caller has a reference. */
 #ifndef S3_STORE_H
 #define S3_STORE_H
 
@@ -73,39 +73,41 @@ struct store {
 void store_init(struct store *s);
 void store_fini(struct store *s);
 
-/* A blob with room for `size` bytes and one reference, or NULL. These two need no lock. */
+/* Returns a blob with room for `size` bytes and one reference; NULL: out of memory. These functions
+ * need no lock. */
 struct blob *blob_new(size_t size);
 void blob_unref(struct blob *b);
 struct blob *blob_ref(struct blob *b);
 
 struct bucket *store_bucket(struct store *s, const char *name);
 
-/* NULL: out of memory. */
+/* Makes a bucket; NULL: out of memory. */
 struct bucket *store_create(struct store *s, const char *name);
 void store_remove(struct store *s, struct bucket *b);
 
-/* The first object whose key is `key` or after it, as an index; n_objects: none. */
+/* Returns the index of the first object whose key is `key` or comes after it; n_objects: there is
+ * none. */
 size_t store_from(const struct bucket *b, const char *key);
 struct object *store_object(const struct bucket *b, const char *key);
 
-/* The version with this id, or the latest if id is NULL; NULL: none. */
+/* Returns the version with this id, or the latest one if id is NULL; NULL: there is none. */
 struct version *store_version(const struct object *o, const char *id);
 
-/* Stores v, which the store then owns, as the latest version of key; gives it an id, and drops what
- * it replaces. False: out of memory (v is freed). */
+/* Stores v as the latest version of key, and owns it; gives it an id, and drops the version that it
+ * replaces. False: out of memory (v is freed). */
 bool store_put(struct store *s, struct bucket *b, const char *key, struct version *v);
 
-/* Removes one version, and the object with its last one. */
+/* Removes a version, and the object if it was the last one. */
 void store_drop(struct bucket *b, const char *key, struct version *v);
 
 void version_free(struct version *v);
 
-/* NULL: out of memory. */
+/* Begins an upload; NULL: out of memory. */
 struct upload *store_start_upload(struct store *s, struct bucket *b, const char *key);
 struct upload *store_upload(const struct bucket *b, const char *key, const char *id);
 void store_end_upload(struct bucket *b, struct upload *u);
 
-/* Stores the part, replacing one with its number; owns a reference of its own. */
+/* Stores a part, replacing the one with the same number; takes its own reference to the blob. */
 bool upload_put(struct upload *u, int number, struct blob *blob);
 
 #endif

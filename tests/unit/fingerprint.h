@@ -20,7 +20,7 @@ struct fingerprint {
 /* Adds a row of the given input (a number that counts header lines). */
 void fingerprint_add(struct fingerprint *f, const struct record *r, uint32_t input);
 
-/* Reads a capture; *f is all zero, but for refuse_single_rows. */
+/* Reads a capture. *f starts as zeros, except for refuse_single_rows. */
 void fingerprint_fill(struct fingerprint *f, const char *path, struct recfile_options options);
 struct fingerprint fingerprint_read(const char *path, struct recfile_options options);
 

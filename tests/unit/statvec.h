@@ -1,4 +1,4 @@
-/* What the tests of the statistics share: the generators of docs/how-the-numbers-are-made.md,
+/* Shared by the tests of the statistics: the generators of docs/how-the-numbers-are-made.md,
  * section 12, and a comparison of doubles. */
 #ifndef S3_STATVEC_H
 #define S3_STATVEC_H
@@ -19,10 +19,10 @@ int statvec_setup(void **state);
 /* Fails the test unless |got - want| <= relative * |want|. */
 void statvec_assert_close(double got, double want, double relative);
 
-/* PM: the next value of the generator with state *u, in (0, 1). */
+/* PM: returns the next value of the generator with state *u, in (0, 1). */
 double statvec_pm(uint64_t *u);
 
-/* AR(n, rho, seed). */
+/* AR(n, rho, seed): fills x. */
 void statvec_ar(double *x, size_t n, double rho, uint64_t seed);
 
 double statvec_mean(const double *x, size_t n);
@@ -30,10 +30,11 @@ double statvec_mean(const double *x, size_t n);
 /* "99.9" as a ratio. */
 struct stats_ratio statvec_percent(const char *text);
 
-/* Residual life from all n durations: the x with sum min(d,x) / sum d = p. NaN: their sum is 0. */
+/* Computes residual life from all n durations: the x with sum min(d,x) / sum d = p. NaN: their sum
+ * is 0. */
 double statvec_residual_life(const int64_t *d, size_t n, struct stats_ratio p);
 
-/* sum min(d,x) / sum d. */
+/* Computes sum min(d,x) / sum d. */
 double statvec_residual_frac(const int64_t *d, size_t n, int64_t x);
 
 #endif

@@ -1,6 +1,6 @@
-/* Damage to aggregated captures: every prefix of a small one, and bytes that are others, must be
- * refused with one line or read as something that can be reported. tests/cli/test_aggregate.py has
- * the figures. */
+/* Damaged aggregated captures: every prefix of a small one, and changed bytes. Each must be refused
+ * with a message of one line, or read and reported. tests/cli/test_aggregate.py tests the
+ * figures. */
 #include "analyze/aggregated/aggregate.h"
 #include "analyze/analysis/analysis.h"
 #include "analyze/json/documents.h"
@@ -46,7 +46,7 @@ static const char specimen[] =
     "},\"by_op_type\":{\"GET\":{" ENTRY "}},\"by_host\":{\"h\":{" ENTRY
     "}},\"by_client\":{\"c\":{" ENTRY "}},\"by_obj_log_2_size\":{\"7\":{" ENTRY "}}}\n";
 
-/* Whether it can be read; then it is reported too. */
+/* Returns whether the text can be read; if so, reports it too. */
 static bool load(const char *text, size_t n)
 {
     int fd = memfd_create("aggregate", MFD_CLOEXEC);
@@ -80,7 +80,7 @@ static void test_every_prefix_is_refused(void **state)
     (void)state;
     size_t n = sizeof specimen - 1;
     assert_true(load(specimen, n));
-    assert_true(load(specimen, n - 1)); /* the newline */
+    assert_true(load(specimen, n - 1)); /* without the newline */
     for (size_t k = 0; k < n - 1; k++)
         assert_false(load(specimen, k));
 }
@@ -104,7 +104,7 @@ static void test_flips_never_harm(void **state)
         n_read += load(text, n);
     }
     free(text);
-    /* Digits within figures that nothing else contradicts, and names. */
+    /* Changed digits in figures that nothing contradicts, and in names, can be read. */
     assert_in_range(n_read, N_FLIPS / 20, N_FLIPS * 9 / 10);
 }
 

@@ -1,4 +1,4 @@
-/* Blocks of rows against sums row by row. */
+/* Compares blocks of rows with sums row by row. */
 #include "analyze/sets/blocks.h"
 
 #include <setjmp.h>
@@ -26,7 +26,7 @@ static uint32_t next(uint32_t *seed)
     return *seed >> 8;
 }
 
-/* Small values and successes only. */
+/* Makes small values, and successes only. */
 static struct made *make(size_t n_places)
 {
     struct made *m = calloc(1, sizeof *m);

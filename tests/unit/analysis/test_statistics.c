@@ -1,5 +1,5 @@
-/* analyze/statistics against the plain way: requests spread over segments one by one, latencies
- * sorted, then the same functions of analyze/stats. */
+/* Compares analyze/statistics with a plain computation: requests spread over segments one by one,
+ * latencies sorted, then the same functions of analyze/stats. */
 #include "analyze/estimate/confidence.h"
 
 #include "libcommon/quantile.h"
@@ -84,7 +84,8 @@ static void set_duration(struct made *m, size_t i, int64_t ns)
     m->t.dur.wide[m->t.dur.n_wide++] = ns;
 }
 
-/* Requests over about 3 s: most short, some over several segments, a few longer than the window. */
+/* Makes requests over about 3 s: most short, some over several segments, a few longer than the
+ * window. */
 static void make(struct made *m)
 {
     made_init(m, N);
@@ -118,7 +119,7 @@ static struct statistics_input input_of(const struct made *m)
     };
 }
 
-/* ---- The plain way ---- */
+/* ---- The plain computation ---- */
 
 struct plain {
     int64_t width_ns;
@@ -157,7 +158,7 @@ static void plain_fill(struct plain *p, const struct statistics_input *in)
             double part = ns > 0 ? overlap(a, b, from, to) / ns : ends_here;
             p->bytes[j] += bytes * part;
             p->objects[j] += (double)packed_get(&t->objects, i) * part;
-            /* The last segment has what ends behind it, too. */
+            /* The last segment also counts what ends after it. */
             bool counts =
                 a >= in->start_ns && b >= from && (b < to || (j + 1 == p->n && b <= in->end_ns));
             if (counts) {
@@ -208,7 +209,7 @@ static void assert_quantiles(const struct plain *p, const int64_t *v, const size
         for (size_t i = 0; i < 5; i++)
             values[i] = sorted[ranks[i]];
         stats_quantile_ci(&plan, values, &ci);
-        if (ci.value != (double)value) { /* the report's is the one above */
+        if (ci.value != (double)value) { /* the report's value is the one above */
             assert_int_equal(index, ranks[0] + 1);
             for (size_t i = 1; i < 5; i++)
                 values[i] = ranks[i] == ranks[0] ? value : values[i];
@@ -269,7 +270,7 @@ static void assert_equals_plain(const struct statistics_input *in, const struct 
     statistics_free(s);
 }
 
-/* Row by row, and by blocks where all rows are meant. */
+/* Compares row by row, and with blocks if all rows are used. */
 static void assert_as_plain(const struct statistics_input *in)
 {
     static struct plain p;
@@ -405,7 +406,7 @@ static bool by_latency(const struct statistics_input *in)
     return is;
 }
 
-/* Hosts with unequal numbers of requests are told apart by rate, with equal ones by latency. */
+/* Hosts with unequal numbers of requests are compared by rate, with equal numbers by latency. */
 static void test_hosts(void **state)
 {
     (void)state;
@@ -434,7 +435,7 @@ static void test_hosts(void **state)
     assert_true(s->hosts.v[1].value > 1.9 * s->hosts.v[0].value);
     statistics_free(s);
 
-    /* More than the requests in flight, or more than 2 %, are no chance. */
+    /* A difference above the requests in flight, or above 2 %, is not chance. */
     for (size_t i = 0; i < 12; i += 2)
         m.t.place.v[N / 2 + i + 1] = 0;
     assert_false(by_latency(&in));

@@ -1,5 +1,5 @@
-/* Names that were chosen to share a hash, or that share most of their bytes, spread over a table
- * all the same, and each process spreads them in another way. */
+/* Names that were chosen to share a hash, or that share most of their bytes, still spread over the
+ * table; and each process spreads them differently. */
 #include "analyze/base/intern.h"
 #include "analyze/data/unit.h"
 
@@ -13,12 +13,12 @@
 
 #define N_NAMES 2000
 
-/* At most half of the slots are taken. Where names are spread by chance, a run of so many taken
- * ones has a probability below 1e-9. */
+/* The longest run of used slots that is accepted. At most half of the slots are used, so with
+ * random hashes a run of this length has a probability below 1e-9. */
 #define LONGEST_RUN 150
 
-/* Names that differ in their numbers alone. Of the first, the third word is K1 of the hash after
- * two words without a key: a factor is 0 there, whatever the fourth word is. */
+/* Names that differ only in their numbers. In the first shape the third word is K1 of the hash
+ * after two words without a key: it makes a factor 0, whatever the fourth word is. */
 static const char *const shapes[] = {
     "prefix/000023393PTATDzYH%08d/object-name-of-24-bytes",
     "http://node%04d.storage.example.com:9000",
@@ -75,7 +75,7 @@ static void test_table_of_strings(void **state)
     }
 }
 
-/* `what`: 0 hosts have the names, 1 clients. */
+/* Adds rows with these names. `what`: 0 for hosts, 1 for clients. */
 static void add_rows(struct dataset_unit *u, const struct many_names *names, int what)
 {
     for (int i = 0; i < N_NAMES; i++) {
@@ -122,7 +122,7 @@ static void test_table_of_groups(void **state)
     }
 }
 
-/* The key of another process. tests/cross names the emulator that starts it. */
+/* Returns the key of another process. tests/cross sets the emulator that starts the process. */
 static uint64_t key_of_another(const char *program)
 {
     const char *emulator = getenv("EMULATOR");

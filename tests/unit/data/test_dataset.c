@@ -139,7 +139,7 @@ static void test_filters(void **state)
     dataset_free(&d);
 }
 
-/* The time ranges of operations that are filtered out are known all the same. */
+/* Time ranges are known even for operations that are filtered out. */
 static void test_spans(void **state)
 {
     static const char *const text =
@@ -160,7 +160,8 @@ static void test_spans(void **state)
     dataset_free(&d);
 }
 
-/* Threads of a further file or header line follow the highest before; past 32 bits is an error. */
+/* Threads of a further file or header line are numbered after the highest one before; past 32 bits
+ * is an error. */
 static void test_threads(void **state)
 {
     static const char *const texts[] = {
@@ -187,7 +188,7 @@ static void test_threads(void **state)
     dataset_free(&d);
 }
 
-/* More kinds of messages than there are ids: the rest is one group, nothing is lost. */
+/* If there are more kinds of messages than ids, the rest becomes one group; nothing is lost. */
 static void test_many_errors(void **state)
 {
     enum { ROWS = 70000 };

@@ -1,4 +1,4 @@
-/* What is taken out of error messages, and what stays. */
+/* What is removed from error messages, and what stays. */
 #include "analyze/data/errnorm.h"
 
 #include <setjmp.h>
@@ -39,7 +39,7 @@ static void test_replaced(void **state)
         {"two\nlines\tand tabs", "two lines and tabs"},
         {"see https://example.org/a, please.", "see <url>, please."},
         {"TLS 1.2 at 12:30", "TLS 1.2 at 12:30"},
-        /* Keys with brackets and blanks: nothing of them stays behind. */
+        /* Keys with brackets and blanks are removed completely. */
         {"GET http://h:9000/b/x(815).bin: EOF", "GET <url>: EOF"},
         {"GET http://h:9000/b/x%20(815: EOF", "GET <url>: EOF"},
         {"GET http://h:9000/b/x (", "GET <url> ("},
@@ -54,13 +54,14 @@ static void test_replaced(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(normal(cases[i][0], "p/1.rnd"), cases[i][1]);
-    /* An address that ends in the key as it is. */
+    /* An address that ends with the exact key is removed completely. */
     assert_string_equal(normal("GET http://h:9000/b/x (81) 5: EOF", "x (81) 5"), "GET <url>: EOF");
     assert_string_equal(normal("GET http://h/b/<\">)1: EOF", "<\">)1"), "GET <url>: EOF");
     assert_string_equal(normal("GET http://h/b/x ( failed", "x ("), "GET <url> failed");
 }
 
-/* Messages that differ in what is taken out are the same; a cut message ends between characters. */
+/* Messages that differ only in what is removed are the same; a cut message ends between
+ * characters. */
 static void test_long(void **state)
 {
     char message[3 * ERRNORM_MAX_BYTES + 1];

@@ -59,7 +59,7 @@ static void one_request_in_every_position(void **state)
     assert_true(fabs(slice_n_objects(&x.sum) - 0.2) < 1e-15);
     assert_true(slice_in_flight(&x, 10) == 1);
 
-    x = add_one(&g, s, request(115, 115, 7, true), 1); /* of no length */
+    x = add_one(&g, s, request(115, 115, 7, true), 1); /* zero duration */
     assert_int_equal(x.full_ops, 1);
     assert_int_equal(x.sum.bytes, 7);
     x = add_one(&g, s, request(110, 110, 7, true), 1);
@@ -148,8 +148,8 @@ static void parts_add_up_to_the_size(void **state)
     free(s);
 }
 
-/* As bytes are, and in proportion to the time spent in each bin: a duration gives just that time.
- */
+/* Any amount is spread like bytes, in proportion to the time spent in each bin; a duration gives
+ * just that time. */
 static void any_amount_is_spread_as_bytes_are(void **state)
 {
     (void)state;
@@ -252,7 +252,8 @@ static void length_by_full_duration(void **state)
     assert_int_equal(slice_choose_ns(INT64_MAX), 3 * 3600 * S);
 }
 
-/* The product with a reciprocal gives what a division gives, at and beside each boundary. */
+/* Multiplication with a reciprocal gives the same index as division, at and beside each
+ * boundary. */
 static void index_is_exact(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* analyze/table: columns that begin as one value, become many, hold wide values, and are put behind
- * each other, against plain arrays. */
+/* analyze/table, compared with plain arrays: columns that begin with one value, become many, have
+ * wide values, and are appended to each other. */
 #include "analyze/data/table.h"
 
 #include <setjmp.h>
@@ -22,7 +22,8 @@ static uint64_t next_random(uint64_t below)
     return (seed >> 33) % below;
 }
 
-/* A value that is `usual` up to row `until`, then anything, wide ones and (optional) none too. */
+/* Returns `usual` up to row `until`, then any value: wide ones and (if optional) missing ones
+ * too. */
 static int64_t value(size_t i, size_t until, int64_t usual, bool optional)
 {
     if (i < until)
@@ -41,7 +42,7 @@ static int64_t value(size_t i, size_t until, int64_t usual, bool optional)
     }
 }
 
-/* One request, as it is to come out of a table. */
+/* A request as it must come out of a table. */
 struct request {
     int64_t start, dur, bytes, ttfb, objects, late;
     uint64_t object;
@@ -117,7 +118,7 @@ static bool append(struct table *all, const struct table *part)
     return ok;
 }
 
-/* Rows are added to a part in blocks of several sizes, and parts put behind each other, as when a
+/* Adds rows to a part in blocks of several sizes, and appends parts to each other, as when a
  * capture is read. */
 static void check(size_t until, size_t part_rows)
 {
@@ -169,7 +170,7 @@ static void test_columns_vary_later(void **state)
     check(12345, 5000);
 }
 
-/* What never varies takes no memory. */
+/* A column with a single value takes no memory. */
 static void test_columns_of_one_value(void **state)
 {
     (void)state;
@@ -194,7 +195,7 @@ static void test_columns_of_one_value(void **state)
     check(N, 1000);
 }
 
-/* A table that outgrows its room when a part of it has huge pages. */
+/* A table outgrows its memory while a part of it has huge pages. */
 static void test_grows_past_huge_pages(void **state)
 {
     (void)state;

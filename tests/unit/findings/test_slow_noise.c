@@ -1,4 +1,4 @@
-/* Whether slow noise explains a change of level: series whose truth is known. */
+/* Whether slow noise explains a change of level: time series whose true shape is known. */
 #include "analyze/findings/slow_noise.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@
 
 static uint32_t state;
 
-/* Nearly normal, with variance 1. */
+/* Returns a nearly normal number with variance 1. */
 static double noise(void)
 {
     double sum = 0;
@@ -27,7 +27,7 @@ static double noise(void)
     return sum - 6;
 }
 
-/* The noise of series number k, which lasts for lasts_s. */
+/* Fills x with time series k of slow noise, which is correlated over lasts_s. */
 static void fill(double *x, uint32_t k, double lasts_s)
 {
     double keeps = exp(-WIDTH_S / lasts_s), z;
@@ -39,7 +39,7 @@ static void fill(double *x, uint32_t k, double lasts_s)
     }
 }
 
-/* How much more than noise the last of the shapes is, beside the others. */
+/* Returns the evidence for the last shape, given the others: how much it lowers the deviance. */
 static double evidence(const double *x, const double (*shapes)[N], size_t n)
 {
     static struct slow_noise s;
@@ -52,7 +52,7 @@ static double evidence(const double *x, const double (*shapes)[N], size_t n)
     return slow_noise_deviance(&s, with) - deviance;
 }
 
-/* In how many series there is evidence of more than noise, if the shape is added so many times. */
+/* Returns for how many time series there is evidence if `times` the shape is added. */
 static int n_evident(double lasts_s, double times, const double (*shape)[N])
 {
     int n = 0;
@@ -77,7 +77,8 @@ static void test_step_and_line(void **ignored)
     for (double lasts_s = 1; lasts_s < 10; lasts_s *= 3) {
         assert_in_range(n_evident(lasts_s, 0, (const double(*)[N])step), 0, 1);
         assert_in_range(n_evident(lasts_s, 0, (const double(*)[N])line), 0, 2);
-        /* A step is sharp, whatever the noise; a line must be longer than noise wanders. */
+        /* A step is sharp, whatever the noise. A line must be longer than the noise is
+         * correlated. */
         assert_in_range(n_evident(lasts_s, .5, (const double(*)[N])step), N_SERIES - 1, N_SERIES);
     }
     assert_in_range(n_evident(1, .8, (const double(*)[N])line), N_SERIES * 3 / 4, N_SERIES);
@@ -97,7 +98,7 @@ static void test_other_shapes(void **ignored)
     /* The first step explains all; the second adds nothing. */
     assert_true(evidence(x, (const double(*)[N])shapes, 2) < 12);
     assert_true(evidence(x, (const double(*)[N])swapped, 2) > 12);
-    /* A shape that others make up, and a series without noise. */
+    /* A shape that repeats another one, and a constant series. */
     for (size_t i = 0; i < N; i++) {
         shapes[1][i] = shapes[0][i];
         x[i] = 5;

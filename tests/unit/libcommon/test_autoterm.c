@@ -1,4 +1,4 @@
-/* autoterm against the rule written out plainly: every window recomputed from all requests. */
+/* Compares autoterm with the plain rule: every window is recomputed from all requests. */
 #include "analyze/data/slices.h"
 #include "libcommon/autoterm.h"
 
@@ -39,7 +39,7 @@ static int compare_ends(const void *a, const void *b)
     return (x->r.end_ns > y->r.end_ns) - (x->r.end_ns < y->r.end_ns);
 }
 
-/* docs/how-the-numbers-are-made.md, section 9, to the letter, at one instant. */
+/* The exact rule of docs/how-the-numbers-are-made.md, section 9, at one instant. */
 static bool plainly_stable(const struct run *run, size_t n, int64_t dur_ns, double pct,
                            struct autoterm_window *w)
 {
@@ -93,7 +93,8 @@ static struct autoterm_stop plain_replay(const struct run *run, int64_t first_st
     return stop;
 }
 
-/* Eight workers; noise as asked; some requests fail, some take long, some take no time. */
+/* Makes a run of eight workers with noise of noise_pct; some requests fail, some take long, some
+ * have zero duration. */
 static struct run make_run(uint64_t seed, int seconds, int64_t mean_ns, int noise_pct,
                            int64_t bytes)
 {
@@ -152,7 +153,7 @@ static void agrees_with_the_rule(void **state)
     assert_true(n_stopped > 10 && n_stopped < 48);
 }
 
-/* Live, window after window, in a run long enough that early requests are forgotten. */
+/* Tests window after window, in a run so long that early requests are forgotten. */
 static void forgets_without_a_trace(void **state)
 {
     (void)state;

@@ -325,7 +325,7 @@ static void test_help_topic(void **state)
     }
 }
 
-/* What `write` prints, in memory that the caller frees. */
+/* Returns the page that --help prints, for the caller to free. */
 static char *help_page(const char *topic)
 {
     char *text;
@@ -362,7 +362,8 @@ static void test_help(void **state)
     free(text);
 }
 
-/* A man page of the program, or of one of its commands (not NULL). To be freed. */
+/* Returns a man page of the program or, if c is not NULL, of that command; for the caller to
+ * free. */
 static char *man_page(const struct cli_program *p, const struct cli_command *c)
 {
     char *text;
@@ -387,7 +388,7 @@ static void test_man(void **state)
     free(text);
 }
 
-/* Groups of one title stand under one heading. */
+/* Groups with the same title share one heading. */
 static void test_groups_go_on(void **state)
 {
     (void)state;

@@ -133,7 +133,7 @@ static void test_largest_row_keeps_to_its_bound(void **state)
 
 struct quoting {
     const char *text;
-    const char *in_key; /* as it stands in `file` */
+    const char *in_key; /* as written in `file` */
     const char *in_error;
 };
 
@@ -251,7 +251,7 @@ static uint64_t next_random(uint64_t *seed)
     return *seed ^= *seed << 17;
 }
 
-/* Up to 11 bytes, most of them such as make trouble. Keys and names hold no newline. */
+/* Makes up to 11 bytes, most of which are special characters. Keys and names have no newline. */
 static struct slice random_text(uint64_t *seed, char *out, bool newlines)
 {
     static const char in_key[] = "\t\t\"\"\"  ,#ab\rZ%0A\x80\x01";
@@ -345,7 +345,7 @@ static void test_second_header(void **state)
 
 /* ---- Frames ---- */
 
-/* Size of the frame at p, after checking what must hold for each. */
+/* Returns the size of the frame at p, and checks what must be true for every frame. */
 static size_t check_frame(const char *p, size_t n)
 {
     size_t size = ZSTD_findFrameCompressedSize(p, n);
@@ -408,7 +408,7 @@ static void test_first_frame_and_comments(void **state)
     struct stat before, after;
     assert_int_equal(fstat(f.fd, &before), 0);
     assert_true(before.st_size > 0);
-    assert_true(recwrite_end_frame(w, &e)); /* nothing in it: no frame */
+    assert_true(recwrite_end_frame(w, &e)); /* the frame is empty, so nothing is written */
     assert_int_equal(fstat(f.fd, &after), 0);
     assert_int_equal(after.st_size, before.st_size);
     assert_true(recwrite_row(w, &r, &e));
@@ -421,7 +421,7 @@ static void test_first_frame_and_comments(void **state)
     close(f.fd);
 }
 
-/* Cut off anywhere, a capture gives the rows of its whole frames. */
+/* A capture cut off anywhere gives the rows of its whole frames. */
 static void test_cut(void **state)
 {
     (void)state;

@@ -53,7 +53,7 @@ static void test_offsets(void **state)
     assert_int_equal(parsed("2026-11-20T22:11:32-07:30"), utc);
     assert_int_equal(parsed("2026-11-21T05:41:32-00:00"), utc);
     assert_int_equal(parsed("2026-11-22T05:40:32+23:59"), utc);
-    /* The written year lies outside, the time does not; and the other way round. */
+    /* The year as written is out of range, but the time is not; and the reverse. */
     assert_int_equal(parsed("1969-12-31T23:30:00-01:00"), 1800 * NS);
     assert_int_equal(parsed("2262-04-12T00:47:16.854775807+01:00"), INT64_MAX);
 }
@@ -116,7 +116,7 @@ static void test_rejected(void **state)
     }
 }
 
-/* No prefix of a valid time is one, and no byte beyond the given length is looked at. */
+/* No prefix of a valid time is valid, and no byte beyond the given length is read. */
 static void test_length(void **state)
 {
     (void)state;
@@ -143,7 +143,7 @@ static void test_format(void **state)
     assert_memory_equal(out, "2000-02-29T23:59:59.000000005Z", sizeof out);
 }
 
-/* Every day of the range, against the C library, and back. */
+/* Compares every day of the range with the C library, in both directions. */
 static void test_every_day(void **state)
 {
     (void)state;

@@ -15,14 +15,14 @@
 /* 2026-11-21T05:45:58Z */
 #define START_NS (INT64_C(1795239958) * S)
 
-/* A server, and when it is asked. */
+/* A server, and when requests are sent to it. */
 struct server {
     int64_t ahead_ns, drift_ppm;
-    int64_t cached_ns, phase_ns; /* it makes its Date every so often; 0: for each answer */
-    int64_t every_ns, length_ns; /* a request each so often, for so long */
+    int64_t cached_ns, phase_ns; /* it renews its Date at this age; 0: for each answer */
+    int64_t every_ns, length_ns; /* interval between requests, and time over which they are sent */
 };
 
-/* What its Dates tell, of requests that take 1 ms. */
+/* Returns the bounds from its Dates, with requests that take 1 ms. */
 static struct date_bracket seen(const struct server *v, int64_t first_ns)
 {
     struct date_bracket *d = dates_new(1);
@@ -45,7 +45,7 @@ static struct date_bracket seen(const struct server *v, int64_t first_ns)
     return result;
 }
 
-/* Whether something is told, which has to be true, and to within so much. */
+/* Returns whether bounds are known. If so, they must be true, and at most within_ns apart. */
 static bool tells(const struct server *v, int64_t within_ns)
 {
     struct date_bracket d = seen(v, 0);
@@ -65,15 +65,15 @@ static void test_fresh(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof ahead / sizeof *ahead; i++) {
         assert_true(tells(&(struct server){ahead[i], 0, 0, 0, 10 * MS, 5 * S}, 20 * MS));
-        /* Of one request the Date may be old. */
+        /* From one request alone, the Date may be old. */
         assert_true(tells(&(struct server){ahead[i], 0, 0, 0, S, S}, 6 * S + MS));
-        /* Clocks that drift apart contradict nothing. */
+        /* A slow drift between clocks is no contradiction. */
         assert_true(tells(&(struct server){ahead[i], 100, 0, 0, 10 * MS, 600 * S}, 20 * MS));
         assert_true(tells(&(struct server){ahead[i], -100, 0, 0, 10 * MS, 600 * S}, 20 * MS));
     }
 }
 
-/* A Date that is made each 5 s is nobody's clock: nothing is told but what is true. */
+/* A Date that is renewed every 5 s is not the clock. Any bounds must still be true. */
 static void test_cached(void **state)
 {
     size_t n_told = 0;
@@ -88,7 +88,8 @@ static void test_cached(void **state)
         assert_true(tells(&v, 6 * S + MS));
     }
     assert_true(n_told > 10);
-    /* One that is made each second is as far behind as it is old, which nothing shows. */
+    /* A Date that is renewed every second makes the clock seem behind by its age, which cannot be
+     * detected. */
     struct date_bracket d = seen(&(struct server){0, 0, S, 888 * MS, 10 * MS, 5 * S}, 0);
     assert_true(dates_tell(&d));
     assert_in_range(-d.upper_ns, 868 * MS, 888 * MS);
@@ -103,7 +104,7 @@ static void test_join(void **state)
 
     (void)state;
     assert_false(dates_tell(&d));
-    /* The loop that knew it long ago knows as much as drift leaves of it. */
+    /* A loop whose bounds are old contributes them, widened by the drift. */
     struct date_bracket all = *none, early = seen(&right, 0), late = seen(&right, 600 * S);
     dates_join(&all, &early);
     dates_join(&all, none);

@@ -9,7 +9,7 @@
 
 static struct rng rng;
 
-/* The expansion of `list` as a comma-separated list, or its error. */
+/* Returns the expansion of `list` as a comma-separated list, or its error. */
 static const char *expand(const char *list)
 {
     static char out[4096];
@@ -104,7 +104,8 @@ static void test_roundrobin(void **state)
     hosts_fini(&h);
 }
 
-/* Fewest running first; of those the one whose last request ended first. */
+/* The host with the fewest running requests is chosen; among equals, the one whose last request
+ * ended first. */
 static void test_weighed(void **state)
 {
     (void)state;
@@ -125,10 +126,11 @@ static void test_weighed(void **state)
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(hosts_pick(&h, NULL, true, 0), order[i]);
 
-    /* 3 is idle, all others run one. */
+    /* Host 3 is idle; each of the others has one request. */
     hosts_release(&h, 3, 1000);
     assert_int_equal(hosts_pick(&h, NULL, true, 0), 3);
-    /* 1 and 2 run two, then 0 and 3 have fewest, 0's last end (101) is before 3's (1000). */
+    /* Hosts 1 and 2 have two requests. Of 0 and 3, host 0 was released earlier (101) than 3
+     * (1000). */
     h.host[1].n_running++;
     h.host[2].n_running++;
     assert_int_equal(hosts_pick(&h, NULL, true, 0), 0);
@@ -136,7 +138,7 @@ static void test_weighed(void **state)
     hosts_fini(&h);
 }
 
-/* The first choice differs between seeds, and comes to each host about as often. */
+/* The first choice depends on the seed, and each host is chosen about as often. */
 static void test_first_is_random(void **state)
 {
     (void)state;
@@ -174,14 +176,14 @@ static void test_down(void **state)
         hosts_cannot_connect(&h, 0, 400);
         assert_true(hosts_all_down_since(&h) == 300);
         assert_true(hosts_pick(&h, NULL, true, 500) == HOSTS_NONE);
-        /* A connection that stands can be used, and was until its end. */
+        /* An established connection can be used, and its host counts as reachable until it ends. */
         struct conn *const idle[] = {(struct conn *)&h, NULL};
         assert_int_equal(hosts_pick(&h, idle, false, 500), 0);
         hosts_release(&h, 0, 500);
         hosts_was_in_use(&h, 0, 600);
         assert_true(hosts_all_down_since(&h) == 600);
 
-        /* After a while each is tried again, by one alone, but not for ever. */
+        /* After a while each host is retried, by one request at a time, but not forever. */
         h.try_ns = 1000;
         int64_t now_ns = 300 + HOSTS_PAUSE_NS;
         assert_true(hosts_pick(&h, NULL, false, now_ns) == HOSTS_NONE);
@@ -196,7 +198,7 @@ static void test_down(void **state)
     }
 }
 
-/* The same for one host, which needs no choice. */
+/* One host needs no choice, but the rest is the same. */
 static void test_one_host(void **state)
 {
     (void)state;

@@ -28,7 +28,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Any part is what it is within the whole, and nothing beside it is written. */
+/* Any part equals the same bytes of the whole, and no other bytes are written. */
 static void test_parts(void **state)
 {
     (void)state;
@@ -68,8 +68,8 @@ static void test_matches(void **state)
     }
 }
 
-/* Beyond the block of random numbers, nothing repeats: not a chunk of 64 KiB, not across objects.
- */
+/* Beyond the size of the block of random numbers nothing repeats, neither within an object nor in
+ * another one, in chunks of 64 KiB. */
 static void test_nothing_repeats(void **state)
 {
     (void)state;
@@ -84,7 +84,8 @@ static void test_nothing_repeats(void **state)
     }
 }
 
-/* Every byte value about as often: a chi-square test at 1 in 10,000 with 255 degrees of freedom. */
+/* Every byte value occurs about as often: a chi-square test at 1 in 10,000 with 255 degrees of
+ * freedom. */
 static void test_uniform(void **state)
 {
     (void)state;

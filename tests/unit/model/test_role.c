@@ -1,4 +1,4 @@
-/* What each operation is to its run. */
+/* The role of each operation in its run. */
 #include "analyze/model/role.h"
 
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 #define P ROLE_PHASE
 #define N 4
 
-/* Operations one after another, each so many seconds long, and their roles. */
+/* Operations one after another, their lengths in seconds, and their roles. */
 struct given {
     const char *op[N];
     int64_t s[N];
@@ -26,7 +26,7 @@ static const struct given cases[] = {
     {{"PUT", "GET", "DELETE"}, {30, 30, 30}, {P, P, P}},
     {{"PUT", "GET", "DELETE"}, {5, 60, 2}, {ROLE_PREPARATION, B, ROLE_CLEAN_UP}},
     {{"GET", "DELETE"}, {60, 2}, {B, ROLE_CLEAN_UP}},
-    /* Deleting is what this run measured. */
+    /* The run measured deletions. */
     {{"PUT", "DELETE"}, {60, 2}, {ROLE_PREPARATION, B}},
     {{"PUT", "GET", "STAT", "DELETE"}, {5, 60, 60, 2}, {P, P, P, ROLE_CLEAN_UP}},
 };

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-/* A connection that stands, and in *peer the other end of it. */
+/* Returns an established connection, and its other end in *peer. */
 static struct conn plain(int *peer)
 {
     int ends[2];
@@ -37,7 +37,7 @@ static void test_plain(void **state)
     assert_false(conn_must_drain(&c) || conn_has_more(&c));
     close(peer);
     assert_int_equal(conn_recv(&c, buf, sizeof buf, &e), 0);
-    /* A connection that was never idle was not closed for that. */
+    /* A connection that was never idle did not end because it was idle. */
     assert_false(conn_ended_reused(&c));
     c.idle_since_ns = 1;
     assert_true(conn_ended_reused(&c));
@@ -46,7 +46,8 @@ static void test_plain(void **state)
     close(c.fd);
 }
 
-/* Neither a connection that the peer closed nor one with bytes that nobody asked for. */
+/* A connection that the peer has closed cannot be used, nor one with bytes that nobody
+ * requested. */
 static void test_alive(void **state)
 {
     int peer;
@@ -61,7 +62,7 @@ static void test_alive(void **state)
     close(c.fd);
 }
 
-/* HTTP_PROXY names no proxy; passwords are not shown. */
+/* HTTP_PROXY does not set a proxy; passwords are not shown. */
 static void test_proxy(void **state)
 {
     static const char *const others[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy"};

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-/* What a response came to, as text: status, headers, body, outcome. */
+/* The result of a response as text: status, headers, body, outcome. */
 struct seen {
     char headers[4096];
     char body[4096];
@@ -39,8 +39,8 @@ static void on_body(void *user, const char *data, size_t n)
     s->n_piece = n;
 }
 
-/* Feeds the input cut at `cut` and then in pieces of `step` bytes; stops at the end of the
- * response. With `close` the connection closes after it. */
+/* Feeds the input, cut at `cut` and then in pieces of `step` bytes, up to the end of the response.
+ * With `close`, the connection closes after it. */
 static void run(struct http1 *h, struct seen *s, const char *input, size_t n, size_t cut,
                 size_t step, bool head_only, bool close)
 {
@@ -65,7 +65,7 @@ static void run(struct http1 *h, struct seen *s, const char *input, size_t n, si
 
 static struct http1 reader;
 
-/* The response gives the same whole, cut in two anywhere, and byte by byte. */
+/* The result is the same if the response is fed whole, cut in two anywhere, or byte by byte. */
 static void expect(const char *input, size_t n, bool head_only, bool close, int status,
                    const char *headers, const char *body, enum http1_end end, bool keep_alive)
 {
@@ -139,7 +139,7 @@ static void test_until_close(void **state)
     expect(empty, strlen(empty), false, true, 200, "", "", HTTP1_DONE, false);
 }
 
-/* What follows a response is left to the caller. */
+/* Bytes after a response are left to the caller. */
 static void test_left_over(void **state)
 {
     (void)state;
@@ -151,7 +151,7 @@ static void test_left_over(void **state)
     assert_int_equal(s.n_used, strlen(input) - strlen("HTTP/1.1"));
 }
 
-/* A connection that closes too early, at every byte. */
+/* The connection closes too early, at every byte. */
 static void test_cut_off(void **state)
 {
     (void)state;
@@ -175,7 +175,7 @@ static void test_cut_off(void **state)
     assert_string_equal(reader.err.msg, "connection closed before a response");
 }
 
-/* Each is an error with the message, however it is cut. */
+/* Each response is an error with the message, however it is cut. */
 static void test_refused(void **state)
 {
     (void)state;
@@ -259,7 +259,7 @@ static void test_limits(void **state)
     struct seen s;
     size_t n = 0;
 
-    /* The longest line, whole and in pieces, and one byte more. */
+    /* Tests the longest line, whole and in pieces, and one with a byte more. */
     for (size_t extra = 0; extra < 2; extra++) {
         n = (size_t)sprintf(input, "HTTP/1.1 200 OK\r\nLong: ");
         memset(input + n, 'x', HTTP1_LINE_MAX - 6 + extra);

@@ -12,8 +12,7 @@
 
 static atomic_int n_calls;
 
-/* The server has moved when it is looked up for the second time; after that no name server answers.
- */
+/* The server has another address at the second lookup; after that no name server answers. */
 static bool look_up(struct name *name, struct err *e)
 {
     int n = atomic_fetch_add(&n_calls, 1) + 1;
@@ -48,7 +47,7 @@ static void test_names_are_looked_up_again(void **state)
     assert_non_null(names);
     assert_true(names_route(names, 0, route));
     assert_int_equal(strncmp(route, "server.example:9000:10.0.0.", 27), 0);
-    /* The fourth call begins after what the second and the third said was taken. */
+    /* By the fourth call, the results of the second and the third are in use. */
     wait_for_call(4);
     assert_true(names_route(names, 0, route));
     assert_string_equal(route, "server.example:9000:10.0.0.2");

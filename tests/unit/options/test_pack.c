@@ -1,4 +1,4 @@
-/* What rank 0 hands to the other ranks arrives as it was. */
+/* The options that rank 0 sends arrive unchanged at the other ranks. */
 #include "libcommon/secret.h"
 #include "loadgen/options/options.h"
 
@@ -38,7 +38,7 @@ static void test_packed_and_unpacked(void **state)
     options_free(&to);
 }
 
-/* The union of the texts has room for all of their names. */
+/* The union of the texts has room for all of them. */
 static void test_all_texts_are_packed(void **state)
 {
     (void)state;

@@ -60,7 +60,7 @@ static void test_redacted(void **state)
     expect(N_WORDS(other), other, "s3load --host secret-key=1 --profile secret");
 }
 
-/* The original loses its secrets, in place; the copy has them. */
+/* Secrets are overwritten in the original argv; the copy has them. */
 static void test_hidden(void **state)
 {
     (void)state;
@@ -86,7 +86,7 @@ static void test_hidden(void **state)
     free(copy);
 }
 
-/* Whether what a command's capture says of its settings holds the text. */
+/* Whether the settings of a command in its capture contain the text. */
 static bool is_recorded(const struct cli_command *command, const struct options *o,
                         const char *text)
 {
@@ -104,7 +104,7 @@ static bool is_recorded(const struct cli_command *command, const struct options 
     return found;
 }
 
-/* Each option says what it is. What is given to a secret one is not shown, and not recorded. */
+/* Each option declares its use. The value of a secret option is neither shown nor recorded. */
 static void check_option(const struct cli_command *command, const struct cli_option *option)
 {
     struct options o = *(const struct options *)command->defaults;

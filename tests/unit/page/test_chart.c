@@ -1,4 +1,4 @@
-/* Panels of the pages' own charts: unit, scale and place follow from their series. */
+/* Panels of the pages' own charts: unit, scale and position follow from their series. */
 #include "analyze/page/chart.h"
 #include "libcommon/units.h"
 
@@ -50,7 +50,7 @@ static void test_units_follow_the_values(void **state)
     assert_false(chart_fit(&p));
 }
 
-/* Latencies that differ by more than 20 times need a log axis; others begin at 0. */
+/* Latencies that differ by more than a factor of 20 need a log axis; other axes begin at 0. */
 static void test_an_axis_is_logarithmic_where_it_must(void **state)
 {
     struct fixture f;
@@ -67,7 +67,8 @@ static void test_an_axis_is_logarithmic_where_it_must(void **state)
     assert_float_equal(p.least, 0, 1e-9);
 }
 
-/* The second message's bar stands on the first one's, and both are as high as the panel. */
+/* The second message's bar is stacked on the first one's, and both together are as high as the
+ * panel. */
 static void test_bars_stand_on_each_other(void **state)
 {
     struct fixture f;

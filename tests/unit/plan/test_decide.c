@@ -8,7 +8,7 @@
 
 #define MAX 64
 
-/* A server whose limit is sharp. */
+/* Searches the limit of a server. Rates within a factor `unsure` of the limit have margin 0. */
 static size_t search(double truth, double unsure, const struct plan_capacity *c,
                      struct plan_point v[MAX])
 {
@@ -45,7 +45,7 @@ static void test_sharp_limit(void **state)
     }
 }
 
-/* Rates near the limit that no run can decide are left out of the middle. */
+/* Rates near the limit that no run can decide stay between the ends of the interval. */
 static void test_undecided_middle(void **state)
 {
     (void)state;
@@ -58,7 +58,7 @@ static void test_undecided_middle(void **state)
     assert_true(x.missed / x.met < 1.15);
 }
 
-/* A run decides a rate that is 10 % off, four runs one that is 5 % off. */
+/* One run decides a rate that is 10 % off; four runs together decide one that is 5 % off. */
 static void test_runs_decide_together(void **state)
 {
     (void)state;
@@ -90,11 +90,11 @@ static void test_one_wrong_run(void **state)
     struct plan_interval x = plan_capacity_found(v, 5);
 
     assert_true(x.met == 100 && x.missed == 200 && !x.confirmed);
-    x = plan_capacity_found(v + 2, 2); /* one of each: nobody knows */
+    x = plan_capacity_found(v + 2, 2); /* one met and one missed: undecided */
     assert_true(x.met == 0 && x.missed == 0);
 }
 
-/* Not even by far: it counts as any run that is clearly missed. */
+/* A single run that misses by far counts no more than any run that clearly misses. */
 static void test_one_run_far_off(void **state)
 {
     (void)state;
@@ -140,14 +140,15 @@ static void test_sweep(void **state)
         assert_true(n < 12);
         v[n].level = next.level;
         in_order += next.level == levels[n % 4];
-        for (size_t i = n / 4 * 4; i < n; i++) /* each block has each level once */
+        for (size_t i = n / 4 * 4; i < n; i++) /* each level comes once in each block */
             assert_true(v[i].level != next.level);
     }
     assert_int_equal(n, 12);
     assert_true(in_order < 12);
 }
 
-/* Two sides that differ by `shift` logs; the scatter alternates, so that each block has it. */
+/* Compares two sides whose logs differ by `shift`. The scatter alternates, so that each block has
+ * both signs. */
 static enum slo_verdict compare(double shift, double scatter, double limit, size_t *n)
 {
     const struct plan_gate gate = {.up_is_better = false, .limit = limit};
@@ -189,7 +190,7 @@ static void test_ab_blocks(void **state)
         struct plan_next next = plan_ab_next(&gate, 1, 20, 3, v, n);
         v[n] = (struct plan_point){.level = next.level, .metric = &zero};
         n_first_after += n % 4 == 0 && next.level > 0;
-        if (n % 4 == 3) /* ABBA or BAAB */
+        if (n % 4 == 3) /* the order is ABBA or BAAB */
             assert_true(v[n].level == v[n - 3].level && v[n - 1].level == v[n - 2].level &&
                         v[n].level != v[n - 1].level);
         if (n % 4 == 3 && plan_ab_next(&gate, 1, 20, 3, v, n + 1).done)

@@ -31,7 +31,7 @@ struct part {
     size_t begin, end;
 };
 
-/* A capture of rows that can be told from each other. */
+/* A capture whose rows all differ. */
 struct capture {
     size_t n_rows;
     char *text;
@@ -51,7 +51,7 @@ struct outcome {
     bool ok;
     struct err err;
     struct recfile_info info;
-    unsigned char *seen; /* how often each row */
+    unsigned char *seen; /* how often each row came */
     size_t n_others;     /* rows that the capture did not have */
 };
 
@@ -108,8 +108,8 @@ static void add_frame(struct capture *c, size_t n_data, struct part text)
     c->n_data += n_data;
 }
 
-/* Compresses the text in frames of about frame_bytes, of several blocks each, with a skippable one
- * after the first. Frames end where rows end, or anywhere. */
+/* Compresses the text in frames of about frame_bytes, each of several blocks, with a skippable
+ * frame after the first. Frames end where rows end (aligned), or anywhere. */
 static void capture_compress(struct capture *c, size_t frame_bytes, bool aligned, int level)
 {
     ZSTD_CCtx *zstd = check_alloc(ZSTD_createCCtx());
@@ -152,7 +152,7 @@ static size_t frame_at(const struct capture *c, size_t at)
     return k;
 }
 
-/* Bytes of text that a decoder gets from the first n bytes of the file. */
+/* Returns how many bytes of text a decoder gets from the first n bytes of the file. */
 static size_t n_decodable(const struct capture *c, size_t n)
 {
     ZSTD_DCtx *zstd = check_alloc(ZSTD_createDCtx());
@@ -234,7 +234,7 @@ static void unit_free(void *ctx, void *unit)
     free(u);
 }
 
-/* A file in memory, of which the damaged captures are written. */
+/* A file in memory for the damaged captures. */
 static int file_fd;
 static char file_path[64];
 
@@ -258,7 +258,7 @@ static void file_write(const char *data, size_t n)
     assert_int_equal(pwrite(file_fd, data, n, 0), n);
 }
 
-/* Reads the file; checks what holds for every read. */
+/* Reads the file, and checks what is true for every read. */
 static void file_read(struct outcome *o, bool salvage, unsigned threads)
 {
     const struct recfile_options options = {
@@ -299,7 +299,8 @@ static void outcome_init(struct outcome *o, const struct capture *c)
     *o = (struct outcome){.capture = c, .seen = check_alloc(calloc(c->n_rows, 1))};
 }
 
-/* A frame that fails its checksum may hold a row that looks like one from elsewhere. */
+/* Row i must have come once. A frame that fails its checksum may have a row that looks like one
+ * from elsewhere. */
 static void check_row(const struct outcome *o, size_t i, size_t damage)
 {
     if (o->seen[i] == 0 || (o->seen[i] > 1 && o->info.n_unverified == 0))
@@ -308,14 +309,14 @@ static void check_row(const struct outcome *o, size_t i, size_t damage)
                  o->ok ? o->info.first_drop[DROP_DAMAGED_FRAME] : o->err.msg);
 }
 
-/* Wants every row before text[end] once. */
+/* Every row before text[end] must have come once. */
 static void check_rows_before(const struct outcome *o, size_t end, size_t damage)
 {
     for (size_t i = 0; i < o->capture->n_rows && o->capture->rows[i].end <= end; i++)
         check_row(o, i, damage);
 }
 
-/* Wants every row that lies wholly outside of a damaged frame's text once. */
+/* Every row that is wholly outside of a damaged frame's text must have come once. */
 static void check_rows_outside(const struct outcome *o, struct part bad, size_t damage)
 {
     check_rows_before(o, bad.begin, damage);
@@ -354,7 +355,7 @@ static void test_undamaged(void **state)
     }
 }
 
-/* The lines of rows are whole up to text[n]; the last one may be so without its newline. */
+/* A prefix of n bytes gives the rows whose lines are complete; the last line needs no newline. */
 static void test_prefixes_of_text(void **state)
 {
     struct capture c;
@@ -451,11 +452,12 @@ static void flip_frames(size_t n_rows, size_t frame_bytes, bool aligned, int lev
         c.data[at] = (char)(good ^ 1 << random() % 8);
         file_write(c.data, c.n_data);
         file_read(&o, false, 1 + k % 2);
-        /* Checksums leave no damage unseen, but some bits mean nothing. */
+        /* Checksums detect all damage, except to bits that mean nothing. */
         if (o.ok)
             check_all_rows(&o);
         file_read(&o, true, 1 + k % 2);
-        /* The first frame has the header line; a wrong length of a skippable one hides others. */
+        /* The first frame has the header line. A wrong length of a skippable frame, the second,
+         * hides other frames. */
         if (frame > 1) {
             assert_true(o.ok);
             check_rows_outside(&o, c.frame_text[frame], at);

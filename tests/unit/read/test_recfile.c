@@ -1,5 +1,6 @@
-/* The fast path against the reference parser (libcsv), SIMD against portable code, and one thread
- * against several: the same rows, in the same order, from captures and from mutated rows. */
+/* Compares the fast path with the reference parser (libcsv), SIMD with portable code, and one
+ * thread with several: they must give the same rows, in the same order, from captures and from
+ * mutated rows. */
 #include "tests/unit/fingerprint.h"
 
 #include <dirent.h>
@@ -27,7 +28,7 @@ static void assert_same(const struct fingerprint *a, const struct fingerprint *b
     assert_int_equal(a->info.n_lines, b->info.n_lines);
 }
 
-/* Every way to read one file gives the same. */
+/* All ways to read a file must give the same. */
 static void assert_ways_agree(const char *path, bool salvage)
 {
     struct fingerprint fast = fingerprint_read(path, (struct recfile_options){.salvage = salvage});
@@ -91,7 +92,7 @@ static struct text_file text_file(const char *text, size_t n)
 
     assert_true(f.fd >= 0);
     assert_int_equal(write(f.fd, text, n), (ssize_t)n);
-    /* Opened anew each time: the offset is 0. */
+    /* Opened anew each time, so that the offset is 0. */
     snprintf(f.path, sizeof f.path, "/proc/self/fd/%d", f.fd);
     return f;
 }
@@ -117,8 +118,8 @@ static uint32_t next_random(uint32_t *state)
     return *state >> 8;
 }
 
-/* Captures of a few rows with bytes changed, put in or taken out: both parsers must agree on what
- * is a row, and on what is wrong with the others. */
+/* Changes, removes or inserts bytes in captures of a few rows: both parsers must agree on what is a
+ * row, and on what is wrong with the others. */
 static void test_mutated_rows(void **state)
 {
     static const char alphabet[] = "\"\"\"\t\t\n\r,#0159TZ:.-+ ax\xff";
@@ -165,7 +166,7 @@ static void test_mutated_rows(void **state)
     assert_true(n_dropped > 1000);
 }
 
-/* Seconds and fractions at their limits, behind a row of the same minute. */
+/* Seconds and fractions at their limits, after a row of the same minute. */
 static void test_seconds(void **state)
 {
     static const struct {
@@ -203,8 +204,8 @@ static struct fingerprint read_text(const char *text, bool salvage)
     return r;
 }
 
-/* The message for one bad row behind the header and a good row, without the file's name and the way
- * on, which all of them end in. */
+/* Returns the message for a bad row after the header and a good row, without the file's name and
+ * the advice at the end, which all messages have. */
 static const char *message_for(const char *row)
 {
     static char message[1024];
@@ -250,7 +251,8 @@ static void test_messages(void **state)
                         "3: a quoted field is never closed");
 }
 
-/* A header line in mid-file is a new input, under another delimiter and other columns too. */
+/* A header line in the middle of a file begins a new input, also with another delimiter and other
+ * columns. */
 static void test_second_header(void **state)
 {
     (void)state;
@@ -314,7 +316,7 @@ static void test_long_row(void **state)
 
 /* ---- Frames ---- */
 
-/* A capture in the making: text that becomes frames, and the file. */
+/* A capture being made: text that becomes frames, and the file. */
 struct frames {
     char *text, *data;
     size_t n_text, n_data;
@@ -346,7 +348,8 @@ static void add_text(struct frames *f, const char *text)
     f->n_text += n;
 }
 
-/* n good rows of eight columns, with keys of so many random digits, which cannot be compressed. */
+/* Adds n good rows of eight columns, with keys of n_digits random digits, which cannot be
+ * compressed. */
 static void add_keyed_rows(struct frames *f, size_t n, size_t n_digits)
 {
     for (size_t i = 0; i < n; i++) {
@@ -365,7 +368,7 @@ static void add_rows(struct frames *f, size_t n)
     add_keyed_rows(f, n, 64);
 }
 
-/* Makes the text so far a frame with a checksum. */
+/* Puts the first n bytes of the text into a frame with a checksum. */
 static void end_frame(struct frames *f, size_t n)
 {
     ZSTD_CCtx *ctx = ZSTD_createCCtx();
@@ -381,7 +384,7 @@ static void end_frame(struct frames *f, size_t n)
     memmove(f->text, f->text + n, f->n_text);
 }
 
-/* The text so far in frames of 100,000 bytes, which end anywhere within rows. */
+/* Puts the text so far into frames of 100,000 bytes, which end anywhere within rows. */
 static void end_frames(struct frames *f)
 {
     while (f->n_text > 0)
@@ -398,7 +401,8 @@ static struct fingerprint read_frames(const struct frames *f, bool salvage, unsi
     return r;
 }
 
-/* A bad row in any part of a capture that several threads read: its line, and the number of all. */
+/* Bad rows in any part of a capture that several threads read: the line of the first, and their
+ * number. */
 static void test_lines_of_many_units(void **state)
 {
     static const size_t n_before[] = {10, 20000, 59990};
@@ -431,7 +435,7 @@ static void test_lines_of_many_units(void **state)
     }
 }
 
-/* Another header line, while threads are ahead with units that they read under the first one. */
+/* Another header line, while threads ahead have read later units under the first one. */
 static void test_header_of_later_units(void **state)
 {
     enum { N = 40000 };
@@ -441,7 +445,8 @@ static void test_header_of_later_units(void **state)
     frames_init(&f);
     add_text(&f, header);
     add_rows(&f, N / 2);
-    /* The same number of fields, so that rows read under the wrong one are not seen to be bad. */
+    /* The number of fields is the same, so rows read under the wrong header line do not look
+     * bad. */
     add_text(&f, "idx,thread,op,bytes,error,file,start,end\n");
     add_rows(&f, N);
     end_frames(&f);
@@ -455,7 +460,8 @@ static void test_header_of_later_units(void **state)
     frames_fini(&f);
 }
 
-/* A line that lies across two units, each of one frame: another header, a comment, and no row. */
+/* A line that extends over two units, each of one frame: another header, a comment, or a bad
+ * row. */
 static void test_lines_across_units(void **state)
 {
     static const char *const across[] = {"idx,thread,op,bytes,error,file,start,end\n",
@@ -484,8 +490,8 @@ static void test_lines_across_units(void **state)
         }
 }
 
-/* A comment that lies across two units, after a header line: the second unit was begun under the
- * line before, and is read again. */
+/* A comment that extends over two units, after a header line. The second unit was begun under the
+ * old header line, and must be read again. */
 static void test_comment_across_units(void **state)
 {
     struct frames f;
@@ -509,8 +515,8 @@ static void test_comment_across_units(void **state)
     frames_fini(&f);
 }
 
-/* What the sink says about a row across two units is the message. A thread may come to a unit only
- * when its turn has come: then there is no such row. */
+/* If the sink refuses a row that extends over two units, its message is reported. A thread may
+ * reach a unit only when its turn has come; then no such row exists. */
 static void test_refused_row_across_units(void **state)
 {
     struct frames f;
@@ -530,7 +536,7 @@ static void test_refused_row_across_units(void **state)
     frames_fini(&f);
 }
 
-/* Units of more rows than one may hold wait for their turn in the middle. */
+/* Units with more rows than one may hold wait for their turn in the middle. */
 static void test_units_of_many_rows(void **state)
 {
     enum { N = 150000 };
@@ -552,7 +558,7 @@ static void test_units_of_many_rows(void **state)
     frames_fini(&f);
 }
 
-/* A wrong checksum puts the rows of its frame in doubt, and of no other. */
+/* A wrong checksum makes the rows of its frame unverified, and no others. */
 static void test_unverified_rows(void **state)
 {
     static const size_t n_rows[] = {100, 50, 30};
@@ -581,7 +587,7 @@ static void test_unverified_rows(void **state)
     frames_fini(&f);
 }
 
-/* What follows a lost frame may be the rest of a row: it is no row, and not a bad one either. */
+/* After a lost frame the text may begin within a row. That rest is neither a row nor a bad row. */
 static void test_rest_of_a_lost_row(void **state)
 {
     /* One block of the reserved type. */
@@ -616,7 +622,7 @@ static void test_rest_of_a_lost_row(void **state)
 
 /* ---- Files that change ---- */
 
-/* A file that loses its second half at the first word of progress. */
+/* A file that loses its second half when progress is first reported. */
 struct shrinking {
     int fd;
     bool done;
@@ -665,7 +671,8 @@ static void test_file_becomes_shorter(void **state)
     frames_fini(&f);
 }
 
-/* Bytes that are no frame cost the rows of no frame behind them, whatever the threads. */
+/* Bytes that are no frame do not cost any rows of the frames after them, with any number of
+ * threads. */
 static void test_garbage_within_unit(void **state)
 {
     enum { N = 40000 };
@@ -692,7 +699,7 @@ static void test_garbage_within_unit(void **state)
     frames_fini(&f);
 }
 
-/* A run of blank lines of either kind, of any length, counts as so many lines. */
+/* A run of blank lines of either kind and any length counts as that many lines. */
 static void test_blank_lines(void **state)
 {
     static const char good[] = "0,0,GET,1,k,,2026-01-01T00:00:00Z,2026-01-01T00:00:01Z\n";

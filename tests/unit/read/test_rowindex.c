@@ -1,4 +1,4 @@
-/* Every way to index text finds what a plain loop finds. */
+/* Compares every way to index text with a plain loop. */
 #include "analyze/read/rowindex.h"
 
 #include <setjmp.h>
@@ -35,7 +35,7 @@ static void assert_index(struct rowindex *ix, const char *text, size_t n, char d
 
 static void test_all_kinds(void **state)
 {
-    /* Neighbours of the characters that count, and bytes with the top bit set. */
+    /* Characters with a meaning and their neighbours, and bytes with the top bit set. */
     static const char alphabet[] = "\t\n\",ab\x08\x0b\x0a!#\x8a\x89\xa2\xac+-\xff";
 
     (void)state;

@@ -1,6 +1,6 @@
-/* The ring that zreader decompresses into: frames with windows of any size, in pieces of any size,
- * give the text that was compressed, and what was handed out stays in place as long as was asked.
- */
+/* The ring buffer that zreader decompresses into. Frames with windows of any size, in pieces of any
+ * size, give the text that was compressed. Pieces that were returned stay in place as long as
+ * requested. */
 #include "analyze/read/rowindex.h"
 #include "analyze/read/zreader.h"
 
@@ -50,7 +50,7 @@ static void make_file(void)
     for (size_t k = 0; k < n_frames; k++) {
         size_t n = k + 1 < n_frames ? each : TEXT_BYTES - k * each;
         ZSTD_CCtx_setParameter(zstd, ZSTD_c_windowLog, window_log[k]);
-        /* Streamed, or else the window is as large as the frame. */
+        /* Compress as a stream: otherwise the window would be as large as the frame. */
         ZSTD_inBuffer in = {text + k * each, n, 0};
         ZSTD_outBuffer to = {out, cap, 0};
         assert_false(ZSTD_isError(ZSTD_compressStream2(zstd, &to, &in, ZSTD_e_continue)));
@@ -65,13 +65,13 @@ static void make_file(void)
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 }
 
-/* Pieces that were handed out, the last one first. */
+/* Pieces that were returned, the latest first. */
 struct given {
     const char *text;
     size_t at, n; /* where in the whole text */
 };
 
-/* Those of which less than `keep` was handed out since. */
+/* Checks the pieces after which less than `keep` was returned. */
 static void assert_in_place(const struct given *given, size_t n_given, size_t keep)
 {
     size_t since = 0;
@@ -89,7 +89,7 @@ static void read_in_pieces(size_t piece_bytes, size_t keep)
     struct zreader *r = zreader_new(piece_bytes, FRONT, &e);
 
     assert_true(r != NULL && zsource_open(&source, path, &e));
-    for (int again = 0; again < 2; again++) { /* a ring that is there already */
+    for (int again = 0; again < 2; again++) { /* the second time the ring buffer exists already */
         struct given given[MAX_PIECES];
         struct zresult result = {0};
         size_t at = 0, n_given = 0, n_alone = 0;
@@ -110,8 +110,8 @@ static void read_in_pieces(size_t piece_bytes, size_t keep)
         assert_int_equal(at, TEXT_BYTES);
         assert_int_equal(zreader_n_frames(r), 12);
         assert_int_equal(zreader_n_skippable(r), 6);
-        /* Most follow the one before them: only a frame's first does not, or where the ring turns.
-         */
+        /* Most pieces follow the one before in memory. Exceptions are the first of a frame, and
+         * those where the ring buffer wraps around. */
         assert_true(n_alone < 60);
     }
     zsource_close(&source);

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* A key, a host or a message from a capture may hold anything. */
+/* Any text may be a key, a host or a message in a capture. */
 #define HOSTILE "<b>\"'\t\033[31m\xC2\x9B\xFF\\n\xC3\xA4"
 
 /* An analysis of one operation, made by hand. */
@@ -76,7 +76,7 @@ static void fixture_init(struct fixture *f)
                                     .findings = {.v = &f->finding, .n = 1}};
 }
 
-/* What `render` writes, as a string to be freed. */
+/* Returns what `render` writes, for the caller to free. */
 static char *rendered(const struct analysis *a, bool json)
 {
     char *text = NULL;
@@ -171,7 +171,8 @@ static void test_text_says_what_the_model_says(void **state)
     free(text);
 }
 
-/* Of many hosts the notable ones are shown: here the one with errors and the slow one. */
+/* If there are many hosts, the notable ones are shown: here the one with errors and the slow
+ * one. */
 static void test_text_cuts_long_lists(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* CRC-32C and CRC-64/NVME against published values, and against themselves in pieces. */
+/* Compares CRC-32C and CRC-64/NVME with published values, and whole texts with pieces. */
 #include "loadgen/s3/checksum.h"
 
 #include <setjmp.h>
@@ -17,7 +17,7 @@ static void test_check_values(void **state)
     assert_int_equal(checksum_crc(&c, 0, "123456789", 9), 0xe3069283u);
     checksum_text(&c, 0xe3069283u, text);
     assert_string_equal(text, "4waSgw==");
-    /* RFC 3720, B.4: 32 bytes of zeros, of ones, rising. */
+    /* RFC 3720, B.4: 32 bytes of zeros, of ones, and rising. */
     unsigned char bytes[32] = {0};
     assert_int_equal(checksum_crc(&c, 0, bytes, 32), 0x8a9136aau);
     memset(bytes, 255, sizeof bytes);

@@ -33,7 +33,7 @@ static void assert_in_order(const char *head)
     }
 }
 
-/* The head as text, built without a signature; what lies behind it is left alone. */
+/* Returns the head as text, built without a signature. Bytes after it must stay unchanged. */
 static const char *build(const struct s3op_style *style, const struct s3op *op,
                          const struct s3op_head *head)
 {
@@ -122,7 +122,7 @@ static void test_pages(void **state)
         "HTTP/1.1\r\nhost: h\r\nUser-Agent: a\r\n\r\n");
 }
 
-/* All parameters that a request can have are in order, which build looks at. */
+/* A request with all possible parameters has them in order, which build checks. */
 static void test_order(void **state)
 {
     (void)state;

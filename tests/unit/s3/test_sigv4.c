@@ -24,7 +24,7 @@ static void start(const char *access_key, const char *secret, const char *token,
     assert_true(sigv4_init(&signer, access_key, secret, token, "us-east-1", service, &e));
 }
 
-/* Writes the signed headers to out and a NUL; 0: they do not fit. */
+/* Writes the signed headers and a NUL to out; returns 0 if they do not fit. */
 static size_t sign(const struct sigv4_request *r, char *out, size_t size, struct err *e)
 {
     struct strbuf b = strbuf_on(out, size);
@@ -54,7 +54,8 @@ static void assert_signature(const struct sigv4_request *r, const char *signatur
     assert_string_equal(at + strlen(",Signature=") + 64, "\r\n");
 }
 
-/* Amazon S3 API Reference, "Signature Calculations for the Authorization Header", the examples. */
+/* The examples in Amazon S3 API Reference, "Signature Calculations for the Authorization
+ * Header". */
 static void test_s3_examples(void **state)
 {
     (void)state;
@@ -82,7 +83,7 @@ static void test_s3_examples(void **state)
     sigv4_fini(&signer);
 }
 
-/* The whole text, for the second example: what is sent is what was signed. */
+/* The lines of the second example: they have the signed data. */
 static void test_lines(void **state)
 {
     (void)state;
@@ -352,7 +353,7 @@ static void test_botocore(void **state)
     }
 }
 
-/* The signing key follows the day, back and forth. */
+/* The signing key changes with the day, forward and back. */
 static void test_days(void **state)
 {
     (void)state;
@@ -378,7 +379,8 @@ static void test_days(void **state)
     sigv4_fini(&signer);
 }
 
-/* Blanks around a header's value, and several within, do not count; a tab is one of them. */
+/* Blanks around a header's value are dropped, and several within become one; a tab counts as a
+ * blank. */
 static void test_blanks(void **state)
 {
     (void)state;

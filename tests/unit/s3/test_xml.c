@@ -41,7 +41,7 @@ static bool read_text(const char *text, size_t step, struct err *e)
     return xml_feed(&xml, "", 0, true, e);
 }
 
-/* The same whole and byte by byte. */
+/* The result is the same whole and byte by byte. */
 static void good(const char *text, enum xml_root root, const char *entries)
 {
     struct err e;
@@ -98,14 +98,14 @@ static void test_list(void **state)
                  i == 0 ? type : "", i == 0 ? "" : type);
         good(text, XML_LIST, "object 'A +\xc3\xa9' 7 '' '' ''\nprefix '\x01/' 0 '' '' ''\n");
     }
-    /* An encoding that is named and not given. */
+    /* The list has the element for an encoding, but it is empty. */
     good("<ListBucketResult><Contents><Key>%41+</Key></Contents><EncodingType/></ListBucketResult>",
          XML_LIST, "object '%41+' 0 '' '' ''\n");
     assert_false(xml.is_truncated);
     assert_string_equal(xml_text(&xml, XML_NEXT_TOKEN), "");
 }
 
-/* Servers that say that keys are URL-encoded, and do not encode them. */
+/* Some servers announce URL-encoded keys, and do not encode them. */
 static void test_false_encoding(void **state)
 {
     const char *text = "<ListBucketResult><Contents><Key>a+%25/100%</Key></Contents>"
@@ -132,7 +132,7 @@ static void test_versions(void **state)
     assert_string_equal(xml_text(&xml, XML_NEXT_KEY), "k/2");
     assert_string_equal(xml_text(&xml, XML_NEXT_ID), "v2");
     assert_true(xml.is_truncated);
-    /* As gofakes3 names it. */
+    /* The name that gofakes3 uses. */
     good("<ListBucketVersionsResult><Version><Key>k</Key></Version></ListBucketVersionsResult>",
          XML_VERSIONS, "version 'k' 0 '' '' ''\n");
 }
@@ -215,7 +215,7 @@ static void test_long(void **state)
     assert_int_equal(strlen(xml_text(&xml, XML_MESSAGE)), XML_TEXT_MAX);
 }
 
-/* What has no end is not kept for ever: a tag, a comment, before the root too. */
+/* An endless piece is not kept forever: a tag, a comment, also before the root. */
 static void test_unending(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The range of requests whose threads are not told apart (docs/how-the-numbers-are-made.md,
- * section 2) against small cases worked out by hand. */
+/* The range of requests without thread numbers (docs/how-the-numbers-are-made.md, section 2),
+ * compared with small cases worked out by hand. */
 #include "analyze/sets/starts.h"
 
 #include <setjmp.h>
@@ -51,7 +51,8 @@ static void single_range(void **state)
     assert_int_equal(r.start_ns, 20);
     assert_int_equal(r.end_ns, 45);
     assert_true(segment_range_usable(&r));
-    /* No end before the last start: from the second to the first start, which is empty. */
+    /* No request ends before the last start: the range is from the second to the first start, so it
+     * is empty. */
     r = segment_range_single(&s, INT64_MIN);
     assert_int_equal(r.end_ns, 10);
     assert_false(segment_range_usable(&r));

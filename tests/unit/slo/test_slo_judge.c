@@ -113,7 +113,7 @@ static void test_judge(void **state)
     assert_int_equal(judged("p99<50ns", 40, 30, 49, &more), SLO_MET);
     assert_int_equal(judged("p99<50ns", 60, 51, 70, &more), SLO_MISSED);
     assert_int_equal(judged("p99<50ns", 40, 30, 60, &more), SLO_UNDECIDED);
-    assert_true(more == 300); /* half of the width to the limit: four times the requests */
+    assert_true(more == 300); /* the interval must be half as wide: four times the requests */
     assert_int_equal(judged("p99<50ns", 60, 40, 75, &more), SLO_UNDECIDED);
     assert_true(more == 300);
     assert_int_equal(judged("p99<50ns", 50, 40, 60, &more), SLO_UNDECIDED);
@@ -130,7 +130,7 @@ static void test_judge(void **state)
     assert_int_equal(judged("p99<50ns", 90, 80, INFINITY, &more), SLO_MISSED);
 }
 
-/* With its guard an interval counts as 1.25 times as wide. */
+/* The guard counts an interval as 1.25 times as wide. */
 static void test_guard(void **state)
 {
     (void)state;

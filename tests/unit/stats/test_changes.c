@@ -1,4 +1,5 @@
-/* Changes of level between runs: where they are, what is none, and series that lack runs. */
+/* Changes of level between runs: where they are, where there are none, and series with missing
+ * runs. */
 #include "analyze/stats/stats.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 
 #define N 40
 
-/* Scatter that is the same everywhere, and no change. */
+/* Returns scatter that is the same everywhere, without a change. */
 static double scatter(size_t i)
 {
     return .05 * sin(12.9898 * (double)(i + 1) * (double)(i + 3));

@@ -1,6 +1,6 @@
 /* analyze/stats on one run and on hosts: vectors V1-V5, V13 and V14 of
- * docs/how-the-numbers-are-made.md, section 12, brute force where there is an independent way to
- * the same number, and data that carries no answer. */
+ * docs/how-the-numbers-are-made.md, section 12; brute force where there is an independent way to
+ * the same number; and data without an answer. */
 #include "analyze/stats/stats.h"
 
 #include "tests/unit/statvec.h"
@@ -160,7 +160,7 @@ static void test_v3_drift(void **state)
     assert_false(d.reported);
 }
 
-/* MSER-5's g(d), as it is defined. */
+/* MSER-5's g(d), by its definition. */
 static double mser5(const double *x, size_t n, size_t d)
 {
     size_t k = n / 5;
@@ -189,7 +189,7 @@ static void test_v4_warmup(void **state)
     statvec_assert_close(w.mean_rest, 100.4753095, DIGITS_10);
     assert_true(w.steady);
 
-    /* A flat series is not cut, and one that is flat only at the end is not steady. */
+    /* A constant series is not cut, and one that is constant only at the end is not steady. */
     statvec_ar(x, 100, 0, 1);
     assert_true(stats_warmup(x, 100, &w, &e));
     assert_int_equal(w.n_cut, 0);
@@ -316,7 +316,7 @@ static void test_error_rate(void **state)
     assert_true(ci.ok);
     statvec_assert_close(ci.value, 10. / 439, 1e-12);
     assert_true(ci.se > 0 && ci.lo >= 0 && ci.lo < ci.value && ci.value < ci.hi);
-    /* The same share in each segment: no variation, exactly. */
+    /* Every segment has the same share: the variation is exactly 0. */
     for (size_t i = 0; i < 40; i++) {
         n[i] = 30 * (1 + (int64_t)(i % 3));
         errors[i] = n[i] / 30;
@@ -341,8 +341,8 @@ static void test_stalls(void **state)
     assert_int_equal(n, 1); /* one stall, of four segments */
 }
 
-/* 120 segments, or as many times more as each is repeated, with a swing of so many cycles and
- * noise between neighbours. */
+/* Returns the stretches of 120 segments, each repeated, with a swing of n_cycles, and noise between
+ * neighbours. */
 static double stretches_of(size_t repeated, double n_cycles, double noise)
 {
     double x[1200];
@@ -359,7 +359,7 @@ static void test_stretches(void **state)
     assert_true(stretches_of(1, 0, 1) == 120);
     assert_true(stretches_of(1, 2, 1) < 12);
     assert_true(stretches_of(10, 2, 1) < 12);
-    assert_true(stretches_of(1, 2, 5) < 12); /* noise of a segment does not count */
+    assert_true(stretches_of(1, 2, 5) < 12); /* noise of single segments does not count */
     assert_true(stretches_of(1, 20, 1) > 40);
     assert_true(stretches_of(1, 0, 0) == 120);
     assert_true(stats_stretches(NULL, 0) == 0);

@@ -45,7 +45,7 @@ static void test_v9_mann_whitney(void **state)
     assert_mann_whitney(a, 500, b, 600, 135250, .004933536081);
 }
 
-/* Exact p-values against all assignments of 9 values with ties. */
+/* Compares exact p-values with all assignments of 9 values with ties. */
 static void test_mann_whitney_by_brute_force(void **state)
 {
     (void)state;
@@ -70,7 +70,8 @@ static void test_mann_whitney_by_brute_force(void **state)
     statvec_assert_close(t.p_ge, ge / all, 1e-12);
 }
 
-/* The largest exact case against the normal approximation; the smallest p-values of section 8. */
+/* Compares the largest exact case with the normal approximation; tests the smallest p-values of
+ * section 8. */
 static void test_exact_limits(void **state)
 {
     (void)state;
@@ -104,7 +105,7 @@ static int compare_double(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Values of both groups below x. */
+/* Returns how many values of both groups are below x. */
 static size_t n_below(double x)
 {
     size_t n = 0;
@@ -133,7 +134,7 @@ static void test_v10_groups(void **state)
     assert_int_equal(stats_verdict(&c, latency, c.p, &beyond), STATS_BETTER);
     assert_int_equal(stats_verdict(&c, rate, .06, &beyond), STATS_INCONCLUSIVE);
     const struct stats_question one = {true, .01}, wide = {true, .2};
-    const struct stats_question tost = {true, .083}; /* holds the 90 % CI, not that of 95 % */
+    const struct stats_question tost = {true, .083}; /* contains the 90 % CI, but not the 95 % CI */
     assert_int_equal(stats_verdict(&c, one, c.p, &beyond), STATS_WORSE);
     assert_true(beyond);
     assert_int_equal(stats_verdict(&c, wide, c.p, &beyond), STATS_SAME);
@@ -295,7 +296,7 @@ static void test_comparisons_without_an_answer(void **state)
     b.why = "fewer than 20 segments";
     stats_cmp_single(STATS_MEANS, &a, &b, unknown, &c);
     assert_string_equal(c.why, "fewer than 20 segments");
-    statvec_assert_close(exp(c.theta), .94, 1e-12); /* the ratio is known all the same */
+    statvec_assert_close(exp(c.theta), .94, 1e-12); /* the ratio is still known */
     assert_true(stats_cmp_groups(v10_a, 1, v10_b, 2, false, &c, &e));
     assert_false(c.ok);
     const double zero[] = {0, 1, 2, 3};
@@ -368,7 +369,8 @@ static void test_mde_of_groups(void **state)
     assert_true(f > 2.5 && f < 6);
 }
 
-/* The effect printed as MDE is found in about 80 % of fresh draws, by the whole comparison. */
+/* A change of the size of the MDE is found in about 80 % of fresh draws, by the whole
+ * comparison. */
 static void test_mde_is_found(void **state)
 {
     (void)state;
@@ -414,7 +416,7 @@ static void test_gate(void **state)
     struct stats_gate g[2] = {gate_of(&c_same, .05, true), gate_of(&c_same, .1, true)};
     assert_true(stats_gate_decide(g, 2, &code, &e));
     assert_int_equal(code, EXIT_DONE);
-    g[1] = gate_of(&c_near, .05, true); /* neither shown worse nor shown good */
+    g[1] = gate_of(&c_near, .05, true); /* neither shown to be worse nor shown to be good */
     assert_true(stats_gate_decide(g, 2, &code, &e));
     assert_int_equal(code, EXIT_UNDECIDED);
     g[1] = gate_of(&c_slow, .05, true);
@@ -467,7 +469,7 @@ static void test_large_groups(void **state)
     struct stats_cmp c;
     assert_true(stats_cmp_groups(a, 80, b, 70, false, &c, &e));
     assert_true(c.ok && c.lo < c.lo90 && c.lo90 < c.theta && c.theta < c.hi90 && c.hi90 < c.hi);
-    /* The normal rank k agrees with the exact one where both can be had. */
+    /* The normal approximation of rank k agrees with the exact rank where both are known. */
     struct stats_hodges_lehmann hl;
     assert_true(stats_hodges_lehmann(a, 50, b, 50, &hl, &e));
     double diff[2500], cdf[2501];

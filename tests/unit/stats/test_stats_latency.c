@@ -29,7 +29,7 @@ static void test_v6_rank(void **state)
     assert_int_equal(stats_rank(UINT64_MAX, statvec_percent("50")), UINT64_MAX / 2 + 1);
 }
 
-/* The ranks, and their confidence P(l <= X < u), summed term by term. */
+/* Checks the ranks, and their confidence P(l <= X < u), summed term by term. */
 static void assert_binomial(uint64_t n, double p, uint64_t l, uint64_t u, double confidence,
                             double relative)
 {
@@ -51,7 +51,7 @@ static void test_v7_binomial(void **state)
     assert_binomial(10, .5, 2, 9, .978515625, 1e-12);
     assert_binomial(1000, .99, 983, 997, .9760947635, DIGITS_10);
     assert_binomial(1000000, .999, 998938, 999062, .9502066, DIGITS_7);
-    /* Where GSL's function fails near the mean. */
+    /* GSL's function fails near the mean. */
     double mean = 25e6, sd = sqrt(12.5e6);
     uint64_t l = stats_binomial_quantile(.025, 50000000, .5);
     assert_true(fabs((double)l - (mean - 1.959964 * sd)) <= 2);
@@ -79,7 +79,7 @@ static int compare_int64(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* CI of a quantile of n_segments * per_segment latencies. */
+/* Computes the CI of a quantile of n_segments * per_segment latencies. */
 static void quantile_of(const int64_t *latency, size_t n_segments, size_t per_segment,
                         struct stats_ratio p, struct stats_quantile *q, struct stats_ci *ci)
 {
@@ -169,7 +169,8 @@ static void test_v16_latency(void **state)
     assert_true(isnan(x));
 }
 
-/* Residual life and the correction for omission against their definitions, on spread values. */
+/* Compares residual life and the correction for omission with their definitions, on spread
+ * values. */
 static void test_latency_by_brute_force(void **state)
 {
     (void)state;

@@ -21,7 +21,7 @@ static struct stats_usl fit(const double *level, const double *per_s, size_t n)
     return u;
 }
 
-/* Without scatter the fit gives the parameters back, and the peak that follows from them. */
+/* Without scatter the fit returns the parameters, and the peak that follows from them. */
 static void test_exact(void **state)
 {
     (void)state;
@@ -38,7 +38,7 @@ static void test_exact(void **state)
     assert_true(fabs(stats_usl_at(&u, 10) - law(10, 1000, .05, .001)) < 1e-6);
 }
 
-/* Throughput that rises faster than the requests in flight has no negative contention. */
+/* If throughput rises faster than the requests in flight, the contention is not negative. */
 static void test_linear(void **state)
 {
     (void)state;
@@ -57,7 +57,8 @@ static void test_too_few(void **state)
     assert_false(fit(levels, per_s, 6).ok);
 }
 
-/* A step is no curve of the law: the scatter at each level is far smaller than the misfit. */
+/* A step does not follow the law: the scatter at each level is far smaller than the residuals of
+ * the fit. */
 static void test_lack_of_fit(void **state)
 {
     (void)state;

@@ -11,7 +11,7 @@
 #define N_ROWS     20000
 #define BATCH_ROWS 100
 
-/* A row of some length; its text tells which it is. */
+/* Adds a row with this text, which identifies it. */
 static struct reorder_batch *add_text(struct reorder_batch *b, int64_t start_ns, const char *text)
 {
     struct err e = {""};
@@ -54,7 +54,7 @@ static struct reorder *new_reorder(size_t max_bytes)
     return r;
 }
 
-/* The i-th of N_ROWS starts, each once, in no order. */
+/* Returns the i-th of N_ROWS starts, each once, in no order. */
 static int64_t shuffled(size_t i)
 {
     return (int64_t)(i * 7919 % N_ROWS);
@@ -125,7 +125,8 @@ static void test_bound(void **state)
     reorder_free(r);
 }
 
-/* Rows of one start: by what stands behind the thread, then by the thread as a number. */
+/* Rows with the same start are ordered by the text after the thread, then by the thread as a
+ * number. */
 static void test_ties(void **state)
 {
     (void)state;
@@ -178,7 +179,7 @@ static void test_batches_are_given_back(void **state)
     given_back = NULL;
     add(r, b);
     assert_true(next(r, 2, false, &row));
-    assert_null(given_back); /* the row is still looked at */
+    assert_null(given_back); /* the row is still in use */
     assert_memory_equal(row.text, "\t0\ta\n", row.n);
     assert_false(next(r, 2, false, &row));
     assert_ptr_equal(given_back, b);

@@ -50,7 +50,7 @@ static void version_2(const char *root)
     assert_true(quota(root, "0::/a/b\n") == UINT_MAX);
     put(root, MOUNT "/a/b/cpu.max", "max 100000\n");
     assert_true(quota(root, "0::/a/b\n") == UINT_MAX);
-    /* One and a half are two; what is above bounds what is below. */
+    /* One and a half CPUs count as two; the quota of an ancestor limits its descendants. */
     put(root, MOUNT "/a/b/cpu.max", "150000 100000\n");
     assert_int_equal(quota(root, "0::/a/b\n"), 2);
     put(root, MOUNT "/a/cpu.max", "50000 100000\n");
@@ -62,7 +62,7 @@ static void version_2(const char *root)
     assert_true(quota(root, "1\n\n") == UINT_MAX);
 }
 
-/* The group of a container is not seen from within it: its quota is at the mount. */
+/* The group of a container is not visible inside it: its quota is at the mount point. */
 static void version_1(const char *root)
 {
     static const char groups[] = "3:cpuset:/a\n4:cpu,cpuacct:/a\n1:name=systemd:/a\n0::/a\n";

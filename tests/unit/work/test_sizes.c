@@ -1,5 +1,5 @@
-/* Sizes, ranges, the random numbers below them, and the deck of operations. Seeds are fixed: these
- * tests always see the same numbers. */
+/* Sizes, ranges, the random numbers behind them, and the deck of operations. Seeds are fixed, so
+ * these tests always get the same numbers. */
 #include "loadgen/work/deck.h"
 #include "loadgen/work/sizes.h"
 
@@ -16,7 +16,7 @@ static void test_rng_known(void **state)
     (void)state;
     static const uint64_t expected[] = {0x86b1da1d72062b68, 0x1304aa46c9853d39, 0xa3670e9e0dd50358,
                                         0xf9090e529a7dae00, 0xc85b9fd837996f2c, 0x606121f8e3919196};
-    /* Its seeding: from state 0 one step, plus the seed, one step. */
+    /* Its seeding: one step from state 0, add the seed, one more step. */
     struct rng r = {.state = 0, .step = 54 << 1 | 1};
 
     rng_next(&r);
@@ -73,7 +73,7 @@ static void test_rng_below(void **state)
     }
 }
 
-/* P(size <= k) of the law with maximum `max`, from the spec's formula. */
+/* P(size <= k) of the distribution with maximum `max`, from the formula in the specification. */
 static double cdf(double k, double max)
 {
     if (k >= max)
@@ -90,7 +90,7 @@ static double cdf(double k, double max)
     return fmin(1, y / (top - bottom));
 }
 
-/* Chi-square over ~40 classes of about equal probability. */
+/* A chi-square test over about 40 classes of about equal probability. */
 static void check_law(uint64_t max, uint64_t seed)
 {
     enum { CLASSES = 40, N = 200000 };
@@ -246,7 +246,7 @@ static void test_deck(void **state)
     assert_true(shuffled);
 }
 
-/* Shares that a thousand cannot hold are exact over several decks. */
+/* Shares that are no multiple of a thousandth are exact over several decks. */
 static void test_deck_carry(void **state)
 {
     (void)state;

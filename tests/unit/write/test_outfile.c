@@ -157,8 +157,8 @@ static void test_full_disk(void **state)
     assert_string_equal(e.msg, "cannot write /dev/full: No space left on device");
 }
 
-/* What stdio holds back fits, or there is nothing: the first write told why, and nothing later
- * does. */
+/* What is left in stdio's buffer fits, or there is nothing left. So only the first write can report
+ * the failure. */
 static void test_an_earlier_write_failed(void **state)
 {
     (void)state;

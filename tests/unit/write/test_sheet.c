@@ -1,4 +1,4 @@
-/* One sheet as text, HTML and Markdown: what each format writes, and what it leaves out. */
+/* One sheet as text, HTML and Markdown: what each format contains, and what it leaves out. */
 #include "analyze/write/sheet.h"
 
 #include <setjmp.h>
@@ -34,7 +34,7 @@ static void fill(struct sheet *s)
 
 enum format { TEXT, VERBOSE, HTML, MARKDOWN };
 
-/* What a sheet gives, for the caller to free. */
+/* Returns what a sheet writes, for the caller to free. */
 static char *written(const struct sheet *s, enum format format)
 {
     char *text = NULL;
@@ -94,7 +94,7 @@ static void test_markdown_escapes(void **state)
           "| one | 1 | d1 |\n| two\\| | 22 |\n\nThe end.\n\n");
 }
 
-/* Nothing is written of a table without rows: no headings, no title. */
+/* A table without rows writes nothing: no headings, no title. */
 static void test_a_table_without_rows_is_none(void **state)
 {
     (void)state;
@@ -110,7 +110,7 @@ static void test_a_table_without_rows_is_none(void **state)
     }
 }
 
-/* A rule divides what is above a title from what is below: a report does not begin with one. */
+/* A rule separates text above a title from text below; a report does not begin with a rule. */
 static void test_a_rule_stands_between_titles(void **state)
 {
     struct sheet s = {0};
@@ -139,7 +139,7 @@ static void test_one_gap_is_left_where_nothing_stands_between_two(void **state)
     sheet_free(&s);
 }
 
-/* Texts lie in blocks: those before a long one, and after it, stay as they are. */
+/* Texts are kept in blocks: those before and after a long one must not change. */
 static void test_texts_of_any_length(void **state)
 {
     char *large = malloc(LONG_BYTES + 1);
