@@ -263,7 +263,7 @@ static void look_at_lateness(const struct pass *p, const struct table *t)
         }
 }
 
-/* False: out of memory. */
+/* Counts the requests and errors of table k, and samples its durations. False: out of memory. */
 static bool look_at_rows(struct pass *p, size_t k, struct err *e)
 {
     struct course *c = p->c;

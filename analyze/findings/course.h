@@ -91,7 +91,8 @@ struct course {
                           done in a second shows when within it something began or ended */
     const struct dataset *d;     /* NULL by seconds; only for code that fills the course */
     const struct table **tables; /* ... or reads single requests */
-    struct course_op *ops;       /* of the benchmark: operations that ran together, or the last */
+    struct course_op *ops;       /* of one part of the run: the benchmark, a phase, the preparation
+                                    or the clean-up */
     size_t n_ops;
     struct course_parties hosts, clients, operations;
     struct course_parties pairs; /* empty: one host or client, too many places, or no single
@@ -268,7 +269,7 @@ static inline int64_t course_block_start_ns(const struct course *c, size_t block
     return course_at_ns(c, block, c->block_ns);
 }
 
-/* Index into dataset.places of the place of row i. */
+/* Returns the index into dataset.places of the place of row i. */
 static inline size_t course_place(const struct table *t, size_t i)
 {
     uint32_t id = table_place(t, i);

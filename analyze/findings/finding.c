@@ -90,8 +90,7 @@ static void tie(struct findings *all, int64_t near_ns)
                 finding_explains(cause, f, near_ns))
                 f->because[f->n_because++] = k;
         }
-        /* Some kinds stay problems if no cause is one: requests left out because clients ran one by
-         * one. */
+        /* Some kinds stay problems if no cause is one, such as requests left out by design. */
         bool by_design = f->n_because > 0 && f->kind->stays && !is_problem_behind(all, f);
         if (f->n_because > 0 && !by_design)
             f->severity = FINDING_NOTICE;

@@ -247,7 +247,7 @@ int64_t finding_moment_ns(const struct finding *f)
     return f->kind->is_beginning ? f->end_ns : f->start_ns;
 }
 
-/* Whether a list of names, with blanks between, has the name. */
+/* Whether a list of names, separated by blanks, has the name. */
 static bool has_name(const char *list, const char *name)
 {
     size_t n = strlen(name);

@@ -17,7 +17,7 @@
 #define LEAST_TAIL      1.5       /* ratio of two 99th percentiles */
 #define TAIL_SCALE      3         /* a rise of slow requests from 0 to .55 % counts as 1.25 times */
 
-/* Whether a block has time in it that is not masked. */
+/* Whether at least LEVELS_FREE_FRAC of a block is not masked. */
 static bool is_free(const struct levels *l, size_t block)
 {
     return search_period_free_frac(l->s, search_periods(l->s->c, (double)l->s->c->n_blocks), block,

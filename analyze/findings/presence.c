@@ -22,13 +22,13 @@
 #define JUMP_LEAST_REQUESTS 30
 #define JUMP_TOLERANCE      .1
 #define JUMP_TIMES          1.7
-#define BACKLOG_TIMES       5 /* the median duration */
+#define BACKLOG_TIMES       5 /* times the median duration */
 #define BACKLOG_LEAST_NS    5e7
 
 /* ---- Clients ---- */
 
-/* Returns how long after the first client client k began (late), or how long before the last start
- * of all it ended; 0 if it ended later than that. */
+/* Returns how long client k began after the first one (late), or ended before the last start of
+ * all; 0 if it ended after that. */
 static int64_t missed_ns(const struct course *c, size_t k, bool late)
 {
     return late ? c->clients.first_ns[k] - c->start_ns
@@ -128,7 +128,7 @@ static double missing(int64_t done, double usual)
  * SIZE_MAX. */
 static size_t find_hole(const int64_t *done, size_t n_bins, double n, double usual)
 {
-    int64_t all = 0, before = 0; /* the longest */
+    int64_t all = 0, before = 0; /* requests: all, and those before the longest stretch */
     size_t begun = 0, longest = 0, at = 0;
 
     for (size_t j = 0; j < n_bins; j++) {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #define MOST_ARRIVALS   (1 << 17)
-#define LEAST_ARRIVALS  20  /* of a host */
+#define LEAST_ARRIVALS  20  /* requests of a host */
 #define LEAST_LONGER    1.2 /* service time of a slow host, against the others' */
 #define N_BLOCKS        8
 #define LEAST_BLOCKS    4
@@ -16,9 +16,9 @@
 #define MOST_DEPENDING  3.0
 #define MOST_EARLY      .02
 #define MOST_OWN_WORK   .5   /* share of late requests that are late even without their wait */
-#define LEAST_VARIANCE  1e-4 /* of the work: clocks are not finer */
-#define LEAST_OF_OTHERS .75  /* of what a request of the own client costs */
-#define CLOCKS_Z        3    /* ... and how surely it is less */
+#define LEAST_VARIANCE  1e-4 /* of service times: clocks are not finer */
+#define LEAST_OF_OTHERS .75  /* share of the delay by a request of the same client */
+#define CLOCKS_Z        3    /* ... and standard errors by which the delay must be less */
 
 /* How many requests a host may serve at a time. */
 static const double slots[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, INFINITY};

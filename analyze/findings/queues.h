@@ -16,7 +16,7 @@
 /* The requests of a stretch of time: at most some 100,000, from its middle. */
 struct queues {
     int64_t asked_start_ns, asked_end_ns;
-    int64_t start_ns, end_ns; /* those that began within count */
+    int64_t start_ns, end_ns; /* requests that began within count */
     size_t n, n_parties;
     struct arrival *v;      /* by host, then start */
     struct departure *ends; /* by host, then end */

@@ -1,4 +1,5 @@
-/* Noise of a healthy system that lasts for seconds: whether it explains changes of level. */
+/* Slow noise: a healthy system varies for seconds at a time. Finds out how well that explains
+ * changes of level. */
 #ifndef S3_ANALYZE_FINDINGS_SLOW_NOISE_H
 #define S3_ANALYZE_FINDINGS_SLOW_NOISE_H
 

@@ -1,5 +1,5 @@
-/* Operations, and sizes of objects, that are slow for a while, and how the durations of all
- * together change: the mean logarithm of durations by block. */
+/* Finds operations, and sizes of objects, that are slow for a while, and computes how the durations
+ * of all together change: the mean logarithm of durations by block. */
 #include "analyze/findings/find.h"
 #include "analyze/findings/slow_limits.h"
 #include "analyze/stats/stats.h"

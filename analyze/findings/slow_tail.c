@@ -27,7 +27,7 @@
 /* Samples of a party, the slow ones, and how many would be slow if it were like all. */
 struct tail {
     double n, n_slow, expected;
-    double share;            /* the lower median of the others' n_slow, as shares of expected */
+    double share;            /* the lower median of the others' n_slow / expected */
     double busy_ns, slow_ns; /* time of all samples, of slow ones, also in stalls */
     double n_slow_ever;      /* number of slow ones, also in stalls */
     struct tail_periods *in; /* NULL: it has too few slow ones for a tail */
@@ -124,7 +124,7 @@ static bool choose_parties(struct tails *x, bool *some, struct err *e)
     return true;
 }
 
-/* Adds up what samples, and the slow ones, took. */
+/* Adds up the time of all samples, and of the slow ones. */
 static void add_costs(struct tails *x)
 {
     const struct course *c = x->s->c;
@@ -183,8 +183,8 @@ static bool is_of_party(const struct finding *f, const struct finding *tail)
     return f->kind == tail->kind && f->party == tail->party && f->client == NULL;
 }
 
-/* Whether the party is as fast as the others in most of its requests of each operation and size, of
- * those that are known well enough. */
+/* Whether the party's median duration is as the others', for each operation and size with enough
+ * samples. */
 static bool is_usual(const struct tails *x, size_t k, bool *usual, struct err *e)
 {
     bool *is_faulty, ok = mem_cleared(&is_faulty, x->p->n, e);

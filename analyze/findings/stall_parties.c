@@ -11,7 +11,7 @@
 #define LEAST_HUNG       3    /* requests at once */
 #define LEAST_WAITING    2    /* requests of a party, in a stall of its own, in a closed loop */
 #define LEAST_OF_PARTY   100  /* requests */
-#define PARTY_SCORE      18.0 /* e^-18 over a million bins of all parties */
+#define PARTY_SCORE      18.0 /* log-likelihood ratio: a million bins of all parties are tested */
 #define PARTY_SHARE      .9   /* least share of the chosen parties in the requests that hang */
 #define ALIKE_SHARE      .25  /* least ratio of hung requests of one more party to the last one */
 #define CHANCE           .001 /* probability that a stall of all is taken for one of some */
@@ -36,7 +36,7 @@ int64_t stalls_n_requests(const struct stall *st)
     return n;
 }
 
-/* ---- Some of all ---- */
+/* ---- Stalls of some parties ---- */
 
 /* Fills in each party's share of the requests under way: its share of the time of all requests. */
 static void fill_busy(const struct course *c, const struct course_parties *p, double *busy)
@@ -230,7 +230,7 @@ static bool lies_in_stall(const struct stalls *x, int64_t at_ns)
 static void add_party_stall(struct stalls *x, const struct course_parties *p,
                             const struct course_gap *gap)
 {
-    /* In an open loop most threads may have been idle when a client stalled as a whole. */
+    /* In an open loop most threads of a client may have been idle when it stalled. */
     size_t least_waiting = x->s->c->open_loop ? 1 : LEAST_WAITING;
 
     if (gap->before_ns == INT64_MIN || gap->after_ns == INT64_MAX ||
@@ -286,7 +286,7 @@ static bool find_party_stalls(struct stalls *x, const struct course_parties *p, 
     return ok;
 }
 
-/* ---- Several at the same time ---- */
+/* ---- Stalls at the same time ---- */
 
 static bool is_near(int64_t a_ns, int64_t b_ns, double near_ns)
 {

@@ -28,7 +28,7 @@ struct stalls {
     double rate[STALLS_MAX_BLOCKS], usual[STALLS_MAX_BLOCKS]; /* completions per bin */
     size_t n_blocks, bins_per_block;
     size_t n_local; /* blocks to either side that the usual rate is taken from */
-    int64_t *done;  /* by bin: stalls_count */
+    int64_t *done;  /* requests that ended, by bin (stalls_count) */
     int64_t least_ns;
     struct stall v[STALLS_MAX];
     size_t n;
@@ -37,8 +37,8 @@ struct stalls {
 /* Appends the stretches with next to no completions. */
 void stalls_find_stretches(struct stalls *x);
 
-/* Fills x->done: requests that ended, without those that hung until they failed, as a stall is not
- * over when they time out. The caller frees it. False: out of memory. */
+/* Allocates and fills x->done: requests that ended, except those that hung until they failed, as a
+ * stall is not over when they time out. The caller frees it. False: out of memory. */
 bool stalls_count(struct stalls *x, struct err *e);
 
 /* Fills in the rate and the usual rate of each block. False: the run is too short, or has no usual

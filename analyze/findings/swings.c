@@ -22,7 +22,7 @@
 
 #define MAX_POINTS       256
 #define MIN_POINTS       24
-#define TYPICAL_TIMES    10 /* typical durations in a point, so that requests in step do not beat */
+#define TYPICAL_TIMES    10 /* median durations per point, so that requests in step cause no beat */
 #define P90_TIMES        5
 #define LEAST_PERIOD_NS  1e9 /* shorter swings cancel within every second */
 #define PER_POINT        16  /* requests, at least */
@@ -30,7 +30,7 @@
 #define N_PHASES         6
 #define MOST_THIRD       .2 /* third harmonic of a sine, as a share of the first; of steps it is 1/3 */
 #define LEAST_CYCLES     3
-#define STEPS_PER_CYCLE  8 /* of the number of cycles that is tried */
+#define STEPS_PER_CYCLE  8 /* steps per cycle of the number of cycles that is tried */
 #define CHANCE           .01
 #define CHANCE_Z         2.33 /* one-sided */
 #define CALM_SD          .06  /* of the common swing, up to which a system is calm */
@@ -40,7 +40,7 @@
 #define PROBLEM_BEAT     .25
 #define MOST_OF_VARIANCE .5
 #define MOST_WAVES       4  /* cycles of a slow wave */
-#define WAVE_STEPS       32 /* of the number of cycles that is tried */
+#define WAVE_STEPS       32 /* steps per cycle of the number of cycles that is tried */
 #define LEAST_WAVE       .3 /* slow noise swings too */
 #define WAVE_REST        .2 /* residual variance of the wave without chance, as a share */
 #define WAVE_BETTER      .6 /* residual of the wave / residual of levels, at most */
@@ -113,7 +113,7 @@ static void deviate(const struct swings *w, const double *expected, double *coun
         counts[i] = w->is_free[i] && sum > 0 ? counts[i] / (expected[i] * sum / all) - 1 : 0;
 }
 
-/* False: there are too few points, or they hardly vary. */
+/* Fills the points from throughput. False: there are too few points, or they hardly vary. */
 static bool fill_points(struct swings *w, swings_expected_fn *expected, const void *levels)
 {
     const struct course *c = w->s->c;
@@ -153,7 +153,7 @@ static bool fill_points(struct swings *w, swings_expected_fn *expected, const vo
     return w->variance > LEAST_SD * LEAST_SD;
 }
 
-/* False: there are too few points, or they hardly vary. */
+/* Fills the points from durations. False: there are too few points, or they hardly vary. */
 static bool fill_durations(struct swings *w, const struct swings_of *of,
                            swings_expected_fn *expected, const void *levels)
 {
