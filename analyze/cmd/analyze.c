@@ -27,7 +27,7 @@ struct analyze_given {
     struct cli_list slo;
 };
 
-/* The assertions, and what a run answers. */
+/* The assertions, and the answers of a run. */
 struct asserted {
     struct slo_list list;
     struct slo_report report;
@@ -205,7 +205,7 @@ static bool check_files(const struct analyze_given *o, struct err *e)
            outfile_check(o->html, output_replaces_page(&o->output), e);
 }
 
-/* Analyses captures. *problem: there is a finding of that severity. */
+/* Analyses captures. *problem: there is a finding that is a problem. */
 static bool analyze(const struct analyze_given *o, struct asserted *asserted,
                     const struct cli_args *args, bool *problem, struct err *e)
 {

@@ -25,7 +25,7 @@ struct archive_given {
 extern const struct cli_option archive_form_table[];
 extern const struct cli_option archive_cache_table[];
 
-/* Their groups, and those of the shared tables: `common` is the struct above. */
+/* The groups of these options and of the shared tables: `common` is the struct above. */
 #define ARCHIVE_GROUPS(given)                                                                      \
     {"Output", NULL, output_form_table, offsetof(given, common.output)},                           \
         {"Output", NULL, output_file_table, offsetof(given, common.output)},                       \
@@ -41,7 +41,7 @@ extern const struct cli_option archive_cache_table[];
         .output = {.path = "-" }                                                                   \
     }
 
-/* Checks the outputs against each other. False: wrong usage, said in *e. */
+/* Checks the outputs against each other. False: wrong usage; *e says what. */
 bool archive_check(const struct archive_given *o, struct err *e);
 
 /* Checks that the outputs can be written, then finds and reads the runs that the operands name.

@@ -17,8 +17,8 @@ struct load_autoterm {
         AUTOTERM_DEFAULT_DUR_NS, AUTOTERM_DEFAULT_PCT                                              \
     }
 
-/* Option tables for the structs above, for a command's groups. --threads has a table of its own,
- * since not every command that reads can use it. */
+/* Option tables for these structs, for a command's groups. --threads has a table of its own, since
+ * not every command that reads can use it. */
 extern const struct cli_option load_input_table[];
 extern const struct cli_option load_threads_table[];
 extern const struct cli_option load_together_table[]; /* several captures as one run */

@@ -170,7 +170,7 @@ static double letter_px(char c)
     return utf8_goes_on(c) ? 0 : c >= 'A' && c <= 'Z' ? CAPITAL_PX : LETTER_PX;
 }
 
-/* Writes a text of a key, cut to `room` pixels; returns its width. */
+/* Writes a text of a legend, cut to `room` pixels; returns its width. */
 static double put_words(const struct chart *c, double x, double y, const char *text, double room)
 {
     double used = 0, all = 0;
@@ -186,8 +186,9 @@ static double put_words(const struct chart *c, double x, double y, const char *t
     return text[n] != '\0' ? used + LETTER_PX : used;
 }
 
-/* Returns the number of rows of a key below the title; 0: the key is beside the title. In a narrow
- * chart each message has a row, and a key of several operations is too long for the title's row. */
+/* Returns the number of rows of a legend below the title; 0: it is beside the title. In a narrow
+ * chart each message has a row, and a legend of several operations is too long for the title's
+ * row. */
 static size_t n_key_rows(const struct chart *c, const struct chart_panel *p)
 {
     if (!c->narrow || p->n == 0)
@@ -195,7 +196,7 @@ static size_t n_key_rows(const struct chart *c, const struct chart_panel *p)
     return p->v[0].message != NULL ? p->n : p->n > 2 && p->v[0].name != NULL;
 }
 
-/* Writes the key of a line at x; returns where the next one begins. */
+/* Writes the legend of a line at x; returns where the next one begins. */
 static double put_line_key(const struct chart *c, const struct chart_panel *p, size_t k, double x)
 {
     const struct chart_series *s = &p->v[k];
@@ -205,7 +206,7 @@ static double put_line_key(const struct chart *c, const struct chart_panel *p, s
     return x + 20 + put_words(c, x + 20, y, s->name, room - 20) + 12;
 }
 
-/* Writes the keys of bars: beside the title from x on, or below it. */
+/* Writes the legend of bars: beside the title from x on, or below it. */
 static void put_bar_keys(const struct chart *c, const struct chart_panel *p, double x)
 {
     double room = c->narrow ? c->right - c->left : (c->right - x) / (double)p->n - 14;
@@ -289,7 +290,7 @@ double chart_height(const struct chart *c, const struct chart_panel *v, size_t n
     return height;
 }
 
-/* Writes the title; returns where a key begins. */
+/* Writes the title; returns where a legend begins. */
 static double put_title(const struct chart *c, const struct chart_panel *p)
 {
     const char *unit = p->is_log ? "" : p->unit;

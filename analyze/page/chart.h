@@ -30,7 +30,7 @@ struct chart_series {
     enum plot_course what;
     const struct plot_timeline_message *message; /* of bars; NULL: steps */
     const char *css;                             /* its class in page.css */
-    const char *name;                            /* in the key; NULL: not there */
+    const char *name;                            /* in the legend; NULL: not there */
     const char *column; /* its name in the page's data, for a script; NULL: not there */
     int series;         /* its index in the page's data */
 };

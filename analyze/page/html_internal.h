@@ -70,7 +70,7 @@ struct html_first {
     const char *note;      /* below the title of the timeline; NULL: none */
     struct sheet *summary; /* of the operations; is emptied */
 };
-/* False: out of memory. */
+/* Writes the first screen. False: out of memory. */
 bool html_first(FILE *f, const struct html_first *x, struct err *e);
 
 /* Draws the timeline, for wide and for narrow screens, without gnuplot: throughput, latency, errors

@@ -50,7 +50,7 @@ void html_charts_draw(struct html_charts *c)
 
     plot_gnuplot_fini(&g);
     if (!ok || !plot_draw(&c->set, &c->options, &c->missing))
-        c->palette.n = 0; /* nothing has these colours */
+        c->palette.n = 0; /* no chart uses these colours */
 }
 
 void html_charts_fini(struct html_charts *c)

@@ -155,7 +155,7 @@ static bool add_party(struct plot_parties *x, size_t *row, const char *name, str
     return true;
 }
 
-/* The pass over the requests for one plot_data. */
+/* State of the pass over the requests for one plot_data. */
 struct work {
     struct plot_data *p;
     size_t *host_of, *client_of; /* by id: 1 + its row; 0: none yet */

@@ -19,12 +19,12 @@ struct plot_kind {
     bool of_parties; /* also drawn of all operations together if only series are known of them */
     bool is_by_name; /* drawn only if it is asked for by name */
     bool is_detail;  /* left out of a brief report for one of several operations */
-    /* What it needs: whether there is anything to see; NULL: always. */
+    /* Whether there is data to draw; NULL: always. */
     bool (*has_data)(const struct plot_data *p);
     /* Whether it shows more than other charts do; NULL: always. `all`: the data of all operations
      * together in a mixed run, else p. */
     bool (*is_worth)(const struct plot_data *p, const struct plot_data *all);
-    /* False: out of memory. */
+    /* Writes the data file. False: out of memory. */
     bool (*write)(FILE *f, const struct plot_data *p, const char *title);
     /* Writes the values that a page's script shows, as JSON; NULL: the script has them from
      * elsewhere. False: out of memory. */

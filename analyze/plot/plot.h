@@ -19,7 +19,7 @@ struct plot_options {
     size_t n_charts;
     const char *label;   /* before every title; NULL: none */
     bool benchmark_only; /* not of operations that ran before it, to prepare it */
-    bool brief; /* of single operations that ran together draw only throughput and latency */
+    bool brief; /* without charts that are details (plot_kind.is_detail) of single operations */
     const bool *operations;         /* which are drawn, one for each; NULL: all */
     bool no_titles;                 /* pictures without a title, for a report that has its own */
     const char *format;             /* "svg", "png", "pdf", in any case */
@@ -50,8 +50,8 @@ struct plot_set {
 };
 
 /* Adds the charts of an analysis and writes their data files FOLDER/CHART-OP.tsv. With a stem there
- * is one chart of one operation, and its data is FOLDER/STEM.tsv: the operation that began last, or
- * all of them together where it has no such chart. Nothing is drawn yet. False: *e says why. */
+ * is one chart of one operation, with its data in FOLDER/STEM.tsv: of the operation that began
+ * last, or of all together if it has no such chart. Draws nothing yet. False: *e says why. */
 bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const struct plot_options *o,
                        struct err *e);
 

@@ -49,7 +49,7 @@ static bool trace_fill(struct plot_trace *t, const struct analysis *a, size_t k,
     if (!mem_text(&t->op, op->op, e) || !mem_new(&t->rate[0], grid.n, e) ||
         !mem_new(&t->rate[1], grid.n, e) || !analysis_series_on(a, (int)k, -1, &grid, &rows, &n, e))
         return false;
-    /* An aggregated capture may lack some seconds: the trace is what is known without a gap. */
+    /* An aggregated capture may lack some seconds: the trace ends at the first gap. */
     size_t i = 0;
     for (; i < n && isnan(rows[i].objects); i++)
         t->from_ns += t->length_ns;

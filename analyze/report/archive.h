@@ -27,11 +27,11 @@ void archive_table_csv(const struct archive_table *t, FILE *f);
 
 /* ---- Trends ---- */
 
-/* "Since 14 March (run 41) GETs are 12 % slower (p = 0.001)." */
+/* Returns "Since 14 March (run 41) GETs are 12 % slower (p = 0.001)." */
 struct figures_sentence trend_says(const struct trend_group *g, const struct trend_change *c);
-/* "60 runs of GET, 8 threads, 1MiB, 2026-01-01 to 2026-03-20" */
+/* Returns "60 runs of GET, 8 threads, 1MiB, 2026-01-01 to 2026-03-20". */
 struct figures_sentence trend_names(const struct trend_group *g);
-/* The answer of --check-last, and that of a group. */
+/* Return the answer of --check-last, and that of a group. */
 struct figures_sentence trend_answers(const struct trend *t, enum exit_code code, size_t odd);
 struct figures_sentence trend_sums_up(const struct trend_group *g);
 

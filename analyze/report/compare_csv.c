@@ -66,7 +66,7 @@ static void put_metric(const struct rows *r, const struct compare_op *op,
     fputc('\n', f);
 }
 
-/* A figure without a verdict. */
+/* Writes a figure without a verdict. */
 static void put_figure(const struct rows *r, const char *op, const char *part, const char *name,
                        double before, double after)
 {

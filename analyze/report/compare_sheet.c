@@ -128,7 +128,7 @@ static struct compare_words_text run_names(const struct compare_side *side)
         }
         struct archive_label first = archive_label(side->runs[i].path);
         struct archive_label last = archive_label(side->runs[next - 1].path);
-        size_t same = 0; /* up to the number */
+        size_t same = 0; /* length of the common name before the number */
         for (size_t k = 0; first.s[k] != '\0' && first.s[k] == last.s[k]; k++)
             same = strchr("0123456789", first.s[k]) == NULL ? k + 1 : same;
         snprintf(t.s + n, sizeof t.s - n, "%s%.120s%s%.40s", n > 0 ? ", " : "", first.s,
@@ -337,7 +337,7 @@ bool compare_sheet_figure(const struct compare_op *op, size_t i, struct compare_
         size_t n;
         struct units_text (*text)(double);
         const double *before, *after;
-        size_t first, last; /* these may be metrics, from `metric` on */
+        size_t first, last; /* figures first to last may be metrics, from `metric` on */
         enum run_metric metric;
     } kinds[] = {{"Throughput", rates, RUN_N_RATES, units_byte_rate, a->bytes_per_s, b->bytes_per_s,
                   RUN_AVERAGE, RUN_AVERAGE, RUN_THROUGHPUT},

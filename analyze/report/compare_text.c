@@ -3,7 +3,7 @@
 #include "analyze/compare/words.h"
 #include "analyze/report/compare_sheet.h"
 
-/* All of it, in the order of text and Markdown. */
+/* Appends the whole comparison, in the order of text and Markdown. */
 static void put_all(struct sheet *s, const struct compare *c)
 {
     sheet_line(s, compare_n_faulty(c) > 0 ? TEXT_WARNING : TEXT_HEADING, "%s",

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_NAMES 4 /* of operations; more are counted */
+#define MAX_NAMES 4 /* names of operations; further ones are counted */
 
 struct sentence {
     struct headline *h;
@@ -86,7 +86,7 @@ static void say_failures(struct sentence *s, int64_t n_errors, int64_t n)
 {
     if (n_errors == 0)
         say(s, "; no errors.");
-    else /* findings count all requests of a run, figures those that count */
+    else /* findings count all requests of a run, figures only those in the analysis */
         say(s, "; %s of %s%s requests%s failed (%s).", units_count(n_errors).s,
             s->of_a_part ? "the " : "", units_count(n).s, s->of_a_part ? " that count" : "",
             units_pct(100 * (double)n_errors / (double)n).s);

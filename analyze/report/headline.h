@@ -23,7 +23,7 @@ struct headline headline_findings(const struct findings *all, int64_t n_requests
  * cause. */
 void headline_put_findings(struct sheet *s, const struct findings *all, int64_t n_requests);
 
-/* "Problem" or "Notice", as a finding is marked in text and on pages. */
+/* Returns "Problem" or "Notice", as a finding is marked in text and on pages. */
 const char *headline_severity(const struct finding *f);
 
 #endif

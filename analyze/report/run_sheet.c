@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_ERRORS      10 /* groups in brief text */
-#define MAX_ERROR_HOSTS 5  /* of a group, likewise */
-#define MAX_THREADS     10 /* that shorten the range, likewise */
+#define MAX_ERRORS      10 /* groups of errors in brief text */
+#define MAX_ERROR_HOSTS 5  /* hosts of a group in brief text */
+#define MAX_THREADS     10 /* threads that shorten the range, in brief text */
 
 /* Whether the run goes over midnight, so that times need a date. */
 static bool has_dates_of(const struct analysis *a)

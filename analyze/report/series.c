@@ -159,7 +159,7 @@ static bool put_json(FILE *f, const struct row *row, struct err *e)
     for (size_t i = 0; i < row->n; i++)
         ok = json_object_set_new(o, row->cell[i].name, cell_json(&row->cell[i])) == 0 && ok;
     if (ok) {
-        /* A failed write is left to whoever closes the file. */
+        /* Whoever closes the file notices a failed write. */
         json_dump_callback(o, put_raw, f, JSON_COMPACT | JSON_REAL_PRECISION(17));
         fputc('\n', f);
     }

@@ -45,8 +45,8 @@ static void put_times(struct sheet *s, const char *name, const struct times *t)
 
 /* ---- An operation ---- */
 
-/* The number of requests is a detail, as the title has it. There are letters for further
- * figures. */
+/* Alignments of columns, with letters for further figures. The number of requests is a detail, as
+ * the title has it. */
 #define TIMES_ALIGN "lRrrrrrrrrrrrrrr"
 #define RATES_ALIGN "lrRrrrrrrr"
 

@@ -12,8 +12,8 @@
 
 /* ---- Words ---- */
 
-/* "14 March", with the year where runs are of several years, and the time where the run before is
- * of the same day. */
+/* Returns "14 March", with the year if the runs are of several years, and the time if the run
+ * before is of the same day. */
 static struct units_text day_of(const struct trend_group *g, size_t run)
 {
     static const char *const months[] = {"January",   "February", "March",    "April",

@@ -4,8 +4,8 @@
 
 #include "analyze/analysis/load.h"
 
-/* "operations GET, PUT; without the first 3s of each operation"; "" where all are as by default.
- * The caller frees it. NULL: out of memory. */
+/* Returns "operations GET, PUT; without the first 3s of each operation"; "" if all options are as
+ * by default. The caller frees it. NULL: out of memory. */
 char *load_words(const struct load_filter *filter, const struct load_analysis *analysis);
 
 #endif
