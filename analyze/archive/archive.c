@@ -151,7 +151,7 @@ static bool take_op(struct archive_op *to, const struct run *r, const struct run
     }
     for (size_t i = 0; i < n_metrics; i++)
         figure[i] = figure_of(op, i);
-    /* Without an interval a figure is what the report shows. */
+    /* A figure without an interval gets the value that the report shows. */
     const double shown[] = {[RUN_THROUGHPUT] = f.bytes_per_s[RUN_AVERAGE],
                             [RUN_OBJECTS] = f.objects_per_s[RUN_AVERAGE],
                             [RUN_P50] = f.duration_ns[RUN_Q50],
@@ -203,7 +203,7 @@ static bool analyse(struct archive_run *to, const char *path, const struct run_o
     return ok;
 }
 
-/* cache NULL: none. */
+/* Reads one run. cache NULL: none. */
 static bool load_one(struct archive_run *to, const char *path, const struct run_options *how,
                      struct archive_cache *cache, struct err *e)
 {
@@ -215,7 +215,7 @@ static bool load_one(struct archive_run *to, const char *path, const struct run_
     free_run(to);
     if (!analyse(to, path, how, e) || !mem_text(&to->path, path, e))
         return false;
-    /* A file that is still written has changed meanwhile. */
+    /* Store only if the file did not change meanwhile: it may still be written. */
     if (has_key && archive_cache_key(&after, path, how->basis) && strcmp(key.s, after.s) == 0)
         archive_cache_put(cache, &key, to);
     return true;
@@ -232,7 +232,8 @@ static bool add_unread(struct archive *a, const char *path, const char *why, str
     return mem_text(&u->path, path, e) && mem_text(&u->why, why, e);
 }
 
-/* The start of a run that cannot be read is not known, but it was not written before it began. */
+/* Whether an unreadable run may have begun at `ns` or later: a file is not written before its run
+ * begins. */
 static bool was_written_since(const char *path, int64_t ns)
 {
     struct stat st;
@@ -312,8 +313,8 @@ const struct archive_op *archive_op_named(const struct archive_run *r, const cha
     return NULL;
 }
 
-/* Whether runs were told to last differently. Those that made equally many requests may have been
- * told just that, and autoterm ends runs when it has seen enough. */
+/* Whether runs had different durations by their settings. Runs with equal numbers of requests may
+ * have been limited to that number, and autoterm ends runs when it has seen enough. */
 static bool durations_differ(const double *a, const double *b)
 {
     return a[COMPARE_OPERATIONS] != b[COMPARE_OPERATIONS] && a[COMPARE_AUTOTERM] == 0 &&

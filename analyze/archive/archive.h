@@ -1,5 +1,5 @@
-/* Many runs, one after another in time: what `table` lists and `trend` judges. Of each run a few
- * hundred bytes are kept: its settings, and the figures that cmp compares. */
+/* Many runs, one after another in time: `table` lists them and `trend` judges them. For each run a
+ * few hundred bytes are kept: its settings, and the figures that cmp compares. */
 #ifndef S3_ANALYZE_ARCHIVE_ARCHIVE_H
 #define S3_ANALYZE_ARCHIVE_ARCHIVE_H
 
@@ -18,7 +18,7 @@ struct archive_figure {
 
 #define ARCHIVE_N_SETTINGS (COMPARE_MIXED + 1)
 
-/* Doubles alone, so that the cache need not know what they are. */
+/* Only doubles, so that the cache need not know what they mean. */
 struct archive_numbers {
     double setting[ARCHIVE_N_SETTINGS];            /* by enum compare_setting_kind; NaN: none */
     struct archive_figure figure[RUN_MAX_METRICS]; /* by enum run_metric */
@@ -26,18 +26,18 @@ struct archive_numbers {
 
 struct archive_op {
     char *op;
-    bool is_beside;    /* the benchmark: it prepared or cleaned up */
-    bool sizes_differ; /* those of its requests: COMPARE_SIZE is their mean */
+    bool is_beside;    /* not part of the benchmark: it prepared or cleaned up */
+    bool sizes_differ; /* request sizes differ: COMPARE_SIZE is their mean */
     int64_t start_ns, n_errors;
     struct archive_numbers numbers;
 };
 
 struct archive_run {
     char *path;
-    enum run_basis source; /* what the file holds, or less: what it was reduced to */
+    enum run_basis source; /* what the file has, or less: what it was reduced to */
     int64_t start_ns;
     json_t *options;      /* settings that s3load recorded; NULL: none */
-    bool has_problem;     /* the worst finding is one */
+    bool has_problem;     /* the worst finding is a problem */
     char *kind, *finding; /* of the worst finding: its name and its sentence; NULL: there is none */
     struct archive_op *ops;
     size_t n_ops;
@@ -46,7 +46,7 @@ struct archive_run {
 /* A file of a folder that could not be read. */
 struct archive_unread {
     char *path, *why;
-    bool is_newest; /* it was written after the last run began: it may be a later one */
+    bool is_newest; /* written after the last run began: it may be a later run */
 };
 
 struct archive {
@@ -56,10 +56,10 @@ struct archive {
     size_t n_unread;
 };
 
-/* The files that operands name, for archive_free_paths: files themselves, and of a folder those
- * whose names end as captures, sums and aggregated captures do (.csv, .csv.zst, .json.zst,
- * .sums.zst). A file that is named twice is there once. False: *e says which folder cannot be read,
- * or holds no such file. */
+/* Lists the files that operands name, for archive_free_paths: files themselves, and from a folder
+ * the files whose names end like captures, sums and aggregated captures (.csv, .csv.zst, .json.zst,
+ * .sums.zst). A file that is named twice is listed once. False: *e says which folder cannot be
+ * read, or has no such file. */
 struct archive_paths {
     struct archive_path {
         char *path;
@@ -68,25 +68,25 @@ struct archive_paths {
     size_t n;
 };
 bool archive_find(struct archive_paths *out, const char *const *operands, size_t n, struct err *e);
-/* Adds those of a folder, in no order. False: *e says why it cannot be read. */
+/* Adds the files of a folder, in no order. False: *e says why it cannot be read. */
 bool archive_list(struct archive_paths *out, const char *folder, struct err *e);
 void archive_free_paths(struct archive_paths *p);
 
-/* Reads the runs. A file of a folder that cannot be read goes to a->unread; one that was named
- * itself makes it fail. With the cache, which is beside the first file, only files that are not in
+/* Reads the runs. A file of a folder that cannot be read goes to a->unread; an operand that cannot
+ * be read is an error. With the cache, which is beside the first file, only files that are not in
  * it are read (cache.h). The caller calls archive_free in any case. */
 bool archive_load(struct archive *a, const struct archive_paths *paths,
                   const struct run_options *how, bool with_cache, struct err *e);
 void archive_free(struct archive *a);
 
-/* The operation of that name; NULL: the run has none. */
+/* Returns the operation of that name; NULL: the run has none. */
 const struct archive_op *archive_op_named(const struct archive_run *r, const char *op);
 
-/* Whether the runs can be told to differ by nothing but their figures: their files are of one kind,
- * and the settings that cmp compares are equal, as far as both runs say them. */
+/* Whether the runs can be compared: their files are of one kind, and the settings that cmp compares
+ * are equal, as far as both runs state them. */
 bool archive_are_alike(const struct archive_run *a, const struct archive_run *b);
 
-/* A file's name without folders and without what says that it is a capture. */
+/* A file's name without folders and without the suffix of a capture. */
 struct archive_label {
     char s[201];
 };

@@ -14,8 +14,8 @@
 
 #define NAME      ".s3analyze-cache"
 #define MAGIC     "s3analyze-cache/1 "
-#define MAX_BYTES (INT64_C(1) << 28) /* of a cache that is read */
-#define MAX_RUNS  20000              /* kept besides those of the last look */
+#define MAX_BYTES (INT64_C(1) << 28) /* largest cache that is read */
+#define MAX_RUNS  20000              /* runs kept; beyond, only those used last */
 
 /* ---- Keys ---- */
 
@@ -33,7 +33,7 @@ static bool hash_file(int fd, XXH3_state_t *state)
     return n == 0;
 }
 
-/* Opens a regular file, without waiting for who writes into a pipe; -1: there is none. */
+/* Opens a regular file; does not wait for the writer of a pipe. -1: there is no such file. */
 static int open_regular(const char *path, struct stat *st)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -135,7 +135,7 @@ static bool run_of(const json_t *json, struct archive_run *r)
     return true;
 }
 
-/* NULL: no memory, or texts that are no UTF-8. */
+/* Returns a run as JSON. NULL: out of memory, or texts that are not UTF-8. */
 static json_t *run_json(const struct archive_run *r)
 {
     json_t *ops = json_array();
@@ -241,7 +241,7 @@ static void write_cache(const struct archive_cache *c)
     struct stat st;
     struct err unsaid = {""};
 
-    /* A pipe would wait for who reads it. */
+    /* Opening a pipe would wait for a reader. */
     bool is_free = stat(c->path, &st) != 0 || S_ISREG(st.st_mode);
     if (text != NULL && is_free && outfile_open(&out, c->path, OUTFILE_CACHE, &unsaid)) {
         fputs(mark_of(text, strlen(text)).s, out.f);

@@ -1,4 +1,4 @@
-/* What was found in captures before, in a file ".s3analyze-cache" beside them. Runs are found by
+/* A cache of the results of captures, in a file ".s3analyze-cache" beside them. Runs are found by
  * the content of their files, so that a capture that was changed, moved or renamed is never taken
  * for another. The cache is never needed: one that cannot be read, was written by another version
  * of this program, or is damaged counts as empty, and one that cannot be written is not written. */
@@ -13,8 +13,8 @@ struct archive_cache {
     bool is_changed;
 };
 
-/* Names a run by the content of its file and by what it is reduced to. False: the file is no
- * regular one, or cannot be read. */
+/* Makes the key of a run, from the content of its file and what it is reduced to. False: the file
+ * is no regular one, or cannot be read. */
 struct archive_cache_key {
     char s[64];
 };
@@ -22,13 +22,13 @@ bool archive_cache_key(struct archive_cache_key *key, const char *path, enum run
 
 /* Reads the cache beside a capture. archive_cache_close may be called in any case. */
 void archive_cache_open(struct archive_cache *c, const char *capture);
-/* Fills a run, which is empty before, but for its path. False: it is not there; *r may hold a part
- * of it. */
+/* Fills a run, which is empty except for its path. False: the run is not in the cache; *r may be
+ * partly filled. */
 bool archive_cache_get(struct archive_cache *c, const struct archive_cache_key *key,
                        struct archive_run *r);
 void archive_cache_put(struct archive_cache *c, const struct archive_cache_key *key,
                        const struct archive_run *r);
-/* Writes what is new, as a whole or not at all. */
+/* Writes the cache if there are new runs, as a whole or not at all. */
 void archive_cache_close(struct archive_cache *c);
 
 #endif

@@ -110,7 +110,7 @@ static bool no_column(const char *option, const char *text, struct err *e)
     return err_set(e, "%s %s: the columns are %s", option, text, names);
 }
 
-/* A day, "2026-03-14", or a moment of it. */
+/* Parses a day, "2026-03-14", or a moment of it. */
 static bool parse_time(const char *text, double *value, struct err *e)
 {
     char moment[64];
@@ -195,7 +195,7 @@ struct order {
     bool falls;
 };
 
-/* What is not known comes last; equal lines stay in the order of the runs. */
+/* Compares by a column. Unknown values come last; equal rows keep the order of the runs. */
 static int by_column(const void *a, const void *b, void *ctx)
 {
     const struct columns_row *x = a, *y = b;

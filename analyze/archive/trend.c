@@ -10,10 +10,11 @@
 /* Metrics that change within so many runs have changed together. */
 #define NEAR 5
 
-/* Throughput tells a change if it has this share of the strength of the strongest metric. */
+/* Throughput is reported first if its change has this share of the strength of the strongest
+ * metric. */
 #define PREFERRED .5
 
-/* If the last run is so many standard deviations off its level, that is no noise. */
+/* A last run that is so many standard deviations off its level is not noise. */
 #define ODD 3.5
 
 /* ---- Groups ---- */
@@ -104,8 +105,8 @@ static bool belongs_to(const struct trend_group *g, const struct trend_change *c
            strcmp(g->series[x->series].op, g->series[c->v[0].series].op) == 0;
 }
 
-/* Makes one change of *first and of the changes of the operation's other metrics near it. The
- * strength of those taken becomes 0. */
+/* Makes one change of *first and of the changes of the operation's other metrics near it. Sets the
+ * strength of the changes taken to 0. */
 static void take_change(struct trend_group *g, const struct stats_changes *found,
                         struct stats_change *first)
 {
@@ -137,7 +138,7 @@ static int by_run(const void *a, const void *b)
     return order != 0 ? order : int64_order((int64_t)x->v[0].series, (int64_t)y->v[0].series);
 }
 
-/* The strongest first. */
+/* Takes the changes, the strongest first. */
 static bool take_changes(struct trend_group *g, const struct stats_changes *found, struct err *e)
 {
     if (!mem_cleared(&g->changes, found->n, e))

@@ -1,4 +1,4 @@
-/* When runs of equal settings became slower or faster (docs/how-the-numbers-are-made.md,
+/* Finds when runs of equal settings became slower or faster (docs/how-the-numbers-are-made.md,
  * section 13). */
 #ifndef S3_ANALYZE_ARCHIVE_TREND_H
 #define S3_ANALYZE_ARCHIVE_TREND_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Fewer runs than this show no change, whatever they are like. */
+/* With fewer runs no change is reported, whatever they are like. */
 #define TREND_LEAST_RUNS 8
 
 #define TREND_MAX_METRICS 3
@@ -20,13 +20,14 @@ struct trend_series {
     const char *op; /* borrowed */
     enum run_metric metric;
     double *v;     /* by run; NaN: it has none */
-    double last_z; /* how far the last run is from its level, in the noise; NaN: not known */
+    double last_z; /* distance of the last run from its level, in standard deviations of the
+                      noise; NaN: not known */
 };
 
 /* A change of an operation, in one metric or, within a few runs, in several. */
 struct trend_change {
     size_t run;                               /* the first run of the new level, from 0 */
-    struct stats_change v[TREND_MAX_METRICS]; /* the one to tell first; levels are logarithms */
+    struct stats_change v[TREND_MAX_METRICS]; /* the one to report first; levels are logarithms */
     size_t n;
 };
 
@@ -46,17 +47,18 @@ struct trend {
     const struct archive_unread *unread; /* a file that may be the last run; NULL: there is none */
 };
 
-/* False: *e says why. The archive must outlive *t. The caller calls trend_free in any case. */
+/* Finds the changes in an archive, which must outlive *t. False: *e says why. The caller calls
+ * trend_free in any case. */
 bool trend_find(struct trend *t, const struct archive *a, struct err *e);
 void trend_free(struct trend *t);
 
 /* Whether a change is for the worse. */
 bool trend_is_worse(const struct trend_group *g, const struct stats_change *x);
 
-/* The answer for a nightly job, of the group with the newest run. EXIT_FAILED: an operation's last
- * level is worse than the one before. EXIT_UNDECIDED: there are too few runs, t->unread may be the
- * last run, or the last run is worse than noise explains; *odd is the series that shows the latter,
- * else SIZE_MAX. */
+/* Returns the answer for a nightly job, about the group with the newest run. EXIT_FAILED: an
+ * operation's last level is worse than the one before. EXIT_UNDECIDED: there are too few runs,
+ * t->unread may be the last run, or the last run is worse than noise explains; in that last case
+ * *odd is its series, else SIZE_MAX. */
 enum exit_code trend_check(const struct trend *t, size_t *odd);
 
 #endif

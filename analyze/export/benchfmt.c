@@ -41,7 +41,7 @@ void benchfmt_write(const struct analysis *a, FILE *f)
 
         if (op->n_requests == 0)
             continue;
-        /* A small letter there would not be the name of a benchmark. */
+        /* The name of a benchmark must not begin with a small letter. */
         fprintf(f, "Benchmark%s%s %" PRId64, islower((unsigned char)name.s[0]) ? "_" : "", name.s,
                 op->n_requests);
         for (size_t i = 0; i < sizeof units / sizeof *units; i++) {

@@ -10,27 +10,27 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Lines of the Go benchmark format, which benchstat reads: once what the units mean, then a line
- * for each operation of a run. */
+/* Write the Go benchmark format, which benchstat reads: once what the units mean, then a line for
+ * each operation of a run. */
 void benchfmt_begin(FILE *f);
 void benchfmt_write(const struct analysis *a, FILE *f);
 
-/* OpenMetrics text, with the end of the run as its time; the last line is "# EOF". False: out of
- * memory. */
+/* Writes OpenMetrics text, with the end of the run as its time; the last line is "# EOF". False:
+ * out of memory. */
 bool openmetrics_write(const struct analysis *a, FILE *f, struct err *e);
 
-/* Line protocol of InfluxDB with the measurements and fields of the reference tool: what each
- * operation and host had done by the end of each second, and their sums. Of a dataset from which
- * nothing was dropped; `id` tells runs apart. False: out of memory, or a run of more than
- * ANALYSIS_MAX_SEGMENTS seconds. */
+/* Writes the line protocol of InfluxDB with the measurements and fields of the reference tool: the
+ * totals of each operation and host up to the end of each second, and their sums. Nothing may have
+ * been dropped from the dataset; `id` identifies the run. False: out of memory, or a run of more
+ * than ANALYSIS_MAX_SEGMENTS seconds. */
 bool influx_write(const struct dataset *d, const char *id, FILE *f, struct err *e);
 
-/* A histogram log of HdrHistogram: durations of the requests in the active range, by operation and
- * segment, in ns. False: out of memory. */
+/* Writes a histogram log of HdrHistogram: durations of the requests in the active range, by
+ * operation and segment, in ns. False: out of memory. */
 bool hdr_write(const struct analysis *a, FILE *f, struct err *e);
 
-/* CSV of requests whose header names a type for each column. A reader of rows calls the second for
- * each. False: out of memory. */
+/* Write CSV of requests: a header that names a type for each column, then a row for each request.
+ * False: out of memory. */
 void rows_csv_begin(FILE *f);
 bool rows_csv_put(const struct record *r, FILE *f, struct err *e);
 

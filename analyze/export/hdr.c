@@ -24,7 +24,7 @@
 #define RATIO_OF_1      UINT64_C(0x3ff0000000000000) /* the bits of 1.0 */
 #define MAX_COUNT_BYTES 9                            /* of one number */
 
-/* Buffers for one interval: its counts, and these encoded, compressed, and in base64. */
+/* Buffers for one interval: its counts, and the counts encoded, compressed, and in base64. */
 struct encoder {
     uint64_t *count; /* HIST_N_INDEXES */
     unsigned char *raw, *packed, *text;
@@ -35,14 +35,14 @@ struct encoder {
 
 /* ---- Encoding ---- */
 
-/* Stands in front of the counts, in big-endian order. */
+/* The header before the counts, in big-endian order. */
 struct header {
     uint32_t cookie, n_count_bytes, index_offset, digits;
     uint64_t lowest, highest; /* value */
     uint64_t ratio;           /* the bits of a double */
 };
 
-/* ZigZag LEB128 of 64 bits, in at most 9 bytes: the ninth has all of its bits. */
+/* Writes a number as ZigZag LEB128 of 64 bits, in at most 9 bytes: the ninth has 8 bits. */
 static unsigned char *put_number(unsigned char *out, int64_t v)
 {
     uint64_t u = ((uint64_t)v << 1) ^ (v < 0 ? UINT64_MAX : 0);
@@ -55,7 +55,7 @@ static unsigned char *put_number(unsigned char *out, int64_t v)
     return out;
 }
 
-/* Counts by bucket; a negative number is so many empty ones. */
+/* Writes the counts by bucket; a negative number -n stands for n empty buckets. */
 static unsigned char *put_counts(const struct encoder *h, unsigned char *out)
 {
     for (size_t i = 0; i <= h->last; i++) {
@@ -83,7 +83,7 @@ static size_t put_histogram(const struct encoder *h)
     return n;
 }
 
-/* Writes the histogram in base64. False: zlib failed, for want of memory. */
+/* Writes the histogram in base64. False: out of memory in zlib. */
 static bool put_encoded(struct encoder *h, FILE *f, struct err *e)
 {
     uint32_t header[2] = {htobe32(PACKED_COOKIE)};

@@ -1,7 +1,7 @@
-/* Line protocol of InfluxDB. Measurements, tags and fields are those that the reference tool sends
- * (github.com/minio/warp, cli/influx.go). For each host of an operation, and for all of them
- * together, "warp" counts up and "warp_run_summary" has the sums. The tool sends a point for each
- * request; here is one for each second in which some ended. */
+/* Writes the line protocol of InfluxDB. Measurements, tags and fields are those that the reference
+ * tool sends (github.com/minio/warp, cli/influx.go). For each host of an operation, and for all
+ * hosts together, "warp" has running totals and "warp_run_summary" the sums. The tool sends a point
+ * for each request; this code writes one for each second in which requests ended. */
 #include "analyze/export/export.h"
 
 #include "analyze/data/group.h"
@@ -20,22 +20,22 @@ struct spread {
     __int128 sum;
 };
 
-/* What requests add up to. */
+/* Sums of requests. */
 struct tally {
     int64_t requests, errors;
-    int64_t objects, bytes; /* of the successful requests, as all that follows */
+    int64_t objects, bytes; /* of the successful requests, like all members below */
     struct spread took, ttfb;
 };
 
 /* ---- Lines ---- */
 
-/* A tag; none if it is empty. */
+/* Writes a tag; nothing if the value is empty. */
 static bool put_tag(FILE *f, const char *key, const char *value, struct err *e)
 {
     if (*value == '\0')
         return true;
     fprintf(f, ",%s=", key);
-    /* A backslash at the end would escape what follows, whatever is before it. */
+    /* A backslash at the end would escape the next character, whatever is before it. */
     if (!values_put_text(f, value, ", =", e))
         return false;
     if (value[strlen(value) - 1] == '\\')
@@ -48,7 +48,7 @@ static void put_time(FILE *f, const char *of, const char *what, double seconds)
     fprintf(f, ",%s_%s_secs=%s", of, what, csv_out_number(seconds).s);
 }
 
-/* Adds the fields of times; the mean is of all n_done requests that were successful. */
+/* Adds the fields of times; the mean is over all n_done successful requests. */
 static void put_times(FILE *f, const char *of, const struct spread *x, int64_t n_done, bool summary)
 {
     put_time(f, of, "total", (double)x->sum / 1e9);
@@ -110,7 +110,7 @@ struct source {
     const struct dataset *d;
     const struct table *t;
     int64_t first_s; /* the second in which the first one ended */
-    size_t n_s;      /* seconds from there to the last end, that included */
+    size_t n_s;      /* seconds from there to the last end, inclusive */
 };
 
 static size_t second_of(const void *source, size_t row)
@@ -144,7 +144,7 @@ static bool put_series(const struct source *x, const struct series *s, const uin
     return n == 0 || put_line(f, s, &sum, true, (x->first_s + (int64_t)x->n_s) * NS_PER_S, e);
 }
 
-/* Writes each host, then all of them. */
+/* Writes each host, then all hosts together. */
 static bool put_hosts(const struct source *x, const char *id, FILE *f, struct err *e)
 {
     size_t n_hosts = x->d->hosts.n;

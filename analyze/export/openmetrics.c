@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-/* A sample of a family: what follows the family's name, its quantile, and the offset of its value
- * from that of the family. */
+/* A sample of a family: the suffix of its name, its quantile, and the offset of its value from the
+ * family's. */
 struct sample {
     const char *suffix, *quantile;
     size_t offset;
@@ -65,7 +65,7 @@ static bool put_sample(FILE *f, const struct family *m, const struct sample *s, 
     return true;
 }
 
-/* All samples of a family stand together. */
+/* Writes a family: all of its samples must be together. */
 static bool put_family(FILE *f, const struct analysis *a, const struct family *m, int64_t end_ns,
                        struct err *e)
 {

@@ -1,5 +1,5 @@
-/* The figures of an operation as the formats name them, in one struct, so that each format is a
- * table of names and offsets. */
+/* The figures of an operation in one struct, so that each format is a table of names and
+ * offsets. */
 #ifndef S3_ANALYZE_EXPORT_VALUES_H
 #define S3_ANALYZE_EXPORT_VALUES_H
 
@@ -13,7 +13,7 @@ struct value_times {
     double n, mean_ns, p50_ns, p90_ns, p99_ns, slowest_ns, sum_s;
 };
 
-/* NaN: not known. */
+/* The figures of an operation; NaN: not known. */
 struct values {
     double n_requests, n_errors, n_objects, n_bytes;
     double error_frac, bytes_per_s, objects_per_s;
@@ -27,15 +27,15 @@ static inline double values_at(const struct values *v, size_t offset)
     return *(const double *)((const char *)v + offset);
 }
 
-/* The name of an operation where letters, digits, '_', '.' and '-' alone may stand: others become
- * '_'. */
+/* The name of an operation for formats that allow only letters, digits, '_', '.' and '-': other
+ * characters become '_'. */
 struct values_name {
     char s[64];
 };
 struct values_name values_name(const char *op);
 
-/* Writes a text as it may be shown (libcommon/visible.h), with a backslash before each character of
- * `special`. False: out of memory. */
+/* Writes a text without unsafe characters (libcommon/visible.h), with a backslash before each
+ * character of `special`. False: out of memory. */
 bool values_put_text(FILE *f, const char *text, const char *special, struct err *e);
 
 #endif

@@ -1,5 +1,5 @@
-/* What `ab -g` writes (Apache HTTP Server, support/ab.c): a line a request, sorted by `ttime`;
- * whole ms, and starts in whole seconds. */
+/* Reads what `ab -g` writes (Apache HTTP Server, support/ab.c): a line for each request, sorted by
+ * `ttime`; whole ms, and starts in whole seconds. */
 #include "analyze/import/import_internal.h"
 #include "libcommon/int64.h"
 #include "libcommon/units.h"

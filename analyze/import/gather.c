@@ -12,8 +12,8 @@
 #define MAX_START_NS    (INT64_C(1) << 62)
 #define MAX_DURATION_NS (INT64_C(1) << 60)
 
-/* A row that waits to be sorted. Behind it stand the bytes of its texts, and RECORD_PADDING. Rows
- * of one start are sorted by the bytes from the second tab on (reorder.h), so by their number. */
+/* A row that waits to be sorted, followed by the bytes of its texts and RECORD_PADDING. Rows with
+ * the same start are sorted by the bytes from the second tab on (reorder.h), so by their number. */
 struct stored {
     char tabs[8];
     uint64_t number;   /* big-endian */

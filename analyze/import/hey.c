@@ -1,12 +1,12 @@
-/* What `hey -o csv` writes (github.com/rakyll/hey, requester/print.go and report.go): seconds with
- * four decimals; `offset` is the start. Requests without an answer are not in it, and of a run only
- * the first million requests. */
+/* Reads what `hey -o csv` writes (github.com/rakyll/hey, requester/print.go and report.go): seconds
+ * with four decimals; `offset` is the start. It has no requests without an answer, and only the
+ * first million requests of a run. */
 #include "analyze/import/import_internal.h"
 #include "libcommon/int64.h"
 
 #define HEADER                                                                                     \
     "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset"
-#define KEEPS    1000000 /* requests; hey says nothing of the others */
+#define KEEPS    1000000 /* requests; hey drops the others */
 #define DECIMALS 9       /* of seconds in ns */
 
 enum { TOTAL, DIALUP, DNS, WRITE, DELAY, READ, STATUS, OFFSET, N_FIELDS };

@@ -10,11 +10,12 @@
 
 #define MAX_BYTES ((size_t)64 << 20) /* of rows in memory */
 
-/* A program's recording: how to read it, and what it does not tell. */
+/* The recording of a program: how to read it, and what it lacks. */
 static const struct program {
     bool (*read)(struct import *m, struct err *e);
-    int64_t start_ns, duration_ns; /* how well these are known */
-    bool several;                  /* its files have the time of day, and can be read together */
+    int64_t start_ns, duration_ns; /* resolution of starts and of durations */
+    bool several;                  /* its files have the time of day, so that several can be read
+                                      together */
     const char *absent;
 } programs[] = {
     [IMPORT_HEY] = {hey_read, 100000, 100000, false,
@@ -52,7 +53,7 @@ static bool read_all(struct import *m, const struct program *p, const char *cons
 
 /* ---- Writing ---- */
 
-/* What analyze/data/recorded.h reads, and a line for people. */
+/* Writes the comments: one for analyze/data/recorded.h, one for people. */
 static bool put_comments(const struct import *m, const struct program *p, struct recwrite *w,
                          struct err *e)
 {

@@ -1,6 +1,6 @@
-/* Recordings of other programs to captures: reads their requests, sorts them by start and gives
- * them threads. What a format does not tell stands in the capture's comments, which every command
- * respects (docs/other-tools.md). */
+/* Converts recordings of other programs to captures: reads their requests, sorts them by start and
+ * assigns threads. The capture's comments say what a format lacks; every command respects them
+ * (docs/other-tools.md). */
 #ifndef S3_ANALYZE_IMPORT_IMPORT_H
 #define S3_ANALYZE_IMPORT_IMPORT_H
 
@@ -24,18 +24,18 @@ struct import_options {
     size_t max_bytes;          /* of rows in memory; 0: 64 MiB */
 };
 
-/* What was read, and what of it is known. */
+/* What was read, and what is known about it. */
 struct import_result {
     uint64_t n_rows;
-    uint64_t n_left_out; /* lines that are no request of S3, or have no duration */
+    uint64_t n_left_out; /* lines that are not a request of S3, or have no duration */
     uint64_t n_threads;
     bool is_cut;        /* the program may have kept only a part of the requests */
-    const char *absent; /* what the format does not tell, for people: "sizes, keys, hosts" */
+    const char *absent; /* what the format lacks, for people: "sizes, keys, hosts" */
 };
 
 /* Reads n_paths recordings as one ("-": standard input), and writes comments and rows to a capture
- * that was just opened. Rows are written once all are read. False: *e says why, for damaged input
- * with file and line; also where there is no request. */
+ * that was just opened. Rows are written once all are read. False: *e says why, with file and line
+ * for damaged input; no request at all is an error, too. */
 bool import_recordings(const char *const *paths, size_t n_paths, const struct import_options *o,
                        struct recwrite *w, struct import_result *result, struct err *e);
 

@@ -1,6 +1,6 @@
-/* What `mc admin trace --json` writes, with --verbose or without (github.com/minio/mc,
- * cmd/admin-trace.go; github.com/minio/madmin-go, trace.go): an object a call, on one line or
- * several. Calls of S3 alone are requests; those inside of the server are left out. */
+/* Reads what `mc admin trace --json` writes, with --verbose or without (github.com/minio/mc,
+ * cmd/admin-trace.go; github.com/minio/madmin-go, trace.go): an object for each call, on one line
+ * or several. Only calls of S3 are requests; calls inside of the server are left out. */
 #include "analyze/import/import_internal.h"
 #include "libcommon/rfc3339.h"
 
@@ -19,7 +19,8 @@ static int64_t count_of(const json_t *o, const char *key)
     return json_integer_value(json_object_get(o, key));
 }
 
-/* MinIO names calls after its handlers. Others keep that name. */
+/* Converts the name of a call: MinIO names calls after its handlers. Unknown calls keep that
+ * name. */
 static struct slice op_of(struct slice api)
 {
     static const char *const ops[][2] = {
@@ -30,8 +31,8 @@ static struct slice op_of(struct slice api)
     return gather_name(ops, sizeof ops / sizeof *ops, api, api);
 }
 
-/* Bytes of the body. The count of what was received has the headers' too: with --verbose the
- * header says it better. */
+/* Returns the bytes of the body. The count of received bytes includes the headers; with --verbose,
+ * the request's headers are better. */
 static int64_t bytes_of(const json_t *call, struct slice op)
 {
     const json_t *stats = json_object_get(call, "callStats");
@@ -77,8 +78,8 @@ static bool take(struct import *m, const json_t *call, struct err *e)
     row.bytes = status >= 400 ? 0 : bytes_of(call, row.op);
     if (row.bytes < 0)
         return lines_bad(l, e, "a size below 0");
-    /* Of an upload the first byte of the answer tells nothing: when the last of the body came is
-     * not recorded. */
+    /* The time to the first byte of an upload's answer means nothing: when the last byte of the
+     * body arrived is not recorded. */
     if (row.first_byte_ns <= 0 || row.first_byte_ns > row.end_ns || slice_is(row.op, "PUT"))
         row.first_byte_ns = RECORD_NO_TIME;
     return gather_add(m, &row, status, text_of(call, "statusMsg"), e);

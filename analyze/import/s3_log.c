@@ -1,5 +1,6 @@
-/* Server access logs of Amazon S3 ("Amazon S3 server access log format", S3 User Guide): a line a
- * request, fields with blanks between, "-" for none. Starts in whole seconds, times in whole ms. */
+/* Reads server access logs of Amazon S3 ("Amazon S3 server access log format", S3 User Guide): a
+ * line for each request, fields separated by blanks, "-" for none. Starts are in whole seconds,
+ * times in whole ms. */
 #include "analyze/import/import_internal.h"
 #include "libcommon/int64.h"
 #include "libcommon/rfc3339.h"
@@ -25,9 +26,9 @@ enum {
     N_FIELDS = HOST + 1
 };
 
-/* Returns where the field at `p` ends: behind its bracket or quotation mark, if it has these. A
- * quoted field may hold quotation marks as the client sent them: only one before a blank ends it.
- * NULL: it does not end. */
+/* Returns the end of the field at `p`: after its bracket or quotation mark, if it has these. A
+ * quoted field may contain quotation marks as the client sent them: only one before a blank ends
+ * it. NULL: it does not end. */
 static const char *end_of(const char *p, const char *end)
 {
     char closing = *p == '[' ? ']' : *p == '"' ? '"' : '\0';
@@ -122,7 +123,8 @@ static bool read_row(struct import *m, struct err *e)
         !read_number(l, f, SIZE, &size, e) || !read_number(l, f, TOTAL, &total_ms, e) ||
         !read_number(l, f, TURN_AROUND, &turn_ms, e))
         return false;
-    /* What the service did by itself, and single objects of a deletion of many, take no time. */
+    /* Actions of the service itself, and single objects of a multi-object deletion, have no
+     * time. */
     if (known(f[TOTAL]).n == 0 || known(f[STATUS]).n == 0) {
         m->result->n_left_out++;
         return true;

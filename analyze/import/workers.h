@@ -1,9 +1,9 @@
-/* Gives requests threads, as few as their times allow: greedy colouring of intervals, which is
- * optimal where requests come in order of start. Each gets the thread that is free for longest.
+/* Assigns threads to requests, as few as their times allow: greedy colouring of intervals, which is
+ * optimal for requests in order of start. Each request gets the thread that has been free for
+ * longest.
  *
- * Where starts are only known to a resolution, a request may have begun up to that much later. So a
- * thread can take it that is free by then, and the request is placed behind the thread's last one.
- */
+ * If starts are known only to a resolution, a request may have begun up to that much later. So it
+ * may get a thread that is free by then, and is placed after that thread's last request. */
 #ifndef S3_ANALYZE_IMPORT_WORKERS_H
 #define S3_ANALYZE_IMPORT_WORKERS_H
 
@@ -18,15 +18,15 @@ struct worker {
     uint32_t thread;
 };
 
-/* A heap: the one that is free first is v[0]; of several, that of the lowest number. Starts zeroed.
- */
+/* A heap of workers: v[0] is the first to be free; of several, the one with the lowest number.
+ * Starts zeroed. */
 struct workers {
     struct worker *v;
     size_t n, cap;
 };
 
-/* Gives a request a thread; starts ascend. *start_ns becomes the time where it is placed, at most
- * resolution_ns later. False: out of memory, or more than 2^32 threads. */
+/* Assigns a thread to a request; starts ascend. *start_ns becomes the time where it is placed, at
+ * most resolution_ns later. False: out of memory, or more than 2^32 threads. */
 bool workers_take(struct workers *w, int64_t *start_ns, int64_t duration_ns, int64_t resolution_ns,
                   uint32_t *thread, struct err *e);
 void workers_fini(struct workers *w);
