@@ -16,7 +16,7 @@
 
 struct autoterm;
 
-/* NULL: out of memory. */
+/* Makes an object without requests. NULL: out of memory. */
 struct autoterm *autoterm_new(struct err *e);
 void autoterm_free(struct autoterm *a);
 

@@ -191,8 +191,7 @@ int cli_main(const struct cli_program *program, int argc, char **argv)
     /* A full disk or a closed pipe must not pass for success. */
     errno = 0;
     bool had_error = ferror(stdout) != 0, ok = fclose(stdout) == 0 && !had_error;
-    /* A failed command has already reported a standard output that was closed from the
-     * beginning. */
+    /* A failed command has already reported that standard output was closed from the beginning. */
     bool said = status == EXIT_FAILED && errno == EBADF && !had_error;
     if (!ok && !said) {
         fprintf(stderr, "%s: cannot write standard output%s%s\n", program->name, errno ? ": " : "",

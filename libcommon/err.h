@@ -20,7 +20,7 @@ bool err_set(struct err *e, const char *fmt, ...) __attribute__((format(printf, 
 bool err_errno(struct err *e, int errnum, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Forgets the message. */
+/* Clears the message. */
 void err_clear(struct err *e);
 
 #endif

@@ -16,7 +16,7 @@
 #define HIST_MAX_VALUE  ((INT64_C(1) << 40) - 1) /* the largest value with a bucket */
 #define HIST_N_INDEXES  (52 * 1024 + 2048)       /* buckets of all non-negative int64 */
 
-/* Bucket of a value, below HIST_N_INDEXES; a negative one goes to the bucket of 0. */
+/* Returns the bucket of a value, below HIST_N_INDEXES; a negative value goes to the bucket of 0. */
 static inline size_t hist_index(int64_t v)
 {
     uint64_t u = v < 0 ? 0 : (uint64_t)v;
@@ -35,7 +35,7 @@ static inline size_t hist_index32(uint32_t v)
     return v < 1024 ? v : (size_t)(bits >> 42) - (size_t)((1023 + 9) << 10);
 }
 
-/* Smallest and largest value of bucket `index` (below HIST_N_INDEXES). */
+/* Return the smallest and the largest value of bucket `index` (below HIST_N_INDEXES). */
 static inline int64_t hist_lower(size_t index)
 {
     if (index < 2048)
@@ -57,14 +57,15 @@ struct hist {
     int64_t min, max; /* exact; meaningless while n is 0 */
 };
 
-/* False: out of memory. hist_fini may be called in any case. */
+/* Makes an empty histogram. False: out of memory. hist_fini may be called in any case. */
 bool hist_init(struct hist *h, struct err *e);
 void hist_fini(struct hist *h);
 
 /* Counts a value. */
 void hist_add(struct hist *h, int64_t v);
 
-/* The value of 1-based rank k (1 <= k <= h->n): the upper end of its bucket, at most h->max. */
+/* Returns the value of 1-based rank k (1 <= k <= h->n): the upper end of its bucket, at most
+ * h->max. */
 int64_t hist_value_at(const struct hist *h, uint64_t k);
 
 #endif

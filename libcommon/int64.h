@@ -1,4 +1,4 @@
-/* The smaller, the larger and the order of two numbers, such as times. */
+/* Minimum, maximum and order of two numbers, such as times. */
 #ifndef S3_LIBCOMMON_INT64_H
 #define S3_LIBCOMMON_INT64_H
 
@@ -14,7 +14,7 @@ static inline int64_t int64_max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Below 0, 0 or above 0, as qsort wants it. */
+/* Returns a number below 0, 0 or above 0, as qsort expects. */
 static inline int int64_order(int64_t a, int64_t b)
 {
     return (a > b) - (a < b);

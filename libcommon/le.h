@@ -1,4 +1,4 @@
-/* Numbers in little-endian order, as files hold them and hashes are defined on them. */
+/* Numbers in little-endian order, as in files and in the definitions of hashes. */
 #ifndef S3_LIBCOMMON_LE_H
 #define S3_LIBCOMMON_LE_H
 

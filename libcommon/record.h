@@ -57,8 +57,8 @@ enum record_column {
 /* Header names by enum record_column. */
 extern const char *const record_column_names[N_COLUMNS];
 
-/* Time to first byte in ns: end - last_byte, else first_byte - start, else RECORD_NO_TIME
- * (docs/how-the-numbers-are-made.md, section 5). */
+/* Returns the time to first byte in ns: end - last_byte, else first_byte - start, else
+ * RECORD_NO_TIME (docs/how-the-numbers-are-made.md, section 5). */
 static inline int64_t record_ttfb_ns(const struct record *r)
 {
     if (r->last_byte_ns != RECORD_NO_TIME)

@@ -19,7 +19,7 @@ struct rfc3339_text {
 bool rfc3339_parse(const char *text, size_t n, int64_t *ns);
 
 /* Writes RFC3339_LENGTH bytes (UTC, nine digits, no NUL) at `out` and returns their end. Times
- * before 1970 too are written. */
+ * before 1970 are allowed. */
 char *rfc3339_put(char *out, int64_t ns);
 
 /* Returns the time as a string: printf("%s", rfc3339_format(ns).s). */

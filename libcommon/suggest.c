@@ -9,8 +9,8 @@ static size_t min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Number of insertions, deletions, replacements and swaps of neighbours that make b of a (optimal
- * string alignment), row by row. Both at most MAX_LENGTH long. */
+/* Returns how many insertions, deletions, replacements and swaps of neighbours turn a into b
+ * (optimal string alignment). Both are at most MAX_LENGTH long. */
 static size_t edit_distance(const char *a, size_t n_a, const char *b, size_t n_b)
 {
     size_t rows[3][MAX_LENGTH + 1];

@@ -11,8 +11,8 @@ struct suggest {
     const char *best; /* the nearest name offered so far; NULL: none is near */
 };
 
-/* Begins with a name of n bytes, then compares it with one candidate after another. Borrows all
- * names. */
+/* suggest_init begins with a name of n bytes; suggest_offer compares it with one candidate. Both
+ * borrow the names. */
 void suggest_init(struct suggest *s, const char *name, size_t n);
 void suggest_offer(struct suggest *s, const char *candidate);
 

@@ -23,8 +23,8 @@
  * does not matter, fractions of a byte are cut off. */
 bool units_parse_size(const char *text, int64_t *bytes, struct err *e);
 
-/* Parses "1m30s", "500ms", "1.5h", "7d"; units are ns us ms s m h d w. Takes only 0 without a unit,
- * and a sign only if negative_ok. */
+/* Parses "1m30s", "500ms", "1.5h", "7d"; units are ns us ms s m h d w. Only 0 needs no unit. A sign
+ * is accepted only if negative_ok. */
 bool units_parse_duration(const char *text, bool negative_ok, int64_t *ns, struct err *e);
 
 /* Parses "250", "1.5k", "90/m", "10/h" or "5/s". */

@@ -20,11 +20,11 @@ static inline bool utf8_goes_on(char c)
     return ((unsigned char)c & 0xC0) == 0x80;
 }
 
-/* Length (1..4) of the valid UTF-8 sequence that `s` (NUL-terminated) starts with; 0: it is none,
- * or s is empty. Overlong forms, surrogates and values above U+10FFFF are not valid (RFC 3629). */
+/* Returns the length (1..4) of the valid UTF-8 sequence that `s` (NUL-terminated) starts with; 0:
+ * there is none. Overlong forms, surrogates and values above U+10FFFF are not valid (RFC 3629). */
 size_t utf8_length(const char *s);
 
-/* The code point of the valid sequence of n bytes (1..4) that `s` starts with. */
+/* Returns the code point of the valid sequence of n bytes (1..4) that `s` starts with. */
 uint32_t utf8_code(const char *s, size_t n);
 
 /* Writes the sequence of a code point up to U+10FFFF, and returns its length. */

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Length (1..4) of the character that `s` (NUL-terminated) starts with; 0: it must not be printed
- * as it is, or s is empty. */
+/* Returns the length (1..4) of the character that `s` (NUL-terminated) starts with; 0: it must not
+ * be printed as it is, or s is empty. */
 size_t visible_length(const char *s);
 
 /* Returns the length of the character at `s`; 1 for an invalid byte; 0: s is empty. If

@@ -69,14 +69,14 @@ int main(int argc, char **argv)
     char **copy = options_hide(commands, argc, argv);
     struct err e = {""};
 
-    /* What a credential_process prints is read with it. */
+    /* The output of a credential_process is read with jansson. */
     json_set_alloc_funcs(secret_alloc, secret_free);
     bool ok = (copy != NULL && conn_global_init()) || mem_none(&e);
     if (!ok || !ranks_open(&e)) {
         fprintf(stderr, "%s: %s\n", program.name, e.msg);
         return EXIT_FAILED;
     }
-    /* Rank 0 reads the command line, and tells the others what to do. */
+    /* Rank 0 reads the command line, and sends commands to the others. */
     int status = ranks_rank() == 0 ? cli_main(&program, argc, copy) : EXIT_DONE;
     status = ranks_rank() == 0 ? lead_dismiss(status) : bench_follow(&program);
     ranks_close();

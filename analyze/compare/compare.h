@@ -1,5 +1,5 @@
 /* The result model of `s3analyze cmp`: what differs between two sides of one or more runs each, and
- * whether it can be told from noise (docs/how-the-numbers-are-made.md, section 8). */
+ * whether the difference is more than noise (docs/how-the-numbers-are-made.md, section 8). */
 #ifndef S3_ANALYZE_COMPARE_COMPARE_H
 #define S3_ANALYZE_COMPARE_COMPARE_H
 

@@ -1,6 +1,6 @@
-/* The metrics that runs are compared by: one table says how each is called, in which unit it is,
- * which way is better, and what counts as the same. A metric is a row of that table, and has a name
- * below only if code speaks of it: comparison, gates and all reports go through the table. */
+/* The metrics that runs are compared by. One table gives the name and the unit of each, which
+ * direction is better, and the tolerance for "the same". Comparison, gates and all reports go
+ * through the table. The names below are of the metrics that code refers to. */
 #ifndef S3_ANALYZE_COMPARE_METRIC_H
 #define S3_ANALYZE_COMPARE_METRIC_H
 

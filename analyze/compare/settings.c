@@ -110,9 +110,9 @@ bool compare_durations_differ(double a_s, double b_s)
     return fabs(a_s - b_s) > fmax(1, MOST_SPREAD * fmax(a_s, b_s));
 }
 
-/* Whether durations differ only because of how the runs ended: one was ended by autoterm, or the
- * durations differ by no more than rounding and the last request explain, or all runs did the same
- * number of requests. */
+/* Whether durations differ only because of how the runs ended: one used autoterm, or the durations
+ * differ by no more than rounding and the last request explain, or all runs did the same number of
+ * requests. */
 static bool is_outcome(const struct compare *c, const char *op, const struct compare_setting *s)
 {
     struct compare_span a, b;

@@ -220,7 +220,7 @@ bool bucket_list_all(struct control *c, enum s3op_kind kind, const char *prefix,
            err_set(e, "cannot list bucket '%s': %s", c->crew.engine->op_style.bucket, cause.msg);
 }
 
-/* ---- What it holds ---- */
+/* ---- Contents of the bucket ---- */
 
 static size_t n_hex(const char *s)
 {

@@ -10,7 +10,7 @@ enum sweep_scope {
     SWEEP_NOTHING,
     SWEEP_DIRS,   /* each worker its own folder below the root */
     SWEEP_PREFIX, /* one worker everything below the root */
-    SWEEP_BUCKET  /* one worker the whole bucket, and deletes only what is below the root */
+    SWEEP_BUCKET  /* one worker lists the whole bucket, but deletes only below the root */
 };
 
 /* Starts as zeros, except for the first four members. */

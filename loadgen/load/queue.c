@@ -3,7 +3,7 @@
 #include "loadgen/load/worker.h"
 #include "loadgen/util/clock.h"
 
-/* How often workers that wait for an object or a host try again. */
+/* Workers that wait for an object or a host try again after this time. */
 #define PARKED_NS (1 * NS_PER_MS)
 
 void queue_init(struct queue *q)

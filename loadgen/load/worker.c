@@ -11,7 +11,7 @@
 /* Size of the pieces in which bodies are made, digested and sent. */
 #define CHUNK_BYTES (256 * 1024)
 
-/* The cost of digests in one turn of the loop, in bytes: arrivals during that time get late
+/* The most work for digests in one turn of the loop, in bytes: arrivals during that time get late
  * timestamps. */
 #define DIGEST_BYTES (2 * CHUNK_BYTES)
 

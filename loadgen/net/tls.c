@@ -81,8 +81,8 @@ static bool set_name(SSL *ssl, const char *host)
            (SSL_set1_host(ssl, name) && SSL_set_tlsext_host_name(ssl, name));
 }
 
-/* Resumes a copy of the session. OpenSSL lets a TLS 1.3 session be used once, so of workers that
- * connect at the same time all but one would need a full handshake. */
+/* Resumes a copy of the session. A TLS 1.3 session can be used only once, so without copies all but
+ * one of the workers that connect at the same time would need a full handshake. */
 static bool resume(SSL *ssl, const SSL_SESSION *session)
 {
     SSL_SESSION *copy = SSL_SESSION_dup(session);

@@ -554,7 +554,7 @@ static bool check_launcher(const struct options *o, struct err *e)
                    n);
 }
 
-/* ---- What is drawn ---- */
+/* ---- Random names ---- */
 
 static bool draw(struct options *o, void *bytes, size_t n, struct err *e)
 {

@@ -43,7 +43,7 @@ static void nap(unsigned *n)
     clock_sleep_ns((*n)++ < N_SHORT_SLEEPS ? SLEEP_NS : LONG_SLEEP_NS);
 }
 
-/* ---- Telling ---- */
+/* ---- Rounds, in which the ranks exchange figures ---- */
 
 static void fill(struct team *t, struct ranks_figures *mine)
 {

@@ -22,7 +22,7 @@ enum team_sum {
     TEAM_FREE, /* first figure free for other uses */
 };
 
-/* Figures of which the maximum over the ranks counts. */
+/* Figures whose maximum over the ranks is used. */
 enum team_max {
     TEAM_STEP,    /* minus the number of meetings so far: the maximum is that of the slowest rank */
     TEAM_SIGNAL,  /* the first signal received; 0: none */

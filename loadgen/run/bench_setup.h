@@ -84,7 +84,7 @@ struct bench {
     struct phase phase;
     int64_t start_ns; /* of the benchmark, by this rank's clock */
     enum bench_doing doing;
-    bool finishing, said_finishing; /* cleaning after the run; told the user so after a signal */
+    bool finishing, said_finishing; /* cleaning after the run; a signal was answered with that */
     struct err error;               /* why the phase ended early */
     struct second second;
 };

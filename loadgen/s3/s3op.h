@@ -153,7 +153,7 @@ struct s3op_head {
     const char *checksum;     /* base64, if s3op_takes_checksum */
     const char *user_agent;
     const char *token;    /* where a listing continues; NULL: at its start */
-    const char *token_id; /* likewise, for versions and uploads */
+    const char *token_id; /* the same for the id of a version or upload */
     int64_t time_s;       /* UTC */
 };
 

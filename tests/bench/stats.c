@@ -225,8 +225,8 @@ static bool repeat_groups(struct cell *c, struct run *run, struct rng *r, double
     return true;
 }
 
-/* Compares one run with one, with the run CV given: counts the same, and how often the intervals of
- * a run contain the true values. */
+/* Compares one run with one, with the run CV given: counts the same results, and how often the
+ * intervals of a run contain the true values. */
 static bool repeat_single(struct cell *c, struct run *run, struct rng *r, struct err *e)
 {
     const struct stats_noise noise = {STATS_NOISE_CV, RUN_CV, 0};

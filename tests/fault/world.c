@@ -1,14 +1,14 @@
 /* A library that tests/cli/test_load_world.py and test_ranks.py preload into s3load. It changes
  * what s3load sees of its environment:
  *
- *   WORLD_AHEAD_NS=N          CLOCK_REALTIME is so much ahead
- *   WORLD_DRIFT_PPM=N         all clocks run so much faster, since CLOCK_MONOTONIC was at
+ *   WORLD_AHEAD_NS=N          CLOCK_REALTIME is N ns ahead
+ *   WORLD_DRIFT_PPM=N         all clocks run N ppm faster, since CLOCK_MONOTONIC was at
  *   WORLD_SINCE_NS=N
  *   WORLD_STEP=FILE           while FILE exists, CLOCK_REALTIME is an hour ahead
  *   WORLD_NAME=NAME=IP,IP...  the addresses of NAME
  *   WORLD_NO_DIGESTS=1        digests of large pieces fail
  *   WORLD_LOG=FILE            gets at the end: how many times NAME was looked up, and the most
- * digests of large pieces that a thread made between two looks at epoll */
+ * digests of large pieces that a thread made between two calls of epoll */
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <netdb.h>

@@ -7,7 +7,7 @@
  * latency=D    answers D after the request's end: 5ms, uniform:1ms:9ms, exp:MEAN, or
  *              lognormal:MEDIAN:SIGMA
  * stall=AT:D   from AT after the rule's first request on, nothing is answered for D
- * during=AT:D  the rule holds only for D, from AT after its first request on
+ * during=AT:D  the rule applies only for D, from AT after its first request on
  * fail=S:P     with probability P answers status S (500 InternalError, 503 SlowDown, 429)
  * reset=P      resets the connection in the middle of the response's body (without a body, before
  *              the response)

@@ -45,7 +45,7 @@ struct capture {
     size_t n_frames;
 };
 
-/* What came out of a read. */
+/* The result of a read. */
 struct outcome {
     const struct capture *capture;
     bool ok;
