@@ -69,7 +69,7 @@ int main(int argc, char **argv)
     char **copy = options_hide(commands, argc, argv);
     struct err e = {""};
 
-    /* The output of a credential_process is read with jansson. */
+    /* Jansson reads the output of a credential_process, which has keys. */
     json_set_alloc_funcs(secret_alloc, secret_free);
     bool ok = (copy != NULL && conn_global_init()) || mem_none(&e);
     if (!ok || !ranks_open(&e)) {
