@@ -5,12 +5,12 @@
 
 #include <math.h>
 
-#define SHARE_NAMED 0.15 /* of a change, for a part to be named */
+#define SHARE_NAMED 0.15 /* least share of a change for a part to be named */
 #define MOST_NAMED  3
-#define MOST_PARTS  12 /* of the table */
+#define MOST_PARTS  12 /* rows of the table */
 
-/* Parts of a server by what the names of their functions hold. The innermost function of a stack
- * that stands here says which part it is: a copy within TLS is copying. */
+/* Parts of a server by words in the names of their functions. The innermost function of a stack
+ * that is listed here decides: a copy within TLS is copying. */
 static const struct {
     const char *holds, *part;
 } known[] = {
@@ -46,7 +46,7 @@ static const struct {
     {"net/http.", "HTTP"},
 };
 
-/* Of a pair of figures the first is of the profile, the second of its base. */
+/* In each pair, [0] is of the profile, [1] of its base. */
 struct part {
     const char *name;
     double cpu_ns[2];
@@ -56,11 +56,11 @@ struct part {
 struct cost {
     struct part *parts;
     size_t n_parts;
-    struct intern names; /* of the parts */
+    struct intern names; /* names of the parts */
     double cpu_ns[2], n_samples[2];
 };
 
-/* Returns the part that a function's name tells. NULL: none. */
+/* Returns the part that a function's name belongs to. NULL: none. */
 static const char *part_of(const char *name)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -69,8 +69,8 @@ static const char *part_of(const char *name)
     return NULL;
 }
 
-/* Returns the length of the package that a function's name begins with; of a name without one, all
- * of it. */
+/* Returns the length of the package that a function's name begins with, or of the whole name if it
+ * has no package. */
 static size_t package_length(const char *name)
 {
     const char *slash = strrchr(name, '/'), *from = slash != NULL ? slash : name;
@@ -79,8 +79,8 @@ static size_t package_length(const char *name)
     return n > 0 ? (size_t)(from - name) + n : strlen(name);
 }
 
-/* Whether a function may work for any part: those of Go's library, whose packages have no dot, and
- * of no package. */
+/* Whether a function may work for any part: those of Go's library, whose packages have no dot in
+ * their names, and those without a package. */
 static bool is_helper(const char *name)
 {
     size_t n = package_length(name), first = strcspn(name, "/");
@@ -88,8 +88,9 @@ static bool is_helper(const char *name)
     return strncmp(name, "main.", 5) != 0 && memchr(name, '.', first < n ? first : n) == NULL;
 }
 
-/* Returns the part of a stack: the innermost that is known, up to the server's own code; else the
- * package of that, or of the innermost function. */
+/* Returns the part of a stack: that of the innermost function with a known part. The search ends at
+ * the server's own code, whose package then is the part; without such code it is the package of the
+ * innermost function. */
 static struct slice part_of_stack(const struct profile *p, const struct profile_sample *s,
                                   const char *const *part_of_frame)
 {
@@ -125,7 +126,7 @@ static bool add_sample(struct cost *to, struct slice name, double cpu_ns, bool i
     return true;
 }
 
-/* Returns the type of CPU time. SIZE_MAX: it has none. */
+/* Returns the type of CPU time. SIZE_MAX: the profile has none. */
 static size_t cpu_type(const struct profile *p)
 {
     for (size_t i = 0; i < p->n_types; i++)
@@ -134,8 +135,8 @@ static size_t cpu_type(const struct profile *p)
     return SIZE_MAX;
 }
 
-/* Adds up the CPU time, if the profile is of that. The caller calls cost_fini. False: there is
- * none, or no memory, which fails the sheet. */
+/* Adds up the CPU time, if the profile has it. The caller calls cost_fini. False: there is none, or
+ * out of memory, which makes the sheet fail. */
 static bool cost_init(struct cost *c, const struct profile *p, struct sheet *s)
 {
     size_t type = cpu_type(p);
@@ -165,7 +166,7 @@ static void cost_fini(struct cost *c)
     intern_fini(&c->names);
 }
 
-/* Returns the time that one of n takes. */
+/* Returns ns / n, formatted. */
 static struct units_text per(double ns, double n)
 {
     return units_real_duration(ns / n);
@@ -189,7 +190,7 @@ static void sort_parts(struct cost *c)
         qsort(c->parts, c->n_parts, sizeof *c->parts, by_weight);
 }
 
-/* Names the parts that carry a change, the largest first: ", in crc64 and TLS". */
+/* Names the parts with a large share of a change, the largest first: ", in crc64 and TLS". */
 static void name_changed(struct cost *c, const struct cost_load loads[2], double change_ns,
                          char *to, size_t size)
 {
@@ -217,7 +218,7 @@ static void put_change(struct sheet *s, struct cost *c, const struct cost_load l
     double after = c->cpu_ns[0] / (double)loads[0].n;
     double before = c->cpu_ns[1] / (double)loads[1].n, change = after / before - 1;
 
-    /* Samples are counted, so each side is known to one over the root of their number. */
+    /* Counts of samples: the standard error of each side is one over the root of their number. */
     double noise = 2 * sqrt(1 / fmax(1, c->n_samples[0]) + 1 / fmax(1, c->n_samples[1]));
     bool is_change = fabs(change) > noise;
     char where[256] = "";

@@ -9,13 +9,13 @@
 
 #define WIDTH    1200.0
 #define ROW      17
-#define LETTER   6.7 /* width, at the font size below */
-#define LEAST    0.4 /* width of a box that is drawn */
+#define LETTER   6.7 /* width of a letter, at the font size below */
+#define LEAST    0.4 /* least width of a box that is drawn */
 #define MAX_ROWS 150 /* deeper stacks are cut */
 
-/* A function in one place of the stacks; or all of them, the root. */
+/* A function at one place of the stacks; or the root, all of them. */
 struct box {
-    const char *name; /* of the root: "all" */
+    const char *name; /* the root's is "all" */
     int64_t after, before;
 };
 
@@ -27,8 +27,8 @@ struct flame {
     FILE *f;
 };
 
-/* Returns the frame of sample i, as sorted, in a row of the picture, of which row 0 is the root.
- * SIZE_MAX: its stack ends above. */
+/* Returns the frame of sample i (sorted) in a row of the picture; row 0 is the root. SIZE_MAX: the
+ * stack has fewer rows. */
 static size_t frame_at(const struct flame *t, size_t i, size_t row)
 {
     const struct profile_sample *s = &t->p->samples[t->sample[i]];
@@ -72,7 +72,7 @@ static double weight(const struct box *b)
 
 /* ---- Drawing ---- */
 
-/* Writes a colour: by the share of change, or by the package so that one is told from another. */
+/* Writes a colour: by the share of change, or by package, to distinguish packages. */
 static void put_colour(const struct flame *t, const struct box *b)
 {
     const char *name = b == &t->all ? "" : b->name;

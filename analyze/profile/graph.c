@@ -14,7 +14,7 @@ void graph_free(struct graph *g)
     *g = (struct graph){0};
 }
 
-/* Adds a call to its edge, once a sample. */
+/* Adds a call to its edge, once for each sample. */
 static bool add_edge(struct graph *g, uint32_t from, uint32_t to, int64_t weight, bool is_inlined,
                      size_t sample, struct err *e)
 {
@@ -40,7 +40,7 @@ static bool add_edge(struct graph *g, uint32_t from, uint32_t to, int64_t weight
 /* A walk along a stack, from its root. */
 struct walk {
     uint32_t parent; /* the last frame that is kept; INTERN_NONE: none yet */
-    bool has_gap;    /* a frame after it was left out */
+    bool has_gap;    /* a frame after `parent` was left out */
 };
 
 static bool step(struct graph *g, struct walk *w, struct profile_call call, int64_t value,
@@ -77,7 +77,7 @@ static bool add_sample(struct graph *g, const struct profile *p, size_t i, int64
     return true;
 }
 
-/* Adds up all samples over the frames that are kept, and lists those that have anything. */
+/* Adds up all samples over the frames that are kept, and lists the nodes that are not empty. */
 static bool build(struct graph *g, const struct profile *p, size_t type, struct err *e)
 {
     size_t n = p->frame_keys.n;
@@ -99,7 +99,7 @@ static bool build(struct graph *g, const struct profile *p, size_t type, struct 
     return true;
 }
 
-/* Keeps the first n nodes of the list alone. */
+/* Keeps only the first n nodes of the list. */
 static bool keep_only(struct graph *g, const struct profile *p, size_t n, size_t type,
                       struct err *e)
 {
@@ -134,7 +134,7 @@ static void sort_nodes(struct graph *g, struct order order)
         qsort_r(g->nodes, g->n_nodes, sizeof *g->nodes, compare, &order);
 }
 
-/* Returns the share of a total, without its sign and its fraction. */
+/* Returns a fraction of a total as a positive whole number, rounded down. */
 static int64_t share(int64_t total, double fraction)
 {
     return llabs((int64_t)((double)total * fraction));

@@ -3,15 +3,15 @@
  *     minio  4242 [001] 12345.678901:   1000000 cpu-clock:pppH:
  *             55d0c0a1b2c3 crc64_update+0x43 (/usr/bin/server)
  *
- * Times count from the start of the machine, so they only tell how long the recording was. Of
- * several events the first is taken. */
+ * Times count from the start of the machine, so they only show how long the recording was. If there
+ * are several events, only the first is read. */
 #include "analyze/profile/profile_internal.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <ctype.h>
 
-#define MAX_DEPTH 4096u /* frames of a stack; perf stops at 127 unless told otherwise */
+#define MAX_DEPTH 4096u /* frames of a stack; perf stops at 127 by default */
 
 struct heading {
     struct slice event; /* without what follows a colon */
@@ -94,7 +94,7 @@ bool perf_script_is(struct slice text)
 struct stack {
     struct profile_reading sample;
     uint32_t locations[MAX_DEPTH], frames[MAX_DEPTH];
-    size_t n_frames; /* those inlined into the next one */
+    size_t n_frames; /* frames inlined into the next one */
     struct key key;
 };
 
@@ -142,7 +142,7 @@ static bool add_frame(struct profile *p, struct stack *s, struct slice line, str
     return location != INTERN_NONE;
 }
 
-/* The types that samples of the event are counted in: their number, and their periods. */
+/* Sets the two types of an event: the number of its samples, and their periods. */
 static bool set_types(struct profile *p, struct slice event, struct err *e)
 {
     bool is_time = slice_begins(event, "cpu-clock") || slice_begins(event, "task-clock");

@@ -81,7 +81,7 @@ struct slice profile_base(const char *path)
     return (struct slice){base, (size_t)(path + n - base)};
 }
 
-/* Returns what stands for a function without a name: the program's file, as "[minio]". */
+/* Returns a text for a function without a name: the program's file, as "[minio]". */
 static const char *unnamed(struct profile *p, const char *program, struct err *e)
 {
     struct slice base = profile_base(program);
@@ -154,7 +154,7 @@ bool profile_set_types(struct profile *p, const struct profile_type *types, size
            err_set(e, "it counts %zu things, where others count %zu", n, p->n_types);
 }
 
-/* Shorter keys come first, up to ten letters: so the reference tool sorts its lines. */
+/* Orders keys as the reference tool does: shorter ones first, up to ten letters. */
 static int key_order(const char *a, const char *b)
 {
     size_t n_a = strnlen(a, 10), n_b = strnlen(b, 10);
@@ -169,7 +169,7 @@ static int label_order(const struct profile_label *a, const struct profile_label
     return key_order(a->key, b->key);
 }
 
-/* Labels of one key keep their order. */
+/* Sorts labels by key. Those of one key keep their order. */
 static void sort_labels(struct profile_reading *s)
 {
     struct profile_label *v = s->labels;
@@ -182,7 +182,7 @@ static void sort_labels(struct profile_reading *s)
         }
 }
 
-/* Adds the label of what is subtracted. */
+/* Adds the label of a base to a sample. */
 static bool put_base_label(struct profile *p, struct profile_reading *s, struct err *e)
 {
     const char *key = profile_name(p, slice_of(PROFILE_BASE_KEY), e);
@@ -197,7 +197,7 @@ static bool put_base_label(struct profile *p, struct profile_reading *s, struct 
     return key != NULL && yes != NULL && none != NULL;
 }
 
-/* Returns the number of the sample, a new one unless it is like an earlier one. */
+/* Returns the number of the sample: that of an equal earlier one, else a new number. */
 static uint32_t sample_of(struct profile *p, const struct profile_reading *s, struct err *e)
 {
     struct key k = {0};
@@ -284,7 +284,7 @@ void profile_put_time(struct profile *p, int64_t time_ns, int64_t duration_ns, b
     struct profile_window *w = &p->windows[is_base];
     int64_t end_ns, sum_ns;
 
-    /* As the reference tool does it: a missing time counts as the earliest. */
+    /* A missing time counts as the earliest, as in the reference tool. */
     if (p->time_ns == 0 || time_ns < p->time_ns)
         p->time_ns = time_ns;
     if (!__builtin_add_overflow(p->duration_ns, duration_ns, &sum_ns))

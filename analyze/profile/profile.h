@@ -1,7 +1,7 @@
 /* A profile: where a program spent what was sampled, as stacks of functions. Several profiles add
- * up to one: those of a cluster's nodes, or one less its base.
+ * up to one: those of the nodes of a cluster, or a profile minus its base.
  *
- * As in `go tool pprof`, stacks are of functions; lines and addresses only tell samples apart when
+ * As in `go tool pprof`, stacks are of functions; lines and addresses only distinguish samples when
  * profiles are added. Sums are exact: a sum past 64 bits is an error. */
 #ifndef S3_ANALYZE_PROFILE_PROFILE_H
 #define S3_ANALYZE_PROFILE_PROFILE_H
@@ -23,44 +23,45 @@ struct profile_type {
 struct profile_label {
     const char *key;
     const char *text; /* NULL: a number */
-    const char *unit; /* of a number; "": not told */
+    const char *unit; /* of a number; "": not given */
     int64_t number;
 };
 
 struct profile_sample {
     size_t stack, labels; /* the first of each */
     uint32_t n_stack, n_labels;
-    bool is_base; /* of what is subtracted: it has the label PROFILE_BASE_KEY */
+    bool is_base; /* belongs to the base, which is subtracted: it has the label PROFILE_BASE_KEY */
 };
 #define PROFILE_BASE_KEY "pprof::base"
 
 /* A function in a stack. */
 struct profile_call {
     uint32_t frame : 31;
-    uint32_t is_inlined : 1; /* into the next one */
+    uint32_t is_inlined : 1; /* inlined into the next function */
 };
 
-/* The time that profiles were taken in; 0, 0: unknown. */
+/* The time in which profiles were taken; 0, 0: unknown. */
 struct profile_window {
     int64_t start_ns, end_ns;
 };
 
 struct profile {
-    const char *file, *build_id; /* of the program; "": not told */
+    const char *file, *build_id; /* of the program; "": not given */
     const char *default_type, *doc_url;
     const char **comments;
     size_t n_comments;
     int64_t time_ns,
         duration_ns; /* start, and length (of several profiles: their sum); 0: unknown */
     struct profile_window windows[2]; /* of the profiles; and of the base */
-    bool is_sum; /* of several profiles: samples that are alike are added up; set by the caller */
+    bool is_sum; /* sum of several profiles: equal samples are added up; set by the caller */
     bool has_base;
 
     struct profile_type types[PROFILE_MAX_TYPES];
     size_t n_types;
-    int64_t sums[PROFILE_MAX_TYPES]; /* of the absolute values: no sum of values exceeds it */
+    int64_t sums[PROFILE_MAX_TYPES]; /* sums of the absolute values: no sum of values exceeds
+                                        them */
 
-    const char **shown; /* by frame: the function's name, or what stands for it */
+    const char **shown; /* by frame: the function's name, or a text in place of it */
 
     struct profile_sample *samples;
     size_t n_samples;
@@ -81,8 +82,8 @@ struct profile {
 
 void profile_free(struct profile *p);
 
-/* Adds a profile of n bytes: profile.proto, or what `perf script` prints, either also as gzip.
- * The values of a base count negative. False: *e says what is wrong with it, and p can only be
+/* Adds a profile of n bytes: profile.proto, or the output of `perf script`, either also as gzip.
+ * The values of a base count as negative. False: *e says what is wrong with it, and p can only be
  * freed. */
 bool profile_add(struct profile *p, const unsigned char *bytes, size_t n, bool is_base,
                  struct err *e);
@@ -91,10 +92,10 @@ bool profile_add(struct profile *p, const unsigned char *bytes, size_t n, bool i
  * none, and *e lists them. */
 size_t profile_type_index(const struct profile *p, const char *name, struct err *e);
 
-/* Returns the total that percentages refer to: that of the base, if there is one. */
+/* Returns the total that percentages refer to: that of the base, if there is one, else of all. */
 int64_t profile_total(const struct profile *p, size_t type);
 
-/* Value of a sample, by type. */
+/* Returns the value of a sample, by type. */
 static inline int64_t profile_value(const struct profile *p, size_t sample, size_t type)
 {
     return p->values[sample * p->n_types + type];

@@ -1,5 +1,5 @@
-/* What the readers of the formats build a profile with. All functions return false, or INTERN_NONE,
- * and fill *e when memory runs out or a limit is passed. */
+/* Functions with which the readers of the formats build a profile. All return false, or
+ * INTERN_NONE, and fill *e when memory runs out or a limit is exceeded. */
 #ifndef S3_ANALYZE_PROFILE_PROFILE_INTERNAL_H
 #define S3_ANALYZE_PROFILE_PROFILE_INTERNAL_H
 
@@ -24,7 +24,7 @@ struct profile_location {
     uint32_t n_frames;
 };
 
-/* Bytes that tell two things apart. Errors stick: `failed`. */
+/* Bytes that identify a thing. Errors stick: `failed`. */
 struct key {
     char *v;
     size_t n, cap;
@@ -41,16 +41,16 @@ const char *profile_name(struct profile *p, struct slice text, struct err *e);
 /* Returns the last part of a path, without slashes at its end. */
 struct slice profile_base(const char *path);
 
-/* Returns the frame of a function; where `name` is "", of the program and the function's first
- * line. */
+/* Returns the frame of a function. If `name` is "", the program and the function's first line
+ * identify it. */
 uint32_t profile_frame(struct profile *p, const char *name, const char *program, uint64_t line,
                        struct err *e);
 
-/* Returns the location of this key, which has these frames if it is new. */
+/* Returns the location with this key; a new one gets these frames. */
 uint32_t profile_location(struct profile *p, const struct key *key, const uint32_t *frames,
                           uint32_t n, struct err *e);
 
-/* Sets the types of the samples to come; they must be those of what was added before. */
+/* Sets the types of the next samples; they must equal the types of what was added before. */
 bool profile_set_types(struct profile *p, const struct profile_type *types, size_t n,
                        struct err *e);
 
@@ -59,22 +59,22 @@ struct profile_reading {
     uint32_t *locations; /* the innermost first */
     size_t n_locations;
     int64_t values[PROFILE_MAX_TYPES];
-    struct profile_label labels[PROFILE_MAX_LABELS + 1]; /* with room for that of a base */
+    struct profile_label labels[PROFILE_MAX_LABELS + 1]; /* with room for the label of a base */
     size_t n_labels;
 };
 
-/* Adds a sample, or adds its values to one that is alike. Puts its labels in the order of keys. */
+/* Adds a sample, or adds its values to an equal one. Sorts its labels by key. */
 bool profile_put_sample(struct profile *p, struct profile_reading *s, bool is_base, struct err *e);
 
 /* Adds the time, the length and a comment of a profile. */
 void profile_put_time(struct profile *p, int64_t time_ns, int64_t duration_ns, bool is_base);
 bool profile_put_comment(struct profile *p, const char *text, struct err *e);
 
-/* Readers of the two formats, of bytes that are no longer compressed. */
+/* Readers of the two formats; the bytes are uncompressed. */
 bool proto_add(struct profile *p, struct slice bytes, bool is_base, struct err *e);
 bool perf_script_add(struct profile *p, struct slice text, bool is_base, struct err *e);
 
-/* Whether a text looks like that of `perf script`. */
+/* Whether a text looks like output of `perf script`. */
 bool perf_script_is(struct slice text);
 
 #endif

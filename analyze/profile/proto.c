@@ -1,5 +1,5 @@
 /* Reads profile.proto (github.com/google/pprof, proto/profile.proto). The input is hostile: each
- * count, index and length is checked, and what is refused is what the reference tool refuses. */
+ * count, index and length is checked. It refuses what the reference tool refuses. */
 #include "analyze/profile/profile_internal.h"
 #include "analyze/profile/wire.h"
 #include "libcommon/mem.h"
@@ -23,12 +23,12 @@ enum {
     N_FIELDS,
 };
 
-/* Those that are messages or texts. The others are numbers. */
+/* The fields that are messages or texts. The others are numbers. */
 static const struct {
     const char *what;
     size_t most; /* how many there may be */
-    /* Of those that have an id: their number of fields, and, as masks, which of these are places in
-     * the table of strings, and which are no numbers. */
+    /* For messages with an id: their number of fields and, as bit masks, which fields are indices
+     * into the table of strings, and which are no numbers. */
     size_t n_fields;
     unsigned names, others;
 } parts_of[N_FIELDS] = {
@@ -53,7 +53,7 @@ struct entry {
 struct parts {
     struct slice *v;
     size_t n;
-    struct entry *entries; /* those that have an id, by that */
+    struct entry *entries; /* of messages with an id, sorted by id */
 };
 
 struct raw {
@@ -71,7 +71,7 @@ static void raw_free(struct raw *r)
     free(r->names);
 }
 
-/* ---- First: what messages there are ---- */
+/* ---- First step: finding the messages ---- */
 
 static bool put_part(struct raw *r, const struct wire *w, struct err *e)
 {
@@ -101,7 +101,7 @@ static bool put_field(struct raw *r, const struct wire *w, struct err *e)
     return !is_part || put_part(r, w, e);
 }
 
-/* ---- Then: what they mean ---- */
+/* ---- Second step: reading the messages ---- */
 
 static const char *name_at(struct profile *p, struct raw *r, uint64_t i, struct err *e)
 {
@@ -121,7 +121,7 @@ static int by_id(const void *a, const void *b)
     return (x->v[1] > y->v[1]) - (x->v[1] < y->v[1]);
 }
 
-/* Reads the messages of a kind that has ids. All their names are in r->names then. */
+/* Reads the messages of a kind that has ids, and makes all of their names available in r->names. */
 static bool read_entries(struct profile *p, struct raw *r, size_t field, struct err *e)
 {
     size_t n = r->parts[field].n, n_fields = parts_of[field].n_fields;
@@ -156,8 +156,7 @@ static const struct entry *entry_of(const struct parts *x, uint64_t id)
     return bsearch(&wanted, x->entries, x->n, sizeof *x->entries, by_id);
 }
 
-/* Removes what stands between a pair of brackets, and the brackets. Stops where they do not match.
- */
+/* Removes pairs of brackets with what is between them. Stops where they do not match. */
 static void remove_within(char *name, char start, char end)
 {
     const char both[] = {start, end, '\0'};
@@ -176,7 +175,7 @@ static void remove_within(char *name, char start, char end)
     }
 }
 
-/* Shortens a name that looks like one of C++: without parameters, of functions and of templates. */
+/* Shortens a name that looks like C++: removes the parameters of functions and of templates. */
 static const char *simplified(struct profile *p, const char *name, struct err *e)
 {
     char *copy;
@@ -207,7 +206,8 @@ static bool read_functions(struct profile *p, struct raw *r, struct err *e)
     return ok;
 }
 
-/* Begins the key of a location: its address within its mapping, wherever that was loaded. */
+/* Begins the key of a location: its address within its mapping, independent of where that was
+ * loaded. */
 static const char *key_location(struct key *k, struct raw *r, const struct entry *location)
 {
     const struct entry *m = entry_of(&r->parts[MAPPING], location->v[2]);
@@ -270,7 +270,7 @@ static bool add_location(struct profile *p, struct raw *r, struct entry *locatio
         if (!add_line(p, r, lines, w.bytes, program, e))
             return false;
     }
-    /* Without functions it stands for the whole program. */
+    /* A location without functions counts as the whole program. */
     if (lines->n == 0) {
         if (!mem_fit(&lines->frames, &lines->cap, 1, e))
             return false;
@@ -429,7 +429,7 @@ static bool add_comments(struct profile *p, struct raw *r, struct err *e)
     return true;
 }
 
-/* What is said of the whole comes from the first profile that says it. */
+/* Adds the fields about the whole profile: the first profile that has one decides. */
 static bool add_header(struct profile *p, struct raw *r, bool is_base, struct err *e)
 {
     const char *default_type = name_at(p, r, r->v[DEFAULT_TYPE], e);

@@ -16,7 +16,7 @@ static bool gunzip(const unsigned char *bytes, size_t n, char **to, size_t *n_to
     int status = inflateInit2(&z, 15 + 16);
     while (status == Z_OK) {
         status = inflate(&z, Z_NO_FLUSH);
-        /* Files of several parts are one text. */
+        /* A gzip file of several members is one text. */
         if (status == Z_STREAM_END && z.avail_in > 0)
             status = inflateReset(&z);
     }

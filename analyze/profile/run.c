@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#define SHARE_OF_ONE_OP 0.95 /* of the requests, for a run to be of this operation */
+#define SHARE_OF_ONE_OP 0.95 /* least share of one operation for a run to be of this operation */
 
 void profile_run_free(struct profile_run *r)
 {
@@ -36,7 +36,7 @@ bool profile_run_read(struct profile_run *r, const struct profile_wanted *w, str
            profile_sources_read(&r->base, &r->p, true, e);
 }
 
-/* Counts those of one operation. */
+/* Counts the requests of one operation. */
 static void count_table(struct cost_load *load, const struct table *t, struct profile_window w)
 {
     for (size_t i = 0; i < t->n; i++) {

@@ -10,10 +10,10 @@
 struct profile_wanted {
     const char *const *paths; /* files, archives and folders, which add up */
     size_t n_paths;
-    const char *const *base; /* of these less those; none: see is_diff */
+    const char *const *base; /* a base to subtract; none: see is_diff */
     size_t n_base;
     const char *kind; /* as for profile_sources_keep */
-    bool is_diff;     /* without a base: less those that were taken before the load */
+    bool is_diff;     /* without a base: subtract the profiles taken before the load */
 };
 
 struct profile_run {
@@ -34,7 +34,7 @@ void profile_run_count(struct profile_run *r, const struct dataset *d, bool base
  * frees it. */
 char *profile_beside(const char *path, const char *from, const char *to);
 
-/* Adds a table of the nodes, and the one that stands out. */
+/* Adds a table of the nodes, and names the node that stands out. */
 void profile_run_nodes(struct sheet *s, const struct profile_run *r);
 
 /* Adds a sentence about the node that stands out, if there is one. */

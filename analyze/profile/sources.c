@@ -25,7 +25,7 @@ void profile_sources_free(struct profile_sources *s)
     *s = (struct profile_sources){0};
 }
 
-/* ---- What there is ---- */
+/* ---- Finding profiles ---- */
 
 /* Returns the length of a name without the ending of a profile; 0: it has none. */
 static size_t stem_length(const char *name)
@@ -49,8 +49,8 @@ static const char *keep(struct profile_sources *s, const char *text, size_t n)
     return id != INTERN_NONE ? s->texts.strings[id].p : NULL;
 }
 
-/* Adds a source, and what its name tells: "profile-NODE-KIND-before.pprof". The name is looked at
- * and never used as a path. */
+/* Adds a source, with node and kind from its name: "profile-NODE-KIND-before.pprof". The name is
+ * never used as a path. */
 static bool put_source(struct profile_sources *s, const char *path, const char *name,
                        uint64_t entry, struct err *e)
 {
@@ -169,10 +169,10 @@ bool profile_sources_add(struct profile_sources *s, const char *path, struct err
     return ok;
 }
 
-/* ---- Which of them ---- */
+/* ---- Choosing profiles ---- */
 
-/* Whether a source is of a kind. Go and MinIO have different names for some. A file that was named
- * is of any kind. */
+/* Whether a source is of a kind. Go and MinIO have different names for some kinds. A file that was
+ * named matches any kind. */
 static bool is_kind(const struct profile_source *x, const char *kind)
 {
     const char *other = strcmp(kind, "heap") == 0           ? "mem"

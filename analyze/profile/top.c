@@ -9,7 +9,7 @@
 #include <regex.h>
 #include <time.h>
 
-/* How values are written. */
+/* The form in which values are written. */
 struct form {
     const struct profile *p;
     const char *unit, *shown_unit; /* of the samples; of the text */
@@ -27,8 +27,8 @@ static struct profile_text value(const struct form *form, int64_t v)
     return profile_format(v, form->unit, form->shown_unit);
 }
 
-/* Chooses one unit for all values: that of the smallest one. Where the total needs a larger unit,
- * it is that of 100 times the smallest value. */
+/* Chooses one unit for all values: the unit of the smallest value. If the total needs a larger
+ * unit, takes the unit of 100 times the smallest value. */
 static void choose_unit(struct form *form, const struct graph *g)
 {
     int64_t least = 0;
@@ -61,7 +61,7 @@ static void put_duration(const struct form *form, FILE *f)
     fputc('\n', f);
 }
 
-/* Writes what the profile is of, and when it was made, in local time. */
+/* Writes what was profiled, and when, in local time. */
 static void put_header(const struct form *form, FILE *f)
 {
     const struct profile *p = form->p;
@@ -123,7 +123,7 @@ static void put_figures(const struct form *form, const struct graph_node *n, int
 
 enum { CALLED_INLINE = 1, CALLED = 2 };
 
-/* Notes how each function is called. */
+/* Records how each function is called. */
 static void note_calls(const struct graph *g, unsigned char *calls)
 {
     for (size_t i = 0; i < g->n_edges; i++)
@@ -170,7 +170,7 @@ static int compare_edges(const void *a, const void *b, void *ctx)
     return names != 0 ? names : strcmp(p->shown[x->to], p->shown[y->to]);
 }
 
-/* Writes the calls of a node, or those to it. */
+/* Writes the callees of a node, or its callers. */
 static void put_edges(const struct form *form, const struct graph *g, const struct graph_node *n,
                       bool callers, FILE *f)
 {
@@ -240,8 +240,8 @@ bool profile_write_peek(const struct profile *p, const struct graph_options *how
 
 /* ---- Traces ---- */
 
-/* Finds the unit of the numbers under each key, by the key's number in p->names: the first that any
- * sample tells; NULL: none does. */
+/* Finds the unit of the numbers under each key, by the key's number in p->names: the first unit
+ * that a sample gives; NULL: none. */
 static bool find_units(const struct profile *p, const char ***units, struct err *e)
 {
     if (!mem_cleared(units, p->names.n, e))
@@ -312,7 +312,7 @@ bool profile_write_traces(const struct profile *p, size_t type, FILE *f, struct 
 
 /* ---- One line a stack ---- */
 
-/* Writes a name without what the format takes for a border. */
+/* Writes a name without the characters that separate fields in this format. */
 static void put_folded_name(const char *name, FILE *f)
 {
     for (; *name != '\0'; name++)

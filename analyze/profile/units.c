@@ -26,7 +26,7 @@ static const struct unit {
 };
 #define N_UNITS (sizeof units / sizeof *units)
 
-/* Used where no unit of a dimension fits: of values below the smallest. */
+/* Units for values below the smallest unit of a dimension. */
 static const struct unit defaults[] = {{.name = "B", .factor = 1}, {.name = "s", .factor = 1e9}};
 
 /* Finds a unit by its name in the singular or plural, in any case. */

@@ -8,14 +8,14 @@ struct profile_text {
     char s[96];
 };
 
-/* A value in some unit; `unit` is "" where it is not worth a word, as of counts. */
+/* A value in some unit; `unit` is "" if it has no name worth printing, as for counts. */
 struct profile_scaled {
     double value;
     const char *unit;
 };
 
 /* Converts a value between units of time or of bytes. `to` "minimum" or "auto": to the largest unit
- * in which it is 1 or more. A unit that is not known stays. */
+ * in which it is at least 1. A value in an unknown unit stays as it is. */
 struct profile_scaled profile_scale(int64_t value, const char *from, const char *to);
 
 /* Returns the value in the unit `to`, with up to two decimals: "1.50s". */

@@ -17,7 +17,8 @@ static bool fault(struct wire *w, const char *why)
     return false;
 }
 
-/* Little-endian, seven bits a byte, at most ten bytes. Bits past the 64th are lost. */
+/* Reads a number: little-endian, seven bits a byte, at most ten bytes. Bits past the 64th are
+ * lost. */
 static bool varint(struct wire *w, uint64_t *value)
 {
     *value = 0;
@@ -30,7 +31,7 @@ static bool varint(struct wire *w, uint64_t *value)
     return fault(w, "a number without an end");
 }
 
-/* Profiles have no numbers of a fixed size. */
+/* Skips n bytes: profiles have no numbers of a fixed size. */
 static bool skip(struct wire *w, size_t n)
 {
     if ((size_t)(w->end - w->p) < n)
