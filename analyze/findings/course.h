@@ -101,7 +101,7 @@ struct course {
     int64_t last_start_ns;       /* by seconds: the end of the second of the last start */
     int64_t full_from_ns;        /* when nine in ten threads had begun; INT64_MIN: unknown */
     int64_t full_until_ns; /* when a tenth of them had ended, or the last start, if that was sooner;
-                              by seconds: the start of the second of that */
+                              by seconds: the start of that second */
     int64_t n, n_failed;
     int64_t n_threads; /* that have a request; 0: not known */
 

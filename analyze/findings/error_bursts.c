@@ -383,9 +383,9 @@ static struct part_text steady_when(const struct search *s, const struct course_
     return t;
 }
 
-/* Returns "1.2 % of all". Adds the share of the requests of their host, client or operation (`own`)
- * and of the threads' time where these are far more: a time-out keeps a thread from many
- * requests. */
+/* Returns "1.2 % of all". Adds the share of the requests of the host, client or operation that
+ * fails (`own`) and of the threads' time where these are far more: a time-out keeps a thread from
+ * many requests. */
 static struct part_text share_text(const struct search *s, const struct finding *f, double share,
                                    double own, double time_share, bool takes_time)
 {

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define VISIT_REACH       2 /* points */
+#define VISIT_REACH       2 /* points on either side of a visit: a change that is taken back */
 #define N_REFINEMENTS     4
 #define GIVEN_PENALTY     6.0 /* where the moment is known beforehand: 2.4 standard errors */
 #define STAYING_LOST_FRAC .01 /* of a change that stays: its cost would grow */

@@ -70,8 +70,8 @@ struct segment_of_party {
     double n, mean;      /* samples and mean excess within */
     double z;            /* how sure the excess is */
     double slow_z;       /* ... if queues wander (slow noise) */
-    struct strata of;    /* only their requests are slow, as far as is known */
-    double of_mean;      /* mean excess of their requests */
+    struct strata of;    /* only requests of these strata are slow, as far as is known */
+    double of_mean;      /* mean excess in these strata */
     bool is_perhaps;     /* the queues must confirm it */
     bool is_minor;       /* it costs too little to be a problem */
     double median_ratio; /* of durations, to those of the others; 0: not known */

@@ -23,7 +23,7 @@ struct excess {
     double *n, *r; /* party x period */
     double sd;     /* of one sample's logarithm within its stratum */
     double lrv;    /* long-run variance of r at a party that is as fast as the others */
-    double share;  /* share of the time of all requests that those of the strata took */
+    double share;  /* share of the time of all requests, taken by those of the strata */
 };
 
 /* Fill in the excess of the requests of some strata. The second takes the periods and the sd of

@@ -10,7 +10,7 @@ struct slow_stretch {
     struct periods periods;
     size_t first, last;    /* periods */
     const double *n;       /* by period: samples of the party; those without any are left out */
-    struct strata of;      /* only their requests count */
+    struct strata of;      /* only requests of these strata count */
     const bool *is_faulty; /* by party: the others are compared with those that are not */
 };
 

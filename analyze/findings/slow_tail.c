@@ -1,8 +1,8 @@
 /* Slow tails: a host (or client) that answers some of its requests far later than the others do,
- * while its typical duration is as theirs.
+ * while its typical duration is as that of the others.
  *
- * Compares the number of its slow samples (course.slow_from_ns) with the number expected of them
- * from all parties, at the same times, for the same operations and sizes. */
+ * Compares the number of its slow samples (course.slow_from_ns) with the number that all parties
+ * have on average, at the same times, for the same operations and sizes. */
 #include "analyze/findings/find.h"
 #include "analyze/findings/queues.h"
 #include "analyze/findings/slow_limits.h"

@@ -15,9 +15,9 @@
 #define PARTY_SHARE      .9   /* least share of the chosen parties in the requests that hang */
 #define ALIKE_SHARE      .25  /* least ratio of hung requests of one more party to the last one */
 #define CHANCE           .001 /* probability that a stall of all is taken for one of some */
-/* Upper bound on the second part of that probability: that the requests that ended are all of
- * others. The first part, that those of some hosts hang, proves less than it seems: when all stop,
- * wandering queues may have left most requests at a few hosts. */
+/* Upper bound on the second part of CHANCE: that the requests that ended are all of others. The
+ * first part, that requests of some hosts hang, proves less than it seems: when all stop, wandering
+ * queues may have left most requests at a few hosts. */
 #define CHANCE_OF_OTHERS .05
 #define OTHERS_GO_ON     .3  /* of the usual rate */
 #define ALIKE_FRAC       .15 /* of their length: stalls of several parties this close are one */
