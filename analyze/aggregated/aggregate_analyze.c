@@ -48,7 +48,7 @@ static struct throughput throughput_over(const struct aggregate_part *part, int6
     };
 }
 
-/* Throughput of the successful requests, as far as the file tells their amounts. */
+/* Returns the throughput of the successful requests, as far as the file has their amounts. */
 static struct throughput throughput_of(const struct aggregate_part *part)
 {
     struct throughput t =

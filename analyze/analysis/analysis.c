@@ -55,7 +55,7 @@ static bool set_order(struct plan *p, struct err *e)
             spans[n++] = (struct op_span){scan_part_first_start_ns(all), all->last_end_ns, 0};
     }
     p->a->mixed = dataset_any_overlap(spans, n);
-    /* The threads of an import are guessed: when all of them ran says nothing. */
+    /* The threads of an import are guessed, so the time in which all of them ran means nothing. */
     p->prefiltered = d->host_filtered || dataset_is_imported(d);
     if (d->op_filtered) {
         n = 0;

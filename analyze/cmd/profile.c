@@ -80,9 +80,9 @@ static const char *const action_names[] = {"top", "diff", "info", "flame", NULL}
 
 /* ---- Reading ---- */
 
-/* Counts the requests of a capture: the one that is given for this side (of two the first is of the
- * base), else the one beside the archive. Without any, or if the one beside it cannot be read,
- * nothing is counted. */
+/* Counts the requests of a capture: of the one given for this side (if two are given, the first is
+ * for the base), else of the one beside the archive. Counts nothing if there is none, or if the one
+ * beside the archive cannot be read. */
 static bool count(struct profile_run *r, const struct profile_given *o, const char *archive,
                   bool base, struct err *e)
 {
@@ -124,8 +124,8 @@ static bool spares_sources(const struct profile_given *o, const struct profile_s
     return ok;
 }
 
-/* Reads the profiles of the command line, and the load. A difference has the operands BEFORE and
- * AFTER, or one archive with both. */
+/* Reads the profiles of the command line, and the load. For a difference the operands are BEFORE
+ * and AFTER, or one archive with both. */
 static bool read_run(struct profile_run *r, const struct profile_given *o, const char *const *paths,
                      size_t n, enum action action, struct err *e)
 {
@@ -139,7 +139,7 @@ static bool read_run(struct profile_run *r, const struct profile_given *o, const
         .is_diff = action == DIFF,
     };
 
-    /* Reading a large capture takes longer than all else. */
+    /* Read captures only if needed: a large one takes longer than all else. */
     bool wants_cost = action == DIFF || action == INFO || o->captures.n > 0;
     return profile_run_read(r, &wanted, e) && spares_sources(o, &r->sources, e) &&
            spares_sources(o, &r->base, e) &&
@@ -149,7 +149,7 @@ static bool read_run(struct profile_run *r, const struct profile_given *o, const
 
 /* ---- Writing ---- */
 
-/* Writes the text that is asked for, as `go tool pprof` does. */
+/* Writes the text asked for, as `go tool pprof` does. */
 static bool write_lines(const struct profile *p, const struct profile_given *o, size_t type,
                         FILE *f, struct err *e)
 {
@@ -166,7 +166,7 @@ static bool write_lines(const struct profile *p, const struct profile_given *o, 
     return true;
 }
 
-/* Writes sentences about cost to a file, beside lines that are for other programs. */
+/* Writes sentences about cost to a file, separate from lines for other programs. */
 static bool write_sheet(struct sheet *s, FILE *f, struct err *e)
 {
     return sheet_end(s, &(struct sheet_form){false, text_wants_colour(f), true}, f, e);

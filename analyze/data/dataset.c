@@ -558,8 +558,8 @@ int dataset_compare(const struct dataset *d, const struct table *a, size_t i, co
 
 /* ---- Spans ---- */
 
-/* Each thread goes on to the next operation by itself. Two operations ran one after the other if at
- * most this share of the shorter span lies in the other span. */
+/* Each thread goes on to the next operation on its own. Two operations ran one after the other if
+ * at most this share of the shorter span lies in the other span. */
 #define MIXED_FRAC .1
 
 static double length_of(const struct op_span *s)

@@ -16,7 +16,7 @@ struct filter_sizes {
     int64_t least, most;
 };
 
-/* What to keep. NULL or 0 means all. */
+/* The requests to keep. NULL or 0 means all. */
 struct dataset_filter {
     const char *const *ops; /* names; case does not matter */
     size_t n_ops;

@@ -1,6 +1,6 @@
-/* What s3load says about the machines that it ran on (docs/machine.md): objects "machine" in its
- * opening and closing comments, and comments "s3load/machine/1 {...}" in between. All counts begin
- * with the benchmark, so the last comment covers the whole run. */
+/* Reads what s3load says about the machines that it ran on (docs/machine.md): objects "machine" in
+ * its opening and closing comments, and comments "s3load/machine/1 {...}" in between. All counts
+ * begin with the benchmark, so the last comment covers the whole run. */
 #ifndef S3_ANALYZE_DATA_MACHINE_H
 #define S3_ANALYZE_DATA_MACHINE_H
 

@@ -1,5 +1,5 @@
-/* What s3load says about its runs in a capture's comments. One comment "s3load/1 {...}" opens a
- * run, another closes it. A capture that was merged or concatenated has the comments of several
+/* Reads what s3load says about its runs in a capture's comments. One comment "s3load/1 {...}" opens
+ * a run, another closes it. A capture that was merged or concatenated has the comments of several
  * runs, one run after the other. `s3analyze import` writes "s3analyze/import/1 {...}": what the
  * recording of another program lacks. */
 #ifndef S3_ANALYZE_DATA_RECORDED_H
@@ -33,7 +33,7 @@ struct recorded_imports {
     bool is_cut;                   /* rows may be missing at its end */
 };
 
-/* What the comments of all runs in a capture add up to. All zero: s3load did not write it. */
+/* The comments of all runs in a capture, added up. All zero: s3load did not write it. */
 struct recorded {
     uint64_t n_runs;                /* opening comments */
     uint64_t n_closed;              /* runs with a closing comment */

@@ -37,7 +37,7 @@ static inline size_t slice_grid_index(const struct slice_grid *g, int64_t t_ns)
     return (size_t)k;
 }
 
-/* What successful requests moved in a slice. */
+/* The amounts that successful requests moved in a slice. */
 struct slice_amounts {
     int64_t bytes;
     int64_t n_objects;             /* whole objects; see object_frac */
@@ -129,7 +129,7 @@ static inline void slices_add(const struct slice_grid *g, struct slice_totals *s
 void slices_add_amounts(const struct slice_grid *g, struct slice_amounts *cells,
                         const struct attribution_request *r);
 
-/* What lies outside a grid. */
+/* The requests and bytes outside a grid. */
 struct slices_outside {
     int64_t n_before, n_after;         /* requests that end before its start; at or after its end */
     int64_t before_bytes, after_bytes; /* bytes of successful requests there, in proportion */

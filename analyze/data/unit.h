@@ -18,8 +18,8 @@ struct dataset_unit_group {
     uint32_t op, host, client;
 };
 
-/* The earliest row of one operation type, by start, thread, end, host and file. Tables cannot tell:
- * they keep only hashes of the files. */
+/* The earliest row of one operation type, by start, thread, end, host and file. Tables cannot give
+ * it, since they keep only hashes of the files' names. */
 struct dataset_first {
     struct dataset_first_row {
         int64_t start_ns, end_ns;
@@ -44,7 +44,7 @@ struct dataset_unit_part {
     struct dataset_first first;
 };
 
-/* In place of lengths: one of the names is longer than its words. */
+/* Replaces `lengths` if one of the names is longer than its words. */
 #define DATASET_UNIT_LONG (UINT32_C(1) << 31)
 
 /* A slot of the hash table of groups, one cache line long. The words identify names that are short:

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What was done in each of n seconds. */
+/* The amounts, failed requests and all requests of each of n seconds. */
 struct by_second {
     size_t n;
     double *bytes, *objects;

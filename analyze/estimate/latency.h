@@ -96,8 +96,8 @@ static inline void latency_take(struct latency *l, enum latency_pass pass, int64
     }
 }
 
-/* Takes packed values, none of them wide, of requests that all end in `segment`; skips PACKED_NONE.
- */
+/* Takes packed values, which must not be wide, of requests that all end in `segment`; skips
+ * PACKED_NONE. */
 void latency_take_packed(struct latency *l, enum latency_pass pass, const uint32_t *v, size_t n,
                          size_t segment);
 

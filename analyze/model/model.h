@@ -352,8 +352,8 @@ struct cluster_total {
     const char *only_host; /* as in struct operation */
     struct host_result *hosts;
     size_t n_hosts;
-    /* Names of the parties that have a series of all operations together, but none of each: hosts,
-     * then clients. A party's index here is that of its series. */
+    /* Names of the parties (hosts, then clients) that have a series for all operations together,
+     * but none for each. Their index here is the index of the series. */
     const char **series_of;
     size_t n_series_hosts, n_series_clients;
 };

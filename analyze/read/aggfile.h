@@ -19,7 +19,7 @@ struct aggfile_second {
     int64_t n_errors; /* failed requests that started in this second */
 };
 
-/* What a host or client did in an entry, over the whole run. */
+/* The amounts of a host or client in an entry, over the whole run. */
 struct aggfile_party {
     char *name;
     int64_t n_requests, n_errors, n_bytes, n_objects;
@@ -48,7 +48,7 @@ struct aggfile_group {
     size_t n_classes;
 };
 
-/* What the file says about all requests, or about those of an operation, host, client or size. */
+/* The file's figures of all requests, or of the requests of an operation, host, client or size. */
 struct aggfile_entry {
     char *name; /* of the operation, host, client or size; "": all requests */
     int64_t n_requests, n_errors, n_bytes, n_objects;

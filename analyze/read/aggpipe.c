@@ -19,7 +19,7 @@
 #define HEAD_BYTES  (256 << 10)
 #define ZSTD_MAGIC  0x28
 
-/* Returns the first byte of standard input, a pipe, without taking it out. -1: there is none. */
+/* Returns the first byte of standard input, a pipe, without consuming it. -1: there is none. */
 static int peek_at_pipe(void)
 {
     unsigned char first = 0;

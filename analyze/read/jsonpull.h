@@ -101,7 +101,8 @@ void jsonpull_fields(struct jsonpull *p, struct jsonpull_field *fields);
 /* Fails if a key that is not optional was missing. */
 void jsonpull_need(struct jsonpull *p, const struct jsonpull_field *fields);
 
-/* For a caller's own step with a value: if !ok, and *p->e says why, fails as if a call had. */
+/* Adds the result of a caller's own step with a value. !ok fails the parser like a failed call;
+ * *p->e must say why. Returns false if the parser has failed. */
 bool jsonpull_check(struct jsonpull *p, bool ok);
 
 /* Appends a zeroed element of `size` bytes to the array *v of *n elements, which must have grown by

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cache: lines that lie within a quoted field. A search for the closing quote from any of these
- * lines has the same result, so many rows that open a quote are searched once, not each to the end
- * of the text. */
+/* A cache of the lines that lie within a quoted field. The search for the closing quote has the
+ * same result from each of these lines, so it is done once for many rows that open a quote, not
+ * once for each up to the end of the text. */
 struct within {
     size_t from, to; /* offsets of the first and last line that begin in the open field */
     bool closed;     /* the line at `to` closes the field */

@@ -44,7 +44,7 @@ size_t seam_skip_rest_of_row(struct rowparse *p, struct seam *seam, const char *
 
 /* ---- The row at the seam ---- */
 
-/* Holds what the parser finds in the row at the seam, as a unit of its own. */
+/* A unit of its own for the results of parsing the row at the seam. */
 struct joint {
     struct reader *reader;
     struct recunit unit;

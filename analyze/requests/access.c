@@ -296,8 +296,8 @@ static bool find_last(struct few *f, const int64_t *edges)
     return true;
 }
 
-/* Finds first and last rows. Computing a limit costs a pass over all objects: it is done once per
- * so many rows. */
+/* Finds first and last rows. Computing a limit costs a pass over all objects, so it is done only
+ * after at least as many rows. */
 static bool find_rows(struct few *f, const int64_t *edges)
 {
     const struct scan *s = f->scan;

@@ -29,7 +29,7 @@ const int64_t analysis_size_edges[ANALYSIS_N_SIZES + 1] = {
     INT64_MAX,
 };
 
-/* The class of the smallest number that has so many bits. */
+/* By number of bits: the class of the smallest number that has so many bits. */
 static const uint8_t class_of_bits[64] = {
     0,  1,  1,  1,  1,  2,  2,  2,  3,  3,  3,  4,  4,  4,  4,  5,  5,  5,  6,  6,  6,  7,
     7,  7,  7,  8,  8,  8,  9,  9,  9,  10, 10, 10, 10, 11, 11, 11, 12, 12, 12, 13, 13, 13,

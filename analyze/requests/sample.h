@@ -27,7 +27,7 @@ struct rows {
     size_t n;       /* rows or pairs to look at */
 };
 
-/* A stretch of candidates, to look at one after another. */
+/* A range of candidates to check. */
 struct rows_block {
     size_t from, to;
     bool all; /* all candidates count */

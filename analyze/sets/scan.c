@@ -191,7 +191,8 @@ static int64_t last_times_limit(const struct scan *s)
 }
 
 /* Finds the first and last times of places and threads, from both ends of the table inwards.
- * Computing a limit costs a pass over all places and threads: it is done once per so many rows. */
+ * Computing a limit costs a pass over all places and threads, so it is done only after at least as
+ * many rows. */
 static void find_edges(struct scan *s, const struct dataset *d)
 {
     size_t n_keys = s->n_places + s->n_threads, n_rows = 0;

@@ -276,8 +276,8 @@ struct entries {
     size_t *first, *next;
 };
 
-/* Room for the entries is the number of requests / ENTRIES_PASSES: so many passes over the rows are
- * needed. */
+/* The number of passes over the rows: there is room for the number of requests / ENTRIES_PASSES
+ * entries at a time. */
 #define ENTRIES_PASSES 2
 #define ENTRIES_LEAST  ((size_t)1 << 20)
 

@@ -117,8 +117,8 @@ static void search_block(struct ends_search *x, const struct set *s, size_t k, s
 }
 
 /* Searches from the last block to the first. It skips blocks that end before the least of the ends
- * found so far. Computing that least end costs a pass over all keys: it is done once per so many
- * rows. */
+ * found so far. Computing that least end costs a pass over all keys, so it is done only after at
+ * least as many rows. */
 static void search_ends(struct ends_search *x, const struct set *s)
 {
     int64_t least_ns = INT64_MIN;

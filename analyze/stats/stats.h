@@ -288,7 +288,8 @@ double stats_usl_at(const struct stats_usl *u, double n);
 
 /* ---- Section 8: comparisons; a = before, b = after ---- */
 
-/* What is known of how much whole runs differ from each other. */
+/* How the noise between whole runs is known: not at all, given as a CV, or measured from earlier
+ * runs. */
 enum stats_noise_kind { STATS_NOISE_UNKNOWN, STATS_NOISE_CV, STATS_NOISE_HISTORY };
 
 struct stats_noise {

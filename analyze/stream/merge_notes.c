@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Larger differences in an operation's share, or in its mean size, are worth a note. */
+/* Larger differences in an operation's share, or in its mean size, get a note. */
 #define MIX_DIFFERENCE_PCT  5
 #define SIZE_DIFFERENCE_PCT 5
 
@@ -39,8 +39,8 @@ static __int128 magnitude(__int128 x)
     return x < 0 ? -x : x;
 }
 
-/* Returns by how much the servers' clock is ahead of the input's moved times. Shifts may be as
- * large as times, so 64 bits are not enough. */
+/* Returns by how much the servers' clock is ahead of the input's times after the move to rank 0 and
+ * the shift. Shifts may be as large as times, so 64 bits are not enough. */
 static __int128 left_to_add(const struct merge_input *in)
 {
     return (__int128)in->clock_ns - merge_moved_ns(in, in->survey.sum.first_start_ns);
@@ -59,7 +59,7 @@ static bool note_clocks(struct merge *m, struct err *e)
             first = in;
             continue;
         }
-        /* What remains to be added to the times of `in`. */
+        /* The correction that the times of `in` still need. */
         __int128 skew_ns = left_to_add(in) - left_to_add(first);
         __int128 shift_ns = in->shift_ns + skew_ns;
         int64_t error_ns = in->clock_error_ns + first->clock_error_ns;

@@ -13,7 +13,7 @@
 #define WRITE_BYTES    (1u << 20)
 #define PREFETCH_BYTES 512
 
-/* In front of each row in the temporary file. */
+/* The header of each row in the temporary file. */
 struct spilled {
     int64_t start_ns;
     uint32_t n, input;

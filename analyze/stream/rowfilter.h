@@ -27,9 +27,9 @@ struct rowfilter {
     bool has_rows, has_size; /* there was a row; there was a row of a wanted name and size */
     struct rowfilter_names hosts, clients;
     int64_t from_ns, to_ns; /* starts in [from, to) */
-    /* What is added to the thread numbers of this capture, and 1 + the highest number so far. Where
-     * the rows of a further capture begin, set the first to the second: they get threads of their
-     * own, as `analyze` does it. */
+    /* The offset of this capture's thread numbers, and 1 + the highest number so far. Where the
+     * rows of another capture begin, set the first to the second: that capture gets threads of its
+     * own, as in `analyze`. */
     uint64_t thread_base, thread_top;
 };
 

@@ -100,7 +100,7 @@ static void *watch(void *unused)
     if (remove_all())
         fprintf(stderr, "%s%s: stopped by SIG%s: unfinished output is removed\n",
                 isatty(STDERR_FILENO) ? "\n" : "", list.program, sigabbrev_np(caught));
-    /* Dying of the signal tells the shell or make what happened. */
+    /* End by the signal, so that the shell or make sees the cause. */
     signal(caught, SIG_DFL);
     sigemptyset(&one);
     sigaddset(&one, caught);
