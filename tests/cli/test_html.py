@@ -418,6 +418,13 @@ class Html(CliTest):
                 with self.subTest(page=name):
                     self.look(browser, *map(capture, of), command)
 
+    def test_a_table_of_runs_begins_below_its_title(self):
+        self.s3analyze("table", "-q", "--html", self.tmp / "report.html", capture("get-g4"))
+        with Browser() as browser:
+            page = browser.open(self.tmp / "report.html", width=1600)
+            left = page.evaluate("['h1', 'table'].map(s => document.querySelector(s).getBoundingClientRect().left)")
+        self.assertEqual(left, [20, 20])
+
     def look(self, browser, *args):
         *of, command = args
         self.page(*of, command=command)
