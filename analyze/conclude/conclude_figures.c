@@ -553,10 +553,10 @@ static bool add_hosts(struct findings *out, const char *op, const struct host_re
     finding_figure(&f, "least_share", low / mean);
     finding_figure(&f, "most_share", high / mean);
     return findings_add(out, &f, e,
-                        "Hosts are unevenly loaded: %s completed %s of the mean number of "
-                        "requests, %s %s",
-                        intern_shown(hosts[least].host), units_pct(100 * low / mean).s,
-                        intern_shown(hosts[most].host), units_pct(100 * high / mean).s);
+                        "Hosts are unevenly loaded: %s completed %.0f %% of the mean number of "
+                        "requests, %s %.0f %%",
+                        intern_shown(hosts[least].host), 100 * low / mean,
+                        intern_shown(hosts[most].host), 100 * high / mean);
 }
 
 /* If the clocks of ranks may differ by more than this share of the median duration, the order of
