@@ -159,11 +159,16 @@ static void put_exit_status(FILE *out, const struct cli_program *program,
                             const struct cli_command *command)
 {
     fputs(".SH EXIT STATUS\n.TP\n0\ndone\n.TP\n1\nfailed\n.TP\n2\nwrong usage\n", out);
+    const struct cli_exit *before = NULL; /* commands in a row may share theirs */
+
     put_exits(out, program->exits);
     if (command)
         put_exits(out, command->exits);
-    for (const struct cli_command *const *c = program->commands; !command && *c; c++)
-        put_exits(out, (*c)->exits);
+    for (const struct cli_command *const *c = program->commands; !command && *c; c++) {
+        if ((*c)->exits != before)
+            put_exits(out, (*c)->exits);
+        before = (*c)->exits;
+    }
 }
 
 static void put_see_also(FILE *out, const struct cli_program *program,

@@ -29,7 +29,6 @@ static const struct cli_command *const commands[] = {PROGRAMS_S3LOAD(PROGRAMS_AD
 static const char *const analyzing[] = {PROGRAMS_S3ANALYZE(PROGRAMS_NAME) NULL};
 
 static const struct cli_exit exits[] = {
-    {"1, 3", "with --slo also: an assertion is missed; one is undecided"},
     {"128+N", "signal N ended the run: 129 is SIGHUP, 130 SIGINT, 143 SIGTERM"},
     {0},
 };

@@ -21,7 +21,8 @@
         {"The run", "run", options_launch, 0},                              \
         {"Ranks", "ranks", ranks_options, offsetof(struct options, ranks)}, \
         {0},                                                                \
-    }
+    },                                                                      \
+    .exits = options_exits
 #define COMMAND_EXAMPLES(...) .examples = (const struct cli_example[]) {__VA_ARGS__, {0}}
 #define COMMAND_DEFAULTS(...) .defaults = &(const struct options) {OPTIONS_DEFAULTS, __VA_ARGS__}, \
                               .options_size = sizeof(struct options)

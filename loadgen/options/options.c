@@ -121,6 +121,11 @@ const struct cli_option options_load_more[] = {
     {0},
 };
 
+const struct cli_exit options_exits[] = {
+    {"1, 3", "with --slo also: an assertion is missed; one is undecided"},
+    {0},
+};
+
 const struct cli_option options_launch[] = {
     {"alone", CLI_FLAG, AT(alone), NULL, .is = CLI_OTHER,
      .help = "run even if mpirun or srun started several copies"},

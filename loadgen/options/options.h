@@ -113,6 +113,9 @@ extern const struct cli_option options_where[], options_connection[], options_lo
     options_load_more[], options_pool[], options_shares[], options_size[], options_data[],
     options_run[], options_existing[], options_versions[], options_launch[];
 
+/* What --slo adds to the exit statuses of commands that put load on a store. */
+extern const struct cli_exit options_exits[];
+
 /* The id of a run, and the beginning of all its keys after --prefix: "s3load-ID/". */
 #define OPTIONS_ID_ALPHABET "23456789abcdefghijkmnpqrstuvwxyz"
 #define OPTIONS_ID_LENGTH   12

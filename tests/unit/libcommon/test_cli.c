@@ -410,9 +410,9 @@ static void test_exit_status(void **state)
     static const struct cli_exit of_all[] = {{"9", "of all"}, {0}}, of_one[] = {{"3", "-one"}, {0}};
     struct cli_command other = command;
     other.exits = of_one;
-    const struct cli_command *const both[] = {&command, &other, NULL};
+    const struct cli_command *const all[] = {&command, &other, &other, NULL};
     struct cli_program p = program;
-    p.commands = both;
+    p.commands = all;
     p.exits = of_all;
     const struct {
         const struct cli_program *program;
