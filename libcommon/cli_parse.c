@@ -187,7 +187,6 @@ static bool parse_choice(const struct cli_option *o, const char *text, int *valu
     return err_set(e, "expected one of %s", names);
 }
 
-/* Splits at commas. */
 static bool parse_list(struct cli_args *args, const char *text, struct cli_list *list,
                        struct err *e)
 {

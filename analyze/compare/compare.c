@@ -44,8 +44,7 @@ const struct compare_metric *compare_leading(const struct compare_op *op)
 
 /* ---- Metrics ---- */
 
-/* Returns the part of one run that is like `part`; NULL: the run has no such part, or no value of
- * the metric there. */
+/* Returns the part of one run that is like `part`; NULL: it has none with a value of the metric. */
 static const struct run_part *part_with(const struct run *r, const char *op,
                                         const struct run_part *part, enum run_metric metric)
 {
@@ -55,8 +54,7 @@ static const struct run_part *part_with(const struct run *r, const char *op,
     return p != NULL && p->value[metric].present ? p : NULL;
 }
 
-/* Returns a run's value. With `clear`, a rate of the whole operation is the one without the run's
- * faults, if it has any. */
+/* Returns a run's value; with `clear`, a rate without the run's faults, if it has any. */
 static const struct run_value *value_of(const struct run *r, const char *op,
                                         const struct run_part *part, enum run_metric metric,
                                         bool clear)
@@ -156,8 +154,7 @@ static bool test(struct compare_metric *m, const struct compare_options *o, cons
     return true;
 }
 
-/* Whether there is anything to compare: both sides have a value, and not all values are 0 (as
- * without errors). */
+/* Whether both sides have a value, and not all values are 0 (as without errors). */
 static bool is_worth(const struct compare_metric *m)
 {
     double most = 0;
@@ -180,7 +177,7 @@ static int64_t side_resolution_ns(const struct compare_side *side)
 }
 
 /* Marks quantiles of imported runs as too thin for a verdict if they differ by no more than the
- * resolution of the imported durations, and that is more than the tolerance for "the same". */
+ * resolution of the durations, and that exceeds the tolerance. */
 static void respect_resolution(struct compare_metric *m, const struct compare *c)
 {
     double ns = (double)int64_max(side_resolution_ns(&c->before), side_resolution_ns(&c->after));

@@ -67,8 +67,8 @@ struct compare_setting {
 bool compare_setting_of(const struct run *run, const struct run_op *op,
                         enum compare_setting_kind kind, double *value, bool *several);
 
-/* Whether values of a setting differ by more than chance. Any two unequal durations differ;
- * compare_durations_differ says whether the last request of a run can explain the difference. */
+/* Whether values of a setting differ by more than chance (durations: at all). Whether two durations
+ * differ by more than the last request explains. */
 bool compare_spans_differ(enum compare_setting_kind kind, const struct compare_span *a,
                           const struct compare_span *b);
 bool compare_durations_differ(double a_s, double b_s);
@@ -113,8 +113,7 @@ struct compare_metric {
     bool gate_passes;
 };
 
-/* A part of an operation that carries the change of its durations: they changed in this part, and
- * hardly in the rest. */
+/* A part of an operation in which durations changed, while they hardly did in the rest. */
 enum compare_carrier_kind {
     COMPARE_AT_HOSTS = RUN_BY_HOST,
     COMPARE_FROM_CLIENTS = RUN_BY_CLIENT,
@@ -144,12 +143,10 @@ struct compare_op {
     struct run_figures before, after; /* medians over the runs */
     bool has_effect;
     struct stats_effect effect; /* on durations, over all runs of a side together */
-    /* Object sizes differ between the sides. Then bytes/s only follow the sizes, and objects/s
-     * lead. */
+    /* Object sizes differ between the sides, so objects/s lead. */
     bool sizes_differ;
-    /* The parts that carry the change of durations, or that changed alone; the one that explains
-     * the change most exactly is first. share_of_change: of the change of all operations of a mixed
-     * run; NaN: there is no other operation. */
+    /* The parts that carry the change of durations, or changed alone; the one nearest to all of it
+     * is first. share_of_change: in that of all operations of a mixed run; NaN: none. */
     struct compare_carrier carriers[COMPARE_MAX_CARRIERS];
     size_t n_carriers;
     double share_of_change;
@@ -236,8 +233,8 @@ bool compare_run(struct compare *c, const struct compare_side *before,
                  struct err *e);
 void compare_free(struct compare *c);
 
-/* Returns the metric that the operation is judged by first: throughput, or objects/s if there are
- * no bytes or their sizes differ. NULL: a side has neither. */
+/* Returns the metric that is judged first: throughput, or objects/s if there are no bytes or their
+ * sizes differ. NULL: a side has neither. */
 const struct compare_metric *compare_leading(const struct compare_op *op);
 
 /* Counts the runs of both sides that have a fault (run_is_fault). */
@@ -252,8 +249,7 @@ bool compare_geomean(const struct compare *c, enum run_metric metric, double *be
 size_t compare_n_limits(const struct compare *c);
 bool compare_is_limit(const struct compare_setting *s);
 
-/* Whether reports begin with this operation. An operation outside the benchmark is a detail, unless
- * there is no other. */
+/* Whether reports begin with this operation: it is of the benchmark, or the only one. */
 static inline bool compare_is_measured(const struct compare *c, const struct compare_op *op)
 {
     return role_is_benchmark(op->role) || c->n_ops == 1;

@@ -58,8 +58,7 @@ bool compare_is_worse(const struct compare_metric *m)
 
 static void choose_family(struct compare_op *op, const struct compare_options *o)
 {
-    /* Objects replace bytes if there are no bytes, or if sizes differ and bytes only follow
-     * them. */
+    /* Objects replace bytes if there are none, or if sizes differ. */
     bool no_bytes = compare_metric_of(op, RUN_THROUGHPUT) == NULL;
     bool by_objects = no_bytes || op->sizes_differ;
     for (size_t i = 0; i < op->n_metrics; i++) {

@@ -18,7 +18,6 @@
 /* Durations differ by up to this fraction by chance. */
 #define MOST_SPREAD .1
 
-/* Adds one run's value to a side. */
 static void span_add(struct compare_span *s, double value, bool several, bool *any)
 {
     if (!*any || value < s->lo)
@@ -166,8 +165,7 @@ static bool recorded_values(const struct compare_side *side, const char *name, c
     return true;
 }
 
-/* Whether the rows of a capture show this setting of s3load; then the measured value is compared
- * instead. */
+/* Whether the rows show this setting, so that the measured value is compared instead. */
 static bool is_measured(const char *name)
 {
     static const char *const measured[] = {"concurrent", "autoterm", "duration_ns",

@@ -1,6 +1,5 @@
-/* Finds where a difference comes from: the hosts, clients, sizes, times or slowest requests whose
- * durations changed while those of the rest hardly did. A stretch of time is looked for even if no
- * change of the whole is shown. */
+/* Finds the hosts, clients, sizes, times or slowest requests whose durations changed while those of
+ * the rest hardly did. Looks for a stretch of time even if no change of the whole is shown. */
 #include "analyze/compare/compare_internal.h"
 
 #include "libcommon/hist.h"
@@ -65,7 +64,7 @@ static double mean(const struct cell *x, int side)
     return x->ns[side] / x->n[side];
 }
 
-/* Keeps the cells that both sides have, in order, and computes what each of them carries. */
+/* Keeps the cells that both sides have, in order, and computes what they carry. */
 static void weigh(struct cells *c)
 {
     size_t n = 0;
@@ -344,7 +343,7 @@ static void add(struct compare_op *op, const struct compare_carrier *x)
 {
     size_t at = op->n_carriers;
 
-    /* Keep the carriers in order: the one whose share of the change is nearest to 1 comes first. */
+    /* The carrier whose share is nearest to 1 comes first. */
     while (at > 0 && fabs(op->carriers[at - 1].frac - 1) > fabs(x->frac - 1))
         at--;
     if (at == COMPARE_MAX_CARRIERS)

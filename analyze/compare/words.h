@@ -59,17 +59,15 @@ struct compare_words_text compare_words_notes(const struct compare *c);
 extern const char compare_words_ci[], compare_words_p[], compare_words_mde[],
     compare_words_break_even[];
 
-/* Returns the answer in a few sentences, the same in all formats. Operations that became worse come
- * first. Each sentence gives the change with its 95 % interval, what could not be seen, durations,
- * and the part that carries the change. */
+/* Returns the answer in a few sentences, for all formats. Operations that became worse come first.
+ * Each has its change with the 95 % interval, what could not be seen, durations, and carriers. */
 struct compare_words_text compare_words_answer(const struct compare *c);
 
 /* Returns what a card says first of a metric: "no change shown", or the change. */
 struct compare_words_text compare_words_short(const struct compare_op *op,
                                               const struct compare_metric *m);
 
-/* Returns how often a request of `after` is faster than one of `before`. The operation must have an
- * effect (has_effect). */
+/* Returns how often a request of `after` is faster than one of `before`; has_effect must be set. */
 struct compare_words_text compare_words_effect(const struct compare *c,
                                                const struct compare_op *op);
 

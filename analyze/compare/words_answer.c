@@ -56,8 +56,7 @@ static const struct compare_metric *changed_duration(const struct compare_op *op
     return NULL;
 }
 
-/* Operations of a mixed run share their threads: if one of them gets slower, the others lose
- * throughput. */
+/* Whether operations share threads: if one gets slower, the others lose throughput. */
 static bool is_shared(const struct compare *c)
 {
     size_t n = 0;
@@ -80,9 +79,8 @@ static bool follows(const struct compare *c, const struct compare_op *op)
     return any;
 }
 
-/* Returns the metric that an operation's answer begins with: its leading metric; a changed duration
- * if the leading metric did not change or operations share their threads; errors if nothing else
- * changed. NULL: there is none. */
+/* Returns the metric that an operation's answer begins with: the leading one; a changed duration if
+ * that did not change or operations share threads; errors if nothing else changed. NULL: none. */
 static const struct compare_metric *head_of(const struct compare *c, const struct compare_op *op)
 {
     const struct compare_metric *leading = compare_leading(op), *d = changed_duration(op);

@@ -250,7 +250,6 @@ static bool is_to_go_on(const struct worker *w)
     return !op->one_page || (op->pages == NULL && w->xml.n_entries == 0);
 }
 
-/* Judges a complete response. */
 static enum answer on_complete(struct worker *w, bool left_over)
 {
     bool early = w->state == WORKER_SENDING || w->answer.broken;

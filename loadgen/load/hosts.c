@@ -133,7 +133,6 @@ static void shuffle_idle(struct hosts *h, struct rng *rng)
     }
 }
 
-/* Adds all hosts of a list. */
 static bool add_list(struct hosts *h, const char *list, struct err *e)
 {
     char prefix[NAME_MAX_LEN + 1];

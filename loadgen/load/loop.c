@@ -24,7 +24,6 @@
  * delay the timestamps of arrivals. */
 #define BEGUN_MAX 8
 
-/* Continues once a connection is established or has failed. */
 static void after_connecting(struct loop *l, struct conn *c)
 {
     struct worker *w = c->user;

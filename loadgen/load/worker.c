@@ -41,7 +41,6 @@ static struct err *failure(struct worker *w)
     return &w->loop->failure;
 }
 
-/* Returns the connection to the pool. */
 static void give_conn(struct worker *w, bool keep)
 {
     pool_give(&w->loop->pool, w->conn, keep, w->loop->now_ns);
@@ -392,7 +391,6 @@ static bool resend(struct worker *w)
     return true;
 }
 
-/* Handles an answer that is complete or broken off. */
 static void act_on(struct worker *w, enum answer verdict, const char *why)
 {
     if (verdict == ANSWER_NEXT_PAGE) {
@@ -405,7 +403,6 @@ static void act_on(struct worker *w, enum answer verdict, const char *why)
     }
 }
 
-/* Reads what has arrived. */
 static void read_answer(struct worker *w)
 {
     struct loop *l = w->loop;

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-/* A transfer in progress. */
 struct transfer {
     const struct fetch *f;
     uint64_t n_bytes;

@@ -230,7 +230,7 @@ static bool chunk_size(struct http1 *h, const char *s, size_t n)
     return true;
 }
 
-/* Handles a line without its CR LF. */
+/* Handles a line (without CR LF). */
 static bool take_line(struct http1 *h, const char *s, size_t n)
 {
     switch ((enum state)h->at.state) {

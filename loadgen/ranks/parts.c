@@ -87,7 +87,7 @@ static bool lead(struct team *t, const char *path, struct err *e)
     return ok;
 }
 
-/* All ranks meet twice: when rank 0 has all parts, and when the parts are merged. */
+/* All ranks meet twice: when rank 0 has all parts, and after the merge. */
 bool parts_gather(struct team *t, const char *path, struct err *e)
 {
     char part[4200];

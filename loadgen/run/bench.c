@@ -334,7 +334,7 @@ static bool (*const endings[])(struct bench *b, struct err *e) = {
 #define N_STAGES  (sizeof plan / sizeof *plan)
 #define N_ENDINGS (sizeof endings / sizeof *endings)
 
-/* Returns true if a signal came before the last meeting. All ranks return the same. */
+/* Whether a signal came before the last meeting; the same in all ranks. */
 static bool is_over(const struct bench *b)
 {
     return b->team.lost ? bench_is_interrupted(b) : b->team.all.max[TEAM_SIGNAL] > 0;

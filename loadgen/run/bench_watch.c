@@ -60,7 +60,6 @@ void bench_take_totals(struct bench *b)
     b->summary.max_thread_pct = (double)all->max[TEAM_THREAD_PCT] / CPU_SCALE;
 }
 
-/* Collects this rank's figures of the last second. */
 static void take_second(struct bench *b, int64_t now_ns)
 {
     const struct crew_counts crew = crew_counts(&b->crew);
@@ -171,7 +170,6 @@ static bool gives_up(struct bench *b, int64_t now_ns)
            crew_counts(&b->crew).n_connected <= 0;
 }
 
-/* Ends a recorded phase if there is a reason. */
 static void judge(struct bench *b, bool told)
 {
     const struct options *o = b->o;

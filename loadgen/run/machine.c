@@ -34,7 +34,6 @@ static bool read_text(const struct machine *m, const char *path, char *text, siz
     return n > 0;
 }
 
-/* Returns the number that follows `key` in a file. */
 static int64_t read_number(const struct machine *m, const char *path, const char *key)
 {
     char text[4096];

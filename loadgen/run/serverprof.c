@@ -324,7 +324,6 @@ void serverprof_loaded(struct bench *b)
         atomic_store(&b->prof.ended, true);
 }
 
-/* Writes MinIO's archive to the file. */
 static bool fetch_archive(struct bench *b, const char *path, struct err *e)
 {
     FILE *f = fopen(path, "wxe");
@@ -349,7 +348,6 @@ static bool fetch_archive(struct bench *b, const char *path, struct err *e)
     return n > 0 || err_set(e, "the archive holds no profile");
 }
 
-/* Writes the profiles fetched by URL to the file. */
 static bool close_archive(struct bench *b, const char *path, struct err *e)
 {
     if (zip_close(b->prof.zip) != 0)

@@ -10,7 +10,6 @@
 
 #define FILE_MAX (1024 * 1024)
 
-/* Strips white space at both ends. */
 static char *trim(char *s)
 {
     s += strspn(s, " \t\r\n");

@@ -169,7 +169,6 @@ static void add_headers(struct headers *h, const struct s3op_style *s, const str
         add(h, "x-amz-bypass-governance-retention", "true");
 }
 
-/* Adds the headers; signs them if there is a signer. */
 static bool put_headers(struct strbuf *o, struct sigv4 *signer, const struct sigv4_request *r,
                         struct err *e)
 {

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Opens a file of a control group. NULL: it cannot be read. */
 static FILE *open_file(const char *group, const char *file)
 {
     char path[8300];

@@ -293,7 +293,6 @@ bool work_is_drained(struct work *k)
 
 /* ---- Phases ---- */
 
-/* Notes that the bucket keeps versions. */
 static void see_version(struct work *k, const struct worker_result *r)
 {
     if (r->version[0] != '\0' && !atomic_load_explicit(&k->saw_version, memory_order_relaxed))
@@ -367,7 +366,6 @@ enum phase_next work_bench_next(void *ctx, struct worker *w, struct s3op *op)
     return next;
 }
 
-/* Passes the result of a request to the workload. */
 static void end_request(struct work *k, struct worker *w, const struct s3op *op,
                         const struct worker_result *r)
 {

@@ -153,7 +153,6 @@ static void fail(struct request *r)
     r->fault = "fail";
 }
 
-/* Answers a request that has arrived completely. */
 static enum MHD_Result answer(struct server *s, struct request *r)
 {
     r->received_ns = request_now_ns(CLOCK_MONOTONIC);

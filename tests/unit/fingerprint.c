@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* The hashes of the rows in a unit that is not yet committed. */
+/* The rows of a unit that is not yet committed. */
 struct held {
     uint64_t *hashes;
     size_t n, cap;

@@ -13,8 +13,8 @@
 
 #define N_NAMES 2000
 
-/* The longest run of used slots that is accepted. At most half of the slots are used, so with
- * random hashes a run of this length has a probability below 1e-9. */
+/* At most half of the slots are used. So with random hashes, a run of this many used slots has a
+ * probability below 1e-9. */
 #define LONGEST_RUN 150
 
 /* Names that differ only in their numbers. In the first shape the third word is K1 of the hash

@@ -490,8 +490,8 @@ static void test_lines_across_units(void **state)
         }
 }
 
-/* A comment that extends over two units, after a header line. The second unit was begun under the
- * old header line, and must be read again. */
+/* A comment over two units, after a header line: the second unit was begun under the old header
+ * line, and is read again. */
 static void test_comment_across_units(void **state)
 {
     struct frames f;

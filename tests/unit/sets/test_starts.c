@@ -51,8 +51,7 @@ static void single_range(void **state)
     assert_int_equal(r.start_ns, 20);
     assert_int_equal(r.end_ns, 45);
     assert_true(segment_range_usable(&r));
-    /* No request ends before the last start: the range is from the second to the first start, so it
-     * is empty. */
+    /* No request ends before the last start: the range is empty. */
     r = segment_range_single(&s, INT64_MIN);
     assert_int_equal(r.end_ns, 10);
     assert_false(segment_range_usable(&r));
