@@ -112,19 +112,32 @@ static json_t *read_json(const char *path, struct err *e)
     return NULL;
 }
 
-/* Whether two plans have the same question; the seed is the first one's. */
+/* Whether two plans have the same question, with any seeds: *old gets that of *new. */
 static bool is_same(json_t *old, json_t *new)
 {
-    json_object_set(new, "seed", json_object_get(old, "seed"));
+    json_object_set(old, "seed", json_object_get(new, "seed"));
     return json_equal(old, new);
 }
 
-static bool write_json(const json_t *json, const char *path, struct err *e)
+static bool write_json(const json_t *json, const char *path, enum outfile_replaces replaces,
+                       struct err *e)
 {
     struct outfile out;
 
-    return outfile_open(&out, path, OUTFILE_NOTHING, e) &&
+    return outfile_open(&out, path, replaces, e) &&
            outfile_finish(&out, json_dumpf(json, out.f, JSON_INDENT(2)) == 0 || mem_none(e), e);
+}
+
+/* Puts another plan in the place of one that has no runs yet: as a rule its options were wrong. */
+static bool replace(const json_t *new, const char *path, const char *folder, struct err *e)
+{
+    struct plan there = {0};
+    bool ok = plan_list_runs(&there, folder, e);
+
+    if (ok && there.n > 0)
+        ok = err_set(e, "%s asks for something else, and has runs: choose another folder", path);
+    plan_free(&there);
+    return ok && write_json(new, path, OUTFILE_ANYTHING, e);
 }
 
 bool plan_begin(const char *folder, const struct plan_asked *a, struct err *e)
@@ -133,14 +146,14 @@ bool plan_begin(const char *folder, const struct plan_asked *a, struct err *e)
     json_t *new = json_of(a), *old = NULL;
     bool ok = (new != NULL || err_set(e, "an option is not UTF-8")) &&
               mem_format(&path, e, PATH, folder) &&
-              (mkdir(folder, 0777) == 0 || errno == EEXIST || err_errno(e, errno, "%s", folder));
+              (mkdir(folder, 0777) == 0 || errno == EEXIST ||
+               err_errno(e, errno, "cannot make folder %s", folder));
 
     if (ok && access(path, F_OK) == 0) {
         old = read_json(path, e);
-        ok = old != NULL && (is_same(old, new) ||
-                             err_set(e, "%s asks for something else: choose another folder", path));
+        ok = old != NULL && (is_same(old, new) || replace(new, path, folder, e));
     } else if (ok) {
-        ok = write_json(new, path, e);
+        ok = write_json(new, path, OUTFILE_NOTHING, e);
     }
     json_decref(old);
     json_decref(new);

@@ -34,8 +34,8 @@ struct plan_asked {
 /* Whether a plan is valid; *e says what is missing or wrong. */
 bool plan_check(const struct plan_asked *a, struct err *e);
 
-/* Writes FOLDER/plan.json for a plan that plan_check accepts; makes the folder. A plan that is
- * there already must be the same: it goes on. */
+/* Writes FOLDER/plan.json for a plan that plan_check accepts; makes the folder. If a plan is there
+ * already: the same plan goes on, another one is replaced unless it has runs. */
 bool plan_begin(const char *folder, const struct plan_asked *a, struct err *e);
 
 /* A run of the plan. */

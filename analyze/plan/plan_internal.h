@@ -19,6 +19,9 @@ static inline uint64_t plan_random(uint64_t seed, uint64_t i)
 /* Why a run does not count: s3load could not send as many requests as were due. */
 extern const char *const plan_not_offered;
 
+/* Lists the runs of a folder in p->runs, without reading them. */
+bool plan_list_runs(struct plan *p, const char *folder, struct err *e);
+
 /* Reads all runs of a folder into p->runs, p->points and, for ab, p->gates. */
 bool plan_load_runs(struct plan *p, const char *folder, struct err *e);
 void plan_free_runs(struct plan *p);

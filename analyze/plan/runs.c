@@ -42,7 +42,7 @@ static int by_number(const void *a, const void *b)
     return int64_order(((const struct plan_run *)a)->number, ((const struct plan_run *)b)->number);
 }
 
-static bool list_runs(struct plan *p, const char *folder, struct err *e)
+bool plan_list_runs(struct plan *p, const char *folder, struct err *e)
 {
     struct archive_paths found = {0};
     bool ok = archive_list(&found, folder, e);
@@ -236,7 +236,7 @@ static bool load_one(struct plan *p, struct plan_run *r, struct err *e)
 
 bool plan_load_runs(struct plan *p, const char *folder, struct err *e)
 {
-    bool ok = list_runs(p, folder, e) && mem_new(&p->points, p->n, e);
+    bool ok = plan_list_runs(p, folder, e) && mem_new(&p->points, p->n, e);
 
     for (size_t i = 0; ok && i < p->n; i++)
         ok = load_one(p, &p->runs[i], e);

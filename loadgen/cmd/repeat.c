@@ -136,8 +136,9 @@ struct repeated {
     const char *dir;
 };
 
-/* Runs s3analyze plan --begin with all words between the command's name and "--". */
-static bool begin(const struct repeated *x, struct err *e)
+/* Runs s3analyze plan --begin with all words between the command's name and "--". Returns its exit
+ * status. */
+static int begin(const struct repeated *x)
 {
     char *words[MAX_WORDS + 8] = {"s3analyze", "plan", "--begin", "--command"};
     size_t n = 4;
@@ -149,7 +150,7 @@ static bool begin(const struct repeated *x, struct err *e)
         words[n++] = x->plan[i];
     int status = shown != NULL ? sibling_run(words, STDOUT_FILENO, no_tick, NULL) : EXIT_FAILED;
     free(shown);
-    return status == EXIT_DONE || err_set(e, "s3analyze could not make the plan");
+    return status;
 }
 
 /* Asks s3analyze for the next run; an empty line: the plan is decided. */
@@ -226,15 +227,26 @@ static int run(const struct cli_args *args, void *options)
 
     while (at < args->argc && strcmp(args->argv[at], "--") != 0)
         at++;
-    if (o->dir == NULL || at + 1 >= args->argc || args->argc > MAX_WORDS / 2)
-        return cli_wrong_usage(args, "repeat PLAN --dir DIR OPTION... -- COMMAND OPTION...");
+    if (o->dir == NULL || at + 1 >= args->argc || args->argc > MAX_WORDS / 2 ||
+        args->n_operands < (size_t)(args->argc - at))
+        return cli_wrong_usage(args,
+                               "write repeat capacity|sweep|ab --dir DIR OPTION... -- COMMAND "
+                               "OPTION...");
     if (ranks_size() > 1)
         return cli_wrong_usage(args, "repeat runs alone: start s3load, not s3load-mpi");
     x.plan = args->argv + 2;
     x.n_plan = (size_t)at - 2;
     x.command = args->argv + at + 1;
     x.n_command = (size_t)(args->argc - at - 1);
-    int status = begin(&x, &e) ? repeat(&x, &e) : EXIT_FAILED;
+    int status = begin(&x);
+    if (status == EXIT_USAGE)
+        return cli_wrong_usage(args, "s3analyze could not make the plan");
+    if (status == EXIT_DONE) {
+        status = repeat(&x, &e);
+    } else {
+        err_set(&e, "s3analyze could not make the plan");
+        status = EXIT_FAILED;
+    }
     /* After a signal, report the signal and not the failure that it caused: Ctrl-C ends s3analyze,
      * too. */
     if (signalled != 0)
