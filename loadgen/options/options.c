@@ -16,6 +16,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 
 #define HOSTS_FILE_MAX (1 << 20)
 
@@ -585,6 +586,25 @@ static bool ends_with(const char *text, const char *end)
     return n >= strlen(end) && strcmp(text + n - strlen(end), end) == 0;
 }
 
+/* Refuses names to which no suffix can be added: those of a folder alone, and of devices and pipes.
+ */
+static bool check_benchdata(const char *name, struct err *e)
+{
+    const char *slash = strrchr(name, '/');
+    const char *last = slash != NULL ? slash + 1 : name;
+    struct stat st;
+
+    if (*last == '\0' || strcmp(last, ".") == 0 || strcmp(last, "..") == 0)
+        return err_set(e, "--benchdata: '%s' names no file: the capture is NAME" PARTS_SUFFIX,
+                       name);
+    if (stat(name, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return err_set(e,
+                       "--benchdata: '%s' is no regular file: - is standard output, and --stress "
+                       "writes no capture",
+                       name);
+    return true;
+}
+
 /* Sets the capture's name: that of --benchdata, or one made of command and time. */
 static bool name_capture(struct options *o, const char *command, struct err *e)
 {
@@ -595,7 +615,7 @@ static bool name_capture(struct options *o, const char *command, struct err *e)
     struct tm tm;
     int n;
 
-    if (!draw_name(o, random, 4, e))
+    if ((o->benchdata != NULL && !check_benchdata(o->benchdata, e)) || !draw_name(o, random, 4, e))
         return false;
     gmtime_r(&now, &tm);
     strftime(date, sizeof date, "%Y%m%dT%H%M%SZ", &tm);

@@ -228,6 +228,15 @@ class Options(LoadTest):
         self.assertRegex(r.err, r"^s3load: .*there already.*\n$", "before anything is uploaded")
         self.assertEqual(path.read_bytes(), before)
 
+    def test_names_without_room_for_a_suffix(self):
+        """No hidden file comes of them, and none beside a device."""
+        folder = self.tmp / "runs"
+        folder.mkdir()
+        for name in ("", ".", "..", f"{folder}/", f"{folder}/.."):
+            self.assertIn("names no file", self.bare("put", "--anonymous", f"--benchdata={name}", status=2).err)
+        self.assertIn("is no regular file", self.bare("put", "--anonymous", "--benchdata", "/dev/null", status=2).err)
+        self.assertEqual([*self.tmp.rglob("*")], [folder])
+
     def test_default_name_and_analysis(self):
         self.start()
         r = self.s3load("put", "--label", "a \"label\"", *SMALL)
