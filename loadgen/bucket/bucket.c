@@ -42,11 +42,15 @@ bool bucket_listing(struct control *c, const char *prefix, enum s3op_kind *kind,
     if (now != UNKNOWN || control_run(c, &op, &r, &list))
         return true;
     *kind = S3OP_LIST;
-    return (unsupported && is_unsupported(&r)) ||
-           err_set(e,
+    if (unsupported && is_unsupported(&r))
+        return true;
+    const char *bucket = c->crew.engine->op_style.bucket;
+    if (r.status == 404)
+        return err_set(e, "cannot list bucket '%s': %s", bucket, list.msg);
+    return err_set(e,
                    "bucket '%s' does not say whether it keeps versions (%s), and these cannot be "
                    "listed (%s)",
-                   c->crew.engine->op_style.bucket, state.msg, list.msg);
+                   bucket, state.msg, list.msg);
 }
 
 static bool set_versioning(struct control *c, struct err *e)

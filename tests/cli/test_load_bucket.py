@@ -172,7 +172,7 @@ class Suite:
         r = self.s3load("clean", "--bucket", "empty", "--run", RUN[7:], status=1)
         self.assertIn("holds nothing of run", r.err)
         r = self.s3load("clean", "--bucket", "no-such-bucket", status=1)
-        self.assertIn("HTTP 404", r.err)
+        self.assertIn("cannot list bucket 'no-such-bucket': HTTP 404 NoSuchBucket", r.err)
         for run_id in ("", "abc", "../../../..a", "0123456789ab", "23456789abcd/x"):
             self.s3load("clean", "--bucket", "empty", f"--run={run_id}", status=2)
         self.s3load("clean", "--run", RUN[7:], "--older-than", "1h", status=2)
