@@ -8,6 +8,7 @@
 #include "libcommon/visible.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -183,8 +184,20 @@ static int dispatch(const struct cli_program *program, int argc, char **argv)
     return unknown_command(program, name);
 }
 
+/* Occupies the numbers of standard streams that are closed, so that no output file gets one: it
+ * would get the messages, too. Such a stream is opened in the wrong direction, so that using it
+ * still fails with EBADF. */
+static void occupy_closed_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+            return;
+}
+
 int cli_main(const struct cli_program *program, int argc, char **argv)
 {
+    occupy_closed_streams();
     /* If a parent left SIGCHLD ignored, we could not learn how a child of ours ended. */
     signal(SIGCHLD, SIG_DFL);
     int status = dispatch(program, argc, argv);

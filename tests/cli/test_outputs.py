@@ -130,6 +130,19 @@ class Existing(CliTest):
                 self.assertEqual(r.status, 1)
                 self.assertRegex(r.err, r"\A[^\n]*cannot write standard output[^\n]*\n\Z")
 
+    def test_no_output_file_takes_the_place_of_a_closed_stream(self):
+        """Messages would be written into it."""
+        cut = self.tmp / "cut.csv"
+        cut.write_text("".join(self.s3analyze("cat", self.capture).out.splitlines(keepends=True)[:5]) + "GET\n")
+        whole, out = self.tmp / "whole.csv", self.tmp / "out.csv"
+        self.assertIn("dropped 1", self.s3analyze("cat", "--salvage", cut, "-o", whole).err)
+        for closed in ("0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"):
+            with self.subTest(closed=closed):
+                r = run("/bin/sh", "-c", f'exec "$@" {closed}', "sh", BUILD / "s3analyze", "cat", "--salvage", "-f", "-o",
+                        out, cut)
+                self.assertEqual(r.status, 0)
+                self.assertEqual(out.read_bytes(), whole.read_bytes())
+
     def test_devices_are_written(self):
         for command in ("analyze", "cat", "info"):
             self.s3analyze(command, "-o", "/dev/null", self.capture)
