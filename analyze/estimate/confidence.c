@@ -159,7 +159,8 @@ static inline bool counts_in(const struct passes *p, size_t i, int64_t duration_
     return true;
 }
 
-/* Takes the latencies of one pass. Inlined for each pass, so that requests cost no branch on it. */
+/* Takes the latencies of one pass. Inlined, so that `pass` is a constant and costs no branch per
+ * request. */
 static inline __attribute__((always_inline)) void take_latencies(struct passes *p,
                                                                  enum latency_pass pass)
 {

@@ -124,7 +124,7 @@ static bool aim(struct latency *l, struct err *e)
            mem_cleared(&l->n_requests, l->n_segments, e) && make_room(l, &l->near, true, e);
 }
 
-/* Latencies compared at once with the quantiles' buckets, which hardly any is in. */
+/* Latencies that are compared with the quantiles' buckets at a time; hardly any is in one. */
 #define GROUP 16
 
 /* Limits of the quantiles' buckets as packed values; a bucket with no packed values gets limits

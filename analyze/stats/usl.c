@@ -74,7 +74,7 @@ static bool solve(struct fit *f, const double *level, const double *y, size_t n)
     return ok;
 }
 
-/* No term may be negative: throughput does not rise faster than requests in flight. */
+/* Fits the law without negative terms: throughput does not rise faster than requests in flight. */
 static bool solve_positive(struct fit *f, const double *level, const double *y, size_t n)
 {
     *f = (struct fit){.used = {true, true, true}};
