@@ -255,6 +255,44 @@ static bool say(struct stalls *x, struct err *e)
     return ok;
 }
 
+/* Drops the gaps that threads leave which pause between requests and run in step: shorter than the
+ * time from one request of a thread to its next, with fewer requests under way than usual. When
+ * servers stand, there are more. */
+static bool drop_gaps_between_steps(struct stalls *x, struct err *e)
+{
+    const struct course *c = x->s->c;
+    const struct course_parties *p = &c->operations;
+    double run_ns = (double)(c->end_ns - c->start_ns), each_ns = run_ns / (double)c->n;
+    double step_ns = (double)c->n_threads * each_ns, usual = 0;
+    struct course_gap *gaps;
+    size_t n = 0, n_kept = 0;
+
+    if (!c->has_requests || c->open_loop || x->n == 0 || step_ns < (double)x->least_ns)
+        return true;
+    if (!mem_new(&gaps, p->n * x->n, e))
+        return false;
+    for (size_t k = 0; k < p->n; k++) {
+        usual += c->median_ns[k] * (double)c->ops[k].n / run_ns;
+        for (size_t i = 0; i < x->n; i++)
+            gaps[n++] = (struct course_gap){
+                .party = k, .at_ns = x->v[i].start_ns + (x->v[i].end_ns - x->v[i].start_ns) / 2};
+    }
+    bool ok = course_find_gaps(c, p, gaps, n, e);
+    for (size_t i = 0, n_found = x->n; ok && i < n_found; i++) {
+        const struct stall *st = &x->v[i];
+        double n_waiting = 0;
+
+        for (size_t k = 0; k < p->n; k++)
+            n_waiting += (double)gaps[k * n_found + i].n_waiting;
+        if (2 * n_waiting >= usual || (double)(st->end_ns - st->start_ns) >= step_ns)
+            x->v[n_kept++] = *st;
+    }
+    if (ok)
+        x->n = n_kept;
+    free(gaps);
+    return ok;
+}
+
 bool find_stalls(struct search *s, struct err *e)
 {
     const struct course *c = s->c;
@@ -273,7 +311,7 @@ bool find_stalls(struct search *s, struct err *e)
     bool ok = stalls_count(x, e);
     if (ok && c->n >= 100 && stalls_find_usual(x)) {
         stalls_find_stretches(x);
-        ok = stalls_find_parties(x, e);
+        ok = drop_gaps_between_steps(x, e) && stalls_find_parties(x, e);
         sort_stalls(x);
         for (size_t i = 0; i < x->n; i++)
             search_mask(s, x->v[i].start_ns, x->v[i].end_ns, FINDING_MASK_STALL);

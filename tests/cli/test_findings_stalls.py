@@ -1,7 +1,7 @@
 """Stalls of some hosts, or of one operation, are told of these, and stalls of all of the whole system."""
 import unittest
 
-from test_findings import FindingsCase, Load, span
+from test_findings import FindingsCase, Load, seconds, span
 
 MIXED = (("GET", .6), ("PUT", .4))
 
@@ -64,6 +64,23 @@ class Stalls(FindingsCase):
         stall, = [f for f in self.findings(load) if f["severity"] == "problem"]
         self.assertEqual(stall["kind"], "stall", stall["sentence"])
         self.assertRegex(stall["sentence"], "^Stalled for [23]")
+
+    def thinking_in_step(self):
+        load = Load(83, threads=48, length_s=30)
+        load.think_s, load.spread, load.noise_sd = .3, .1, .01
+        return load
+
+    def test_threads_that_pause_in_step(self):
+        """All begin together, and in the gaps between their requests the servers have nothing to do."""
+        self.assertEqual([f["sentence"] for f in self.findings(self.thinking_in_step()) if f["kind"] in ("stall", "pauses")], [])
+
+    def test_a_stall_of_threads_that_pause(self):
+        """It is shorter than the time between two requests of a thread."""
+        load = self.thinking_in_step()
+        load.thread_begins = lambda thread: thread / 150  # not in step
+        load.hangs = span(20, 20.28)
+        stall, = [f for f in self.findings(load) if f["kind"] == "stall"]
+        self.assertAlmostEqual(seconds(stall["start"]), 20, delta=.05)
 
     def test_a_client_pauses(self):
         """Too short for its requests to count as hung."""
