@@ -15,6 +15,7 @@
 #define MORE_SCATTER    1.5 /* times the least scatter */
 #define MOST_DEPENDING  3.0
 #define MOST_EARLY      .02
+#define QUICK_FAILURE   .5   /* of the median duration */
 #define MOST_OWN_WORK   .5   /* share of late requests that are late even without their wait */
 #define LEAST_VARIANCE  1e-4 /* of service times: clocks are not finer */
 #define LEAST_OF_OTHERS .75  /* share of the delay by a request of the same client */
@@ -45,6 +46,7 @@ struct departure {
  * slots. */
 struct service {
     double n, sum, squares;
+    double n_early; /* requests that ended before the host could take them */
 };
 
 void queues_fini(struct queues *q)
@@ -102,7 +104,8 @@ static bool count_masked(const struct search *s, uint32_t **n_before, struct err
     return true;
 }
 
-/* Appends row i of operation k, if it was under way in the stretch. */
+/* Appends row i of operation k, if it was under way in the stretch. What was refused at once was in
+ * no queue. */
 static void add_arrival(struct queues *q, const struct search *s, const struct known *known,
                         size_t k, size_t i)
 {
@@ -112,7 +115,8 @@ static void add_arrival(struct queues *q, const struct search *s, const struct k
     size_t place = course_place(t, i);
     uint32_t party = c->hosts.of_place[place];
 
-    if (start_ns >= q->end_ns || end_ns <= q->start_ns || party == UINT32_MAX)
+    if (start_ns >= q->end_ns || end_ns <= q->start_ns || party == UINT32_MAX ||
+        (table_failed(t, i) && (double)(end_ns - start_ns) < QUICK_FAILURE * c->median_ns[k]))
         return;
     bool is_masked =
         known->n_masked[course_bin(c, start_ns)] < known->n_masked[course_bin(c, end_ns) + 1];
@@ -309,13 +313,21 @@ static double mean_of(const struct service *x)
 struct misfit {
     double scatter;   /* sum of squared log residuals of durations from wait + mean service time */
     double depending; /* dependence of the service time on the queue, in standard errors */
-    double too_early; /* share of requests that ended before the host could take them */
+    double too_early; /* share of requests that ended before the host could take them: of the host
+                         in question or, if it is larger, the median share of the others. One of
+                         these may send some answers late, after it has served them. */
 };
 
-/* Fills of_party with the service times for n_slots; returns the misfit. */
-static struct misfit fill_services(struct queues *q, double n_slots)
+static double early_share(const struct service *x)
 {
-    double n = 0, n_early = 0, scatter = 0, sum = 0, squares = 0, queues = 0;
+    return x->n_early / fmax(x->n, 1);
+}
+
+/* Fills of_party with the service times for n_slots; returns the misfit for a host. */
+static struct misfit fill_services(struct queues *q, size_t host, double n_slots)
+{
+    double n = 0, scatter = 0, sum = 0, squares = 0, queues = 0;
+    size_t n_others = 0;
 
     memset(q->of_party, 0, q->n_parties * sizeof *q->of_party);
     for (size_t i = 0; i < q->n; i++)
@@ -326,19 +338,24 @@ static struct misfit fill_services(struct queues *q, double n_slots)
 
         if (a->usual_ns == 0)
             continue;
-        double mean = mean_of(&q->of_party[a->party]), took_ns = (double)(a->end_ns - a->start_ns);
+        struct service *own = &q->of_party[a->party];
+        double mean = mean_of(own), took_ns = (double)(a->end_ns - a->start_ns);
         double off = log(fmax(took_ns, 1) / (wait_ns(q, i, n_slots) + mean * a->usual_ns));
         double more = work_on(q, i, n_slots) / mean - 1;
         n++;
-        n_early += more < -1;
+        own->n_early += more < -1;
         scatter += off * off;
         sum += more * a->queue;
         squares += more * more;
         queues += a->queue * a->queue;
     }
+    for (size_t k = 0; k < q->n_parties; k++)
+        if (k != host && q->of_party[k].n >= LEAST_ARRIVALS)
+            q->others[n_others++] = early_share(&q->of_party[k]);
+    double others = n_others > 0 ? stats_select(q->others, n_others, n_others / 2) : 0;
     double variance = fmax(squares / fmax(n, 1), LEAST_VARIANCE);
     return (struct misfit){scatter, queues > 0 ? fabs(sum) / sqrt(variance * queues) : 0,
-                           n_early / fmax(n, 1)};
+                           fmax(early_share(&q->of_party[host]), others)};
 }
 
 /* Returns the mean service time of a host as a multiple of the lower median of the others'; 0: not
@@ -386,8 +403,8 @@ static double sureness(const struct queues *q, size_t host, double n_slots, doub
 
 /* Reads the requests of the stretch, unless the last query was about the same. Sets the misfit of
  * each number of slots; INFINITY if it does not fit, or if the clocks of clients differ. */
-static bool find_slots(struct queues *q, const struct search *s, int64_t start_ns, int64_t end_ns,
-                       double *misfit, struct err *e)
+static bool find_slots(struct queues *q, const struct search *s, size_t host, int64_t start_ns,
+                       int64_t end_ns, double *misfit, struct err *e)
 {
     struct misfit of[N(slots)], least = {INFINITY, INFINITY, 0};
     const struct course *c = s->c;
@@ -403,7 +420,7 @@ static bool find_slots(struct queues *q, const struct search *s, int64_t start_n
         !read_arrivals(q, s, start_ns, end_ns, e))
         return false;
     for (size_t k = 0; k < N(slots); k++) {
-        of[k] = fill_services(q, slots[k]);
+        of[k] = fill_services(q, host, slots[k]);
         if (of[k].too_early > MOST_EARLY)
             continue;
         least.scatter = fmin(least.scatter, of[k].scatter);
@@ -426,12 +443,12 @@ bool queues_ask(struct queues *q, const struct search *s, size_t host, int64_t s
     *answer = (struct queues_answer){0};
     if (!s->c->has_requests)
         return true;
-    if (!find_slots(q, s, start_ns, end_ns, misfit, e))
+    if (!find_slots(q, s, host, start_ns, end_ns, misfit, e))
         return false;
     for (size_t k = 0; k < N(slots); k++) {
         if (misfit[k] == INFINITY)
             continue;
-        fill_services(q, slots[k]);
+        fill_services(q, host, slots[k]);
         double longer = times_longer(q, host);
         if (longer == 0)
             return true;
@@ -478,7 +495,7 @@ bool queues_explain_tail(struct queues *q, const struct search *s, size_t host, 
     *explained = false;
     if (!s->c->has_requests)
         return true;
-    if (!find_slots(q, s, s->c->start_ns, s->c->end_ns, misfit, e))
+    if (!find_slots(q, s, host, s->c->start_ns, s->c->end_ns, misfit, e))
         return false;
     for (size_t k = 0; k < N(slots) && !*explained; k++) {
         if (misfit[k] == INFINITY)
