@@ -103,6 +103,15 @@ static bool is_its_time_out(const struct finding *cause, const struct finding *f
            is_near(true, cause->start_ns, f->start_ns, near_ns);
 }
 
+/* A host that was down comes back, and is slow for a while. */
+static bool ends_where_it_begins(const struct finding *cause, const struct finding *f,
+                                 int64_t near_ns)
+{
+    return cause->severity == FINDING_PROBLEM && cause->scope == SCOPE_HOST &&
+           cause->party == f->party && cause->client == f->client && f->has_start && f->has_end &&
+           is_near(cause->has_end, cause->end_ns, f->start_ns, near_ns);
+}
+
 static bool is_worse(const struct finding *cause, const struct finding *f, int64_t near_ns)
 {
     (void)near_ns;
@@ -180,7 +189,7 @@ static const struct finding_kind kinds[] = {
                  {"slow-host slow-client slow-op absent-client backlog", has_a_time}}},
     {.name = "swings",
      .because = {{"pauses clock-jump", always}, {"errors slow-op", costs_a_third}}},
-    {.name = "slow-host", .is_slowness = true},
+    {.name = "slow-host", .is_slowness = true, .because = {{"errors", ends_where_it_begins}}},
     {.name = "slow-client", .is_slowness = true, .because = {{"slow-host", is_worse}}},
     {.name = "slow-op",
      .because = {{"slow-host", begins_with_same_op}, {"stall pauses", mostly_within}}},

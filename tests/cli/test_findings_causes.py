@@ -56,6 +56,21 @@ class Causes(FindingsCase):
         said, _ = self.phases(6, 30, 40, op="GET", thread_ends=lambda t: 18 if t < 6 else 30)
         self.assertIn("; 12 threads were at work before, 6 after", " ".join(f["sentence"] for f in said))
 
+    def test_a_host_that_comes_back_slow(self):
+        """Its slowness costs more, but follows from what made it fail."""
+        load = Load(97, hosts=6, threads=24, length_s=40)
+        load.fails = lambda s, h, *where: "connection refused" if h == 2 and 18 <= s < 21 else ""
+        load.factor = lambda s, h, *where: 6 if h == 2 and 21 <= s < 25 else 1
+        first, all_ = self.check_first(load, "errors", {"host": "http://10.0.0.2:9000"}, 18, 21)
+        slow, = [f for f in all_ if f["kind"] == "slow-host"]
+        self.assertEqual(slow["because"], [0])
+
+    def test_a_host_that_stays_slow_after_errors(self):
+        load = Load(98, hosts=6, threads=24, length_s=40)
+        load.fails = lambda s, h, *where: "connection refused" if h == 2 and 18 <= s < 21 else ""
+        load.factor = lambda s, h, *where: 6 if h == 2 and 21 <= s else 1
+        self.assertEqual({f["kind"] for f in self.findings(load) if f["severity"] == "problem"}, {"errors", "slow-host"})
+
     def test_a_short_deletion_at_the_end_is_a_clean_up(self):
         """It fails without harm to the benchmark, which the headline is about."""
         said, text = self.phases(6, 30, 31, op="DELETE", fails=lambda s, *where: "denied" if int(s * 1000) % 3 == 0 else "")
