@@ -179,40 +179,9 @@ static bool find_changes(struct trend_group *g, struct err *e)
     return ok;
 }
 
-bool trend_find(struct trend *t, const struct archive *a, struct err *e)
-{
-    bool ok = true;
-
-    *t = (struct trend){0};
-    for (size_t i = 0; i < a->n_unread; i++)
-        if (a->unread[i].is_newest)
-            t->unread = &a->unread[i];
-    for (size_t i = 0; ok && i < a->n; i++)
-        ok = add_run(t, &a->runs[i], e);
-    if (ok)
-        qsort(t->groups, t->n, sizeof *t->groups, newest_first);
-    for (size_t k = 0; ok && k < t->n; k++)
-        ok = find_changes(&t->groups[k], e);
-    return ok;
-}
-
-void trend_free(struct trend *t)
-{
-    for (size_t k = 0; k < t->n; k++) {
-        struct trend_group *g = &t->groups[k];
-        for (size_t s = 0; s < g->n_series; s++)
-            free(g->series[s].v);
-        free(g->series);
-        free(g->changes);
-        free(g->runs);
-    }
-    free(t->groups);
-    *t = (struct trend){0};
-}
-
 /* ---- The last run ---- */
 
-enum exit_code trend_check(const struct trend *t, size_t *odd)
+static enum exit_code check_last(const struct trend *t, size_t *odd)
 {
     const struct trend_group *g = &t->groups[0];
 
@@ -234,4 +203,39 @@ enum exit_code trend_check(const struct trend *t, size_t *odd)
     }
     return *odd != SIZE_MAX || g->n < TREND_LEAST_RUNS || t->unread != NULL ? EXIT_UNDECIDED
                                                                             : EXIT_DONE;
+}
+
+/* ---- All of it ---- */
+
+bool trend_find(struct trend *t, const struct archive *a, struct err *e)
+{
+    bool ok = true;
+
+    *t = (struct trend){.archive = a};
+    for (size_t i = 0; i < a->n_unread; i++)
+        if (a->unread[i].is_newest)
+            t->unread = &a->unread[i];
+    for (size_t i = 0; ok && i < a->n; i++)
+        ok = add_run(t, &a->runs[i], e);
+    if (ok)
+        qsort(t->groups, t->n, sizeof *t->groups, newest_first);
+    for (size_t k = 0; ok && k < t->n; k++)
+        ok = find_changes(&t->groups[k], e);
+    if (ok)
+        t->last = check_last(t, &t->odd);
+    return ok;
+}
+
+void trend_free(struct trend *t)
+{
+    for (size_t k = 0; k < t->n; k++) {
+        struct trend_group *g = &t->groups[k];
+        for (size_t s = 0; s < g->n_series; s++)
+            free(g->series[s].v);
+        free(g->series);
+        free(g->changes);
+        free(g->runs);
+    }
+    free(t->groups);
+    *t = (struct trend){0};
 }

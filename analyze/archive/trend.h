@@ -42,9 +42,17 @@ struct trend_group {
 };
 
 struct trend {
-    struct trend_group *groups; /* the one with the newest run first */
+    const struct archive *archive; /* borrowed */
+    struct trend_group *groups;    /* the one with the newest run first */
     size_t n;
     const struct archive_unread *unread; /* a file that may be the last run; NULL: there is none */
+    /* The answer for a nightly job, about the group with the newest run. EXIT_FAILED: an
+     * operation's last level is worse than the one before. EXIT_UNDECIDED: there are too few runs,
+     * `unread` may be the last run, or the last run is worse than noise explains; in that last case
+     * `odd` is its series, else SIZE_MAX. */
+    enum exit_code last;
+    size_t odd;
+    bool tells_last; /* whether reports give that answer; for the caller to set */
 };
 
 /* Finds the changes in an archive, which must outlive *t. False: *e says why. The caller calls
@@ -54,11 +62,5 @@ void trend_free(struct trend *t);
 
 /* Whether a change is for the worse. */
 bool trend_is_worse(const struct trend_group *g, const struct stats_change *x);
-
-/* Returns the answer for a nightly job, about the group with the newest run. EXIT_FAILED: an
- * operation's last level is worse than the one before. EXIT_UNDECIDED: there are too few runs,
- * t->unread may be the last run, or the last run is worse than noise explains; in that last case
- * *odd is its series, else SIZE_MAX. */
-enum exit_code trend_check(const struct trend *t, size_t *odd);
 
 #endif

@@ -46,22 +46,15 @@ static bool judge(const struct cli_args *args, const struct trend_given *o, enum
 {
     struct archive a = {0};
     struct trend t = {0};
-    struct figures_sentence answer = {""};
-    struct trend_report report = {.trend = &t, .archive = &a};
     const struct archive_writers writers = {trend_sheet, o->common.output.json ? trend_json : NULL,
                                             trend_html};
     bool ok = archive_read(&a, &o->common, args, true, e) && trend_find(&t, &a, e);
 
-    *code = EXIT_DONE;
-    if (ok && o->check_last) {
-        size_t odd;
-
+    t.tells_last = o->check_last;
+    *code = o->check_last ? t.last : EXIT_DONE;
+    if (ok && o->check_last)
         warn_of_unread(&a);
-        *code = trend_check(&t, &odd);
-        answer = trend_answers(&t, *code, odd);
-        report.check = answer.s;
-    }
-    ok = ok && archive_write(&o->common, args, &writers, &report, e);
+    ok = ok && archive_write(&o->common, args, &writers, &t, e);
     trend_free(&t);
     archive_free(&a);
     return ok;

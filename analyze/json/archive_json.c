@@ -118,16 +118,16 @@ static void put_group(struct json_out *w, const struct trend_group *g)
     }
 }
 
-bool trend_json(const void *report, FILE *f, struct err *e)
+bool trend_json(const void *trend, FILE *f, struct err *e)
 {
-    const struct trend_report *r = report;
+    const struct trend *t = trend;
     struct json_out w;
 
     json_out_begin(&w, f, "s3analyze/trend/1");
-    JSON_OBJECTS(&w, "groups", k, r->trend->n)
-        put_group(&w, &r->trend->groups[k]);
-    if (r->check != NULL)
-        JSON_PUT(&w, "check_last", r->check);
-    put_unread(&w, r->archive);
+    JSON_OBJECTS(&w, "groups", k, t->n)
+        put_group(&w, &t->groups[k]);
+    if (t->tells_last)
+        JSON_PUT(&w, "check_last", (const char *)trend_answers(t).s);
+    put_unread(&w, t->archive);
     return json_out_finish(&w, e);
 }

@@ -33,8 +33,8 @@ bool compare_json(const struct compare *c, FILE *f, struct err *e);
 bool archive_table_json(const void *table, FILE *f, struct err *e);
 /* Writes what a struct plan has found, schema s3analyze/plan-state/1. */
 bool plan_json(const void *plan, FILE *f, struct err *e);
-/* Writes the changes in a struct trend_report, schema s3analyze/trend/1. */
-bool trend_json(const void *report, FILE *f, struct err *e);
+/* Writes the changes in a struct trend, schema s3analyze/trend/1. */
+bool trend_json(const void *trend, FILE *f, struct err *e);
 
 /* ---- Members that documents share ---- */
 

@@ -52,28 +52,25 @@ static const struct html_definition trend_definitions[] = {
 };
 
 /* Writes the answer, with a sign. */
-static void put_answer(FILE *f, const struct trend_report *r)
+static void put_answer(FILE *f, const struct trend *t)
 {
-    const struct trend_group *g = &r->trend->groups[0];
-    size_t odd;
-    enum exit_code code = trend_check(r->trend, &odd);
-
-    html_within(f, "<section id=\"first\">\n<p class=\"headline\">", trend_sums_up(g).s, "</p>\n");
+    html_within(f, "<section id=\"first\">\n<p class=\"headline\">", trend_sums_up(&t->groups[0]).s,
+                "</p>\n");
     html_page_badge(f,
-                    code == EXIT_DONE     ? HTML_PAGE_GOOD
-                    : code == EXIT_FAILED ? HTML_PAGE_NONE
-                                          : HTML_PAGE_POOR,
-                    "%s", trend_answers(r->trend, code, odd).s);
+                    t->last == EXIT_DONE     ? HTML_PAGE_GOOD
+                    : t->last == EXIT_FAILED ? HTML_PAGE_NONE
+                                             : HTML_PAGE_POOR,
+                    "%s", trend_answers(t).s);
     fputs("</section>\n", f);
 }
 
-static bool put_groups(FILE *f, const struct trend_report *r, const struct html_charts *charts,
+static bool put_groups(FILE *f, const struct trend *t, const struct html_charts *charts,
                        struct err *e)
 {
     bool ok = true;
 
-    for (size_t k = 0; ok && k < r->trend->n; k++) {
-        const struct trend_group *g = &r->trend->groups[k];
+    for (size_t k = 0; ok && k < t->n; k++) {
+        const struct trend_group *g = &t->groups[k];
         struct sheet s = {0};
         char id[32], name[32];
 
@@ -91,32 +88,32 @@ static bool put_groups(FILE *f, const struct trend_report *r, const struct html_
     return ok;
 }
 
-bool trend_html(const void *report, const char *words, const char *command, FILE *f, struct err *e)
+bool trend_html(const void *trend, const char *words, const char *command, FILE *f, struct err *e)
 {
-    const struct trend_report *r = report;
+    const struct trend *t = trend;
     struct html_charts charts;
     struct sheet s = {0};
     bool ok = html_charts_init(&charts, e);
 
-    for (size_t k = 0; ok && k < r->trend->n && k < MAX_DRAWN; k++) {
+    for (size_t k = 0; ok && k < t->n && k < MAX_DRAWN; k++) {
         char id[32];
 
         snprintf(id, sizeof id, "Group %zu", k + 1);
-        ok = r->trend->groups[k].n < TREND_LEAST_RUNS ||
-             plot_add_trend(&charts.set, &r->trend->groups[k], id, &charts.options, e);
+        ok = t->groups[k].n < TREND_LEAST_RUNS ||
+             plot_add_trend(&charts.set, &t->groups[k], id, &charts.options, e);
     }
     if (ok) {
         html_charts_draw(&charts);
-        ok = html_page_begin(f, &charts, "Trend", trend_sums_up(&r->trend->groups[0]).s, e);
-        html_page_header(f, figures_counted((int64_t)r->archive->n, "run").s,
+        ok = html_page_begin(f, &charts, "Trend", trend_sums_up(&t->groups[0]).s, e);
+        html_page_header(f, figures_counted((int64_t)t->archive->n, "run").s,
                          "Analysed with: ", words);
-        put_answer(f, r);
-        archive_sheet_unread(&s, r->archive);
-        ok = ok && html_page_warnings(f, &charts, &s, e) && put_groups(f, r, &charts, e);
+        put_answer(f, t);
+        archive_sheet_unread(&s, t->archive);
+        ok = ok && html_page_warnings(f, &charts, &s, e) && put_groups(f, t, &charts, e);
         html_page_inputs(f, command);
         html_fold_end(f);
         html_page_definitions(f, trend_definitions, COUNT(trend_definitions));
-        ok = ok && html_data(f, "trend", trend_json, r, NULL, e);
+        ok = ok && html_data(f, "trend", trend_json, t, NULL, e);
         html_page_end(f);
     }
     html_charts_fini(&charts);

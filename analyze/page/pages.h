@@ -38,7 +38,7 @@ bool plan_html(const void *plan, const char *words, const char *command, FILE *f
 /* Writes a struct archive_table. */
 bool archive_table_html(const void *table, const char *words, const char *command, FILE *f,
                         struct err *e);
-/* Draws the charts and writes the changes in a struct trend_report; else like compare_html. */
-bool trend_html(const void *report, const char *words, const char *command, FILE *f, struct err *e);
+/* Draws the charts and writes the changes in a struct trend; else like compare_html. */
+bool trend_html(const void *trend, const char *words, const char *command, FILE *f, struct err *e);
 
 #endif

@@ -32,7 +32,7 @@ struct figures_sentence trend_says(const struct trend_group *g, const struct tre
 /* Returns "60 runs of GET, 8 threads, 1MiB, 2026-01-01 to 2026-03-20". */
 struct figures_sentence trend_names(const struct trend_group *g);
 /* Return the answer of --check-last, and that of a group. */
-struct figures_sentence trend_answers(const struct trend *t, enum exit_code code, size_t odd);
+struct figures_sentence trend_answers(const struct trend *t);
 struct figures_sentence trend_sums_up(const struct trend_group *g);
 
 /* A group's changes: a sentence for each, and a table of the levels. */
@@ -40,13 +40,7 @@ void trend_sheet_changes(struct sheet *s, const struct trend_group *g);
 /* A table of its runs. */
 void trend_sheet_runs(struct sheet *s, const struct trend_group *g);
 
-/* All groups of a struct trend_report, with their runs as a detail, and the answer of --check-last
- * unless check is NULL. */
-struct trend_report {
-    const struct trend *trend;
-    const struct archive *archive;
-    const char *check;
-};
-void trend_sheet(struct sheet *s, const void *report);
+/* All groups of a struct trend, with their runs as a detail. */
+void trend_sheet(struct sheet *s, const void *trend);
 
 #endif

@@ -89,21 +89,21 @@ struct figures_sentence trend_sums_up(const struct trend_group *g)
     return trend_says(g, &g->changes[g->n_changes - 1]);
 }
 
-struct figures_sentence trend_answers(const struct trend *t, enum exit_code code, size_t odd)
+struct figures_sentence trend_answers(const struct trend *t)
 {
     const struct trend_group *g = &t->groups[0];
     const struct archive_label last = archive_label(g->runs[g->n - 1]->path);
 
-    if (code == EXIT_FAILED)
+    if (t->last == EXIT_FAILED)
         return figures_say("The last run, %s, is of a level that is slower than the one before.",
                            last.s);
-    if (odd != SIZE_MAX)
+    if (t->odd != SIZE_MAX)
         return figures_say(
             "Undecided: %.60s %s of the last run, %s, is %.1f standard deviations off its level; "
             "%d runs show whether that stays.",
-            g->series[odd].op, metrics[g->series[odd].metric].name, last.s,
-            fabs(g->series[odd].last_z), STATS_CHANGES_LEAST);
-    if (code == EXIT_DONE)
+            g->series[t->odd].op, metrics[g->series[t->odd].metric].name, last.s,
+            fabs(g->series[t->odd].last_z), STATS_CHANGES_LEAST);
+    if (t->last == EXIT_DONE)
         return figures_say("The last run, %s, is no slower than its level.", last.s);
     if (g->n >= TREND_LEAST_RUNS)
         return figures_say("Undecided: %.200s could not be read, and may be the last run.",
@@ -168,22 +168,22 @@ void trend_sheet_runs(struct sheet *s, const struct trend_group *g)
     s->when = before;
 }
 
-void trend_sheet(struct sheet *s, const void *report)
+void trend_sheet(struct sheet *s, const void *trend)
 {
-    const struct trend_report *r = report;
+    const struct trend *t = trend;
 
-    if (r->check != NULL)
-        sheet_line(s, TEXT_HEADING, "%s", r->check);
-    for (size_t k = 0; k < r->trend->n; k++) {
+    if (t->tells_last)
+        sheet_line(s, TEXT_HEADING, "%s", trend_answers(t).s);
+    for (size_t k = 0; k < t->n; k++) {
         s->when = k < MAX_GROUPS_SHOWN ? SHEET_ALWAYS : SHEET_DETAIL;
-        sheet_title(s, "%s", trend_names(&r->trend->groups[k]).s);
-        trend_sheet_changes(s, &r->trend->groups[k]);
-        trend_sheet_runs(s, &r->trend->groups[k]);
+        sheet_title(s, "%s", trend_names(&t->groups[k]).s);
+        trend_sheet_changes(s, &t->groups[k]);
+        trend_sheet_runs(s, &t->groups[k]);
     }
     s->when = SHEET_BRIEF;
-    if (r->trend->n > MAX_GROUPS_SHOWN)
+    if (t->n > MAX_GROUPS_SHOWN)
         sheet_line(s, TEXT_PLAIN, "%zu more groups of runs with other settings: -v shows them.",
-                   r->trend->n - MAX_GROUPS_SHOWN);
+                   t->n - MAX_GROUPS_SHOWN);
     s->when = SHEET_ALWAYS;
-    archive_sheet_unread(s, r->archive);
+    archive_sheet_unread(s, t->archive);
 }
