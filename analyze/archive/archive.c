@@ -257,6 +257,7 @@ static bool load_all(struct archive *a, const struct archive_paths *paths,
         struct err why = {""};
 
         if (load_one(r, paths->v[i].path, how, cache, &why)) {
+            r->label = archive_label(r->path);
             a->n++;
             continue;
         }

@@ -32,8 +32,15 @@ struct archive_op {
     struct archive_numbers numbers;
 };
 
+/* A file's name without folders and without the suffix of a capture. */
+struct archive_label {
+    char s[201];
+};
+struct archive_label archive_label(const char *path);
+
 struct archive_run {
     char *path;
+    struct archive_label label;
     enum run_basis source; /* what the file has, or less: what it was reduced to */
     int64_t start_ns;
     json_t *options;      /* settings that s3load recorded; NULL: none */
@@ -85,11 +92,5 @@ const struct archive_op *archive_op_named(const struct archive_run *r, const cha
 /* Whether the runs can be compared: their files are of one kind, and the settings that cmp compares
  * are equal, as far as both runs state them. */
 bool archive_are_alike(const struct archive_run *a, const struct archive_run *b);
-
-/* A file's name without folders and without the suffix of a capture. */
-struct archive_label {
-    char s[201];
-};
-struct archive_label archive_label(const char *path);
 
 #endif

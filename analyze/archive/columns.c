@@ -37,29 +37,28 @@ static bool is_named(const struct column *c, const char *name)
     return strcmp(c->name, name) == 0;
 }
 
-void columns_get(const struct columns_row *row, const struct column *c, struct columns_value *out)
+struct columns_value columns_get(const struct columns_row *row, const struct column *c)
 {
     const struct archive_op *op = row->op;
+    struct columns_value v = {.number = {NAN, NAN, NAN}, .is_mean = op->sizes_differ};
 
-    *out = (struct columns_value){.number = {NAN, NAN, NAN}};
     if (is_named(c, "run")) {
-        out->label = archive_label(row->run->path);
-        out->text = out->label.s;
+        v.text = row->run->label.s;
     } else if (is_named(c, "op")) {
-        out->text = op->op;
+        v.text = op->op;
     } else if (is_named(c, "finding")) {
-        out->text = row->run->kind;
+        v.text = row->run->kind;
     } else if (is_named(c, "start")) {
-        out->time_ns = op->start_ns;
-        out->number.value = (double)op->start_ns;
+        v.time_ns = op->start_ns;
+        v.number.value = (double)op->start_ns;
     } else if (is_named(c, "errors")) {
-        out->number.value = (double)op->n_errors;
+        v.number.value = (double)op->n_errors;
     } else if (c->is_setting) {
-        out->number.value = op->numbers.setting[c->setting];
-        out->is_mean = op->sizes_differ;
+        v.number.value = op->numbers.setting[c->setting];
     } else {
-        out->number = op->numbers.figure[c->metric];
+        v.number = op->numbers.figure[c->metric];
     }
+    return v;
 }
 
 struct columns_text columns_show(const struct column *c, const struct columns_value *v)
@@ -168,9 +167,8 @@ bool columns_parse_test(const char *text, struct columns_test *out, struct err *
 
 static bool meets(const struct columns_row *row, const struct columns_test *t)
 {
-    struct columns_value v;
+    struct columns_value v = columns_get(row, t->column);
 
-    columns_get(row, t->column, &v);
     if (t->column->form == COLUMNS_TEXT)
         return (fnmatch(t->text, v.text != NULL ? v.text : "", 0) == 0) != t->negated;
     double x = v.number.value;
@@ -183,31 +181,25 @@ static bool meets(const struct columns_row *row, const struct columns_test *t)
 
 /* ---- --sort ---- */
 
-bool columns_check_sort(const char *sort, struct err *e)
+bool columns_parse_order(const char *text, struct columns_order *out, struct err *e)
 {
-    const char *name = sort + (*sort == '-');
+    const char *name = text + (*text == '-');
 
-    return find(name, strlen(name)) != NULL || no_column("--sort", sort, e);
+    *out = (struct columns_order){find(name, strlen(name)), *text == '-'};
+    return out->column != NULL || no_column("--sort", text, e);
 }
-
-struct order {
-    const struct column *column;
-    bool falls;
-};
 
 /* Compares by a column. Unknown values come last; equal rows keep the order of the runs. */
 static int by_column(const void *a, const void *b, void *ctx)
 {
     const struct columns_row *x = a, *y = b;
-    const struct order *o = ctx;
-    struct columns_value v, w;
-
-    columns_get(x, o->column, &v);
-    columns_get(y, o->column, &w);
+    const struct columns_order *o = ctx;
+    struct columns_value v = columns_get(x, o->column), w = columns_get(y, o->column);
     double p = v.number.value, q = w.number.value;
     int order = o->column->form == COLUMNS_TEXT
                     ? strcmp(v.text != NULL ? v.text : "", w.text != NULL ? w.text : "")
                     : (p > q) - (p < q);
+
     if (isnan(p) != isnan(q))
         return isnan(p) ? 1 : -1;
     if (order != 0)
@@ -216,32 +208,28 @@ static int by_column(const void *a, const void *b, void *ctx)
                             : (x->op > y->op) - (x->op < y->op);
 }
 
-bool columns_rows(struct columns_row **rows, size_t *n, const struct archive *a,
-                  const struct columns_test *tests, size_t n_tests, const char *sort, struct err *e)
+bool columns_select(struct columns_table *t, const struct columns_test *tests, size_t n_tests,
+                    struct columns_order order, struct err *e)
 {
+    const struct archive *a = t->archive;
     size_t n_all = 0;
 
     for (size_t i = 0; i < a->n; i++)
         n_all += a->runs[i].n_ops;
-    if (!mem_new(rows, n_all, e))
+    if (!mem_new(&t->rows, n_all, e))
         return false;
-    *n = 0;
     for (size_t i = 0; i < a->n; i++) {
         for (size_t k = 0; k < a->runs[i].n_ops; k++) {
             const struct columns_row row = {&a->runs[i], &a->runs[i].ops[k]};
-            size_t t = 0;
+            size_t met = 0;
 
-            while (t < n_tests && meets(&row, &tests[t]))
-                t++;
-            if (t == n_tests)
-                (*rows)[(*n)++] = row;
+            while (met < n_tests && meets(&row, &tests[met]))
+                met++;
+            if (met == n_tests)
+                t->rows[t->n++] = row;
         }
     }
-    if (sort != NULL) {
-        const char *name = sort + (*sort == '-');
-        struct order o = {find(name, strlen(name)), *sort == '-'};
-
-        qsort_r(*rows, *n, sizeof **rows, by_column, &o);
-    }
+    if (order.column != NULL)
+        qsort_r(t->rows, t->n, sizeof *t->rows, by_column, &order);
     return true;
 }

@@ -33,13 +33,12 @@ struct columns_row {
 
 /* The value of a column in a row. */
 struct columns_value {
-    const char *text;             /* COLUMNS_TEXT; NULL: nothing. Borrowed, or in `label` */
+    const char *text;             /* COLUMNS_TEXT, borrowed; NULL: nothing */
     struct archive_figure number; /* all others; NaN: not known */
     int64_t time_ns;              /* COLUMNS_TIME, to the ns */
     bool is_mean;                 /* COLUMNS_SIZE: the requests' sizes differ */
-    struct archive_label label;
 };
-void columns_get(const struct columns_row *row, const struct column *c, struct columns_value *out);
+struct columns_value columns_get(const struct columns_row *row, const struct column *c);
 
 /* A value for people, "12.3ms +- 4.0%"; "-": not known. */
 struct columns_text {
@@ -59,12 +58,23 @@ struct columns_test {
 /* Parses a condition. False: *e says what was expected. */
 bool columns_parse_test(const char *text, struct columns_test *out, struct err *e);
 
-/* Makes the rows of all runs, in their order, that meet all conditions; sorted by a column ("p99";
- * "-p99": largest first; NULL: not). The caller frees *rows. */
-bool columns_rows(struct columns_row **rows, size_t *n, const struct archive *a,
-                  const struct columns_test *tests, size_t n_tests, const char *sort,
-                  struct err *e);
-/* Checks the name of a column. False: *e says which columns there are. */
-bool columns_check_sort(const char *sort, struct err *e);
+/* What rows are sorted by: "p99", "-p99". */
+struct columns_order {
+    const struct column *column; /* NULL: they keep the order of the runs */
+    bool falls;                  /* largest first */
+};
+/* Parses that. False: *e says which columns there are. */
+bool columns_parse_order(const char *text, struct columns_order *out, struct err *e);
+
+/* The rows that are shown of an archive. */
+struct columns_table {
+    const struct archive *archive; /* borrowed */
+    struct columns_row *rows;      /* the caller frees them */
+    size_t n;
+    bool csv_safe; /* as in struct csv_out_style */
+};
+/* Fills in the rows of all runs that meet all conditions. */
+bool columns_select(struct columns_table *t, const struct columns_test *tests, size_t n_tests,
+                    struct columns_order order, struct err *e);
 
 #endif

@@ -174,9 +174,8 @@ static void show_runs(const struct analyze_given *o, const struct cli_args *args
         .filter = &o->filter, .input = &o->input, .analysis = &o->analysis};
     struct archive_paths paths = {0};
     struct archive a = {0};
-    struct columns_row *rows = NULL;
+    struct columns_table table = {.archive = &a};
     struct sheet s = {0};
-    size_t n = 0;
     struct err unsaid = {""};
 
     if (o->output.json || !outfile_is_stdout(o->output.path) ||
@@ -187,11 +186,11 @@ static void show_runs(const struct analyze_given *o, const struct cli_args *args
     for (size_t i = 0; i < paths.n; i++)
         paths.v[i].is_named = false;
     if (ok && archive_load(&a, &paths, &how, false, &unsaid) &&
-        columns_rows(&rows, &n, &a, NULL, 0, NULL, &unsaid)) {
-        archive_sheet_table(&s, &(struct archive_table){.archive = &a, .rows = rows, .n = n});
+        columns_select(&table, NULL, 0, (struct columns_order){0}, &unsaid)) {
+        archive_sheet_table(&s, &table);
         sheet_end(&s, &form, stdout, &unsaid);
     }
-    free(rows);
+    free(table.rows);
     archive_free(&a);
     archive_free_paths(&paths);
 }

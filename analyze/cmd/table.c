@@ -37,35 +37,21 @@ static const struct cli_example examples[] = {
 
 static const struct table_given defaults = {.common = ARCHIVE_DEFAULTS};
 
-static void put_sheet(struct sheet *s, const void *table)
-{
-    archive_sheet_table(s, table);
-}
-
-static bool write_csv(const void *table, FILE *f, struct err *e)
-{
-    (void)e;
-    archive_table_csv(table, f);
-    return true;
-}
-
 static bool list(const struct cli_args *args, const struct table_given *o,
-                 const struct columns_test *tests, struct err *e)
+                 const struct columns_test *tests, struct columns_order order, struct err *e)
 {
     struct archive a = {0};
-    struct columns_row *rows = NULL;
-    struct archive_table table = {.archive = &a, .csv_safe = o->csv_safe};
-    const struct archive_writers writers = {put_sheet,
+    struct columns_table table = {.archive = &a, .csv_safe = o->csv_safe};
+    const struct archive_writers writers = {archive_sheet_table,
                                             o->common.output.json ? archive_table_json
-                                            : o->csv              ? write_csv
+                                            : o->csv              ? archive_table_csv
                                                                   : NULL,
                                             archive_table_html};
     bool ok = archive_read(&a, &o->common, args, false, e) &&
-              columns_rows(&rows, &table.n, &a, tests, o->where.n, o->sort, e);
+              columns_select(&table, tests, o->where.n, order, e) &&
+              archive_write(&o->common, args, &writers, &table, e);
 
-    table.rows = rows;
-    ok = ok && archive_write(&o->common, args, &writers, &table, e);
-    free(rows);
+    free(table.rows);
     archive_free(&a);
     return ok;
 }
@@ -75,6 +61,7 @@ static int run(const struct cli_args *args, void *options)
     const struct table_given *o = options;
     struct err e = {""};
     struct columns_test *tests;
+    struct columns_order order = {0};
     bool right = true;
 
     if (!mem_new(&tests, o->where.n, &e))
@@ -83,11 +70,11 @@ static int run(const struct cli_args *args, void *options)
         right = columns_parse_test(o->where.v[i], &tests[i], &e);
     if (right && o->csv && (o->common.markdown || o->common.output.json))
         right = err_set(&e, "choose one of --json, --markdown and --csv");
-    right = right && (o->sort == NULL || columns_check_sort(o->sort, &e)) &&
+    right = right && (o->sort == NULL || columns_parse_order(o->sort, &order, &e)) &&
             archive_check(&o->common, &e);
-    int status = !right                     ? cli_wrong_usage(args, "%s", e.msg)
-                 : list(args, o, tests, &e) ? EXIT_DONE
-                                            : cli_failed(args, &e);
+    int status = !right                            ? cli_wrong_usage(args, "%s", e.msg)
+                 : list(args, o, tests, order, &e) ? EXIT_DONE
+                                                   : cli_failed(args, &e);
     free(tests);
     return status;
 }

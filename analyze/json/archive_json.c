@@ -32,7 +32,7 @@ static void put_unread(struct json_out *w, const struct archive *a)
 
 bool archive_table_json(const void *table, FILE *f, struct err *e)
 {
-    const struct archive_table *t = table;
+    const struct columns_table *t = table;
     struct json_out w;
 
     json_out_begin(&w, f, "s3analyze/table/1");
@@ -42,9 +42,8 @@ bool archive_table_json(const void *table, FILE *f, struct err *e)
         JSON_PUT(&w, "path", r->path);
         JSON_PUT(&w, "source", run_sources[r->source]);
         for (size_t i = 0; i < n_columns; i++) {
-            struct columns_value v;
+            struct columns_value v = columns_get(&t->rows[k], &columns[i]);
 
-            columns_get(&t->rows[k], &columns[i], &v);
             put_value(&w, &columns[i], &v);
         }
         JSON_PUT(&w, "has_problem", r->has_problem);

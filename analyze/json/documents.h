@@ -29,7 +29,7 @@ bool compare_json(const struct compare *c, FILE *f, struct err *e);
 /* These are called through pointers, so their model is a pointer to void. They return false if out
  * of memory. */
 
-/* Writes a struct archive_table, schema s3analyze/table/1. */
+/* Writes a struct columns_table, schema s3analyze/table/1. */
 bool archive_table_json(const void *table, FILE *f, struct err *e);
 /* Writes what a struct plan has found, schema s3analyze/plan-state/1. */
 bool plan_json(const void *plan, FILE *f, struct err *e);

@@ -20,7 +20,7 @@ static const struct html_definition table_definitions[] = {
 bool archive_table_html(const void *table, const char *words, const char *command, FILE *f,
                         struct err *e)
 {
-    const struct archive_table *t = table;
+    const struct columns_table *t = table;
     struct html_charts none = {0};
     struct units_text title = figures_counted((int64_t)t->archive->n, "run");
     struct sheet s = {0};

@@ -35,7 +35,7 @@ bool compare_html(const struct compare *c, const struct plot_traces *traces, con
 
 /* Writes what a struct plan has found, with a chart of its runs. */
 bool plan_html(const void *plan, const char *words, const char *command, FILE *f, struct err *e);
-/* Writes a struct archive_table. */
+/* Writes a struct columns_table. */
 bool archive_table_html(const void *table, const char *words, const char *command, FILE *f,
                         struct err *e);
 /* Draws the charts and writes the changes in a struct trend; else like compare_html. */

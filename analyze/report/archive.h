@@ -11,19 +11,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* The lines that are shown of an archive. */
-struct archive_table {
-    const struct archive *archive;
-    const struct columns_row *rows;
-    size_t n;
-    bool csv_safe; /* as in struct csv_out_style */
-};
-
-/* One line for each row; files that could not be read follow. */
-void archive_sheet_table(struct sheet *s, const struct archive_table *t);
+/* These get a struct columns_table. One line for each row; in the sheet, files that could not be
+ * read follow. */
+void archive_sheet_table(struct sheet *s, const void *table);
+bool archive_table_csv(const void *table, FILE *f, struct err *e);
 void archive_sheet_unread(struct sheet *s, const struct archive *a);
-
-void archive_table_csv(const struct archive_table *t, FILE *f);
 
 /* ---- Trends ---- */
 

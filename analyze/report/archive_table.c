@@ -21,8 +21,9 @@ static bool has_operations(const struct archive *a)
     return false;
 }
 
-void archive_sheet_table(struct sheet *s, const struct archive_table *t)
+void archive_sheet_table(struct sheet *s, const void *table)
 {
+    const struct columns_table *t = table;
     char align[SHEET_MAX_COLUMNS + 1] = "";
 
     for (size_t i = 0; i < n_columns; i++) {
@@ -36,9 +37,8 @@ void archive_sheet_table(struct sheet *s, const struct archive_table *t)
     for (size_t k = 0; k < t->n; k++) {
         sheet_row(s, t->rows[k].run->has_problem ? TEXT_WARNING : TEXT_PLAIN);
         for (size_t i = 0; i < n_columns; i++) {
-            struct columns_value v;
+            struct columns_value v = columns_get(&t->rows[k], &columns[i]);
 
-            columns_get(&t->rows[k], &columns[i], &v);
             sheet_cell(s, "%s", columns_show(&columns[i], &v).s);
         }
     }
@@ -67,10 +67,12 @@ static void put_value(FILE *f, const struct column *c, const struct columns_valu
     csv_out_real(f, v->number.hi);
 }
 
-void archive_table_csv(const struct archive_table *t, FILE *f)
+bool archive_table_csv(const void *table, FILE *f, struct err *e)
 {
+    const struct columns_table *t = table;
     const struct csv_out_style style = {',', t->csv_safe};
 
+    (void)e;
     for (size_t i = 0; i < n_columns; i++) {
         const char *name = columns[i].name;
 
@@ -81,13 +83,13 @@ void archive_table_csv(const struct archive_table *t, FILE *f)
     fputc('\n', f);
     for (size_t k = 0; k < t->n; k++) {
         for (size_t i = 0; i < n_columns; i++) {
-            struct columns_value v;
+            struct columns_value v = columns_get(&t->rows[k], &columns[i]);
 
-            columns_get(&t->rows[k], &columns[i], &v);
             if (i > 0)
                 fputc(',', f);
             put_value(f, &columns[i], &v, style);
         }
         fputc('\n', f);
     }
+    return true;
 }

@@ -92,7 +92,7 @@ struct figures_sentence trend_sums_up(const struct trend_group *g)
 struct figures_sentence trend_answers(const struct trend *t)
 {
     const struct trend_group *g = &t->groups[0];
-    const struct archive_label last = archive_label(g->runs[g->n - 1]->path);
+    const struct archive_label last = g->runs[g->n - 1]->label;
 
     if (t->last == EXIT_FAILED)
         return figures_say("The last run, %s, is of a level that is slower than the one before.",
@@ -121,7 +121,7 @@ static void put_shift(struct sheet *s, const struct trend_group *g, const struct
 
     sheet_row(s, trend_is_worse(g, x) ? TEXT_WARNING : TEXT_PLAIN);
     sheet_cell(s, "%zu", c->run + 1);
-    SHEET_CELLS(s, archive_label(g->runs[c->run]->path).s, g->series[x->series].op, m->title,
+    SHEET_CELLS(s, g->runs[c->run]->label.s, g->series[x->series].op, m->title,
                 m->text(exp(x->before)).s, m->text(exp(x->after)).s, change_of(g, x).s);
     sheet_cell(s, "%.3f", x->p);
 }
@@ -158,7 +158,7 @@ void trend_sheet_runs(struct sheet *s, const struct trend_group *g)
     for (size_t i = 0; i < g->n; i++) {
         sheet_row(s, TEXT_PLAIN);
         sheet_cell(s, "%zu", i + 1);
-        SHEET_CELLS(s, archive_label(g->runs[i]->path).s, figures_moment(g->runs[i]->start_ns).s);
+        SHEET_CELLS(s, g->runs[i]->label.s, figures_moment(g->runs[i]->start_ns).s);
         for (size_t k = 0; k < g->n_series && k < 9; k++)
             sheet_cell(s, "%s",
                        isnan(g->series[k].v[i])
