@@ -1,5 +1,7 @@
 #include "analyze/json/documents.h"
 
+#include "analyze/json/json_internal.h"
+
 #include <math.h>
 
 static void put_value(struct json_out *w, const struct column *c, const struct columns_value *v)
@@ -57,20 +59,12 @@ bool archive_table_json(const void *table, FILE *f, struct err *e)
 
 static void put_settings(struct json_out *w, const struct archive_run *r)
 {
-    static const char *const names[ARCHIVE_N_SETTINGS] = {
-        [COMPARE_CONCURRENCY] = "concurrency", [COMPARE_ENDPOINTS] = "n_hosts",
-        [COMPARE_CLIENTS] = "n_clients",       [COMPARE_OBJECTS_PER_OP] = "objects_per_op",
-        [COMPARE_DURATION_S] = "duration_s",   [COMPARE_SIZE] = "object_size_bytes",
-        [COMPARE_SHARE] = "share_frac",
-    };
-
     json_out_object(w, "settings");
     JSON_PUT(w, "source", run_sources[r->source]);
     JSON_OBJECTS(w, "operations", k, r->n_ops) {
         JSON_PUT(w, "op", r->ops[k].op);
-        for (size_t i = 0; i < ARCHIVE_N_SETTINGS; i++)
-            if (names[i] != NULL)
-                JSON_PUT(w, names[i], r->ops[k].numbers.setting[i]);
+        for (size_t i = COMPARE_CONCURRENCY; i <= COMPARE_SHARE; i++)
+            JSON_PUT(w, json_setting_names[i], r->ops[k].numbers.setting[i]);
     }
     json_out_value(w, "options", r->options != NULL ? json_incref(r->options) : json_null());
     json_out_end(w);
