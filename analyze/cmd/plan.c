@@ -97,13 +97,12 @@ static bool show(const struct cli_args *args, const struct plan_given *o, enum e
                                             plan_html};
     struct plan p = {0};
     bool ok = plan_load(&p, args->operands[0], e) && spares_inputs(&p, o, e);
-    struct plan_next next = ok ? plan_next(&p) : (struct plan_next){.done = true};
 
-    if (ok && o->next && !next.done)
-        visible_line(stdout, "%s", plan_next_line(&p, &next).s);
+    if (ok && o->next && !p.next.done)
+        visible_line(stdout, "%s", plan_next_line(&p).s);
     if (ok && !o->next) {
         ok = archive_write(&o->common, args, &writers, &p, e);
-        *code = codes[plan_verdict(&p)];
+        *code = codes[p.answer];
     }
     plan_free(&p);
     return ok;

@@ -58,18 +58,15 @@ bool plan_json(const void *plan, FILE *f, struct err *e)
 {
     const struct plan *p = plan;
     struct json_out w;
-    struct plan_interval x = {0};
 
     json_out_begin(&w, f, "s3analyze/plan-state/1");
     JSON_PUT(&w, "plan", plan_kind_names[p->asked.kind]);
     JSON_PUT(&w, "command", p->asked.command);
     JSON_PUT(&w, "answer", (const char *)plan_sentence(p).s);
-    json_put_bool(&w, "done", plan_next(p).done);
-    if (p->asked.kind == PLAN_CAPACITY)
-        x = plan_capacity_found(p->points, p->n_points);
-    JSON_PUT_IF(&w, "met_per_s", x.met > 0, x.met);
-    JSON_PUT_IF(&w, "missed_per_s", x.missed > 0, x.missed);
-    JSON_PUT(&w, "confirmed", x.confirmed);
+    json_put_bool(&w, "done", p->next.done);
+    JSON_PUT_IF(&w, "met_per_s", p->found.met > 0, p->found.met);
+    JSON_PUT_IF(&w, "missed_per_s", p->found.missed > 0, p->found.missed);
+    JSON_PUT(&w, "confirmed", p->found.confirmed);
     put_gates(&w, p);
     if (p->asked.kind == PLAN_SWEEP && !put_law(&w, p, e))
         return false;

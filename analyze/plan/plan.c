@@ -205,13 +205,47 @@ static bool take_asked(struct plan *p, struct err *e)
            parse_asked(p, e);
 }
 
+/* What comes next, and what the runs so far say. */
+static void decide(struct plan *p)
+{
+    uint64_t seed = (uint64_t)p->asked.seed;
+    size_t max_runs = (size_t)p->asked.max_runs;
+    const struct plan_capacity capacity = {p->asked.from, p->asked.precision_pct / 100, max_runs,
+                                           seed};
+
+    switch (p->asked.kind) {
+    case PLAN_CAPACITY:
+        p->next = plan_capacity_next(&capacity, p->points, p->n_points);
+        p->found = plan_capacity_found(p->points, p->n_points);
+        p->answer = p->found.confirmed ? SLO_MET : SLO_UNDECIDED;
+        /* s3load will not reach a higher rate the next time. */
+        if (p->n > 0 && p->runs[p->n - 1].why_not == plan_not_offered)
+            p->next.done = true;
+        break;
+    case PLAN_SWEEP:
+        p->next = plan_sweep_next(p->levels, p->n_levels, (size_t)p->asked.n_each, seed, p->points,
+                                  p->n_points);
+        p->answer = p->next.done || p->n >= PLAN_MOST_RUNS ? SLO_MET : SLO_UNDECIDED;
+        break;
+    case PLAN_AB:
+        p->next = plan_ab_next(p->gates, p->n_gates, max_runs, seed, p->points, p->n_points);
+        p->answer = plan_ab_answer(p->gates, p->n_gates, p->points, p->n_points);
+        break;
+    }
+    if (p->n >= PLAN_MOST_RUNS)
+        p->next.done = true;
+}
+
 bool plan_load(struct plan *p, const char *folder, struct err *e)
 {
     struct err why = {""};
+    bool ok = mem_format(&p->path, e, PATH, folder) && (p->json = read_json(p->path, e)) != NULL &&
+              (take_asked(p, &why) || err_set(e, "%s: %s", p->path, why.msg)) &&
+              plan_load_runs(p, folder, e);
 
-    return mem_format(&p->path, e, PATH, folder) && (p->json = read_json(p->path, e)) != NULL &&
-           (take_asked(p, &why) || err_set(e, "%s: %s", p->path, why.msg)) &&
-           plan_load_runs(p, folder, e);
+    if (ok)
+        decide(p);
+    return ok;
 }
 
 void plan_free(struct plan *p)
@@ -229,35 +263,10 @@ void plan_free(struct plan *p)
 
 /* ---- What comes next ---- */
 
-struct plan_next plan_next(const struct plan *p)
-{
-    const struct plan_run *last = p->n > 0 ? &p->runs[p->n - 1] : NULL;
-    uint64_t seed = (uint64_t)p->asked.seed;
-    const struct plan_capacity capacity = {p->asked.from, p->asked.precision_pct / 100,
-                                           (size_t)p->asked.max_runs, seed};
-
-    if (p->n >= PLAN_MOST_RUNS)
-        return (struct plan_next){.done = true};
-    switch (p->asked.kind) {
-    case PLAN_SWEEP:
-        return plan_sweep_next(p->levels, p->n_levels, (size_t)p->asked.n_each, seed, p->points,
-                               p->n_points);
-    case PLAN_AB:
-        return plan_ab_next(p->gates, p->n_gates, (size_t)p->asked.max_runs, seed, p->points,
-                            p->n_points);
-    case PLAN_CAPACITY:
-        break;
-    }
-    /* s3load will not reach a higher rate the next time. */
-    if (last != NULL && last->why_not == plan_not_offered)
-        return (struct plan_next){.done = true};
-    return plan_capacity_next(&capacity, p->points, p->n_points);
-}
-
-struct plan_line plan_next_line(const struct plan *p, const struct plan_next *next)
+struct plan_line plan_next_line(const struct plan *p)
 {
     const struct plan_asked *a = &p->asked;
-    bool after = next->level > 0;
+    bool after = p->next.level > 0;
     struct plan_line line;
     int n =
         snprintf(line.s, sizeof line.s, "run-%03u-", p->n > 0 ? p->runs[p->n - 1].number + 1 : 1);
@@ -267,8 +276,8 @@ struct plan_line plan_next_line(const struct plan *p, const struct plan_next *ne
     if (a->kind == PLAN_AB)
         n = snprintf(to, room, "%s %s", after ? "after" : "before", after ? a->after : a->before);
     else
-        n = snprintf(to, room, "%.10g --%s %.10g", next->level,
-                     a->kind == PLAN_SWEEP && !p->by_rate ? "concurrent" : "rate", next->level);
+        n = snprintf(to, room, "%.10g --%s %.10g", p->next.level,
+                     a->kind == PLAN_SWEEP && !p->by_rate ? "concurrent" : "rate", p->next.level);
     if (n < 0 || (size_t)n >= room)
         line.s[0] = '\0';
     return line;
@@ -277,17 +286,4 @@ struct plan_line plan_next_line(const struct plan *p, const struct plan_next *ne
 double plan_change_frac(const struct plan *p, size_t gate, double theta)
 {
     return metrics[p->gates[gate].metric].kind == METRIC_DIFFERENCE ? theta : expm1(theta);
-}
-
-enum slo_verdict plan_verdict(const struct plan *p)
-{
-    switch (p->asked.kind) {
-    case PLAN_CAPACITY:
-        return plan_capacity_found(p->points, p->n_points).confirmed ? SLO_MET : SLO_UNDECIDED;
-    case PLAN_AB:
-        return plan_ab_answer(p->gates, p->n_gates, p->points, p->n_points);
-    case PLAN_SWEEP:
-        break;
-    }
-    return plan_next(p).done ? SLO_MET : SLO_UNDECIDED;
 }

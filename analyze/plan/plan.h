@@ -65,6 +65,9 @@ struct plan {
     size_t n;
     struct plan_point *points; /* of the n_points runs that count */
     size_t n_points;
+    struct plan_next next;
+    struct plan_interval found; /* capacity */
+    enum slo_verdict answer; /* met: capacity has both ends confirmed, a sweep has all its runs */
 };
 
 /* Reads the plan and all of its runs. False: *e says why. The caller calls plan_free in any case.
@@ -72,13 +75,11 @@ struct plan {
 bool plan_load(struct plan *p, const char *folder, struct err *e);
 void plan_free(struct plan *p);
 
-struct plan_next plan_next(const struct plan *p);
-
 /* "run-007-1250": the name of the next run's capture, without .csv.zst; then its options. */
 struct plan_line {
     char s[4096];
 };
-struct plan_line plan_next_line(const struct plan *p, const struct plan_next *next);
+struct plan_line plan_next_line(const struct plan *p);
 
 /* A level of a sweep, over its runs that count; NaN: not known. */
 struct plan_level {
@@ -94,8 +95,5 @@ bool plan_usl(const struct plan *p, struct stats_usl *out, struct err *e);
 
 /* A difference in a gate's metric, in logs or fractions, as a change: -0.12 is 12 % less. */
 double plan_change_frac(const struct plan *p, size_t gate, double theta);
-
-/* Returns the answer of the runs so far, for capacity and ab by the functions of decide.h. */
-enum slo_verdict plan_verdict(const struct plan *p);
 
 #endif

@@ -26,22 +26,22 @@ static struct figures_sentence longer_runs(const struct plan *p, double width)
                            times, p->asked.precision_pct);
 }
 
-static struct figures_sentence of_capacity(const struct plan *p, const struct plan_next *next)
+static struct figures_sentence of_capacity(const struct plan *p)
 {
-    struct plan_interval x = plan_capacity_found(p->points, p->n_points);
+    const struct plan_interval x = p->found;
     const struct plan_run *last = p->n > 0 ? &p->runs[p->n - 1] : NULL;
 
-    if (x.confirmed && next->done)
+    if (x.confirmed && p->next.done)
         return figures_say(
             "The assertions are met up to %s requests/s and missed at %s, %s apart; both "
             "ends are confirmed (%s).%s",
             units_rate(x.met).s, units_rate(x.missed).s, units_pct(100 * (x.missed / x.met - 1)).s,
             figures_counted((int64_t)p->n, "run").s, longer_runs(p, x.missed / x.met - 1).s);
-    if (!next->done)
+    if (!p->next.done)
         return figures_say(
             "Not decided yet after %s: met at %s, missed at %s; next: %s requests/s%s.",
             figures_counted((int64_t)p->n, "run").s, rate_text(x.met).s, rate_text(x.missed).s,
-            units_rate(next->level).s, next->confirms ? ", to confirm that end" : "");
+            units_rate(p->next.level).s, p->next.confirms ? ", to confirm that end" : "");
     if (last != NULL && last->why_not != NULL)
         return figures_say("Met at %s; the limit was not found, as %s at %s: more --concurrent, "
                            "--threads or machines are needed.",
@@ -51,30 +51,27 @@ static struct figures_sentence of_capacity(const struct plan *p, const struct pl
                        rate_text(x.missed).s);
 }
 
-static struct figures_sentence of_ab(const struct plan *p, const struct plan_next *next)
+static struct figures_sentence of_ab(const struct plan *p)
 {
     static const char *const words[] = {"No worse than the gates allow", "Worse than a gate allows",
                                         "Undecided"};
-    enum slo_verdict answer = plan_ab_answer(p->gates, p->n_gates, p->points, p->n_points);
 
     return figures_say("%s after %s, looked at %zu times; the error of all looks is below 5 %%%s",
-                       words[answer], figures_counted((int64_t)p->n_points, "run").s,
-                       p->n_points / 4, next->done ? "." : "; more runs follow.");
+                       words[p->answer], figures_counted((int64_t)p->n_points, "run").s,
+                       p->n_points / 4, p->next.done ? "." : "; more runs follow.");
 }
 
-static struct figures_sentence of_sweep(const struct plan *p, const struct plan_next *next)
+static struct figures_sentence of_sweep(const struct plan *p)
 {
     return figures_say("%s at %zu levels%s", figures_counted((int64_t)p->n_points, "run").s,
-                       p->n_levels, next->done ? "." : "; more runs follow.");
+                       p->n_levels, p->next.done ? "." : "; more runs follow.");
 }
 
 struct figures_sentence plan_sentence(const struct plan *p)
 {
-    struct plan_next next = plan_next(p);
-
-    return p->asked.kind == PLAN_CAPACITY ? of_capacity(p, &next)
-           : p->asked.kind == PLAN_AB     ? of_ab(p, &next)
-                                          : of_sweep(p, &next);
+    return p->asked.kind == PLAN_CAPACITY ? of_capacity(p)
+           : p->asked.kind == PLAN_AB     ? of_ab(p)
+                                          : of_sweep(p);
 }
 
 /* ---- Tables ---- */
@@ -192,8 +189,7 @@ void plan_sheet(struct sheet *s, const void *plan)
 {
     const struct plan *p = plan;
 
-    sheet_line(s, plan_verdict(p) == SLO_MET ? TEXT_HEADING : TEXT_WARNING, "%s",
-               plan_sentence(p).s);
+    sheet_line(s, p->answer == SLO_MET ? TEXT_HEADING : TEXT_WARNING, "%s", plan_sentence(p).s);
     sheet_line(s, TEXT_FAINT, "%s", p->asked.command);
     plan_sheet_tables(s, p);
 }
