@@ -42,14 +42,8 @@ static bool put_law(struct json_out *w, const struct plan *p, struct err *e)
     if (!json_out_open(w, "usl", u.ok && !p->by_rate))
         return true;
     JSON_MEMBERS(w, &u, lambda, sigma, kappa, peak, lack_p);
-    JSON_PUT(w, "lambda_lo", u.lambda_ci[0]);
-    JSON_PUT(w, "lambda_hi", u.lambda_ci[1]);
-    JSON_PUT(w, "sigma_lo", u.sigma_ci[0]);
-    JSON_PUT(w, "sigma_hi", u.sigma_ci[1]);
-    JSON_PUT(w, "kappa_lo", u.kappa_ci[0]);
-    JSON_PUT(w, "kappa_hi", u.kappa_ci[1]);
-    JSON_PUT(w, "peak_lo", u.peak_ci[0]);
-    JSON_PUT(w, "peak_hi", u.peak_ci[1]);
+    JSON_MEMBERS(w, &u, lambda_lo, lambda_hi, sigma_lo, sigma_hi, kappa_lo, kappa_hi, peak_lo,
+                 peak_hi);
     json_out_end(w);
     return true;
 }

@@ -123,13 +123,13 @@ static void put_law(struct sheet *s, const struct plan *p)
     sheet_line(s, TEXT_PLAIN,
                "Universal scalability law: %s requests/s of one in flight (%s to %s), contention "
                "%.4g (%.4g to %.4g), coherency %.3g (%.3g to %.3g).",
-               units_rate(u.lambda).s, units_rate(u.lambda_ci[0]).s, units_rate(u.lambda_ci[1]).s,
-               u.sigma, u.sigma_ci[0], u.sigma_ci[1], u.kappa, u.kappa_ci[0], u.kappa_ci[1]);
+               units_rate(u.lambda).s, units_rate(u.lambda_lo).s, units_rate(u.lambda_hi).s,
+               u.sigma, u.sigma_lo, u.sigma_hi, u.kappa, u.kappa_lo, u.kappa_hi);
     if (u.peak <= 2 * most)
-        sheet_line(
-            s, TEXT_PLAIN, "Most throughput with %.1f in flight (%.1f to %.1f%s): %s requests/s.",
-            u.peak, u.peak_ci[0], fmin(u.peak_ci[1], 2 * most),
-            u.peak_ci[1] > 2 * most ? " or more" : "", units_rate(stats_usl_at(&u, u.peak)).s);
+        sheet_line(s, TEXT_PLAIN,
+                   "Most throughput with %.1f in flight (%.1f to %.1f%s): %s requests/s.", u.peak,
+                   u.peak_lo, fmin(u.peak_hi, 2 * most), u.peak_hi > 2 * most ? " or more" : "",
+                   units_rate(stats_usl_at(&u, u.peak)).s);
     else
         sheet_line(s, TEXT_PLAIN,
                    "Throughput has no peak up to %g in flight, twice the largest "

@@ -275,7 +275,8 @@ struct stats_usl {
     const char *why; /* if not ok */
     double lambda, sigma, kappa;
     double peak; /* the N with the most throughput; infinite: there is none */
-    double lambda_ci[2], sigma_ci[2], kappa_ci[2], peak_ci[2]; /* 95 % */
+    double lambda_lo, sigma_lo, kappa_lo, peak_lo; /* of 95 % intervals */
+    double lambda_hi, sigma_hi, kappa_hi, peak_hi;
     double lack_p; /* p-value of the lack-of-fit test; NaN: unknown, as with one run a level */
 };
 

@@ -167,12 +167,13 @@ static bool bootstrap(const struct fit *f, const double *level, const double *y,
             found[i * N_BOOTSTRAP + n_found] = v[i];
         n_found++;
     }
-    double *const limits[N_FIGURES] = {out->lambda_ci, out->sigma_ci, out->kappa_ci, out->peak_ci};
+    double *const lo[] = {&out->lambda_lo, &out->sigma_lo, &out->kappa_lo, &out->peak_lo};
+    double *const hi[] = {&out->lambda_hi, &out->sigma_hi, &out->kappa_hi, &out->peak_hi};
     ok = ok && (n_found > N_BOOTSTRAP / 2 || err_set(e, "the curve cannot be fitted"));
     for (size_t i = 0; ok && i < N_FIGURES; i++) {
         gsl_sort(found + i * N_BOOTSTRAP, 1, n_found);
-        limits[i][0] = found[i * N_BOOTSTRAP + n_found * 25 / 1000];
-        limits[i][1] = found[i * N_BOOTSTRAP + n_found * 975 / 1000];
+        *lo[i] = found[i * N_BOOTSTRAP + n_found * 25 / 1000];
+        *hi[i] = found[i * N_BOOTSTRAP + n_found * 975 / 1000];
     }
     gsl_rng_free(rng);
     free(found);

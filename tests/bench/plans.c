@@ -374,10 +374,10 @@ static bool law(long n_sweeps)
         }
         if (!stats_usl(level, per_s, N, (uint64_t)k, &u, &e) || !u.ok)
             return false;
-        covered[0] += u.lambda_ci[0] <= lambda && lambda <= u.lambda_ci[1];
-        covered[1] += u.sigma_ci[0] <= sigma && sigma <= u.sigma_ci[1];
-        covered[2] += u.kappa_ci[0] <= kappa && kappa <= u.kappa_ci[1];
-        covered[3] += u.peak_ci[0] <= peak && peak <= u.peak_ci[1];
+        covered[0] += u.lambda_lo <= lambda && lambda <= u.lambda_hi;
+        covered[1] += u.sigma_lo <= sigma && sigma <= u.sigma_hi;
+        covered[2] += u.kappa_lo <= kappa && kappa <= u.kappa_hi;
+        covered[3] += u.peak_lo <= peak && peak <= u.peak_hi;
         lacks += u.lack_p < .01;
     }
     printf("scalability law, 8 levels, 3 runs each, scatter 3 %%, %ld sweeps: covers, %%\n",
