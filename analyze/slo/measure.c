@@ -25,7 +25,7 @@
 /* A value without an interval. */
 static struct slo_measure value_alone(double value, double n, const char *why)
 {
-    return (struct slo_measure){true, value, -INFINITY, INFINITY, 1, n, 0, why};
+    return (struct slo_measure){true, value, -INFINITY, INFINITY, SLO_GUARD, n, 0, why};
 }
 
 static struct slo_measure absent(const char *why)
@@ -50,7 +50,6 @@ static struct slo_measure measure_of(const struct stats_ci *ci, const char *doub
 {
     struct slo_measure m = value_alone(ci->value, n, ci->why);
 
-    m.guard = SLO_GUARD;
     m.n_least = STATS_MIN_REQUESTS;
     if (ci->ok && *doubt != '\0') {
         m.lo = ci->value - DOUBTED_ERRORS * ci->se;
@@ -185,14 +184,10 @@ static struct slo_measure percentile_measure(const struct percentile *x,
 
     if (x->n == 0)
         return absent("no request has such a time");
-    struct slo_measure m = {.known = true,
-                            .value = ci->value,
-                            .lo = ci->lo,
-                            .hi = ci->hi,
-                            .guard = SLO_GUARD,
-                            .n = (double)x->n,
-                            .n_least = ceil(log(.025) / log(p) * fmax(x->q.deff, 1)),
-                            .why = ci->ok ? "" : ci->why};
+    struct slo_measure m = value_alone(ci->value, (double)x->n, ci->ok ? "" : ci->why);
+    m.lo = ci->lo;
+    m.hi = ci->hi;
+    m.n_least = ceil(log(.025) / log(p) * fmax(x->q.deff, 1));
     if (x->above.ok)
         stats_wilson(x->above.value, m.n, x->above.se, x->above.df, &lo, &hi);
     bool below = isinf(m.hi) && hi < 1 - p, above = isinf(m.lo) && lo > 1 - p;
