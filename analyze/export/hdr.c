@@ -26,11 +26,9 @@
 
 /* Buffers for one interval: its counts, and the counts encoded, compressed, and in base64. */
 struct encoder {
-    uint64_t *count; /* HIST_N_INDEXES */
+    uint64_t *count; /* HIST_N_INDEXES; zero between intervals */
     unsigned char *raw, *packed, *text;
-    size_t n_packed;    /* room in `packed` */
-    size_t first, last; /* the buckets that are not empty; first > last: none */
-    int64_t max_ns;
+    size_t n_packed; /* room in `packed` */
 };
 
 /* ---- Encoding ---- */
@@ -55,28 +53,29 @@ static unsigned char *put_number(unsigned char *out, int64_t v)
     return out;
 }
 
-/* Writes the counts by bucket; a negative number -n stands for n empty buckets. */
-static unsigned char *put_counts(const struct encoder *h, unsigned char *out)
+/* Writes the counts by bucket, up to the last; a negative number -n stands for n empty buckets. */
+static unsigned char *put_counts(const uint64_t *count, size_t last, unsigned char *out)
 {
-    for (size_t i = 0; i <= h->last; i++) {
+    for (size_t i = 0; i <= last; i++) {
         size_t n_empty = 0;
-        for (; h->count[i] == 0; i++)
+        for (; count[i] == 0; i++)
             n_empty++;
         if (n_empty > 0)
             out = put_number(out, n_empty == 1 ? 0 : -(int64_t)n_empty);
-        out = put_number(out, (int64_t)h->count[i]);
+        out = put_number(out, (int64_t)count[i]);
     }
     return out;
 }
 
-static size_t put_histogram(const struct encoder *h)
+static size_t put_histogram(const struct encoder *h, int64_t max_ns)
 {
-    size_t n = (size_t)(put_counts(h, h->raw + sizeof(struct header)) - h->raw);
+    unsigned char *end = put_counts(h->count, hist_index(max_ns), h->raw + sizeof(struct header));
+    size_t n = (size_t)(end - h->raw);
     const struct header header = {.cookie = htobe32(COOKIE),
                                   .n_count_bytes = htobe32((uint32_t)(n - sizeof header)),
                                   .digits = htobe32(DIGITS),
                                   .lowest = htobe64(1),
-                                  .highest = htobe64((uint64_t)int64_max(h->max_ns, 2)),
+                                  .highest = htobe64((uint64_t)int64_max(max_ns, 2)),
                                   .ratio = htobe64(RATIO_OF_1)};
 
     memcpy(h->raw, &header, sizeof header);
@@ -84,12 +83,12 @@ static size_t put_histogram(const struct encoder *h)
 }
 
 /* Writes the histogram in base64. False: out of memory in zlib. */
-static bool put_encoded(struct encoder *h, FILE *f, struct err *e)
+static bool put_encoded(const struct encoder *h, int64_t max_ns, FILE *f, struct err *e)
 {
     uint32_t header[2] = {htobe32(PACKED_COOKIE)};
     uLongf n_packed = h->n_packed - sizeof header;
 
-    if (compress(h->packed + sizeof header, &n_packed, h->raw, put_histogram(h)) != Z_OK)
+    if (compress(h->packed + sizeof header, &n_packed, h->raw, put_histogram(h, max_ns)) != Z_OK)
         return mem_none(e);
     header[1] = htobe32((uint32_t)n_packed);
     memcpy(h->packed, header, sizeof header);
@@ -103,7 +102,7 @@ static bool encoder_init(struct encoder *h, struct err *e)
     size_t n_raw = sizeof(struct header) + (size_t)HIST_N_INDEXES * 2 * MAX_COUNT_BYTES;
     size_t n_packed = 2 * sizeof(uint32_t) + compressBound(n_raw);
 
-    *h = (struct encoder){.n_packed = n_packed, .first = SIZE_MAX};
+    *h = (struct encoder){.n_packed = n_packed};
     return mem_cleared(&h->count, HIST_N_INDEXES, e) && mem_new(&h->raw, n_raw, e) &&
            mem_new(&h->packed, n_packed, e) && mem_new(&h->text, n_packed / 3 * 4 + 8, e);
 }
@@ -114,25 +113,6 @@ static void encoder_fini(struct encoder *h)
     free(h->raw);
     free(h->packed);
     free(h->text);
-}
-
-static void count(struct encoder *h, int64_t ns)
-{
-    size_t i = hist_index(ns);
-
-    h->count[i]++;
-    h->first = i < h->first ? i : h->first;
-    h->last = i > h->last ? i : h->last;
-    h->max_ns = int64_max(h->max_ns, ns);
-}
-
-static void clear(struct encoder *h)
-{
-    if (h->first <= h->last)
-        memset(h->count + h->first, 0, (h->last - h->first + 1) * sizeof *h->count);
-    h->first = SIZE_MAX;
-    h->last = 0;
-    h->max_ns = 0;
 }
 
 /* ---- Requests by interval ---- */
@@ -156,27 +136,31 @@ static size_t interval_of(const void *intervals, size_t row)
     return k < v->n ? k : v->n - 1;
 }
 
-static bool put_interval(const struct intervals *v, size_t k, int64_t base_ns, struct encoder *h,
-                         FILE *f, struct err *e)
+static bool put_interval(const struct intervals *v, size_t k, int64_t base_ns,
+                         const struct encoder *h, FILE *f, struct err *e)
 {
-    int64_t start_ns = v->start_ns + (int64_t)k * v->each_ns;
+    int64_t start_ns = v->start_ns + (int64_t)k * v->each_ns, max_ns = 0;
     int64_t end_ns = k + 1 < v->n ? start_ns + v->each_ns : v->end_ns;
 
-    clear(h);
-    for (size_t i = v->rows.first[k]; i < v->rows.first[k + 1]; i++)
-        count(h, packed_get(&v->t->dur, v->rows.row[i]));
-    if (h->first > h->last)
+    if (v->rows.first[k] == v->rows.first[k + 1])
         return true;
+    for (size_t i = v->rows.first[k]; i < v->rows.first[k + 1]; i++) {
+        int64_t ns = packed_get(&v->t->dur, v->rows.row[i]);
+
+        h->count[hist_index(ns)]++;
+        max_ns = int64_max(max_ns, ns);
+    }
     fprintf(f, "Tag=%s,%.3f,%.3f,%.6f,", values_name(v->op->op).s,
             (double)(start_ns - base_ns) / 1e9, (double)(end_ns - start_ns) / 1e9,
-            (double)h->max_ns / 1e6);
-    bool ok = put_encoded(h, f, e);
+            (double)max_ns / 1e6);
+    bool ok = put_encoded(h, max_ns, f, e);
     putc('\n', f);
+    memset(h->count, 0, (hist_index(max_ns) + 1) * sizeof *h->count);
     return ok;
 }
 
 static bool put_operation(const struct operation *op, const struct table *t, int64_t base_ns,
-                          struct encoder *h, FILE *f, struct err *e)
+                          const struct encoder *h, FILE *f, struct err *e)
 {
     const struct statistics *s = op->statistics;
     struct intervals v = {
