@@ -63,14 +63,13 @@ static bool step(struct graph *g, struct walk *w, struct profile_call call, int6
     return true;
 }
 
-static bool add_sample(struct graph *g, const struct profile *p, size_t i, int64_t value,
-                       struct err *e)
+static bool add_sample(struct graph *g, size_t i, int64_t value, struct err *e)
 {
-    const struct profile_sample *s = &p->samples[i];
+    const struct profile_sample *s = &g->p->samples[i];
     struct walk w = {INTERN_NONE, false};
 
     for (size_t k = s->n_stack; k-- > 0;)
-        if (!step(g, &w, p->stack[s->stack + k], value, i + 1, e))
+        if (!step(g, &w, g->p->stack[s->stack + k], value, i + 1, e))
             return false;
     if (w.parent != INTERN_NONE && !w.has_gap)
         g->all[w.parent].flat += value;
@@ -78,9 +77,9 @@ static bool add_sample(struct graph *g, const struct profile *p, size_t i, int64
 }
 
 /* Adds up all samples over the frames that are kept, and lists the nodes that are not empty. */
-static bool build(struct graph *g, const struct profile *p, size_t type, struct err *e)
+static bool build(struct graph *g, struct err *e)
 {
-    size_t n = p->frame_keys.n;
+    size_t n = g->p->frame_keys.n;
 
     intern_fini(&g->edge_keys);
     g->n_edges = g->n_nodes = 0;
@@ -88,9 +87,9 @@ static bool build(struct graph *g, const struct profile *p, size_t type, struct 
     g->edges = NULL;
     for (size_t i = 0; i < n; i++)
         g->all[i] = (struct graph_node){.frame = (uint32_t)i, .is_kept = g->all[i].is_kept};
-    for (size_t i = 0; i < p->n_samples; i++) {
-        int64_t value = profile_value(p, i, type);
-        if (value != 0 && !add_sample(g, p, i, value, e))
+    for (size_t i = 0; i < g->p->n_samples; i++) {
+        int64_t value = profile_value(g->p, i, g->how->type);
+        if (value != 0 && !add_sample(g, i, value, e))
             return false;
     }
     for (size_t i = 0; i < n; i++)
@@ -100,38 +99,32 @@ static bool build(struct graph *g, const struct profile *p, size_t type, struct 
 }
 
 /* Keeps only the first n nodes of the list. */
-static bool keep_only(struct graph *g, const struct profile *p, size_t n, size_t type,
-                      struct err *e)
+static bool keep_only(struct graph *g, size_t n, struct err *e)
 {
-    for (size_t i = 0; i < p->frame_keys.n; i++)
+    for (size_t i = 0; i < g->p->frame_keys.n; i++)
         g->all[i].is_kept = false;
     for (size_t i = 0; i < n; i++)
         g->all[g->nodes[i].frame].is_kept = true;
-    return build(g, p, type, e);
+    return build(g, e);
 }
 
-struct order {
-    const struct profile *p;
-    bool by_cum;
-};
-
-static int compare(const void *a, const void *b, void *ctx)
+static int compare(const void *a, const void *b, void *graph)
 {
     const struct graph_node *x = a, *y = b;
-    const struct order *order = ctx;
-    int64_t vx = llabs(order->by_cum ? x->cum : x->flat);
-    int64_t vy = llabs(order->by_cum ? y->cum : y->flat);
+    const struct graph *g = graph;
+    int64_t vx = llabs(g->how->by_cum ? x->cum : x->flat);
+    int64_t vy = llabs(g->how->by_cum ? y->cum : y->flat);
 
     if (vx != vy)
         return vx > vy ? -1 : 1;
-    int names = strcmp(order->p->shown[x->frame], order->p->shown[y->frame]);
+    int names = strcmp(g->p->shown[x->frame], g->p->shown[y->frame]);
     return names != 0 ? names : (x->frame > y->frame) - (x->frame < y->frame);
 }
 
-static void sort_nodes(struct graph *g, struct order order)
+static void sort_nodes(struct graph *g)
 {
     if (g->n_nodes > 0)
-        qsort_r(g->nodes, g->n_nodes, sizeof *g->nodes, compare, &order);
+        qsort_r(g->nodes, g->n_nodes, sizeof *g->nodes, compare, g);
 }
 
 /* Returns a fraction of a total as a positive whole number, rounded down. */
@@ -140,8 +133,7 @@ static int64_t share(int64_t total, double fraction)
     return llabs((int64_t)((double)total * fraction));
 }
 
-static bool drop_small_nodes(struct graph *g, const struct profile *p, int64_t least, size_t type,
-                             struct err *e)
+static bool drop_small_nodes(struct graph *g, int64_t least, struct err *e)
 {
     size_t n = 0, n_all = g->n_nodes;
 
@@ -149,7 +141,7 @@ static bool drop_small_nodes(struct graph *g, const struct profile *p, int64_t l
         if (llabs(g->nodes[i].cum) >= least)
             g->nodes[n++] = g->nodes[i];
     g->n_dropped = n_all - n;
-    return n == n_all || keep_only(g, p, n, type, e);
+    return n == n_all || keep_only(g, n, e);
 }
 
 static void drop_small_edges(struct graph *g, int64_t least)
@@ -168,23 +160,24 @@ bool graph_make(struct graph *g, const struct profile *p, const struct graph_opt
     size_t n = p->frame_keys.n;
     int64_t total = 0;
 
+    g->p = p;
+    g->how = how;
     if (!mem_new(&g->nodes, n, e) || !mem_new(&g->all, n, e))
         return false;
     for (size_t i = 0; i < n; i++)
         g->all[i].is_kept = true;
-    if (!build(g, p, how->type, e))
+    if (!build(g, e))
         return false;
     for (size_t i = 0; i < g->n_nodes; i++)
         total += g->nodes[i].flat;
-    if (!drop_small_nodes(g, p, share(total, how->node_fraction), how->type, e))
+    if (!drop_small_nodes(g, share(total, how->node_fraction), e))
         return false;
     g->n_before = g->n_nodes;
-    struct order order = {p, how->by_cum};
-    sort_nodes(g, order);
+    sort_nodes(g);
     if (how->n_nodes > 0 && how->n_nodes < g->n_nodes) {
-        if (!keep_only(g, p, how->n_nodes, how->type, e))
+        if (!keep_only(g, how->n_nodes, e))
             return false;
-        sort_nodes(g, order);
+        sort_nodes(g);
     }
     drop_small_edges(g, share(total, how->edge_fraction));
     return true;

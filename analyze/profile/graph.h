@@ -29,6 +29,8 @@ struct graph_options {
 };
 
 struct graph {
+    const struct profile *p;
+    const struct graph_options *how;
     struct graph_node *nodes; /* sorted */
     size_t n_nodes;
     size_t n_before,
@@ -39,8 +41,8 @@ struct graph {
     struct graph_node *all; /* by frame */
 };
 
-/* Makes the graph of one type of samples. False: out of memory. The caller frees the graph in any
- * case. */
+/* Makes the graph of one type of samples; borrows `p` and `how`. False: out of memory. The caller
+ * frees the graph in any case. */
 bool graph_make(struct graph *g, const struct profile *p, const struct graph_options *how,
                 struct err *e);
 void graph_free(struct graph *g);
