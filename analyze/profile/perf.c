@@ -90,14 +90,6 @@ bool perf_script_is(struct slice text)
     return false;
 }
 
-/* A stack that is being read. */
-struct stack {
-    struct profile_reading sample;
-    uint32_t locations[MAX_DEPTH], frames[MAX_DEPTH];
-    size_t n_frames; /* frames inlined into the next one */
-    struct key key;
-};
-
 /* Splits the line of a frame: "ADDRESS SYMBOL+0xOFFSET (PROGRAM)". */
 static void parse_frame(struct slice line, struct slice *address, struct slice *name,
                         struct slice *program)
@@ -119,27 +111,21 @@ static void parse_frame(struct slice line, struct slice *address, struct slice *
 }
 
 /* Adds a frame; "(inlined)" stands in place of the program. */
-static bool add_frame(struct profile *p, struct stack *s, struct slice line, struct err *e)
+static bool add_frame(struct profile *p, struct profile_place *x, struct slice line, struct err *e)
 {
     struct slice address, name, program;
 
     parse_frame(line, &address, &name, &program);
-    if (s->sample.n_locations >= MAX_DEPTH || s->n_frames >= MAX_DEPTH)
-        return err_set(e, "a stack of more than %u frames", MAX_DEPTH);
     const char *function = profile_name(p, name, e), *file = profile_name(p, program, e);
-    if (function == NULL || file == NULL)
+    if (function == NULL || file == NULL || !profile_put_frame(p, x, function, file, 0, e))
         return false;
-    uint32_t frame = profile_frame(p, function, file, 0, e);
-    s->frames[s->n_frames++] = frame;
-    key_put(&s->key, frame);
-    if (frame == INTERN_NONE || slice_is(program, "inlined"))
-        return frame != INTERN_NONE;
+    key_put(&x->key, x->frames[x->n - 1]);
+    if (slice_is(program, "inlined"))
+        return true;
     for (size_t i = 0; i < address.n; i++)
-        key_put(&s->key, (unsigned char)address.p[i]);
-    uint32_t location = profile_location(p, &s->key, s->frames, (uint32_t)s->n_frames, e);
-    s->locations[s->sample.n_locations++] = location;
-    s->n_frames = s->key.n = 0;
-    return location != INTERN_NONE;
+        key_put(&x->key, (unsigned char)address.p[i]);
+    uint32_t location = profile_location(p, x, e);
+    return location != INTERN_NONE && profile_put_location(p, location, e);
 }
 
 /* Sets the two types of an event: the number of its samples, and their periods. */
@@ -156,57 +142,73 @@ static bool set_types(struct profile *p, struct slice event, struct err *e)
            types[1].unit != NULL && profile_set_types(p, types, 2, e);
 }
 
-static bool put_stack(struct profile *p, struct stack *s, const struct heading *h, bool is_base,
-                      struct err *e)
-{
-    s->sample.locations = s->locations;
-    s->sample.values[0] = h->period > 0;
-    s->sample.values[1] = h->period;
-    bool ok = profile_put_sample(p, &s->sample, is_base, e);
-    s->sample.n_locations = s->sample.n_labels = s->n_frames = s->key.n = 0;
-    return ok;
-}
+/* A text that is being read. */
+struct reading {
+    struct heading heading; /* of the sample */
+    struct profile_place place;
+    size_t depth;       /* of its stack */
+    struct slice event; /* of the first sample */
+    int64_t first_ns, last_ns;
+};
 
-static bool read_samples(struct profile *p, struct stack *s, struct slice text, bool is_base,
+static bool begin_sample(struct profile *p, struct reading *r, struct slice line, size_t number,
                          struct err *e)
 {
-    struct slice line, event = {NULL, 0};
-    struct heading h = {0};
-    int64_t first_ns = INT64_MAX, last_ns = 0;
-    bool within = false;
+    struct heading *h = &r->heading;
 
-    for (size_t number = 1; next_line(&text, &line); number++) {
-        bool ok = true;
-        if (without_blanks(line).n == 0) {
-            ok = !within || put_stack(p, s, &h, is_base, e);
-            within = false;
-        } else if (within) {
-            ok = add_frame(p, s, line, e);
-        } else if (*line.p != '#') {
-            if (!parse_heading(line, &h))
-                return err_set(e, "line %zu: no sample of perf script", number);
-            ok = event.n > 0 || set_types(p, h.event, e);
-            event = event.n > 0 ? event : h.event;
-            within = true;
-            first_ns = int64_min(first_ns, h.time_ns);
-            last_ns = int64_max(last_ns, h.time_ns);
-            if (h.event.n != event.n || memcmp(h.event.p, event.p, event.n) != 0)
-                h.period = 0;
-        }
-        if (!ok)
+    if (!parse_heading(line, h))
+        return err_set(e, "line %zu: no sample of perf script", number);
+    if (r->event.n == 0) {
+        r->event = h->event;
+        r->first_ns = h->time_ns;
+        if (!set_types(p, h->event, e))
             return false;
     }
-    profile_put_time(p, 0, last_ns > first_ns ? last_ns - first_ns : 0, is_base);
-    return !within || put_stack(p, s, &h, is_base, e);
+    r->first_ns = int64_min(r->first_ns, h->time_ns);
+    r->last_ns = int64_max(r->last_ns, h->time_ns);
+    if (h->event.n != r->event.n || memcmp(h->event.p, r->event.p, r->event.n) != 0)
+        h->period = 0;
+    return true;
+}
+
+static bool end_sample(struct profile *p, struct reading *r, bool is_base, struct err *e)
+{
+    int64_t period = r->heading.period;
+
+    r->place.n = r->place.key.n = r->depth = 0;
+    return profile_end_sample(p, (int64_t[]){period > 0, period}, is_base, e);
+}
+
+static bool read_samples(struct profile *p, struct reading *r, struct slice text, bool is_base,
+                         struct err *e)
+{
+    struct slice line;
+    bool within = false, ok = true;
+
+    for (size_t number = 1; ok && next_line(&text, &line); number++) {
+        bool is_empty = without_blanks(line).n == 0;
+
+        if (within && is_empty)
+            ok = end_sample(p, r, is_base, e);
+        else if (within && r->depth++ >= MAX_DEPTH)
+            ok = err_set(e, "a stack of more than %u frames", MAX_DEPTH);
+        else if (within)
+            ok = add_frame(p, &r->place, line, e);
+        else if (is_empty || *line.p == '#')
+            continue;
+        else
+            ok = begin_sample(p, r, line, number, e);
+        within = !is_empty;
+    }
+    return ok && (!within || end_sample(p, r, is_base, e));
 }
 
 bool perf_script_add(struct profile *p, struct slice text, bool is_base, struct err *e)
 {
-    struct stack *s;
-    bool ok = mem_cleared(&s, 1, e) && read_samples(p, s, text, is_base, e);
+    struct reading r = {0};
+    bool ok = read_samples(p, &r, text, is_base, e);
 
-    if (s != NULL)
-        free(s->key.v);
-    free(s);
+    profile_put_time(p, 0, r.last_ns - r.first_ns, is_base);
+    profile_place_fini(&r.place);
     return ok;
 }

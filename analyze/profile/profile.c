@@ -17,6 +17,7 @@ void profile_free(struct profile *p)
     free(p->values);
     free(p->stack);
     free(p->labels);
+    free(p->key.v);
     intern_fini(&p->names);
     intern_fini(&p->frame_keys);
     intern_fini(&p->location_keys);
@@ -96,8 +97,9 @@ static const char *unnamed(struct profile *p, const char *program, struct err *e
     return name;
 }
 
-uint32_t profile_frame(struct profile *p, const char *name, const char *program, uint64_t line,
-                       struct err *e)
+/* Returns the frame of a function. INTERN_NONE: out of memory, or too many. */
+static uint32_t frame_of(struct profile *p, const char *name, const char *program, uint64_t line,
+                         struct err *e)
 {
     size_t n = p->frame_keys.n;
     struct key k = {0};
@@ -119,20 +121,36 @@ uint32_t profile_frame(struct profile *p, const char *name, const char *program,
     return p->shown[id] != NULL ? id : INTERN_NONE;
 }
 
-uint32_t profile_location(struct profile *p, const struct key *key, const uint32_t *frames,
-                          uint32_t n, struct err *e)
+void profile_place_fini(struct profile_place *x)
 {
-    size_t n_before = p->location_keys.n;
-    uint32_t id = key_add(key, &p->location_keys, e);
+    free(x->key.v);
+    free(x->frames);
+}
 
+bool profile_put_frame(struct profile *p, struct profile_place *to, const char *name,
+                       const char *program, uint64_t line, struct err *e)
+{
+    uint32_t frame = frame_of(p, name, program, line, e);
+
+    if (frame == INTERN_NONE || !mem_fit(&to->frames, &to->cap, to->n + 1, e))
+        return false;
+    to->frames[to->n++] = frame;
+    return true;
+}
+
+uint32_t profile_location(struct profile *p, struct profile_place *x, struct err *e)
+{
+    size_t n_before = p->location_keys.n, n = x->n;
+    uint32_t id = key_add(&x->key, &p->location_keys, e);
+
+    x->n = x->key.n = 0;
     if (id == INTERN_NONE || id < n_before)
         return id;
     if (!mem_more(&p->locations, n_before, e) ||
         !mem_fit(&p->frames, &p->cap_frames, p->n_frames + n, e))
         return INTERN_NONE;
-    p->locations[id] = (struct profile_location){p->n_frames, n};
-    if (n > 0)
-        memcpy(p->frames + p->n_frames, frames, n * sizeof *frames);
+    p->locations[id] = (struct profile_location){p->n_frames, (uint32_t)n};
+    memcpy(p->frames + p->n_frames, x->frames, n * sizeof *x->frames);
     p->n_frames += n;
     return id;
 }
@@ -170,11 +188,9 @@ static int label_order(const struct profile_label *a, const struct profile_label
 }
 
 /* Sorts labels by key. Those of one key keep their order. */
-static void sort_labels(struct profile_reading *s)
+static void sort_labels(struct profile_label *v, size_t n)
 {
-    struct profile_label *v = s->labels;
-
-    for (size_t i = 1; i < s->n_labels; i++)
+    for (size_t i = 1; i < n; i++)
         for (size_t k = i; k > 0 && label_order(&v[k - 1], &v[k]) > 0; k--) {
             struct profile_label x = v[k];
             v[k] = v[k - 1];
@@ -182,44 +198,10 @@ static void sort_labels(struct profile_reading *s)
         }
 }
 
-/* Adds the label of a base to a sample. */
-static bool put_base_label(struct profile *p, struct profile_reading *s, struct err *e)
+bool profile_put_location(struct profile *p, uint32_t location, struct err *e)
 {
-    const char *key = profile_name(p, slice_of(PROFILE_BASE_KEY), e);
-    const char *yes = profile_name(p, slice_of("true"), e);
-    const char *none = profile_name(p, slice_of(""), e);
-    size_t i = 0;
+    const struct profile_location *l = &p->locations[location];
 
-    while (i < s->n_labels && s->labels[i].key != key)
-        i++;
-    s->n_labels += i == s->n_labels;
-    s->labels[i] = (struct profile_label){key, yes, none, 0};
-    return key != NULL && yes != NULL && none != NULL;
-}
-
-/* Returns the number of the sample: that of an equal earlier one, else a new number. */
-static uint32_t sample_of(struct profile *p, const struct profile_reading *s, struct err *e)
-{
-    struct key k = {0};
-
-    if (!p->is_sum)
-        return (uint32_t)p->n_samples;
-    key_put(&k, s->n_locations);
-    for (size_t i = 0; i < s->n_locations; i++)
-        key_put(&k, s->locations[i]);
-    for (size_t i = 0; i < s->n_labels; i++) {
-        key_put(&k, (uintptr_t)s->labels[i].key);
-        key_put(&k, (uintptr_t)s->labels[i].text);
-        key_put(&k, (uintptr_t)s->labels[i].unit);
-        key_put(&k, (uint64_t)s->labels[i].number);
-    }
-    uint32_t id = key_add(&k, &p->sample_keys, e);
-    free(k.v);
-    return id;
-}
-
-static bool put_location(struct profile *p, const struct profile_location *l, struct err *e)
-{
     if (p->n_stack + l->n_frames > PROFILE_MAX_STACK)
         return err_set(e, "more than %u functions in its stacks", PROFILE_MAX_STACK);
     if (!mem_fit(&p->stack, &p->cap_stack, p->n_stack + l->n_frames, e))
@@ -227,47 +209,91 @@ static bool put_location(struct profile *p, const struct profile_location *l, st
     for (uint32_t i = 0; i < l->n_frames; i++)
         p->stack[p->n_stack++] =
             (struct profile_call){p->frames[l->frames + i], i + 1 < l->n_frames};
+    if (p->is_sum)
+        key_put(&p->key, location);
     return true;
 }
 
-static bool add_new_sample(struct profile *p, const struct profile_reading *from, struct err *e)
+bool profile_put_label(struct profile *p, struct profile_label label, struct err *e)
+{
+    if (!mem_fit(&p->labels, &p->cap_labels, p->n_labels + 1, e))
+        return false;
+    p->labels[p->n_labels++] = label;
+    return true;
+}
+
+/* Gives the sample the label of a base, once. */
+static bool put_base_label(struct profile *p, struct err *e)
+{
+    const struct profile_label label = {profile_name(p, slice_of(PROFILE_BASE_KEY), e),
+                                        profile_name(p, slice_of("true"), e),
+                                        profile_name(p, slice_of(""), e), 0};
+
+    if (label.key == NULL || label.text == NULL || label.unit == NULL)
+        return false;
+    for (size_t i = p->next.labels; i < p->n_labels; i++)
+        if (p->labels[i].key == label.key) {
+            p->labels[i] = label;
+            return true;
+        }
+    return profile_put_label(p, label, e);
+}
+
+/* Returns the number of the sample: that of an equal earlier one, else a new number. */
+static uint32_t sample_of(struct profile *p, const struct profile_sample *s, struct err *e)
+{
+    if (!p->is_sum)
+        return (uint32_t)p->n_samples;
+    for (size_t i = s->labels; i < p->n_labels; i++) {
+        key_put(&p->key, (uintptr_t)p->labels[i].key);
+        key_put(&p->key, (uintptr_t)p->labels[i].text);
+        key_put(&p->key, (uintptr_t)p->labels[i].unit);
+        key_put(&p->key, (uint64_t)p->labels[i].number);
+    }
+    key_put(&p->key, s->n_labels);
+    return key_add(&p->key, &p->sample_keys, e);
+}
+
+static bool add_sample(struct profile *p, struct profile_sample *s, struct err *e)
 {
     if (p->n_samples >= PROFILE_MAX_SAMPLES)
         return err_set(e, "more than %u samples", PROFILE_MAX_SAMPLES);
     if (!mem_more(&p->samples, p->n_samples, e) ||
         !mem_fit(&p->values, &p->cap_values, (p->n_samples + 1) * p->n_types + 1, e))
         return false;
-    struct profile_sample s = {.stack = p->n_stack, .labels = p->n_labels};
-    for (size_t i = 0; i < from->n_locations; i++)
-        if (!put_location(p, &p->locations[from->locations[i]], e))
-            return false;
-    for (size_t i = 0; i < from->n_labels; i++) {
-        const struct profile_label *x = &from->labels[i];
-
-        if (!mem_more(&p->labels, p->n_labels, e))
-            return false;
-        p->labels[p->n_labels++] = *x;
-        s.is_base |= strcmp(x->key, PROFILE_BASE_KEY) == 0 && x->text != NULL &&
-                     strcmp(x->text, "true") == 0;
+    for (size_t i = s->labels; i < p->n_labels; i++) {
+        const struct profile_label *x = &p->labels[i];
+        s->is_base |= strcmp(x->key, PROFILE_BASE_KEY) == 0 && x->text != NULL &&
+                      strcmp(x->text, "true") == 0;
     }
-    s.n_stack = (uint32_t)(p->n_stack - s.stack);
-    s.n_labels = (uint32_t)from->n_labels;
-    p->has_base |= s.is_base;
+    p->has_base |= s->is_base;
     memset(p->values + p->n_samples * p->n_types, 0, p->n_types * sizeof *p->values);
-    p->samples[p->n_samples++] = s;
+    p->samples[p->n_samples++] = *s;
+    p->next = (struct profile_sample){.stack = p->n_stack, .labels = p->n_labels};
     return true;
 }
 
-bool profile_put_sample(struct profile *p, struct profile_reading *s, bool is_base, struct err *e)
+bool profile_end_sample(struct profile *p, const int64_t *values, bool is_base, struct err *e)
 {
-    if (is_base && !put_base_label(p, s, e))
+    struct profile_sample *s = &p->next;
+
+    if (p->n_labels - s->labels > PROFILE_MAX_LABELS)
+        return err_set(e, "a sample has more than %u labels", PROFILE_MAX_LABELS);
+    if (is_base && !put_base_label(p, e))
         return false;
-    sort_labels(s);
+    s->n_stack = (uint32_t)(p->n_stack - s->stack);
+    s->n_labels = (uint32_t)(p->n_labels - s->labels);
+    if (s->n_labels > 1)
+        sort_labels(p->labels + s->labels, s->n_labels);
     uint32_t id = sample_of(p, s, e);
-    if (id == INTERN_NONE || (id == p->n_samples && !add_new_sample(p, s, e)))
+    p->key.n = 0;
+    if (id == INTERN_NONE || (id == p->n_samples && !add_sample(p, s, e)))
         return false;
+    /* An equal earlier sample has this stack and these labels. */
+    p->n_stack = p->next.stack;
+    p->n_labels = p->next.labels;
     for (size_t i = 0; i < p->n_types; i++) {
-        int64_t v = s->values[i];
+        int64_t v = values[i];
         if (v > PROFILE_MAX_VALUE || v < -PROFILE_MAX_VALUE ||
             __builtin_add_overflow(p->sums[i], llabs(v), &p->sums[i]))
             return err_set(e, "the values add up to more than 64 bits hold");

@@ -40,6 +40,13 @@ struct profile_call {
     uint32_t is_inlined : 1; /* inlined into the next function */
 };
 
+/* Bytes that identify a thing. Errors stick: `failed`. */
+struct key {
+    char *v;
+    size_t n, cap;
+    bool failed;
+};
+
 /* The time in which profiles were taken; 0, 0: unknown. */
 struct profile_window {
     int64_t start_ns, end_ns;
@@ -70,9 +77,11 @@ struct profile {
     struct profile_call *stack; /* of all samples; each begins with the innermost function */
     size_t n_stack, cap_stack;
     struct profile_label *labels;
-    size_t n_labels;
+    size_t n_labels, cap_labels;
 
     /* While samples are added */
+    struct profile_sample next; /* the one that is being read: where its stack and labels begin */
+    struct key key;             /* of its locations; of a sum alone */
     struct profile_location *locations;
     uint32_t *frames; /* of the locations */
     size_t n_frames, cap_frames;

@@ -24,12 +24,14 @@ struct profile_location {
     uint32_t n_frames;
 };
 
-/* Bytes that identify a thing. Errors stick: `failed`. */
-struct key {
-    char *v;
+/* A location that is being read: what identifies it, and its functions so far. */
+struct profile_place {
+    struct key key;
+    uint32_t *frames;
     size_t n, cap;
-    bool failed;
 };
+
+void profile_place_fini(struct profile_place *x);
 
 void key_put(struct key *k, uint64_t x);
 void key_text(struct key *k, const char *text);
@@ -41,30 +43,26 @@ const char *profile_name(struct profile *p, struct slice text, struct err *e);
 /* Returns the last part of a path, without slashes at its end. */
 struct slice profile_base(const char *path);
 
-/* Returns the frame of a function. If `name` is "", the program and the function's first line
+/* Adds a function to a location. If `name` is "", the program and the function's first line
  * identify it. */
-uint32_t profile_frame(struct profile *p, const char *name, const char *program, uint64_t line,
-                       struct err *e);
+bool profile_put_frame(struct profile *p, struct profile_place *to, const char *name,
+                       const char *program, uint64_t line, struct err *e);
 
-/* Returns the location with this key; a new one gets these frames. */
-uint32_t profile_location(struct profile *p, const struct key *key, const uint32_t *frames,
-                          uint32_t n, struct err *e);
+/* Returns the location with this key; a new one gets these functions. Empties x for the next one.
+ */
+uint32_t profile_location(struct profile *p, struct profile_place *x, struct err *e);
 
 /* Sets the types of the next samples; they must equal the types of what was added before. */
 bool profile_set_types(struct profile *p, const struct profile_type *types, size_t n,
                        struct err *e);
 
-/* A sample as its reader fills it in. */
-struct profile_reading {
-    uint32_t *locations; /* the innermost first */
-    size_t n_locations;
-    int64_t values[PROFILE_MAX_TYPES];
-    struct profile_label labels[PROFILE_MAX_LABELS + 1]; /* with room for the label of a base */
-    size_t n_labels;
-};
+/* A sample gets its locations, the innermost first, and its labels; then it is ended. */
+bool profile_put_location(struct profile *p, uint32_t location, struct err *e);
+bool profile_put_label(struct profile *p, struct profile_label label, struct err *e);
 
-/* Adds a sample, or adds its values to an equal one. Sorts its labels by key. */
-bool profile_put_sample(struct profile *p, struct profile_reading *s, bool is_base, struct err *e);
+/* Ends a sample, with a value for each type, or adds the values to an equal one. Sorts its labels
+ * by key. */
+bool profile_end_sample(struct profile *p, const int64_t *values, bool is_base, struct err *e);
 
 /* Adds the time, the length and a comment of a profile. */
 void profile_put_time(struct profile *p, int64_t time_ns, int64_t duration_ns, bool is_base);

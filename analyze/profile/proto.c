@@ -16,30 +16,26 @@ enum {
     STRING,
     TIME = 9,
     DURATION = 10,
-    PERIOD_TYPE = 11,
     COMMENT = 13,
     DEFAULT_TYPE = 14,
     DOC_URL = 15,
     N_FIELDS,
 };
+#define FIELDS "-mmmmmmnnnnmnrnn" /* what they are (wire.h) */
 
-/* The fields that are messages or texts. The others are numbers. */
+/* The fields of which there may be many. */
 static const struct {
     const char *what;
-    size_t most; /* how many there may be */
-    /* For messages with an id: their number of fields and, as bit masks, which fields are indices
-     * into the table of strings, and which are no numbers. */
-    size_t n_fields;
-    unsigned names, others;
+    size_t most;
+    const char *fields; /* for messages with an id: their fields that are numbers (wire.h) */
 } parts_of[N_FIELDS] = {
-    [TYPE] = {"sample types", .most = PROFILE_MAX_TYPES},
-    [SAMPLE] = {"samples", .most = PROFILE_MAX_SAMPLES},
-    [MAPPING] = {"mappings", PROFILE_MAX_ENTRIES, 6, .names = 1 << 5 | 1 << 6},
-    [LOCATION] = {"locations", PROFILE_MAX_ENTRIES, 5, .others = 1 << 4},
-    [FUNCTION] = {"functions", PROFILE_MAX_ENTRIES, 5, .names = 1 << 2 | 1 << 3 | 1 << 4},
-    [STRING] = {"strings", .most = 4 * PROFILE_MAX_ENTRIES},
-    [PERIOD_TYPE] = {"types of its period", .most = PROFILE_MAX_TYPES},
-    [COMMENT] = {"comments", .most = PROFILE_MAX_COMMENTS},
+    [TYPE] = {"sample types", PROFILE_MAX_TYPES, NULL},
+    [SAMPLE] = {"samples", PROFILE_MAX_SAMPLES, NULL},
+    [MAPPING] = {"mappings", PROFILE_MAX_ENTRIES, "-nnnnss"},
+    [LOCATION] = {"locations", PROFILE_MAX_ENTRIES, "-nnn-n"},
+    [FUNCTION] = {"functions", PROFILE_MAX_ENTRIES, "-nsssn"},
+    [STRING] = {"strings", 4 * PROFILE_MAX_ENTRIES, NULL},
+    [COMMENT] = {"comments", PROFILE_MAX_COMMENTS, NULL},
 };
 
 /* A mapping, location or function. */
@@ -50,67 +46,62 @@ struct entry {
     uint32_t location; /* of a location: its number in the profile */
 };
 
-struct parts {
-    struct slice *v;
-    size_t n;
-    struct entry *entries; /* of messages with an id, sorted by id */
-};
-
 struct raw {
-    struct parts parts[N_FIELDS];
+    struct slice bytes;
+    size_t n[N_FIELDS];   /* how many there are */
     uint64_t v[N_FIELDS]; /* numbers */
-    const char **names;   /* by string: NULL until it is used */
+    struct slice *strings;
+    const char **names;              /* by string: NULL until it is used */
+    struct entry *entries[N_FIELDS]; /* of messages with an id, sorted by id */
 };
 
 static void raw_free(struct raw *r)
 {
-    for (size_t i = 0; i < N_FIELDS; i++) {
-        free(r->parts[i].v);
-        free(r->parts[i].entries);
-    }
+    for (size_t i = 0; i < N_FIELDS; i++)
+        free(r->entries[i]);
+    free(r->strings);
     free(r->names);
 }
 
 /* ---- First step: finding the messages ---- */
 
-static bool put_part(struct raw *r, const struct wire *w, struct err *e)
-{
-    struct parts *to = &r->parts[w->number];
-
-    if (to->n >= parts_of[w->number].most)
-        return err_set(e, "more than %zu %s", to->n, parts_of[w->number].what);
-    if (w->number == STRING && to->n == 0 && w->bytes.n > 0)
-        return err_set(e, "its first string is not empty");
-    if (!mem_more(&to->v, to->n, e))
-        return false;
-    to->v[to->n++] = w->bytes;
-    return true;
-}
-
 static bool put_field(struct raw *r, const struct wire *w, struct err *e)
 {
-    if (w->number == 0 || w->number >= N_FIELDS)
-        return true;
-    bool is_part = parts_of[w->number].most > 0;
-    /* Comments are numbers, packed or not. */
-    if (is_part ? !w->is_bytes && !(w->number == COMMENT && w->is_varint) : !w->is_varint)
-        return err_set(e, "a field is of the wrong kind");
+    size_t most = parts_of[w->number].most, n = r->n[w->number]++;
+
+    if (most > 0 && n >= most)
+        return err_set(e, "more than %zu %s", n, parts_of[w->number].what);
+    if (w->number == STRING && n == 0 && w->bytes.n > 0)
+        return err_set(e, "its first string is not empty");
+    if (w->number == STRING && !mem_more(&r->strings, n, e))
+        return false;
+    if (w->number == STRING)
+        r->strings[n] = w->bytes;
     if (w->number == TIME && r->v[TIME] != 0)
         return err_set(e, "two profiles follow each other in one file");
     r->v[w->number] = w->value;
-    return !is_part || put_part(r, w, e);
+    return true;
 }
 
 /* ---- Second step: reading the messages ---- */
 
+/* Starts before the first field of this number; all others are passed over. Their kinds were
+ * checked before. */
+static struct wire each(const struct raw *r, size_t field)
+{
+    static const char passed_over[] = "---------------r"; /* as many as the largest number */
+
+    return wire_begin(r->bytes, passed_over + sizeof passed_over - 2 - field);
+}
+
 static const char *name_at(struct profile *p, struct raw *r, uint64_t i, struct err *e)
 {
-    if (i >= r->parts[STRING].n) {
+    if (i >= r->n[STRING]) {
         err_set(e, "it names a string that is not there");
         return NULL;
     }
     if (r->names[i] == NULL)
-        r->names[i] = profile_name(p, r->parts[STRING].v[i], e);
+        r->names[i] = profile_name(p, r->strings[i], e);
     return r->names[i];
 }
 
@@ -124,15 +115,16 @@ static int by_id(const void *a, const void *b)
 /* Reads the messages of a kind that has ids, and makes all of their names available in r->names. */
 static bool read_entries(struct profile *p, struct raw *r, size_t field, struct err *e)
 {
-    size_t n = r->parts[field].n, n_fields = parts_of[field].n_fields;
+    const char *fields = parts_of[field].fields;
+    size_t n = 0;
     struct entry *v;
 
-    if (!mem_cleared(&v, n, e))
+    if (!mem_cleared(&v, r->n[field], e))
         return false;
-    r->parts[field].entries = v;
-    for (size_t i = 0; i < n; i++) {
-        v[i].body = r->parts[field].v[i];
-        if (!wire_numbers(v[i].body, v[i].v, n_fields, parts_of[field].others, e))
+    r->entries[field] = v;
+    for (struct wire w = each(r, field); wire_next(&w); n++) {
+        v[n].body = w.bytes;
+        if (!wire_numbers(w.bytes, fields, v[n].v, e))
             return false;
     }
     qsort(v, n, sizeof *v, by_id);
@@ -140,20 +132,22 @@ static bool read_entries(struct profile *p, struct raw *r, size_t field, struct 
         if (v[i].v[1] == 0 || (i > 0 && v[i - 1].v[1] == v[i].v[1]))
             return err_set(e, "two %s have the same id, or one has none", parts_of[field].what);
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 1; k <= n_fields; k++)
-            if ((parts_of[field].names >> k & 1) != 0 && name_at(p, r, v[i].v[k], e) == NULL)
+        for (size_t k = 0; fields[k] != '\0'; k++)
+            if (fields[k] == 's' && name_at(p, r, v[i].v[k], e) == NULL)
                 return false;
     return true;
 }
 
 /* Returns the entry with that id. NULL: there is none. */
-static const struct entry *entry_of(const struct parts *x, uint64_t id)
+static struct entry *entry_of(const struct raw *r, size_t field, uint64_t id)
 {
-    const struct entry wanted = {.v = {0, id}};
+    struct entry *v = r->entries[field];
+    size_t n = r->n[field];
 
-    if (id > 0 && id <= x->n && x->entries[id - 1].v[1] == id)
-        return &x->entries[id - 1];
-    return bsearch(&wanted, x->entries, x->n, sizeof *x->entries, by_id);
+    if (id > 0 && id <= n && v[id - 1].v[1] == id)
+        return &v[id - 1];
+    const struct entry wanted = {.v = {0, id}};
+    return bsearch(&wanted, v, n, sizeof *v, by_id);
 }
 
 /* Removes pairs of brackets with what is between them. Stops where they do not match. */
@@ -196,8 +190,8 @@ static bool read_functions(struct profile *p, struct raw *r, struct err *e)
 {
     bool ok = read_entries(p, r, FUNCTION, e);
 
-    for (size_t i = 0; ok && i < r->parts[FUNCTION].n; i++) {
-        struct entry *f = &r->parts[FUNCTION].entries[i];
+    for (size_t i = 0; ok && i < r->n[FUNCTION]; i++) {
+        struct entry *f = &r->entries[FUNCTION][i];
         const char *name = r->names[f->v[2]], *symbol = r->names[f->v[3]];
 
         f->name = *name == '\0' || name == symbol ? simplified(p, symbol, e) : name;
@@ -207,12 +201,11 @@ static bool read_functions(struct profile *p, struct raw *r, struct err *e)
 }
 
 /* Begins the key of a location: its address within its mapping, independent of where that was
- * loaded. */
+ * loaded. Returns the program's file. */
 static const char *key_location(struct key *k, struct raw *r, const struct entry *location)
 {
-    const struct entry *m = entry_of(&r->parts[MAPPING], location->v[2]);
+    const struct entry *m = entry_of(r, MAPPING, location->v[2]);
 
-    k->n = 0;
     key_put(k, location->v[5] != 0);
     if (m == NULL) {
         key_put(k, location->v[3]);
@@ -227,195 +220,142 @@ static const char *key_location(struct key *k, struct raw *r, const struct entry
     return program;
 }
 
-/* The functions of one location. */
-struct lines {
-    uint32_t *frames;
-    size_t n, cap;
-    struct key key;
-};
-
-static bool add_line(struct profile *p, struct raw *r, struct lines *to, struct slice line,
+static bool add_line(struct profile *p, struct raw *r, struct profile_place *to, struct slice line,
                      const char *program, struct err *e)
 {
     uint64_t v[4];
 
-    if (!wire_numbers(line, v, 3, 0, e))
+    if (!wire_numbers(line, "-nnn", v, e))
         return false;
-    const struct entry *f = entry_of(&r->parts[FUNCTION], v[1]);
+    const struct entry *f = entry_of(r, FUNCTION, v[1]);
     if (f == NULL)
         return err_set(e, "it names a function that is not there");
-    if (!mem_fit(&to->frames, &to->cap, to->n + 1, e))
-        return false;
-    to->frames[to->n] = profile_frame(p, f->name, program, f->v[5], e);
     for (size_t i = 2; i <= 4; i++)
         key_put(&to->key, (uintptr_t)r->names[f->v[i]]);
     key_put(&to->key, f->v[5]);
     key_put(&to->key, v[2]);
     key_put(&to->key, v[3]);
-    return to->frames[to->n++] != INTERN_NONE;
+    return profile_put_frame(p, to, f->name, program, f->v[5], e);
 }
 
 static bool add_location(struct profile *p, struct raw *r, struct entry *location,
-                         struct lines *lines, struct err *e)
+                         struct profile_place *place, struct err *e)
 {
-    struct wire w = wire_begin(location->body);
-    const char *program = key_location(&lines->key, r, location);
+    struct wire w = wire_begin(location->body, "----m");
+    const char *program = key_location(&place->key, r, location);
 
-    lines->n = 0;
-    while (wire_next(&w)) {
-        if (w.number != 4)
-            continue;
-        if (!w.is_bytes)
-            return err_set(e, "a field is of the wrong kind");
-        if (!add_line(p, r, lines, w.bytes, program, e))
+    while (wire_next(&w))
+        if (!add_line(p, r, place, w.bytes, program, e))
             return false;
-    }
     /* A location without functions counts as the whole program. */
-    if (lines->n == 0) {
-        if (!mem_fit(&lines->frames, &lines->cap, 1, e))
-            return false;
-        lines->frames[0] = profile_frame(p, "", program, 0, e);
-        if (lines->frames[lines->n++] == INTERN_NONE)
-            return false;
-    }
-    location->location = profile_location(p, &lines->key, lines->frames, (uint32_t)lines->n, e);
+    if (!wire_end(&w, e) || (place->n == 0 && !profile_put_frame(p, place, "", program, 0, e)))
+        return false;
+    location->location = profile_location(p, place, e);
     return location->location != INTERN_NONE;
 }
 
 static bool add_locations(struct profile *p, struct raw *r, struct err *e)
 {
-    struct lines lines = {0};
+    struct profile_place place = {0};
     bool ok = read_entries(p, r, LOCATION, e);
 
-    for (size_t i = 0; ok && i < r->parts[LOCATION].n; i++)
-        ok = add_location(p, r, &r->parts[LOCATION].entries[i], &lines, e);
-    free(lines.frames);
-    free(lines.key.v);
+    for (size_t i = 0; ok && i < r->n[LOCATION]; i++)
+        ok = add_location(p, r, &r->entries[LOCATION][i], &place, e);
+    profile_place_fini(&place);
     return ok;
 }
 
 static bool add_types(struct profile *p, struct raw *r, struct err *e)
 {
     struct profile_type types[PROFILE_MAX_TYPES];
+    size_t n = 0;
 
-    for (size_t i = 0; i < r->parts[TYPE].n; i++) {
+    for (struct wire w = each(r, TYPE); wire_next(&w); n++) {
         uint64_t v[3];
-        if (!wire_numbers(r->parts[TYPE].v[i], v, 2, 0, e))
+        if (!wire_numbers(w.bytes, "-ss", v, e))
             return false;
-        types[i].name = name_at(p, r, v[1], e);
-        types[i].unit = name_at(p, r, v[2], e);
-        if (types[i].name == NULL || types[i].unit == NULL)
+        types[n] = (struct profile_type){name_at(p, r, v[1], e), name_at(p, r, v[2], e)};
+        if (types[n].name == NULL || types[n].unit == NULL)
             return false;
     }
-    return (r->parts[TYPE].n > 0 || err_set(e, "it does not say what it counts")) &&
-           profile_set_types(p, types, r->parts[TYPE].n, e);
+    return (n > 0 || err_set(e, "it does not say what it counts")) &&
+           profile_set_types(p, types, n, e);
 }
 
 /* ---- Samples ---- */
 
-/* A sample that is being read. */
-struct reading {
-    struct profile_reading sample;
-    size_t cap_locations, n_values;
-};
-
-static bool read_location(struct reading *x, const struct raw *r, uint64_t id, struct err *e)
-{
-    const struct entry *location = entry_of(&r->parts[LOCATION], id);
-    struct profile_reading *s = &x->sample;
-
-    if (location == NULL)
-        return err_set(e, "a sample names a location that is not there");
-    if (!mem_fit(&s->locations, &x->cap_locations, s->n_locations + 1, e))
-        return false;
-    s->locations[s->n_locations++] = location->location;
-    return true;
-}
-
-static bool read_value(struct reading *x, uint64_t value, struct err *e)
-{
-    if (x->n_values >= PROFILE_MAX_TYPES)
-        return err_set(e, "a sample has more values than there are types");
-    x->sample.values[x->n_values++] = (int64_t)value;
-    return true;
-}
-
-/* Reads a number of a sample, or several that are packed. */
-static bool read_numbers(struct reading *s, const struct raw *r, const struct wire *w,
-                         struct err *e)
-{
-    struct wire numbers = wire_begin(w->bytes);
-    uint64_t x;
-
-    if (!w->is_varint && !w->is_bytes)
-        return err_set(e, "a field is of the wrong kind");
-    while (wire_number(&numbers, &x))
-        if (w->number == 1 ? !read_location(s, r, x, e) : !read_value(s, x, e))
-            return false;
-    return numbers.fault == NULL || err_set(e, "%s", numbers.fault);
-}
-
-static bool read_label(struct profile_reading *s, struct profile *p, struct raw *r,
-                       const struct wire *w, struct err *e)
+/* Reads a label; one without any value is none. */
+static bool read_label(struct profile *p, struct raw *r, struct slice body, struct err *e)
 {
     uint64_t v[5];
 
-    if (!w->is_bytes)
-        return err_set(e, "a field is of the wrong kind");
-    if (!wire_numbers(w->bytes, v, 4, 0, e))
+    if (!wire_numbers(body, "-ssns", v, e))
         return false;
-    struct profile_label x = {.key = name_at(p, r, v[1], e), .number = (int64_t)v[3]};
-    x.text = v[2] != 0 ? name_at(p, r, v[2], e) : NULL;
-    x.unit = name_at(p, r, v[2] != 0 ? 0 : v[4], e);
-    if (x.key == NULL || x.unit == NULL || (v[2] != 0 && x.text == NULL))
+    bool is_text = v[2] != 0;
+    struct profile_label x = {.key = name_at(p, r, v[1], e),
+                              .text = is_text ? name_at(p, r, v[2], e) : NULL,
+                              .unit = name_at(p, r, is_text ? 0 : v[4], e),
+                              .number = is_text ? 0 : (int64_t)v[3]};
+    if (x.key == NULL || x.unit == NULL || (is_text && x.text == NULL))
         return false;
-    if (v[2] == 0 && v[3] == 0 && v[4] == 0)
-        return true;
-    if (v[2] != 0)
-        x.number = 0;
-    if (s->n_labels >= PROFILE_MAX_LABELS)
-        return err_set(e, "a sample has more than %u labels", PROFILE_MAX_LABELS);
-    s->labels[s->n_labels++] = x;
-    return true;
+    return (!is_text && v[3] == 0 && v[4] == 0) || profile_put_label(p, x, e);
 }
 
-static bool read_sample(struct reading *x, struct profile *p, struct raw *r, struct slice body,
-                        bool is_base, struct err *e)
+static bool read_location(struct profile *p, const struct raw *r, uint64_t id, struct err *e)
 {
-    struct wire w = wire_begin(body);
+    const struct entry *location = entry_of(r, LOCATION, id);
 
-    x->n_values = x->sample.n_locations = x->sample.n_labels = 0;
+    if (location == NULL)
+        return err_set(e, "a sample names a location that is not there");
+    return profile_put_location(p, location->location, e);
+}
+
+static bool read_sample(struct profile *p, struct raw *r, struct slice body, bool is_base,
+                        struct err *e)
+{
+    enum { LOCATIONS = 1, VALUES, LABEL };
+    struct wire w = wire_begin(body, "-rrm");
+    int64_t values[PROFILE_MAX_TYPES];
+    size_t n = 0;
+
     while (wire_next(&w)) {
-        if ((w.number == 1 || w.number == 2) && !read_numbers(x, r, &w, e))
+        struct wire numbers = wire_begin(w.bytes, "");
+        uint64_t x;
+
+        if (w.number == LABEL && !read_label(p, r, w.bytes, e))
             return false;
-        if (w.number == 3 && !read_label(&x->sample, p, r, &w, e))
+        while (w.number != LABEL && wire_number(&numbers, &x)) {
+            if (w.number == LOCATIONS && !read_location(p, r, x, e))
+                return false;
+            if (w.number == VALUES && n >= PROFILE_MAX_TYPES)
+                return err_set(e, "a sample has more values than there are types");
+            if (w.number == VALUES)
+                values[n++] = (int64_t)x;
+        }
+        if (!wire_end(&numbers, e))
             return false;
     }
-    if (w.fault != NULL)
-        return err_set(e, "%s", w.fault);
-    if (x->n_values != p->n_types)
-        return err_set(e, "a sample has %zu values, but there are %zu types", x->n_values,
-                       p->n_types);
-    return profile_put_sample(p, &x->sample, is_base, e);
+    if (!wire_end(&w, e))
+        return false;
+    if (n != p->n_types)
+        return err_set(e, "a sample has %zu values, but there are %zu types", n, p->n_types);
+    return profile_end_sample(p, values, is_base, e);
 }
 
 static bool add_samples(struct profile *p, struct raw *r, bool is_base, struct err *e)
 {
-    struct reading x = {0};
-    bool ok = true;
-
-    for (size_t i = 0; ok && i < r->parts[SAMPLE].n; i++)
-        ok = read_sample(&x, p, r, r->parts[SAMPLE].v[i], is_base, e);
-    free(x.sample.locations);
-    return ok;
+    for (struct wire w = each(r, SAMPLE); wire_next(&w);)
+        if (!read_sample(p, r, w.bytes, is_base, e))
+            return false;
+    return true;
 }
 
 /* ---- The whole ---- */
 
 static bool add_comments(struct profile *p, struct raw *r, struct err *e)
 {
-    for (size_t i = 0; i < r->parts[COMMENT].n; i++) {
-        struct wire numbers = wire_begin(r->parts[COMMENT].v[i]);
+    for (struct wire w = each(r, COMMENT); wire_next(&w);) {
+        struct wire numbers = wire_begin(w.bytes, "");
         uint64_t x;
 
         while (wire_number(&numbers, &x)) {
@@ -423,8 +363,8 @@ static bool add_comments(struct profile *p, struct raw *r, struct err *e)
             if (text == NULL || !profile_put_comment(p, text, e))
                 return false;
         }
-        if (numbers.fault != NULL)
-            return err_set(e, "%s", numbers.fault);
+        if (!wire_end(&numbers, e))
+            return false;
     }
     return true;
 }
@@ -434,6 +374,7 @@ static bool add_header(struct profile *p, struct raw *r, bool is_base, struct er
 {
     const char *default_type = name_at(p, r, r->v[DEFAULT_TYPE], e);
     const char *doc_url = name_at(p, r, r->v[DOC_URL], e);
+    struct wire mappings = each(r, MAPPING);
 
     if (default_type == NULL || doc_url == NULL)
         return false;
@@ -442,10 +383,10 @@ static bool add_header(struct profile *p, struct raw *r, bool is_base, struct er
     if (p->doc_url == NULL || *p->doc_url == '\0')
         p->doc_url = doc_url;
     /* The first mapping is of the program itself. */
-    if (p->file == NULL && r->parts[MAPPING].n > 0) {
+    if (p->file == NULL && wire_next(&mappings)) {
         uint64_t v[7];
 
-        if (!wire_numbers(r->parts[MAPPING].v[0], v, 6, 0, e))
+        if (!wire_numbers(mappings.bytes, parts_of[MAPPING].fields, v, e))
             return false;
         p->file = r->names[v[5]];
         p->build_id = r->names[v[6]];
@@ -456,16 +397,16 @@ static bool add_header(struct profile *p, struct raw *r, bool is_base, struct er
 
 bool proto_add(struct profile *p, struct slice bytes, bool is_base, struct err *e)
 {
-    struct wire w = wire_begin(bytes);
-    struct raw r = {0};
+    struct wire w = wire_begin(bytes, FIELDS);
+    struct raw r = {.bytes = bytes};
     bool ok = true;
 
     while (ok && wire_next(&w))
         ok = put_field(&r, &w, e);
-    if (ok && (w.fault != NULL || r.parts[STRING].n == 0))
+    if (ok && (w.fault != NULL || r.n[STRING] == 0))
         ok = err_set(e, "no profile%s%s", w.fault != NULL ? ": " : "",
                      w.fault != NULL ? w.fault : "");
-    ok = ok && mem_cleared(&r.names, r.parts[STRING].n, e) && add_types(p, &r, e) &&
+    ok = ok && mem_cleared(&r.names, r.n[STRING], e) && add_types(p, &r, e) &&
          read_functions(p, &r, e) && read_entries(p, &r, MAPPING, e) && add_locations(p, &r, e) &&
          add_header(p, &r, is_base, e) && add_samples(p, &r, is_base, e);
     raw_free(&r);

@@ -4,11 +4,12 @@
 
 enum { VARINT = 0, EIGHT_BYTES = 1, BYTES = 2, FOUR_BYTES = 5 };
 
-struct wire wire_begin(struct slice message)
+struct wire wire_begin(struct slice message, const char *fields)
 {
     const unsigned char *p = (const unsigned char *)message.p;
 
-    return (struct wire){.p = p, .end = p + message.n};
+    return (struct wire){
+        .p = p, .end = p + message.n, .fields = fields, .n_fields = strlen(fields)};
 }
 
 static bool fault(struct wire *w, const char *why)
@@ -31,43 +32,21 @@ static bool varint(struct wire *w, uint64_t *value)
     return fault(w, "a number without an end");
 }
 
-/* Skips n bytes: profiles have no numbers of a fixed size. */
-static bool skip(struct wire *w, size_t n)
+/* Reads what follows the tag of a field. */
+static bool read_field(struct wire *w, unsigned type)
 {
-    if ((size_t)(w->end - w->p) < n)
-        return fault(w, "a field is cut");
-    w->p += n;
-    return true;
-}
+    const unsigned char *from = w->p;
+    uint64_t n = type == EIGHT_BYTES ? 8 : 4;
 
-bool wire_next(struct wire *w)
-{
-    uint64_t tag;
-
-    if (w->fault != NULL || w->p == w->end || !varint(w, &tag))
-        return false;
-    w->number = tag >> 3;
-    w->is_bytes = (tag & 7) == BYTES;
-    w->is_varint = (tag & 7) == VARINT;
-    w->value = 0;
-    switch (tag & 7) {
-    case VARINT:
-        w->bytes.p = (const char *)w->p;
+    if (type == VARINT) {
         if (!varint(w, &w->value))
             return false;
-        w->bytes.n = (size_t)((const char *)w->p - w->bytes.p);
+        w->bytes = (struct slice){(const char *)from, (size_t)(w->p - from)};
         return true;
-    case EIGHT_BYTES:
-        return skip(w, 8);
-    case FOUR_BYTES:
-        return skip(w, 4);
-    case BYTES:
-        break;
-    default:
-        return fault(w, "a field of an unknown kind");
     }
-    uint64_t n;
-    if (!varint(w, &n))
+    if (type != EIGHT_BYTES && type != BYTES && type != FOUR_BYTES)
+        return fault(w, "a field of an unknown kind");
+    if (type == BYTES && !varint(w, &n))
         return false;
     if (n > (uint64_t)(w->end - w->p))
         return fault(w, "a field is longer than what is left");
@@ -76,22 +55,43 @@ bool wire_next(struct wire *w)
     return true;
 }
 
+bool wire_next(struct wire *w)
+{
+    char kind = '-';
+    unsigned type = VARINT;
+
+    while (kind == '-') {
+        uint64_t tag;
+
+        if (w->fault != NULL || w->p == w->end || !varint(w, &tag))
+            return false;
+        type = tag & 7;
+        w->number = tag >> 3;
+        kind = w->number < w->n_fields ? w->fields[w->number] : '-';
+        if (!read_field(w, type))
+            return false;
+    }
+    /* Profiles have no numbers of a fixed size. */
+    bool fits = type == VARINT ? kind != 'm' : type == BYTES && (kind == 'm' || kind == 'r');
+    return fits || fault(w, "a field is of the wrong kind");
+}
+
 bool wire_number(struct wire *w, uint64_t *value)
 {
     return w->fault == NULL && w->p < w->end && varint(w, value);
 }
 
-bool wire_numbers(struct slice message, uint64_t *v, size_t n, unsigned others, struct err *e)
+bool wire_end(const struct wire *w, struct err *e)
 {
-    struct wire w = wire_begin(message);
+    return w->fault == NULL || err_set(e, "%s", w->fault);
+}
 
-    memset(v, 0, (n + 1) * sizeof *v);
-    while (wire_next(&w)) {
-        if (w.number == 0 || w.number > n || (others >> w.number & 1) != 0)
-            continue;
-        if (!w.is_varint)
-            return err_set(e, "a field is of the wrong kind");
+bool wire_numbers(struct slice message, const char *fields, uint64_t *v, struct err *e)
+{
+    struct wire w = wire_begin(message, fields);
+
+    memset(v, 0, w.n_fields * sizeof *v);
+    while (wire_next(&w))
         v[w.number] = w.value;
-    }
-    return w.fault == NULL || err_set(e, "%s", w.fault);
+    return wire_end(&w, e);
 }
