@@ -352,7 +352,7 @@ static struct misfit fill_services(struct queues *q, size_t host, double n_slots
     for (size_t k = 0; k < q->n_parties; k++)
         if (k != host && q->of_party[k].n >= LEAST_ARRIVALS)
             q->others[n_others++] = early_share(&q->of_party[k]);
-    double others = n_others > 0 ? stats_select(q->others, n_others, n_others / 2) : 0;
+    double others = n_others > 0 ? stats_select(q->others, n_others, (n_others - 1) / 2) : 0;
     double variance = fmax(squares / fmax(n, 1), LEAST_VARIANCE);
     return (struct misfit){scatter, queues > 0 ? fabs(sum) / sqrt(variance * queues) : 0,
                            fmax(early_share(&q->of_party[host]), others)};
