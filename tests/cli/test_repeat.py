@@ -33,19 +33,18 @@ class Repeat(LoadTest):
         self.assertIn("miss" if found["confirmed"] else "confirmed", found["answer"])
 
     def test_ab(self):
-        """Equal sides are no worse; a slow side is worse. The status is the answer."""
+        """A slow side after a quick one is worse, and the other way about it is not. The status is the answer. (How
+        often equal sides are told apart is simulated by bench-stats: on a busy machine chance may do so here.)"""
         self.start()
-        quick = (*GET, "--requests", "60")
-        r = self.repeat("ab", "--before", "--seed 1", "--after", "--seed 2", "--gate", "p50:95%", "--max-runs", "20",
-                        command=quick, status=None)
-        self.assertIn(r.status, (0, 3))
-        (self.tmp / "plan").rename(self.tmp / "first")
-        slow = self.server_class("--fault", "latency=20ms")
+        slow = self.server_class("--fault", "latency=50ms")
         self.addCleanup(slow.stop)
-        r = self.repeat("ab", "--before", f"--host {self.server.hosts}", "--after", f"--host {slow.hosts}",
-                        "--gate", "p50:5%", command=quick, status=1)
-        self.assertEqual(self.state(status=1)["gates"][0]["answer"], "worse")
-        self.assertIn("worse", r.out)
+        for before, after, status, answer in ((slow, self.server, 0, "no worse"), (self.server, slow, 1, "worse")):
+            with self.subTest(answer):
+                r = self.repeat("ab", "--before", f"--host {before.hosts}", "--after", f"--host {after.hosts}", "--gate",
+                                "p50:5%", command=(*GET, "--requests", "60"), status=status)
+                self.assertEqual(self.state(status=status)["gates"][0]["answer"], answer)
+                self.assertIn(answer, r.out)
+                shutil.rmtree(self.tmp / "plan")
 
     def test_sweep(self):
         self.start("--fault", "latency=2ms")
