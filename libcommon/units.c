@@ -435,3 +435,11 @@ struct units_text units_count(int64_t n)
     *out = '\0';
     return t;
 }
+
+struct units_text units_counted(int64_t n, const char *noun)
+{
+    struct units_text t;
+
+    snprintf(t.s, sizeof t.s, "%.30s %.15s%s", units_count(n).s, noun, n == 1 ? "" : "s");
+    return t;
+}

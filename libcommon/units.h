@@ -82,4 +82,7 @@ struct units_text units_change(double change, int n_decimals);
 /* "84,886". */
 struct units_text units_count(int64_t n);
 
+/* "1 request", "24,032 requests"; the noun has a regular plural. */
+struct units_text units_counted(int64_t n, const char *noun);
+
 #endif

@@ -1,10 +1,10 @@
 #include "analyze/import/import.h"
 
 #include "analyze/cmd/commands.h"
-#include "analyze/report/figures.h"
 #include "analyze/stream/capture_out.h"
 #include "analyze/write/outfile.h"
 #include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
 #include "libcommon/visible.h"
 
 #include <string.h>
@@ -66,13 +66,13 @@ static void report(const struct import_result *r, const char *path)
 {
     FILE *f = outfile_is_stdout(path) ? stderr : stdout;
 
-    visible_line(f, "%s: %s on %s", path, figures_counted((int64_t)r->n_rows, "request").s,
-                 figures_counted((int64_t)r->n_threads, "thread").s);
+    visible_line(f, "%s: %s on %s", path, units_counted((int64_t)r->n_rows, "request").s,
+                 units_counted((int64_t)r->n_threads, "thread").s);
     visible_line(f, "The recording does not tell: %s.", r->absent);
     visible_line(f, "Threads are as few as the times allow.");
     if (r->n_left_out > 0)
         visible_line(f, "Left out: %s that are no request of a client.",
-                     figures_counted((int64_t)r->n_left_out, "call").s);
+                     units_counted((int64_t)r->n_left_out, "call").s);
     if (r->is_cut)
         visible_line(f, "hey keeps the first 1,000,000 requests only: there may have been more.");
 }

@@ -307,9 +307,9 @@ static void put_aggregate(struct sheet *s, struct aggregate *of)
         run_sheet_inputs(s, &a);
         if (of->file.version != NULL)
             sheet_line(s, TEXT_PLAIN, "Version of the recorder: %s", of->file.version);
-        sheet_line(s, TEXT_PLAIN, "%s, %s, %s", figures_counted(of->total.x->n_threads, "thread").s,
-                   figures_counted((int64_t)of->total.x->n_hosts, "host").s,
-                   figures_counted((int64_t)of->n_clients, "client").s);
+        sheet_line(s, TEXT_PLAIN, "%s, %s, %s", units_counted(of->total.x->n_threads, "thread").s,
+                   units_counted((int64_t)of->total.x->n_hosts, "host").s,
+                   units_counted((int64_t)of->n_clients, "client").s);
         sheet_table(s, "lrrrrrr", a.mixed ? "Mixed operations" : "Operations");
         SHEET_HEADINGS(s, "", "Requests", "Errors", "Bytes", "Objects", "Average", "obj/s");
         for (size_t k = 0; k < a.n_operations; k++)
@@ -319,8 +319,8 @@ static void put_aggregate(struct sheet *s, struct aggregate *of)
     }
     for (size_t i = 0; i < of->ops.n; i++)
         sheet_item(s, TEXT_PLAIN, "%s: %s of throughput, %s of durations", of->ops.v[i].x->name,
-                   figures_counted((int64_t)of->ops.v[i].x->n_seconds, "second").s,
-                   figures_counted((int64_t)of->ops.v[i].latency.n_groups, "group").s);
+                   units_counted((int64_t)of->ops.v[i].x->n_seconds, "second").s,
+                   units_counted((int64_t)of->ops.v[i].latency.n_groups, "group").s);
     for (size_t i = 0; i < of->warnings.n; i++)
         if (of->warnings.v[i].op != NULL)
             sheet_line(s, TEXT_WARNING, "Warning: %s: %s", of->warnings.v[i].op,

@@ -4,8 +4,8 @@
 #include "analyze/page/html_internal.h"
 #include "analyze/page/page.h"
 #include "analyze/plot/trend.h"
-#include "analyze/report/figures.h"
 #include "analyze/write/html.h"
+#include "libcommon/units.h"
 
 #define COUNT(names) (sizeof(names) / sizeof *(names))
 
@@ -22,7 +22,7 @@ bool archive_table_html(const void *table, const char *words, const char *comman
 {
     const struct columns_table *t = table;
     struct html_charts none = {0};
-    struct units_text title = figures_counted((int64_t)t->archive->n, "run");
+    struct units_text title = units_counted((int64_t)t->archive->n, "run");
     struct sheet s = {0};
 
     if (!html_page_begin(f, &none, title.s, title.s, e))
@@ -105,7 +105,7 @@ bool trend_html(const void *trend, const char *words, const char *command, FILE 
     if (ok) {
         html_charts_draw(&charts);
         ok = html_page_begin(f, &charts, "Trend", trend_sums_up(&t->groups[0]).s, e);
-        html_page_header(f, figures_counted((int64_t)t->archive->n, "run").s,
+        html_page_header(f, units_counted((int64_t)t->archive->n, "run").s,
                          "Analysed with: ", words);
         put_answer(f, t);
         archive_sheet_unread(&s, t->archive);

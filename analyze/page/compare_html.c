@@ -74,8 +74,8 @@ static void put_header(FILE *f, const struct compare *c, const char *words)
 {
     fputs("<header>", f);
     html_element(f, "h1", "%s against %s", c->after.name, c->before.name);
-    html_element(f, "p", "%s against %zu; %s", figures_counted((int64_t)c->after.n, "run").s,
-                 c->before.n, figures_counted((int64_t)c->n_ops, "operation").s);
+    html_element(f, "p", "%s against %zu; %s", units_counted((int64_t)c->after.n, "run").s,
+                 c->before.n, units_counted((int64_t)c->n_ops, "operation").s);
     if (*words != '\0')
         html_element(f, "p", "Analysed with: %s", words);
     fputs("</header>\n<main>\n", f);

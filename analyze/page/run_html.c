@@ -104,8 +104,7 @@ static void put_header(FILE *f, const struct analysis *a, const char *title, con
     for (size_t i = 0; i < ANALYSIS_LEFT_OUT_PARTS; i++) {
         const struct left_out_part part = analysis_left_out(a, i);
         if (part.n > 0)
-            html_element(f, "p", "Left out: %s %s.", figures_counted(part.n, "request").s,
-                         part.why);
+            html_element(f, "p", "Left out: %s %s.", units_counted(part.n, "request").s, part.why);
     }
     if (*words != '\0')
         html_element(f, "p", "Analysed with: %s", words);

@@ -1,14 +1,14 @@
 #include "analyze/report/archive.h"
 
-#include "analyze/report/figures.h"
 #include "analyze/write/csv.h"
 #include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
 
 void archive_sheet_unread(struct sheet *s, const struct archive *a)
 {
     if (a->n_unread > 0)
         sheet_line(s, TEXT_WARNING,
-                   "%s could not be read:", figures_counted((int64_t)a->n_unread, "file").s);
+                   "%s could not be read:", units_counted((int64_t)a->n_unread, "file").s);
     for (size_t i = 0; i < a->n_unread; i++)
         sheet_item(s, TEXT_WARNING, "%s", a->unread[i].why);
 }
@@ -44,7 +44,7 @@ void archive_sheet_table(struct sheet *s, const void *table)
     }
     if (t->n == 0)
         sheet_line(s, TEXT_PLAIN, "No operation of %s %s.",
-                   figures_counted((int64_t)t->archive->n, "run").s,
+                   units_counted((int64_t)t->archive->n, "run").s,
                    has_operations(t->archive) ? "meets --where" : "has a request left to analyse");
     archive_sheet_unread(s, t->archive);
 }

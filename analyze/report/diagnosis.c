@@ -68,7 +68,7 @@ void diagnosis_put(const struct diagnosis *d, const struct statistics *s)
 {
     put_series(d, s);
     put_hosts(d, s);
-    say(d, "%s, busy %.1f %% of the time.", figures_counted(s->concurrency, "thread").s,
+    say(d, "%s, busy %.1f %% of the time.", units_counted(s->concurrency, "thread").s,
         100 * s->utilisation_frac);
     if (s->duration.n > 0 && !isnan(s->residual_ns[0]))
         say(d, "Remaining time of a request in progress: 50%% %s, 90%% %s, 99%% %s.",

@@ -29,7 +29,7 @@ struct units_text figures_time(bool has_dates, int64_t ns)
 struct figures_run figures_run(int64_t n_requests, int64_t start_ns, int64_t duration_ns)
 {
     struct figures_run t;
-    snprintf(t.s, sizeof t.s, "%s in %s from %.19s UTC", figures_counted(n_requests, "request").s,
+    snprintf(t.s, sizeof t.s, "%s in %s from %.19s UTC", units_counted(n_requests, "request").s,
              units_duration(duration_ns).s, figures_moment(start_ns).s);
     return t;
 }
@@ -49,13 +49,6 @@ struct figures_sentence figures_say(const char *fmt, ...)
     vsnprintf(x.s, sizeof x.s, fmt, args);
     va_end(args);
     return x;
-}
-
-struct units_text figures_counted(int64_t n, const char *noun)
-{
-    struct units_text t;
-    snprintf(t.s, sizeof t.s, "%.30s %.15s%s", units_count(n).s, noun, n == 1 ? "" : "s");
-    return t;
 }
 
 struct units_text figures_ms(double ms)

@@ -29,8 +29,6 @@ struct figures_sentence {
     char s[400];
 };
 struct figures_sentence figures_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* "1 request", "24,032 requests"; the noun has a regular plural. */
-struct units_text figures_counted(int64_t n, const char *noun);
 /* A duration, as units_real_duration shows it. */
 struct units_text figures_ms(double ms);
 /* Returns a byte rate in the unit that suits `largest`, so that the rates of a column compare at a

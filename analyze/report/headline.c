@@ -3,8 +3,8 @@
 #include "analyze/analysis/analysis.h"
 #include "analyze/estimate/confidence.h"
 #include "analyze/model/role.h"
-#include "analyze/report/figures.h"
 #include "libcommon/int64.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct sentence *s, const 
 static void say_number(struct sentence *s, int64_t n, const char *what)
 {
     if (n > 0)
-        say(s, ", %s", figures_counted(n, what).s);
+        say(s, ", %s", units_counted(n, what).s);
 }
 
 /* Appends the throughput, with its interval if there is one. */
@@ -240,9 +240,9 @@ struct headline headline_findings(const struct findings *all, int64_t n_requests
     else if (all->n == 0)
         say(&s, "No finding: steady, even, no errors");
     else if (n == 0)
-        say(&s, "No problem; %s", figures_counted((int64_t)all->n, "notice").s);
+        say(&s, "No problem; %s", units_counted((int64_t)all->n, "notice").s);
     else
-        say(&s, "%s", figures_counted((int64_t)n, "problem").s);
+        say(&s, "%s", units_counted((int64_t)n, "problem").s);
     if (n > 0)
         say_number(&s, (int64_t)(all->n - n), "notice");
     return h;

@@ -36,18 +36,18 @@ static struct figures_sentence of_capacity(const struct plan *p)
             "The assertions are met up to %s requests/s and missed at %s, %s apart; both "
             "ends are confirmed (%s).%s",
             units_rate(x.met).s, units_rate(x.missed).s, units_pct(100 * (x.missed / x.met - 1)).s,
-            figures_counted((int64_t)p->n, "run").s, longer_runs(p, x.missed / x.met - 1).s);
+            units_counted((int64_t)p->n, "run").s, longer_runs(p, x.missed / x.met - 1).s);
     if (!p->next.done)
         return figures_say(
             "Not decided yet after %s: met at %s, missed at %s; next: %s requests/s%s.",
-            figures_counted((int64_t)p->n, "run").s, rate_text(x.met).s, rate_text(x.missed).s,
+            units_counted((int64_t)p->n, "run").s, rate_text(x.met).s, rate_text(x.missed).s,
             units_rate(p->next.level).s, p->next.confirms ? ", to confirm that end" : "");
     if (last != NULL && last->why_not != NULL)
         return figures_say("Met at %s; the limit was not found, as %s at %s: more --concurrent, "
                            "--threads or machines are needed.",
                            rate_text(x.met).s, last->why_not, units_rate(last->point.level).s);
     return figures_say("Not confirmed after %s: met at %s, missed at %s.",
-                       figures_counted((int64_t)p->n, "run").s, rate_text(x.met).s,
+                       units_counted((int64_t)p->n, "run").s, rate_text(x.met).s,
                        rate_text(x.missed).s);
 }
 
@@ -57,13 +57,13 @@ static struct figures_sentence of_ab(const struct plan *p)
                                         "Undecided"};
 
     return figures_say("%s after %s, looked at %zu times; the error of all looks is below 5 %%%s",
-                       words[p->answer], figures_counted((int64_t)p->n_points, "run").s,
+                       words[p->answer], units_counted((int64_t)p->n_points, "run").s,
                        p->n_points / 4, p->next.done ? "." : "; more runs follow.");
 }
 
 static struct figures_sentence of_sweep(const struct plan *p)
 {
-    return figures_say("%s at %zu levels%s", figures_counted((int64_t)p->n_points, "run").s,
+    return figures_say("%s at %zu levels%s", units_counted((int64_t)p->n_points, "run").s,
                        p->n_levels, p->next.done ? "." : "; more runs follow.");
 }
 

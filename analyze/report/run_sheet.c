@@ -71,7 +71,7 @@ void run_sheet_damage(struct sheet *s, const struct analysis *a)
                            info->first_drop[i]);
         if (info->n_unverified > 0)
             sheet_item(s, TEXT_WARNING, "Warning: %s of %s %s from frames whose checksum is wrong",
-                       figures_counted((int64_t)info->n_unverified, "request").s,
+                       units_counted((int64_t)info->n_unverified, "request").s,
                        figures_file(a->dataset->inputs[k].path),
                        info->n_unverified == 1 ? "is" : "are");
     }
@@ -90,7 +90,7 @@ void run_sheet_inputs(struct sheet *s, const struct analysis *a)
     for (size_t i = 0; i < ANALYSIS_LEFT_OUT_PARTS; i++) {
         const struct left_out_part part = analysis_left_out(a, i);
         if (part.n > 0)
-            sheet_line(s, TEXT_PLAIN, "Left out: %s %s", figures_counted(part.n, "request").s,
+            sheet_line(s, TEXT_PLAIN, "Left out: %s %s", units_counted(part.n, "request").s,
                        part.why);
     }
 }
@@ -201,7 +201,7 @@ void run_sheet_together(struct sheet *s, const struct together *x)
     else if (x->present)
         sheet_line(s, TEXT_PLAIN, "Clients together: %s, %s in the %s that all have.",
                    units_byte_rate(x->bytes_per_s).s, units_object_rate(x->objects_per_s).s,
-                   figures_counted(x->n_seconds, "second").s);
+                   units_counted(x->n_seconds, "second").s);
 }
 
 /* ---- Throughput ---- */
@@ -268,7 +268,7 @@ static void put_outside(struct sheet *s, const struct operation *op)
     if (!known_all(&op->throughput.known, THROUGHPUT_ENDED))
         sheet_line(s, TEXT_PLAIN, "All requests%s: %s, %s.",
                    op->n_errors > 0 ? ", failed included" : "", units_size((double)op->n_bytes).s,
-                   figures_counted(op->n_objects, "object").s);
+                   units_counted(op->n_objects, "object").s);
 
     if (x->n == 0 && x->n_bytes == 0)
         return;
@@ -276,7 +276,7 @@ static void put_outside(struct sheet *s, const struct operation *op)
     sheet_line(s, TEXT_PLAIN,
                "In no segment: %s (%s before the first, %s after the last) and %s (%s before, %s "
                "after).",
-               figures_counted(x->n, "request").s, units_count(x->n_before).s,
+               units_counted(x->n, "request").s, units_count(x->n_before).s,
                units_count(x->n_after).s, units_size((double)x->n_bytes).s,
                units_size((double)x->before_bytes).s, units_size((double)x->after_bytes).s);
     s->when = SHEET_ALWAYS;
@@ -386,16 +386,16 @@ static void put_extent(struct sheet *s, const struct analysis *a, const struct o
                  units_pct(100.0 * (double)op->n_requests / (double)n_all).s);
     if (op->objects_per_op != 1)
         snprintf(objects, sizeof objects, " Each of %s.",
-                 figures_counted(op->objects_per_op, "object").s);
+                 units_counted(op->objects_per_op, "object").s);
     sheet_line(s, TEXT_PLAIN, "%s%s%s%s by %s, %s%s%s; ran %s, from %s to %s UTC.%s",
-               figures_counted(op->n_requests, "request").s,
+               units_counted(op->n_requests, "request").s,
                q->present && q->single_size && q->object_size_bytes > 0 ? " of " : "",
                q->present && q->single_size && q->object_size_bytes > 0
                    ? units_size((double)q->object_size_bytes).s
                    : "",
-               share, figures_counted(op->concurrency, "thread").s,
-               figures_counted(op->n_clients, "client").s, op->n_hosts > 0 ? ", on " : "",
-               op->n_hosts > 0 ? figures_counted(op->n_hosts, "host").s : "",
+               share, units_counted(op->concurrency, "thread").s,
+               units_counted(op->n_clients, "client").s, op->n_hosts > 0 ? ", on " : "",
+               op->n_hosts > 0 ? units_counted(op->n_hosts, "host").s : "",
                units_duration(op->end_ns - op->start_ns).s, figures_time(has_dates, op->start_ns).s,
                figures_time(has_dates, op->end_ns).s, objects);
 }

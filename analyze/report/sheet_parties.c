@@ -215,7 +215,7 @@ void run_sheet_hosts(struct sheet *s, const struct host_result *hosts, size_t n,
     }
     if (s->failed)
         return;
-    sheet_fold(s, "%s", figures_counted((int64_t)n, "host").s);
+    sheet_fold(s, "%s", units_counted((int64_t)n, "host").s);
     put_parties(s, "host", p, n);
     sheet_fold_end(s);
     free(p);
@@ -256,7 +256,7 @@ void run_sheet_clients(struct sheet *s, const struct operation *op, bool has_dat
     }
     if (s->failed)
         return;
-    sheet_fold(s, "%s", figures_counted((int64_t)n, "client").s);
+    sheet_fold(s, "%s", units_counted((int64_t)n, "client").s);
     put_parties(s, "client", p, n);
     put_when(s, op, has_dates);
     sheet_fold_end(s);

@@ -113,8 +113,8 @@ static void put_group(struct sheet *s, const struct aggfile_group *g, const char
 static void put_ranges(struct sheet *s, const struct request_groups *x)
 {
     sheet_line(s, TEXT_PLAIN,
-               "In %s of 10 s, the smallest of %s:", figures_counted((int64_t)x->n, "group").s,
-               figures_counted(x->n_smallest, "request").s);
+               "In %s of 10 s, the smallest of %s:", units_counted((int64_t)x->n, "group").s,
+               units_counted(x->n_smallest, "request").s);
     put_range(s, "50%", &x->p50);
     put_range(s, "90%", &x->p90);
     put_range(s, "99%", &x->p99);

@@ -36,7 +36,7 @@ void run_sheet_statistics(struct sheet *s, const struct statistics *x, bool has_
         return;
     s->when = SHEET_DETAIL;
     snprintf(title, sizeof title, "95 %% confidence intervals, from %.40s of %.40s",
-             figures_counted((int64_t)x->n_segments, "segment").s, units_duration(x->segment_ns).s);
+             units_counted((int64_t)x->n_segments, "segment").s, units_duration(x->segment_ns).s);
     sheet_table(s, "lrrrw", title);
     SHEET_HEADINGS(s, "", "Estimate", "From", "To", "");
     if (x->bytes.present) {
@@ -52,7 +52,7 @@ void run_sheet_statistics(struct sheet *s, const struct statistics *x, bool has_
     sheet_line(s, TEXT_FAINT,
                "Percentiles are of the successful requests that lie wholly in the range; service "
                "time, closed loop, %s.",
-               figures_counted(x->concurrency, "thread").s);
+               units_counted(x->concurrency, "thread").s);
     diagnosis_put(&(struct diagnosis){say, s, has_dates}, x);
     s->when = SHEET_ALWAYS;
     diagnosis_put_co(&(struct diagnosis){say, s, has_dates}, x);

@@ -62,7 +62,7 @@ struct figures_sentence trend_names(const struct trend_group *g)
     const struct archive_run *r = g->runs[0];
     static const char *const of[] = {"", ", of sums", ", of aggregated captures"};
     struct figures_sentence t;
-    size_t n = (size_t)snprintf(t.s, sizeof t.s, "%s of", figures_counted((int64_t)g->n, "run").s);
+    size_t n = (size_t)snprintf(t.s, sizeof t.s, "%s of", units_counted((int64_t)g->n, "run").s);
 
     for (size_t k = 0; k < r->n_ops && n < 200; k++) {
         const struct archive_op *op = &r->ops[k];
@@ -73,7 +73,7 @@ struct figures_sentence trend_names(const struct trend_group *g)
         n += (size_t)snprintf(
             t.s + n, sizeof t.s - n, " %.60s (%s%s%s),", op->op,
             bytes > 0 ? units_size(bytes).s : "", bytes > 0 ? ", " : "",
-            figures_counted((int64_t)op->numbers.setting[COMPARE_CONCURRENCY], "thread").s);
+            units_counted((int64_t)op->numbers.setting[COMPARE_CONCURRENCY], "thread").s);
     }
     snprintf(t.s + n, sizeof t.s - n, " %.10s to %.10s%s", rfc3339_format(r->start_ns).s,
              rfc3339_format(g->runs[g->n - 1]->start_ns).s, of[r->source]);
@@ -109,7 +109,7 @@ struct figures_sentence trend_answers(const struct trend *t)
         return figures_say("Undecided: %.200s could not be read, and may be the last run.",
                            figures_file(t->unread->path));
     return figures_say("Undecided: %s with the last run's settings; it takes %d.",
-                       figures_counted((int64_t)g->n, "run").s, TREND_LEAST_RUNS);
+                       units_counted((int64_t)g->n, "run").s, TREND_LEAST_RUNS);
 }
 
 /* ---- Sheets ---- */

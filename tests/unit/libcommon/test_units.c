@@ -320,6 +320,8 @@ static void test_rate_pct_count(void **state)
     assert_string_equal(units_change(-INFINITY, 1).s, "-inf");
     assert_string_equal(units_count(0).s, "0");
     assert_string_equal(units_count(999).s, "999");
+    assert_string_equal(units_counted(1, "request").s, "1 request");
+    assert_string_equal(units_counted(24032, "request").s, "24,032 requests");
     assert_string_equal(units_count(84886).s, "84,886");
     assert_string_equal(units_count(-1000000).s, "-1,000,000");
     assert_string_equal(units_count(INT64_MIN).s, "-9,223,372,036,854,775,808");
