@@ -166,9 +166,12 @@ static void put_reason(struct sheet *t, const json_t *o)
 static void put_end(struct sheet *t, const json_t *o)
 {
     put_reason(t, o);
-    FACT(t, TEXT_PLAIN, "benchmark", "%s requests in %s, %s failed; %s connects",
-         units_count(int_of(o, "requests")).s, units_duration(int_of(o, "bench_ns")).s,
-         units_count(int_of(o, "errors")).s, units_count(int_of(o, "connects")).s);
+    if (recorded_lacks_benchmark(o))
+        SHEET_ROW(t, TEXT_WARNING, "benchmark", "it never began: only the preparation is recorded");
+    else
+        FACT(t, TEXT_PLAIN, "benchmark", "%s requests in %s, %s failed; %s connects",
+             units_count(int_of(o, "requests")).s, units_duration(int_of(o, "bench_ns")).s,
+             units_count(int_of(o, "errors")).s, units_count(int_of(o, "connects")).s);
     if (int_of(o, "not_begun") > 0)
         FACT(t, TEXT_WARNING, "never begun", "%s requests that were due",
              units_count(int_of(o, "not_begun")).s);

@@ -59,6 +59,13 @@ static void take_stop(struct recorded *r, const json_t *o)
         *to = stop;
 }
 
+bool recorded_lacks_benchmark(const json_t *end)
+{
+    const json_t *ns = json_object_get(end, "bench_ns");
+
+    return json_is_integer(ns) && json_integer_value(ns) == 0;
+}
+
 static void close_run(struct recorded *r, const json_t *o)
 {
     const char *error = json_string_value(json_object_get(o, "error"));
@@ -77,6 +84,7 @@ static void close_run(struct recorded *r, const json_t *o)
         snprintf(r->error, sizeof r->error, "%s", error);
     r->n_interrupted += end != NULL && strcmp(end, "signal") == 0;
     r->n_client_bound += json_is_true(json_object_get(o, "client_bound"));
+    r->n_no_benchmark += recorded_lacks_benchmark(o);
     add_count(&r->n_requests, count_of(o, "requests"));
     add_count(&r->n_connects, count_of(o, "connects"));
     add_count(&r->n_not_begun, count_of(o, "not_begun"));
@@ -213,6 +221,24 @@ static struct recorded_note failed(const struct recorded *r)
     return note;
 }
 
+static struct recorded_note no_benchmark(const struct recorded *r)
+{
+    struct recorded_note note = {
+        .code = "no-benchmark",
+        .is_problem = true,
+        .figures = {{"n_no_benchmark", (double)r->n_no_benchmark}, {"n_runs", (double)r->n_runs}}};
+    if (r->n_runs == 1)
+        snprintf(note.message, sizeof note.message,
+                 "the run ended before its benchmark began: all requests are those of the "
+                 "preparation");
+    else
+        snprintf(note.message, sizeof note.message,
+                 "%s of %s runs ended before their benchmark began: all their requests are those "
+                 "of the preparation",
+                 units_count((int64_t)r->n_no_benchmark).s, units_count((int64_t)r->n_runs).s);
+    return note;
+}
+
 static struct recorded_note interrupted(const struct recorded *r)
 {
     struct recorded_note note = {
@@ -342,6 +368,8 @@ size_t recorded_notes(const struct recorded *r, uint64_t n_threads,
         notes[n++] = imported_cut(&r->imports);
     if (r->imports.n > 0)
         notes[n++] = imported(&r->imports);
+    if (r->n_no_benchmark > 0)
+        notes[n++] = no_benchmark(r);
     if (r->n_failed > 0)
         notes[n++] = failed(r);
     if (r->n_runs > r->n_closed)

@@ -40,6 +40,7 @@ struct recorded {
     uint64_t n_failed;              /* closed runs that an error ended */
     uint64_t n_interrupted;         /* closed runs that a signal ended */
     uint64_t n_client_bound;        /* closed runs that the load generator limited */
+    uint64_t n_no_benchmark;        /* closed runs that ended before their benchmark began */
     int64_t n_requests, n_connects; /* in closed runs, without their preparation */
     int64_t n_not_begun;            /* requests due in an open loop that were never begun */
     int64_t n_resent;               /* requests sent twice, with one row; preparation included */
@@ -66,11 +67,14 @@ bool recorded_add(struct recorded *r, struct lineset *said, const char *line, si
 /* Adds the JSON texts that recorded_add has put into `said`. False: out of memory. */
 bool recorded_take(struct recorded *r, const struct lineset *said, struct err *e);
 
+/* Whether a closing comment says that its run ended before the benchmark began. */
+bool recorded_lacks_benchmark(const json_t *end);
+
 #define RECORDED_MAX_FIGURES 2
 
 /* Something that readers of the results must know, with the figures behind it. */
 struct recorded_note {
-    const char *code; /* never renamed: "cut-off", "ended-by-error", "interrupted",
+    const char *code; /* never renamed: "no-benchmark", "cut-off", "ended-by-error", "interrupted",
                          "generator-bound", "not-begun", "resent", "reconnects", "clock-step",
                          "stopped", "imported", "imported-cut" */
     bool is_problem;  /* readers who miss it draw wrong conclusions */
@@ -81,7 +85,7 @@ struct recorded_note {
         double value;
     } figures[RECORDED_MAX_FIGURES]; /* a NULL name ends the list early */
 };
-#define RECORDED_MAX_NOTES (10 + RECORDED_MAX_STOPS)
+#define RECORDED_MAX_NOTES (11 + RECORDED_MAX_STOPS)
 
 /* Writes the notes, worst first, and returns how many. n_threads is the number of threads in the
  * capture: each may connect once without a note. */

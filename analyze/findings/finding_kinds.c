@@ -223,6 +223,7 @@ static const struct finding_kind kinds[] = {
     {.name = "clock-step"},
     {.name = "stopped"},
     {.name = "cut-off"},
+    {.name = "no-benchmark"},
     {.name = "ended-by-error"},
     {.name = "interrupted"},
     {.name = "generator-bound"},

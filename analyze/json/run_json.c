@@ -263,6 +263,7 @@ static void put_recorded(struct json_out *w, const struct recorded *r)
         return;
     JSON_MEMBERS(w, r, n_runs, n_closed, n_failed, n_interrupted, n_client_bound, n_requests,
                  n_connects, n_not_begun, n_resent, max_thread_cpu_pct);
+    JSON_MEMBERS(w, r, n_no_benchmark);
     if (r->n_ranks > 0)
         JSON_MEMBERS(w, r, n_ranks, clock_error_ns);
     JSON_PUT_IF(w, "error", r->n_failed > 0, r->error);

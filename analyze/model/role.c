@@ -35,8 +35,21 @@ void role_assign(struct role_step *steps, size_t n)
         steps[0].role = ROLE_PREPARATION;
 }
 
+/* Whether all runs ended before their benchmark began. */
+static bool is_preparation_only(const struct dataset *d)
+{
+    bool is = d->n_inputs > 0;
+
+    for (size_t i = 0; is && i < d->n_inputs; i++) {
+        const struct recorded *r = &d->inputs[i].recorded;
+        is = r->n_no_benchmark > 0 && r->n_no_benchmark == r->n_runs;
+    }
+    return is;
+}
+
 bool role_set(struct analysis *a, struct err *e)
 {
+    const bool is_preparation = is_preparation_only(a->dataset);
     size_t n = a->n_operations;
     struct role_step *steps;
 
@@ -49,7 +62,7 @@ bool role_set(struct analysis *a, struct err *e)
     if (!a->mixed)
         role_assign(steps, n);
     for (size_t k = 0; k < n; k++)
-        a->operations[k].role = steps[k].role;
+        a->operations[k].role = is_preparation ? ROLE_PREPARATION : steps[k].role;
     free(steps);
     return true;
 }

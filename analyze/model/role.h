@@ -16,12 +16,13 @@ struct role_step {
  * single one is the benchmark. */
 void role_assign(struct role_step *steps, size_t n);
 
-/* Fills in the roles of a run's operations. In a mixed run all are the benchmark. False: out of
- * memory. */
+/* Fills in the roles of a run's operations. In a mixed run all are the benchmark. If the recorder
+ * says that the benchmark never began, all are the preparation. False: out of memory. */
 bool role_set(struct analysis *a, struct err *e);
 
 /* Returns the index of the operation that a report is about: -1 for all operations of a mixed run
- * together, else the operation of the benchmark that began last. There is at least one. */
+ * together, else the operation of the benchmark that began last, or the first one if there was no
+ * benchmark. There is at least one. */
 int role_main(const struct analysis *a);
 
 #endif

@@ -219,8 +219,13 @@ struct headline headline(const struct analysis *a)
         say_mix(&s, a);
     else if (a->operations[role_main(a)].role == ROLE_PHASE)
         say_phases(&s, a);
-    else
-        say_operation(&s, &a->operations[role_main(a)]);
+    else {
+        const struct operation *op = &a->operations[role_main(a)];
+
+        if (op->role == ROLE_PREPARATION)
+            say(&s, "There was no benchmark, only its preparation: ");
+        say_operation(&s, op);
+    }
     return h;
 }
 

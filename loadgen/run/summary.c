@@ -269,11 +269,17 @@ void summary_put_line(struct strbuf *b, const struct summary *s)
 
     int n_run = snprintf(run, sizeof run, "(run %s, seed %llu)", s->o->run_id,
                          (unsigned long long)s->o->load.seed);
-    bool interrupted = s->end != NULL && strcmp(s->end, "signal") == 0;
+    bool unbegun = s->bench_ns == 0;
+    bool interrupted = !unbegun && s->end != NULL && strcmp(s->end, "signal") == 0;
 
-    strbuf_printf(b, "%s%s: %s requests, %s failed, in %s", s->command,
-                  s->alone ? ", rank 0 alone" : "", units_count((int64_t)s->counts.n_requests).s,
-                  units_count((int64_t)s->counts.n_errors).s, units_duration(s->bench_ns).s);
+    strbuf_printf(b, "%s%s: ", s->command, s->alone ? ", rank 0 alone" : "");
+    if (unbegun)
+        strbuf_printf(b, "interrupted before the benchmark, after preparing %s: no result",
+                      units_counted((int64_t)s->n_prepared, "object").s);
+    else
+        strbuf_printf(b, "%s requests, %s failed, in %s",
+                      units_count((int64_t)s->counts.n_requests).s,
+                      units_count((int64_t)s->counts.n_errors).s, units_duration(s->bench_ns).s);
     if (s->n_not_prepared > 0)
         strbuf_printf(b, "; %s uploads of the preparation failed",
                       units_count((int64_t)s->n_not_prepared).s);

@@ -74,7 +74,8 @@ void summary_put_end(struct strbuf *b, const struct summary *s, const struct con
 /* Writes "s3load/machine/1 {...}": the state of the machine during the run (docs/machine.md). */
 void summary_put_machine(struct strbuf *b, const struct summary *s, const struct crew *crew);
 
-/* Writes the result for people: a line, or two if one would be wider than 80 columns. */
+/* Writes the result for people: a line, or two if one would be wider than 80 columns. A run without
+ * a benchmark was interrupted. */
 void summary_put_line(struct strbuf *b, const struct summary *s);
 
 /* Writes the result for programs, as JSON. */

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from harness import BUILD, TIMEOUT_S
+from harness import BUILD, TIMEOUT_S, unwrapped
 from loadcase import Capture, LoadTest, has_rows, recorded
 from servers import Held, Scripted
 
@@ -320,16 +320,21 @@ class Crashes(LoadTest):
         self.assertIn("may be left under", err)
 
     def test_interrupt_while_preparing(self):
-        """The capture holds the uploads, and is named."""
+        """The capture holds the uploads, and is named. Neither program takes them for the benchmark."""
         self.start("--fault", "latency=1ms")
         path = self.tmp / "c.csv.zst"
         p = self.begin("get", "--objects", "1000000", "--obj.size", "1KiB", "--concurrent", "2", "--benchdata", path)
         self.wait_until(lambda: has_rows(path, 11, "PUT"), p)
         p.send_signal(signal.SIGINT)
         said = p.communicate(timeout=TIMEOUT_S)[0].decode()
-        self.assertRegex(said, rf"^get: 0 requests, 0 failed, in 0s; interrupted\s\(run .*\)\nCapture: {path}\n$")
+        self.assertRegex(said, r"^get: interrupted before the benchmark, after preparing [0-9,]+ objects: no result\n"
+                               rf"\(run .*\)\nCapture: {path}\n$")
         self.assertEqual(p.returncode, 130)
         self.assertGreater(len(Capture(path).of("PUT")), 10)
+        report = unwrapped(self.s3analyze("analyze", path).out)
+        self.assertRegex(report, "^There was no benchmark, only its preparation: PUT ")
+        self.assertIn("Problem: the run ended before its benchmark began", report)
+        self.assertIn("it never began: only the preparation is recorded", unwrapped(self.s3analyze("info", path).out))
         self.assertEqual(self.keys(), 0)
 
     def test_interrupt_while_digesting(self):

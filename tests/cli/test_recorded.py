@@ -22,6 +22,7 @@ CASES = {
     "cut-off": (None, "closing comment is missing"),
     "ended-by-error": ({"end": None, "error": "no host can be connected to"},
                        "ended by an error: no host can be connected to"),
+    "no-benchmark": ({"bench_ns": 0}, "the run ended before its benchmark began"),
     "interrupted": ({"end": "signal"}, "the run was interrupted: a signal ended it before its time"),
     "generator-bound": ({"client_bound": True, "max_thread_cpu_pct": 97.2}, "busy for 97 %"),
     "not-begun": ({"requests": 22449, "not_begun": 77551}, "77,551 of 100,000 due requests"),
