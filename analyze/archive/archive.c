@@ -138,6 +138,7 @@ static bool take_op(struct archive_op *to, const struct run *r, const struct run
     const struct run_figures f = run_figures_of(op);
     struct archive_figure *figure = to->numbers.figure;
 
+    to->of_response = op->of_response;
     to->is_beside = !role_is_benchmark(op->report.role);
     to->start_ns = op->report.start_ns;
     to->n_errors = op->report.n_errors;
@@ -274,12 +275,14 @@ bool archive_load(struct archive *a, const struct archive_paths *paths,
                   const struct run_options *how, bool with_cache, struct err *e)
 {
     struct archive_cache cache = {0};
+    struct run_options own = *how;
 
+    own.of_response = true;
     if (!mem_cleared(&a->runs, paths->n, e))
         return false;
     if (with_cache)
         archive_cache_open(&cache, paths->v[0].path);
-    bool ok = load_all(a, paths, how, cache.path != NULL ? &cache : NULL, e);
+    bool ok = load_all(a, paths, &own, cache.path != NULL ? &cache : NULL, e);
     archive_cache_close(&cache);
     if (!ok)
         return false;
@@ -327,6 +330,8 @@ static bool ops_differ(const struct archive_op *a, const struct archive_op *b)
 {
     const double *x = a->numbers.setting, *y = b->numbers.setting;
 
+    if (a->of_response != b->of_response)
+        return true;
     for (int k = COMPARE_OPERATIONS + 1; k < ARCHIVE_N_SETTINGS; k++) {
         bool is_size = k == COMPARE_SIZE;
         const struct compare_span p = {x[k], x[k], is_size && a->sizes_differ};

@@ -28,6 +28,7 @@ struct archive_op {
     char *op;
     bool is_beside;    /* not part of the benchmark: it prepared or cleaned up */
     bool sizes_differ; /* request sizes differ: COMPARE_SIZE is their mean */
+    bool of_response;  /* percentiles are of response times, not durations */
     int64_t start_ns, n_errors;
     struct archive_numbers numbers;
 };

@@ -13,7 +13,7 @@
 #include <xxhash.h>
 
 #define NAME      ".s3analyze-cache"
-#define MAGIC     "s3analyze-cache/1 "
+#define MAGIC     "s3analyze-cache/2 "
 #define MAX_BYTES (INT64_C(1) << 28) /* largest cache that is read */
 #define MAX_RUNS  20000              /* runs kept; beyond, only those used last */
 
@@ -78,21 +78,22 @@ static json_t *op_json(const struct archive_op *op)
     memcpy(v, &op->numbers, sizeof v);
     for (size_t i = 0; i < N_NUMBERS; i++)
         n += (size_t)snprintf(text + n, sizeof text - n, " %a", v[i]);
-    return json_pack("{s:s, s:b, s:b, s:I, s:I, s:s}", "op", op->op, "beside", (int)op->is_beside,
-                     "sizes_differ", (int)op->sizes_differ, "start", (json_int_t)op->start_ns,
-                     "errors", (json_int_t)op->n_errors, "numbers", text);
+    return json_pack("{s:s, s:b, s:b, s:b, s:I, s:I, s:s}", "op", op->op, "beside",
+                     (int)op->is_beside, "sizes_differ", (int)op->sizes_differ, "response",
+                     (int)op->of_response, "start", (json_int_t)op->start_ns, "errors",
+                     (json_int_t)op->n_errors, "numbers", text);
 }
 
 static bool op_of(const json_t *json, struct archive_op *op)
 {
     const char *name, *text;
     json_int_t start, errors;
-    int beside, sizes_differ;
+    int beside, sizes_differ, response;
     double v[N_NUMBERS];
 
-    if (json_unpack((json_t *)json, "{s:s, s:b, s:b, s:I, s:I, s:s}", "op", &name, "beside",
-                    &beside, "sizes_differ", &sizes_differ, "start", &start, "errors", &errors,
-                    "numbers", &text) != 0)
+    if (json_unpack((json_t *)json, "{s:s, s:b, s:b, s:b, s:I, s:I, s:s}", "op", &name, "beside",
+                    &beside, "sizes_differ", &sizes_differ, "response", &response, "start", &start,
+                    "errors", &errors, "numbers", &text) != 0)
         return false;
     for (size_t i = 0; i < N_NUMBERS; i++) {
         char *end;
@@ -104,6 +105,7 @@ static bool op_of(const json_t *json, struct archive_op *op)
     }
     op->is_beside = beside != 0;
     op->sizes_differ = sizes_differ != 0;
+    op->of_response = response != 0;
     op->start_ns = start;
     op->n_errors = errors;
     memcpy(&op->numbers, v, sizeof v);

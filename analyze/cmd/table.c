@@ -85,8 +85,9 @@ const struct cli_command cmd_table = {
     .text =
         "Reads captures, sums and aggregated captures, or all of a folder (*.csv, *.csv.zst, "
         "*.json.zst, *.sums.zst), and lists them by start: size of the objects, threads, hosts, "
-        "requests, errors, throughput and percentiles of durations, and the worst finding of the "
-        "run. Behind each figure is the half width of its 95 % confidence interval. A file of a "
+        "requests, errors, throughput and percentiles of durations (of response times, if the run "
+        "has these), and the worst finding of the run. Behind each figure is the half width of its "
+        "95 % confidence interval. A file of a "
         "folder that cannot be read is named below the table.\n\n"
         "--where shows only lines that meet all of its tests, which commas separate: "
         "COLUMN=VALUE, or != < <= > >=. The columns are run, start, op, size, threads, hosts, "

@@ -36,7 +36,8 @@ static struct run_value quantile_value(const struct statistics_latency *l, size_
                               l->q[q].deff};
 }
 
-void metric_values(struct run_value value[RUN_MAX_METRICS], const struct statistics *s)
+void metric_values(struct run_value value[RUN_MAX_METRICS], const struct statistics *s,
+                   const struct statistics_latency *duration)
 {
     value[RUN_THROUGHPUT] = mean_value(s->bytes.present, &s->bytes.mean);
     value[RUN_OBJECTS] = mean_value(s->objects.present, &s->objects.mean);
@@ -44,5 +45,5 @@ void metric_values(struct run_value value[RUN_MAX_METRICS], const struct statist
     for (size_t i = 0; i < n_metrics; i++)
         if (metrics[i].kind == METRIC_QUANTILE)
             value[i] =
-                quantile_value(metrics[i].of_ttfb ? &s->ttfb : &s->duration, metrics[i].quantile);
+                quantile_value(metrics[i].of_ttfb ? &s->ttfb : duration, metrics[i].quantile);
 }

@@ -52,7 +52,9 @@ struct run_value {
     double deff;   /* the design effect of a quantile; else 0 */
 };
 
-/* Fills the values of all metrics. */
-void metric_values(struct run_value value[RUN_MAX_METRICS], const struct statistics *s);
+/* Fills the values of all metrics. The quantiles of durations are those of `duration`: s->duration,
+ * or the response times in its place. */
+void metric_values(struct run_value value[RUN_MAX_METRICS], const struct statistics *s,
+                   const struct statistics_latency *duration);
 
 #endif

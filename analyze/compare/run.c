@@ -9,6 +9,7 @@
 #include "analyze/base/tasks.h"
 #include "analyze/estimate/confidence.h"
 #include "analyze/estimate/flow.h"
+#include "analyze/estimate/percentile.h"
 #include "libcommon/mem.h"
 
 #include <math.h>
@@ -151,10 +152,11 @@ static bool fill_clear(struct run_op *op, const struct findings *all, const stru
 
 /* ---- Parts ---- */
 
-static void fill_values(struct run_part *p, const struct statistics *s)
+static void fill_values(struct run_part *p, const struct statistics *s,
+                        const struct statistics_latency *duration)
 {
     p->too_thin = s->objects.mean.ok ? NULL : s->objects.mean.why;
-    metric_values(p->value, s);
+    metric_values(p->value, s, duration);
 }
 
 static size_t key_of(const struct dataset *d, const struct table *t, size_t i,
@@ -215,7 +217,7 @@ static bool add_parts(struct run_op *op, const struct dataset *d, const struct t
         ok = s != NULL;
         op->n_parts += ok;
         if (ok)
-            fill_values(p, s);
+            fill_values(p, s, &s->duration);
         else
             free(p->host);
         statistics_free(s);
@@ -291,23 +293,29 @@ static bool fill_tallies(struct run_op *op, const struct dataset *d, const struc
 /* ---- One operation ---- */
 
 static bool fill_op(struct run_op *op, const struct analysis *a, struct operation *from,
-                    bool with_parts, struct err *e)
+                    const struct run_options *o, struct err *e)
 {
     const struct dataset *d = a->dataset;
     const struct table *t = dataset_table(d, from->op);
+    struct statistics_latency response = {0};
 
     if (!run_op_init(op, from->op, e))
         return false;
     analysis_take_operation(&op->report, from);
     op->report.op = op->op;
+    op->of_response = o->of_response && op->report.requests.response_time.dur.present;
     const struct statistics *s = op->report.statistics;
     if (s == NULL)
         return true;
-    fill_values(&op->parts[0], s);
+    if (op->of_response && t != NULL &&
+        !percentile_times(t, s->start_ns, s->start_ns + s->duration_ns, PERCENTILE_RESPONSE,
+                          &response, e))
+        return false;
+    fill_values(&op->parts[0], s, op->of_response ? &response : &s->duration);
     if (t == NULL) /* there are no requests to divide */
         return true;
     return fill_tallies(op, d, t, s, e) && fill_clear(op, &a->findings, t, s, e) &&
-           (!with_parts ||
+           (!o->with_parts ||
             (add_parts(op, d, t, s, RUN_HOST, e) && add_parts(op, d, t, s, RUN_SIZE, e)));
 }
 
@@ -318,15 +326,15 @@ struct op_task {
     const struct analysis *a;
     struct operation *from;
     struct run_op *op;
-    bool with_parts, is_asked;
+    const struct run_options *options;
 };
 
 static bool do_op(void *work, struct err *e)
 {
     const struct op_task *w = work;
-    bool ok = fill_op(w->op, w->a, w->from, w->with_parts, e);
+    bool ok = fill_op(w->op, w->a, w->from, w->options, e);
 
-    if (w->is_asked)
+    if (w->options->filter->ops.n > 0)
         w->op->report.role = ROLE_BENCHMARK;
     return ok;
 }
@@ -342,8 +350,7 @@ static bool fill_ops(struct run *r, struct analysis *a, const struct run_options
         struct operation *from = &a->operations[k];
         if (from->n_requests == 0)
             continue;
-        work[r->n_ops] =
-            (struct op_task){a, from, &r->ops[r->n_ops], o->with_parts, o->filter->ops.n > 0};
+        work[r->n_ops] = (struct op_task){a, from, &r->ops[r->n_ops], o};
         tasks[r->n_ops] = (struct task){do_op, &work[r->n_ops], (uint64_t)from->n_requests};
         r->n_ops++;
     }

@@ -61,7 +61,8 @@ struct run_op {
     /* What the report says of the operation, without lists. report.op is the name above. An
      * operation that --op names has the role of the benchmark. */
     struct operation report;
-    double share; /* of all requests */
+    double share;     /* of all requests */
+    bool of_response; /* as in struct run_options; false if the run has no response times */
     /* The rates of the active range without the spans of the run's faults (run_is_fault). Absent:
      * no fault has a span in the range, or less than a quarter of it is left. */
     struct run_value clear[RUN_OBJECTS + 1];
@@ -100,6 +101,9 @@ struct run_options {
     const struct load_analysis *analysis;
     bool with_parts; /* by host and by size too */
     bool with_sum;   /* SHA-256 of the file too */
+    /* The quantiles of the durations of operations are those of response times in runs that have
+     * these. */
+    bool of_response;
     enum run_basis basis;
     /* Called with the whole analysis before run_load frees it; may be NULL. */
     bool (*seen)(void *ctx, const struct analysis *a, struct err *e);
@@ -116,7 +120,8 @@ static inline const char *run_why_no_rates(const struct run_op *op)
     return op->report.statistics != NULL ? op->report.statistics->objects.why : NULL;
 }
 
-/* Returns the operation's figures in the form that is compared. */
+/* Returns the operation's figures in the form that is compared; of response times if
+ * op->of_response. */
 struct run_figures run_figures_of(const struct run_op *op);
 
 /* Returns the histogram of the operation's durations; NULL: there is none. */

@@ -107,7 +107,7 @@ static void take_times(double *to, const struct times *t)
 struct run_figures run_figures_of(const struct run_op *op)
 {
     const struct operation *r = &op->report;
-    const struct durations *d = &r->requests.all;
+    const struct requests *q = &r->requests;
     struct run_figures f = {.n_segments = NAN};
 
     for (int i = 0; i < RUN_N_RATES; i++)
@@ -115,9 +115,9 @@ struct run_figures run_figures_of(const struct run_op *op)
     for (int i = 0; i < RUN_N_TIMES; i++)
         f.duration_ns[i] = f.ttfb_ns[i] = NAN;
     take_rates(&f, &r->throughput, &r->segments);
-    if (!r->requests.with_failed) {
-        take_times(f.duration_ns, &d->dur);
-        take_times(f.ttfb_ns, &d->ttfb);
+    if (!q->with_failed) {
+        take_times(f.duration_ns, op->of_response ? &q->response_time.dur : &q->all.dur);
+        take_times(f.ttfb_ns, &q->all.ttfb);
     }
     return f;
 }

@@ -47,20 +47,28 @@ static void go_over(struct passes *p, enum latency_pass pass)
     }
 }
 
-static bool run(struct passes *x, struct percentile *out, struct err *e)
+static bool init(struct passes *x, struct err *e)
 {
-    struct statistics_latency found = {0};
+    int64_t window_ns = x->end_ns - x->start_ns, width_ns = statistics_segment_ns(window_ns);
 
+    slice_grid_init(&x->grid, x->start_ns, width_ns, (size_t)(window_ns / width_ns));
+    return latency_init(&x->latency, x->grid.n, false, e) && mem_cleared(&x->n_above, x->grid.n, e);
+}
+
+static void fini(struct passes *x)
+{
+    latency_fini(&x->latency);
+    free(x->n_above);
+}
+
+static bool run(struct passes *x, struct statistics_latency *found, struct err *e)
+{
     for (enum latency_pass pass = LATENCY_COUNT; pass <= LATENCY_COLLECT; pass++) {
         go_over(x, pass);
         if (!latency_end(&x->latency, pass, e))
             return false;
     }
-    if (!latency_finish(&x->latency, &found, NULL, e))
-        return false;
-    *out = (struct percentile){.n = found.n, .q = found.q[0]};
-    return found.n == 0 || stats_error_rate(x->n_above, x->latency.n_requests,
-                                            x->latency.n_segments, &out->above, e);
+    return latency_finish(&x->latency, found, NULL, e);
 }
 
 bool percentile_find(const struct table *t, int64_t start_ns, int64_t end_ns, enum percentile_of of,
@@ -68,14 +76,25 @@ bool percentile_find(const struct table *t, int64_t start_ns, int64_t end_ns, en
 {
     struct passes x = {
         .t = t, .start_ns = start_ns, .end_ns = end_ns, .of = of, .limit_ns = limit_ns};
-    int64_t width_ns = statistics_segment_ns(end_ns - start_ns);
+    struct statistics_latency found = {0};
+    bool ok = init(&x, e);
 
-    slice_grid_init(&x.grid, start_ns, width_ns, (size_t)((end_ns - start_ns) / width_ns));
-    bool ok = latency_init(&x.latency, x.grid.n, false, e) && mem_cleared(&x.n_above, x.grid.n, e);
     for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
         x.latency.ratio[q] = p;
-    ok = ok && run(&x, out, e);
-    latency_fini(&x.latency);
-    free(x.n_above);
+    ok = ok && run(&x, &found, e);
+    *out = (struct percentile){.n = found.n, .q = found.q[0]};
+    ok = ok && (found.n == 0 || stats_error_rate(x.n_above, x.latency.n_requests,
+                                                 x.latency.n_segments, &out->above, e));
+    fini(&x);
+    return ok;
+}
+
+bool percentile_times(const struct table *t, int64_t start_ns, int64_t end_ns,
+                      enum percentile_of of, struct statistics_latency *out, struct err *e)
+{
+    struct passes x = {.t = t, .start_ns = start_ns, .end_ns = end_ns, .of = of};
+    bool ok = init(&x, e) && run(&x, out, e);
+
+    fini(&x);
     return ok;
 }

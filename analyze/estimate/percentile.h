@@ -19,4 +19,8 @@ struct percentile {
 bool percentile_find(const struct table *t, int64_t start_ns, int64_t end_ns, enum percentile_of of,
                      struct stats_ratio p, double limit_ns, struct percentile *out, struct err *e);
 
+/* Finds the quantiles of statistics_permille in the same way. out->count is NULL. */
+bool percentile_times(const struct table *t, int64_t start_ns, int64_t end_ns,
+                      enum percentile_of of, struct statistics_latency *out, struct err *e);
+
 #endif

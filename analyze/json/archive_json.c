@@ -48,6 +48,7 @@ bool archive_table_json(const void *table, FILE *f, struct err *e)
 
             put_value(&w, &columns[i], &v);
         }
+        JSON_PUT(&w, "of_response_time", t->rows[k].op->of_response);
         JSON_PUT(&w, "has_problem", r->has_problem);
         JSON_PUT(&w, "finding_text", r->finding);
     }
@@ -63,6 +64,7 @@ static void put_settings(struct json_out *w, const struct archive_run *r)
     JSON_PUT(w, "source", run_sources[r->source]);
     JSON_OBJECTS(w, "operations", k, r->n_ops) {
         JSON_PUT(w, "op", r->ops[k].op);
+        JSON_PUT(w, "of_response_time", r->ops[k].of_response);
         for (size_t i = COMPARE_CONCURRENCY; i <= COMPARE_SHARE; i++)
             JSON_PUT(w, json_setting_names[i], r->ops[k].numbers.setting[i]);
     }

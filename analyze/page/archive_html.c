@@ -14,7 +14,8 @@ static const struct html_definition table_definitions[] = {
      "The farther end of its 95 % confidence interval, which is that of one run: how much its "
      "requests scatter. Runs differ from each other by more."},
     {"Throughput, percentiles",
-     "Those of the runs' own reports, of the successful requests in the active range."},
+     "Those of the runs' own reports, of the successful requests in the active range. Percentiles "
+     "of runs at a fixed rate are of response times, from the intended start."},
 };
 
 bool archive_table_html(const void *table, const char *words, const char *command, FILE *f,

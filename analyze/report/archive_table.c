@@ -25,6 +25,7 @@ void archive_sheet_table(struct sheet *s, const void *table)
 {
     const struct columns_table *t = table;
     char align[SHEET_MAX_COLUMNS + 1] = "";
+    bool of_response = false;
 
     for (size_t i = 0; i < n_columns; i++) {
         bool is_left = columns[i].form == COLUMNS_TEXT || columns[i].form == COLUMNS_TIME;
@@ -35,6 +36,7 @@ void archive_sheet_table(struct sheet *s, const void *table)
     for (size_t i = 0; i < n_columns; i++)
         sheet_cell(s, "%s", columns[i].title);
     for (size_t k = 0; k < t->n; k++) {
+        of_response |= t->rows[k].op->of_response;
         sheet_row(s, t->rows[k].run->has_problem ? TEXT_WARNING : TEXT_PLAIN);
         for (size_t i = 0; i < n_columns; i++) {
             struct columns_value v = columns_get(&t->rows[k], &columns[i]);
@@ -46,6 +48,9 @@ void archive_sheet_table(struct sheet *s, const void *table)
         sheet_line(s, TEXT_PLAIN, "No operation of %s %s.",
                    units_counted((int64_t)t->archive->n, "run").s,
                    has_operations(t->archive) ? "meets --where" : "has a request left to analyse");
+    if (of_response)
+        sheet_line(s, TEXT_FAINT,
+                   "Percentiles of runs at a fixed rate: response times, from the intended start");
     archive_sheet_unread(s, t->archive);
 }
 

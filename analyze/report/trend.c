@@ -62,6 +62,7 @@ struct figures_sentence trend_names(const struct trend_group *g)
     const struct archive_run *r = g->runs[0];
     static const char *const of[] = {"", ", of sums", ", of aggregated captures"};
     struct figures_sentence t;
+    bool of_response = false;
     size_t n = (size_t)snprintf(t.s, sizeof t.s, "%s of", units_counted((int64_t)g->n, "run").s);
 
     for (size_t k = 0; k < r->n_ops && n < 200; k++) {
@@ -70,13 +71,15 @@ struct figures_sentence trend_names(const struct trend_group *g)
 
         if (op->is_beside)
             continue;
+        of_response |= op->of_response;
         n += (size_t)snprintf(
             t.s + n, sizeof t.s - n, " %.60s (%s%s%s),", op->op,
             bytes > 0 ? units_size(bytes).s : "", bytes > 0 ? ", " : "",
             units_counted((int64_t)op->numbers.setting[COMPARE_CONCURRENCY], "thread").s);
     }
-    snprintf(t.s + n, sizeof t.s - n, " %.10s to %.10s%s", rfc3339_format(r->start_ns).s,
-             rfc3339_format(g->runs[g->n - 1]->start_ns).s, of[r->source]);
+    snprintf(t.s + n, sizeof t.s - n, " %.10s to %.10s%s%s", rfc3339_format(r->start_ns).s,
+             rfc3339_format(g->runs[g->n - 1]->start_ns).s, of[r->source],
+             of_response ? ", percentiles of response times" : "");
     return t;
 }
 

@@ -3,10 +3,11 @@
 import csv
 import io
 import math
+import shutil
 import unittest
 
 from capgen import START, row, text
-from harness import CliTest, capture
+from harness import CliTest, capture, unwrapped
 
 SECOND = 10**9
 DAY = 86400 * SECOND
@@ -57,6 +58,39 @@ class Table(CliTest):
                 self.assertLess(line['throughput']['lo'], line['throughput']['value'])
             quantiles = op['requests']['p50_ns'], op['requests']['p99_ns']
             self.assertEqual((line['p50']['value'], line['p99']['value']), quantiles)
+
+    def test_percentiles_of_an_open_loop_are_of_response_times(self):
+        """The same under --where and --sort, in sums, and from the cache. A closed loop has durations."""
+        path = self.folder / 'open.csv.zst'
+        shutil.copy(capture('s3load-open-loop'), path)
+        self.s3analyze('aggregate', '-o', self.folder / 'reduced.sums.zst', path)
+        report = self.s3analyze('analyze', '--json', path).json()
+        response = {op['op']: op['requests']['response_time'] for op in report['operations']}
+        service = {op['op']: op['statistics']['duration']['p50_ns']['value'] for op in report['operations']}
+        for _ in range(2):
+            rows = self.table(self.folder)['rows']
+            self.assertEqual([r['of_response_time'] for r in rows], [r['run'] in ('open', 'reduced.sums') for r in rows])
+            for r in rows:
+                if r['run'] == 'open':
+                    of = response[r['op']]
+                    self.assertEqual([r[p]['value'] for p in ('p50', 'p90', 'p99')],
+                                     [of[p] for p in ('p50_ns', 'p90_ns', 'p99_ns')])
+                    self.assertGreater(r['p50']['value'], service[r['op']])
+                elif r['run'] == 'reduced.sums':
+                    # Sums have no active range: their percentiles are of all requests.
+                    self.assertGreater(r['p50']['value'], service[r['op']])
+        self.assertTrue((self.folder / '.s3analyze-cache').exists())
+        p50 = {r['op']: r['p50'] for r in rows if r['run'] == 'open'}
+        self.assertTrue(p50['GET']['lo'] < p50['GET']['value'] < p50['GET']['hi'])
+        # 150 us: below the response times of PUT, above its service times.
+        self.assertLess(service['PUT'], 150000)
+        found = self.table('--where', 'run=open,p50>150us', '--sort', '-p50', path)['rows']
+        self.assertEqual([r['op'] for r in found], sorted(p50, key=lambda op: -response[op]['p50_ns']))
+        line = list(csv.DictReader(io.StringIO(self.s3analyze('table', '--csv', path).out)))[0]
+        self.assertEqual(float(line['p99']), response[line['op']]['p99_ns'])
+        label = 'response times, from the intended start'
+        self.assertIn(label, unwrapped(self.s3analyze('table', path).out))
+        self.assertNotIn(label, self.s3analyze('table', self.folder / 'a.csv').out)
 
     def test_sort(self):
         self.assertEqual(self.names('--sort', 'p50'), ['c', 'b', 'a'])

@@ -8,7 +8,7 @@ import unittest
 import aggregates
 import capgen
 from capgen import row, text
-from harness import CliTest, tool
+from harness import CliTest, capture, tool, unwrapped
 
 SECOND = 10**9
 DAY = 86400 * SECOND
@@ -245,6 +245,12 @@ class Trend(CliTest):
         self.assertIn('of sums', self.s3analyze('trend', self.folder).out)
         aggregated = self.tmp / 'a.json.zst'
         aggregated.write_bytes(aggregates.packed(aggregates.aggregate(capgen.steady(80, every=10**9 // 8))))
+        opened = capture('s3load-open-loop')
+        self.assertIn('percentiles of response times', unwrapped(self.s3analyze('trend', opened).out))
+        group = self.s3analyze('trend', '--json', opened).json()['groups'][0]
+        line = self.s3analyze('table', '--json', '--where', 'op=GET', opened).json()['rows'][0]
+        self.assertTrue(all(op['of_response_time'] for op in group['settings']['operations']))
+        self.assertIn(line['p50']['value'], [v['value'] for v in group['runs'][0]['values']])
         self.assertIn('of aggregated captures', ' '.join(self.s3analyze('trend', aggregated).out.split()))
 
 
