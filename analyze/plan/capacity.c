@@ -62,6 +62,21 @@ struct plan_interval plan_capacity_found(const struct plan_point *v, size_t n)
     return x;
 }
 
+double plan_capacity_longer(const struct plan_interval *x, const struct plan_point *v, size_t n)
+{
+    double least = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct tally t = tally_of(v, n, v[i].level);
+        double times = fmax(1 / (t.mean * t.mean), 1);
+
+        if (v[i].level > x->met && (x->missed == 0 || v[i].level < x->missed) &&
+            verdict_of(t) == SLO_UNDECIDED)
+            least = least > 0 ? fmin(least, times) : times;
+    }
+    return least;
+}
+
 /* Rounds a rate, so that people can read it and a command line gives it back unchanged. */
 static double rounded(double rate)
 {

@@ -52,6 +52,11 @@ struct plan_interval plan_capacity_found(const struct plan_point *v, size_t n);
 struct plan_next plan_capacity_next(const struct plan_capacity *c, const struct plan_point *v,
                                     size_t n);
 
+/* Returns how many times as long a run should be to decide one of the undecided rates between the
+ * ends: intervals shrink with the root of the number of requests. INFINITY: not known; 0: no rate
+ * is undecided. */
+double plan_capacity_longer(const struct plan_interval *x, const struct plan_point *v, size_t n);
+
 /* ---- Sweep ---- */
 
 /* Each level gets n_each runs, in blocks of all levels in random order. */

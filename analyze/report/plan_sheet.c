@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#define MOST_TIMES 100 /* longer: how much longer is a guess */
+
 const char *const plan_gate_names[] = {"no worse", "worse", "undecided"};
 
 static struct figures_sentence rate_text(double per_s)
@@ -24,6 +26,26 @@ static struct figures_sentence longer_runs(const struct plan *p, double width)
                            " Runs of this length do not decide the rates between; runs about %.0f "
                            "times as long would bring the ends to %g %% of each other.",
                            times, p->asked.precision_pct);
+}
+
+/* Says why a search that ended has no answer, and what to do next. */
+static struct figures_sentence why_unconfirmed(const struct plan *p)
+{
+    double times = plan_capacity_longer(&p->found, p->points, p->n_points);
+
+    if (times > MOST_TIMES)
+        return figures_say("%s", "Runs of this length do not decide the other rates: repeat it in "
+                                 "another --dir with a much longer --duration.");
+    if (times > 0)
+        return figures_say("Runs of this length do not decide the other rates: repeat it in "
+                           "another --dir with a --duration about %.0f times as long.",
+                           ceil(fmax(times, 2)));
+    if (p->found.met == 0)
+        return figures_say("%s", "No rate met the assertions; below, \"Not met\" says what the "
+                                 "server did instead: mend that, or ask for less with --slo.");
+    return figures_say("--max-runs ended the search: repeat it in another --dir with a higher "
+                       "--max-runs, and --from %.4g.",
+                       p->found.met);
 }
 
 static struct figures_sentence of_capacity(const struct plan *p)
@@ -46,9 +68,9 @@ static struct figures_sentence of_capacity(const struct plan *p)
         return figures_say("Met at %s; the limit was not found, as %s at %s: more --concurrent, "
                            "--threads or machines are needed.",
                            rate_text(x.met).s, last->why_not, units_rate(last->point.level).s);
-    return figures_say("Not confirmed after %s: met at %s, missed at %s.",
+    return figures_say("Not confirmed after %s: met at %s, missed at %s. %s",
                        units_counted((int64_t)p->n, "run").s, rate_text(x.met).s,
-                       rate_text(x.missed).s);
+                       rate_text(x.missed).s, why_unconfirmed(p).s);
 }
 
 static struct figures_sentence of_ab(const struct plan *p)

@@ -44,12 +44,27 @@ class Plan(CliTest):
         self.begin("capacity", "--slo", "p50<20ms", "--max-runs", "3")
         while self.run_next(self.limited):
             pass
-        self.assertIn("Not confirmed after 3 runs: met at 200.0 requests/s, missed at 400.0 requests/s.", self.answer(status=3))
+        self.assertIn("Not confirmed after 3 runs: met at 200.0 requests/s, missed at 400.0 requests/s. --max-runs ended the "
+                      "search: repeat it in another --dir with a higher --max-runs, and --from 200.", self.answer(status=3))
 
     def test_capacity_of_no_rate(self):
         self.begin("capacity", "--slo", "p50<20ms", "--from", "400", "--max-runs", "1")
         self.run_next(self.limited)
-        self.assertIn("Not confirmed after 1 run: met at no rate, missed at 400.0 requests/s.", self.answer(status=3))
+        self.assertIn("Not confirmed after 1 run: met at no rate, missed at 400.0 requests/s. No rate met the assertions; below, "
+                      '"Not met" says what', self.answer(status=3))
+
+    def undecided(self, n):
+        """The answer of a plan whose only run has n requests, with a p99 near the limit."""
+        self.begin("capacity", "--slo", "p99<80ms", "--max-runs", "1")
+        self.run_next(lambda rate, number: simulate(number, Shape(n=n, threads=8, hosts=1, sigma=0.2)))
+        return self.answer(status=3)
+
+    def test_capacity_of_runs_without_intervals(self):
+        self.assertIn("met at no rate, missed at no rate. Runs of this length do not decide the other rates: repeat it in another "
+                      "--dir with a much longer --duration. ", self.undecided(50))
+
+    def test_capacity_of_runs_that_are_too_short(self):
+        self.assertRegex(self.undecided(4000), r"another --dir with a --duration about \d+ times as long[.] ")
 
     def test_sweep_with_a_peak(self):
         """By the law itself: 100 requests/s of one, contention 0.05, coherency 0.01, and so the most with 9.7 in flight."""
