@@ -90,7 +90,8 @@ static bool take(struct import *m, const json_t *call, struct err *e)
 /* A call that is being read. */
 struct reading {
     struct lines *l;
-    size_t n; /* its bytes so far */
+    size_t n;        /* its bytes so far */
+    bool ended_line; /* the last of them was "\n": the next one is of another line */
 };
 
 /* Gives the parser a byte at a time, so that it takes none of the next call. */
@@ -104,13 +105,14 @@ static size_t next_byte(void *to, size_t size, void *ctx)
         return 0;
     *(char *)to = (char)c;
     r->l->n_read++;
-    r->l->number += c == '\n';
+    r->l->number += r->ended_line;
+    r->ended_line = c == '\n';
     return 1;
 }
 
 static bool skip_blanks(struct lines *l, bool *more, struct err *e)
 {
-    struct reading r = {l, 0};
+    struct reading r = {.l = l};
     char c = ' ';
 
     while ((*more = next_byte(&c, 1, &r) > 0) && isspace((unsigned char)c))
@@ -123,7 +125,7 @@ static bool skip_blanks(struct lines *l, bool *more, struct err *e)
 static bool read_call(struct import *m, struct err *e)
 {
     struct lines *l = &m->lines;
-    struct reading r = {l, 0};
+    struct reading r = {.l = l};
     json_error_t why;
     json_t *call = json_load_callback(next_byte, &r, JSON_DISABLE_EOF_CHECK, &why);
 
