@@ -160,6 +160,11 @@ class OneStory(CliTest):
         self.assertEqual([words(f) for f in of_rows], [words(f) for f in self.findings(self.tmp / "run.sums.zst")[0]
                                                        if f["kind"] != "from-sums"])
         self.assertEqual([f["kind"] for f in of_rows], ["uneven-hosts"])
+        for every, share in (4, "50 %"), (1000, "less than 1 %"):
+            path.write_bytes(capgen.text([r._replace(host=f"http://h{i % every > 0:d}:9000")
+                                          for i, r in enumerate(capgen.steady(2000, threads=4))]))
+            found, = [f for f in self.findings(path)[0] if f["kind"] == "uneven-hosts"]
+            self.assertIn(f"h0:9000 completed {share} of the mean number of requests", found["sentence"])
 
     def check_aggregate(self, path, aggregate):
         rows, _, problems = self.check_same(path, aggregate, OF_DURATIONS)
