@@ -11,9 +11,9 @@
 #include "analyze/write/outfile.h"
 #include "libcommon/mem.h"
 #include "libcommon/recwrite.h"
+#include "libcommon/units.h"
 #include "libcommon/visible.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -242,12 +242,12 @@ static bool say_dropped(struct cat *c, const char *path, const struct recfile_in
 {
     for (int i = 0; i < N_DROPS; i++)
         if (info->n_dropped[i] > 0 &&
-            !say(c, "dropped %" PRIu64 " %s; the first: %s", info->n_dropped[i],
-                 recfile_drop_names[i], info->first_drop[i]))
+            !say(c, "dropped %s; the first: %s", recfile_dropped(info, (enum recfile_drop)i).s,
+                 info->first_drop[i]))
             return false;
     return info->n_unverified == 0 ||
-           say(c, "%" PRIu64 " rows of frames of %s that fail their checksum", info->n_unverified,
-               path);
+           say(c, "%s of frames of %s that fail their checksum",
+               units_counted((int64_t)info->n_unverified, "row").s, path);
 }
 
 static bool copy(struct cat *c, const struct cli_args *args, struct progress *progress,

@@ -82,12 +82,12 @@ static void put_dropped(struct sheet *t, const struct recfile_info *info)
     for (int i = 0; i < N_DROPS; i++) {
         if (!info->n_dropped[i])
             continue;
-        FACT(t, TEXT_WARNING, "dropped", "%" PRIu64 " %s; the first: %s", info->n_dropped[i],
-             recfile_drop_names[i], info->first_drop[i]);
+        FACT(t, TEXT_WARNING, "dropped", "%s; the first: %s",
+             recfile_dropped(info, (enum recfile_drop)i).s, info->first_drop[i]);
     }
     if (info->n_unverified)
-        FACT(t, TEXT_WARNING, "unverified", "%" PRIu64 " rows of frames that fail their checksum",
-             info->n_unverified);
+        FACT(t, TEXT_WARNING, "unverified", "%s of frames that fail their checksum",
+             units_counted((int64_t)info->n_unverified, "row").s);
 }
 
 /* ---- What s3load wrote in its comments, in words ---- */
@@ -236,7 +236,7 @@ static bool put_imports(struct sheet *t, const struct survey *s)
     if (r.imports.n > 0) {
         FACT(t, TEXT_PLAIN, "known to", "starts %s, durations %s; threads are guessed",
              units_duration(r.imports.start_ns).s, units_duration(r.imports.duration_ns).s);
-        FACT(t, TEXT_WARNING, "not told", "%s", r.imports.absent);
+        FACT(t, TEXT_WARNING, "not recorded", "%s", r.imports.absent);
     }
     json_decref(r.settings);
     lineset_fini(&said);
@@ -256,17 +256,17 @@ static void put_capture(struct sheet *t, const char *path, const struct survey *
         sheet_cell(t, "sums by second, %s: no single requests",
                    units_size((double)info->n_file_bytes).s);
     else if (info->compressed)
-        sheet_cell(t, "%s, zstd: %" PRIu64 " frame%s, %" PRIu64 " skippable",
-                   recfile_generation(info), info->n_frames, info->n_frames == 1 ? "" : "s",
-                   info->n_skippable_frames);
+        sheet_cell(t, "%s, zstd: %s, %s skippable", recfile_generation(info),
+                   units_counted((int64_t)info->n_frames, "frame").s,
+                   units_count((int64_t)info->n_skippable_frames).s);
     else
         sheet_cell(t, "%s, not compressed", recfile_generation(info));
     if (info->generation != RECFILE_SUMS) {
         FACT(t, TEXT_PLAIN, "size", "%s, %s of text", units_size((double)info->n_file_bytes).s,
              units_size((double)info->n_text_bytes).s);
-        FACT(t, TEXT_PLAIN, "rows", "%s in %s lines, %" PRIu32 " header line%s",
-             units_count((int64_t)info->n_rows).s, units_count((int64_t)info->n_lines).s,
-             info->n_headers, info->n_headers == 1 ? "" : "s");
+        FACT(t, TEXT_PLAIN, "rows", "%s in %s, %s", units_count((int64_t)info->n_rows).s,
+             units_counted((int64_t)info->n_lines, "line").s,
+             units_counted(info->n_headers, "header line").s);
     }
     put_time_span(t, &s->sum);
     SHEET_ROW(t, TEXT_PLAIN, "threads", units_count((int64_t)s->n_threads).s);
@@ -276,7 +276,8 @@ static void put_capture(struct sheet *t, const char *path, const struct survey *
     if (info->has_intended)
         SHEET_ROW(t, TEXT_PLAIN, "open loop", "with the times at which requests were due");
     if (survey_n_merged(s))
-        FACT(t, TEXT_PLAIN, "merged from", "%zu captures", survey_n_merged(s));
+        FACT(t, TEXT_PLAIN, "merged from", "%s",
+             units_counted((int64_t)survey_n_merged(s), "capture").s);
     if (!put_s3load(t, s, &told))
         t->failed = true;
     if (command && !told)

@@ -159,8 +159,9 @@ static bool report_text(const struct merge *m, const struct merge_given *o, FILE
     struct sheet s = {0};
     const struct clocks clocks = clocks_of(m);
 
-    sheet_line(&s, TEXT_HEADING, "%s: %s requests of %zu capture%s", o->output.path,
-               units_count((int64_t)m->n_rows).s, m->n_inputs, m->n_inputs == 1 ? "" : "s");
+    sheet_line(&s, TEXT_HEADING, "%s: %s of %s", o->output.path,
+               units_counted((int64_t)m->n_rows, "request").s,
+               units_counted((int64_t)m->n_inputs, "capture").s);
     sheet_table(&s, "lrrrrrrrr", "");
     SHEET_HEADINGS(&s, "capture", "requests", "threads", "runs", "starts", "ends",
                    m->n_inputs == 1 ? "" : "overlap", clocks.any_servers ? "servers' clock" : "",

@@ -7,6 +7,7 @@
 
 #include "analyze/base/tasks.h"
 #include "libcommon/mem.h"
+#include "libcommon/units.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,22 @@ const char *const recfile_drop_names[N_DROPS] = {
     [DROP_CUT_FRAME] = "frames cut off by the end of the file",
     [DROP_GARBAGE] = "stretches of bytes that are no frame",
 };
+
+struct recfile_dropped recfile_dropped(const struct recfile_info *info, enum recfile_drop why)
+{
+    static const char *const one[N_DROPS] = {
+        [DROP_BAD_ROW] = "bad row",
+        [DROP_DAMAGED_FRAME] = "damaged frame",
+        [DROP_CUT_FRAME] = "frame cut off by the end of the file",
+        [DROP_GARBAGE] = "stretch of bytes that is no frame",
+    };
+    uint64_t n = info->n_dropped[why];
+    struct recfile_dropped t;
+
+    snprintf(t.s, sizeof t.s, "%s %s", units_count((int64_t)n).s,
+             n == 1 ? one[why] : recfile_drop_names[why]);
+    return t;
+}
 
 const char *recfile_generation(const struct recfile_info *info)
 {

@@ -94,6 +94,12 @@ struct recfile_info {
 /* Returns "g0" .. "g4"; for files without rows "sums" or "aggregated". */
 const char *recfile_generation(const struct recfile_info *info);
 
+/* Returns how much was dropped for a reason, "1 bad row", "2,431 bad rows". */
+struct recfile_dropped {
+    char s[96];
+};
+struct recfile_dropped recfile_dropped(const struct recfile_info *info, enum recfile_drop why);
+
 /* Returns the sum of info->n_dropped. */
 uint64_t recfile_n_dropped(const struct recfile_info *info);
 

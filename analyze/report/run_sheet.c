@@ -66,9 +66,8 @@ void run_sheet_damage(struct sheet *s, const struct analysis *a)
         const struct recfile_info *info = &a->dataset->inputs[k].info;
         for (int i = 0; i < N_DROPS; i++)
             if (info->n_dropped[i] > 0)
-                sheet_item(s, TEXT_WARNING, "Warning: dropped %s %s; the first: %s",
-                           units_count((int64_t)info->n_dropped[i]).s, recfile_drop_names[i],
-                           info->first_drop[i]);
+                sheet_item(s, TEXT_WARNING, "Warning: dropped %s; the first: %s",
+                           recfile_dropped(info, (enum recfile_drop)i).s, info->first_drop[i]);
         if (info->n_unverified > 0)
             sheet_item(s, TEXT_WARNING, "Warning: %s of %s %s from frames whose checksum is wrong",
                        units_counted((int64_t)info->n_unverified, "request").s,

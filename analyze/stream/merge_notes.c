@@ -283,14 +283,12 @@ static bool note_damage(struct merge *m, struct err *e)
 
         for (int k = 0; k < N_DROPS; k++)
             if (info->n_dropped[k] &&
-                !notes_add(&m->notes, e, "dropped", NULL,
-                           "%s: dropped %" PRIu64 " %s; the first: %s", in->name,
-                           info->n_dropped[k], recfile_drop_names[k], info->first_drop[k]))
+                !notes_add(&m->notes, e, "dropped", NULL, "%s: dropped %s; the first: %s", in->name,
+                           recfile_dropped(info, (enum recfile_drop)k).s, info->first_drop[k]))
                 return false;
-        if (info->n_unverified &&
-            !notes_add(&m->notes, e, "unverified", NULL,
-                       "%s: %" PRIu64 " rows of frames that fail their checksum", in->name,
-                       info->n_unverified))
+        if (info->n_unverified && !notes_add(&m->notes, e, "unverified", NULL,
+                                             "%s: %s of frames that fail their checksum", in->name,
+                                             units_counted((int64_t)info->n_unverified, "row").s))
             return false;
     }
     return true;

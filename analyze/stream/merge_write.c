@@ -5,6 +5,7 @@
 #include "libcommon/mem.h"
 #include "libcommon/recwrite.h"
 #include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -222,13 +223,14 @@ static bool judge_duplicates(struct merge *m, bool force, struct err *e)
         if (!in->n_duplicates)
             continue;
         if (!force && in->n_duplicates >= in->survey.sum.n * MAX_DUPLICATES_PCT / 100)
-            return err_set(e,
-                           "%" PRIu64 " of the %" PRIu64 " requests of %s are in %s too (--force "
-                           "merges them)",
-                           in->n_duplicates, in->survey.sum.n, in->path, other->path);
-        if (!notes_add(&m->notes, e, "duplicates", NULL,
-                       "%" PRIu64 " of the %" PRIu64 " requests of %s are in %s too",
-                       in->n_duplicates, in->survey.sum.n, in->name, other->name))
+            return err_set(e, "%s of the %s of %s are in %s too (--force merges them)",
+                           units_count((int64_t)in->n_duplicates).s,
+                           units_counted((int64_t)in->survey.sum.n, "request").s, in->path,
+                           other->path);
+        if (!notes_add(&m->notes, e, "duplicates", NULL, "%s of the %s of %s are in %s too",
+                       units_count((int64_t)in->n_duplicates).s,
+                       units_counted((int64_t)in->survey.sum.n, "request").s, in->name,
+                       other->name))
             return false;
     }
     return true;

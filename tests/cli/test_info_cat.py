@@ -181,8 +181,8 @@ class Cat(Case):
         self.assertFalse(out.exists())
         r = self.s3analyze('cat', '--salvage', '-o', out, path)
         self.assertEqual(len(rows_of(out.read_bytes())), 29)
-        self.assertIn('dropped 1 bad rows', r.err)
-        self.assertIn('dropped 1 bad rows', comments_of(out.read_bytes())[-1])
+        self.assertIn('dropped 1 bad row;', r.err)
+        self.assertIn('dropped 1 bad row;', comments_of(out.read_bytes())[-1])
 
     def test_outputs(self):
         path = self.put('in.csv', text(steady(30)))
@@ -279,7 +279,7 @@ class Info(Case):
         x = self.info('--salvage', path)[0]
         self.assertEqual((x['n_rows'], x['n_dropped']), (29, 1))
         self.assertEqual(x['dropped'][0]['why'], 'bad rows')
-        self.assertIn('1 bad rows', self.s3analyze('info', '--salvage', path).out)
+        self.assertIn('1 bad row;', self.s3analyze('info', '--salvage', path).out)
 
     def test_pipe(self):
         self.assertEqual(self.info('-', stdin=text(steady(30)))[0]['n_rows'], 30)
