@@ -49,7 +49,7 @@ static const struct html_definition trend_definitions[] = {
     {"Group", "Runs of equal settings: those that cmp compares."},
     {"Level", "Mean between two changes, of logarithms, without outliers."},
     {"p", "How often the same runs in random order show a change as strong, of whatever metric and "
-          "at whatever run. Changes with p above 0.042 are not told."},
+          "at whatever run. Changes with p above 0.042 are not reported."},
 };
 
 /* Writes the answer, with a sign. */

@@ -50,7 +50,7 @@ static const struct html_definition definitions[] = {
                       "the last one, whole or not."},
     {"95 % confidence interval",
      "Of intervals made so, 95 in 100 hold the true value, as far as the noise within this run "
-     "tells: of means by batch means, which allow for neighbouring segments being alike; of "
+     "shows: of means by batch means, which allow for neighbouring segments being alike; of "
      "quantiles by order statistics with an effective number of requests. How much runs differ "
      "from each other a single run cannot show."},
     {"Warm-up, drift, change",

@@ -155,7 +155,7 @@ static void put_law(struct sheet *s, const struct plan *p)
     else
         sheet_line(s, TEXT_PLAIN,
                    "Throughput has no peak up to %g in flight, twice the largest "
-                   "level; beyond that nothing is said.",
+                   "level; beyond that nothing is known.",
                    2 * most);
     if (u.lack_p < .01)
         sheet_line(s, TEXT_WARNING, "The law does not fit (p = %.2g): do not rely on it.",
