@@ -213,6 +213,6 @@ void cli_help_program(FILE *out, const struct cli_program *program)
         put_wrapped(out, (*c)->summary, fprintf(out, "  %s", (*c)->name), 14);
     fprintf(out,
             "\n%s COMMAND --help explains a command.\n"
-            "%s --version tells the version and the libraries.\n",
+            "%s --version prints the version and the libraries.\n",
             program->name, program->name);
 }

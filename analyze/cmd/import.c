@@ -47,7 +47,7 @@ static const struct cli_option facts_table[] = {
 static const struct cli_group groups[] = {
     {"Output", NULL, output_table, 0},
     {"Compression", NULL, capture_out_table, offsetof(struct import_given, output)},
-    {"What a recording does not tell", NULL, facts_table, 0},
+    {"What a recording lacks", NULL, facts_table, 0},
     {0},
 };
 
@@ -68,7 +68,7 @@ static void report(const struct import_result *r, const char *path)
 
     visible_line(f, "%s: %s on %s", path, units_counted((int64_t)r->n_rows, "request").s,
                  units_counted((int64_t)r->n_threads, "thread").s);
-    visible_line(f, "The recording does not tell: %s.", r->absent);
+    visible_line(f, "The recording lacks: %s.", r->absent);
     visible_line(f, "Threads are as few as the times allow.");
     if (r->n_left_out > 0)
         visible_line(f, "Left out: %s that are no request of a client.",
@@ -141,10 +141,10 @@ const struct cli_command cmd_import = {
     .text =
         "Reads what `hey -o csv`, `ab -g` or `mc admin trace --json` wrote, or server access logs "
         "of AWS (s3-log). Several files of mc-trace and s3-log are read as one.\n\n"
-        "What a recording does not tell is kept in the capture's comments, and every command "
-        "respects it: segments are no shorter than the resolution of starts, autoterm refuses, "
-        "and durations are shown with their resolution (docs/other-tools.md). Threads are as few "
-        "as the times allow.\n\n"
+        "The capture's comments say what the recording lacks, and every command allows for it: "
+        "segments are no shorter than the resolution of starts, autoterm refuses, and durations "
+        "are shown with their resolution (docs/other-tools.md). Threads are as few as the times "
+        "allow.\n\n"
         "Damaged input is an error that names the line. Rows that wait to be sorted take up to 64 "
         "MiB of memory, then a temporary file in TMPDIR (default /var/tmp).",
     .operands = "hey|ab|mc-trace|s3-log FILE...",

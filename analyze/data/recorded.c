@@ -338,8 +338,8 @@ static struct recorded_note imported(const struct recorded_imports *m)
         snprintf(known, sizeof known, " starts are known to %.40s, durations to %.40s;",
                  units_duration(m->start_ns).s, units_duration(m->duration_ns).s);
     snprintf(note.message, sizeof note.message,
-             "imported from %s:%s it does not tell %s; threads are as few as the times allow",
-             m->from, known, m->absent);
+             "imported from %s:%s it lacks %s; threads are as few as the times allow", m->from,
+             known, m->absent);
     return note;
 }
 

@@ -38,7 +38,7 @@ static bool read_all(struct import *m, const struct program *p, const char *cons
 
     if (n_paths > 1 && !p->several)
         return err_set(e,
-                       "files of %s are one run each, and do not tell how they lie in time: "
+                       "files of %s are one run each, and do not say how they lie in time: "
                        "import them one by one",
                        import_format_names[m->options->format]);
     for (size_t i = 0; ok && i < n_paths; i++) {
