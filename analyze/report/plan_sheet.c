@@ -85,8 +85,9 @@ static struct figures_sentence of_ab(const struct plan *p)
 
 static struct figures_sentence of_sweep(const struct plan *p)
 {
-    return figures_say("%s at %zu levels%s", units_counted((int64_t)p->n_points, "run").s,
-                       p->n_levels, p->next.done ? "." : "; more runs follow.");
+    return figures_say("%s at %s%s", units_counted((int64_t)p->n_points, "run").s,
+                       units_counted((int64_t)p->n_levels, "level").s,
+                       p->next.done ? "." : "; more runs follow.");
 }
 
 struct figures_sentence plan_sentence(const struct plan *p)

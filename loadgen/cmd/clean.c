@@ -145,17 +145,16 @@ static bool clean_all(struct bench *b, const struct old_runs *runs, struct err *
         if (run->n_others > 0)
             bench_say(
                 b,
-                "%s stays: '%s' in it (%llu object%s in all) has no name of s3load; delete it, "
-                "and s3load clean deletes the rest",
-                run->root, run->other, (unsigned long long)run->n_others,
-                run->n_others == 1 ? "" : "s");
+                "%s stays: '%s' in it (%s in all) has no name of s3load; delete it, and s3load "
+                "clean deletes the rest",
+                run->root, run->other, units_counted((int64_t)run->n_others, "object").s);
         show(run, kept ? "kept" : o->show.dry_run ? "to delete" : done ? "deleted" : "failed");
     }
     if (n_young > 0)
         fprintf(stderr,
-                "s3load: %u run%s may still go on, as there are objects newer than %s; --run ID or "
+                "s3load: %s may still go on, as there are objects newer than %s; --run ID or "
                 "--older-than DUR deletes them all the same\n",
-                n_young, n_young == 1 ? "" : "s", units_duration(o->request.older_than_ns).s);
+                units_counted(n_young, "run").s, units_duration(o->request.older_than_ns).s);
     return ok;
 }
 

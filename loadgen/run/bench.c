@@ -61,19 +61,18 @@ static bool check_content(struct bench *b, struct err *e)
         return false;
     if (content.n_foreign > 0)
         return err_set(e,
-                       "bucket '%s' holds %s%llu object%s of others: name another bucket, or put "
+                       "bucket '%s' holds %s%s of others: name another bucket, or put "
                        "objects beside them with --prefix TEXT or --noclear (they are not touched)",
                        o->bucket, content.more_foreign ? "at least " : "",
-                       (unsigned long long)content.n_foreign, content.n_foreign == 1 ? "" : "s");
+                       units_counted((int64_t)content.n_foreign, "object").s);
     if (content.n_runs > 0 && b->screen.enabled) {
         bool prefixed = *content.prefix != '\0';
         char *words[] = {"s3load",       "clean", "--dry-run", prefixed ? "--prefix" : NULL,
                          content.prefix, NULL};
         char what[120];
 
-        snprintf(what, sizeof what,
-                 "The bucket holds objects of %llu other run%s of s3load, which this shows",
-                 (unsigned long long)content.n_runs, content.n_runs == 1 ? "" : "s");
+        snprintf(what, sizeof what, "The bucket holds objects of %s of s3load, which this shows",
+                 units_counted((int64_t)content.n_runs, "other run").s);
         bench_show_command(stderr, what, words);
     }
     return true;
@@ -92,8 +91,9 @@ static void say_plan(const struct bench *b)
                 units_duration(o->load.syncstart_ns - clock_real_ns()).s,
                 rfc3339_format(o->load.syncstart_ns).s);
     if (b->kind->prepares && !o->data.list_existing && !o->show.quiet)
-        fprintf(stderr, "Preparing %s object%s of %s%s, %s%s in all\n", units_count((int64_t)n).s,
-                n == 1 ? "" : "s", most, units_size(size).s, most, units_size(n * size).s);
+        fprintf(stderr, "Preparing %s of %s%s, %s%s in all\n",
+                units_counted((int64_t)n, "object").s, most, units_size(size).s, most,
+                units_size(n * size).s);
 }
 
 /* Warns of a proxy that the environment names, as the run measures the proxy too. */

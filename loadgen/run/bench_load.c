@@ -45,9 +45,9 @@ bool bench_prepare(struct bench *b, struct err *e)
         return err_set(e, "none of the first %llu uploads succeeded: %s",
                        (unsigned long long)k->n_failed, k->error.msg);
     if (k->n_failed > 0)
-        bench_say(b, "%llu of %llu uploads of the preparation failed, the first with: %s",
-                  (unsigned long long)k->n_failed, (unsigned long long)work_n_prepare_own(k),
-                  k->error.msg);
+        bench_say(b, "%s of %s uploads of the preparation failed, the first with: %s",
+                  units_count((int64_t)k->n_failed).s,
+                  units_count((int64_t)work_n_prepare_own(k)).s, k->error.msg);
     if (b->kind->mixed && k->n_objects < k->n_workers)
         bench_say(b, "there are fewer objects (%zu) than workers (%u): some will wait for one",
                   k->n_objects, k->n_workers);
@@ -282,8 +282,8 @@ bool bench_has_succeeded(struct bench *b, struct err *e)
     if (b->summary.counts.n_errors == 0)
         return err_set(e, "%s", team_other_failed);
     if (none)
-        return err_set(e, "none of %llu request%s%s succeeded, the first failed with: %s%s",
-                       (unsigned long long)all.n_requests, all.n_requests == 1 ? "" : "s", of_all,
-                       first, no_batch ? "; try --batch 1" : "");
+        return err_set(e, "none of %s%s succeeded, the first failed with: %s%s",
+                       units_counted((int64_t)all.n_requests, "request").s, of_all, first,
+                       no_batch ? "; try --batch 1" : "");
     return err_set(e, "no part was uploaded, the first request that failed did with: %s", first);
 }

@@ -65,25 +65,26 @@ void bench_warn(const struct bench *b)
                          "the latencies",
                          s->max_thread_pct);
     if (s->n_waits > 0)
-        bench_say_of_all(b, "workers waited %llu time%s, %s in all, for the capture to be written",
-                         (unsigned long long)s->n_waits, s->n_waits == 1 ? "" : "s",
+        bench_say_of_all(b, "workers waited %s, %s in all, for the capture to be written",
+                         units_counted((int64_t)s->n_waits, "time").s,
                          units_duration(s->waits_ns).s);
     if (s->n_object_waits > 0)
         bench_say_of_all(b,
-                         "workers waited %llu time%s for an object that no other used: there "
-                         "are too few for --concurrent",
-                         (unsigned long long)s->n_object_waits, s->n_object_waits == 1 ? "" : "s");
+                         "workers waited %s for an object that no other used: there are too few "
+                         "for --concurrent",
+                         units_counted((int64_t)s->n_object_waits, "time").s);
     if (s->n_resent > 0)
         bench_say_of_all(b,
-                         "%llu request%s sent twice, as the server had closed the connection "
-                         "without an answer",
-                         (unsigned long long)s->n_resent, s->n_resent == 1 ? " was" : "s were");
+                         "%s %s sent twice, as the server had closed the connection without an "
+                         "answer",
+                         units_counted((int64_t)s->n_resent, "request").s,
+                         s->n_resent == 1 ? "was" : "were");
     if (s->n_not_begun > 0)
         bench_say_of_all(b,
-                         "%llu request%s due and not begun before the end: --concurrent is too "
+                         "%s %s due and not begun before the end: --concurrent is too "
                          "low for --rate, or the server too slow",
-                         (unsigned long long)s->n_not_begun,
-                         s->n_not_begun == 1 ? " was" : "s were");
+                         units_counted((int64_t)s->n_not_begun, "request").s,
+                         s->n_not_begun == 1 ? "was" : "were");
 }
 
 void bench_warn_of_clocks(const struct bench *b)

@@ -179,8 +179,8 @@ static void judge(struct bench *b, bool told)
         crew_stop(&b->crew, ENGINE_ABORT);
         end_phase(b, "error");
     } else if (o->load.max_errors > 0 && n_errors >= o->load.max_errors) {
-        err_set(&b->error, "%lld request%s failed, and --max-errors is %lld: the run ends",
-                (long long)n_errors, n_errors == 1 ? "" : "s", (long long)o->load.max_errors);
+        err_set(&b->error, "%s failed, and --max-errors is %s: the run ends",
+                units_counted(n_errors, "request").s, units_count(o->load.max_errors).s);
         end_phase(b, "error");
     } else if (b->doing == BENCH_LOADING && b->team.vote.stop.stopped) {
         end_phase(b, "autoterm");

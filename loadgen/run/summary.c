@@ -277,12 +277,12 @@ void summary_put_line(struct strbuf *b, const struct summary *s)
         strbuf_printf(b, "interrupted before the benchmark, after preparing %s: no result",
                       units_counted((int64_t)s->n_prepared, "object").s);
     else
-        strbuf_printf(b, "%s requests, %s failed, in %s",
-                      units_count((int64_t)s->counts.n_requests).s,
+        strbuf_printf(b, "%s, %s failed, in %s",
+                      units_counted((int64_t)s->counts.n_requests, "request").s,
                       units_count((int64_t)s->counts.n_errors).s, units_duration(s->bench_ns).s);
     if (s->n_not_prepared > 0)
-        strbuf_printf(b, "; %s uploads of the preparation failed",
-                      units_count((int64_t)s->n_not_prepared).s);
+        strbuf_printf(b, "; %s of the preparation failed",
+                      units_counted((int64_t)s->n_not_prepared, "upload").s);
     strbuf_puts(b, interrupted ? "; interrupted" : "");
     strbuf_printf(b, "%c%s\n", b->n + 1 + (size_t)n_run > LINE_WIDTH ? '\n' : ' ', run);
 }

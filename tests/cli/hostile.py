@@ -290,7 +290,7 @@ class Hostile:
 # The table
 
 TIMED_OUT = "timeout: no complete answer within"
-NONE_SUCCEEDED = r"none of \d+ requests? succeeded, the first failed with: .*(%s)"
+NONE_SUCCEEDED = r"none of [0-9,]+ requests? succeeded, the first failed with: .*(%s)"
 
 
 class Mode:

@@ -210,7 +210,7 @@ class Runs(LoadTest):
     def test_no_batches(self):
         self.start("--refuse-batches")
         r = self.s3load("delete", *SMALL, "--objects", "200", status=1)
-        self.assertRegex(r.err, r"none of \d+ requests? succeeded, the first failed with: HTTP 501.*; try --batch 1\n")
+        self.assertRegex(r.err, r"none of [0-9,]+ requests? succeeded, the first failed with: HTTP 501.*; try --batch 1\n")
         self.s3load("delete", *SMALL, "--objects", "200", "--batch", "1")
 
     def test_quit(self):

@@ -120,7 +120,7 @@ class Truth(LoadTest):
         r = self.s3load("put", "--obj.size", "1KiB", "--concurrent", "2", "--duration", "100ms",
                         "--benchdata", path, status=1)
         c = Capture(path)
-        self.assertIn(f"none of {len(c.rows)} requests succeeded", r.err)
+        self.assertIn(f"none of {len(c.rows):,} requests succeeded", r.err)
         self.assertIn("SlowDown", r.out)
         self.assertEqual(len(c.errors()), len(c.rows))
 

@@ -281,9 +281,9 @@ class Options(RankedTest):
         said = unwrapped(r.err)
         n = r.json()["requests"]
         for rank in range(2):
-            self.assertRegex(said, rf"rank {rank} \(\S+\): none of {n} requests of all ranks succeeded, the first")
+            self.assertRegex(said, rf"rank {rank} \(\S+\): none of {n:,} requests of all ranks succeeded, the first")
         self.assertEqual(r.err.count("not begun before the end"), 1)
-        self.assertIn(f"s3load-mpi: {r.json()['not_begun']} requests were due and not begun", said)
+        self.assertIn(f"s3load-mpi: {r.json()['not_begun']:,} requests were due and not begun", said)
         self.assertEqual(n + r.json()["not_begun"], 300)
 
 
