@@ -151,7 +151,7 @@ static bool add_list(struct hosts *h, const char *list, struct err *e)
             !expand(h, prefix, 0, first, (size_t)(last - first), e))
             return false;
         if (*p == '\0')
-            return h->n > 0 || err_set(e, "no host");
+            return h->n > 0 || err_set(e, "the file has no host");
     }
 }
 

@@ -412,11 +412,15 @@ static bool hand_out(const struct cli_command *command, const struct options *o,
     return ok;
 }
 
-/* Refuses --bytes for a command that moves none: the run would never end. */
-static bool check_bytes(const struct cli_command *command, const struct options *o, struct err *e)
+/* Refuses a mix of nothing, and --bytes for a command that moves none: it would never end. */
+static bool check_load(const struct cli_command *command, const struct options *o, struct err *e)
 {
     const struct workload *kind = command->ctx;
+    double shares = o->request.get_share + o->request.stat_share + o->request.put_share +
+                    o->request.delete_share;
 
+    if (kind->mixed && shares <= 0)
+        return err_set(e, "the shares of the mix are all 0: give --get-distrib or another one");
     return !kind->no_payload || o->load.n_bytes == 0 ||
            err_set(e, "--bytes: %s moves no bytes of objects: use --requests or --duration",
                    command->name);
@@ -430,7 +434,7 @@ static int run_command(const struct cli_args *args, void *options, int (*work)(s
     struct err e = {""};
     int status;
 
-    bool ok = options_complete(o, args, &e) && (work != NULL || check_bytes(args->command, o, &e));
+    bool ok = options_complete(o, args, &e) && (work != NULL || check_load(args->command, o, &e));
     bool wrong = !ok && !o->failed;
     ok = ok && (work != NULL || hand_out(args->command, o, &e));
     if (ok)

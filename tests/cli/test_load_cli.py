@@ -310,7 +310,8 @@ class Options(LoadTest):
         self.s3load("put", *SMALL, "--concurrent", "8", **limit)
 
     def test_wrong_usage(self):
-        for options in (["--put-distrib", "1", "--delete-distrib", "2"], ["--concurrent", "0"],
+        no_share = [f"--{op}-distrib=0" for op in ("get", "stat", "put", "delete")]
+        for options in (["--put-distrib", "1", "--delete-distrib", "2"], ["--concurrent", "0"], [*no_share, "--anonymous"],
                         ["--bucket", "a/b"], ["--verify", "-1"], ["operand"],
                         ["--access-key", "only"]):
             self.check_run("s3load", "mixed", *options, status=2, cwd=self.tmp,

@@ -115,7 +115,7 @@ class World(LoadTest):
         c = self.load_until(lambda capture: n_hosts(capture) == 3, "put", *ENDLESS, "--host", f"file:{path}",
                             "--host-select", "roundrobin")
         self.assertEqual({r.endpoint for r in c.rows}, {f"http://127.0.0.1:{s.port}" for s in servers})
-        for text, line, why in (("a\n\nb:x\nc\n", 3, "port is not a number"), ("# none\n", 3, "no host"),
+        for text, line, why in (("a\n\nb:x\nc\n", 3, "port is not a number"), ("# none\n", 3, "the file has no host"),
                                 ("a,b\n", 1, "unexpected ','")):
             path.write_text(text)
             r = self.s3load("put", *SMALL, "--host", f"file:{path}", status=2)
