@@ -16,10 +16,11 @@
 #define LINE_BYTES 8192
 #define MAX_WORDS  1024 /* of a command */
 
-/* Only the folder is used here; s3analyze gets all options as they are. */
+/* Only the folder and --quiet are used here; s3analyze gets all other options as they are. */
 struct repeat_given {
     const char *dir, *unused;
     struct cli_list several;
+    bool quiet;
 };
 
 #define TO_S3ANALYZE offsetof(struct repeat_given, unused)
@@ -33,6 +34,8 @@ static const struct cli_option table[] = {
      .help = "where the runs are kept; a plan that is there goes on"},
     TEXT("max-runs", "N", "runs at most; of ab: on each side"),
     TEXT("seed", "N", "seed of random orders"),
+    {"quiet", CLI_FLAG, offsetof(struct repeat_given, quiet), NULL, .is = CLI_OTHER,
+     .help = "of the runs, show warnings only", .letter = 'q'},
     {0},
 };
 static const struct cli_option capacity_table[] = {
@@ -134,10 +137,16 @@ struct repeated {
     char **command, **plan;
     size_t n_command, n_plan;
     const char *dir;
+    bool quiet;
 };
 
-/* Runs s3analyze plan --begin with all words between the command's name and "--". Returns its exit
- * status. */
+static bool is_quiet(const char *word)
+{
+    return strcmp(word, "--quiet") == 0 || strcmp(word, "-q") == 0;
+}
+
+/* Runs s3analyze plan --begin with all words between the command's name and "--", but for --quiet.
+ * Returns its exit status. */
 static int begin(const struct repeated *x)
 {
     char *words[MAX_WORDS + 8] = {"s3analyze", "plan", "--begin", "--command"};
@@ -147,7 +156,8 @@ static int begin(const struct repeated *x)
 
     words[n++] = shown;
     for (size_t i = 0; i < x->n_plan; i++)
-        words[n++] = x->plan[i];
+        if (!is_quiet(x->plan[i]))
+            words[n++] = x->plan[i];
     int status = shown != NULL ? sibling_run(words, STDOUT_FILENO, no_tick, NULL) : EXIT_FAILED;
     free(shown);
     return status;
@@ -189,6 +199,10 @@ static int run_line(const struct repeated *x, char *line, struct err *e)
     words[n++] = "--benchdata";
     words[n++] = path;
     words[n++] = "--json"; /* no report of each run */
+    if (x->quiet) {
+        words[n++] = "--quiet";
+        return run_self(words);
+    }
     fprintf(stderr, "%s:", name);
     for (size_t i = 1 + x->n_command; i + 3 < n; i++)
         fprintf(stderr, " %s", words[i]);
@@ -221,7 +235,7 @@ static int repeat(const struct repeated *x, struct err *e)
 static int run(const struct cli_args *args, void *options)
 {
     const struct repeat_given *o = options;
-    struct repeated x = {.dir = o->dir};
+    struct repeated x = {.dir = o->dir, .quiet = o->quiet};
     struct err e = {""};
     int at = 2;
 

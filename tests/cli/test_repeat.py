@@ -58,6 +58,20 @@ class Repeat(LoadTest):
         self.assertLessEqual(law["sigma_lo"], law["sigma_hi"])
         self.assertIn("scalability law", self.s3analyze("plan", self.tmp / "plan").out)
 
+    def test_quiet(self):
+        """Of the runs only warnings are shown."""
+        self.start()
+        loud = self.repeat("sweep", "--concurrent", "1", "--runs", "1", command=(*GET[:-1], "--requests", "20"))
+        self.assertIn("run-001-1:", loud.err)
+        self.assertIn("Preparing 10 objects", loud.err)
+        shutil.rmtree(self.tmp / "plan")
+        for quiet in "--quiet", "-q":
+            r = self.repeat("sweep", "--concurrent", "1", "--runs", "1", quiet, command=(*GET[:-1], "--requests", "20"))
+            self.assertEqual(r.out.splitlines()[0], "1 run at 1 level.")
+            self.assertNotIn("run-001-1:", r.err)
+            self.assertNotIn("Preparing", r.err)
+            shutil.rmtree(self.tmp / "plan")
+
     def test_page(self):
         tool("gnuplot")
         page = self.tmp / "page.html"
