@@ -52,7 +52,7 @@ struct trend {
      * `odd` is its series, else SIZE_MAX. */
     enum exit_code last;
     size_t odd;
-    bool tells_last; /* whether reports give that answer; for the caller to set */
+    bool shows_last; /* whether reports give that answer; for the caller to set */
 };
 
 /* Finds the changes in an archive, which must outlive *t. False: *e says why. The caller calls

@@ -50,7 +50,7 @@ static bool judge(const struct cli_args *args, const struct trend_given *o, enum
                                             trend_html};
     bool ok = archive_read(&a, &o->common, args, true, e) && trend_find(&t, &a, e);
 
-    t.tells_last = o->check_last;
+    t.shows_last = o->check_last;
     *code = o->check_last ? t.last : EXIT_DONE;
     if (ok && o->check_last)
         warn_of_unread(&a);

@@ -403,10 +403,10 @@ static bool about_idle_gap(struct analysis *a, const struct bins *s, struct err 
     int64_t gap_ns = longest <= rest_ns / bin_ns ? longest * bin_ns : rest_ns;
     gap_start_ns += s->start_ns;
     double frac = (double)gap_ns / ((double)(s->end_ns - s->start_ns) + 1);
-    bool is_said = false;
+    bool is_reported = false;
     for (size_t i = 0; i < a->findings.n; i++)
-        is_said = is_said || a->findings.v[i].kind->is_standstill;
-    if (is_said || gap_ns < IDLE_GAP_LEAST_NS || frac < IDLE_GAP_FRAC)
+        is_reported = is_reported || a->findings.v[i].kind->is_standstill;
+    if (is_reported || gap_ns < IDLE_GAP_LEAST_NS || frac < IDLE_GAP_FRAC)
         return true;
     for (size_t k = 0; k < a->n_operations; k++) {
         const struct operation *op = &a->operations[k];

@@ -15,9 +15,9 @@ struct period_samples {
 
 /* Why a bin is masked, so that levels and durations ignore it: a stall, a stall that is reported, a
  * burst of errors. */
-#define FINDING_MASK_STALL      1
-#define FINDING_MASK_TOLD_STALL 2
-#define FINDING_MASK_ERRORS     4
+#define FINDING_MASK_STALL          1
+#define FINDING_MASK_REPORTED_STALL 2
+#define FINDING_MASK_ERRORS         4
 
 /* A course, what was found in it, and the bins that are masked, by FINDING_MASK_... . */
 struct search {

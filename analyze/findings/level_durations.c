@@ -143,7 +143,7 @@ struct slowing {
     bool stays;
 };
 
-static bool is_said(const struct search *s, const char *kind)
+static bool is_reported(const struct search *s, const char *kind)
 {
     for (size_t i = 0; i < s->out->n; i++)
         if (strcmp(s->out->v[i].kind->name, kind) == 0)
@@ -158,7 +158,7 @@ static bool is_explained(const struct levels *l, const struct slowing *x)
         "stall pauses errors slow-host slow-client slow-op absent-client backlog no-success";
 
     if (strcmp(x->kind, "slow-op") != 0)
-        return is_said(l->s, x->kind);
+        return is_reported(l->s, x->kind);
     for (size_t i = 0; i < l->s->out->n; i++) {
         const struct finding *f = &l->s->out->v[i];
         int64_t near_ns = int64_max(4 * l->width_ns, levels_within_ns(l, x->change));

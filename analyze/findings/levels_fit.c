@@ -10,16 +10,16 @@
 #include <math.h>
 #include <string.h>
 
-#define N_BATCHES     32
-#define PENALTY       22.0 /* times the long-run variance: 4.7 standard errors a cut */
-#define N_BISECTIONS  12
-#define FAST_UP_FRAC  .10  /* of the run: a fast beginning up to here is a warm-up, too */
-#define EVIDENCE      15.0 /* cost of a shape, in -2 log likelihood: high, as many are tried */
-#define N_TRENDS      2
-#define GROWTH        2 /* exponent of an exponential trend at the end of the run */
-#define LONGEST_DECAY 6 /* the longest time constant of a decaying beginning: 1/6 of the run */
-#define N_DECAYS      5
-#define DECAY_STEP    1.8
+#define N_BATCHES       32
+#define PENALTY         22.0 /* times the long-run variance: 4.7 standard errors a cut */
+#define N_BISECTIONS    12
+#define FAST_START_FRAC .10  /* of the run: a fast beginning up to here is a warm-up, too */
+#define EVIDENCE        15.0 /* cost of a shape, in -2 log likelihood: high, as many are tried */
+#define N_TRENDS        2
+#define GROWTH          2 /* exponent of an exponential trend at the end of the run */
+#define LONGEST_DECAY   6 /* the longest time constant of a decaying beginning: 1/6 of the run */
+#define N_DECAYS        5
+#define DECAY_STEP      1.8
 
 double levels_mean(const double *x, size_t from, size_t to)
 {
@@ -231,7 +231,7 @@ size_t levels_count_early(const struct levels *l)
 
     while (n < l->n_cuts && (levels_level(l, n) < levels_level(l, n + 1)) == up &&
            search_frac(l->s, l->at_ns[l->cuts[n]] - l->s->c->start_ns) <=
-               (up ? WARM_UP_FRAC : FAST_UP_FRAC))
+               (up ? WARM_UP_FRAC : FAST_START_FRAC))
         n++;
     return n;
 }

@@ -368,8 +368,9 @@ static bool ask_core(struct segment_of_party *g, struct queues *q, const struct 
 
 /* Drops the stretches in which a host is not slower, but has a longer queue. The stretches of a
  * host, neighbours in v, are judged together. */
-static bool drop_queues(struct segment_of_party *v, size_t *n, const struct excess *x,
-                        const struct search *s, const struct course_parties *p, struct err *e)
+static bool drop_longer_queues(struct segment_of_party *v, size_t *n, const struct excess *x,
+                               const struct search *s, const struct course_parties *p,
+                               struct err *e)
 {
     struct queues q = {0};
     size_t n_kept = 0;
@@ -566,7 +567,7 @@ static bool find_slow_in(struct search *s, struct slow_compared *compared, struc
             slow[n_new++] = slow[i];
     add_seen(seen, s->c, &x, slow, n_new);
     ok = ok && narrow_strata(slow, n_new, &x, of, compared, e);
-    ok = ok && drop_queues(slow, &n_new, &x, s, p, e);
+    ok = ok && drop_longer_queues(slow, &n_new, &x, s, p, e);
     if (ok)
         drop_cheap(slow, &n_new, &x, p->n);
     ok = ok && fill_ratios(slow, n_new, &x, s, p, e);

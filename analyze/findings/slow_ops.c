@@ -146,7 +146,7 @@ static bool others_share(struct op_course *o, const struct course *c, size_t k,
 }
 
 /* Whether the same is reported of the operation as a whole. */
-static bool is_said(const struct search *s, const struct finding *f)
+static bool is_reported(const struct search *s, const struct finding *f)
 {
     for (size_t i = 0; i < s->out->n; i++) {
         const struct finding *x = &s->out->v[i];
@@ -178,7 +178,7 @@ static bool say_part(struct search *s, size_t k, const struct op_course *o,
     f.has_end = search_frac(s, c->full_until_ns - f.end_ns) > SLOW_EDGE_FRAC;
     f.ratio = ratio;
     finding_figure(&f, "z", g->z);
-    if (o->by_stratum && is_said(s, &f))
+    if (o->by_stratum && is_reported(s, &f))
         return true;
     what.s[0] = (char)toupper((unsigned char)what.s[0]);
     return findings_add(s->out, &f, e, "%s%s %.1f times as long%s%s%s%s; other %s do not",

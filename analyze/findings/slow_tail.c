@@ -78,7 +78,7 @@ static void add_periods(struct tails *x, struct period_samples *of_party)
 {
     for (size_t j = 0; j < x->periods.n; j++) {
         if (search_period_free_frac(x->s, x->periods, j,
-                                    FINDING_MASK_TOLD_STALL | FINDING_MASK_ERRORS) < 1)
+                                    FINDING_MASK_REPORTED_STALL | FINDING_MASK_ERRORS) < 1)
             continue;
         for (size_t q = 0; q < x->s->c->n_strata; q++)
             add_period(x, q, j, of_party);
@@ -214,12 +214,12 @@ static bool is_best(const struct tails *x, size_t k, const struct finding *tail,
                     struct err *e)
 {
     const struct findings *all = x->s->out;
-    double told = 0;
+    double reported = 0;
 
     for (size_t i = 0; i < all->n; i++)
-        told += is_of_party(&all->v[i], tail) ? all->v[i].lost_frac : 0;
-    *best = told <= OWN_PART * tail->lost_frac;
-    return told == 0 || !*best || is_usual(x, k, best, e);
+        reported += is_of_party(&all->v[i], tail) ? all->v[i].lost_frac : 0;
+    *best = reported <= OWN_PART * tail->lost_frac;
+    return reported == 0 || !*best || is_usual(x, k, best, e);
 }
 
 /* Removes the findings that the party of a tail is slow. */

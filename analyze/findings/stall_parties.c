@@ -203,9 +203,10 @@ static bool give_to_parties(struct stalls *x, const struct course_parties *p, st
         bool whole = narrow(st, gaps + n);
         n += st->n_parties;
         /* By seconds it is not known who went on for a moment. */
-        bool told = whole && c->has_requests;
+        bool by_request = whole && c->has_requests;
         double of_others = whole ? log_chance_of_others(x, st, at_ns) : 0;
-        if (chances[i] + of_others <= log(CHANCE) && (!told || of_others <= log(CHANCE_OF_OTHERS)))
+        if (chances[i] + of_others <= log(CHANCE) &&
+            (!by_request || of_others <= log(CHANCE_OF_OTHERS)))
             x->v[i] = *st;
     }
     free(of_party);

@@ -135,9 +135,9 @@ static double lost_in(const struct stalls *x, const struct stall *st)
 
 /* Masks a stall that is reported. The requests of smaller stalls are not masked: they may be the
  * tail of a party. */
-static void mask_told(const struct stalls *x, const struct stall *st)
+static void mask_reported(const struct stalls *x, const struct stall *st)
 {
-    search_mask(x->s, st->start_ns, st->end_ns, FINDING_MASK_TOLD_STALL);
+    search_mask(x->s, st->start_ns, st->end_ns, FINDING_MASK_REPORTED_STALL);
 }
 
 /* Reports the periodic stalls of a party; `one` is the first of them. */
@@ -152,7 +152,7 @@ static bool say_pauses(const struct stalls *x, const struct stall *one, int64_t 
         if (stalls_same_parties(&x->v[i], one)) {
             stood_ns += x->v[i].end_ns - x->v[i].start_ns;
             lost += lost_in(x, &x->v[i]);
-            mask_told(x, &x->v[i]);
+            mask_reported(x, &x->v[i]);
             n++;
         }
     struct finding f = finding_of("pauses", lost >= FINDING_PROBLEM_FRAC, lost);
@@ -223,7 +223,7 @@ static bool say_stalls(const struct stalls *x, const struct stall *one, struct e
     for (const struct stall *st = one; ok && st < x->v + x->n; st++) {
         enum worth worth = stalls_same_parties(st, one) ? worth_of(x, st) : WORTH_NOTHING;
         if (worth != WORTH_NOTHING)
-            mask_told(x, st);
+            mask_reported(x, st);
         if (worth == WORTH_PROBLEM)
             ok = say_stall(x, st, 1, 0, e);
         if (worth != WORTH_NOTICE)

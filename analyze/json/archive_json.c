@@ -121,7 +121,7 @@ bool trend_json(const void *trend, FILE *f, struct err *e)
     json_out_begin(&w, f, "s3analyze/trend/1");
     JSON_OBJECTS(&w, "groups", k, t->n)
         put_group(&w, &t->groups[k]);
-    if (t->tells_last)
+    if (t->shows_last)
         JSON_PUT(&w, "check_last", (const char *)trend_answers(t).s);
     put_unread(&w, t->archive);
     return json_out_finish(&w, e);

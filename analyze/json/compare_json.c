@@ -276,7 +276,7 @@ bool compare_json(const struct compare *c, FILE *f, struct err *e)
     JSON_PUT(&w, "answer", compare_words_answer(c).s);
     JSON_PUT_IF(&w, "gate", c->has_gate, gate_result(c));
     json_out_array(&w, "notes");
-    bool ok = compare_sheet_tell_notes(c, put_note, &w, e);
+    bool ok = compare_sheet_each_note(c, put_note, &w, e);
     json_out_end(&w);
     return json_out_finish(&w, e) && ok;
 }

@@ -200,10 +200,10 @@ static bool none_is_left(const struct profile_sources *all, const char *kind, bo
     size_t n = 0;
 
     for (size_t i = 0; i < all->n && n < sizeof known; i++) {
-        bool told = all->v[i].before != before;
+        bool is_listed = all->v[i].before != before;
         for (size_t k = 0; k < i; k++)
-            told |= all->v[k].before == before && strcmp(all->v[k].kind, all->v[i].kind) == 0;
-        if (!told)
+            is_listed |= all->v[k].before == before && strcmp(all->v[k].kind, all->v[i].kind) == 0;
+        if (!is_listed)
             n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", n > 0 ? ", " : "",
                                   all->v[i].kind);
     }

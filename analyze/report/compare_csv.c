@@ -115,5 +115,5 @@ bool compare_csv(const struct compare *c, bool safe, FILE *f, struct err *e)
         put_figure(&r, "", part, metrics[i].name, mean.before, mean.after);
     }
     put_note(&r, "", compare_words_answer(c).s);
-    return compare_sheet_tell_notes(c, put_note, &r, e);
+    return compare_sheet_each_note(c, put_note, &r, e);
 }

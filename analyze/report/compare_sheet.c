@@ -517,36 +517,36 @@ void compare_sheet_gate(struct sheet *s, const struct compare *c)
 
 /* ---- Notes ---- */
 
-/* Passes each line and item of the sheet to `told`, and empties the sheet. False: out of memory. */
-static bool tell_notes(struct sheet *s, const char *op, compare_sheet_told *told, void *ctx)
+/* Passes each line and item of the sheet to `take`, and empties the sheet. False: out of memory. */
+static bool each_note(struct sheet *s, const char *op, compare_sheet_take_note *take, void *ctx)
 {
     bool ok = !s->failed;
 
     for (size_t i = 0; ok && i < s->n; i++)
         if ((s->v[i].kind == SHEET_LINE || s->v[i].kind == SHEET_ITEM) &&
             sheet_is_shown(&s->v[i], true))
-            told(ctx, op, s->v[i].text);
+            take(ctx, op, s->v[i].text);
     sheet_free(s);
     return ok;
 }
 
-bool compare_sheet_tell_notes(const struct compare *c, compare_sheet_told *told, void *ctx,
-                              struct err *e)
+bool compare_sheet_each_note(const struct compare *c, compare_sheet_take_note *take, void *ctx,
+                             struct err *e)
 {
     struct sheet s = {0};
 
     if (compare_n_faulty(c) > 0)
-        told(ctx, "", compare_words_faulty(c).s);
+        take(ctx, "", compare_words_faulty(c).s);
     compare_sheet_faults(&s, c);
     compare_sheet_limits(&s, c);
     compare_sheet_notices(&s, c);
     compare_sheet_runs(&s, c);
-    bool ok = tell_notes(&s, "", told, ctx);
+    bool ok = each_note(&s, "", take, ctx);
     for (size_t k = 0; k < c->n_ops; k++) {
         compare_sheet_op(&s, c, k);
-        ok &= tell_notes(&s, c->ops[k].op, told, ctx);
+        ok &= each_note(&s, c->ops[k].op, take, ctx);
     }
     compare_sheet_notes(&s, c);
     compare_sheet_gate(&s, c);
-    return (tell_notes(&s, "", told, ctx) && ok) || mem_none(e);
+    return (each_note(&s, "", take, ctx) && ok) || mem_none(e);
 }

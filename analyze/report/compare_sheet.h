@@ -50,10 +50,10 @@ struct compare_mean {
 };
 bool compare_sheet_mean(const struct compare *c, size_t i, struct compare_mean *x);
 
-/* Calls `told` with each sentence of the comparison, and the operation that it is about; "": all.
+/* Calls `take` with each sentence of the comparison, and the operation that it is about; "": all.
  * False: out of memory. */
-typedef void compare_sheet_told(void *ctx, const char *op, const char *sentence);
-bool compare_sheet_tell_notes(const struct compare *c, compare_sheet_told *told, void *ctx,
-                              struct err *e);
+typedef void compare_sheet_take_note(void *ctx, const char *op, const char *sentence);
+bool compare_sheet_each_note(const struct compare *c, compare_sheet_take_note *take, void *ctx,
+                             struct err *e);
 
 #endif

@@ -175,7 +175,7 @@ void trend_sheet(struct sheet *s, const void *trend)
 {
     const struct trend *t = trend;
 
-    if (t->tells_last)
+    if (t->shows_last)
         sheet_line(s, TEXT_HEADING, "%s", trend_answers(t).s);
     for (size_t k = 0; k < t->n; k++) {
         s->when = k < MAX_GROUPS_SHOWN ? SHEET_ALWAYS : SHEET_DETAIL;

@@ -45,7 +45,7 @@ void dates_join(struct date_bracket *all, const struct date_bracket *d)
     all->ticks |= d->ticks;
 }
 
-bool dates_tell(struct date_bracket *d)
+bool dates_settle(struct date_bracket *d)
 {
     bool holds = d->lower_ns > -UNKNOWN_NS / 2 && d->lower_ns <= d->upper_ns;
 

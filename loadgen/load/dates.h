@@ -29,6 +29,6 @@ void dates_join(struct date_bracket *all, const struct date_bracket *d);
 /* Finishes the bounds. If no two Dates of a server were one second apart, its Dates may be old, so
  * the upper bound is raised. Returns false if nothing is known, or if the bounds contradict each
  * other, as with old Dates. */
-bool dates_tell(struct date_bracket *d);
+bool dates_settle(struct date_bracket *d);
 
 #endif

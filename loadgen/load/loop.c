@@ -31,7 +31,7 @@ static void after_connecting(struct loop *l, struct conn *c)
     if (c->state == CONN_CONNECTING || w == NULL)
         return;
     if (c->state == CONN_READY)
-        pool_stands(&l->pool, c);
+        pool_connected(&l->pool, c);
     worker_on_connected(w);
     if (w->state == WORKER_IDLE)
         queue_again(&l->queue, w);

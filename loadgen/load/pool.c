@@ -131,7 +131,7 @@ static void end_connecting(struct pool *p, struct conn *c)
     engine_count(&p->n_connecting, -1);
 }
 
-void pool_stands(struct pool *p, struct conn *c)
+void pool_connected(struct pool *p, struct conn *c)
 {
     end_connecting(p, c);
     p->connect_ns = 0;

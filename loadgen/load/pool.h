@@ -36,7 +36,7 @@ void pool_give(struct pool *p, struct conn *c, bool keep, int64_t now_ns);
 bool pool_drop_idle(struct pool *p);
 
 /* Records that a connection has been established. */
-void pool_stands(struct pool *p, struct conn *c);
+void pool_connected(struct pool *p, struct conn *c);
 
 /* Counts the segments that a connection, or all idle ones, have retransmitted since the last
  * count. */

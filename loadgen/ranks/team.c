@@ -49,7 +49,7 @@ static void fill(struct team *t, struct ranks_figures *mine)
 {
     *mine = (struct ranks_figures){0};
     t->fill(t->ctx, mine);
-    vote_tell(&t->vote, t->clocks[1].ahead_ns, mine);
+    vote_add(&t->vote, t->clocks[1].ahead_ns, mine);
     mine->sum[TEAM_FAILED] = t->failed;
     mine->max[TEAM_STEP] = -t->step;
 }

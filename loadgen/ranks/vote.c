@@ -11,7 +11,7 @@
 /* Indexes of the last maxima. */
 enum { MINUS_FIRST = RANKS_N_MAXES - RANKS_N_VOTES, MINUS_UNTIL, RANGE_START, MINUS_RANGE_END };
 
-void vote_tell(struct vote *v, int64_t ahead_ns, struct ranks_figures *mine)
+void vote_add(struct vote *v, int64_t ahead_ns, struct ranks_figures *mine)
 {
     struct segment_range range = {INT64_MIN, INT64_MAX};
     struct autoterm_cut cut = v->cut;

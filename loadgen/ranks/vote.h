@@ -19,7 +19,7 @@ struct vote {
 };
 
 /* Adds this rank's vote to its figures. Its clock is ahead of rank 0's by ahead_ns. */
-void vote_tell(struct vote *v, int64_t ahead_ns, struct ranks_figures *mine);
+void vote_add(struct vote *v, int64_t ahead_ns, struct ranks_figures *mine);
 
 /* Takes the figures of all ranks. Returns true if the next round is to begin at once. */
 bool vote_go_on(struct vote *v, const struct ranks_figures *all);

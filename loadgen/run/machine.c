@@ -245,7 +245,7 @@ void machine_end(struct machine *m, const struct crew *crew)
     m->end = read_all(m, crew);
 }
 
-json_t *machine_tell(struct machine *m, const struct crew *crew)
+json_t *machine_json(struct machine *m, const struct crew *crew)
 {
     json_t *o = m->end != NULL ? json_copy(m->end) : read_all(m, crew);
 

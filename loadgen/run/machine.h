@@ -35,6 +35,6 @@ bool machine_tick(struct machine *m, const struct crew *crew, int64_t now_ns);
 
 /* Returns an object with all current figures, for a comment. Counts start at machine_start, and are
  * left out before it. NULL: out of memory. */
-json_t *machine_tell(struct machine *m, const struct crew *crew);
+json_t *machine_json(struct machine *m, const struct crew *crew);
 
 #endif

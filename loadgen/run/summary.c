@@ -19,7 +19,7 @@ static bool combine(const struct control *control, const struct crew *crew, size
     *all = control->crew.loops[0].dates[host];
     for (unsigned i = 0; crew != NULL && i < crew->n_loops; i++)
         dates_join(all, &crew->loops[i].dates[host]);
-    return dates_tell(all);
+    return dates_settle(all);
 }
 
 int64_t summary_host_off_ns(const struct control *control, const struct crew *crew, size_t host)
@@ -123,7 +123,7 @@ static void put_rank(struct doc *d, const struct summary *s, size_t first, size_
 
 static json_t *machine_of(const struct summary *s, const struct crew *crew)
 {
-    struct doc d = {.json = machine_tell(s->machine, crew)};
+    struct doc d = {.json = machine_json(s->machine, crew)};
 
     put_text(&d, "client", s->machine->engine->client);
     if (!d.failed)

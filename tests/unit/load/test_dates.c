@@ -51,7 +51,7 @@ static bool tells(const struct server *v, int64_t within_ns)
     struct date_bracket d = seen(v, 0);
     int64_t end_ahead_ns = v->ahead_ns + v->length_ns / 1000000 * v->drift_ppm;
 
-    if (!dates_tell(&d))
+    if (!dates_settle(&d))
         return false;
     assert_true(d.lower_ns <= end_ahead_ns && end_ahead_ns <= d.upper_ns);
     assert_in_range(d.upper_ns - d.lower_ns, 0, within_ns);
@@ -91,7 +91,7 @@ static void test_cached(void **state)
     /* A Date that is renewed every second makes the clock seem behind by its age, which cannot be
      * detected. */
     struct date_bracket d = seen(&(struct server){0, 0, S, 888 * MS, 10 * MS, 5 * S}, 0);
-    assert_true(dates_tell(&d));
+    assert_true(dates_settle(&d));
     assert_in_range(-d.upper_ns, 868 * MS, 888 * MS);
 }
 
@@ -103,22 +103,22 @@ static void test_join(void **state)
     struct date_bracket d = *none;
 
     (void)state;
-    assert_false(dates_tell(&d));
+    assert_false(dates_settle(&d));
     /* A loop whose bounds are old contributes them, widened by the drift. */
     struct date_bracket all = *none, early = seen(&right, 0), late = seen(&right, 600 * S);
     dates_join(&all, &early);
     dates_join(&all, none);
     dates_join(&all, &late);
-    assert_true(dates_tell(&all));
+    assert_true(dates_settle(&all));
     assert_in_range(all.lower_ns, 39 * MS, 61 * MS);
     struct date_bracket other = late;
     dates_join(&other, &early);
-    assert_true(dates_tell(&other));
+    assert_true(dates_settle(&other));
     assert_int_equal(other.lower_ns, all.lower_ns);
     assert_int_equal(other.upper_ns, all.upper_ns);
     struct date_bracket far = seen(&wrong, 0);
     dates_join(&far, &early);
-    assert_false(dates_tell(&far));
+    assert_false(dates_settle(&far));
     free(none);
 }
 
