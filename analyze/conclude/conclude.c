@@ -89,7 +89,8 @@ static bool add_left_out(struct analysis *a, struct err *e)
     finding_figure(&f, "n", (double)a->left_out.by_range);
     finding_figure(&f, "share", share);
     return findings_add(
-        &a->findings, &f, e, "%s of %s requests are left out, %s (--range full counts them)",
+        &a->findings, &f, e,
+        "%s of %s requests are left out, %s (s3analyze analyze --range full counts them)",
         units_count(a->left_out.by_range).s, units_count(a->n_rows).s, a->left_out.range);
 }
 

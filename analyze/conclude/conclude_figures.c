@@ -444,13 +444,13 @@ static bool about_samples(struct analysis *a, const struct operation *op, struct
     if (!op->range.present || !op->throughput.present)
         return findings_add(&a->findings, &f, e,
                             "At no time were all threads active, so there is no throughput: use "
-                            "--range full");
+                            "s3analyze analyze --range full");
     int64_t range_ns = op->range.end_ns - op->range.start_ns;
     finding_figure(&f, "range_ns", (double)range_ns);
     return findings_add(
         &a->findings, &f, e,
         "The active range of %s is too short for two segments, so none is the fastest "
-        "or slowest: use a shorter --dur",
+        "or slowest: use s3analyze analyze with a shorter --dur",
         units_duration(range_ns).s);
 }
 
@@ -514,7 +514,7 @@ static bool about_range(struct analysis *a, const struct operation *op, struct e
         &a->findings, &f, e,
         "All %s threads were active together for only %s (%s of the run): %s began "
         "late, stopped early or got stuck (the worst: thread %u). See the "
-        "throughput over the single range, or use --range full",
+        "throughput over the single range, or use s3analyze analyze --range full",
         units_count(op->concurrency).s, units_duration(range_ns).s, units_pct(100 * frac).s,
         op->n_slow_threads == 1 ? "one" : units_count((int64_t)op->n_slow_threads).s,
         op->n_slow_threads > 0 ? op->slow_threads[0].thread : 0);

@@ -221,11 +221,11 @@ static bool add_slowing(struct levels *l, const struct slowing *x, const struct 
     f.within_ns = levels_within_ns(l, x->change);
     if (begins) {
         finding_set_times(&f, x->from_ns, x->until_ns);
-        return findings_add(l->s->out, &f, e,
-                            "%s: %s %s %s in the first %s, %s later (warm-up; --steady leaves it "
-                            "out)",
-                            what, g->name, of, was.s, units_duration(x->until_ns - x->from_ns).s,
-                            is.s);
+        return findings_add(
+            l->s->out, &f, e,
+            "%s: %s %s %s in the first %s, %s later (warm-up; s3analyze analyze --steady leaves it "
+            "out)",
+            what, g->name, of, was.s, units_duration(x->until_ns - x->from_ns).s, is.s);
     }
     f.has_start = true;
     f.start_ns = x->at_ns;

@@ -90,11 +90,11 @@ static bool say_warm_up(struct levels *l, double before, double after, int64_t e
     f.ratio = ratio;
     finding_figure(&f, "before_per_s", exp(before));
     finding_figure(&f, "after_per_s", exp(after));
-    return findings_add(
-        l->s->out, &f, e,
-        "The first %s ran at %.0f %% of the later speed (warm-up; --steady leaves it "
-        "out)",
-        units_duration(end_ns - c->start_ns).s, 100 * ratio);
+    return findings_add(l->s->out, &f, e,
+                        "The first %s ran at %.0f %% of the later speed (warm-up; s3analyze "
+                        "analyze --steady leaves it "
+                        "out)",
+                        units_duration(end_ns - c->start_ns).s, 100 * ratio);
 }
 
 static bool say_step(struct levels *l, double before, double after, int64_t at_ns, int64_t until_ns,

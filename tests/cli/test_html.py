@@ -230,7 +230,7 @@ class Html(CliTest):
     def test_a_warm_up_has_one_colour(self):
         """That of the finding, where one tells it."""
         text, _, said = self.page(capture("get-g4"), charts=False)
-        self.assertIn("(warm-up; --steady leaves it out)", said)
+        self.assertIn("(warm-up; s3analyze analyze --steady leaves it out)", said)
         self.assertIn('class="noticed"', text)
         self.assertNotIn('class="warm"', text)
         self.assertNotIn("Yellow: warm-up", said)

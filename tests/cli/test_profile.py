@@ -259,13 +259,13 @@ class Cost(Profile):
         path = self.run_of("a", {("hash/crc64.update", "main.get"): 10**9, ("x.com/y.f",): 10**9}, 1024)
         out = self.profile("info", path).out
         self.assertIn("GET costs 1.95ms of server CPU, a GiB 2s (1,024 requests)\n", out)
-        self.assertRegex(out, r"(?m)^crc64 +50\.0 % +977us$")
-        self.assertRegex(out, r"(?m)^x\.com/y +50\.0 % +977us$")
+        self.assertRegex(out, r"(?m)^crc64 +50\.00% +977us$")
+        self.assertRegex(out, r"(?m)^x\.com/y +50\.00% +977us$")
 
     def test_a_stack_of_helpers(self):
         """The package of the innermost function is its part."""
         path = self.run_of("a", {("sync.(*Mutex).Lock", "runtime.goexit"): 10**9}, 1000)
-        self.assertRegex(self.profile("info", path).out, r"(?m)^sync +100\.0 %")
+        self.assertRegex(self.profile("info", path).out, r"(?m)^sync +100\.0%")
 
     def test_before_against_after(self):
         tls = ("runtime.x", "crypto/tls.(*Conn).Write", "main.get")
