@@ -78,8 +78,10 @@ bool control_run(struct control *c, const struct s3op *op, struct worker_result 
             c->failing_since_ns = 0;
         else if (c->failing_since_ns == 0)
             c->failing_since_ns = r->start_ns;
-        if (r->error[0] == '\0')
+        if (r->error[0] == '\0') {
+            c->status = r->status;
             return true;
+        }
         int64_t patience_ns = c->heard ? c->give_up_ns : int64_min(UNHEARD_NS, c->give_up_ns);
         if (i == 1)
             err_set(&first, "%s", r->error);

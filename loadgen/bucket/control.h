@@ -10,6 +10,7 @@ struct control {
     struct phase phase;
     const struct s3op *op; /* to be done; NULL: none */
     struct worker_result *result;
+    int status;               /* of the last answer that was taken */
     int64_t give_up_ns;       /* requests that fail are retried for this long */
     bool heard;               /* a server has answered */
     int64_t failing_since_ns; /* 0: the last request succeeded */

@@ -30,6 +30,7 @@ struct old_runs {
     uint64_t n_uploads;            /* unfinished uploads of all runs */
     enum sweep_scope upload_scope; /* listing that shows the uploads */
     struct err unlisted;           /* why the uploads could not be listed */
+    int no_list;                   /* status of a server that has no list of uploads; 0: it has */
 };
 
 static struct old_run *find(struct old_runs *runs, const char *key, struct err *e)
@@ -87,6 +88,8 @@ static bool look(struct bench *b, struct old_runs *runs, struct err *e)
         return false;
     bool ok = bucket_list_all(&b->control, S3OP_LIST_UPLOADS, runs->wanted, on_entry, runs, NULL,
                               &runs->unlisted);
+    if (ok && (b->control.status == 405 || b->control.status == 501))
+        runs->no_list = b->control.status;
     /* MinIO lists an upload only if the prefix is its whole key. If none was found, list the whole
      * bucket. */
     runs->upload_scope = runs->n_uploads > 0 ? SWEEP_PREFIX : SWEEP_BUCKET;
@@ -172,6 +175,11 @@ static int clean_bucket(struct bench *b)
     free(runs.run);
     if (!ok)
         cli_failed(&b->args, &e);
+    if (runs.no_list != 0)
+        bench_say(b,
+                  "the server does not list unfinished uploads (HTTP %d): killed runs of multipart "
+                  "may have left some",
+                  runs.no_list);
     if (runs.unlisted.msg[0] != '\0') {
         ok = err_set(&unlisted, "unfinished uploads are left, if there are any: %s",
                      runs.unlisted.msg);

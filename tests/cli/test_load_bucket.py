@@ -569,10 +569,14 @@ class Between(LoadTest):
             r = self.through("multipart", *UPLOAD, "--duration", "1s", "--quiet", status=1)
             self.assertIn(says, r.err)
             self.assertEqual(self.client.entries("bucket"), [])
-        for answer in ((404, b"<Error><Code>NoSuchUpload</Code></Error>"), (501, b"")):
+        for answer, says in (((404, b"<Error><Code>NoSuchUpload</Code></Error>"), ""),
+                             ((501, b""), "does not list unfinished uploads (HTTP 501)"),
+                             ((405, b""), "does not list unfinished uploads (HTTP 405)")):
             self.rules = {self.UPLOADS: answer}
             self.leave()
-            self.assertEqual(self.through(*self.EVERY).err, "")
+            err = self.through(*self.EVERY).err
+            self.assertIn(says, err)
+            self.assertEqual(err == "", says == "")
             self.assertEqual(self.client.entries("bucket"), [])
 
     def test_roots_of_other_names(self):
