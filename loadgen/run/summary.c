@@ -274,13 +274,14 @@ void summary_put_line(struct strbuf *b, const struct summary *s)
 
     strbuf_printf(b, "%s%s: ", s->command, s->alone ? ", rank 0 alone" : "");
     if (unbegun)
-        strbuf_printf(b, "interrupted before the benchmark, after preparing %s: no result",
-                      units_counted((int64_t)s->n_prepared, "object").s);
+        strbuf_printf(b, "interrupted before the benchmark: %s prepared, %s failed",
+                      units_counted((int64_t)s->n_prepared, "object").s,
+                      units_count((int64_t)s->n_not_prepared).s);
     else
         strbuf_printf(b, "%s, %s failed, in %s",
                       units_counted((int64_t)s->counts.n_requests, "request").s,
                       units_count((int64_t)s->counts.n_errors).s, units_duration(s->bench_ns).s);
-    if (s->n_not_prepared > 0)
+    if (!unbegun && s->n_not_prepared > 0)
         strbuf_printf(b, "; %s of the preparation failed",
                       units_counted((int64_t)s->n_not_prepared, "upload").s);
     strbuf_puts(b, interrupted ? "; interrupted" : "");

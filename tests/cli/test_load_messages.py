@@ -186,7 +186,7 @@ class Runs(LoadTest):
                                         "--benchdata", path, "--syncstart", at.strftime("%H:%M"), env={"TZ": "UTC"})
             self.assertRegex(err, rf"(?m)^The run starts in {rest}.*, at 20..-..-..T{at.strftime('%H:%M')}:00Z "
                                   r"\(--syncstart\)$")
-            self.assertRegex(out, r"^get: interrupted before the benchmark, after preparing 2 objects: no result\n\(run ")
+            self.assertRegex(out, r"^get: interrupted before the benchmark: 2 objects prepared, 0 failed\s\(run ")
             path.unlink()
 
     def test_interrupted(self):

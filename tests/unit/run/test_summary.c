@@ -31,8 +31,16 @@ static void test_last_line_fits(void **state)
     expect_line(&s, "versioned: 1,234,567,890,123 requests, 1,234,567,890,122 failed, in 5m\n"
                     "(run abcdefghijkl, seed 4294967295)\n");
     options.load.seed = 0;
-    s = (struct summary){.command = "get", .o = &options, .n_not_prepared = 208, .end = "signal"};
-    expect_line(&s, "get: 0 requests, 0 failed, in 0s; 208 uploads of the preparation failed; "
+    s = (struct summary){.command = "get",
+                         .o = &options,
+                         .n_prepared = 1234567,
+                         .n_not_prepared = 208,
+                         .end = "signal"};
+    expect_line(&s,
+                "get: interrupted before the benchmark: 1,234,567 objects prepared, 208 failed\n"
+                "(run abcdefghijkl, seed 0)\n");
+    s.bench_ns = 1000000000;
+    expect_line(&s, "get: 0 requests, 0 failed, in 1s; 208 uploads of the preparation failed; "
                     "interrupted\n(run abcdefghijkl, seed 0)\n");
 }
 
