@@ -5,9 +5,10 @@ dir = ARG0[1:slash]
 call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
 @events
 n_shades = 0
-low = 1e99; high = 0.0; n90 = 0; n99 = 0
-stats data index "groups" using (n90 = n90 + (column("p90_ms") >= 0), n99 = n99 + (column("p99_ms") >= 0), \
-    low = column("p50_ms") < low ? column("p50_ms") : low, \
+low = 1e99; high = 0.0
+stats data index "chart" using (n90 = int(column("n_p90")), n99 = int(column("n_p99")), 0) nooutput
+# gnuplot 6 leaves out a record of which one of these columns is missing.
+stats data index "groups" using (low = column("p50_ms") < low ? column("p50_ms") : low, \
     high = column("max_ms") > high ? column("max_ms") : high, 0) nooutput
 key_entries = 4
 key_longest = 18

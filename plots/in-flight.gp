@@ -8,7 +8,7 @@ if (!plain) {
     @events
 }
 
-n_shades = 0; concurrency = NaN
+n_shades = 0; concurrency = 0
 if (!plain) {
     stats data index "chart" using (n_shades = int(column("n_shades")), \
         concurrency = column("concurrency"), segment = column("segment_s"), 0) nooutput

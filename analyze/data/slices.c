@@ -34,6 +34,13 @@ void slice_grid_init(struct slice_grid *g, int64_t start_ns, int64_t length_ns, 
     };
 }
 
+/* Returns where the slice ends that begins at t_ns. The last one may end past 2262; no time does.
+ */
+static int64_t end_of_slice(const struct slice_grid *g, int64_t t_ns)
+{
+    return t_ns < INT64_MAX - g->length_ns ? t_ns + g->length_ns : INT64_MAX;
+}
+
 static struct attribution_objects slice_fixed(const struct slice_amounts *s)
 {
     return (struct attribution_objects){
@@ -109,7 +116,7 @@ void slices_spread(const struct slice_grid *g, size_t first, size_t last,
     int64_t from = attribution_bytes_before(&spread, t_ns);
 
     for (size_t k = first; k <= last; k++) {
-        t_ns += g->length_ns;
+        t_ns = end_of_slice(g, t_ns);
         int64_t to = attribution_bytes_before(&spread, t_ns);
         *(int64_t *)((char *)cell + (k - first) * stride) += to - from;
         from = to;
@@ -127,7 +134,7 @@ static void add_parts(const struct slice_grid *g, size_t first, size_t last,
 
     slices_spread(g, first, last, r, r->bytes, &amounts->bytes, stride);
     for (size_t k = first; k <= last; k++) {
-        t_ns += g->length_ns;
+        t_ns = end_of_slice(g, t_ns);
         struct attribution_objects to = attribution_objects_before(r, t_ns);
         add_objects((void *)((char *)amounts + (k - first) * stride), from, to);
         from = to;
@@ -158,7 +165,7 @@ void slices_add_partial(const struct slice_grid *g, struct slice_totals *slices,
         add_parts(g, first, last, &slices[first].sum, sizeof *slices, r);
     for (size_t k = first; k <= last; k++) {
         struct slice_totals *s = &slices[k];
-        int64_t a_ns = g->start_ns + (int64_t)k * g->length_ns, b_ns = a_ns + g->length_ns;
+        int64_t a_ns = g->start_ns + (int64_t)k * g->length_ns, b_ns = end_of_slice(g, a_ns);
         bool started = r->start_ns >= a_ns;
         bool ended = r->end_ns < b_ns;
 

@@ -454,6 +454,7 @@ static bool write_groups(FILE *f, const struct plot_data *p, const char *title)
 {
     const struct request_groups *of = &p->operation->requests.groups;
     double end_s = plot_data_t_s(p, p->operation->end_ns);
+    int64_t n_p90 = 0, n_p99 = 0;
 
     plot_events_put(f, p);
     plot_out_block(f, "groups", "t_s length_s n_requests p50_ms p90_ms p99_ms max_ms client");
@@ -461,14 +462,18 @@ static bool write_groups(FILE *f, const struct plot_data *p, const char *title)
         const struct aggfile_group *g = &of->v[i];
         double from_s = plot_data_t_s(p, g->start_ns);
 
-        if (g->start_ns != AGGFILE_NO_TIME)
-            plot_out_row(f, "rrirrrrs", from_s, fmin(GROUP_S, fmax(end_s - from_s, 0)),
-                         g->n_requests, g->p50_ms, g->n_requests >= 10 ? g->p90_ms : NAN,
-                         g->n_requests >= 100 ? g->p99_ms : NAN, g->max_ms, of->clients[g->client]);
+        if (g->start_ns == AGGFILE_NO_TIME)
+            continue;
+        bool has_p90 = g->n_requests >= 10, has_p99 = g->n_requests >= 100;
+        n_p90 += has_p90;
+        n_p99 += has_p99;
+        plot_out_row(f, "rrirrrrs", from_s, fmin(GROUP_S, fmax(end_s - from_s, 0)), g->n_requests,
+                     g->p50_ms, has_p90 ? g->p90_ms : NAN, has_p99 ? g->p99_ms : NAN, g->max_ms,
+                     of->clients[g->client]);
     }
-    plot_out_block(f, "chart", CHARTS_COLUMNS);
-    plot_out_row(f, "srrr", title, charts_zero_unix(p), plot_data_t_s(p, p->operation->start_ns),
-                 end_s);
+    plot_out_block(f, "chart", CHARTS_COLUMNS " n_p90 n_p99");
+    plot_out_row(f, "srrrii", title, charts_zero_unix(p), plot_data_t_s(p, p->operation->start_ns),
+                 end_s, n_p90, n_p99);
     return true;
 }
 

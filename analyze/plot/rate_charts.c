@@ -258,7 +258,7 @@ static bool write_in_flight(FILE *f, const struct plot_data *p, const char *titl
     if (!put_series(f, p, 1, in_flight_column))
         return false;
     int64_t n_shades = charts_put_shades(f, p);
-    double concurrency = p->operation != NULL ? (double)p->operation->concurrency : NAN;
+    double concurrency = p->operation != NULL ? (double)p->operation->concurrency : 0; /* 0: none */
     plot_out_block(f, "chart", CHARTS_COLUMNS " n_shades concurrency segment_s");
     plot_out_row(f, "srrrirr", title, charts_zero_unix(p), charts_t_min(p), charts_t_max(p),
                  n_shades, concurrency, (double)p->rows[0].duration_ns / 1e9);
