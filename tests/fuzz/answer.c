@@ -79,6 +79,7 @@ static struct conn *connect_to(int fd, struct worker *w)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct fuzz_input in = {data, n};
+    struct pages pages = {0};
     int ends[2];
 
     set_up();
@@ -95,6 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
                           .key = "key",
                           .n_key = 3,
                           .one_page = true,
+                          .pages = &pages, /* so it asks for no other page if this one is empty */
                           .length = LENGTH,
                           .whole = flags & 1,
                           .verify = flags & 2,
@@ -114,6 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         worker_on_event(w, true, false);
     }
     assert(n_done == 1 && w->conn == NULL && loop.n_running == 0);
+    pages_clear(&pages);
     /* Connections that were given back: kept ones are told apart from closed ones by their state.
      */
     struct conn *kept = loop.pool.idle[0];
