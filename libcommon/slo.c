@@ -118,21 +118,25 @@ static bool parse_assertion(struct slo_assertion *a, struct slice op, struct sli
     return parse_limit(a, limit, &why) || err_set(e, "--slo '%.100s': %s", a->text, why.msg);
 }
 
-/* Parses "GET: p99<50ms, errors<0.1%". */
+/* Parses "rate>10, GET: p99<50ms, errors<0.1%". An operation holds until the next one is named. */
 static bool parse_line(struct slo_list *l, struct slice line, struct err *e)
 {
-    const char *colon = memchr(line.p, ':', line.n);
-    struct slice op = colon != NULL ? take(&line, ":") : (struct slice){line.p, 0};
+    struct slice op = {line.p, 0};
 
-    if (colon != NULL && op.n == 0)
-        return err_set(e, "--slo: no operation stands before the colon");
     do {
+        struct slice text = take(&line, ",");
+
+        if (memchr(text.p, ':', text.n) != NULL) {
+            op = take(&text, ":");
+            if (op.n == 0)
+                return err_set(e, "--slo: no operation stands before the colon");
+        }
         if (l->n == SLO_MOST)
             return err_set(e, "--slo: more than %d assertions", SLO_MOST);
         if (!mem_more(&l->v, l->n, e))
             return false;
         l->v[l->n] = (struct slo_assertion){0};
-        if (!parse_assertion(&l->v[l->n++], op, take(&line, ","), e))
+        if (!parse_assertion(&l->v[l->n++], op, trimmed(text), e))
             return false;
     } while (line.n > 0);
     return true;

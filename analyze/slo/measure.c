@@ -8,6 +8,7 @@
 #include "analyze/estimate/confidence.h"
 #include "analyze/estimate/percentile.h"
 #include "analyze/model/fields.h"
+#include "analyze/model/role.h"
 #include "analyze/sums/sums.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
@@ -271,6 +272,8 @@ static bool answer(struct slo_report *r, const struct slo_assertion *of, const s
         to->measure = absent("the run has no such operation");
     } else if (x->op->n_requests == 0) {
         to->measure = absent("no requests are left");
+    } else if (x->index >= 0 && x->index == role_main(x->a) && x->op->role == ROLE_PREPARATION) {
+        to->measure = absent("the benchmark never began");
     } else if (is_time(of)) {
         bool response = x->op->requests.response_time.dur.present;
         enum percentile_of source = of->figure == SLO_TTFB ? PERCENTILE_TTFB
@@ -304,7 +307,7 @@ static bool answer_all(struct slo_report *r, const struct slo_assertion *of,
         bool about = named ? strcasecmp(of->op, op->op) == 0
                      : a->mixed
                          ? is_time(of) && (of->figure != SLO_TTFB || op->requests.all.ttfb.present)
-                         : k + 1 == a->n_operations;
+                         : (int)k == role_main(a);
 
         if (about && !answer(r, of, &x, e))
             return false;

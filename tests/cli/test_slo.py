@@ -63,6 +63,29 @@ class Slo(CliTest):
                 report = self.s3analyze("analyze", "--json", "--range", "all", "--slo", words, source, status=3).json()["slo"]
                 self.assertEqual([a["why"] or "" for a in report["assertions"]], expected)
 
+    def test_operations_one_after_another(self):
+        """An assertion without a name is about the benchmark, like the report; neither the upload before it nor the
+        deletion after it is judged in its place. Of rows as of sums."""
+        def after(rows, seconds):
+            return [r._replace(start=r.start + seconds * 10**9, end=r.end + seconds * 10**9) for r in rows]
+
+        rows = (capgen.steady(30, op="PUT") + after(capgen.steady(300), 10) +
+                after(capgen.steady(30, op="DELETE", size=0, every=10**7), 60))
+        path, sums = self.put("run.csv", capgen.text(rows)), self.tmp / "run.sums"
+        self.s3analyze("aggregate", "--quiet", "-o", sums, path)
+        for source in path, sums:
+            report = self.s3analyze("analyze", "--json", "--slo", "rate>1, DELETE: errors<50%", source, status=None).json()
+            self.assertEqual([a["op"] for a in report["slo"]["assertions"]], ["GET", "DELETE"])
+
+    def test_without_a_benchmark(self):
+        """A run that ended in its preparation meets no assertion and misses none."""
+        end = json.dumps({"event": "end", "end": "signal", "error": None, "bench_ns": 0})
+        start = json.dumps({"event": "start", "run_id": "r", "command": "get", "start": "2026-11-21T05:45:58Z"})
+        text = capgen.text(capgen.steady(300, op="PUT")).decode() + f"# s3load/1 {start}\n# s3load/1 {end}\n"
+        report = self.s3analyze("analyze", "--json", "--slo", "rate>1, PUT: p50<1h",
+                                self.put("run.csv", text.encode()), status=3).json()["slo"]
+        self.assertEqual({a["why"] for a in report["assertions"]}, {"the benchmark never began"})
+
     def test_rates_with_a_stall(self):
         """One does not tell how often stalls come: the interval is Chebyshev's, the root of 20 standard errors."""
         rows = capgen.steady(200) + [r._replace(start=r.start + 24 * 10**9, end=r.end + 24 * 10**9)
