@@ -404,8 +404,9 @@ const struct cli_command cmd_plot = {
         "compare-runs of several runs. cdf and autoterm are only drawn if asked for by name. Of "
         "an aggregated capture there are errors, throughput, hosts, clients and groups, the "
         "durations of each 10 seconds.\n\n"
-        "A mixed run also has charts of all operations together. A single picture shows the "
-        "operation that began last; --op chooses another one.",
+        "A mixed run also has charts of all operations together. A single picture shows these, "
+        "or the largest operation if the chart is of one. Of operations one after another it "
+        "shows the benchmark. --op chooses another one.",
     .operands = "CAPTURE...",
     .max_operands = CLI_ANY_NUMBER,
     .groups = groups,

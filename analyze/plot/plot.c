@@ -242,13 +242,20 @@ static bool add_operations(struct plot_set *s, const struct analysis *a, const i
     return ok;
 }
 
-static int last_to_begin(const struct analysis *a)
+/* Adds the only picture: of what the report is about. If that has no such chart: of the operation
+ * with the most requests instead of all together, of all parties together instead of one operation.
+ */
+static bool add_one(struct plot_set *s, const struct analysis *a, const struct plot_options *o,
+                    struct err *e)
 {
-    size_t last = 0;
-    for (size_t k = 1; k < a->n_operations; k++)
-        if (a->operations[k].start_ns > a->operations[last].start_ns)
-            last = k;
-    return (int)last;
+    int main = role_main(a), other = main < 0 ? 0 : -1;
+
+    for (size_t k = 1; main < 0 && k < a->n_operations; k++)
+        if (a->operations[k].n_requests > a->operations[other].n_requests)
+            other = (int)k;
+    return add_operations(s, a, &main, 1, main < 0, o, e) &&
+           (s->n > 0 || (other < 0 && a->total.series_of == NULL) ||
+            add_operations(s, a, &other, 1, false, o, e));
 }
 
 bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const struct plot_options *o,
@@ -259,22 +266,19 @@ bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const struc
     bool has_parties = !has_total && a->total.series_of != NULL && a->n_operations > 0;
     size_t n = 0;
 
+    if (o->stem != NULL)
+        return a->n_operations == 0 || add_one(s, a, o, e);
     if (!mem_new(&index, a->n_operations + 2, e))
         return false;
-    if (o->stem != NULL && a->n_operations > 0)
-        index[n++] = last_to_begin(a);
-    if (o->stem == NULL && has_parties)
+    if (has_parties)
         index[n++] = -1;
-    if (o->stem == NULL && has_total)
+    if (has_total)
         index[n++] = main;
-    for (size_t k = 0; o->stem == NULL && k < a->n_operations; k++)
+    for (size_t k = 0; k < a->n_operations; k++)
         if ((!o->benchmark_only || role_is_benchmark(a->operations[k].role)) &&
             (o->operations == NULL || o->operations[k]))
             index[n++] = (int)k;
-    bool ok = add_operations(s, a, index, n, has_total && o->stem == NULL, o, e);
-    /* No operation has the chart by itself: draw it of all together. */
-    if (ok && o->stem != NULL && s->n == 0 && (has_parties || has_total))
-        ok = add_operations(s, a, &(int){-1}, 1, has_total, o, e);
+    bool ok = add_operations(s, a, index, n, has_total, o, e);
     free(index);
     return ok;
 }

@@ -122,16 +122,27 @@ class Plot(CliTest):
         self.assertIn(f"<title>{largest} ", (self.tmp / "x.svg").read_text())
 
     def test_one_picture_of_a_mixed_run(self):
-        """Of the operation that began last."""
+        """Of all operations together; of the largest one, if the chart is of one operation."""
         operations = self.s3analyze("analyze", "--json", capture("mixed-3hosts")).json()["operations"]
         self.assertGreater(len(operations), 1)
-        last = max(operations, key=lambda o: o["start"])["op"]
-        for chart in ("throughput", "cdf", "latency", "spectrum"):
+        largest = max(operations, key=lambda o: o["n_requests"])["op"]
+        for chart, subject in (("throughput", "All operations"), ("cdf", largest), ("latency", largest),
+                               ("spectrum", largest)):
             with self.subTest(chart=chart):
                 self.plot(capture("mixed-3hosts"), "--chart", chart, "--out", self.tmp / "x.svg")
-                self.assertIn(f"<title>{last} ", (self.tmp / "x.svg").read_text())
+                self.assertIn(f"<title>{subject} ", (self.tmp / "x.svg").read_text())
         r = self.plot(capture("mixed-3hosts"), "--chart", "errors", "--out", self.tmp / "y.svg", status=1)
         self.assertIn("nothing to draw: there is no data for --chart errors", r.err)
+
+    def test_one_picture_of_operations_one_after_another(self):
+        """Of the benchmark: not of the upload before it, nor of the deletion after it."""
+        def after(rows, seconds):
+            return [r._replace(start=r.start + seconds * 10**9, end=r.end + seconds * 10**9) for r in rows]
+
+        rows = (capgen.steady(30, op="PUT") + after(capgen.steady(300), 10) +
+                after(capgen.steady(30, op="DELETE", size=0, every=10**7), 60))
+        self.plot(self.put("run.csv", capgen.text(rows)), "--out", self.tmp / "x.svg")
+        self.assertIn("<title>GET ", (self.tmp / "x.svg").read_text())
 
     def test_formats_and_size(self):
         for name, start in (("a.png", b"\x89PNG"), ("a.PDF", b"%PDF"), ("a.svg", b"<?xml")):
