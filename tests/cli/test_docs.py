@@ -327,6 +327,15 @@ class Names(unittest.TestCase):
                     with self.subTest(document=path.name, sentence=sentence):
                         self.assertLess(len(sentence.split()), 48)
 
+    def test_lines_are_plain(self):
+        """ASCII, and prose fits 132 columns; rows of tables and indented blocks may be longer."""
+        for path in DOCUMENTS:
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                with self.subTest(document=path.name, line=number):
+                    self.assertRegex(line, r"^[ -~\t]*$")
+                    if not line.startswith(("|", "    ")):
+                        self.assertLessEqual(len(line), 132)
+
     def test_every_room_is_on_the_map(self):
         document = (ROOT / "docs" / "how-it-is-built.md").read_text()
         listed = re.findall(r"^\| `((?:analyze|loadgen|libcommon)/(?:\w+/)?)` \|", document, re.M)
