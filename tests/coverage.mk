@@ -1,4 +1,4 @@
-# How much the tests see.
+# How much of the code the tests check.
 #
 #   make coverage     runs all tests on an instrumented build in build-cov/; prints lines and branches by file
 #   make mutants      applies the mistakes of tests/mutants.list one by one; each must make a test fail

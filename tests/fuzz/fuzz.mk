@@ -1,5 +1,5 @@
-# The fuzz targets: each tests/fuzz/NAME.c but those below. Linked with replay.c they are among the
-# tests, which feed them tests/fuzz/regress/NAME/*; `make fuzz` builds them with libFuzzer instead.
+# The fuzz targets: each tests/fuzz/NAME.c but those below. Tests link them with replay.c and feed them
+# tests/fuzz/regress/NAME/*; `make fuzz` links them with libFuzzer.
 
 FUZZ_HELP_SRC := tests/fuzz/fuzz.c tests/fuzz/replay.c tests/fuzz/runner.c
 FUZZ_SRC := $(filter-out $(FUZZ_HELP_SRC),$(wildcard tests/fuzz/*.c))

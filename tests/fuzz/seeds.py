@@ -1,5 +1,5 @@
-"""Inputs to begin fuzzing with, for each target, from testdata and by hand (tests/fuzz/NAME.c says what an
-input is)."""
+"""The inputs that fuzzing of each target begins with, from testdata and by hand (tests/fuzz/NAME.c says what
+an input is)."""
 import gzip
 import io
 import pathlib
@@ -20,7 +20,7 @@ N_ROWS = 8
 
 
 def captures():
-    """The first rows of those in testdata, and made-up ones of all generations with hostile texts."""
+    """The first rows of the captures in testdata, and made-up ones of all generations with hostile texts."""
     for path in sorted((ROOT / "testdata").glob("*.csv.zst")):
         lines = zstd.decodable(path.read_bytes()).split(b"\n")
         yield b"\n".join(lines[:N_ROWS]) + b"\n"
