@@ -1,4 +1,4 @@
-"""Aggregated captures for tests: what a recorder since 2025 would have written of given requests.
+"""Aggregated captures for tests, as a recorder since 2025 would have written them for given requests.
 
 Made from oracle.Row by the rules of docs/aggregated-captures.md, mistakes included: labels two seconds early,
 failed requests among the bytes. Requests have one size each (groups of a single size)."""

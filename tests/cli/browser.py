@@ -20,7 +20,7 @@ import urllib.request
 from harness import TIMEOUT_S
 
 
-# Run in a page or picture: what is cut off, what lies over something else, what is too wide.
+# Runs in a page or picture: finds what is cut off, overlaps, or is too wide.
 FAULTS = """(() => {
   const bad = [], root = document.documentElement;
   if (root.scrollWidth > root.clientWidth) bad.push(`the page is ${root.scrollWidth} wide`);
@@ -103,7 +103,7 @@ class Socket:
 class Page:
     def __init__(self, browser):
         self.browser = browser
-        self.messages = []  # what the console and the log got
+        self.messages = []  # of the console and the log
         self.requests = []  # addresses other than the page itself
 
     def evaluate(self, expression):

@@ -41,7 +41,7 @@ ERRORS = ['not found', 'Get "http://h1:9000/bucket/key": dial tcp: refused', 'sl
 
 
 class Shape:
-    """What a simulated run looks like; every attribute can be given by keyword."""
+    """A simulated run; every attribute can be given by keyword."""
     n = 150              # rows
     threads = 4
     hosts = 2
@@ -90,7 +90,7 @@ def simulate(seed, shape):
         if r.random() < shape.stray_frac:
             start = max(start - snap(r.randrange(2 * shape.median)), snap(phase_end))
         end = start + length
-        # No two requests of a thread begin at once: their order would be nobody's.
+        # No two requests of a thread begin at once: their order would be undefined.
         now[thread] = max(end + snap(r.randrange(shape.median // 20 + 1)), start + shape.grid_ns)
         error = r.choice(ERRORS) if r.random() < shape.error_frac else ''
         sized = op in ('GET', 'PUT', 'APPEND')
@@ -142,7 +142,7 @@ def text(rows, **kwargs):
 
 
 def as_read(rows, generation):
-    """The rows as a reader sees them who is given only the columns of `generation`."""
+    """The rows as a reader sees them that gets only the columns of `generation`."""
     if generation < 1:
         rows = [r._replace(n_objects=1) for r in rows]
     if generation < 2:

@@ -50,7 +50,7 @@ class SameDigits:
         self.assertGreater(n, 10 * len(report["operations"]))
 
     def assert_same(self, row, figures):
-        """Figures of one name are equal, to the last digit. How many were compared?"""
+        """Checks that figures of one name are equal, to the last digit; returns how many were compared."""
         names = [k for k in row if k in figures and k not in ("op", "host")]
         self.assertEqual({k: row[k] for k in names}, {k: figures[k] for k in names})
         return len(names)

@@ -18,7 +18,7 @@ def same_number(e, a):
 
 
 def json_differences(expected, actual, at=''):
-    """What of `expected` is not in `actual`; `actual` may have more keys."""
+    """The parts of `expected` that `actual` lacks; `actual` may have more keys."""
     wrong = [f'{at}: expected {expected!r:.200}, got {actual!r:.200}']
     if isinstance(expected, dict):
         if not isinstance(actual, dict):
@@ -79,7 +79,7 @@ def assert_same(differences, note=''):
 
 
 class Report:
-    """What one run of `s3analyze analyze` says: JSON and series."""
+    """The output of one run of `s3analyze analyze`: JSON and series."""
 
     def __init__(self, run, series_path):
         self.raw = run.raw

@@ -1,7 +1,7 @@
-"""Calls that fail, one at a time: memory, reading, writing, syncing, renaming, opening, threads. A program
-then has done the whole of its work all the same (a thread less is no failure), or says in one line why not,
-exits with 1 and leaves no output behind, no part of one and no temporary file. (tests/fault/fault.c makes
-the calls fail; the kernel's limit of file sizes does it for what stdio writes.)"""
+"""Makes calls fail, one at a time: memory, reading, writing, syncing, renaming, opening, threads. A program then either
+does all of its work nevertheless (it can do without a thread), or says in one line why not, exits with 1 and leaves no
+output, no part of one and no temporary file. (tests/fault/fault.c makes the calls fail; for writes of stdio it is the
+kernel's limit of file sizes.)"""
 import os
 import resource
 import signal
@@ -10,7 +10,7 @@ from harness import FLAGS, CliTest, preload, without_sanitizers
 
 TIMEOUT_S = 20
 KINDS = ("malloc", "mmap", "read", "write", "short-write", "sync", "rename", "open", "thread")
-# Counts of a program that is measured must get into their files.
+# In a build for coverage the counts must reach their files.
 LIMITS_SIZES = "--coverage" not in FLAGS
 # Tries of each kind in each command; FAULT_TRIES=1000000 tries every call, which takes hours.
 TRIES = int(os.environ.get("FAULT_TRIES", "16"))
@@ -32,7 +32,7 @@ def limit_file_size(n):
 
 
 def faults(counts, tries):
-    """Faults to try in a command that makes so many calls of each kind: one call fails, or all from one on."""
+    """The faults to try in a command with these numbers of calls by kind: one call fails, or all from one on."""
     for kind in KINDS:
         for i, n in enumerate(spread(counts[kind], tries)):
             yield f"{kind}:{n}"

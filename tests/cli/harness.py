@@ -30,29 +30,29 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / os.environ.get("BUILD", "build")
 TESTDATA = ROOT / "testdata"
 GOLDEN = TESTDATA / "golden"
-# More captures and goldens, in the same layout, where the developers keep them.
+# More captures and goldens in the same layout, if the developers keep some there.
 SHARED = ROOT.parent / "shared"
-# After that a program hangs; none takes a tenth of it, but on a machine that is busy.
+# A program that takes longer hangs. None takes a tenth of this, except on a busy machine.
 TIMEOUT_S = 600
-# As programs inherit what is ignored, and `nohup make check &` ignores these.
+# `nohup make check &` ignores these signals, and programs would inherit that.
 for number in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM:
     if signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, signal.SIG_DFL)
-# What the programs were built with; there is nothing yet where a server is fetched before the build.
+# Compiler and flags of the build; empty if a server is fetched before the build.
 FLAGS = (BUILD / "flags").read_text() if (BUILD / "flags").exists() else ""
 SANITIZED = "-fsanitize" in FLAGS
-# Tests load side by side, of which s3load would warn.
+# Tests load at the same time; s3load would warn of that.
 os.environ.setdefault("S3LOAD_LOCK", "")
 
 
 def without_sanitizers(why):  # pylint: disable=unused-argument
-    """Marks a test, or a class of them, that says nothing of a build with sanitizers, and why. There it
-    is no test at all, as one that is skipped would be a failure in CI."""
+    """Removes a test, or a class of tests, that is meaningless with sanitizers, and says why. It is not skipped, as a
+    skipped test is a failure in CI."""
     return lambda test: None if SANITIZED else test
 
 
 def capture(name):
-    """Path of the capture NAME.csv.zst; skips the test where it is not to be had."""
+    """Path of the capture NAME.csv.zst; skips the test if there is none."""
     for folder in (TESTDATA, SHARED / "captures"):
         path = folder / f"{name}.csv.zst"
         if path.exists():
@@ -61,7 +61,7 @@ def capture(name):
 
 
 def captures():
-    """Names of all captures there are; of those that are numbered, as they are alike, the first."""
+    """Names of all captures; of a numbered series, whose captures are alike, only the first."""
     names = set()
     for folder in (TESTDATA, SHARED / "captures"):
         names.update(p.name[:-len(".csv.zst")] for p in folder.glob("*.csv.zst"))
@@ -77,12 +77,12 @@ def golden(name):
 
 
 def kept_figures(report):
-    """What must not change when a capture is written anew."""
+    """What must stay the same when a capture is written anew."""
     return {key: report[key] for key in ("n_rows", "mixed", "operations", "total")}
 
 
 def unwrapped(out):
-    """Text whose lines were broken, with one blank between any two words."""
+    """The text with line breaks undone: one space between any two words."""
     return " ".join(out.split())
 
 
@@ -111,13 +111,13 @@ def run(*argv, stdin=b"", env=None, timeout=TIMEOUT_S, **kwargs):
 
 
 def preload(library):
-    """Variables that put build/LIBRARY before the C library; LD_PRELOAD itself takes no path with a blank."""
+    """Variables that put build/LIBRARY before the C library; LD_PRELOAD takes no path with a space."""
     folders = filter(None, (str(BUILD), os.environ.get("LD_LIBRARY_PATH")))
     return {"LD_PRELOAD": library, "LD_LIBRARY_PATH": ":".join(folders)}
 
 
 def on_terminal(*argv, stream="stdout", columns=None, env=None, **kwargs):
-    """What a program writes to a terminal that is its standard output, or its standard error: exit status, and bytes."""
+    """Runs a program with a terminal as its standard output, or standard error; returns exit status and bytes."""
     ours, theirs = pty.openpty()
     if columns is not None:
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))

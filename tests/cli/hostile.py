@@ -1,9 +1,8 @@
-"""A server that answers badly, for tests of s3load: what it does is a table of misbehaviours (MODES).
+"""A server that answers badly, for tests of s3load, with a table of misbehaviours (MODES).
 
-A mode says which kinds of requests are answered in its way; all others get what S3 would answer. An
-answer is a function of the request that yields what is to happen one after another: bytes are sent,
-a number is a pause of so many seconds, which ends when the client hangs up, and CLOSE, RESET and HOLD
-end the connection: in order, by a reset, or when the client hangs up."""
+A mode answers some kinds of requests in its way, and all others as S3 would. An answer is a function of the request that
+yields steps: bytes are sent; a number is a pause in seconds, which ends early if the client hangs up; CLOSE, RESET and
+HOLD end the connection in order, by a reset, or when the client hangs up."""
 import contextlib
 import re
 import select
@@ -15,9 +14,9 @@ import urllib.parse
 CLOSE, RESET, HOLD = "close", "reset", "hold"
 OBJECT_BYTES = 1024
 BUCKET = "hostile"
-# What the bucket holds beside our objects where a mode says so. Nobody may touch it.
+# Objects of others in the bucket, if a mode says so. Nobody may touch them.
 FOREIGN = (b"precious/data.db", b"other")
-# So that this process is not kept busy by good answers: it serves several clients at once.
+# A pause after good answers: this process serves several clients, and must not be kept busy by one.
 PACE_S = 0.02
 
 XML = b'<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -26,7 +25,7 @@ XML = b'<?xml version="1.0" encoding="UTF-8"?>\n'
 # Answers
 
 def answer(status=200, body=b"", *headers, length=None, version=b"HTTP/1.1", date=None):
-    """An answer with a Content-Length; of another length than that of the body if told."""
+    """An answer with a Content-Length, which may differ from the length of the body."""
     lines = [version + b" %d Answer" % status]
     if date:
         lines.append(b"Date: " + date)
@@ -39,7 +38,7 @@ def head(*lines):
     return b"\r\n".join([*lines, b"", b""])
 
 
-# Text that XML can hold and a terminal would act upon: line ends, U+009B, U+202E, U+2028.
+# Text that XML can hold and a terminal would obey: line ends, U+009B, U+202E, U+2028.
 ESCAPES = b'a"b\r\nc\td &#10;&#13; &#9; \xc2\x9b31m \xe2\x80\xae \xe2\x80\xa8 \xc3\xbc'
 OK = b"HTTP/1.1 200 OK"
 CHUNKED = head(OK, b"Transfer-Encoding: chunked")
@@ -99,15 +98,15 @@ class Request:
         return "INITIATE" if "uploads" in q else self.method
 
     def data(self):
-        """Of the object, whole or the range asked for."""
+        """The bytes of the object: all, or the range that was asked for."""
         data = self.server.objects.get(self.key, b"")
         m = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("range", ""))
         return data[int(m[1]):int(m[2]) + 1] if m else data
 
 
 class Hostile:
-    """The server of one mode: `port`; to be stopped. What it saw: `requests` (kind and key of each),
-    `broken` (what it could not read), and what is left in it: `objects`, `uploads`."""
+    """The server of one mode, at `port`; stop() ends it. It keeps what it saw: `requests` (kind and key of each), `broken`
+    (what it could not read), and what is left in it: `objects`, `uploads`."""
 
     def __init__(self, mode):
         self.mode = mode
@@ -184,7 +183,7 @@ class Hostile:
                 return
 
     def play(self, c, steps):
-        """Whether the connection can go on."""
+        """Returns whether the connection can go on."""
         if isinstance(steps, bytes):
             steps = [steps]
         for step in steps:
@@ -324,7 +323,7 @@ class Mode:
         self.foreign = foreign
         self.rows = rows
         self.bytes = bytes
-        # A short patience only where it must come to an end: others may have to wait for a CPU.
+        # Only modes that end by a time-out have a short one: all others may have to wait for a CPU.
         self.timeout = "5s" if TIMED_OUT in f"{errors} {self.says}" else "30s"
 
 
@@ -338,7 +337,7 @@ def steps(*items):
 
 
 def get(name, *items, errors, status=None, **kwargs):
-    """A mode in which GETs are answered with the items, whatever they ask for."""
+    """A mode that answers every GET with the items."""
     good = errors == ""
     MODES[name] = Mode("get", {"GET": steps(PACE_S, *items)}, errors,
                        status=(0 if good else 1) if status is None else status,
@@ -581,10 +580,10 @@ def in_bench(act):
 
 
 def lists(name, body, errors, **kwargs):
-    """A mode in which a listing's body is this."""
+    """A mode that answers listings with this body."""
     act = body if callable(body) else lambda r: answer(200, body)
     good = errors == ""
-    # Cleaning lists as well, and gets the same.
+    # Cleaning lists too, and gets the same answer.
     MODES[name] = Mode("list", {"LIST": in_bench(act)}, errors, **{
         "status": 0 if good else 1, "says": "" if good else None, "leaves": True, **kwargs})
 
@@ -630,7 +629,7 @@ lists("list-key-of-escapes", listing([ESCAPES]), "prefix|object")
 # Cleaning
 
 def cleans(name, act, says="may be left", **kwargs):
-    """A mode in which requests that delete are answered so; what they should delete stays."""
+    """A mode that answers requests to delete in this way, and deletes nothing."""
     MODES[name] = Mode("get", {"POST ?delete": act, "DELETE": act}, "", status=1, says=says, leaves=True, **kwargs)
 
 
@@ -750,7 +749,7 @@ bucket("existing-endless-same-token", {"LIST": lambda r: [answer(200, listing([]
        "the same continuation token twice", options=("--list-existing",))
 bucket("existing-endless-repeats", {"LIST": lambda r: [answer(200, listing([b"k"], token=b"t%d" % len(r.server.requests)))]},
        "goes back to", options=("--list-existing",))
-# Of an endless list, as many are taken as are asked for; these cannot be read.
+# Of an endless list only as many as asked for are read; these cannot be read.
 bucket("existing-endless-pages", {"LIST": lambda r: [answer(200, listing(
     [b"k%09d" % len(r.server.requests)], token=b"t%d" % len(r.server.requests)))]}, "NoSuchKey",
        options=("--list-existing", "--objects", "20"))

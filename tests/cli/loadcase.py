@@ -1,4 +1,4 @@
-"""What tests of s3load share: running it, and reading what it recorded."""
+"""For tests of s3load: runs it, and reads what it recorded."""
 import collections
 import contextlib
 import csv
@@ -76,7 +76,7 @@ class Capture:
             seen[fields["thread"]] += 1
 
     def frames(self):
-        """The frames; one that is cut off or damaged ends where the next magic number stands."""
+        """The frames; a damaged one, or one that is cut off, ends at the next magic number."""
         frames = []
         at = 0
         while at < len(self.data):
@@ -98,14 +98,14 @@ class Capture:
 
 
 def recorded(path):
-    """The capture that is being written, as far as it is there; None before its first comment."""
+    """The part of a capture that has been written so far; None before its first comment."""
     with contextlib.suppress(OSError, IndexError):
         return Capture(path)
     return None
 
 
 def has_rows(path, n=1, op=None, host=None):
-    """Whether there are so many: of an operation, of a host (of whose name the end is enough)."""
+    """Whether there are so many rows of an operation, or of a host (the end of its name is enough)."""
     c = recorded(path)
     return c is not None and sum(op in (None, r.op) and r.endpoint.endswith(host or "") for r in c.rows) >= n
 
@@ -121,11 +121,11 @@ def n_hosts(path):
 
 
 class LoadTest(CliTest):
-    """Runs s3load against self.server, which make_server made (by default the target)."""
+    """Runs s3load on self.server, which make_server makes (by default the target)."""
     server_class = Target
 
     def start(self, *options, **kwargs):
-        """Another server instead of the present one."""
+        """Replaces the server by another one."""
         self.server = self.server_class(*options, **kwargs)
         self.addCleanup(self.server.stop)
         return self.server
@@ -145,7 +145,7 @@ class LoadTest(CliTest):
                               env={**self.environment(), **(env or {})}, cwd=self.tmp, **kwargs)
 
     def bare(self, *argv, status=0, env=None):
-        """Runs s3load without the server and the keys that the others are given."""
+        """Runs s3load without adding server and keys to its options."""
         return self.check_run("s3load", *argv, status=status, cwd=self.tmp, env={"HOME": str(self.tmp), **(env or {})})
 
     def begin(self, command, *options, env=None, **kwargs):
@@ -158,15 +158,15 @@ class LoadTest(CliTest):
         return p
 
     def wait_until(self, done, p):
-        """Until done() says so, or the process has ended."""
+        """Waits until done() is true or the process has ended."""
         end = time.monotonic() + TIMEOUT_S
         while (asked := time.monotonic()) < end and not done() and p.poll() is None:
-            # Reading a long capture takes a while, for which the processor is not s3load's.
+            # Reading a long capture takes processor time from s3load.
             time.sleep(min(max(0.01, 4 * (time.monotonic() - asked)), 0.5))
         self.assertLess(asked, end)
 
     def send_signal(self, p, sent):
-        """Sends a signal that the process waits for, and returns when it has been taken."""
+        """Sends a signal that the process waits for, and returns once the process has taken it."""
         def is_pending():
             with contextlib.suppress(OSError):  # it has ended
                 status = pathlib.Path(f"/proc/{p.pid}/status").read_text()
@@ -176,8 +176,8 @@ class LoadTest(CliTest):
         self.wait_until(lambda: not is_pending(), p)
 
     def load_until(self, done, command, *options, **kwargs):
-        """Runs s3load until done(path of its capture) says so, however fast the machine is; returns the capture,
-        which has the final state too (`state`)."""
+        """Runs s3load until done(path of its capture) is true, however long that takes; returns the capture, with the
+        final state in `state`."""
         path = self.tmp / f"{len(os.listdir(self.tmp))}.csv.zst"
         p = self.begin(command, "--benchdata", path, "--duration", "1h", "--json", *options, **kwargs)
         self.wait_until(lambda: done(path), p)
@@ -197,7 +197,7 @@ class LoadTest(CliTest):
 
     def keys(self, bucket="s3load-benchmark-bucket"):
         """How many objects a bucket of the server holds, by a listing of s3load."""
-        for duration in ("200ms", "5s"):  # on a busy machine the first may be over before a list begins
+        for duration in ("200ms", "5s"):  # on a busy machine the first run may end before a list begins
             path = self.tmp / f"keys{len(os.listdir(self.tmp))}.csv.zst"
             r = run("s3load", *self.argv("list", "--list-existing", "--duration", duration, "--concurrent",
                                          "1", "--bucket", bucket, "--benchdata", path, "--json"),

@@ -1,4 +1,4 @@
-"""Files that are odd or damaged, or no captures at all, each with what a reader must make of it (FILES)."""
+"""Files that are odd, damaged or no captures at all, each with how a reader must react (FILES)."""
 import bz2
 import gzip
 import lzma
@@ -16,7 +16,7 @@ HEADER = LINES[0].encode()
 MAGIC = b"\x28\xb5\x2f\xfd"
 N = len(ROWS)
 BOMB_BYTES = 16 << 20
-# So many rows as the decoder lets through.
+# As many rows as the decoder lets through.
 ANY = -1
 
 
@@ -65,7 +65,7 @@ def frame_of(*blocks, descriptor=0, window=0x58):
 
 
 def bomb(byte, before=b"", after=b""):
-    """A frame of BOMB_BYTES equal bytes, with some raw ones before and behind."""
+    """A frame of BOMB_BYTES equal bytes, with some raw bytes before and after."""
     n, piece = BOMB_BYTES, 128 << 10
     return frame_of(*([block(0, before)] if before else []), *[block(1, byte, piece)] * (n // piece),
                     block(0, after, last=True))
@@ -77,7 +77,7 @@ def said_size(n, single=False):
 
 
 def with_line(number, line):
-    """GOOD with this in place of a line, from 1."""
+    """GOOD with one line (counted from 1) replaced."""
     data = GOOD.splitlines(True)
     data[number - 1] = line
     return b"".join(data)
@@ -194,7 +194,7 @@ reads("sums-beyond-64-bits", GOOD.replace(b"\t4096\t", b"\t9223372036854775807\t
 for name, times in (("first_byte is before start", {"first": -1}), ("first_byte is after end", {"first": 101}),
                     ("last_byte is before start", {"last": -1}), ("last_byte is after end", {"last": 101}),
                     ("end is before start", {"end": -1})):
-    for quoted in "", '"':  # which is read another way
+    for quoted in "", '"':  # quoted fields take another path of the reader
         line = lines([row(**{"start": 0, "end": 100, "error": "x", **times})])[1].replace("\tx\t", f"\t{quoted}x{quoted}\t")
         refuses(name.replace(" ", "-") + "-quoted" * len(quoted), with_line(30, line.encode()), f":30: {name} ", N - 1)
 refuses("intended-after-start", text(ROWS[:1]).replace(b"\n", b"\tintended\n", 1)[:-1] + b"\t2200-01-01T00:00:00Z\n",
@@ -236,7 +236,7 @@ refuses("zst-block-type-3", frame_of(block(3, GOOD, last=True)), "zstd", 0)
 refuses("zst-block-too-large", frame_of(block(0, bytes(200_000), last=True)), "zstd", 0)
 refuses("zst-window-of-2-tib", frame_of(block(0, GOOD, last=True), window=0xff), "window|128 MiB", 0)
 refuses("zst-dictionary", MAGIC + b"\x03\x58" + struct.pack("<I", 77) + block(0, GOOD, last=True), "Dictionary", 0)
-# The size that libzstd takes for an unknown one.
+# The size that means "unknown" to libzstd.
 reads("zst-size-of-64-bits", ZST + said_size((1 << 64) - 1))
 for size in 0, 99, 101, 1 << 40, 1 << 63:
     refuses(f"zst-size-of-{size}", ZST + said_size(size), "zstd", N)

@@ -1,8 +1,8 @@
 """A second, slow implementation of docs/how-the-numbers-are-made.md, sections 2 to 5, in exact arithmetic.
 
-It reads like the text it implements and shares nothing with the program: what both say alike was
-understood alike twice. analyze() returns the documented part of the JSON report, series() the time
-series. Only for small captures."""
+It reads like the text that it implements, and shares no code with the program: if both agree, two implementations
+understood the text in the same way. analyze() returns the documented part of the JSON report, series() the time series.
+Only for small captures."""
 
 import bisect
 import calendar
@@ -125,7 +125,7 @@ def bounds(rows, single):
 
 
 def active_range(rows, single):
-    """The active range, or None where there is nothing to say of it."""
+    """The active range, or None if it is too short."""
     if not rows:
         return None
     start, end = bounds(rows, single)
@@ -288,7 +288,7 @@ def sized(rows):
 
 
 def per_object(rows, last=False):
-    """First (or last) request of each object, and whether any object comes twice."""
+    """First (or last) request of each object, and whether any object occurs twice."""
     seen, again = {}, False
     for r in sorted(rows, key=order):
         if r.file:

@@ -1,4 +1,4 @@
-"""`go tool pprof`: what our figures are compared with."""
+"""Runs `go tool pprof`, to compare our figures with its."""
 import os
 import re
 import shutil
@@ -9,7 +9,7 @@ UTC = {"TZ": "UTC"}  # in which both print times
 
 
 def go_pprof(*args):
-    """What it prints. Skips the test where there is no Go 1.26 or newer: earlier ones print fewer lines."""
+    """Returns what it prints. Skips the test without Go 1.26 or newer: older versions print fewer lines."""
     go = shutil.which("go")
     version = go and subprocess.run([go, "version"], text=True, stdout=subprocess.PIPE, check=False).stdout
     minor = re.search(r"go1\.(\d+)", version or "")

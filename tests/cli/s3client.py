@@ -1,4 +1,4 @@
-"""A signing S3 client for tests: puts what others own, and says what a bucket looks like."""
+"""A signing S3 client for tests: fills buckets with objects of others, and shows what is in a bucket."""
 import base64
 import contextlib
 import datetime
@@ -9,7 +9,7 @@ import re
 import urllib.parse
 
 NS = ' xmlns="http://s3.amazonaws.com/doc/2006-03-01/"'
-# As a run of s3load names itself.
+# The name of a run, as s3load makes it.
 RUN = "s3load-23456789abcd"
 SETTINGS = ("versioning", "object-lock", "policy", "lifecycle")
 
@@ -24,7 +24,7 @@ class S3Client:
         self.access_key, self.secret_key = server.keys
 
     def signed(self, method, path, query=(), body=b"", headers=()):
-        """The headers of a request that is signed now, and the path to send; `query` is a mapping."""
+        """Signs a request; returns its headers, and the path to send. `query` is a mapping."""
         now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
         digest = hashlib.sha256(body).hexdigest()
         sent = {"host": self.host, "x-amz-date": now, "x-amz-content-sha256": digest,
@@ -100,14 +100,14 @@ class S3Client:
         return sorted(found)
 
     def state(self, bucket):
-        """All of a bucket that no run may change: settings, objects, versions and uploads."""
+        """Everything in a bucket that a run must not change: settings, objects, versions and uploads."""
         settings = {s: self.request("GET", f"/{bucket}", {s: ""})[:2] for s in SETTINGS}
         # An answer that is an error names its request.
         return {s: (status, text if status == 200 else "") for s, (status, text)
                 in settings.items()}, self.entries(bucket), self.uploads(bucket)
 
     def make_theirs(self, bucket, versioning=None):
-        """A bucket of others with all that can be lost. Returns its state."""
+        """Makes a bucket of others with one of everything that could be lost. Returns its state."""
         self.make(bucket)
         if versioning:
             self.versioning(bucket, "Enabled")

@@ -21,7 +21,7 @@ SECRET_KEY = "s3load-secret"
 
 
 class Server:
-    """A running server: `hosts` as for --host; to be stopped."""
+    """A running server; `hosts` is for --host, stop() ends it."""
     keys = (ACCESS_KEY, SECRET_KEY)
 
     def __init__(self, process, ports, folder):
@@ -60,7 +60,7 @@ class Server:
 class Target(Server):
     """build/s3target with the options; on several ports, with n_ports."""
     has_faults = True
-    # Whatever a key may hold.
+    # It holds every key that S3 allows.
     holds_odd_keys = True
 
     def __init__(self, *options, n_ports=1):
@@ -81,12 +81,12 @@ class Target(Server):
 
 
 def versitygw():
-    """The program; built once, where there is Go. Skips the test where it cannot be had."""
+    """The program, built once with Go. Skips the test if that is not possible."""
     return go_program("github.com/versity/versitygw/cmd/versitygw")
 
 
 def go_program(package):
-    """Likewise any; the environment names one that is there (VERSITYGW=/path)."""
+    """The same for any program. The environment may name one that is installed (VERSITYGW=/path)."""
     name = package.rpartition("/")[2]
     path = os.environ.get(name.upper()) or shutil.which(name)
     if path and pathlib.Path(path).exists():
@@ -99,7 +99,7 @@ def go_program(package):
     with open(folder / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # .ci/run may be building it
         if not path.exists():
-            # Unoptimised, as compiling it takes longer than what it is to do.
+            # Without optimisation, as compiling takes longer than the tests do.
             done = subprocess.run(["go", "install", "-gcflags=all=-N -l -dwarf=false", "-ldflags=-s -w",
                                    f"{package}@latest"],
                                   env=dict(os.environ, GOBIN=str(folder)), stdout=subprocess.PIPE,
@@ -110,8 +110,8 @@ def go_program(package):
 
 
 def free_port():
-    """Of those that Linux does not give to connections (ip_local_port_range), so that it is still free when a
-    server begins to listen, and while that is being restarted."""
+    """A port that Linux does not give to connections (ip_local_port_range): it stays free until the server listens, and
+    while the server restarts."""
     while True:
         with contextlib.suppress(OSError), socket.socket() as s:
             s.bind(("127.0.0.1", random.randrange(10000, 32768)))
@@ -119,7 +119,7 @@ def free_port():
 
 
 class Listening:
-    """Has a thread for each connection that comes, which calls serve(client); to be stopped."""
+    """Calls serve(client) in a thread for each connection; stop() ends it."""
     keys = (ACCESS_KEY, SECRET_KEY)
 
     def __init__(self, address="127.0.0.1", port=0):
@@ -142,7 +142,7 @@ class Listening:
 
 
 class Proxy(Listening):
-    """An HTTP proxy that makes tunnels (CONNECT), and says to where."""
+    """An HTTP proxy that makes tunnels (CONNECT), and records their targets."""
 
     def __init__(self, status="200 OK"):
         self.status = status
@@ -179,7 +179,7 @@ class Proxy(Listening):
 
 
 class Request:
-    """What a Scripted server was asked; names of headers in lower case."""
+    """A request to a Scripted server; names of headers are in lower case."""
 
     def __init__(self, head, body):
         lines = head.decode("latin1").split("\r\n")
@@ -194,8 +194,8 @@ class Held(bytes):
 
 
 class Scripted(Listening):
-    """A server that answers what a function makes of each request: (status, body), (status, body,
-    {name: value}), the bytes of an answer after which the connection is closed, or Held."""
+    """A server that asks a function for each answer: (status, body), (status, body, {name: value}), the bytes of an answer
+    after which the connection is closed, or Held."""
 
     def __init__(self, answer):
         self.answer = answer

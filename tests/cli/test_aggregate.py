@@ -1,4 +1,4 @@
-"""Aggregated captures: what is read from them, what is refused, and that nothing is said that they do not hold."""
+"""Aggregated captures: what is read, what is refused, and that reports show nothing that the file lacks."""
 import copy
 import csv
 import json
@@ -98,7 +98,7 @@ class Exact(AggregateTest):
         self.assertEqual(*outs)
 
     def test_a_duration_that_no_clock_has(self):
-        """It is shown as the longest that can be, not as a negative one."""
+        """The longest possible duration is shown, not a negative one."""
         document = aggregates.aggregate(small(seconds=30))
         for groups in document["by_op_type"]["GET"]["requests_by_client"].values():
             groups[0]["single_sized_requests"]["dur_median_millis"] = 1e300
@@ -114,7 +114,7 @@ class Exact(AggregateTest):
         self.assertEqual(json.loads(done.stdout)["total"]["n_requests"], len(small()))
 
     def test_assertions_about_a_file_on_standard_input(self):
-        """The file is read once, so that standard input gives the answers that the file gives."""
+        """Standard input gives the same answers as the file, as the file is read only once."""
         path = self.put(aggregates.aggregate(small(seconds=40)))
         options = ("analyze", "-q", "--slo", "throughput>1B/s, errors<99%")
         want = self.s3analyze(*options, path).out.split("\n\n")[0]
@@ -133,7 +133,7 @@ class Exact(AggregateTest):
             self.assertIn("include failed requests", answer["why"])
 
     def test_assertions_about_percentiles(self):
-        """The file of a run of one group holds some; of others the reason is that of the report."""
+        """A run of one group has percentiles; other runs give the report's reason."""
         rows = small(seconds=7)
         one, = self.analyze(aggregates.aggregate(rows), "--slo", "p99<1s", status=3).json()["slo"]["assertions"]
         ms = sorted((r.end - r.start) / 1e6 for r in rows)
@@ -363,7 +363,7 @@ class Outputs(AggregateTest):
         page = (self.tmp / "p.html").read_text()
         for text in ("A &lt;run&gt;", "warp get --x=&lt;b&gt;", "not in this file", "&lt;script&gt;"):
             self.assertIn(text, page)
-        # That of the page itself, and its data.
+        # The script of the page, and its data.
         self.assertEqual(page.count("<script"), 2)
         data = json.loads(page.split('<script type="application/json" id="data">')[1].split("</script>")[0])
         self.assertEqual(data["analysis"], self.s3analyze("analyze", "--json", path).json())
@@ -462,7 +462,7 @@ class Findings(AggregateTest):
 
 
 class NoPercentiles(AggregateTest):
-    """No percentile of an aggregate is shown as one of the run, unless one group holds all of the run."""
+    """No percentile of a group is shown as one of the run, unless the run is one group."""
 
     def outputs(self, path):
         yield self.s3analyze("analyze", path).out
@@ -481,7 +481,7 @@ class NoPercentiles(AggregateTest):
                      if op["latency"]["percentiles"] is not None]  # one group is all of them
             for out in self.outputs(path):
                 op, section, ends = "", "", []  # ends: where the columns of percentiles end in the table above
-                # A sentence that goes on in a further, indented line is looked at as a whole.
+                # A sentence that continues on an indented line is checked as a whole.
                 for line in re.sub(r"(?<=[a-z,:])\n {2,}(?=[a-z])", " ", out).splitlines():
                     if not line.startswith((" ", "10 s from")):
                         section = line
@@ -553,7 +553,7 @@ class Pipes(AggregateTest):
             self.s3analyze("analyze", "-", stdin=cut, status=1)
 
     def test_compressed_captures_are_read_as_they_come(self):
-        """No byte is missing of what was looked at, and nobody minds if they are not read to their end."""
+        """The bytes that were peeked at are not lost, and a pipe need not be read to its end."""
         text = capgen.text(simulate(8, Shape(n=11000)))
         self.assertGreater(len(zstd.frame(text)), 300000)
         expected = self.s3analyze("analyze", "--json", "-", stdin=text).json()["operations"]
@@ -614,7 +614,7 @@ class Compare(AggregateTest):
         self.s3analyze("cmp", "--gate", "p99:5%", "--run-cv", "1%", a, b, status=3)
 
     def test_throughput_by_client(self):
-        """In place of the activity of clients, which only rows tell."""
+        """Replaces the chart of the activity of clients, which needs rows."""
         tool("gnuplot")
         rows = [r for client in "ab" for r in small(seconds=20, client=client)]
         out = self.tmp / "out"
@@ -626,7 +626,7 @@ class Compare(AggregateTest):
         self.assertIn("<svg", (out / "clients.svg").read_text())
 
     def test_page_and_charts(self):
-        """Of aggregated captures, sums and captures in any pair: what both sides tell is drawn."""
+        """Any pair of aggregated captures, sums and captures: charts show what both sides have."""
         tool("gnuplot")
         capture, sums = self.tmp / "c.csv", self.tmp / "c.sums"
         capture.write_bytes(capgen.text(small(seconds=31)))

@@ -11,7 +11,7 @@ from oracle import SECOND, Analysis
 
 
 class Ties(ReportTest):
-    """Of segments with equal rates the earlier one sorts first."""
+    """If segments have equal rates, the earlier one sorts first."""
 
     def test_equal_sums_of_parts(self):
         # In each second three requests of a third, and of other shares that add up to one as well.
@@ -41,7 +41,7 @@ class Ties(ReportTest):
 
 class FirstAccess(ReportTest):
     def test_only_requests_of_the_buckets_sizes(self):
-        """Sizes that only requests outside the active range have are in no bucket."""
+        """A size that occurs only outside of the active range gets no bucket."""
         rows = steady(100, size=2000, file='a') + steady(100, size=3000, file='b', threads=1)
         rows = [r._replace(thread=i // 100) for i, r in enumerate(rows)]
         first = [row(-SECOND, -1, thread=t, size=size, file=key)
@@ -55,8 +55,7 @@ class FirstAccess(ReportTest):
 
 class StuckThread(ReportTest):
     def test_the_single_range_of_a_mixed_run(self):
-        """One thread that never comes back leaves nothing of a mixed run; the report says what there
-        would be without it."""
+        """If one thread hangs for ever, a mixed run has no range; the report shows the single range."""
         rows = steady(200, op='GET', threads=4) + \
             [r._replace(thread=r.thread + 4) for r in steady(200, op='PUT', threads=4)]
         stuck = [row(0, 21 * SECOND, thread=9)]
@@ -71,7 +70,7 @@ class StuckThread(ReportTest):
 
 
 class RelativeTimes(ReportTest):
-    """--from and t_s count from the first start of what the filters leave."""
+    """--from and t_s count from the first start after the filters."""
 
     def setUp(self):
         super().setUp()
@@ -102,7 +101,7 @@ class RelativeTimes(ReportTest):
 
 
 class Large(ReportTest):
-    """Paths that only captures of some size take."""
+    """Code that only larger captures reach."""
 
     def check(self, shape, dur, note='', shuffle=None):
         rows = simulate(1, shape)
@@ -112,7 +111,7 @@ class Large(ReportTest):
         self.assert_fits_oracle(self.analyze(text(rows), '--dur', f'{dur}ns'), expected, note)
 
     def test_many_rows(self):
-        """Blocks of rows within a segment, and values counted rather than held. The order of rows says nothing."""
+        """Blocks of rows within a segment, and values that are counted and not kept. The order of rows does not matter."""
         r = random.Random(5)
         shape = Shape(n=33000, threads=32, hosts=2, long_frac=0.001, error_frac=0.0002,
                       n_objects=(1, 5), keys=3000, median=SECOND // 20)
@@ -136,7 +135,7 @@ class Large(ReportTest):
         self.check(Shape(n=20000, threads=16, hosts=1, sizes=sizes, keys=500), 5 * SECOND)
 
     def test_many_hosts_and_segments(self):
-        """More hosts x segments than are held at a time."""
+        """More hosts x segments than are kept at a time."""
         r = random.Random(6)
         for sizes in (0,), (0, 65536, 5 << 32):
             shape = Shape(n=3000, threads=16, hosts=400, sizes=sizes, n_objects=(0, 1, 5 << 32),
@@ -154,7 +153,7 @@ class TiedRequests(ReportTest):
     """Requests that tie in start, thread, end and host are ordered by the names of their files."""
 
     def test_objects_per_op_is_that_of_the_first_file(self):
-        """In whatever order they stand, in one unit or in several."""
+        """In any order, in one unit or in several."""
         for names in ("d", "b", "a", "c"), ("ab", "a", "b", ""), ("\u00e9", "z", "zz", "y"):
             rows = [row(i * SECOND, (i + 1) * SECOND, op="LIST", size=0, file=name, n_objects=k + 1)
                     for i in range(20) for k, name in enumerate(names)]
@@ -170,7 +169,7 @@ class TiedRequests(ReportTest):
                         self.assert_fits_oracle(report, Analysis(rows))
 
     def test_first_and_last_access(self):
-        """Two requests that differ in nothing but their TTFB: either may stand first in the file."""
+        """Two requests that differ only in TTFB: either may come first in the file."""
         found = set()
         for firsts in (None, 100, 300), (300, 100, None), (100, None, 300):
             rows = [row(i * SECOND, i * SECOND + 500, file="k", first=first and i * SECOND + first)
@@ -180,7 +179,7 @@ class TiedRequests(ReportTest):
         self.assertEqual(len(found), 1)
 
     def test_after_a_cut(self):
-        """The same order holds among the rows that are left, which others came before."""
+        """The order is the same among the rows that filters leave."""
         rows = [row(i * SECOND, (i + 1) * SECOND, op="LIST", size=0, file="a", n_objects=99) for i in range(5)]
         rows += [row(i * SECOND, (i + 1) * SECOND, op="LIST", size=0, file=name, n_objects=k + 1)
                  for i in range(5, 20) for k, name in enumerate("dbeac")]

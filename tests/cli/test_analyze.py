@@ -128,7 +128,7 @@ class Colour(ReportTest):
 
 class Progress(ReportTest):
     def test_a_long_read(self):
-        """It says how much was read, and wipes that at the end. More rows come until it has said so."""
+        """It shows how much was read, and wipes that at the end. The pipe feeds rows until it has been shown."""
         ours, theirs = pty.openpty()
         header, _, rows = text(steady(1000)).partition(b'\n')
         with subprocess.Popen([BUILD / 's3analyze', 'cat', '-f', '-o', self.tmp / 'out.csv', '-'], stdin=subprocess.PIPE,
@@ -299,7 +299,7 @@ class Filters(ReportTest):
         self.assertIn('the same file', r.err)
 
     def test_median_of_few_segments_is_left_out(self):
-        """Of two or three segments the rule of ranks picks the fastest one."""
+        """With two or three segments the rule of ranks picks the fastest one as the median."""
         for n in (2, 3, 4):
             path = self.write(text(steady(10 * n + 10, threads=2)), f'n{n}.csv')
             with self.subTest(n=n):
@@ -359,7 +359,7 @@ class StoreThatDies(ReportTest):
         self.assertEqual(total['n_bytes'], 100 << 16)
 
     def test_mixed(self):
-        """One operation of two dies: it is named; the run goes on."""
+        """One of two operations stops succeeding: it is named, and the run goes on."""
         for said, _, report in self.reports(self.rows() + steady(200, op='GET', threads=4)):
             self.assertEqual([f['op'] for f in report['findings'] if f['kind'] == 'no-success'], ['PUT'])
             self.assertNotIn('in which requests succeeded', said)
@@ -367,7 +367,7 @@ class StoreThatDies(ReportTest):
             self.assertRegex(said, r'\A[^.]* mixed[^.]*: 1\.25MiB/s over 10\.0s')
 
     def test_a_store_that_lives(self):
-        """Errors in between, and at the end of a run that was ended, say nothing of the kind."""
+        """Errors in the middle, or at the end of a run that was interrupted, are no such finding."""
         rows = [r._replace(error='x' if i % 3 == 0 or i > 1995 else '') for i, r in enumerate(self.rows())]
         for said, _, report in self.reports(rows):
             self.assertIsNone(report['operations'][0]['coverage'])
@@ -375,7 +375,7 @@ class StoreThatDies(ReportTest):
 
 
 class NoRequests(ReportTest):
-    """An analysis of nothing is an error; what copies or lists captures takes an empty one."""
+    """An analysis of nothing is an error; commands that copy or list captures accept an empty one."""
 
     def written(self, data):
         path = self.tmp / 'made.csv'

@@ -1,4 +1,4 @@
-"""The programs that benchmarks measure with still do their work: nothing else in the tests runs them."""
+"""The programs with which benchmarks measure still work: no other test runs them."""
 import re
 import subprocess
 import unittest
@@ -27,7 +27,7 @@ class Programs(CliTest):
                 self.assertGreater(self.raw_requests(*options), 0)
 
     def test_simulations(self):
-        """A few repetitions: too few to judge by, which the status says."""
+        """A few repetitions are too few to judge, and the status says so."""
         for program, first in (("stats", "2 repetitions, %"), ("plans", "")):
             with self.subTest(program=program):
                 run = subprocess.run([BUILD / "bench" / program, "2" if first else "1"], capture_output=True, text=True)

@@ -18,7 +18,7 @@ MS = 1_000_000
 
 def run_rows(seed, speed=1.0, seconds=3, threads=4, sizes=(65536,), hosts=1, error_frac=0.0, op='GET',
              offset=0):
-    """A run of requests that take about 4 ms, slow and fast by turns, on threads that never rest."""
+    """A run of requests of about 4 ms, slow and fast in turn, on threads that never rest."""
     r = random.Random(seed)
     level = [0.0]
     for _ in range(seconds * 20 + 40):
@@ -277,7 +277,7 @@ class Verdicts(CmpTest):
         self.assertEqual(len(m['before']['values']), 5)
 
     def test_detectable_effects(self):
-        """The same number of standard deviations for all that are judged alone: of logarithms, or of shares."""
+        """It is the same number of standard deviations, of logarithms or of shares, for all metrics that are judged alone."""
         a, b = (self.runs(name, 5, cv=.03, seconds=2, error_frac=.03) for name in 'ab')
         report = self.cmp('--before', *a, '--after', *b)
         factors = []
@@ -314,7 +314,7 @@ class Verdicts(CmpTest):
         self.assertIn('few-runs', codes(4))
 
     def test_an_effect_beyond_all_bounds(self):
-        """Two runs a side that scatter say nothing; no cell holds a percentage of 20 digits."""
+        """Two runs a side that scatter decide nothing, and no cell has a percentage of 20 digits."""
         sides = ['--before', *self.runs('a', 2, cv=1, seconds=2), '--after', *self.runs('b', 2, cv=1, seconds=2)]
         m = self.metric(self.cmp(*sides), 'throughput')
         self.assertEqual((m['verdict'], m['mde_frac'], m['verdict_text'][:12]), ('inconclusive', None, 'too few runs'))
@@ -384,7 +384,7 @@ class Gate(CmpTest):
         self.assertEqual(self.check('throughput:60%', '--before', *a, '--after', *b), 0)
 
     def test_a_quantile_of_few_requests_decides_nothing(self):
-        """Whichever side they are on."""
+        """On either side."""
         many, more = self.runs('many', 2, seconds=12)
         few = self.runs('few', 1, threads=1, seconds=1)[0]
         self.assertEqual(self.check('p90:90%', '--run-cv', '1%', many, more), 0)
@@ -514,7 +514,7 @@ if 'ab-before-1' in captures():
             self.assertAlmostEqual(100 * m['break_even_run_cv_frac'], 6.4, 1)
 
         def test_reference(self):
-            """What the tool of the reference prints, to its digits."""
+            """The output of the reference tool, digit by digit."""
             for path in sorted((SHARED / 'golden' / 'reference').glob('cmp-*.txt')):
                 names = {'cmp-before-1-before-2': ('ab-before-1', 'ab-before-2'),
                          'cmp-get-single-get-3hosts': ('get-single', 'get-3hosts')}[path.stem]

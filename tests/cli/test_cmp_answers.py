@@ -1,4 +1,4 @@
-"""The first line of a comparison is its answer: of ten planted differences each is named, in all formats."""
+"""The first line of a comparison is its answer: it names each of ten planted differences, in all formats."""
 
 import csv
 import html
@@ -18,8 +18,8 @@ BIG = 1 << 20
 
 
 def simulated(seed, slower=lambda r, request: 1.0, cv=.01, ops=(('GET', 1),), sizes=(65536,)):
-    """A closed loop of two threads of each of four clients. A request's duration is 20 ms, some more or less, times
-    what `slower` says of it."""
+    """A closed loop of four clients with two threads each. A request takes about 20 ms times the factor that `slower` gives
+    for it."""
     r = random.Random(seed)
     speed = math.exp(r.gauss(0, cv))
     names, weights = zip(*ops)
@@ -43,7 +43,7 @@ def where(key, value, factor=2.5):
 MIX = {'ops': (('GET', 7), ('PUT', 3))}
 TWO_SIZES = {'sizes': (4096, BIG)}
 
-# What differs, how the runs of both sides are made, and what the answer says, and does not say.
+# The difference: how the runs of both sides are made, what the answer says, and what it does not say.
 PLANTED = {
     'one operation': (where('op', 'PUT'), MIX,
                       r'^PUT: slower: median duration .* \+1[45]\d % .*(9\d|100) % of the lost throughput is in PUT.*'
@@ -88,7 +88,7 @@ class Answers(CliTest):
                 '--after', *side('after', {**(before if after is None else after), 'slower': slower})]
 
     def answer(self, args):
-        """The answer, which is the same in all formats."""
+        """Returns the answer, after checking that it is the same in all formats."""
         report = self.s3analyze('cmp', '--json', *args).json()
         said = report['answer']
         text_ = self.s3analyze('cmp', *args).out
@@ -112,7 +112,7 @@ class Answers(CliTest):
                 self.assertNotRegex(said, says_not)
 
     def test_pairs_of_single_runs(self):
-        """One run a side: a change that comes and goes has no interval to speak of, and is named by when it was."""
+        """One run a side: a change that comes and goes has no useful interval; the answer says when it was."""
         planted = {
             'the first seconds': (lambda r, request: 3.0 if request['s'] < 2 else 1.0, {},
                                   r'^GET: differs in the first [12]\.\d s: durations there \+[12]\d\d %, elsewhere [+-]\d\.\d %; '
@@ -131,8 +131,8 @@ class Answers(CliTest):
                 self.assertNotRegex(said, says_not)
 
     def test_operations_that_fail_altogether(self):
-        """They come first where they work no more, and before those that changed little where they work again. Of many
-        operations the last are only counted."""
+        """Operations that stopped working come first; those that work again come before small changes. If there are many,
+        the last ones are only counted."""
         ops = [f'OP{k:02}' for k in range(14)]
         rows = {fails: sorted(r._replace(error='refused' if r.op == fails else '')
                               for op in ops for r in steady(60, op=op, threads=2))
@@ -144,7 +144,7 @@ class Answers(CliTest):
             self.assertRegex(said, r' \d+ more operations[.]')
 
     def test_chance_is_no_place(self):
-        """Operations of few requests: some host or client is always the one with most of the added time."""
+        """With few requests some host or client always has most of the added time, by chance: none is named."""
         mix = {'ops': (('GET', 9), ('PUT', 1)), 'cv': 0}
         for seed in range(5):
             answer = self.s3analyze('cmp', '--json', self.written(f'few-{seed}-a', **mix),
@@ -152,7 +152,7 @@ class Answers(CliTest):
             self.assertEqual([o['where'] for o in answer['operations']], [[], []], answer['answer'])
 
     def test_errors_alone(self):
-        """Where nothing else changed errors are the answer."""
+        """If nothing else changed, errors are the answer."""
         rows = simulated('errors')
         failing = [r._replace(error='503 Slow Down', bytes=0) if i % 50 == 0 else r for i, r in enumerate(rows)]
         a, b = self.tmp / 'fine.csv', self.tmp / 'failing.csv'
@@ -170,7 +170,7 @@ class Answers(CliTest):
         self.assertRegex(said, r' The sides differ: concurrency 8 -> 6\.$')
 
     def test_other_sizes(self):
-        """Bytes/s of other sizes are shown, and not judged."""
+        """If sizes differ, bytes/s are shown and not judged."""
         args = self.sides('sizes', lambda r, request: 1.0, {}, {'sizes': (16384,)})
         said, report = self.answer(args)
         self.assertRegex(said, r'^GET: (no change shown|the same within 5 %): \S+ -> \S+ obj/s.*'
@@ -181,7 +181,7 @@ class Answers(CliTest):
         self.assertRegex(self.s3analyze('cmp', *args).out, r'\nThroughput \* .* not judged\n')
 
     def test_one_estimate(self):
-        """The change shown is that of the values shown."""
+        """The change is that of the values beside it."""
         args = self.sides('noise', lambda r, request: 1.0, {'cv': .15})
         report = self.s3analyze('cmp', '--json', *args).json()
         for m in report['operations'][0]['metrics']:

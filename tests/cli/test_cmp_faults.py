@@ -68,7 +68,7 @@ class Faults(CliTest):
         self.assertRegex(" ".join(out.split()), r" 1 of 4 runs had a problem.* Problem: after, \S*b.csv: Stalled")
 
     def test_nothing_succeeds(self):
-        """Neither the answer nor a gate says that this is open, and a run that is in no figure is told."""
+        """Neither the answer nor a gate calls this undecided, and a run that is in no figure is named."""
         good = [self.written(f"good{i}", seconds=4 + i / 8) for i in range(6)]
         bad = self.tmp / "bad.csv"
         bad.write_bytes(text([r._replace(error="gone", bytes=0) for r in rows(seconds=4)]))
@@ -81,7 +81,7 @@ class Faults(CliTest):
         self.assertIn("GET: in 1 of 4 runs of after no request succeeded", " ".join(among.split()))
 
     def test_errors_are_in_the_answer(self):
-        """Also where throughput and latency are what they were."""
+        """Also if throughput and latency did not change."""
         good = self.written("good")
         bad = self.tmp / "bad.csv"
         bad.write_bytes(text([r._replace(error="gone", bytes=0) if i % 4 == 0 else r

@@ -1,4 +1,4 @@
-"""A core dump of s3load holds no key: what memory of it would be dumped, during a request, is searched."""
+"""A core dump of s3load holds no key: searches the memory that would be dumped during a request."""
 import base64
 import hashlib
 import hmac
@@ -14,19 +14,19 @@ from harness import BUILD, TIMEOUT_S, without_sanitizers
 from loadcase import LoadTest
 from servers import Proxy, Scripted
 
-# Their pieces are known wherever they are: a copy of a part, as in saved registers, is found too.
+# Each piece is recognisable by itself, so a copy of a part, as in saved registers, is found too.
 SECRET = "".join(f"S{i:04}" for i in range(8))
 TOKEN = "".join(f"T{i:05}" for i in range(180))
 PASSWORD = "".join(f"P{i:05}" for i in range(8))
 LOGIN = base64.b64encode(f"user:{PASSWORD}".encode())
-# Each begins with plain bytes, which re looks for at the speed of memchr.
+# Each pattern begins with plain bytes, so re searches at the speed of memchr.
 PIECES = {"proxy password": re.compile(rb"P0000\d(?:P0000\d){2}"), "proxy login": re.compile(re.escape(LOGIN[8:32])),
           "secret key": re.compile(rb"S000\d(?:S000\d){2}"), "token": re.compile(rb"T00\d{3}(?:T00\d{3}){3}")}
 SSE_C = "x-amz-server-side-encryption-customer-key"
 
 
 def dumped(pid):
-    """The memory of a process that a core dump holds: all that can be written, but what is marked."""
+    """The memory of a process that a core dump has: all that can be written, except what is marked."""
     with open(f"/proc/{pid}/smaps", encoding="ascii") as smaps, open(f"/proc/{pid}/mem", "rb") as mem:
         for line in smaps:
             m = re.match(r"([0-9a-f]+)-([0-9a-f]+) (r?.)", line)
@@ -57,8 +57,8 @@ class TlsScripted(Scripted):
 @without_sanitizers("they have memory of their own, and keep what was freed")
 class CoreDumps(LoadTest):
     def found(self, argv, env):
-        """Which secrets are in memory that is dumped, while the only request waits for its answer. (While TLS encrypts
-        one, its text is in OpenSSL's buffer.)"""
+        """The secrets in dumped memory while the only request waits for its answer. (While TLS encrypts a request, its text
+        is in OpenSSL's buffer.)"""
         found = []
         first = threading.Lock()
         certificate, key = self.tmp / "cert.pem", self.tmp / "key.pem"
@@ -95,7 +95,7 @@ class CoreDumps(LoadTest):
         return path
 
     def test_symbols_are_bound_at_start(self):
-        # Else the first call of a function saves all vector registers, which a copy of a key has gone through.
+        # With lazy binding the first call of a function saves all vector registers, and a copy of a key may be in them.
         dynamic = subprocess.run(["readelf", "-dW", BUILD / "s3load"], check=True, capture_output=True, text=True).stdout
         self.assertRegex(dynamic, r"FLAGS_1.* NOW\b")
 

@@ -15,7 +15,7 @@ from expect import ReportTest
 from harness import SANITIZED, CliTest, run
 
 FLIPS = int(os.environ.get('DAMAGE_FLIPS', '60'))
-# test_damage.c reads every prefix with sanitizers too, without the start of a process for each.
+# test_damage.c reads every prefix, with sanitizers too, as it starts no process for each.
 STEP = 6 if SANITIZED else 1
 TIMEOUT_S = 20
 
@@ -123,7 +123,7 @@ class Damage(ReportTest):
             self.assertEqual(self.rows_salvaged(garbage), 40)
 
     def test_rows_across_the_seam_of_a_damaged_frame(self):
-        """Frames cut anywhere: the rows that lie in the damaged one in part are lost as well."""
+        """Frames cut anywhere: rows that lie partly in the damaged frame are lost as well."""
         r = random.Random(6)
         rows = one_line_errors(simulate(2, Shape(n=400, error_frac=0.1)))
         data = text(rows)
@@ -150,7 +150,7 @@ class Damage(ReportTest):
         self.assertIn('unverified', [f['kind'] for f in report['findings']])
 
     def test_a_header_line_behind_damage(self):
-        """Captures put together with cat: what lies behind damage begins a new input."""
+        """Captures put together with cat: after damage a new input begins."""
         broken = bytearray(self.pieces[4])
         broken[len(broken) // 2:] = b'\xff' * (len(broken) - len(broken) // 2)
         for generation in 0, 4:
@@ -210,7 +210,7 @@ class Threads(CliTest):
 
     @staticmethod
     def framed(data):
-        """Frames that do not end where a row does."""
+        """Frames that end within rows."""
         return [zstd.frame(piece) for piece in cut(data, *range(331, len(data), len(data) // 9))]
 
     def same(self, frames, status=0):

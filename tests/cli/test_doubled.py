@@ -50,7 +50,7 @@ class Doubled(CliTest):
         self.assertIn("seems to be a copy of", self.findings(*paths)["copied-capture"]["sentence"])
 
     def test_a_part_under_a_header_of_its_own(self):
-        """Its threads get other numbers: all else of its rows is what other rows say."""
+        """Its threads get other numbers; otherwise its rows equal other rows."""
         for order in 1, -1:
             path = self.write("part", HEADER, *rows(), HEADER, *rows()[40:90][::order])
             self.assertEqual(self.findings(path)["identical-rows"]["evidence"]["n_identical"], 50)
@@ -89,7 +89,7 @@ class Doubled(CliTest):
 
 class Names(CliTest):
     def test_hosts_with_requests_considered(self):
-        """A host all of whose requests failed, beside one other, leaves one: no list of hosts."""
+        """If all requests of one of two hosts failed, one host is left, and there is no list of hosts."""
         lines = []
         for i in range(40):
             for h in range(2):
@@ -108,7 +108,7 @@ class Names(CliTest):
         self.assertEqual([h["host"] for h in op["hosts"]], ["h\\0a", "h\\0b"])
 
     def test_the_last_moment(self):
-        """2^63-1 ns is a time like any other: of an end in the full range, of a start that --skip skips."""
+        """2^63-1 ns is a valid time: as an end in the full range, and as a start that --skip skips."""
         last = "2262-04-11T23:47:16.854775807Z"
         path = self.tmp / "last"
         path.write_text(HEADER + f"0\t0\tGET\t5\th\tk\t\t2262-04-11T20:00:00Z\t2262-04-11T20:00:01Z\n"

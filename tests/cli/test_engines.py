@@ -40,7 +40,7 @@ class DuckDb(SameDigits, unittest.TestCase):
                 self.assert_segments(name)
 
     def test_open_loop(self):
-        """A mixed one without errors, which have the single range too; and one of its operations alone."""
+        """A mixed capture without errors, which also has the single range; and one of its operations alone."""
         header, *rows = zstd.decodable(capture("s3load-open-loop").read_bytes()).decode().splitlines()
         error = header.split("\t").index("error")
         mixed = [r for r in rows if not r.startswith("#") and not r.split("\t")[error]]
@@ -58,7 +58,7 @@ class DuckDb(SameDigits, unittest.TestCase):
 @unittest.skipIf(MISSING, MISSING)
 class Columns(CliTest):
     def test_examples(self):
-        """Each gives about the 99th percentile that s3analyze gives; their rules for it differ."""
+        """Each gives about the p99 of s3analyze; their rules for it differ."""
         page = (ROOT / "docs" / "columns.md").read_text()
         codes = [re.sub(r"^    ", "", block, flags=re.M).replace("run.csv.zst", str(capture("get-g4")))
                  for block in re.findall(r"(?:^    .*\n)+", page, re.M)]

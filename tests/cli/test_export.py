@@ -217,7 +217,7 @@ class OpenMetrics(Case):
 
 class Hdr(Case):
     def histograms(self, path, *args):
-        """By operation; the log's intervals are added up. Also how many intervals there are."""
+        """The figures by operation, with all intervals of the log added up; and the number of intervals."""
         log, histogram = imported("hdrh.log"), imported("hdrh.histogram").HdrHistogram
         file = self.put("run.hlog", self.export("hdr", path, *args).raw)
         reader = log.HistogramLogReader(str(file), histogram(1, 2**62, 3))
@@ -230,7 +230,7 @@ class Hdr(Case):
 
     @staticmethod
     def counts(text):
-        """The requests of an interval: by the lowest value of their bucket, which has three digits."""
+        """The requests of an interval by the lowest value of their bucket, to three digits."""
         packed = base64.b64decode(text)
         raw = zlib.decompress(packed[8:])[40:]
         numbers, at = [], 0
@@ -250,7 +250,7 @@ class Hdr(Case):
         return found
 
     def test_each_interval(self):
-        """Without the library that reads such files, and from the requests."""
+        """Checks without the library that reads such files, against the requests."""
         rows = simulate(3, Shape(n=600, hosts=1))
         base = min(r.start for r in rows)
         n = (max(r.end for r in rows) - base) // SECOND
@@ -276,7 +276,7 @@ class Hdr(Case):
                 histogram = found[op]
                 self.assertEqual(histogram.get_total_count(), times["n"])
                 for key, p in QUANTILES.items():
-                    # Of the element that the report takes (docs/other-tools.md).
+                    # The element that the report takes (docs/other-tools.md).
                     rank = min((2 * times["n"] * p + 1000) // 2000, times["n"] - 1) + 1
                     value = histogram.get_value_at_percentile(100 * rank / times["n"])
                     self.assertLessEqual(abs(value - times[key]), times[key] / 1000, (name, op, key))
@@ -398,7 +398,7 @@ class Command(Case):
         self.assertIn("starts are known to 1s only", self.export("hdr", "--dur", "10ms", path, status=1).err)
 
     def test_documented_fields(self):
-        """Each field and column stands in the document."""
+        """Each field and column is in the document."""
         text = (ROOT / "docs" / "other-tools.md").read_text()
         said = self.export("benchfmt", capture("get-g4")).out + self.export("openmetrics", capture("get-g4")).out
         names = set(re.findall(r"^(?:Unit|# TYPE) (\S+)", said, re.M))

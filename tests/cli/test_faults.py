@@ -21,7 +21,7 @@ class Analyze(FaultTest):
         self.b = capture("s3load-open-loop")
 
     def written(self):
-        """What is in the folder for outputs. Why a page is without charts may differ."""
+        """The content of the folder for outputs, without the reason why a page has no charts."""
         return {p.relative_to(self.out): re.sub(rb"There are no charts: [^<]*", b"", p.read_bytes())
                 for p in self.out.rglob("*") if not p.is_dir()}
 
@@ -37,7 +37,7 @@ class Analyze(FaultTest):
             self.assertEqual(r.raw, printed, note)
         else:
             self.check_one_line("s3analyze", r, note)
-            # Outputs are finished one after another: those that are there are whole.
+            # Outputs are finished one after another: every one that exists is whole.
             whole = {name: expected.get(name) for name in self.written()}
             self.assertEqual(self.written(), whole, note)
             self.assertTrue(len(whole) < len(expected) or r.raw != printed, note)
@@ -117,12 +117,12 @@ class Analyze(FaultTest):
 
 @not_with_sanitizers
 class Shorter(FaultTest):
-    """A file that becomes shorter while it is read is an error, wherever it ends then: here where a frame does."""
+    """A file that becomes shorter while it is read is an error, wherever it ends: here at the end of a frame."""
 
     PIECE = 64 << 10
 
     def padded(self, data):
-        """A frame that ends where a piece of the file does."""
+        """A frame that ends at the end of a piece of the file."""
         packed = zstd.frame(data)
         return packed + zstd.skippable(bytes(self.PIECE - 8 - len(packed)))
 

@@ -1,4 +1,4 @@
-"""The fuzz targets (tests/fuzz), fed what fuzzing has found and the seeds it begins with."""
+"""Feeds the fuzz targets (tests/fuzz) with earlier findings and with the seeds of fuzzing."""
 import sys
 import unittest
 
@@ -19,7 +19,7 @@ class Fuzz(CliTest):
             files.append(self.tmp / f"seed-{i}")
             files[-1].write_bytes(seed)
         r = run(BUILD / "fuzz" / target, *files)
-        # It names each input before it takes it.
+        # The target prints the name of each input first.
         self.assertEqual(r.status, 0, r.err[-4000:])
 
     def test_there_is_a_target_for_each_regression(self):

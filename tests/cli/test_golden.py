@@ -1,4 +1,4 @@
-"""Recorded captures give exactly the results of an independent implementation of the semantics."""
+"""Recorded captures give exactly the results of an independent implementation."""
 
 import csv
 import difflib
@@ -13,12 +13,12 @@ from expect import assert_same, json_differences, read_table, table_differences
 from harness import GOLDEN, ROOT, SHARED, CliTest, capture
 from oracle import Analysis, parse
 
-# Captures that a golden's name stands for, if not one of the same name.
+# The captures of goldens that are not named after one capture.
 INPUTS = {'merged-1-2': ['merge-in-1', 'merge-in-2']}
 
 
 def options(variant):
-    """Command-line options that the middle part of a golden's name stands for."""
+    """The command-line options of a variant (the middle part of a golden's name)."""
     if variant.startswith('dur'):
         return ['--analyze.dur', variant[3:]]
     if variant.startswith('skip'):

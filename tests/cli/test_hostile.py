@@ -16,12 +16,12 @@ from loadcase import Capture
 AT_ONCE = 16
 COMMON = ("--bucket", BUCKET, "--concurrent", "2", "--duration", "1s", "--connect-timeout", "2s", "--give-up-after", "2s",
           "--access-key", "A", "--secret-key", "S", "--json", "--quiet")
-# What a terminal would act upon.
+# What a terminal would obey.
 CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffd]")
 
 
 class Outcome:
-    """What one mode led to: the run, its capture (None: it has none), and what the server saw."""
+    """The outcome of one mode: the run, its capture (or None), and what the server saw."""
 
     def __init__(self, mode, folder):
         path = folder / "c.csv.zst"
@@ -68,7 +68,7 @@ class Servers(unittest.TestCase):
         self.assertIsNone(CONTROLS.search(o.run.err), said)
         self.assertRegex(o.run.err, r"\A((s3load|The bucket)[^\n]+\n)*\Z", said)
         self.assertRegex(o.run.err, re.compile(mode.says), said)
-        # Nothing is silent: what failed is said, and what is said to have worked did.
+        # Every failure is reported, and what is reported as done was done.
         self.assertEqual(o.run.status == 0 or o.run.err != "", True, said)
         self.check_rows(mode, o, said)
         self.check_server(mode, o, said)

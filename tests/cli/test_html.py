@@ -12,7 +12,7 @@ from capgen import SECOND
 from harness import CliTest, capture, tool
 
 class Reader(html.parser.HTMLParser):
-    """Collects tags, ids, references and text; complains of what is not closed."""
+    """Collects tags, ids, references and text; reports tags that are not closed."""
     VOID = {"meta", "link", "br", "hr", "img"}
 
     def __init__(self, text):
@@ -60,7 +60,7 @@ class Reader(html.parser.HTMLParser):
 
 class Html(CliTest):
     def page(self, *args, command="analyze", charts=True, **kwargs):
-        """charts False: without gnuplot, where they are not what is tested."""
+        """charts=False: without gnuplot, for tests that are not about charts."""
         path = self.tmp / "report.html"
         if not charts:
             kwargs["env"] = {"PATH": str(self.tmp)}
@@ -74,7 +74,7 @@ class Html(CliTest):
                 self.assertIn(reference[1:], reader.ids)
             else:
                 self.assertTrue(reference.startswith("data:"), reference)
-        # One script, which the policy names, and data.
+        # One script, which the policy allows, and data.
         self.assertLessEqual(set(reader.scripts), {"", "application/json"})
         digest = base64.b64encode(hashlib.sha256(reader.scripts[""].encode()).digest()).decode()
         policy = dict(p.split(" ", 1) for p in reader.metas["Content-Security-Policy"].split("; "))
@@ -93,7 +93,7 @@ class Html(CliTest):
                        f"{get['throughput']['bytes_per_s'] / 2**20:.1f}MiB/s",
                        "What the recorder wrote"):
             self.assertIn(wanted, said)
-        # An interval that may not hold is marked where it stands.
+        # An interval that may not hold is marked.
         self.assertRegex(said, r"95 % CI \S+ to \S+, unreliable\)")
         self.assertGreater(len(report["findings"]), 0)
         for finding in report["findings"]:
@@ -104,7 +104,7 @@ class Html(CliTest):
             self.assertIn(host["host"], said)
 
     def test_unreliable_interval(self):
-        """A run whose throughput wanders slowly is marked in every format, and its page does not call it good."""
+        """If throughput wanders slowly, every format marks the interval, and the page does not call the run good."""
         path = capture("put-g4")
         report = self.s3analyze("analyze", "-q", "--json", path).json()
         self.assertEqual(report["findings"], [])
@@ -139,7 +139,7 @@ class Html(CliTest):
         self.assertNotIn("Analysed with", self.page(capture("get-errors"))[2])
 
     def test_every_table(self):
-        """What the JSON holds of clients, sizes, threads, what lies outside, is in the page too."""
+        """The page has what the JSON has of clients, sizes, threads, and requests outside of the segments."""
         def clock(time):
             return time[11:23]
 
@@ -228,7 +228,7 @@ class Html(CliTest):
             self.assertEqual("Mind that requests are few." in said, not sure, n)
 
     def test_a_warm_up_has_one_colour(self):
-        """That of the finding, where one tells it."""
+        """A warm-up has the colour of its finding, if there is one."""
         text, _, said = self.page(capture("get-g4"), charts=False)
         self.assertIn("(warm-up; s3analyze analyze --steady leaves it out)", said)
         self.assertIn('class="noticed"', text)
@@ -241,7 +241,7 @@ class Html(CliTest):
         self.assertNotIn(">Service time", self.page(capture("get-g4"), "-f", charts=False)[0])
 
     def test_the_command(self):
-        """Folders of who made the page, and who an address is for, are nobody's business."""
+        """The page shows no folders of its maker, and no user names in addresses."""
         _, _, said = self.page(capture("get-g4"), "--host", "*", "--label=it's http://me:p@w@host/", charts=False)
         self.assertIn("s3analyze analyze -q --html report.html get-g4.csv.zst --host '*' "
                       "'--label=it'\\''s http://*REDACTED*@host/'", said)
@@ -254,7 +254,7 @@ class Html(CliTest):
         self.assertIn("100 \u00d7 refused", said)
 
     def test_page_of_sums(self):
-        """Files of sums have no requests: the first screen and the tables are there all the same."""
+        """Sums have no requests, but their page has the first screen and the tables."""
         path = self.tmp / "x.sums.zst"
         self.s3analyze("aggregate", "--quiet", "-o", path, capture("get-errors"))
         text, reader, said = self.page(path)
@@ -271,7 +271,7 @@ class Html(CliTest):
         self.assertIn("-: this file keeps sums, not single requests.", said)
 
     def test_very_many_operations(self):
-        """All have a row; those with the most requests have sections, charts and data, which is said."""
+        """All operations have a row; only those with the most requests have sections, charts and data, and the page says so."""
         rows = [row for k in range(30) for row in
                 capgen.steady(40, op=f"OP{k:02}", threads=4 if k % 5 == 4 else 2)]
         path = self.tmp / "run.csv"
@@ -341,7 +341,7 @@ class Html(CliTest):
             self.assertGreater(sum(v is not None for v in own["p50_ms"]), 10)
 
     def test_slowest_requests(self):
-        """By name, slowest first, wherever they are in the run, failed ones too."""
+        """By name, slowest first, from the whole run, failed ones included."""
         rows = []
         for i in range(3000):
             ms = 500 - i // 20 if i % 20 == 7 and i < 500 else 10 + i % 3

@@ -1,4 +1,4 @@
-"""What the script of a page adds: values under the pointer, tables that sort, and what is there without it."""
+"""What the script of a page adds (values under the pointer, tables that sort), and what the page has without it."""
 import unittest
 
 import capgen
@@ -6,7 +6,7 @@ from browser import FAULTS, Browser
 from capgen import SECOND
 from harness import CliTest, tool
 
-# Moves the pointer to a share of the timeline's time; returns what is said, and how many cursors show.
+# Moves the pointer to a share of the timeline; returns the text shown, and the number of cursors.
 HOVER = """(part => {
   const svg = [...document.querySelectorAll('#timeline svg')].find(s => s.checkVisibility());
   const box = svg.getBoundingClientRect(), scale = box.width / svg.viewBox.baseVal.width;
@@ -15,7 +15,7 @@ HOVER = """(part => {
     clientX: box.left + (left + part * (right - left)) * scale}));
   return [document.querySelector('.reading').innerText, document.querySelectorAll('.cursor.on').length];
 })"""
-# Drags from one share of the timeline's time to another; returns what its axis says then.
+# Drags from one share of the timeline to another; returns the labels of its axis.
 DRAG = """((from, to) => {
   const svg = [...document.querySelectorAll('#timeline svg')].find(s => s.checkVisibility());
   const box = svg.getBoundingClientRect(), scale = box.width / svg.viewBox.baseVal.width;
@@ -51,7 +51,7 @@ class Script(CliTest):
                                    thread=i % 2, file=f"key-{i}", error="gone" if 1000 <= i < 1100 else ""))
         path, page = self.tmp / "run.csv", self.tmp / "page.html"
         path.write_bytes(capgen.text(rows))
-        # Without gnuplot in most tests: the script is what is tested here.
+        # Most tests do without gnuplot, as they test the script.
         env = {} if charts else {"env": {"PATH": str(self.tmp)}}
         self.s3analyze("analyze", "-q", "--html", page, path, **env)
         return page

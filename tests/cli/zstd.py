@@ -1,4 +1,4 @@
-"""zstd frames by way of the shared library, so that tests decide what is in which frame and block."""
+"""Makes zstd frames with the shared library, so that tests choose the content of each frame and block."""
 
 import ctypes
 
@@ -51,7 +51,7 @@ def skippable(content, number=0):
 
 
 def decodable(data):
-    """What a decoder gets out of `data` before it ends or is found to be damaged."""
+    """What a decoder gets out of `data` before the end or the first damage."""
     d = ctypes.c_void_p(_lib.ZSTD_createDCtx())
     room = ctypes.create_string_buffer(1 << 20)
     source = _Buffer(ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p), len(data), 0)
