@@ -1,4 +1,4 @@
-"""`s3analyze import`: recordings of hey, ab, mc and AWS as captures, and what every command says of them."""
+"""`s3analyze import`: recordings of hey, ab, mc and AWS become captures that every command takes."""
 import csv
 import json
 import math
@@ -30,7 +30,7 @@ def rows_of(path):
 
 
 def rank(n, p):
-    """Which of n sorted values is the quantile p, in thousandths (docs/how-the-numbers-are-made.md, section 5)."""
+    """The index of the quantile p, in thousandths, among n sorted values (docs/how-the-numbers-are-made.md, section 5)."""
     return min((2 * n * p + 1000) // 2000, n - 1)
 
 
@@ -152,7 +152,7 @@ class Threads(Case):
         self.assertEqual([r.thread for r in rows], [0, 1, 0, 2, 1])
 
     def test_rounding_adds_no_thread(self):
-        """Requests of one thread that follow on each other at once seem to overlap by up to 0.1 ms."""
+        """Requests of one thread that follow each other at once seem to overlap by up to 0.1 ms."""
         rng, at, rows = random.Random(1), 0, []
         for _ in range(500):
             rows.append((at, rng.uniform(0.00001, 0.002)))
@@ -233,7 +233,7 @@ class Limits(Case):
             self.assertIn("imported", [f["kind"] for f in report["findings"]])
 
     def test_no_verdict_within_the_resolution(self):
-        """Medians of 2 and 3 ms are no change, 2 and 5 are one."""
+        """Medians of 2 and 3 ms are no change, of 2 and 5 ms they are."""
         def run(name, ms):
             rng = random.Random(name)
             lines = [f"x\t{1795239692 + i // 20}\t0\t{v}\t{v}\t{v}" for i in range(4000)
@@ -371,7 +371,7 @@ class RealPrograms(Case):
         requests = self.requests("hey", self.put("hey.csv", text.encode()))
         values = sorted(float(line.split(",")[0]) for line in text.split("\n")[1:1001])
         for p in 50, 75, 90, 99:
-            # Which value hey takes for a percentile (requester/report.go).
+            # The value that hey takes for a percentile (requester/report.go).
             value = values[math.ceil(p * len(values) / 100)]
             self.assertLessEqual(abs(requests[f"p{p}_ns"] - value * 1e9), 100000)
 

@@ -121,7 +121,7 @@ class Cat(Case):
         path.write_bytes(text(rows[::-1]))
         kept = rows_of(self.cat('--host', 'http://[::1]:9000', path))
         self.assertEqual({r.host for r in kept}, {'http://[::1]:9000'})
-        # A pipe cannot be looked at before.
+        # A pipe cannot be read in advance.
         r = self.s3analyze('cat', '--host', 'http://[::1]:9000', '-', stdin=path.read_bytes(), status=1)
         self.assertIn('as a pattern it stands for others', r.err)
         kept = rows_of(self.cat('--host', r'http://\[::1]:9000', path))
@@ -156,7 +156,7 @@ class Cat(Case):
         path = self.put('in.csv', open_loop.encode())
         self.assertEqual([line.split('\t')[-1] for line in self.cat(path).decode().splitlines()],
                          ['intended', *due])
-        # Where the column comes later, a second header line says so.
+        # If the column comes later, a second header line names it.
         path.write_bytes(text(rows) + open_loop.encode())
         out = self.cat(path).decode()
         self.assertEqual(out.count('idx\t'), 2)

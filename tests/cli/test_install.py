@@ -13,7 +13,7 @@ import unittest
 
 from harness import BUILD, ROOT, TIMEOUT_S, CliTest, capture, run, tool
 
-# The last one is there where an MPI is.
+# The last one exists if there is an MPI.
 PROGRAMS = tuple(p for p in ("s3analyze", "s3load", "s3load-mpi") if (BUILD / p).exists())
 
 
@@ -61,7 +61,7 @@ class Shell:
         return match.group(1)
 
     def complete(self, line):
-        """What the line becomes by a tab: it is then printed in place of being run."""
+        """The line after a tab; it is printed and not run."""
         return self.type(f"{line}\t\x01printf '<%s>' \x05\r", r"((<[^<>%]+>)+)")
 
 
@@ -91,7 +91,7 @@ class Install(CliTest):
             self.assertEqual(path.stat().st_mode & 0o7777, mode, path)
 
     def test_uninstall_leaves_nothing(self):
-        """Of what it installed, and takes nothing else: here what the path is up to each blank."""
+        """It removes what it installed, and nothing else: not the parts of the path up to each space."""
         others = {"my", "my root/usr/my", "my root/usr/my dir/bin/other", "my root/usr/my dir/share/s3"}
         for other in others:
             (self.tmp / other).parent.mkdir(parents=True, exist_ok=True)
@@ -111,7 +111,7 @@ class Install(CliTest):
         self.assertRegex(said, r"apt-get install build-essential debhelper git libcsv-dev .*\blibopenmpi-dev\b")
 
     def test_dependencies_are_listed(self):
-        """Each library that make and the packages ask for is in docs/dependencies.csv, and no other."""
+        """docs/dependencies.csv has each library that make and the packages ask for, and no other."""
         rows = list(csv.DictReader((ROOT / "docs/dependencies.csv").read_text().splitlines()))
         listed = {row["debian_package"] for row in rows}
         built = set(re.findall(r"(?<==)(lib[\w.-]+-dev|zlib1g-dev)", (ROOT / "Makefile").read_text()))
@@ -161,7 +161,7 @@ class Install(CliTest):
             known += re.search(r"there are (.*)", r.err).group(1).split(", ")
         self.assertEqual(sorted(offered), sorted(known))
 
-    # What a line becomes by a tab; the last two stay as they are.
+    # A line before and after a tab; the last two do not change.
     LINES = [
         ("s3analyze anal", "<s3analyze><analyze>"),
         ("s3load multi", "<s3load><multipart>"),

@@ -6,7 +6,7 @@ import unittest
 
 from harness import ROOT, CliTest
 
-# Files that pass: each room includes one that stands behind it, or a library that is its own.
+# Files that pass: each room includes a later one, or a library of its own.
 GOOD = {
     "libcommon/err.h": "",
     "libcommon/err.c": '#include "libcommon/err.h"\n#include <zstd.h>\n',
@@ -21,7 +21,7 @@ GOOD = {
     "loadgen/net/conn.c": '#include "libcommon/err.h"\n#include <curl/curl.h>\n',
 }
 
-# What breaks it: file, line that is added, and what is said of it.
+# What breaks it: file, added line, and the message.
 BAD = {
     "include upwards": ("analyze/data/table.h", '#include "analyze/analysis/load.h"', "points upwards"),
     "include across": ("analyze/stats/dist.c", '#include "analyze/data/table.h"', "points upwards, or across"),
@@ -37,7 +37,7 @@ BAD = {
 
 class Layering(CliTest):
     def check(self, files):
-        """Exit status and words of tests/layering for a tree of these files."""
+        """Exit status and output of tests/layering for a tree of these files."""
         folder = self.tmp / str(len(list(self.tmp.iterdir())))
         for name, text in files.items():
             path = folder / name

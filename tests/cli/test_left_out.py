@@ -1,4 +1,4 @@
-"""Requests that no figure counts are said, in every format, and what is shown as a sum is one."""
+"""Every format tells how many requests no figure counts, and what is shown as a sum is one."""
 import html.parser
 import unittest
 
@@ -40,7 +40,7 @@ def number(text):
 
 class LeftOut(CliTest):
     def check(self, path, parts, *args):
-        """parts: how many requests are left out, by kind and how that is said."""
+        """parts: how many requests are left out, by kind, and the words for it."""
         report = self.s3analyze("analyze", "--json", *args, path).json()
         self.assertEqual(report["left_out"], {"by_times": 0, "by_warm_up": 0, "by_range": 0,
                                               **{kind: n for kind, n, _ in parts}})
@@ -124,13 +124,13 @@ class LeftOut(CliTest):
             told, = [f["sentence"] for f in sides[side]["runs"][0]["findings"] if f["kind"] == "left-out"]
             self.assertEqual(told[:told.index(",")], said)
         self.assertIn(said, " ".join(self.s3analyze("cmp", *paths).out.split()))
-        # What was asked for limits nothing.
+        # An option that leaves requests out is no limit.
         self.assertNotIn("in no figure", self.s3analyze("cmp", "--range", "full", *paths).out)
 
 
 class Times(CliTest):
     def test_from_and_to_of_two_kinds(self):
-        """They are compared once the start of the run is known."""
+        """They can be compared only when the start of the run is known."""
         path = self.tmp / "run.csv"
         path.write_bytes(text(steady(100)))
         start = min(r.start for r in steady(100))

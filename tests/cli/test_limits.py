@@ -1,4 +1,4 @@
-"""Figures that were asked for are shown without -v; no rate falls below nothing."""
+"""Figures that were asked for are shown without -v, and no rate falls below 0."""
 
 import unittest
 
@@ -23,7 +23,7 @@ class Limits(CliTest):
         self.assertNotIn("Corrected", self.s3analyze("analyze", path).out)
 
     def test_a_series_of_very_many_lines(self):
-        """An hour of 100 hosts by 4 ms: told before anything is written."""
+        """An hour of 100 hosts in steps of 4 ms is refused before anything is written."""
         rows = [row(i * 3 * SECOND, (i + 1) * 3 * SECOND, host=f"http://h{i % 100}:1") for i in range(1200)]
         path, out, report = self.put(rows), self.tmp / "o.csv", self.tmp / "o.txt"
         r = self.s3analyze("analyze", "--dur", "4ms", "--out", out, "-o", report, path, status=1)
@@ -33,7 +33,7 @@ class Limits(CliTest):
         self.assertGreater(len(out.read_bytes().splitlines()), 100 * 300)
 
     def test_a_drift_ends_at_nothing(self):
-        # The rate falls from 150 a second to almost none: the line through it, to less than that.
+        # The rate falls from 150 a second to almost 0, and the straight line through it below 0.
         rows, at, i = [], 0, 0
         while at < 12 * SECOND:
             every = int(SECOND / (150 * max(1 - at / (11 * SECOND), 0.02) ** 4 + 1))

@@ -14,18 +14,18 @@ ROW = (b"%d\t3\tPUT\tc\t1\t1\thttp://h\tk\t\t2026-11-22T15:00:00.000000001Z\t\t2
 
 class Reader(CliTest):
     def rows(self, *frames):
-        """The places of the rows in a capture of these frames."""
+        """The row numbers in a capture of these frames."""
         return [r.seq for r in loadcase.Capture(self.put("c.csv.zst", b"".join(frames))).rows]
 
     def test_magic_number_in_a_frame(self):
-        """Here as the name of a key; elsewhere, once in 4 GiB, as what came of compressing: it begins no frame."""
+        """A magic number within a frame begins no frame: here as a key; in compressed data it occurs once in 4 GiB."""
         row = (ROW % 0).replace(b"\tk\t", b"\t" + loadcase.FRAME_MAGIC + b"\t")
         odd = zstd.frame(row[:30], row[30:])
         self.assertIn(loadcase.FRAME_MAGIC, odd[4:])
         self.assertEqual(self.rows(zstd.frame(HEADER), odd, zstd.frame(ROW % 1)), [0, 1])
 
     def test_line_that_is_being_written(self):
-        """Wherever the text ends that can be read: the row is none yet."""
+        """A row that is not complete yet does not count, wherever the text ends."""
         for n in range(len(ROW % 1)):
             begun = zstd.frame(ROW % 0 + (ROW % 1)[:n], (ROW % 1)[n:])[:-5]
             self.assertEqual(self.rows(zstd.frame(HEADER), begun), [0], n)

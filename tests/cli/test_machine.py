@@ -23,7 +23,7 @@ def samples(capture):
 
 
 class Root:
-    """A folder in place of / with the files of a machine without a fault."""
+    """A folder that replaces /, with the files of a machine without a fault."""
 
     def __init__(self, path):
         self.path = path
@@ -69,7 +69,7 @@ class Recording(LoadTest):
         return {**super().environment(), "S3LOAD_TEST_ROOT": str(self.tmp / "root")}
 
     def load_and(self, change, *options):
-        """A load in the benchmark of which the machine changes."""
+        """A load; the machine changes during its benchmark."""
         def changed(path):
             c = recorded(path)
             if c is None or not c.of("GET"):
@@ -121,7 +121,7 @@ class Recording(LoadTest):
             self.assertGreaterEqual(b["over_ns"] - a["over_ns"], 10**10)
 
     def test_real_files(self):
-        """Of this machine: whatever it is, the figures are whole numbers, and CPU time was used."""
+        """On any machine the figures are whole numbers, and CPU time was used."""
         c = self.load("get", "--objects", "1", "--obj.size", "1KiB", "--duration", "50ms",
                       env={"S3LOAD_TEST_ROOT": ""})[1]
         told = c.end["machine"]
@@ -132,8 +132,8 @@ class Recording(LoadTest):
 
 
 class Dropping:
-    """A server that lets connections wait unanswered until one of them has sent its first segment again: its backlog
-    is full, so that the kernel drops what comes. Then it answers each request with an empty object."""
+    """A server that answers no connection until one has sent its first segment again: its backlog is full, so the kernel
+    drops new ones. Then it answers each request with an empty object."""
 
     def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=0)
@@ -215,7 +215,7 @@ class Lock(LoadTest):
         self.assertEqual(self.s3load(*options).err.count("another load runs on this machine"), 1)
         self.assertEqual(self.s3load(*options, env={"S3LOAD_LOCK": str(self.tmp / "other")}).err, "")
         self.assertEqual(self.s3load(*options, env={"S3LOAD_LOCK": ""}).err, "")
-        # What cannot be a lock is none.
+        # A file that cannot be locked means no lock.
         self.assertEqual(self.s3load(*options, env={"S3LOAD_LOCK": str(self.tmp)}).err, "")
         self.assertNotIn("another load", self.end(first))
         self.assertEqual(self.s3load(*options).err, "")
@@ -241,14 +241,14 @@ class Lock(LoadTest):
         self.end(first)
 
 
-# What a machine without a fault tells of a run of 20 s.
+# The comment of a machine without a fault after a run of 20 s.
 FINE = {"client": "c1", "over_ns": 20 * 10**9, "cpus": 4, "busy_ns": 10**9, "steal_ns": 4 * 10**8, "n_throttled": 0,
         "throttled_ns": 0, "rx_bytes": 10**9, "tx_bytes": 10**6, "link_bits_per_s": 10**9, "clock_synchronised": 1,
         "governor": "performance", "interface": "eth0", "n_retransmits": 0}
 END = {"event": "end", "end": "duration", "error": None, "requests": 4000, "errors": 0, "connects": 4,
        "bytes": 10**9, "bench_ns": 20 * 10**9, "max_thread_cpu_pct": 12.5, "client_bound": False, "clock": []}
 
-# Kind: severity, what the last comment tells of the machine, what the sentence holds.
+# Kind: severity, keys of the last comment, words of the sentence.
 FAULTS = {
     "steal": ("problem", {"steal_ns": 20 * 10**8}, "gave 2.5 % of the CPU time of client c1 to others"),
     "throttled": ("problem", {"n_throttled": 4, "throttled_ns": 10**9}, "stopped threads on the machine of client c1 for 5 %"),
@@ -263,7 +263,7 @@ KINDS = {*FAULTS, "retransmits"}
 
 class Findings(CliTest):
     def put(self, name, *runs, rows=None):
-        """A capture of runs, each of which tells several times of its machine: of it the last tells in the closing comment."""
+        """A capture of runs with several machine objects each; the last one is in the closing comment."""
         header, body = text(rows or steady(1000, threads=4, every=20_000_000)).decode().split("\n", 1)
         lines = []
         for told in runs:
@@ -364,7 +364,7 @@ class Findings(CliTest):
         alone = [("stall", "problem", [])]
         self.assertEqual(stall(during), [("retransmits", "problem", []), ("stall", "notice", ["retransmits"])])
         self.assertEqual(stall([gap - 4 * 10**9, gap - 2 * 10**9, 12]), alone)
-        # As many as at any other time explain nothing.
+        # The usual number of retransmits explains nothing.
         self.assertEqual(stall(*([gap + i * 10**9, gap + (i + 1) * 10**9, 12] for i in range(-6, 10))), alone)
         self.assertEqual(stall(), alone)
 

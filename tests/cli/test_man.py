@@ -1,4 +1,4 @@
-"""Man pages name each other; what users look for first is explained in them, in README and in the packages."""
+"""Man pages name each other. They, README and the packages explain what users look for first."""
 import re
 
 from harness import ROOT, CliTest, run

@@ -1,4 +1,4 @@
-"""Captures of far more threads or hosts than an operation has rows: memory goes by rows, lists end."""
+"""Captures with far more threads or hosts than rows of an operation: memory grows with rows, and lists end."""
 
 import os
 import random
@@ -49,7 +49,7 @@ class Memory(ReportTest):
 
 class Figures(ReportTest):
     def test_operations_of_fewer_rows_than_threads_and_hosts(self):
-        """Ids of its own, of threads, of hosts or of both, change no figure of an operation."""
+        """An operation's figures do not depend on whether its threads and hosts are also those of others."""
         for seed in range(12):
             r = random.Random(seed)
             shape = Shape(n=r.choice([20, 150]), threads=r.choice([4, 16, 100]),
@@ -67,7 +67,7 @@ class Figures(ReportTest):
 
 class Names(ReportTest):
     def test_names_that_differ_anywhere(self):
-        """Hosts alike but for one byte, of any length, are told apart, and so are clients and operations."""
+        """Hosts, clients and operations whose names differ in one byte are told apart, at any length."""
         names = ['h' * n for n in range(1, 40)]
         names += ['h' * i + 'x' + 'h' * (n - i - 1) for n in (3, 8, 9, 16, 17, 24, 25, 39) for i in range(n)]
         for field in 'host', 'client', 'op':
@@ -90,7 +90,7 @@ class SlowThreads(ReportTest):
         report = self.analyze(text(rows))
         single = report.operations[rows[0].op]['single_range']
         self.assertEqual(single['n_slow_threads'], 50)
-        # All of them end at the same time; what is as bad as another comes by number.
+        # All of them end at the same time; ties are sorted by number.
         self.assertEqual([t['thread'] for t in single['threads']], list(range(10, 30)))
         path = self.tmp / 'capture.csv.zst'
         self.assertIn('and 40 more threads (the worst with --analyze.v)',

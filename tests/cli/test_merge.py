@@ -250,7 +250,7 @@ class Merge(CliTest):
                                  '--shift 2=+4ms mends it'])
         report = self.report('--shift', '2=+4ms', *paths)
         self.assertNotIn('clock-skew', [n['code'] for n in report['notes']])
-        # As far as times go; and of a capture without requests the clock does not matter.
+        # Within the range of times; the clock of a capture without requests does not matter.
         report = self.report('-f', '--shift', '2=+7000000000s', '--shift', '3=-1795239000s', *paths)
         self.assertEqual([n['message'] for n in report['notes'] if n['code'] == 'clock-skew'][1:],
                          ['the clock of 2.csv is 498677h30m0s (+-450us) behind that of 0.csv: --shift 3=+400us mends it'])
@@ -298,7 +298,7 @@ class Merge(CliTest):
         for twice in a, copy, other_form, link:
             r = self.merge(a, b, twice, status=1)
             self.assertRegex(r.err, 'hold the same requests|are the same file')
-        # One that is part of another.
+        # One capture is part of another.
         both = self.tmp / 'both.csv'
         self.s3analyze('merge', '-o', both, a, b)
         r = self.s3analyze('merge', '-o', self.out, both, b, status=1)

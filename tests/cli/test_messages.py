@@ -1,4 +1,4 @@
-"""What s3analyze and s3load say to who is not quite right: each message names the way on."""
+"""Messages of s3analyze and s3load about small mistakes: each says what to do."""
 import unittest
 
 import capgen

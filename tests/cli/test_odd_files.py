@@ -30,12 +30,12 @@ COMMANDS = {
     "autoterm": ("autoterm", "--json", "F"),
     "plot": ("plot", "--chart", "cdf", "-o", "chart.svg", "F"),
 }
-# They may have nothing to say of what they read: an operation that the other side lacks, a run of no length.
+# They may find nothing to show: an operation that the other side lacks, a run of no length.
 MAY_LACK = {"cmp", "autoterm", "plot", "analyze-page", "merge"}
 
 
 def take(folder, before):
-    """What is new in a folder, with its content; it is removed."""
+    """Removes the new files of a folder, and returns them with their content."""
     made = {}
     for path in folder.iterdir():
         if path.name in before:
@@ -46,7 +46,7 @@ def take(folder, before):
 
 
 def run_all(name):
-    """What each command makes of a file, and which files it leaves, in a folder of its own."""
+    """The result of each command on a file, and the files that it leaves, in a folder of its own."""
     done = {}
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -57,7 +57,7 @@ def run_all(name):
             if command in FILES[name].without:
                 continue
             try:
-                # Without gnuplot, which takes long, pages have no charts.
+                # gnuplot takes long: these pages have no charts.
                 path = os.environ["PATH"] if command == "plot" else "/nonexistent"
                 r = run("s3analyze", *argv, cwd=folder, env={"PATH": path, "TMPDIR": str(folder)})
             except subprocess.TimeoutExpired as e:

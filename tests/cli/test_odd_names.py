@@ -1,4 +1,4 @@
-"""Names of hosts and operations that something else would take for more than a name."""
+"""Names of hosts and operations that could be taken for something else."""
 import unittest
 
 from capgen import SECOND, order, row, steady, text
@@ -12,7 +12,7 @@ class OddNames(CliTest):
         return path
 
     def test_host_that_reads_as_a_pattern(self):
-        """The name itself goes before the pattern, wherever in the capture it first stands."""
+        """A name that matches exactly is preferred to a pattern, wherever it first occurs."""
         rows = [row(i * SECOND, i * SECOND + SECOND // 2, thread=0, host=h, client=h)
                 for i, h in enumerate(["h1", "h2", "h?", "h1", "h?"])]
         path = self.put(rows)
@@ -58,7 +58,7 @@ class OddNames(CliTest):
         self.assertIn("(unnamed)  ", self.s3analyze("info", path).out)
 
     def test_what_is_no_capture_is_named(self):
-        """Formats that others write, options that took the capture."""
+        """Formats of other tools, options with which the capture was made."""
         tar, xlsx, k6 = self.tmp / "a.tar", self.tmp / "b.xlsx", self.tmp / "k6.json"
         tar.write_bytes(b"run.csv".ljust(257, b"\0") + b"ustar  \0" + bytes(300))
         xlsx.write_bytes(b"PK\x03\x04" + bytes(300))

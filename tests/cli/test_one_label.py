@@ -16,7 +16,7 @@ SUMS_BOUND = .0005
 
 
 def times_of(op):
-    """{'duration': {...}, 'ttfb': {...}}: what the report of requests says of all of an operation."""
+    """{'duration': {...}, 'ttfb': {...}} of all requests of an operation in the report."""
     requests = op['requests']
     if requests is None:
         return {}
@@ -27,7 +27,7 @@ def times_of(op):
 
 
 def cells(out, label):
-    """The rows of text whose first cell is `label`, without it, cut where two blanks are."""
+    """The cells (separated by two spaces) after `label` in the rows of text that begin with it."""
     rows = re.findall(rf'^ *{re.escape(label)} {{2,}}(.*)$', out, re.M)
     return [re.split(r' {2,}', row.strip()) for row in rows]
 
@@ -123,7 +123,7 @@ class OneLabel(CliTest):
                             continue
                         rows = re.findall(rf'^[| ]*(?:\w+, )?{quantile}[ *|\\]+(\S+) ', shown, re.M)
                         self.assertIn(value, rows)
-                        # The same label again, as that of TTFB, is of another thing.
+                        # If the label occurs again, as for TTFB, it is another figure.
                         self.assertEqual(len([r for r in rows if r == value]), 1, shown)
                 self.assertIn(f"p99 {duration['99%']}", unwrapped(out))
 
@@ -151,7 +151,7 @@ class OneLabel(CliTest):
         self.assertGreater(n, 15)
 
     def test_failures_say_what_they_are_counted_of(self):
-        """Figures count what is not left out, findings all requests: each says of which."""
+        """Figures do not count what is left out, findings count all requests: each says which it counts."""
         report = self.s3analyze('analyze', '--json', capture('edge-errors')).json()
         n, n_errors = (sum(op[key] for op in report['operations']) for key in ('n_requests', 'n_errors'))
         self.assertGreater(report['n_rows'], n)

@@ -10,10 +10,10 @@ from oracle import SECOND
 from test_findings import Load, seconds, span, with_clock_set
 
 SAID = "stalls shorter than 2"  # seconds, once
-# What needs single requests: one that hangs, swings and pauses within seconds, when an open loop's were due, what
-# lies outside of the range of all threads.
+# Kinds that need single requests: one that hangs, swings and pauses within seconds, due times of an open loop, requests
+# outside of the range of all threads.
 OF_REQUESTS = {"stuck-thread", "swings", "pauses", "backlog", "late-starts", "left-out", "short-range"}
-# An aggregated file has no durations of hosts and clients by second either.
+# An aggregated capture also lacks durations of hosts and clients by second.
 OF_DURATIONS = OF_REQUESTS | {"slow-host", "slow-client", "slow-op"}
 
 
@@ -27,7 +27,7 @@ def key(finding):
 
 
 def by_key(findings):
-    """The problems; of several with one key, as a host that is slow twice, by their place in time."""
+    """The problems. If a key repeats, as for a host that is slow twice, they are numbered by time."""
     keyed = {}
     for f in sorted(findings, key=lambda f: f.get("start", "")):
         if f["severity"] == "problem":
@@ -120,7 +120,7 @@ class OneStory(CliTest):
                 self.assertEqual(sorted(k[0] for k in problems), of_sums)
 
     def test_a_number_of_requests_each(self):
-        """Threads that end one after the other, as each has made its requests, are no drop and no stall."""
+        """Threads that end one after the other, each with its requests done, are no drop and no stall."""
         for name, factor in {"a steady end": lambda s, h, c, op, t: 1 + t / 15,
                              "a few are left": lambda s, h, c, op, t: 2.5 if t < 4 else 1 + t / 60}.items():
             with self.subTest(name):
@@ -131,7 +131,7 @@ class OneStory(CliTest):
                 self.assertEqual(self.check_sums(path)[1], {})
 
     def test_slow_tail(self):
-        """Means of seconds do not tell who answers a few requests late, and the sums say so."""
+        """Means by second do not tell who answers a few requests late, and the report of sums says so."""
         load = Load(91, length_s=30)
         load.factor = lambda s, h, *rest: 12 if h == 2 and load.random.random() < .06 else 1
         path, sums = self.tmp / "planted.csv", self.tmp / "run.sums.zst"
@@ -151,7 +151,7 @@ class OneStory(CliTest):
             self.assertEqual([k[0] for k in problems], ["clock-jump"])
 
     def test_uneven_hosts(self):
-        """A notice, of rows and of sums: who picks hosts evenly knows best whether that is wrong."""
+        """A notice, from rows and from sums: only the user knows whether hosts were meant to be used evenly."""
         rows = [r._replace(host=f"http://h{i % 4 > 0:d}:9000") for i, r in enumerate(capgen.steady(2000, threads=4))]
         path = self.tmp / "uneven.csv"
         path.write_bytes(capgen.text(rows))
@@ -198,7 +198,7 @@ class OneStory(CliTest):
 
 class Kinds(CliTest):
     def test_each_kind_is_one_row(self):
-        """Detectors, conclusions and s3load's notes name kinds of the table, and each name is in the document."""
+        """The kinds that the code uses are in the table, and each name is in the document."""
         room = ROOT / "analyze"
         rows = re.findall(r'\{\.name = "([a-z-]+)"', (room / "findings" / "finding_kinds.c").read_text())
         named = {name for path in room.rglob("*.c") for name in

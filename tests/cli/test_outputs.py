@@ -1,4 +1,4 @@
-"""What outputs replace and what they do not, and what a run leaves behind that a signal ends."""
+"""Which files outputs replace, and what a run leaves behind if a signal ends it."""
 import os
 import pathlib
 import resource
@@ -24,7 +24,7 @@ def rows(n):
 
 
 def wait_until(found):
-    """What `found` returns once it is not empty; a deadline for a broken program."""
+    """Waits until `found` returns something, and returns that. The deadline is for a broken program."""
     for _ in range(100 * TIMEOUT_S):
         if found():
             return found()
@@ -123,7 +123,7 @@ class Existing(CliTest):
         self.assertIn(f"{self.out} is no folder: name one, or a .svg, .png or .pdf", r.err)
 
     def test_standard_output_that_is_closed(self):
-        """It is said once."""
+        """The message comes once."""
         for command in ["cat"], ["analyze"], ["info", "--json"], ["merge", "-o", "-"]:
             with self.subTest(command=command):
                 r = run("/bin/sh", "-c", 'exec "$@" >&-', "sh", BUILD / "s3analyze", *command, self.capture)
@@ -149,7 +149,7 @@ class Existing(CliTest):
 
 
 class SameFile(CliTest):
-    """What the shell connects is a file too."""
+    """A file that the shell redirects is a file too."""
 
     def test_cat(self):
         path = self.tmp / "w"
@@ -178,7 +178,7 @@ class SameFile(CliTest):
 
 
     def test_inputs_that_are_no_operands(self):
-        """The runs and the limits of a plan, the profiles of a folder, and what lies beside a capture."""
+        """Inputs are the runs and limits of a plan, the profiles of a folder, and files beside a capture."""
         limits, plan, load = self.tmp / "limits", self.tmp / "plan", self.tmp / "load.csv.zst"
         limits.write_text("p50<20ms\n")
         self.s3analyze("plan", "--begin", "capacity", "--dir", plan, "--command", "get", "--slo", f"@{limits}")
@@ -201,7 +201,7 @@ class SameFile(CliTest):
 
 
 class Interrupted(CliTest):
-    """Nothing that is half written, and no child, outlives the program."""
+    """No half-written file and no child outlives the program."""
 
     def start(self, *args, **kwargs):
         p = subprocess.Popen([str(BUILD / "s3analyze"), *map(str, args)], stdin=subprocess.PIPE,
@@ -246,7 +246,7 @@ class Interrupted(CliTest):
         self.assertEqual(self.left(), ["out.csv"])
 
     def slow_gnuplot(self):
-        """A gnuplot that begins its picture and never ends it."""
+        """A gnuplot that begins a picture and never finishes."""
         bin_folder = self.tmp / "bin"
         bin_folder.mkdir(exist_ok=True)
         program = bin_folder / "gnuplot"
@@ -255,7 +255,7 @@ class Interrupted(CliTest):
         return {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}", "TMPDIR": str(self.tmp / "tmp")}
 
     def interrupt_drawing(self, *args):
-        """By each signal; the file names that are left, but for those of the slow gnuplot."""
+        """Ends the program by each signal; returns the files that are left, without those of the slow gnuplot."""
         env = self.slow_gnuplot()
         (self.tmp / "tmp").mkdir()
         for caught in STOPS:
@@ -271,7 +271,7 @@ class Interrupted(CliTest):
 
     @staticmethod
     def is_gone(pid):
-        """Gone, or another program's: ours was exec'ed into sleep."""
+        """It is gone, or became sleep by exec."""
         try:
             return pathlib.Path(f"/proc/{pid}/comm").read_text() != "sleep\n"
         except OSError:

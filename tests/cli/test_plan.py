@@ -1,4 +1,4 @@
-"""s3analyze plan on runs that are simulated as it asks for them: its answers, before the end and at it."""
+"""s3analyze plan on runs that are simulated as it asks for them: its answers, during the plan and at its end."""
 import zstd
 from capgen import SECOND, Shape, simulate, steady, text
 from harness import CliTest
@@ -11,11 +11,11 @@ class Plan(CliTest):
         return self.answer(status=3)
 
     def answer(self, status):
-        """In one line."""
+        """The answer in one line."""
         return " ".join(self.s3analyze("plan", self.folder, status=status).out.split())
 
     def run_next(self, rows_of):
-        """Records the run that is wanted next, of the rows at its level; False: the plan is at its end."""
+        """Makes the next run that the plan wants, with the rows of its level; returns False if the plan is over."""
         wanted = self.s3analyze("plan", "--next", self.folder).out.split()
         if not wanted:
             return False
@@ -54,7 +54,7 @@ class Plan(CliTest):
                       '"Not met" says what', self.answer(status=3))
 
     def undecided(self, n):
-        """The answer of a plan whose only run has n requests, with a p99 near the limit."""
+        """The answer of a plan with one run of n requests and a p99 near the limit."""
         self.begin("capacity", "--slo", "p99<80ms", "--max-runs", "1")
         self.run_next(lambda rate, number: simulate(number, Shape(n=n, threads=8, hosts=1, sigma=0.2)))
         return self.answer(status=3)
@@ -67,7 +67,7 @@ class Plan(CliTest):
         self.assertRegex(self.undecided(4000), r"another --dir with a --duration about \d+ times as long[.] ")
 
     def test_sweep_with_a_peak(self):
-        """By the law itself: 100 requests/s of one, contention 0.05, coherency 0.01, and so the most with 9.7 in flight."""
+        """Runs follow the law exactly: 100 requests/s of one, contention 0.05, coherency 0.01; so the peak is at 9.7 in flight."""
         def by_law(level, number):
             n = round(level)
             per_s = 100 * n / (1 + 0.05 * (n - 1) + 0.01 * n * (n - 1)) * (1 + number % 3 / 1000)

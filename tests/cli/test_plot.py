@@ -1,4 +1,4 @@
-"""Charts: what their data files hold, that every one is drawn, and what the pictures hold."""
+"""Charts: the data files, that every chart is drawn, and the content of the pictures."""
 import csv
 import math
 import os
@@ -34,7 +34,7 @@ def number(text):
 
 
 def svg_texts(path):
-    """Well-formedness is checked by the way."""
+    """Also checks that the picture is well-formed."""
     root = ElementTree.parse(path).getroot()
     return ["".join(t.itertext()).strip() for t in root.iter(f"{SVG}text")]
 
@@ -122,7 +122,7 @@ class Plot(CliTest):
         self.assertIn(f"<title>{largest} ", (self.tmp / "x.svg").read_text())
 
     def test_one_picture_of_a_mixed_run(self):
-        """Of all operations together; of the largest one, if the chart is of one operation."""
+        """Of all operations together; a chart of one operation shows the largest one."""
         operations = self.s3analyze("analyze", "--json", capture("mixed-3hosts")).json()["operations"]
         self.assertGreater(len(operations), 1)
         largest = max(operations, key=lambda o: o["n_requests"])["op"]
@@ -135,7 +135,7 @@ class Plot(CliTest):
         self.assertIn("nothing to draw: there is no data for --chart errors", r.err)
 
     def test_one_picture_of_operations_one_after_another(self):
-        """Of the benchmark: not of the upload before it, nor of the deletion after it."""
+        """Of the benchmark, without the upload before it and the deletion after it."""
         def after(rows, seconds):
             return [r._replace(start=r.start + seconds * 10**9, end=r.end + seconds * 10**9) for r in rows]
 
@@ -153,14 +153,14 @@ class Plot(CliTest):
         self.assertTrue((self.tmp / "a.tsv").exists())
 
     def test_seconds_count_from_the_first_request_kept(self):
-        """So that they can be given to --from and --to."""
+        """They can be given to --from and --to."""
         for args in (["--op", "GET"], ["--op", "GET", "--from", "2s"]):
             self.plot(capture("get-g4"), "--out", self.tmp, "--chart", "throughput", *args)
             start = number(blocks(self.tmp / "throughput-GET.tsv")["chart"][0]["t_min"])
             self.assertTrue(start == 0 if len(args) == 2 else 2 <= start < 2.1, start)
 
     def test_captures_that_begin_in_1970(self):
-        """A clock that was never set: the first segments begin before 1970."""
+        """If the clock was never set, the first segments begin before 1970."""
         drawn = []
         for year, days in (1970, 0), (2025, 56 * 365):
             at = days * 86400 * SECOND - capgen.START
@@ -175,7 +175,7 @@ class Plot(CliTest):
         self.assertIn("throughput-GET.tsv", drawn[0][0])
 
     def test_hardly_any_data(self):
-        """One request, few, failures alone: what can be drawn is."""
+        """One request, few requests, or only failures: charts show what there is."""
         def rows(n, **how):
             return [capgen.row(i * SECOND // 10, (i + 1) * SECOND // 10, **how) for i in range(n)]
 
@@ -336,7 +336,7 @@ class Plot(CliTest):
                     self.assertIn("window", texts)
 
     def test_thinning_keeps_extremes(self):
-        """Of many segments few are drawn, the fastest and the slowest among them."""
+        """If there are many segments, a few are drawn, the fastest and the slowest among them."""
         rows = capgen.simulate(5, capgen.Shape(n=20000, threads=3, sizes=(1000, 2000, 900000)))
         path = self.written(capgen.text(rows))
         self.plot(path, "--out", self.tmp, "--chart", "throughput,latency,in-flight",
@@ -455,7 +455,7 @@ class Plot(CliTest):
             self.assertEqual(path.read_bytes(), before)
 
     def test_locale(self):
-        """Pictures do not depend on it, not even without UTF-8."""
+        """Pictures do not depend on the locale, not even on UTF-8."""
         drawn = set()
         for locale in "C.UTF-8", "C", "":
             self.plot(capture("get-g4"), "--chart", "cdf", "--out", self.tmp / "o.svg",

@@ -50,7 +50,7 @@ class Compare(CliTest):
         self.assertFalse((self.tmp / "charts" / "compare-runs.tsv").exists())
 
     def test_other_sizes(self):
-        """Bytes of other sizes say nothing: objects are drawn, and no change of throughput."""
+        """If sizes differ, objects are drawn in place of bytes, and no change of throughput."""
         self.drawn(self.runs("a", 1, sizes=(4096,)), self.runs("b", 1, sizes=(65536,)))
         data = blocks(self.tmp / "charts" / "compare-change.tsv")
         names = [r["name"] for r in data["rows"]]

@@ -74,7 +74,7 @@ class Marks(CliTest):
             self.assertNotIn(">1 ", data.with_suffix(".svg").read_text())
 
     def test_stalls_close_to_each_other(self):
-        """The earlier name is above, where no line of the later one is; on the page lines pass below the numbers."""
+        """The earlier name is above, where the later one has no line; on the page lines pass below the numbers."""
         path = self.tmp / "run.csv"
         path.write_bytes(two_stalls())
         self.s3analyze("plot", "-q", path, "--out", self.tmp, "--chart", "throughput", "--force")

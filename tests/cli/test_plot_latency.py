@@ -1,4 +1,4 @@
-"""Charts of latency and of errors: what their data says is what the analysis says."""
+"""Charts of latency and of errors: their data are those of the analysis."""
 import random
 
 from capgen import SECOND, row, text

@@ -7,7 +7,7 @@ from harness import CliTest, capture, tool
 
 class PlotLayout(CliTest):
     def test_text_lies_apart_in_any_size(self):
-        """No text of a picture over another or cut off."""
+        """No text of a picture overlaps another or is cut off."""
         tool("gnuplot")
         sizes = ("360x300", "380x350", "column", "600x300", "860x400", "2000x900")
         names = ["get-errors", "edge-errors", "edge-sizes"]

@@ -61,7 +61,7 @@ class Proto:
         self.bytes += field(9, time_ns) + field(10, duration_ns)
 
     def with_notes(self, comments, doc_url):
-        """The same with comments and a link to a document."""
+        """The same profile with comments and a link to a document."""
         first = len(self.strings)
         texts = b"".join(field(6, s.encode()) for s in (*comments, doc_url))
         numbers = b"".join(varint(first + i) for i in range(len(comments)))
@@ -124,14 +124,14 @@ class SameAsPprof(Profile):
         self.check_same("cpu.sum", "top", profile("cpu-1"), profile("cpu-2"))
 
     def test_saved_difference(self):
-        """As `go tool pprof -proto -diff_base` writes it: shares are of the base."""
+        """As `go tool pprof -proto -diff_base` writes it: shares of the base."""
         file = self.tmp / "a.pprof"
         file.write_bytes(Proto({("a",): 30, ("b",): -20}, base=[("b",)]).bytes)
         self.assertIn("accounting for 10ns, 50.00% of 20ns total\n", self.profile("top", file).out)
         self.assertIn("pprof::base:  true\n     -20ns   b\n", self.profile("top", "--traces", file).out)
 
     def test_with_the_tool_itself(self):
-        """Where Go is: more options than there are files for."""
+        """If Go is installed: more options than the stored outputs cover."""
         cases = [["-top", "-nodefraction=0.03", "-edgefraction=0.1", "-nodecount=7"], ["-top", "-cum"],
                  ["-peek", "runtime"], ["-traces"]]
         for name in "cpu-1", "heap-1", "mutex", "block":
@@ -263,7 +263,7 @@ class Cost(Profile):
         self.assertRegex(out, r"(?m)^x\.com/y +50\.00% +977us$")
 
     def test_a_stack_of_helpers(self):
-        """The package of the innermost function is its part."""
+        """A part is named after the package of its innermost function."""
         path = self.run_of("a", {("sync.(*Mutex).Lock", "runtime.goexit"): 10**9}, 1000)
         self.assertRegex(self.profile("info", path).out, r"(?m)^sync +100\.0%")
 
@@ -353,7 +353,7 @@ class Flame(Profile):
 
 class Damage(Profile):
     def check_told(self, data, name="x.pprof", words=""):
-        """An error that is one line, or a report: never a crash."""
+        """A one-line error or a report, never a crash."""
         file = self.tmp / name
         file.write_bytes(data)
         r = run("s3analyze", "profile", "top", file, env=UTC)
@@ -413,7 +413,7 @@ class Damage(Profile):
         self.assertEqual(self.check_told(types + location + sample), 0)
 
     def test_many_functions_inlined_in_one_place(self):
-        """A small file whose stacks are long all the same: 100,000 functions in each of 400 samples."""
+        """A small file with long stacks: 100,000 functions in each of 400 samples."""
         body = field(1, field(1, 1) + field(2, 2)) + field(4, field(1, 1) + field(4, field(1, 1)) * 100_000)
         body += field(5, field(1, 1) + field(2, 3)) + field(2, field(1, b"\1") + field(2, b"\1")) * 400
         body += b"".join(field(6, s) for s in (b"", b"cpu", b"nanoseconds", b"f"))

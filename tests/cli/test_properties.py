@@ -119,7 +119,7 @@ class Invariants(ReportTest):
             start = parse_time(o['throughput']['start'])
             end = start + o['throughput']['duration_ns'] + 1
             inside = collections.Counter(r.host for r in good if r.start >= start and r.end <= end)
-            # There is a list exactly where two hosts have requests considered.
+            # There is a list only if two hosts have requests that count.
             self.assertEqual({h['host']: h['n'] for h in requests['hosts']},
                              inside if len(inside) > 1 else {})
             self.assertEqual(sum(inside.values()), requests['n'])
@@ -213,7 +213,7 @@ class SameFigures(ReportTest):
         self.check_same(self.data[:-1])
         self.check_same(text(self.rows, newline='\r\n'))
         self.check_same(text(self.rows, newline='\n\n# a comment\n'))
-        # Standard input has no name to go by.
+        # Standard input has no name that could tell the format.
         stdin = frames(self.data, 20000)
         for data in self.data, stdin:
             self.check_same('-', stdin=data)

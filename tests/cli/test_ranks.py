@@ -23,7 +23,7 @@ KILLS = int(os.environ.get("S3LOAD_RANK_KILLS", "1"))
 PAUSE_S = 1 if KILLS == 1 else 10
 MPIS = {"mpich": ("mpirun.mpich",), "ompi-c": ("mpirun.openmpi", "--oversubscribe")}
 if SANITIZED:
-    del MPIS["ompi-c"]  # our code is the same, and what Open MPI itself leaks is not ours
+    del MPIS["ompi-c"]  # our code is the same with both, and Open MPI itself leaks
 
 
 class Launched(LoadTest):
@@ -39,7 +39,7 @@ class Launched(LoadTest):
         self.s3load("put", *QUICK, "--alone", env={"OMPI_COMM_WORLD_SIZE": "4"})
 
     def test_is_one(self):
-        """One copy, and a batch script, which is told of the tasks that it may start, are no crowd."""
+        """A single copy is accepted, and so is a batch script, whose environment only tells how many tasks it may start."""
         self.start()
         for env in ({"OMPI_COMM_WORLD_SIZE": "1"}, {"PMIX_RANK": "0"}, {"SLURM_NTASKS": "4"}):
             self.s3load("put", *QUICK, env=env)
@@ -47,8 +47,8 @@ class Launched(LoadTest):
 
 class Bounds(CliTest):
     def merged(self, *errors_ns):
-        """What is reported of ranks whose clocks may be wrong by so much, (before, after) the run; None: the rank
-        was killed. Requests take 99.999 ms."""
+        """What is reported if the clocks of ranks may be wrong by these times, (before, after) the run; None: the rank was
+        killed. Requests take 99.999 ms."""
         parts = []
         for i, errors in enumerate(errors_ns):
             header, *rows = capgen.text(capgen.steady(20, client=f"c-{i}", threads=1)).decode().splitlines()
@@ -64,8 +64,8 @@ class Bounds(CliTest):
         return report["inputs"][0]["recorded"]["clock_error_ns"], found
 
     def test_apart(self):
-        """Clocks that may be further apart than a tenth of the median duration are a problem; the bound is that of
-        the end, or where a rank was killed that of the beginning."""
+        """Clocks that may differ by more than a tenth of the median duration are a problem. The bound is that of the end, or
+        if a rank was killed that of the beginning."""
         near, far = 9_999_000, 10_001_000
         self.assertEqual(self.merged((far, 0), (far, near), (far, 50)), (near, []))
         self.assertEqual(self.merged((0, 0), (near, None), (50, 50)), (near, []))
@@ -84,7 +84,7 @@ class RankedTest(LoadTest):
         self.start()
 
     def mpirun(self, mpi, n):
-        """How a run of n ranks begins, and what its environment must have."""
+        """The beginning of a command with n ranks, and its environment."""
         program = BUILD / f"s3load-mpi.{mpi}"
         if not program.exists():
             raise unittest.SkipTest(f"no s3load-mpi with {mpi}")
@@ -135,7 +135,7 @@ class Commands(RankedTest):
         log = collections.defaultdict(collections.Counter)
         for line in self.server.log():
             log[line["bucket"]][line["op"], line["user_agent"].split(" ")[1].split("/")[0], line["key"]] += 1
-        # On a busy machine a rank may learn of so short a run when it is over.
+        # On a busy machine so short a run may be over before a rank hears of it.
         clients = collections.defaultdict(set)
         for (mpi, name), job in jobs.items():
             with self.subTest(f"{name} {mpi}"):
@@ -153,7 +153,7 @@ class Commands(RankedTest):
         self.assertEqual({mpi: len(c) for mpi, c in clients.items()}, dict.fromkeys(clients, 3))
 
     def test_parts(self):
-        """The capture is what s3analyze merge makes of the parts, which are gone unless they are wanted."""
+        """The capture is what s3analyze merge makes of the parts; the parts are deleted unless --keep-parts is given."""
         for mpi in MPIS:
             _, capture = self.ranked_load(mpi, 3, "put", "--obj.size", "1KiB", "--duration", "200ms",
                                           "--keep-parts")
@@ -170,7 +170,7 @@ class Commands(RankedTest):
             capture.path.unlink()
 
     def test_no_colours_in_a_file(self):
-        """Open MPI makes a terminal of standard output, wherever that goes."""
+        """Under Open MPI standard output is a terminal, wherever it goes."""
         for mpi in MPIS:
             for n in (1, 2):
                 r = self.ranks(mpi, n, "put", "--obj.size", "1KiB", "--duration", "200ms")
@@ -178,7 +178,7 @@ class Commands(RankedTest):
                 self.assertNotIn("\033", r.out + r.err)
 
     def test_usage(self):
-        """Rank 0 alone speaks, and no rank waits for another that has ended."""
+        """Only rank 0 prints, and no rank waits for one that has ended."""
         for mpi in MPIS:
             r = self.ranks(mpi, 3, "put", "--bogus", status=2)
             self.assertEqual(r.err.count("unknown option --bogus"), 1)
@@ -188,7 +188,7 @@ class Commands(RankedTest):
 
 class Autoterm(RankedTest):
     def test_autoterm(self):
-        """All ranks end at one decision, which is that of a replay of what they recorded together."""
+        """All ranks end by one decision, and a replay of their common capture decides the same."""
         self.start("--fault", "latency=20ms")
         for mpi in MPIS:
             path = self.tmp / f"a-{mpi}.csv.zst"
@@ -209,7 +209,7 @@ class Options(RankedTest):
     MPI = "mpich"
 
     def test_who_uses_what(self):
-        """--read-shift and --hosts-per-rank; and --progress is rank 0's, of all."""
+        """--read-shift and --hosts-per-rank; with --progress rank 0 shows the progress of all."""
         self.start("--fault", "latency=5ms", n_ports=3)
         path = self.tmp / "who.csv.zst"
         r = self.ranks(self.MPI, 3, "get", "--objects", "30", "--obj.size", "1KiB", "--concurrent", "2", "--rate",
@@ -249,8 +249,8 @@ class Options(RankedTest):
         return rows, head, tail, capture.text.split("\n")[0]
 
     def test_one_rank(self):
-        """One rank records what s3load does but for times and ids, however it was started. Its four requests have
-        a quarter of a second each, so that a busy machine begins them too."""
+        """One rank records the same as s3load, except for times and ids, however it was started. Each of its four requests has
+        a quarter of a second, so that even a busy machine begins it."""
         for command in ("put", "mixed"):
             how = ("--obj.size", "1KiB", *(("--objects", "5") if command == "mixed" else ()), "--concurrent", "1",
                    "--rate", "4", "--duration", "1s", "--seed", "5")
@@ -261,13 +261,13 @@ class Options(RankedTest):
                 self.check_run(*argv, "--benchdata", path, status=0, env=self.ranked_environment(), cwd=self.tmp)
                 (mine, *others), (theirs, *expected) = self.normal(Capture(path)), self.normal(alone)
                 self.assertEqual(others, expected)
-                # A busy machine may begin fewer.
+                # A busy machine may begin fewer requests.
                 n = min(len(mine), len(theirs))
                 self.assertGreater(n, 0)
                 self.assertEqual(mine[:n], theirs[:n])
 
     def test_nothing_succeeds(self):
-        """Whether anything did is asked of the run; and what a rank says of itself names it."""
+        """A run succeeds if any rank had success; and messages about a rank name it."""
         self.start()
         other = Target()
         self.addCleanup(other.stop)
@@ -289,9 +289,9 @@ class Options(RankedTest):
 
 class Failing(RankedTest):
     """Ranks that are stopped or killed: the others end, and what was recorded is there."""
-    # A run that has noticed a loss has as long again for what it does last.
+    # After a loss the run has this time again for its last steps.
     RANK_TIMEOUT_S = 3
-    NONE_IS_LOST = ("--rank-timeout", f"{TIMEOUT_S}s")  # however slow the machine is
+    NONE_IS_LOST = ("--rank-timeout", f"{TIMEOUT_S}s")  # even on a slow machine
 
     def each(self, check):
         """With each MPI, S3LOAD_RANK_KILLS times."""
@@ -380,7 +380,7 @@ class Failing(RankedTest):
         self.assertEqual(self.keys(), 0)
 
     def test_signal(self):
-        """One rank is told to end: all do, in order, with its status."""
+        """If one rank gets a signal, all end in order, with its status."""
         def check(mpi, path):
             p, ranks = self.begin(mpi, path, *self.NONE_IS_LOST)
             os.kill(ranks[1], signal.SIGTERM)
@@ -388,8 +388,8 @@ class Failing(RankedTest):
         self.each(check)
 
     def test_interrupt(self):
-        """Ctrl-C at mpirun: all end in order. Open MPI has to be told that it takes time, and has a status of its
-        own; that of MPICH loses those of all ranks once in a hundred times, of which it has itself 0 then."""
+        """Ctrl-C at mpirun: all end in order. Open MPI needs an option to allow the time, and has a status of its own. MPICH
+        loses the statuses of all ranks once in a hundred times; its own is 0 then."""
         def check(mpi, path):
             launcher, status = {"ompi-c": (("--mca", "odls_base_sigkill_timeout", "3"), (1,)),
                                 "mpich": ((), (130, 0))}[mpi]
@@ -399,8 +399,7 @@ class Failing(RankedTest):
         self.each(check)
 
     def test_killed(self):
-        """A rank dies, of which launchers may make an end of all, without a word: what is needed then was said at the
-        start, once."""
+        """If a rank dies, launchers may end all without a word. What is needed then is printed at the start, once."""
         def check(mpi, path):
             p, ranks = self.begin(mpi, path, "--prefix", "it's")
             os.kill(ranks[1], signal.SIGKILL)
@@ -429,7 +428,7 @@ class Failing(RankedTest):
         self.each(check)
 
     def test_paused(self):
-        """A rank that goes on within the timeout is no lost one: the run ends as if nothing had been."""
+        """A rank that resumes within the timeout is not lost: the run ends as if nothing had happened."""
         def check(mpi, path):
             p, ranks = self.begin(mpi, path, "--rank-timeout", f"{TIMEOUT_S}s", duration=f"{PAUSE_S + 1}s")
             os.kill(ranks[2], signal.SIGSTOP)
@@ -439,7 +438,7 @@ class Failing(RankedTest):
         self.each(check)
 
     def test_silent(self):
-        """A rank that does not go on ends the run after --rank-timeout, which says what to do."""
+        """A rank that does not resume ends the run after --rank-timeout; the message says what to do."""
         def check(mpi, path):
             p, ranks = self.begin(mpi, path, "--rank-timeout", "1s")
             os.kill(ranks[2], signal.SIGSTOP)
@@ -447,7 +446,7 @@ class Failing(RankedTest):
             said = self.finish(p)
             self.assertNotEqual(p.returncode, 0)
             self.assertRegex(said, r"(?m)^put, rank 0 alone: \S+ requests, 0 failed, in ")
-            # Open MPI lets it go on before it kills it.
+            # Open MPI resumes it before it kills it.
             self.assertIn("deletes what a lost rank has left in the bucket", unwrapped(said))
             self.assertIn("a rank has not answered for 1s (--rank-timeout)", unwrapped(said))
             self.assertIn(f"s3analyze merge -o {path} {self.parts(path, 3)[0]}", said)
@@ -455,7 +454,7 @@ class Failing(RankedTest):
         self.each(check)
 
     def test_full_disk(self):
-        """A rank that cannot write ends all in order; what it has written is in the capture."""
+        """If a rank cannot write, all end in order; what it has written is in the capture."""
         def check(mpi, path):
             p, ranks = self.begin(mpi, path, *self.NONE_IS_LOST)
             part = self.parts(path, 3)[1]
@@ -489,12 +488,12 @@ class Clocks(RankedTest):
         return Capture(path), [Capture(p) for p in self.parts(path, 3)]
 
     def ahead(self, at_ns):
-        """How far the clock of rank 1 is ahead when it says at_ns."""
+        """How far the clock of rank 1 is ahead when it shows at_ns."""
         mono = at_ns - self.AHEAD_NS - self.offset
         return self.AHEAD_NS + (mono - self.since) * self.DRIFT_PPM / 1e6
 
     def misplaced(self, rows, log, within_ns):
-        """Rows whose request the target did not see begin while they say it ran."""
+        """The number of rows whose request reached the target outside of the row's time."""
         n = 0
         for row in rows:
             seen = log[row.client, row.thread, row.seq]
@@ -502,7 +501,7 @@ class Clocks(RankedTest):
         return n
 
     def test_shifted_clock(self):
-        """What is found of a clock is true within what is stated, and puts all rows in their true place."""
+        """Measured clocks are right within the stated errors, and all rows get their true times."""
         for mpi in MPIS:
             with self.subTest(mpi):
                 whole, parts = self.shifted(mpi, self.tmp / f"c-{mpi}.csv.zst")
@@ -513,7 +512,7 @@ class Clocks(RankedTest):
                         log[client, int(thread), int(seq)] = int(line["start_real_ns"])
                 found = parts[1].start["rank_clock"] + parts[1].end["rank_clock"]
                 for c in found:
-                    # 20 us: of reading two clocks here.
+                    # 20 us: reading two clocks here.
                     self.assertLessEqual(abs(c["ahead_ns"] - self.ahead(c["at_ns"])), c["error_ns"] + 20_000)
                 bound = max(c["error_ns"] for p in parts for c in p.end["rank_clock"])
                 r = self.check_run("s3analyze", "analyze", "--json", whole.path)
@@ -523,8 +522,8 @@ class Clocks(RankedTest):
                 # 100 us: the clock of the target.
                 within = stated["clock_error_ns"] + 100_000
                 self.assertEqual(sum(self.misplaced(p.rows, log, within) for p in (parts[0], parts[2])), 0)
-                # As they were recorded, those of rank 1 are not where they belong; of requests that took longer than
-                # its clock is ahead, as some do on a busy machine, nothing follows.
+                # As recorded, the rows of rank 1 are misplaced. Requests that took longer than its clock is ahead, as on a busy
+                # machine, prove nothing.
                 quick = [r for r in parts[1].rows if r.duration < self.AHEAD_NS - within]
                 self.assertEqual(self.misplaced(quick, log, within), len(quick))
                 self.assertEqual(bool(quick), self.AHEAD_NS > 0)
@@ -538,14 +537,14 @@ class Clocks(RankedTest):
                 self.assertEqual(self.misplaced(whole.rows, log, within), 0)
 
     def test_rate(self):
-        """The due times of all ranks are the schedule, each once, and on the rank whose turn it is."""
+        """The due times of all ranks are the schedule: each occurs once, on the rank whose turn it is."""
         for mpi in MPIS:
             with self.subTest(mpi):
                 whole, parts = self.shifted(mpi, self.tmp / f"r-{mpi}.csv.zst", "--rate", "1000")
                 zero = min(row.intended for row in parts[0].rows)
                 for rank, part in enumerate(parts):
                     due = sorted(row.intended for row in part.rows)
-                    # By its own clock, to the nanosecond; what a busy machine did not begin is counted, and a gap.
+                    # By its own clock, to the nanosecond; requests that a busy machine did not begin are counted, and leave a gap.
                     self.assertEqual(len(due) + part.end["not_begun"], 500)
                     self.assertEqual(len(set(due)), len(due))
                     self.assertEqual({(t - due[0]) % 3_000_000 for t in due}, {0})
@@ -553,7 +552,7 @@ class Clocks(RankedTest):
                     first, last = part.end["rank_clock"][0], part.end["rank_clock"][-1]
                     ahead = first["ahead_ns"]
                     self.assertEqual(due[0] - ahead, zero + rank * 1_000_000)
-                    # By that of rank 0, as true as the clocks were measured: on a busy machine not to a millisecond.
+                    # By the clock of rank 0, as exact as clocks were measured: on a busy machine not to a millisecond.
                     drift = abs(self.ahead(last["at_ns"]) - self.ahead(first["at_ns"])) if rank == 1 else 0
                     within = first["error_ns"] + last["error_ns"] + drift + 20_000
                     merged = sorted(row.intended for row in whole.rows if row.client.endswith(f"-{rank}"))

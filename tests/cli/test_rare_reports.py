@@ -1,4 +1,4 @@
-"""What reports say of captures that are not as they should be: what ordinary captures do not show."""
+"""Reports of captures with faults: parts that ordinary captures do not show."""
 
 import itertools
 import math
@@ -26,7 +26,7 @@ class Errors(ReportTest):
     N = 1200
 
     def rows(self):
-        # Words, as numbers in messages are taken out of them.
+        # Words, as numbers in messages are replaced.
         words = itertools.product(string.ascii_lowercase, repeat=3)
         out = steady(40)
         for i, word in zip(range(self.N), words):
@@ -61,7 +61,7 @@ class Errors(ReportTest):
 
 class Course(ReportTest):
     def test_a_gap(self):
-        """A stall, where there are enough requests to tell what is usual."""
+        """A stall, with enough requests to tell what is usual."""
         for n, kind in (20, 'idle-gap'), (100, 'stall'):
             rows = steady(n, threads=2) + [
                 x._replace(start=x.start + 60 * SECOND, end=x.end + 60 * SECOND)
@@ -98,7 +98,7 @@ class Course(ReportTest):
         self.assertIn('and 10 more threads</p>', page.read_text())
 
     def test_two_days(self):
-        """Moments have their dates where a run goes on past midnight."""
+        """Times have dates if a run continues past midnight."""
         day = 18 * 3600 * SECOND + 14 * 60 * SECOND  # from the captures' start to 23:59:58
         rows = [x._replace(start=x.start + day, end=x.end + day) for x in steady(50, threads=2)]
         out = self.s3analyze('analyze', self.write(text(rows))).out
@@ -233,7 +233,7 @@ class Autoterm(ReportTest):
 
 class Terminal(LoadTest):
     def on_terminal(self, *argv):
-        """What a command shows on a terminal as its standard error."""
+        """The output of a command whose standard error is a terminal."""
         status, shown = on_terminal(*argv, stream='stderr', env=self.environment(), cwd=self.tmp)
         self.assertEqual(status, 0, shown)
         return shown.decode()

@@ -1,4 +1,4 @@
-"""What the reader takes, and what it says of what it does not take."""
+"""What the reader accepts, and its messages about the rest."""
 
 import gzip
 import lzma
@@ -22,7 +22,7 @@ MULTI_LINE = ['one\ntwo', 'a\r\nb', '\n', 'x\n\n\ny', '# no comment\n# neither',
 
 
 def objects(report, op='GET'):
-    """How many distinct objects the requests of an operation had."""
+    """The number of distinct objects of an operation."""
     first = report.operations[op]['requests']['first_access']
     return first['n'] if first else None
 
@@ -49,7 +49,7 @@ class Quoting(ReportTest):
             self.assertEqual(figures(self.analyze(frames(data, *places)).raw), expected, places)
 
     def test_units_that_begin_inside_quotes(self):
-        """Frames so large that they are read at the same time, on a guess of what is before them."""
+        """Frames so large that they are read in parallel, on a guess of what comes before them."""
         r = random.Random(4)
         rows = []
         for i, x in enumerate(steady(10000, threads=2, every=SECOND // 1000, size=1)):
@@ -108,7 +108,7 @@ class Quoting(ReportTest):
         self.assertEqual(figures(self.analyze(data).raw), figures(self.analyze(text(rows)).raw))
 
     def test_a_literal_quote_before_an_error_that_begins_with_the_delimiter(self):
-        """Read as quoted, the key would make that error, and the row below, one field."""
+        """If the key were read as quoted, the error and the next row would be one field."""
         rows = [row(0, 9, file='"x', error='\t'), row(10, 19, error='y\tz'), row(20, 29)]
         raw = text(rows)
         self.assertIn(b'\t"x\t"\t"\t', raw)
@@ -321,14 +321,14 @@ class Times(ReportTest):
                 message = self.fails(self.timed(bad, '2262-04-11T00:00:00Z'))
                 self.assertRegex(message, r'capture\.csv\.zst:2: .*start')
                 good = '2026-01-01T00:00:00.5Z'
-                # The same minute as a good time before it.
+                # In the same minute as an earlier good time.
                 data = self.timed(good, good) + self.timed(bad, good).split(b'\n')[1] + b'\n'
                 self.assertRegex(self.fails(data), r'capture\.csv\.zst:3: .*start')
 
 
 class BadInput(ReportTest):
     def check_bad(self, old, new, *words):
-        """Replaces text in the row of line 30 and wants a message about it there."""
+        """Replaces text in line 30, and expects a message about that line."""
         good = steady(50, size=4096)
         all_lines = lines(good)
         self.assertIn(old, all_lines[29])
@@ -393,7 +393,7 @@ class BadInput(ReportTest):
 
 
 class AddressSpace(unittest.TestCase):
-    """Batch systems limit it (ulimit -v): little is taken for a small capture."""
+    """Batch systems limit address space (ulimit -v): a small capture needs little."""
 
     def test_limited(self):
         def limit():

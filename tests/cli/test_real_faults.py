@@ -10,7 +10,7 @@ import time
 from loadcase import LoadTest
 from test_findings import seconds
 
-# What an answer takes where nothing is wrong.
+# The time of an answer without a fault.
 USUAL = "op=GET,latency=lognormal:4ms:0.3"
 
 
@@ -20,7 +20,7 @@ class RealFaults(LoadTest):
         return json.loads(self.s3analyze("analyze", "--json", self.capture.path).out)["findings"]
 
     def check_problem(self, findings, kind, scope):
-        """The problem of the kind, or the longest, beside which are those of a busy machine."""
+        """The longest problem of the kind; a busy machine may add others."""
         of_kind = [f for f in findings if (f["severity"], f["kind"], f["scope"]) == ("problem", kind, scope)]
         self.assertTrue(of_kind, [(f["severity"], f["scope"], f["sentence"]) for f in findings])
         return max(of_kind, key=lambda f: seconds(f["end"]) - seconds(f["start"]) if "start" in f else 0)

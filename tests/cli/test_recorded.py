@@ -17,7 +17,7 @@ END = {"event": "end", "end": "duration", "error": None, "requests": 400, "error
        "cpu_user_ns": 1, "cpu_system_ns": 1, "max_thread_cpu_pct": 12.5, "client_bound": False,
        "clock": [{"endpoint": "http://h0:9000", "ahead_min_ns": 1000, "ahead_max_ns": 2000}]}
 
-# Code: what the closing comment says, what the sentence holds.
+# Code: keys of the closing comment, words of the sentence.
 CASES = {
     "cut-off": (None, "closing comment is missing"),
     "ended-by-error": ({"end": None, "error": "no host can be connected to"},
@@ -40,7 +40,7 @@ def comment(told):
 
 class Recorded(CliTest):
     def put(self, name, *ends):
-        """A capture of one run for each end; None: without one."""
+        """A capture of one run for each end; None: without a closing comment."""
         header, body = text(steady(100, threads=4, every=20_000_000)).decode().split("\n", 1)
         runs = "".join(comment(START) + (comment({**END, **e}) if e is not None else "") for e in ends)
         path = self.tmp / name
@@ -106,7 +106,7 @@ class Recorded(CliTest):
                 {f["kind"]: {found[i]["kind"] for i in f["because"]} for f in found if f["severity"] != "problem"})
 
     def test_stop_of_s3load_is_no_stall_of_the_store(self):
-        """Where s3load itself was stopped, that is why nothing was completed; elsewhere it is the store."""
+        """If s3load itself was stopped, it is the cause of the stall; else the store is."""
         rows = steady(1000, threads=4, every=10_000_000)
         gap = rows[2000].start
         rows = [r._replace(start=r.start + (r.start >= gap) * 3 * 10**9, end=r.end + (r.end >= gap) * 3 * 10**9)
@@ -117,7 +117,7 @@ class Recorded(CliTest):
             self.assertEqual(problems, ["stopped"] if told else ["stall", "stopped"])
             self.assertEqual(others, told or {})
         self.assertEqual(self.findings(rows, {"stops": []})[0], ["stall"])
-        # One that is worth no word, many of which the longest stay, and nonsense.
+        # A stop too short to report, many of which the longest are kept, and nonsense.
         short = {"at_ns": gap, "length_ns": 2_000_000}
         self.assertEqual(self.findings(rows, {"stops": [short]})[0], ["stall"])
         problems, others = self.findings(rows, {"stops": [short] * 20 + stops[:1] + [{"at_ns": 2**63 - 1, "length_ns": 1},
@@ -125,7 +125,7 @@ class Recorded(CliTest):
         self.assertEqual(problems, ["stall", "stopped"])
 
     def test_step_of_the_clock_is_one_finding(self):
-        """What servers refuse for it follows from it, with a code and, of HEAD, without."""
+        """Errors of servers that refuse the clock have it as their cause, with a code or (HEAD) without."""
         rows = steady(1000, threads=4, every=10_000_000)
         for error in ("HTTP 403 RequestTimeTooSkewed: The request is refused.", "HTTP 403"):
             failing = [r._replace(error=error) if i >= 1000 else r for i, r in enumerate(rows)]
@@ -171,7 +171,7 @@ class Recorded(CliTest):
         self.assertIn("it was killed, or the file was cut", out)
         out = self.s3analyze("info", self.put("c.csv", {"error": "the disk is full", "not_begun": 12,
                                                         "client_bound": True, "resent": 3})).out
-        words = " ".join(out.split())  # lines end where the terminal does
+        words = " ".join(out.split())  # lines are as long as the terminal is wide
         for said in ("3, as the server had closed the kept connection", "the disk is full", "12 requests that were due", "it was the limit"):
             self.assertIn(said, words)
         capture = self.s3analyze("info", "--json", self.put("d.csv", {})).json()["captures"][0]
@@ -211,7 +211,7 @@ class Options(CliTest):
         self.assertEqual((c["differing_options"], c["n_limits"]), ([], 0))
 
     def test_options_of_several_runs(self):
-        """A side whose runs differ says so; where a run does not say, nothing is compared."""
+        """A side whose runs differ is named; if a run does not tell its options, they are not compared."""
         one, two, none = (self.put(n, s) for n, s in (("a", {"tls": True}), ("b", {"tls": False}), ("c", {})))
         c = self.s3analyze("cmp", "--json", "--before", one, "--before", two, "--after", one, status=None)
         self.assertEqual(c.json()["differing_options"][0]["before"], "true, ...")

@@ -19,8 +19,8 @@ class Repeat(LoadTest):
         return self.s3analyze("plan", "--json", self.tmp / "plan", **kwargs).json()
 
     def test_capacity(self):
-        """A server with a limit of its own: no rate is signed that it cannot serve. On a busy machine requests wait
-        for other reasons too, so that the rate that is met may be lower."""
+        """A server with a limit: the answer is no rate beyond it. On a busy machine requests also wait for other reasons, so
+        the answer may be lower."""
         self.start("--fault", "op=GET,rate=300")
         r = self.repeat("capacity", "--slo", "p50<60ms", "--from", "50", command=(*GET, "--duration", "2s"),
                         status=None)
@@ -33,8 +33,8 @@ class Repeat(LoadTest):
         self.assertIn("miss" if found["confirmed"] else "confirmed", found["answer"])
 
     def test_ab(self):
-        """A slow side after a quick one is worse, and the other way about it is not. The status is the answer. (How
-        often equal sides are told apart is simulated by bench-stats: on a busy machine chance may do so here.)"""
+        """A slow side after a quick one is worse, and not the other way round. The status is the answer. (Equal sides are
+        left to the simulations of bench-stats: on a busy machine chance may make them differ.)"""
         self.start()
         slow = self.server_class("--fault", "latency=50ms")
         self.addCleanup(slow.stop)
@@ -59,7 +59,7 @@ class Repeat(LoadTest):
         self.assertIn("scalability law", self.s3analyze("plan", self.tmp / "plan").out)
 
     def test_quiet(self):
-        """Of the runs only warnings are shown."""
+        """Only warnings of the runs are shown."""
         self.start()
         loud = self.repeat("sweep", "--concurrent", "1", "--runs", "1", command=(*GET[:-1], "--requests", "20"))
         self.assertIn("run-001-1:", loud.err)
@@ -87,8 +87,8 @@ class Repeat(LoadTest):
         self.assertEqual(self.s3analyze("plan", plan, status=3).out, "0 runs at 2 levels; more runs follow.\nget\n")
 
     def test_what_s3load_could_not_send(self):
-        """A search of the server's limit ends there, and does not count the run. A sweep counts it: else it would run
-        that level again and again."""
+        """A capacity search ends there, and does not count the run. A sweep counts it, as it would else repeat that level
+        for ever."""
         text = self.s3analyze("cat", "-q", TESTDATA / "s3load-open-loop.csv.zst").out
         text = text.replace('"client_bound":false', '"client_bound":true').replace('"not_begun":0', '"not_begun":400')
         for plan, options, counts, following in (
@@ -104,7 +104,7 @@ class Repeat(LoadTest):
                 self.assertEqual(runs[0]["offered_frac"], 0.5)
 
     def test_goes_on(self):
-        """A plan that was interrupted goes on; a run that was cut off is run again; another plan is refused."""
+        """An interrupted plan continues; a run that was cut off is repeated; another plan in the folder is refused."""
         self.start("--fault", "latency=2ms")
         sweep = ("--concurrent", "1,2,4", "--runs", "1")
         argv = ("repeat", "sweep", "--dir", "plan", "--seed", "1", *sweep, "--", *GET, "--duration", "1s",
@@ -164,7 +164,7 @@ class Repeat(LoadTest):
         self.assertFalse((self.tmp / "d").exists())
 
     def test_wrong_options_of_the_runs(self):
-        """They are mended in the same folder, as no run was made."""
+        """Such mistakes are corrected in the same folder, as no run was made."""
         self.start()
         r = self.repeat("sweep", "--concurrent", "1", "--runs", "1", command=("get", "--nonsense"), status=2)
         self.assertIn("nonsense", r.err)

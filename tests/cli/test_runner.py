@@ -1,4 +1,4 @@
-"""tests/run itself: it counts what was skipped, and says how far it is; .ci/run reads its last line."""
+"""tests/run itself: it counts skipped tests and shows progress; .ci/run reads its last line."""
 
 import contextlib
 import json
@@ -44,7 +44,7 @@ class Runner(CliTest):
                          (1, "2 passed, 1 failed, 0 skipped"))
 
     def test_what_happened_stands_first(self):
-        """Where a log is cut, the trace may be missing, but not what went wrong."""
+        """If a log is cut, the trace may be missing, but not the message."""
         case = CASES["test_other.py"].replace("pass", "raise OSError('no milk')")
         done = self.run_tests(cases={"test_other.py": case})
         self.assertEqual(done.returncode, 1)
@@ -72,7 +72,7 @@ class Runner(CliTest):
             self.assertRegex(out, rf"(?m)^\[{number}/2, \d+ s\] test_(some|other)\.py: 1 passed, 0 failed, ")
 
     def wait_for_end(self, pid):
-        """Of a process whose parent need not have waited for it."""
+        """Whether a process has ended, even if its parent has not waited for it."""
         until = time.monotonic() + TIMEOUT_S
         with contextlib.suppress(OSError):
             while not re.search(r"\) [ZX] ", pathlib.Path(f"/proc/{pid}/stat").read_text()):
@@ -80,7 +80,7 @@ class Runner(CliTest):
                 time.sleep(0.01)
 
     def test_what_hangs_is_ended(self):
-        """The message names the test; what it started ends too, and what a test that passes left running."""
+        """The message names the test. Processes that it started end too, and so do those that a passing test left running."""
         start = f"p = subprocess.Popen(['sleep', '1000']); open('{self.tmp}/pids', 'a').write(f'{{p.pid}} ')"
         head = "import subprocess\nimport unittest\nclass T(unittest.TestCase):\n"
         cases = {"test_some.py": f"{head}    def test_a(self):\n        {start}\n",
@@ -136,7 +136,7 @@ class Runner(CliTest):
 
 class Mutants(unittest.TestCase):
     def test_each_can_be_applied(self):
-        """A change of the sources takes the mutants of its lines along."""
+        """A change of the sources must update the mutants of its lines."""
         done = subprocess.run([sys.executable, ROOT / "tests" / "mutants", "--check"], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=TIMEOUT_S)
         self.assertEqual((done.returncode, done.stdout), (0, ""))

@@ -13,7 +13,7 @@ import unittest
 
 from harness import CliTest, capture
 
-PROSE = {"Message", "Verdict"}  # headings of columns that text breaks, and so writes without one
+PROSE = {"Message", "Verdict"}  # columns whose cells text breaks over lines, and writes without a heading
 UNITS = {"": 1, "B": 1, "ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "%": 0.01, " points": 0.01, " obj": 1}
 UNITS |= {prefix + "iB": 1024 ** (i + 1) for i, prefix in enumerate("KMGTPE")}
 NUMBER = re.compile(r"(?<![\w.:])([-+]?\d[\d,]*(?:\.\d+)?)((?:[KMGTPE]i)?B(?![a-z])|ns|us|ms|s(?![a-z])|%| points| obj|)"
@@ -59,7 +59,7 @@ def squeezed(text):
 
 
 def numbers_of(text):
-    """(value, half of what its last digit stands for, whether it is in percent) of each number shown."""
+    """(value, half a unit of its last digit, whether it is in percent) of each number shown."""
     for m in NUMBER.finditer(text):
         number, unit = m.group(1).replace(",", ""), m.group(2)
         digits = len(number.split(".")[1]) if "." in number else 0
@@ -79,8 +79,8 @@ def values_in(tree):
 
 
 class Markdown:
-    """Cells and, of these, figures by operation ("": none); sentences without what ends them. `ops`: whose names
-    stand in the first column, above their rows."""
+    """Cells; figures among them, by operation ("": none); sentences without their last character. `ops`: the operations
+    whose names are in the first column, above their rows."""
 
     def __init__(self, text, ops=()):
         self.cells, self.figures, self.notes, op, head = [], [], [], "", False
@@ -112,7 +112,7 @@ class Same(CliTest):
         self.assertEqual(lacking, [], where)
 
     def assert_written(self, cells, values, where):
-        """Each number of the cells is one of `values`, as it is written there."""
+        """Checks that each number in the cells is one of `values`, as it is rounded there."""
         values = list(values)
         lacking = [c for c in cells for n, slack, percent in numbers_of(c)
                    if not any(abs(abs(n) - abs(v)) <= slack + 1e-9 * abs(n) or

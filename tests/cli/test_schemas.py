@@ -12,7 +12,7 @@ DOC = ROOT / 'docs' / 'json-statistics.md'
 
 
 def keys(value):
-    """Of all objects in it; each finding has evidence of its own."""
+    """The keys of all objects in it, without evidence, which differs by kind of finding."""
     if isinstance(value, dict):
         return set(value).union(*(keys(v) for k, v in value.items() if k != 'evidence'))
     return set().union(*map(keys, value)) if isinstance(value, list) else set()

@@ -32,7 +32,7 @@ def archive(*names):
 
 
 def signature(method, path, query, headers, authorization):
-    """Of AWS Signature Version 4, by its documentation."""
+    """AWS Signature Version 4, by its documentation."""
     scope, names = re.search(r"Credential=[^/]*/([^,]*), *SignedHeaders=([^,]*)", authorization).groups()
     lines = "".join(f"{n}:{headers[n]}\n" for n in names.split(";"))
     request = "\n".join([method, path, query, lines, names, headers["x-amz-content-sha256"]])
@@ -62,7 +62,7 @@ class Stub(http.server.ThreadingHTTPServer):
         self.server_close()
 
     def handle_error(self, request, client_address):
-        """A client that went away is none."""
+        """A client that went away is no error."""
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -101,7 +101,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def hang(handler):
-    """Answers nothing until the test is over."""
+    """Does not answer until the test is over."""
     handler.server.stopping.wait()
     handler.close_connection = True
 
@@ -120,7 +120,7 @@ class Profiles(LoadTest):
                                f"/minio/admin/{version}/profiling/download": download}
 
     def profiled(self, *options, **kwargs):
-        """Runs a load, which succeeds, and returns what it says on standard error, and the archive."""
+        """Runs a load that succeeds; returns its standard error and the archive."""
         (self.tmp / "run.csv.zst").unlink(missing_ok=True)
         self.zip.unlink(missing_ok=True)
         r = self.s3load(*LOAD, *(options or ("--serverprof", "cpu,mem")), "--json", **kwargs)
@@ -132,7 +132,7 @@ class Profiles(LoadTest):
 
 class MinIO(Profiles):
     def test_saved_as_received(self):
-        """Whatever entries are called: a name is no path."""
+        """Names of entries are never used as paths."""
         data = archive("profile-127.0.0.1:9000-cpu.pprof", "../../evil.pprof", "/evil.pprof")
         self.admin(download=(200, data))
         err, saved = self.profiled(umask=0o027)
@@ -191,7 +191,7 @@ class MinIO(Profiles):
             self.assertIn(f"no profiles: {said}", err)
 
     def test_time_out(self):
-        """After a lost answer the server may profile: it is asked for the profiles."""
+        """If the answer is lost, the server may be profiling: it is asked for the profiles."""
         self.admin(start=hang)
         err, saved = self.profiled(env={"S3LOAD_TEST_PATIENCE": "5"})
         self.assertIn("cannot start profiling:", err)

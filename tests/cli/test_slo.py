@@ -23,7 +23,7 @@ class Slo(CliTest):
         self.assertEqual(self.verdicts("--slo", "p99<5.7ms", path, status=3)[0], "undecided")
 
     def test_same_figures_as_the_report(self):
-        """Percentiles, rates and intervals are those of the report, where that has them."""
+        """Percentiles, rates and intervals are those of the report, if it has them."""
         for name in "get-g4", "get-randsize":
             report = self.s3analyze("analyze", "--json", "--slo", "p99<50ms, ttfb.p90<1s, throughput>1B/s",
                                     capture(name), status=None).json()
@@ -87,7 +87,7 @@ class Slo(CliTest):
         self.assertEqual({a["why"] for a in report["assertions"]}, {"the benchmark never began"})
 
     def test_rates_with_a_stall(self):
-        """One does not tell how often stalls come: the interval is Chebyshev's, the root of 20 standard errors."""
+        """One stall does not tell how often they come: the interval is Chebyshev's, the root of 20 standard errors."""
         rows = capgen.steady(200) + [r._replace(start=r.start + 24 * 10**9, end=r.end + 24 * 10**9)
                                      for r in capgen.steady(200)]
         report = self.s3analyze("analyze", "--json", "--slo", "rate>1", self.put("run.csv", capgen.text(rows))).json()
@@ -96,7 +96,7 @@ class Slo(CliTest):
         self.assertAlmostEqual((answer["hi"] - answer["value"]) / mean["se"], 20**.5, 6)
 
     def test_imported_times(self):
-        """They may be half a unit of the recording off, here of 1 ms."""
+        """Durations may be off by half the resolution of the recording, here 1 ms."""
         path = self.tmp / "run.csv"
         rows = "".join(f"x\t{1795239692 + i // 40}\t0\t{20 + i * 7 % 11}\t{20 + i * 7 % 11}\t9\n" for i in range(2000))
         log = self.put("ab.tsv", f"starttime\tseconds\tctime\tdtime\tttime\twait\n{rows}".encode())
@@ -128,7 +128,7 @@ class Slo(CliTest):
         self.assertEqual(len(re.findall(r"<t[hd][^>]*>(?:met|missed|undecided)<", html)), len(answers))
 
     def test_response_times(self):
-        """Where the intended start was recorded, percentiles are of response times."""
+        """If the intended start was recorded, percentiles are of response times."""
         report = self.s3analyze("analyze", "--json", "--slo", "GET: p50<1h, ttfb.p50<1h",
                                 capture("s3load-open-loop"), status=None).json()
         get = next(o for o in report["operations"] if o["op"] == "GET")
@@ -139,7 +139,7 @@ class Slo(CliTest):
         self.assertIn("response times", text)
 
     def test_sums(self):
-        """Sums know rates and errors; percentiles have a value, and no interval."""
+        """Sums have rates and errors; percentiles have a value, and no interval."""
         sums = self.tmp / "run.sums.zst"
         path = self.tmp / "run.csv"
         path.write_bytes(capgen.text(capgen.steady(600, threads=2)))
@@ -154,14 +154,14 @@ class Slo(CliTest):
         self.assertIn("sums", answer["why"])
 
     def test_absent(self):
-        """What is not there is undecided, with its reason."""
+        """A missing figure is undecided, with a reason."""
         report = self.s3analyze("analyze", "--json", "--slo", "POST: p99<1s", "--slo", "DELETE: ttfb.p50<1s",
                                 capture("mixed-3hosts"), status=3).json()["slo"]
         self.assertEqual([a["value"] for a in report["assertions"]], [None, None])
         self.assertEqual([bool(a["why"]) for a in report["assertions"]], [True, True])
 
     def test_no_error_is_not_no_errors(self):
-        """40 requests of which none failed do not show that under 0.1 % do."""
+        """40 requests without a failure do not show that fewer than 0.1 % fail."""
         path = self.tmp / "few.csv"
         path.write_bytes(capgen.text(capgen.steady(40)))
         r = self.s3analyze("analyze", "--slo", "errors<0.1%", path, status=3)
@@ -184,7 +184,7 @@ class LoadSlo(LoadTest):
         self.start()
 
     def test_s3load_hands_it_on(self):
-        """The status of s3analyze becomes that of the run; a slip ends it before a request is sent."""
+        """The status of s3analyze becomes that of the run; a mistake in --slo ends the run before a request is sent."""
         options = ("--obj.size", "1KiB", "--concurrent", "2", "--duration", "1s", "--seed", "1")
         met = self.s3load("put", *options, "--slo", "p50<50s", "--slo", "errors<50%", status=0)
         self.assertIn("Assertions: met (2 met", met.out)

@@ -13,7 +13,7 @@ TEXT = HEADER + b"".join(ROW % (i, i, i + 1) for i in range(50))
 
 
 def limit_cpu():
-    """Each takes about a second, and minutes where it is looked through again and again."""
+    """Each takes about a second, or minutes if a reader scans it again and again."""
     resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
 
 
@@ -57,7 +57,7 @@ class SlowInput(CliTest):
         self.assertEqual(r.json()["captures"][0]["n_rows"], 100)
 
     def test_quotes_that_are_never_closed(self):
-        """Each row opens a field that could be looked through to the end of the text."""
+        """Each row opens a quoted field that could be scanned to the end of the text."""
         row = b'1\t0\tGET\t1000\th\tk\t"a\n'
         path = self.tmp / "quotes.csv"
         for end, n_good in (b"", 50), (b'"\n', 50):
@@ -67,7 +67,7 @@ class SlowInput(CliTest):
             self.assertEqual(r.json()["captures"][0]["n_rows"], n_good)
 
     def test_comments_between_the_first_and_the_last(self):
-        """They are counted where they are not kept."""
+        """They are counted even if they are not kept."""
         path = self.tmp / "comments.csv"
         path.write_bytes(TEXT + b"".join(b"#%d\n" % i for i in range(1000)))
         info = self.s3analyze("info", "--json", path).json()["captures"][0]
@@ -86,7 +86,7 @@ class SlowInput(CliTest):
         self.assertFalse((self.tmp / "out").exists())
 
 
-# Sanitizers have a malloc of their own, which does not count.
+# Sanitizers have their own malloc, which does not count calls.
 if "-fsanitize" not in (BUILD / "flags").read_text():
     class Work(CliTest):
         def work(self, data, *args):
@@ -102,7 +102,7 @@ if "-fsanitize" not in (BUILD / "flags").read_text():
                     self.assertLess(many["malloc"], few["malloc"] + 100, args)
 
         def test_torn_frames(self):
-            """Their headers are read together, and handed from thread to thread many at a time."""
+            """Their headers are read together, and passed between threads many at a time."""
             good = zstd.frame(TEXT)
             n = 20000
             work = self.work(good + good[:-30] * n + good, "info", "--salvage")
@@ -113,7 +113,7 @@ if "-fsanitize" not in (BUILD / "flags").read_text():
             self.assertLess(work["wait"], n / 2)
 
         def test_tiny_frames(self):
-            """Frames of a row each, as a pipe gives them: the threads do not wait for each."""
+            """Frames of a row each, from a pipe: threads do not wait for each frame."""
             row = zstd.frame(TEXT.splitlines(keepends=True)[1])
             n = 50000
             path = self.tmp / "capture"

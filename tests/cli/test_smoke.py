@@ -1,4 +1,4 @@
-"""Each command of both programs once, in seconds: `make check-fast`. What they say is for other tests."""
+"""Runs each command of both programs once, in seconds (`make check-fast`). Other tests check the output."""
 import unittest
 
 from harness import capture

@@ -16,7 +16,7 @@ except ImportError as e:
 SETTINGS = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1", "spark.sql.session.timeZone": "UTC",
             "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1",
             "spark.ui.showConsoleProgress": "false", "spark.sql.adaptive.enabled": "false"}
-# Captures of some thousand rows are through before what would be compiled for them is.
+# Captures of some thousand rows are done before compiled code would be.
 SMALL = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN",
          "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 

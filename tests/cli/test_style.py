@@ -16,7 +16,7 @@ GOOD = {
                             "        int k = m;\n        n += k;\n    }\n    return n;\n}\n",
 }
 
-# What breaks it: file, line that is added, and what is said of it.
+# What breaks it: file, added line, and the message.
 BAD = {
     "foreign document": ("libcommon/err.h", "/* See output-formats.md. */", "output-formats.md is not in the repository"),
     "section of nothing": ("libcommon/err.h", "/* As section 3 says. */", "a section of which document"),
@@ -30,7 +30,7 @@ BAD = {
 
 class Style(CliTest):
     def check(self, files):
-        """Exit status and words of tests/style for a tree of these files."""
+        """Exit status and output of tests/style for a tree of these files."""
         folder = self.tmp / str(len(list(self.tmp.iterdir())))
         for name, text in files.items():
             path = folder / name

@@ -1,4 +1,4 @@
-"""Sums of a run (s3analyze aggregate): what analyze says of them is what it says of the capture, and merging adds."""
+"""Sums of a run (s3analyze aggregate): analyze reports the same of them as of the capture, and merge adds them up."""
 import json
 import random
 import re
@@ -17,7 +17,7 @@ NOT_IN_SUMS = ("first_access", "last_access")
 
 
 def differences(expected, got, at=""):
-    """Paths at which two reports say other things; quantiles may be off by a thousandth."""
+    """The paths at which two reports differ; quantiles may be off by a thousandth."""
     if isinstance(expected, dict) and isinstance(got, dict):
         if expected.keys() != got.keys():
             return [at + ": keys"]
@@ -98,7 +98,7 @@ class AsTheCapture(SumsTest):
 
 
 class Seconds(SumsTest):
-    """The series, against what it has to be by the rows."""
+    """Compares the series with what follows from the rows."""
 
     def test_spread(self):
         rows = simulate(11, SHAPES["odd"])
@@ -127,7 +127,7 @@ class Seconds(SumsTest):
         self.assertEqual(sum(second["bytes"]), sum(r.bytes for r in rows))
 
     def test_segments_on_whole_seconds_are_those_of_the_capture(self):
-        """Where all threads begin and end their first and last requests on a second, the ranges are the same."""
+        """If all threads begin and end their first and last requests on a second, the ranges are the same."""
         rows = capgen.steady(80, threads=3, every=SECOND // 8, size=800)
         rows = [r._replace(start=r.start - r.thread, end=r.end + 1000 - r.thread) for r in rows]
         path = self.put("s", rows)
@@ -184,7 +184,7 @@ class Merging(SumsTest):
         self.assertEqual(self.analyze(*parts)["operations"], self.analyze(out)["operations"])
 
     def test_rows_are_added_up_in_portions(self):
-        """So many requests of one operation are added up in several, each of the files alone in one."""
+        """Several tasks add up the requests of one operation in the merged file, one task those of each file alone."""
         paths = [self.tmp / f"{name}.csv" for name in "ab"]
         head, *rows = capgen.text(simulate(2, Shape(n=700, hosts=3, sizes=(1000, 900000), error_frac=0.1))).splitlines()
         for name, path in zip(b"ab", paths):
@@ -214,7 +214,7 @@ class Merging(SumsTest):
 
 
 class Recorded(SumsTest):
-    """What s3load said of its runs goes on."""
+    """The comments of s3load are kept."""
 
     def run_of(self, name, i, concurrent):
         say = lambda o: "# s3load/1 " + json.dumps(o) + "\n"
@@ -256,7 +256,7 @@ class Refused(SumsTest):
             self.assertIn("holds sums by second, not requests", " ".join(r.err.split()))
 
     def test_odd_captures(self):
-        """Names that are no UTF-8, and two that become one when they are made it."""
+        """Names that are not UTF-8, two of which become equal when converted."""
         content = capgen.text(simulate(3, Shape(n=60, hosts=3, error_frac=0.3)))
         for k, byte in (b"h1", b"\xff1"), (b"h2", b"\xfe1"), (b"not found", b"\xff gone"):
             content = content.replace(k, byte)
@@ -323,7 +323,7 @@ class Damage(SumsTest):
         self.assertIn(r.status, (0, 1))
         if r.status == 1:
             self.assertEqual(r.out, "")
-            self.assertRegex(r.err, "damaged.zst:(1:)? ")  # what is cut early looks like a capture
+            self.assertRegex(r.err, "damaged.zst:(1:)? ")  # a file that is cut early looks like a capture
         return r
 
     def test_prefixes(self):
@@ -332,7 +332,7 @@ class Damage(SumsTest):
             self.assertEqual(self.look(content[:n]).status, 1)
 
     def test_changed_numbers(self):
-        """Whatever number is another one: refused, or one that nothing else is computed from."""
+        """Any changed number is refused, unless nothing else depends on it."""
         text = json.dumps(self.document_of(), separators=(",", ":"))
         numbers = [m.span() for m in re.finditer(r"(?<=[:,\[])\d+", text)]
         r = random.Random(1)
@@ -367,7 +367,7 @@ class Damage(SumsTest):
         at[key][most - 1] += 1
 
     def test_forged(self):
-        """What each figure alone allows, and the others do not."""
+        """Values that each figure alone would allow, but not together with others."""
         document = self.document_of()
         big, host = 9223372036854775807, ("operations", 0, "hosts", 0)
         cases = [((*where, key), lambda at, key, v=v: at.__setitem__(key, v), words)
@@ -415,7 +415,7 @@ class Damage(SumsTest):
         self.assertIn(words, " ".join(r.err.split()))
 
     def test_forged_to_overflow(self):
-        """Each part is sound; what reports make of several is not."""
+        """Each part is valid, but not the sum of several."""
         self.assertEqual(self.look_at(self.one_value("GET", 1000), self.one_value("PUT", 1000)).status, 0)
         most = 1 << 46
         self.assertEqual(self.look_at(self.one_value("GET", most)).status, 0)

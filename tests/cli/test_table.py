@@ -14,7 +14,7 @@ DAY = 86400 * SECOND
 
 
 def rows_of(night, took, n=400, threads=2, op='GET', error=''):
-    """A run of the given night, whose requests take `took` ns, more or less by turns."""
+    """A run of the given night, whose requests take `took` ns, in turn a little more and less."""
     out = []
     for thread in range(threads):
         now = night * DAY + thread

@@ -1,4 +1,4 @@
-"""Captures that are not of one run are not taken for one."""
+"""Captures of different runs are not analysed as one run."""
 import unittest
 
 from capgen import SECOND, START, row, steady, text
@@ -30,7 +30,7 @@ class Together(CliTest):
         self.assertEqual(r.out.count("GET"), 3)
 
     def test_a_table_of_what_is_left(self):
-        """Of one file no request is left: it is named."""
+        """A file of which no request is left is named."""
         r = self.refused("analyze", "--op", "GET", *self.paths, self.put("puts.csv", 9 * 3600 * SECOND, op="PUT"))
         self.assertEqual([line[:4] for line in r.out.splitlines() if line.startswith("run")], ["run0", "run1", "run2"])
         self.assertIn("1 file could not be read:", r.out)

@@ -21,7 +21,7 @@ class Trend(CliTest):
         self.folder.mkdir()
 
     def run_of(self, night, factor=1.0, threads=2, op='GET', n=60, name='night'):
-        """A run whose requests take 10 ms times the factor, each a little more or less."""
+        """A run whose requests take about 10 ms times the factor."""
         r = random.Random(night)
         rows = []
         for thread in range(threads):
@@ -149,7 +149,7 @@ class Trend(CliTest):
         self.assertEqual(self.trend(), first)
         self.assertTrue(cache.exists())
         self.assertEqual(self.trend(), first)
-        # Who reads no capture tells what the cache holds: here it is a wrong one, with a wrong checksum.
+        # A command that reads no capture shows what the cache has: here a wrong value, with a wrong checksum.
         text = cache.read_bytes()
         for damaged in (text[:-40], text[:300] + b'7' + text[301:], b'', text + b' ',
                         text.replace(b' ', b' 9', 1)):
@@ -171,7 +171,7 @@ class Trend(CliTest):
         before = (self.folder / '.s3analyze-cache').stat().st_mtime_ns
         self.assertEqual(self.trend(), first)
         self.assertEqual((self.folder / '.s3analyze-cache').stat().st_mtime_ns, before)
-        # The other's size and time, and not its content.
+        # It has the size and time of the other file, but not its content.
         stat = paths[3].stat()
         text = paths[3].read_bytes()
         paths[3].write_bytes(text.replace(b'GET', b'PUT'))
@@ -225,7 +225,7 @@ class Trend(CliTest):
         self.assertEqual(len(self.trend()['unread']), 1)
 
     def test_check_last_of_a_run_that_cannot_be_read(self):
-        """It is no good run if it may be the last one; an older one does not stop the job for ever."""
+        """If it may be the last run, the answer is not "good"; an older one does not block the job for ever."""
         last = self.nights([1] * 10)[-1]
         began = (capgen.START + 9 * DAY) // SECOND
         bad = self.folder / 'x.csv'

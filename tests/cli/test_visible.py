@@ -34,7 +34,7 @@ class Visible(CliTest):
         return done
 
     def on_terminal(self, *argv):
-        """What a terminal as standard output gets."""
+        """The bytes that a terminal as standard output gets."""
         status, said = on_terminal(BUILD / argv[0], *argv[1:], env={"NO_COLOR": "1"})
         return status, said.replace(b"\r\n", b"\n")
 
@@ -148,7 +148,7 @@ class Visible(CliTest):
                 self.assertEqual({row["op"] for row in csv.DictReader(out.splitlines())}, {expected, ""})
 
     def test_a_nul_in_a_name(self):
-        """Two hosts that differ behind one are two."""
+        """Two hosts that differ only after such a character are two."""
         path = self.put("nul.csv", text([r for name in ("h\0one", "h\0two") for r in steady(20, host=name)]))
         names = ["h\\0one", "h\\0two"]
         info = self.s3analyze("info", "--json", path).json()

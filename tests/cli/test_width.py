@@ -28,7 +28,7 @@ class Width(CliTest):
             path = capture(name)
             for words in ["analyze"], ["analyze", "-v"], ["info"], ["autoterm"]:
                 with self.subTest(name, words=words):
-                    # A relative name, as is typed.
+                    # A relative name, as one types it.
                     r = self.s3analyze(*words, path.name, cwd=path.parent, status=None)
                     self.assertTrue(r.out or r.err)
                     self.check(r.out)
@@ -61,7 +61,7 @@ class Width(CliTest):
             out = self.s3analyze("analyze", *v, path).out
             for i in range(3):
                 self.assertIn(f"\nhttps://{i}.{LONG}:9000", out)
-            # Beside a long name stands not more than 40 columns wide.
+            # A long name leaves at most 40 columns to the rest.
             self.assertLessEqual(max(map(len, out.splitlines())), len(f"https://0.{LONG}:9000") + 40)
 
     def test_no_figure_is_lost(self):
@@ -75,7 +75,7 @@ class Width(CliTest):
 
 
 class Terminal(CliTest):
-    """Tables stand side by side where the terminal is wide."""
+    """On a wide terminal tables are side by side."""
 
     def longest(self, columns):
         """The longest line on a terminal of that many columns; None: on a pipe."""
