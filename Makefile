@@ -1,31 +1,30 @@
 # s3load and s3analyze.
 #
-#   make                  both programs into build/
+#   make                  both programs into build/, and s3load-mpi if there is an MPI
 #   make help             prints this
-#   make MPI=1            s3load-mpi must be built too, which it is by itself where
-#                         there is an MPI: MPI=ompi-c, MPI=mpich; MPI=0: not
+#   make MPI=1            fails without an MPI; MPI=ompi-c or MPI=mpich chooses one;
+#                         MPI=0 builds no s3load-mpi
 #   make check            all tests ("N passed, N failed, N skipped");
 #                         CHECK_FLAGS=--skip-is-failure in CI
-#   make check-fast       unit tests that take no time, and each command once
-#   make hooks            git then checks format, style and layering before each
-#                         commit
+#   make check-fast       quick unit tests, and each command once
+#   make hooks            lets git check format, style and layering before each commit
 #   make compile-commands build/compile_commands.json for editors
-#   make demo             loads the embedded S3 target, analyses, leaves
+#   make demo             loads the embedded S3 target, analyses the run, writes
 #                         build/report.html
 #   make bench            speed and memory (tests/bench)
 #   make bench-load       cost and clock of s3load
 #   make bench-ranks      cost of s3load-mpi, with two ranks
 #   make bench-sql        the SQL of sql/ on DuckDB and Spark beside s3analyze
-#   make bench-findings   what is found in simulated runs with known faults
+#   make bench-findings   findings in simulated runs with known faults
 #   make bench-trend      changes in simulated archives of runs, beside Apache Otava
-#   make bench-search     searches of a capacity by MLRsearch, on the servers of bench-stats
+#   make bench-search     searches for a capacity by MLRsearch, on the servers of bench-stats
 #   make bench-stats      false alarms, coverage and power of the statistics,
 #                         simulated
-#   make pictures         draws that of the README (chromium)
-#   make fuzz             feeds all that reads input with libFuzzer for TIME=60
-#                         seconds (clang)
+#   make pictures         draws the picture of the README (chromium)
+#   make fuzz             fuzzes all readers of input for TIME=60 seconds
+#                         (libFuzzer, clang)
 #   make valgrind         s3analyze under memcheck
-#   make coverage mutants what the tests run, and which mistakes they find
+#   make coverage mutants lines that the tests run, and mistakes that they find
 #                         (tests/coverage.mk)
 #   make install          DESTDIR= PREFIX=/usr/local: programs, man pages, shell
 #                         completion, plots
@@ -36,7 +35,7 @@
 #   make uninstall clean distcheck format format-check layering style
 #
 # SAN=address,undefined and SAN=thread build into build-asan/ and build-tsan/;
-# CC=clang and CFLAGS=... rebuild what they change; WERROR= lets warnings pass;
+# CC=clang and CFLAGS=... rebuild what they affect; WERROR= allows warnings;
 # V=1 shows commands.
 
 RELEASE = 1.0.0
@@ -52,8 +51,8 @@ comma := ,
 B := build$(if $(SAN),-$(patsubst address%,asan,$(patsubst thread,tsan,$(subst $(comma),-,$(SAN)))))
 Q := $(if $(V),,@)
 
-# A tarball of `make dist` carries .version, a checkout tells its commit. Twelve digits, as by itself
-# git chooses a number that differs between clones.
+# A tarball of `make dist` has .version, a checkout knows its commit. Always twelve digits: git's default
+# differs between clones.
 DESCRIBE := git describe --tags --always --abbrev=12
 VERSION := $(shell cat .version 2>/dev/null || $(DESCRIBE) --dirty 2>/dev/null)
 VERSION := $(RELEASE)$(if $(VERSION),$(if $(filter $(RELEASE),$(VERSION:v%=%)),,+$(VERSION)))
@@ -67,7 +66,7 @@ MAKEFLAGS += --no-builtin-rules
 
 COMMON_SRC := $(wildcard libcommon/*.c)
 ANALYZE_SRC := $(wildcard analyze/*.c analyze/*/*.c)
-# What speaks MPI is no part of the library: it takes the place of ranks_one.c in s3load-mpi.
+# Not in the library: in s3load-mpi it replaces ranks_one.c.
 RANKS_SRC := loadgen/ranks/ranks_mpi.c
 LOADGEN_SRC := $(filter-out $(RANKS_SRC),$(wildcard loadgen/*.c loadgen/*/*.c))
 TARGET_SRC := $(wildcard tests/target/*.c)
@@ -101,14 +100,14 @@ LOADGEN_PKGS := libcurl=libcurl4-openssl-dev openssl=libssl-dev expat=libexpat1-
 TARGET_PKGS := libmicrohttpd=libmicrohttpd-dev openssl=libssl-dev
 UNIT_PKGS := cmocka=libcmocka-dev
 
-# MPI, by its pkg-config module: MPI= chooses one and insists on it, MPI=1 takes the first that is
-# there and insists on any, MPI=0 builds no s3load-mpi, without MPI it is built where there is one.
+# The pkg-config modules of MPI. MPI=NAME requires that one, MPI=1 requires any and takes the first,
+# MPI=0 builds no s3load-mpi; without MPI=, s3load-mpi is built if there is one.
 MPIS := $(filter ompi-c mpich,$(shell for m in ompi-c mpich; do \
 	$(PKG_CONFIG) --exists $$m 2>/dev/null && echo $$m; done))
 MPI ?=
 USED_MPI := $(if $(filter ompi-c mpich,$(MPI)),$(MPI),$(if $(filter 0,$(MPI)),,$(firstword $(MPIS))))
 RANKED := $(if $(USED_MPI),$(B)/s3load-mpi)
-# For tests, with each of them.
+# For tests, one program with each MPI.
 RANKED_TESTS := $(if $(filter 0,$(MPI)),,$(MPIS:%=$(B)/s3load-mpi.%))
 
 modules = $(foreach p,$(1),$(firstword $(subst =, ,$(p))))
@@ -151,7 +150,7 @@ COMMON_LIBS = $(call pkg_libs,$(COMMON_PKGS)) -lpthread -lm
 ANALYZE_LIBS = $(call pkg_libs,$(ANALYZE_PKGS)) -lcsv
 LOADGEN_LIBS = $(call pkg_libs,$(LOADGEN_PKGS))
 
-# What packing needs; for `make deb` what debian/control asks for, but for what only tests need.
+# What packing needs: for `make deb` the build dependencies of debian/control without those of tests.
 ifneq ($(filter dist distcheck deb,$(MAKECMDGOALS)),)
 missing := $(shell command -v git >/dev/null || echo git)
 ifneq ($(filter deb,$(MAKECMDGOALS)),)
@@ -166,15 +165,15 @@ endif
 
 # --- Compiling --------------------------------------------------------------------------------------
 
-# Overruns of buffers end the program. _FORTIFY_SOURCE needs optimization; sanitizers find more
-# without it; a distribution may choose another level.
+# Buffer overruns end the program. _FORTIFY_SOURCE needs optimisation. Sanitizers find more without it.
+# A distribution may choose another level.
 HARDENED_CFLAGS = -fstack-protector-strong $(if $(findstring _FORTIFY_SOURCE,$(CFLAGS) $(CPPFLAGS)),, \
 	-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
-# No contraction to fused multiply-add: the same digits on every machine.
+# No fused multiply-add: it would give other digits on some machines.
 FIXED_CFLAGS := -std=c17 -D_GNU_SOURCE -Wall -Wextra $(WERROR) -ffp-contract=off -pthread -MMD -MP \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer, \
 	$(if $(filter-out -O0,$(filter -O%,$(CFLAGS))),$(HARDENED_CFLAGS)))
-# Lazy binding saves vector registers to the stack, pieces of keys among them (tests/cli/test_core_dumps.py).
+# No lazy binding: it saves vector registers, with pieces of keys, to the stack (tests/cli/test_core_dumps.py).
 FIXED_LDFLAGS := -pthread -Wl,-z,now $(if $(SAN),-fsanitize=$(SAN))
 
 $(B)/libcommon/%.o: INCLUDES = -I. $(call pkg_cflags,$(COMMON_PKGS))
@@ -187,7 +186,7 @@ $(addprefix $(B)/,$(addsuffix .o,analyze/read/rowindex analyze/read/rowparse \
 	loadgen/load/payload)): HOT_CFLAGS = $(if $(SAN),,-O3)
 $(B)/libcommon/version.o: FIXED_CFLAGS += -DS3_VERSION='"$(VERSION)"'
 
-# Files that change only when what they hold does: compiler and flags, version, lists of sources.
+# Files that are rewritten only if their content changes: compiler and flags, version, list of sources.
 write_if_changed = @mkdir -p $(@D); echo '$(1)' | cmp -s - $@ || echo '$(1)' >$@
 $(B)/flags: FORCE
 	$(call write_if_changed,$(CC) $(FIXED_CFLAGS) $(CFLAGS) $(CPPFLAGS) $(LDFLAGS))
@@ -197,7 +196,7 @@ $(B)/sources: FORCE
 	$(call write_if_changed,$(ALL_SRC))
 $(B)/libcommon/version.o: $(B)/version
 
-# The styles and the script of pages are files of their own, and strings to the program.
+# The styles and the script of pages are files, and become strings of the program.
 PAGE_FILES := $(B)/analyze/page/page_css $(B)/analyze/page/page_js
 $(B)/analyze/page/page_%.c: analyze/page/page.%
 	@mkdir -p $(@D)
@@ -232,7 +231,7 @@ $(B)/s3analyze: $(B)/analyze/main.o $(ANALYZE_LIB) $(COMMON_LIB)
 $(B)/s3load: LIBS = $(LOADGEN_LIBS) $(COMMON_LIBS)
 $(B)/s3load: $(B)/loadgen/main.o $(LOADGEN_LIB) $(COMMON_LIB)
 	$(link)
-# With each MPI: its name is the end of the file's.
+# One for each MPI, whose name ends the file name.
 $(B)/s3load-mpi.%: $(B)/loadgen/ranks/ranks_mpi.%.o $(B)/loadgen/main.o $(LOADGEN_LIB) $(COMMON_LIB)
 	$(if $(V),,@echo "  LINK $@")
 	$(Q)$(CC) $(FIXED_LDFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
@@ -254,8 +253,8 @@ $(UNIT_TESTS): LIBS = $(call pkg_libs,$(UNIT_PKGS)) $(TEST_LIBS)
 $(foreach t,$(UNIT_SRC),$(eval $(B)/unit/$(basename $(notdir $t)): $(t:%.c=$(B)/%.o)))
 $(UNIT_TESTS): $(UNIT_HELP_LIB) $(LOADGEN_LIB) $(ANALYZE_LIB) $(COMMON_LIB)
 	$(link)
-# Preloaded: makes calls fail (tests/cli/faults.py), changes clocks and names
-# (tests/cli/test_load_world.py). Never with sanitizers, which want to be first.
+# Libraries to preload: they make calls fail (tests/cli/faults.py), change clocks and names
+# (tests/cli/test_load_world.py). Not with sanitizers, which must come first.
 $(FAULTS): $(B)/%.so: tests/fault/%.c $(B)/flags
 	$(if $(V),,@echo "  LINK $@")
 	$(Q)$(CC) $(FIXED_CFLAGS) $(filter-out --coverage,$(CFLAGS)) -U_FORTIFY_SOURCE -fPIC -shared -o $@ $< -ldl
@@ -275,7 +274,7 @@ tests: all $(UNIT_TESTS) $(FUZZ_TARGETS) $(FAULTS) $(TARGET) $(RANKED_TESTS) $(B
 check: tests layering style
 	@BUILD=$(B) tests/run $(CHECK_FLAGS)
 
-# What breaks at once when something is broken: seconds, for after each change.
+# Takes seconds; run it after each change.
 SLOW_UNIT_TESTS := test_damage,test_recfile
 check-fast: all $(UNIT_TESTS) $(TARGET) layering style
 	@BUILD=$(B) tests/run --without $(SLOW_UNIT_TESTS) .c test_cli test_golden test_smoke
@@ -283,7 +282,7 @@ check-fast: all $(UNIT_TESTS) $(TARGET) layering style
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
 
-# Editors look for build/compile_commands.json: what make would run to compile each file.
+# For editors: how make compiles each file.
 compile-commands:
 	@mkdir -p $(B)
 	@$(MAKE) --no-print-directory --always-make --dry-run V=1 tests | tests/compile-commands >$(B)/compile_commands.json
@@ -303,7 +302,7 @@ bench: all $(BENCHES)
 bench-findings: all
 	@tests/bench/findings $(BENCH_FLAGS) $(B)/s3analyze
 
-# Of equal hosts that are always busy at most 2 in 200 runs may have a problem.
+# In healthy runs of equal hosts that are always busy, at most 1 % may have a problem.
 bench-stats: all $(B)/bench/stats $(B)/bench/plans
 	$(B)/bench/stats
 	$(B)/bench/plans
@@ -318,14 +317,14 @@ bench-search: $(B)/bench/plans
 bench-sql: all $(BENCHES)
 	@BUILD=$(B) tests/bench/sql $(BENCH_FLAGS)
 
-# What s3load costs, and how true its clock is.
+# The cost of s3load, and how true its clock is.
 bench-load: all $(BENCHES)
 	@BUILD=$(B) tests/bench/load $(BENCH_FLAGS)
 
 bench-ranks: all $(BENCHES) $(RANKED_TESTS)
 	@BUILD=$(B) tests/bench/ranks $(BENCH_FLAGS)
 
-# The picture of the README: the first screen of a page.
+# The picture of the README is the first screen of a page.
 pictures: all
 	$(B)/s3analyze analyze --quiet --force --output /dev/null --html $(B)/page.html testdata/slow-host.csv.zst
 	chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1100,745 \
@@ -334,7 +333,7 @@ pictures: all
 layering:
 	@tests/layering
 
-# What clang-format does not see.
+# Style that clang-format does not check.
 style:
 	@tests/style
 
@@ -380,7 +379,7 @@ uninstall:
 clean:
 	rm -rf build build-*
 
-# The committed tree, the same bytes whoever packs it.
+# The committed tree, the same bytes on every machine.
 DIST := s3load-$(RELEASE)
 dist:
 	rm -rf build/dist && mkdir -p build/dist/$(DIST)
@@ -392,7 +391,7 @@ dist:
 	rm -rf build/dist
 	@echo build/$(DIST).tar.gz
 
-# Without the tests, which `make check` runs; and in /tmp, as dpkg's flags do not quote the folder.
+# Without the tests, which `make check` runs. In /tmp, as dpkg's flags do not quote the folder.
 deb: dist
 	rm -rf build/deb && mkdir -p build/deb
 	folder=$$(mktemp -d) && trap "rm -rf $$folder" EXIT && tar -xzf build/$(DIST).tar.gz -C $$folder && \
@@ -403,7 +402,7 @@ deb: dist
 cross: all
 	@BUILD=$(B) tests/cross
 
-# The tarball builds, passes its tests, and uninstalls what it installed.
+# The tarball must build, pass its tests, and uninstall what it installed.
 distcheck: dist
 	rm -rf build/distcheck && mkdir -p build/distcheck
 	tar -xzf build/$(DIST).tar.gz -C build/distcheck

@@ -1,9 +1,9 @@
--- The figures of s3analyze from the table `requests`, on DuckDB and on Spark alike (read-duckdb.sql or
--- read-spark.sql makes the table and the functions). Definitions: docs/how-the-numbers-are-made.md.
--- All times are nanoseconds since 1970, all intervals half-open. What several views need is a table, as
--- Spark would work it out again in each.
+-- The figures of s3analyze from the table `requests`, on DuckDB and on Spark. read-duckdb.sql or
+-- read-spark.sql makes the table and the functions. Definitions: docs/how-the-numbers-are-made.md.
+-- Times are nanoseconds since 1970, intervals are half-open. What several views need is a table, as
+-- Spark would compute a view again for each.
 
--- What decides which range counts: are operations mixed, did anything fail, are there several clients, is it
+-- These decide which range counts: are operations mixed, did anything fail, are there several clients, is it
 -- an open loop?
 CREATE OR REPLACE TEMP VIEW capture_kind AS
 SELECT coalesce(max(CASE WHEN first_ns < before_ns THEN 1 ELSE 0 END), 0) = 1 AS mixed,
@@ -14,8 +14,8 @@ FROM (SELECT first_ns, max(last_ns) OVER (ORDER BY first_ns, last_ns
                                           ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ns
       FROM (SELECT op, min(start_ns) AS first_ns, max(end_ns) AS last_ns FROM requests GROUP BY op) AS o) AS b;
 
--- The range in which all threads of the whole capture were active; of an open loop from its second start to
--- its last end before the last start.
+-- The range in which all threads of the whole capture were active. Of an open loop it is the single range: from
+-- the second start to the last end before the last start.
 CREATE OR REPLACE TEMP VIEW capture_range AS
 SELECT CASE WHEN open_loop THEN second_start_ns ELSE from_ns END AS from_ns,
        CASE WHEN open_loop THEN last_end_ns ELSE to_ns END AS to_ns
@@ -26,8 +26,8 @@ CROSS JOIN (SELECT coalesce(min(CASE WHEN start_ns > s0 THEN start_ns END), max(
             FROM requests CROSS JOIN (SELECT min(start_ns) AS s0, max(start_ns) AS s1 FROM requests) AS c) AS s
 CROSS JOIN capture_kind;
 
--- The range of each client by itself, from its second start to its last end but one, and what all have
--- in common.
+-- The range of each client, from its second start to its last end but one, and the range that all have in
+-- common.
 CREATE OR REPLACE TEMP VIEW client_range AS
 SELECT max(from_ns) AS from_ns, min(to_ns) AS to_ns
 FROM (SELECT r.client, coalesce(min(CASE WHEN start_ns > s0 THEN start_ns END), max(s1)) AS from_ns,
@@ -37,8 +37,8 @@ FROM (SELECT r.client, coalesce(min(CASE WHEN start_ns > s0 THEN start_ns END), 
       ON r.client = c.client
       GROUP BY r.client) AS single;
 
--- What is analysed: of a mixed capture what lies in its range; where requests failed, what
--- lies in the time of all clients.
+-- The requests that are analysed: of a mixed capture those in its range; if requests failed, those in the
+-- time in which all clients ran.
 DROP TABLE IF EXISTS kept;
 CREATE TABLE kept AS
 SELECT r.*, r.end_ns - r.start_ns AS duration_ns, k.mixed OR k.has_errors OR k.open_loop AS single_range
@@ -72,8 +72,8 @@ SELECT * FROM single
 UNION ALL
 SELECT part, part_host, op, max(first_end_ns), min(last_start_ns) FROM by_thread GROUP BY part, part_host, op;
 
--- Totals of each operation (scope ok) and of each of its hosts (scope host): bytes of the active range
--- but its last nanosecond, a request at its edge with its share.
+-- Totals of each operation (scope ok) and of each of its hosts (scope host): bytes in the active range less its
+-- last nanosecond. A request at the edge counts with its share.
 CREATE OR REPLACE TEMP VIEW throughput AS
 SELECT op, part AS scope, part_host AS host, min(from_ns) AS from_ns, min(length_ns) AS duration_ns,
        sum(whole) AS full_ops, sum(1 - whole) AS partial_ops, sum(bytes_in) AS n_bytes,
@@ -95,8 +95,8 @@ SELECT op, count(*) AS n_requests, sum(CASE WHEN failed THEN 1 ELSE 0 END) AS n_
        min(start_ns) AS start_ns, max(end_ns) AS end_ns
 FROM kept GROUP BY op;
 
--- Whole segments from the start of the active range of all requests: the shortest length of which there are
--- at most 400 in the operation's whole time.
+-- Whole segments from the start of the active range of all requests. Their length is the shortest that gives
+-- at most 400 segments in the operation's whole time.
 CREATE OR REPLACE TEMP VIEW segment_grid AS
 SELECT o.op, r.from_ns, r.to_ns, min(l.length_ns) AS length_ns
 FROM operations AS o JOIN active_range AS r ON r.op = o.op AND r.part = 'all'
@@ -128,13 +128,13 @@ FROM (SELECT s.op, s.k, s.from_ns, r.failed, r.start_ns >= s.from_ns AS started,
       ON r.op = s.op AND r.start_ns < s.to_ns AND r.end_ns >= s.from_ns) AS t
 GROUP BY op, k;
 
--- The successful requests within the active range, which request statistics are over.
+-- The successful requests within the active range, for the statistics of requests.
 DROP TABLE IF EXISTS considered;
 CREATE TABLE considered AS
 SELECT k.* FROM kept AS k JOIN active_range AS r ON r.op = k.op AND r.part = 'ok'
 WHERE NOT k.failed AND k.start_ns >= r.from_ns AND k.end_ns <= r.to_ns;
 
--- Quantiles are values that were measured: of n in order that of rank round(n * p), counted from 0.
+-- A quantile is a measured value: of n sorted values the one with index round(n * p), counted from 0.
 CREATE OR REPLACE TEMP VIEW request_statistics AS
 SELECT op, scope, host, min(n) AS n, sum(duration_ns) / CAST(min(n) AS DOUBLE) AS mean_ns,
        min(CASE WHEN i = least(int_div(2 * n * 50 + 100, 200), n - 1) THEN duration_ns END) AS p50_ns,
@@ -147,7 +147,7 @@ FROM (SELECT op, scope, host, duration_ns, count(*) OVER (PARTITION BY op, scope
             UNION ALL SELECT op, 'host', host, duration_ns FROM considered) AS c) AS t
 GROUP BY op, scope, host;
 
--- Sizes by tenfold steps; neighbours are joined from below until a bucket holds a twentieth of the requests.
+-- Classes of sizes in tenfold steps. Neighbours are joined from below until each has a twentieth of the requests.
 CREATE OR REPLACE TEMP VIEW size_edges AS
 SELECT k, edge, lead(edge) OVER (ORDER BY k) AS next_edge
 FROM (VALUES (0, 0), (1, 1), (2, 10), (3, 100), (4, 1024), (5, 10240), (6, 102400), (7, 1048576),
@@ -181,7 +181,7 @@ SELECT w.op, w.k, least(w.bucket, l.last_bucket) AS bucket, e.edge, e.next_edge,
        min(e.edge) OVER (PARTITION BY w.op, least(w.bucket, l.last_bucket)) AS min_bytes
 FROM walk AS w JOIN whole AS l ON l.op = w.op JOIN size_edges AS e ON e.k = w.k;
 
--- Rates are of requests that have bytes and a duration, highest first.
+-- Only requests with bytes and a duration have a rate; highest first.
 CREATE OR REPLACE TEMP VIEW size_statistics AS
 SELECT op, bucket, min(min_bytes) AS min_bytes, count(*) AS n, count(*) - max(n_rated) AS n_unrated,
        sum(bytes) / CAST(count(*) AS DOUBLE) AS mean_bytes, sum(duration_ns) / CAST(count(*) AS DOUBLE) AS mean_ns,

@@ -1,8 +1,8 @@
--- Reads a capture into the table `requests`, for DuckDB 1.3 or later. The file is named by a variable:
+-- Reads a capture into the table `requests`, with DuckDB 1.3 or later. A variable names the file:
 --     SET VARIABLE capture = 'run.csv.zst';
 -- Then analysis.sql makes views of it. Captures of g0 have commas: delim = ',' below.
 
--- RFC 3339 to nanoseconds since 1970: TIMESTAMP has microseconds only, and TIMESTAMP_NS takes no offset.
+-- RFC 3339 to nanoseconds since 1970: TIMESTAMP has only microseconds, and TIMESTAMP_NS accepts no offset.
 CREATE OR REPLACE TEMP MACRO to_ns(t) AS
     CAST(epoch(CAST(regexp_replace(t, '\.[0-9]+', '') AS TIMESTAMPTZ)) AS BIGINT) * 1000000000 +
     CAST(rpad(regexp_extract(t, '\.([0-9]{1,9})', 1), 9, '0') AS BIGINT);
@@ -12,8 +12,8 @@ CREATE OR REPLACE TEMP MACRO first_bytes(bytes, x_ns, length_ns) AS
     CAST(CAST(bytes AS HUGEINT) * x_ns // length_ns AS BIGINT);
 CREATE OR REPLACE TEMP MACRO exact_sum(x) AS sum(CAST(x AS HUGEINT));
 
--- Everything is read as text, so that no digit of a time is lost. The first row names all columns and
--- is dropped again: a column that an old generation lacks is NULL.
+-- All columns are read as text, so that no digit of a time is lost. A first row names all columns, and is then
+-- dropped: a column that an old generation lacks is NULL.
 DROP TABLE IF EXISTS requests;
 CREATE TABLE requests AS
 SELECT CAST(thread AS BIGINT) AS thread, op, CAST(bytes AS BIGINT) AS bytes,

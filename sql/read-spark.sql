@@ -1,9 +1,9 @@
--- Reads a capture into the table `requests`, for Spark 4.1 or later (older ones read no zstd and know no
--- WITH RECURSIVE). The file is named by a variable of substitution:
+-- Reads a capture into the table `requests`, with Spark 4.1 or later (older versions read no zstd and have no
+-- WITH RECURSIVE). A substitution variable names the file:
 --     SET capture = run.csv.zst;
 -- Then analysis.sql makes views of it. Captures of g0 have commas: sep ',' below.
 
--- RFC 3339 to nanoseconds since 1970: a TIMESTAMP has microseconds only.
+-- RFC 3339 to nanoseconds since 1970: a TIMESTAMP has only microseconds.
 CREATE OR REPLACE TEMPORARY FUNCTION to_ns(t STRING) RETURNS BIGINT RETURN
     unix_seconds(CAST(regexp_replace(t, '[.][0-9]+', '') AS TIMESTAMP)) * 1000000000 +
     CAST(rpad(regexp_extract(t, '[.]([0-9]{1,9})', 1), 9, '0') AS BIGINT);
@@ -12,8 +12,8 @@ CREATE OR REPLACE TEMPORARY FUNCTION int_div(a BIGINT, b BIGINT) RETURNS BIGINT 
 CREATE OR REPLACE TEMPORARY FUNCTION first_bytes(bytes BIGINT, x_ns BIGINT, length_ns BIGINT)
     RETURNS BIGINT RETURN CAST(bytes AS DECIMAL(19, 0)) * CAST(x_ns AS DECIMAL(19, 0)) div length_ns;
 
--- Columns are taken by the names in the first line, as their order and number differ by generation:
--- what a generation lacks is NULL.
+-- The names in the first line tell where columns are, as order and number differ by generation. A column that
+-- a generation lacks is NULL.
 CREATE OR REPLACE TEMPORARY VIEW lines (
     c0 STRING, c1 STRING, c2 STRING, c3 STRING, c4 STRING, c5 STRING, c6 STRING, c7 STRING, c8 STRING,
     c9 STRING, c10 STRING, c11 STRING, c12 STRING, c13 STRING, c14 STRING, c15 STRING, c16 STRING

@@ -1,5 +1,5 @@
-/* Aggregated captures of any bytes: they are read, or a line says what is wrong; what is read can
- * be written as text, JSON and series.
+/* Aggregated captures with any content: they are read, or a line says what is wrong. What is read
+ * can be written as text, JSON and series.
  *
  * Input: the file. */
 #include "tests/fuzz/fuzz.h"

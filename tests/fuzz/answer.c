@@ -1,5 +1,5 @@
-/* What a worker makes of an answer, whatever comes over the connection: a row with a status and a
- * message of one line, or success with what was asked for.
+/* A worker and any bytes from the server: the result is a row with a status and a message of one
+ * line, or success with what was asked for.
  *
  * Input: a byte with the kind of request, a byte of flags, the bytes that the server sends before
  * it closes. */
@@ -38,7 +38,7 @@ static void on_done(void *ctx, struct worker *w, const struct s3op *op,
     assert(r->n_bytes <= MAX_SENT && strpbrk(r->etag, "\r\n") == NULL);
     if (r->error[0] != '\0')
         return;
-    /* A server that keeps no list of unfinished uploads says so by its status. */
+    /* This status means that the server keeps no list of unfinished uploads. */
     assert((r->status >= 200 && r->status < 300) ||
            (op->kind == S3OP_LIST_UPLOADS &&
             (r->status == 501 || r->status == 405 || r->status == 404)));
@@ -61,7 +61,7 @@ static void set_up(void)
     loop.phase = &phase;
 }
 
-/* A connection that stands, of which `fd` is our end. */
+/* An established connection; `fd` is our end. */
 static struct conn *connect_to(int fd, struct worker *w)
 {
     struct conn *c = calloc(1, sizeof *c);
@@ -117,8 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     }
     assert(n_done == 1 && w->conn == NULL && loop.n_running == 0);
     pages_clear(&pages);
-    /* Connections that were given back: kept ones are told apart from closed ones by their state.
-     */
+    /* Of connections that were given back the state tells whether they were kept or closed. */
     struct conn *kept = loop.pool.idle[0];
     loop.pool.idle[0] = NULL;
     if (kept != NULL) {

@@ -1,6 +1,6 @@
-/* Values of the options of s3analyze that its commands themselves make something of (gates, shifts,
- * times, lengths, patterns, names), on captures that are in order: whatever they say, a command
- * ends with its outputs or with one line that says why not.
+/* Any values of options that the commands of s3analyze parse themselves (gates, shifts, times,
+ * lengths, patterns, names), on good captures: a command ends with its outputs or with one line
+ * that says why not.
  *
  * Input: a byte with the number of the command, then a line for each option: a byte with its number
  * and its value. */
@@ -24,7 +24,7 @@
     ",\"ahead_max_ns\":" ahead "}]}\n"
 #define MAX_ROWS 80
 
-/* The two captures that are compared; each ends with what s3load knows of its clock. */
+/* The two captures that are compared; each ends with a comment about clocks. */
 static struct runner_path a, b, no_rows, report, page, series, copy;
 static uint64_t n_rows[2];
 
@@ -76,7 +76,7 @@ static void check_analyze(enum exit_code status)
         json_decref(runner_read_json(report.s));
         runner_check_no_markup(page.s);
     }
-    /* Of several outputs the first may be there before another fails; here none does. */
+    /* With several outputs one could be finished before another fails; here none fails. */
     runner_check_written(report.s, done);
     runner_check_written(series.s, done);
     runner_check_written(page.s, done);
@@ -166,7 +166,7 @@ static const struct {
 };
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
-/* "--NAME=VALUE", the name being one of the command's; to be freed. */
+/* "--NAME=VALUE" with a name of the command, to be freed. */
 static char *take_option(struct fuzz_input *in, const char *const *names)
 {
     char *word = NULL;

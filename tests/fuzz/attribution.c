@@ -1,5 +1,5 @@
-/* Requests cut into slices: nothing is lost and nothing is counted twice, in any order; and what
- * autoterm says of such a run is a window within it.
+/* Requests cut into slices: nothing is lost or counted twice, in any order. A window of autoterm
+ * lies within the run.
  *
  * Input: the grid, then requests of 13 bytes. */
 #include "tests/fuzz/fuzz.h"
@@ -28,7 +28,7 @@ static struct attribution_request take_request(struct fuzz_input *in)
     return r;
 }
 
-/* Each request alone: its parts, inside and outside, make up the whole. */
+/* Each request alone: its parts, inside and outside, add up to it. */
 static void check_one(const struct slice_grid *g, const struct attribution_request *r)
 {
     struct slice_totals slices[MAX_SLICES] = {0};

@@ -1,10 +1,10 @@
-/* Captures of any bytes: every way to read one gives the same rows, the same message and the same
- * count of what was dropped. The slow way is libcsv, the fast one ours, so this compares the two
- * parsers as well.
+/* Captures with any content: every way to read one gives the same rows, the same message and the
+ * same count of what was dropped. The slow way is libcsv, the fast way our parser, so this compares
+ * the two parsers as well.
  *
- * Input: a byte that says which two ways are compared, and whether damage is skipped; a byte that
- * says what the rest is: 0 a capture as it stands (plain or zstd), else text to be compressed in
- * frames of 16 times so many bytes. */
+ * Input: a byte that says which two ways are compared, and whether damage is skipped; a byte n;
+ * then for n = 0 a capture (plain or zstd), else text that is compressed in frames of 16 n bytes.
+ */
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/fingerprint.h"
 
@@ -35,14 +35,14 @@ static void check_same(const struct fingerprint *a, const struct fingerprint *b,
     assert(a->n_rows == b->n_rows && a->hash == b->hash);
     assert(memcmp(a->info.n_dropped, b->info.n_dropped, sizeof a->info.n_dropped) == 0);
     assert(a->info.n_unverified == b->info.n_unverified);
-    /* How far units behind the first damage were read is left open. */
+    /* It is not defined how far units after the first damage are read. */
     assert(!a->ok ||
            (a->info.n_lines == b->info.n_lines && a->info.n_headers == b->info.n_headers));
     for (int i = 0; i < N_DROPS; i++)
         assert(strcmp(a->info.first_drop[i], b->info.first_drop[i]) == 0);
 }
 
-/* Small pieces, as a fresh ring of memory for each reading costs more than the reading. */
+/* Small pieces, as allocating a large ring costs more than the reading. */
 #define PIECE_BYTES 4096
 
 static const struct recfile_options plain_way = {.threads = 1, .chunk_bytes = PIECE_BYTES};
@@ -62,7 +62,7 @@ static struct fingerprint read_in(const char *path, struct recfile_options way, 
     return f;
 }
 
-/* A pipe cannot be looked at twice; undamaged captures give the same. */
+/* A pipe can be read only once; undamaged captures give the same result. */
 static void check_pipe(const void *data, size_t n, const struct fingerprint *expected)
 {
     int ends[2];
@@ -80,7 +80,7 @@ static void check_pipe(const void *data, size_t n, const struct fingerprint *exp
     close(ends[0]);
 }
 
-/* Salvage drops nothing of what is whole, and no row before the first damage. */
+/* Salvage drops nothing of an undamaged capture, and no row before the first damage. */
 static void check_salvage(const char *path, const struct fingerprint *strict)
 {
     struct fingerprint salvaged = read_in(path, plain_way, true);
@@ -118,8 +118,8 @@ static char *compress(const uint8_t *text, size_t n, size_t frame_bytes, size_t 
     return out;
 }
 
-/* Frames do not change what the text says, which may begin like a zstd frame, or like a format of
- * others. */
+/* Frames do not change the meaning of the text, even if it begins like a zstd frame or another
+ * format. */
 static void check_frames(const uint8_t *text, size_t n, const char *path)
 {
     struct fuzz_file file = fuzz_file(text, n);
@@ -134,7 +134,7 @@ static void check_frames(const uint8_t *text, size_t n, const char *path)
 
 enum { PIPE = N_WAYS, SALVAGE, FRAMES, N_CHECKS };
 
-/* One of the checks; `text` is what `file` holds, or, with frames, holds compressed. */
+/* One of the checks; `text` is the content of `file`, uncompressed. */
 static void check(unsigned which, bool salvage, const struct fuzz_file *file, const void *data,
                   size_t n_data, const struct fuzz_input *text, bool frames)
 {
@@ -142,7 +142,7 @@ static void check(unsigned which, bool salvage, const struct fuzz_file *file, co
         check_frames(text->p, text->n, file->path);
         return;
     }
-    /* How many stretches of garbage there are depends on the units that begin in them. */
+    /* The number of damaged stretches depends on the units that begin in them. */
     bool units = which < N_WAYS && other_ways[which].unit_bytes > 0;
     salvage = salvage && which < N_WAYS && !units;
     struct fingerprint plain = read_in(file->path, plain_way, salvage);

@@ -1,5 +1,5 @@
-/* s3analyze on captures of any bytes: each command ends with its outputs or with one line that says
- * why not; JSON can be read, HTML holds no markup from the capture, cat keeps every row.
+/* s3analyze on captures with any content: each command ends with its outputs or with one line that
+ * says why not. JSON can be parsed, HTML has no markup from the capture, cat keeps every row.
  *
  * Input: a byte with the number of the command and a flag of it, the capture. */
 #include "analyze/cmd/commands.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a capture is merged with. */
+/* The capture to merge with. */
 #define OTHER_ROWS 2
 static const char other_text[] =
     "idx\tthread\top\tbytes\tendpoint\tfile\terror\tstart\tend\n"
@@ -58,7 +58,7 @@ static void check_columns(const char *name)
     assert(f != NULL);
     while (!quoted && getline(&line, &n, f) > 0) {
         size_t n_tabs = 0;
-        quoted = strchr(line, '"') != NULL; /* then it takes more than counting */
+        quoted = strchr(line, '"') != NULL; /* counting is not enough then */
         for (const char *c = line; *c != '\0'; c++)
             n_tabs += *c == '\t';
         if (n_columns == 0)
@@ -101,7 +101,7 @@ static void check_text(bool all)
     runner_check_written(series.s, ok);
 }
 
-/* What was read, with `n` more rows, is what `copy` holds. */
+/* `copy` has the rows that were read, and `n` more. */
 static void check_copy(bool ok, uint64_t n)
 {
     if (ok) {

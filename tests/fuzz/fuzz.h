@@ -10,10 +10,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-/* Checks of which an input chooses one are all made: the tests have few inputs. */
+/* True: make all checks of which an input chooses one, as the tests have few inputs. */
 extern bool fuzz_all;
 
-/* An input that is taken piece by piece; at its end come zeros and empty texts. */
+/* An input that is taken piece by piece; after its end come zeros and empty texts. */
 struct fuzz_input {
     const uint8_t *p;
     size_t n;

@@ -1,5 +1,5 @@
-/* HTTP/1.1 responses: where they are split does not matter, a body has the length that its header
- * says, and what is an error stays one.
+/* HTTP/1.1 responses: the result does not depend on where they are split, a body has the length
+ * that its header says, and an error stays an error.
  *
  * Input: a byte of flags, a byte with the size of the pieces, the response. */
 #include "tests/fuzz/fuzz.h"
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What came of a response. */
+/* The result of a response. */
 struct outcome {
     enum http1_end end;
     uint64_t headers; /* a hash */

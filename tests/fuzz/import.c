@@ -1,5 +1,5 @@
-/* Recordings of other programs of any bytes: they are read, or a line says what is wrong, with the
- * file's name. What is read becomes a capture that can be read and analysed.
+/* Recordings of other programs with any content: they are read, or a line with the file's name says
+ * what is wrong. What is read becomes a capture that can be read and analysed.
  *
  * Input: a byte that chooses the format, then the file. */
 #include "tests/fuzz/fuzz.h"
@@ -33,7 +33,7 @@ static void analyze(struct fuzz_file *capture, uint64_t n_rows)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct fuzz_input in = {data, n};
-    /* So little memory that rows go to a file, too. */
+    /* So little memory that rows go to a file as well. */
     const struct import_options how = {.format = (enum import_format)(fuzz_take(&in, 1) % 4),
                                        .op = n % 2 == 0 ? "GET" : "PUT",
                                        .host = "",

@@ -1,5 +1,5 @@
-/* Command lines of both programs: every command's table, what s3load completes and checks behind
- * it, and what it shows of it. A secret that was given does not show.
+/* Command lines of both programs: the table of every command, the defaults and checks of s3load,
+ * and what it shows of the options. A secret does not show.
  *
  * Input: a byte with the number of the command, then a word a line. */
 #include "tests/fuzz/fuzz.h"
@@ -20,7 +20,7 @@ static const struct cli_command *const commands[] = {PROGRAMS_S3LOAD(PROGRAMS_AD
 #define N_LOAD     (sizeof loading / sizeof *loading - 1)
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
-/* In how many words the text stands. */
+/* The number of words that contain the text. */
 static int count_words_with(int argc, char *const *argv, const char *text)
 {
     int n = 0;
@@ -32,8 +32,8 @@ static int count_words_with(int argc, char *const *argv, const char *text)
 
 static void check_secret(int argc, char *const *argv, const char *shown, const char *secret)
 {
-    /* A short one, or one without a digit, may be part of something else, such as an option's name;
-     * and a quote is written in another way. */
+    /* A short secret, or one without a digit, may be part of something else, such as the name of an
+     * option; and quotes are written in another way. */
     if (secret != NULL && strlen(secret) >= 10 && strpbrk(secret, "0123456789") != NULL &&
         strchr(secret, '\'') == NULL && count_words_with(argc, argv, secret) == 1)
         assert(strstr(shown, secret) == NULL);
@@ -100,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     int argc = 1;
     size_t k = (size_t)fuzz_take(&in, 1) % N_COMMANDS;
 
-    setenv("HOME", "/nonexistent", 1); /* credentials of whoever runs this */
+    setenv("HOME", "/nonexistent", 1); /* keeps out the credentials of the user */
     argv[0] = strdup("program");
     assert(argv[0] != NULL);
     while (argc < MAX_WORDS && in.n > 0)

@@ -1,6 +1,6 @@
-/* Profiles of any bytes: profile.proto, perf script, as gzip, or an archive. They are read, alone
- * or with a base that is their own, or a line says what is wrong; what is read is written in all
- * forms.
+/* Profiles with any content: profile.proto, perf script, gzip, or an archive. They are read, alone
+ * or with themselves as the base, or a line says what is wrong. What is read is written in all
+ * formats.
  *
  * Input: 0, then a profile; anything else, then an archive. */
 #include "tests/fuzz/fuzz.h"

@@ -35,7 +35,7 @@ static char *take_text(struct fuzz_input *in, struct slice *text)
     return s;
 }
 
-/* What is read back of a text that is no error. */
+/* The text that is read back if it is not an error's. */
 static void escape_newlines(struct slice *text, char *s)
 {
     for (size_t i = 0; i < text->n; i++) {
@@ -79,8 +79,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         !is_within(r.last_byte_ns, r.start_ns, r.end_ns) ||
         !is_within(r.intended_ns, 0, r.start_ns))
         goto done; /* no record */
-    /* A row of two lines whose first is a whole row, if quotes in `file` are literal, is read so.
-     */
+    /* If quotes in `file` are literal and the first of two lines is a complete row, that row is
+     * read. */
     if (memchr(r.file.p, '\t', r.file.n) != NULL && memchr(r.error.p, '\n', r.error.n) != NULL)
         goto done;
     const char *header = rowformat_header(intended);

@@ -1,4 +1,4 @@
-/* Feeds a fuzz target the files that are named: main of the programs that any compiler builds. */
+/* Feeds named files to a fuzz target: the main of targets that are built without libFuzzer. */
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>
@@ -33,9 +33,9 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         size_t n;
         uint8_t *data = read_file(argv[i], &n);
-        /* If it dies, this is the file. */
+        /* If the target dies, the last line names the file. */
         fprintf(stderr, "%s\n", argv[i]);
-        /* A block of the very size, so that a sanitizer sees reads beyond it. */
+        /* A block of exactly this size, so that a sanitizer sees reads beyond it. */
         uint8_t *exact = realloc(data, n > 0 ? n : 1);
         if (exact == NULL)
             abort();

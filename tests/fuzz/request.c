@@ -1,5 +1,5 @@
-/* Requests to S3: whatever key, version, token and host they name, the head is lines that only we
- * ended, its path and query hold what was asked for, and it is signed.
+/* Requests to S3 with any key, version, token and host: no value adds a line to the head, path and
+ * query name what was asked for, and the head is signed.
  *
  * Input: a byte with the kind, a byte of flags, lines: version, upload id, token, start-after,
  * storage class; the key. */

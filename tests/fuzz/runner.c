@@ -11,10 +11,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Where reports of sanitizers go, which would else be lost with standard error. */
+/* Reports of sanitizers go here; standard error is a file that nobody sees. */
 void __sanitizer_set_report_fd(void *fd) __attribute__((weak));
 
-/* In place of libc's: huge pages, and pages made ready, cost more than such short captures need. */
+/* Replaces that of libc: on short captures huge and prepared pages cost more than they save. */
 int madvise(void *at, size_t n, int advice)
 {
     (void)at, (void)n, (void)advice;
@@ -35,7 +35,7 @@ static void remove_folder(void)
     rmdir(folder);
 }
 
-/* A sanitizer clears what it knows of a stack whenever a thread begins and ends. */
+/* A sanitizer clears its data of a stack when a thread begins and when it ends. */
 static void make_stacks_small(void)
 {
     pthread_attr_t attributes;
@@ -53,7 +53,7 @@ bool runner_init(void)
     make_stacks_small();
     assert(mkdtemp(folder) != NULL);
     atexit(remove_folder);
-    /* Without gnuplot: charts are no part of this. */
+    /* Without gnuplot: charts are not tested here. */
     setenv("PATH", folder, 1);
     setenv("TMPDIR", folder, 1);
     real_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 10);

@@ -22,19 +22,19 @@ struct runner_path runner_path(const char *name);
 void runner_write(const char *path, const void *data, size_t n);
 
 /* Runs a command with words as its arguments, NULL at the end. A command that failed, or was used
- * wrongly, has said why, in one line (and a hint) behind the program's name. */
+ * wrongly, must have said why in one line (and a hint) after the program's name. */
 enum exit_code runner_run(const struct cli_command *command, const char *const *words);
 
-/* How many bytes the last command said. */
+/* The number of bytes that the last command wrote to standard error. */
 size_t runner_n_said(void);
 
-/* The file is there if it should be, and only then. Removes it. */
+/* Checks that the file exists or not, and removes it. */
 void runner_check_written(const char *path, bool expected);
 
 /* The JSON document in a file, to be freed. */
 json_t *runner_read_json(const char *path);
 
-/* The file holds no RUNNER_MARKUP, which begins no element of our pages. */
+/* Checks that the file has no RUNNER_MARKUP, which begins no element of our pages. */
 #define RUNNER_MARKUP "<zq"
 void runner_check_no_markup(const char *path);
 

@@ -1,6 +1,6 @@
-/* Limits of the programs in the fuzz build (-include). A target makes all buffers anew for each
- * input, and captures of a few rows that span years have as many segments and bins as they may:
- * large limits would cost more than the rest. An allocation above 128 KiB costs a sanitizer ten
+/* Limits of the programs in the fuzz build (-include). A target allocates all buffers for each
+ * input, and a capture of a few rows that span years has the largest number of segments and bins.
+ * So large limits would take most of the time: an allocation above 128 KiB costs a sanitizer ten
  * system calls. */
 #ifndef S3_FUZZ_SMALL_H
 #define S3_FUZZ_SMALL_H

@@ -1,5 +1,5 @@
-/* Files of sums of any bytes: they are read, or a line says what is wrong. What is read is written
- * as it was read, can be added to itself, and be reported as text, JSON and series.
+/* Files of sums with any content: they are read, or a line says what is wrong. What is read is
+ * written the same, can be added to itself, and can be reported as text, JSON and series.
  *
  * Input: the file. */
 #include "tests/fuzz/fuzz.h"
@@ -54,8 +54,7 @@ static void report(const struct sums *s)
     free(w.v);
 }
 
-/* What was read is read again from what is written, and doubled where a sum does not pass 63 bits.
- */
+/* What was read is written and read again, and doubled unless a sum exceeds 63 bits. */
 static void write_and_add(struct sums *s)
 {
     struct written one = write_sums(s);

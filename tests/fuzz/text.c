@@ -1,4 +1,4 @@
-/* Texts of any bytes in what we write: read back they are the same, and they cannot become markup.
+/* Any text in the formats that we write: it is the same when read back, and never becomes markup.
  *
  * Input: a text. */
 #include "tests/fuzz/fuzz.h"
@@ -59,7 +59,7 @@ static void check_json(const char *s)
 }
 
 struct document {
-    const char *s; /* what its text should be */
+    const char *s; /* the expected text */
     size_t at;
     bool differs;
 };
@@ -91,7 +91,7 @@ static void check_document(const char *document, size_t n, const char *s)
     XML_SetStartElementHandler(parser, on_element);
     XML_SetCharacterDataHandler(parser, on_text);
     enum XML_Status status = XML_Parse(parser, document, (int)n, 1);
-    /* XML has no U+FFFE and U+FFFF: those it may refuse. */
+    /* XML has no U+FFFE and U+FFFF, so they may be refused. */
     if (status != XML_STATUS_OK)
         assert(memmem(document, n, "\xEF\xBF\xBE", 3) || memmem(document, n, "\xEF\xBF\xBF", 3));
     else

@@ -1,4 +1,5 @@
-/* Values as people write them: what is taken is in range and survives being written and read again.
+/* Values as people write them: accepted ones are in range, and the same when written and read
+ * again.
  *
  * Input: a text. It is tried as a size, a duration, a rate, a percentage, a number, a time, a list
  * of hosts, a file of credentials and, cut at its first newline, as a pattern and a name. */
@@ -33,7 +34,7 @@ static void check_size(const char *text)
         return;
     assert(bytes >= 0);
     if (bytes > INT64_MAX / 8 * 7)
-        return; /* rounds to 8EiB, which is too much */
+        return; /* is rounded to 8EiB, which is too much */
     assert(units_parse_size(units_size((double)bytes).s, &again, &e));
     assert(fabs((double)again - (double)bytes) <= 0.01 * (double)bytes);
 }
@@ -49,7 +50,7 @@ static void check_duration(const char *text)
     check_message(signed_ok, &signed_e);
     assert(!ok || (ns >= 0 && signed_ok && signed_ns == ns));
     if (!signed_ok || llabs(signed_ns) > INT64_MAX - NS_PER_S)
-        return; /* rounds to a second more, which is too much */
+        return; /* is rounded up by a second, which is too much */
     assert(units_parse_duration(units_duration(signed_ns).s, true, &again, &e));
     assert(fabs((double)again - (double)signed_ns) <= 0.01 * fabs((double)signed_ns));
 }
@@ -87,7 +88,7 @@ static void check_time(const char *text, size_t n)
     assert(rfc3339_parse(written.s, RFC3339_LENGTH, &again) && again == ns);
 }
 
-/* The hosts that a list stands for are a list that stands for itself. */
+/* The expansion of a list of hosts expands to itself. */
 static void check_hosts(const char *list)
 {
     struct hosts h, again;
@@ -118,7 +119,7 @@ static void check_hosts(const char *list)
     free(joined);
 }
 
-/* A credential is a part of a line, without blanks around it. */
+/* A credential is a part of a line, without spaces around it. */
 static void check_credential(const char *s)
 {
     size_t n = s != NULL ? strlen(s) : 0;

@@ -1,4 +1,4 @@
-/* XML answers: where they are split does not matter, and texts are strings that fit.
+/* XML answers: the result does not depend on where they are split, and texts fit their buffers.
  *
  * Input: a byte of flags, a byte with the size of the pieces, the document. */
 #include "tests/fuzz/fuzz.h"
