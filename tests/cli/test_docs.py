@@ -273,7 +273,7 @@ class Names(unittest.TestCase):
         foreign = {"--ci", "--force"}  # of .ci/deps
         foreign |= {"--verbose", "--args", "--break-system-packages"}  # of mc, gdb and pip
         foreign |= {"--fault", "--log"}  # of the server of the tests
-        foreign |= {"--hostfile", "--bind-to", "--mca", "--conf"}  # of mpirun and Spark
+        foreign |= {"--hostfile", "--bind-to", "--allow-run-as-root", "--mca", "--conf"}  # of mpirun and Spark
         foreign |= {"--mpi", "--kill-on-bad-exit", "--ntasks-per-node", "--exclusive"}  # of Slurm
         foreign |= {"--rps-limit", "--opslog", "--limitread", "--limitwrite", "--excel"}  # of other load generators
         for path in DOCUMENTS:
