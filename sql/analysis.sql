@@ -181,7 +181,7 @@ SELECT w.op, w.k, least(w.bucket, l.last_bucket) AS bucket, e.edge, e.next_edge,
        min(e.edge) OVER (PARTITION BY w.op, least(w.bucket, l.last_bucket)) AS min_bytes
 FROM walk AS w JOIN whole AS l ON l.op = w.op JOIN size_edges AS e ON e.k = w.k;
 
--- Only requests with bytes and a duration have a rate; highest first.
+-- Only requests with bytes and a duration have a rate. Highest first.
 CREATE OR REPLACE TEMP VIEW size_statistics AS
 SELECT op, bucket, min(min_bytes) AS min_bytes, count(*) AS n, count(*) - max(n_rated) AS n_unrated,
        sum(bytes) / CAST(count(*) AS DOUBLE) AS mean_bytes, sum(duration_ns) / CAST(count(*) AS DOUBLE) AS mean_ns,
