@@ -1,8 +1,5 @@
 # Where autoterm would have stopped: the window that decided, a red frame over the throughput.
-slash = 0
-do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
-dir = ARG0[1:slash]
-call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("autoterm.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
 @events
 
 stats data index "chart" using (has_bytes = int(column("has_bytes")), \

@@ -1,9 +1,6 @@
 # Latency distribution: the share of requests that took at most so long (log scale), with marks at
 # percentiles; time to first byte beside.
-slash = 0
-do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
-dir = ARG0[1:slash]
-call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("cdf.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
 
 n_ttfb = 0
 stats data index "chart" using (n_ttfb = int(column("n_ttfb")), 0) nooutput
@@ -18,13 +15,7 @@ panel_top_px = head_px + 26
 key_entries = 1 + (n_ttfb > 0)
 key_longest = 18
 @key_layout
-axis = "x"
-load dir . "latency-axis.gp"
-set yrange [0:104]
-set ytics ("0 %%" 0, "25 %%" 25, "50 %%" 50, "75 %%" 75, "90 %%" 90, "100 %%" 100)
-set xlabel "duration" offset 0,0.4 textcolor rgb c_faint
-y_unit = "requests"
-@y_label
+@cdf_axes
 ttfb = n_ttfb == 0 ? "" : 'data index "ttfb" using (floor_ms(column("ms"))):(column("pct")) \
     with steps linewidth 1.8 linecolor rgb c_2 title "time to first byte", \
     data index "marks" using (column("is_ttfb") > 0 ? floor_ms(column("ms")) : NaN): \

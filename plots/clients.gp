@@ -1,8 +1,5 @@
 # Activity of clients: how many requests each had running, over time.
-slash = 0
-do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
-dir = ARG0[1:slash]
-call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("clients.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
 @events
 
 stats data index "chart" using (n = int(column("n_clients")), most = column("most"), \

@@ -1,9 +1,6 @@
 # Latency distributions of both sides of a comparison: each run thin, all runs of a side together
 # thick.
-slash = 0
-do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
-dir = ARG0[1:slash]
-call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("compare-cdf.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
 
 stats data index "chart" using (before = strcol("before"), after = strcol("after"), \
     n_before = int(column("n_before")), n_after = int(column("n_after")), 0) nooutput
@@ -12,13 +9,7 @@ do for [side in "all_before all_after before_runs after_runs"] {
     stats data index side using (low = column("ms") < low ? column("ms") : low, \
         high = column("ms") > high ? column("ms") : high, 0) nooutput
 }
-axis = "x"
-load dir . "latency-axis.gp"
-set yrange [0:104]
-set ytics ("0 %%" 0, "25 %%" 25, "50 %%" 50, "75 %%" 75, "90 %%" 90, "100 %%" 100)
-set xlabel "duration" offset 0,0.4 textcolor rgb c_faint
-y_unit = "requests"
-@y_label
+@cdf_axes
 @compare_key
 plot for [i = 1:n_before > 1] data index "before_runs" using (floor_ms($1)):2 with steps \
         linewidth 0.7 linecolor rgb c_1_faint notitle, \

@@ -1,8 +1,5 @@
 # Changes of a comparison with their 95% confidence intervals, a row for each operation and metric.
-slash = 0
-do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
-dir = ARG0[1:slash]
-call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("compare-change.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
 
 n = 1
 stats data index "chart" using (n = int(column("n")), least = column("least"), \
@@ -32,11 +29,8 @@ unset grid
 set grid xtics linetype 1 linewidth 1 linecolor rgb c_grid
 unset ytics
 set border 1
-do for [i = 0:n - 1] {
-    set label 100 + i name[i + 1] at graph 0, first i offset -1,0 right textcolor rgb c_text
-    set label 200 + i change[i + 1] at graph 1, first i offset 1,0 left textcolor rgb c_text
-}
-# Labels, not tics, as the names may hold anything: the text of a tic is a format.
+@row_names
+do for [i = 0:n - 1] { set label 200 + i change[i + 1] at graph 1, first i offset 1,0 left textcolor rgb c_text }
 set xlabel (narrow ? "after against before" : "change, after against before") offset 0,0.4 textcolor rgb c_faint
 set arrow 1 from first 0, graph 0 to first 0, graph 1 nohead front linewidth 1 linecolor rgb c_faint
 colour(d) = d > 1 ? v_2 : d > 0 ? v_3 : d < 0 ? v_bad : v_other

@@ -1,8 +1,5 @@
 # The runs of a comparison: a dot for each, against the median run before, and the medians as bars.
-slash = 0
-do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
-dir = ARG0[1:slash]
-call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("compare-runs.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
 
 stats data index "chart" using (n = int(column("n")), least = column("least"), \
     most = column("most"), before = strcol("before"), after = strcol("after"), 0) nooutput
@@ -30,9 +27,7 @@ set xtics add ("0%%" 0)
 unset grid
 set grid xtics linetype 1 linewidth 1 linecolor rgb c_grid
 unset ytics
-do for [i = 0:n - 1] {
-    set label 100 + i name[i + 1] at graph 0, first i offset -1,0 right textcolor rgb c_text
-}
+@row_names
 set xlabel (narrow ? "against the median before" : "against the median run before") offset 0,0.4 textcolor rgb c_faint
 row(side) = column("index") + (side == 0 ? -0.17 : 0.17)
 plot for [side = 0:1] data index "dots" \

@@ -1,8 +1,5 @@
 # The shift function of a comparison: the change of the duration at each percentile, with its band.
-slash = 0
-do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
-dir = ARG0[1:slash]
-call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("compare-shift.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
 
 stats data index "chart" using (n = int(column("n")), least = column("least"), \
     most = column("most"), 0) nooutput

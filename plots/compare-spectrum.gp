@@ -1,9 +1,6 @@
 # Latency percentiles of both sides of a comparison: the duration (log scale) that a share of the
 # requests did not pass, in nines; each run thin, all runs of a side together thick.
-slash = 0
-do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
-dir = ARG0[1:slash]
-call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("compare-spectrum.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
 
 stats data index "chart" using (before = strcol("before"), after = strcol("after"), \
     n_before = int(column("n_before")), n_after = int(column("n_after")), \

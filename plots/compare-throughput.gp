@@ -1,9 +1,6 @@
 # Throughput of both sides of a comparison over time, aligned at the start: each run thin, the median
 # of a side's runs thick.
-slash = 0
-do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
-dir = ARG0[1:slash]
-call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("compare-throughput.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
 
 stats data index "chart" using (most = column("most"), has_bytes = int(column("has_bytes")), \
     before = strcol("before"), after = strcol("after"), n_before = int(column("n_before")), \
@@ -15,16 +12,11 @@ axis_px = height - panel_top_px - foot_px
 set yrange [0:top]
 y_unit = has_bytes ? byte_unit(most) : "objects/s"
 @y_label
-panel_top_px = head_px + 26
 set xrange [0:t_max]
 set xtics clock_step(t_max, n_tics)
 set xlabel "seconds since the start of the operation" offset 0,0.4 textcolor rgb c_faint
-name(s, n) = (more = n > 1 ? sprintf(" (median of %d)", n) : "", short(s, key_most(42) - strlen(more)) . more)
-title_1 = name(before, n_before)
-title_2 = name(after, n_after)
-key_entries = 2
-key_longest = strlen(title_1) > strlen(title_2) ? strlen(title_1) : strlen(title_2)
-@key_layout
+side_runs = " (median of %d)"
+@compare_key
 plot for [i = 1:n_before > 1] data index "before_runs" using 1:($2 / scale) with lines linewidth 0.7 \
         linecolor rgb c_1_faint notitle, \
     for [i = 1:n_after > 1] data index "after_runs" using 1:($2 / scale) with lines linewidth 0.7 \

@@ -1,8 +1,5 @@
 # Durations in the groups of 10 seconds that an aggregated capture holds, each for itself and its client.
-slash = 0
-do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
-dir = ARG0[1:slash]
-call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("groups.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
 @events
 n_shades = 0
 low = 1e99; high = 0.0

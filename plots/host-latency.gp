@@ -1,8 +1,5 @@
 # Latency by host, the slowest first: a dot at the median, a line to p99.
-slash = 0
-do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
-dir = ARG0[1:slash]
-call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("host-latency.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
 
 stats data index "chart" using (n = int(column("n")), is_ttfb = int(column("is_ttfb")), \
     shared = strcol("shared"), 0) nooutput
@@ -26,9 +23,7 @@ set yrange [n - 0.4:-0.6]
 unset ytics
 unset grid
 set grid xtics linetype 1 linewidth 1 linecolor rgb c_grid
-do for [i = 0:n - 1] {
-    set label 100 + i name[i + 1] at graph 0, first i offset -1,0 right textcolor rgb c_text
-}
+@row_names
 y_unit = has_shared(shared) ? "hosts: " . short(shared, int((height - 20) / 7.4) - 7) : "hosts"
 @y_label
 set xlabel (is_ttfb ? "time to first byte" : "duration") offset 0,0.4 textcolor rgb c_faint

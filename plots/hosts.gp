@@ -1,9 +1,6 @@
 # Throughput by host: a line for each of a few hosts, a heat map of many. More than 24 come sorted, the
 # slowest first: of these each has a wide row with its name, the others are a picture below.
-slash = 0
-do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
-dir = ARG0[1:slash]
-call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("hosts.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
 @events
 
 stats data index "chart" using (n_hosts = int(column("n_hosts")), lines = int(column("lines")), \

@@ -1,8 +1,5 @@
 # Latency heat map: how many requests ended when (across), after how long (upwards, log scale).
-slash = 0
-do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
-dir = ARG0[1:slash]
-call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("latency-heat.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
 @events
 
 stats data index "chart" using (first = int(column("first")), last = int(column("last")), \

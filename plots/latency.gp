@@ -1,9 +1,6 @@
 # Latency over time: quantiles of the durations in each segment, on a log scale.
 # Also draws what `s3analyze analyze --analyze.out` writes.
-slash = 0
-do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
-dir = ARG0[1:slash]
-call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("latency.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
 if (!plain) {
     @events
 }

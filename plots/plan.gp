@@ -1,8 +1,5 @@
 # The runs of a plan: throughput or response time against the level that each run was made at.
-slash = 0
-do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
-dir = ARG0[1:slash]
-call dir . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("plan.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
 
 stats data index "chart" using (is_judged = int(column("is_judged")), y_unit = strcol("unit"), \
     level = strcol("level"), 0) nooutput

@@ -8,6 +8,8 @@
 # Text of a capture is only ever a value here, never part of a command, and is drawn as it is
 # (noenhanced).
 
+# In a file that another one calls, ARG0 is its own path.
+dir = ARG0[1:strlen(ARG0) - strlen("style.gp")]
 data = ARG1
 out = ARG2
 out_width = strlen(ARG3) ? int(real(ARG3)) : 860
@@ -139,7 +141,8 @@ key_layout = 'key_spare = narrow ? 0.2 * key_longest : 0; set key width 0.5 - ke
     panel_top_px = panel_top_px + 18 * (n_key_rows - 1); set tmargin at screen Y(panel_top_px)'
 
 # The key of both sides of a comparison: title_1 and title_2.
-side_title(s, n) = (more = n > 1 ? sprintf(" (%d runs)", n) : "", short(s, key_most(42) - strlen(more)) . more)
+side_runs = " (%d runs)"
+side_title(s, n) = (more = n > 1 ? sprintf(side_runs, n) : "", short(s, key_most(42) - strlen(more)) . more)
 compare_key = 'title_1 = side_title(before, n_before); title_2 = side_title(after, n_after); \
     panel_top_px = head_px + 26; key_entries = 2; \
     key_longest = strlen(title_1) > strlen(title_2) ? strlen(title_1) : strlen(title_2); @key_layout'
@@ -171,6 +174,15 @@ has_shared(s) = strstrt(s, "*") > 0
 # What the y axis shows.
 y_label = 'set label 3 y_unit at screen X(narrow ? 10 : 16), graph 0.5 center rotate by 90 front \
     textcolor rgb c_faint'
+
+# The axes of a distribution, from `low` to `high`.
+cdf_axes = 'axis = "x"; load dir . "latency-axis.gp"; set yrange [0:104]; \
+    set ytics ("0 %%" 0, "25 %%" 25, "50 %%" 50, "75 %%" 75, "90 %%" 90, "100 %%" 100); \
+    set xlabel "duration" offset 0,0.4 textcolor rgb c_faint; y_unit = "requests"; @y_label'
+
+# Names of n rows. They are labels, not tics, as they may hold anything: the text of a tic is a format.
+row_names = 'do for [i = 0:n - 1] { \
+    set label 100 + i name[i + 1] at graph 0, first i offset -1,0 right textcolor rgb c_text }'
 
 # Time: seconds into the run below, the time of day above. Further panels above the last one call
 # time_hidden instead.
