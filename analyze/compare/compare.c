@@ -29,17 +29,10 @@ size_t compare_n_faulty(const struct compare *c)
 
 const struct compare_metric *compare_leading(const struct compare_op *op)
 {
-    const struct compare_metric *objects = NULL;
-    for (size_t i = 0; i < op->n_metrics; i++) {
-        const struct compare_metric *m = &op->metrics[i];
-        if (m->part->kind != RUN_ALL)
-            continue;
-        if (m->metric == RUN_THROUGHPUT && !op->sizes_differ)
-            return m;
-        if (m->metric == RUN_OBJECTS)
-            objects = m;
-    }
-    return objects;
+    const struct compare_metric *bytes =
+        op->sizes_differ ? NULL : compare_metric_of(op, RUN_THROUGHPUT);
+
+    return bytes != NULL ? bytes : compare_metric_of(op, RUN_OBJECTS);
 }
 
 /* ---- Metrics ---- */

@@ -77,10 +77,7 @@ static void find_faults(struct spans *out, const struct findings *all, const cha
 
 static int64_t shared_ns(const struct span *a, int64_t start_ns, int64_t end_ns)
 {
-    int64_t from = a->start_ns > start_ns ? a->start_ns : start_ns;
-    int64_t to = a->end_ns < end_ns ? a->end_ns : end_ns;
-
-    return to > from ? to - from : 0;
+    return int64_max(int64_min(a->end_ns, end_ns) - int64_max(a->start_ns, start_ns), 0);
 }
 
 /* Moves the rates of the segments that no fault touches to the front; returns how many there

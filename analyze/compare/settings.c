@@ -308,14 +308,12 @@ bool compare_geomean(const struct compare *c, enum run_metric metric, double *be
     double log_before = 0, log_after = 0;
     *n = 0;
     for (size_t k = 0; k < c->n_ops; k++) {
-        for (size_t i = 0; i < c->ops[k].n_metrics; i++) {
-            const struct compare_metric *m = &c->ops[k].metrics[i];
-            if (m->metric != metric || m->part->kind != RUN_ALL)
-                continue;
-            log_before += log(m->before.center);
-            log_after += log(m->after.center);
-            ++*n;
-        }
+        const struct compare_metric *m = compare_metric_of(&c->ops[k], metric);
+        if (m == NULL)
+            continue;
+        log_before += log(m->before.center);
+        log_after += log(m->after.center);
+        ++*n;
     }
     *before = exp(log_before / (double)*n);
     *after = exp(log_after / (double)*n);

@@ -15,7 +15,8 @@ static struct units_text value_of(const struct compare_metric *m, double value)
     return m->cmp.is_difference ? units_pct(100 * value) : metrics[m->metric].text(value);
 }
 
-/* Appends "2604.5 -> 2438.6 obj/s"; the unit comes once if both values have the same one. */
+/* Appends "2604.5 -> 2438.6 obj/s, -4.9 %"; the unit comes once if both values have the same one.
+ */
 static void append_values(struct compare_words_text *t, const struct compare_metric *m)
 {
     struct units_text a = value_of(m, m->before.center), b = value_of(m, m->after.center);
@@ -23,14 +24,13 @@ static void append_values(struct compare_words_text *t, const struct compare_met
 
     if (strcmp(a.s + n_a, b.s + n_b) == 0)
         a.s[n_a] = '\0';
-    words_append(t, "%s -> %s", a.s, b.s);
+    words_append(t, "%s -> %s, %s", a.s, b.s, words_percent_of(m, compare_theta(m)).s);
 }
 
 /* Appends "2604.5 -> 2438.6 obj/s, -4.9 % (95 % CI -14 to +8)". */
 static void append_figures(struct compare_words_text *t, const struct compare_metric *m)
 {
     append_values(t, m);
-    words_append(t, ", %s", words_percent_of(m, compare_theta(m)).s);
     double lo = compare_theta_lo(m), hi = compare_theta_hi(m);
     if (!m->cmp.ok || !isfinite(lo) || !isfinite(hi))
         return;
@@ -195,7 +195,6 @@ static void append_durations(struct compare_words_text *t, const struct compare_
             continue;
         words_append(t, "; %s", title_of(p[i]));
         append_values(t, p[i]);
-        words_append(t, ", %s", words_percent_of(p[i], compare_theta(p[i])).s);
     }
     if (n > 0 && n_alike == n)
         words_append(t, is_close ? ". Durations alike" : ". Durations: no change shown");
@@ -212,7 +211,6 @@ static void append_errors(struct compare_words_text *t, const struct compare_op 
         return;
     words_append(t, ". Errors: ");
     append_values(t, m);
-    words_append(t, ", %s", words_percent_of(m, compare_theta(m)).s);
 }
 
 static void append_size(struct compare_words_text *t, size_t class)
@@ -292,7 +290,6 @@ static void append_op(struct compare_words_text *t, const struct compare *c,
     if (follows(c, op)) {
         words_append(t, "durations alike; its throughput follows, ");
         append_values(t, leading);
-        words_append(t, ", %s", words_percent_of(leading, compare_theta(leading)).s);
         append_errors(t, op);
         return;
     }

@@ -317,14 +317,6 @@ void compare_sheet_metrics(struct sheet *s, const struct compare *c, size_t k)
     put_rows(s, &c->ops[k]);
 }
 
-static bool has_metric(const struct compare_op *op, enum run_metric metric)
-{
-    for (size_t i = 0; i < op->n_metrics; i++)
-        if (op->metrics[i].part->kind == RUN_ALL && op->metrics[i].metric == metric)
-            return true;
-    return false;
-}
-
 bool compare_sheet_figure(const struct compare_op *op, size_t i, struct compare_figure *x)
 {
     static const char *const rates[RUN_N_RATES] = {"average", "fastest segment", "median segment",
@@ -357,7 +349,7 @@ bool compare_sheet_figure(const struct compare_op *op, size_t i, struct compare_
         x->present = (!isnan(x->before) || !isnan(x->after)) &&
                      (kinds[k].which == times || compare_shows_rate(op, (int)i)) &&
                      !(i >= kinds[k].first && i <= kinds[k].last &&
-                       has_metric(op, kinds[k].metric + (unsigned)(i - kinds[k].first)));
+                       compare_metric_of(op, kinds[k].metric + (unsigned)(i - kinds[k].first)));
         return true;
     }
     return false;
@@ -375,7 +367,7 @@ static struct units_text byte_rate_change(double diff)
     return t;
 }
 
-/* Writes the changes of the rates, as the reference prints them. */
+/* Writes the changes of the rates as warp prints them. */
 static void put_rates(struct sheet *s, const struct compare_op *op)
 {
     static const char *const names[RUN_N_RATES] = {"Average", "Fastest", "50% Median", "Slowest"};
