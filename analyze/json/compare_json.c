@@ -252,9 +252,11 @@ static const char *gate_result(const struct compare *c)
     return c->gate == EXIT_DONE ? "passed" : c->gate == EXIT_FAILED ? "not passed" : "undecided";
 }
 
-bool compare_json(const struct compare *c, FILE *f, struct err *e)
+bool compare_json(const void *compare, FILE *f, struct err *e)
 {
+    const struct compare *c = compare;
     struct json_out w;
+
     json_out_begin(&w, f, "s3analyze/compare/1");
     put_side(&w, "before", &c->before);
     put_side(&w, "after", &c->after);

@@ -23,12 +23,11 @@ bool report_json(const struct analysis *a, FILE *f, struct err *e);
  * they make sense. */
 void aggregate_json_info(struct json_out *w, const struct aggregate *a);
 
-/* Writes a comparison, schema s3analyze/compare/1. Returns false if out of memory. */
-bool compare_json(const struct compare *c, FILE *f, struct err *e);
-
 /* These are called through pointers, so their model is a pointer to void. They return false if out
  * of memory. */
 
+/* Writes a struct compare, schema s3analyze/compare/1. */
+bool compare_json(const void *compare, FILE *f, struct err *e);
 /* Writes a struct columns_table, schema s3analyze/table/1. */
 bool archive_table_json(const void *table, FILE *f, struct err *e);
 /* Writes what a struct plan has found, schema s3analyze/plan-state/1. */

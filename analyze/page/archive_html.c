@@ -7,8 +7,6 @@
 #include "analyze/write/html.h"
 #include "libcommon/units.h"
 
-#define COUNT(names) (sizeof(names) / sizeof *(names))
-
 static const struct html_definition table_definitions[] = {
     {"+- after a figure",
      "The farther end of its 95 % confidence interval, which is that of one run: how much its "
@@ -16,6 +14,7 @@ static const struct html_definition table_definitions[] = {
     {"Throughput, percentiles",
      "Those of the runs' own reports, of the successful requests in the active range. Percentiles "
      "of runs at a fixed rate are of response times, from the intended start."},
+    {0},
 };
 
 bool archive_table_html(const void *table, const char *words, const char *command, FILE *f,
@@ -28,14 +27,15 @@ bool archive_table_html(const void *table, const char *words, const char *comman
 
     if (!html_page_begin(f, &none, title.s, title.s, e))
         return false;
-    html_page_header(f, title.s, "Analysed with: ", words);
+    html_page_header(f, title.s);
+    html_page_main(f, "Analysed with: ", words);
     archive_sheet_table(&s, t);
     fputs("<div class=\"broad\">\n", f);
     bool ok = html_page_sheet(&s, f, "runs", e);
     fputs("</div>\n", f);
     html_page_inputs(f, command);
     html_fold_end(f);
-    html_page_definitions(f, table_definitions, COUNT(table_definitions));
+    html_page_definitions(f, table_definitions);
     ok = ok && html_data(f, "table", archive_table_json, t, NULL, e);
     html_page_end(f);
     return ok;
@@ -50,6 +50,7 @@ static const struct html_definition trend_definitions[] = {
     {"Level", "Mean between two changes, of logarithms, without outliers."},
     {"p", "How often the same runs in random order show a change as strong, of whatever metric and "
           "at whatever run. Changes with p above 0.042 are not reported."},
+    {0},
 };
 
 /* Writes the answer, with a sign. */
@@ -106,14 +107,14 @@ bool trend_html(const void *trend, const char *words, const char *command, FILE 
     if (ok) {
         html_charts_draw(&charts);
         ok = html_page_begin(f, &charts, "Trend", trend_sums_up(&t->groups[0]).s, e);
-        html_page_header(f, units_counted((int64_t)t->archive->n, "run").s,
-                         "Analysed with: ", words);
+        html_page_header(f, units_counted((int64_t)t->archive->n, "run").s);
+        html_page_main(f, "Analysed with: ", words);
         put_answer(f, t);
         archive_sheet_unread(&s, t->archive);
         ok = ok && html_page_warnings(f, &charts, &s, e) && put_groups(f, t, &charts, e);
         html_page_inputs(f, command);
         html_fold_end(f);
-        html_page_definitions(f, trend_definitions, COUNT(trend_definitions));
+        html_page_definitions(f, trend_definitions);
         ok = ok && html_data(f, "trend", trend_json, t, NULL, e);
         html_page_end(f);
     }

@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(names) (sizeof(names) / sizeof *(names))
-
 static const struct html_definition definitions[] = {
     {"Change and 95 % CI",
      "After against before, in percent (error rates: in points), of the values shown: of several "
@@ -39,6 +37,7 @@ static const struct html_definition definitions[] = {
     {"Fastest, median, slowest segment",
      "Slices of the active range sorted by throughput: of n, number "
      "round(n p), counted from 0 and at most n - 1; p is 1, 0.5, 0."},
+    {0},
 };
 
 static const char *verdict_class(const struct compare_metric *m)
@@ -69,17 +68,6 @@ static bool order_of(size_t **order, const struct compare *c, struct err *e)
 }
 
 /* ---- The summary ---- */
-
-static void put_header(FILE *f, const struct compare *c, const char *words)
-{
-    fputs("<header>", f);
-    html_element(f, "h1", "%s against %s", c->after.name, c->before.name);
-    html_element(f, "p", "%s against %zu; %s", units_counted((int64_t)c->after.n, "run").s,
-                 c->before.n, units_counted((int64_t)c->n_ops, "operation").s);
-    if (*words != '\0')
-        html_element(f, "p", "Analysed with: %s", words);
-    fputs("</header>\n<main>\n", f);
-}
 
 /* Writes whether the answer can be relied on, in a sign and words. */
 static void put_badge(FILE *f, const struct compare *c)
@@ -202,11 +190,6 @@ static void runs_sheet(struct sheet *s, const struct compare *c)
 
 /* ---- The page ---- */
 
-static bool write_data(const void *ctx, FILE *f, struct err *e)
-{
-    return compare_json(ctx, f, e);
-}
-
 static void put_link(FILE *f, const char *id, const char *title)
 {
     fprintf(f, "<li><a href=\"#%s\"", id);
@@ -242,7 +225,10 @@ bool compare_html(const struct compare *c, const struct plot_traces *traces, con
     if (ok) {
         html_charts_draw(&charts);
         ok = html_page_begin(f, &charts, title, compare_words_answer(c).s, e);
-        put_header(f, c, words);
+        html_page_header(f, title);
+        html_element(f, "p", "%s against %zu; %s", units_counted((int64_t)c->after.n, "run").s,
+                     c->before.n, units_counted((int64_t)c->n_ops, "operation").s);
+        html_page_main(f, "Analysed with: ", words);
         ok = ok && put_first(f, c, order, &charts, e);
         put_contents(f, c, order);
         ok = ok && html_page_charts(f, &charts, "all", -1, "", e);
@@ -255,8 +241,8 @@ bool compare_html(const struct compare *c, const struct plot_traces *traces, con
         runs_sheet(&s, c);
         ok = ok && html_page_sheet(&s, f, "inputs", e);
         html_fold_end(f);
-        html_page_definitions(f, definitions, COUNT(definitions));
-        ok = ok && html_data(f, title, write_data, c, NULL, e);
+        html_page_definitions(f, definitions);
+        ok = ok && html_data(f, title, compare_json, c, NULL, e);
         html_page_end(f);
     }
     free(title);

@@ -157,10 +157,14 @@ bool html_page_begin(FILE *f, const struct html_charts *c, const char *title, co
     return c->missing.msg[0] != '\0' || c->set.n == 0 || plot_svg_defs(f, c->set.v[0].picture, e);
 }
 
-void html_page_header(FILE *f, const char *title, const char *label, const char *text)
+void html_page_header(FILE *f, const char *title)
 {
     fputs("<header>", f);
     html_element(f, "h1", "%s", title);
+}
+
+void html_page_main(FILE *f, const char *label, const char *text)
+{
     if (*text != '\0')
         html_element(f, "p", "%s%s", label, text);
     fputs("</header>\n<main>\n", f);
@@ -188,13 +192,13 @@ bool html_page_sheet(struct sheet *s, FILE *f, const char *section, struct err *
     return ok;
 }
 
-void html_page_definitions(FILE *f, const struct html_definition *v, size_t n)
+void html_page_definitions(FILE *f, const struct html_definition *v)
 {
     html_fold(f, "definitions", "How the figures are defined");
     fputs("<dl>\n", f);
-    for (size_t i = 0; i < n; i++) {
-        html_element(f, "dt", "%s", v[i].term);
-        html_element(f, "dd", "%s", v[i].text);
+    for (; v->term != NULL; v++) {
+        html_element(f, "dt", "%s", v->term);
+        html_element(f, "dd", "%s", v->text);
     }
     fputs("</dl>\n", f);
     html_fold_end(f);

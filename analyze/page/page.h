@@ -35,9 +35,11 @@ void html_charts_fini(struct html_charts *c);
  * False: *e says why. */
 bool html_page_begin(FILE *f, const struct html_charts *c, const char *title, const char *says,
                      struct err *e);
-/* Writes the page's title and, unless `text` is empty, `label` and `text` below it; begins the main
- * part. */
-void html_page_header(FILE *f, const char *title, const char *label, const char *text);
+/* Begins the header with the page's title; further lines may follow. */
+void html_page_header(FILE *f, const char *title);
+/* Ends the header, with a line of `label` and `text` unless `text` is empty; begins the main part.
+ */
+void html_page_main(FILE *f, const char *label, const char *text);
 /* Writes whether the figures can be relied on: by a sign, words and a colour, none of them
  * alone. */
 enum html_page_badge { HTML_PAGE_GOOD, HTML_PAGE_POOR, HTML_PAGE_NONE };
@@ -54,8 +56,8 @@ bool html_page_sheet(struct sheet *s, FILE *f, const char *section, struct err *
 struct html_definition {
     const char *term, *text;
 };
-/* Writes definitions, folded away. */
-void html_page_definitions(FILE *f, const struct html_definition *v, size_t n);
+/* Writes definitions, folded away; {0} ends the list. */
+void html_page_definitions(FILE *f, const struct html_definition *v);
 /* Begins the inputs of the page, folded away, with the command that made it; html_fold_end ends
  * them. */
 void html_page_inputs(FILE *f, const char *command);

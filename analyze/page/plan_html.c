@@ -23,7 +23,8 @@ bool plan_html(const void *plan, const char *words, const char *command, FILE *f
         html_charts_draw(&charts);
         snprintf(title, sizeof title, "s3load repeat %s", plan_kind_names[p->asked.kind]);
         ok = html_page_begin(f, &charts, title, answer.s, e);
-        html_page_header(f, title, "Repeated: ", p->asked.command);
+        html_page_header(f, title);
+        html_page_main(f, "Repeated: ", p->asked.command);
         html_within(f, "<section id=\"first\">\n<p class=\"headline\">", answer.s,
                     "</p>\n</section>\n");
         plan_sheet_tables(&tables, p);

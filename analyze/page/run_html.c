@@ -57,6 +57,7 @@ static const struct html_definition definitions[] = {
      "Warm-up by MSER-5 with a test, drift by Mann-Kendall and Theil-Sen (5 % or more, p < 0.01), "
      "changes by optimal partitioning (5 % or more). They are reported; only --steady cuts the "
      "warm-up off."},
+    {0},
 };
 
 /* Terms on the page of a run that is known only by the second. */
@@ -72,6 +73,7 @@ static const struct html_definition definitions_by_second[] = {
      "given where some of unknown size failed, since the file counts their bytes as delivered."},
     {"Percentiles", "Those of a group of 10 s hold for these 10 s alone. The mean of such "
                     "percentiles, which the recorder prints, is no percentile of the run."},
+    {0},
 };
 
 /* Sets the title of the page: the label, or the captures. */
@@ -96,8 +98,7 @@ static void put_header(FILE *f, const struct analysis *a, const char *title, con
         start_ns = int64_min(start_ns, in->first_start_ns);
         end_ns = int64_max(end_ns, in->last_end_ns);
     }
-    fputs("<header>", f);
-    html_element(f, "h1", "%s", title);
+    html_page_header(f, title);
     if (start_ns <= end_ns)
         html_element(f, "p", "%s%s", figures_run((int64_t)a->n_rows, start_ns, end_ns - start_ns).s,
                      a->mixed ? ", operations mixed" : "");
@@ -106,9 +107,7 @@ static void put_header(FILE *f, const struct analysis *a, const char *title, con
         if (part.n > 0)
             html_element(f, "p", "Left out: %s %s.", units_counted(part.n, "request").s, part.why);
     }
-    if (*words != '\0')
-        html_element(f, "p", "Analysed with: %s", words);
-    fputs("</header>\n<main>\n", f);
+    html_page_main(f, "Analysed with: ", words);
 }
 
 /* Writes the first screen. The counts of successful requests are those of the page's operations. */
@@ -310,11 +309,7 @@ static bool put_page(FILE *f, const struct analysis *a, const struct html_course
         return false;
     put_comments(f, a->dataset);
     html_fold_end(f);
-    if (a->series_note != NULL)
-        html_page_definitions(f, definitions_by_second,
-                              sizeof definitions_by_second / sizeof *definitions_by_second);
-    else
-        html_page_definitions(f, definitions, sizeof definitions / sizeof *definitions);
+    html_page_definitions(f, a->series_note != NULL ? definitions_by_second : definitions);
     return html_data(f, title, write_analysis, &page, c, e);
 }
 
