@@ -1,8 +1,7 @@
 #include "analyze/cmd/aggregate.h"
 
+#include "analyze/cmd/options.h"
 #include "analyze/data/filter.h"
-
-#include <string.h>
 
 const char *aggregate_among(const char *const *paths, size_t n)
 {
@@ -22,24 +21,23 @@ bool aggregate_refuse(const char *const *paths, size_t n, const char *why, struc
 static bool is_alone(const struct cli_args *args, struct err *e)
 {
     static const char *const names[] = {
-        "analyze.host", "analyze.client", "analyze.size",     "from",
-        "to",           "analyze.dur",    "analyze.skip",     "range",
-        "steady",       "co-interval",    "analyze.out.total"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (cli_given(args, names[i]))
-            return err_set(
-                e, "%s: --%s needs single requests, which an aggregated capture does not have",
-                args->operands[0], names[i] + (strncmp(names[i], "analyze.", 8) == 0 ? 8 : 0));
+        "analyze.host", "analyze.client", "analyze.size",      "from",
+        "to",           "analyze.dur",    "analyze.skip",      "range",
+        "steady",       "co-interval",    "analyze.out.total", NULL};
     const char *path = aggregate_among(args->operands, args->n_operands);
     struct aggregate a = {0};
-    bool ok = args->n_operands < 2 || aggregate_load(&a, path, e);
+
+    if (!options_need_no_requests(args, names, args->operands[0], "an aggregated capture", e))
+        return false;
+    if (args->n_operands == 1)
+        return true;
+    /* If it is damaged, the error says that instead. */
+    bool ok = aggregate_load(&a, path, e);
     aggregate_free(&a);
-    if (!ok || args->n_operands > 1)
-        return ok && err_set(e,
-                             "%s: an aggregated capture cannot be analysed with others: analyze it "
-                             "alone, or compare runs with s3analyze cmp",
-                             path);
-    return true;
+    return ok && err_set(e,
+                         "%s: an aggregated capture cannot be analysed with others: analyze it "
+                         "alone, or compare runs with s3analyze cmp",
+                         path);
 }
 
 static bool choose_ops(struct aggregate *a, const struct cli_list *ops, struct err *e)

@@ -83,3 +83,13 @@ const struct cli_option load_autoterm_table[] = {
      .help = "how far the speeds may differ, in percent", .min = 0, .max = INFINITY},
     {0},
 };
+
+bool options_need_no_requests(const struct cli_args *args, const char *const *names,
+                              const char *path, const char *kind, struct err *e)
+{
+    for (; *names != NULL; names++)
+        if (cli_given(args, *names))
+            return err_set(e, "%s: --%s needs single requests, which %s does not have", path,
+                           *names + (strncmp(*names, "analyze.", 8) == 0 ? 8 : 0), kind);
+    return true;
+}

@@ -44,7 +44,7 @@ struct plot_given {
 static const struct {
     const char *name;
     struct size size;
-} uses[] = {{"column", {460, 320}}, {"page", {860, 400}}, {"slide", {1600, 900}}};
+} uses[] = {{"column", {460, 320}}, {"page", {PLOT_WIDTH, PLOT_HEIGHT}}, {"slide", {1600, 900}}};
 
 /* Parses "860x400" or a use, the size of a picture; other texts are sizes of requests, as in all
  * commands. */
@@ -329,8 +329,8 @@ static bool check_usage(const struct plot_given *o, const struct cli_args *args,
     if (is_other_file(o->out))
         return err_set(e, "--out %s: name a folder, or a picture that ends in .svg, .png or .pdf",
                        o->out);
-    int width = o->size.width > 0 ? o->size.width : 860,
-        height = o->size.height > 0 ? o->size.height : 400;
+    int width = o->size.width > 0 ? o->size.width : PLOT_WIDTH,
+        height = o->size.height > 0 ? o->size.height : PLOT_HEIGHT;
     if (o->font_px * MIN_WIDTH > width * BASE_FONT_PX ||
         o->font_px * MIN_HEIGHT > height * BASE_FONT_PX)
         return err_set(e, "--font-size %d needs a picture of %dx%d at least (--size)",

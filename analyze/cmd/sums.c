@@ -33,14 +33,11 @@ bool sums_refuse(const char *const *paths, size_t n, const char *what, struct er
 bool sums_alone(const struct cli_args *args, struct err *e)
 {
     static const char *const names[] = {
-        "analyze.host", "analyze.client", "analyze.size", "from",
-        "to",           "analyze.skip",   "steady",       "co-interval"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (cli_given(args, names[i]))
-            return err_set(e, "%s: --%s needs single requests, which a file of sums does not have",
-                           sums_among(args->operands, args->n_operands),
-                           names[i] + (strncmp(names[i], "analyze.", 8) == 0 ? 8 : 0));
-    return true;
+        "analyze.host", "analyze.client", "analyze.size", "from", "to",
+        "analyze.skip", "steady",         "co-interval",  NULL};
+
+    return options_need_no_requests(args, names, sums_among(args->operands, args->n_operands),
+                                    "a file of sums", e);
 }
 
 /* ---- Reading ---- */

@@ -1,6 +1,7 @@
 #include "analyze/json/documents.h"
 
 #include "analyze/json/json_internal.h"
+#include "analyze/report/figures.h"
 #include "libcommon/units.h"
 
 #include <math.h>
@@ -307,12 +308,11 @@ bool json_aggregate(const struct analysis *analysis, FILE *f, struct err *e)
     struct json_out w;
     const struct aggregate *a = analysis->aggregate;
     const struct aggfile *file = &a->file;
-    const char *slash = strrchr(file->path, '/');
 
     json_out_begin(&w, f, SCHEMA);
     json_slo_put(&w, analysis->slo);
     JSON_PUT(&w, "path", file->path);
-    JSON_PUT(&w, "file", slash != NULL ? slash + 1 : file->path);
+    JSON_PUT(&w, "file", figures_file(file->path));
     JSON_PUT(&w, "v", INT64_C(2));
     JSON_PUT(&w, "commandline", file->command);
     JSON_PUT_IF(&w, "final", file->has_final, file->is_final);

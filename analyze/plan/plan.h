@@ -47,7 +47,7 @@ struct plan_run {
     const char *why_not;      /* static: why it does not count; NULL: it does */
     char *says; /* capacity: the assertions that were not met, with the measured values; "": none */
     double offered_frac;            /* share of the due requests that were sent; NaN: closed loop */
-    double p50_ns, p99_ns, mean_ns; /* of the last operation; NaN: not known */
+    double p50_ns, p99_ns, mean_ns; /* of the operation that is judged; NaN: not known */
     double metric[PLAN_MOST_GATES]; /* ab, as in struct plan_point */
 };
 

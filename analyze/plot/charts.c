@@ -1,6 +1,5 @@
 #include "analyze/plot/charts_internal.h"
 
-#include "analyze/estimate/confidence.h"
 #include "analyze/plot/events.h"
 #include "analyze/plot/out.h"
 
@@ -28,23 +27,23 @@ double charts_bin_middle_s(const struct plot_data *p, const struct slice_grid *b
 int64_t charts_put_shades(FILE *f, const struct plot_data *p)
 {
     int64_t n = 0;
-    const struct statistics *s = p->statistics;
+    const struct plot_timeline *t = &p->course;
 
     plot_events_put(f, p);
     plot_out_block(f, "shades", "from_s to_s is_warm_up");
     double from = charts_t_min(p), to = charts_t_max(p);
-    if (p->course.range.present) {
-        double start = plot_data_t_s(p, p->course.range.start_ns);
-        double end = plot_data_t_s(p, p->course.range.end_ns);
+    if (t->range.present) {
+        double start = plot_data_t_s(p, t->range.start_ns);
+        double end = plot_data_t_s(p, t->range.end_ns);
 
         if (start > from && ++n)
             plot_out_row(f, "rri", from, start, INT64_C(0));
         if (end < to && ++n)
             plot_out_row(f, "rri", end, to, INT64_C(0));
     }
-    if (s != NULL && s->warmup.steady && s->warmup.n_cut > 0 && !plot_events_have_warm_up(p) && ++n)
-        plot_out_row(f, "rri", plot_data_t_s(p, s->start_ns),
-                     plot_data_t_s(p, statistics_steady_from_ns(s)), INT64_C(1));
+    if (t->warm_end_ns > t->warm_ns && !plot_events_have_warm_up(p) && ++n)
+        plot_out_row(f, "rri", plot_data_t_s(p, t->warm_ns), plot_data_t_s(p, t->warm_end_ns),
+                     INT64_C(1));
     return n;
 }
 

@@ -15,11 +15,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CDF_STEPS           300
-#define PLOT_SPECTRUM_STEPS 20 /* per nine */
-#define PLOT_SPECTRUM_ROOM                                                                         \
-    1.08             /* length of the axis / place of the last point, as in plots/spectrum.gp */
-#define MAX_HOSTS 20 /* named */
+#define CDF_STEPS      300
+#define SPECTRUM_STEPS 20   /* per nine */
+#define SPECTRUM_ROOM  1.08 /* axis / place of the last point, as in plots/spectrum.gp */
+#define MAX_HOSTS      20   /* named */
+
+/* "p99 12.3ms", "max 20.1ms" */
+static struct units_text mark_label(const struct plot_sample *s, size_t i)
+{
+    struct units_text t;
+    double pct = plot_data_mark_pct[i];
+
+    if (pct == 100)
+        snprintf(t.s, sizeof t.s, "max %.32s", units_duration(s->mark_ns[i]).s);
+    else
+        snprintf(t.s, sizeof t.s, "p%g %.32s", pct, units_duration(s->mark_ns[i]).s);
+    return t;
+}
 
 /* ---- The spectrum ---- */
 
@@ -79,11 +91,11 @@ static struct percentile *percentiles_of(const struct plot_sample *s,
         return NULL;
     struct ascent value = {s, 0, s->count[0]}, lo = value, hi = value;
     double last = log10((double)s->n);
-    *n = (size_t)floor(last * PLOT_SPECTRUM_STEPS) + 2;
+    *n = (size_t)floor(last * SPECTRUM_STEPS) + 2;
     uint64_t last_lo = 1, last_hi = 1;
     struct percentile *v = calloc(*n, sizeof *v);
     for (size_t i = 0; v != NULL && i < *n; i++) {
-        double nines = i + 1 < *n ? (double)i / PLOT_SPECTRUM_STEPS : last;
+        double nines = i + 1 < *n ? (double)i / SPECTRUM_STEPS : last;
         double p = 1 - pow(10, -nines);
         uint64_t n_e = (uint64_t)((double)s->n / deff_at(l, nines)), from = 0, to = 0;
 
@@ -154,8 +166,8 @@ static bool put_all_readings(FILE *f, const struct plot_data *p)
 
     for (size_t i = 0; i < 3; i++)
         most = all[i]->n > most ? all[i]->n : most;
-    fprintf(f, "{\"steps\":%d,\"right\":%.6g", PLOT_SPECTRUM_STEPS,
-            fmax(1, log10((double)most)) * PLOT_SPECTRUM_ROOM);
+    fprintf(f, "{\"steps\":%d,\"right\":%.6g", SPECTRUM_STEPS,
+            fmax(1, log10((double)most)) * SPECTRUM_ROOM);
     bool ok = put_readings(f, "duration", &p->durations, st != NULL ? &st->duration : NULL) &&
               put_readings(f, "time to first byte", &p->ttfb, st != NULL ? &st->ttfb : NULL) &&
               put_readings(f, "response time", &p->response, NULL);
@@ -176,13 +188,8 @@ static bool write_spectrum(FILE *f, const struct plot_data *p, const char *title
         double pct = plot_data_mark_pct[i], nines = nines_of(pct / 100);
         if (pct < 100 && nines > log10((double)s->n))
             continue;
-        char label[64];
-        int length = pct < 100 ? snprintf(label, sizeof label, "p%g ", pct)
-                               : snprintf(label, sizeof label, "max ");
-        snprintf(label + length, sizeof label - (size_t)length, "%s",
-                 units_duration(s->mark_ns[i]).s);
         plot_out_row(f, "rrs", pct < 100 ? nines : log10((double)s->n), (double)s->mark_ns[i] / 1e6,
-                     label);
+                     mark_label(s, i).s);
     }
     plot_out_block(f, "chart", CHARTS_COLUMNS " n n_ttfb n_response n_band");
     uint64_t from = 0, to = 0;
@@ -407,15 +414,9 @@ static void put_cdf(FILE *f, const char *name, const struct plot_sample *s)
 
 static void put_cdf_marks(FILE *f, const struct plot_sample *s, int64_t which)
 {
-    char label[64];
-    for (size_t i = 0; s->n > 0 && i < PLOT_DATA_N_MARKS; i++) {
-        double pct = plot_data_mark_pct[i];
-        if (pct == 100)
-            snprintf(label, sizeof label, "max %.32s", units_duration(s->mark_ns[i]).s);
-        else
-            snprintf(label, sizeof label, "p%g %.32s", pct, units_duration(s->mark_ns[i]).s);
-        plot_out_row(f, "irrs", which, (double)s->mark_ns[i] / 1e6, pct, label);
-    }
+    for (size_t i = 0; s->n > 0 && i < PLOT_DATA_N_MARKS; i++)
+        plot_out_row(f, "irrs", which, (double)s->mark_ns[i] / 1e6, plot_data_mark_pct[i],
+                     mark_label(s, i).s);
 }
 
 static bool has_sample(const struct plot_data *p)

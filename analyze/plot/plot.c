@@ -16,8 +16,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define WIDTH         860
-#define HEIGHT        400
 #define NARROW_WIDTH  380
 #define NARROW_HEIGHT 350
 
@@ -129,8 +127,8 @@ bool plot_add(struct plot_set *s, const struct plot_chart *c, const char *op, co
     int height = c->height > 0 ? c->height : o->height;
     struct plot_picture x = {.chart = c->name,
                              .caption = c->caption,
-                             .width = o->width > 0 ? o->width : WIDTH,
-                             .height = height > 0 ? height : HEIGHT,
+                             .width = o->width > 0 ? o->width : PLOT_WIDTH,
+                             .height = height > 0 ? height : PLOT_HEIGHT,
                              .narrow_height = height > 0 ? height : NARROW_HEIGHT};
     const char *own_stem = o->stem != NULL ? o->stem : c->stem;
     char *stem = NULL;

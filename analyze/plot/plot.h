@@ -11,6 +11,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* The usual size of a picture in pixels, as in plots/style.gp. */
+#define PLOT_WIDTH  860
+#define PLOT_HEIGHT 400
+
 struct plot_options {
     const char *folder;        /* for data and pictures */
     const char *stem;          /* file name of a single picture, without suffix; NULL: each chart
@@ -50,8 +54,9 @@ struct plot_set {
 };
 
 /* Adds the charts of an analysis and writes their data files FOLDER/CHART-OP.tsv. With a stem there
- * is one chart of one operation, with its data in FOLDER/STEM.tsv: of the operation that began
- * last, or of all together if it has no such chart. Draws nothing yet. False: *e says why. */
+ * is one chart, with its data in FOLDER/STEM.tsv: of what the report is about (role_main) or, if
+ * that has no such chart, of the largest operation or of all together. Draws nothing yet. False: *e
+ * says why. */
 bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const struct plot_options *o,
                        struct err *e);
 

@@ -279,10 +279,10 @@ void profile_cost_parts(struct sheet *s, const struct profile *p, const struct c
     }
     for (size_t i = 0; known && i < c.n_parts && i < MOST_PARTS; i++) {
         const struct part *x = &c.parts[i];
-        SHEET_ROW(s, TEXT_PLAIN, x->name);
-        sheet_cell(s, "%s", units_frac_cell(c.cpu_ns[0] > 0 ? x->cpu_ns[0] / c.cpu_ns[0] : 0).s);
-        SHEET_CELLS(s, loads[0].n > 0 ? per(x->cpu_ns[0], (double)loads[0].n).s : "",
-                    loads[1].n > 0 ? per(x->cpu_ns[1], (double)loads[1].n).s : "");
+        SHEET_ROW(s, TEXT_PLAIN, x->name,
+                  units_frac_cell(c.cpu_ns[0] > 0 ? x->cpu_ns[0] / c.cpu_ns[0] : 0).s,
+                  loads[0].n > 0 ? per(x->cpu_ns[0], (double)loads[0].n).s : "",
+                  loads[1].n > 0 ? per(x->cpu_ns[1], (double)loads[1].n).s : "");
     }
     cost_fini(&c);
 }

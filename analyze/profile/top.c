@@ -92,8 +92,7 @@ static void put_header(const struct form *form, FILE *f)
         put_duration(form, f);
 }
 
-static void put_shown(const struct form *form, const struct graph *g,
-                      const struct graph_options *how, FILE *f)
+static void put_shown(const struct form *form, const struct graph *g, FILE *f)
 {
     int64_t shown = 0;
 
@@ -105,7 +104,7 @@ static void put_shown(const struct form *form, const struct graph *g,
             pct.s + strspn(pct.s, " "), value(form, form->total).s);
     if (form->total == 0)
         return;
-    int64_t cutoff = (int64_t)((double)form->total * how->node_fraction);
+    int64_t cutoff = (int64_t)((double)form->total * g->how->node_fraction);
     if (g->n_dropped > 0)
         fprintf(f, "Dropped %zu node%s (cum <= %s)\n", g->n_dropped, g->n_dropped > 1 ? "s" : "",
                 value(form, llabs(cutoff)).s);
@@ -143,7 +142,7 @@ bool profile_write_top(const struct profile *p, const struct graph_options *how,
     if (ok) {
         choose_unit(&form, &g);
         note_calls(&g, calls);
-        put_shown(&form, &g, how, f);
+        put_shown(&form, &g, f);
         fprintf(f, "%10s %5s%% %5s%% %10s %5s%%\n", "flat", "flat", "sum", "cum", "cum");
     }
     for (size_t i = 0; ok && i < g.n_nodes; i++) {
@@ -230,7 +229,7 @@ bool profile_write_peek(const struct profile *p, const struct graph_options *how
         ok = err_set(e, "--peek %s: no function has such a name", pattern);
     if (ok) {
         choose_unit(&form, &g);
-        put_shown(&form, &g, &all, f);
+        put_shown(&form, &g, f);
         put_matching(&form, &g, &compiled, f);
     }
     regfree(&compiled);

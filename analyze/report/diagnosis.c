@@ -40,9 +40,8 @@ static void put_series(const struct diagnosis *d, const struct statistics *s)
         const struct stats_shift *x = &s->shifts.v[i];
         int64_t at_ns = s->start_ns + (int64_t)x->at * s->segment_ns;
 
-        say(d, "Change at %s UTC: %s -> %s.",
-            (d->has_dates ? figures_moment(at_ns) : figures_clock(at_ns)).s, rate(x->before).s,
-            rate(x->after).s);
+        say(d, "Change at %s UTC: %s -> %s.", figures_time(d->has_dates, at_ns).s,
+            rate(x->before).s, rate(x->after).s);
     }
     if (series->n_stalls > 0)
         say(d, "Stalls, below half of the median segment: %zu.", series->n_stalls);
