@@ -76,16 +76,21 @@ bool plan_check(const struct plan_asked *a, struct err *e)
 
 /* ---- plan.json ---- */
 
+/* Return NULL if out of memory, or if a text is not UTF-8. */
+
 static json_t *texts_of(const struct cli_list *l)
 {
     json_t *list = json_array();
+    bool ok = true;
 
-    for (size_t i = 0; i < l->n; i++)
-        json_array_append_new(list, json_string(l->v[i]));
-    return list;
+    for (size_t i = 0; ok && i < l->n; i++)
+        ok = json_array_append_new(list, json_string(l->v[i])) == 0;
+    if (ok)
+        return list;
+    json_decref(list);
+    return NULL;
 }
 
-/* Returns NULL if out of memory, or if a text is not UTF-8. */
 static json_t *json_of(const struct plan_asked *a)
 {
     return json_pack("{ss ss ss so so so so ss ss sf sf sI sI sI}", "schema", SCHEMA, "plan",

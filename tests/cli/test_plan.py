@@ -53,6 +53,13 @@ class Plan(CliTest):
         self.assertIn("Not confirmed after 1 run: met at no rate, missed at 400.0 requests/s. No rate met the assertions; below, "
                       '"Not met" says what', self.answer(status=3))
 
+    def test_options_that_are_no_text(self):
+        """plan.json cannot hold them, and must not leave them out."""
+        for options in (["capacity", "--slo", "G\udcff: p99<1s"],
+                        ["ab", "--before", "--host a\udcff", "--after", "--host b", "--gate", "p99:5%"]):
+            said = self.s3analyze("plan", "--begin", *options, "--dir", self.tmp / "none", "--command", "get", status=1)
+            self.assertIn("an option is not UTF-8", said.err)
+
     def undecided(self, n):
         """The answer of a plan with one run of n requests and a p99 near the limit."""
         self.begin("capacity", "--slo", "p99<80ms", "--max-runs", "1")
