@@ -126,13 +126,11 @@ static bool write_series(const struct analysis *a, const struct analyze_given *o
 {
     struct outfile out;
 
-    if (!o->series)
+    if (o->series == NULL)
         return true;
-    if (!outfile_open(&out, o->series, output_replaces_series(&o->output), e))
-        return false;
     enum report_csv_format format = report_csv_format(o->series);
-    bool ok = report_csv(a, format, o->series_total, o->csv_safe, out.f, e);
-    return outfile_finish(&out, ok, e);
+    return outfile_open(&out, o->series, output_replaces_series(&o->output), e) &&
+           outfile_finish(&out, report_csv(a, format, o->series_total, o->csv_safe, out.f, e), e);
 }
 
 /* What the page shows, and its title. */

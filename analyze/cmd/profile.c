@@ -252,9 +252,8 @@ static int run(const struct cli_args *args, void *options)
                                                        : OUTFILE_NOTHING;
     bool ok = outfile_check(o->output, replaces, &e) &&
               read_run(&r, o, args->operands + 1, args->n_operands - 1, action, &e) &&
-              outfile_open(&out, o->output, replaces, &e);
-    if (ok)
-        ok = outfile_finish(&out, write_action(&r, o, action, out.f, &e), &e);
+              outfile_open(&out, o->output, replaces, &e) &&
+              outfile_finish(&out, write_action(&r, o, action, out.f, &e), &e);
     profile_run_free(&r);
     return ok ? EXIT_DONE : cli_failed(args, &e);
 }

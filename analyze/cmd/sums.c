@@ -130,10 +130,9 @@ bool sums_save(const struct sums *s, const char *path, enum outfile_replaces rep
                struct err *e)
 {
     struct outfile out;
-    if (!outfile_open(&out, path, replaces, e))
-        return false;
-    bool ok = sums_write(s, out.f, e);
-    return outfile_finish(&out, ok, e);
+
+    return outfile_open(&out, path, replaces, e) &&
+           outfile_finish(&out, sums_write(s, out.f, e), e);
 }
 
 /* ---- The command ---- */

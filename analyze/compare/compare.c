@@ -124,7 +124,7 @@ static bool test(struct compare_metric *m, const struct compare_options *o, cons
         double a = m->before.center, b = m->after.center;
         m->cmp = (struct stats_cmp){
             .why = too_thin,
-            .method = m->before.n == 1 && m->after.n == 1 ? STATS_MEANS : STATS_MANN_WHITNEY,
+            .method = compare_is_single(m) ? STATS_MEANS : STATS_MANN_WHITNEY,
             .is_difference = is_difference,
             .theta = is_difference    ? b - a
                      : a > 0 && b > 0 ? log(b / a)
@@ -134,7 +134,7 @@ static bool test(struct compare_metric *m, const struct compare_options *o, cons
         };
         return true;
     }
-    if (m->before.n != 1 || m->after.n != 1)
+    if (!compare_is_single(m))
         return stats_cmp_groups(m->before.v, m->before.n, m->after.v, m->after.n, is_difference,
                                 &m->cmp, e);
     struct stats_noise noise;

@@ -170,6 +170,12 @@ bool compare_is_worse(const struct compare_metric *m);
 /* Returns the metric of the whole operation; NULL: a side does not have it. */
 const struct compare_metric *compare_metric_of(const struct compare_op *op, enum run_metric metric);
 
+/* Whether each side has one value: of a single run, or of the only run that has the metric. */
+static inline bool compare_is_single(const struct compare_metric *m)
+{
+    return m->before.n == 1 && m->after.n == 1;
+}
+
 /* Returns the p-value that the verdict uses. */
 static inline double compare_p(const struct compare_metric *m)
 {

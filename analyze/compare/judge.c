@@ -143,7 +143,7 @@ static bool judge(struct compare_metric *m, size_t n_family, struct mde_cache *c
     m->verdict = stats_verdict(&m->cmp, q, p, &m->beyond_delta);
     if (!m->cmp.ok)
         return true;
-    if (m->before.n == 1 && m->after.n == 1) {
+    if (compare_is_single(m)) {
         m->mde_frac = stats_mde_single(&m->cmp);
     } else {
         double factor;
@@ -157,7 +157,7 @@ static bool judge(struct compare_metric *m, size_t n_family, struct mde_cache *c
         return true;
     struct stats_gate g = {&m->cmp, q.up_is_better, m->gate_limit, NAN};
     m->gate_passes = stats_gate_passes(&g);
-    if (m->before.n == 1 && m->after.n == 1) {
+    if (compare_is_single(m)) {
         m->p_worse = stats_p_worse(&m->cmp, m->gate_limit, q.up_is_better);
         /* Too few requests lie beyond the quantile for a decision. */
         if (!m->before.one.can_gate || !m->after.one.can_gate) {

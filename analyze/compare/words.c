@@ -89,19 +89,14 @@ static struct units_text two_digits(double frac)
     return t;
 }
 
-static bool is_single(const struct compare_metric *m)
-{
-    return m->before.n == 1 && m->after.n == 1;
-}
-
 /* Appends " (single run, run CV 2 %)" if a side is one run. */
 static void append_single(struct compare_words_text *t, const struct compare_metric *m)
 {
     const struct stats_noise *noise = &m->cmp.noise;
-    if (is_single(m) && noise->kind == STATS_NOISE_HISTORY)
+    if (compare_is_single(m) && noise->kind == STATS_NOISE_HISTORY)
         words_append(t, " (single run, run CV %.3g %% in %zu runs)", 100 * noise->sigma,
                      noise->n_history);
-    else if (is_single(m) && noise->kind == STATS_NOISE_CV)
+    else if (compare_is_single(m) && noise->kind == STATS_NOISE_CV)
         words_append(t, " (single run, run CV %.3g %%)", 100 * noise->sigma);
     else if (m->cmp.method == STATS_ONE_MANY)
         words_append(t, " (single run)");

@@ -19,7 +19,7 @@ void benchfmt_write(const struct analysis *a, FILE *f);
  * out of memory. */
 bool openmetrics_write(const struct analysis *a, FILE *f, struct err *e);
 
-/* Writes the line protocol of InfluxDB with the measurements and fields of the reference tool: the
+/* Writes the line protocol of InfluxDB with the measurements and fields of warp: the
  * totals of each operation and host up to the end of each second, and their sums. Nothing may have
  * been dropped from the dataset; `id` identifies the run. False: out of memory, or a run of more
  * than ANALYSIS_MAX_SEGMENTS seconds. */

@@ -1,6 +1,6 @@
-/* Writes the line protocol of InfluxDB. Measurements, tags and fields are those that the reference
- * tool sends (github.com/minio/warp, cli/influx.go). For each host of an operation, and for all
- * hosts together, "warp" has running totals and "warp_run_summary" the sums. The tool sends a point
+/* Writes the line protocol of InfluxDB. Measurements, tags and fields are those that warp
+ * sends (github.com/minio/warp, cli/influx.go). For each host of an operation, and for all
+ * hosts together, "warp" has running totals and "warp_run_summary" the sums. warp sends a point
  * for each request; this code writes one for each second in which requests ended. */
 #include "analyze/export/export.h"
 

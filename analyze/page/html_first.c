@@ -67,11 +67,10 @@ static void put_place(FILE *f, const struct finding *x, const struct html_course
 static void put_finding(FILE *f, const struct html_first *of, size_t i)
 {
     const struct finding *x = &of->findings->v[i];
-    bool names_op = x->op != NULL && strstr(x->sentence, x->op) == NULL;
+    const char *op = headline_op(x);
 
     fprintf(f, "<li id=\"finding%zu\"><strong>%s</strong>: ", i + 1, headline_severity(x));
-    html_text(f, names_op ? x->op : "");
-    html_text(f, names_op ? ": " : "");
+    html_textf(f, "%s%s", op, *op != '\0' ? ": " : "");
     html_text(f, x->sentence);
     for (size_t k = 0; k < x->n_because; k++)
         fprintf(f, "%s<a href=\"#finding%zu\">%zu</a>", k == 0 ? " \xe2\x80\x93 because of " : ", ",

@@ -10,7 +10,6 @@
 #define LATENCY_PX    60
 #define SMALL_PX      32
 #define MAX_PANELS    5
-#define MAX_OPS       HTML_COURSE_CHOSEN
 
 /* One drawing of a timeline. */
 struct drawing {
@@ -37,9 +36,9 @@ static struct chart_series series_of(const struct plot_timeline *t, int series,
 static struct chart_panel latency_of_ops(const struct html_course *c, const char *title,
                                          enum plot_course what)
 {
-    static const char *const css[MAX_OPS] = {"s1", "s2 dashed", "s3", "s1 dashed"};
+    static const char *const css[HTML_COURSE_CHOSEN] = {"s1", "s2 dashed", "s3", "s1 dashed"};
     struct chart_panel p = {.title = title, .values = CHART_TIMES, .height = LATENCY_PX};
-    size_t k[MAX_OPS];
+    size_t k[HTML_COURSE_CHOSEN];
 
     p.n = html_course_choose(c, k);
     for (size_t i = 0; i < p.n; i++)
@@ -265,7 +264,7 @@ static void put_caption(FILE *f, const struct html_first *of)
 {
     const struct plot_timeline *t = &of->course->all;
     double most = chart_most(t, PLOT_IN_FLIGHT);
-    size_t chosen[MAX_OPS];
+    size_t chosen[HTML_COURSE_CHOSEN];
 
     fputs("<figcaption>", f);
     html_textf(f, "What happened when: %s", t->op);
@@ -276,9 +275,9 @@ static void put_caption(FILE *f, const struct html_first *of)
         html_textf(f, "Nothing was transferred. ");
     if (t->n_errors == 0)
         html_textf(f, "No request failed. ");
-    if (chart_most(t, PLOT_P99) <= 0 && of->course->n_ops > MAX_OPS &&
-        html_course_choose(of->course, chosen) == MAX_OPS)
-        html_textf(f, "Latency: of the %d operations with the most requests. ", MAX_OPS);
+    if (chart_most(t, PLOT_P99) <= 0 && of->course->n_ops > HTML_COURSE_CHOSEN &&
+        html_course_choose(of->course, chosen) == HTML_COURSE_CHOSEN)
+        html_textf(f, "Latency: of the %d operations with the most requests. ", HTML_COURSE_CHOSEN);
     if (of->note != NULL)
         html_textf(f, "%s ", of->note);
     if (t->range.present && (t->range.start_ns > t->start_ns || t->range.end_ns < t->end_ns))

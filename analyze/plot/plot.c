@@ -107,10 +107,10 @@ static bool write_data(const struct plot_picture *x, const struct plot_chart *c,
                        const struct plot_options *o, struct err *e)
 {
     struct outfile out;
-    if (!outfile_open(&out, x->data, o->force ? OUTFILE_ANYTHING : OUTFILE_CHART, e))
-        return false;
-    bool ok = c->write(out.f, ctx, o->no_titles ? "" : x->title) || mem_none(e);
-    return outfile_finish(&out, ok, e);
+
+    return outfile_open(&out, x->data, o->force ? OUTFILE_ANYTHING : OUTFILE_CHART, e) &&
+           outfile_finish(&out, c->write(out.f, ctx, o->no_titles ? "" : x->title) || mem_none(e),
+                          e);
 }
 
 static bool spares_captures(const char *path, const struct plot_options *o, struct err *e)

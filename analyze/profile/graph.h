@@ -33,8 +33,8 @@ struct graph {
     const struct graph_options *how;
     struct graph_node *nodes; /* sorted */
     size_t n_nodes;
-    size_t n_before,
-        n_dropped; /* nodes before the limit on their number; nodes that were too small */
+    size_t n_before;  /* nodes before the limit on their number */
+    size_t n_dropped; /* nodes that were too small */
     struct graph_edge *edges;
     size_t n_edges;
     struct intern edge_keys;

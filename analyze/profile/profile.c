@@ -172,7 +172,7 @@ bool profile_set_types(struct profile *p, const struct profile_type *types, size
            err_set(e, "it counts %zu things, where others count %zu", n, p->n_types);
 }
 
-/* Orders keys as the reference tool does: shorter ones first, up to ten letters. */
+/* Orders keys as `go tool pprof` does: shorter ones first, up to ten letters. */
 static int key_order(const char *a, const char *b)
 {
     size_t n_a = strnlen(a, 10), n_b = strnlen(b, 10);
@@ -297,7 +297,7 @@ bool profile_end_sample(struct profile *p, const int64_t *values, bool is_base, 
         if (v > PROFILE_MAX_VALUE || v < -PROFILE_MAX_VALUE ||
             __builtin_add_overflow(p->sums[i], llabs(v), &p->sums[i]))
             return err_set(e, "the values add up to more than 64 bits hold");
-        /* The reference tool negates by way of floating point. */
+        /* `go tool pprof` negates by way of floating point. */
         p->values[id * p->n_types + i] += is_base ? -(int64_t)(double)v : v;
     }
     return true;
@@ -310,7 +310,7 @@ void profile_put_time(struct profile *p, int64_t time_ns, int64_t duration_ns, b
     struct profile_window *w = &p->windows[is_base];
     int64_t end_ns, sum_ns;
 
-    /* A missing time counts as the earliest, as in the reference tool. */
+    /* A missing time counts as the earliest, as in `go tool pprof`. */
     if (p->time_ns == 0 || time_ns < p->time_ns)
         p->time_ns = time_ns;
     if (!__builtin_add_overflow(p->duration_ns, duration_ns, &sum_ns))

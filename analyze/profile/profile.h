@@ -57,8 +57,8 @@ struct profile {
     const char *default_type, *doc_url;
     const char **comments;
     size_t n_comments;
-    int64_t time_ns,
-        duration_ns; /* start, and length (of several profiles: their sum); 0: unknown */
+    int64_t time_ns;                  /* start; 0: unknown */
+    int64_t duration_ns;              /* length; of several profiles: their sum; 0: unknown */
     struct profile_window windows[2]; /* of the profiles; and of the base */
     bool is_sum; /* sum of several profiles: equal samples are added up; set by the caller */
     bool has_base;

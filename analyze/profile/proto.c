@@ -1,5 +1,5 @@
 /* Reads profile.proto (github.com/google/pprof, proto/profile.proto). The input is hostile: each
- * count, index and length is checked. It refuses what the reference tool refuses. */
+ * count, index and length is checked. It refuses what `go tool pprof` refuses. */
 #include "analyze/profile/profile_internal.h"
 #include "analyze/profile/wire.h"
 #include "libcommon/mem.h"

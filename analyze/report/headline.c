@@ -253,6 +253,11 @@ struct headline headline_findings(const struct findings *all, int64_t n_requests
     return h;
 }
 
+const char *headline_op(const struct finding *f)
+{
+    return f->op != NULL && strstr(f->sentence, f->op) == NULL ? f->op : "";
+}
+
 const char *headline_severity(const struct finding *f)
 {
     return f->severity == FINDING_PROBLEM ? "Problem" : "Notice";
@@ -264,11 +269,10 @@ void headline_put_findings(struct sheet *s, const struct findings *all, int64_t 
                headline_findings(all, n_requests).s, all->n > 0 ? ":" : ".");
     for (size_t i = 0; i < all->n; i++) {
         const struct finding *f = &all->v[i];
-        bool names_op = f->op != NULL && strstr(f->sentence, f->op) == NULL;
+        const char *op = headline_op(f);
 
         sheet_line(s, f->severity == FINDING_PROBLEM ? TEXT_WARNING : TEXT_PLAIN, "%zu. %s: %s%s%s",
-                   i + 1, headline_severity(f), names_op ? f->op : "", names_op ? ": " : "",
-                   f->sentence);
+                   i + 1, headline_severity(f), op, *op != '\0' ? ": " : "", f->sentence);
         if (f->n_because > 0)
             sheet_line(s, TEXT_FAINT, "   caused by %zu", f->because[0] + 1);
     }

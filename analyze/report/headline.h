@@ -23,6 +23,10 @@ struct headline headline_findings(const struct findings *all, int64_t n_requests
  * cause. */
 void headline_put_findings(struct sheet *s, const struct findings *all, int64_t n_requests);
 
+/* Returns the operation to name before a finding's sentence; "": there is none, or the sentence
+ * names it. */
+const char *headline_op(const struct finding *f);
+
 /* Returns "Problem" or "Notice", as a finding is marked in text and on pages. */
 const char *headline_severity(const struct finding *f);
 

@@ -9,9 +9,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Writes the analysis in the manual's layout, after the answers to assertions. Verbose: all hosts,
- * clients and errors, first and last access, segments by host, as in Markdown. False: out of
- * memory. */
+/* Writes the answers to assertions, then the analysis. Verbose text and Markdown have all hosts,
+ * clients and errors, first and last accesses, and segments by host. False: out of memory. */
 bool report_text(const struct analysis *a, const struct sheet_form *form, FILE *f, struct err *e);
 
 #endif

@@ -11,10 +11,7 @@
 
 /* A host or a client, with the figures that both have. */
 struct party {
-    const char *name;
-    int64_t n_requests, n_errors;
-    const struct throughput *throughput;
-    const struct segments *segments;
+    const struct host_result *result;
     const struct durations *durations; /* NULL: not known */
     const struct sized *sized;         /* NULL: not known */
     bool notable;
@@ -23,7 +20,7 @@ struct party {
 /* Figures by which a party may stand out: the parties with the largest values are notable. */
 static double slowness(const struct party *p)
 {
-    const struct throughput *x = p->throughput;
+    const struct throughput *x = &p->result->throughput;
     if (!x->present)
         return INFINITY;
     return -(x->n_bytes > 0 ? x->bytes_per_s : x->objects_per_s);
@@ -36,7 +33,8 @@ static double speed(const struct party *p)
 
 static double error_share(const struct party *p)
 {
-    return p->n_requests > 0 ? (double)p->n_errors / (double)p->n_requests : 0;
+    const struct host_result *r = p->result;
+    return r->n_requests > 0 ? (double)r->n_errors / (double)r->n_requests : 0;
 }
 
 static double latency(const struct party *p)
@@ -123,28 +121,30 @@ static void put_throughput(struct sheet *s, const char *kind, const struct party
     int64_t n_errors = 0;
 
     for (size_t i = 0; i < n; i++) {
-        largest = p[i].throughput->present ? fmax(largest, p[i].throughput->bytes_per_s) : largest;
-        n_errors += p[i].n_errors;
+        const struct throughput *x = &p[i].result->throughput;
+        largest = x->present ? fmax(largest, x->bytes_per_s) : largest;
+        n_errors += p[i].result->n_errors;
     }
     snprintf(title, sizeof title, "Throughput by %s", kind);
     sheet_table(s, "lrrrrrrRRR", title);
     SHEET_HEADINGS(s, "", "Requests", "Errors", "Average", "obj/s", "50%", "99%", "Fastest seg",
                    "Median seg", "Slowest seg");
     for (size_t i = 0; i < n; i++) {
-        const struct throughput *x = p[i].throughput;
+        const struct host_result *r = p[i].result;
+        const struct throughput *x = &r->throughput;
         const struct group g = figures_of(&p[i]);
 
         s->when = p[i].notable ? SHEET_ALWAYS : SHEET_DETAIL;
-        SHEET_ROW(s, TEXT_PLAIN, intern_shown(p[i].name), units_count(p[i].n_requests).s,
-                  n_errors > 0 ? units_count(p[i].n_errors).s : "",
+        SHEET_ROW(s, TEXT_PLAIN, intern_shown(r->host), units_count(r->n_requests).s,
+                  n_errors > 0 ? units_count(r->n_errors).s : "",
                   largest <= 0  ? ""
                   : !x->present ? "-"
                                 : figures_rate_like(x->bytes_per_s, largest).s,
                   x->present ? units_rate(x->objects_per_s).s : "-", figure(g, "50%").s,
                   figure(g, "99%").s);
-        pick_cell(s, largest, p[i].segments, &p[i].segments->fastest);
-        pick_cell(s, largest, p[i].segments, &p[i].segments->median);
-        pick_cell(s, largest, p[i].segments, &p[i].segments->slowest);
+        pick_cell(s, largest, &r->segments, &r->segments.fastest);
+        pick_cell(s, largest, &r->segments, &r->segments.median);
+        pick_cell(s, largest, &r->segments, &r->segments.slowest);
     }
     s->when = SHEET_ALWAYS;
 }
@@ -162,17 +162,27 @@ static void put_figures(struct sheet *s, const char *title, const char *kind, co
 
         if (g.group == NULL)
             continue;
-        SHEET_ROW(s, TEXT_PLAIN, intern_shown(p[i].name));
+        SHEET_ROW(s, TEXT_PLAIN, intern_shown(p[i].result->host));
         for (const struct field *const *c = times_columns; *c != NULL; c++)
             sheet_cell(s, "%s", figure(g, (*c)->heading).s);
     }
 }
 
-/* `kind` is "host" or "client". */
+/* Makes n parties. False: one alone gets no table, or out of memory. */
+static bool begin_parties(struct sheet *s, struct party **p, size_t n)
+{
+    if (n < 2 || s->failed)
+        return false;
+    s->failed = !mem_cleared(p, n, NULL);
+    return !s->failed;
+}
+
+/* Begins a fold, and writes the tables of n parties. `kind` is "host" or "client". */
 static void put_parties(struct sheet *s, const char *kind, struct party *p, size_t n)
 {
     size_t n_notable = mark_notable(p, n);
 
+    sheet_fold(s, "%s", units_counted((int64_t)n, kind).s);
     put_throughput(s, kind, p, n);
     s->when = SHEET_BRIEF;
     if (n_notable < n)
@@ -195,27 +205,18 @@ void run_sheet_hosts(struct sheet *s, const struct host_result *hosts, size_t n,
 {
     struct party *p;
 
-    if (n < 2 || s->failed)
+    if (!begin_parties(s, &p, n))
         return;
-    s->failed = !mem_cleared(&p, n, NULL);
-    for (size_t i = 0; !s->failed && i < n; i++) {
-        const struct host_result *h = &hosts[i];
-        p[i] = (struct party){.name = h->host,
-                              .n_requests = h->n_requests,
-                              .n_errors = h->n_errors,
-                              .throughput = &h->throughput,
-                              .segments = &h->segments};
+    for (size_t i = 0; i < n; i++) {
         /* Both lists are sorted by name. */
         const struct host_requests *r =
             q && q->n_hosts > 0
-                ? bsearch(h->host, q->hosts, q->n_hosts, sizeof *q->hosts, compare_host)
+                ? bsearch(hosts[i].host, q->hosts, q->n_hosts, sizeof *q->hosts, compare_host)
                 : NULL;
+        p[i].result = &hosts[i];
         p[i].durations = r && q->single_size ? &r->single : NULL;
         p[i].sized = r && !q->single_size ? &r->sized : NULL;
     }
-    if (s->failed)
-        return;
-    sheet_fold(s, "%s", units_counted((int64_t)n, "host").s);
     put_parties(s, "host", p, n);
     sheet_fold_end(s);
     free(p);
@@ -242,21 +243,12 @@ void run_sheet_clients(struct sheet *s, const struct operation *op, bool has_dat
     size_t n = op->n_client_results;
     struct party *p;
 
-    if (n < 2 || s->failed)
+    if (!begin_parties(s, &p, n))
         return;
-    s->failed = !mem_cleared(&p, n, NULL);
-    for (size_t i = 0; !s->failed && i < n; i++) {
-        const struct client_result *c = &op->clients[i];
-        p[i] = (struct party){.name = c->result.host,
-                              .n_requests = c->result.n_requests,
-                              .n_errors = c->result.n_errors,
-                              .throughput = &c->result.throughput,
-                              .segments = &c->result.segments,
-                              .durations = &op->client_requests[i]};
+    for (size_t i = 0; i < n; i++) {
+        p[i].result = &op->clients[i].result;
+        p[i].durations = &op->client_requests[i];
     }
-    if (s->failed)
-        return;
-    sheet_fold(s, "%s", units_counted((int64_t)n, "client").s);
     put_parties(s, "client", p, n);
     put_when(s, op, has_dates);
     sheet_fold_end(s);

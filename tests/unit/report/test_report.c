@@ -90,9 +90,9 @@ static char *rendered(const struct analysis *a, bool json)
     return text;
 }
 
-static void test_json_of_hostile_names(void **state)
+/* Returns the JSON of a fixture, for the caller to release. */
+static json_t *json_of_fixture(void)
 {
-    (void)state;
     struct fixture f;
     fixture_init(&f);
     char *text = rendered(&f.analysis, true);
@@ -100,21 +100,25 @@ static void test_json_of_hostile_names(void **state)
     json_t *root = json_loads(text, 0, &error);
     if (!root)
         fail_msg("line %d: %s", error.line, error.text);
+    free(text);
+    return root;
+}
+
+static void test_json_of_hostile_names(void **state)
+{
+    (void)state;
+    json_t *root = json_of_fixture();
     json_t *op = json_array_get(json_object_get(root, "operations"), 0);
     const char *name = json_string_value(json_object_get(op, "op"));
     assert_string_equal(name, "<b>\"'\t\033[31m\xC2\x9B\xEF\xBF\xBD\\n\xC3\xA4");
     assert_int_equal(json_array_size(json_object_get(op, "hosts")), 3);
     json_decref(root);
-    free(text);
 }
 
 static void test_json_keeps_every_digit(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_init(&f);
-    char *text = rendered(&f.analysis, true);
-    json_t *root = json_loads(text, 0, NULL);
+    json_t *root = json_of_fixture();
     json_t *op = json_array_get(json_object_get(root, "operations"), 0);
     assert_true(json_integer_value(json_object_get(op, "n_bytes")) == 9007199254740993);
     json_t *objects = json_object_get(json_object_get(op, "throughput"), "n_objects");
@@ -122,16 +126,12 @@ static void test_json_keeps_every_digit(void **state)
     json_t *start = json_object_get(json_object_get(op, "throughput"), "start");
     assert_string_equal(json_string_value(start), "1970-01-01T00:00:01.500000000Z");
     json_decref(root);
-    free(text);
 }
 
 static void test_json_says_null(void **state)
 {
     (void)state;
-    struct fixture f;
-    fixture_init(&f);
-    char *text = rendered(&f.analysis, true);
-    json_t *root = json_loads(text, 0, NULL);
+    json_t *root = json_of_fixture();
     json_t *op = json_array_get(json_object_get(root, "operations"), 0);
     json_t *requests = json_object_get(op, "requests");
     assert_true(json_is_null(json_object_get(root, "total")));
@@ -140,7 +140,6 @@ static void test_json_says_null(void **state)
     assert_true(json_is_null(json_object_get(requests, "stddev_ns")));
     assert_true(json_is_null(json_object_get(requests, "ttfb")));
     json_decref(root);
-    free(text);
 }
 
 static void test_text_cannot_steer_a_terminal(void **state)
