@@ -1,4 +1,4 @@
-# Latency distribution: the share of requests that took at most so long (log scale), with marks at
+# Latency distribution: the share of requests that took at most that long (log scale), with marks at
 # percentiles; time to first byte beside.
 call ARG0[1:strlen(ARG0) - strlen("cdf.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
 

@@ -1,5 +1,5 @@
-# Latency percentiles of both sides of a comparison: the duration (log scale) that a share of the
-# requests did not pass, in nines; each run thin, all runs of a side together thick.
+# Latency percentiles of both sides of a comparison: the duration (log scale) within which a share of
+# the requests ended, in nines; each run thin, all runs of a side together thick.
 call ARG0[1:strlen(ARG0) - strlen("compare-spectrum.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
 
 stats data index "chart" using (before = strcol("before"), after = strcol("after"), \
@@ -21,7 +21,7 @@ y_unit = "duration"
 load dir . "latency-axis.gp"
 set xrange [0:last * 1.08]
 @nines_tics
-set xlabel (narrow ? "share of the requests" : "share of the requests that took at most so long") offset 0,0.4 textcolor rgb c_faint
+set xlabel (narrow ? "share of the requests" : "share of the requests that took at most that long") offset 0,0.4 textcolor rgb c_faint
 plot for [i = 1:n_before > 1] data index "before_runs" using (nines($2, 0)):(floor_ms($1)) with lines \
         linewidth 0.7 linecolor rgb c_1_faint notitle, \
     for [i = 1:n_after > 1] data index "after_runs" using (nines($2, 0)):(floor_ms($1)) with lines \

@@ -1,4 +1,4 @@
-# Latency percentiles: the duration (log scale) that a share of the requests did not pass, in nines,
+# Latency percentiles: the duration (log scale) within which a share of the requests ended, in nines,
 # with a band of confidence; time to first byte and response time beside.
 call ARG0[1:strlen(ARG0) - strlen("spectrum.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
 
@@ -24,7 +24,7 @@ y_unit = "duration"
 load dir . "latency-axis.gp"
 set xrange [0:last * 1.08]
 @nines_tics
-set xlabel "share of the requests that took at most so long" offset 0,0.4 textcolor rgb c_faint
+set xlabel "share of the requests that took at most that long" offset 0,0.4 textcolor rgb c_faint
 do for [i = 1:n_marks] {
     set label 400 + i mark[i] at graph 0.985, graph 0.05 + 0.085 * (n_marks - i) right front textcolor rgb c_text
 }

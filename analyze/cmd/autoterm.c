@@ -34,8 +34,9 @@ static const struct cli_group groups[] = {
 };
 
 static const struct cli_example examples[] = {
-    {"s3analyze autoterm --autoterm.dur 4s --autoterm.pct 12 run.csv.zst", "with those settings"},
-    {"s3analyze autoterm --sweep run.csv.zst", "which settings would do"},
+    {"s3analyze autoterm --autoterm.dur 4s --autoterm.pct 12 run.csv.zst",
+     "when these settings would have stopped it"},
+    {"s3analyze autoterm --sweep run.csv.zst", "which settings would have stopped it"},
     {0},
 };
 

@@ -54,7 +54,7 @@ static const struct cli_group groups[] = {
 static const struct cli_example examples[] = {
     {"s3analyze import hey hey.csv -o hey.csv.zst", "what `hey -o csv` wrote"},
     {"s3analyze import ab ab.tsv -o ab.csv.zst", "what `ab -g ab.tsv` wrote"},
-    {"s3analyze import mc-trace trace.json -o day.csv.zst", "of `mc admin trace --json`"},
+    {"s3analyze import mc-trace trace.json -o day.csv.zst", "what `mc admin trace --json` printed"},
     {"s3analyze import s3-log logs/* -o day.csv.zst", "server access logs of AWS"},
     {0},
 };

@@ -53,7 +53,7 @@ static const struct cli_group groups[] = {
 };
 
 static const struct cli_example examples[] = {
-    {"s3analyze merge -o all.csv.zst client1.csv.zst client2.csv.zst", "one capture of one run"},
+    {"s3analyze merge -o all.csv.zst client1.csv.zst client2.csv.zst", "the clients of one run"},
     {"s3analyze merge -o all.csv.zst --shift 2=-1.5s a.csv.zst b.csv.zst",
      "the second one's clock is 1.5 s ahead"},
     {0},
@@ -282,8 +282,8 @@ static bool merge(const struct merge_given *o, const struct cli_args *args,
         capture_out_check(&o->output, e) &&
         aggregate_refuse(
             args->operands, args->n_operands,
-            "aggregates cannot be merged truthfully, since percentiles are gone and seconds get "
-            "lost; merge the captures that --full records",
+            "a merge would lose seconds, and percentiles are gone already; merge the captures that "
+            "--full records",
             e) &&
         merge_plan(&m, args->operands, args->n_operands, &how, e) && merge_add_notes(&m, e) &&
         write_capture(&m, o, &how, e);
@@ -312,7 +312,7 @@ static int run(const struct cli_args *args, void *options)
 
 const struct cli_command cmd_merge = {
     .name = "merge",
-    .summary = "make one capture of those of several clients",
+    .summary = "join the captures of several clients",
     .text = "Writes one capture with the requests of all inputs in order of start. The threads of "
             "each further input get numbers above those before. Inputs that hold the same requests "
             "are refused. Inputs that do not overlap in time are refused without --force.\n\n"

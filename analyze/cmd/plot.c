@@ -325,7 +325,7 @@ static bool check_usage(const struct plot_given *o, const struct cli_args *args,
     if (!sides_check(&o->sides, args, "captures", e))
         return false;
     if (!comparison && args->n_operands == 0)
-        return err_set(e, "which capture?");
+        return err_set(e, "no capture is given: name it, or use --before and --after");
     if (is_other_file(o->out))
         return err_set(e, "--out %s: name a folder, or a picture that ends in .svg, .png or .pdf",
                        o->out);

@@ -68,7 +68,7 @@ static const struct cli_example examples[] = {
     {"s3analyze profile info run.profiles.zip", "what a request costs, by part of the server"},
     {"s3analyze profile top --cum run.profiles.zip", "where the server spent its CPU"},
     {"s3analyze profile diff old.profiles.zip run.profiles.zip", "what changed"},
-    {"s3analyze profile flame --out flame.html run.profiles.zip", "a picture of it"},
+    {"s3analyze profile flame --out flame.html run.profiles.zip", "the same as a picture"},
     {0},
 };
 

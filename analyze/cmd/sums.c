@@ -161,7 +161,8 @@ static const struct cli_group groups[] = {
 
 static const struct cli_example examples[] = {
     {"s3analyze aggregate -o run.sums.zst run.csv.zst", "keep the figures, not the requests"},
-    {"s3analyze merge -o all.sums.zst c0.sums.zst c1.sums.zst", "of the clients of one run"},
+    {"s3analyze merge -o all.sums.zst c0.sums.zst c1.sums.zst",
+     "join the sums of the clients of one run"},
     {0},
 };
 

@@ -178,7 +178,8 @@ static void respect_resolution(struct compare_metric *m, const struct compare *c
 
     if (metrics[m->metric].kind == METRIC_QUANTILE && m->before.n > 0 && m->after.n > 0 &&
         fabs(b - a) <= ns && ns > m->delta * fmin(a, b))
-        m->before.too_thin = m->after.too_thin = "differs by no more than durations are known to";
+        m->before.too_thin = m->after.too_thin =
+            "the difference is within the resolution of durations";
 }
 
 static void metric_fini(struct compare_metric *m)
@@ -462,14 +463,15 @@ static bool warn_runs(struct compare *c, const struct compare_options *o, struct
         (is_wholly_before(&c->before, &c->after) || is_wholly_before(&c->after, &c->before)))
         ok = notes_add(&c->warnings, e, "order", NULL,
                        "all runs of one side came before all of the other, so what changes with "
-                       "time looks like a difference: take turns");
+                       "time looks like a difference: let the sides take turns");
     if (ok && !c->single && least == 1 && c->before.n + c->after.n >= 4)
         ok = notes_add(&c->warnings, e, "one-run", NULL, "one side is a single run");
     if (ok && least >= 2 && least <= 3)
-        ok = notes_add(&c->warnings, e, "few-runs", NULL,
-                       "%zu runs on the smaller side: Welch's t test takes the noise for normal; 5 "
-                       "a side need no such assumption",
-                       least);
+        ok =
+            notes_add(&c->warnings, e, "few-runs", NULL,
+                      "%zu runs on the smaller side: Welch's t test assumes normal noise; 5 runs a "
+                      "side need no such assumption",
+                      least);
     if (ok && least == 4 && c->n_family > 1)
         ok = notes_add(
             &c->warnings, e, "few-runs", NULL,
@@ -502,9 +504,9 @@ static bool warn_by_second(struct compare *c, struct err *e)
     if (ok && aggregate != NULL)
         ok = notes_add(
             &c->warnings, e, "aggregated", NULL,
-            "%s is an aggregated capture: throughput is that of whole seconds without the "
-            "first and last 2 s, "
-            "and latency is not compared, since the recorder kept no percentiles of the run",
+            "%s is an aggregated capture: throughput is that of whole seconds without the first "
+            "and last 2 s, and latency is not compared, since the recorder kept no percentiles of "
+            "the run",
             aggregate->path);
     else if (ok && sums != NULL)
         ok = notes_add(

@@ -389,7 +389,7 @@ const char compare_words_noise[] =
     "How much identical runs vary is unknown, and not included in p and CI. Give several runs a "
     "side, --history or --run-cv.";
 
-const char compare_words_ci[] = "95 % CI: of intervals made so, 95 in 100 hold the true value.";
+const char compare_words_ci[] = "95 % CI: 95 of 100 such intervals hold the true value.";
 const char compare_words_p[] =
     "p: how often a difference as large or larger comes by chance if nothing has changed; ~: none "
     "is shown.";
@@ -422,7 +422,7 @@ struct compare_words_text compare_words_notes(const struct compare *c)
         &t, "+-: 95 %% CI%s. p is Holm-adjusted over %zu comparison%s; * exploratory, raw p.%s",
         c->single ? " within the run" : " of the median run", c->n_family,
         c->n_family == 1 ? "" : "s",
-        !c->single && lacks_spread(c) ? " +- ?: it takes 6 runs." : "");
+        !c->single && lacks_spread(c) ? " +- ?: a CI takes 6 runs." : "");
     return t;
 }
 
@@ -444,12 +444,11 @@ struct compare_words_text compare_words_short(const struct compare_op *op,
 struct compare_words_text compare_words_effect(const struct compare *c, const struct compare_op *op)
 {
     struct compare_words_text t = {""};
-    words_append(
-        &t,
-        "Durations: a random request of %.60s takes less time than a random one of %.60s in "
-        "%.1f %% of "
-        "cases (50 %%: no difference).",
-        c->after.name, c->before.name, 100 * op->effect.p_b_less);
+    words_append(&t,
+                 "Durations: a random request of %.60s takes less time than a random one of %.60s "
+                 "in %.1f %% "
+                 "of cases (50 %%: no difference).",
+                 c->after.name, c->before.name, 100 * op->effect.p_b_less);
     return t;
 }
 
@@ -500,7 +499,8 @@ struct compare_words_text compare_words_gated(const struct compare_metric *m)
     words_append(&t, "%s: %+.3g%s allowed: ", metrics[m->metric].name, pct != 0 ? pct : 0,
                  m->cmp.is_difference ? " points" : " %");
     if (!m->cmp.ok || isnan(m->p_worse))
-        words_append(&t, "%s", m->cmp.ok ? "too few independent requests beyond it" : m->cmp.why);
+        words_append(&t, "%s",
+                     m->cmp.ok ? "too few independent requests beyond the percentile" : m->cmp.why);
     else
         words_append(&t, "%s (p of no worse: %.2g)",
                      m->gate_passes ? "within" : "not shown to be within", m->p_worse);

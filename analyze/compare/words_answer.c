@@ -167,7 +167,7 @@ static void append_head(struct compare_words_text *t, const struct compare_metri
         words_append(t, "; a change below %.*f %% could not be seen", m->mde_frac < .0995,
                      100 * m->mde_frac);
     else if (m->verdict == STATS_INCONCLUSIVE && isinf(m->mde_frac))
-        words_append(t, "; with so few runs none could be seen");
+        words_append(t, "; with so few runs no change could be seen");
 }
 
 /* Appends "; median duration 1.18 -> 2.3ms, +95 %", or ". Durations alike" if none changed and both
@@ -288,7 +288,7 @@ static void append_op(struct compare_words_text *t, const struct compare *c,
         return;
     }
     if (follows(c, op)) {
-        words_append(t, "durations alike; its throughput follows, ");
+        words_append(t, "durations alike; throughput follows other operations, ");
         append_values(t, leading);
         append_errors(t, op);
         return;

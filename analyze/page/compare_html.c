@@ -17,8 +17,8 @@
 static const struct html_definition definitions[] = {
     {"Change and 95 % CI",
      "After against before, in percent (error rates: in points), of the values shown: of several "
-     "runs a side their medians. Of intervals made so, 95 in 100 hold the true value; of several "
-     "runs a side they are those of Hodges and Lehmann, widened to the change shown."},
+     "runs a side their medians. 95 of 100 such intervals hold the true value. With several runs a "
+     "side they are those of Hodges and Lehmann, widened to the change shown."},
     {"p", "How often a difference as large or larger comes by chance if nothing has changed: "
           "adjusted by Holm over throughput (objects/s where there are no bytes or sizes differ), "
           "p50 and p99 of all operations; n is the number of runs. ~: no difference is shown. "

@@ -16,10 +16,10 @@ static bool put_profile(const struct profile_run *r, size_t type, FILE *f, struc
     fputs("<figure>\n", f);
     if (!profile_write_flame(&r->p, type, f, e))
         return false;
-    fputs(r->p.has_base ? "<figcaption>As wide as both sides together: red is more than before, "
-                          "blue is less. Callers are above.</figcaption>"
-                        : "<figcaption>As wide as what a function and all it calls take. Callers "
-                          "are above.</figcaption>",
+    fputs(r->p.has_base ? "<figcaption>The width of a box is that of both sides together: red is "
+                          "more than before, blue is less. Callers are above.</figcaption>"
+                        : "<figcaption>The width of a box is what a function and all it calls "
+                          "take. Callers are above.</figcaption>",
           f);
     fputs("</figure>\n", f);
     profile_cost_parts(&s, &r->p, r->loads);

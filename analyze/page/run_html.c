@@ -46,13 +46,14 @@ static const struct html_definition definitions[] = {
     {"Throughput of single requests",
      "Where sizes differ: bytes of a request over its duration, the highest first. Those without "
      "bytes or duration are unrated."},
-    {"In no segment", "What the figures of the segments leave out: before the first one, and after "
-                      "the last one, whole or not."},
+    {"In no segment",
+     "Requests, and parts of them, before the first segment or after the last one: "
+     "no figure of a segment counts them."},
     {"95 % confidence interval",
-     "Of intervals made so, 95 in 100 hold the true value, as far as the noise within this run "
-     "shows: of means by batch means, which allow for neighbouring segments being alike; of "
-     "quantiles by order statistics with an effective number of requests. How much runs differ "
-     "from each other a single run cannot show."},
+     "95 of 100 such intervals hold the true value, as far as the noise within this run shows. "
+     "Those of means are by batch means, which allow for neighbouring segments being alike, those "
+     "of quantiles by order statistics with an effective number of requests. A single run cannot "
+     "show how much runs differ from each other."},
     {"Warm-up, drift, change",
      "Warm-up by MSER-5 with a test, drift by Mann-Kendall and Theil-Sen (5 % or more, p < 0.01), "
      "changes by optimal partitioning (5 % or more). They are reported; only --steady cuts the "
@@ -63,11 +64,10 @@ static const struct html_definition definitions[] = {
 /* Terms on the page of a run that is known only by the second. */
 static const struct html_definition definitions_by_second[] = {
     {"Aggregated capture", "The recorder kept sums, throughput by second and figures of groups of "
-                           "10 s, not the requests. What cannot be "
-                           "known from these is left out."},
+                           "10 s, not the requests. "
+                           "What cannot be known from these is left out."},
     {"Segment", "A whole clock second, without the first two and the last two. A request's bytes "
-                "and objects are spread "
-                "evenly over its time; failed requests are among them."},
+                "and objects are spread evenly over its time; failed requests are among them."},
     {"Average throughput",
      "Bytes and objects of successful requests from the first start to the last end; not "
      "given where some of unknown size failed, since the file counts their bytes as delivered."},
@@ -135,10 +135,11 @@ static bool put_first(FILE *f, const struct analysis *a, const struct html_cours
         first.n_ok += c->beside[k] != NULL ? 0 : op->n_requests - op->n_errors;
     }
     if (c->n_shown < c->n_ops)
-        sheet_line(&s, TEXT_PLAIN,
-                   "Of the %s operations %zu are shown in full, those with the most requests. "
-                   "s3analyze analyze --op NAME --html FILE shows any other so.",
-                   units_count((int64_t)c->n_ops).s, c->n_shown);
+        sheet_line(
+            &s, TEXT_PLAIN,
+            "This page shows %zu of the %s operations in full: those with the most requests. "
+            "For another one: s3analyze analyze --op NAME --html FILE.",
+            c->n_shown, units_count((int64_t)c->n_ops).s);
     if (c->n_ops > 0)
         run_sheet_summary(&s, a, &page);
     run_sheet_together(&s, &a->together);

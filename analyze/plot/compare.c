@@ -474,17 +474,17 @@ static const struct compare_kind kinds[] = {
       .write = write_change},
      .n_rows = n_drawn},
     {{"compare-throughput", "throughput over time",
-      "Both sides from their start on: each run thin, the median of the runs thick.",
+      "Both sides from their start on. Each run is thin, the median of the runs is thick.",
       .write = write_throughput},
      .has_data = has_traces},
     {{"compare-spectrum", "latency percentiles",
-      "The duration that a share of the requests did not pass, each step to the right being one "
-      "nine more: each run thin, all runs of a side together thick.",
+      "The duration within which a share of the requests ended; each step to the right adds a nine "
+      "to the share. Each run is thin, all runs of a side together are thick.",
       .write = write_cdf},
      .has_data = has_durations},
     {{"compare-cdf", "latency distribution",
-      "The share of the requests that took at most so long: each run thin, all runs of a side "
-      "together thick.",
+      "The share of the requests that took at most that long. Each run is thin, all runs of a side "
+      "together are thick.",
       .write = write_cdf},
      .has_data = has_durations,
      .is_by_name = true},

@@ -203,9 +203,9 @@ static bool write_spectrum(FILE *f, const struct plot_data *p, const char *title
 const struct plot_kind plot_kind_spectrum = {
     "spectrum",
     "latency percentiles",
-    "The duration that a share of the requests did not pass, each step to the right being one "
-    "nine more; the band is the 95 % CI. Beside it the time to first byte and, of an open loop, "
-    "the response time, which counts from when a request was due.",
+    "The duration within which a share of the requests ended; each step to the right adds a nine "
+    "to the share. The band is the 95 % CI. Beside it are the time to first byte and, of an open "
+    "loop, the response time, which counts from when a request was due.",
     .has_data = has_spectrum,
     .write = write_spectrum,
     .readings = put_all_readings};
@@ -440,8 +440,8 @@ static bool write_cdf(FILE *f, const struct plot_data *p, const char *title)
 const struct plot_kind plot_kind_cdf = {
     "cdf",
     "latency distribution",
-    "The share of the requests that took at most so long; dots mark percentiles. Time to first "
-    "byte beside the whole duration, where it was recorded.",
+    "The share of the requests that took at most that long; dots mark percentiles. The time to "
+    "first byte is beside the whole duration, where it was recorded.",
     .is_by_name = true,
     .has_data = has_sample,
     .write = write_cdf};
@@ -480,7 +480,7 @@ static bool write_groups(FILE *f, const struct plot_data *p, const char *title)
 
 const struct plot_kind plot_kind_groups = {
     "groups", "durations of each 10 s",
-    "What half, 90% and 99% of the requests of 10 seconds (and of one client) did not pass, and "
-    "the slowest: of these 10 s alone, failed requests among them. None of it is a percentile of "
-    "the run.",
+    "For each 10 s (and each client) the duration within which half, 90% and 99% of the requests "
+    "ended, and the slowest. Failed requests are among them. None of these is a percentile of the "
+    "run.",
     .has_data = has_groups, .write = write_groups};

@@ -86,8 +86,8 @@ static bool write_hosts(FILE *f, const struct plot_data *p, const char *title)
 const struct plot_kind plot_kind_hosts = {
     "hosts",
     "throughput by host",
-    "The rate of each host over time: one that lags behind, or stops, stands out. Of many those "
-    "that a finding names come first, then those with the least throughput.",
+    "The rate of each host over time: one that lags behind, or stops, stands out. If there are "
+    "many, those that a finding names come first, then those with the least throughput.",
     .is_detail = true,
     .of_parties = true,
     .has_data = has_host,

@@ -96,10 +96,9 @@ bool compare_csv(const struct compare *c, bool safe, FILE *f, struct err *e)
     struct compare_mean mean;
     char part[64];
 
-    fputs("op,part,metric,before,before_lo,before_hi,before_runs,after,after_lo,after_hi,after_"
-          "runs,ratio,ratio_lo,ratio_hi,difference,difference_lo,difference_hi,p,p_holm,break_even_"
-          "run_cv,mde,verdict,verdict_text,method,before_"
-          "spread,after_spread,change\n",
+    fputs("op,part,metric,before,before_lo,before_hi,before_runs,after,after_lo,after_hi,"
+          "after_runs,ratio,ratio_lo,ratio_hi,difference,difference_lo,difference_hi,p,p_holm,"
+          "break_even_run_cv,mde,verdict,verdict_text,method,before_spread,after_spread,change\n",
           f);
     for (size_t k = 0; k < c->n_ops; k++)
         for (size_t i = 0; i < c->ops[k].n_metrics; i++)

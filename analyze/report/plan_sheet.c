@@ -78,9 +78,11 @@ static struct figures_sentence of_ab(const struct plan *p)
     static const char *const words[] = {"No worse than the gates allow", "Worse than a gate allows",
                                         "Undecided"};
 
-    return figures_say("%s after %s, looked at %zu times; the error of all looks is below 5 %%%s",
-                       words[p->answer], units_counted((int64_t)p->n_points, "run").s,
-                       p->n_points / 4, p->next.done ? "." : "; more runs follow.");
+    return figures_say(
+        "%s after %s, judged %zu times; the risk of error over all of these is below "
+        "5 %%%s",
+        words[p->answer], units_counted((int64_t)p->n_points, "run").s, p->n_points / 4,
+        p->next.done ? "." : "; more runs follow.");
 }
 
 static struct figures_sentence of_sweep(const struct plan *p)

@@ -198,7 +198,7 @@ void run_sheet_together(struct sheet *s, const struct together *x)
     if (x->present && x->n_seconds == 0)
         sheet_line(s, TEXT_PLAIN, "Clients together: no second in which all of them ran.");
     else if (x->present)
-        sheet_line(s, TEXT_PLAIN, "Clients together: %s, %s in the %s that all have.",
+        sheet_line(s, TEXT_PLAIN, "Clients together: %s, %s in the %s in which all ran.",
                    units_byte_rate(x->bytes_per_s).s, units_object_rate(x->objects_per_s).s,
                    units_counted(x->n_seconds, "second").s);
 }
@@ -363,7 +363,7 @@ static void put_errors(struct sheet *s, const struct operation *op, bool has_dat
                    units_count((int64_t)op->n_error_groups - MAX_ERRORS).s);
     s->when = SHEET_ALWAYS;
     if (n_listed < op->n_errors)
-        sheet_line(s, TEXT_FAINT, "Of the other %s no messages are in the file.",
+        sheet_line(s, TEXT_FAINT, "The file has no messages of the other %s.",
                    units_count(op->n_errors - n_listed).s);
 }
 

@@ -212,7 +212,7 @@ class Refused(AggregateTest):
     def test_commands_that_need_requests(self):
         path = self.put(aggregates.aggregate(small()))
         out = self.tmp / "out"
-        for command, words in ((["merge", "-o", out, path, path], "cannot be merged truthfully"),
+        for command, words in ((["merge", "-o", out, path, path], "a merge would lose seconds"),
                                (["cat", path], "no rows"), (["autoterm", path], "cannot be replayed")):
             r = self.s3analyze(*command, status=1)
             self.assertIn("aggregated capture", r.err)

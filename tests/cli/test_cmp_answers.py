@@ -47,7 +47,7 @@ TWO_SIZES = {'sizes': (4096, BIG)}
 PLANTED = {
     'one operation': (where('op', 'PUT'), MIX,
                       r'^PUT: slower: median duration .* \+1[45]\d % .*(9\d|100) % of the lost throughput is in PUT.*'
-                      r' GET: durations alike; its throughput follows', 'GET: slower'),
+                      r' GET: durations alike; throughput follows other operations', 'GET: slower'),
     'one size': (where('size', BIG), TWO_SIZES,
                  r'^GET: slower: .* of the added time is in requests of 1MiB to \S+ \(there \+1[45]\d %, elsewhere [+-]\d\.\d %\)',
                  ' at http| client'),

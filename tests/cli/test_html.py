@@ -277,8 +277,8 @@ class Html(CliTest):
         path = self.tmp / "run.csv"
         path.write_bytes(capgen.text(rows))
         text, reader, said = self.page(path)
-        self.assertIn("Of the 30 operations 6 are shown in full, those with the most requests. s3analyze analyze "
-                      "--op NAME --html FILE shows any other so.", said)
+        self.assertIn("This page shows 6 of the 30 operations in full: those with the most requests. For another one: "
+                      "s3analyze analyze --op NAME --html FILE.", said)
         most = {f"OP{k:02}" for k in range(4, 30, 5)}
         self.assertEqual(set(re.findall(r'<h2 id="op\d+">(OP\d+)', text)), most)
         self.assertEqual(set(re.findall(r"<a href=\"#op\d+\">(OP\d+)</a>", text)), most)

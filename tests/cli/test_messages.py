@@ -59,7 +59,7 @@ class Messages(CliTest):
                 (["table", "--where", "start>2026-03", path], "--where start>2026-03: expected a time such as 2026-03-14"),
                 (["import", "ab", path, *out, "--op", ""], "--op is empty"),
                 (["import", "ab", path, *out, "--start", "noon"], "'noon': expected a time such as 2026-11-21T05:41:32Z"),
-                (["plot", "--out", self.tmp / "charts"], "which capture?"),
+                (["plot", "--out", self.tmp / "charts"], "no capture is given: name it, or use --before and --after"),
                 (["plan", "--begin", "ab"], "--begin needs --dir DIR"),
                 ([*begin, "--rate", "10,0"], "level 0: expected more than 0"),
                 ([*begin, "--rate", "10,x"], "level x: expected a rate"),
