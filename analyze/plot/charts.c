@@ -3,11 +3,6 @@
 #include "analyze/plot/events.h"
 #include "analyze/plot/out.h"
 
-double charts_zero_unix(const struct plot_data *p)
-{
-    return (double)p->zero_ns / 1e9;
-}
-
 double charts_t_min(const struct plot_data *p)
 {
     return plot_data_t_s(p, p->course.start_ns);

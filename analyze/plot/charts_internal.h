@@ -15,9 +15,11 @@ extern const struct plot_kind plot_kind_throughput, plot_kind_hosts, plot_kind_l
     plot_kind_cdf, plot_kind_latency_size, plot_kind_sizes, plot_kind_in_flight, plot_kind_clients,
     plot_kind_autoterm, plot_kind_groups;
 
-/* The first columns of each block "chart": its title, then these three. */
-#define CHARTS_COLUMNS "title zero_unix t_min t_max"
-double charts_zero_unix(const struct plot_data *p);
+/* The first columns of each block "chart", and the values of those after the title: the start of
+ * the run in seconds since 1970, and the ends of the axis in seconds into the run. */
+#define CHARTS_COLUMNS      "title zero_unix t_min t_max"
+#define CHARTS_ZERO_UNIX(p) ((double)(p)->a->run_start_ns / 1e9)
+#define CHARTS_TIMES(p)     CHARTS_ZERO_UNIX(p), charts_t_min(p), charts_t_max(p)
 double charts_t_min(const struct plot_data *p);
 double charts_t_max(const struct plot_data *p);
 

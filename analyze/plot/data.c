@@ -452,7 +452,6 @@ static void begin(struct plot_data *p, const struct analysis *a, int index)
         .index = index,
         .operation = op,
         .op = op != NULL ? op->op : "",
-        .zero_ns = a->run_start_ns,
         .throughput = op != NULL ? &op->throughput : &a->total.throughput,
         .segments = op != NULL ? &op->segments : &a->total.segments,
         .statistics = op != NULL ? op->statistics : NULL,

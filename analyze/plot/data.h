@@ -77,7 +77,6 @@ struct plot_data {
     const struct analysis *a;            /* borrowed */
     int index;                           /* of the operation; -1: all together */
     const char *op;                      /* "" : all together */
-    int64_t zero_ns;                     /* first start of the run: second 0 of the charts */
     const struct throughput *throughput; /* not NULL; may be absent */
     const struct segments *segments;     /* not NULL; may be absent */
     const struct statistics *statistics; /* NULL: none */
@@ -124,10 +123,10 @@ static inline double plot_data_rate(const struct plot_data *p, const struct plot
 void plot_data_thin(const struct series_row *rows, size_t n, size_t max_rows, size_t n_columns,
                     double (*column)(const struct series_row *row, size_t i), bool *keep);
 
-/* Converts a time to seconds into the run. */
+/* Converts a time to seconds since the first start of the run, the second 0 of the charts. */
 static inline double plot_data_t_s(const struct plot_data *p, int64_t ns)
 {
-    return (double)(ns - p->zero_ns) / 1e9;
+    return (double)(ns - p->a->run_start_ns) / 1e9;
 }
 
 #endif

@@ -346,8 +346,8 @@ static bool write_latency(FILE *f, const struct plot_data *p, const char *title)
     }
     int64_t n_shades = charts_put_shades(f, p);
     plot_out_block(f, "chart", CHARTS_COLUMNS " n_shades lo_ms hi_ms segment_s");
-    plot_out_row(f, "srrrirrr", title, charts_zero_unix(p), charts_t_min(p), charts_t_max(p),
-                 n_shades, lo / 1e6, hi / 1e6, (double)p->course.rows[0].duration_ns / 1e9);
+    plot_out_row(f, "srrrirrr", title, CHARTS_TIMES(p), n_shades, lo / 1e6, hi / 1e6,
+                 (double)p->course.rows[0].duration_ns / 1e9);
     return true;
 }
 
@@ -387,9 +387,8 @@ static bool write_latency_heat(FILE *f, const struct plot_data *p, const char *t
     }
     plot_events_put(f, p);
     plot_out_block(f, "chart", CHARTS_COLUMNS " first last most bin_s n_bins");
-    plot_out_row(f, "srrriirri", title, charts_zero_unix(p), charts_t_min(p), charts_t_max(p),
-                 (int64_t)first, (int64_t)last, (double)most, (double)p->heat.bins.length_ns / 1e9,
-                 (int64_t)p->heat.bins.n);
+    plot_out_row(f, "srrriirri", title, CHARTS_TIMES(p), (int64_t)first, (int64_t)last,
+                 (double)most, (double)p->heat.bins.length_ns / 1e9, (int64_t)p->heat.bins.n);
     return true;
 }
 
@@ -432,8 +431,7 @@ static bool write_cdf(FILE *f, const struct plot_data *p, const char *title)
     put_cdf_marks(f, &p->durations, 0);
     put_cdf_marks(f, &p->ttfb, 1);
     plot_out_block(f, "chart", CHARTS_COLUMNS " n n_ttfb");
-    plot_out_row(f, "srrrii", title, charts_zero_unix(p), charts_t_min(p), charts_t_max(p),
-                 (int64_t)p->durations.n, (int64_t)p->ttfb.n);
+    plot_out_row(f, "srrrii", title, CHARTS_TIMES(p), (int64_t)p->durations.n, (int64_t)p->ttfb.n);
     return true;
 }
 
@@ -473,7 +471,7 @@ static bool write_groups(FILE *f, const struct plot_data *p, const char *title)
                      of->clients[g->client]);
     }
     plot_out_block(f, "chart", CHARTS_COLUMNS " n_p90 n_p99");
-    plot_out_row(f, "srrrii", title, charts_zero_unix(p), plot_data_t_s(p, p->operation->start_ns),
+    plot_out_row(f, "srrrii", title, CHARTS_ZERO_UNIX(p), plot_data_t_s(p, p->operation->start_ns),
                  end_s, n_p90, n_p99);
     return true;
 }

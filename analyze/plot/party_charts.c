@@ -71,10 +71,9 @@ static bool put_rates(FILE *f, const struct plot_data *p, const struct plot_part
     plot_out_block(f, "chart",
                    CHARTS_COLUMNS
                    " has_bytes n_hosts n_hosts_in_all lines most bin_s n_bins n_shades shared");
-    plot_out_row(f, "srrriiiirriis", title, charts_zero_unix(p), charts_t_min(p), charts_t_max(p),
-                 (int64_t)p->course.has_bytes, (int64_t)of->n, (int64_t)of->n_in_all,
-                 (int64_t)lines, most, (double)of->bins.length_ns / 1e9, (int64_t)of->bins.n,
-                 n_shades, names.shared);
+    plot_out_row(f, "srrriiiirriis", title, CHARTS_TIMES(p), (int64_t)p->course.has_bytes,
+                 (int64_t)of->n, (int64_t)of->n_in_all, (int64_t)lines, most,
+                 (double)of->bins.length_ns / 1e9, (int64_t)of->bins.n, n_shades, names.shared);
     return true;
 }
 
@@ -133,10 +132,9 @@ static bool write_clients(FILE *f, const struct plot_data *p, const char *title)
     int64_t n_shades = charts_put_shades(f, p);
     plot_out_block(f, "chart",
                    CHARTS_COLUMNS " n_clients n_clients_in_all most bin_s n_bins n_shades shared");
-    plot_out_row(f, "srrriirriis", title, charts_zero_unix(p), charts_t_min(p), charts_t_max(p),
-                 (int64_t)p->clients.n, (int64_t)p->clients.n_in_all, most,
-                 (double)p->clients.bins.length_ns / 1e9, (int64_t)p->clients.bins.n, n_shades,
-                 names.shared);
+    plot_out_row(f, "srrriirriis", title, CHARTS_TIMES(p), (int64_t)p->clients.n,
+                 (int64_t)p->clients.n_in_all, most, (double)p->clients.bins.length_ns / 1e9,
+                 (int64_t)p->clients.bins.n, n_shades, names.shared);
     return true;
 }
 

@@ -43,7 +43,7 @@ static bool write_sizes(FILE *f, const struct plot_data *p, const char *title)
         plot_out_row(f, "irris", n++, from, to, (int64_t)count, label);
     }
     plot_out_block(f, "chart", CHARTS_COLUMNS " n");
-    plot_out_row(f, "srrri", title, charts_zero_unix(p), charts_t_min(p), charts_t_max(p), n);
+    plot_out_row(f, "srrri", title, CHARTS_TIMES(p), n);
     return true;
 }
 
