@@ -4,13 +4,8 @@ call ARG0[1:strlen(ARG0) - strlen("cdf.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 AR
 
 n_ttfb = 0
 stats data index "chart" using (n_ttfb = int(column("n_ttfb")), 0) nooutput
-low = 1e99; high = 0.0
-stats data index "durations" using (low = column("ms") < low ? column("ms") : low, \
-    high = column("ms") > high ? column("ms") : high, 0) nooutput
-if (n_ttfb > 0) {
-    stats data index "ttfb" using (low = column("ms") < low ? column("ms") : low, \
-        high = column("ms") > high ? column("ms") : high, 0) nooutput
-}
+blocks = "durations" . (n_ttfb > 0 ? " ttfb" : "")
+@find_range
 panel_top_px = head_px + 26
 key_entries = 1 + (n_ttfb > 0)
 key_longest = 18
@@ -27,7 +22,7 @@ n_columns = n_ttfb > 0 && !narrow ? 2 : 1
 column_frac = column_px / real(width - left_px - right_px)
 edge = n_columns * column_frac
 least_right = 100.0; most_left = 0.0
-do for [name in "durations" . (n_ttfb > 0 ? " ttfb" : "")] {
+do for [name in blocks] {
     most_before = 0.0
     stats data index name using (column("ms") <= at_x(1 - edge) ? most_before = column("pct") : 0, \
         column("ms") <= at_x(edge) ? most_left = (column("pct") > most_left ? column("pct") : most_left) : 0) nooutput

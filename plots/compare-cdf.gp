@@ -4,11 +4,8 @@ call ARG0[1:strlen(ARG0) - strlen("compare-cdf.gp")] . "style.gp" ARG1 ARG2 ARG3
 
 stats data index "chart" using (before = strcol("before"), after = strcol("after"), \
     n_before = int(column("n_before")), n_after = int(column("n_after")), 0) nooutput
-low = 1e99; high = 0.0
-do for [side in "all_before all_after before_runs after_runs"] {
-    stats data index side using (low = column("ms") < low ? column("ms") : low, \
-        high = column("ms") > high ? column("ms") : high, 0) nooutput
-}
+blocks = "all_before all_after before_runs after_runs"
+@find_range
 @cdf_axes
 @compare_key
 plot for [i = 1:n_before > 1] data index "before_runs" using (floor_ms($1)):2 with steps \

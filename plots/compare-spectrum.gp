@@ -5,11 +5,8 @@ call ARG0[1:strlen(ARG0) - strlen("compare-spectrum.gp")] . "style.gp" ARG1 ARG2
 stats data index "chart" using (before = strcol("before"), after = strcol("after"), \
     n_before = int(column("n_before")), n_after = int(column("n_after")), \
     requests_before = column("requests_before"), requests_after = column("requests_after"), 0) nooutput
-low = 1e99; high = 0.0
-do for [side in "all_before all_after before_runs after_runs"] {
-    stats data index side using (low = column("ms") < low ? column("ms") : low, \
-        high = column("ms") > high ? column("ms") : high, 0) nooutput
-}
+blocks = "all_before all_after before_runs after_runs"
+@find_range
 # The slowest of n requests stands where 1 in n are slower.
 nines(pct, n) = pct < 100 ? -log10(1 - pct / 100.0) : n > 0 ? log10(n) : NaN
 most_requests = requests_before > requests_after ? requests_before : requests_after

@@ -3,6 +3,7 @@
 #   gnuplot -c plots/CHART.gp DATA OUT [WIDTH HEIGHT [light|dark [FONT]]]
 #
 # FONT is the height of text in pixels; 0: 13, and more where the picture is larger than 860x400.
+# A script finds this file by its own name, which its first line has: a copy under another name changes it.
 # OUT ends in .svg, .png or .pdf. DATA is the .tsv that `s3analyze plot` leaves beside each picture:
 # blocks of tab-separated rows, each after a comment with its name, which `index "NAME"` finds.
 # Text of a capture is only ever a value here, never part of a command, and is drawn as it is
@@ -174,6 +175,11 @@ has_shared(s) = strstrt(s, "*") > 0
 # What the y axis shows.
 y_label = 'set label 3 y_unit at screen X(narrow ? 10 : 16), graph 0.5 center rotate by 90 front \
     textcolor rgb c_faint'
+
+# Finds the least and the greatest "ms" of the blocks named in `blocks`.
+find_range = 'low = 1e99; high = 0.0; do for [name in blocks] { \
+    stats data index name using (low = column("ms") < low ? column("ms") : low, \
+        high = column("ms") > high ? column("ms") : high, 0) nooutput }'
 
 # The axes of a distribution, from `low` to `high`.
 cdf_axes = 'axis = "x"; load dir . "latency-axis.gp"; set yrange [0:104]; \
