@@ -234,7 +234,7 @@ static bool put_imports(struct sheet *t, const struct survey *s)
         ok = recorded_add(&r, &said, line, strlen(line), NULL);
     }
     if (r.imports.n > 0) {
-        FACT(t, TEXT_PLAIN, "resolution", "starts %s, durations %s; threads are guessed",
+        FACT(t, TEXT_PLAIN, "known to", "starts %s, durations %s; threads are guessed",
              units_duration(r.imports.start_ns).s, units_duration(r.imports.duration_ns).s);
         FACT(t, TEXT_WARNING, "not recorded", "%s", r.imports.absent);
     }
