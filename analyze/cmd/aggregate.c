@@ -20,14 +20,11 @@ bool aggregate_refuse(const char *const *paths, size_t n, const char *why, struc
 
 static bool is_alone(const struct cli_args *args, struct err *e)
 {
-    static const char *const names[] = {
-        "analyze.host", "analyze.client", "analyze.size",      "from",
-        "to",           "analyze.dur",    "analyze.skip",      "range",
-        "steady",       "co-interval",    "analyze.out.total", NULL};
+    static const char *const more[] = {"analyze.dur", "range", "analyze.out.total", NULL};
     const char *path = aggregate_among(args->operands, args->n_operands);
     struct aggregate a = {0};
 
-    if (!options_need_no_requests(args, names, args->operands[0], "an aggregated capture", e))
+    if (!options_need_no_requests(args, more, path, "an aggregated capture", e))
         return false;
     if (args->n_operands == 1)
         return true;

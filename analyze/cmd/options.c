@@ -84,12 +84,18 @@ const struct cli_option load_autoterm_table[] = {
     {0},
 };
 
-bool options_need_no_requests(const struct cli_args *args, const char *const *names,
+bool options_need_no_requests(const struct cli_args *args, const char *const *more,
                               const char *path, const char *kind, struct err *e)
 {
-    for (; *names != NULL; names++)
-        if (cli_given(args, *names))
-            return err_set(e, "%s: --%s needs single requests, which %s does not have", path,
-                           *names + (strncmp(*names, "analyze.", 8) == 0 ? 8 : 0), kind);
+    static const char *const shared[] = {
+        "analyze.host", "analyze.client", "analyze.size", "from", "to",
+        "analyze.skip", "steady",         "co-interval",  NULL};
+    const char *const *const lists[] = {shared, more};
+
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
+        for (const char *const *name = lists[k]; *name != NULL; name++)
+            if (cli_given(args, *name))
+                return err_set(e, "%s: --%s needs single requests, which %s does not have", path,
+                               *name + (strncmp(*name, "analyze.", 8) == 0 ? 8 : 0), kind);
     return true;
 }

@@ -26,9 +26,9 @@ extern const struct cli_option load_filter_table[];
 extern const struct cli_option load_analysis_table[];
 extern const struct cli_option load_autoterm_table[];
 
-/* For the file `path`, which has no single requests: fails if an option is given that needs them.
- * NULL ends `names`; `kind` says what the file is, such as "a file of sums". */
-bool options_need_no_requests(const struct cli_args *args, const char *const *names,
+/* For the file `path`, which has no single requests: fails if an option is given that needs them,
+ * or one of `more`, which NULL ends. `kind` says what the file is, such as "a file of sums". */
+bool options_need_no_requests(const struct cli_args *args, const char *const *more,
                               const char *path, const char *kind, struct err *e);
 
 #endif

@@ -32,12 +32,9 @@ bool sums_refuse(const char *const *paths, size_t n, const char *what, struct er
 
 bool sums_alone(const struct cli_args *args, struct err *e)
 {
-    static const char *const names[] = {
-        "analyze.host", "analyze.client", "analyze.size", "from", "to",
-        "analyze.skip", "steady",         "co-interval",  NULL};
-
-    return options_need_no_requests(args, names, sums_among(args->operands, args->n_operands),
-                                    "a file of sums", e);
+    return options_need_no_requests(args, (const char *const[]){NULL},
+                                    sums_among(args->operands, args->n_operands), "a file of sums",
+                                    e);
 }
 
 /* ---- Reading ---- */

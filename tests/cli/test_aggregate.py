@@ -13,7 +13,7 @@ import capgen
 import zstd
 from capgen import Shape, simulate
 from expect import assert_same, json_differences
-from harness import BUILD, SHARED, CliTest, tool
+from harness import BUILD, SHARED, TESTDATA, CliTest, tool
 from oracle import SECOND, parse_time
 
 SPECIMENS = SHARED / "captures" / "aggregate"
@@ -226,6 +226,8 @@ class Refused(AggregateTest):
             self.assertIn(option[0], self.analyze(document, *option, status=1).err)
         path = self.put(document)
         self.assertIn("analyze it alone", self.s3analyze("analyze", path, path, status=1).err)
+        said = self.s3analyze("analyze", TESTDATA / "get-g4.csv.zst", path, "--host", "h0", status=1)
+        self.assertIn(f"{path}: --host needs single requests", said.err)
 
     def test_what_contradicts_itself(self):
         def change(f):
