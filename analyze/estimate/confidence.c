@@ -254,8 +254,7 @@ bool statistics_fill_rate(struct statistics_rate *r, const double *rate, size_t 
     r->present = true;
     r->n_stretches = stats_stretches(rate, n);
     return stats_mean(mean, rate, n, n_requests, &r->mean, e) &&
-           stats_median_segment(rate, n, &r->median, NULL, e) &&
-           stats_stalls(rate, n, &r->n_stalls, e);
+           stats_median_segment(rate, n, &r->median, e) && stats_stalls(rate, n, &r->n_stalls, e);
 }
 
 /* Fills a rate from its flow, with `room` for the segments. `mean` NULL: compute it from the flow.

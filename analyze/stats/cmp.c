@@ -41,8 +41,8 @@ void stats_t_test(struct stats_cmp *c)
 {
     c->t = c->theta / c->se;
     c->p = stats_dist_t_two_sided(c->t, c->df);
-    double half = stats_dist_t_inv(.975, c->df) * c->se;
-    double half90 = stats_dist_t_inv(.95, c->df) * c->se;
+    double half = stats_t_quantile(.975, c->df) * c->se;
+    double half90 = stats_t_quantile(.95, c->df) * c->se;
     c->lo = c->theta - half;
     c->hi = c->theta + half;
     c->lo90 = c->theta - half90;
@@ -71,19 +71,13 @@ static struct reach mover(double a, double a_lo, double a_hi, double b, double b
     };
 }
 
-/* Variance on the log scale, from the width of the 95 % CI. */
-static double quantile_variance(const struct stats_ci *q)
-{
-    double se = log_ratio(q->hi, q->lo) / 2 / Z_95;
-    return se * se;
-}
-
-/* Variance of an estimate's log; for STATS_DIFFERENCE, of the fraction itself. */
+/* Variance of an estimate's log; for STATS_DIFFERENCE, of the fraction itself. That of a quantile
+ * follows from the width of its 95 % CI. */
 static double run_variance(enum stats_method method, const struct stats_ci *r)
 {
-    if (method == STATS_QUANTILES)
-        return quantile_variance(r);
-    double se = method == STATS_MEANS ? r->se / r->value : r->se;
+    double se = method == STATS_QUANTILES ? log_ratio(r->hi, r->lo) / 2 / Z_95
+                : method == STATS_MEANS   ? r->se / r->value
+                                          : r->se;
     return se * se;
 }
 
@@ -206,8 +200,7 @@ static bool is_single(const struct stats_cmp *c)
 enum stats_verdict stats_verdict(const struct stats_cmp *c, struct stats_question q, double p_holm,
                                  bool *beyond)
 {
-    if (beyond != NULL)
-        *beyond = false;
+    *beyond = false;
     if (!c->ok)
         return STATS_NOT_ENOUGH_DATA;
     bool same = false;
@@ -216,8 +209,7 @@ enum stats_verdict stats_verdict(const struct stats_cmp *c, struct stats_questio
         double hi = c->is_difference ? q.delta : log(1 + q.delta);
 
         same = c->lo90 > lo && c->hi90 < hi;
-        if (beyond != NULL)
-            *beyond = c->lo > hi || c->hi < lo;
+        *beyond = c->lo > hi || c->hi < lo;
     }
     if (is_single(c) && c->noise.kind == STATS_NOISE_UNKNOWN) {
         if (c->break_even > 0)

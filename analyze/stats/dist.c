@@ -3,14 +3,9 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
-double stats_dist_t_inv(double p, double df)
-{
-    return isinf(df) ? gsl_cdf_ugaussian_Pinv(p) : gsl_cdf_tdist_Pinv(p, df);
-}
-
 double stats_t_quantile(double p, double df)
 {
-    return stats_dist_t_inv(p, df);
+    return isinf(df) ? gsl_cdf_ugaussian_Pinv(p) : gsl_cdf_tdist_Pinv(p, df);
 }
 
 double stats_dist_t_upper(double t, double df)

@@ -6,36 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Walks both histograms in ascending order, a bucket at a time. */
-struct effect_walk {
-    uint64_t n_a, n_b;         /* totals */
-    uint64_t a, b;             /* values passed */
-    unsigned __int128 b_less2; /* twice the pairs with b < a, ties counted once */
-    double ks_d;
-};
-
-static void effect_step(struct effect_walk *w, uint64_t a, uint64_t b)
-{
-    w->b_less2 += (unsigned __int128)a * (2 * w->b + b);
-    w->a += a;
-    w->b += b;
-    double d = fabs((double)w->a / (double)w->n_a - (double)w->b / (double)w->n_b);
-    w->ks_d = fmax(w->ks_d, d);
-}
-
 void stats_effect_counts(const uint64_t *a, const uint64_t *b, size_t n_buckets,
                          struct stats_effect *out)
 {
-    struct effect_walk w = {0};
+    uint64_t n_a = 0, n_b = 0, passed_a = 0, passed_b = 0;
+    unsigned __int128 b_less2 = 0; /* twice the pairs with b < a, ties counted once */
+    double ks_d = 0;
+
     for (size_t i = 0; i < n_buckets; i++) {
-        w.n_a += a[i];
-        w.n_b += b[i];
+        n_a += a[i];
+        n_b += b[i];
     }
-    for (size_t i = 0; i < n_buckets; i++)
-        if (a[i] > 0 || b[i] > 0)
-            effect_step(&w, a[i], b[i]);
-    double pairs = (double)w.n_a * (double)w.n_b;
-    *out = (struct stats_effect){w.ks_d, (double)w.b_less2 / 2 / pairs};
+    for (size_t i = 0; i < n_buckets; i++) {
+        if (a[i] == 0 && b[i] == 0)
+            continue;
+        b_less2 += (unsigned __int128)a[i] * (2 * passed_b + b[i]);
+        passed_a += a[i];
+        passed_b += b[i];
+        ks_d = fmax(ks_d, fabs((double)passed_a / (double)n_a - (double)passed_b / (double)n_b));
+    }
+    *out = (struct stats_effect){ks_d, (double)b_less2 / 2 / ((double)n_a * (double)n_b)};
 }
 
 bool stats_center(const double *values, size_t n, struct stats_center *out, struct err *e)

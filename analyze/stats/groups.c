@@ -291,7 +291,7 @@ static double found_from(const double *x, size_t n_x, const double *y, size_t n_
     }
     double se, df;
     difference_error(sd_of(x, n_x), n_x, sd_of(y, n_y), n_y, &se, &df);
-    double needed = stats_dist_t_inv(1 - alpha / 2, df) * se;
+    double needed = stats_t_quantile(1 - alpha / 2, df) * se;
     return needed - (gsl_stats_mean(y, 1, n_y) - gsl_stats_mean(x, 1, n_x));
 }
 

@@ -55,7 +55,7 @@ static bool effective_ranks(double level, double z, struct stats_quantile *q, do
                             struct stats_ranks *r, uint64_t *n_e, struct err *e)
 {
     *r = (struct stats_ranks){0, 0};
-    double shrink = z / stats_dist_t_inv((1 + level) / 2, q->df);
+    double shrink = z / stats_t_quantile((1 + level) / 2, q->df);
     if (!isfinite(shrink))
         return err_set(e, "no quantile of the t distribution with %g degrees of freedom", q->df);
     /* GSL counts in unsigned; the ranks below scale with N / n_e. */
@@ -138,15 +138,12 @@ void stats_quantile_ci(const struct stats_quantile *q, const int64_t values[5],
     ci_from_values(q, v, out);
 }
 
-bool stats_median_segment(const double *x, size_t n, struct stats_ci *out, struct stats_quantile *q,
-                          struct err *e)
+bool stats_median_segment(const double *x, size_t n, struct stats_ci *out, struct err *e)
 {
     const struct stats_ratio half = {1, 2};
-    struct stats_quantile plan = {.why = "no segments"};
+    struct stats_quantile plan;
 
-    *out = stats_no_ci(NAN, plan.why);
-    if (q != NULL)
-        *q = plan;
+    *out = stats_no_ci(NAN, "no segments");
     if (n == 0)
         return true;
     double *sorted = NULL;
@@ -171,8 +168,6 @@ bool stats_median_segment(const double *x, size_t n, struct stats_ci *out, struc
         for (size_t i = 0; i < 5; i++)
             v[i] = sorted[ranks[i]];
         ci_from_values(&plan, v, out);
-        if (q != NULL)
-            *q = plan;
     }
 done:
     free(sorted);

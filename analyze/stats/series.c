@@ -154,7 +154,7 @@ bool stats_warmup(const double *x, size_t n, struct stats_warmup *out, struct er
     double mean_rest = gsl_stats_mean(x + cut, 1, n - cut);
     double difference = gsl_stats_mean(x, 1, cut) - mean_rest;
     double se = sqrt(rest.lrv / (double)cut + rest.se * rest.se);
-    double limit = stats_dist_t_inv(.995, rest.df);
+    double limit = stats_t_quantile(.995, rest.df);
     if (!isfinite(limit))
         return err_set(e, "no quantile of the t distribution with %g degrees of freedom", rest.df);
     out->n_candidate = cut;
@@ -265,8 +265,6 @@ bool stats_shifts(const double *x, size_t n, struct stats_shifts *out, struct er
     *out = (struct stats_shifts){0};
     if (n < 10) /* no room for two parts of 5 */
         return true;
-    if (n <= 2000)
-        return find_shifts(x, n, out, e);
     size_t width = (n + 1999) / 2000, n_blocks = n / width;
     double *block;
     if (!mem_new(&block, n_blocks, e))

@@ -87,7 +87,7 @@ bool stats_bse(const double *x, size_t n, struct stats_bse *out, struct err *e)
 static bool t_limits(double value, double se, double df, size_t m, struct stats_ci *out,
                      struct err *e)
 {
-    double half = stats_dist_t_inv(.975, df) * se, half90 = stats_dist_t_inv(.95, df) * se;
+    double half = stats_t_quantile(.975, df) * se, half90 = stats_t_quantile(.95, df) * se;
     if (!isfinite(half) || !isfinite(half90))
         return err_set(e, "no quantile of the t distribution with %g degrees of freedom", df);
     *out = (struct stats_ci){.ok = true,
@@ -148,7 +148,7 @@ void stats_wilson(double frac, double n, double se, double df, double *lo, doubl
     double variance = frac * (1 - frac) / n;
 
     if (se * se > variance && variance > 0) {
-        double shrink = z / stats_dist_t_inv(.975, df);
+        double shrink = z / stats_t_quantile(.975, df);
         n *= variance / (se * se) * (isfinite(shrink) ? shrink * shrink : 1);
     }
     double middle = (frac + z * z / (2 * n)) / (1 + z * z / n);

@@ -240,10 +240,8 @@ void stats_quantile_ranks(const struct stats_quantile *q, size_t ranks[5]);
 void stats_quantile_ci(const struct stats_quantile *q, const int64_t values[5],
                        struct stats_ci *out);
 
-/* Fills the median of the segments x[0..n-1] with its CI, by stats_quantile. *q gets the ranks; q
- * may be NULL. */
-bool stats_median_segment(const double *x, size_t n, struct stats_ci *out, struct stats_quantile *q,
-                          struct err *e);
+/* Fills the median of the segments x[0..n-1] with its CI, by stats_quantile. */
+bool stats_median_segment(const double *x, size_t n, struct stats_ci *out, struct err *e);
 
 /* Residual life: the x that solves sum min(d,x) / sum d = p, the p-quantile of the remaining time
  * of a request seen at a random instant; durations are >= 0. From a histogram and the durations of
@@ -376,8 +374,8 @@ struct stats_question {
                      none */
 };
 
-/* The verdict, by the first rule of section 8 that applies. p_holm: the adjusted p (exploratory
- * metrics: c->p). *beyond (may be NULL): the whole 95 % CI lies beyond the region, ">= delta". */
+/* Returns the verdict, by the first rule of section 8 that applies. p_holm is the adjusted p
+ * (exploratory metrics: c->p). *beyond: the whole 95 % CI lies beyond the region, ">= delta". */
 enum stats_verdict stats_verdict(const struct stats_cmp *c, struct stats_question q, double p_holm,
                                  bool *beyond);
 

@@ -63,9 +63,6 @@ void stats_batch_means(const double *x, size_t n, size_t m, size_t b, double *y,
 
 /* Distribution functions. df may be infinite: then t is normal. A failure inside GSL gives NaN. */
 
-/* The t with P(T <= t) = p. */
-double stats_dist_t_inv(double p, double df);
-
 /* P(T >= t). */
 double stats_dist_t_upper(double t, double df);
 

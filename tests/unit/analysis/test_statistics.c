@@ -252,7 +252,7 @@ static void assert_equals_plain(const struct statistics_input *in, const struct 
     assert_int_equal(s->bytes.mean.ok, ci.ok);
     if (ci.ok)
         assert_close(s->bytes.mean.se, ci.se);
-    assert_true(stats_median_segment(rate, p->n, &ci, NULL, &e));
+    assert_true(stats_median_segment(rate, p->n, &ci, &e));
     if (ci.ok)
         assert_close(s->bytes.median.hi, ci.hi);
     assert_true(stats_error_rate(p->n_failed, n_all, p->n, &ci, &e));

@@ -203,20 +203,21 @@ static void test_v17_break_even(void **state)
     (void)state;
     struct stats_ci a = mean_ci(1000, 12, 11), b = mean_ci(940, 15, 17);
     struct stats_cmp c;
+    bool beyond;
     const struct stats_question rate = {true, .05};
     stats_cmp_single(STATS_MEANS, &a, &b, unknown, &c);
     statvec_assert_close(c.break_even, .0170852358, DIGITS_9);
-    assert_int_equal(stats_verdict(&c, rate, c.p, NULL), STATS_DIFFERS);
+    assert_int_equal(stats_verdict(&c, rate, c.p, &beyond), STATS_DIFFERS);
     struct stats_ci x = mean_ci(1000, 5, 30), y = mean_ci(800, 6, 30);
     stats_cmp_single(STATS_MEANS, &x, &y, unknown, &c);
     statvec_assert_close(c.break_even, .0802519183, DIGITS_9);
     b.value = 990;
     stats_cmp_single(STATS_MEANS, &a, &b, unknown, &c);
     assert_true(c.break_even == 0);
-    assert_int_equal(stats_verdict(&c, rate, c.p, NULL), STATS_SAME_WITHIN_RUN);
+    assert_int_equal(stats_verdict(&c, rate, c.p, &beyond), STATS_SAME_WITHIN_RUN);
     b.se = 60;
     stats_cmp_single(STATS_MEANS, &a, &b, unknown, &c);
-    assert_int_equal(stats_verdict(&c, rate, c.p, NULL), STATS_INCONCLUSIVE);
+    assert_int_equal(stats_verdict(&c, rate, c.p, &beyond), STATS_INCONCLUSIVE);
     y = mean_ci(1e-9, 1e-12, 30);
     stats_cmp_single(STATS_MEANS, &x, &y, unknown, &c);
     assert_true(c.break_even == 1);
@@ -280,10 +281,11 @@ static void test_comparisons_without_an_answer(void **state)
     (void)state;
     struct stats_ci a = mean_ci(1000, 0, 11), b = mean_ci(940, 0, 17);
     struct stats_cmp c;
+    bool beyond;
     const struct stats_question rate = {true, .05};
     stats_cmp_single(STATS_MEANS, &a, &b, (struct stats_noise){STATS_NOISE_CV, .02, 0}, &c);
     assert_false(c.ok); /* both errors are 0 */
-    assert_int_equal(stats_verdict(&c, rate, c.p, NULL), STATS_NOT_ENOUGH_DATA);
+    assert_int_equal(stats_verdict(&c, rate, c.p, &beyond), STATS_NOT_ENOUGH_DATA);
     b.se = 5;
     stats_cmp_single(STATS_MEANS, &a, &b, unknown, &c);
     assert_true(c.ok);
