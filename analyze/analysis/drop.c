@@ -1,5 +1,6 @@
 #include "analyze/analysis/drop.h"
 
+#include "libcommon/int64.h"
 #include "libcommon/units.h"
 
 static bool drop_rows(void *entry, struct err *e)
@@ -40,12 +41,6 @@ struct left_out_part analysis_left_out(const struct analysis *a, size_t i)
     return parts[i];
 }
 
-static int64_t add_clamped(int64_t a, int64_t b)
-{
-    int64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? (b > 0 ? INT64_MAX : INT64_MIN) : sum;
-}
-
 /* Drops what skip, from and to leave out. */
 bool drop_early_and_late(struct plan *p, struct err *e)
 {
@@ -55,9 +50,10 @@ bool drop_early_and_late(struct plan *p, struct err *e)
     int64_t run_start_ns = p->a->run_start_ns;
     struct scan_keep window = SCAN_KEEP_ALL;
     if (o->has_from)
-        window.from_ns = o->from_is_relative ? add_clamped(run_start_ns, o->from_ns) : o->from_ns;
+        window.from_ns =
+            o->from_is_relative ? int64_add_clamped(run_start_ns, o->from_ns) : o->from_ns;
     if (o->has_to)
-        window.last_ns = add_clamped(o->to_ns, (o->to_is_relative ? run_start_ns : 0) - 1);
+        window.last_ns = int64_add_clamped(o->to_ns, (o->to_is_relative ? run_start_ns : 0) - 1);
     if (p->n > 0 && o->has_from && o->has_to && window.last_ns < window.from_ns)
         return err_set(e, ANALYSIS_TIMES_CROSSED);
     for (size_t k = 0; k < p->n; k++) {
@@ -107,9 +103,7 @@ bool drop_is_short(const struct set *s)
  * late_ns, whichever is more. */
 static int64_t missed_ns(const struct slow_thread *x, int64_t early_ns, int64_t late_ns)
 {
-    int64_t began_late_ns = x->first_end_ns - early_ns,
-            stopped_early_ns = late_ns - x->last_start_ns;
-    return began_late_ns > stopped_early_ns ? began_late_ns : stopped_early_ns;
+    return int64_max(x->first_end_ns - early_ns, late_ns - x->last_start_ns);
 }
 
 /* Adds a thread to the list of the worst: worst first, equal ones by number. */

@@ -1,7 +1,7 @@
 #include "analyze/analysis/plan.h"
 
 #include "analyze/analysis/series.h"
-
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
@@ -59,10 +59,8 @@ bool plan_scan(struct plan *p, struct err *e)
     if (!plan_run_tasks(p, e))
         return false;
     p->a->run_start_ns = INT64_MAX;
-    for (size_t k = 0; k < p->n; k++) {
-        int64_t start_ns = scan_part_first_start_ns(&p->entries[k].scan.all);
-        if (start_ns < p->a->run_start_ns)
-            p->a->run_start_ns = start_ns;
-    }
+    for (size_t k = 0; k < p->n; k++)
+        p->a->run_start_ns =
+            int64_min(p->a->run_start_ns, scan_part_first_start_ns(&p->entries[k].scan.all));
     return true;
 }

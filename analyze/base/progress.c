@@ -6,15 +6,15 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_NS INT64_C(500000000) /* work shorter than this needs no bar */
-#define INTERVAL_NS INT64_C(100000000)
+#define PATIENCE_NS (500 * NS_PER_MS) /* work shorter than this needs no bar */
+#define INTERVAL_NS (100 * NS_PER_MS)
 #define BAR_WIDTH   30
 
 static int64_t now_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+    return t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
 void progress_init(struct progress *p, bool quiet)

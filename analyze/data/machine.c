@@ -1,6 +1,7 @@
 #include "analyze/data/machine.h"
 
-#include <stdio.h>
+#include "analyze/write/json_in.h"
+
 #include <string.h>
 
 /* A value above its limit is a fault. Below, machines differ by chance, or it changes nothing. */
@@ -20,13 +21,6 @@ static int64_t number(const json_t *o, const char *key)
 
     return json_is_integer(value) && json_integer_value(value) >= 0 ? json_integer_value(value)
                                                                     : -1;
-}
-
-static void copy_text(char *to, size_t size, const json_t *o, const char *key)
-{
-    const char *text = json_string_value(json_object_get(o, key));
-
-    snprintf(to, size, "%s", text != NULL ? text : "");
 }
 
 /* Returns 100 * part / whole; -1: one of them is not known. */
@@ -123,8 +117,8 @@ static struct machine_told read_told(const json_t *o)
     };
     const char *interface = json_string_value(json_object_get(o, "interface"));
 
-    copy_text(t.client, sizeof t.client, o, "client");
-    copy_text(t.governor, sizeof t.governor, o, "governor");
+    json_in_text(t.client, sizeof t.client, o, "client");
+    json_in_text(t.governor, sizeof t.governor, o, "governor");
     t.is_local = interface != NULL && strcmp(interface, "lo") == 0;
     return t;
 }

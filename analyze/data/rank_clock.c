@@ -1,6 +1,7 @@
 #include "analyze/data/rank_clock.h"
 
 #include "libcommon/int64.h"
+#include "libcommon/units.h"
 
 #include <stdlib.h>
 
@@ -10,8 +11,8 @@
 /* A server may send a Date that is up to DATE_AGE_NS old. Early versions of s3load did not allow
  * for that: if their bounds are at least ONE_DATE_NS apart, but less than DATE_AGE_NS, they rest on
  * a single Date, and the upper bound is DATE_AGE_NS too low. */
-#define ONE_DATE_NS INT64_C(500000000)
-#define DATE_AGE_NS INT64_C(5000000000)
+#define ONE_DATE_NS (500 * NS_PER_MS)
+#define DATE_AGE_NS (5 * NS_PER_S)
 
 struct measured {
     int64_t at_ns, ahead_ns, error_ns;

@@ -12,22 +12,21 @@
 
 /* A change above CLOCK_SET_NS is more than NTP makes. Servers refuse requests signed by a clock
  * that is off by REFUSED_NS. */
-#define CLOCK_SET_NS INT64_C(1000000000)
-#define REFUSED_NS   (900 * INT64_C(1000000000))
+#define CLOCK_SET_NS NS_PER_S
+#define REFUSED_NS   (15 * NS_PER_M)
 
 /* A larger resolution is nonsense: it is cut to this. */
-#define MAX_RESOLUTION_NS (3600 * INT64_C(1000000000))
+#define MAX_RESOLUTION_NS NS_PER_H
 
 static int64_t count_of(const json_t *o, const char *key)
 {
     return int64_max(json_integer_value(json_object_get(o, key)), 0);
 }
 
-/* Adds n >= 0 to *sum. Saturates, since a hostile comment may hold any number. */
-static void add_count(int64_t *sum, int64_t n)
+/* Adds o's count. A hostile comment may hold any number. */
+static void add_count(int64_t *sum, const json_t *o, const char *key)
 {
-    if (__builtin_add_overflow(*sum, n, sum))
-        *sum = INT64_MAX;
+    *sum = int64_add_clamped(*sum, count_of(o, key));
 }
 
 /* A run's closing comment replaces the clock of its opening comment. */
@@ -85,17 +84,12 @@ static void close_run(struct recorded *r, const json_t *o)
     r->n_interrupted += end != NULL && strcmp(end, "signal") == 0;
     r->n_client_bound += json_is_true(json_object_get(o, "client_bound"));
     r->n_no_benchmark += recorded_lacks_benchmark(o);
-    add_count(&r->n_requests, count_of(o, "requests"));
-    add_count(&r->n_connects, count_of(o, "connects"));
-    add_count(&r->n_not_begun, count_of(o, "not_begun"));
-    add_count(&r->n_resent, count_of(o, "resent"));
+    add_count(&r->n_requests, o, "requests");
+    add_count(&r->n_connects, o, "connects");
+    add_count(&r->n_not_begun, o, "not_begun");
+    add_count(&r->n_resent, o, "resent");
     if (pct > r->max_thread_cpu_pct)
         r->max_thread_cpu_pct = pct;
-}
-
-static void copy_text(char *to, size_t size, const json_t *text)
-{
-    snprintf(to, size, "%s", json_is_string(text) ? json_string_value(text) : "");
 }
 
 static void take_import(struct recorded_imports *m, const json_t *o)
@@ -104,8 +98,8 @@ static void take_import(struct recorded_imports *m, const json_t *o)
     m->start_ns = int64_max(m->start_ns, int64_min(count_of(o, "start_ns"), MAX_RESOLUTION_NS));
     m->duration_ns =
         int64_max(m->duration_ns, int64_min(count_of(o, "duration_ns"), MAX_RESOLUTION_NS));
-    copy_text(m->from, sizeof m->from, json_object_get(o, "from"));
-    copy_text(m->absent, sizeof m->absent, json_object_get(o, "absent"));
+    json_in_text(m->from, sizeof m->from, o, "from");
+    json_in_text(m->absent, sizeof m->absent, o, "absent");
     m->is_cut |= json_is_true(json_object_get(o, "cut"));
 }
 
@@ -187,71 +181,46 @@ bool recorded_take(struct recorded *r, const struct lineset *said, struct err *e
 
 /* ---- Notes ---- */
 
-static struct recorded_note cut_off(const struct recorded *r)
+/* Writes the notes about some or all of the runs, and returns how many. */
+static size_t notes_of_runs(const struct recorded *r, struct recorded_note *notes)
 {
-    uint64_t n = r->n_runs - r->n_closed;
-    struct recorded_note note = {
-        .code = "cut-off", .figures = {{"n_cut_off", (double)n}, {"n_runs", (double)r->n_runs}}};
+    const struct {
+        const char *code, *figure;
+        uint64_t n; /* runs */
+        bool is_problem;
+        const char *one, *several; /* said of the only run; of n of several runs */
+        const char *cause;
+    } kinds[] = {
+        {"no-benchmark", "n_no_benchmark", r->n_no_benchmark, true,
+         "the run ended before its benchmark began: all requests are those of the preparation",
+         "ended before their benchmark began: all their requests are those of the preparation", ""},
+        {"ended-by-error", "n_failed", r->n_failed, true,
+         "the run was ended by an error: ", "were ended by an error, the first by: ", r->error},
+        {"cut-off", "n_cut_off", r->n_runs > r->n_closed ? r->n_runs - r->n_closed : 0, false,
+         "s3load's closing comment is missing: the run was killed, or the file cut, before its end",
+         "have no closing comment of s3load: they were killed, or cut, before their end", ""},
+        {"interrupted", "n_interrupted", r->n_interrupted, false,
+         "the run was interrupted: a signal ended it before its time",
+         "were interrupted: a signal ended them before their time", ""},
+    };
+    size_t n = 0;
 
-    if (r->n_runs == 1)
-        snprintf(note.message, sizeof note.message,
-                 "s3load's closing comment is missing: the run was killed, or the file cut, before "
-                 "its end");
-    else
-        snprintf(
-            note.message, sizeof note.message,
-            "%s of %s runs have no closing comment of s3load: they were killed, or cut, before "
-            "their end",
-            units_count((int64_t)n).s, units_count((int64_t)r->n_runs).s);
-    return note;
-}
-
-static struct recorded_note failed(const struct recorded *r)
-{
-    struct recorded_note note = {
-        .code = "ended-by-error",
-        .is_problem = true,
-        .figures = {{"n_failed", (double)r->n_failed}, {"n_runs", (double)r->n_runs}}};
-    if (r->n_runs == 1)
-        snprintf(note.message, sizeof note.message, "the run was ended by an error: %s", r->error);
-    else
-        snprintf(note.message, sizeof note.message,
-                 "%s of %s runs were ended by an error, the first by: %s",
-                 units_count((int64_t)r->n_failed).s, units_count((int64_t)r->n_runs).s, r->error);
-    return note;
-}
-
-static struct recorded_note no_benchmark(const struct recorded *r)
-{
-    struct recorded_note note = {
-        .code = "no-benchmark",
-        .is_problem = true,
-        .figures = {{"n_no_benchmark", (double)r->n_no_benchmark}, {"n_runs", (double)r->n_runs}}};
-    if (r->n_runs == 1)
-        snprintf(note.message, sizeof note.message,
-                 "the run ended before its benchmark began: all requests are those of the "
-                 "preparation");
-    else
-        snprintf(note.message, sizeof note.message,
-                 "%s of %s runs ended before their benchmark began: all their requests are those "
-                 "of the preparation",
-                 units_count((int64_t)r->n_no_benchmark).s, units_count((int64_t)r->n_runs).s);
-    return note;
-}
-
-static struct recorded_note interrupted(const struct recorded *r)
-{
-    struct recorded_note note = {
-        .code = "interrupted",
-        .figures = {{"n_interrupted", (double)r->n_interrupted}, {"n_runs", (double)r->n_runs}}};
-    if (r->n_runs == 1)
-        snprintf(note.message, sizeof note.message,
-                 "the run was interrupted: a signal ended it before its time");
-    else
-        snprintf(note.message, sizeof note.message,
-                 "%s of %s runs were interrupted: a signal ended them before their time",
-                 units_count((int64_t)r->n_interrupted).s, units_count((int64_t)r->n_runs).s);
-    return note;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (kinds[i].n == 0)
+            continue;
+        struct recorded_note *to = &notes[n++];
+        *to = (struct recorded_note){
+            .code = kinds[i].code,
+            .is_problem = kinds[i].is_problem,
+            .figures = {{kinds[i].figure, (double)kinds[i].n}, {"n_runs", (double)r->n_runs}}};
+        if (r->n_runs == 1)
+            snprintf(to->message, sizeof to->message, "%s%s", kinds[i].one, kinds[i].cause);
+        else
+            snprintf(to->message, sizeof to->message, "%s of %s runs %s%s",
+                     units_count((int64_t)kinds[i].n).s, units_count((int64_t)r->n_runs).s,
+                     kinds[i].several, kinds[i].cause);
+    }
+    return n;
 }
 
 static struct recorded_note generator_bound(const struct recorded *r)
@@ -268,14 +237,12 @@ static struct recorded_note generator_bound(const struct recorded *r)
 
 static struct recorded_note not_begun(const struct recorded *r)
 {
-    int64_t n_due = r->n_requests;
-    struct recorded_note note = {.code = "not-begun", .is_problem = true};
+    int64_t n_due = int64_add_clamped(r->n_requests, r->n_not_begun);
+    struct recorded_note note = {
+        .code = "not-begun",
+        .is_problem = true,
+        .figures = {{"n_not_begun", (double)r->n_not_begun}, {"n_due", (double)n_due}}};
 
-    add_count(&n_due, r->n_not_begun);
-    note.figures[0].name = "n_not_begun";
-    note.figures[0].value = (double)r->n_not_begun;
-    note.figures[1].name = "n_due";
-    note.figures[1].value = (double)n_due;
     snprintf(note.message, sizeof note.message,
              "%s of %s due requests were never begun: response times leave them out",
              units_count(r->n_not_begun).s, units_count(n_due).s);
@@ -286,9 +253,9 @@ static struct recorded_note resent(const struct recorded *r)
 {
     struct recorded_note note = {.code = "resent", .figures = {{"n_resent", (double)r->n_resent}}};
     snprintf(note.message, sizeof note.message,
-             "s3load sent %s %s twice, as the server had closed the kept connection without an "
+             "s3load sent %s twice, as the server had closed the kept connection without an "
              "answer: durations count from the first time on",
-             units_count(r->n_resent).s, r->n_resent == 1 ? "request" : "requests");
+             units_counted(r->n_resent, "request").s);
     return note;
 }
 
@@ -368,14 +335,7 @@ size_t recorded_notes(const struct recorded *r, uint64_t n_threads,
         notes[n++] = imported_cut(&r->imports);
     if (r->imports.n > 0)
         notes[n++] = imported(&r->imports);
-    if (r->n_no_benchmark > 0)
-        notes[n++] = no_benchmark(r);
-    if (r->n_failed > 0)
-        notes[n++] = failed(r);
-    if (r->n_runs > r->n_closed)
-        notes[n++] = cut_off(r);
-    if (r->n_interrupted > 0)
-        notes[n++] = interrupted(r);
+    n += notes_of_runs(r, notes + n);
     if (r->n_client_bound > 0)
         notes[n++] = generator_bound(r);
     if (r->n_not_begun > 0)

@@ -1,21 +1,15 @@
 #include "analyze/stream/rowfilter.h"
 
 #include "analyze/data/filter.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t add_clamped(int64_t a, int64_t b)
-{
-    int64_t sum;
-
-    return __builtin_add_overflow(a, b, &sum) ? (b < 0 ? INT64_MIN : INT64_MAX) : sum;
-}
-
 static int64_t resolve(const struct load_time *t, int64_t run_start_ns)
 {
-    return t->is_relative ? add_clamped(run_start_ns, t->ns) : t->ns;
+    return t->is_relative ? int64_add_clamped(run_start_ns, t->ns) : t->ns;
 }
 
 void rowfilter_init(struct rowfilter *f, const struct load_filter *filter, int64_t run_start_ns)

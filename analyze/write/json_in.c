@@ -2,6 +2,8 @@
 
 #include "libcommon/mem.h"
 
+#include <stdio.h>
+
 bool json_in_parse(const char *text, json_t **value, struct err *e)
 {
     json_error_t error;
@@ -22,4 +24,11 @@ bool json_in_parse(const char *text, json_t **value, struct err *e)
     json_decref(*value);
     *value = NULL;
     return mem_none(e);
+}
+
+void json_in_text(char *to, size_t size, const json_t *o, const char *key)
+{
+    const char *text = json_string_value(json_object_get(o, key));
+
+    snprintf(to, size, "%s", text != NULL ? text : "");
 }

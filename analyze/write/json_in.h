@@ -11,4 +11,7 @@
  * JSON. False: out of memory. */
 bool json_in_parse(const char *text, json_t **value, struct err *e);
 
+/* Copies the text o[key] to `to`, cut to size - 1 bytes; "" if it is no text. */
+void json_in_text(char *to, size_t size, const json_t *o, const char *key);
+
 #endif

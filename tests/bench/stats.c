@@ -175,6 +175,7 @@ static bool any_claim(const struct stats_cmp cmp[3], bool *alarm, struct err *e)
 {
     static const double delta[] = {.05, .05, .10};
     double p[3];
+    bool beyond;
     for (int m = 0; m < 3; m++)
         p[m] = cmp[m].ok ? cmp[m].p : NAN;
     if (!stats_holm(p, 3, e))
@@ -182,7 +183,7 @@ static bool any_claim(const struct stats_cmp cmp[3], bool *alarm, struct err *e)
     *alarm = false;
     for (int m = 0; m < 3; m++) {
         enum stats_verdict v =
-            stats_verdict(&cmp[m], (struct stats_question){m == 0, delta[m]}, p[m], NULL);
+            stats_verdict(&cmp[m], (struct stats_question){m == 0, delta[m]}, p[m], &beyond);
         *alarm |= v == STATS_BETTER || v == STATS_WORSE;
     }
     return true;
