@@ -27,6 +27,15 @@ static inline bool slice_is(struct slice s, const char *text)
     return s.n == strlen(text) && slice_begins(s, text);
 }
 
+/* Compares bytes, then lengths; returns a number below 0, 0 or above 0. */
+static inline int slice_order(struct slice a, struct slice b)
+{
+    size_t n = a.n < b.n ? a.n : b.n;
+    int c = n > 0 ? memcmp(a.p, b.p, n) : 0;
+
+    return c != 0 ? c : (a.n > b.n) - (a.n < b.n);
+}
+
 /* Returns s without its first n <= s.n bytes. */
 static inline struct slice slice_from(struct slice s, size_t n)
 {

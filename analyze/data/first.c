@@ -54,14 +54,6 @@ static int compare_objects(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool has_lower_name(const struct ties *x, struct slice file)
-{
-    if (x->name == NULL)
-        return true;
-    int c = memcmp(file.p, x->name, file.n < x->n_name ? file.n : x->n_name);
-    return c < 0 || (c == 0 && file.n < x->n_name);
-}
-
 static bool look_at_rows(void *ctx, void *unit, const struct record *rows, size_t n, struct err *e)
 {
     struct ties *x = ctx;
@@ -69,7 +61,8 @@ static bool look_at_rows(void *ctx, void *unit, const struct record *rows, size_
 
     (void)unit;
     for (const struct record *r = rows; r < rows + n; r++) {
-        if (r->start_ns != start_ns || r->end_ns != end_ns || !has_lower_name(x, r->file))
+        if (r->start_ns != start_ns || r->end_ns != end_ns ||
+            (x->name != NULL && slice_order(r->file, (struct slice){x->name, x->n_name}) >= 0))
             continue;
         uint64_t object = dataset_unit_object(intern_random_key(), r->file);
         if (!bsearch(&object, x->object, x->n, sizeof object, compare_objects))

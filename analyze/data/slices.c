@@ -145,12 +145,12 @@ void slices_add_amounts(const struct slice_grid *g, struct slice_amounts *cells,
                         const struct attribution_request *r)
 {
     size_t first, last;
-    if (!r->ok || !slices_touched(g, r, &first, &last))
+    if (!r->ok)
         return;
-    if (first == last && r->start_ns >= g->start_ns && r->end_ns < g->end_ns) {
+    if (slice_grid_within(g, r->start_ns, r->end_ns, &first)) {
         cells[first].bytes += r->bytes;
         cells[first].n_objects += r->n_objects;
-    } else {
+    } else if (slices_touched(g, r, &first, &last)) {
         add_parts(g, first, last, &cells[first], sizeof *cells, r);
     }
 }

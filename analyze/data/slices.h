@@ -37,6 +37,23 @@ static inline size_t slice_grid_index(const struct slice_grid *g, int64_t t_ns)
     return (size_t)k;
 }
 
+/* Finds the segment in which all of the time from start_ns to end_ns lies. False: there is none. */
+static inline bool slice_grid_within(const struct slice_grid *g, int64_t start_ns, int64_t end_ns,
+                                     size_t *segment)
+{
+    if (start_ns < g->start_ns || end_ns >= g->end_ns)
+        return false;
+    *segment = slice_grid_index(g, end_ns);
+    return start_ns >= g->start_ns + (int64_t)*segment * g->length_ns;
+}
+
+/* Returns the segment that holds t, for start_ns <= t; the last one for a later time. 0: there is
+ * none. */
+static inline size_t slice_grid_nearest(const struct slice_grid *g, int64_t t_ns)
+{
+    return t_ns < g->end_ns ? slice_grid_index(g, t_ns) : g->n - (g->n > 0);
+}
+
 /* The amounts that successful requests moved in a slice. */
 struct slice_amounts {
     int64_t bytes;
@@ -104,21 +121,20 @@ void slices_add_partial(const struct slice_grid *g, struct slice_totals *slices,
 static inline void slices_add(const struct slice_grid *g, struct slice_totals *slices,
                               const struct attribution_request *r)
 {
-    if (r->start_ns >= g->start_ns && r->end_ns < g->end_ns) {
-        size_t k = slice_grid_index(g, r->end_ns);
-        if (r->start_ns >= g->start_ns + (int64_t)k * g->length_ns) {
-            struct slice_totals *s = &slices[k];
-            if (r->ok) {
-                s->sum.bytes += r->bytes;
-                s->sum.n_objects += r->n_objects;
-                s->full_ops++;
-                s->full_ns += r->end_ns - r->start_ns;
-            } else {
-                s->errors++;
-                s->other_ns += r->end_ns - r->start_ns;
-            }
-            return;
+    size_t k;
+
+    if (slice_grid_within(g, r->start_ns, r->end_ns, &k)) {
+        struct slice_totals *s = &slices[k];
+        if (r->ok) {
+            s->sum.bytes += r->bytes;
+            s->sum.n_objects += r->n_objects;
+            s->full_ops++;
+            s->full_ns += r->end_ns - r->start_ns;
+        } else {
+            s->errors++;
+            s->other_ns += r->end_ns - r->start_ns;
         }
+        return;
     }
     /* Passes a copy, so that r itself can stay in registers above. */
     const struct attribution_request copy = *r;

@@ -279,14 +279,6 @@ static bool flush(struct dataset_unit_part *part, struct err *e)
     return ok;
 }
 
-static int compare_slices(struct slice a, struct slice b)
-{
-    size_t n = a.n < b.n ? a.n : b.n;
-    int c = n ? memcmp(a.p, b.p, n) : 0;
-
-    return c ? c : (a.n > b.n) - (a.n < b.n);
-}
-
 bool dataset_first_add(struct dataset_first *first, const struct dataset_first_row *row,
                        uint64_t thread_base)
 {
@@ -296,8 +288,8 @@ bool dataset_first_add(struct dataset_first *first, const struct dataset_first_r
 
     c = c ? c : int64_order((int64_t)thread, (int64_t)x->thread);
     c = c ? c : int64_order(row->end_ns, x->end_ns);
-    c = c ? c : compare_slices(row->host, x->host);
-    c = c ? c : compare_slices(row->file, x->file);
+    c = c ? c : slice_order(row->host, x->host);
+    c = c ? c : slice_order(row->file, x->file);
     if (first->file && c >= 0)
         return true;
     if (!mem_fit(&first->file, &first->cap_file, row->file.n + 1, NULL))

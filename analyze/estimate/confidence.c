@@ -150,12 +150,11 @@ static void sum_up(struct passes *p)
 static inline bool counts_in(const struct passes *p, size_t i, int64_t duration_ns, size_t *segment)
 {
     const struct table *t = p->in->table;
-    const struct slice_grid *g = &p->window.grid;
     int64_t start_ns = t->start[i], end_ns = start_ns + duration_ns;
 
     if (!is_within(&p->window, start_ns, end_ns) || table_failed(t, i))
         return false;
-    *segment = end_ns < g->end_ns ? slice_grid_index(g, end_ns) : g->n - (g->n > 0);
+    *segment = slice_grid_nearest(&p->window.grid, end_ns);
     return true;
 }
 
@@ -308,8 +307,8 @@ static bool counts_are_equal(const struct flow_hosts *h, int64_t concurrency)
         int64_t n = 0;
         for (size_t j = 0; j < h->n; j++)
             n += h->cells[k * h->n + j].n;
-        least = n < least ? n : least;
-        most = n > most ? n : most;
+        least = int64_min(n, least);
+        most = int64_max(n, most);
     }
     return most - least <= concurrency && most - least <= most / EQUAL_PART;
 }

@@ -34,14 +34,12 @@ static bool time_of(const struct passes *p, size_t i, int64_t *ns)
 
 static void go_over(struct passes *p, enum latency_pass pass)
 {
-    const struct slice_grid *g = &p->grid;
     int64_t ns;
 
     for (size_t i = 0; i < p->t->n; i++) {
         if (!table_done_within(p->t, i, p->start_ns, p->end_ns) || !time_of(p, i, &ns))
             continue;
-        int64_t end_ns = table_end(p->t, i);
-        size_t j = end_ns < g->end_ns ? slice_grid_index(g, end_ns) : g->n - (g->n > 0);
+        size_t j = slice_grid_nearest(&p->grid, table_end(p->t, i));
         latency_take(&p->latency, pass, ns, j);
         p->n_above[j] += pass == LATENCY_SPLIT && (double)ns > p->limit_ns;
     }

@@ -73,10 +73,7 @@ static inline const struct block_sum *blocks_sums(const struct blocks *x, size_t
  * none. */
 static inline bool blocks_within(const struct block *b, const struct slice_grid *g, size_t *segment)
 {
-    if (b->min_start_ns < g->start_ns || b->max_end_ns >= g->end_ns)
-        return false;
-    *segment = slice_grid_index(g, b->max_end_ns);
-    return b->min_start_ns >= g->start_ns + (int64_t)*segment * g->length_ns;
+    return slice_grid_within(g, b->min_start_ns, b->max_end_ns, segment);
 }
 
 #endif

@@ -187,9 +187,8 @@ static void add_rows(const struct sinks *x, const struct scan *scan, size_t bloc
         if (table_failed(t, i))
             continue;
         const struct attribution_request r = analysis_request(t, i);
-        bool within = r.start_ns >= g->start_ns && r.end_ns < g->end_ns;
-        size_t segment = within ? slice_grid_index(g, r.end_ns) : 0;
-        if (!within || r.start_ns < g->start_ns + (int64_t)segment * g->length_ns) {
+        size_t segment;
+        if (!slice_grid_within(g, r.start_ns, r.end_ns, &segment)) {
             add_spread(x, r, table_place(t, i));
             continue;
         }
@@ -329,15 +328,12 @@ static size_t entries_fill(struct entries *x, const struct set *s, const struct 
             int64_t start_ns = t->start[i], end_ns = table_end(t, i);
             if (end_ns < grid.start_ns || start_ns >= grid.end_ns)
                 continue;
+            uint32_t bytes = packed_raw(&t->bytes, i), n_objects = packed_raw(&t->objects, i);
             struct entry entry = {ENTRY_ROW + (uint32_t)k, (uint32_t)i, 0};
-            if (start_ns >= grid.start_ns && end_ns < grid.end_ns &&
-                packed_raw(&t->bytes, i) < PACKED_WIDE_BASE &&
-                packed_raw(&t->objects, i) < PACKED_WIDE_BASE) {
-                size_t segment = slice_grid_index(&grid, end_ns);
-                if (start_ns >= grid.start_ns + (int64_t)segment * grid.length_ns)
-                    entry = (struct entry){(uint32_t)segment, packed_raw(&t->bytes, i),
-                                           packed_raw(&t->objects, i)};
-            }
+            size_t segment;
+            if (bytes < PACKED_WIDE_BASE && n_objects < PACKED_WIDE_BASE &&
+                slice_grid_within(&grid, start_ns, end_ns, &segment))
+                entry = (struct entry){(uint32_t)segment, bytes, n_objects};
             x->v[x->next[key]++] = entry;
         }
     }
