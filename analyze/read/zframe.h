@@ -31,14 +31,10 @@ static inline size_t zframe_header_size(unsigned char descriptor)
 {
     static const unsigned char dictionary_bytes[4] = {0, 1, 2, 4}, content_bytes[4] = {0, 2, 4, 8};
     bool single_segment = descriptor & ZFRAME_SINGLE_SEGMENT_FLAG;
-    size_t n =
-        1 + dictionary_bytes[descriptor & ZFRAME_DICTIONARY_FLAGS] + content_bytes[descriptor >> 6];
+    size_t n_window = !single_segment; /* the window descriptor */
+    size_t n_content = single_segment && descriptor >> 6 == 0 ? 1 : content_bytes[descriptor >> 6];
 
-    if (!single_segment)
-        n++; /* window descriptor */
-    else if (descriptor >> 6 == 0)
-        n++; /* one byte of content size */
-    return n;
+    return 1 + n_window + dictionary_bytes[descriptor & ZFRAME_DICTIONARY_FLAGS] + n_content;
 }
 
 #endif

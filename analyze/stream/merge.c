@@ -323,9 +323,7 @@ bool merge_plan(struct merge *m, const char *const *paths, size_t n_paths,
                 const struct merge_options *options, struct err *e)
 {
     *m = (struct merge){0};
-    if (!check_files(paths, n_paths, e))
-        return false;
-    if (!mem_cleared(&m->inputs, n_paths, e))
+    if (!check_files(paths, n_paths, e) || !mem_cleared(&m->inputs, n_paths, e))
         return false;
     m->n_inputs = n_paths;
     for (size_t i = 0; i < n_paths; i++)

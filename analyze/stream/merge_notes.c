@@ -1,6 +1,7 @@
 #include "analyze/stream/merge.h"
 
 #include "libcommon/mem.h"
+#include "libcommon/slice.h"
 #include "libcommon/units.h"
 
 #include <ctype.h>
@@ -79,45 +80,38 @@ static bool note_clocks(struct merge *m, struct err *e)
 
 /* ---- Settings ---- */
 
-/* One word of a command line. */
-struct word {
-    const char *s;
-    size_t n;
-};
-
-static bool next_word(const char **at, struct word *w)
+/* Goes to the next word of a command line. */
+static bool next_word(const char **at, struct slice *w)
 {
     while (isspace((unsigned char)**at))
         (*at)++;
-    w->s = *at;
+    w->p = *at;
     while (**at && !isspace((unsigned char)**at))
         (*at)++;
-    w->n = (size_t)(*at - w->s);
+    w->n = (size_t)(*at - w->p);
     return w->n > 0;
 }
 
-static bool has_word(const char *line, struct word wanted)
+static bool has_word(const char *line, struct slice wanted)
 {
-    struct word w;
+    struct slice w;
 
     while (next_word(&line, &w))
-        if (w.n == wanted.n && memcmp(w.s, wanted.s, w.n) == 0)
+        if (slice_order(w, wanted) == 0)
             return true;
     return false;
 }
 
 /* Whether a word may differ without a note: the name of the recorder's output always differs. */
-static bool is_uninteresting(struct word w)
+static bool is_uninteresting(struct slice w)
 {
-    static const char name[] = "--benchdata=";
-
-    return w.n >= sizeof name - 1 && memcmp(w.s, name, sizeof name - 1) == 0;
+    return slice_begins(w, "--benchdata=");
 }
 
 /* Whether `line` has words that `other` lacks. */
 static bool has_own_words(const char *line, const char *other)
 {
-    struct word w;
+    struct slice w;
 
     while (next_word(&line, &w))
         if (!has_word(other, w) && !is_uninteresting(w))
@@ -134,13 +128,13 @@ static bool differ(const char *a, const char *b)
 static void put_own_words(FILE *out, const char *line, const char *other)
 {
     const char *gap = "";
-    struct word w;
+    struct slice w;
 
     if (!has_own_words(line, other))
         fputs("nothing of that", out);
     while (next_word(&line, &w))
         if (!has_word(other, w) && !is_uninteresting(w)) {
-            fprintf(out, "%s%.*s", gap, (int)w.n, w.s);
+            fprintf(out, "%s%.*s", gap, (int)w.n, w.p);
             gap = " ";
         }
 }

@@ -4,7 +4,6 @@
 #include "analyze/write/json.h"
 #include "libcommon/mem.h"
 #include "libcommon/recwrite.h"
-#include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
 #include <inttypes.h>
@@ -39,11 +38,6 @@ struct writing {
 
 /* ---- Comments ---- */
 
-static bool put_time(json_t *o, const char *key, int64_t ns)
-{
-    return json_object_set_new(o, key, json_string(rfc3339_format(ns).s)) == 0;
-}
-
 /* {"name": ..., "generation": "g3", ...}; NULL: out of memory. */
 static json_t *provenance(const struct merge_input *in)
 {
@@ -61,7 +55,8 @@ static json_t *provenance(const struct merge_input *in)
         ok = json_object_set_new(o, "clock_ahead_ns", json_integer(in->clock.ahead_ns)) == 0 &&
              json_object_set_new(o, "clock_error_ns", json_integer(in->clock.error_ns)) == 0;
     if (ok && merge_has_rows(in))
-        ok = put_time(o, "first_start", in->start_ns) && put_time(o, "last_end", in->end_ns);
+        ok = json_object_set_new(o, "first_start", json_out_time(in->start_ns)) == 0 &&
+             json_object_set_new(o, "last_end", json_out_time(in->end_ns)) == 0;
     if (ok)
         return o;
     json_decref(o);

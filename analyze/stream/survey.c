@@ -289,12 +289,10 @@ static bool unit_commit(void *ctx, void *unit, uint32_t input, struct err *e)
 
 static bool comment(void *ctx, struct slice line, struct err *e)
 {
-    static const char machine[] = "# s3load/machine/1 ";
     struct survey *s = ((struct surveyor *)ctx)->s;
     char text[SURVEY_MACHINE_BYTES + 24];
 
-    if (line.n < strlen(machine) || line.n > SURVEY_MACHINE_BYTES ||
-        memcmp(line.p, machine, strlen(machine)) != 0)
+    if (line.n > SURVEY_MACHINE_BYTES || !slice_begins(line, "# s3load/machine/1 "))
         return keptlines_add(&s->comments, SURVEY_KEPT_COMMENTS, line.p, line.n, e);
     int n = snprintf(text, sizeof text, "%" PRIu64 " %.*s", s->comments.n + s->comments.n_left_out,
                      (int)line.n, line.p);
