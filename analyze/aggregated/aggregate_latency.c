@@ -1,13 +1,14 @@
 #include "analyze/aggregated/aggregate_internal.h"
 
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <math.h>
 
-static void widen(struct aggregate_range *r, double ms, bool is_first)
+static void widen(struct aggregate_range *r, double ms)
 {
-    r->min_ms = is_first || ms < r->min_ms ? ms : r->min_ms;
-    r->max_ms = is_first || ms > r->max_ms ? ms : r->max_ms;
+    r->min_ms = fmin(r->min_ms, ms);
+    r->max_ms = fmax(r->max_ms, ms);
 }
 
 /* Pools the groups' means and standard deviations into those of all requests (Chan, Golub,
@@ -30,17 +31,19 @@ static void pool(struct aggregate_latency *l, const struct aggfile_entry *x)
 
 static void pool_single(struct aggregate_latency *l, const struct aggfile_entry *x)
 {
+    l->p50 = l->p90 = l->p99 = (struct aggregate_range){INFINITY, -INFINITY};
+    l->min_ms = INFINITY;
+    l->max_ms = -INFINITY;
+    l->n_smallest_group = INT64_MAX;
     for (size_t i = 0; i < x->n_groups; i++) {
         const struct aggfile_group *g = &x->groups[i];
-        bool is_first = i == 0;
 
-        l->min_ms = is_first || g->min_ms < l->min_ms ? g->min_ms : l->min_ms;
-        l->max_ms = is_first || g->max_ms > l->max_ms ? g->max_ms : l->max_ms;
-        if (is_first || g->n_requests < l->n_smallest_group)
-            l->n_smallest_group = g->n_requests;
-        widen(&l->p50, g->p50_ms, is_first);
-        widen(&l->p90, g->p90_ms, is_first);
-        widen(&l->p99, g->p99_ms, is_first);
+        l->min_ms = fmin(l->min_ms, g->min_ms);
+        l->max_ms = fmax(l->max_ms, g->max_ms);
+        l->n_smallest_group = int64_min(l->n_smallest_group, g->n_requests);
+        widen(&l->p50, g->p50_ms);
+        widen(&l->p90, g->p90_ms);
+        widen(&l->p99, g->p99_ms);
     }
     l->is_one_group = l->is_complete && x->n_groups == 1 && x->n_empty_groups == 0;
     if (l->is_complete)

@@ -58,20 +58,16 @@ static bool object_table_has(const struct object_table *o, uint64_t hash)
 static bool object_table_grow(struct object_table *o)
 {
     size_t cap = o->cap > 0 ? o->cap * 2 : FIRST_OBJECTS;
-    struct object *v = realloc(o->v, cap * sizeof *v);
+    uint32_t *slot;
 
-    if (v == NULL)
-        return false;
-    o->v = v;
-    uint32_t *slot = calloc(cap * SLOTS_EACH, sizeof *slot);
-    if (slot == NULL)
+    if (!mem_room(&o->v, cap, NULL) || !mem_cleared(&slot, cap * SLOTS_EACH, NULL))
         return false;
     free(o->slot);
     o->slot = slot;
     o->mask = cap * SLOTS_EACH - 1;
     o->cap = cap;
     for (size_t i = 0; i < o->n; i++)
-        slot[slot_of(o, v[i].hash)] = (uint32_t)i + 1;
+        slot[slot_of(o, o->v[i].hash)] = (uint32_t)i + 1;
     return true;
 }
 
@@ -328,29 +324,21 @@ static bool find_rows(struct few *f, const int64_t *edges)
 static bool find_few(struct access *a, struct object_table *o, const struct dataset *d,
                      const struct scan *scan, const int64_t *edges, bool *done, struct err *e)
 {
-    struct few f = {
-        .o = o,
-        .d = d,
-        .scan = scan,
-        .known = calloc((size_t)1 << KNOWN_BITS, sizeof *f.known),
-        .passed_over = calloc(scan->blocks.n + 1, sizeof *f.passed_over),
-    };
-    bool ok = f.known != NULL && f.passed_over != NULL && find_rows(&f, edges);
+    struct few f = {.o = o, .d = d, .scan = scan};
+    bool ok = mem_cleared(&f.known, (size_t)1 << KNOWN_BITS, e) &&
+              mem_cleared(&f.passed_over, scan->blocks.n, e) &&
+              (find_rows(&f, edges) || mem_none(e));
 
     free(f.known);
     free(f.passed_over);
     *done = ok && o->n <= FEW_OBJECTS;
-    if (*done) {
-        a->pair = malloc((o->n + 1) * sizeof *a->pair);
-        ok = a->pair != NULL;
-    }
-    if (!ok)
-        return mem_none(e);
-    if (*done) {
-        a->n[0] = o->n;
-        put_pairs(o, a->pair);
-        a->repeated[0] = a->n[0] < f.n_rows;
-    }
+    if (!*done)
+        return ok;
+    if (!mem_new(&a->pair, o->n, e))
+        return false;
+    a->n[0] = o->n;
+    put_pairs(o, a->pair);
+    a->repeated[0] = a->n[0] < f.n_rows;
     return true;
 }
 
@@ -381,8 +369,6 @@ static bool find_in_partitions(struct access *a, struct object_table *o, const s
         }
         a->n[b] = at - a->first[b];
         a->repeated[b] = a->n[b] < p.first[(b + 1) * n_parts] - p.first[b * n_parts];
-        if (!ok)
-            mem_none(e);
     }
     if (ok) {
         uint64_t *fitting = realloc(p.hash, (at + 1) * sizeof *fitting);
@@ -390,7 +376,7 @@ static bool find_in_partitions(struct access *a, struct object_table *o, const s
         p.hash = NULL;
     }
     partition_fini(&p);
-    return ok;
+    return ok || mem_none(e);
 }
 
 bool access_init(struct access *a, const struct dataset *d, const struct scan *scan,

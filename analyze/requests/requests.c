@@ -47,24 +47,33 @@ bool requests_work_init(struct requests_work *w, struct operation *op, const str
     return true;
 }
 
+/* Fills the times of a column: of all requests and of each host where there is one size, and of
+ * each client. by_host and by_client: those of the first one; NULL: there are not several. */
+static bool fill_column(const struct requests_work *w, const struct packed *column,
+                        struct times *all, struct times *by_host, struct times *by_client,
+                        struct err *e)
+{
+    if (w->op->requests.single_size &&
+        !sample_times(&w->rows, &w->hosts, column, NULL, all, by_host, sizeof *w->by_host, e))
+        return false;
+    return by_client == NULL || sample_times(&w->rows, &w->clients, column, NULL, NULL, by_client,
+                                             sizeof *w->op->client_requests, e);
+}
+
 /* Durations of all requests, of each host and of each client; response times. */
 bool requests_durations(void *work, struct err *e)
 {
     struct requests_work *w = work;
     struct requests *r = &w->op->requests;
-
-    if (r->single_size &&
-        !sample_times(&w->rows, &w->hosts, &w->rows.t->dur, NULL, &r->all.dur,
-                      w->by_host != NULL ? &w->by_host->single.dur : NULL, sizeof *w->by_host, e))
-        return false;
-    const struct packed *late = &w->rows.t->late;
-    const struct parts all = one_part(&w->s->n_inside);
-    if (!packed_has_none(late) &&
-        !sample_times(&w->rows, &all, &w->rows.t->dur, late, &r->response_time.dur, NULL, 0, e))
-        return false;
     struct durations *clients = w->op->client_requests;
-    return clients == NULL || sample_times(&w->rows, &w->clients, &w->rows.t->dur, NULL, NULL,
-                                           &clients->dur, sizeof *clients, e);
+    const struct packed *duration = &w->rows.t->dur, *late = &w->rows.t->late;
+    const struct parts all = one_part(&w->s->n_inside);
+
+    return fill_column(w, duration, &r->all.dur,
+                       w->by_host != NULL ? &w->by_host->single.dur : NULL,
+                       clients != NULL ? &clients->dur : NULL, e) &&
+           (packed_has_none(late) ||
+            sample_times(&w->rows, &all, duration, late, &r->response_time.dur, NULL, 0, e));
 }
 
 /* TTFBs of all requests, of each host and of each client. */
@@ -74,12 +83,9 @@ bool requests_ttfb(void *work, struct err *e)
     struct requests *r = &w->op->requests;
     struct durations *clients = w->op->client_requests;
 
-    if (r->single_size &&
-        !sample_times(&w->rows, &w->hosts, &w->rows.t->ttfb, NULL, &r->all.ttfb,
-                      w->by_host != NULL ? &w->by_host->single.ttfb : NULL, sizeof *w->by_host, e))
-        return false;
-    return clients == NULL || sample_times(&w->rows, &w->clients, &w->rows.t->ttfb, NULL, NULL,
-                                           &clients->ttfb, sizeof *clients, e);
+    return fill_column(w, &w->rows.t->ttfb, &r->all.ttfb,
+                       w->by_host != NULL ? &w->by_host->single.ttfb : NULL,
+                       clients != NULL ? &clients->ttfb : NULL, e);
 }
 
 /* Durations and TTFBs of first and last accesses; single size only. */

@@ -74,14 +74,13 @@ static struct slo_measure errors_of(const struct subject *x, const struct stats_
 }
 
 static struct slo_measure measure_rate(const struct subject *x, enum slo_figure figure,
-                                       const struct statistics_rate *bytes,
-                                       const struct statistics_rate *objects)
+                                       const struct statistics *st)
 {
-    const struct statistics_rate *r = figure == SLO_THROUGHPUT ? bytes : objects;
+    const struct statistics_rate *r = figure == SLO_THROUGHPUT ? &st->bytes : &st->objects;
     double per = figure == SLO_RATE ? (double)x->op->objects_per_op : 1;
 
-    if (objects->why != NULL)
-        return absent(objects->why);
+    if (st->objects.why != NULL)
+        return absent(st->objects.why);
     if (!r->present || per < 1)
         return absent(figure == SLO_THROUGHPUT ? "no request moved bytes" : "no rate is known");
     struct slo_measure m = measure_of(&r->mean, statistics_doubt(r), (double)x->op->n_requests);
@@ -137,8 +136,7 @@ static bool measure_flow(const struct subject *x, enum slo_figure figure, struct
     }
     if (x->st == NULL && !rates_of_series(x, &of_series, e))
         return false;
-    *m = figure == SLO_ERRORS ? errors_of(x, &st->error_rate)
-                              : measure_rate(x, figure, &st->bytes, &st->objects);
+    *m = figure == SLO_ERRORS ? errors_of(x, &st->error_rate) : measure_rate(x, figure, st);
     return true;
 }
 
