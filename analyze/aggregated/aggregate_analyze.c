@@ -300,7 +300,7 @@ static bool fill_operation(struct operation *to, const struct aggregate *a,
            fill_requests(&to->requests, part, e) && fill_errors(to, part, e);
 }
 
-/* Appends the names of those that have seconds. */
+/* Writes the names of the parts to `to`. Returns how many. */
 static size_t name_parties(const char **to, const struct aggregate_parts *parts)
 {
     for (size_t i = 0; i < parts->n; i++)

@@ -115,8 +115,8 @@ static bool fill_clear_rate(struct run_value *out, const struct spans *faults, i
             ns -= shared_ns(&faults->v[k], start_ns, end_ns);
         if (table_failed(t, i) || end_ns <= start_ns)
             continue;
-        const struct way way = way_over(w, start_ns, end_ns);
-        flow_add_parts(&flow, &way, packed_get(column, i));
+        const struct flow_parts parts = flow_divide(w, start_ns, end_ns);
+        flow_add_parts(&flow, &parts, packed_get(column, i));
         sum += (double)ns / (double)(end_ns - start_ns) * (double)packed_get(column, i);
         n_requests += ns > 0;
     }

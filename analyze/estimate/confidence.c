@@ -123,9 +123,9 @@ static void sum_up_row(struct passes *p, size_t i)
         flow_add(&p->bytes, j, bytes);
         flow_add(&p->objects, j, n_objects);
     } else if (duration_ns > 0) {
-        struct way way = way_over(w, start_ns, end_ns);
-        flow_add_parts(&p->bytes, &way, bytes);
-        flow_add_parts(&p->objects, &way, n_objects);
+        struct flow_parts parts = flow_divide(w, start_ns, end_ns);
+        flow_add_parts(&p->bytes, &parts, bytes);
+        flow_add_parts(&p->objects, &parts, n_objects);
     } else { /* without duration, in the tail */
         flow_add_tail(&p->bytes, bytes);
         flow_add_tail(&p->objects, n_objects);
@@ -257,17 +257,18 @@ bool statistics_fill_rate(struct statistics_rate *r, const double *rate, size_t 
 }
 
 /* Fills a rate from its flow, with `room` for the segments. `mean` NULL: compute it from the flow.
- * If `tells`, also tests the series for warm-up, drift and shifts. */
-static bool fill_rate(struct statistics *s, const struct flow *f, const double *mean, bool tells,
-                      double *room, struct statistics_rate *to, struct err *e)
+ * If `with_tests`, also tests the series for warm-up, drift and shifts. */
+static bool fill_rate(struct statistics *s, const struct flow *f, const double *mean,
+                      bool with_tests, double *room, struct statistics_rate *to, struct err *e)
 {
     size_t n = s->n_segments;
     double all = flow_rates(f, n, s->segment_ns, room), seconds = (double)s->duration_ns / 1e9;
 
     return statistics_fill_rate(to, room, n, mean != NULL ? *mean : all / seconds, s->n_requests,
                                 e) &&
-           (!tells || (stats_warmup(room, n, &s->warmup, e) && stats_drift(room, n, &s->drift, e) &&
-                       stats_shifts(room, n, &s->shifts, e)));
+           (!with_tests ||
+            (stats_warmup(room, n, &s->warmup, e) && stats_drift(room, n, &s->drift, e) &&
+             stats_shifts(room, n, &s->shifts, e)));
 }
 
 static bool fill_throughput(struct statistics *s, struct passes *p, struct err *e)

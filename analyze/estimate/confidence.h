@@ -115,7 +115,7 @@ struct statistics_input {
 struct statistics *statistics_new(const struct statistics_input *in, struct err *e);
 void statistics_free(struct statistics *s);
 
-/* Fills a rate whose mean is known, from its n segments. False: out of memory. */
+/* Fills a rate whose mean is known, from its n segments. False: *e says why. */
 bool statistics_fill_rate(struct statistics_rate *r, const double *rate, size_t n, double mean,
                           int64_t n_requests, struct err *e);
 

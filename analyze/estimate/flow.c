@@ -10,10 +10,10 @@
 /* Limit of hosts x segments for the comparison of hosts; with more hosts, segments are joined. */
 #define MAX_HOST_CELLS 1000000
 
-struct way way_over(const struct window *w, int64_t start_ns, int64_t end_ns)
+struct flow_parts flow_divide(const struct window *w, int64_t start_ns, int64_t end_ns)
 {
     const struct slice_grid *g = &w->grid;
-    struct way p = {.per_ns = 1 / (double)(end_ns - start_ns)};
+    struct flow_parts p = {.per_ns = 1 / (double)(end_ns - start_ns)};
     int64_t from = int64_max(start_ns, g->start_ns);
     int64_t to = int64_min(end_ns, g->end_ns);
 
@@ -46,7 +46,7 @@ void flow_fini(struct flow *f)
     free(f->over);
 }
 
-void flow_add_parts(struct flow *f, const struct way *p, int64_t amount)
+void flow_add_parts(struct flow *f, const struct flow_parts *p, int64_t amount)
 {
     double per_ns = (double)amount * p->per_ns * FIXED_ONE;
     if (p->touches) {
@@ -116,7 +116,7 @@ void flow_hosts_add(struct flow_hosts *h, uint32_t place, int64_t start_ns, int6
         cell->n++;
         cell->ns += end_ns - start_ns;
     }
-    struct way p = way_over(&h->window, start_ns, end_ns);
+    struct flow_parts p = flow_divide(&h->window, start_ns, end_ns);
     if (start_ns < end_ns)
         flow_add_parts(&h->flow[k], &p, amount);
 }

@@ -23,7 +23,7 @@ struct window {
 };
 
 /* How a request's time is divided among the segments of a window. */
-struct way {
+struct flow_parts {
     size_t first, last;
     double per_ns;                                /* 1 / duration */
     double in_first_ns, in_middle_ns, in_last_ns; /* in_middle: in each segment between */
@@ -32,7 +32,7 @@ struct way {
 };
 
 /* Divides a request's time; start_ns < end_ns. */
-struct way way_over(const struct window *w, int64_t start_ns, int64_t end_ns);
+struct flow_parts flow_divide(const struct window *w, int64_t start_ns, int64_t end_ns);
 
 /* The amounts in one segment. */
 struct flow_cell {
@@ -64,7 +64,7 @@ static inline void flow_add_tail(struct flow *f, int64_t amount)
     f->tail += (__int128)amount << FLOW_FRACTION_BITS;
 }
 
-void flow_add_parts(struct flow *f, const struct way *p, int64_t amount);
+void flow_add_parts(struct flow *f, const struct flow_parts *p, int64_t amount);
 
 /* Fills `rate` with amounts per second of the n segments. Returns the amount in the whole window.
  */

@@ -14,8 +14,8 @@ struct percentile {
 };
 
 /* Finds quantile `p` of the successful requests of a table that lie in the window from start_ns to
- * end_ns, and how many are above a limit in ns. Passes over the rows three times. Returns false if
- * out of memory. */
+ * end_ns, and how many are above a limit in ns. Passes over the rows three times. False: *e says
+ * why. */
 bool percentile_find(const struct table *t, int64_t start_ns, int64_t end_ns, enum percentile_of of,
                      struct stats_ratio p, double limit_ns, struct percentile *out, struct err *e);
 

@@ -51,8 +51,8 @@ struct set {
     struct segments segments; /* absent with fewer than two, or without a total */
 };
 
-/* Fills groups and active ranges. Returns false if out of memory. set_fini may be called in any
- * case. */
+/* Fills groups and active ranges. False: out of memory, or a sum exceeds 63 bits; *e says so.
+ * set_fini may be called in any case. */
 bool set_init(struct set *s, const struct dataset *d, const struct scan *const *scans,
               size_t n_scans, enum range_kind kind, bool with_groups, struct err *e);
 void set_fini(struct set *s);
@@ -66,7 +66,8 @@ bool set_common_client_range(const struct set *s, struct segment_range *r, struc
 
 /* Chooses the grid of segments, computes totals, and adds up what lies outside. segment_ns 0: the
  * length is chosen by the duration of the set or, if by_total, by that of its total. Groups with
- * room for results get everything but the segments. */
+ * room for results get everything but the segments. False: out of memory, too many segments, or
+ * segments shorter than the resolution of the starts; *e says so. */
 bool set_totals(struct set *s, int64_t segment_ns, bool by_total, struct err *e);
 
 /* Fills the segments of the set and of its groups. Call it after set_totals. */

@@ -154,8 +154,7 @@ static struct slo_measure percentile_of_sums(const struct subject *x, enum perce
         return absent("no request has such a time");
     size_t k = quantile_index_of((size_t)v->moments.n, ppm, SLO_PPM);
 
-    return value_alone((double)sums_value_at(v, (int64_t)k), (double)v->moments.n,
-                       "how its requests lie in time is not in sums");
+    return value_alone((double)sums_value_at(v, (int64_t)k), (double)v->moments.n, SUMS_NO_ORDER);
 }
 
 /* Returns a percentile of an aggregated capture, if it has that one. */

@@ -42,9 +42,9 @@ struct slo_report {
     size_t n;
 };
 
-/* Judges one figure: fills verdict and n_more of an answer whose measure is known. With "<" the run
- * meets the limit if the whole interval is below it, and misses it if the whole interval is at or
- * above it. n_more assumes that intervals shrink with the root of the number of requests. */
+/* Judges one figure: fills verdict, margin and n_more from the measure of an answer. With "<" the
+ * run meets the limit if the whole interval is below it, and misses it if the whole interval is at
+ * or above it. n_more assumes that intervals shrink with the root of the number of requests. */
 void slo_judge(struct slo_answer *a);
 
 /* Returns the verdict of all assertions: missed if one is missed, else undecided if one is, else

@@ -240,17 +240,27 @@ bool sums_parts_join(struct sums_parts *parts, struct err *e)
     return join(parts->v, &parts->n, sizeof *parts->v, sums_compare_parts, part_take, e);
 }
 
-/* Moves the parts of `from` to `to`. */
+/* Moves the *n_from items of `size` bytes at `from` behind the *n items of an array; `to` is the
+ * address of its pointer. */
+static bool append(void *to, size_t *n, const void *from, size_t *n_from, size_t size,
+                   struct err *e)
+{
+    char *items;
+
+    if (*n_from == 0)
+        return true;
+    if (!mem_resize(to, *n + *n_from, size, e))
+        return false;
+    memcpy(&items, to, sizeof items);
+    memcpy(items + *n * size, from, *n_from * size);
+    *n += *n_from;
+    *n_from = 0;
+    return true;
+}
+
 static bool parts_merge(struct sums_parts *to, struct sums_parts *from, struct err *e)
 {
-    if (from->n == 0)
-        return true;
-    if (!mem_room(&to->v, to->n + from->n, e))
-        return false;
-    memcpy(to->v + to->n, from->v, from->n * sizeof *to->v);
-    to->n += from->n;
-    from->n = 0;
-    return sums_parts_join(to, e);
+    return append(&to->v, &to->n, from->v, &from->n, sizeof *to->v, e) && sums_parts_join(to, e);
 }
 
 /* ---- Errors ---- */
@@ -280,14 +290,9 @@ bool sums_errors_join(struct sums_op *op, struct err *e)
 
 static bool errors_merge(struct sums_op *to, struct sums_op *from, struct err *e)
 {
-    if (from->n_errors == 0)
-        return true;
-    if (!mem_room(&to->errors, to->n_errors + from->n_errors, e))
-        return false;
-    memcpy(to->errors + to->n_errors, from->errors, from->n_errors * sizeof *to->errors);
-    to->n_errors += from->n_errors;
-    from->n_errors = 0;
-    return sums_errors_join(to, e);
+    return append(&to->errors, &to->n_errors, from->errors, &from->n_errors, sizeof *to->errors,
+                  e) &&
+           sums_errors_join(to, e);
 }
 
 /* ---- Limits ---- */
@@ -395,17 +400,12 @@ bool sums_ops_join(struct sums *s, struct err *e)
 
 bool sums_merge(struct sums *to, struct sums *from, struct err *e)
 {
-    if (from->n_ops > 0) {
-        if (!mem_room(&to->ops, to->n_ops + from->n_ops, e))
-            return false;
-        if (to->n_ops == 0)
-            to->range = from->range;
-        else
-            ranges_meet(&to->range, &from->range);
-        memcpy(to->ops + to->n_ops, from->ops, from->n_ops * sizeof *to->ops);
-        to->n_ops += from->n_ops;
-        from->n_ops = 0;
-    }
+    if (to->n_ops == 0)
+        to->range = from->range;
+    else if (from->n_ops > 0)
+        ranges_meet(&to->range, &from->range);
+    if (!append(&to->ops, &to->n_ops, from->ops, &from->n_ops, sizeof *to->ops, e))
+        return false;
     to->has_intended |= from->has_intended;
     bool ok =
         add_sum(&to->n_threads, from->n_threads, e) && lineset_merge(&to->said, &from->said, e);

@@ -25,6 +25,8 @@
 #define SUMS_MILLI        1000    /* rates are in thousandths of a byte per second */
 /* Limit for all operations together: this number times the logarithm of a duration fits 63 bits. */
 #define SUMS_MAX_REQUESTS (INT64_C(1) << 46)
+/* Reports say this where an interval needs the order of single requests. */
+#define SUMS_NO_ORDER     "how its requests lie in time is not in sums"
 /* Latest end of a request: the whole seconds around it fit 63 bits, too. */
 #define SUMS_LAST_NS      ((INT64_MAX / NS_PER_S - 3) * NS_PER_S)
 

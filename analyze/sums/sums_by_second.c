@@ -5,8 +5,6 @@
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
-static const char *const no_order = "how its requests lie in time is not in sums";
-
 static bool fill_latency(struct statistics_latency *to, const struct sums_values *v, struct err *e)
 {
     to->n = v->moments.n;
@@ -16,7 +14,7 @@ static bool fill_latency(struct statistics_latency *to, const struct sums_values
     to->fastest_ns = (double)v->min;
     to->slowest_ns = (double)v->max;
     for (size_t i = 0; i < STATISTICS_N_QUANTILES; i++)
-        to->q[i].ci = (struct stats_ci){.why = no_order,
+        to->q[i].ci = (struct stats_ci){.why = SUMS_NO_ORDER,
                                         .value = (double)sums_quantile(v, statistics_permille[i])};
     to->first_bucket = v->bucket[0];
     to->n_buckets = v->bucket[v->n_buckets - 1] - v->bucket[0] + 1;
