@@ -4,6 +4,7 @@
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
+#include "libcommon/slice.h"
 #include "libcommon/units.h"
 
 #include <stdio.h>
@@ -147,27 +148,22 @@ bool recorded_add(struct recorded *r, struct lineset *said, const char *line, si
         const char *schema;
         bool is_machine;
     } kinds[] = {{"s3load/1 ", false}, {"s3analyze/import/1 ", false}, {"s3load/machine/1 ", true}};
-    size_t n_schema = 0;
-    bool is_machine = false;
+    struct slice rest = {line, n};
 
-    while (n > 0 && (*line == '#' || *line == ' ')) {
-        line++;
-        n--;
+    while (rest.n > 0 && (*rest.p == '#' || *rest.p == ' '))
+        rest = slice_from(rest, 1);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (!slice_begins(rest, kinds[i].schema))
+            continue;
+        rest = slice_from(rest, strlen(kinds[i].schema));
+        char *text = strndup(rest.p, rest.n);
+        bool ok = text == NULL          ? mem_none(e)
+                  : kinds[i].is_machine ? take_machine(r, text, e)
+                                        : take(r, text, e) && lineset_add(said, text, e);
+        free(text);
+        return ok;
     }
-    for (size_t i = 0; n_schema == 0 && i < sizeof kinds / sizeof *kinds; i++) {
-        size_t k = strlen(kinds[i].schema);
-
-        is_machine = kinds[i].is_machine;
-        n_schema = n >= k && memcmp(line, kinds[i].schema, k) == 0 ? k : 0;
-    }
-    if (n_schema == 0)
-        return true;
-    char *text = strndup(line + n_schema, n - n_schema);
-    bool ok = text == NULL ? mem_none(e)
-              : is_machine ? take_machine(r, text, e)
-                           : take(r, text, e) && lineset_add(said, text, e);
-    free(text);
-    return ok;
+    return true;
 }
 
 bool recorded_take(struct recorded *r, const struct lineset *said, struct err *e)
