@@ -273,6 +273,29 @@ static void index_is_exact(void **state)
     }
 }
 
+/* Compares with the edges themselves, for each time span around a grid of three segments. */
+static void spans_lie_within_one_segment_or_none(void **state)
+{
+    struct slice_grid g, none;
+
+    (void)state;
+    slice_grid_init(&g, 100, 10, 3);
+    slice_grid_init(&none, 100, 10, 0);
+    for (int64_t start = 95; start < 135; start++) {
+        for (int64_t end = start; end < 135; end++) {
+            size_t found = SIZE_MAX, wanted = SIZE_MAX;
+            for (size_t k = 0; k < 3; k++)
+                if (start >= 100 + 10 * (int64_t)k && end < 110 + 10 * (int64_t)k)
+                    wanted = k;
+            assert_int_equal(slice_grid_within(&g, start, end, &found), wanted != SIZE_MAX);
+            assert_true(wanted == SIZE_MAX || found == wanted);
+        }
+        if (start >= 100)
+            assert_int_equal(slice_grid_nearest(&g, start), start < 130 ? (start - 100) / 10 : 2);
+        assert_int_equal(slice_grid_nearest(&none, start + 5), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +309,7 @@ int main(void)
         cmocka_unit_test(sizes_need_128_bits),
         cmocka_unit_test(length_by_full_duration),
         cmocka_unit_test(index_is_exact),
+        cmocka_unit_test(spans_lie_within_one_segment_or_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
