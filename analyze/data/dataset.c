@@ -468,6 +468,8 @@ bool dataset_load(struct dataset *d, const char *const *paths, size_t n_paths,
         retain_exact(d, filter);
     for (size_t i = 0; ok && i < d->n_tables; i++)
         ok = table_own_ids(&d->tables[i], d->n_threads, d->n_places) || mem_none(e);
+    for (size_t i = 0; ok && d->ops.n == 1 && i < d->n_inputs; i++)
+        recorded_only(&d->inputs[i].recorded, d->ops.v[0]);
     loader_fini(&l);
     malloc_trim(0); /* the units' own names were many small blocks */
     return ok;

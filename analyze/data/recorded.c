@@ -66,6 +66,12 @@ bool recorded_lacks_benchmark(const json_t *end)
     return json_is_integer(ns) && json_integer_value(ns) == 0;
 }
 
+void recorded_only(struct recorded *r, const char *op)
+{
+    if (r->n_runs > r->n_closed && strcmp(op, r->preparation) == 0)
+        r->n_no_benchmark += r->n_runs - r->n_closed;
+}
+
 static void close_run(struct recorded *r, const json_t *o)
 {
     const char *error = json_string_value(json_object_get(o, "error"));
@@ -121,8 +127,14 @@ static bool take(struct recorded *r, const char *text, struct err *e)
     machine_take(&r->machine, json_object_get(o, "machine"), o, &r->clock);
     if (opens) {
         json_t *settings = json_object_get(o, "settings");
-        if (r->n_runs++ == 0 && json_is_object(settings))
+        const char *before = json_string_value(json_object_get(o, "preparation"));
+
+        if (r->n_runs == 0 && json_is_object(settings))
             r->settings = json_incref(settings);
+        if (r->n_runs++ == 0 && before != NULL)
+            snprintf(r->preparation, sizeof r->preparation, "%s", before);
+        else if (before == NULL || strcmp(r->preparation, before) != 0)
+            r->preparation[0] = '\0';
     } else if (event != NULL && strcmp(event, "end") == 0)
         close_run(r, o);
     json_decref(o);

@@ -40,7 +40,7 @@ struct recorded {
     uint64_t n_failed;              /* closed runs that an error ended */
     uint64_t n_interrupted;         /* closed runs that a signal ended */
     uint64_t n_client_bound;        /* closed runs that the load generator limited */
-    uint64_t n_no_benchmark;        /* closed runs that ended before their benchmark began */
+    uint64_t n_no_benchmark;        /* runs that ended before their benchmark began */
     int64_t n_requests, n_connects; /* in closed runs, without their preparation */
     int64_t n_not_begun;            /* requests due in an open loop that were never begun */
     int64_t n_resent;               /* requests sent twice, with one row; preparation included */
@@ -54,6 +54,7 @@ struct recorded {
     struct rank_clock clock;   /* of the run that was opened last */
     struct recorded_imports imports;
     struct machine machine; /* the machines of all runs */
+    char preparation[16];   /* operation of the requests before the benchmark; "": not recorded */
     char error[512];        /* of the first run that failed */
     json_t *settings;       /* owned; object: settings of the first run; NULL: not given */
 };
@@ -66,6 +67,10 @@ bool recorded_add(struct recorded *r, struct lineset *said, const char *line, si
 
 /* Adds the JSON texts that recorded_add has put into `said`. False: out of memory. */
 bool recorded_take(struct recorded *r, const struct lineset *said, struct err *e);
+
+/* Call it once all requests are read: `op` is the operation of all of them. A run that was killed
+ * ended before its benchmark if nothing but its preparation is recorded. */
+void recorded_only(struct recorded *r, const char *op);
 
 /* Whether a closing comment says that its run ended before the benchmark began. */
 bool recorded_lacks_benchmark(const json_t *end);

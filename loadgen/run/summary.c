@@ -4,6 +4,7 @@
 #include "libcommon/units.h"
 #include "libcommon/utf8.h"
 #include "libcommon/version.h"
+#include "loadgen/work/workload.h"
 
 #include <float.h>
 #include <jansson.h>
@@ -174,6 +175,7 @@ void summary_put_start(struct strbuf *b, const struct summary *s, const struct c
                        const struct cli_command *command)
 {
     const struct options *options = s->o;
+    const struct workload *kind = command->ctx;
     char proxy[CONN_PROXY_MAX];
     struct doc d = {.json = json_object()};
     struct doc settings = {.json = json_object()};
@@ -181,6 +183,8 @@ void summary_put_start(struct strbuf *b, const struct summary *s, const struct c
     put_text(&d, "event", "start");
     put_head(&d, s);
     put_text(&d, "bucket", options->bucket);
+    bool prepares = kind->prepares && !kind->mixed && !options->data.list_existing;
+    put_text(&d, "preparation", prepares ? S3OP[S3OP_PUT].name : NULL);
     put_text(&settings, "proxy",
              conn_proxy(options->net.tls, options->net.no_proxy, proxy) != NULL ? proxy : NULL);
     for (const struct cli_group *g = command->groups; g->options != NULL; g++)

@@ -294,6 +294,19 @@ class Crashes(LoadTest):
                 self.assertRegex(r.err, "truncated|cut|ends within|incomplete")
             self.s3analyze("info", "--salvage", c.path)
 
+    def test_kill_in_the_preparation(self):
+        """The capture shows that the benchmark never began."""
+        self.start()
+        path = self.tmp / "killed.csv.zst"
+
+        def kill(p):
+            self.wait_until(lambda: has_rows(path, 10), p)
+            p.kill()
+        status, _, err = self.run_and(kill, "--objects", "1000000", command="get", path=path)
+        self.assertEqual(status, -signal.SIGKILL, err)
+        r = self.s3analyze("analyze", "--salvage", path)
+        self.assertIn("the run ended before its benchmark began", unwrapped(r.out))
+
     def test_second_interrupt(self):
         held = []
 

@@ -84,6 +84,17 @@ class Recorded(CliTest):
         self.assertIn("1 of 3 runs have no closing", self.kinds(self.put("a.csv", {}, None, {}))
                       ["cut-off"]["sentence"])
 
+    def test_killed_in_its_preparation(self):
+        """What is recorded is only what the run said that it would do first."""
+        header, body = text(steady(100, op="PUT")).decode().split("\n", 1)
+        path = self.tmp / "killed.csv"
+        for said, more, expected in (("PUT", "", {"cut-off", "no-benchmark"}), (None, "", {"cut-off"}),
+                                     ("PUT", comment(END), set()),
+                                     ("PUT", text(steady(1)).decode().split("\n", 1)[1], {"cut-off"})):
+            with self.subTest(said=said, more=more[:10]):
+                path.write_text(f"{header}\n{comment({**START, 'preparation': said})}{body}{more}")
+                self.assertEqual(set(self.kinds(path)) & set(CASES), expected)
+
     def test_threads_may_connect_once(self):
         self.assertNotIn("reconnects", self.kinds(self.put("a.csv", {"connects": 4, "requests": 4})))
 
