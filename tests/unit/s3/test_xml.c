@@ -10,6 +10,7 @@
 static struct xml xml;
 static char seen[16384];
 static const char *prefix = ""; /* of the list asked for */
+static enum xml_root wanted;
 
 static bool on_entry(void *user, const struct xml_entry *x, struct err *e)
 {
@@ -33,6 +34,7 @@ static bool read_text(const char *text, size_t step, struct err *e)
     *e = (struct err){0};
     seen[0] = '\0';
     assert_true(xml_start(&xml, prefix, on_entry, NULL, e));
+    xml.wanted = wanted;
     for (size_t at = 0; at < n; at += step) {
         size_t piece = n - at < step ? n - at : step;
         if (!xml_feed(&xml, text + at, piece, false, e))
@@ -135,6 +137,23 @@ static void test_versions(void **state)
     /* The name that gofakes3 uses. */
     good("<ListBucketVersionsResult><Version><Key>k</Key></Version></ListBucketVersionsResult>",
          XML_VERSIONS, "version 'k' 0 '' '' ''\n");
+}
+
+/* S3Mock gives its list of versions the name of a list of objects. Other servers ignore that
+ * versions were asked for, and send a list of objects. */
+static void test_versions_by_another_name(void **state)
+{
+    (void)state;
+    wanted = XML_VERSIONS;
+    good("<ListBucketResult><IsTruncated>false</IsTruncated><Version><Key>k</Key>"
+         "<VersionId>v1</VersionId></Version><DeleteMarker><Key>k</Key><VersionId>v2</VersionId>"
+         "</DeleteMarker></ListBucketResult>",
+         XML_VERSIONS, "version 'k' 0 'v1' '' ''\nmarker 'k' 0 'v2' '' ''\n");
+    good("<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>", XML_VERSIONS, "");
+    good("<ListBucketResult><Contents><Key>k</Key></Contents><IsTruncated>false</IsTruncated>"
+         "</ListBucketResult>",
+         XML_LIST, "object 'k' 0 '' '' ''\n");
+    wanted = XML_NOTHING;
 }
 
 static void test_deleted(void **state)
@@ -264,6 +283,7 @@ int main(void)
         cmocka_unit_test(test_list),
         cmocka_unit_test(test_false_encoding),
         cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_versions_by_another_name),
         cmocka_unit_test(test_deleted),
         cmocka_unit_test(test_multipart),
         cmocka_unit_test(test_bad),
