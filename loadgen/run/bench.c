@@ -222,9 +222,16 @@ static bool report(struct bench *b, struct err *e)
     bool judges = b->o->show.slo.n > 0;
     if (!ok || (b->o->show.json && !judges) || s->capture == NULL || b->out.to_stdout)
         return ok;
-    if (!s->capture_goes && !b->o->show.json)
-        visible_line(stdout, "Capture: %s", b->out.path);
-    return s->counts.n_requests == 0 || analyse(b, e);
+    if (!b->o->show.json)
+        visible_line(stdout, "Capture: %s%s", b->out.path,
+                     s->capture_goes ? " (deleted after this report: --aggregate-only)" : "");
+    if (s->counts.n_requests > 0)
+        return analyse(b, e);
+    if (judges && s->bench_ns > 0) {
+        bench_say_of_all(b, "the benchmark ended before its first request: --slo is undecided");
+        b->judged = EXIT_UNDECIDED;
+    }
+    return true;
 }
 
 static bool tell(struct bench *b, struct err *e)

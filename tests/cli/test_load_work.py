@@ -36,6 +36,13 @@ class Work(LoadTest):
         c = self.capture_of("get", "--requests", "1000000000", "--duration", "200ms")
         self.assertEqual(c.end["end"], "duration")
 
+    def test_assertions_about_no_request(self):
+        """A time that is over before the first request meets no assertion, whatever the preparation was like."""
+        for command, *options in (("put",), ("get", "--objects", "20"), ("mixed", "--objects", "20", "--json")):
+            with self.subTest(command):
+                r = self.s3load(command, *SIZE, *options, "--duration", "1ns", "--slo", "p99<1h", status=3)
+                self.assertIn("ended before its first request: --slo is undecided", r.err)
+
     def test_bytes(self):
         """No request begins once so much was moved: at most one more for each worker."""
         n = len(self.capture_of("get", "--bytes", "1MiB").of("GET"))
