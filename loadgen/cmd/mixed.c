@@ -8,19 +8,22 @@
 /* The run ends if this many uploads in a row fail while the pool is empty. */
 #define MAX_VAIN_UPLOADS 20u
 
-enum card { GET, STAT, PUT, DELETE, N_CARDS };
+enum card { GET, STAT, PUT, DELETE };
 
 bool cmd_mixed_init(struct work *k, struct err *e)
 {
-    const double shares[N_CARDS] = {
+    const double shares[DECK_KINDS] = {
         [GET] = k->o->request.get_share,
         [STAT] = k->o->request.stat_share,
         [PUT] = k->o->request.put_share,
         [DELETE] = k->o->request.delete_share,
     };
+    struct rng rng;
 
-    rng_init(&k->deck_rng, k->engine->seed, engine_stream(k->engine, DECK_STREAM));
-    return deck_init(&k->deck, shares, N_CARDS, &k->deck_rng, e);
+    (void)e;
+    rng_init(&rng, k->engine->seed, engine_stream(k->engine, DECK_STREAM));
+    deck_init(&k->deck, shares, rng);
+    return true;
 }
 
 /* Gives the worker a card, unless it had to wait and still has one. */

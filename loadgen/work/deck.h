@@ -4,7 +4,6 @@
 #ifndef S3_LOADGEN_WORK_DECK_H
 #define S3_LOADGEN_WORK_DECK_H
 
-#include "libcommon/err.h"
 #include "loadgen/util/rng.h"
 
 #include <stdbool.h>
@@ -12,24 +11,20 @@
 #include <stdint.h>
 
 #define DECK_CARDS 1000
-#define DECK_KINDS 16
+#define DECK_KINDS 4
 
 struct deck {
-    struct rng *rng;
-    size_t n_kinds;
+    struct rng rng;
     double frac[DECK_KINDS];  /* shares, sum 1 */
     double carry[DECK_KINDS]; /* cards owed by earlier decks, in (-1, 1) */
     size_t n_left;
     uint8_t cards[DECK_CARDS];
 };
 
-/* Makes a deck of n_kinds (1..DECK_KINDS) kinds with the given shares, which are normalised; `rng`
- * is borrowed. Fails if a share is negative or not finite, or if all are zero. Not for several
- * threads. */
-bool deck_init(struct deck *d, const double *shares, size_t n_kinds, struct rng *rng,
-               struct err *e);
+/* Makes a deck. The shares are normalised; none is negative, and not all are 0. */
+void deck_init(struct deck *d, const double shares[DECK_KINDS], struct rng rng);
 
-/* Returns the kind of the next request, 0..n_kinds-1. A kind with share 0 is never dealt. */
+/* Returns the kind of the next request, 0..DECK_KINDS-1. A kind with share 0 is never dealt. */
 size_t deck_deal(struct deck *d);
 
 /* Records that a card of kind `want` is played in place of the card of kind `have` that was dealt.

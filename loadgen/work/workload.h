@@ -68,7 +68,6 @@ struct work {
     unsigned n_vain_uploads; /* uploads in a row that failed while the pool was empty */
     bool drained;            /* no object is left, and none will come */
     struct deck deck;
-    struct rng deck_rng;
     struct err error; /* the first failure of preparing or cleaning */
     uint64_t n_failed;
     struct err first_error; /* the first failure of the benchmark */
