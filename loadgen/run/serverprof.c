@@ -315,6 +315,8 @@ void serverprof_load(struct bench *b)
     for (size_t i = 0; i < b->prof.n_nodes; i++) {
         struct serverprof_node *node = &b->prof.node[i];
         node->started = !node->failed && pthread_create(&node->thread, NULL, fetch_cpu, node) == 0;
+        if (!node->failed && !node->started)
+            bench_say(b, "--serverprof-url: %s: no CPU profile: cannot start a thread", node->url);
     }
 }
 
