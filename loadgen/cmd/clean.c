@@ -216,7 +216,7 @@ static int clean(const struct cli_args *args, void *options)
         (snprintf(key, sizeof key, "s3load-%s/", o->wanted_id) != OPTIONS_ROOT_LENGTH ||
          !bucket_is_run(key)))
         return cli_wrong_usage(args, "--run: '%s' is no id of a run", o->wanted_id);
-    return bench_main_alone(args, options, clean_bucket);
+    return bench_main_with(args, options, clean_bucket);
 }
 
 const struct cli_command cmd_clean = {

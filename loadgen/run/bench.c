@@ -433,9 +433,7 @@ static bool check_load(const struct cli_command *command, const struct options *
                    command->name);
 }
 
-/* Completes the options; then runs `work` in rank 0 only, or if it is NULL the plan in all
- * ranks. */
-static int run_command(const struct cli_args *args, void *options, int (*work)(struct bench *b))
+int bench_main_with(const struct cli_args *args, void *options, int (*work)(struct bench *b))
 {
     struct options *o = options;
     struct err e = {""};
@@ -454,12 +452,7 @@ static int run_command(const struct cli_args *args, void *options, int (*work)(s
 
 int bench_main(const struct cli_args *args, void *options)
 {
-    return run_command(args, options, NULL);
-}
-
-int bench_main_alone(const struct cli_args *args, void *options, int (*work)(struct bench *b))
-{
-    return run_command(args, options, work);
+    return bench_main_with(args, options, NULL);
 }
 
 int bench_follow(const struct cli_program *program)

@@ -12,8 +12,8 @@ struct bench;
  * returns the exit code. Rank 0 calls it, and makes the other ranks run too. */
 int bench_main(const struct cli_args *args, void *options);
 
-/* Runs `work` instead of a benchmark, in rank 0 only. */
-int bench_main_alone(const struct cli_args *args, void *options, int (*work)(struct bench *b));
+/* Does the same, but runs `work` in rank 0 instead of the benchmark; NULL: the benchmark. */
+int bench_main_with(const struct cli_args *args, void *options, int (*work)(struct bench *b));
 
 /* The main function of the other ranks: runs commands until rank 0 dismisses them. Returns the exit
  * code that rank 0 sends. */
