@@ -191,12 +191,11 @@ static bool dial(struct conn *c)
     struct conn_dialer *d = c->dialer;
     char url[300];
     char host[NAMES_HOST_MAX];
-    bool ok = true;
 
     snprintf(url, sizeof url, "http://%s%s/", c->name,
              d->style->context != NULL && name_split(c->name, host) == NULL ? ":443" : "");
     c->easy = d->n_spares > 0 ? d->spare[--d->n_spares] : new_easy(d->style);
-    ok = ok && c->easy != NULL;
+    bool ok = c->easy != NULL;
     ok = ok && curl_easy_setopt(c->easy, CURLOPT_URL, url) == CURLE_OK;
     ok = ok && curl_easy_setopt(c->easy, CURLOPT_RESOLVE, c->route) == CURLE_OK;
     ok = ok && curl_easy_setopt(c->easy, CURLOPT_PRIVATE, c) == CURLE_OK;
