@@ -100,16 +100,6 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
     return 0;
 }
 
-int getaddrinfo_a(int mode, struct gaicb *list[], int n, struct sigevent *event)
-{
-    (void)mode;
-    (void)event;
-    for (int i = 0; i < n; i++)
-        list[i]->__return = getaddrinfo(list[i]->ar_name, list[i]->ar_service, list[i]->ar_request,
-                                        &list[i]->ar_result);
-    return 0;
-}
-
 int epoll_pwait2(int epoll, struct epoll_event *events, int max, const struct timespec *timeout,
                  const sigset_t *mask)
 {

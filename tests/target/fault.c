@@ -29,13 +29,6 @@ static bool duration(const char *text, double *ns, struct err *e)
     return true;
 }
 
-static bool probability(const char *text, double *p, struct err *e)
-{
-    if (text == NULL || !units_parse_double(text, p, e) || !(*p >= 0 && *p <= 1))
-        return err_set(e, "a probability in 0..1 is wanted");
-    return true;
-}
-
 /* Splits text in place at its first ':'; NULL: there is none. */
 static char *after_colon(char *text)
 {
@@ -47,12 +40,32 @@ static char *after_colon(char *text)
     return colon + 1;
 }
 
+/* Parses AT:D. */
+static bool window(char *text, int64_t *at_ns, int64_t *length_ns, struct err *e)
+{
+    char *length = after_colon(text);
+    double at = 0;
+    double n = 0;
+
+    if (!duration(text, &at, e) || !duration(length, &n, e))
+        return false;
+    *at_ns = (int64_t)at;
+    *length_ns = (int64_t)n;
+    return true;
+}
+
+static bool probability(const char *text, double *p, struct err *e)
+{
+    if (text == NULL || !units_parse_double(text, p, e) || !(*p >= 0 && *p <= 1))
+        return err_set(e, "a probability in 0..1 is wanted");
+    return true;
+}
+
 static bool latency(struct fault_rule *r, char *text, struct err *e)
 {
     char *a = after_colon(text);
     char *b = a == NULL ? NULL : after_colon(a);
 
-    r->has_latency = true;
     if (a == NULL) {
         r->law = FAULT_FIXED;
         return duration(text, &r->a, e);
@@ -76,7 +89,6 @@ static bool set(struct fault_rule *r, const char *key, char *value, struct err *
 {
     int64_t n = 0;
     double x = 0;
-    double y = 0;
 
     if (strcmp(key, "server") == 0) {
         if (!units_parse_int(value, &n, e))
@@ -108,21 +120,12 @@ static bool set(struct fault_rule *r, const char *key, char *value, struct err *
         return true;
     }
 
+    if (strcmp(key, "stall") == 0)
+        return window(value, &r->stall_at_ns, &r->stall_ns, e);
+    if (strcmp(key, "during") == 0)
+        return window(value, &r->during_at_ns, &r->during_ns, e);
+
     char *second = after_colon(value);
-    if (strcmp(key, "stall") == 0) {
-        if (!duration(value, &x, e) || !duration(second, &y, e))
-            return false;
-        r->stall_at_ns = (int64_t)x;
-        r->stall_ns = (int64_t)y;
-        return true;
-    }
-    if (strcmp(key, "during") == 0) {
-        if (!duration(value, &x, e) || !duration(second, &y, e))
-            return false;
-        r->during_at_ns = (int64_t)x;
-        r->during_ns = (int64_t)y;
-        return true;
-    }
     if (strcmp(key, "fail") == 0) {
         if (!units_parse_int(value, &n, e) || n < 400 || n > 599)
             return err_set(e, "a status in 400..599 is wanted");
@@ -170,8 +173,6 @@ static int64_t draw_latency(struct fault_rule *r)
     double u = erand48(r->random);
     double v = erand48(r->random);
 
-    if (!r->has_latency)
-        return 0;
     switch (r->law) {
     case FAULT_UNIFORM:
         return (int64_t)(r->a + u * (r->b - r->a));

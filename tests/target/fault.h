@@ -36,10 +36,9 @@ enum fault_law { FAULT_FIXED, FAULT_UNIFORM, FAULT_EXP, FAULT_LOGNORMAL };
 struct fault_rule {
     int server; /* -1: all */
     char op[16];
-    bool has_latency;
-    enum fault_law law;
-    double a; /* ns: constant, minimum, mean or median */
-    double b; /* ns: maximum; or sigma */
+    enum fault_law law; /* of the latency */
+    double a;           /* ns: constant (0: no latency), minimum, mean or median */
+    double b;           /* ns: maximum; or sigma */
     int64_t stall_at_ns, stall_ns;
     int64_t during_at_ns, during_ns; /* 0: always */
     int64_t first_ns;                /* CLOCK_MONOTONIC of its first request; 0: none yet */

@@ -28,7 +28,7 @@ void blob_unref(struct blob *b)
         free(b);
 }
 
-void version_free(struct version *v)
+static void version_free(struct version *v)
 {
     blob_unref(v->blob);
     free(v);

@@ -100,8 +100,6 @@ bool store_put(struct store *s, struct bucket *b, const char *key, struct versio
 /* Removes a version, and the object if it was the last one. */
 void store_drop(struct bucket *b, const char *key, struct version *v);
 
-void version_free(struct version *v);
-
 /* Begins an upload; NULL: out of memory. */
 struct upload *store_start_upload(struct store *s, struct bucket *b, const char *key);
 struct upload *store_upload(const struct bucket *b, const char *key, const char *id);
