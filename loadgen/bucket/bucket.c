@@ -39,10 +39,14 @@ bool bucket_listing(struct control *c, const char *prefix, enum s3op_kind *kind,
 
     *kind = now == UNVERSIONED ? S3OP_LIST : S3OP_LIST_VERSIONS;
     s3op_set_key(&op, prefix);
-    if (now != UNKNOWN || control_run(c, &op, &r, &list))
+    if (now != UNKNOWN)
+        return true;
+    bool listed = control_run(c, &op, &r, &list);
+    /* A server that knows no versions may answer with any list, even an empty one. */
+    if (listed && (!unsupported || r.xml->n_entries > 0))
         return true;
     *kind = S3OP_LIST;
-    if (unsupported && is_unsupported(&r))
+    if (unsupported && (listed || is_unsupported(&r)))
         return true;
     const char *bucket = c->crew.engine->op_style.bucket;
     if (r.status == 404)
