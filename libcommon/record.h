@@ -6,9 +6,8 @@
 
 #include <stdint.h>
 
-/* Limits. */
 #ifndef RECORD_MAX_ROW_BYTES
-#define RECORD_MAX_ROW_BYTES (1u << 20)
+#define RECORD_MAX_ROW_BYTES (1u << 20) /* the longest row or comment */
 #endif
 
 /* A missing time. No valid time has this value: times are of the years 1970 to 2262. */

@@ -92,9 +92,8 @@ static bool need_versions(struct control *c, const struct work *k, bool made, st
     if (made || k->o->data.enable_versioning || (now == UNVERSIONED && is_empty(c)))
         return set_versioning(c, e);
     return err_set(e,
-                   "bucket '%s' %s, and its settings are not ours to change: name another one with "
-                   "--bucket, which is made with versioning if it is not there, or say "
-                   "--enable-versioning",
+                   "bucket '%s' %s: name a new one with --bucket, which s3load makes with "
+                   "versioning, or let it change this one with --enable-versioning",
                    k->o->bucket,
                    now == UNKNOWN     ? "does not say whether it keeps versions"
                    : now == SUSPENDED ? "has its versioning suspended"

@@ -148,15 +148,15 @@ static bool clean_all(struct bench *b, const struct old_runs *runs, struct err *
         if (run->n_others > 0)
             bench_say(
                 b,
-                "%s stays: '%s' in it (%s in all) has no name of s3load; delete it, and s3load "
+                "%s stays: s3load did not write '%s' in it (%s in all); delete that, and s3load "
                 "clean deletes the rest",
                 run->root, run->other, units_counted((int64_t)run->n_others, "object").s);
         show(run, kept ? "kept" : o->show.dry_run ? "to delete" : done ? "deleted" : "failed");
     }
     if (n_young > 0)
         fprintf(stderr,
-                "s3load: %s may still go on, as there are objects newer than %s; --run ID or "
-                "--older-than DUR deletes them all the same\n",
+                "s3load: %s kept, as objects newer than %s may be of a run that goes on; --run ID "
+                "or a shorter --older-than deletes them\n",
                 units_counted(n_young, "run").s, units_duration(o->request.older_than_ns).s);
     return ok;
 }
@@ -225,7 +225,7 @@ const struct cli_command cmd_clean = {
     .text = "Deletes objects, versions, delete markers and unfinished uploads of runs that could "
             "not clean up: what lies below PREFIXs3load-RUNID/ and has a name as s3load gives it. "
             "A run that wrote something within --older-than may still be going on, and is kept; "
-            "--run deletes it all the same. Nothing else in the bucket is touched.",
+            "--run deletes it even so. Nothing else in the bucket is touched.",
     .groups =
         (const struct cli_group[]){
             {"What to delete", NULL, own_table, 0},

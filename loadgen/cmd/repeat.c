@@ -35,7 +35,7 @@ static const struct cli_option table[] = {
     TEXT("max-runs", "N", "runs at most; of ab: on each side"),
     TEXT("seed", "N", "seed of random orders"),
     {"quiet", CLI_FLAG, offsetof(struct repeat_given, quiet), NULL, .is = CLI_OTHER,
-     .help = "of the runs, show warnings only", .letter = 'q'},
+     .help = "show only warnings of the runs", .letter = 'q'},
     {0},
 };
 static const struct cli_option capacity_table[] = {

@@ -29,7 +29,7 @@ static bool confirm(struct bench *b, struct err *e)
     if (b->o->data.yes)
         return true;
     if (!isatty(STDIN_FILENO))
-        return err_set(e, "--clear-bucket deletes all that bucket '%s' holds: add --yes to say so",
+        return err_set(e, "--clear-bucket deletes all that bucket '%s' holds: --yes confirms it",
                        b->o->bucket);
     char *bucket = visible_copy(b->o->bucket, NULL);
     if (bucket == NULL)

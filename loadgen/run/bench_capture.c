@@ -13,7 +13,8 @@
 
 static bool is_there(const char *path, struct err *e)
 {
-    return err_set(e, "'%s' is there already, and captures are not overwritten", path);
+    return err_set(e, "'%s' is there already, and is not overwritten: choose another --benchdata",
+                   path);
 }
 
 /* Whether no file exists where rank 0 puts the whole capture. */

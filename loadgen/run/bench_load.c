@@ -285,5 +285,5 @@ bool bench_has_succeeded(struct bench *b, struct err *e)
         return err_set(e, "none of %s%s succeeded, the first failed with: %s%s",
                        units_counted((int64_t)all.n_requests, "request").s, of_all, first,
                        no_batch ? "; try --batch 1" : "");
-    return err_set(e, "no part was uploaded, the first request that failed did with: %s", first);
+    return err_set(e, "no part was uploaded; the first failure: %s", first);
 }

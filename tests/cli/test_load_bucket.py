@@ -142,8 +142,8 @@ class Suite:
                     r = self.s3load("clean", *where, *options)
                     for run_id in ids:
                         self.assertRegex(r.out, f"{run_id} .* (kept|to delete)\n")
-                    self.assertIn(f"s3load: ours/{RUN}/ stays: 'ours/{RUN}/", r.err)
-                    self.assertIn("(1 object in all) has no name of s3load; delete it, and s3load clean deletes the rest", r.err)
+                    self.assertIn(f"s3load: ours/{RUN}/ stays: s3load did not write 'ours/{RUN}/notes' in it", r.err)
+                    self.assertIn("(1 object in all); delete that, and s3load clean deletes the rest", r.err)
                     self.assertRegex(r.out, f"{RUN[7:]} .* kept\n")
                     self.assertLessEqual(max(len(line) for line in r.out.split("\n")), 80)
                     self.assert_state(bucket, left)
