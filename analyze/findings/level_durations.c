@@ -314,22 +314,13 @@ static bool say_slowings(const struct speeds *s, struct err *e)
         x.change = levels_mean(l->x, 0, l->cuts[k - 1]) - levels_level(l, k);
         ok = say_slowing(s, &x, e);
     }
-    for (size_t next; ok && k < l->n_cuts; k = next) {
-        double before = levels_level(l, k), most = 0;
-        size_t back = k + 1;
+    while (ok && k < l->n_cuts) {
+        size_t back = levels_find_back(l, k);
+        struct slowing x = slowing_at(l, k, back > 0 ? back - 1 : k + 1);
 
-        next = k + 1;
-        for (; back < l->n_cuts; back++) {
-            most = fmax(most, fabs(levels_level(l, back) - before));
-            if (fabs(levels_level(l, back + 1) - before) < most / 3)
-                break;
-        }
-        bool stays = back >= l->n_cuts;
-        if (!stays)
-            next = back + 1;
-        struct slowing x = slowing_at(l, k, stays ? k + 1 : back);
-        x.stays = stays;
+        x.stays = back == 0;
         ok = say_slowing(s, &x, e);
+        k = back > 0 ? back : k + 1;
     }
     return ok;
 }

@@ -159,42 +159,6 @@ static void refine_visit(const struct levels *l, double before, double *after, i
     *until_ns = course_bin_start_ns(c, top.last + 1);
 }
 
-/* Returns how far level k is from level `base`, in the direction of the change to level base +
- * 1. */
-static double levels_away(const struct levels *l, size_t base, size_t k)
-{
-    double sign = levels_level(l, base + 1) > levels_level(l, base) ? 1 : -1;
-
-    return sign * (levels_level(l, k) - levels_level(l, base));
-}
-
-/* Returns the level that takes back the change from level `base`, perhaps after other levels on its
- * side: it is within a third of the largest distance; 0: none is. */
-static size_t find_back(const struct levels *l, size_t base)
-{
-    double farthest = levels_away(l, base, base + 1);
-
-    for (size_t k = base + 2; k <= l->n_cuts; k++) {
-        double away = levels_away(l, base, k);
-
-        if (fabs(away) < farthest / 3)
-            return k;
-        if (away < 0)
-            return 0;
-        farthest = fmax(farthest, away);
-    }
-    return 0;
-}
-
-/* Whether the level `back` that ends a visit is a part of its recovery: it is shorter than the
- * visit, and the next level is nearer to that before the visit. */
-static bool is_recovery(const struct levels *l, size_t base, size_t back)
-{
-    return back < l->n_cuts &&
-           l->cuts[back] - l->cuts[back - 1] < l->cuts[back - 1] - l->cuts[base] &&
-           levels_away(l, base, back) > fabs(levels_away(l, base, back + 1));
-}
-
 static bool say_levels(struct levels *l, struct err *e)
 {
     bool ok = true;
@@ -206,7 +170,7 @@ static bool say_levels(struct levels *l, struct err *e)
     while (ok && k < l->n_cuts) {
         int64_t at_ns = l->at_ns[l->cuts[k]], until_ns = INT64_MAX;
         double before = levels_level(l, k), after = levels_level(l, k + 1);
-        size_t back = find_back(l, k), next = k + 1;
+        size_t back = levels_find_back(l, k);
 
         /* A change that is taken back is one finding with an end. */
         if (back > 0) {
@@ -214,10 +178,9 @@ static bool say_levels(struct levels *l, struct err *e)
             if (back > k + 2)
                 after = mean_rate(l, l->cuts[k], l->cuts[back - 1]);
             refine_visit(l, before, &after, &at_ns, &until_ns);
-            next = back + is_recovery(l, k, back);
         }
         ok = say_step(l, before, after, at_ns, until_ns, e);
-        k = next;
+        k = back > 0 ? back : k + 1;
     }
     return ok;
 }

@@ -213,6 +213,32 @@ static void fill_shapes(struct levels *l, bool early)
     slow_noise_init(&l->noise, l->x, l->n, (double)l->width_ns / 1e9, l->shapes, n);
 }
 
+/* Returns how far level k is from level `base`, in the direction of the change to level base +
+ * 1. */
+static double level_away(const struct levels *l, size_t base, size_t k)
+{
+    double sign = levels_level(l, base + 1) > levels_level(l, base) ? 1 : -1;
+
+    return sign * (levels_level(l, k) - levels_level(l, base));
+}
+
+size_t levels_find_back(const struct levels *l, size_t base)
+{
+    double farthest = level_away(l, base, base + 1);
+
+    for (size_t k = base + 2; k <= l->n_cuts; k++) {
+        double away = level_away(l, base, k);
+        bool goes_on = k < l->n_cuts && fabs(level_away(l, base, k + 1)) < away;
+
+        if (fabs(away) < farthest / 3 && !goes_on)
+            return k;
+        if (away < 0)
+            return 0;
+        farthest = fmax(farthest, away);
+    }
+    return 0;
+}
+
 int64_t levels_within_ns(const struct levels *l, double change)
 {
     double points = fmin(11 * l->lrv / (change * change), (double)l->n / 8);

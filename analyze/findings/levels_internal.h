@@ -45,6 +45,11 @@ size_t levels_end(const struct levels *l, size_t k);
  * lead down and a later level is as fast as the beginning, which was then interrupted. */
 size_t levels_count_early(const struct levels *l);
 
+/* Returns the level that takes back the change from level `base`, perhaps after other levels on its
+ * side: it is within a third of the largest distance, and the next level is no nearer (the way back
+ * may have steps). 0: none is. */
+size_t levels_find_back(const struct levels *l, size_t base);
+
 /* Returns how far off the moment of a change may be (95 % confidence): 11 variances / change^2
  * (Bai, "Estimation of a change point in multiple regression models", 1997). */
 int64_t levels_within_ns(const struct levels *l, double change);

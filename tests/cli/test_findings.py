@@ -42,6 +42,7 @@ class Load:
         self.factor = lambda *where: 1
         self.hangs = lambda *where: None  # the end of the span in which it hangs, or None
         self.fails = lambda *where: ""
+        self.failed_s = .004  # how long a request that fails takes
         self.begins = lambda client: 0
         self.ends = lambda client: self.length_s
         self.thread_begins, self.thread_ends = lambda thread: 0, lambda thread: self.length_s
@@ -80,7 +81,7 @@ class Load:
             length = MEDIAN_S[op] * math.exp(r.gauss(0, self.spread)) * noise[int(start * 10)] * factor
             error = self.fails(*where)
             if error:
-                length = .004 * math.exp(r.gauss(0, .2))
+                length = self.failed_s * math.exp(r.gauss(0, .2))
             if self.slots:
                 wait = max(heapq.heappop(slots[host]) - start, 0)
                 heapq.heappush(slots[host], start + wait + length)
@@ -442,6 +443,14 @@ class Findings(FindingsCase):
             self.assertEqual(len(all_), 1, all_)
             self.assertGreater(seconds(first["end"]), steps[1][0] - 1)
             self.assertLess(seconds(first["end"]), 21)
+
+    def test_a_drop_that_is_taken_back_in_steps(self):
+        """As when a cache fills again: the way back is no finding of its own."""
+        load = Load(101, length_s=40)
+        load.factor = lambda s, *where: 1 if s < 12 else 2.4 if s < 16 else 1.3 if s < 21 else 1
+        drop, = self.findings(load)
+        self.assertEqual(drop["kind"], "drop")
+        self.assertAlmostEqual(seconds(drop["start"]), 12, delta=.6)
 
     def test_threads_that_end_or_begin(self):
         """Throughput follows their number: the finding says so, and that of a drop of another cause does not."""
