@@ -79,6 +79,17 @@ static double window_median(const struct window *w)
     return (w->v[(w->n - 1) / 2] + w->v[w->n / 2]) / 2;
 }
 
+/* Returns how many of the requests that ended in the bins [first, end) say what is usual. */
+static double count_usual(const struct stalls *x, size_t first, size_t end)
+{
+    double n = 0;
+    if (x->ok == NULL)
+        return stalls_done(x, first, end);
+    for (size_t j = first; j < end; j++)
+        n += x->ok[j];
+    return n;
+}
+
 /* The usual rate of a block is the median of the blocks around it, so that neither a stall nor a
  * change of level bends it, and at least half of the usual rate of the run. That is the median of
  * all blocks, or half of their mean, if the run stalled for most of its time. */
@@ -92,7 +103,7 @@ bool stalls_find_usual(struct stalls *x)
     if (x->n_blocks < 4)
         return false;
     for (size_t b = 0; b < x->n_blocks; b++)
-        rate[b] = stalls_done(x, b * x->bins_per_block, (b + 1) * x->bins_per_block) /
+        rate[b] = count_usual(x, b * x->bins_per_block, (b + 1) * x->bins_per_block) /
                   (double)x->bins_per_block;
     memcpy(sorted, rate, x->n_blocks * sizeof *rate);
     double all = stats_select(sorted, x->n_blocks, x->n_blocks / 2), mean = 0;

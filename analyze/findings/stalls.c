@@ -301,6 +301,7 @@ bool find_stalls(struct search *s, struct err *e)
     if (!mem_cleared(&x, 1, e))
         return false;
     x->s = s;
+    x->ok = c->ok;
     x->n_bins = c->n_bins;
     x->bin_ns = c->bin_ns;
     x->least_score = STALLS_SCORE;

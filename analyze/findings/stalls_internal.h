@@ -27,8 +27,10 @@ struct stalls {
     double least_score;
     double rate[STALLS_MAX_BLOCKS], usual[STALLS_MAX_BLOCKS]; /* completions per bin */
     size_t n_blocks, bins_per_block;
-    size_t n_local; /* blocks to either side that the usual rate is taken from */
-    int64_t *done;  /* requests that ended, by bin (stalls_count) */
+    size_t n_local;     /* blocks to either side that the usual rate is taken from */
+    int64_t *done;      /* requests that ended, by bin (stalls_count) */
+    const uint32_t *ok; /* the successes of them, which make the usual rate: requests that are
+                           refused end many times faster; NULL: not known */
     int64_t least_ns;
     struct stall v[STALLS_MAX];
     size_t n;
