@@ -20,11 +20,10 @@
 #define LEAST_OF_ALL   .02 /* share of steady errors; smaller bursts of them are not reported */
 #define N_REFINEMENTS  4
 #define LEAST_PROBLEM  .01
-#define OWN_TIMES      2   /* share of own requests / share of all, to be reported */
-#define TIME_PROBLEM   .05 /* of the threads' time */
-#define TIME_TIMES     3   /* share of the time / share of the requests, to be reported */
-#define LEAST_REST     10  /* least number of errors outside of bursts, to be reported */
-#define FEW_TIME_OUTS  5
+#define OWN_TIMES      2          /* share of own requests / share of all, to be reported */
+#define TIME_PROBLEM   .05        /* of the threads' time */
+#define TIME_TIMES     3          /* share of the time / share of the requests, to be reported */
+#define LEAST_REST     10         /* least number of errors outside of bursts, to be reported */
 #define ONE_CAUSE_NS   1000000000 /* two bursts less than this apart can be one */
 
 struct burst {
@@ -472,9 +471,10 @@ static bool say(struct search *s, const struct course_message *m, const struct b
             s->out, &f, e, "%sNo request of %s succeeded: all %s (%s of the run's) failed: %s%s",
             in, host, units_count(m->n).s, units_pct(100 * share).s, rest.s, m->text);
     if (b == NULL) {
-        /* The time of a few time-outs is known: from the start of the first to the last end. */
-        if (time_share >= TIME_TIMES * share && m->n <= FEW_TIME_OUTS)
-            finding_set_times(&f, m->first_ns - (int64_t)(m->took_ns / m->n), m->last_ns);
+        /* Requests that hung together until they timed out: the finding lasts as long as they. */
+        int64_t took_ns = (int64_t)(m->took_ns / m->n);
+        if (time_share >= TIME_TIMES * share && m->last_ns - m->first_ns <= took_ns)
+            finding_set_times(&f, m->first_ns - took_ns, m->last_ns);
         return findings_add(s->out, &f, e, "%s%s %s%s%s%s%s%s%s failed (%s) %s: %s%s", in,
                             units_count(m->n).s, op, space, what, of_client, client, of_host, host,
                             of_all.s, steady_when(s, m, worst).s, rest.s, m->text);

@@ -90,10 +90,9 @@ static bool costs_a_third_all_along(const struct finding *cause, const struct fi
 /* The finding begins within its cause: requests that hung until their time-out. */
 static bool overlaps(const struct finding *cause, const struct finding *f, int64_t near_ns)
 {
-    (void)near_ns;
     return cause->has_start && cause->has_end && f->has_start && f->has_end &&
            cause->start_ns < f->end_ns && f->start_ns < cause->end_ns &&
-           f->start_ns >= cause->start_ns;
+           f->start_ns >= cause->start_ns - near_ns;
 }
 
 /* The request that hung is the one that failed. */

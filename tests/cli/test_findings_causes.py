@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from test_findings import FindingsCase, Load, seconds, with_clock_set
+from test_findings import FindingsCase, Load, seconds, span, with_clock_set
 
 
 class Causes(FindingsCase):
@@ -195,6 +195,23 @@ class Causes(FindingsCase):
         load.time_out_s = 6
         _, (hung, failed) = self.check_first(load, "stuck-thread", {"thread": 4}, 5, 11, near_s=1)
         self.assertEqual((failed["kind"], failed["because"]), ("errors", [0]))
+
+    def test_requests_that_hang_at_the_end(self):
+        """They fail together, long after the last start: because of the stall, and none began after the last success."""
+        load = Load(99, length_s=20)
+        load.hangs = span(14, 100)
+        load.time_out_s = 30
+        _, (stalled, failed) = self.check_first(load, "stall", start=14, end=44)
+        self.assertEqual((failed["kind"], failed["because"]), ("errors", [0]))
+        self.assertAlmostEqual(seconds(failed["start"]), 14, delta=.6)
+
+    def test_all_are_refused_at_once(self):
+        """That is many times faster than answers: the time before is no stall."""
+        load = Load(100)
+        load.fails = lambda s, *where: "507" if s >= 8 else ""
+        load.failed_s = .0005
+        first, _ = self.check_first(load, "no-success", start=8)
+        self.assertGreater(first["evidence"]["n_failed"], 100 * load.threads)
 
 
 if __name__ == "__main__":
