@@ -485,6 +485,7 @@ static bool say(struct search *s, const struct course_message *m, const struct b
     f.end_ns = int64_min(m->last_ns, f.end_ns);
     f.has_start = true;
     f.has_end = has_end(s, b);
+    f.within_ns = (int64_t)(m->took_ns / m->n); /* they began before they failed */
     struct part_text bursts = {""};
     if (b->n_bursts > 0)
         snprintf(bursts.s, sizeof bursts.s, "in %zu bursts ", b->n_bursts);

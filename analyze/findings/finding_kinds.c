@@ -80,11 +80,24 @@ static bool costs_a_third(const struct finding *cause, const struct finding *f, 
     return cause->lost_frac >= f->lost_frac / 3;
 }
 
-/* The cause lasts throughout the run, and takes the time that other requests lack. */
-static bool costs_a_third_all_along(const struct finding *cause, const struct finding *f,
-                                    int64_t near_ns)
+/* The cause lasts when the level changes, and takes the time that other requests lack. */
+static bool takes_time_then(const struct finding *cause, const struct finding *f, int64_t near_ns)
 {
-    return !cause->has_start && costs_a_third(cause, f, near_ns);
+    int64_t at_ns = finding_moment_ns(f);
+
+    return (!cause->has_start || cause->start_ns - near_ns <= at_ns) &&
+           (!cause->has_end || at_ns <= cause->end_ns) && costs_a_third(cause, f, near_ns);
+}
+
+/* From a moment on requests to a host hang until they time out: all threads come to wait there,
+ * again and again. */
+static bool hangs_from_then_on(const struct finding *cause, const struct finding *f,
+                               int64_t near_ns)
+{
+    return cause->has_start && !cause->has_end && cause->scope == SCOPE_HOST &&
+           (f->scope == SCOPE_SYSTEM || f->party == cause->party) &&
+           2 * cause->within_ns >= f->end_ns - f->start_ns &&
+           (!f->has_start || cause->start_ns - near_ns <= f->start_ns);
 }
 
 /* The finding begins within its cause: requests that hung until their time-out. */
@@ -157,8 +170,7 @@ static bool is_of_a_host(const struct finding *cause, const struct finding *f, i
     }
 #define LEVELS                                                                                     \
     {"no-success clock-jump", always}, {"absent-client", is_of_all},                               \
-        {"slow-host slow-client slow-op", takes_most_or_lasts},                                    \
-        {"errors", costs_a_third_all_along},                                                       \
+        {"slow-host slow-client slow-op", takes_most_or_lasts}, {"errors", takes_time_then},       \
     {                                                                                              \
         "errors slow-host slow-client slow-op absent-client backlog stuck-thread stall stopped",   \
             is_at_the_change                                                                       \
@@ -168,8 +180,11 @@ static const struct finding_kind kinds[] = {
     /* Found in the course. */
     {.name = "stall",
      .is_standstill = true,
-     .because = {STOPPED, {"clock-jump", begins_with}, {"retransmits", mostly_within}}},
-    {.name = "pauses"},
+     .because = {STOPPED,
+                 {"clock-jump", begins_with},
+                 {"retransmits", mostly_within},
+                 {"errors", hangs_from_then_on}}},
+    {.name = "pauses", .because = {{"errors", hangs_from_then_on}}},
     {.name = "errors",
      .is_cut = true,
      .table = FINDING_IN_ERRORS,
@@ -191,7 +206,9 @@ static const struct finding_kind kinds[] = {
     {.name = "slow-host", .is_slowness = true, .because = {{"errors", ends_where_it_begins}}},
     {.name = "slow-client", .is_slowness = true, .because = {{"slow-host", is_worse}}},
     {.name = "slow-op",
-     .because = {{"slow-host", begins_with_same_op}, {"stall pauses", mostly_within}}},
+     .because = {{"slow-host", begins_with_same_op},
+                 {"stall pauses", mostly_within},
+                 {"absent-client", is_of_all}}},
     {.name = "stuck-thread", .because = {STOPPED}},
     {.name = "absent-client", .is_standstill = true, .because = {{"clock-jump", always}}},
     {.name = "clock-jump"},
@@ -270,9 +287,10 @@ bool finding_explains(const struct finding *cause, const struct finding *f, int6
 {
     const struct finding_kind *kind = f->kind;
 
+    near_ns = int64_max(near_ns, f->within_ns) + cause->within_ns;
     for (size_t i = 0; i < FINDING_MAX_REASONS && kind->because[i].causes != NULL; i++)
         if (has_name(kind->because[i].causes, cause->kind->name) &&
-            kind->because[i].how(cause, f, int64_max(f->within_ns, near_ns)))
+            kind->because[i].how(cause, f, near_ns))
             return true;
     return false;
 }

@@ -205,6 +205,13 @@ class Causes(FindingsCase):
         self.assertEqual((failed["kind"], failed["because"]), ("errors", [0]))
         self.assertAlmostEqual(seconds(failed["start"]), 14, delta=.6)
 
+    def test_a_host_that_is_gone(self):
+        """All threads come to wait for it, time out together, and wait again: one problem, which began before they failed."""
+        load = Load(102, hosts=6, threads=24, length_s=40)
+        load.hangs = span(13, 1000, lambda h, c, op, t: h == 1)
+        load.time_out_s = 5
+        self.check_first(load, "errors", {"host": "http://10.0.0.1:9000"}, 18)
+
     def test_all_are_refused_at_once(self):
         """That is many times faster than answers: the time before is no stall."""
         load = Load(100)
