@@ -49,6 +49,13 @@ static bool is_of_all(const struct finding *cause, const struct finding *f, int6
     return cause->scope == SCOPE_SYSTEM;
 }
 
+/* More clients at a time make requests slower as long as they run. */
+static bool is_of_all_for_good(const struct finding *cause, const struct finding *f,
+                               int64_t near_ns)
+{
+    return is_of_all(cause, f, near_ns) && !f->has_end;
+}
+
 static bool has_a_time(const struct finding *cause, const struct finding *f, int64_t near_ns)
 {
     (void)f, (void)near_ns;
@@ -208,7 +215,7 @@ static const struct finding_kind kinds[] = {
     {.name = "slow-op",
      .because = {{"slow-host", begins_with_same_op},
                  {"stall pauses", mostly_within},
-                 {"absent-client", is_of_all}}},
+                 {"absent-client", is_of_all_for_good}}},
     {.name = "stuck-thread", .because = {STOPPED}},
     {.name = "absent-client", .is_standstill = true, .because = {{"clock-jump", always}}},
     {.name = "clock-jump"},
