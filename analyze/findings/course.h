@@ -257,11 +257,12 @@ static inline int64_t course_bin_start_ns(const struct course *c, size_t bin)
     return course_at_ns(c, bin, c->bin_ns);
 }
 
-/* Returns the share of a bin that lies in the run: by seconds, a run begins and ends within one. */
-static inline double course_bin_part(const struct course *c, size_t bin)
+/* Returns the share of bin n, each_ns long, that lies in the run: by seconds, a run begins and ends
+ * within one. */
+static inline double course_part(const struct course *c, size_t n, int64_t each_ns)
 {
-    return (double)(course_bin_start_ns(c, bin + 1) - course_bin_start_ns(c, bin)) /
-           (double)c->bin_ns;
+    return (double)(course_at_ns(c, n + 1, each_ns) - course_at_ns(c, n, each_ns)) /
+           (double)each_ns;
 }
 
 static inline int64_t course_block_start_ns(const struct course *c, size_t block)

@@ -220,8 +220,30 @@ static const struct course_op *only_operation(const struct course *c,
     return NULL;
 }
 
-/* The bursts of a message, in the order in which they were found. */
+/* The host and the client whose requests failed: indexes, or SIZE_MAX. */
+struct whose {
+    size_t host, client;
+    bool is_dead; /* no request of the host succeeded */
+};
+
+static struct whose whose_errors(const struct course *c, const struct course_message *m)
+{
+    struct whose w = {confined_to(c, &c->hosts, m, m->by_host),
+                      confined_to(c, &c->clients, m, m->by_client), false};
+
+    if (w.host == SIZE_MAX)
+        return w;
+    w.is_dead = m->by_host[w.host] == c->hosts.n_requests[w.host];
+    /* The host has no other client, so naming the host is enough. */
+    if (w.is_dead ||
+        (w.client != SIZE_MAX && c->clients.n_requests[w.client] == c->hosts.n_requests[w.host]))
+        w.client = SIZE_MAX;
+    return w;
+}
+
+/* The bursts of a message, in the order in which they were found, and whose errors these are. */
 struct bursts {
+    struct whose whose;
     struct burst v[MAX_BURSTS];
     size_t n;
     bool has_rest; /* errors outside of the bursts, over at least half of the run */
@@ -278,7 +300,7 @@ static void drop_small(struct bursts *all, double least)
 static struct bursts find_bursts(const struct course *c, const struct course_message *m,
                                  uint8_t *taken)
 {
-    struct bursts all = {.n = 0};
+    struct bursts all = {.whose = whose_errors(c, m)};
     size_t first = SIZE_MAX, last = 0;
     double n_rest = 0;
 
@@ -301,27 +323,6 @@ static struct bursts find_bursts(const struct course *c, const struct course_mes
     if (all.has_rest)
         drop_small(&all, LEAST_OF_ALL * (double)m->n);
     return all;
-}
-
-/* The host and the client whose requests failed: indexes, or SIZE_MAX. */
-struct whose {
-    size_t host, client;
-    bool is_dead; /* no request of the host succeeded */
-};
-
-static struct whose whose_errors(const struct course *c, const struct course_message *m)
-{
-    struct whose w = {confined_to(c, &c->hosts, m, m->by_host),
-                      confined_to(c, &c->clients, m, m->by_client), false};
-
-    if (w.host == SIZE_MAX)
-        return w;
-    w.is_dead = m->by_host[w.host] == c->hosts.n_requests[w.host];
-    /* The host has no other client, so naming the host is enough. */
-    if (w.is_dead ||
-        (w.client != SIZE_MAX && c->clients.n_requests[w.client] == c->hosts.n_requests[w.host]))
-        w.client = SIZE_MAX;
-    return w;
 }
 
 /* Counts the requests of the host or client w (or of all) that ended in the bins of the burst; 0:
@@ -420,15 +421,14 @@ static void set_whose(struct search *s, const struct course_message *m, const st
 
 /* Adds a finding of one burst of a message, or of all of its errors if b is NULL; `worst` is then
  * its worst burst, or NULL. A finding that is part of another one (is_part) is a notice. */
-static bool say(struct search *s, const struct course_message *m, const struct burst *b,
-                const struct burst *worst, bool is_part, struct err *e)
+static bool say(struct search *s, const struct course_message *m, const struct whose *w,
+                const struct burst *b, const struct burst *worst, bool is_part, struct err *e)
 {
     const struct course *c = s->c;
     const bool is_beside = !role_is_benchmark(s->role);
-    struct whose w = whose_errors(c, m);
     double n_errors = b != NULL ? b->n_errors : (double)m->n, share = n_errors / (double)c->n;
     double within = b != NULL ? b->n_errors / b->n_inside : share;
-    double of_own = n_errors / fmax(b != NULL ? n_of(c, &w, b) : (double)n_own(c, m, &w), n_errors);
+    double of_own = n_errors / fmax(b != NULL ? n_of(c, w, b) : (double)n_own(c, m, w), n_errors);
     double threads_ns = (double)c->n_threads * ((double)(c->end_ns - c->start_ns) + 1);
     double time_share = (double)m->took_ns / threads_ns * n_errors / (double)m->n;
     bool takes_time = time_share >= TIME_PROBLEM && time_share >= TIME_TIMES * share;
@@ -437,13 +437,13 @@ static bool say(struct search *s, const struct course_message *m, const struct b
     /* Errors beside the benchmark are a problem only if half of the requests failed: it lacked
      * objects. */
     bool problem =
-        is_beside ? share >= .5 : share >= LEAST_PROBLEM || takes_time || of_many || w.is_dead;
+        is_beside ? share >= .5 : share >= LEAST_PROBLEM || takes_time || of_many || w->is_dead;
     struct finding f = finding_of("errors", problem && !is_part,
                                   is_beside    ? 0
                                   : takes_time ? time_share
                                                : share);
 
-    set_whose(s, m, &w, &f);
+    set_whose(s, m, w, &f);
     finding_figure(&f, "n_errors", n_errors);
     finding_figure(&f, "share", share);
     finding_figure(&f, "share_within", within);
@@ -466,7 +466,7 @@ static bool say(struct search *s, const struct course_message *m, const struct b
     if (m->n_kinds > 1)
         snprintf(rest.s, sizeof rest.s,
                  "%s kinds of errors, such as: ", units_count((int64_t)m->n_kinds).s);
-    if (w.is_dead)
+    if (w->is_dead)
         return findings_add(
             s->out, &f, e, "%sNo request of %s succeeded: all %s (%s of the run's) failed: %s%s",
             in, host, units_count(m->n).s, units_pct(100 * share).s, rest.s, m->text);
@@ -529,7 +529,7 @@ static bool say_message(struct search *s, const struct course_message *m, const 
                         size_t first, struct err *e)
 {
     const struct course *c = s->c;
-    bool is_dead = whose_errors(c, m).is_dead, is_steady = all->n == 0 || all->has_rest || is_dead;
+    bool is_dead = all->whose.is_dead, is_steady = all->n == 0 || all->has_rest || is_dead;
     bool has_parts = is_steady || all->n > 1, ok = true;
     const struct burst *worst = all->n > 0 ? &all->v[0] : NULL;
 
@@ -537,13 +537,13 @@ static bool say_message(struct search *s, const struct course_message *m, const 
         if (all->v[i].n_errors > worst->n_errors)
             worst = &all->v[i];
     if (is_steady) {
-        ok = say(s, m, NULL, worst, false, e);
+        ok = say(s, m, &all->whose, NULL, worst, false, e);
         if (ok && !s->out->v[s->out->n - 1].has_start)
             rank_steady(s->out, first, &s->out->v[s->out->n - 1]);
     } else {
         struct burst joined = join_bursts(m, all);
         has_parts = has_parts || worst->n_errors < (1 - CRUMB_FRAC) * joined.n_errors;
-        ok = say(s, m, &joined, NULL, false, e);
+        ok = say(s, m, &all->whose, &joined, NULL, false, e);
     }
     for (size_t i = 0; ok && i < all->n; i++) {
         const struct burst *b = &all->v[i];
@@ -551,7 +551,7 @@ static bool say_message(struct search *s, const struct course_message *m, const 
         if ((double)(b->last - b->first) < MASKED_FRAC * (double)c->n_bins)
             search_mask(s, course_bin_start_ns(c, b->first), course_bin_start_ns(c, b->last),
                         FINDING_MASK_ERRORS);
-        ok = is_dead || !has_parts || say(s, m, b, NULL, true, e);
+        ok = is_dead || !has_parts || say(s, m, &all->whose, b, NULL, true, e);
     }
     return ok;
 }
@@ -559,15 +559,15 @@ static bool say_message(struct search *s, const struct course_message *m, const 
 /* ---- One cause, several messages ---- */
 
 /* Whether two messages came in one burst each, at the same time and place. */
-static bool have_one_cause(const struct search *s, const struct course_message *a,
-                           const struct bursts *of_a, const struct course_message *b,
+static bool have_one_cause(const struct search *s, const struct bursts *of_a,
                            const struct bursts *of_b)
 {
     const struct course *c = s->c;
-    struct whose x = whose_errors(c, a), y = whose_errors(c, b);
+    const struct whose *x = &of_a->whose, *y = &of_b->whose;
 
-    return of_a->n == 1 && of_b->n == 1 && !of_a->has_rest && !of_b->has_rest && x.host == y.host &&
-           x.client == y.client && are_near(c, of_a->v[0].first, of_b->v[0].first) &&
+    return of_a->n == 1 && of_b->n == 1 && !of_a->has_rest && !of_b->has_rest &&
+           x->host == y->host && x->client == y->client &&
+           are_near(c, of_a->v[0].first, of_b->v[0].first) &&
            (are_near(c, of_a->v[0].last, of_b->v[0].last) ||
             (!has_end(s, &of_a->v[0]) && !has_end(s, &of_b->v[0])));
 }
@@ -605,7 +605,7 @@ bool find_errors(struct search *s, struct err *e)
         all[k] = find_bursts(c, &v[k], taken);
     for (size_t i = 0; ok && i < c->n_messages; i++) {
         for (size_t k = i + 1; !is_joined[i] && k < c->n_messages; k++)
-            if (!is_joined[k] && have_one_cause(s, &v[i], &all[i], &v[k], &all[k])) {
+            if (!is_joined[k] && have_one_cause(s, &all[i], &all[k])) {
                 is_joined[k] = true;
                 join_messages(c, &v[i], &v[k]);
                 all[i] = find_bursts(c, &v[i], taken);

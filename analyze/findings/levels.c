@@ -28,7 +28,7 @@ static void fill_points(struct levels *l)
         return;
     size_t first = course_bin(c, c->start_ns + (int64_t)median_ns);
     size_t end = course_bin(c, c->full_until_ns);
-    first += course_bin_part(c, first) < 1;
+    first += course_part(c, first, c->bin_ns) < 1;
     if (end <= first)
         return;
     size_t width = (end - first + LEVELS_POINTS - 1) / LEVELS_POINTS;

@@ -76,14 +76,9 @@ static int compare_departures(const void *a, const void *b)
 static void fill_usual(const struct search *s, double *usual_ns)
 {
     for (size_t k = 0; k < s->c->n_strata; k++) {
-        const struct period_samples *all = &s->all[k * s->c->n_blocks];
-        double n = 0, log_sum = 0;
+        struct samples all = search_samples(s, (struct strata){k, k + 1});
 
-        for (size_t b = 0; b < s->c->n_blocks; b++) {
-            n += all[b].n;
-            log_sum += all[b].log_sum;
-        }
-        usual_ns[k] = exp(log_sum / fmax(n, 1));
+        usual_ns[k] = exp(all.sum / fmax(all.n, 1));
     }
 }
 

@@ -27,20 +27,13 @@ double stalls_done(const struct stalls *x, size_t first, size_t end)
     return (double)n;
 }
 
-/* Returns the share of a bin that lies in the run. */
-static double part_of_bin(const struct stalls *x, size_t j)
-{
-    const struct course *c = x->s->c;
-    if (j > 0 && j + 1 < x->n_bins)
-        return 1;
-    return (double)(course_at_ns(c, j + 1, x->bin_ns) - course_at_ns(c, j, x->bin_ns)) /
-           (double)x->bin_ns;
-}
-
 static inline double usual_of_bin(const struct stalls *x, size_t j)
 {
     size_t b = j / x->bins_per_block;
-    return x->usual[b < x->n_blocks ? b : x->n_blocks - 1] * part_of_bin(x, j);
+    bool is_whole = j > 0 && j + 1 < x->n_bins;
+
+    return x->usual[b < x->n_blocks ? b : x->n_blocks - 1] *
+           (is_whole ? 1 : course_part(x->s->c, j, x->bin_ns));
 }
 
 /* Returns how many requests usually end in the bins [first, end). */
