@@ -189,8 +189,17 @@ static struct burst find_burst(const struct course *c, const struct course_messa
     return best;
 }
 
+/* Returns the share by which chance gives errors to a party: its share of the other requests, as
+ * those that fail at once are many. n: errors of the party. */
+static double usual_share(const struct course *c, const struct course_message *m, int64_t n,
+                          int64_t n_requests)
+{
+    return m->n < c->n ? (double)(n_requests - n) / (double)(c->n - m->n)
+                       : (double)n / (double)m->n;
+}
+
 /* Returns the party with nearly all of the errors (v: errors by party), but not nearly all of the
- * requests; SIZE_MAX: none. */
+ * other requests; SIZE_MAX: none. */
 static size_t confined_to(const struct course *c, const struct course_parties *p,
                           const struct course_message *m, const int64_t *v)
 {
@@ -201,9 +210,8 @@ static size_t confined_to(const struct course *c, const struct course_parties *p
             most = k;
     if (p->n < 2)
         return SIZE_MAX;
-    double share = (double)p->n_requests[most] / (double)c->n;
-    bool confined = m->n >= 2 && (double)v[most] >= CONFINED_FRAC * (double)m->n &&
-                    (double)p->n_requests[most] < .9 * (double)c->n;
+    double share = usual_share(c, m, v[most], p->n_requests[most]);
+    bool confined = m->n >= 2 && (double)v[most] >= CONFINED_FRAC * (double)m->n && share < .9;
     /* log of the probability that chance puts all errors on this party */
     double log_p = (double)m->n * log(share);
     return confined && log_p < -7 ? most : SIZE_MAX;
@@ -215,7 +223,7 @@ static const struct course_op *only_operation(const struct course *c,
 {
     for (size_t k = 0; k < c->n_ops; k++)
         if ((double)m->by_op[k] >= CONFINED_FRAC * (double)m->n &&
-            (double)m->n * log((double)c->ops[k].n / (double)c->n) < -7)
+            (double)m->n * log(usual_share(c, m, m->by_op[k], c->ops[k].n)) < -7)
             return &c->ops[k];
     return NULL;
 }

@@ -214,6 +214,7 @@ static const struct finding_kind kinds[] = {
     {.name = "slow-client", .is_slowness = true, .because = {{"slow-host", is_worse}}},
     {.name = "slow-op",
      .because = {{"slow-host", begins_with_same_op},
+                 {"slow-host slow-client", takes_most},
                  {"stall pauses", mostly_within},
                  {"absent-client", is_of_all_for_good}}},
     {.name = "stuck-thread", .because = {STOPPED}},

@@ -189,6 +189,14 @@ class Causes(FindingsCase):
         first, _ = self.check_first(load, "errors", {"client": "client-1", "host": "http://10.0.0.2:9000"}, 8, 12)
         self.assertRegex(first["sentence"], "^[0-9]+ requests of client client-1 to http://10.0.0.2:9000 failed from")
 
+    def test_a_client_whose_key_is_wrong(self):
+        """Its requests fail so fast that they are nearly all; chance would give it none of the others."""
+        load = Load(103, clients=3, length_s=10)
+        load.fails = lambda s, h, c, op, t: "403" if c == 1 else ""
+        load.failed_s = .0005
+        first, _ = self.check_first(load, "errors", {"client": "client-1"})
+        self.assertGreater(first["evidence"]["share"], .9)
+
     def test_a_request_that_hangs_until_it_times_out(self):
         load = Load(88)
         load.hangs = lambda s, h, c, op, t, length: 15 if t == 4 and 5 <= s < 5.1 else None
