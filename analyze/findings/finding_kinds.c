@@ -222,7 +222,7 @@ static const struct finding_kind kinds[] = {
     {.name = "clock-jump"},
     {.name = "backlog",
      .is_overload = true,
-     .because = {{"slow-host slow-op stopped", begins_with}}},
+     .because = {{"slow-host slow-op stopped", begins_with}, {"slow-host", takes_most}}},
     /* Found in figures. */
     {.name = "no-success", .is_end = true, .because = {{"clock-step", always}}},
     {.name = "left-out", .stays = true, .because = {PARTIAL}},

@@ -220,6 +220,13 @@ class Causes(FindingsCase):
         load.time_out_s = 5
         self.check_first(load, "errors", {"host": "http://10.0.0.1:9000"}, 18)
 
+    def test_a_slow_host_of_an_open_loop(self):
+        """All threads wait for it, so that requests begin late: it is to blame, not the rate."""
+        load = Load(104, threads=24, rate=600)
+        load.factor = lambda s, h, *where: 8 if h == 1 else 1
+        _, all_ = self.check_first(load, "slow-host", {"host": "http://10.0.0.1:9000"})
+        self.assertEqual([f["because"] for f in all_ if f["kind"] == "backlog"], [[0]])
+
     def test_all_are_refused_at_once(self):
         """That is many times faster than answers: the time before is no stall."""
         load = Load(100)
