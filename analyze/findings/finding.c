@@ -115,7 +115,7 @@ static int compare_rank(const void *a, const void *b, void *findings)
     return strcmp(x->sentence, y->sentence);
 }
 
-static int compare_indexes(const void *a, const void *b)
+int finding_compare_indexes(const void *a, const void *b)
 {
     const size_t *x = a, *y = b;
     return (*x > *y) - (*x < *y);
@@ -138,7 +138,8 @@ static bool sort(struct findings *all, struct err *e)
         sorted[i] = all->v[order[i]];
         for (size_t k = 0; k < sorted[i].n_because; k++)
             sorted[i].because[k] = place[sorted[i].because[k]];
-        qsort(sorted[i].because, sorted[i].n_because, sizeof *sorted[i].because, compare_indexes);
+        qsort(sorted[i].because, sorted[i].n_because, sizeof *sorted[i].because,
+              finding_compare_indexes);
     }
     if (ok && n > 0)
         memcpy(all->v, sorted, n * sizeof *sorted);

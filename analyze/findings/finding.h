@@ -127,6 +127,9 @@ bool findings_add(struct findings *all, const struct finding *f, struct err *e, 
 
 void findings_free(struct findings *all);
 
+/* Compares two size_t for qsort, ascending. */
+int finding_compare_indexes(const void *a, const void *b);
+
 /* Whether there is a problem. */
 bool findings_have_problem(const struct findings *all);
 

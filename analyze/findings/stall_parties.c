@@ -73,12 +73,6 @@ static size_t index_of_most(const size_t *v, size_t n)
     return most;
 }
 
-static int compare_indexes(const void *a, const void *b)
-{
-    const size_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 /* Returns an upper bound on the log of the probability that k or more of n requests are of parties
  * with that share of all (Chernoff). */
 static double log_chance(double k, double n, double share)
@@ -122,7 +116,7 @@ static bool choose_parties(const struct stalls *x, struct stall *st, const struc
     }
     if (st->n_parties == p->n || sum < LEAST_HUNG)
         return false;
-    qsort(st->parties, st->n_parties, sizeof *st->parties, compare_indexes);
+    qsort(st->parties, st->n_parties, sizeof *st->parties, finding_compare_indexes);
     *chance += log_chance((double)sum, (double)n, share);
     return true;
 }
@@ -310,7 +304,7 @@ static void join_alike(struct stalls *x)
                 continue;
             for (size_t m = 0; m < b->n_parties; m++)
                 a->parties[a->n_parties++] = b->parties[m];
-            qsort(a->parties, a->n_parties, sizeof *a->parties, compare_indexes);
+            qsort(a->parties, a->n_parties, sizeof *a->parties, finding_compare_indexes);
             a->start_ns = int64_max(a->start_ns, b->start_ns);
             a->end_ns = int64_min(a->end_ns, b->end_ns);
             memmove(b, b + 1, (x->n - k - 1) * sizeof *b);
