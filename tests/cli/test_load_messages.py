@@ -148,8 +148,8 @@ class Servers(LoadTest):
         client.put("bucket", f"{RUN}/0000/0123456789abcdef")
         for how in (["--older-than", "0"], ["--run", RUN.removeprefix("s3load-")]):
             r = self.s3load("clean", "--bucket", "bucket", *how)
-            self.assertEqual(r.err, f"s3load: {RUN}/ stays: '{RUN}/theirs' in it (1 object in all) has no name of "
-                                    "s3load; delete it, and s3load clean deletes the rest\n")
+            self.assertEqual(r.err, f"s3load: {RUN}/ stays: s3load did not write '{RUN}/theirs' in it (1 object in all); "
+                                    "delete that, and s3load clean deletes the rest\n")
             self.assertIn(" kept\n", r.out)
 
 
