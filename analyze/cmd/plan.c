@@ -19,7 +19,8 @@ struct plan_given {
 
 static const struct cli_option own_table[] = {
     {"next", CLI_FLAG, offsetof(struct plan_given, next),
-     .help = "print the next run's name and options, or nothing"},
+     .help = "print the next run's name and options, or nothing; status 3: the last run was ended "
+             "by an error, or no request succeeded"},
     {"html", CLI_CUSTOM, offsetof(struct plan_given, common.html), "FILE",
      .help = "write a page with a chart too", .parse = output_parse_path},
     {"markdown", CLI_FLAG, offsetof(struct plan_given, common.markdown), .help = "print Markdown"},
@@ -88,6 +89,22 @@ static bool spares_inputs(const struct plan *p, const struct plan_given *o, stru
     return ok;
 }
 
+/* Prints the next run. If the last one does not count, says why. The status tells whether the next
+ * one is likely to end in the same way. */
+static enum exit_code show_next(const struct cli_args *args, const struct plan *p)
+{
+    const struct plan_run *last = p->n > 0 ? &p->runs[p->n - 1] : NULL;
+
+    if (p->next.done)
+        return EXIT_DONE;
+    visible_line(stdout, "%s", plan_next_line(p).s);
+    if (last == NULL || last->why_not == NULL)
+        return EXIT_DONE;
+    visible_line(stderr, "%s: %s does not count: %s", args->program, figures_file(last->path),
+                 last->why_not);
+    return last->is_broken ? EXIT_UNDECIDED : EXIT_DONE;
+}
+
 /* Prints the next run, or reports what was found. */
 static bool show(const struct cli_args *args, const struct plan_given *o, enum exit_code *code,
                  struct err *e)
@@ -98,8 +115,8 @@ static bool show(const struct cli_args *args, const struct plan_given *o, enum e
     struct plan p = {0};
     bool ok = plan_load(&p, args->operands[0], e) && spares_inputs(&p, o, e);
 
-    if (ok && o->next && !p.next.done)
-        visible_line(stdout, "%s", plan_next_line(&p).s);
+    if (ok && o->next)
+        *code = show_next(args, &p);
     if (ok && !o->next) {
         ok = archive_write(&o->common, args, &writers, &p, e);
         *code = codes[p.answer];

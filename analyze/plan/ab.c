@@ -53,7 +53,7 @@ struct plan_judged plan_ab_judge(const struct plan_gate *gates, size_t n_gates, 
 enum slo_verdict plan_ab_answer(const struct plan_gate *gates, size_t n_gates,
                                 const struct plan_point *v, size_t n)
 {
-    enum slo_verdict all = SLO_MET;
+    enum slo_verdict all = n_gates > 0 ? SLO_MET : SLO_UNDECIDED; /* no run, no gates */
 
     for (size_t g = 0; g < n_gates && all != SLO_MISSED; g++) {
         enum slo_verdict one = plan_ab_judge(gates, n_gates, g, v, n).answer;

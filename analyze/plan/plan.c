@@ -224,7 +224,7 @@ static void decide(struct plan *p)
         p->found = plan_capacity_found(p->points, p->n_points);
         p->answer = p->found.confirmed ? SLO_MET : SLO_UNDECIDED;
         /* s3load will not reach a higher rate the next time. */
-        if (p->n > 0 && p->runs[p->n - 1].why_not == plan_not_offered)
+        if (p->n > 0 && p->runs[p->n - 1].not_offered)
             p->next.done = true;
         break;
     case PLAN_SWEEP:

@@ -44,7 +44,10 @@ struct plan_run {
     unsigned number; /* from 1 */
     struct plan_point point;
     enum slo_verdict verdict; /* capacity */
-    const char *why_not;      /* static: why it does not count; NULL: it does */
+    char *why_not;            /* why it does not count; NULL: it does */
+    bool not_offered;         /* it does not count, as s3load could not send that fast */
+    bool is_broken;           /* it does not count, as an error ended it or no request succeeded */
+    double failed_frac;       /* share of the requests that failed; NaN: not known */
     char *says; /* capacity: the assertions that were not met, with the measured values; "": none */
     double offered_frac;            /* share of the due requests that were sent; NaN: closed loop */
     double p50_ns, p99_ns, mean_ns; /* of the operation that is judged; NaN: not known */

@@ -16,9 +16,6 @@ static inline uint64_t plan_random(uint64_t seed, uint64_t i)
 
 /* ---- The runs of a plan: captures in its folder, named "run-NUMBER-LEVEL.csv.zst" ---- */
 
-/* Why a run does not count: s3load could not send as many requests as were due. */
-extern const char *const plan_not_offered;
-
 /* Lists the runs of a folder in p->runs, without reading them. */
 bool plan_list_runs(struct plan *p, const char *folder, struct err *e);
 

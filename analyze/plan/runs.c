@@ -14,9 +14,6 @@
 
 #define LEAST_OFFERED .99
 
-const char *const plan_not_offered = "s3load could not send that fast";
-static const char *const not_complete = "it was interrupted";
-
 /* ---- The files ---- */
 
 /* Parses "run-007-1250.csv.zst", or "run-007-after.csv.zst". */
@@ -48,7 +45,8 @@ bool plan_list_runs(struct plan *p, const char *folder, struct err *e)
     bool ok = archive_list(&found, folder, e);
 
     for (size_t i = 0; ok && i < found.n; i++) {
-        struct plan_run r = {.offered_frac = NAN, .p50_ns = NAN, .p99_ns = NAN, .mean_ns = NAN};
+        struct plan_run r = {
+            .offered_frac = NAN, .failed_frac = NAN, .p50_ns = NAN, .p99_ns = NAN, .mean_ns = NAN};
 
         if (!parse_name(strrchr(found.v[i].path, '/') + 1, &r))
             continue;
@@ -91,6 +89,20 @@ static const struct operation *judged(const struct analysis *a)
     return &a->operations[k >= 0 ? (size_t)k : a->n_operations - 1];
 }
 
+/* Returns the share of the benchmark's requests that failed; NaN: there are none. */
+static double failed_frac(const struct analysis *a)
+{
+    int64_t n = 0, n_errors = 0;
+
+    for (size_t k = 0; k < a->n_operations; k++) {
+        const struct operation *op = &a->operations[k];
+
+        n += role_is_benchmark(op->role) ? op->n_requests : 0;
+        n_errors += role_is_benchmark(op->role) ? op->n_errors : 0;
+    }
+    return n > 0 ? (double)n_errors / (double)n : NAN;
+}
+
 static void take_figures(struct plan_run *r, const struct operation *op,
                          const struct recorded *said)
 {
@@ -112,15 +124,17 @@ static void take_figures(struct plan_run *r, const struct operation *op,
 
 /* A run counts if it ended in order. In the search of a capacity it must also have been limited by
  * the server, not by s3load. */
-static const char *why_not(const struct plan *p, const struct plan_run *r,
-                           const struct recorded *said)
+static bool take_why_not(const struct plan *p, struct plan_run *r, const struct recorded *said,
+                         struct err *e)
 {
     if (said->n_closed < said->n_runs || said->n_interrupted > 0)
-        return not_complete;
-    if (p->asked.kind == PLAN_CAPACITY && r->offered_frac < LEAST_OFFERED &&
-        said->n_client_bound > 0)
-        return plan_not_offered;
-    return NULL;
+        return mem_text(&r->why_not, "it was interrupted", e);
+    r->is_broken = said->n_failed > 0;
+    if (r->is_broken)
+        return mem_format(&r->why_not, e, "an error ended it: %s", said->error);
+    r->not_offered = p->asked.kind == PLAN_CAPACITY && r->offered_frac < LEAST_OFFERED &&
+                     said->n_client_bound > 0;
+    return !r->not_offered || mem_text(&r->why_not, "s3load could not send that fast", e);
 }
 
 /* Takes the verdict of a run. If due requests never began, all workers were waiting: the server did
@@ -157,6 +171,7 @@ static bool see(void *ctx, const struct analysis *a, struct err *e)
         const struct operation *op = judged(a);
 
         take_figures(r, op, &x->run->recorded);
+        r->failed_frac = failed_frac(a);
         ok = take_verdict(r, &report, op->n_errors == op->n_requests, e);
     }
     slo_report_free(&report);
@@ -221,14 +236,19 @@ static bool load_one(struct plan *p, struct plan_run *r, struct err *e)
     struct err why = {""};
     bool ok = true;
 
-    /* A run that was cut off, or has no request left, does not count. */
+    /* A run that has no request left, or cannot be read, does not count. */
     if (!run_load(&run, r->path, &how, &why)) {
-        r->why_not = not_complete;
+        ok = mem_text(&r->why_not, why.msg, e);
     } else {
-        ok = p->asked.kind != PLAN_AB || p->n_gates > 0 || choose_gates(p, &run, e);
-        r->why_not = why_not(p, r, &run.recorded);
-        if (ok && !take_metrics(p, r, &run) && r->why_not == NULL)
-            r->why_not = "a figure of a gate is not known";
+        ok = take_why_not(p, r, &run.recorded, e) &&
+             (p->asked.kind != PLAN_AB || p->n_gates > 0 || r->why_not != NULL ||
+              choose_gates(p, &run, e));
+        if (ok && !take_metrics(p, r, &run) && r->why_not == NULL) {
+            r->is_broken = r->failed_frac == 1;
+            ok = mem_text(&r->why_not,
+                          r->is_broken ? "no request succeeded" : "a figure of a gate is not known",
+                          e);
+        }
     }
     run_free(&run);
     return ok;
@@ -254,6 +274,7 @@ void plan_free_runs(struct plan *p)
     for (size_t i = 0; i < p->n; i++) {
         free(p->runs[i].path);
         free(p->runs[i].says);
+        free(p->runs[i].why_not);
     }
     for (size_t g = 0; g < p->n_gates; g++)
         free(p->gates[g].op);

@@ -64,7 +64,7 @@ static struct figures_sentence of_capacity(const struct plan *p)
             "Not decided yet after %s: met at %s, missed at %s; next: %s requests/s%s.",
             units_counted((int64_t)p->n, "run").s, rate_text(x.met).s, rate_text(x.missed).s,
             units_rate(p->next.level).s, p->next.confirms ? ", to confirm that end" : "");
-    if (last != NULL && last->why_not != NULL)
+    if (last != NULL && last->not_offered)
         return figures_say("Met at %s; the limit was not found, as %s at %s: more --concurrent, "
                            "--threads or machines are needed.",
                            rate_text(x.met).s, last->why_not, units_rate(last->point.level).s);

@@ -163,16 +163,18 @@ static int begin(const struct repeated *x)
     return status;
 }
 
-/* Asks s3analyze for the next run; an empty line: the plan is decided. */
-static bool ask(const struct repeated *x, char line[static LINE_BYTES], struct err *e)
+/* Asks s3analyze for the next run; an empty line: the plan is decided. Sets *broken: whether an
+ * error ended the last run. */
+static bool ask(const struct repeated *x, char line[static LINE_BYTES], bool *broken, struct err *e)
 {
     char *words[] = {"s3analyze", "plan", "--next", "--", (char *)x->dir, NULL};
     FILE *answer = tmpfile();
 
     if (answer == NULL)
         return err_set(e, "cannot make a temporary file");
-    bool ok = sibling_run(words, fileno(answer), no_tick, NULL) == EXIT_DONE ||
-              err_set(e, "s3analyze could not say what is next");
+    int status = sibling_run(words, fileno(answer), no_tick, NULL);
+    *broken = status == EXIT_UNDECIDED;
+    bool ok = *broken || status == EXIT_DONE || err_set(e, "s3analyze could not say what is next");
     rewind(answer);
     if (fgets(line, LINE_BYTES, answer) == NULL)
         line[0] = '\0';
@@ -215,16 +217,20 @@ static int repeat(const struct repeated *x, struct err *e)
     char line[LINE_BYTES], last[LINE_BYTES] = "";
     char *words[] = {"s3analyze", "plan", "--", (char *)x->dir, NULL};
     int status = EXIT_DONE;
+    bool broken = false;
 
     catch_signals();
     for (;;) {
-        if (!ask(x, line, e) || signalled != 0)
+        if (!ask(x, line, &broken, e) || signalled != 0)
             return EXIT_FAILED;
         if (line[0] == '\0')
             return sibling_run(words, STDOUT_FILENO, no_tick, NULL);
         /* This run failed before it recorded anything; it would fail again. */
         if (strcmp(line, last) == 0)
             return err_set(e, "this run left no capture: %s", line), status;
+        /* s3analyze said why. A server that is gone, or ends at this load, would do so for ever. */
+        if (last[0] != '\0' && broken)
+            return err_set(e, "the plan stops here; the same command goes on with it"), EXIT_FAILED;
         strcpy(last, line);
         status = run_line(x, line, e);
         if (signalled != 0 || status >= 128 || e->msg[0] != '\0' || status == EXIT_USAGE)

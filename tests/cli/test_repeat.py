@@ -123,6 +123,50 @@ class Repeat(LoadTest):
         other[other.index("1,2,4")] = "1,2"
         self.assertIn("another folder", self.bare(*other, env=self.environment(), status=1).err)
 
+    def test_a_server_that_goes_away(self):
+        """The run that an error ended does not count, and ends s3load: a server that fails at this load would do so for
+        ever. The same command goes on."""
+        first = self.start("--fault", "latency=100ms")
+        argv = ("sweep", "--dir", "plan", "--seed", "1", "--concurrent", "1", "--runs", "1", "--", "get", "--obj.size", "1KiB",
+                "--objects", "2", "--requests", "200", "--give-up-after", "100ms", "-q", "--host", first.hosts)
+        p = self.begin("repeat", *argv)
+        self.wait_until(lambda: any(r["op"] == "GET" for r in first.log()), p)
+        first.stop()
+        _, err = p.communicate()
+        self.assertEqual(p.returncode, 1)
+        why = "an error ended it: no host can be connected to"
+        self.assertIn(f"s3analyze: run-001-1.csv.zst does not count: {why}".encode(), err)
+        self.assertTrue(err.endswith(b"s3load: the plan stops here; the same command goes on with it\n"), err)
+        self.assertEqual(len(list((self.tmp / "plan").glob("*.zst"))), 1)
+        self.start("--port", *first.ports)
+        self.bare("repeat", *argv, env=self.environment())
+        runs = self.state()["runs"]
+        self.assertEqual([r["counts"] for r in runs], [False, True])
+        self.assertTrue(runs[0]["why"].startswith(why), runs[0])
+        self.assertIn(why, self.s3analyze("plan", self.tmp / "plan").out)
+
+    def test_runs_that_an_error_ended(self):
+        """They count in no plan; --next says so with its status."""
+        text = self.s3analyze("cat", "-q", TESTDATA / "formats" / "plan" / "run-001-1.csv.zst").out
+        text = text.replace('"error":null', '"error":"no host"')
+        for name, plan, *options in (("100", "capacity", "--slo", "p99<1s"), ("100", "sweep", "--rate", "100"),
+                                     ("after", "ab", "--before", "-v", "--after", "-q", "--gate", "p99:5%")):
+            with self.subTest(plan):
+                folder = self.tmp / plan
+                self.s3analyze("plan", "--begin", plan, "--dir", folder, *options, "--command", "get")
+                (folder / f"run-001-{name}.csv.zst").write_text(text)
+                r = self.s3analyze("plan", "--next", folder, status=3)
+                self.assertTrue(r.out.startswith("run-002-"), r.out)
+                self.assertEqual(r.err, f"s3analyze: run-001-{name}.csv.zst does not count: an error ended it: no host\n")
+                runs = self.s3analyze("plan", "--json", folder, status=3).json()["runs"]
+                self.assertEqual([(r["counts"], r["why"]) for r in runs], [(False, "an error ended it: no host")])
+
+    def test_an_ab_plan_without_runs(self):
+        """It is undecided: nothing was compared."""
+        self.s3analyze("plan", "--begin", "ab", "--dir", self.tmp / "plan", "--before", "-v", "--after", "-q", "--gate", "p99:5%",
+                       "--command", "get")
+        self.assertIn("Undecided after 0 runs", self.s3analyze("plan", self.tmp / "plan", status=3).out)
+
     def test_a_signal_while_s3analyze_runs(self):
         """It comes while s3analyze says what is next, to both or to s3load alone, or while it writes the report. No
         run begins, and the status tells the signal alone."""
