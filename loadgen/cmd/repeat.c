@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -88,7 +89,8 @@ static void catch_signals(void)
 }
 
 /* Starts a child, unless a signal came before. Signals are blocked until pass_on knows the child;
- * one that comes meanwhile ends the child even before execv. */
+ * one that comes meanwhile ends the child even before execv. If we are killed, the child gets a
+ * SIGTERM: it would load beside the runs of the same command given again. */
 static pid_t start_child(void)
 {
     sigset_t ours, before;
@@ -97,10 +99,12 @@ static pid_t start_child(void)
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         sigaddset(&ours, signals[i]);
     sigprocmask(SIG_BLOCK, &ours, &before);
-    pid_t pid = signalled == 0 ? fork() : -1;
+    pid_t us = getpid(), pid = signalled == 0 ? fork() : -1;
     child = pid;
     for (size_t i = 0; pid == 0 && i < sizeof signals / sizeof *signals; i++)
         signal(signals[i], SIG_DFL);
+    if (pid == 0 && (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != us))
+        _exit(127);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return pid;
 }

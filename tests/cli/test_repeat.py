@@ -1,10 +1,13 @@
 """s3load repeat: plans of several runs, and s3analyze plan, which decides what comes next."""
 import json
+import os
+import pathlib
 import re
+import select
 import shutil
 import signal
 
-from harness import BUILD, TESTDATA, tool
+from harness import BUILD, TESTDATA, TIMEOUT_S, tool
 from loadcase import LoadTest
 
 GET = ("get", "--obj.size", "1KiB", "--objects", "10", "--concurrent", "8", "-q")
@@ -160,6 +163,23 @@ class Repeat(LoadTest):
                 self.assertEqual(r.err, f"s3analyze: run-001-{name}.csv.zst does not count: an error ended it: no host\n")
                 runs = self.s3analyze("plan", "--json", folder, status=3).json()["runs"]
                 self.assertEqual([(r["counts"], r["why"]) for r in runs], [(False, "an error ended it: no host")])
+
+    def test_killed(self):
+        """The run ends with s3load repeat, as after a signal."""
+        self.start("--fault", "latency=2ms")
+        p = self.begin("repeat", "sweep", "--dir", "plan", "--concurrent", "1", "--runs", "1", "--", *GET, "--duration", "1h",
+                       "--host", self.server.hosts)
+        self.wait_until(lambda: any(r["op"] == "GET" for r in self.server.log()), p)
+        child = pathlib.Path(f"/proc/{p.pid}/task/{p.pid}/children")
+        run = os.pidfd_open(int(child.read_text()))
+        p.kill()
+        p.wait()
+        ended, _, _ = select.select([run], [], [], TIMEOUT_S)
+        if not ended:
+            signal.pidfd_send_signal(run, signal.SIGKILL)
+        os.close(run)
+        self.assertTrue(ended)
+        self.assertEqual([r["why"] for r in self.state(status=3)["runs"]], ["it was interrupted"])
 
     def test_an_ab_plan_without_runs(self):
         """It is undecided: nothing was compared."""
