@@ -189,7 +189,8 @@ bool stats_usl(const double *level, const double *per_s, size_t n, uint64_t seed
     struct fit f;
     double *y, v[N_FIGURES];
 
-    *out = (struct stats_usl){.why = "fewer than 4 levels"};
+    *out = (struct stats_usl){.why = n_levels < LEAST_LEVELS ? "runs at fewer than 4 levels"
+                                                             : "fewer than 5 runs"};
     if (n_levels < LEAST_LEVELS || n <= N_TERMS + 1)
         return true;
     if (!mem_new(&y, n, e))

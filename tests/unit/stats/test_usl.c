@@ -55,6 +55,10 @@ static void test_too_few(void **state)
     static const double levels[] = {1, 1, 2, 2, 4, 4}, per_s[] = {10, 11, 20, 21, 40, 39};
 
     assert_false(fit(levels, per_s, 6).ok);
+    assert_string_equal(fit(levels, per_s, 6).why, "runs at fewer than 4 levels");
+    static const double four[] = {1, 2, 4, 8};
+
+    assert_string_equal(fit(four, four, 4).why, "fewer than 5 runs");
 }
 
 /* A step does not follow the law: the scatter at each level is far smaller than the residuals of
