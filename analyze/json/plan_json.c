@@ -15,7 +15,7 @@ static void put_run(struct json_out *w, const struct plan *p, const struct plan_
     JSON_PUT_IF(w, "why", r->why_not != NULL, (const char *)r->why_not);
     JSON_PUT_IF(w, "verdict", p->asked.kind == PLAN_CAPACITY, slo_verdict_names[r->verdict]);
     JSON_PUT_IF(w, "requests_per_s", r->point.per_s > 0, r->point.per_s);
-    JSON_MEMBERS(w, r, offered_frac, p50_ns, p99_ns, mean_ns);
+    JSON_MEMBERS(w, r, offered_frac, failed_frac, p50_ns, p99_ns, mean_ns);
 }
 
 static void put_gates(struct json_out *w, const struct plan *p)

@@ -88,7 +88,8 @@ struct plan_line plan_next_line(const struct plan *p);
 struct plan_level {
     double level, per_s, p50_ns, p99_ns; /* means */
     double least_per_s, most_per_s;
-    double in_flight; /* by Little's law: requests per second times mean duration */
+    double failed_frac; /* mean, as of struct plan_run */
+    double in_flight;   /* mean, by Little's law: requests per second times mean duration */
     size_t n;
 };
 struct plan_level plan_level_of(const struct plan *p, size_t i);

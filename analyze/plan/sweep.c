@@ -36,7 +36,6 @@ struct plan_next plan_sweep_next(const double *levels, size_t n_levels, size_t n
 struct plan_level plan_level_of(const struct plan *p, size_t i)
 {
     struct plan_level x = {.level = p->levels[i], .least_per_s = INFINITY};
-    double mean_ns = 0;
 
     for (size_t k = 0; k < p->n; k++) {
         const struct plan_run *r = &p->runs[k];
@@ -46,7 +45,8 @@ struct plan_level plan_level_of(const struct plan *p, size_t i)
         x.per_s += r->point.per_s;
         x.p50_ns += r->p50_ns;
         x.p99_ns += r->p99_ns;
-        mean_ns += r->mean_ns;
+        x.failed_frac += r->failed_frac;
+        x.in_flight += r->point.per_s * r->mean_ns / 1e9;
         x.least_per_s = fmin(x.least_per_s, r->point.per_s);
         x.most_per_s = fmax(x.most_per_s, r->point.per_s);
     }
@@ -54,7 +54,8 @@ struct plan_level plan_level_of(const struct plan *p, size_t i)
     x.per_s /= n;
     x.p50_ns /= n;
     x.p99_ns /= n;
-    x.in_flight = x.per_s * (mean_ns / n / 1e9);
+    x.failed_frac /= n;
+    x.in_flight /= n;
     return x;
 }
 

@@ -46,7 +46,9 @@ static bool add(struct plot_set *s, const struct plan_chart *x, const struct plo
     const struct plot_chart chart = {
         .name = "plan",
         .title = x->first == REACHED ? "throughput by level" : "response time by level",
-        .caption = "A mark for each run that counts. Both axes are logarithmic.",
+        .caption = x->first == REACHED
+                       ? "A mark for each run that counts. Both axes are logarithmic."
+                       : "Median and 99th percentile of each run that counts.",
         .write = write_chart,
         .stem = x->first == REACHED ? "plan-throughput" : "plan-latency",
         .height = 360,

@@ -79,9 +79,9 @@ static struct figures_sentence of_ab(const struct plan *p)
                                         "Undecided"};
 
     return figures_say(
-        "%s after %s, judged %zu times; the risk of error over all of these is below "
-        "5 %%%s",
-        words[p->answer], units_counted((int64_t)p->n_points, "run").s, p->n_points / 4,
+        "%s after %s, judged %s; the risk of error over all of these is below 5 %%%s",
+        words[p->answer], units_counted((int64_t)p->n_points, "run").s,
+        units_counted((int64_t)p->n_points / 4, "time").s,
         p->next.done ? "." : "; more runs follow.");
 }
 
@@ -92,22 +92,94 @@ static struct figures_sentence of_sweep(const struct plan *p)
                        p->next.done ? "." : "; more runs follow.");
 }
 
+/* Returns the largest share of failed requests in the runs that count; of a capacity, in those that
+ * met the assertions. */
+static double most_failed(const struct plan *p)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < p->n; i++)
+        if (p->runs[i].why_not == NULL &&
+            (p->asked.kind != PLAN_CAPACITY || p->runs[i].verdict == SLO_MET))
+            most = fmax(most, p->runs[i].failed_frac);
+    return most;
+}
+
+/* Returns the mean share of failed requests in the runs of a side that count. */
+static double failed_of_side(const struct plan *p, double side)
+{
+    double sum = 0, n = 0;
+
+    for (size_t i = 0; i < p->n; i++)
+        if (p->runs[i].why_not == NULL && p->runs[i].point.level == side) {
+            sum += p->runs[i].failed_frac;
+            n++;
+        }
+    return sum / n;
+}
+
+static bool judges_errors(const struct plan *p)
+{
+    bool any = false;
+
+    for (size_t g = 0; g < p->n_gates; g++)
+        any |= p->gates[g].metric == RUN_ERRORS;
+    return any;
+}
+
+/* Says that requests failed, after the answer: rates and times are those of the others. */
+static struct figures_sentence errors_text(const struct plan *p)
+{
+    double most = most_failed(p);
+
+    if (!(most > 0))
+        return figures_say("%s", "");
+    if (p->asked.kind == PLAN_AB)
+        return figures_say(" Errors: %s -> %s%s.", units_pct(100 * failed_of_side(p, 0)).s,
+                           units_pct(100 * failed_of_side(p, 1)).s,
+                           judges_errors(p) ? "" : ", which no gate judges");
+    return figures_say(" Errors: up to %s of the requests of a run%s.", units_pct(100 * most).s,
+                       p->asked.kind == PLAN_CAPACITY ? " that met the assertions" : "");
+}
+
 struct figures_sentence plan_sentence(const struct plan *p)
 {
-    return p->asked.kind == PLAN_CAPACITY ? of_capacity(p)
-           : p->asked.kind == PLAN_AB     ? of_ab(p)
-                                          : of_sweep(p);
+    const struct figures_sentence answer = p->asked.kind == PLAN_CAPACITY ? of_capacity(p)
+                                           : p->asked.kind == PLAN_AB     ? of_ab(p)
+                                                                          : of_sweep(p);
+
+    return figures_say("%s%s", answer.s, errors_text(p).s);
 }
 
 /* ---- Tables ---- */
 
+/* Returns a cell; no text for all runs: none has errors, and the column is left out. */
+static struct units_text errors_cell(double failed_frac, bool any)
+{
+    return any && isfinite(failed_frac) ? units_frac_cell(failed_frac) : (struct units_text){""};
+}
+
+static bool has_errors(const struct plan *p)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < p->n; i++)
+        any |= p->runs[i].failed_frac > 0;
+    return any;
+}
+
 static void put_runs(struct sheet *s, const struct plan *p)
 {
-    bool judged = p->asked.kind == PLAN_CAPACITY;
+    bool judged = p->asked.kind == PLAN_CAPACITY, ab = p->asked.kind == PLAN_AB;
+    bool errors = has_errors(p);
 
-    sheet_table(s, "rrrrrrlw", "Runs");
-    SHEET_HEADINGS(s, "Run", p->by_rate || judged ? "Rate" : "Concurrent", "Offered", "Reached/s",
-                   "50%", "99%", judged ? "Answer" : "", judged ? "Not met" : "");
+    sheet_table(s, ab ? "rlrrrrrlw" : "rrrrrrrlw", "Runs");
+    SHEET_HEADINGS(s, "Run",
+                   ab                     ? "Side"
+                   : p->by_rate || judged ? "Rate"
+                                          : "Concurrent",
+                   "Offered", "Reached/s", "50%", "99%", "Errors", judged ? "Answer" : "",
+                   judged ? "Not met" : "");
     for (size_t i = 0; i < p->n; i++) {
         const struct plan_run *r = &p->runs[i];
         bool known = r->point.per_s > 0;
@@ -115,10 +187,13 @@ static void put_runs(struct sheet *s, const struct plan *p)
         sheet_row(s, r->why_not != NULL || (judged && r->verdict != SLO_MET) ? TEXT_WARNING
                                                                              : TEXT_PLAIN);
         sheet_cell(s, "%u", r->number);
-        sheet_cell(s, "%.10g", r->point.level);
+        if (ab)
+            sheet_cell(s, "%s", r->point.level > 0 ? "after" : "before");
+        else
+            sheet_cell(s, "%.10g", r->point.level);
         SHEET_CELLS(s, isfinite(r->offered_frac) ? units_frac_cell(r->offered_frac).s : "-",
                     known ? units_rate(r->point.per_s).s : "-", units_real_duration(r->p50_ns).s,
-                    units_real_duration(r->p99_ns).s,
+                    units_real_duration(r->p99_ns).s, errors_cell(r->failed_frac, errors).s,
                     r->why_not != NULL ? "does not count"
                     : judged           ? slo_verdict_names[r->verdict]
                                        : "",
@@ -167,26 +242,32 @@ static void put_law(struct sheet *s, const struct plan *p)
 
 static void put_levels(struct sheet *s, const struct plan *p)
 {
-    sheet_table(s, "rrrlrrr", "Levels, means of their runs");
-    SHEET_HEADINGS(s, p->by_rate ? "Rate" : "Concurrent", "Runs", "Reached/s", "from to", "50%",
-                   "99%", "In flight");
+    bool errors = has_errors(p);
+
+    sheet_table(s, "rrrlrrrr", "Levels, means of their runs");
+    SHEET_HEADINGS(s, p->by_rate ? "Rate" : "Concurrent", "Runs", "Reached/s",
+                   "Slowest to fastest run", "50%", "99%", "Errors", "In flight");
     for (size_t i = 0; i < p->n_levels; i++) {
         struct plan_level x = plan_level_of(p, i);
-        /* In a closed loop the requests in flight, by Little's law, equal the level asked for. */
-        bool off = !p->by_rate && fabs(x.in_flight / x.level - 1) > .1;
+        /* In a closed loop the requests in flight, by Little's law, equal the level asked for,
+         * unless some of them failed. */
+        bool failed = x.failed_frac > 0;
+        bool off = !p->by_rate && !failed && fabs(x.in_flight / x.level - 1) > .1;
 
         if (x.n == 0)
             continue;
-        sheet_row(s, off ? TEXT_WARNING : TEXT_PLAIN);
+        sheet_row(s, off || failed ? TEXT_WARNING : TEXT_PLAIN);
         sheet_cell(s, "%.6g", x.level);
         sheet_cell(s, "%zu", x.n);
         SHEET_CELLS(s, units_rate(x.per_s).s);
         sheet_cell(s, "%s to %s", units_rate(x.least_per_s).s, units_rate(x.most_per_s).s);
-        SHEET_CELLS(s, units_real_duration(x.p50_ns).s, units_real_duration(x.p99_ns).s);
+        SHEET_CELLS(s, units_real_duration(x.p50_ns).s, units_real_duration(x.p99_ns).s,
+                    errors_cell(x.failed_frac, errors).s);
         sheet_cell(s, isfinite(x.in_flight) ? "%.2f%s" : "-", x.in_flight,
                    off ? ", not what was asked" : "");
     }
-    sheet_span(s, TEXT_FAINT, "In flight: requests per second times mean duration (Little's law).");
+    sheet_span(s, TEXT_FAINT,
+               "In flight: successful requests per second times mean duration (Little's law).");
 }
 
 static struct units_text change(const struct plan *p, size_t gate, double theta)
@@ -223,7 +304,6 @@ void plan_sheet_tables(struct sheet *s, const struct plan *p)
 {
     if (p->asked.kind == PLAN_AB) {
         put_gates(s, p);
-        return;
     }
     if (p->asked.kind == PLAN_SWEEP) {
         put_law(s, p);

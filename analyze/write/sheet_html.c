@@ -81,8 +81,11 @@ static size_t put_table(const struct sheet *s, size_t i, FILE *f, const char *se
         bool is_head = t.row->kind == SHEET_HEADINGS;
 
         if (t.row->kind == SHEET_SPAN) {
-            fprintf(f, "<tr><th colspan=\"%zu\"", t.n_used);
-            html_within(f, " class=\"l\">", t.row->text, "</th></tr>\n");
+            bool heads = t.row->style == TEXT_HEADING;
+            fprintf(
+                f, heads ? "<tr><th scope=\"colgroup\" colspan=\"%zu\"" : "<tr><td colspan=\"%zu\"",
+                t.n_used);
+            html_within(f, " class=\"l\">", t.row->text, heads ? "</th></tr>\n" : "</td></tr>\n");
             continue;
         }
         fprintf(f, is_head ? "<thead><tr>" : "<tr%s>", classes[t.row->style]);

@@ -1,7 +1,9 @@
 """s3analyze plan on runs that are simulated as it asks for them: its answers, during the plan and at its end."""
+import re
+
 import zstd
 from capgen import SECOND, Shape, simulate, steady, text
-from harness import CliTest
+from harness import TESTDATA, CliTest
 
 
 class Plan(CliTest):
@@ -85,3 +87,79 @@ class Plan(CliTest):
         said = self.answer(status=0)
         self.assertRegex(said, r"Universal scalability law: 10\d(\.\d)? requests/s of one in flight")
         self.assertRegex(said, r"Most throughput with 9\.8 in flight \(9\.7 to 9\.8\): 426\.\d requests/s\.")
+
+    @staticmethod
+    def failing(n, share):
+        """n requests of 100 ms; of ten, 10 * share fail."""
+        return [r if i % 10 >= 10 * share else r._replace(error="503") for i, r in enumerate(steady(n))]
+
+    def test_sweep_of_uneven_runs(self):
+        """One request is in flight in a slow run and in a quick one, so also in the mean."""
+        self.begin("sweep", "--concurrent", "1", "--runs", "2")
+        while self.run_next(lambda level, number: steady(100, every=SECOND // (10 if number == 1 else 1000))):
+            pass
+        self.assertRegex(self.answer(status=0), r" 1 2 505\.\d 10\.0\d? to 1000\.\d .* 1\.00 In flight: ")
+
+    def test_sweep_with_errors(self):
+        self.begin("sweep", "--concurrent", "1,2", "--runs", "1", "--seed", "1")
+        while self.run_next(lambda level, number: self.failing(100, .3 if level > 1 else 0)):
+            pass
+        said = self.answer(status=0)
+        self.assertTrue(said.startswith("2 runs at 2 levels. Errors: up to 30.00 % of the requests of a run. "), said)
+        self.assertEqual(said.count(" 99% Errors "), 2)
+        self.assertEqual(said.count(" 30.00%"), 2)
+        self.assertNotIn("not what was asked", said)
+        runs = self.s3analyze("plan", "--json", self.folder).json()["runs"]
+        self.assertEqual(sorted(r["failed_frac"] for r in runs), [0, 0.3])
+
+    def test_capacity_with_errors(self):
+        """Those of runs that met the assertions are said."""
+        self.begin("capacity", "--slo", "p50<1s", "--max-runs", "1")
+        self.run_next(lambda level, number: self.failing(1000, .2))
+        self.assertIn(" Errors: up to 20.00 % of the requests of a run that met the assertions. ", self.answer(status=3))
+        self.folder = self.tmp / "other"
+        self.s3analyze("plan", "--begin", "capacity", "--slo", "errors<1%", "--dir", self.folder, "--command", "get")
+        self.run_next(lambda level, number: self.failing(1000, .2))
+        self.assertNotIn(" Errors: up", self.answer(status=3))
+
+    def test_ab_with_errors(self):
+        for gate, says in ("p50:50%", " Errors: 0 % -> 20.00 %, which no gate judges. "), ("p50:50%,errors:1%", " Errors: 0 % -> 20.00 %. "):
+            with self.subTest(gate):
+                self.folder = self.tmp / gate
+                self.s3analyze("plan", "--begin", "ab", "--before", "-v", "--after", "-q", "--gate", gate, "--dir", self.folder,
+                               "--command", "get")
+                for number, side in enumerate(("before", "after", "after", "before"), start=1):
+                    rows = self.failing(300, .2 if side == "after" else 0)
+                    (self.folder / f"run-00{number}-{side}.csv.zst").write_bytes(zstd.frame(text(rows)))
+                said = self.answer(status=None)
+                self.assertIn(" after 4 runs, judged 1 time; ", said)
+                self.assertIn(says, said)
+                self.assertIn("Run Side Offered Reached/s 50% 99% Errors 1 before - ", said)
+
+    def test_sweep_of_four_runs(self):
+        """It has enough levels for the law, but too few runs."""
+        self.begin("sweep", "--concurrent", "1,2,3,4", "--runs", "1")
+        while self.run_next(lambda level, number: steady(50, threads=round(level))):
+            pass
+        self.assertIn("No scalability law: fewer than 5 runs.", self.answer(status=0))
+
+    def test_page(self):
+        """Headings say what they are headings of; a note of a table is none. No text stands twice."""
+        page = self.tmp / "page.html"
+        self.s3analyze("plan", "--html", page, TESTDATA / "formats" / "plan")
+        html = page.read_text()
+        self.assertEqual(re.findall("<th (?!scope=)[^>]*>", html), [])
+        self.assertIn('<td colspan="7" class="l">In flight: ', html)
+        notes = re.findall("<small>(.*?)</small>", html)
+        self.assertEqual(len(notes), len(set(notes)))
+        self.assertIn("<th scope=\"col\" class=\"l\">Slowest to fastest run<", html)
+
+    def test_page_on_paper(self):
+        """What stays in sight on a screen is an ordinary cell on paper. A selector with :first-child outdoes one without."""
+        page = self.tmp / "page.html"
+        self.s3analyze("plan", "--html", page, TESTDATA / "formats" / "plan")
+        screen, paper = re.search("<style>(.*?)</style>", page.read_text(), re.DOTALL)[1].split("@media print", 1)
+        sticky = re.findall(r"([^{}]*th[^{}]*)[{][^{}]*position: sticky", screen)
+        self.assertEqual({s.strip() for s in sticky}, {"thead th", "th:first-child"})
+        static = re.search(r"([^{}]*)[{] position: static; background: none [}]", paper)[1]
+        self.assertLessEqual({s.strip() for s in sticky}, {s.strip() for s in static.split(",")})
