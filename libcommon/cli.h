@@ -103,6 +103,7 @@ struct cli_command {
     const char *text;     /* paragraphs for the man page, an empty line between; may be NULL */
     const char *operands; /* as in the usage line: "CAPTURE..."; NULL: none */
     size_t min_operands, max_operands;
+    const char *unknown;                /* what to write if an option is not known; may be NULL */
     const struct cli_group *groups;     /* ends with an empty entry; may be NULL */
     const struct cli_example *examples; /* ends with an empty entry; may be NULL */
     size_t options_size;

@@ -128,7 +128,9 @@ static bool unknown_option(const struct parser *p, const char *arg, const char *
     const char *more = n_shown < n ? "..." : "";
     if (s.best)
         return err_set(p->e, "unknown option %.*s%s: did you mean --%s?", n_arg, arg, more, s.best);
-    return err_set(p->e, "unknown option %.*s%s", n_arg, arg, more);
+    const char *unknown = p->command->unknown;
+    return err_set(p->e, "unknown option %.*s%s%s%s", n_arg, arg, more, unknown ? ": " : "",
+                   unknown ? unknown : "");
 }
 
 static bool in_range(const struct cli_option *o, double v, struct err *e)

@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define FORM                                                                                       \
+    "write s3load repeat capacity|sweep|ab --dir DIR OPTION... -- COMMAND --host HOST OPTION..."
 #define LINE_BYTES 8192
 #define MAX_WORDS  1024 /* of a command */
 
@@ -53,8 +55,8 @@ static const struct cli_option sweep_table[] = {
     {0},
 };
 static const struct cli_option ab_table[] = {
-    TEXT("before", "ARGS", "options of one side, with blanks between"),
-    TEXT("after", "ARGS", "options of the other side"),
+    TEXT("before", "ARGS", "options that only runs of this side get, as '--host a --tls'"),
+    TEXT("after", "ARGS", "options that only runs of the other side get"),
     TEXT("gate", "METRIC:PCT,...", "how much worse it may be, as of s3analyze cmp"),
     {0},
 };
@@ -149,10 +151,26 @@ static bool is_quiet(const char *word)
     return strcmp(word, "--quiet") == 0 || strcmp(word, "-q") == 0;
 }
 
-/* Runs s3analyze plan --begin with all words between the command's name and "--", but for --quiet.
- * Returns its exit status. */
-static int begin(const struct repeated *x)
+/* Runs s3analyze, and keeps what it writes to standard error. Returns its exit status. */
+static int run_silenced(char *const *words, FILE *said)
 {
+    int ours = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+
+    dup2(fileno(said), STDERR_FILENO);
+    int status = sibling_run(words, STDOUT_FILENO, no_tick, NULL);
+    dup2(ours, STDERR_FILENO);
+    close(ours);
+    rewind(said);
+    return status;
+}
+
+/* Makes the plan from all words between the command's name and "--", but for --quiet. s3analyze
+ * checks them: what it says of wrong ones is said as our own. Returns an exit status. */
+static int begin(const struct cli_args *args, const struct repeated *x, struct err *e)
+{
+    static const char name[] = "s3analyze: ";
+    char line[LINE_BYTES];
+    FILE *said = tmpfile();
     char *words[MAX_WORDS + 8] = {"s3analyze", "plan", "--begin", "--command"};
     size_t n = 4;
     char *shown = options_redacted((const struct cli_command *const[]){&cmd_get, &cmd_mixed, NULL},
@@ -162,9 +180,20 @@ static int begin(const struct repeated *x)
     for (size_t i = 0; i < x->n_plan; i++)
         if (!is_quiet(x->plan[i]))
             words[n++] = x->plan[i];
-    int status = shown != NULL ? sibling_run(words, STDOUT_FILENO, no_tick, NULL) : EXIT_FAILED;
+    int status = shown != NULL && said != NULL ? run_silenced(words, said) : EXIT_FAILED;
     free(shown);
-    return status;
+    if (status == EXIT_DONE)
+        return fclose(said), EXIT_DONE;
+    if (said == NULL || fgets(line, sizeof line, said) == NULL)
+        strcpy(line, "s3analyze could not make the plan");
+    if (said != NULL)
+        fclose(said);
+    line[strcspn(line, "\n")] = '\0';
+    const char *what = line + (strncmp(line, name, sizeof name - 1) == 0 ? sizeof name - 1 : 0);
+    if (status == EXIT_USAGE)
+        return cli_wrong_usage(args, "%s", what);
+    err_set(e, "%s", what);
+    return EXIT_FAILED;
 }
 
 /* Asks s3analyze for the next run; an empty line: the plan is decided. Sets *broken: whether an
@@ -253,24 +282,18 @@ static int run(const struct cli_args *args, void *options)
         at++;
     if (o->dir == NULL || at + 1 >= args->argc || args->argc > MAX_WORDS / 2 ||
         args->n_operands < (size_t)(args->argc - at))
-        return cli_wrong_usage(args,
-                               "write repeat capacity|sweep|ab --dir DIR OPTION... -- COMMAND "
-                               "OPTION...");
+        return cli_wrong_usage(args, FORM);
     if (ranks_size() > 1)
         return cli_wrong_usage(args, "repeat runs alone: start s3load, not s3load-mpi");
     x.plan = args->argv + 2;
     x.n_plan = (size_t)at - 2;
     x.command = args->argv + at + 1;
     x.n_command = (size_t)(args->argc - at - 1);
-    int status = begin(&x);
+    int status = begin(args, &x, &e);
     if (status == EXIT_USAGE)
-        return cli_wrong_usage(args, "s3analyze could not make the plan");
-    if (status == EXIT_DONE) {
+        return status;
+    if (status == EXIT_DONE)
         status = repeat(&x, &e);
-    } else {
-        err_set(&e, "s3analyze could not make the plan");
-        status = EXIT_FAILED;
-    }
     /* After a signal, report the signal and not the failure that it caused: Ctrl-C ends s3analyze,
      * too. */
     if (signalled != 0)
@@ -294,7 +317,8 @@ const struct cli_command cmd_repeat = {
         "An interrupted plan goes on when the same command is given again. s3analyze plan DIR "
         "shows at any time what was found.",
     .operands = "capacity|sweep|ab -- COMMAND OPTION...",
-    .min_operands = 2,
+    .unknown = FORM,
+    .min_operands = 1,
     .max_operands = CLI_ANY_NUMBER,
     .groups = groups,
     .examples =

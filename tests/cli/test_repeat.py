@@ -222,10 +222,19 @@ class Repeat(LoadTest):
                      ["repeat", "capacity", "--dir", "d", "--", "get"],
                      ["repeat", "capacity", "--dir", "d", "--slo", "p99", "--", "get"],
                      ["repeat", "sweep", "--dir", "d", "--", "get"],
+                     ["repeat", "sweep", "--dir", "d", "--concurrent", "1", "--runs", "0", "--", "get"],
                      ["repeat", "ab", "--dir", "d", "--before", "x", "--", "get"],
                      ["repeat", "--dir", "d", "--concurrent", "1", "--", "get", "--objects", "1"]):
-            self.assertTrue(self.bare(*argv, env=env, status=2).err.endswith("Try 's3load repeat --help'.\n"), argv)
+            said = self.bare(*argv, env=env, status=2).err
+            self.assertRegex(said, r"\As3load: .*\nTry 's3load repeat --help'\.\n\Z", argv)
+            self.assertNotIn("could not make the plan", said)
         self.assertFalse((self.tmp / "d").exists())
+        for argv in (["get"], ["get", "--host", "x"], ["get", "--concurrent", "1", "--duration=1s"]):
+            self.assertIn("write s3load repeat capacity|sweep|ab --dir DIR OPTION... -- COMMAND --host HOST OPTION...\n",
+                          self.bare("repeat", *argv, env=env, status=2).err, argv)
+        (self.tmp / "file").write_text("")
+        r = self.bare("repeat", "sweep", "--dir", "file", "--concurrent", "1", "--", "get", env=env, status=1)
+        self.assertRegex(r.err, r"\As3load: .*file/plan[.]json.*\n\Z")
 
     def test_wrong_options_of_the_runs(self):
         """Such mistakes are corrected in the same folder, as no run was made."""
