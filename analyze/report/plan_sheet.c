@@ -58,18 +58,18 @@ static struct figures_sentence of_capacity(const struct plan *p)
             "The assertions are met up to %s requests/s and missed at %s, %s apart; both "
             "ends are confirmed (%s).%s",
             units_rate(x.met).s, units_rate(x.missed).s, units_pct(100 * (x.missed / x.met - 1)).s,
-            units_counted((int64_t)p->n, "run").s, longer_runs(p, x.missed / x.met - 1).s);
+            units_counted((int64_t)p->n_points, "run").s, longer_runs(p, x.missed / x.met - 1).s);
     if (!p->next.done)
         return figures_say(
             "Not decided yet after %s: met at %s, missed at %s; next: %s requests/s%s.",
-            units_counted((int64_t)p->n, "run").s, rate_text(x.met).s, rate_text(x.missed).s,
+            units_counted((int64_t)p->n_points, "run").s, rate_text(x.met).s, rate_text(x.missed).s,
             units_rate(p->next.level).s, p->next.confirms ? ", to confirm that end" : "");
     if (last != NULL && last->not_offered)
         return figures_say("Met at %s; the limit was not found, as %s at %s: more --concurrent, "
                            "--threads or machines are needed.",
                            rate_text(x.met).s, last->why_not, units_rate(last->point.level).s);
     return figures_say("Not confirmed after %s: met at %s, missed at %s. %s",
-                       units_counted((int64_t)p->n, "run").s, rate_text(x.met).s,
+                       units_counted((int64_t)p->n_points, "run").s, rate_text(x.met).s,
                        rate_text(x.missed).s, why_unconfirmed(p).s);
 }
 

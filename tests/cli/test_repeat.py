@@ -7,7 +7,7 @@ import select
 import shutil
 import signal
 
-from harness import BUILD, TESTDATA, TIMEOUT_S, tool
+from harness import BUILD, TESTDATA, TIMEOUT_S, tool, unwrapped
 from loadcase import LoadTest
 
 GET = ("get", "--obj.size", "1KiB", "--objects", "10", "--concurrent", "8", "-q")
@@ -163,6 +163,9 @@ class Repeat(LoadTest):
                 self.assertEqual(r.err, f"s3analyze: run-001-{name}.csv.zst does not count: an error ended it: no host\n")
                 runs = self.s3analyze("plan", "--json", folder, status=3).json()["runs"]
                 self.assertEqual([(r["counts"], r["why"]) for r in runs], [(False, "an error ended it: no host")])
+                said = self.s3analyze("plan", folder, status=3).out
+                self.assertRegex(said, r"\A(.* after )?0 runs")
+                self.assertIn("does not count an error ended it: no host", unwrapped(said))
 
     def test_killed(self):
         """The run ends with s3load repeat, as after a signal."""
