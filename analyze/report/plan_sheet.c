@@ -302,9 +302,8 @@ void plan_sheet(struct sheet *s, const void *plan)
 
 void plan_sheet_tables(struct sheet *s, const struct plan *p)
 {
-    if (p->asked.kind == PLAN_AB) {
+    if (p->asked.kind == PLAN_AB)
         put_gates(s, p);
-    }
     if (p->asked.kind == PLAN_SWEEP) {
         put_law(s, p);
         put_levels(s, p);

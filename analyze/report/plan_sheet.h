@@ -14,7 +14,7 @@ extern const char *const plan_gate_names[];
 
 /* Adds the sentence, what is repeated, and the tables of a struct plan. */
 void plan_sheet(struct sheet *s, const void *plan);
-/* Adds the tables alone: gates, or levels and runs in their order. */
+/* Adds the tables alone: gates or levels, then runs. */
 void plan_sheet_tables(struct sheet *s, const struct plan *p);
 
 #endif

@@ -196,8 +196,8 @@ static int begin(const struct cli_args *args, const struct repeated *x, struct e
     return EXIT_FAILED;
 }
 
-/* Asks s3analyze for the next run; an empty line: the plan is decided. Sets *broken: whether an
- * error ended the last run. */
+/* Asks s3analyze for the next run; an empty line: the plan is decided. Sets *broken: whether
+ * the last run failed, so that the next one is likely to fail, too. */
 static bool ask(const struct repeated *x, char line[static LINE_BYTES], bool *broken, struct err *e)
 {
     char *words[] = {"s3analyze", "plan", "--next", "--", (char *)x->dir, NULL};
