@@ -136,6 +136,13 @@ class Plan(CliTest):
                 self.assertIn(says, said)
                 self.assertIn("Run Side Offered Reached/s 50% 99% Errors 1 before - ", said)
 
+    def test_ab_without_a_successful_request(self):
+        """Such a run has no figure to compare, and neither would the next one have."""
+        self.begin("ab", "--before", "-v", "--after", "-q", "--gate", "p50:50%")
+        (self.folder / "run-001-after.csv.zst").write_bytes(zstd.frame(text(self.failing(50, 1))))
+        r = self.s3analyze("plan", "--next", self.folder, status=3)
+        self.assertEqual(r.err, "s3analyze: run-001-after.csv.zst does not count: no request succeeded\n")
+
     def test_sweep_of_four_runs(self):
         """It has enough levels for the law, but too few runs."""
         self.begin("sweep", "--concurrent", "1,2,3,4", "--runs", "1")
