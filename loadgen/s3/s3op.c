@@ -221,7 +221,9 @@ size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct
         return 0;
     strbuf_puts(&o, "User-Agent: ");
     strbuf_puts(&o, head->user_agent);
-    if (s3op_n_body(op) > 0 || S3OP[op->kind].method[0] == 'P') {
+    /* OpenStack Swift waits for the body of a DELETE that has no length. */
+    char method = S3OP[op->kind].method[0];
+    if (method == 'P' || method == 'D') {
         strbuf_puts(&o, "\r\nContent-Length: ");
         put_number(&o, s3op_n_body(op));
     }

@@ -105,6 +105,20 @@ static void test_requests(void **state)
                "Content-Length: 9\r\n\r\n");
 }
 
+/* Servers may wait for the body of a request whose method can have one. */
+static void test_lengths(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < S3OP_N_KINDS; kind++) {
+        const struct s3op op = op_of((enum s3op_kind)kind, "k");
+        const struct s3op_head head = {.host = "h", .user_agent = "a"};
+        const char *text = build(&plain, &op, &head);
+        bool reads = *text == 'G' || *text == 'H';
+
+        assert_int_equal(strstr(text, "\r\nContent-Length: 0\r\n\r\n") != NULL, !reads);
+    }
+}
+
 static void test_pages(void **state)
 {
     (void)state;
@@ -201,7 +215,8 @@ static void test_limits(void **state)
     memset(key, '%', S3OP_KEY_MAX);
     key[S3OP_KEY_MAX] = '\0';
     const struct s3op op = op_of(S3OP_DELETE, key);
-    assert_int_equal(strlen(build(&plain, &op, &head)), 7 + 8 + 3 * S3OP_KEY_MAX + 11 + 9 + 17);
+    assert_int_equal(strlen(build(&plain, &op, &head)),
+                     7 + 8 + 3 * S3OP_KEY_MAX + 11 + 9 + 17 + 19);
     assert_int_equal(s3op_build(&plain, NULL, &op, &head, out, 100, &e), 0);
     assert_string_not_equal(e.msg, "");
 }
@@ -209,9 +224,10 @@ static void test_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_requests),     cmocka_unit_test(test_pages),
-        cmocka_unit_test(test_virtual_host), cmocka_unit_test(test_encryption),
-        cmocka_unit_test(test_limits),       cmocka_unit_test(test_order),
+        cmocka_unit_test(test_requests),   cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_pages),      cmocka_unit_test(test_virtual_host),
+        cmocka_unit_test(test_encryption), cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
