@@ -2,6 +2,7 @@
 #ifndef S3_LIBCOMMON_SUGGEST_H
 #define S3_LIBCOMMON_SUGGEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct suggest {
@@ -11,13 +12,13 @@ struct suggest {
     const char *best; /* the nearest name offered so far; NULL: none is near */
 };
 
-/* suggest_init begins with a name of n bytes; suggest_offer compares it with one candidate. Both
- * borrow the names. */
+/* suggest_init begins with a name of n bytes; suggest_offer compares it with one candidate, which
+ * is nearest if other tools call it by the name. Both borrow the names. */
 void suggest_init(struct suggest *s, const char *name, size_t n);
 void suggest_offer(struct suggest *s, const char *candidate);
 
-/* Returns a hint for a command or an option (without dashes) of warp or benchstat that has another
- * name here; NULL: there is no hint. */
+/* Returns what to do instead of a command or an option (without dashes) of another tool; NULL:
+ * there is no hint. */
 const char *suggest_for_foreign(const char *name, size_t n);
 
 #endif

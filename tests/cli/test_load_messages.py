@@ -38,6 +38,21 @@ class BothPrograms(CliTest):
         self.assert_refused(["s3load", "get", "--no-color"],
                             "unknown option --no-color: NO_COLOR=1 in the environment switches colours off")
 
+    def test_names_of_other_tools(self):
+        """And capitals. Each suggestion is what the command has."""
+        for argv, ours in (("s3load PUT", "put"), ("s3load Get", "get"), ("s3load upload", "put"), ("s3load head", "stat"),
+                           ("s3analyze report", "analyze"), ("s3analyze CMP", "cmp")):
+            self.assert_refused(argv.split(), f"unknown command '{argv.split()[1]}': did you mean '{ours}'?")
+        for argv, ours in (("s3load get --endpoint", "host"), ("s3load get --url", "host"), ("s3load get --size", "obj.size"),
+                           ("s3load put --objects", "requests"), ("s3analyze analyze --verbose", "analyze.v"),
+                           ("s3load get --HOST", "host")):
+            self.assert_refused(argv.split(), f"unknown option {argv.split()[2]}: did you mean --{ours}?")
+        for argv in "s3load get --verbose", "s3analyze merge --url":
+            self.assert_refused(argv.split(), f"unknown option {argv.split()[2]}")
+        for command in "analyze", "plot":  # its neighbour --force overwrites files
+            self.assert_refused(["s3analyze", command, "--format", "json"], "unknown option --format: --json prints JSON; a "
+                                "picture has the format that --out ends with: run.png")
+
     def test_options_that_exclude_each_other(self):
         for words, message in ((["--tls", "--encrypt", "--sse-s3"], "--encrypt and --sse-s3 exclude each other"),
                                (["--clear-bucket", "--list-existing"], "--clear-bucket and --list-existing exclude each other"),
@@ -148,8 +163,8 @@ class Servers(LoadTest):
         client.put("bucket", f"{RUN}/0000/0123456789abcdef")
         for how in (["--older-than", "0"], ["--run", RUN.removeprefix("s3load-")]):
             r = self.s3load("clean", "--bucket", "bucket", *how)
-            self.assertEqual(r.err, f"s3load: {RUN}/ stays: s3load did not write '{RUN}/theirs' in it (1 object in all); "
-                                    "delete that, and s3load clean deletes the rest\n")
+            self.assertEqual(r.err, f"s3load: {RUN}/ stays: s3load did not write '{RUN}/theirs' in it (1 object in "
+                                    "all); delete that, and s3load clean deletes the rest\n")
             self.assertIn(" kept\n", r.out)
 
 
