@@ -28,6 +28,24 @@ static bool is_unsupported(const struct worker_result *r)
             (r->xml->root == XML_LIST || r->xml->root == XML_NOTHING));
 }
 
+/* Returns a hint for --lookup host, with which the server may not look for the bucket in the host's
+ * name; else "". */
+static const char *lookup_hint(const struct s3op_style *style)
+{
+    return style->lookup != S3OP_LOOKUP_HOST
+               ? ""
+               : "; --lookup host sends the bucket as a part of the host's name, for which the "
+                 "server must know its own domain (MinIO: MINIO_DOMAIN, Ceph: rgw_dns_name, "
+                 "versitygw: --virtual-domain) and --host must be a name in it; --lookup path "
+                 "needs neither";
+}
+
+static bool no_answer(struct err *e, const struct s3op_style *style, const struct err *cause)
+{
+    return err_set(e, "no server answers a request for bucket '%s': %s%s", style->bucket,
+                   cause->msg, lookup_hint(style));
+}
+
 bool bucket_listing(struct control *c, const char *prefix, enum s3op_kind *kind, struct err *e)
 {
     struct s3op op = {.kind = S3OP_LIST_VERSIONS, .one_page = true};
@@ -41,6 +59,11 @@ bool bucket_listing(struct control *c, const char *prefix, enum s3op_kind *kind,
     s3op_set_key(&op, prefix);
     if (now != UNKNOWN)
         return true;
+    const struct s3op_style *style = &c->crew.engine->op_style;
+    if (r.status == 0 && !r.cut) {
+        *kind = S3OP_LIST;
+        return no_answer(e, style, &state);
+    }
     bool listed = control_run(c, &op, &r, &list);
     /* A server that knows no versions may answer with any list, even an empty one. */
     if (listed && (!unsupported || r.xml->n_entries > 0))
@@ -48,13 +71,12 @@ bool bucket_listing(struct control *c, const char *prefix, enum s3op_kind *kind,
     *kind = S3OP_LIST;
     if (unsupported && (listed || is_unsupported(&r)))
         return true;
-    const char *bucket = c->crew.engine->op_style.bucket;
     if (r.status == 404)
-        return err_set(e, "cannot list bucket '%s': %s", bucket, list.msg);
+        return err_set(e, "cannot list bucket '%s': %s", style->bucket, list.msg);
     return err_set(e,
                    "bucket '%s' does not say whether it keeps versions (%s), and these cannot be "
                    "listed (%s)",
-                   bucket, state.msg, list.msg);
+                   style->bucket, state.msg, list.msg);
 }
 
 static bool set_versioning(struct control *c, struct err *e)
@@ -98,18 +120,6 @@ static bool need_versions(struct control *c, const struct work *k, bool made, st
                    now == UNKNOWN     ? "does not say whether it keeps versions"
                    : now == SUSPENDED ? "has its versioning suspended"
                                       : "holds objects and keeps no versions");
-}
-
-/* Returns a hint for --lookup host, with which the server may not look for the bucket in the host's
- * name; else "". */
-static const char *lookup_hint(const struct s3op_style *style)
-{
-    return style->lookup != S3OP_LOOKUP_HOST
-               ? ""
-               : "; --lookup host sends the bucket as a part of the host's name, for which the "
-                 "server must know its own domain (MinIO: MINIO_DOMAIN, Ceph: rgw_dns_name, "
-                 "versitygw: --virtual-domain) and --host must be a name in it; --lookup path "
-                 "needs neither";
 }
 
 static bool create(struct control *c, const struct s3op_style *style, bool *made, struct err *e)
@@ -185,11 +195,11 @@ bool bucket_make(struct control *c, const struct work *k, bool *made, struct err
 
     if (!exists && r.status != 404 && r.status != 0)
         ask_why(c, r.status, &cause);
+    if (!exists && r.status == 0)
+        return no_answer(e, style, &cause);
     if (!exists && r.status != 404)
-        return err_set(e, "%s '%s': %s%s",
-                       r.status == 0 ? "no server answers a request for bucket"
-                                     : "cannot use bucket",
-                       style->bucket, cause.msg, lookup_hint(style));
+        return err_set(e, "cannot use bucket '%s': %s%s", style->bucket, cause.msg,
+                       lookup_hint(style));
     if (!exists && k->o->data.list_existing)
         return err_set(e, "there is no bucket '%s'", style->bucket);
     *made = false;

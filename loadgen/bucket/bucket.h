@@ -15,7 +15,8 @@ bool bucket_ready(struct control *c, const struct work *k, bool made, struct err
 
 /* Chooses the kind of listing that shows all that must be deleted below the prefix: versions, if
  * the bucket keeps or kept them or does not say; else objects. Returns false if the bucket does not
- * say and versions cannot be listed: *e says why, and *kind lists at least the objects. */
+ * say and versions cannot be listed, or if no server answers: *e says why, and *kind lists at least
+ * the objects. */
 bool bucket_listing(struct control *c, const char *prefix, enum s3op_kind *kind, struct err *e);
 
 /* Returns true if the bucket has object lock. Else *e says what a run that needs it can do. */

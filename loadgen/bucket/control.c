@@ -62,6 +62,7 @@ bool control_run(struct control *c, const struct s3op *op, struct worker_result 
     size_t n_tries = n_hosts < TRIES_MAX ? n_hosts : TRIES_MAX;
     struct err first = {""};
 
+    c->hung = false;
     for (size_t i = 1;; i++) {
         c->op = op;
         c->result = r;
@@ -73,6 +74,7 @@ bool control_run(struct control *c, const struct s3op *op, struct worker_result 
             return err_set(e, "interrupted");
         }
         bool answered = r->cut || r->status != 0;
+        c->hung = r->timed_out;
         c->heard |= r->status != 0;
         if (!worker_may_pass(r) || r->error[0] == '\0')
             c->failing_since_ns = 0;

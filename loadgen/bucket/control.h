@@ -11,6 +11,7 @@ struct control {
     const struct s3op *op; /* to be done; NULL: none */
     struct worker_result *result;
     int status;               /* of the last answer that was taken */
+    bool hung;                /* the last request timed out */
     int64_t give_up_ns;       /* requests that fail are retried for this long */
     bool heard;               /* a server has answered */
     int64_t failing_since_ns; /* 0: the last request succeeded */

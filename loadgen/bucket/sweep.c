@@ -89,12 +89,20 @@ static bool next_single(const struct sweep *s, struct sweeper *own, struct s3op 
     return false;
 }
 
+/* Whether all servers hang: each further request would only last as long. */
+static bool is_hung(const struct sweep *s)
+{
+    return atomic_load(&s->n_late) >= s->work->engine->hosts.n;
+}
+
 static enum phase_next next(void *ctx, struct worker *w, struct s3op *op)
 {
     struct sweep *s = ctx;
     struct sweeper *own = &s->sweeper[w->thread];
     struct work_own *work = work_own(s->work, w);
 
+    if (is_hung(s))
+        return PHASE_END;
     if (own->retry_ns > clock_now_ns())
         return PHASE_WAIT;
     op->recorded = false;
@@ -141,7 +149,7 @@ static bool waits(struct sweep *s, struct sweeper *own, const struct worker_resu
     int_fast64_t since_ns = 0;
     if (atomic_compare_exchange_strong(&s->failing_since_ns, &since_ns, r->end_ns))
         since_ns = r->end_ns;
-    if (!worker_may_pass(r) || r->end_ns - since_ns >= s->work->o->net.give_up_ns)
+    if (!worker_may_pass(r) || is_hung(s) || r->end_ns - since_ns >= s->work->o->net.give_up_ns)
         return false;
     own->retry_ns = r->end_ns + PAUSE_NS;
     own->step = LIST;
@@ -162,6 +170,12 @@ static void done(void *ctx, struct worker *w, const struct s3op *op, const struc
     /* The server accepts no batches, or not this one: delete the keys one by one. */
     bool refused = op->kind == S3OP_DELETE_BATCH && r->status >= 400 && !worker_may_pass(r);
 
+    if (r->status != 0)
+        atomic_store(&s->answered_ns, r->end_ns);
+    if (r->timed_out && r->start_ns > atomic_load(&s->answered_ns))
+        atomic_fetch_add(&s->n_late, 1);
+    else if (r->status != 0 && !is_hung(s))
+        atomic_store(&s->n_late, 0);
     /* A listing alone does not show that the server works again: it must delete as well. */
     if (ok && !(lists && own->page.n > 0))
         atomic_store(&s->failing_since_ns, 0);
@@ -188,9 +202,9 @@ static void done(void *ctx, struct worker *w, const struct s3op *op, const struc
 
 /* ---- The passes ---- */
 
-static bool is_stopped(const struct sweep *s)
+bool sweep_is_stopped(const struct sweep *s)
 {
-    return atomic_load(&s->work->engine->stop) != ENGINE_RUN;
+    return atomic_load(&s->work->engine->stop) != ENGINE_RUN || s->ended.msg[0] != '\0';
 }
 
 bool sweep_pass(struct sweep *s, enum sweep_scope scope, enum s3op_kind kind, struct err *e)
@@ -199,6 +213,8 @@ bool sweep_pass(struct sweep *s, enum sweep_scope scope, enum s3op_kind kind, st
     const struct phase phase = {
         .next = next, .done = done, .ctx = s, .end_ns = CLOCK_NEVER, .closes = true};
 
+    if (s->ended.msg[0] != '\0')
+        return err_set(e, "%s", s->ended.msg);
     if (s->sweeper == NULL && !mem_cleared(&s->sweeper, k->n_workers, e))
         return false;
     k->n_failed = 0;
@@ -209,7 +225,11 @@ bool sweep_pass(struct sweep *s, enum sweep_scope scope, enum s3op_kind kind, st
         s->sweeper[i].step = scope == SWEEP_DIRS || i == 0 ? LIST : DONE;
         strbuf_clear(&s->sweeper[i].previous);
     }
-    return s->run_phase(s->ctx, &phase, e) && (k->n_failed == 0 || err_set(e, "%s", k->error.msg));
+    if (!s->run_phase(s->ctx, &phase, &s->ended))
+        return err_set(e, "%s", s->ended.msg);
+    if (is_hung(s))
+        err_set(&s->ended, "%s", k->error.msg);
+    return k->n_failed == 0 || err_set(e, "%s", k->error.msg);
 }
 
 static bool repeat(struct sweep *s, enum sweep_scope scope, enum s3op_kind kind, struct err *e)
@@ -221,12 +241,14 @@ static bool repeat(struct sweep *s, enum sweep_scope scope, enum s3op_kind kind,
         sweep_pass(s, scope, kind, NULL);
         scope = SWEEP_PREFIX;
     }
-    for (int i = 0; i < PASSES && !done && !is_stopped(s); i++) {
+    for (int i = 0; i < PASSES && !done && !sweep_is_stopped(s); i++) {
         err_clear(&cause);
         done = sweep_pass(s, scope, kind, &cause);
     }
-    return (done && !is_stopped(s)) ||
-           err_set(e, "%s", cause.msg[0] != '\0' ? cause.msg : "interrupted");
+    return (done && !sweep_is_stopped(s)) || err_set(e, "%s",
+                                                     cause.msg[0] != '\0'      ? cause.msg
+                                                     : s->ended.msg[0] != '\0' ? s->ended.msg
+                                                                               : "interrupted");
 }
 
 bool sweep_all(struct sweep *s, enum sweep_scope uploads, enum sweep_scope objects,

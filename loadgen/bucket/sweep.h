@@ -25,6 +25,9 @@ struct sweep {
     atomic_uint_fast64_t n_deleted;       /* other threads may read it */
     atomic_int_fast64_t failing_since_ns; /* 0: the last request succeeded */
     atomic_bool no_batches;               /* the server refuses them */
+    atomic_int_fast64_t answered_ns;      /* when the last answer came */
+    atomic_size_t n_late;                 /* requests that timed out while no answer came */
+    struct err ended;                     /* why nothing more is tried; "": more may be */
 
     /* The current pass. */
     enum sweep_scope scope;
@@ -34,8 +37,12 @@ struct sweep {
 
 void sweep_fini(struct sweep *s);
 
+/* Whether a signal came, or the servers hang: nothing more is deleted. */
+bool sweep_is_stopped(const struct sweep *s);
+
 /* Lists everything that `scope` and `kind` say, once, and deletes it. On failure *e says what could
- * not be deleted. */
+ * not be deleted. If no answer comes while as many requests time out as there are hosts, the
+ * servers hang: this and all later passes end. */
 bool sweep_pass(struct sweep *s, enum sweep_scope scope, enum s3op_kind kind, struct err *e);
 
 /* Deletes unfinished uploads, then objects by listings of `kind` (bucket_listing), in as many

@@ -137,7 +137,7 @@ static bool clean_all(struct bench *b, const struct old_runs *runs, struct err *
                      *o->prefix != '\0' ? " under " : "", o->prefix);
     else
         printf("RUN             OBJECTS  MARKERS  UPLOADS  NEWEST\n");
-    for (size_t i = 0; i < runs->n && atomic_load(&b->engine.stop) == ENGINE_RUN; i++) {
+    for (size_t i = 0; i < runs->n && !sweep_is_stopped(&b->sweep); i++) {
         const struct old_run *run = &runs->run[i];
         bool young = o->wanted_id == NULL && run->newest_ns > from_ns;
 

@@ -131,6 +131,7 @@ static void fail_late(struct loop *l, int64_t now_ns)
         if (w->deadline_ns <= now_ns) {
             if (w->state == WORKER_CONNECTING)
                 hosts_cannot_connect(&g->hosts, w->host, now_ns);
+            w->result.timed_out = true;
             worker_fail(w, why);
             worker_run(w);
         } else {

@@ -22,6 +22,7 @@ struct worker_result {
     int status;      /* HTTP status; 0: no response */
     bool skewed;     /* refused because of our clock: from now on the server's time is used */
     bool cut;        /* the connection ended before the response was complete */
+    bool timed_out;  /* no complete response came within --request-timeout */
     char error[600]; /* "": success */
     char etag[WORKER_ETAG_MAX]; /* "": none */
     char version[WORKER_VERSION_MAX];

@@ -274,16 +274,20 @@ static bool clean(struct bench *b, struct err *e)
 
     if (!b->uploaded || b->crew.n_loops == 0 || (b->o->data.no_clear && !b->kind->uploads))
         return team_meet(&b->team, true, e);
-    b->said_finishing = bench_is_interrupted(b);
     b->finishing = true;
+    b->waiting_ns = 0;
+    b->said_waiting = false;
     s->root = b->work.root;
     s->n_most = most_of(b);
     atomic_store(&s->n_deleted, 0);
     bool ok = signals_let_finish(&b->signals) || err_set(&cause, "interrupted");
     bool deletes = ok && !b->o->data.no_clear;
     /* If uploads were answered with versions, deleting without them would only hide the objects. */
-    if (deletes && !bucket_listing(&b->control, s->root, &kind, &unknown))
+    if (deletes && !bucket_listing(&b->control, s->root, &kind, &unknown)) {
         deletes = !b->kind->versions && !atomic_load(&b->work.saw_version);
+        if (b->control.hung)
+            err_set(&s->ended, "%s", unknown.msg);
+    }
     if (deletes && !b->o->data.no_prefix)
         sweep_pass(s, SWEEP_DIRS, kind, NULL);
     team_meet(&b->team, true, NULL);

@@ -134,7 +134,7 @@ bool bench_set_up(struct bench *b, struct err *e)
         setenv("NO_COLOR", "1", 1);
     b->screen.enabled =
         !b->o->show.quiet && b->team.rank == 0 && (b->o->ranks.progress || isatty(STDERR_FILENO));
-    if (!init_engine(b, e) || !control_init(&b->control, &b->engine, team_tick, &b->team, e) ||
+    if (!init_engine(b, e) || !control_init(&b->control, &b->engine, bench_tick, b, e) ||
         !signals_init(&b->signals, &b->control.crew, e))
         return false;
     b->control.give_up_ns = b->o->net.give_up_ns;

@@ -84,8 +84,10 @@ struct bench {
     struct phase phase;
     int64_t start_ns; /* of the benchmark, by this rank's clock */
     enum bench_doing doing;
-    bool finishing, said_finishing; /* cleaning after the run; a signal was answered with that */
-    struct err error;               /* why the phase ended early */
+    bool finishing;     /* cleaning after the run */
+    int64_t waiting_ns; /* since when a signal waits for the phase to end; 0: there is none */
+    bool said_waiting;
+    struct err error; /* why the phase ended early */
     struct second second;
 };
 
@@ -114,6 +116,9 @@ bool bench_run_phase(struct bench *b, enum bench_doing doing, const struct phase
 
 /* Whether a signal came, to this rank or to another. */
 bool bench_is_interrupted(const struct bench *b);
+
+/* The tick of the control crew; `b` is a struct bench. */
+int bench_tick(void *b);
 
 /* Renews keys that expire soon. */
 void bench_renew_credentials(struct bench *b);

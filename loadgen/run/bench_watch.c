@@ -205,6 +205,34 @@ static void watch_machine(struct bench *b, int64_t now_ns)
         strbuf_fini(&comment);
 }
 
+/* If the process has not ended a while after a signal, says what it waits for and how to end it. */
+static void say_waiting(struct bench *b, int64_t now_ns)
+{
+    if (!bench_is_interrupted(b) || b->said_waiting || b->team.rank > 0)
+        return;
+    if (b->waiting_ns == 0)
+        b->waiting_ns = now_ns;
+    if (now_ns - b->waiting_ns < SIGNALS_ONE_NS)
+        return;
+    b->said_waiting = true;
+    end_bar(&b->screen);
+    if (b->finishing)
+        bench_say_of_all(b, "the run's objects are being deleted: a second Ctrl-C stops that");
+    else
+        bench_say_of_all(b,
+                         "waiting for requests in flight, up to %s (--request-timeout): a second "
+                         "Ctrl-C ends them",
+                         units_duration(b->o->net.request_timeout_ns).s);
+}
+
+int bench_tick(void *b)
+{
+    struct bench *bench = b;
+
+    say_waiting(bench, clock_now_ns());
+    return team_tick(&bench->team);
+}
+
 /* Shows progress, and ends the phase if there is a reason. Called ten times a second, more often
  * during a round of the ranks, and at each event. */
 static int look(void *ctx)
@@ -219,12 +247,7 @@ static int look(void *ctx)
     bool told = team_poll(&b->team);
     show(b, now_ns);
     bench_renew_credentials(b);
-    if (b->finishing && bench_is_interrupted(b) && !b->said_finishing) {
-        end_bar(&b->screen);
-        if (b->team.rank == 0)
-            bench_say_of_all(b, "the run's objects are being deleted: a second signal stops that");
-        b->said_finishing = true;
-    }
+    say_waiting(b, now_ns);
     if (atomic_load(&b->engine.stop) == ENGINE_RUN && gives_up(b, now_ns)) {
         err_set(&b->error,
                 "no host can be connected to, for %s now (--give-up-after): the run ends",

@@ -1,15 +1,10 @@
 #include "loadgen/run/signals.h"
 
-#include "loadgen/util/clock.h"
-
 #include <string.h>
 #include <unistd.h>
 
 /* Ends the signal thread. Only that thread gets it. */
 #define SIGNAL_QUIT SIGUSR1
-
-/* Signals within this time count as one. */
-#define ONE_SIGNAL_NS NS_PER_S
 
 static void stop(struct signals *s, enum engine_stop how)
 {
@@ -44,7 +39,7 @@ static void *run(void *user)
 
         if (caught == SIGQUIT)
             quit(s);
-        if (atomic_load(&s->n) > 0 && now_ns - s->last_ns < ONE_SIGNAL_NS)
+        if (atomic_load(&s->n) > 0 && now_ns - s->last_ns < SIGNALS_ONE_NS)
             continue;
         s->last_ns = now_ns;
         atomic_compare_exchange_strong(&s->first, &none, caught);

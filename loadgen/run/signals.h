@@ -5,10 +5,14 @@
 #define S3_LOADGEN_RUN_SIGNALS_H
 
 #include "loadgen/load/crew.h"
+#include "loadgen/util/clock.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+
+/* Signals within this time count as one. */
+#define SIGNALS_ONE_NS NS_PER_S
 
 struct signals {
     pthread_t thread;

@@ -172,6 +172,47 @@ class Outages(Runs):
 
     # ---- Signals
 
+    def hangs(self, from_method):
+        """A server that stops answering with the first request of this method after self.hung is set. It lists one object
+        below each prefix."""
+        self.hung, self.over, self.unanswered = threading.Event(), threading.Event(), []
+        self.addCleanup(self.over.set)
+
+        def answer(method, target, body):
+            if self.hung.is_set() and (self.unanswered or method == from_method):
+                self.unanswered.append(method)
+                self.over.wait(TIMEOUT_S)
+                return Scripted.CLOSE
+            return listing(target) if method == "GET" and "list-type" in target and self.hung.is_set() else None
+        return self.serve(answer)
+
+    def test_signal_while_the_server_hangs(self):
+        self.hangs("PUT")
+        p = self.begin("put", "--concurrent", "2", "--duration", "1h", "--request-timeout", "3s")
+        self.wait_until(lambda: has_rows(p.path), p)
+        self.hung.set()
+        self.wait_until(lambda: len(self.unanswered) == 2, p)
+        p.send_signal(signal.SIGINT)
+        self.assertEqual(p.stderr.readline().decode(),
+                         "s3load: waiting for requests in flight, up to 3s (--request-timeout): a second Ctrl-C ends them\n")
+        status, c, err = self.finish(p)
+        self.assertEqual((status, len(c.errors())), (128 + signal.SIGINT, 2))
+        self.assertRegex(err, "may be left under .*no server answers a request for bucket .*timeout.*s3load clean --run")
+        # The first request of the cleaning ends it.
+        self.assertEqual(self.unanswered, ["PUT", "PUT", "GET"])
+
+    def test_server_hangs_while_cleaning(self):
+        """One that fails otherwise is tried again for --give-up-after."""
+        self.hangs("POST")
+        p = self.begin("put", "--concurrent", "2", "--requests", "2", "--request-timeout", "1s")
+        self.hung.set()
+        status, _, err = self.finish(p)
+        self.assertEqual(status, 1)
+        self.assertRegex(err, "may be left under .*timeout: no complete answer within 1 s")
+        # Each worker has sent one, if both were as fast.
+        self.assertIn("POST", self.unanswered)
+        self.assertLessEqual(len(self.unanswered), 2)
+
     def slow_cleaning(self, method, target, body):
         if method == "POST":
             self.deleting.set()
