@@ -115,6 +115,10 @@ static bool parse_assertion(struct slo_assertion *a, struct slice op, struct sli
     a->or_equal = *rest.p == '=';
     /* The limit is the rest of a->text, so it ends with a NUL. */
     const char *limit = trimmed(slice_from(rest, a->or_equal)).p;
+    if (strpbrk(limit, ";=<>") != NULL)
+        return err_set(
+            e,
+            "--slo '%.100s': separate assertions by commas; compare with <, <=, > or >=", a->text);
     return parse_limit(a, limit, &why) || err_set(e, "--slo '%.100s': %s", a->text, why.msg);
 }
 

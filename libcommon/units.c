@@ -127,10 +127,8 @@ bool units_parse_duration(const char *text, bool negative_ok, int64_t *ns, struc
         bool is_bare = first && !*p;
         /* A user who means days must not get seconds. */
         if (is_bare && (d.whole > 0 || d.fraction > 0))
-            return err_set(e,
-                           "expected a duration with a unit: %ss for seconds, %sm for minutes, "
-                           "%sd for days",
-                           text, text, text);
+            return err_set(e, "expected a unit: %sms, %ss, %sm, %sh or %sd", text, text, text, text,
+                           text);
         if (!is_bare && !parse_duration_unit(&p, &unit))
             return err_set(e, "%s", expected);
         int64_t part;

@@ -95,15 +95,19 @@ bool control_run(struct control *c, const struct s3op *op, struct worker_result 
     }
     /* Servers send the string to sign, which does not help users. */
     if (strstr(r->error, "SignatureDoesNotMatch") != NULL)
-        return err_set(
-            e,
-            "the server refuses the signature (HTTP %d): is the secret key right, and the region?",
-            r->status);
+        return err_set(e,
+                       "the server refuses the signature (HTTP %d): is the secret key right, and "
+                       "the region? Or does a proxy change the Host header?",
+                       r->status);
     bool tls = c->crew.engine->op_style.tls;
     bool wrong = tls ? strncmp(r->error, "TLS: ", 5) == 0 && strstr(r->error, "certificate") == NULL
                      : strstr(r->error, "closed before") || strstr(r->error, "reset by peer");
-    const char *hint = tls ? "; is --tls right for this port?" : "; is --tls missing?";
+    bool malformed = strstr(r->error, "AuthorizationHeaderMalformed") != NULL;
+    const char *hint = malformed ? "; is --region right?"
+                       : !wrong  ? ""
+                       : tls     ? "; is --tls right for this port?"
+                                 : "; is --tls missing?";
     bool other = strcmp(first.msg, r->error) != 0;
     return err_set(e, "%s%s%s%s", first.msg, other ? "; tried again: " : "", other ? r->error : "",
-                   wrong ? hint : "");
+                   hint);
 }

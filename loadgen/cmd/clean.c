@@ -154,10 +154,11 @@ static bool clean_all(struct bench *b, const struct old_runs *runs, struct err *
         show(run, kept ? "kept" : o->show.dry_run ? "to delete" : done ? "deleted" : "failed");
     }
     if (n_young > 0)
-        fprintf(stderr,
-                "s3load: %s kept, as objects newer than %s may be of a run that goes on; --run ID "
-                "or a shorter --older-than deletes them\n",
-                units_counted(n_young, "run").s, units_duration(o->request.older_than_ns).s);
+        bench_say(
+            b,
+            "kept: %s with objects newer than %s, which may still be running. To delete them: "
+            "--run ID, or a shorter --older-than",
+            units_counted(n_young, "run").s, units_duration(o->request.older_than_ns).s);
     return ok;
 }
 

@@ -33,6 +33,15 @@ static void keep_text(char *dst, size_t size, const char *value, size_t n)
     dst[n] = '\0';
 }
 
+/* Returns the length of the beginning of a URL that names the server; 0: it names none. */
+static size_t n_origin(const char *url, size_t n)
+{
+    const char *host = memmem(url, n, "://", 3);
+    const char *end = host != NULL ? memchr(host + 3, '/', n - (size_t)(host + 3 - url)) : NULL;
+
+    return host == NULL ? 0 : end != NULL ? (size_t)(end - url) : n;
+}
+
 /* True if a Content-Range, "bytes FIRST-LAST/SIZE", is the requested range. Any SIZE will do. */
 static bool is_range_of(const struct s3op *op, const char *value, size_t n)
 {
@@ -71,6 +80,8 @@ static void on_header(void *user, const char *name, size_t n_name, const char *v
         w->answer.range_fits = is_range_of(&w->op, value, n_value);
     else if (n_name == 19 && memcmp(name, "x-amz-bucket-region", 19) == 0)
         keep_text(w->answer.region, sizeof w->answer.region, value, n_value);
+    else if (n_name == 8 && memcmp(name, "location", 8) == 0)
+        keep_text(w->answer.elsewhere, sizeof w->answer.elsewhere, value, n_origin(value, n_value));
 }
 
 /* Counts the keys that a batch could not delete, and keeps the reason for the first one. */
@@ -124,6 +135,13 @@ static size_t plain_text(const struct worker *w)
     return whole && n > 0 && s[0] != '<' && s[0] != '{' ? n : 0;
 }
 
+/* Whether the answer is that of a TLS port to plain HTTP, of Go or of nginx. */
+static bool speaks_tls(const struct worker *w)
+{
+    return w->http.status == 400 && !w->loop->engine->op_style.tls &&
+           memmem(w->answer.error_text, w->answer.n_error_text, "HTTPS", 5) != NULL;
+}
+
 /* Records that the server refuses the keys. They may be renewed during a run. */
 static void note_refusal(struct loop *l, const char *code)
 {
@@ -169,6 +187,8 @@ static void set_http_error(struct worker *w, const char *why)
         note_refusal(w->loop, code);
         const char *message = xml_text(x, XML_MESSAGE);
         err_set(&text, "%s%s%s", code, *message != '\0' ? ": " : "", message);
+    } else if (speaks_tls(w)) {
+        err_set(&text, ": %s", HTTP1_SPEAKS_TLS);
     } else if (plain_text(w) > 0) {
         err_set(&text, ": %.*s", (int)plain_text(w), w->answer.error_text);
     }
@@ -177,6 +197,11 @@ static void set_http_error(struct worker *w, const char *why)
         answer_set_error(w, "HTTP %d%s%s%s (the bucket is in region %s, not %s: --region %s)",
                          w->http.status, blank, text.msg, why, w->answer.region, region,
                          w->answer.region);
+    else if (w->answer.elsewhere[0] != '\0' && w->http.status >= 300 && w->http.status < 400)
+        answer_set_error(w,
+                         "HTTP %d%s%s%s (the server sends on to %s, which s3load does not follow: "
+                         "name it with --host)",
+                         w->http.status, blank, text.msg, why, w->answer.elsewhere);
     else
         answer_set_error(w, "HTTP %d%s%s%s", w->http.status, blank, text.msg, why);
 }

@@ -34,6 +34,8 @@ static bool check_port(const char *entry, const char *port, struct err *e)
 {
     size_t n = strlen(port);
 
+    if (port[n_digits(port)] == '/')
+        return err_set(e, "host '%s': host:port is wanted, without the '/'", entry);
     if (n == 0 || n > 5 || n_digits(port) != n)
         return err_set(e, "host '%s': the port is not a number", entry);
     unsigned long value = strtoul(port, NULL, 10);
@@ -53,6 +55,8 @@ static bool check_name(const char *name, struct err *e)
         return err_set(e, "host '%s': host:port is wanted, not a URL (https is --tls)", name);
     while (name_char(*p, brackets))
         p++;
+    if (!brackets && strchr(name, ':') != strrchr(name, ':'))
+        return err_set(e, "host '%s': an address of IPv6 has brackets: [::1]:9000", name);
     if (p == start)
         return err_set(e, "host '%s': no host name", name);
     if (brackets && *p++ != ']')

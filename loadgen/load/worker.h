@@ -59,7 +59,8 @@ struct worker_answer {
     uint64_t n_failed_keys;
     char error_text[200]; /* beginning of an error's body */
     size_t n_error_text;
-    char region[64]; /* of the bucket, if the server names it; else "" */
+    char region[64];     /* of the bucket, if the server names it; else "" */
+    char elsewhere[128]; /* the server that a redirection names; else "" */
 };
 
 /* The body of the current request. Head and body are sent in one piece: the head ends where the

@@ -262,7 +262,7 @@ static bool feed_line(struct http1 *h, const char *data, size_t n, size_t *used)
     /* A TLS record begins with one of these bytes: an alert or a handshake. Within a body they are
      * data. */
     if (h->at.state == STATUS_LINE && h->at.n_head == 0 && (data[0] == 0x15 || data[0] == 0x16))
-        return err_set(&h->err, "the server speaks TLS: --tls is missing");
+        return err_set(&h->err, "%s", HTTP1_SPEAKS_TLS);
     if (h->at.n_line + len > HTTP1_LINE_MAX + 1)
         return err_set(&h->err, "a header line of more than %d bytes", HTTP1_LINE_MAX);
 

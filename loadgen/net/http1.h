@@ -20,6 +20,9 @@
 
 #define HTTP1_UNKNOWN UINT64_MAX
 
+/* The error if plain HTTP was sent to a TLS port. */
+#define HTTP1_SPEAKS_TLS "the server speaks TLS: --tls is missing"
+
 enum http1_end {
     HTTP1_MORE, /* all input is consumed; the response is not complete */
     HTTP1_DONE, /* the response is complete */

@@ -514,12 +514,12 @@ static bool check(struct options *o, struct err *e)
     if (o->data.clear_bucket && o->data.list_existing)
         return err_set(e, "--clear-bucket and --list-existing exclude each other");
     if (strpbrk(o->bucket, "/?#% \t") != NULL || strlen(o->bucket) < 1 || strlen(o->bucket) > 255)
-        return err_set(e, "'%s' is no name of a bucket", o->bucket);
+        return err_set(e, "'%s' is no name of a bucket (3 to 63 of a-z, 0-9, - and .)", o->bucket);
     if (!check_hosts(o, e) || !check_syncstart(o, e) || !check_slo(o, e) || !check_serverprof(o, e))
         return false;
     return o->net.anonymous || o->access_key != NULL || o->credential_process != NULL ||
-           err_set(e, "there are no credentials: give --access-key and --secret-key, or a "
-                      "profile, or --anonymous for unsigned requests");
+           err_set(e, "there are no credentials: set S3LOAD_ACCESS_KEY and S3LOAD_SECRET_KEY, or "
+                      "use --profile or --anonymous");
 }
 
 static long number_in(const char *name)
@@ -605,6 +605,14 @@ static bool check_benchdata(const char *name, struct err *e)
     return true;
 }
 
+/* Returns the length of a capture's name without a part of its suffix. */
+static int n_stem(const char *name)
+{
+    bool partly = ends_with(name, ".csv") || ends_with(name, ".zst");
+
+    return (int)(strlen(name) - (partly ? 4 : 0));
+}
+
 /* Sets the capture's name: that of --benchdata, or one made of command and time. */
 static bool name_capture(struct options *o, const char *command, struct err *e)
 {
@@ -624,7 +632,7 @@ static bool name_capture(struct options *o, const char *command, struct err *e)
     else if (strcmp(o->benchdata, "-") == 0 || ends_with(o->benchdata, PARTS_SUFFIX))
         n = snprintf(path, sizeof path, "%s", o->benchdata);
     else
-        n = snprintf(path, sizeof path, "%s" PARTS_SUFFIX, o->benchdata);
+        n = snprintf(path, sizeof path, "%.*s" PARTS_SUFFIX, n_stem(o->benchdata), o->benchdata);
     o->failed = n >= (int)sizeof path;
     return o->failed ? err_set(e, "--benchdata: the name is too long")
                      : keep_copy(o, &o->path, path, e);

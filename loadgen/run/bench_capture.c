@@ -103,8 +103,8 @@ bool bench_record(struct bench *b, struct err *e)
 
     team_measure_clock(&b->team, b->engine.offset_ns, 0);
     if (!turnstile_pass(&b->turnstile, o->run_id))
-        bench_say(b, "another load runs on this machine, and each is part of what the other "
-                     "measures; --wait waits for its end");
+        bench_say(b, "another s3load runs on this machine, and both results suffer; --wait "
+                     "waits for its end");
     if (!open_capture(b, e))
         return false;
     b->summary.capture = b->out.fd >= 0 ? b->out.part : NULL;

@@ -14,6 +14,18 @@
 
 /* ---- Preparation and start ---- */
 
+/* Returns what to do about a common failure; "": nothing is known. */
+static const char *advice(const struct bench *b, const char *failure)
+{
+    if (b->o->request.batch > 1 && strncmp(failure, "HTTP 501", 8) == 0)
+        return "; try --batch 1";
+    if (strncmp(failure, "HTTP 413", 8) != 0)
+        return "";
+    return b->kind->uploads
+               ? " (too much for the server, or for a proxy): try a smaller --part.size"
+               : " (too much for the server, or for a proxy): try a smaller --obj.size";
+}
+
 bool bench_prepare(struct bench *b, struct err *e)
 {
     struct work *k = &b->work;
@@ -42,8 +54,8 @@ bool bench_prepare(struct bench *b, struct err *e)
     if (!ok || bench_is_interrupted(b) || b->team.all.sum[TEAM_ENDING] > 0)
         return ok;
     if (k->n_objects == 0)
-        return err_set(e, "none of the first %llu uploads succeeded: %s",
-                       (unsigned long long)k->n_failed, k->error.msg);
+        return err_set(e, "none of the first %llu uploads succeeded: %s%s",
+                       (unsigned long long)k->n_failed, k->error.msg, advice(b, k->error.msg));
     if (k->n_failed > 0)
         bench_say(b, "%s of %s uploads of the preparation failed, the first with: %s",
                   units_count((int64_t)k->n_failed).s,
@@ -276,7 +288,6 @@ bool bench_has_succeeded(struct bench *b, struct err *e)
     memcpy(&all, &b->team.all.sum[TEAM_FREE], sizeof all);
     bool none = all.n_requests > 0 && all.n_errors == all.n_requests;
     bool no_part = b->kind->uploads && all.n_bytes == 0 && all.n_errors > 0;
-    bool no_batch = b->o->request.batch > 1 && strncmp(first, "HTTP 501", 8) == 0;
     if (!none && !no_part)
         return true;
     if (b->summary.counts.n_errors == 0)
@@ -284,6 +295,6 @@ bool bench_has_succeeded(struct bench *b, struct err *e)
     if (none)
         return err_set(e, "none of %s%s succeeded, the first failed with: %s%s",
                        units_counted((int64_t)all.n_requests, "request").s, of_all, first,
-                       no_batch ? "; try --batch 1" : "");
-    return err_set(e, "no part was uploaded; the first failure: %s", first);
+                       advice(b, first));
+    return err_set(e, "no part was uploaded; the first failure: %s%s", first, advice(b, first));
 }

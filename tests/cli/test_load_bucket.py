@@ -142,6 +142,7 @@ class Suite:
                     r = self.s3load("clean", *where, *options)
                     for run_id in ids:
                         self.assertRegex(r.out, f"{run_id} .* (kept|to delete)\n")
+                        self.assertEqual("kept: " in r.err, not options)
                     self.assertIn(f"s3load: ours/{RUN}/ stays: s3load did not write 'ours/{RUN}/notes' in it", r.err)
                     self.assertIn("(1 object in all); delete that, and s3load clean deletes the rest", r.err)
                     self.assertRegex(r.out, f"{RUN[7:]} .* kept\n")

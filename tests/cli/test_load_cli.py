@@ -228,6 +228,12 @@ class Options(LoadTest):
         self.assertRegex(r.err, r"^s3load: .*there already.*\n$", "before anything is uploaded")
         self.assertEqual(path.read_bytes(), before)
 
+    def test_part_of_the_suffix(self):
+        self.start()
+        for given, made in ("a.csv", "a.csv.zst"), ("b.zst", "b.csv.zst"), ("c.csv.zst", "c.csv.zst"), ("d.x", "d.x.csv.zst"):
+            self.s3load("put", "--benchdata", given, *SMALL)
+            self.assertEqual([p.name for p in self.tmp.glob(f"{given[0]}.*")], [made])
+
     def test_names_without_room_for_a_suffix(self):
         """No hidden file comes of them, and none beside a device."""
         folder = self.tmp / "runs"

@@ -56,7 +56,9 @@ class BothPrograms(CliTest):
     def test_options_that_exclude_each_other(self):
         for words, message in ((["--tls", "--encrypt", "--sse-s3"], "--encrypt and --sse-s3 exclude each other"),
                                (["--clear-bucket", "--list-existing"], "--clear-bucket and --list-existing exclude each other"),
-                               (["--bucket", "a/b"], "'a/b' is no name of a bucket")):
+                               (["--bucket", "a/b"], "'a/b' is no name of a bucket (3 to 63 of a-z, 0-9, - and .)"),
+                               (["--slo", "p99<50ms;errors=0"], "--slo 'p99<50ms;errors=0': separate assertions by commas; "
+                                                                 "compare with <, <=, > or >=")):
             self.assert_refused(["s3load", "get", "--host", "127.0.0.1:1", *words], message)
 
     def test_help_topics(self):
@@ -92,7 +94,7 @@ class CommandLine(LoadTest):
         """A run of 3 s ago was deleted by `clean --older-than 1`."""
         for options in (["clean", "--older-than", "1"], ["put", "--duration", "1"], ["get", "--give-up-after=1"]):
             r = self.bare(*options, status=2)
-            self.assertIn("'1': expected a duration with a unit: 1s for seconds, 1m for minutes, 1d for days", r.err)
+            self.assertIn("'1': expected a unit: 1ms, 1s, 1m, 1h or 1d", r.err)
         self.start()
         for good in ("7d", "1w", "1d12h", "0"):
             r = self.s3load("clean", "--dry-run", "--bucket", "none", "--older-than", good, status=1)
@@ -133,12 +135,43 @@ class Servers(LoadTest):
 
     def test_wrong_secret_key(self):
         self.start()
-        sentence = "the server refuses the signature (HTTP 403): is the secret key right, and the region?"
+        sentence = "the server refuses the signature (HTTP 403): is the secret key right, and the region? Or " \
+                   "does a proxy change the Host header?"
         for command, begin in (("put", "cannot use"), ("get", "cannot use")):
             self.assertEqual(self.refused("--access-key", ACCESS_KEY, "--secret-key", "wrong", command=command),
                              f"{begin} bucket 's3load-benchmark-bucket': {sentence}")
         r = self.s3load("clean", "--access-key", ACCESS_KEY, "--secret-key", "wrong", status=1)
         self.assertIn(sentence, r.err)
+
+    def cannot_use(self, answer):
+        server = Scripted(lambda request: answer)
+        self.addCleanup(server.stop)
+        return self.refused("--host", server.hosts)
+
+    def test_answers_of_proxies(self):
+        bucket = "cannot use bucket 's3load-benchmark-bucket': HTTP "
+        nginx = b"<html>\r\n<head><title>400 The plain HTTP request was sent to HTTPS port</title></head>\r\n"
+        for answer, text in (
+                ((400, nginx), "400: the server speaks TLS: --tls is missing"),
+                ((307, b"", {"Location": "https://other:9000/bucket"}), "307 (the server sends on to https://other:9000, which "
+                 "s3load does not follow: name it with --host)"),
+                ((307, b"", {"Location": "/bucket"}), "307"),
+                ((400, b"<Error><Code>AuthorizationHeaderMalformed</Code><Message>no</Message></Error>"),
+                 "400 AuthorizationHeaderMalformed: no; is --region right?")):
+            self.assertEqual(self.cannot_use(answer), bucket + text)
+
+    def test_too_large(self):
+        """A proxy before the server takes small bodies only."""
+        server = Scripted(lambda request: (413, b"") if request.method == "PUT" and len(request.body) > 1000 else
+                          (200, b"<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>")
+                          if request.target.endswith("?uploads=") else
+                          (200, b"<ListBucketResult/>") if request.method == "GET" else (200, b"<DeleteResult/>"))
+        self.addCleanup(server.stop)
+        for command, size in (("put", "obj"), ("get", "obj"), ("multipart", "part")):
+            argv = [] if command == "put" else ["--objects", "1"] if command == "get" else ["--parts", "1", "--part.size", "1KiB"]
+            r = self.s3load(command, *(SMALL if command != "multipart" else SMALL[2:]), "--stress", "--noclear", *argv,
+                            "--host", server.hosts, status=1)
+            self.assertRegex(r.err, rf"HTTP 413 \(too much for the server, or for a proxy\): try a smaller --{size}\.size\n")
 
     def test_no_object_lock(self):
         """Only a server that has it can say that a bucket was made without."""

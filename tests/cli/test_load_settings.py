@@ -90,8 +90,8 @@ class Credentials(Settings):
 
     def test_unsigned_only_with_anonymous(self):
         message = self.who("--host", self.server.hosts, status=2)
-        self.assertIn("there are no credentials", message)
-        self.assertIn("--anonymous", message)
+        self.assertIn("there are no credentials: ", message)
+        self.assertIn("set S3LOAD_ACCESS_KEY and S3LOAD_SECRET_KEY, or use --profile or --anonymous", message)
 
     def test_config_file(self):
         """Region and endpoint_url, by profile; nested settings are not ours."""

@@ -212,12 +212,12 @@ class Lock(LoadTest):
     def test_second_load_warns(self):
         options = ("get", "--objects", "1", "--obj.size", "1KiB", "--duration", "50ms", "-q")
         first = self.begin_load("first")
-        self.assertEqual(self.s3load(*options).err.count("another load runs on this machine"), 1)
+        self.assertEqual(self.s3load(*options).err.count("another s3load runs on this machine"), 1)
         self.assertEqual(self.s3load(*options, env={"S3LOAD_LOCK": str(self.tmp / "other")}).err, "")
         self.assertEqual(self.s3load(*options, env={"S3LOAD_LOCK": ""}).err, "")
         # A file that cannot be locked means no lock.
         self.assertEqual(self.s3load(*options, env={"S3LOAD_LOCK": str(self.tmp)}).err, "")
-        self.assertNotIn("another load", self.end(first))
+        self.assertNotIn("another s3load", self.end(first))
         self.assertEqual(self.s3load(*options).err, "")
 
     def test_wait(self):

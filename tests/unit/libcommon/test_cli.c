@@ -258,8 +258,7 @@ static void test_wrong(void **state)
         {"--out", "option --out needs a value: FILE"},
         {"-n", "option -n needs a value: N"},
         {"--dur soon", "option --dur: 'soon': expected a duration such as 500ms, 10s or 1m30s"},
-        {"--dur 10", "option --dur: '10': expected a duration with a unit: 10s for seconds, 10m "
-                     "for minutes, 10d for days"},
+        {"--dur 10", "option --dur: '10': expected a unit: 10ms, 10s, 10m, 10h or 10d"},
         {"--analyze.dur=0", "option --analyze.dur: '0': expected at least 1ns"},
         {"--size=1", "option --size: '1': expected 1KiB to 1MiB"},
         {"--count 101", "option --count: '101': expected 1 to 100"},

@@ -70,7 +70,10 @@ static void test_refused(void **state)
     assert_refused("a:12x", "port");
     assert_refused(":9000", "no host name");
     assert_refused("[::1", "no ']'");
-    assert_refused("::1", "no host name");
+    assert_refused("::1", "[::1]:9000");
+    assert_refused("::1:9000", "[::1]:9000");
+    assert_refused("fe80::1", "[::1]:9000");
+    assert_refused("a:9000/", "without the '/'");
     assert_refused("h{1..3}", "{1...10}");
     assert_refused("h{1...3", "{1...10}");
     assert_refused("h{...3}", "{1...10}");
