@@ -160,7 +160,6 @@ static bool clear_bucket(struct bench *b, struct err *e)
     struct err cause = {""};
     enum s3op_kind kind;
 
-    b->has_parts = b->team.size > 1;
     if (b->team.rank > 0)
         return true;
     if (b->has_parts)

@@ -172,6 +172,8 @@ bool bench_take_turn(struct bench *b, struct err *e)
 
 bool bench_make_crew(struct bench *b, struct err *e)
 {
+    /* This stage runs only if all ranks have opened their parts. */
+    b->has_parts = b->team.size > 1;
     if (!crew_init(&b->crew, &b->engine, b->recorder, b->n_loops, 0, (unsigned)b->o->load.n_workers,
                    e))
         return false;

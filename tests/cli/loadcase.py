@@ -157,6 +157,14 @@ class LoadTest(CliTest):
         self.addCleanup(p.kill)
         return p
 
+    def preload(self, text):
+        """A library that replaces calls of the C library."""
+        source, library = self.tmp / "shim.c", self.tmp / "shim.so"
+        source.write_text("#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <errno.h>\n"
+                          "#include <stdatomic.h>\n#include <sys/socket.h>\n" + text)
+        subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
+        return {"LD_PRELOAD": str(library), "ASAN_OPTIONS": "verify_asan_link_order=0"}
+
     def wait_until(self, done, p):
         """Waits until done() is true or the process has ended."""
         end = time.monotonic() + TIMEOUT_S

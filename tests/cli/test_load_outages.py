@@ -6,7 +6,6 @@ import resource
 import signal
 import socket
 import struct
-import subprocess
 import threading
 import time
 
@@ -383,14 +382,6 @@ class Outages(Runs):
         self.assertLess(sum(r.endpoint.endswith(f":{port}") for r in c.errors()), 4 + 8)
 
     # ---- Want of our own
-
-    def preload(self, text):
-        """A library that replaces calls of the C library."""
-        source, library = self.tmp / "shim.c", self.tmp / "shim.so"
-        source.write_text("#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <errno.h>\n"
-                          "#include <stdatomic.h>\n#include <sys/socket.h>\n" + text)
-        subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
-        return {"LD_PRELOAD": str(library), "ASAN_OPTIONS": "verify_asan_link_order=0"}
 
     def test_no_ports(self):
         """EADDRNOTAVAIL and ENOBUFS are ours: no host is down, the connections that stand go on."""

@@ -469,6 +469,27 @@ class Failing(RankedTest):
         self.each(check)
 
 
+    def test_no_room_for_loops(self):
+        """A rank that fails after it has opened its part leaves none."""
+        broken = self.preload(
+            "#include <string.h>\n"
+            "void *EVP_MD_fetch(void *ctx, const char *name, const char *properties) {\n"
+            "    static int n;\n"
+            "    if (strcmp(name, \"MD5\") == 0 && ++n == 2) return 0;\n"  # of the control crew, then of the loops
+            "    return ((void *(*)(void *, const char *, const char *))dlsym(RTLD_NEXT, \"EVP_MD_fetch\"))"
+            "(ctx, name, properties);\n}\n")
+
+        def check(mpi, path):
+            argv = self.argv("put", "--obj.size", "1KiB", "--duration", "100ms", "--benchdata", path)
+            whole = self.mpirun(mpi, 1)
+            r = self.check_run(*whole, *argv, ":", "-np", "1", "env", *(f"{k}={v}" for k, v in broken.items()), whole[-1],
+                               *argv, status=1, env=self.ranked_environment(), cwd=self.tmp)
+            self.assertRegex(r.err + r.out, r"rank 1 \(\S+\): out of memory")
+            self.assertEqual(list(path.parent.iterdir()), [path])
+            self.assertEqual(Capture(path).rows, [])
+        self.each(check)
+
+
 class Clocks(RankedTest):
     # Nothing is preloaded into programs with sanitizers.
     AHEAD_NS = 0 if SANITIZED else 250_000_000
