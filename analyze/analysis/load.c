@@ -45,6 +45,14 @@ bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,
             if (d->inputs[i].info.n_dropped[k] > 0)
                 return err_set(e, "%s: no requests are left; the first damage: %s", paths[i],
                                d->inputs[i].info.first_drop[k]);
+    const struct dataset_input *in = &d->inputs[0];
+    bool ended_early = in->first_start_ns > in->last_end_ns && in->recorded.n_runs > 0;
+    if (ended_early)
+        return err_set(
+            e,
+            "%s: no requests: s3load was ended before it recorded one; mixed and versioned do "
+            "not record their preparation",
+            paths[0]);
     return filter->sizes.given ? err_set(e, "%s: no requests of %s (--size)", paths[0],
                                          filter_sizes_text(&filter->sizes).s)
                                : err_set(e, "%s: no requests", paths[0]);

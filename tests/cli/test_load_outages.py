@@ -258,6 +258,18 @@ class Outages(Runs):
         self.assertIn(status, (128 + signal.SIGTERM, 128 + signal.SIGINT))
         self.assertRegex(err, "may be left under .*interrupted")
 
+    def test_ended_in_preparation(self):
+        """Uploads of a mix make no rows: who finds none learns why."""
+        for sent in signal.SIGKILL, signal.SIGINT:
+            self.serve()
+            p = self.begin("mixed", "--concurrent", "2", "--objects", "1000000000")
+            self.wait_until(lambda: recorded(p.path), p)
+            p.send_signal(sent)
+            p.communicate(timeout=TIMEOUT_S)
+            r = self.check_run("s3analyze", "analyze", p.path, status=1)
+            self.assertEqual(r.err, f"s3analyze: {p.path}: no requests: s3load was ended before it recorded one; mixed and "
+                                    "versioned do not record their preparation\n")
+
     def test_third_signal_always_ends(self):
         """Whatever the process waits for: here, its report to be read."""
         self.serve()
