@@ -148,6 +148,12 @@ class Servers(LoadTest):
         self.addCleanup(server.stop)
         return self.refused("--host", server.hosts)
 
+    def test_clean_without_a_server(self):
+        self.start()
+        self.server.stop()
+        r = self.s3load("clean", status=1)
+        self.assertRegex(r.err, r"\As3load: no server answers a request for bucket 's3load-benchmark-bucket': curl: [^;]*\n\Z")
+
     def test_answers_of_proxies(self):
         bucket = "cannot use bucket 's3load-benchmark-bucket': HTTP "
         nginx = b"<html>\r\n<head><title>400 The plain HTTP request was sent to HTTPS port</title></head>\r\n"
