@@ -208,8 +208,7 @@ bool drop_outside(struct plan *p, struct err *e)
         struct segment_range common;
         if (s->clients.keys.n > 1)
             ok = set_common_client_range(s, &common, e) &&
-                 drop_outside_range(p, &common,
-                                    "at the beginning and end, when not all clients ran", e);
+                 drop_outside_range(p, &common, LEFT_OUT_NOT_ALL_CLIENTS, e);
     } else if (ok) {
         if (wanted == RANGE_AUTO && whole.all_threads && drop_is_short(s))
             for (size_t k = 0; ok && k < p->n; k++)

@@ -81,17 +81,20 @@ bool conclude_course(struct analysis *a, conclude_source *course_of, const void 
 
 static bool add_left_out(struct analysis *a, struct err *e)
 {
-    double share = a->n_rows > 0 ? (double)a->left_out.by_range / (double)a->n_rows : 0;
+    const struct left_out *l = &a->left_out;
+    int64_t n = l->by_range + l->of_throughput;
+    double share = a->n_rows > 0 ? (double)n / (double)a->n_rows : 0;
 
     if (share < LEFT_OUT_SAID)
         return true;
     struct finding f = finding_of("left-out", share >= LEFT_OUT_PROBLEM, share);
-    finding_figure(&f, "n", (double)a->left_out.by_range);
+    finding_figure(&f, "n", (double)n);
     finding_figure(&f, "share", share);
     return findings_add(
         &a->findings, &f, e,
-        "%s of %s requests are left out, %s (s3analyze analyze --range full counts them)",
-        units_count(a->left_out.by_range).s, units_count(a->n_rows).s, a->left_out.range);
+        "%s of %s requests are left out%s, %s (s3analyze analyze --range full counts them)",
+        units_count(n).s, units_count(a->n_rows).s,
+        l->of_throughput > 0 ? " of the throughput" : "", l->range);
 }
 
 /* If several operations have findings of one kind from `first` on, keeps the first of these and

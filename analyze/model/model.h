@@ -335,8 +335,12 @@ struct left_out {
     int64_t by_warm_up; /* --steady */
     int64_t by_range;   /* the drop of section 2 */
     const char *range;  /* names the range of that drop; NULL: no drop */
+    /* Requests that only the throughput leaves out, for the same reason: sums cannot drop them from
+     * other figures. n_rows counts them once. */
+    int64_t of_throughput;
 };
-#define ANALYSIS_LEFT_OUT_PARTS 4
+#define LEFT_OUT_NOT_ALL_CLIENTS "at the beginning and end, when not all clients ran"
+#define ANALYSIS_LEFT_OUT_PARTS  4
 struct left_out_part {
     int64_t n;
     const char *why; /* "in the warm-up" */

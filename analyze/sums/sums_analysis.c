@@ -19,7 +19,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Several parts taken together: the part of one operation, or those of a host in several. */
+/* Several parts taken together: the part of one operation, or those of a host or client in
+ * several. */
 struct group {
     const char *name;              /* borrowed */
     const struct sums_part **part; /* n of them, borrowed */
@@ -38,20 +39,9 @@ struct sums_source {
     const struct sums_op **ops; /* in the order of the analysis */
     struct slice_grid *grids;   /* one per operation, then the total's; n = 0: no segments */
     struct groups all, hosts;   /* of all operations; all: one group, or none without sums */
+    bool by_clients;            /* only the time in which all clients ran counts: `together` */
+    struct segment_range together;
 };
-
-void sums_source_free(struct sums_source *s)
-{
-    if (s == NULL)
-        return;
-    free(s->ops);
-    free(s->grids);
-    free(s->all.v);
-    free(s->all.part);
-    free(s->hosts.v);
-    free(s->hosts.part);
-    free(s);
-}
 
 static int compare_names(const void *a, const void *b)
 {
@@ -60,20 +50,37 @@ static int compare_names(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Groups the parts of hosts by name. Without by_host, makes one group of the operations' parts,
- * which have no name. */
-static bool groups_init(struct groups *x, const struct sums *s, bool by_host, struct err *e)
+static void groups_fini(struct groups *x)
 {
-    size_t n = 0;
+    free(x->v);
+    free(x->part);
+}
 
-    for (size_t k = 0; k < s->n_ops; k++)
-        n += by_host ? s->ops[k].hosts.n : 1;
+/* What parts_of returns of an operation. */
+enum grouping { BY_NOTHING, BY_HOST, BY_CLIENT };
+
+static const struct sums_part *parts_of(const struct sums_op *op, enum grouping by, size_t *n)
+{
+    const struct sums_parts *parts = by == BY_HOST ? &op->hosts : &op->clients;
+
+    *n = by == BY_NOTHING ? 1 : parts->n;
+    return by == BY_NOTHING ? &op->all : parts->v;
+}
+
+/* Groups the parts of hosts or clients by name. BY_NOTHING makes one group of the operations'
+ * parts, which have no name. The caller calls groups_fini in any case. */
+static bool groups_init(struct groups *x, const struct sums *s, enum grouping by, struct err *e)
+{
+    size_t n = 0, n_more;
+
+    for (size_t k = 0; k < s->n_ops; k++, n += n_more)
+        parts_of(&s->ops[k], by, &n_more);
     if (!mem_new(&x->v, n, e) || !mem_new(&x->part, n, e))
         return false;
     n = 0;
     for (size_t k = 0; k < s->n_ops; k++) {
-        const struct sums_part *v = by_host ? s->ops[k].hosts.v : &s->ops[k].all;
-        for (size_t i = 0; i < (by_host ? s->ops[k].hosts.n : 1); i++)
+        const struct sums_part *v = parts_of(&s->ops[k], by, &n_more);
+        for (size_t i = 0; i < n_more; i++)
             x->part[n++] = &v[i];
     }
     qsort(x->part, n, sizeof *x->part, compare_names);
@@ -83,6 +90,17 @@ static bool groups_init(struct groups *x, const struct sums *s, bool by_host, st
         x->v[x->n - 1].n++;
     }
     return true;
+}
+
+void sums_source_free(struct sums_source *s)
+{
+    if (s == NULL)
+        return;
+    free(s->ops);
+    free(s->grids);
+    groups_fini(&s->all);
+    groups_fini(&s->hosts);
+    free(s);
 }
 
 /* ---- Seconds ---- */
@@ -192,6 +210,17 @@ static struct segment_range whole_seconds(int64_t start_ns, int64_t end_ns)
     return (struct segment_range){start_s * NS_PER_S, end_s * NS_PER_S};
 }
 
+/* Returns the whole seconds of requests that ran from start_ns to end_ns; for RANGE_INNER only
+ * those that a recorder of aggregated captures would have written of them. */
+static struct segment_range seconds_between(const struct analysis *a, int64_t start_ns,
+                                            int64_t end_ns)
+{
+    if (a->range == RANGE_INNER)
+        return whole_seconds((start_ns / NS_PER_S + 2) * NS_PER_S,
+                             (end_ns / NS_PER_S - 1) * NS_PER_S);
+    return whole_seconds(start_ns, end_ns);
+}
+
 /* Returns the active range of requests that ran from start_ns to end_ns. `threads` is the range in
  * which all their threads ran. */
 static struct segment_range active_range(const struct analysis *a, int64_t start_ns, int64_t end_ns,
@@ -199,10 +228,50 @@ static struct segment_range active_range(const struct analysis *a, int64_t start
 {
     if (a->range == RANGE_ALL)
         return whole_seconds(threads->start_ns, threads->end_ns);
-    if (a->range == RANGE_INNER)
-        return whole_seconds((start_ns / NS_PER_S + 2) * NS_PER_S,
-                             (end_ns / NS_PER_S - 1) * NS_PER_S);
-    return whole_seconds(start_ns, end_ns);
+    const struct segment_range own = seconds_between(a, start_ns, end_ns);
+    if (!a->sums->by_clients)
+        return own;
+    return whole_seconds(int64_max(own.start_ns, a->sums->together.start_ns),
+                         int64_min(own.end_ns, a->sums->together.end_ns));
+}
+
+/* Finds the seconds in which all clients ran, where only these count: if requests failed, as in
+ * rows (analyze/analysis/drop.c), and for RANGE_INNER, as aggregate_common does. */
+static bool find_together(struct analysis *a, struct sums_source *source, bool failed,
+                          struct err *e)
+{
+    struct groups clients = {0};
+    struct segment_range *r = &source->together;
+    int64_t last_start_ns = INT64_MIN, first_end_ns = INT64_MAX;
+    bool wanted = a->range == RANGE_INNER ? !a->mixed
+                                          : failed && a->options.range == RANGE_AUTO &&
+                                                !dataset_is_imported(a->dataset);
+    bool ok = !wanted || groups_init(&clients, source->sums, BY_CLIENT, e);
+
+    source->by_clients = ok && clients.n > 1;
+    *r = (struct segment_range){INT64_MIN, INT64_MAX};
+    for (size_t i = 0; ok && i < clients.n; i++) {
+        int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
+
+        for (size_t k = 0; k < clients.v[i].n; k++) {
+            start_ns = int64_min(clients.v[i].part[k]->start_ns, start_ns);
+            end_ns = int64_max(clients.v[i].part[k]->end_ns, end_ns);
+        }
+        const struct segment_range one = seconds_between(a, start_ns, end_ns);
+        r->start_ns = int64_max(one.start_ns, r->start_ns);
+        r->end_ns = int64_min(one.end_ns, r->end_ns);
+        last_start_ns = int64_max(start_ns, last_start_ns);
+        first_end_ns = int64_min(end_ns, first_end_ns);
+    }
+    groups_fini(&clients);
+    if (!source->by_clients || a->range == RANGE_INNER)
+        return ok;
+    /* Seconds that all clients ran in for a part only are left out, too, but that is no news. */
+    const struct sums_second in =
+        seconds_of(source->all.v, last_start_ns, first_end_ns + NS_PER_S - 1);
+    a->left_out.of_throughput = a->n_rows - in.n_ended - in.n_failed;
+    a->left_out.range = LEFT_OUT_NOT_ALL_CLIENTS;
+    return ok;
 }
 
 static bool make_grid(struct slice_grid *g, const struct analysis *a, const struct segment_range *r,
@@ -448,7 +517,7 @@ static bool begin(struct analysis *a, const struct sums *s, struct err *e)
     struct sums_source *source = a->sums;
     source->sums = s;
     if (!mem_new(&source->ops, s->n_ops, e) || !mem_cleared(&source->grids, s->n_ops + 1, e) ||
-        !groups_init(&source->all, s, false, e) || !groups_init(&source->hosts, s, true, e))
+        !groups_init(&source->all, s, BY_NOTHING, e) || !groups_init(&source->hosts, s, BY_HOST, e))
         return false;
     for (size_t k = 0; k < s->n_ops; k++)
         failed |= s->ops[k].all.n_errors > 0;
@@ -460,7 +529,7 @@ static bool begin(struct analysis *a, const struct sums *s, struct err *e)
         return err_set(e,
                        "%s: the single range needs requests: for sums choose --range all or full",
                        a->dataset->inputs[0].path);
-    return set_order(a, source, e);
+    return set_order(a, source, e) && find_together(a, source, failed, e);
 }
 
 bool sums_analyze(struct analysis *a, struct dataset *d, const struct sums *s, const char *path,
