@@ -19,6 +19,18 @@ bool load_check_times(const struct load_filter *f, struct err *e)
     return err_set(e, ANALYSIS_TIMES_CROSSED);
 }
 
+void load_say_dropped(const struct load_input *input, const struct recfile_info *info)
+{
+    char line[sizeof info->first_drop[0] + sizeof(struct recfile_dropped) + 32];
+
+    for (int k = 0; input->say_dropped != NULL && k < N_DROPS; k++)
+        if (info->n_dropped[k] > 0) {
+            snprintf(line, sizeof line, "dropped %s; the first: %s",
+                     recfile_dropped(info, (enum recfile_drop)k).s, info->first_drop[k]);
+            input->say_dropped(line);
+        }
+}
+
 bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,
                   const struct load_filter *filter, const struct load_input *input, struct err *e)
 {
@@ -38,6 +50,9 @@ bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,
     progress_init(&progress, input->quiet);
     bool ok = dataset_load(d, paths, n_paths, &keep, &options, e);
     progress_fini(&progress);
+    /* If no row is left, the error says the damage. */
+    for (size_t i = 0; ok && d->n_rows > 0 && i < d->n_inputs; i++)
+        load_say_dropped(input, &d->inputs[i].info);
     if (!ok || d->n_rows > 0)
         return ok;
     for (size_t i = 0; i < d->n_inputs; i++)

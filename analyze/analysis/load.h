@@ -15,6 +15,9 @@
 struct load_input {
     bool salvage, quiet, together;
     int64_t threads; /* 0: one per core */
+    /* Gets a line for each reason for which --salvage left something out; may be called by several
+     * threads. NULL: the report says it. */
+    void (*say_dropped)(const char *line);
 };
 
 /* A point in time: absolute, or ns since the run's first start. */
@@ -48,6 +51,9 @@ bool load_check_times(const struct load_filter *filter, struct err *e);
  * no request is left. The caller calls dataset_free, on failure too. */
 bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,
                   const struct load_filter *filter, const struct load_input *input, struct err *e);
+
+/* Calls input->say_dropped for what was left out of a file. */
+void load_say_dropped(const struct load_input *input, const struct recfile_info *info);
 
 /* True if the inputs of the dataset belong to one run: each one with requests overlaps another one.
  * If not, *e names one that does not, and what to type. */

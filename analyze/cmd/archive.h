@@ -38,7 +38,7 @@ extern const struct cli_option archive_cache_table[];
 
 #define ARCHIVE_DEFAULTS                                                                           \
     {                                                                                              \
-        .output = {.path = "-" }                                                                   \
+        .input = {.say_dropped = options_say_dropped}, .output = {.path = "-" }                    \
     }
 
 /* Checks the outputs against each other. False: wrong usage; *e says what. */

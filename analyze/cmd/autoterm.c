@@ -40,7 +40,8 @@ static const struct cli_example examples[] = {
     {0},
 };
 
-static const struct autoterm_given defaults = {.autoterm = LOAD_AUTOTERM_DEFAULTS,
+static const struct autoterm_given defaults = {.input = {.say_dropped = options_say_dropped},
+                                               .autoterm = LOAD_AUTOTERM_DEFAULTS,
                                                .output = {.path = "-"}};
 
 static bool write_report(const struct stopping *s, const struct autoterm_given *o, struct err *e)

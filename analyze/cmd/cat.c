@@ -5,6 +5,7 @@
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/sums.h"
 #include "analyze/data/filter.h"
+#include "analyze/data/recorded.h"
 #include "analyze/stream/capture_out.h"
 #include "analyze/stream/rowfilter.h"
 #include "analyze/stream/survey.h"
@@ -52,7 +53,8 @@ static const struct cli_example examples[] = {
 /* Upper bound on comments above a header line: they are kept until the header is known. */
 #define MAX_EARLY_BYTES ((size_t)16 << 20)
 
-static const struct cat_given defaults = {.output = {.path = "-"}};
+static const struct cat_given defaults = {.output = {.path = "-"},
+                                          .input = {.say_dropped = options_say_dropped}};
 
 /* The state of a run of the command. */
 struct cat {
@@ -240,14 +242,15 @@ static bool __attribute__((format(printf, 2, 3))) say(struct cat *c, const char 
 
 static bool say_dropped(struct cat *c, const char *path, const struct recfile_info *info)
 {
-    for (int i = 0; i < N_DROPS; i++)
-        if (info->n_dropped[i] > 0 &&
-            !say(c, "dropped %s; the first: %s", recfile_dropped(info, (enum recfile_drop)i).s,
-                 info->first_drop[i]))
-            return false;
-    return info->n_unverified == 0 ||
-           say(c, "%s of frames of %s that fail their checksum",
-               units_counted((int64_t)info->n_unverified, "row").s, path);
+    char *line;
+    bool ok = recorded_damage_line(&line, info, &c->error) &&
+              (line == NULL || recwrite_comment(c->out.writer, line, strlen(line), &c->error));
+
+    free(line);
+    load_say_dropped(&c->options->input, info);
+    return ok && (info->n_unverified == 0 ||
+                  say(c, "%s of frames of %s that fail their checksum",
+                      units_counted((int64_t)info->n_unverified, "row").s, path));
 }
 
 static bool copy(struct cat *c, const struct cli_args *args, struct progress *progress,

@@ -57,7 +57,8 @@ static const struct cli_example examples[] = {
     {0},
 };
 
-static const struct export_given defaults = {.output = "-"};
+static const struct export_given defaults = {.input = {.say_dropped = options_say_dropped},
+                                             .output = "-"};
 
 /* ---- Requests, one by one ---- */
 
@@ -109,6 +110,8 @@ static bool write_rows(const struct export_given *o, const char *path, FILE *f, 
     bool ok = recfile_read(path, &how, &sink, &info, e) && rowfilter_check(&rows.filter, e);
     rowfilter_fini(&rows.filter);
     progress_fini(&progress);
+    if (ok)
+        load_say_dropped(&o->input, &info);
     return ok;
 }
 

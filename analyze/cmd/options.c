@@ -3,6 +3,7 @@
 #include "analyze/analysis/load.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
+#include "libcommon/visible.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,6 +23,11 @@ static bool parse_time(const char *text, void *field, struct err *e)
     if (units_parse_duration(text, false, &t->ns, &ignored))
         return true;
     return err_set(e, "expected a time such as 2026-11-21T05:41:32Z, or 90s or 1m30s into the run");
+}
+
+void options_say_dropped(const char *line)
+{
+    visible_line(stderr, "s3analyze --salvage: %s", line);
 }
 
 const struct cli_option load_input_table[] = {

@@ -17,6 +17,9 @@ struct load_autoterm {
         AUTOTERM_DEFAULT_DUR_NS, AUTOTERM_DEFAULT_PCT                                              \
     }
 
+/* For load_input.say_dropped: says it on standard error. */
+void options_say_dropped(const char *line);
+
 /* Option tables for these structs, for a command's groups. --threads has a table of its own, since
  * not every command that reads can use it. */
 extern const struct cli_option load_input_table[];

@@ -156,7 +156,8 @@ static const struct cli_example examples[] = {
     {0},
 };
 
-static const struct plot_given defaults = {.autoterm = LOAD_AUTOTERM_DEFAULTS};
+static const struct plot_given defaults = {.input = {.say_dropped = options_say_dropped},
+                                           .autoterm = LOAD_AUTOTERM_DEFAULTS};
 
 /* ---- Where charts go ---- */
 

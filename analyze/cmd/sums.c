@@ -156,6 +156,8 @@ static const struct cli_group groups[] = {
     {0},
 };
 
+static const struct aggregate_given defaults = {.input = {.say_dropped = options_say_dropped}};
+
 static const struct cli_example examples[] = {
     {"s3analyze aggregate -o run.sums.zst run.csv.zst", "keep the figures, not the requests"},
     {"s3analyze merge -o all.sums.zst c0.sums.zst c1.sums.zst",
@@ -207,4 +209,5 @@ const struct cli_command cmd_aggregate = {
         "Several captures are read as if merged. Sums can also be merged later: the result is "
         "the same to the byte.",
     COMMANDS_ON_CAPTURES(struct aggregate_given),
+    .defaults = &defaults,
 };

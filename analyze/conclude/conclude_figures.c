@@ -29,20 +29,21 @@ static bool about_input(struct analysis *a, const struct dataset_input *in, stru
     struct finding damaged = finding_of("damaged", FINDING_PROBLEM, 0),
                    unverified = finding_of("unverified", FINDING_PROBLEM, 0),
                    several = finding_of("several-headers", FINDING_NOTICE, 0);
-    uint64_t n = recfile_n_dropped(&in->info);
-    const char *first = "";
+    const struct recorded_damage *damage = &in->recorded.damage;
+    int64_t n = damage->n_dropped;
 
-    for (int k = N_DROPS - 1; k >= 0; k--)
-        if (in->info.n_dropped[k] > 0)
-            first = in->info.first_drop[k];
     finding_figure(&damaged, "n_dropped", (double)n);
+    finding_figure(&damaged, FINDING_HOLES, (double)damage->n_holes);
     finding_figure(&damaged, "n_rows", (double)in->info.n_rows);
     finding_figure(&unverified, "n_unverified", (double)in->info.n_unverified);
     finding_figure(&several, "n_headers", (double)in->info.n_headers);
-    if (n > 0 && !findings_add(&a->findings, &damaged, e,
-                               "%s is damaged: %s row%s or place%s left out, the first: %s",
-                               in->path, units_count((int64_t)n).s, n == 1 ? "" : "s",
-                               n == 1 ? " is" : "s are", first))
+    if (n > 0 &&
+        !findings_add(&a->findings, &damaged, e,
+                      "%s %s: %s row%s or place%s left out, and throughput lacks what they "
+                      "held; the first: %s",
+                      in->path,
+                      recfile_n_dropped(&in->info) > 0 ? "is damaged" : "was made of damaged files",
+                      units_count(n).s, n == 1 ? "" : "s", n == 1 ? " is" : "s are", damage->first))
         return false;
     if (in->info.n_unverified > 0 &&
         !findings_add(

@@ -333,7 +333,12 @@ static bool load_file(struct loader *l, const char *path, const struct recfile_o
     l->input = 0;
     for (size_t i = 0; i < d->n_tables; i++)
         d->tables[i].n_earlier = d->tables[i].n;
-    bool ok = recfile_read(path, options, &sink, &l->in->info, e);
+    char *damage = NULL;
+    bool ok =
+        recfile_read(path, options, &sink, &l->in->info, e) &&
+        recorded_damage_line(&damage, &l->in->info, e) &&
+        (damage == NULL || recorded_add(&l->in->recorded, &l->in->said, damage, strlen(damage), e));
+    free(damage);
     d->n_rows += l->in->n_rows;
     d->has_intended |= l->in->info.has_intended;
     return ok;

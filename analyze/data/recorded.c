@@ -1,5 +1,6 @@
 #include "analyze/data/recorded.h"
 
+#include "analyze/write/json.h"
 #include "analyze/write/json_in.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
@@ -110,6 +111,36 @@ static void take_import(struct recorded_imports *m, const json_t *o)
     m->is_cut |= json_is_true(json_object_get(o, "cut"));
 }
 
+static void take_damage(struct recorded_damage *d, const json_t *o)
+{
+    if (d->n_dropped == 0)
+        json_in_text(d->first, sizeof d->first, o, "first");
+    add_count(&d->n_dropped, o, "n_dropped");
+    add_count(&d->n_holes, o, "n_holes");
+}
+
+bool recorded_damage_line(char **line, const struct recfile_info *info, struct err *e)
+{
+    const char *first = NULL;
+
+    *line = NULL;
+    for (int k = N_DROPS - 1; k >= 0; k--)
+        if (info->n_dropped[k] > 0)
+            first = info->first_drop[k];
+    if (first == NULL)
+        return true;
+    json_t *o =
+        json_pack("{s:s,s:I,s:I,s:o}", "event", "damage", "n_dropped",
+                  (json_int_t)recfile_n_dropped(info), "n_holes",
+                  (json_int_t)(info->n_dropped[DROP_DAMAGED_FRAME] + info->n_dropped[DROP_GARBAGE]),
+                  "first", json_out_text(first));
+    char *text = o != NULL ? json_dumps(o, JSON_COMPACT) : NULL;
+    bool ok = text != NULL ? mem_format(line, e, "s3analyze/damage/1 %s", text) : mem_none(e);
+    free(text);
+    json_decref(o);
+    return ok;
+}
+
 static bool take(struct recorded *r, const char *text, struct err *e)
 {
     json_t *o;
@@ -118,8 +149,13 @@ static bool take(struct recorded *r, const char *text, struct err *e)
         return false;
     const char *event = json_string_value(json_object_get(o, "event"));
     bool opens = event != NULL && strcmp(event, "start") == 0;
-    if (event != NULL && strcmp(event, "import") == 0) {
+    bool imports = event != NULL && strcmp(event, "import") == 0;
+    if (imports)
         take_import(&r->imports, o);
+    bool damaged = event != NULL && strcmp(event, "damage") == 0;
+    if (damaged)
+        take_damage(&r->damage, o);
+    if (imports || damaged) {
         json_decref(o);
         return true;
     }
@@ -159,7 +195,10 @@ bool recorded_add(struct recorded *r, struct lineset *said, const char *line, si
     static const struct {
         const char *schema;
         bool is_machine;
-    } kinds[] = {{"s3load/1 ", false}, {"s3analyze/import/1 ", false}, {"s3load/machine/1 ", true}};
+    } kinds[] = {{"s3load/1 ", false},
+                 {"s3analyze/import/1 ", false},
+                 {"s3analyze/damage/1 ", false},
+                 {"s3load/machine/1 ", true}};
     struct slice rest = {line, n};
 
     while (rest.n > 0 && (*rest.p == '#' || *rest.p == ' '))

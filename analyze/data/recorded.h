@@ -1,13 +1,15 @@
 /* Reads what s3load says about its runs in a capture's comments. One comment "s3load/1 {...}" opens
  * a run, another closes it. A capture that was merged or concatenated has the comments of several
  * runs, one run after the other. `s3analyze import` writes "s3analyze/import/1 {...}": what the
- * recording of another program lacks. */
+ * recording of another program lacks. `cat --salvage` and `merge --salvage` write
+ * "s3analyze/damage/1 {...}": what of a damaged file is not there. */
 #ifndef S3_ANALYZE_DATA_RECORDED_H
 #define S3_ANALYZE_DATA_RECORDED_H
 
 #include "analyze/base/lineset.h"
 #include "analyze/data/machine.h"
 #include "analyze/data/rank_clock.h"
+#include "analyze/read/recfile.h"
 #include "libcommon/err.h"
 
 #include <jansson.h>
@@ -33,6 +35,13 @@ struct recorded_imports {
     bool is_cut;                   /* rows may be missing at its end */
 };
 
+/* What --salvage left out, of this file or of those that it was made of. */
+struct recorded_damage {
+    int64_t n_dropped; /* rows and places */
+    int64_t n_holes;   /* those of them where any number of rows may be missing within the run */
+    char first[512];   /* "FILE:LINE: why" of one of them */
+};
+
 /* The comments of all runs in a capture, added up. All zero: s3load did not write it. */
 struct recorded {
     uint64_t n_runs;                /* opening comments */
@@ -53,15 +62,20 @@ struct recorded {
     int64_t others_error_ns;   /* clock_error_ns without the run that was opened last */
     struct rank_clock clock;   /* of the run that was opened last */
     struct recorded_imports imports;
+    struct recorded_damage damage;
     struct machine machine; /* the machines of all runs */
     char preparation[16];   /* operation of the requests before the benchmark; "": not recorded */
     char error[512];        /* of the first run that failed */
     json_t *settings;       /* owned; object: settings of the first run; NULL: not given */
 };
 
-/* Reads a comment line of n bytes, with its '#'; call it in the order of the file. Ignores lines
- * that are neither s3load's nor of an import. Adds the JSON of the others to *r, and a copy to
- * `said`, except comments about a machine during a run. False: out of memory. */
+/* Sets *line to the comment, without its '#', that tells what was left out of a file; to NULL if
+ * nothing was. The caller frees it. False: out of memory. */
+bool recorded_damage_line(char **line, const struct recfile_info *info, struct err *e);
+
+/* Reads a comment line of n bytes, with or without its '#'; call it in the order of the file.
+ * Ignores lines that are not s3load's, of an import or of damage. Adds the JSON of the others to
+ * *r, and a copy to `said`, except comments about a machine during a run. False: out of memory. */
 bool recorded_add(struct recorded *r, struct lineset *said, const char *line, size_t n,
                   struct err *e);
 

@@ -72,7 +72,10 @@ struct finding {
     size_t n_because;
 };
 
-#define FINDING_MAX_REASONS 5
+#define FINDING_MAX_REASONS 6
+
+/* A figure of the kind "damaged": places where any number of rows may be missing. */
+#define FINDING_HOLES "n_holes"
 
 /* Whether the cause explains the finding; moments that are near_ns apart may be one. */
 typedef bool finding_explains_fn(const struct finding *cause, const struct finding *f,

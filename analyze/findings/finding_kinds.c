@@ -165,7 +165,24 @@ static bool is_of_a_host(const struct finding *cause, const struct finding *f, i
     return cause->scope == SCOPE_HOST;
 }
 
+/* Rows within the run are missing, so it seems to pause or to be slow there. */
+static bool leaves_holes(const struct finding *cause, const struct finding *f, int64_t near_ns)
+{
+    double n = 0;
+
+    (void)f, (void)near_ns;
+    for (size_t i = 0; i < cause->n_figures; i++)
+        if (strcmp(cause->figures[i].name, FINDING_HOLES) == 0)
+            n = cause->figures[i].value;
+    return n > 0;
+}
+
 /* ---- The table ---- */
+
+#define HOLES                                                                                      \
+    {                                                                                              \
+        "damaged", leaves_holes                                                                    \
+    }
 
 #define STOPPED                                                                                    \
     {                                                                                              \
@@ -176,7 +193,7 @@ static bool is_of_a_host(const struct finding *cause, const struct finding *f, i
         "absent-client clock-jump stuck-thread slow-host slow-client", always                      \
     }
 #define LEVELS                                                                                     \
-    {"no-success clock-jump", always}, {"absent-client", is_of_all},                               \
+    HOLES, {"no-success clock-jump", always}, {"absent-client", is_of_all},                        \
         {"slow-host slow-client slow-op", takes_most_or_lasts}, {"errors", takes_time_then},       \
     {                                                                                              \
         "errors slow-host slow-client slow-op absent-client backlog stuck-thread stall stopped",   \
@@ -190,8 +207,9 @@ static const struct finding_kind kinds[] = {
      .because = {STOPPED,
                  {"clock-jump", begins_with},
                  {"retransmits", mostly_within},
-                 {"errors", hangs_from_then_on}}},
-    {.name = "pauses", .because = {{"errors", hangs_from_then_on}}},
+                 {"errors", hangs_from_then_on},
+                 HOLES}},
+    {.name = "pauses", .because = {{"errors", hangs_from_then_on}, HOLES}},
     {.name = "errors",
      .is_cut = true,
      .table = FINDING_IN_ERRORS,
@@ -231,7 +249,7 @@ static const struct finding_kind kinds[] = {
     {.name = "uneven-hosts",
      .table = FINDING_IN_HOSTS,
      .because = {{"slow-host stall errors", is_of_a_host}}},
-    {.name = "idle-gap"},
+    {.name = "idle-gap", .because = {HOLES}},
     {.name = "late-starts"},
     {.name = "clocks-apart"},
     {.name = "error-groups"},

@@ -1,3 +1,4 @@
+#include "analyze/data/recorded.h"
 #include "analyze/stream/feed.h"
 #include "analyze/stream/merge.h"
 #include "analyze/stream/reorder.h"
@@ -81,6 +82,10 @@ static bool put_comments(struct recwrite *w, const struct merge_input *in, struc
 
     free(line);
     json_decref(o);
+    char *damage = NULL;
+    ok = ok && recorded_damage_line(&damage, &s->info, e) &&
+         (damage == NULL || recwrite_comment(w, damage, strlen(damage), e));
+    free(damage);
     struct survey_at at = {0};
     for (const char *text; ok && (text = survey_next_comment(s, &at)) != NULL;) {
         text++;

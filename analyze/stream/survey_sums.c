@@ -65,9 +65,15 @@ static bool add_parts(struct survey_parts *to, const struct sums *sums, bool cli
 static bool add_comments(struct survey *s, const struct lineset *said, struct err *e)
 {
     bool ok = true;
-    for (size_t i = said->n; ok && said->n <= 2 && i-- > 0;) {
+    size_t n_of_run = 0;
+
+    for (size_t i = 0; i < said->n; i++)
+        n_of_run += strstr(said->line[i], "\"event\":\"damage\"") == NULL;
+    for (size_t i = said->n; ok && n_of_run <= 2 && i-- > 0;) {
         char *line = NULL;
 
+        if (strstr(said->line[i], "\"event\":\"damage\"") != NULL)
+            continue;
         ok = mem_format(&line, e, "# s3load/1 %s", said->line[i]) &&
              keptlines_add(&s->comments, SURVEY_KEPT_COMMENTS, line, strlen(line), e);
         free(line);

@@ -9,10 +9,11 @@ import random
 import re
 import unittest
 
+import capgen
 import zstd
 from capgen import Shape, cut, frames, lines, simulate, steady, text
 from expect import ReportTest
-from harness import SANITIZED, CliTest, run
+from harness import ROOT, SANITIZED, CliTest, run
 
 FLIPS = int(os.environ.get('DAMAGE_FLIPS', '60'))
 # test_damage.c reads every prefix, with sanitizers too, as it starts no process for each.
@@ -273,3 +274,57 @@ class Threads(CliTest):
 
 if __name__ == '__main__':
     unittest.main()
+
+
+class Told(CliTest):
+    """Every command says what it left out, and what it wrote says so too."""
+
+    ARGS = {'autoterm': [], 'analyze': [], 'cmp': [], 'info': [], 'table': [], 'trend': [], 'cat': [], 'plot': [],
+            'export': ['--format', 'openmetrics'], 'aggregate': ['-o', 'OUT'], 'merge': ['-o', 'OUT']}
+
+    def setUp(self):
+        super().setUp()
+        # Frames of half a second; the pause in each is what a damaged frame leaves.
+        rows = [line.encode() for line in lines(steady(1000, threads=4, every=10 ** 7))]
+        pieces = [zstd.frame(b''.join(rows[i:i + 200])) for i in range(0, len(rows), 200)]
+        for k in 4, 8, 12, 16:
+            pieces[k] = pieces[k][:20] + bytes([pieces[k][20] ^ 255]) + pieces[k][21:]
+        self.path = self.tmp / 'run.csv.zst'
+        self.path.write_bytes(b''.join(pieces))
+
+    def test_each_command(self):
+        listed = [line.split() for line in (ROOT / 'testdata/formats/options.txt').read_text().splitlines()]
+        commands = {words[0].removeprefix('s3analyze-') for words in listed if '--salvage' in words}
+        self.assertEqual(commands, set(self.ARGS))
+        for command, args in self.ARGS.items():
+            with self.subTest(command):
+                args = [self.tmp / command if a == 'OUT' else a for a in args]
+                inputs = [self.path] * (1 + (command == 'cmp'))
+                more = ['--out', self.tmp / 'plots'] if command == 'plot' else []
+                r = self.s3analyze(command, '-q', '--salvage', *args, *more, *inputs)
+                self.assertRegex(r.out + r.err, r'damaged frames|is damaged')
+
+    def test_damage_is_the_cause(self):
+        found = self.s3analyze('analyze', '--salvage', '--json', self.path).json()['findings']
+        self.assertEqual([f['kind'] for f in found if f['severity'] == 'problem'], ['damaged'])
+        self.assertIn('throughput lacks', found[0]['sentence'])
+        self.assertIn(('pauses', [0]), [(f['kind'], f['because']) for f in found])
+
+    def test_a_bad_row_explains_nothing(self):
+        rows = [r for r in steady(1000, threads=4, every=10 ** 7) if not 4 * 10 ** 9 < r.start - capgen.START < 7 * 10 ** 9]
+        self.path.write_bytes(text(rows) + b'bad\n')
+        found = self.s3analyze('analyze', '--salvage', '--json', self.path).json()['findings']
+        self.assertIn(('stall', []), [(f['kind'], f['because']) for f in found])
+
+    def test_what_is_made_of_it(self):
+        of_file = self.s3analyze('analyze', '--salvage', '--json', self.path).json()['findings'][0]['evidence']
+        outs = {name: self.tmp / name for name in ('cat', 'merge', 'aggregate', 'cat of merge', 'aggregate of cat',
+                                                  'merge of aggregate')}
+        for name, out in outs.items():
+            command, _, source = name.partition(' of ')
+            made_of = [outs[source]] if source else ['--salvage', self.path]
+            self.s3analyze(command, '-q', '-o', out, *made_of)
+            found = self.s3analyze('analyze', '--json', out).json()['findings']
+            damaged = [f for f in found if f['kind'] == 'damaged']
+            self.assertEqual([f['evidence'] for f in damaged], [of_file], name)
+            self.assertIn(f'{self.path}:', damaged[0]['sentence'])
