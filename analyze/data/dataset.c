@@ -565,13 +565,13 @@ int dataset_compare(const struct dataset *d, const struct table *a, size_t i, co
 
 /* ---- Spans ---- */
 
-/* Each thread goes on to the next operation on its own. Two operations ran one after the other if
- * at most this share of the shorter span lies in the other span. */
-#define MIXED_FRAC .1
+/* Each thread goes on to the next operation on its own, so operations that run one after the other
+ * overlap, too. They are mixed from an overlap of one part in so many of the shorter span on. */
+#define MIXED_PART 10
 
-static double length_of(const struct op_span *s)
+static __int128 length_of(const struct op_span *s)
 {
-    return (double)s->end_ns - (double)s->start_ns;
+    return (__int128)s->end_ns - s->start_ns;
 }
 
 static int compare_spans(const void *a, const void *b)
@@ -590,8 +590,9 @@ bool dataset_any_overlap(struct op_span *spans, size_t n)
         const struct op_span *s = &spans[i];
         int64_t end_ns = int64_min(last.end_ns, s->end_ns);
 
-        if (end_ns > s->start_ns &&
-            (double)(end_ns - s->start_ns) >= MIXED_FRAC * fmin(length_of(s), length_of(&last)))
+        __int128 shorter = length_of(s) < length_of(&last) ? length_of(s) : length_of(&last);
+
+        if (end_ns > s->start_ns && MIXED_PART * ((__int128)end_ns - s->start_ns) >= shorter)
             return true;
         if (s->end_ns > last.end_ns)
             last = *s;
