@@ -55,14 +55,13 @@ bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,
         load_say_dropped(input, &d->inputs[i].info);
     if (!ok || d->n_rows > 0)
         return ok;
-    for (size_t i = 0; i < d->n_inputs; i++)
-        for (int k = 0; k < N_DROPS; k++)
-            if (d->inputs[i].info.n_dropped[k] > 0)
-                return err_set(e, "%s: no requests are left; the first damage: %s", paths[i],
-                               d->inputs[i].info.first_drop[k]);
+    for (size_t i = 0; i < d->n_inputs; i++) {
+        const char *first = recfile_first_drop(&d->inputs[i].info);
+        if (first != NULL)
+            return err_set(e, "%s: no requests are left; the first damage: %s", paths[i], first);
+    }
     const struct dataset_input *in = &d->inputs[0];
-    bool ended_early = in->first_start_ns > in->last_end_ns && in->recorded.n_runs > 0;
-    if (ended_early)
+    if (in->first_start_ns > in->last_end_ns && in->recorded.n_runs > 0)
         return err_set(
             e,
             "%s: no requests: s3load was ended before it recorded one; mixed and versioned do "

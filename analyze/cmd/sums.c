@@ -113,7 +113,11 @@ bool sums_load(struct sums *s, const char *const *paths, size_t n, const struct 
         for (size_t k = 0; ok && !together && k < i; k++)
             if (one.n_ops > 0 && are_same(&times[k], &times[i]))
                 ok = err_set(e, "%s and %s hold the same sums", paths[k], paths[i]);
-        ok = ok && sums_merge(s, &one, e);
+        if (ok && !sums_merge(s, &one, e)) {
+            const struct err why = *e;
+            e->msg[0] = '\0';
+            ok = err_set(e, "%s: cannot be added to the files before it: %s", paths[i], why.msg);
+        }
         sums_free(&one);
     }
     ok = ok && (together || ran_together(times, paths, n, e)) && choose_ops(s, ops, paths[0], e);

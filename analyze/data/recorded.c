@@ -121,12 +121,9 @@ static void take_damage(struct recorded_damage *d, const json_t *o)
 
 bool recorded_damage_line(char **line, const struct recfile_info *info, struct err *e)
 {
-    const char *first = NULL;
+    const char *first = recfile_first_drop(info);
 
     *line = NULL;
-    for (int k = N_DROPS - 1; k >= 0; k--)
-        if (info->n_dropped[k] > 0)
-            first = info->first_drop[k];
     if (first == NULL)
         return true;
     json_t *o =

@@ -4,6 +4,7 @@
  * When its turn comes, that row is joined and parsed. If the assumption was wrong (the unit began
  * inside a quoted field, or below another header), the unit is read again as the head. */
 #include "analyze/read/recfile_internal.h"
+#include "analyze/read/rowfields.h"
 
 #include "analyze/base/tasks.h"
 #include "libcommon/mem.h"
@@ -51,6 +52,14 @@ const char *recfile_generation(const struct recfile_info *info)
     static const char *const names[] = {"aggregated", "sums", "g0", "g1", "g2", "g3", "g4"};
 
     return names[info->generation - RECFILE_AGGREGATE];
+}
+
+const char *recfile_first_drop(const struct recfile_info *info)
+{
+    for (int i = 0; i < N_DROPS; i++)
+        if (info->n_dropped[i] > 0)
+            return info->first_drop[i];
+    return NULL;
 }
 
 uint64_t recfile_n_dropped(const struct recfile_info *info)
@@ -255,6 +264,23 @@ static bool open_source(struct reader *r, const char *path)
     return !spool || zsource_spool(s, &r->error);
 }
 
+/* Sets the error of a file without a header line, unless another one is set already. */
+static void say_no_header(struct reader *r)
+{
+    const char *path = r->source.path, *first = recfile_first_drop(r->info);
+    size_t n = strlen(path);
+
+    if (!r->source.compressed && n > 4 && strcmp(path + n - 4, ".zst") == 0 &&
+        (r->error.msg[0] == '\0' || strstr(r->error.msg, ROWFIELDS_NO_CAPTURE) != NULL)) {
+        r->error.msg[0] = '\0';
+        err_set(&r->error, "%s:1: " ROWFIELDS_NO_CAPTURE " nor zstd, though its name ends in .zst",
+                path);
+    } else if (first != NULL)
+        err_set(&r->error, "%s; " RECSTATE_NOTHING_READ ", nor any header line behind it", first);
+    else
+        err_set(&r->error, "%s:1: " ROWFIELDS_NO_CAPTURE ": no header line", path);
+}
+
 bool recfile_read(const char *path, const struct recfile_options *options,
                   const struct recfile_sink *sink, struct recfile_info *info, struct err *e)
 {
@@ -284,7 +310,7 @@ bool recfile_read(const char *path, const struct recfile_options *options,
         info->n_lines = r.seam.n_lines;
         info->generation = r.layout.generation;
         if (!r.has_layout)
-            err_set(&r.error, "%s:1: not a capture: no header line", r.source.path);
+            say_no_header(&r);
         ok = r.error.msg[0] == '\0';
     }
     zsource_close(&r.source);

@@ -100,6 +100,9 @@ struct recfile_dropped {
 };
 struct recfile_dropped recfile_dropped(const struct recfile_info *info, enum recfile_drop why);
 
+/* Returns info->first_drop of one of the reasons; NULL: nothing was dropped. */
+const char *recfile_first_drop(const struct recfile_info *info);
+
 /* Returns the sum of info->n_dropped. */
 uint64_t recfile_n_dropped(const struct recfile_info *info);
 

@@ -113,6 +113,9 @@ void rowtext_fini(struct rowtext *t);
 /* Fail the unit; the first failure counts. Return false. */
 bool recstate_fail(struct recunit *u, const char *why);
 bool recstate_fail_at(struct recunit *u, uint64_t line, const char *why);
+/* Said if the first damage comes before the header line. */
+#define RECSTATE_NOTHING_READ "nothing before it can be read"
+
 /* Like recstate_fail, with a message that mentions --salvage. */
 bool recstate_fail_damaged(struct recunit *u, uint64_t line, const char *why);
 

@@ -43,7 +43,9 @@ bool recstate_fail_damaged(struct recunit *u, uint64_t line, const char *why)
 {
     struct err e = {""};
 
-    err_set(&e, "%s (--salvage skips and counts what is damaged)", why);
+    err_set(&e, "%s (%s)", why,
+            u->has_layout || u->n_headers > 0 ? "--salvage skips and counts what is damaged"
+                                              : RECSTATE_NOTHING_READ);
     return recstate_fail_at(u, line, e.msg);
 }
 

@@ -55,7 +55,7 @@ bool rowfields_header(const char *line, size_t n, struct recfile_layout *layout,
     }
     for (size_t i = 0; i < sizeof required / sizeof *required; i++)
         if (layout->field[required[i]] < 0)
-            return err_set(e, "not a capture: no column \"%s\" in the header line",
+            return err_set(e, ROWFIELDS_NO_CAPTURE ": no column \"%s\" in the header line",
                            record_column_names[required[i]]);
     layout->generation = generation_of(layout);
     return true;

@@ -11,6 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* How messages about files without a header line begin. */
+#define ROWFIELDS_NO_CAPTURE "not a capture"
+
 /* Reads a header line (without its newline). False: *e says which column is missing or wrong. */
 bool rowfields_header(const char *line, size_t n, struct recfile_layout *layout, struct err *e);
 

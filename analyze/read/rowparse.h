@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define ROWPARSE_BATCH    128
-#define ROWPARSE_TOO_LONG "a row of more than 1 MiB"
+#define ROWPARSE_TOO_LONG "a row or comment of more than 1 MiB"
 
 /* Returns the number of newlines in s[0..n). */
 uint64_t rowparse_count_lines(const char *s, size_t n);

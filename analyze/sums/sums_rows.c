@@ -452,5 +452,8 @@ bool sums_of_dataset(struct sums *s, const struct dataset *d, unsigned threads, 
     free(portions);
     free(wholes);
     free(tasks);
-    return ok;
+    const struct err why = *e;
+    if (!ok)
+        e->msg[0] = '\0';
+    return ok || err_set(e, "%s: no sums can be made: %s", d->inputs[0].path, why.msg);
 }

@@ -64,10 +64,14 @@ bool outfile_spares(const char *path, const char *const *inputs, size_t n, struc
      * shell has truncated the file already. Terminals, pipes and /dev/null are allowed as both. */
     bool exists = outfile_is_stdout(path) ? fstat(STDOUT_FILENO, &out) == 0 && S_ISREG(out.st_mode)
                                           : stat(path, &out) == 0;
-    for (size_t i = 0; exists && i < n; i++)
+    for (size_t i = 0; exists && i < n; i++) {
+        bool is_named = !outfile_is_stdout(path) && strcmp(path, inputs[i]) != 0;
         if (stat_input(inputs[i], &in) == 0 && is_same_inode(&out, &in))
-            return err_set(e, "%s is to be read: it would be overwritten",
-                           strcmp(inputs[i], "-") == 0 ? "standard input" : inputs[i]);
+            return err_set(e, "%s%s%s%s is to be read: it would be overwritten",
+                           is_named ? path : "", is_named ? ", which is " : "",
+                           strcmp(inputs[i], "-") == 0 ? "standard input" : inputs[i],
+                           is_named ? "," : "");
+    }
     return true;
 }
 
@@ -140,6 +144,9 @@ bool outfile_check(const char *path, enum outfile_replaces replaces, struct err 
     if (path == NULL || outfile_is_stdout(path))
         return true;
     bool exists = stat(path, &st) == 0;
+    if (!exists && lstat(path, &st) == 0)
+        return err_set(e, "cannot write %s: it is a symbolic link to a file that is not there",
+                       path);
     if (exists && S_ISDIR(st.st_mode))
         return err_errno(e, EISDIR, "cannot write %s", path);
     if (exists && !S_ISREG(st.st_mode))

@@ -25,6 +25,42 @@ class Messages(CliTest):
         self.s3analyze("analyze", "--salvage", row)
         self.assertNotIn("--salvage", self.s3analyze("info", self.put("x", b"a,b\n"), status=1).err)
 
+    def test_damage_before_the_header(self):
+        packed = bytearray(capture("get-g4").read_bytes())
+        packed[20] ^= 0x55
+        for data in bytes(packed), bytes(packed[:9]):
+            path = self.put("head.csv.zst", data)
+            for options in [], ["--salvage"]:
+                said = self.s3analyze("analyze", *options, path, status=1).err
+                self.assertIn(f"{path}:1: ", said)
+                self.assertIn("nothing before it can be read", said)
+                self.assertNotIn("--salvage", said)
+
+    def test_files_that_are_something_else(self):
+        said = self.s3analyze("info", self.put("x.zst", b"some words\n"), status=1).err
+        self.assertIn("nor zstd, though its name ends in .zst", said)
+        long = self.put("long.csv", capgen.text(capgen.steady(3)) + b"# " + b"x" * (2 << 20) + b"\n")
+        self.assertIn(f"{long}:5: a row or comment of more than 1 MiB", self.s3analyze("info", long, status=1).err)
+
+    def test_outputs_that_are_links(self):
+        path, link, hanging = self.put("a.csv", capgen.text(capgen.steady(3))), self.tmp / "link", self.tmp / "hanging"
+        link.symlink_to(path)
+        hanging.symlink_to("nowhere")
+        said = self.s3analyze("cat", "-o", link, path, status=2).err
+        self.assertIn(f"{link}, which is {path}, is to be read", said)
+        for force in [], ["-f"]:
+            said = self.s3analyze("aggregate", *force, "-o", hanging, path, status=1).err
+            self.assertIn("a symbolic link to a file that is not there", said)
+
+    def test_the_last_times(self):
+        """Times near the end of 64 bits: what cannot be made names the file; charts leave out what no time can name."""
+        last = (1 << 63) - 1 - capgen.START
+        rows = [capgen.row(last - 10 ** 9 + i * 10 ** 7 // 2, last - 10 ** 9 + (i + 1) * 10 ** 7 // 2 - 1) for i in range(199)]
+        path = self.put("late.csv", capgen.text(rows))
+        self.s3analyze("analyze", "--html", self.tmp / "late.html", path)
+        said = self.s3analyze("aggregate", "-o", self.tmp / "x.sums", path, status=1).err
+        self.assertIn(f"{path}: no sums can be made: ", said)
+
     def test_info_goes_on(self):
         broken = self.put("broken", b"")
         good = capture("get-g4"), capture("list")

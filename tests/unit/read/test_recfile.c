@@ -308,7 +308,7 @@ static void test_long_row(void **state)
         r = fingerprint_read(f.path, (struct recfile_options){.salvage = false});
         assert_int_equal(r.ok, i == 0);
         if (i > 0)
-            assert_non_null(strstr(r.err.msg, ":3: a row of more than 1 MiB"));
+            assert_non_null(strstr(r.err.msg, ":3: a row or comment of more than 1 MiB"));
         close(f.fd);
     }
     free(text);

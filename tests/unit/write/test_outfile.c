@@ -121,7 +121,7 @@ static void test_spares(void **state)
     assert_true(outfile_spares("new", captures, 3, &e));
     assert_true(outfile_spares("c", captures, 2, &e));
     assert_false(outfile_spares("c", captures, 3, &e));
-    assert_string_equal(e.msg, "a is to be read: it would be overwritten");
+    assert_string_equal(e.msg, "c, which is a, is to be read: it would be overwritten");
     unlink("a");
     unlink("c");
 }
