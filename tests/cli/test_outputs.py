@@ -155,9 +155,9 @@ class SameFile(CliTest):
         path = self.tmp / "w"
         text = HEADER + rows(3)
         path.write_text(text)
-        for args, said in ((["cat", "-o", path, "-"], "standard input is to be read: it would be overwritten"),
-                           (["cat", "--force", "-o", path, "-"], "standard input is to be read"),
-                           (["analyze", "--json", "-o", path, "-"], "standard input is to be read")):
+        for args, said in ((["cat", "-o", path, "-"], "which is standard input, is to be read: it would be overwritten"),
+                           (["cat", "--force", "-o", path, "-"], "standard input, is to be read"),
+                           (["analyze", "--json", "-o", path, "-"], "standard input, is to be read")):
             with self.subTest(args=args), path.open() as f:
                 done = subprocess.run([BUILD / "s3analyze", *args], stdin=f, capture_output=True, text=True)
                 self.assertEqual(done.returncode, 2, done.stderr)
