@@ -346,6 +346,21 @@ static bool is_known(const struct compare *c, const char *op)
     return false;
 }
 
+/* Says which of the n operations each side has. */
+static bool none_in_common(const struct compare_op *v, size_t n, struct err *e)
+{
+    char names[2][200] = {"", ""};
+
+    for (size_t k = 0; k < n; k++) {
+        char *to = names[v[k].n_before == 0];
+        size_t at = strlen(to);
+
+        snprintf(to + at, sizeof names[0] - at, "%s%s", at > 0 ? ", " : "", v[k].op);
+    }
+    return err_set(e, "no operation type is on both sides: before has %s, after %s", names[0],
+                   names[1]);
+}
+
 static bool fill_ops(struct compare *c, const struct compare_options *o, struct err *e)
 {
     size_t most = 0, n = 0;
@@ -371,9 +386,9 @@ static bool fill_ops(struct compare *c, const struct compare_options *o, struct 
         if (op->n_before > 0 && op->n_after > 0)
             c->ops[n++] = *op;
     }
-    c->n_ops = n;
     if (n == 0)
-        return err_set(e, "no operation type is on both sides");
+        return none_in_common(c->ops, c->n_ops, e);
+    c->n_ops = n;
     for (size_t k = 0; k < n; k++) {
         struct compare_op *op = &c->ops[k];
         op->role = role_of(c, op->op);

@@ -42,6 +42,11 @@ class Messages(CliTest):
         long = self.put("long.csv", capgen.text(capgen.steady(3)) + b"# " + b"x" * (2 << 20) + b"\n")
         self.assertIn(f"{long}:5: a row or comment of more than 1 MiB", self.s3analyze("info", long, status=1).err)
 
+    def test_no_operation_on_both_sides(self):
+        before, after = (self.put(f"{op}.csv", capgen.text(capgen.steady(300, op=op))) for op in ("PUT", "LIST"))
+        said = self.s3analyze("cmp", before, after, status=1).err
+        self.assertIn("no operation type is on both sides: before has PUT, after LIST", said)
+
     def test_outputs_that_are_links(self):
         path, link, hanging = self.put("a.csv", capgen.text(capgen.steady(3))), self.tmp / "link", self.tmp / "hanging"
         link.symlink_to(path)
