@@ -42,7 +42,8 @@ struct pass {
     struct course *c;
     struct course_visits *places;
     int64_t *of_message;   /* number of errors, by index into dataset.errors */
-    uint64_t sample_below; /* requests with a smaller hash are sampled */
+    uint8_t *in_half;      /* by index into dataset.threads: 1: in course.ok_half */
+    uint64_t sample_below; /* see course_is_sampled */
     size_t *samples;       /* rows, table by table */
     size_t *n_samples;     /* up to the end of each table */
     size_t samples_cap;
@@ -129,6 +130,36 @@ static bool find_full_time(struct course *c, const struct course_visits *threads
     return true;
 }
 
+static int compare_threads(const void *a, const void *b, void *threads)
+{
+    const struct course_visits *x = (const struct course_visits *)threads + *(const size_t *)a,
+                               *y = (const struct course_visits *)threads + *(const size_t *)b;
+    if (x->first_ns != y->first_ns)
+        return x->first_ns < y->first_ns ? -1 : 1;
+    if (x->last_ns != y->last_ns)
+        return x->last_ns < y->last_ns ? -1 : 1;
+    return (x->n > y->n) - (x->n < y->n);
+}
+
+/* Takes every other thread, in order of their first requests: neither the order of rows nor the
+ * numbers of threads, which `merge` changes, decide. */
+static bool choose_half(struct pass *p, struct course_visits *threads, struct err *e)
+{
+    size_t n = p->c->d->n_threads, *order;
+
+    if (!mem_new(&order, n, e) || !mem_new(&p->in_half, n, e)) {
+        free(order);
+        return false;
+    }
+    for (size_t i = 0; i < n; i++)
+        order[i] = i;
+    qsort_r(order, n, sizeof *order, compare_threads, threads);
+    for (size_t i = 0; i < n; i++)
+        p->in_half[order[i]] = i & 1;
+    free(order);
+    return true;
+}
+
 static bool look_at_extents(struct pass *p, const struct course_extent *extents, struct err *e)
 {
     struct course *c = p->c;
@@ -148,7 +179,7 @@ static bool look_at_extents(struct pass *p, const struct course_extent *extents,
     for (size_t id = 1; id < c->d->errors.n; id++)
         c->n_failed += p->of_message[id];
     c->last_start_ns = c->full_until_ns;
-    bool ok = find_full_time(c, threads, e);
+    bool ok = find_full_time(c, threads, e) && choose_half(p, threads, e);
     free(threads);
     return ok;
 }
@@ -211,11 +242,6 @@ struct size_range course_sizes(const struct course *c, size_t stratum)
         return (struct size_range){0, 0};
     int64_t min_bytes = INT64_C(1) << 2 * (class - 1);
     return (struct size_range){min_bytes, class < 32 ? 4 * min_bytes - 1 : INT64_MAX};
-}
-
-static bool is_sampled(int64_t start_ns, uint64_t sample_below)
-{
-    return ((uint64_t)start_ns * UINT64_C(0x9E3779B97F4A7C15)) >> 32 < sample_below;
 }
 
 static void add_sample(const struct pass *p, size_t k, size_t i)
@@ -289,8 +315,8 @@ static bool look_at_rows(struct pass *p, size_t k, struct err *e)
             continue;
         }
         grid.ok[bin]++;
-        grid.ok_half[bin] += table_thread_index(t, table_thread(t, i)) & 1;
-        if (!is_sampled(start_ns, sample_below))
+        grid.ok_half[bin] += p->in_half[table_thread_index(t, table_thread(t, i))];
+        if (!course_is_sampled(start_ns, sample_below))
             continue;
         add_sample(p, k, i);
         if (!mem_fit(&p->samples, &p->samples_cap, n + 1, e))
@@ -584,10 +610,22 @@ done:
     return ok;
 }
 
+static int compare_places(const void *a, const void *b, void *course)
+{
+    const struct course *c = course;
+    const uint32_t *host = c->hosts.of_place, *client = c->clients.of_place;
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return host[x] != host[y] ? (host[x] > host[y]) - (host[x] < host[y])
+                              : (client[x] > client[y]) - (client[x] < client[y]);
+}
+
+/* Fills in the pairs that have a request, sorted by host, then by client. */
 static bool fill_pairs(const struct pass *p, struct err *e)
 {
     struct course *c = p->c;
     struct course_parties *of = &c->pairs;
+    uint32_t place[COURSE_MAX_PAIRS];
 
     if (c->hosts.n < 2 || c->clients.n < 2 || c->n_places > COURSE_MAX_PAIRS)
         return true;
@@ -598,7 +636,11 @@ static bool fill_pairs(const struct pass *p, struct err *e)
         of->of_place[i] = UINT32_MAX;
         if (p->places[i].n == 0)
             continue;
-        size_t k = of->n++;
+        place[of->n++] = (uint32_t)i;
+    }
+    qsort_r(place, of->n, sizeof *place, compare_places, c);
+    for (size_t k = 0; k < of->n; k++) {
+        size_t i = place[k];
         of->of_place[i] = (uint32_t)k;
         of->name[k] = c->hosts.name[c->hosts.of_place[i]];
         of->client[k] = c->clients.name[c->clients.of_place[i]];
@@ -625,8 +667,7 @@ static bool gather(struct pass *p, const struct course_extent *extents, struct e
         !fill_pairs(p, e) || !choose_messages(p, e))
         return false;
     uint64_t wanted = MAX_SAMPLES + 64 * (uint64_t)c->n_places;
-    p->sample_below = (uint64_t)c->n <= wanted ? UINT64_C(1) << 32
-                                               : (uint64_t)(0x1p32 * (double)wanted / (double)c->n);
+    p->sample_below = course_sample_below(wanted, (uint64_t)c->n);
     p->per_bin = 1 / (double)c->bin_ns;
     p->per_wide = (UINT64_C(1) << 32) / (uint64_t)(c->wide_ns / c->bin_ns) + 1;
     p->bins_per_block = c->block_ns / c->bin_ns;
@@ -662,6 +703,7 @@ bool course_of_rows(struct course *c, const struct dataset *d, const struct tabl
     free(p.samples);
     free(p.n_samples);
     free(p.of_message);
+    free(p.in_half);
     free(p.histogram);
     free(p.places);
     return ok;

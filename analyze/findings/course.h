@@ -58,7 +58,7 @@ struct course_tail {
 /* One kind of error, or the rarest kinds together: counts by bin, host, client and operation. */
 struct course_message {
     const char *text; /* of the most frequent kind; borrowed */
-    size_t id;        /* breaks ties when messages are sorted by n */
+    size_t id;        /* of the error in the source */
     size_t n_kinds;   /* 1, except perhaps in the last entry */
     int64_t n;
     __int128 took_ns; /* from start to end, in all */
@@ -111,7 +111,7 @@ struct course {
     int64_t shortest_ns;   /* a stall that is shorter cannot be seen */
     uint32_t *ok, *failed; /* requests that ended, by bin */
     uint32_t *timed_out;   /* of failed, those that hung until they failed */
-    uint32_t *ok_half;     /* of ok, those of every other thread; NULL: threads are not known */
+    uint32_t *ok_half;     /* of ok, those of half of the threads; NULL: threads are not known */
     uint32_t *ended;       /* requests that ended, except those that hung until they failed: for
                               each wide bin n_places counters, then n_ops; NULL: too many places,
                               only one, or not known */
@@ -144,7 +144,7 @@ struct course {
     struct course_hung *hung;   /* by start; NULL: single requests are not known */
     size_t n_hung;
 
-    struct course_message *messages; /* sorted by n, the largest first, then by id */
+    struct course_message *messages; /* sorted by n, the largest first, then by text */
     size_t n_messages;
 };
 
@@ -235,6 +235,18 @@ size_t course_stratum(const struct course *c, size_t k, size_t i);
 static inline uint32_t *course_ended(const struct course *c, size_t wide)
 {
     return &c->ended[wide * (c->n_places + c->n_ops)];
+}
+
+/* Returns the bound for course_is_sampled with which about `wanted` of n requests are sampled. */
+static inline uint64_t course_sample_below(uint64_t wanted, uint64_t n)
+{
+    return n <= wanted ? UINT64_C(1) << 32 : (uint64_t)(0x1p32 * (double)wanted / (double)n);
+}
+
+/* Whether a request is sampled: its start has a hash below the bound. */
+static inline bool course_is_sampled(int64_t start_ns, uint64_t sample_below)
+{
+    return ((uint64_t)start_ns * UINT64_C(0x9E3779B97F4A7C15)) >> 32 < sample_below;
 }
 
 /* Fills done[] with how many requests of party k ended, by wide bin; course.ended is not NULL. */

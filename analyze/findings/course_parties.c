@@ -70,7 +70,7 @@ bool course_parties_alloc(struct course_parties *p, size_t n, struct err *e)
 static int compare_messages(const void *a, const void *b)
 {
     const struct course_message *x = a, *y = b;
-    return x->n != y->n ? (x->n > y->n ? -1 : 1) : (x->id > y->id) - (x->id < y->id);
+    return x->n != y->n ? (x->n > y->n ? -1 : 1) : strcmp(x->text, y->text);
 }
 
 bool course_choose_messages(struct course *c, struct err *e)

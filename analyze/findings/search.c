@@ -12,8 +12,8 @@
 #define LEAST_BATCHES    5    /* least number of batches for a variance */
 #define MEDIAN_OF_SQUARE .455 /* of a standard normal; a difference has twice its variance */
 
-/* Adds the samples of a stratum in a block to those of each party (by_party), or to those of
- * all. */
+/* Adds the samples of a stratum in a block to those of each party (by_party), or to those of all.
+ * log_sum is in units of 1 / COURSE_LOG_ONE: its sums are exact, whatever the order of places. */
 static void add_cells(const struct course *c, size_t stratum, size_t block,
                       const struct course_parties *parties, struct period_samples *to,
                       bool by_party)
@@ -26,7 +26,7 @@ static void add_cells(const struct course *c, size_t stratum, size_t block,
         struct period_samples *x = to + (by_party ? parties->of_place[i] : 0);
         x->n += cells[i].n;
         x->n_slow += cells[i].n_slow;
-        x->log_sum += (double)cells[i].log_sum * COURSE_LOG_UNIT;
+        x->log_sum += (double)cells[i].log_sum;
     }
 }
 
@@ -47,8 +47,12 @@ bool search_init(struct search *s, const struct course *c, struct findings *out,
     memcpy(s->hosts.of_place, c->hosts.of_place, c->n_places * sizeof *c->hosts.of_place);
     memcpy(s->clients.of_place, c->clients.of_place, c->n_places * sizeof *c->clients.of_place);
     for (size_t q = 0; q < c->n_strata; q++)
-        for (size_t b = 0; b < c->n_blocks; b++)
-            add_cells(c, q, b, &c->hosts, &s->all[q * c->n_blocks + b], false);
+        for (size_t b = 0; b < c->n_blocks; b++) {
+            struct period_samples *x = &s->all[q * c->n_blocks + b];
+
+            add_cells(c, q, b, &c->hosts, x, false);
+            x->log_sum *= COURSE_LOG_UNIT;
+        }
     return true;
 }
 
@@ -111,6 +115,8 @@ void search_sum_samples(const struct course *c, const struct course_parties *par
     memset(of_party, 0, parties->n * sizeof *of_party);
     for (size_t b = from; b < to; b++)
         add_cells(c, stratum, b, parties, of_party, true);
+    for (size_t i = 0; i < parties->n; i++)
+        of_party[i].log_sum *= COURSE_LOG_UNIT;
 }
 
 struct samples search_samples(const struct search *s, struct strata of)
