@@ -62,7 +62,7 @@ class Order(CliTest):
 
         def fails(*where):
             n = next(requests)
-            return f"HTTP 5{n // 50 % 20:02}" if n % 50 == 0 else ""
+            return f"HTTP 5{n // 50 % 13:02}" if n % 50 == 0 else ""
 
         self.check_load({"errors"}, fails=fails)
 
