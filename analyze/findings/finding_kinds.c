@@ -93,7 +93,8 @@ static bool takes_time_then(const struct finding *cause, const struct finding *f
     int64_t at_ns = finding_moment_ns(f);
 
     return (!cause->has_start || cause->start_ns - near_ns <= at_ns) &&
-           (!cause->has_end || at_ns <= cause->end_ns) && costs_a_third(cause, f, near_ns);
+           (!cause->has_end || at_ns <= cause->end_ns + near_ns) &&
+           costs_a_third(cause, f, near_ns);
 }
 
 /* From a moment on requests to a host hang until they time out: all threads come to wait there,
@@ -149,14 +150,17 @@ static bool takes_most(const struct finding *cause, const struct finding *f, int
     return cause->lost_frac > .5;
 }
 
-/* The cause takes most of the time, or lasts when the level changes. */
+/* The cause takes most of the time, or lasts when the level changes, or takes the time that other
+ * requests lack for most of the time of that level. */
 static bool takes_most_or_lasts(const struct finding *cause, const struct finding *f,
                                 int64_t near_ns)
 {
     int64_t at_ns = finding_moment_ns(f);
 
-    return takes_most(cause, f, near_ns) || (cause->has_start && cause->has_end &&
-                                             cause->start_ns <= at_ns && at_ns <= cause->end_ns);
+    return takes_most(cause, f, near_ns) ||
+           (cause->has_start && cause->has_end &&
+            ((cause->start_ns <= at_ns && at_ns <= cause->end_ns) ||
+             (mostly_in(cause, f, 0) && costs_a_third(cause, f, near_ns))));
 }
 
 static bool is_of_a_host(const struct finding *cause, const struct finding *f, int64_t near_ns)
@@ -196,7 +200,7 @@ static bool leaves_holes(const struct finding *cause, const struct finding *f, i
     HOLES, {"no-success clock-jump", always}, {"absent-client", is_of_all},                        \
         {"slow-host slow-client slow-op", takes_most_or_lasts}, {"errors", takes_time_then},       \
     {                                                                                              \
-        "errors slow-host slow-client slow-op absent-client backlog stuck-thread stall stopped",   \
+        "slow-host slow-client slow-op absent-client backlog stuck-thread stall stopped",          \
             is_at_the_change                                                                       \
     }
 

@@ -65,6 +65,26 @@ class Causes(FindingsCase):
         slow, = [f for f in all_ if f["kind"] == "slow-host"]
         self.assertEqual(slow["because"], [0])
 
+    def drop_near_a_burst(self, begin, factor):
+        """The kinds of problems, and of the causes of a drop, of a load with a burst of errors of 1 s."""
+        load = Load(98, hosts=8, threads=24, length_s=60)
+        load.factor = factor
+        load.fails = lambda s, *where: "HTTP 503" if begin < s < begin + 1 and int(s * 1e5) % 2 else ""
+        all_ = self.findings(load)
+        drop, = [f for f in all_ if f["kind"] == "drop"]
+        return [f["kind"] for f in all_ if f["severity"] == "problem"], [all_[k]["kind"] for k in drop["because"]]
+
+    def test_a_short_burst_of_errors_is_no_cause_of_a_long_drop(self):
+        found = self.drop_near_a_burst(21, lambda s, *where: 3 if 20 < s < 35 else 1)
+        self.assertEqual(found, (["drop", "errors"], []))
+
+    def test_a_slow_host_is_the_cause_of_the_drop_in_its_time(self):
+        def factor(s, h, *where):
+            return 15 if h == 7 and 24.6 < s < 39 else 2 if 20 < s < 24.6 else 1
+
+        found = self.drop_near_a_burst(20, factor)
+        self.assertEqual(found, (["slow-host", "errors"], ["slow-host"]))
+
     def test_a_host_that_stays_slow_after_errors(self):
         load = Load(98, hosts=6, threads=24, length_s=40)
         load.fails = lambda s, h, *where: "connection refused" if h == 2 and 18 <= s < 21 else ""
