@@ -35,34 +35,34 @@ static bool say(struct findings *out, const struct finding *f, enum machine_faul
 #define SAY(...) findings_add(out, f, e, __VA_ARGS__)
     switch (fault) {
     case MACHINE_STOLEN:
-        return SAY("the hypervisor gave %.1f %% of the CPU time of %s to others: durations hold "
+        return SAY("The hypervisor gave %.1f %% of the CPU time of %s to others: durations hold "
                    "delays of that machine",
                    x->value, who);
     case MACHINE_STOLEN_BRIEFLY:
-        return SAY("for some seconds the hypervisor gave %.1f %% of the CPU time of %s to others",
+        return SAY("For some seconds the hypervisor gave %.1f %% of the CPU time of %s to others",
                    x->value, who);
     case MACHINE_THROTTLED:
-        return SAY("a CPU quota stopped threads on the machine of %s for %.2g %% of the time "
+        return SAY("A CPU quota stopped threads on the machine of %s for %.2g %% of the time "
                    "(summed over CPUs): durations hold these waits",
                    who, x->value);
     case MACHINE_GOVERNOR:
-        return SAY("the CPUs of %s have the frequency governor %s, not performance: they are slow "
+        return SAY("The CPUs of %s have the frequency governor %s, not performance: they are slow "
                    "at first when a load begins or pauses",
                    who, x->what);
     case MACHINE_BUSY:
-        return SAY("the CPUs of %s were busy for %.0f %% of the time: the figures are those of "
+        return SAY("The CPUs of %s were busy for %.0f %% of the time: the figures are those of "
                    "this machine, not of the server",
                    who, x->value);
     case MACHINE_LINK_FULL:
-        return SAY("the network link of %s carried %.0f %% of what it can: it was the limit, not "
+        return SAY("The network link of %s carried %.0f %% of what it can: it was the limit, not "
                    "the server",
                    who, x->value);
     case MACHINE_LINK_EXCEEDED:
-        return SAY("the requests of %s moved %.0f %% of what its network link can carry: they "
+        return SAY("The requests of %s moved %.0f %% of what its network link can carry: they "
                    "went another way, or the system tells a wrong speed",
                    who, x->value);
     default:
-        return SAY("the kernel of %s says that its clock is not synchronised: its times may differ "
+        return SAY("The kernel of %s says that its clock is not synchronised: its times may differ "
                    "from those of other machines",
                    who);
     }
@@ -117,7 +117,7 @@ static bool about_stall(struct analysis *a, size_t stall, struct err *e)
     finding_set_times(&cause, f.start_ns, f.end_ns);
     finding_figure(&cause, "n_retransmits", n);
     return findings_add(&a->findings, &cause, e,
-                        "connections of s3load sent %s TCP segments again within %s of a stall: "
+                        "Connections of s3load sent %s TCP segments again within %s of a stall: "
                         "packets were lost on the way to the server",
                         units_count((int64_t)n).s, units_duration(end_ns - start_ns).s);
 }

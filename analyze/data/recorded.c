@@ -236,15 +236,15 @@ static size_t notes_of_runs(const struct recorded *r, struct recorded_note *note
         const char *cause;
     } kinds[] = {
         {"no-benchmark", "n_no_benchmark", r->n_no_benchmark, true,
-         "the run ended before its benchmark began: all requests are those of the preparation",
+         "The run ended before its benchmark began: all requests are those of the preparation",
          "ended before their benchmark began: all their requests are those of the preparation", ""},
         {"ended-by-error", "n_failed", r->n_failed, true,
-         "the run was ended by an error: ", "were ended by an error, the first by: ", r->error},
+         "The run was ended by an error: ", "were ended by an error, the first by: ", r->error},
         {"cut-off", "n_cut_off", r->n_runs > r->n_closed ? r->n_runs - r->n_closed : 0, false,
          "s3load's closing comment is missing: the run was killed, or the file cut, before its end",
          "have no closing comment of s3load: they were killed, or cut, before their end", ""},
         {"interrupted", "n_interrupted", r->n_interrupted, false,
-         "the run was interrupted: a signal ended it before its time",
+         "The run was interrupted: a signal ended it before its time",
          "were interrupted: a signal ended them before their time", ""},
     };
     size_t n = 0;
@@ -273,7 +273,7 @@ static struct recorded_note generator_bound(const struct recorded *r)
                                  .is_problem = true,
                                  .figures = {{"max_thread_cpu_pct", r->max_thread_cpu_pct}}};
     snprintf(note.message, sizeof note.message,
-             "a thread of s3load was busy for %.0f %% of the time: the figures are those of the "
+             "A thread of s3load was busy for %.0f %% of the time: the figures are those of the "
              "load generator, not of the server",
              r->max_thread_cpu_pct);
     return note;
@@ -321,7 +321,7 @@ static struct recorded_note clock_step(const struct recorded *r)
                                  .is_problem = llabs(r->clock_change_ns) >= REFUSED_NS,
                                  .figures = {{"clock_change_ns", (double)r->clock_change_ns}}};
     snprintf(note.message, sizeof note.message,
-             "the clock of s3load's machine was set %s by %s during the run, or it slept%s",
+             "The clock of s3load's machine was set %s by %s during the run, or it slept%s",
              r->clock_change_ns < 0 ? "back" : "forward",
              units_duration(llabs(r->clock_change_ns)).s,
              note.is_problem ? ": servers refuse what is signed with such a clock" : "");
@@ -349,7 +349,7 @@ static struct recorded_note imported(const struct recorded_imports *m)
         snprintf(known, sizeof known, " starts are known to %.40s, durations to %.40s;",
                  units_duration(m->start_ns).s, units_duration(m->duration_ns).s);
     snprintf(note.message, sizeof note.message,
-             "imported from %s:%s it lacks %s; threads are as few as the times allow", m->from,
+             "Imported from %s:%s it lacks %s; threads are as few as the times allow", m->from,
              known, m->absent);
     return note;
 }

@@ -369,6 +369,16 @@ struct part_text {
     char s[160];
 };
 
+/* "56 %", "3.4 %": a share of requests in part of the run, of which no table has more digits. */
+static struct units_text part_of(double share)
+{
+    double pct = share < 1 ? fmin(100 * share, 99) : 100;
+    struct units_text t;
+
+    snprintf(t.s, sizeof t.s, pct < 9.95 ? "%.2g %%" : "%.0f %%", pct);
+    return t;
+}
+
 /* Says when the errors of a message came: "throughout", or between which times if a few lie close
  * together. Adds the share of errors in the worst burst, if there is one. */
 static struct part_text steady_when(const struct search *s, const struct course_message *m,
@@ -380,7 +390,7 @@ static struct part_text steady_when(const struct search *s, const struct course_
     snprintf(t.s, sizeof t.s, "throughout%s", the_run);
     if (worst != NULL)
         snprintf(t.s, sizeof t.s, "throughout%s, %s of them from %s to %s", the_run,
-                 units_pct(100 * worst->n_errors / (double)m->n).s,
+                 part_of(worst->n_errors / (double)m->n).s,
                  find_clock(course_bin_start_ns(s->c, worst->first)).s,
                  find_clock(course_bin_start_ns(s->c, worst->last + 1)).s);
     else if (m->n == 1)
@@ -498,11 +508,12 @@ static bool say(struct search *s, const struct course_message *m, const struct w
     if (b->n_bursts > 0)
         snprintf(bursts.s, sizeof bursts.s, "in %zu bursts ", b->n_bursts);
     return findings_add(
-        s->out, &f, e, "%s%s %s%s%s%s%s%s%s failed %sfrom %s %s%s (%s, %s of those %s): %s%s", in,
+        s->out, &f, e,
+        "%s%s %s%s%s%s%s%s%s failed %sfrom %s %s%s (%s of the requests %s, %s): %s%s", in,
         units_count(llround(b->n_errors)).s, op, space, what, of_client, client, of_host, host,
         bursts.s, find_clock(f.start_ns).s, f.has_end ? "to " : "on",
-        f.has_end ? find_clock(f.end_ns).s : "", of_all.s, units_pct(100 * within).s,
-        f.has_end ? "meanwhile" : "since", rest.s, m->text);
+        f.has_end ? find_clock(f.end_ns).s : "", part_of(within).s,
+        f.has_end ? "in that time" : "since then", of_all.s, rest.s, m->text);
 }
 
 /* Makes the less costly of two findings of steady errors a notice if both are of one host or

@@ -97,6 +97,15 @@ static bool takes_time_then(const struct finding *cause, const struct finding *f
            costs_a_third(cause, f, near_ns);
 }
 
+/* Like takes_time_then; or a host that was down comes back, and what it missed makes all slow. */
+static bool takes_time_or_comes_back(const struct finding *cause, const struct finding *f,
+                                     int64_t near_ns)
+{
+    return takes_time_then(cause, f, near_ns) ||
+           (cause->severity == FINDING_PROBLEM && cause->scope == SCOPE_HOST &&
+            is_near(cause->has_end, cause->end_ns, finding_moment_ns(f), near_ns));
+}
+
 /* From a moment on requests to a host hang until they time out: all threads come to wait there,
  * again and again. */
 static bool hangs_from_then_on(const struct finding *cause, const struct finding *f,
@@ -198,7 +207,8 @@ static bool leaves_holes(const struct finding *cause, const struct finding *f, i
     }
 #define LEVELS                                                                                     \
     HOLES, {"no-success clock-jump", always}, {"absent-client", is_of_all},                        \
-        {"slow-host slow-client slow-op", takes_most_or_lasts}, {"errors", takes_time_then},       \
+        {"slow-host slow-client slow-op", takes_most_or_lasts},                                    \
+        {"errors", takes_time_or_comes_back},                                                      \
     {                                                                                              \
         "slow-host slow-client slow-op absent-client backlog stuck-thread stall stopped",          \
             is_at_the_change                                                                       \

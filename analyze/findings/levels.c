@@ -6,6 +6,7 @@
 #include "libcommon/units.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define VISIT_REACH       2 /* points on either side of a visit: a change that is taken back */
@@ -52,6 +53,22 @@ static void fill_points(struct levels *l)
     l->least_variance = .25 / fmax(per_point, .1);
 }
 
+struct change_text {
+    char s[32];
+};
+
+/* "by 68 %"; from twice as much on "to 16.6 times". */
+static struct change_text change_text(double ratio)
+{
+    struct change_text t;
+
+    if (ratio >= 2)
+        snprintf(t.s, sizeof t.s, "to %.1f times", ratio);
+    else
+        snprintf(t.s, sizeof t.s, "by %.0f %%", 100 * fabs(ratio - 1));
+    return t;
+}
+
 static bool say_drift(struct levels *l, struct err *e)
 {
     double ratio = exp(l->ends[1] - l->ends[0]);
@@ -61,11 +78,10 @@ static bool say_drift(struct levels *l, struct err *e)
     f.ratio = ratio;
     finding_figure(&f, "start_per_s", exp(l->ends[0]));
     finding_figure(&f, "end_per_s", exp(l->ends[1]));
-    return findings_add(
-        l->s->out, &f, e,
-        "Throughput %s steadily over the run, by %.0f %% from start to end: its mean "
-        "depends on how long the run is",
-        ratio < 1 ? "fell" : "rose", 100 * fabs(ratio - 1));
+    return findings_add(l->s->out, &f, e,
+                        "Throughput %s steadily over the run, %s from start to end: its mean "
+                        "depends on how long the run is",
+                        ratio < 1 ? "fell" : "rose", change_text(ratio).s);
 }
 
 /* Returns the logarithm of the mean rate of some points. */
@@ -123,11 +139,11 @@ static bool say_step(struct levels *l, double before, double after, int64_t at_n
     /* Only the last change "stayed there": any other is followed by one with its own finding. */
     bool is_last = l->n_cuts == 0 || at_ns >= l->at_ns[l->cuts[l->n_cuts - 1]];
     if (stays)
-        return findings_add(l->s->out, &f, e, "Throughput %s by %.0f %% at %s%s",
-                            ratio < 1 ? "fell" : "rose", 100 * fabs(ratio - 1), find_clock(at_ns).s,
+        return findings_add(l->s->out, &f, e, "Throughput %s %s at %s%s",
+                            ratio < 1 ? "fell" : "rose", change_text(ratio).s, find_clock(at_ns).s,
                             is_last ? " and stayed there" : "");
-    return findings_add(l->s->out, &f, e, "Throughput %s by %.0f %% from %s to %s",
-                        ratio < 1 ? "fell" : "rose", 100 * fabs(ratio - 1), find_clock(at_ns).s,
+    return findings_add(l->s->out, &f, e, "Throughput %s %s from %s to %s",
+                        ratio < 1 ? "fell" : "rose", change_text(ratio).s, find_clock(at_ns).s,
                         find_clock(until_ns).s);
 }
 

@@ -195,7 +195,7 @@ class Limits(Case):
             path = self.of_file(form)
             page = self.tmp / "page.html"
             text = unwrapped(self.analyze("-f", "--html", page, path).out)
-            self.assertIn(f"imported from {form}: starts are known to {start}, durations to {duration}", text)
+            self.assertIn(f"Imported from {form}: starts are known to {start}, durations to {duration}", text)
             self.assertIn(f"times are known to {duration}", text)
             self.assertIn(f"times are known to {duration}", page.read_text())
             info = unwrapped(self.s3analyze("info", path).out)

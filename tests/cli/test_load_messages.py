@@ -247,7 +247,7 @@ class Runs(LoadTest):
         path = self.tmp / "run.csv.zst"
         out, _ = self.interrupted(lambda: has_rows(path), "put", "--obj.size", "1KiB", "--benchdata", path)
         self.assertRegex(out.splitlines()[0], r"^put: .* failed, in .*; interrupted")
-        self.assertIn("the run was interrupted: a signal ended it before its time", unwrapped(out))
+        self.assertIn("The run was interrupted: a signal ended it before its time", unwrapped(out))
 
     def test_sums_alone(self):
         """The report is headed by the capture. That this does not stay is said before."""

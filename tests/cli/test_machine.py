@@ -256,7 +256,7 @@ FAULTS = {
     "machine-busy": ("problem", {"busy_ns": 76 * 10**9}, "busy for 95 % of the time"),
     "link-full": ("problem", {"rx_bytes": 245 * 10**7}, "carried 98 % of what it can"),
     "link-exceeded": ("problem", {"link_bits_per_s": 10**8, "rx_bytes": 10**7}, "moved 400 % of what its network link"),
-    "clock-unsynchronised": ("notice", {"clock_synchronised": 0}, "the kernel of client c1 says that its clock is not synchronised"),
+    "clock-unsynchronised": ("notice", {"clock_synchronised": 0}, "The kernel of client c1 says that its clock is not synchronised"),
 }
 KINDS = {*FAULTS, "retransmits"}
 
@@ -313,7 +313,7 @@ class Findings(CliTest):
         told = [{"over_ns": 10**10, "steal_ns": 0}, {"steal_ns": 7 * 10**8}]
         found = self.found(self.put("brief.csv", told))
         self.assertEqual((set(found), found["steal"]["severity"]), ({"steal"}, "notice"))
-        self.assertIn("for some seconds the hypervisor gave 1.8 %", found["steal"]["sentence"])
+        self.assertIn("For some seconds the hypervisor gave 1.8 %", found["steal"]["sentence"])
 
     def test_killed_run_has_its_last_comment(self):
         path = self.put("killed.csv", [{"steal_ns": 0, "over_ns": 10**9}, {"steal_ns": 30 * 10**8}, {}])

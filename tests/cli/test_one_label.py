@@ -160,7 +160,8 @@ class OneLabel(CliTest):
         self.assertRegex(out, rf'Cluster Total {n:,} {n_errors} ')
         for op in report['operations']:
             self.assertEqual(sum(g['count'] for g in op['errors']), op['n_errors'])
-        found = re.findall(r'([0-9,]+) (?:\w+ )?requests (?:of \S+ )?failed [^(]*\(([0-9.]+) ?% of all', out)
+        found = re.findall(r'([0-9,]+) (?:\w+ )?requests (?:of \S+ )?failed [^(]*'
+                           r'\((?:[0-9.]+ % of the requests [^,]*, )?([0-9.]+) ?% of all', out)
         self.assertGreater(len(found), 1)
         for count, share in found:
             self.assertAlmostEqual(100 * int(count.replace(',', '')) / report['n_rows'], float(share), delta=.01)

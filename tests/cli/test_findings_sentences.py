@@ -1,0 +1,42 @@
+"""Sentences of findings."""
+import re
+import unittest
+
+from harness import ROOT
+from test_findings import FindingsCase, Load
+
+# What begins a sentence that the program makes of parts.
+NAMES = "s3load", "s3analyze"
+
+
+class Sentences(FindingsCase):
+    def test_sentences_begin_with_a_capital(self):
+        """In the sources, as some of them are hard to provoke."""
+        n = 0
+        for path in [*ROOT.glob("analyze/findings/*.c"), *ROOT.glob("analyze/conclude/*.c"),
+                     ROOT / "analyze/data/recorded.c"]:
+            source = path.read_text()
+            starts = re.findall(r'(?:findings_add\([^;"]*?e,|\bSAY\(|snprintf\(note\.message, sizeof note\.message,)\s*"'
+                                r'([^"]*)', source)
+            if path.name == "recorded.c":
+                starts += re.findall(r'(?:true|false),\s*"([^"]*)"', source)
+            n += len(starts)
+            for start in starts:
+                self.assertRegex(start, r"^(%|[A-Z]|" + "|".join(NAMES) + ")", path.name)
+        self.assertGreater(n, 40)
+
+    def test_a_rise_to_many_times(self):
+        load = Load(5, length_s=40)
+        load.factor = lambda s, *where: 8 if s < 30 else 1
+        said = " ".join(f["sentence"] for f in self.findings(load))
+        self.assertRegex(said, r"Throughput rose to [78]\.\d times (at|from) ")
+
+    def test_share_of_a_burst(self):
+        load = Load(6, length_s=40)
+        load.fails = lambda s, *where: "HTTP 503" if 20 < s < 22 and int(s * 1e5) % 2 else ""
+        self.assertRegex(self.findings(load)[0]["sentence"],
+                         r"\((5|6)\d % of the requests in that time, [0-9.]+ % of all\): HTTP 503$")
+
+
+if __name__ == "__main__":
+    unittest.main()
