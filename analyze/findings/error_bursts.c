@@ -15,9 +15,9 @@
 #define BURST_TIMES    3  /* least ratio of the share of errors within to that outside */
 #define MASKED_FRAC    .25
 #define CONFINED_FRAC  .95
-#define MAX_BURSTS     4   /* per message */
+#define MAX_BURSTS     16  /* per message; with more of them, errors are steady */
 #define CRUMB_FRAC     .1  /* a burst with a smaller share of its neighbour's errors joins it */
-#define LEAST_OF_ALL   .02 /* share of steady errors; smaller bursts of them are not reported */
+#define LEAST_OF_ALL   .02 /* share of a message's errors, of a burst or outside of all bursts */
 #define N_REFINEMENTS  4
 #define LEAST_PROBLEM  .01
 #define OWN_TIMES      2          /* share of own requests / share of all, to be reported */
@@ -327,7 +327,8 @@ static struct bursts find_bursts(const struct course *c, const struct course_mes
             last = j;
         }
     join_crumbs(c, &all);
-    all.has_rest = n_rest >= LEAST_REST && 2 * (last - first) >= c->n_bins;
+    all.has_rest =
+        n_rest >= fmax(LEAST_REST, LEAST_OF_ALL * (double)m->n) && 2 * (last - first) >= c->n_bins;
     if (all.has_rest)
         drop_small(&all, LEAST_OF_ALL * (double)m->n);
     return all;
@@ -504,16 +505,18 @@ static bool say(struct search *s, const struct course_message *m, const struct w
     f.has_start = true;
     f.has_end = has_end(s, b);
     f.within_ns = (int64_t)(m->took_ns / m->n); /* they began before they failed */
-    struct part_text bursts = {""};
+    struct part_text bursts = {""}, whole = {""};
+    if (is_part)
+        snprintf(whole.s, sizeof whole.s, "; part of the %s", units_count(m->n).s);
     if (b->n_bursts > 0)
         snprintf(bursts.s, sizeof bursts.s, "in %zu bursts ", b->n_bursts);
     return findings_add(
         s->out, &f, e,
-        "%s%s %s%s%s%s%s%s%s failed %sfrom %s %s%s (%s of the requests %s, %s): %s%s", in,
+        "%s%s %s%s%s%s%s%s%s failed %sfrom %s %s%s (%s of the requests %s, %s%s): %s%s", in,
         units_count(llround(b->n_errors)).s, op, space, what, of_client, client, of_host, host,
         bursts.s, find_clock(f.start_ns).s, f.has_end ? "to " : "on",
         f.has_end ? find_clock(f.end_ns).s : "", part_of(within).s,
-        f.has_end ? "in that time" : "since then", of_all.s, rest.s, m->text);
+        f.has_end ? "in that time" : "since then", of_all.s, whole.s, rest.s, m->text);
 }
 
 /* Makes the less costly of two findings of steady errors a notice if both are of one host or

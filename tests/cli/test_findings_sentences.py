@@ -37,6 +37,16 @@ class Sentences(FindingsCase):
         self.assertRegex(self.findings(load)[0]["sentence"],
                          r"\((5|6)\d % of the requests in that time, [0-9.]+ % of all\): HTTP 503$")
 
+    def test_many_bursts_of_one_message(self):
+        """They are no steady errors, and each says that it is a part of all."""
+        load = Load(7, length_s=60)
+        load.fails = lambda s, *where: "HTTP 503" if s % 10 > 9 and int(s * 1e5) % 2 else ""
+        whole, *parts = [f["sentence"] for f in self.findings(load) if f["kind"] == "errors"]
+        self.assertRegex(whole, r"^[0-9,]+ requests failed in 6 bursts from 12:00:09")
+        self.assertEqual(len(parts), 6)
+        for part in parts:
+            self.assertIn(f"; part of the {whole.split()[0]}): HTTP 503", part)
+
 
 if __name__ == "__main__":
     unittest.main()
