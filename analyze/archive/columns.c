@@ -208,6 +208,20 @@ static int by_column(const void *a, const void *b, void *ctx)
                             : (x->op > y->op) - (x->op < y->op);
 }
 
+/* Whether a line is asked for that prepared a benchmark or cleaned up after it: a condition is on
+ * the operation, or the run has no benchmark. */
+static bool wants_beside(const struct archive_run *run, const struct columns_test *tests,
+                         size_t n_tests)
+{
+    bool wants = true;
+
+    for (size_t k = 0; k < run->n_ops; k++)
+        wants &= run->ops[k].is_beside;
+    for (size_t i = 0; i < n_tests; i++)
+        wants |= is_named(tests[i].column, "op");
+    return wants;
+}
+
 bool columns_select(struct columns_table *t, const struct columns_test *tests, size_t n_tests,
                     struct columns_order order, struct err *e)
 {
@@ -219,9 +233,14 @@ bool columns_select(struct columns_table *t, const struct columns_test *tests, s
     if (!mem_new(&t->rows, n_all, e))
         return false;
     for (size_t i = 0; i < a->n; i++) {
+        const bool beside = wants_beside(&a->runs[i], tests, n_tests);
+
         for (size_t k = 0; k < a->runs[i].n_ops; k++) {
             const struct columns_row row = {&a->runs[i], &a->runs[i].ops[k]};
             size_t met = 0;
+
+            if (row.op->is_beside && !beside)
+                continue;
 
             while (met < n_tests && meets(&row, &tests[met]))
                 met++;

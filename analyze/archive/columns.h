@@ -73,7 +73,8 @@ struct columns_table {
     size_t n;
     bool csv_safe; /* as in struct csv_out_style */
 };
-/* Fills in the rows of all runs that meet all conditions. */
+/* Fills in the rows of all runs that meet all conditions. What prepared a benchmark or cleaned up
+ * after it is left out, unless a condition is on `op`. */
 bool columns_select(struct columns_table *t, const struct columns_test *tests, size_t n_tests,
                     struct columns_order order, struct err *e);
 

@@ -246,8 +246,8 @@ const struct compare_metric *compare_leading(const struct compare_op *op);
 /* Counts the runs of both sides that have a fault (run_is_fault). */
 size_t compare_n_faulty(const struct compare *c);
 
-/* Computes the geometric means of a metric's centres over the n operations that have it. False:
- * there are none, or a mean is not positive. */
+/* Computes the geometric means of a metric's centres over the n operations of the benchmark that
+ * have it. False: there are none, or a mean is not positive. */
 bool compare_geomean(const struct compare *c, enum run_metric metric, double *before, double *after,
                      size_t *n);
 

@@ -309,7 +309,7 @@ bool compare_geomean(const struct compare *c, enum run_metric metric, double *be
     *n = 0;
     for (size_t k = 0; k < c->n_ops; k++) {
         const struct compare_metric *m = compare_metric_of(&c->ops[k], metric);
-        if (m == NULL)
+        if (m == NULL || !role_is_benchmark(c->ops[k].role))
             continue;
         log_before += log(m->before.center);
         log_after += log(m->after.center);

@@ -6,6 +6,7 @@
 #include "analyze/page/page.h"
 #include "analyze/report/compare_sheet.h"
 #include "analyze/report/figures.h"
+#include "analyze/report/run_sheet.h"
 #include "analyze/write/html.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
@@ -154,7 +155,7 @@ static bool put_first(FILE *f, const struct compare *c, const size_t *order,
 static bool put_op(FILE *f, const struct compare *c, size_t k, const struct html_charts *charts,
                    struct err *e)
 {
-    const char *beside = html_course_beside(c->ops[k].role);
+    const char *beside = run_sheet_beside(c->ops[k].role);
     char section[24];
     struct sheet s = {0};
 

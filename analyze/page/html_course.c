@@ -2,6 +2,7 @@
 
 #include "analyze/model/role.h"
 #include "analyze/page/chart.h"
+#include "analyze/report/run_sheet.h"
 #include "analyze/write/html.h"
 #include "libcommon/mem.h"
 
@@ -89,13 +90,6 @@ static bool fill_fine(struct html_course *c, const struct analysis *a, struct er
     return true;
 }
 
-const char *html_course_beside(enum role role)
-{
-    return role == ROLE_PREPARATION ? "Before the benchmark"
-           : role == ROLE_CLEAN_UP  ? "Clean-up"
-                                    : NULL;
-}
-
 bool html_course_init(struct html_course *c, const struct analysis *a, struct err *e)
 {
     *c = (struct html_course){.main = -1, .all = {.op = "all operations together"}};
@@ -107,7 +101,7 @@ bool html_course_init(struct html_course *c, const struct analysis *a, struct er
         return false;
     c->n_ops = a->n_operations;
     for (size_t k = 0; k < c->n_ops; k++)
-        c->beside[k] = html_course_beside(a->operations[k].role);
+        c->beside[k] = run_sheet_beside(a->operations[k].role);
     bool ok = choose_shown(c, a, e) && plot_timeline_init(&c->all, a, c->main, MAIN_BINS, e);
     for (size_t k = 0; ok && k < c->n_ops; k++) {
         const struct operation *op = &a->operations[k];

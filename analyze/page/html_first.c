@@ -117,8 +117,6 @@ void html_course_name(FILE *f, const void *ctx, size_t k)
         fprintf(f, "<a href=\"#op%zu\">", k);
     html_text(f, c->ops[k].op);
     fputs(c->shown[k] ? "</a>" : "", f);
-    if (c->beside[k] != NULL)
-        fprintf(f, " <small>%s</small>", c->beside[k]);
 }
 
 void html_course_spark(FILE *f, const void *ctx, size_t k)

@@ -19,7 +19,7 @@ struct html_course {
     /* The same with shorter bins: [0] of what the page is about, [1 + k] of operation k if its
      * latency is on the first screen; n is 0 if there are none. */
     struct plot_timeline *fine;
-    const char **beside; /* by operation, from html_course_beside */
+    const char **beside; /* by operation, from run_sheet_beside */
     bool *shown; /* operations with a section, charts and data; others have a row in a table */
     size_t n_ops, n_shown;
 };
@@ -45,9 +45,6 @@ int html_course_series(const struct html_course *c, size_t k);
  * to its section, and a small drawing of its course, if it is shown. */
 void html_course_name(FILE *f, const void *course, size_t k);
 void html_course_spark(FILE *f, const void *course, size_t k);
-/* Returns the name of the part of the run that an operation beside the benchmark belongs to; NULL:
- * it is of the benchmark. */
-const char *html_course_beside(enum role role);
 /* Write the head and the end of an operation's section, which is folded away if `beside` is not
  * NULL. */
 void html_course_section(FILE *f, const char *section, const char *op, const char *beside);

@@ -113,7 +113,7 @@ static void put_header(FILE *f, const struct analysis *a, const char *title, con
 /* Writes the first screen. The counts of successful requests are those of the page's operations. */
 static bool put_first(FILE *f, const struct analysis *a, const struct html_course *c, struct err *e)
 {
-    const struct run_sheet_page page = {html_course_name, html_course_spark, c, c->main >= 0};
+    const struct run_sheet_page page = {html_course_name, html_course_spark, c};
     const struct statistics *st = c->main >= 0 ? a->operations[c->main].statistics : NULL;
     const struct headline said = headline(a);
     struct sheet s = {0};

@@ -169,6 +169,13 @@ static void summary_says(struct sheet *s, const struct analysis *a)
                    several ? ", all sizes" : "");
 }
 
+const char *run_sheet_beside(enum role role)
+{
+    return role == ROLE_PREPARATION ? "Before the benchmark"
+           : role == ROLE_CLEAN_UP  ? "Clean-up"
+                                    : NULL;
+}
+
 void run_sheet_summary(struct sheet *s, const struct analysis *a, const struct run_sheet_page *page)
 {
     int64_t n_requests = 0, n_errors = 0;
@@ -180,11 +187,17 @@ void run_sheet_summary(struct sheet *s, const struct analysis *a, const struct r
     sheet_table(s, "llrrrrrrrr", a->mixed ? "Mixed operations" : "Operations");
     SHEET_HEADINGS(s, "", "Course", "Requests", "Errors", "Average", "obj/s", "50%", "90%", "99%",
                    "Slowest");
-    for (size_t i = 0; i < n; i++) {
-        size_t k = page != NULL && page->last_first ? n - 1 - i : i;
-        n_requests += a->operations[k].n_requests;
-        n_errors += a->operations[k].n_errors;
-        summary_row(s, &a->operations[k], k, largest, page);
+    for (size_t i = 0; i < 2 * n; i++) {
+        const struct operation *op = &a->operations[i % n];
+        const char *beside = run_sheet_beside(op->role);
+
+        if ((beside != NULL) != (i >= n))
+            continue;
+        if (beside != NULL)
+            sheet_span(s, TEXT_FAINT, "%s:", beside);
+        n_requests += op->n_requests;
+        n_errors += op->n_errors;
+        summary_row(s, op, i % n, largest, page);
     }
     if (a->total.present) {
         SHEET_ROW(s, TEXT_HEADING, "Cluster Total", "");

@@ -13,11 +13,14 @@ void run_sheet_inputs(struct sheet *s, const struct analysis *a);
 void run_sheet_captures(struct sheet *s, const struct analysis *a);
 /* What was dropped from captures or may be wrong in them, as items. */
 void run_sheet_damage(struct sheet *s, const struct analysis *a);
-/* A row for each operation, and one for all together. `page` is what a page adds to it, or NULL. */
+/* The label of an operation that prepared the benchmark or cleaned up after it. NULL: it is the
+ * benchmark or a part of it. */
+const char *run_sheet_beside(enum role role);
+/* A row for each operation, those beside the benchmark last, and one for all together. `page` is
+ * what a page adds to it, or NULL. */
 struct run_sheet_page {
     sheet_put *name, *course; /* of operation k */
     const void *ctx;
-    bool last_first; /* the operation that began last comes first, as its section does */
 };
 void run_sheet_summary(struct sheet *s, const struct analysis *a,
                        const struct run_sheet_page *page);

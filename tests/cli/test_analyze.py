@@ -38,13 +38,13 @@ class Text(ReportTest):
         """Operation -> its part of the report."""
         parts = re.split(r'^-{20,}\n', out, flags=re.M)[1:]
         return {m.group(1): p for p in parts
-                if (m := re.match(r'Operation: (\S+)$', p, re.M))}
+                if (m := re.match(r'(?:Operation|Before the benchmark|Clean-up): (\S+)$', p, re.M))}
 
     def check_agreement(self, name):
         path = capture(name)
         report = self.s3analyze('analyze', '--json', path).json()
         sections = self.sections(self.s3analyze('analyze', path).out)
-        self.assertEqual(list(sections), [o['op'] for o in report['operations']])
+        self.assertEqual(sorted(sections), sorted(o['op'] for o in report['operations']))
         for o in report['operations']:
             section = sections[o['op']]
             self.assertRegex(section, rf"\A.*\n{o['n_requests']:,} requests\b")

@@ -1,4 +1,5 @@
 """Messages of s3analyze and s3load about small mistakes: each says what to do."""
+import re
 import unittest
 
 import capgen
@@ -124,8 +125,8 @@ class Messages(CliTest):
             self.assertIn(f"'{command}' is a command of s3load: did you mean 's3load {command}'?", r.err)
 
 
-class Gate(CliTest):
-    """Without --op the gate is for the operation that was measured, not for its preparation."""
+class Preparation(CliTest):
+    """A run is judged and shown by what it measured. What prepared that comes behind it, with a label."""
 
     def runs(self, name, put_ms, get_ms):
         """Six runs, alike but for a little noise."""
@@ -144,7 +145,28 @@ class Gate(CliTest):
             paths.append(path)
         return paths
 
-    def test_preparation(self):
+    def test_text_has_it_behind_the_benchmark(self):
+        path, = self.runs("a", 10, 10)[:1]
+        out = self.s3analyze("analyze", path).out
+        self.assertRegex(out, r"\nOperations:\n.*\nGET .*\nBefore the benchmark:\nPUT ")
+        self.assertEqual(re.findall(r"(?m)^-{20,}\n(.*)$", out), ["Operation: GET", "Before the benchmark: PUT"])
+
+    def test_means_are_without_it(self):
+        before, after = self.runs("a", 10, 10), self.runs("b", 20, 10)
+        args = ["cmp", "-v", "--before", *before, "--after", *after]
+        self.assertNotIn("Geometric mean", self.s3analyze(*args).out)
+        self.assertEqual(self.s3analyze(*args, "--json").json()["geomeans"], [])
+        self.assertIn("throughput (2)", self.s3analyze(*args, "--op", "GET,PUT").out)
+
+    def test_table_lists_it_if_asked_for(self):
+        path, = self.runs("a", 10, 10)[:1]
+        def ops(*args):
+            return [r["op"] for r in self.s3analyze("table", "--json", *args, path).json()["rows"]]
+        self.assertEqual(ops(), ["GET"])
+        self.assertEqual(ops("--where", "op=P*"), ["PUT"])
+        self.assertEqual(ops("--where", "op=*"), ["PUT", "GET"])
+
+    def test_gate(self):
         before, after = self.runs("a", 10, 10), self.runs("b", 20, 10)
         args = ["cmp", "--before", *before, "--after", *after, "--gate", "throughput:5%"]
         r = self.s3analyze(*args, status=0)
