@@ -1,10 +1,14 @@
 """The tests' own reader of captures (loadcase.py): what chance puts in a frame, or a pause in writing cuts off, is no failure
 of s3load."""
+import subprocess
 import unittest
+import urllib.error
+import urllib.request
 
 import loadcase
+import servers
 import zstd
-from harness import CliTest
+from harness import BUILD, CliTest
 
 HEADER = (b"idx\tthread\top\tclient_id\tn_objects\tbytes\tendpoint\tfile\terror\tstart\tfirst_byte\tlast_byte\tend\t"
           b"duration_ns\tcat\tintended\n# s3load/1 {}\n")
@@ -29,6 +33,31 @@ class Reader(CliTest):
         for n in range(len(ROW % 1)):
             begun = zstd.frame(ROW % 0 + (ROW % 1)[:n], (ROW % 1)[n:])[:-5]
             self.assertEqual(self.rows(zstd.frame(HEADER), begun), [0], n)
+
+
+class Ports(CliTest):
+    """The server of the tests takes a port that ended connections still name, and none that another server has."""
+
+    def serve(self, port):
+        process = subprocess.Popen([BUILD / "s3target", "serve", "--port", str(port)], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_a_port_is_taken_once(self):
+        port = servers.free_port()
+        for _ in range(3):
+            first = self.serve(port)
+            self.assertIn(f":{port}", first.stdout.readline())
+            with self.assertRaises(urllib.error.HTTPError):
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/")
+            second = self.serve(port)
+            self.assertEqual(second.stdout.readline(), "")
+            self.assertIn(f"cannot listen on port {port}", second.communicate()[1])
+            self.assertNotEqual(second.returncode, 0)
+            first.kill()
+            first.wait()
 
 
 if __name__ == "__main__":

@@ -320,8 +320,7 @@ bool server_listen(struct server_port *p, struct server *s, int index, unsigned 
         MHD_OPTION_URI_LOG_CALLBACK, on_uri, p, MHD_OPTION_UNESCAPE_CALLBACK, no_unescape, NULL,
         MHD_OPTION_NOTIFY_COMPLETED, on_completed, p, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)s->options.idle_timeout_s, MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u,
-        MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+        (unsigned)s->options.idle_timeout_s, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
     const union MHD_DaemonInfo *info =
         p->daemon == NULL ? NULL : MHD_get_daemon_info(p->daemon, MHD_DAEMON_INFO_BIND_PORT);
     if (info == NULL)
