@@ -121,6 +121,10 @@ static double even_step(const struct chart_panel *p)
 {
     double least = p->most * TICK_PX / p->height, step = round_step(least);
 
+    if (step > p->most) { /* no tick but 0 would be left */
+        double power = pow(10, floor(log10(p->most)));
+        step = power * floor(p->most / power);
+    }
     if (p->values == CHART_COUNTS)
         return step > 1 ? step : 1;
     return step / 2 >= least ? step / 2 : step; /* 2.5 is allowed, too */

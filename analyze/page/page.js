@@ -195,7 +195,9 @@ const drawPanel = (panel, shown, x, [left, , , right]) => {
         for (const d of height / Math.log10(most / least) >= 47 ? [1, 2, 5] : [1])
           if (d * p >= least && d * p <= most) at.push([d * p, time(d * p * unit)]);
     } else {
-      const step = Math.max(isCount, digit(most * 16 / height, [1, 2, 2.5, 5]));
+      const room = digit(most * 16 / height, [1, 2, 2.5, 5]), power = 10 ** Math.floor(Math.log10(most));
+      // At least one tick above 0.
+      const step = Math.max(isCount, room > most ? power * Math.floor(most / power) : room);
       for (let i = 0; i * step <= most * 1.0001; i++)
         at.push([i * step, most >= 1e4 && i ? +(i * step / 1e3).toPrecision(4) + 'k' : +(i * step).toPrecision(4)]);
     }

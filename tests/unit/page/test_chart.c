@@ -96,6 +96,32 @@ static void test_bars_stand_on_each_other(void **state)
     free(text);
 }
 
+/* An axis of counts has a tick above 0, whatever the most is. */
+static void test_counts_have_a_tick(void **state)
+{
+    (void)state;
+    for (int64_t most = 1; most < 1200; most++) {
+        struct fixture f;
+        struct chart_panel p = {.values = CHART_COUNTS, .title = "Failed", .unit = "", .n = 1};
+        char *text = NULL;
+        size_t n, n_ticks = 0;
+
+        fixture_init(&f);
+        f.first[1] = most;
+        p.height = 30;
+        p.v[0] = (struct chart_series){.t = &f.t, .message = &f.t.messages[0], .css = "b1"};
+        assert_true(chart_fit(&p));
+        FILE *out = open_memstream(&text, &n);
+        struct chart c = {.f = out, .end_ns = 2 * NS_PER_S, .width = 400, .right = 400};
+        chart_put(&c, &p);
+        assert_int_equal(fclose(out), 0);
+        for (const char *at = text; (at = strstr(at, "class=\"grid\"")) != NULL; at++)
+            n_ticks++;
+        assert_in_range(n_ticks, 2, 3);
+        free(text);
+    }
+}
+
 /* A line is broken where a bin has no value. */
 static void test_steps_are_broken(void **state)
 {
@@ -122,6 +148,7 @@ int main(void)
         cmocka_unit_test(test_units_follow_the_values),
         cmocka_unit_test(test_an_axis_is_logarithmic_where_it_must),
         cmocka_unit_test(test_bars_stand_on_each_other),
+        cmocka_unit_test(test_counts_have_a_tick),
         cmocka_unit_test(test_steps_are_broken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
