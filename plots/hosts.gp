@@ -58,7 +58,7 @@ if (lines) {
         set label 100 + h short_name(name[h + 1], narrow ? 13 : 22) at graph 0, first h offset -1,0 right textcolor rgb c_faint
     }
     if (n_wide < n_hosts) {
-        set label 400 (n_in_all > n_hosts ? sprintf("%d of %d more", n_hosts - n_wide, n_in_all - n_wide) : \
+        set label 400 (n_in_all > n_hosts ? sprintf("%d of the other %d", n_hosts - n_wide, n_in_all - n_wide) : \
             sprintf("%d more", n_hosts - n_wide)) at graph 0, first row_at((n_wide + n_hosts) / 2) offset -1,0 right textcolor rgb c_faint
     }
     y_unit = has_shared(shared) ? short(shared, narrow ? 24 : 48) : "hosts"

@@ -199,15 +199,16 @@ clock_format = span > 86400 ? "%m-%d %H:%M" : clock_step(span, n_tics) < 1 ? "%H
 time_s = span > 7200 ? 3600 : span > 600 ? 60 : 1
 time_unit = span > 7200 ? "hours" : span > 600 ? "minutes" : "seconds"
 x_step = clock_step(span, n_tics)
+has_clock = x_step >= 1e-3 # shorter steps have no clock
 x_format = sprintf("%%.%df", y_digits(x_step / real(time_s)))
 time_tics = 'set xtics (); do for [i = int(ceil(t_min / x_step)):int(floor(t_max / x_step))] { \
     set xtics add (sprintf(x_format, i * real(x_step) / time_s) i * x_step) }'
 time_below = 'set xrange [t_min:t_max]; @time_tics; set xlabel (narrow ? time_unit : time_unit . " into the run") . \
     (segment > 0 ? ", steps of " . time_text(segment) : "") . \
-    (narrow ? "; above: UTC" : "; above: time of day, UTC") offset 0,0.4 textcolor rgb c_faint'
+    (!has_clock ? "" : narrow ? "; above: UTC" : "; above: time of day, UTC") offset 0,0.4 textcolor rgb c_faint'
 time_hidden = 'set xrange [t_min:t_max]; set xtics clock_step(t_max - t_min, n_tics) format ""; \
     unset xlabel'
-time_above = 'if (clock_step(t_max - t_min, n_tics) >= 1e-3) { set x2range [zero + t_min:zero + t_max]; set x2tics time format clock_format \
+time_above = 'if (has_clock) { set x2range [zero + t_min:zero + t_max]; set x2tics time format clock_format \
     clock_step(t_max - t_min, n_tics) scale 0 }'
 
 # Time outside the active range and warm-up, behind all else, up to `top`. To be expanded once

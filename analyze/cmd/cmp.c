@@ -182,9 +182,9 @@ static bool check_usage(const struct cmp_given *o, const struct cli_args *args, 
         return false;
     if (!sides_given(&o->sides) && args->n_operands != 2)
         return err_set(e,
-                       "two captures are compared, %zu %s given (groups of runs: --before, "
-                       "--after; a pattern for --history goes in quotes)",
-                       args->n_operands, args->n_operands == 1 ? "is" : "are");
+                       "cmp needs two captures, not %zu; several runs a side: --before A... "
+                       "--after B... (a pattern for --history goes in quotes)",
+                       args->n_operands);
     if (!load_check_times(&o->filter, e))
         return false;
     if (o->output.json + o->markdown + o->csv > 1)

@@ -123,8 +123,9 @@ static int run(const struct cli_args *args, void *options)
     int format = cli_choice(import_format_names, args->operands[0]);
 
     if (format < 0)
-        return cli_wrong_usage(args, "%s: write hey, ab, mc-trace or s3-log, then the file",
-                               args->operands[0]);
+        return cli_wrong_usage(args, "name the format first: hey, ab, mc-trace or s3-log");
+    if (args->n_operands < 2)
+        return cli_wrong_usage(args, "no file of %s is given", args->operands[0]);
     if (o->output.path == NULL)
         return cli_wrong_usage(args, "-o FILE is missing: where is the capture to go?");
     if (*o->op == '\0')
@@ -148,7 +149,7 @@ const struct cli_command cmd_import = {
         "Damaged input is an error that names the line. Rows that wait to be sorted take up to 64 "
         "MiB of memory, then a temporary file in TMPDIR (default /var/tmp).",
     .operands = "hey|ab|mc-trace|s3-log FILE...",
-    .min_operands = 2,
+    .min_operands = 1,
     .max_operands = CLI_ANY_NUMBER,
     .groups = groups,
     .examples = examples,

@@ -29,7 +29,9 @@ bool output_parse_path(const char *text, void *field, struct err *e)
     const char *dot = strrchr(text, '.');
     if (dot != NULL && (strcmp(dot, ".zst") == 0 || strcmp(dot, ".xlsx") == 0))
         return err_set(e, "this option names a file to write, which cannot be a %s file%s", dot,
-                       dot[1] == 'z' ? "; captures stand after all options" : "; use .csv");
+                       dot[1] == 'z'
+                           ? "; write it before the captures, as in --html PAGE.html CAPTURE"
+                           : "; use .csv");
     *(const char **)field = text;
     return true;
 }

@@ -187,10 +187,12 @@ static const char *format_of(const char *path)
 /* True if a path looks like another kind of file: its user does not mean a folder. */
 static bool is_other_file(const char *path)
 {
-    static const char *const formats[] = {"gif",  "jpg", "jpeg", "webp", "bmp", "tif",
-                                          "tiff", "eps", "ps",   "html", "htm", "xlsx"};
-    return strcmp(path, "-") == 0 ||
-           ending_of(path, formats, sizeof formats / sizeof *formats) != NULL;
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    struct stat st;
+
+    return strcmp(path, "-") == 0 || (dot != NULL && dot != name && format_of(path) == NULL &&
+                                      !(stat(path, &st) == 0 && S_ISDIR(st.st_mode)));
 }
 
 static bool target_init(struct target *t, const char *out, bool force, struct err *e)
@@ -328,8 +330,11 @@ static bool check_usage(const struct plot_given *o, const struct cli_args *args,
     if (!comparison && args->n_operands == 0)
         return err_set(e, "no capture is given: name it, or use --before and --after");
     if (is_other_file(o->out))
-        return err_set(e, "--out %s: name a folder, or a picture that ends in .svg, .png or .pdf",
-                       o->out);
+        return err_set(
+            e,
+            "--out %s: name a picture that ends in .svg, .png or .pdf, or a folder (a new "
+            "one whose name has a dot ends in /)",
+            o->out);
     int width = o->size.width > 0 ? o->size.width : PLOT_WIDTH,
         height = o->size.height > 0 ? o->size.height : PLOT_HEIGHT;
     if (o->font_px * MIN_WIDTH > width * BASE_FONT_PX ||

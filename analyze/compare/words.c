@@ -502,7 +502,7 @@ struct compare_words_text compare_words_gated(const struct compare_metric *m)
         words_append(&t, "%s",
                      m->cmp.ok ? "too few independent requests beyond the percentile" : m->cmp.why);
     else
-        words_append(&t, "%s (p of no worse: %.2g)",
+        words_append(&t, "%s (test for worse: p=%.2g)",
                      m->gate_passes ? "within" : "not shown to be within", m->p_worse);
     return t;
 }

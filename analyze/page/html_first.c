@@ -24,9 +24,11 @@ static void put_trust(FILE *f, const struct html_first *x)
         html_page_badge(f, HTML_PAGE_NONE,
                         "There is no throughput: too few requests count for one. %s.", findings.s);
     else if (findings_have_problem(x->findings))
-        html_page_badge(f, HTML_PAGE_POOR, "Read the findings before the figures. %s.", findings.s);
+        html_page_badge(f, HTML_PAGE_POOR, "Read the findings before the figures. %s.%s%s%s",
+                        findings.s, *x->doubt != '\0' ? " " : "", x->doubt,
+                        *x->doubt != '\0' ? "." : "");
     else if (*x->doubt != '\0')
-        html_page_badge(f, HTML_PAGE_POOR, "Mind that the interval is unreliable. %s.", findings.s);
+        html_page_badge(f, HTML_PAGE_POOR, "%s. %s.", x->doubt, findings.s);
     else if (x->n < FINDING_LEAST_REQUESTS)
         html_page_badge(f, HTML_PAGE_POOR, "Mind that requests are few. %s.", findings.s);
     else
@@ -129,8 +131,6 @@ bool html_first(FILE *f, const struct html_first *x, struct err *e)
     const struct html_course *c = x->course;
 
     html_within(f, "<section id=\"first\">\n<p class=\"headline\">", x->headline, "</p>\n");
-    if (*x->doubt != '\0')
-        html_element(f, "p", "%s.", x->doubt);
     put_trust(f, x);
     put_findings(f, x);
     if (c->n_ops > 0)

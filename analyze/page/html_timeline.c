@@ -283,8 +283,8 @@ static void put_caption(FILE *f, const struct html_first *of)
     if (t->range.present && (t->range.start_ns > t->start_ns || t->range.end_ns < t->end_ns))
         html_textf(f, "Grey: outside of the time that counts. ");
     if (has_warm_up(of))
-        html_textf(f, "Yellow: warm-up. ");
-    bool has_marks = false, has_notice = false;
+        html_textf(f, "Amber: warm-up. ");
+    bool has_marks = false, has_notice = false, has_problem = false;
 
     for (size_t i = 0; i < of->findings->n; i++) {
         const struct finding *x = &of->findings->v[i];
@@ -292,8 +292,10 @@ static void put_caption(FILE *f, const struct html_first *of)
 
         has_marks |= is_marked;
         has_notice |= is_marked && x->has_end && x->severity == FINDING_NOTICE;
+        has_problem |= is_marked && x->has_end && x->severity == FINDING_PROBLEM;
     }
-    html_textf(f, "%s%s", has_marks ? "Numbers: findings. " : "",
+    html_textf(f, "%s%s%s", has_marks ? "Numbers: findings. " : "",
+               has_problem ? "Pink: when a problem was. " : "",
                has_notice ? "Blue: when a notice was. " : "");
     fputs("</small></figcaption>", f);
 }

@@ -46,7 +46,7 @@ static const struct html_definition definitions[] = {
     {"Throughput of single requests",
      "Where sizes differ: bytes of a request over its duration, the highest first. Those without "
      "bytes or duration are unrated."},
-    {"In no segment",
+    {"Outside all segments",
      "Requests, and parts of them, before the first segment or after the last one: "
      "no figure of a segment counts them."},
     {"95 % confidence interval",

@@ -203,8 +203,9 @@ static bool write_spectrum(FILE *f, const struct plot_data *p, const char *title
 const struct plot_kind plot_kind_spectrum = {
     "spectrum",
     "latency percentiles",
-    "The duration within which a share of the requests ended; each step to the right adds a nine "
-    "to the share. The band is the 95 % CI. Beside it are the time to first byte and, of an open "
+    "How long a share of the requests took at most. Each step to the right adds a nine: 90 %, 99 "
+    "%, "
+    "99.9 %. The band is the 95 % CI. Beside it are the time to first byte and, of an open "
     "loop, the response time, which counts from when a request was due.",
     .has_data = has_spectrum,
     .write = write_spectrum,

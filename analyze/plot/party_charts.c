@@ -86,7 +86,8 @@ const struct plot_kind plot_kind_hosts = {
     "hosts",
     "throughput by host",
     "The rate of each host over time: one that lags behind, or stops, stands out. If there are "
-    "many, those that a finding names come first, then those with the least throughput.",
+    "many "
+    "hosts: first those that a finding names, then the slowest.",
     .is_detail = true,
     .of_parties = true,
     .has_data = has_host,

@@ -187,9 +187,10 @@ static bool write_throughput(FILE *f, const struct plot_data *p, const char *tit
 
 const struct plot_kind plot_kind_throughput = {
     "throughput", "throughput over time",
-    "One point per segment; the thin line is finer. Grey: outside the active range, not counted; "
-    "amber: warm-up. The line with its band is the mean with its 95 % confidence interval, dashes "
-    "the levels between change points, crosses failed requests.",
+    "One point per segment. Where they are drawn: the thin line is finer, grey is outside the "
+    "active range and not counted, amber is warm-up, the line with its band is the mean with its "
+    "95 "
+    "% confidence interval, dashes are levels between change points, crosses failed requests.",
     .has_data = has_rates, .write = write_throughput};
 
 /* ---- Errors ---- */

@@ -109,7 +109,8 @@ bool zsource_open(struct zsource *s, const char *path, struct err *e)
     if (fstat(s->fd, &st) != 0)
         return err_errno(e, errno, "%s: cannot read", s->path);
     if (S_ISDIR(st.st_mode))
-        return err_set(e, "%s: is a directory, not a capture", s->path);
+        return err_set(e, "%s: is a directory, not a capture (s3analyze table %s lists its runs)",
+                       s->path, s->path);
     if (S_ISREG(st.st_mode) && lseek(s->fd, 0, SEEK_CUR) == 0) {
         s->seekable = true;
         s->size = (uint64_t)st.st_size;

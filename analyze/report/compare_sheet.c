@@ -492,7 +492,7 @@ void compare_sheet_gate(struct sheet *s, const struct compare *c)
                c->gate == EXIT_DONE     ? TEXT_HEADING
                : c->gate == EXIT_FAILED ? TEXT_ERROR
                                         : TEXT_WARNING,
-               "%s", compare_words_gate(c).s);
+               "Limits of the gate:");
     for (size_t k = 0; k < c->n_ops; k++) {
         size_t n = 0;
         for (size_t i = 0; i < c->ops[k].n_metrics; i++) {

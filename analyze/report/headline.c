@@ -87,9 +87,8 @@ static void say_failures(struct sentence *s, int64_t n_errors, int64_t n)
     if (n_errors == 0)
         say(s, "; no errors.");
     else /* findings count all requests of a run, figures only those in the analysis */
-        say(s, "; %s of %s%s requests%s failed (%s).", units_count(n_errors).s,
-            s->of_a_part ? "the " : "", units_count(n).s, s->of_a_part ? " that count" : "",
-            units_pct(100 * (double)n_errors / (double)n).s);
+        say(s, "; %s of %s%s requests failed (%s).", units_count(n_errors).s, units_count(n).s,
+            s->of_a_part ? " counted" : "", units_pct(100 * (double)n_errors / (double)n).s);
 }
 
 static void say_operation(struct sentence *s, const struct operation *op)

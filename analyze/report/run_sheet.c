@@ -265,11 +265,11 @@ static void put_throughput(struct sheet *s, const char *name, const struct throu
         sheet_line(s, TEXT_PLAIN, "Successful requests: %s lie wholly in the range, %s in part.",
                    units_count(x->full_ops).s, units_count(x->partial_ops).s);
     if (known_all(&x->known, THROUGHPUT_ENDED))
-        sheet_line(s, TEXT_PLAIN,
-                   "Ended in the range: %s (%s a second). Bytes in it: %s. Failed, in the range or "
-                   "not: %s.",
+        sheet_line(s, TEXT_PLAIN, "Ended in the range: %s (%s a second). Bytes in it: %s. %s%s.",
                    units_count(x->ops_ended).s, units_rate(x->ops_ended_per_s).s,
-                   units_size((double)x->n_bytes).s, units_count(x->errors).s);
+                   units_size((double)x->n_bytes).s,
+                   x->errors > 0 ? "Failed, in the range or not: " : "No request failed",
+                   x->errors > 0 ? units_count(x->errors).s : "");
     s->when = SHEET_ALWAYS;
 }
 
@@ -285,12 +285,13 @@ static void put_outside(struct sheet *s, const struct operation *op)
     if (x->n == 0 && x->n_bytes == 0)
         return;
     s->when = SHEET_DETAIL;
-    sheet_line(s, TEXT_PLAIN,
-               "In no segment: %s (%s before the first, %s after the last) and %s (%s before, %s "
-               "after).",
-               units_counted(x->n, "request").s, units_count(x->n_before).s,
-               units_count(x->n_after).s, units_size((double)x->n_bytes).s,
-               units_size((double)x->before_bytes).s, units_size((double)x->after_bytes).s);
+    sheet_line(
+        s, TEXT_PLAIN,
+        "Outside all segments: %s (%s before the first, %s after the last) and %s (%s before, %s "
+        "after).",
+        units_counted(x->n, "request").s, units_count(x->n_before).s, units_count(x->n_after).s,
+        units_size((double)x->n_bytes).s, units_size((double)x->before_bytes).s,
+        units_size((double)x->after_bytes).s);
     s->when = SHEET_ALWAYS;
 }
 
@@ -342,8 +343,8 @@ static void put_error_hosts(struct sheet *s, const struct error_group *g, bool h
     }
     s->when = SHEET_BRIEF;
     if (when == SHEET_ALWAYS && g->n_hosts > MAX_ERROR_HOSTS)
-        sheet_span(s, TEXT_FAINT, "      and at %s more hosts (all with --analyze.v)",
-                   units_count((int64_t)g->n_hosts - MAX_ERROR_HOSTS).s);
+        sheet_span(s, TEXT_FAINT, "      and at %s more (all with --analyze.v)",
+                   units_counted((int64_t)g->n_hosts - MAX_ERROR_HOSTS, "host").s);
     s->when = when;
 }
 

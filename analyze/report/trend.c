@@ -98,8 +98,7 @@ struct figures_sentence trend_answers(const struct trend *t)
     const struct archive_label last = g->runs[g->n - 1]->label;
 
     if (t->last == EXIT_FAILED)
-        return figures_say("The last run, %s, is of a level that is slower than the one before.",
-                           last.s);
+        return figures_say("The last run (%s) is still at the slower level.", last.s);
     if (t->odd != SIZE_MAX)
         return figures_say(
             "Undecided: %.60s %s of the last run, %s, is %.1f standard deviations off its level; "

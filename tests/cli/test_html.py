@@ -158,11 +158,11 @@ class Html(CliTest):
                         t = op["throughput"]
                         wanted += [f"Successful requests: {t['full_ops']:,} lie wholly in the range, {t['partial_ops']:,} in "
                                    f"part.", f"Ended in the range: {t['ops_ended']:,} (",
-                                   f"Failed, in the range or not: {t['errors']:,}."]
+                                   f"Failed, in the range or not: {t['errors']:,}." if t["errors"] else "No request failed."]
                     if op["outside"] and op["outside"]["n"]:
                         o = op["outside"]
                         noun = "request" if o["n"] == 1 else "requests"
-                        wanted.append(f"In no segment: {o['n']:,} {noun} ({o['n_before']:,} before the first, "
+                        wanted.append(f"Outside all segments: {o['n']:,} {noun} ({o['n_before']:,} before the first, "
                                       f"{o['n_after']:,} after the last)")
                     if op["objects_per_op"] > 1:
                         wanted.append(f"Each of {op['objects_per_op']} objects")
@@ -233,7 +233,7 @@ class Html(CliTest):
         self.assertIn("(warm-up; s3analyze analyze --steady leaves it out)", said)
         self.assertIn('class="noticed"', text)
         self.assertNotIn('class="warm"', text)
-        self.assertNotIn("Yellow: warm-up", said)
+        self.assertNotIn("Amber: warm-up", said)
 
     def test_an_open_loop_has_service_time(self):
         """The course of the response time is not known."""

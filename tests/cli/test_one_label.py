@@ -156,7 +156,7 @@ class OneLabel(CliTest):
         n, n_errors = (sum(op[key] for op in report['operations']) for key in ('n_requests', 'n_errors'))
         self.assertGreater(report['n_rows'], n)
         out = unwrapped(self.s3analyze('analyze', capture('edge-errors')).out)
-        self.assertIn(f'{n_errors} of the {n:,} requests that count failed', out)
+        self.assertIn(f'{n_errors} of {n:,} counted requests failed', out)
         self.assertRegex(out, rf'Cluster Total {n:,} {n_errors} ')
         for op in report['operations']:
             self.assertEqual(sum(g['count'] for g in op['errors']), op['n_errors'])

@@ -370,7 +370,7 @@ class Plot(CliTest):
         self.assertEqual(means, sorted(means))  # the slowest first
         texts = svg_texts(self.tmp / "hosts-GET.svg")
         self.assertEqual([t for t in texts if re.fullmatch(r"h\d+", t)], [r["name"] for r in data["names"][:20]])
-        self.assertIn(f"380 of {int(chart['n_hosts_in_all']) - 20} more", texts)
+        self.assertIn(f"380 of the other {int(chart['n_hosts_in_all']) - 20}", texts)
         self.assertLess((self.tmp / "hosts-GET.svg").stat().st_size, MIB)
 
     def test_a_host_that_a_finding_names_comes_first(self):
@@ -426,11 +426,14 @@ class Plot(CliTest):
                            (["--out", "x", "--size", "300x300"], "from 360x300"),
                            (["--out", "x.svg", "--chart", "cdf,sizes"], "one picture"),
                            (["--out", "x.gif"], ".svg, .png or .pdf"),
-                           (["--out", "x.xlsx"], "--out x.xlsx: name a folder, or a picture that ends in .svg, .png or .pdf"),
-                           (["--out", "-"], "--out -: name a folder, or a picture that ends in .svg"),
+                           (["--out", "x.xlsx"], "--out x.xlsx: name a picture that ends in .svg, .png or .pdf, or a folder"),
+                           (["--out", "x.txt"], "--out x.txt: name a picture"),
+                           (["--out", "x.svgz"], "--out x.svgz: name a picture"),
+                           (["--out", "-"], "--out -: name a picture that ends in .svg"),
                            (["--out", "x", "--before", "a"], "")):
             r = self.s3analyze("plot", capture("get-g4"), *args, status=2)
             self.assertIn(said, r.err)
+        self.assertEqual([*self.tmp.iterdir()], [])
 
     def test_gnuplot_that_fails(self):
         """Pictures appear whole or not at all; the earlier one stays."""

@@ -168,7 +168,8 @@ class Comparison(CmpTest):
         self.assertIn('settings of the runs differ', out)
         self.assertRegex(out, r'### Operation: GET\n\n(- .*\n)*- \*\*Concurrency: 4 -> 2 \(limits the comparison\)\*\*')
         self.assertIn('(n=3)', out)
-        self.assertIn('\nGate: passed.', out)
+        self.assertIn('Gate: passed.', out)
+        self.assertIn('Limits of the gate:', out)
 
     def test_gate_on_a_page(self):
         a, b = self.runs('a', 5), self.runs('b', 5, speed=0.8)
