@@ -83,15 +83,24 @@ static void put_badge(FILE *f, const struct compare *c)
         html_page_badge(f, HTML_PAGE_GOOD, "No run had a problem, and the runs are of one kind.");
 }
 
-/* Writes both sides, the change if there is one, and what limits the answer. */
+/* Writes a sentence with an arrow for each "->", which no line break parts from its values. */
+static void put_arrows(FILE *f, const char *sentence)
+{
+    static const char plain[] = " -> ";
+
+    for (const char *at; (at = strstr(sentence, plain)) != NULL;) {
+        html_textf(f, "%.*s\u00a0\u2192\u00a0", (int)(at - sentence), sentence);
+        sentence = at + sizeof plain - 1;
+    }
+    html_text(f, sentence);
+}
+
+/* Writes both sides, the interval of the change if there is one, and what limits the answer. */
 static void put_figures(FILE *f, const struct compare_metric *m, const struct compare_words_row *r)
 {
-    if (!m->cmp.ok) {
-        html_element(f, "span", "%s -> %s", r->before, r->after);
-    } else {
-        html_element(f, "span", "%s -> %s, %s", r->before, r->after, r->change);
+    html_element(f, "span", "%s\u00a0\u2192 %s", r->before, r->after);
+    if (m->cmp.ok)
         html_element(f, "span", "95 %% CI %s", r->ci);
-    }
     if (m->verdict == STATS_INCONCLUSIVE && isfinite(m->mde_frac))
         html_element(f, "span", "a change below %.*f %% could not be seen", m->mde_frac < .0995,
                      100 * m->mde_frac);
@@ -113,7 +122,9 @@ static void put_cards(FILE *f, const struct compare *c, const size_t *order)
                 continue;
             struct compare_words_row r = compare_words_row(op, m);
             fprintf(f, "<div class=\"card\"><span>");
-            html_textf(f, "%s %s", op->op, r.metric);
+            html_textf(f, "%s %s", op->op,
+                       metrics[m->metric].kind == METRIC_QUANTILE ? metrics[m->metric].name
+                                                                  : r.metric);
             fprintf(f, "</span><b class=\"%s\"", verdict_class(m));
             html_within(f, ">", compare_words_short(op, m).s, "</b>");
             put_figures(f, m, &r);
@@ -130,8 +141,9 @@ static bool put_first(FILE *f, const struct compare *c, const size_t *order,
 {
     struct sheet s = {0};
 
-    html_within(f, "<section id=\"first\" class=\"compared\">\n<p class=\"headline\">",
-                compare_words_answer(c).s, "</p>\n");
+    fputs("<section id=\"first\" class=\"compared\">\n<p class=\"headline\">", f);
+    put_arrows(f, compare_words_answer(c).s);
+    fputs("</p>\n", f);
     put_badge(f, c);
     compare_sheet_faults(&s, c);
     compare_sheet_gate(&s, c);

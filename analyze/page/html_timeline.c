@@ -275,6 +275,8 @@ static void put_caption(FILE *f, const struct html_first *of)
         html_textf(f, "Nothing was transferred. ");
     if (t->n_errors == 0)
         html_textf(f, "No request failed. ");
+    else if (t->n_messages > 1)
+        html_textf(f, "Failed requests: bars stand on each other, the first message lowest. ");
     if (chart_most(t, PLOT_P99) <= 0 && of->course->n_ops > HTML_COURSE_CHOSEN &&
         html_course_choose(of->course, chosen) == HTML_COURSE_CHOSEN)
         html_textf(f, "Latency: of the %d operations with the most requests. ", HTML_COURSE_CHOSEN);
