@@ -232,7 +232,8 @@ static bool write_errors(FILE *f, const struct plot_data *p, const char *title)
 }
 
 const struct plot_kind plot_kind_errors = {"errors", "errors over time",
-                                           "How many requests failed when, by message.",
+                                           "How many requests failed when, by message. Bars stand "
+                                           "on each other: the first message is lowest.",
                                            .has_data = has_errors, .write = write_errors};
 
 /* ---- Requests in flight ---- */

@@ -58,7 +58,8 @@ static void put_hosts(const struct diagnosis *d, const struct statistics *s)
         say(d, "Hosts, by %s: %s (up to %.1f %% off, p=%.2g); Jain %.4f, CV %.1f %%.",
             h->by_latency ? "duration" : "throughput", h->test.reported ? "uneven" : "even",
             100 * h->test.max_deviation_frac, h->test.p, h->test.jain, 100 * h->test.cv_frac);
-    for (size_t k = 0; k < h->n; k++)
+    /* Of many even hosts some are off by chance. */
+    for (size_t k = 0; h->test.reported && k < h->n; k++)
         if (h->v[k].outlier)
             say(d, "Outlier: %s at %s (z=%.1f).", h->v[k].host, text(h->v[k].value).s, h->v[k].z);
 }

@@ -126,7 +126,7 @@ static void say_operation(struct sentence *s, const struct operation *op)
         say(s, "; mean duration %s, slowest %s", units_real_duration(d->mean_ns).s,
             units_duration(d->slowest_ns).s);
     if (d->present && s->known_ns > 0)
-        say(s, ", known to %s", units_duration(s->known_ns).s);
+        say(s, " (times are known to %s)", units_duration(s->known_ns).s);
     say_failures(s, op->n_errors, op->n_requests);
 }
 

@@ -200,7 +200,7 @@ class Limits(Case):
             self.assertIn(f"times are known to {duration}", page.read_text())
             info = unwrapped(self.s3analyze("info", path).out)
             self.assertIn(f"starts {start}, durations {duration}; threads are guessed", info)
-        self.assertIn(", known to 100us;", unwrapped(self.analyze(self.of_file("hey")).out))
+        self.assertIn("(times are known to 100us);", unwrapped(self.analyze(self.of_file("hey")).out))
 
     def test_json(self):
         imported = self.analyze("--json", self.of_file("ab")).json()["inputs"][0]["imported"]
