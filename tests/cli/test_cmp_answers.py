@@ -101,7 +101,8 @@ class Answers(CliTest):
         self.assertIn(said, notes)
         page = self.tmp / 'page.html'
         self.s3analyze('cmp', '-q', '-f', '--html', page, *args)
-        self.assertIn(said, html.unescape(re.search(r'class="headline">(.*?)</p>', page.read_text(), re.S)[1]))
+        headline = html.unescape(re.search(r'class="headline">(.*?)</p>', page.read_text(), re.S)[1])
+        self.assertIn(said.replace(' -> ', '\u00a0\u2192\u00a0'), headline)
         return said, report
 
     def test_planted(self):
