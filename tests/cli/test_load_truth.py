@@ -305,7 +305,7 @@ class Crashes(LoadTest):
         status, _, err = self.run_and(kill, "--objects", "1000000", command="get", path=path)
         self.assertEqual(status, -signal.SIGKILL, err)
         r = self.s3analyze("analyze", "--salvage", path)
-        self.assertIn("the run ended before its benchmark began", unwrapped(r.out))
+        self.assertIn("The run ended before its benchmark began", unwrapped(r.out))
 
     def test_second_interrupt(self):
         held = []
@@ -346,7 +346,7 @@ class Crashes(LoadTest):
         self.assertGreater(len(Capture(path).of("PUT")), 10)
         report = unwrapped(self.s3analyze("analyze", path).out)
         self.assertRegex(report, "^There was no benchmark, only its preparation: PUT ")
-        self.assertIn("Problem: the run ended before its benchmark began", report)
+        self.assertIn("Problem: The run ended before its benchmark began", report)
         self.assertIn("it never began: only the preparation is recorded", unwrapped(self.s3analyze("info", path).out))
         self.assertEqual(self.keys(), 0)
 
