@@ -270,15 +270,15 @@ static void say_no_header(struct reader *r)
     const char *path = r->source.path, *first = recfile_first_drop(r->info);
     size_t n = strlen(path);
 
-    if (!r->source.compressed && n > 4 && strcmp(path + n - 4, ".zst") == 0 &&
-        (r->error.msg[0] == '\0' || strstr(r->error.msg, ROWFIELDS_NO_CAPTURE) != NULL)) {
-        r->error.msg[0] = '\0';
-        err_set(&r->error, "%s:1: " ROWFIELDS_NO_CAPTURE " nor zstd, though its name ends in .zst",
-                path);
-    } else if (first != NULL)
+    if (first != NULL)
         err_set(&r->error, "%s; " RECSTATE_NOTHING_READ ", nor any header line behind it", first);
     else
         err_set(&r->error, "%s:1: " ROWFIELDS_NO_CAPTURE ": no header line", path);
+    if (!r->source.compressed && n > 4 && strcmp(path + n - 4, ".zst") == 0) {
+        size_t used = strlen(r->error.msg);
+        snprintf(r->error.msg + used, sizeof r->error.msg - used,
+                 "; nor is it zstd, though its name ends in .zst");
+    }
 }
 
 bool recfile_read(const char *path, const struct recfile_options *options,

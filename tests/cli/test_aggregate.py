@@ -637,7 +637,7 @@ class Compare(AggregateTest):
         for pair, charts in (((aggregate, capture), {"compare-throughput-GET"}),
                              ((sums, aggregate), {"compare-throughput-GET"}),
                              ((capture, sums), {"compare-throughput-GET", "compare-spectrum-GET"})):
-            out = self.tmp / "-".join(p.name for p in pair)
+            out = self.tmp / "-".join(p.name.replace(".", "-") for p in pair)
             self.s3analyze("plot", "--before", pair[0], "--after", pair[1], "--out", out)
             found = {p.stem for p in out.iterdir() if p.suffix == ".svg"}
             self.assertEqual(found, charts | {"compare-change"} & found)

@@ -39,7 +39,7 @@ class Messages(CliTest):
 
     def test_files_that_are_something_else(self):
         said = self.s3analyze("info", self.put("x.zst", b"some words\n"), status=1).err
-        self.assertIn("nor zstd, though its name ends in .zst", said)
+        self.assertIn("nor is it zstd, though its name ends in .zst", said)
         long = self.put("long.csv", capgen.text(capgen.steady(3)) + b"# " + b"x" * (2 << 20) + b"\n")
         self.assertIn(f"{long}:5: a row or comment of more than 1 MiB", self.s3analyze("info", long, status=1).err)
 

@@ -27,7 +27,7 @@ class Page(html.parser.HTMLParser):
         super().__init__()
         self.tables, self.words, self.skipped, self.cell = [], [], 0, None
         self.feed(text)
-        self.text = squeezed(" ".join(self.words))
+        self.text = squeezed(" ".join(self.words)).replace("\u2192", "->")
 
     def handle_starttag(self, tag, attrs):
         attrs = dict(attrs)
