@@ -10,6 +10,7 @@
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
