@@ -47,6 +47,12 @@ class Read(ReportTest):
                 held, made = (self.s3analyze("analyze", "--json", p).json()["operations"] for p in (path, now))
                 self.assertEqual(held, made)
 
+    def test_what_salvage_left_out(self):
+        for name in "salvaged.csv.zst", "salvaged.sums.zst":
+            damaged = self.s3analyze("analyze", "--json", FORMATS / name).json()["findings"][0]
+            self.assertEqual((damaged["kind"], damaged["evidence"]),
+                             ("damaged", {"n_dropped": 1, "n_holes": 0, "n_rows": 119}), name)
+
     def test_aggregated_captures(self):
         for path in sorted(FORMATS.glob("*.json.zst")):
             with self.subTest(path.name):
