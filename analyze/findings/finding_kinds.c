@@ -117,12 +117,14 @@ static bool hangs_from_then_on(const struct finding *cause, const struct finding
            (!f->has_start || cause->start_ns - near_ns <= f->start_ns);
 }
 
-/* The finding begins within its cause: requests that hung until their time-out. */
+/* The finding begins within its cause: requests that hung until their time-out. A short stall does
+ * not explain errors that go on for much longer. */
 static bool overlaps(const struct finding *cause, const struct finding *f, int64_t near_ns)
 {
     return cause->has_start && cause->has_end && f->has_start && f->has_end &&
            cause->start_ns < f->end_ns && f->start_ns < cause->end_ns &&
-           f->start_ns >= cause->start_ns - near_ns;
+           f->start_ns >= cause->start_ns - near_ns &&
+           2 * (cause->end_ns - cause->start_ns) >= f->end_ns - f->start_ns;
 }
 
 /* The request that hung is the one that failed. */
