@@ -8,7 +8,6 @@
 
 #include "analyze/base/csort.h"
 #include "analyze/stats/picker.h"
-#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
@@ -189,15 +188,14 @@ bool analysis_grid_around(struct slice_grid *g, int64_t anchor_ns, int64_t lengt
 {
     int64_t n_before = first_ns < anchor_ns ? (anchor_ns - first_ns - 1) / length_ns + 1 : 0;
     int64_t n_after = (last_ns - anchor_ns) / length_ns + 1;
+    __int128 start_ns = anchor_ns - (__int128)n_before * length_ns;
 
-    /* Segments that end when 64 bits cannot tell the time (year 2262) are left out. */
-    n_after = int64_min(n_after, (INT64_MAX - int64_max(anchor_ns, 0)) / length_ns);
     if (n_before > ANALYSIS_MAX_SEGMENTS || n_after > ANALYSIS_MAX_SEGMENTS - n_before)
         return err_set(e, "more than %d segments of %lld ns: choose longer ones",
                        ANALYSIS_MAX_SEGMENTS, (long long)length_ns);
-    __int128 start_ns = anchor_ns - (__int128)n_before * length_ns;
-    if (start_ns < INT64_MIN || n_before + n_after == 0)
-        return err_set(e, "segments of %s are too long", units_duration(length_ns).s);
+    if (start_ns < INT64_MIN || anchor_ns + (__int128)n_after * length_ns > INT64_MAX)
+        return err_set(e, "segments of %s would end after the year 2262, the last of 64 bits",
+                       units_duration(length_ns).s);
     slice_grid_init(g, (int64_t)start_ns, length_ns, (size_t)(n_before + n_after));
     return true;
 }

@@ -59,11 +59,12 @@ class Messages(CliTest):
             self.assertIn("a symbolic link to a file that is not there", said)
 
     def test_the_last_times(self):
-        """Times near the end of 64 bits: what cannot be made names the file; charts leave out what no time can name."""
+        """Times near the end of 64 bits: what cannot be made says why."""
         last = (1 << 63) - 1 - capgen.START
         rows = [capgen.row(last - 10 ** 9 + i * 10 ** 7 // 2, last - 10 ** 9 + (i + 1) * 10 ** 7 // 2 - 1) for i in range(199)]
         path = self.put("late.csv", capgen.text(rows))
-        self.s3analyze("analyze", "--html", self.tmp / "late.html", path)
+        said = self.s3analyze("analyze", "--html", self.tmp / "late.html", path, status=1).err
+        self.assertIn("would end after the year 2262", said)
         said = self.s3analyze("aggregate", "-o", self.tmp / "x.sums", path, status=1).err
         self.assertIn(f"{path}: no sums can be made: ", said)
 
