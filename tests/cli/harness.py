@@ -32,6 +32,7 @@ TESTDATA = ROOT / "testdata"
 GOLDEN = TESTDATA / "golden"
 # More captures and goldens in the same layout, if the developers keep some there.
 SHARED = ROOT.parent / "shared"
+SPECIMENS = SHARED / "captures" / "aggregate"
 # A program that takes longer hangs. None takes a tenth of this, except on a busy machine.
 TIMEOUT_S = 600
 # `nohup make check &` ignores these signals, and programs would inherit that.
@@ -43,6 +44,11 @@ FLAGS = (BUILD / "flags").read_text() if (BUILD / "flags").exists() else ""
 SANITIZED = "-fsanitize" in FLAGS
 # Tests load at the same time; s3load would warn of that.
 os.environ.setdefault("S3LOAD_LOCK", "")
+
+
+def with_specimens(test):
+    """A test, or a class of tests, that reads SPECIMENS. Without them there is no such test: it is not one skipped."""
+    return test if SPECIMENS.is_dir() else None
 
 
 def without_sanitizers(why):  # pylint: disable=unused-argument

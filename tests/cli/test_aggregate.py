@@ -13,10 +13,9 @@ import capgen
 import zstd
 from capgen import Shape, simulate
 from expect import assert_same, json_differences
-from harness import BUILD, SHARED, TESTDATA, CliTest, tool
+from harness import BUILD, SHARED, SPECIMENS, TESTDATA, CliTest, tool, with_specimens
 from oracle import SECOND, parse_time
 
-SPECIMENS = SHARED / "captures" / "aggregate"
 GOLDENS = SHARED / "golden" / "aggregate"
 
 
@@ -657,7 +656,7 @@ class Compare(AggregateTest):
         self.assertIn("no-rates", [w["code"] for w in r["warnings"]])
 
 
-@unittest.skipUnless(SPECIMENS.is_dir(), "the recorded specimens are not here")
+@with_specimens
 class Specimens(CliTest):
     def test_goldens(self):
         for golden in sorted(GOLDENS.glob("*.exact.json")):

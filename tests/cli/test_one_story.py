@@ -5,7 +5,7 @@ import re
 
 import aggregates
 import capgen
-from harness import ROOT, SHARED, CliTest, capture, captures
+from harness import ROOT, SPECIMENS, CliTest, capture, captures, with_specimens
 from oracle import SECOND
 from test_findings import Load, seconds, span, with_clock_set
 
@@ -106,12 +106,12 @@ class OneStory(CliTest):
                 self.assertLess(whole["operations"][0]["throughput"]["bytes_per_s"], .8 * of_sums)
                 self.check_sums(path)
 
+    @with_specimens
     def test_clients_of_an_aggregated_file(self):
         """Both reduced forms count the seconds that all clients have."""
-        run = SHARED / "captures/aggregate"
         for name in "dist", "mergeshift", "distmixed":
-            operations = self.s3analyze("cmp", "--json", run / f"{name}.csv.zst",
-                                        run / f"{name}.json.zst").json()["operations"]
+            operations = self.s3analyze("cmp", "--json", SPECIMENS / f"{name}.csv.zst",
+                                        SPECIMENS / f"{name}.json.zst").json()["operations"]
             for op in operations:
                 before, after = ((op[side]["bytes_per_s"]["average"], op[side]["objects_per_s"]["average"])
                                  for side in ("before", "after"))
@@ -211,8 +211,9 @@ class OneStory(CliTest):
         self.assertLessEqual(sum(SAID in s for s in said), 1, said)
         return rows, problems
 
+    @with_specimens
     def test_recorded_pairs(self):
-        for path in sorted((SHARED / "captures" / "aggregate").glob("*.csv.zst")):
+        for path in sorted(SPECIMENS.glob("*.csv.zst")):
             with self.subTest(path.name):
                 self.check_aggregate(path, path.with_name(path.name.replace(".csv.", ".json.")))
 
