@@ -7,6 +7,7 @@
 #include "analyze/plot/kinds.h"
 #include "analyze/read/aggpipe.h"
 #include "libcommon/mem.h"
+#include "libcommon/visible.h"
 
 #include <errno.h>
 #include <math.h>
@@ -348,6 +349,28 @@ static bool check_usage(const struct plot_given *o, const struct cli_args *args,
     return load_check_times(&o->filter, e) && check_charts(o, comparison, e);
 }
 
+/* Says which charts that were asked for have no data. Returns whether there is any to draw. */
+static bool say_missing(const struct plot_set *set, const struct plot_options *how,
+                        const struct cli_args *args, struct err *e)
+{
+    const char *of = args->n_operands > 0 ? args->operands[0] : "the comparison";
+
+    if (set->n == 0)
+        return err_set(e, "%s: nothing to draw: there is no data for %s%s", of,
+                       how->n_charts == 1 ? "--chart " : "any of the charts",
+                       how->n_charts == 1 ? how->charts[0] : "");
+    for (size_t i = 0; i < how->n_charts; i++) {
+        size_t k = 0;
+
+        while (k < set->n && strcmp(set->v[k].asked, how->charts[i]) != 0)
+            k++;
+        if (k == set->n)
+            visible_line(stderr, "%s: %s: there is no data for --chart %s", args->program, of,
+                         how->charts[i]);
+    }
+    return true;
+}
+
 static bool draw(const struct cli_args *args, const struct plot_given *o, struct err *e)
 {
     static const char *const one_chart[] = {"throughput"}, *const one_change[] = {"compare-change"};
@@ -376,12 +399,7 @@ static bool draw(const struct cli_args *args, const struct plot_given *o, struct
     ok = ok && (comparison                ? add_comparison(&set, o, &how, e)
                 : loaded_lacks_rows(args) ? add_without_rows(&set, args, o, &how, e)
                                           : add_run(&set, args, o, &how, e));
-    if (ok && set.n == 0)
-        ok = err_set(e, "%s: nothing to draw: there is no data for %s%s",
-                     args->n_operands > 0 ? args->operands[0] : "the comparison",
-                     how.n_charts == 1 ? "--chart " : "any of the charts",
-                     how.n_charts == 1 ? how.charts[0] : "");
-    ok = ok && plot_draw(&set, &how, e);
+    ok = ok && say_missing(&set, &how, args, e) && plot_draw(&set, &how, e);
     plot_set_free(&set);
     target_fini(&t);
     return ok;

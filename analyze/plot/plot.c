@@ -125,7 +125,8 @@ bool plot_add(struct plot_set *s, const struct plot_chart *c, const char *op, co
               const struct plot_options *o, struct err *e)
 {
     int height = c->height > 0 ? c->height : o->height;
-    struct plot_picture x = {.chart = c->name,
+    struct plot_picture x = {.asked = c->name,
+                             .chart = c->name,
                              .caption = c->caption,
                              .width = o->width > 0 ? o->width : PLOT_WIDTH,
                              .height = height > 0 ? height : PLOT_HEIGHT,
@@ -217,9 +218,11 @@ static bool add_charts(struct plot_set *s, struct plot_data *p, const struct plo
             write_run_chart,
             .stem = is_apart ? plot_kinds[i]->name : NULL,
             .height = kind->height != NULL && o->height == 0 ? kind->height(p) : 0};
-        ok = plot_add(s, &chart, p->op, &data, o, e) &&
-             (!o->with_readings || kind->readings == NULL ||
-              add_readings(&s->v[s->n - 1], &data, e));
+        ok = plot_add(s, &chart, p->op, &data, o, e);
+        if (!ok)
+            break;
+        s->v[s->n - 1].asked = plot_kinds[i]->name;
+        ok = !o->with_readings || kind->readings == NULL || add_readings(&s->v[s->n - 1], &data, e);
     }
     return ok;
 }

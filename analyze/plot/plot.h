@@ -39,7 +39,8 @@ struct plot_options {
 
 /* One chart: its data file and its picture. */
 struct plot_picture {
-    const char *chart;   /* "throughput" */
+    const char *asked;   /* its name for --chart */
+    const char *chart;   /* its script; another one if there are no requests */
     const char *caption; /* how to read it */
     char *op;            /* as captures spell it; "" for all operations or runs together */
     char *title;

@@ -46,7 +46,8 @@ class Plot(CliTest):
 
     def plot(self, *args, **kwargs):
         r = self.s3analyze("plot", "-q", *args, **kwargs)
-        self.assertEqual(r.err if r.status == 0 else "", "")
+        if r.status == 0:
+            self.assertEqual([line for line in r.err.splitlines() if ": there is no data for --chart " not in line], [])
         return r
 
     def written(self, text):
@@ -133,6 +134,16 @@ class Plot(CliTest):
                 self.assertIn(f"<title>{subject} ", (self.tmp / "x.svg").read_text())
         r = self.plot(capture("mixed-3hosts"), "--chart", "errors", "--out", self.tmp / "y.svg", status=1)
         self.assertIn("nothing to draw: there is no data for --chart errors", r.err)
+
+    def test_charts_without_data(self):
+        """Each that was asked for is drawn, or it is said that there is nothing to draw."""
+        def said(*argv):
+            return self.plot(*argv, "--out", self.tmp / "charts").err
+        self.assertEqual(said(capture("mixed-3hosts"), "--chart", "cdf,errors"),
+                         f"s3analyze: {capture('mixed-3hosts')}: there is no data for --chart errors\n")
+        self.assertEqual(said("--before", capture("mixed-3hosts"), "--after", capture("s3load-open-loop"), "--chart",
+                              "compare-cdf,compare-runs"), "s3analyze: the comparison: there is no data for --chart compare-runs\n")
+        self.assertEqual(said(TESTDATA / "formats" / "aggregated-merged.json.zst", "--chart", "throughput,clients"), "")
 
     def test_one_picture_of_operations_one_after_another(self):
         """Of the benchmark, without the upload before it and the deletion after it."""
