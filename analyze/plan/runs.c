@@ -13,6 +13,7 @@
 #include <strings.h>
 
 #define LEAST_OFFERED .99
+#define HOPELESS      5 /* runs in a row that do not count */
 
 /* ---- The files ---- */
 
@@ -180,46 +181,124 @@ static bool see(void *ctx, const struct analysis *a, struct err *e)
 
 /* ---- ab ---- */
 
-/* Chooses the gates, for each operation that the first run measured. */
-static bool choose_gates(struct plan *p, const struct run *run, struct err *e)
+/* Returns the value of a metric, as logarithm unless it is compared by its difference; NaN: not
+ * known. */
+static double gated_value(const struct run_op *op, enum run_metric metric)
 {
-    struct compare_gate given[RUN_MAX_METRICS];
+    const struct run_value *v = &op->parts[0].value[metric];
+    double value = v->present ? v->ci.value : NAN;
 
-    if (!compare_parse_gates(&p->asked.gate, given, e))
+    return metrics[metric].kind == METRIC_DIFFERENCE ? value : log(value);
+}
+
+static bool add_gate(struct plan *p, const struct run_op *op, const struct compare_gate *given,
+                     struct err *e)
+{
+    const struct metric *m = &metrics[given->metric];
+    struct plan_gate *g = &p->gates[p->n_gates];
+
+    if (p->n_gates == PLAN_MOST_GATES)
+        return err_set(e, "more than %d gates", PLAN_MOST_GATES);
+    if (!mem_text(&g->op, op->op, e))
         return false;
-    for (size_t k = 0; k < run->n_ops; k++)
-        for (size_t i = 0; role_is_benchmark(run->ops[k].report.role) && i < p->asked.gate.n; i++) {
-            const struct metric *m = &metrics[given[i].metric];
-            double limit = stats_gate_limit(given[i].worsening, m->up_is_better);
-            struct plan_gate *g = &p->gates[p->n_gates];
-
-            if (p->n_gates == PLAN_MOST_GATES)
-                return err_set(e, "more than %d gates", PLAN_MOST_GATES);
-            if (!mem_text(&g->op, run->ops[k].op, e))
-                return false;
-            g->metric = given[i].metric;
-            g->up_is_better = m->up_is_better;
-            g->limit = m->kind == METRIC_DIFFERENCE ? given[i].worsening : fabs(limit);
-            p->n_gates++;
-        }
+    g->metric = given->metric;
+    g->up_is_better = m->up_is_better;
+    g->limit = m->kind == METRIC_DIFFERENCE
+                   ? given->worsening
+                   : fabs(stats_gate_limit(given->worsening, m->up_is_better));
+    p->n_gates++;
     return true;
 }
 
-/* Takes the metrics of a run. False: one of them is not known. */
-static bool take_metrics(const struct plan *p, struct plan_run *r, const struct run *run)
+static void free_gates(struct plan *p)
 {
-    bool all = true;
+    for (size_t g = 0; g < p->n_gates; g++)
+        free(p->gates[g].op);
+    p->n_gates = 0;
+}
 
-    for (size_t g = 0; g < p->n_gates; g++) {
-        enum run_metric metric = p->gates[g].metric;
-        const struct run_op *op = run_op_named(run, p->gates[g].op);
-        const struct run_value *v = op != NULL ? &op->parts[0].value[metric] : NULL;
-        double value = v != NULL && v->present ? v->ci.value : NAN;
+/* Adds the gates of a metric: one for each operation. Objects stand in for bytes if there are none,
+ * as in s3analyze cmp. An operation that was measured, but has no such figure, has no gate. */
+static bool add_gates(struct plan *p, struct compare_gate given, bool or_objects,
+                      const struct run *run, struct err *e)
+{
+    bool ok = true;
 
-        r->metric[g] = metrics[metric].kind == METRIC_DIFFERENCE ? value : log(value);
-        all = all && isfinite(r->metric[g]);
+    for (size_t k = 0; ok && k < run->n_ops; k++) {
+        const struct run_op *op = &run->ops[k];
+        bool measured = isfinite(gated_value(op, RUN_OBJECTS));
+        struct compare_gate gate = given;
+
+        if (gate.metric == RUN_THROUGHPUT && or_objects && !isfinite(gated_value(op, gate.metric)))
+            gate.metric = RUN_OBJECTS;
+        if (role_is_benchmark(op->report.role) &&
+            (!measured || isfinite(gated_value(op, gate.metric))))
+            ok = add_gate(p, op, &gate, e);
     }
-    return all;
+    return ok;
+}
+
+/* Chooses the gates by the first run that counts. *missing: a metric without a gate; NULL: none. */
+static bool choose_gates(struct plan *p, const struct run *run, const char **missing, struct err *e)
+{
+    struct compare_gate given[RUN_MAX_METRICS];
+    bool or_objects = true, ok = compare_parse_gates(&p->asked.gate, given, e);
+
+    for (size_t i = 0; ok && i < p->asked.gate.n; i++)
+        or_objects &= given[i].metric != RUN_OBJECTS;
+    for (size_t i = 0; ok && i < p->asked.gate.n; i++) {
+        size_t n = p->n_gates;
+
+        ok = add_gates(p, given[i], or_objects, run, e);
+        if (ok && p->n_gates == n) {
+            *missing = metrics[given[i].metric].gate;
+            break;
+        }
+    }
+    return ok;
+}
+
+/* Takes the metrics of a run. *missing: one that is not known; NULL: none. */
+static void take_metrics(const struct plan *p, struct plan_run *r, const struct run *run,
+                         const char **missing)
+{
+    for (size_t g = 0; g < p->n_gates; g++) {
+        const struct run_op *op = run_op_named(run, p->gates[g].op);
+
+        r->metric[g] = op != NULL ? gated_value(op, p->gates[g].metric) : NAN;
+        if (!isfinite(r->metric[g]))
+            *missing = metrics[p->gates[g].metric].gate;
+    }
+}
+
+/* Whether the last runs did not count, up to this one. */
+static bool is_hopeless(const struct plan *p, const struct plan_run *r)
+{
+    size_t n = 1;
+
+    while (r > p->runs && (--r)->why_not != NULL)
+        n++;
+    return n >= HOPELESS;
+}
+
+/* Takes what the gates compare. If a figure is missing, the run does not count. A short run may
+ * lack it by chance, but hardly several in a row. */
+static bool take_gates(struct plan *p, struct plan_run *r, const struct run *run, struct err *e)
+{
+    const char *missing = NULL;
+    bool chooses = p->n_gates == 0 && r->why_not == NULL;
+
+    if (chooses && !choose_gates(p, run, &missing, e))
+        return false;
+    take_metrics(p, r, run, &missing);
+    if (missing == NULL || r->why_not != NULL)
+        return true;
+    if (chooses)
+        free_gates(p);
+    r->is_broken = r->failed_frac == 1 || is_hopeless(p, r);
+    return r->failed_frac == 1
+               ? mem_text(&r->why_not, "no request succeeded", e)
+               : mem_format(&r->why_not, e, "it has no figure for --gate %s", missing);
 }
 
 /* ---- All runs ---- */
@@ -241,14 +320,7 @@ static bool load_one(struct plan *p, struct plan_run *r, struct err *e)
         ok = mem_text(&r->why_not, why.msg, e);
     } else {
         ok = take_why_not(p, r, &run.recorded, e) &&
-             (p->asked.kind != PLAN_AB || p->n_gates > 0 || r->why_not != NULL ||
-              choose_gates(p, &run, e));
-        if (ok && !take_metrics(p, r, &run) && r->why_not == NULL) {
-            r->is_broken = r->failed_frac == 1;
-            ok = mem_text(&r->why_not,
-                          r->is_broken ? "no request succeeded" : "a figure of a gate is not known",
-                          e);
-        }
+             (p->asked.kind != PLAN_AB || take_gates(p, r, &run, e));
     }
     run_free(&run);
     return ok;
@@ -276,8 +348,7 @@ void plan_free_runs(struct plan *p)
         free(p->runs[i].says);
         free(p->runs[i].why_not);
     }
-    for (size_t g = 0; g < p->n_gates; g++)
-        free(p->gates[g].op);
+    free_gates(p);
     free(p->runs);
     free(p->points);
 }

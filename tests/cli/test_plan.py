@@ -143,6 +143,34 @@ class Plan(CliTest):
         r = self.s3analyze("plan", "--next", self.folder, status=3)
         self.assertEqual(r.err, "s3analyze: run-001-after.csv.zst does not count: no request succeeded\n")
 
+    def ab_of(self, gate, runs):
+        """What --next says after runs of an ab plan with this gate, and the gates."""
+        self.folder = self.tmp / f"{gate} {len(runs)}"
+        self.s3analyze("plan", "--begin", "ab", "--before", "-v", "--after", "-q", "--gate", gate, "--dir", self.folder, "--command",
+                       "get")
+        for number, rows in enumerate(runs, start=1):
+            side = "before" if number % 4 < 2 else "after"
+            (self.folder / f"run-00{number}-{side}.csv.zst").write_bytes(zstd.frame(text(rows)))
+        r = self.s3analyze("plan", "--next", self.folder, status=None)
+        gates = self.s3analyze("plan", "--json", self.folder, status=None).json()["gates"]
+        return r.status, r.err, [(g["op"], g["metric"]) for g in gates]
+
+    def test_ab_with_a_figure_that_is_missing(self):
+        """A gate is about the operations that have its figure. If five runs in a row have none, s3load stops."""
+        both = simulate(1, Shape(n=400, ops=("GET", "STAT")))
+        stat = simulate(1, Shape(n=400, ops=("STAT",)))
+        why = "s3analyze: run-00%d-%s.csv.zst does not count: it has no figure for --gate ttfb\n"
+        self.assertEqual(self.ab_of("ttfb:50%", [both]), (0, "", [("GET", "ttfb_p50")]))
+        self.assertEqual(self.ab_of("p50:9%,ttfb:50%", [stat] * 4), (0, why % (4, "before"), []))
+        self.assertEqual(self.ab_of("p50:9%,ttfb:50%", [stat] * 5), (3, why % (5, "before"), []))
+        self.assertEqual(self.ab_of("ttfb:50%", [stat, both] + [stat] * 4), (0, why % (6, "after"), [("GET", "ttfb_p50")]))
+
+    def test_ab_of_operations_without_bytes(self):
+        """Objects stand in for bytes, as in cmp."""
+        stat = simulate(1, Shape(n=400, ops=("STAT",)))
+        self.assertEqual(self.ab_of("throughput:9%", [stat]), (0, "", [("STAT", "objects")]))
+        self.assertIn("no figure for --gate throughput\n", self.ab_of("throughput:9%,objects:9%", [stat])[1])
+
     def test_sweep_of_four_runs(self):
         """It has enough levels for the law, but too few runs."""
         self.begin("sweep", "--concurrent", "1,2,3,4", "--runs", "1")
