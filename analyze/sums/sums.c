@@ -74,6 +74,7 @@ void sums_keep(struct sums *s, const char *const *ops, size_t n)
         else
             op_free(&s->ops[k]);
     }
+    s->lacks_ops = s->lacks_ops || n_kept < s->n_ops;
     s->n_ops = n_kept;
 }
 

@@ -104,6 +104,7 @@ struct sums {
     struct sums_range range;
     struct sums_op *ops; /* by name */
     size_t n_ops;
+    bool lacks_ops;      /* sums_keep dropped some */
     struct lineset said; /* what s3load recorded about its runs: JSON (analyze/data/recorded.h) */
 };
 

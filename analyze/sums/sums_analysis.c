@@ -477,7 +477,11 @@ static bool stand_in(struct dataset *d, const struct sums *s, const char *path, 
         in->last_end_ns = int64_max(p->end_ns, in->last_end_ns);
     }
     d->n_rows = in->info.n_rows = in->n_rows;
-    return mem_text(&in->path, path, e) && recorded_take(&in->recorded, &s->said, e);
+    if (!mem_text(&in->path, path, e) || !recorded_take(&in->recorded, &s->said, e))
+        return false;
+    if (s->n_ops == 1 && !s->lacks_ops)
+        recorded_only(&in->recorded, s->ops[0].op);
+    return true;
 }
 
 static int by_start(const void *a, const void *b)

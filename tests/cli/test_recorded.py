@@ -47,8 +47,8 @@ class Recorded(CliTest):
         path.write_text(f"{header}\n{body}{runs}")
         return path
 
-    def kinds(self, path):
-        return {f["kind"]: f for f in self.s3analyze("analyze", "--json", path).json()["findings"]}
+    def kinds(self, path, *options):
+        return {f["kind"]: f for f in self.s3analyze("analyze", "--json", *options, path).json()["findings"]}
 
     def test_a_usual_run_has_no_note(self):
         path = self.put("ok.csv", {})
@@ -85,15 +85,18 @@ class Recorded(CliTest):
                       ["cut-off"]["sentence"])
 
     def test_killed_in_its_preparation(self):
-        """What is recorded is only what the run said that it would do first."""
+        """What is recorded is only what the run said that it would do first. Sums say so, too."""
         header, body = text(steady(100, op="PUT")).decode().split("\n", 1)
-        path = self.tmp / "killed.csv"
+        path, sums = self.tmp / "killed.csv", self.tmp / "killed.sums.zst"
         for said, more, expected in (("PUT", "", {"cut-off", "no-benchmark"}), (None, "", {"cut-off"}),
                                      ("PUT", comment(END), set()),
                                      ("PUT", text(steady(1)).decode().split("\n", 1)[1], {"cut-off"})):
             with self.subTest(said=said, more=more[:10]):
                 path.write_text(f"{header}\n{comment({**START, 'preparation': said})}{body}{more}")
-                self.assertEqual(set(self.kinds(path)) & set(CASES), expected)
+                self.s3analyze("aggregate", "--force", "--output", sums, path)
+                for file in path, sums:
+                    self.assertEqual(set(self.kinds(file)) & set(CASES), expected)
+                    self.assertEqual(set(self.kinds(file, "--op", "PUT")) & set(CASES), expected)
 
     def test_threads_may_connect_once(self):
         self.assertNotIn("reconnects", self.kinds(self.put("a.csv", {"connects": 4, "requests": 4})))
