@@ -24,11 +24,15 @@
 #define MIN_POINTS       24
 #define TYPICAL_TIMES    10 /* median durations per point, so that requests in step cause no beat */
 #define P90_TIMES        5
-#define LEAST_PERIOD_NS  1e9 /* shorter swings cancel within every second */
-#define PER_POINT        16  /* requests, at least */
-#define LEAST_THREADS    4   /* enough for two halves that can be compared */
-#define N_PHASES         6
-#define MOST_THIRD       .2 /* third harmonic of a sine, as a share of the first; of steps it is 1/3 */
+#define LEAST_PERIOD_NS  1e9                  /* shorter swings cancel within every second */
+#define PER_POINT        16                   /* requests, at least */
+#define LEAST_THREADS    4                    /* enough for two halves that can be compared */
+#define N_PHASES         6                    /* of a cycle */
+#define FEW_PHASES       3                    /* of a cycle of fewer points than N_PHASES */
+#define N_SLOTS          24                   /* of a cycle, for its range */
+#define PHASE_SLOTS      (N_SLOTS / N_PHASES) /* in a sixth of a cycle */
+#define LEAST_BINS       4                    /* of a cycle, to show its shape */
+#define ALIAS_TIMES      2 /* the swing of the true period, as variance, over that of an alias */
 #define LEAST_CYCLES     3
 #define STEPS_PER_CYCLE  8 /* steps per cycle of the number of cycles that is tried */
 #define CHANCE           .01
@@ -51,39 +55,49 @@ struct swings {
     struct search *s;
     bool of_durations;
     int64_t width_ns;
-    size_t n; /* points, including masked ones */
+    size_t width;       /* bins of the course per point; of durations 1 */
+    double shortest_ns; /* period that these bins show */
+    size_t n;           /* points, including masked ones */
     bool is_free[MAX_POINTS];
     double all[MAX_POINTS], half[2][MAX_POINTS];
-    double usual;    /* mean of what is expected: requests a second, or ns */
-    double variance; /* of all */
+    double expected[MAX_POINTS]; /* of throughput: in proportion; of durations 1 */
+    double usual;                /* mean of what is expected: requests a second, or ns */
+    double variance;             /* of all */
     bool has_halves;
 };
 
-/* A period that was tried: its p-value, the mean of its whole cycles, and the means of its phases
- * less that mean. */
+/* A period that was tried: its p-value, and the means of its phases. */
 struct beat {
     double cycles, p;
-    double mean, phase[N_PHASES];
+    size_t n_phases;
+    double phase[N_PHASES];
 };
 
+/* Returns the first bin of a point. One width is left out at the beginning, as threads may begin
+ * one after the other. */
+static size_t bin_of_point(const struct swings *w, size_t i)
+{
+    return (i + 1) * w->width;
+}
+
 /* Chooses points as narrow as possible; false: the run is too short. */
-static bool choose_points(struct swings *w, size_t *first_bin, size_t *width)
+static bool choose_points(struct swings *w)
 {
     const struct course *c = w->s->c;
     double least_ns = fmax(TYPICAL_TIMES * search_longest_ns(w->s, c->median_ns, OP_MATTERS),
                            P90_TIMES * search_longest_ns(w->s, c->p90_ns, OP_MATTERS));
     double run_ns = (double)(c->full_until_ns - c->start_ns);
 
+    w->shortest_ns = fmax(fmax(least_ns, LEAST_PERIOD_NS), 2 * (double)c->bin_ns);
     least_ns = fmax(least_ns, LEAST_PERIOD_NS / N_PHASES);
     least_ns = fmax(least_ns, run_ns / MAX_POINTS);
     least_ns = fmax(least_ns, PER_POINT * run_ns / fmax((double)(c->n - c->n_failed), 1));
     if (!(run_ns / least_ns >= MIN_POINTS + 1))
         return false;
-    *width = (size_t)ceil(least_ns / (double)c->bin_ns);
-    *first_bin = *width; /* threads may begin one after the other */
-    size_t end = course_bin(c, c->full_until_ns);
-    w->width_ns = (int64_t)*width * c->bin_ns;
-    w->n = end > *first_bin ? (end - *first_bin) / *width : 0;
+    w->width = (size_t)ceil(least_ns / (double)c->bin_ns);
+    w->width_ns = (int64_t)w->width * c->bin_ns;
+    size_t widths = course_bin(c, c->full_until_ns) / w->width;
+    w->n = widths > 0 ? widths - 1 : 0;
     return w->n >= MIN_POINTS;
 }
 
@@ -117,14 +131,15 @@ static void deviate(const struct swings *w, const double *expected, double *coun
 static bool fill_points(struct swings *w, swings_expected_fn *expected, const void *levels)
 {
     const struct course *c = w->s->c;
-    size_t first_bin, width, n_free = 0;
-    double per_s[MAX_POINTS], sum = 0;
+    size_t n_free = 0;
+    double sum = 0;
 
-    if (!choose_points(w, &first_bin, &width))
+    if (!choose_points(w))
         return false;
+    size_t width = w->width;
     w->has_halves = c->ok_half != NULL && c->n_threads >= LEAST_THREADS;
     for (size_t i = 0; i < w->n; i++) {
-        size_t from = first_bin + i * width;
+        size_t from = bin_of_point(w, i);
         double n_unmasked = 0;
 
         for (size_t j = from; j < from + width; j++) {
@@ -138,7 +153,7 @@ static bool fill_points(struct swings *w, swings_expected_fn *expected, const vo
         /* A point that is partly masked leads into a stall or out of it: its throughput is not
          * usual. */
         w->is_free[i] = n_unmasked == (double)width;
-        per_s[i] =
+        w->expected[i] =
             expected != NULL ? exp(expected(levels, course_bin_start_ns(c, from + width / 2))) : 1;
         n_free += w->is_free[i];
         sum += w->is_free[i] ? w->all[i] / ((double)w->width_ns / 1e9) : 0;
@@ -146,9 +161,9 @@ static bool fill_points(struct swings *w, swings_expected_fn *expected, const vo
     if (n_free < MIN_POINTS || 2 * n_free < w->n)
         return false;
     w->usual = sum / (double)n_free;
-    deviate(w, per_s, w->all);
-    deviate(w, per_s, w->half[0]);
-    deviate(w, per_s, w->half[1]);
+    deviate(w, w->expected, w->all);
+    deviate(w, w->expected, w->half[0]);
+    deviate(w, w->expected, w->half[1]);
     w->variance = variance_of(w, w->all);
     return w->variance > LEAST_SD * LEAST_SD;
 }
@@ -161,6 +176,7 @@ static bool fill_durations(struct swings *w, const struct swings_of *of,
 
     w->of_durations = true;
     w->width_ns = of->width_ns;
+    w->width = 1;
     w->n = (size_t)((of->at_ns[of->n - 1] - of->at_ns[0]) / of->width_ns) + 1;
     if (of->n < MIN_POINTS || w->n > MAX_POINTS)
         return false;
@@ -168,6 +184,7 @@ static bool fill_durations(struct swings *w, const struct swings_of *of,
         size_t k = (size_t)((of->at_ns[i] - of->at_ns[0]) / of->width_ns);
 
         w->is_free[k] = true;
+        w->expected[k] = 1;
         w->all[k] = exp(-of->x[i]);
         expected_ns[k] = expected != NULL ? exp(-expected(levels, of->at_ns[i])) : 1;
         sum += w->all[k];
@@ -186,12 +203,11 @@ static bool fold(const struct swings *w, struct beat *b, double (*y)[N_PHASES], 
 {
     size_t i = 0;
 
-    b->mean = 0;
     for (size_t c = 0; c < n_whole; c++) {
         double mean = 0;
-        for (size_t k = 0; k < N_PHASES; k++) {
-            double end = ((double)c + (double)(k + 1) / N_PHASES) * (double)w->n / b->cycles;
-            double n = 0;
+        for (size_t k = 0; k < b->n_phases; k++) {
+            double part = (double)(k + 1) / (double)b->n_phases;
+            double end = ((double)c + part) * (double)w->n / b->cycles, n = 0;
 
             y[c][k] = 0;
             for (; (double)i + .5 < end && i < w->n; i++)
@@ -202,10 +218,9 @@ static bool fold(const struct swings *w, struct beat *b, double (*y)[N_PHASES], 
             if (n == 0)
                 return false;
             y[c][k] /= n;
-            mean += y[c][k] / N_PHASES;
+            mean += y[c][k] / (double)b->n_phases;
         }
-        b->mean += mean / (double)n_whole;
-        for (size_t k = 0; k < N_PHASES; k++)
+        for (size_t k = 0; k < b->n_phases; k++)
             y[c][k] -= mean;
     }
     return true;
@@ -214,17 +229,17 @@ static bool fold(const struct swings *w, struct beat *b, double (*y)[N_PHASES], 
 /* Fills in the means of the phases; returns the p-value of their differences in calm noise. Noise
  * that is smooth within a cycle has two degrees of freedom there, a sine and a cosine; with more of
  * them the p-value would be lower. */
-static double chance_of(double (*y)[N_PHASES], size_t n_cycles, double *phase)
+static double chance_of(double (*y)[N_PHASES], size_t n_cycles, struct beat *b)
 {
     double between = 0, within = 0, n = (double)n_cycles;
 
-    for (size_t k = 0; k < N_PHASES; k++) {
-        phase[k] = 0;
+    for (size_t k = 0; k < b->n_phases; k++) {
+        b->phase[k] = 0;
         for (size_t c = 0; c < n_cycles; c++)
-            phase[k] += y[c][k] / n;
+            b->phase[k] += y[c][k] / n;
         for (size_t c = 0; c < n_cycles; c++)
-            within += (y[c][k] - phase[k]) * (y[c][k] - phase[k]);
-        between += n * phase[k] * phase[k];
+            within += (y[c][k] - b->phase[k]) * (y[c][k] - b->phase[k]);
+        between += n * b->phase[k] * b->phase[k];
     }
     /* The tail of F with 2 and 2 (n - 1) degrees of freedom. */
     return within > 0 ? pow(1 + between / within, 1 - n) : 0;
@@ -234,17 +249,19 @@ static double chance_of(double (*y)[N_PHASES], size_t n_cycles, double *phase)
  * multiplied by the number of periods that were tried. */
 static struct beat find_beat(const struct swings *w)
 {
-    double y[MAX_POINTS / N_PHASES + 1][N_PHASES];
-    struct beat best = {.p = 1};
-    size_t least = LEAST_CYCLES * STEPS_PER_CYCLE, most = w->n / N_PHASES * STEPS_PER_CYCLE;
+    double y[MAX_POINTS / FEW_PHASES + 1][N_PHASES];
+    struct beat best = {.p = 1, .cycles = 1};
+    size_t least = LEAST_CYCLES * STEPS_PER_CYCLE, most = w->n / FEW_PHASES * STEPS_PER_CYCLE;
 
     for (size_t step = least; step <= most; step++) {
-        struct beat b = {.cycles = (double)step / STEPS_PER_CYCLE};
+        struct beat b = {.cycles = (double)step / STEPS_PER_CYCLE, .n_phases = N_PHASES};
         size_t n_whole = step / STEPS_PER_CYCLE;
 
+        if (b.cycles * N_PHASES > (double)w->n)
+            b.n_phases = FEW_PHASES;
         if (!fold(w, &b, y, n_whole))
             continue;
-        b.p = chance_of(y, n_whole, b.phase);
+        b.p = chance_of(y, n_whole, &b);
         if (b.p < best.p)
             best = b;
     }
@@ -255,20 +272,9 @@ static struct beat find_beat(const struct swings *w)
 static double variance_of_phases(const struct beat *b)
 {
     double sum = 0;
-    for (size_t k = 0; k < N_PHASES; k++)
+    for (size_t k = 0; k < b->n_phases; k++)
         sum += b->phase[k] * b->phase[k];
-    return sum / N_PHASES;
-}
-
-static void range_of_phases(const struct beat *b, double *low, double *high)
-{
-    *low = *high = b->phase[0];
-    for (size_t k = 1; k < N_PHASES; k++) {
-        *low = fmin(b->phase[k], *low);
-        *high = fmax(b->phase[k], *high);
-    }
-    *low += b->mean;
-    *high += b->mean;
+    return sum / (double)b->n_phases;
 }
 
 /* ---- A slow wave ---- */
@@ -335,10 +341,13 @@ static struct wave fit_wave(const struct swings *w, double cycles)
         ys += y * b;
         yy += y * y;
     }
-    double det = cc * ss - cs * cs;
-    if (det <= 1e-6 * cc * ss)
-        return (struct wave){.rest = INFINITY};
-    double a = (yc * ss - ys * cs) / det, b = (ys * cc - yc * cs) / det;
+    double det = cc * ss - cs * cs, a = 0, b = 0;
+    if (det > 1e-6 * (cc + ss) * (cc + ss)) {
+        a = (yc * ss - ys * cs) / det;
+        b = (ys * cc - yc * cs) / det;
+    } else if (ss > 0) { /* half a cycle a point: its cosine is 0 at each */
+        b = ys / ss;
+    }
     return (struct wave){cycles, hypot(a, b), mean - a * mean_c - b * mean_s,
                          fmax(yy - a * yc - b * ys, 0)};
 }
@@ -383,18 +392,100 @@ static double amplitude_of(const struct swings *w, double cycles)
     return fit_wave(w, cycles).amplitude * x / sin(x);
 }
 
-/* Returns the range of a periodic swing. The mean of a phase, a sixth of a cycle, is right for a
- * swing by steps, but the crest of a sine is up to a fifth higher. */
+/* A multiple of the period folds as well. It has hardly a first harmonic: divides it by the number
+ * of the one that is largest. */
+static void find_shortest(const struct swings *w, struct beat *b)
+{
+    double first = amplitude_of(w, b->cycles), largest = first, most = 1;
+
+    for (double m = 2; 2 * m * b->cycles <= (double)w->n; m++) {
+        double x = amplitude_of(w, m * b->cycles);
+        if (x > largest) {
+            largest = x;
+            most = m;
+        }
+    }
+    if (first < largest / 2)
+        b->cycles *= most;
+}
+
+/* Folds the whole run, by bins if it has any: mean[k] becomes the mean deviation in slot k of a
+ * cycle and the slots after it, `window` slots in all. False: a window is empty. */
+static bool mean_cycle(const struct swings *w, double cycles, size_t n_slots, size_t window,
+                       double *mean)
+{
+    double expected[N_SLOTS] = {0}, sum[N_SLOTS] = {0}, all_expected = 0, all = 0;
+
+    for (size_t i = 0; i < w->n; i++)
+        for (size_t j = 0; j < w->width && w->is_free[i]; j++) {
+            double at = (double)(i * w->width + j) + .5;
+            double cycle = cycles * at / (double)(w->n * w->width);
+            double x = w->of_durations ? 1 + w->all[i] : w->s->c->ok[bin_of_point(w, i) + j];
+            size_t k = (size_t)((cycle - floor(cycle)) * (double)n_slots);
+
+            expected[k] += w->expected[i];
+            sum[k] += x;
+            all_expected += w->expected[i];
+            all += x;
+        }
+    for (size_t k = 0; k < n_slots; k++) {
+        double in_window = 0, expected_in_window = 0;
+
+        for (size_t i = 0; i < window; i++) {
+            in_window += sum[(k + i) % n_slots];
+            expected_in_window += expected[(k + i) % n_slots];
+        }
+        if (expected_in_window <= 0 || all <= 0)
+            return false;
+        mean[k] = in_window / expected_in_window / (all / all_expected) - 1;
+    }
+    return true;
+}
+
+/* A period shorter than two points looks like a longer one, its alias: their frequencies add up to,
+ * or differ by, a whole number per point. The bins of the course are narrower than points: they
+ * show which of these periods is true. A cycle of few points gets its phases from them, too. */
+static void find_true(const struct swings *w, struct beat *b)
+{
+    double n = (double)w->n, most = n * (double)w->width_ns / w->shortest_ns;
+    struct beat told = *b;
+
+    told.n_phases = N_PHASES;
+    if (w->of_durations || !mean_cycle(w, told.cycles, N_PHASES, 1, told.phase))
+        return;
+    if (N_PHASES * b->cycles > n && N_PHASES * b->cycles <= n * (double)w->width)
+        *b = told;
+    double least = ALIAS_TIMES * variance_of_phases(&told);
+    for (double k = 1; k * n - told.cycles <= most; k++)
+        for (double sign = -1; sign <= 1; sign += 2) {
+            struct beat x = told;
+
+            x.cycles = k * n + sign * told.cycles;
+            if (x.cycles > most || !mean_cycle(w, x.cycles, N_PHASES, 1, x.phase))
+                continue;
+            if (variance_of_phases(&x) > least) {
+                least = variance_of_phases(&x);
+                *b = x;
+            }
+        }
+}
+
+/* Returns the range of a periodic swing: the means of the lowest and of the highest sixth of a
+ * cycle, wherever they begin. If a cycle has too few bins, returns the range of the best sine. */
 static void range_of_beat(const struct swings *w, const struct beat *b, double *low, double *high)
 {
-    double first = amplitude_of(w, b->cycles);
-    bool is_sine =
-        6 * b->cycles >= (double)w->n || amplitude_of(w, 3 * b->cycles) <= MOST_THIRD * first;
+    double mean[N_SLOTS];
 
-    range_of_phases(b, low, high);
-    if (is_sine && first < 1) {
-        *low = -first;
-        *high = first;
+    if (LEAST_BINS * b->cycles > (double)(w->n * w->width) ||
+        !mean_cycle(w, b->cycles, N_SLOTS, PHASE_SLOTS, mean)) {
+        *high = fmin(amplitude_of(w, b->cycles), 1);
+        *low = -*high;
+        return;
+    }
+    *low = *high = mean[0];
+    for (size_t k = 1; k < N_SLOTS; k++) {
+        *low = fmin(mean[k], *low);
+        *high = fmax(mean[k], *high);
     }
 }
 
@@ -482,6 +573,10 @@ bool swings_find(struct search *s, const struct swings_of *of, swings_expected_f
     if (of != NULL ? !fill_durations(w, of, expected, levels) : !fill_points(w, expected, levels))
         goto done;
     struct beat b = find_beat(w);
+    if (b.p <= CHANCE) {
+        find_shortest(w, &b);
+        find_true(w, &b);
+    }
     range_of_beat(w, &b, &low, &high);
     double least = expected != NULL ? 0 : MOST_OF_VARIANCE * w->variance;
     if (b.p <= CHANCE && 1 - (1 + low) / (1 + high) >= LEAST_BEAT &&

@@ -1,4 +1,5 @@
 """Throughput that swings back and forth is not called steady, and what a calm run does by chance is no swing."""
+import json
 import math
 import unittest
 
@@ -22,6 +23,13 @@ class Swings(FindingsCase):
         self.assertRegex(first["sentence"], r"swings back and forth by \d+ %, every \d")
         return first
 
+    def swing_of_sums(self):
+        """The finding in the sums of the last run."""
+        sums = self.tmp / "run.sums.zst"
+        self.s3analyze("aggregate", "--force", "--output", sums, self.tmp / "run.csv")
+        findings = json.loads(self.s3analyze("analyze", "--json", sums).out)["findings"]
+        return next(f for f in findings if f["kind"] == "swings")
+
     def test_a_wave(self):
         load = Load(40, length_s=40)
         load.factor = lambda s, h, c, op, t: math.exp(.2 * math.sin(2 * math.pi * s / 8))
@@ -34,10 +42,44 @@ class Swings(FindingsCase):
         load.factor = lambda s, h, c, op, t: 1.5 if s % 3.1 < 1.55 else 1
         self.check_beat(load, 3.1, 1 / 1.5)
 
+    def test_a_period_of_few_points(self):
+        """Neither in a long run, nor in sums by second, is it taken for a multiple of itself."""
+        for seed, (period_s, length_s) in enumerate(((2, 120), (3, 60), (5, 60)), 45):
+            load = Load(seed, length_s=length_s, threads=24)
+            load.factor = lambda s, h, c, op, t, p=period_s: 1.8 if s % p < p / 2 else 1
+            self.check_beat(load, period_s, 1 / 1.8)
+            self.assertAlmostEqual(self.swing_of_sums()["period_ns"] / 1e9 / period_s, 1, delta=.05)
+
+    def test_a_period_shorter_than_two_points(self):
+        """The points of a long run are seconds long; bins of milliseconds tell the period from its aliases."""
+        for seed, period_s in enumerate((3.1, 1.5), 60):
+            load = Load(seed, length_s=600, threads=3)
+            load.factor = lambda s, h, c, op, t, p=period_s: 1.8 if s % p < p / 2 else 1
+            self.check_beat(load, period_s, 1 / 1.8)
+
     def test_short_dips(self):
         load = Load(42, length_s=40)
         load.factor = lambda s, h, c, op, t: 2.5 if s % 5 < 1 else 1
         self.check_beat(load, 5, 1 / 2.5)
+
+    def test_the_size_of_short_dips(self):
+        """It does not depend on where a cycle begins."""
+        for k in range(3):
+            load = Load(63 + k, length_s=120, threads=16)
+            load.factor = lambda s, h, c, op, t, at=k * 7 / 4: 1.8 if (s + at) % 7 < 1.4 else 1
+            first = self.check_beat(load, 7, 1 / 1.8)
+            self.assertAlmostEqual(first["ratio"] * 1.8, 1, delta=.05)
+
+    def test_sizes_in_sums(self):
+        """Of a sine of two or three bins; of a cycle of whole seconds, whose bins fall on few parts of it."""
+        load = Load(200, length_s=120, threads=24)
+        load.factor = lambda s, h, c, op, t: math.exp(.25 * math.sin(2 * math.pi * s / 2.3))
+        self.check_beat(load, 2.3, math.exp(-.5))
+        self.assertAlmostEqual(self.swing_of_sums()["ratio"] / math.exp(-.5), 1, delta=.07)
+        load = Load(200, length_s=300, threads=24)
+        load.factor = lambda s, h, c, op, t: 1.8 if s % 13 < 6.5 else 1
+        self.check_beat(load, 13, 1 / 1.8)
+        self.assertAlmostEqual(self.swing_of_sums()["ratio"] * 1.8, 1, delta=.07)
 
     def test_a_slow_wave(self):
         """Too few cycles to compare them with each other; one of levels is none."""
