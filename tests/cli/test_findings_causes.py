@@ -85,6 +85,18 @@ class Causes(FindingsCase):
         found = self.drop_near_a_burst(20, factor)
         self.assertEqual(found, (["slow-host", "errors"], ["slow-host"]))
 
+    def errors_around_a_stall(self, stalled_s):
+        """Of a load that fails from 7.99 s to 10.2 s, and stalls at second 8: whether the errors are a problem."""
+        load = Load(99, threads=24)
+        load.hangs = span(8, 8 + stalled_s)
+        load.fails = lambda s, *where: "HTTP 503" if 7.99 < s < 10.2 and int(s * 1e5) % 2 else ""
+        errors, = [f for f in self.findings(load) if f["kind"] == "errors"]
+        return errors["severity"] == "problem"
+
+    def test_a_short_stall_is_no_cause_of_errors_that_go_on(self):
+        self.assertTrue(self.errors_around_a_stall(.3))
+        self.assertFalse(self.errors_around_a_stall(1.5))
+
     def test_a_host_that_stays_slow_after_errors(self):
         load = Load(98, hosts=6, threads=24, length_s=40)
         load.fails = lambda s, h, *where: "connection refused" if h == 2 and 18 <= s < 21 else ""
