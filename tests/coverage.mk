@@ -10,17 +10,17 @@ COVERAGE_B := build-cov
 COVERAGE_MAKE = $(MAKE) B=$(COVERAGE_B) CFLAGS='-O0 -g --coverage -fprofile-update=atomic' HOT_CFLAGS=
 
 coverage:
-	$(COVERAGE_MAKE) tests
+	+$(COVERAGE_MAKE) tests
 	@find $(COVERAGE_B) -name '*.gcda' -delete
 	@BUILD=$(COVERAGE_B) tests/run $(CHECK_FLAGS); status=$$?; \
 		tests/coverage $(COVERAGE_B) && exit $$status
 
 coverage-fuzz:
-	$(COVERAGE_MAKE) all fuzz-targets
+	+$(COVERAGE_MAKE) all fuzz-targets
 	@for corpus in build-fuzz/corpus/*; do \
 		find $(COVERAGE_B) -name '*.gcda' -delete; \
 		find "$$corpus" -type f | xargs $(COVERAGE_B)/fuzz/"$${corpus##*/}" >/dev/null 2>&1 || exit 1; \
-		tests/coverage $(COVERAGE_B) | sed -n "s|.*  all |$${corpus##*/}: |p"; done
+		tests/coverage $(COVERAGE_B) | sed -n "s|.*  all \(.*\),.*|$${corpus##*/}: \1|p"; done
 
 mutants:
 	@tests/mutants

@@ -11,7 +11,7 @@
 #define DIRECT_THREADS        256
 #define PROFILE_MAX_BYTES     65536u
 #define RECFILE_SMALL_BYTES   8192u
-#define RECORD_MAX_ROW_BYTES  8192u /* twice the longest input */
+#define RECORD_MAX_ROW_BYTES  16384u /* of the longest input: an escaped line break takes three */
 #define RECWRITE_FRAME_BYTES  16384u
 #define SHA256_BUFFER_BYTES   8192u
 #define SUPER_BLOCK           2
