@@ -20,16 +20,18 @@
 #define LEAST_OF_ALL   .02 /* share of a message's errors, of a burst or outside of all bursts */
 #define N_REFINEMENTS  4
 #define LEAST_PROBLEM  .01
-#define OWN_TIMES      2          /* share of own requests / share of all, to be reported */
-#define TIME_PROBLEM   .05        /* of the threads' time */
-#define TIME_TIMES     3          /* share of the time / share of the requests, to be reported */
-#define LEAST_REST     10         /* least number of errors outside of bursts, to be reported */
+#define OWN_TIMES      2   /* share of own requests / share of all, to be reported */
+#define TIME_PROBLEM   .05 /* of the threads' time */
+#define TIME_TIMES     3   /* share of the time / share of the requests, to be reported */
+#define LEAST_REST     10  /* least number of errors outside of bursts, to be reported */
+#define LEAST_OUTSIDE  .01 /* share of a message's errors outside of its bursts, to be said */
 #define ONE_CAUSE_NS   1000000000 /* two bursts less than this apart can be one */
 
 struct burst {
     bool found;
     size_t first, last;        /* bins */
     double n_inside, n_errors; /* requests and errors in it */
+    double n_outside;          /* errors of its message outside of all bursts; 0 if not joined */
     size_t n_bursts;           /* number of bursts joined in this one; 0: it is one burst */
 };
 
@@ -445,9 +447,10 @@ static bool say(struct search *s, const struct course_message *m, const struct w
 {
     const struct course *c = s->c;
     const bool is_beside = !role_is_benchmark(s->role);
-    double n_errors = b != NULL ? b->n_errors : (double)m->n, share = n_errors / (double)c->n;
-    double within = b != NULL ? b->n_errors / b->n_inside : share;
-    double of_own = n_errors / fmax(b != NULL ? n_of(c, w, b) : (double)n_own(c, m, w), n_errors);
+    double n_inside = b != NULL ? b->n_errors : (double)m->n;
+    double n_errors = n_inside + (b != NULL ? b->n_outside : 0), share = n_errors / (double)c->n;
+    double within = b != NULL ? n_inside / b->n_inside : share;
+    double of_own = n_inside / fmax(b != NULL ? n_of(c, w, b) : (double)n_own(c, m, w), n_inside);
     double threads_ns = (double)c->n_threads * ((double)(c->end_ns - c->start_ns) + 1);
     double time_share = (double)m->took_ns / threads_ns * n_errors / (double)m->n;
     bool takes_time = time_share >= TIME_PROBLEM && time_share >= TIME_TIMES * share;
@@ -505,18 +508,23 @@ static bool say(struct search *s, const struct course_message *m, const struct w
     f.has_start = true;
     f.has_end = has_end(s, b);
     f.within_ns = (int64_t)(m->took_ns / m->n); /* they began before they failed */
-    struct part_text bursts = {""}, whole = {""};
+    struct part_text bursts = {""}, whole = {""}, some = {""};
     if (is_part)
         snprintf(whole.s, sizeof whole.s, "; part of the %s", units_count(m->n).s);
     if (b->n_bursts > 0)
         snprintf(bursts.s, sizeof bursts.s, "in %zu bursts ", b->n_bursts);
+    if (b->n_outside >= LEAST_OUTSIDE * n_errors)
+        snprintf(some.s, sizeof some.s, ", %s of them", units_count(llround(n_inside)).s);
     return findings_add(
         s->out, &f, e,
-        "%s%s %s%s%s%s%s%s%s failed %sfrom %s %s%s (%s of the requests %s, %s%s): %s%s", in,
-        units_count(llround(b->n_errors)).s, op, space, what, of_client, client, of_host, host,
+        "%s%s %s%s%s%s%s%s%s failed%s %sfrom %s %s%s (%s of the requests %s, %s%s): %s%s", in,
+        units_count(llround(n_errors)).s, op, space, what, of_client, client, of_host, host, some.s,
         bursts.s, find_clock(f.start_ns).s, f.has_end ? "to " : "on",
         f.has_end ? find_clock(f.end_ns).s : "", part_of(within).s,
-        f.has_end ? "in that time" : "since then", of_all.s, whole.s, rest.s, m->text);
+        b->n_bursts > 0 ? "in them"
+        : f.has_end     ? "in that time"
+                        : "since then",
+        of_all.s, whole.s, rest.s, m->text);
 }
 
 /* Makes the less costly of two findings of steady errors a notice if both are of one host or
@@ -533,15 +541,14 @@ static void rank_steady(struct findings *all, size_t first, struct finding *f)
     }
 }
 
-/* Returns all errors of a message as one burst from the first to the last one. */
+/* Returns all bursts of a message as one, from the first to the last. */
 static struct burst join_bursts(const struct course_message *m, const struct bursts *all)
 {
     struct burst b = all->v[0];
 
     for (size_t i = 1; i < all->n; i++)
         add_burst(&b, &all->v[i]);
-    b.n_inside += (double)m->n - b.n_errors;
-    b.n_errors = (double)m->n;
+    b.n_outside = (double)m->n - b.n_errors;
     b.n_bursts = all->n > 1 ? all->n : 0;
     return b;
 }
@@ -564,7 +571,7 @@ static bool say_message(struct search *s, const struct course_message *m, const 
             rank_steady(s->out, first, &s->out->v[s->out->n - 1]);
     } else {
         struct burst joined = join_bursts(m, all);
-        has_parts = has_parts || worst->n_errors < (1 - CRUMB_FRAC) * joined.n_errors;
+        has_parts = has_parts || worst->n_errors < (1 - CRUMB_FRAC) * (double)m->n;
         ok = say(s, m, &all->whose, &joined, NULL, false, e);
     }
     for (size_t i = 0; ok && i < all->n; i++) {

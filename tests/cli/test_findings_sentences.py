@@ -47,6 +47,17 @@ class Sentences(FindingsCase):
         for part in parts:
             self.assertIn(f"; part of the {whole.split()[0]}): HTTP 503", part)
 
+    def test_errors_outside_of_the_bursts(self):
+        """The whole counts them; times and shares are of the bursts, as it says."""
+        load = Load(8, length_s=60)
+        load.fails = lambda s, *where: "HTTP 503" if int(s * 1e5) % (300 if s < 16 else 2 if 25 < s and s % 27 < 2 else 1e9) == 0 else ""
+        whole, *parts = [f["sentence"] for f in self.findings(load) if f["kind"] == "errors"]
+        said = re.match(r"(\S+) requests failed, (\S+) of them in 2 bursts from .* \((4|5)\d % of the requests in them, ", whole)
+        self.assertIsNotNone(said, whole)
+        of_bursts = sum(int(part.split()[0].replace(",", "")) for part in parts)
+        self.assertEqual(int(said[2].replace(",", "")), of_bursts)
+        self.assertGreater(int(said[1].replace(",", "")), of_bursts)
+
 
 if __name__ == "__main__":
     unittest.main()
