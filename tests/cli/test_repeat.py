@@ -52,7 +52,7 @@ class Repeat(LoadTest):
 
     def test_sweep(self):
         self.start("--fault", "latency=2ms")
-        self.repeat("sweep", "--concurrent", "1,2,4,8", "--runs", "2", command=(*GET, "--requests", "200"))
+        self.repeat("sweep", "--concurrent", "1,2,4,8", "--runs", "2", command=(*GET, "--duration", "400ms"))
         found = self.state()
         self.assertTrue(found["done"])
         self.assertEqual(sorted(r["level"] for r in found["runs"]), [1, 1, 2, 2, 4, 4, 8, 8])
