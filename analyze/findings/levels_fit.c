@@ -14,6 +14,7 @@
 #define PENALTY         22.0 /* times the long-run variance: 4.7 standard errors a cut */
 #define N_BISECTIONS    12
 #define FAST_START_FRAC .10  /* of the run: a fast beginning up to here is a warm-up, too */
+#define RAMP_FRAC       .50  /* of the run: a beginning that rises step by step may last so long */
 #define EVIDENCE        15.0 /* cost of a shape, in -2 log likelihood: high, as many are tried */
 #define N_TRENDS        2
 #define GROWTH          2 /* exponent of an exponential trend at the end of the run */
@@ -245,6 +246,17 @@ int64_t levels_within_ns(const struct levels *l, double change)
     return (int64_t)(points * (double)l->width_ns);
 }
 
+/* Whether cut k, up from a slow beginning, belongs to it. A smooth rise is cut into levels, each
+ * shorter than the time before it, and may last longer. */
+static bool is_slow_start(const struct levels *l, size_t k)
+{
+    int64_t start_ns = l->s->c->start_ns, at_ns = l->at_ns[l->cuts[k]],
+            last_ns = k > 0 ? l->at_ns[l->cuts[k - 1]] : start_ns;
+    double into = search_frac(l->s, at_ns - start_ns);
+
+    return into <= WARM_UP_FRAC || (into <= RAMP_FRAC && at_ns - last_ns <= last_ns - start_ns);
+}
+
 size_t levels_count_early(const struct levels *l)
 {
     double first = levels_level(l, 0), change = levels_level(l, 1) - first;
@@ -256,8 +268,8 @@ size_t levels_count_early(const struct levels *l)
             return 0;
 
     while (n < l->n_cuts && (levels_level(l, n) < levels_level(l, n + 1)) == up &&
-           search_frac(l->s, l->at_ns[l->cuts[n]] - l->s->c->start_ns) <=
-               (up ? WARM_UP_FRAC : FAST_START_FRAC))
+           (up ? is_slow_start(l, n)
+               : search_frac(l->s, l->at_ns[l->cuts[n]] - l->s->c->start_ns) <= FAST_START_FRAC))
         n++;
     return n;
 }

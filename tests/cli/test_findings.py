@@ -485,6 +485,15 @@ class Findings(FindingsCase):
         load.factor = lambda s, h, c, op, t: 2.2 if s < 2.5 else 1
         self.assertEqual([(f["kind"], f["severity"]) for f in self.findings(load)], [("warm-up", "notice")])
 
+    def test_a_warm_up_that_rises_smoothly(self):
+        """It is one finding, however long it lasts. A rise that comes much later is another one."""
+        load = Load(703, length_s=120)
+        load.factor = lambda s, *where: 4 - 3 * min(1, s / 48)
+        self.assertEqual([f["kind"] for f in self.findings(load)], ["warm-up"])
+        self.check_first(load, "warm-up", start=0, end=45, near_s=5)
+        load.factor = lambda s, *where: 2 if s < 12 else 1.5 if s < 50 else 1
+        self.assertEqual(sorted(f["kind"] for f in self.findings(load)), ["rise", "warm-up"])
+
     def test_burst_of_errors(self):
         load = Load(13)
         load.fails = lambda s, h, c, op, t: "slow down" if 8 <= s < 10 and load.random.random() < .4 else ""
