@@ -159,16 +159,16 @@ static void refine_visit(const struct levels *l, double before, double *after, i
     double usual = exp(before) * (double)c->bin_ns / 1e9, ratio = exp(*after - before);
     struct top_stretch top = {0};
 
-    for (int i = 0; i < N_REFINEMENTS && ratio > 0; i++) {
+    for (int i = 0; i < N_REFINEMENTS; i++) {
         double n = 0;
         top = (struct top_stretch){0};
         for (size_t j = from; j <= to; j++)
             top_stretch_add(&top, j, c->ok[j] * log(ratio) + (1 - ratio) * usual);
         for (size_t j = top.first; top.most > 0 && j <= top.last; j++)
             n += c->ok[j];
-        ratio = n / usual / (double)(top.last + 1 - top.first);
+        ratio = fmax(n, .5) / usual / (double)(top.last + 1 - top.first);
     }
-    if (!(ratio > 0) || top.first == from || top.last == to)
+    if (top.first == from || top.last == to)
         return;
     *after = before + log(ratio);
     *at_ns = course_bin_start_ns(c, top.first);
@@ -191,8 +191,7 @@ static bool say_levels(struct levels *l, struct err *e)
         /* A change that is taken back is one finding with an end. */
         if (back > 0) {
             until_ns = l->at_ns[l->cuts[back - 1]];
-            if (back > k + 2)
-                after = mean_rate(l, l->cuts[k], l->cuts[back - 1]);
+            after = mean_rate(l, l->cuts[k], l->cuts[back - 1]);
             refine_visit(l, before, &after, &at_ns, &until_ns);
         }
         ok = say_step(l, before, after, at_ns, until_ns, e);

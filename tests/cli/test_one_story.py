@@ -157,6 +157,22 @@ class OneStory(CliTest):
                 self.assertEqual(sorted(f["kind"] for f in rows if f["severity"] == "problem"), of_rows)
                 self.assertEqual(sorted(k[0] for k in problems), of_sums)
 
+    def test_a_stall_shorter_than_two_seconds(self):
+        """Sums tell a drop that costs as much, if they tell any; one that lies in two seconds or three."""
+        told = 0
+        for k, (begin, end) in enumerate(((8.4, 10.3), (8, 9.9), (8.8, 10.5), (9.1, 10.99))):
+            load = Load(90 + k, length_s=45, threads=24)
+            load.hangs = span(begin, end)
+            path, sums = self.tmp / "stall.csv", self.tmp / "stall.sums.zst"
+            path.write_text(load.rows())
+            self.s3analyze("aggregate", "--force", "--output", sums, path)
+            for f in self.findings(sums)[0]:
+                if f["kind"] == "drop":
+                    lost_s = (1 - f["ratio"]) * (seconds(f["end"]) - seconds(f["start"]))
+                    self.assertAlmostEqual(lost_s, end - begin, delta=.6)
+                    told += 1
+        self.assertGreater(told, 1)
+
     def test_a_number_of_requests_each(self):
         """Threads that end one after the other, each with its requests done, are no drop and no stall."""
         for name, factor in {"a steady end": lambda s, h, c, op, t: 1 + t / 15,
