@@ -24,7 +24,7 @@ static bool add_resolution(struct analysis *a, const struct course *c, struct er
                         "%s holds sums by second, not requests. Throughput is of whole seconds, "
                         "figures of requests are of the whole run, percentiles are within 0.1 %%. "
                         "Not visible: stalls shorter than %s, swings without a steady period "
-                        "(one under 2s looks longer), single requests that hang, late starts, "
+                        "(a period under 2s looks longer), single requests that hang, late starts, "
                         "what befalls one size or one pair of client and host, when or where a "
                         "few requests are slow",
                         a->dataset->inputs[0].path,

@@ -441,16 +441,17 @@ static void set_whose(struct search *s, const struct course_message *m, const st
 }
 
 /* Adds a finding of one burst of a message, or of all of its errors if b is NULL; `worst` is then
- * its worst burst, or NULL. A finding that is part of another one (is_part) is a notice. */
+ * its worst burst, or NULL. A finding that is part of another one (is_part) is a notice. n_told
+ * counts the errors in the times that the sentence names, n_errors all that it is about. */
 static bool say(struct search *s, const struct course_message *m, const struct whose *w,
                 const struct burst *b, const struct burst *worst, bool is_part, struct err *e)
 {
     const struct course *c = s->c;
     const bool is_beside = !role_is_benchmark(s->role);
-    double n_inside = b != NULL ? b->n_errors : (double)m->n;
-    double n_errors = n_inside + (b != NULL ? b->n_outside : 0), share = n_errors / (double)c->n;
-    double within = b != NULL ? n_inside / b->n_inside : share;
-    double of_own = n_inside / fmax(b != NULL ? n_of(c, w, b) : (double)n_own(c, m, w), n_inside);
+    double n_told = b != NULL ? b->n_errors : (double)m->n;
+    double n_errors = n_told + (b != NULL ? b->n_outside : 0), share = n_errors / (double)c->n;
+    double within = b != NULL ? n_told / b->n_inside : share;
+    double of_own = n_told / fmax(b != NULL ? n_of(c, w, b) : (double)n_own(c, m, w), n_told);
     double threads_ns = (double)c->n_threads * ((double)(c->end_ns - c->start_ns) + 1);
     double time_share = (double)m->took_ns / threads_ns * n_errors / (double)m->n;
     bool takes_time = time_share >= TIME_PROBLEM && time_share >= TIME_TIMES * share;
@@ -514,7 +515,7 @@ static bool say(struct search *s, const struct course_message *m, const struct w
     if (b->n_bursts > 0)
         snprintf(bursts.s, sizeof bursts.s, "in %zu bursts ", b->n_bursts);
     if (b->n_outside >= LEAST_OUTSIDE * n_errors)
-        snprintf(some.s, sizeof some.s, ", %s of them", units_count(llround(n_inside)).s);
+        snprintf(some.s, sizeof some.s, ", %s of them", units_count(llround(n_told)).s);
     return findings_add(
         s->out, &f, e,
         "%s%s %s%s%s%s%s%s%s failed%s %sfrom %s %s%s (%s of the requests %s, %s%s): %s%s", in,

@@ -164,8 +164,11 @@ static void refine_visit(const struct levels *l, double before, double *after, i
         top = (struct top_stretch){0};
         for (size_t j = from; j <= to; j++)
             top_stretch_add(&top, j, c->ok[j] * log(ratio) + (1 - ratio) * usual);
-        for (size_t j = top.first; top.most > 0 && j <= top.last; j++)
+        if (!(top.most > 0))
+            return;
+        for (size_t j = top.first; j <= top.last; j++)
             n += c->ok[j];
+        /* A stretch without any success counts half of one: its logarithm is needed. */
         ratio = fmax(n, .5) / usual / (double)(top.last + 1 - top.first);
     }
     if (top.first == from || top.last == to)

@@ -246,8 +246,8 @@ int64_t levels_within_ns(const struct levels *l, double change)
     return (int64_t)(points * (double)l->width_ns);
 }
 
-/* Whether cut k, up from a slow beginning, belongs to it. A smooth rise is cut into levels, each
- * shorter than the time before it, and may last longer. */
+/* Whether the rise at cut k belongs to a slow beginning. A smooth rise has several cuts, each level
+ * shorter than the time before it; it may last longer than a beginning with one cut. */
 static bool is_slow_start(const struct levels *l, size_t k)
 {
     int64_t start_ns = l->s->c->start_ns, at_ns = l->at_ns[l->cuts[k]],

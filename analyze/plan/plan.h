@@ -46,7 +46,7 @@ struct plan_run {
     enum slo_verdict verdict; /* capacity */
     char *why_not;            /* why it does not count; NULL: it does */
     bool not_offered;         /* it does not count, as s3load could not send that fast */
-    bool is_broken;           /* it does not count, and the next one is likely not to, either */
+    bool is_broken;           /* it does not count, and the next run will probably not, either */
     double failed_frac;       /* share of the requests that failed; NaN: not known */
     char *says; /* capacity: the assertions that were not met, with the measured values; "": none */
     double offered_frac;            /* share of the due requests that were sent; NaN: closed loop */
