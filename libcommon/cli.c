@@ -96,7 +96,7 @@ static int unknown_command(const struct cli_program *program, const char *name)
 static int run_command(const struct cli_program *program, const struct cli_command *command,
                        int argc, char **argv)
 {
-    struct err e = {""};
+    struct err e = {0};
     struct cli_args args = {.program = program->name};
     int status = EXIT_FAILED;
     char *options;

@@ -263,7 +263,7 @@ static bool take_option(struct parser *p, struct found f, const char *inlined, c
             return err_set(p->e, "option %.*s needs a value: %s", (int)n, shown, f.option->arg);
         text = p->argv[p->next++];
     }
-    struct err why = {""};
+    struct err why = {0};
     if (!parse_value(p, f, text, &why))
         return err_set(p->e, "option %.*s: '%s': %s", (int)n, shown, text, why.msg);
     p->open = f.option->type == CLI_OPERANDS ? f.field : NULL;
@@ -389,7 +389,7 @@ static bool take_line(struct parser *p, char *line, struct err *why)
 static bool take_file(struct parser *p, const char *path)
 {
     struct parser of_file = *p;
-    struct err why = {""};
+    struct err why = {0};
     size_t n = 0;
     char *text = secret_read_file(path, FILE_MAX_LINES * FILE_LINE_BYTES, p->e);
 

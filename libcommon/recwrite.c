@@ -104,7 +104,7 @@ static void *pack_main(void *arg)
 {
     struct packer *packer = arg;
     struct recwrite *w = packer->w;
-    struct err e = {""};
+    struct err e = {0};
     const char *p;
     size_t n;
 
@@ -363,7 +363,7 @@ void recwrite_discard(struct recwrite *w)
 
 bool recwrite_close(struct recwrite *w, struct err *e)
 {
-    struct err ignored = {""}; /* w keeps it */
+    struct err ignored = {0}; /* w keeps it */
 
     recwrite_end_frame(w, &ignored);
     stop_threads(w);

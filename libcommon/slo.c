@@ -103,7 +103,7 @@ static bool parse_limit(struct slo_assertion *a, const char *text, struct err *w
 static bool parse_assertion(struct slo_assertion *a, struct slice op, struct slice text,
                             struct err *e)
 {
-    struct err why = {""};
+    struct err why = {0};
 
     if (!mem_format(&a->op, e, "%.*s", (int)op.n, op.p) ||
         !mem_format(&a->text, e, "%.*s", (int)text.n, text.p))
@@ -148,7 +148,7 @@ static bool parse_line(struct slo_list *l, struct slice line, struct err *e)
 
 static bool read_file(struct slo_list *l, const char *path, struct err *e)
 {
-    struct err why = {""};
+    struct err why = {0};
     char *text = secret_read_file(path, MAX_FILE, &why);
     size_t n_before = l->n, number = 0;
     bool ok = text != NULL || err_set(e, "--slo: %s", why.msg);

@@ -66,7 +66,7 @@ static const struct cli_program program = {
 int main(int argc, char **argv)
 {
     char **copy = options_hide(commands, argc, argv);
-    struct err e = {""};
+    struct err e = {0};
 
     /* Jansson reads the output of a credential_process, which has keys. */
     json_set_alloc_funcs(secret_alloc, secret_free);

@@ -255,7 +255,7 @@ static bool load_all(struct archive *a, const struct archive_paths *paths,
 {
     for (size_t i = 0; i < paths->n; i++) {
         struct archive_run *r = &a->runs[a->n];
-        struct err why = {""};
+        struct err why = {0};
 
         if (load_one(r, paths->v[i].path, how, cache, &why)) {
             r->label = archive_label(r->path);

@@ -241,7 +241,7 @@ static void write_cache(const struct archive_cache *c)
     char *text = json_dumps(runs, JSON_COMPACT | JSON_SORT_KEYS);
     struct outfile out;
     struct stat st;
-    struct err unsaid = {""};
+    struct err unsaid = {0};
 
     /* Opening a pipe would wait for a reader. */
     bool is_free = stat(c->path, &st) != 0 || S_ISREG(st.st_mode);

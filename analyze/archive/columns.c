@@ -146,7 +146,7 @@ bool columns_parse_test(const char *text, struct columns_test *out, struct err *
 {
     size_t n = strcspn(text, "=<>!");
     const char *sign = text + n, *value;
-    struct err why = {""};
+    struct err why = {0};
 
     *out = (struct columns_test){.column = find(text, n)};
     if (out->column == NULL)

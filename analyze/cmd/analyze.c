@@ -174,7 +174,7 @@ static void show_runs(const struct analyze_given *o, const struct cli_args *args
     struct archive a = {0};
     struct columns_table table = {.archive = &a};
     struct sheet s = {0};
-    struct err unsaid = {""};
+    struct err unsaid = {0};
 
     if (o->output.json || !outfile_is_stdout(o->output.path) ||
         (o->series && outfile_is_stdout(o->series)) || (o->html && outfile_is_stdout(o->html)))
@@ -238,7 +238,7 @@ static const struct cli_exit exits[] = {
 static int run(const struct cli_args *args, void *options)
 {
     const struct analyze_given *o = options;
-    struct err e = {""};
+    struct err e = {0};
     struct asserted asserted = {0};
     bool problem = false;
     bool right = check_outputs(o, args, &e) && slo_parse(&asserted.list, &o->slo, &e);

@@ -68,7 +68,7 @@ static int run(const struct cli_args *args, void *options)
     const struct autoterm_given *o = options;
     struct dataset d = {0};
     struct stopping s = {0};
-    struct err e = {""};
+    struct err e = {0};
     const struct load_analysis as_usual = {0};
     const struct analysis_options how = load_analysis_options(&o->filter, &as_usual, &o->input);
 

@@ -310,7 +310,7 @@ static bool cat(const struct cat_given *o, const struct cli_args *args, struct e
 static int run(const struct cli_args *args, void *options)
 {
     const struct cat_given *o = options;
-    struct err e = {""};
+    struct err e = {0};
 
     if (!load_check_times(&o->filter, &e) ||
         !outfile_spares(o->output.path, args->operands, args->n_operands, &e))

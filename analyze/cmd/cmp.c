@@ -227,7 +227,7 @@ static bool compare(const struct cli_args *args, const struct cmp_given *o, doub
 static int run(const struct cli_args *args, void *options)
 {
     struct cmp_given *o = options;
-    struct err e = {""};
+    struct err e = {0};
     enum exit_code code = EXIT_FAILED;
     double run_cv_frac = cli_given(args, "run-cv") ? o->run_cv_pct / 100 : NAN;
     struct compare_gate *gates;

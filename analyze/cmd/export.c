@@ -173,7 +173,7 @@ static bool export(const struct export_given *o, const struct cli_args *args, st
 static int run(const struct cli_args *args, void *options)
 {
     const struct export_given *o = options;
-    struct err e = {""};
+    struct err e = {0};
 
     if (args->n_operands > 1 && o->format != EXPORT_BENCHFMT)
         return cli_wrong_usage(args,

@@ -119,7 +119,7 @@ static bool check_facts(const struct cli_args *args, enum import_format format, 
 static int run(const struct cli_args *args, void *options)
 {
     const struct import_given *o = options;
-    struct err e = {""};
+    struct err e = {0};
     int format = cli_choice(import_format_names, args->operands[0]);
 
     if (format < 0)

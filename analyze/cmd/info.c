@@ -428,7 +428,7 @@ static size_t read_all(struct source *sources, const struct info_given *o,
 
     for (size_t i = 0; i < args->n_operands; i++) {
         struct source *x = &sources[i];
-        struct err e = {""};
+        struct err e = {0};
 
         progress_init(&progress, o->input.quiet);
         const char *path = args->operands[i];
@@ -486,7 +486,7 @@ static bool report(struct source *sources, const struct info_given *o, const str
 static int run(const struct cli_args *args, void *options)
 {
     const struct info_given *o = options;
-    struct err e = {""};
+    struct err e = {0};
     size_t n_failed = 0;
 
     if (!outfile_spares(o->output.path, args->operands, args->n_operands, &e))

@@ -65,7 +65,7 @@ static const struct cli_example examples[] = {
 static bool parse_shift(const char *text, size_t n_inputs, struct merge_shift *shift, struct err *e)
 {
     const char *equals = strchr(text, '=');
-    struct err why = {""};
+    struct err why = {0};
     char number[24];
     int64_t k = 0;
 
@@ -296,7 +296,7 @@ static bool merge(const struct merge_given *o, const struct cli_args *args,
 static int run(const struct cli_args *args, void *options)
 {
     const struct merge_given *o = options;
-    struct err e = {""};
+    struct err e = {0};
     struct merge_shift *shifts;
 
     if (!check_output(o, args, &e))

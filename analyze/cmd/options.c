@@ -12,7 +12,7 @@
 static bool parse_time(const char *text, void *field, struct err *e)
 {
     struct load_time *t = field;
-    struct err ignored = {""};
+    struct err ignored = {0};
 
     t->given = true;
     if (rfc3339_parse(text, strlen(text), &t->ns)) {

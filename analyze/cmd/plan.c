@@ -137,7 +137,7 @@ static bool check_usage(const struct cli_args *args, const struct plan_given *o,
 static int run(const struct cli_args *args, void *options)
 {
     struct plan_given *o = options;
-    struct err e = {""};
+    struct err e = {0};
     enum exit_code code = EXIT_DONE;
 
     if (!check_usage(args, o, &e))

@@ -53,7 +53,7 @@ static bool parse_size(const char *text, void *field, struct err *e)
 {
     struct plot_given *o = field;
     struct size *size = &o->size;
-    struct err ignored = {""};
+    struct err ignored = {0};
     int end = 0;
 
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
@@ -408,7 +408,7 @@ static bool draw(const struct cli_args *args, const struct plot_given *o, struct
 static int run(const struct cli_args *args, void *options)
 {
     const struct plot_given *o = options;
-    struct err e = {""};
+    struct err e = {0};
 
     if (!check_usage(o, args, &e))
         return cli_wrong_usage(args, "%s", e.msg);

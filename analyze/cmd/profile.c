@@ -241,7 +241,7 @@ static int run(const struct cli_args *args, void *options)
     const struct profile_given *o = options;
     struct profile_run r = {0};
     struct outfile out;
-    struct err e = {""};
+    struct err e = {0};
     int word = cli_choice(action_names, args->operands[0]);
 
     if (!check_usage(args, o, word, &e))

@@ -192,7 +192,7 @@ static bool aggregate(const struct aggregate_given *o, const struct cli_args *ar
 static int run(const struct cli_args *args, void *options)
 {
     const struct aggregate_given *o = options;
-    struct err e = {""};
+    struct err e = {0};
 
     if (o->output == NULL)
         return cli_wrong_usage(args, "-o FILE is missing: where to write the sums");

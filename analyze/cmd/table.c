@@ -59,7 +59,7 @@ static bool list(const struct cli_args *args, const struct table_given *o,
 static int run(const struct cli_args *args, void *options)
 {
     const struct table_given *o = options;
-    struct err e = {""};
+    struct err e = {0};
     struct columns_test *tests;
     struct columns_order order = {0};
     bool right = true;

@@ -63,7 +63,7 @@ static bool judge(const struct cli_args *args, const struct trend_given *o, enum
 static int run(const struct cli_args *args, void *options)
 {
     const struct trend_given *o = options;
-    struct err e = {""};
+    struct err e = {0};
     enum exit_code code;
 
     if (!archive_check(&o->common, &e))

@@ -31,7 +31,7 @@ static bool parse_gate(const char *text, struct compare_gate *out, struct err *e
             continue;
         if (colon == NULL)
             return err_set(e, "--gate %s: how much worse may it get? Write %s:5%%", text, text);
-        struct err why = {""};
+        struct err why = {0};
         if (!units_parse_pct(colon + 1, &pct, &why))
             return err_set(e, "--gate %s: %s", text, why.msg);
         if (pct < 0 || pct >= 100)

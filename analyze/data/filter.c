@@ -9,7 +9,7 @@ bool filter_parse_sizes(const char *text, void *sizes, struct err *e)
 {
     struct filter_sizes s = {.given = true, .most = INT64_MAX};
     const char *dots = strstr(text, "..");
-    struct err ignored = {""};
+    struct err ignored = {0};
     char first[40];
 
     if (dots == NULL && units_parse_size(text, &s.least, &ignored)) {

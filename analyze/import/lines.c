@@ -69,7 +69,7 @@ size_t lines_split(const struct lines *l, char delimiter, struct slice *fields, 
 
 bool lines_bad(const struct lines *l, struct err *e, const char *fmt, ...)
 {
-    struct err why = {""};
+    struct err why = {0};
     va_list args;
 
     va_start(args, fmt);

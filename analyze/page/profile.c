@@ -47,7 +47,7 @@ bool profile_html_section(const struct dataset *d, FILE *f, struct err *e)
     const char *path = d->n_inputs == 1 ? d->inputs[0].path : "";
     char *archive = profile_beside(path, ".csv.zst", ".profiles.zip");
     struct profile_run r = {0};
-    struct err why = {""};
+    struct err why = {0};
     bool ok = true;
 
     if (archive == NULL)

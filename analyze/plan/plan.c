@@ -25,7 +25,7 @@ static bool parse_levels(struct plan *p, struct err *e)
 {
     const struct plan_asked *a = &p->asked;
     const struct cli_list *list = a->rate.n > 0 ? &a->rate : &a->concurrent;
-    struct err why = {""};
+    struct err why = {0};
     int64_t whole = 0;
 
     p->by_rate = a->rate.n > 0;
@@ -243,7 +243,7 @@ static void decide(struct plan *p)
 
 bool plan_load(struct plan *p, const char *folder, struct err *e)
 {
-    struct err why = {""};
+    struct err why = {0};
     bool ok = mem_format(&p->path, e, PATH, folder) && (p->json = read_json(p->path, e)) != NULL &&
               (take_asked(p, &why) || err_set(e, "%s: %s", p->path, why.msg)) &&
               plan_load_runs(p, folder, e);

@@ -312,7 +312,7 @@ static bool load_one(struct plan *p, struct plan_run *r, struct err *e)
     struct seen seen = {p, &run, r};
     const struct run_options how = {
         .filter = &filter, .input = &input, .analysis = &analysis, .seen = see, .seen_ctx = &seen};
-    struct err why = {""};
+    struct err why = {0};
     bool ok = true;
 
     /* A run that has no request left, or cannot be read, does not count. */

@@ -290,7 +290,7 @@ static bool read_source(struct profile_source *x, struct profile *p, bool is_bas
 bool profile_sources_read(struct profile_sources *s, struct profile *p, bool is_base, struct err *e)
 {
     for (size_t i = 0; i < s->n; i++) {
-        struct err why = {""};
+        struct err why = {0};
         if (!read_source(&s->v[i], p, is_base, &why))
             return err_set(e, "%s%s%s: %s", s->v[i].path, *s->v[i].node != '\0' ? ": " : "",
                            s->v[i].node, why.msg);

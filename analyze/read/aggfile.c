@@ -573,7 +573,7 @@ bool aggfile_read(struct aggfile *a, const char *path, struct err *e)
         aggbytes_close(&bytes);
         return false;
     }
-    struct err why = {""};
+    struct err why = {0};
     bool has_version = true;
     bool ok = jsonpull_init(&p, bytes.source.path, aggbytes_more, &bytes, &why) &&
               read_file(&p, a, &has_version);

@@ -95,7 +95,7 @@ static bool fail_syntax(struct jsonpull *p, int got, const char *expected)
 
 static bool refill(struct jsonpull *p)
 {
-    struct err why = {""};
+    struct err why = {0};
     p->at = p->n = 0;
     if (p->failed)
         return false;

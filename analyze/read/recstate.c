@@ -41,7 +41,7 @@ bool recstate_fail_at(struct recunit *u, uint64_t line, const char *why)
 
 bool recstate_fail_damaged(struct recunit *u, uint64_t line, const char *why)
 {
-    struct err e = {""};
+    struct err e = {0};
 
     err_set(&e, "%s (%s)", why,
             u->has_layout || u->n_headers > 0 ? "--salvage skips and counts what is damaged"

@@ -208,7 +208,7 @@ static void put_runs(struct sheet *s, const struct plan *p)
 static void put_law(struct sheet *s, const struct plan *p)
 {
     struct stats_usl u;
-    struct err e = {""};
+    struct err e = {0};
     double most = 0;
 
     if (p->by_rate || !plan_usl(p, &u, &e))

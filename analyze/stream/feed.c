@@ -146,7 +146,7 @@ static void *feed_main(void *arg)
                                         .progress_ctx = f};
     const struct recfile_sink sink = {.ctx = f, .unit_rows = unit_rows, .header = on_header};
     struct recfile_info info;
-    struct err e = {""};
+    struct err e = {0};
     bool ok = recfile_read(f->options.path, &how, &sink, &info, &e);
 
     if (ok && f->n_blocks < f->options.survey->n_blocks)

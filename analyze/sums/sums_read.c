@@ -484,7 +484,7 @@ static void check_file(struct reader *r, const struct sums *s)
         jsonpull_fail(&r->p, "n_threads is not that of the operations");
     if (s->n_ops > 0)
         check_range(r, &s->range, start_ns, end_ns);
-    struct err why = {""};
+    struct err why = {0};
     if (!sums_check_limits(s, &why))
         jsonpull_fail(&r->p, "%s", why.msg);
 }

@@ -50,8 +50,8 @@ bool bucket_listing(struct control *c, const char *prefix, enum s3op_kind *kind,
 {
     struct s3op op = {.kind = S3OP_LIST_VERSIONS, .one_page = true};
     struct worker_result r;
-    struct err state = {""};
-    struct err list = {""};
+    struct err state = {0};
+    struct err list = {0};
     enum versioning now = versioning(c, &r, &state);
     bool unsupported = is_unsupported(&r);
 
@@ -84,7 +84,7 @@ static bool set_versioning(struct control *c, struct err *e)
     static const char body[] = "<VersioningConfiguration " S3OP_NAMESPACE
                                "><Status>Enabled</Status></VersioningConfiguration>";
     struct worker_result r;
-    struct err cause = {""};
+    struct err cause = {0};
     const struct s3op op = {
         .kind = S3OP_BUCKET_SET_VERSIONING, .body = body, .n_body = sizeof body - 1};
 
@@ -130,7 +130,7 @@ static bool create(struct control *c, const struct s3op_style *style, bool *made
     struct s3op op = {.kind = S3OP_BUCKET_CREATE,
                       .header = "x-amz-bucket-object-lock-enabled",
                       .header_value = style->object_lock ? "true" : NULL};
-    struct err cause = {""};
+    struct err cause = {0};
 
     /* us-east-1 is the default, and S3 refuses a request that names it. */
     if (strcmp(style->region, "us-east-1") != 0) {
@@ -155,7 +155,7 @@ static bool create(struct control *c, const struct s3op_style *style, bool *made
 bool bucket_is_locked(struct control *c, bool made, struct err *e)
 {
     struct worker_result r;
-    struct err cause = {""};
+    struct err cause = {0};
     const struct s3op op = {.kind = S3OP_BUCKET_LOCK};
 
     return control_run(c, &op, &r, &cause) ||
@@ -174,7 +174,7 @@ static void ask_why(struct control *c, int status, struct err *cause)
 {
     const struct s3op op = {.kind = S3OP_LIST, .one_page = true};
     struct worker_result r;
-    struct err why = {""};
+    struct err why = {0};
 
     if (control_run(c, &op, &r, &why))
         return;
@@ -189,7 +189,7 @@ bool bucket_make(struct control *c, const struct work *k, bool *made, struct err
 {
     const struct s3op_style *style = &k->engine->op_style;
     struct worker_result r;
-    struct err cause = {""};
+    struct err cause = {0};
     const struct s3op op = {.kind = S3OP_BUCKET_STAT};
     bool exists = control_run(c, &op, &r, &cause);
 
@@ -222,7 +222,7 @@ bool bucket_list_all(struct control *c, enum s3op_kind kind, const char *prefix,
     struct s3op op = {
         .kind = kind, .on_entry = on_entry, .user = user, .one_page = true, .pages = &pages};
     struct worker_result r;
-    struct err cause = {""};
+    struct err cause = {0};
     bool ok = true;
     bool more = true;
 
@@ -333,7 +333,7 @@ bool bucket_look(struct control *c, struct bucket_content *content, struct err *
     struct s3op op = {
         .kind = S3OP_LIST, .one_page = true, .delimiter = "/", .on_entry = count_entry, .user = &n};
     struct worker_result r;
-    struct err cause = {""};
+    struct err cause = {0};
 
     /* If the bucket has only runs, a listing of its top level is short, and enough. */
     *content = (struct bucket_content){0};

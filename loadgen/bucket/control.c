@@ -60,7 +60,7 @@ bool control_run(struct control *c, const struct s3op *op, struct worker_result 
 {
     size_t n_hosts = c->crew.engine->hosts.n;
     size_t n_tries = n_hosts < TRIES_MAX ? n_hosts : TRIES_MAX;
-    struct err first = {""};
+    struct err first = {0};
 
     c->hung = false;
     for (size_t i = 1;; i++) {

@@ -234,7 +234,7 @@ bool sweep_pass(struct sweep *s, enum sweep_scope scope, enum s3op_kind kind, st
 
 static bool repeat(struct sweep *s, enum sweep_scope scope, enum s3op_kind kind, struct err *e)
 {
-    struct err cause = {""};
+    struct err cause = {0};
     bool done = scope == SWEEP_NOTHING;
 
     if (scope == SWEEP_DIRS) {

@@ -101,7 +101,7 @@ static bool look(struct bench *b, struct old_runs *runs, struct err *e)
 static bool delete_run(struct bench *b, const struct old_runs *runs, const struct old_run *run,
                        struct err *e)
 {
-    struct err cause = {""};
+    struct err cause = {0};
     enum sweep_scope uploads = run->n_uploads > 0 ? runs->upload_scope : SWEEP_NOTHING;
 
     b->sweep.root = run->root;
@@ -166,7 +166,7 @@ static int clean_bucket(struct bench *b)
 {
     const struct options *o = b->o;
     struct old_runs runs = {.prefix = o->prefix};
-    struct err e = {""}, unlisted = {""};
+    struct err e = {0}, unlisted = {0};
     bool ok = bench_set_up(b, &e);
 
     /* If objects can be locked, ours may be under retention. */

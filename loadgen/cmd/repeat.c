@@ -275,7 +275,7 @@ static int run(const struct cli_args *args, void *options)
 {
     const struct repeat_given *o = options;
     struct repeated x = {.dir = o->dir, .quiet = o->quiet};
-    struct err e = {""};
+    struct err e = {0};
     int at = 2;
 
     while (at < args->argc && strcmp(args->argv[at], "--") != 0)

@@ -107,7 +107,7 @@ static bool on_listed(void *user, const struct xml_entry *entry, struct err *e)
 /* Prepares the worker's XML reader for a document. */
 static bool start_xml(struct worker *w, const char *prefix, xml_entry_fn *on_entry)
 {
-    struct err e = {""};
+    struct err e = {0};
 
     if (!xml_start(&w->xml, prefix, on_entry, w, &e))
         return answer_set_error(w, "%s", e.msg);
@@ -180,7 +180,7 @@ static void set_http_error(struct worker *w, const char *why)
     bool is_document = w->answer.uses_xml || w->answer.n_error_text > 0;
     const char *code = is_document && x->root == XML_ERROR ? xml_text(x, XML_CODE) : "";
     const char *region = w->loop->engine->op_style.region;
-    struct err text = {""};
+    struct err text = {0};
 
     note_skew(w, code);
     if (*code != '\0') {
@@ -237,7 +237,7 @@ static void check_get(struct worker *w)
 static void check_document(struct worker *w)
 {
     struct xml *x = &w->xml;
-    struct err e = {""};
+    struct err e = {0};
 
     if (!w->answer.failed && !xml_feed(x, NULL, 0, true, &e))
         answer_set_error(w, "%s", e.msg);
@@ -308,7 +308,7 @@ static enum answer on_complete(struct worker *w, bool left_over)
 static void read_document(struct worker *w, const char *data, size_t n)
 {
     struct xml *x = &w->xml;
-    struct err e = {""};
+    struct err e = {0};
     uint64_t n_objects = x->n_objects;
 
     if (!xml_feed(x, data, n, false, &e)) {
@@ -325,7 +325,7 @@ static void read_document(struct worker *w, const char *data, size_t n)
 /* Reads a piece of a body that is an error, or may be. */
 static void read_error(struct worker *w, const char *data, size_t n)
 {
-    struct err e = {""};
+    struct err e = {0};
     size_t room = sizeof w->answer.error_text - w->answer.n_error_text;
 
     if (w->answer.n_error_text == 0)
@@ -380,7 +380,7 @@ void answer_break(struct worker *w, const char *why)
     if (w->answer.broken)
         why = w->cause.msg;
     if (w->http.status >= 300) {
-        struct err text = {""};
+        struct err text = {0};
         err_set(&text, ", %s", why);
         set_http_error(w, text.msg);
     } else

@@ -314,7 +314,7 @@ static bool keep_batch(struct recorder *r, const struct recorder_batch *b, struc
  * disk does. */
 static void take_batch(struct recorder *r, const struct recorder_batch *b)
 {
-    struct err e = {""};
+    struct err e = {0};
     bool ok = true;
 
     for (const struct row *row = NULL; ok && (row = next_row(b, row)) != NULL;)
@@ -335,7 +335,7 @@ static void take_batch(struct recorder *r, const struct recorder_batch *b)
 
 static void write_comment(struct recorder *r, char *comment)
 {
-    struct err e = {""};
+    struct err e = {0};
 
     if (r->out != NULL && r->error.msg[0] == '\0') {
         if (r->frame_since_ns == CLOCK_NEVER)
@@ -350,7 +350,7 @@ static void write_comment(struct recorder *r, char *comment)
  * CLOCK_NEVER: no frame is open. */
 static int64_t end_frame(struct recorder *r, bool now)
 {
-    struct err e = {""};
+    struct err e = {0};
 
     if (r->frame_since_ns == CLOCK_NEVER || r->error.msg[0] != '\0')
         return CLOCK_NEVER;

@@ -276,7 +276,7 @@ void conn_free(struct conn *c)
 
 static void fail(struct conn *c, const char *who, const char *why)
 {
-    struct err e = {""};
+    struct err e = {0};
     long os_error = 0;
 
     if (c->easy != NULL && curl_easy_getinfo(c->easy, CURLINFO_OS_ERRNO, &os_error) == CURLE_OK &&
@@ -313,7 +313,7 @@ static bool watch(struct conn *c, uint32_t events)
 void conn_shake_hands(struct conn *c)
 {
     uint32_t events = READY_EVENTS;
-    struct err e = {""};
+    struct err e = {0};
     ssize_t n = c->wire->shake_hands(c, &events, &e);
 
     if (n == CONN_ERROR) {

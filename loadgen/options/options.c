@@ -422,7 +422,7 @@ static bool check_plain(const char *name, const char *value, struct err *e)
 /* Reads the file of --host file:NAME, one host on each line. */
 static bool read_hosts(struct options *o, const char *path, struct err *e)
 {
-    struct err why = {""};
+    struct err why = {0};
     char *text = secret_read_file(path, HOSTS_FILE_MAX, &why);
 
     if (text == NULL) {
@@ -441,7 +441,7 @@ static bool check_hosts(struct options *o, struct err *e)
     struct hosts hosts;
     struct rng rng;
 
-    struct err cause = {""};
+    struct err cause = {0};
     const char *file = strncmp(o->hosts, "file:", 5) == 0 ? o->hosts + 5 : NULL;
 
     if (file != NULL && !read_hosts(o, file, e))

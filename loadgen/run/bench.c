@@ -157,7 +157,7 @@ static void say_parts(const struct bench *b)
 /* Empties the bucket with --clear-bucket, now that all ranks record. Only rank 0 does this. */
 static bool clear_bucket(struct bench *b, struct err *e)
 {
-    struct err cause = {""};
+    struct err cause = {0};
     enum s3op_kind kind;
 
     if (b->team.rank > 0)
@@ -268,8 +268,8 @@ static bool clean(struct bench *b, struct err *e)
 {
     struct sweep *s = &b->sweep;
     enum s3op_kind kind = S3OP_LIST;
-    struct err cause = {""};
-    struct err unknown = {""};
+    struct err cause = {0};
+    struct err unknown = {0};
 
     if (!b->uploaded || b->crew.n_loops == 0 || (b->o->data.no_clear && !b->kind->uploads))
         return team_meet(&b->team, true, e);
@@ -359,7 +359,7 @@ static void complain(const struct bench *b, const struct err *e)
 
 static int run(struct bench *b)
 {
-    struct err errors[N_ENDINGS] = {{""}};
+    struct err errors[N_ENDINGS] = {{{0}}};
     bool ok = true;
 
     for (const struct stage *s = plan; ok && s < &plan[N_STAGES]; s++) {
@@ -439,7 +439,7 @@ static bool check_load(const struct cli_command *command, const struct options *
 int bench_main_with(const struct cli_args *args, void *options, int (*work)(struct bench *b))
 {
     struct options *o = options;
-    struct err e = {""};
+    struct err e = {0};
     int status;
 
     bool ok = options_complete(o, args, &e) && (work != NULL || check_load(args->command, o, &e));
@@ -462,7 +462,7 @@ int bench_follow(const struct cli_program *program)
 {
     struct lead head;
     struct options o;
-    struct err e = {""};
+    struct err e = {0};
     char *data = NULL;
 
     while (lead_follow(&head, &data)) {

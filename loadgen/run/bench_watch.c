@@ -155,7 +155,7 @@ static void end_phase(struct bench *b, const char *end)
  * record that. */
 void bench_renew_credentials(struct bench *b)
 {
-    struct err e = {""};
+    struct err e = {0};
 
     if (b->engine.credentials != NULL && !credentials_renew(&b->credentials, &e))
         bench_say(b, "cannot renew the credentials: %s", e.msg);

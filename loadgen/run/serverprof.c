@@ -168,7 +168,7 @@ static void begin_minio(struct bench *b)
 {
     struct strbuf query = {0};
     struct answer a = {0};
-    struct err e = {""};
+    struct err e = {0};
 
     strbuf_puts(&query, "profilerType=");
     uri_encode(&query, b->o->serverprof, strlen(b->o->serverprof), false);
@@ -237,7 +237,7 @@ static void fetch_counts(struct serverprof *p, const char *when)
 
     for (size_t i = 0; i < p->n_nodes; i++)
         for (size_t k = 0; k < sizeof types / sizeof *types && !p->node[i].failed; k++) {
-            struct err e = {""};
+            struct err e = {0};
             char type[32];
 
             snprintf(type, sizeof type, "%s%s", types[k][1], when);
@@ -253,7 +253,7 @@ static void *fetch_cpu(void *user)
 {
     struct serverprof_node *node = user;
     char path[64];
-    struct err e = {""};
+    struct err e = {0};
 
     snprintf(path, sizeof path, "profile?seconds=%ld", node->bench->prof.seconds);
     fetch_profile(node, path, "cpu", true, &e);
@@ -376,7 +376,7 @@ static bool save(struct bench *b, struct err *e)
 bool serverprof_end(struct bench *b, struct err *e)
 {
     struct serverprof *p = &b->prof;
-    struct err why = {""};
+    struct err why = {0};
 
     (void)e;
     if (b->summary.bench_ns == 0)

@@ -115,7 +115,7 @@ struct profile_stamp profile_look(void)
 static bool read_file(struct profile *p, size_t file, const char *name, bool *found, struct err *e)
 {
     char path[PATH_BYTES];
-    struct err why = {""};
+    struct err why = {0};
     char *text = secret_read_file(path_of(file, path), FILE_MAX, &why);
 
     if (text == NULL)

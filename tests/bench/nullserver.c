@@ -469,7 +469,7 @@ static void listen_on(struct null_server *s, int64_t port)
 static void set_up_tls(struct null_server *s, const char *path)
 {
     char *texts[2];
-    struct err e = {""};
+    struct err e = {0};
 
     if (!cert_make(NULL, &texts[0], &texts[1], &e))
         die(e.msg);

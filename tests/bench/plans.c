@@ -66,7 +66,7 @@ static struct slo_answer judge(const struct run *r, double limit_ns, uint32_t pp
     struct slo_answer a = {.of = &of, .measure = {.why = ""}};
     struct stats_quantile q;
     struct stats_ci ci;
-    struct err e = {""};
+    struct err e = {0};
     size_t rank, ranks[5];
 
     for (size_t i = 0; i < r->n; i++)
@@ -285,7 +285,7 @@ static bool errors_at_the_limit(double burst, long n_runs)
     for (long k = 0; k < n_runs; k++) {
         int64_t errors[N_SEGMENTS] = {0}, all[N_SEGMENTS], n_errors = 0;
         struct stats_ci ci;
-        struct err e = {""};
+        struct err e = {0};
         double lo = 0, hi = 1, n = 0;
         for (size_t j = 0; j < N_SEGMENTS; j++) {
             all[j] = 200;
@@ -366,7 +366,7 @@ static bool law(long n_sweeps)
     for (long k = 0; k < n_sweeps; k++) {
         double level[N], per_s[N];
         struct stats_usl u;
-        struct err e = {""};
+        struct err e = {0};
         for (size_t i = 0; i < N; i++) {
             double n = level[i] = levels[i % 8];
             per_s[i] =

@@ -74,7 +74,7 @@ static void begin(struct client *c, struct conn *conn)
 {
     char path[64];
     char hash[SIGV4_HASH_SIZE];
-    struct err e = {""};
+    struct err e = {0};
     bool body = c->is_put && c->size > 0;
 
     snprintf(path, sizeof path, "/bucket/s3load-raw/%016" PRIx64, c->n_begun++);
@@ -315,7 +315,7 @@ int main(int argc, char **argv)
     int64_t in_flight = 8;
     int64_t duration_ns = INT64_C(1000000000);
     const char *op = "get";
-    struct err e = {""};
+    struct err e = {0};
     int k = 0;
 
     while ((k = getopt_long(argc, argv, "", options, NULL)) != -1) {

@@ -269,7 +269,7 @@ static bool repeat_single(struct cell *c, struct run *run, struct rng *r, struct
 static bool cell_run(struct cell *c, uint64_t seed, double mde_sds)
 {
     struct rng r = {seed};
-    struct err e = {""};
+    struct err e = {0};
     struct run *run = malloc(sizeof *run);
     bool ok = run != NULL && find_truth(c, &r);
     for (long i = 0; ok && i < c->n_repetitions; i++)
@@ -376,7 +376,7 @@ static bool slow_repeat(struct slow *x, struct rng *r, struct err *e)
 static bool slow_run(struct slow *x, uint64_t seed)
 {
     struct rng r = {seed};
-    struct err e = {""};
+    struct err e = {0};
     bool ok = true;
     for (long i = 0; ok && i < x->n_repetitions; i++)
         ok = slow_repeat(x, &r, &e);
@@ -461,7 +461,7 @@ static bool put_slow(const struct slow *slow)
 int main(int argc, char **argv)
 {
     struct work w = {.next = 0};
-    struct err e = {""};
+    struct err e = {0};
     long n = argc > 1 ? strtol(argv[1], NULL, 10) : 5000;
     if (n <= 0 || argc > 2) {
         fprintf(stderr, "usage: stats [REPETITIONS]\n");

@@ -41,7 +41,7 @@ int main(void)
     char *line = NULL;
     size_t cap = 0;
     double *x = malloc(MAX_VALUES * sizeof *x);
-    struct err e = {""};
+    struct err e = {0};
     bool ok = x != NULL;
 
     stats_init();

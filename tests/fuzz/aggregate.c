@@ -28,7 +28,7 @@ static void write_all(struct aggregate *of)
 {
     struct analysis a = {0};
     struct dataset d = {0};
-    struct err e = {""};
+    struct err e = {0};
     char *text = NULL;
     size_t n = 0;
     FILE *f = open_memstream(&text, &n);
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct fuzz_file file = fuzz_file(data, n);
     struct aggregate a = {0};
-    struct err e = {""};
+    struct err e = {0};
     bool ok = aggregate_load(&a, file.path, &e);
     assert(ok == (e.msg[0] == '\0') && strchr(e.msg, '\n') == NULL);
     if (ok)

@@ -52,7 +52,7 @@ static struct phase phase = {.done = on_done};
 
 static void set_up(void)
 {
-    struct err e = {""};
+    struct err e = {0};
 
     if (loop.engine != NULL)
         return;

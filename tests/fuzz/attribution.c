@@ -79,7 +79,7 @@ static int by_end(const void *a, const void *b)
 
 static void check_autoterm(struct attribution_request *r, size_t n, int64_t dur_ns, double pct)
 {
-    struct err e = {""};
+    struct err e = {0};
     struct autoterm *a = autoterm_new(&e);
     int64_t first_ns = INT64_MAX;
 

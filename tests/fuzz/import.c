@@ -19,7 +19,7 @@ static void analyze(struct fuzz_file *capture, uint64_t n_rows)
     const char *path = capture->path;
     struct dataset d = {0};
     struct analysis a = {0};
-    struct err e = {""};
+    struct err e = {0};
     bool ok = dataset_load(&d, &path, 1, &all, &how, &e);
 
     assert(ok && d.n_rows == n_rows && dataset_is_imported(&d));
@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     const struct recwrite_options to = {.fd = out.fd, .name = "capture"};
     const char *path = file.path;
     struct import_result result;
-    struct err e = {""};
+    struct err e = {0};
     struct recwrite *w = recwrite_open(&to, &e);
 
     assert(w != NULL);

@@ -49,7 +49,7 @@ static void check_load(const struct cli_args *args, struct options *o, int argc,
 {
     const char *access_key = o->access_key, *secret_key = o->secret_key;
     const char *session_token = o->session_token;
-    struct err e = {""};
+    struct err e = {0};
     char *shown = options_redacted(loading, argc, argv);
 
     assert(shown != NULL);
@@ -73,7 +73,7 @@ static void check_load(const struct cli_args *args, struct options *o, int argc,
 static void check_command(const struct cli_command *command, bool loads, int argc, char **argv)
 {
     struct cli_args args = {0};
-    struct err e = {""};
+    struct err e = {0};
     void *options = calloc(1, command->options_size);
 
     assert(options != NULL);

@@ -20,7 +20,7 @@ static void write_all(const struct profile_run *r, size_t type)
     const struct graph_options few = {type, 0.005, 0.001, 5, true};
     const struct profile *p = &r->p;
     struct sheet s = {0};
-    struct err e = {""};
+    struct err e = {0};
     char *text = NULL;
     size_t n = 0;
     FILE *f = open_memstream(&text, &n);
@@ -56,7 +56,7 @@ static void check(struct profile_run *r, bool ok, struct err *e)
 static void read_profile(const uint8_t *data, size_t n, bool with_base)
 {
     struct profile_run r = {.loads = {{.n = 3, .n_bytes = 5}, {.n = 2}}};
-    struct err e = {""};
+    struct err e = {0};
 
     r.p.is_sum = with_base;
     bool ok = profile_add(&r.p, data, n, false, &e) &&
@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (n > 0 && data[0] != 0) {
         struct fuzz_file file = fuzz_file(data + 1, n - 1);
         struct profile_run r = {0};
-        struct err e = {""};
+        struct err e = {0};
         const char *path = file.path;
         const struct profile_wanted wanted = {.paths = &path, .n_paths = 1};
         bool ok = profile_run_read(&r, &wanted, &e);

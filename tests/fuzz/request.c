@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     static char out[S3OP_HEAD_MAX];
     static struct s3op op;
     struct fuzz_input in = {data, n};
-    struct err e = {""};
+    struct err e = {0};
     char *line[N_LINES];
     bool has_control = false;
 

@@ -111,7 +111,7 @@ enum exit_code runner_run(const struct cli_command *command, const char *const *
     char *argv[64] = {"command"};
     int argc = 1;
     struct cli_args args = {0};
-    struct err e = {""};
+    struct err e = {0};
     void *options = calloc(1, command->options_size);
     enum exit_code status = EXIT_USAGE;
 

@@ -23,7 +23,7 @@ struct written {
 static struct written write_sums(const struct sums *s)
 {
     struct written w = {0};
-    struct err e = {""};
+    struct err e = {0};
     FILE *f = open_memstream(&w.v, &w.n);
     bool ok = f != NULL && sums_write(s, f, &e);
     assert(ok);
@@ -37,7 +37,7 @@ static void report(const struct sums *s)
     const struct sheet_form verbose = {.verbose = true};
     struct analysis a = {0};
     struct dataset d = {0};
-    struct err e = {""};
+    struct err e = {0};
     struct written w = {0};
     FILE *f = open_memstream(&w.v, &w.n);
     bool ok = f != NULL && sums_analyze(&a, &d, s, "sums", &how, &e);
@@ -60,7 +60,7 @@ static void write_and_add(struct sums *s)
     struct written one = write_sums(s);
     struct fuzz_file file = fuzz_file((const uint8_t *)one.v, one.n);
     struct sums again = {0};
-    struct err e = {""};
+    struct err e = {0};
     bool ok = sums_read(&again, file.path, &e);
     assert(ok);
     struct written two = write_sums(&again);
@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct fuzz_file file = fuzz_file(data, n);
     struct sums s = {0};
-    struct err e = {""};
+    struct err e = {0};
     bool ok = sums_read(&s, file.path, &e);
     assert(ok == (e.msg[0] == '\0') && strchr(e.msg, '\n') == NULL);
     if (ok) {

@@ -25,7 +25,7 @@ static void check_message(bool ok, const struct err *e)
 
 static void check_size(const char *text)
 {
-    struct err e = {""};
+    struct err e = {0};
     int64_t bytes = -1, again = -1;
     bool ok = units_parse_size(text, &bytes, &e);
 
@@ -41,7 +41,7 @@ static void check_size(const char *text)
 
 static void check_duration(const char *text)
 {
-    struct err e = {""}, signed_e = {""};
+    struct err e = {0}, signed_e = {0};
     int64_t ns = -1, signed_ns = -1, again = -1;
     bool ok = units_parse_duration(text, false, &ns, &e);
     bool signed_ok = units_parse_duration(text, true, &signed_ns, &signed_e);
@@ -57,7 +57,7 @@ static void check_duration(const char *text)
 
 static void check_numbers(const char *text)
 {
-    struct err e = {""};
+    struct err e = {0};
     double rate = -1, pct = NAN, real = NAN;
     int64_t integer = 0, again = 0;
     char written[64];
@@ -93,7 +93,7 @@ static void check_hosts(const char *list)
 {
     struct hosts h, again;
     struct rng rng;
-    struct err e = {""};
+    struct err e = {0};
     char *joined = NULL;
     size_t n_joined;
 
@@ -133,7 +133,7 @@ static void check_profile(const char *text, size_t n)
 {
     struct fuzz_file file = fuzz_file(text, n);
     struct profile p;
-    struct err e = {""};
+    struct err e = {0};
 
     setenv("AWS_SHARED_CREDENTIALS_FILE", file.path, 1);
     setenv("AWS_CONFIG_FILE", file.path, 1);

@@ -54,7 +54,7 @@ static bool load(const char *text, size_t n)
     struct aggregate a = {0};
     struct analysis analysis = {0};
     struct dataset d = {0};
-    struct err e = {""};
+    struct err e = {0};
     assert_true(fd >= 0 && write(fd, text, n) == (ssize_t)n);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     bool ok = aggregate_load(&a, path, &e);

@@ -90,7 +90,7 @@ static void add_rows(struct dataset_unit *u, const struct many_names *names, int
             .file = {"", 0},
             .error = {"", 0},
         };
-        struct err e = {""};
+        struct err e = {0};
         assert_true(dataset_unit_add(u, &row, 1, &e));
     }
 }
@@ -99,7 +99,7 @@ static void test_table_of_groups(void **state)
 {
     static const struct dataset_filter all;
     static struct many_names names;
-    struct err e = {""};
+    struct err e = {0};
 
     (void)state;
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {

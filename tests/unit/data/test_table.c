@@ -228,7 +228,7 @@ static void test_too_many_rows(void **state)
     const struct request r = {0};
     const struct table many = {.n = UINT32_MAX};
     struct table t;
-    struct err e = {""};
+    struct err e = {0};
     put(&block, &r);
     assert_true(table_init(&t, 0, 1) && table_add(&t, &block, NULL));
     assert_false(table_append(&t, &many, NULL, NULL, NULL, &e));

@@ -132,7 +132,7 @@ static void agrees_with_the_rule(void **state)
         struct run run = make_run(seed, 30, 7000000 + (int64_t)seed * 900000, 10 * (int)(seed % 10),
                                   seed % 3 ? 65536 : 0);
         for (size_t i = 0; i < 4; i++) {
-            struct err e = {""};
+            struct err e = {0};
             struct autoterm_stop stop, want = plain_replay(&run, S, 2 * S, pcts[i]);
             run.next = 0;
             assert_true(autoterm_replay(S, 2 * S, pcts[i], next_request, &run, &stop, &e));
@@ -157,7 +157,7 @@ static void agrees_with_the_rule(void **state)
 static void forgets_without_a_trace(void **state)
 {
     (void)state;
-    struct err e = {""};
+    struct err e = {0};
     struct run run = make_run(5, 60, 3000000, 100, 1000);
     struct autoterm *a = autoterm_new(&e);
     assert_non_null(a);
@@ -179,7 +179,7 @@ static void forgets_without_a_trace(void **state)
 static void a_hole_of_years_costs_nothing(void **state)
 {
     (void)state;
-    struct err e = {""};
+    struct err e = {0};
     struct recorded v[] = {{0, {0, 10, 5, 1, true}}, {0, {INT64_MAX - 5, INT64_MAX, 5, 1, true}}};
     struct run run = {v, 2, 0};
     struct autoterm_stop stop;
@@ -190,7 +190,7 @@ static void a_hole_of_years_costs_nothing(void **state)
 static void nothing_recorded(void **state)
 {
     (void)state;
-    struct err e = {""};
+    struct err e = {0};
     struct run run = {0};
     struct autoterm_stop stop;
     assert_true(autoterm_replay(INT64_MAX, S, 7.5, next_request, &run, &stop, &e));

@@ -290,7 +290,7 @@ static void test_missing_operand(void **state)
     char *argv[] = {"test", "a"};
     struct cli_args args;
     struct options o = defaults;
-    struct err e = {""};
+    struct err e = {0};
     assert_false(cli_parse(&strict, 2, argv, &args, &o, &e));
     assert_string_equal(e.msg, "missing operand: FILE...");
     cli_args_free(&args);

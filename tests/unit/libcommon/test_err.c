@@ -10,7 +10,7 @@
 static void test_first_error_stays(void **state)
 {
     (void)state;
-    struct err e = {""};
+    struct err e = {0};
     assert_false(err_set(&e, "line %d", 7));
     assert_false(err_set(&e, "later"));
     assert_false(err_errno(&e, ENOENT, "later"));
@@ -24,7 +24,7 @@ static void test_first_error_stays(void **state)
 static void test_errno(void **state)
 {
     (void)state;
-    struct err e = {""};
+    struct err e = {0};
     err_errno(&e, ENOENT, "%s", "a.csv");
     assert_string_equal(e.msg, "a.csv: No such file or directory");
     err_clear(&e);
@@ -35,7 +35,7 @@ static void test_errno(void **state)
 static void test_one_line_that_fits(void **state)
 {
     (void)state;
-    struct err e = {""};
+    struct err e = {0};
     err_set(&e, "%s", "a\nb\r\nc");
     assert_string_equal(e.msg, "a\\x0ab\\x0d\\x0ac");
     char long_text[3000];

@@ -50,7 +50,7 @@ static struct file new_file(void)
 
 static struct recwrite *open_writer(const struct file *f, struct recwrite_options o)
 {
-    struct err e = {""};
+    struct err e = {0};
     o.fd = f->fd;
     o.name = "capture";
     struct recwrite *w = recwrite_open(&o, &e);
@@ -238,7 +238,7 @@ static struct recfile_info read_back(const struct file *f, struct reading *r, bo
     struct recfile_sink sink = {
         .ctx = r, .unit_rows = unit_rows, .header = on_header, .comment = on_comment};
     struct recfile_info info;
-    struct err e = {""};
+    struct err e = {0};
     recfile_read(f->path, &o, &sink, &info, &e);
     assert_string_equal(e.msg, "");
     return info;
@@ -271,7 +271,7 @@ static void round_trip(struct recwrite_options o)
     char(*texts)[5][12] = calloc(N_RANDOM, sizeof *texts);
     struct file f = new_file();
     struct recwrite *w = open_writer(&f, o);
-    struct err e = {""};
+    struct err e = {0};
     uint64_t seed = 20261121;
     assert_non_null(rows);
     assert_non_null(texts);
@@ -330,7 +330,7 @@ static void test_second_header(void **state)
     struct record rows[] = {simple_row(0), simple_row(1)};
     struct file f = new_file();
     struct recwrite *w = open_writer(&f, (struct recwrite_options){.compress = true});
-    struct err e = {""};
+    struct err e = {0};
     rows[1].intended_ns = BASE_NS;
     assert_true(recwrite_row(w, &rows[0], &e));
     assert_true(recwrite_header(w, true, &e));
@@ -369,7 +369,7 @@ static void test_frames(void **state)
         struct file f = new_file();
         struct recwrite *w = open_writer(
             &f, (struct recwrite_options){.compress = true, .level = levels[k], .threads = k % 2});
-        struct err e = {""};
+        struct err e = {0};
         const int64_t n_rows = 60000; /* 9 MB */
         for (int64_t i = 0; i < n_rows; i++) {
             struct record r = simple_row(i);
@@ -400,7 +400,7 @@ static void test_first_frame_and_comments(void **state)
     (void)state;
     struct file f = new_file();
     struct recwrite *w = open_writer(&f, (struct recwrite_options){.compress = true, .sync = true});
-    struct err e = {""};
+    struct err e = {0};
     struct record r = simple_row(0);
     static const char first[] = "s3load/1 {}", last[] = "done";
     assert_true(recwrite_comment(w, first, strlen(first), &e));
@@ -427,7 +427,7 @@ static void test_cut(void **state)
     (void)state;
     struct file f = new_file();
     struct recwrite *w = open_writer(&f, (struct recwrite_options){.compress = true});
-    struct err e = {""};
+    struct err e = {0};
     struct record rows[30];
     off_t ends[30];
     for (int i = 0; i < 30; i++) {
@@ -465,7 +465,7 @@ static void test_full_disk(void **state)
         struct recwrite *w =
             open_writer(&f, (struct recwrite_options){.compress = true, .threads = threads});
         struct record r = simple_row(0);
-        struct err e = {""};
+        struct err e = {0};
         bool ok = true;
         for (int i = 0; i < 200000 && ok; i++)
             ok = recwrite_row(w, &r, &e);
@@ -493,7 +493,7 @@ static void test_error_sticks(void **state)
     struct file f = {.fd = fd};
     struct recwrite *w = open_writer(&f, (struct recwrite_options){0});
     struct record r = simple_row(0);
-    struct err e = {""};
+    struct err e = {0};
     assert_true(recwrite_row(w, &r, &e));
     assert_false(recwrite_end_frame(w, &e));
     err_clear(&e);
@@ -511,7 +511,7 @@ static void test_row_too_long(void **state)
 {
     (void)state;
     struct file f = new_file();
-    struct err e = {""};
+    struct err e = {0};
     struct record r = simple_row(0);
     const size_t n = RECORD_MAX_ROW_BYTES;
     char *text = malloc(2 * n);

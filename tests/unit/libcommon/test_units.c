@@ -43,7 +43,7 @@ static void test_parse_size(void **state)
     };
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         int64_t v;
-        struct err e = {""};
+        struct err e = {0};
         if (!units_parse_size(good[i].text, &v, &e))
             fail_msg("%s: %s", good[i].text, e.msg);
         if (v != good[i].value)
@@ -76,7 +76,7 @@ static void test_parse_size(void **state)
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         int64_t v;
-        struct err e = {""};
+        struct err e = {0};
         if (units_parse_size(bad[i], &v, &e))
             fail_msg("accepted '%s'", bad[i]);
         assert_non_null(strstr(e.msg, "expected a size"));
@@ -110,7 +110,7 @@ static void test_parse_duration(void **state)
     };
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         int64_t v;
-        struct err e = {""};
+        struct err e = {0};
         if (!units_parse_duration(good[i].text, false, &v, &e))
             fail_msg("%s: %s", good[i].text, e.msg);
         if (v != good[i].value)
@@ -144,7 +144,7 @@ static void test_parse_duration(void **state)
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         int64_t v;
-        struct err e = {""};
+        struct err e = {0};
         if (units_parse_duration(bad[i], false, &v, &e))
             fail_msg("accepted '%s'", bad[i]);
         assert_non_null(strstr(e.msg, "expected a "));

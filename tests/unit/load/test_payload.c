@@ -15,7 +15,7 @@ static unsigned char part[SIZE + 64];
 
 static int setup(void **state)
 {
-    struct err e = {""};
+    struct err e = {0};
 
     (void)state;
     return payload_init(&payload, &e) ? 0 : -1;

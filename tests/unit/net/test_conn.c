@@ -22,7 +22,7 @@ static struct conn plain(int *peer)
 static void test_plain(void **state)
 {
     char buf[8];
-    struct err e = {""};
+    struct err e = {0};
     int peer;
     struct conn c = plain(&peer);
 

@@ -19,7 +19,7 @@ static void test_packed_and_unpacked(void **state)
                                  .load.n_workers = 7,
                                  .ranks.read_shift = 3};
     struct options to;
-    struct err e = {""};
+    struct err e = {0};
     size_t n = 0;
     char *data = options_pack(&from, &n);
 
@@ -44,7 +44,7 @@ static void test_all_texts_are_packed(void **state)
     (void)state;
     struct options from = {.hosts = NULL};
     struct options to;
-    struct err e = {""};
+    struct err e = {0};
     size_t n = 0;
 
     assert_ptr_equal(&from.path, &from.text[sizeof from.text / sizeof *from.text - 1]);

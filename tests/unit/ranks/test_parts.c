@@ -50,7 +50,7 @@ static void test_one_rank_meets_itself(void **state)
     (void)state;
     int status = 3;
     struct team t = {.size = 1, .fill = fill, .ctx = &status};
-    struct err e = {""};
+    struct err e = {0};
 
     assert_true(team_meet(&t, true, &e));
     assert_int_equal(t.all.max[TEAM_STATUS], 3);

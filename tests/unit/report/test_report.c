@@ -81,7 +81,7 @@ static char *rendered(const struct analysis *a, bool json)
 {
     char *text = NULL;
     size_t n = 0;
-    struct err e = {""};
+    struct err e = {0};
     FILE *f = open_memstream(&text, &n);
     const struct sheet_form options = {.verbose = true};
     assert_non_null(f);
@@ -193,7 +193,7 @@ static void test_text_cuts_long_lists(void **state)
     f.operation.n_host_results = N;
     char *text = NULL;
     size_t n = 0;
-    struct err e = {""};
+    struct err e = {0};
     FILE *out = open_memstream(&text, &n);
     assert_true(report_text(&f.analysis, &(struct sheet_form){0}, out, &e));
     assert_int_equal(fclose(out), 0);

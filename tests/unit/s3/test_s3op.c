@@ -37,7 +37,7 @@ static void assert_in_order(const char *head)
 static const char *build(const struct s3op_style *style, const struct s3op *op,
                          const struct s3op_head *head)
 {
-    struct err e = {""};
+    struct err e = {0};
 
     memset(out, '#', sizeof out);
     size_t n = s3op_build(style, NULL, op, head, out, S3OP_HEAD_MAX, &e);
@@ -208,7 +208,7 @@ static void test_encryption(void **state)
 static void test_limits(void **state)
 {
     (void)state;
-    struct err e = {""};
+    struct err e = {0};
     char key[S3OP_KEY_MAX + 1];
     struct s3op_head head = {.host = "h", .user_agent = "a"};
 

@@ -11,7 +11,7 @@
 static struct slo_list parsed(const char *text)
 {
     struct slo_list l;
-    struct err e = {""};
+    struct err e = {0};
 
     if (!slo_parse(&l, &(struct cli_list){&text, 1}, &e))
         fail_msg("%s: %s", text, e.msg);
@@ -83,7 +83,7 @@ static void test_refused(void **state)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct slo_list l;
-        struct err e = {""};
+        struct err e = {0};
 
         assert_false(slo_parse(&l, &(struct cli_list){(const char **)&bad[i], 1}, &e));
         assert_true(e.msg[0] != '\0');

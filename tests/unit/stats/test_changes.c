@@ -29,7 +29,7 @@ static void test_step(void **state)
     (void)state;
     double x[2 * N];
     struct stats_changes found;
-    struct err e = {""};
+    struct err e = {0};
 
     fill(x, 25, .3);
     fill(x + N, N, 0);
@@ -48,7 +48,7 @@ static void test_missing_runs_and_an_outlier(void **state)
     (void)state;
     double x[N];
     struct stats_changes found;
-    struct err e = {""};
+    struct err e = {0};
 
     fill(x, 20, -.3);
     x[3] = x[21] = NAN;
@@ -66,7 +66,7 @@ static void test_few_runs(void **state)
     (void)state;
     double x[N];
     struct stats_changes found;
-    struct err e = {""};
+    struct err e = {0};
 
     fill(x, 2, 1);
     for (size_t n = 0; n <= 6; n++) {
@@ -82,7 +82,7 @@ static void test_short_archive(void **state)
     (void)state;
     double x[N];
     struct stats_changes found;
-    struct err e = {""};
+    struct err e = {0};
 
     fill(x, N, 0);
     for (size_t from = 0; from + 14 <= N; from++) {

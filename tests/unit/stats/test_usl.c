@@ -15,7 +15,7 @@ static double law(double n, double lambda, double sigma, double kappa)
 static struct stats_usl fit(const double *level, const double *per_s, size_t n)
 {
     struct stats_usl u;
-    struct err e = {""};
+    struct err e = {0};
 
     assert_true(stats_usl(level, per_s, n, 1, &u, &e));
     return u;

@@ -14,7 +14,7 @@
 /* Adds a row with this text, which identifies it. */
 static struct reorder_batch *add_text(struct reorder_batch *b, int64_t start_ns, const char *text)
 {
-    struct err e = {""};
+    struct err e = {0};
     char *p = reorder_batch_room(b, strlen(text), &e);
     assert_non_null(p);
     memcpy(p, text, strlen(text));
@@ -24,7 +24,7 @@ static struct reorder_batch *add_text(struct reorder_batch *b, int64_t start_ns,
 
 static struct reorder_batch *new_batch(uint32_t input)
 {
-    struct err e = {""};
+    struct err e = {0};
     struct reorder_batch *b = reorder_batch_new(input, &e);
     assert_non_null(b);
     return b;
@@ -32,7 +32,7 @@ static struct reorder_batch *new_batch(uint32_t input)
 
 static void add(struct reorder *r, struct reorder_batch *b)
 {
-    struct err e = {""};
+    struct err e = {0};
     reorder_batch_sort(b);
     assert_true(reorder_add(r, b, &e));
     assert_string_equal(e.msg, "");
@@ -40,7 +40,7 @@ static void add(struct reorder *r, struct reorder_batch *b)
 
 static bool next(struct reorder *r, int64_t bound_ns, bool all, struct reorder_row *row)
 {
-    struct err e = {""};
+    struct err e = {0};
     bool found;
     assert_true(reorder_next(r, bound_ns, all, row, &found, &e));
     return found;
@@ -48,7 +48,7 @@ static bool next(struct reorder *r, int64_t bound_ns, bool all, struct reorder_r
 
 static struct reorder *new_reorder(size_t max_bytes)
 {
-    struct err e = {""};
+    struct err e = {0};
     struct reorder *r = reorder_new(max_bytes, NULL, NULL, &e);
     assert_non_null(r);
     return r;
@@ -172,7 +172,7 @@ static void give_back(void *ctx, struct reorder_batch *b)
 static void test_batches_are_given_back(void **state)
 {
     (void)state;
-    struct err e = {""};
+    struct err e = {0};
     struct reorder *r = reorder_new(1u << 20, give_back, &given_back, &e);
     struct reorder_row row;
     struct reorder_batch *b = add_text(new_batch(0), 1, "\t0\ta\n");
@@ -191,7 +191,7 @@ static void test_batches_are_given_back(void **state)
 static void test_no_place_for_a_temporary_file(void **state)
 {
     (void)state;
-    struct err e = {""};
+    struct err e = {0};
     struct reorder *r = new_reorder(1);
     setenv("TMPDIR", "/nowhere", 1);
     struct reorder_batch *b = add_text(new_batch(0), 1, "\t0\ta\n");

@@ -29,7 +29,7 @@ static void pair_open(struct pair *p)
 
 static void pair_check(struct pair *p)
 {
-    struct err e = {""};
+    struct err e = {0};
     for (int i = 0; i < 2; i++) {
         assert_true(json_out_finish(&p->w[i], &e));
         assert_int_equal(fclose(p->w[i].f), 0);

@@ -51,7 +51,7 @@ static void test_new_file(void **state)
 {
     (void)state;
     struct outfile o;
-    struct err e = {""};
+    struct err e = {0};
     assert_true(outfile_open(&o, "new", OUTFILE_ANYTHING, &e));
     fputs("text", o.f);
     assert_int_equal(access("new", F_OK), -1);
@@ -64,7 +64,7 @@ static void test_old_file_stays_until_the_end(void **state)
 {
     (void)state;
     struct outfile o;
-    struct err e = {""};
+    struct err e = {0};
     struct stat st;
     put("old", "before");
     assert_int_equal(chmod("old", 0640), 0);
@@ -83,7 +83,7 @@ static void test_discard(void **state)
 {
     (void)state;
     struct outfile o;
-    struct err e = {""};
+    struct err e = {0};
     put("old", "before");
     assert_true(outfile_open(&o, "old", OUTFILE_ANYTHING, &e));
     fputs("after", o.f);
@@ -96,7 +96,7 @@ static void test_finish(void **state)
 {
     (void)state;
     struct outfile o;
-    struct err e = {""};
+    struct err e = {0};
     put("old", "before");
     assert_true(outfile_open(&o, "old", OUTFILE_ANYTHING, &e));
     fputs("after", o.f);
@@ -113,7 +113,7 @@ static void test_spares(void **state)
 {
     (void)state;
     const char *const captures[] = {"-", "b", "a"};
-    struct err e = {""};
+    struct err e = {0};
     put("a", "");
     assert_int_equal(link("a", "c"), 0);
     assert_true(outfile_spares(NULL, captures, 3, &e));
@@ -130,7 +130,7 @@ static void test_symbolic_link(void **state)
 {
     (void)state;
     struct outfile o;
-    struct err e = {""};
+    struct err e = {0};
     struct stat st;
     put("target", "before");
     assert_int_equal(symlink("target", "link"), 0);
@@ -148,7 +148,7 @@ static void test_full_disk(void **state)
 {
     (void)state;
     struct outfile o;
-    struct err e = {""};
+    struct err e = {0};
     if (access("/dev/full", W_OK) != 0)
         skip();
     assert_true(outfile_open(&o, "/dev/full", OUTFILE_ANYTHING, &e));
@@ -165,7 +165,7 @@ static void test_an_earlier_write_failed(void **state)
     static const char block[1 << 16];
     struct rlimit old, small;
     struct outfile o;
-    struct err e = {""};
+    struct err e = {0};
 
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
     small = old;
@@ -187,7 +187,7 @@ static void test_no_such_folder(void **state)
 {
     (void)state;
     struct outfile o;
-    struct err e = {""};
+    struct err e = {0};
     assert_false(outfile_open(&o, "nowhere/file", OUTFILE_ANYTHING, &e));
     assert_string_equal(e.msg, "cannot write nowhere/file: No such file or directory");
 }

@@ -39,7 +39,7 @@ static char *written(const struct sheet *s, enum format format)
 {
     char *text = NULL;
     size_t n;
-    struct err e = {""};
+    struct err e = {0};
     FILE *f = open_memstream(&text, &n);
     struct text out = {.f = f};
 
