@@ -24,7 +24,7 @@ static void hint(const char *program, const struct cli_command *command)
 int cli_failed(const struct cli_args *args, const struct err *e)
 {
     visible_line(stderr, "%s: %s", args->program, e->msg);
-    return EXIT_FAILED;
+    return e->is_usage ? EXIT_USAGE : EXIT_FAILED;
 }
 
 int cli_wrong_usage(const struct cli_args *args, const char *fmt, ...)

@@ -152,8 +152,8 @@ int cli_choice(const char *const *choices, const char *text);
 /* Returns true if the command line has the option of this full name. */
 bool cli_given(const struct cli_args *args, const char *name);
 
-/* For run functions: print "PROGRAM: message" to standard error and return the exit code. The
- * second points to --help. */
+/* For run functions: print "PROGRAM: message" to standard error and return the exit code
+ * (EXIT_USAGE after err_usage). The second points to --help. */
 int cli_failed(const struct cli_args *args, const struct err *e);
 int cli_wrong_usage(const struct cli_args *args, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

@@ -17,6 +17,18 @@ bool err_set(struct err *e, const char *fmt, ...)
     return false;
 }
 
+bool err_usage(struct err *e, const char *fmt, ...)
+{
+    if (e && !e->msg[0]) {
+        va_list args;
+        va_start(args, fmt);
+        visible_format(e->msg, sizeof e->msg, fmt, args);
+        va_end(args);
+        e->is_usage = true;
+    }
+    return false;
+}
+
 bool err_errno(struct err *e, int errnum, const char *fmt, ...)
 {
     if (e && !e->msg[0]) {
@@ -31,7 +43,14 @@ bool err_errno(struct err *e, int errnum, const char *fmt, ...)
     return false;
 }
 
+bool err_pass(struct err *e, const struct err *from)
+{
+    if (e && !e->msg[0])
+        *e = *from;
+    return false;
+}
+
 void err_clear(struct err *e)
 {
-    e->msg[0] = '\0';
+    *e = (struct err){0};
 }

@@ -98,7 +98,8 @@ struct aggregate {
 bool aggregate_load(struct aggregate *a, const char *path, struct err *e);
 void aggregate_free(struct aggregate *a);
 
-/* Keeps the operations that `ops` names (filter_op_matches). Returns false if out of memory. */
+/* Keeps the operations that `ops` names (filter_op_matches). False: there is no such operation, or
+ * out of memory. */
 bool aggregate_keep(struct aggregate *a, const char *const *ops, size_t n_ops, struct err *e);
 
 /* Analyses `of` as analysis_run does a dataset. Fills *a, and *d, which stands for the file.

@@ -296,6 +296,7 @@ static bool fill_operation(struct operation *to, const struct aggregate *a,
         .coverage = coverage_of(x),
         .segments = segments_of(part),
     };
+    to->judged = to->throughput;
     return fill_hosts(&to->hosts, &to->n_host_results, part, e) && fill_clients(to, part, e) &&
            fill_requests(&to->requests, part, e) && fill_errors(to, part, e);
 }
@@ -320,6 +321,7 @@ static bool fill_total(struct cluster_total *to, const struct aggregate *a, stru
         .segments = segments_of(&a->total),
         .only_host = x->n_hosts == 1 ? x->hosts[0].name : NULL,
     };
+    to->judged = to->throughput;
     if (!mem_new(&to->series_of, a->hosts.n + a->clients.n, e))
         return false;
     to->n_series_hosts = name_parties(to->series_of, &a->hosts);

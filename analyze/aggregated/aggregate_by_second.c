@@ -108,8 +108,9 @@ bool aggregate_by_second(struct operation *op, const struct aggregate *a,
     op->range = (struct span){n > 0, start_ns, start_ns + (int64_t)n * NS_PER_S};
     op->segments = (struct segments){0};
     op->throughput = (struct throughput){.known.why = x->n_errors > 0 ? with_failed : NULL};
-    ok = ok && (n == 0 || x->n_errors > 0 || fill_rates(op, v, &s, e)) &&
-         by_second_statistics(op, &s, e);
+    ok = ok && (n == 0 || x->n_errors > 0 || fill_rates(op, v, &s, e));
+    op->judged = op->throughput;
+    ok = ok && by_second_statistics(op, &s, e);
     by_second_fini(&s);
     free(v);
     return ok;

@@ -113,6 +113,7 @@ static void fill_operation(struct operation *op, const struct set *s)
     fill_times(op, &s->all);
     op->range = span_of(&s->range);
     op->throughput = s->total;
+    op->judged = s->judged;
     op->outside = (struct outside){
         .n = o->n_before + o->n_after,
         .n_bytes = o->before_bytes + o->after_bytes,
@@ -220,9 +221,12 @@ static bool fill_statistics(void *entry, struct err *e)
         .table = x->table,
         .n = x->table->n,
         .blocks = &x->scan.blocks,
-        .start_ns = s->ok.start_ns,
-        .end_ns = s->ok.end_ns,
-        .total = &x->op->throughput,
+        .start_ns = s->range.start_ns,
+        .end_ns = s->range.end_ns,
+        .ok = {true, s->ok.start_ns, s->ok.end_ns},
+        .total = &x->op->judged,
+        .n_requests = x->op->n_requests,
+        .n_errors = x->op->n_errors,
         .concurrency = x->op->concurrency,
         .hosts = &s->hosts.keys,
         .co_interval_ns = x->plan->a->options.co_interval_ns,
@@ -243,7 +247,7 @@ static void add_entry_tasks(struct plan *p, struct plan_entry *x)
         plan_add_task(p, drop_fill_single, x, n, WEIGHT_SEGMENTS);
     else
         scan_trim(&x->scan);
-    if (x->op->throughput.present)
+    if (x->op->judged.present)
         plan_add_task(p, fill_statistics, x, n, WEIGHT_STATISTICS);
     if (!x->op->requests.present)
         return;
@@ -319,6 +323,7 @@ static bool finish_total(struct plan *p, struct err *e)
     total->present = s->total.present;
     total->range = span_of(&s->range);
     total->throughput = s->total;
+    total->judged = s->judged;
     total->coverage = COVERAGE_NONE;
     for (size_t k = 0; k < p->n; k++)
         if (p->entries[k].table->n > 0)

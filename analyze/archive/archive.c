@@ -150,6 +150,7 @@ static bool take_op(struct archive_op *to, const struct run *r, const struct run
             compare_setting_of(r, op, (enum compare_setting_kind)k, &value, &several) ? value : NAN;
         to->sizes_differ |= several;
     }
+    to->numbers.dead_frac = operation_dead_frac(&op->report);
     for (size_t i = 0; i < n_metrics; i++)
         figure[i] = figure_of(op, i);
     /* A figure without an interval gets the value that the report shows. */
@@ -157,7 +158,10 @@ static bool take_op(struct archive_op *to, const struct run *r, const struct run
                             [RUN_OBJECTS] = f.objects_per_s[RUN_AVERAGE],
                             [RUN_P50] = f.duration_ns[RUN_Q50],
                             [RUN_P90] = f.duration_ns[RUN_Q90],
-                            [RUN_P99] = f.duration_ns[RUN_Q99]};
+                            [RUN_P99] = f.duration_ns[RUN_Q99],
+                            [RUN_TTFB] = NAN,
+                            [RUN_ERRORS] =
+                                (double)op->report.n_errors / (double)op->report.n_requests};
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
         if (isnan(figure[i].value))
             figure[i].value = shown[i];
@@ -224,13 +228,13 @@ static bool load_one(struct archive_run *to, const char *path, const struct run_
 
 /* ---- The archive ---- */
 
-static bool add_unread(struct archive *a, const char *path, const char *why, struct err *e)
+static bool add_unread(struct archive *a, const char *path, const struct err *why, struct err *e)
 {
     if (!mem_more(&a->unread, a->n_unread, e))
         return false;
     struct archive_unread *u = &a->unread[a->n_unread++];
-    *u = (struct archive_unread){0};
-    return mem_text(&u->path, path, e) && mem_text(&u->why, why, e);
+    *u = (struct archive_unread){.lacks_op = why->is_usage};
+    return mem_text(&u->path, path, e) && mem_text(&u->why, why->msg, e);
 }
 
 /* Whether an unreadable run may have begun at `ns` or later: a file is not written before its run
@@ -264,8 +268,8 @@ static bool load_all(struct archive *a, const struct archive_paths *paths,
         }
         free_run(r);
         if (paths->v[i].is_named)
-            return err_set(e, "%s", why.msg);
-        if (!add_unread(a, paths->v[i].path, why.msg, e))
+            return err_pass(e, &why);
+        if (!add_unread(a, paths->v[i].path, &why, e))
             return false;
     }
     return true;
@@ -287,7 +291,8 @@ bool archive_load(struct archive *a, const struct archive_paths *paths,
     if (!ok)
         return false;
     if (a->n == 0)
-        return err_set(e, "%s", a->unread[0].why);
+        return a->unread[0].lacks_op ? err_usage(e, "%s", a->unread[0].why)
+                                     : err_set(e, "%s", a->unread[0].why);
     qsort(a->runs, a->n, sizeof *a->runs, by_start);
     for (size_t i = 0; i < a->n_unread; i++)
         a->unread[i].is_newest = was_written_since(a->unread[i].path, a->runs[a->n - 1].start_ns);

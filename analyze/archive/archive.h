@@ -22,6 +22,7 @@ struct archive_figure {
 struct archive_numbers {
     double setting[ARCHIVE_N_SETTINGS];            /* by enum compare_setting_kind; NaN: none */
     struct archive_figure figure[RUN_MAX_METRICS]; /* by enum run_metric */
+    double dead_frac;                              /* operation_dead_frac */
 };
 
 struct archive_op {
@@ -54,6 +55,7 @@ struct archive_run {
 /* A file of a folder that could not be read. */
 struct archive_unread {
     char *path, *why;
+    bool lacks_op;  /* it can be read, but has none of what --op, --host or --client names */
     bool is_newest; /* written after the last run began: it may be a later run */
 };
 

@@ -10,8 +10,8 @@
 /* Metrics that change within so many runs have changed together. */
 #define NEAR 5
 
-/* Throughput is reported first if its change has this share of the strength of the strongest
- * metric. */
+/* More errors are reported first. Throughput is next if its change has this share of the strength
+ * of the strongest metric. */
 #define PREFERRED .5
 
 /* A last run that is so many standard deviations off its level is not noise. */
@@ -49,6 +49,7 @@ static int newest_first(const void *a, const void *b)
 static bool add_series(struct trend_group *g, const char *op, enum run_metric metric, struct err *e)
 {
     struct trend_series *s = &g->series[g->n_series];
+    bool is_share = metrics[metric].kind == METRIC_DIFFERENCE;
     size_t n = 0;
 
     *s = (struct trend_series){.op = op, .metric = metric, .last_z = NAN};
@@ -58,8 +59,8 @@ static bool add_series(struct trend_group *g, const char *op, enum run_metric me
         const struct archive_op *x = archive_op_named(g->runs[i], op);
         double v = x != NULL ? x->numbers.figure[metric].value : NAN;
 
-        s->v[i] = v > 0 && isfinite(v) ? v : NAN;
-        n += !isnan(s->v[i]);
+        s->v[i] = isfinite(v) && (v > 0 || is_share) ? v : NAN;
+        n += s->v[i] > 0;
     }
     if (n > 0)
         g->n_series++;
@@ -68,7 +69,8 @@ static bool add_series(struct trend_group *g, const char *op, enum run_metric me
     return true;
 }
 
-/* The metrics that cmp judges, of the operations that the runs were made for. */
+/* The metrics that cmp judges, of the operations that the runs were made for; errors if there are
+ * any. */
 static bool fill_series(struct trend_group *g, struct err *e)
 {
     const struct archive_run *first = g->runs[0];
@@ -81,13 +83,24 @@ static bool fill_series(struct trend_group *g, struct err *e)
 
         if (!op->is_beside &&
             (!add_series(g, op->op, has_rate ? RUN_THROUGHPUT : RUN_OBJECTS, e) ||
-             !add_series(g, op->op, RUN_P50, e) || !add_series(g, op->op, RUN_P99, e)))
+             !add_series(g, op->op, RUN_P50, e) || !add_series(g, op->op, RUN_P99, e) ||
+             !add_series(g, op->op, RUN_ERRORS, e)))
             return false;
     }
     return true;
 }
 
 /* ---- Changes ---- */
+
+static bool is_share(const struct trend_group *g, size_t series)
+{
+    return metrics[g->series[series].metric].kind == METRIC_DIFFERENCE;
+}
+
+double trend_value(const struct trend_group *g, const struct stats_change *x, double level)
+{
+    return is_share(g, x->series) ? level : exp(level);
+}
 
 bool trend_is_worse(const struct trend_group *g, const struct stats_change *x)
 {
@@ -122,8 +135,10 @@ static void take_change(struct trend_group *g, const struct stats_changes *found
     for (size_t k = 1; k < c->n; k++) {
         struct stats_change other = c->v[k];
 
-        if (metrics[g->series[other.series].metric].up_is_better &&
-            other.strength >= PREFERRED * c->v[0].strength) {
+        if (is_share(g, other.series) ? trend_is_worse(g, &other)
+                                      : metrics[g->series[other.series].metric].up_is_better &&
+                                            !is_share(g, c->v[0].series) &&
+                                            other.strength >= PREFERRED * c->v[0].strength) {
             c->v[k] = c->v[0];
             c->v[0] = other;
         }
@@ -161,31 +176,48 @@ static bool take_changes(struct trend_group *g, const struct stats_changes *foun
 static bool find_changes(struct trend_group *g, struct err *e)
 {
     struct stats_changes found = {0};
-    double *logs = NULL;
+    double *levels = NULL;
 
     if (!fill_series(g, e))
         return false;
     if (g->n < TREND_LEAST_RUNS || g->n_series == 0)
         return true;
-    bool ok = mem_new(&logs, g->n_series * g->n, e);
+    bool ok = mem_new(&levels, g->n_series * g->n, e);
     for (size_t s = 0; ok && s < g->n_series; s++)
         for (size_t i = 0; i < g->n; i++)
-            logs[s * g->n + i] = log(g->series[s].v[i]);
-    ok = ok && stats_changes(logs, g->n_series, g->n, &found, e) && take_changes(g, &found, e);
+            levels[s * g->n + i] = is_share(g, s) ? g->series[s].v[i] : log(g->series[s].v[i]);
+    ok = ok && stats_changes(levels, g->n_series, g->n, &found, e) && take_changes(g, &found, e);
     for (size_t s = 0; ok && s < g->n_series; s++)
         g->series[s].last_z = found.last_z[s];
     stats_changes_free(&found);
-    free(logs);
+    free(levels);
     return ok;
 }
 
 /* ---- The last run ---- */
 
-static enum exit_code check_last(const struct trend *t, size_t *odd)
+/* Returns an operation of which no request succeeded in the last run, or none in a last part that
+ * is a finding. NULL: there is none. */
+static const struct archive_op *dead_in(const struct archive_run *r)
+{
+    for (size_t k = 0; k < r->n_ops; k++) {
+        const struct archive_op *op = &r->ops[k];
+
+        if (!op->is_beside && (op->numbers.dead_frac >= FINDING_LEAST_DEAD ||
+                               (double)op->n_errors == op->numbers.setting[COMPARE_OPERATIONS]))
+            return op;
+    }
+    return NULL;
+}
+
+static enum exit_code check_last(struct trend *t)
 {
     const struct trend_group *g = &t->groups[0];
 
-    *odd = SIZE_MAX;
+    t->odd = SIZE_MAX;
+    t->dead = dead_in(g->runs[g->n - 1]);
+    if (t->dead != NULL)
+        return EXIT_FAILED;
     for (size_t i = 0; i < g->n_changes; i++) {
         const struct trend_change *c = &g->changes[i];
         bool is_last = true;
@@ -196,13 +228,15 @@ static enum exit_code check_last(const struct trend *t, size_t *odd)
         if (is_last && trend_is_worse(g, &c->v[0]))
             return EXIT_FAILED;
     }
-    for (size_t s = 0; s < g->n_series; s++) {
+    for (size_t s = 0; s < g->n_series && g->n >= TREND_LEAST_RUNS; s++) {
         const struct trend_series *x = &g->series[s];
-        if ((metrics[x->metric].up_is_better ? -x->last_z : x->last_z) > ODD)
-            *odd = s;
+        if (isnan(x->v[g->n - 1]) ||
+            (metrics[x->metric].up_is_better ? -x->last_z : x->last_z) > ODD)
+            t->odd = s;
     }
-    return *odd != SIZE_MAX || g->n < TREND_LEAST_RUNS || t->unread != NULL ? EXIT_UNDECIDED
-                                                                            : EXIT_DONE;
+    return t->odd != SIZE_MAX || g->n < TREND_LEAST_RUNS || g->n_series == 0 || t->unread != NULL
+               ? EXIT_UNDECIDED
+               : EXIT_DONE;
 }
 
 /* ---- All of it ---- */
@@ -222,7 +256,7 @@ bool trend_find(struct trend *t, const struct archive *a, struct err *e)
     for (size_t k = 0; ok && k < t->n; k++)
         ok = find_changes(&t->groups[k], e);
     if (ok)
-        t->last = check_last(t, &t->odd);
+        t->last = check_last(t);
     return ok;
 }
 

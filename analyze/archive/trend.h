@@ -13,7 +13,7 @@
 /* With fewer runs no change is reported, whatever they are like. */
 #define TREND_LEAST_RUNS 8
 
-#define TREND_MAX_METRICS 3
+#define TREND_MAX_METRICS 4
 
 /* A metric of an operation over the runs of a group. */
 struct trend_series {
@@ -27,7 +27,7 @@ struct trend_series {
 /* A change of an operation, in one metric or, within a few runs, in several. */
 struct trend_change {
     size_t run;                               /* the first run of the new level, from 0 */
-    struct stats_change v[TREND_MAX_METRICS]; /* the one to report first; levels are logarithms */
+    struct stats_change v[TREND_MAX_METRICS]; /* the one to report first; levels: trend_value */
     size_t n;
 };
 
@@ -46,11 +46,13 @@ struct trend {
     struct trend_group *groups;    /* the one with the newest run first */
     size_t n;
     const struct archive_unread *unread; /* a file that may be the last run; NULL: there is none */
-    /* The answer for a nightly job, about the group with the newest run. EXIT_FAILED: an
+    /* The answer for a nightly job, about the group with the newest run. EXIT_FAILED: in the last
+     * run no request of an operation succeeded, or none did from some time on (`dead`), or an
      * operation's last level is worse than the one before. EXIT_UNDECIDED: there are too few runs,
-     * `unread` may be the last run, or the last run is worse than noise explains; in that last case
-     * `odd` is its series, else SIZE_MAX. */
+     * `unread` may be the last run, or the last run lacks a figure or is worse than noise explains;
+     * in these last cases `odd` is its series, else SIZE_MAX. */
     enum exit_code last;
+    const struct archive_op *dead; /* NULL: none */
     size_t odd;
     bool shows_last; /* whether reports give that answer; for the caller to set */
 };
@@ -59,6 +61,10 @@ struct trend {
  * trend_free in any case. */
 bool trend_find(struct trend *t, const struct archive *a, struct err *e);
 void trend_free(struct trend *t);
+
+/* Converts a level of a change to a value of its metric: levels of shares are shares, others are
+ * logarithms. */
+double trend_value(const struct trend_group *g, const struct stats_change *x, double level);
 
 /* Whether a change is for the worse. */
 bool trend_is_worse(const struct trend_group *g, const struct stats_change *x);

@@ -72,7 +72,7 @@ bool tasks_run(struct task *tasks, size_t n, unsigned n_threads, struct err *e)
         if (!q.jobs[i].ok && (failed == NULL || q.jobs[i].place < failed->place))
             failed = &q.jobs[i];
     if (failed != NULL)
-        err_set(e, "%s", failed->e.msg);
+        err_pass(e, &failed->e);
     bool ok = failed == NULL;
     free(q.jobs);
     return ok;

@@ -37,23 +37,10 @@ static bool is_alone(const struct cli_args *args, struct err *e)
                          path);
 }
 
-static bool choose_ops(struct aggregate *a, const struct cli_list *ops, struct err *e)
-{
-    if (a->total.x->n_requests == 0)
-        return err_set(e, "%s: no requests", a->file.path);
-    for (size_t i = 0; i < ops->n; i++) {
-        bool found = false;
-        for (size_t k = 0; k < a->ops.n; k++)
-            found |= filter_op_matches(&ops->v[i], 1, a->ops.v[k].x->name);
-        if (!found)
-            return err_set(e, "%s: no operation %s", a->file.path, ops->v[i]);
-    }
-    return aggregate_keep(a, ops->v, ops->n, e);
-}
-
 bool aggregate_read(struct aggregate *of, struct dataset *d, struct analysis *a,
                     const struct cli_args *args, const struct cli_list *ops, struct err *e)
 {
     return is_alone(args, e) && aggregate_load(of, args->operands[0], e) &&
-           choose_ops(of, ops, e) && aggregate_analyze(a, d, of, false, e);
+           (of->total.x->n_requests > 0 || err_set(e, "%s: no requests", of->file.path)) &&
+           aggregate_keep(of, ops->v, ops->n, e) && aggregate_analyze(a, d, of, false, e);
 }

@@ -135,7 +135,7 @@ static bool look_ahead(const struct cat_given *o, const struct cli_args *args,
 /* Fails with an error that is not due to the capture. */
 static bool fail(struct cat *c, struct err *e)
 {
-    return err_set(e, "%s", c->error.msg);
+    return err_pass(e, &c->error);
 }
 
 static bool put_comment(struct cat *c, const char *line, size_t n)

@@ -63,19 +63,6 @@ static bool are_same(const struct running *a, const struct running *b)
     return a->start_ns == b->start_ns && a->end_ns == b->end_ns && a->print == b->print;
 }
 
-static bool choose_ops(struct sums *s, const struct cli_list *ops, const char *path, struct err *e)
-{
-    for (size_t i = 0; i < ops->n; i++) {
-        bool found = false;
-        for (size_t k = 0; k < s->n_ops; k++)
-            found |= filter_op_matches(&ops->v[i], 1, s->ops[k].op);
-        if (!found)
-            return err_set(e, "%s: no operation %s", path, ops->v[i]);
-    }
-    sums_keep(s, ops->v, ops->n);
-    return true;
-}
-
 /* Checks that every file with requests overlaps another one. */
 static bool ran_together(const struct running *t, const char *const *paths, size_t n, struct err *e)
 {
@@ -120,7 +107,7 @@ bool sums_load(struct sums *s, const char *const *paths, size_t n, const struct 
         }
         sums_free(&one);
     }
-    ok = ok && (together || ran_together(times, paths, n, e)) && choose_ops(s, ops, paths[0], e);
+    ok = ok && (together || ran_together(times, paths, n, e)) && sums_keep(s, ops->v, ops->n, e);
     free(times);
     return ok;
 }

@@ -13,7 +13,7 @@ struct trend_given {
 
 static const struct cli_option own_table[] = {
     {"check-last", CLI_FLAG, offsetof(struct trend_given, check_last),
-     .help = "exit status 0: the last run is no slower, 1: it is, 3: undecided"},
+     .help = "exit status 0: the last run is no worse, 1: it is, 3: undecided"},
     {0},
 };
 
@@ -28,7 +28,7 @@ static const struct cli_example examples[] = {
 };
 
 static const struct cli_exit exits[] = {
-    {"1, 3", "with --check-last also: the newest level is slower; it is undecided"},
+    {"1, 3", "with --check-last also: the newest level is worse; it is undecided"},
     {0},
 };
 
@@ -78,16 +78,18 @@ const struct cli_command cmd_trend = {
         "Reads captures, sums and aggregated captures, or all of a folder, and groups the runs "
         "that have equal settings (the settings that cmp compares). In each group, by the runs' "
         "start, it finds where the level of throughput (objects/s where sizes differ or there are "
-        "no bytes), p50 or p99 of an operation changed.\n\n"
+        "no bytes), p50, p99 or errors of an operation changed.\n\n"
         "The runs are also put in random order many times. A change is reported if it is stronger "
         "than any change, of any metric, that 958 of 1,000 such orders show; p is the share of "
         "orders that show one as strong. So more metrics give no more false changes. A single run "
         "that is far off is no change: a level has at least 3 runs. Fewer than 8 runs show "
         "none.\n\n"
         "--check-last is for a nightly job, and looks at the group of the newest run. The status "
-        "is 1 while the last level of an operation is slower than the one before, 3 if there are "
-        "too few runs, the last run alone is slower than noise explains, or the last run cannot "
-        "be read, else 0. Files of a folder that cannot be read are named on standard error; one "
+        "is 1 while the last level of an operation is slower or has more errors than the one "
+        "before, and if no request of the last run succeeded, or none in its last tenth. It is 3 "
+        "if there are too few runs, the last run alone is worse than noise explains, has too few "
+        "requests or cannot be read, else 0. Files of a folder that cannot be read are named on "
+        "standard error; one "
         "that was written before the newest run began does not count. To accept a new level, give "
         "only the runs since then.",
     .operands = "CAPTURE|DIR...",

@@ -57,6 +57,14 @@ static const struct run_value *value_of(const struct run *r, const char *op,
                                                                       : &part->value[metric];
 }
 
+/* Returns why the value of a metric is not reliable; NULL: it is. Errors count all requests. */
+static const char *why_thin(const struct run_part *p, enum run_metric metric)
+{
+    const struct stats_ci *ci = &p->value[metric].ci;
+
+    return metrics[metric].kind != METRIC_DIFFERENCE ? p->too_thin : ci->ok ? NULL : ci->why;
+}
+
 /* Collects the values of the runs that are long enough; if there are none, those of all runs. */
 static bool fill_values(struct compare_values *v, const struct compare_side *side, const char *op,
                         const struct run_part *part, enum run_metric metric, bool clear,
@@ -68,11 +76,11 @@ static bool fill_values(struct compare_values *v, const struct compare_side *sid
     for (int thin = 0; thin < 2 && v->n == 0; thin++) {
         for (size_t i = 0; i < side->n; i++) {
             const struct run_part *p = part_with(&side->runs[i], op, part, metric);
-            if (p == NULL || (p->too_thin != NULL) != thin)
+            if (p == NULL || (why_thin(p, metric) != NULL) != thin)
                 continue;
             v->one = *value_of(&side->runs[i], op, p, metric, clear);
             v->v[v->n++] = v->one.ci.value;
-            v->too_thin = p->too_thin;
+            v->too_thin = why_thin(p, metric);
         }
     }
     if (v->n == 1) {
@@ -104,7 +112,7 @@ static bool noise_of(const struct compare_options *o, const char *op, const stru
         return false;
     for (size_t i = 0; i < o->n_history; i++) {
         const struct run_part *p = part_with(&o->history[i], op, part, metric);
-        if (p != NULL && p->too_thin == NULL)
+        if (p != NULL && why_thin(p, metric) == NULL)
             v[n++] = p->value[metric].ci.value;
     }
     double sigma;

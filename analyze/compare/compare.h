@@ -150,6 +150,7 @@ struct compare_op {
     struct compare_carrier carriers[COMPARE_MAX_CARRIERS];
     size_t n_carriers;
     double share_of_change;
+    bool lacks_errors;      /* errors are gated, but no request failed on either side */
     bool has_clear;         /* some run has faults that can be left out */
     struct stats_cmp clear; /* the leading metric without them */
     struct compare_metric *metrics;

@@ -75,7 +75,11 @@ static void choose_family(struct compare_op *op, const struct compare_options *o
             m->gate_limit = metrics[m->metric].kind == METRIC_DIFFERENCE
                                 ? g->worsening
                                 : stats_gate_limit(g->worsening, metrics[m->metric].up_is_better);
-        if (o->n_gates > 0)
+        /* The share of errors is a finding of its own: more errors do not make other changes
+         * likelier by chance. */
+        if (metrics[m->metric].kind == METRIC_DIFFERENCE)
+            m->in_family = false;
+        else if (o->n_gates > 0)
             m->in_family = m->gated;
         else if (m->metric == RUN_THROUGHPUT || m->metric == RUN_OBJECTS)
             m->in_family = (m->metric == RUN_OBJECTS) == by_objects;
@@ -170,6 +174,27 @@ static bool judge(struct compare_metric *m, size_t n_family, struct mde_cache *c
                                 &m->p_worse, e);
 }
 
+/* Percentiles are those of the successful requests: a store that fails fast is not faster. If more
+ * requests failed, percentiles can only be worse. */
+static void respect_failures(struct compare_op *op)
+{
+    const struct compare_metric *errors = compare_metric_of(op, RUN_ERRORS);
+    double more = errors != NULL ? errors->after.center - errors->before.center : 0;
+
+    for (size_t i = 0; more > 0 && i < op->n_metrics; i++) {
+        struct compare_metric *m = &op->metrics[i];
+        const struct metric *of = &metrics[m->metric];
+
+        if (of->kind != METRIC_QUANTILE || (compare_is_changed(m) && compare_is_worse(m)) ||
+            !(compare_is_changed(errors) || more > 1 - statistics_permille[of->quantile] / 1e3))
+            continue;
+        m->cmp.ok = m->gate_passes = false;
+        m->cmp.why = "more requests failed";
+        m->verdict = STATS_NOT_ENOUGH_DATA;
+        m->p_worse = NAN;
+    }
+}
+
 static bool judge_all(struct compare *c, struct err *e)
 {
     struct mde_cache cache = {.n = 0};
@@ -177,6 +202,8 @@ static bool judge_all(struct compare *c, struct err *e)
         for (size_t i = 0; i < c->ops[k].n_metrics; i++)
             if (!judge(&c->ops[k].metrics[i], c->n_family, &cache, e))
                 return false;
+    for (size_t k = 0; k < c->n_ops; k++)
+        respect_failures(&c->ops[k]);
     return true;
 }
 
@@ -221,7 +248,9 @@ static bool decide_gate(struct compare *c, const struct compare_options *o, stru
         return false;
     bool undecidable = is_missing_an_op(c);
     for (size_t k = 0; k < c->n_ops; k++) {
-        const struct compare_op *op = &c->ops[k];
+        struct compare_op *op = &c->ops[k];
+        op->lacks_errors = role_is_benchmark(op->role) && gate_of(o, RUN_ERRORS) != NULL &&
+                           compare_metric_of(op, RUN_ERRORS) == NULL;
         for (size_t i = 0; i < op->n_metrics; i++) {
             const struct compare_metric *m = &op->metrics[i];
             if (!m->gated)

@@ -39,8 +39,10 @@ static struct run_value quantile_value(const struct statistics_latency *l, size_
 void metric_values(struct run_value value[RUN_MAX_METRICS], const struct statistics *s,
                    const struct statistics_latency *duration)
 {
-    value[RUN_THROUGHPUT] = mean_value(s->bytes.present, &s->bytes.mean);
-    value[RUN_OBJECTS] = mean_value(s->objects.present, &s->objects.mean);
+    /* A run in which nothing succeeded has no logarithm of a rate. Its errors are compared. */
+    bool any = s->n_requests > 0;
+    value[RUN_THROUGHPUT] = mean_value(any && s->bytes.present, &s->bytes.mean);
+    value[RUN_OBJECTS] = mean_value(any && s->objects.present, &s->objects.mean);
     value[RUN_ERRORS] = mean_value(s->n_requests + s->n_failed > 0, &s->error_rate);
     for (size_t i = 0; i < n_metrics; i++)
         if (metrics[i].kind == METRIC_QUANTILE)

@@ -200,6 +200,7 @@ static bool add_parts(struct run_op *op, const struct dataset *d, const struct t
             .n = first[k + 1] - first[k],
             .start_ns = all->start_ns,
             .end_ns = all->start_ns + all->duration_ns,
+            .ok = all->ok,
             .concurrency = all->concurrency,
         };
         struct run_part *p = &op->parts[op->n_parts];
@@ -304,9 +305,7 @@ static bool fill_op(struct run_op *op, const struct analysis *a, struct operatio
     const struct statistics *s = op->report.statistics;
     if (s == NULL)
         return true;
-    if (op->of_response && t != NULL &&
-        !percentile_times(t, s->start_ns, s->start_ns + s->duration_ns, PERCENTILE_RESPONSE,
-                          &response, e))
+    if (op->of_response && t != NULL && !percentile_times(t, s, PERCENTILE_RESPONSE, &response, e))
         return false;
     fill_values(&op->parts[0], s, op->of_response ? &response : &s->duration);
     if (t == NULL) /* there are no requests to divide */
@@ -418,9 +417,8 @@ static bool load_sums(struct run *r, const struct run_options *o, struct err *e)
     struct sums s = {0};
     bool ok = sums_read(&s, r->path, e);
 
-    if (ok)
-        sums_keep(&s, o->filter->ops.v, o->filter->ops.n);
-    ok = ok && (s.n_ops > 0 || err_set(e, "%s: no requests", r->path)) &&
+    ok = ok && sums_keep(&s, o->filter->ops.v, o->filter->ops.n, e) &&
+         (s.n_ops > 0 || err_set(e, "%s: no requests", r->path)) &&
          fill_by_second(r, &s, NULL, o, e);
     sums_free(&s);
     return ok;

@@ -469,18 +469,15 @@ static bool about_coverage(struct findings *out, const struct operation *op, str
     const struct coverage *c = &op->coverage;
     struct finding f = finding_of("no-success", FINDING_PROBLEM, 0);
 
-    /* The last request of each thread may hang until it times out, beyond the end of the run. */
-    if (!coverage_is_short(c) || c->n_after <= op->concurrency)
+    f.lost_frac = operation_dead_frac(op);
+    if (f.lost_frac < FINDING_LEAST_DEAD)
         return true;
     int64_t rest_ns = c->end_ns - c->ok_end_ns;
-    if ((double)rest_ns < .1 * (double)(c->end_ns - c->start_ns))
-        return true;
     struct rfc3339_text at = rfc3339_format(c->ok_end_ns);
     f.op = op->op;
     f.has_start = true;
     f.start_ns = c->ok_end_ns;
     f.within_ns = c->within_ns;
-    f.lost_frac = (double)rest_ns / (double)(c->end_ns - c->start_ns);
     finding_figure(&f, "n_failed", (double)c->n_after);
     finding_figure(&f, "rest_ns", (double)rest_ns);
     return findings_add(out, &f, e, "No request succeeded after %.10s UTC (%s, %s requests)",

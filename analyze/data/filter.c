@@ -58,29 +58,30 @@ bool filter_op_matches(const char *const *ops, size_t n, const char *op)
     return n == 0;
 }
 
-bool filter_ops_known(const struct intern *known, const char *const *ops, size_t n, struct err *e)
+bool filter_ops_known(const struct slice *known, size_t n_known, const char *const *ops, size_t n,
+                      struct err *e)
 {
     for (size_t i = 0; i < n; i++) {
         bool found = false;
-        for (size_t k = 0; k < known->n; k++)
-            found |= filter_op_matches(&ops[i], 1, known->strings[k].p);
+        for (size_t k = 0; k < n_known; k++)
+            found |= filter_op_matches(&ops[i], 1, known[k].p);
         if (!found)
-            return filter_list_known(known, "operation", ops[i], e);
+            return filter_list_known(known, n_known, "operation", ops[i], e);
     }
     return true;
 }
 
-bool filter_list_known(const struct intern *known, const char *kind, const char *wanted,
-                       struct err *e)
+bool filter_list_known(const struct slice *known, size_t n_known, const char *kind,
+                       const char *wanted, struct err *e)
 {
     char list[512];
     size_t n = 0;
 
     list[0] = '\0';
-    for (size_t i = 0; i < known->n && n < sizeof list; i++) {
-        const char *name = known->strings[i].n ? known->strings[i].p : "(empty)";
+    for (size_t i = 0; i < n_known && n < sizeof list; i++) {
+        const char *name = known[i].n ? known[i].p : "(empty)";
         n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", name);
     }
-    return err_set(e, "no %s \"%s\" in the capture; it has: %s%s", kind, wanted, list,
-                   n >= sizeof list ? "..." : "");
+    return err_usage(e, "no %s \"%s\" in the capture; it has: %s%s", kind, wanted, list,
+                     n >= sizeof list ? "..." : "");
 }

@@ -43,12 +43,14 @@ bool filter_name_matches(const char *pattern, const char *name);
 /* Whether `op` is one of n operations; case does not matter. True if n is 0. */
 bool filter_op_matches(const char *const *ops, size_t n, const char *op);
 
-/* Whether all n operations are known. False: *e names the unknown one and lists the known. */
-bool filter_ops_known(const struct intern *known, const char *const *ops, size_t n, struct err *e);
+/* Whether all n operations are known. False: *e names the unknown one and lists the known; it is
+ * wrong usage. */
+bool filter_ops_known(const struct slice *known, size_t n_known, const char *const *ops, size_t n,
+                      struct err *e);
 
-/* Sets *e: the capture has no host, client or operation (`kind`) called `wanted`, and which ones it
- * has. Returns false. */
-bool filter_list_known(const struct intern *known, const char *kind, const char *wanted,
-                       struct err *e);
+/* Sets *e to wrong usage: the capture has no host, client or operation (`kind`) called `wanted`,
+ * and which ones it has. Returns false. */
+bool filter_list_known(const struct slice *known, size_t n_known, const char *kind,
+                       const char *wanted, struct err *e);
 
 #endif

@@ -31,22 +31,15 @@ static bool fill_errors(struct stats_ci *ci, const struct operation *op, const s
 
     if (s->n == 0 || s->lacks_requests)
         *ci = (struct stats_ci){.why = s->n == 0 ? no_series : no_counts};
-    else if (!stats_error_rate(s->errors, s->requests, s->n, ci, e))
-        return false;
-    /* The rate is that of the whole run; the seconds only show how much it varies. */
+    else
+        return stats_error_rate(frac, s->errors, s->requests, s->n, ci, e);
     ci->value = frac;
-    if (ci->ok) {
-        ci->lo = fmin(ci->lo, frac);
-        ci->hi = fmax(ci->hi, frac);
-        ci->lo90 = fmin(ci->lo90, frac);
-        ci->hi90 = fmax(ci->hi90, frac);
-    }
     return true;
 }
 
-bool by_second_statistics(struct operation *op, const struct by_second *s, struct err *e)
+bool by_second_statistics(struct operation *op, struct by_second *s, struct err *e)
 {
-    const struct throughput *t = &op->throughput;
+    const struct throughput *t = &op->judged;
 
     if (!mem_cleared(&op->statistics, 1, e))
         return false;
@@ -60,6 +53,8 @@ bool by_second_statistics(struct operation *op, const struct by_second *s, struc
     } else {
         to->objects.present = true;
         to->bytes.present = op->n_bytes > 0;
+        stats_take_failures(s->objects, s->errors, s->requests, s->n);
+        stats_take_failures(s->bytes, s->errors, s->requests, s->n);
         if (!stats_mean(t->objects_per_s, s->objects, s->n, op->n_requests, &to->objects.mean, e) ||
             (to->bytes.present &&
              !stats_mean(t->bytes_per_s, s->bytes, s->n, op->n_requests, &to->bytes.mean, e)))

@@ -22,9 +22,10 @@ struct by_second {
 bool by_second_init(struct by_second *s, size_t n, struct err *e);
 void by_second_fini(struct by_second *s);
 
-/* Computes op->statistics, which must be NULL: the rates of op->throughput and the share of
+/* Computes op->statistics, which must be NULL: the rates of op->judged and the share of
  * op->n_errors, with confidence intervals from the seconds (docs/how-the-numbers-are-made.md,
- * section 7). Rates are absent where op has no throughput; objects.why then repeats the reason. */
-bool by_second_statistics(struct operation *op, const struct by_second *s, struct err *e);
+ * section 7). Rates are absent where op has none; objects.why then repeats the reason. Leaves in *s
+ * the rates without what failures explain. */
+bool by_second_statistics(struct operation *op, struct by_second *s, struct err *e);
 
 #endif

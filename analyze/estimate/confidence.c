@@ -49,7 +49,8 @@ static struct stretch stretch_at(const struct passes *p, size_t k)
         return x;
     const struct block *b = &blocks->v[k / BLOCKS_ROWS];
     x.to = blocks_end(blocks, k / BLOCKS_ROWS);
-    if (b->failed || b->wide || !blocks_within(b, &p->window.grid, &x.segment))
+    if (b->failed || b->wide || b->min_start_ns < p->in->ok.start_ns ||
+        b->max_end_ns > p->in->ok.end_ns || !blocks_within(b, &p->window.grid, &x.segment))
         x.segment = NO_SEGMENT;
     return x;
 }
@@ -87,9 +88,9 @@ static void sum_up_block(struct passes *p, struct stretch x)
 }
 
 /* True if a successful request's latency counts, by the same rule as in the report. */
-static inline bool is_within(const struct window *w, int64_t start_ns, int64_t end_ns)
+static inline bool is_within(const struct span *s, int64_t start_ns, int64_t end_ns)
 {
-    return start_ns >= w->start_ns && end_ns <= w->end_ns;
+    return start_ns >= s->start_ns && end_ns <= s->end_ns;
 }
 
 static void sum_up_row(struct passes *p, size_t i)
@@ -99,7 +100,7 @@ static void sum_up_row(struct passes *p, size_t i)
     int64_t start_ns = t->start[i], duration_ns = packed_get(&t->dur, i);
     int64_t end_ns = start_ns + duration_ns;
 
-    if (is_within(w, start_ns, end_ns) && !table_failed(t, i)) {
+    if (is_within(&p->in->ok, start_ns, end_ns) && !table_failed(t, i)) {
         latency_take(&p->duration, LATENCY_COUNT, duration_ns, 0);
         if (packed_has(&t->ttfb, i))
             latency_take(&p->ttfb, LATENCY_COUNT, packed_get(&t->ttfb, i), 0);
@@ -152,7 +153,7 @@ static inline bool counts_in(const struct passes *p, size_t i, int64_t duration_
     const struct table *t = p->in->table;
     int64_t start_ns = t->start[i], end_ns = start_ns + duration_ns;
 
-    if (!is_within(&p->window, start_ns, end_ns) || table_failed(t, i))
+    if (!is_within(&p->in->ok, start_ns, end_ns) || table_failed(t, i))
         return false;
     *segment = slice_grid_nearest(&p->window.grid, end_ns);
     return true;
@@ -247,28 +248,38 @@ static void sum_hosts(struct passes *p)
 
 /* ---- Results ---- */
 
-bool statistics_fill_rate(struct statistics_rate *r, const double *rate, size_t n, double mean,
-                          int64_t n_requests, struct err *e)
+bool statistics_fill_rate(struct statistics_rate *r, double *rate, const int64_t *n_failed,
+                          const int64_t *n_all, size_t n, double mean, int64_t n_requests,
+                          struct err *e)
 {
     r->present = true;
+    if (!stats_median_segment(rate, n, &r->median, e))
+        return false;
+    stats_take_failures(rate, n_failed, n_all, n);
     r->n_stretches = stats_stretches(rate, n);
     return stats_mean(mean, rate, n, n_requests, &r->mean, e) &&
-           stats_median_segment(rate, n, &r->median, e) && stats_stalls(rate, n, &r->n_stalls, e);
+           stats_stalls(rate, n, &r->n_stalls, e);
 }
+
+/* The requests that ended in each segment. */
+struct ended {
+    const int64_t *failed, *all;
+};
 
 /* Fills a rate from its flow, with `room` for the segments. `mean` NULL: compute it from the flow.
  * If `with_tests`, also tests the series for warm-up, drift and shifts. */
-static bool fill_rate(struct statistics *s, const struct flow *f, const double *mean,
-                      bool with_tests, double *room, struct statistics_rate *to, struct err *e)
+static bool fill_rate(struct statistics *s, const struct flow *f, const struct ended *ended,
+                      const double *mean, bool with_tests, double *room, struct statistics_rate *to,
+                      struct err *e)
 {
     size_t n = s->n_segments;
     double all = flow_rates(f, n, s->segment_ns, room), seconds = (double)s->duration_ns / 1e9;
 
-    return statistics_fill_rate(to, room, n, mean != NULL ? *mean : all / seconds, s->n_requests,
-                                e) &&
-           (!with_tests ||
+    return (!with_tests ||
             (stats_warmup(room, n, &s->warmup, e) && stats_drift(room, n, &s->drift, e) &&
-             stats_shifts(room, n, &s->shifts, e)));
+             stats_shifts(room, n, &s->shifts, e))) &&
+           statistics_fill_rate(to, room, ended->failed, ended->all, n,
+                                mean != NULL ? *mean : all / seconds, s->n_requests, e);
 }
 
 static bool fill_throughput(struct statistics *s, struct passes *p, struct err *e)
@@ -286,11 +297,16 @@ static bool fill_throughput(struct statistics *s, struct passes *p, struct err *
     const struct throughput *total = p->in->total;
     const double *objects_per_s = total != NULL ? &total->objects_per_s : NULL;
     const double *bytes_per_s = total != NULL ? &total->bytes_per_s : NULL;
+    const struct ended ended = {p->n_failed, n_all};
+    /* Few requests end outside of W. Those that failed there count too. */
+    double frac = p->in->n_requests > 0 ? (double)p->in->n_errors / (double)p->in->n_requests : NAN;
 
     s->by_objects = !p->any_bytes;
-    ok = ok && fill_rate(s, &p->objects, objects_per_s, s->by_objects, rate, &s->objects, e) &&
-         (s->by_objects || fill_rate(s, &p->bytes, bytes_per_s, true, rate, &s->bytes, e)) &&
-         stats_error_rate(p->n_failed, n_all, n, &s->error_rate, e);
+    ok =
+        ok &&
+        fill_rate(s, &p->objects, &ended, objects_per_s, s->by_objects, rate, &s->objects, e) &&
+        (s->by_objects || fill_rate(s, &p->bytes, &ended, bytes_per_s, true, rate, &s->bytes, e)) &&
+        stats_error_rate(frac, p->n_failed, n_all, n, &s->error_rate, e);
     free(rate);
     free(n_all);
     return ok;
@@ -434,6 +450,7 @@ static bool run(struct statistics *s, struct passes *p, struct err *e)
     *s = (struct statistics){
         .start_ns = in->start_ns,
         .duration_ns = in->end_ns - in->start_ns,
+        .ok = in->ok,
         .segment_ns = p->window.grid.length_ns,
         .n_segments = p->window.grid.n,
         .concurrency = in->concurrency,

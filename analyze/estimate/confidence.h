@@ -1,9 +1,10 @@
 /* How sure one run's figures are (docs/how-the-numbers-are-made.md, section 7): computed from the
  * requests of one operation type, of one of its hosts or of one size class, over the active range.
  *
- * The window W is the range of the throughput (section 4), cut into statistical segments. A request
- * belongs to the segment in which it ends. Latencies and their quantiles are those of the report
- * (section 5): they come from the successful requests that lie wholly in W. */
+ * The window W is the active range of all requests, failed ones included, cut into statistical
+ * segments. A request belongs to the segment in which it ends. Rates are those of the successful
+ * requests in W. Latencies and their quantiles are those of the report (section 5): they come from
+ * the successful requests that lie wholly in their own active range. */
 #ifndef S3_ANALYZE_ESTIMATE_CONFIDENCE_H
 #define S3_ANALYZE_ESTIMATE_CONFIDENCE_H
 
@@ -27,7 +28,7 @@ struct statistics_rate {
     const char *why; /* static: why objects are not present; NULL: there is nothing to say */
     struct stats_ci mean;
     struct stats_ci median; /* median over the segments */
-    size_t n_stalls;        /* stretches of segments below half of the median */
+    size_t n_stalls;        /* stretches of segments below half of the median, without failures */
     double n_stretches;     /* independent stretches (stats_stretches); 0: not known */
 };
 
@@ -74,11 +75,12 @@ struct statistics_co {
 
 struct statistics {
     int64_t start_ns, duration_ns; /* W */
+    struct span ok;                /* of the latencies */
     int64_t segment_ns;
     size_t n_segments;            /* whole segments */
     int64_t n_requests, n_failed; /* requests that ended in a segment: successful, failed */
     struct statistics_rate bytes, objects;
-    struct stats_ci error_rate; /* fraction */
+    struct stats_ci error_rate; /* fraction of all requests, in W or not */
     struct statistics_latency duration, ttfb;
 
     /* Tests of the series of bytes/s; of objects/s if by_objects (there are no bytes). */
@@ -103,7 +105,9 @@ struct statistics_input {
     size_t n;
     const struct blocks *blocks;    /* of the table, allowed with row == NULL; NULL: slower */
     int64_t start_ns, end_ns;       /* W */
+    struct span ok;                 /* of the latencies, within W */
     const struct throughput *total; /* for the means; NULL: compute them */
+    int64_t n_requests, n_errors;   /* in W or not; n_requests 0: count those in W */
     int64_t concurrency;
     const struct group_keys *hosts; /* NULL: do not compare hosts */
     int64_t co_interval_ns;
@@ -115,9 +119,11 @@ struct statistics_input {
 struct statistics *statistics_new(const struct statistics_input *in, struct err *e);
 void statistics_free(struct statistics *s);
 
-/* Fills a rate whose mean is known, from its n segments. False: *e says why. */
-bool statistics_fill_rate(struct statistics_rate *r, const double *rate, size_t n, double mean,
-                          int64_t n_requests, struct err *e);
+/* Fills a rate whose mean is known, from its n segments, and from how many requests ended in each.
+ * `rate` is left without what failures explain (stats_take_failures). False: *e says why. */
+bool statistics_fill_rate(struct statistics_rate *r, double *rate, const int64_t *n_failed,
+                          const int64_t *n_all, size_t n, double mean, int64_t n_requests,
+                          struct err *e);
 
 /* The length of the segments of a window: stats_segment_width_ns, and longer for runs of weeks. */
 int64_t statistics_segment_ns(int64_t window_ns);

@@ -4,11 +4,12 @@
 #include "analyze/estimate/latency.h"
 #include "libcommon/mem.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 struct passes {
     const struct table *t;
-    int64_t start_ns, end_ns;
+    const struct statistics *s;
     enum percentile_of of;
     struct slice_grid grid;
     struct latency latency;
@@ -37,7 +38,7 @@ static void go_over(struct passes *p, enum latency_pass pass)
     int64_t ns;
 
     for (size_t i = 0; i < p->t->n; i++) {
-        if (!table_done_within(p->t, i, p->start_ns, p->end_ns) || !time_of(p, i, &ns))
+        if (!table_done_within(p->t, i, p->s->ok.start_ns, p->s->ok.end_ns) || !time_of(p, i, &ns))
             continue;
         size_t j = slice_grid_nearest(&p->grid, table_end(p->t, i));
         latency_take(&p->latency, pass, ns, j);
@@ -47,9 +48,7 @@ static void go_over(struct passes *p, enum latency_pass pass)
 
 static bool init(struct passes *x, struct err *e)
 {
-    int64_t window_ns = x->end_ns - x->start_ns, width_ns = statistics_segment_ns(window_ns);
-
-    slice_grid_init(&x->grid, x->start_ns, width_ns, (size_t)(window_ns / width_ns));
+    slice_grid_init(&x->grid, x->s->start_ns, x->s->segment_ns, x->s->n_segments);
     return latency_init(&x->latency, x->grid.n, false, e) && mem_cleared(&x->n_above, x->grid.n, e);
 }
 
@@ -69,11 +68,10 @@ static bool run(struct passes *x, struct statistics_latency *found, struct err *
     return latency_finish(&x->latency, found, NULL, e);
 }
 
-bool percentile_find(const struct table *t, int64_t start_ns, int64_t end_ns, enum percentile_of of,
+bool percentile_find(const struct table *t, const struct statistics *s, enum percentile_of of,
                      struct stats_ratio p, double limit_ns, struct percentile *out, struct err *e)
 {
-    struct passes x = {
-        .t = t, .start_ns = start_ns, .end_ns = end_ns, .of = of, .limit_ns = limit_ns};
+    struct passes x = {.t = t, .s = s, .of = of, .limit_ns = limit_ns};
     struct statistics_latency found = {0};
     bool ok = init(&x, e);
 
@@ -81,16 +79,16 @@ bool percentile_find(const struct table *t, int64_t start_ns, int64_t end_ns, en
         x.latency.ratio[q] = p;
     ok = ok && run(&x, &found, e);
     *out = (struct percentile){.n = found.n, .q = found.q[0]};
-    ok = ok && (found.n == 0 || stats_error_rate(x.n_above, x.latency.n_requests,
+    ok = ok && (found.n == 0 || stats_error_rate(NAN, x.n_above, x.latency.n_requests,
                                                  x.latency.n_segments, &out->above, e));
     fini(&x);
     return ok;
 }
 
-bool percentile_times(const struct table *t, int64_t start_ns, int64_t end_ns,
-                      enum percentile_of of, struct statistics_latency *out, struct err *e)
+bool percentile_times(const struct table *t, const struct statistics *s, enum percentile_of of,
+                      struct statistics_latency *out, struct err *e)
 {
-    struct passes x = {.t = t, .start_ns = start_ns, .end_ns = end_ns, .of = of};
+    struct passes x = {.t = t, .s = s, .of = of};
     bool ok = init(&x, e) && run(&x, out, e);
 
     fini(&x);

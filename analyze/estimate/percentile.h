@@ -13,14 +13,13 @@ struct percentile {
     struct stats_ci above; /* the share of them whose time is longer than the limit */
 };
 
-/* Finds quantile `p` of the successful requests of a table that lie in the window from start_ns to
- * end_ns, and how many are above a limit in ns. Passes over the rows three times. False: *e says
- * why. */
-bool percentile_find(const struct table *t, int64_t start_ns, int64_t end_ns, enum percentile_of of,
+/* Finds quantile `p` of the successful requests of a table that count for the latencies of `s`, and
+ * how many are above a limit in ns. Passes over the rows three times. False: *e says why. */
+bool percentile_find(const struct table *t, const struct statistics *s, enum percentile_of of,
                      struct stats_ratio p, double limit_ns, struct percentile *out, struct err *e);
 
 /* Finds the quantiles of statistics_permille in the same way. out->count is NULL. */
-bool percentile_times(const struct table *t, int64_t start_ns, int64_t end_ns,
-                      enum percentile_of of, struct statistics_latency *out, struct err *e);
+bool percentile_times(const struct table *t, const struct statistics *s, enum percentile_of of,
+                      struct statistics_latency *out, struct err *e);
 
 #endif

@@ -29,6 +29,9 @@ enum finding_scope { SCOPE_SYSTEM, SCOPE_HOST, SCOPE_CLIENT, SCOPE_THREAD };
  * for. */
 #define FINDING_LEAST_REQUESTS 200
 
+/* An operation of which no request succeeded for this last share of its time is dead. */
+#define FINDING_LEAST_DEAD .1
+
 /* A stall, or slowness for a while, is reported if it costs the first share of the run, and is a
  * problem if it costs the second. A stall of FINDING_PROBLEM_NS is a problem, too. */
 #define FINDING_WORTH_FRAC   .005

@@ -81,10 +81,12 @@ static void put_shift(struct json_out *w, const struct trend_group *g, const str
     JSON_PUT(w, "metric", metrics[s->metric].name);
     json_put_integer(w, "run", (int64_t)c->run + 1);
     json_put_time(w, "time", g->runs[c->run]->start_ns);
-    JSON_PUT(w, "ratio", exp(x->after - x->before));
+    JSON_PUT(w, metrics[s->metric].kind == METRIC_DIFFERENCE ? "difference" : "ratio",
+             metrics[s->metric].kind == METRIC_DIFFERENCE ? x->after - x->before
+                                                          : exp(x->after - x->before));
     JSON_PUT(w, "p", x->p);
-    JSON_PUT(w, "before", exp(x->before));
-    JSON_PUT(w, "after", exp(x->after));
+    JSON_PUT(w, "before", trend_value(g, x, x->before));
+    JSON_PUT(w, "after", trend_value(g, x, x->after));
     JSON_PUT(w, "unit", metrics[s->metric].unit);
     JSON_PUT(w, "is_worse", trend_is_worse(g, x));
 }

@@ -21,6 +21,16 @@ static void put_throughput(struct json_out *w, const struct throughput *t)
     json_out_end(w);
 }
 
+/* Writes the throughput over the time of all requests, where it is another time. */
+static void put_judged(struct json_out *w, const struct throughput *judged,
+                       const struct throughput *t)
+{
+    if (!json_out_open(w, "judged", throughput_differs(t, judged)))
+        return;
+    put_total_of_set(w, judged);
+    json_out_end(w);
+}
+
 static void put_pick(struct json_out *w, const char *key, const struct segment_pick *p)
 {
     json_out_object(w, key);
@@ -236,6 +246,7 @@ static void put_operation(struct json_out *w, const struct operation *op)
     JSON_PUT(w, "skipped", op->skipped);
     put_range(w, &op->range);
     put_throughput(w, &op->throughput);
+    put_judged(w, &op->judged, &op->throughput);
     put_coverage(w, &op->coverage);
     put_segments(w, &op->segments);
     put_outside(w, &op->outside);
@@ -252,6 +263,7 @@ static void put_total(struct json_out *w, const struct cluster_total *t)
     if (!json_out_open(w, "total", t->present && t->throughput.present))
         return;
     put_total_of_set(w, &t->throughput);
+    put_judged(w, &t->judged, &t->throughput);
     put_segments(w, &t->segments);
     put_hosts(w, t->hosts, t->n_hosts);
     json_out_end(w);

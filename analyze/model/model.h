@@ -110,6 +110,13 @@ struct throughput {
     double bytes_per_s, objects_per_s, ops_ended_per_s;
 };
 
+/* Whether two totals are of different ranges. */
+static inline bool throughput_differs(const struct throughput *a, const struct throughput *b)
+{
+    return b->present &&
+           (!a->present || a->start_ns != b->start_ns || a->duration_ns != b->duration_ns);
+}
+
 struct segment_pick {
     int64_t start_ns;
     double bytes_per_s, objects_per_s;
@@ -299,6 +306,9 @@ struct operation {
     const char *skipped; /* NULL, "too few samples", "no requests left" */
     struct span range;   /* the range of the segments: over all requests */
     struct throughput throughput;
+    /* Of the successful requests over `range`. Verdicts and headlines take it: time in which all
+     * requests fail counts. Without failures it is `throughput`. */
+    struct throughput judged;
     struct coverage coverage;
     struct segments segments;
     struct outside outside;
@@ -310,7 +320,7 @@ struct operation {
     struct requests requests;
     struct error_group *errors; /* by count, then message */
     size_t n_error_groups;
-    struct statistics *statistics; /* estimate/confidence.h; NULL without a throughput */
+    struct statistics *statistics; /* estimate/confidence.h; NULL without `judged` */
     /* True if the all-threads range covers under half of the run. The single range's figures below
      * are then shown too. */
     bool range_is_short;
@@ -320,6 +330,17 @@ struct operation {
     struct slow_thread slow_threads[ANALYSIS_MAX_SLOW_THREADS]; /* the worst, worst first */
     size_t n_slow_threads;                                      /* listed or not */
 };
+
+/* Returns the share of the operation's time in which no request succeeded any more. 0: it ended in
+ * order; the last request of each thread may hang until it times out, beyond the end of the run. */
+static inline double operation_dead_frac(const struct operation *op)
+{
+    const struct coverage *c = &op->coverage;
+
+    if (!coverage_is_short(c) || c->n_after <= op->concurrency)
+        return 0;
+    return (double)(c->end_ns - c->ok_end_ns) / (double)(c->end_ns - c->start_ns);
+}
 
 /* Returns how many slow threads are listed. */
 static inline size_t operation_n_slow_listed(const struct operation *op)
@@ -350,8 +371,8 @@ struct left_out_part {
 struct cluster_total {
     bool present;
     struct span range;
-    struct throughput throughput;
-    struct coverage coverage; /* without n_after */
+    struct throughput throughput, judged; /* as in struct operation */
+    struct coverage coverage;             /* without n_after */
     struct segments segments;
     const char *only_host; /* as in struct operation */
     struct host_result *hosts;

@@ -119,10 +119,7 @@ static bool put_first(FILE *f, const struct analysis *a, const struct html_cours
     struct sheet s = {0};
     struct html_first first = {
         .headline = said.s,
-        .has_rate = coverage_is_short(c->main >= 0 ? &a->operations[c->main].coverage
-                                                   : &a->total.coverage) ||
-                    (c->main >= 0 ? a->operations[c->main].throughput.present
-                                  : a->total.throughput.present),
+        .has_rate = c->main >= 0 ? a->operations[c->main].judged.present : a->total.judged.present,
         .doubt = st == NULL ? "" : statistics_doubt(st->by_objects ? &st->objects : &st->bytes),
         .findings = &a->findings,
         .course = c,

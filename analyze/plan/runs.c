@@ -117,8 +117,8 @@ static void take_figures(struct plan_run *r, const struct operation *op,
     }
     if (q->all.dur.present)
         r->mean_ns = q->all.dur.mean_ns;
-    if (op->throughput.present && op->objects_per_op > 0)
-        r->point.per_s = op->throughput.objects_per_s / (double)op->objects_per_op;
+    if (op->judged.present && op->objects_per_op > 0)
+        r->point.per_s = op->judged.objects_per_s / (double)op->objects_per_op;
     if (q->response_time.dur.present && due > 0)
         r->offered_frac = n / due;
 }
@@ -182,11 +182,16 @@ static bool see(void *ctx, const struct analysis *a, struct err *e)
 /* ---- ab ---- */
 
 /* Returns the value of a metric, as logarithm unless it is compared by its difference; NaN: not
- * known. */
+ * known. A percentile is not known if more requests failed than may exceed it. */
 static double gated_value(const struct run_op *op, enum run_metric metric)
 {
     const struct run_value *v = &op->parts[0].value[metric];
     double value = v->present ? v->ci.value : NAN;
+    double failed = (double)op->report.n_errors / (double)op->report.n_requests;
+
+    if (metrics[metric].kind == METRIC_QUANTILE &&
+        failed > 1 - statistics_permille[metrics[metric].quantile] / 1e3)
+        return NAN;
 
     return metrics[metric].kind == METRIC_DIFFERENCE ? value : log(value);
 }

@@ -15,9 +15,10 @@ struct trend_chart {
 static double unit_of(const struct metric *m, const char **name)
 {
     bool is_time = m->kind == METRIC_QUANTILE, is_bytes = strcmp(m->unit, "bytes_per_s") == 0;
+    bool is_share = m->kind == METRIC_DIFFERENCE;
 
-    *name = is_time ? "ms" : is_bytes ? "MiB/s" : "objects/s";
-    return is_time ? 1e6 : is_bytes ? 0x1p20 : 1;
+    *name = is_time ? "ms" : is_bytes ? "MiB/s" : is_share ? "%" : "objects/s";
+    return is_time ? 1e6 : is_bytes ? 0x1p20 : is_share ? .01 : 1;
 }
 
 /* Returns the shift of a series that is part of a change; NULL: there is none. */
@@ -44,8 +45,8 @@ static int64_t write_levels(FILE *f, const struct trend_chart *x, double unit)
 
         if (s == NULL)
             continue;
-        plot_out_row(f, "rrr", from, at, exp(s->before) / unit);
-        level = exp(s->after);
+        plot_out_row(f, "rrr", from, at, trend_value(g, s, s->before) / unit);
+        level = trend_value(g, s, s->after);
         from = at;
         n++;
     }

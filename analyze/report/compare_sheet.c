@@ -502,7 +502,9 @@ void compare_sheet_gate(struct sheet *s, const struct compare *c)
                        compare_words_gated(&c->ops[k].metrics[i]).s);
             n++;
         }
-        if (n == 0)
+        if (c->ops[k].lacks_errors)
+            sheet_item(s, TEXT_PLAIN, "%s errors: no errors on either side", c->ops[k].op);
+        else if (n == 0)
             sheet_item(s, TEXT_FAINT, "%s: nothing to judge", c->ops[k].op);
     }
 }

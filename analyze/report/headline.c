@@ -69,15 +69,13 @@ static const char *rate_shown(int64_t n_bytes, int64_t n_objects, int64_t ns,
     return text->s;
 }
 
-/* Appends the throughput over the whole run, then over the part of it in which requests succeeded.
- */
+/* Appends the throughput over the part of a run in which requests succeeded, if it is short. */
 static void say_coverage(struct sentence *s, const struct coverage *c)
 {
-    int64_t ns = c->end_ns - c->start_ns, ok_ns = c->ok_end_ns - c->ok_start_ns;
-    struct units_text whole, part;
+    int64_t ok_ns = c->ok_end_ns - c->ok_start_ns;
+    struct units_text part;
 
-    say(s, ": %s over %s", rate_shown(c->n_bytes, c->n_objects, ns, &whole), units_duration(ns).s);
-    if (ok_ns > 0)
+    if (coverage_is_short(c) && ok_ns > 0)
         say(s, ", %s over the %s in which requests succeeded",
             rate_shown(c->n_bytes, c->n_objects, ok_ns, &part), units_duration(ok_ns).s);
 }
@@ -111,10 +109,8 @@ static void say_operation(struct sentence *s, const struct operation *op)
         say(s, ": none of %s requests succeeded.", units_count(op->n_requests).s);
         return;
     }
-    if (coverage_is_short(&op->coverage))
-        say_coverage(s, &op->coverage);
-    else
-        say_rate(s, &op->throughput, op->statistics);
+    say_rate(s, &op->judged, op->statistics);
+    say_coverage(s, &op->coverage);
     const struct times *d = &r->all.dur, *response = &r->response_time.dur;
     if (response->present)
         say(s, "; response time median %s, p99 %s; service time",
@@ -167,15 +163,12 @@ static void say_mix(struct sentence *s, const struct analysis *a)
         say(s, ": no request is left to analyse.");
         return;
     }
-    if (coverage_is_short(&a->total.coverage)) {
-        say_coverage(s, &a->total.coverage);
-        say_failures(s, n_errors, n);
-        return;
-    }
-    say_rate(s, &a->total.throughput, NULL);
-    if (a->total.throughput.present && a->total.throughput.n_bytes > 0 &&
-        known_all(&a->total.throughput.known, THROUGHPUT_BYTES | THROUGHPUT_OBJECTS))
-        say(s, ", %s", units_object_rate(a->total.throughput.objects_per_s).s);
+    const struct throughput *t = &a->total.judged;
+
+    say_rate(s, t, NULL);
+    if (t->present && t->n_bytes > 0 && known_all(&t->known, THROUGHPUT_BYTES | THROUGHPUT_OBJECTS))
+        say(s, ", %s", units_object_rate(t->objects_per_s).s);
+    say_coverage(s, &a->total.coverage);
     say_p99s(s, a);
     say_failures(s, n_errors, n);
 }
@@ -197,8 +190,8 @@ static void say_phases(struct sentence *s, const struct analysis *a)
         if (++n_phases > MAX_NAMES)
             continue;
         say(s, "%s%s", n_phases > 1 ? ", then " : "", op->op);
-        if (op->throughput.present && known_all(&op->throughput.known, THROUGHPUT_OBJECTS))
-            say(s, " %s", units_object_rate(op->throughput.objects_per_s).s);
+        if (op->judged.present && known_all(&op->judged.known, THROUGHPUT_OBJECTS))
+            say(s, " %s", units_object_rate(op->judged.objects_per_s).s);
     }
     if (n_phases > MAX_NAMES)
         say(s, ", and %zu more", n_phases - MAX_NAMES);

@@ -142,7 +142,7 @@ static void summary_row(struct sheet *s, const struct operation *op, size_t k, d
     sheet_cell(s, "%s", "");
     if (page != NULL)
         sheet_markup(s, page->course, page->ctx, k);
-    summary_cells(s, op->n_requests, op->n_errors, &op->throughput, largest);
+    summary_cells(s, op->n_requests, op->n_errors, &op->judged, largest);
     if (d->present)
         SHEET_CELLS(s, time_shown(d, FIGURE_P50, d->p50_ns).s,
                     time_shown(d, FIGURE_P90, d->p90_ns).s, time_shown(d, FIGURE_P99, d->p99_ns).s,
@@ -179,11 +179,11 @@ const char *run_sheet_beside(enum role role)
 void run_sheet_summary(struct sheet *s, const struct analysis *a, const struct run_sheet_page *page)
 {
     int64_t n_requests = 0, n_errors = 0;
-    double largest = a->total.throughput.bytes_per_s;
+    double largest = a->total.judged.bytes_per_s;
     size_t n = a->n_operations;
 
     for (size_t i = 0; i < n; i++)
-        largest = fmax(largest, a->operations[i].throughput.bytes_per_s);
+        largest = fmax(largest, a->operations[i].judged.bytes_per_s);
     sheet_table(s, "llrrrrrrrr", a->mixed ? "Mixed operations" : "Operations");
     SHEET_HEADINGS(s, "", "Course", "Requests", "Errors", "Average", "obj/s", "50%", "90%", "99%",
                    "Slowest");
@@ -201,7 +201,7 @@ void run_sheet_summary(struct sheet *s, const struct analysis *a, const struct r
     }
     if (a->total.present) {
         SHEET_ROW(s, TEXT_HEADING, "Cluster Total", "");
-        summary_cells(s, n_requests, n_errors, &a->total.throughput, largest);
+        summary_cells(s, n_requests, n_errors, &a->total.judged, largest);
     }
     summary_says(s, a);
 }
@@ -226,7 +226,8 @@ static void rate_row(struct sheet *s, const char *name, double largest, double b
 }
 
 static void put_throughput(struct sheet *s, const char *name, const struct throughput *x,
-                           const struct segments *of, bool has_dates)
+                           const struct throughput *judged, const struct segments *of,
+                           bool has_dates)
 {
     static const char *const names[] = {"Fastest segment", "Median segment", "Slowest segment"};
     bool has_bytes = known_all(&x->known, THROUGHPUT_BYTES);
@@ -251,6 +252,9 @@ static void put_throughput(struct sheet *s, const char *name, const struct throu
                             : "",
               has_rate(x, THROUGHPUT_OBJECTS) ? units_rate(x->objects_per_s).s : "-",
               figures_time(has_dates, x->start_ns).s, units_duration(x->duration_ns).s);
+    if (throughput_differs(x, judged))
+        rate_row(s, "Failures included", largest, judged->bytes_per_s, judged->objects_per_s,
+                 figures_time(has_dates, judged->start_ns).s, judged->duration_ns);
     if (of->which != NULL)
         rate_row(s, "Mean segment", largest, of->mean.bytes_per_s, of->mean.objects_per_s,
                  figures_time(has_dates, of->mean.start_ns).s, of->n * of->duration_ns);
@@ -304,7 +308,7 @@ static void put_single_range(struct sheet *s, const struct operation *op, bool h
     if (!op->range_is_short)
         return;
     put_throughput(s, "Throughput over the single range", &op->single_throughput,
-                   &op->single_segments, has_dates);
+                   &op->single_throughput, &op->single_segments, has_dates);
     if (n == 0)
         return;
     sheet_table(s, "lrr", "Threads that shorten the range");
@@ -426,7 +430,7 @@ void run_sheet_operation(struct sheet *s, const struct analysis *a, const struct
     put_notes(s, a, op->op);
     put_errors(s, op, has_dates);
     run_sheet_requests(s, &op->requests, dataset_duration_resolution_ns(a->dataset));
-    put_throughput(s, "Throughput", &op->throughput, &op->segments, has_dates);
+    put_throughput(s, "Throughput", &op->throughput, &op->judged, &op->segments, has_dates);
     put_outside(s, op);
     put_single_range(s, op, has_dates);
     run_sheet_hosts(s, op->hosts, op->n_host_results, &op->requests);
@@ -438,6 +442,6 @@ void run_sheet_total(struct sheet *s, const struct analysis *a)
 {
     const struct cluster_total *t = &a->total;
 
-    put_throughput(s, "Throughput", &t->throughput, &t->segments, has_dates_of(a));
+    put_throughput(s, "Throughput", &t->throughput, &t->judged, &t->segments, has_dates_of(a));
     run_sheet_hosts(s, t->hosts, t->n_hosts, NULL);
 }

@@ -31,20 +31,24 @@ static struct units_text day_of(const struct trend_group *g, size_t run)
     return out;
 }
 
-/* "12 % slower", "8.3 % faster" */
+static const struct metric *metric_of(const struct trend_group *g, const struct stats_change *x)
+{
+    return &metrics[g->series[x->series].metric];
+}
+
+/* "12 % slower", "8.3 % faster", "+30 points" */
 static struct units_text change_of(const struct trend_group *g, const struct stats_change *x)
 {
     double pct = 100 * fabs(exp(x->after - x->before) - 1);
     struct units_text t;
 
-    snprintf(t.s, sizeof t.s, "%.*f %% %s", pct < 9.95, pct,
-             trend_is_worse(g, x) ? "slower" : "faster");
+    if (metric_of(g, x)->kind == METRIC_DIFFERENCE)
+        snprintf(t.s, sizeof t.s, "%.30s points",
+                 units_change(100 * (x->after - x->before), false).s);
+    else
+        snprintf(t.s, sizeof t.s, "%.*f %% %s", pct < 9.95, pct,
+                 trend_is_worse(g, x) ? "slower" : "faster");
     return t;
-}
-
-static const struct metric *metric_of(const struct trend_group *g, const struct stats_change *x)
-{
-    return &metrics[g->series[x->series].metric];
 }
 
 struct figures_sentence trend_says(const struct trend_group *g, const struct trend_change *c)
@@ -52,6 +56,11 @@ struct figures_sentence trend_says(const struct trend_group *g, const struct tre
     const struct metric *m = metric_of(g, &c->v[0]);
     bool is_quantile = m->kind == METRIC_QUANTILE;
 
+    if (m->kind == METRIC_DIFFERENCE)
+        return figures_say("Since %s (run %zu) %s of the %.100ss fail, before it %s (p = %.3f).",
+                           day_of(g, c->run).s, c->run + 1, units_pct(100 * c->v[0].after).s,
+                           g->series[c->v[0].series].op, units_pct(100 * c->v[0].before).s,
+                           c->v[0].p);
     return figures_say("Since %s (run %zu) %.100ss are %s%s%s (p = %.3f).", day_of(g, c->run).s,
                        c->run + 1, g->series[c->v[0].series].op, change_of(g, &c->v[0]).s,
                        is_quantile ? " at " : "", is_quantile ? m->name : "", c->v[0].p);
@@ -97,8 +106,17 @@ struct figures_sentence trend_answers(const struct trend *t)
     const struct trend_group *g = &t->groups[0];
     const struct archive_label last = g->runs[g->n - 1]->label;
 
+    if (t->dead != NULL)
+        return t->dead->numbers.dead_frac > 0
+                   ? figures_say("In the last run, %s, no %.60s succeeded in the last %s of it.",
+                                 last.s, t->dead->op, units_pct(100 * t->dead->numbers.dead_frac).s)
+                   : figures_say("In the last run, %s, no %.60s succeeded.", last.s, t->dead->op);
     if (t->last == EXIT_FAILED)
-        return figures_say("The last run (%s) is still at the slower level.", last.s);
+        return figures_say("The last run (%s) is still at the worse level.", last.s);
+    if (t->odd != SIZE_MAX && isnan(g->series[t->odd].v[g->n - 1]))
+        return figures_say(
+            "Undecided: the last run, %s, has too few requests to know its %.60s %s.", last.s,
+            g->series[t->odd].op, metrics[g->series[t->odd].metric].name);
     if (t->odd != SIZE_MAX)
         return figures_say(
             "Undecided: %.60s %s of the last run, %s, is %.1f standard deviations off its level; "
@@ -124,7 +142,8 @@ static void put_shift(struct sheet *s, const struct trend_group *g, const struct
     sheet_row(s, trend_is_worse(g, x) ? TEXT_WARNING : TEXT_PLAIN);
     sheet_cell(s, "%zu", c->run + 1);
     SHEET_CELLS(s, g->runs[c->run]->label.s, g->series[x->series].op, m->title,
-                m->text(exp(x->before)).s, m->text(exp(x->after)).s, change_of(g, x).s);
+                m->text(trend_value(g, x, x->before)).s, m->text(trend_value(g, x, x->after)).s,
+                change_of(g, x).s);
     sheet_cell(s, "%.3f", x->p);
 }
 

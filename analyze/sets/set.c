@@ -424,7 +424,7 @@ static void correct_of(const struct set_group *g, struct total *totals, uint32_t
 }
 
 static void correct_block(const struct set *s, size_t k, size_t block, struct total *whole,
-                          struct total *hosts, struct total *clients,
+                          struct total *judged, struct total *hosts, struct total *clients,
                           struct slices_outside *outside)
 {
     const struct scan *scan = s->scans[k];
@@ -439,6 +439,7 @@ static void correct_block(const struct set *s, size_t k, size_t block, struct to
         if (!r.ok)
             continue;
         total_correct(whole, &s->ok, &r);
+        total_correct(judged, &s->range, &r);
         correct_of(&s->hosts, hosts, host_of[table_place(t, i)], &r);
         correct_of(&s->clients, clients, client_of[table_place(t, i)], &r);
     }
@@ -516,19 +517,21 @@ bool set_totals(struct set *s, int64_t segment_ns, bool by_total, struct err *e)
 {
     if (!choose_grid(s, segment_ns, by_total, e))
         return false;
-    struct total whole = total_of(&s->all), *hosts = NULL, *clients = NULL;
+    struct total whole = total_of(&s->all), judged = whole, *hosts = NULL, *clients = NULL;
     struct segment_range inner = {s->grid.start_ns, s->grid.end_ns};
     bool ok = group_totals(&hosts, &s->hosts, &inner, e) &&
               group_totals(&clients, &s->clients, &inner, e);
     narrow(&inner, &s->ok);
+    narrow(&inner, &s->range);
     for (size_t k = 0; ok && k < s->n_scans; k++) {
         const struct scan *scan = s->scans[k];
         for (size_t b = 0; b < scan->blocks.n; b++)
             if (scan->blocks.v[b].min_start_ns < inner.start_ns ||
                 scan->blocks.v[b].max_end_ns >= inner.end_ns)
-                correct_block(s, k, b, &whole, hosts, clients, &s->outside);
+                correct_block(s, k, b, &whole, &judged, hosts, clients, &s->outside);
     }
     s->total = throughput_of(&whole, &s->ok, s->all.n_errors);
+    s->judged = throughput_of(&judged, &s->range, s->all.n_errors);
     finish_group(&s->hosts, &s->d->hosts, hosts);
     finish_group(&s->clients, &s->d->clients, clients);
     free(hosts);

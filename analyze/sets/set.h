@@ -43,8 +43,9 @@ struct set {
     struct set_group hosts, clients;
 
     int64_t segment_ns;
-    struct slice_grid grid; /* n = 0: no segments */
-    struct throughput total;
+    struct slice_grid grid;   /* n = 0: no segments */
+    struct throughput total;  /* of the range `ok` */
+    struct throughput judged; /* of `range`, so that time in which all requests fail counts */
     struct slices_outside outside;
     int64_t n_inside; /* successful requests inside `ok` */
 

@@ -4,6 +4,7 @@
 
 #include "analyze/aggregated/aggregate.h"
 #include "analyze/analysis/analysis.h"
+#include "analyze/data/filter.h"
 #include "analyze/estimate/by_second.h"
 #include "analyze/estimate/confidence.h"
 #include "analyze/estimate/percentile.h"
@@ -66,10 +67,13 @@ static struct slo_measure measure_of(const struct stats_ci *ci, const char *doub
 static struct slo_measure errors_of(const struct subject *x, const struct stats_ci *ci)
 {
     struct slo_measure m = measure_of(ci, "", (double)x->op->n_requests);
+    /* If all failed, no series is needed to see how much the failures vary. */
+    bool all = x->op->n_errors == x->op->n_requests;
 
     m.value = (double)x->op->n_errors / m.n;
-    if (ci->ok)
-        stats_wilson(m.value, m.n, ci->se, ci->df, &m.lo, &m.hi);
+    m.why = all ? "" : m.why;
+    if (ci->ok || all)
+        stats_wilson(m.value, m.n, all ? 0 : ci->se, ci->df, &m.lo, &m.hi);
     return m;
 }
 
@@ -79,6 +83,8 @@ static struct slo_measure measure_rate(const struct subject *x, enum slo_figure 
     const struct statistics_rate *r = figure == SLO_THROUGHPUT ? &st->bytes : &st->objects;
     double per = figure == SLO_RATE ? (double)x->op->objects_per_op : 1;
 
+    if (x->op->n_errors == x->op->n_requests)
+        return (struct slo_measure){true, 0, 0, 0, 1, (double)x->op->n_requests, 0, ""};
     if (st->objects.why != NULL)
         return absent(st->objects.why);
     if (!r->present || per < 1)
@@ -94,7 +100,7 @@ static struct slo_measure measure_rate(const struct subject *x, enum slo_figure 
 static bool rates_of_series(const struct subject *x, struct statistics *to, struct err *e)
 {
     const struct span *range = &x->op->range;
-    const struct throughput *t = &x->op->throughput;
+    const struct throughput *t = &x->op->judged;
     int64_t range_ns = range->end_ns - range->start_ns, n_requests = x->op->n_requests;
     int64_t width_ns = statistics_segment_ns(range_ns);
     struct slice_grid grid;
@@ -115,9 +121,13 @@ static bool rates_of_series(const struct subject *x, struct statistics *to, stru
         s.errors[i] = rows[i].errors;
         s.requests[i] = rows[i].ops_ended + rows[i].errors;
     }
-    ok = ok && statistics_fill_rate(&to->bytes, s.bytes, n, t->bytes_per_s, n_requests, e) &&
-         statistics_fill_rate(&to->objects, s.objects, n, t->objects_per_s, n_requests, e) &&
-         stats_error_rate(s.errors, s.requests, n, &to->error_rate, e);
+    ok = ok &&
+         statistics_fill_rate(&to->bytes, s.bytes, s.errors, s.requests, n, t->bytes_per_s,
+                              n_requests, e) &&
+         statistics_fill_rate(&to->objects, s.objects, s.errors, s.requests, n, t->objects_per_s,
+                              n_requests, e) &&
+         stats_error_rate((double)x->op->n_errors / (double)n_requests, s.errors, s.requests, n,
+                          &to->error_rate, e);
     to->bytes.present = t->n_bytes > 0;
     free(rows);
     by_second_fini(&s);
@@ -130,7 +140,7 @@ static bool measure_flow(const struct subject *x, enum slo_figure figure, struct
     struct statistics of_series = {0};
     const struct statistics *st = x->st != NULL ? x->st : &of_series;
 
-    if (x->st == NULL && (!x->op->throughput.present || !x->op->range.present)) {
+    if (x->st == NULL && (!x->op->judged.present || !x->op->range.present)) {
         *m = absent("the run has no active range");
         return true;
     }
@@ -200,6 +210,18 @@ static struct slo_measure percentile_measure(const struct percentile *x,
     return m;
 }
 
+/* Percentiles are those of the successful requests. If more requests failed than may lie above the
+ * percentile, it is infinite for those who sent them, so it cannot be shown to be below a limit. */
+static void respect_failures(struct slo_measure *m, const struct operation *op, uint32_t ppm)
+{
+    double failed_frac = (double)op->n_errors / (double)op->n_requests;
+
+    if (!m->known || failed_frac <= 1 - (double)ppm / SLO_PPM)
+        return;
+    m->hi = INFINITY;
+    m->why = "more requests failed than may exceed the percentile";
+}
+
 static bool measure_percentile(const struct subject *x, enum percentile_of source,
                                const struct slo_assertion *of, struct slo_measure *m, struct err *e)
 {
@@ -220,11 +242,9 @@ static bool measure_percentile(const struct subject *x, enum percentile_of sourc
         *m = absent("the run has no active range");
         return true;
     }
-    const struct statistics *st = op->statistics;
     const struct stats_ratio p = {of->ppm, SLO_PPM};
 
-    if (!percentile_find(t, st->start_ns, st->start_ns + st->duration_ns, source, p, of->limit,
-                         &found, e))
+    if (!percentile_find(t, op->statistics, source, p, of->limit, &found, e))
         return false;
     *m = percentile_measure(&found, of);
     /* Imports: a true time may differ by half of the resolution. */
@@ -234,13 +254,27 @@ static bool measure_percentile(const struct subject *x, enum percentile_of sourc
     return true;
 }
 
+/* Failures may be one event, whose like no other run has. Of events that come at random, one is
+ * seen in a run with a probability of 2.5 % if -log(.975) are expected. So the share of failures is
+ * at least so many times what was seen. */
+static void respect_one_event(struct slo_measure *m, const struct slo_assertion *of)
+{
+    double least = -log(.975) * m->value;
+
+    if (!m->known || of->is_least || least <= of->limit)
+        return;
+    m->lo = fmax(m->lo, least);
+    m->guard = 1;
+    m->why = "";
+}
+
 /* ---- The report ---- */
 
 /* Returns all operations of a run as one. */
 static struct operation all_of(const struct analysis *a)
 {
     struct operation all = {
-        .op = "", .range = a->total.range, .throughput = a->total.throughput, .objects_per_op = 1};
+        .op = "", .range = a->total.range, .judged = a->total.judged, .objects_per_op = 1};
 
     for (size_t i = 0; i < a->n_operations; i++) {
         all.n_requests += a->operations[i].n_requests;
@@ -254,7 +288,6 @@ static bool is_time(const struct slo_assertion *of)
     return of->figure == SLO_TIME || of->figure == SLO_TTFB;
 }
 
-/* Answers an assertion; x NULL: there is no such operation. */
 static bool answer(struct slo_report *r, const struct slo_assertion *of, const struct subject *x,
                    struct err *e)
 {
@@ -262,12 +295,10 @@ static bool answer(struct slo_report *r, const struct slo_assertion *of, const s
         return false;
     struct slo_answer *to = &r->v[r->n++];
     *to = (struct slo_answer){.of = of};
-    if (!mem_text(&to->op, x == NULL ? of->op : x->op->op, e))
+    if (!mem_text(&to->op, x->op->op, e))
         return false;
     bool ok = true;
-    if (x == NULL) {
-        to->measure = absent("the run has no such operation");
-    } else if (x->op->n_requests == 0) {
+    if (x->op->n_requests == 0) {
         to->measure = absent("no requests are left");
     } else if (x->index >= 0 && x->index == role_main(x->a) && x->op->role == ROLE_PREPARATION) {
         to->measure = absent("the benchmark never began");
@@ -279,13 +310,29 @@ static bool answer(struct slo_report *r, const struct slo_assertion *of, const s
 
         to->of_response = source == PERCENTILE_RESPONSE;
         ok = measure_percentile(x, source, of, &to->measure, e);
-    } else if (x->index < 0 && !known_all(&x->op->throughput.known, THROUGHPUT_ENDED)) {
+        respect_failures(&to->measure, x->op, of->ppm);
+    } else if (x->index < 0 && !known_all(&x->op->judged.known, THROUGHPUT_ENDED)) {
         to->measure = absent("requests by second are not in the file");
     } else {
         ok = measure_flow(x, of->figure, &to->measure, e);
+        if (of->figure == SLO_ERRORS)
+            respect_one_event(&to->measure, of);
     }
     slo_judge(to);
     return ok;
+}
+
+static bool unknown_op(const struct analysis *a, const struct slo_assertion *of, struct err *e)
+{
+    struct slice *known;
+
+    if (!mem_new(&known, a->n_operations, e))
+        return false;
+    for (size_t k = 0; k < a->n_operations; k++)
+        known[k] = slice_of(a->operations[k].op);
+    filter_list_known(known, a->n_operations, "operation", of->op, e);
+    free(known);
+    return false;
 }
 
 /* Answers an assertion for each operation that it is about. `seconds`: the same operations with
@@ -314,7 +361,7 @@ static bool answer_all(struct slo_report *r, const struct slo_assertion *of,
 
         return answer(r, of, &(struct subject){a, -1, &all, NULL}, e);
     }
-    return r->n > n_before || answer(r, of, NULL, e);
+    return r->n > n_before || unknown_op(a, of, e);
 }
 
 bool slo_report_make(struct slo_report *r, const struct analysis *a, const struct slo_list *list,

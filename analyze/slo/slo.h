@@ -56,8 +56,9 @@ double slo_margin(const struct slo_report *r);
 
 /* Measures and judges all assertions. An assertion without an operation is about each operation of
  * a mixed run if it is a percentile, else about the whole mixed run; of operations one after
- * another, about the last one. The list must outlive the report. False: out of memory, or the file
- * cannot be read again; the caller calls slo_report_free in any case. */
+ * another, about the last one. The list must outlive the report. False: out of memory, the file
+ * cannot be read again, or an assertion names an operation that the run does not have (wrong
+ * usage); the caller calls slo_report_free in any case. */
 bool slo_report_make(struct slo_report *r, const struct analysis *a, const struct slo_list *list,
                      struct err *e);
 void slo_report_free(struct slo_report *r);

@@ -117,23 +117,46 @@ bool stats_mean(double mean, const double *rate, size_t n, int64_t n_requests, s
     return true;
 }
 
-bool stats_error_rate(const int64_t *errors, const int64_t *n_requests, size_t n_segments,
-                      struct stats_ci *out, struct err *e)
+void stats_take_failures(double *rate, const int64_t *errors, const int64_t *n_requests, size_t n)
+{
+    double mean = 0, mean_share = 0, with_share = 0, of_share = 0, share = 1;
+
+    /* A segment in which no request ended has the share of the one before it. */
+    for (size_t j = 0; j < n; j++) {
+        share = n_requests[j] > 0 ? 1 - (double)errors[j] / (double)n_requests[j] : share;
+        double off = share - mean_share, k = (double)j + 1;
+
+        mean_share += off / k;
+        with_share += off * (rate[j] - mean) * (k - 1) / k;
+        of_share += off * (share - mean_share);
+        mean += (rate[j] - mean) / k;
+    }
+    double slope = of_share > 0 ? fmax(with_share / of_share, 0) : 0;
+    share = 1;
+    for (size_t j = 0; j < n; j++) {
+        share = n_requests[j] > 0 ? 1 - (double)errors[j] / (double)n_requests[j] : share;
+        rate[j] -= slope * (share - mean_share);
+    }
+}
+
+bool stats_error_rate(double frac, const int64_t *errors, const int64_t *n_requests,
+                      size_t n_segments, struct stats_ci *out, struct err *e)
 {
     int64_t n = 0, failed = 0;
     for (size_t j = 0; j < n_segments; j++) {
         n += n_requests[j];
         failed += errors[j];
     }
-    *out = stats_no_ci(n > 0 ? (double)failed / (double)n : NAN,
-                       stats_too_few(n_segments, (uint64_t)n));
+    if (isnan(frac) && n > 0)
+        frac = (double)failed / (double)n;
+    *out = stats_no_ci(frac, stats_too_few(n_segments, (uint64_t)n));
     if (*out->why != '\0')
         return true;
     struct stats_bse bse;
     if (!stats_bse_counts(errors, n_requests, n_segments, &bse, e))
         return false;
     double se = bse.se / ((double)n / (double)n_segments);
-    if (!t_limits(out->value, se, bse.df, bse.m, out, e))
+    if (!t_limits(frac, se, bse.df, bse.m, out, e))
         return false;
     out->lo = fmax(out->lo, 0);
     out->lo90 = fmax(out->lo90, 0);

@@ -68,10 +68,18 @@ struct stats_ci {
 bool stats_mean(double mean, const double *rate, size_t n, int64_t n_requests, struct stats_ci *out,
                 struct err *e);
 
-/* Fills the fraction of failed requests and its CI, by stats_bse_counts: errors[j] of the
- * n_requests[j] requests that end in segment j failed. Limits are clipped to [0, 1]. */
-bool stats_error_rate(const int64_t *errors, const int64_t *n_requests, size_t n_segments,
-                      struct stats_ci *out, struct err *e);
+/* Takes out of rate[0..n-1] what failures explain: the mean stays, and the scatter is that of the
+ * residuals of a regression on the share of successful requests (a control variate: Law and Kelton,
+ * Simulation Modeling and Analysis, 3rd edition, section 11.4). errors[j] of the n_requests[j]
+ * requests that end in segment j failed. A store that fails for half of a run then has an interval
+ * about what it delivered, not one from nothing to all. Without failures nothing changes. */
+void stats_take_failures(double *rate, const int64_t *errors, const int64_t *n_requests, size_t n);
+
+/* Fills the CI of `frac`, the fraction of failed requests, by stats_bse_counts: errors[j] of the
+ * n_requests[j] requests that end in segment j failed. frac NaN: the fraction in the segments.
+ * Limits are clipped to [0, 1]. */
+bool stats_error_rate(double frac, const int64_t *errors, const int64_t *n_requests,
+                      size_t n_segments, struct stats_ci *out, struct err *e);
 
 /* Wilson's 95 % interval of the fraction `frac` of n trials (E. B. Wilson, JASA 22, 1927, p. 209);
  * n > 0, 0 <= frac <= 1. Unlike stats_error_rate it has a width where nothing failed. Trials that

@@ -223,7 +223,7 @@ bool feed_next(struct feed *f, struct reorder_batch **batch, struct err *e)
         f->n_ready--;
         pthread_cond_broadcast(&f->changed);
     }
-    bool ok = b || !f->failed || err_set(e, "%s", f->error.msg);
+    bool ok = b || !f->failed || err_pass(e, &f->error);
     pthread_mutex_unlock(&f->lock);
     *batch = b;
     return ok;

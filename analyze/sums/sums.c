@@ -65,9 +65,17 @@ void sums_free(struct sums *s)
     *s = (struct sums){0};
 }
 
-void sums_keep(struct sums *s, const char *const *ops, size_t n)
+bool sums_keep(struct sums *s, const char *const *ops, size_t n, struct err *e)
 {
+    struct slice *known;
     size_t n_kept = 0;
+
+    if (!mem_new(&known, s->n_ops, e))
+        return false;
+    for (size_t k = 0; k < s->n_ops; k++)
+        known[k] = slice_of(s->ops[k].op);
+    bool ok = filter_ops_known(known, s->n_ops, ops, n, e);
+    free(known);
     for (size_t k = 0; k < s->n_ops; k++) {
         if (filter_op_matches(ops, n, s->ops[k].op))
             s->ops[n_kept++] = s->ops[k];
@@ -76,6 +84,7 @@ void sums_keep(struct sums *s, const char *const *ops, size_t n)
     }
     s->lacks_ops = s->lacks_ops || n_kept < s->n_ops;
     s->n_ops = n_kept;
+    return ok;
 }
 
 /* ---- Values ---- */

@@ -118,8 +118,9 @@ bool sums_read(struct sums *s, const char *path, struct err *e);
  * *e says why. */
 bool sums_write(const struct sums *s, FILE *f, struct err *e);
 
-/* Drops all operations except the n named ones (case does not matter); n = 0 keeps all. */
-void sums_keep(struct sums *s, const char *const *ops, size_t n);
+/* Drops all operations except the n named ones (case does not matter); n = 0 keeps all. False:
+ * there is no such operation, or out of memory. */
+bool sums_keep(struct sums *s, const char *const *ops, size_t n, struct err *e);
 
 /* Adds up all requests of the dataset, on up to `threads` threads (0: one per core). Fails if a sum
  * exceeds 63 bits, if there are too many seconds, or if out of memory. The caller calls sums_free

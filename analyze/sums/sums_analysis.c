@@ -406,6 +406,7 @@ static bool fill_operation(struct analysis *a, const struct sums_source *source,
         .range = {range.end_ns > range.start_ns, range.start_ns, range.end_ns},
         .throughput = throughput_of(&g, &range),
     };
+    to->judged = to->throughput;
     if (!make_grid(grid, a, &range, all->end_ns - all->start_ns, e) ||
         !fill_segments(&to->segments, &g, grid, &to->throughput, e))
         return false;
@@ -430,7 +431,7 @@ static bool fill_total(struct analysis *a, const struct sums_source *source, str
         active_range(a, in->first_start_ns, in->last_end_ns, &s->range);
     struct slice_grid *grid = &source->grids[s->n_ops];
 
-    total->throughput = throughput_of(source->all.v, &range);
+    total->throughput = total->judged = throughput_of(source->all.v, &range);
     total->present = total->throughput.present;
     total->coverage = COVERAGE_NONE;
     for (size_t k = 0; k < a->n_operations; k++)

@@ -457,12 +457,29 @@ static bool check_hosts(struct options *o, struct err *e)
     return true;
 }
 
+static bool check_op(const char *op, struct err *e)
+{
+    char names[256] = "";
+    size_t n = 0;
+
+    for (size_t k = 0; k < S3OP_BUCKET_STAT; k++) {
+        if (strcasecmp(op, S3OP[k].name) == 0)
+            return true;
+        if (k == 0 || strcmp(S3OP[k].name, S3OP[k - 1].name) != 0)
+            n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", k > 0 ? ", " : "",
+                                  S3OP[k].name);
+    }
+    return err_set(e, "--slo: no operation is called \"%.100s\"; they are %s", op, names);
+}
+
 /* s3analyze judges the assertions only after the run. Find mistakes in them now. */
 static bool check_slo(const struct options *o, struct err *e)
 {
     struct slo_list list;
     bool ok = slo_parse(&list, &o->show.slo, e);
 
+    for (size_t i = 0; ok && i < list.n; i++)
+        ok = *list.v[i].op == '\0' || check_op(list.v[i].op, e);
     slo_free(&list);
     if (ok && o->show.slo.n > 0 &&
         (o->show.stress || (o->benchdata != NULL && strcmp(o->benchdata, "-") == 0)))

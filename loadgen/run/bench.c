@@ -193,7 +193,7 @@ static bool analyse(struct bench *b, struct err *e)
     words[n] = b->out.path;
     int to = b->o->show.json ? SIBLING_NOWHERE : STDOUT_FILENO;
     int status = sibling_run(words, to, team_tick, &b->team);
-    bool judged = slo->n > 0 && status != -1 && status != EXIT_USAGE;
+    bool judged = slo->n > 0 && status != -1;
     if (judged) {
         b->judged = status;
     } else if (status != EXIT_DONE) {
@@ -359,7 +359,7 @@ static void complain(const struct bench *b, const struct err *e)
 
 static int run(struct bench *b)
 {
-    struct err errors[N_ENDINGS] = {{{0}}};
+    struct err errors[N_ENDINGS] = {{{0}, false}};
     bool ok = true;
 
     for (const struct stage *s = plan; ok && s < &plan[N_STAGES]; s++) {

@@ -294,7 +294,7 @@ static bool errors_at_the_limit(double burst, long n_runs)
                 errors[j] += uniform() < frac ? (int64_t)burst : 0;
             n_errors += errors[j];
         }
-        if (stats_error_rate(errors, all, N_SEGMENTS, &ci, &e))
+        if (stats_error_rate(NAN, errors, all, N_SEGMENTS, &ci, &e))
             stats_wilson((double)n_errors / n, n, ci.se, ci.df, &lo, &hi);
         double mean = (double)n_errors / n;
         decided += mean - SLO_GUARD * (mean - lo) > frac || mean + SLO_GUARD * (hi - mean) < frac;

@@ -204,7 +204,7 @@ class Exact(AggregateTest):
     def test_only_the_operations_asked_for(self):
         document = aggregates.aggregate(mixed())
         self.assertEqual([o["op"] for o in self.analyze(document, "--op", "put").json()["operations"]], ["PUT"])
-        self.assertIn("no operation HEAD", self.analyze(document, "--op", "HEAD", status=1).err)
+        self.assertIn('no operation "HEAD"', self.analyze(document, "--op", "HEAD", status=2).err)
 
 
 class Refused(AggregateTest):

@@ -159,7 +159,7 @@ class Answers(CliTest):
         a, b = self.tmp / 'fine.csv', self.tmp / 'failing.csv'
         a.write_bytes(text(rows))
         b.write_bytes(text(failing))
-        self.assertRegex(self.answer([a, b])[0], r'^GET: differs: error rate 0 -> 2\S* %, \+2\.\d points')
+        self.assertRegex(self.answer([a, b])[0], r'^GET: differs: error rate 0 -> 1\.99 %, \+2\.\d points')
         self.assertRegex(self.answer([b, a])[0], r'^GET: differs: error rate 2\S* -> 0 %, -2\.\d points')
 
     def test_sides_that_differ(self):

@@ -338,7 +338,7 @@ class ParquetReady(Case):
         info = self.s3analyze("info", "--json", path).json()["captures"][0]["operations"]
         self.assertEqual([len(rows) - 1], [o["n_requests"] for o in info if o["op"] == "PUT"])
         self.export("parquet-ready", "--from", "1s", path, status=1)
-        self.export("parquet-ready", "--op", "NONE", path, status=1)
+        self.export("parquet-ready", "--op", "NONE", path, status=2)
 
     def test_duckdb_takes_the_types(self):
         duckdb = imported("duckdb")

@@ -1,5 +1,6 @@
 """s3analyze plan on runs that are simulated as it asks for them: its answers, during the plan and at its end."""
 import re
+import shutil
 
 import zstd
 from capgen import SECOND, Shape, simulate, steady, text
@@ -135,6 +136,19 @@ class Plan(CliTest):
                 self.assertIn(" after 4 runs, judged 1 time; ", said)
                 self.assertIn(says, said)
                 self.assertIn("Run Side Offered Reached/s 50% 99% Errors 1 before - ", said)
+
+    def test_ab_of_a_store_that_dies(self):
+        """Half of each run fails: it is worse by throughput; percentiles of the other half decide nothing."""
+        def dies(after, number):
+            return [r._replace(error="503" if after and i >= 400 else "")
+                    for i, r in enumerate(simulate(number, Shape(n=800, threads=4, hosts=1, sigma=.2)))]
+
+        for gates, status in ("throughput:5%,errors:1%", 1), ("p99:10%", 3):
+            self.begin("ab", "--before", "--host a", "--after", "--host b", "--gate", gates, "--max-runs", "6")
+            while self.run_next(dies):
+                pass
+            self.answer(status=status)
+            shutil.rmtree(self.folder)
 
     def test_ab_without_a_successful_request(self):
         """Such a run has no figure to compare, and neither would the next one have."""

@@ -155,10 +155,21 @@ class Slo(CliTest):
 
     def test_absent(self):
         """A missing figure is undecided, with a reason."""
-        report = self.s3analyze("analyze", "--json", "--slo", "POST: p99<1s", "--slo", "DELETE: ttfb.p50<1s",
-                                capture("mixed-3hosts"), status=3).json()["slo"]
-        self.assertEqual([a["value"] for a in report["assertions"]], [None, None])
-        self.assertEqual([bool(a["why"]) for a in report["assertions"]], [True, True])
+        report = self.s3analyze("analyze", "--json", "--slo", "DELETE: ttfb.p50<1s", capture("mixed-3hosts"),
+                                status=3).json()["slo"]
+        self.assertEqual([(a["value"], bool(a["why"])) for a in report["assertions"]], [(None, True)])
+
+    def test_an_operation_that_no_run_has(self):
+        """It is wrong usage, whatever the file is, and the operations are listed."""
+        path, sums = capture("mixed-3hosts"), self.tmp / "run.sums"
+        self.s3analyze("aggregate", "-o", sums, path)
+        for where in path, sums:
+            for option in ("--slo", "POST: p99<1s"), ("--op", "POST"):
+                r = self.s3analyze("analyze", *option, where, status=2)
+                self.assertIn('no operation "POST" in the capture; it has: DELETE, GET, PUT, STAT', r.err)
+            for command in (("table", "--no-cache"), ("trend", "--no-cache"), ("cmp", where)):
+                self.assertIn("it has: DELETE", self.s3analyze(*command, "--op", "POST", where, status=2).err)
+        self.assertIn("it has: DELETE", self.s3analyze("cat", "--op", "POST", path, status=2).err)
 
     def test_no_error_is_not_no_errors(self):
         """40 requests without a failure do not show that fewer than 0.1 % fail."""
@@ -189,10 +200,11 @@ class LoadSlo(LoadTest):
         met = self.s3load("put", *options, "--slo", "p50<50s", "--slo", "errors<50%", status=0)
         self.assertIn("Assertions: met (2 met", met.out)
         self.assertIn("Assertions: missed", self.s3load("put", *options, "--slo", "p50<1ns", status=1).out)
-        self.s3load("put", *options, "--slo", "nothing: p50<1s", status=3)
+        self.s3load("put", *options, "--slo", "GET: p50<1s", status=2)
         r = self.s3load("put", *options, "--slo", "p50<1ns", "--json", "-q", status=1)
         json.loads(r.out)
         n = len(self.server.log())
         self.assertIn("--slo", self.s3load("put", *options, "--slo", "p50", status=2).err)
+        self.assertIn("they are PUT, GET", self.s3load("put", *options, "--slo", "puts: p50<1s", status=2).err)
         self.assertIn("capture", self.s3load("put", *options, "--slo", "p50<1s", "--stress", status=2).err)
         self.assertEqual(len(self.server.log()), n)

@@ -318,7 +318,7 @@ static void test_error_rate(void **state)
         errors[i] = i % 4 == 0;
         n[i] = 10 + (int64_t)(i % 3);
     }
-    assert_true(stats_error_rate(errors, n, 40, &ci, &e));
+    assert_true(stats_error_rate(NAN, errors, n, 40, &ci, &e));
     assert_true(ci.ok);
     statvec_assert_close(ci.value, 10. / 439, 1e-12);
     assert_true(ci.se > 0 && ci.lo >= 0 && ci.lo < ci.value && ci.value < ci.hi);
@@ -327,11 +327,11 @@ static void test_error_rate(void **state)
         n[i] = 30 * (1 + (int64_t)(i % 3));
         errors[i] = n[i] / 30;
     }
-    assert_true(stats_error_rate(errors, n, 40, &ci, &e));
+    assert_true(stats_error_rate(NAN, errors, n, 40, &ci, &e));
     assert_true(ci.se == 0);
     memset(n, 0, sizeof n);
     memset(errors, 0, sizeof errors);
-    assert_true(stats_error_rate(errors, n, 40, &ci, &e));
+    assert_true(stats_error_rate(NAN, errors, n, 40, &ci, &e));
     assert_false(ci.ok);
 }
 

@@ -1,0 +1,168 @@
+"""A store that fails is not good enough: no gate, limit or trend passes it, and none fails a sound one."""
+import random
+
+import capgen
+from capgen import SECOND
+from harness import CliTest, unwrapped
+
+MS = SECOND // 1000
+DAY = 86400 * SECOND
+
+
+def run(seed, fault=None, day=0, threads=4, seconds=5, ops=("GET",), took=10):
+    """Requests of `took` ms +- 40 %. fault: (from, to) in shares of the time, ms of a failed request, its operation."""
+    r = random.Random(seed)
+    rows = []
+    for thread in range(threads):
+        now, k = thread * 1000, thread
+        while now < seconds * SECOND:
+            op, ms = ops[(k := k + 1) % len(ops)], took
+            fails = fault and fault[0][0] <= now / seconds / SECOND < fault[0][1] and fault[2] in (None, op)
+            ns = int((fault[1] if fails else ms) * MS * r.uniform(.6, 1.4))
+            rows.append(capgen.row(day * DAY + now, day * DAY + now + ns, thread=thread, op=op,
+                                   size=0 if fails else 100_000, error="503 SlowDown" if fails else ""))
+            now += ns
+    return sorted(rows)
+
+
+def reached(rows):
+    """Bytes of successful requests a second, from the first start to the last end."""
+    return sum(r.bytes for r in rows if not r.error) * SECOND / (max(r.end for r in rows) - min(r.start for r in rows))
+
+
+# When it fails, how long a failed request takes, which operation fails.
+FAULTS = [((.9, 1), 1, None), ((0, .15), 40, None), ((.4, .6), 1, None), ((.4, 1), 400, None), ((.5, 1), .5, "PUT"),
+          ((0, .4), 10, "PUT"), ((.3, .7), 60, "PUT")]
+
+
+class FailingStores(CliTest):
+    def written(self, name, rows):
+        return self.put(f"{name}.csv", capgen.text(rows))
+
+    def runs(self, name, n=5, first_day=0, **how):
+        return [self.written(f"{name}{i}", run(f"{name}{i}", day=first_day + i, **how)) for i in range(n)]
+
+    def judged(self, command, *args):
+        return self.s3analyze(command, *args, status=None).status
+
+    def test_none_passes_and_no_sound_one_fails(self):
+        for ops in ("GET",), ("GET", "PUT"):
+            good, same = self.runs("good", ops=ops), self.runs("same", ops=ops, first_day=10)
+            more = self.runs("more", n=4, ops=ops, first_day=5)
+            rows = run("same0", ops=ops)
+            self.assertEqual(self.judged("cmp", "--gate", "throughput:5%,errors:1%", "--before", *good, "--after", *same), 0)
+            self.assertEqual(self.judged("analyze", "--slo", f"errors<1%, throughput>{.9 * reached(rows):.0f}B/s", same[0]), 0)
+            self.assertEqual(self.judged("trend", "--no-cache", "--check-last", *good, *more, same[0]), 0)
+            for fault in FAULTS:
+                if fault[2] not in (None, *ops):
+                    continue
+                with self.subTest(ops=ops, fault=fault):
+                    bad = self.runs("bad", ops=ops, fault=fault, first_day=10)
+                    rows = run("bad0", ops=ops, fault=fault)
+                    for gate in "throughput:5%,errors:1%", "errors:1%":
+                        self.assertEqual(self.judged("cmp", "--gate", gate, "--before", *good, "--after", *bad), 1)
+                    self.assertIn(self.judged("cmp", "--gate", "p99:10%", "--before", *good, "--after", *bad), (1, 3))
+                    for limit in "errors<0.1%", f"throughput>{1.1 * reached(rows):.0f}B/s":
+                        self.assertIn(self.judged("analyze", "--slo", limit, bad[0]), (1, 3))
+                    self.assertIn(self.judged("trend", "--no-cache", "--check-last", *good, *more, bad[0]), (1, 3))
+
+    def test_the_figure_does_not_jump(self):
+        """However few or many fail at an end: what was delivered over the time of all requests, in every format."""
+        for share in 0, .01, .05, .09, .11, .2, .6:
+            for fault in ((1 - share, 1), 5, None), ((0, share), 5, None):
+                rows = run(1, fault=fault)
+                path = self.written("run", rows)
+                answer, = self.s3analyze("analyze", "--json", "--slo", "throughput>1B/s", path,
+                                         status=None).json()["slo"]["assertions"]
+                self.assertAlmostEqual(answer["value"] / reached(rows), 1, delta=.01)
+                line, = self.s3analyze("table", "--no-cache", "--json", path).json()["rows"]
+                self.assertEqual(line["throughput"]["value"], answer["value"])
+                op, = self.s3analyze("analyze", "--json", path).json()["operations"]
+                self.assertEqual((op["judged"] or op["throughput"])["bytes_per_s"], answer["value"])
+                self.assertEqual(op["judged"] is None, share == 0)
+                metric, = [m for m in self.s3analyze("cmp", "--json", path, self.written("other", run(2)), status=None)
+                           .json()["operations"][0]["metrics"] if m["metric"] == "throughput"]
+                self.assertEqual(metric["before"]["value"], answer["value"])
+                said = unwrapped(self.s3analyze("analyze", path).out).split(";")[0]
+                self.assertIn(f": {answer['value'] / 2**20:.1f}MiB/s", said)
+
+    def test_failures_are_no_noise(self):
+        """The interval is about what was delivered; a failing half does not make it reach from nothing to all."""
+        path = self.written("run", run(1, fault=((.5, 1), 10, None)))
+        answer, = self.s3analyze("analyze", "--json", "--slo", "throughput>30MiB/s", path,
+                                 status=1).json()["slo"]["assertions"]
+        self.assertLess(answer["hi"] / answer["value"], 1.05)
+        self.assertGreater(answer["lo"] / answer["value"], .95)
+
+    def test_all_failed(self):
+        for n_good, limits in (0, {"errors<0.1%": 1, "throughput>1B/s": 1, "rate>1": 1, "p99<1s": 3}), (1, {"errors<0.1%": 1}):
+            rows = [r._replace(error="" if i < n_good else "503", bytes=0)
+                    for i, r in enumerate(capgen.steady(400, every=12 * MS))]
+            path = self.written("run", rows)
+            for limit, status in limits.items():
+                with self.subTest(n_good=n_good, limit=limit):
+                    answer, = self.s3analyze("analyze", "--json", "--slo", limit, path,
+                                             status=status).json()["slo"]["assertions"]
+                    if n_good == 0 and limit.startswith("errors"):
+                        self.assertEqual((answer["value"], answer["hi"]), (1, 1))
+                        self.assertAlmostEqual(answer["lo"], .9905, delta=1e-4)
+
+    def test_failing_fast_is_not_faster(self):
+        """Half of the requests fail, the others become faster: percentiles are no better, and their gates do not pass."""
+        slow = self.runs("slow", took=20)
+        fast = self.runs("fast", fault=((0, .8), .5, None), took=8, first_day=10)
+        for n in 1, 5:
+            report = self.s3analyze("cmp", "--json", "--gate", "p50:5%,p99:5%", *["--run-cv=1%"][n > 1:],
+                                    "--before", *slow[:n], "--after", *fast[:n], status=3).json()
+            for m in report["operations"][0]["metrics"]:
+                if "host" not in m and m["metric"] not in ("throughput", "objects", "errors"):
+                    self.assertEqual((m["verdict"], m["why"]), ("not-enough-data", "more requests failed"), m["metric"])
+        for limit, status in ("p99<100ms", 3), ("p99<5ms", 1):
+            self.s3analyze("analyze", "--slo", limit, fast[0], status=status)
+
+    def test_errors_are_a_metric(self):
+        good, bad = self.runs("good"), self.runs("bad", fault=((.95, 1), 5, None), first_day=10)
+        both = [self.s3analyze("cmp", "--json", "--before", *good, "--after", *after).json()["operations"][0]["metrics"]
+                for after in (self.runs("same", first_day=10), bad)]
+        self.assertNotIn("errors", [m["metric"] for m in both[0]])
+        errors, = [m for m in both[1] if m["metric"] == "errors"]
+        self.assertEqual((errors["verdict"], errors["exploratory"]), ("more", True))
+        throughput = [next(m for m in metrics if m["metric"] == "throughput") for metrics in both]
+        self.assertTrue(not any(m["exploratory"] for m in throughput))
+        out = unwrapped(self.s3analyze("cmp", "--gate", "errors:1%", "--before", *good, "--after", *good[:2], *bad[:3],
+                                       status=None).out)
+        self.assertIn("points", out)
+        out = unwrapped(self.s3analyze("cmp", "--gate", "errors:1%", good[0], good[1]).out)
+        self.assertIn("GET errors: no errors on either side", out)
+
+    def test_trend(self):
+        def nights(*faults):
+            return [self.written(f"n{i}", run(i, fault=fault, day=i)) for i, fault in enumerate(faults)]
+
+        def last(paths, status):
+            return unwrapped(self.s3analyze("trend", "--no-cache", "--check-last", *paths, status=status).out)
+
+        out = last(nights(*[None] * 12, *[((0, .3), 10, None)] * 4), 1)
+        self.assertRegex(out, r"Since 3 December \(run 13\) (29|30)\S* % of the GETs fail, before it 0 % \(p = 0\.0\d\d\)\.")
+        report = self.s3analyze("trend", "--no-cache", "--json", self.tmp).json()
+        change = report["groups"][0]["changes"][0]
+        self.assertEqual((change["metric"], change["run"], change["is_worse"]), ("errors", 13, True))
+        self.assertAlmostEqual(change["difference"], .3, delta=.02)
+        self.assertIn("no GET succeeded.", last(nights(*[None] * 9, ((0, 1), 10, None)), 1))
+        self.assertRegex(last(nights(*[None] * 9, ((.5, 1), 10, None)), 1), r"no GET succeeded in the last [45]\d\S* % of it")
+        self.assertIn("errors of the last run", last(nights(*[None] * 9, ((.5, .6), 10, None)), 3))
+        few = nights(*[None] * 9)
+        few.append(self.written("few", run(9, day=9, seconds=.005, threads=4)))
+        last(few, 3)
+
+
+class FailingSums(CliTest):
+    def test_sums_say_the_same(self):
+        """Within the whole seconds that they have."""
+        rows = run(1, fault=((.5, 1.1), 10, None), seconds=30)
+        path, sums = self.put("run.csv", capgen.text(rows)), self.tmp / "run.sums"
+        self.s3analyze("aggregate", "-o", sums, path)
+        for limit in "throughput>30MiB/s", "errors<0.1%":
+            of_rows, of_sums = (self.s3analyze("analyze", "--json", "--slo", limit, x, status=1)
+                                .json()["slo"]["assertions"][0] for x in (path, sums))
+            self.assertAlmostEqual(of_sums["value"] / of_rows["value"], 1, delta=.1)
