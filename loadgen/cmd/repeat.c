@@ -4,6 +4,7 @@
 
 #include "libcommon/slo.h"
 #include "loadgen/ranks/ranks.h"
+#include "loadgen/run/bench_setup.h"
 #include "loadgen/util/sibling.h"
 
 #include <errno.h>
@@ -19,22 +20,21 @@
 #define LINE_BYTES 8192
 #define MAX_WORDS  1024 /* of a command */
 
-/* Only the folder and --quiet are used here; s3analyze gets all other options as they are. */
+/* s3analyze gets all options but --quiet as they are. */
 struct repeat_given {
-    const char *dir, *unused;
+    const char *dir, *concurrent, *rate, *before, *after, *unused;
     struct cli_list several;
     bool quiet;
 };
 
-#define TO_S3ANALYZE offsetof(struct repeat_given, unused)
-#define TEXT(n, arg, what)                                                                         \
+#define TEXT(n, arg, what) TEXT_IN(unused, n, arg, what)
+#define TEXT_IN(field, n, arg, what)                                                               \
     {                                                                                              \
-        n, CLI_STRING, TO_S3ANALYZE, arg, .is = CLI_OTHER, .help = what                            \
+        n, CLI_STRING, offsetof(struct repeat_given, field), arg, .is = CLI_OTHER, .help = what    \
     }
 
 static const struct cli_option table[] = {
-    {"dir", CLI_STRING, offsetof(struct repeat_given, dir), "DIR", .is = CLI_OTHER,
-     .help = "where the runs are kept; a plan that is there goes on"},
+    TEXT_IN(dir, "dir", "DIR", "where the runs are kept; a plan that is there goes on"),
     TEXT("max-runs", "N", "runs at most; of ab: on each side"),
     TEXT("seed", "N", "seed of random orders"),
     {"quiet", CLI_FLAG, offsetof(struct repeat_given, quiet), NULL, .is = CLI_OTHER,
@@ -49,14 +49,15 @@ static const struct cli_option capacity_table[] = {
     {0},
 };
 static const struct cli_option sweep_table[] = {
-    TEXT("concurrent", "N,...", "requests in flight"),
-    TEXT("rate", "N,...", "or requests per second"),
+    TEXT_IN(concurrent, "concurrent", "N,...", "requests in flight"),
+    TEXT_IN(rate, "rate", "N,...", "or requests per second"),
     TEXT("runs", "N", "runs at each of them [3]"),
     {0},
 };
 static const struct cli_option ab_table[] = {
-    TEXT("before", "ARGS", "options that only runs of this side get, as '--host a --tls'"),
-    TEXT("after", "ARGS", "options that only runs of the other side get"),
+    TEXT_IN(before, "before", "ARGS",
+            "options that only runs of this side get, as '--host a --tls'"),
+    TEXT_IN(after, "after", "ARGS", "options that only runs of the other side get"),
     TEXT("gate", "METRIC:PCT,...", "how much worse it may be, as of s3analyze cmp"),
     {0},
 };
@@ -111,10 +112,20 @@ static pid_t start_child(void)
     return pid;
 }
 
+/* Returns the exit status of a child. */
+static int end_of(pid_t pid)
+{
+    int status = 0;
+
+    if (pid > 0)
+        TEMP_FAILURE_RETRY(waitpid(pid, &status, 0));
+    child = 0;
+    return pid < 0 ? EXIT_FAILED : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 /* Runs this program without output: the result is in its capture. Returns its exit status. */
 static int run_self(char *const *words)
 {
-    int status = 0;
     pid_t pid = start_child();
 
     if (pid == 0) {
@@ -124,10 +135,89 @@ static int run_self(char *const *words)
         execv("/proc/self/exe", words);
         _exit(127);
     }
-    if (pid > 0)
-        TEMP_FAILURE_RETRY(waitpid(pid, &status, 0));
-    child = 0;
-    return pid < 0 ? EXIT_FAILED : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return end_of(pid);
+}
+
+/* ---- The runs ---- */
+
+static const struct cli_command *const commands[] = {PROGRAMS_S3LOAD(PROGRAMS_ADDRESS) NULL};
+
+/* The words after "--", and those before it, which are for s3analyze. */
+struct repeated {
+    const struct repeat_given *o;
+    char **command, **plan;
+    size_t n_command, n_plan;
+};
+
+/* Fills in the words of a run: those of the command, then those of a text. Returns how many. */
+static size_t take_words(const struct repeated *x, char *text, char *words[static MAX_WORDS])
+{
+    size_t n = 0;
+
+    words[n++] = "s3load";
+    for (size_t i = 0; i < x->n_command; i++)
+        words[n++] = x->command[i];
+    for (char *word; n < MAX_WORDS - 1 && (word = strsep(&text, " ")) != NULL;)
+        if (*word != '\0')
+            words[n++] = word;
+    words[n] = NULL;
+    return n;
+}
+
+/* Refuses options that the plan sets, or that leave no capture. */
+static bool spares_plan(const struct repeat_given *o, const char *plan, const struct cli_args *run,
+                        struct err *e)
+{
+    bool capacity = strcmp(plan, "capacity") == 0;
+    const char *const owned[][2] = {
+        {capacity ? "rate" : "", "the search begins at --from"},
+        {o->rate != NULL ? "rate" : "", "give the rates before --, with --rate"},
+        {o->concurrent != NULL ? "concurrent" : "", "give them before --, with --concurrent"},
+        {"benchdata", "captures go to --dir"},
+        {"stress", "the plan needs the captures"},
+        {"aggregate-only", "the plan needs the captures"},
+    };
+
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        if (cli_given(run, owned[i][0]))
+            return err_set(e, "--%s is not for the runs: %s", owned[i][0], owned[i][1]);
+    return true;
+}
+
+/* Checks the command with the options of a side, as s3load does that gets them. Returns an exit
+ * status. A child does it, as it splits the options, and takes the keys out of the environment. */
+static int check(const struct cli_args *args, const struct repeated *x, const char *with,
+                 const char *side)
+{
+    const struct cli_command *const *c = commands;
+    bool plain = side[strcspn(side, "\t\n\v\f\r")] == '\0';
+    char *words[MAX_WORDS];
+    struct cli_args run = {0};
+    struct options o = {.failed = false};
+    struct err e = {0};
+    pid_t pid = start_child();
+
+    if (pid != 0)
+        return end_of(pid);
+    int n = (int)take_words(x, (char *)side, words);
+    while (*c != NULL && (strcmp((*c)->name, words[1]) != 0 || (*c)->run != bench_main))
+        c++;
+    bool ok = (*c != NULL || err_set(&e, "after -- comes a command that loads a server")) &&
+              (plain || err_set(&e, "options are separated by spaces")) &&
+              (!options_hold_secret(commands, words + 1 + x->n_command) ||
+               err_set(&e, "a key or password would stand in plan.json: give it in the "
+                           "environment (S3LOAD_SECRET_KEY) or in a profile (--profile)"));
+    if (ok) {
+        o = *(const struct options *)(*c)->defaults;
+        ok = cli_parse(*c, n - 1, words + 1, &run, &o, &e);
+        run.argc = n;
+        run.argv = words;
+    }
+    ok = ok && (run.help_topic == NULL || err_set(&e, "--help is not for the runs")) &&
+         spares_plan(x->o, args->operands[0], &run, &e) && bench_complete(&run, &o, &e);
+    _exit(ok                         ? EXIT_DONE
+          : run.no_memory | o.failed ? cli_failed(args, &e)
+                                     : cli_wrong_usage(args, "%s%s", with, e.msg));
 }
 
 /* ---- The loop ---- */
@@ -137,14 +227,6 @@ static int no_tick(void *ctx)
     (void)ctx;
     return 10;
 }
-
-/* The words after "--", and those before it, which are for s3analyze. */
-struct repeated {
-    char **command, **plan;
-    size_t n_command, n_plan;
-    const char *dir;
-    bool quiet;
-};
 
 static bool is_quiet(const char *word)
 {
@@ -173,8 +255,7 @@ static int begin(const struct cli_args *args, const struct repeated *x, struct e
     FILE *said = tmpfile();
     char *words[MAX_WORDS + 8] = {"s3analyze", "plan", "--begin", "--command"};
     size_t n = 4;
-    char *shown = options_redacted((const struct cli_command *const[]){&cmd_get, &cmd_mixed, NULL},
-                                   (int)x->n_command, x->command);
+    char *shown = options_redacted(commands, (int)x->n_command, x->command);
 
     words[n++] = shown;
     for (size_t i = 0; i < x->n_plan; i++)
@@ -200,7 +281,7 @@ static int begin(const struct cli_args *args, const struct repeated *x, struct e
  * the last run failed, so that the next one is likely to fail, too. */
 static bool ask(const struct repeated *x, char line[static LINE_BYTES], bool *broken, struct err *e)
 {
-    char *words[] = {"s3analyze", "plan", "--next", "--", (char *)x->dir, NULL};
+    char *words[] = {"s3analyze", "plan", "--next", "--", (char *)x->o->dir, NULL};
     FILE *answer = tmpfile();
 
     if (answer == NULL)
@@ -220,35 +301,26 @@ static bool ask(const struct repeated *x, char line[static LINE_BYTES], bool *br
 static int run_line(const struct repeated *x, char *line, struct err *e)
 {
     char path[4096 + 64];
-    char *words[MAX_WORDS + 16] = {"s3load"};
-    size_t n = 1;
-    char *rest = NULL;
-    const char *name = strtok_r(line, " ", &rest);
+    char *words[MAX_WORDS + 8];
+    const char *name = strsep(&line, " ");
+    size_t n = take_words(x, line, words);
 
-    for (size_t i = 0; i < x->n_command; i++)
-        words[n++] = x->command[i];
-    for (char *word; n < MAX_WORDS && (word = strtok_r(NULL, " ", &rest)) != NULL;)
-        words[n++] = word;
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", x->dir, name) >= sizeof path)
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", x->o->dir, name) >= sizeof path)
         return err_set(e, "the folder's name is too long"), EXIT_FAILED;
+    if (!x->o->quiet)
+        bench_show_command(stderr, name, words + 1 + x->n_command);
     words[n++] = "--benchdata";
     words[n++] = path;
     words[n++] = "--json"; /* no report of each run */
-    if (x->quiet) {
-        words[n++] = "--quiet";
-        return run_self(words);
-    }
-    fprintf(stderr, "%s:", name);
-    for (size_t i = 1 + x->n_command; i + 3 < n; i++)
-        fprintf(stderr, " %s", words[i]);
-    fputs("\n", stderr);
+    words[n++] = x->o->quiet ? "--quiet" : NULL;
+    words[n] = NULL;
     return run_self(words);
 }
 
 static int repeat(const struct repeated *x, struct err *e)
 {
     char line[LINE_BYTES], last[LINE_BYTES] = "";
-    char *words[] = {"s3analyze", "plan", "--", (char *)x->dir, NULL};
+    char *words[] = {"s3analyze", "plan", "--", (char *)x->o->dir, NULL};
     int status = EXIT_DONE;
     bool broken = false;
 
@@ -273,23 +345,31 @@ static int repeat(const struct repeated *x, struct err *e)
 
 static int run(const struct cli_args *args, void *options)
 {
-    const struct repeat_given *o = options;
-    struct repeated x = {.dir = o->dir, .quiet = o->quiet};
+    struct repeated x = {.o = options};
     struct err e = {0};
     int at = 2;
 
     while (at < args->argc && strcmp(args->argv[at], "--") != 0)
         at++;
-    if (o->dir == NULL || at + 1 >= args->argc || args->argc > MAX_WORDS / 2 ||
+    if (at + 1 >= args->argc || args->argc > MAX_WORDS / 2 ||
         args->n_operands < (size_t)(args->argc - at))
         return cli_wrong_usage(args, FORM);
+    if (x.o->dir == NULL)
+        return cli_wrong_usage(args, "--dir DIR is missing: the folder for the captures");
     if (ranks_size() > 1)
         return cli_wrong_usage(args, "repeat runs alone: start s3load, not s3load-mpi");
     x.plan = args->argv + 2;
     x.n_plan = (size_t)at - 2;
     x.command = args->argv + at + 1;
     x.n_command = (size_t)(args->argc - at - 1);
-    int status = begin(args, &x, &e);
+    if (!sibling_is_there("repeat", &e))
+        return cli_failed(args, &e);
+    const char *before = x.o->before, *after = x.o->after;
+    int status = check(args, &x, before ? "with --before: " : "", before ? before : "");
+    if (status == EXIT_DONE && after != NULL)
+        status = check(args, &x, "with --after: ", after);
+    if (status == EXIT_DONE)
+        status = begin(args, &x, &e);
     if (status == EXIT_USAGE)
         return status;
     if (status == EXIT_DONE)

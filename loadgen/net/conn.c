@@ -378,7 +378,7 @@ struct conn *conn_dialer_next(struct conn_dialer *d)
     else if (result == CURLE_OUT_OF_MEMORY)
         fail_here(c, ENOMEM);
     else
-        fail(c, "curl: ", c->message[0] != '\0' ? c->message : curl_easy_strerror(result));
+        fail(c, "curl: ", conn_error_text(result, c->message));
     return c;
 }
 

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/types.h>
 
@@ -53,6 +54,15 @@ bool conn_global_init(void);
 /* Returns the name of the environment variable that sets a proxy, and writes the proxy without user
  * and password to `text`. NULL: there is none. libcurl itself obeys the variable no_proxy. */
 const char *conn_proxy(bool tls, bool no_proxy, char text[static CONN_PROXY_MAX]);
+
+/* Returns what libcurl says of an error. It may quote the URL of a proxy with its password: then
+ * what it says of such errors in general. */
+static inline const char *conn_error_text(CURLcode result, const char *message)
+{
+    bool known = message[0] != '\0' && strchr(message, '@') == NULL;
+
+    return known ? message : curl_easy_strerror(result);
+}
 
 /* The most libcurl handles kept for reuse. Making one takes longer than connecting. */
 #define CONN_SPARES_MAX 16

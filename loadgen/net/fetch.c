@@ -105,5 +105,5 @@ bool fetch(const struct fetch *f, int *status, struct err *e)
         return err_set(e, "the answer has more than %s", units_size((double)f->max_bytes).s);
     if (result == CURLE_OPERATION_TIMEDOUT && t.n_bytes > 0)
         return err_set(e, "nothing more came for %ld s", f->patience_s);
-    return err_set(e, "%s", message[0] != '\0' ? message : curl_easy_strerror(result));
+    return err_set(e, "%s", conn_error_text(result, message));
 }

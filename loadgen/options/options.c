@@ -8,6 +8,7 @@
 #include "loadgen/ranks/parts.h"
 #include "loadgen/s3/profile.h"
 #include "loadgen/s3/s3op.h"
+#include "loadgen/util/sibling.h"
 
 #include <errno.h>
 #include <math.h>
@@ -473,7 +474,7 @@ static bool check_op(const char *op, struct err *e)
 }
 
 /* s3analyze judges the assertions only after the run. Find mistakes in them now. */
-static bool check_slo(const struct options *o, struct err *e)
+static bool check_slo(struct options *o, struct err *e)
 {
     struct slo_list list;
     bool ok = slo_parse(&list, &o->show.slo, e);
@@ -484,7 +485,8 @@ static bool check_slo(const struct options *o, struct err *e)
     if (ok && o->show.slo.n > 0 &&
         (o->show.stress || (o->benchdata != NULL && strcmp(o->benchdata, "-") == 0)))
         return err_set(e, "--slo needs a capture in a file, to judge by");
-    return ok;
+    o->failed = ok && o->show.slo.n > 0 && !sibling_is_there("--slo", e);
+    return ok && !o->failed;
 }
 
 static bool check_serverprof(const struct options *o, struct err *e)
@@ -495,8 +497,7 @@ static bool check_serverprof(const struct options *o, struct err *e)
         return err_set(e, "--serverprof and --serverprof-url exclude each other");
     if (o->serverprof != NULL &&
         (*o->serverprof == '\0' || o->serverprof[strspn(o->serverprof, letters)] != '\0'))
-        return err_set(e, "--serverprof: '%s' is no list of profiles such as cpu,mem",
-                       o->serverprof);
+        return err_set(e, "--serverprof takes a list of profiles such as cpu,mem");
     if (o->serverprof_url != NULL && strchr(o->serverprof_url, '@') != NULL)
         return err_set(e, "--serverprof-url: servers are named without user and password");
     for (const char *at = o->serverprof_url, *end; at != NULL; at = *end == ',' ? end + 1 : NULL) {

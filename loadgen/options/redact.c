@@ -63,6 +63,16 @@ static char *find_secret(const struct cli_command *const *commands, char *word, 
     return secret != NULL ? secret : (char *)userinfo.p;
 }
 
+bool options_hold_secret(const struct cli_command *const *commands, char *const *words)
+{
+    bool found = false, next = false;
+    size_t n;
+
+    for (; *words != NULL; words++)
+        found |= find_secret(commands, *words, &next, &n) != NULL || next;
+    return found;
+}
+
 char **options_hide(const struct cli_command *const *commands, int argc, char **argv)
 {
     char **copy = calloc((size_t)argc + 1, sizeof *copy);
@@ -100,6 +110,7 @@ char *options_redacted(const struct cli_command *const *commands, int argc, char
     struct strbuf line = {0};
     bool next = false;
 
+    strbuf_puts(&line, ""); /* for no words at all */
     for (int i = 0; i < argc && !line.failed; i++) {
         char *word = NULL;
         size_t n = 0;

@@ -436,13 +436,18 @@ static bool check_load(const struct cli_command *command, const struct options *
                    command->name);
 }
 
+bool bench_complete(const struct cli_args *args, struct options *o, struct err *e)
+{
+    return options_complete(o, args, e) && check_load(args->command, o, e);
+}
+
 int bench_main_with(const struct cli_args *args, void *options, int (*work)(struct bench *b))
 {
     struct options *o = options;
     struct err e = {0};
     int status;
 
-    bool ok = options_complete(o, args, &e) && (work != NULL || check_load(args->command, o, &e));
+    bool ok = work != NULL ? options_complete(o, args, &e) : bench_complete(args, o, &e);
     bool wrong = !ok && !o->failed;
     ok = ok && (work != NULL || hand_out(args->command, o, &e));
     if (ok)

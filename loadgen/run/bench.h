@@ -15,6 +15,9 @@ int bench_main(const struct cli_args *args, void *options);
 /* Does the same, but runs `work` in rank 0 instead of the benchmark; NULL: the benchmark. */
 int bench_main_with(const struct cli_args *args, void *options, int (*work)(struct bench *b));
 
+/* Fills in and checks the options of a command that bench_main runs, as options_complete does. */
+bool bench_complete(const struct cli_args *args, struct options *o, struct err *e);
+
 /* The main function of the other ranks: runs commands until rank 0 dismisses them. Returns the exit
  * code that rank 0 sends. */
 int bench_follow(const struct cli_program *program);

@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -36,6 +35,14 @@ static bool find(char *path, size_t size)
         return false;
     strcpy(slash + 1, "s3analyze");
     return access(path, X_OK) == 0;
+}
+
+bool sibling_is_there(const char *what, struct err *e)
+{
+    char path[4096];
+
+    return find(path, sizeof path) ||
+           err_set(e, "%s needs s3analyze beside s3load: install the package s3analyze", what);
 }
 
 int sibling_run(char *const *words, int to, int (*tick)(void *ctx), void *ctx)

@@ -2,6 +2,13 @@
 #ifndef S3_LOADGEN_UTIL_SIBLING_H
 #define S3_LOADGEN_UTIL_SIBLING_H
 
+#include "libcommon/err.h"
+
+#include <stdbool.h>
+
+/* Whether s3analyze is there. If not, *e says that `what` needs it. */
+bool sibling_is_there(const char *what, struct err *e);
+
 /* Runs a command of s3analyze. `words` ends with NULL. The environment is reduced: it has locale,
  * terminal, PATH and the like, but no credentials. Standard output goes to the file descriptor
  * `to`, or SIBLING_NOWHERE. While the command runs, `tick` is called repeatedly; it returns in how

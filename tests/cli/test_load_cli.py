@@ -170,6 +170,14 @@ class Connections(LoadTest):
                 self.load("put", *options, *SMALL, env={name: proxy.url, "no_proxy": "127.0.0.1"})
                 self.assertEqual(proxy.asked, [])
 
+    def test_a_proxy_that_cannot_be_used(self):
+        """libcurl quotes it, with its password."""
+        self.start()
+        for url in 'http://me:SEC"RET@/@127.0.0.1:1', "http://me:SECRET/@127.0.0.1:1", "me:SECRET@[::1:1", "nonsense://me:SECRET@h":
+            r = self.s3load("put", *SMALL, env={"http_proxy": url}, status=1)
+            self.assertNotIn("RET", r.err)
+            self.assertIn("requests go through the proxy", r.err)
+
     def test_proxy_refuses(self):
         self.start()
         proxy = Proxy("403 Forbidden")

@@ -7,10 +7,11 @@ import select
 import shutil
 import signal
 
-from harness import BUILD, TESTDATA, TIMEOUT_S, tool, unwrapped
+from harness import BUILD, ROOT, TESTDATA, TIMEOUT_S, tool, unwrapped
 from loadcase import LoadTest
 
-GET = ("get", "--obj.size", "1KiB", "--objects", "10", "--concurrent", "8", "-q")
+GET = ("get", "--obj.size", "1KiB", "--objects", "10", "-q")
+EIGHT = (*GET, "--concurrent", "8")
 
 
 class Repeat(LoadTest):
@@ -25,7 +26,7 @@ class Repeat(LoadTest):
         """A server with a limit: the answer is no rate beyond it. On a busy machine requests also wait for other reasons, so
         the answer may be lower."""
         self.start("--fault", "op=GET,rate=300")
-        r = self.repeat("capacity", "--slo", "p50<60ms", "--from", "50", command=(*GET, "--duration", "2s"),
+        r = self.repeat("capacity", "--slo", "p50<60ms", "--from", "50", command=(*EIGHT, "--duration", "2s"),
                         status=None)
         self.assertIn(r.status, (0, 3))
         found = self.state(status=r.status)
@@ -45,7 +46,7 @@ class Repeat(LoadTest):
         for before, after, status, answer in ((slow, self.server, 0, "no worse"), (self.server, slow, 1, "worse")):
             with self.subTest(answer):
                 r = self.repeat("ab", "--before", f"--host {before.hosts}", "--after", f"--host {after.hosts}", "--gate",
-                                "p50:5%", command=(*GET, "--duration", "400ms"), status=status)
+                                "p50:5%", command=(*EIGHT, "--duration", "400ms"), status=status)
                 self.assertIn(answer, r.out, r.err)  # a failure has the status of "worse"
                 self.assertEqual(self.state(status=status)["gates"][0]["answer"], answer)
                 shutil.rmtree(self.tmp / "plan")
@@ -217,6 +218,68 @@ class Repeat(LoadTest):
         text = (self.tmp / "plan" / "plan.json").read_text()
         self.assertNotIn("s3load-secret", text)
         self.assertIn("REDACTED", json.loads(text)["command"])
+
+    def refused(self, *argv, status=2):
+        """What s3load says to a plan that must leave nothing, and send nothing."""
+        self.start()
+        r = self.bare("repeat", *argv, env=self.environment(), status=status)
+        self.assertFalse((self.tmp / "plan").exists())
+        self.assertEqual(self.server.log(), [])
+        return r.err
+
+    def ab(self, before, after):
+        return self.refused("ab", "--dir", "plan", "--gate", "p50:5%", f"--before={before}", "--after", after, "--", *GET,
+                            "--host", self.server.hosts)
+
+    def test_a_secret_of_a_side(self):
+        self.start()
+        for text in ("--secret-key HUSH", "--secret-key=HUSH", "-secret-key HUSH", "--secretkey=HUSH",
+                     "--session-token HUSH", "--tls  --access-key=HUSH", "--host http://me:HUSH@127.0.0.1",
+                     "--tls\t--secret-key\tHUSH", "--region x\n--secret-key=HUSH"):
+            for sides in (text, "--tls"), ("--tls", text):
+                with self.subTest(sides):
+                    said = self.ab(*sides)
+                    self.assertNotIn("HUSH", said)
+                    self.assertRegex(said, "(?s)--profile|separated by spaces")
+
+    def test_both_sides_are_checked_first(self):
+        self.start()
+        for text, message in (("--nonsense", "unknown option"), ("--obj.size 1X", "1X"), ("--encrypt", "needs --tls"),
+                              ("--profile none", "no profile 'none'"), ("--benchdata x", "captures go to --dir"),
+                              ("--aggregate-only", "needs the captures"), ("more", "takes only options")):
+            for name, sides in ("--before", (text, "--insecure")), ("--after", ("--insecure", text)):
+                with self.subTest(sides):
+                    self.assertRegex(self.ab(*sides), f"s3load: with {name}: .*{message}")
+
+    def test_options_that_the_plan_sets(self):
+        self.start()
+        capacity, levels, rates = ("capacity", "--slo", "p50<1s"), ("sweep", "--concurrent", "1,2"), ("sweep", "--rate", "1,2")
+        for plan, option, instead in (
+                (capacity, ("--rate", "9"), "--from"), (capacity, ("-rps-limit=9",), "--from"), (rates, ("--rate", "9"), "before --, with --rate"),
+                (levels, ("--concurrent", "9"), "before --, with --concurrent"), (levels, ("--benchdata", "x"), "--dir"),
+                (rates, ("--stress",), "captures")):
+            with self.subTest(plan=plan, option=option):
+                said = self.refused(*plan, "--dir", "plan", "--", "get", "--host", self.server.hosts, *option)
+                name = option[0].replace("-rps-limit=9", "--rate")
+                self.assertRegex(said, f"s3load: {name} is not for the runs: .*{instead}")
+        self.assertIn("--dir DIR is missing", self.refused(*levels, "--", "get"))
+        for words in ("clean", "--run", "x"), ("repeat",), ("nothing",), ("--secret-key=HUSH", "get"):
+            said = self.refused(*levels, "--dir", "plan", "--", *words)
+            self.assertIn("after -- comes a command that loads a server", said)
+            self.assertNotIn("HUSH", said)
+        self.assertIn("--help", self.refused(*levels, "--dir", "plan", "--", "get", "--help"))
+
+    def test_without_s3analyze(self):
+        """It is named, with its package, before a request is sent."""
+        self.start()
+        shutil.copy(BUILD / "s3load", self.tmp / "s3load")
+        self.assertIn("\nPackage: s3analyze\n", (ROOT / "debian" / "control").read_text())
+        for argv in (["repeat", "sweep", "--dir", "plan", "--concurrent", "1", "--", *GET], [*GET, "--slo", "p50<1s"]):
+            r = self.check_run(self.tmp / "s3load", *argv, "--host", self.server.hosts, env=self.environment(), cwd=self.tmp,
+                               status=1)
+            self.assertIn("needs s3analyze beside s3load: install the package s3analyze", r.err)
+        self.assertFalse((self.tmp / "plan").exists())
+        self.assertEqual(self.server.log(), [])
 
     def test_wrong(self):
         self.start()

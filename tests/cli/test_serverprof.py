@@ -240,7 +240,7 @@ class MinIO(Profiles):
         self.assertEqual((self.zip.read_bytes(), self.server.asked), (b"mine", []))
 
     def test_usage(self):
-        for options, said in ((("--serverprof", ""), "no list of profiles"), (("--serverprof", "cpu;x"), "no list"),
+        for options, said in ((("--serverprof", ""), "a list of profiles"), (("--serverprof", "cpu;x"), "a list of"),
                               (("--serverprof", "cpu", "--serverprof-url", "http://a"), "exclude each other"),
                               (("--serverprof-url", "a:1"), "is no http"), (("--serverprof-url", "http://a,"), "is no http"),
                               (("--serverprof-url", "http://u:p@a"), "named without user and password")):

@@ -60,6 +60,22 @@ static void test_redacted(void **state)
     expect(N_WORDS(other), other, "s3load --host secret-key=1 --profile secret");
 }
 
+static void test_held(void **state)
+{
+    (void)state;
+    char *secret[][3] = {{"--secret-key", "S"},
+                         {"--tls", "-session-token=S"},
+                         {"--secretkey"},
+                         {"--host", "http://u:S@h"}};
+    char *plain[] = {"--host", "secret-key=1", "--profile", "secret", "x@y", NULL},
+         *none[] = {NULL};
+
+    for (size_t i = 0; i < sizeof secret / sizeof *secret; i++)
+        assert_true(options_hold_secret(commands, secret[i]));
+    assert_false(options_hold_secret(commands, plain));
+    assert_false(options_hold_secret(commands, none));
+}
+
 /* Secrets are overwritten in the original argv; the copy has them. */
 static void test_hidden(void **state)
 {
@@ -177,9 +193,9 @@ static void test_strbuf(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_redacted), cmocka_unit_test(test_hidden),
-        cmocka_unit_test(test_declared), cmocka_unit_test(test_repaired),
-        cmocka_unit_test(test_strbuf),
+        cmocka_unit_test(test_redacted), cmocka_unit_test(test_held),
+        cmocka_unit_test(test_hidden),   cmocka_unit_test(test_declared),
+        cmocka_unit_test(test_repaired), cmocka_unit_test(test_strbuf),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
