@@ -23,6 +23,7 @@ static const struct {
     [MACHINE_THROTTLED] = {"throttled", "throttled_pct", true},
     [MACHINE_GOVERNOR] = {"governor", NULL, false},
     [MACHINE_BUSY] = {"machine-busy", "busy_pct", true},
+    [MACHINE_WAITED] = {"cpu-wait", "wait_pct", false},
     [MACHINE_LINK_FULL] = {"link-full", "link_pct", true},
     [MACHINE_LINK_EXCEEDED] = {"link-exceeded", "link_pct", true},
     [MACHINE_UNSYNCHRONISED] = {"clock-unsynchronised", NULL, false},
@@ -52,6 +53,10 @@ static bool say(struct findings *out, const struct finding *f, enum machine_faul
     case MACHINE_BUSY:
         return SAY("The CPUs of %s were busy for %.0f %% of the time: the figures are those of "
                    "this machine, not of the server",
+                   who, x->value);
+    case MACHINE_WAITED:
+        return SAY("s3load on %s waited %.2g %% of the time for a CPU: durations hold these waits, "
+                   "and the server may be faster",
                    who, x->value);
     case MACHINE_LINK_FULL:
         return SAY("The network link of %s carried %.0f %% of what it can: it was the limit, not "

@@ -11,6 +11,13 @@
 #define LINK_PCT      95
 #define EXCEEDED_PCT  100
 
+/* A thread has waited for a CPU if it waited longer than it ran, and this share of the time. With a
+ * server on the same machine that may be the server's doing. Then others must have taken CPU time
+ * before the load began, too. */
+#define WAITED_PCT       1
+#define WAITED_READY_PCT 50
+#define WAITED_SETUP_PCT 20
+
 /* Larger percentages or times are nonsense and ignored. */
 #define PCT_MAX  1e6
 #define TIME_MAX (INT64_MAX / 4)
@@ -29,6 +36,12 @@ static double share_pct(double part, double whole)
     double pct = whole > 0 && part >= 0 ? 100 * part / whole : -1;
 
     return pct <= PCT_MAX ? pct : -1;
+}
+
+/* Returns the percentage of the time in which a thread was ready and had to wait; -1: unknown. */
+static double waited_pct(int64_t wait_ns, int64_t cpu_ns)
+{
+    return cpu_ns >= 0 ? share_pct((double)wait_ns, (double)wait_ns + (double)cpu_ns) : -1;
 }
 
 /* Returns the CPU time available so far; negative: unknown. */
@@ -70,6 +83,10 @@ static void find_last(const struct machine_told *t, struct machine_found *found)
     find(&found[MACHINE_GOVERNOR], t, !tuned, 0);
     if (!t->is_local)
         find(&found[MACHINE_BUSY], t, share_pct((double)t->busy_ns, cpu_ns(t)), BUSY_PCT);
+    if ((!t->is_local || waited_pct(t->setup_wait_ns, t->setup_cpu_ns) > WAITED_SETUP_PCT) &&
+        waited_pct(t->wait_ns, t->cpu_ns) > WAITED_READY_PCT)
+        find(&found[MACHINE_WAITED], t,
+             share_pct((double)t->wait_ns, (double)t->loops * (double)t->over_ns), WAITED_PCT);
     find(&found[MACHINE_LINK_FULL], t, share_pct(most, capacity), LINK_PCT);
     find(&found[MACHINE_LINK_EXCEEDED], t, share_pct((double)t->body_bytes, ways * bodies),
          EXCEEDED_PCT);
@@ -105,6 +122,11 @@ static struct machine_told read_told(const json_t *o)
         .begin_ns = over_ns > 0 ? at_ns - over_ns : 0,
         .over_ns = over_ns,
         .cpus = number(o, "cpus"),
+        .cpu_ns = number(o, "cpu_ns"),
+        .loops = number(o, "loops"),
+        .wait_ns = number(o, "wait_ns"),
+        .setup_cpu_ns = number(o, "setup_cpu_ns"),
+        .setup_wait_ns = number(o, "setup_wait_ns"),
         .busy_ns = number(o, "busy_ns"),
         .steal_ns = number(o, "steal_ns"),
         .n_throttled = number(o, "n_throttled"),

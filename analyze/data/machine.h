@@ -24,6 +24,7 @@ enum machine_fault {
                                over CPUs */
     MACHINE_GOVERNOR,       /* no value: CPU frequencies follow the load */
     MACHINE_BUSY,           /* percent of all CPU time */
+    MACHINE_WAITED,         /* percent of the time that s3load's threads waited for a CPU, a mean */
     MACHINE_LINK_FULL,      /* percent of what the link can carry in one direction */
     MACHINE_LINK_EXCEEDED,  /* the same, computed from the bodies of requests */
     MACHINE_UNSYNCHRONISED, /* no value: the kernel says that its clock is not synchronised */
@@ -51,6 +52,7 @@ struct machine_told {
     int64_t begin_ns; /* start of the benchmark by the machine's clock: identifies the run, with the
                          client */
     int64_t over_ns, cpus, busy_ns, steal_ns, n_throttled, throttled_ns;
+    int64_t cpu_ns, loops, wait_ns, setup_cpu_ns, setup_wait_ns;
     int64_t rx_bytes, tx_bytes, link_bits_per_s, synchronised;
     int64_t body_bytes, body_ns; /* bytes of request bodies, and the duration of the benchmark */
     double worst_steal_pct;

@@ -295,6 +295,7 @@ static const struct finding_kind kinds[] = {
     {.name = "throttled"},
     {.name = "governor"},
     {.name = "machine-busy"},
+    {.name = "cpu-wait"},
     {.name = "link-full"},
     {.name = "link-exceeded"},
     {.name = "retransmits"},

@@ -48,6 +48,7 @@ struct plan_run {
     bool not_offered;         /* it does not count, as s3load could not send that fast */
     bool is_broken;           /* it does not count, and the next run will probably not, either */
     double failed_frac;       /* share of the requests that failed; NaN: not known */
+    double waited_pct;        /* as of MACHINE_WAITED; 0: not so long, or not known */
     char *says; /* capacity: the assertions that were not met, with the measured values; "": none */
     double offered_frac;            /* share of the due requests that were sent; NaN: closed loop */
     double p50_ns, p99_ns, mean_ns; /* of the operation that is judged; NaN: not known */

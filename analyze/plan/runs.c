@@ -320,12 +320,16 @@ static bool load_one(struct plan *p, struct plan_run *r, struct err *e)
     struct err why = {0};
     bool ok = true;
 
+    struct machine_found found[MACHINE_N_FAULTS] = {0};
+
     /* A run that has no request left, or cannot be read, does not count. */
     if (!run_load(&run, r->path, &how, &why)) {
         ok = mem_text(&r->why_not, why.msg, e);
     } else {
         ok = take_why_not(p, r, &run.recorded, e) &&
              (p->asked.kind != PLAN_AB || take_gates(p, r, &run, e));
+        machine_find(&run.recorded.machine, found);
+        r->waited_pct = found[MACHINE_WAITED].value;
     }
     run_free(&run);
     return ok;

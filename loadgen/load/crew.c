@@ -127,6 +127,7 @@ struct crew_counts crew_counts(const struct crew *c)
         n.n_connects += atomic_load_explicit(&l->pool.n_connects, memory_order_relaxed);
         n.n_retransmits += atomic_load_explicit(&l->pool.n_retransmits, memory_order_relaxed);
         n.n_resent += atomic_load_explicit(&l->n_resent, memory_order_relaxed);
+        n.waited_ns += atomic_load_explicit(&l->waited_ns, memory_order_relaxed);
         n.digest_ns += atomic_load_explicit(&l->digest_ns, memory_order_relaxed);
         n.most_cpu_ns =
             int64_max(n.most_cpu_ns, atomic_load_explicit(&l->cpu_ns, memory_order_relaxed));

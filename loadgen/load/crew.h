@@ -41,6 +41,7 @@ struct crew_counts {
     int64_t n_resent;               /* requests with a row that were sent twice */
     int64_t n_retransmits;          /* TCP segments that connections sent again */
     int64_t digest_ns;              /* time spent on digests of payloads before requests begin */
+    int64_t waited_ns;              /* their waits for a CPU in this phase; negative: unknown */
     int64_t most_cpu_ns;            /* CPU time of the busiest loop in this phase */
 };
 struct crew_counts crew_counts(const struct crew *c);

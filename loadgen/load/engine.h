@@ -38,6 +38,7 @@ struct engine {
     struct s3op_style op_style;
     struct conn_style conn_style;
     struct names *names; /* by host; NULL: a proxy looks up the names */
+    const char *root;    /* folder of /proc and /sys; "" except in tests */
     bool resolve_host;   /* each address counts as a host */
     bool insecure;       /* do not verify the servers' certificates */
     const char *cacert;  /* file of authorities; NULL: the system's */

@@ -154,10 +154,12 @@ static void act_on_stop(struct loop *l, int stop)
     }
 }
 
-/* Counts the retransmits of open connections. Those of a connection that ends are counted then. */
-static void count_retransmits(struct loop *l, int64_t now_ns)
+/* Counts the thread's waits, and the retransmits of open connections. Those of a connection that
+ * ends are counted then. */
+static void count_seldom(struct loop *l, int64_t now_ns)
 {
     l->count_ns = now_ns + NS_PER_S;
+    atomic_store(&l->waited_ns, clock_thread_share(l->engine->root).waited_ns);
     for (unsigned i = 0; i < l->n_workers; i++)
         if (l->workers[i].conn != NULL)
             pool_count_retransmits(&l->pool, l->workers[i].conn);
@@ -203,7 +205,7 @@ static void turn(struct loop *l)
         l->stops[l->n_stops++] = (struct loop_stop){l->turned_ns, now_ns - l->turned_ns};
     l->turned_ns = now_ns;
     if (l->count_ns <= now_ns)
-        count_retransmits(l, now_ns);
+        count_seldom(l, now_ns);
     int stop = atomic_load_explicit(&l->engine->stop, memory_order_relaxed);
     run_again(&l->queue);
     run_due(&l->queue, now_ns);
@@ -256,7 +258,7 @@ void loop_run(struct loop *l)
         turn(l);
         atomic_store_explicit(&l->cpu_ns, clock_thread_cpu_ns(), memory_order_relaxed);
     }
-    count_retransmits(l, clock_now_ns());
+    count_seldom(l, clock_now_ns());
     if (l->recording)
         recorder_flush(&l->port, clock_now_ns());
     /* Close connections that we no longer need: a server may be at its limit, and other loops need

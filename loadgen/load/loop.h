@@ -72,6 +72,8 @@ struct loop {
 
     /* Other threads read these. */
     atomic_int_fast64_t cpu_ns; /* CPU time of the phase's thread */
+    /* Its waits for a CPU, brought up to date once a second. -1: unknown. */
+    atomic_int_fast64_t waited_ns;
     atomic_int_fast64_t n_running;
     atomic_int_fast64_t n_resent;  /* requests with a row */
     atomic_int_fast64_t digest_ns; /* time to make and digest payloads before requests begin */

@@ -102,6 +102,7 @@ static json_t *counters(const struct machine *m, int64_t n_retransmits)
     json_t *figures = json_object();
 
     put_cpu_times(m, figures);
+    put(figures, "cpu_stall_ns", read_number(m, "/proc/pressure/cpu", "total="), NS_PER_US);
     put(figures, "memory_stall_ns", read_number(m, "/proc/pressure/memory", "total="), NS_PER_US);
     put(figures, "n_throttled", t.n, 1);
     put(figures, "throttled_ns", t.ns, 1);
@@ -154,11 +155,10 @@ static void put_state(const struct machine *m, json_t *figures)
 
 void machine_init(struct machine *m, const struct engine *g)
 {
-    const char *root = getenv("S3LOAD_TEST_ROOT");
     char host[NAMES_HOST_MAX];
     char route[NAMES_ROUTE_MAX];
 
-    *m = (struct machine){.engine = g, .root = root != NULL ? root : ""};
+    *m = (struct machine){.engine = g, .root = g->root, .setup = clock_thread_share(g->root)};
     name_split(g->host[0].name, host);
     /* HOST:PORT:ADDRESS,ADDRESS with IPv6 addresses in brackets */
     if (g->names != NULL && names_route(g->names, 0, route)) {
@@ -235,6 +235,12 @@ static json_t *read_all(struct machine *m, const struct crew *crew)
         if (from != NULL)
             put(o, name, json_integer_value(value) - json_integer_value(from), 1);
     }
+    if (m->base_ns > 0) {
+        put(o, "wait_ns", crew_counts(crew).waited_ns, 1);
+        put(o, "loops", crew->n_loops, 1);
+    }
+    put(o, "setup_cpu_ns", m->setup.ran_ns, 1);
+    put(o, "setup_wait_ns", m->setup.waited_ns, 1);
     put_state(m, o);
     json_decref(counted);
     return o;

@@ -11,7 +11,8 @@
 
 struct machine {
     const struct engine *engine;
-    const char *root;            /* folder of /proc and /sys; "" except in tests */
+    const char *root;            /* that of the engine */
+    struct clock_share setup;    /* of the main thread before it sent anything */
     char interface[IF_NAMESIZE]; /* interface that leads to the first host; "": unknown */
     json_t *base;                /* counters at the start of counting; NULL: it has not begun */
     json_t *end;                 /* all figures at the end of counting; NULL: it has not ended */
@@ -21,7 +22,7 @@ struct machine {
     json_t *retransmits; /* not yet in a comment: [[from, to, how many], ...]; NULL: none */
 };
 
-/* Finds the interface. Borrows the engine, which must be set up. */
+/* Finds the interface. Borrows the engine, which must be set up. The main thread calls it. */
 void machine_init(struct machine *m, const struct engine *g);
 
 void machine_fini(struct machine *m);

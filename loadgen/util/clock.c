@@ -1,5 +1,8 @@
 #include "loadgen/util/clock.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #define N_TRIES 16
 
 int64_t clock_offset_ns(void)
@@ -18,6 +21,20 @@ int64_t clock_offset_ns(void)
         }
     }
     return offset_ns;
+}
+
+struct clock_share clock_thread_share(const char *root)
+{
+    struct clock_share s = {-1, -1};
+    char path[4200];
+
+    snprintf(path, sizeof path, "%s/proc/thread-self/schedstat", root);
+    FILE *f = fopen(path, "re");
+    if (f != NULL && fscanf(f, "%" SCNd64 " %" SCNd64, &s.ran_ns, &s.waited_ns) != 2)
+        s = (struct clock_share){-1, -1};
+    if (f != NULL)
+        fclose(f);
+    return s;
 }
 
 void clock_cond_init(pthread_cond_t *c)

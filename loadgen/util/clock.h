@@ -40,6 +40,13 @@ static inline int64_t clock_thread_cpu_ns(void)
     return clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
+/* How long the calling thread ran, and how long it was ready to run and had no CPU, in ns, by
+ * /proc/thread-self/schedstat below `root` ("" except in tests). -1: unknown. */
+struct clock_share {
+    int64_t ran_ns, waited_ns;
+};
+struct clock_share clock_thread_share(const char *root);
+
 /* Sleeps for ns, which must be less than a second. */
 static inline void clock_sleep_ns(int64_t ns)
 {

@@ -13,8 +13,8 @@ from harness import TIMEOUT_S, CliTest, unwrapped
 from loadcase import Capture, LoadTest, has_rows, recorded
 
 SCHEMA = "# s3load/machine/1 "
-COUNTERS = {"cpu_ns", "busy_ns", "steal_ns", "memory_stall_ns", "n_throttled", "throttled_ns", "rx_bytes",
-            "tx_bytes", "n_dropped", "n_retransmits"}
+COUNTERS = {"cpu_ns", "busy_ns", "steal_ns", "cpu_stall_ns", "memory_stall_ns", "n_throttled", "throttled_ns", "rx_bytes",
+            "tx_bytes", "n_dropped", "n_retransmits", "wait_ns", "loops"}
 
 
 def samples(capture):
@@ -29,6 +29,8 @@ class Root:
         self.path = path
         self.stat(steal=0)
         self.put("proc/loadavg", "1.00 1.00 1.00 7/100 4242\n")
+        self.put("proc/thread-self/schedstat", "8000000 2000000 7\n")
+        self.put("proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=9\n")
         self.put("proc/pressure/memory", "some avg10=0.00 avg60=0.00 avg300=0.00 total=5\nfull avg10=0.00 total=1\n")
         self.put("proc/self/cgroup", "0::/user/load\n")
         self.throttle(0, 0)
@@ -86,14 +88,14 @@ class Recording(LoadTest):
         for told in start, end:
             self.assertEqual({k: told[k] for k in told if k not in COUNTERS - {"at_ns"}} | {
                 "governor": "performance", "interface": "lo", "n_running": 7, "quota_cpus": 2,
-                "link_bits_per_s": 25 * 10**9, "clock_error_ns": 250_000, "clock_synchronised": 1, "turbo": 0,
+                "setup_cpu_ns": 8_000_000, "setup_wait_ns": 2_000_000, "link_bits_per_s": 25 * 10**9, "clock_error_ns": 250_000, "clock_synchronised": 1, "turbo": 0,
                 "client": c.rows[0].client, "cpus": os.sysconf("SC_NPROCESSORS_ONLN")},
                 {k: told[k] for k in told if k not in COUNTERS - {"at_ns"}})
         self.assertEqual(set(end) & COUNTERS, COUNTERS)
         tick_ns = 10**9 // os.sysconf("SC_CLK_TCK")
         self.assertEqual([end[k] for k in ("steal_ns", "busy_ns", "memory_stall_ns", "n_throttled", "throttled_ns",
-                                           "rx_bytes", "tx_bytes", "n_dropped", "n_retransmits")],
-                         [700 * tick_ns, 0, 0, 6, 8_000_000, 9, 9, 18, 0])
+                                           "rx_bytes", "tx_bytes", "n_dropped", "n_retransmits", "wait_ns", "loops")],
+                         [700 * tick_ns, 0, 0, 6, 8_000_000, 9, 9, 18, 0, 2_000_000, 1])
         self.assertGreater(end["cpu_ns"], 0)
         self.assertGreater(end["over_ns"], 0)
         self.assertGreaterEqual(end["at_ns"], max(r.start for r in c.rows))
@@ -104,7 +106,7 @@ class Recording(LoadTest):
                 file.write_text("\n" if file.name == "speed" else "")
         c = self.load("get", "--objects", "1", "--obj.size", "1KiB", "--duration", "50ms")[1]
         for told in c.start["machine"], c.end["machine"]:
-            self.assertEqual(set(told) - {"cpu_ns", "n_retransmits"}, {"at_ns", "over_ns", "client", "interface", "cpus"})
+            self.assertEqual(set(told) - {"cpu_ns", "n_retransmits", "loops"}, {"at_ns", "over_ns", "client", "interface", "cpus"})
 
     def test_every_ten_seconds(self):
         def has_two(path):
@@ -244,7 +246,10 @@ class Lock(LoadTest):
 # The comment of a machine without a fault after a run of 20 s.
 FINE = {"client": "c1", "over_ns": 20 * 10**9, "cpus": 4, "busy_ns": 10**9, "steal_ns": 4 * 10**8, "n_throttled": 0,
         "throttled_ns": 0, "rx_bytes": 10**9, "tx_bytes": 10**6, "link_bits_per_s": 10**9, "clock_synchronised": 1,
-        "governor": "performance", "interface": "eth0", "n_retransmits": 0}
+        "governor": "performance", "interface": "eth0", "n_retransmits": 0, "cpu_ns": 10**10, "loops": 4, "wait_ns": 9 * 10**9,
+        "setup_cpu_ns": 8 * 10**6, "setup_wait_ns": 10**6}
+# Its threads were ready for 22 s, and waited for 12 s of these; 15 % of 4 x 20 s.
+WAITED = {"wait_ns": 12 * 10**9}
 END = {"event": "end", "end": "duration", "error": None, "requests": 4000, "errors": 0, "connects": 4,
        "bytes": 10**9, "bench_ns": 20 * 10**9, "max_thread_cpu_pct": 12.5, "client_bound": False, "clock": []}
 
@@ -254,6 +259,7 @@ FAULTS = {
     "throttled": ("problem", {"n_throttled": 4, "throttled_ns": 10**9}, "stopped threads on the machine of client c1 for 5 %"),
     "governor": ("notice", {"governor": "powersave"}, "frequency governor powersave, not performance"),
     "machine-busy": ("problem", {"busy_ns": 76 * 10**9}, "busy for 95 % of the time"),
+    "cpu-wait": ("notice", WAITED, "s3load on client c1 waited 15 % of the time for a CPU"),
     "link-full": ("problem", {"rx_bytes": 245 * 10**7}, "carried 98 % of what it can"),
     "link-exceeded": ("problem", {"link_bits_per_s": 10**8, "rx_bytes": 10**7}, "moved 400 % of what its network link"),
     "clock-unsynchronised": ("notice", {"clock_synchronised": 0}, "The kernel of client c1 says that its clock is not synchronised"),
@@ -308,6 +314,23 @@ class Findings(CliTest):
 
     def test_server_on_the_same_machine_may_keep_it_busy(self):
         self.assertEqual(self.found(self.put("lo.csv", [{"interface": "lo", "busy_ns": 80 * 10**9}])), {})
+
+    def test_waits_for_a_cpu(self):
+        """A server on the same machine may be what s3load waits for, unless s3load had to wait before it sent anything."""
+        busy = {"setup_wait_ns": 3 * 10**6}
+        for told, found in ((WAITED, True), ({**WAITED, "interface": "lo"}, False), ({**WAITED, **busy, "interface": "lo"}, True),
+                            (busy, False), ({**WAITED, "cpu_ns": 12 * 10**9}, False), ({"cpu_ns": 10**7, "wait_ns": 7 * 10**8}, False),
+                            ({**WAITED, "setup_cpu_ns": None, "interface": "lo"}, False)):
+            with self.subTest(told):
+                self.assertEqual(set(self.found(self.put("wait.csv", [told]))), {"cpu-wait"} if found else set())
+
+    def test_an_answer_that_depends_on_the_machine(self):
+        for told, said in (WAITED, True), ({}, False):
+            folder = self.tmp / f"plan {said}"
+            self.s3analyze("plan", "--begin", "capacity", "--slo", "p50<1s", "--dir", folder, "--command", "get")
+            self.put("run.csv", [told]).rename(folder / "run-001-100.csv.zst")
+            self.assertEqual("s3load waited up to 15 % of the time for a CPU: the answer depends on that." in
+                             unwrapped(self.s3analyze("plan", folder, status=3).out), said)
 
     def test_steal_of_some_seconds_is_a_notice(self):
         told = [{"over_ns": 10**10, "steal_ns": 0}, {"steal_ns": 7 * 10**8}]

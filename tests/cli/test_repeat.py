@@ -11,6 +11,7 @@ from harness import BUILD, ROOT, TESTDATA, TIMEOUT_S, tool, unwrapped
 from loadcase import LoadTest
 
 GET = ("get", "--obj.size", "1KiB", "--objects", "10", "-q")
+SHORT = (*GET, "--requests", "1")
 EIGHT = (*GET, "--concurrent", "8")
 
 
@@ -228,7 +229,7 @@ class Repeat(LoadTest):
         return r.err
 
     def ab(self, before, after):
-        return self.refused("ab", "--dir", "plan", "--gate", "p50:5%", f"--before={before}", "--after", after, "--", *GET,
+        return self.refused("ab", "--dir", "plan", "--gate", "p50:5%", f"--before={before}", "--after", after, "--", *SHORT,
                             "--host", self.server.hosts)
 
     def test_a_secret_of_a_side(self):
@@ -259,7 +260,7 @@ class Repeat(LoadTest):
                 (levels, ("--concurrent", "9"), "before --, with --concurrent"), (levels, ("--benchdata", "x"), "--dir"),
                 (rates, ("--stress",), "captures")):
             with self.subTest(plan=plan, option=option):
-                said = self.refused(*plan, "--dir", "plan", "--", "get", "--host", self.server.hosts, *option)
+                said = self.refused(*plan, "--dir", "plan", "--", *SHORT, "--host", self.server.hosts, *option)
                 name = option[0].replace("-rps-limit=9", "--rate")
                 self.assertRegex(said, f"s3load: {name} is not for the runs: .*{instead}")
         self.assertIn("--dir DIR is missing", self.refused(*levels, "--", "get"))
@@ -274,7 +275,7 @@ class Repeat(LoadTest):
         self.start()
         shutil.copy(BUILD / "s3load", self.tmp / "s3load")
         self.assertIn("\nPackage: s3analyze\n", (ROOT / "debian" / "control").read_text())
-        for argv in (["repeat", "sweep", "--dir", "plan", "--concurrent", "1", "--", *GET], [*GET, "--slo", "p50<1s"]):
+        for argv in (["repeat", "sweep", "--dir", "plan", "--concurrent", "1", "--", *SHORT], [*SHORT, "--slo", "p50<1s"]):
             r = self.check_run(self.tmp / "s3load", *argv, "--host", self.server.hosts, env=self.environment(), cwd=self.tmp,
                                status=1)
             self.assertIn("needs s3analyze beside s3load: install the package s3analyze", r.err)
