@@ -55,8 +55,7 @@ static bool say(struct findings *out, const struct finding *f, enum machine_faul
                    "this machine, not of the server",
                    who, x->value);
     case MACHINE_WAITED:
-        return SAY("s3load on %s waited %.2g %% of the time for a CPU: durations hold these waits, "
-                   "and the server may be faster",
+        return SAY("s3load on %s waited %.2g %% of the time for a CPU: durations hold these waits",
                    who, x->value);
     case MACHINE_LINK_FULL:
         return SAY("The network link of %s carried %.0f %% of what it can: it was the limit, not "

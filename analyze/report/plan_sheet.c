@@ -142,26 +142,22 @@ static struct figures_sentence errors_text(const struct plan *p)
                        p->asked.kind == PLAN_CAPACITY ? " that met the assertions" : "");
 }
 
-/* Says that a busy machine has its part in the answer. */
-static struct figures_sentence waits_text(const struct plan *p)
-{
-    double most = 0;
-
-    for (size_t i = 0; i < p->n; i++)
-        most = fmax(most, p->runs[i].waited_pct);
-    return most > 0 ? figures_say(" s3load waited up to %.2g %% of the time for a CPU: the answer "
-                                  "depends on that.",
-                                  most)
-                    : figures_say("%s", "");
-}
-
 struct figures_sentence plan_sentence(const struct plan *p)
 {
     const struct figures_sentence answer = p->asked.kind == PLAN_CAPACITY ? of_capacity(p)
                                            : p->asked.kind == PLAN_AB     ? of_ab(p)
                                                                           : of_sweep(p);
 
-    return figures_say("%s%s%s", answer.s, errors_text(p).s, waits_text(p).s);
+    struct figures_sentence waits = {""};
+    double most = 0;
+
+    for (size_t i = 0; i < p->n; i++)
+        most = fmax(most, p->runs[i].waited_pct);
+    if (most > 0)
+        waits = figures_say(" s3load waited up to %.2g %% of the time for a CPU: the answer "
+                            "depends on that.",
+                            most);
+    return figures_say("%s%s%s", answer.s, errors_text(p).s, waits.s);
 }
 
 /* ---- Tables ---- */

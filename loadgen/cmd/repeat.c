@@ -233,16 +233,22 @@ static bool is_quiet(const char *word)
     return strcmp(word, "--quiet") == 0 || strcmp(word, "-q") == 0;
 }
 
-/* Runs s3analyze, and keeps what it writes to standard error. Returns its exit status. */
-static int run_silenced(char *const *words, FILE *said)
+/* Runs s3analyze, and takes the first line that it writes to one of our streams. Returns its exit
+ * status; -1: it could not run. */
+static int first_line(char *const *words, int stream, char line[static LINE_BYTES])
 {
-    int ours = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+    FILE *said = tmpfile();
+    int ours = fcntl(stream, F_DUPFD_CLOEXEC, 0), status = -1;
 
-    dup2(fileno(said), STDERR_FILENO);
-    int status = sibling_run(words, STDOUT_FILENO, no_tick, NULL);
-    dup2(ours, STDERR_FILENO);
+    if (said != NULL && dup2(fileno(said), stream) >= 0)
+        status = sibling_run(words, STDOUT_FILENO, no_tick, NULL);
+    dup2(ours, stream);
     close(ours);
-    rewind(said);
+    line[0] = '\0';
+    if (said != NULL && fseek(said, 0, SEEK_SET) == 0 && fgets(line, LINE_BYTES, said) != NULL)
+        line[strcspn(line, "\n")] = '\0';
+    if (said != NULL)
+        fclose(said);
     return status;
 }
 
@@ -251,8 +257,7 @@ static int run_silenced(char *const *words, FILE *said)
 static int begin(const struct cli_args *args, const struct repeated *x, struct err *e)
 {
     static const char name[] = "s3analyze: ";
-    char line[LINE_BYTES];
-    FILE *said = tmpfile();
+    char line[LINE_BYTES] = "";
     char *words[MAX_WORDS + 8] = {"s3analyze", "plan", "--begin", "--command"};
     size_t n = 4;
     char *shown = options_redacted(commands, (int)x->n_command, x->command);
@@ -261,19 +266,12 @@ static int begin(const struct cli_args *args, const struct repeated *x, struct e
     for (size_t i = 0; i < x->n_plan; i++)
         if (!is_quiet(x->plan[i]))
             words[n++] = x->plan[i];
-    int status = shown != NULL && said != NULL ? run_silenced(words, said) : EXIT_FAILED;
+    int status = shown != NULL ? first_line(words, STDERR_FILENO, line) : -1;
     free(shown);
-    if (status == EXIT_DONE)
-        return fclose(said), EXIT_DONE;
-    if (said == NULL || fgets(line, sizeof line, said) == NULL)
-        strcpy(line, "s3analyze could not make the plan");
-    if (said != NULL)
-        fclose(said);
-    line[strcspn(line, "\n")] = '\0';
     const char *what = line + (strncmp(line, name, sizeof name - 1) == 0 ? sizeof name - 1 : 0);
-    if (status == EXIT_USAGE)
-        return cli_wrong_usage(args, "%s", what);
-    err_set(e, "%s", what);
+    if (status == EXIT_DONE || status == EXIT_USAGE)
+        return status == EXIT_DONE ? status : cli_wrong_usage(args, "%s", what);
+    err_set(e, "%s", *what != '\0' ? what : "s3analyze could not make the plan");
     return EXIT_FAILED;
 }
 
@@ -282,19 +280,10 @@ static int begin(const struct cli_args *args, const struct repeated *x, struct e
 static bool ask(const struct repeated *x, char line[static LINE_BYTES], bool *broken, struct err *e)
 {
     char *words[] = {"s3analyze", "plan", "--next", "--", (char *)x->o->dir, NULL};
-    FILE *answer = tmpfile();
+    int status = first_line(words, STDOUT_FILENO, line);
 
-    if (answer == NULL)
-        return err_set(e, "cannot make a temporary file");
-    int status = sibling_run(words, fileno(answer), no_tick, NULL);
     *broken = status == EXIT_UNDECIDED;
-    bool ok = *broken || status == EXIT_DONE || err_set(e, "s3analyze could not say what is next");
-    rewind(answer);
-    if (fgets(line, LINE_BYTES, answer) == NULL)
-        line[0] = '\0';
-    line[strcspn(line, "\n")] = '\0';
-    fclose(answer);
-    return ok;
+    return *broken || status == EXIT_DONE || err_set(e, "s3analyze could not say what is next");
 }
 
 /* Runs the command with the options of a line, "NAME OPTION...". */

@@ -55,13 +55,10 @@ bool conn_global_init(void);
  * and password to `text`. NULL: there is none. libcurl itself obeys the variable no_proxy. */
 const char *conn_proxy(bool tls, bool no_proxy, char text[static CONN_PROXY_MAX]);
 
-/* Returns what libcurl says of an error. It may quote the URL of a proxy with its password: then
- * what it says of such errors in general. */
-static inline const char *conn_error_text(CURLcode result, const char *message)
+/* Returns what libcurl says of an error, unless it quotes a proxy's URL, with a password. */
+static inline const char *conn_error_text(CURLcode code, const char *said)
 {
-    bool known = message[0] != '\0' && strchr(message, '@') == NULL;
-
-    return known ? message : curl_easy_strerror(result);
+    return said[0] != '\0' && strchr(said, '@') == NULL ? said : curl_easy_strerror(code);
 }
 
 /* The most libcurl handles kept for reuse. Making one takes longer than connecting. */

@@ -25,16 +25,15 @@ int64_t clock_offset_ns(void)
 
 struct clock_share clock_thread_share(const char *root)
 {
-    struct clock_share s = {-1, -1};
+    struct clock_share s;
     char path[4200];
 
     snprintf(path, sizeof path, "%s/proc/thread-self/schedstat", root);
     FILE *f = fopen(path, "re");
-    if (f != NULL && fscanf(f, "%" SCNd64 " %" SCNd64, &s.ran_ns, &s.waited_ns) != 2)
-        s = (struct clock_share){-1, -1};
+    int n = f != NULL ? fscanf(f, "%" SCNd64 " %" SCNd64, &s.ran_ns, &s.waited_ns) : 0;
     if (f != NULL)
         fclose(f);
-    return s;
+    return n == 2 ? s : (struct clock_share){-1, -1};
 }
 
 void clock_cond_init(pthread_cond_t *c)
