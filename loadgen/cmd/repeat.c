@@ -215,9 +215,9 @@ static int check(const struct cli_args *args, const struct repeated *x, const ch
     }
     ok = ok && (run.help_topic == NULL || err_set(&e, "--help is not for the runs")) &&
          spares_plan(x->o, args->operands[0], &run, &e) && bench_complete(&run, &o, &e);
-    _exit(ok                         ? EXIT_DONE
-          : run.no_memory | o.failed ? cli_failed(args, &e)
-                                     : cli_wrong_usage(args, "%s%s", with, e.msg));
+    _exit(ok                          ? EXIT_DONE
+          : run.no_memory || o.failed ? cli_failed(args, &e)
+                                      : cli_wrong_usage(args, "%s%s", with, e.msg));
 }
 
 /* ---- The loop ---- */
