@@ -1,6 +1,7 @@
 #include "loadgen/bucket/sweep.h"
 
 #include "libcommon/mem.h"
+#include "loadgen/bucket/bucket.h"
 #include "loadgen/util/clock.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #define PASSES 3
 
 struct sweeper {
-    enum { LIST, BATCH, SINGLES, DONE } step;
+    enum { LIST, LIST_ALL, BATCH, SINGLES, DONE } step;
     struct strbuf page;     /* keys, each followed by its version or upload id, all with a NUL */
     struct strbuf previous; /* first entry of the previous page */
     size_t at;              /* offset in page of the next key to delete alone */
@@ -21,12 +22,12 @@ struct sweeper {
     int64_t retry_ns;       /* the server was down: do not retry before this time */
 };
 
-/* Keeps an entry of a page. Fails if the page begins like the previous one: then the server still
- * lists what was deleted. */
+/* Keeps an entry of a page, if it is ours. Fails if the page begins like the previous one: then the
+ * server still lists what was deleted. */
 static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
 {
     struct worker *w = user;
-    const struct sweep *s = w->loop->phase->ctx;
+    struct sweep *s = w->loop->phase->ctx;
     struct sweeper *own = &s->sweeper[w->thread];
     size_t n = own->page.n;
 
@@ -34,6 +35,10 @@ static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
         return true;
     if (entry->n_key > S3OP_KEY_MAX)
         return err_set(e, "a key is longer than %d bytes", S3OP_KEY_MAX);
+    const char *name = entry->key + strlen(s->root);
+    if (*s->root != '\0' && !bucket_is_name(name))
+        /* Of several workers none tells: one worker lists everything once more. */
+        return s->scope == SWEEP_DIRS || !err_set(&s->other, "%s", entry->key);
     strbuf_put(&own->page, entry->key, entry->n_key + 1);
     strbuf_put(&own->page, entry->version_id, strlen(entry->version_id) + 1);
     if (n == 0 && !own->page.failed) {
@@ -131,7 +136,7 @@ static enum phase_next next(void *ctx, struct worker *w, struct s3op *op)
     op->kind = s->kind;
     op->n_objects = 0;
     /* The first page of a whole bucket may have nothing of ours, so read all pages. */
-    op->one_page = s->scope != SWEEP_BUCKET;
+    op->one_page = own->step == LIST && s->scope != SWEEP_BUCKET;
     op->on_entry = on_entry;
     op->user = w;
     strbuf_clear(&own->page);
@@ -192,7 +197,9 @@ static void done(void *ctx, struct worker *w, const struct s3op *op, const struc
         work_fail(s->work, r->error);
         own->step = own->step == SINGLES && !own->batched ? SINGLES : DONE;
     } else if (lists) {
-        own->step = own->page.n > 0 ? BATCH : DONE;
+        /* A page that has only objects of others hides those that follow. */
+        bool hides = own->page.n == 0 && op->one_page && r->xml->is_truncated;
+        own->step = own->page.n > 0 ? BATCH : hides ? LIST_ALL : DONE;
     } else if (!own_upload &&
                atomic_fetch_add(&s->n_deleted, r->n_objects) + r->n_objects > s->n_most) {
         work_fail(s->work, "the server lists ever more than this run can have stored");
@@ -254,6 +261,7 @@ static bool repeat(struct sweep *s, enum sweep_scope scope, enum s3op_kind kind,
 bool sweep_all(struct sweep *s, enum sweep_scope uploads, enum sweep_scope objects,
                enum s3op_kind kind, struct err *e)
 {
+    err_clear(&s->other);
     bool ok = repeat(s, uploads, S3OP_LIST_UPLOADS, e);
 
     return repeat(s, objects, kind, e) && ok;

@@ -1,5 +1,5 @@
-/* Deletes all objects, versions and unfinished uploads below a prefix. The workers of a run list
- * keys page by page, and delete each page before they list the next one. */
+/* Deletes what a run has left below its root: objects, versions and unfinished uploads. The workers
+ * list keys page by page, and delete each page before they list the next one. */
 #ifndef S3_LOADGEN_BUCKET_SWEEP_H
 #define S3_LOADGEN_BUCKET_SWEEP_H
 
@@ -13,6 +13,8 @@ enum sweep_scope {
     SWEEP_BUCKET  /* one worker lists the whole bucket, but deletes only below the root */
 };
 
+#define SWEEP_KEEPS "s3load did not write '%s', and keeps it" /* says it of sweep.other */
+
 /* Starts as zeros, except for the first four members. */
 struct sweep {
     struct work *work; /* its workers delete */
@@ -21,7 +23,8 @@ struct sweep {
     void *ctx;
     uint64_t n_most; /* more deletions are an error: the run cannot have made so many objects */
 
-    const char *root;                     /* only keys below it are deleted */
+    const char *root;                     /* only keys below it are deleted; "": all */
+    struct err other;                     /* a key below it that no run gives, and that stays */
     atomic_uint_fast64_t n_deleted;       /* other threads may read it */
     atomic_int_fast64_t failing_since_ns; /* 0: the last request succeeded */
     atomic_bool no_batches;               /* the server refuses them */

@@ -105,8 +105,10 @@ static bool delete_run(struct bench *b, const struct old_runs *runs, const struc
     enum sweep_scope uploads = run->n_uploads > 0 ? runs->upload_scope : SWEEP_NOTHING;
 
     b->sweep.root = run->root;
-    return sweep_all(&b->sweep, uploads, SWEEP_DIRS, runs->kind, &cause) ||
-           err_set(e, "objects under %s are left: %s", run->root, cause.msg);
+    bool ok = sweep_all(&b->sweep, uploads, SWEEP_DIRS, runs->kind, &cause);
+    if (b->sweep.other.msg[0] != '\0')
+        bench_say(b, SWEEP_KEEPS, b->sweep.other.msg);
+    return ok || err_set(e, "objects under %s are left: %s", run->root, cause.msg);
 }
 
 static void show(const struct old_run *run, const char *what)

@@ -300,6 +300,8 @@ static bool clean(struct bench *b, struct err *e)
                                                  : SWEEP_PREFIX;
     ok = ok && sweep_all(s, uploads, deletes ? SWEEP_PREFIX : SWEEP_NOTHING, kind, &cause) &&
          (unknown.msg[0] == '\0' || err_set(&cause, "%s", unknown.msg));
+    if (s->other.msg[0] != '\0')
+        bench_say_of_all(b, SWEEP_KEEPS, s->other.msg);
     return ok || err_set(e,
                          "%s of this run may be left under %s in bucket '%s' (%s): s3load clean "
                          "--run %s, with that bucket and prefix, deletes them",

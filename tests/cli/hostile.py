@@ -112,6 +112,7 @@ class Hostile:
         self.mode = mode
         self.objects = {key: b"not ours" for key in mode.foreign}
         self.uploads = set()
+        self.planted = set()  # objects and uploads of others that appear below the root of a run
         self.requests = []
         self.removed = []  # keys that clients asked us to delete or to write
         self.n_lists = 0
@@ -260,8 +261,9 @@ class Hostile:
             prefix = r.query.get("prefix", "").encode()
             keys = sorted(k for k in self.objects if k.startswith(prefix))[:1000]
             return answer(200, XML + b"<ListVersionsResult><IsTruncated>false</IsTruncated>%s</ListVersionsResult>"
-                          % b"".join(b"<Version><Key>%s</Key><VersionId>null</VersionId><IsLatest>true</IsLatest>"
-                                     b"<Size>1</Size></Version>" % k for k in keys))
+                          % b"".join(b"<%s><Key>%s</Key><VersionId>null</VersionId><IsLatest>true</IsLatest></%s>" % (
+                              kind, k, kind) for k in keys
+                              for kind in (b"Version", b"DeleteMarker")[:1 + (k in self.planted)]))
         if r.kind == "GET ?uploads":
             return answer(200, XML + b"<ListMultipartUploadsResult><IsTruncated>false</IsTruncated>%s"
                           b"</ListMultipartUploadsResult>" % b"".join(
@@ -681,6 +683,44 @@ def endless_below(r):
     return [answer(200, listing([b"%s%016x" % (prefix, first + i) for i in range(10)], token=b"on"))]
 
 
+# Names below the root of a run that no run gives.
+BELOW = (b"../precious", b"0001/mine.txt", b"0001/012345678", b"0123456789ABCDEF", b"00001/0123456789abcdef", b"precious.db")
+
+
+def plant(server, root):
+    for name in BELOW:
+        server.objects.setdefault(root + name, b"theirs")
+        server.planted.add(root + name)
+
+
+def others_appear(r):
+    """As soon as the run lists what it has stored, there are objects of others below its root."""
+    with r.server.lock:
+        for key in [k for k in r.server.objects if k.startswith(b"s3load-") and k not in r.server.planted]:
+            plant(r.server, key.split(b"/")[0] + b"/")
+    return r.server.usual(r)
+
+
+def uploads_appear(r):
+    with r.server.lock:
+        r.server.planted |= {(r.query["prefix"].encode() + name, b"theirs") for name in BELOW}
+        r.server.uploads |= r.server.planted
+    return r.server.usual(r)
+
+
+def behind_others(r):
+    """A whole page of others comes before the objects of the run."""
+    prefix = r.query.get("prefix", "").encode()
+    if not prefix or "continuation-token" in r.query:
+        return r.server.usual(r)
+    return [answer(200, listing([b"%s-%03d" % (prefix, i) for i in range(1000)], token=b"on"))]
+
+
+KEEPS = r"s3load did not write 's3load-\w+/%s', and keeps it"
+mode("clean-others-below", "get", {"LIST": others_appear}, "", status=0, says=KEEPS % r"\.\./precious")
+mode("clean-others-below-with-versions", "get", {"GET ?versioning": steps(error(403, b"AccessDenied")),
+                                                 "GET ?versions": others_appear}, "", status=0, says=KEEPS % r"\.\./precious")
+mode("clean-others-before", "get", {"LIST": behind_others}, "", status=0, says=KEEPS % "-000")
 mode("clean-list-endless", "get", {"LIST": endless_below}, "", says="may be left.*ever more than this run", leaves=True)
 mode("clean-list-silent", "get", {"LIST": lambda r: r.server.usual(r) if not r.query.get("prefix") else [HOLD]}, "",
      says="may be left.*" + TIMED_OUT, leaves=True)
@@ -704,6 +744,8 @@ def multipart(name, answers, *args, **kwargs):
     MODES[name] = Mode("multipart", answers, *args, options=PARTS, **kwargs)
 
 
+multipart("uploads-of-others-below", {"GET ?uploads": uploads_appear}, "", op="COMPLETE", status=0,
+          says=KEEPS % r"\.\./precious")
 multipart("initiate-without-id", {"INITIATE": steps(PACE_S, answer(
     200, b"<InitiateMultipartUploadResult/>"))}, "upload id|UploadId", op="INITIATE")
 multipart("initiate-html", {"INITIATE": steps(PACE_S, answer(200, b"<html></html>"))}, "another document",

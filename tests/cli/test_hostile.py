@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 from harness import TIMEOUT_S, run
-from hostile import BUCKET, MODES, Hostile
+from hostile import BUCKET, MODES, Hostile, Mode, plant
 from loadcase import Capture
 
 AT_ONCE = 16
@@ -99,13 +99,40 @@ class Servers(unittest.TestCase):
 
     def check_server(self, mode, o, said):
         ours = [k for k in o.server.objects if k.startswith(b"s3load-")]
-        left = ours or o.server.uploads
+        left = {*ours, *o.server.uploads} - o.server.planted
+        self.assertLessEqual(o.server.planted, {*ours, *o.server.uploads}, said)
+        self.assertFalse(o.server.planted & set(o.server.removed), said)
         if left:
             self.assertTrue(mode.leaves, f"{said}\nleft: {left}")
             self.assertRegex(o.run.err, "left|upload", said)
         for key in o.server.removed:
             self.assertTrue(key.startswith(b"s3load-"), f"{said}\nnot ours: {key}")
         self.assertTrue(set(mode.foreign) <= o.server.objects.keys(), said)
+
+
+class Clean(unittest.TestCase):
+    def test_others_that_appear(self):
+        """s3load clean keeps what no run has written, however late a listing shows it."""
+        root, run_id = b"s3load-c9ep2w7tf8wm/", "c9ep2w7tf8wm"
+        own = {root + k for k in (b"0000/0000000000000000", b"0001/9e3779b97f4a7c15", b"daa66d2c7ddf743f")}
+        for n_before in range(5):
+            def listed(r):
+                with r.server.lock:
+                    r.server.n_asked += 1
+                    if r.server.n_asked > n_before:
+                        plant(r.server, root)
+                return r.server.good(r)
+            server = Hostile(Mode("clean", {"LIST": listed}, ""))
+            server.n_asked = 0
+            server.objects.update(dict.fromkeys(own, b"x"))
+            with tempfile.TemporaryDirectory() as folder:
+                r = run("s3load", "clean", "--run", run_id, "--host", f"127.0.0.1:{server.port}", "--bucket", BUCKET,
+                        "--access-key", "A", "--secret-key", "S", env={"HOME": folder, "AWS_PROFILE": ""})
+            server.stop()
+            self.assertEqual(r.status, 0, r.err)
+            self.assertEqual(set(server.objects), server.planted | (own if n_before == 0 else set()))
+            self.assertEqual(set(server.removed), set() if n_before == 0 else own)
+            self.assertIn("s3load did not write 's3load-c9ep2w7tf8wm/../precious'", r.err)
 
 
 def method(name):

@@ -16,20 +16,20 @@ from servers import VersityGw, free_port
 
 MS = 10**6
 S = 10**9
-EMPTY = b"<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>"
 SLOW_DOWN = b"<Error><Code>SlowDown</Code><Message>later</Message></Error>"
 
 
 class Scripted:
     """An S3 server of which a test says what it does: answer(method, target, body) returns a status and
     a body; further elements are header lines, and CLOSE: the connection is closed after it. CLOSE or RESET
-    alone end it without an answer, bytes are sent as they are before it is closed. Before it answers nothing of itself,
-    it is an empty bucket that takes everything."""
+    alone end it without an answer, bytes are sent as they are before it is closed. Where the test answers nothing, it is
+    a bucket that takes everything."""
     CLOSE, RESET = "close", "reset"
 
-    def __init__(self, answer=lambda method, target, body: None, n_connections=None, port=0):
+    def __init__(self, answer=lambda method, target, body: None, n_connections=None, port=0, keys=None):
         self.answer = answer
         self.connections = []
+        self.keys = set() if keys is None else keys
         self.listener = socket.create_server(("127.0.0.1", port), backlog=512)
         self.ports = [self.listener.getsockname()[1]]
         self.hosts = f"127.0.0.1:{self.ports[0]}"
@@ -76,7 +76,9 @@ class Scripted:
             if header.lower().startswith(b"content-length:"):
                 n = int(header.split(b":")[1])
         body = f.read(n)
-        said = self.answer(method, target, body) or self.usual(method, target)
+        said = self.answer(method, target, body) or self.usual(method, target, body)
+        if method == "PUT" and isinstance(said, tuple) and said[0] == 200 and key_of(target):
+            self.keys.add(key_of(target))
         if said is Scripted.RESET:  # which is what closing at once sends
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         elif isinstance(said, bytes):
@@ -89,12 +91,16 @@ class Scripted:
         connection.sendall(head + (b"" if method == "HEAD" else text))
         return Scripted.CLOSE not in said[2:]
 
-    @staticmethod
-    def usual(method, target):
+    def usual(self, method, target, body):
         if method == "GET" and "list-type" in target:
-            return 200, EMPTY
+            return listing(sorted(k for k in list(self.keys) if k.startswith(prefix_of(target)))[:1000])
         if method == "POST":
+            self.keys.difference_update(re.findall("<Key>(.*?)</Key>", body.decode()))
             return 200, b"<DeleteResult></DeleteResult>"
+        if method == "DELETE":
+            self.keys.discard(key_of(target))
+        if method == "HEAD" and key_of(target) and key_of(target) not in self.keys:
+            return 404, b""
         return 200, b"x" * 1024 if method in ("GET", "HEAD") and target.count("/") > 1 else b""
 
     def stop(self):
@@ -110,13 +116,23 @@ class Scripted:
                 pass  # it is closed
 
 
-def listing(target):
+def key_of(target):
+    return target.split("?")[0][1:].partition("/")[2]
+
+
+def prefix_of(target):
+    return re.search("prefix=([^&]*)", target).group(1).replace("%2F", "/")
+
+
+def listing(keys):
+    return 200, ("<ListBucketResult><IsTruncated>false</IsTruncated>" + "".join(
+        f"<Contents><Key>{k}</Key><Size>1</Size></Contents>" for k in keys) + "</ListBucketResult>").encode()
+
+
+def one_object(target):
     """A listing of one object below the prefix asked for; of the whole bucket it is empty."""
-    prefix = re.search("prefix=([^&]*)", target).group(1).replace("%2F", "/")
-    if not prefix:
-        return 200, EMPTY
-    return 200, (f"<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>{prefix}x</Key>"
-                 "<Size>1</Size></Contents></ListBucketResult>").encode()
+    prefix = prefix_of(target)
+    return listing([f"{prefix}0123456789abcdef"] if prefix else [])
 
 
 class Runs(LoadTest):
@@ -149,9 +165,9 @@ class Outages(Runs):
 
     def cannot_delete(self, method, target, body):
         if method == "GET" and "list-type" in target:
-            return listing(target)
+            return one_object(target)
         if method in ("POST", "DELETE"):
-            worker = re.search(rb"/([0-9a-f]{4})/x", body or target.encode())
+            worker = re.search(rb"/([0-9a-f]{4})/[0-9a-f]{16}", body or target.encode())
             time.sleep(0.05 * int(worker.group(1), 16) if worker else 0)
         if method in ("POST", "DELETE"):
             return 403, b"<Error><Code>AccessDenied</Code><Message>no</Message></Error>"
@@ -182,7 +198,7 @@ class Outages(Runs):
                 self.unanswered.append(method)
                 self.over.wait(TIMEOUT_S)
                 return Scripted.CLOSE
-            return listing(target) if method == "GET" and "list-type" in target and self.hung.is_set() else None
+            return one_object(target) if method == "GET" and "list-type" in target and self.hung.is_set() else None
         return self.serve(answer)
 
     def test_signal_while_the_server_hangs(self):
@@ -216,8 +232,6 @@ class Outages(Runs):
         if method == "POST":
             self.deleting.set()
             self.deleted.wait(TIMEOUT_S)
-        if method == "GET" and "list-type" in target:
-            return listing(target) if not self.deleted.is_set() else (200, EMPTY)
 
     def begin_cleaning(self, *options):
         self.deleting, self.deleted = threading.Event(), threading.Event()
@@ -312,23 +326,10 @@ class Outages(Runs):
 
     def test_restarted_server(self):
         """Away for some tries, and then again while its objects are deleted: the run goes on and ends clean."""
-        objects = set()
-
         def answer(method, target, body):
-            key = target.split("?")[0][1:].split("/", 1)[-1]
-            if method == "PUT" and key:
-                objects.add(key)
-            if method == "GET" and "list-type" in target:
-                prefix = re.search("prefix=([^&]*)", target).group(1).replace("%2F", "/")
-                found = sorted(k for k in list(objects) if k.startswith(prefix))[:1000]
-                return 200, ("<ListBucketResult><IsTruncated>false</IsTruncated>" + "".join(
-                    f"<Contents><Key>{k}</Key><Size>1</Size></Contents>" for k in found) +
-                    "</ListBucketResult>").encode()
-            if method == "POST":
-                if not self.again.is_set():
-                    self.again.set()
-                    return Scripted.CLOSE
-                objects.difference_update(re.findall("<Key>(.*?)</Key>", body.decode()))
+            if method == "POST" and not self.again.is_set():
+                self.again.set()
+                return Scripted.CLOSE
 
         self.again = threading.Event()
         first = self.serve(answer, port=free_port())
@@ -348,18 +349,18 @@ class Outages(Runs):
         down_ns = time.time_ns()
         self.wait_until(lambda: sum(down_ns + S < r.end for r in recorded(p.path).errors()) >= 10, p)
         up_ns = time.time_ns()
-        second = Scripted(answer, port=first.ports[0])
+        second = Scripted(answer, port=first.ports[0], keys=first.keys)
         self.wait_until(lambda: any(not r.error and up_ns < r.end for r in recorded(p.path).rows), p)
         p.send_signal(signal.SIGINT)
         self.assertTrue(self.again.wait(TIMEOUT_S))
         second.stop()
         n_connects = connects.stat().st_size
         self.wait_until(lambda: connects.stat().st_size >= n_connects + 3, p)
-        third = Scripted(answer, port=first.ports[0])
+        third = Scripted(answer, port=first.ports[0], keys=first.keys)
         self.addCleanup(third.stop)
         status, c, err = self.finish(p)
         self.assertEqual((status, c.end["error"]), (128 + signal.SIGINT, None), err)
-        self.assertEqual(objects, set())
+        self.assertEqual(first.keys, set())
         # The pause is seen: a failed try each 100 ms at most, none successful between.
         tries = [r for r in c.errors() if down_ns + S < r.end < up_ns]
         self.assertTrue(10 <= len(tries) <= (up_ns - down_ns) // (S // 10), len(tries))
