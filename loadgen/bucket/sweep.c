@@ -39,6 +39,8 @@ static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
     if (*s->root != '\0' && !bucket_is_name(name))
         /* Of several workers none tells: one worker lists everything once more. */
         return s->scope == SWEEP_DIRS || !err_set(&s->other, "%s", entry->key);
+    if (entry->kind == XML_OBJECT || entry->kind == XML_VERSION)
+        work_note_listed(s->work, name);
     strbuf_put(&own->page, entry->key, entry->n_key + 1);
     strbuf_put(&own->page, entry->version_id, strlen(entry->version_id) + 1);
     if (n == 0 && !own->page.failed) {
@@ -100,6 +102,23 @@ static bool is_hung(const struct sweep *s)
     return atomic_load(&s->n_late) >= s->work->engine->hosts.n;
 }
 
+/* Makes a request for an object of the pool that was not listed. */
+static enum phase_next next_name(struct sweep *s, struct s3op *op)
+{
+    const struct work *k = s->work;
+
+    for (size_t i; (i = atomic_fetch_add(&s->n_named, 1)) < k->n_objects;) {
+        struct work_object *o = &k->objects[i];
+        if (k->noted[o->id / 64][WORK_LISTED] >> o->id % 64 & 1 ||
+            (k->kind->versions && o->version == NULL))
+            continue;
+        work_ask(k, s->kind, o, op);
+        op->user = o;
+        return PHASE_OP;
+    }
+    return PHASE_END;
+}
+
 static enum phase_next next(void *ctx, struct worker *w, struct s3op *op)
 {
     struct sweep *s = ctx;
@@ -118,6 +137,8 @@ static enum phase_next next(void *ctx, struct worker *w, struct s3op *op)
         work_set_key(s->work, &work->object, op);
         return PHASE_OP;
     }
+    if (s->scope == SWEEP_NAMES)
+        return next_name(s, op);
     if (own->step == BATCH) {
         own->batched = !atomic_load(&s->no_batches) && s->kind != S3OP_LIST_UPLOADS &&
                        next_batch(s->work, own, &work->body, op);
@@ -181,6 +202,10 @@ static void done(void *ctx, struct worker *w, const struct s3op *op, const struc
         atomic_fetch_add(&s->n_late, 1);
     else if (r->status != 0 && !is_hung(s))
         atomic_store(&s->n_late, 0);
+    if (s->scope == SWEEP_NAMES && !own_upload) {
+        ((struct work_object *)op->user)->gone = op->kind == S3OP_STAT && r->status == 404;
+        return;
+    }
     /* A listing alone does not show that the server works again: it must delete as well. */
     if (ok && !(lists && own->page.n > 0))
         atomic_store(&s->failing_since_ns, 0);
@@ -228,6 +253,7 @@ bool sweep_pass(struct sweep *s, enum sweep_scope scope, enum s3op_kind kind, st
     err_clear(&k->error);
     s->scope = scope;
     s->kind = kind;
+    atomic_store(&s->n_named, 0);
     for (unsigned i = 0; i < k->n_workers; i++) {
         s->sweeper[i].step = scope == SWEEP_DIRS || i == 0 ? LIST : DONE;
         strbuf_clear(&s->sweeper[i].previous);

@@ -10,7 +10,8 @@ enum sweep_scope {
     SWEEP_NOTHING,
     SWEEP_DIRS,   /* each worker its own folder below the root */
     SWEEP_PREFIX, /* one worker everything below the root */
-    SWEEP_BUCKET  /* one worker lists the whole bucket, but deletes only below the root */
+    SWEEP_BUCKET, /* one worker lists the whole bucket, but deletes only below the root */
+    SWEEP_NAMES   /* all workers the objects of the pool that were not listed */
 };
 
 #define SWEEP_KEEPS "s3load did not write '%s', and keeps it" /* says it of sweep.other */
@@ -35,6 +36,7 @@ struct sweep {
     /* The current pass. */
     enum sweep_scope scope;
     enum s3op_kind kind;     /* of listings */
+    atomic_size_t n_named;   /* objects that were tried by their names */
     struct sweeper *sweeper; /* by worker */
 };
 
@@ -43,9 +45,10 @@ void sweep_fini(struct sweep *s);
 /* Whether a signal came, or the servers hang: nothing more is deleted. */
 bool sweep_is_stopped(const struct sweep *s);
 
-/* Lists everything that `scope` and `kind` say, once, and deletes it. On failure *e says what could
- * not be deleted. If no answer comes while as many requests time out as there are hosts, the
- * servers hang: this and all later passes end. */
+/* Lists everything that `scope` and `kind` say, once, and deletes it; with SWEEP_NAMES sends such
+ * requests, and notes what S3OP_STAT finds gone. On failure *e says what could not be deleted. If
+ * no answer comes while as many requests time out as there are hosts, the servers hang: this and
+ * all later passes end. */
 bool sweep_pass(struct sweep *s, enum sweep_scope scope, enum s3op_kind kind, struct err *e);
 
 /* Deletes unfinished uploads, then objects by listings of `kind` (bucket_listing), in as many

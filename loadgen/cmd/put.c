@@ -2,9 +2,8 @@
 
 static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
 {
-    const struct work_object o = work_new_object(k, w);
-
-    work_put(k, &o, op);
+    work_own(k, w)->object = work_new_object(k, w);
+    work_put(k, &work_own(k, w)->object, op);
     return PHASE_OP;
 }
 

@@ -18,8 +18,10 @@ enum team_sum {
     TEAM_TICK_OBJECTS,
     TEAM_TICK_BYTES,
     TEAM_RUNNING,
-    TEAM_DONE, /* uploads in preparation; deletions in cleaning */
-    TEAM_FREE, /* first figure free for other uses */
+    TEAM_DONE,     /* uploads in preparation; deletions in cleaning */
+    TEAM_STORED,   /* names of objects (work_count_stored) */
+    TEAM_UNLISTED, /* of these */
+    TEAM_FREE,     /* first figure free for other uses */
 };
 
 /* Figures whose maximum over the ranks is used. */
@@ -32,6 +34,7 @@ enum team_max {
     TEAM_P99_NS,
     TEAM_START_NS,   /* start of the benchmark, by the clock of rank 0 */
     TEAM_BENCH_NS,   /* length of the benchmark */
+    TEAM_NEW,        /* objects made by the benchmark */
     TEAM_THREAD_PCT, /* like TEAM_CPU_PCT, over the whole benchmark */
 };
 

@@ -250,16 +250,32 @@ static bool tell(struct bench *b, struct err *e)
     return ok;
 }
 
-/* Returns the most deletions that are plausible: twice what the run can have made, as servers may
- * list an object after it was deleted. With several ranks no rank knows this number. */
-static uint64_t most_of(const struct bench *b)
+/* Counts what was stored and in no listing of any rank: servers may list late, or give keys other
+ * names. Tries to delete what is in the pool by name. */
+static void check_listed(struct bench *b, bool deletes, enum s3op_kind kind)
 {
-    const struct summary *s = &b->summary;
+    struct work *k = &b->work;
+    const struct strbuf mine = {.s = (char *)k->noted, .n = k->n_noted * sizeof *k->noted};
 
-    if (b->team.size > 1)
-        return UINT64_MAX;
-    return 1000 + 2 * (s->n_prepared + s->n_not_prepared + s->counts.n_requests + s->n_resent +
-                       atomic_load(&b->work.n_warm));
+    team_meet(&b->team, true, NULL);
+    for (int by = 1; by < b->team.size && !b->team.lost; by++) {
+        struct strbuf theirs = {0};
+        bool ok = team_swap(&b->team, by, &mine, &theirs, NULL);
+
+        const uint64_t(*noted)[WORK_N_NOTED] = (void *)theirs.s;
+        for (size_t i = 0; ok && i < k->n_noted && i < theirs.n / sizeof *noted; i++)
+            k->noted[i][WORK_LISTED] |= noted[i][WORK_LISTED];
+        if (!b->team.lost)
+            strbuf_fini(&theirs);
+    }
+    b->n_stored = work_count_stored(k, false);
+    /* Where there are versions, a name alone only hides the object. */
+    if (deletes && (kind == S3OP_LIST || b->kind->versions) && work_count_stored(k, true) > 0) {
+        sweep_pass(&b->sweep, SWEEP_NAMES, S3OP_DELETE, NULL);
+        sweep_pass(&b->sweep, SWEEP_NAMES, S3OP_STAT, NULL);
+    }
+    b->n_unlisted = work_count_stored(k, true);
+    team_meet(&b->team, true, NULL);
 }
 
 /* Deletes what this run has uploaded; with --noclear only its unfinished uploads, which no one can
@@ -277,9 +293,11 @@ static bool clean(struct bench *b, struct err *e)
     b->waiting_ns = 0;
     b->said_waiting = false;
     s->root = b->work.root;
-    s->n_most = most_of(b);
     atomic_store(&s->n_deleted, 0);
-    bool ok = signals_let_finish(&b->signals) || err_set(&cause, "interrupted");
+    bool ok = (signals_let_finish(&b->signals) || err_set(&cause, "interrupted")) &&
+              work_begin_listing(&b->work, (uint64_t)b->team.all.max[TEAM_NEW], &cause);
+    /* Servers may list an object after it was deleted, or show its versions and markers. */
+    s->n_most = b->team.lost ? UINT64_MAX : 1000 + 4 * b->work.n_ids;
     bool deletes = ok && !b->o->data.no_clear;
     /* If uploads were answered with versions, deleting without them would only hide the objects. */
     if (deletes && !bucket_listing(&b->control, s->root, &kind, &unknown)) {
@@ -290,18 +308,25 @@ static bool clean(struct bench *b, struct err *e)
     if (deletes && !b->o->data.no_prefix)
         sweep_pass(s, SWEEP_DIRS, kind, NULL);
     team_meet(&b->team, true, NULL);
-    if (b->team.rank > 0)
-        return true;
     /* If an answer was lost, there may be an upload that we do not know. MinIO lists an upload only
      * if the prefix is its whole key, or in a list of the whole bucket. */
     bool lost = b->summary.counts.n_errors > 0 || b->summary.n_resent > 0;
     enum sweep_scope uploads = !b->kind->uploads ? SWEEP_NOTHING
                                : lost            ? SWEEP_BUCKET
                                                  : SWEEP_PREFIX;
-    ok = ok && sweep_all(s, uploads, deletes ? SWEEP_PREFIX : SWEEP_NOTHING, kind, &cause) &&
-         (unknown.msg[0] == '\0' || err_set(&cause, "%s", unknown.msg));
+    if (b->team.rank == 0)
+        ok = ok && sweep_all(s, uploads, deletes ? SWEEP_PREFIX : SWEEP_NOTHING, kind, &cause) &&
+             (unknown.msg[0] == '\0' || err_set(&cause, "%s", unknown.msg));
+    if (!b->o->data.no_clear)
+        check_listed(b, deletes, kind);
+    if (b->team.rank > 0)
+        return true;
     if (s->other.msg[0] != '\0')
         bench_say_of_all(b, SWEEP_KEEPS, s->other.msg);
+    if (ok && !b->team.lost && b->team.all.sum[TEAM_UNLISTED] > 0)
+        ok = err_set(&cause, "%s of %s were not listed",
+                     units_count(b->team.all.sum[TEAM_UNLISTED]).s,
+                     units_counted(b->team.all.sum[TEAM_STORED], "object").s);
     return ok || err_set(e,
                          "%s of this run may be left under %s in bucket '%s' (%s): s3load clean "
                          "--run %s, with that bucket and prefix, deletes them",

@@ -77,8 +77,9 @@ struct bench {
     struct machine machine;
     struct turnstile turnstile;
     struct serverprof prof;
-    bool uploaded;  /* there may be objects to clean */
-    char left[160]; /* how to delete them; printed if SIGQUIT ends the process */
+    bool uploaded;                 /* there may be objects to clean */
+    uint64_t n_stored, n_unlisted; /* names of these, and those that are not listed */
+    char left[160];                /* how to delete them; printed if SIGQUIT ends the process */
 
     /* For the current phase. */
     struct phase phase;

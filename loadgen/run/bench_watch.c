@@ -35,12 +35,15 @@ void bench_figures(void *ctx, struct ranks_figures *f)
     f->sum[TEAM_RUNNING] = s->n_running;
     f->sum[TEAM_DONE] =
         (int64_t)atomic_load(b->doing == BENCH_CLEANING ? &b->sweep.n_deleted : &b->work.n_done);
+    f->sum[TEAM_STORED] = (int64_t)b->n_stored;
+    f->sum[TEAM_UNLISTED] = (int64_t)b->n_unlisted;
     for (size_t i = 0; i < SUMMARY_N_NUMBERS; i++)
         memcpy(&f->sum[TEAM_FREE + i], (const char *)&b->summary + SUMMARY_NUMBERS[i].offset,
                sizeof f->sum[0]);
     f->max[TEAM_SIGNAL] = atomic_load(&b->signals.first);
     f->max[TEAM_STATUS] = b->status;
     f->max[TEAM_CPU_PCT] = (int64_t)(s->cpu_pct * CPU_SCALE);
+    f->max[TEAM_NEW] = (int64_t)atomic_load(&b->work.n_new);
     f->max[TEAM_P50_NS] = s->tick.p50_ns;
     f->max[TEAM_P99_NS] = s->tick.p99_ns;
     f->max[TEAM_START_NS] = b->agreed_ns;

@@ -10,6 +10,8 @@
 /* The stream of random numbers for the size of each object. */
 #define SIZES_STREAM (UINT64_C(1) << 60)
 
+#define STEP_INVERSE UINT64_C(0xf1de83e19937733d) /* of SPLITMIX_STEP, modulo 2^64 */
+
 /* The preparation gives up if at least this many uploads, and at least twice as many as there are
  * workers, have ended without any success. */
 #define FIRST_UPLOADS 100u
@@ -71,6 +73,7 @@ void work_fini(struct work *k)
     for (size_t i = 0; i < k->n_objects; i++)
         free_object(&k->objects[i]);
     free(k->objects);
+    free(k->noted);
     for (unsigned i = 0; k->own != NULL && i < k->n_workers; i++) {
         struct work_own *own = &k->own[i];
         strbuf_fini(&own->body);
@@ -291,6 +294,53 @@ bool work_is_drained(struct work *k)
     return drained;
 }
 
+/* ---- What was stored, and what is listed ---- */
+
+/* Sets an object's bit. False: out of memory. */
+static bool note(struct work *k, uint64_t id, enum work_noted which)
+{
+    pthread_mutex_lock(&k->lock);
+    size_t old = k->n_noted;
+    bool ok = mem_fit(&k->noted, &k->n_noted, id / 64 + 1, NULL);
+    if (k->n_noted > old)
+        memset(k->noted + old, 0, (k->n_noted - old) * sizeof *k->noted);
+    if (ok)
+        k->noted[id / 64][which] |= UINT64_C(1) << id % 64;
+    pthread_mutex_unlock(&k->lock);
+    return ok;
+}
+
+bool work_begin_listing(struct work *k, uint64_t max_new, struct err *e)
+{
+    k->n_ids = work_n_prepare(k) + max_new * k->engine->n_ranks;
+    return note(k, k->n_ids, WORK_LISTED) || mem_none(e);
+}
+
+void work_note_listed(struct work *k, const char *name)
+{
+    size_t n = strlen(name);
+    uint64_t id = n < 16 ? UINT64_MAX : strtoull(name + n - 16, NULL, 16) * STEP_INVERSE;
+
+    if (id < k->n_ids)
+        note(k, id, WORK_LISTED);
+}
+
+uint64_t work_count_stored(struct work *k, bool unlisted)
+{
+    uint64_t n = 0;
+
+    /* Commands that prepare objects keep all that they have stored in the pool. */
+    for (size_t i = 0; i < k->n_noted && k->kind->prepares; i++)
+        k->noted[i][WORK_STORED] = 0;
+    for (size_t i = 0; i < k->n_objects; i++)
+        if (!k->objects[i].gone)
+            note(k, k->objects[i].id, WORK_STORED);
+    for (size_t i = 0; i < k->n_noted; i++)
+        n += (uint64_t)__builtin_popcountll(k->noted[i][WORK_STORED] &
+                                            ~(unlisted ? k->noted[i][WORK_LISTED] : 0));
+    return n;
+}
+
 /* ---- Phases ---- */
 
 static void see_version(struct work *k, const struct worker_result *r)
@@ -371,6 +421,10 @@ static void end_request(struct work *k, struct worker *w, const struct s3op *op,
 {
     see_version(k, r);
     w->card = -1;
+    if (!k->kind->prepares && r->error[0] == '\0' &&
+        (op->kind == S3OP_PUT || op->kind == S3OP_COMPLETE) &&
+        !note(k, work_own(k, w)->object.id, WORK_STORED))
+        work_fail(k, "out of memory");
     if (k->kind->done != NULL)
         k->kind->done(k, w, op, r);
 }
@@ -405,7 +459,6 @@ void work_warm_done(void *ctx, struct worker *w, const struct s3op *op,
 {
     struct work *k = ctx;
 
-    atomic_fetch_add(&k->n_warm, 1);
     end_request(k, w, op, r);
 }
 

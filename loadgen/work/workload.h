@@ -34,9 +34,13 @@ struct work_object {
     uint64_t seed; /* of its content */
     uint64_t size_bytes;
     uint32_t dir;  /* number of the folder that it is in */
+    bool gone;     /* cleaning has seen that it is not there */
     char *version; /* NULL: none */
     char *key;     /* key of an object that existed before the run, else NULL */
 };
+
+/* Objects that were stored and that no pool keeps; objects that cleaning has found in a listing. */
+enum work_noted { WORK_STORED, WORK_LISTED, WORK_N_NOTED };
 
 /* A worker's state for its workload. */
 struct work_own {
@@ -70,7 +74,10 @@ struct work {
     struct deck deck;
     struct err error; /* the first failure of preparing or cleaning */
     uint64_t n_failed;
-    struct err first_error; /* the first failure of the benchmark */
+    struct err first_error;          /* the first failure of the benchmark */
+    uint64_t (*noted)[WORK_N_NOTED]; /* a bit for each id of an object, from 0 on */
+    size_t n_noted;                  /* words of each kind */
+    uint64_t n_ids;                  /* of all ranks; 0: not yet known */
 
     int64_t start_ns; /* start of the run, wall clock */
 
@@ -83,7 +90,6 @@ struct work {
     /* Limits that end the benchmark: requests begun, and bytes moved; UINT64_MAX: no limit. */
     uint64_t max_requests, max_bytes;
     atomic_uint_fast64_t n_asked, n_moved; /* requests begun and bytes moved so far */
-    atomic_uint_fast64_t n_warm;           /* requests of the warm-up */
 };
 
 /* Sets up the work. kind, o and g are borrowed. Call work_fini in any case. */
@@ -156,6 +162,15 @@ void work_return(struct work *k, const struct work_object *o);
 
 /* Returns true if no object is left and none will come, so that the run ends. */
 bool work_is_drained(struct work *k);
+
+/* Begins to note what cleaning lists; max_new is the most objects that the benchmark of any rank
+ * has made. Then notes an object, by its name below the root. */
+bool work_begin_listing(struct work *k, uint64_t max_new, struct err *e);
+void work_note_listed(struct work *k, const char *name);
+
+/* Returns how many names of objects this rank has stored and not deleted: all, or those that are
+ * neither listed nor gone. Uploads and deletions without an answer do not count. */
+uint64_t work_count_stored(struct work *k, bool unlisted);
 
 /* Counts a failure, and keeps the first one's reason. */
 void work_fail(struct work *k, const char *why);

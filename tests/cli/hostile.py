@@ -242,7 +242,7 @@ class Hostile:
                     first, first + len(data) - 1, len(self.objects[r.key])))
             return answer(200, data)
         if r.kind == "HEAD":
-            return answer(200, length=len(self.objects.get(r.key, b"")))
+            return answer(200 if r.key in self.objects else 404, length=len(self.objects.get(r.key, b"")))
         if r.kind == "DELETE":
             self.objects.pop(r.key, None)
             return head(b"HTTP/1.1 204 No Content")
@@ -545,8 +545,9 @@ put("put-body-never-read", 30, errors=TIMED_OUT, early=True, options=LARGE)
 put("put-reset-in-body", RESET, errors="reset|pipe|closed", early=True, options=LARGE)
 put("put-quota", error(507, b"QuotaExceeded", b"full"), errors="HTTP 507 QuotaExceeded: full")
 put("put-200-with-error", error(200, b"InternalError"), errors="^HTTP 200 InternalError: for a test")
-put("put-200-with-page", answer(200, b"<html><body><p>hello<br></body></html>"), errors="")
-put("put-interim", head(b"HTTP/1.1 100 Continue") + answer(200), errors="")
+NOT_KEPT = {"status": 1, "says": r"may be left .*\(([0-9,]+) of \1 objects? were not listed\)"}
+put("put-200-with-page", answer(200, b"<html><body><p>hello<br></body></html>"), errors="", **NOT_KEPT)
+put("put-interim", head(b"HTTP/1.1 100 Continue") + answer(200), errors="", **NOT_KEPT)
 put("put-304", head(b"HTTP/1.1 304 Not Modified"), errors="^HTTP 304")
 mode("upload-refused", "get", {"PUT": steps(error(507, b"QuotaExceeded", b"full"))}, says="QuotaExceeded", rows=False)
 mode("upload-error-escapes", "get", {"PUT": steps(error(507, b"Quota", ESCAPES))}, says="HTTP 507 Quota", rows=False)
@@ -716,11 +717,22 @@ def behind_others(r):
     return [answer(200, listing([b"%s-%03d" % (prefix, i) for i in range(1000)], token=b"on"))]
 
 
+def all_vanish(r):
+    """Before the run cleans, someone else has deleted all."""
+    with r.server.lock:
+        r.server.objects.clear()
+    return r.server.usual(r)
+
+
 KEEPS = r"s3load did not write 's3load-\w+/%s', and keeps it"
 mode("clean-others-below", "get", {"LIST": others_appear}, "", status=0, says=KEEPS % r"\.\./precious")
 mode("clean-others-below-with-versions", "get", {"GET ?versioning": steps(error(403, b"AccessDenied")),
                                                  "GET ?versions": others_appear}, "", status=0, says=KEEPS % r"\.\./precious")
 mode("clean-others-before", "get", {"LIST": behind_others}, "", status=0, says=KEEPS % "-000")
+mode("clean-gone-already", "get", {"GET ?versioning": all_vanish, "DELETE": steps(error(403, b"AccessDenied"))}, "",
+     status=0, says=r"\A\Z")
+mode("clean-gone-perhaps", "get", {"GET ?versioning": all_vanish, "HEAD": steps(answer(503))}, "", status=1,
+     says="may be left .*4 of 4 objects were not listed")
 mode("clean-list-endless", "get", {"LIST": endless_below}, "", says="may be left.*ever more than this run", leaves=True)
 mode("clean-list-silent", "get", {"LIST": lambda r: r.server.usual(r) if not r.query.get("prefix") else [HOLD]}, "",
      says="may be left.*" + TIMED_OUT, leaves=True)

@@ -32,16 +32,22 @@ class Credentials(Settings):
         super().setUp()
         self.server = Scripted(self.answer)
         self.addCleanup(self.server.stop)
-        self.seen = set()
+        self.seen, self.keys = set(), set()
 
     def answer(self, request):
         m = re.search(r"Credential=([^/]*)/\d+/([^/]*)/", request.headers.get("authorization", ""))
         who = m.groups() if m else (None, None)
         self.seen.add((*who, request.headers.get("x-amz-security-token")))
+        key = request.target.split("?")[0][1:].partition("/")[2]
         if "list-type" in request.target:
-            return 200, LISTING
+            prefix = re.search("prefix=([^&]*)", request.target)[1].replace("%2F", "/")
+            return 200, LISTING.replace(b"</L", "".join(f"<Contents><Key>{k}</Key><Size>1</Size></Contents>" for k in sorted(
+                self.keys) if k.startswith(prefix)).encode() + b"</L")
         if request.method == "POST":
+            self.keys.difference_update(re.findall("<Key>(.*?)</Key>", request.body.decode()))
             return 200, b"<DeleteResult></DeleteResult>"
+        if request.method == "PUT" and key:
+            self.keys.add(key)
         return 200, b""
 
     def who(self, *options, env=None, status=0):

@@ -3,6 +3,7 @@
 #include "libcommon/units.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,6 +113,11 @@ static bool set(struct fault_rule *r, const char *key, char *value, struct err *
         return probability(value, &r->p_corrupt, e);
     if (strcmp(key, "chunked") == 0)
         return probability(value, &r->p_chunked, e);
+    if (strcmp(key, "hide") == 0) {
+        if (snprintf(r->hide, sizeof r->hide, "%s", value) >= (int)sizeof r->hide)
+            return err_set(e, "up to %zu characters are wanted", sizeof r->hide - 1);
+        return true;
+    }
 
     if (strcmp(key, "rate") == 0) {
         if (!units_parse_rate(value, &x, e) || x <= 0)
@@ -212,6 +218,8 @@ static void draw(struct fault_rule *r, int64_t now_ns, struct fault_plan *plan)
     if (erand48(r->random) < r->p_slow)
         plan->bytes_per_s = r->slow_bytes_per_s;
     plan->chunked |= erand48(r->random) < r->p_chunked;
+    if (r->hide[0] != '\0')
+        plan->hide = r->hide;
 
     int64_t from_ns = r->first_ns + r->stall_at_ns;
     if (r->stall_ns > 0 && now_ns >= from_ns && now_ns < from_ns + r->stall_ns)

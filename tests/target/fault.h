@@ -16,6 +16,7 @@
  * rate=R       serves R requests a second at most: further ones wait for their turn
  * slow=R:P     sends the body at R per second (1MiB)
  * chunked=P    sends the body in chunks, not with its length
+ * hide=CHARS   lists leave out the objects whose keys end with one of these
  *
  * All rules that apply to a request add up. Which requests are hit depends on the seed and on the
  * order in which they arrive, on nothing else. */
@@ -45,6 +46,7 @@ struct fault_rule {
     int fail_status;
     double p_fail, p_reset, p_truncate, p_corrupt, p_slow, p_chunked;
     double slow_bytes_per_s;
+    char hide[17];
     double turn_ns;       /* time that each request takes up; 0: any number at once */
     int64_t next_turn_ns; /* CLOCK_MONOTONIC */
     unsigned short random[3];
@@ -63,6 +65,7 @@ struct fault_plan {
     int fail_status;          /* 0: no failure */
     bool reset, truncate, corrupt, chunked;
     double bytes_per_s; /* 0: no limit */
+    const char *hide;   /* NULL: nothing */
 };
 
 void faults_init(struct faults *f);

@@ -57,6 +57,14 @@ static void finish(const struct listing *l, const char *root, bool truncated)
     buf_printf(l->xml, "<IsTruncated>%s</IsTruncated></%s>", truncated ? "true" : "false", root);
 }
 
+/* Whether a fault leaves the object out. */
+static bool is_hidden(const struct request *r, const struct object *o)
+{
+    size_t n = strlen(o->key);
+
+    return r->plan.hide != NULL && n > 0 && strchr(r->plan.hide, o->key[n - 1]) != NULL;
+}
+
 /* Writes the elements of a version that both kinds of lists have. */
 static void put_version(const struct listing *l, const char *key, const struct version *v)
 {
@@ -137,7 +145,7 @@ void list_objects(struct request *r, struct bucket *b)
         const struct object *o = b->objects[i];
         const char *cut =
             delimiter != NULL && *delimiter != '\0' ? strstr(o->key + l.n_prefix, delimiter) : NULL;
-        if (o->latest->is_marker) {
+        if (o->latest->is_marker || is_hidden(r, o)) {
             i++;
             continue;
         }
@@ -196,6 +204,8 @@ void list_versions(struct request *r, struct bucket *b)
         const struct object *o = b->objects[i];
         if (strncmp(o->key, l.prefix, l.n_prefix) != 0)
             break;
+        if (is_hidden(r, o))
+            continue;
         for (v = v != NULL ? v : o->latest; v != NULL; v = v->older) {
             if (n_listed == l.max_keys) {
                 truncated = true;
