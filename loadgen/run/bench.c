@@ -458,6 +458,12 @@ static bool check_load(const struct cli_command *command, const struct options *
 
     if (kind->mixed && shares <= 0)
         return err_set(e, "the shares of the mix are all 0: give --get-distrib or another one");
+    for (const char *p = o->prefix, *end; (end = strchr(p, '/')) != NULL; p = end + 1)
+        if (!o->data.list_existing && end - p <= 2 && p + strspn(p, ".") == end)
+            return err_set(e,
+                           "--prefix '%s': some servers change keys with a leading '/', '//', './' "
+                           "or '../', and cleaning would not find them",
+                           o->prefix);
     return !kind->no_payload || o->load.n_bytes == 0 ||
            err_set(e, "--bytes: %s moves no bytes of objects: use --requests or --duration",
                    command->name);

@@ -234,7 +234,7 @@ class Scripted(Listening):
 class VersityGw(Server):
     """versitygw with a folder of its own."""
     has_faults = False
-    # Its file system has no names with "//" and none over 255 bytes.
+    # Its file system has no names over 255 bytes.
     holds_odd_keys = False
 
     def __init__(self, *options, more=()):

@@ -185,7 +185,7 @@ class Suite:
         """Keys with all that must be encoded, by way of --prefix."""
         odd = ["with space/", "plus+percent%25/", "ümläut-日本/", "q?a=b&c#d/", "a'b\"(c)*/"]
         if self.server.holds_odd_keys:
-            odd += ["double//slash/", "x" * 982 + "/", "control\x01\x1f\t\n\r\x7f/"]
+            odd += ["x" * 982 + "/", "control\x01\x1f\t\n\r\x7f/"]
         short = (*SMALL[:-1], "100ms")
         for prefix in odd:
             with self.subTest(prefix=prefix[:20]):

@@ -105,6 +105,21 @@ class Unlisted(LoadTest):
         r = self.s3load("put", *SMALL, "--requests", "9", "--noclear")
         self.assertEqual(r.err, "")
 
+    def test_prefixes(self):
+        """Some servers would store the objects elsewhere."""
+        self.start()
+        for prefix in ("/", "/lead/", "a//b/", "./", "a/./b", "../", "a/../b/", "a//", "a/../"):
+            r = self.s3load("put", *SMALL, "--requests", "9", "--prefix", prefix, status=2)
+            self.assertIn(f"--prefix '{prefix}': some servers change keys", r.err)
+        self.assertEqual(self.server.log(), [])
+        for prefix in ("a/.b/", "..a/", "a../", "a/..", ".", ".../", "a b/"):
+            self.s3load("put", *SMALL, "--requests", "9", "--prefix", prefix)
+        # What is only read or deleted may have any name.
+        client = S3Client(self.server)
+        client.put(BUCKET, "a//b")
+        self.s3load("get", *SMALL, "--requests", "9", "--list-existing", "--prefix", "a//")
+        self.s3load("clean", "--prefix", "a//")
+
 
 class Ranked(RankedTest, Unlisted):
     """The same with several ranks: any of them may list what another one has stored."""
