@@ -15,13 +15,6 @@
 /* At a stop there are 24 or 25 segments. */
 #define N_SEGMENTS 24
 
-static const int64_t sweep_dur_ns[] = {1 * NS_PER_S,  2 * NS_PER_S,  5 * NS_PER_S,
-                                       10 * NS_PER_S, 20 * NS_PER_S, 60 * NS_PER_S};
-static const double sweep_pct[] = {2.5, 5, 7.5, 10, 15, 25};
-
-#define N_SWEEP_DUR (sizeof sweep_dur_ns / sizeof *sweep_dur_ns)
-#define N_SWEEP_PCT (sizeof sweep_pct / sizeof *sweep_pct)
-
 /* Iterates over the requests of some tables in order of their end, 16 bytes each. */
 struct ordered {
     const struct table *const *tables; /* borrowed */
@@ -73,31 +66,22 @@ static bool next_request(void *ordered, uint32_t *thread, struct attribution_req
     return true;
 }
 
-static bool replay(struct stopping_case *c, struct ordered *o, int64_t dur_ns, double pct,
-                   struct err *e)
-{
-    *c = (struct stopping_case){.dur_ns = dur_ns, .pct = pct};
-    o->next = 0;
-    return autoterm_replay(o->first_start_ns, dur_ns, pct, next_request, o, &c->stop, e);
-}
-
 static bool replay_op(struct stopping_op *op, const struct table *const *tables, size_t n_tables,
-                      int64_t dur_ns, double pct, bool sweep, struct err *e)
+                      int64_t dur_ns, double pct, struct err *e)
 {
     struct ordered o;
-    bool ok = ordered_init(&o, tables, n_tables, e) && replay(&op->chosen, &o, dur_ns, pct, e) &&
-              (!sweep || mem_cleared(&op->sweep, N_SWEEP_DUR * N_SWEEP_PCT, e));
 
-    for (size_t i = 0; ok && sweep && i < N_SWEEP_DUR * N_SWEEP_PCT; i++)
-        ok =
-            replay(&op->sweep[i], &o, sweep_dur_ns[i / N_SWEEP_PCT], sweep_pct[i % N_SWEEP_PCT], e);
+    op->dur_ns = dur_ns;
+    op->pct = pct;
+    bool ok = ordered_init(&o, tables, n_tables, e) &&
+              autoterm_replay(o.first_start_ns, dur_ns, pct, next_request, &o, &op->stop, e);
     free(o.v);
     return ok;
 }
 
 /* Replays each operation, or a mixed run as a whole. `a` must not have dropped any requests. */
 static bool replay_all(struct stopping *s, const struct analysis *a, struct dataset *d,
-                       int64_t dur_ns, double pct, bool sweep, struct err *e)
+                       int64_t dur_ns, double pct, struct err *e)
 {
     const struct table **tables = NULL;
     bool ok = mem_new(&tables, d->n_tables, e) && mem_cleared(&s->ops, a->n_operations, e);
@@ -107,31 +91,22 @@ static bool replay_all(struct stopping *s, const struct analysis *a, struct data
             tables[i] = &d->tables[i];
         s->n_ops = 1;
         s->ops[0].op = "";
-        ok = replay_op(&s->ops[0], tables, d->n_tables, dur_ns, pct, sweep, e);
+        ok = replay_op(&s->ops[0], tables, d->n_tables, dur_ns, pct, e);
     }
     for (size_t k = 0; ok && !a->mixed && k < a->n_operations; k++) {
         struct stopping_op *op = &s->ops[s->n_ops++];
         op->op = a->operations[k].op;
         tables[0] = dataset_table(d, op->op);
-        ok = tables[0] == NULL || replay_op(op, tables, 1, dur_ns, pct, sweep, e);
+        ok = tables[0] == NULL || replay_op(op, tables, 1, dur_ns, pct, e);
     }
     free(tables);
     return ok;
 }
 
-static void fill_off(struct stopping_case *c, const struct stopping_op *op)
-{
-    const struct autoterm_window *w = &c->stop.window;
-    double whole = op->by_objects ? op->whole.objects_per_s : op->whole.bytes_per_s;
-    double then = op->by_objects ? w->objects_per_s : w->bytes_per_s;
-
-    c->off_frac = c->stop.stopped && op->whole.present && whole > 0 ? then / whole - 1 : NAN;
-}
-
 /* Tests the last 24 segments that the rule saw for a drift. */
 static bool fill_drift(struct stopping_op *op, const struct analysis *a, int index, struct err *e)
 {
-    const struct autoterm_window *w = &op->chosen.stop.window;
+    const struct autoterm_window *w = &op->stop.window;
     struct slice_grid grid;
     struct series_row *rows = NULL;
     double rate[N_SEGMENTS];
@@ -145,55 +120,50 @@ static bool fill_drift(struct stopping_op *op, const struct analysis *a, int ind
     return ok && (n != N_SEGMENTS || stats_drift(rate, n, &op->drift, e));
 }
 
-static bool rate_op(struct stopping *s, struct stopping_op *op, const struct analysis *a, int index,
-                    struct err *e)
+static bool rate_op(struct stopping_op *op, const struct analysis *a, int index, struct err *e)
 {
     op->whole = index < 0 ? a->total.throughput : a->operations[index].throughput;
     op->by_objects = op->whole.n_bytes == 0;
-    fill_off(&op->chosen, op);
-    for (size_t i = 0; op->sweep != NULL && i < s->n_sweep_dur * s->n_sweep_pct; i++)
-        fill_off(&op->sweep[i], op);
-    return !op->chosen.stop.stopped || fill_drift(op, a, index, e);
+    const struct autoterm_window *w = &op->stop.window;
+    double whole = op->by_objects ? op->whole.objects_per_s : op->whole.bytes_per_s;
+    double then = op->by_objects ? w->objects_per_s : w->bytes_per_s;
+    op->off_frac = op->stop.stopped && op->whole.present && whole > 0 ? then / whole - 1 : NAN;
+    return !op->stop.stopped || fill_drift(op, a, index, e);
 }
 
 static bool rate_all(struct stopping *s, const struct analysis *a, struct err *e)
 {
     if (s->n_ops == 1 && s->ops[0].op[0] == '\0' && a->mixed)
-        return rate_op(s, &s->ops[0], a, -1, e);
+        return rate_op(&s->ops[0], a, -1, e);
     for (size_t k = 0; k < a->n_operations; k++)
         for (size_t i = 0; i < s->n_ops; i++)
             if (strcmp(s->ops[i].op, a->operations[k].op) == 0 &&
-                !rate_op(s, &s->ops[i], a, (int)k, e))
+                !rate_op(&s->ops[i], a, (int)k, e))
                 return false;
     return true;
 }
 
 bool stopping_replay(struct stopping *s, struct dataset *d, const struct analysis_options *options,
-                     int64_t dur_ns, double pct, bool sweep, struct err *e)
+                     int64_t dur_ns, double pct, struct err *e)
 {
     struct analysis a = {0};
     struct analysis_options how = *options;
 
     how.depth = ANALYSIS_TOTALS;
     how.range = RANGE_FULL; /* drops nothing: the replay must see every request */
-    *s = (struct stopping){
-        .sweep_dur_ns = sweep_dur_ns,
-        .sweep_pct = sweep_pct,
-        .n_sweep_dur = sweep ? N_SWEEP_DUR : 0,
-        .n_sweep_pct = sweep ? N_SWEEP_PCT : 0,
-    };
-    bool ok = analysis_run(&a, d, &how, e) && replay_all(s, &a, d, dur_ns, pct, sweep, e);
+    *s = (struct stopping){0};
+    bool ok = analysis_run(&a, d, &how, e) && replay_all(s, &a, d, dur_ns, pct, e);
     analysis_free(&a);
     return ok;
 }
 
 bool stopping_run(struct stopping *s, struct dataset *d, const struct analysis_options *options,
-                  int64_t dur_ns, double pct, bool sweep, struct err *e)
+                  int64_t dur_ns, double pct, struct err *e)
 {
     struct analysis a = {0};
     struct analysis_options how = *options;
 
-    if (!stopping_replay(s, d, options, dur_ns, pct, sweep, e))
+    if (!stopping_replay(s, d, options, dur_ns, pct, e))
         return false;
     how.depth = ANALYSIS_TOTALS;
     how.range = RANGE_AUTO;
@@ -213,8 +183,6 @@ const struct stopping_op *stopping_of(const struct stopping *s, const char *op)
 
 void stopping_free(struct stopping *s)
 {
-    for (size_t i = 0; i < s->n_ops; i++)
-        free(s->ops[i].sweep);
     free(s->ops);
     *s = (struct stopping){0};
 }

@@ -12,18 +12,10 @@ struct autoterm_given {
     struct load_input input;
     struct load_autoterm autoterm;
     struct output_options output;
-    bool sweep;
-};
-
-static const struct cli_option own_table[] = {
-    {"sweep", CLI_FLAG, offsetof(struct autoterm_given, sweep),
-     .help = "a table over durations and percentages"},
-    {0},
 };
 
 static const struct cli_group groups[] = {
     {"Replay", NULL, load_autoterm_table, offsetof(struct autoterm_given, autoterm)},
-    {"Replay", NULL, own_table, 0},
     {"Output", NULL, output_form_table, offsetof(struct autoterm_given, output)},
     {"Output", NULL, output_file_table, offsetof(struct autoterm_given, output)},
     {"Which requests", NULL, load_filter_table, offsetof(struct autoterm_given, filter)},
@@ -36,7 +28,6 @@ static const struct cli_group groups[] = {
 static const struct cli_example examples[] = {
     {"s3analyze autoterm --autoterm.dur 4s --autoterm.pct 12 run.csv.zst",
      "when these settings would have stopped it"},
-    {"s3analyze autoterm --sweep run.csv.zst", "which settings would have stopped it"},
     {0},
 };
 
@@ -82,7 +73,7 @@ static int run(const struct cli_args *args, void *options)
               outfile_check(o->output.path, output_replaces(&o->output), &e) &&
               load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, &e) &&
               load_ran_together(&d, &o->input, &e) && refuse_imports(&d, &e) &&
-              stopping_run(&s, &d, &how, o->autoterm.dur_ns, o->autoterm.pct, o->sweep, &e) &&
+              stopping_run(&s, &d, &how, o->autoterm.dur_ns, o->autoterm.pct, &e) &&
               write_report(&s, o, &e);
     stopping_free(&s);
     dataset_free(&d);

@@ -249,7 +249,7 @@ static bool add_run(struct plot_set *set, const struct cli_args *args, const str
 
     if (ok && with_replay) { /* first: the analysis may drop requests */
         const struct analysis_options all = load_analysis_options(&filter, &as_usual, &o->input);
-        ok = stopping_replay(&replays, &l.d, &all, o->autoterm.dur_ns, o->autoterm.pct, false, e);
+        ok = stopping_replay(&replays, &l.d, &all, o->autoterm.dur_ns, o->autoterm.pct, e);
         how->replays = &replays;
         filter.from = filter.to = (struct load_time){0}; /* the replay has applied these */
     }

@@ -287,10 +287,10 @@ static bool has_replay(const struct plot_data *p)
  * may be. */
 static bool write_autoterm(FILE *f, const struct plot_data *p, const char *title)
 {
-    const struct autoterm_stop *stop = &p->replay->chosen.stop;
+    const struct autoterm_stop *stop = &p->replay->stop;
     const struct autoterm_window *w = &stop->window;
     double speed = p->course.has_bytes ? w->bytes_per_s / MIB : w->objects_per_s;
-    double half = speed * p->replay->chosen.pct / 100;
+    double half = speed * p->replay->pct / 100;
 
     if (!put_series(f, p, p->course.has_bytes ? 2 : 1, rate_column))
         return false;
