@@ -417,7 +417,7 @@ static bool passes_init(struct passes *p, const struct statistics_input *in, str
     return mem_cleared(&p->n_ok, n, e) && mem_cleared(&p->n_failed, n, e) &&
            flow_init(&p->bytes, n, e) && flow_init(&p->objects, n, e) &&
            flow_hosts_init(&p->hosts, in->hosts, &p->window, e) &&
-           latency_init(&p->duration, n, true, e) && latency_init(&p->ttfb, n, false, e);
+           latency_init(&p->duration, n, e) && latency_init(&p->ttfb, n, e);
 }
 
 static void passes_fini(struct passes *p)
@@ -459,8 +459,8 @@ static bool run(struct statistics *s, struct passes *p, struct err *e)
     s->utilisation_frac = (double)p->busy_ns / ((double)in->concurrency * (double)s->duration_ns);
     if (p->hosts.of_place != NULL)
         sum_hosts(p);
-    if (!show_latencies(p, e) || !latency_finish(&p->duration, &s->duration, s->residual_ns, e) ||
-        !latency_finish(&p->ttfb, &s->ttfb, NULL, e))
+    if (!show_latencies(p, e) || !latency_finish(&p->duration, &s->duration, true, e) ||
+        !latency_finish(&p->ttfb, &s->ttfb, false, e))
         return false;
     double resolution_ns = (double)dataset_duration_resolution_ns(in->dataset);
     if (resolution_ns > 0) {

@@ -20,7 +20,6 @@
 
 #define STATISTICS_N_QUANTILES 4 /* 50, 90, 99 and 99.9 % */
 extern const unsigned statistics_permille[STATISTICS_N_QUANTILES];
-#define STATISTICS_N_RESIDUALS 3 /* residual life: at the first three quantiles */
 
 /* A rate: amounts per second. */
 struct statistics_rate {
@@ -92,7 +91,6 @@ struct statistics {
 
     int64_t concurrency;
     double utilisation_frac; /* share of the threads' time in W in which requests ran */
-    double residual_ns[STATISTICS_N_RESIDUALS];
     struct statistics_hosts hosts;
     struct statistics_co co;
 };

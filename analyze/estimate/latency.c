@@ -16,13 +16,12 @@ static size_t rank_of(const struct latency *l, size_t q)
     return quantile_index_of(l->n, l->ratio[q].num, l->ratio[q].den);
 }
 
-bool latency_init(struct latency *l, size_t n_segments, bool with_residual, struct err *e)
+bool latency_init(struct latency *l, size_t n_segments, struct err *e)
 {
     *l = (struct latency){.n_segments = n_segments > 0 ? n_segments : 1};
     for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
         l->ratio[q] = (struct stats_ratio){statistics_permille[q], 1000};
-    return mem_cleared(&l->count, HIST_N_INDEXES + 1, e) &&
-           (!with_residual || mem_cleared(&l->sum, HIST_N_INDEXES, e));
+    return mem_cleared(&l->count, HIST_N_INDEXES + 1, e);
 }
 
 static void kept_fini(struct latency_kept *k)
@@ -34,7 +33,6 @@ static void kept_fini(struct latency_kept *k)
 void latency_fini(struct latency *l)
 {
     free(l->count);
-    free(l->sum);
     free(l->n_above);
     free(l->n_requests);
     free(l->wanted);
@@ -91,21 +89,9 @@ static bool make_room(const struct latency *l, struct latency_kept *k, bool with
     return mem_new(&k->v, n, e) && (!with_segments || mem_new(&k->segment, n, e));
 }
 
-/* Finds the residual life. Turns each bucket's sum of latencies into a sum of what exceeds its
- * lower end. */
-static void find_residuals(struct latency *l)
-{
-    for (size_t i = 0; i < l->end; i++)
-        l->sum[i] -= l->count[i] * (uint64_t)hist_lower(i);
-    for (size_t i = 0; i < STATISTICS_N_RESIDUALS; i++)
-        stats_residual_find(l->count, l->sum, l->end, l->ratio[i], &l->residual[i]);
-}
-
 /* Chooses the buckets of the quantiles. */
 static bool aim(struct latency *l, struct err *e)
 {
-    if (l->sum != NULL)
-        find_residuals(l);
     for (size_t i = 0; i <= l->end; i++) {
         uint64_t n = l->count[i];
         l->count[i] = l->n;
@@ -216,16 +202,13 @@ static void count_above(const struct latency *l, size_t q, int64_t value, int64_
         n_above[l->near.segment[i]] += l->near.v[i] > value && l->near.v[i] <= l->upper[q];
 }
 
-/* Marks the buckets of the ranks and of the residual life, and makes room for their latencies. */
+/* Marks the buckets of the ranks, and makes room for their latencies. */
 static bool want_buckets(struct latency *l, struct err *e)
 {
     if (!mem_cleared(&l->wanted, HIST_N_INDEXES, e))
         return false;
     for (size_t i = 0; i < LATENCY_N_RANKS; i++)
         keep_bucket(&l->kept, bucket_of_rank(l, l->rank[i]));
-    for (size_t i = 0; l->sum != NULL && i < STATISTICS_N_RESIDUALS; i++)
-        if (l->residual[i].bucket != SIZE_MAX)
-            keep_bucket(&l->kept, l->residual[i].bucket);
     for (size_t i = 0; i < l->kept.n_buckets; i++)
         l->wanted[l->kept.bucket[i]] = true;
     return make_room(l, &l->kept, false, e);
@@ -298,23 +281,6 @@ bool latency_end(struct latency *l, enum latency_pass pass, struct err *e)
     return pass == LATENCY_COUNT ? aim(l, e) : pass == LATENCY_SPLIT ? plan(l, e) : true;
 }
 
-/* Solves for the residual life with the latencies of its bucket. */
-static bool residuals(const struct latency *l, double *residual_ns, struct err *e)
-{
-    int64_t *v;
-    if (!mem_new(&v, l->kept.n, e))
-        return false;
-    for (size_t i = 0; i < STATISTICS_N_RESIDUALS; i++) {
-        size_t n = 0;
-        for (size_t k = 0; k < l->kept.n; k++)
-            if (hist_index(l->kept.v[k]) == l->residual[i].bucket)
-                v[n++] = l->kept.v[k];
-        residual_ns[i] = stats_residual_solve(&l->residual[i], v, n);
-    }
-    free(v);
-    return true;
-}
-
 static bool take_counts(const struct latency *l, struct statistics_latency *out, struct err *e)
 {
     out->first_bucket = bucket_of_rank(l, 0);
@@ -326,14 +292,12 @@ static bool take_counts(const struct latency *l, struct statistics_latency *out,
     return true;
 }
 
-bool latency_finish(struct latency *l, struct statistics_latency *out, double *residual_ns,
+bool latency_finish(struct latency *l, struct statistics_latency *out, bool with_counts,
                     struct err *e)
 {
     int64_t value[LATENCY_N_RANKS];
 
     out->n = (int64_t)l->n;
-    for (size_t i = 0; residual_ns != NULL && i < STATISTICS_N_RESIDUALS; i++)
-        residual_ns[i] = NAN;
     if (l->n == 0)
         return true;
     if (!values_of_ranks(l, &l->kept, l->rank, LATENCY_N_RANKS, value, e))
@@ -348,5 +312,5 @@ bool latency_finish(struct latency *l, struct statistics_latency *out, double *r
     out->mean_ns = (double)l->total / (double)l->n;
     out->fastest_ns = (double)value[LATENCY_FIRST_RANK];
     out->slowest_ns = (double)value[LATENCY_FIRST_RANK + 1];
-    return residual_ns == NULL || (take_counts(l, out, e) && residuals(l, residual_ns, e));
+    return !with_counts || take_counts(l, out, e);
 }

@@ -1,5 +1,5 @@
 /* Quantiles of many latencies with their confidence intervals (docs/how-the-numbers-are-made.md,
- * section 7), and the residual life, without storing the latencies. The caller passes the same
+ * section 7) without storing the latencies. The caller passes the same
  * latencies in each of three passes, in any order:
  *
  * latency_init; for each pass: latency_take for each latency, latency_end; latency_finish;
@@ -22,7 +22,7 @@
 
 /* The latencies kept of a few buckets. */
 struct latency_kept {
-    size_t bucket[LATENCY_N_RANKS + STATISTICS_N_RESIDUALS], n_buckets; /* each bucket once */
+    size_t bucket[LATENCY_N_RANKS], n_buckets; /* each bucket once */
     int64_t *v;
     uint32_t *segment; /* second pass only */
     size_t n;
@@ -34,7 +34,6 @@ struct latency {
      * others after it. */
     struct stats_ratio ratio[STATISTICS_N_QUANTILES];
     uint64_t *count; /* by bucket; after LATENCY_COUNT: latencies in lower buckets */
-    uint64_t *sum;   /* by bucket, modulo 2^64; NULL: residual life not wanted */
     size_t end;      /* all buckets from here on are empty */
     uint64_t n;
     __int128 total;
@@ -47,21 +46,18 @@ struct latency {
 
     struct stats_quantile plan[STATISTICS_N_QUANTILES];
     size_t rank[LATENCY_N_RANKS]; /* 0-based */
-    struct stats_residual residual[STATISTICS_N_RESIDUALS];
-    bool *wanted; /* by bucket */
+    bool *wanted;                 /* by bucket */
     struct latency_kept kept;
 };
 
 /* Returns false if out of memory. latency_fini may be called in any case. */
-bool latency_init(struct latency *l, size_t n_segments, bool with_residual, struct err *e);
+bool latency_init(struct latency *l, size_t n_segments, struct err *e);
 void latency_fini(struct latency *l);
 
 static inline void latency_count_in(struct latency *l, size_t bucket, int64_t v)
 {
     l->count[bucket]++;
     l->total += v;
-    if (l->sum != NULL)
-        l->sum[bucket] += (uint64_t)v;
     if (bucket >= l->end)
         l->end = bucket + 1;
 }
@@ -104,9 +100,8 @@ void latency_take_packed(struct latency *l, enum latency_pass pass, const uint32
 /* Ends a pass. False: *e says why. */
 bool latency_end(struct latency *l, enum latency_pass pass, struct err *e);
 
-/* Fills *out. residual_ns has STATISTICS_N_RESIDUALS places. If it is NULL, out->count is not
- * filled. */
-bool latency_finish(struct latency *l, struct statistics_latency *out, double *residual_ns,
+/* Fills *out; out->count only if `with_counts`. */
+bool latency_finish(struct latency *l, struct statistics_latency *out, bool with_counts,
                     struct err *e);
 
 #endif

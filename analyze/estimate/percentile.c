@@ -49,7 +49,7 @@ static void go_over(struct passes *p, enum latency_pass pass)
 static bool init(struct passes *x, struct err *e)
 {
     slice_grid_init(&x->grid, x->s->start_ns, x->s->segment_ns, x->s->n_segments);
-    return latency_init(&x->latency, x->grid.n, false, e) && mem_cleared(&x->n_above, x->grid.n, e);
+    return latency_init(&x->latency, x->grid.n, e) && mem_cleared(&x->n_above, x->grid.n, e);
 }
 
 static void fini(struct passes *x)
@@ -65,7 +65,7 @@ static bool run(struct passes *x, struct statistics_latency *found, struct err *
         if (!latency_end(&x->latency, pass, e))
             return false;
     }
-    return latency_finish(&x->latency, found, NULL, e);
+    return latency_finish(&x->latency, found, false, e);
 }
 
 bool percentile_find(const struct table *t, const struct statistics *s, enum percentile_of of,

@@ -98,14 +98,6 @@ static void put_hosts(struct json_out *w, const struct statistics_hosts *h)
     json_out_end(w);
 }
 
-static void put_residual_life(struct json_out *w, const struct statistics *s)
-{
-    json_out_object(w, "residual_life");
-    for (size_t i = 0; i < STATISTICS_N_RESIDUALS; i++)
-        JSON_PUT(w, quantile_keys[i], s->residual_ns[i]);
-    json_out_end(w);
-}
-
 static void put_co(struct json_out *w, const struct statistics_co *c)
 {
     if (!json_out_open(w, "co", c->interval_ns != 0))
@@ -136,7 +128,6 @@ void json_statistics_put(struct json_out *w, const struct statistics *s)
     put_drift(w, &s->drift);
     put_shifts(w, s);
     JSON_PUT(w, "utilisation_frac", s->utilisation_frac);
-    put_residual_life(w, s);
     put_hosts(w, &s->hosts);
     put_co(w, &s->co);
     json_out_end(w);

@@ -70,10 +70,6 @@ void diagnosis_put(const struct diagnosis *d, const struct statistics *s)
     put_hosts(d, s);
     say(d, "%s, busy %.1f %% of the time.", units_counted(s->concurrency, "thread").s,
         100 * s->utilisation_frac);
-    if (s->duration.n > 0 && !isnan(s->residual_ns[0]))
-        say(d, "Remaining time of a request in progress: 50%% %s, 90%% %s, 99%% %s.",
-            units_real_duration(s->residual_ns[0]).s, units_real_duration(s->residual_ns[1]).s,
-            units_real_duration(s->residual_ns[2]).s);
 }
 
 void diagnosis_put_co(const struct diagnosis *d, const struct statistics *s)

@@ -251,22 +251,6 @@ void stats_quantile_ci(const struct stats_quantile *q, const int64_t values[5],
 /* Fills the median of the segments x[0..n-1] with its CI, by stats_quantile. */
 bool stats_median_segment(const double *x, size_t n, struct stats_ci *out, struct err *e);
 
-/* Residual life: the x that solves sum min(d,x) / sum d = p, the p-quantile of the remaining time
- * of a request seen at a random instant; durations are >= 0. From a histogram and the durations of
- * one bucket, so that they need not be in one array: count[i] durations have hist_index i, and
- * excess[i] is the sum of d - hist_lower(i) over them (n_buckets of each). */
-struct stats_residual {
-    size_t bucket;       /* its durations are needed to solve; SIZE_MAX: all durations are 0 */
-    uint64_t n_above;    /* durations in buckets above */
-    __int128 below, all; /* sums of the durations in buckets below, and of all durations */
-    struct stats_ratio p;
-};
-void stats_residual_find(const uint64_t *count, const uint64_t *excess, size_t n_buckets,
-                         struct stats_ratio p, struct stats_residual *out);
-/* v[0..n-1]: the durations of the bucket. O(n log(width of the bucket)). NaN if the sum of all
- * durations is 0. */
-double stats_residual_solve(const struct stats_residual *r, const int64_t *v, size_t n);
-
 /* Correction for coordinated omission (--co-interval T): each latency v counts as v, v-T, v-2T ...
  * while >= T. stats_co_count returns the number of values after it (UINT64_MAX if more),
  * stats_co_value the value of a 1-based rank among them, exactly and without making the list.

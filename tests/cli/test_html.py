@@ -179,8 +179,6 @@ class Html(CliTest):
                     for size in requests.get("sizes", []):
                         if size["ttfb"]:
                             wanted.append("TTFB by size")
-                    if op["statistics"] and op["statistics"]["residual_life"]:
-                        wanted.append("Remaining time of a request in progress")
                     for text in wanted:
                         self.assertTrue(" ".join(text.split()) in said, text)
 

@@ -62,37 +62,3 @@ struct stats_ratio statvec_percent(const char *text)
     }
     return p;
 }
-
-double statvec_residual_life(const int64_t *d, size_t n, struct stats_ratio p)
-{
-    uint64_t *count = calloc(HIST_N_INDEXES, sizeof *count);
-    uint64_t *excess = calloc(HIST_N_INDEXES, sizeof *excess);
-    int64_t *kept = malloc((n + 1) * sizeof *kept);
-    size_t n_kept = 0;
-    assert_true(count != NULL && excess != NULL && kept != NULL);
-    for (size_t i = 0; i < n; i++) {
-        size_t bucket = hist_index(d[i]);
-        count[bucket]++;
-        excess[bucket] += (uint64_t)(d[i] - hist_lower(bucket));
-    }
-    struct stats_residual r;
-    stats_residual_find(count, excess, HIST_N_INDEXES, p, &r);
-    for (size_t i = 0; i < n; i++)
-        if (hist_index(d[i]) == r.bucket)
-            kept[n_kept++] = d[i];
-    double x = stats_residual_solve(&r, kept, n_kept);
-    free(count);
-    free(excess);
-    free(kept);
-    return x;
-}
-
-double statvec_residual_frac(const int64_t *d, size_t n, int64_t x)
-{
-    __int128 part = 0, all = 0;
-    for (size_t i = 0; i < n; i++) {
-        part += d[i] < x ? d[i] : x;
-        all += d[i];
-    }
-    return (double)part / (double)all;
-}

@@ -30,11 +30,4 @@ double statvec_mean(const double *x, size_t n);
 /* "99.9" as a ratio. */
 struct stats_ratio statvec_percent(const char *text);
 
-/* Computes residual life from all n durations: the x with sum min(d,x) / sum d = p. NaN: their sum
- * is 0. */
-double statvec_residual_life(const int64_t *d, size_t n, struct stats_ratio p);
-
-/* Computes sum min(d,x) / sum d. */
-double statvec_residual_frac(const int64_t *d, size_t n, int64_t x);
-
 #endif

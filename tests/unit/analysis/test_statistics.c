@@ -263,12 +263,6 @@ static void assert_equals_plain(const struct statistics_input *in, const struct 
     assert_close(s->utilisation_frac, p->busy_ns / seconds / 1e9 / (double)in->concurrency);
     assert_quantiles(p, p->v, p->segment, p->n_v, &s->duration);
     assert_quantiles(p, p->ttfb, p->ttfb_segment, p->n_ttfb, &s->ttfb);
-    for (size_t i = 0; i < 3; i++) {
-        static const struct stats_ratio ratios[] = {{1, 2}, {9, 10}, {99, 100}};
-        double x = statvec_residual_life(p->v, p->n_v, ratios[i]);
-        assert_true(s->residual_ns[i] == x || (isnan(x) && isnan(s->residual_ns[i])));
-        assert_int_equal(isnan(x), isnan(statvec_residual_frac(p->v, p->n_v, 1)));
-    }
     statistics_free(s);
 }
 
@@ -393,7 +387,6 @@ static void test_order(void **state)
     assert_true(a->objects.median.lo == b->objects.median.lo);
     assert_true(a->drift.p == b->drift.p && a->warmup.mean_rest == b->warmup.mean_rest);
     assert_true(a->hosts.test.q == b->hosts.test.q && a->hosts.v[1].value == b->hosts.v[1].value);
-    assert_memory_equal(a->residual_ns, b->residual_ns, sizeof a->residual_ns);
     statistics_free(a);
     statistics_free(b);
     made_fini(&m);

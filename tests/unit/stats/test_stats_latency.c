@@ -152,25 +152,9 @@ static void test_v16_latency(void **state)
     assert_int_equal(stats_co_value(&one, 1, 100, 1), 150);
     assert_int_equal(stats_co_value(&one, 1, 100, 5), 550);
     assert_int_equal(stats_co_value(&one, 1, 100, 10), 1050);
-
-    int64_t d[10];
-    double x;
-    for (size_t i = 0; i < 10; i++)
-        d[i] = i < 9 ? 1 : 10;
-    statvec_assert_close(statvec_residual_frac(d, 10, 1), .5263157895, DIGITS_10);
-    x = statvec_residual_life(d, 10, statvec_percent("90"));
-    statvec_assert_close(x, 8.1, 1e-12);
-    x = statvec_residual_life(d, 10, statvec_percent("10"));
-    statvec_assert_close(x, .19, 1e-12);
-    memset(d, 0, sizeof d);
-    x = statvec_residual_life(d, 10, statvec_percent("90"));
-    assert_true(isnan(x));
-    x = statvec_residual_life(d, 0, statvec_percent("90"));
-    assert_true(isnan(x));
 }
 
-/* Compares residual life and the correction for omission with their definitions, on spread
- * values. */
+/* Compares the correction for omission with its definition, on spread values. */
 static void test_latency_by_brute_force(void **state)
 {
     (void)state;
@@ -195,11 +179,6 @@ static void test_latency_by_brute_force(void **state)
         struct stats_ratio p = statvec_percent(ps[i]);
         uint64_t rank = stats_rank(n, p);
         assert_int_equal(stats_co_value(d, N, interval, rank), list[rank - 1]);
-        double x, want = (double)p.num / (double)p.den;
-        x = statvec_residual_life(d, N, p);
-        double low = statvec_residual_frac(d, N, (int64_t)floor(x));
-        double high = statvec_residual_frac(d, N, (int64_t)floor(x) + 1);
-        statvec_assert_close(low + (high - low) * (x - floor(x)), want, 1e-12);
     }
     free(list);
 }
