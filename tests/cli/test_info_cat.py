@@ -106,11 +106,11 @@ class Cat(Case):
         out = self.tmp / 'out.csv'
         for args, known in ((['--host', 'nowhere'], 'http://h0:9000'), (['--client', 'x'], 'c0'),
                             (['--op', 'LIST'], 'GET')):
-            r = self.s3analyze('cat', *args, '-o', out, path, status=1)
+            r = self.s3analyze('cat', *args, '-o', out, path, status=2)
             self.assertIn(f'"{args[1]}" in the capture; it has: ', r.err)
             self.assertIn(known, r.err)
             self.assertFalse(out.exists())
-            self.assertEqual(self.s3analyze('cat', *args, path, status=1).raw, b'')
+            self.assertEqual(self.s3analyze('cat', *args, path, status=2).raw, b'')
 
     def test_exact_names_go_before_globs(self):
         rows = [r._replace(host=h) for h in ('http://[::1]:9000', 'http://::9000')

@@ -144,7 +144,7 @@ class Plan(CliTest):
                     for i, r in enumerate(simulate(number, Shape(n=800, threads=4, hosts=1, sigma=.2)))]
 
         for gates, status in ("throughput:5%,errors:1%", 1), ("p99:10%", 3):
-            self.begin("ab", "--before", "--host a", "--after", "--host b", "--gate", gates, "--max-runs", "6")
+            self.begin("ab", "--before", "--rate 0", "--after", "--rate 1", "--gate", gates, "--max-runs", "6")
             while self.run_next(dies):
                 pass
             self.answer(status=status)

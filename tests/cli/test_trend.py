@@ -112,7 +112,7 @@ class Trend(CliTest):
 
     def test_check_last_of_a_slower_level(self):
         self.nights([1] * 20 + [1.3] * 6)
-        self.assertIn('slower', self.trend('--check-last', self.folder, status=1)['check_last'])
+        self.assertIn('still at the worse level', self.trend('--check-last', self.folder, status=1)['check_last'])
 
     def test_check_last_of_a_faster_level(self):
         self.nights([1] * 20 + [0.7] * 6)
