@@ -163,10 +163,12 @@ static size_t key_of(const struct dataset *d, const struct table *t, size_t i,
                             : analysis_size_class(packed_get(&t->bytes, i));
 }
 
-/* Orders parts of one kind by name or size. */
+/* Orders parts by kind, then by name or size. */
 static int compare_parts(const void *a, const void *b)
 {
     const struct run_part *x = a, *y = b;
+    if (x->kind != y->kind)
+        return (int)x->kind - (int)y->kind;
     if (x->kind == RUN_HOST)
         return strcmp(x->host, y->host);
     return (x->min_bytes > y->min_bytes) - (x->min_bytes < y->min_bytes);
@@ -534,7 +536,8 @@ bool run_is_same(const struct run *a, const struct run *b, bool *same, struct er
 {
     struct sha256_text x, y;
     *same = false;
-    if (a->n_file_bytes != b->n_file_bytes)
+    if (a->n_file_bytes != b->n_file_bytes || a->n_rows != b->n_rows ||
+        a->start_ns != b->start_ns || a->end_ns != b->end_ns)
         return true;
     if (!sum_of(a, &x, e) || !sum_of(b, &y, e))
         return false;
@@ -552,11 +555,5 @@ const struct run_op *run_op_named(const struct run *r, const char *op)
 
 const struct run_part *run_part_like(const struct run_op *op, const struct run_part *like)
 {
-    for (size_t i = 0; i < op->n_parts; i++) {
-        const struct run_part *p = &op->parts[i];
-        if (p->kind == like->kind && (p->kind != RUN_HOST || strcmp(p->host, like->host) == 0) &&
-            (p->kind != RUN_SIZE || p->min_bytes == like->min_bytes))
-            return p;
-    }
-    return NULL;
+    return bsearch(like, op->parts, op->n_parts, sizeof *op->parts, compare_parts);
 }

@@ -66,7 +66,7 @@ struct run_op {
     /* The rates of the active range without the spans of the run's faults (run_is_fault). Absent:
      * no fault has a span in the range, or less than a quarter of it is left. */
     struct run_value clear[RUN_OBJECTS + 1];
-    struct run_part *parts; /* n_parts; the whole operation comes first */
+    struct run_part *parts; /* n_parts; the whole operation, then by host, then by size, in order */
     size_t n_parts;
     struct run_tallies tally[RUN_N_TALLIES]; /* all empty if the file has no requests */
 };

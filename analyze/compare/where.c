@@ -2,6 +2,7 @@
  * the rest hardly did. Looks for a stretch of time even if no change of the whole is shown. */
 #include "analyze/compare/compare_internal.h"
 
+#include "analyze/base/intern.h"
 #include "libcommon/hist.h"
 #include "libcommon/mem.h"
 
@@ -38,25 +39,22 @@ struct cell {
 struct cells {
     struct cell *v;
     size_t n;
-    double n_all[2]; /* requests of all cells, by side */
-    double change;   /* change of the mean duration, in ns */
+    struct intern names; /* of the cells; empty if these have none */
+    double n_all[2];     /* requests of all cells, by side */
+    double change;       /* change of the mean duration, in ns */
 };
 
-/* Returns the cell of a name, or of a key if there are no names; adds it if it is missing. Looks at
- * index `key` first, since a name has the same index in most runs. */
+/* Returns the cell of a name, or of a key if there are no names; adds it if it is missing. NULL:
+ * out of memory. */
 static struct cell *cell_of(struct cells *c, const char *name, size_t key)
 {
-    while (name == NULL && c->n <= key) {
-        c->v[c->n] = (struct cell){.key = c->n};
-        c->n++;
-    }
-    if (name == NULL || (key < c->n && strcmp(c->v[key].name, name) == 0))
-        return &c->v[key];
-    for (size_t i = 0; i < c->n; i++)
-        if (strcmp(c->v[i].name, name) == 0)
-            return &c->v[i];
-    c->v[c->n] = (struct cell){.name = name, .key = c->n};
-    return &c->v[c->n++];
+    size_t i = name != NULL ? intern_add(&c->names, slice_of(name)) : key;
+
+    if (i == INTERN_NONE)
+        return NULL;
+    for (; c->n <= i; c->n++)
+        c->v[c->n] = (struct cell){.name = name, .key = c->n};
+    return &c->v[i];
 }
 
 static double mean(const struct cell *x, int side)
@@ -90,6 +88,7 @@ static bool fill_cells(struct cells *c, const struct compare *all, const char *o
                        enum run_tally_kind kind, struct err *e)
 {
     size_t most = 1;
+    bool ok = true;
 
     for (size_t i = 0; i < compare_n_runs(all); i++) {
         const struct run_op *o = run_op_named(compare_nth_run(all, i), op);
@@ -102,16 +101,19 @@ static bool fill_cells(struct cells *c, const struct compare *all, const char *o
         const struct run_op *o = run_op_named(compare_nth_run(all, i), op);
         const struct run_tallies *t = o != NULL ? &o->tally[kind] : NULL;
 
-        for (size_t k = 0; t != NULL && k < t->n * t->n_blocks; k++) {
-            size_t part = k / t->n_blocks;
-            struct cell *x = cell_of(c, t->names != NULL ? t->names[part] : NULL, part);
+        for (size_t k = 0; ok && t != NULL && k < t->n; k++) {
+            struct cell *x = cell_of(c, t->names != NULL ? t->names[k] : NULL, k);
 
-            x->n[i >= all->before.n] += t->sum[k].n;
-            x->ns[i >= all->before.n] += t->sum[k].ns;
+            ok = x != NULL || mem_none(e);
+            for (size_t b = 0; ok && b < t->n_blocks; b++) {
+                x->n[i >= all->before.n] += t->sum[k * t->n_blocks + b].n;
+                x->ns[i >= all->before.n] += t->sum[k * t->n_blocks + b].ns;
+            }
         }
     }
+    intern_fini(&c->names);
     weigh(c);
-    return true;
+    return ok;
 }
 
 /* Fills in how much the cells [from, from + n) carry. False: a figure is undefined, for example
@@ -362,8 +364,10 @@ static bool find_carriers(struct compare_op *op, const struct compare *c, struct
 
     for (enum run_tally_kind kind = 0; kind < RUN_N_TALLIES; kind++) {
         struct cells cells;
-        if (!fill_cells(&cells, c, op->op, kind, e))
+        if (!fill_cells(&cells, c, op->op, kind, e)) {
+            free(cells.v);
             return false;
+        }
         found =
             kind == RUN_BY_TIME ? find_time(&x, &cells) : find_part(&x, &cells, c, op->op, kind);
         /* Equal hosts may have unequal queues for a whole run. So without a change of the whole,

@@ -36,23 +36,42 @@ bool outfile_is_same(const char *path, const char *other)
     return stat(path, &a) == 0 && stat(other, &b) == 0 && is_same_inode(&a, &b);
 }
 
-/* Whether `path` is "-" and standard input is the regular file `other`. Terminals and /dev/null are
- * allowed as both. */
-static bool is_also_stdin(const char *path, const char *other)
+struct input {
+    const char *path;
+    struct stat st;
+};
+
+static int by_inode(const void *a, const void *b)
 {
-    struct stat a, b;
-    return strcmp(path, "-") == 0 && stat_input(path, &a) == 0 && S_ISREG(a.st_mode) &&
-           stat(other, &b) == 0 && is_same_inode(&a, &b);
+    const struct stat *x = &((const struct input *)a)->st, *y = &((const struct input *)b)->st;
+
+    return x->st_dev != y->st_dev ? (x->st_dev > y->st_dev) - (x->st_dev < y->st_dev)
+                                  : (x->st_ino > y->st_ino) - (x->st_ino < y->st_ino);
 }
 
 bool outfile_all_differ(const char *const *paths, size_t n, struct err *e)
 {
-    for (size_t i = 1; i < n; i++)
-        for (size_t k = 0; k < i; k++)
-            if (outfile_is_same(paths[k], paths[i]) || is_also_stdin(paths[k], paths[i]) ||
-                is_also_stdin(paths[i], paths[k]))
-                return err_set(e, "%s and %s are the same file", paths[k], paths[i]);
-    return true;
+    size_t n_there = 0;
+    struct input *v;
+    bool ok = mem_new(&v, n, e);
+
+    for (size_t i = 0; ok && i < n; i++) {
+        struct input x = {.path = paths[i]};
+        bool is_stdin = strcmp(x.path, "-") == 0;
+
+        /* Terminals and /dev/null are allowed as standard input and by name. */
+        if (stat_input(x.path, &x.st) != 0 || (is_stdin && !S_ISREG(x.st.st_mode)))
+            x.st = (struct stat){0};
+        if (x.st.st_ino != 0 || is_stdin)
+            v[n_there++] = x;
+    }
+    if (n_there > 1)
+        qsort(v, n_there, sizeof *v, by_inode);
+    for (size_t i = 1; ok && i < n_there; i++)
+        if (by_inode(&v[i - 1], &v[i]) == 0)
+            ok = err_set(e, "%s and %s are the same file", v[i - 1].path, v[i].path);
+    free(v);
+    return ok;
 }
 
 bool outfile_spares(const char *path, const char *const *inputs, size_t n, struct err *e)

@@ -1,4 +1,4 @@
-"""Captures with far more threads or hosts than rows of an operation: memory grows with rows, and lists end."""
+"""Far more threads, hosts, captures or ids of runs than usual: memory and steps grow with their number, and lists end."""
 
 import os
 import random
@@ -7,7 +7,9 @@ import unittest
 
 from capgen import Shape, row, simulate, steady, text
 from expect import ReportTest
+from faults import FaultTest
 from harness import BUILD, SANITIZED, without_sanitizers
+from hostile import XML, Hostile, Mode, answer, listing
 from oracle import SECOND, Analysis
 
 N_ROWS, N_OPS = 20000, 1000
@@ -76,6 +78,55 @@ class Names(ReportTest):
                     for i in range(3 * len(said))]
             with self.subTest(field=field):
                 self.assert_fits_oracle(self.analyze(text(rows)), Analysis(rows))
+
+
+class Comparisons(FaultTest):
+    def test_one_of_many_hosts_became_slower(self):
+        """The captures name the hosts in different orders."""
+        n = 3000
+
+        def write(name, seed, slow):
+            hosts = random.Random(seed).sample(range(n), n) * 4
+            # Each eighth request is at one host.
+            places = [p for i, host in enumerate(hosts) for p in ([host, 7] if i % 8 == 0 else [host])]
+            return self.put(name, text([row(i * SECOND // 500, i * SECOND // 500 + SECOND // (2 if p == slow else 100) +
+                                            i % 97 * 100000, thread=i % 300, host=f'h{p}') for i, p in enumerate(places)]))
+        sides = write('a.csv', 1, None), write('b.csv', 2, 7)
+        for paths in sides, sides[::-1]:
+            op, = self.s3analyze('cmp', '-v', '--json', *paths).json()['operations']
+            self.assertEqual([(c['kind'], c['names']) for c in op['where']], [('hosts', ['h7'])])
+            self.assertEqual({m['host'] for m in op['metrics']}, {None, *(f'h{i}' for i in range(n))})
+
+    @without_sanitizers('fault.so counts')
+    def test_files_are_read_once_however_many_there_are(self):
+        """Files of one size, which may be the same, are told apart without reading them for each pair."""
+        paths = [self.put(f'{i:03}.csv', text([row((100 * i + k) * SECOND, (100 * i + k) * SECOND + SECOND // 2)
+                                              for k in range(9)])) for i in range(40)]
+        self.assertEqual(len({p.stat().st_size for p in paths}), 1)
+        n_opened = []
+        for n in 20, 40:
+            self.s3analyze('cmp', '--before', *paths[:n // 2], '--after', *paths[n // 2:n], env=self.env(''))
+            n_opened.append(self.counts()['open'])
+        self.assertLessEqual(n_opened[1], 2 * n_opened[0])
+
+
+class Clean(ReportTest):
+    def test_many_runs(self):
+        """Two listings name the runs, in different orders."""
+        letters = '23456789abcdefghijkmnpqrstuvwxyz'
+        ids = [''.join(letters[i * 7919 >> 5 * k & 31] for k in range(12)) for i in range(20000)]
+        keys = [b's3load-%s/0000/0000000000000000' % i.encode() for i in ids]
+        uploads = b''.join(b'<Upload><Key>%s</Key><UploadId>u</UploadId></Upload>' % k for k in keys[::-2])
+        server = Hostile(Mode('clean', {
+            'LIST': lambda r: [answer(200, listing(keys))],
+            'GET ?uploads': lambda r: [answer(200, XML + b'<ListMultipartUploadsResult><IsTruncated>false</IsTruncated>'
+                                              + uploads + b'</ListMultipartUploadsResult>')]}, ''))
+        self.addCleanup(server.stop)
+        r = self.check_run('s3load', 'clean', '--host', f'127.0.0.1:{server.port}', '--bucket', 'b', '--access-key', 'A',
+                           '--secret-key', 'S', '--dry-run', '--older-than', '0s', env={'HOME': str(self.tmp)})
+        said = [line.split() for line in r.out.splitlines()[1:]]
+        self.assertEqual([s[:4] for s in said],
+                         [[run_id, '1', '0', str(i % 2)] for i, run_id in enumerate(ids)])
 
 
 class SlowThreads(ReportTest):
