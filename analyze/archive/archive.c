@@ -221,7 +221,8 @@ static bool load_one(struct archive_run *to, const char *path, const struct run_
     if (!analyse(to, path, how, e) || !mem_text(&to->path, path, e))
         return false;
     /* Store only if the file did not change meanwhile: it may still be written. */
-    if (has_key && archive_cache_key(&after, path, how->basis) && strcmp(key.s, after.s) == 0)
+    if (has_key && key.is_settled && archive_cache_key(&after, path, how->basis) &&
+        strcmp(key.s, after.s) == 0)
         archive_cache_put(cache, &key, to);
     return true;
 }
@@ -278,15 +279,15 @@ static bool load_all(struct archive *a, const struct archive_paths *paths,
 bool archive_load(struct archive *a, const struct archive_paths *paths,
                   const struct run_options *how, bool with_cache, struct err *e)
 {
-    struct archive_cache cache = {0};
+    struct archive_cache cache = {.folder = -1};
     struct run_options own = *how;
 
     own.of_response = true;
     if (!mem_cleared(&a->runs, paths->n, e))
         return false;
     if (with_cache)
-        archive_cache_open(&cache, paths->v[0].path);
-    bool ok = load_all(a, paths, &own, cache.path != NULL ? &cache : NULL, e);
+        archive_cache_open(&cache);
+    bool ok = load_all(a, paths, &own, cache.folder >= 0 ? &cache : NULL, e);
     archive_cache_close(&cache);
     if (!ok)
         return false;

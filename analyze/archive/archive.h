@@ -83,8 +83,8 @@ bool archive_list(struct archive_paths *out, const char *folder, struct err *e);
 void archive_free_paths(struct archive_paths *p);
 
 /* Reads the runs. A file of a folder that cannot be read goes to a->unread; an operand that cannot
- * be read is an error. With the cache, which is beside the first file, only files that are not in
- * it are read (cache.h). The caller calls archive_free in any case. */
+ * be read is an error. With the cache only files that are not in it are read (cache.h). The caller
+ * calls archive_free in any case. */
 bool archive_load(struct archive *a, const struct archive_paths *paths,
                   const struct run_options *how, bool with_cache, struct err *e);
 void archive_free(struct archive *a);

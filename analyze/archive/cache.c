@@ -1,65 +1,60 @@
 #include "analyze/archive/cache.h"
 
-#include "analyze/write/outfile.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/version.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
 
-#define NAME      ".s3analyze-cache"
-#define MAGIC     "s3analyze-cache/2 "
-#define MAX_BYTES (INT64_C(1) << 28) /* largest cache that is read */
-#define MAX_RUNS  20000              /* runs kept; beyond, only those used last */
+#define N_NAME      32         /* digits of an entry's name */
+#define MAX_ENTRY   (1 << 20)  /* bytes of an entry */
+#define MAX_BYTES   (64 << 20) /* of all entries, each in whole blocks; beyond, the oldest go */
+#define BLOCK_BYTES 4096
+#define UNSETTLED_S 2 /* file systems count in steps of up to 2 s: a later change may not show */
 
 /* ---- Keys ---- */
 
-static bool hash_file(int fd, XXH3_state_t *state)
+/* What shows that a file was changed. */
+struct state {
+    char s[160];
+};
+
+static struct state state_of(const struct stat *st)
 {
-    char *piece;
-    ssize_t n = -1;
+    struct state t;
 
-    if (!mem_malloc(&piece, 1 << 20, 1, NULL))
-        return false;
-    XXH3_128bits_reset(state);
-    while ((n = read(fd, piece, 1 << 20)) > 0)
-        XXH3_128bits_update(state, piece, (size_t)n);
-    free(piece);
-    return n == 0;
-}
-
-/* Opens a regular file; does not wait for the writer of a pipe. -1: there is no such file. */
-static int open_regular(const char *path, struct stat *st)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-    if (fd < 0 || (fstat(fd, st) == 0 && S_ISREG(st->st_mode)))
-        return fd;
-    close(fd);
-    return -1;
+    snprintf(t.s, sizeof t.s, "%jx.%jx %jd %jd.%09ld %jd.%09ld", (uintmax_t)st->st_dev,
+             (uintmax_t)st->st_ino, (intmax_t)st->st_size, (intmax_t)st->st_mtim.tv_sec,
+             st->st_mtim.tv_nsec, (intmax_t)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
+    return t;
 }
 
 bool archive_cache_key(struct archive_cache_key *key, const char *path, enum run_basis basis)
 {
-    struct stat st;
-    XXH3_state_t *state = XXH3_createState();
-    int fd = open_regular(path, &st);
-    bool ok = state != NULL && fd >= 0 && hash_file(fd, state);
+    struct stat st, program;
+    struct timespec now;
+    char real[PATH_MAX];
 
-    if (ok) {
-        XXH128_hash_t h = XXH3_128bits_digest(state);
-        snprintf(key->s, sizeof key->s, "%016" PRIx64 "%016" PRIx64 "-%d", (uint64_t)h.high64,
-                 (uint64_t)h.low64, (int)basis);
-    }
-    if (fd >= 0)
-        close(fd);
-    XXH3_freeState(state);
-    return ok;
+    if (strcmp(path, "-") == 0 || realpath(path, real) == NULL || stat(real, &st) != 0 ||
+        !S_ISREG(st.st_mode) || stat("/proc/self/exe", &program) != 0 ||
+        clock_gettime(CLOCK_REALTIME, &now) != 0)
+        return false;
+    XXH128_hash_t h = XXH3_128bits_withSeed(real, strlen(real), (XXH64_hash_t)basis);
+    snprintf(key->name, sizeof key->name, "%016" PRIx64 "%016" PRIx64, (uint64_t)h.high64,
+             (uint64_t)h.low64);
+    snprintf(key->s, sizeof key->s, "s3analyze-cache/3 %.80s %s\n%s %d %s\n", version_string,
+             state_of(&program).s, state_of(&st).s, (int)basis, real);
+    key->is_settled = st.st_mtim.tv_sec < now.tv_sec - UNSETTLED_S &&
+                      st.st_ctim.tv_sec < now.tv_sec - UNSETTLED_S;
+    return true;
 }
 
 /* ---- Runs as JSON. Numbers are texts in base 16, which hold every bit, and "nan" and "inf". ----
@@ -154,111 +149,156 @@ static json_t *run_json(const struct archive_run *r)
     return run;
 }
 
-/* ---- The file: a line with version and checksum, and JSON ---- */
+/* ---- An entry: its key, a line with the checksum of the rest, and JSON ---- */
 
-struct mark {
-    char s[160];
-};
-
-static struct mark mark_of(const char *text, size_t n)
+/* Whether nobody else can have written it. */
+static bool is_ours(const struct stat *st)
 {
-    struct mark m;
-
-    snprintf(m.s, sizeof m.s, MAGIC "%.80s %016" PRIx64 "\n", version_string,
-             (uint64_t)XXH3_64bits(text, n));
-    return m;
+    return st->st_uid == geteuid() && (st->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-static char *read_text(const char *path, size_t *n)
+/* Returns what comes before the JSON, for the caller to free; NULL: out of memory. */
+static char *head_of(const struct archive_cache_key *key, const char *json, size_t n)
+{
+    char *head;
+
+    mem_format(&head, NULL, "%s%016" PRIx64 "\n", key->s, (uint64_t)XXH3_64bits(json, n));
+    return head;
+}
+
+/* Returns the text of a file, for the caller to free; NULL: it cannot be read, or is not ours. Does
+ * not wait for the writer of a pipe. */
+static char *read_entry(int folder, const char *name, size_t *n)
 {
     struct stat st;
     char *text = NULL;
-    int fd = open_regular(path, &st);
-    FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
+    int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
-    if (f != NULL && st.st_size < MAX_BYTES && mem_malloc(&text, (size_t)st.st_size + 1, 1, NULL)) {
-        *n = fread(text, 1, (size_t)st.st_size, f);
-        text[*n] = '\0';
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && is_ours(&st) &&
+        st.st_size <= MAX_ENTRY && mem_malloc(&text, (size_t)st.st_size, 1, NULL)) {
+        ssize_t got = read(fd, text, (size_t)st.st_size);
+        *n = got > 0 ? (size_t)got : 0;
     }
-    if (f != NULL)
-        fclose(f);
-    else if (fd >= 0)
+    if (fd >= 0)
         close(fd);
     return text;
-}
-
-void archive_cache_open(struct archive_cache *c, const char *capture)
-{
-    const char *slash = strrchr(capture, '/');
-    size_t n = 0;
-
-    *c = (struct archive_cache){.runs = json_object(), .used = json_object()};
-    if (c->runs == NULL || c->used == NULL ||
-        !mem_format(&c->path, NULL, "%.*s" NAME, slash != NULL ? (int)(slash + 1 - capture) : 0,
-                    capture))
-        return;
-    char *text = read_text(c->path, &n);
-    const char *line = text != NULL ? memchr(text, '\n', n) : NULL;
-    if (line != NULL) {
-        size_t n_mark = (size_t)(line + 1 - text);
-        struct mark m = mark_of(text + n_mark, n - n_mark);
-        json_t *runs = strncmp(text, m.s, n_mark) == 0 && strlen(m.s) == n_mark
-                           ? json_loadb(text + n_mark, n - n_mark, 0, NULL)
-                           : NULL;
-
-        if (json_is_object(runs))
-            json_object_update(c->runs, runs);
-        json_decref(runs);
-    }
-    free(text);
 }
 
 bool archive_cache_get(struct archive_cache *c, const struct archive_cache_key *key,
                        struct archive_run *r)
 {
-    json_t *run = json_object_get(c->runs, key->s);
+    size_t n = 0, n_head = strlen(key->s) + 17;
+    char *text = read_entry(c->folder, key->name, &n), *head = NULL;
+    bool ok = text != NULL && n > n_head &&
+              (head = head_of(key, text + n_head, n - n_head)) != NULL &&
+              memcmp(text, head, n_head) == 0;
+    json_t *run = ok ? json_loadb(text + n_head, n - n_head, 0, NULL) : NULL;
 
-    if (run == NULL || !run_of(run, r))
+    ok = run != NULL && run_of(run, r);
+    json_decref(run);
+    free(head);
+    free(text);
+    return ok;
+}
+
+/* Replaces the file in one step: another process may read or write it now. */
+static bool write_entry(int folder, const char *name, const char *head, const char *json)
+{
+    char aside[N_NAME + 24];
+
+    snprintf(aside, sizeof aside, "%s.%ld", name, (long)getpid());
+    int fd = openat(folder, aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
         return false;
-    json_object_set(c->used, key->s, run);
-    return true;
+    bool ok = dprintf(fd, "%s%s", head, json) == (int)(strlen(head) + strlen(json));
+    ok = close(fd) == 0 && ok && renameat(folder, aside, folder, name) == 0;
+    if (!ok)
+        unlinkat(folder, aside, 0);
+    return ok;
 }
 
 void archive_cache_put(struct archive_cache *c, const struct archive_cache_key *key,
                        const struct archive_run *r)
 {
     json_t *run = run_json(r);
+    char *json = run != NULL ? json_dumps(run, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    char *head = json != NULL ? head_of(key, json, strlen(json)) : NULL;
 
-    if (run != NULL && json_object_set(c->runs, key->s, run) == 0 &&
-        json_object_set(c->used, key->s, run) == 0)
-        c->is_changed = true;
+    if (head != NULL && strlen(head) + strlen(json) <= MAX_ENTRY)
+        c->is_changed |= write_entry(c->folder, key->name, head, json);
     json_decref(run);
+    free(head);
+    free(json);
 }
 
-static void write_cache(const struct archive_cache *c)
-{
-    json_t *runs = json_object_size(c->runs) > MAX_RUNS ? c->used : c->runs;
-    char *text = json_dumps(runs, JSON_COMPACT | JSON_SORT_KEYS);
-    struct outfile out;
-    struct stat st;
-    struct err unsaid = {0};
+/* ---- The folder ---- */
 
-    /* Opening a pipe would wait for a reader. */
-    bool is_free = stat(c->path, &st) != 0 || S_ISREG(st.st_mode);
-    if (text != NULL && is_free && outfile_open(&out, c->path, OUTFILE_CACHE, &unsaid)) {
-        fputs(mark_of(text, strlen(text)).s, out.f);
-        fputs(text, out.f);
-        outfile_finish(&out, true, &unsaid);
-    }
-    free(text);
+void archive_cache_open(struct archive_cache *c)
+{
+    const char *given = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    bool is_given = given != NULL && given[0] == '/';
+    char *path;
+    struct stat st;
+
+    *c = (struct archive_cache){.folder = -1};
+    if ((!is_given && (home == NULL || home[0] != '/')) ||
+        !mem_format(&path, NULL, "%s%s/s3analyze", is_given ? given : home,
+                    is_given ? "" : "/.cache"))
+        return;
+    char *slash = strrchr(path, '/');
+    *slash = '\0';
+    mkdir(path, 0700);
+    *slash = '/';
+    mkdir(path, 0700);
+    c->folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    free(path);
+    if (c->folder >= 0 && (fstat(c->folder, &st) != 0 || !is_ours(&st)))
+        archive_cache_close(c);
+}
+
+struct entry {
+    char name[N_NAME + 24];
+    int64_t written_s, n_bytes;
+};
+
+static int newest_first(const void *a, const void *b)
+{
+    return int64_order(((const struct entry *)b)->written_s, ((const struct entry *)a)->written_s);
+}
+
+/* Deletes the oldest entries beyond MAX_BYTES, and what killed processes left. */
+static void trim(int folder)
+{
+    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+    struct entry *v = NULL;
+    struct dirent *file;
+    struct stat st;
+    int64_t sum = 0;
+    size_t n = 0;
+
+    while (d != NULL && (file = readdir(d)) != NULL && mem_more(&v, n, NULL))
+        if (strspn(file->d_name, "0123456789abcdef") == N_NAME &&
+            strlen(file->d_name) < sizeof v->name &&
+            fstatat(folder, file->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+            v[n] = (struct entry){.written_s = st.st_mtim.tv_sec, .n_bytes = st.st_size};
+            strcpy(v[n++].name, file->d_name);
+        }
+    if (n > 0)
+        qsort(v, n, sizeof *v, newest_first);
+    for (size_t i = 0; i < n; i++)
+        if ((sum += v[i].n_bytes / BLOCK_BYTES * BLOCK_BYTES + BLOCK_BYTES) > MAX_BYTES)
+            unlinkat(folder, v[i].name, 0);
+    free(v);
+    if (d != NULL)
+        closedir(d);
 }
 
 void archive_cache_close(struct archive_cache *c)
 {
-    if (c->is_changed && c->path != NULL)
-        write_cache(c);
-    json_decref(c->runs);
-    json_decref(c->used);
-    free(c->path);
-    *c = (struct archive_cache){0};
+    if (c->is_changed)
+        trim(c->folder);
+    if (c->folder >= 0)
+        close(c->folder);
+    *c = (struct archive_cache){.folder = -1};
 }

@@ -1,34 +1,40 @@
-/* A cache of the results of captures, in a file ".s3analyze-cache" beside them. Runs are found by
- * the content of their files, so that a capture that was changed, moved or renamed is never taken
- * for another. The cache is never needed: one that cannot be read, was written by another version
- * of this program, or is damaged counts as empty, and one that cannot be written is not written. */
+/* A cache of the results of captures, in the folder s3analyze of the user's cache folder
+ * (XDG_CACHE_HOME, else HOME/.cache). A run is found by the path of its file, and by what shows
+ * that the file was changed: device, inode, size and times. Nothing is read that another user may
+ * have written, and no symbolic link is followed. The cache is never needed: an entry that cannot
+ * be read, was written by another build of this program, or is damaged counts as missing, and what
+ * cannot be written is not written. */
 #ifndef S3_ANALYZE_ARCHIVE_CACHE_H
 #define S3_ANALYZE_ARCHIVE_CACHE_H
 
 #include "analyze/archive/archive.h"
 
+#include <limits.h>
+
 struct archive_cache {
-    char *path; /* NULL: there is no cache */
-    json_t *runs, *used;
+    int folder; /* -1: there is no cache */
     bool is_changed;
 };
 
-/* Makes the key of a run, from the content of its file and what it is reduced to. False: the file
- * is no regular one, or cannot be read. */
 struct archive_cache_key {
-    char s[64];
+    char name[33]; /* of the entry; two files may have the same */
+    char s[PATH_MAX + 512];
+    bool is_settled; /* the file did not change lately: if it does now, its times will show that */
 };
+
+/* Makes the key of a run: its file as it is now, this program, and what runs are reduced to. False:
+ * the file is no regular one, or cannot be found. */
 bool archive_cache_key(struct archive_cache_key *key, const char *path, enum run_basis basis);
 
-/* Reads the cache beside a capture. archive_cache_close may be called in any case. */
-void archive_cache_open(struct archive_cache *c, const char *capture);
+/* Opens the user's cache. archive_cache_close may be called in any case. */
+void archive_cache_open(struct archive_cache *c);
 /* Fills a run, which is empty except for its path. False: the run is not in the cache; *r may be
  * partly filled. */
 bool archive_cache_get(struct archive_cache *c, const struct archive_cache_key *key,
                        struct archive_run *r);
 void archive_cache_put(struct archive_cache *c, const struct archive_cache_key *key,
                        const struct archive_run *r);
-/* Writes the cache if there are new runs, as a whole or not at all. */
+/* Deletes old entries if there are new ones and the cache has become too large. */
 void archive_cache_close(struct archive_cache *c);
 
 #endif

@@ -20,7 +20,7 @@ const struct cli_option archive_form_table[] = {
 
 const struct cli_option archive_cache_table[] = {
     {"no-cache", CLI_FLAG, offsetof(struct archive_given, no_cache),
-     .help = "read all files again, and leave no .s3analyze-cache"},
+     .help = "read all files again, and keep nothing in the cache"},
     {0},
 };
 

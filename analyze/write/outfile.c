@@ -127,8 +127,6 @@ bool outfile_is_ours(const char *path, enum outfile_replaces kind)
         return begins(head, "# ") && line != NULL &&
                strspn(head + 2, "abcdefghijklmnopqrstuvwxyz_") == (size_t)(line - head - 2) &&
                memchr(line + 1, '\t', strcspn(line + 1, "\n")) != NULL;
-    case OUTFILE_CACHE:
-        return n == 0 || begins(head, "s3analyze-cache/");
     case OUTFILE_ANYTHING:
         break;
     }
@@ -140,8 +138,7 @@ static bool may_replace(const char *path, enum outfile_replaces replaces, struct
     static const char *const kinds[] = {[OUTFILE_JSON] = "JSON report",
                                         [OUTFILE_HTML] = "page",
                                         [OUTFILE_SERIES] = "time series",
-                                        [OUTFILE_CHART] = "data of a chart",
-                                        [OUTFILE_CACHE] = "cache"};
+                                        [OUTFILE_CHART] = "data of a chart"};
     if (outfile_is_ours(path, replaces))
         return true;
     if (replaces == OUTFILE_NOTHING)

@@ -18,7 +18,6 @@ enum outfile_replaces {
     OUTFILE_HTML,   /* a page */
     OUTFILE_SERIES, /* a time series */
     OUTFILE_CHART,  /* the data of a chart */
-    OUTFILE_CACHE,  /* a cache of results of captures; or an empty file */
     OUTFILE_ANYTHING,
 };
 

@@ -44,6 +44,8 @@ FLAGS = (BUILD / "flags").read_text() if (BUILD / "flags").exists() else ""
 SANITIZED = "-fsanitize" in FLAGS
 # Tests load at the same time; s3load would warn of that.
 os.environ.setdefault("S3LOAD_LOCK", "")
+# No cache of captures, except where a test gives its place.
+os.environ["XDG_CACHE_HOME"] = "/proc/none"
 
 
 def with_specimens(test):

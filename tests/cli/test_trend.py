@@ -141,59 +141,6 @@ class Trend(CliTest):
         changes = self.trend()['groups'][0]['changes']
         self.assertEqual([c['run'] for c in changes], [13])
 
-    def test_the_cache_changes_nothing(self):
-        self.nights([1] * 12 + [1.3] * 10)
-        first = self.trend('--no-cache', self.folder)
-        cache = self.folder / '.s3analyze-cache'
-        self.assertFalse(cache.exists())
-        self.assertEqual(self.trend(), first)
-        self.assertTrue(cache.exists())
-        self.assertEqual(self.trend(), first)
-        # A command that reads no capture shows what the cache has: here a wrong value, with a wrong checksum.
-        text = cache.read_bytes()
-        for damaged in (text[:-40], text[:300] + b'7' + text[301:], b'', text + b' ',
-                        text.replace(b' ', b' 9', 1)):
-            cache.write_bytes(damaged)
-            self.assertEqual(self.trend(), first)
-            self.assertEqual(cache.read_bytes(), text)
-
-    def test_a_pipe_with_the_name_of_the_cache(self):
-        """It is not waited for, and stays."""
-        self.nights([1] * 10)
-        pipe = self.folder / '.s3analyze-cache'
-        os.mkfifo(pipe)
-        self.assertEqual(self.trend(), self.trend('--no-cache', self.folder))
-        self.assertTrue(pipe.is_fifo())
-
-    def test_the_cache_is_used_and_follows_the_content(self):
-        paths = self.nights([1] * 10)
-        first = self.trend()
-        before = (self.folder / '.s3analyze-cache').stat().st_mtime_ns
-        self.assertEqual(self.trend(), first)
-        self.assertEqual((self.folder / '.s3analyze-cache').stat().st_mtime_ns, before)
-        # It has the size and time of the other file, but not its content.
-        stat = paths[3].stat()
-        text = paths[3].read_bytes()
-        paths[3].write_bytes(text.replace(b'GET', b'PUT'))
-        os.utime(paths[3], ns=(stat.st_atime_ns, stat.st_mtime_ns))
-        self.assertEqual(len(self.trend()['groups']), 2)
-        paths[3].write_bytes(text)
-        self.assertEqual(self.trend(), first)
-
-    def test_the_cache_knows_what_a_run_was_reduced_to(self):
-        """A run beside sums has their figures, not those of its requests that are cached."""
-        paths = self.nights([1] * 4)
-        self.trend()
-        self.s3analyze('aggregate', '-o', paths[0].with_suffix('.sums.zst'), paths[0])
-        paths[0].unlink()
-        self.assertEqual(self.trend(), self.trend('--no-cache', self.folder))
-
-    def test_a_file_of_the_cache_s_name_is_kept(self):
-        self.nights([1] * 3)
-        (self.folder / '.s3analyze-cache').write_text('mine')
-        self.trend()
-        self.assertEqual((self.folder / '.s3analyze-cache').read_text(), 'mine')
-
     def test_page(self):
         tool('gnuplot')
         self.nights([1] * 12 + [1.3] * 10)
