@@ -203,12 +203,20 @@ int cli_main(const struct cli_program *program, int argc, char **argv)
     int status = dispatch(program, argc, argv);
     /* A full disk or a closed pipe must not pass for success. */
     errno = 0;
-    bool had_error = ferror(stdout) != 0, ok = fclose(stdout) == 0 && !had_error;
+    bool had_error = ferror(stdout) != 0, ok = fflush(stdout) == 0 && !had_error;
+    /* stdio does not keep why an earlier write failed. Another one fails for the same reason. */
+    if (!ok && errno == 0 && write(STDOUT_FILENO, "\n", 1) == 1)
+        errno = EIO;
+    int cause = errno;
+    if (fclose(stdout) != 0 && ok) {
+        ok = false;
+        cause = errno;
+    }
     /* A failed command has already reported that standard output was closed from the beginning. */
-    bool said = status == EXIT_FAILED && errno == EBADF && !had_error;
+    bool said = status == EXIT_FAILED && cause == EBADF && !had_error;
     if (!ok && !said) {
-        fprintf(stderr, "%s: cannot write standard output%s%s\n", program->name, errno ? ": " : "",
-                errno ? strerrordesc_np(errno) : "");
+        fprintf(stderr, "%s: cannot write standard output: %s\n", program->name,
+                strerrordesc_np(cause));
         if (status == EXIT_DONE)
             status = EXIT_FAILED;
     }

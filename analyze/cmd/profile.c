@@ -207,7 +207,9 @@ static bool write_action(const struct profile_run *r, const struct profile_given
         return write_info(r, f, e);
     profile_cost_line(&s, &r->p, r->loads);
     profile_run_odd(&s, r);
-    return write_lines(&r->p, o, type, f, e) && fflush(f) == 0 && write_sheet(&s, stderr, e);
+    bool ok = write_lines(&r->p, o, type, f, e);
+    fflush(f); /* outfile_close says why it fails */
+    return ok && write_sheet(&s, stderr, e);
 }
 
 /* ---- The command ---- */

@@ -289,13 +289,12 @@ static bool put_in_place(const struct outfile *o)
 static int earlier_cause(const struct outfile *o)
 {
     static const char more[1 << 16];
+    size_t size = o->aside != NULL ? sizeof more : 1; /* a pipe or a device is not discarded */
     ssize_t n = 0;
 
-    if (o->aside == NULL)
-        return EIO;
     do
-        n = TEMP_FAILURE_RETRY(write(fileno(o->f), more, sizeof more));
-    while (n > 0 && n < (ssize_t)sizeof more);
+        n = TEMP_FAILURE_RETRY(write(fileno(o->f), more, size));
+    while (n > 0 && n < (ssize_t)size);
     return n < 0 ? errno : EIO;
 }
 

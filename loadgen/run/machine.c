@@ -1,5 +1,6 @@
 #include "loadgen/run/machine.h"
 
+#include "libcommon/int64.h"
 #include "libcommon/units.h"
 #include "loadgen/net/interface.h"
 #include "loadgen/util/cgroups.h"
@@ -68,11 +69,11 @@ static void read_governor(const struct machine *m, char text[static 64])
 
 /* ---- The figures ---- */
 
-/* Adds a figure that was read in units of `unit`, unless it is unknown. Leaves it out if memory
- * runs out. */
+/* Adds a figure that was read in units of `unit`, unless it is unknown or beyond 64 bits. Leaves it
+ * out if memory runs out. */
 static void put(json_t *figures, const char *name, int64_t value, int64_t unit)
 {
-    if (value >= 0 && value <= INT64_MAX / unit)
+    if (value >= 0 && value < INT64_MAX / unit)
         json_object_set_new(figures, name, json_integer(value * unit));
 }
 
@@ -89,7 +90,9 @@ static void put_cpu_times(const struct machine *m, json_t *figures)
                " %" SCNd64 " %" SCNd64,
                &t[0], &t[1], &t[2], &t[3], &t[4], &t[5], &t[6], &t[7]) != 8)
         return;
-    put(figures, "busy_ns", t[0] + t[1] + t[2] + t[5] + t[6], tick_ns);
+    for (const int *i = (const int[]){1, 2, 5, 6, 0}; *i > 0; i++)
+        t[0] = int64_add_clamped(t[0], t[*i]);
+    put(figures, "busy_ns", t[0], tick_ns);
     put(figures, "steal_ns", t[7], tick_ns);
 }
 
@@ -108,7 +111,7 @@ static json_t *counters(const struct machine *m, int64_t n_retransmits)
     put(figures, "throttled_ns", t.ns, 1);
     put(figures, "rx_bytes", read_interface(m, "statistics/rx_bytes"), 1);
     put(figures, "tx_bytes", read_interface(m, "statistics/tx_bytes"), 1);
-    put(figures, "n_dropped", rx >= 0 && tx >= 0 ? rx + tx : UNKNOWN, 1);
+    put(figures, "n_dropped", rx >= 0 && tx >= 0 ? int64_add_clamped(rx, tx) : UNKNOWN, 1);
     put(figures, "n_retransmits", n_retransmits, 1);
     return figures;
 }

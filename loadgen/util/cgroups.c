@@ -1,5 +1,7 @@
 #include "loadgen/util/cgroups.h"
 
+#include "libcommon/int64.h"
+
 #include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -105,15 +107,15 @@ static void add_throttling(void *ctx, const char *group)
             n = value;
         else if (strcmp(key, "throttled_time") == 0) /* version 1 */
             ns = value;
-        else if (strcmp(key, "throttled_usec") == 0 && value <= INT64_MAX / 1000)
-            ns = value * 1000;
+        else if (strcmp(key, "throttled_usec") == 0 && value >= 0)
+            ns = value <= INT64_MAX / 1000 ? value * 1000 : INT64_MAX;
     }
     if (f != NULL)
         fclose(f);
     if (n < 0 || ns < 0)
         return;
-    sum->n = n + (sum->n > 0 ? sum->n : 0);
-    sum->ns = ns + (sum->ns > 0 ? sum->ns : 0);
+    sum->n = int64_add_clamped(n, int64_max(0, sum->n));
+    sum->ns = int64_add_clamped(ns, int64_max(0, sum->ns));
 }
 
 struct cgroups_throttling cgroups_throttled(const char *root)

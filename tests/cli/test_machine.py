@@ -100,6 +100,20 @@ class Recording(LoadTest):
         self.assertGreater(end["over_ns"], 0)
         self.assertGreaterEqual(end["at_ns"], max(r.start for r in c.rows))
 
+    def test_what_64_bits_cannot_hold_is_left_out(self):
+        """Also sums of it. A sum that wraps around would pass for a small figure."""
+        huge = 2**63 - 1
+
+        def change():
+            self.root.put("proc/stat", f"cpu  {huge} {huge} 100 40 50 60 70 {huge} 0 0\n")
+            self.root.put("proc/pressure/memory", f"some total={huge}\n")
+            self.root.throttle(huge, huge)
+            self.root.traffic(huge)
+        end = self.load_and(change).end["machine"]
+        self.assertEqual(set(end) & COUNTERS, {"cpu_ns", "n_retransmits"})
+        end = self.load_and(lambda: self.root.throttle(2, -huge)).end["machine"]
+        self.assertEqual({"n_throttled", "throttled_ns"} & set(end), set())
+
     def test_unknown_is_left_out(self):
         for file in self.root.path.rglob("*"):
             if file.is_file():

@@ -148,6 +148,38 @@ class Existing(CliTest):
             self.s3analyze(command, "-o", "/dev/null", self.capture)
 
 
+    def test_why_an_output_cannot_be_written(self):
+        """Each message says why, for each command and form, also if the first of several writes failed."""
+        a, b = (capture(f"merge-in-{i}") for i in (1, 2))
+        report, sheet = ("--json",), ("--markdown",)
+        profile = TESTDATA / "profiles" / "cpu-1.pprof"
+        commands = [(c, *form, *paths) for c, forms, paths in (
+            ("analyze", ((), ("-v",), report, sheet), (a,)), ("cmp", ((), ("-v",), report, sheet, ("--csv",)), (a, b)),
+            ("table", ((), report, sheet, ("--csv",)), (a, b)), ("trend", ((), report, sheet), (a, b)),
+            ("info", ((), report), (a,)), ("cat", ((),), (self.capture,)), ("merge", ((),), (a, b)), ("aggregate", ((),), (a,)),
+            ("autoterm", ((), report), (a,)), ("export", (("--format", "influx"),), (a,)),
+            ("plan", ((), report), (TESTDATA / "formats" / "plan",)), ("import", (("hey",),), (TESTDATA / "import" / "hey.csv",)),
+            ("profile", [(x, *y) for x in ("top", "diff") for y in ((), ("--traces",), ("--folded",))] +
+             [("info",), ("flame",), ("flame", "--folded"), ("top", "--peek", ".")], (profile,))) for form in forms]
+        pages = [(c, "--html", "/dev/full", *paths) for c, paths in (
+            ("analyze", (self.capture,)), ("cmp", (a, b)), ("table", (a, b)), ("trend", (a, b)),
+            ("plan", (TESTDATA / "formats" / "plan",)))]
+        option = {"aggregate": ("-f", "-o"), "profile": ("-f", "-o")}
+        for argv in [(argv[0], *option.get(argv[0], ("-o",)), "/dev/full", *argv[1:]) for argv in commands] + pages:
+            with self.subTest(argv=argv):
+                r = self.s3analyze(*argv, status=1, env={"PATH": "/nonexistent"})
+                self.assertRegex(r.err, r"(?m)^s3analyze: cannot write /dev/full: No space left on device\n\Z")
+                self.assertNotRegex(r.err, r"(?m): *$")
+        for argv in commands:
+            if argv[0] in ("merge", "aggregate", "import"):
+                continue  # they want a file
+            with self.subTest(stdout=argv), open("/dev/full", "wb") as full:
+                done = subprocess.run([BUILD / "s3analyze", *argv], stdout=full, stderr=subprocess.PIPE, text=True)
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr, r"(?m)^s3analyze: cannot write standard output: No space left on device\n\Z")
+                self.assertNotRegex(done.stderr, r"(?m): *$")
+
+
 class SameFile(CliTest):
     """A file that the shell redirects is a file too."""
 
