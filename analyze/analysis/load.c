@@ -1,10 +1,10 @@
 #include "analyze/analysis/load.h"
 
 #include "analyze/analysis/analysis.h"
+#include "analyze/base/paths.h"
 #include "analyze/base/progress.h"
 #include "analyze/estimate/confidence.h"
 #include "analyze/read/recfile.h"
-#include "analyze/write/outfile.h"
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 
@@ -45,7 +45,7 @@ bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,
                                             .progress = progress_update,
                                             .progress_ctx = &progress};
 
-    if (!outfile_all_differ(paths, n_paths, e))
+    if (!paths_differ(paths, n_paths, e))
         return false;
     progress_init(&progress, input->quiet);
     bool ok = dataset_load(d, paths, n_paths, &keep, &options, e);

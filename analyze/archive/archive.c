@@ -1,6 +1,7 @@
 #include "analyze/archive/archive.h"
 
 #include "analyze/archive/cache.h"
+#include "analyze/base/paths.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
@@ -108,16 +109,11 @@ void archive_free_paths(struct archive_paths *p)
     *p = (struct archive_paths){0};
 }
 
-struct archive_label archive_label(const char *path)
+struct archive_label archive_label(const char *name)
 {
-    static const char *const ends[] = {".zst", ".csv", ".json"};
-    const char *slash = strrchr(path, '/');
     struct archive_label l;
 
-    snprintf(l.s, sizeof l.s, "%s", slash != NULL ? slash + 1 : path);
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (ends_with(l.s, ends[i]))
-            l.s[strlen(l.s) - strlen(ends[i])] = '\0';
+    snprintf(l.s, sizeof l.s, "%.*s", (int)paths_stem(name), name);
     return l;
 }
 
@@ -263,7 +259,6 @@ static bool load_all(struct archive *a, const struct archive_paths *paths,
         struct err why = {0};
 
         if (load_one(r, paths->v[i].path, how, cache, &why)) {
-            r->label = archive_label(r->path);
             a->n++;
             continue;
         }
@@ -273,6 +268,21 @@ static bool load_all(struct archive *a, const struct archive_paths *paths,
         if (!add_unread(a, paths->v[i].path, &why, e))
             return false;
     }
+    return true;
+}
+
+static bool label_runs(struct archive *a, struct err *e)
+{
+    const char **names;
+
+    if (!mem_new(&names, a->n, e))
+        return false;
+    for (size_t i = 0; i < a->n; i++)
+        names[i] = a->runs[i].path;
+    paths_shorten(names, a->n);
+    for (size_t i = 0; i < a->n; i++)
+        a->runs[i].label = archive_label(names[i]);
+    free(names);
     return true;
 }
 
@@ -297,7 +307,7 @@ bool archive_load(struct archive *a, const struct archive_paths *paths,
     qsort(a->runs, a->n, sizeof *a->runs, by_start);
     for (size_t i = 0; i < a->n_unread; i++)
         a->unread[i].is_newest = was_written_since(a->unread[i].path, a->runs[a->n - 1].start_ns);
-    return true;
+    return label_runs(a, e);
 }
 
 void archive_free(struct archive *a)

@@ -34,11 +34,11 @@ struct archive_op {
     struct archive_numbers numbers;
 };
 
-/* A file's name without folders and without the suffix of a capture. */
+/* A run's name (paths_shorten) without the suffix of a capture. */
 struct archive_label {
     char s[201];
 };
-struct archive_label archive_label(const char *path);
+struct archive_label archive_label(const char *name);
 
 struct archive_run {
     char *path;

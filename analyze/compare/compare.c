@@ -1,5 +1,6 @@
 #include "analyze/compare/compare.h"
 
+#include "analyze/base/paths.h"
 #include "analyze/compare/compare_internal.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
@@ -562,6 +563,11 @@ bool compare_run(struct compare *c, const struct compare_side *before,
                  : o->n_history >= 3    ? STATS_NOISE_HISTORY
                                         : STATS_NOISE_UNKNOWN,
     };
+    if (!mem_new(&c->names, compare_n_runs(c), e))
+        return false;
+    for (size_t i = 0; i < compare_n_runs(c); i++)
+        c->names[i] = compare_nth_run(c, i)->path;
+    paths_shorten(c->names, compare_n_runs(c));
     return fill(c, o, e);
 }
 
@@ -575,5 +581,6 @@ void compare_free(struct compare *c)
     free(c->ops);
     notes_free(&c->warnings);
     free(c->options);
+    free(c->names);
     *c = (struct compare){0};
 }

@@ -203,6 +203,7 @@ struct compare {
     bool single;                 /* each side is one run */
     double run_cv_frac;          /* as given */
     size_t n_history;
+    const char **names; /* of the runs of both sides; they tell them apart (paths_shorten) */
     struct compare_setting settings[COMPARE_MAX_SETTINGS]; /* settings of whole runs */
     size_t n_settings;
     struct compare_option *options;

@@ -66,7 +66,7 @@ static void put_findings(struct sheet *s, const struct compare *c, bool faults)
                 sheet_item(s, style,
                            "%s in %zu of %zu runs of %s and %zu of %zu of %s, as in %s: %s",
                            headline_severity(x), n_before, c->before.n, c->before.name, n_after,
-                           c->after.n, c->after.name, archive_label(r->path).s, x->sentence);
+                           c->after.n, c->after.name, archive_label(c->names[i]).s, x->sentence);
             }
             s->when = !is_common && n < MAX_LISTED ? SHEET_ALWAYS : SHEET_DETAIL;
             n += !is_common;
@@ -95,9 +95,9 @@ void compare_sheet_faults(struct sheet *s, const struct compare *c)
 #define MAX_NAMED 4 /* runs of a side */
 
 /* Whether the name of `b` is that of `a` with the next number at its end. */
-static bool is_next(const struct run *a, const struct run *b)
+static bool is_next(const char *a, const char *b)
 {
-    struct archive_label x = archive_label(a->path), y = archive_label(b->path);
+    struct archive_label x = archive_label(a), y = archive_label(b);
     size_t n_x = strcspn(x.s, "0123456789"), n_y = strcspn(y.s, "0123456789");
     size_t from_x = strlen(x.s), from_y = strlen(y.s);
 
@@ -113,21 +113,21 @@ static bool is_next(const struct run *a, const struct run *b)
 }
 
 /* "ab-before-1..6", "monday, tuesday, and 7 more" */
-static struct compare_words_text run_names(const struct compare_side *side)
+static struct compare_words_text run_names(const char *const *names, size_t n_runs)
 {
     struct compare_words_text t = {""};
     size_t n_shown = 0;
 
-    for (size_t i = 0, next; i < side->n; i = next) {
+    for (size_t i = 0, next; i < n_runs; i = next) {
         size_t n = strlen(t.s);
-        for (next = i + 1; next < side->n && is_next(&side->runs[next - 1], &side->runs[next]);)
+        for (next = i + 1; next < n_runs && is_next(names[next - 1], names[next]);)
             next++;
         if (n_shown++ == MAX_NAMED) {
-            snprintf(t.s + n, sizeof t.s - n, ", and %zu more", side->n - i);
+            snprintf(t.s + n, sizeof t.s - n, ", and %zu more", n_runs - i);
             break;
         }
-        struct archive_label first = archive_label(side->runs[i].path);
-        struct archive_label last = archive_label(side->runs[next - 1].path);
+        struct archive_label first = archive_label(names[i]);
+        struct archive_label last = archive_label(names[next - 1]);
         size_t same = 0; /* length of the common name before the number */
         for (size_t k = 0; first.s[k] != '\0' && first.s[k] == last.s[k]; k++)
             same = strchr("0123456789", first.s[k]) == NULL ? k + 1 : same;
@@ -138,10 +138,11 @@ static struct compare_words_text run_names(const struct compare_side *side)
 }
 
 /* Writes the runs of a side in one line, and with -v each run. */
-static void put_side(struct sheet *s, const struct compare_side *side)
+static void put_side(struct sheet *s, const struct compare_side *side, const char *const *names)
 {
     if (side->n > 1) {
-        sheet_line(s, TEXT_PLAIN, "%s: %zu runs, %s", side->name, side->n, run_names(side).s);
+        sheet_line(s, TEXT_PLAIN, "%s: %zu runs, %s", side->name, side->n,
+                   run_names(names, side->n).s);
         s->when = SHEET_DETAIL;
     }
     for (size_t i = 0; i < side->n; i++) {
@@ -200,8 +201,8 @@ void compare_sheet_notices(struct sheet *s, const struct compare *c)
 
 void compare_sheet_runs(struct sheet *s, const struct compare *c)
 {
-    put_side(s, &c->before);
-    put_side(s, &c->after);
+    put_side(s, &c->before, c->names);
+    put_side(s, &c->after, c->names + c->before.n);
 }
 
 /* ---- An operation ---- */

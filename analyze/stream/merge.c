@@ -1,8 +1,8 @@
 #include "analyze/stream/merge.h"
 
+#include "analyze/base/paths.h"
 #include "analyze/base/tasks.h"
 #include "analyze/write/json_in.h"
-#include "analyze/write/outfile.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
@@ -32,7 +32,7 @@ static bool check_files(const char *const *paths, size_t n_paths, struct err *e)
                            "%s: merge reads its inputs twice, and a pipe can be read only once: "
                            "save it to a file",
                            paths[i]);
-    return outfile_all_differ(paths, n_paths, e);
+    return paths_differ(paths, n_paths, e);
 }
 
 /* Finds bounds of how far the servers' clocks are ahead of the recorder's, from a comment of
@@ -84,13 +84,6 @@ static bool read_clock(struct merge_input *in, struct err *e)
     return true;
 }
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 static bool moved_out(const struct merge_input *in, struct err *e)
 {
     return err_set(e, "%s: %s moves it out of the years 1970 to 2262", in->path,
@@ -101,7 +94,6 @@ static bool read_input(struct merge_input *in, const struct recfile_options *how
 {
     if (!survey_read(&in->survey, in->path, how, true, e) || !read_clock(in, e))
         return false;
-    in->name = last_part(in->path);
     if (!merge_has_rows(in))
         return true;
     int64_t first_ns = in->survey.sum.first_start_ns, last_ns = in->survey.sum.last_end_ns;
@@ -322,12 +314,20 @@ static bool add_shifts(struct merge *m, const struct merge_options *o, struct er
 bool merge_plan(struct merge *m, const char *const *paths, size_t n_paths,
                 const struct merge_options *options, struct err *e)
 {
+    const char **names = NULL;
+
     *m = (struct merge){0};
-    if (!check_files(paths, n_paths, e) || !mem_cleared(&m->inputs, n_paths, e))
+    if (!check_files(paths, n_paths, e) || !mem_cleared(&m->inputs, n_paths, e) ||
+        !mem_new(&names, n_paths, e))
         return false;
     m->n_inputs = n_paths;
-    for (size_t i = 0; i < n_paths; i++)
+    memcpy(names, paths, n_paths * sizeof *names);
+    paths_shorten(names, n_paths);
+    for (size_t i = 0; i < n_paths; i++) {
         m->inputs[i].path = paths[i];
+        m->inputs[i].name = names[i];
+    }
+    free(names);
     return add_shifts(m, options, e) && read_inputs(m, options, e) && number_threads(m, e) &&
            check_duplicates(m, e) && place_in_time(m, e) && check_overlap(m, options, e);
 }

@@ -36,44 +36,6 @@ bool outfile_is_same(const char *path, const char *other)
     return stat(path, &a) == 0 && stat(other, &b) == 0 && is_same_inode(&a, &b);
 }
 
-struct input {
-    const char *path;
-    struct stat st;
-};
-
-static int by_inode(const void *a, const void *b)
-{
-    const struct stat *x = &((const struct input *)a)->st, *y = &((const struct input *)b)->st;
-
-    return x->st_dev != y->st_dev ? (x->st_dev > y->st_dev) - (x->st_dev < y->st_dev)
-                                  : (x->st_ino > y->st_ino) - (x->st_ino < y->st_ino);
-}
-
-bool outfile_all_differ(const char *const *paths, size_t n, struct err *e)
-{
-    size_t n_there = 0;
-    struct input *v;
-    bool ok = mem_new(&v, n, e);
-
-    for (size_t i = 0; ok && i < n; i++) {
-        struct input x = {.path = paths[i]};
-        bool is_stdin = strcmp(x.path, "-") == 0;
-
-        /* Terminals and /dev/null are allowed as standard input and by name. */
-        if (stat_input(x.path, &x.st) != 0 || (is_stdin && !S_ISREG(x.st.st_mode)))
-            x.st = (struct stat){0};
-        if (x.st.st_ino != 0 || is_stdin)
-            v[n_there++] = x;
-    }
-    if (n_there > 1)
-        qsort(v, n_there, sizeof *v, by_inode);
-    for (size_t i = 1; ok && i < n_there; i++)
-        if (by_inode(&v[i - 1], &v[i]) == 0)
-            ok = err_set(e, "%s and %s are the same file", v[i - 1].path, v[i].path);
-    free(v);
-    return ok;
-}
-
 bool outfile_spares(const char *path, const char *const *inputs, size_t n, struct err *e)
 {
     struct stat out, in;

@@ -37,10 +37,6 @@ bool outfile_is_stdout(const char *path);
 /* True if both name the same existing file, or are the same name. */
 bool outfile_is_same(const char *path, const char *other);
 
-/* Checks that no two paths name the same file by outfile_is_same; "-" is standard input. False: *e
- * names two that do. */
-bool outfile_all_differ(const char *const *paths, size_t n, struct err *e);
-
 /* Checks that the output `path` is none of the n files to be read. `path` may be NULL (no output)
  * or "-" (standard output); "-" among the inputs is standard input. False: *e names the input. */
 bool outfile_spares(const char *path, const char *const *inputs, size_t n, struct err *e);

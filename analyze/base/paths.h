@@ -1,0 +1,21 @@
+/* Lists of files that a command line names. */
+#ifndef S3_ANALYZE_BASE_PATHS_H
+#define S3_ANALYZE_BASE_PATHS_H
+
+#include "libcommon/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Checks that no two paths name the same existing file, or are equal; "-" is standard input.
+ * Terminals and /dev/null may be named as well. False: *e names two that do, or memory ran out. */
+bool paths_differ(const char *const *paths, size_t n, struct err *e);
+
+/* Returns the length of a name without the suffix of a capture. */
+size_t paths_stem(const char *name);
+
+/* Moves each pointer within its path to the file's name, or to as many folders before it as it
+ * takes to tell the paths apart without their suffixes. */
+void paths_shorten(const char **paths, size_t n);
+
+#endif
