@@ -2,10 +2,12 @@
 
 #include "analyze/archive/cache.h"
 #include "analyze/base/paths.h"
+#include "analyze/compare/words.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
@@ -310,6 +312,16 @@ bool archive_load(struct archive *a, const struct archive_paths *paths,
     return label_runs(a, e);
 }
 
+bool archive_of(struct archive *a, const struct run *runs, size_t n, struct err *e)
+{
+    bool ok = mem_cleared(&a->runs, n, e);
+
+    for (; ok && a->n < n; a->n++)
+        ok = take_run(&a->runs[a->n], &runs[a->n], e) &&
+             mem_text(&a->runs[a->n].path, runs[a->n].path, e);
+    return ok;
+}
+
 void archive_free(struct archive *a)
 {
     for (size_t i = 0; i < a->n; i++)
@@ -342,34 +354,74 @@ static bool durations_differ(const double *a, const double *b)
            compare_durations_differ(a[COMPARE_DURATION_S], b[COMPARE_DURATION_S]);
 }
 
-static bool ops_differ(const struct archive_op *a, const struct archive_op *b)
+/* has_asked: both runs recorded for how long they were to run, which is compared in place of how
+ * long they did. */
+static bool ops_differ(const struct archive_op *a, const struct archive_op *b, bool has_asked,
+                       struct archive_difference *d)
 {
     const double *x = a->numbers.setting, *y = b->numbers.setting;
+    double rarity = sqrt(1 / x[COMPARE_OPERATIONS] + 1 / y[COMPARE_OPERATIONS]);
 
-    if (a->of_response != b->of_response)
-        return true;
     for (int k = COMPARE_OPERATIONS + 1; k < ARCHIVE_N_SETTINGS; k++) {
-        bool is_size = k == COMPARE_SIZE;
+        enum compare_setting_kind kind = (enum compare_setting_kind)k;
+        bool is_size = kind == COMPARE_SIZE;
         const struct compare_span p = {x[k], x[k], is_size && a->sizes_differ};
         const struct compare_span q = {y[k], y[k], is_size && b->sizes_differ};
+        /* Four standard errors: of the mean of sizes whose standard deviation is twice the mean, of
+         * the share of an operation. */
+        double chance = 4 * rarity * (is_size ? 2 : fmax(x[k], y[k]));
 
-        if (!isnan(x[k]) && !isnan(y[k]) &&
-            (k == COMPARE_DURATION_S ? durations_differ(x, y)
-                                     : compare_spans_differ((enum compare_setting_kind)k, &p, &q)))
-            return true;
+        if (isnan(x[k]) || isnan(y[k]) ||
+            !(kind == COMPARE_DURATION_S ? !has_asked && durations_differ(x, y)
+                                         : compare_spans_differ(kind, &p, &q, chance)))
+            continue;
+        const char *name = compare_words_setting(kind);
+        snprintf(d->what, sizeof d->what, "%c%s of %.60s", tolower(name[0]), name + 1, a->op);
+        snprintf(d->a, sizeof d->a, "%.99s", compare_words_span(kind, &p).s);
+        snprintf(d->b, sizeof d->b, "%.99s", compare_words_span(kind, &q).s);
+        return true;
     }
-    return false;
+    snprintf(d->what, sizeof d->what, "what the percentiles of %.60s are of", a->op);
+    snprintf(d->a, sizeof d->a, "%s", a->of_response ? "response times" : "durations");
+    snprintf(d->b, sizeof d->b, "%s", b->of_response ? "response times" : "durations");
+    return a->of_response != b->of_response;
 }
 
-bool archive_are_alike(const struct archive_run *a, const struct archive_run *b)
+/* Whether `a` has an operation of the benchmark that b lacks; says so in text. */
+static bool has_more(const struct archive_run *a, const struct archive_run *b, char text[100])
 {
-    if (a->source != b->source || a->n_ops != b->n_ops ||
-        compare_options_differ(a->options, b->options))
-        return false;
+    size_t k = 0;
+
+    while (k < a->n_ops && (a->ops[k].is_beside || archive_op_named(b, a->ops[k].op) != NULL))
+        k++;
+    snprintf(text, 100, k < a->n_ops ? "with %.60s" : "without", k < a->n_ops ? a->ops[k].op : "");
+    return k < a->n_ops;
+}
+
+bool archive_differ(const struct archive_run *a, const struct archive_run *b,
+                    struct archive_difference *d)
+{
+    const char *option = compare_differing_option(a->options, b->options);
+    bool has_asked = json_object_get(a->options, "duration_ns") != NULL &&
+                     json_object_get(b->options, "duration_ns") != NULL;
+
+    *d = (struct archive_difference){.what = "the operations"};
+    if (has_more(a, b, d->a) | has_more(b, a, d->b))
+        return true;
     for (size_t k = 0; k < a->n_ops; k++) {
         const struct archive_op *other = archive_op_named(b, a->ops[k].op);
-        if (other == NULL || ops_differ(&a->ops[k], other))
-            return false;
+        if (other != NULL && !(a->ops[k].is_beside && other->is_beside) &&
+            ops_differ(&a->ops[k], other, has_asked, d))
+            return true;
     }
-    return true;
+    if (option != NULL) {
+        snprintf(d->what, sizeof d->what, "option %.60s", option);
+        compare_option_text(json_object_get(a->options, option), d->a);
+        compare_option_text(json_object_get(b->options, option), d->b);
+        return true;
+    }
+    *d = (struct archive_difference){.what = "what the files hold"};
+    snprintf(d->a, sizeof d->a, "%s", run_sources[a->source]);
+    snprintf(d->b, sizeof d->b, "%s", run_sources[b->source]);
+    return a->source != b->source;
 }

@@ -92,8 +92,19 @@ void archive_free(struct archive *a);
 /* Returns the operation of that name; NULL: the run has none. */
 const struct archive_op *archive_op_named(const struct archive_run *r, const char *op);
 
-/* Whether the runs can be compared: their files are of one kind, and the settings that cmp compares
- * are equal, as far as both runs state them. */
-bool archive_are_alike(const struct archive_run *a, const struct archive_run *b);
+/* Makes an archive of runs that were read, in their order. The caller calls archive_free in any
+ * case. */
+bool archive_of(struct archive *a, const struct run *runs, size_t n, struct err *e);
+
+/* The first setting in which two runs differ, in words: "object size of GET", "4KiB", "64KiB". */
+struct archive_difference {
+    char what[100], a[100], b[100];
+};
+
+/* Whether the runs differ in a setting, so that they are no repetitions of each other: operations
+ * of the benchmark and their settings (those that cmp compares), options of s3load, kind of file. A
+ * setting that a run does not state differs from none. */
+bool archive_differ(const struct archive_run *a, const struct archive_run *b,
+                    struct archive_difference *d);
 
 #endif

@@ -21,9 +21,10 @@
 
 static bool add_run(struct trend *t, const struct archive_run *r, struct err *e)
 {
+    struct archive_difference ignored;
     size_t k = 0;
 
-    while (k < t->n && !archive_are_alike(t->groups[k].runs[0], r))
+    while (k < t->n && archive_differ(t->groups[k].runs[0], r, &ignored))
         k++;
     if (k == t->n) {
         if (!mem_more(&t->groups, t->n, e))

@@ -1,9 +1,12 @@
 #include "analyze/cmd/sides.h"
 
+#include "analyze/archive/archive.h"
 #include "analyze/read/aggpipe.h"
 #include "libcommon/mem.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 const struct cli_option sides_table[] = {
     {"before", CLI_OPERANDS, offsetof(struct sides_options, before), "CAPTURE...",
@@ -98,6 +101,73 @@ void sides_free(struct sides *s)
 static struct compare_side side(const struct sides_runs *r, const char *name, const char *usual)
 {
     return (struct compare_side){name != NULL ? name : usual, r->v, r->n};
+}
+
+static const char *const pooled[] = {"--before ", "--after ", "--history "};
+#define HISTORY 2
+
+/* Appends a side's option with those of its runs that are alike with `like`; if none are, with
+ * those that are alike with the first of them. */
+static void append_alike(char *text, size_t size, size_t side, const struct archive *a,
+                         const struct archive_run *like)
+{
+    struct archive_difference d;
+    bool is_first = true;
+    size_t k = 0;
+
+    while (k < a->n && archive_differ(like, &a->runs[k], &d))
+        k++;
+    for (size_t i = 0; i < a->n; i++) {
+        const char *path = a->runs[i].path;
+        bool is_plain = strcspn(path, " \t\"$`\\&;|<>(){}*?[]#~!") == strlen(path);
+        size_t n = strlen(text);
+
+        if (archive_differ(k < a->n ? like : a->runs, &a->runs[i], &d))
+            continue;
+        snprintf(text + n, size - n, is_plain ? "%s%s%s" : "%s%s'%s'", n > 0 ? " " : "",
+                 is_first || side == HISTORY ? pooled[side] : "", path);
+        is_first = false;
+    }
+}
+
+/* Checks the runs of v[at]; the message has those of both sides, or of the history, that are like
+ * the first of them. */
+static bool check_one(const struct archive v[], size_t at, const char *command, struct err *e)
+{
+    const struct archive_run *first = v[at].runs;
+    struct archive_difference d;
+    char text[700] = "";
+    size_t i = 1;
+
+    while (i < v[at].n && !archive_differ(first, &first[i], &d))
+        i++;
+    if (i >= v[at].n)
+        return true;
+    for (size_t k = 0; k <= HISTORY; k++)
+        if ((k == HISTORY) == (at == HISTORY))
+            append_alike(text, sizeof text, k, &v[k], first);
+    return err_set(e,
+                   "%sruns count as repetitions, but these differ in %s: %s (%s) and %s (%s). Give "
+                   "runs that are alike: s3analyze %s%s %s",
+                   pooled[at], d.what, d.a, archive_label(first->path).s, d.b,
+                   archive_label(first[i].path).s, command, at == HISTORY ? " BEFORE AFTER" : "",
+                   strlen(text) + 1 < sizeof text ? text : "... (s3analyze trend shows which)");
+}
+
+bool sides_check_alike(const struct sides *s, const struct sides_runs *history, const char *command,
+                       struct err *e)
+{
+    const struct sides_runs *runs[] = {&s->before, &s->after, history};
+    struct archive v[3] = {{0}};
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < 3; i++)
+        ok = archive_of(&v[i], runs[i]->v, runs[i]->n, e);
+    for (size_t i = 0; ok && i < 3; i++)
+        ok = check_one(v, i, command, e);
+    for (size_t i = 0; i < 3; i++)
+        archive_free(&v[i]);
+    return ok;
 }
 
 bool sides_compare(struct compare *c, const struct sides *s, const struct sides_options *o,

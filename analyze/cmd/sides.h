@@ -57,6 +57,12 @@ bool sides_load(struct sides *s, const struct sides_options *o, const struct run
                 struct plot_traces *traces, struct err *e);
 void sides_free(struct sides *s);
 
+/* Checks that runs which count as repetitions of each other have the same settings
+ * (archive_differ): those of each side, and those of the history. False: wrong usage; the message
+ * names the setting and gives the `command` for runs that are alike. */
+bool sides_check_alike(const struct sides *s, const struct sides_runs *history, const char *command,
+                       struct err *e);
+
 /* Calls compare_run on the two sides under their names; *c borrows runs and names. */
 bool sides_compare(struct compare *c, const struct sides *s, const struct sides_options *o,
                    const struct compare_options *how, struct err *e);

@@ -67,23 +67,30 @@ struct compare_setting {
 bool compare_setting_of(const struct run *run, const struct run_op *op,
                         enum compare_setting_kind kind, double *value, bool *several);
 
-/* Whether values of a setting differ by more than chance (durations: at all). Whether two durations
+/* Whether values of a setting differ by more than chance (durations: at all). `chance`: by how much
+ * more than usual means of random sizes (a fraction) and shares may differ. Whether two durations
  * differ by more than the last request explains. */
 bool compare_spans_differ(enum compare_setting_kind kind, const struct compare_span *a,
-                          const struct compare_span *b);
+                          const struct compare_span *b, double chance);
 bool compare_durations_differ(double a_s, double b_s);
 
-/* Whether the settings of s3load that two runs both recorded (recorded.h) differ. The hosts may
- * differ: they are what is compared. */
-bool compare_options_differ(const json_t *a, const json_t *b);
+/* Returns the first of the settings of s3load that two runs both recorded (recorded.h) which
+ * differs; NULL: none. Those that rows show do not count, but how long a run was to be does: rows
+ * show how long it was. The hosts may differ: they are what is compared. */
+const char *compare_differing_option(const json_t *a, const json_t *b);
 
 #define COMPARE_MAX_SETTINGS 12
 
+/* Writes a setting of s3load as JSON, cut to 70 characters. False: out of memory. */
+#define COMPARE_OPTION_TEXT 80
+bool compare_option_text(const json_t *value, char text[static COMPARE_OPTION_TEXT]);
+
 /* A setting of s3load, from the comments of captures, in which the sides differ. */
 struct compare_option {
-    const char *name;           /* borrowed from the runs */
-    char before[80], after[80]; /* JSON; "..." follows if the runs of a side differ */
-    bool is_limit;              /* false for the hosts, which are what is compared */
+    const char *name; /* borrowed from the runs */
+    char before[COMPARE_OPTION_TEXT],
+        after[COMPARE_OPTION_TEXT]; /* JSON; "..." follows if the runs of a side differ */
+    bool is_limit;                  /* false for the hosts, which are what is compared */
 };
 
 /* One side's values of a metric. */

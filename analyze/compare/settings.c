@@ -73,17 +73,17 @@ bool compare_setting_of(const struct run *run, const struct run_op *op,
 }
 
 bool compare_spans_differ(enum compare_setting_kind kind, const struct compare_span *a,
-                          const struct compare_span *b)
+                          const struct compare_span *b, double chance)
 {
     if (a->several != b->several)
         return true;
     if (kind == COMPARE_SIZE && a->several) {
         /* Means of random sizes vary within a side too. */
-        double margin = SIZE_TOLERANCE * fmax(a->hi, b->hi);
+        double margin = (SIZE_TOLERANCE + chance) * fmax(a->hi, b->hi);
         return a->lo > b->hi + margin || b->lo > a->hi + margin;
     }
     if (kind == COMPARE_SHARE)
-        return a->lo > b->hi + SHARE_TOLERANCE || b->lo > a->hi + SHARE_TOLERANCE;
+        return fmax(a->lo - b->hi, b->lo - a->hi) > SHARE_TOLERANCE + chance;
     return a->lo != b->lo || a->hi != b->hi;
 }
 
@@ -135,17 +135,27 @@ void compare_settings(const struct compare *c, const char *op, enum compare_sett
         struct compare_setting s = {.kind = (enum compare_setting_kind)kind};
         if (side_span(&c->before, op, s.kind, &s.before) &&
             side_span(&c->after, op, s.kind, &s.after) &&
-            compare_spans_differ(s.kind, &s.before, &s.after)) {
+            compare_spans_differ(s.kind, &s.before, &s.after, 0)) {
             s.is_outcome = is_outcome(c, op, &s);
             out[(*n)++] = s;
         }
     }
 }
 
+bool compare_option_text(const json_t *value, char text[static COMPARE_OPTION_TEXT])
+{
+    char *dump = json_dumps(value, JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6));
+
+    snprintf(text, COMPARE_OPTION_TEXT, dump != NULL && strlen(dump) > 70 ? "%.66s..." : "%s",
+             dump != NULL ? dump : "");
+    free(dump);
+    return dump != NULL;
+}
+
 /* Writes the first run's value of a setting as JSON, followed by ", ..." if other runs differ;
  * writes "" if a run does not have the setting. */
-static bool recorded_values(const struct compare_side *side, const char *name, char text[static 80],
-                            json_t **first, struct err *e)
+static bool recorded_values(const struct compare_side *side, const char *name,
+                            char text[static COMPARE_OPTION_TEXT], json_t **first, struct err *e)
 {
     bool several = false;
     *first = NULL;
@@ -157,11 +167,9 @@ static bool recorded_values(const struct compare_side *side, const char *name, c
         several |= i > 0 && !json_equal(value, *first);
         *first = i == 0 ? value : *first;
     }
-    char *dump = json_dumps(*first, JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6));
-    if (dump == NULL)
+    if (!compare_option_text(*first, text))
         return mem_none(e);
-    snprintf(text, 80, strlen(dump) > 70 ? "%.66s...%s" : "%s%s", dump, several ? ", ..." : "");
-    free(dump);
+    strcat(text, several ? ", ..." : "");
     return true;
 }
 
@@ -176,7 +184,7 @@ static bool is_measured(const char *name)
     return false;
 }
 
-bool compare_options_differ(const json_t *a, const json_t *b)
+const char *compare_differing_option(const json_t *a, const json_t *b)
 {
     const char *name;
     json_t *value;
@@ -184,11 +192,12 @@ bool compare_options_differ(const json_t *a, const json_t *b)
     json_object_foreach((json_t *)a, name, value)
     {
         const json_t *other = json_object_get(b, name);
-        if (other != NULL && !is_measured(name) && strcmp(name, "host") != 0 &&
-            !json_equal(value, other))
-            return true;
+        bool counts =
+            strcmp(name, "duration_ns") == 0 || (!is_measured(name) && strcmp(name, "host") != 0);
+        if (other != NULL && counts && !json_equal(value, other))
+            return name;
     }
-    return false;
+    return NULL;
 }
 
 bool compare_recorded(struct compare *c, struct err *e)

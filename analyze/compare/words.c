@@ -238,22 +238,23 @@ static struct units_text setting_value(enum compare_setting_kind kind, double va
     }
 }
 
-static void append_span(struct compare_words_text *t, enum compare_setting_kind kind,
-                        const struct compare_span *s)
+struct compare_words_text compare_words_span(enum compare_setting_kind kind,
+                                             const struct compare_span *s)
 {
-    if (s->several)
-        words_append(t, "several, mean ");
-    words_append(t, "%s", setting_value(kind, s->lo).s);
+    struct compare_words_text t = {""};
+
+    words_append(&t, "%s%s", s->several ? "several, mean " : "", setting_value(kind, s->lo).s);
     if (s->hi != s->lo)
-        words_append(t, " to %s", setting_value(kind, s->hi).s);
+        words_append(&t, " to %s", setting_value(kind, s->hi).s);
+    return t;
 }
 
 struct compare_words_text compare_words_setting_change(const struct compare_setting *s)
 {
     struct compare_words_text t = {""};
-    append_span(&t, s->kind, &s->before);
-    words_append(&t, " -> ");
-    append_span(&t, s->kind, &s->after);
+
+    words_append(&t, "%s -> %s", compare_words_span(s->kind, &s->before).s,
+                 compare_words_span(s->kind, &s->after).s);
     return t;
 }
 

@@ -97,7 +97,7 @@ class Faults(CliTest):
         self.assertNotIn("problem", self.s3analyze("cmp", a, b).out)
 
     def test_p_as_benchstat_writes_it(self):
-        runs = [self.written(f"r{i}", seconds=3 + i / 4) for i in range(8)]
+        runs = [self.written(f"r{i}", seconds=3 + i / 8) for i in range(8)]
         out = self.s3analyze("cmp", "--before", *runs[::2], "--after", *runs[1::2]).out
         self.assertRegex(out, r"~ \(p=\d\.\d{3} n=4\)\n")
         out = self.s3analyze("cmp", "--before", *runs[::2], "--after", *runs[1:7:2]).out

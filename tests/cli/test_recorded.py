@@ -225,10 +225,10 @@ class Options(CliTest):
         self.assertEqual((c["differing_options"], c["n_limits"]), ([], 0))
 
     def test_options_of_several_runs(self):
-        """A side whose runs differ is named; if a run does not tell its options, they are not compared."""
-        one, two, none = (self.put(n, s) for n, s in (("a", {"tls": True}), ("b", {"tls": False}), ("c", {})))
+        """A side whose runs differ in the hosts is named; if a run does not tell its options, they are not compared."""
+        one, two, none = (self.put(n, s) for n, s in (("a", {"host": "x"}), ("b", {"host": "y"}), ("c", {})))
         c = self.s3analyze("cmp", "--json", "--before", one, "--before", two, "--after", one, status=None)
-        self.assertEqual(c.json()["differing_options"][0]["before"], "true, ...")
+        self.assertEqual(c.json()["differing_options"][0]["before"], '"x", ...')
         c = self.s3analyze("cmp", "--json", one, none).json()
         self.assertEqual(c["differing_options"], [])
 
