@@ -133,7 +133,7 @@ static bool test(struct compare_metric *m, const struct compare_options *o, cons
         double a = m->before.center, b = m->after.center;
         m->cmp = (struct stats_cmp){
             .why = too_thin,
-            .method = compare_is_single(m) ? STATS_MEANS : STATS_MANN_WHITNEY,
+            .method = compare_is_single(m) ? STATS_MEANS : STATS_WELCH,
             .is_difference = is_difference,
             .theta = is_difference    ? b - a
                      : a > 0 && b > 0 ? log(b / a)
@@ -154,6 +154,17 @@ static bool test(struct compare_metric *m, const struct compare_options *o, cons
                                                                             : STATS_MEANS;
     stats_cmp_single(method, &m->before.one.ci, &m->after.one.ci, noise, &m->cmp);
     return true;
+}
+
+/* Widens the intervals to the change that is shown. */
+static void contain_shown(struct compare_metric *m)
+{
+    double theta = compare_theta(m);
+
+    m->cmp.lo = fmin(m->cmp.lo, theta);
+    m->cmp.hi = fmax(m->cmp.hi, theta);
+    m->cmp.lo90 = fmin(m->cmp.lo90, theta);
+    m->cmp.hi90 = fmax(m->cmp.hi90, theta);
 }
 
 /* Whether both sides have a value, and not all values are 0 (as without errors). */
@@ -218,6 +229,7 @@ static bool add_metrics(struct compare_op *op, const struct compare *c,
         if (is_kept)
             ok = test(&m, o, op->op, e) && mem_more(&op->metrics, op->n_metrics, e);
         if (ok && is_kept) {
+            contain_shown(&m);
             op->metrics[op->n_metrics++] = m;
             continue;
         }
@@ -493,15 +505,9 @@ static bool warn_runs(struct compare *c, const struct compare_options *o, struct
     if (ok && least >= 2 && least <= 3)
         ok =
             notes_add(&c->warnings, e, "few-runs", NULL,
-                      "%zu runs on the smaller side: Welch's t test assumes normal noise; 5 runs a "
-                      "side need no such assumption",
+                      "%zu runs on the smaller side hardly show how much runs vary, so that only a "
+                      "large change can be shown: take 5 or more",
                       least);
-    if (ok && least == 4 && c->n_family > 1)
-        ok = notes_add(
-            &c->warnings, e, "few-runs", NULL,
-            "4 runs on the smaller side can never show a change in one of %zu metrics: take "
-            "5 or more",
-            c->n_family);
     if (ok && o->n_history > 0 && o->n_history < 3)
         ok = notes_add(&c->warnings, e, "short-history", NULL,
                        "a history of %zu runs does not show how much runs vary: it needs 3",

@@ -113,7 +113,9 @@ struct compare_metric {
     enum stats_verdict verdict;
     bool beyond_delta;
     double delta;    /* half the width of the region of equivalence; 0: none */
-    double mde_frac; /* NaN: none; infinite: over 1000 %, for example with too few runs */
+    double mde_frac; /* NaN: none; infinite: over 1000 %, so with too few runs */
+    size_t n_enough; /* with mde_frac infinite: so many runs a side would find a change as large as
+                        this one; 0: not even COMPARE_MOST_RUNS */
     bool gated;
     double gate_limit; /* a limit of theta */
     double p_worse;
@@ -137,6 +139,8 @@ struct compare_carrier {
     double frac; /* of the change of the mean duration; above 1: the rest went the other way */
     double change, rest; /* of the mean duration in this part and in the rest, as fractions */
 };
+
+#define COMPARE_MOST_RUNS 50
 
 #define COMPARE_MAX_CARRIERS 2
 
@@ -165,14 +169,15 @@ struct compare_op {
 };
 
 /* Returns theta of the values that are shown: the change between the centres of both sides. The
- * limits are those of the interval, extended if need be to contain it. */
+ * interval m->cmp.lo .. hi contains it. */
 double compare_theta(const struct compare_metric *m);
-double compare_theta_lo(const struct compare_metric *m);
-double compare_theta_hi(const struct compare_metric *m);
 
-/* Whether a change is shown, or would be shown if runs repeat well; whether the change is for the
- * worse. */
-bool compare_is_changed(const struct compare_metric *m);
+/* Whether a change is shown, or would be shown if runs repeat well: by the verdict. Whether the
+ * change is for the worse. */
+static inline bool compare_is_changed(const struct compare_metric *m)
+{
+    return m->verdict == STATS_BETTER || m->verdict == STATS_WORSE || m->verdict == STATS_DIFFERS;
+}
 bool compare_is_worse(const struct compare_metric *m);
 
 /* Returns the metric of the whole operation; NULL: a side does not have it. */
@@ -188,12 +193,6 @@ static inline bool compare_is_single(const struct compare_metric *m)
 static inline double compare_p(const struct compare_metric *m)
 {
     return m->in_family ? m->p_holm : m->cmp.p;
-}
-
-/* Whether bytes/s are shown but not judged, because object sizes differ. */
-static inline bool compare_is_unjudged(const struct compare_op *op, const struct compare_metric *m)
-{
-    return op->sizes_differ && m->metric == RUN_THROUGHPUT;
 }
 
 /* Whether reports show RUN_AVERAGE, ...: they show the median only if both sides have enough

@@ -33,24 +33,6 @@ double compare_theta(const struct compare_metric *m)
     return m->cmp.is_difference ? b - a : a > 0 && b > 0 ? log(b / a) : m->cmp.theta;
 }
 
-double compare_theta_lo(const struct compare_metric *m)
-{
-    return fmin(m->cmp.lo, compare_theta(m));
-}
-
-double compare_theta_hi(const struct compare_metric *m)
-{
-    return fmax(m->cmp.hi, compare_theta(m));
-}
-
-bool compare_is_changed(const struct compare_metric *m)
-{
-    double p = compare_p(m);
-    if (m->verdict == STATS_DIFFERS)
-        return p < .05 && !(fabs(expm1(m->cmp.theta)) < m->delta);
-    return m->verdict == STATS_BETTER || m->verdict == STATS_WORSE;
-}
-
 bool compare_is_worse(const struct compare_metric *m)
 {
     return (m->cmp.theta < 0) == metrics[m->metric].up_is_better;
@@ -114,8 +96,8 @@ static bool adjust(struct compare *c, struct err *e)
 
 /* A cache of factors from stats_mde_groups. */
 struct mde_cache {
-    size_t n_a[8], n_b[8], n_family[8];
-    double factor[8];
+    size_t n_a[32], n_b[32], n_family[32];
+    double factor[32];
     size_t n;
 };
 
@@ -139,39 +121,66 @@ static bool mde_factor(struct mde_cache *cache, size_t n_a, size_t n_b, size_t n
     return true;
 }
 
-static bool judge(struct compare_metric *m, size_t n_family, struct mde_cache *cache, struct err *e)
+static double mde_of(const struct compare_metric *m, double factor)
+{
+    double mde = m->cmp.is_difference ? factor * m->cmp.sd : expm1(factor * m->cmp.sd);
+
+    return mde > MAX_MDE_FRAC ? INFINITY : mde;
+}
+
+/* Fills the smallest detectable effect of groups. */
+static bool fill_mde(struct compare_metric *m, size_t n_family, struct mde_cache *cache,
+                     struct err *e)
+{
+    double factor, wanted = fmax(fabs(m->cmp.theta), log1p(m->delta));
+    size_t lo = m->before.n < m->after.n ? m->before.n : m->after.n, hi = COMPARE_MOST_RUNS + 1;
+
+    if (!mde_factor(cache, m->before.n, m->after.n, n_family, &factor, e))
+        return false;
+    m->mde_frac = mde_of(m, factor);
+    while (isinf(m->mde_frac) && lo + 1 < hi) {
+        size_t n = (lo + hi) / 2;
+
+        if (!mde_factor(cache, n, n, n_family, &factor, e))
+            return false;
+        if (factor * m->cmp.sd > wanted)
+            lo = n;
+        else
+            hi = n;
+    }
+    m->n_enough = hi <= COMPARE_MOST_RUNS ? hi : 0;
+    return true;
+}
+
+static bool judge(struct compare_metric *m, bool sizes_differ, size_t n_family,
+                  struct mde_cache *cache, struct err *e)
 {
     struct stats_question q = {metrics[m->metric].up_is_better, m->delta};
-    double p = compare_p(m);
 
-    m->verdict = stats_verdict(&m->cmp, q, p, &m->beyond_delta);
+    if (m->cmp.ok && !stats_is_same(&m->cmp, m->delta))
+        stats_adjust(&m->cmp, &m->before.one.ci, &m->after.one.ci, m->p_holm);
+    m->verdict = stats_verdict(&m->cmp, q, &m->beyond_delta);
+    if (sizes_differ && m->metric == RUN_THROUGHPUT && !m->gated)
+        m->verdict = STATS_NOT_JUDGED;
     if (!m->cmp.ok)
         return true;
-    if (compare_is_single(m)) {
+    if (compare_is_single(m))
         m->mde_frac = stats_mde_single(&m->cmp);
-    } else {
-        double factor;
-        if (!mde_factor(cache, m->before.n, m->after.n, m->in_family ? n_family : 1, &factor, e))
-            return false;
-        m->mde_frac = m->cmp.is_difference ? factor * m->cmp.sd : expm1(factor * m->cmp.sd);
-    }
+    else if (!fill_mde(m, m->in_family ? n_family : 1, cache, e))
+        return false;
     if (m->mde_frac > MAX_MDE_FRAC)
         m->mde_frac = INFINITY;
     if (!m->gated)
         return true;
     struct stats_gate g = {&m->cmp, q.up_is_better, m->gate_limit, NAN};
     m->gate_passes = stats_gate_passes(&g);
-    if (compare_is_single(m)) {
-        m->p_worse = stats_p_worse(&m->cmp, m->gate_limit, q.up_is_better);
-        /* Too few requests lie beyond the quantile for a decision. */
-        if (!m->before.one.can_gate || !m->after.one.can_gate) {
-            m->p_worse = NAN;
-            m->gate_passes = false;
-        }
-        return true;
+    m->p_worse = stats_p_worse(&m->cmp, m->gate_limit, q.up_is_better);
+    /* Too few requests lie beyond the quantile for a decision. */
+    if (compare_is_single(m) && (!m->before.one.can_gate || !m->after.one.can_gate)) {
+        m->p_worse = NAN;
+        m->gate_passes = false;
     }
-    return stats_p_worse_groups(&m->cmp, m->before.v, m->after.v, m->gate_limit, q.up_is_better,
-                                &m->p_worse, e);
+    return true;
 }
 
 /* Percentiles are those of the successful requests: a store that fails fast is not faster. If more
@@ -200,7 +209,7 @@ static bool judge_all(struct compare *c, struct err *e)
     struct mde_cache cache = {.n = 0};
     for (size_t k = 0; k < c->n_ops; k++)
         for (size_t i = 0; i < c->ops[k].n_metrics; i++)
-            if (!judge(&c->ops[k].metrics[i], c->n_family, &cache, e))
+            if (!judge(&c->ops[k].metrics[i], c->ops[k].sizes_differ, c->n_family, &cache, e))
                 return false;
     for (size_t k = 0; k < c->n_ops; k++)
         respect_failures(&c->ops[k]);

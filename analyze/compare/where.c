@@ -334,8 +334,7 @@ static bool is_changed(const struct compare_op *op)
 {
     for (size_t i = 0; i < op->n_metrics; i++) {
         const struct compare_metric *m = &op->metrics[i];
-        if (m->part->kind == RUN_ALL && m->metric != RUN_ERRORS && !compare_is_unjudged(op, m) &&
-            compare_is_changed(m))
+        if (m->part->kind == RUN_ALL && m->metric != RUN_ERRORS && compare_is_changed(m))
             return true;
     }
     return false;

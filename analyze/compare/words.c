@@ -23,6 +23,8 @@ const char *compare_words_verdict_code(const struct compare_metric *m)
         return metrics[m->metric].worse;
     case STATS_DIFFERS:
         return "differs";
+    case STATS_NOT_JUDGED:
+        return "not-judged";
     case STATS_INCONCLUSIVE:
         break;
     }
@@ -109,15 +111,13 @@ static void append_change(struct compare_words_text *t, const struct compare_met
     words_append(t, metrics[m->metric].kind == METRIC_DIFFERENCE ? "%s errors" : "%s", change);
 }
 
-struct compare_words_text compare_words_verdict(const struct compare_op *op,
-                                                const struct compare_metric *m)
+struct compare_words_text compare_words_verdict(const struct compare_metric *m)
 {
     struct compare_words_text t = {""};
-    if (compare_is_unjudged(op, m) && m->cmp.ok) {
+    switch (m->verdict) {
+    case STATS_NOT_JUDGED:
         words_append(&t, "not judged (object sizes differ)");
         return t;
-    }
-    switch (m->verdict) {
     case STATS_NOT_ENOUGH_DATA:
         words_append(&t, "not enough data (%s)", m->cmp.why);
         return t;
@@ -140,6 +140,8 @@ struct compare_words_text compare_words_verdict(const struct compare_op *op,
     case STATS_INCONCLUSIVE:
         if (isfinite(m->mde_frac))
             words_append(&t, "inconclusive (MDE %s)", digits3(m, m->mde_frac).s);
+        else if (m->n_enough > 0)
+            words_append(&t, "too few runs (%zu a side would show such a change)", m->n_enough);
         else if (isinf(m->mde_frac))
             words_append(&t, "too few runs");
         else
@@ -158,11 +160,9 @@ struct compare_words_text compare_words_assumption(const struct compare_metric *
     const struct stats_noise *noise = &m->cmp.noise;
 
     switch (m->cmp.method) {
-    case STATS_MANN_WHITNEY:
-        words_append(&t, "exact Mann-Whitney test over runs, Hodges-Lehmann estimate");
-        return t;
     case STATS_WELCH:
-        words_append(&t, "Welch's t over the logs of few runs, normal noise");
+        words_append(&t, "Welch's t over the %s of the runs",
+                     m->cmp.is_difference ? "rates" : "logs");
         return t;
     case STATS_ONE_MANY:
         words_append(&t, "t of one run against the logs of several, normal noise");
@@ -339,6 +339,7 @@ static struct units_text p_of(const struct compare_metric *m)
 {
     struct units_text t;
     double p = compare_p(m);
+    const char *open = compare_is_changed(m) ? "" : "~ ";
     char n[24];
 
     if (m->before.n == m->after.n)
@@ -346,16 +347,15 @@ static struct units_text p_of(const struct compare_metric *m)
     else
         snprintf(n, sizeof n, "%u+%u", (unsigned)m->before.n, (unsigned)m->after.n);
     if (p < .001)
-        snprintf(t.s, sizeof t.s, "(p<0.001 n=%s)", n);
+        snprintf(t.s, sizeof t.s, "%s(p<0.001 n=%s)", open, n);
     else
-        snprintf(t.s, sizeof t.s, "%s(p=%.3f n=%s)", p < .05 ? "" : "~ ", p, n);
+        snprintf(t.s, sizeof t.s, "%s(p=%.3f n=%s)", open, p, n);
     return t;
 }
 
-struct compare_words_row compare_words_row(const struct compare_op *op,
-                                           const struct compare_metric *m)
+struct compare_words_row compare_words_row(const struct compare_metric *m)
 {
-    struct compare_words_row r = {.verdict = compare_words_verdict(op, m)};
+    struct compare_words_row r = {.verdict = compare_words_verdict(m)};
     snprintf(r.metric, sizeof r.metric, "%s%s", metrics[m->metric].title, m->in_family ? "" : " *");
     put_side(r.before, sizeof r.before, m->metric, &m->before);
     put_side(r.after, sizeof r.after, m->metric, &m->after);
@@ -366,9 +366,9 @@ struct compare_words_row compare_words_row(const struct compare_op *op,
         return r;
     }
     snprintf(r.change, sizeof r.change, "%s", change_of(m, compare_theta(m), "%").s);
-    snprintf(r.ci, sizeof r.ci, "%s to %s", change_of(m, compare_theta_lo(m), "%").s,
-             change_of(m, compare_theta_hi(m), "%").s);
-    snprintf(r.p, sizeof r.p, "%s", compare_is_unjudged(op, m) ? "not judged" : p_of(m).s);
+    snprintf(r.ci, sizeof r.ci, "%s to %s", change_of(m, m->cmp.lo, "%").s,
+             change_of(m, m->cmp.hi, "%").s);
+    snprintf(r.p, sizeof r.p, "%s", m->verdict == STATS_NOT_JUDGED ? "not judged" : p_of(m).s);
     return r;
 }
 
@@ -390,7 +390,7 @@ const char compare_words_noise[] =
     "How much identical runs vary is unknown, and not included in p and CI. Give several runs a "
     "side, --history or --run-cv.";
 
-const char compare_words_ci[] = "95 % CI: 95 of 100 such intervals hold the true value.";
+const char compare_words_ci[] = "95 % CI: at least 95 of 100 such intervals hold the true value.";
 const char compare_words_p[] =
     "p: how often a difference as large or larger comes by chance if nothing has changed; ~: none "
     "is shown.";
@@ -420,18 +420,19 @@ struct compare_words_text compare_words_notes(const struct compare *c)
         return t;
     }
     words_append(
-        &t, "+-: 95 %% CI%s. p is Holm-adjusted over %zu comparison%s; * exploratory, raw p.%s",
+        &t,
+        "+-: 95 %% CI%s. p and the intervals of changes are Holm-adjusted over %zu comparison%s; * "
+        "exploratory, not adjusted.%s",
         c->single ? " within the run" : " of the median run", c->n_family,
         c->n_family == 1 ? "" : "s",
         !c->single && lacks_spread(c) ? " +- ?: a CI takes 6 runs." : "");
     return t;
 }
 
-struct compare_words_text compare_words_short(const struct compare_op *op,
-                                              const struct compare_metric *m)
+struct compare_words_text compare_words_short(const struct compare_metric *m)
 {
     struct compare_words_text t = {""};
-    if (!m->cmp.ok || compare_is_unjudged(op, m))
+    if (m->verdict == STATS_NOT_ENOUGH_DATA || m->verdict == STATS_NOT_JUDGED)
         words_append(&t, "not judged");
     else if (m->verdict == STATS_SAME || m->verdict == STATS_SAME_WITHIN_RUN)
         words_append(&t, "the same");
@@ -439,6 +440,38 @@ struct compare_words_text compare_words_short(const struct compare_op *op,
         words_append(&t, "no change shown");
     else
         words_append(&t, "%s", words_percent_of(m, compare_theta(m)).s);
+    return t;
+}
+
+struct compare_words_text compare_words_interval(const struct compare_metric *m)
+{
+    struct compare_words_text t = {""};
+    bool is_same = m->verdict == STATS_SAME || m->verdict == STATS_SAME_WITHIN_RUN;
+    double lo = is_same ? m->cmp.lo90 : m->cmp.lo, hi = is_same ? m->cmp.hi90 : m->cmp.hi;
+    struct units_text from = words_percent_of(m, lo), to = words_percent_of(m, hi);
+
+    from.s[strcspn(from.s, " ")] = to.s[strcspn(to.s, " ")] = '\0';
+    if (m->cmp.ok && isfinite(lo) && isfinite(hi))
+        words_append(&t, "%d %% CI %s to %s", is_same ? 90 : 95, from.s, to.s);
+    return t;
+}
+
+struct compare_words_text compare_words_unseen(const struct compare_metric *m)
+{
+    struct compare_words_text t = {""};
+    if (m->verdict != STATS_INCONCLUSIVE || isnan(m->mde_frac))
+        return t;
+    if (isfinite(m->mde_frac))
+        words_append(&t, "a change below %.*f %s could not be seen", m->mde_frac < .0995,
+                     100 * m->mde_frac, m->cmp.is_difference ? "points" : "%");
+    else if (m->n_enough > 0)
+        words_append(&t,
+                     "with so few runs no change could be seen; %zu a side would show one of this "
+                     "size",
+                     m->n_enough);
+    else
+        words_append(&t, "with so few runs no change could be seen%s",
+                     compare_is_single(m) ? "; take 5 or more a side" : "");
     return t;
 }
 

@@ -13,10 +13,9 @@ struct compare_words_text {
 };
 
 /* "inconclusive (MDE 12 %)" */
-struct compare_words_text compare_words_verdict(const struct compare_op *op,
-                                                const struct compare_metric *m);
+struct compare_words_text compare_words_verdict(const struct compare_metric *m);
 
-/* Returns what the verdict relies on: "exact Mann-Whitney test over runs, ...", "single runs, ...;
+/* Returns what the verdict relies on: "Welch's t over the logs of the runs", "single runs, ...;
  * run CV 2 % as given", ... */
 struct compare_words_text compare_words_assumption(const struct compare_metric *m);
 
@@ -38,8 +37,7 @@ struct compare_words_row {
     char metric[24], before[112], after[112], change[48], ci[128], p[48];
     struct compare_words_text verdict;
 };
-struct compare_words_row compare_words_row(const struct compare_op *op,
-                                           const struct compare_metric *m);
+struct compare_words_row compare_words_row(const struct compare_metric *m);
 
 /* "34.8MiB/s +- 5.3%": a value, and how far the farther end of its interval is from it; "+- ?" if
  * that is infinite. */
@@ -66,8 +64,13 @@ extern const char compare_words_ci[], compare_words_p[], compare_words_mde[],
 struct compare_words_text compare_words_answer(const struct compare *c);
 
 /* Returns what a card says first of a metric: "no change shown", or the change. */
-struct compare_words_text compare_words_short(const struct compare_op *op,
-                                              const struct compare_metric *m);
+struct compare_words_text compare_words_short(const struct compare_metric *m);
+
+/* "95 % CI -14 to +8", in percent or points: the interval that the verdict is from, so of 90 % if
+ * it is "the same"; "": none. "a change below 9 % could not be seen": "" unless it is inconclusive.
+ */
+struct compare_words_text compare_words_interval(const struct compare_metric *m);
+struct compare_words_text compare_words_unseen(const struct compare_metric *m);
 
 /* Returns how often a request of `after` is faster than one of `before`; has_effect must be set. */
 struct compare_words_text compare_words_effect(const struct compare *c,

@@ -31,12 +31,8 @@ static void append_values(struct compare_words_text *t, const struct compare_met
 static void append_figures(struct compare_words_text *t, const struct compare_metric *m)
 {
     append_values(t, m);
-    double lo = compare_theta_lo(m), hi = compare_theta_hi(m);
-    if (!m->cmp.ok || !isfinite(lo) || !isfinite(hi))
-        return;
-    struct units_text from = words_percent_of(m, lo), to = words_percent_of(m, hi);
-    from.s[strcspn(from.s, " ")] = to.s[strcspn(to.s, " ")] = '\0';
-    words_append(t, " (95 %% CI %s to %s)", from.s, to.s);
+    if (compare_words_interval(m).s[0] != '\0')
+        words_append(t, " (%s)", compare_words_interval(m).s);
 }
 
 static bool is_changed(const struct compare_metric *m)
@@ -158,16 +154,11 @@ static void append_head(struct compare_words_text *t, const struct compare_metri
                                                 : metrics[m->metric].worse);
     words_append(t, "%s", title_of(m));
     append_figures(t, m);
-    if (m->verdict == STATS_DIFFERS && compare_is_changed(m))
+    if (m->verdict == STATS_DIFFERS)
         words_append(t, ", unless identical runs vary by more than %.*f %%",
                      m->cmp.break_even < .0995, 100 * m->cmp.break_even);
-    else if (m->verdict == STATS_DIFFERS)
-        words_append(t, ", which is less than identical runs may vary by");
-    else if (m->verdict == STATS_INCONCLUSIVE && isfinite(m->mde_frac))
-        words_append(t, "; a change below %.*f %% could not be seen", m->mde_frac < .0995,
-                     100 * m->mde_frac);
-    else if (m->verdict == STATS_INCONCLUSIVE && isinf(m->mde_frac))
-        words_append(t, "; with so few runs no change could be seen");
+    else if (compare_words_unseen(m).s[0] != '\0')
+        words_append(t, "; %s", compare_words_unseen(m).s);
 }
 
 /* Appends "; median duration 1.18 -> 2.3ms, +95 %", or ". Durations alike" if none changed and both

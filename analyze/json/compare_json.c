@@ -121,8 +121,7 @@ static void put_effect(struct json_out *w, const struct compare_metric *m)
     }
 }
 
-static void put_metric(struct json_out *w, const struct compare_op *op,
-                       const struct compare_metric *m)
+static void put_metric(struct json_out *w, const struct compare_metric *m)
 {
     const struct run_part *part = m->part;
     bool is_size = part->kind == RUN_SIZE;
@@ -137,12 +136,12 @@ static void put_metric(struct json_out *w, const struct compare_op *op,
     put_values(w, "after", &m->after);
     put_effect(w, m);
     JSON_PUT(w, "change", effect(m, compare_theta(m)));
-    json_put_bool(w, "is_judged", !compare_is_unjudged(op, m));
+    json_put_bool(w, "is_judged", m->verdict != STATS_NOT_JUDGED);
     JSON_PUT_IF(w, "p", m->cmp.ok, m->cmp.p);
     JSON_PUT(w, "p_holm", m->p_holm);
     json_put_bool(w, "exploratory", !m->in_family);
     JSON_PUT(w, "verdict", compare_words_verdict_code(m));
-    JSON_PUT(w, "verdict_text", compare_words_verdict(op, m).s);
+    JSON_PUT(w, "verdict_text", compare_words_verdict(m).s);
     JSON_PUT_IF(w, "delta_frac", m->delta > 0, m->delta);
     JSON_MEMBERS(w, m, beyond_delta, mde_frac);
     JSON_PUT(w, "break_even_run_cv_frac", m->cmp.break_even);
@@ -206,7 +205,7 @@ static void put_op(struct json_out *w, const struct compare_op *op)
         json_out_end(w);
     }
     JSON_OBJECTS(w, "metrics", i, op->n_metrics)
-        put_metric(w, op, &op->metrics[i]);
+        put_metric(w, &op->metrics[i]);
 }
 
 static void put_noise(struct json_out *w, const struct compare *c)

@@ -18,14 +18,14 @@
 static const struct html_definition definitions[] = {
     {"Change and 95 % CI",
      "After against before, in percent (error rates: in points), of the values shown: of several "
-     "runs a side their medians. 95 of 100 such intervals hold the true value. With several runs a "
-     "side they are those of Hodges and Lehmann, widened to the change shown."},
+     "runs a side their medians. At least 95 of 100 such intervals hold the true value: they are "
+     "adjusted like p, and widened to the change shown."},
     {"p", "How often a difference as large or larger comes by chance if nothing has changed: "
           "adjusted by Holm over throughput (objects/s where there are no bytes or sizes differ), "
           "p50 and p99 of all operations; n is the number of runs. ~: no difference is shown. "
           "Figures with * are exploratory: their p is raw."},
     {"Verdict",
-     "Faster or slower where p < 0.05; the same where the 90 % interval lies within 5 % (p99: "
+     "Faster or slower where the 95 % interval leaves zero out; the same where the 90 % interval lies within 5 % (p99: "
      "10 %); inconclusive otherwise, with the smallest change that would be found in 80 % of cases "
      "(MDE)."},
     {"Run noise",
@@ -99,13 +99,11 @@ static void put_arrows(FILE *f, const char *sentence)
 static void put_figures(FILE *f, const struct compare_metric *m, const struct compare_words_row *r)
 {
     html_element(f, "span", "%s\u00a0\u2192 %s", r->before, r->after);
-    if (m->cmp.ok)
-        html_element(f, "span", "95 %% CI %s", r->ci);
-    if (m->verdict == STATS_INCONCLUSIVE && isfinite(m->mde_frac))
-        html_element(f, "span", "a change below %.*f %% could not be seen", m->mde_frac < .0995,
-                     100 * m->mde_frac);
-    else
-        html_element(f, "span", "%s", r->verdict.s);
+    if (compare_words_interval(m).s[0] != '\0')
+        html_element(f, "span", "%s %s", compare_words_interval(m).s,
+                     m->cmp.is_difference ? "points" : "%");
+    html_element(f, "span", "%s",
+                 compare_words_unseen(m).s[0] != '\0' ? compare_words_unseen(m).s : r->verdict.s);
 }
 
 /* Writes a card for each figure of the family. */
@@ -120,13 +118,13 @@ static void put_cards(FILE *f, const struct compare *c, const size_t *order)
             const struct compare_metric *m = &op->metrics[i];
             if (!m->in_family || m->part->kind != RUN_ALL)
                 continue;
-            struct compare_words_row r = compare_words_row(op, m);
+            struct compare_words_row r = compare_words_row(m);
             fprintf(f, "<div class=\"card\"><span>");
             html_textf(f, "%s %s", op->op,
                        metrics[m->metric].kind == METRIC_QUANTILE ? metrics[m->metric].name
                                                                   : r.metric);
             fprintf(f, "</span><b class=\"%s\"", verdict_class(m));
-            html_within(f, ">", compare_words_short(op, m).s, "</b>");
+            html_within(f, ">", compare_words_short(m).s, "</b>");
             put_figures(f, m, &r);
             fputs("</div>\n", f);
         }

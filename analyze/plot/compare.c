@@ -320,7 +320,7 @@ static bool has_runs(const struct compare *c, const struct compare_op *op,
                      const struct compare_metric *m)
 {
     return !c->single && role_is_benchmark(op->role) && m->part->kind == RUN_ALL &&
-           m->before.center > 0 && !m->cmp.is_difference && !compare_is_unjudged(op, m);
+           m->before.center > 0 && !m->cmp.is_difference && m->verdict != STATS_NOT_JUDGED;
 }
 
 static size_t n_run_rows(const struct compare *c)
@@ -376,10 +376,10 @@ static bool write_runs(FILE *f, const void *ctx, const char *title)
 /* ---- Changes ---- */
 
 /* Whether a metric has a ratio after/before that can be drawn. */
-static bool is_drawn(const struct compare_op *op, const struct compare_metric *m)
+static bool is_drawn(const struct compare_metric *m)
 {
     return m->cmp.ok && !m->cmp.is_difference && isfinite(m->cmp.theta) &&
-           m->part->kind == RUN_ALL && !compare_is_unjudged(op, m);
+           m->part->kind == RUN_ALL && m->verdict != STATS_NOT_JUDGED;
 }
 
 static size_t n_drawn(const struct compare *c)
@@ -387,7 +387,7 @@ static size_t n_drawn(const struct compare *c)
     size_t n = 0;
     for (size_t k = 0; k < c->n_ops; k++)
         for (size_t i = 0; i < c->ops[k].n_metrics; i++)
-            n += is_drawn(&c->ops[k], &c->ops[k].metrics[i]);
+            n += is_drawn(&c->ops[k].metrics[i]);
     return n < MAX_ROWS ? n : MAX_ROWS;
 }
 
@@ -418,11 +418,11 @@ static bool write_change(FILE *f, const void *ctx, const char *title)
     for (size_t k = 0; k < c->n_ops; k++) {
         for (size_t i = 0; i < c->ops[k].n_metrics && index < n; i++) {
             const struct compare_metric *m = &c->ops[k].metrics[i];
-            if (!is_drawn(&c->ops[k], m))
+            if (!is_drawn(m))
                 continue;
-            struct compare_words_row words = compare_words_row(&c->ops[k], m);
-            const double v[] = {pct_of(compare_theta(m)), pct_of(compare_theta_lo(m)),
-                                pct_of(compare_theta_hi(m)), -100 * m->delta, 100 * m->delta};
+            struct compare_words_row words = compare_words_row(m);
+            const double v[] = {pct_of(compare_theta(m)), pct_of(m->cmp.lo), pct_of(m->cmp.hi),
+                                -100 * m->delta, 100 * m->delta};
             for (size_t j = 0; j < 5; j++) {
                 least = v[j] < least ? v[j] : least;
                 most = v[j] > most ? v[j] : most;

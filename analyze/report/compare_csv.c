@@ -57,7 +57,7 @@ static void put_metric(const struct rows *r, const struct compare_op *op,
     put_number(f, c->break_even);
     put_number(f, m->mde_frac);
     fprintf(f, ",%s,", compare_words_verdict_code(m));
-    csv_out_text(f, compare_words_verdict(op, m).s, r->style);
+    csv_out_text(f, compare_words_verdict(m).s, r->style);
     fputc(',', f);
     csv_out_text(f, compare_words_assumption(m).s, r->style);
     put_number(f, m->before.spread_frac);

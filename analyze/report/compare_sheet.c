@@ -220,6 +220,7 @@ static enum text_style style_of(const struct compare_metric *m)
         return TEXT_PLAIN;
     case STATS_NOT_ENOUGH_DATA:
     case STATS_INCONCLUSIVE:
+    case STATS_NOT_JUDGED:
         break;
     }
     return TEXT_FAINT;
@@ -264,12 +265,12 @@ static void put_rows(struct sheet *s, const struct compare_op *op)
 
     for (size_t i = 0; i < op->n_metrics; i++) {
         const struct compare_metric *m = &op->metrics[i];
-        const struct compare_words_row r = compare_words_row(op, m);
+        const struct compare_words_row r = compare_words_row(m);
 
         if (m->part != part && m->part->kind != RUN_ALL)
             sheet_span(s, TEXT_HEADING, "%s", compare_words_part(m->part).s);
         part = m->part;
-        SHEET_ROW(s, compare_is_unjudged(op, m) ? TEXT_FAINT : style_of(m), r.metric, r.before,
+        SHEET_ROW(s, style_of(m), r.metric, r.before,
                   r.after, r.change, r.p, r.ci, r.verdict.s);
     }
 }

@@ -1,6 +1,6 @@
 #include "analyze/stats/stats.h"
 
-#include "analyze/stats/exactdist.h"
+#include "analyze/stats/ranks.h"
 #include "analyze/stats/stats_internal.h"
 #include "libcommon/mem.h"
 
@@ -107,7 +107,9 @@ static void test_single(struct stats_cmp *c, const struct stats_ci *a, const str
         c->hi90 = c->theta + r90.up;
         c->se = (r.down + r.up) / (2 * Z_95);
         c->df = INFINITY;
-        c->t = c->theta / c->se;
+        /* By the limit on the side of zero, so that p is below 5 % if the interval leaves zero out.
+         */
+        c->t = c->theta * stats_t_quantile(.975, c->df) / (c->theta > 0 ? r.down : r.up);
         c->p = stats_dist_t_two_sided(c->t, c->df);
         return;
     }
@@ -122,21 +124,21 @@ static void test_single(struct stats_cmp *c, const struct stats_ci *a, const str
     stats_t_test(c);
 }
 
-/* The largest sigma_run in [0, 1] at which p stays below .05. */
+/* The largest sigma_run in [0, 1] at which p stays below alpha. */
 static double break_even(const struct stats_cmp *c, const struct stats_ci *a,
-                         const struct stats_ci *b)
+                         const struct stats_ci *b, double alpha)
 {
     struct stats_cmp trial = *c;
-    if (!(c->p < .05))
+    if (!(c->p < alpha))
         return 0;
     double lo = 0, hi = 1;
     test_single(&trial, a, b, (struct stats_noise){STATS_NOISE_CV, hi, 0});
-    if (trial.p < .05)
+    if (trial.p < alpha)
         return hi;
     for (int i = 0; i < 60; i++) {
         double middle = (lo + hi) / 2;
         test_single(&trial, a, b, (struct stats_noise){STATS_NOISE_CV, middle, 0});
-        if (trial.p < .05)
+        if (trial.p < alpha)
             lo = middle;
         else
             hi = middle;
@@ -170,19 +172,42 @@ void stats_cmp_single(enum stats_method method, const struct stats_ci *a, const 
     }
     out->ok = true;
     if (noise.kind == STATS_NOISE_UNKNOWN)
-        out->break_even = break_even(out, a, b);
+        out->break_even = break_even(out, a, b, .05);
+}
+
+void stats_widen(struct stats_cmp *c, double alpha)
+{
+    if (c->se == 0) {
+        bool bounded = c->p < alpha || c->theta == 0;
+        c->lo = bounded ? c->theta : -INFINITY;
+        c->hi = bounded ? c->theta : INFINITY;
+        return;
+    }
+    double factor = stats_t_quantile(1 - alpha / 2, c->df) / stats_t_quantile(.975, c->df);
+    c->lo = c->theta - factor * (c->theta - c->lo);
+    c->hi = c->theta + factor * (c->hi - c->theta);
+}
+
+void stats_adjust(struct stats_cmp *c, const struct stats_ci *a, const struct stats_ci *b,
+                  double p_adjusted)
+{
+    double alpha = p_adjusted > c->p ? .05 * c->p / p_adjusted : .05;
+
+    stats_widen(c, alpha);
+    if (!isnan(c->break_even))
+        c->break_even = break_even(c, a, b, alpha);
 }
 
 bool stats_holm(double *p, size_t n, struct err *e)
 {
-    struct exactdist_placed *s;
+    struct ranks_placed *s;
     if (!mem_new(&s, n, e))
         return false;
     size_t m = 0;
     for (size_t i = 0; i < n; i++)
         if (!isnan(p[i]))
-            s[m++] = (struct exactdist_placed){p[i], i};
-    qsort(s, m, sizeof *s, exactdist_compare_placed);
+            s[m++] = (struct ranks_placed){p[i], i};
+    qsort(s, m, sizeof *s, ranks_compare_placed);
     double adjusted = 0;
     for (size_t i = 0; i < m; i++) {
         adjusted = fmin(1, fmax(adjusted, (double)(m - i) * s[i].v));
@@ -197,30 +222,29 @@ static bool is_single(const struct stats_cmp *c)
     return c->n_a == 1 && c->n_b == 1;
 }
 
-enum stats_verdict stats_verdict(const struct stats_cmp *c, struct stats_question q, double p_holm,
-                                 bool *beyond)
+bool stats_is_same(const struct stats_cmp *c, double delta)
+{
+    double lo = c->is_difference ? -delta : log(1 - delta);
+    double hi = c->is_difference ? delta : log(1 + delta);
+
+    return c->ok && delta > 0 && c->lo90 > lo && c->hi90 < hi;
+}
+
+enum stats_verdict stats_verdict(const struct stats_cmp *c, struct stats_question q, bool *beyond)
 {
     *beyond = false;
     if (!c->ok)
         return STATS_NOT_ENOUGH_DATA;
-    bool same = false;
-    if (q.delta > 0) {
-        double lo = c->is_difference ? -q.delta : log(1 - q.delta);
-        double hi = c->is_difference ? q.delta : log(1 + q.delta);
-
-        same = c->lo90 > lo && c->hi90 < hi;
-        *beyond = c->lo > hi || c->hi < lo;
-    }
-    if (is_single(c) && c->noise.kind == STATS_NOISE_UNKNOWN) {
-        if (c->break_even > 0)
-            return STATS_DIFFERS;
-        return same ? STATS_SAME_WITHIN_RUN : STATS_INCONCLUSIVE;
-    }
-    if (same)
-        return STATS_SAME;
-    if (p_holm < .05)
-        return (c->theta > 0) == q.up_is_better ? STATS_BETTER : STATS_WORSE;
-    return STATS_INCONCLUSIVE;
+    bool unknown = is_single(c) && c->noise.kind == STATS_NOISE_UNKNOWN;
+    if (stats_is_same(c, q.delta))
+        return unknown ? STATS_SAME_WITHIN_RUN : STATS_SAME;
+    if (c->lo <= 0 && c->hi >= 0)
+        return STATS_INCONCLUSIVE;
+    if (unknown)
+        return STATS_DIFFERS;
+    *beyond = q.delta > 0 && (c->lo > (c->is_difference ? q.delta : log(1 + q.delta)) ||
+                              c->hi < (c->is_difference ? -q.delta : log(1 - q.delta)));
+    return (c->theta > 0) == q.up_is_better ? STATS_BETTER : STATS_WORSE;
 }
 
 double stats_mde_single(const struct stats_cmp *c)
@@ -232,6 +256,8 @@ double stats_p_worse(const struct stats_cmp *c, double limit, bool up_is_better)
 {
     if (!c->ok)
         return NAN;
+    if (c->se == 0)
+        return up_is_better == (c->theta < limit) && c->theta != limit ? c->p / 2 : 1;
     double t = (c->theta - limit) / c->se;
     return stats_dist_t_upper(up_is_better ? -t : t, c->df);
 }

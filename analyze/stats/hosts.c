@@ -1,6 +1,6 @@
 #include "analyze/stats/stats.h"
 
-#include "analyze/stats/exactdist.h"
+#include "analyze/stats/ranks.h"
 #include "analyze/stats/stats_internal.h"
 #include "libcommon/mem.h"
 
@@ -38,7 +38,7 @@ bool stats_friedman(const double *x, size_t n_blocks, size_t k, double *q, doubl
 
     for (size_t i = 0; ok && i < n_blocks; i++) {
         double ties;
-        ok = exactdist_ranks(x + i * k, k, ranks2, &ties, e);
+        ok = ranks_of(x + i * k, k, ranks2, &ties, e);
         for (size_t h = 0; ok && h < k; h++)
             sum[h] += (double)ranks2[h] / 2;
         all_ties += ok ? ties : 0;

@@ -293,12 +293,11 @@ struct stats_noise {
 bool stats_history_sigma(const double *values, size_t n, double *sigma);
 
 enum stats_method {
-    STATS_MEANS,        /* single runs: t on the logs, by within-run errors */
-    STATS_QUANTILES,    /* single runs: MOVER */
-    STATS_DIFFERENCE,   /* single runs: difference of two fractions */
-    STATS_ONE_MANY,     /* one run against n >= 3 */
-    STATS_WELCH,        /* smaller side 2 or 3 runs */
-    STATS_MANN_WHITNEY, /* 4 and more a side */
+    STATS_MEANS,      /* single runs: t on the logs, by within-run errors */
+    STATS_QUANTILES,  /* single runs: MOVER */
+    STATS_DIFFERENCE, /* single runs: difference of two fractions */
+    STATS_ONE_MANY,   /* one run against n >= 3 */
+    STATS_WELCH,      /* 2 and more a side */
 };
 
 struct stats_cmp {
@@ -307,14 +306,14 @@ struct stats_cmp {
     enum stats_method method;
     bool is_difference;        /* theta = after - before instead of ln(after/before) */
     size_t n_a, n_b;           /* runs */
-    double theta;              /* the effect; Hodges-Lehmann for STATS_MANN_WHITNEY */
+    double theta;              /* the effect */
     double lo, hi, lo90, hi90; /* of theta */
-    double p;                  /* two-sided */
-    double t;                  /* test statistic: t, z (STATS_QUANTILES) or U of `before` */
-    double se, df;             /* of theta; df inf: normal; both NaN for STATS_MANN_WHITNEY */
+    double p;                  /* two-sided; below .05 if 0 is not within lo .. hi */
+    double t;                  /* test statistic: t, or z (STATS_QUANTILES) */
+    double se, df;             /* of theta; df inf: normal; se 0: the runs do not vary */
     double sd;                /* pooled standard deviation of the runs' logs; NaN for single runs */
     struct stats_noise noise; /* single runs */
-    double break_even;        /* largest sigma_run with p < .05; NaN where sigma_run is known */
+    double break_even; /* largest sigma_run with p < .05 or alpha; NaN where sigma_run is known */
 };
 
 /* Compares two single runs (section 8) by STATS_MEANS (a and b from stats_mean), STATS_QUANTILES
@@ -323,29 +322,22 @@ struct stats_cmp {
 void stats_cmp_single(enum stats_method method, const struct stats_ci *a, const struct stats_ci *b,
                       struct stats_noise noise, struct stats_cmp *out);
 
-/* Compares two groups of runs, one value a run: one run against n >= 3, Welch (smaller side 2-3),
- * or Mann-Whitney with Hodges-Lehmann. Takes the logs of the values; the values themselves if
- * is_difference. */
+/* Compares two groups of runs, one value a run: one run against n >= 3 by the error of predicting
+ * one more, else by the t test of Welch (Biometrika 34, 1947, p. 28). Takes the logs of the values;
+ * the values themselves if is_difference. Runs that do not vary at all are compared by their
+ * order. */
 bool stats_cmp_groups(const double *a, size_t n_a, const double *b, size_t n_b, bool is_difference,
                       struct stats_cmp *out, struct err *e);
 
-/* Two-sided Mann-Whitney test, *u = number of pairs with a > b, ties half: exact given the ties up
- * to 50 a side, else normal with correction for ties and continuity. p_le = P(U <= u), p_ge = P(U
- * >= u). n_a, n_b >= 1. */
-struct stats_mann_whitney {
-    double u, p, p_le, p_ge;
-    bool exact;
-};
-bool stats_mann_whitney(const double *a, size_t n_a, const double *b, size_t n_b,
-                        struct stats_mann_whitney *out, struct err *e);
+/* Makes the 95 % interval of theta one of 1 - alpha; alpha <= .05. */
+void stats_widen(struct stats_cmp *c, double alpha);
 
-/* Hodges-Lehmann shift of b against a: the median of all differences b - a. Its limits are the k-th
- * smallest and the k-th largest difference, k from the distribution of U at 95 % and 90 %. */
-struct stats_hodges_lehmann {
-    double shift, lo, hi, lo90, hi90;
-};
-bool stats_hodges_lehmann(const double *a, size_t n_a, const double *b, size_t n_b,
-                          struct stats_hodges_lehmann *out, struct err *e);
+/* Widens the interval, from 95 % on, by as much as an adjustment for many tests made p larger: with
+ * alpha = .05 p / p_adjusted it leaves 0 out exactly if p_adjusted < .05. Nothing changes where
+ * p_adjusted is not above p, or NaN. The break-even of single runs a and b, otherwise NULL, becomes
+ * the sigma_run at which p reaches alpha. */
+void stats_adjust(struct stats_cmp *c, const struct stats_ci *a, const struct stats_ci *b,
+                  double p_adjusted);
 
 /* Replaces the p-values by Holm's adjusted ones. NaN stays NaN and does not count as a test. */
 bool stats_holm(double *p, size_t n, struct err *e);
@@ -358,6 +350,7 @@ enum stats_verdict {
     STATS_WORSE,           /* "slower" */
     STATS_DIFFERS,         /* a change only if runs repeat within the break-even CV */
     STATS_INCONCLUSIVE,
+    STATS_NOT_JUDGED, /* for callers: the figure is shown, but means nothing here */
 };
 
 struct stats_question {
@@ -366,10 +359,14 @@ struct stats_question {
                      none */
 };
 
-/* Returns the verdict, by the first rule of section 8 that applies. p_holm is the adjusted p
- * (exploratory metrics: c->p). *beyond: the whole 95 % CI lies beyond the region, ">= delta". */
-enum stats_verdict stats_verdict(const struct stats_cmp *c, struct stats_question q, double p_holm,
-                                 bool *beyond);
+/* Whether the 90 % interval lies within the region of equivalence: two one-sided tests at 5 %
+ * (Schuirmann, J. Pharmacokin. Biopharm. 15, 1987, p. 657). */
+bool stats_is_same(const struct stats_cmp *c, double delta);
+
+/* Returns the verdict, by the first rule of section 8 that applies. It depends on the intervals
+ * alone, so that it cannot contradict them: adjust them first. *beyond: the verdict is a change,
+ * and the whole 95 % interval lies beyond the region, ">= delta". */
+enum stats_verdict stats_verdict(const struct stats_cmp *c, struct stats_question q, bool *beyond);
 
 /* Smallest detectable effect of a comparison of single runs, as a fraction: exp(2.8 SE) - 1 (of a
  * difference, 2.8 SE). */
@@ -385,16 +382,12 @@ bool stats_mde_groups(size_t n_a, size_t n_b, size_t n_family, double *factor, s
  * is one on theta. NaN: c is not ok. */
 double stats_p_worse(const struct stats_cmp *c, double limit, bool up_is_better);
 
-/* stats_p_worse for groups, where Mann-Whitney needs the values: c from stats_cmp_groups(a, b). */
-bool stats_p_worse_groups(const struct stats_cmp *c, const double *a, const double *b, double limit,
-                          bool up_is_better, double *p, struct err *e);
-
 /* One gated metric. */
 struct stats_gate {
     const struct stats_cmp *cmp;
     bool up_is_better;
     double limit;   /* stats_gate_limit */
-    double p_worse; /* stats_p_worse, stats_p_worse_groups */
+    double p_worse; /* stats_p_worse */
 };
 
 /* Limit on theta for an allowed worsening (fraction): ln(1-g) where up is better, else ln(1+g). */

@@ -9,10 +9,14 @@
  * shape, and 40 requests in each, which are slow if the segment is slow. Runs of one configuration
  * differ by a factor with a standard deviation of 5 %.
  *
- * A second table is about slow noise: healthy runs of 10 to 60 s whose throughput has a standard
+ * A second table is about families: 3 to 8 runs a side of four operations, of which one becomes
+ * slower in one half of the repetitions, with several kinds of noise between runs. Runs of one
+ * operation, and figures of one run, resemble each other.
+ *
+ * A third table is about slow noise: healthy runs of 10 to 60 s whose throughput has a standard
  * deviation of 15 %, correlated for up to 10 s. It shows how often the interval covers the true
  * value, how often it is marked as unreliable, and how often the run has a problem. The exit status
- * is 1 if a figure of either table is outside its limits. */
+ * is 1 if a figure of a table is outside its limits. */
 #include "analyze/stats/stats.h"
 #include "analyze/estimate/confidence.h"
 #include "analyze/findings/findings.h"
@@ -28,14 +32,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#define N_SEGMENTS 300
-#define N_EACH     40 /* requests a segment */
-#define N_REQUESTS (N_SEGMENTS * N_EACH)
-#define N_RUNS     5 /* a side */
-#define RUN_CV     .05
-#define NOISE_SD   .2886751345948129 /* of the innovations, whatever their shape */
-#define N_TRUTH    1000000           /* segments of the long run that the true quantiles are from */
-#define WARM_UP    100
+#define N_SEGMENTS   300
+#define N_EACH       40 /* requests a segment */
+#define N_REQUESTS   (N_SEGMENTS * N_EACH)
+#define N_RUNS       5 /* a side */
+#define RUN_CV       .05
+#define MOST_METRICS 12
+#define NOISE_SD     .2886751345948129 /* of the innovations, whatever their shape */
+#define N_TRUTH      1000000 /* segments of the long run that the true quantiles are from */
+#define WARM_UP      100
 
 enum shape { UNIFORM, GAUSSIAN, LOGNORMAL, N_SHAPES };
 static const char *const shape_names[] = {"uniform", "Gaussian", "lognormal"};
@@ -170,22 +175,34 @@ static bool find_truth(struct cell *c, struct rng *r)
 
 /* ---- Counting results ---- */
 
-/* Whether `cmp` reports a change in any of three metrics: throughput, p50, p99. */
-static bool any_claim(const struct stats_cmp cmp[3], bool *alarm, struct err *e)
+/* Judges throughput, p50 and p99 of one operation or several as `cmp` does. */
+static bool judge_all(struct stats_cmp *cmp, int n, enum stats_verdict *verdict, struct err *e)
 {
     static const double delta[] = {.05, .05, .10};
-    double p[3];
+    double p[MOST_METRICS];
     bool beyond;
-    for (int m = 0; m < 3; m++)
+    for (int m = 0; m < n; m++)
         p[m] = cmp[m].ok ? cmp[m].p : NAN;
-    if (!stats_holm(p, 3, e))
+    if (!stats_holm(p, (size_t)n, e))
         return false;
-    *alarm = false;
-    for (int m = 0; m < 3; m++) {
-        enum stats_verdict v =
-            stats_verdict(&cmp[m], (struct stats_question){m == 0, delta[m]}, p[m], &beyond);
-        *alarm |= v == STATS_BETTER || v == STATS_WORSE;
+    for (int m = 0; m < n; m++) {
+        if (!stats_is_same(&cmp[m], delta[m % 3]))
+            stats_adjust(&cmp[m], NULL, NULL, p[m]);
+        verdict[m] =
+            stats_verdict(&cmp[m], (struct stats_question){m % 3 == 0, delta[m % 3]}, &beyond);
     }
+    return true;
+}
+
+/* Whether `cmp` reports a change in any of three metrics: throughput, p50, p99. */
+static bool any_claim(struct stats_cmp cmp[3], bool *alarm, struct err *e)
+{
+    enum stats_verdict v[3];
+    *alarm = false;
+    if (!judge_all(cmp, 3, v, e))
+        return false;
+    for (int m = 0; m < 3; m++)
+        *alarm |= v[m] == STATS_BETTER || v[m] == STATS_WORSE;
     return true;
 }
 
@@ -277,6 +294,91 @@ static bool cell_run(struct cell *c, uint64_t seed, double mde_sds)
     if (!ok)
         fprintf(stderr, "stats: %s\n", e.msg[0] != '\0' ? e.msg : "out of memory");
     free(run);
+    return ok;
+}
+
+/* ---- Families ---- */
+
+#define MOST_RUNS 8
+#define EFFECT    (3 * RUN_CV) /* of the logs of all figures of one operation */
+#define SLOWER    1            /* which */
+
+static const int runs_a_side[] = {3, 4, 5, 6, 8};
+#define N_SIDES 5
+
+/* Between runs: skewed; one run of ten is slower by five standard deviations; the runs after
+ * scatter by twice as much. */
+enum between { EVEN, SKEWED, OUTLIERS, UNEQUAL, N_BETWEEN };
+static const char *const between_names[] = {"Gaussian", "lognormal", "outliers", "unequal"};
+
+struct family {
+    enum between between;
+    int n_runs;
+    long n_repetitions, alarms, covered, found, contradictions;
+    bool failed;
+};
+
+static double between_runs(struct rng *r, enum between b)
+{
+    if (b == SKEWED)
+        return innovation(r, LOGNORMAL) / NOISE_SD;
+    return normal(r) + (b == OUTLIERS && uniform(r) < .1 ? 5 : 0);
+}
+
+/* Fills the values of a run: by operation, then throughput, p50, p99. */
+static void family_run(double *v, size_t stride, struct rng *r, enum between b, double scale,
+                       double slower)
+{
+    double run = between_runs(r, b), op = 0;
+    for (int m = 0; m < MOST_METRICS; m++) {
+        op = m % 3 == 0 ? between_runs(r, b) : op;
+        double sds = .7 * run + .5 * op + .5 * between_runs(r, b);
+        double theta = scale * RUN_CV * sds + (m / 3 == SLOWER ? slower : 0);
+        v[(size_t)m * stride] = exp(m % 3 == 0 ? -theta : theta);
+    }
+}
+
+static bool family_repeat(struct family *x, struct rng *r, double slower, struct err *e)
+{
+    double value[2][MOST_METRICS][MOST_RUNS];
+    struct stats_cmp cmp[MOST_METRICS];
+    enum stats_verdict v[MOST_METRICS];
+    size_t n = (size_t)x->n_runs;
+    bool alarm = false;
+    for (int s = 0; s < 2; s++)
+        for (size_t i = 0; i < n; i++)
+            family_run(&value[s][0][i], MOST_RUNS, r, x->between,
+                       s == 1 && x->between == UNEQUAL ? 2 : 1, s == 1 ? slower : 0);
+    for (int m = 0; m < MOST_METRICS; m++)
+        if (!stats_cmp_groups(value[0][m], n, value[1][m], n, false, &cmp[m], e))
+            return false;
+    if (!judge_all(cmp, MOST_METRICS, v, e))
+        return false;
+    for (int m = 0; m < MOST_METRICS; m++) {
+        bool changed = v[m] == STATS_BETTER || v[m] == STATS_WORSE;
+        bool leaves_zero_out = cmp[m].lo > 0 || cmp[m].hi < 0;
+        alarm |= changed;
+        x->contradictions += v[m] != STATS_SAME && changed != leaves_zero_out;
+    }
+    const struct stats_cmp *c = &cmp[3 * SLOWER];
+    if (slower == 0) {
+        x->alarms += alarm;
+    } else {
+        x->found += v[3 * SLOWER] == STATS_WORSE;
+        x->covered += c->lo <= -slower && -slower <= c->hi;
+    }
+    return true;
+}
+
+static bool family_simulate(struct family *x, uint64_t seed)
+{
+    struct rng r = {seed};
+    struct err e = {""};
+    bool ok = true;
+    for (long i = 0; ok && i < x->n_repetitions; i++)
+        ok = family_repeat(x, &r, 0, &e) && family_repeat(x, &r, EFFECT, &e);
+    if (!ok)
+        fprintf(stderr, "stats: %s\n", e.msg);
     return ok;
 }
 
@@ -387,11 +489,13 @@ static bool slow_run(struct slow *x, uint64_t seed)
 
 /* ---- The tables ---- */
 
-#define N_CELLS (N_SHAPES * N_RHOS)
-#define N_SLOW  (N_LENGTHS * N_LASTS)
+#define N_CELLS    (N_SHAPES * N_RHOS)
+#define N_SLOW     (N_LENGTHS * N_LASTS)
+#define N_FAMILIES (N_BETWEEN * N_SIDES)
 
 struct work {
     struct cell cells[N_CELLS];
+    struct family families[N_FAMILIES];
     struct slow slow[N_SLOW];
     double mde_sds;
     atomic_int next;
@@ -401,8 +505,12 @@ static void *work(void *arg)
 {
     struct work *w = arg;
     int i;
-    while ((i = atomic_fetch_add(&w->next, 1)) < N_CELLS + N_SLOW) {
-        if (i < N_CELLS)
+    while ((i = atomic_fetch_add(&w->next, 1)) < N_CELLS + N_SLOW + N_FAMILIES) {
+        int family = i - N_CELLS - N_SLOW;
+        if (family >= 0)
+            w->families[family].failed =
+                !family_simulate(&w->families[family], 1000 + (uint64_t)family);
+        else if (i < N_CELLS)
             w->cells[i].failed = !cell_run(&w->cells[i], 1000 + (uint64_t)i, w->mde_sds);
         else
             w->slow[i - N_CELLS].failed = !slow_run(&w->slow[i - N_CELLS], 1000 + (uint64_t)i);
@@ -431,6 +539,23 @@ static bool put_cell(const struct cell *c)
     ok &= put(c->group_found, n, 75, 85);
     ok &= put(c->single_found, c->single_tried, 75, 85);
     printf("\n");
+    return ok;
+}
+
+static bool put_families(const struct family *families)
+{
+    bool ok = true;
+    printf("\nfour operations, %d comparisons: %ld repetitions, %%\n"
+           "between   runs  false alarms    covers     found  contradicts\n",
+           MOST_METRICS, families[0].n_repetitions);
+    for (const struct family *x = families; x < families + N_FAMILIES; x++) {
+        printf("%-9s %4d    ", between_names[x->between], x->n_runs);
+        ok &= !x->failed && put(x->alarms, x->n_repetitions, 0, 6);
+        ok &= put(x->covered, x->n_repetitions, 94, 100);
+        ok &= put(x->found, x->n_repetitions, 0, 100);
+        ok &= put(x->contradictions, x->n_repetitions, 0, 0);
+        printf("\n");
+    }
     return ok;
 }
 
@@ -476,6 +601,10 @@ int main(int argc, char **argv)
         w.slow[i] = (struct slow){.length_s = lengths_s[i / N_LASTS],
                                   .lasts_s = lasts_s[i % N_LASTS],
                                   .n_repetitions = (n + 1) / 2};
+    for (int i = 0; i < N_FAMILIES; i++)
+        w.families[i] = (struct family){.between = (enum between)(i / N_SIDES),
+                                        .n_runs = runs_a_side[i % N_SIDES],
+                                        .n_repetitions = n};
     for (int i = 0; i < N_CELLS; i++)
         w.cells[i] = (struct cell){
             .shape = (enum shape)(i / N_RHOS), .rho = rhos[i % N_RHOS], .n_repetitions = n};
@@ -497,6 +626,7 @@ int main(int argc, char **argv)
         ok &= !w.cells[i].failed && put_cell(&w.cells[i]);
     printf(
         "limits            0..6      0..6     91..97    91..97    91..97     75..85    75..85\n");
+    ok &= put_families(w.families);
     ok &= put_slow(w.slow);
     return ok ? EXIT_DONE : EXIT_FAILED;
 }

@@ -32,7 +32,7 @@ UNLIKE = {
     "threads": (rows(), b"", rows(threads=5), b"", "concurrency of GET: 2 (a) and 5 (b)"),
     "hosts": (rows(), b"", sorted(rows() + rows(host="http://h1:9000")), b"", "endpoints of GET: 1 (a) and 2 (b)"),
     "operations": (rows(), b"", rows(ops=("GET", "PUT")), b"", "the operations: without (a) and with PUT (b)"),
-    "share": (rows(ops=("GET", "PUT")), b"", rows(ops=("GET", "GET", "PUT")), b"", "share of the requests of "),
+    "share": (rows(ops=("GET", "PUT"), seconds=9), b"", rows(ops=("GET", "GET", "PUT"), seconds=9), b"", "share of the requests of "),
     "objects": (rows(), b"", rows(objects=10), b"", "objects per operation of GET: 1 (a) and 10 (b)"),
     "time": (rows(seconds=9), b"", rows(), b"", "duration of GET: 9s (a) and 3s (b)"),
     "option": (rows(), asked(prefix="x"), rows(shift=1), asked(prefix="y"), 'option prefix: "x" (a) and "y" (b)'),

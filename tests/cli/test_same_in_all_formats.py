@@ -8,6 +8,7 @@ import csv
 import html.parser
 import io
 import json
+import math
 import re
 import unittest
 
@@ -161,6 +162,75 @@ class Comparisons(Same):
     def test_several_runs(self):
         builds = capture("get-g4").parent / "builds"
         self.check("--before", *sorted(builds.glob("old-*"))[:5], "--after", *sorted(builds.glob("new-*"))[:3])
+
+
+class Verdicts(Same):
+    """One figure has one verdict, and no interval contradicts it."""
+
+    def check(self, *args):
+        run = lambda *form: self.s3analyze("cmp", "-q", *form, *args, status=None).out
+        report, rows = json.loads(run("--json")), list(csv.DictReader(io.StringIO(run("--csv"))))
+        page, table = self.tmp / "page.html", Markdown(run("--markdown"), [o["op"] for o in report["operations"]]).cells
+        run("--html", page, "--force")
+        cards = {squeezed(name): squeezed(said) for name, said in
+                 re.findall(r'<div class="card"><span>(.*?)</span><b class="[a-z]*">(.*?)</b>', page.read_text())}
+        seen, n_cards = set(), 0
+        for o in report["operations"]:
+            for m in o["metrics"]:
+                where = (o["op"], m["metric"], m["verdict"], m["verdict_text"])
+                kind, (lo, hi) = ("difference", (0, 0)) if m["unit"] == "frac" else ("ratio", (1, 1))
+                row, = [r for r in rows if (r["op"], r["metric"], r["part"]) == (o["op"], m["metric"], "") and r["verdict"]]
+                self.assertEqual((row["verdict"], row["verdict_text"]), where[2:])
+                for end in "lo", "hi":
+                    if m[f"{kind}_{end}"] is not None:
+                        self.assertAlmostEqual(float(row[f"{kind}_{end}"]) / (m[f"{kind}_{end}"] or 1), 1 if m[f"{kind}_{end}"] else 0)
+                low = -math.inf if m[f"{kind}_lo"] is None else m[f"{kind}_lo"]
+                high = math.inf if m[f"{kind}_hi"] is None else m[f"{kind}_hi"]
+                seen.add(m["verdict"])
+                if m["verdict"] not in ("not-enough-data", "not-judged"):
+                    self.assertTrue(low <= m["change"] <= high, where)
+                    changed = m["verdict"] in ("faster", "slower", "fewer", "more", "differs")
+                    if m["verdict"].startswith("same"):
+                        self.assertTrue(1 - m["delta_frac"] <= m["ratio_lo90"] <= m["ratio_hi90"] <= 1 + m["delta_frac"], where)
+                    else:
+                        self.assertEqual(changed, low > hi or high < lo, where)
+                    p = m["p"] if m["exploratory"] else m["p_holm"]
+                    shown = f"(p={p:.3f} " if p >= .001 else "(p<0.001 "
+                    self.assertTrue(any(cell.startswith(("" if changed else "~ ") + shown) for op, cell in table if op in ("", o["op"])),
+                                    where)
+                    says = ("the same" if m["verdict"].startswith("same") else "no change shown") if not changed else r"[-+][\d.]+ %"
+                else:
+                    says = "not judged"
+                for name, card in cards.items():
+                    if not m["exploratory"] and name in (f"{o['op']} {m['metric']}", f"{o['op']} {m['metric'].capitalize()}",
+                                                         f"{o['op']} Objects/s" if m["metric"] == "objects" else None):
+                        n_cards += 1
+                        self.assertRegex(card, f"^{says}$", where)
+        self.assertEqual(n_cards, len(cards))
+        for said in re.findall(r"no change shown: [^(;]*\(95 % CI ([-+\d.]+) to ([-+\d.]+)\)", report["answer"]):
+            self.assertTrue(float(said[0]) <= 0 <= float(said[1]), report["answer"])
+        return seen
+
+    def test_verdicts(self):
+        builds = capture("get-g4").parent / "builds"
+        old, new = sorted(builds.glob("old-*")), sorted(builds.glob("new-*"))
+        seen = set()
+        for args in ((capture("mixed-3hosts"), capture("s3load-open-loop")), (capture("merge-in-1"), capture("merge-in-2")),
+                     (capture("mixed-3hosts"), self.lossy()), (capture("mixed-3hosts"), self.lossy(), "--run-cv", "3"),
+                     (capture("edge-sizes"), capture("get-g4")), ("--before", *old, "--after", *new),
+                     ("--before", *old[:3], "--after", *old[3:]), ("--before", *old[:2], "--after", *new[:3]),
+                     ("--before", old[0], "--after", *new), (old[0], new[0], f"--history={builds}/old-[2-6]*")):
+            with self.subTest(args=args):
+                seen |= self.check(*args)
+        self.assertLessEqual({"slower", "same", "inconclusive", "differs", "not-judged", "not-enough-data"}, seen)
+
+    def lossy(self):
+        """mixed-3hosts with gaps: p is below 5 %, but not if it is adjusted."""
+        path = self.tmp / "lossy.csv"
+        if not path.exists():
+            head, *lines = self.s3analyze("cat", capture("mixed-3hosts")).out.splitlines(keepends=True)
+            path.write_text(head + "".join(x for i, x in enumerate(lines) if i % 3000 >= 300))
+        return path
 
 
 class Runs(Same):
