@@ -431,17 +431,14 @@ static void passes_fini(struct passes *p)
     latency_fini(&p->ttfb);
 }
 
-/* Widens the limits of quantiles of imported durations by the rounding error: half of the
- * resolution. */
-static void widen(struct statistics_latency *l, double resolution_ns)
+void statistics_round_off(struct stats_ci *ci, int64_t resolution_ns)
 {
-    for (size_t q = 0; l->n > 0 && q < STATISTICS_N_QUANTILES; q++) {
-        struct stats_ci *ci = &l->q[q].ci;
-        ci->lo = fmax(ci->lo - resolution_ns / 2, fmin(ci->lo, 0));
-        ci->lo90 = fmax(ci->lo90 - resolution_ns / 2, fmin(ci->lo90, 0));
-        ci->hi += resolution_ns / 2;
-        ci->hi90 += resolution_ns / 2;
-    }
+    double off_ns = (double)resolution_ns / 2;
+
+    ci->lo = fmax(ci->lo - off_ns, fmin(ci->lo, 0));
+    ci->lo90 = fmax(ci->lo90 - off_ns, fmin(ci->lo90, 0));
+    ci->hi += off_ns;
+    ci->hi90 += off_ns;
 }
 
 static bool run(struct statistics *s, struct passes *p, struct err *e)
@@ -462,10 +459,10 @@ static bool run(struct statistics *s, struct passes *p, struct err *e)
     if (!show_latencies(p, e) || !latency_finish(&p->duration, &s->duration, true, e) ||
         !latency_finish(&p->ttfb, &s->ttfb, false, e))
         return false;
-    double resolution_ns = (double)dataset_duration_resolution_ns(in->dataset);
-    if (resolution_ns > 0) {
-        widen(&s->duration, resolution_ns);
-        widen(&s->ttfb, resolution_ns);
+    int64_t resolution_ns = dataset_duration_resolution_ns(in->dataset);
+    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++) {
+        statistics_round_off(&s->duration.q[q].ci, resolution_ns);
+        statistics_round_off(&s->ttfb.q[q].ci, resolution_ns);
     }
     return fill_throughput(s, p, e) && fill_hosts(s, p, e) && fill_co(s, p, e);
 }

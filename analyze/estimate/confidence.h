@@ -126,6 +126,10 @@ bool statistics_fill_rate(struct statistics_rate *r, double *rate, const int64_t
 /* The length of the segments of a window: stats_segment_width_ns, and longer for runs of weeks. */
 int64_t statistics_segment_ns(int64_t window_ns);
 
+/* Widens the interval of a quantile of imported durations, which were rounded, by half of their
+ * resolution; none is below 0. */
+void statistics_round_off(struct stats_ci *ci, int64_t resolution_ns);
+
 /* Returns why the interval of the mean is unreliable; "": no reason is known. */
 const char *statistics_doubt(const struct statistics_rate *r);
 

@@ -21,6 +21,7 @@ void json_slo_put(struct json_out *w, const struct slo_report *r)
         JSON_PUT(w, "value", a->measure.value);
         JSON_PUT(w, "lo", a->measure.lo);
         JSON_PUT(w, "hi", a->measure.hi);
+        JSON_PUT_IF(w, "times_as_wide", a->measure.known, a->measure.guard);
         JSON_PUT(w, "n_requests", a->measure.n);
         JSON_PUT_IF(w, "n_more", a->n_more > 0, a->n_more);
         JSON_PUT_IF(w, "why", *a->measure.why != '\0', a->measure.why);

@@ -11,9 +11,10 @@ static void put_answer(struct sheet *s, const struct slo_answer *a)
               *a->op != '\0' ? a->op : "all", a->of->text,
               m->known ? slo_value_text(a->of, m->value).s : "-");
     sheet_cell(s, "%s%s%s", from ? slo_value_text(a->of, m->lo).s : "",
-               to     ? " to "
-               : from ? " or more"
-                      : "-",
+               from && to ? " to "
+               : from     ? " or more"
+               : to       ? "up to "
+                          : "-",
                to ? slo_value_text(a->of, m->hi).s : "");
     SHEET_CELLS(s, slo_why(a).s);
 }

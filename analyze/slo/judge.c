@@ -29,14 +29,16 @@ void slo_judge(struct slo_answer *a)
     double limit = a->of->limit;
     double lo = m->value - m->guard * (m->value - m->lo);
     double hi = m->value + m->guard * (m->hi - m->value);
-    bool below = hi < limit || (hi == limit && or_equal != is_least);
-    bool above = lo > limit || (lo == limit && or_equal == is_least);
+    bool below = m->side < 0 || hi < limit || (hi == limit && or_equal != is_least);
+    bool above = m->side > 0 || lo > limit || (lo == limit && or_equal == is_least);
 
     a->n_more = a->margin = 0;
     a->verdict = SLO_UNDECIDED;
     if (!m->known)
         return;
-    double width = m->value < limit ? hi - m->value : m->value - lo;
+    double width = m->side != 0       ? fabs(limit - m->value)
+                   : m->value < limit ? hi - m->value
+                                      : m->value - lo;
     a->margin = (is_least ? m->value - limit : limit - m->value) / fmax(width, DBL_MIN);
     if (is_least ? above : below)
         a->verdict = SLO_MET;
@@ -91,10 +93,13 @@ static struct units_text about(double n)
 
 struct slo_words slo_why(const struct slo_answer *a)
 {
-    const char *why = a->measure.why;
     struct slo_words w = {""};
-    const char *between = *why != '\0' ? "; " : "";
+    char why[160];
+    const char *between = *a->measure.why != '\0' ? "; " : "";
 
+    snprintf(why, sizeof why,
+             a->measure.guard > SLO_GUARD ? "%s; judged as if %.1f times as wide" : "%s",
+             a->measure.why, a->measure.guard);
     if (a->verdict != SLO_UNDECIDED || a->n_more == 0)
         snprintf(w.s, sizeof w.s, "%s", why);
     else if (isinf(a->n_more))

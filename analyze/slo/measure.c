@@ -27,7 +27,13 @@
 /* A value without an interval. */
 static struct slo_measure value_alone(double value, double n, const char *why)
 {
-    return (struct slo_measure){true, value, -INFINITY, INFINITY, SLO_GUARD, n, 0, why};
+    return (struct slo_measure){.known = true,
+                                .value = value,
+                                .lo = -INFINITY,
+                                .hi = INFINITY,
+                                .guard = SLO_GUARD,
+                                .n = n,
+                                .why = why};
 }
 
 static struct slo_measure absent(const char *why)
@@ -53,13 +59,13 @@ static struct slo_measure measure_of(const struct stats_ci *ci, const char *doub
     struct slo_measure m = value_alone(ci->value, n, ci->why);
 
     m.n_least = STATS_MIN_REQUESTS;
-    if (ci->ok && *doubt != '\0') {
-        m.lo = ci->value - DOUBTED_ERRORS * ci->se;
-        m.hi = ci->value + DOUBTED_ERRORS * ci->se;
+    if (!ci->ok)
+        return m;
+    m.lo = ci->lo;
+    m.hi = ci->hi;
+    if (*doubt != '\0' && ci->se > 0) {
+        m.guard = SLO_GUARD * DOUBTED_ERRORS / stats_t_quantile(.975, ci->df);
         m.why = doubt;
-    } else if (ci->ok) {
-        m.lo = ci->lo;
-        m.hi = ci->hi;
     }
     return m;
 }
@@ -198,15 +204,9 @@ static struct slo_measure percentile_measure(const struct percentile *x,
     m.n_least = ceil(log(.025) / log(p) * fmax(x->q.deff, 1));
     if (x->above.ok)
         stats_wilson(x->above.value, m.n, x->above.se, x->above.df, &lo, &hi);
-    bool below = isinf(m.hi) && hi < 1 - p, above = isinf(m.lo) && lo > 1 - p;
-    if (below)
-        m.hi = nextafter(of->limit, 0);
-    if (above)
-        m.lo = nextafter(of->limit, INFINITY);
-    if (below || above) {
-        m.guard = 1;
-        m.why = "";
-    }
+    m.side = (isinf(m.lo) && lo > 1 - p) - (isinf(m.hi) && hi < 1 - p);
+    if (m.side != 0)
+        m.why = "by the share of the requests beyond the limit";
     return m;
 }
 
@@ -246,11 +246,8 @@ static bool measure_percentile(const struct subject *x, enum percentile_of sourc
 
     if (!percentile_find(t, op->statistics, source, p, of->limit, &found, e))
         return false;
+    statistics_round_off(&found.q.ci, dataset_duration_resolution_ns(x->a->dataset));
     *m = percentile_measure(&found, of);
-    /* Imports: a true time may differ by half of the resolution. */
-    double off_ns = (double)dataset_duration_resolution_ns(x->a->dataset) / 2;
-    m->lo -= off_ns;
-    m->hi += off_ns;
     return true;
 }
 

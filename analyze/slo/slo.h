@@ -14,15 +14,17 @@ enum slo_verdict { SLO_MET, SLO_MISSED, SLO_UNDECIDED };
  * interval's end: then an assertion exactly at the limit is decided in at most 5 of 100 cases. */
 #define SLO_GUARD 1.25
 
-/* A figure of a run with its 95 % interval; without one `lo` and `hi` are infinite. */
+/* A figure of a run with its 95 % interval, which is that of the report; an end that is not known
+ * is infinite. */
 struct slo_measure {
     bool known; /* there is a value */
     double value, lo, hi;
-    double guard;    /* SLO_GUARD; 1: the interval is wide enough */
+    double guard;    /* SLO_GUARD; more if the interval is unreliable */
+    int side;        /* -1, 1: shown to be below, above the limit, without an interval; else 0 */
     double n;        /* requests behind it */
     double n_least;  /* least number of requests for an interval; 0: not known */
-    const char *why; /* static: why there is no value or interval, or why the interval is wider than
-                        that of the report; "": there is nothing to say */
+    const char *why; /* static: why there is no value or interval, or why the interval is
+                        unreliable; "": there is nothing to say */
 };
 
 struct slo_answer {
@@ -43,8 +45,9 @@ struct slo_report {
 };
 
 /* Judges one figure: fills verdict, margin and n_more from the measure of an answer. With "<" the
- * run meets the limit if the whole interval is below it, and misses it if the whole interval is at
- * or above it. n_more assumes that intervals shrink with the root of the number of requests. */
+ * run meets the limit if the whole interval, widened by the guard, is below it, and misses it
+ * if the whole interval is at or above it. n_more assumes that intervals shrink with the root of
+ * the number of requests. */
 void slo_judge(struct slo_answer *a);
 
 /* Returns the verdict of all assertions: missed if one is missed, else undecided if one is, else
@@ -68,7 +71,7 @@ void slo_report_free(struct slo_report *r);
 extern const char *const slo_verdict_names[];
 struct units_text slo_value_text(const struct slo_assertion *of, double value);
 struct slo_words {
-    char s[160];
+    char s[320];
 };
 struct slo_words slo_why(const struct slo_answer *a);
 

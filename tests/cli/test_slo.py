@@ -87,13 +87,15 @@ class Slo(CliTest):
         self.assertEqual({a["why"] for a in report["assertions"]}, {"the benchmark never began"})
 
     def test_rates_with_a_stall(self):
-        """One stall does not tell how often they come: the interval is Chebyshev's, the root of 20 standard errors."""
+        """One stall does not tell how often they come: the interval of the report is judged as if it were Chebyshev's, the root of
+        20 standard errors, and 1.25 times that."""
         rows = capgen.steady(200) + [r._replace(start=r.start + 24 * 10**9, end=r.end + 24 * 10**9)
                                      for r in capgen.steady(200)]
         report = self.s3analyze("analyze", "--json", "--slo", "rate>1", self.put("run.csv", capgen.text(rows))).json()
         answer, mean = report["slo"]["assertions"][0], report["operations"][0]["statistics"]["objects_per_s"]["mean"]
         self.assertIn("do not tell how often they come", answer["why"])
-        self.assertAlmostEqual((answer["hi"] - answer["value"]) / mean["se"], 20**.5, 6)
+        self.assertEqual((answer["lo"], answer["hi"]), (mean["lo"], mean["hi"]))
+        self.assertAlmostEqual(answer["times_as_wide"] * (answer["hi"] - answer["value"]) / mean["se"], 1.25 * 20**.5, 6)
 
     def test_imported_times(self):
         """Durations may be off by half the resolution of the recording, here 1 ms."""

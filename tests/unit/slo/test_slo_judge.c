@@ -135,7 +135,7 @@ static void test_guard(void **state)
 {
     (void)state;
     const struct slo_assertion of = {.text = "", .figure = SLO_TIME, .limit = 50};
-    struct slo_answer a = {.of = &of, .measure = {true, 40, 30, 49, SLO_GUARD, 100, 0, ""}};
+    struct slo_answer a = {.of = &of, .measure = {true, 40, 30, 49, SLO_GUARD, 0, 100, 0, ""}};
 
     slo_judge(&a);
     assert_int_equal(a.verdict, SLO_UNDECIDED);
