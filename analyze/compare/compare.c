@@ -263,8 +263,10 @@ static bool fill_clear(struct compare_op *op, const struct compare *c,
     bool ok = fill_values(&m.before, &c->before, op->op, m.part, m.metric, true, e) &&
               fill_values(&m.after, &c->after, op->op, m.part, m.metric, true, e) &&
               test(&m, o, op->op, e);
-    op->has_clear = ok && isfinite(m.cmp.theta);
+    contain_shown(&m);
     op->clear = m.cmp;
+    op->clear.theta = compare_theta(&m);
+    op->has_clear = ok && isfinite(op->clear.theta);
     metric_fini(&m);
     return ok;
 }

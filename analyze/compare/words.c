@@ -510,7 +510,7 @@ struct compare_words_text compare_words_without_faults(const struct compare_op *
                  change_of(m, op->clear.hi, " %").s);
     words_append(&t, "Without the faults the difference of %.40s %s is %s%s instead of %s.", op->op,
                  metrics[m->metric].name, change_of(m, op->clear.theta, " %").s, ci,
-                 change_of(m, m->cmp.theta, " %").s);
+                 change_of(m, compare_theta(m), " %").s);
     return t;
 }
 

@@ -25,7 +25,8 @@ static const struct html_definition definitions[] = {
           "p50 and p99 of all operations; n is the number of runs. ~: no difference is shown. "
           "Figures with * are exploratory: their p is raw."},
     {"Verdict",
-     "Faster or slower where the 95 % interval leaves zero out; the same where the 90 % interval lies within 5 % (p99: "
+     "Faster or slower where the 95 % interval leaves zero out; the same where the 90 % interval "
+     "lies within 5 % (p99: "
      "10 %); inconclusive otherwise, with the smallest change that would be found in 80 % of cases "
      "(MDE)."},
     {"Run noise",

@@ -270,8 +270,7 @@ static void put_rows(struct sheet *s, const struct compare_op *op)
         if (m->part != part && m->part->kind != RUN_ALL)
             sheet_span(s, TEXT_HEADING, "%s", compare_words_part(m->part).s);
         part = m->part;
-        SHEET_ROW(s, style_of(m), r.metric, r.before,
-                  r.after, r.change, r.p, r.ci, r.verdict.s);
+        SHEET_ROW(s, style_of(m), r.metric, r.before, r.after, r.change, r.p, r.ci, r.verdict.s);
     }
 }
 

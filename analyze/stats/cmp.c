@@ -37,6 +37,17 @@ void stats_welch(double v_a, double df_a, double v_b, double df_b, double extra,
     *df = spread > 0 ? *v * *v / spread : INFINITY;
 }
 
+/* Cuts limits of a difference of fractions off where none can be. */
+static void cut_off(struct stats_cmp *c)
+{
+    if (!c->is_difference)
+        return;
+    c->lo = fmax(c->lo, -1);
+    c->lo90 = fmax(c->lo90, -1);
+    c->hi = fmin(c->hi, 1);
+    c->hi90 = fmin(c->hi90, 1);
+}
+
 void stats_t_test(struct stats_cmp *c)
 {
     c->t = c->theta / c->se;
@@ -47,6 +58,7 @@ void stats_t_test(struct stats_cmp *c)
     c->hi = c->theta + half;
     c->lo90 = c->theta - half90;
     c->hi90 = c->theta + half90;
+    cut_off(c);
 }
 
 /* MOVER (docs/how-the-numbers-are-made.md, section 8) on the logs: the distances from theta to its
@@ -186,6 +198,7 @@ void stats_widen(struct stats_cmp *c, double alpha)
     double factor = stats_t_quantile(1 - alpha / 2, c->df) / stats_t_quantile(.975, c->df);
     c->lo = c->theta - factor * (c->theta - c->lo);
     c->hi = c->theta + factor * (c->hi - c->theta);
+    cut_off(c);
 }
 
 void stats_adjust(struct stats_cmp *c, const struct stats_ci *a, const struct stats_ci *b,

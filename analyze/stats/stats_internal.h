@@ -46,7 +46,8 @@ static inline struct stats_cmp stats_no_cmp(enum stats_method method, size_t n_a
 void stats_welch(double v_a, double df_a, double v_b, double df_b, double extra, double *v,
                  double *df);
 
-/* Fills t, p and the limits of theta from theta, se and df; NaN where GSL fails. */
+/* Fills t, p and the limits of theta from theta, se and df; NaN where GSL fails. Differences, which
+ * are of fractions, have limits within -1 .. 1. */
 void stats_t_test(struct stats_cmp *c);
 
 /* Returns why there are too few segments or requests for an interval; "": there are enough. */

@@ -130,7 +130,7 @@ class Figures(CmpTest):
         after = self.write('after', steady(200, threads=4, every=100 * MS + 2000))
         out = self.s3analyze('cmp', '-v', '--gate', 'throughput:0%', before, after, status=3).out
         self.assertIn('+0.0 % (90 % CI +0.0 to +0.0)', out)
-        self.assertIn('+0.00%  (p<0.001', out)
+        self.assertIn('+0.00%  ~ (p<0.001', out)
         self.assertIn('(+0.0 KiB/s) throughput, +0.00% (+0.0) obj/s', out)
         self.assertIn('throughput: +0 % allowed', out)
         self.assertNotRegex(out, r'-0(\.0+)?(?![\d.])')

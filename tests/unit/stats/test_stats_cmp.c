@@ -113,6 +113,18 @@ static void test_adjusted_intervals(void **state)
     }
 }
 
+/* Error rates differ by 100 points at most. */
+static void test_differences_that_could_be(void **state)
+{
+    (void)state;
+    const double x[] = {.1, .9}, y[] = {.2, .95};
+    struct stats_cmp c;
+    assert_true(stats_cmp_groups(x, 2, y, 2, true, &c, &e));
+    assert_true(c.lo == -1 && c.hi == 1 && c.lo90 == -1 && c.hi90 == 1);
+    stats_adjust(&c, NULL, NULL, 1);
+    assert_true(c.lo == -1 && c.hi == 1);
+}
+
 /* Runs that do not vary are told apart by their order alone. */
 static void test_without_variation(void **state)
 {
@@ -446,6 +458,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_v10_groups),
         cmocka_unit_test(test_adjusted_intervals),
+        cmocka_unit_test(test_differences_that_could_be),
         cmocka_unit_test(test_without_variation),
         cmocka_unit_test(test_center),
         cmocka_unit_test(test_v11_means),
