@@ -354,8 +354,9 @@ static bool durations_differ(const double *a, const double *b)
            compare_durations_differ(a[COMPARE_DURATION_S], b[COMPARE_DURATION_S]);
 }
 
-/* has_asked: both runs recorded for how long they were to run, which is compared in place of how
- * long they did. */
+/* Means of random sizes and shares may differ by four standard errors: of the mean of sizes whose
+ * standard deviation is twice the mean, of the share of an operation. has_asked: both runs recorded
+ * for how long they were to run, which is compared in place of how long they did. */
 static bool ops_differ(const struct archive_op *a, const struct archive_op *b, bool has_asked,
                        struct archive_difference *d)
 {
@@ -367,8 +368,6 @@ static bool ops_differ(const struct archive_op *a, const struct archive_op *b, b
         bool is_size = kind == COMPARE_SIZE;
         const struct compare_span p = {x[k], x[k], is_size && a->sizes_differ};
         const struct compare_span q = {y[k], y[k], is_size && b->sizes_differ};
-        /* Four standard errors: of the mean of sizes whose standard deviation is twice the mean, of
-         * the share of an operation. */
         double chance = 4 * rarity * (is_size ? 2 : fmax(x[k], y[k]));
 
         if (isnan(x[k]) || isnan(y[k]) ||
@@ -410,6 +409,7 @@ bool archive_differ(const struct archive_run *a, const struct archive_run *b,
         return true;
     for (size_t k = 0; k < a->n_ops; k++) {
         const struct archive_op *other = archive_op_named(b, a->ops[k].op);
+
         if (other != NULL && !(a->ops[k].is_beside && other->is_beside) &&
             ops_differ(&a->ops[k], other, has_asked, d))
             return true;

@@ -192,9 +192,9 @@ const char *compare_differing_option(const json_t *a, const json_t *b)
     json_object_foreach((json_t *)a, name, value)
     {
         const json_t *other = json_object_get(b, name);
-        bool counts =
-            strcmp(name, "duration_ns") == 0 || (!is_measured(name) && strcmp(name, "host") != 0);
-        if (other != NULL && counts && !json_equal(value, other))
+        bool is_shown = is_measured(name) && strcmp(name, "duration_ns") != 0;
+
+        if (other != NULL && !is_shown && strcmp(name, "host") != 0 && !json_equal(value, other))
             return name;
     }
     return NULL;
