@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import unittest
 
 from capgen import SECOND, row, text
 from harness import CliTest
@@ -92,3 +93,7 @@ class Alike(CliTest):
     def test_sides_may_differ(self):
         a, b = ([self.written(f"{s}{i}", rows(size=size, shift=i)) for i in range(2)] for s, size in (("a", 4096), ("b", 65536)))
         self.s3analyze("cmp", "--before", *a, "--after", *b)
+
+
+if __name__ == "__main__":
+    unittest.main()
