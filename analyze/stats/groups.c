@@ -11,8 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The smallest detectable effect is simulated. Large groups get fewer draws, but enough for the 80
- * % quantile. */
+/* The smallest detectable effect is simulated. Large groups get fewer draws, but enough for the
+ * effect that 80 % of them find. */
 #define DRAWN_VALUES 1000000
 #define MOST_DRAWS   10000
 #define LEAST_DRAWS  400
@@ -60,7 +60,8 @@ static void difference_error(double sd_a, size_t n_a, double sd_b, size_t n_b, d
 }
 
 /* Compares sides without any variation by Fisher's permutation test (The Design of Experiments,
- * 1935, chapter 3): of all ways to choose the runs of a side, two give a difference as large. */
+ * 1935, chapter 3): at most two of the ways to choose the runs of a side give a difference as
+ * large. */
 static void cmp_by_order(struct stats_cmp *c)
 {
     double n_ways = gsl_sf_choose((unsigned)(c->n_a + c->n_b), (unsigned)c->n_a);

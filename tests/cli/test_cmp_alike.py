@@ -11,7 +11,7 @@ MS = SECOND // 1000
 
 
 def rows(size=4096, threads=2, ops=("GET",), seconds=3, host="http://h0:9000", objects=1, dead=False, shift=0, prepared=0):
-    made = [row(i * MS, i * MS + MS // 2, op="PUT", size=size) for i in range(prepared)]
+    made = [row(i * MS, i * MS + MS // 2, op="PUT", size=size, thread=i % (1 + prepared % 2)) for i in range(prepared)]
     for thread in range(threads):
         now, k = SECOND + (thread + shift) * MS, thread
         while now < (1 + seconds) * SECOND:
@@ -43,6 +43,7 @@ UNLIKE = {
     "it broke off": (rows(seconds=9), asked(duration_ns=9 * SECOND), rows(), asked(duration_ns=9 * SECOND), ""),
     "it failed": (rows(), b"", rows(dead=True), b"", ""),
     "it was prepared": (rows(), b"", rows(prepared=200), b"", ""),
+    "it was prepared otherwise": (rows(prepared=200), b"", rows(prepared=201), b"", ""),
 }
 
 
