@@ -90,7 +90,8 @@ static struct slo_measure measure_rate(const struct subject *x, enum slo_figure 
     double per = figure == SLO_RATE ? (double)x->op->objects_per_op : 1;
 
     if (x->op->n_errors == x->op->n_requests)
-        return (struct slo_measure){true, 0, 0, 0, 1, (double)x->op->n_requests, 0, ""};
+        return (struct slo_measure){
+            .known = true, .guard = 1, .n = (double)x->op->n_requests, .why = ""};
     if (st->objects.why != NULL)
         return absent(st->objects.why);
     if (!r->present || per < 1)

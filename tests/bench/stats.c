@@ -373,7 +373,7 @@ static bool family_repeat(struct family *x, struct rng *r, double slower, struct
 static bool family_simulate(struct family *x, uint64_t seed)
 {
     struct rng r = {seed};
-    struct err e = {""};
+    struct err e = {0};
     bool ok = true;
     for (long i = 0; ok && i < x->n_repetitions; i++)
         ok = family_repeat(x, &r, 0, &e) && family_repeat(x, &r, EFFECT, &e);
