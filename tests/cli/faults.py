@@ -8,7 +8,6 @@ import signal
 
 from harness import FLAGS, CliTest, preload, without_sanitizers
 
-TIMEOUT_S = 20
 KINDS = ("malloc", "mmap", "read", "write", "short-write", "sync", "rename", "open", "thread")
 # In a build for coverage the counts must reach their files.
 LIMITS_SIZES = "--coverage" not in FLAGS

@@ -24,6 +24,7 @@ import struct
 import subprocess
 import tempfile
 import termios
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -92,6 +93,18 @@ def kept_figures(report):
 def unwrapped(out):
     """The text with line breaks undone: one space between any two words."""
     return " ".join(out.split())
+
+
+def wait_until(done, goes_on=lambda: True):
+    """Waits until done() returns something, and returns that; or until goes_on() is false. The deadline is for a broken
+    program."""
+    end = time.monotonic() + TIMEOUT_S
+    while (asked := time.monotonic()) < end:
+        if (found := done()) or not goes_on():
+            return found
+        # Asking may take processor time from what is waited for.
+        time.sleep(min(max(0.01, 4 * (time.monotonic() - asked)), 0.5))
+    raise AssertionError(f"nothing happened in {TIMEOUT_S} s")
 
 
 class Run:

@@ -5,6 +5,8 @@ import shutil
 import subprocess
 import unittest
 
+from harness import TIMEOUT_S
+
 UTC = {"TZ": "UTC"}  # in which both print times
 
 
@@ -16,7 +18,7 @@ def go_pprof(*args):
     if minor is None or int(minor.group(1)) < 26:
         raise unittest.SkipTest("no Go 1.26 or newer")
     done = subprocess.run([go, "tool", "pprof", *args], text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                          timeout=300, env={**os.environ, **UTC}, check=False)
+                          timeout=TIMEOUT_S, env={**os.environ, **UTC}, check=False)
     if done.returncode != 0:
         raise unittest.SkipTest("go tool pprof does not run")
     return done.stdout

@@ -8,6 +8,8 @@ import http.client
 import re
 import urllib.parse
 
+from harness import TIMEOUT_S
+
 NS = ' xmlns="http://s3.amazonaws.com/doc/2006-03-01/"'
 # The name of a run, as s3load makes it.
 RUN = "s3load-23456789abcd"
@@ -47,7 +49,7 @@ class S3Client:
     def request(self, method, path, query=(), body=b"", headers=()):
         """Signs and sends. Returns status, body and headers."""
         sent, path = self.signed(method, path, query, body, headers)
-        connection = http.client.HTTPConnection(self.host, timeout=30)
+        connection = http.client.HTTPConnection(self.host, timeout=TIMEOUT_S)
         try:
             connection.request(method, path, body, sent)
             answer = connection.getresponse()

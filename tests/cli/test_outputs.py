@@ -6,11 +6,10 @@ import shutil
 import signal
 import stat
 import subprocess
-import time
 import unittest
 import zipfile
 
-from harness import BUILD, TESTDATA, TIMEOUT_S, CliTest, capture, run
+from harness import BUILD, TESTDATA, TIMEOUT_S, CliTest, capture, run, wait_until
 
 FOREIGN = "my notes\n"
 STOPS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
@@ -21,15 +20,6 @@ HEADER = ("idx\tthread\top\tclient_id\tn_objects\tbytes\tendpoint\tfile\terror\t
 def rows(n):
     return "".join(f"{i}\t0\tGET\tc\t1\t10\th\tk{i}\t\t2026-01-01T00:00:{i % 60:02}.{i // 60:06}Z\t\t\t"
                    f"2026-01-01T00:00:{i % 60:02}.{i // 60:06}9Z\t0\t0\n" for i in range(n))
-
-
-def wait_until(found):
-    """Waits until `found` returns something, and returns that. The deadline is for a broken program."""
-    for _ in range(100 * TIMEOUT_S):
-        if found():
-            return found()
-        time.sleep(0.01)
-    raise AssertionError(f"nothing happened in {TIMEOUT_S} s")
 
 
 class Existing(CliTest):

@@ -9,10 +9,9 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import unittest
 
-from harness import ROOT, TIMEOUT_S, CliTest
+from harness import ROOT, TIMEOUT_S, CliTest, wait_until
 
 CASES = {
     "test_some.py": "import unittest\nclass T(unittest.TestCase):\n"
@@ -73,11 +72,8 @@ class Runner(CliTest):
 
     def wait_for_end(self, pid):
         """Whether a process has ended, even if its parent has not waited for it."""
-        until = time.monotonic() + TIMEOUT_S
         with contextlib.suppress(OSError):
-            while not re.search(r"\) [ZX] ", pathlib.Path(f"/proc/{pid}/stat").read_text()):
-                self.assertLess(time.monotonic(), until)
-                time.sleep(0.01)
+            wait_until(lambda: re.search(r"\) [ZX] ", pathlib.Path(f"/proc/{pid}/stat").read_text()))
 
     def test_what_hangs_is_ended(self):
         """The message names the test. Processes that it started end too, and so do those that a passing test left running."""
@@ -95,8 +91,8 @@ class Runner(CliTest):
             self.wait_for_end(pid)
 
     def test_an_interrupted_run_leaves_nothing(self):
-        case = CASES["test_other.py"].replace("pass", f"open('{self.tmp}/pid', 'w').write(f'{{os.getpid()}} '); time.sleep(1000)")
-        cases = {"test_some.py": CASES["test_some.py"], "test_other.py": f"import os\nimport time\n{case}"}
+        case = CASES["test_other.py"].replace("pass", f"open('{self.tmp}/pid', 'w').write(f'{{os.getpid()}} '); signal.pause()")
+        cases = {"test_some.py": CASES["test_some.py"], "test_other.py": f"import os\nimport signal\n{case}"}
         interrupt = f"\"$@\" & until grep -q ' ' '{self.tmp}/pid'; do sleep 0.1; done; kill -TERM $!; wait $!"
         done = self.run_tests(cases=cases, shell=interrupt)
         self.assertEqual(done.returncode, 128 + signal.SIGTERM, done.stdout)
