@@ -13,8 +13,9 @@ class Programs(CliTest):
                               text=True) as server:
             try:
                 port = re.search(r":(\d+)$", server.stdout.readline()).group(1)
-                out = self.check_run(BUILD / "bench" / "rawclient", "--port", port, "--size", "4KiB",
-                                     "--in-flight", "4", "--duration", "50ms", *options).out
+                out = self.check_run(BUILD / "bench" / "rawclient", "--port", port, "--size", "4KiB", "--in-flight", "4",
+                                     # not decisive: what is in flight then is waited for
+                                     "--duration", "50ms", *options).out
             finally:
                 server.terminate()
         n_requests, cpu_ns = map(int, out.split())

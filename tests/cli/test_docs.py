@@ -191,7 +191,7 @@ class Examples(CliTest):
                 words += [option, value]
         words += ["--bucket", self.folder.name]
         if words[1] == "clean":  # it needs a bucket
-            run("s3load", "put", "--host", self.server.hosts, "--duration", "1ms", "--stress", *words[-2:],
+            run("s3load", "put", "--host", self.server.hosts, "--requests", "1", "--stress", *words[-2:],
                 env={"S3LOAD_ACCESS_KEY": KEY, "S3LOAD_SECRET_KEY": KEY})
         return words if "--host" in words else [*words, "--host", self.server.hosts]
 

@@ -14,7 +14,7 @@ from hostile import BUCKET, MODES, Hostile, Mode, plant
 from loadcase import Capture
 
 AT_ONCE = 16
-COMMON = ("--bucket", BUCKET, "--concurrent", "2", "--duration", "1s", "--connect-timeout", "2s", "--give-up-after", "2s",
+COMMON = ("--bucket", BUCKET, "--concurrent", "2", "--requests", "8", "--connect-timeout", "2s", "--give-up-after", "2s",
           "--access-key", "A", "--secret-key", "S", "--json", "--quiet")
 # What a terminal would obey.
 CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffd]")

@@ -7,7 +7,7 @@ from loadcase import Capture, LoadTest, has_ops, has_rows, recorded
 from s3client import S3Client
 from servers import Target, VersityGw
 
-SMALL = ("--obj.size", "10KiB", "--concurrent", "4", "--duration", "500ms")
+SMALL = ("--obj.size", "10KiB", "--concurrent", "4", "--requests", "200")
 
 
 class Suite:
@@ -28,10 +28,10 @@ class Suite:
         self.assertEqual(c.ops()["PUT"], 20)
         self.assertEqual(state["requests"], c.ops()["GET"])
         self.assertEqual({r.bytes for r in c.rows}, {10240})
-        self.assertEqual({r.thread for r in c.rows}, {0, 1, 2, 3})
+        self.assertLessEqual({r.thread for r in c.rows}, {0, 1, 2, 3})
         self.assertEqual(len({r.file for r in c.of("PUT")}), 20)
         self.assertLessEqual({r.file for r in c.of("GET")}, {r.file for r in c.of("PUT")})
-        self.assertEqual(state["end"], "duration")
+        self.assertEqual((state["requests"], state["end"]), (200, "done"))
         for r in c.of("GET"):
             self.assertTrue(r.start < r.first_byte <= r.end)
             self.assertEqual(r.duration, r.end - r.start)
@@ -84,26 +84,27 @@ class Suite:
 
     def test_list_of_several_pages(self):
         _, c = self.load("list", "--objects", "2500", "--concurrent", "1", "--obj.size", "1",
-                         "--duration", "500ms")
+                         "--requests", "3")
         self.assert_clean(c)
         self.assertEqual({r.n_objects for r in c.of("LIST")}, {2500})
 
     def test_delete(self):
-        state, c = self.load("delete", "--objects", "205", "--batch", "10", *SMALL, "--duration", "1m")
+        state, c = self.load("delete", "--objects", "205", "--batch", "10", *SMALL)
         self.assert_clean(c)
         self.assertEqual(sum(r.n_objects for r in c.of("DELETE")), 205)
         self.assertEqual(c.ops()["DELETE"], 21)
         self.assertEqual(state["end"], "done")
 
     def test_mixed(self):
-        state, c = self.load("mixed", "--objects", "50", *SMALL)
+        state, c = self.load("mixed", "--objects", "50", *SMALL[:-1], "1000")
         self.assert_clean(c)
         self.assertEqual(state["prepared"], 50)
         ops = c.ops()
         n = sum(ops.values())
-        # Dealt from decks of 1000: shares are exact but for the last deck.
+        self.assertEqual(n, 1000)
+        # Dealt from decks of 1000: shares are exact but for what found no object.
         for op, share in (("GET", 0.45), ("STAT", 0.3), ("PUT", 0.15), ("DELETE", 0.1)):
-            self.assertLess(abs(ops[op] - share * n), 60 + 0.001 * n, ops)
+            self.assertLess(abs(ops[op] - share * n), 60, ops)
 
     def test_mixed_without_deletions(self):
         _, c = self.load("mixed", "--objects", "5", "--delete-distrib", "0", "--get-distrib", "0",
@@ -141,16 +142,11 @@ class Suite:
         self.assertEqual({r.bytes for r in c.of("PUTPART")}, {5 << 20})
 
     def test_open_loop(self):
-        state, c = self.load("put", "--rate", "200", "--obj.size", "1KiB", "--concurrent", "8",
-                             "--duration", "1s")
+        state, c = self.load("put", "--rate", "200", "--obj.size", "1KiB", "--concurrent", "8", "--requests", "100")
         self.assert_clean(c)
-        self.assertEqual(len(c.rows) + state["not_begun"], 200)
+        self.assertEqual((len(c.rows), state["not_begun"]), (100, 0))
         due = sorted(r.intended for r in c.rows)
-        # Those not begun leave gaps.
-        gaps = [round(b - a, -3) for a, b in zip(due, due[1:])]
-        self.assertEqual({gap % 5000000 for gap in gaps}, {0})
-        self.assertGreater(min(gaps), 0)
-        self.assertLessEqual(sum(gaps), 199 * 5000000)
+        self.assertEqual([round(at - due[0], -3) for at in due], [i * 5000000 for i in range(100)])
         for r in c.rows:
             self.assertGreaterEqual(r.start, r.intended)
 
@@ -161,7 +157,7 @@ class Suite:
 
     def test_foreign_objects(self):
         """A bucket with data of others is refused and untouched."""
-        self.load("put", "--noclear", "--rate", "10", *SMALL)
+        self.load("put", "--noclear", *SMALL[:-1], "5")
         n_ours = self.keys()
         for i in range(3):
             S3Client(self.server).put("s3load-benchmark-bucket", f"theirs/{i}")
@@ -186,7 +182,7 @@ class Suite:
         odd = ["with space/", "plus+percent%25/", "ümläut-日本/", "q?a=b&c#d/", "a'b\"(c)*/"]
         if self.server.holds_odd_keys:
             odd += ["x" * 982 + "/", "control\x01\x1f\t\n\r\x7f/"]
-        short = (*SMALL[:-1], "100ms")
+        short = (*SMALL[:-1], "20")
         for prefix in odd:
             with self.subTest(prefix=prefix[:20]):
                 # versitygw removes a folder with its last object, while another comes: one request at a time.
@@ -196,7 +192,7 @@ class Suite:
                                  {len(prefix.replace("\n", "%0A")) + 41})
                 _, c = self.load("list", "--objects", "5", "--prefix", prefix, *SMALL)
                 self.assertEqual([r.error for r in c.errors()], [])
-                self.assertEqual({r.n_objects for r in c.of("LIST")}, {1, 2})
+                self.assertLessEqual({r.n_objects for r in c.of("LIST")}, {1, 2})
                 self.assertEqual(self.keys(), 0)
                 self.load("get", "--objects", "4", "--prefix", prefix, "--noclear", *short)
                 _, c = self.load("get", "--list-existing", *short)
@@ -215,7 +211,7 @@ class Suite:
     def test_sizes_of_nothing_and_little(self):
         for size in ("0", "1", "2"):
             _, c = self.load("get", "--objects", "3", "--obj.size", size, "--concurrent", "2",
-                             "--verify", "1", "--duration", "100ms")
+                             "--verify", "1", "--requests", "10")
             self.assert_clean(c)
             self.assertEqual({r.bytes for r in c.rows}, {int(size)})
 
@@ -238,13 +234,13 @@ class Suite:
     def test_nohup(self):
         """A hangup that is ignored ends nothing."""
         path = self.tmp / "n.csv.zst"
-        p = self.begin("put", "--obj.size", "1KiB", "--rate", "100", "--duration", "1s", "--benchdata", path,
+        p = self.begin("put", "--obj.size", "1KiB", "--rate", "100", "--requests", "100", "--benchdata", path,
                        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         self.wait_until(lambda: recorded(path), p)
         p.send_signal(signal.SIGHUP)
         p.communicate(timeout=TIMEOUT_S)
         self.assertEqual(p.returncode, 0)
-        self.assertEqual(Capture(path).end["end"], "duration")
+        self.assertEqual(Capture(path).end["end"], "done")
 
 
 class OnTarget(Suite, LoadTest):

@@ -2,7 +2,7 @@
 import shutil
 import unittest
 
-from faults import LIMITS_SIZES, TIMEOUT_S, TRIES, FaultTest, faults, limit_file_size, not_with_sanitizers
+from faults import LIMITS_SIZES, TRIES, FaultTest, faults, limit_file_size, not_with_sanitizers
 from harness import run
 from loadcase import Capture, LoadTest
 
@@ -20,8 +20,8 @@ class Load(FaultTest, LoadTest):
         self.out.mkdir()
         # Who has no memory left cannot connect, which ends the cleaning after 30 s unless told otherwise.
         return run("s3load", *self.argv(*argv, "--benchdata", "c.csv.zst", "--json", "--quiet", "--give-up-after", "1s",
-                                        "--duration", "50ms", "--concurrent", "2", "--obj.size", "1KiB"),
-                   env={**self.environment(), **self.env(fault)}, cwd=self.out, timeout=TIMEOUT_S, **kwargs)
+                                        "--requests", "30", "--concurrent", "2", "--obj.size", "1KiB"),
+                   env={**self.environment(), **self.env(fault)}, cwd=self.out, **kwargs)
 
     def check_result(self, r, note):
         self.assertIn(r.status, (0, 1), note)

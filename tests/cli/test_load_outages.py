@@ -168,6 +168,7 @@ class Outages(Runs):
             return one_object(target)
         if method in ("POST", "DELETE"):
             worker = re.search(rb"/([0-9a-f]{4})/[0-9a-f]{16}", body or target.encode())
+            # not decisive: answers come at different times
             time.sleep(0.05 * int(worker.group(1), 16) if worker else 0)
         if method in ("POST", "DELETE"):
             return 403, b"<Error><Code>AccessDenied</Code><Message>no</Message></Error>"
@@ -176,7 +177,7 @@ class Outages(Runs):
         """What fails in cleaning makes no rows: their writer has ended. Nor does autoterm wait for it.
         After some 13 s of either all loops would sleep."""
         self.serve(self.cannot_delete)
-        runs = [self.begin("put", "--concurrent", "280", "--duration", "300ms", *own)
+        runs = [self.begin("put", "--concurrent", "280", "--requests", "560", *own)
                 for own in ([], ["--autoterm"])]
         for p in runs:
             status, c, err = self.finish(p)
@@ -203,13 +204,17 @@ class Outages(Runs):
 
     def test_signal_while_the_server_hangs(self):
         self.hangs("PUT")
-        p = self.begin("put", "--concurrent", "2", "--duration", "1h", "--request-timeout", "3s")
+        clock, move = self.movable_clock()
+        p = self.begin("put", "--concurrent", "2", "--duration", "9h", "--request-timeout", "1h", env=clock)
         self.wait_until(lambda: has_rows(p.path), p)
         self.hung.set()
         self.wait_until(lambda: len(self.unanswered) == 2, p)
         p.send_signal(signal.SIGINT)
         self.assertEqual(p.stderr.readline().decode(),
-                         "s3load: waiting for requests in flight, up to 3s (--request-timeout): a second Ctrl-C ends them\n")
+                         "s3load: waiting for requests in flight, up to 1h (--request-timeout): a second Ctrl-C ends them\n")
+        move(3600)
+        self.wait_until(lambda: len(self.unanswered) == 3, p)
+        move(3600)
         status, c, err = self.finish(p)
         self.assertEqual((status, len(c.errors())), (128 + signal.SIGINT, 2))
         self.assertRegex(err, "may be left under .*no server answers a request for bucket .*timeout.*s3load clean --run")
@@ -219,12 +224,18 @@ class Outages(Runs):
     def test_server_hangs_while_cleaning(self):
         """One that fails otherwise is tried again for --give-up-after."""
         self.hangs("POST")
-        p = self.begin("put", "--concurrent", "2", "--requests", "2", "--request-timeout", "1s")
+        clock, move = self.movable_clock()
+        p = self.begin("put", "--concurrent", "2", "--requests", "2", "--request-timeout", "1h", env=clock)
         self.hung.set()
+        n = 0
+        while p.poll() is None:
+            self.wait_until(lambda: len(self.unanswered) > n, p)
+            n = len(self.unanswered)
+            move(3600)
         status, _, err = self.finish(p)
         self.assertEqual(status, 1)
-        self.assertRegex(err, "may be left under .*timeout: no complete answer within 1 s")
-        # Each worker has sent one, if both were as fast.
+        self.assertRegex(err, "may be left under .*timeout: no complete answer within 3600 s")
+        # Each worker has sent one at most.
         self.assertIn("POST", self.unanswered)
         self.assertLessEqual(len(self.unanswered), 2)
 
@@ -237,7 +248,7 @@ class Outages(Runs):
         self.deleting, self.deleted = threading.Event(), threading.Event()
         self.addCleanup(self.deleted.set)
         self.serve(self.slow_cleaning)
-        p = self.begin("put", "--concurrent", "2", "--duration", "200ms", *options)
+        p = self.begin("put", "--concurrent", "2", "--requests", "10", *options)
         self.assertTrue(self.deleting.wait(TIMEOUT_S))
         return p
 
@@ -260,12 +271,11 @@ class Outages(Runs):
 
     def test_signals_within_a_second_are_one(self):
         """As launchers send them; one later ends the cleaning, and says so. They come while the process is stopped, so
-        that no time is between them for it."""
+        that no time is between them for it. It speaks a second after them."""
         p = self.begin_cleaning()
         for sent in signal.SIGSTOP, signal.SIGTERM, signal.SIGINT, signal.SIGCONT:
             p.send_signal(sent)
         self.assertIn("objects are being deleted", p.stderr.readline().decode())
-        time.sleep(1.1)
         self.assertIsNone(p.poll())
         p.send_signal(signal.SIGTERM)
         status, _, err = self.finish(p)
@@ -295,34 +305,44 @@ class Outages(Runs):
                 pass
         except BlockingIOError:
             os.set_blocking(write, True)
-        p = LoadTest.begin(self, "put", "--duration", "100ms", "--stress", stdout=write, stderr=None)
+        reporting = self.tmp / "reporting"
+        clock, move = self.movable_clock("#include <fcntl.h>\n#include <stdio.h>\n"
+                                         "int fflush(FILE *f) {\n"
+                                         f"    if (f == stdout) close(open(\"{reporting}\", O_WRONLY | O_CREAT, 0600));\n"
+                                         "    return ((int (*)(FILE *))dlsym(RTLD_NEXT, \"fflush\"))(f);\n}\n")
+        p = LoadTest.begin(self, "put", "--requests", "1", "--stress", stdout=write, stderr=None, env=clock)
         os.close(write)
-        self.wait_until(lambda: self.server.connections, p)
+        self.wait_until(reporting.exists, p)
         for _ in range(3):
-            time.sleep(1.1)
             self.assertIsNone(p.poll())
             self.send_signal(p, signal.SIGTERM)
+            move(2)
         self.assertEqual(p.wait(TIMEOUT_S), 128 + signal.SIGTERM)
 
     # ---- Servers that go away
+
+    def assert_tried_slowly(self, capture, tries, n_first):
+        """One worker at a time tries again, each 100 ms; at first each of so many has tried."""
+        self.assertLessEqual(len(tries), n_first + 1 + capture.end["bench_ns"] // (S // 10))
 
     def test_connection_limit(self):
         """A server that takes four connections is not down while it serves them, however slowly."""
         def slow(method, target, body):
             if method == "PUT":
-                time.sleep(0.7)
+                time.sleep(0.7)  # not decisive: longer than it takes to give up
+
+        def has_served(path):
+            c = recorded(path)
+            return c is not None and c.errors() and len(c.rows) - len(c.errors()) > 8
         self.serve(slow, n_connections=5)  # one is s3load's own
-        p = self.begin("put", "--concurrent", "16", "--duration", "3s", "--give-up-after", "300ms")
+        p = self.begin("put", "--concurrent", "16", "--duration", "1h", "--give-up-after", "300ms")
+        self.wait_until(lambda: has_served(p.path), p)
+        p.send_signal(signal.SIGINT)
         status, c, err = self.finish(p)
-        self.assertEqual((status, c.end["end"]), (0, "duration"), err)
-        served = [r for r in c.rows if not r.error]
-        self.assertGreater(len(served), 8)
-        self.assertLessEqual(len({r.thread for r in served}), 16)
+        self.assertEqual((status, c.end["end"]), (128 + signal.SIGINT, "signal"), err)
         failed = c.errors()
-        self.assertTrue(failed)
         self.assertTrue(all("onnect" in r.error for r in failed), failed[0].error)
-        # One worker at a time tries again, each 100 ms; at first each has tried.
-        self.assertLess(len(failed), 16 + 40)
+        self.assert_tried_slowly(c, failed, 16)
 
     def test_restarted_server(self):
         """Away for some tries, and then again while its objects are deleted: the run goes on and ends clean."""
@@ -347,7 +367,7 @@ class Outages(Runs):
         self.wait_until(lambda: has_rows(p.path), p)
         first.stop()
         down_ns = time.time_ns()
-        self.wait_until(lambda: sum(down_ns + S < r.end for r in recorded(p.path).errors()) >= 10, p)
+        self.wait_until(lambda: sum(down_ns < r.start for r in recorded(p.path).errors()) >= 10, p)
         up_ns = time.time_ns()
         second = Scripted(answer, port=first.ports[0], keys=first.keys)
         self.wait_until(lambda: any(not r.error and up_ns < r.end for r in recorded(p.path).rows), p)
@@ -362,13 +382,13 @@ class Outages(Runs):
         self.assertEqual((status, c.end["error"]), (128 + signal.SIGINT, None), err)
         self.assertEqual(first.keys, set())
         # The pause is seen: a failed try each 100 ms at most, none successful between.
-        tries = [r for r in c.errors() if down_ns + S < r.end < up_ns]
-        self.assertTrue(10 <= len(tries) <= (up_ns - down_ns) // (S // 10), len(tries))
-        self.assertEqual([r for r in c.rows if not r.error and down_ns + S < r.end < up_ns][:3], [])
+        tries = [r for r in c.errors() if down_ns < r.start and r.end < up_ns]
+        self.assertTrue(10 <= len(tries) <= 4 + 1 + (up_ns - down_ns) // (S // 10), len(tries))
+        self.assertEqual([r for r in c.rows if not r.error and down_ns < r.start and r.end < up_ns][:3], [])
 
     def test_give_up(self):
         self.serve()
-        p = self.begin("put", "--concurrent", "4", "--duration", "60s", "--give-up-after", "1s")
+        p = self.begin("put", "--concurrent", "4", "--duration", "1h", "--give-up-after", "1s")
         self.wait_until(lambda: has_rows(p.path), p)
         self.server.stop()
         status, c, err = self.finish(p)
@@ -388,11 +408,13 @@ class Outages(Runs):
         self.serve()
         port = listener.getsockname()[1]
         hosts = f"{self.server.hosts},127.0.0.1:{port}"
-        p = self.begin("put", "--host", hosts, "--concurrent", "4", "--duration", "2s",
-                       "--request-timeout", "300ms", "--host-select", "roundrobin", "--noclear")
+        p = self.begin("put", "--host", hosts, "--concurrent", "4", "--duration", "1h",
+                       "--request-timeout", "1s", "--host-select", "roundrobin", "--noclear")
+        self.wait_until(lambda: has_rows(p.path, 3, host=f":{port}") and has_rows(p.path, 100, host=self.server.hosts), p)
+        p.send_signal(signal.SIGINT)
         status, c, err = self.finish(p)
-        self.assertEqual(status, 0, err)
-        self.assertLess(sum(r.endpoint.endswith(f":{port}") for r in c.errors()), 4 + 8)
+        self.assertEqual(status, 128 + signal.SIGINT, err)
+        self.assert_tried_slowly(c, [r for r in c.errors() if r.endpoint.endswith(f":{port}")], 4)
 
     # ---- Want of our own
 
@@ -407,13 +429,15 @@ class Outages(Runs):
                 f"        errno = {error}; return -1; }}\n"
                 "    return ((int (*)(int, const struct sockaddr *, socklen_t))"
                 "dlsym(RTLD_NEXT, \"connect\"))(fd, a, size);\n}\n")
-            state, c = self.load("put", "--concurrent", "8", "--obj.size", "1", "--duration", "1s",
-                                 "--give-up-after", "100ms", "--noclear", env=env)
-            self.assertEqual(state["end"], "duration")
-            self.assertTrue(c.errors())
+
+            def both(path):
+                c = recorded(path)
+                return c is not None and len(c.errors()) > 10 and len(c.rows) - len(c.errors()) > 20
+            c = self.load_until(both, "put", "--concurrent", "8", "--obj.size", "1", "--give-up-after", "100ms", "--noclear",
+                                env=env)
+            self.assertEqual(c.end["end"], "signal")
             self.assertTrue(all("this machine" in r.error for r in c.errors()), c.errors()[0].error)
-            self.assertLess(len(c.errors()), 100)
-            self.assertGreater(len(c.rows) - len(c.errors()), 20)
+            self.assertLess(len(c.errors()), 100 * (1 + c.end["bench_ns"] / S))
 
     def test_no_descriptors(self):
         """The connection that was idle for longest is closed for a new one: no request fails."""
@@ -427,7 +451,8 @@ class Outages(Runs):
         self.assertEqual(c.errors(), [])
 
     def test_silent_closer(self):
-        """Idle connections that the server has closed without saying so are not used."""
+        """Idle connections that the server has closed without saying so are not used, except if it closes so late (here, as
+        its machine is busy) that the next request is on its way."""
         def answer(method, target, body):
             if method == "GET" and "list-type" not in target:
                 return 200, b"x" * 1024, Scripted.CLOSE
@@ -435,6 +460,8 @@ class Outages(Runs):
         c = self.load_until(lambda path: has_rows(path, 11, "GET"), "get", "--objects", "5", "--obj.size", "1KiB",
                             "--concurrent", "1", "--rate", "10")
         self.assertEqual([r.error for r in c.errors()], [])
+        self.assertGreaterEqual(c.end["connects"], len(c.of("GET")) - 1)  # the first has a connection of the preparation
+        self.assertLess(c.end["resent"], len(c.of("GET")) / 2)
 
     # ---- Limits
 
@@ -450,7 +477,7 @@ class Outages(Runs):
     def test_max_errors(self):
         self.serve(lambda method, target, body: (503, SLOW_DOWN) if method == "PUT" and
                    target.count("/") > 1 else None)
-        p = self.begin("put", "--duration", "60s", "--max-errors", "50")
+        p = self.begin("put", "--duration", "1h", "--max-errors", "50")
         status, c, err = self.finish(p)
         self.assertEqual((status, c.end["end"]), (1, "error"))
         self.assertIn("--max-errors is 50", err)
@@ -469,7 +496,7 @@ class Outages(Runs):
                              ("versioned", ["--objects", "5", "--versions", "2"])):
             n = itertools.count()
             self.serve(answer)
-            p = self.begin(command, *own, "--concurrent", "4", "--duration", "60s")
+            p = self.begin(command, *own, "--concurrent", "4", "--duration", "1h")
             status, c, err = self.finish(p)
             self.assertEqual((status, c.end["end"]), (1, "no objects left"), err)
             self.assertRegex(err, "no objects are left, as uploads failed, the first with: HTTP 507")
@@ -478,10 +505,10 @@ class Outages(Runs):
     def test_few_objects_are_enough(self):
         """Deletions that empty the pool for a moment do not end a run whose uploads succeed."""
         self.serve()
-        p = self.begin("mixed", "--objects", "1", "--concurrent", "3", "--duration", "1s",
+        p = self.begin("mixed", "--objects", "1", "--concurrent", "3", "--requests", "1000",
                        "--put-distrib", "10", "--delete-distrib", "10", "--get-distrib", "5")
         status, c, err = self.finish(p)
-        self.assertEqual((status, c.end["end"]), (0, "duration"), err)
+        self.assertEqual((status, c.end["end"]), (0, "done"), err)
 
     def test_deletion_put_off(self):
         """An object whose deletion was refused with 503 is there, and used again."""
@@ -489,14 +516,15 @@ class Outages(Runs):
             if method == "DELETE":
                 return 503, SLOW_DOWN
         self.serve(answer)
-        p = self.begin("mixed", "--objects", "4", "--concurrent", "2", "--duration", "1s",
+        p = self.begin("mixed", "--objects", "4", "--concurrent", "2", "--requests", "200",
                        "--put-distrib", "10", "--stat-distrib", "0", "--get-distrib", "0")
         status, c, err = self.finish(p)
-        self.assertEqual((status, c.end["end"]), (0, "duration"), err)
+        self.assertEqual((status, c.end["end"]), (0, "done"), err)
 
     def test_fewer_objects_than_workers(self):
-        self.serve(lambda method, target, body: time.sleep(0.01))
-        p = self.begin("mixed", "--objects", "2", "--concurrent", "8", "--duration", "500ms",
+        """One thread begins all workers before it reads an answer."""
+        self.serve()
+        p = self.begin("mixed", "--objects", "2", "--concurrent", "8", "--threads", "1", "--requests", "50",
                        "--put-distrib", "0", "--delete-distrib", "0")
         status, c, err = self.finish(p)
         self.assertEqual(status, 0, err)
@@ -540,17 +568,18 @@ class OnVersityGw(Runs):
         else:
             self.state = self.client.make_theirs("theirs", "Enabled" if command == "versioned" else None)
 
-    def outage(self, command, go, come, seconds, n_after=20, concurrent=8):
-        """go() and come() after so many seconds; the run goes on until so many more requests are served, and leaves
-        what it found."""
+    def outage(self, command, go, come, is_over=lambda errors: True, n_after=20, concurrent=8):
+        """go(), and come() once is_over(requests that began after it and failed); the run goes on until so many more
+        requests are served, and leaves what it found."""
         p = self.begin(command, "--bucket", "theirs", "--prefix", "ours/", "--concurrent", concurrent,
                        "--rate", 20 if command == "multipart" else 150, "--duration", "1h",
                        "--request-timeout", "3s", *self.COMMANDS[command])
         size = 2000 if command in ("put", "multipart") else 6000  # without a preparation, or with one
         self.wait_until(lambda: p.path.exists() and p.path.stat().st_size > size, p)
-        go()
+        if go:
+            go()
         gone_ns = time.time_ns()
-        time.sleep(seconds)
+        self.wait_until(lambda: is_over([r for r in recorded(p.path).errors() if r.start > gone_ns]), p)
         back_ns = time.time_ns()
         come()
         self.wait_until(lambda: sum(not r.error and r.end > back_ns for r in recorded(p.path).rows) > n_after, p)
@@ -560,44 +589,41 @@ class OnVersityGw(Runs):
         self.assertIn((status, c.end["end"]), ((128 + signal.SIGTERM, "signal"), (0, "done")), err)
         self.assertIsNone(c.end["error"], err)
         self.assertEqual(self.client.state("theirs"), self.state)
-        served = [r.end for r in c.rows if not r.error]
-        return c, gone_ns, back_ns, served
+        # Nothing that began meanwhile was served; afterwards it goes on.
+        served = [r for r in c.rows if not r.error]
+        if go:
+            self.assertEqual([r for r in served if gone_ns < r.start and r.end < back_ns], [])
+        self.assertTrue([r for r in served if r.end > back_ns])
+        return c, gone_ns, back_ns
 
-    def killed(self, command, seconds):
-        c, gone_ns, back_ns, served = self.outage(command, self.server.kill, self.server.restart,
-                                                  seconds)
-        # Nothing was served meanwhile, but for answers that had come and were not read yet; tries are rows;
-        # afterwards it goes on.
-        self.assertEqual([t for t in served if gone_ns + S < t < back_ns], [])
-        tries = [r for r in c.errors() if gone_ns < r.end < back_ns]
-        self.assertTrue(5 * seconds <= len(tries) <= 10 * seconds + 30, len(tries))
-        self.assertTrue([t for t in served if t > back_ns])
+    def killed(self, command, n_tries):
+        """Tries are rows: one each 100 ms, at first of each worker."""
+        c, gone_ns, back_ns = self.outage(command, self.server.kill, self.server.restart,
+                                          lambda errors: len(errors) >= n_tries)
+        tries = [r for r in c.errors() if gone_ns < r.start and r.end < back_ns]
+        self.assertTrue(n_tries <= len(tries) <= 30 + (back_ns - gone_ns) // (S // 10), len(tries))
 
-    def stopped(self, command, seconds):
-        c, gone_ns, back_ns, served = self.outage(
-            command, lambda: self.server.process.send_signal(signal.SIGSTOP),
-            lambda: self.server.process.send_signal(signal.SIGCONT), seconds)
-        self.assertEqual([t for t in served if gone_ns + S < t < back_ns], [])
-        self.assertTrue([t for t in served if t > back_ns])
-        late = [r for r in c.errors() if "timeout" in r.error]
-        self.assertEqual(bool(late), seconds > 3)
+    def stopped(self, command, n_late):
+        """Until so many requests have taken too long."""
+        self.outage(command, lambda: self.stop_process(self.server.process.pid),
+                    lambda: self.server.process.send_signal(signal.SIGCONT),
+                    lambda errors: sum("timeout" in r.error for r in errors) >= n_late)
 
     def limited(self, command):
         self.begin_server(command, "--max-connections", "4")
         n = 10 if command == "multipart" else 100
-        _, _, _, served = self.outage(command, lambda: None, lambda: None, 1, n, concurrent=16)
-        self.assertGreater(len(served), n)
+        self.outage(command, None, lambda: None, n_after=n, concurrent=16)
 
     def test_killed(self):
         self.begin_server("mixed")
-        self.killed("mixed", 2)
+        self.killed("mixed", 20)
 
     def all_outages(self):
         for command in self.COMMANDS:
             self.begin_server(command)
-            for act, seconds in ((self.killed, 2), (self.killed, 8), (self.stopped, 10)):
-                with self.subTest(command=command, act=act.__name__, seconds=seconds):
-                    act(command, seconds)
+            for act, n in ((self.killed, 20), (self.killed, 80), (self.stopped, 4)):
+                with self.subTest(command=command, act=act.__name__, n=n):
+                    act(command, n)
             with self.subTest(command=command, act="limited"):
                 self.limited(command)
 

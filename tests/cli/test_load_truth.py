@@ -1,19 +1,18 @@
 """Whether what s3load records is what happened: against the log of the target, row by row."""
 import collections
+import itertools
 import os
 import pathlib
 import random
 import resource
 import signal
 import subprocess
-import time
 
 from harness import BUILD, TIMEOUT_S, unwrapped
 from loadcase import Capture, LoadTest, has_rows, recorded
 from servers import Held, Scripted
 
 MS = 10**6
-SLACK_MS = 20
 KILLS = int(os.environ.get("S3LOAD_KILLS", "8"))
 AUTOTERMS = int(os.environ.get("S3LOAD_AUTOTERMS", "2"))
 
@@ -29,11 +28,9 @@ class Truth(LoadTest):
         return by_row
 
     def assert_as_logged(self, capture):
-        """Each row is what the target did. A request takes at least as long here as there; by how
-        much longer depends on the machine, and what else it does: one in ten by less than SLACK_MS. Of a
-        request that was sent twice the first time is in the log too."""
+        """Each row is what the target did. A request takes at least as long here as there; by how much longer depends on the
+        machine, and what else it does. Of a request that was sent twice the first time is in the log too."""
         logged = self.logged()
-        offsets = []
         n_resent = 0
         for r in capture.rows:
             lines = logged.pop((r.thread, r.seq), [])
@@ -57,16 +54,13 @@ class Truth(LoadTest):
             self.assertEqual(r.n_objects, sum(int(l["n_objects"]) for l in lines if not l["fault"] == "reset"))
             took = sum(max(int(l["queued_ns"]), int(l["last_ns"])) - int(l["start_ns"])
                        for l in lines)
-            offsets.append((r.duration - took) / MS)
+            self.assertGreater(r.duration, took)
             if r.op == "GET":
                 # The first byte was handed over before it was read here.
                 self.assertGreaterEqual(r.first_byte - r.start,
                                         int(line["first_ns"]) - int(line["received_ns"]))
         self.assertEqual(list(logged), [], "requests without a row")
         self.assertEqual(n_resent, capture.end["resent"])
-        offsets.sort()
-        self.assertGreater(offsets[0], 0)
-        self.assertLess(offsets[len(offsets) // 10], SLACK_MS)
 
     def test_mixed(self):
         self.start("--fault", "latency=exp:3ms", "--fault", "op=GET,fail=503:0.05", "--fault",
@@ -84,7 +78,7 @@ class Truth(LoadTest):
                 self.start("--fault", "latency=uniform:1ms:5ms")
                 own = [] if command == "put" else ["--objects", "300"]
                 _, c = self.load(command, *own, "--obj.size", "3KiB", "--concurrent", "8",
-                                 "--duration", "500ms")
+                                 "--requests", "300")
                 self.assertEqual(c.errors(), [])
                 self.assert_as_logged(c)
 
@@ -100,7 +94,7 @@ class Truth(LoadTest):
     def test_corruption(self):
         self.start("--fault", "op=GET,corrupt=0.2")
         args = ("get", "--objects", "5", "--obj.size", "100KiB", "--concurrent", "4")
-        _, c = self.load(*args, "--duration", "500ms")
+        _, c = self.load(*args, "--requests", "100")
         self.assertEqual(c.errors(), [])
         c = self.load_until(lambda path: has_rows(path, 100, "GET"), *args, "--verify", "1")
         bad = [r for r in c.errors() if "not what was uploaded" in r.error]
@@ -117,12 +111,12 @@ class Truth(LoadTest):
         """A run in which every request failed has failed."""
         self.start("--fault", "op=PUT,fail=503:1")
         path = self.tmp / "failed.csv.zst"
-        r = self.s3load("put", "--obj.size", "1KiB", "--concurrent", "2", "--duration", "100ms",
+        r = self.s3load("put", "--obj.size", "1KiB", "--concurrent", "2", "--requests", "10",
                         "--benchdata", path, status=1)
         c = Capture(path)
-        self.assertIn(f"none of {len(c.rows):,} requests succeeded", r.err)
+        self.assertIn("none of 10 requests succeeded", r.err)
         self.assertIn("SlowDown", r.out)
-        self.assertEqual(len(c.errors()), len(c.rows))
+        self.assertEqual((len(c.errors()), len(c.rows)), (10, 10))
 
     def test_stalled_server_times_out(self):
         self.start("--fault", "op=PUT,stall=300ms:1h")
@@ -135,45 +129,44 @@ class Truth(LoadTest):
         self.assertEqual([r for r in late(c.path) if r.duration < 500 * MS], [])
 
     def test_bodies_in_chunks(self):
-        """The length of a body in chunks is not known: its end is not waited for in vain."""
+        """The length of a body in chunks is not known: its end is not waited for in vain, until a time-out."""
         for command in ("get", "list"):
             self.start("--fault", "chunked=1", "--fault", "op=GET,slow=8MiB:1")
             _, c = self.load(command, "--objects", "3", "--obj.size", "300KiB", "--concurrent", "3",
-                             "--duration", "300ms", "--request-timeout", "2s")
+                             "--requests", "9")
             self.assertEqual(c.errors(), [])
             self.assert_as_logged(c)
 
     def test_open_loop_shows_a_stall(self):
-        """A server that stands still for two seconds: response times tell, few are in flight."""
+        """A server that stands still for two seconds: response times tell, as only two requests are in flight."""
         self.start("--fault", "op=PUT,stall=500ms:2s")
-        state, c = self.load("put", "--rate", "100", "--concurrent", "2", "--obj.size",
-                             "1KiB", "--duration", "5s")
-        response = sorted(r.end - r.intended for r in c.rows)
-        service = sorted(r.end - r.start for r in c.rows)
-        self.assertGreater(response[int(len(response) * 0.8)], 100 * MS)
-        self.assertLess(service[int(len(service) * 0.8)], response[int(len(response) * 0.8)] / 2)
-        self.assertEqual(len(c.rows) + state["not_begun"], 500)
-        # Due at fixed times; those not begun leave gaps.
+        state, c = self.load("put", "--rate", "100", "--concurrent", "2", "--obj.size", "1KiB", "--requests", "400")
+        self.assertEqual((len(c.rows), state["not_begun"]), (400, 0))
         due = sorted(r.intended for r in c.rows)
-        self.assertEqual({round(b - a, -3) % (10 * MS) for a, b in zip(due, due[1:])}, {0})
-        self.assertEqual(len(set(due)), len(due))
-
-        # And so says the analysis: of 500 requests, two waited for the server, 200 for these.
+        self.assertEqual([round(at - due[0], -3) for at in due], [i * 10 * MS for i in range(400)])
+        # Of the requests that are due in the first of the two seconds, all but two begin after them.
+        self.assertGreaterEqual(sum(r.start - r.intended > 900 * MS for r in c.rows), 100 - 2)
         requests = self.s3analyze("analyze", "--json", c.path).json()["operations"][0]["requests"]
-        self.assertLess(requests["p50_ns"], 500 * MS)
-        self.assertLess(requests["p99_ns"], 1500 * MS)
-        self.assertGreater(requests["response_time"]["p99_ns"], 1500 * MS)
+        self.assertGreater(requests["response_time"]["p99_ns"], 900 * MS)
         self.assertRegex(self.s3analyze("analyze", c.path).out, "(?i)response")
+
+    def test_open_loop_that_ends_too_soon(self):
+        """What is due and not begun is counted, and leaves gaps: the server answers nothing."""
+        self.start("--fault", "op=PUT,latency=1h")
+        state, c = self.load("put", "--rate", "100", "--concurrent", "2", "--obj.size", "1KiB", "--request-timeout", "2s",
+                             # not decisive: what begins and what does not are counted together
+                             "--duration", "1s", "--noclear", status=1)
+        self.assertLessEqual(len(c.rows), 2)
+        self.assertEqual(len(c.rows) + state["not_begun"], 100)
 
     def test_rare_requests(self):
         """Due times that lie beyond all time, as that of request 9500, are not taken for the past."""
         if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < 10000:
             self.skipTest("so many files cannot be open")
         self.start()
-        state, c = self.load("put", "--rate", "0.000001", "--concurrent", "9500", "--obj.size", "1",
-                             "--duration", "200ms")
+        c = self.load_until(has_rows, "put", "--rate", "0.000001", "--concurrent", "9500", "--obj.size", "1")
         self.assertEqual(len(c.rows), 1)
-        self.assertEqual(state["not_begun"], 0)
+        self.assertEqual(c.end["not_begun"], 0)
 
     def test_scheduling_policy_is_kept(self):
         self.start("--fault", "latency=1ms")
@@ -189,36 +182,29 @@ class Truth(LoadTest):
         self.assertGreaterEqual(len(threads), 2 + 4)  # the thread sanitizer has one of its own
         self.assertEqual(policies, {os.SCHED_BATCH})
 
-    def test_idle_connections(self):
-        """Those that the server closes meanwhile are noticed before they are used."""
-        self.start("--idle-timeout", "1")
-        state, c = self.load("put", "--rate", "0.6", "--concurrent", "1", "--obj.size", "1",
-                             "--duration", "6s")
-        self.assertEqual(c.errors(), [])
-        self.assertGreaterEqual(state["connects"], 3)
-
     def test_host_selection(self):
         self.start(n_ports=3)
         _, c = self.load("put", "--host-select", "roundrobin", "--concurrent", "6", "--obj.size",
-                         "1KiB", "--duration", "500ms")
+                         "1KiB", "--requests", "300")
         n = collections.Counter(r.endpoint for r in c.rows)
         self.assertEqual(len(n), 3)
         self.assertLessEqual(max(n.values()) - min(n.values()), 2)
 
-        # The slow one gets fewer.
-        self.start("--fault", "server=0,op=PUT,latency=200ms", n_ports=3)
+        # The slow one gets fewer: one that takes longer than any machine is busy.
+        self.start("--fault", "server=0,op=PUT,latency=2s", n_ports=3)
         slow = self.server.ports[0]
-        c = self.load_until(lambda path: has_rows(path, 11, host=slow), "put", "--concurrent", "6", "--obj.size",
+        c = self.load_until(lambda path: has_rows(path, 2, host=slow), "put", "--concurrent", "6", "--obj.size",
                             "1KiB")
         n = collections.Counter(r.endpoint for r in c.rows)
         self.assertLess(n.pop(f"http://127.0.0.1:{slow}"), min(n.values()))
 
     def test_random_sizes(self):
-        """Equal numbers for each of the highest doublings, a chi-square test at 1 in 10,000."""
+        """Equal numbers for each of the highest doublings, a chi-square test at 1 in 10,000 (of which one worker with a seed
+        gets the same always)."""
         self.start()
         # 20 of each are enough for chi-square.
-        c = self.load_until(lambda path: has_rows(path, 800), "put", "--obj.size", "64KiB", "--obj.randsize",
-                            "--concurrent", "8", "--seed", "42")
+        _, c = self.load("put", "--obj.size", "64KiB", "--obj.randsize", "--concurrent", "1", "--requests", "800",
+                         "--seed", "42")
         sizes = [r.bytes for r in c.rows]
         self.assertTrue(all(1 <= s <= 65536 for s in sizes))
         # D = 8 doublings: the lowest share of two is linear below 2^(m+1), then one each.
@@ -232,28 +218,24 @@ class Truth(LoadTest):
         """The same seed, the same sizes and choices."""
         self.start()
         runs = [self.load("get", "--objects", "20", "--obj.size", "10KiB", "--obj.randsize",
-                          "--concurrent", "1", "--duration", "300ms", "--seed", "5")[1]
+                          "--concurrent", "1", "--requests", "100", "--seed", "5")[1]
                 for _ in range(2)]
-        n = min(len(c.rows) for c in runs)
-        a, b = ([(r.op, r.bytes, r.file.split("/", 1)[1]) for r in c.rows[:n]] for c in runs)
+        a, b = ([(r.op, r.bytes, r.file.split("/", 1)[1]) for r in c.rows] for c in runs)
         self.assertEqual(a, b)
 
     def test_autoterm_as_replayed(self):
-        """Live and replay stop at the same instant, or both do not."""
+        """Live and replay stop at the same instant."""
         self.start("--fault", "latency=5ms")
-        n_stopped = 0
         for i in range(AUTOTERMS):
             for command, own in (("put", []), ("mixed", ["--objects", "50"])):
                 state, c = self.load(command, *own, "--obj.size", "1KiB", "--concurrent", "8",
                                      "--autoterm", "--autoterm.dur", "500ms", "--autoterm.pct",
-                                     "50", "--duration", "20s")
+                                     "50", "--duration", "1h")
                 replay = self.s3analyze("autoterm", "--json", "--autoterm.dur", "500ms",
                                         "--autoterm.pct", "50", c.path).json()
-                stops = [o["stop"]["at_s"] for o in replay["operations"] if o["stopped"]]
-                live = [state["autoterm"]["at_s"]] if state["end"] == "autoterm" else []
-                self.assertEqual(stops, live)
-                n_stopped += len(live)
-        self.assertGreater(n_stopped, 0)
+                self.assertEqual(state["end"], "autoterm")
+                self.assertEqual([o["stop"]["at_s"] for o in replay["operations"] if o["stopped"]],
+                                 [state["autoterm"]["at_s"]])
 
 
 class Crashes(LoadTest):
@@ -268,27 +250,27 @@ class Crashes(LoadTest):
         return p.returncode, Capture(path) if path.exists() else None, err.decode()
 
     def test_kill(self):
-        """SIGKILL: what ended a second before is there, and reads without --salvage but for the
-        cut end."""
+        """SIGKILL: what was recorded stays there, and reads without --salvage but for the cut end. Nothing is recorded that
+        was not answered, and no gap is left."""
         generator = random.Random(20260101)
-        for _ in range(KILLS):
+        for i in range(KILLS):
             self.start("--fault", "latency=5ms")  # whose log is of one run
-            killed = []
+            path = self.tmp / f"killed-{i}.csv.zst"
+            n = generator.randrange(1, 2000)
+            seen = []
 
             def kill(p):
-                time.sleep(generator.uniform(0.3, 1.8))
-                killed.append(time.time_ns())
+                self.wait_until(lambda: has_rows(path, n), p)
+                seen.extend((r.thread, r.seq) for r in recorded(path).rows)
                 p.kill()
-            status, c, _ = self.run_and(kill, "--concurrent", "8", "--noclear")
+            status, c, _ = self.run_and(kill, "--concurrent", "8", "--noclear", path=path)
             self.assertEqual(status, -signal.SIGKILL)
             have = {(r.thread, r.seq) for r in c.rows}
-            for line in self.server.log():
-                parts = line["user_agent"].split("/")
-                if len(parts) != 4:
-                    continue
-                ended = (int(line["start_real_ns"]) + int(line["end_ns"]) - int(line["start_ns"]))
-                if ended < killed[0] - 10**9:
-                    self.assertIn((int(parts[2]), int(parts[3])), have)
+            answered = {(int(parts[2]), int(parts[3])) for line in self.server.log()
+                        if len(parts := line["user_agent"].split("/")) == 4}
+            self.assertGreaterEqual(len(seen), n)
+            self.assertLessEqual(set(seen), have)
+            self.assertLessEqual(have, answered)
             r = self.s3analyze("info", c.path, status=None)
             if r.status != 0:
                 self.assertRegex(r.err, "truncated|cut|ends within|incomplete")
@@ -322,9 +304,9 @@ class Crashes(LoadTest):
 
         def interrupt(p):
             self.wait_until(lambda: len(held) == 4, p)
-            self.send_signal(p, signal.SIGINT)
-            time.sleep(1.2)  # within a second they would be one signal
-            self.assertIsNone(p.poll(), "the requests in flight are waited for")
+            p.send_signal(signal.SIGINT)
+            # It says so a second later: within a second they would be one signal.
+            self.assertIn("waiting for requests in flight", p.stderr.readline().decode())
             p.send_signal(signal.SIGINT)
         status, c, err = self.run_and(interrupt, "--concurrent", "4", "--request-timeout", "1h")
         self.assertEqual(status, 130)
@@ -379,7 +361,7 @@ class Crashes(LoadTest):
                            status=1, env=self.environment(), cwd=self.tmp)
         self.assertRegex(r.err, r"full\.csv\.zst: File too large: the run ends, and its last requests are not recorded")
         c = Capture(path)
-        self.assertGreater(len(c.rows), 100)
+        self.assertGreater(len(c.rows), 10)
         self.s3analyze("info", path)
         self.assertEqual(self.keys(), 0)
 
@@ -393,32 +375,25 @@ class Crashes(LoadTest):
             # The same by a limit of the size of files: test_full_disk.
             return
         self.addCleanup(subprocess.run, ["umount", str(mount)])
-        status, c, err = self.run_and(lambda p: None, "--duration", "60s", "--rate", "500",
+        status, c, err = self.run_and(lambda p: None, "--duration", "1h", "--rate", "500",
                                       path=mount / "full.csv.zst")
         self.assertEqual(status, 1)
         self.assertIn("No space left", err)
-        self.assertGreater(len(c.rows), 100)
+        self.assertGreater(len(c.rows), 10)
 
     def test_synced(self):
-        """Frames and calls of fdatasync: at most 500 ms apart, beside what such a call takes; on a busy machine
-        not always."""
+        """A frame is on the disk before the next one is written: that a reader of the file sees whole what was synced."""
         self.start("--fault", "latency=5ms")
-        source, library, times = (self.tmp / n for n in ("sync.c", "sync.so", "times"))
-        source.write_text('#include <stdio.h>\n#include <sys/syscall.h>\n#include <time.h>\n'
-                          '#include <unistd.h>\nstatic void note(char end) { struct timespec t; '
-                          'clock_gettime(CLOCK_MONOTONIC, &t); FILE *f = fopen(TIMES, "a"); '
-                          'fprintf(f, "%ld.%09ld%c", (long)t.tv_sec, t.tv_nsec, end); fclose(f); }\n'
-                          'int fdatasync(int fd) { note(\' \'); int done = (int)syscall(SYS_fdatasync, fd); '
-                          'note(\'\\n\'); return done; }\n')
-        subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source,
-                        f'-DTIMES="{times}"'], check=True)
-        _, c = self.load("put", "--obj.size", "1KiB", "--duration", "2s", "--concurrent", "2",
-                         env={"LD_PRELOAD": str(library),
-                              "ASAN_OPTIONS": "verify_asan_link_order=0"})
-        calls = [tuple(map(float, line.split())) for line in times.read_text().splitlines()]
-        self.assertGreaterEqual(len(calls), len(c.frames()))
-        apart = sorted(begin - end for (_, end), (begin, _) in zip(calls[1:], calls[2:]))
-        self.assertLess(apart[len(apart) // 2], 0.5)
+        sizes = self.tmp / "sizes"
+        env = self.preload("#include <stdio.h>\n#include <sys/stat.h>\n#include <sys/syscall.h>\n#include <unistd.h>\n"
+                           "int fdatasync(int fd) {\n    struct stat s;\n    fstat(fd, &s);\n"
+                           f"    FILE *f = fopen(\"{sizes}\", \"a\");\n"
+                           "    fprintf(f, \"%ld\\n\", (long)s.st_size);\n    fclose(f);\n"
+                           "    return (int)syscall(SYS_fdatasync, fd);\n}\n")
+        c = self.load_until(lambda path: recorded(path) and len(recorded(path).frames()) > 3, "put", "--obj.size", "1KiB",
+                            "--concurrent", "2", env=env)
+        ends = list(itertools.accumulate(map(len, c.frames())))
+        self.assertEqual(sorted(set(map(int, sizes.read_text().split()))), ends)
         self.assertIn("# s3load/1 ", Capture(c.path).text.split("\n")[1])
 
     def test_host_dies(self):
@@ -439,8 +414,8 @@ class Crashes(LoadTest):
         self.assertIsNone(c.end["error"])
         failed = c.errors()
         self.assertEqual({r.endpoint for r in failed}, {f"http://{other.hosts}"})
-        # It is tried again now and then, not in a storm.
-        self.assertLess(len(failed), 100)
+        # It is tried again now and then, not in a storm: by each worker at first, then each 100 ms.
+        self.assertLessEqual(len(failed), 4 + 1 + c.end["bench_ns"] // (100 * MS))
 
     def test_all_hosts_die(self):
         def stop(p):

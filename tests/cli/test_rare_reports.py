@@ -238,9 +238,9 @@ class Terminal(LoadTest):
         return shown.decode()
 
     def test_a_run(self):
-        self.start('--access-key', ACCESS_KEY, '--secret-key', SECRET_KEY, '--fault', 'latency=1ms')
+        self.start('--access-key', ACCESS_KEY, '--secret-key', SECRET_KEY, '--fault', 'latency=5ms')
         shown = self.on_terminal(BUILD / 's3load', 'get', '--host', self.server.hosts, '--objects', '300',
-                                 '--obj.size', '1KiB', '--concurrent', '2', '--duration', '2500ms',
+                                 '--obj.size', '1KiB', '--concurrent', '2', '--duration', '2500ms',  # not decisive: a line each second
                                  '--autoterm', '--json')
         self.assertRegex(shown, r'\[#+ *\] +\d+ % of 300')
         self.assertRegex(shown, r' time +throughput +obj/s +failed +50% +99% +active +CPU\r?\n'
@@ -248,13 +248,13 @@ class Terminal(LoadTest):
         for line in re.split(r'[\r\n]|\033\[K', shown):
             self.assertLessEqual(len(line), 80)
         quiet = self.on_terminal(BUILD / 's3load', 'stat', '--host', self.server.hosts, '--objects', '300',
-                                 '--obj.size', '1KiB', '--concurrent', '2', '--duration', '100ms', '--quiet',
+                                 '--obj.size', '1KiB', '--concurrent', '2', '--requests', '20', '--quiet',
                                  '--json')
         self.assertNotIn('\033', quiet)
 
     def test_environment(self):
         self.start('--access-key', ACCESS_KEY, '--secret-key', SECRET_KEY)
-        small = ('--obj.size', '1KiB', '--concurrent', '2', '--duration', '50ms', '--json')
+        small = ('--obj.size', '1KiB', '--concurrent', '2', '--requests', '5', '--json')
         self.s3load('put', *small, env={'S3LOAD_TLS': 'false'})
         said = self.s3load('put', *small, env={'S3LOAD_TLS': 'perhaps'}, status=2).err
         self.assertIn('S3LOAD_TLS', said)
