@@ -13,14 +13,13 @@ import time
 import unittest
 
 import capgen
-from harness import BUILD, SANITIZED, TIMEOUT_S, CliTest, preload, tool, unwrapped
-from loadcase import Capture, LoadTest
+from harness import BUILD, SANITIZED, TIMEOUT_S, CliTest, preload, tool, unwrapped, wait_until
+from loadcase import Capture, LoadTest, has_rows
 from servers import Target
 
-QUICK = ("--obj.size", "1KiB", "--concurrent", "2", "--duration", "100ms", "--stress")
-# How often each failure is tried with each MPI, and how long a rank is stopped.
+QUICK = ("--obj.size", "1KiB", "--concurrent", "2", "--requests", "30", "--stress")
+# How often each failure is tried with each MPI.
 KILLS = int(os.environ.get("S3LOAD_RANK_KILLS", "1"))
-PAUSE_S = 1 if KILLS == 1 else 10
 MPIS = {"mpich": ("mpirun.mpich",), "ompi-c": ("mpirun.openmpi", "--oversubscribe")}
 if SANITIZED:
     del MPIS["ompi-c"]  # our code is the same with both, and Open MPI itself leaks
@@ -120,7 +119,7 @@ class Commands(RankedTest):
         size = () if name == "multipart" else ("--obj.size", "1KiB")
         # The same ranks, and as many requests in the capture as they count.
         state, capture = self.ranked_load(mpi, 3, name, "--bucket", f"{name}-{mpi}", "--concurrent", "2",
-                                          "--duration", "200ms", *size, *self.COMMANDS[name])
+                                          "--requests", "90", *size, *self.COMMANDS[name])
         self.assertEqual(state["errors"], 0)
         return state, capture
 
@@ -135,27 +134,25 @@ class Commands(RankedTest):
         log = collections.defaultdict(collections.Counter)
         for line in self.server.log():
             log[line["bucket"]][line["op"], line["user_agent"].split(" ")[1].split("/")[0], line["key"]] += 1
-        # On a busy machine so short a run may be over before a rank hears of it.
-        clients = collections.defaultdict(set)
         for (mpi, name), job in jobs.items():
             with self.subTest(f"{name} {mpi}"):
                 state, capture = job.result()
-                clients[mpi].update(r.client for r in capture.rows)
+                self.assertEqual(len({r.client for r in capture.rows}), 3)
                 seen = log[f"{name}-{mpi}"]
+                self.assertEqual(state["requests"], {"delete": 14 + 1}.get(name, 90))
                 if name == "put":
-                    self.assertEqual(state["requests"], len(capture.rows))
+                    self.assertEqual(len(capture.rows), 90)
                 for op in {"get": ["GET"], "put": ["PUT"], "stat": ["STAT"]}.get(name, []):
                     rows = collections.Counter((op, r.client, r.file) for r in capture.of(op))
                     self.assertEqual({k: n for k, n in seen.items() if k[0] == op}, dict(rows))
                 if name not in ("put", "multipart"):
                     self.assertEqual(state["prepared"], 45 if name in ("versioned", "retention") else 40)
                 self.assertEqual(self.keys(f"{name}-{mpi}"), 0)
-        self.assertEqual({mpi: len(c) for mpi, c in clients.items()}, dict.fromkeys(clients, 3))
 
     def test_parts(self):
         """The capture is what s3analyze merge makes of the parts; the parts are deleted unless --keep-parts is given."""
         for mpi in MPIS:
-            _, capture = self.ranked_load(mpi, 3, "put", "--obj.size", "1KiB", "--duration", "200ms",
+            _, capture = self.ranked_load(mpi, 3, "put", "--obj.size", "1KiB", "--requests", "90",
                                           "--keep-parts")
             parts = self.parts(capture.path, 3)
             self.check_run("s3analyze", "merge", "-o", self.tmp / "hand.csv.zst", "--force", *parts)
@@ -165,7 +162,7 @@ class Commands(RankedTest):
                 self.assertEqual({r.client.rsplit("-")[-1] for r in part.rows}, {str(i)})
                 part.path.unlink()
             capture.path.unlink()
-            self.ranked_load(mpi, 2, "put", "--obj.size", "1KiB", "--duration", "200ms")
+            self.ranked_load(mpi, 2, "put", "--obj.size", "1KiB", "--requests", "90")
             self.assertEqual([p.name for p in self.tmp.glob("put-*")], [capture.path.name])
             capture.path.unlink()
 
@@ -173,7 +170,7 @@ class Commands(RankedTest):
         """Under Open MPI standard output is a terminal, wherever it goes."""
         for mpi in MPIS:
             for n in (1, 2):
-                r = self.ranks(mpi, n, "put", "--obj.size", "1KiB", "--duration", "200ms")
+                r = self.ranks(mpi, n, "put", "--obj.size", "1KiB", "--requests", "90")
                 self.assertIn("obj/s", r.out)
                 self.assertNotIn("\033", r.out + r.err)
 
@@ -192,7 +189,7 @@ class Autoterm(RankedTest):
         self.start("--fault", "latency=20ms")
         for mpi in MPIS:
             path = self.tmp / f"a-{mpi}.csv.zst"
-            self.ranks(mpi, 3, "put", "--obj.size", "1KiB", "--concurrent", "2", "--duration", "60s", "--autoterm",
+            self.ranks(mpi, 3, "put", "--obj.size", "1KiB", "--concurrent", "2", "--duration", "1h", "--autoterm",
                        "--autoterm.dur", "1s", "--autoterm.pct", "25", "--keep-parts", "--benchdata", path)
             ends = [Capture(p).end for p in self.parts(path, 3)]
             self.assertEqual({e["end"] for e in ends}, {"autoterm"})
@@ -200,8 +197,6 @@ class Autoterm(RankedTest):
             r = self.check_run("s3analyze", "autoterm", "--json", "--autoterm.dur", "1s", "--autoterm.pct",
                                "25", path)
             self.assertEqual(ends[0]["autoterm"]["at_s"], r.json()["operations"][0]["stop"]["at_s"])
-            last = [max(row.start for row in Capture(p).rows) for p in self.parts(path, 3)]
-            self.assertLess(max(last) - min(last), 1_000_000_000)
 
 
 class Options(RankedTest):
@@ -213,7 +208,7 @@ class Options(RankedTest):
         self.start("--fault", "latency=5ms", n_ports=3)
         path = self.tmp / "who.csv.zst"
         r = self.ranks(self.MPI, 3, "get", "--objects", "30", "--obj.size", "1KiB", "--concurrent", "2", "--rate",
-                       "300", "--duration", "3500ms", "--read-shift", "1", "--hosts-per-rank", "--progress",
+                       "300", "--requests", "1050", "--read-shift", "1", "--hosts-per-rank", "--progress",
                        "--benchdata", path)
         capture = Capture(path)
         made, used, hosts = (collections.defaultdict(set) for _ in range(3))
@@ -227,10 +222,10 @@ class Options(RankedTest):
             self.assertEqual(len(used[rank]), 10)
         self.assertEqual(sorted(len(h) for h in hosts.values()), [1, 1, 1])
         self.assertEqual(len(set.union(*hosts.values())), 3)
-        self.assertEqual(r.err.count("throughput"), 1)
-        # What the lines tell are all ranks' requests, but for those of the last second; each has a third of them.
-        told = re.findall(r"(?m)^ +\ds +\S+ +(\d+)\S* +0 +[\d.]+m?s +[\d.]+m?s", r.err)
-        self.assertGreater(sum(map(int, told)), len(capture.of("GET")) / 2, r.err)
+        # The requests come due over three seconds and a half. The lines tell of all but those of the last second, which are more
+        # than one rank has.
+        told = re.findall(r"(?m)^ +\d+s +\S+ +(\d+)\S* +0 ", r.err)
+        self.assertGreater(sum(map(int, told)), len(capture.of("GET")) / 3, r.err)
         self.assertNotIn("Preparing [", self.ranks(self.MPI, 2, "get", "--objects", "4", *QUICK).err)
 
     def normal(self, capture):
@@ -249,48 +244,44 @@ class Options(RankedTest):
         return rows, head, tail, capture.text.split("\n")[0]
 
     def test_one_rank(self):
-        """One rank records the same as s3load, except for times and ids, however it was started. Each of its four requests has
-        a quarter of a second, so that even a busy machine begins it."""
+        """One rank records the same as s3load, except for times and ids, however it was started."""
         for command in ("put", "mixed"):
             how = ("--obj.size", "1KiB", *(("--objects", "5") if command == "mixed" else ()), "--concurrent", "1",
-                   "--rate", "4", "--duration", "1s", "--seed", "5")
+                   "--rate", "40", "--requests", "20", "--seed", "5")
             _, alone = self.load(command, *how)
             for launched in (True, False):
                 path = self.tmp / f"{command}-{launched}.csv.zst"
                 argv = [*self.mpirun(self.MPI, 1)[0 if launched else -1:], *self.argv(command, *how)]
                 self.check_run(*argv, "--benchdata", path, status=0, env=self.ranked_environment(), cwd=self.tmp)
-                (mine, *others), (theirs, *expected) = self.normal(Capture(path)), self.normal(alone)
-                self.assertEqual(others, expected)
-                # A busy machine may begin fewer requests.
-                n = min(len(mine), len(theirs))
-                self.assertGreater(n, 0)
-                self.assertEqual(mine[:n], theirs[:n])
+                self.assertEqual(self.normal(Capture(path)), self.normal(alone))
+                self.assertEqual(len(alone.rows), 20)
 
     def test_nothing_succeeds(self):
         """A run succeeds if any rank had success; and messages about a rank name it."""
         self.start()
         other = Target()
         self.addCleanup(other.stop)
-        how = ("--obj.size", "1KiB", "--concurrent", "1", "--rate", "100", "--duration", "300ms", "--noclear")
+        how = ("--obj.size", "1KiB", "--concurrent", "1", "--rate", "100", "--noclear")
         # The bucket is on the first server alone, and rank 1 has the second.
         _, capture = self.ranked_load(self.MPI, 2, "put", "--host", f"{self.server.hosts},{other.hosts}",
-                                      "--hosts-per-rank", *how)
+                                      "--hosts-per-rank", *how, "--requests", "30")
         self.assertEqual({(r.client[-1], r.error != "") for r in capture.rows}, {("0", False), ("1", True)})
         self.start("--fault", "op=PUT,latency=20ms", "--fault", "op=PUT,fail=503:1")
-        r = self.ranks(self.MPI, 2, "put", "--json", *how, "--rate", "1000", "--stress", status=1)
+        # not decisive: what begins and what does not are counted together
+        r = self.ranks(self.MPI, 2, "put", "--json", *how, "--rate", "1000", "--duration", "3s", "--stress", status=1)
         said = unwrapped(r.err)
         n = r.json()["requests"]
         for rank in range(2):
             self.assertRegex(said, rf"rank {rank} \(\S+\): none of {n:,} requests of all ranks succeeded, the first")
         self.assertEqual(r.err.count("not begun before the end"), 1)
         self.assertIn(f"s3load-mpi: {r.json()['not_begun']:,} requests were due and not begun", said)
-        self.assertEqual(n + r.json()["not_begun"], 300)
+        self.assertEqual(n + r.json()["not_begun"], 3000)
 
 
 class Failing(RankedTest):
     """Ranks that are stopped or killed: the others end, and what was recorded is there."""
     # After a loss the run has this time again for its last steps.
-    RANK_TIMEOUT_S = 3
+    RANK_TIMEOUT_S = 5
     NONE_IS_LOST = ("--rank-timeout", f"{TIMEOUT_S}s")  # even on a slow machine
 
     def each(self, check):
@@ -302,23 +293,25 @@ class Failing(RankedTest):
                     self.tmp.joinpath(f"{mpi}{i}").mkdir()
                     check(mpi, self.tmp / f"{mpi}{i}" / "f.csv.zst")
 
-    def begin(self, mpi, path, *options, duration="1h", launcher=()):
+    def begin(self, mpi, path, *options, launcher=()):
         """Starts a run, and returns mpirun and the processes of the ranks once all of them record."""
         self.path = path
         whole = self.mpirun(mpi, 3)
         argv = [whole[0], *launcher, *whole[1:],
-                *self.argv("put", "--obj.size", "1KiB", "--concurrent", "2", "--rate", "600", "--duration", duration,
+                *self.argv("put", "--obj.size", "1KiB", "--concurrent", "2", "--rate", "600", "--duration", "1h",
                            "--benchdata", path, "--rank-timeout", f"{self.RANK_TIMEOUT_S}s", *options)]
         p = subprocess.Popen([str(a) for a in argv], cwd=self.tmp, stdout=subprocess.PIPE,
                              stderr=subprocess.STDOUT, env={**os.environ, **self.ranked_environment()})
         self.addCleanup(p.stdout.close)
         self.addCleanup(p.kill)
-        end = time.monotonic() + TIMEOUT_S
-        while not all(part.exists() and part.stat().st_size > 5000 for part in self.parts(path, 3)):
-            self.assertIsNone(p.poll())
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.05)
+        self.wait_until(lambda: all(has_rows(part, 100) for part in self.parts(path, 3)), p)
+        self.assertIsNone(p.poll())
+        self.recorded = {key for part in self.parts(path, 3) for key in self.keys_of(Capture(part))}
         return p, self.processes()
+
+    @staticmethod
+    def keys_of(capture):
+        return [(r.client, r.thread, r.seq) for r in capture.rows]
 
     def processes(self):
         """Process ids of the ranks of this test's run, by rank."""
@@ -336,35 +329,24 @@ class Failing(RankedTest):
 
     def finish(self, p):
         """Waits until mpirun and all ranks have ended, and returns what they said."""
-        end = time.monotonic() + TIMEOUT_S
-        said = p.communicate(timeout=end - time.monotonic())[0].decode(errors="replace")
-        while self.processes() and time.monotonic() < end:
-            time.sleep(0.05)
-        self.assertEqual(self.processes(), {}, said)
+        said = p.communicate(timeout=TIMEOUT_S)[0].decode(errors="replace")
+        wait_until(lambda: not self.processes())
         return said
 
     def logged(self):
-        """When the target had answered each recorded request."""
-        ended = {}
-        for line in self.server.log():
-            client, thread, seq = (line["user_agent"].split(" ")[1].split("/") + ["", ""])[:3]
-            if seq:
-                ended[client, int(thread), int(seq)] = (int(line["start_real_ns"]) + int(line["end_ns"]) -
-                                                        int(line["start_ns"]))
-        return ended
+        """The requests that the target has answered and s3load records."""
+        agents = [line["user_agent"].split(" ")[1].split("/") for line in self.server.log()]
+        return {(agent[0], int(agent[1]), int(agent[2])) for agent in agents if len(agent) == 3}
 
-    def check_rows(self, captures, until_ns):
-        """All requests that had ended by then are there, each once."""
-        have = [(r.client, r.thread, r.seq) for c in captures for r in c.rows]
-        self.assertEqual(len(have), len(set(have)))
-        self.assertEqual({k for k, ended_ns in self.logged().items() if ended_ns < until_ns} - set(have), set())
-
-    def check_parts(self, killed_ns):
-        """Each part can be read, and has all but the last second before that time; they can be merged; and what is
-        left in the bucket, `s3load clean` finds by the id of the run."""
+    def check_parts(self):
+        """Each part can be read, and has what was recorded before the failure, each request once and none that was not
+        answered; they can be merged; and what is left in the bucket, `s3load clean` finds by the id of the run."""
         parts = self.parts(self.path, 3)
         captures = [Capture(p) for p in parts]
-        self.check_rows(captures, killed_ns - 1_000_000_000)
+        have = [key for c in captures for key in self.keys_of(c)]
+        self.assertEqual(len(have), len(set(have)))
+        self.assertLessEqual(self.recorded, set(have))
+        self.assertLessEqual({key for c in captures for key, r in zip(self.keys_of(c), c.rows) if not r.error}, self.logged())
         self.check_run("s3analyze", "merge", "--salvage", "-o", self.path, *parts)
         if self.keys() > 0:
             self.s3load("clean", "--run", captures[0].start["run_id"])
@@ -403,7 +385,6 @@ class Failing(RankedTest):
         def check(mpi, path):
             p, ranks = self.begin(mpi, path, "--prefix", "it's")
             os.kill(ranks[1], signal.SIGKILL)
-            killed_ns = time.time_ns()
             said = self.finish(p)
             self.assertNotEqual(p.returncode, 0)
             parts = self.parts(path, 3)
@@ -414,7 +395,7 @@ class Failing(RankedTest):
             self.assertIn(f"--run {run_id} ", command[1])
             self.check_run(*shlex.split(command[1]), env=self.environment(), cwd=self.tmp, status=0)
             self.assertEqual(self.keys(), 0)
-            self.check_parts(killed_ns)
+            self.check_parts()
         self.each(check)
 
     def test_launcher_killed(self):
@@ -422,35 +403,38 @@ class Failing(RankedTest):
         def check(mpi, path):
             p, _ = self.begin(mpi, path)
             p.kill()
-            killed_ns = time.time_ns()
             self.finish(p)
-            self.check_parts(killed_ns)
+            self.check_parts()
         self.each(check)
 
     def test_paused(self):
-        """A rank that resumes within the timeout is not lost: the run ends as if nothing had happened."""
+        """A rank that resumes within the timeout is not lost: the run goes on as if nothing had happened."""
         def check(mpi, path):
-            p, ranks = self.begin(mpi, path, "--rank-timeout", f"{TIMEOUT_S}s", duration=f"{PAUSE_S + 1}s")
-            os.kill(ranks[2], signal.SIGSTOP)
-            time.sleep(PAUSE_S)
+            p, ranks = self.begin(mpi, path, *self.NONE_IS_LOST)
+            parts = self.parts(path, 3)
+            self.stop_process(ranks[2])
+            n = len(Capture(parts[0]).rows)
+            self.wait_until(lambda: has_rows(parts[0], n + 300), p)
             os.kill(ranks[2], signal.SIGCONT)
-            self.check_whole((0,), p, self.finish(p))
+            n = len(Capture(parts[2]).rows)
+            self.wait_until(lambda: has_rows(parts[2], n + 10), p)
+            os.kill(ranks[1], signal.SIGTERM)
+            self.check_whole((128 + signal.SIGTERM,), p, self.finish(p))
         self.each(check)
 
     def test_silent(self):
         """A rank that does not resume ends the run after --rank-timeout; the message says what to do."""
         def check(mpi, path):
-            p, ranks = self.begin(mpi, path, "--rank-timeout", "1s")
+            p, ranks = self.begin(mpi, path)
             os.kill(ranks[2], signal.SIGSTOP)
-            stopped_ns = time.time_ns()
             said = self.finish(p)
             self.assertNotEqual(p.returncode, 0)
             self.assertRegex(said, r"(?m)^put, rank 0 alone: \S+ requests, 0 failed, in ")
             # Open MPI resumes it before it kills it.
             self.assertIn("deletes what a lost rank has left in the bucket", unwrapped(said))
-            self.assertIn("a rank has not answered for 1s (--rank-timeout)", unwrapped(said))
+            self.assertIn(f"a rank has not answered for {self.RANK_TIMEOUT_S}s (--rank-timeout)", unwrapped(said))
             self.assertIn(f"s3analyze merge -o {path} {self.parts(path, 3)[0]}", said)
-            self.check_parts(stopped_ns)
+            self.check_parts()
         self.each(check)
 
     def test_full_disk(self):
@@ -482,7 +466,7 @@ class Failing(RankedTest):
             broken["ASAN_OPTIONS"] += ":detect_leaks=0"  # what MPI itself leaks is not ours
 
         def check(mpi, path):
-            argv = self.argv("put", "--obj.size", "1KiB", "--duration", "100ms", "--benchdata", path)
+            argv = self.argv("put", "--obj.size", "1KiB", "--requests", "30", "--benchdata", path)
             whole = self.mpirun(mpi, 1)
             r = self.check_run(*whole, *argv, ":", "-np", "1", "env", *(f"{k}={v}" for k, v in broken.items()), whole[-1],
                                *argv, status=1, env=self.ranked_environment(), cwd=self.tmp)
@@ -494,15 +478,19 @@ class Failing(RankedTest):
 
 class Clocks(RankedTest):
     # Nothing is preloaded into programs with sanitizers.
-    AHEAD_NS = 0 if SANITIZED else 250_000_000
+    AHEAD_NS = 0 if SANITIZED else 20_000_000_000  # more than a request takes on a busy machine
     DRIFT_PPM = 0 if SANITIZED else 50
 
     def shifted(self, mpi, path, *options):
         """A run in which the clock of rank 1 is ahead, and drifts."""
-        self.since = time.monotonic_ns()
-        self.offset = time.time_ns() - time.monotonic_ns()
-        argv = ["put", "--host", self.server.hosts, "--obj.size", "1KiB", "--concurrent", "2", "--duration",
-                "1500ms", "--rate", "300", "--keep-parts", "--benchdata", path, *options]
+        self.since = time.monotonic_ns()  # not decisive: the origin of a drift
+        # not decisive: of many readings, one that nothing came between
+        pairs = ((time.monotonic_ns(), time.time_ns(), time.monotonic_ns()) for _ in range(1000))
+        before, real, after = min(pairs, key=lambda t: t[2] - t[0])
+        self.offset = real - (before + after) // 2
+        argv = ["put", "--host", self.server.hosts, "--obj.size", "1KiB", "--concurrent", "2",
+                "--duration", "1500ms", "--rate", "300",  # not decisive: what does not begin is counted
+                "--keep-parts", "--benchdata", path, *options]
         whole = self.mpirun(mpi, 1)
         env = [] if SANITIZED else ["env", *(f"{k}={v}" for k, v in preload("world.so").items()),
                f"WORLD_AHEAD_NS={self.AHEAD_NS}", f"WORLD_DRIFT_PPM={self.DRIFT_PPM}", f"WORLD_SINCE_NS={self.since}"]
