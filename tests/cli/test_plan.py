@@ -75,14 +75,17 @@ class Plan(CliTest):
     def test_capacity_of_runs_that_are_too_short(self):
         self.assertRegex(self.undecided(4000), r"another --dir with a --duration about \d+ times as long[.] ")
 
+    @staticmethod
+    def by_law(level, number):
+        """Runs that follow the law exactly: 100 requests/s of one, contention 0.05, coherency 0.01."""
+        n = round(level)
+        per_s = 100 * n / (1 + 0.05 * (n - 1) + 0.01 * n * (n - 1)) * (1 + number % 3 / 1000)
+        return steady(200, threads=n, every=round(n / per_s * SECOND))
+
     def test_sweep_with_a_peak(self):
-        """Runs follow the law exactly: 100 requests/s of one, contention 0.05, coherency 0.01; so the peak is at 9.7 in flight."""
-        def by_law(level, number):
-            n = round(level)
-            per_s = 100 * n / (1 + 0.05 * (n - 1) + 0.01 * n * (n - 1)) * (1 + number % 3 / 1000)
-            return steady(200, threads=n, every=round(n / per_s * SECOND))
+        """The peak is at 9.7 in flight."""
         self.begin("sweep", "--concurrent", "1,2,4,8,16,24", "--runs", "2", "--seed", "1")
-        while self.run_next(by_law):
+        while self.run_next(self.by_law):
             pass
         said = self.answer(status=0)
         self.assertRegex(said, r"Universal scalability law: 10\d(\.\d)? requests/s of one in flight")
