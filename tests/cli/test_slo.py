@@ -1,9 +1,10 @@
 """Assertions: --slo of s3analyze analyze and of s3load."""
 import json
 import re
+import shutil
 
 import capgen
-from harness import CliTest, capture
+from harness import BUILD, CliTest, capture
 from loadcase import LoadTest
 
 ALL = "p99<50ms, p(99.9)<1ms, ttfb.p50<1s, errors<1%, throughput>1GiB/s, rate>=100"
@@ -198,14 +199,20 @@ class LoadSlo(LoadTest):
         self.start()
 
     def test_s3load_hands_it_on(self):
-        """The status of s3analyze becomes that of the run; a mistake in --slo ends the run before a request is sent."""
-        options = ("--obj.size", "1KiB", "--concurrent", "2", "--duration", "1s", "--seed", "1")
-        met = self.s3load("put", *options, "--slo", "p50<50s", "--slo", "errors<50%", status=0)
-        self.assertIn("Assertions: met (2 met", met.out)
-        self.assertIn("Assertions: missed", self.s3load("put", *options, "--slo", "p50<1ns", status=1).out)
+        """The status of s3analyze becomes that of the run; a mistake in --slo ends the run before a request is sent. (The
+        answers of s3analyze are tested on captures: those of a real run depend on the machine.)"""
+        options = ("--obj.size", "1KiB", "--concurrent", "2", "--requests", "20")
         self.s3load("put", *options, "--slo", "GET: p50<1s", status=2)
-        r = self.s3load("put", *options, "--slo", "p50<1ns", "--json", "-q", status=1)
-        json.loads(r.out)
+        shutil.copy(BUILD / "s3load", self.tmp / "s3load")
+        asked = self.tmp / "s3analyze"
+        for status in 0, 1, 3:
+            asked.write_text(f"#!/bin/sh\necho asked: \"$@\"\nexit {status}\n")
+            asked.chmod(0o755)
+            argv = [self.tmp / "s3load", *self.argv("put", *options, "--slo", "p50<50s", "--slo", "errors<50%"), "--benchdata"]
+            env = {"env": self.environment(), "cwd": self.tmp, "status": status}
+            self.assertIn(f"\nasked: analyze --slo p50<50s --slo errors<50% -- {status}.csv.zst\n",
+                          self.check_run(*argv, str(status), **env).out)
+            self.check_run(*argv, f"json-{status}", "--json", "-q", **env).json()
         n = len(self.server.log())
         self.assertIn("--slo", self.s3load("put", *options, "--slo", "p50", status=2).err)
         self.assertIn("they are PUT, GET", self.s3load("put", *options, "--slo", "puts: p50<1s", status=2).err)
