@@ -6,6 +6,10 @@ import unittest
 from harness import ROOT, CliTest
 
 GOOD = {
+    "tests/cli/harness.py": "time.sleep(0.01)\n",
+    "tests/cli/test_load.py": "r = random.Random(1)\nx = r.random()\n# not decisive: longer will do\ntime.sleep(0.1)\n"
+                              "p.communicate(timeout=TIMEOUT_S)\nself.load('put', '--duration', '1h')\n",
+    "tests/unit/net/test_names.c": "",
     "docs/how-it-is-built.md": "",
     "docs/how-the-numbers-are-made.md": "",
     "libcommon/err.h": "/* See docs/how-it-is-built.md. */\n",
@@ -24,6 +28,13 @@ BAD = {
                      "a blank line follows declarations"),
     "percent of a figure": ("analyze/data/table.c", 'const char *f = "%.1f%% of";', "the sign of percent"),
     "percent of a number": ("analyze/data/table.c", 'const char *f = "within 95% of";', "the sign of percent"),
+    "sleep": ("tests/cli/test_load.py", "time.sleep(0.1)", "wait for an event"),
+    "clock": ("tests/cli/test_load.py", "self.assertLess(time.monotonic(), end)", "not measure time"),
+    "chance": ("tests/cli/test_load.py", "n = random.randrange(9)", "give chance a seed"),
+    "chance without a seed": ("tests/cli/test_load.py", "r = random.Random()", "give chance a seed"),
+    "short limit": ("tests/cli/test_load.py", "p.communicate(timeout=5)", "TIMEOUT_S"),
+    "run that time ends": ("tests/cli/test_load.py", 'self.load("put", "--duration",\n          "300ms")', "let --requests"),
+    "sleep of C": ("tests/unit/net/test_names.c", "usleep(9);", "not measure time"),
     "sizeof": ("analyze/data/table.c", "size_t m = sizeof(*v);", "sizeof of an expression has no parentheses"),
 }
 
