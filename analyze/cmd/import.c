@@ -1,6 +1,8 @@
 #include "analyze/import/import.h"
 
+#include "analyze/analysis/load.h"
 #include "analyze/cmd/commands.h"
+#include "analyze/cmd/options.h"
 #include "analyze/stream/capture_out.h"
 #include "analyze/write/outfile.h"
 #include "libcommon/rfc3339.h"
@@ -15,7 +17,7 @@ struct import_given {
     struct capture_out_options output;
     const char *op, *host;
     int64_t start_ns;
-    bool quiet;
+    struct load_input input;
 };
 
 static bool parse_start(const char *text, void *field, struct err *e)
@@ -29,8 +31,6 @@ static const struct cli_option output_table[] = {
      .help = "the capture; - is standard output", .letter = 'o'},
     {"force", CLI_FLAG, offsetof(struct import_given, output.force), .help = "overwrite it",
      .letter = 'f'},
-    {"quiet", CLI_FLAG, offsetof(struct import_given, quiet), .help = "no progress bar",
-     .letter = 'q'},
     {0},
 };
 
@@ -45,6 +45,7 @@ static const struct cli_option facts_table[] = {
 };
 
 static const struct cli_group groups[] = {
+    {"Reading", NULL, load_input_table, offsetof(struct import_given, input)},
     {"Output", NULL, output_table, 0},
     {"Compression", NULL, capture_out_table, offsetof(struct import_given, output)},
     {"What a recording lacks", NULL, facts_table, 0},
@@ -59,7 +60,8 @@ static const struct cli_example examples[] = {
     {0},
 };
 
-static const struct import_given defaults = {.op = "GET", .host = ""};
+static const struct import_given defaults = {
+    .op = "GET", .host = "", .input = {.say_dropped = options_say_dropped}};
 
 /* Reports what was imported, and what is not known. */
 static void report(const struct import_result *r, const char *path)
@@ -70,10 +72,13 @@ static void report(const struct import_result *r, const char *path)
                  units_counted((int64_t)r->n_threads, "thread").s);
     visible_line(f, "The recording lacks: %s.", r->absent);
     visible_line(f, "Threads are as few as the times allow.");
-    if (r->n_left_out > 0)
-        visible_line(f, "Left out: %s that are no request of a client.",
-                     units_counted((int64_t)r->n_left_out, "call").s);
-    if (r->is_cut)
+    for (size_t i = 0; i < N_IMPORT_LEFT; i++)
+        if (r->n_left_out[i] > 0)
+            visible_line(f, "Left out: %s %s.", units_counted((int64_t)r->n_left_out[i], "call").s,
+                         import_left_names[i]);
+    if (*r->ended_by != '\0')
+        visible_line(f, "An error ended the recording: %s.", r->ended_by);
+    else if (r->is_cut)
         visible_line(f, "hey keeps the first 1,000,000 requests only: there may have been more.");
 }
 
@@ -87,11 +92,12 @@ static bool import(const struct import_given *o, const struct cli_args *args,
                                        .op = o->op,
                                        .host = o->host,
                                        .start_ns = o->start_ns,
+                                       .salvage = o->input.salvage,
                                        .progress = &progress};
 
     if (!capture_out_open(&out, &o->output, e))
         return false;
-    progress_init(&progress, o->quiet);
+    progress_init(&progress, o->input.quiet);
     bool ok =
         capture_out_start(&out, false, WRITE_THREADS, e) &&
         import_recordings(args->operands + 1, args->n_operands - 1, &how, out.writer, &result, e);
@@ -99,8 +105,10 @@ static bool import(const struct import_given *o, const struct cli_args *args,
     if (!ok)
         capture_out_discard(&out);
     ok = ok && capture_out_close(&out, e);
-    if (ok)
+    if (ok) {
+        load_say_dropped(&o->input, &result.skipped);
         report(&result, o->output.path);
+    }
     return ok;
 }
 
@@ -146,7 +154,8 @@ const struct cli_command cmd_import = {
         "segments are no shorter than the resolution of starts, autoterm refuses, and durations "
         "are shown with their resolution (docs/other-tools.md). Threads are as few as the times "
         "allow.\n\n"
-        "Damaged input is an error that names the line. Rows that wait to be sorted take up to 64 "
+        "Damaged input is an error that names the line; --salvage skips and counts such lines. "
+        "Rows that wait to be sorted take up to 64 "
         "MiB of memory, then a temporary file in TMPDIR (default /var/tmp).",
     .operands = "hey|ab|mc-trace|s3-log FILE...",
     .min_operands = 1,

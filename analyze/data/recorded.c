@@ -359,7 +359,7 @@ static struct recorded_note imported_cut(const struct recorded_imports *m)
     struct recorded_note note = {.code = "imported-cut", .is_problem = true};
 
     snprintf(note.message, sizeof note.message,
-             "%s keeps only so many requests as there are: the run may have gone on", m->from);
+             "The recording of %s may have ended early: the run may have gone on", m->from);
     return note;
 }
 

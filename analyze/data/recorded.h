@@ -1,7 +1,7 @@
 /* Reads what s3load says about its runs in a capture's comments. One comment "s3load/1 {...}" opens
  * a run, another closes it. A capture that was merged or concatenated has the comments of several
  * runs, one run after the other. `s3analyze import` writes "s3analyze/import/1 {...}": what the
- * recording of another program lacks. `cat --salvage` and `merge --salvage` write
+ * recording of another program lacks. `cat`, `merge` and `import` with --salvage write
  * "s3analyze/damage/1 {...}": what of a damaged file is not there. */
 #ifndef S3_ANALYZE_DATA_RECORDED_H
 #define S3_ANALYZE_DATA_RECORDED_H

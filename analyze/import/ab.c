@@ -12,7 +12,7 @@ enum { DATE, SECOND, CONNECT, PROCESSING, TOTAL, WAIT, N_FIELDS };
 static bool read_row(struct import *m, struct err *e)
 {
     const struct import_options *o = m->options;
-    const struct lines *l = &m->lines;
+    struct lines *l = &m->lines;
     struct slice fields[N_FIELDS];
     int64_t v[N_FIELDS];
 
@@ -33,12 +33,12 @@ static bool read_row(struct import *m, struct err *e)
         .last_byte_ns = uploads ? int64_max(v[TOTAL] - v[WAIT], 0) * NS_PER_MS : RECORD_NO_TIME,
         .op = slice_of(o->op),
         .endpoint = slice_of(o->host)};
-    return gather_add(m, &row, 0, slice_of(""), e);
+    return gather_add(m, &row, 0, slice_of(""), slice_of(""), e);
 }
 
 bool ab_read(struct import *m, struct err *e)
 {
-    const struct lines *l = &m->lines;
+    struct lines *l = &m->lines;
     bool more;
 
     if (!lines_next(&m->lines, &more, e))

@@ -1,6 +1,7 @@
 #include "analyze/import/import_internal.h"
 
 #include "analyze/stream/reorder.h"
+#include "libcommon/mem.h"
 
 #include <endian.h>
 #include <inttypes.h>
@@ -16,15 +17,16 @@
  * the same start are sorted by the bytes from the second tab on (reorder.h), so by their number. */
 struct stored {
     char tabs[8];
-    uint64_t number;   /* big-endian */
+    uint64_t number; /* big-endian */
+    struct slice id;
     struct record row; /* its texts are those behind it */
 };
 
-#define N_TEXTS 5
-static struct slice *text_of(struct record *row, size_t i)
+#define N_TEXTS 6
+static struct slice *text_of(struct stored *s, size_t i)
 {
-    struct slice *const texts[N_TEXTS] = {&row->op, &row->client, &row->endpoint, &row->file,
-                                          &row->error};
+    struct slice *const texts[N_TEXTS] = {&s->row.op,   &s->row.client, &s->row.endpoint,
+                                          &s->row.file, &s->row.error,  &s->id};
     return texts[i];
 }
 
@@ -40,13 +42,13 @@ bool gather_end(struct import *m, struct err *e)
 }
 
 /* Adds a row to the batch. */
-static bool store(struct import *m, const struct record *row, struct err *e)
+static bool store(struct import *m, const struct record *row, struct slice id, struct err *e)
 {
-    struct stored s = {.tabs = "\t\t", .number = htobe64(m->result->n_rows), .row = *row};
+    struct stored s = {.tabs = "\t\t", .number = htobe64(m->result->n_rows), .id = id, .row = *row};
     size_t n = sizeof s + RECORD_PADDING;
 
     for (size_t i = 0; i < N_TEXTS; i++)
-        n += text_of(&s.row, i)->n;
+        n += text_of(&s, i)->n;
     if (m->batch == NULL && (m->batch = reorder_batch_new(0, e)) == NULL)
         return false;
     char *at = reorder_batch_room(m->batch, n, e);
@@ -54,15 +56,15 @@ static bool store(struct import *m, const struct record *row, struct err *e)
         return false;
     at = mempcpy(at, &s, sizeof s);
     for (size_t i = 0; i < N_TEXTS; i++)
-        if (text_of(&s.row, i)->n > 0)
-            at = mempcpy(at, text_of(&s.row, i)->p, text_of(&s.row, i)->n);
+        if (text_of(&s, i)->n > 0)
+            at = mempcpy(at, text_of(&s, i)->p, text_of(&s, i)->n);
     memset(at, 0, RECORD_PADDING);
     reorder_batch_take(m->batch, row->start_ns, at + RECORD_PADDING);
     return m->batch->n_text < BATCH_BYTES || gather_end(m, e);
 }
 
 bool gather_add(struct import *m, const struct record *told, int64_t status, struct slice why,
-                struct err *e)
+                struct slice id, struct err *e)
 {
     struct record row = *told;
     char error[128];
@@ -77,39 +79,87 @@ bool gather_add(struct import *m, const struct record *told, int64_t status, str
         row.error = (struct slice){error, (size_t)n};
         row.bytes = 0;
     }
-    if (!store(m, &row, e))
+    if (!store(m, &row, id, e))
         return false;
     if (m->result->n_rows++ % PROGRESS_ROWS == 0 && m->options->progress != NULL)
         progress_update(m->options->progress, m->lines.n_read, m->lines.n_total);
     return true;
 }
 
+bool gather_leave_out(struct import *m, enum import_left why)
+{
+    m->result->n_left_out[why]++;
+    return true;
+}
+
+bool gather_skip(struct import *m, struct err *e)
+{
+    struct recfile_info *skipped = &m->result->skipped;
+    char *first = skipped->first_drop[DROP_BAD_ROW];
+    const struct err why = *e;
+
+    if (m->lines.bad != m->lines.number)
+        return false;
+    e->msg[0] = '\0';
+    if (!m->options->salvage)
+        return err_set(e, "%s (--salvage skips and counts such lines)", why.msg);
+    if (skipped->n_dropped[DROP_BAD_ROW]++ == 0)
+        snprintf(first, sizeof skipped->first_drop[DROP_BAD_ROW], "%.255s", why.msg);
+    m->lines.bad = 0;
+    return true;
+}
+
 bool gather_lines(struct import *m, bool (*read_row)(struct import *m, struct err *e),
                   struct err *e)
 {
-    bool more = true, ok = true;
+    bool more = true;
 
-    while (ok && (ok = lines_next(&m->lines, &more, e)) && more)
-        ok = read_row(m, e);
-    return ok;
+    while (more)
+        if (!(lines_next(&m->lines, &more, e) && (!more || read_row(m, e))) && !gather_skip(m, e))
+            return false;
+    return true;
+}
+
+/* Whether a request with these texts and an id was among those that start at the same time. Only
+ * these are remembered. */
+static bool is_twice(struct import *m, const struct stored *s, struct slice texts, bool *twice,
+                     struct err *e)
+{
+    *twice = false;
+    if (s->id.n == 0)
+        return true;
+    if (s->row.start_ns != m->start_ns)
+        intern_fini(&m->same_start);
+    m->start_ns = s->row.start_ns;
+    size_t n = m->same_start.n;
+    uint32_t known = intern_add(&m->same_start, texts);
+    *twice = known < n;
+    return known != INTERN_NONE || mem_none(e);
 }
 
 bool gather_next(struct import *m, struct record *row, bool *more, struct err *e)
 {
     struct reorder_row waiting;
     struct stored s;
+    bool twice = true;
 
-    if (!reorder_next(m->rows, INT64_MAX, true, &waiting, more, e))
-        return false;
-    if (!*more)
-        return true;
-    memcpy(&s, waiting.text, sizeof s);
-    *row = s.row;
-    const char *text = waiting.text + sizeof s;
-    for (size_t i = 0; i < N_TEXTS; i++) {
-        text_of(row, i)->p = text;
-        text += text_of(row, i)->n;
+    while (twice) {
+        if (!reorder_next(m->rows, INT64_MAX, true, &waiting, more, e))
+            return false;
+        if (!*more)
+            return true;
+        memcpy(&s, waiting.text, sizeof s);
+        const char *texts = waiting.text + sizeof s, *text = texts;
+        for (size_t i = 0; i < N_TEXTS; i++) {
+            text_of(&s, i)->p = text;
+            text += text_of(&s, i)->n;
+        }
+        if (!is_twice(m, &s, (struct slice){texts, (size_t)(text - texts)}, &twice, e))
+            return false;
+        m->result->n_rows -= twice;
+        m->result->n_left_out[IMPORT_TWICE] += twice;
     }
+    *row = s.row;
     return true;
 }
 

@@ -14,7 +14,7 @@ enum { TOTAL, DIALUP, DNS, WRITE, DELAY, READ, STATUS, OFFSET, N_FIELDS };
 static bool read_row(struct import *m, struct err *e)
 {
     const struct import_options *o = m->options;
-    const struct lines *l = &m->lines;
+    struct lines *l = &m->lines;
     struct slice fields[N_FIELDS];
     int64_t v[N_FIELDS];
 
@@ -36,12 +36,12 @@ static bool read_row(struct import *m, struct err *e)
                                .last_byte_ns = uploads ? sent_ns : RECORD_NO_TIME,
                                .op = slice_of(o->op),
                                .endpoint = slice_of(o->host)};
-    return gather_add(m, &row, v[STATUS], slice_of(""), e);
+    return gather_add(m, &row, v[STATUS], slice_of(""), slice_of(""), e);
 }
 
 bool hey_read(struct import *m, struct err *e)
 {
-    const struct lines *l = &m->lines;
+    struct lines *l = &m->lines;
     bool more;
 
     if (!lines_next(&m->lines, &more, e))

@@ -1,5 +1,6 @@
 #include "analyze/import/import_internal.h"
 
+#include "analyze/data/recorded.h"
 #include "analyze/import/workers.h"
 #include "analyze/stream/reorder.h"
 #include "libcommon/int64.h"
@@ -29,6 +30,22 @@ static const struct program {
 
 const char *const import_format_names[] = {"hey", "ab", "mc-trace", "s3-log", NULL};
 
+const char *const import_left_names[N_IMPORT_LEFT] = {
+    [IMPORT_NO_REQUEST] = "that are no request of a client",
+    [IMPORT_NO_TIME] = "without a time",
+    [IMPORT_NO_STATUS] = "without a status: whether they failed is not known",
+    [IMPORT_TWICE] = "that are in the recording twice",
+};
+
+static uint64_t n_left_out(const struct import_result *r)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < N_IMPORT_LEFT; i++)
+        n += r->n_left_out[i];
+    return n;
+}
+
 /* ---- Reading ---- */
 
 static bool read_all(struct import *m, const struct program *p, const char *const *paths,
@@ -45,9 +62,14 @@ static bool read_all(struct import *m, const struct program *p, const char *cons
         ok = lines_open(&m->lines, paths[i], e) && p->read(m, e);
         lines_close(&m->lines);
     }
+    const char *first = recfile_first_drop(&m->result->skipped);
     if (ok && m->result->n_rows == 0)
-        return err_set(e, "%s: no requests%s", paths[0],
-                       m->result->n_left_out > 0 ? ": all lines are of something else" : "");
+        return err_set(e, "%s: no requests%s%s", paths[0],
+                       first != NULL                  ? "; the first line that was skipped: "
+                       : *m->result->ended_by != '\0' ? ": it ended with an error: "
+                       : n_left_out(m->result) > 0    ? ": all lines are of something else"
+                                                      : "",
+                       first != NULL ? first : m->result->ended_by);
     return ok && gather_end(m, e);
 }
 
@@ -58,7 +80,7 @@ static bool put_comments(const struct import *m, const struct program *p, struct
                          struct err *e)
 {
     const char *name = import_format_names[m->options->format];
-    char *line = NULL, *limits = NULL;
+    char *line = NULL, *limits = NULL, *damage = NULL;
     bool ok =
         mem_format(&line, e, "%s, imported by s3analyze %s", name, version_string) &&
         mem_format(&limits, e,
@@ -66,10 +88,13 @@ static bool put_comments(const struct import *m, const struct program *p, struct
                    ",\"duration_ns\":%" PRId64
                    ",\"absent\":\"%s\",\"cut\":%s,\"n_left_out\":%" PRIu64 "}",
                    name, p->start_ns, p->duration_ns, p->absent,
-                   m->result->is_cut ? "true" : "false", m->result->n_left_out) &&
+                   m->result->is_cut ? "true" : "false", n_left_out(m->result)) &&
         recwrite_comment(w, line, strlen(line), e) &&
-        recwrite_comment(w, limits, strlen(limits), e);
+        recwrite_comment(w, limits, strlen(limits), e) &&
+        recorded_damage_line(&damage, &m->result->skipped, e) &&
+        (damage == NULL || recwrite_comment(w, damage, strlen(damage), e));
 
+    free(damage);
     free(line);
     free(limits);
     return ok;
@@ -115,6 +140,7 @@ bool import_recordings(const char *const *paths, size_t n_paths, const struct im
     m.rows = reorder_new(o->max_bytes > 0 ? o->max_bytes : MAX_BYTES, NULL, NULL, e);
     bool ok = m.rows != NULL && read_all(&m, p, paths, n_paths, e) && put_comments(&m, p, w, e) &&
               put_rows(&m, p, w, e);
+    intern_fini(&m.same_start);
     reorder_batch_free(m.batch);
     reorder_free(m.rows);
     return ok;

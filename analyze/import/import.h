@@ -5,6 +5,7 @@
 #define S3_ANALYZE_IMPORT_IMPORT_H
 
 #include "analyze/base/progress.h"
+#include "analyze/read/recfile.h"
 #include "libcommon/err.h"
 #include "libcommon/recwrite.h"
 
@@ -20,17 +21,30 @@ struct import_options {
     enum import_format format;
     const char *op, *host;     /* hey and ab do not record them */
     int64_t start_ns;          /* when the run of hey began; 0: not known */
+    bool salvage;              /* skip and count lines that cannot be read */
     struct progress *progress; /* may be NULL */
     size_t max_bytes;          /* of rows in memory; 0: 64 MiB */
 };
 
+/* Why a line of a recording is not in the capture. */
+enum import_left {
+    IMPORT_NO_REQUEST,
+    IMPORT_NO_TIME,
+    IMPORT_NO_STATUS,
+    IMPORT_TWICE,
+    N_IMPORT_LEFT
+};
+extern const char *const import_left_names[N_IMPORT_LEFT]; /* "that are ..." */
+
 /* What was read, and what is known about it. */
 struct import_result {
     uint64_t n_rows;
-    uint64_t n_left_out; /* lines that are not a request of S3, or have no duration */
+    uint64_t n_left_out[N_IMPORT_LEFT];
     uint64_t n_threads;
-    bool is_cut;        /* the program may have kept only a part of the requests */
-    const char *absent; /* what the format lacks, for people: "sizes, keys, hosts" */
+    struct recfile_info skipped; /* what salvage skipped */
+    bool is_cut;                 /* the program may have kept only a part of the requests */
+    char ended_by[256];          /* the error that ended the recording; "": none */
+    const char *absent;          /* what the format lacks, for people: "sizes, keys, hosts" */
 };
 
 /* Reads n_paths recordings as one ("-": standard input), and writes comments and rows to a capture

@@ -2,6 +2,7 @@
 #ifndef S3_ANALYZE_IMPORT_IMPORT_INTERNAL_H
 #define S3_ANALYZE_IMPORT_IMPORT_INTERNAL_H
 
+#include "analyze/base/intern.h"
 #include "analyze/import/import.h"
 #include "analyze/import/lines.h"
 #include "libcommon/slice.h"
@@ -14,15 +15,24 @@ struct import {
     struct lines lines; /* the file that is being read */
     struct reorder *rows;
     struct reorder_batch *batch; /* rows that are not yet in `rows` */
+    struct intern same_start;    /* the requests that start at `start_ns` */
+    int64_t start_ns;
 };
 
 /* Adds a request. Its times count from its start, so that end_ns is its duration. It failed if the
  * HTTP status is 400 or more; `why` (perhaps "") is a word about that. The row's thread and error
- * are ignored. False: *e says why; a time out of bounds is an error with its line. */
+ * are ignored. Requests with the same id and texts that start at the same time are one; without an
+ * id ("") each counts. False: *e says why; a time out of bounds is an error with its line. */
 bool gather_add(struct import *m, const struct record *row, int64_t status, struct slice why,
-                struct err *e);
+                struct slice id, struct err *e);
 
-/* Calls read_row for each further line, empty ones too. */
+/* Counts a line that is left out. Returns true. */
+bool gather_leave_out(struct import *m, enum import_left why);
+
+/* Whether salvage skips the line that *e tells of; then it is counted, and *e emptied. */
+bool gather_skip(struct import *m, struct err *e);
+
+/* Calls read_row for each further line, empty ones too; salvage skips bad ones. */
 bool gather_lines(struct import *m, bool (*read_row)(struct import *m, struct err *e),
                   struct err *e);
 

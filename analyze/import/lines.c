@@ -9,6 +9,25 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Looks at the first byte. None of the formats begins with one of these. */
+static bool skip_mark(struct lines *l, struct err *e)
+{
+    int c = getc(l->f);
+
+    if (c == 0xff || c == 0xfe)
+        return err_set(e, "%s: text in UTF-16: convert it first (iconv -f UTF-16 -t UTF-8)",
+                       l->path);
+    if (c == 0x1f || c == 0x28)
+        return err_set(e, "%s: compressed: unpack it first (%s %s | s3analyze import ... -)",
+                       l->path, c == 0x1f ? "gzip -dc" : "zstd -dc", l->path);
+    if (c == 0xef)
+        return (getc(l->f) == 0xbb && getc(l->f) == 0xbf) ||
+               err_set(e, "%s: this is no text in UTF-8", l->path);
+    if (c != EOF)
+        ungetc(c, l->f);
+    return true;
+}
+
 bool lines_open(struct lines *l, const char *path, struct err *e)
 {
     struct stat st;
@@ -20,7 +39,7 @@ bool lines_open(struct lines *l, const char *path, struct err *e)
     if (fstat(fileno(l->f), &st) == 0 && S_ISDIR(st.st_mode))
         return err_errno(e, EISDIR, "%s", path);
     l->n_total = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
-    return mem_new(&l->text, LINES_MAX_BYTES + 1, e);
+    return skip_mark(l, e) && mem_new(&l->text, LINES_MAX_BYTES + 1, e);
 }
 
 void lines_close(struct lines *l)
@@ -37,17 +56,21 @@ bool lines_next(struct lines *l, bool *more, struct err *e)
 
     l->n = 0;
     l->number++;
-    while ((c = getc_unlocked(l->f)) != EOF && c != '\n') {
-        if (l->n == LINES_MAX_BYTES)
-            return lines_bad(l, e, "a line of more than 1 MiB");
+    const char *why = NULL;
+    for (; (c = getc_unlocked(l->f)) != EOF && c != '\n'; l->n_read++) {
         if (c == '\0')
-            return lines_bad(l, e, "a NUL: this is no text");
-        l->text[l->n++] = (char)c;
+            why = "a NUL: this is no text";
+        else if (l->n == LINES_MAX_BYTES)
+            why = "a line of more than 1 MiB";
+        else
+            l->text[l->n++] = (char)c;
     }
     if (c == EOF && ferror(l->f))
         return err_errno(e, errno, "%s", l->path);
-    *more = c != EOF || l->n > 0;
-    l->n_read += l->n + (c != EOF);
+    *more = c != EOF || l->n > 0 || why != NULL;
+    l->n_read += c != EOF;
+    if (why != NULL)
+        return lines_bad(l, e, "%s", why);
     l->n -= l->n > 0 && l->text[l->n - 1] == '\r';
     l->text[l->n] = '\0';
     return true;
@@ -67,11 +90,12 @@ size_t lines_split(const struct lines *l, char delimiter, struct slice *fields, 
     return max + 1;
 }
 
-bool lines_bad(const struct lines *l, struct err *e, const char *fmt, ...)
+bool lines_bad(struct lines *l, struct err *e, const char *fmt, ...)
 {
     struct err why = {0};
     va_list args;
 
+    l->bad = l->number;
     va_start(args, fmt);
     vsnprintf(why.msg, sizeof why.msg, fmt, args);
     va_end(args);

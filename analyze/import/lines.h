@@ -18,16 +18,18 @@ struct lines {
     char *text; /* the line, NUL-terminated, without its end ("\n" or "\r\n") */
     size_t n;
     uint64_t number;  /* of the line, from 1 */
+    uint64_t bad;     /* the line that lines_bad told of last; 0: none */
     uint64_t n_read;  /* bytes so far */
     uint64_t n_total; /* of the file; 0: not known */
 };
 
-/* Opens a file; "-" is standard input. The caller calls lines_close in any case. */
+/* Opens a file; "-" is standard input. Skips a byte order mark of UTF-8; text in UTF-16 and
+ * compressed files are errors. The caller calls lines_close in any case. */
 bool lines_open(struct lines *l, const char *path, struct err *e);
 void lines_close(struct lines *l);
 
 /* Reads the next line; *more: there was one. False: a line over 1 MiB, a NUL in it, or the file
- * cannot be read; *e says so. */
+ * cannot be read; *e says so. The next call reads the line after a bad one. */
 bool lines_next(struct lines *l, bool *more, struct err *e);
 
 /* Cuts the line at `delimiter` into at most `max` fields. Returns how many there are; max + 1:
@@ -36,7 +38,7 @@ bool lines_next(struct lines *l, bool *more, struct err *e);
 size_t lines_split(const struct lines *l, char delimiter, struct slice *fields, size_t max);
 
 /* Fills *e with "FILE:LINE: ..." of the line that was read last. Returns false. */
-bool lines_bad(const struct lines *l, struct err *e, const char *fmt, ...)
+bool lines_bad(struct lines *l, struct err *e, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 #endif

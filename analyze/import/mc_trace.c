@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <jansson.h>
 
 static struct slice text_of(const json_t *o, const char *key)
@@ -47,32 +48,53 @@ static int64_t bytes_of(const json_t *call, struct slice op)
     return slice_decimal(length, 0, &bytes) ? bytes : count_of(stats, "rx");
 }
 
+/* Takes the error that mc printed before it ended. */
+static bool take_end(struct import *m, const json_t *call)
+{
+    const json_t *error = json_object_get(call, "error");
+    struct slice what = text_of(error, "message");
+    struct slice why = text_of(json_object_get(error, "cause"), "message");
+
+    snprintf(m->result->ended_by, sizeof m->result->ended_by, "%.*s%s%.*s", (int)what.n, what.p,
+             why.n > 0 ? ": " : "", (int)why.n, why.p);
+    return m->result->is_cut = true;
+}
+
 static bool take(struct import *m, const json_t *call, struct err *e)
 {
-    const struct lines *l = &m->lines;
+    struct lines *l = &m->lines;
     static const char prefix[] = "s3.";
     const json_t *stats = json_object_get(call, "callStats");
     const json_t *answer = json_object_get(call, "response");
     struct slice api = text_of(call, "api"), when = text_of(call, "time");
     int64_t status = count_of(answer != NULL ? answer : call, "statusCode");
-    struct record row = {.end_ns = count_of(call, "duration"),
+    struct slice id = text_of(json_object_get(answer, "headers"), "X-Amz-Request-Id");
+    char times[64]; /* exact times tell calls apart, too */
+    /* Until 2021 only callStats had the duration. */
+    bool is_new = json_object_get(call, "duration") != NULL;
+    const json_t *duration = json_object_get(is_new ? call : stats, "duration");
+    struct record row = {.end_ns = json_integer_value(duration),
                          .first_byte_ns = count_of(stats, "timeToFirstByte"),
                          .last_byte_ns = RECORD_NO_TIME,
                          .client = text_of(call, "client"),
                          .endpoint = text_of(call, "host"),
                          .file = text_of(call, "path")};
 
+    if (slice_is(text_of(call, "status"), "error"))
+        return take_end(m, call);
     if (api.n == 0)
         return lines_bad(l, e,
                          "a call without \"api\": this is not what `mc admin trace --json` "
                          "writes (--stats has no calls)");
-    if (!slice_begins(api, prefix)) {
-        m->result->n_left_out++;
-        return true;
-    }
+    if (!slice_begins(api, prefix))
+        return gather_leave_out(m, IMPORT_NO_REQUEST);
+    if (slice_begins(when, "0001-01-01T00:00:00")) /* how Go writes that there is none */
+        return gather_leave_out(m, IMPORT_NO_TIME);
     if (!rfc3339_parse(when.p, when.n, &row.start_ns))
         return lines_bad(l, e, "\"time\" is no time");
-    if (row.end_ns < 0 || !json_is_integer(json_object_get(call, "duration")))
+    if (status == 0)
+        return gather_leave_out(m, IMPORT_NO_STATUS);
+    if (row.end_ns < 0 || !json_is_integer(duration))
         return lines_bad(l, e, "\"duration\" is no number of ns");
     row.op = op_of(slice_from(api, strlen(prefix)));
     row.bytes = status >= 400 ? 0 : bytes_of(call, row.op);
@@ -82,7 +104,9 @@ static bool take(struct import *m, const json_t *call, struct err *e)
      * body arrived is not recorded. */
     if (row.first_byte_ns <= 0 || row.first_byte_ns > row.end_ns || slice_is(row.op, "PUT"))
         row.first_byte_ns = RECORD_NO_TIME;
-    return gather_add(m, &row, status, text_of(call, "statusMsg"), e);
+    snprintf(times, sizeof times, "%" PRId64 " %" PRId64, row.end_ns, row.first_byte_ns);
+    return gather_add(m, &row, status, text_of(call, "statusMsg"), id.n > 0 ? id : slice_of(times),
+                      e);
 }
 
 /* ---- The file ---- */
@@ -92,15 +116,22 @@ struct reading {
     struct lines *l;
     size_t n;        /* its bytes so far */
     bool ended_line; /* the last of them was "\n": the next one is of another line */
+    bool is_cut;     /* the next call has begun */
 };
 
-/* Gives the parser a byte at a time, so that it takes none of the next call. */
+/* Gives the parser a byte at a time, so that it takes none of the next call. Within a call no line
+ * begins with "{". */
 static size_t next_byte(void *to, size_t size, void *ctx)
 {
     struct reading *r = ctx;
     int c = r->n++ < LINES_MAX_BYTES ? getc_unlocked(r->l->f) : EOF;
 
     (void)size;
+    if (c == '{' && r->ended_line && r->n > 1) {
+        ungetc(c, r->l->f);
+        r->is_cut = true;
+        return 0;
+    }
     if (c == EOF)
         return 0;
     *(char *)to = (char)c;
@@ -122,6 +153,17 @@ static bool skip_blanks(struct lines *l, bool *more, struct err *e)
     return !ferror(l->f) || err_errno(e, errno, "%s", l->path);
 }
 
+/* Skips the rest of a call that cannot be read. */
+static void skip_call(struct reading *r)
+{
+    char c;
+
+    r->n = 1;
+    for (r->is_cut = false; !r->is_cut && next_byte(&c, 1, r) > 0;)
+        r->n = 1;
+    r->l->number += r->is_cut;
+}
+
 static bool read_call(struct import *m, struct err *e)
 {
     struct lines *l = &m->lines;
@@ -130,11 +172,18 @@ static bool read_call(struct import *m, struct err *e)
     json_t *call = json_load_callback(next_byte, &r, JSON_DISABLE_EOF_CHECK, &why);
 
     if (call == NULL && r.n > LINES_MAX_BYTES)
-        return lines_bad(l, e, "a call of more than 1 MiB");
-    if (call == NULL)
-        return lines_bad(l, e, "%s%s",
-                         feof(l->f) ? "the last call is not whole: " : "no JSON: ", why.text);
-    bool ok = json_is_object(call) ? take(m, call, e) : lines_bad(l, e, "no object of JSON");
+        lines_bad(l, e, "a call of more than 1 MiB");
+    else if (call == NULL)
+        lines_bad(l, e, "%s%s",
+                  r.is_cut     ? "the call is not whole: "
+                  : feof(l->f) ? "the last call is not whole: "
+                               : "no JSON: ",
+                  why.text);
+    bool ok = json_is_object(call) ? take(m, call, e)
+                                   : call != NULL && lines_bad(l, e, "no object of JSON");
+    ok = ok || gather_skip(m, e);
+    if (ok && call == NULL)
+        skip_call(&r);
     json_decref(call);
     return ok;
 }

@@ -8,55 +8,105 @@
 
 #include <stdio.h>
 
-/* Fields that we use, in their order; further ones may follow. */
+/* The fields up to the last that each line has. */
 enum {
-    BUCKET = 1,
+    OWNER,
+    BUCKET,
     TIME,
     CLIENT,
-    OPERATION = 6,
+    REQUESTER,
+    ID,
+    OPERATION,
     KEY,
-    STATUS = 9,
+    REQUEST,
+    STATUS,
     ERROR,
     SENT,
     SIZE,
     TOTAL,
     TURN_AROUND,
-    HOST = 22,
-    N_LEAST = TURN_AROUND + 1,
-    N_FIELDS = HOST + 1
+    N_FIELDS
 };
 
-/* Returns the end of the field at `p`: after its bracket or quotation mark, if it has these. A
- * quoted field may contain quotation marks as the client sent them: only one before a blank ends
- * it. NULL: it does not end. */
-static const char *end_of(const char *p, const char *end)
+/* Takes the next field, up to a blank. It is empty at the end of the line. */
+static struct slice word(struct slice *rest)
 {
-    char closing = *p == '[' ? ']' : *p == '"' ? '"' : '\0';
+    const char *blank = rest->n > 0 ? memchr(rest->p, ' ', rest->n) : NULL;
+    struct slice w = {rest->p, blank != NULL ? (size_t)(blank - rest->p) : rest->n};
 
-    if (closing == '\0') {
-        const char *blank = memchr(p, ' ', (size_t)(end - p));
-        return blank != NULL ? blank : end;
-    }
-    for (p++; p < end; p++)
-        if (*p == closing && (p + 1 == end || p[1] == ' '))
-            return p + 1;
-    return NULL;
+    *rest = slice_from(*rest, w.n + (blank != NULL));
+    return w;
 }
 
-/* Returns how many of the first `max` fields there are; 0: one does not end. */
-static size_t split(const struct lines *l, struct slice *fields, size_t max)
+static bool is_operation(struct slice s)
 {
-    const char *p = l->text, *end = l->text + l->n;
-    size_t n = 0;
+    return slice_begins(s, "REST.") || slice_begins(s, "WEBSITE.") || slice_begins(s, "SOAP.") ||
+           slice_begins(s, "BATCH.") || slice_begins(s, "S3.");
+}
 
-    while (p < end && n < max) {
-        const char *next = end_of(p, end);
-        if (next == NULL)
-            return 0;
-        fields[n++] = (struct slice){p, (size_t)(next - p)};
-        p = next < end ? next + 1 : end;
-    }
-    return n;
+/* Whether a field may be the last word of a request, and a status follows. */
+static bool ends_request(struct slice s, struct slice rest)
+{
+    struct slice status = word(&rest);
+    int64_t v;
+
+    return s.n > 0 && (slice_is(s, "-") || s.p[s.n - 1] == '"') &&
+           (slice_is(status, "-") || (status.n == 3 && slice_decimal(status, 0, &v)));
+}
+
+/* Takes the fields. A requester may contain blanks, so the operation is looked for. A request is
+ * what the client sent, quotation marks too: it ends where a status follows. False: one is
+ * missing. */
+static bool take_fields(struct slice *rest, struct slice f[N_FIELDS])
+{
+    f[OWNER] = word(rest);
+    f[BUCKET] = word(rest);
+    const char *bracket = rest->n > 0 ? memchr(rest->p, ']', rest->n) : NULL;
+    f[TIME] = (struct slice){rest->p, bracket != NULL ? (size_t)(bracket + 1 - rest->p) : 0};
+    *rest = slice_from(*rest, f[TIME].n);
+    word(rest); /* nothing, and the blank */
+    f[CLIENT] = word(rest);
+    f[REQUESTER] = word(rest);
+    f[ID] = word(rest);
+    while (rest->n > 0 && !is_operation(f[OPERATION] = word(rest)))
+        f[ID] = f[OPERATION];
+    f[KEY] = word(rest);
+    bool ok = rest->n > 0 && (*rest->p == '"' || slice_begins(*rest, "- "));
+    while (rest->n > 0 && !ends_request(word(rest), *rest))
+        ;
+    for (size_t i = STATUS; i < N_FIELDS; i++)
+        f[i] = word(rest);
+    return ok && f[TURN_AROUND].n > 0;
+}
+
+static struct slice known(struct slice s)
+{
+    return slice_is(s, "-") ? (struct slice){"", 0} : s;
+}
+
+static bool is_signature(struct slice s)
+{
+    return slice_is(s, "-") || slice_begins(s, "Sig");
+}
+
+/* Returns the Host Header, of what follows the fields. Clients may write anything into Referer and
+ * User-Agent, quotation marks too, but the fields behind these have none. */
+static struct slice host_of(struct slice rest)
+{
+    const char *mark = rest.n > 0 ? memrchr(rest.p, '"', rest.n) : NULL;
+
+    if (mark != NULL)
+        rest = slice_from(rest, (size_t)(mark + 1 - rest.p));
+    else
+        word(&rest);
+    for (size_t i = 0; i < 3; i++) /* User-Agent or the blank, Version Id, Host Id */
+        word(&rest);
+    struct slice signature = word(&rest);
+    if (!is_signature(signature)) /* "-" without marks is the User-Agent */
+        signature = word(&rest);
+    word(&rest); /* Cipher Suite, Authentication Type */
+    word(&rest);
+    return is_signature(signature) ? known(word(&rest)) : (struct slice){"", 0};
 }
 
 /* "[06/Feb/2019:00:00:38 +0000]" */
@@ -77,26 +127,27 @@ static bool parse_time(struct slice s, int64_t *ns)
     return n > 0 && rfc3339_parse(text, (size_t)n, ns);
 }
 
-static struct slice known(struct slice s)
+/* What an operation is called here, if not like there without "REST."; which field has the bytes
+ * of its body. */
+static const struct operation {
+    const char *theirs, *ours;
+    int body;
+} operations[] = {
+    {"REST.GET.OBJECT", "GET", SENT},    {"WEBSITE.GET.OBJECT", NULL, SENT},
+    {"REST.PUT.OBJECT", "PUT", SIZE},    {"REST.PUT.PART", NULL, SIZE},
+    {"REST.POST.OBJECT", NULL, SIZE},    {"REST.HEAD.OBJECT", "STAT", 0},
+    {"REST.DELETE.OBJECT", "DELETE", 0}, {"REST.POST.MULTI_OBJECT_DELETE", "DELETE", 0},
+    {"REST.GET.BUCKET", "LIST", 0}};
+
+static struct operation operation_of(struct slice theirs)
 {
-    return slice_is(s, "-") ? (struct slice){"", 0} : s;
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+        if (slice_is(theirs, operations[i].theirs))
+            return operations[i];
+    return (struct operation){0};
 }
 
-static struct slice op_of(struct slice operation)
-{
-    static const char *const ops[][2] = {{"REST.GET.OBJECT", "GET"},
-                                         {"REST.PUT.OBJECT", "PUT"},
-                                         {"REST.HEAD.OBJECT", "STAT"},
-                                         {"REST.DELETE.OBJECT", "DELETE"},
-                                         {"REST.POST.MULTI_OBJECT_DELETE", "DELETE"},
-                                         {"REST.GET.BUCKET", "LIST"}};
-    bool is_rest = slice_begins(operation, "REST.");
-    struct slice other = is_rest ? slice_from(operation, strlen("REST.")) : operation;
-
-    return gather_name(ops, sizeof ops / sizeof *ops, operation, other);
-}
-
-static bool read_number(const struct lines *l, const struct slice *fields, size_t i, int64_t *v,
+static bool read_number(struct lines *l, const struct slice *fields, size_t i, int64_t *v,
                         struct err *e)
 {
     *v = 0;
@@ -106,16 +157,15 @@ static bool read_number(const struct lines *l, const struct slice *fields, size_
 
 static bool read_row(struct import *m, struct err *e)
 {
-    const struct lines *l = &m->lines;
-    struct slice f[N_FIELDS];
+    struct lines *l = &m->lines;
+    struct slice f[N_FIELDS] = {{0}}, rest = {l->text, l->n};
     int64_t start_ns, status, sent, size, total_ms, turn_ms;
-    size_t n = split(l, f, N_FIELDS);
 
     if (l->n == 0)
         return true;
-    if (n < N_LEAST)
+    if (!take_fields(&rest, f))
         return lines_bad(l, e, "expected a line of a server access log: at least %d fields",
-                         N_LEAST);
+                         N_FIELDS);
     if (!parse_time(f[TIME], &start_ns))
         return lines_bad(l, e, "field %d is no time such as [06/Feb/2019:00:00:38 +0000]",
                          TIME + 1);
@@ -125,30 +175,35 @@ static bool read_row(struct import *m, struct err *e)
         return false;
     /* Actions of the service itself, and single objects of a multi-object deletion, have no
      * time. */
-    if (known(f[TOTAL]).n == 0 || known(f[STATUS]).n == 0) {
-        m->result->n_left_out++;
-        return true;
-    }
+    if (known(f[TOTAL]).n == 0)
+        return gather_leave_out(m, IMPORT_NO_REQUEST);
+    if (known(f[STATUS]).n == 0)
+        return gather_leave_out(m, IMPORT_NO_STATUS);
     if (total_ms > INT64_C(1) << 33)
         return lines_bad(l, e, "field %d: a request of more than 99 days", TOTAL + 1);
+    const struct operation operation = operation_of(f[OPERATION]);
+    const struct slice host = host_of(rest);
+    bool is_rest = slice_begins(f[OPERATION], "REST.");
     struct record row = {.start_ns = start_ns,
                          .end_ns = total_ms * NS_PER_MS,
                          .first_byte_ns = RECORD_NO_TIME,
                          .last_byte_ns = RECORD_NO_TIME,
-                         .op = op_of(f[OPERATION]),
+                         .op = operation.ours != NULL
+                                   ? slice_of(operation.ours)
+                                   : slice_from(f[OPERATION], is_rest ? strlen("REST.") : 0),
                          .client = known(f[CLIENT]),
-                         .endpoint = known(n > HOST ? f[HOST] : f[BUCKET]),
-                         .file = known(f[KEY])};
-    bool uploads = slice_begins(row.op, "PUT");
-    if (uploads || slice_is(row.op, "GET"))
-        row.bytes = uploads ? size : sent;
+                         .endpoint = known(host.n > 0 ? host : f[BUCKET]),
+                         .file = known(f[KEY]),
+                         .bytes = operation.body == SENT   ? sent
+                                  : operation.body == SIZE ? size
+                                                           : 0};
     /* From the last byte of the request to the first one of the answer. */
     turn_ms = int64_min(turn_ms, total_ms);
-    if (known(f[TURN_AROUND]).n > 0 && uploads)
+    if (known(f[TURN_AROUND]).n > 0 && operation.body == SIZE)
         row.last_byte_ns = (total_ms - turn_ms) * NS_PER_MS;
     else if (known(f[TURN_AROUND]).n > 0)
         row.first_byte_ns = turn_ms * NS_PER_MS;
-    return gather_add(m, &row, status, known(f[ERROR]), e);
+    return gather_add(m, &row, status, known(f[ERROR]), known(f[ID]), e);
 }
 
 bool s3_log_read(struct import *m, struct err *e)

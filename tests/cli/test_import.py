@@ -1,5 +1,7 @@
 """`s3analyze import`: recordings of hey, ab, mc and AWS become captures that every command takes."""
 import csv
+import gzip
+import itertools
 import json
 import math
 import random
@@ -11,6 +13,7 @@ from harness import TESTDATA, TIMEOUT_S, CliTest, tool, unwrapped
 from loadcase import Row, ns
 from s3client import S3Client
 from servers import Target
+import zstd
 
 IMPORTS = TESTDATA / "import"
 FILES = {"hey": "hey.csv", "ab": "ab.tsv", "mc-trace": "mc-trace.json", "s3-log": "s3.log"}
@@ -45,6 +48,11 @@ class Case(CliTest):
 
     def of_file(self, form):
         return self.imported(form, IMPORTS / FILES[form])
+
+    def refused_beside(self, form, text, *words):
+        r = self.s3analyze("import", form, self.put("bad", text.encode()), "-f", "-o", self.tmp / "refused.csv", status=1)
+        for word in words:
+            self.assertIn(word, r.err)
 
     def refused(self, form, text, *words):
         out = self.tmp / "refused.csv"
@@ -127,6 +135,101 @@ class Formats(Case):
     def test_time_zones(self):
         row = self.of_text("s3-log", LOG.replace("+0000", "-0130"))[0]
         self.assertEqual(row.start, ns("2019-02-06T01:30:38.000000000Z"))
+
+    def test_s3_log_texts_of_clients(self):
+        """Clients choose Request-URI, Referer and User-Agent; none of these sets another field. A requester may have
+        blanks. A line has more or fewer fields by its age."""
+        forged = '"x" - id= SigV4 c AuthHeader evil.example TLSv1.2 - -'
+        tail = LOG[LOG.index(" - id="):]
+        front, figures = LOG[:LOG.index(' "GET')], ' 200 - 2048 4096 70 10'
+        for request, referer, agent in itertools.product(
+                ('"GET /a HTTP/1.1"', '"GET /a?b="c"&d=" HTTP/1.1"', "-"), ("-", '"-"', '"http://a/"b" c"', forged + '"'),
+                ('"-"', '""', '"a "b" (c)"', '"' + forged + '"', '"' + figures + '"', '"[a] "')):
+            row, = self.of_text("s3-log", f"{front} {request}{figures} {referer} {agent}{tail}")
+            self.assertEqual((row.endpoint, row.bytes, row.duration, row.file, row.op),
+                             ("h.example", 2048, 70 * MS, "a/b", "GET"), (request, referer, agent))
+        for requester in "arn:aws:iam::cloudfront:user/CloudFront Origin Access Identity E1", "-", 'a "b" c':
+            row, = self.of_text("s3-log", LOG.replace("192.0.2.3 79a5", f"192.0.2.3 {requester}"))
+            self.assertEqual((row.endpoint, row.client, row.file), ("h.example", "192.0.2.3", "a/b"))
+        agent = '"-" "agent "of"mine"'
+        for change, host in (("h.example", "-"), "bucket"), (("TLSV1.2 - Yes", "TLSV1.2"), "h.example"), (
+                ("TLSV1.2 - Yes", "TLSV1.2 - Yes eu-west-1 new"), "h.example"), ((tail, " - id="), "bucket"), (
+                (agent, "- -"), "h.example"), ((agent, '"http://a/" -'), "h.example"), ((agent, '- "agent"'), "h.example"):
+            self.assertEqual(self.of_text("s3-log", LOG.replace(*change))[0].endpoint, host, change)
+
+    def test_s3_log_bytes_of_bodies(self):
+        for operation, op, n_bytes in (("REST.GET.OBJECT", "GET", 2048), ("WEBSITE.GET.OBJECT", "WEBSITE.GET.OBJECT", 2048),
+                                       ("REST.PUT.OBJECT", "PUT", 4096), ("REST.POST.OBJECT", "POST.OBJECT", 4096),
+                                       ("REST.PUT.PART", "PUT.PART", 4096), ("REST.PUT.OBJECT_TAGGING", "PUT.OBJECT_TAGGING", 0),
+                                       ("REST.GET.OBJECT_TAGGING", "GET.OBJECT_TAGGING", 0), ("REST.PUT.ACL", "PUT.ACL", 0),
+                                       ("REST.COPY.OBJECT", "COPY.OBJECT", 0), ("REST.POST.UPLOAD", "POST.UPLOAD", 0)):
+            row, = self.of_text("s3-log", LOG.replace("REST.GET.OBJECT", operation))
+            self.assertEqual((row.op, row.bytes, row.last_byte is not None), (op, n_bytes, n_bytes == 4096))
+
+    def test_lines_without_what_is_needed(self):
+        log = "\n".join([LOG, LOG.replace("200 -", "- -"), LOG.replace(" 70 ", " - ")])
+        calls = "\n".join(json.dumps(call) for call in (
+            CALL, dict(CALL, statusCode=0), {k: v for k, v in CALL.items() if k != "statusCode"},
+            dict(CALL, time="0001-01-01T00:00:00Z"), dict(CALL, api="os.Open")))
+        for form, text, *said in (("s3-log", log, "1 call that are no", "1 call without a status"),
+                                  ("mc-trace", calls, "1 call that are no", "2 calls without a status", "1 call without a time")):
+            out = self.tmp / "o.csv"
+            r = self.s3analyze("import", form, self.put("in", text.encode()), "-f", "-o", out)
+            self.assertEqual(len(rows_of(out)), 1)
+            for words in said:
+                self.assertIn(words, unwrapped(r.out))
+
+    def test_mc_trace_ends_with_an_error(self):
+        end = {"status": "error", "error": {"message": "no trace", "cause": {"message": "EOF", "error": {}}, "type": "fatal"}}
+        out = self.tmp / "o.csv"
+        for text in json.dumps(CALL) + json.dumps(end), json.dumps(CALL, indent=1) + "\n" + json.dumps(end, indent=1):
+            r = self.s3analyze("import", "mc-trace", self.put("in", text.encode()), "-f", "-o", out)
+            self.assertIn("An error ended the recording: no trace: EOF", r.out)
+            self.assertIn("imported-cut", [f["kind"] for f in self.s3analyze("analyze", "--json", out).json()["findings"]])
+        self.refused_beside("mc-trace", json.dumps(end), "no requests: it ended with an error: no trace: EOF")
+
+    def test_mc_trace_of_2021(self):
+        old = {k: v for k, v in CALL.items() if k != "duration"}
+        row, = self.of_text("mc-trace", json.dumps(dict(old, callStats=dict(CALL["callStats"], duration=5000000))))
+        self.assertEqual(row.duration, 5 * MS)
+        self.refused_beside("mc-trace", json.dumps(old), '"duration" is no number')
+
+    def test_marks_at_the_beginning(self):
+        for form, name in FILES.items():
+            text = (IMPORTS / name).read_text()
+            plain = self.of_file(form).read_bytes()
+            marked = self.imported(form, self.put("marked", b"\xef\xbb\xbf" + text.encode())).read_bytes()
+            self.assertEqual(marked, plain)
+            for code in "utf-16", "utf-16-be":
+                bom = b"\xfe\xff" if code == "utf-16-be" else b""
+                r = self.s3analyze("import", form, self.put("wide", bom + text.encode(code)), "-f", "-o", self.tmp / "o",
+                                   status=1)
+                self.assertIn("text in UTF-16: convert it first", r.err)
+            for packed, how in (gzip.compress(text.encode()), "gzip -dc"), (zstd.frame(text.encode()), "zstd -dc"):
+                r = self.s3analyze("import", form, self.put("packed", packed), "-f", "-o", self.tmp / "o", status=1)
+                self.assertIn(how, r.err)
+
+    def test_a_request_counts_once(self):
+        """By its id and its time. Without an id each line counts: times of logs are coarse."""
+        def n_rows(form, *texts):
+            out = self.tmp / "o.csv"
+            paths = [self.put(f"in{i}", text.encode()) for i, text in enumerate(texts)]
+            r = self.s3analyze("import", form, *paths, "-f", "-o", out)
+            n = len(rows_of(out))
+            self.assertEqual("in the recording twice" in r.out, n < sum(text.count("\n") for text in texts))
+            self.assertIn(f": {n} request", r.out)
+            return n
+
+        log = "".join(LOG.replace("00:38", f"00:{i // 3:02d}").replace("3E57", f"ID{i}") + "\n" for i in range(90))
+        later = "".join(log.splitlines(True)[60:]) + LOG.replace("00:38", "01:00") + "\n"
+        self.assertEqual([n_rows("s3-log", *texts) for texts in ((log,), (log, log), (log, later), (log + log,))],
+                         [90, 90, 91, 90])
+        once = LOG + "\n"
+        for other in LOG.replace("a/b", "a/c", 1), LOG.replace("GET.OBJECT", "COPY.OBJECT_GET"), LOG.replace(":38", ":39"):
+            self.assertEqual(n_rows("s3-log", once, other + "\n"), 2)
+        self.assertEqual(n_rows("s3-log", 2 * once.replace("3E57", "-")), 2)
+        calls = "".join(json.dumps(dict(CALL, duration=5000000 + i)) + "\n" for i in range(5))
+        self.assertEqual([n_rows("mc-trace", calls), n_rows("mc-trace", calls, calls)], [5, 5])
 
     def test_several_files(self):
         out = self.tmp / "o.csv"
@@ -311,6 +414,37 @@ class Damaged(Case):
                 ("s3-log", "x" * (1 << 20) + "y\n", ":1: a line of more than 1 MiB")]:
             with self.subTest(form=form, text=text[:80]):
                 self.refused(form, text, *words)
+
+    def test_salvage(self):
+        """Skips and counts what cannot be read, wherever it stands; what is read is as without it."""
+        whole = json.dumps(CALL, indent=1)
+        for form, head, good, bads in (
+                ("hey", f"{HEY}\n", "0.0300,0.0010,0.0000,0.0005,0.0205,0.0080,200,0.0002", ["1,2", "\0", "x" * (2 << 20)]),
+                ("ab", f"{AB}\n", "x\t1795239692\t0\t1\t1\t1", ["x", "x\t5000000000\t0\t1\t1\t1"]),
+                ("s3-log", "", LOG.replace("3E57", "-"), ["a b c", LOG.replace(" 70 ", " x "), LOG[:120]]),
+                ("mc-trace", "", whole, ["1", "no JSON", whole[:100], whole[:-1], json.dumps(CALL)[:90], whole[100:],
+                                         json.dumps(dict(CALL, time="now")), '{"a": "' + "x" * (2 << 20), "[1]", "{}"])):
+            calls = itertools.count()
+            def unique(text):
+                return text.replace('"rx": 700', f'"rx": {next(calls)}').replace("5000000", f"500000{next(calls)}") \
+                    if form == "mc-trace" and text == good else text
+            for bad, lines in [(b, [good, b, good, good, b, b, good]) for b in bads] + [(b, [b, good, b]) for b in bads]:
+                text = head + "\n".join(map(unique, lines)) + "\n"
+                with self.subTest(form=form, bad=bad[:80], n=len(lines)):
+                    path = self.put("in", text.encode())
+                    r = self.s3analyze("import", form, path, "-f", "-o", self.tmp / "o", status=1)
+                    self.assertIn("--salvage skips", r.err)
+                    first = re.search(r"in:(\d+): ", r.err).group(1)
+                    r = self.s3analyze("import", form, path, "-f", "--salvage", "-o", self.tmp / "o")
+                    n_bad, n_good = lines.count(bad), lines.count(good)
+                    if form == "mc-trace" and bad[0] not in "{[" and n_bad == 3:
+                        n_bad = 2  # up to the next call it is one place
+                    self.assertIn(f": {n_good} request", r.out)
+                    self.assertRegex(unwrapped(r.err), rf"dropped {n_bad} bad rows?; the first: \S*in:{first}: ")
+                    found = {f["kind"]: f for f in self.s3analyze("analyze", "--json", self.tmp / "o").json()["findings"]}
+                    self.assertIn(f"in:{first}: ", found["damaged"]["sentence"])
+        r = self.s3analyze("import", "hey", self.put("in", b"x\n"), "-f", "--salvage", "-o", self.tmp / "p", status=1)
+        self.assertIn("the header is missing", r.err)
 
     def test_files_that_are_not_there(self):
         for path in "/nowhere", self.tmp:

@@ -37,6 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     const struct import_options how = {.format = (enum import_format)(fuzz_take(&in, 1) % 4),
                                        .op = n % 2 == 0 ? "GET" : "PUT",
                                        .host = "",
+                                       .salvage = n % 3 == 0,
                                        .max_bytes = 512};
     struct fuzz_file file = fuzz_file(in.p, in.n), out = fuzz_file("", 0);
     const struct recwrite_options to = {.fd = out.fd, .name = "capture"};
