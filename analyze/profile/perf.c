@@ -1,10 +1,11 @@
-/* Reads what `perf script` prints: a line for each sample, then its stack, then an empty line.
+/* Reads what `perf script` prints (Linux, tools/perf/builtin-script.c): a line for each sample,
+ * then its stack, then an empty line. Without stacks the place stands on the line of the sample.
  *
  *     minio  4242 [001] 12345.678901:   1000000 cpu-clock:pppH:
  *             55d0c0a1b2c3 crc64_update+0x43 (/usr/bin/server)
  *
- * Times count from the start of the machine, so they only show how long the recording was. If there
- * are several events, only the first is read. */
+ * Times count from the start of the machine, so they only show how long the recording was. Of
+ * several events each counts something else: they are refused. */
 #include "analyze/profile/profile_internal.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
@@ -14,8 +15,9 @@
 #define MAX_DEPTH 4096u /* frames of a stack; perf stops at 127 by default */
 
 struct heading {
-    struct slice event; /* without what follows a colon */
-    int64_t time_ns, period;
+    struct slice event;      /* without modifiers, which follow a colon */
+    int64_t time_ns, period; /* period 0: not printed */
+    struct slice place;
 };
 
 /* Takes the next line of a text. False: there is none. */
@@ -58,9 +60,11 @@ static bool parse_time(struct slice w, int64_t *time_ns)
            slice_decimal((struct slice){w.p, w.n - 1}, 9, time_ns);
 }
 
-/* Parses the line of a sample: program, thread, perhaps a CPU, time, perhaps a period, event. */
+/* Parses the line of a sample: program, thread, perhaps a CPU, time, perhaps a period, event,
+ * perhaps a place. */
 static bool parse_heading(struct slice line, struct heading *h)
 {
+    static const char modifiers[] = "ukhGHIpPSDWeb";
     struct slice w = word(&line);
 
     while (w.n > 0 && !parse_time(w, &h->time_ns))
@@ -68,12 +72,18 @@ static bool parse_heading(struct slice line, struct heading *h)
     if (w.n == 0)
         return false;
     h->event = word(&line);
-    h->period = 1;
+    h->period = 0;
     if (slice_decimal(h->event, 0, &h->period))
         h->event = word(&line);
-    const char *colon = h->event.n > 0 ? memchr(h->event.p, ':', h->event.n) : NULL;
-    h->event.n = colon != NULL ? (size_t)(colon - h->event.p) : 0;
-    return h->event.n > 0;
+    h->place = without_blanks(line);
+    if (h->event.n < 2 || h->event.p[--h->event.n] != ':')
+        return false;
+    size_t n = h->event.n;
+    while (n > 1 && strchr(modifiers, h->event.p[n - 1]) != NULL)
+        n--;
+    if (n > 1 && h->event.p[n - 1] == ':')
+        h->event.n = n - 1;
+    return true;
 }
 
 bool perf_script_is(struct slice text)
@@ -81,8 +91,7 @@ bool perf_script_is(struct slice text)
     struct slice line;
     struct heading h;
 
-    text.n = text.n < 4096 ? text.n : 4096;
-    if (memchr(text.p, '\0', text.n) != NULL)
+    if (memchr(text.p, '\0', text.n < 4096 ? text.n : 4096) != NULL)
         return false;
     while (next_line(&text, &line))
         if (without_blanks(line).n > 0 && *line.p != '#')
@@ -90,19 +99,42 @@ bool perf_script_is(struct slice text)
     return false;
 }
 
-/* Splits the line of a frame: "ADDRESS SYMBOL+0xOFFSET (PROGRAM)". */
+static bool is_hex(struct slice w)
+{
+    size_t n = 0;
+
+    while (n < w.n && isxdigit((unsigned char)w.p[n]))
+        n++;
+    return n > 0 && n == w.n;
+}
+
+/* Splits the line of a frame: "ADDRESS SYMBOL+0xOFFSET (PROGRAM)". Symbols and programs may have
+ * brackets, too. Without addresses (perf script -F) the line begins with one blank. */
 static void parse_frame(struct slice line, struct slice *address, struct slice *name,
                         struct slice *program)
 {
-    *address = word(&line);
-    *name = without_blanks(line);
-    *program = (struct slice){"", 0};
-    const char *open = name->n > 0 ? memrchr(name->p, '(', name->n) : NULL;
-    if (open != NULL && name->p[name->n - 1] == ')') {
-        size_t at = (size_t)(open - name->p);
-        *program = (struct slice){open + 1, name->n - at - 2};
-        *name = without_blanks((struct slice){name->p, at});
+    static const char deleted[] = " (deleted)";
+    struct slice rest = line;
+    size_t n_open = 0;
+
+    *address = word(&rest);
+    if (!is_hex(*address) || (line.p[0] == ' ' && line.p[1] != ' ')) {
+        *address = (struct slice){"", 0};
+        rest = line;
     }
+    *name = without_blanks(rest);
+    *program = (struct slice){"", 0};
+    for (size_t at = name->n; at-- > 0 && (n_open > 0 || at + 1 == name->n);) {
+        n_open += name->p[at] == ')';
+        if (name->p[at] != '(' || n_open == 0 || --n_open > 0)
+            continue;
+        *program = (struct slice){name->p + at + 1, name->n - at - 2};
+        *name = without_blanks((struct slice){name->p, at});
+        break;
+    }
+    size_t n = strlen(deleted);
+    if (program->n > n && slice_is(slice_from(*program, program->n - n), deleted))
+        program->n -= n;
     const char *offset = name->n > 0 ? memrchr(name->p, '+', name->n) : NULL;
     if (offset != NULL && name->p + name->n - offset > 3 && memcmp(offset, "+0x", 3) == 0)
         name->n = (size_t)(offset - name->p);
@@ -128,8 +160,9 @@ static bool add_frame(struct profile *p, struct profile_place *x, struct slice l
     return location != INTERN_NONE && profile_put_location(p, location, e);
 }
 
-/* Sets the two types of an event: the number of its samples, and their periods. */
-static bool set_types(struct profile *p, struct slice event, struct err *e)
+/* Sets the types of an event: the number of its samples, and their periods, if these are printed.
+ */
+static bool set_types(struct profile *p, struct slice event, bool has_periods, struct err *e)
 {
     bool is_time = slice_begins(event, "cpu-clock") || slice_begins(event, "task-clock");
     const struct profile_type types[2] = {
@@ -139,7 +172,7 @@ static bool set_types(struct profile *p, struct slice event, struct err *e)
 
     p->default_type = p->doc_url = "";
     return types[0].name != NULL && types[0].unit != NULL && types[1].name != NULL &&
-           types[1].unit != NULL && profile_set_types(p, types, 2, e);
+           types[1].unit != NULL && profile_set_types(p, types, has_periods ? 2 : 1, e);
 }
 
 /* A text that is being read. */
@@ -147,58 +180,74 @@ struct reading {
     struct heading heading; /* of the sample */
     struct profile_place place;
     size_t depth;       /* of its stack */
-    struct slice event; /* of the first sample */
+    struct slice event; /* of all samples */
+    bool has_periods;
     int64_t first_ns, last_ns;
 };
 
-static bool begin_sample(struct profile *p, struct reading *r, struct slice line, size_t number,
-                         struct err *e)
+static bool begin_sample(struct profile *p, struct reading *r, size_t number, struct err *e)
 {
-    struct heading *h = &r->heading;
+    const struct heading *h = &r->heading;
 
-    if (!parse_heading(line, h))
-        return err_set(e, "line %zu: no sample of perf script", number);
     if (r->event.n == 0) {
         r->event = h->event;
+        r->has_periods = h->period > 0;
         r->first_ns = h->time_ns;
-        if (!set_types(p, h->event, e))
+        if (!set_types(p, h->event, r->has_periods, e))
             return false;
     }
+    if (slice_order(h->event, r->event) != 0)
+        return err_set(e,
+                       "line %zu: samples of %.*s and of %.*s do not add up: record one event "
+                       "(perf record -e cpu-clock)",
+                       number, (int)int64_min((int64_t)r->event.n, 60), r->event.p,
+                       (int)int64_min((int64_t)h->event.n, 60), h->event.p);
     r->first_ns = int64_min(r->first_ns, h->time_ns);
     r->last_ns = int64_max(r->last_ns, h->time_ns);
-    if (h->event.n != r->event.n || memcmp(h->event.p, r->event.p, r->event.n) != 0)
-        h->period = 0;
-    return true;
+    struct slice address = h->place;
+    return !is_hex(word(&address)) || add_frame(p, &r->place, h->place, e);
 }
 
 static bool end_sample(struct profile *p, struct reading *r, bool is_base, struct err *e)
 {
-    int64_t period = r->heading.period;
-
     r->place.n = r->place.key.n = r->depth = 0;
-    return profile_end_sample(p, (int64_t[]){period > 0, period}, is_base, e);
+    return profile_end_sample(p, (int64_t[]){1, r->heading.period}, is_base, e);
+}
+
+/* Adds a line of a stack. Lines with two blanks are of sources (perf script -F +srcline). */
+static bool add_line(struct profile *p, struct reading *r, struct slice line, struct err *e)
+{
+    if (r->depth++ >= MAX_DEPTH)
+        return err_set(e, "a stack of more than %u frames", MAX_DEPTH);
+    return (slice_begins(line, "  ") && !isspace((unsigned char)line.p[2])) ||
+           add_frame(p, &r->place, line, e);
 }
 
 static bool read_samples(struct profile *p, struct reading *r, struct slice text, bool is_base,
                          struct err *e)
 {
     struct slice line;
+    struct heading h;
     bool within = false, ok = true;
 
     for (size_t number = 1; ok && next_line(&text, &line); number++) {
         bool is_empty = without_blanks(line).n == 0;
+        bool is_heading = !is_empty && *line.p != '\t' && parse_heading(line, &h);
 
-        if (within && is_empty)
+        if (within && (is_empty || is_heading)) {
             ok = end_sample(p, r, is_base, e);
-        else if (within && r->depth++ >= MAX_DEPTH)
-            ok = err_set(e, "a stack of more than %u frames", MAX_DEPTH);
-        else if (within)
-            ok = add_frame(p, &r->place, line, e);
-        else if (is_empty || *line.p == '#')
+            within = false;
+        }
+        if (is_heading && slice_begins(h.event, "PERF_RECORD_")) /* of the recording itself */
             continue;
-        else
-            ok = begin_sample(p, r, line, number, e);
-        within = !is_empty;
+        if (ok && is_heading) {
+            r->heading = h;
+            ok = begin_sample(p, r, number, e);
+            within = true;
+        } else if (ok && within)
+            ok = add_line(p, r, line, e);
+        else if (ok && !is_empty && *line.p != '#')
+            ok = err_set(e, "line %zu: no sample of perf script", number);
     }
     return ok && (!within || end_sample(p, r, is_base, e));
 }

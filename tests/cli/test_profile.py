@@ -245,6 +245,45 @@ tokio worker 4242/4243 12345.700000:   2000000 cpu-clock:pppH:
         file.write_text(file.read_text() + "\nno sample\n")
         self.assertIn("line 12: no sample", self.profile("top", file, status=1).err)
 
+    def perf(self, text, status=0):
+        file = self.tmp / "perf.txt"
+        file.write_text(text)
+        r = self.profile("top", file, status=status)
+        rows = re.findall(r"(?m)^ *(\S+) +\S+% +\S+ +(\S+) +\S+%  (.+)$", r.out)
+        return {name: (flat, cum) for flat, cum, name in rows} if status == 0 else r.err
+
+    def test_perf_script_forms(self):
+        """Without stacks or periods, with sources, with brackets in names (Linux, tools/perf/builtin-script.c)."""
+        flat = "".join(f"{comm:>16} 42 [00{i % 4}] 12345.{i:06d}:   1000000 cpu-clock:pppH:      55d0 {name} (/b/o d (x))\n"
+                       for i, (comm, name) in enumerate([("objd", "f+0x4"), ("tokio 1.5", "g(int (*)(int))+0x1"),
+                                                         ("objd", "[unknown]")] * 2))
+        self.assertEqual(self.perf(flat), {"f": ("2ms", "2ms"), "g(int (*)(int))": ("2ms", "2ms"), "[o d (x)]": ("2ms", "2ms")})
+        head = "# cmdline : perf record -g\n" * 400
+        sample = "objd 42/43 12345.5: %scpu-clock:\n%s\n"
+        stack = "\t  55d0 std::function<void (int)>::operator()(int) const%s\n\t  55d1 main+0x10%s\n"
+        name = "std::function<void (int)>::operator()(int) const"
+        for program in "", " (/usr/bin/objd)", " (/usr/bin/objd (deleted))", " ([kernel.kallsyms])", " (/srv/a (b)/c)":
+            for offset in "", "+0x1f":
+                for period, value in ("1000000 ", "3ms"), ("", "3"):
+                    text = head + 3 * (sample % (period, stack % (offset + program, program)))
+                    if program or not offset:  # without a program "const" may be one
+                        self.assertEqual(self.perf(text), {name: (value, value), "main": ("0", value)}, text[-400:])
+        lines = stack.replace("%s", " (/b/o)").splitlines()
+        sources = "\n  f.c:12\n".join([*lines, ""])
+        self.assertEqual(self.perf(sample % ("1000000 ", sources)), self.perf(sample % ("1000000 ", stack % ("", ""))))
+        self.assertEqual(self.perf(sample % ("", " add (/b/o)\n main (/b/o)\n")), {"add": ("1", "1"), "main": ("0", "1")})
+        deleted = sample % ("", "\t 55d0 [unknown] (/usr/bin/objd (deleted))\n")
+        self.assertEqual(self.perf(deleted), {"[objd]": ("1", "1")})
+        switch = "objd 42 [001] 1.5: sched:sched_switch: prev_comm=a ==> next_comm=b\n\t 55d0 f (/b/o)\n\n"
+        self.assertEqual(self.perf("objd 1 1.4: PERF_RECORD_COMM: objd:1/1\n" + 2 * switch), {"f": ("2", "2")})
+
+    def test_perf_script_of_several_events(self):
+        sample = "objd 42 12345.5: 1000000 %s:\n\t 55d0 f (/b/o)\n\n"
+        for a, b in ("cpu-clock:pppH", "cycles"), ("sched:sched_switch", "sched:sched_wakeup"):
+            self.assertIn(f"line 4: samples of {a.replace(':pppH', '')} and of {b} do not add up",
+                          self.perf(sample % a + sample % b, status=1))
+        self.assertEqual(self.perf(sample % "cycles:u" + sample % "cycles"), {"f": ("2000000", "2000000")})
+
 
 class Cost(Profile):
     def run_of(self, name, stacks, n, op="GET"):
