@@ -126,7 +126,7 @@ static bool write_run(const struct export_given *o, const char *path, bool is_fi
     bool ok = load_dataset(&d, &path, 1, &o->filter, &o->input, e);
 
     if (ok && o->format == EXPORT_INFLUX) {
-        ok = influx_write(&d, values_name(figures_file(path)).s, f, e);
+        ok = influx_write(&d, figures_file(path), f, e);
     } else if (ok) {
         ok = load_run_analysis(&a, &d, &o->filter, &o->analysis, &o->input, false, e);
         if (ok && o->format == EXPORT_BENCHFMT && is_first)

@@ -37,13 +37,14 @@ void benchfmt_write(const struct analysis *a, FILE *f)
     for (size_t k = 0; k < a->n_operations; k++) {
         const struct operation *op = &a->operations[k];
         const struct values v = values_of(op);
-        const struct values_name name = values_name(op->op);
 
         if (op->n_requests == 0)
             continue;
         /* The name of a benchmark must not begin with a small letter. */
-        fprintf(f, "Benchmark%s%s %" PRId64, islower((unsigned char)name.s[0]) ? "_" : "", name.s,
-                op->n_requests);
+        bool is_small = islower((unsigned char)*op->op) || *op->op == '_';
+        fputs(is_small ? "Benchmark_" : "Benchmark", f);
+        values_put_name(f, op->op);
+        fprintf(f, " %" PRId64, op->n_requests);
         for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
             double value = values_at(&v, units[i].offset);
             if (isfinite(value))

@@ -122,7 +122,7 @@ struct intervals {
     const struct operation *op;
     const struct table *t;
     int64_t start_ns, end_ns, each_ns; /* of the active range; of an interval */
-    size_t n;
+    size_t n, next;
     struct group_rows rows;
 };
 
@@ -150,38 +150,51 @@ static bool put_interval(const struct intervals *v, size_t k, int64_t base_ns,
         h->count[hist_index(ns)]++;
         max_ns = int64_max(max_ns, ns);
     }
-    fprintf(f, "Tag=%s,%.3f,%.3f,%.6f,", values_name(v->op->op).s,
-            (double)(start_ns - base_ns) / 1e9, (double)(end_ns - start_ns) / 1e9,
-            (double)max_ns / 1e6);
+    fputs("Tag=", f);
+    values_put_name(f, v->op->op);
+    fprintf(f, ",%.3f,%.3f,%.6f,", (double)(start_ns - base_ns) / 1e9,
+            (double)(end_ns - start_ns) / 1e9, (double)max_ns / 1e6);
     bool ok = put_encoded(h, max_ns, f, e);
     putc('\n', f);
     memset(h->count, 0, (hist_index(max_ns) + 1) * sizeof *h->count);
     return ok;
 }
 
-static bool put_operation(const struct operation *op, const struct table *t, int64_t base_ns,
-                          const struct encoder *h, FILE *f, struct err *e)
+static bool intervals_init(struct intervals *v, const struct operation *op, const struct table *t,
+                           struct err *e)
 {
     const struct statistics *s = op->statistics;
-    struct intervals v = {
-        .op = op, .t = t, .start_ns = s->start_ns, .end_ns = s->start_ns + s->duration_ns};
 
-    v.each_ns = op->segments.present ? op->segments.duration_ns : s->duration_ns;
-    v.n = (size_t)(s->duration_ns / v.each_ns);
+    if (s == NULL || t == NULL)
+        return true;
+    *v = (struct intervals){
+        .op = op, .t = t, .start_ns = s->start_ns, .end_ns = s->start_ns + s->duration_ns};
+    v->each_ns = op->segments.present ? op->segments.duration_ns : s->duration_ns;
+    v->n = (size_t)(s->duration_ns / v->each_ns);
     if (t->n > UINT32_MAX)
         return err_set(e, "more than 4294967295 requests of an operation");
-    bool ok = group_rows_by(&v.rows, t->n, NULL, v.n, interval_of, &v, e);
-    for (size_t k = 0; ok && k < v.n; k++)
-        ok = put_interval(&v, k, base_ns, h, f, e);
-    group_rows_fini(&v.rows);
-    return ok;
+    return group_rows_by(&v->rows, t->n, NULL, v->n, interval_of, v, e);
+}
+
+/* Returns that of n operations whose next interval is the first; NULL: none has one. */
+static struct intervals *first_of(struct intervals *v, size_t n)
+{
+    struct intervals *first = NULL;
+
+    for (; n > 0; n--, v++)
+        if (v->next < v->n &&
+            (first == NULL || v->start_ns + (int64_t)v->next * v->each_ns <
+                                  first->start_ns + (int64_t)first->next * first->each_ns))
+            first = v;
+    return first;
 }
 
 bool hdr_write(const struct analysis *a, FILE *f, struct err *e)
 {
     const int64_t base_ns = a->run_start_ns;
     struct encoder h;
-    bool ok = encoder_init(&h, e);
+    struct intervals *all = NULL, *v;
+    bool ok = encoder_init(&h, e) && mem_cleared(&all, a->n_operations, e);
 
     fprintf(f,
             "#[Durations of successful requests in ns, written by s3analyze]\n"
@@ -192,10 +205,14 @@ bool hdr_write(const struct analysis *a, FILE *f, struct err *e)
             base_ns / 1000000000, base_ns / 1000000 % 1000, rfc3339_format(base_ns).s);
     for (size_t k = 0; ok && k < a->n_operations; k++) {
         const struct operation *op = &a->operations[k];
-        const struct table *t = dataset_table(a->dataset, op->op);
-
-        ok = op->statistics == NULL || t == NULL || put_operation(op, t, base_ns, &h, f, e);
+        ok = intervals_init(&all[k], op, dataset_table(a->dataset, op->op), e);
     }
+    /* Readers of a log stop at the first line behind the time that they look for. */
+    while (ok && (v = first_of(all, a->n_operations)) != NULL)
+        ok = put_interval(v, v->next++, base_ns, &h, f, e);
+    for (size_t k = 0; all != NULL && k < a->n_operations; k++)
+        group_rows_fini(&all[k].rows);
+    free(all);
     encoder_fini(&h);
     return ok;
 }

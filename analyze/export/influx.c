@@ -61,7 +61,7 @@ static void put_times(FILE *f, const char *of, const struct spread *x, int64_t n
 }
 
 struct series {
-    const char *id, *op, *host; /* host "": of all */
+    const char *id, *op, *host; /* host "": all; one without a name is "(unnamed)" */
 };
 
 static bool put_line(FILE *f, const struct series *s, const struct tally *t, bool summary,
@@ -156,7 +156,7 @@ static bool put_hosts(const struct source *x, const char *id, FILE *f, struct er
     for (size_t k = 0; ok && k < n_hosts; k++) {
         const size_t *first = &by_host.first[k];
 
-        s.host = x->d->hosts.v[k];
+        s.host = intern_shown(x->d->hosts.v[k]);
         ok = put_series(x, &s, by_host.row + first[0], first[1] - first[0], f, e);
     }
     s.host = "";

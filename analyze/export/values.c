@@ -43,15 +43,13 @@ struct values values_of(const struct operation *op)
     return v;
 }
 
-struct values_name values_name(const char *op)
+void values_put_name(FILE *f, const char *op)
 {
-    struct values_name name;
-    size_t n = 0;
-
-    for (; *op != '\0' && n + 1 < sizeof name.s; op++)
-        name.s[n++] = isalnum((unsigned char)*op) || strchr("_.-", *op) != NULL ? *op : '_';
-    name.s[n] = '\0';
-    return name;
+    for (; *op != '\0'; op++)
+        if (isalnum((unsigned char)*op) || strchr("_.-", *op) != NULL)
+            putc(*op, f);
+        else
+            fprintf(f, "%%%02X", (unsigned char)*op);
 }
 
 bool values_put_text(FILE *f, const char *text, const char *special, struct err *e)

@@ -27,12 +27,9 @@ static inline double values_at(const struct values *v, size_t offset)
     return *(const double *)((const char *)v + offset);
 }
 
-/* The name of an operation for formats that allow only letters, digits, '_', '.' and '-': other
- * characters become '_'. */
-struct values_name {
-    char s[64];
-};
-struct values_name values_name(const char *op);
+/* Writes the name of an operation for formats with few characters: letters, digits, '_', '.' and
+ * '-' stay; others become %XX, as in URLs, so that names stay different. */
+void values_put_name(FILE *f, const char *op);
 
 /* Writes a text without unsafe characters (libcommon/visible.h), with a backslash before each
  * character of `special`. False: out of memory. */

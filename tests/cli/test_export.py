@@ -7,6 +7,7 @@ import itertools
 import re
 import subprocess
 import unittest
+import urllib.parse
 import zlib
 
 import capgen
@@ -23,6 +24,8 @@ QUANTILES = {"p50_ns": 500, "p90_ns": 900, "p99_ns": 990}
 UNITS = {"B/s": "throughput", "obj/s": "objects", "p50-sec": "p50", "p90-sec": "p90", "p99-sec": "p99",
          "ttfb-p50-sec": "ttfb_p50"}
 HOSTILE = 'G "E,T=\\'
+HOSTILE_NAME = urllib.parse.quote(HOSTILE)
+ALIKE = {op: urllib.parse.quote(op) for op in ("A B", "A,B", "A_B", "A%20B", "É", 70 * "X" + "1", 70 * "X" + "2")}
 
 
 def imported(name):
@@ -53,6 +56,10 @@ class Case(CliTest):
         rows = [r._replace(op=HOSTILE, host="h,1 =\\", error=r.error and "x") for r in
                 simulate(4, Shape(n=3000, error_frac=0.1))]
         return self.put("hostile.csv", capgen.text(rows))
+
+    def alike(self):
+        rows = simulate(4, Shape(n=700))
+        return self.put("alike.csv", capgen.text([r._replace(op=list(ALIKE)[i % len(ALIKE)]) for i, r in enumerate(rows)]))
 
 
 def mann_whitney(a, b):
@@ -88,7 +95,8 @@ class Benchfmt(Case):
 
     def test_any_name(self):
         path = self.hostile()
-        self.assertEqual([name for name, _, _ in self.lines(path)], ["G__E_T__"])
+        self.assertEqual([name for name, _, _ in self.lines(path)], [HOSTILE_NAME])
+        self.assertEqual({name for name, _, _ in self.lines(self.alike())}, set(ALIKE.values()))
         rows = [r._replace(op="get") for r in simulate(4, Shape(n=300))]
         self.assertEqual([name for name, _, _ in self.lines(self.put("small.csv", capgen.text(rows)))], ["_get"])
 
@@ -180,6 +188,14 @@ class Influx(Case):
         tags = next(self.points(self.hostile()))[1]
         self.assertEqual(tags["op"], HOSTILE + "_")
         self.assertEqual(tags["endpoint"], "h,1 =\\_")
+
+    def test_a_host_without_a_name_has_a_series_of_its_own(self):
+        for hosts in ("", "h0"), ("", ""):
+            rows = [r._replace(host=hosts[i % 2]) for i, r in enumerate(simulate(4, Shape(n=300)))]
+            lines = self.export("influx", self.put("unnamed.csv", capgen.text(rows))).out.splitlines()
+            keys = [(line.split(" ")[0], line.split(" ")[-1]) for line in lines]
+            self.assertEqual(len(keys), len(set(keys)))
+            self.assertIn("warp_run_summary,endpoint=(unnamed),op=GET,warp_id=unnamed.csv", dict(keys))
 
     def test_a_run_that_is_too_long(self):
         rows = [r._replace(start=r.start + i * 10**7 * SECOND, end=r.end + i * 10**7 * SECOND, first=None, last=None)
@@ -311,7 +327,17 @@ class Hdr(Case):
         self.assertRegex(lines[4], r"^Tag=PUT,\d+\.\d{3},\d+\.\d{3},\d+\.\d{6},HIST[A-Za-z0-9+/]+=*$")
 
     def test_any_name(self):
-        self.assertIn("\nTag=G__E_T__,", self.export("hdr", self.hostile()).out)
+        self.assertIn(f"\nTag={HOSTILE_NAME},", self.export("hdr", self.hostile()).out)
+        tags = re.findall("(?m)^Tag=([^,]*),", self.export("hdr", self.alike()).out)
+        self.assertEqual(set(tags), set(ALIKE.values()))
+
+    def test_lines_are_in_order_of_time(self):
+        """HistogramLogProcessor stops at the first line that begins after its -end."""
+        for options in (), ("--dur", "1s", "--range", "full"):
+            lines = re.findall("(?m)^Tag=([^,]*),([0-9.]*),", self.export("hdr", *options, capture("mixed-3hosts")).out)
+            self.assertGreater(len({op for op, _ in lines}), 2)
+            starts = [float(start) for _, start in lines]
+            self.assertEqual(starts, sorted(starts))
 
 
 class ParquetReady(Case):
