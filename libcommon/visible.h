@@ -1,7 +1,7 @@
 /* Makes any text safe to print: text from captures, servers, file names and options may hold
  * anything. These are shown as \xNN: control characters (C0, DEL and C1), bytes that are not UTF-8,
- * marks that change the direction of text (Unicode TR 36, section 2.3), and line and paragraph
- * separators. */
+ * marks that change the direction of text (Unicode TR 36, section 2.3), line and paragraph
+ * separators, and what is no character in XML. */
 #ifndef S3_LIBCOMMON_VISIBLE_H
 #define S3_LIBCOMMON_VISIBLE_H
 

@@ -265,7 +265,10 @@ static void copy(struct copying *c, const char *text)
 
         n = n > 0 ? n : put_size(c, s);
         n = n > 0 || !for_page ? n : put_shorter(c, s);
-        if (n == 0) {
+        if (n == 0 && *s == '>' && !c->in_tag) { /* gnuplot leaves it, but "]]>" is no XML */
+            fputs("&gt;", c->f);
+            n = 1;
+        } else if (n == 0) {
             c->in_tag = *s == '<' || (c->in_tag && *s != '>');
             n = for_page ? put_blanks(c, s) : 0;
             n = n > 0 || !for_page || !c->in_tag ? n : put_attribute(c, s);

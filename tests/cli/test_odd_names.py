@@ -1,8 +1,10 @@
 """Names of hosts and operations that could be taken for something else."""
 import unittest
+import xml.etree.ElementTree as ElementTree
 
 from capgen import SECOND, order, row, steady, text
 from harness import CliTest, capture
+from test_profile import Proto
 
 
 class OddNames(CliTest):
@@ -36,6 +38,24 @@ class OddNames(CliTest):
         self.s3analyze("plot", "--out", self.tmp / "charts", path)
         self.assertTrue((self.tmp / "charts" / "throughput-_c.svg").exists())
         self.s3analyze("plot", "--out", self.tmp / "x.svg", "--label", "# label", path)
+
+    def test_pictures_are_xml(self):
+        """Whatever hosts, operations and functions are called."""
+        names = ["]]>", "]]><script xlink:href='data:,alert(1)'/>", "<b>&amp;", "a\ufffeb", "a\uffffb", "\x85\x9f\x7f", "-->",
+                 "<![CDATA[", "&#0;", "^2_3@&~{/Symbol a}", "'\\\"", "]]\u200b>", "\U0001fffe"]
+        rows = [row(i * SECOND // 50, (i + 1 + i % 3) * SECOND // 50 - 1000, thread=i % 3, host=names[i % len(names)],
+                    client=names[-i % len(names)], op=names[i // 200]) for i in range(600)]
+        path, folder = self.put(sorted(rows, key=order)), self.tmp / "charts"
+        self.s3analyze("plot", "--out", folder, path)
+        self.s3analyze("plot", "--out", folder / "label.svg", "--label", "a]]>b", path)
+        file = self.tmp / "x.pprof"
+        file.write_bytes(Proto({(name, "main"): 5 * 10**9 for name in names}).bytes)
+        self.s3analyze("profile", "flame", "--out", folder / "flame.svg", file)
+        pictures = sorted(folder.glob("*.svg"))
+        self.assertGreater(len(pictures), 8)
+        for picture in pictures:
+            with self.subTest(picture.name):
+                self.assertIn("svg", ElementTree.parse(picture).getroot().tag)
 
     def test_empty_names(self):
         """A host or client without a name is "(unnamed)" in every sentence that names one."""
