@@ -62,6 +62,7 @@ struct profile {
     struct profile_window windows[2]; /* of the profiles; and of the base */
     bool is_sum; /* sum of several profiles: equal samples are added up; set by the caller */
     bool has_base;
+    size_t n_bytes; /* of all profiles, unpacked */
 
     struct profile_type types[PROFILE_MAX_TYPES];
     size_t n_types;

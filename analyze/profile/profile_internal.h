@@ -9,13 +9,14 @@
 #ifndef PROFILE_MAX_BYTES
 #define PROFILE_MAX_BYTES (128u << 20)
 #endif
-#define PROFILE_MAX_SAMPLES  2000000u
-#define PROFILE_MAX_ENTRIES  1000000u  /* functions, locations or mappings */
-#define PROFILE_MAX_STACK    32000000u /* functions in the stacks of all samples */
-#define PROFILE_MAX_FRAMES   (1u << 30)
-#define PROFILE_MAX_LABELS   64u /* of a sample */
-#define PROFILE_MAX_COMMENTS 256u
-#define PROFILE_MAX_VALUE    (INT64_C(1) << 62)
+#define PROFILE_MAX_ALL_BYTES ((size_t)PROFILE_MAX_BYTES * 4) /* of all that are added up */
+#define PROFILE_MAX_SAMPLES   2000000u
+#define PROFILE_MAX_ENTRIES   1000000u  /* functions, locations or mappings */
+#define PROFILE_MAX_STACK     32000000u /* functions in the stacks of all samples */
+#define PROFILE_MAX_FRAMES    (1u << 30)
+#define PROFILE_MAX_LABELS    64u /* of a sample */
+#define PROFILE_MAX_COMMENTS  256u
+#define PROFILE_MAX_VALUE     (INT64_C(1) << 62)
 
 /* An address: the functions that were inlined there, the innermost first, and last the one that
  * they were inlined into. */

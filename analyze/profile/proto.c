@@ -153,20 +153,17 @@ static struct entry *entry_of(const struct raw *r, size_t field, uint64_t id)
 /* Removes pairs of brackets with what is between them. Stops where they do not match. */
 static void remove_within(char *name, char start, char end)
 {
-    const char both[] = {start, end, '\0'};
-    char *first = name;
-    size_t depth = 0;
+    char *to = name, *first = name;
+    const char *s = name;
 
-    for (char *s = name; (s = strpbrk(s, both)) != NULL; s++) {
-        if (*s == start) {
-            first = depth++ == 0 ? s : first;
-        } else if (depth == 0) {
-            return;
-        } else if (--depth == 0) {
-            memmove(first, s + 1, strlen(s + 1) + 1);
-            s = first - 1;
-        }
+    for (size_t depth = 0; *s != '\0' && (*s != end || depth > 0); s++) {
+        if (*s == start && depth++ == 0)
+            first = to;
+        *to++ = *s;
+        if (*s == end && --depth == 0)
+            to = first;
     }
+    memmove(to, s, strlen(s) + 1);
 }
 
 /* Shortens a name that looks like C++: removes the parameters of functions and of templates. */

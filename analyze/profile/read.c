@@ -42,7 +42,11 @@ bool profile_add(struct profile *p, const unsigned char *bytes, size_t n, bool i
         ok = gunzip(bytes, n, &unpacked, &text.n, e);
         text.p = unpacked;
     }
-    if (ok && text.n == 0)
+    p->n_bytes += text.n;
+    if (ok && p->n_bytes > PROFILE_MAX_ALL_BYTES)
+        ok = err_set(e, "with the profiles before it more than %zu MiB when unpacked",
+                     PROFILE_MAX_ALL_BYTES >> 20);
+    else if (ok && text.n == 0)
         ok = err_set(e, "it is empty");
     else if (ok && text.n >= 4 && memcmp(text.p, "\x28\xb5\x2f\xfd", 4) == 0)
         ok = err_set(e, "no profile: it is compressed by zstd, as captures are");

@@ -61,7 +61,8 @@ static bool put_source(struct profile_sources *s, const char *path, const char *
     if (!mem_more(&s->v, s->n, e))
         return false;
     struct profile_source *x = &s->v[s->n++];
-    *x = (struct profile_source){.entry = entry, .path = keep(s, path, strlen(path))};
+    *x = (struct profile_source){
+        .entry = entry, .path = keep(s, path, strlen(path)), .name = keep(s, name, strlen(name))};
     if (n > 7 && memcmp(name + n - 7, "-before", 7) == 0) {
         x->before = true;
         n -= 7;
@@ -72,7 +73,8 @@ static bool put_source(struct profile_sources *s, const char *path, const char *
         from = kind > 8 ? 8 : kind;
     x->node = keep(s, name + from, kind > from ? kind - 1 - from : 0);
     x->kind = keep(s, name + kind, n - kind);
-    return (x->path != NULL && x->node != NULL && x->kind != NULL) || mem_none(e);
+    return (x->path != NULL && x->name != NULL && x->node != NULL && x->kind != NULL) ||
+           mem_none(e);
 }
 
 static zip_t *open_archive(const char *path, struct err *e)
@@ -97,7 +99,28 @@ static int by_node(const void *a, const void *b)
     return nodes != 0 ? nodes : (x->entry > y->entry) - (x->entry < y->entry);
 }
 
-static bool add_archive(struct profile_sources *s, const char *path, struct err *e)
+/* Checks that no profile of an archive or a folder stands there twice: it would count twice. */
+static bool check_once(const struct profile_sources *s, size_t first, struct err *e)
+{
+    struct intern known = {0};
+    bool ok = true;
+
+    for (size_t i = first; ok && i < s->n; i++) {
+        const struct profile_source *x = &s->v[i];
+        /* Equal texts are the same pointer. */
+        const char *const key[] = {x->node, x->kind, x->before ? "before" : ""};
+        uint32_t id = intern_add(&known, (struct slice){(const char *)key, sizeof key});
+
+        ok = id != INTERN_NONE || mem_none(e);
+        if (ok && known.n == i - first)
+            ok = err_set(e, "%s: %s: the profile is there twice", x->path, x->name);
+    }
+    intern_fini(&known);
+    return ok;
+}
+
+/* The data of the entries take no more bytes than the archive has, unless they overlap. */
+static bool add_archive(struct profile_sources *s, const char *path, uint64_t n_left, struct err *e)
 {
     zip_t *z = open_archive(path, e);
     if (z == NULL)
@@ -111,8 +134,13 @@ static bool add_archive(struct profile_sources *s, const char *path, struct err 
         const char *slash = name != NULL ? strrchr(name, '/') : NULL;
 
         name = slash != NULL ? slash + 1 : name;
-        if (name != NULL && stem_length(name) > 0)
-            ok = put_source(s, path, name, (uint64_t)i, e);
+        if (name == NULL || stem_length(name) == 0)
+            continue;
+        struct zip_stat st = {0};
+        ok = put_source(s, path, name, (uint64_t)i, e);
+        if (ok && (zip_stat_index(z, (zip_uint64_t)i, 0, &st) != 0 || st.comp_size > n_left))
+            ok = err_set(e, "%s: %s: overlaps other entries", path, name);
+        n_left -= st.comp_size;
     }
     zip_discard(z);
     if (ok && s->n > n_before)
@@ -161,9 +189,10 @@ bool profile_sources_add(struct profile_sources *s, const char *path, struct err
         ok = err_set(e, "%s: neither a file nor a folder", path);
     else if (has_magic && magic[0] == 'P' && magic[1] == 'K' && (magic[2] == 3 || magic[2] == 5))
         ok = (st.st_size <= MAX_ARCHIVE || err_set(e, "%s: larger than 1 GiB", path)) &&
-             add_archive(s, path, e);
+             add_archive(s, path, (uint64_t)st.st_size, e);
     else
         ok = put_source(s, path, "", UINT64_MAX, e);
+    ok = ok && check_once(s, n_before, e);
     if (ok && s->n == n_before)
         ok = err_set(e, "%s: no profile in it (NAME.pprof)", path);
     return ok;
@@ -246,24 +275,23 @@ static bool read_file(const struct profile_source *x, unsigned char *to, size_t 
 }
 
 /* Reads an entry of an archive; libzip compares its checksum at the end. */
-static bool read_entry(const struct profile_source *x, unsigned char *to, size_t *n, struct err *e)
+static bool read_entry(zip_t *z, const struct profile_source *x, unsigned char *to, size_t *n,
+                       struct err *e)
 {
-    zip_t *z = open_archive(x->path, e);
-    zip_file_t *file = z != NULL ? zip_fopen_index(z, x->entry, 0) : NULL;
+    zip_file_t *file = zip_fopen_index(z, x->entry, 0);
     zip_int64_t got = file != NULL ? 1 : -1;
 
     for (*n = 0; got > 0 && *n <= PROFILE_MAX_BYTES; *n += got > 0 ? (size_t)got : 0)
         got = zip_fread(file, to + *n, PROFILE_MAX_BYTES + 1 - *n);
-    if (got < 0 && z != NULL)
+    if (got < 0)
         err_set(e, "%s", file != NULL ? zip_file_strerror(file) : zip_strerror(z));
     if (file != NULL)
         zip_fclose(file);
-    if (z != NULL)
-        zip_discard(z);
     return got >= 0;
 }
 
-static bool read_source(struct profile_source *x, struct profile *p, bool is_base, struct err *e)
+static bool read_source(struct profile_source *x, zip_t *z, struct profile *p, bool is_base,
+                        struct err *e)
 {
     unsigned char *bytes;
     size_t n;
@@ -271,7 +299,7 @@ static bool read_source(struct profile_source *x, struct profile *p, bool is_bas
 
     if (!mem_new(&bytes, (size_t)PROFILE_MAX_BYTES + 1, e))
         return false;
-    bool ok = (x->entry == UINT64_MAX ? read_file : read_entry)(x, bytes, &n, e);
+    bool ok = z != NULL ? read_entry(z, x, bytes, &n, e) : read_file(x, bytes, &n, e);
     int64_t before[PROFILE_MAX_TYPES];
     memcpy(before, p->sums, sizeof before);
     ok = ok && profile_add(p, bytes, n, is_base, e);
@@ -289,13 +317,26 @@ static bool read_source(struct profile_source *x, struct profile *p, bool is_bas
 
 bool profile_sources_read(struct profile_sources *s, struct profile *p, bool is_base, struct err *e)
 {
-    for (size_t i = 0; i < s->n; i++) {
+    zip_t *z = NULL;
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < s->n; i++) {
+        struct profile_source *x = &s->v[i];
         struct err why = {0};
-        if (!read_source(&s->v[i], p, is_base, &why))
-            return err_set(e, "%s%s%s: %s", s->v[i].path, *s->v[i].node != '\0' ? ": " : "",
-                           s->v[i].node, why.msg);
+
+        if (z != NULL && x->path != s->v[i - 1].path) {
+            zip_discard(z);
+            z = NULL;
+        }
+        if (z == NULL && x->entry != UINT64_MAX && (z = open_archive(x->path, e)) == NULL)
+            return false;
+        ok = read_source(x, z, p, is_base, &why) ||
+             err_set(e, "%s%s%s: %s", x->path, *x->name != '\0' && z != NULL ? ": " : "",
+                     z != NULL ? x->name : "", why.msg);
     }
-    return true;
+    if (z != NULL)
+        zip_discard(z);
+    return ok;
 }
 
 const struct profile_source *profile_sources_outlier(const struct profile_sources *s, double *ratio)

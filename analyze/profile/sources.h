@@ -8,6 +8,7 @@
  * "profile-HOST:PORT-KIND.pprof", or "...-KIND-before.pprof" if they were taken before the load. */
 struct profile_source {
     const char *path;
+    const char *name; /* of the entry of an archive or folder; "": a file that was named */
     const char *node; /* "HOST:PORT"; "": unknown */
     const char *kind; /* "cpu", "mem", "block", ...; "": unknown, a file that was named */
     uint64_t entry;   /* index in an archive; UINT64_MAX: the file itself */

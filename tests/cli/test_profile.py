@@ -1,5 +1,6 @@
 """s3analyze profile: prints what `go tool pprof` does, digit for digit; reads archives, folders and perf
 script; tells the cost of requests; says what is wrong with damaged files."""
+import ctypes
 import gzip
 import io
 import os
@@ -7,6 +8,7 @@ import random
 import re
 import struct
 import unittest
+import warnings
 import xml.etree.ElementTree as xml
 import zipfile
 import zlib
@@ -468,6 +470,77 @@ class Damage(Profile):
         body = b"PK\3\4" + header + name + data
         end = b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, 1, 1, len(central), len(body), 0)
         self.assertEqual(self.check_told(body + central + end), 1)
+
+    def test_brackets(self):
+        """Parameters of functions and templates are left out, up to brackets that do not match; a name of 16 MB, too."""
+        many = 1 << 22
+        for name, shown in (("a::f(int, b<c>)", "a::f"), ("a::b<c<d>>::f(int)", "a::b::f"), ("a::f<(g)>()x", "a::fx"),
+                            ("a::f)x<y>", "a::f)x"), ("a::f<x", "a::f<x"), ("a::f>x<y>", "a::f>x<y>"), ("a::<><b><", "a::<"),
+                            ("a::" + "<>" * many, "a::"), ("a::" + "<" * many + ">" * many, "a::"), ("a::" + "()" * many, "a::")):
+            file = self.tmp / "x.pprof"
+            body = field(1, field(1, 1) + field(2, 2)) + field(4, field(1, 1) + field(4, field(1, 1)))
+            body += field(5, field(1, 1) + field(3, 3)) + field(2, field(1, b"\1") + field(2, b"\1"))
+            file.write_bytes(body + b"".join(field(6, s) for s in (b"", b"cpu", b"nanoseconds", name.encode())))
+            self.assertRegex(self.profile("top", file).out, rf"(?m) 100%  {re.escape(shown)}$")
+
+    def test_a_profile_that_is_there_twice(self):
+        """It would count twice."""
+        one = Proto({("f",): 30}).bytes
+        for names in (("profile-h:1-cpu.pprof",) * 2, ("a/profile-h:1-cpu.pprof", "profile-h:1-cpu.pb.gz")):
+            path = self.tmp / "a.zip"
+            with warnings.catch_warnings(), zipfile.ZipFile(path, "w") as z:
+                warnings.simplefilter("ignore")
+                for name in names:
+                    z.writestr(name, one)
+            for command in "info", "top":
+                r = self.profile(command, path, status=1)
+                self.assertIn(f"a.zip: {names[1].split('/')[-1]}: the profile is there twice", r.err)
+        folder = self.tmp / "folder"
+        folder.mkdir()
+        for name in "h-cpu.pprof", "h-cpu.pb":
+            (folder / name).write_bytes(one)
+        self.assertIn("is there twice", self.profile("top", folder, status=1).err)
+        others = [f"profile-h:{i}-{kind}.pprof" for i in range(2) for kind in ("cpu", "cpu-before", "mem")]
+        self.assertIn("60ns", self.profile("top", archive(path, dict.fromkeys(others, one))).out)
+
+    def zip_of(self, names, data, shared):
+        """An archive of entries with the same content; `shared`: they share its bytes."""
+        packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+        packed = packer.compress(data) + packer.flush()
+        body, central = b"", b""
+        for i, name in enumerate(names):
+            head = struct.pack("<HHHHHIIIHH", 20, 0, 8, 0, 0, zlib.crc32(data), len(packed), len(data), len(name), 0)
+            at = 0 if shared else len(body)
+            body += b"" if shared and i else b"PK\3\4" + head + name.encode() + packed
+            central += b"PK\1\2" + struct.pack("<H", 20) + head + struct.pack("<HHHII", 0, 0, 0, 0, at) + name.encode()
+        path = self.tmp / "a.zip"
+        path.write_bytes(body + central + struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, len(names), len(names), len(central),
+                                                      len(body), 0))
+        return path
+
+    def test_limits_of_an_archive(self):
+        """Entries must not share their bytes, and all of them have one limit."""
+        names = [f"profile-h:{i}-cpu.pprof" for i in range(5)]
+        large = Proto({("f",): 30}).bytes + field(100, bytes(110 << 20))
+        r = self.profile("top", self.zip_of(names[:2], large, True), status=1)
+        self.assertIn("a.zip: profile-h:1-cpu.pprof: overlaps other entries", r.err)
+        self.assertIn("120ns", self.profile("top", self.zip_of(names[:4], large, False)).out)
+        r = self.profile("top", self.zip_of(names, large, False), status=1)
+        self.assertIn("a.zip: profile-h:4-cpu.pprof: with the profiles before it more than 512 MiB when unpacked", r.err)
+
+    def test_an_archive_is_not_opened_for_each_profile(self):
+        path = archive(self.tmp / "a.zip", {f"profile-h:{i}-cpu.pprof": Proto({("f",): 30}).bytes for i in range(50)})
+        libc = ctypes.CDLL(None, use_errno=True)
+        watch = libc.inotify_init1(os.O_NONBLOCK)
+        self.assertGreaterEqual(libc.inotify_add_watch(watch, bytes(path), 0x20 | 0x10), 0)  # IN_OPEN, IN_CLOSE_NOWRITE
+        self.assertIn("50 ", self.profile("top", "--sample-index", "samples", path).out)
+        opens, events = 0, os.read(watch, 1 << 20)
+        while events:
+            _, mask, _, n = struct.unpack_from("<iIII", events)
+            opens += bool(mask & 0x20)
+            events = events[16 + n:]
+        os.close(watch)
+        self.assertIn(opens, range(1, 5))
 
     def test_different_kinds_do_not_add_up(self):
         r = self.profile("top", profile("cpu-1"), profile("heap-1"), status=1)
