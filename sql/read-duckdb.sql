@@ -13,10 +13,11 @@ CREATE OR REPLACE TEMP MACRO first_bytes(bytes, x_ns, length_ns) AS
 CREATE OR REPLACE TEMP MACRO exact_sum(x) AS sum(CAST(x AS HUGEINT));
 
 -- All columns are read as text, so that no digit of a time is lost. A first row names all columns, and is then
--- dropped: a column that an old generation lacks is NULL.
+-- dropped: a column that an old generation lacks is NULL. A header line that comes again begins another capture,
+-- whose threads are other threads.
 DROP TABLE IF EXISTS requests;
 CREATE TABLE requests AS
-SELECT CAST(thread AS BIGINT) AS thread, op, CAST(bytes AS BIGINT) AS bytes,
+SELECT CAST(thread AS BIGINT) + section * 4294967296 AS thread, op, CAST(bytes AS BIGINT) AS bytes,
        coalesce(CAST(n_objects AS BIGINT), 1) AS n_objects,
        coalesce(endpoint, '') AS host, coalesce(client_id, '') AS client, coalesce(file, '') AS file,
        coalesce(error, '') <> '' AS failed,
@@ -27,6 +28,7 @@ SELECT CAST(thread AS BIGINT) AS thread, op, CAST(bytes AS BIGINT) AS bytes,
 FROM (SELECT NULL AS n_objects, NULL AS endpoint, NULL AS client_id, NULL AS last_byte, NULL AS first_byte,
              NULL AS intended
       UNION ALL BY NAME
-      SELECT * FROM read_csv(getvariable('capture'), delim = '\t', quote = '"', escape = '"', comment = '#',
-                             header = true, all_varchar = true))
+      SELECT *, count(*) FILTER (op = 'op') OVER (ROWS UNBOUNDED PRECEDING) AS section
+      FROM read_csv(getvariable('capture'), delim = '\t', quote = '"', escape = '"', comment = '#',
+                    header = true, all_varchar = true))
 WHERE op IS NOT NULL AND op <> 'op';

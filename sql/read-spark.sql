@@ -13,18 +13,20 @@ CREATE OR REPLACE TEMPORARY FUNCTION first_bytes(bytes BIGINT, x_ns BIGINT, leng
     RETURNS BIGINT RETURN CAST(bytes AS DECIMAL(19, 0)) * CAST(x_ns AS DECIMAL(19, 0)) div length_ns;
 
 -- The names in the first line tell where columns are, as order and number differ by generation. A column that
--- a generation lacks is NULL.
+-- a generation lacks is NULL. A header line that comes again begins another capture, whose threads are other
+-- threads: `line` grows in the order of the file.
 CREATE OR REPLACE TEMPORARY VIEW lines (
     c0 STRING, c1 STRING, c2 STRING, c3 STRING, c4 STRING, c5 STRING, c6 STRING, c7 STRING, c8 STRING,
     c9 STRING, c10 STRING, c11 STRING, c12 STRING, c13 STRING, c14 STRING, c15 STRING, c16 STRING
 ) USING csv OPTIONS (path '${capture}', sep '\t', quote '"', escape '"', comment '#', header 'false');
 
 CREATE OR REPLACE TEMPORARY VIEW cells AS
-SELECT array(c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16) AS cell FROM lines;
+SELECT monotonically_increasing_id() AS line, array(c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16) AS cell FROM lines;
 
 DROP TABLE IF EXISTS requests;
 CREATE TABLE requests AS
-SELECT CAST(r['thread'] AS BIGINT) AS thread, r['op'] AS op, CAST(r['bytes'] AS BIGINT) AS bytes,
+SELECT CAST(r['thread'] AS BIGINT) + section * 4294967296 AS thread, r['op'] AS op,
+       CAST(r['bytes'] AS BIGINT) AS bytes,
        coalesce(CAST(r['n_objects'] AS BIGINT), 1) AS n_objects,
        coalesce(r['endpoint'], '') AS host, coalesce(r['client_id'], '') AS client,
        coalesce(r['file'], '') AS file, coalesce(r['error'], '') <> '' AS failed,
@@ -33,6 +35,8 @@ SELECT CAST(r['thread'] AS BIGINT) AS thread, r['op'] AS op, CAST(r['bytes'] AS 
             WHEN coalesce(r['first_byte'], '') <> '' THEN to_ns(r['first_byte']) - to_ns(r['start'])
        END AS ttfb_ns,
        CASE WHEN coalesce(r['intended'], '') <> '' THEN to_ns(r['intended']) END AS intended_ns
-FROM (SELECT map_from_arrays(name, slice(cell, 1, size(name))) AS r
-      FROM cells CROSS JOIN (SELECT filter(cell, x -> x IS NOT NULL) AS name FROM cells WHERE cell[0] = 'idx' LIMIT 1)
+FROM (SELECT map_from_arrays(name, slice(cell, 1, size(name))) AS r,
+             CAST(size(filter(headers, h -> h < line)) - 1 AS BIGINT) AS section
+      FROM cells CROSS JOIN (SELECT collect_list(line) AS headers FROM cells WHERE cell[0] = 'idx')
+           CROSS JOIN (SELECT filter(cell, x -> x IS NOT NULL) AS name FROM cells WHERE cell[0] = 'idx' LIMIT 1)
       WHERE cell[0] <> 'idx');

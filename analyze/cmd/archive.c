@@ -34,11 +34,12 @@ static bool wants_cache(const struct archive_given *o, const struct archive_path
     return all && !o->no_cache && paths->n > 1 && !o->input.salvage;
 }
 
-bool archive_check(const struct archive_given *o, struct err *e)
+bool archive_check(const struct archive_given *o, const struct cli_args *args, struct err *e)
 {
     if (o->output.json && o->markdown)
         return err_set(e, "choose one of --json and --markdown");
-    return output_apart(o->html, o->output.path, "the page and the report", e) &&
+    return output_fits(o->output.path, args, e) &&
+           output_apart(o->html, o->output.path, "the page and the report", e) &&
            load_check_times(&o->filter, e);
 }
 

@@ -185,7 +185,7 @@ static bool check_usage(const struct cmp_given *o, const struct cli_args *args, 
                        "cmp needs two captures, not %zu; several runs a side: --before A... "
                        "--after B... (a pattern for --history goes in quotes)",
                        args->n_operands);
-    if (!load_check_times(&o->filter, e))
+    if (!load_check_times(&o->filter, e) || !output_fits(o->output.path, args, e))
         return false;
     if (o->output.json + o->markdown + o->csv > 1)
         return err_set(e, "choose one of --json, --markdown and --csv");

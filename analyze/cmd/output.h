@@ -60,6 +60,10 @@ bool output_spares_slo(const char *const outputs[static OUTPUT_MOST], const stru
  * captures, which the user meant as an operand, and of formats that we do not write. */
 bool output_parse_path(const char *text, void *field, struct err *e);
 
+/* Checks that the ending of the report's name (NULL: none) is that of its form: a text report in
+ * FILE.html is a mistake. *e names the option that is meant. */
+bool output_fits(const char *path, const struct cli_args *args, struct err *e);
+
 /* True if text written to `f` gets colours. */
 bool output_wants_colour(const struct output_options *o, FILE *f);
 

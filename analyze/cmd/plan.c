@@ -131,7 +131,7 @@ static bool check_usage(const struct cli_args *args, const struct plan_given *o,
     for (const struct cli_option *x = begin_table; !o->begin && x->name != NULL; x++)
         if (cli_given(args, x->name))
             return err_set(e, "--%s is for a new plan, with --begin", x->name);
-    return archive_check(&o->common, e);
+    return archive_check(&o->common, args, e);
 }
 
 static int run(const struct cli_args *args, void *options)

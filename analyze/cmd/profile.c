@@ -233,6 +233,14 @@ static bool check_usage(const struct cli_args *args, const struct profile_given 
         return err_set(e, "--%s is for top and diff", o->peek != NULL ? "peek" : "traces");
     if (action == INFO && o->folded)
         return err_set(e, "--folded is for top, diff and flame");
+    const char *name = o->output != NULL ? figures_file(o->output) : "", *dot = strrchr(name, '.');
+    bool draws = action == FLAME && !o->folded;
+    bool is_picture =
+        dot != NULL && (strcasecmp(dot, ".svg") == 0 || strcasecmp(dot, ".html") == 0);
+    if (draws && dot != NULL && !is_picture)
+        return err_set(e, "-o %s: flame draws .svg and .html", name);
+    if (!draws && is_picture)
+        return err_set(e, "-o %s: %s writes text; flame draws such files", name, args->operands[0]);
     return outfile_spares(o->output, args->operands + 1, n, e) &&
            outfile_spares(o->output, o->captures.v, o->captures.n, e) &&
            outfile_spares(o->output, o->base.v, o->base.n, e);

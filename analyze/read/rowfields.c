@@ -9,6 +9,10 @@
 
 static int column_of(const char *s, size_t n)
 {
+    if (n >= 2 && s[0] == '"' && s[n - 1] == '"') {
+        s++;
+        n -= 2;
+    }
     for (int c = 0; c < N_COLUMNS; c++)
         if (strlen(record_column_names[c]) == n && memcmp(record_column_names[c], s, n) == 0)
             return c;

@@ -387,12 +387,13 @@ static const char *header_fault(const unsigned char *bytes, size_t n, ZSTD_frame
 
     if (ZSTD_getErrorCode(missing) == ZSTD_error_frameParameter_windowTooLarge ||
         (missing == 0 && header->windowSize > (uint64_t)1 << RECFILE_MAX_WINDOW_LOG))
-        return "its window is larger than 128 MiB";
+        return "its window is larger than 128 MiB (zstd -dc --long=31 FILE | s3analyze ... -)";
     if (ZSTD_isError(missing))
         return ZSTD_getErrorName(missing);
     if (missing)
         return ZSTD_getErrorString(ZSTD_error_corruption_detected);
-    return header->dictID ? ZSTD_getErrorString(ZSTD_error_dictionary_wrong) : NULL;
+    return header->dictID ? "Dictionary needed (zstd -dc -D DICTIONARY FILE | s3analyze ... -)"
+                          : NULL;
 }
 
 /* Reports that the limit lies inside a frame's header. Reads the header from the file, beyond the

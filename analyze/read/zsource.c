@@ -71,6 +71,45 @@ static const struct foreign foreign_formats[] = {
     {"\x27\xb5\x2f\xfd", 4, LEGACY_ZSTD("0.7")},
 };
 
+#define IMPORTS(format) "s3analyze import " format " FILE -o NEW.csv.zst"
+
+/* Files of other commands: the first bytes, and what is in them somewhere. */
+static const struct {
+    const char *begin, *has, *what;
+} other_files[] = {
+    {"PK\x03\x04", ".pprof", "an archive of profiles: s3analyze profile info FILE"},
+    {"{", "\"s3analyze/plan/", "the plan of a folder of runs: s3analyze plan FOLDER"},
+    {"{", "\"callStats\"", "what `mc admin trace` wrote: " IMPORTS("mc-trace")},
+    {"{", "\"api\"", "what `mc admin trace` wrote: " IMPORTS("mc-trace")},
+    {"response-time,DNS", "", "what hey wrote: " IMPORTS("hey")},
+    {"starttime\tseconds\t", "", "what ab wrote: " IMPORTS("ab")},
+    {"", " cpu-clock:", "what `perf script` printed: s3analyze profile top FILE"},
+    {"", " +0000] ", "a server access log: " IMPORTS("s3-log")},
+};
+
+/* Returns which file of another command this is; NULL: of none. */
+static const char *other_file(const struct zsource *s)
+{
+    static const char *const profiles[] = {".pprof", ".pb.gz", ".pb", ".prof"};
+    size_t n = strlen(s->path), n_text = 0;
+
+    for (size_t i = 0; i < sizeof other_files / sizeof *other_files; i++) {
+        const char *begin = other_files[i].begin, *has = other_files[i].has;
+        if (s->n_first >= strlen(begin) && memcmp(s->first, begin, strlen(begin)) == 0 &&
+            *s->first != '#' && memmem(s->first, s->n_first, has, strlen(has)) != NULL)
+            return other_files[i].what;
+    }
+    /* Neither gzip nor profile.proto is text. */
+    while (n_text < s->n_first && s->first[n_text] >= '\t')
+        n_text++;
+    for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++) {
+        size_t k = strlen(profiles[i]);
+        if (n > k && strcmp(s->path + n - k, profiles[i]) == 0 && n_text < s->n_first)
+            return "a profile: s3analyze profile info FILE";
+    }
+    return NULL;
+}
+
 ssize_t zsource_read(const struct zsource *s, void *buf, size_t n, uint64_t at)
 {
     return s->seekable ? TEMP_FAILURE_RETRY(pread(s->fd, buf, n, (off_t)at))
@@ -123,6 +162,9 @@ bool zsource_open(struct zsource *s, const char *path, struct err *e)
         return err_set(e, "%s: is empty", s->path);
     if (s->n_first >= 4 && zframe_is_magic((uint32_t)le_load(s->first, 4)))
         s->compressed = true;
+    const char *other = other_file(s);
+    if (other != NULL)
+        return err_set(e, "%s: this is %s", s->path, other);
     for (size_t i = 0; i < sizeof foreign_formats / sizeof *foreign_formats; i++) {
         const struct foreign *x = &foreign_formats[i];
         if (s->n_first >= x->n && memcmp(s->first, x->magic, x->n) == 0)

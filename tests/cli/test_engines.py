@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 import zstd
-from engines import CAPTURES, SameDigits, statements
+from engines import CAPTURES, SameDigits, several_captures, statements
 from harness import BUILD, ROOT, CliTest, capture, run
 
 try:
@@ -53,6 +53,20 @@ class DuckDb(SameDigits, unittest.TestCase):
                 for statement in statements("read-duckdb") + statements("analysis"):
                     self.db.execute(statement)
                 self.assert_report(json.loads(run(BUILD / "s3analyze", "analyze", "--json", path).out))
+
+
+    def test_captures_in_one_file(self):
+        """A header line that comes again begins another capture: its threads are other threads."""
+        with tempfile.TemporaryDirectory() as folder:
+            for gap in 0, 200, 3000:
+                path = pathlib.Path(folder) / f"two-{gap}.csv"
+                path.write_bytes(several_captures(gap))
+                self.db.execute(f"SET VARIABLE capture = '{path}'")
+                for statement in statements("read-duckdb") + statements("analysis"):
+                    self.db.execute(statement)
+                report = json.loads(run(BUILD / "s3analyze", "analyze", "--json", path).out)
+                self.assertEqual(report["operations"][0]["concurrency"], 12)
+                self.assert_report(report)
 
 
 @unittest.skipIf(MISSING, MISSING)

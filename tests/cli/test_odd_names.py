@@ -1,9 +1,11 @@
 """Names of hosts and operations that could be taken for something else."""
+import gzip
 import unittest
+import zipfile
 import xml.etree.ElementTree as ElementTree
 
 from capgen import SECOND, order, row, steady, text
-from harness import CliTest, capture
+from harness import TESTDATA, CliTest, capture
 from test_profile import Proto
 
 
@@ -92,6 +94,53 @@ class OddNames(CliTest):
             self.assertIn(said, r.err)
             self.assertGreater(r.status, 0)
         self.assertFalse(mine.exists())
+
+    def test_what_another_command_reads_is_named(self):
+        """By all commands that read captures."""
+        folder = self.tmp
+        imports, profile = TESTDATA / "import", TESTDATA / "profiles" / "cpu-1.pprof"
+        (folder / "plain.pprof").write_bytes(gzip.decompress(profile.read_bytes()))
+        with zipfile.ZipFile(folder / "run.profiles.zip", "w") as z:
+            z.write(profile, "profile-h:1-cpu.pprof")
+        (folder / "plan.json").write_text('{\n  "schema": "s3analyze/plan/1",\n  "plan": "ab"\n}\n')
+        (folder / "perf.txt").write_text("objd 42 [001] 12345.600000:   1000000 cpu-clock:pppH:\n\t 55d0 f (/b/o)\n\n")
+        (folder / "run.csv.gz").write_bytes(gzip.compress(text(steady(20))))
+        files = {profile: "s3analyze profile", folder / "plain.pprof": "s3analyze profile", folder / "perf.txt": "s3analyze profile",
+                 folder / "run.profiles.zip": "s3analyze profile", folder / "plan.json": "s3analyze plan FOLDER",
+                 folder / "run.csv.gz": "gzip -dc FILE | s3analyze",
+                 **{imports / f: f"s3analyze import {form} FILE" for form, f in (
+                     ("hey", "hey.csv"), ("ab", "ab.tsv"), ("s3-log", "s3.log"), ("mc-trace", "mc-trace.json"),
+                     ("mc-trace", "minio.json"), ("mc-trace", "minio-verbose.json"))}}
+        commands = (["analyze", "F"], ["info", "F"], ["cmp", "F", "F"], ["cat", "F"], ["plot", "--out", folder / "p", "F"],
+                    ["merge", "-o", folder / "m.csv", "F"], ["aggregate", "-o", folder / "a.sums", "F"], ["autoterm", "F"],
+                    ["export", "--format", "influx", "F"])
+        for file, said in files.items():
+            for command in commands:
+                with self.subTest(file=file.name, command=command[0]):
+                    r = self.s3analyze(*(file if word == "F" else word for word in command), status=1)
+                    self.assertIn(said, r.err)
+
+    def test_reports_have_the_ending_of_their_form(self):
+        path = capture("get-g4")
+        for command in "analyze", "info", "cmp", "table", "autoterm", "trend":
+            for name, options, said in (("r.html", [], "--html FILE writes a page"), ("r.HTM", ["--json"], "--html FILE"),
+                                        ("r.pdf", [], "s3analyze plot --out FILE"), ("r.png", [], "s3analyze plot"),
+                                        ("r.json", [], "add --json"), ("r.csv", [], "--csv"), ("r.csv", ["--json"], "--csv"),
+                                        ("r.json", ["--json"], None), ("r.txt", [], None)):
+                with self.subTest(command=command, name=name, options=options):
+                    out = self.tmp / name
+                    r = self.s3analyze(command, *options, "-o", out, path, *[path] * (command == "cmp"),
+                                       status=2 if said else None)
+                    self.assertIn(said or "", r.err)
+                    self.assertEqual(out.exists(), said is None and r.status == 0)
+                    self.assertIn(r.status, (2,) if said else (0, 1))
+                    out.unlink(missing_ok=True)
+        self.s3analyze("cmp", "--csv", "-o", self.tmp / "r.csv", path, path)
+        profile = TESTDATA / "profiles" / "cpu-1.pprof"
+        for words, said in ((["flame", "-o", "f.png"], "flame draws .svg and .html"), (["top", "-o", "f.html"], "top writes text"),
+                            (["flame", "--folded", "-o", "f.svg"], "writes text")):
+            self.assertIn(said, self.s3analyze("profile", *words, profile, status=2).err)
+            self.assertFalse((self.tmp / words[-1]).exists())
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """The SQL of sql/ gives the digits of s3analyze on Spark, in its local mode. .ci/run leaves this out where
 there is no JVM."""
+import pathlib
 import shutil
 import tempfile
 import unittest
 
-from engines import CAPTURES, SameDigits, statements
+from engines import CAPTURES, SameDigits, several_captures, statements
 from harness import capture
 
 try:
@@ -45,6 +46,17 @@ class Spark(SameDigits, unittest.TestCase):
                     self.spark.sql(statement)
                 self.assert_figures(name)
                 self.assert_segments(name)
+
+    def test_captures_in_one_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "two.csv"
+            path.write_bytes(several_captures(200))
+            self.spark.sql(f"SET capture = {path}")
+            for statement in statements("read-spark"):
+                self.spark.sql(statement)
+            rows = self.spark.sql("SELECT thread, count(*) AS n FROM requests GROUP BY thread").collect()
+            self.assertEqual({(r["thread"] % 2**32, r["n"] > 50) for r in rows}, {(k, True) for k in range(4)})
+            self.assertEqual(len(rows), 12)
 
 
 if __name__ == "__main__":
