@@ -73,8 +73,9 @@ static void report(const struct import_result *r, const char *path)
     visible_line(f, "The recording lacks: %s.", r->absent);
     visible_line(f, "Threads are as few as the times allow.");
     for (size_t i = 0; i < N_IMPORT_LEFT; i++)
-        if (r->n_left_out[i] > 0)
-            visible_line(f, "Left out: %s %s.", units_counted((int64_t)r->n_left_out[i], "call").s,
+        if (r->n_left_out_as[i] > 0)
+            visible_line(f, "Left out: %s %s.",
+                         units_counted((int64_t)r->n_left_out_as[i], "call").s,
                          import_left_names[i]);
     if (*r->ended_by != '\0')
         visible_line(f, "An error ended the recording: %s.", r->ended_by);

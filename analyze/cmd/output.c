@@ -5,10 +5,10 @@
 #include "libcommon/mem.h"
 #include "libcommon/slice.h"
 
+#include <fnmatch.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 const struct cli_option output_form_table[] = {
     {"json", CLI_FLAG, offsetof(struct output_options, json), .help = "print JSON"},
@@ -40,21 +40,17 @@ bool output_parse_path(const char *text, void *field, struct err *e)
 bool output_fits(const char *path, const struct cli_args *args, struct err *e)
 {
     static const struct {
-        const char *ending, *option, *meant; /* option NULL: no report has that ending */
-    } forms[] = {{".json", "json", "add --json"},
-                 {".csv", "csv", "add --csv (cmp, table), or use --out FILE (analyze)"},
-                 {".tsv", NULL, "analyze --out FILE writes time series"},
-                 {".html", NULL, "--html FILE writes a page"},
-                 {".htm", NULL, "--html FILE writes a page"},
-                 {".svg", NULL, "s3analyze plot --out FILE draws pictures"},
-                 {".png", NULL, "s3analyze plot --out FILE draws pictures"},
-                 {".pdf", NULL, "s3analyze plot --out FILE draws pictures"}};
-    const char *dot = path != NULL ? strrchr(path, '.') : NULL;
+        const char *pattern, *option, *meant; /* option "": no report is such a file */
+    } forms[] = {{"*.json", "json", "add --json"},
+                 {"*.csv", "csv", "add --csv (cmp, table), or use --out FILE (analyze)"},
+                 {"*.tsv", "", "analyze --out FILE writes time series"},
+                 {"*.htm?(l)", "", "--html FILE writes a page"},
+                 {"*.@(svg|png|pdf)", "", "s3analyze plot --out FILE draws pictures"}};
 
-    for (size_t i = 0; dot != NULL && i < sizeof forms / sizeof *forms; i++)
-        if (strcasecmp(dot, forms[i].ending) == 0 &&
-            (forms[i].option == NULL || !cli_given(args, forms[i].option)))
-            return err_set(e, "-o %s: this report is no %s file: %s", path, forms[i].ending,
+    for (size_t i = 0; path != NULL && i < sizeof forms / sizeof *forms; i++)
+        if (fnmatch(forms[i].pattern, path, FNM_EXTMATCH | FNM_CASEFOLD) == 0 &&
+            !cli_given(args, forms[i].option))
+            return err_set(e, "-o %s: this report is no %s file: %s", path, strrchr(path, '.'),
                            forms[i].meant);
     return true;
 }

@@ -9,6 +9,7 @@
 #include "analyze/write/sheet.h"
 #include "libcommon/visible.h"
 
+#include <fnmatch.h>
 #include <string.h>
 
 struct profile_given {
@@ -233,14 +234,13 @@ static bool check_usage(const struct cli_args *args, const struct profile_given 
         return err_set(e, "--%s is for top and diff", o->peek != NULL ? "peek" : "traces");
     if (action == INFO && o->folded)
         return err_set(e, "--folded is for top, diff and flame");
-    const char *name = o->output != NULL ? figures_file(o->output) : "", *dot = strrchr(name, '.');
     bool draws = action == FLAME && !o->folded;
-    bool is_picture =
-        dot != NULL && (strcasecmp(dot, ".svg") == 0 || strcasecmp(dot, ".html") == 0);
-    if (draws && dot != NULL && !is_picture)
-        return err_set(e, "-o %s: flame draws .svg and .html", name);
+    bool is_picture = fnmatch("*.@(svg|html)", o->output, FNM_EXTMATCH | FNM_CASEFOLD) == 0;
+    if (draws && !is_picture && strchr(figures_file(o->output), '.') != NULL)
+        return err_set(e, "-o %s: flame draws .svg and .html", o->output);
     if (!draws && is_picture)
-        return err_set(e, "-o %s: %s writes text; flame draws such files", name, args->operands[0]);
+        return err_set(e, "-o %s: flame draws such files, %s writes text", o->output,
+                       args->operands[0]);
     return outfile_spares(o->output, args->operands + 1, n, e) &&
            outfile_spares(o->output, o->captures.v, o->captures.n, e) &&
            outfile_spares(o->output, o->base.v, o->base.n, e);

@@ -88,7 +88,8 @@ bool gather_add(struct import *m, const struct record *told, int64_t status, str
 
 bool gather_leave_out(struct import *m, enum import_left why)
 {
-    m->result->n_left_out[why]++;
+    m->result->n_left_out++;
+    m->result->n_left_out_as[why]++;
     return true;
 }
 
@@ -156,18 +157,9 @@ bool gather_next(struct import *m, struct record *row, bool *more, struct err *e
         }
         if (!is_twice(m, &s, (struct slice){texts, (size_t)(text - texts)}, &twice, e))
             return false;
-        m->result->n_rows -= twice;
-        m->result->n_left_out[IMPORT_TWICE] += twice;
+        if (twice)
+            m->result->n_rows -= gather_leave_out(m, IMPORT_TWICE);
     }
     *row = s.row;
     return true;
-}
-
-struct slice gather_name(const char *const (*names)[2], size_t n, struct slice name,
-                         struct slice other)
-{
-    for (size_t i = 0; i < n; i++)
-        if (slice_is(name, names[i][0]))
-            return slice_of(names[i][1]);
-    return other;
 }

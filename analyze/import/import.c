@@ -37,15 +37,6 @@ const char *const import_left_names[N_IMPORT_LEFT] = {
     [IMPORT_TWICE] = "that are in the recording twice",
 };
 
-static uint64_t n_left_out(const struct import_result *r)
-{
-    uint64_t n = 0;
-
-    for (size_t i = 0; i < N_IMPORT_LEFT; i++)
-        n += r->n_left_out[i];
-    return n;
-}
-
 /* ---- Reading ---- */
 
 static bool read_all(struct import *m, const struct program *p, const char *const *paths,
@@ -67,7 +58,7 @@ static bool read_all(struct import *m, const struct program *p, const char *cons
         return err_set(e, "%s: no requests%s%s", paths[0],
                        first != NULL                  ? "; the first line that was skipped: "
                        : *m->result->ended_by != '\0' ? ": it ended with an error: "
-                       : n_left_out(m->result) > 0    ? ": all lines are of something else"
+                       : m->result->n_left_out > 0    ? ": all lines are of something else"
                                                       : "",
                        first != NULL ? first : m->result->ended_by);
     return ok && gather_end(m, e);
@@ -88,7 +79,7 @@ static bool put_comments(const struct import *m, const struct program *p, struct
                    ",\"duration_ns\":%" PRId64
                    ",\"absent\":\"%s\",\"cut\":%s,\"n_left_out\":%" PRIu64 "}",
                    name, p->start_ns, p->duration_ns, p->absent,
-                   m->result->is_cut ? "true" : "false", n_left_out(m->result)) &&
+                   m->result->is_cut ? "true" : "false", m->result->n_left_out) &&
         recwrite_comment(w, line, strlen(line), e) &&
         recwrite_comment(w, limits, strlen(limits), e) &&
         recorded_damage_line(&damage, &m->result->skipped, e) &&

@@ -36,10 +36,6 @@ bool gather_skip(struct import *m, struct err *e);
 bool gather_lines(struct import *m, bool (*read_row)(struct import *m, struct err *e),
                   struct err *e);
 
-/* Looks up a name in a table {{"theirs", "ours"}, ...}; returns `other` if it is not there. */
-struct slice gather_name(const char *const (*names)[2], size_t n, struct slice name,
-                         struct slice other);
-
 /* Ends gathering; gather_next may be called from now on. */
 bool gather_end(struct import *m, struct err *e);
 

@@ -29,7 +29,10 @@ static struct slice op_of(struct slice api)
         {"DeleteObject", "DELETE"}, {"ListObjects", "LIST"},   {"DeleteMultipleObjects", "DELETE"},
         {"ListObjectsV1", "LIST"},  {"ListObjectsV2", "LIST"}, {"ListObjectsV2M", "LIST"}};
 
-    return gather_name(ops, sizeof ops / sizeof *ops, api, api);
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (slice_is(api, ops[i][0]))
+            return slice_of(ops[i][1]);
+    return api;
 }
 
 /* Returns the bytes of the body. The count of received bytes includes the headers; with --verbose,

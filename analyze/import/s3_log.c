@@ -9,24 +9,8 @@
 #include <stdio.h>
 
 /* The fields up to the last that each line has. */
-enum {
-    OWNER,
-    BUCKET,
-    TIME,
-    CLIENT,
-    REQUESTER,
-    ID,
-    OPERATION,
-    KEY,
-    REQUEST,
-    STATUS,
-    ERROR,
-    SENT,
-    SIZE,
-    TOTAL,
-    TURN_AROUND,
-    N_FIELDS
-};
+enum { OWNER, BUCKET, TIME, CLIENT, REQUESTER, ID, OPERATION, KEY, REQUEST };
+enum { STATUS = REQUEST + 1, ERROR, SENT, SIZE, TOTAL, TURN_AROUND, N_FIELDS };
 
 /* Takes the next field, up to a blank. It is empty at the end of the line. */
 static struct slice word(struct slice *rest)

@@ -49,6 +49,22 @@ static const char *keep(struct profile_sources *s, const char *text, size_t n)
     return id != INTERN_NONE ? s->texts.strings[id].p : NULL;
 }
 
+/* Whether the archive or folder of a source has no other profile of this node, kind and time: the
+ * second one would count twice. */
+static bool is_new(struct profile_sources *s, const struct profile_source *x, struct err *e)
+{
+    size_t n_name = x->entry == UINT64_MAX ? strlen(x->name) : 0, n = s->texts.n;
+    char *key;
+
+    if (!mem_format(&key, e, "%.*s\n%s\n%s\n%d", (int)(strlen(x->path) - n_name), x->path, x->node,
+                    x->kind, x->before))
+        return false;
+    bool ok = keep(s, key, strlen(key)) != NULL || mem_none(e);
+    free(key);
+    return ok &&
+           (s->texts.n > n || err_set(e, "%s: %s: the profile is there twice", x->path, x->name));
+}
+
 /* Adds a source, with node and kind from its name: "profile-NODE-KIND-before.pprof". The name is
  * never used as a path. */
 static bool put_source(struct profile_sources *s, const char *path, const char *name,
@@ -73,8 +89,9 @@ static bool put_source(struct profile_sources *s, const char *path, const char *
         from = kind > 8 ? 8 : kind;
     x->node = keep(s, name + from, kind > from ? kind - 1 - from : 0);
     x->kind = keep(s, name + kind, n - kind);
-    return (x->path != NULL && x->name != NULL && x->node != NULL && x->kind != NULL) ||
-           mem_none(e);
+    if (x->path == NULL || x->name == NULL || x->node == NULL || x->kind == NULL)
+        return mem_none(e);
+    return *name == '\0' || is_new(s, x, e);
 }
 
 static zip_t *open_archive(const char *path, struct err *e)
@@ -97,26 +114,6 @@ static int by_node(const void *a, const void *b)
     int nodes = strcmp(x->node, y->node);
 
     return nodes != 0 ? nodes : (x->entry > y->entry) - (x->entry < y->entry);
-}
-
-/* Checks that no profile of an archive or a folder stands there twice: it would count twice. */
-static bool check_once(const struct profile_sources *s, size_t first, struct err *e)
-{
-    struct intern known = {0};
-    bool ok = true;
-
-    for (size_t i = first; ok && i < s->n; i++) {
-        const struct profile_source *x = &s->v[i];
-        /* Equal texts are the same pointer. */
-        const char *const key[] = {x->node, x->kind, x->before ? "before" : ""};
-        uint32_t id = intern_add(&known, (struct slice){(const char *)key, sizeof key});
-
-        ok = id != INTERN_NONE || mem_none(e);
-        if (ok && known.n == i - first)
-            ok = err_set(e, "%s: %s: the profile is there twice", x->path, x->name);
-    }
-    intern_fini(&known);
-    return ok;
 }
 
 /* The data of the entries take no more bytes than the archive has, unless they overlap. */
@@ -192,7 +189,6 @@ bool profile_sources_add(struct profile_sources *s, const char *path, struct err
              add_archive(s, path, (uint64_t)st.st_size, e);
     else
         ok = put_source(s, path, "", UINT64_MAX, e);
-    ok = ok && check_once(s, n_before, e);
     if (ok && s->n == n_before)
         ok = err_set(e, "%s: no profile in it (NAME.pprof)", path);
     return ok;

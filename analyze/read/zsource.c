@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,24 +91,16 @@ static const struct {
 /* Returns which file of another command this is; NULL: of none. */
 static const char *other_file(const struct zsource *s)
 {
-    static const char *const profiles[] = {".pprof", ".pb.gz", ".pb", ".prof"};
-    size_t n = strlen(s->path), n_text = 0;
-
     for (size_t i = 0; i < sizeof other_files / sizeof *other_files; i++) {
         const char *begin = other_files[i].begin, *has = other_files[i].has;
         if (s->n_first >= strlen(begin) && memcmp(s->first, begin, strlen(begin)) == 0 &&
             *s->first != '#' && memmem(s->first, s->n_first, has, strlen(has)) != NULL)
             return other_files[i].what;
     }
-    /* Neither gzip nor profile.proto is text. */
-    while (n_text < s->n_first && s->first[n_text] >= '\t')
-        n_text++;
-    for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++) {
-        size_t k = strlen(profiles[i]);
-        if (n > k && strcmp(s->path + n - k, profiles[i]) == 0 && n_text < s->n_first)
-            return "a profile: s3analyze profile info FILE";
-    }
-    return NULL;
+    /* gzip and profile.proto have this byte, text has not. */
+    bool is_profile = memchr(s->first, '\b', s->n_first) != NULL &&
+                      fnmatch("*.@(pprof|pb|pb.gz|prof)", s->path, FNM_EXTMATCH) == 0;
+    return is_profile && !s->compressed ? "a profile: s3analyze profile info FILE" : NULL;
 }
 
 ssize_t zsource_read(const struct zsource *s, void *buf, size_t n, uint64_t at)
