@@ -128,6 +128,8 @@ static void parse_frame(struct slice line, struct slice *address, struct slice *
         n_open += name->p[at] == ')';
         if (name->p[at] != '(' || n_open == 0 || --n_open > 0)
             continue;
+        if (at > 0 && name->p[at - 1] != ' ') /* parameters of the function */
+            break;
         *program = (struct slice){name->p + at + 1, name->n - at - 2};
         *name = without_blanks((struct slice){name->p, at});
         break;

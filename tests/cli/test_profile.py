@@ -274,6 +274,8 @@ tokio worker 4242/4243 12345.700000:   2000000 cpu-clock:pppH:
         sources = "\n  f.c:12\n".join([*lines, ""])
         self.assertEqual(self.perf(sample % ("1000000 ", sources)), self.perf(sample % ("1000000 ", stack % ("", ""))))
         self.assertEqual(self.perf(sample % ("", " add (/b/o)\n main (/b/o)\n")), {"add": ("1", "1"), "main": ("0", "1")})
+        self.assertEqual(self.perf(sample % ("", "\t 55d0 operator new(unsigned long)\n")),
+                         {"operator new(unsigned long)": ("1", "1")})
         deleted = sample % ("", "\t 55d0 [unknown] (/usr/bin/objd (deleted))\n")
         self.assertEqual(self.perf(deleted), {"[objd]": ("1", "1")})
         switch = "objd 42 [001] 1.5: sched:sched_switch: prev_comm=a ==> next_comm=b\n\t 55d0 f (/b/o)\n\n"
