@@ -34,23 +34,23 @@ static bool wants_cache(const struct archive_given *o, const struct archive_path
     return all && !o->no_cache && paths->n > 1 && !o->input.salvage;
 }
 
-bool archive_check(const struct archive_given *o, const struct cli_args *args, struct err *e)
+bool archive_check(const struct archive_given *o, struct err *e)
 {
     if (o->output.json && o->markdown)
         return err_set(e, "choose one of --json and --markdown");
-    return output_fits(o->output.path, args, e) &&
-           output_apart(o->html, o->output.path, "the page and the report", e) &&
+    return output_apart(o->html, o->output.path, "the page and the report", e) &&
            load_check_times(&o->filter, e);
 }
 
 static bool load(struct archive *a, const struct archive_paths *paths,
-                 const struct archive_given *o, const char *const *names, bool as_one_kind,
-                 struct err *e)
+                 const struct archive_given *o, const struct cli_args *args,
+                 const char *const *names, bool as_one_kind, struct err *e)
 {
     const char *const outputs[OUTPUT_MOST] = {o->output.path, o->html};
     struct run_options how = {.filter = &o->filter, .input = &o->input, .analysis = &o->analysis};
 
-    if (!output_spares(outputs, names, paths->n, e) || !aggpipe_spool(names, paths->n, e))
+    if (!output_spares(outputs, names, paths->n, e) || !output_fits(o->output.path, args, e) ||
+        !aggpipe_spool(names, paths->n, e))
         return false;
     if (as_one_kind && sums_among(names, paths->n) != NULL)
         how.basis = RUN_OF_SUMS;
@@ -69,7 +69,7 @@ bool archive_read(struct archive *a, const struct archive_given *o, const struct
 
     for (size_t i = 0; ok && i < paths.n; i++)
         names[i] = paths.v[i].path;
-    ok = ok && load(a, &paths, o, names, as_one_kind, e);
+    ok = ok && load(a, &paths, o, args, names, as_one_kind, e);
     archive_free_paths(&paths);
     free(names);
     return ok;

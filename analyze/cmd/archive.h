@@ -42,7 +42,7 @@ extern const struct cli_option archive_cache_table[];
     }
 
 /* Checks the outputs against each other. False: wrong usage; *e says what. */
-bool archive_check(const struct archive_given *o, const struct cli_args *args, struct err *e);
+bool archive_check(const struct archive_given *o, struct err *e);
 
 /* Checks that the outputs can be written, then finds and reads the runs that the operands name.
  * With as_one_kind all runs are reduced to sums if some are sums. Call archive_free in any case. */

@@ -113,7 +113,8 @@ static bool show(const struct cli_args *args, const struct plan_given *o, enum e
     const struct archive_writers writers = {plan_sheet, o->common.output.json ? plan_json : NULL,
                                             plan_html};
     struct plan p = {0};
-    bool ok = plan_load(&p, args->operands[0], e) && spares_inputs(&p, o, e);
+    bool ok = plan_load(&p, args->operands[0], e) && spares_inputs(&p, o, e) &&
+              output_fits(o->common.output.path, args, e);
 
     if (ok && o->next)
         *code = show_next(args, &p);
@@ -131,7 +132,7 @@ static bool check_usage(const struct cli_args *args, const struct plan_given *o,
     for (const struct cli_option *x = begin_table; !o->begin && x->name != NULL; x++)
         if (cli_given(args, x->name))
             return err_set(e, "--%s is for a new plan, with --begin", x->name);
-    return archive_check(&o->common, args, e);
+    return archive_check(&o->common, e);
 }
 
 static int run(const struct cli_args *args, void *options)

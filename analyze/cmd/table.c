@@ -71,7 +71,7 @@ static int run(const struct cli_args *args, void *options)
     if (right && o->csv && (o->common.markdown || o->common.output.json))
         right = err_set(&e, "choose one of --json, --markdown and --csv");
     right = right && (o->sort == NULL || columns_parse_order(o->sort, &order, &e)) &&
-            archive_check(&o->common, args, &e);
+            archive_check(&o->common, &e);
     int status = !right                            ? cli_wrong_usage(args, "%s", e.msg)
                  : list(args, o, tests, order, &e) ? EXIT_DONE
                                                    : cli_failed(args, &e);

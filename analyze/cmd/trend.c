@@ -66,7 +66,7 @@ static int run(const struct cli_args *args, void *options)
     struct err e = {0};
     enum exit_code code;
 
-    if (!archive_check(&o->common, args, &e))
+    if (!archive_check(&o->common, &e))
         return cli_wrong_usage(args, "%s", e.msg);
     return judge(args, o, &code, &e) ? (int)code : cli_failed(args, &e);
 }
