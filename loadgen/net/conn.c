@@ -1,3 +1,6 @@
+/* For curl_multi_socket_all (conn_dialer_act). */
+#define CURL_DISABLE_DEPRECATION
+
 #include "loadgen/net/conn.h"
 
 #include "libcommon/mem.h"
@@ -113,8 +116,11 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *k
                                 .data.u64 = (uint64_t)fd << 1 | 1};
 
     (void)known;
-    if (what != CURL_POLL_REMOVE && epoll_ctl(d->epoll, EPOLL_CTL_ADD, fd, &event) != 0 &&
-        (errno != EEXIST || epoll_ctl(d->epoll, EPOLL_CTL_MOD, fd, &event) != 0)) {
+    if (what == CURL_POLL_REMOVE)
+        return 0;
+    if (epoll_ctl(d->epoll, EPOLL_CTL_ADD, fd, &event) == 0) {
+        d->n_opened--;
+    } else if (errno != EEXIST || epoll_ctl(d->epoll, EPOLL_CTL_MOD, fd, &event) != 0) {
         /* An error returned to libcurl would end all connections in progress. */
         struct conn *c = conn_of(easy);
         c->local_errno = errno;
@@ -132,6 +138,7 @@ static curl_socket_t on_open(void *user, curlsocktype purpose, struct curl_socka
     (void)purpose;
     if (fd < 0 && errno != EAFNOSUPPORT)
         c->local_errno = errno;
+    c->dialer->n_opened++;
     return fd;
 }
 
@@ -183,6 +190,7 @@ static void set_due(struct conn_dialer *d)
     long ms = -1;
 
     curl_multi_timeout(d->multi, &ms);
+    ms = d->stuck ? 0 : ms;
     d->due_ns = ms < 0 ? CLOCK_NEVER : ms == 0 ? 0 : clock_now_ns() + ms * NS_PER_MS;
 }
 
@@ -350,17 +358,27 @@ static void take_over(struct conn *c)
     conn_shake_hands(c);
 }
 
-/* Reports no errors: libcurl's error of a connection comes as a message (conn_dialer_next). */
+/* Reports no errors: libcurl's error of a connection comes as a message (conn_dialer_next).
+ *
+ * If an address refuses, or its socket fails at once, libcurl 7.88 closes the socket, but tries the
+ * name's next address only at a timer that is due after up to seconds. curl_multi_socket_all makes
+ * it go on. As that visits all connections, it is called once for all events of a turn. */
 void conn_dialer_act(struct conn_dialer *d, const struct epoll_event *event)
 {
     uint32_t events = event != NULL ? event->events : 0;
+    bool failed = (events & (EPOLLERR | EPOLLHUP)) != 0;
     int n_running = 0;
 
-    curl_multi_socket_action(
-        d->multi, event != NULL ? (curl_socket_t)(event->data.u64 >> 1) : CURL_SOCKET_TIMEOUT,
-        (events & EPOLLIN ? CURL_CSELECT_IN : 0) | (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
-            (events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0),
-        &n_running);
+    if (event == NULL && d->stuck)
+        curl_multi_socket_all(d->multi, &n_running);
+    else
+        curl_multi_socket_action(
+            d->multi, event != NULL ? (curl_socket_t)(event->data.u64 >> 1) : CURL_SOCKET_TIMEOUT,
+            (events & EPOLLIN ? CURL_CSELECT_IN : 0) | (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
+                (failed ? CURL_CSELECT_ERR : 0),
+            &n_running);
+    d->stuck = failed || d->n_opened > 0 || (event != NULL && d->stuck);
+    d->n_opened = 0;
     set_due(d);
 }
 

@@ -72,6 +72,8 @@ struct conn_dialer {
     CURL *spare[CONN_SPARES_MAX];
     size_t n_spares;
     int64_t due_ns; /* when to call libcurl; CLOCK_NEVER: not at all */
+    int n_opened;   /* sockets that this call of libcurl opened and has not asked to watch */
+    bool stuck;     /* an address failed, and libcurl would wait before it tries the next */
 };
 
 /* Call conn_dialer_fini in any case, once all its connections are closed. */

@@ -1,7 +1,11 @@
 #include "loadgen/net/conn.h"
 
+#include "loadgen/util/clock.h"
+
+#include <arpa/inet.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -89,12 +93,63 @@ static void test_proxy(void **state)
     assert_null(conn_proxy(false, true, text));
 }
 
+/* Connects to the last of `addresses`, which alone has a server; the others refuse, or there is no
+ * way to them. No timer of libcurl is waited for. */
+static void connect_past(const char *addresses)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t n = sizeof at;
+    const struct conn_style style = {
+        .wire = &conn_plain, .proxy = "", .connect_timeout_ns = 3600 * NS_PER_S};
+    char name[64], route[256];
+    SSL_SESSION *session = NULL;
+    struct conn_dialer d;
+    struct epoll_event event;
+    int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+    assert_int_equal(bind(server, (struct sockaddr *)&at, n), 0);
+    assert_int_equal(listen(server, 5), 0);
+    assert_int_equal(getsockname(server, (struct sockaddr *)&at, &n), 0);
+    snprintf(name, sizeof name, "store.example:%d", ntohs(at.sin_port));
+    snprintf(route, sizeof route, "%s:%s", name, addresses);
+    assert_true(conn_dialer_init(&d, &style, epoll, NULL));
+    struct conn *c = conn_open(&d, name, route, 0, &session, NULL);
+    assert_non_null(c);
+    while (c->state == CONN_CONNECTING) {
+        bool at_once = d.due_ns <= clock_now_ns();
+
+        /* A minute without an event is for ever. */
+        if (!at_once)
+            assert_int_equal(epoll_wait(epoll, &event, 1, 60000), 1);
+        conn_dialer_act(&d, at_once ? NULL : &event);
+        while (conn_dialer_next(&d) != NULL)
+            ;
+    }
+    assert_int_equal(c->state, CONN_READY);
+    conn_close(c);
+    conn_free(c);
+    conn_dialer_fini(&d);
+    close(epoll);
+    close(server);
+}
+
+static void test_next_address_at_once(void **state)
+{
+    (void)state;
+    connect_past("127.0.0.2,127.0.0.1");
+    connect_past("127.0.0.2,127.0.0.3,127.0.0.4,127.0.0.1");
+    connect_past("255.255.255.255,127.0.0.1");
+    connect_past("255.255.255.255,127.0.0.2,255.255.255.255,127.0.0.1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain),
         cmocka_unit_test(test_alive),
         cmocka_unit_test(test_proxy),
+        cmocka_unit_test(test_next_address_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
