@@ -14,11 +14,16 @@ static bool init_host(struct engine *g, struct engine_host *host, const struct h
                       struct err *e)
 {
     const char *name = h->named != NULL ? h->named : h->name;
+    char header[NAMES_HOST_MAX];
 
     host->virtual_host = s3op_uses_virtual_host(&g->op_style, name);
-    return mem_format(&host->endpoint, e, "%s://%s", g->op_style.tls ? "https" : "http", h->name) &&
-           mem_format(&host->name, e, "%s%s%s", host->virtual_host ? g->op_style.bucket : "",
-                      host->virtual_host ? "." : "", name);
+    bool ok =
+        mem_format(&host->endpoint, e, "%s://%s", g->op_style.tls ? "https" : "http", h->name) &&
+        mem_format(&host->name, e, "%s%s%s", host->virtual_host ? g->op_style.bucket : "",
+                   host->virtual_host ? "." : "", name);
+    if (ok)
+        name_in_header(host->name, g->op_style.tls, header);
+    return ok && mem_text(&host->header, header, e);
 }
 
 /* Starts looking up the addresses of the hosts. */
@@ -91,6 +96,7 @@ void engine_fini(struct engine *g)
     for (size_t i = 0; g->host != NULL && i < g->hosts.n; i++) {
         free(g->host[i].endpoint);
         free(g->host[i].name);
+        free(g->host[i].header);
     }
     free(g->host);
     names_close(g->names);

@@ -27,7 +27,8 @@ enum engine_stop {
 /* Data that all requests to a host share. */
 struct engine_host {
     char *endpoint; /* its name in the capture: http://host:port */
-    char *name;     /* for the connection and the Host header */
+    char *name;     /* for the connection */
+    char *header;   /* the Host header */
     bool virtual_host;
     /* How far the host's clock is ahead of the run's clock. Set once the host has refused our time;
      * before that it is 0. */

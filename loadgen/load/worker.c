@@ -247,7 +247,7 @@ static bool build(struct worker *w)
     }
     user_agent(w, agent);
     const struct s3op_head head = {
-        .host = g->host[w->host].name,
+        .host = g->host[w->host].header,
         .virtual_host = g->host[w->host].virtual_host,
         .payload_hash = hash,
         .checksum = w->body.checksum,

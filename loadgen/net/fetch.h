@@ -17,7 +17,7 @@ struct fetch {
     const struct conn_style *style;
     bool insecure;
     const char *cacert;
-    long patience_s;            /* the request fails if nothing comes for so long */
+    long patience_s;            /* the request fails if it takes longer */
     uint64_t max_bytes;         /* the request fails if the body is larger */
     FILE *to;                   /* receives the body, that of an error too */
     bool (*goes_on)(void *ctx); /* called at least once a second; false: the request fails */

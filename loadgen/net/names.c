@@ -30,6 +30,17 @@ const char *name_split(const char *text, char host[static NAMES_HOST_MAX])
     return *rest == ':' ? rest + 1 : NULL;
 }
 
+void name_in_header(const char *text, bool tls, char header[static NAMES_HOST_MAX])
+{
+    char host[NAMES_HOST_MAX];
+    bool brackets = text[0] == '[';
+    const char *port = name_split(text, host);
+    bool standard = port == NULL || strtol(port, NULL, 10) == (tls ? 443 : 80);
+
+    snprintf(header, NAMES_HOST_MAX, "%s%.*s%s%s%s", brackets ? "[" : "", (int)strcspn(host, "%"),
+             host, brackets ? "]" : "", standard ? "" : ":", standard ? "" : port);
+}
+
 void name_init(struct name *name, const char *text, bool tls)
 {
     struct in_addr address;

@@ -9,6 +9,7 @@
 #include "libcommon/err.h"
 
 #include <arpa/inet.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +35,10 @@ struct name {
 /* Splits host[:port]. Writes the host without brackets to `host`. Returns the port; NULL: there is
  * no port. */
 const char *name_split(const char *text, char host[static NAMES_HOST_MAX]);
+
+/* Writes host[:port] as a Host header has it: without the standard port, as SDKs and curl do, and
+ * without the zone of an IPv6 address, which means something on this machine only (RFC 6874). */
+void name_in_header(const char *text, bool tls, char header[static NAMES_HOST_MAX]);
 
 /* Splits host[:port]. If the host is an address, the name is fixed and gets no address here. */
 void name_init(struct name *name, const char *text, bool tls);

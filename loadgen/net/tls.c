@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Lets one read fetch several records, each of up to 16 KiB. */
@@ -69,16 +70,27 @@ SSL_CTX *tls_context(bool insecure, const char *cacert, struct err *e)
     return NULL;
 }
 
-/* Sets the name that the certificate must have, and the name for Server Name Indication (not for
- * addresses). */
-static bool set_name(SSL *ssl, const char *host)
+/* Sets the name or address that the certificate must have. The name, which Server Name Indication
+ * sends too, has no last dot (RFC 6066, 3). Writes it to `name`; an address: "". */
+static bool expect(X509_VERIFY_PARAM *param, const char *host, char name[static NAMES_HOST_MAX])
+{
+    name_split(host, name);
+    name[strcspn(name, "%")] = '\0';
+    size_t n = strlen(name);
+    name[n > 0 && name[n - 1] == '.' ? n - 1 : n] = '\0';
+    X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    if (!X509_VERIFY_PARAM_set1_ip_asc(param, name))
+        return X509_VERIFY_PARAM_set1_host(param, name, 0);
+    name[0] = '\0';
+    return true;
+}
+
+bool tls_verify(SSL_CTX *context, const char *host, const char *cacert, struct err *e)
 {
     char name[NAMES_HOST_MAX];
 
-    name_split(host, name);
-    SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-    return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name) ||
-           (SSL_set1_host(ssl, name) && SSL_set_tlsext_host_name(ssl, name));
+    return find_authorities(context, cacert, e) &&
+           (expect(SSL_CTX_get0_param(context), host, name) || err_set(e, "TLS: %s", why_not()));
 }
 
 /* Resumes a copy of the session. A TLS 1.3 session can be used only once, so without copies all but
@@ -94,8 +106,12 @@ static bool resume(SSL *ssl, const SSL_SESSION *session)
 
 static bool start(struct conn *c)
 {
+    char name[NAMES_HOST_MAX];
+
     c->ssl = SSL_new(c->dialer->style->context);
-    if (c->ssl == NULL || !SSL_set_fd(c->ssl, c->fd) || !set_name(c->ssl, c->name) ||
+    if (c->ssl == NULL || !SSL_set_fd(c->ssl, c->fd) ||
+        !expect(SSL_get0_param(c->ssl), c->name, name) ||
+        (*name != '\0' && !SSL_set_tlsext_host_name(c->ssl, name)) ||
         !SSL_set_app_data(c->ssl, c->session) ||
         (*c->session != NULL && !resume(c->ssl, *c->session)))
         return false;

@@ -10,6 +10,10 @@
  * *e says why. */
 SSL_CTX *tls_context(bool insecure, const char *cacert, struct err *e);
 
+/* Makes a context of libcurl verify certificates by the same rules: that the one of the server at
+ * host[:port] is good, and is for that host. */
+bool tls_verify(SSL_CTX *context, const char *host, const char *cacert, struct err *e);
+
 /* Verifies that the certificate is for c->name. Resumes *c->session, which belongs to one thread,
  * and stores the next session there. */
 extern const struct conn_wire tls_wire;

@@ -92,14 +92,16 @@ static bool ask(const struct bench *b, const char *method, const char *path, con
     const struct engine *g = &b->engine;
     const struct host *h = &g->hosts.host[0];
     const char *host = h->named != NULL ? h->named : h->name;
+    char header[NAMES_HOST_MAX];
     struct sigv4 signer = {0};
     struct strbuf headers = {0};
     char route[NAMES_ROUTE_MAX], where[96], *url = NULL;
     unsigned version = 0;
 
+    name_in_header(host, g->op_style.tls, header);
     snprintf(where, sizeof where, "/minio/admin/%s/profiling/%s", b->prof.version, path);
     const struct sigv4_request r = {.method = method,
-                                    .host = host,
+                                    .host = header,
                                     .path = where,
                                     .query = query,
                                     .payload_hash = SIGV4_EMPTY_PAYLOAD,

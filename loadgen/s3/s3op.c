@@ -40,6 +40,7 @@ bool s3op_uses_virtual_host(const struct s3op_style *s, const char *host)
                                           "storage.googleapis.com", ".aliyuncs.com"};
     size_t n = strcspn(host, ":");
 
+    n -= n > 0 && host[n - 1] == '.'; /* an absolute name */
     if (s->lookup != S3OP_LOOKUP_AUTO)
         return s->lookup == S3OP_LOOKUP_HOST;
     /* A certificate for *.host does not match a name with two more labels. */

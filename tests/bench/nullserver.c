@@ -471,7 +471,7 @@ static void set_up_tls(struct null_server *s, const char *path)
     char *texts[2];
     struct err e = {0};
 
-    if (!cert_make(NULL, &texts[0], &texts[1], &e))
+    if (!cert_make(NULL, NULL, &texts[0], &texts[1], &e))
         die(e.msg);
     BIO *cert_bio = BIO_new_mem_buf(texts[0], -1);
     BIO *key_bio = BIO_new_mem_buf(texts[1], -1);

@@ -151,10 +151,11 @@ class Listening:
 
 
 class Proxy(Listening):
-    """An HTTP proxy that makes tunnels (CONNECT), and records their targets."""
+    """An HTTP proxy that makes tunnels (CONNECT), and records their targets; with `port`, all tunnels go there."""
 
-    def __init__(self, status="200 OK"):
+    def __init__(self, status="200 OK", port=None):
         self.status = status
+        self.to = port
         self.asked = []
         self.logins = set()
         super().__init__()
@@ -172,7 +173,7 @@ class Proxy(Listening):
             client.close()
             return
         host, port = where.rsplit(":", 1)
-        server = socket.create_connection((host, int(port)))
+        server = socket.create_connection(("127.0.0.1", self.to) if self.to else (host, int(port)))
         threading.Thread(target=self.copy, args=(server, client), daemon=True).start()
         self.copy(client, server)
 

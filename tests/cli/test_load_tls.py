@@ -6,7 +6,7 @@ import ssl
 import unittest
 
 from loadcase import LoadTest
-from servers import Listening
+from servers import Listening, Proxy, Target
 
 ENDLESS = ("--obj.size", "1KiB", "--concurrent", "1", "--noclear")
 SMALL = (*ENDLESS, "--requests", "10")
@@ -21,6 +21,8 @@ class Closer(Listening):
         self.context.load_cert_chain(certificate, key)
         self.on_request = on_request
         self.resumed = []
+        self.names = set()  # those of Server Name Indication and of Host headers
+        self.context.sni_callback = lambda _, name, __: self.names.add(("SNI", name))
         self.mute_from = None
         super().__init__(address)
 
@@ -43,6 +45,7 @@ class Closer(Listening):
         while b"\r\n\r\n" not in text:
             text += c.recv(1 << 16)
         head, body = text.split(b"\r\n\r\n", 1)
+        self.names.add(("Host", re.search(rb"(?i)\nhost: (\S+)", head)[1].decode()))
         length = [int(line[15:]) for line in head.split(b"\r\n")
                   if line.lower().startswith(b"content-length:")]
         while length and len(body) < length[0]:
@@ -96,10 +99,10 @@ class Rude(Listening):
 
 
 class Tls(LoadTest):
-    def closer(self, address="127.0.0.1"):
+    def closer(self, address="127.0.0.1", *options):
         """A server, and the file with its certificate, which is gone from the first request on."""
         certificate, key, copy = (self.tmp / name for name in ("cert.pem", "key.pem", "copy.pem"))
-        self.start("--tls", "--cert-out", certificate, "--key-out", key)
+        self.start("--tls", "--cert-out", certificate, "--key-out", key, *options)
         copy.write_bytes(certificate.read_bytes())
         server = Closer(certificate, key, lambda: copy.unlink(missing_ok=True), address)
         self.addCleanup(server.stop)
@@ -137,6 +140,41 @@ class Tls(LoadTest):
         r = self.s3load("put", *SMALL, "--tls", "--cacert", copy, "--host",
                         f"127.0.0.2:{server.port}", status=1)
         self.assertIn("TLS: the server's certificate: IP address mismatch", r.err)
+
+    def test_names_in_requests(self):
+        """The zone of an address stays here, a standard port and the last dot of a name go nowhere but into the connection;
+        an address has no SNI."""
+        server, copy = self.closer("127.0.0.1", "--domain", "s3.test")
+        proxy = Proxy(port=server.port)
+        self.addCleanup(proxy.stop)
+        for host, named, sni in (("s3.test.", "s3.test.", "s3.test"), ("s3.test.:443", "s3.test.", "s3.test"),
+                                 ("a.s3.test.:80", "a.s3.test.:80", "a.s3.test"), ("[::1%lo]:443", "[::1]", None),
+                                 ("[::1%lo]:9000", "[::1]:9000", None), ("127.0.0.1:443", "127.0.0.1", None)):
+            with self.subTest(host):
+                server.names.clear()
+                copy.write_bytes((self.tmp / "cert.pem").read_bytes())
+                _, c = self.load("put", *SMALL[:-2], "--requests", "2", "--tls", "--cacert", copy, "--host", host,
+                                 env={"https_proxy": proxy.url})
+                self.assertEqual(c.errors(), [])
+                self.assertEqual(server.names, {("Host", named), ("SNI", sni)})
+        self.start()
+        proxy.to = int(self.server.ports[0])  # it checks signatures
+        for host in "[::1%lo]:80", "s3.test.:80", "127.0.0.1:443":
+            self.s3load("put", *SMALL[:-2], "--requests", "2", "--host", host, env={"http_proxy": proxy.url})
+
+    def test_common_name_alone(self):
+        """Is not taken for an address: not of S3, nor of profiles."""
+        certificate = self.tmp / "cert.pem"
+        other = Target("--tls", "--cn", "127.0.0.1", "--cert-out", certificate)
+        self.addCleanup(other.stop)
+        r = self.s3load("put", *SMALL, "--tls", "--cacert", certificate, "--host", other.hosts, status=1)
+        self.assertIn("IP address mismatch", r.err)
+        self.start()
+        for options in ("--cacert", certificate), ("--cacert", self.tmp / "none"), ("--insecure",), ():
+            r = self.s3load("put", *ENDLESS, "--requests", "2", "--serverprof-url", f"https://{other.hosts}", *options)
+            said = {"cert.pem": "IP address mismatch", "none": "none': No such file"}.get(options[-1].name if options[1:] else "",
+                                                                                          "HTTP 40" if options else "self-signed")
+            self.assertIn(said, r.err)
 
     def test_bad_authorities(self):
         """Are told before anything is sent."""

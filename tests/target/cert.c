@@ -18,7 +18,7 @@ static bool add_extension(X509 *cert, int nid, const char *value)
     return ok;
 }
 
-static bool fill(X509 *cert, EVP_PKEY *key, const char *names)
+static bool fill(X509 *cert, EVP_PKEY *key, const char *cn, const char *names)
 {
     X509_NAME *name = X509_get_subject_name(cert);
 
@@ -26,11 +26,12 @@ static bool fill(X509 *cert, EVP_PKEY *key, const char *names)
            ASN1_INTEGER_set_int64(X509_get_serialNumber(cert), time(NULL)) &&
            X509_gmtime_adj(X509_getm_notBefore(cert), -3600) != NULL &&
            X509_gmtime_adj(X509_getm_notAfter(cert), 86400) != NULL &&
-           X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const unsigned char *)"s3target",
-                                      -1, -1, 0) &&
+           X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
+                                      (const unsigned char *)(cn != NULL ? cn : "s3target"), -1, -1,
+                                      0) &&
            X509_set_issuer_name(cert, name) && X509_set_pubkey(cert, key) &&
            add_extension(cert, NID_basic_constraints, "critical,CA:TRUE") &&
-           add_extension(cert, NID_subject_alt_name, names) &&
+           (cn != NULL || add_extension(cert, NID_subject_alt_name, names)) &&
            X509_sign(cert, key, EVP_sha256()) > 0;
 }
 
@@ -42,7 +43,7 @@ static char *text_of(BIO *bio)
     return n > 0 ? strndup(data, (size_t)n) : NULL;
 }
 
-bool cert_make(const char *domain, char **cert_pem, char **key_pem, struct err *e)
+bool cert_make(const char *domain, const char *cn, char **cert_pem, char **key_pem, struct err *e)
 {
     char names[1024] = "DNS:localhost,DNS:*.localhost,IP:127.0.0.1,IP:::1";
     EVP_PKEY *key = EVP_EC_gen("P-256");
@@ -57,7 +58,7 @@ bool cert_make(const char *domain, char **cert_pem, char **key_pem, struct err *
         snprintf(names + n, sizeof names - n, ",DNS:%.200s,DNS:*.%.200s", domain, domain);
     }
     if (key != NULL && cert != NULL && cert_bio != NULL && key_bio != NULL &&
-        fill(cert, key, names) && PEM_write_bio_X509(cert_bio, cert) &&
+        fill(cert, key, cn, names) && PEM_write_bio_X509(cert_bio, cert) &&
         PEM_write_bio_PrivateKey(key_bio, key, NULL, NULL, 0, NULL, NULL)) {
         *cert_pem = text_of(cert_bio);
         *key_pem = text_of(key_bio);

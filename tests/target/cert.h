@@ -5,7 +5,8 @@
 #include "libcommon/err.h"
 
 /* Makes a certificate for localhost, *.localhost, 127.0.0.1, ::1 and, if `domain` is not NULL,
- * `domain` and *.domain. It is valid for a day. The caller frees both PEM texts. */
-bool cert_make(const char *domain, char **cert_pem, char **key_pem, struct err *e);
+ * `domain` and *.domain. If `cn` is not NULL, it has this common name instead, and no other. It is
+ * valid for a day. The caller frees both PEM texts. */
+bool cert_make(const char *domain, const char *cn, char **cert_pem, char **key_pem, struct err *e);
 
 #endif

@@ -32,6 +32,7 @@ struct options {
     const char *session_token;
     const char *region;
     const char *domain;
+    const char *cn;
     const char *cert_out;
     const char *key_out;
     bool tls;
@@ -58,6 +59,8 @@ static const struct cli_option SERVE_OPTIONS[] = {
      .help = "buckets that exist at start"},
     {"tls", CLI_FLAG, offsetof(struct options, tls), NULL,
      .help = "TLS, with a certificate made now"},
+    {"cn", CLI_STRING, offsetof(struct options, cn), "NAME",
+     .help = "the certificate has this common name alone"},
     {"cert-out", CLI_STRING, offsetof(struct options, cert_out), "FILE",
      .help = "write the certificate here"},
     {"key-out", CLI_STRING, offsetof(struct options, key_out), "FILE",
@@ -155,7 +158,7 @@ static int run_serve(const struct cli_args *args, void *options)
     server.s3.domain = o->domain;
     server.s3.refuses_batches = o->refuse_batches;
     faults_init(&server.faults);
-    bool ok = !o->tls || cert_make(o->domain, &cert, &key, &e);
+    bool ok = !o->tls || cert_make(o->domain, o->cn, &cert, &key, &e);
     o->server.cert_pem = cert;
     o->server.key_pem = key;
     if (ok && o->tls && o->cert_out != NULL)

@@ -63,11 +63,33 @@ static void test_run_looks_up_once_a_minute(void **state)
     assert_true(style.again_ns == INT64_C(60000000000));
 }
 
+static void test_in_header(void **state)
+{
+    static const char *const cases[][3] = {
+        {"a", "a", "a"},
+        {"a:80", "a", "a:80"},
+        {"a.:443", "a.:443", "a."},
+        {"10.0.0.1:0080", "10.0.0.1", "10.0.0.1:0080"},
+        {"[fe80::1%eth0]", "[fe80::1]", "[fe80::1]"},
+        {"[fe80::1%eth0]:443", "[fe80::1]:443", "[fe80::1]"},
+        {"[::1]:9000", "[::1]:9000", "[::1]:9000"},
+    };
+    char header[NAMES_HOST_MAX];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int tls = 0; tls < 2; tls++) {
+            name_in_header(cases[i][0], tls, header);
+            assert_string_equal(header, cases[i][1 + tls]);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_are_looked_up_again),
         cmocka_unit_test(test_run_looks_up_once_a_minute),
+        cmocka_unit_test(test_in_header),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
