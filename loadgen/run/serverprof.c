@@ -13,8 +13,11 @@
 #include <unistd.h>
 #include <zip.h>
 
-/* The shortest time-out for an answer: a server asks its other nodes first. */
+/* The shortest time-out for a whole answer: a server asks its other nodes first. */
 #define PATIENCE_S 60
+
+/* Errors of nodes that are shown. */
+#define SHOWN_MAX 20
 
 #define ANSWER_MAX  (UINT64_C(1) << 20)
 #define PROFILE_MAX (UINT64_C(64) << 20) /* of one node; profiles are kept in memory */
@@ -22,21 +25,23 @@
 
 /* ---- Requests ---- */
 
-/* Continues after a first signal, as MinIO goes on profiling until the profiles are fetched. */
-static bool goes_on(void *ctx)
-{
-    struct bench *b = ctx;
-
-    team_poll(&b->team);
-    return atomic_load(&b->signals.n) < 2;
-}
-
 /* Does not call team_poll: threads may not communicate with other ranks. */
 static bool node_goes_on(void *ctx)
 {
     struct bench *b = ctx;
 
-    return atomic_load(&b->signals.n) < 2 && !atomic_load(&b->prof.ended);
+    return atomic_load(&b->signals.n) <= atomic_load(&b->prof.n_signals) &&
+           !atomic_load(&b->prof.ended);
+}
+
+/* Ends if a further signal comes. After one that ended the load, profiles are fetched all the same,
+ * as MinIO goes on profiling until then. */
+static bool goes_on(void *ctx)
+{
+    struct bench *b = ctx;
+
+    team_poll(&b->team);
+    return atomic_load(&b->signals.n) <= atomic_load(&b->prof.n_signals);
 }
 
 static struct fetch prepare(const struct bench *b, const char *url)
@@ -144,12 +149,12 @@ static void say_refused(const struct bench *b, int status)
                   host, status);
 }
 
-/* Prints which nodes do not profile. Returns how many do. */
+/* Prints which nodes do not profile, or some of them. Returns how many do. */
 static size_t n_profiling(const struct bench *b, const struct answer *a)
 {
     json_t *nodes = json_loadb(a->data, a->n, 0, NULL);
     const json_t *node;
-    size_t i, n_ok = 0;
+    size_t i, n_ok = 0, n_bad = 0;
 
     json_array_foreach(nodes, i, node) {
         const char *name = json_string_value(json_object_get(node, "nodeName"));
@@ -157,10 +162,12 @@ static size_t n_profiling(const struct bench *b, const struct answer *a)
         bool ok = json_is_true(json_object_get(node, "success"));
 
         n_ok += ok;
-        if (!ok)
+        if (!ok && ++n_bad <= SHOWN_MAX)
             bench_say(b, "--serverprof: node %s: %s", name != NULL ? name : "?",
                       error != NULL && *error != '\0' ? error : "profiling failed");
     }
+    if (n_bad > SHOWN_MAX)
+        bench_say(b, "--serverprof: %zu further nodes do not profile", n_bad - SHOWN_MAX);
     json_decref(nodes);
     return n_ok;
 }
@@ -314,6 +321,7 @@ bool serverprof_begin(struct bench *b, struct err *e)
 
 void serverprof_load(struct bench *b)
 {
+    atomic_store(&b->prof.n_signals, 1);
     for (size_t i = 0; i < b->prof.n_nodes; i++) {
         struct serverprof_node *node = &b->prof.node[i];
         node->started = !node->failed && pthread_create(&node->thread, NULL, fetch_cpu, node) == 0;
@@ -381,6 +389,7 @@ bool serverprof_end(struct bench *b, struct err *e)
     struct err why = {0};
 
     (void)e;
+    atomic_store(&p->n_signals, atomic_load(&b->signals.n));
     if (b->summary.bench_ns == 0)
         atomic_store(&p->ended, true);
     for (size_t i = 0; i < p->n_nodes; i++)

@@ -32,7 +32,8 @@ struct serverprof {
     long seconds;        /* length of CPU profiles by URL */
     struct serverprof_node *node;
     size_t n_nodes;
-    atomic_bool ended; /* do not wait for CPU profiles */
+    atomic_int n_signals; /* signals that do not end a fetch: those of the load */
+    atomic_bool ended;    /* do not wait for CPU profiles */
     pthread_mutex_t lock;
     zip_t *zip; /* profiles by URL, kept in memory until it is closed */
 };

@@ -15,7 +15,7 @@ import unittest
 import zipfile
 
 from harness import TIMEOUT_S
-from loadcase import LoadTest, has_rows
+from loadcase import LoadTest, has_rows, recorded
 from pprof import UTC, go_pprof
 from servers import SECRET_KEY, VersityGw, free_port
 
@@ -106,6 +106,16 @@ def hang(handler):
     handler.close_connection = True
 
 
+def drip(handler):
+    """Sends a byte now and then, and never all."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", "100000")
+    handler.end_headers()
+    handler.close_connection = True
+    while not handler.server.stopping.wait(0.2):
+        handler.wfile.write(b"x")
+
+
 class Profiles(LoadTest):
     server_class = Stub
 
@@ -156,6 +166,12 @@ class MinIO(Profiles):
             self.assertIn("no node says that it profiles", err)
             self.assertIsNotNone(saved)
 
+    def test_many_errors_of_nodes(self):
+        nodes = OK + [{"nodeName": f"n{i}", "success": False, "error": "no"} for i in range(1000)]
+        self.admin(start=(200, json.dumps(nodes).encode()))
+        lines = re.findall("--serverprof: .*", self.profiled()[0])
+        self.assertEqual(lines, [*(f"--serverprof: node n{i}: no" for i in range(20)), "--serverprof: 980 further nodes do not profile"])
+
     def test_refused(self):
         for status, said in ((403, "the keys need the right admin:Profiling"), (404, "no admin API of MinIO"),
                              (405, "no admin API of MinIO"), (500, "HTTP 500"), (501, "HTTP 501")):
@@ -200,6 +216,27 @@ class MinIO(Profiles):
         err, saved = self.profiled(env={"S3LOAD_TEST_PATIENCE": "5"})
         self.assertIn("no profiles:", err)
         self.assertIsNone(saved)
+
+    def test_drip(self):
+        """There is one limit for a whole answer, and the load begins after it."""
+        self.admin(start=drip)
+        err, saved = self.profiled(env={"S3LOAD_TEST_PATIENCE": "5"})
+        self.assertIn("cannot start profiling: the answer was not complete after 5 s", err)
+        self.assertIsNotNone(saved)
+        self.admin(download=drip)
+        err, saved = self.profiled(env={"S3LOAD_TEST_PATIENCE": "5"})
+        self.assertIn("no profiles: the answer was not complete after 5 s", err)
+        self.assertIsNone(saved)
+
+    def test_first_signal_ends_the_wait(self):
+        """If it comes during the fetch."""
+        self.admin(download=drip)
+        p = self.begin(*LOAD, "--serverprof", "cpu")
+        self.wait_until(lambda: self.server.asked[1:], p)
+        self.send_signal(p, signal.SIGTERM)
+        err = p.communicate(timeout=TIMEOUT_S)[1].decode()
+        self.assertEqual(p.returncode, 128 + signal.SIGTERM, err)
+        self.assertIn("no profiles: interrupted", err)
 
     def begin_profiled(self):
         path = self.tmp / "run.csv.zst"
@@ -287,6 +324,31 @@ class Urls(Profiles):
         with zipfile.ZipFile(self.zip) as z:
             self.assertEqual([n for n in z.namelist() if n.endswith("cpu.pprof")], [])
             self.assertEqual(len(z.namelist()), 6)
+
+    def test_drip(self):
+        self.pprof(cpu=drip)
+        err, saved = self.profiled("--serverprof-url", f"http://{self.server.hosts}", "--requests", "1000000", "--duration", "1s",
+                                   env={"S3LOAD_TEST_PATIENCE": "5"})
+        self.assertIn("the answer was not complete after 6 s", err)
+        self.assertIsNotNone(saved)
+        self.pprof()
+        self.server.answers["/debug/pprof/heap"] = drip
+        err, saved = self.profiled("--serverprof-url", f"http://{self.server.hosts}", env={"S3LOAD_TEST_PATIENCE": "2"})
+        self.assertIn("the answer was not complete after 2 s; the run goes on without", err)
+
+    def test_first_signal_ends_the_wait(self):
+        """Before the load and after it, also for the profile of CPU time."""
+        for name in "heap", "profile":
+            self.pprof()
+            self.server.answers[f"/debug/pprof/{name}"] = drip
+            p = self.begin(*LOAD[:-2], "--duration", "1s", "--requests", "1000000", "--serverprof-url", f"http://{self.server.hosts}",
+                           "--benchdata", name)
+            path = self.tmp / f"{name}.csv.zst"
+            self.wait_until(lambda: self.server.asked and (name == "heap" or getattr(recorded(path), "end", None)), p)
+            self.send_signal(p, signal.SIGTERM)
+            err = p.communicate(timeout=TIMEOUT_S)[1].decode()
+            self.assertEqual(p.returncode, 128 + signal.SIGTERM, err)
+            self.assertIn(f"http://{self.server.hosts}: interrupted", err)
 
     def test_other_servers(self):
         self.server.answers = {}
