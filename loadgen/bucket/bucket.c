@@ -169,20 +169,20 @@ bool bucket_is_locked(struct control *c, bool made, struct err *e)
 }
 
 /* Finds out why the bucket cannot be used: the answer to a HEAD has no text, that to a listing
- * does. */
-static void ask_why(struct control *c, int status, struct err *cause)
+ * does. True if it can be used: a policy may allow to list only what begins with the prefix. */
+static bool may_list(struct control *c, const char *prefix, int status, struct err *cause)
 {
-    const struct s3op op = {.kind = S3OP_LIST, .one_page = true};
+    struct s3op op = {.kind = S3OP_LIST, .one_page = true};
     struct worker_result r;
     struct err why = {0};
 
+    s3op_set_key(&op, prefix);
     if (control_run(c, &op, &r, &why))
-        return;
+        return status == 403;
     err_clear(cause);
     if (r.status == status)
-        err_set(cause, "%s", why.msg);
-    else
-        err_set(cause, "HTTP %d, and to a listing %s", status, why.msg);
+        return err_set(cause, "%s", why.msg);
+    return err_set(cause, "HTTP %d, and to a listing %s", status, why.msg);
 }
 
 bool bucket_make(struct control *c, const struct work *k, bool *made, struct err *e)
@@ -194,7 +194,7 @@ bool bucket_make(struct control *c, const struct work *k, bool *made, struct err
     bool exists = control_run(c, &op, &r, &cause);
 
     if (!exists && r.status != 404 && r.status != 0)
-        ask_why(c, r.status, &cause);
+        exists = may_list(c, k->o->prefix, r.status, &cause);
     if (!exists && r.status == 0)
         return no_answer(e, style, &cause);
     if (!exists && r.status != 404)

@@ -91,8 +91,6 @@ static bool content_length(struct http1 *h, const char *s, size_t n)
 {
     uint64_t value = 0;
 
-    if (h->content_length != HTTP1_UNKNOWN)
-        return err_set(&h->err, "two Content-Length headers");
     /* 18 digits fit in 64 bits. */
     if (n == 0 || n > 18)
         return err_set(&h->err, "bad Content-Length");
@@ -101,6 +99,8 @@ static bool content_length(struct http1 *h, const char *s, size_t n)
             return err_set(&h->err, "bad Content-Length");
         value = value * 10 + (uint64_t)(s[i] - '0');
     }
+    if (h->content_length != HTTP1_UNKNOWN && h->content_length != value)
+        return err_set(&h->err, "two different Content-Length headers");
     h->content_length = value;
     return true;
 }
@@ -180,10 +180,10 @@ static bool field_line(struct http1 *h, const char *s, size_t n, bool trailer)
 /* Handles the blank line after headers: another head or the body comes next. */
 static bool head_end(struct http1 *h)
 {
-    if (h->at.chunked && h->content_length != HTTP1_UNKNOWN)
-        return err_set(&h->err, "both Content-Length and Transfer-Encoding");
     if (h->at.chunked && h->at.http_1_0)
         return err_set(&h->err, "Transfer-Encoding in an HTTP/1.0 response");
+    if (h->at.chunked)
+        h->content_length = HTTP1_UNKNOWN; /* RFC 9112, 6.3 */
     if (h->status == 101)
         return err_set(&h->err, "the server switches protocols");
     if (h->status < 200) {

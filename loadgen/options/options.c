@@ -21,6 +21,9 @@
 
 #define HOSTS_FILE_MAX (1 << 20)
 
+/* Names of buckets that are older than the rules have capitals and '_' too. */
+#define BUCKET_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
+
 /* Our part of a key takes 41 bytes: s3load-RUNID/0000/NUMBER. */
 #define PREFIX_MAX (S3OP_KEY_MAX - 41)
 
@@ -531,7 +534,9 @@ static bool check(struct options *o, struct err *e)
         return err_set(e, "--prefix is longer than %d bytes", PREFIX_MAX);
     if (o->data.clear_bucket && o->data.list_existing)
         return err_set(e, "--clear-bucket and --list-existing exclude each other");
-    if (strpbrk(o->bucket, "/?#% \t") != NULL || strlen(o->bucket) < 1 || strlen(o->bucket) > 255)
+    size_t n = strlen(o->bucket);
+    if (n == 0 || n > 255 || strspn(o->bucket, BUCKET_CHARACTERS) < n ||
+        strspn(o->bucket, ".") == n)
         return err_set(e, "'%s' is no name of a bucket (3 to 63 of a-z, 0-9, - and .)", o->bucket);
     if (!check_hosts(o, e) || !check_syncstart(o, e) || !check_slo(o, e) || !check_serverprof(o, e))
         return false;

@@ -316,6 +316,9 @@ bool xml_feed(struct xml *x, const char *data, size_t n, bool last, struct err *
     /* Expat takes the length as an int. */
     x->err = &stopped;
     size_t at = 0;
+    while (!x->begun && at < n && memchr(" \t\r\n", data[at], 4) != NULL)
+        at++;
+    x->begun |= at < n;
     do {
         size_t part = n - at > 1 << 20 ? 1 << 20 : n - at;
         const char *p = part > 0 ? data + at : NULL;

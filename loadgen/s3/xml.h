@@ -89,6 +89,7 @@ struct xml {
     void *user;
     struct err *err;
     bool url_encoded;
+    bool begun;                /* more than white space came */
     enum xml_entry_kind entry; /* the entry being read; 0: none */
     int depth;
     size_t n_unending; /* bytes since the last complete element or text */
@@ -106,7 +107,8 @@ bool xml_start(struct xml *x, const char *prefix, xml_entry_fn *on_entry, void *
                struct err *e);
 void xml_fini(struct xml *x);
 
-/* Takes the next n bytes; `last`: there are no more (n may be 0). Fails if the document is not
+/* Takes the next n bytes; `last`: there are no more (n may be 0). Skips white space at the start,
+ * which servers send while they work, even before <?xml. Fails if the document is not
  * well-formed, has a document type, or if on_entry fails. After a failure call only xml_start or
  * xml_fini. */
 bool xml_feed(struct xml *x, const char *data, size_t n, bool last, struct err *e);

@@ -64,6 +64,9 @@ static void test_error(void **state)
     good(PROLOG "<Error><Code>SlowDown</Code><Message>Please &lt;reduce&gt;</Message>"
                 "<Key>k</Key><RequestId>1</RequestId></Error>",
          XML_ERROR, "");
+    good(" \t\r\n \n" PROLOG "<Error><Code>SlowDown</Code><Message>Please &lt;reduce&gt;</Message>"
+         "</Error>",
+         XML_ERROR, "");
     assert_string_equal(xml_text(&xml, XML_CODE), "SlowDown");
     assert_string_equal(xml_text(&xml, XML_MESSAGE), "Please <reduce>");
 }
@@ -196,6 +199,7 @@ static void test_bad(void **state)
 
     bad("", "bad XML");
     bad("plain text", "bad XML");
+    bad(" \r\n", "bad XML");
     bad("<Error><Code>x</Error>", "bad XML");
     bad("<ListBucketResult><Contents><Key>a</Key>", "bad XML");
     bad("<Error>\x01</Error>", "bad XML");
