@@ -344,6 +344,12 @@ static bool take_credentials(struct options *o, const struct profile *p, bool by
     o->net.keys_of_profile = p->field[0] != NULL || p->field[1] != NULL;
     if (o->net.keys_of_profile)
         return take_source(o, PROFILE_NAMES, (const char *const *)p->field, e);
+    for (size_t i = PROFILE_ELSEWHERE; i < PROFILE_N && process == NULL; i++)
+        if (p->field[i] != NULL)
+            return err_set(e,
+                           "profile '%s' has %s and no keys, and s3load gets none by that: add "
+                           "'credential_process = aws configure export-credentials --profile %s'",
+                           o->profile, PROFILE_NAMES[i], o->profile);
     return process == NULL || keep_copy(o, &o->credential_process, process, e);
 }
 
@@ -353,6 +359,7 @@ static bool take_rest(struct options *o, const struct cli_args *args, struct err
     struct profile p;
     bool by_name = cli_given(args, "profile");
     const char *name = from_environment((const char *const[]){"AWS_PROFILE", NULL});
+    const char *authorities = from_environment((const char *const[]){"AWS_CA_BUNDLE", NULL});
     bool has_keys = o->net.anonymous || o->access_key != NULL;
 
     for (size_t i = 0; i < N_SOURCES; i++)
@@ -364,6 +371,10 @@ static bool take_rest(struct options *o, const struct cli_args *args, struct err
         return false;
     }
     bool ok = take_place(o, args, &p, by_name, e) && take_credentials(o, &p, by_name, e);
+    if (p.field[PROFILE_CA_BUNDLE] != NULL && (authorities == NULL || by_name))
+        authorities = p.field[PROFILE_CA_BUNDLE];
+    if (ok && o->net.tls && o->cacert == NULL && authorities != NULL)
+        ok = keep_copy(o, &o->cacert, authorities, e);
     profile_fini(&p);
     hide_environment();
     return ok;

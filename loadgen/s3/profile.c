@@ -10,6 +10,8 @@
 
 #define FILE_MAX (1024 * 1024)
 
+#define SERVICES "services " /* the beginning of names of sections for services */
+
 static char *trim(char *s)
 {
     s += strspn(s, " \t\r\n");
@@ -20,7 +22,10 @@ static char *trim(char *s)
 
 const char *const PROFILE_NAMES[PROFILE_N] = {"aws_access_key_id", "aws_secret_access_key",
                                               "aws_session_token", "region",
-                                              "endpoint_url",      "credential_process"};
+                                              "endpoint_url",      "ca_bundle",
+                                              "services",          "credential_process",
+                                              "role_arn",          "credential_source",
+                                              "sso_session",       "sso_start_url"};
 
 void profile_fini(struct profile *p)
 {
@@ -54,25 +59,32 @@ static bool is_section(char *text, const char *name)
     return strcmp(text, name) == 0;
 }
 
+/* Reads the lines of a section; of one for services those that are indented below "s3 =". */
 static bool read_section(struct profile *p, char *text, const char *name, bool *found)
 {
+    bool services = strncmp(name, SERVICES, strlen(SERVICES)) == 0;
     bool inside = false;
     bool nests = false; /* the last unindented line was "s3 =": indented lines belong to it */
+    bool is_s3 = false;
     bool ok = true;
 
     for (char *line; ok && (line = strsep(&text, "\n")) != NULL;) {
         bool indented = *line == ' ' || *line == '\t';
         line = trim(line);
         size_t n = strlen(line);
-        if (*line == '\0' || *line == '#' || *line == ';' || (nests && indented))
+        if (*line == '\0' || *line == '#' || *line == ';')
             continue;
-        nests = line[n - 1] == '=';
-        if (*line == '[' && line[n - 1] == ']') {
+        nests = (nests && indented) || line[n - 1] == '=';
+        if (nests && indented) {
+            ok = !is_s3 || take(p, line);
+        } else if (*line == '[' && line[n - 1] == ']') {
             line[n - 1] = '\0';
             inside = is_section(line + 1, name);
             *found |= inside;
-        } else if (inside) {
+        } else if (inside && !services) {
             ok = take(p, line);
+        } else {
+            is_s3 = inside && strcmp(trim(strsep(&line, "=")), "s3") == 0;
         }
     }
     return ok;
@@ -111,7 +123,7 @@ struct profile_stamp profile_look(void)
     return stamp;
 }
 
-/* Reads the profile from a file. A missing file is like an empty one. */
+/* Reads a section of a file. A missing file is like an empty one. */
 static bool read_file(struct profile *p, size_t file, const char *name, bool *found, struct err *e)
 {
     char path[PATH_BYTES];
@@ -122,6 +134,28 @@ static bool read_file(struct profile *p, size_t file, const char *name, bool *fo
         return errno == ENOENT || errno == ENOTDIR || err_set(e, "%s", why.msg);
     bool ok = read_section(p, text, name, found) || mem_none(e);
     secret_free(text);
+    return ok;
+}
+
+/* Takes the server from the section that the field "services" names. */
+static bool read_services(struct profile *p, const char *name, struct err *e)
+{
+    struct profile s3 = {0};
+    char section[256];
+    bool found = false;
+
+    if (p->field[PROFILE_SERVICES] == NULL)
+        return true;
+    snprintf(section, sizeof section, SERVICES "%s", p->field[PROFILE_SERVICES]);
+    bool ok = read_file(&s3, 1, section, &found, e) &&
+              (found || err_set(e, "profile '%s': there is no section [%s] in ~/.aws/config", name,
+                                section));
+    if (ok && s3.field[PROFILE_ENDPOINT_URL] != NULL) {
+        char *general = p->field[PROFILE_ENDPOINT_URL];
+        p->field[PROFILE_ENDPOINT_URL] = s3.field[PROFILE_ENDPOINT_URL];
+        s3.field[PROFILE_ENDPOINT_URL] = general;
+    }
+    profile_fini(&s3);
     return ok;
 }
 
@@ -142,6 +176,7 @@ bool profile_read(struct profile *p, const char *name, bool required, struct err
         }
     }
     profile_fini(&config);
+    ok = ok && read_services(p, name, e);
     if (!ok)
         profile_fini(p);
     return ok;

@@ -13,8 +13,11 @@ enum {
     PROFILE_N_KEYS = 3,
     PROFILE_REGION = PROFILE_N_KEYS,
     PROFILE_ENDPOINT_URL,
+    PROFILE_CA_BUNDLE,
+    PROFILE_SERVICES,
     PROFILE_PROCESS,
-    PROFILE_N
+    PROFILE_ELSEWHERE, /* from here on: ways to get keys from AWS, which we do not know */
+    PROFILE_N = PROFILE_ELSEWHERE + 4
 };
 extern const char *const PROFILE_NAMES[PROFILE_N];
 
@@ -24,6 +27,7 @@ struct profile {
 };
 
 /* Reads the section [name] of the first file, and missing fields from [profile name] of the second.
+ * The endpoint_url of "s3 =" in the section that "services" names comes before that of the profile.
  * Access key, secret key and session token come from one file. If neither file has the profile,
  * fails if `required`, else finds nothing. On failure all fields are NULL. */
 bool profile_read(struct profile *p, const char *name, bool required, struct err *e);

@@ -119,6 +119,48 @@ class Credentials(Settings):
                                    "aws_secret_access_key=s\n")
         self.assertEqual(self.who("--profile", "c", env={"AWS_CONFIG_FILE": str(path)}), ("c", "us-east-1", None))
 
+    def test_services(self):
+        """The server of S3 is that of the section for services, wherever it stands."""
+        self.write("credentials", "[b]\naws_access_key_id = b\naws_secret_access_key = s\n")
+        wrong = "endpoint_url = http://127.0.0.1:1\n"
+        profile = "[profile b]\nservices = loc\nregion = r\n" + wrong
+        services = (f"[services other]\ns3 =\n  {wrong}[services loc]\n{wrong}sqs =\n  {wrong}s3 =\n  use = y\n"
+                    f"  endpoint_url = http://{self.server.hosts}\nses =\n  {wrong}")
+        for text in profile + services, services + profile:
+            self.write("config", text)
+            self.assertEqual(self.who("--profile", "b"), ("b", "r", None))
+        self.write("config", profile + "[services loc2]\n")
+        self.assertIn("profile 'b': there is no section [services loc]", self.who("--profile", "b", status=2))
+        self.write("config", profile.replace(wrong, f"endpoint_url = http://{self.server.hosts}\n") + "[services loc]\nsqs =\n  " + wrong)
+        self.assertEqual(self.who("--profile", "b"), ("b", "r", None))
+
+    def test_keys_from_elsewhere(self):
+        """What the profile has is named, and how to get keys by it."""
+        for field in "role_arn", "credential_source", "sso_session", "sso_start_url":
+            self.write("config", f"[profile b]\n{field} = x\n")
+            self.assertIn(f"profile 'b' has {field} and no keys, and s3load gets none by that: add 'credential_process = aws "
+                          "configure export-credentials --profile b'", self.who("--profile", "b", "--host", self.server.hosts, status=2))
+        keys = {"AWS_ACCESS_KEY_ID": "e", "AWS_SECRET_ACCESS_KEY": "s", "AWS_PROFILE": "b"}
+        self.assertEqual(self.who("--host", self.server.hosts, env=keys), ("e", "us-east-1", None))
+
+    def test_authorities(self):
+        """AWS_CA_BUNDLE and ca_bundle are like --cacert."""
+        good = self.tmp / "cert.pem"
+        self.start("--tls", "--cert-out", good)
+        bad = self.tmp / "none.pem"
+        for option, env, profile, ok in ((None, good, None, True), (None, bad, None, False), (good, bad, bad, True), (bad, good, good, False),
+                                         (None, None, good, True), (None, good, bad, True), (None, bad, good, False)):
+            self.write("config", f"[default]\nca_bundle = {profile}\n" if profile else "")
+            path = self.tmp / f"{len(os.listdir(self.tmp))}.csv.zst"
+            r = self.s3load("put", *SMALL, "--tls", "--benchdata", path, *(["--cacert", option] if option else []),
+                            env={"AWS_CA_BUNDLE": str(env or "")}, status=0 if ok else 1)
+            self.assertEqual(f"cannot use '{bad}': No such file" in r.err, not ok)
+            if ok:
+                self.assertEqual(Capture(path).start["settings"]["cacert"], str(good))
+        self.start()
+        _, c = self.load("put", *SMALL, env={"AWS_CA_BUNDLE": str(bad)})
+        self.assertIsNone(c.start["settings"]["cacert"])
+
     def process(self, text):
         self.write("config", f"[default]\ncredential_process = {text}\n")
 

@@ -183,7 +183,7 @@ class Tls(LoadTest):
         for path in (bad, self.tmp / "none.pem"):
             r = self.s3load("put", *SMALL, "--tls", "--cacert", path, "--host", "127.0.0.1:9",
                             status=1)
-            self.assertRegex(r.err, rf"\As3load: --cacert: cannot use '{path}': [^\n]+\n\Z")
+            self.assertRegex(r.err, rf"\As3load: --cacert or AWS_CA_BUNDLE: cannot use '{path}': [^\n]+\n\Z")
 
     def test_handshake_without_an_end(self):
         """A server that accepts and says nothing."""
