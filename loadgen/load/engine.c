@@ -14,16 +14,12 @@ static bool init_host(struct engine *g, struct engine_host *host, const struct h
                       struct err *e)
 {
     const char *name = h->named != NULL ? h->named : h->name;
-    char header[NAMES_HOST_MAX];
 
     host->virtual_host = s3op_uses_virtual_host(&g->op_style, name);
-    bool ok =
-        mem_format(&host->endpoint, e, "%s://%s", g->op_style.tls ? "https" : "http", h->name) &&
-        mem_format(&host->name, e, "%s%s%s", host->virtual_host ? g->op_style.bucket : "",
-                   host->virtual_host ? "." : "", name);
-    if (ok)
-        name_in_header(host->name, g->op_style.tls, header);
-    return ok && mem_text(&host->header, header, e);
+    return mem_format(&host->endpoint, e, "%s://%s", g->op_style.tls ? "https" : "http", h->name) &&
+           mem_format(&host->name, e, "%s%s%s", host->virtual_host ? g->op_style.bucket : "",
+                      host->virtual_host ? "." : "", name) &&
+           name_in_header(host->name, g->op_style.tls, &host->header, e);
 }
 
 /* Starts looking up the addresses of the hosts. */
@@ -50,8 +46,8 @@ static bool init_names(struct engine *g, struct err *e)
 bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, struct err *e)
 {
     struct rng rng;
-    char proxy[CONN_PROXY_MAX];
     const char *root = getenv("S3LOAD_TEST_ROOT");
+
 
     g->root = root != NULL ? root : "";
     rng_init(&rng, g->seed, engine_stream(g, HOSTS_STREAM));
@@ -65,7 +61,7 @@ bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, 
         hosts_deal(&g->hosts, g->rank, g->n_ranks);
     checksum_init(&g->checksum, g->op_style.checksum);
     bool ok = mem_cleared(&g->host, g->hosts.n, e);
-    const char *variable = conn_proxy(g->op_style.tls, g->conn_style.no_proxy, proxy);
+    const char *variable = conn_proxy(g->op_style.tls, g->conn_style.no_proxy, g->proxy);
     g->conn_style.proxy = variable != NULL ? getenv(variable) : "";
     if (ok && strncasecmp(g->conn_style.proxy, "https:", 6) == 0)
         ok = err_set(e,
@@ -74,12 +70,15 @@ bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, 
                      variable);
     g->conn_style.wire = g->op_style.tls ? &tls_wire : &conn_plain;
     if (ok && g->op_style.tls) {
-        g->conn_style.context = tls_context(g->insecure, g->cacert, e);
+        g->conn_style.context = tls_context(g->conn_style.insecure, g->conn_style.cacert, e);
         ok = g->conn_style.context != NULL;
     }
-    for (size_t i = 0; ok && i < g->hosts.n; i++)
+    for (size_t i = 0; ok && i < g->hosts.n; i++) {
         ok = init_host(g, &g->host[i], &g->hosts.host[i], e);
-    ok = ok && (variable != NULL || init_names(g, e));
+        if (ok && variable != NULL && g->proxied_by == NULL && conn_uses_proxy(g->host[i].name))
+            g->proxied_by = variable;
+    }
+    ok = ok && (g->proxied_by != NULL || init_names(g, e));
     return ok && payload_init(&g->payload, e);
 }
 

@@ -38,11 +38,11 @@ struct engine_host {
 struct engine {
     struct s3op_style op_style;
     struct conn_style conn_style;
-    struct names *names; /* by host; NULL: a proxy looks up the names */
-    const char *root;    /* folder of /proc and /sys; "" except in tests */
-    bool resolve_host;   /* each address counts as a host */
-    bool insecure;       /* do not verify the servers' certificates */
-    const char *cacert;  /* file of authorities; NULL: the system's */
+    const char *proxied_by;     /* variable that names a proxy which is used; NULL: none */
+    char proxy[CONN_PROXY_MAX]; /* without user and password */
+    struct names *names;        /* by host; NULL: a proxy looks up the names */
+    bool resolve_host;          /* each address counts as a host */
+    const char *root;           /* folder of /proc and /sys; "" except in tests */
     struct hosts hosts;
     struct engine_host *host; /* hosts.n of them */
     struct payload payload;

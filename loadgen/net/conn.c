@@ -1,5 +1,4 @@
-/* For curl_multi_socket_all (conn_dialer_act). */
-#define CURL_DISABLE_DEPRECATION
+#define CURL_DISABLE_DEPRECATION /* of curl_multi_socket_all */
 
 #include "loadgen/net/conn.h"
 
@@ -51,6 +50,31 @@ const char *conn_proxy(bool tls, bool no_proxy, char text[static CONN_PROXY_MAX]
         return PROXIES[i].name;
     }
     return NULL;
+}
+
+/* Gives libcurl no socket, and keeps the address that it wants to connect to. */
+static curl_socket_t on_asked(void *user, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    (void)purpose;
+    memcpy(user, &address->addr, sizeof(struct sockaddr_in));
+    return CURL_SOCKET_BAD;
+}
+
+bool conn_uses_proxy(const char *host)
+{
+    CURL *easy = curl_easy_init();
+    struct curl_slist *direct = curl_slist_append(NULL, "::127.0.0.1:2");
+    struct sockaddr_in at = {0};
+
+    if (curl_easy_setopt(easy, CURLOPT_URL, host) == CURLE_OK &&
+        curl_easy_setopt(easy, CURLOPT_PROXY, "127.0.0.1:1") == CURLE_OK &&
+        curl_easy_setopt(easy, CURLOPT_CONNECT_TO, direct) == CURLE_OK &&
+        curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, &at) == CURLE_OK &&
+        curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_asked) == CURLE_OK)
+        curl_easy_perform(easy);
+    curl_easy_cleanup(easy);
+    curl_slist_free_all(direct);
+    return at.sin_port != htons(2);
 }
 
 static void *alloc_items(size_t n, size_t size)
@@ -360,9 +384,9 @@ static void take_over(struct conn *c)
 
 /* Reports no errors: libcurl's error of a connection comes as a message (conn_dialer_next).
  *
- * If an address refuses, or its socket fails at once, libcurl 7.88 closes the socket, but tries the
- * name's next address only at a timer that is due after up to seconds. curl_multi_socket_all makes
- * it go on. As that visits all connections, it is called once for all events of a turn. */
+ * If an address refuses, or fails at once, libcurl 7.88 tries the name's next address only at a
+ * timer, up to seconds later. curl_multi_socket_all makes it go on. As that visits all connections,
+ * it is called once for all events of a turn. */
 void conn_dialer_act(struct conn_dialer *d, const struct epoll_event *event)
 {
     uint32_t events = event != NULL ? event->events : 0;

@@ -39,9 +39,11 @@ extern const struct conn_wire conn_plain;
 /* The settings that all connections of a run share. */
 struct conn_style {
     const struct conn_wire *wire;
-    SSL_CTX *context;  /* for tls_wire; NULL: no TLS, and the default port is 80 */
-    bool no_proxy;     /* ignore proxies in the environment */
-    const char *proxy; /* in libcurl's form; "": none */
+    SSL_CTX *context;   /* for tls_wire; NULL: no TLS, and the default port is 80 */
+    bool no_proxy;      /* ignore proxies in the environment */
+    const char *proxy;  /* in libcurl's form; "": none */
+    bool insecure;      /* do not verify the servers' certificates */
+    const char *cacert; /* file of authorities; NULL: the system's */
     int64_t connect_timeout_ns;
 };
 
@@ -60,6 +62,8 @@ static inline const char *conn_error_text(CURLcode code, const char *said)
 {
     return said[0] != '\0' && strchr(said, '@') == NULL ? said : curl_easy_strerror(code);
 }
+/* Whether libcurl would go to host[:port] through a proxy: no_proxy does not except it. */
+bool conn_uses_proxy(const char *host);
 
 /* The most libcurl handles kept for reuse. Making one takes longer than connecting. */
 #define CONN_SPARES_MAX 16

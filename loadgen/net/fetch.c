@@ -1,7 +1,6 @@
 #include "loadgen/net/fetch.h"
 
 #include "libcommon/units.h"
-#include "loadgen/net/names.h"
 #include "loadgen/net/tls.h"
 
 #include <string.h>
@@ -57,12 +56,12 @@ static struct curl_slist *header_list(const char *lines)
 static CURLcode on_context(CURL *easy, void *context, void *user)
 {
     struct transfer *t = user;
-    const char *at = strstr(t->f->url, "://") + 3;
-    char host[NAMES_HOST_MAX];
+    const struct conn_style *style = t->f->style;
+    const char *host = strstr(t->f->url, "://") + 3;
 
     (void)easy;
-    snprintf(host, sizeof host, "%.*s", (int)strcspn(at, "/"), at);
-    return tls_verify(context, host, t->f->cacert, &t->why) ? CURLE_OK : CURLE_SSL_CERTPROBLEM;
+    bool ok = style->insecure || tls_verify(context, host, style->cacert, &t->why);
+    return ok ? CURLE_OK : CURLE_SSL_CERTPROBLEM;
 }
 
 static bool set_up(CURL *easy, const struct fetch *f, struct transfer *t, char *message)
@@ -76,14 +75,13 @@ static bool set_up(CURL *easy, const struct fetch *f, struct transfer *t, char *
     ok = ok && curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
                                 (long)(f->style->connect_timeout_ns / NS_PER_MS)) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_TIMEOUT, f->patience_s) == CURLE_OK;
-    ok = ok && curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, (long)!f->insecure) == CURLE_OK;
+    ok =
+        ok && curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, (long)!f->style->insecure) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_CAINFO, NULL) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_CAPATH, NULL) == CURLE_OK;
-    if (!f->insecure) {
-        ok = ok && curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, on_context) == CURLE_OK;
-        ok = ok && curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, t) == CURLE_OK;
-    }
+    ok = ok && curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, on_context) == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, t) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_WRITEDATA, t) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, on_progress) == CURLE_OK;

@@ -15,8 +15,6 @@ struct fetch {
     const char *headers; /* lines, each "name: value\r\n"; "": none */
     const char *route;   /* from names_route; NULL: libcurl looks up the name */
     const struct conn_style *style;
-    bool insecure;
-    const char *cacert;
     long patience_s;            /* the request fails if it takes longer */
     uint64_t max_bytes;         /* the request fails if the body is larger */
     FILE *to;                   /* receives the body, that of an error too */

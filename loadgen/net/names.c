@@ -23,22 +23,22 @@ struct names {
 const char *name_split(const char *text, char host[static NAMES_HOST_MAX])
 {
     bool in_brackets = text[0] == '[';
-    size_t n = strcspn(text + in_brackets, in_brackets ? "]" : ":");
+    size_t n = strcspn(text + in_brackets, in_brackets ? "]" : ":/");
     const char *rest = text + n + (in_brackets ? 2 : 0);
 
     snprintf(host, NAMES_HOST_MAX, "%.*s", (int)n, text + in_brackets);
     return *rest == ':' ? rest + 1 : NULL;
 }
 
-void name_in_header(const char *text, bool tls, char header[static NAMES_HOST_MAX])
+bool name_in_header(const char *text, bool tls, char **header, struct err *e)
 {
     char host[NAMES_HOST_MAX];
     bool brackets = text[0] == '[';
     const char *port = name_split(text, host);
     bool standard = port == NULL || strtol(port, NULL, 10) == (tls ? 443 : 80);
 
-    snprintf(header, NAMES_HOST_MAX, "%s%.*s%s%s%s", brackets ? "[" : "", (int)strcspn(host, "%"),
-             host, brackets ? "]" : "", standard ? "" : ":", standard ? "" : port);
+    return mem_format(header, e, "%s%.*s%s%s%s", brackets ? "[" : "", (int)strcspn(host, "%"), host,
+                      brackets ? "]" : "", standard ? "" : ":", standard ? "" : port);
 }
 
 void name_init(struct name *name, const char *text, bool tls)

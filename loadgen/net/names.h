@@ -9,7 +9,6 @@
 #include "libcommon/err.h"
 
 #include <arpa/inet.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,13 +31,13 @@ struct name {
     bool fixed;  /* the host is an address: no lookup */
 };
 
-/* Splits host[:port]. Writes the host without brackets to `host`. Returns the port; NULL: there is
- * no port. */
+/* Splits host[:port] or host[/path]. Writes the host without brackets to `host`. Returns the port;
+ * NULL: there is no port. */
 const char *name_split(const char *text, char host[static NAMES_HOST_MAX]);
 
-/* Writes host[:port] as a Host header has it: without the standard port, as SDKs and curl do, and
- * without the zone of an IPv6 address, which means something on this machine only (RFC 6874). */
-void name_in_header(const char *text, bool tls, char header[static NAMES_HOST_MAX]);
+/* Makes the Host header of host[:port]: without a standard port, as SDKs and curl do, and without
+ * the zone of an IPv6 address (RFC 6874). The caller frees it. */
+bool name_in_header(const char *text, bool tls, char **header, struct err *e);
 
 /* Splits host[:port]. If the host is an address, the name is fixed and gets no address here. */
 void name_init(struct name *name, const char *text, bool tls);

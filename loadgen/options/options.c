@@ -21,9 +21,6 @@
 
 #define HOSTS_FILE_MAX (1 << 20)
 
-/* Names of buckets that are older than the rules have capitals and '_' too. */
-#define BUCKET_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
-
 /* Our part of a key takes 41 bytes: s3load-RUNID/0000/NUMBER. */
 #define PREFIX_MAX (S3OP_KEY_MAX - 41)
 
@@ -526,6 +523,9 @@ static bool check_serverprof(const struct options *o, struct err *e)
 
 static bool check(struct options *o, struct err *e)
 {
+    /* S3 once had buckets with capitals and '_' too. */
+    static const char set[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+
     if (!check_plain("access key", o->access_key, e) ||
         !check_plain("session token", o->session_token, e) ||
         !check_plain("region", o->region, e) || !check_plain("bucket's name", o->bucket, e) ||
@@ -545,9 +545,8 @@ static bool check(struct options *o, struct err *e)
         return err_set(e, "--prefix is longer than %d bytes", PREFIX_MAX);
     if (o->data.clear_bucket && o->data.list_existing)
         return err_set(e, "--clear-bucket and --list-existing exclude each other");
-    size_t n = strlen(o->bucket);
-    if (n == 0 || n > 255 || strspn(o->bucket, BUCKET_CHARACTERS) < n ||
-        strspn(o->bucket, ".") == n)
+    if (o->bucket[strspn(o->bucket, set)] != '\0' || strlen(o->bucket) > 255 ||
+        o->bucket[strspn(o->bucket, ".")] == '\0')
         return err_set(e, "'%s' is no name of a bucket (3 to 63 of a-z, 0-9, - and .)", o->bucket);
     if (!check_hosts(o, e) || !check_syncstart(o, e) || !check_slo(o, e) || !check_serverprof(o, e))
         return false;

@@ -99,15 +99,14 @@ static void say_plan(const struct bench *b)
 /* Warns of a proxy that the environment names, as the run measures the proxy too. */
 static void say_proxy(const struct bench *b)
 {
-    char proxy[CONN_PROXY_MAX];
-    const char *name = conn_proxy(b->o->net.tls, b->o->net.no_proxy, proxy);
+    const struct engine *g = &b->engine;
     const char *except = getenv("no_proxy") != NULL ? getenv("no_proxy") : getenv("NO_PROXY");
 
-    if (name == NULL)
-        return;
-    bench_say_of_all(b, "requests go through the proxy %s, as %s says%s%s; --no-proxy changes that",
-                     proxy, name, except != NULL ? ", but for no_proxy=" : "",
-                     except != NULL ? except : "");
+    if (g->proxied_by != NULL)
+        bench_say_of_all(b,
+                         "requests go through the proxy %s, as %s says%s%s; --no-proxy changes it",
+                         g->proxy, g->proxied_by, except != NULL ? ", but for no_proxy=" : "",
+                         except != NULL ? except : "");
 }
 
 /* Makes the bucket and checks its contents. Only rank 0 does this. */

@@ -40,11 +40,11 @@ static bool init_engine(struct bench *b, struct err *e)
     };
     g->conn_style = (struct conn_style){
         .no_proxy = o->net.no_proxy,
+        .insecure = o->net.insecure,
+        .cacert = o->cacert,
         .connect_timeout_ns = o->net.connect_timeout_ns,
     };
     g->resolve_host = o->net.resolve_host;
-    g->insecure = o->net.insecure;
-    g->cacert = o->cacert;
     const char *const key[PROFILE_N_KEYS] = {o->access_key, o->secret_key, o->session_token};
     if (!o->net.anonymous) {
         if (!credentials_init(&b->credentials, key, o->net.keys_of_profile ? o->profile : NULL,

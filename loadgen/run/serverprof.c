@@ -16,9 +16,7 @@
 /* The shortest time-out for a whole answer: a server asks its other nodes first. */
 #define PATIENCE_S 60
 
-/* Errors of nodes that are shown. */
-#define SHOWN_MAX 20
-
+#define SHOWN_MAX   20 /* errors of nodes */
 #define ANSWER_MAX  (UINT64_C(1) << 20)
 #define PROFILE_MAX (UINT64_C(64) << 20) /* of one node; profiles are kept in memory */
 #define ARCHIVE_MAX (UINT64_C(4) << 30)
@@ -54,8 +52,6 @@ static struct fetch prepare(const struct bench *b, const char *url)
         .url = url,
         .headers = "",
         .style = &b->engine.conn_style,
-        .insecure = b->engine.insecure,
-        .cacert = b->engine.cacert,
         .patience_s = planted != NULL      ? strtol(planted, NULL, 10)
                       : asked > PATIENCE_S ? asked
                                            : PATIENCE_S,
@@ -97,22 +93,21 @@ static bool ask(const struct bench *b, const char *method, const char *path, con
     const struct engine *g = &b->engine;
     const struct host *h = &g->hosts.host[0];
     const char *host = h->named != NULL ? h->named : h->name;
-    char header[NAMES_HOST_MAX];
     struct sigv4 signer = {0};
     struct strbuf headers = {0};
-    char route[NAMES_ROUTE_MAX], where[96], *url = NULL;
+    char route[NAMES_ROUTE_MAX], where[96], *url = NULL, *header = NULL;
     unsigned version = 0;
 
-    name_in_header(host, g->op_style.tls, header);
     snprintf(where, sizeof where, "/minio/admin/%s/profiling/%s", b->prof.version, path);
+    bool ok = name_in_header(host, g->op_style.tls, &header, e);
     const struct sigv4_request r = {.method = method,
                                     .host = header,
                                     .path = where,
                                     .query = query,
                                     .payload_hash = SIGV4_EMPTY_PAYLOAD,
                                     .time_s = engine_sign_ns(&g->host[0]) / NS_PER_S};
-    bool ok = mem_format(&url, e, "%s://%s%s%s%s", g->op_style.tls ? "https" : "http", host, where,
-                         *query != '\0' ? "?" : "", query);
+    ok = ok && mem_format(&url, e, "%s://%s%s%s%s", g->op_style.tls ? "https" : "http", host, where,
+                          *query != '\0' ? "?" : "", query);
     if (ok && g->credentials != NULL)
         ok = credentials_update_signer(g->credentials, g->op_style.region, &signer, &version, e) &&
              sigv4_sign(&signer, &r, &headers, e);
@@ -128,6 +123,7 @@ static bool ask(const struct bench *b, const char *method, const char *path, con
         ok = to != NULL ? fetch(&f, &a->status, e) : fetch_text(&f, ANSWER_MAX, a, e);
     }
     free(url);
+    free(header);
     strbuf_fini(&headers);
     sigv4_fini(&signer);
     return ok;
@@ -135,18 +131,11 @@ static bool ask(const struct bench *b, const char *method, const char *path, con
 
 static void say_refused(const struct bench *b, int status)
 {
-    const char *host = b->engine.hosts.host[0].name;
-
-    if (status == 401 || status == 403)
-        bench_say(b,
-                  "--serverprof: %s refuses (HTTP %d): the keys need the right admin:Profiling; "
-                  "the run goes on without profiles",
-                  host, status);
-    else
-        bench_say(b,
-                  "--serverprof: %s has no admin API of MinIO that can be used (HTTP %d); the "
-                  "run goes on without profiles",
-                  host, status);
+    bench_say(b, "--serverprof: %s %s (HTTP %d); the run goes on without profiles",
+              b->engine.hosts.host[0].name,
+              status == 401 || status == 403 ? "refuses: the keys need the right admin:Profiling"
+                                             : "has no admin API of MinIO that can be used",
+              status);
 }
 
 /* Prints which nodes do not profile, or some of them. Returns how many do. */

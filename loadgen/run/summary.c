@@ -176,7 +176,7 @@ void summary_put_start(struct strbuf *b, const struct summary *s, const struct c
 {
     const struct options *options = s->o;
     const struct workload *kind = command->ctx;
-    char proxy[CONN_PROXY_MAX];
+    const struct engine *g = control->crew.engine;
     struct doc d = {.json = json_object()};
     struct doc settings = {.json = json_object()};
 
@@ -185,8 +185,7 @@ void summary_put_start(struct strbuf *b, const struct summary *s, const struct c
     put_text(&d, "bucket", options->bucket);
     bool prepares = kind->prepares && !kind->mixed && !options->data.list_existing;
     put_text(&d, "preparation", prepares ? S3OP[S3OP_PUT].name : NULL);
-    put_text(&settings, "proxy",
-             conn_proxy(options->net.tls, options->net.no_proxy, proxy) != NULL ? proxy : NULL);
+    put_text(&settings, "proxy", g->proxied_by != NULL ? g->proxy : NULL);
     for (const struct cli_group *g = command->groups; g->options != NULL; g++)
         for (const struct cli_option *o = g->options; o->type != CLI_NONE; o++)
             if (o->is == CLI_SETTING)

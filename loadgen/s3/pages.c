@@ -54,10 +54,7 @@ bool pages_next(struct pages *p, const struct xml *x, struct err *e)
         return mem_none(e);
     if (*token == '\0')
         return err_set(e, "the listing is truncated and has no continuation token%s",
-                       x->root == XML_LIST
-                           ? ": the server may know only the first version of listings, and "
-                             "s3load needs the second (ListObjectsV2)"
-                           : "");
+                       x->root == XML_LIST ? ": does the server know ListObjectsV2?" : "");
     if (p->token.n == p->mark.n && memcmp(p->token.s, p->mark.s, p->mark.n) == 0)
         return err_set(e, "the listing has the same continuation token twice: it has no end");
     if (p->n_empty == EMPTY_MAX)

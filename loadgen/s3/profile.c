@@ -9,7 +9,6 @@
 #include <string.h>
 
 #define FILE_MAX (1024 * 1024)
-
 #define SERVICES "services " /* the beginning of names of sections for services */
 
 static char *trim(char *s)
@@ -137,31 +136,10 @@ static bool read_file(struct profile *p, size_t file, const char *name, bool *fo
     return ok;
 }
 
-/* Takes the server from the section that the field "services" names. */
-static bool read_services(struct profile *p, const char *name, struct err *e)
-{
-    struct profile s3 = {0};
-    char section[256];
-    bool found = false;
-
-    if (p->field[PROFILE_SERVICES] == NULL)
-        return true;
-    snprintf(section, sizeof section, SERVICES "%s", p->field[PROFILE_SERVICES]);
-    bool ok = read_file(&s3, 1, section, &found, e) &&
-              (found || err_set(e, "profile '%s': there is no section [%s] in ~/.aws/config", name,
-                                section));
-    if (ok && s3.field[PROFILE_ENDPOINT_URL] != NULL) {
-        char *general = p->field[PROFILE_ENDPOINT_URL];
-        p->field[PROFILE_ENDPOINT_URL] = s3.field[PROFILE_ENDPOINT_URL];
-        s3.field[PROFILE_ENDPOINT_URL] = general;
-    }
-    profile_fini(&s3);
-    return ok;
-}
-
 bool profile_read(struct profile *p, const char *name, bool required, struct err *e)
 {
     struct profile config = {0};
+    char section[256];
     bool found = false;
 
     *p = config;
@@ -176,7 +154,13 @@ bool profile_read(struct profile *p, const char *name, bool required, struct err
         }
     }
     profile_fini(&config);
-    ok = ok && read_services(p, name, e);
+    if (ok && p->field[PROFILE_SERVICES] != NULL) {
+        snprintf(section, sizeof section, SERVICES "%s", p->field[PROFILE_SERVICES]);
+        found = false;
+        ok = read_file(p, 1, section, &found, e) &&
+             (found ||
+              err_set(e, "profile '%s': there is no section [%s] in ~/.aws/config", name, section));
+    }
     if (!ok)
         profile_fini(p);
     return ok;

@@ -377,6 +377,24 @@ class Outputs(Settings):
         self.assertEqual((proxy.asked, apart_from_speed(r.err)), ([], ""))
         self.assertIsNone(Capture(self.tmp / "c.csv.zst").start["settings"]["proxy"])
 
+    def test_hosts_without_proxy(self):
+        """If no_proxy excepts all hosts, no proxy is named; the requests tell."""
+        self.start()
+        proxy = Proxy()
+        self.addCleanup(proxy.stop)
+        other = f"localhost:{self.server.ports[0]}"
+        for hosts, no_proxy, used in (([], "127.0.0.1", False), ([], "127.0.0.0/8", False), ([], "*", False), ([], "127.0.0.2", True),
+                                      (["--host", f"{self.server.hosts},{other}"], "127.0.0.1", True),
+                                      (["--host", f"{self.server.hosts},{other}"], "127.0.0.1,localhost", False)):
+            with self.subTest(hosts=hosts, no_proxy=no_proxy):
+                proxy.asked.clear()
+                path = self.tmp / f"{len(os.listdir(self.tmp))}.csv.zst"
+                r = self.s3load("put", *SMALL, *hosts, "--host-select", "roundrobin", "--benchdata", path,
+                                env={"http_proxy": proxy.url, "no_proxy": no_proxy})
+                self.assertEqual(Capture(path).start["settings"]["proxy"], proxy.url if used else None)
+                self.assertEqual(r.err != "", used, r.err)
+                self.assertEqual(proxy.asked != [], used)
+
 
 if __name__ == "__main__":
     unittest.main()

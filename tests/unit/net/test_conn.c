@@ -93,6 +93,28 @@ static void test_proxy(void **state)
     assert_null(conn_proxy(false, true, text));
 }
 
+/* As libcurl reads no_proxy: nobody is asked for the address of a name. */
+static void test_no_proxy(void **state)
+{
+    static const struct {
+        const char *no_proxy, *host;
+        bool uses;
+    } cases[] = {
+        {"", "store.example:1", true},           {"store.example", "store.example:9000", false},
+        {"a, .example", "store.example", false}, {"tore.example", "store.example", true},
+        {"10.0.0.0/8", "10.1.2.3:9000", false},  {"10.0.0.0/8", "11.1.2.3", true},
+        {"*", "[::1%lo]:9000", false},           {"a", "[::1]", true},
+        {"127.0.0.1", "127.0.0.1:1", false},     {"a", "ftp.example:2", true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        setenv("no_proxy", cases[i].no_proxy, 1);
+        assert_int_equal(conn_uses_proxy(cases[i].host), cases[i].uses);
+    }
+    unsetenv("no_proxy");
+}
+
 /* Connects to the last of `addresses`, which alone has a server; the others refuse, or there is no
  * way to them. No timer of libcurl is waited for. */
 static void connect_past(const char *addresses)
@@ -149,6 +171,7 @@ int main(void)
         cmocka_unit_test(test_plain),
         cmocka_unit_test(test_alive),
         cmocka_unit_test(test_proxy),
+        cmocka_unit_test(test_no_proxy),
         cmocka_unit_test(test_next_address_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
