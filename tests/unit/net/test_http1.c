@@ -221,6 +221,7 @@ static void test_refused(void **state)
         {OK "Content-Length: 0x5\r\n\r\n", "bad Content-Length"},
         {OK "Content-Length: 1234567890123456789\r\n\r\n", "bad Content-Length"},
         {OK "Content-Length: 5\r\ncontent-length: 6\r\n\r\n", "two different Content-Length"},
+        {OK "Content-Length: 6\r\nContent-Length: 5\r\n\r\n", "two different Content-Length"},
         {OK "Transfer-Encoding: gzip, chunked\r\n\r\n", "other than chunked"},
         {OK "Transfer-Encoding: identity\r\n\r\n", "other than chunked"},
         {OK "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n",
