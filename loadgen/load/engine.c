@@ -48,7 +48,6 @@ bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, 
     struct rng rng;
     const char *root = getenv("S3LOAD_TEST_ROOT");
 
-
     g->root = root != NULL ? root : "";
     rng_init(&rng, g->seed, engine_stream(g, HOSTS_STREAM));
     atomic_init(&g->stop, ENGINE_RUN);
