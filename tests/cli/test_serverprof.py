@@ -112,7 +112,7 @@ def drip(handler):
     handler.send_header("Content-Length", "100000")
     handler.end_headers()
     handler.close_connection = True
-    while not handler.server.stopping.wait(0.2):
+    while not handler.server.stopping.wait(0.2):  # not decisive: how often a byte comes
         handler.wfile.write(b"x")
 
 
@@ -327,8 +327,8 @@ class Urls(Profiles):
 
     def test_drip(self):
         self.pprof(cpu=drip)
-        err, saved = self.profiled("--serverprof-url", f"http://{self.server.hosts}", "--requests", "1000000", "--duration", "1s",
-                                   env={"S3LOAD_TEST_PATIENCE": "5"})
+        err, saved = self.profiled("--serverprof-url", f"http://{self.server.hosts}", "--requests", "1000000",
+                                   "--duration", "1s", env={"S3LOAD_TEST_PATIENCE": "5"})  # not decisive: none completes
         self.assertIn("the answer was not complete after 6 s", err)
         self.assertIsNotNone(saved)
         self.pprof()
@@ -341,8 +341,8 @@ class Urls(Profiles):
         for name in "heap", "profile":
             self.pprof()
             self.server.answers[f"/debug/pprof/{name}"] = drip
-            p = self.begin(*LOAD[:-2], "--duration", "1s", "--requests", "1000000", "--serverprof-url", f"http://{self.server.hosts}",
-                           "--benchdata", name)
+            p = self.begin(*LOAD[:-2], "--duration", "1s", "--requests", "1000000",  # not decisive: the signal ends it
+                           "--serverprof-url", f"http://{self.server.hosts}", "--benchdata", name)
             path = self.tmp / f"{name}.csv.zst"
             self.wait_until(lambda: self.server.asked and (name == "heap" or getattr(recorded(path), "end", None)), p)
             self.send_signal(p, signal.SIGTERM)
