@@ -15,6 +15,9 @@
 
 #define TREND_MAX_METRICS 4
 
+/* No random order of the runs shows a change as strong: the least p of 999 orders. */
+#define TREND_SURE_P .001
+
 /* A metric of an operation over the runs of a group. */
 struct trend_series {
     const char *op; /* borrowed */
@@ -48,11 +51,13 @@ struct trend {
     const struct archive_unread *unread; /* a file that may be the last run; NULL: there is none */
     /* The answer for a nightly job, about the group with the newest run. EXIT_FAILED: in the last
      * run no request of an operation succeeded, or none did from some time on (`dead`), or an
-     * operation's last level is worse than the one before. EXIT_UNDECIDED: there are too few runs,
+     * operation's last level is worse than the one before. EXIT_UNDECIDED: that is not sure
+     * (`unsure`), there are too few runs,
      * `unread` may be the last run, or the last run lacks a figure or is worse than noise explains;
      * in these last cases `odd` is its series, else SIZE_MAX. */
     enum exit_code last;
-    const struct archive_op *dead; /* NULL: none */
+    const struct archive_op *dead;     /* NULL: none */
+    const struct trend_change *unsure; /* EXIT_UNDECIDED: a last change that is small; NULL: none */
     size_t odd;
     bool shows_last; /* whether reports give that answer; for the caller to set */
 };

@@ -96,7 +96,7 @@ class Analyze(FaultTest):
         self.check_all("info", "--json", "-o", "o.json", self.a)
 
     def test_autoterm(self):
-        self.check_all("autoterm", "--sweep", "-o", "o.txt", self.a)
+        self.check_all("autoterm", "-o", "o.txt", self.a)
 
     def test_plot(self):
         self.path = os.environ["PATH"]

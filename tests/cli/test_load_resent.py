@@ -21,16 +21,16 @@ class Closing(Scripted):
         self.numbers = itertools.count(1)
         self.at = threading.local()
         self.n = collections.Counter()
-        self.keys = []
+        self.stored = []
         super().__init__(self.say)
 
     def say(self, method, target, body):
         self.at.n = getattr(self.at, "n", 0) + 1
         key = target.split("?")[0].split("/", 2)[-1]
-        if method == "PUT" and target.count("/") > 1 and key not in self.keys:
-            self.keys.append(key)
+        if method == "PUT" and target.count("/") > 1 and key not in self.stored:
+            self.stored.append(key)
         if method == "POST":
-            self.keys = [k for k in self.keys if f"<Key>{k}</Key>" not in body.decode()]
+            self.stored = [k for k in self.stored if f"<Key>{k}</Key>" not in body.decode()]
         if self.hits(method, target):
             with self.lock:
                 if next(self.numbers) % 3 == 0:
@@ -43,7 +43,7 @@ class Closing(Scripted):
         prefix = re.search("prefix=([^&]*)", target).group(1).replace("%2F", "/")
         token = re.search("continuation-token=t(\\d+)", target)
         at = int(token.group(1)) if token else 0
-        keys = sorted(k for k in self.keys if prefix and k.startswith(prefix))
+        keys = sorted(k for k in self.stored if prefix and k.startswith(prefix))
         more = f"<NextContinuationToken>t{at + PAGE}</NextContinuationToken>" if at + PAGE < len(keys) else ""
         return 200, (f"<ListBucketResult><IsTruncated>{'true' if more else 'false'}</IsTruncated>{more}" + "".join(
             f"<Contents><Key>{k}</Key><Size>1024</Size></Contents>" for k in keys[at:at + PAGE]) +

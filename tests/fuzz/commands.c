@@ -42,7 +42,8 @@ static bool run(const struct cli_command *command, const char *const *words)
 {
     enum exit_code status = runner_run(command, words);
 
-    assert(status == EXIT_DONE || (status == EXIT_FAILED && runner_n_said() > 0));
+    assert(status == EXIT_DONE ||
+           ((status == EXIT_FAILED || status == EXIT_USAGE) && runner_n_said() > 0));
     return status == EXIT_DONE;
 }
 #define RUN(command, ...) run(&(command), (const char *const[]){__VA_ARGS__, NULL})
