@@ -92,7 +92,7 @@ static void put_hosts(struct json_out *w, const struct statistics_hosts *h)
     JSON_PUT_IF(w, "friedman_q", test->ok, test->q);
     JSON_PUT_IF(w, "p", test->ok, test->p);
     JSON_PUT_IF(w, "max_deviation_frac", test->ok, test->max_deviation_frac);
-    JSON_MEMBERS(w, test, jain, cv_frac);
+    JSON_MEMBERS(w, test, cv_frac);
     JSON_OBJECTS(w, "each", k, h->n)
         JSON_MEMBERS(w, &h->v[k], host, value, z, outlier);
     json_out_end(w);

@@ -33,21 +33,6 @@ static void put_gates(struct json_out *w, const struct plan *p)
     }
 }
 
-static bool put_law(struct json_out *w, const struct plan *p, struct err *e)
-{
-    struct stats_usl u = {.why = ""};
-
-    if (!plan_usl(p, &u, e))
-        return false;
-    if (!json_out_open(w, "usl", u.ok && !p->by_rate))
-        return true;
-    JSON_MEMBERS(w, &u, lambda, sigma, kappa, peak, lack_p);
-    JSON_MEMBERS(w, &u, lambda_lo, lambda_hi, sigma_lo, sigma_hi, kappa_lo, kappa_hi, peak_lo,
-                 peak_hi);
-    json_out_end(w);
-    return true;
-}
-
 bool plan_json(const void *plan, FILE *f, struct err *e)
 {
     const struct plan *p = plan;
@@ -62,8 +47,6 @@ bool plan_json(const void *plan, FILE *f, struct err *e)
     JSON_PUT_IF(&w, "missed_per_s", p->found.missed > 0, p->found.missed);
     JSON_PUT(&w, "confirmed", p->found.confirmed);
     put_gates(&w, p);
-    if (p->asked.kind == PLAN_SWEEP && !put_law(&w, p, e))
-        return false;
     JSON_OBJECTS(&w, "runs", i, p->n)
         put_run(&w, p, &p->runs[i]);
     return json_out_finish(&w, e);

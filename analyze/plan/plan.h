@@ -95,9 +95,6 @@ struct plan_level {
 };
 struct plan_level plan_level_of(const struct plan *p, size_t i);
 
-/* The scalability law of a sweep over requests in flight. */
-bool plan_usl(const struct plan *p, struct stats_usl *out, struct err *e);
-
 /* A difference in a gate's metric, in logs or fractions, as a change: -0.12 is 12 % less. */
 double plan_change_frac(const struct plan *p, size_t gate, double theta);
 

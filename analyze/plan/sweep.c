@@ -1,7 +1,6 @@
 #include "analyze/plan/decide.h"
 #include "analyze/plan/plan.h"
 #include "analyze/plan/plan_internal.h"
-#include "libcommon/mem.h"
 
 #include <math.h>
 
@@ -57,22 +56,4 @@ struct plan_level plan_level_of(const struct plan *p, size_t i)
     x.failed_frac /= n;
     x.in_flight /= n;
     return x;
-}
-
-bool plan_usl(const struct plan *p, struct stats_usl *out, struct err *e)
-{
-    double *level = NULL, *per_s = NULL;
-    size_t n = 0;
-    bool ok = mem_new(&level, p->n_points, e) && mem_new(&per_s, p->n_points, e);
-
-    for (size_t i = 0; ok && i < p->n_points; i++) {
-        if (!(p->points[i].per_s > 0))
-            continue;
-        level[n] = p->points[i].level;
-        per_s[n++] = p->points[i].per_s;
-    }
-    ok = ok && stats_usl(level, per_s, n, (uint64_t)p->asked.seed, out, e);
-    free(level);
-    free(per_s);
-    return ok;
 }

@@ -55,9 +55,9 @@ static void put_hosts(const struct diagnosis *d, const struct statistics *s)
                                                         : units_byte_rate;
 
     if (h->n > 0 && h->test.ok)
-        say(d, "Hosts, by %s: %s (up to %.1f %% off, p=%.2g); Jain %.4f, CV %.1f %%.",
+        say(d, "Hosts, by %s: %s (up to %.1f %% off, p=%.2g); CV %.1f %%.",
             h->by_latency ? "duration" : "throughput", h->test.reported ? "uneven" : "even",
-            100 * h->test.max_deviation_frac, h->test.p, h->test.jain, 100 * h->test.cv_frac);
+            100 * h->test.max_deviation_frac, h->test.p, 100 * h->test.cv_frac);
     /* Of many even hosts some are off by chance. */
     for (size_t k = 0; h->test.reported && k < h->n; k++)
         if (h->v[k].outlier)

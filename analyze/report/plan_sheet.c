@@ -212,43 +212,6 @@ static void put_runs(struct sheet *s, const struct plan *p)
     }
 }
 
-/* Writes the scalability law, after an empty line; it is not extrapolated beyond twice the largest
- * level. */
-static void put_law(struct sheet *s, const struct plan *p)
-{
-    struct stats_usl u;
-    struct err e = {0};
-    double most = 0;
-
-    if (p->by_rate || !plan_usl(p, &u, &e))
-        return;
-    sheet_gap(s);
-    if (!u.ok) {
-        sheet_line(s, TEXT_FAINT, "No scalability law: %s.", u.why);
-        return;
-    }
-    for (size_t i = 0; i < p->n_levels; i++)
-        most = fmax(most, p->levels[i]);
-    sheet_line(s, TEXT_PLAIN,
-               "Universal scalability law: %s requests/s of one in flight (%s to %s), contention "
-               "%.4g (%.4g to %.4g), coherency %.3g (%.3g to %.3g).",
-               units_rate(u.lambda).s, units_rate(u.lambda_lo).s, units_rate(u.lambda_hi).s,
-               u.sigma, u.sigma_lo, u.sigma_hi, u.kappa, u.kappa_lo, u.kappa_hi);
-    if (u.peak <= 2 * most)
-        sheet_line(s, TEXT_PLAIN,
-                   "Most throughput with %.1f in flight (%.1f to %.1f%s): %s requests/s.", u.peak,
-                   u.peak_lo, fmin(u.peak_hi, 2 * most), u.peak_hi > 2 * most ? " or more" : "",
-                   units_rate(stats_usl_at(&u, u.peak)).s);
-    else
-        sheet_line(s, TEXT_PLAIN,
-                   "Throughput has no peak up to %g in flight, twice the largest "
-                   "level; beyond that nothing is known.",
-                   2 * most);
-    if (u.lack_p < .01)
-        sheet_line(s, TEXT_WARNING, "The law does not fit (p = %.2g): do not rely on it.",
-                   u.lack_p);
-}
-
 static void put_levels(struct sheet *s, const struct plan *p)
 {
     bool errors = has_errors(p);
@@ -313,9 +276,7 @@ void plan_sheet_tables(struct sheet *s, const struct plan *p)
 {
     if (p->asked.kind == PLAN_AB)
         put_gates(s, p);
-    if (p->asked.kind == PLAN_SWEEP) {
-        put_law(s, p);
+    if (p->asked.kind == PLAN_SWEEP)
         put_levels(s, p);
-    }
     put_runs(s, p);
 }

@@ -14,16 +14,6 @@ double stats_select(double *v, size_t n, size_t k)
     return gsl_stats_select(v, 1, n, k);
 }
 
-double stats_jain(const double *x, size_t n)
-{
-    double sum = 0, squares = 0;
-    for (size_t i = 0; i < n; i++) {
-        sum += x[i];
-        squares += x[i] * x[i];
-    }
-    return squares > 0 ? sum * sum / ((double)n * squares) : NAN;
-}
-
 /* Coefficient of variation: standard deviation (n-1) over mean. NaN for n < 2. */
 static double cv(const double *x, size_t n)
 {
@@ -86,7 +76,7 @@ static bool host_batch(const double *x, size_t n_hosts, size_t n, size_t *m, str
 bool stats_hosts(const double *x, size_t n_hosts, size_t n_segments, struct stats_hosts *out,
                  struct err *e)
 {
-    *out = (struct stats_hosts){.p = 1, .jain = NAN, .cv_frac = NAN};
+    *out = (struct stats_hosts){.p = 1, .cv_frac = NAN};
     if (n_hosts < 2 || n_segments < STATS_MIN_SEGMENTS)
         return true;
     if (!host_batch(x, n_hosts, n_segments, &out->m, e))
@@ -104,7 +94,6 @@ bool stats_hosts(const double *x, size_t n_hosts, size_t n_segments, struct stat
     double all = gsl_stats_mean(mean, 1, n_hosts);
     for (size_t h = 0; h < n_hosts && all > 0; h++)
         out->max_deviation_frac = fmax(out->max_deviation_frac, fabs(mean[h] / all - 1));
-    out->jain = stats_jain(mean, n_hosts);
     out->cv_frac = cv(mean, n_hosts);
     out->df = (double)n_hosts - 1;
     ok = stats_friedman(block, out->b, n_hosts, &out->q, &out->p, e);

@@ -258,25 +258,6 @@ bool stats_median_segment(const double *x, size_t n, struct stats_ci *out, struc
 uint64_t stats_co_count(const int64_t *v, size_t n, int64_t interval);
 int64_t stats_co_value(const int64_t *v, size_t n, int64_t interval, uint64_t rank);
 
-/* The universal scalability law (Gunther 2007): X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N -
- * 1)) requests per second with N in flight; sigma is contention, kappa coherency. */
-struct stats_usl {
-    bool ok;
-    const char *why; /* if not ok */
-    double lambda, sigma, kappa;
-    double peak; /* the N with the most throughput; infinite: there is none */
-    double lambda_lo, sigma_lo, kappa_lo, peak_lo; /* of 95 % intervals */
-    double lambda_hi, sigma_hi, kappa_hi, peak_hi;
-    double lack_p; /* p-value of the lack-of-fit test; NaN: unknown, as with one run a level */
-};
-
-/* Fits the law to n runs by least squares of N / X, weighted by 1 / (N / X)^2 because errors are
- * relative. Terms that would be negative are left out. The limits come from a bootstrap of the
- * residuals. */
-bool stats_usl(const double *level, const double *per_s, size_t n, uint64_t seed,
-               struct stats_usl *out, struct err *e);
-double stats_usl_at(const struct stats_usl *u, double n);
-
 /* ---- Section 8: comparisons; a = before, b = after ---- */
 
 /* How the noise between whole runs is known: not at all, given as a CV, or measured from earlier
@@ -423,7 +404,7 @@ struct stats_hosts {
     bool ok;         /* at least 2 hosts and 2 batches */
     size_t m, b;     /* length and number of batches */
     double q, df, p; /* Friedman */
-    double jain, cv_frac;
+    double cv_frac;
     double max_deviation_frac; /* largest |host mean / mean of the hosts - 1| */
     bool reported;             /* p < .01 and max_deviation_frac >= 5 % */
 };
@@ -442,9 +423,6 @@ double stats_sort_median(double *v, size_t n);
 
 /* The value of 0-based rank k among v[0..n-1], which is reordered; k < n. O(n). */
 double stats_select(double *v, size_t n, size_t k);
-
-/* Jain's index of fairness, (sum x)^2 / (n sum x^2); NaN if all are 0. */
-double stats_jain(const double *x, size_t n);
 
 /* Computes the robust z-score of each host's log rate, and whether it is an outlier (n >= 5, |z| >
  * 3.5 and at least 10 % off the median). A rate that is not positive has z = -inf, unless no rate

@@ -353,43 +353,6 @@ static bool ab_all(long n_plans)
     return ok;
 }
 
-/* ---- The scalability law ---- */
-
-static bool law(long n_sweeps)
-{
-    static const double levels[] = {1, 2, 4, 8, 16, 32, 64, 128};
-    const double lambda = 500, sigma = .03, kappa = .0004, peak = sqrt((1 - sigma) / kappa);
-    enum { N = 8 * 3 };
-    long covered[4] = {0}, lacks = 0;
-    bool ok = true;
-
-    for (long k = 0; k < n_sweeps; k++) {
-        double level[N], per_s[N];
-        struct stats_usl u;
-        struct err e = {0};
-        for (size_t i = 0; i < N; i++) {
-            double n = level[i] = levels[i % 8];
-            per_s[i] =
-                lambda * n / (1 + sigma * (n - 1) + kappa * n * (n - 1)) * exp(.03 * normal());
-        }
-        if (!stats_usl(level, per_s, N, (uint64_t)k, &u, &e) || !u.ok)
-            return false;
-        covered[0] += u.lambda_lo <= lambda && lambda <= u.lambda_hi;
-        covered[1] += u.sigma_lo <= sigma && sigma <= u.sigma_hi;
-        covered[2] += u.kappa_lo <= kappa && kappa <= u.kappa_hi;
-        covered[3] += u.peak_lo <= peak && peak <= u.peak_hi;
-        lacks += u.lack_p < .01;
-    }
-    printf("scalability law, 8 levels, 3 runs each, scatter 3 %%, %ld sweeps: covers, %%\n",
-           n_sweeps);
-    static const char *const names[] = {"  lambda", "  sigma", "  kappa", "  peak"};
-    for (size_t i = 0; i < 4; i++)
-        ok &= put(names[i], 100. * (double)covered[i] / (double)n_sweeps, 90, 98);
-    return put("  lack of fit where there is none", 100. * (double)lacks / (double)n_sweeps, 0,
-               3) &&
-           ok;
-}
-
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "trials") == 0)
@@ -408,7 +371,6 @@ int main(int argc, char **argv)
     ok &= errors_at_the_limit(1, 10 * n);
     ok &= errors_at_the_limit(10, 10 * n);
     ok &= ab_all(20 * n);
-    ok &= law(5 * n);
     for (int m = 0; m < N_MODELS; m++)
         ok &= search_all((enum model)m, n);
     return ok ? 0 : 1;

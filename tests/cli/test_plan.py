@@ -76,22 +76,6 @@ class Plan(CliTest):
         self.assertRegex(self.undecided(4000), r"another --dir with a --duration about \d+ times as long[.] ")
 
     @staticmethod
-    def by_law(level, number):
-        """Runs that follow the law exactly: 100 requests/s of one, contention 0.05, coherency 0.01."""
-        n = round(level)
-        per_s = 100 * n / (1 + 0.05 * (n - 1) + 0.01 * n * (n - 1)) * (1 + number % 3 / 1000)
-        return steady(200, threads=n, every=round(n / per_s * SECOND))
-
-    def test_sweep_with_a_peak(self):
-        """The peak is at 9.7 in flight."""
-        self.begin("sweep", "--concurrent", "1,2,4,8,16,24", "--runs", "2", "--seed", "1")
-        while self.run_next(self.by_law):
-            pass
-        said = self.answer(status=0)
-        self.assertRegex(said, r"Universal scalability law: 10\d(\.\d)? requests/s of one in flight")
-        self.assertRegex(said, r"Most throughput with 9\.8 in flight \(9\.7 to 9\.8\): 426\.\d requests/s\.")
-
-    @staticmethod
     def failing(n, share):
         """n requests of 100 ms; of ten, 10 * share fail."""
         return [r if i % 10 >= 10 * share else r._replace(error="503") for i, r in enumerate(steady(n))]
@@ -186,13 +170,6 @@ class Plan(CliTest):
         stat = simulate(1, Shape(n=400, ops=("STAT",)))
         self.assertEqual(self.ab_of("throughput:9%", [stat]), (0, "", [("STAT", "objects")]))
         self.assertIn("no figure for --gate throughput\n", self.ab_of("throughput:9%,objects:9%", [stat])[1])
-
-    def test_sweep_of_four_runs(self):
-        """It has enough levels for the law, but too few runs."""
-        self.begin("sweep", "--concurrent", "1,2,3,4", "--runs", "1")
-        while self.run_next(lambda level, number: steady(50, threads=round(level))):
-            pass
-        self.assertIn("No scalability law: fewer than 5 runs.", self.answer(status=0))
 
     def test_page(self):
         """Headings say what they are headings of; a note of a table is none. No text stands twice."""

@@ -12,7 +12,7 @@ import threading
 
 import test_plan
 import zstd
-from capgen import SECOND, Shape, simulate, text
+from capgen import SECOND, Shape, simulate, steady, text
 from harness import BUILD, ROOT, TESTDATA, TIMEOUT_S, tool, unwrapped
 from loadcase import Capture, LoadTest
 from servers import free_port
@@ -27,8 +27,8 @@ def limited(number, rate):
     return test_plan.Plan.limited(float(rate), number)
 
 
-def by_law(number, level):
-    return test_plan.Plan.by_law(float(level), number)
+def ten_each(number, level):
+    return steady(50, threads=int(level))
 
 
 def slow_after(number, side):
@@ -103,16 +103,12 @@ class Repeat(LoadTest):
 
     def test_sweep(self):
         self.start()
-        self.simulate(by_law)
+        self.simulate(ten_each)
         self.repeat("sweep", "--concurrent", "1,2,4,8", "--runs", "2", command=(*GET, "--requests", "10"))
         found = self.state()
         self.assertTrue(found["done"])
-        self.assertEqual(sorted(r["level"] for r in found["runs"]), [1, 1, 2, 2, 4, 4, 8, 8])
-        law = found["usl"]
-        self.assertAlmostEqual(law["lambda"], 100, delta=2)
-        self.assertAlmostEqual(law["sigma"], .05, delta=.02)
-        self.assertLessEqual(law["sigma_lo"], law["sigma_hi"])
-        self.assertIn("scalability law", self.s3analyze("plan", self.tmp / "plan").out)
+        self.assertEqual(sorted((r["level"], round(r["requests_per_s"])) for r in found["runs"]),
+                         [(n, 10 * n) for n in (1, 1, 2, 2, 4, 4, 8, 8)])
 
     def test_quiet(self):
         """Only warnings of the runs are shown."""
@@ -136,11 +132,11 @@ class Repeat(LoadTest):
         self.assertEqual(re.findall("<figcaption>([^<]*) <", html), ["Throughput by level", "Response time by level"])
         self.assertEqual(re.findall('<figure id="([^"]*)"', html), ["runs-chart-plan", "runs-chart-plan-2"])
 
-    def test_a_sweep_of_rates_has_no_law(self):
-        """Nor an empty line where the law would be."""
-        plan = self.tmp / "plan"
-        self.s3analyze("plan", "--begin", "sweep", "--dir", plan, "--rate", "50,100", "--command", "get")
-        self.assertEqual(self.s3analyze("plan", plan, status=3).out, "0 runs at 2 levels; more runs follow.\nget\n")
+    def test_a_sweep_without_runs(self):
+        for levels in "--rate", "--concurrent":
+            plan = self.tmp / levels
+            self.s3analyze("plan", "--begin", "sweep", "--dir", plan, levels, "50,100", "--command", "get")
+            self.assertEqual(self.s3analyze("plan", plan, status=3).out, "0 runs at 2 levels; more runs follow.\nget\n")
 
     def test_what_s3load_could_not_send(self):
         """A capacity search ends there, and does not count the run. A sweep counts it, as it would else repeat that level
