@@ -211,8 +211,8 @@ static const struct archive_op *dead_in(const struct archive_run *r)
     return NULL;
 }
 
-/* Whether a change for the worse is no chance. Of archives in which nothing changes 2 % show one, and
- * a nightly job looks each night. A change that cmp would call the same needs the least p. */
+/* Whether a change for the worse is no chance. Of archives in which nothing changes 2 % show one,
+ * and a nightly job looks each night. A change that cmp would call the same needs the least p. */
 static bool is_sure(const struct trend_group *g, const struct stats_change *x)
 {
     return is_share(g, x->series) || x->p <= TREND_SURE_P ||
@@ -245,7 +245,8 @@ static enum exit_code check_last(struct trend *t)
             (metrics[x->metric].up_is_better ? -x->last_z : x->last_z) > ODD)
             t->odd = s;
     }
-    return t->odd != SIZE_MAX || t->unsure != NULL || g->n < TREND_LEAST_RUNS || g->n_series == 0 || t->unread != NULL
+    return t->odd != SIZE_MAX || t->unsure != NULL || g->n < TREND_LEAST_RUNS || g->n_series == 0 ||
+                   t->unread != NULL
                ? EXIT_UNDECIDED
                : EXIT_DONE;
 }

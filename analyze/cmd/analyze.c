@@ -103,11 +103,11 @@ static bool check_outputs(const struct analyze_given *o, const struct cli_args *
 
     if (o->output.json && o->markdown)
         return err_set(e, "choose one of --json and --markdown");
-    return output_fits(report, args, e) &&
-           output_apart(o->series, report, "the report and the time series", e) &&
+    return output_apart(o->series, report, "the report and the time series", e) &&
            output_apart(o->html, report, "the page and another output", e) &&
            output_apart(o->html, o->series, "the page and another output", e) &&
-           load_check_times(&o->filter, e) && spares_inputs(o, args, e);
+           load_check_times(&o->filter, e) && spares_inputs(o, args, e) &&
+           output_fits(report, args, e);
 }
 
 static bool write_report(const struct analysis *a, const struct analyze_given *o, struct err *e)

@@ -63,8 +63,9 @@ static int run(const struct cli_args *args, void *options)
     const struct load_analysis as_usual = {0};
     const struct analysis_options how = load_analysis_options(&o->filter, &as_usual, &o->input);
 
-    if (!load_check_times(&o->filter, &e) || !output_fits(o->output.path, args, &e) ||
-        !outfile_spares(o->output.path, args->operands, args->n_operands, &e))
+    if (!load_check_times(&o->filter, &e) ||
+        !outfile_spares(o->output.path, args->operands, args->n_operands, &e) ||
+        !output_fits(o->output.path, args, &e))
         return cli_wrong_usage(args, "%s", e.msg);
     bool ok = sums_refuse(args->operands, args->n_operands, "s3analyze autoterm", &e) &&
               aggregate_refuse(

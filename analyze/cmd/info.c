@@ -489,8 +489,8 @@ static int run(const struct cli_args *args, void *options)
     struct err e = {0};
     size_t n_failed = 0;
 
-    if (!output_fits(o->output.path, args, &e) ||
-        !outfile_spares(o->output.path, args->operands, args->n_operands, &e))
+    if (!outfile_spares(o->output.path, args->operands, args->n_operands, &e) ||
+        !output_fits(o->output.path, args, &e))
         return cli_wrong_usage(args, "%s", e.msg);
     struct source *sources;
     bool ok = mem_cleared(&sources, args->n_operands, &e) &&

@@ -1,6 +1,7 @@
 #include "analyze/cmd/sides.h"
 
 #include "analyze/archive/archive.h"
+#include "analyze/base/paths.h"
 #include "analyze/read/aggpipe.h"
 #include "libcommon/mem.h"
 
@@ -146,11 +147,13 @@ static bool check_one(const struct archive v[], size_t at, const char *command, 
     for (size_t k = 0; k <= HISTORY; k++)
         if ((k == HISTORY) == (at == HISTORY))
             append_alike(text, sizeof text, k, &v[k], first);
+    const char *names[] = {first->path, first[i].path};
+    paths_shorten(names, 2);
     return err_set(e,
                    "%sruns count as repetitions, but these differ in %s: %s (%s) and %s (%s). Give "
                    "runs that are alike: s3analyze %s%s %s",
-                   pooled[at], d.what, d.a, archive_label(first->path).s, d.b,
-                   archive_label(first[i].path).s, command, at == HISTORY ? " BEFORE AFTER" : "",
+                   pooled[at], d.what, d.a, archive_label(names[0]).s, d.b,
+                   archive_label(names[1]).s, command, at == HISTORY ? " BEFORE AFTER" : "",
                    strlen(text) + 1 < sizeof text ? text : "... (s3analyze trend shows which)");
 }
 

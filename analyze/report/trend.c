@@ -114,8 +114,9 @@ struct figures_sentence trend_answers(const struct trend *t)
     if (t->last == EXIT_FAILED)
         return figures_say("The last run (%s) is still at the worse level.", last.s);
     if (t->unsure != NULL)
-        return figures_say("Undecided: the last run, %s, is at a level that is only %s; more runs decide.",
-                           last.s, change_of(g, &t->unsure->v[0]).s);
+        return figures_say(
+            "Undecided: the last run, %s, is at a level that is only %s; more runs decide.", last.s,
+            change_of(g, &t->unsure->v[0]).s);
     if (t->odd != SIZE_MAX && isnan(g->series[t->odd].v[g->n - 1]))
         return figures_say(
             "Undecided: the last run, %s, has too few requests to know its %.60s %s.", last.s,

@@ -323,10 +323,10 @@ static bool clean(struct bench *b, struct err *e)
     if (s->other.msg[0] != '\0')
         bench_say_of_all(b, SWEEP_KEEPS, s->other.msg);
     if (ok && !b->team.lost && b->team.all.sum[TEAM_UNLISTED] > 0)
-        ok = err_set(&cause, "%s of %s %s not listed",
-                     units_count(b->team.all.sum[TEAM_UNLISTED]).s,
-                     units_counted(b->team.all.sum[TEAM_STORED], "object").s,
-                     b->team.all.sum[TEAM_UNLISTED] == 1 ? "was" : "were");
+        ok =
+            err_set(&cause, "%s of %s %s not listed", units_count(b->team.all.sum[TEAM_UNLISTED]).s,
+                    units_counted(b->team.all.sum[TEAM_STORED], "object").s,
+                    b->team.all.sum[TEAM_UNLISTED] == 1 ? "was" : "were");
     return ok || err_set(e,
                          "%s of this run may be left under %s in bucket '%s' (%s): s3load clean "
                          "--run %s, with that bucket and prefix, deletes them",

@@ -97,7 +97,7 @@ class Scripted:
         if method == "POST":
             self.keys.difference_update(re.findall("<Key>(.*?)</Key>", body.decode()))
             return 200, b"<DeleteResult></DeleteResult>"
-        if method == "DELETE":
+        if method == "DELETE" and "versionId" not in target:  # other versions of it may stay
             self.keys.discard(key_of(target))
         if method == "HEAD" and key_of(target) and key_of(target) not in self.keys:
             return 404, b""
@@ -342,7 +342,8 @@ class Outages(Runs):
         self.assertEqual((status, c.end["end"]), (128 + signal.SIGINT, "signal"), err)
         failed = c.errors()
         self.assertTrue(all("onnect" in r.error for r in failed), failed[0].error)
-        self.assert_tried_slowly(c, failed, 16)
+        # Each success may let another worker try at once.
+        self.assert_tried_slowly(c, failed, 16 + len(c.rows) - len(failed))
 
     def test_restarted_server(self):
         """Away for some tries, and then again while its objects are deleted: the run goes on and ends clean."""

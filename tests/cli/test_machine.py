@@ -110,7 +110,7 @@ class Recording(LoadTest):
             self.root.throttle(huge, huge)
             self.root.traffic(huge)
         end = self.load_and(change).end["machine"]
-        self.assertEqual(set(end) & COUNTERS, {"cpu_ns", "n_retransmits"})
+        self.assertEqual(set(end) & COUNTERS, {"cpu_ns", "n_retransmits", "cpu_stall_ns", "wait_ns", "loops"})
         end = self.load_and(lambda: self.root.throttle(2, -huge)).end["machine"]
         self.assertEqual({"n_throttled", "throttled_ns"} & set(end), set())
 

@@ -223,7 +223,8 @@ class Autoterm(ReportTest):
         self.assertIn('It could not have stopped: 20s within 7.5 % need a run of more than 1m11.4s', out)
         unsteady = [row(i * SECOND // 10, (i + 1) * SECOND // 10 - 1000, thread=t,
                         size=1000 * (1 + i % 2 * 9)) for i in range(20) for t in range(2)]
-        self.assertIn('would not have stopped', self.s3analyze('autoterm', '--autoterm.dur', '1s', self.write(text(unsteady))).out)
+        self.assertIn('would not have stopped', self.s3analyze('autoterm', '--autoterm.dur', '500ms',
+                                                                 self.write(text(unsteady))).out)
         both = steady(200) + steady(200, threads=2, op='PUT')[1::2]
         out = self.s3analyze('autoterm', '--autoterm.dur', '2s', self.write(text(both))).out
         self.assertIn('All operations together', out)
