@@ -212,6 +212,7 @@ static int check(const struct cli_args *args, const struct repeated *x, const ch
         ok = cli_parse(*c, n - 1, words + 1, &run, &o, &e);
         run.argc = n;
         run.argv = words;
+        o.show.slo = x->o->several.n > 0 ? x->o->several : o.show.slo;
     }
     ok = ok && (run.help_topic == NULL || err_set(&e, "--help is not for the runs")) &&
          spares_plan(x->o, args->operands[0], &run, &e) && bench_complete(&run, &o, &e);

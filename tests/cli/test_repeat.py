@@ -329,6 +329,8 @@ class Repeat(LoadTest):
             self.assertIn("after -- comes a command that loads a server", said)
             self.assertNotIn("HUSH", said)
         self.assertIn("--help", self.refused(*levels, "--dir", "plan", "--", "get", "--help"))
+        said = self.refused("capacity", "--slo", "GETS: p50<1s", "--dir", "plan", "--", *SHORT, "--host", self.server.hosts)
+        self.assertIn('no operation is called "GETS"; they are PUT, GET', said)
 
     def test_without_s3analyze(self):
         """It is named, with its package, before a request is sent."""
