@@ -225,14 +225,20 @@ static bool fill_statistics(void *entry, struct err *e)
         .end_ns = s->range.end_ns,
         .ok = {true, s->ok.start_ns, s->ok.end_ns},
         .total = &x->op->judged,
-        .n_requests = x->op->n_requests,
-        .n_errors = x->op->n_errors,
+        .n_requests = operation_n_all(x->op),
+        .n_errors = operation_n_failed(x->op),
         .concurrency = x->op->concurrency,
         .hosts = &s->hosts.keys,
         .co_interval_ns = x->plan->a->options.co_interval_ns,
     };
 
-    return (x->op->statistics = statistics_new(&in, e)) != NULL;
+    if ((x->op->statistics = statistics_new(&in, e)) == NULL)
+        return false;
+    if (x->op->n_failed_apart > 0) {
+        x->op->judged = (struct throughput){.known.why = ANALYSIS_FAILED_APART};
+        statistics_forget_rates(x->op->statistics, ANALYSIS_FAILED_APART);
+    }
+    return true;
 }
 
 static void add_entry_tasks(struct plan *p, struct plan_entry *x)
@@ -324,6 +330,9 @@ static bool finish_total(struct plan *p, struct err *e)
     total->range = span_of(&s->range);
     total->throughput = s->total;
     total->judged = s->judged;
+    for (size_t k = 0; k < p->n; k++)
+        if (p->entries[k].op->n_failed_apart > 0)
+            total->judged = (struct throughput){.known.why = ANALYSIS_FAILED_APART};
     total->coverage = COVERAGE_NONE;
     for (size_t k = 0; k < p->n; k++)
         if (p->entries[k].table->n > 0)

@@ -80,9 +80,19 @@ static bool drop_outside_range(struct plan *p, const struct segment_range *r, co
                                struct err *e)
 {
     p->a->left_out.range = range;
-    for (size_t k = 0; k < p->n; k++)
-        p->entries[k].keep = (struct scan_keep){r->start_ns, INT64_MAX, r->end_ns};
-    return drop_all(p, &p->a->left_out.by_range, e);
+    for (size_t k = 0; k < p->n; k++) {
+        struct plan_entry *x = &p->entries[k];
+        x->keep = (struct scan_keep){r->start_ns, INT64_MAX, r->end_ns};
+        x->op->n_apart = x->scan.all.n;
+        x->op->n_failed_apart = x->scan.all.n_errors;
+    }
+    bool ok = drop_all(p, &p->a->left_out.by_range, e);
+    for (size_t k = 0; ok && k < p->n; k++) {
+        struct plan_entry *x = &p->entries[k];
+        x->op->n_apart -= x->scan.all.n;
+        x->op->n_failed_apart -= x->scan.all.n_errors;
+    }
+    return ok;
 }
 
 /* ---- Where the all-threads range keeps little ---- */

@@ -125,6 +125,15 @@ static bool is_steady(void *ctx, const struct table *t, size_t i)
     return t->start[i] >= *(const int64_t *)ctx;
 }
 
+static bool failed_before(const struct operation *op, int64_t ns)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < op->n_error_groups; i++)
+        any |= op->errors[i].first_ns < ns;
+    return any;
+}
+
 /* Drops the requests that start before the steady state. Sets cut_ns[k] to the time this takes off
  * operation k. Returns false if there is nothing to drop. */
 static bool drop_warm_up(const struct analysis *a, struct dataset *d, int64_t *cut_ns)
@@ -143,6 +152,9 @@ static bool drop_warm_up(const struct analysis *a, struct dataset *d, int64_t *c
         if (s == NULL || (a->mixed ? latest_ns <= s->start_ns : s->warmup.n_cut == 0))
             continue;
         int64_t from_ns = a->mixed ? latest_ns : statistics_steady_from_ns(s);
+        /* Requests that fail are no warm-up. */
+        if (failed_before(&a->operations[k], from_ns))
+            continue;
         cut_ns[k] = from_ns - s->start_ns;
         any = true;
         struct table *t = dataset_table(d, a->operations[k].op);

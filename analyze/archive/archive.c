@@ -139,7 +139,7 @@ static bool take_op(struct archive_op *to, const struct run *r, const struct run
     to->of_response = op->of_response;
     to->is_beside = !role_is_benchmark(op->report.role);
     to->start_ns = op->report.start_ns;
-    to->n_errors = op->report.n_errors;
+    to->n_errors = operation_n_failed(&op->report);
     for (int k = 0; k < ARCHIVE_N_SETTINGS; k++) {
         double value;
         bool several;
@@ -158,8 +158,8 @@ static bool take_op(struct archive_op *to, const struct run *r, const struct run
                             [RUN_P90] = f.duration_ns[RUN_Q90],
                             [RUN_P99] = f.duration_ns[RUN_Q99],
                             [RUN_TTFB] = NAN,
-                            [RUN_ERRORS] =
-                                (double)op->report.n_errors / (double)op->report.n_requests};
+                            [RUN_ERRORS] = (double)operation_n_failed(&op->report) /
+                                           (double)operation_n_all(&op->report)};
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
         if (isnan(figure[i].value))
             figure[i].value = shown[i];

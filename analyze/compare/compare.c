@@ -84,6 +84,11 @@ static bool fill_values(struct compare_values *v, const struct compare_side *sid
             v->too_thin = why_thin(p, metric);
         }
     }
+    for (size_t i = 0; i < side->n && part->kind == RUN_ALL; i++) {
+        const struct run_op *o = run_op_named(&side->runs[i], op);
+        v->n_failing +=
+            o != NULL && operation_n_failed(&o->report) > 0 && !o->parts[0].value[metric].present;
+    }
     if (v->n == 1) {
         v->center = v->v[0];
         if (v->one.ci.ok && v->center > 0)
@@ -93,6 +98,11 @@ static bool fill_values(struct compare_values *v, const struct compare_side *sid
         if (!stats_center(v->v, v->n, &center, e))
             return false;
         v->center = center.median;
+        if (metrics[metric].kind == METRIC_DIFFERENCE) {
+            v->center = 0;
+            for (size_t i = 0; i < v->n; i++)
+                v->center += v->v[i] / (double)v->n;
+        }
         v->spread_frac = center.spread_frac;
     }
     return true;
@@ -291,7 +301,8 @@ static size_t n_dead(const struct compare_side *side, const char *op)
     size_t n = 0;
     for (size_t i = 0; i < side->n; i++) {
         const struct run_op *o = run_op_named(&side->runs[i], op);
-        n += o != NULL && o->report.n_requests > 0 && o->report.n_errors == o->report.n_requests;
+        n += o != NULL && o->report.n_requests > 0 &&
+             operation_n_failed(&o->report) == operation_n_all(&o->report);
     }
     return n;
 }

@@ -97,9 +97,10 @@ struct compare_option {
 struct compare_values {
     double *v; /* by run, of the n that have it */
     size_t n;
+    size_t n_failing;     /* further runs, without a value because their requests failed */
     const char *too_thin; /* why none of the values is reliable; NULL: they are */
     struct run_value one; /* n = 1 */
-    double center;        /* the value, or the median of the runs */
+    double center;        /* the value; of several runs the median, of fractions the mean */
     double spread_frac;   /* "+-": the farther end of the 95 % CI, over center; inf: unknown */
 };
 

@@ -184,21 +184,26 @@ static bool judge(struct compare_metric *m, bool sizes_differ, size_t n_family,
 }
 
 /* Percentiles are those of the successful requests: a store that fails fast is not faster. If more
- * requests failed, percentiles can only be worse. */
+ * requests may have failed than may exceed a percentile, it can only be worse. So can all figures
+ * of a side if some of its runs have none because their requests failed. */
 static void respect_failures(struct compare_op *op)
 {
     const struct compare_metric *errors = compare_metric_of(op, RUN_ERRORS);
-    double more = errors != NULL ? errors->after.center - errors->before.center : 0;
+    bool more = errors != NULL && errors->after.center > errors->before.center;
 
-    for (size_t i = 0; more > 0 && i < op->n_metrics; i++) {
+    for (size_t i = 0; i < op->n_metrics; i++) {
         struct compare_metric *m = &op->metrics[i];
         const struct metric *of = &metrics[m->metric];
+        /* How many more may have failed. */
+        bool may_hide = more && (compare_is_changed(errors) || !errors->cmp.ok ||
+                                 errors->cmp.hi > 1 - statistics_permille[of->quantile] / 1e3);
 
-        if (of->kind != METRIC_QUANTILE || (compare_is_changed(m) && compare_is_worse(m)) ||
-            !(compare_is_changed(errors) || more > 1 - statistics_permille[of->quantile] / 1e3))
+        if ((compare_is_changed(m) && compare_is_worse(m)) ||
+            !((of->kind == METRIC_QUANTILE && may_hide) || m->after.n_failing > 0))
             continue;
         m->cmp.ok = m->gate_passes = false;
-        m->cmp.why = "more requests failed";
+        m->cmp.why = m->after.n_failing > 0 ? "requests of other runs of this side failed"
+                                            : "more requests failed";
         m->verdict = STATS_NOT_ENOUGH_DATA;
         m->p_worse = NAN;
     }
@@ -270,6 +275,7 @@ static bool decide_gate(struct compare *c, const struct compare_options *o, stru
         }
         n_worse_by_failing +=
             role_is_benchmark(op->role) && op->dead_after > 0 && op->dead_before == 0;
+        undecidable |= role_is_benchmark(op->role) && op->dead_after > 0;
         bool is_judged = !is_thin(op) && role_is_benchmark(op->role);
         n_judged += is_judged;
         undecidable |= is_judged && n_unmet(op, o) > 0;

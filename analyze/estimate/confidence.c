@@ -279,7 +279,8 @@ static bool fill_rate(struct statistics *s, const struct flow *f, const struct e
             (stats_warmup(room, n, &s->warmup, e) && stats_drift(room, n, &s->drift, e) &&
              stats_shifts(room, n, &s->shifts, e))) &&
            statistics_fill_rate(to, room, ended->failed, ended->all, n,
-                                mean != NULL ? *mean : all / seconds, s->n_requests, e);
+                                mean != NULL ? *mean : all / seconds, s->n_requests + s->n_failed,
+                                e);
 }
 
 static bool fill_throughput(struct statistics *s, struct passes *p, struct err *e)
@@ -396,6 +397,16 @@ static bool fill_co(struct statistics *s, const struct passes *p, struct err *e)
                                        quantile_index(s->co.n, statistics_permille[q]) + 1);
     free(v);
     return true;
+}
+
+void statistics_forget_rates(struct statistics *s, const char *why)
+{
+    struct statistics_rate *rates[] = {&s->bytes, &s->objects};
+
+    const struct stats_ci none = {.why = why, .value = NAN, .lo = -INFINITY, .hi = INFINITY};
+
+    for (size_t i = 0; i < 2; i++)
+        *rates[i] = (struct statistics_rate){.why = why, .mean = none, .median = none};
 }
 
 int64_t statistics_segment_ns(int64_t window_ns)

@@ -123,6 +123,9 @@ bool statistics_fill_rate(struct statistics_rate *r, double *rate, const int64_t
                           const int64_t *n_all, size_t n, double mean, int64_t n_requests,
                           struct err *e);
 
+/* Makes the rates unknown, for this reason (static). */
+void statistics_forget_rates(struct statistics *s, const char *why);
+
 /* The length of the segments of a window: stats_segment_width_ns, and longer for runs of weeks. */
 int64_t statistics_segment_ns(int64_t window_ns);
 

@@ -25,15 +25,15 @@ static struct value_times times_of(bool present, const struct times *t)
 
 struct values values_of(const struct operation *op)
 {
-    const struct throughput *x = &op->throughput;
+    const struct throughput *x = &op->judged;
     const struct times *d = &op->requests.all.dur, *f = &op->requests.all.ttfb;
 
     struct values v = {
-        .n_requests = (double)op->n_requests,
-        .n_errors = (double)op->n_errors,
+        .n_requests = (double)operation_n_all(op),
+        .n_errors = (double)operation_n_failed(op),
         .n_objects = (double)op->n_objects,
         .n_bytes = (double)op->n_bytes,
-        .error_frac = (double)op->n_errors / (double)op->n_requests,
+        .error_frac = (double)operation_n_failed(op) / (double)operation_n_all(op),
         .bytes_per_s = x->present && x->n_bytes > 0 ? x->bytes_per_s : NAN,
         .objects_per_s = x->present ? x->objects_per_s : NAN,
         .durations = times_of(op->requests.present && d->present, d),

@@ -299,6 +299,8 @@ struct operation {
     const char *op;
     enum role role;
     int64_t n_requests, n_errors, n_objects, n_bytes;
+    /* Further requests, of when not all clients ran: only verdicts count them. */
+    int64_t n_apart, n_failed_apart;
     int64_t objects_per_op;
     int64_t concurrency, n_hosts, n_clients;
     const char *only_host; /* NULL: none or several */
@@ -331,6 +333,16 @@ struct operation {
     size_t n_slow_threads;                                      /* listed or not */
 };
 
+/* Return the number of requests and of failed ones that verdicts count. */
+static inline int64_t operation_n_all(const struct operation *op)
+{
+    return op->n_requests + op->n_apart;
+}
+static inline int64_t operation_n_failed(const struct operation *op)
+{
+    return op->n_errors + op->n_failed_apart;
+}
+
 /* Returns the share of the operation's time in which no request succeeded any more. 0: it ended in
  * order; the last request of each thread may hang until it times out, beyond the end of the run. */
 static inline double operation_dead_frac(const struct operation *op)
@@ -360,6 +372,7 @@ struct left_out {
      * other figures. n_rows counts them once. */
     int64_t of_throughput;
 };
+#define ANALYSIS_FAILED_APART    "requests failed when not all clients ran: --range all counts them"
 #define LEFT_OUT_NOT_ALL_CLIENTS "at the beginning and end, when not all clients ran"
 #define ANALYSIS_LEFT_OUT_PARTS  4
 struct left_out_part {

@@ -98,8 +98,8 @@ static double failed_frac(const struct analysis *a)
     for (size_t k = 0; k < a->n_operations; k++) {
         const struct operation *op = &a->operations[k];
 
-        n += role_is_benchmark(op->role) ? op->n_requests : 0;
-        n_errors += role_is_benchmark(op->role) ? op->n_errors : 0;
+        n += role_is_benchmark(op->role) ? operation_n_all(op) : 0;
+        n_errors += role_is_benchmark(op->role) ? operation_n_failed(op) : 0;
     }
     return n > 0 ? (double)n_errors / (double)n : NAN;
 }
@@ -187,7 +187,7 @@ static double gated_value(const struct run_op *op, enum run_metric metric)
 {
     const struct run_value *v = &op->parts[0].value[metric];
     double value = v->present ? v->ci.value : NAN;
-    double failed = (double)op->report.n_errors / (double)op->report.n_requests;
+    double failed = (double)operation_n_failed(&op->report) / (double)operation_n_all(&op->report);
 
     if (metrics[metric].kind == METRIC_QUANTILE &&
         failed > 1 - statistics_permille[metrics[metric].quantile] / 1e3)

@@ -109,7 +109,7 @@ static void say_operation(struct sentence *s, const struct operation *op)
         say(s, ": none of %s requests succeeded.", units_count(op->n_requests).s);
         return;
     }
-    say_rate(s, &op->judged, op->statistics);
+    say_rate(s, op->judged.known.why == NULL ? &op->judged : &op->throughput, op->statistics);
     say_coverage(s, &op->coverage);
     const struct times *d = &r->all.dur, *response = &r->response_time.dur;
     if (response->present)
@@ -123,7 +123,7 @@ static void say_operation(struct sentence *s, const struct operation *op)
             units_duration(d->slowest_ns).s);
     if (d->present && s->known_ns > 0)
         say(s, " (times are known to %s)", units_duration(s->known_ns).s);
-    say_failures(s, op->n_errors, op->n_requests);
+    say_failures(s, operation_n_failed(op), operation_n_all(op));
 }
 
 /* Appends the p99 of each operation that the headline names: all of them together have none. */
@@ -147,8 +147,8 @@ static void say_mix(struct sentence *s, const struct analysis *a)
 
     for (size_t k = 0; k < a->n_operations; k++) {
         const struct operation *op = &a->operations[k];
-        n += op->n_requests;
-        n_errors += op->n_errors;
+        n += operation_n_all(op);
+        n_errors += operation_n_failed(op);
         concurrency = int64_max(concurrency, op->concurrency);
         n_hosts = int64_max(n_hosts, op->n_hosts);
         if (k < MAX_NAMES)
@@ -163,7 +163,8 @@ static void say_mix(struct sentence *s, const struct analysis *a)
         say(s, ": no request is left to analyse.");
         return;
     }
-    const struct throughput *t = &a->total.judged;
+    const struct throughput *t =
+        a->total.judged.known.why == NULL ? &a->total.judged : &a->total.throughput;
 
     say_rate(s, t, NULL);
     if (t->present && t->n_bytes > 0 && known_all(&t->known, THROUGHPUT_BYTES | THROUGHPUT_OBJECTS))
@@ -184,8 +185,8 @@ static void say_phases(struct sentence *s, const struct analysis *a)
 
         if (!role_is_benchmark(op->role))
             continue;
-        n += op->n_requests;
-        n_errors += op->n_errors;
+        n += operation_n_all(op);
+        n_errors += operation_n_failed(op);
         concurrency = int64_max(concurrency, op->concurrency);
         if (++n_phases > MAX_NAMES)
             continue;

@@ -340,6 +340,7 @@ void set_fini(struct set *s)
 struct total {
     struct slice_amounts sum;
     int64_t full_ops, partial_ops, partial_ended;
+    int64_t hung_ns; /* of failed requests outside of the range, all together */
 };
 
 static struct total total_of(const struct scan_part *p)
@@ -392,6 +393,16 @@ static struct throughput throughput_of(const struct total *x, const struct segme
     };
 }
 
+static void throughput_lengthen(struct throughput *t, int64_t ns)
+{
+    double shorter = (double)t->duration_ns / (double)(t->duration_ns + ns);
+
+    t->duration_ns += ns;
+    t->bytes_per_s *= shorter;
+    t->objects_per_s *= shorter;
+    t->ops_ended_per_s *= shorter;
+}
+
 /* Narrows *inner, in which requests need no correction, to its part in *ok. */
 static void narrow(struct segment_range *inner, const struct segment_range *ok)
 {
@@ -436,8 +447,11 @@ static void correct_block(const struct set *s, size_t k, size_t block, struct to
         struct attribution_request r = analysis_request(t, i);
         if (r.start_ns < s->grid.start_ns || r.end_ns >= s->grid.end_ns)
             slices_add_outside(&s->grid, outside, &r);
-        if (!r.ok)
+        if (!r.ok) {
+            judged->hung_ns += int64_max(s->range.start_ns - r.start_ns, 0) +
+                               int64_max(r.end_ns - s->range.end_ns, 0);
             continue;
+        }
         total_correct(whole, &s->ok, &r);
         total_correct(judged, &s->range, &r);
         correct_of(&s->hosts, hosts, host_of[table_place(t, i)], &r);
@@ -519,6 +533,7 @@ bool set_totals(struct set *s, int64_t segment_ns, bool by_total, struct err *e)
         return false;
     struct total whole = total_of(&s->all), judged = whole, *hosts = NULL, *clients = NULL;
     struct segment_range inner = {s->grid.start_ns, s->grid.end_ns};
+    int64_t n_threads = 0;
     bool ok = group_totals(&hosts, &s->hosts, &inner, e) &&
               group_totals(&clients, &s->clients, &inner, e);
     narrow(&inner, &s->ok);
@@ -531,7 +546,12 @@ bool set_totals(struct set *s, int64_t segment_ns, bool by_total, struct err *e)
                 correct_block(s, k, b, &whole, &judged, hosts, clients, &s->outside);
     }
     s->total = throughput_of(&whole, &s->ok, s->all.n_errors);
+    /* The single range ends before requests that hang at the end. The threads lost that time. */
+    for (size_t i = 0; i < s->n_threads; i++)
+        n_threads += segment_thread_used(&s->threads[i]);
     s->judged = throughput_of(&judged, &s->range, s->all.n_errors);
+    if (s->judged.present && judged.hung_ns > 0)
+        throughput_lengthen(&s->judged, judged.hung_ns / n_threads);
     finish_group(&s->hosts, &s->d->hosts, hosts);
     finish_group(&s->clients, &s->d->clients, clients);
     free(hosts);

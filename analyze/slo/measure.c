@@ -72,11 +72,11 @@ static struct slo_measure measure_of(const struct stats_ci *ci, const char *doub
 
 static struct slo_measure errors_of(const struct subject *x, const struct stats_ci *ci)
 {
-    struct slo_measure m = measure_of(ci, "", (double)x->op->n_requests);
+    struct slo_measure m = measure_of(ci, "", (double)operation_n_all(x->op));
     /* If all failed, no series is needed to see how much the failures vary. */
-    bool all = x->op->n_errors == x->op->n_requests;
+    bool all = operation_n_failed(x->op) == operation_n_all(x->op);
 
-    m.value = (double)x->op->n_errors / m.n;
+    m.value = (double)operation_n_failed(x->op) / m.n;
     m.why = all ? "" : m.why;
     if (ci->ok || all)
         stats_wilson(m.value, m.n, all ? 0 : ci->se, ci->df, &m.lo, &m.hi);
@@ -89,14 +89,15 @@ static struct slo_measure measure_rate(const struct subject *x, enum slo_figure 
     const struct statistics_rate *r = figure == SLO_THROUGHPUT ? &st->bytes : &st->objects;
     double per = figure == SLO_RATE ? (double)x->op->objects_per_op : 1;
 
-    if (x->op->n_errors == x->op->n_requests)
+    if (operation_n_failed(x->op) == operation_n_all(x->op))
         return (struct slo_measure){
-            .known = true, .guard = 1, .n = (double)x->op->n_requests, .why = ""};
+            .known = true, .guard = 1, .n = (double)operation_n_all(x->op), .why = ""};
     if (st->objects.why != NULL)
         return absent(st->objects.why);
     if (!r->present || per < 1)
         return absent(figure == SLO_THROUGHPUT ? "no request moved bytes" : "no rate is known");
-    struct slo_measure m = measure_of(&r->mean, statistics_doubt(r), (double)x->op->n_requests);
+    struct slo_measure m =
+        measure_of(&r->mean, statistics_doubt(r), (double)operation_n_all(x->op));
     m.value /= per;
     m.lo /= per;
     m.hi /= per;
@@ -108,7 +109,7 @@ static bool rates_of_series(const struct subject *x, struct statistics *to, stru
 {
     const struct span *range = &x->op->range;
     const struct throughput *t = &x->op->judged;
-    int64_t range_ns = range->end_ns - range->start_ns, n_requests = x->op->n_requests;
+    int64_t range_ns = range->end_ns - range->start_ns, n_requests = operation_n_all(x->op);
     int64_t width_ns = statistics_segment_ns(range_ns);
     struct slice_grid grid;
     struct series_row *rows = NULL;
@@ -133,8 +134,8 @@ static bool rates_of_series(const struct subject *x, struct statistics *to, stru
                               n_requests, e) &&
          statistics_fill_rate(&to->objects, s.objects, s.errors, s.requests, n, t->objects_per_s,
                               n_requests, e) &&
-         stats_error_rate((double)x->op->n_errors / (double)n_requests, s.errors, s.requests, n,
-                          &to->error_rate, e);
+         stats_error_rate((double)operation_n_failed(x->op) / (double)n_requests, s.errors,
+                          s.requests, n, &to->error_rate, e);
     to->bytes.present = t->n_bytes > 0;
     free(rows);
     by_second_fini(&s);
@@ -148,7 +149,9 @@ static bool measure_flow(const struct subject *x, enum slo_figure figure, struct
     const struct statistics *st = x->st != NULL ? x->st : &of_series;
 
     if (x->st == NULL && (!x->op->judged.present || !x->op->range.present)) {
-        *m = absent("the run has no active range");
+        const char *why = x->op->judged.known.why;
+        why = why != NULL ? why : "the run has no active range";
+        *m = figure == SLO_ERRORS ? errors_of(x, &(struct stats_ci){.why = why}) : absent(why);
         return true;
     }
     if (x->st == NULL && !rates_of_series(x, &of_series, e))
@@ -215,7 +218,7 @@ static struct slo_measure percentile_measure(const struct percentile *x,
  * percentile, it is infinite for those who sent them, so it cannot be shown to be below a limit. */
 static void respect_failures(struct slo_measure *m, const struct operation *op, uint32_t ppm)
 {
-    double failed_frac = (double)op->n_errors / (double)op->n_requests;
+    double failed_frac = (double)operation_n_failed(op) / (double)operation_n_all(op);
 
     if (!m->known || failed_frac <= 1 - (double)ppm / SLO_PPM)
         return;
@@ -275,8 +278,8 @@ static struct operation all_of(const struct analysis *a)
         .op = "", .range = a->total.range, .judged = a->total.judged, .objects_per_op = 1};
 
     for (size_t i = 0; i < a->n_operations; i++) {
-        all.n_requests += a->operations[i].n_requests;
-        all.n_errors += a->operations[i].n_errors;
+        all.n_requests += operation_n_all(&a->operations[i]);
+        all.n_errors += operation_n_failed(&a->operations[i]);
     }
     return all;
 }

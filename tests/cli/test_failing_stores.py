@@ -1,5 +1,6 @@
 """A store that fails is not good enough: no gate, limit or trend passes it, and none fails a sound one."""
 import random
+import re
 
 import capgen
 from capgen import SECOND
@@ -35,7 +36,7 @@ FAULTS = [((.9, 1), 1, None), ((0, .15), 40, None), ((.4, .6), 1, None), ((.4, 1
           ((0, .4), 10, "PUT"), ((.3, .7), 60, "PUT")]
 
 
-class FailingStores(CliTest):
+class Stores(CliTest):
     def written(self, name, rows):
         return self.put(f"{name}.csv", capgen.text(rows))
 
@@ -45,6 +46,8 @@ class FailingStores(CliTest):
     def judged(self, command, *args):
         return self.s3analyze(command, *args, status=None).status
 
+
+class FailingStores(Stores):
     def test_none_passes_and_no_sound_one_fails(self):
         for ops in ("GET",), ("GET", "PUT"):
             good, same = self.runs("good", ops=ops), self.runs("same", ops=ops, first_day=10)
@@ -154,6 +157,75 @@ class FailingStores(CliTest):
         few = nights(*[None] * 9)
         few.append(self.written("few", run(9, day=9, seconds=.005, threads=4)))
         last(few, 3)
+
+
+class OddFailures(Stores):
+    """Ways to fail that single ranges, medians and drops do not see."""
+
+    def of_clients(self, name, ends_s, fault, day=0):
+        """One client ends early, and requests of the others fail."""
+        rows = [r for c in range(3) for r in
+                (r._replace(client=f"c{c}", thread=r.thread + 4 * c) for r in run(f"{name}{c}", day=day, fault=fault if c else None))
+                if c or r.start < capgen.START + day * DAY + ends_s * SECOND]
+        return self.written(name, sorted(rows))
+
+    def test_a_client_that_ends_early(self):
+        """What fails when not all clients ran counts; the throughput of that time is not known."""
+        good = [self.of_clients(f"good{i}", 1, None, day=i) for i in range(5)]
+        bad = [self.of_clients(f"bad{i}", 1, ((.3, 1), 5, None), day=9 + i) for i in range(5)]
+        self.s3analyze("cmp", "--gate", "errors:1%", "--before", *good, "--after", *bad, status=1)
+        self.s3analyze("cmp", "--gate", "throughput:5%", "--before", *good, "--after", *bad, status=3)
+        self.assertIn(self.judged("trend", "--no-cache", "--check-last", *good, *good, *bad[:1]), (1, 3))
+        self.s3analyze("analyze", "--slo", "errors<0.1%", bad[0], status=1)
+        r = self.s3analyze("analyze", "--slo", "throughput>1B/s", bad[0], status=3)
+        self.assertIn("--range all counts them", unwrapped(r.out))
+        self.assertNotIn("no errors", r.out)
+
+    def test_requests_that_hang_at_the_end(self):
+        """Their threads lose the time, however few they are, and one success behind them makes no jump."""
+        rows = run(1)
+        hung = [capgen.row(6 * SECOND, 30 * SECOND, thread=t, size=0, error="timeout") for t in range(4)]
+        last = capgen.row(30 * SECOND, 30 * SECOND + 10 * MS, thread=0, size=100_000)
+        got = []
+        for more in hung, [*hung, last], hung[:1]:
+            path = self.written("hung", sorted(rows + more))
+            answer, = self.s3analyze("analyze", "--json", "--slo", "throughput>30MiB/s", path,
+                                     status=None).json()["slo"]["assertions"]
+            self.assertNotEqual(answer["verdict"], "met")
+            got.append(answer["value"])
+        self.assertAlmostEqual(got[0] / reached(rows) * 29 / 5, 1, delta=.05)
+        self.assertAlmostEqual(got[1] / got[0], 1, delta=.1)
+        self.assertAlmostEqual(got[2] / reached(rows) * 11 / 5, 1, delta=.05)  # a quarter of the threads
+        good = self.runs("good")
+        after = [self.written(f"cut{i}", sorted(run(f"cut{i}", day=9 + i) + [r._replace(
+            start=r.start + (9 + i) * DAY, end=r.end + (9 + i) * DAY) for r in hung])) for i in range(5)]
+        self.s3analyze("cmp", "--gate", "throughput:5%", "--before", *good, "--after", *after, status=1)
+
+    def test_some_runs_that_fail(self):
+        """Nearly dead, dead, and failing runs beside sound ones: no gate passes."""
+        good, sound = self.runs("good"), self.runs("sound", n=3, first_day=10)
+        for share, gates in (.995, ("throughput:5%", "p99:10%")), (1, ("throughput:5%", "p99:10%")), (.6, ("p50:5%", "p99:10%")):
+            bad = self.runs("bad", n=2, fault=((0, share), 5, None), first_day=20)
+            for gate in gates:
+                self.assertIn(self.judged("cmp", "--gate", gate, "--before", *good, "--after", *sound, *bad), (1, 3), (share, gate))
+        dead = self.runs("dead", n=4, fault=((0, 1), 5, None), first_day=30)
+        self.assertIn(self.judged("cmp", "--gate", "throughput:5%", "--before", *good, *dead[:1], "--after", *sound, *dead), (1, 3))
+
+    def test_one_burst_of_a_single_run(self):
+        burst = self.written("burst", run("b", fault=((.3, .8), 12, None), took=8))
+        self.s3analyze("cmp", "--gate", "p50:5%", "--run-cv", "1%", self.written("good", run("g")), burst, status=3)
+
+    def test_failures_are_no_warm_up(self):
+        path = self.written("start", run(1, fault=((0, .3), 40, None), seconds=20))
+        for more in [], ["--steady"]:
+            self.assertIn(self.judged("analyze", *more, "--slo", "errors<0.1%,throughput>30MiB/s", path), (1, 3))
+
+    def test_exports(self):
+        path = self.written("run", run(1, fault=((.7, 1), 10, None)))
+        table, = self.s3analyze("table", "--no-cache", "--json", path).json()["rows"]
+        told = re.search(r'\ns3_throughput_bytes_per_second{op="GET"} (\S+)',
+                         self.s3analyze("export", "--format", "openmetrics", path).out)
+        self.assertEqual(float(told.group(1)), table["throughput"]["value"])
 
 
 class FailingSums(CliTest):
