@@ -194,7 +194,6 @@ static void respect_failures(struct compare_op *op)
     for (size_t i = 0; i < op->n_metrics; i++) {
         struct compare_metric *m = &op->metrics[i];
         const struct metric *of = &metrics[m->metric];
-        /* How many more may have failed. */
         bool may_hide = more && (compare_is_changed(errors) || !errors->cmp.ok ||
                                  errors->cmp.hi > 1 - statistics_permille[of->quantile] / 1e3);
 
