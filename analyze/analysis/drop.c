@@ -83,13 +83,13 @@ static bool drop_outside_range(struct plan *p, const struct segment_range *r, co
     for (size_t k = 0; k < p->n; k++) {
         struct plan_entry *x = &p->entries[k];
         x->keep = (struct scan_keep){r->start_ns, INT64_MAX, r->end_ns};
-        x->op->n_apart = x->scan.all.n;
+        x->op->n_apart = p->errors ? x->scan.all.n : 0;
         x->op->n_failed_apart = x->scan.all.n_errors;
     }
     bool ok = drop_all(p, &p->a->left_out.by_range, e);
     for (size_t k = 0; ok && k < p->n; k++) {
         struct plan_entry *x = &p->entries[k];
-        x->op->n_apart -= x->scan.all.n;
+        x->op->n_apart -= p->errors ? x->scan.all.n : 0;
         x->op->n_failed_apart -= x->scan.all.n_errors;
     }
     return ok;

@@ -161,7 +161,7 @@ static bool take_op(struct archive_op *to, const struct run *r, const struct run
                             [RUN_ERRORS] = (double)operation_n_failed(&op->report) /
                                            (double)operation_n_all(&op->report)};
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
-        if (isnan(figure[i].value))
+        if (isnan(figure[i].value) && (i > RUN_OBJECTS || op->report.judged.known.why == NULL))
             figure[i].value = shown[i];
     return mem_text(&to->op, op->op, e);
 }

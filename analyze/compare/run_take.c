@@ -114,7 +114,7 @@ struct run_figures run_figures_of(const struct run_op *op)
         f.bytes_per_s[i] = f.objects_per_s[i] = NAN;
     for (int i = 0; i < RUN_N_TIMES; i++)
         f.duration_ns[i] = f.ttfb_ns[i] = NAN;
-    take_rates(&f, &r->judged, &r->segments);
+    take_rates(&f, throughput_shown(&r->judged, &r->throughput), &r->segments);
     if (!q->with_failed) {
         take_times(f.duration_ns, op->of_response ? &q->response_time.dur : &q->all.dur);
         take_times(f.ttfb_ns, &q->all.ttfb);

@@ -117,6 +117,13 @@ static inline bool throughput_differs(const struct throughput *a, const struct t
            (!a->present || a->start_ns != b->start_ns || a->duration_ns != b->duration_ns);
 }
 
+/* Returns the throughput to show: as judged, or if that is not known without the failures. */
+static inline const struct throughput *throughput_shown(const struct throughput *judged,
+                                                        const struct throughput *t)
+{
+    return judged->known.why == NULL ? judged : t;
+}
+
 struct segment_pick {
     int64_t start_ns;
     double bytes_per_s, objects_per_s;

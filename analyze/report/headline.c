@@ -109,7 +109,7 @@ static void say_operation(struct sentence *s, const struct operation *op)
         say(s, ": none of %s requests succeeded.", units_count(op->n_requests).s);
         return;
     }
-    say_rate(s, op->judged.known.why == NULL ? &op->judged : &op->throughput, op->statistics);
+    say_rate(s, throughput_shown(&op->judged, &op->throughput), op->statistics);
     say_coverage(s, &op->coverage);
     const struct times *d = &r->all.dur, *response = &r->response_time.dur;
     if (response->present)
@@ -163,8 +163,7 @@ static void say_mix(struct sentence *s, const struct analysis *a)
         say(s, ": no request is left to analyse.");
         return;
     }
-    const struct throughput *t =
-        a->total.judged.known.why == NULL ? &a->total.judged : &a->total.throughput;
+    const struct throughput *t = throughput_shown(&a->total.judged, &a->total.throughput);
 
     say_rate(s, t, NULL);
     if (t->present && t->n_bytes > 0 && known_all(&t->known, THROUGHPUT_BYTES | THROUGHPUT_OBJECTS))
@@ -206,7 +205,8 @@ struct headline headline(const struct analysis *a)
     struct headline h = {""};
     struct sentence s = {.h = &h, .known_ns = dataset_duration_resolution_ns(a->dataset)};
 
-    for (size_t i = 0; i < ANALYSIS_LEFT_OUT_PARTS; i++)
+    /* What a range left out counts here. */
+    for (size_t i = 0; i < ANALYSIS_LEFT_OUT_PARTS - 1; i++)
         s.of_a_part |= analysis_left_out(a, i).n > 0;
     if (a->mixed)
         say_mix(&s, a);

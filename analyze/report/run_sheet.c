@@ -142,7 +142,8 @@ static void summary_row(struct sheet *s, const struct operation *op, size_t k, d
     sheet_cell(s, "%s", "");
     if (page != NULL)
         sheet_markup(s, page->course, page->ctx, k);
-    summary_cells(s, op->n_requests, op->n_errors, &op->judged, largest);
+    summary_cells(s, op->n_requests, op->n_errors, throughput_shown(&op->judged, &op->throughput),
+                  largest);
     if (d->present)
         SHEET_CELLS(s, time_shown(d, FIGURE_P50, d->p50_ns).s,
                     time_shown(d, FIGURE_P90, d->p90_ns).s, time_shown(d, FIGURE_P99, d->p99_ns).s,
@@ -201,7 +202,8 @@ void run_sheet_summary(struct sheet *s, const struct analysis *a, const struct r
     }
     if (a->total.present) {
         SHEET_ROW(s, TEXT_HEADING, "Cluster Total", "");
-        summary_cells(s, n_requests, n_errors, &a->total.judged, largest);
+        summary_cells(s, n_requests, n_errors,
+                      throughput_shown(&a->total.judged, &a->total.throughput), largest);
     }
     summary_says(s, a);
 }

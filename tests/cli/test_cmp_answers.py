@@ -168,8 +168,8 @@ class Answers(CliTest):
         a, b = self.tmp / 'fine.csv', self.tmp / 'failing.csv'
         a.write_bytes(text(rows))
         b.write_bytes(text(failing))
-        self.assertRegex(self.answer([a, b])[0], r'^GET: differs: error rate 0 -> 1\.99 %, \+2\.\d points')
-        self.assertRegex(self.answer([b, a])[0], r'^GET: differs: error rate 1\.99 -> 0 %, -2\.\d points')
+        self.assertRegex(self.answer([a, b])[0], r'^GET: differs: error rate 0 -> 2\.01 %, \+2\.\d points')
+        self.assertRegex(self.answer([b, a])[0], r'^GET: differs: error rate 2\.01 -> 0 %, -2\.\d points')
 
     def test_sides_that_differ(self):
         """A setting that limits the comparison is part of the answer, with its values."""
