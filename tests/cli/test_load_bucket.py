@@ -503,6 +503,18 @@ class Between(LoadTest):
         self.client.make("bucket")
         self.client.versioning("bucket", status)
 
+    def test_long_listing_is_deleted_by_thousands(self):
+        """A page of others' objects makes s3load read all pages before it deletes."""
+        def first_page_of_others(body):
+            if body.count(b"<Key>") == 1000:
+                self.change = lambda body: body
+                return re.sub(rb"/(\w+)</Key>", rb"/!\1</Key>", body)
+            return body
+        self.change = first_page_of_others
+        r = self.through("put", "--obj.size", "1", "--requests", "1100", "--concurrent", "1", "--duration", "1h", "--quiet")
+        self.assertEqual(r.err, "")
+        self.assertEqual([(line["status"], line["key"]) for line in self.server.log() if line["op"] == "DELETE"], [("200", "")] * 2)
+
     def test_versioning_cannot_be_read(self):
         """Then versions are listed, and nothing is taken for unversioned: by clean, after a run and when a bucket
         is emptied."""
