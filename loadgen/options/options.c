@@ -370,7 +370,7 @@ static bool take_rest(struct options *o, const struct cli_args *args, struct err
     bool ok = take_place(o, args, &p, by_name, e) && take_credentials(o, &p, by_name, e);
     if (p.field[PROFILE_CA_BUNDLE] != NULL && (authorities == NULL || by_name))
         authorities = p.field[PROFILE_CA_BUNDLE];
-    if (ok && o->net.tls && o->cacert == NULL && authorities != NULL)
+    if (ok && (o->net.tls || o->serverprof_url != NULL) && o->cacert == NULL && authorities != NULL)
         ok = keep_copy(o, &o->cacert, authorities, e);
     profile_fini(&p);
     hide_environment();
