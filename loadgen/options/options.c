@@ -523,8 +523,8 @@ static bool check_serverprof(const struct options *o, struct err *e)
 
 static bool check(struct options *o, struct err *e)
 {
-    /* S3 once had buckets with capitals and '_' too. */
-    static const char set[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+    /* S3 once had buckets with capitals and '_' too; Ceph has tenant:bucket. */
+    static const char set[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:";
 
     if (!check_plain("access key", o->access_key, e) ||
         !check_plain("session token", o->session_token, e) ||

@@ -240,6 +240,12 @@ class Suite:
 class OnTarget(Suite, LoadTest):
     server_class = Target
 
+    def test_bucket_of_a_tenant(self):
+        """The colon is signed and sent as %3A, as other clients do."""
+        _, c = self.load("put", "--bucket", "tenant:bucket", *SMALL)
+        self.assertEqual([r.error for r in c.errors()], [])
+        self.assertEqual({line["bucket"] for line in self.server.log()}, {"tenant%3Abucket"})  # the log escapes it
+
     def test_batches_refused(self):
         """Then objects are deleted one by one; a benchmark of it says --batch 1."""
         self.start("--refuse-batches")
