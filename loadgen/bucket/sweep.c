@@ -77,7 +77,7 @@ static bool next_batch(struct work *k, struct sweeper *own, struct strbuf *body,
     while (op->n_objects < BATCH_MAX && take_entry(&own->page, &own->at, &key, &id))
         if (strbuf_fits_xml(key, strlen(key)))
             work_add_to_batch(body, key, id, op);
-    return work_end_batch(k, body, op) == PHASE_OP && op->n_objects > 0;
+    return op->n_objects > 0 && work_end_batch(k, body, op) == PHASE_OP;
 }
 
 /* Makes a request that deletes the next key that was in no batch. False: there is no such key. */
