@@ -10,6 +10,8 @@
 /* The pause before a retry if a server is down or overloaded. */
 #define PAUSE_NS (200 * NS_PER_MS)
 
+#define BATCH_MAX 1000 /* as many as S3 allows */
+
 /* A later pass may delete what an earlier one could not. */
 #define PASSES 3
 
@@ -17,7 +19,7 @@ struct sweeper {
     enum { LIST, LIST_ALL, BATCH, SINGLES, DONE } step;
     struct strbuf page;     /* keys, each followed by its version or upload id, all with a NUL */
     struct strbuf previous; /* first entry of the previous page */
-    size_t at;              /* offset in page of the next key to delete alone */
+    size_t at;              /* offset in page of the next key to delete */
     bool batched;           /* the keys that fit into a batch are deleted */
     int64_t retry_ns;       /* the server was down: do not retry before this time */
 };
@@ -63,19 +65,19 @@ static bool take_entry(const struct strbuf *page, size_t *at, const char **key, 
     return true;
 }
 
-/* Makes a request that deletes all keys of the page that XML can hold. False: there are none. */
-static bool next_batch(struct work *k, const struct sweeper *own, struct strbuf *body,
-                       struct s3op *op)
+/* Makes a request that deletes the next keys of the page that XML can hold. False: there are none.
+ */
+static bool next_batch(struct work *k, struct sweeper *own, struct strbuf *body, struct s3op *op)
 {
     const char *key = NULL;
     const char *id = NULL;
 
     strbuf_clear(body);
     op->n_objects = 0;
-    for (size_t at = 0; take_entry(&own->page, &at, &key, &id);)
+    while (op->n_objects < BATCH_MAX && take_entry(&own->page, &own->at, &key, &id))
         if (strbuf_fits_xml(key, strlen(key)))
             work_add_to_batch(body, key, id, op);
-    return work_end_batch(k, body, op) == PHASE_OP && op->n_objects > 0;
+    return op->n_objects > 0 && work_end_batch(k, body, op) == PHASE_OP;
 }
 
 /* Makes a request that deletes the next key that was in no batch. False: there is no such key. */
@@ -140,12 +142,11 @@ static enum phase_next next(void *ctx, struct worker *w, struct s3op *op)
     if (s->scope == SWEEP_NAMES)
         return next_name(s, op);
     if (own->step == BATCH) {
-        own->batched = !atomic_load(&s->no_batches) && s->kind != S3OP_LIST_UPLOADS &&
-                       next_batch(s->work, own, &work->body, op);
+        own->batched = !atomic_load(&s->no_batches) && s->kind != S3OP_LIST_UPLOADS;
+        if (own->batched && next_batch(s->work, own, &work->body, op))
+            return PHASE_OP;
         own->at = 0;
         own->step = SINGLES;
-        if (own->batched)
-            return PHASE_OP;
     }
     if (own->step == SINGLES) {
         if (next_single(s, own, op))
@@ -161,6 +162,7 @@ static enum phase_next next(void *ctx, struct worker *w, struct s3op *op)
     op->on_entry = on_entry;
     op->user = w;
     strbuf_clear(&own->page);
+    own->at = 0;
     if (s->scope == SWEEP_DIRS)
         work_set_dir(op, s->root, s->work->first_dir + w->thread);
     else
@@ -215,7 +217,6 @@ static void done(void *ctx, struct worker *w, const struct s3op *op, const struc
         strbuf_clear(upload_id);
     if (refused) {
         atomic_store(&s->no_batches, true);
-        own->batched = false;
     } else if (!ok) {
         /* A key that cannot be deleted does not stop the others. The pass ends when it is listed
          * again. */

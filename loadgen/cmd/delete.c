@@ -13,14 +13,24 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
         work_ask(k, S3OP_DELETE, &k->objects[--k->n_objects], op);
         work_add_to_batch(body, op->key, "", op);
     }
+    size_t first = k->n_objects;
     pthread_mutex_unlock(&k->lock);
     if (op->n_objects == 0)
         return PHASE_END;
+    work_own(k, w)->first = first;
     if (k->o->request.batch == 1)
         return PHASE_OP;
     op->n_key = 0;
     op->key[0] = '\0';
     return work_end_batch(k, body, op);
+}
+
+/* Nothing joins the pool, so the objects of the request are still behind its end. */
+static void done(struct work *k, struct worker *w, const struct s3op *op,
+                 const struct worker_result *r)
+{
+    for (size_t i = 0; i < op->n_objects; i++)
+        work_end_delete(k, &k->objects[work_own(k, w)->first + i], op, r);
 }
 
 /* Only --prefix may have characters that XML cannot hold: the rest of a key is ours. */
@@ -47,5 +57,6 @@ const struct cli_command cmd_delete = {
     COMMAND_EXAMPLES(
         {"s3load delete --objects 100000 --batch 1000", "as many as S3 allows at once"}),
     COMMAND_DEFAULTS(.data.n_objects = 25000, .data.size_bytes = 1024, .request.batch = 100),
-    COMMAND_WORKLOAD(.prepares = true, .no_payload = true, .next = next, .init = init),
+    COMMAND_WORKLOAD(.prepares = true, .no_payload = true, .next = next, .done = done,
+                     .init = init),
 };

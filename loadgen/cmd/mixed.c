@@ -112,8 +112,8 @@ static void upload_failed(struct work *k)
 }
 
 /* Returns objects to the pool or adds new ones. After a failed deletion an object may be gone
- * (unless the server only asked to retry), after a failed upload it may exist: both stay out of the
- * pool. */
+ * (unless the server only asked to retry), after a failed upload it may exist: the benchmark uses
+ * neither again. */
 void cmd_mixed_done(struct work *k, struct worker *w, const struct s3op *op,
                     const struct worker_result *r)
 {
@@ -123,7 +123,7 @@ void cmd_mixed_done(struct work *k, struct worker *w, const struct s3op *op,
     if (op->kind == S3OP_GET || op->kind == S3OP_STAT || (op->kind == S3OP_DELETE && put_off))
         work_return(k, o);
     else if (op->kind == S3OP_DELETE)
-        free(o->version);
+        work_end_delete(k, o, op, r);
     else if (r->error[0] == '\0')
         work_add(k, o, k->kind->versions ? r->version : "");
     else

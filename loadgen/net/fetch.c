@@ -5,6 +5,11 @@
 
 #include <string.h>
 
+/* An answer may be slower than this for patience_s; a large one takes up to LONGEST times as long.
+ */
+#define SLOW_BYTES_PER_S 1024L
+#define LONGEST          10
+
 struct transfer {
     const struct fetch *f;
     uint64_t n_bytes;
@@ -74,7 +79,9 @@ static bool set_up(CURL *easy, const struct fetch *f, struct transfer *t, char *
     ok = ok && curl_easy_setopt(easy, CURLOPT_PROXY, f->style->proxy) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
                                 (long)(f->style->connect_timeout_ns / NS_PER_MS)) == CURLE_OK;
-    ok = ok && curl_easy_setopt(easy, CURLOPT_TIMEOUT, f->patience_s) == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_TIMEOUT, LONGEST * f->patience_s) == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, SLOW_BYTES_PER_S) == CURLE_OK;
+    ok = ok && curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, f->patience_s) == CURLE_OK;
     ok =
         ok && curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, (long)!f->style->insecure) == CURLE_OK;
     ok = ok && curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L) == CURLE_OK;
@@ -99,6 +106,7 @@ bool fetch(const struct fetch *f, int *status, struct err *e)
     struct curl_slist *headers = header_list(f->headers);
     struct curl_slist *route = f->route != NULL ? curl_slist_append(NULL, f->route) : NULL;
     long code = 0;
+    curl_off_t total_us = 0;
 
     CURLcode result = CURLE_OUT_OF_MEMORY;
     CURL *easy = curl_easy_init();
@@ -110,6 +118,7 @@ bool fetch(const struct fetch *f, int *status, struct err *e)
     if (result == CURLE_OK)
         result = curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &code);
     *status = (int)code;
+    curl_easy_getinfo(easy, CURLINFO_TOTAL_TIME_T, &total_us);
     curl_easy_cleanup(easy);
     curl_slist_free_all(headers);
     curl_slist_free_all(route);
@@ -122,6 +131,8 @@ bool fetch(const struct fetch *f, int *status, struct err *e)
     if (t.why.msg[0] != '\0')
         return err_set(e, "%s", t.why.msg);
     if (result == CURLE_OPERATION_TIMEDOUT && t.n_bytes > 0)
-        return err_set(e, "the answer was not complete after %ld s", f->patience_s);
+        return err_set(e, "the answer was not complete after %ld s",
+                       total_us < LONGEST * f->patience_s * 1000000 ? f->patience_s
+                                                                    : LONGEST * f->patience_s);
     return err_set(e, "%s", conn_error_text(result, message));
 }

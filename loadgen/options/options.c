@@ -370,7 +370,7 @@ static bool take_rest(struct options *o, const struct cli_args *args, struct err
     bool ok = take_place(o, args, &p, by_name, e) && take_credentials(o, &p, by_name, e);
     if (p.field[PROFILE_CA_BUNDLE] != NULL && (authorities == NULL || by_name))
         authorities = p.field[PROFILE_CA_BUNDLE];
-    if (ok && o->net.tls && o->cacert == NULL && authorities != NULL)
+    if (ok && (o->net.tls || o->serverprof_url != NULL) && o->cacert == NULL && authorities != NULL)
         ok = keep_copy(o, &o->cacert, authorities, e);
     profile_fini(&p);
     hide_environment();
@@ -523,8 +523,8 @@ static bool check_serverprof(const struct options *o, struct err *e)
 
 static bool check(struct options *o, struct err *e)
 {
-    /* S3 once had buckets with capitals and '_' too. */
-    static const char set[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+    /* S3 once had buckets with capitals and '_' too; Ceph has tenant:bucket. */
+    static const char set[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:";
 
     if (!check_plain("access key", o->access_key, e) ||
         !check_plain("session token", o->session_token, e) ||

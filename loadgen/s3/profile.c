@@ -58,32 +58,36 @@ static bool is_section(char *text, const char *name)
     return strcmp(text, name) == 0;
 }
 
-/* Reads the lines of a section; of one for services those that are indented below "s3 =". */
+/* Reads the lines of a section; of one for services those that are indented below "s3 =". A line
+ * "name =" opens a nest: lines that are indented more belong to it. */
 static bool read_section(struct profile *p, char *text, const char *name, bool *found)
 {
     bool services = strncmp(name, SERVICES, strlen(SERVICES)) == 0;
     bool inside = false;
-    bool nests = false; /* the last unindented line was "s3 =": indented lines belong to it */
+    bool nests = false;
+    size_t nest_indent = 0;
     bool is_s3 = false;
     bool ok = true;
 
     for (char *line; ok && (line = strsep(&text, "\n")) != NULL;) {
-        bool indented = *line == ' ' || *line == '\t';
+        size_t indent = strspn(line, " \t");
         line = trim(line);
         size_t n = strlen(line);
         if (*line == '\0' || *line == '#' || *line == ';')
             continue;
-        nests = (nests && indented) || line[n - 1] == '=';
-        if (nests && indented) {
+        nests = nests && indent > nest_indent;
+        if (nests) {
             ok = !is_s3 || take(p, line);
         } else if (*line == '[' && line[n - 1] == ']') {
             line[n - 1] = '\0';
             inside = is_section(line + 1, name);
             *found |= inside;
+        } else if (n > 1 && strchr(line, '=') == line + n - 1) {
+            nests = true;
+            nest_indent = indent;
+            is_s3 = inside && services && strcmp(trim(strsep(&line, "=")), "s3") == 0;
         } else if (inside && !services) {
             ok = take(p, line);
-        } else {
-            is_s3 = inside && strcmp(trim(strsep(&line, "=")), "s3") == 0;
         }
     }
     return ok;

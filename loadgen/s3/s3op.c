@@ -43,8 +43,8 @@ bool s3op_uses_virtual_host(const struct s3op_style *s, const char *host)
     n -= n > 0 && host[n - 1] == '.'; /* an absolute name */
     if (s->lookup != S3OP_LOOKUP_AUTO)
         return s->lookup == S3OP_LOOKUP_HOST;
-    /* A certificate for *.host does not match a name with two more labels. */
-    if (s->tls && strchr(s->bucket, '.') != NULL)
+    /* A certificate for *.host does not match a name with two more labels; no name has a colon. */
+    if (strpbrk(s->bucket, s->tls ? ".:" : ":") != NULL)
         return false;
     for (size_t i = 0; i < sizeof want_it / sizeof *want_it; i++)
         if (ends_with(host, n, want_it[i]))
@@ -114,7 +114,7 @@ static void put_path(struct strbuf *o, const struct s3op_style *s, const struct 
 {
     if (!virtual_host) {
         strbuf_puts(o, "/");
-        strbuf_puts(o, s->bucket);
+        uri_encode(o, s->bucket, strlen(s->bucket), true);
     }
     if (virtual_host || has_key(op))
         strbuf_puts(o, "/");

@@ -72,7 +72,10 @@ void work_fini(struct work *k)
 {
     for (size_t i = 0; i < k->n_objects; i++)
         free_object(&k->objects[i]);
+    for (size_t i = 0; i < k->n_kept; i++)
+        free_object(&k->kept[i]);
     free(k->objects);
+    free(k->kept);
     free(k->noted);
     for (unsigned i = 0; k->own != NULL && i < k->n_workers; i++) {
         struct work_own *own = &k->own[i];
@@ -247,6 +250,22 @@ void work_return(struct work *k, const struct work_object *o)
     push(k, o);
 }
 
+void work_end_delete(struct work *k, const struct work_object *o, const struct s3op *op,
+                     const struct worker_result *r)
+{
+    if (r->error[0] == '\0' || (op->kind == S3OP_DELETE && r->status == 404)) {
+        free(o->version);
+        return;
+    }
+    pthread_mutex_lock(&k->lock);
+    bool ok = mem_fit(&k->kept, &k->cap_kept, k->n_kept + 1, NULL);
+    if (ok)
+        k->kept[k->n_kept++] = *o;
+    pthread_mutex_unlock(&k->lock);
+    if (!ok)
+        work_fail(k, "out of memory");
+}
+
 /* Writes each object, then its version and its key, each with a NUL. */
 void work_pack_pool(struct work *k, struct strbuf *b)
 {
@@ -313,6 +332,9 @@ static bool note(struct work *k, uint64_t id, enum work_noted which)
 bool work_begin_listing(struct work *k, uint64_t max_new, struct err *e)
 {
     k->n_ids = work_n_prepare(k) + max_new * k->engine->n_ranks;
+    for (; k->n_kept > 0; k->n_kept--)
+        if (!push(k, &k->kept[k->n_kept - 1]))
+            return mem_none(e);
     return note(k, k->n_ids, WORK_LISTED) || mem_none(e);
 }
 

@@ -50,6 +50,7 @@ struct work_own {
     atomic_uint_fast64_t n_uploaded; /* objects of the preparation in the worker's folder */
     unsigned part;
     int step;
+    size_t first; /* place of the first object of a request to delete several */
     bool waiting; /* for an object */
     uint64_t n_gets;
 };
@@ -67,6 +68,8 @@ struct work {
     pthread_mutex_t lock; /* protects the members up to first_error */
     struct work_object *objects;
     size_t n_objects, cap_objects;
+    struct work_object *kept; /* their deletion was not acknowledged */
+    size_t n_kept, cap_kept;
     unsigned n_waiting;      /* workers that wait for an object */
     uint64_t n_object_waits; /* how often a worker had to wait */
     unsigned n_vain_uploads; /* uploads in a row that failed while the pool was empty */
@@ -160,16 +163,22 @@ bool work_add(struct work *k, const struct work_object *o, const char *version);
 /* Returns an object to the pool that was taken out of it. */
 void work_return(struct work *k, const struct work_object *o);
 
+/* Keeps an object that was taken out of the pool to be deleted, unless the answer says that it is
+ * gone: cleaning puts it back into the pool, and so counts it and deletes it by name. */
+void work_end_delete(struct work *k, const struct work_object *o, const struct s3op *op,
+                     const struct worker_result *r);
+
 /* Returns true if no object is left and none will come, so that the run ends. */
 bool work_is_drained(struct work *k);
 
-/* Begins to note what cleaning lists; max_new is the most objects that the benchmark of any rank
- * has made. Then notes an object, by its name below the root. */
+/* Puts kept objects back, and begins to note what cleaning lists; max_new is the most objects that
+ * the benchmark of any rank has made. Then notes an object, by its name below the root. */
 bool work_begin_listing(struct work *k, uint64_t max_new, struct err *e);
 void work_note_listed(struct work *k, const char *name);
 
 /* Returns how many names of objects this rank has stored and not deleted: all, or those that are
- * neither listed nor gone. Uploads and deletions without an answer do not count. */
+ * neither listed nor gone. An upload counts if its answer is good. So does a deletion (404 is good
+ * for one object); of a request to delete several all must be. */
 uint64_t work_count_stored(struct work *k, bool unlisted);
 
 /* Counts a failure, and keeps the first one's reason. */

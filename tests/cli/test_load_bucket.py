@@ -240,6 +240,12 @@ class Suite:
 class OnTarget(Suite, LoadTest):
     server_class = Target
 
+    def test_bucket_of_a_tenant(self):
+        """The colon is signed and sent as %3A, as other clients do."""
+        _, c = self.load("put", "--bucket", "tenant:bucket", *SMALL)
+        self.assertEqual([r.error for r in c.errors()], [])
+        self.assertEqual({line["bucket"] for line in self.server.log()}, {"tenant%3Abucket"})  # the log escapes it
+
     def test_batches_refused(self):
         """Then objects are deleted one by one; a benchmark of it says --batch 1."""
         self.start("--refuse-batches")
@@ -502,6 +508,18 @@ class Between(LoadTest):
     def versioned_bucket(self, status):
         self.client.make("bucket")
         self.client.versioning("bucket", status)
+
+    def test_long_listing_is_deleted_by_thousands(self):
+        """A page of others' objects makes s3load read all pages before it deletes."""
+        def first_page_of_others(body):
+            if body.count(b"<Key>") == 1000:
+                self.change = lambda body: body
+                return re.sub(rb"/(\w+)</Key>", rb"/!\1</Key>", body)
+            return body
+        self.change = first_page_of_others
+        r = self.through("put", "--obj.size", "1", "--requests", "1100", "--concurrent", "1", "--duration", "1h", "--quiet")
+        self.assertEqual(r.err, "")
+        self.assertEqual([(line["status"], line["key"]) for line in self.server.log() if line["op"] == "DELETE"], [("200", "")] * 2)
 
     def test_versioning_cannot_be_read(self):
         """Then versions are listed, and nothing is taken for unversioned: by clean, after a run and when a bucket

@@ -81,6 +81,21 @@ class Unlisted(LoadTest):
             r = self.s3load(command, *SMALL, "--objects", "7", "--requests", "9", *options, status=1)
             self.assert_left(r, len(self.stored()), len(self.stored()))
 
+    def test_refused_deletions(self):
+        """An object is there until the server says that it has deleted it."""
+        for fault in "fail=500:1", "fail=403:1", "fail=503:1":
+            for command, *options in (("delete", "--batch", "1", "--stress"), ("delete", "--batch", "7", "--stress"),
+                                      ("mixed", "--requests", "90"), ("versioned", "--versions", "1", "--requests", "90")):
+                with self.subTest(command, fault=fault, options=options):
+                    self.hide(ALL, ("DELETE", fault))
+                    r = self.s3load(command, *SMALL, "--objects", "40", *options, status=1)
+                    self.assert_left(r, len(self.stored()), len(self.stored()))
+        self.hide(ALL, ("DELETE", "fail=500:0.5"))
+        r = self.s3load("delete", *SMALL, "--objects", "80", "--batch", "1", "--stress", status=1)
+        statuses = self.requests("DELETE").values()
+        self.assertEqual({len(s) for s in statuses}, {1, 2})  # what was not deleted is deleted by name
+        self.assert_left(r, sum(s[-1] != "204" for s in statuses), sum(s[0] != "204" for s in statuses))
+
     def test_only_a_name_in_a_bucket_with_versions(self):
         """A deletion without the version would only hide the object."""
         self.hide(HALF)

@@ -119,6 +119,14 @@ class Credentials(Settings):
                                    "aws_secret_access_key=s\n")
         self.assertEqual(self.who("--profile", "c", env={"AWS_CONFIG_FILE": str(path)}), ("c", "us-east-1", None))
 
+    def test_indented(self):
+        """Only "name =" opens a nest, and what is indented no more is not in it."""
+        keys = "aws_access_key_id = b\n  aws_secret_access_key = s=\n  aws_session_token = tok==\n"
+        nested = "    region = wrong\n    aws_session_token = wrong\n"
+        for text in f"[b]\n  {keys}", f"[b]\n  s3 =\n{nested}  {keys}", f"[b]\n{keys}  s3 =\n{nested}":
+            self.write("credentials", text)
+            self.assertEqual(self.who("--profile", "b", "--host", self.server.hosts), ("b", "us-east-1", "tok=="))
+
     def test_services(self):
         """The server of S3 is that of the section for services, wherever it stands."""
         self.write("credentials", "[b]\naws_access_key_id = b\naws_secret_access_key = s\n")
@@ -129,6 +137,8 @@ class Credentials(Settings):
         for text in profile + services, services + profile:
             self.write("config", text)
             self.assertEqual(self.who("--profile", "b"), ("b", "r", None))
+        self.write("config", profile + re.sub(r"(?m)^(?=s3 =|sqs =|ses =|  )", "  ", services))
+        self.assertEqual(self.who("--profile", "b"), ("b", "r", None))
         self.write("config", profile + "[services loc2]\n")
         self.assertIn("profile 'b': there is no section [services loc]", self.who("--profile", "b", status=2))
         self.write("config", profile.replace(wrong, f"endpoint_url = http://{self.server.hosts}\n") + "[services loc]\nsqs =\n  " + wrong)
@@ -160,6 +170,9 @@ class Credentials(Settings):
         self.start()
         _, c = self.load("put", *SMALL, env={"AWS_CA_BUNDLE": str(bad)})
         self.assertIsNone(c.start["settings"]["cacert"])
+        path = self.tmp / "profiled.csv.zst"
+        self.s3load("put", *SMALL, "--serverprof-url", "https://127.0.0.1:1", "--benchdata", path, env={"AWS_CA_BUNDLE": str(good)})
+        self.assertEqual(Capture(path).start["settings"]["cacert"], str(good))
 
     def process(self, text):
         self.write("config", f"[default]\ncredential_process = {text}\n")

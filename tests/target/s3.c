@@ -36,7 +36,8 @@ static bool good_bucket_name(const char *name)
 {
     size_t n = strlen(name);
 
-    return n >= 3 && n <= 63 && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789.-") == n;
+    /* Ceph has tenant:bucket. */
+    return n >= 3 && n <= 63 && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789.-:") == n;
 }
 
 static void put_bucket(struct s3 *s, struct request *r, struct bucket *b)
