@@ -405,7 +405,8 @@ bool archive_differ(const struct archive_run *a, const struct archive_run *b,
                      json_object_get(b->options, "duration_ns") != NULL;
 
     *d = (struct archive_difference){.what = "the operations"};
-    if (has_more(a, b, d->a) | has_more(b, a, d->b))
+    bool more = has_more(a, b, d->a);
+    if (has_more(b, a, d->b) || more)
         return true;
     for (size_t k = 0; k < a->n_ops; k++) {
         const struct archive_op *other = archive_op_named(b, a->ops[k].op);

@@ -31,7 +31,7 @@ bool profile_html(const struct profile_run *r, size_t type, const char *title, F
                   struct err *e)
 {
     /* This page has no charts drawn by gnuplot. */
-    const struct html_charts none = {.missing = {"no charts"}};
+    const struct html_charts none = {.missing = {.msg = "no charts"}};
 
     if (!html_page_begin(f, &none, title, "a profile of a server", e))
         return false;

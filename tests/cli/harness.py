@@ -45,8 +45,8 @@ FLAGS = (BUILD / "flags").read_text() if (BUILD / "flags").exists() else ""
 SANITIZED = "-fsanitize" in FLAGS
 # Tests load at the same time; s3load would warn of that.
 os.environ.setdefault("S3LOAD_LOCK", "")
-# No cache of captures, except where a test gives its place.
-os.environ["XDG_CACHE_HOME"] = "/proc/none"
+# No cache of captures, except where a test gives its place. Other programs keep theirs.
+NO_CACHE = {"XDG_CACHE_HOME": "/proc/none"}
 
 
 def with_specimens(test):
@@ -125,7 +125,7 @@ def run(*argv, stdin=b"", env=None, timeout=TIMEOUT_S, **kwargs):
     argv = [str(a) for a in argv]
     if "/" not in argv[0]:
         argv[0] = str(BUILD / argv[0])
-    full_env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+    full_env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | NO_CACHE
     full_env.update(env or {})
     return Run(subprocess.run(argv, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               env=full_env, timeout=timeout, **kwargs))
@@ -142,7 +142,7 @@ def on_terminal(*argv, stream="stdout", columns=None, env=None, **kwargs):
     ours, theirs = pty.openpty()
     if columns is not None:
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    full_env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+    full_env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | NO_CACHE
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, stream: theirs}
     with subprocess.Popen([str(a) for a in argv], env=full_env | {"TERM": "xterm"} | (env or {}), **streams,
                           **kwargs) as p:

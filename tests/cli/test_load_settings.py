@@ -393,12 +393,12 @@ class Outputs(Settings):
     def test_hosts_without_proxy(self):
         """If no_proxy excepts all hosts, no proxy is named; the requests tell."""
         self.start()
-        proxy = Proxy()
+        proxy = Proxy(port=self.server.ports[0])
         self.addCleanup(proxy.stop)
-        other = f"localhost:{self.server.ports[0]}"
+        other = f"127.0.0.2:{self.server.ports[0]}"  # which only the proxy reaches
         for hosts, no_proxy, used in (([], "127.0.0.1", False), ([], "127.0.0.0/8", False), ([], "*", False), ([], "127.0.0.2", True),
                                       (["--host", f"{self.server.hosts},{other}"], "127.0.0.1", True),
-                                      (["--host", f"{self.server.hosts},{other}"], "127.0.0.1,localhost", False)):
+                                      (["--host", f"{self.server.hosts},{self.server.hosts}"], "127.0.0.2,127.0.0.1", False)):
             with self.subTest(hosts=hosts, no_proxy=no_proxy):
                 proxy.asked.clear()
                 path = self.tmp / f"{len(os.listdir(self.tmp))}.csv.zst"

@@ -228,21 +228,6 @@ class MinIO(Profiles):
         self.assertIn("no profiles: the answer was not complete after 5 s", err)
         self.assertIsNone(saved)
 
-    def test_archive_that_takes_long(self):
-        """What goes on arriving is waited for."""
-        data = archive(*(f"profile-{i}-cpu.pprof" for i in range(2000)))
-
-        def slowly(handler):
-            handler.send_response(200)
-            handler.send_header("Content-Length", str(len(data)))
-            handler.end_headers()
-            for i in range(60):
-                handler.wfile.write(data[len(data) * i // 60:len(data) * (i + 1) // 60])
-                handler.server.stopping.wait(0.1)  # not decisive: the whole takes longer than the patience
-        self.admin(download=slowly)
-        _, saved = self.profiled(env={"S3LOAD_TEST_PATIENCE": "5"})
-        self.assertEqual(saved, data)
-
     def test_first_signal_ends_the_wait(self):
         """If it comes during the fetch."""
         self.admin(download=drip)
