@@ -212,10 +212,13 @@ static const struct archive_op *dead_in(const struct archive_run *r)
 }
 
 /* Whether a change for the worse is no chance. Of archives in which nothing changes 2 % show one,
- * and a nightly job looks each night. A change that cmp would call the same needs the least p. */
-static bool is_sure(const struct trend_group *g, const struct stats_change *x)
+ * and a nightly job looks each night. A change that cmp would call the same needs the least p, and
+ * as many runs as an archive. */
+static bool is_sure(const struct trend_group *g, const struct trend_change *c)
 {
-    return is_share(g, x->series) || x->p <= TREND_SURE_P ||
+    const struct stats_change *x = &c->v[0];
+
+    return is_share(g, x->series) || (x->p <= TREND_SURE_P && g->n - c->run >= TREND_LEAST_RUNS) ||
            fabs(expm1(x->after - x->before)) >= metrics[g->series[x->series].metric].delta;
 }
 
@@ -234,7 +237,7 @@ static enum exit_code check_last(struct trend *t)
         for (size_t k = i + 1; k < g->n_changes; k++)
             is_last &=
                 strcmp(g->series[g->changes[k].v[0].series].op, g->series[c->v[0].series].op) != 0;
-        if (is_last && trend_is_worse(g, &c->v[0]) && is_sure(g, &c->v[0]))
+        if (is_last && trend_is_worse(g, &c->v[0]) && is_sure(g, c))
             return EXIT_FAILED;
         if (is_last && trend_is_worse(g, &c->v[0]))
             t->unsure = c;
