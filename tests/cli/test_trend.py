@@ -118,6 +118,13 @@ class Trend(CliTest):
         self.nights([1] * 20 + [0.7] * 6)
         self.s3analyze('trend', '--check-last', self.folder, status=0)
 
+    def test_check_last_of_a_small_change(self):
+        """Below what cmp takes for the same it must have lasted for as many runs as an archive."""
+        paths = [self.run_of(i, 1 if i < 12 else 1.03, n=400) for i in range(24)]
+        self.assertRegex(self.trend('--check-last', *paths[:16], status=3)['check_last'],
+                         'Undecided: the last run, night-015, is at a level that is only [23].. % slower; more runs decide.')
+        self.trend('--check-last', *paths, status=1)
+
     def test_check_last_of_a_slower_level_that_ended(self):
         self.nights([1] * 15 + [1.3] * 12 + [1] * 13)
         self.s3analyze('trend', '--check-last', self.folder, status=0)
