@@ -452,8 +452,9 @@ static void begin(struct plot_data *p, const struct analysis *a, int index)
         .index = index,
         .operation = op,
         .op = op != NULL ? op->op : "",
-        .throughput = op != NULL ? throughput_shown(&op->judged, &op->throughput)
-                                 : throughput_shown(&a->total.judged, &a->total.throughput),
+        .throughput = op != NULL ? &op->throughput : &a->total.throughput,
+        .shown = op != NULL ? throughput_shown(&op->judged, &op->throughput)
+                            : throughput_shown(&a->total.judged, &a->total.throughput),
         .segments = op != NULL ? &op->segments : &a->total.segments,
         .statistics = op != NULL ? op->statistics : NULL,
     };

@@ -76,8 +76,7 @@ static double rate_column(const struct series_row *row, size_t i)
 static bool put_mean(FILE *f, const struct plot_data *p, int64_t panel,
                      const struct statistics_rate *r, double mean, double unit)
 {
-    struct span of = {true, p->throughput->start_ns,
-                      p->throughput->start_ns + p->throughput->duration_ns};
+    struct span of = {true, p->shown->start_ns, p->shown->start_ns + p->shown->duration_ns};
 
     if (p->segments->which != NULL)
         of = p->course.range;
@@ -93,11 +92,11 @@ static bool put_mean(FILE *f, const struct plot_data *p, int64_t panel,
 static int64_t put_means(FILE *f, const struct plot_data *p, int64_t *n_bands)
 {
     const struct statistics *s = p->statistics;
-    struct segment_pick mean = {0, p->throughput->bytes_per_s, p->throughput->objects_per_s};
+    struct segment_pick mean = {0, p->shown->bytes_per_s, p->shown->objects_per_s};
 
     *n_bands = 0;
     plot_out_block(f, "means", "panel from_s to_s mean lo hi");
-    if (!p->throughput->present)
+    if (!p->shown->present)
         return 0;
     if (p->segments->which != NULL)
         mean = p->segments->mean;
