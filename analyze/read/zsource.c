@@ -91,10 +91,16 @@ static const struct {
 /* Returns which file of another command this is; NULL: of none. */
 static const char *other_file(const struct zsource *s)
 {
+    /* Unlike the header of a capture, the first line of a log has spaces. */
+    const char *end = memchr(s->first, '\n', s->n_first);
+    size_t n_line = end != NULL ? (size_t)(end - (const char *)s->first) : s->n_first;
+    bool is_log = memchr(s->first, ' ', n_line) != NULL;
+
     for (size_t i = 0; i < sizeof other_files / sizeof *other_files; i++) {
         const char *begin = other_files[i].begin, *has = other_files[i].has;
         if (s->n_first >= strlen(begin) && memcmp(s->first, begin, strlen(begin)) == 0 &&
-            *s->first != '#' && memmem(s->first, s->n_first, has, strlen(has)) != NULL)
+            (*begin != '\0' || is_log) && *s->first != '#' &&
+            memmem(s->first, s->n_first, has, strlen(has)) != NULL)
             return other_files[i].what;
     }
     /* gzip and profile.proto have this byte, text has not. */

@@ -72,10 +72,12 @@ static const char *rate_shown(int64_t n_bytes, int64_t n_objects, int64_t ns,
 /* Appends the throughput over the part of a run in which requests succeeded, if it is short. */
 static void say_coverage(struct sentence *s, const struct coverage *c)
 {
-    int64_t ok_ns = c->ok_end_ns - c->ok_start_ns;
     struct units_text part;
 
-    if (coverage_is_short(c) && ok_ns > 0)
+    if (!coverage_is_short(c))
+        return;
+    int64_t ok_ns = c->ok_end_ns - c->ok_start_ns;
+    if (ok_ns > 0)
         say(s, ", %s over the %s in which requests succeeded",
             rate_shown(c->n_bytes, c->n_objects, ok_ns, &part), units_duration(ok_ns).s);
 }

@@ -447,11 +447,11 @@ static void correct_block(const struct set *s, size_t k, size_t block, struct to
         struct attribution_request r = analysis_request(t, i);
         if (r.start_ns < s->grid.start_ns || r.end_ns >= s->grid.end_ns)
             slices_add_outside(&s->grid, outside, &r);
-        if (!r.ok) {
+        if (!r.ok && segment_range_usable(&s->range))
             judged->hung_ns += int64_max(s->range.start_ns - r.start_ns, 0) +
                                int64_max(r.end_ns - s->range.end_ns, 0);
+        if (!r.ok)
             continue;
-        }
         total_correct(whole, &s->ok, &r);
         total_correct(judged, &s->range, &r);
         correct_of(&s->hosts, hosts, host_of[table_place(t, i)], &r);

@@ -120,6 +120,12 @@ class OddNames(CliTest):
                     r = self.s3analyze(*(file if word == "F" else word for word in command), status=1)
                     self.assertIn(said, r.err)
 
+    def test_no_text_in_a_row_makes_a_capture_another_file(self):
+        for name in "x cpu-clock:y", "[01/Jan/2026:00:00:00 +0000] x", "{\"api\"", "starttime seconds":
+            path = self.put([r._replace(file=name, error=name if i == 0 else "") for i, r in enumerate(steady(20))])
+            with self.subTest(name=name):
+                self.assertEqual(len(self.s3analyze("cat", path).out.splitlines()), 21)
+
     def test_reports_have_the_ending_of_their_form(self):
         path = capture("get-g4")
         for command in "analyze", "info", "cmp", "table", "autoterm", "trend":
