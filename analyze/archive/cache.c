@@ -266,7 +266,8 @@ static int newest_first(const void *a, const void *b)
     return int64_order(((const struct entry *)b)->written_s, ((const struct entry *)a)->written_s);
 }
 
-/* Deletes the oldest entries beyond MAX_BYTES, and what killed processes left. */
+/* Deletes the oldest files beyond MAX_BYTES. Files that killed processes left count like entries.
+ */
 static void trim(int folder)
 {
     int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -292,6 +293,8 @@ static void trim(int folder)
     free(v);
     if (d != NULL)
         closedir(d);
+    else if (fd >= 0)
+        close(fd);
 }
 
 void archive_cache_close(struct archive_cache *c)

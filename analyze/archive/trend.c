@@ -211,9 +211,9 @@ static const struct archive_op *dead_in(const struct archive_run *r)
     return NULL;
 }
 
-/* Whether a change for the worse is no chance. Of archives in which nothing changes 2 % show one,
- * and a nightly job looks each night. A change that cmp would call the same needs the least p, and
- * as many runs as an archive. */
+/* Whether a change for the worse is no chance. One archive in fifty in which nothing changes shows
+ * one (docs/how-the-numbers-are-made.md, section 13), and a nightly job looks each night. A change
+ * that cmp would call the same needs the least p, and as many runs as an archive. */
 static bool is_sure(const struct trend_group *g, const struct trend_change *c)
 {
     const struct stats_change *x = &c->v[0];

@@ -52,9 +52,9 @@ struct trend {
     /* The answer for a nightly job, about the group with the newest run. EXIT_FAILED: in the last
      * run no request of an operation succeeded, or none did from some time on (`dead`), or an
      * operation's last level is worse than the one before. EXIT_UNDECIDED: that is not sure
-     * (`unsure`), there are too few runs,
-     * `unread` may be the last run, or the last run lacks a figure or is worse than noise explains;
-     * in these last cases `odd` is its series, else SIZE_MAX. */
+     * (`unsure`), there are too few runs, `unread` may be the last run, or the last run lacks a
+     * figure or is worse than noise explains; in these last cases `odd` is its series, else
+     * SIZE_MAX. */
     enum exit_code last;
     const struct archive_op *dead;     /* NULL: none */
     const struct trend_change *unsure; /* EXIT_UNDECIDED: a last change that is small; NULL: none */

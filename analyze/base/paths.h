@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Checks that no two paths name the same existing file, or are equal; "-" is standard input.
- * Terminals and /dev/null may be named as well. False: *e names two that do, or memory ran out. */
+/* Checks that no two paths are equal or name the same existing file. "-" is standard input, which
+ * counts as a file only if it is a regular one. False: *e names two that do, or memory ran out. */
 bool paths_differ(const char *const *paths, size_t n, struct err *e);
 
 /* Returns the length of a name without the suffix of a capture. */

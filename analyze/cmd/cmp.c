@@ -214,12 +214,10 @@ static bool compare(const struct cli_args *args, const struct cmp_given *o, doub
         .n_gates = o->gate.n,
     };
 
-    bool alike = ok && sides_check_alike(&sides, &history, "cmp", e);
-    *code = ok && !alike ? EXIT_USAGE : EXIT_DONE;
-    ok = alike && sides_compare(&c, &sides, &o->sides, &how, e) && write_report(&c, o, e) &&
+    ok = ok && sides_check_alike(&sides, &history, "cmp", e) &&
+         sides_compare(&c, &sides, &o->sides, &how, e) && write_report(&c, o, e) &&
          output_page(&page, write_page, &(struct paged){&c, &traces}, e);
-    if (c.has_gate)
-        *code = c.gate;
+    *code = c.has_gate ? c.gate : EXIT_DONE;
     compare_free(&c);
     sides_free(&sides);
     sides_runs_free(&history);
@@ -250,9 +248,7 @@ static int run(const struct cli_args *args, void *options)
               outfile_check(o->html, output_replaces_page(&o->output), &e) &&
               compare(args, o, run_cv_frac, gates, &code, &e);
     free(gates);
-    return ok                   ? (int)code
-           : code == EXIT_USAGE ? cli_wrong_usage(args, "%s", e.msg)
-                                : cli_failed(args, &e);
+    return ok ? (int)code : cli_failed(args, &e);
 }
 
 const struct cli_command cmd_cmp = {

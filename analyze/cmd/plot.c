@@ -280,9 +280,8 @@ static bool add_without_rows(struct plot_set *set, const struct cli_args *args,
 
 /* ---- Charts of a comparison ---- */
 
-/* *alike: false if sides_check_alike fails. */
 static bool add_comparison(struct plot_set *set, const struct plot_given *o,
-                           const struct plot_options *how, bool *alike, struct err *e)
+                           const struct plot_options *how, struct err *e)
 {
     struct run_options reading = {
         .filter = &o->filter, .input = &o->input, .analysis = &o->analysis};
@@ -292,7 +291,7 @@ static bool add_comparison(struct plot_set *set, const struct plot_given *o,
     struct compare c = {0};
     bool ok = sides_spool(&o->sides, &reading.basis, e) &&
               sides_load(&sides, &o->sides, &reading, &traces, e) &&
-              (*alike = sides_check_alike(&sides, &(struct sides_runs){0}, "plot --out OUT", e)) &&
+              sides_check_alike(&sides, &(struct sides_runs){0}, "plot --out OUT", e) &&
               sides_compare(&c, &sides, &o->sides, &plain, e) &&
               plot_add_compare(set, &c, &traces, how, e);
 
@@ -373,8 +372,7 @@ static bool say_missing(const struct plot_set *set, const struct plot_options *h
     return true;
 }
 
-static bool draw(const struct cli_args *args, const struct plot_given *o, bool *alike,
-                 struct err *e)
+static bool draw(const struct cli_args *args, const struct plot_given *o, struct err *e)
 {
     static const char *const one_chart[] = {"throughput"}, *const one_change[] = {"compare-change"};
     bool comparison = sides_given(&o->sides);
@@ -399,7 +397,7 @@ static bool draw(const struct cli_args *args, const struct plot_given *o, bool *
         how.charts = comparison ? one_change : one_chart;
         how.n_charts = 1;
     }
-    ok = ok && (comparison                ? add_comparison(&set, o, &how, alike, e)
+    ok = ok && (comparison                ? add_comparison(&set, o, &how, e)
                 : loaded_lacks_rows(args) ? add_without_rows(&set, args, o, &how, e)
                                           : add_run(&set, args, o, &how, e));
     ok = ok && say_missing(&set, &how, args, e) && plot_draw(&set, &how, e);
@@ -415,9 +413,8 @@ static int run(const struct cli_args *args, void *options)
 
     if (!check_usage(o, args, &e))
         return cli_wrong_usage(args, "%s", e.msg);
-    bool alike = true;
-    bool ok = aggpipe_spool(args->operands, args->n_operands, &e) && draw(args, o, &alike, &e);
-    return ok ? EXIT_DONE : !alike ? cli_wrong_usage(args, "%s", e.msg) : cli_failed(args, &e);
+    bool ok = aggpipe_spool(args->operands, args->n_operands, &e) && draw(args, o, &e);
+    return ok ? EXIT_DONE : cli_failed(args, &e);
 }
 
 const struct cli_command cmd_plot = {

@@ -107,6 +107,23 @@ static struct compare_side side(const struct sides_runs *r, const char *name, co
 static const char *const pooled[] = {"--before ", "--after ", "--history "};
 #define HISTORY 2
 
+/* Appends a path as one word of a shell. */
+static void append_word(char *text, size_t size, const char *path)
+{
+    size_t n = strlen(text);
+    bool is_plain = strcspn(path, " \t\"'$`\\&;|<>(){}*?[]#~!") == strlen(path);
+
+    if (is_plain) {
+        snprintf(text + n, size - n, "%s", path);
+        return;
+    }
+    n += (size_t)snprintf(text + n, size - n, "'");
+    for (; *path != '\0' && n < size; path++)
+        n += (size_t)snprintf(text + n, size - n, *path == '\'' ? "'\\''" : "%c", *path);
+    if (n < size)
+        snprintf(text + n, size - n, "'");
+}
+
 /* Appends a side's option with those of its runs that are alike with `like`; if none are, with
  * those that are alike with the first of them. */
 static void append_alike(char *text, size_t size, size_t side, const struct archive *a,
@@ -119,14 +136,13 @@ static void append_alike(char *text, size_t size, size_t side, const struct arch
     while (k < a->n && archive_differ(like, &a->runs[k], &d))
         k++;
     for (size_t i = 0; i < a->n; i++) {
-        const char *path = a->runs[i].path;
-        bool is_plain = strcspn(path, " \t\"$`\\&;|<>(){}*?[]#~!") == strlen(path);
         size_t n = strlen(text);
 
         if (archive_differ(k < a->n ? like : a->runs, &a->runs[i], &d))
             continue;
-        snprintf(text + n, size - n, is_plain ? "%s%s%s" : "%s%s'%s'", n > 0 ? " " : "",
-                 is_first || side == HISTORY ? pooled[side] : "", path);
+        snprintf(text + n, size - n, "%s%s", n > 0 ? " " : "",
+                 is_first || side == HISTORY ? pooled[side] : "");
+        append_word(text, size, a->runs[i].path);
         is_first = false;
     }
 }
@@ -149,12 +165,13 @@ static bool check_one(const struct archive v[], size_t at, const char *command, 
             append_alike(text, sizeof text, k, &v[k], first);
     const char *names[] = {first->path, first[i].path};
     paths_shorten(names, 2);
-    return err_set(e,
-                   "%sruns count as repetitions, but these differ in %s: %s (%s) and %s (%s). Give "
-                   "runs that are alike: s3analyze %s%s %s",
-                   pooled[at], d.what, d.a, archive_label(names[0]).s, d.b,
-                   archive_label(names[1]).s, command, at == HISTORY ? " BEFORE AFTER" : "",
-                   strlen(text) + 1 < sizeof text ? text : "... (s3analyze trend shows which)");
+    return err_usage(
+        e,
+        "%sruns count as repetitions, but these differ in %s: %s (%s) and %s (%s). Give "
+        "runs that are alike: s3analyze %s%s %s",
+        pooled[at], d.what, d.a, archive_label(names[0]).s, d.b, archive_label(names[1]).s, command,
+        at == HISTORY ? " BEFORE AFTER" : "",
+        strlen(text) + 1 < sizeof text ? text : "... (s3analyze trend shows which)");
 }
 
 bool sides_check_alike(const struct sides *s, const struct sides_runs *history, const char *command,

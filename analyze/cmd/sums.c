@@ -102,7 +102,7 @@ bool sums_load(struct sums *s, const char *const *paths, size_t n, const struct 
                 ok = err_set(e, "%s and %s hold the same sums", paths[k], paths[i]);
         if (ok && !sums_merge(s, &one, e)) {
             const struct err why = *e;
-            e->msg[0] = '\0';
+            err_clear(e);
             ok = err_set(e, "%s: cannot be added to the files before it: %s", paths[i], why.msg);
         }
         sums_free(&one);

@@ -28,7 +28,8 @@ static const struct cli_example examples[] = {
 };
 
 static const struct cli_exit exits[] = {
-    {"1, 3", "with --check-last also: the newest level is worse; it is undecided"},
+    {"1, 3",
+     "with --check-last also: the newest level is worse, or the last run fails; it is undecided"},
     {0},
 };
 
@@ -87,10 +88,11 @@ const struct cli_command cmd_trend = {
         "--check-last is for a nightly job, and looks at the group of the newest run. The status "
         "is 1 while the last level of an operation is slower or has more errors than the one "
         "before, and if no request of the last run succeeded, or none in its last tenth. It is 3 "
-        "if there are too few runs, the last run alone is worse than noise explains, has too few "
-        "requests or cannot be read, else 0. Files of a folder that cannot be read are named on "
-        "standard error; one "
-        "that was written before the newest run began does not count. To accept a new level, give "
+        "if there are too few runs, if the last level is only a little worse (by less than cmp "
+        "takes for the same) and has fewer than 8 runs or a p above 0.001, or if the last run "
+        "alone is worse than noise explains, has too few requests or cannot be read. Else it is "
+        "0. Files of a folder that cannot be read are named on standard error; one that was "
+        "written before the newest run began does not count. To accept a new level, give "
         "only the runs since then.",
     .operands = "CAPTURE|DIR...",
     .min_operands = 1,

@@ -88,7 +88,6 @@ bool gather_add(struct import *m, const struct record *told, int64_t status, str
 
 bool gather_leave_out(struct import *m, enum import_left why)
 {
-    m->result->n_left_out++;
     m->result->n_left_out_as[why]++;
     return true;
 }
@@ -101,7 +100,7 @@ bool gather_skip(struct import *m, struct err *e)
 
     if (m->lines.bad != m->lines.number)
         return false;
-    e->msg[0] = '\0';
+    err_clear(e);
     if (!m->options->salvage)
         return err_set(e, "%s (--salvage skips and counts such lines)", why.msg);
     if (skipped->n_dropped[DROP_BAD_ROW]++ == 0)
@@ -157,8 +156,10 @@ bool gather_next(struct import *m, struct record *row, bool *more, struct err *e
         }
         if (!is_twice(m, &s, (struct slice){texts, (size_t)(text - texts)}, &twice, e))
             return false;
-        if (twice)
-            m->result->n_rows -= gather_leave_out(m, IMPORT_TWICE);
+        if (twice) {
+            gather_leave_out(m, IMPORT_TWICE);
+            m->result->n_rows--;
+        }
     }
     *row = s.row;
     return true;

@@ -58,8 +58,8 @@ static bool read_all(struct import *m, const struct program *p, const char *cons
         return err_set(e, "%s: no requests%s%s", paths[0],
                        first != NULL                  ? "; the first line that was skipped: "
                        : *m->result->ended_by != '\0' ? ": it ended with an error: "
-                       : m->result->n_left_out > 0    ? ": all lines are of something else"
-                                                      : "",
+                       : m->lines.number > 0 ? ": no line is a request with a time and a status"
+                                             : "",
                        first != NULL ? first : m->result->ended_by);
     return ok && gather_end(m, e);
 }
@@ -76,10 +76,9 @@ static bool put_comments(const struct import *m, const struct program *p, struct
         mem_format(&line, e, "%s, imported by s3analyze %s", name, version_string) &&
         mem_format(&limits, e,
                    "s3analyze/import/1 {\"event\":\"import\",\"from\":\"%s\",\"start_ns\":%" PRId64
-                   ",\"duration_ns\":%" PRId64
-                   ",\"absent\":\"%s\",\"cut\":%s,\"n_left_out\":%" PRIu64 "}",
+                   ",\"duration_ns\":%" PRId64 ",\"absent\":\"%s\",\"cut\":%s}",
                    name, p->start_ns, p->duration_ns, p->absent,
-                   m->result->is_cut ? "true" : "false", m->result->n_left_out) &&
+                   m->result->is_cut ? "true" : "false") &&
         recwrite_comment(w, line, strlen(line), e) &&
         recwrite_comment(w, limits, strlen(limits), e) &&
         recorded_damage_line(&damage, &m->result->skipped, e) &&

@@ -39,7 +39,7 @@ extern const char *const import_left_names[N_IMPORT_LEFT]; /* "that are ..." */
 /* What was read, and what is known about it. */
 struct import_result {
     uint64_t n_rows;
-    uint64_t n_left_out, n_left_out_as[N_IMPORT_LEFT]; /* in all, by reason */
+    uint64_t n_left_out_as[N_IMPORT_LEFT]; /* by reason */
     uint64_t n_threads;
     struct recfile_info skipped; /* what salvage skipped */
     bool is_cut;                 /* the program may have kept only a part of the requests */

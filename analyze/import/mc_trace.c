@@ -72,7 +72,7 @@ static bool take(struct import *m, const json_t *call, struct err *e)
     struct slice api = text_of(call, "api"), when = text_of(call, "time");
     int64_t status = count_of(answer != NULL ? answer : call, "statusCode");
     struct slice id = text_of(json_object_get(answer, "headers"), "X-Amz-Request-Id");
-    char times[64]; /* exact times tell calls apart, too */
+    char times[64]; /* tell calls apart if they have no request id */
     /* Until 2021 only callStats had the duration. */
     bool is_new = json_object_get(call, "duration") != NULL;
     const json_t *duration = json_object_get(is_new ? call : stats, "duration");

@@ -452,7 +452,6 @@ static void begin(struct plot_data *p, const struct analysis *a, int index)
         .index = index,
         .operation = op,
         .op = op != NULL ? op->op : "",
-        .throughput = op != NULL ? &op->throughput : &a->total.throughput,
         .shown = op != NULL ? throughput_shown(&op->judged, &op->throughput)
                             : throughput_shown(&a->total.judged, &a->total.throughput),
         .segments = op != NULL ? &op->segments : &a->total.segments,
@@ -478,7 +477,8 @@ bool plot_data_init(struct plot_data *v, size_t n, const struct analysis *a, con
         begin(p, a, index[i]);
         if (!ok || p->course.n_requests == 0)
             continue;
-        const struct throughput *t = p->throughput;
+        const struct throughput *t =
+            p->operation != NULL ? &p->operation->throughput : &a->total.throughput;
         work[i].p = p;
         work[i].inside = t->present
                              ? (struct segment_range){t->start_ns, t->start_ns + t->duration_ns + 1}

@@ -77,8 +77,7 @@ struct plot_data {
     const struct analysis *a;            /* borrowed */
     int index;                           /* of the operation; -1: all together */
     const char *op;                      /* "" : all together */
-    const struct throughput *throughput; /* not NULL; may be absent */
-    const struct throughput *shown;      /* the same, as throughput_shown returns it */
+    const struct throughput *shown;      /* throughput_shown; not NULL; may be absent */
     const struct segments *segments;     /* not NULL; may be absent */
     const struct statistics *statistics; /* NULL: none */
     const struct operation *operation;   /* NULL: all together */

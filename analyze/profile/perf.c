@@ -183,7 +183,6 @@ struct reading {
     struct profile_place place;
     size_t depth;       /* of its stack */
     struct slice event; /* of all samples */
-    bool has_periods;
     int64_t first_ns, last_ns;
 };
 
@@ -193,9 +192,8 @@ static bool begin_sample(struct profile *p, struct reading *r, size_t number, st
 
     if (r->event.n == 0) {
         r->event = h->event;
-        r->has_periods = h->period > 0;
         r->first_ns = h->time_ns;
-        if (!set_types(p, h->event, r->has_periods, e))
+        if (!set_types(p, h->event, h->period > 0, e))
             return false;
     }
     if (slice_order(h->event, r->event) != 0)

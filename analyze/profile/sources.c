@@ -61,8 +61,8 @@ static bool is_new(struct profile_sources *s, const struct profile_source *x, st
         return false;
     bool ok = keep(s, key, strlen(key)) != NULL || mem_none(e);
     free(key);
-    return ok &&
-           (s->texts.n > n || err_set(e, "%s: %s: the profile is there twice", x->path, x->name));
+    return ok && (s->texts.n > n || err_set(e, "%s%s%s: the profile is there twice", x->path,
+                                            n_name == 0 ? ": " : "", n_name == 0 ? x->name : ""));
 }
 
 /* Adds a source, with node and kind from its name: "profile-NODE-KIND-before.pprof". The name is
@@ -135,7 +135,9 @@ static bool add_archive(struct profile_sources *s, const char *path, uint64_t n_
             continue;
         struct zip_stat st = {0};
         ok = put_source(s, path, name, (uint64_t)i, e);
-        if (ok && (zip_stat_index(z, (zip_uint64_t)i, 0, &st) != 0 || st.comp_size > n_left))
+        if (ok && zip_stat_index(z, (zip_uint64_t)i, 0, &st) != 0)
+            ok = err_set(e, "%s: %s: %s", path, name, zip_strerror(z));
+        else if (ok && st.comp_size > n_left)
             ok = err_set(e, "%s: %s: overlaps other entries", path, name);
         n_left -= st.comp_size;
     }
@@ -327,8 +329,8 @@ bool profile_sources_read(struct profile_sources *s, struct profile *p, bool is_
         if (z == NULL && x->entry != UINT64_MAX && (z = open_archive(x->path, e)) == NULL)
             return false;
         ok = read_source(x, z, p, is_base, &why) ||
-             err_set(e, "%s%s%s: %s", x->path, *x->name != '\0' && z != NULL ? ": " : "",
-                     z != NULL ? x->name : "", why.msg);
+             err_set(e, "%s%s%s: %s", x->path, z != NULL ? ": " : "", z != NULL ? x->name : "",
+                     why.msg);
     }
     if (z != NULL)
         zip_discard(z);

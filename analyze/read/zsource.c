@@ -94,19 +94,18 @@ static const char *other_file(const struct zsource *s)
     /* Unlike the header of a capture, the first line of a log has spaces. */
     const char *end = memchr(s->first, '\n', s->n_first);
     size_t n_line = end != NULL ? (size_t)(end - (const char *)s->first) : s->n_first;
-    bool is_log = memchr(s->first, ' ', n_line) != NULL;
+    bool is_log = *s->first != '#' && memchr(s->first, ' ', n_line) != NULL;
 
     for (size_t i = 0; i < sizeof other_files / sizeof *other_files; i++) {
         const char *begin = other_files[i].begin, *has = other_files[i].has;
         if (s->n_first >= strlen(begin) && memcmp(s->first, begin, strlen(begin)) == 0 &&
-            (*begin != '\0' || is_log) && *s->first != '#' &&
-            memmem(s->first, s->n_first, has, strlen(has)) != NULL)
+            (*begin != '\0' || is_log) && memmem(s->first, s->n_first, has, strlen(has)) != NULL)
             return other_files[i].what;
     }
     /* gzip and profile.proto have this byte, text has not. */
     bool is_profile = memchr(s->first, '\b', s->n_first) != NULL &&
                       fnmatch("*.@(pprof|pb|pb.gz|prof)", s->path, FNM_EXTMATCH) == 0;
-    return is_profile && !s->compressed ? "a profile: s3analyze profile info FILE" : NULL;
+    return is_profile ? "a profile: s3analyze profile info FILE" : NULL;
 }
 
 ssize_t zsource_read(const struct zsource *s, void *buf, size_t n, uint64_t at)
@@ -161,7 +160,7 @@ bool zsource_open(struct zsource *s, const char *path, struct err *e)
         return err_set(e, "%s: is empty", s->path);
     if (s->n_first >= 4 && zframe_is_magic((uint32_t)le_load(s->first, 4)))
         s->compressed = true;
-    const char *other = other_file(s);
+    const char *other = s->compressed ? NULL : other_file(s);
     if (other != NULL)
         return err_set(e, "%s: this is %s", s->path, other);
     for (size_t i = 0; i < sizeof foreign_formats / sizeof *foreign_formats; i++) {

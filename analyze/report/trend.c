@@ -128,7 +128,7 @@ struct figures_sentence trend_answers(const struct trend *t)
             g->series[t->odd].op, metrics[g->series[t->odd].metric].name, last.s,
             fabs(g->series[t->odd].last_z), STATS_CHANGES_LEAST);
     if (t->last == EXIT_DONE)
-        return figures_say("The last run, %s, is no slower than its level.", last.s);
+        return figures_say("The last run, %s, is no worse than its level.", last.s);
     if (g->n >= TREND_LEAST_RUNS)
         return figures_say("Undecided: %.200s could not be read, and may be the last run.",
                            figures_file(t->unread->path));

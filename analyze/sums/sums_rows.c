@@ -454,6 +454,6 @@ bool sums_of_dataset(struct sums *s, const struct dataset *d, unsigned threads, 
     free(tasks);
     const struct err why = *e;
     if (!ok)
-        e->msg[0] = '\0';
+        err_clear(e);
     return ok || err_set(e, "%s: no sums can be made: %s", d->inputs[0].path, why.msg);
 }

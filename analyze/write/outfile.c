@@ -246,12 +246,12 @@ static bool put_in_place(const struct outfile *o)
     return rename(o->aside, o->target) == 0;
 }
 
-/* Returns the errno of an earlier failed write, which stdio does not keep: writes to the file again
- * to get it, since the file is discarded anyway. */
+/* Returns the errno of an earlier failed write, which stdio does not keep: another write fails for
+ * the same reason. A file aside is discarded later. A pipe or a device gets one byte at most. */
 static int earlier_cause(const struct outfile *o)
 {
     static const char more[1 << 16];
-    size_t size = o->aside != NULL ? sizeof more : 1; /* a pipe or a device is not discarded */
+    size_t size = o->aside != NULL ? sizeof more : 1;
     ssize_t n = 0;
 
     do

@@ -14,7 +14,7 @@ enum sweep_scope {
     SWEEP_NAMES   /* all workers the objects of the pool that were not listed */
 };
 
-#define SWEEP_KEEPS "s3load did not write '%s', and keeps it" /* says it of sweep.other */
+#define SWEEP_KEEPS "s3load did not write '%s', and keeps it" /* the message about sweep.other */
 
 /* Starts as zeros, except for the first four members. */
 struct sweep {
@@ -25,7 +25,7 @@ struct sweep {
     uint64_t n_most; /* more deletions are an error: the run cannot have made so many objects */
 
     const char *root;                     /* only keys below it are deleted; "": all */
-    struct err other;                     /* a key below it that no run gives, and that stays */
+    struct err other;                     /* a key below the root that no run makes; it stays */
     atomic_uint_fast64_t n_deleted;       /* other threads may read it */
     atomic_int_fast64_t failing_since_ns; /* 0: the last request succeeded */
     atomic_bool no_batches;               /* the server refuses them */
@@ -45,10 +45,10 @@ void sweep_fini(struct sweep *s);
 /* Whether a signal came, or the servers hang: nothing more is deleted. */
 bool sweep_is_stopped(const struct sweep *s);
 
-/* Lists everything that `scope` and `kind` say, once, and deletes it; with SWEEP_NAMES sends such
- * requests, and notes what S3OP_STAT finds gone. On failure *e says what could not be deleted. If
- * no answer comes while as many requests time out as there are hosts, the servers hang: this and
- * all later passes end. */
+/* Lists once what `scope` and `kind` say, and deletes it. SWEEP_NAMES lists nothing: it sends a
+ * request of `kind` for each object, and an S3OP_STAT that gets 404 marks it as gone. On failure *e
+ * says what could not be deleted. If no answer comes while as many requests time out as there are
+ * hosts, the servers hang: this and all later passes end. */
 bool sweep_pass(struct sweep *s, enum sweep_scope scope, enum s3op_kind kind, struct err *e);
 
 /* Deletes unfinished uploads, then objects by listings of `kind` (bucket_listing), in as many

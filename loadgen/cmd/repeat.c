@@ -1,5 +1,5 @@
-/* Repeats runs of s3load until a question is answered. s3analyze plan decides what runs next; this
- * is only the loop. */
+/* Repeats runs of s3load until a question is answered. s3analyze plan decides what runs next. This
+ * file checks the command first, and then starts the runs. */
 #include "loadgen/cmd/commands.h"
 
 #include "libcommon/slo.h"
@@ -184,8 +184,9 @@ static bool spares_plan(const struct repeat_given *o, const char *plan, const st
     return true;
 }
 
-/* Checks the command with the options of a side, as s3load does that gets them. Returns an exit
- * status. A child does it, as it splits the options, and takes the keys out of the environment. */
+/* Checks the command together with the options of one side, as s3load itself would. Returns an exit
+ * status. A child does this, because the check splits the options in place, and takes the keys out
+ * of the environment. */
 static int check(const struct cli_args *args, const struct repeated *x, const char *with,
                  const char *side)
 {
@@ -197,7 +198,11 @@ static int check(const struct cli_args *args, const struct repeated *x, const ch
     struct err e = {0};
     pid_t pid = start_child();
 
-    if (pid != 0)
+    if (pid < 0) {
+        err_errno(&e, errno, "cannot start a child");
+        return cli_failed(args, &e);
+    }
+    if (pid > 0)
         return end_of(pid);
     int n = (int)take_words(x, (char *)side, words);
     while (*c != NULL && (strcmp((*c)->name, words[1]) != 0 || (*c)->run != bench_main))

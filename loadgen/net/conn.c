@@ -60,6 +60,8 @@ static curl_socket_t on_asked(void *user, curlsocktype purpose, struct curl_sock
     return CURL_SOCKET_BAD;
 }
 
+/* With the proxy libcurl would connect to port 1, without it to port 2. Nothing is sent: only the
+ * port that it asks for counts. */
 bool conn_uses_proxy(const char *host)
 {
     CURL *easy = curl_easy_init();

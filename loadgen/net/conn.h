@@ -57,7 +57,8 @@ bool conn_global_init(void);
  * and password to `text`. NULL: there is none. libcurl itself obeys the variable no_proxy. */
 const char *conn_proxy(bool tls, bool no_proxy, char text[static CONN_PROXY_MAX]);
 
-/* Returns what libcurl says of an error, unless it quotes a proxy's URL, with a password. */
+/* Returns libcurl's text of an error. A text with '@' may quote a proxy's URL with its password:
+ * then returns the general text of the code. */
 static inline const char *conn_error_text(CURLcode code, const char *said)
 {
     return said[0] != '\0' && strchr(said, '@') == NULL ? said : curl_easy_strerror(code);

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* An answer may be slower than this for patience_s; a large one takes up to LONGEST times as long.
- */
+/* A transfer may stay below SLOW_BYTES_PER_S for patience_s. In all it may take LONGEST times as
+ * long. */
 #define SLOW_BYTES_PER_S 1024L
 #define LONGEST          10
 
@@ -130,9 +130,10 @@ bool fetch(const struct fetch *f, int *status, struct err *e)
         return err_set(e, "the answer has more than %s", units_size((double)f->max_bytes).s);
     if (t.why.msg[0] != '\0')
         return err_set(e, "%s", t.why.msg);
+    if (result == CURLE_OPERATION_TIMEDOUT && t.n_bytes > 0 &&
+        total_us < LONGEST * f->patience_s * 1000000)
+        return err_set(e, "hardly a byte of the answer came for %ld s", f->patience_s);
     if (result == CURLE_OPERATION_TIMEDOUT && t.n_bytes > 0)
-        return err_set(e, "the answer was not complete after %ld s",
-                       total_us < LONGEST * f->patience_s * 1000000 ? f->patience_s
-                                                                    : LONGEST * f->patience_s);
+        return err_set(e, "the answer was not complete after %ld s", LONGEST * f->patience_s);
     return err_set(e, "%s", conn_error_text(result, message));
 }

@@ -15,8 +15,8 @@ struct fetch {
     const char *headers; /* lines, each "name: value\r\n"; "": none */
     const char *route;   /* from names_route; NULL: libcurl looks up the name */
     const struct conn_style *style;
-    long patience_s;    /* the request fails after this time without, or with hardly any, bytes, and
-                         * after 10 times as long in any case */
+    long patience_s;    /* the request fails if hardly any bytes come for this time. It fails in any
+                         * case after 10 times as long. */
     uint64_t max_bytes; /* the request fails if the body is larger */
     FILE *to;           /* receives the body, that of an error too */
     bool (*goes_on)(void *ctx); /* called at least once a second; false: the request fails */

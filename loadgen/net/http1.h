@@ -3,9 +3,10 @@
  * body are passed on as slices of that buffer. The reader allocates nothing.
  *
  * It accepts bodies with a Content-Length, chunked bodies, bodies that end when the connection
- * closes, and responses without a body (HEAD, 1xx, 204, 304). A chunked body's Content-Length is
- * ignored, equal ones are one. It refuses what RFC 9112 lets a reader refuse: bare LF, folded
- * lines, spaces before a colon, different Content-Lengths, other codings. */
+ * closes, and responses without a body (HEAD, 1xx, 204, 304). The Content-Length of a chunked
+ * body is ignored. Repeated Content-Lengths may be equal. It refuses what RFC 9112 lets a reader
+ * refuse: bare LF, folded lines, spaces before a colon, different Content-Lengths, other codings.
+ */
 #ifndef S3_LOADGEN_NET_HTTP1_H
 #define S3_LOADGEN_NET_HTTP1_H
 

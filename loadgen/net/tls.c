@@ -36,14 +36,17 @@ static int keep_session(SSL *ssl, SSL_SESSION *session)
 static bool find_authorities(SSL_CTX *context, const char *cacert, struct err *e)
 {
     if (cacert != NULL && access(cacert, R_OK) != 0)
-        return err_errno(e, errno, "--cacert or AWS_CA_BUNDLE: cannot use '%s'", cacert);
+        return err_errno(e, errno,
+                         "--cacert, AWS_CA_BUNDLE or ca_bundle of the profile: cannot use '%s'",
+                         cacert);
     /* Accept a chain that ends at a trusted certificate, even if that is not a root. */
     X509_STORE_set_flags(SSL_CTX_get_cert_store(context), X509_V_FLAG_PARTIAL_CHAIN);
     if (cacert == NULL)
         return SSL_CTX_set_default_verify_paths(context) ||
                err_set(e, "cannot read the certificates of authorities: %s", why_not());
     return SSL_CTX_load_verify_file(context, cacert) ||
-           err_set(e, "--cacert or AWS_CA_BUNDLE: cannot use '%s': %s", cacert, why_not());
+           err_set(e, "--cacert, AWS_CA_BUNDLE or ca_bundle of the profile: cannot use '%s': %s",
+                   cacert, why_not());
 }
 
 SSL_CTX *tls_context(bool insecure, const char *cacert, struct err *e)

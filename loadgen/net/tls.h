@@ -10,8 +10,8 @@
  * *e says why. */
 SSL_CTX *tls_context(bool insecure, const char *cacert, struct err *e);
 
-/* Makes a context of libcurl verify certificates by the same rules: that the one of the server at
- * host[:port] is good, and is for that host. */
+/* Makes a context of libcurl verify certificates by the same rules. The server's certificate must
+ * be valid, and must be for `host`, which may have a :port. */
 bool tls_verify(SSL_CTX *context, const char *host, const char *cacert, struct err *e);
 
 /* Verifies that the certificate is for c->name. Resumes *c->session, which belongs to one thread,

@@ -344,7 +344,7 @@ static bool take_credentials(struct options *o, const struct profile *p, bool by
     for (size_t i = PROFILE_ELSEWHERE; i < PROFILE_N && process == NULL; i++)
         if (p->field[i] != NULL)
             return err_set(e,
-                           "profile '%s' has %s and no keys, and s3load gets none by that: add "
+                           "profile '%s' has %s but no keys. s3load cannot get keys that way: add "
                            "'credential_process = aws configure export-credentials --profile %s'",
                            o->profile, PROFILE_NAMES[i], o->profile);
     return process == NULL || keep_copy(o, &o->credential_process, process, e);

@@ -142,7 +142,8 @@ bool options_unpack(struct options *o, const char *data, size_t n, struct err *e
  * the end) say which options are secret. The caller frees it; NULL: out of memory. */
 char *options_redacted(const struct cli_command *const *commands, int argc, char *const *argv);
 
-/* Whether one of the words, which end with NULL, is such an option or has such a password. */
+/* Whether the words hold a secret: a secret option, or a password in a URL. The words end with
+ * NULL. */
 bool options_hold_secret(const struct cli_command *const *commands, char *const *words);
 
 /* Copies argv, and overwrites the values of secret options in the original, so that the process

@@ -322,16 +322,18 @@ static bool clean(struct bench *b, struct err *e)
         return true;
     if (s->other.msg[0] != '\0')
         bench_say_of_all(b, SWEEP_KEEPS, s->other.msg);
-    if (ok && !b->team.lost && b->team.all.sum[TEAM_UNLISTED] > 0)
+    bool unlisted = ok && !b->team.lost && b->team.all.sum[TEAM_UNLISTED] > 0;
+    if (unlisted)
         ok =
             err_set(&cause, "%s of %s %s not listed", units_count(b->team.all.sum[TEAM_UNLISTED]).s,
                     units_counted(b->team.all.sum[TEAM_STORED], "object").s,
                     b->team.all.sum[TEAM_UNLISTED] == 1 ? "was" : "were");
-    return ok || err_set(e,
-                         "%s of this run may be left under %s in bucket '%s' (%s): s3load clean "
-                         "--run %s, with that bucket and prefix, deletes them",
-                         b->o->data.no_clear ? "unfinished uploads" : "objects", s->root,
-                         b->o->bucket, cause.msg, b->o->run_id);
+    return ok ||
+           err_set(e,
+                   "%s of this run may be left under %s in bucket '%s' (%s): s3load clean "
+                   "--run %s, with that bucket and prefix, deletes them%s",
+                   b->o->data.no_clear ? "unfinished uploads" : "objects", s->root, b->o->bucket,
+                   cause.msg, b->o->run_id, unlisted ? ", once the server lists them" : "");
 }
 
 /* ---- The plan ---- */
@@ -461,8 +463,8 @@ static bool check_load(const struct cli_command *command, const struct options *
     for (const char *p = o->prefix, *end; (end = strchr(p, '/')) != NULL; p = end + 1)
         if (!o->data.list_existing && end - p <= 2 && p + strspn(p, ".") == end)
             return err_set(e,
-                           "--prefix '%s': some servers change keys with a leading '/', '//', './' "
-                           "or '../', and cleaning would not find them",
+                           "--prefix '%s': some servers change keys that begin with '/' or have an "
+                           "empty part, '.' or '..', and cleaning would not find them",
                            o->prefix);
     return !kind->no_payload || o->load.n_bytes == 0 ||
            err_set(e, "--bytes: %s moves no bytes of objects: use --requests or --duration",

@@ -25,7 +25,7 @@ static bool read_text(const struct machine *m, const char *path, char *text, siz
 {
     char name[4200];
 
-    snprintf(name, sizeof name, "%s%s", m->root, path);
+    snprintf(name, sizeof name, "%s%s", m->engine->root, path);
     int fd = open(name, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd >= 0 ? read(fd, text, size - 1) : -1;
     if (fd >= 0)
@@ -99,7 +99,7 @@ static void put_cpu_times(const struct machine *m, json_t *figures)
 /* Returns the figures that only grow. */
 static json_t *counters(const struct machine *m, int64_t n_retransmits)
 {
-    struct cgroups_throttling t = cgroups_throttled(m->root);
+    struct cgroups_throttling t = cgroups_throttled(m->engine->root);
     int64_t rx = read_interface(m, "statistics/rx_dropped");
     int64_t tx = read_interface(m, "statistics/tx_dropped");
     json_t *figures = json_object();
@@ -120,9 +120,9 @@ static json_t *counters(const struct machine *m, int64_t n_retransmits)
 static void put_clock(const struct machine *m, json_t *figures)
 {
     struct timex t = {0};
-    bool known = m->root[0] == '\0' && adjtimex(&t) >= 0;
+    bool known = m->engine->root[0] == '\0' && adjtimex(&t) >= 0;
 
-    if (m->root[0] != '\0') {
+    if (m->engine->root[0] != '\0') {
         t.maxerror = (long)read_number(m, "/adjtimex", "maxerror ");
         t.status = (int)read_number(m, "/adjtimex", "status ");
         known = t.maxerror >= 0 && t.status >= 0;
@@ -138,7 +138,7 @@ static void put_state(const struct machine *m, json_t *figures)
 {
     int64_t n_running, mbits = read_interface(m, "speed");
     int64_t no_turbo = read_number(m, "/sys/devices/system/cpu/intel_pstate/no_turbo", "");
-    unsigned quota = cgroups_cpus(m->root);
+    unsigned quota = cgroups_cpus(m->engine->root);
     char text[512];
 
     put(figures, "cpus", sysconf(_SC_NPROCESSORS_ONLN), 1);
@@ -161,7 +161,7 @@ void machine_init(struct machine *m, const struct engine *g)
     char host[NAMES_HOST_MAX];
     char route[NAMES_ROUTE_MAX];
 
-    *m = (struct machine){.engine = g, .root = g->root, .setup = clock_thread_share(g->root)};
+    *m = (struct machine){.engine = g, .setup = clock_thread_share(g->root)};
     name_split(g->host[0].name, host);
     /* HOST:PORT:ADDRESS,ADDRESS with IPv6 addresses in brackets */
     if (g->names != NULL && names_route(g->names, 0, route)) {
@@ -217,14 +217,15 @@ bool machine_tick(struct machine *m, const struct crew *crew, int64_t now_ns)
 /* Returns the current figures, except for retransmits by time. NULL: out of memory. */
 static json_t *read_all(struct machine *m, const struct crew *crew)
 {
-    int64_t now_ns = clock_now_ns(), n_retransmits = crew_counts(crew).n_retransmits;
-    json_t *counted = counters(m, n_retransmits);
+    struct crew_counts counts = crew_counts(crew);
+    int64_t now_ns = clock_now_ns();
+    json_t *counted = counters(m, counts.n_retransmits);
     const char *name;
     json_t *value;
     char governor[64];
 
     if (m->base_ns > 0)
-        look(m, n_retransmits, now_ns);
+        look(m, counts.n_retransmits, now_ns);
     read_governor(m, governor);
     /* A text that is not UTF-8 is left out: json_string returns NULL. */
     json_t *o =
@@ -239,7 +240,7 @@ static json_t *read_all(struct machine *m, const struct crew *crew)
             put(o, name, json_integer_value(value) - json_integer_value(from), 1);
     }
     if (m->base_ns > 0) {
-        put(o, "wait_ns", crew_counts(crew).waited_ns, 1);
+        put(o, "wait_ns", counts.waited_ns, 1);
         put(o, "loops", crew->n_loops, 1);
     }
     put(o, "setup_cpu_ns", m->setup.ran_ns, 1);

@@ -11,7 +11,6 @@
 
 struct machine {
     const struct engine *engine;
-    const char *root;            /* that of the engine */
     struct clock_share setup;    /* of the main thread before it sent anything */
     char interface[IF_NAMESIZE]; /* interface that leads to the first host; "": unknown */
     json_t *base;                /* counters at the start of counting; NULL: it has not begun */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <zip.h>
 
-/* The shortest time-out for a whole answer: a server asks its other nodes first. */
+/* The shortest time with hardly a byte of an answer: a server asks its other nodes first. */
 #define PATIENCE_S 60
 
 #define SHOWN_MAX   20 /* errors of nodes */
@@ -32,8 +32,8 @@ static bool node_goes_on(void *ctx)
            !atomic_load(&b->prof.ended);
 }
 
-/* Ends if a further signal comes. After one that ended the load, profiles are fetched all the same,
- * as MinIO goes on profiling until then. */
+/* Stops at a new signal. The signal that ended the load does not stop it: MinIO profiles until the
+ * profiles are fetched. */
 static bool goes_on(void *ctx)
 {
     struct bench *b = ctx;

@@ -58,8 +58,9 @@ static bool is_section(char *text, const char *name)
     return strcmp(text, name) == 0;
 }
 
-/* Reads the lines of a section; of one for services those that are indented below "s3 =". A line
- * "name =" opens a nest: lines that are indented more belong to it. */
+/* Reads the lines of a section. Of a section for services, reads only the lines below "s3 =" that
+ * are indented more. A line "name =" opens a nest: the lines after it that are indented more belong
+ * to it. */
 static bool read_section(struct profile *p, char *text, const char *name, bool *found)
 {
     bool services = strncmp(name, SERVICES, strlen(SERVICES)) == 0;

@@ -438,9 +438,11 @@ enum phase_next work_bench_next(void *ctx, struct worker *w, struct s3op *op)
     return next;
 }
 
-static void end_request(struct work *k, struct worker *w, const struct s3op *op,
-                        const struct worker_result *r)
+void work_warm_done(void *ctx, struct worker *w, const struct s3op *op,
+                    const struct worker_result *r)
 {
+    struct work *k = ctx;
+
     see_version(k, r);
     w->card = -1;
     if (!k->kind->prepares && r->error[0] == '\0' &&
@@ -463,7 +465,7 @@ void work_bench_done(void *ctx, struct worker *w, const struct s3op *op,
         err_set(&k->first_error, "%s", r->error);
         pthread_mutex_unlock(&k->lock);
     }
-    end_request(k, w, op, r);
+    work_warm_done(k, w, op, r);
 }
 
 /* ---- The warm-up ---- */
@@ -474,14 +476,6 @@ enum phase_next work_warm_next(void *ctx, struct worker *w, struct s3op *op)
 
     op->recorded = false;
     return k->kind->next(k, w, op);
-}
-
-void work_warm_done(void *ctx, struct worker *w, const struct s3op *op,
-                    const struct worker_result *r)
-{
-    struct work *k = ctx;
-
-    end_request(k, w, op, r);
 }
 
 void work_end_warm_up(struct work *k)

@@ -163,22 +163,24 @@ bool work_add(struct work *k, const struct work_object *o, const char *version);
 /* Returns an object to the pool that was taken out of it. */
 void work_return(struct work *k, const struct work_object *o);
 
-/* Keeps an object that was taken out of the pool to be deleted, unless the answer says that it is
- * gone: cleaning puts it back into the pool, and so counts it and deletes it by name. */
+/* Ends the deletion of an object that was taken out of the pool. If the answer does not say that
+ * the object is gone, keeps it. Cleaning then puts it back into the pool, counts it, and deletes it
+ * by name. */
 void work_end_delete(struct work *k, const struct work_object *o, const struct s3op *op,
                      const struct worker_result *r);
 
 /* Returns true if no object is left and none will come, so that the run ends. */
 bool work_is_drained(struct work *k);
 
-/* Puts kept objects back, and begins to note what cleaning lists; max_new is the most objects that
- * the benchmark of any rank has made. Then notes an object, by its name below the root. */
+/* Begins to note what cleaning lists, and puts kept objects back into the pool. max_new is the
+ * largest number of objects that any rank's benchmark has made. */
 bool work_begin_listing(struct work *k, uint64_t max_new, struct err *e);
+/* Notes that an object was listed. `name` is its key below the root. */
 void work_note_listed(struct work *k, const char *name);
 
-/* Returns how many names of objects this rank has stored and not deleted: all, or those that are
- * neither listed nor gone. An upload counts if its answer is good. So does a deletion (404 is good
- * for one object); of a request to delete several all must be. */
+/* Returns how many names of objects this rank has stored and not deleted; with `unlisted` only
+ * those that are neither listed nor gone. An upload counts if it succeeded. A deletion counts if it
+ * succeeded, or if a plain DELETE got 404. A batch counts only if all its deletions succeeded. */
 uint64_t work_count_stored(struct work *k, bool unlisted);
 
 /* Counts a failure, and keeps the first one's reason. */

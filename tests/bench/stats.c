@@ -301,13 +301,13 @@ static bool cell_run(struct cell *c, uint64_t seed, double mde_sds)
 
 #define MOST_RUNS 8
 #define EFFECT    (3 * RUN_CV) /* of the logs of all figures of one operation */
-#define SLOWER    1            /* which */
+#define SLOWER    1            /* the operation that becomes slower */
 
 static const int runs_a_side[] = {3, 4, 5, 6, 8};
 #define N_SIDES 5
 
-/* Between runs: skewed; one run of ten is slower by five standard deviations; the runs after
- * scatter by twice as much. */
+/* Noise between runs: Gaussian; skewed; one run of ten slower by five standard deviations; twice
+ * the scatter after the change. */
 enum between { EVEN, SKEWED, OUTLIERS, UNEQUAL, N_BETWEEN };
 static const char *const between_names[] = {"Gaussian", "lognormal", "outliers", "unequal"};
 
@@ -552,7 +552,7 @@ static bool put_families(const struct family *families)
         printf("%-9s %4d    ", between_names[x->between], x->n_runs);
         ok &= !x->failed && put(x->alarms, x->n_repetitions, 0, 6);
         ok &= put(x->covered, x->n_repetitions, 94, 100);
-        ok &= put(x->found, x->n_repetitions, 0, 100);
+        ok &= put(x->found, x->n_repetitions, 0, 100); /* shown, not limited */
         ok &= put(x->contradictions, x->n_repetitions, 0, 0);
         printf("\n");
     }

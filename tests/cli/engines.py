@@ -5,7 +5,7 @@ import json
 import re
 import sys
 
-from capgen import Shape, simulate, text
+from capgen import Shape, moved, simulate, text
 from harness import ROOT, golden
 
 sys.path.append(str(ROOT / "build" / "python"))
@@ -18,11 +18,7 @@ TOTALS = ("duration_ns", "n_bytes", "full_ops", "partial_ops", "bytes_per_s")
 def several_captures(gap_ms):
     """Three captures in one file, each of threads 0 to 3, that begin gap_ms after each other."""
     shape = Shape(n=400, threads=4)
-    starts = [simulate(seed, shape) for seed in range(3)]
-    return b"".join(text([r._replace(start=r.start + i * gap_ms * 10**6, end=r.end + i * gap_ms * 10**6,
-                                     first=r.first and r.first + i * gap_ms * 10**6,
-                                     last=r.last and r.last + i * gap_ms * 10**6) for r in rows])
-                    for i, rows in enumerate(starts))
+    return b"".join(text(moved(simulate(seed, shape), seed * gap_ms * 10**6)) for seed in range(3))
 
 
 def statements(name):

@@ -95,9 +95,14 @@ def unwrapped(out):
     return " ".join(out.split())
 
 
+def judged(op):
+    """The throughput that verdicts take: with the time in which requests failed."""
+    return op["judged"] or op["throughput"]
+
+
 def wait_until(done, goes_on=lambda: True):
-    """Waits until done() returns something, and returns that; or until goes_on() is false. The deadline is for a broken
-    program."""
+    """Waits until done() returns something true, or goes_on() something false. Returns what done() returned. Only a broken
+    program meets the deadline."""
     end = time.monotonic() + TIMEOUT_S
     while (asked := time.monotonic()) < end:
         if (found := done()) or not goes_on():

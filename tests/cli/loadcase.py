@@ -121,7 +121,7 @@ def n_hosts(path):
 
 def apart_from_speed(err):
     """What a run says, without what it says of how busy it was: that depends on the machine."""
-    return re.sub(r"(?m)^s3load: (a thread of s3load was busy|workers waited .* to be written).*\n", "", err)
+    return re.sub(r"(?m)^s3load: (a thread of s3load was busy|workers waited .* (to be written|for an object)).*\n", "", err)
 
 
 class LoadTest(CliTest):
@@ -170,9 +170,8 @@ class LoadTest(CliTest):
         return {"LD_PRELOAD": str(library), "ASAN_OPTIONS": "verify_asan_link_order=0"}
 
     def movable_clock(self, more=""):
-        """For s3load: variables with which its clock of durations obeys the test, and a function that moves it ahead by
-        seconds. Deadlines then pass when the test wants, and not while a busy machine is still at work. More calls may be
-        replaced, too."""
+        """Returns variables for the environment of s3load, and move(seconds), which puts its monotonic clock ahead. So a deadline
+        passes when the test says so, however busy the machine is. `more` is C source that replaces further calls."""
         ahead = self.tmp / "ahead"
         ahead.touch()
         env = self.preload("#include <sys/stat.h>\n#include <sys/syscall.h>\n#include <time.h>\n#include <unistd.h>\n"

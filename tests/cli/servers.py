@@ -20,6 +20,14 @@ ACCESS_KEY = "s3load"
 SECRET_KEY = "s3load-secret"
 
 
+def key_of(target):
+    return target.split("?")[0][1:].partition("/")[2]
+
+
+def prefix_of(target):
+    return re.search("prefix=([^&]*)", target).group(1).replace("%2F", "/")
+
+
 class Server:
     """A running server; `hosts` is for --host, stop() ends it."""
     keys = (ACCESS_KEY, SECRET_KEY)

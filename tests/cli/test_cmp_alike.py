@@ -54,7 +54,8 @@ class Alike(CliTest):
         return path
 
     def check(self, a, b, says):
-        """Runs of `says` in each place where they would be pooled; the groups of trend agree."""
+        """Puts a and b on each side, and into the history. cmp must refuse them with `says`, or accept them if it is empty. trend
+        must have two groups, or one."""
         c, d, e = (self.written(x, rows(shift=i + 2)) for i, x in enumerate("cde"))
         n_groups = len(self.s3analyze("trend", "--no-cache", "--json", a, b).json()["groups"])
         self.assertEqual(n_groups, 2 if says else 1)
@@ -82,7 +83,7 @@ class Alike(CliTest):
         self.assertIn("op-partly-missing", codes)
 
     def test_the_command_of_the_message(self):
-        sides = {s: [self.written(f"{s} {size}-{i}", rows(size=size, shift=i)) for size in (4096, 65536, 1 << 20) for i in range(2)]
+        sides = {s: [self.written(f"{s}'s {size}-{i}", rows(size=size, shift=i)) for size in (4096, 65536, 1 << 20) for i in range(2)]
                  for s in "ab"}
         for command, out in ("cmp", ()), ("plot", ("--out", self.tmp / "x.svg")):
             r = self.s3analyze(command, *out, "--before", *sides["a"], "--after", *sides["b"], status=2)

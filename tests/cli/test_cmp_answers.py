@@ -3,7 +3,6 @@
 import csv
 import html
 import io
-import json
 import math
 import random
 import re
@@ -109,7 +108,7 @@ class Answers(CliTest):
         return said, report
 
     def test_five_runs_of_the_mix_of_s3load_decide(self):
-        """Also between twelve figures. 5 runs a side, whose ranks give no p below 2 / 252, can show a change."""
+        """Five runs a side show a change, even among twelve figures. Ranks could not: their p is never below 2 / 252."""
         said, report = self.answer(self.sides('mix', where('op', 'PUT', 1.6), FOUR, n=5))
         self.assertEqual(report['n_family'], 12)
         self.assertRegex(said, r'^PUT: slower: median duration ')

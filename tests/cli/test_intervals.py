@@ -1,6 +1,5 @@
 """Intervals: each end is one that could be, the value is within, and --slo has the interval of the report."""
 
-import json
 import unittest
 
 from harness import TESTDATA, CliTest

@@ -277,8 +277,8 @@ class Options(LoadTest):
 
     def test_syncstart(self):
         self.start()
-        # Not so soon that it may have passed when s3load reads its options.
-        at = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=5)
+        # not decisive: it must not have passed when s3load reads its options.
+        at = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=20)
         begin = at.replace(microsecond=0) + datetime.timedelta(seconds=1)
         _, c = self.load("get", "--objects", "3", "--syncstart", begin.isoformat(), *SMALL)
         first = min(r.start for r in c.of("GET"))

@@ -131,8 +131,8 @@ class Servers(LoadTest):
         self.assertRegex(self.refused("--tls"), bucket + "TLS: the server's certificate: self.signed certificate "
                                                          r"\(--cacert FILE trusts its authority\)")
         self.assertEqual(self.refused("--tls", "--cacert", "nosuch.pem"),
-                         "--cacert or AWS_CA_BUNDLE: cannot use 'nosuch.pem': No such file or directory")
-        self.assertRegex(self.refused("--tls", "--cacert", BUILD / "flags"), "^--cacert or AWS_CA_BUNDLE: cannot use '.*': no certificate")
+                         "--cacert, AWS_CA_BUNDLE or ca_bundle of the profile: cannot use 'nosuch.pem': No such file or directory")
+        self.assertRegex(self.refused("--tls", "--cacert", BUILD / "flags"), "^--cacert, AWS_CA_BUNDLE or ca_bundle of the profile: cannot use '.*': no certificate")
 
     def test_wrong_secret_key(self):
         self.start()

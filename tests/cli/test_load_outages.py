@@ -12,7 +12,7 @@ import time
 from harness import TIMEOUT_S
 from loadcase import Capture, LoadTest, has_rows, n_hosts, recorded
 from s3client import S3Client
-from servers import VersityGw, free_port
+from servers import VersityGw, free_port, key_of, prefix_of
 
 MS = 10**6
 S = 10**9
@@ -114,14 +114,6 @@ class Scripted:
                 connection.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass  # it is closed
-
-
-def key_of(target):
-    return target.split("?")[0][1:].partition("/")[2]
-
-
-def prefix_of(target):
-    return re.search("prefix=([^&]*)", target).group(1).replace("%2F", "/")
 
 
 def listing(keys):
@@ -452,8 +444,8 @@ class Outages(Runs):
         self.assertEqual(c.errors(), [])
 
     def test_silent_closer(self):
-        """Idle connections that the server has closed without saying so are not used, except if it closes so late (here, as
-        its machine is busy) that the next request is on its way."""
+        """A connection that the server closed while it was idle is not used again. If the server is busy, it may close so late
+        that the next request is already on its way: that one is sent twice."""
         def answer(method, target, body):
             if method == "GET" and "list-type" not in target:
                 return 200, b"x" * 1024, Scripted.CLOSE

@@ -6,6 +6,7 @@ import threading
 import unittest
 
 from loadcase import LoadTest, has_rows
+from servers import prefix_of
 from test_load_outages import Scripted
 
 PAGE = 4
@@ -40,7 +41,7 @@ class Closing(Scripted):
 
     def page(self, target):
         """Of what was uploaded below the prefix, which is listed as it was asked for."""
-        prefix = re.search("prefix=([^&]*)", target).group(1).replace("%2F", "/")
+        prefix = prefix_of(target)
         token = re.search("continuation-token=t(\\d+)", target)
         at = int(token.group(1)) if token else 0
         keys = sorted(k for k in self.stored if prefix and k.startswith(prefix))

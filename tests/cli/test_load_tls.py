@@ -142,8 +142,8 @@ class Tls(LoadTest):
         self.assertIn("TLS: the server's certificate: IP address mismatch", r.err)
 
     def test_names_in_requests(self):
-        """The zone of an address stays here, a standard port and the last dot of a name go nowhere but into the connection;
-        an address has no SNI."""
+        """A Host header has neither a zone nor the standard port; it keeps the last dot of a name. SNI has the name without that
+        dot. An address has no SNI."""
         server, copy = self.closer("127.0.0.1", "--domain", "s3.test")
         proxy = Proxy(port=server.port)
         self.addCleanup(proxy.stop)
@@ -163,7 +163,7 @@ class Tls(LoadTest):
             self.s3load("put", *SMALL[:-2], "--requests", "2", "--host", host, env={"http_proxy": proxy.url})
 
     def test_common_name_alone(self):
-        """Is not taken for an address: not of S3, nor of profiles."""
+        """A common name that is an address does not make the certificate valid for it: neither for S3 nor for profiles."""
         certificate = self.tmp / "cert.pem"
         other = Target("--tls", "--cn", "127.0.0.1", "--cert-out", certificate)
         self.addCleanup(other.stop)
@@ -183,7 +183,7 @@ class Tls(LoadTest):
         for path in (bad, self.tmp / "none.pem"):
             r = self.s3load("put", *SMALL, "--tls", "--cacert", path, "--host", "127.0.0.1:9",
                             status=1)
-            self.assertRegex(r.err, rf"\As3load: --cacert or AWS_CA_BUNDLE: cannot use '{path}': [^\n]+\n\Z")
+            self.assertRegex(r.err, rf"\As3load: --cacert, AWS_CA_BUNDLE or ca_bundle of the profile: cannot use '{path}': [^\n]+\n\Z")
 
     def test_handshake_without_an_end(self):
         """A server that accepts and says nothing."""

@@ -129,7 +129,7 @@ class Truth(LoadTest):
         self.assertEqual([r for r in late(c.path) if r.duration < 500 * MS], [])
 
     def test_bodies_in_chunks(self):
-        """The length of a body in chunks is not known: its end is not waited for in vain, until a time-out."""
+        """A body in chunks does not say its length. s3load sees its end, and does not wait for a time-out."""
         for command in ("get", "list"):
             self.start("--fault", "chunked=1", "--fault", "op=GET,slow=8MiB:1")
             _, c = self.load(command, "--objects", "3", "--obj.size", "300KiB", "--concurrent", "3",
@@ -382,7 +382,7 @@ class Crashes(LoadTest):
         self.assertGreater(len(c.rows), 10)
 
     def test_synced(self):
-        """A frame is on the disk before the next one is written: that a reader of the file sees whole what was synced."""
+        """Each frame is synced before the next one is written. So what was synced ends with a whole frame."""
         self.start("--fault", "latency=5ms")
         sizes = self.tmp / "sizes"
         env = self.preload("#include <stdio.h>\n#include <sys/stat.h>\n#include <sys/syscall.h>\n#include <unistd.h>\n"

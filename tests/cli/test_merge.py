@@ -7,7 +7,7 @@ import unittest
 import capgen
 import oracle
 import zstd
-from capgen import Shape, simulate, steady, text
+from capgen import Shape, moved, simulate, steady, text
 from expect import assert_same, json_differences, read_table, table_differences
 from harness import CliTest, capture, golden, kept_figures
 from oracle import SECOND, order
@@ -22,11 +22,6 @@ def lines_of(data):
 
 def in_completion_order(rows):
     return sorted(rows, key=lambda r: r.end)
-
-
-def moved(rows, by):
-    return [r._replace(start=r.start + by, end=r.end + by, first=r.first and r.first + by,
-                       last=r.last and r.last + by) for r in rows]
 
 
 class Merge(CliTest):

@@ -5,7 +5,7 @@ import io
 import re
 import unittest
 
-from harness import CliTest, capture, unwrapped
+from harness import CliTest, capture, judged, unwrapped
 
 # One size and several, one host and several, alone and mixed, with errors, with ranges of few requests.
 CAPTURES = ['merge-in-2', 'edge-errors', 'edge-sizes', 'get-errors', 'get-randsize', 'list', 'mixed-3hosts', 'put-g4']
@@ -39,11 +39,6 @@ def tables(out):
         name, _, rows = block.strip().partition('\n')
         found[name.lstrip('# ')] = list(csv.DictReader(io.StringIO(rows), delimiter='\t'))
     return found
-
-
-def judged(op):
-    """The throughput that verdicts take: with the time in which requests failed."""
-    return op['judged'] or op['throughput']
 
 
 class OneLabel(CliTest):

@@ -10,7 +10,7 @@ import xml.etree.ElementTree as ElementTree
 import capgen
 from capgen import SECOND
 from expect import same_number
-from harness import ROOT, TESTDATA, CliTest, capture, run, tool
+from harness import ROOT, TESTDATA, CliTest, capture, judged, run, tool
 
 MIB = 1 << 20
 RUN_CHARTS = ["throughput", "hosts", "latency", "latency-heat", "spectrum", "host-latency", "errors", "cdf", "latency-size", "sizes",
@@ -272,7 +272,7 @@ class Plot(CliTest):
                                                  pick["objects_per_s"]))
                     means = {r["panel"]: r for r in data["means"]}
                     self.assertTrue(same_number(number(means["1"]["mean"]),
-                                             (op["judged"] or op["throughput"])["objects_per_s"]))
+                                             judged(op)["objects_per_s"]))
                     rate = op["statistics"] and op["statistics"]["objects_per_s"]
                     mean = rate and rate["mean"]
                     if mean and mean["lo"] is not None:

@@ -208,7 +208,7 @@ class Options(RankedTest):
         self.start("--fault", "latency=5ms", n_ports=3)
         path = self.tmp / "who.csv.zst"
         r = self.ranks(self.MPI, 3, "get", "--objects", "30", "--obj.size", "1KiB", "--concurrent", "2", "--rate",
-                       "300", "--requests", "1050", "--read-shift", "1", "--hosts-per-rank", "--progress",
+                       "300", "--requests", "3000", "--read-shift", "1", "--hosts-per-rank", "--progress",
                        "--benchdata", path)
         capture = Capture(path)
         made, used, hosts = (collections.defaultdict(set) for _ in range(3))
@@ -222,8 +222,8 @@ class Options(RankedTest):
             self.assertEqual(len(used[rank]), 10)
         self.assertEqual(sorted(len(h) for h in hosts.values()), [1, 1, 1])
         self.assertEqual(len(set.union(*hosts.values())), 3)
-        # The requests come due over three seconds and a half. The lines tell of all but those of the last second, which are more
-        # than one rank has.
+        # The requests come due over ten seconds. The lines tell of all but those of the last second, which are more than one rank
+        # has, even if some lines are late.
         told = re.findall(r"(?m)^ +\d+s +\S+ +(\d+)\S* +0 ", r.err)
         self.assertGreater(sum(map(int, told)), len(capture.of("GET")) / 3, r.err)
         self.assertNotIn("Preparing [", self.ranks(self.MPI, 2, "get", "--objects", "4", *QUICK).err)
@@ -484,7 +484,7 @@ class Clocks(RankedTest):
     def shifted(self, mpi, path, *options):
         """A run in which the clock of rank 1 is ahead, and drifts."""
         self.since = time.monotonic_ns()  # not decisive: the origin of a drift
-        # not decisive: of many readings, one that nothing came between
+        # not decisive: of 1000 readings the one with the least time around it counts
         pairs = ((time.monotonic_ns(), time.time_ns(), time.monotonic_ns()) for _ in range(1000))
         before, real, after = min(pairs, key=lambda t: t[2] - t[0])
         self.offset = real - (before + after) // 2

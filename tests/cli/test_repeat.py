@@ -282,7 +282,6 @@ class Repeat(LoadTest):
 
     def refused(self, *argv, status=2):
         """What s3load says to a plan that must leave nothing, and send nothing."""
-        self.start()
         r = self.bare("repeat", *argv, env=self.environment(), status=status)
         self.assertFalse((self.tmp / "plan").exists())
         self.assertEqual(self.server.log(), [])

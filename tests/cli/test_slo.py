@@ -88,8 +88,8 @@ class Slo(CliTest):
         self.assertEqual({a["why"] for a in report["assertions"]}, {"the benchmark never began"})
 
     def test_rates_with_a_stall(self):
-        """One stall does not tell how often they come: the interval of the report is judged as if it were Chebyshev's, the root of
-        20 standard errors, and 1.25 times that."""
+        """One stall does not tell how often stalls come. So --slo judges a wider interval than that of the report: 1.25 times the
+        root of 20 standard errors to each side."""
         rows = capgen.steady(200) + [r._replace(start=r.start + 24 * 10**9, end=r.end + 24 * 10**9)
                                      for r in capgen.steady(200)]
         report = self.s3analyze("analyze", "--json", "--slo", "rate>1", self.put("run.csv", capgen.text(rows))).json()

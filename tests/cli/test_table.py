@@ -6,7 +6,7 @@ import math
 import shutil
 import unittest
 
-from capgen import START, row, text
+from capgen import row, text
 from harness import CliTest, capture, unwrapped
 
 SECOND = 10**9

@@ -108,7 +108,7 @@ class Trend(CliTest):
     def test_check_last_of_a_level_that_stays(self):
         self.nights([1] * 30)
         r = self.s3analyze('trend', '--check-last', self.folder, status=0)
-        self.assertIn('no slower than its level', r.out)
+        self.assertIn('no worse than its level', r.out)
 
     def test_check_last_of_a_slower_level(self):
         self.nights([1] * 20 + [1.3] * 6)
@@ -184,7 +184,7 @@ class Trend(CliTest):
         began = (capgen.START + 9 * DAY) // SECOND
         bad = self.folder / 'x.csv'
         bad.write_text('no capture\n')
-        for after, status, answer in ((60, 3, 'x.csv could not be read'), (-60, 0, f'{last.stem}, is no slower')):
+        for after, status, answer in ((60, 3, 'x.csv could not be read'), (-60, 0, f'{last.stem}, is no worse')):
             with self.subTest(after=after):
                 os.utime(bad, (began + after, began + after))
                 r = self.s3analyze('trend', '--check-last', self.folder, status=status)

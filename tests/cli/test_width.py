@@ -7,7 +7,7 @@ import re
 import subprocess
 
 from capgen import steady, text
-from harness import BUILD, CliTest, capture, captures, on_terminal, unwrapped
+from harness import BUILD, CliTest, capture, captures, on_terminal
 
 WIDTH = 80
 LONG = "a-host-with-a-rather-long-name.storage.example.org"

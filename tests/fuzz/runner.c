@@ -87,7 +87,7 @@ size_t runner_n_said(void)
     return (size_t)n;
 }
 
-static void check_message(enum exit_code status)
+static void check_message(bool parsed)
 {
     static const char salvage[] = "s3analyze --salvage: ";
     char text[16384], *line = text;
@@ -101,9 +101,11 @@ static void check_message(enum exit_code status)
     assert(strncmp(line, "fuzz: ", 6) == 0);
     char *end = strchr(line, '\n');
     assert(end != NULL);
-    /* The options are wrong: the message ends with where help is. An input that does not fit the
-     * options has the status too, and no hint. */
-    if (status == EXIT_USAGE && strncmp(end, "\nTry 'fuzz ", 11) == 0)
+    /* If the options are wrong, the message says where help is. If an input does not fit them, it
+     * need not. */
+    bool hint = strncmp(end, "\nTry 'fuzz ", 11) == 0;
+    assert(hint || parsed);
+    if (hint)
         assert((end = strchr(end + 1, '\n')) != NULL);
     assert(end == text + n - 1);
 }
@@ -135,7 +137,7 @@ enum exit_code runner_run(const struct cli_command *command, const char *const *
     cli_args_free(&args);
     free(options);
     if (status == EXIT_USAGE || (status == EXIT_FAILED && runner_n_said() > 0))
-        check_message(status);
+        check_message(parsed);
     return status;
 }
 

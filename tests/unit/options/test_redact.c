@@ -106,10 +106,10 @@ static void test_hidden(void **state)
 static bool is_recorded(const struct cli_command *command, const struct options *o,
                         const char *text)
 {
-    struct engine g = {0};
+    struct engine g = {.root = "/nowhere"};
     struct control control = {.crew = {.engine = &g}};
     const struct team team = {.size = 1};
-    struct machine machine = {.engine = &g, .root = "/nowhere"};
+    struct machine machine = {.engine = &g};
     struct summary s = {.command = command->name, .o = o, .team = &team, .machine = &machine};
     struct strbuf b = {0};
 
