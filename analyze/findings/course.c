@@ -481,8 +481,7 @@ static bool count_slow(const struct pass *p, struct err *e)
     struct course *c = p->c;
     if (c->cells == NULL)
         return true;
-    if (!fill_slow_from(c, e) || !mem_cleared(&c->place_busy_ns, c->n_places, e) ||
-        !mem_cleared(&c->place_slow_ns, c->n_places, e))
+    if (!fill_slow_from(c, e))
         return false;
     for (size_t k = 0; k < c->n_ops; k++) {
         const struct table *t = c->tables[k];
@@ -491,12 +490,10 @@ static bool count_slow(const struct pass *p, struct err *e)
             size_t q = course_stratum(c, k, i), place = course_place(t, i);
             int64_t dur_ns = packed_get(&t->dur, i);
 
-            c->place_busy_ns[place] += (double)dur_ns;
             if (dur_ns < c->slow_from_ns[q])
                 continue;
             size_t block = course_bin(c, t->start[i]) / (size_t)p->bins_per_block;
             course_cell(c, q, place, block)->n_slow++;
-            c->place_slow_ns[place] += (double)dur_ns;
         }
     }
     return true;
@@ -610,47 +607,6 @@ done:
     return ok;
 }
 
-static int compare_places(const void *a, const void *b, void *course)
-{
-    const struct course *c = course;
-    const uint32_t *host = c->hosts.of_place, *client = c->clients.of_place;
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return host[x] != host[y] ? (host[x] > host[y]) - (host[x] < host[y])
-                              : (client[x] > client[y]) - (client[x] < client[y]);
-}
-
-/* Fills in the pairs that have a request, sorted by host, then by client. */
-static bool fill_pairs(const struct pass *p, struct err *e)
-{
-    struct course *c = p->c;
-    struct course_parties *of = &c->pairs;
-    uint32_t place[COURSE_MAX_PAIRS];
-
-    if (c->hosts.n < 2 || c->clients.n < 2 || c->n_places > COURSE_MAX_PAIRS)
-        return true;
-    if (!course_parties_alloc(of, c->n_places, e) || !mem_new(&of->client, c->n_places, e) ||
-        !mem_new(&of->of_place, c->n_places, e))
-        return false;
-    for (size_t i = 0; i < c->n_places; i++) {
-        of->of_place[i] = UINT32_MAX;
-        if (p->places[i].n == 0)
-            continue;
-        place[of->n++] = (uint32_t)i;
-    }
-    qsort_r(place, of->n, sizeof *place, compare_places, c);
-    for (size_t k = 0; k < of->n; k++) {
-        size_t i = place[k];
-        of->of_place[i] = (uint32_t)k;
-        of->name[k] = c->hosts.name[c->hosts.of_place[i]];
-        of->client[k] = c->clients.name[c->clients.of_place[i]];
-        of->n_requests[k] = p->places[i].n;
-        of->first_ns[k] = p->places[i].first_ns;
-        of->last_ns[k] = p->places[i].last_ns;
-    }
-    return true;
-}
-
 static bool gather(struct pass *p, const struct course_extent *extents, struct err *e)
 {
     struct course *c = p->c;
@@ -664,7 +620,7 @@ static bool gather(struct pass *p, const struct course_extent *extents, struct e
         return false;
     choose_grid(c);
     if (!alloc_counts(c, e) || !fill_parties(p, &c->hosts, e) || !fill_parties(p, &c->clients, e) ||
-        !fill_pairs(p, e) || !choose_messages(p, e))
+        !choose_messages(p, e))
         return false;
     uint64_t wanted = MAX_SAMPLES + 64 * (uint64_t)c->n_places;
     p->sample_below = course_sample_below(wanted, (uint64_t)c->n);

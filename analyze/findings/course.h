@@ -27,7 +27,6 @@
 #define COURSE_MAX_MESSAGES 8 /* kept apart; the last entry merges the rarest */
 #define COURSE_MAX_BLOCKS   128
 #define COURSE_MAX_CELLS    (1 << 20)
-#define COURSE_MAX_PAIRS    512
 #define COURSE_HUNG_TIMES   6 /* a request this many times as long as the 90th percentile hung */
 
 /* Requests of one operation and size class, which are comparable. */
@@ -72,14 +71,12 @@ struct course_op {
     int64_t n;        /* requests */
 };
 
-/* The hosts, clients or operations of a course, or its pairs of a host and a client. Hosts and
- * clients are sorted by name. */
+/* The hosts, clients or operations of a course. Hosts and clients are sorted by name. */
 struct course_parties {
     bool clients, operations;
     size_t n;
-    const char **name;   /* borrowed; of a pair, its host's */
-    const char **client; /* of a pair, its client's; NULL: these are not pairs */
-    uint32_t *of_place;  /* the party at a place; UINT32_MAX: none; NULL: operations */
+    const char **name;  /* borrowed */
+    uint32_t *of_place; /* the party at a place; UINT32_MAX: none; NULL: operations */
     int64_t *n_requests;
     int64_t *first_ns, *last_ns; /* first start, last end; NULL: not known, or operations */
     int64_t **busy_ns; /* by party, then bin: sum of the time for which requests ran; NULL: not
@@ -95,11 +92,9 @@ struct course {
                                     or the clean-up */
     size_t n_ops;
     struct course_parties hosts, clients, operations;
-    struct course_parties pairs; /* empty: one host or client, too many places, or no single
-                                    requests */
-    int64_t start_ns, end_ns;    /* first start, last end of a request */
-    int64_t last_start_ns;       /* by seconds: the end of the second of the last start */
-    int64_t full_from_ns;        /* when nine in ten threads had begun; INT64_MIN: unknown */
+    int64_t start_ns, end_ns; /* first start, last end of a request */
+    int64_t last_start_ns;    /* by seconds: the end of the second of the last start */
+    int64_t full_from_ns;     /* when nine in ten threads had begun; INT64_MIN: unknown */
     int64_t full_until_ns; /* when a tenth of them had ended, or the last start, if that was sooner;
                               by seconds: the start of that second */
     int64_t n, n_failed;
@@ -130,11 +125,10 @@ struct course {
                                   successes that began in the block; NULL: too many places to
                                   compare, or durations are not known */
     int64_t *log_squares;      /* by stratum: sum of the squared log durations of these samples */
-    int64_t *slow_from_ns;     /* by stratum: a sample of this duration or more is slow; NULL, like
-                                  the next two, by seconds or if cells is */
-    double *place_busy_ns, *place_slow_ns; /* by place: time of all samples, of slow ones */
-    int64_t *late_n;                       /* by block: requests that were due at a known time */
-    double *late_ns;                       /* ... and the sum of how late they began */
+    int64_t *slow_from_ns;     /* by stratum: a sample of this duration or more is slow; NULL by
+                                  seconds or if cells is */
+    int64_t *late_n;           /* by block: requests that were due at a known time */
+    double *late_ns;           /* ... and the sum of how late they began */
     bool open_loop;
 
     double *median_ns, *p90_ns; /* by operation; 0: no success */
@@ -204,11 +198,6 @@ struct course_gap {
  * out of memory. */
 bool course_find_gaps(const struct course *c, const struct course_parties *p,
                       struct course_gap *gaps, size_t n, struct err *e);
-
-static inline bool course_are_hosts(const struct course_parties *p)
-{
-    return !p->clients && !p->operations && p->client == NULL;
-}
 
 static inline size_t course_bin(const struct course *c, int64_t ns)
 {

@@ -24,8 +24,6 @@ struct search {
     const struct course *c;
     uint8_t *masked;            /* by bin */
     struct period_samples *all; /* by stratum, then block: of all hosts; NULL as course.cells */
-    struct course_parties hosts, clients; /* the course's, without slow pairs, and clients also
-                                             without slow hosts; only of_place is owned */
     struct findings *out;
     enum role role;
 };
@@ -60,11 +58,6 @@ struct periods search_periods(const struct course *c, double wanted);
 
 /* Share of the bins of period j that carry none of the masks. */
 double search_period_free_frac(const struct search *s, struct periods p, size_t j, uint8_t masks);
-
-/* Fills in the samples of each party in period j. */
-void search_sum_samples(const struct course *c, const struct course_parties *parties,
-                        size_t stratum, struct periods p, size_t j,
-                        struct period_samples *of_party);
 
 /* Strata [first, end) of a course: all, those of an operation, or one. */
 struct strata {
@@ -141,11 +134,11 @@ struct strata_text search_name_strata(const struct course *c, struct strata x, s
 /* All detectors, in the order in which they are to be called. */
 #define DETECTORS                                                                                  \
     find_stalls, find_errors, find_clock_jumps, find_absent, find_stuck, find_backlog, find_slow,  \
-        find_slow_operations, find_slow_tails, find_levels
+        find_slow_operations, find_levels
 typedef bool detector(struct search *s, struct err *e);
 detector DETECTORS;
 
-/* Sets the scope of a finding to party k: a host, a client, or a pair of both. */
+/* Sets the scope of a finding to party k: a host or a client. */
 void search_set_party(struct finding *f, const struct course_parties *p, size_t k);
 
 /* A time series to search for swings: durations by block, as logarithms of 1 / ns. */
@@ -170,12 +163,6 @@ bool swings_find(struct search *s, const struct swings_of *of, swings_expected_f
 /* A finding that party k is slow. */
 struct finding search_slowness(const struct course_parties *p, size_t k, bool is_problem,
                                double lost_frac);
-
-/* The parties without one of them, as a sentence names them: "2 hosts", "client". */
-struct others_text {
-    char s[80];
-};
-struct others_text search_others(const struct course_parties *p);
 
 /* The time of day at `ns`, UTC, as sentences name it. */
 struct clock_text {

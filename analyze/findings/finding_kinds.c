@@ -87,6 +87,13 @@ static bool costs_a_third(const struct finding *cause, const struct finding *f, 
     return cause->lost_frac >= f->lost_frac / 3;
 }
 
+/* The cause takes the time that this host, or a client, lacks. */
+static bool is_part_of_it(const struct finding *cause, const struct finding *f, int64_t near_ns)
+{
+    return (cause->party == NULL || cause->party == f->party || f->scope == SCOPE_CLIENT) &&
+           costs_a_third(cause, f, near_ns);
+}
+
 /* The cause lasts when the level changes, and takes the time that other requests lack. */
 static bool takes_time_then(const struct finding *cause, const struct finding *f, int64_t near_ns)
 {
@@ -141,12 +148,6 @@ static bool ends_where_it_begins(const struct finding *cause, const struct findi
     return cause->severity == FINDING_PROBLEM && cause->scope == SCOPE_HOST &&
            cause->party == f->party && cause->client == f->client && f->has_start && f->has_end &&
            is_near(cause->has_end, cause->end_ns, f->start_ns, near_ns);
-}
-
-static bool is_worse(const struct finding *cause, const struct finding *f, int64_t near_ns)
-{
-    (void)near_ns;
-    return f->ratio < cause->ratio && !isnan(cause->ratio) && cause->lost_frac > f->lost_frac;
 }
 
 static bool takes_the_samples(const struct finding *cause, const struct finding *f, int64_t near_ns)
@@ -244,8 +245,13 @@ static const struct finding_kind kinds[] = {
                  {"slow-host slow-client slow-op absent-client backlog", has_a_time}}},
     {.name = "swings",
      .because = {{"pauses clock-jump", always}, {"errors slow-op", costs_a_third}}},
-    {.name = "slow-host", .is_slowness = true, .because = {{"errors", ends_where_it_begins}}},
-    {.name = "slow-client", .is_slowness = true, .because = {{"slow-host", is_worse}}},
+    {.name = "slow-host",
+     .is_slowness = true,
+     .because = {{"errors", ends_where_it_begins}, {"slow-object", is_part_of_it}}},
+    {.name = "fast-host"},
+    {.name = "fast-client", .because = {{"fast-host", always}}},
+    {.name = "slow-object"},
+    {.name = "slow-client", .is_slowness = true, .because = {{"slow-object", is_part_of_it}}},
     {.name = "slow-op",
      .because = {{"slow-host", begins_with_same_op},
                  {"slow-host slow-client", takes_most},

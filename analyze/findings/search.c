@@ -12,22 +12,21 @@
 #define LEAST_BATCHES    5    /* least number of batches for a variance */
 #define MEDIAN_OF_SQUARE .455 /* of a standard normal; a difference has twice its variance */
 
-/* Adds the samples of a stratum in a block to those of each party (by_party), or to those of all.
- * log_sum is in units of 1 / COURSE_LOG_ONE: its sums are exact, whatever the order of places. */
+/* Adds the samples of a stratum in a block, of all hosts. log_sum is in units of 1 /
+ * COURSE_LOG_ONE: its sums are exact, whatever the order of places. */
 static void add_cells(const struct course *c, size_t stratum, size_t block,
-                      const struct course_parties *parties, struct period_samples *to,
-                      bool by_party)
+                      struct period_samples *to)
 {
     const struct course_cell *cells = course_cell(c, stratum, 0, block);
 
     for (size_t i = 0; i < c->n_places; i++) {
-        if (cells[i].n == 0 || parties->of_place[i] == UINT32_MAX)
+        if (cells[i].n == 0 || c->hosts.of_place[i] == UINT32_MAX)
             continue;
-        struct period_samples *x = to + (by_party ? parties->of_place[i] : 0);
-        x->n += cells[i].n;
-        x->n_slow += cells[i].n_slow;
-        x->log_sum += (double)cells[i].log_sum;
+        to->n += cells[i].n;
+        to->n_slow += cells[i].n_slow;
+        to->log_sum += (double)cells[i].log_sum;
     }
+    to->log_sum *= COURSE_LOG_UNIT;
 }
 
 bool search_init(struct search *s, const struct course *c, struct findings *out, struct err *e)
@@ -36,23 +35,11 @@ bool search_init(struct search *s, const struct course *c, struct findings *out,
     if (!mem_cleared(&s->masked, c->n_bins + 1, e) ||
         (c->cells != NULL && !mem_cleared(&s->all, c->n_strata * c->n_blocks, e)))
         return false;
-    s->hosts = c->hosts;
-    s->clients = c->clients;
-    s->hosts.of_place = s->clients.of_place = NULL;
     if (c->cells == NULL)
         return true;
-    if (!mem_new(&s->hosts.of_place, c->n_places, e) ||
-        !mem_new(&s->clients.of_place, c->n_places, e))
-        return false;
-    memcpy(s->hosts.of_place, c->hosts.of_place, c->n_places * sizeof *c->hosts.of_place);
-    memcpy(s->clients.of_place, c->clients.of_place, c->n_places * sizeof *c->clients.of_place);
     for (size_t q = 0; q < c->n_strata; q++)
-        for (size_t b = 0; b < c->n_blocks; b++) {
-            struct period_samples *x = &s->all[q * c->n_blocks + b];
-
-            add_cells(c, q, b, &c->hosts, x, false);
-            x->log_sum *= COURSE_LOG_UNIT;
-        }
+        for (size_t b = 0; b < c->n_blocks; b++)
+            add_cells(c, q, b, &s->all[q * c->n_blocks + b]);
     return true;
 }
 
@@ -60,8 +47,6 @@ void search_fini(struct search *s)
 {
     free(s->masked);
     free(s->all);
-    free(s->hosts.of_place);
-    free(s->clients.of_place);
 }
 
 void search_mask(struct search *s, int64_t start_ns, int64_t end_ns, uint8_t masks)
@@ -104,19 +89,6 @@ double search_period_free_frac(const struct search *s, struct periods p, size_t 
     size_t end = (j + 1) * n_bins < s->c->n_bins ? (j + 1) * n_bins : s->c->n_bins;
 
     return search_free_frac(s, j * n_bins, end, masks);
-}
-
-void search_sum_samples(const struct course *c, const struct course_parties *parties,
-                        size_t stratum, struct periods p, size_t j, struct period_samples *of_party)
-{
-    size_t from = j * p.n_blocks,
-           to = from + p.n_blocks < c->n_blocks ? from + p.n_blocks : c->n_blocks;
-
-    memset(of_party, 0, parties->n * sizeof *of_party);
-    for (size_t b = from; b < to; b++)
-        add_cells(c, stratum, b, parties, of_party, true);
-    for (size_t i = 0; i < parties->n; i++)
-        of_party[i].log_sum *= COURSE_LOG_UNIT;
 }
 
 struct samples search_samples(const struct search *s, struct strata of)
@@ -192,7 +164,6 @@ void search_set_party(struct finding *f, const struct course_parties *p, size_t 
 {
     f->scope = p->clients ? SCOPE_CLIENT : SCOPE_HOST;
     f->party = p->name[k];
-    f->client = p->client != NULL ? p->client[k] : NULL;
 }
 
 struct finding search_slowness(const struct course_parties *p, size_t k, bool is_problem,
@@ -201,14 +172,6 @@ struct finding search_slowness(const struct course_parties *p, size_t k, bool is
     struct finding f = finding_of(p->clients ? "slow-client" : "slow-host", is_problem, lost_frac);
     search_set_party(&f, p, k);
     return f;
-}
-
-struct others_text search_others(const struct course_parties *p)
-{
-    struct others_text t;
-    snprintf(t.s, sizeof t.s, "%s%s%s%s", p->n > 2 ? units_count((int64_t)p->n - 1).s : "",
-             p->n > 2 ? " " : "", p->clients ? "client" : "host", p->n > 2 ? "s" : "");
-    return t;
 }
 
 struct strata_text search_name_strata(const struct course *c, struct strata x, struct finding *f)

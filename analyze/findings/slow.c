@@ -1,614 +1,292 @@
-/* Slow hosts and clients: compares durations of the same operation and size, at the same time,
- * between parties. It compares logarithms, so that a difference is a ratio, within blocks of time,
- * so that what slows all parties cancels. */
+/* Slow hosts, clients and objects: those whose requests take longer than equal requests of the
+ * others, at equal load (like.h). */
 #include "analyze/findings/find.h"
-#include "analyze/findings/queues.h"
-#include "analyze/findings/slow_excess.h"
+#include "analyze/findings/like.h"
 #include "analyze/findings/slow_limits.h"
-#include "analyze/findings/slow_ratio.h"
-#include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define PERHAPS_RATIO 1.1  /* from this ratio on the queues of a host are examined, */
-#define PERHAPS_Z     3.0  /* if its durations are longer with this z */
-#define LRV_MARGIN    1.75 /* a standard error from few batches may be too low by this factor */
-#define LEAST_SEGMENT .05
-#define LEAST_LONG    5   /* periods of a stretch that can do without its ends */
-#define CORE_SURER    1.5 /* times the z of the stretch, for the part above its mean to be tried */
-#define CORE_LEAST_Z  6.0 /* of the service time in it: it is chosen among many */
-#define MAX_SLOW      20
+#define LOAD_MATTERS 1.25 /* the ratio at equal load is told if it differs by this factor */
 
-/* ---- Which requests are compared ---- */
+#define TAIL_PROBLEM .05 /* of the run, lost by a tail (the specification of findings) */
 
-static bool strata_are_all(const struct course *c, struct strata x)
-{
-    return x.end - x.first == c->n_strata;
-}
-
-/* Sets *x to the i-th strata to compare: all (0), then those of each operation, then each size of
- * operations that have several. False: there are no more. */
-static bool nth_strata(const struct course *c, size_t i, struct strata *x)
-{
-    const size_t *first = c->stratum_of_table;
-
-    if (i == 0) {
-        *x = (struct strata){0, c->n_strata};
-        return true;
-    }
-    i--;
-    for (size_t k = 0; k < c->n_ops && c->n_ops > 1; k++, i--)
-        if (i == 0) {
-            *x = (struct strata){first[k], first[k + 1]};
-            return true;
-        }
-    for (size_t k = 0; k < c->n_ops; k++) {
-        size_t n = first[k + 1] - first[k] > 1 ? first[k + 1] - first[k] : 0;
-        if (i < n) {
-            *x = (struct strata){first[k] + i, first[k] + i + 1};
-            return true;
-        }
-        i -= n;
-    }
-    return false;
-}
-
-/* ---- How much slower parties are than others ---- */
-
-static int64_t period_start_ns(const struct excess *x, const struct course *c, size_t period)
-{
-    return course_at_ns(c, period, (int64_t)x->periods.n_blocks * c->block_ns);
-}
-
-struct segment_of_party {
-    size_t party;
-    size_t first, last;  /* periods */
-    double n, mean;      /* samples and mean excess within */
-    double z;            /* how sure the excess is */
-    double slow_z;       /* ... if queues wander (slow noise) */
-    struct strata of;    /* only requests of these strata are slow, as far as is known */
-    double of_mean;      /* mean excess in these strata */
-    bool is_perhaps;     /* the queues must confirm it */
-    bool is_minor;       /* it costs too little to be a problem */
-    double median_ratio; /* of durations, to those of the others; 0: not known */
-    double work_ratio;   /* of the service time, to that of the others; 0: not known */
-    double lost;         /* share of the time of all requests that went into the excess */
+struct text {
+    char s[160];
 };
 
-/* Fills in the samples of a stretch, their mean excess, and how sure that is. */
-static void measure(const struct excess *x, struct segment_of_party *g)
+static struct text when(const struct finding *f)
 {
-    size_t n_periods = x->periods.n;
-    const double *n = x->n + g->party * n_periods, *r = x->r + g->party * n_periods;
-    double total;
-
-    g->mean = search_mean(n, r, g->first, g->last + 1, &g->n);
-    /* Few periods may agree by chance: the standard error is at least that of independent samples.
-     * slow_se allows for slow noise, too; it is used if queue lengths are not known. */
-    double se = fmax(search_standard_error(n, r, g->first, g->last + 1, g->mean),
-                     x->sd / sqrt(fmax(g->n, 1)));
-    double slow_se = fmax(se, LRV_MARGIN * sqrt(x->lrv / (double)(g->last - g->first + 1)));
-    /* An excess outside of the stretch is slow noise: half of it is deducted. */
-    double before = g->first > 0 ? search_mean(n, r, 0, g->first, &total) : 0;
-    double after = g->last + 1 < n_periods ? search_mean(n, r, g->last + 1, n_periods, &total) : 0;
-    double base = fmax(before, after);
-    double excess = g->mean - fmax(base, 0) / 2;
-    g->z = se > 0 ? excess / se : INFINITY;
-    g->slow_z = slow_se > 0 ? excess / slow_se : INFINITY;
-}
-
-/* Finds the stretch of periods in [from, to) with the largest sum of sign * n (r - half); false: no
- * sum is positive. */
-static bool best_periods(const struct excess *x, size_t party, size_t from, size_t to, double half,
-                         double sign, struct segment_of_party *g)
-{
-    const double *n = x->n + party * x->periods.n, *r = x->r + party * x->periods.n;
-    struct top_stretch top = {0};
-
-    for (size_t j = from; j < to; j++)
-        top_stretch_add(&top, j, sign * n[j] * (r[j] - half));
-    g->first = top.first;
-    g->last = top.last;
-    return top.most > 0;
-}
-
-/* Finds the stretch in which a party is slow: the one with the largest sum of n (r - half of its
- * own excess). */
-static struct segment_of_party slow_segment(const struct excess *x, size_t party)
-{
-    struct segment_of_party best = {.party = party};
-    double half = log(SLOW_LEAST_RATIO) / 2;
-
-    for (int tries = 0; tries < 4; tries++) {
-        if (!best_periods(x, party, 0, x->periods.n, half, 1, &best))
-            return (struct segment_of_party){.party = party};
-        measure(x, &best);
-        half = best.mean / 2;
-    }
-    return best;
-}
-
-/* Returns the z from which on a party is slow: among more parties chance makes one look slow
- * sooner. */
-static double least_z(size_t n_parties)
-{
-    return SLOW_LEAST_Z + .5 * log10((double)n_parties);
-}
-
-static bool may_be_slow(const struct segment_of_party *g)
-{
-    return g->mean >= log(SLOW_LEAST_RATIO) && g->n >= SLOW_LEAST_SAMPLES && g->z >= PERHAPS_Z &&
-           g->last > g->first;
-}
-
-/* Whether a party is slow in these stretches together: several short ones are as significant as a
- * long one. */
-static bool is_slow(const struct excess *x, size_t n_parties, const struct segment_of_party *v,
-                    size_t n)
-{
-    double length = 0, squares = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        if (!may_be_slow(&v[i]))
-            return false;
-        length += (double)(v[i].last - v[i].first + 1);
-        squares += v[i].z * v[i].z;
-    }
-    return length >= LEAST_SEGMENT * (double)x->periods.n && sqrt(squares) >= least_z(n_parties);
-}
-
-/* Whether a host seems slower than the others in the run as a whole, though durations do not prove
- * it. If senders avoid busy hosts, a slow host has a shorter queue, and durations hide most of the
- * difference. */
-static bool is_perhaps_slow(const struct excess *x, size_t host, struct segment_of_party *g)
-{
-    *g = (struct segment_of_party){.party = host, .last = x->periods.n - 1, .is_perhaps = true};
-    measure(x, g);
-    return g->mean >= log(PERHAPS_RATIO) && g->n >= SLOW_LEAST_SAMPLES && g->z >= PERHAPS_Z;
-}
-
-/* Whether a party was as fast as the others for a while in the midst of a slow stretch. If so, sets
- * `left` and `right` to the stretches before and after. */
-static bool was_fast_within(const struct excess *x, const struct segment_of_party *g,
-                            struct segment_of_party *left, struct segment_of_party *right)
-{
-    struct segment_of_party gap = *g;
-    if (!best_periods(x, g->party, g->first, g->last + 1, g->mean / 2, -1, &gap) ||
-        gap.first == g->first || gap.last == g->last)
-        return false;
-    measure(x, &gap);
-    if (gap.mean >= log(SLOW_LEAST_RATIO) / 2 || gap.n < SLOW_LEAST_SAMPLES ||
-        gap.last == gap.first)
-        return false;
-    *left = *right = *g;
-    left->last = gap.first - 1;
-    right->first = gap.last + 1;
-    measure(x, left);
-    measure(x, right);
-    double sure = (fmin(left->mean, right->mean) - gap.mean) * sqrt(gap.n);
-    return sure >= SLOW_LEAST_Z * x->sd;
-}
-
-/* Appends the stretches of g in which the party may be slow; false: there are too many. */
-static bool split(const struct excess *x, const struct segment_of_party *g,
-                  struct segment_of_party *out, size_t *n)
-{
-    struct segment_of_party left, right;
-    if (was_fast_within(x, g, &left, &right))
-        return split(x, &left, out, n) && split(x, &right, out, n);
-    if (!may_be_slow(g))
-        return true;
-    if (*n == SLOW_MAX_STRETCHES)
-        return false;
-    out[(*n)++] = *g;
-    return true;
-}
-
-/* Returns the share of the time of all requests that went into the excess. */
-static double lost_share(const struct excess *x, size_t n_parties, const struct segment_of_party *g)
-{
-    double busy = 0, lost = 0;
-    for (size_t i = 0; i < n_parties; i++)
-        for (size_t j = 0; j < x->periods.n; j++) {
-            double t = x->n[i * x->periods.n + j] * exp(x->r[i * x->periods.n + j]);
-            busy += t;
-            if (i == g->party && j >= g->first && j <= g->last)
-                lost += t * (1 - exp(-g->mean));
-        }
-    return busy > 0 ? x->share * lost / busy : 0;
-}
-
-/* Whether only the service time shows that a host is slow, as it has a shorter queue. */
-static bool is_slow_in_work_only(const struct segment_of_party *g)
-{
-    return g->is_perhaps && g->median_ratio < SLOW_LEAST_RATIO;
-}
-
-/* Returns how many times slower a party is, for the sentence. Means of logarithms detect slowness
- * best, but a growing backlog has a mean far off the median that a reader compares, and the lower
- * median of noisy means is off, too. If most requests are no slower, the mean says more. */
-static double told_ratio(const struct segment_of_party *g)
-{
-    if (is_slow_in_work_only(g))
-        return g->work_ratio;
-    return g->median_ratio >= SLOW_LEAST_RATIO ? g->median_ratio : exp(g->of_mean);
-}
-
-struct when_text {
-    char s[80];
-};
-
-static struct when_text when(const struct finding *f)
-{
-    struct when_text t;
+    struct text t;
     snprintf(t.s, sizeof t.s, "%s%s%s%s", f->has_start ? " from " : "",
              f->has_start ? find_clock(f->start_ns).s : "", f->has_end ? " until " : "",
              f->has_end ? find_clock(f->end_ns).s : "");
     return t;
 }
 
-static bool say_party(struct search *s, const struct course_parties *p, const struct excess *x,
-                      const struct segment_of_party *g, struct err *e)
+static struct text at_equal_load(const struct like_span *g)
 {
-    const struct course *c = s->c;
-    bool only_work = is_slow_in_work_only(g);
-    double ratio = only_work ? g->work_ratio : exp(g->of_mean);
-    struct finding f =
-        search_slowness(p, g->party, !g->is_minor && ratio >= SLOW_PROBLEM_RATIO, g->lost);
-    struct strata_text what = search_name_strata(c, g->of, &f);
-
-    f.ratio = told_ratio(g);
-    f.start_ns = period_start_ns(x, c, g->first);
-    f.end_ns = period_start_ns(x, c, g->last + 1);
-    f.has_start = search_frac(s, f.start_ns - c->start_ns) > SLOW_EDGE_FRAC;
-    f.has_end = search_frac(s, c->full_until_ns - f.end_ns) > SLOW_EDGE_FRAC;
-    finding_figure(&f, "n_samples", g->n);
-    finding_figure(&f, "z", fmin(g->z, 1e6));
-    if (only_work)
-        return findings_add(s->out, &f, e,
-                            "%s works %.1f times longer on a request than the other %s; fewer "
-                            "requests wait there",
-                            intern_shown(f.party), f.ratio, search_others(p).s);
-    if (f.client != NULL)
-        return findings_add(s->out, &f, e,
-                            "%s answers %sof client %s %.1f times slower than those of other "
-                            "clients%s; other hosts do not",
-                            intern_shown(f.party), what.s[0] != '\0' ? what.s : "requests ",
-                            intern_shown(f.client), f.ratio, when(&f).s);
-    return findings_add(s->out, &f, e, "%s%s answers %s%.1f times slower than the other %s%s",
-                        p->clients ? "Client " : "", intern_shown(f.party), what.s, f.ratio,
-                        search_others(p).s, when(&f).s);
+    struct text t = {""};
+    if (g->is_load)
+        snprintf(t.s, sizeof t.s, " (its load may be why: sums do not show it)");
+    else if (fabs(log(g->ratio / g->load_ratio)) > log(LOAD_MATTERS))
+        snprintf(t.s, sizeof t.s, " (%.1f times at equal load)", g->load_ratio);
+    return t;
 }
 
-/* Finds the operation, or the sizes, whose requests alone are slow: they have an excess, and all
- * other requests of looked_at have next to none. */
-static bool narrow_strata(struct segment_of_party *v, size_t n, const struct excess *all,
-                          struct strata looked_at, struct slow_compared *of, struct err *e)
+/* Names the operation, and the sizes, that alone are slow: " for GET requests of 1MiB". */
+static struct text requests_of(const struct like *l, const struct like_span *g, struct finding *f)
 {
-    struct strata one;
-    bool ok = true;
+    struct text t = {""};
+    const struct like_class *class = g->class != SIZE_MAX ? &l->classes[g->class] : NULL;
+    size_t op = class != NULL ? class->op : g->op, n;
 
-    for (size_t k = 1; ok && n > 0 && nth_strata(of->s->c, k, &one); k++) {
-        struct excess x;
-
-        if (one.first < looked_at.first || one.end > looked_at.end ||
-            one.end - one.first == looked_at.end - looked_at.first)
-            continue;
-        ok = slow_excess_init_like(&x, of, one, all, e);
-        for (size_t i = 0; ok && i < n; i++) {
-            struct segment_of_party own = v[i];
-
-            measure(&x, &own);
-            /* The excess of all other requests follows from that of all. */
-            double n_others = v[i].n - own.n;
-            double others = (v[i].n * v[i].mean - own.n * own.mean) / fmax(n_others, 1);
-            if (own.n < SLOW_LEAST_SAMPLES || n_others < SLOW_LEAST_SAMPLES ||
-                others > SLOW_OTHERS_FRAC / 2 * own.mean || others >= log(SLOW_LEAST_RATIO))
-                continue;
-            v[i].of = one;
-            v[i].of_mean = own.mean;
-            v[i].slow_z = fmax(own.slow_z, v[i].slow_z);
-        }
-        slow_excess_fini(&x);
-    }
-    return ok;
+    if (op == SIZE_MAX)
+        return t;
+    f->op = l->c->n_ops > 1 ? l->c->ops[op].name : NULL;
+    n = (size_t)snprintf(t.s, sizeof t.s, " for %.80s%srequests", f->op != NULL ? f->op : "",
+                         f->op != NULL ? " " : "");
+    if (class == NULL)
+        return t;
+    finding_figure(f, "min_bytes", (double)class->min_bytes);
+    finding_figure(f, "max_bytes", (double)class->max_bytes);
+    snprintf(t.s + n, sizeof t.s - n, " of %s%s%s", units_size((double)class->min_bytes).s,
+             class->max_bytes > class->min_bytes ? " to " : "",
+             class->max_bytes > class->min_bytes ? units_size((double)class->max_bytes).s : "");
+    return t;
 }
 
-/* Whether the host is in a slow pair, whose requests raise its mean service time. */
-static bool has_slow_pair(const struct search *s, size_t host)
+/* The groups that a slow one is compared with: "the other 2 hosts", "2 other hosts" if further ones
+ * are slow. */
+static struct text others_of(const struct course_parties *p, size_t n_slow)
 {
-    for (size_t i = 0; i < s->c->n_places; i++)
-        if (s->c->hosts.of_place[i] == host && s->hosts.of_place[i] != host)
+    size_t n = p->n - (n_slow > 0 ? n_slow : 1);
+    const char *what = p->clients ? "client" : "host", *many = units_count((int64_t)n).s;
+    struct text t;
+
+    if (n_slow > 1)
+        snprintf(t.s, sizeof t.s, "%s other %s%s", many, what, n > 1 ? "s" : "");
+    else
+        snprintf(t.s, sizeof t.s, "the other %s%s%s%s", n > 1 ? many : "", n > 1 ? " " : "", what,
+                 n > 1 ? "s" : "");
+    return t;
+}
+
+static bool say_tail(struct search *s, const struct course_parties *p, const struct like_span *g,
+                     const struct text *others, struct finding *f, struct err *e)
+{
+    finding_figure(f, "slow_share", g->late);
+    finding_figure(f, "others_slow_share", g->others_late);
+    finding_figure(f, "slow_mean_ns", g->late_ns);
+    return findings_add(s->out, f, e,
+                        "%s%s answers %s of its requests late, in %s on average (%s at %s)%s; its "
+                        "other requests take no longer",
+                        p->clients ? "Client " : "", intern_shown(f->party),
+                        units_pct(100 * g->late).s, units_duration((int64_t)g->late_ns).s,
+                        units_pct(100 * g->others_late).s, others->s, when(f).s);
+}
+
+static void set_span(struct finding *f, const struct like_span *g)
+{
+    f->ratio = g->ratio;
+    f->has_start = g->has_start;
+    f->has_end = g->has_end;
+    f->start_ns = g->start_ns;
+    f->end_ns = g->end_ns;
+    finding_figure(f, "n_samples", g->n);
+    finding_figure(f, "t", fmin(g->t, 1e6));
+    finding_figure(f, "ratio_at_equal_load", g->load_ratio);
+}
+
+static bool is_problem(const struct like_span *g, bool is_minor)
+{
+    return !is_minor && !g->is_load && fmax(g->ratio, g->load_ratio) >= SLOW_PROBLEM_RATIO;
+}
+
+/* Whether a pair of a host and a client was found already: by host, then by client. */
+static bool is_told(const struct findings *all, const struct finding *f)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (all->v[i].kind == f->kind && all->v[i].party == f->party &&
+            all->v[i].client == f->client)
             return true;
     return false;
 }
 
-/* Finds out whether a host is slower in a stretch, or only has a longer queue. */
-static bool ask_queues(struct segment_of_party *g, struct queues *q, const struct excess *x,
-                       const struct search *s, const struct course_parties *p,
-                       struct queues_answer *answer, struct err *e)
+static bool is_late_only(const struct like_span *g)
 {
-    bool ok = true;
-
-    *answer = (struct queues_answer){0};
-    if (course_are_hosts(p) && strata_are_all(s->c, g->of) && !has_slow_pair(s, g->party))
-        ok = queues_ask(q, s, g->party, period_start_ns(x, s->c, g->first),
-                        period_start_ns(x, s->c, g->last + 1), answer, e);
-    g->work_ratio = answer->ratio;
-    return ok;
+    return g->is_tail && g->late > 0 && g->late < .5;
 }
 
-/* Tries the part of a stretch above its mean. If the queues confirm it (*sure), it replaces the
- * stretch. A host may be slow in a part only: a queue that was long by chance makes the stretch
- * longer, so that the queues of all of it show nothing. */
-static bool ask_core(struct segment_of_party *g, struct queues *q, const struct excess *x,
-                     const struct search *s, const struct course_parties *p, bool *sure,
+static bool say_span(struct search *s, const struct like *l, const struct course_parties *p,
+                     size_t group, size_t n_slow, const struct like_span *g, bool is_minor,
                      struct err *e)
 {
-    struct segment_of_party core = *g;
-    struct queues_answer answer;
+    struct finding f = search_slowness(p, group, is_problem(g, is_minor), g->lost_frac);
+    struct text what = requests_of(l, g, &f), others = others_of(p, n_slow);
 
-    *sure = false;
-    if (!best_periods(x, g->party, g->first, g->last + 1, g->mean, 1, &core))
-        return true;
-    measure(x, &core);
-    if (!may_be_slow(&core) || core.z < CORE_SURER * g->z)
-        return true;
-    if (!ask_queues(&core, q, x, s, p, &answer, e))
-        return false;
-    *sure = answer.is_known && answer.is_longer && answer.z >= CORE_LEAST_Z;
-    if (*sure)
-        *g = core;
-    return true;
+    set_span(&f, g);
+    if (is_late_only(g))
+        return say_tail(s, p, g, &others, &f, e);
+    if (g->other != SIZE_MAX) {
+        f.kind = finding_kind("slow-host");
+        f.scope = SCOPE_HOST;
+        f.party = s->c->hosts.name[p->clients ? g->other : group];
+        f.client = s->c->clients.name[p->clients ? group : g->other];
+        return is_told(s->out, &f) ||
+               findings_add(s->out, &f, e,
+                            "%s takes %.1f times as long%s of client %s as for those of other "
+                            "clients%s%s; other hosts do not",
+                            intern_shown(f.party), g->ratio,
+                            what.s[0] != '\0' ? what.s : " for requests", intern_shown(f.client),
+                            at_equal_load(g).s, when(&f).s);
+    }
+    return findings_add(s->out, &f, e, "%s%s takes %.1f times as long as %s%s%s%s",
+                        p->clients ? "Client " : "", intern_shown(f.party), g->ratio, others.s,
+                        what.s, at_equal_load(g).s, when(&f).s);
 }
 
-/* Drops the stretches in which a host is not slower, but has a longer queue. The stretches of a
- * host, neighbours in v, are judged together. */
-static bool drop_longer_queues(struct segment_of_party *v, size_t *n, const struct excess *x,
-                               const struct search *s, const struct course_parties *p,
-                               struct err *e)
+static double span_frac(const struct search *s, const struct like_slow *x)
 {
-    struct queues q = {0};
-    size_t n_kept = 0;
+    double length = 0;
+    for (size_t i = 0; i < x->n; i++)
+        length += search_frac(s, x->v[i].end_ns - x->v[i].start_ns);
+    return length;
+}
+
+/* Adds findings of the spans of a group, unless it is slow for less than half of the run and they
+ * cost next to nothing together. */
+static bool say_group(struct search *s, const struct like *l, const struct course_parties *p,
+                      const struct like_slow *x, size_t n_slow, struct err *e)
+{
+    double lost = 0, length = span_frac(s, x);
     bool ok = true;
 
-    for (size_t i = 0, end; ok && i < *n; i = end) {
-        struct queues_answer answers[SLOW_MAX_STRETCHES];
-        double squares = 0;
-
-        for (end = i; ok && end < *n && end - i < SLOW_MAX_STRETCHES && v[end].party == v[i].party;
-             end++) {
-            struct queues_answer *a = &answers[end - i];
-            ok = ask_queues(&v[end], &q, x, s, p, a, e);
-            squares += a->is_longer ? a->z * a->z : 0;
-        }
-        bool sure = sqrt(squares) >= QUEUES_LEAST_Z, core_is_sure = false;
-        if (ok && !sure && end - i == 1 && answers[0].is_known)
-            ok = ask_core(&v[i], &q, x, s, p, &core_is_sure, e);
-        for (size_t k = i; k < end; k++)
-            if (core_is_sure ||
-                (answers[k - i].is_known ? answers[k - i].is_longer && sure
-                                         : !v[k].is_perhaps && v[k].slow_z >= least_z(p->n)))
-                v[n_kept++] = v[k];
-    }
-    *n = n_kept;
-    queues_fini(&q);
+    for (size_t i = 0; i < x->n; i++)
+        lost += x->v[i].lost_frac;
+    if (length < .5 && lost < FINDING_WORTH_FRAC)
+        return true;
+    bool is_minor =
+        is_late_only(&x->v[0]) ? lost < TAIL_PROBLEM : length < .5 && lost < FINDING_PROBLEM_FRAC;
+    for (size_t i = 0; ok && i < x->n; i++)
+        ok = say_span(s, l, p, x->group, n_slow, &x->v[i], is_minor, e);
     return ok;
 }
 
-/* Fills in the ratios of median durations. In a longer stretch the first and the last period, in
- * which the party became slow and fast again, do not count. */
-static bool fill_ratios(struct segment_of_party *v, size_t n, const struct excess *x,
-                        const struct search *s, const struct course_parties *p, struct err *e)
+/* Most groups are slow: says by how much the others are faster, as their mean over the slow ones.
+ */
+static bool say_fast(struct search *s, const struct course_parties *p, const struct like_slow *slow,
+                     size_t n_slow, struct err *e)
 {
-    bool *is_faulty = NULL;
-    bool ok = mem_cleared(&is_faulty, p->n, e);
+    struct like_span mean = slow[0].v[0];
+    double ratio = 0, load_ratio = 0;
+    bool ok = true;
+
+    mean.lost_frac = 0;
+    for (size_t i = 0; i < n_slow; i++) {
+        ratio -= log(slow[i].v[0].ratio) / (double)n_slow;
+        load_ratio -= log(slow[i].v[0].load_ratio) / (double)n_slow;
+        mean.lost_frac += slow[i].v[0].lost_frac;
+    }
+    mean.ratio = exp(ratio);
+    mean.load_ratio = exp(load_ratio);
+    for (size_t k = 0, i = 0; ok && k < p->n; k++) {
+        if (i < n_slow && slow[i].group == k) {
+            i++;
+            continue;
+        }
+        struct finding f = finding_of(p->clients ? "fast-client" : "fast-host",
+                                      is_problem(&mean, false), mean.lost_frac);
+        search_set_party(&f, p, k);
+        set_span(&f, &mean);
+        ok = findings_add(s->out, &f, e,
+                          "%s%s takes %.2f times as long as the %s %ss that are slower%s%s",
+                          p->clients ? "Client " : "", intern_shown(f.party), mean.ratio,
+                          units_count((int64_t)n_slow).s, p->clients ? "client" : "host",
+                          at_equal_load(&mean).s, when(&f).s);
+    }
+    return ok;
+}
+
+static bool find_slow_groups(struct search *s, const struct like *l, const struct course_parties *p,
+                             struct err *e)
+{
+    struct like_slow *found;
+    size_t n, n_slow;
+    bool ok = like_find(l, p->clients ? LIKE_CLIENTS : LIKE_HOSTS, &found, &n, &n_slow, e);
+
+    if (ok && 2 * n_slow > p->n)
+        ok = say_fast(s, p, found, n_slow, e);
+    for (size_t i = 2 * n_slow > p->n ? n_slow : 0; ok && i < n; i++)
+        ok = say_group(s, l, p, &found[i], i < n_slow ? n_slow : 0, e);
+    free(found);
+    return ok;
+}
+
+/* Sets the scope to the host of an object, if it has only one. */
+static void set_host(struct finding *f, const struct like *l, size_t object)
+{
+    uint32_t host = UINT32_MAX;
+
+    for (size_t i = 0; i < l->n; i++) {
+        if (l->v[i].object != object)
+            continue;
+        if (host != UINT32_MAX && host != l->v[i].host)
+            return;
+        host = l->v[i].host;
+    }
+    search_set_party(f, &l->c->hosts, host);
+}
+
+/* An object that is read or written often may be slow by itself: locked, or damaged. Captures are
+ * read without the names of objects. */
+static bool find_slow_objects(struct search *s, const struct like *l, struct err *e)
+{
+    struct like_slow *found;
+    size_t n, n_slow;
+    bool ok = like_find(l, LIKE_OBJECTS, &found, &n, &n_slow, e);
 
     for (size_t i = 0; ok && i < n; i++) {
-        memset(is_faulty, 0, p->n * sizeof *is_faulty);
-        for (size_t k = 0; k < n; k++)
-            if (v[k].first <= v[i].last && v[k].last >= v[i].first)
-                is_faulty[v[k].party] = true;
-        bool is_long = v[i].last - v[i].first + 1 >= LEAST_LONG;
-        struct slow_stretch g = {.party = v[i].party,
-                                 .periods = x->periods,
-                                 .first = v[i].first + (is_long && v[i].first > 0),
-                                 .last = v[i].last - (is_long && v[i].last + 1 < x->periods.n),
-                                 .n = x->n + v[i].party * x->periods.n,
-                                 .of = v[i].of,
-                                 .is_faulty = is_faulty};
-        ok = slow_ratio(s, p, &g, &v[i].median_ratio, e);
+        const struct like_span *g = &found[i].v[0];
+        double share = g->n / (double)l->n;
+        bool is_minor = g->lost_frac < FINDING_PROBLEM_FRAC;
+        struct finding f = finding_of("slow-object", is_problem(g, is_minor), g->lost_frac);
+        struct text what = requests_of(l, g, &f);
+
+        set_host(&f, l, found[i].group);
+        set_span(&f, g);
+        finding_figure(&f, "share", share);
+        if (g->lost_frac >= FINDING_WORTH_FRAC)
+            ok = findings_add(s->out, &f, e,
+                              "One object with %s of the requests takes %.1f times as long as "
+                              "others%s%s%s",
+                              units_pct(100 * share).s, g->ratio, what.s, at_equal_load(g).s,
+                              when(&f).s);
     }
-    free(is_faulty);
+    free(found);
     return ok;
 }
 
-/* Drops parties that are slow for less than half of the run if all their stretches together cost
- * next to nothing; if they cost little, they are no problem. */
-static void drop_cheap(struct segment_of_party *v, size_t *n, const struct excess *x,
-                       size_t n_parties)
+static bool find_slow_seconds(struct search *s, const struct course_parties *p, struct err *e)
 {
-    size_t n_kept = 0;
+    struct like l;
+    bool ok = like_init_seconds(&l, s, p, e) && find_slow_groups(s, &l, p, e);
 
-    for (size_t i = 0; i < *n; i++)
-        v[i].lost = lost_share(x, n_parties, &v[i]);
-    for (size_t i = 0, end; i < *n; i = end) {
-        double lost = 0;
-        size_t length = 0;
-
-        for (end = i; end < *n && v[end].party == v[i].party; end++) {
-            lost += v[end].lost;
-            length += v[end].last - v[end].first + 1;
-        }
-        for (size_t k = i; k < end; k++)
-            if (2 * length >= x->periods.n || lost >= FINDING_WORTH_FRAC) {
-                v[n_kept] = v[k];
-                v[n_kept++].is_minor = 2 * length < x->periods.n && lost < FINDING_PROBLEM_FRAC;
-            }
-    }
-    *n = n_kept;
-}
-
-/* Stretches of parties that were compared already. */
-struct seen {
-    struct {
-        size_t party;
-        int64_t start_ns, end_ns;
-    } v[MAX_SLOW + SLOW_MAX_STRETCHES];
-    size_t n;
-};
-
-static bool is_seen(const struct seen *seen, const struct course *c, const struct excess *x,
-                    const struct segment_of_party *g)
-{
-    for (size_t i = 0; i < seen->n; i++)
-        if (seen->v[i].party == g->party &&
-            seen->v[i].start_ns < period_start_ns(x, c, g->last + 1) &&
-            seen->v[i].end_ns > period_start_ns(x, c, g->first))
-            return true;
-    return false;
-}
-
-static void add_seen(struct seen *seen, const struct course *c, const struct excess *x,
-                     const struct segment_of_party *v, size_t n)
-{
-    for (size_t i = 0; i < n && seen->n < MAX_SLOW + SLOW_MAX_STRETCHES; i++) {
-        if (v[i].is_perhaps)
-            continue;
-        seen->v[seen->n].party = v[i].party;
-        seen->v[seen->n].start_ns = period_start_ns(x, c, v[i].first);
-        seen->v[seen->n++].end_ns = period_start_ns(x, c, v[i].last + 1);
-    }
-}
-
-/* Whether the other pairs with the same name as a pair (`names`: of hosts, or of clients) are as
- * fast as usual while it is slow. */
-static bool others_are_fast(const struct excess *x, const struct course_parties *p,
-                            const struct segment_of_party *g, const char *const *names)
-{
-    double n = 0, sum = 0;
-
-    for (size_t k = 0; k < p->n; k++) {
-        struct segment_of_party other = *g;
-        if (k == g->party || names[k] != names[g->party])
-            continue;
-        other.party = k;
-        measure(x, &other);
-        n += other.n;
-        sum += other.n * other.mean;
-    }
-    return n >= SLOW_LEAST_SAMPLES && sum <= SLOW_OTHERS_FRAC * g->mean * n;
-}
-
-/* Whether a party is slow by itself: a pair is not if its host or its client is slow. */
-static bool is_of_its_own(const struct excess *x, const struct course_parties *p,
-                          const struct segment_of_party *g)
-{
-    return p->client == NULL ||
-           (others_are_fast(x, p, g, p->name) && others_are_fast(x, p, g, p->client));
-}
-
-/* Leaves out the requests of a slow pair when slow hosts and clients are searched for, and those of
- * a slow host when slow clients are. */
-static void leave_out(struct search *s, const struct course_parties *p, size_t party)
-{
-    for (size_t i = 0; i < s->c->n_places; i++) {
-        if (p->clients || p->of_place[i] != party)
-            continue;
-        s->clients.of_place[i] = UINT32_MAX;
-        if (p->client != NULL)
-            s->hosts.of_place[i] = UINT32_MAX;
-    }
-}
-
-/* Appends the stretches of a party that may be slow. */
-static void add_party(struct segment_of_party *v, size_t *n_slow, const struct excess *x,
-                      const struct course *c, const struct course_parties *p, size_t k,
-                      struct strata of)
-{
-    struct segment_of_party g = slow_segment(x, k), *stretches = v + *n_slow;
-    size_t n = 0;
-    bool is_told_apart = split(x, &g, stretches, &n), slow_apart = is_slow(x, p->n, stretches, n);
-
-    /* All is one stretch if the stretches are too many, or not significant together. */
-    if (!is_told_apart || !slow_apart) {
-        bool slow = is_slow(x, p->n, &g, 1) || slow_apart ||
-                    (course_are_hosts(p) && strata_are_all(c, of) && is_perhaps_slow(x, k, &g));
-        stretches[0] = g;
-        n = slow;
-    }
-    if (n == 0 || !is_of_its_own(x, p, &g))
-        return;
-    for (size_t i = 0; i < n; i++) {
-        stretches[i].of = of;
-        stretches[i].of_mean = stretches[i].mean;
-    }
-    *n_slow += n;
-}
-
-/* Finds and reports slow hosts, clients or pairs, by the requests of some strata. */
-static bool find_slow_in(struct search *s, struct slow_compared *compared, struct strata of,
-                         struct seen *seen, struct err *e)
-{
-    const struct course_parties *p = compared->p;
-    struct excess x;
-    struct segment_of_party slow[MAX_SLOW + SLOW_MAX_STRETCHES];
-    size_t n_slow = 0, n_new = 0;
-    bool ok = slow_excess_init(&x, compared, of, e);
-
-    for (size_t k = 0; ok && k < p->n && n_slow < MAX_SLOW; k++)
-        add_party(slow, &n_slow, &x, s->c, p, k, of);
-    for (size_t i = 0; i < n_slow; i++)
-        if (!is_seen(seen, s->c, &x, &slow[i]))
-            slow[n_new++] = slow[i];
-    add_seen(seen, s->c, &x, slow, n_new);
-    ok = ok && narrow_strata(slow, n_new, &x, of, compared, e);
-    ok = ok && drop_longer_queues(slow, &n_new, &x, s, p, e);
-    if (ok)
-        drop_cheap(slow, &n_new, &x, p->n);
-    ok = ok && fill_ratios(slow, n_new, &x, s, p, e);
-    for (size_t i = 0; ok && i < n_new; i++) {
-        bool is_tail = slow[i].is_perhaps && slow[i].median_ratio < PERHAPS_RATIO;
-        ok = is_tail || say_party(s, p, &x, &slow[i], e);
-        if (!is_tail)
-            leave_out(s, p, slow[i].party);
-    }
-    slow_excess_fini(&x);
-    return ok;
-}
-
-/* Whether a party may have samples enough to be judged by these strata. */
-static bool have_samples(const struct search *s, const struct course_parties *p, struct strata of)
-{
-    return 2 * search_samples(s, of).n >= SLOW_LEAST_SAMPLES * (double)p->n;
-}
-
-/* Looks at all requests first, then at each operation and size, as slowness of few requests does
- * not show in all. Pairs are many: for them it looks at all requests only. */
-static bool find_slow_parties(struct search *s, const struct course_parties *p, struct err *e)
-{
-    struct seen seen = {.n = 0};
-    struct strata of;
-    struct slow_compared compared;
-
-    if (p->n < 2)
-        return true;
-    bool ok = slow_compared_init(&compared, s, p, e);
-    for (size_t i = 0; ok && nth_strata(s->c, i, &of); i++)
-        if (i == 0 || (p->client == NULL && have_samples(s, p, of)))
-            ok = find_slow_in(s, &compared, of, &seen, e);
-    slow_compared_fini(&compared);
+    like_fini(&l);
     return ok;
 }
 
 bool find_slow(struct search *s, struct err *e)
 {
-    if (s->c->cells == NULL)
-        return true;
-    return find_slow_parties(s, &s->c->pairs, e) && find_slow_parties(s, &s->hosts, e) &&
-           find_slow_parties(s, &s->clients, e);
+    struct like l;
+
+    if (!s->c->has_requests)
+        return find_slow_seconds(s, &s->c->hosts, e) && find_slow_seconds(s, &s->c->clients, e);
+    bool ok = like_init(&l, s, e) && find_slow_groups(s, &l, &s->c->hosts, e) &&
+              find_slow_groups(s, &l, &s->c->clients, e) && find_slow_objects(s, &l, e);
+    like_fini(&l);
+    return ok;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define AT_WORK     .9        /* of the usual number of requests in flight */
+#define LIKE_SIZES  1.1       /* ratio of sizes that are equal, as in like_rows.c */
 #define FEW_AT_WORK .25       /* the same, where threads end one by one */
 #define MAX_ENDED   (1 << 22) /* counts by second, of all hosts, clients and operations */
 
@@ -248,11 +249,24 @@ static void fill_ended(struct course *c, const struct sums_op *const *ops)
     }
 }
 
+/* Whether the requests of a part are like all of the operation in size and number of objects: a
+ * host or a client with larger ones is not compared with the others. */
+static bool is_like(const struct sums_part *p, const struct sums_part *all)
+{
+    double n = (double)(p->n_requests - p->n_errors),
+           n_all = (double)(all->n_requests - all->n_errors);
+    double bytes = (double)p->n_bytes * n_all / ((double)all->n_bytes * n),
+           objects = (double)p->n_objects * n_all / ((double)all->n_objects * n);
+
+    return n > 0 && !(fabs(log(bytes)) > log(LIKE_SIZES)) &&
+           !(fabs(log(objects)) > log(LIKE_SIZES));
+}
+
 /* Adds the requests that ended in each second, with the logarithm of the second's mean duration. */
 static void add_durations(struct course *c, size_t k, size_t place, const struct sums_part *p,
-                          double *n, double *sum)
+                          const struct sums_part *all, double *n, double *sum)
 {
-    for (size_t i = 0; i < p->n_seconds; i++) {
+    for (size_t i = 0; i < p->n_seconds && is_like(p, all); i++) {
         const struct sums_second *s = &p->seconds[i];
         struct course_cell *cell =
             course_cell(c, k, place, bin_of(c, p, i) / (size_t)(c->block_ns / c->bin_ns));
@@ -275,10 +289,10 @@ static void fill_durations(struct course *c, const struct sums_op *const *ops)
 
         for (size_t i = 0; i < ops[k]->hosts.n; i++)
             add_durations(c, k, index_of(&c->hosts, ops[k]->hosts.v[i].name), &ops[k]->hosts.v[i],
-                          &n, &sum);
+                          &ops[k]->all, &n, &sum);
         for (size_t i = 0; i < ops[k]->clients.n; i++)
             add_durations(c, k, c->hosts.n + index_of(&c->clients, ops[k]->clients.v[i].name),
-                          &ops[k]->clients.v[i], &unused, &unused);
+                          &ops[k]->clients.v[i], &ops[k]->all, &unused, &unused);
         /* A mean of n durations varies by their coefficient of variation / sqrt(n), and so does its
          * logarithm. */
         double sd = m->n > 1 ? moments_stddev(m) / fmax(moments_mean(m), 1) : 0;

@@ -32,7 +32,7 @@ class Numbers(FindingsCase):
         host = "http://10.0.0.2:9000"
         slow, = (f for f in self.findings(load) if f["kind"] == "slow-host")
         self.assertEqual(slow["scope"], {"host": host})
-        told = re.search(r"answers (\S+) times slower", slow["sentence"]).group(1)
+        told = re.search(r"takes (\S+) times as long", slow["sentence"]).group(1)
         true = self.ratio_of_medians(host)
         self.assertGreater(true, 10)
         self.assertAlmostEqual(float(told) / true, 1, delta=.1)
@@ -41,7 +41,7 @@ class Numbers(FindingsCase):
         load = Load(121, hosts=6)
         load.factor = lambda s, h, *_: 2.4 if h < 3 else 1
         for h in range(3):
-            self.check(load, "slow-host", r"answers (\S+) times slower", 2.4, scope={"host": f"http://10.0.0.{h}:9000"})
+            self.check(load, "slow-host", r"takes (\S+) times as long", 2.4, scope={"host": f"http://10.0.0.{h}:9000"})
 
     def test_a_sine(self):
         """Its crest is higher than the mean of a sixth of a cycle."""

@@ -1,0 +1,993 @@
+#include "analyze/findings/like.h"
+
+#include "analyze/base/csort.h"
+#include "analyze/stats/stats.h"
+#include "libcommon/int64.h"
+#include "libcommon/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST_RATIO     1.25 /* a group is slow from this ratio at equal load on, */
+#define LEAST_T         8.0  /* with this t: no healthy run of the simulations came near it */
+#define FURTHER_T       4.0  /* for further intervals of a slow group, and gaps between them */
+#define MEAN_DEARER     1.25 /* the mean must be so much surer than the typical request */
+#define LEAST_IN_STRATA 6    /* requests of a stratum, of the group and of the others */
+#define MAX_BLOCKS      256
+#define LEAST_BLOCKS    8
+#define LEAST_IN_BLOCK  3 /* requests of the group, and of the others */
+#define MEAN_IN_BLOCK   8
+#define LEAST_SPAN      3 /* blocks */
+#define BLOCK_NS        .5e9
+#define TAIL_BLOCKS     48
+#define TAIL_LEAST      30 /* late requests */
+#define PIECES          4  /* of the curve of a load */
+#define FIT_REQUESTS    32768
+#define FEW_GROUPS      16
+#define SCREEN_BLOCKS   16
+#define MOST_CANDIDATES 32
+#define MOST_EXCESS     9 /* of a log duration: a single request must not decide a mean */
+#define ROUNDS          3
+#define COLUMNS         (LIKE_N_LOADS * PIECES)
+#define MAD_TO_SD       1.4826 /* of a normal distribution: 1 / 0.6745 */
+#define SPREAD_MARGIN   1.3
+#define MOST_STEP       3 /* standard deviations: a larger difference is a step */
+
+/* How the log of a duration grows with each load: piecewise linear between knots (levels), with
+ * slopes from 0 to 1. */
+struct curves {
+    int knots[LIKE_N_LOADS][PIECES + 1];
+    double slope[LIKE_N_LOADS][PIECES];
+};
+
+/* Sums of products of the columns of a fit, and of the columns and the log durations. */
+struct gram {
+    double xx[COLUMNS][COLUMNS], xy[COLUMNS];
+};
+
+/* Sums of a stratum: of a group, and of the others. */
+enum { N_OWN, N_OTHERS, SUM_OTHERS, TOOK_OTHERS, N_SUMS };
+
+/* Sums of a block of time: of the group [1], of the others [0]. */
+struct block {
+    double n[2], residual[2], mean[2], took[2];
+};
+
+struct compared {
+    const struct like *l;
+    enum like_groups groups;
+    size_t n_groups, n_others;
+    uint32_t *stratum; /* by row: class, and the other party */
+    size_t n_strata;
+    bool *is_slow;     /* by group: left out of the reference of others */
+    bool *may_be_slow; /* by group */
+    double step[LIKE_N_LOADS];
+    uint8_t (*met)[LIKE_N_LOADS]; /* by group: the highest levels */
+    struct gram all, *of_group;   /* of_group: NULL if there are many groups */
+    struct curves curves;
+    /* Scratch memory of a test. */
+    double (*strata)[N_SUMS];
+    float *residual, *took; /* by row; NAN: is not compared */
+};
+
+/* Only some requests are compared: of an operation, a class, another party; SIZE_MAX: all. */
+struct part {
+    size_t op, class, other;
+};
+
+static const struct part all_parts = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
+
+static uint32_t group_of(const struct compared *x, const struct like_row *r)
+{
+    return x->groups == LIKE_HOSTS ? r->host : x->groups == LIKE_CLIENTS ? r->client : r->object;
+}
+
+static uint32_t other_of(const struct compared *x, const struct like_row *r)
+{
+    return x->groups == LIKE_HOSTS ? r->client : r->host;
+}
+
+/* ---- Strata ---- */
+
+static bool number_strata(struct compared *x, struct err *e)
+{
+    const struct like *l = x->l;
+    size_t *first = NULL;
+    uint32_t *by_class = NULL, *of_other = NULL;
+    bool ok = mem_cleared(&first, l->n_classes + 2, e) && mem_new(&by_class, l->n, e) &&
+              mem_new(&of_other, x->n_others, e);
+
+    for (size_t i = 0; ok && i < l->n; i++)
+        csort_count(first, l->v[i].class);
+    if (ok)
+        csort_sum(first, l->n_classes);
+    for (size_t i = 0; ok && i < l->n; i++)
+        by_class[csort_place(first, l->v[i].class)] = (uint32_t)i;
+    for (size_t k = 0; ok && k < l->n_classes; k++) {
+        memset(of_other, 0xFF, x->n_others * sizeof *of_other);
+        for (size_t j = first[k]; j < first[k + 1]; j++) {
+            uint32_t *s = &of_other[other_of(x, &l->v[by_class[j]])];
+            if (*s == UINT32_MAX)
+                *s = (uint32_t)x->n_strata++;
+            x->stratum[by_class[j]] = *s;
+        }
+    }
+    free(first);
+    free(by_class);
+    free(of_other);
+    return ok;
+}
+
+/* ---- How durations grow with the load ---- */
+
+/* Chooses the knots of each load: the quartiles of its levels, the least and the highest one. */
+static void choose_knots(struct compared *x)
+{
+    const struct like *l = x->l;
+
+    for (int k = 0; k < LIKE_N_LOADS; k++) {
+        double n = 0, counts[LIKE_LEVELS] = {0}, sum = 0;
+        int *knots = x->curves.knots[k], piece = 0;
+
+        for (size_t i = 0; i < l->n; i++) {
+            counts[l->v[i].load[k]] += l->v[i].n;
+            n += l->v[i].n;
+        }
+        for (int level = 0; level < LIKE_LEVELS; level++) {
+            sum += counts[level];
+            while (piece <= PIECES && sum > 0 && (sum >= n * piece / PIECES || piece == 0)) {
+                knots[piece++] = level;
+                if (piece > PIECES)
+                    break;
+            }
+        }
+        while (piece <= PIECES)
+            knots[piece++] = LIKE_LEVELS - 1;
+        /* Seconds do not show how durations grow with the load. */
+        bool is_known = l->c->has_requests && (k != LIKE_OWN || x->groups == LIKE_CLIENTS);
+        x->step[k] = is_known ? l->most[k] / (LIKE_LEVELS - 1) : 0;
+    }
+}
+
+/* Fills in the columns of a row: how far each load goes into each piece. */
+static void columns_of(const struct compared *x, const struct like_row *r, double *v)
+{
+    for (int k = 0; k < LIKE_N_LOADS; k++)
+        for (int j = 0; j < PIECES; j++) {
+            int from = x->curves.knots[k][j], to = x->curves.knots[k][j + 1];
+            int level = r->load[k] < to ? r->load[k] : to;
+
+            v[k * PIECES + j] = level > from ? (level - from) * x->step[k] : 0;
+        }
+}
+
+static void add_product(struct gram *to, const double *v, double y, double n)
+{
+    for (int i = 0; i < COLUMNS; i++) {
+        if (v[i] == 0)
+            continue;
+        to->xy[i] += n * v[i] * y;
+        for (int j = 0; j <= i; j++)
+            to->xx[i][j] += n * v[i] * v[j];
+    }
+}
+
+static void add_gram(struct gram *to, const struct gram *x, double times)
+{
+    for (int i = 0; i < COLUMNS; i++) {
+        to->xy[i] += times * x->xy[i];
+        for (int j = 0; j <= i; j++)
+            to->xx[i][j] += times * x->xx[i][j];
+    }
+}
+
+/* A cell of the fit: requests of a stratum and a group. Slopes come from within cells alone, so
+ * that a slow group does not bend them. */
+struct cell {
+    uint64_t key;
+    uint32_t row;
+};
+
+static int compare_cells(const void *a, const void *b)
+{
+    const struct cell *x = a, *y = b;
+
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* Adds the rows of a cell, less their means. */
+static void add_cell(struct compared *x, const struct cell *v, size_t n)
+{
+    const struct like *l = x->l;
+    double sum[COLUMNS] = {0}, sum_y = 0, column[COLUMNS], y0 = l->v[v[0].row].y;
+    struct gram *to = x->of_group != NULL ? &x->of_group[group_of(x, &l->v[v[0].row])] : &x->all;
+
+    if (n < 2)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        const struct like_row *r = &l->v[v[i].row];
+        columns_of(x, r, column);
+        add_product(to, column, r->y - y0, 1);
+        for (int k = 0; k < COLUMNS; k++)
+            sum[k] += column[k];
+        sum_y += r->y - y0;
+    }
+    add_product(to, sum, sum_y, -1 / (double)n);
+}
+
+static bool fill_grams(struct compared *x, struct err *e)
+{
+    const struct like *l = x->l;
+    uint64_t below = course_sample_below(FIT_REQUESTS, l->n);
+    struct cell *v;
+    size_t n = 0;
+
+    if (!mem_new(&v, l->n, e))
+        return false;
+    for (size_t i = 0; i < l->n; i++) {
+        const struct like_row *r = &l->v[i];
+        if (course_is_sampled(r->start_ns, below))
+            v[n++] = (struct cell){(uint64_t)x->stratum[i] << 32 | group_of(x, r), (uint32_t)i};
+    }
+    qsort(v, n, sizeof *v, compare_cells);
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && v[end].key == v[i].key;)
+            end++;
+        add_cell(x, v + i, end - i);
+    }
+    free(v);
+    for (size_t k = 0; x->of_group != NULL && k < x->n_groups; k++)
+        add_gram(&x->all, &x->of_group[k], 1);
+    return true;
+}
+
+/* Fits the slopes, each between 0 and 1, by coordinate descent. */
+static void fit(const struct gram *g, struct curves *c)
+{
+    double w[COLUMNS] = {0};
+
+    for (int pass = 0; pass < 100; pass++)
+        for (int i = 0; i < COLUMNS; i++) {
+            double rest = g->xy[i], own = g->xx[i][i] * (1 + 1e-9);
+            for (int j = 0; j < COLUMNS; j++)
+                rest -= w[j] * (j <= i ? g->xx[i][j] : g->xx[j][i]);
+            if (own > 0)
+                w[i] = fmax(0, fmin(1, w[i] + rest / own));
+        }
+    memcpy(c->slope, w, sizeof w);
+}
+
+/* By load and level: the predicted log of the duration, and how far the level is beyond what the
+ * others met. */
+struct prediction {
+    float of[LIKE_N_LOADS][LIKE_LEVELS], beyond[LIKE_N_LOADS][LIKE_LEVELS];
+};
+
+static void predict(const struct compared *x, const struct curves *c, const uint8_t *met,
+                    struct prediction *p)
+{
+    for (int k = 0; k < LIKE_N_LOADS; k++)
+        for (int level = 0; level < LIKE_LEVELS; level++) {
+            int at = level < met[k] ? level : met[k];
+            double sum = 0;
+
+            for (int j = 0; j < PIECES; j++) {
+                int from = c->knots[k][j], to = at < c->knots[k][j + 1] ? at : c->knots[k][j + 1];
+                sum += to > from ? c->slope[k][j] * (to - from) * x->step[k] : 0;
+            }
+            p->of[k][level] = (float)sum;
+            p->beyond[k][level] = (float)((level - at) * x->step[k]);
+        }
+}
+
+/* Returns the log of a duration at no load. Beyond what the others met the duration may grow in
+ * proportion to the load: a server that never idles is not slower than that. */
+static float residual_of(const struct prediction *p, const struct like_row *r)
+{
+    float sum = 0, most = 0;
+
+    for (int k = 0; k < LIKE_N_LOADS; k++) {
+        float beyond = p->beyond[k][r->load[k]];
+        sum += p->of[k][r->load[k]];
+        most = beyond > most ? beyond : most;
+    }
+    return r->y - sum - most;
+}
+
+/* ---- The test ---- */
+
+static bool is_in_part(const struct compared *x, const struct part *p, const struct like_row *r)
+{
+    return (p->op == SIZE_MAX || x->l->classes[r->class].op == p->op) &&
+           (p->class == SIZE_MAX || r->class == p->class) &&
+           (p->other == SIZE_MAX || other_of(x, r) == p->other);
+}
+
+/* Fits the curves without a group and the slow ones; met: the highest levels of the others. */
+static void fit_others(struct compared *x, size_t group, uint8_t *met)
+{
+    struct gram g = x->all;
+
+    for (size_t k = 0; k < x->n_groups; k++) {
+        bool is_out = k == group || x->is_slow[k];
+        if (is_out && x->of_group != NULL)
+            add_gram(&g, &x->of_group[k], -1);
+        for (int j = 0; j < LIKE_N_LOADS && !is_out; j++)
+            met[j] = x->met[k][j] > met[j] ? x->met[k][j] : met[j];
+    }
+    fit(&g, &x->curves);
+}
+
+/* Fills in how long requests take at no load, and sums of these by stratum, of a group and of the
+ * others. */
+static void add_strata(struct compared *x, size_t group, const struct part *part)
+{
+    const struct like *l = x->l;
+    uint8_t met[LIKE_N_LOADS] = {0};
+    struct prediction p;
+
+    fit_others(x, group, met);
+    predict(x, &x->curves, met, &p);
+    memset(x->strata, 0, x->n_strata * sizeof *x->strata);
+    for (size_t i = 0; i < l->n; i++) {
+        const struct like_row *r = &l->v[i];
+        uint32_t of = group_of(x, r);
+        double *s = x->strata[x->stratum[i]];
+
+        x->residual[i] = NAN;
+        if (!is_in_part(x, part, r) || (of != group && x->is_slow[of]))
+            continue;
+        x->residual[i] = residual_of(&p, r);
+        s[of == group ? N_OWN : N_OTHERS] += r->n;
+        s[SUM_OTHERS] += of == group ? 0 : r->n * x->residual[i];
+        s[TOOK_OTHERS] += of == group ? 0 : r->n * r->y;
+    }
+}
+
+/* Fills in the residuals of a group and of the others: each less the others' mean in its stratum.
+ * Returns the number of requests that can be compared: of the group, or of the others if they are
+ * fewer. */
+static double fill_residuals(struct compared *x, size_t group, const struct part *part)
+{
+    const struct like *l = x->l;
+    double n_own = 0, n_others = 0;
+
+    add_strata(x, group, part);
+    for (size_t i = 0; i < l->n; i++) {
+        const struct like_row *r = &l->v[i];
+        const double *s = x->strata[x->stratum[i]];
+
+        if (s[N_OWN] < LEAST_IN_STRATA || s[N_OTHERS] < LEAST_IN_STRATA)
+            x->residual[i] = NAN;
+        if (isnan(x->residual[i]))
+            continue;
+        x->residual[i] -= (float)(s[SUM_OTHERS] / s[N_OTHERS]);
+        x->took[i] = r->y - (float)(s[TOOK_OTHERS] / s[N_OTHERS]);
+        if (group_of(x, r) == group)
+            n_own += r->n;
+        else
+            n_others += r->n;
+    }
+    return fmin(n_own, n_others);
+}
+
+/* A series of differences between a group and the others, by block; blocks without enough requests
+ * are left out. */
+struct series {
+    size_t n, block[MAX_BLOCKS];
+    double typical[MAX_BLOCKS], mean[MAX_BLOCKS], took[MAX_BLOCKS];
+    double sd_typical, sd_mean; /* of a value, as of values that do not depend on each other */
+};
+
+static size_t fill_blocks(const struct compared *x, size_t group, double n, struct block *v)
+{
+    const struct like *l = x->l;
+    const struct course *c = l->c;
+    double length_ns = (double)(c->end_ns - c->start_ns) + 1;
+    double block_ns = c->has_requests ? BLOCK_NS : (double)c->block_ns;
+    double most = fmax(LEAST_BLOCKS, fmin(MAX_BLOCKS, length_ns / block_ns));
+    size_t n_blocks = (size_t)fmax(LEAST_BLOCKS, fmin(most, n / MEAN_IN_BLOCK));
+
+    memset(v, 0, n_blocks * sizeof *v);
+    for (size_t i = 0; i < l->n; i++) {
+        if (isnan(x->residual[i]))
+            continue;
+        const struct like_row *r = &l->v[i];
+        double into = (double)(r->start_ns - c->start_ns) / length_ns * (double)n_blocks;
+        struct block *b = &v[(size_t)fmin(fmax(into, 0), (double)(n_blocks - 1))];
+        int own = group_of(x, r) == group;
+
+        b->n[own] += r->n;
+        b->residual[own] += r->n * x->residual[i];
+        b->took[own] += r->n * x->took[i];
+        b->mean[own] += r->n * expf(fminf(x->residual[i], MOST_EXCESS));
+    }
+    return n_blocks;
+}
+
+/* Returns the standard deviation of a value of a series, from the differences of neighbours, which
+ * a step does not enlarge. Widens it by the correlation of values: that of differences of
+ * independent values is -1/2. */
+static double spread(const double *v, size_t n, bool of_mean)
+{
+    double off[MAX_BLOCKS], all = 0, squares = 0, products = 0;
+
+    for (size_t i = 0; i + 1 < n; i++) {
+        off[i] = fabs(v[i + 1] - v[i]);
+        all += off[i] * off[i];
+    }
+    double sd = MAD_TO_SD * stats_sort_median(off, n - 1), most = MOST_STEP * sd;
+    for (size_t i = 0; i + 2 < n; i++) {
+        double first = v[i + 1] - v[i], second = v[i + 2] - v[i + 1];
+        bool is_step = fabs(first) > most || fabs(second) > most;
+
+        squares += is_step ? 0 : (first * first + second * second) / 2;
+        products += is_step ? 0 : first * second;
+    }
+    double rho = squares > 0 ? fmax(0, fmin(.9, 1 + 2 * products / squares)) : 0;
+    if (of_mean)
+        sd = fmax(sd, sqrt(all / (double)(n - 1)));
+    return fmax(sd / M_SQRT2, 1e-4) * SPREAD_MARGIN * sqrt((1 + rho) / (1 - rho));
+}
+
+/* Makes a series of blocks, each `every` of v joined. Returns false if there are too few. */
+static bool make_series(struct series *s, const struct block *v, size_t n_blocks, size_t every)
+{
+    s->n = 0;
+    for (size_t b = 0; b < n_blocks; b += every) {
+        struct block x = {0};
+        for (size_t i = b; i < b + every && i < n_blocks; i++)
+            for (int own = 0; own < 2; own++) {
+                x.n[own] += v[i].n[own];
+                x.residual[own] += v[i].residual[own];
+                x.mean[own] += v[i].mean[own];
+                x.took[own] += v[i].took[own];
+            }
+        if (x.n[0] < LEAST_IN_BLOCK || x.n[1] < LEAST_IN_BLOCK)
+            continue;
+        s->block[s->n] = b;
+        s->typical[s->n] = x.residual[1] / x.n[1] - x.residual[0] / x.n[0];
+        s->took[s->n] = x.took[1] / x.n[1] - x.took[0] / x.n[0];
+        s->mean[s->n++] = log(x.mean[1] / x.n[1] / (x.mean[0] / x.n[0]));
+    }
+    if (s->n < LEAST_BLOCKS)
+        return false;
+    s->sd_typical = spread(s->typical, s->n, false);
+    s->sd_mean = spread(s->mean, s->n, true);
+    return true;
+}
+
+/* An interval of a series. */
+struct interval {
+    size_t from, to;
+    double mean, t;
+};
+
+/* Finds the interval in [from, to) whose mean has the largest t, among those whose mean is above
+ * `least`; t 0: there is none. sign -1: whose mean is below it. */
+static struct interval find_interval(const double *v, double sd, size_t from, size_t to,
+                                     double least, int sign)
+{
+    double sum[MAX_BLOCKS + 1] = {0};
+    struct interval best = {0};
+
+    for (size_t i = from; i < to; i++)
+        sum[i + 1] = sum[i] + v[i];
+    for (size_t i = from; i + LEAST_SPAN <= to; i++)
+        for (size_t j = i + LEAST_SPAN; j <= to; j++) {
+            double n = (double)(j - i), mean = (sum[j] - sum[i]) / n;
+            double t = (sign > 0 ? mean : least - mean) * sqrt(n) / sd;
+
+            if ((sign > 0 ? mean > least : mean < least) && t > best.t)
+                best = (struct interval){i, j, mean, t};
+        }
+    return best;
+}
+
+/* ---- Intervals of a group ---- */
+
+struct answer {
+    struct series of;
+    const double *v; /* the values that tell: typical or mean */
+    double sd;
+    bool is_tail;
+    size_t n_blocks;
+    struct interval found[LIKE_MAX_SPANS + 1];
+    size_t n;
+};
+
+/* Finds the interval that is surest, at three scales of time, and its edges at the finest one; t 0:
+ * there is none. */
+static struct interval find_surest(struct answer *a, const struct block *blocks)
+{
+    struct interval best = {0};
+    struct series s;
+    size_t from = 0, to = 0;
+
+    for (size_t every = 1; every <= 16; every *= 4) {
+        if (!make_series(&s, blocks, a->n_blocks, every))
+            break;
+        if (every == 1)
+            a->of = s;
+        struct interval of[2] = {
+            find_interval(s.typical, s.sd_typical, 0, s.n, log(LEAST_RATIO), 1),
+            find_interval(s.mean, s.sd_mean, 0, s.n, log(LEAST_RATIO), 1)};
+        bool is_tail = of[1].t > of[0].t * MEAN_DEARER;
+        if (of[is_tail].t <= best.t)
+            continue;
+        best = of[is_tail];
+        a->is_tail = is_tail;
+        from = s.block[best.from] - (s.block[best.from] > 0 ? every : 0);
+        to = s.block[best.to - 1] + 2 * every;
+    }
+    a->v = a->is_tail ? a->of.mean : a->of.typical;
+    a->sd = a->is_tail ? a->of.sd_mean : a->of.sd_typical;
+    if (best.t < LEAST_T)
+        return (struct interval){0};
+    best.from = best.to = 0;
+    for (size_t i = 0; i < a->of.n; i++) {
+        best.from += a->of.block[i] < from;
+        best.to += a->of.block[i] < to;
+    }
+    struct interval fine = find_interval(a->v, a->sd, best.from, best.to, log(LEAST_RATIO), 1);
+    if (fine.t == 0)
+        return best;
+    /* A coarser scale may be surer: what it says of the spread holds for further intervals. */
+    a->sd = fmin(a->sd, fine.mean * sqrt((double)(fine.to - fine.from)) / best.t);
+    fine.t = best.t;
+    return fine;
+}
+
+static double mean_of(const double *v, size_t from, size_t to)
+{
+    double sum = 0;
+    for (size_t i = from; i < to; i++)
+        sum += v[i];
+    return to > from ? sum / (double)(to - from) : 0;
+}
+
+static struct interval interval_of(const struct answer *a, size_t from, size_t to)
+{
+    double mean = mean_of(a->v, from, to);
+    return (struct interval){from, to, mean, mean * sqrt((double)(to - from)) / a->sd};
+}
+
+/* Adds an interval, or its parts if the group was as fast as the others for a while in between.
+ * Beyond LIKE_MAX_SPANS it counts them only. */
+static void add_interval(struct answer *a, struct interval x)
+{
+    struct interval gap = find_interval(a->v, a->sd, x.from, x.to, x.mean / 2, -1);
+
+    if (gap.t > FURTHER_T && gap.mean < x.mean / 4 && gap.from > x.from && gap.to < x.to) {
+        add_interval(a, interval_of(a, x.from, gap.from));
+        add_interval(a, interval_of(a, gap.to, x.to));
+    } else if (x.mean > log(LEAST_RATIO)) {
+        a->found[a->n < LIKE_MAX_SPANS ? a->n : LIKE_MAX_SPANS] = x;
+        a->n++;
+    }
+}
+
+/* Finds all intervals in which a group is slow, in order of time. */
+static void find_intervals(struct answer *a, const struct block *blocks)
+{
+    struct interval best = find_surest(a, blocks);
+
+    a->n = 0;
+    if (best.t == 0)
+        return;
+    struct interval before = find_interval(a->v, a->sd, 0, best.from, log(LEAST_RATIO), 1),
+                    after = find_interval(a->v, a->sd, best.to, a->of.n, log(LEAST_RATIO), 1);
+    add_interval(a, interval_of(a, before.t > FURTHER_T ? before.from : best.from,
+                                after.t > FURTHER_T ? after.to : best.to));
+    if (a->n > LIKE_MAX_SPANS || a->n == 0) {
+        a->n = 1;
+        a->found[0] = best;
+    }
+}
+
+static int64_t block_start_ns(const struct compared *x, const struct answer *a, size_t block)
+{
+    const struct course *c = x->l->c;
+    double into = (double)block / (double)a->n_blocks;
+
+    return block >= a->n_blocks ? c->end_ns
+                                : c->start_ns + (int64_t)(into * (double)(c->end_ns - c->start_ns));
+}
+
+/* Requests of a group [1] or of the others [0] in a span. */
+struct side {
+    double n, residual, times, load, late, late_ns, busy_ns;
+};
+
+/* Adds up the requests in a span. Late are those above late_from (log). */
+static void add_sides(const struct compared *x, size_t group, const struct like_span *g,
+                      float late_from, const struct part *part, struct side *of)
+{
+    const struct like *l = x->l;
+
+    for (size_t i = 0; i < l->n; i++) {
+        const struct like_row *r = &l->v[i];
+        if (isnan(x->residual[i]) || r->start_ns < g->start_ns || r->start_ns >= g->end_ns ||
+            !is_in_part(x, part, r))
+            continue;
+        struct side *to = &of[group_of(x, r) == group];
+        double ns = exp(r->y);
+        to->n += r->n;
+        to->residual += r->n * x->residual[i];
+        to->times += r->n * exp(x->took[i]);
+        to->busy_ns += r->n * ns;
+        to->load += r->n * r->load[LIKE_MEAN];
+        if (x->residual[i] > late_from) {
+            to->late += r->n;
+            to->late_ns += r->n * ns;
+        }
+    }
+}
+
+/* Returns the residual from which on a request is late: no more than 1 % of the others are. */
+static float late_from(const struct compared *x, size_t group, double *scratch)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < x->l->n; i++)
+        if (!isnan(x->residual[i]) && group_of(x, &x->l->v[i]) != group)
+            scratch[n++] = x->residual[i];
+    return n > 0 ? (float)fmax(stats_select(scratch, n, n - 1 - n / 100), M_LN2) : 0;
+}
+
+/* Returns the median of log durations in a span, less the others' mean in the stratum: of the group
+ * (own) or of the others. */
+static double median_took(const struct compared *x, size_t group, const struct like_span *g,
+                          const struct part *part, bool own, double *scratch)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < x->l->n; i++) {
+        const struct like_row *r = &x->l->v[i];
+        if (!isnan(x->residual[i]) && r->start_ns >= g->start_ns && r->start_ns < g->end_ns &&
+            is_in_part(x, part, r) && (group_of(x, r) == group) == own)
+            scratch[n++] = x->took[i];
+    }
+    return n > 0 ? stats_select(scratch, n, n / 2) : 0;
+}
+
+static double excess_of(const struct side *of)
+{
+    return of[1].n > 0 && of[0].n > 0 ? of[1].residual / of[1].n - of[0].residual / of[0].n : 0;
+}
+
+/* Whether the requests of a part have the excess of a span, and all others next to none. */
+static bool is_of_part(const struct compared *x, size_t group, const struct like_span *g,
+                       const struct part *part, const struct side *all)
+{
+    struct side in[2] = {0}, rest[2];
+
+    add_sides(x, group, g, INFINITY, part, in);
+    for (int own = 0; own < 2; own++)
+        rest[own] = (struct side){.n = all[own].n - in[own].n,
+                                  .residual = all[own].residual - in[own].residual};
+    return in[1].n >= LEAST_IN_STRATA && rest[1].n >= LEAST_IN_STRATA &&
+           excess_of(in) > log(LEAST_RATIO) && excess_of(rest) < excess_of(in) / 4 &&
+           excess_of(rest) < log(LEAST_RATIO) / 2;
+}
+
+/* The i-th part of all requests: an operation, a class, or another party. False: there are no more.
+ * Of many classes, or of many parties, none is a part. */
+static bool nth_part(const struct compared *x, size_t i, struct part *p)
+{
+    size_t n_ops = x->l->c->n_ops > 1 ? x->l->c->n_ops : 0;
+    size_t n_classes =
+        x->l->n_classes > n_ops + 1 && x->l->n_classes <= FEW_GROUPS ? x->l->n_classes : 0;
+    size_t n_others = x->n_others > 1 && x->n_others <= FEW_GROUPS ? x->n_others : 0;
+
+    *p = all_parts;
+    if (i < n_ops)
+        p->op = i;
+    else if (i < n_ops + n_classes)
+        p->class = i - n_ops;
+    else if (i < n_ops + n_classes + n_others)
+        p->other = i - n_ops - n_classes;
+    return i < n_ops + n_classes + n_others;
+}
+
+/* Narrows a part to that of the first one that alone is slow, of each kind. */
+static struct part narrow(const struct compared *x, size_t group, const struct like_span *g,
+                          struct part part, const struct side *all)
+{
+    struct part p;
+
+    for (size_t i = 0; nth_part(x, i, &p); i++) {
+        struct part both = {part.op != SIZE_MAX ? part.op : p.op,
+                            part.class != SIZE_MAX ? part.class : p.class,
+                            part.other != SIZE_MAX ? part.other : p.other};
+        if (memcmp(&both, &part, sizeof part) != 0 && is_of_part(x, group, g, &both, all))
+            part = both;
+    }
+    return part;
+}
+
+static struct like_span span_of(const struct compared *x, size_t group, const struct answer *a,
+                                const struct interval *v, const struct part *part, float late,
+                                double *scratch)
+{
+    const struct course *c = x->l->c;
+    bool is_all = v->to == 0;
+    struct side of[2] = {0};
+    struct like_span g = {
+        .start_ns = is_all ? c->start_ns : block_start_ns(x, a, a->of.block[v->from]),
+        .end_ns = is_all ? c->end_ns : block_start_ns(x, a, a->of.block[v->to - 1] + 1),
+        .t = v->t,
+        .is_tail = a->is_tail};
+
+    /* No onset is claimed unless the time before was normal, and likewise at the end. */
+    g.has_start = !is_all && v->from >= LEAST_SPAN && mean_of(a->v, 0, v->from) < v->mean / 2;
+    g.has_end = !is_all && v->to + LEAST_SPAN <= a->of.n && g.end_ns < c->full_until_ns &&
+                mean_of(a->v, v->to, a->of.n) < v->mean / 2;
+    add_sides(x, group, &g, late, part, of);
+    struct part narrowed = narrow(x, group, &g, *part, of);
+    if (memcmp(&narrowed, part, sizeof narrowed) != 0) {
+        memset(of, 0, sizeof of);
+        add_sides(x, group, &g, late, &narrowed, of);
+    }
+    g.op = narrowed.op;
+    g.class = narrowed.class;
+    g.other = narrowed.other;
+    double took = median_took(x, group, &g, &narrowed, true, scratch) -
+                  median_took(x, group, &g, &narrowed, false, scratch);
+    double times = of[1].times / of[1].n / (of[0].times / of[0].n);
+    g.n = of[1].n;
+    g.ratio = a->is_tail ? times : exp(took);
+    g.load_ratio = a->is_tail && !is_all ? exp(v->mean) : exp(excess_of(of));
+    if (!c->has_requests) { /* a load that grows in proportion explains as much */
+        double more = of[1].load / of[1].n - of[0].load / of[0].n;
+        g.load_ratio = g.ratio * exp(-fmax(more, 0) * x->l->most[LIKE_MEAN] / LIKE_LEVELS);
+        g.is_load = more > 1 || x->groups == LIKE_CLIENTS;
+    }
+    g.lost_frac = fmax(0, of[1].busy_ns * (1 - 1 / times) / x->l->busy_ns);
+    g.late = of[1].late / of[1].n;
+    g.others_late = of[0].late / of[0].n;
+    g.late_ns = of[1].late_ns / fmax(of[1].late, 1);
+    return g;
+}
+
+/* Finds out whether more of a group's requests are late than of the others' at the same time, by as
+ * much and as steadily that neither chance nor an event explains it. */
+static bool has_tail(const struct compared *x, size_t group, struct answer *a, float late)
+{
+    const struct like *l = x->l;
+    struct {
+        double n[2], late[2];
+    } v[TAIL_BLOCKS] = {0}, all = {0};
+    double off[TAIL_BLOCKS], expected = 0;
+    double per = TAIL_BLOCKS / ((double)(l->c->end_ns - l->c->start_ns) + 1);
+
+    for (size_t i = 0; i < l->n; i++) {
+        if (isnan(x->residual[i]))
+            continue;
+        int own = group_of(x, &l->v[i]) == group;
+        size_t b = (size_t)((double)(l->v[i].start_ns - l->c->start_ns) * per);
+        v[b].n[own] += l->v[i].n;
+        v[b].late[own] += x->residual[i] > late ? l->v[i].n : 0;
+        all.n[own] += l->v[i].n;
+        all.late[own] += x->residual[i] > late ? l->v[i].n : 0;
+    }
+    double share = all.late[0] / all.n[0];
+    for (size_t b = 0; b < TAIL_BLOCKS; b++) {
+        double usual = v[b].n[1] * (v[b].late[0] + share) / (v[b].n[0] + 1);
+        expected += usual;
+        off[b] = v[b].late[1] - usual;
+    }
+    double more = all.late[1] - expected;
+    double variance = TAIL_BLOCKS * search_long_run_variance(off, TAIL_BLOCKS);
+    double z = more / sqrt(fmax(2 * expected, 1) * fmax(variance / all.late[1], 1));
+    if (all.late[1] < TAIL_LEAST || all.late[1] < 2 * expected ||
+        more < FURTHER_T * sqrt(variance) || z < LEAST_T)
+        return false;
+    a->is_tail = true;
+    a->found[0] = (struct interval){0, 0, 0, z};
+    a->n = 1;
+    return true;
+}
+
+/* Finds the spans in which a group is slow by the requests of a part. */
+static bool ask(struct compared *x, size_t group, const struct part *part, struct like_slow *to,
+                struct err *e)
+{
+    struct block *blocks;
+    struct answer *a = NULL;
+    double *scratch = NULL;
+
+    to->group = group;
+    to->n = 0;
+    double n = fill_residuals(x, group, part);
+    if (n < LEAST_BLOCKS * LEAST_IN_BLOCK)
+        return true;
+    bool ok = mem_new(&blocks, MAX_BLOCKS, e) && mem_new(&a, 1, e) && mem_new(&scratch, x->l->n, e);
+    if (ok) {
+        *a = (struct answer){.n_blocks = fill_blocks(x, group, n, blocks)};
+        find_intervals(a, blocks);
+        float late = late_from(x, group, scratch);
+        if (a->n == 0 && x->l->c->has_requests)
+            has_tail(x, group, a, late);
+        for (size_t i = 0; i < a->n; i++) {
+            to->v[to->n] = span_of(x, group, a, &a->found[i], part, late, scratch);
+            to->n += to->v[to->n].ratio > 1;
+        }
+    }
+    free(blocks);
+    free(a);
+    free(scratch);
+    return ok;
+}
+
+/* ---- All groups ---- */
+
+/* Adds the requests of all groups, and of all together, by block. */
+static void fill_screen(struct compared *x, struct block (*v)[SCREEN_BLOCKS])
+{
+    const struct like *l = x->l;
+    double per = SCREEN_BLOCKS / ((double)(l->c->end_ns - l->c->start_ns) + 1);
+
+    add_strata(x, SIZE_MAX, &all_parts);
+    for (size_t i = 0; i < l->n; i++) {
+        const struct like_row *r = &l->v[i];
+        const double *s = x->strata[x->stratum[i]];
+        size_t b = (size_t)((double)(r->start_ns - l->c->start_ns) * per);
+        double off = x->residual[i] - s[SUM_OTHERS] / s[N_OTHERS];
+        struct block *to[2] = {&v[x->n_groups][b], &v[group_of(x, r)][b]};
+
+        for (int own = 0; own < 2; own++) {
+            to[own]->n[own] += r->n;
+            to[own]->residual[own] += r->n * off;
+            to[own]->mean[own] += r->n * exp(fmin(off, MOST_EXCESS));
+        }
+    }
+    for (size_t k = 0; k < x->n_groups; k++)
+        for (size_t b = 0; b < SCREEN_BLOCKS; b++) {
+            v[k][b].n[0] = v[x->n_groups][b].n[0];
+            v[k][b].residual[0] = v[x->n_groups][b].residual[0];
+            v[k][b].mean[0] = v[x->n_groups][b].mean[0];
+        }
+}
+
+/* Of many groups, chooses those that may be slow, MOST_CANDIDATES at most: each is compared with
+ * all, by blocks that are few. False: out of memory. */
+static bool choose_candidates(struct compared *x, struct err *e)
+{
+    struct block(*v)[SCREEN_BLOCKS];
+    double *t = NULL;
+    size_t n = x->n_groups, n_chosen = n;
+    bool ok = mem_cleared(&v, n + 1, e) && mem_cleared(&t, n, e);
+
+    if (ok)
+        fill_screen(x, v);
+    for (size_t k = 0; ok && k < n; k++) {
+        struct series s;
+        if (make_series(&s, v[k], SCREEN_BLOCKS, 1))
+            t[k] = fmax(find_interval(s.typical, s.sd_typical, 0, s.n, log(LEAST_RATIO), 1).t,
+                        find_interval(s.mean, s.sd_mean, 0, s.n, log(LEAST_RATIO), 1).t);
+    }
+    for (double least = LEAST_T / 2; ok && n_chosen > MOST_CANDIDATES; least *= 2) {
+        n_chosen = 0;
+        for (size_t k = 0; k < n; k++)
+            n_chosen += x->may_be_slow[k] = t[k] > least;
+    }
+    free(v);
+    free(t);
+    return ok;
+}
+
+static size_t count_groups(const struct like *l, enum like_groups groups)
+{
+    return groups == LIKE_HOSTS     ? l->c->hosts.n
+           : groups == LIKE_CLIENTS ? l->c->clients.n
+                                    : l->n_objects;
+}
+
+static bool init(struct compared *x, const struct like *l, enum like_groups groups, struct err *e)
+{
+    size_t n = count_groups(l, groups);
+
+    *x = (struct compared){.l = l,
+                           .groups = groups,
+                           .n_groups = n,
+                           .n_others = !l->c->has_requests    ? 1
+                                       : groups == LIKE_HOSTS ? l->c->clients.n
+                                                              : l->c->hosts.n};
+    if (!mem_new(&x->stratum, l->n, e) || !number_strata(x, e) || !mem_cleared(&x->is_slow, n, e) ||
+        !mem_new(&x->may_be_slow, n, e) || !mem_cleared(&x->met, n, e) ||
+        !mem_new(&x->strata, x->n_strata, e) || !mem_new(&x->residual, l->n, e) ||
+        !mem_new(&x->took, l->n, e) || (n <= FEW_GROUPS && !mem_cleared(&x->of_group, n, e)))
+        return false;
+    for (size_t i = 0; i < l->n; i++)
+        for (int k = 0; k < LIKE_N_LOADS; k++) {
+            uint8_t *met = &x->met[group_of(x, &l->v[i])][k];
+            *met = l->v[i].load[k] > *met ? l->v[i].load[k] : *met;
+        }
+    memset(x->may_be_slow, true, n);
+    choose_knots(x);
+    return fill_grams(x, e) && (n <= FEW_GROUPS || choose_candidates(x, e));
+}
+
+static void fini(struct compared *x)
+{
+    free(x->stratum);
+    free(x->is_slow);
+    free(x->may_be_slow);
+    free(x->met);
+    free(x->of_group);
+    free(x->strata);
+    free(x->residual);
+    free(x->took);
+}
+
+/* Asks for each group; those that are slow leave the reference of the others, and all are asked
+ * again. If all are slow, none is: nothing is left to compare with. */
+static bool ask_all(struct compared *x, struct like_slow *found, size_t *n, struct err *e)
+{
+    size_t n_asked = x->n_groups - (x->groups == LIKE_OBJECTS);
+    bool ok = true;
+
+    for (int round = 0; ok && round < ROUNDS; round++) {
+        size_t n_slow = 0;
+        bool same = true;
+
+        for (size_t k = 0; ok && k < n_asked; k++) {
+            if (!x->may_be_slow[k])
+                continue;
+            ok = ask(x, k, &all_parts, &found[n_slow], e);
+            n_slow += found[n_slow].n > 0;
+        }
+        for (size_t k = 0, i = 0; k < x->n_groups; k++) {
+            bool is = i < n_slow && found[i].group == k;
+            i += is;
+            same = same && x->is_slow[k] == is;
+            x->is_slow[k] = is;
+        }
+        *n = n_slow < x->n_groups ? n_slow : 0;
+        if (same || *n == 0)
+            break;
+    }
+    for (size_t k = 0; *n == 0 && k < x->n_groups; k++)
+        x->is_slow[k] = false;
+    return ok;
+}
+
+/* Asks for the groups that are not slow as a whole by their parts. */
+static bool ask_parts(struct compared *x, struct like_slow *found, size_t *n, struct err *e)
+{
+    struct part part;
+    bool ok = true;
+
+    for (size_t k = 0; ok && k < x->n_groups && x->n_groups <= FEW_GROUPS; k++)
+        for (size_t i = 0, first = *n; ok && !x->is_slow[k] && nth_part(x, i, &part); i++) {
+            /* An operation that is slow has classes that are. */
+            if (*n > first && part.op == SIZE_MAX)
+                break;
+            ok = ask(x, k, &part, &found[*n], e);
+            *n += found[*n].n > 0;
+        }
+    return ok;
+}
+
+bool like_find(const struct like *l, enum like_groups groups, struct like_slow **found, size_t *n,
+               size_t *n_slow, struct err *e)
+{
+    size_t n_groups = count_groups(l, groups), n_parts = l->c->n_ops + 2 * FEW_GROUPS;
+    struct compared x;
+
+    *found = NULL;
+    *n = *n_slow = 0;
+    if (n_groups < 2 || l->n == 0)
+        return true;
+    if (!mem_new(found, n_groups <= FEW_GROUPS ? n_groups * n_parts + 1 : n_groups + 1, e))
+        return false;
+    bool ok = init(&x, l, groups, e) && ask_all(&x, *found, n, e);
+    *n_slow = *n;
+    ok = ok && (groups == LIKE_OBJECTS || ask_parts(&x, *found, n, e));
+    fini(&x);
+    return ok;
+}

@@ -1,0 +1,108 @@
+/* Like with like: whether the requests of a group (a host, a client or an object) take longer than
+ * equal requests of the other groups, at equal load.
+ *
+ * Equal requests have the same operation, size, number of objects, and the same other party: hosts
+ * are compared for one client, clients and objects at one host. The load is what a request shared
+ * its host with: the number and the work of the requests in flight there, when it began and on
+ * average. How durations grow with the load is fitted to the requests themselves. What the fit
+ * leaves is the residual, a natural logarithm: a ratio of durations at equal load. */
+#ifndef S3_ANALYZE_FINDINGS_LIKE_H
+#define S3_ANALYZE_FINDINGS_LIKE_H
+
+#include "analyze/findings/find.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The load that a request met, each as log(1 + x): requests in flight at its host when it began,
+ * their work (each weighs the usual duration of its class), both on average over its time, and the
+ * requests of its client in flight. The last is the size within its class. */
+enum like_load {
+    LIKE_BEGAN,
+    LIKE_BEGAN_WORK,
+    LIKE_MEAN,
+    LIKE_MEAN_WORK,
+    LIKE_OWN,
+    LIKE_SIZE,
+    LIKE_N_LOADS
+};
+
+#define LIKE_MOST_IN_FLIGHT 16. /* log of the requests in flight at a group, by seconds */
+#define LIKE_LEVELS         256 /* a load is kept as one of so many steps up to the largest one */
+
+/* A successful request, or by seconds the requests of one operation, second and group. */
+struct like_row {
+    int64_t start_ns;
+    float n; /* requests */
+    float y; /* log of the duration in ns */
+    uint8_t load[LIKE_N_LOADS];
+    uint32_t class, host, client, object;
+};
+
+/* Requests of one operation, whose sizes and numbers of objects are nearly equal. */
+struct like_class {
+    size_t op, n;
+    int64_t min_bytes, max_bytes;
+};
+
+enum like_groups { LIKE_HOSTS, LIKE_CLIENTS, LIKE_OBJECTS };
+
+struct like {
+    const struct course *c;
+    struct like_row *v; /* by start */
+    size_t n;
+    struct like_class *classes;
+    size_t n_classes;
+    size_t n_objects; /* those that are read or written most, and one for all others; 0: no object
+                         stands out */
+    double busy_ns;   /* time of all requests */
+    float most[LIKE_N_LOADS]; /* the largest load, which has the highest level */
+};
+
+/* Takes the requests of a course, or as many of large runs as about 65,000: those that begin in
+ * slices of time, evenly spread. Leaves out what a stall or a burst of errors masks. False: out of
+ * memory. Call like_fini in any case. */
+bool like_init(struct like *l, const struct search *s, struct err *e);
+
+/* Takes the seconds of all hosts (or clients) instead of requests. The load of a second is the mean
+ * number of requests in flight at the group. */
+bool like_init_seconds(struct like *l, const struct search *s, const struct course_parties *p,
+                       struct err *e);
+void like_fini(struct like *l);
+
+/* An interval in which a group is slow. */
+struct like_span {
+    int64_t start_ns, end_ns;
+    bool has_start, has_end; /* false: it began before the run, it lasts until its end */
+    double t;                /* how sure it is, in standard errors */
+    double load_ratio;       /* how many times as long its requests take at equal load */
+    double ratio;            /* ... and at the load they met, as those of the others at theirs */
+    double n;                /* requests of the group in it */
+    double lost_frac;        /* share of the time of all requests that it costs */
+    bool is_load;            /* by seconds: its load may explain it: more requests are in flight
+                                there than at the others, or it is a client, whose hosts are not
+                                known */
+    bool is_tail;            /* the mean is larger; the typical request takes as long as those of
+                                the others */
+    double late, others_late, late_ns; /* share of the requests that are late, of the group and of
+                                          the others; the mean duration of the group's late ones */
+    size_t op, class, other; /* only this operation is slow, this class, or only with this client
+                                (or at this host); SIZE_MAX: all */
+};
+
+#define LIKE_MAX_SPANS 4
+
+struct like_slow {
+    size_t group;
+    struct like_span v[LIKE_MAX_SPANS];
+    size_t n;
+};
+
+/* Finds the groups that are slow; the caller frees *found. If *n_slow, the number of those that are
+ * slow as a whole, is more than half of all, the others are the exception: they are fast. False:
+ * out of memory. */
+bool like_find(const struct like *l, enum like_groups groups, struct like_slow **found, size_t *n,
+               size_t *n_slow, struct err *e);
+
+#endif

@@ -1,0 +1,599 @@
+/* Chooses the requests that are compared, and computes the load that each met. */
+#include "analyze/base/csort.h"
+#include "analyze/findings/like.h"
+#include "analyze/stats/stats.h"
+#include "libcommon/int64.h"
+#include "libcommon/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WANTED        (1 << 15) /* requests; 64 more for each pair of a host and a client */
+#define MAX_SLICES    128
+#define CLASS_WIDTH   log(1.1) /* sizes within 10 % are equal (the specification of findings) */
+#define CLASS_SLOTS   (1 << 13)
+#define MOST_CLASSES  (CLASS_SLOTS / 2)
+#define LEAST_IN_CELL 8 /* requests of a class in a group, on average; else classes get wider */
+#define MOST_OBJECTS  16
+#define LEAST_HOT     .01 /* share of the requests of an object that may be slow by itself */
+#define OBJECT_SLOTS  (1 << 13)
+#define OBJECT_SAMPLE (OBJECT_SLOTS / 2) /* requests, of which objects with many are chosen */
+#define RADIX_BITS    11 /* three passes sort by a time in steps of 2^-33 of a slice */
+#define RADIX_SIZE    (1 << RADIX_BITS)
+#define NOT_BEGUN     (-1.)
+
+/* A request that was in flight in a slice. */
+struct request {
+    int64_t start_ns, end_ns;
+    int64_t work_ns; /* the usual duration of its class */
+    uint64_t object;
+    uint32_t slice, op, host, client, class;
+    float size, objects; /* logs of the bytes and of the number of objects */
+    bool failed, counts;
+    float load[LIKE_N_LOADS];
+};
+
+/* Slices of the run: requests that begin in the first part of one are compared. The rest of it
+ * shows the load that these met later. */
+struct slices {
+    size_t n;
+    int64_t start_ns, every_ns, begin_ns, length_ns;
+};
+
+struct rows {
+    const struct search *s;
+    struct slices slices;
+    uint32_t *n_masked; /* by bin: bins before it that carry a mask */
+    struct request *v;
+    size_t n, cap;
+    size_t first[MAX_SLICES + 2]; /* of each slice, in these two: */
+    uint32_t *by_start, *by_end, *spare;
+    double class_width; /* log of the ratio of sizes within a class */
+    size_t n_classes;
+};
+
+/* ---- Which requests ---- */
+
+static struct slices choose_slices(const struct course *c)
+{
+    int64_t length_ns = c->end_ns - c->start_ns + 1;
+    double wanted = WANTED + 64. * (double)c->n_places, n = (double)c->n;
+    struct slices x = {1, c->start_ns, length_ns, length_ns, length_ns};
+
+    if (n <= 2 * wanted)
+        return x;
+    x.n = MAX_SLICES;
+    x.every_ns = length_ns / MAX_SLICES + 1;
+    x.begin_ns = (int64_t)((double)x.every_ns * wanted / n) + 1;
+    x.length_ns = int64_min(2 * x.begin_ns, x.every_ns);
+    return x;
+}
+
+static int64_t slice_start_ns(const struct slices *x, size_t slice)
+{
+    return x->start_ns + (int64_t)slice * x->every_ns;
+}
+
+static bool count_masked(struct rows *r, struct err *e)
+{
+    const struct search *s = r->s;
+
+    if (!mem_new(&r->n_masked, s->c->n_bins + 1, e))
+        return false;
+    r->n_masked[0] = 0;
+    for (size_t j = 0; j < s->c->n_bins; j++)
+        r->n_masked[j + 1] = r->n_masked[j] + (s->masked[j] != 0);
+    return true;
+}
+
+static float log_of(int64_t x)
+{
+    return logf((float)int64_max(x, 1));
+}
+
+/* Appends row i of operation k, which was in flight in the slice. False: out of memory. */
+static bool add_request(struct rows *r, size_t slice, size_t k, size_t i, struct err *e)
+{
+    const struct course *c = r->s->c;
+    const struct table *t = c->tables[k];
+    int64_t start_ns = t->start[i], end_ns = table_end(t, i);
+    int64_t into_ns = start_ns - slice_start_ns(&r->slices, slice);
+    size_t place = course_place(t, i);
+    bool begins = into_ns >= 0 && into_ns < r->slices.begin_ns, failed = table_failed(t, i);
+    bool is_masked =
+        begins && r->n_masked[course_bin(c, start_ns)] < r->n_masked[course_bin(c, end_ns) + 1];
+
+    if (!mem_fit(&r->v, &r->cap, r->n + 1, e))
+        return false;
+    r->v[r->n++] = (struct request){.start_ns = start_ns,
+                                    .end_ns = end_ns,
+                                    .slice = (uint32_t)slice,
+                                    .object = t->object[i],
+                                    .op = (uint32_t)k,
+                                    .host = c->hosts.of_place[place],
+                                    .client = c->clients.of_place[place],
+                                    .size = log_of(packed_get(&t->bytes, i)),
+                                    .objects = log_of(packed_get(&t->objects, i)),
+                                    .failed = failed,
+                                    .counts = begins && !is_masked && !failed};
+    if (r->v[r->n - 1].host == UINT32_MAX || r->v[r->n - 1].client == UINT32_MAX)
+        r->n--;
+    return true;
+}
+
+static bool read_requests(struct rows *r, struct err *e)
+{
+    const struct course *c = r->s->c;
+    const struct slices x = r->slices;
+    double per_ns = 1 / (double)x.every_ns;
+
+    for (size_t k = 0; k < c->n_ops; k++) {
+        const struct table *t = c->tables[k];
+        for (size_t i = 0; i < t->n; i++) {
+            int64_t into_ns = t->start[i] - x.start_ns;
+            size_t slice = (size_t)((double)into_ns * per_ns);
+
+            /* Most requests are in no slice. */
+            into_ns -= (int64_t)slice * x.every_ns;
+            if (into_ns < x.length_ns && !add_request(r, slice, k, i, e))
+                return false;
+            for (into_ns += packed_get(&t->dur, i) - x.every_ns; into_ns >= 0 && ++slice < x.n;
+                 into_ns -= x.every_ns)
+                if (!add_request(r, slice, k, i, e))
+                    return false;
+        }
+    }
+    return true;
+}
+
+/* ---- Order of time ---- */
+
+static int64_t time_of(const struct request *x, bool ends)
+{
+    return ends ? x->end_ns : x->start_ns;
+}
+
+/* Sorts the requests order[0..n-1] of a slice by start or by end. */
+static void sort_by_time(const struct rows *r, uint32_t *order, size_t n, size_t slice, bool ends)
+{
+    int64_t from_ns = slice_start_ns(&r->slices, slice);
+    double step = 0x1p33 / ((double)r->slices.length_ns + 1);
+
+    for (int shift = 0; shift < 3 * RADIX_BITS; shift += RADIX_BITS) {
+        size_t first[RADIX_SIZE + 2] = {0};
+        for (int pass = 0; pass < 2; pass++) {
+            for (size_t i = 0; i < n; i++) {
+                int64_t ns = time_of(&r->v[order[i]], ends) - from_ns;
+                ns = int64_max(int64_min(ns, r->slices.length_ns), 0);
+                size_t key = (size_t)((double)ns * step) >> shift & (RADIX_SIZE - 1);
+                if (pass == 0)
+                    csort_count(first, key);
+                else
+                    r->spare[csort_place(first, key)] = order[i];
+            }
+            if (pass == 0)
+                csort_sum(first, RADIX_SIZE);
+        }
+        memcpy(order, r->spare, n * sizeof *order);
+    }
+}
+
+/* Whether a request goes before another one, if both began after from_ns: an order that does not
+ * depend on the order of rows. */
+static bool is_before(const struct request *x, const struct request *y, int64_t from_ns)
+{
+    int64_t x_ns = int64_max(x->start_ns, from_ns), y_ns = int64_max(y->start_ns, from_ns);
+
+    if (x_ns != y_ns || x_ns == from_ns)
+        return x_ns < y_ns;
+    if (x->end_ns != y->end_ns)
+        return x->end_ns < y->end_ns;
+    if (x->op != y->op)
+        return x->op < y->op;
+    return x->host != y->host ? x->host < y->host : x->client < y->client;
+}
+
+static bool sort_requests(struct rows *r, struct err *e)
+{
+    if (!mem_new(&r->by_start, r->n, e) || !mem_new(&r->by_end, r->n, e) ||
+        !mem_new(&r->spare, r->n, e))
+        return false;
+    for (size_t i = 0; i < r->n; i++)
+        csort_count(r->first, r->v[i].slice);
+    csort_sum(r->first, r->slices.n);
+    for (size_t i = 0; i < r->n; i++)
+        r->by_start[csort_place(r->first, r->v[i].slice)] = (uint32_t)i;
+    memcpy(r->by_end, r->by_start, r->n * sizeof *r->by_end);
+    for (size_t k = 0; k < r->slices.n; k++) {
+        uint32_t *v = r->by_start + r->first[k];
+        size_t n = r->first[k + 1] - r->first[k];
+
+        sort_by_time(r, v, n, k, false);
+        for (size_t i = 1; i < n; i++)
+            for (size_t j = i;
+                 j > 0 && is_before(&r->v[v[j]], &r->v[v[j - 1]], slice_start_ns(&r->slices, k));
+                 j--) {
+                uint32_t swap = v[j];
+                v[j] = v[j - 1];
+                v[j - 1] = swap;
+            }
+        sort_by_time(r, r->by_end + r->first[k], n, k, true);
+    }
+    return true;
+}
+
+/* ---- Classes of equal requests ---- */
+
+/* A slot of the table of classes; id 0: it is empty. */
+struct slot {
+    uint64_t code;
+    uint32_t id;
+};
+
+/* Numbers the classes; false: there are too many. */
+static bool number_classes(struct rows *r, struct slot *slots)
+{
+    double per = 1 / r->class_width;
+
+    memset(slots, 0, CLASS_SLOTS * sizeof *slots);
+    r->n_classes = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        struct request *x = &r->v[r->by_start[i]];
+        uint64_t code = (((uint64_t)x->op << 12 | (uint64_t)(x->size * per + .5)) << 12 |
+                         (uint64_t)(x->objects * per + .5))
+                            << 1 |
+                        x->failed;
+        size_t at = (size_t)(code * UINT64_C(0x9E3779B97F4A7C15) >> 51);
+
+        while (slots[at].id > 0 && slots[at].code != code)
+            at = (at + 1) % CLASS_SLOTS;
+        if (slots[at].id == 0) {
+            if (r->n_classes == MOST_CLASSES)
+                return false;
+            slots[at] = (struct slot){code, (uint32_t)++r->n_classes};
+        }
+        x->class = slots[at].id - 1;
+    }
+    return true;
+}
+
+/* Makes classes as narrow as the number of requests allows. */
+static bool choose_classes(struct rows *r, struct err *e)
+{
+    const struct course *c = r->s->c;
+    size_t n_groups = c->hosts.n > c->clients.n ? c->hosts.n : c->clients.n;
+    struct slot *slots;
+
+    if (!mem_new(&slots, CLASS_SLOTS, e))
+        return false;
+    for (r->class_width = CLASS_WIDTH;; r->class_width *= 2) {
+        bool fits = number_classes(r, slots);
+        if (fits && (r->class_width > M_LN2 || r->n_classes <= 2 * c->n_ops ||
+                     LEAST_IN_CELL * r->n_classes * n_groups <= r->n))
+            break;
+    }
+    free(slots);
+    return true;
+}
+
+/* Fills in the usual duration of each class: the 10th percentile, which queues hardly touch. */
+static bool fill_work(struct rows *r, struct err *e)
+{
+    size_t *first = NULL;
+    double *v = NULL;
+    int64_t *usual_ns = NULL;
+    bool ok = mem_cleared(&first, r->n_classes + 2, e) && mem_new(&v, r->n, e) &&
+              mem_new(&usual_ns, r->n_classes, e);
+
+    for (size_t i = 0; ok && i < r->n; i++)
+        csort_count(first, r->v[i].class);
+    if (ok)
+        csort_sum(first, r->n_classes);
+    for (size_t i = 0; ok && i < r->n; i++)
+        v[csort_place(first, r->v[i].class)] = (double)(r->v[i].end_ns - r->v[i].start_ns);
+    for (size_t k = 0; ok && k < r->n_classes; k++) {
+        size_t n = first[k + 1] - first[k];
+        usual_ns[k] = (int64_t)stats_select(v + first[k], n, n / 10);
+    }
+    for (size_t i = 0; ok && i < r->n; i++)
+        r->v[i].work_ns = usual_ns[r->v[i].class];
+    free(first);
+    free(v);
+    free(usual_ns);
+    return ok;
+}
+
+/* ---- The load ---- */
+
+/* Requests in flight at a host, and their work; and the integrals of both over time, up to at_ns.
+ */
+struct in_flight {
+    int64_t at_ns, n;
+    double work, n_ns, work_ns;
+};
+
+/* The integrals when a request began. */
+struct integrals {
+    double n_ns, work_ns;
+};
+
+static void move_to(struct in_flight *x, int64_t ns)
+{
+    double took_ns = (double)(ns - x->at_ns);
+
+    x->n_ns += took_ns * (double)x->n;
+    x->work_ns += took_ns * x->work;
+    x->at_ns = ns;
+}
+
+/* Fills in the load of the requests of a slice, in one sweep over its starts and ends. Until a
+ * request ends, LIKE_MEAN holds the integrals at its start. */
+static void sweep(struct rows *r, size_t slice, struct in_flight *hosts, int64_t *own,
+                  struct integrals *begun)
+{
+    const struct course *c = r->s->c;
+    int64_t from_ns = slice_start_ns(&r->slices, slice), to_ns = from_ns + r->slices.length_ns;
+    size_t start = r->first[slice], end = start, last = r->first[slice + 1];
+
+    for (size_t k = 0; k < c->hosts.n; k++)
+        hosts[k] = (struct in_flight){.at_ns = from_ns};
+    memset(own, 0, c->clients.n * sizeof *own);
+    for (size_t i = start; i < last; i++)
+        begun[r->by_start[i]].n_ns = NOT_BEGUN;
+    while (end < last) {
+        const struct request *next = &r->v[r->by_end[end]];
+        bool begins = begun[r->by_end[end]].n_ns == NOT_BEGUN ||
+                      (start < last && r->v[r->by_start[start]].start_ns < next->end_ns);
+        size_t i = begins ? r->by_start[start++] : r->by_end[end++];
+        struct request *x = &r->v[i];
+        struct in_flight *host = &hosts[x->host];
+        int64_t ns = begins ? x->start_ns : x->end_ns;
+
+        move_to(host, int64_max(int64_min(ns, to_ns), from_ns));
+        if (begins) {
+            x->load[LIKE_BEGAN] = (float)host->n;
+            x->load[LIKE_BEGAN_WORK] = (float)host->work;
+            x->load[LIKE_OWN] = (float)own[x->client];
+            begun[i].n_ns = host->n_ns;
+            begun[i].work_ns = host->work_ns;
+        } else {
+            double ran_ns = (double)(host->at_ns - int64_max(x->start_ns, from_ns));
+            x->load[LIKE_MEAN] = (float)((host->n_ns - begun[i].n_ns) / fmax(ran_ns, 1) - 1);
+            x->load[LIKE_MEAN_WORK] =
+                (float)((host->work_ns - begun[i].work_ns) / fmax(ran_ns, 1) - (double)x->work_ns);
+        }
+        int sign = begins ? 1 : -1;
+        host->n += sign;
+        host->work += sign * (double)x->work_ns;
+        own[x->client] += sign;
+    }
+}
+
+static bool fill_loads(struct rows *r, struct err *e)
+{
+    const struct course *c = r->s->c;
+    struct in_flight *hosts = NULL;
+    int64_t *own = NULL;
+    struct integrals *begun = NULL;
+    bool ok = mem_new(&hosts, c->hosts.n, e) && mem_new(&own, c->clients.n, e) &&
+              mem_new(&begun, r->n, e);
+
+    for (size_t k = 0; ok && k < r->slices.n; k++)
+        sweep(r, k, hosts, own, begun);
+    free(hosts);
+    free(own);
+    free(begun);
+    return ok;
+}
+
+/* ---- Rows ---- */
+
+/* Makes logs of the loads: work in units of the median work. */
+static bool make_logs(struct rows *r, struct err *e)
+{
+    double *v, unit;
+
+    if (!mem_new(&v, r->n, e))
+        return false;
+    for (size_t i = 0; i < r->n; i++)
+        v[i] = (double)r->v[i].work_ns;
+    unit = r->n > 0 ? fmax(stats_select(v, r->n, r->n / 2), 1) : 1;
+    free(v);
+    for (size_t i = 0; i < r->n; i++) {
+        struct request *x = &r->v[i];
+        double within = x->size / r->class_width + .5;
+
+        x->load[LIKE_BEGAN_WORK] /= (float)unit;
+        x->load[LIKE_MEAN_WORK] /= (float)unit;
+        for (int k = 0; k < LIKE_SIZE; k++)
+            x->load[k] = log1pf(fmaxf(x->load[k], 0));
+        x->load[LIKE_SIZE] = (float)((within - floor(within)) * r->class_width);
+    }
+    return true;
+}
+
+/* A slot of the table of objects: requests of one, and the row of the first. */
+struct object {
+    uint64_t hash;
+    uint32_t n, first, id; /* first: row */
+};
+
+static int compare_objects(const void *a, const void *b)
+{
+    const struct object *x = a, *y = b;
+    if (x->n != y->n)
+        return x->n > y->n ? -1 : 1;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+static struct object *slot_of(struct object *slots, uint64_t hash)
+{
+    size_t at = hash % OBJECT_SLOTS;
+
+    while (slots[at].n > 0 && slots[at].hash != hash)
+        at = (at + 1) % OBJECT_SLOTS;
+    return &slots[at];
+}
+
+/* Numbers the objects with many requests; all others together have the last number. */
+static bool choose_objects(struct like *l, const struct rows *r, const uint32_t *from,
+                           struct err *e)
+{
+    struct object *slots, hot[MOST_OBJECTS + 1];
+    size_t n = 0, every = l->n / OBJECT_SAMPLE + 1;
+
+    if (!mem_cleared(&slots, OBJECT_SLOTS, e))
+        return false;
+    for (size_t i = 0; i < l->n; i += every) {
+        struct object *x = slot_of(slots, r->v[from[i]].object);
+        if (x->n++ == 0)
+            *x = (struct object){r->v[from[i]].object, 1, (uint32_t)i, UINT32_MAX};
+    }
+    for (size_t k = 0; k < OBJECT_SLOTS; k++)
+        if (slots[k].hash != 0 && slots[k].n > LEAST_HOT * (double)(l->n / every)) {
+            hot[n++] = slots[k];
+            qsort(hot, n, sizeof *hot, compare_objects);
+            n = n > MOST_OBJECTS ? MOST_OBJECTS : n;
+        }
+    for (size_t k = 0; k < n; k++)
+        slot_of(slots, hot[k].hash)->id = (uint32_t)k;
+    for (size_t i = 0; i < l->n && n > 0; i++) {
+        const struct object *x = slot_of(slots, r->v[from[i]].object);
+        l->v[i].object = x->n > 0 && x->id < n ? x->id : (uint32_t)n;
+    }
+    l->n_objects = n > 0 ? n + 1 : 0;
+    free(slots);
+    return true;
+}
+
+/* Adds a request to its class. */
+static void add_to_class(struct like_class *to, const struct request *x)
+{
+    int64_t bytes = (int64_t)fmin(round(exp(x->size)), 0x1p62);
+
+    if (to->n++ == 0)
+        *to = (struct like_class){x->op, 1, bytes, bytes};
+    to->min_bytes = int64_min(bytes, to->min_bytes);
+    to->max_bytes = int64_max(bytes, to->max_bytes);
+}
+
+static bool take_rows(struct like *l, const struct rows *r, struct err *e)
+{
+    float per[LIKE_N_LOADS];
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n; i++)
+        for (int k = 0; k < LIKE_N_LOADS && r->v[i].counts; k++)
+            l->most[k] = fmaxf(l->most[k], r->v[i].load[k]);
+    for (int k = 0; k < LIKE_N_LOADS; k++)
+        per[k] = l->most[k] > 0 ? (LIKE_LEVELS - 1) / l->most[k] : 0;
+    for (size_t i = 0; i < r->n; i++)
+        n += r->v[i].counts;
+    uint32_t *from;
+    l->n_classes = r->n_classes;
+    if (!mem_new(&l->v, n, e) || !mem_cleared(&l->classes, r->n_classes, e) ||
+        !mem_new(&from, n, e))
+        return false;
+    for (size_t i = 0; i < r->n; i++) {
+        const struct request *x = &r->v[r->by_start[i]];
+        if (!x->counts)
+            continue;
+        struct like_row *to = &l->v[l->n];
+        from[l->n++] = r->by_start[i];
+        *to = (struct like_row){.start_ns = x->start_ns,
+                                .n = 1,
+                                .y = log_of(x->end_ns - x->start_ns),
+                                .class = x->class,
+                                .host = x->host,
+                                .client = x->client};
+        for (int k = 0; k < LIKE_N_LOADS; k++)
+            to->load[k] = (uint8_t)(x->load[k] * per[k]);
+        l->busy_ns += (double)(x->end_ns - x->start_ns);
+        add_to_class(&l->classes[x->class], x);
+    }
+    bool ok = choose_objects(l, r, from, e);
+    free(from);
+    return ok;
+}
+
+bool like_init(struct like *l, const struct search *s, struct err *e)
+{
+    struct rows r = {.s = s, .slices = choose_slices(s->c)};
+
+    *l = (struct like){.c = s->c};
+    bool ok = count_masked(&r, e) && read_requests(&r, e) && sort_requests(&r, e) &&
+              choose_classes(&r, e) && fill_work(&r, e) && fill_loads(&r, e) && make_logs(&r, e) &&
+              take_rows(l, &r, e);
+    free(r.n_masked);
+    free(r.v);
+    free(r.by_start);
+    free(r.by_end);
+    free(r.spare);
+    return ok;
+}
+
+/* ---- By seconds ---- */
+
+/* Returns the requests in flight at a group in a block, on average. */
+static double in_flight_of(const struct course *c, const struct course_parties *p, size_t k,
+                           size_t block)
+{
+    size_t per_block = (size_t)(c->block_ns / c->bin_ns), from = block * per_block;
+    double busy_ns = 0;
+
+    for (size_t j = from; j < from + per_block && j < c->n_bins; j++)
+        busy_ns += (double)p->busy_ns[k][j];
+    return busy_ns / (double)c->block_ns;
+}
+
+/* Adds the requests of an operation and a group in a block, which had one mean duration. */
+static void add_second(struct like *l, const struct course_parties *p, size_t k, size_t op,
+                       size_t block, const struct course_cell *cell, double in_flight)
+{
+    double mean = (double)cell->log_sum * COURSE_LOG_UNIT / cell->n;
+
+    l->v[l->n++] = (struct like_row){
+        .start_ns = course_block_start_ns(l->c, block),
+        .n = (float)cell->n,
+        .y = (float)mean,
+        .load[LIKE_MEAN] = (uint8_t)(log1p(in_flight) * LIKE_LEVELS / LIKE_MOST_IN_FLIGHT),
+        .class = (uint32_t)op,
+        .host = p->clients ? 0 : (uint32_t)k,
+        .client = p->clients ? (uint32_t)k : 0};
+    l->busy_ns += exp(mean) * cell->n;
+}
+
+bool like_init_seconds(struct like *l, const struct search *s, const struct course_parties *p,
+                       struct err *e)
+{
+    const struct course *c = s->c;
+    struct periods blocks = {c->n_blocks, 1};
+
+    *l = (struct like){.c = c, .n_classes = c->n_ops, .most[LIKE_MEAN] = LIKE_MOST_IN_FLIGHT};
+    if (c->cells == NULL || p->busy_ns == NULL)
+        return true;
+    if (!mem_new(&l->v, c->n_ops * c->n_blocks * p->n, e) || !mem_cleared(&l->classes, c->n_ops, e))
+        return false;
+    for (size_t b = 0; b < c->n_blocks; b++) {
+        if (search_period_free_frac(s, blocks, b, UINT8_MAX) < 1)
+            continue;
+        for (size_t i = 0; i < c->n_places; i++)
+            for (size_t k = 0; k < c->n_ops && p->of_place[i] != UINT32_MAX; k++) {
+                size_t group = p->of_place[i];
+                const struct course_cell *cell = course_cell(c, k, i, b);
+
+                l->classes[k].op = k;
+                if (cell->n > 0)
+                    add_second(l, p, group, k, b, cell, in_flight_of(c, p, group, b));
+            }
+    }
+    return true;
+}
+
+void like_fini(struct like *l)
+{
+    free(l->v);
+    free(l->classes);
+    *l = (struct like){0};
+}
