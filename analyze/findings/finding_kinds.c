@@ -194,6 +194,8 @@ static bool leaves_holes(const struct finding *cause, const struct finding *f, i
 
 /* ---- The table ---- */
 
+#define DOUBT(finding) .doubt = "95 % CI unreliable: see the finding of " finding
+
 #define HOLES                                                                                      \
     {                                                                                              \
         "damaged", leaves_holes                                                                    \
@@ -220,6 +222,7 @@ static const struct finding_kind kinds[] = {
     /* Found in the course. */
     {.name = "stall",
      .is_standstill = true,
+     DOUBT("a stall"),
      .because = {STOPPED,
                  {"clock-jump", begins_with},
                  {"retransmits", mostly_within},
@@ -234,27 +237,44 @@ static const struct finding_kind kinds[] = {
                  {"stopped", mostly_in},
                  {"stall", overlaps},
                  {"stuck-thread", is_its_time_out}}},
-    {.name = "drop", .is_step = true, .because = {LEVELS}},
-    {.name = "rise", .is_step = true, .because = {LEVELS}},
-    {.name = "warm-up", .is_step = true, .is_beginning = true, .because = {LEVELS}},
+    {.name = "drop", .is_step = true, DOUBT("a drop"), .because = {LEVELS}},
+    {.name = "rise", .is_step = true, DOUBT("a rise"), .because = {LEVELS}},
+    {.name = "warm-up",
+     .is_step = true,
+     .is_beginning = true,
+     DOUBT("a warm-up"),
+     .because = {LEVELS}},
     {.name = "drift",
+     DOUBT("a drift"),
      .because = {{"no-success clock-jump", always},
                  {"slow-host slow-client", takes_most},
                  {"absent-client", is_of_all},
                  {"slow-host slow-client slow-op absent-client backlog", has_a_time}}},
     {.name = "swings",
+     DOUBT("swings"),
      .because = {{"pauses clock-jump", always}, {"errors slow-op", costs_a_third}}},
-    {.name = "slow-host", .is_slowness = true, .because = {{"errors", ends_where_it_begins}}},
-    {.name = "slow-client", .is_slowness = true, .because = {{"slow-host", is_worse}}},
+    {.name = "slow-host",
+     .is_slowness = true,
+     DOUBT("a slow host"),
+     .because = {{"errors", ends_where_it_begins}}},
+    {.name = "slow-client",
+     .is_slowness = true,
+     DOUBT("a slow client"),
+     .because = {{"slow-host", is_worse}}},
     {.name = "slow-op",
+     DOUBT("a slow operation"),
      .because = {{"slow-host", begins_with_same_op},
                  {"slow-host slow-client", takes_most},
                  {"stall pauses", mostly_within},
                  {"absent-client", is_of_all_for_good}}},
     {.name = "stuck-thread", .because = {STOPPED}},
-    {.name = "absent-client", .is_standstill = true, .because = {{"clock-jump", always}}},
+    {.name = "absent-client",
+     .is_standstill = true,
+     DOUBT("an absent client"),
+     .because = {{"clock-jump", always}}},
     {.name = "clock-jump"},
     {.name = "backlog",
+     DOUBT("a backlog"),
      .is_overload = true,
      .because = {{"slow-host slow-op stopped", begins_with}, {"slow-host", takes_most}}},
     /* Found in figures. */
