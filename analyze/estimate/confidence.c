@@ -299,8 +299,13 @@ void statistics_forget_rates(struct statistics *s, const char *why)
 
     const struct stats_ci none = {.why = why, .value = NAN, .lo = -INFINITY, .hi = INFINITY};
 
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 2; i++) {
+        const struct stats_ci was = rates[i]->mean;
+
         *rates[i] = (struct statistics_rate){.why = why, .mean = none, .median = none};
+        rates[i]->mean.m = was.m; /* for percentiles */
+        rates[i]->mean.stretches = was.stretches;
+    }
 }
 
 int64_t statistics_segment_ns(int64_t window_ns)

@@ -94,7 +94,7 @@ bool stats_quantile(struct stats_ratio ratio, const int64_t *n_exceed, const int
         return true;
 
     struct stats_bse bse;
-    bool has_rate = rate != NULL && rate->ok;
+    bool has_rate = rate != NULL && rate->m > 0;
     if (!stats_bse_counts(n_exceed, n_requests, n_segments, has_rate ? rate->m : 1, &bse,
                           &out->stretches, e))
         return false;

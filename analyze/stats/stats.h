@@ -200,7 +200,7 @@ struct stats_quantile {
 /* Finds the ranks of a quantile's CI from the effective number of requests (section 7). n_exceed[j]
  * = requests that end in segment j with a latency above the quantile (the value of rank
  * stats_rank(sum n_requests, p)), n_requests[j] = all requests with such a latency that end there.
- * rate: the mean rate over the same segments (stats_mean), NULL or not ok: not known. Noise that
+ * rate: the mean rate over the same segments (stats_mean), NULL or m 0: not known. Noise that
  * lasts shows in a rate sooner than in the few requests above a high quantile, so batches are no
  * shorter than those of the rate, and `stretches` is no larger than its. n_segments >= 1. */
 bool stats_quantile(struct stats_ratio p, const int64_t *n_exceed, const int64_t *n_requests,

@@ -129,7 +129,7 @@ static void test_quantile_with_a_rate(void **state)
     rate.m = 1000; /* at least ten batches */
     assert_true(stats_quantile(p, above, all, 120, &rate, &with, &e));
     assert_int_equal(with.m, 12);
-    rate.ok = false;
+    rate.m = 0;
     assert_true(stats_quantile(p, above, all, 120, &rate, &with, &e));
     assert_true(with.m == 1 && with.n_e == alone.n_e);
 }
