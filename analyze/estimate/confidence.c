@@ -420,9 +420,9 @@ void statistics_find_change(struct statistics *s, const struct findings *all, co
 
 const char *statistics_doubt(const struct statistics *s, const struct stats_ci *ci)
 {
-    bool is_slow = ci->stretches > 0 && ci->stretches < STATS_FEW_STRETCHES;
+    bool has_end = ci->stretches > 0 && !(isinf(ci->lo) && isinf(ci->hi));
 
-    if ((isinf(ci->lo) && isinf(ci->hi)) || !(is_slow || s->is_changed))
+    if (!has_end || !(ci->stretches < STATS_FEW_STRETCHES || s->is_changed))
         return "";
     return s->change != NULL ? s->change
                              : "95 % CI unreliable: noise lasts too long for so short a run";

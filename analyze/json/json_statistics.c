@@ -40,10 +40,7 @@ static void put_rate(struct json_out *w, const char *key, const struct statistic
     if (!json_out_open(w, key, r->present))
         return;
     put_estimate(w, "mean", &r->mean);
-    json_out_object(w, "median_segment");
-    put_members(w, &r->median);
-    put_doubt(w, s, &r->median);
-    json_out_end(w);
+    put_estimate(w, "median_segment", &r->median);
     put_doubt(w, s, &r->mean);
     json_out_end(w);
 }

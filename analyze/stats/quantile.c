@@ -178,6 +178,7 @@ bool stats_median_segment(const double *x, size_t n, struct stats_ci *out, struc
         for (size_t i = 0; i < 5; i++)
             v[i] = sorted[ranks[i]];
         ci_from_values(&plan, v, out);
+        out->stretches = 0; /* what happens once hardly moves a median segment */
     }
 done:
     free(sorted);

@@ -54,7 +54,7 @@ struct stats_ci {
     double lo90, hi90; /* 90 % */
     double se, df;     /* of a mean or rate; NaN for quantiles */
     size_t m;          /* batch length, in segments */
-    double stretches;  /* of a mean or quantile: stats_stretches; 0: not known */
+    double stretches;  /* of a mean or quantile: stats_stretches; 0: not known, or no matter */
 };
 
 /* Section 7: CI of the mean over the window. `mean` = total/|W|, rate[0..n-1] = the segments'

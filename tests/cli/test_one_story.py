@@ -270,8 +270,7 @@ def intervals(operation):
     """The intervals of an operation that may be unreliable: what JSON says of them, and the estimates."""
     of = operation.get("statistics") or {}
     rates = [(of[k], of[k]["mean"]) for k in ("bytes_per_s", "objects_per_s") if of.get(k)]
-    times = [rate["median_segment"] for rate, _ in rates]
-    times += [of[k][q] for k in ("duration", "ttfb") if of.get(k) for q in ("p50_ns", "p90_ns", "p99_ns", "p99_9_ns")]
+    times = [of[k][q] for k in ("duration", "ttfb") if of.get(k) for q in ("p50_ns", "p90_ns", "p99_ns", "p99_9_ns")]
     return rates + [(x, x) for x in times]
 
 
