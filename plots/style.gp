@@ -34,20 +34,18 @@ dark = strlen(ARG5) && ARG5 eq "dark"
 if (dark) {
     c_back = "#14181d"; c_text = "#e6e9ed"; c_faint = "#9aa4af"; c_grid = "#2e353d"
     c_1 = "#5ab4f0"; c_2 = "#f2a541"; c_3 = "#3fd0a8"; c_bad = "#ff6b6b"; c_other = "#8c98a4"
-    c_1_faint = "#4a86b5"; c_2_faint = "#a8732c"; c_level = "#d9dde2"
+    c_1_faint = "#4a86b5"; c_2_faint = "#a8732c"
     c_outside = "#20262d"; c_warm = "#4a3d17"; c_event = "#4a2430"
     h_0 = "#1d3145"; h_1 = "#24527a"; h_2 = "#2f7cb8"; h_3 = "#63aee6"; h_4 = "#d4ecff"
 } else {
     c_back = "#ffffff"; c_text = "#1c2127"; c_faint = "#5b6570"; c_grid = "#dfe3e8"
     c_1 = "#0069b4"; c_2 = "#c75300"; c_3 = "#00805e"; c_bad = "#b3123f"; c_other = "#6d7986"
-    c_1_faint = "#5a95c6"; c_2_faint = "#d4772e"; c_level = "#343b43"
+    c_1_faint = "#5a95c6"; c_2_faint = "#d4772e"
     c_outside = "#eef0f3"; c_warm = "#fbeecb"; c_event = "#f9dce4"
     h_0 = "#dbeafa"; h_1 = "#a3cbef"; h_2 = "#5c9fd8"; h_3 = "#1f6bab"; h_4 = "#0a3259"
 }
 
 rgb(c) = int("0x" . c[2:])
-v_outside = rgb(c_outside)
-v_warm = rgb(c_warm)
 v_event = rgb(c_event)
 v_2 = rgb(c_2)
 v_3 = rgb(c_3)
@@ -211,11 +209,11 @@ time_hidden = 'set xrange [t_min:t_max]; set xtics clock_step(t_max - t_min, n_t
 time_above = 'if (has_clock) { set x2range [zero + t_min:zero + t_max]; set x2tics time format clock_format \
     clock_step(t_max - t_min, n_tics) scale 0 }'
 
-# Time outside the active range and warm-up, behind all else, up to `top`. To be expanded once
+# Time outside the active range, behind all else, up to `top`. To be expanded once
 # n_shades is known.
 shading = 'shades = n_shades == 0 ? "" : "data index \"shades\" using (0):(0):(column(\"from_s\")):\
-    (column(\"to_s\")):(bottom):(top):(column(\"is_warm_up\") > 0 ? v_warm : v_outside) \
-    with boxxyerror fillstyle solid noborder linecolor rgb variable notitle, "'
+    (column(\"to_s\")):(bottom):(top) \
+    with boxxyerror fillstyle solid noborder linecolor rgb c_outside notitle, "'
 bottom = 0
 
 # What happened (block "events"): a shaded span, or a dashed line at its moment, and its name on top, in

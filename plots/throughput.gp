@@ -5,11 +5,11 @@ if (!plain) {
     @events
 }
 
-n_errors = 0; n_shades = 0; n_means = 0; n_bands = 0; n_levels = 0; n_marks = 0; n_fine = 0
+n_errors = 0; n_shades = 0; n_means = 0; n_bands = 0; n_marks = 0; n_fine = 0
 if (!plain) {
     stats data index "chart" using (n_errors = int(column("n_errors")), \
         n_shades = int(column("n_shades")), n_means = int(column("n_means")), \
-        n_bands = int(column("n_bands")), n_levels = int(column("n_levels")), \
+        n_bands = int(column("n_bands")), \
         n_marks = int(column("n_marks")), n_fine = int(column("n_fine")), \
         fine_s = column("fine_s"), segment = column("segment_s"), 0) nooutput
 }
@@ -25,9 +25,6 @@ means = n_means == 0 ? "" : 'data index "means" \
     using (column("panel") == panel ? column("from_s") : NaN):(column("mean") / scale): \
     (column("to_s") - column("from_s")):(0) with vectors nohead linewidth 1.6 linecolor rgb c_2 \
     title (is_main ? "mean" : ""), '
-levels = n_levels == 0 ? "" : 'for [i = 1:is_main] data index "levels" \
-    using (column("from_s")):(column("level") / scale):(column("to_s") - column("from_s")):(0) \
-    with vectors nohead dashtype 2 linewidth 1.6 linecolor rgb c_level title "level", '
 marks = n_marks == 0 ? "" : 'for [i = 0:(is_main ? 2 : -1):(n_marks > 2 ? 1 : 2)] data index "marks" \
     using (column("kind") == i ? column("t_s") : NaN):(column(rate) / scale) with points \
     pointtype (i == 0 ? 9 : i == 1 ? 7 : 11) pointsize 1 \
@@ -49,7 +46,7 @@ if (n_fine > 0) {
 }
 has_bytes = mb_top > 0
 has_fine_key = n_fine > 0 && !narrow
-key_entries = 1 + has_fine_key + (n_means > 0) + (n_bands > 0) + (n_levels > 0) + n_marks + (n_errors > 0)
+key_entries = 1 + has_fine_key + (n_means > 0) + (n_bands > 0) + n_marks + (n_errors > 0)
 key_longest = has_fine_key ? strlen("per " . time_text(fine_s)) : has_bytes ? 7 : 9
 @key_layout
 line = line_of(n_points)
@@ -85,7 +82,7 @@ do for [panel = main:1] {
             @time_above
         }
     }
-    plot @shades @bands @fine @means @levels data index 0 using (middle(0)):(column(rate) / scale) with @line \
+    plot @shades @bands @fine @means data index 0 using (middle(0)):(column(rate) / scale) with @line \
         linewidth 1.6 linecolor rgb (panel == 0 ? c_1 : c_3) \
         title y_unit, @marks @errors
 }

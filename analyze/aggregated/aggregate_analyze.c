@@ -1,6 +1,7 @@
 /* Makes an analysis of an aggregated capture. */
 #include "analyze/aggregated/aggregate_internal.h"
 #include "analyze/conclude/conclude.h"
+#include "analyze/estimate/confidence.h"
 #include "analyze/model/fields.h"
 #include "analyze/model/role.h"
 #include "analyze/requests/errors.h"
@@ -375,6 +376,7 @@ bool aggregate_analyze(struct analysis *a, struct dataset *d, const struct aggre
     bool ok = role_set(a, e) && fill_total(&a->total, of, e) &&
               conclude_course(a, aggregate_course, of, &run_ns, e) && conclude(a, NULL, run_ns, e);
     for (size_t k = 0; ok && by_second && k < a->n_operations; k++)
-        ok = aggregate_by_second(&a->operations[k], of, of->in_order[k], e);
+        if ((ok = aggregate_by_second(&a->operations[k], of, of->in_order[k], e)))
+            statistics_find_change(a->operations[k].statistics, &a->findings, a->operations[k].op);
     return ok;
 }

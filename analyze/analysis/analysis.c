@@ -228,7 +228,6 @@ static bool fill_statistics(void *entry, struct err *e)
         .n_requests = operation_n_all(x->op),
         .n_errors = operation_n_failed(x->op),
         .concurrency = x->op->concurrency,
-        .hosts = &s->hosts.keys,
         .co_interval_ns = x->plan->a->options.co_interval_ns,
     };
 
@@ -464,10 +463,6 @@ void analysis_take_operation(struct operation *to, struct operation *from)
     to->n_host_results = to->n_client_results = to->n_error_groups = 0;
     to->requests.n_sizes = to->requests.n_hosts = 0;
     from->statistics = NULL;
-    if (to->statistics == NULL)
-        return;
-    free(to->statistics->hosts.v);
-    to->statistics->hosts = (struct statistics_hosts){0};
 }
 
 void analysis_free(struct analysis *a)

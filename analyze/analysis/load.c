@@ -9,6 +9,7 @@
 #include "libcommon/rfc3339.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool load_check_times(const struct load_filter *f, struct err *e)
 {
@@ -134,32 +135,45 @@ static bool failed_before(const struct operation *op, int64_t ns)
     return any;
 }
 
-/* Drops the requests that start before the steady state. Sets cut_ns[k] to the time this takes off
- * operation k. Returns false if there is nothing to drop. */
+/* Returns the warm-up that is found in operation k, NULL: none is. Where operations are mixed, all
+ * have the longest. */
+static const struct finding *warm_up_of(const struct analysis *a, size_t k)
+{
+    const struct finding *longest = NULL;
+
+    for (size_t i = 0; i < a->findings.n; i++) {
+        const struct finding *f = &a->findings.v[i];
+        const char *op = f->op != NULL ? f->op : f->phase;
+
+        if (f->kind->is_beginning &&
+            (a->mixed || op == NULL || strcmp(op, a->operations[k].op) == 0) &&
+            (longest == NULL || f->end_ns > longest->end_ns))
+            longest = f;
+    }
+    return longest;
+}
+
+/* Drops the requests that start in a warm-up, and adds its length to cut_ns[k] of each operation.
+ * What follows a warm-up that was dropped may show another one; all are at most a quarter of the
+ * run. Returns false if there is nothing to drop. */
 static bool drop_warm_up(const struct analysis *a, struct dataset *d, int64_t *cut_ns)
 {
-    int64_t latest_ns = INT64_MIN;
     bool any = false;
 
     for (size_t k = 0; k < a->n_operations; k++) {
-        const struct statistics *s = a->operations[k].statistics;
-        if (s != NULL && s->warmup.n_cut > 0 && statistics_steady_from_ns(s) > latest_ns)
-            latest_ns = statistics_steady_from_ns(s);
-    }
-    for (size_t k = 0; k < a->n_operations; k++) {
-        const struct statistics *s = a->operations[k].statistics;
-        cut_ns[k] = 0;
-        if (s == NULL || (a->mixed ? latest_ns <= s->start_ns : s->warmup.n_cut == 0))
-            continue;
-        int64_t from_ns = a->mixed ? latest_ns : statistics_steady_from_ns(s);
+        const struct operation *op = &a->operations[k];
+        const struct finding *f = warm_up_of(a, k);
+        struct table *t = dataset_table(d, op->op);
+
         /* Requests that fail are no warm-up. */
-        if (failed_before(&a->operations[k], from_ns))
+        if (f == NULL || t == NULL || op->n_requests == 0 || failed_before(op, f->end_ns))
             continue;
-        cut_ns[k] = from_ns - s->start_ns;
+        int64_t end_ns = f->end_ns, length_ns = end_ns - f->start_ns + cut_ns[k];
+        if (cut_ns[k] > 0 && length_ns > (op->end_ns - f->start_ns + cut_ns[k]) / 4)
+            continue;
+        cut_ns[k] = length_ns;
         any = true;
-        struct table *t = dataset_table(d, a->operations[k].op);
-        if (t != NULL)
-            table_retain(t, is_steady, &from_ns);
+        table_retain(t, is_steady, &end_ns);
     }
     return any;
 }
@@ -180,12 +194,10 @@ bool load_run_analysis(struct analysis *a, struct dataset *d, const struct load_
     how.full_series = full_series;
     if (!analysis_run(a, d, &how, e))
         return false;
-    if (!analysis->steady)
-        return true;
     size_t n = a->n_operations;
     int64_t *cut_ns;
-    bool ok = mem_new(&cut_ns, n, e);
-    if (ok && drop_warm_up(a, d, cut_ns)) {
+    bool ok = mem_cleared(&cut_ns, n, e);
+    while (ok && analysis->steady && drop_warm_up(a, d, cut_ns)) {
         /* The first analysis has already applied these options. */
         how.has_from = how.has_to = false;
         how.skip_ns = 0;
@@ -196,13 +208,13 @@ bool load_run_analysis(struct analysis *a, struct dataset *d, const struct load_
         ok = analysis_run(a, d, &how, e);
         a->run_start_ns = run_start_ns;
         before.range = a->left_out.range;
-        before.by_warm_up = n_left - a->left_out.by_range - count_requests(a);
+        before.by_warm_up += n_left - a->left_out.by_range - count_requests(a);
         before.by_range += a->left_out.by_range;
         a->left_out = before;
-        for (size_t k = 0; ok && k < n && k < a->n_operations; k++)
-            if (a->operations[k].statistics != NULL)
-                a->operations[k].statistics->cut_ns = cut_ns[k];
     }
+    for (size_t k = 0; ok && k < n && k < a->n_operations; k++)
+        if (a->operations[k].statistics != NULL)
+            a->operations[k].statistics->cut_ns = cut_ns[k];
     free(cut_ns);
     return ok;
 }

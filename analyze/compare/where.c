@@ -3,6 +3,7 @@
 #include "analyze/compare/compare_internal.h"
 
 #include "analyze/base/intern.h"
+#include "analyze/findings/find.h"
 #include "libcommon/hist.h"
 #include "libcommon/mem.h"
 
@@ -258,20 +259,11 @@ static bool find_part(struct compare_carrier *to, struct cells *c, const struct 
 /* Finds the stretch of time whose share of the change exceeds its share of the time most. */
 static bool find_time(struct compare_carrier *to, const struct cells *c)
 {
-    double sum = 0, best = 0;
-    size_t from = 0, first = 0, n = 0;
+    struct top_stretch top = {0};
 
-    for (size_t i = 0; i < c->n; i++) {
-        sum += c->v[i].carried / c->change - 1 / (double)c->n;
-        if (sum <= 0) {
-            sum = 0;
-            from = i + 1;
-        } else if (sum > best) {
-            best = sum;
-            first = from;
-            n = i + 1 - from;
-        }
-    }
+    for (size_t i = 0; i < c->n; i++)
+        top_stretch_add(&top, i, c->v[i].carried / c->change - 1 / (double)c->n);
+    size_t first = top.first, n = top.most > 0 ? top.last + 1 - first : 0;
     if (n == 0 || n > c->n / 2)
         return false;
     *to = (struct compare_carrier){

@@ -167,6 +167,11 @@ bool conclude(struct analysis *a, const struct scan *const *scans, int64_t run_n
     drop_idle_swings(a);
     size_t first = a->findings.n;
 
-    return add_left_out(a, e) && conclude_figures(a, scans, e) && conclude_machines(a, e) &&
-           join_alike(&a->findings, first, e) && findings_rank(&a->findings, run_ns, e);
+    if (!add_left_out(a, e) || !conclude_figures(a, scans, e) || !conclude_machines(a, e) ||
+        !join_alike(&a->findings, first, e) || !findings_rank(&a->findings, run_ns, e))
+        return false;
+    for (size_t k = 0; k < a->n_operations; k++)
+        if (a->operations[k].statistics != NULL)
+            statistics_find_change(a->operations[k].statistics, &a->findings, a->operations[k].op);
+    return true;
 }

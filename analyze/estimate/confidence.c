@@ -3,12 +3,14 @@
 #include "analyze/data/slices.h"
 #include "analyze/estimate/flow.h"
 #include "analyze/estimate/latency.h"
+#include "analyze/model/role.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/quantile.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Most segments in a window: a longer window has longer segments than
  * docs/how-the-numbers-are-made.md, section 7, says. */
@@ -24,7 +26,6 @@ struct passes {
     __int128 busy_ns;
     bool any_bytes;
     struct latency duration, ttfb;
-    struct flow_hosts hosts;
 };
 
 static inline size_t row_of(const struct statistics_input *in, size_t k)
@@ -208,44 +209,6 @@ static bool show_latencies(struct passes *p, struct err *e)
     return end_pass(p, LATENCY_COLLECT, e);
 }
 
-/* Adds a block that lies within segment j of the hosts' grid. */
-static void sum_hosts_of_block(struct passes *p, struct stretch x, size_t j)
-{
-    const struct blocks *blocks = p->in->blocks;
-    const struct block_sum *sums = blocks_sums(blocks, x.from / BLOCKS_ROWS);
-
-    for (size_t k = 0; k < blocks->n_sums; k++)
-        if (sums[k].n > 0) /* a place without requests here may have no host */
-            flow_hosts_add_within(&p->hosts, (uint32_t)k, j, sums[k].n, sums[k].ns,
-                                  p->any_bytes ? sums[k].bytes : sums[k].n_objects);
-}
-
-static void sum_hosts(struct passes *p)
-{
-    const struct statistics_input *in = p->in;
-    const struct table *t = in->table;
-    const struct packed *amount = p->any_bytes ? &t->bytes : &t->objects;
-    bool by_place = in->blocks != NULL && in->blocks->n_sums == dataset_n_places(in->dataset, t);
-
-    for (struct stretch x = {0}; x.from < in->n; x.from = x.to) {
-        x = stretch_at(p, x.from);
-        size_t j = x.segment != NO_SEGMENT ? x.segment / p->hosts.n_joined : NO_SEGMENT;
-        if (by_place && j < p->hosts.n) {
-            sum_hosts_of_block(p, x, j);
-            continue;
-        }
-        for (size_t k = x.from; k < x.to; k++) {
-            size_t i = row_of(in, k);
-            if (j < p->hosts.n)
-                flow_hosts_add_within(&p->hosts, table_place(t, i), j, 1, packed_raw(&t->dur, i),
-                                      packed_raw(amount, i));
-            else if (!table_failed(t, i))
-                flow_hosts_add(&p->hosts, table_place(t, i), t->start[i], table_end(t, i),
-                               packed_get(amount, i));
-        }
-    }
-}
-
 /* ---- Results ---- */
 
 bool statistics_fill_rate(struct statistics_rate *r, double *rate, const int64_t *n_failed,
@@ -256,9 +219,7 @@ bool statistics_fill_rate(struct statistics_rate *r, double *rate, const int64_t
     if (!stats_median_segment(rate, n, &r->median, e))
         return false;
     stats_take_failures(rate, n_failed, n_all, n);
-    r->n_stretches = stats_stretches(rate, n);
-    return stats_mean(mean, rate, n, n_requests, &r->mean, e) &&
-           stats_stalls(rate, n, &r->n_stalls, e);
+    return stats_mean(mean, rate, n, n_requests, &r->mean, e);
 }
 
 /* The requests that ended in each segment. */
@@ -267,18 +228,14 @@ struct ended {
 };
 
 /* Fills a rate from its flow, with `room` for the segments. `mean` NULL: compute it from the flow.
- * If `with_tests`, also tests the series for warm-up, drift and shifts. */
+ */
 static bool fill_rate(struct statistics *s, const struct flow *f, const struct ended *ended,
-                      const double *mean, bool with_tests, double *room, struct statistics_rate *to,
-                      struct err *e)
+                      const double *mean, double *room, struct statistics_rate *to, struct err *e)
 {
     size_t n = s->n_segments;
     double all = flow_rates(f, n, s->segment_ns, room), seconds = (double)s->duration_ns / 1e9;
 
-    return (!with_tests ||
-            (stats_warmup(room, n, &s->warmup, e) && stats_drift(room, n, &s->drift, e) &&
-             stats_shifts(room, n, &s->shifts, e))) &&
-           statistics_fill_rate(to, room, ended->failed, ended->all, n,
+    return statistics_fill_rate(to, room, ended->failed, ended->all, n,
                                 mean != NULL ? *mean : all / seconds, s->n_requests + s->n_failed,
                                 e);
 }
@@ -302,74 +259,11 @@ static bool fill_throughput(struct statistics *s, struct passes *p, struct err *
     /* Few requests end outside of W. Those that failed there count too. */
     double frac = p->in->n_requests > 0 ? (double)p->in->n_errors / (double)p->in->n_requests : NAN;
 
-    s->by_objects = !p->any_bytes;
-    ok =
-        ok &&
-        fill_rate(s, &p->objects, &ended, objects_per_s, s->by_objects, rate, &s->objects, e) &&
-        (s->by_objects || fill_rate(s, &p->bytes, &ended, bytes_per_s, true, rate, &s->bytes, e)) &&
-        stats_error_rate(frac, p->n_failed, n_all, n, &s->error_rate, e);
+    ok = ok && fill_rate(s, &p->objects, &ended, objects_per_s, rate, &s->objects, e) &&
+         (!p->any_bytes || fill_rate(s, &p->bytes, &ended, bytes_per_s, rate, &s->bytes, e)) &&
+         stats_error_rate(frac, p->n_failed, n_all, n, &s->error_rate, e);
     free(rate);
     free(n_all);
-    return ok;
-}
-
-/* Hosts' counts are equal if they differ by at most 1/EQUAL_PART of the largest. */
-#define EQUAL_PART 50
-
-/* True if the hosts got equal numbers of requests, as from round robin. Requests that are in flight
- * when the window ends may differ. */
-static bool counts_are_equal(const struct flow_hosts *h, int64_t concurrency)
-{
-    int64_t least = INT64_MAX, most = 0;
-    for (size_t k = 0; k < h->n_hosts; k++) {
-        int64_t n = 0;
-        for (size_t j = 0; j < h->n; j++)
-            n += h->cells[k * h->n + j].n;
-        least = int64_min(n, least);
-        most = int64_max(n, most);
-    }
-    return most - least <= concurrency && most - least <= most / EQUAL_PART;
-}
-
-static bool fill_hosts(struct statistics *s, const struct passes *p, struct err *e)
-{
-    const struct flow_hosts *h = &p->hosts;
-    struct statistics_hosts *to = &s->hosts;
-    size_t n = h->n;
-
-    if (h->of_place == NULL)
-        return true;
-    to->n = h->n_hosts;
-    double *x = NULL, *mean = NULL;
-    struct stats_outlier *outliers = NULL;
-    bool ok = mem_cleared(&to->v, to->n, e) && mem_new(&x, to->n * n, e) &&
-              mem_new(&mean, to->n, e) && mem_new(&outliers, to->n, e);
-    to->by_latency = counts_are_equal(h, s->concurrency);
-    for (size_t i = 0; to->by_latency && i < to->n * n; i++)
-        to->by_latency = h->cells[i].n > 0;
-    for (size_t k = 0; ok && k < to->n; k++) {
-        double sum = 0;
-        if (!to->by_latency)
-            flow_rates(&h->flow[k], n, h->window.grid.length_ns, x + k * n);
-        for (size_t j = 0; j < n; j++) {
-            const struct flow_cell *cell = &h->cells[k * n + j];
-            if (to->by_latency)
-                x[k * n + j] = (double)cell->ns / (double)cell->n;
-            sum += x[k * n + j];
-        }
-        mean[k] = n > 0 ? sum / (double)n : 0;
-    }
-    ok = ok && stats_hosts(x, to->n, n, &to->test, e) && stats_outliers(mean, to->n, outliers, e);
-    for (size_t k = 0; ok && k < to->n; k++)
-        to->v[k] = (struct statistics_host){
-            .host = p->in->dataset->hosts.v[p->in->hosts->id[k]],
-            .value = mean[k],
-            .z = outliers[k].z,
-            .outlier = outliers[k].outlier,
-        };
-    free(x);
-    free(mean);
-    free(outliers);
     return ok;
 }
 
@@ -405,8 +299,13 @@ void statistics_forget_rates(struct statistics *s, const char *why)
 
     const struct stats_ci none = {.why = why, .value = NAN, .lo = -INFINITY, .hi = INFINITY};
 
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 2; i++) {
+        const struct stats_ci was = rates[i]->mean;
+
         *rates[i] = (struct statistics_rate){.why = why, .mean = none, .median = none};
+        rates[i]->mean.m = was.m; /* for percentiles */
+        rates[i]->mean.stretches = was.stretches;
+    }
 }
 
 int64_t statistics_segment_ns(int64_t window_ns)
@@ -427,7 +326,6 @@ static bool passes_init(struct passes *p, const struct statistics_input *in, str
     slice_grid_init(&p->window.grid, in->start_ns, width_ns, n);
     return mem_cleared(&p->n_ok, n, e) && mem_cleared(&p->n_failed, n, e) &&
            flow_init(&p->bytes, n, e) && flow_init(&p->objects, n, e) &&
-           flow_hosts_init(&p->hosts, in->hosts, &p->window, e) &&
            latency_init(&p->duration, n, e) && latency_init(&p->ttfb, n, e);
 }
 
@@ -437,7 +335,6 @@ static void passes_fini(struct passes *p)
     free(p->n_failed);
     flow_fini(&p->bytes);
     flow_fini(&p->objects);
-    flow_hosts_fini(&p->hosts);
     latency_fini(&p->duration);
     latency_fini(&p->ttfb);
 }
@@ -465,9 +362,9 @@ static bool run(struct statistics *s, struct passes *p, struct err *e)
     };
     sum_up(p);
     s->utilisation_frac = (double)p->busy_ns / ((double)in->concurrency * (double)s->duration_ns);
-    if (p->hosts.of_place != NULL)
-        sum_hosts(p);
-    if (!show_latencies(p, e) || !latency_finish(&p->duration, &s->duration, true, e) ||
+    p->duration.rate = p->ttfb.rate = &s->objects.mean;
+    if (!fill_throughput(s, p, e) || !show_latencies(p, e) ||
+        !latency_finish(&p->duration, &s->duration, true, e) ||
         !latency_finish(&p->ttfb, &s->ttfb, false, e))
         return false;
     int64_t resolution_ns = dataset_duration_resolution_ns(in->dataset);
@@ -475,7 +372,7 @@ static bool run(struct statistics *s, struct passes *p, struct err *e)
         statistics_round_off(&s->duration.q[q].ci, resolution_ns);
         statistics_round_off(&s->ttfb.q[q].ci, resolution_ns);
     }
-    return fill_throughput(s, p, e) && fill_hosts(s, p, e) && fill_co(s, p, e);
+    return fill_co(s, p, e);
 }
 
 struct statistics *statistics_new(const struct statistics_input *in, struct err *e)
@@ -497,20 +394,52 @@ void statistics_free(struct statistics *s)
         return;
     free(s->duration.count);
     free(s->ttfb.count);
-    free(s->hosts.v);
     free(s);
 }
 
-const char *statistics_doubt(const struct statistics_rate *r)
+void statistics_find_change(struct statistics *s, const struct findings *all, const char *op)
 {
-    if (r->mean.ok && r->n_stalls > 0 && r->n_stalls < STATS_FEW_STALLS)
-        return "95 % CI unreliable: fewer than 10 stalls do not tell how often they come";
-    if (r->mean.ok && r->n_stretches > 0 && r->n_stretches < STATS_FEW_STRETCHES)
-        return "95 % CI unreliable: throughput wanders too slowly for so short a run";
-    return "";
+    const struct stats_ci *mean = &s->objects.mean;
+
+    for (size_t i = 0; mean->ok && i < all->n && !s->is_changed; i++) {
+        const struct finding *f = &all->v[i];
+        bool is_timed = f->has_start || f->has_end;
+
+        if (f->kind->doubt == NULL || (f->scope != SCOPE_SYSTEM && !is_timed) ||
+            (f->op != NULL && (op == NULL || strcmp(f->op, op) != 0)))
+            continue;
+        /* Failures are no noise (stats_take_failures), nor is what they cause. A short stall does
+         * not make noise that lasts. */
+        s->is_changed =
+            is_timed && f->n_because == 0 && f->lost_frac * mean->value > mean->hi - mean->value;
+        if (s->is_changed || (s->change == NULL &&
+                              (!f->kind->is_standstill || f->lost_frac >= FINDING_PROBLEM_FRAC)))
+            s->change = f->kind->doubt;
+    }
 }
 
-int64_t statistics_steady_from_ns(const struct statistics *s)
+const char *statistics_doubt(const struct statistics *s, const struct stats_ci *ci)
 {
-    return s->start_ns + (int64_t)s->warmup.n_cut * s->segment_ns;
+    bool has_end = ci->stretches > 0 && !(isinf(ci->lo) && isinf(ci->hi));
+
+    if (!has_end || !(ci->stretches < STATS_FEW_STRETCHES || s->is_changed))
+        return "";
+    return s->change != NULL ? s->change
+                             : "95 % CI unreliable: noise lasts too long for so short a run";
+}
+
+const char *statistics_doubt_of(const struct analysis *a)
+{
+    const char *doubt = "";
+
+    for (size_t k = 0; k < a->n_operations && *doubt == '\0'; k++) {
+        const struct statistics *s = a->operations[k].statistics;
+        if (s == NULL || !role_is_benchmark(a->operations[k].role))
+            continue;
+        const struct statistics_latency *times[] = {&s->duration, &s->ttfb};
+        doubt = statistics_doubt(s, s->bytes.present ? &s->bytes.mean : &s->objects.mean);
+        for (size_t i = 0; i < 2 * STATISTICS_N_QUANTILES && *doubt == '\0'; i++)
+            doubt = statistics_doubt(s, &times[i / 4]->q[i % 4].ci);
+    }
+    return doubt;
 }

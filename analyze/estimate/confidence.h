@@ -8,7 +8,6 @@
 #ifndef S3_ANALYZE_ESTIMATE_CONFIDENCE_H
 #define S3_ANALYZE_ESTIMATE_CONFIDENCE_H
 
-#include "analyze/data/group.h"
 #include "analyze/model/model.h"
 #include "analyze/sets/blocks.h"
 #include "analyze/stats/stats.h"
@@ -27,8 +26,6 @@ struct statistics_rate {
     const char *why; /* static: why objects are not present; NULL: there is nothing to say */
     struct stats_ci mean;
     struct stats_ci median; /* median over the segments */
-    size_t n_stalls;        /* stretches of segments below half of the median, without failures */
-    double n_stretches;     /* independent stretches (stats_stretches); 0: not known */
 };
 
 /* A quantile in ns. The value is valid wherever there are requests, the limits only if ci.ok. */
@@ -49,22 +46,6 @@ struct statistics_latency {
     size_t first_bucket, n_buckets;
 };
 
-struct statistics_host {
-    const char *host; /* owned by the dataset */
-    double value;     /* mean over the segments: bytes/s, objects/s, or ns */
-    double z;
-    bool outlier;
-};
-
-/* The test of the hosts against each other. Hosts that got equal numbers of requests (round robin)
- * can only differ in latency. */
-struct statistics_hosts {
-    bool by_latency; /* compares mean durations per segment instead of rates */
-    struct stats_hosts test;
-    struct statistics_host *v; /* owned; n = 0: one host */
-    size_t n;
-};
-
 /* Durations corrected for coordinated omission (--co-interval). */
 struct statistics_co {
     int64_t interval_ns; /* 0: not asked for */
@@ -82,16 +63,13 @@ struct statistics {
     struct stats_ci error_rate; /* fraction of all requests, in W or not */
     struct statistics_latency duration, ttfb;
 
-    /* Tests of the series of bytes/s; of objects/s if by_objects (there are no bytes). */
-    bool by_objects;
-    struct stats_warmup warmup;
-    int64_t cut_ns; /* warm-up that --steady has already left out */
-    struct stats_drift drift;
-    struct stats_shifts shifts;
+    int64_t cut_ns; /* the warm-up that --steady has left out */
+    /* A finding that changes the rate (its kind's `doubt`); NULL: there is none. */
+    const char *change;
+    bool is_changed; /* it costs more than the interval of the mean is wide to one side */
 
     int64_t concurrency;
     double utilisation_frac; /* share of the threads' time in W in which requests ran */
-    struct statistics_hosts hosts;
     struct statistics_co co;
 };
 
@@ -107,7 +85,6 @@ struct statistics_input {
     const struct throughput *total; /* for the means; NULL: compute them */
     int64_t n_requests, n_errors;   /* in W or not; n_requests 0: count those in W */
     int64_t concurrency;
-    const struct group_keys *hosts; /* NULL: do not compare hosts */
     int64_t co_interval_ns;
 };
 
@@ -133,10 +110,14 @@ int64_t statistics_segment_ns(int64_t window_ns);
  * resolution; none is below 0. */
 void statistics_round_off(struct stats_ci *ci, int64_t resolution_ns);
 
-/* Returns why the interval of the mean is unreliable; "": no reason is known. */
-const char *statistics_doubt(const struct statistics_rate *r);
+/* Looks for the first finding that changes the throughput of the operation, NULL: of all operations
+ * together, and sets change and is_changed. Call it once findings are ranked. */
+void statistics_find_change(struct statistics *s, const struct findings *all, const char *op);
 
-/* Returns the start of the steady state: the end of the accepted warm-up, else the start of W. */
-int64_t statistics_steady_from_ns(const struct statistics *s);
+/* Returns why an interval of these statistics is unreliable; "": no reason is known. The string is
+ * static. */
+const char *statistics_doubt(const struct statistics *s, const struct stats_ci *ci);
+/* The same of the first unreliable interval among those of the benchmark that reports show. */
+const char *statistics_doubt_of(const struct analysis *a);
 
 #endif

@@ -1,13 +1,11 @@
-/* The amounts that requests move in each statistical segment, in total and by host
- * (docs/how-the-numbers-are-made.md, section 7). A request's amount is spread evenly over its
- * duration. Sums are in fixed point, 2^-40 of a byte or object: the order of rows does not change
- * them. A request may cover many short segments here: this code adds to the first and the last one,
- * and keeps a difference array for those between (slices_spread would divide once for each
- * segment). */
+/* The amounts that requests move in each statistical segment (docs/how-the-numbers-are-made.md,
+ * section 7). A request's amount is spread evenly over its duration. Sums are in fixed point, 2^-40
+ * of a byte or object: the order of rows does not change them. A request may cover many short
+ * segments here: this code adds to the first and the last one, and keeps a difference array for
+ * those between (slices_spread would divide once for each segment). */
 #ifndef S3_ANALYZE_ESTIMATE_FLOW_H
 #define S3_ANALYZE_ESTIMATE_FLOW_H
 
-#include "analyze/data/group.h"
 #include "analyze/data/slices.h"
 #include "libcommon/err.h"
 
@@ -34,15 +32,9 @@ struct flow_parts {
 /* Divides a request's time; start_ns < end_ns. */
 struct flow_parts flow_divide(const struct window *w, int64_t start_ns, int64_t end_ns);
 
-/* The amounts in one segment. */
-struct flow_cell {
-    __int128 in;   /* the amount, in fixed point */
-    int64_t n, ns; /* hosts only: successful requests that ended here, and their durations */
-};
-
 struct flow {
-    struct flow_cell *cells; /* by segment */
-    __int128 *over;          /* difference array: what requests add to segments they cover wholly */
+    __int128 *in;   /* by segment: the amount, in fixed point */
+    __int128 *over; /* difference array: what requests add to segments they cover wholly */
     __int128 tail;
 };
 
@@ -56,7 +48,7 @@ void flow_fini(struct flow *f);
 /* Adds the whole amount to segment j. */
 static inline void flow_add(struct flow *f, size_t j, int64_t amount)
 {
-    f->cells[j].in += (__int128)amount << FLOW_FRACTION_BITS;
+    f->in[j] += (__int128)amount << FLOW_FRACTION_BITS;
 }
 
 static inline void flow_add_tail(struct flow *f, int64_t amount)
@@ -69,37 +61,5 @@ void flow_add_parts(struct flow *f, const struct flow_parts *p, int64_t amount);
 /* Fills `rate` with amounts per second of the n segments. Returns the amount in the whole window.
  */
 double flow_rates(const struct flow *f, size_t n, int64_t segment_ns, double *rate);
-
-/* The amounts of each host, in the window's segments or in several of them joined. */
-struct flow_hosts {
-    const uint32_t *of_place; /* borrowed; NULL: fewer than two hosts, add nothing */
-    size_t n_hosts, n;        /* n: segments */
-    size_t n_joined;          /* how many of the window's segments are joined into one */
-    struct window window;
-    struct flow *flow;       /* by host; points into cells and over */
-    struct flow_cell *cells; /* host x segment */
-    __int128 *over;
-};
-
-/* hosts may be NULL. Returns false if out of memory; flow_hosts_fini may be called in any case. */
-bool flow_hosts_init(struct flow_hosts *h, const struct group_keys *hosts, const struct window *w,
-                     struct err *e);
-void flow_hosts_fini(struct flow_hosts *h);
-
-/* Adds a successful request. */
-void flow_hosts_add(struct flow_hosts *h, uint32_t place, int64_t start_ns, int64_t end_ns,
-                    int64_t amount);
-
-/* Adds n successful requests that lie within segment j of h's grid: the sums of their durations and
- * amounts. */
-static inline void flow_hosts_add_within(struct flow_hosts *h, uint32_t place, size_t j, int64_t n,
-                                         int64_t ns, int64_t amount)
-{
-    struct flow_cell *cell = &h->cells[h->of_place[place] * h->n + j];
-
-    cell->n += n;
-    cell->ns += ns;
-    cell->in += (__int128)amount << FLOW_FRACTION_BITS;
-}
 
 #endif

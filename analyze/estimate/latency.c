@@ -247,7 +247,8 @@ static bool plan(struct latency *l, struct err *e)
     ok = ok && values_of_ranks(l, &l->near, rank, STATISTICS_N_QUANTILES, value, e);
     for (size_t q = 0; ok && q < STATISTICS_N_QUANTILES; q++) {
         count_above(l, q, value[q], n_above);
-        ok = stats_quantile(l->ratio[q], n_above, l->n_requests, l->n_segments, &l->plan[q], e);
+        ok = stats_quantile(l->ratio[q], n_above, l->n_requests, l->n_segments, l->rate,
+                            &l->plan[q], e);
         take_rank(&l->plan[q], rank[q] + 1);
         stats_quantile_ranks(&l->plan[q], &l->rank[5 * q]);
     }

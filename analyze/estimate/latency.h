@@ -33,6 +33,8 @@ struct latency {
     /* The quantiles, ascending. latency_init sets those of statistics_permille; a caller may set
      * others after it. */
     struct stats_ratio ratio[STATISTICS_N_QUANTILES];
+    const struct stats_ci
+        *rate;       /* for stats_quantile, set by the caller after latency_init; NULL */
     uint64_t *count; /* by bucket; after LATENCY_COUNT: latencies in lower buckets */
     size_t end;      /* all buckets from here on are empty */
     uint64_t n;

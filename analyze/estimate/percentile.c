@@ -49,7 +49,10 @@ static void go_over(struct passes *p, enum latency_pass pass)
 static bool init(struct passes *x, struct err *e)
 {
     slice_grid_init(&x->grid, x->s->start_ns, x->s->segment_ns, x->s->n_segments);
-    return latency_init(&x->latency, x->grid.n, e) && mem_cleared(&x->n_above, x->grid.n, e);
+    if (!latency_init(&x->latency, x->grid.n, e))
+        return false;
+    x->latency.rate = &x->s->objects.mean;
+    return mem_cleared(&x->n_above, x->grid.n, e);
 }
 
 static void fini(struct passes *x)

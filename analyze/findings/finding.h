@@ -96,6 +96,8 @@ struct finding_kind {
     bool is_standstill;       /* a gap in which nothing ran needs no finding of its own */
     bool is_slowness;         /* charts by host mark its host */
     bool is_end;              /* ranks first */
+    const char
+        *doubt; /* a change of the rate: what an interval of its mean is then called; or NULL */
     bool is_overload; /* an open loop's rate is then what the system can do, not the rate asked
                          for */
     bool stays;       /* remains a problem if only notices explain it */

@@ -25,19 +25,28 @@ static void put_estimate(struct json_out *w, const char *key, const struct stats
     json_out_end(w);
 }
 
-static void put_rate(struct json_out *w, const char *key, const struct statistics_rate *r)
+/* Writes how far an interval can be relied on. */
+static void put_doubt(struct json_out *w, const struct statistics *s, const struct stats_ci *ci)
+{
+    const char *doubt = statistics_doubt(s, ci);
+
+    JSON_PUT(w, "n_stretches", ci->stretches);
+    JSON_PUT_IF(w, "unreliable", *doubt != '\0', doubt);
+}
+
+static void put_rate(struct json_out *w, const char *key, const struct statistics *s,
+                     const struct statistics_rate *r)
 {
     if (!json_out_open(w, key, r->present))
         return;
     put_estimate(w, "mean", &r->mean);
     put_estimate(w, "median_segment", &r->median);
-    JSON_MEMBERS(w, r, n_stalls, n_stretches);
-    const char *doubt = statistics_doubt(r);
-    JSON_PUT_IF(w, "unreliable", *doubt != '\0', doubt);
+    put_doubt(w, s, &r->mean);
     json_out_end(w);
 }
 
-static void put_latency(struct json_out *w, const char *key, const struct statistics_latency *l)
+static void put_latency(struct json_out *w, const char *key, const struct statistics *s,
+                        const struct statistics_latency *l)
 {
     if (!json_out_open(w, key, l->n > 0))
         return;
@@ -46,55 +55,9 @@ static void put_latency(struct json_out *w, const char *key, const struct statis
         json_out_object(w, quantile_keys[i]);
         put_members(w, &l->q[i].ci);
         JSON_MEMBERS(w, &l->q[i], deff, n_e);
+        put_doubt(w, s, &l->q[i].ci);
         json_out_end(w);
     }
-    json_out_end(w);
-}
-
-static void put_warm_up(struct json_out *w, const struct statistics *s)
-{
-    json_out_object(w, "warm_up");
-    JSON_PUT(w, "steady", s->warmup.steady);
-    JSON_PUT(w, "n_segments", s->warmup.n_cut);
-    JSON_MEMBERS(w, &s->warmup, n_candidate, t, df);
-    json_put_time(w, "steady_from", statistics_steady_from_ns(s));
-    JSON_PUT(w, "steady_mean", s->warmup.mean_rest);
-    JSON_PUT(w, "cut_ns", s->cut_ns);
-    json_out_end(w);
-}
-
-static void put_drift(struct json_out *w, const struct stats_drift *d)
-{
-    if (!json_out_open(w, "drift", d->ok))
-        return;
-    JSON_MEMBERS(w, d, reported, change_frac, p);
-    JSON_PUT(w, "n_batches", d->b);
-    JSON_PUT(w, "slope_per_batch", d->slope);
-    json_out_end(w);
-}
-
-static void put_shifts(struct json_out *w, const struct statistics *s)
-{
-    JSON_OBJECTS(w, "change_points", i, s->shifts.n) {
-        const struct stats_shift *x = &s->shifts.v[i];
-        json_put_time(w, "at", s->start_ns + (int64_t)x->at * s->segment_ns);
-        JSON_MEMBERS(w, x, before, after);
-    }
-}
-
-static void put_hosts(struct json_out *w, const struct statistics_hosts *h)
-{
-    const struct stats_hosts *test = &h->test;
-    if (!json_out_open(w, "hosts", h->n > 0))
-        return;
-    JSON_PUT(w, "by", h->by_latency ? "duration" : "rate");
-    JSON_PUT(w, "reported", test->reported);
-    JSON_PUT_IF(w, "friedman_q", test->ok, test->q);
-    JSON_PUT_IF(w, "p", test->ok, test->p);
-    JSON_PUT_IF(w, "max_deviation_frac", test->ok, test->max_deviation_frac);
-    JSON_MEMBERS(w, test, cv_frac);
-    JSON_OBJECTS(w, "each", k, h->n)
-        JSON_MEMBERS(w, &h->v[k], host, value, z, outlier);
     json_out_end(w);
 }
 
@@ -115,20 +78,18 @@ void json_statistics_put(struct json_out *w, const struct statistics *s)
         return;
     json_put_time(w, "start", s->start_ns);
     JSON_MEMBERS(w, s, duration_ns, segment_ns, n_segments, n_requests, n_failed);
-    put_rate(w, "bytes_per_s", &s->bytes);
-    put_rate(w, "objects_per_s", &s->objects);
+    put_rate(w, "bytes_per_s", s, &s->bytes);
+    put_rate(w, "objects_per_s", s, &s->objects);
     put_estimate(w, "error_rate_frac", &s->error_rate);
     json_out_value(w, "latency_of",
                    json_sprintf("service time, closed loop, %" PRId64 " thread%s", s->concurrency,
                                 s->concurrency == 1 ? "" : "s"));
-    put_latency(w, "duration", &s->duration);
-    put_latency(w, "ttfb", &s->ttfb);
-    JSON_PUT(w, "series_of", s->by_objects ? "objects_per_s" : "bytes_per_s");
-    put_warm_up(w, s);
-    put_drift(w, &s->drift);
-    put_shifts(w, s);
+    put_latency(w, "duration", s, &s->duration);
+    put_latency(w, "ttfb", s, &s->ttfb);
+    json_out_object(w, "warm_up");
+    JSON_PUT(w, "cut_ns", s->cut_ns);
+    json_out_end(w);
     JSON_PUT(w, "utilisation_frac", s->utilisation_frac);
-    put_hosts(w, &s->hosts);
     put_co(w, &s->co);
     json_out_end(w);
 }

@@ -13,26 +13,24 @@
 
 static void put_trust(FILE *f, const struct html_first *x)
 {
-    const struct headline findings = headline_findings(x->findings, x->n);
-
     if (x->n == 0)
         html_page_badge(f, HTML_PAGE_NONE, "There are no figures: there is no request to analyse.");
     else if (x->n_ok == 0)
         html_page_badge(f, HTML_PAGE_NONE, "There are no figures: no request succeeded. %s.",
-                        findings.s);
+                        x->said.s);
     else if (!x->has_rate)
         html_page_badge(f, HTML_PAGE_NONE,
-                        "There is no throughput: too few requests count for one. %s.", findings.s);
+                        "There is no throughput: too few requests count for one. %s.", x->said.s);
     else if (findings_have_problem(x->findings))
         html_page_badge(f, HTML_PAGE_POOR, "Read the findings before the figures. %s.%s%s%s",
-                        findings.s, *x->doubt != '\0' ? " " : "", x->doubt,
+                        x->said.s, *x->doubt != '\0' ? " " : "", x->doubt,
                         *x->doubt != '\0' ? "." : "");
     else if (*x->doubt != '\0')
-        html_page_badge(f, HTML_PAGE_POOR, "%s. %s.", x->doubt, findings.s);
+        html_page_badge(f, HTML_PAGE_POOR, "%s. %s.", x->doubt, x->said.s);
     else if (x->n < FINDING_LEAST_REQUESTS)
-        html_page_badge(f, HTML_PAGE_POOR, "Mind that requests are few. %s.", findings.s);
+        html_page_badge(f, HTML_PAGE_POOR, "Mind that requests are few. %s.", x->said.s);
     else
-        html_page_badge(f, HTML_PAGE_GOOD, "The figures can be taken as they are. %s.", findings.s);
+        html_page_badge(f, HTML_PAGE_GOOD, "The figures can be taken as they are. %s.", x->said.s);
 }
 
 /* ---- What happened ---- */

@@ -5,6 +5,7 @@
 
 #include "analyze/analysis/analysis.h"
 #include "analyze/plot/timeline.h"
+#include "analyze/report/headline.h"
 #include "analyze/write/sheet.h"
 
 #include <stdint.h>
@@ -59,7 +60,8 @@ bool html_course_sections(FILE *f, const struct html_course *c,
 /* The first screen: what was reached, whether that can be trusted, what happened with links to the
  * timeline and to tables, the timeline, and a table of the operations. */
 struct html_first {
-    const char *headline, *doubt; /* a sentence; why its interval is unreliable, "": it is not */
+    const char *headline, *doubt; /* a sentence; why an interval is unreliable, "": none is */
+    struct headline said;         /* of the findings */
     bool has_rate;                /* there is a throughput of what the page is about */
     int64_t n, n_ok;              /* requests; those that succeeded of what the page is about */
     const struct findings *findings;

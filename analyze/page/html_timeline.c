@@ -111,16 +111,6 @@ static size_t choose_panels(const struct html_course *c, struct chart_panel v[MA
 
 /* ---- Marks ---- */
 
-/* Whether to mark a warm-up: not if it is marked as a finding. */
-static bool has_warm_up(const struct html_first *of)
-{
-    for (size_t i = 0; i < of->findings->n; i++)
-        if (of->findings->v[i].kind->is_beginning &&
-            html_timeline_marks(&of->course->all, of->findings, i))
-            return false;
-    return of->course->all.warm_end_ns > of->course->all.warm_ns;
-}
-
 static void put_range(const struct drawing *d, double top, double bottom)
 {
     const struct span *range = &d->of->course->all.range;
@@ -130,9 +120,6 @@ static void put_range(const struct drawing *d, double top, double bottom)
                     "outside");
         chart_shade(&d->chart, range->end_ns, d->of->course->all.end_ns, top, bottom, "outside");
     }
-    if (has_warm_up(d->of))
-        chart_shade(&d->chart, d->of->course->all.warm_ns, d->of->course->all.warm_end_ns, top,
-                    bottom, "warm");
 }
 
 static bool is_within(const struct plot_timeline *t, const struct finding *x)
@@ -284,8 +271,6 @@ static void put_caption(FILE *f, const struct html_first *of)
         html_textf(f, "%s ", of->note);
     if (t->range.present && (t->range.start_ns > t->start_ns || t->range.end_ns < t->end_ns))
         html_textf(f, "Grey: outside of the time that counts. ");
-    if (has_warm_up(of))
-        html_textf(f, "Amber: warm-up. ");
     bool has_marks = false, has_notice = false, has_problem = false;
 
     for (size_t i = 0; i < of->findings->n; i++) {

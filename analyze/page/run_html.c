@@ -54,10 +54,6 @@ static const struct html_definition definitions[] = {
      "Those of means are by batch means, which allow for neighbouring segments being alike, those "
      "of quantiles by order statistics with an effective number of requests. A single run cannot "
      "show how much runs differ from each other."},
-    {"Warm-up, drift, change",
-     "Warm-up by MSER-5 with a test, drift by Mann-Kendall and Theil-Sen (5 % or more, p < 0.01), "
-     "changes by optimal partitioning (5 % or more). They are reported; only --steady cuts the "
-     "warm-up off."},
     {0},
 };
 
@@ -114,23 +110,23 @@ static void put_header(FILE *f, const struct analysis *a, const char *title, con
 static bool put_first(FILE *f, const struct analysis *a, const struct html_course *c, struct err *e)
 {
     const struct run_sheet_page page = {html_course_name, html_course_spark, c};
-    const struct statistics *st = c->main >= 0 ? a->operations[c->main].statistics : NULL;
     const struct headline said = headline(a);
     struct sheet s = {0};
-    struct html_first first = {
-        .headline = said.s,
-        .has_rate = c->main >= 0 ? a->operations[c->main].judged.present : a->total.judged.present,
-        .doubt = st == NULL ? "" : statistics_doubt(st->by_objects ? &st->objects : &st->bytes),
-        .findings = &a->findings,
-        .course = c,
-        .note = a->series_note,
-        .summary = &s};
+    struct html_first first = {.headline = said.s,
+                               .has_rate = c->main >= 0 ? a->operations[c->main].judged.present
+                                                        : a->total.judged.present,
+                               .doubt = statistics_doubt_of(a),
+                               .findings = &a->findings,
+                               .course = c,
+                               .note = a->series_note,
+                               .summary = &s};
 
     for (size_t k = 0; k < a->n_operations; k++) {
         const struct operation *op = &a->operations[k];
         first.n += op->n_requests;
         first.n_ok += c->beside[k] != NULL ? 0 : op->n_requests - op->n_errors;
     }
+    first.said = headline_findings(a, first.n);
     if (c->n_shown < c->n_ops)
         sheet_line(
             &s, TEXT_PLAIN,

@@ -25,20 +25,17 @@ int64_t charts_put_shades(FILE *f, const struct plot_data *p)
     const struct plot_timeline *t = &p->course;
 
     plot_events_put(f, p);
-    plot_out_block(f, "shades", "from_s to_s is_warm_up");
+    plot_out_block(f, "shades", "from_s to_s");
     double from = charts_t_min(p), to = charts_t_max(p);
     if (t->range.present) {
         double start = plot_data_t_s(p, t->range.start_ns);
         double end = plot_data_t_s(p, t->range.end_ns);
 
         if (start > from && ++n)
-            plot_out_row(f, "rri", from, start, INT64_C(0));
+            plot_out_row(f, "rr", from, start);
         if (end < to && ++n)
-            plot_out_row(f, "rri", end, to, INT64_C(0));
+            plot_out_row(f, "rr", end, to);
     }
-    if (t->warm_end_ns > t->warm_ns && !plot_events_have_warm_up(p) && ++n)
-        plot_out_row(f, "rri", plot_data_t_s(p, t->warm_ns), plot_data_t_s(p, t->warm_end_ns),
-                     INT64_C(1));
     return n;
 }
 

@@ -19,16 +19,6 @@ static bool span_of(const struct plot_data *p, const struct finding *f, int64_t 
     return is_of_op && (f->has_start || f->has_end) && *start_ns < *end_ns;
 }
 
-bool plot_events_have_warm_up(const struct plot_data *p)
-{
-    int64_t start_ns, end_ns;
-    for (size_t i = 0; i < p->a->findings.n; i++)
-        if (p->a->findings.v[i].kind->is_beginning &&
-            span_of(p, &p->a->findings.v[i], &start_ns, &end_ns))
-            return true;
-    return false;
-}
-
 static void put_finding(FILE *f, const struct plot_data *p, const struct finding *x, size_t number,
                         int64_t start_ns, int64_t end_ns)
 {

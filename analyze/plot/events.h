@@ -12,7 +12,4 @@
  * a finding begins with it. A dummy row comes first, so that the block is never empty. */
 void plot_events_put(FILE *f, const struct plot_data *p);
 
-/* Whether a finding reports the warm-up of these requests. */
-bool plot_events_have_warm_up(const struct plot_data *p);
-
 #endif

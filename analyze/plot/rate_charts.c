@@ -106,25 +106,6 @@ static int64_t put_means(FILE *f, const struct plot_data *p, int64_t *n_bands)
     return 1 + p->course.has_bytes;
 }
 
-/* Writes the levels between change points; returns the number of rows. */
-static int64_t put_levels(FILE *f, const struct plot_data *p)
-{
-    const struct statistics *s = p->statistics;
-    plot_out_block(f, "levels", "from_s to_s level");
-    if (s == NULL || s->shifts.n == 0)
-        return 0;
-    double unit = s->by_objects ? 1 : MIB;
-    double from = plot_data_t_s(p, s->start_ns);
-    for (size_t i = 0; i < s->shifts.n; i++) {
-        double to = plot_data_t_s(p, s->start_ns + (int64_t)s->shifts.v[i].at * s->segment_ns);
-        plot_out_row(f, "rrr", from, to, s->shifts.v[i].before / unit);
-        from = to;
-    }
-    plot_out_row(f, "rrr", from, plot_data_t_s(p, s->start_ns + s->duration_ns),
-                 s->shifts.v[s->shifts.n - 1].after / unit);
-    return (int64_t)s->shifts.n + 1;
-}
-
 static int64_t put_marks(FILE *f, const struct plot_data *p)
 {
     const struct segments *s = p->segments;
@@ -172,13 +153,12 @@ static bool write_throughput(FILE *f, const struct plot_data *p, const char *tit
         return false;
     int64_t n_errors = put_errors(f, p), n_bands, n_shades = charts_put_shades(f, p),
             n_means = put_means(f, p, &n_bands);
-    int64_t n_levels = put_levels(f, p), n_marks = put_marks(f, p), n_fine = put_fine(f, p);
-    plot_out_block(
-        f, "chart",
-        CHARTS_COLUMNS
-        " has_bytes n_errors n_shades n_means n_bands n_levels n_marks n_fine fine_s segment_s");
-    plot_out_row(f, "srrriiiiiiiirr", title, CHARTS_TIMES(p), (int64_t)p->course.has_bytes,
-                 n_errors, n_shades, n_means, n_bands, n_levels, n_marks, n_fine,
+    int64_t n_marks = put_marks(f, p), n_fine = put_fine(f, p);
+    plot_out_block(f, "chart",
+                   CHARTS_COLUMNS
+                   " has_bytes n_errors n_shades n_means n_bands n_marks n_fine fine_s segment_s");
+    plot_out_row(f, "srrriiiiiiirr", title, CHARTS_TIMES(p), (int64_t)p->course.has_bytes, n_errors,
+                 n_shades, n_means, n_bands, n_marks, n_fine,
                  p->course.n > 0 ? (double)p->course.rows[0].duration_ns / 1e9 : 0,
                  (double)p->rows[0].duration_ns / 1e9);
     return true;
@@ -187,9 +167,8 @@ static bool write_throughput(FILE *f, const struct plot_data *p, const char *tit
 const struct plot_kind plot_kind_throughput = {
     "throughput", "throughput over time",
     "One point per segment. Where they are drawn: the thin line is finer, grey is outside the "
-    "active range and not counted, amber is warm-up, the line with its band is the mean with its "
-    "95 "
-    "% confidence interval, dashes are levels between change points, crosses failed requests.",
+    "active range and not counted, the line with its band is the mean with its 95 % confidence "
+    "interval, crosses are failed requests.",
     .has_data = has_rates, .write = write_throughput};
 
 /* ---- Errors ---- */

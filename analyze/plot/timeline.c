@@ -2,7 +2,6 @@
 
 #include "analyze/analysis/analysis.h"
 #include "analyze/data/slices.h"
-#include "analyze/estimate/confidence.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
@@ -53,12 +52,7 @@ void plot_timeline_begin(struct plot_timeline *t, const struct analysis *a, int 
         t->has_bytes |= op->n_bytes > 0;
         t->is_open |= op->requests.response_time.dur.present;
     }
-    const struct statistics *s = index >= 0 ? a->operations[index].statistics : NULL;
     t->range = index >= 0 ? a->operations[index].range : a->total.range;
-    if (s != NULL && s->warmup.steady && s->warmup.n_cut > 0) {
-        t->warm_ns = s->start_ns;
-        t->warm_end_ns = statistics_steady_from_ns(s);
-    }
 }
 
 /* Ends the last bin with the run, so that its rates are over the time that it has. If that is less

@@ -28,7 +28,6 @@ struct plot_timeline {
     bool is_open; /* an open loop: the latency of its bins is service time */
     int64_t n_requests, n_errors;
     struct span range;                                             /* the active range */
-    int64_t warm_ns, warm_end_ns;                                  /* the warm-up; both 0: none */
     struct plot_timeline_message messages[PLOT_TIMELINE_MESSAGES]; /* most frequent first */
     size_t n_messages;
 };

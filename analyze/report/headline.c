@@ -58,7 +58,7 @@ static void say_rate(struct sentence *s, const struct throughput *t, const struc
     if (ci->lo > 0 && isfinite(ci->hi))
         say(s, " (95 %% CI %s to %s%s)", bytes ? units_byte_rate(ci->lo).s : units_rate(ci->lo).s,
             bytes ? units_byte_rate(ci->hi).s : units_rate(ci->hi).s,
-            *statistics_doubt(bytes ? &st->bytes : &st->objects) != '\0' ? ", unreliable" : "");
+            *statistics_doubt(st, ci) != '\0' ? ", unreliable" : "");
 }
 
 static const char *rate_shown(int64_t n_bytes, int64_t n_objects, int64_t ns,
@@ -224,8 +224,9 @@ struct headline headline(const struct analysis *a)
     return h;
 }
 
-struct headline headline_findings(const struct findings *all, int64_t n_requests)
+struct headline headline_findings(const struct analysis *a, int64_t n_requests)
 {
+    const struct findings *all = &a->findings;
     struct headline h = {""};
     struct sentence s = {.h = &h};
     size_t n = 0;
@@ -237,8 +238,13 @@ struct headline headline_findings(const struct findings *all, int64_t n_requests
             n_requests > 0 ? ": no errors, but too few requests to show if "
                              "throughput is steady"
                            : "");
+    else if (all->n == 0 && a->aggregate != NULL)
+        say(&s, "Nothing found in what the file holds");
     else if (all->n == 0)
-        say(&s, "No finding: steady, even, no errors");
+        say(&s, "No finding: %s",
+            *statistics_doubt_of(a) != '\0'
+                ? "no errors, but the run is too short to show if it is steady"
+                : "steady, even, no errors");
     else if (n == 0)
         say(&s, "No problem; %s", units_counted((int64_t)all->n, "notice").s);
     else
@@ -258,10 +264,12 @@ const char *headline_severity(const struct finding *f)
     return f->severity == FINDING_PROBLEM ? "Problem" : "Notice";
 }
 
-void headline_put_findings(struct sheet *s, const struct findings *all, int64_t n_requests)
+void headline_put_findings(struct sheet *s, const struct analysis *a, int64_t n_requests)
 {
+    const struct findings *all = &a->findings;
+
     sheet_line(s, all->n > 0 ? TEXT_WARNING : TEXT_PLAIN, "%s%s",
-               headline_findings(all, n_requests).s, all->n > 0 ? ":" : ".");
+               headline_findings(a, n_requests).s, all->n > 0 ? ":" : ".");
     for (size_t i = 0; i < all->n; i++) {
         const struct finding *f = &all->v[i];
         const char *op = headline_op(f);

@@ -17,11 +17,11 @@ struct headline {
 struct headline headline(const struct analysis *a);
 
 /* Returns "2 problems, 1 notice", or that nothing was found in n_requests. */
-struct headline headline_findings(const struct findings *all, int64_t n_requests);
+struct headline headline_findings(const struct analysis *a, int64_t n_requests);
 
 /* Appends lines that count the findings, and name them, worst first. A consequence names its
  * cause. */
-void headline_put_findings(struct sheet *s, const struct findings *all, int64_t n_requests);
+void headline_put_findings(struct sheet *s, const struct analysis *a, int64_t n_requests);
 
 /* Returns the operation to name before a finding's sentence; "": there is none, or the sentence
  * names it. */

@@ -437,7 +437,7 @@ void run_sheet_operation(struct sheet *s, const struct analysis *a, const struct
     put_single_range(s, op, has_dates);
     run_sheet_hosts(s, op->hosts, op->n_host_results, &op->requests);
     run_sheet_clients(s, op, has_dates);
-    run_sheet_statistics(s, op->statistics, has_dates);
+    run_sheet_statistics(s, op->statistics);
 }
 
 void run_sheet_total(struct sheet *s, const struct analysis *a)

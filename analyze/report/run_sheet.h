@@ -46,8 +46,8 @@ void run_sheet_hosts(struct sheet *s, const struct host_result *hosts, size_t n,
                      const struct requests *q);
 /* Clients of an operation. Nothing for one client. */
 void run_sheet_clients(struct sheet *s, const struct operation *op, bool has_dates);
-/* Confidence intervals, warm-up, drift, changes, and what --co-interval asked for. Nothing for
- * NULL. */
-void run_sheet_statistics(struct sheet *s, const struct statistics *x, bool has_dates);
+/* Confidence intervals, the warm-up that --steady left out, and what --co-interval asked for.
+ * Nothing for NULL. */
+void run_sheet_statistics(struct sheet *s, const struct statistics *x);
 
 #endif

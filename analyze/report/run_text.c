@@ -27,7 +27,7 @@ bool report_text(const struct analysis *a, const struct sheet_form *form, FILE *
         n_beside += !role_is_benchmark(a->operations[k].role) ? a->operations[k].n_requests : 0;
     slo_sheet(&s, a->slo);
     sheet_line(&s, TEXT_HEADING, "%s", headline(a).s);
-    headline_put_findings(&s, &a->findings, a->n_rows - n_beside);
+    headline_put_findings(&s, a, a->n_rows - n_beside);
     run_sheet_inputs(&s, a);
     if (a->n_operations > 1)
         run_sheet_summary(&s, a, NULL);

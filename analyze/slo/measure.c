@@ -20,7 +20,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* By Chebyshev's inequality, 95 of 100 means are within this many standard errors, whatever their
+/* By Chebyshev's inequality, 95 of 100 figures are within this many standard errors, whatever their
  * distribution: the root of 20. */
 #define DOUBTED_ERRORS 4.4721359549995794
 
@@ -54,6 +54,17 @@ struct subject {
 
 /* ---- Rates and errors ---- */
 
+/* Widens the interval if it is unreliable; `doubt` is why, or "". */
+static void widen(struct slo_measure *m, const struct stats_ci *ci, const char *doubt)
+{
+    double t = stats_t_quantile(.975, ci->df);
+
+    if (*doubt == '\0' || !(DOUBTED_ERRORS > t))
+        return;
+    m->guard = SLO_GUARD * DOUBTED_ERRORS / t;
+    m->why = doubt;
+}
+
 static struct slo_measure measure_of(const struct stats_ci *ci, const char *doubt, double n)
 {
     struct slo_measure m = value_alone(ci->value, n, ci->why);
@@ -63,10 +74,7 @@ static struct slo_measure measure_of(const struct stats_ci *ci, const char *doub
         return m;
     m.lo = ci->lo;
     m.hi = ci->hi;
-    if (*doubt != '\0' && ci->se > 0) {
-        m.guard = SLO_GUARD * DOUBTED_ERRORS / stats_t_quantile(.975, ci->df);
-        m.why = doubt;
-    }
+    widen(&m, ci, doubt);
     return m;
 }
 
@@ -97,7 +105,7 @@ static struct slo_measure measure_rate(const struct subject *x, enum slo_figure 
     if (!r->present || per < 1)
         return absent(figure == SLO_THROUGHPUT ? "no request moved bytes" : "no rate is known");
     struct slo_measure m =
-        measure_of(&r->mean, statistics_doubt(r), (double)operation_n_all(x->op));
+        measure_of(&r->mean, statistics_doubt(st, &r->mean), (double)operation_n_all(x->op));
     m.value /= per;
     m.lo /= per;
     m.hi /= per;
@@ -137,6 +145,7 @@ static bool rates_of_series(const struct subject *x, struct statistics *to, stru
          stats_error_rate((double)operation_n_failed(x->op) / (double)n_requests, s.errors,
                           s.requests, n, &to->error_rate, e);
     to->bytes.present = t->n_bytes > 0;
+    statistics_find_change(to, &x->a->findings, *x->op->op != '\0' ? x->op->op : NULL);
     free(rows);
     by_second_fini(&s);
     return ok;
@@ -191,13 +200,10 @@ static struct slo_measure percentile_of_model(const struct requests *q, enum per
     return absent(t->present ? t->known.why : "not in this file");
 }
 
-/* Returns the measure of a percentile. For n independent requests, percentile p has an interval
- * once p^n is below 2.5 %. If an end is missing, the share of requests above the limit may still
- * show on which side of the limit the percentile is. */
-static struct slo_measure percentile_measure(const struct percentile *x,
-                                             const struct slo_assertion *of)
+struct slo_measure slo_measure_percentile(const struct percentile *x, const char *doubt,
+                                          const struct slo_assertion *of)
 {
-    const struct stats_ci *ci = &x->q.ci;
+    const struct stats_ci *ci = &x->q.ci, *above = &x->above;
     double p = (double)of->ppm / SLO_PPM, lo = 0, hi = 1;
 
     if (x->n == 0)
@@ -206,8 +212,10 @@ static struct slo_measure percentile_measure(const struct percentile *x,
     m.lo = ci->lo;
     m.hi = ci->hi;
     m.n_least = ceil(log(.025) / log(p) * fmax(x->q.deff, 1));
-    if (x->above.ok)
-        stats_wilson(x->above.value, m.n, x->above.se, x->above.df, &lo, &hi);
+    widen(&m, ci, doubt);
+    /* Noise that lasts may have spared this run, unless all requests are on one side. */
+    if (above->ok && (*doubt == '\0' || above->value == 0 || above->value == 1))
+        stats_wilson(above->value, m.n, above->se, above->df, &lo, &hi);
     m.side = (isinf(m.lo) && lo > 1 - p) - (isinf(m.hi) && hi < 1 - p);
     if (m.side != 0)
         m.why = "by the share of the requests beyond the limit";
@@ -251,7 +259,7 @@ static bool measure_percentile(const struct subject *x, enum percentile_of sourc
     if (!percentile_find(t, op->statistics, source, p, of->limit, &found, e))
         return false;
     statistics_round_off(&found.q.ci, dataset_duration_resolution_ns(x->a->dataset));
-    *m = percentile_measure(&found, of);
+    *m = slo_measure_percentile(&found, statistics_doubt(op->statistics, &found.q.ci), of);
     return true;
 }
 

@@ -3,6 +3,7 @@
 #ifndef S3_ANALYZE_SLO_SLO_H
 #define S3_ANALYZE_SLO_SLO_H
 
+#include "analyze/estimate/percentile.h"
 #include "analyze/model/model.h"
 #include "libcommon/slo.h"
 #include "libcommon/units.h"
@@ -43,6 +44,13 @@ struct slo_report {
     struct slo_answer *v; /* in the order of the assertions */
     size_t n;
 };
+
+/* Returns the measure of a percentile, whose interval is unreliable for the reason `doubt` ("": it
+ * is not). For n independent requests, percentile p has an interval once p^n is below 2.5 %. If an
+ * end is missing, the share of requests above the limit may still show on which side of the limit
+ * the percentile is. */
+struct slo_measure slo_measure_percentile(const struct percentile *x, const char *doubt,
+                                          const struct slo_assertion *of);
 
 /* Judges one figure: fills verdict, margin and n_more from the measure of an answer. With "<" the
  * run meets the limit if the whole interval, widened by the guard, is below it, and misses it

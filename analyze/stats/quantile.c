@@ -78,7 +78,8 @@ static bool effective_ranks(double level, double z, struct stats_quantile *q, do
 }
 
 bool stats_quantile(struct stats_ratio ratio, const int64_t *n_exceed, const int64_t *n_requests,
-                    size_t n_segments, struct stats_quantile *out, struct err *e)
+                    size_t n_segments, const struct stats_ci *rate, struct stats_quantile *out,
+                    struct err *e)
 {
     *out = (struct stats_quantile){.why = ""};
     for (size_t j = 0; j < n_segments; j++)
@@ -93,8 +94,12 @@ bool stats_quantile(struct stats_ratio ratio, const int64_t *n_exceed, const int
         return true;
 
     struct stats_bse bse;
-    if (!stats_bse_counts(n_exceed, n_requests, n_segments, &bse, e))
+    bool has_rate = rate != NULL && rate->m > 0;
+    if (!stats_bse_counts(n_exceed, n_requests, n_segments, has_rate ? rate->m : 1, &bse,
+                          &out->stretches, e))
         return false;
+    if (has_rate)
+        out->stretches = fmin(out->stretches, rate->stretches);
     double p = ratio_value(ratio), n = (double)out->n;
     double se = bse.se / (n / (double)n_segments);
     out->m = bse.m;
@@ -120,8 +125,13 @@ void stats_quantile_ranks(const struct stats_quantile *q, size_t ranks[5])
 
 static void ci_from_values(const struct stats_quantile *q, const double v[5], struct stats_ci *out)
 {
-    *out = (struct stats_ci){
-        .ok = q->ok, .why = q->why, .value = v[0], .se = NAN, .df = q->df, .m = q->m};
+    *out = (struct stats_ci){.ok = q->ok,
+                             .why = q->why,
+                             .value = v[0],
+                             .se = NAN,
+                             .df = q->df,
+                             .m = q->m,
+                             .stretches = q->stretches};
     out->lo = q->r95.lo > 0 ? v[1] : -INFINITY;
     out->hi = q->r95.hi > 0 ? v[2] : INFINITY;
     /* Each level has its own n_e, so rounding may put the 90 % ranks outside the 95 % ranks. */
@@ -159,7 +169,7 @@ bool stats_median_segment(const double *x, size_t n, struct stats_ci *out, struc
         above[i] = x[i] > median;
         one[i] = 1;
     }
-    ok = stats_quantile(half, above, one, n, &plan, e);
+    ok = stats_quantile(half, above, one, n, NULL, &plan, e);
     if (ok) {
         size_t ranks[5];
         double v[5];
@@ -168,6 +178,7 @@ bool stats_median_segment(const double *x, size_t n, struct stats_ci *out, struc
         for (size_t i = 0; i < 5; i++)
             v[i] = sorted[ranks[i]];
         ci_from_values(&plan, v, out);
+        out->stretches = 0; /* what happens once hardly moves a median segment */
     }
 done:
     free(sorted);

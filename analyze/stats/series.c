@@ -115,59 +115,6 @@ bool stats_drift(const double *x, size_t n, struct stats_drift *out, struct err 
     return true;
 }
 
-static double mean_of_five(const double *x, size_t i)
-{
-    return gsl_stats_mean(x + 5 * i, 1, 5);
-}
-
-/* Returns the smallest d that minimises g(d) = sum (z[i] - mean)^2 / (k-d)^2 over z[d..k-1], the
- * means of five points each. Running sums from the end: O(n) over all d. */
-static size_t mser5_minimum(const double *x, size_t k)
-{
-    double mean = 0, sum = 0, best = INFINITY;
-    size_t best_d = 0;
-
-    for (size_t d = k; d-- > 0;) {
-        double z = mean_of_five(x, d), n = (double)(k - d), off = z - mean;
-        mean += off / n;
-        sum += off * (z - mean);
-        if (d + 5 <= k && sum / (n * n) <= best) {
-            best = sum / (n * n);
-            best_d = d;
-        }
-    }
-    return best_d;
-}
-
-bool stats_warmup(const double *x, size_t n, struct stats_warmup *out, struct err *e)
-{
-    *out = (struct stats_warmup){.steady = true, .mean_rest = NAN};
-    if (n == 0)
-        return true;
-    out->mean_rest = gsl_stats_mean(x, 1, n);
-    size_t k = n / 5, d = k >= 5 ? mser5_minimum(x, k) : 0, cut = 5 * d;
-    if (d == 0)
-        return true;
-    struct stats_bse rest;
-    if (!stats_bse(x + cut, n - cut, &rest, e))
-        return false;
-    double mean_rest = gsl_stats_mean(x + cut, 1, n - cut);
-    double difference = gsl_stats_mean(x, 1, cut) - mean_rest;
-    double se = sqrt(rest.lrv / (double)cut + rest.se * rest.se);
-    double limit = stats_t_quantile(.995, rest.df);
-    if (!isfinite(limit))
-        return err_set(e, "no quantile of the t distribution with %g degrees of freedom", rest.df);
-    out->n_candidate = cut;
-    out->df = rest.df;
-    out->t = difference == 0 ? 0 : difference / se;
-    if (fabs(difference) > limit * se) {
-        out->n_cut = cut;
-        out->mean_rest = mean_rest;
-        out->steady = 2 * d <= k;
-    }
-    return true;
-}
-
 bool stats_partition(const double *x, size_t n, size_t least, double beta, size_t *cuts,
                      size_t *n_cuts, double *cost, struct err *e)
 {
@@ -224,56 +171,4 @@ double stats_trimmed_square_jump(const double *x, size_t n, size_t k, size_t pct
         buffer[i] = (x[i + k] - x[i]) * (x[i + k] - x[i]);
     gsl_sort(buffer, 1, n_jumps);
     return gsl_stats_mean(buffer, 1, n_kept) / kept;
-}
-
-/* Change points of a series of 10 .. 2,000 points. */
-static bool find_shifts(const double *x, size_t n, struct stats_shifts *out, struct err *e)
-{
-    double *buffer = NULL;
-    size_t *cuts = NULL;
-    bool ok = mem_new(&buffer, n, e) && mem_new(&cuts, n, e);
-
-    if (!ok)
-        goto done;
-    double v1 = stats_trimmed_square_jump(x, n, 1, 95, buffer);
-    double v2 = stats_trimmed_square_jump(x, n, 2, 95, buffer);
-    out->rho = v1 > 0 ? fmin(fmax(v2 / v1 - 1, 0), .9) : 0;
-    out->lrv = v1 / (2 * (1 - out->rho)) * (1 + out->rho) / (1 - out->rho);
-    out->beta = 4 * log((double)n) * out->lrv;
-    size_t least = n / 20 > 5 ? n / 20 : 5, n_cuts;
-    double cost;
-    ok = stats_partition(x, n, least, out->beta, cuts, &n_cuts, &cost, e);
-    size_t start = 0;
-    for (size_t i = 0; ok && i < n_cuts; i++) {
-        size_t cut = cuts[i], end = i + 1 < n_cuts ? cuts[i + 1] : n;
-        double before = gsl_stats_mean(x + start, 1, cut - start);
-        double after = gsl_stats_mean(x + cut, 1, end - cut);
-
-        if (after != before && fabs(after - before) >= .05 * fabs(before) &&
-            out->n < STATS_MAX_SHIFTS)
-            out->v[out->n++] = (struct stats_shift){cut, before, after};
-        start = cut;
-    }
-done:
-    free(buffer);
-    free(cuts);
-    return ok;
-}
-
-bool stats_shifts(const double *x, size_t n, struct stats_shifts *out, struct err *e)
-{
-    *out = (struct stats_shifts){0};
-    if (n < 10) /* no room for two parts of 5 */
-        return true;
-    size_t width = (n + 1999) / 2000, n_blocks = n / width;
-    double *block;
-    if (!mem_new(&block, n_blocks, e))
-        return false;
-    for (size_t i = 0; i < n_blocks; i++)
-        block[i] = gsl_stats_mean(x + i * width, 1, width);
-    bool ok = find_shifts(block, n_blocks, out, e);
-    free(block);
-    for (size_t i = 0; i < out->n; i++)
-        out->v[i].at *= width;
-    return ok;
 }

@@ -41,16 +41,20 @@ void stats_batch_means(const double *x, size_t n, size_t m, size_t b, double *y,
         y[j * stride] = m > 1 ? gsl_stats_mean(first + j * m, 1, m) : first[j];
 }
 
-bool stats_bse(const double *x, size_t n, struct stats_bse *out, struct err *e)
+/* Like stats_bse, but batches have at least least_m points, if there are 10 of them. */
+static bool bse_from(const double *x, size_t n, size_t least_m, struct stats_bse *out,
+                     struct err *e)
 {
     *out = (struct stats_bse){.m = 1, .b = n};
     if (n < 2)
         return true;
+    if (least_m > n / 10)
+        least_m = n / 10;
     double *y;
     if (!mem_new(&y, n, e))
         return false;
     double v;
-    for (size_t m = 1;;) {
+    for (size_t m = least_m > 1 ? least_m : 1;;) {
         size_t b = n / m;
         stats_batch_means(x, n, m, b, y, 1);
         v = gsl_stats_tss_m(y, 1, b, gsl_stats_mean(y, 1, b));
@@ -81,6 +85,11 @@ bool stats_bse(const double *x, size_t n, struct stats_bse *out, struct err *e)
     out->se = sqrt(v / (b * (b - 1)) * (1 + r) / (1 - r));
     out->lrv = (double)n * out->se * out->se;
     return true;
+}
+
+bool stats_bse(const double *x, size_t n, struct stats_bse *out, struct err *e)
+{
+    return bse_from(x, n, 1, out, e);
 }
 
 /* value +- t * se at both levels. */
@@ -114,6 +123,7 @@ bool stats_mean(double mean, const double *rate, size_t n, int64_t n_requests, s
         return false;
     out->lo = fmax(out->lo, 0);
     out->lo90 = fmax(out->lo90, 0);
+    out->stretches = stats_stretches(rate, n);
     return true;
 }
 
@@ -153,7 +163,8 @@ bool stats_error_rate(double frac, const int64_t *errors, const int64_t *n_reque
     if (*out->why != '\0')
         return true;
     struct stats_bse bse;
-    if (!stats_bse_counts(errors, n_requests, n_segments, &bse, e))
+    double stretches; /* failures that come in bursts have an interval of their own: Wilson's */
+    if (!stats_bse_counts(errors, n_requests, n_segments, 1, &bse, &stretches, e))
         return false;
     double se = bse.se / ((double)n / (double)n_segments);
     if (!t_limits(frac, se, bse.df, bse.m, out, e))
@@ -180,8 +191,8 @@ void stats_wilson(double frac, double n, double se, double df, double *lo, doubl
     *hi = frac < 1 ? fmin(middle + half, 1) : 1;
 }
 
-bool stats_bse_counts(const int64_t *y, const int64_t *n_j, size_t n_segments,
-                      struct stats_bse *out, struct err *e)
+bool stats_bse_counts(const int64_t *y, const int64_t *n_j, size_t n_segments, size_t least_m,
+                      struct stats_bse *out, double *stretches, struct err *e)
 {
     double *residual;
     if (!mem_new(&residual, n_segments, e))
@@ -194,7 +205,8 @@ bool stats_bse_counts(const int64_t *y, const int64_t *n_j, size_t n_segments,
     /* y_j - (sum y / N) n_j over the common denominator: exactly 0 where it should be. */
     for (size_t j = 0; j < n_segments; j++)
         residual[j] = n > 0 ? (double)(y[j] * n - n_y * n_j[j]) / (double)n : 0;
-    bool ok = stats_bse(residual, n_segments, out, e);
+    bool ok = bse_from(residual, n_segments, least_m, out, e);
+    *stretches = stats_stretches(residual, n_segments);
     free(residual);
     return ok;
 }
@@ -205,20 +217,9 @@ double stats_sort_median(double *v, size_t n)
     return gsl_stats_median_from_sorted_data(v, 1, n);
 }
 
-bool stats_stalls(const double *x, size_t n, size_t *n_stalls, struct err *e)
+double stats_select(double *v, size_t n, size_t k)
 {
-    *n_stalls = 0;
-    if (n == 0)
-        return true;
-    double *sorted;
-    if (!mem_new(&sorted, n, e))
-        return false;
-    memcpy(sorted, x, n * sizeof *sorted);
-    double median = stats_sort_median(sorted, n);
-    for (size_t i = 0; i < n; i++)
-        *n_stalls += x[i] < median / 2 && !(i > 0 && x[i - 1] < median / 2);
-    free(sorted);
-    return true;
+    return gsl_stats_select(v, 1, n, k);
 }
 
 #define MOST_POINTS 240 /* longer series are averaged to so many means, which keep slow noise */

@@ -45,12 +45,6 @@ struct stats_bse {
  * longer correlated. With n < 2, se, df and lrv are 0. O(n log n). */
 bool stats_bse(const double *x, size_t n, struct stats_bse *out, struct err *e);
 
-/* Applies stats_bse to the residuals e_j = y_j - q n_j (section 7). y[j] of the n[j] requests of
- * segment j are counted; q = sum y / sum n is their fraction. Its standard error is se / (mean of
- * n). */
-bool stats_bse_counts(const int64_t *y, const int64_t *n, size_t n_segments, struct stats_bse *out,
-                      struct err *e);
-
 /* An estimate with its confidence intervals: 95 % and, for tests of equivalence, 90 %. */
 struct stats_ci {
     bool ok;
@@ -60,6 +54,7 @@ struct stats_ci {
     double lo90, hi90; /* 90 % */
     double se, df;     /* of a mean or rate; NaN for quantiles */
     size_t m;          /* batch length, in segments */
+    double stretches;  /* of a mean or quantile: stats_stretches; 0: not known, or no matter */
 };
 
 /* Section 7: CI of the mean over the window. `mean` = total/|W|, rate[0..n-1] = the segments'
@@ -91,18 +86,12 @@ void stats_wilson(double frac, double n, double se, double df, double *lo, doubl
 /* Returns the p-quantile of the t distribution; df may be infinite. NaN: GSL fails. */
 double stats_t_quantile(double p, double df);
 
-/* Counts stalls: stretches of segments below half of the median segment. 1 to 9 stalls make the CI
- * of the mean unreliable (section 7, "fewer than 10 stalls"). */
-bool stats_stalls(const double *x, size_t n, size_t *n_stalls, struct err *e);
-
-#define STATS_FEW_STALLS 10
-
 /* Returns how many independent stretches a series has (section 7, slow noise): its length over the
  * correlation time of its slow part. Without slow noise: n, or the number of the means that it is
  * averaged to (at most 240). */
 double stats_stretches(const double *x, size_t n);
 
-#define STATS_FEW_STRETCHES 13 /* with fewer the CI of the mean is unreliable */
+#define STATS_FEW_STRETCHES 13 /* with fewer a CI is unreliable (make bench-stats) */
 
 /* Fits the straight line base + slope i to y[0..n-1] by least squares; n >= 2. */
 struct stats_line {
@@ -129,32 +118,6 @@ struct stats_trend {
     double v, p, slope;
 };
 bool stats_trend(const double *x, size_t n, struct stats_trend *out, struct err *e);
-
-/* Section 7: warm-up, MSER-5 with a guard. */
-struct stats_warmup {
-    size_t n_candidate; /* segments that MSER-5 would cut, before the guard */
-    double t, df;       /* of the guard; 0 without a candidate */
-    size_t n_cut;       /* accepted: leading segments that are warm-up; 0: none */
-    double mean_rest;   /* of the segments from n_cut on */
-    bool steady;        /* false: more than half would be cut, "no steady state" */
-};
-bool stats_warmup(const double *x, size_t n, struct stats_warmup *out, struct err *e);
-
-/* Section 7: change points. */
-#define STATS_MAX_SHIFTS 24
-
-struct stats_shift {
-    size_t at;            /* first segment of the new level */
-    double before, after; /* the levels: means between change points */
-};
-struct stats_shifts {
-    size_t n;
-    struct stats_shift v[STATS_MAX_SHIFTS];
-    double rho, lrv, beta;
-};
-/* Finds the change points of x[0..n-1]. A series of more than 2,000 segments is averaged to blocks
- * first. Shifts under 5 % of the level before are dropped. */
-bool stats_shifts(const double *x, size_t n, struct stats_shifts *out, struct err *e);
 
 /* Cuts x into parts of at least `least` points so that the sum of (x - mean of its part)^2 plus
  * beta per cut is least: exact, O(n^2). *cost is that sum. cuts: room for n/least + 1 indexes,
@@ -228,7 +191,8 @@ struct stats_quantile {
     uint64_t rank; /* of the quantile itself */
     size_t m;
     double df, deff;
-    uint64_t n_e; /* effective number of requests, at 95 % */
+    double stretches; /* as in struct stats_ci */
+    uint64_t n_e;     /* effective number of requests, at 95 % */
     struct stats_ranks r95, r90;
     bool can_gate; /* n_e(1-p) >= 30 */
 };
@@ -236,9 +200,12 @@ struct stats_quantile {
 /* Finds the ranks of a quantile's CI from the effective number of requests (section 7). n_exceed[j]
  * = requests that end in segment j with a latency above the quantile (the value of rank
  * stats_rank(sum n_requests, p)), n_requests[j] = all requests with such a latency that end there.
- * n_segments >= 1. */
+ * rate: the mean rate over the same segments (stats_mean), NULL or m 0: not known. Noise that
+ * lasts shows in a rate sooner than in the few requests above a high quantile, so batches are no
+ * shorter than those of the rate, and `stretches` is no larger than its. n_segments >= 1. */
 bool stats_quantile(struct stats_ratio p, const int64_t *n_exceed, const int64_t *n_requests,
-                    size_t n_segments, struct stats_quantile *out, struct err *e);
+                    size_t n_segments, const struct stats_ci *rate, struct stats_quantile *out,
+                    struct err *e);
 
 /* Fills the five 0-based ranks to look up for q: value, 95 % limits, 90 % limits. Where there is no
  * limit, or q is not ok, the rank is that of the value. */
@@ -398,39 +365,12 @@ struct stats_center {
 };
 bool stats_center(const double *values, size_t n, struct stats_center *out, struct err *e);
 
-/* ---- Section 7: hosts ---- */
-
-struct stats_hosts {
-    bool ok;         /* at least 2 hosts and 2 batches */
-    size_t m, b;     /* length and number of batches */
-    double q, df, p; /* Friedman */
-    double cv_frac;
-    double max_deviation_frac; /* largest |host mean / mean of the hosts - 1| */
-    bool reported;             /* p < .01 and max_deviation_frac >= 5 % */
-};
-
-/* Tests with Friedman whether hosts differ, over batches of segments. x[h * n_segments + j] = rate
- * of host h in segment j. */
-bool stats_hosts(const double *x, size_t n_hosts, size_t n_segments, struct stats_hosts *out,
-                 struct err *e);
-
-/* Friedman's test of n_blocks rows of k values each: Q and p. p is 1 where every row is tied. */
-bool stats_friedman(const double *x, size_t n_blocks, size_t k, double *q, double *p,
-                    struct err *e);
+/* ---- Order statistics ---- */
 
 /* Median of n >= 1 values, which get sorted; the middle two averaged. */
 double stats_sort_median(double *v, size_t n);
 
 /* The value of 0-based rank k among v[0..n-1], which is reordered; k < n. O(n). */
 double stats_select(double *v, size_t n, size_t k);
-
-/* Computes the robust z-score of each host's log rate, and whether it is an outlier (n >= 5, |z| >
- * 3.5 and at least 10 % off the median). A rate that is not positive has z = -inf, unless no rate
- * is positive. */
-struct stats_outlier {
-    double z;
-    bool outlier;
-};
-bool stats_outliers(const double *rates, size_t n, struct stats_outlier *out, struct err *e);
 
 #endif

@@ -58,6 +58,13 @@ static inline const char *stats_too_few(size_t n_segments, uint64_t n_requests)
                                              : "";
 }
 
+/* Applies stats_bse to the residuals e_j = y_j - q n_j, with batches of at least
+ * least_m segments. y[j] of the n[j] requests of segment j are counted; q = sum y / sum n is their
+ * fraction. Its standard error is se / (mean of n). *stretches: stats_stretches of the residuals.
+ */
+bool stats_bse_counts(const int64_t *y, const int64_t *n, size_t n_segments, size_t least_m,
+                      struct stats_bse *out, double *stretches, struct err *e);
+
 /* Cuts the last b*m points of x[0..n-1] into b batches of m; y[0], y[stride], ... get their means.
  */
 void stats_batch_means(const double *x, size_t n, size_t m, size_t b, double *y, size_t stride);

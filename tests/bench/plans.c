@@ -80,7 +80,7 @@ static struct slo_answer judge(const struct run *r, double limit_ns, uint32_t pp
         n_all[j]++;
         n_above[j] += (int64_t)r->ns[i] > quantile;
     }
-    ok = ok && stats_quantile(p, n_above, n_all, N_SEGMENTS, &q, &e);
+    ok = ok && stats_quantile(p, n_above, n_all, N_SEGMENTS, NULL, &q, &e);
     if (ok) {
         stats_quantile_ranks(&q, ranks);
         ok = picker_select(v, r->n, ranks, 5, found);

@@ -15,11 +15,15 @@
  *
  * A third table is about slow noise: healthy runs of 10 to 60 s whose throughput has a standard
  * deviation of 15 %, correlated for up to 10 s. It shows how often the interval covers the true
- * value, how often it is marked as unreliable, and how often the run has a problem. The exit status
- * is 1 if a figure of a table is outside its limits. */
+ * value, how often it is marked as unreliable, and how often the run has a problem.
+ *
+ * A fourth table is about percentiles of such runs: how often their intervals cover the true value
+ * or are marked, and how often an assertion whose limit is the true value is decided. The exit
+ * status is 1 if a figure of a table is outside its limits. */
 #include "analyze/stats/stats.h"
 #include "analyze/estimate/confidence.h"
 #include "analyze/findings/findings.h"
+#include "analyze/slo/slo.h"
 #include "analyze/stats/picker.h"
 #include "libcommon/mem.h"
 #include "libcommon/splitmix.h"
@@ -146,7 +150,7 @@ static bool run_intervals(const struct run *run, struct stats_ci *mean, struct s
             count[j] = N_EACH;
         struct stats_quantile plan;
         size_t ranks[5];
-        if (!stats_quantile(ratios[q], above, count, N_SEGMENTS, &plan, e))
+        if (!stats_quantile(ratios[q], above, count, N_SEGMENTS, mean, &plan, e))
             return false;
         stats_quantile_ranks(&plan, ranks);
         if (!picker_select(run->latency, N_REQUESTS, ranks, 5, values))
@@ -425,15 +429,14 @@ static bool slow_interval(struct slow *x, const struct course *c, struct err *e)
     double rate[MOST_BINS] = {0}, truth = RATE * exp(SLOW_SD * SLOW_SD / 2);
     int64_t width_ns = stats_segment_width_ns(c->end_ns - c->start_ns);
     size_t width = (size_t)(width_ns / BIN_NS), n = c->n_bins / width;
-    struct statistics_rate of = {.n_stretches = 0};
+    struct statistics of = {.change = NULL};
+    struct stats_ci *ci = &of.objects.mean;
     for (size_t i = 0; i < n * width; i++)
         rate[i / width] += c->ok[i] / ((double)width_ns / 1e9);
     double mean = (double)c->n / x->length_s;
-    if (!stats_mean(mean, rate, n, c->n, &of.mean, e) || !stats_stalls(rate, n, &of.n_stalls, e))
+    if (!stats_mean(mean, rate, n, c->n, ci, e))
         return false;
-    of.n_stretches = stats_stretches(rate, n);
-    bool covered = of.mean.lo <= truth && truth <= of.mean.hi;
-    bool marked = *statistics_doubt(&of) != '\0';
+    bool covered = ci->lo <= truth && truth <= ci->hi, marked = *statistics_doubt(&of, ci) != '\0';
     x->covered += covered;
     x->marked += marked;
     x->either += covered || marked;
@@ -475,6 +478,142 @@ static bool slow_repeat(struct slow *x, struct rng *r, struct err *e)
     return ok;
 }
 
+/* ---- Percentiles in slow noise ---- */
+
+#define CONNECTIONS   8
+#define MEDIAN_NS     3e7 /* of a request, if the store is as fast as usual */
+#define SIGMA         .4  /* of the logarithm of a duration, at one speed */
+#define MOST_REQUESTS 40000
+#define N_OF_TIMES    3
+#define DECIDED_PCT   8 /* at the limit, with one length and one correlation; with all together: */
+#define ALL_DECIDED   5
+#define LEAST_LASTS                                                                                \
+    3 /* a run that is not so many times as long cannot know the noise: not limited */
+
+static const uint32_t of_times_ppm[N_OF_TIMES] = {500000, 900000, 990000};
+static const double of_times_z[N_OF_TIMES] = {0, 1.2815515655446004, 2.3263478740408408};
+
+struct slow_times {
+    double length_s, lasts_s;
+    long n_repetitions;
+    long covered[N_OF_TIMES], marked[N_OF_TIMES], either[N_OF_TIMES], decided[N_OF_TIMES];
+    bool failed;
+};
+
+struct requests_made {
+    int64_t end_ns[MOST_REQUESTS], ns[MOST_REQUESTS], found[MOST_REQUESTS];
+    double speed[MOST_BINS + 1];
+    size_t n;
+};
+
+/* Makes the requests of a closed loop of CONNECTIONS. */
+static void times_make(struct requests_made *r, const struct slow_times *x, struct rng *g)
+{
+    double keeps = x->lasts_s > 0 ? exp(-(double)BIN_NS / 1e9 / x->lasts_s) : 0, z = normal(g);
+    size_t n_bins = (size_t)(x->length_s * 1e9 / (double)BIN_NS);
+
+    for (size_t i = 0; i <= n_bins; i++) {
+        z = keeps * z + sqrt(1 - keeps * keeps) * normal(g);
+        r->speed[i] = exp(x->lasts_s > 0 ? SLOW_SD * z : 0);
+    }
+    r->n = 0;
+    for (int k = 0; k < CONNECTIONS; k++) {
+        double at_ns = uniform(g) * MEDIAN_NS;
+        while (at_ns < x->length_s * 1e9 && r->n < MOST_REQUESTS) {
+            double ns = MEDIAN_NS * exp(SIGMA * normal(g)) / r->speed[(size_t)(at_ns / BIN_NS)];
+            at_ns += ns;
+            r->end_ns[r->n] = (int64_t)at_ns;
+            r->ns[r->n] = (int64_t)ns;
+            r->n += at_ns < x->length_s * 1e9;
+        }
+    }
+}
+
+/* Returns the true percentile q. A fast store does more requests, so that the logarithm of the
+ * speed has the mean SLOW_SD^2 over requests. */
+static double times_truth(const struct slow_times *x, int q)
+{
+    double sd = x->lasts_s > 0 ? SLOW_SD : 0;
+
+    return MEDIAN_NS * exp(of_times_z[q] * sqrt(sd * sd + SIGMA * SIGMA) - sd * sd);
+}
+
+/* Judges percentile q of the run at its true value. */
+static bool times_judge(struct slow_times *x, int q, struct requests_made *r,
+                        const struct statistics *of, struct err *e)
+{
+    int64_t above[MOST_BINS] = {0}, beyond[MOST_BINS] = {0}, all[MOST_BINS] = {0}, values[5], value;
+    double truth = times_truth(x, q);
+    const struct slo_assertion limit = {
+        .text = "", .figure = SLO_TIME, .ppm = of_times_ppm[q], .limit = truth};
+    const struct stats_ratio p = {of_times_ppm[q], SLO_PPM};
+    struct percentile found = {.n = (int64_t)r->n};
+    struct stats_quantile plan;
+    size_t rank = stats_rank(r->n, p) - 1, ranks[5];
+
+    memcpy(r->found, r->ns, r->n * sizeof *r->ns);
+    if (!picker_select(r->found, r->n, &rank, 1, &value))
+        return err_set(e, "out of memory");
+    for (size_t i = 0; i < r->n; i++) {
+        size_t j = (size_t)(r->end_ns[i] / of->segment_ns);
+        j = j < of->n_segments ? j : of->n_segments - 1;
+        all[j]++;
+        above[j] += r->ns[i] > value;
+        beyond[j] += (double)r->ns[i] > truth;
+    }
+    if (!stats_quantile(p, above, all, of->n_segments, &of->objects.mean, &plan, e) ||
+        !stats_error_rate(NAN, beyond, all, of->n_segments, &found.above, e))
+        return false;
+    stats_quantile_ranks(&plan, ranks);
+    if (!picker_select(r->found, r->n, ranks, 5, values))
+        return err_set(e, "out of memory");
+    struct stats_ci *ci = &found.q.ci;
+    stats_quantile_ci(&plan, values, ci);
+    found.q.deff = plan.deff;
+    const char *doubt = statistics_doubt(of, ci);
+    struct slo_answer a = {.of = &limit, .measure = slo_measure_percentile(&found, doubt, &limit)};
+    slo_judge(&a);
+    bool covered = !ci->ok || (ci->lo <= truth && truth <= ci->hi);
+    x->covered[q] += covered;
+    x->marked[q] += *doubt != '\0';
+    x->either[q] += covered || *doubt != '\0';
+    x->decided[q] += a.verdict != SLO_UNDECIDED;
+    return true;
+}
+
+static bool times_repeat(struct slow_times *x, struct requests_made *r, struct rng *g,
+                         struct err *e)
+{
+    double rate[MOST_BINS] = {0};
+    int64_t length_ns = (int64_t)(x->length_s * 1e9);
+    struct statistics of = {.segment_ns = stats_segment_width_ns(length_ns)};
+
+    of.n_segments = (size_t)(length_ns / of.segment_ns);
+    times_make(r, x, g);
+    for (size_t i = 0; i < r->n; i++)
+        rate[r->end_ns[i] / of.segment_ns] += 1e9 / (double)of.segment_ns;
+    bool ok = stats_mean((double)r->n / x->length_s, rate, of.n_segments, (int64_t)r->n,
+                         &of.objects.mean, e);
+    for (int q = 0; ok && q < N_OF_TIMES; q++)
+        ok = times_judge(x, q, r, &of, e);
+    return ok;
+}
+
+static bool times_run(struct slow_times *x, uint64_t seed)
+{
+    struct rng g = {seed};
+    struct err e = {0};
+    struct requests_made *r = malloc(sizeof *r);
+    bool ok = r != NULL;
+
+    for (long i = 0; ok && i < x->n_repetitions; i++)
+        ok = times_repeat(x, r, &g, &e);
+    if (!ok)
+        fprintf(stderr, "stats: %s\n", r == NULL ? "out of memory" : e.msg);
+    free(r);
+    return ok;
+}
+
 static bool slow_run(struct slow *x, uint64_t seed)
 {
     struct rng r = {seed};
@@ -497,6 +636,7 @@ struct work {
     struct cell cells[N_CELLS];
     struct family families[N_FAMILIES];
     struct slow slow[N_SLOW];
+    struct slow_times times[N_SLOW];
     double mde_sds;
     atomic_int next;
 };
@@ -505,9 +645,11 @@ static void *work(void *arg)
 {
     struct work *w = arg;
     int i;
-    while ((i = atomic_fetch_add(&w->next, 1)) < N_CELLS + N_SLOW + N_FAMILIES) {
-        int family = i - N_CELLS - N_SLOW;
-        if (family >= 0)
+    while ((i = atomic_fetch_add(&w->next, 1)) < N_CELLS + 2 * N_SLOW + N_FAMILIES) {
+        int family = i - N_CELLS - N_SLOW, times = family - N_FAMILIES;
+        if (times >= 0)
+            w->times[times].failed = !times_run(&w->times[times], 1000 + (uint64_t)times);
+        else if (family >= 0)
             w->families[family].failed =
                 !family_simulate(&w->families[family], 1000 + (uint64_t)family);
         else if (i < N_CELLS)
@@ -583,6 +725,35 @@ static bool put_slow(const struct slow *slow)
     return ok;
 }
 
+static bool put_times(const struct slow_times *times)
+{
+    bool ok = true;
+    long n = 0, decided[N_OF_TIMES] = {0};
+    printf(
+        "\npercentiles in slow noise: %ld runs, %%\n"
+        "                  covers or marked: p50, p90, p99     decided at the limit: p50, p90, p99"
+        "\nrun  correlated\n",
+        times[0].n_repetitions);
+    for (const struct slow_times *x = times; x < times + N_SLOW; x++) {
+        printf("%2.0f s %8.1f s", x->length_s, x->lasts_s);
+        bool limited = x->length_s >= LEAST_LASTS * x->lasts_s;
+        ok &= !x->failed;
+        for (int q = 0; q < N_OF_TIMES; q++)
+            ok &= put(x->either[q], x->n_repetitions, limited ? 91 : 0, 100);
+        for (int q = 0; q < N_OF_TIMES; q++) {
+            ok &= put(x->decided[q], x->n_repetitions, 0, limited ? DECIDED_PCT : 100);
+            decided[q] += limited ? x->decided[q] : 0;
+        }
+        n += limited ? x->n_repetitions : 0;
+        printf("\n");
+    }
+    printf("%-47s", "decided of all that are long enough");
+    for (int q = 0; q < N_OF_TIMES; q++)
+        ok &= put(decided[q], n, 0, ALL_DECIDED);
+    printf("\n");
+    return ok;
+}
+
 int main(int argc, char **argv)
 {
     struct work w = {.next = 0};
@@ -601,6 +772,10 @@ int main(int argc, char **argv)
         w.slow[i] = (struct slow){.length_s = lengths_s[i / N_LASTS],
                                   .lasts_s = lasts_s[i % N_LASTS],
                                   .n_repetitions = (n + 1) / 2};
+    for (int i = 0; i < N_SLOW; i++)
+        w.times[i] = (struct slow_times){.length_s = w.slow[i].length_s,
+                                         .lasts_s = w.slow[i].lasts_s,
+                                         .n_repetitions = (n + 4) / 5};
     for (int i = 0; i < N_FAMILIES; i++)
         w.families[i] = (struct family){.between = (enum between)(i / N_SIDES),
                                         .n_runs = runs_a_side[i % N_SIDES],
@@ -628,5 +803,6 @@ int main(int argc, char **argv)
         "limits            0..6      0..6     91..97    91..97    91..97     75..85    75..85\n");
     ok &= put_families(w.families);
     ok &= put_slow(w.slow);
+    ok &= put_times(w.times);
     return ok ? EXIT_DONE : EXIT_FAILED;
 }

@@ -32,18 +32,6 @@ class Limits(CliTest):
         self.s3analyze("analyze", "--dur", "10s", "--out", out, path)
         self.assertGreater(len(out.read_bytes().splitlines()), 100 * 300)
 
-    def test_a_drift_ends_at_nothing(self):
-        # The rate falls from 150 a second to almost 0, and the straight line through it below 0.
-        rows, at, i = [], 0, 0
-        while at < 12 * SECOND:
-            every = int(SECOND / (150 * max(1 - at / (11 * SECOND), 0.02) ** 4 + 1))
-            rows.append(row(at, at + every - 1000, file=f"k{i}"))
-            at += every
-            i += 1
-        drift = self.operation(self.put(rows))["drift"]
-        self.assertTrue(drift["reported"])
-        self.assertEqual(drift["change_frac"], -1)
-
     def test_an_interval_of_a_rate_begins_at_0(self):
         # Nearly all happens in one burst.
         rows = [row(i * SECOND // 100, i * SECOND // 100 + 1000) for i in range(40)]

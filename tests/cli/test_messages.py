@@ -79,16 +79,6 @@ class Messages(CliTest):
         self.assertEqual([c["path"] for c in r.json()["captures"]], [str(p) for p in good])
         self.assertEqual(self.s3analyze("info", broken, status=1).out, "")
 
-    def test_even_hosts_have_no_outlier(self):
-        """Of many hosts that are even, one that is far off is so by chance."""
-        path = self.tmp / "h.csv"
-        path.write_bytes(capgen.text(capgen.simulate(1, capgen.Shape(n=6000, hosts=200, threads=64))))
-        op, = self.s3analyze("analyze", "--json", path).json()["operations"]
-        self.assertTrue(any(h["outlier"] for h in op["statistics"]["hosts"]["each"]))
-        out = self.s3analyze("analyze", "-v", path).out
-        self.assertRegex(out, r"Hosts, by \w+: even")
-        self.assertNotIn("Outlier", out)
-
     def test_from_after_to(self):
         path = capture("get-g4")
         for args in (["analyze", path], ["cat", path], ["autoterm", path], ["cmp", path, path],

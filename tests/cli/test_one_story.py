@@ -258,6 +258,101 @@ class OneStory(CliTest):
                 self.assertEqual(sorted(k[0] for k in problems), kinds)
 
 
+# What a report cannot say at once: of the first, and of the second. The part of a report that is about requests before or
+# after the benchmark is left out: findings are not about them.
+EXCLUDE = [
+    ("steady, even", "unreliable"), ("steady, even", "Problem:"), ("steady, even", "Notice:"), ("no errors", "requests failed"),
+    ("The figures can be taken as they are", "unreliable"), ("The figures can be taken as they are", "Problem:"),
+    ("to show if it is steady", "Problem:"), ("to show if it is steady", "Notice:"),
+]
+# What only findings say.
+SAID_BY_FINDINGS = re.compile(r"No steady state|No warm-up|Warm-up: the first|Drift|Change at|below half of the median|Outlier|Hosts, by"
+                              r"|Amber")
+BESIDE = re.compile(r"^(?:#+ )?(?:Before the benchmark|Clean-up): (\S+)$", re.M)
+GONE = {"drift", "change_points", "hosts", "series_of", "residual_life"}
+
+
+def intervals(operation):
+    """The intervals of an operation that may be unreliable: what JSON says of them, and the estimates."""
+    of = operation.get("statistics") or {}
+    rates = [(of[k], of[k]["mean"]) for k in ("bytes_per_s", "objects_per_s") if of.get(k)]
+    times = [of[k][q] for k in ("duration", "ttfb") if of.get(k) for q in ("p50_ns", "p90_ns", "p99_ns", "p99_9_ns")]
+    return rates + [(x, x) for x in times]
+
+
+class Statistics(CliTest):
+    """Intervals, the words about steadiness, and --steady follow from the findings."""
+
+    def check_doubts(self, operation, findings):
+        """An interval is unreliable by what was measured, or by a finding that is there. Returns how many a table marks."""
+        kinds = {f["kind"].replace("-op", "-operation").replace("-", " ").removesuffix("s") for f in findings}
+        marked = 0
+        for x, estimate in intervals(operation):
+            doubt = x["unreliable"]
+            named = re.fullmatch(r"95 % CI unreliable: see the finding of (?:an? )?([a-z -]+?)s?", doubt or "")
+            if named:
+                self.assertIn(named[1].replace("-", " "), kinds)
+            elif doubt:
+                self.assertIn("noise lasts too long", doubt)
+                self.assertLess(x["n_stretches"], 13)
+            else:
+                self.assertTrue(not x["n_stretches"] or x["n_stretches"] >= 13 or estimate["lo"] is estimate["hi"] is None)
+            marked += doubt is not None and estimate["why"] is None
+        return marked
+
+    def check_words(self, words, name):
+        for one, other in EXCLUDE:
+            self.assertFalse(one in words and other in words, (name, one, other))
+        self.assertIsNone(SAID_BY_FINDINGS.search(words), name)
+
+    def check_steady(self, path, report):
+        """--steady leaves out the warm-up that a finding tells, and says as long a time."""
+        after = self.s3analyze("analyze", "--json", "--steady", path).json()
+        cut = {o["statistics"]["warm_up"]["cut_ns"] for o in after["operations"] if o.get("statistics")} - {0}
+        found = [f for f in report["findings"] if f["kind"] == "warm-up"]
+        if not found:
+            self.assertEqual((cut, after["left_out"]["by_warm_up"]), (set(), 0))
+            self.assertEqual(after["operations"], report["operations"])
+        elif cut:
+            self.assertAlmostEqual(max(cut) / 1e9, max(seconds(f["end"]) - seconds(f["start"]) for f in found), places=5)
+            length, = {re.search(r"first (\S+?),? ", f["sentence"])[1] for f in found}
+            self.assertIn(f"Warm-up: {length} left out.", self.s3analyze("analyze", "-v", "--steady", path).out)
+        else:  # requests failed in it
+            self.assertTrue(any(o["n_errors"] for o in report["operations"]))
+        return bool(found)
+
+    def test_captures(self):
+        doubted = warm = 0
+        for name in captures():
+            with self.subTest(name):
+                path, page = capture(name), self.tmp / "page.html"
+                report = self.s3analyze("analyze", "-q", "--json", path).json()
+                self.s3analyze("analyze", "-qf", "--html", page, path, env={"PATH": str(self.tmp)})
+                for form in "-v", "--markdown", "page":
+                    text = page.read_text() if form == "page" else self.s3analyze("analyze", "-q", form, path).out
+                    beside = BESIDE.findall(text)
+                    first = text.split("<section")[1].split("</section>")[0] if form == "page" else BESIDE.split(text)[0]
+                    self.check_words(" ".join(first.split()), (name, form))
+                    if form == "-v":
+                        marks = len(re.findall(r"^.* unreliable$", first, re.M))
+                        judged = [o for o in report["operations"] if o["op"] not in beside]
+                n = sum(self.check_doubts(o, report["findings"]) for o in judged)
+                self.assertEqual(marks, n)
+                self.assertFalse(any(GONE & set(o.get("statistics") or ()) for o in report["operations"]))
+                doubted += n > 0
+                warm += self.check_steady(path, report)
+        self.assertGreater(min(doubted, warm), 1)
+
+    @with_specimens
+    def test_what_a_file_cannot_show(self):
+        """An aggregated file without findings shows no stalls and no hosts, so it does not say that there were none."""
+        for path in sorted(SPECIMENS.glob("*.json.zst")):
+            out = self.s3analyze("analyze", path).out
+            self.assertNotIn("steady, even", out)
+            self.assertNotIn("No finding.", out)
+        self.assertIn("Nothing found in what the file holds.", self.s3analyze("analyze", SPECIMENS / "get.json.zst").out)
+
+
 class Kinds(CliTest):
     def test_each_kind_is_one_row(self):
         """The kinds that the code uses are in the table, and each name is in the document."""

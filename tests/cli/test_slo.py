@@ -89,12 +89,18 @@ class Slo(CliTest):
 
     def test_rates_with_a_stall(self):
         """One stall does not tell how often stalls come. So --slo judges a wider interval than that of the report: 1.25 times the
-        root of 20 standard errors to each side."""
+        root of 20 standard errors to each side; of a percentile in proportion."""
         rows = capgen.steady(200) + [r._replace(start=r.start + 24 * 10**9, end=r.end + 24 * 10**9)
                                      for r in capgen.steady(200)]
-        report = self.s3analyze("analyze", "--json", "--slo", "rate>1", self.put("run.csv", capgen.text(rows))).json()
-        answer, mean = report["slo"]["assertions"][0], report["operations"][0]["statistics"]["objects_per_s"]["mean"]
-        self.assertIn("do not tell how often they come", answer["why"])
+        report = self.s3analyze("analyze", "--json", "--slo", "rate>1, p50<1h",
+                                self.put("run.csv", capgen.text(rows))).json()
+        answer, p50 = report["slo"]["assertions"]
+        of = report["operations"][0]["statistics"]
+        mean, median = of["objects_per_s"]["mean"], of["duration"]["p50_ns"]
+        self.assertIn("see the finding of a stall", answer["why"])
+        self.assertEqual([of["objects_per_s"]["unreliable"], median["unreliable"], p50["why"]], 3 * [answer["why"]])
+        self.assertEqual((p50["lo"], p50["hi"]), (median["lo"], median["hi"]))
+        self.assertEqual((p50["times_as_wide"], median["df"]), (answer["times_as_wide"], mean["df"]))
         self.assertEqual((answer["lo"], answer["hi"]), (mean["lo"], mean["hi"]))
         self.assertAlmostEqual(answer["times_as_wide"] * (answer["hi"] - answer["value"]) / mean["se"], 1.25 * 20**.5, 6)
 

@@ -27,8 +27,6 @@ struct made {
     struct table t;
     char *hosts[2];
     struct place places[2];
-    uint32_t of_place[2], ids[2];
-    struct group_keys keys;
 };
 
 static uint64_t seed;
@@ -41,14 +39,10 @@ static double uniform(void)
 
 static void made_init(struct made *m, size_t n)
 {
-    *m = (struct made){.hosts = {"http://a", "http://b"},
-                       .places = {{0, 0}, {1, 0}},
-                       .of_place = {0, 1},
-                       .ids = {0, 1}};
+    *m = (struct made){.hosts = {"http://a", "http://b"}, .places = {{0, 0}, {1, 0}}};
     m->d.hosts = (struct names){m->hosts, 2};
     m->d.places = m->places;
     m->d.n_places = 2;
-    m->keys = (struct group_keys){.n = 2, .id = m->ids, .of_place = m->of_place};
     m->t.n = n;
     m->t.start = calloc(n, sizeof *m->t.start);
     m->t.dur.v = calloc(n, sizeof *m->t.dur.v);
@@ -116,7 +110,6 @@ static struct statistics_input input_of(const struct made *m)
         .end_ns = START_NS + 2650000011,
         .ok = {true, START_NS + 130000003, START_NS + 2500000017},
         .concurrency = 8,
-        .hosts = &m->keys,
     };
 }
 
@@ -185,7 +178,8 @@ static int compare_int64(const void *a, const void *b)
 }
 
 static void assert_quantiles(const struct plain *p, const int64_t *v, const size_t *segment,
-                             size_t n, const struct statistics_latency *got)
+                             size_t n, const struct stats_ci *rate,
+                             const struct statistics_latency *got)
 {
     static const struct stats_ratio ratios[] = {{1, 2}, {9, 10}, {99, 100}, {999, 1000}};
     static int64_t sorted[N];
@@ -205,7 +199,7 @@ static void assert_quantiles(const struct plain *p, const int64_t *v, const size
         struct stats_quantile plan;
         struct stats_ci ci;
         size_t ranks[5];
-        assert_true(stats_quantile(ratios[q], above, count, p->n, &plan, &e));
+        assert_true(stats_quantile(ratios[q], above, count, p->n, rate, &plan, &e));
         stats_quantile_ranks(&plan, ranks);
         for (size_t i = 0; i < 5; i++)
             values[i] = sorted[ranks[i]];
@@ -221,6 +215,7 @@ static void assert_quantiles(const struct plain *p, const int64_t *v, const size
         assert_true(x->value == (double)value);
         assert_int_equal(x->ok, ci.ok);
         assert_true(x->lo == ci.lo && x->hi == ci.hi && x->lo90 == ci.lo90 && x->hi90 == ci.hi90);
+        assert_true(x->stretches == ci.stretches);
         assert_true(got->q[q].n_e == plan.n_e && got->q[q].deff == plan.deff);
     }
 }
@@ -261,8 +256,8 @@ static void assert_equals_plain(const struct statistics_input *in, const struct 
     assert_int_equal(s->error_rate.ok, ci.ok);
     assert_true(n_ok + n_failed == 0 || s->error_rate.value == ci.value);
     assert_close(s->utilisation_frac, p->busy_ns / seconds / 1e9 / (double)in->concurrency);
-    assert_quantiles(p, p->v, p->segment, p->n_v, &s->duration);
-    assert_quantiles(p, p->ttfb, p->ttfb_segment, p->n_ttfb, &s->ttfb);
+    assert_quantiles(p, p->v, p->segment, p->n_v, &s->objects.mean, &s->duration);
+    assert_quantiles(p, p->ttfb, p->ttfb_segment, p->n_ttfb, &s->objects.mean, &s->ttfb);
     statistics_free(s);
 }
 
@@ -340,7 +335,6 @@ static void test_rows(void **state)
     in.n = 0;
     for (size_t i = 0; i < N; i += 3)
         row[in.n++] = (uint32_t)i;
-    in.hosts = NULL;
     assert_as_plain(&in);
     in.n = 25;
     assert_as_plain(&in);
@@ -385,62 +379,51 @@ static void test_order(void **state)
     assert_true(a != NULL && b != NULL);
     assert_true(a->bytes.mean.value == b->bytes.mean.value && a->bytes.mean.se == b->bytes.mean.se);
     assert_true(a->objects.median.lo == b->objects.median.lo);
-    assert_true(a->drift.p == b->drift.p && a->warmup.mean_rest == b->warmup.mean_rest);
-    assert_true(a->hosts.test.q == b->hosts.test.q && a->hosts.v[1].value == b->hosts.v[1].value);
+    assert_true(a->duration.q[2].ci.hi == b->duration.q[2].ci.hi);
     statistics_free(a);
     statistics_free(b);
     made_fini(&m);
 }
 
-static bool by_latency(const struct statistics_input *in)
+/* Returns why an interval from 98 to 102 is unreliable, if the run has this finding. */
+static const char *doubt_with(double stretches, const char *kind, double lost_frac, bool is_timed,
+                              enum finding_scope scope, size_t n_because)
 {
-    struct statistics *s = statistics_new(in, &e);
-    assert_non_null(s);
-    bool is = s->hosts.by_latency;
-    statistics_free(s);
-    return is;
+    struct finding f = finding_of(kind, true, lost_frac);
+    const struct findings all = {.v = &f, .n = 1};
+    struct statistics s = {
+        .objects.mean = {.ok = true, .value = 100, .lo = 98, .hi = 102, .stretches = stretches}};
+    f.has_start = is_timed;
+    f.scope = scope;
+    f.n_because = n_because;
+    f.op = "PUT";
+    statistics_find_change(&s, &all, "GET");
+    assert_null(s.change); /* of another operation */
+    f.op = NULL;
+    statistics_find_change(&s, &all, "GET");
+    return statistics_doubt(&s, &s.objects.mean);
 }
 
-/* Hosts with unequal numbers of requests are compared by rate, with equal numbers by latency. */
-static void test_hosts(void **state)
+static void test_doubt(void **state)
 {
     (void)state;
-    struct made m;
-    make(&m);
-    struct statistics_input in = input_of(&m);
-    struct statistics *s = statistics_new(&in, &e);
-    assert_non_null(s);
-    assert_false(s->hosts.by_latency);
-    assert_int_equal(s->hosts.n, 2);
-    assert_string_equal(s->hosts.v[0].host, "http://a");
-    assert_true(s->hosts.test.ok && s->hosts.test.reported);
-    assert_true(s->hosts.v[0].value > s->hosts.v[1].value);
-    statistics_free(s);
-
-    m.t.dur.n_wide = 0;
-    for (size_t i = 0; i < N; i++) { /* round robin, the second host twice as slow */
-        m.t.start[i] = START_NS + (int64_t)i * 600000;
-        m.t.place.v[i] = i % 2;
-        m.t.error[i] = 0;
-        set_duration(&m, i, 2000000 * (1 + (int64_t)(i % 2)) + (int64_t)(uniform() * 100000));
-    }
-    s = statistics_new(&in, &e);
-    assert_non_null(s);
-    assert_true(s->hosts.by_latency && s->hosts.test.ok && s->hosts.test.reported);
-    assert_true(s->hosts.v[1].value > 1.9 * s->hosts.v[0].value);
-    statistics_free(s);
-
-    /* A difference above the requests in flight, or above 2 %, is not chance. */
-    for (size_t i = 0; i < 12; i += 2)
-        m.t.place.v[N / 2 + i + 1] = 0;
-    assert_false(by_latency(&in));
-    in.concurrency = 12;
-    assert_true(by_latency(&in));
-    for (size_t i = 12; i < 60; i += 2)
-        m.t.place.v[N / 2 + i + 1] = 0;
-    in.concurrency = 100;
-    assert_false(by_latency(&in));
-    made_fini(&m);
+    const char *noise = doubt_with(12, "errors", .5, true, SCOPE_SYSTEM, 0);
+    assert_non_null(strstr(noise, "noise lasts too long"));
+    assert_string_equal(doubt_with(13, "errors", .5, true, SCOPE_SYSTEM, 0), "");
+    assert_string_equal(doubt_with(0, "errors", .5, true, SCOPE_SYSTEM, 0), "");
+    /* A change is the reason for noise that lasts; a short stall, or a host that is slow all the
+     * time, is not. */
+    assert_non_null(strstr(doubt_with(12, "drop", .01, true, SCOPE_SYSTEM, 1), "a drop"));
+    assert_non_null(strstr(doubt_with(12, "drift", .01, false, SCOPE_SYSTEM, 0), "a drift"));
+    assert_string_equal(doubt_with(12, "stall", .01, true, SCOPE_SYSTEM, 0), noise);
+    assert_non_null(strstr(doubt_with(12, "stall", .02, true, SCOPE_SYSTEM, 1), "a stall"));
+    assert_string_equal(doubt_with(12, "slow-host", .5, false, SCOPE_HOST, 0), noise);
+    /* What happened once and costs more than the interval shows. */
+    assert_non_null(strstr(doubt_with(50, "stall", .03, true, SCOPE_SYSTEM, 0), "a stall"));
+    assert_non_null(strstr(doubt_with(50, "slow-host", .03, true, SCOPE_HOST, 0), "a slow host"));
+    assert_string_equal(doubt_with(50, "stall", .01, true, SCOPE_SYSTEM, 0), "");
+    assert_string_equal(doubt_with(50, "drop", .03, true, SCOPE_SYSTEM, 1), "");
+    assert_string_equal(doubt_with(50, "swings", .03, false, SCOPE_SYSTEM, 0), "");
 }
 
 static void test_co_interval(void **state)
@@ -467,7 +450,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_plain), cmocka_unit_test(test_rows_in_order),
         cmocka_unit_test(test_rows),          cmocka_unit_test(test_few_values),
-        cmocka_unit_test(test_order),         cmocka_unit_test(test_hosts),
+        cmocka_unit_test(test_order),         cmocka_unit_test(test_doubt),
         cmocka_unit_test(test_co_interval),
     };
     stats_init();

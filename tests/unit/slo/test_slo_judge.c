@@ -183,13 +183,44 @@ static void test_wilson(void **state)
     assert_true(fabs(lo - lo25) < 1e-6 && fabs(hi - hi25) < 1e-6);
 }
 
+/* An interval that is unreliable is judged wider. If it lacks an end, only requests that are all on
+ * one side of the limit decide. */
+static void test_doubted_percentile(void **state)
+{
+    (void)state;
+    struct slo_list l = parsed("p99<100ns");
+    struct percentile x = {
+        .n = 2000,
+        .q = {.ci = {.ok = true, .why = "", .value = 60, .lo = 50, .hi = 80, .df = 9}},
+        .above = {.ok = true, .value = .001, .se = .0005, .df = 9}};
+    struct slo_answer a = {.of = l.v, .measure = slo_measure_percentile(&x, "", l.v)};
+    slo_judge(&a);
+    assert_int_equal(a.verdict, SLO_MET);
+    a.measure = slo_measure_percentile(&x, "noise", l.v);
+    slo_judge(&a);
+    assert_int_equal(a.verdict, SLO_UNDECIDED);
+    assert_string_equal(a.measure.why, "noise");
+    assert_true(a.measure.hi == 80 && fabs(a.measure.guard - 1.25 * sqrt(20) / 2.2621572) < 1e-6);
+
+    x.q.ci.ok = false;
+    x.q.ci.hi = INFINITY;
+    a.measure = slo_measure_percentile(&x, "", l.v);
+    assert_int_equal(a.measure.side, -1);
+    a.measure = slo_measure_percentile(&x, "noise", l.v);
+    assert_int_equal(a.measure.side, 0);
+    x.above.value = 0;
+    a.measure = slo_measure_percentile(&x, "noise", l.v);
+    assert_int_equal(a.measure.side, -1);
+    slo_free(&l);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parse),   cmocka_unit_test(test_refused),
         cmocka_unit_test(test_judge),   cmocka_unit_test(test_guard),
         cmocka_unit_test(test_verdict), cmocka_unit_test(test_wilson),
-        cmocka_unit_test(test_margin),
+        cmocka_unit_test(test_margin),  cmocka_unit_test(test_doubted_percentile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,7 +95,7 @@ static void quantile_of(const int64_t *latency, size_t n_segments, size_t per_se
         count[i / per_segment]++;
         exceed[i / per_segment] += latency[i] > value;
     }
-    assert_true(stats_quantile(p, exceed, count, n_segments, q, &e));
+    assert_true(stats_quantile(p, exceed, count, n_segments, NULL, q, &e));
     stats_quantile_ranks(q, ranks);
     for (size_t i = 0; i < 5; i++)
         values[i] = sorted[ranks[i]];
@@ -103,6 +103,35 @@ static void quantile_of(const int64_t *latency, size_t n_segments, size_t per_se
     free(sorted);
     free(exceed);
     free(count);
+}
+
+/* Few requests above a high quantile do not show noise that lasts. The rate over the same segments
+ * does. */
+static void test_quantile_with_a_rate(void **state)
+{
+    (void)state;
+    int64_t above[120], all[120];
+    uint64_t seed = 3;
+    struct stats_quantile alone, with;
+    struct stats_ci rate = {.ok = true, .m = 10, .stretches = 5};
+    for (size_t j = 0; j < 120; j++) {
+        all[j] = 100;
+        above[j] = statvec_pm(&seed) < .5;
+    }
+    const struct stats_ratio p = {99, 100};
+    assert_true(stats_quantile(p, above, all, 120, NULL, &alone, &e));
+    assert_true(alone.m == 1 && alone.stretches == 120);
+    assert_true(stats_quantile(p, above, all, 120, &rate, &with, &e));
+    assert_true(with.m == 10 && with.df == 11 && with.stretches == 5);
+    rate.stretches = 200;
+    assert_true(stats_quantile(p, above, all, 120, &rate, &with, &e));
+    assert_true(with.stretches == 120);
+    rate.m = 1000; /* at least ten batches */
+    assert_true(stats_quantile(p, above, all, 120, &rate, &with, &e));
+    assert_int_equal(with.m, 12);
+    rate.m = 0;
+    assert_true(stats_quantile(p, above, all, 120, &rate, &with, &e));
+    assert_true(with.m == 1 && with.n_e == alone.n_e);
 }
 
 static void test_v8_quantile(void **state)
@@ -186,9 +215,13 @@ static void test_latency_by_brute_force(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_v6_rank),     cmocka_unit_test(test_v7_binomial),
-        cmocka_unit_test(test_smallest_n),  cmocka_unit_test(test_v8_quantile),
-        cmocka_unit_test(test_v16_latency), cmocka_unit_test(test_latency_by_brute_force),
+        cmocka_unit_test(test_v6_rank),
+        cmocka_unit_test(test_v7_binomial),
+        cmocka_unit_test(test_smallest_n),
+        cmocka_unit_test(test_v8_quantile),
+        cmocka_unit_test(test_quantile_with_a_rate),
+        cmocka_unit_test(test_v16_latency),
+        cmocka_unit_test(test_latency_by_brute_force),
     };
     return cmocka_run_group_tests(tests, statvec_setup, NULL);
 }
