@@ -143,7 +143,7 @@ def cache_hits(x):
 @healthy
 def heavy_tail(x):
     x.per_core(2)
-    x.spread = lambda: .6 * x.random.paretovariate(2)
+    x.spread = lambda: .6 * x.random.paretovariate(2.2)
 
 
 @healthy
@@ -231,7 +231,7 @@ def bursts_of_all(x):
 
 @healthy
 def bursts_of_a_client(x):
-    """One client has think time for the most part, and no more for a moment now and then."""
+    """One client waits between its requests for the most part, and does not for two seconds now and then."""
     x.per_core(3)
     x.begins = lambda thread: 0 if thread % x.n_clients else x.random.expovariate(.5)
     busy = {}
@@ -239,7 +239,7 @@ def bursts_of_a_client(x):
     def pause(t, thread):
         n = int(t / 2)
         return busy.setdefault(n, x.random.random() < .3) if thread % x.n_clients == 0 else True
-    x.rests = lambda t, thread: 0 if pause(t, thread) else .2
+    x.rests = lambda t, thread: 20e-6 if pause(t, thread) else .2
 
 
 @healthy
@@ -288,7 +288,23 @@ def two_of_three_hosts_slow(x):
     x.n_hosts, x.cores, f = 3, 4, x.random.uniform(2, 3)
     x.per_core(1)
     x.slower(f, host={1, 2})
-    x.expect("slow-host", FAST, scopes=[{"host": x.host(k)} for k in range(3)], allowed=LEVEL)
+    for k in 1, 2:
+        x.expect("slow-host", FAST, scopes={"slow-host": [{"host": x.host(k)}], FAST: [{"host": x.host(0)}]}, allowed=LEVEL)
+
+
+@fault
+def one_of_four_hosts_fast(x):
+    x.per_core(1)
+    x.slower(1 / 3, host=0)
+    x.expect("slow-host", FAST, scopes={"slow-host": [{"host": x.host(1)}], FAST: [{"host": x.host(0)}]}, allowed=LEVEL)
+
+
+@fault
+def one_of_a_hundred_hosts_slow(x):
+    x.n_hosts, x.cores, x.seconds = 100, 1, 20
+    x.per_core(1)
+    x.slower(4, host=41)
+    x.expect("slow-host", host=x.host(41))
 
 
 @fault
@@ -300,20 +316,21 @@ def half_of_the_hosts_slow(x):
         x.expect("slow-host", host=x.host(k), ratio=MEASURED)
 
 
-def slow_delete(x):
+def slow_delete(x, **ratio):
     x.mix = {"GET": .5, "PUT": .2, "DELETE": .2, "STAT": .1}
     x.slower(5, host=2, op="DELETE")
-    x.expect("slow-host", host=x.host(2), op="DELETE", ratio=MEASURED, allowed=LEVEL)
+    x.expect("slow-host", host=x.host(2), op="DELETE", allowed=LEVEL, **ratio)
 
 
 @fault
 def delete_slow_at_a_host(x):
     x.per_core(.7)
-    slow_delete(x)
+    slow_delete(x, ratio=MEASURED)
 
 
 @fault
 def delete_slow_at_a_busy_host(x):
+    """All operations wait for the DELETEs."""
     x.per_core(2)
     slow_delete(x)
 
@@ -441,35 +458,36 @@ def slow_host_of_one_client(x):
     x.hosts_of = lambda t, client: (client,)
     x.per_core(1)
     x.slower(2.5, host=1)
-    x.expect("slow-host", "slow-client", scopes=[{"host": x.host(1)}, {"client": x.client(1)}])
+    x.expect("slow-host", "slow-client", scopes={"slow-host": [{"host": x.host(1)}], "slow-client": [{"client": x.client(1)}]})
 
 
 def locked(x, hold, host=None):
     share = .12
     x.popularity = list(itertools.accumulate([share * (N_OBJECTS - 1) / (1 - share)] + [1] * (N_OBJECTS - 1)))
     x.locks = {0: (hold, host)}
+    scopes = {OBJECT: [None, {"object": "obj/0"}]}
+    if host is not None:
+        scopes["slow-host"] = [{"host": x.host(host)}]
+    x.expect(*scopes, scopes=scopes, allowed=LEVEL)
 
 
 @fault
 def hot_object(x):
     x.per_core(4)
     locked(x, .02)
-    x.expect(OBJECT, allowed=LEVEL)
 
 
 @fault
 def hot_object_on_a_host(x):
     x.per_core(4)
     locked(x, .04, 1)
-    x.expect(OBJECT, "slow-host", scopes=[None, {"host": x.host(1)}], allowed=LEVEL)
 
 
 @fault
 def hot_object_placed(x):
     x.per_core(4)
-    locked(x, .03)
     x.place_by_object()
-    x.expect(OBJECT, "slow-host", scopes=[None, {"host": x.host(x.place({"object": 0}))}], allowed=LEVEL)
+    locked(x, .03, x.place({"object": 0}))
 
 
 @fault
@@ -533,6 +551,21 @@ def half_of_the_requests_miss(x):
     x.per_core(2)
     x.slower_by(lambda t: 1 if t < 20 or x.random.random() < .5 else 3)
     x.expect("drop", "slow-op", start=20, allowed=LEVEL)
+
+
+@fault
+def some_reads_slow(x):
+    """One of ten GETs takes six times as long from 15 s on."""
+    x.per_core(.7)
+    x.slower_by(lambda t: 6 if t >= 15 and x.random.random() < .1 else 1)
+    x.expect("drop", "slow-op", start=15, allowed=LEVEL)
+
+
+@fault
+def cache_from_the_middle(x):
+    x.per_core(2)
+    x.slower_by(lambda t: .2 if t >= 20 and x.random.random() < .5 else 1)
+    x.expect("rise", start=20, allowed=LEVEL)
 
 
 @fault
@@ -649,8 +682,7 @@ def hosts_from_two_to_four(x):
 @change
 def think_time_ends(x):
     x.per_core(2)
-    x.rests = lambda t, thread: .05 if t < 20 else 0
-    changed(x)
+    x.rests = lambda t, thread: .05 if t < 20 else 20e-6
 
 
 @change
