@@ -21,7 +21,7 @@ def registered(table, prefix=""):
     return register
 
 
-healthy, fault, change = registered(HEALTHY, "healthy-"), registered(FAULTS), registered(CHANGES, "load-")
+healthy, fault, change = registered(HEALTHY, "healthy-cores-"), registered(FAULTS), registered(CHANGES, "load-")
 
 
 def choose(x, select):
