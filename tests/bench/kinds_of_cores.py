@@ -67,8 +67,21 @@ for select_ in SELECTS:
         HEALTHY[f"healthy-cores-open-{rho_}-{select_}"] = opened(rho_, select_)
 
 
+def wobbling(x, deviation, correlation_s):
+    """The speed of each host changes on its own."""
+    noise = x.noise, x.noise_s
+    x.noise, x.noise_s = deviation, correlation_s
+    speeds = [x.common_noise() for _ in range(x.n_hosts)]
+    x.noise, x.noise_s = noise
+    x.speed = lambda t, k: speeds[k](t)
+
+
 @healthy
 def random_system(x):
+    some_system(x)
+
+
+def some_system(x):
     r = x.random
     system(x, r.choice(SELECTS))
     if r.random() < .3:
@@ -85,7 +98,39 @@ def random_system(x):
         x.host_card = lambda k: 400e6 / x.n_hosts
     if r.random() < .3:
         popular(x, r.uniform(.5, 1.1))
+    if r.random() < .3:
+        x.limit = x.cores * r.choice([1, 2, 4])
     x.noise, x.noise_s = r.uniform(0, .06), r.uniform(.5, 5)
+    if r.random() < .3:
+        wobbling(x, r.uniform(0, .08), r.uniform(.5, 5))
+
+
+@healthy
+def each_host_wobbles(x):
+    x.per_core(3)
+    wobbling(x, .08, 2)
+
+
+@healthy
+def each_host_wobbles_at_a_given_rate(x):
+    x.share(.7)
+    wobbling(x, .08, 2)
+
+
+@healthy
+def short_pauses_of_all_hosts(x):
+    """Each host collects garbage for 50 ms, every two seconds on average."""
+    x.per_core(2)
+    pauses = [{round(x.random.uniform(0, x.seconds) * 20) for _ in range(x.seconds // 2)} for _ in range(x.n_hosts)]
+    x.speed = lambda t, k: 0.0 if round(t * 20) in pauses[k] else 1.0
+
+
+@healthy
+def short_stall_of_a_host(x):
+    """One that stands still for half a second is no slow host."""
+    x.per_core(1)
+    x.speed = lambda t, k: 0.0 if k == 2 and 20 <= t < 20.5 else 1.0
+    x.allowed = {"stall"}
 
 
 @healthy
@@ -208,6 +253,14 @@ def unequal_work_in_one_queue(x):
     x.service = {"GET": .010, "PUT": .080}
     x.place = lambda q: 1 if q["op"] == "PUT" or x.random.random() < 1 / 7 else x.random.choice([0, 2, 3])
     x.per_core(1.5)
+
+
+@healthy
+def operations_by_client(x):
+    x.mix = {"GET": .5, "PUT": .5}
+    x.operation = lambda t, thread: "PUT" if thread % x.n_clients == 1 else "GET"
+    x.sizes, x.client_card = [MIB], lambda k: 150e6
+    x.per_core(2)
 
 
 def bursts(x, each, length, height, base):
@@ -365,14 +418,42 @@ def slow_host_of_few_requests(x):
 def slow_host_all_along(x):
     x.per_core(1)
     x.slower(1.8, host=2)
-    x.expect("slow-host", host=x.host(2), ratio=MEASURED)
+    x.expect("slow-host", host=x.host(2), ratio=MEASURED, work=1.8)
 
 
 @fault
 def slow_host_at_a_given_rate(x):
     x.share(.5)
     x.slower(1.7, host=2)
-    x.expect("slow-host", host=x.host(2), ratio=MEASURED, allowed=LEVEL + ("backlog",))
+    x.expect("slow-host", host=x.host(2), ratio=MEASURED, work=1.7, allowed=LEVEL + ("backlog",))
+
+
+@fault
+def slow_host_in_a_random_system(x):
+    some_system(x)
+    k, f, at = x.random.randrange(x.n_hosts), x.random.uniform(2.5, 4), x.random.uniform(.3, .6) * x.seconds
+    x.slower(f, lambda t: t >= at, host=k)
+    x.expect("slow-host", host=x.host(k), start=at, near=2, allowed=LEVEL + ("backlog", "late-starts"))
+
+
+@fault
+def slow_client_in_a_random_system(x):
+    some_system(x)
+    if x.n_clients == 1:
+        x.n_clients, x.threads = 4, max(1, x.threads // 4)
+    k, d = x.random.randrange(x.n_clients), x.random.uniform(2, 4) * x.service["GET"]
+    x.per_core(x.random.uniform(.3, 1.5))
+    x.rate = 0.0
+    x.delay_from(0, d, client=k)
+    x.expect("slow-client", client=x.client(k), allowed=LEVEL)
+
+
+@fault
+def all_slower_in_a_random_system(x):
+    some_system(x)
+    f, at = x.random.uniform(1.8, 3), x.random.uniform(.3, .6) * x.seconds
+    x.slower(f, lambda t: t >= at)
+    x.expect("drop", "slow-op", "backlog", start=at, near=2, allowed=LEVEL + ("backlog", "late-starts", "latency"))
 
 
 def half_speed(x, host, start, end=1e9):
@@ -383,7 +464,7 @@ def saturated_half_speed(x, load, select):
     x.per_core(load)
     choose(x, select)
     half_speed(x, 1, 15)
-    x.expect("slow-host", host=x.host(1), start=15, ratio=MEASURED, allowed=LEVEL)
+    x.expect("slow-host", host=x.host(1), start=15, ratio=MEASURED, work=2, allowed=LEVEL)
 
 
 for load_, select_ in ((1, "random"), (3, "random"), (3, "least-busy"), (3, "hash"), (5, "roundrobin"), (8, "random")):
@@ -661,15 +742,37 @@ def more_threads(x):
     changed(x)
 
 
+def offered(x, factor):
+    """Poisson, with a rate that depends on the time: `factor` times half of what the hosts can do."""
+    x.share(.5)
+    base, x.rate, x.due, t = x.rate, 0.0, [], 0.0
+    while t < x.seconds:
+        t += x.random.expovariate(base * factor(t))
+        x.due.append(t)
+
+
 @change
 def offered_rate(x):
-    x.share(.4)
-    base, x.rate = x.rate, 0.0
-    x.due, t = [], 0.0
-    while t < x.seconds:
-        t += x.random.expovariate(base * (1 if t < 20 else 1.8))
-        x.due.append(t)
+    offered(x, lambda t: .8 if t < 20 else 1.4)
     changed(x)
+
+
+@change
+def offered_rate_falls(x):
+    offered(x, lambda t: 1.4 if t < 20 else .7)
+    changed(x)
+
+
+@change
+def offered_rate_in_steps(x):
+    offered(x, lambda t: .4 + .4 * (t // 10))
+    changed(x, None)
+
+
+@change
+def offered_rate_swings(x):
+    """Whether that is told is not judged: only that it is no problem."""
+    offered(x, lambda t: 1 + .4 * math.sin(2 * math.pi * t / 10))
 
 
 @change
@@ -683,6 +786,14 @@ def hosts_from_two_to_four(x):
 def think_time_ends(x):
     x.per_core(2)
     x.rests = lambda t, thread: .05 if t < 20 else 20e-6
+
+
+@change
+def client_ends(x):
+    """A client has done its share; the others go on."""
+    x.per_core(2)
+    x.spans = {1: (0, 24)}
+    x.expect(LOAD, "absent-client", scopes={LOAD: [None], "absent-client": [{"client": x.client(1)}]}, start=24)
 
 
 @change

@@ -90,7 +90,7 @@ class SharedRun(Run):
         """Open loop, which keeps this share of the cores busy."""
         work = sum(self.service[op] * w for op, w in self.mix.items()) / sum(self.mix.values())
         self.rate = rho * self.cores * self.n_hosts / (work * self.mean_spread())
-        self.poisson, self.threads = True, 400
+        self.poisson, self.threads = True, max(1, self.cores * self.n_hosts * 16 // self.n_clients)
 
     def mean_spread(self):
         return sum(self.spread() for _ in range(5000)) / 5000
@@ -141,15 +141,15 @@ class Course:
         self.locks = {}
         self.in_flight = [[0] * x.n_hosts for _ in range(x.n_clients)]
         self.is_open = bool(x.rate or x.due)
-        self.idle, self.overdue, self.dues = [], collections.deque(), x.dues()
+        self.dues = x.dues()
+        self.idle, self.overdue = [[collections.deque() for _ in range(x.n_clients)] for _ in range(2)]
         for thread in range(x.n_clients * x.threads):
             client = thread % x.n_clients
             at = x.begins(thread) if x.begins else x.spans.get(client, (0, 0))[0]
             if self.is_open:
-                self.idle.append(thread)
+                self.idle[client].append(thread)
             else:
                 self.at(at + x.random.random() * .02, self.begin, thread)
-        x.random.shuffle(self.idle)
         if self.is_open:
             self.at(next(self.dues, FOREVER), self.is_due, None)
         if x.speed:
@@ -202,13 +202,15 @@ class Course:
     def is_due(self, now, _):
         if now >= self.x.seconds:
             return
-        self.overdue.append(now)
-        self.take_due(now)
+        client = self.x.random.randrange(self.x.n_clients)
+        self.overdue[client].append(now)
+        self.take_due(now, client)
         self.at(next(self.dues, FOREVER), self.is_due, None)
 
-    def take_due(self, now):
-        while self.overdue and self.idle and now < self.x.seconds:
-            self.begin(now, self.idle.pop(), self.overdue.popleft())
+    def take_due(self, now, client):
+        idle, overdue = self.idle[client], self.overdue[client]
+        while overdue and idle and now < self.x.seconds:
+            self.begin(now, idle.popleft(), overdue.popleft())
 
     def begin(self, now, thread, intended=None):
         x = self.x
@@ -267,7 +269,7 @@ class Course:
         self.in_flight[q["client"]][q["host"]] -= 1
         self.rows.append((job["start"], now, q, job["error"], job["intended"]))
         if self.is_open:
-            self.idle.append(q["thread"])
-            self.take_due(now)
+            self.idle[q["client"]].append(q["thread"])
+            self.take_due(now, q["client"])
         else:
             self.at(now + x.rests(now, q["thread"]), self.begin, q["thread"])
