@@ -81,7 +81,8 @@ def random_system(x):
     some_system(x)
 
 
-def some_system(x):
+def some_system(x, has_cards=True):
+    """Without cards no network hides what the hosts do."""
     r = x.random
     system(x, r.choice(SELECTS))
     if r.random() < .3:
@@ -92,9 +93,9 @@ def some_system(x):
         x.mix = dict(MIX5)
     if r.random() < .5:
         x.sizes = [r.choice([16 << 10, 256 << 10, MIB, 4 * MIB, 16 * MIB]) for _ in range(r.randrange(1, 5))]
-    if r.random() < .5:
+    if has_cards and r.random() < .5:
         x.client_card = lambda k: 400e6 / x.n_clients
-    if r.random() < .3:
+    if has_cards and r.random() < .3:
         x.host_card = lambda k: 400e6 / x.n_hosts
     if r.random() < .3:
         popular(x, r.uniform(.5, 1.1))
@@ -430,7 +431,7 @@ def slow_host_at_a_given_rate(x):
 
 @fault
 def slow_host_in_a_random_system(x):
-    some_system(x)
+    some_system(x, has_cards=False)
     k, f, at = x.random.randrange(x.n_hosts), x.random.uniform(2.5, 4), x.random.uniform(.3, .6) * x.seconds
     x.slower(f, lambda t: t >= at, host=k)
     x.expect("slow-host", host=x.host(k), start=at, near=2, allowed=LEVEL + ("backlog", "late-starts"))
@@ -438,7 +439,7 @@ def slow_host_in_a_random_system(x):
 
 @fault
 def slow_client_in_a_random_system(x):
-    some_system(x)
+    some_system(x, has_cards=False)
     if x.n_clients == 1:
         x.n_clients, x.threads = 4, max(1, x.threads // 4)
     k, d = x.random.randrange(x.n_clients), x.random.uniform(2, 4) * x.service["GET"]
@@ -450,7 +451,7 @@ def slow_client_in_a_random_system(x):
 
 @fault
 def all_slower_in_a_random_system(x):
-    some_system(x)
+    some_system(x, has_cards=False)
     f, at = x.random.uniform(1.8, 3), x.random.uniform(.3, .6) * x.seconds
     x.slower(f, lambda t: t >= at)
     x.expect("drop", "slow-op", "backlog", start=at, near=2, allowed=LEVEL + ("backlog", "late-starts", "latency"))
