@@ -173,7 +173,21 @@ class Judge(CliTest):
         self.assertEqual(self.judge("delete-slow-at-a-host", [finding("slow-host", scope=host)])[0], [False])
         self.assertEqual(self.judge("delete-slow-at-a-host", [finding("slow-host", scope=host, op="DELETE")])[0], [True])
 
-    def test_sums_by_class(self):
+    def test_problems_of_the_sums_alone(self):
+        program = self.tmp / "program"
+        host = {"kind": "slow-host", "severity": "problem", "scope": {"host": "h"}}
+        program.write_text(f"#!{sys.executable}\nimport json, sys\nif sys.argv[1] == 'analyze':\n"
+                           f"    host = {host!r}\n    kinds = ['drop'] * sys.argv[-1].endswith('.sums') + ['stall']\n"
+                           "    print(json.dumps({'findings': [host] + [{'kind': k, 'severity': 'problem'} for k in kinds]}))\n")
+        program.chmod(0o755)
+        module = bench()
+        other = {**host, "scope": {"host": "i"}}
+        self.assertEqual(module.only_in_sums(program, "run.csv", module.findings_of(program, "run.csv")),
+                         [{"kind": "drop", "severity": "problem"}])
+        self.assertEqual([f["kind"] for f in module.only_in_sums(program, "run.csv", [other])],
+                         ["slow-host", "drop", "stall"])
+
+    def test_totals_by_class(self):
         """runs, those with a false problem, faults, found, first, false problems, numbers told, right ones"""
         for name, row, is_good in (
                 ("healthy-x", (30, 2, 0, 0, 0, 5, 0, 0), False), ("healthy-x", (30, 1, 0, 0, 0, 5, 0, 0), True),
