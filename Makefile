@@ -423,6 +423,6 @@ include tests/coverage.mk
 
 FORCE:
 .PHONY: all help tests check check-fast compile-commands hooks valgrind demo bench bench-findings bench-load bench-ranks bench-search bench-sql bench-stats bench-trend pictures \
-	layering style format format-check docs install uninstall clean dist distcheck deb cross FORCE
+	layering style constants format format-check docs install uninstall clean dist distcheck deb cross FORCE
 
 -include $(shell find $(B) -type f -name '*.d' 2>/dev/null)
