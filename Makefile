@@ -32,6 +32,7 @@
 #                         build/deb/
 #   make cross            builds for arm64 and big-endian s390x, compares results
 #                         under qemu
+#   make constants        counts the numeric literals of the findings
 #   make uninstall clean distcheck format format-check layering style
 #
 # SAN=address,undefined and SAN=thread build into build-asan/ and build-tsan/;
@@ -114,7 +115,7 @@ modules = $(foreach p,$(1),$(firstword $(subst =, ,$(p))))
 pkg_cflags = $(shell $(PKG_CONFIG) --cflags $(call modules,$(1)))
 pkg_libs = $(shell $(PKG_CONFIG) --libs $(call modules,$(1)))
 
-NO_BUILD_GOALS := help hooks clean uninstall dist deb format format-check layering style
+NO_BUILD_GOALS := help hooks clean uninstall dist deb format format-check layering style constants
 TEST_GOALS := check check-fast tests distcheck compile-commands
 NEEDED_PKGS :=
 ifneq ($(filter check,$(MAKECMDGOALS)),)
@@ -337,6 +338,10 @@ layering:
 style:
 	@tests/style
 
+# Limits that someone chose. CONSTANTS_FLAGS: -v, --most N.
+constants:
+	@tests/constants $(CONSTANTS_FLAGS)
+
 CLANG_FORMAT ?= clang-format-14
 format:
 	$(CLANG_FORMAT) -i $(C_FILES)
@@ -418,6 +423,6 @@ include tests/coverage.mk
 
 FORCE:
 .PHONY: all help tests check check-fast compile-commands hooks valgrind demo bench bench-findings bench-load bench-ranks bench-search bench-sql bench-stats bench-trend pictures \
-	layering style format format-check docs install uninstall clean dist distcheck deb cross FORCE
+	layering style constants format format-check docs install uninstall clean dist distcheck deb cross FORCE
 
 -include $(shell find $(B) -type f -name '*.d' 2>/dev/null)
