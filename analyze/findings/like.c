@@ -46,12 +46,27 @@ struct gram {
     double xx[COLUMNS][COLUMNS], xy[COLUMNS];
 };
 
+/* Only some requests are compared: of an operation, a class, another party; SIZE_MAX: all. */
+struct part {
+    size_t op, class, other;
+};
+
+static const struct part all_parts = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
+
 /* Sums of a stratum: of a group, and of the others. */
 enum { N_OWN, N_OTHERS, SUM_OTHERS, TOOK_OTHERS, N_SUMS };
 
 /* Sums of a block of time: of the group [1], of the others [0]. */
 struct block {
-    double n[2], residual[2], mean[2], took[2];
+    double n[2], residual[2], mean[2];
+};
+
+/* A request of a group (own) or of the others. */
+struct asked {
+    const struct like_row *row;
+    float residual, took; /* logs of its duration, at equal load and as it is, less the others' mean
+                             in the stratum */
+    bool own;
 };
 
 struct compared {
@@ -66,17 +81,15 @@ struct compared {
     uint8_t (*met)[LIKE_N_LOADS]; /* by group: the highest levels */
     struct gram all, *of_group;   /* of_group: NULL if there are many groups */
     struct curves curves;
+    struct part part; /* the requests that are compared now, and their rows */
+    uint32_t *rows;
+    size_t n_rows;
     /* Scratch memory of a test. */
     double (*strata)[N_SUMS];
-    float *residual, *took; /* by row; NAN: is not compared */
+    struct asked *v; /* the requests of a group and of the others that can be compared */
+    size_t n;
+    double *scratch; /* as many as there are rows */
 };
-
-/* Only some requests are compared: of an operation, a class, another party; SIZE_MAX: all. */
-struct part {
-    size_t op, class, other;
-};
-
-static const struct part all_parts = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
 
 static uint32_t group_of(const struct compared *x, const struct like_row *r)
 {
@@ -321,90 +334,100 @@ static void fit_others(struct compared *x, size_t group, uint8_t *met)
     fit(&g, &x->curves);
 }
 
+/* Takes the requests of a part from now on. */
+static void set_part(struct compared *x, struct part part)
+{
+    x->part = part;
+    x->n_rows = 0;
+    for (size_t i = 0; i < x->l->n; i++)
+        if (is_in_part(x, &part, &x->l->v[i]))
+            x->rows[x->n_rows++] = (uint32_t)i;
+}
+
 /* Fills in how long requests take at no load, and sums of these by stratum, of a group and of the
  * others. */
-static void add_strata(struct compared *x, size_t group, const struct part *part)
+static void add_strata(struct compared *x, size_t group)
 {
-    const struct like *l = x->l;
     uint8_t met[LIKE_N_LOADS] = {0};
     struct prediction p;
 
     fit_others(x, group, met);
     predict(x, &x->curves, met, &p);
     memset(x->strata, 0, x->n_strata * sizeof *x->strata);
-    for (size_t i = 0; i < l->n; i++) {
-        const struct like_row *r = &l->v[i];
+    x->n = 0;
+    for (size_t i = 0; i < x->n_rows; i++) {
+        const struct like_row *r = &x->l->v[x->rows[i]];
         uint32_t of = group_of(x, r);
-        double *s = x->strata[x->stratum[i]];
+        double *s = x->strata[x->stratum[x->rows[i]]];
 
-        x->residual[i] = NAN;
-        if (!is_in_part(x, part, r) || (of != group && x->is_slow[of]))
+        if (of != group && x->is_slow[of])
             continue;
-        x->residual[i] = residual_of(&p, r);
-        s[of == group ? N_OWN : N_OTHERS] += r->n;
-        s[SUM_OTHERS] += of == group ? 0 : r->n * x->residual[i];
-        s[TOOK_OTHERS] += of == group ? 0 : r->n * r->y;
+        struct asked *to = &x->v[x->n++];
+        *to = (struct asked){r, residual_of(&p, r), r->y, of == group};
+        s[to->own ? N_OWN : N_OTHERS] += r->n;
+        s[SUM_OTHERS] += to->own ? 0 : r->n * to->residual;
+        s[TOOK_OTHERS] += to->own ? 0 : r->n * r->y;
     }
 }
 
-/* Fills in the residuals of a group and of the others: each less the others' mean in its stratum.
- * Returns the number of requests that can be compared: of the group, or of the others if they are
- * fewer. */
-static double fill_residuals(struct compared *x, size_t group, const struct part *part)
+/* Fills in the requests of a group and of the others that can be compared. Returns their number: of
+ * the group, or of the others if they are fewer. */
+static double fill_residuals(struct compared *x, size_t group)
 {
-    const struct like *l = x->l;
-    double n_own = 0, n_others = 0;
+    double n[2] = {0};
+    size_t n_kept = 0;
 
-    add_strata(x, group, part);
-    for (size_t i = 0; i < l->n; i++) {
-        const struct like_row *r = &l->v[i];
-        const double *s = x->strata[x->stratum[i]];
+    add_strata(x, group);
+    for (size_t i = 0; i < x->n; i++) {
+        struct asked v = x->v[i];
+        const double *s = x->strata[x->stratum[v.row - x->l->v]];
 
         if (s[N_OWN] < LEAST_IN_STRATA || s[N_OTHERS] < LEAST_IN_STRATA)
-            x->residual[i] = NAN;
-        if (isnan(x->residual[i]))
             continue;
-        x->residual[i] -= (float)(s[SUM_OTHERS] / s[N_OTHERS]);
-        x->took[i] = r->y - (float)(s[TOOK_OTHERS] / s[N_OTHERS]);
-        if (group_of(x, r) == group)
-            n_own += r->n;
-        else
-            n_others += r->n;
+        v.residual -= (float)(s[SUM_OTHERS] / s[N_OTHERS]);
+        v.took -= (float)(s[TOOK_OTHERS] / s[N_OTHERS]);
+        n[v.own] += v.row->n;
+        x->v[n_kept++] = v;
     }
-    return fmin(n_own, n_others);
+    x->n = n_kept;
+    return fmin(n[0], n[1]);
+}
+
+/* Returns how far into the run a request began, from 0 to n. */
+static size_t block_of(const struct compared *x, const struct like_row *r, size_t n)
+{
+    const struct course *c = x->l->c;
+    double into = (double)(r->start_ns - c->start_ns) / ((double)(c->end_ns - c->start_ns) + 1);
+
+    return (size_t)fmin(fmax(into * (double)n, 0), (double)(n - 1));
 }
 
 /* A series of differences between a group and the others, by block; blocks without enough requests
  * are left out. */
 struct series {
     size_t n, block[MAX_BLOCKS];
-    double typical[MAX_BLOCKS], mean[MAX_BLOCKS], took[MAX_BLOCKS];
+    double typical[MAX_BLOCKS], mean[MAX_BLOCKS];
     double sd_typical, sd_mean; /* of a value, as of values that do not depend on each other */
 };
 
-static size_t fill_blocks(const struct compared *x, size_t group, double n, struct block *v)
+static void add_to_block(struct block *b, int own, double n, double residual)
 {
-    const struct like *l = x->l;
-    const struct course *c = l->c;
-    double length_ns = (double)(c->end_ns - c->start_ns) + 1;
+    b->n[own] += n;
+    b->residual[own] += n * residual;
+    b->mean[own] += n * exp(fmin(residual, MOST_EXCESS));
+}
+
+static size_t fill_blocks(const struct compared *x, double n, struct block *v)
+{
+    const struct course *c = x->l->c;
     double block_ns = c->has_requests ? BLOCK_NS : (double)c->block_ns;
-    double most = fmax(LEAST_BLOCKS, fmin(MAX_BLOCKS, length_ns / block_ns));
+    double most = fmin(MAX_BLOCKS, (double)(c->end_ns - c->start_ns) / block_ns);
     size_t n_blocks = (size_t)fmax(LEAST_BLOCKS, fmin(most, n / MEAN_IN_BLOCK));
 
     memset(v, 0, n_blocks * sizeof *v);
-    for (size_t i = 0; i < l->n; i++) {
-        if (isnan(x->residual[i]))
-            continue;
-        const struct like_row *r = &l->v[i];
-        double into = (double)(r->start_ns - c->start_ns) / length_ns * (double)n_blocks;
-        struct block *b = &v[(size_t)fmin(fmax(into, 0), (double)(n_blocks - 1))];
-        int own = group_of(x, r) == group;
-
-        b->n[own] += r->n;
-        b->residual[own] += r->n * x->residual[i];
-        b->took[own] += r->n * x->took[i];
-        b->mean[own] += r->n * expf(fminf(x->residual[i], MOST_EXCESS));
-    }
+    for (size_t i = 0; i < x->n; i++)
+        add_to_block(&v[block_of(x, x->v[i].row, n_blocks)], x->v[i].own, x->v[i].row->n,
+                     x->v[i].residual);
     return n_blocks;
 }
 
@@ -444,13 +467,11 @@ static bool make_series(struct series *s, const struct block *v, size_t n_blocks
                 x.n[own] += v[i].n[own];
                 x.residual[own] += v[i].residual[own];
                 x.mean[own] += v[i].mean[own];
-                x.took[own] += v[i].took[own];
             }
         if (x.n[0] < LEAST_IN_BLOCK || x.n[1] < LEAST_IN_BLOCK)
             continue;
         s->block[s->n] = b;
         s->typical[s->n] = x.residual[1] / x.n[1] - x.residual[0] / x.n[0];
-        s->took[s->n] = x.took[1] / x.n[1] - x.took[0] / x.n[0];
         s->mean[s->n++] = log(x.mean[1] / x.n[1] / (x.mean[0] / x.n[0]));
     }
     if (s->n < LEAST_BLOCKS)
@@ -602,56 +623,55 @@ struct side {
     double n, residual, times, load, late, late_ns, busy_ns;
 };
 
-/* Adds up the requests in a span. Late are those above late_from (log). */
-static void add_sides(const struct compared *x, size_t group, const struct like_span *g,
-                      float late_from, const struct part *part, struct side *of)
+static bool is_in_span(const struct compared *x, const struct like_span *g, const struct part *part,
+                       const struct like_row *r)
 {
-    const struct like *l = x->l;
+    return r->start_ns >= g->start_ns && r->start_ns < g->end_ns && is_in_part(x, part, r);
+}
 
-    for (size_t i = 0; i < l->n; i++) {
-        const struct like_row *r = &l->v[i];
-        if (isnan(x->residual[i]) || r->start_ns < g->start_ns || r->start_ns >= g->end_ns ||
-            !is_in_part(x, part, r))
+/* Adds up the requests in a span. Late are those above late_from (log). */
+static void add_sides(const struct compared *x, const struct like_span *g, float late_from,
+                      const struct part *part, struct side *of)
+{
+    for (size_t i = 0; i < x->n; i++) {
+        const struct asked *v = &x->v[i];
+        double n = v->row->n, ns = exp(v->row->y);
+        struct side *to = &of[v->own];
+
+        if (!is_in_span(x, g, part, v->row))
             continue;
-        struct side *to = &of[group_of(x, r) == group];
-        double ns = exp(r->y);
-        to->n += r->n;
-        to->residual += r->n * x->residual[i];
-        to->times += r->n * exp(x->took[i]);
-        to->busy_ns += r->n * ns;
-        to->load += r->n * r->load[LIKE_MEAN];
-        if (x->residual[i] > late_from) {
-            to->late += r->n;
-            to->late_ns += r->n * ns;
-        }
+        to->n += n;
+        to->residual += n * v->residual;
+        to->times += n * exp(v->took);
+        to->busy_ns += n * ns;
+        to->load += n * v->row->load[LIKE_MEAN];
+        to->late += v->residual > late_from ? n : 0;
+        to->late_ns += v->residual > late_from ? n * ns : 0;
     }
 }
 
 /* Returns the residual from which on a request is late: no more than 1 % of the others are. */
-static float late_from(const struct compared *x, size_t group, double *scratch)
+static float late_from(const struct compared *x)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < x->l->n; i++)
-        if (!isnan(x->residual[i]) && group_of(x, &x->l->v[i]) != group)
-            scratch[n++] = x->residual[i];
-    return n > 0 ? (float)fmax(stats_select(scratch, n, n - 1 - n / 100), M_LN2) : 0;
+    for (size_t i = 0; i < x->n; i++)
+        if (!x->v[i].own)
+            x->scratch[n++] = x->v[i].residual;
+    return n > 0 ? (float)fmax(stats_select(x->scratch, n, n - 1 - n / 100), M_LN2) : 0;
 }
 
 /* Returns the median of log durations in a span, less the others' mean in the stratum: of the group
  * (own) or of the others. */
-static double median_took(const struct compared *x, size_t group, const struct like_span *g,
-                          const struct part *part, bool own, double *scratch)
+static double median_took(const struct compared *x, const struct like_span *g,
+                          const struct part *part, bool own)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < x->l->n; i++) {
-        const struct like_row *r = &x->l->v[i];
-        if (!isnan(x->residual[i]) && r->start_ns >= g->start_ns && r->start_ns < g->end_ns &&
-            is_in_part(x, part, r) && (group_of(x, r) == group) == own)
-            scratch[n++] = x->took[i];
-    }
-    return n > 0 ? stats_select(scratch, n, n / 2) : 0;
+    for (size_t i = 0; i < x->n; i++)
+        if (x->v[i].own == own && is_in_span(x, g, part, x->v[i].row))
+            x->scratch[n++] = x->v[i].took;
+    return n > 0 ? stats_select(x->scratch, n, n / 2) : 0;
 }
 
 static double excess_of(const struct side *of)
@@ -660,12 +680,12 @@ static double excess_of(const struct side *of)
 }
 
 /* Whether the requests of a part have the excess of a span, and all others next to none. */
-static bool is_of_part(const struct compared *x, size_t group, const struct like_span *g,
-                       const struct part *part, const struct side *all)
+static bool is_of_part(const struct compared *x, const struct like_span *g, const struct part *part,
+                       const struct side *all)
 {
     struct side in[2] = {0}, rest[2];
 
-    add_sides(x, group, g, INFINITY, part, in);
+    add_sides(x, g, INFINITY, part, in);
     for (int own = 0; own < 2; own++)
         rest[own] = (struct side){.n = all[own].n - in[own].n,
                                   .residual = all[own].residual - in[own].residual};
@@ -693,25 +713,24 @@ static bool nth_part(const struct compared *x, size_t i, struct part *p)
     return i < n_ops + n_classes + n_others;
 }
 
-/* Narrows a part to that of the first one that alone is slow, of each kind. */
-static struct part narrow(const struct compared *x, size_t group, const struct like_span *g,
-                          struct part part, const struct side *all)
+/* Narrows the part to that of the first one that alone is slow, of each kind. */
+static struct part narrow(const struct compared *x, const struct like_span *g,
+                          const struct side *all)
 {
-    struct part p;
+    struct part p, part = x->part;
 
     for (size_t i = 0; nth_part(x, i, &p); i++) {
         struct part both = {part.op != SIZE_MAX ? part.op : p.op,
                             part.class != SIZE_MAX ? part.class : p.class,
                             part.other != SIZE_MAX ? part.other : p.other};
-        if (memcmp(&both, &part, sizeof part) != 0 && is_of_part(x, group, g, &both, all))
+        if (memcmp(&both, &part, sizeof part) != 0 && is_of_part(x, g, &both, all))
             part = both;
     }
     return part;
 }
 
-static struct like_span span_of(const struct compared *x, size_t group, const struct answer *a,
-                                const struct interval *v, const struct part *part, float late,
-                                double *scratch)
+static struct like_span span_of(const struct compared *x, const struct answer *a,
+                                const struct interval *v, float late)
 {
     const struct course *c = x->l->c;
     bool is_all = v->to == 0;
@@ -726,17 +745,16 @@ static struct like_span span_of(const struct compared *x, size_t group, const st
     g.has_start = !is_all && v->from >= LEAST_SPAN && mean_of(a->v, 0, v->from) < v->mean / 2;
     g.has_end = !is_all && v->to + LEAST_SPAN <= a->of.n && g.end_ns < c->full_until_ns &&
                 mean_of(a->v, v->to, a->of.n) < v->mean / 2;
-    add_sides(x, group, &g, late, part, of);
-    struct part narrowed = narrow(x, group, &g, *part, of);
-    if (memcmp(&narrowed, part, sizeof narrowed) != 0) {
+    add_sides(x, &g, late, &x->part, of);
+    struct part narrowed = narrow(x, &g, of);
+    if (memcmp(&narrowed, &x->part, sizeof narrowed) != 0) {
         memset(of, 0, sizeof of);
-        add_sides(x, group, &g, late, &narrowed, of);
+        add_sides(x, &g, late, &narrowed, of);
     }
     g.op = narrowed.op;
     g.class = narrowed.class;
     g.other = narrowed.other;
-    double took = median_took(x, group, &g, &narrowed, true, scratch) -
-                  median_took(x, group, &g, &narrowed, false, scratch);
+    double took = median_took(x, &g, &narrowed, true) - median_took(x, &g, &narrowed, false);
     double times = of[1].times / of[1].n / (of[0].times / of[0].n);
     g.n = of[1].n;
     g.ratio = a->is_tail ? times : exp(took);
@@ -755,24 +773,22 @@ static struct like_span span_of(const struct compared *x, size_t group, const st
 
 /* Finds out whether more of a group's requests are late than of the others' at the same time, by as
  * much and as steadily that neither chance nor an event explains it. */
-static bool has_tail(const struct compared *x, size_t group, struct answer *a, float late)
+static bool has_tail(const struct compared *x, struct answer *a, float late)
 {
-    const struct like *l = x->l;
     struct {
         double n[2], late[2];
     } v[TAIL_BLOCKS] = {0}, all = {0};
     double off[TAIL_BLOCKS], expected = 0;
-    double per = TAIL_BLOCKS / ((double)(l->c->end_ns - l->c->start_ns) + 1);
 
-    for (size_t i = 0; i < l->n; i++) {
-        if (isnan(x->residual[i]))
-            continue;
-        int own = group_of(x, &l->v[i]) == group;
-        size_t b = (size_t)((double)(l->v[i].start_ns - l->c->start_ns) * per);
-        v[b].n[own] += l->v[i].n;
-        v[b].late[own] += x->residual[i] > late ? l->v[i].n : 0;
-        all.n[own] += l->v[i].n;
-        all.late[own] += x->residual[i] > late ? l->v[i].n : 0;
+    for (size_t i = 0; i < x->n; i++) {
+        const struct asked *r = &x->v[i];
+        size_t b = block_of(x, r->row, TAIL_BLOCKS);
+        double n = r->row->n, n_late = r->residual > late ? n : 0;
+
+        v[b].n[r->own] += n;
+        v[b].late[r->own] += n_late;
+        all.n[r->own] += n;
+        all.late[r->own] += n_late;
     }
     double share = all.late[0] / all.n[0];
     for (size_t b = 0; b < TAIL_BLOCKS; b++) {
@@ -792,58 +808,47 @@ static bool has_tail(const struct compared *x, size_t group, struct answer *a, f
     return true;
 }
 
-/* Finds the spans in which a group is slow by the requests of a part. */
-static bool ask(struct compared *x, size_t group, const struct part *part, struct like_slow *to,
-                struct err *e)
+/* Finds the spans in which a group is slow by the requests of the part. False: out of memory. */
+static bool ask(struct compared *x, size_t group, struct like_slow *to, struct err *e)
 {
-    struct block *blocks;
-    struct answer *a = NULL;
-    double *scratch = NULL;
+    struct block blocks[MAX_BLOCKS];
+    struct answer *a;
+    double n = fill_residuals(x, group);
 
     to->group = group;
     to->n = 0;
-    double n = fill_residuals(x, group, part);
     if (n < LEAST_BLOCKS * LEAST_IN_BLOCK)
         return true;
-    bool ok = mem_new(&blocks, MAX_BLOCKS, e) && mem_new(&a, 1, e) && mem_new(&scratch, x->l->n, e);
-    if (ok) {
-        *a = (struct answer){.n_blocks = fill_blocks(x, group, n, blocks)};
-        find_intervals(a, blocks);
-        float late = late_from(x, group, scratch);
-        if (a->n == 0 && x->l->c->has_requests)
-            has_tail(x, group, a, late);
-        for (size_t i = 0; i < a->n; i++) {
-            to->v[to->n] = span_of(x, group, a, &a->found[i], part, late, scratch);
-            to->n += to->v[to->n].ratio > 1;
-        }
+    if (!mem_cleared(&a, 1, e))
+        return false;
+    a->n_blocks = fill_blocks(x, n, blocks);
+    find_intervals(a, blocks);
+    bool may_be_tail = a->n == 0 && x->l->c->has_requests && x->n_rows == x->l->n;
+    float late = may_be_tail || a->n > 0 ? late_from(x) : 0;
+    if (may_be_tail)
+        has_tail(x, a, late);
+    for (size_t i = 0; i < a->n; i++) {
+        to->v[to->n] = span_of(x, a, &a->found[i], late);
+        to->n += to->v[to->n].ratio > 1;
     }
-    free(blocks);
     free(a);
-    free(scratch);
-    return ok;
+    return true;
 }
 
 /* ---- All groups ---- */
 
-/* Adds the requests of all groups, and of all together, by block. */
+/* Adds the requests of each group, and of all together, by block. */
 static void fill_screen(struct compared *x, struct block (*v)[SCREEN_BLOCKS])
 {
-    const struct like *l = x->l;
-    double per = SCREEN_BLOCKS / ((double)(l->c->end_ns - l->c->start_ns) + 1);
+    add_strata(x, SIZE_MAX);
+    for (size_t i = 0; i < x->n; i++) {
+        const struct like_row *r = x->v[i].row;
+        const double *s = x->strata[x->stratum[r - x->l->v]];
+        double off = x->v[i].residual - s[SUM_OTHERS] / s[N_OTHERS];
+        size_t b = block_of(x, r, SCREEN_BLOCKS);
 
-    add_strata(x, SIZE_MAX, &all_parts);
-    for (size_t i = 0; i < l->n; i++) {
-        const struct like_row *r = &l->v[i];
-        const double *s = x->strata[x->stratum[i]];
-        size_t b = (size_t)((double)(r->start_ns - l->c->start_ns) * per);
-        double off = x->residual[i] - s[SUM_OTHERS] / s[N_OTHERS];
-        struct block *to[2] = {&v[x->n_groups][b], &v[group_of(x, r)][b]};
-
-        for (int own = 0; own < 2; own++) {
-            to[own]->n[own] += r->n;
-            to[own]->residual[own] += r->n * off;
-            to[own]->mean[own] += r->n * exp(fmin(off, MOST_EXCESS));
-        }
+        add_to_block(&v[x->n_groups][b], 0, r->n, off);
+        add_to_block(&v[group_of(x, r)][b], 1, r->n, off);
     }
     for (size_t k = 0; k < x->n_groups; k++)
         for (size_t b = 0; b < SCREEN_BLOCKS; b++) {
@@ -899,8 +904,9 @@ static bool init(struct compared *x, const struct like *l, enum like_groups grou
                                                               : l->c->hosts.n};
     if (!mem_new(&x->stratum, l->n, e) || !number_strata(x, e) || !mem_cleared(&x->is_slow, n, e) ||
         !mem_new(&x->may_be_slow, n, e) || !mem_cleared(&x->met, n, e) ||
-        !mem_new(&x->strata, x->n_strata, e) || !mem_new(&x->residual, l->n, e) ||
-        !mem_new(&x->took, l->n, e) || (n <= FEW_GROUPS && !mem_cleared(&x->of_group, n, e)))
+        !mem_new(&x->strata, x->n_strata, e) || !mem_new(&x->v, l->n, e) ||
+        !mem_new(&x->rows, l->n, e) || !mem_new(&x->scratch, l->n, e) ||
+        (n <= FEW_GROUPS && !mem_cleared(&x->of_group, n, e)))
         return false;
     for (size_t i = 0; i < l->n; i++)
         for (int k = 0; k < LIKE_N_LOADS; k++) {
@@ -908,6 +914,7 @@ static bool init(struct compared *x, const struct like *l, enum like_groups grou
             *met = l->v[i].load[k] > *met ? l->v[i].load[k] : *met;
         }
     memset(x->may_be_slow, true, n);
+    set_part(x, all_parts);
     choose_knots(x);
     return fill_grams(x, e) && (n <= FEW_GROUPS || choose_candidates(x, e));
 }
@@ -920,8 +927,9 @@ static void fini(struct compared *x)
     free(x->met);
     free(x->of_group);
     free(x->strata);
-    free(x->residual);
-    free(x->took);
+    free(x->v);
+    free(x->rows);
+    free(x->scratch);
 }
 
 /* Asks for each group; those that are slow leave the reference of the others, and all are asked
@@ -938,7 +946,7 @@ static bool ask_all(struct compared *x, struct like_slow *found, size_t *n, stru
         for (size_t k = 0; ok && k < n_asked; k++) {
             if (!x->may_be_slow[k])
                 continue;
-            ok = ask(x, k, &all_parts, &found[n_slow], e);
+            ok = ask(x, k, &found[n_slow], e);
             n_slow += found[n_slow].n > 0;
         }
         for (size_t k = 0, i = 0; k < x->n_groups; k++) {
@@ -956,20 +964,25 @@ static bool ask_all(struct compared *x, struct like_slow *found, size_t *n, stru
     return ok;
 }
 
-/* Asks for the groups that are not slow as a whole by their parts. */
+/* Asks for the groups that are not slow as a whole by their parts. What is slow for an operation is
+ * so for its classes and parties. */
 static bool ask_parts(struct compared *x, struct like_slow *found, size_t *n, struct err *e)
 {
     struct part part;
+    size_t first = *n;
     bool ok = true;
 
-    for (size_t k = 0; ok && k < x->n_groups && x->n_groups <= FEW_GROUPS; k++)
-        for (size_t i = 0, first = *n; ok && !x->is_slow[k] && nth_part(x, i, &part); i++) {
-            /* An operation that is slow has classes that are. */
-            if (*n > first && part.op == SIZE_MAX)
-                break;
-            ok = ask(x, k, &part, &found[*n], e);
+    for (size_t i = 0; ok && x->n_groups <= FEW_GROUPS && nth_part(x, i, &part); i++) {
+        for (size_t k = first; k < *n && part.op == SIZE_MAX; k++)
+            x->may_be_slow[found[k].group] = false;
+        set_part(x, part);
+        for (size_t k = 0; ok && k < x->n_groups; k++) {
+            if (x->is_slow[k] || !x->may_be_slow[k])
+                continue;
+            ok = ask(x, k, &found[*n], e);
             *n += found[*n].n > 0;
         }
+    }
     return ok;
 }
 

@@ -11,6 +11,7 @@
 
 #define WANTED        (1 << 15) /* requests; 64 more for each pair of a host and a client */
 #define MAX_SLICES    128
+#define STRETCH       1024     /* rows */
 #define CLASS_WIDTH   log(1.1) /* sizes within 10 % are equal (the specification of findings) */
 #define CLASS_SLOTS   (1 << 13)
 #define MOST_CLASSES  (CLASS_SLOTS / 2)
@@ -122,25 +123,54 @@ static bool add_request(struct rows *r, size_t slice, size_t k, size_t i, struct
     return true;
 }
 
+/* Adds row i of operation k to the slices in which it was in flight. False: out of memory. */
+static bool add_row(struct rows *r, size_t k, size_t i, struct err *e)
+{
+    const struct table *t = r->s->c->tables[k];
+    const struct slices *x = &r->slices;
+    int64_t into_ns = t->start[i] - x->start_ns;
+    size_t slice = (size_t)(into_ns / x->every_ns);
+
+    into_ns -= (int64_t)slice * x->every_ns;
+    if (into_ns < x->length_ns && !add_request(r, slice, k, i, e))
+        return false;
+    for (into_ns += packed_get(&t->dur, i) - x->every_ns; into_ns >= 0 && ++slice < x->n;
+         into_ns -= x->every_ns)
+        if (!add_request(r, slice, k, i, e))
+            return false;
+    return true;
+}
+
+/* Whether a request of rows [from, to) may be in a slice. Rows are roughly in order of time, so
+ * most stretches of rows lie between two slices. */
+static bool may_be_in_slice(const struct slices *x, const struct table *t, size_t from, size_t to)
+{
+    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+    uint32_t longest = t->dur.v != NULL ? 0 : t->dur.same;
+
+    for (size_t i = from; i < to; i++) {
+        first_ns = t->start[i] < first_ns ? t->start[i] : first_ns;
+        last_ns = t->start[i] > last_ns ? t->start[i] : last_ns;
+    }
+    for (size_t i = from; t->dur.v != NULL && i < to; i++)
+        longest = t->dur.v[i] > longest ? t->dur.v[i] : longest;
+    int64_t into_ns = (first_ns - x->start_ns) % x->every_ns;
+    return longest >= PACKED_WIDE_BASE || into_ns < x->length_ns ||
+           into_ns + last_ns - first_ns + longest >= x->every_ns;
+}
+
 static bool read_requests(struct rows *r, struct err *e)
 {
     const struct course *c = r->s->c;
-    const struct slices x = r->slices;
-    double per_ns = 1 / (double)x.every_ns;
 
     for (size_t k = 0; k < c->n_ops; k++) {
         const struct table *t = c->tables[k];
-        for (size_t i = 0; i < t->n; i++) {
-            int64_t into_ns = t->start[i] - x.start_ns;
-            size_t slice = (size_t)((double)into_ns * per_ns);
-
-            /* Most requests are in no slice. */
-            into_ns -= (int64_t)slice * x.every_ns;
-            if (into_ns < x.length_ns && !add_request(r, slice, k, i, e))
-                return false;
-            for (into_ns += packed_get(&t->dur, i) - x.every_ns; into_ns >= 0 && ++slice < x.n;
-                 into_ns -= x.every_ns)
-                if (!add_request(r, slice, k, i, e))
+        for (size_t from = 0, to; from < t->n; from = to) {
+            to = t->n - from > STRETCH ? from + STRETCH : t->n;
+            if (!may_be_in_slice(&r->slices, t, from, to))
+                continue;
+            for (size_t i = from; i < to; i++)
+                if (!add_row(r, k, i, e))
                     return false;
         }
     }
