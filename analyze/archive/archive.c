@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- Files ---- */
 
@@ -206,12 +207,12 @@ static bool analyse(struct archive_run *to, const char *path, const struct run_o
     return ok;
 }
 
-/* Reads one run. cache NULL: none. */
+/* Reads one run. cache < 0: there is none. */
 static bool load_one(struct archive_run *to, const char *path, const struct run_options *how,
-                     struct archive_cache *cache, struct err *e)
+                     int cache, struct err *e)
 {
     struct archive_cache_key key, after;
-    bool has_key = cache != NULL && archive_cache_key(&key, path, how->basis);
+    bool has_key = cache >= 0 && archive_cache_key(&key, path, how->basis);
 
     if (has_key && archive_cache_get(cache, &key, to))
         return mem_text(&to->path, path, e);
@@ -254,7 +255,7 @@ static int by_start(const void *a, const void *b)
 }
 
 static bool load_all(struct archive *a, const struct archive_paths *paths,
-                     const struct run_options *how, struct archive_cache *cache, struct err *e)
+                     const struct run_options *how, int cache, struct err *e)
 {
     for (size_t i = 0; i < paths->n; i++) {
         struct archive_run *r = &a->runs[a->n];
@@ -291,16 +292,15 @@ static bool label_runs(struct archive *a, struct err *e)
 bool archive_load(struct archive *a, const struct archive_paths *paths,
                   const struct run_options *how, bool with_cache, struct err *e)
 {
-    struct archive_cache cache = {.folder = -1};
     struct run_options own = *how;
 
     own.of_response = true;
     if (!mem_cleared(&a->runs, paths->n, e))
         return false;
-    if (with_cache)
-        archive_cache_open(&cache);
-    bool ok = load_all(a, paths, &own, cache.folder >= 0 ? &cache : NULL, e);
-    archive_cache_close(&cache);
+    int cache = with_cache ? archive_cache_open() : -1;
+    bool ok = load_all(a, paths, &own, cache, e);
+    if (cache >= 0)
+        close(cache);
     if (!ok)
         return false;
     if (a->n == 0)
