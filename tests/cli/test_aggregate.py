@@ -328,7 +328,7 @@ class Refused(AggregateTest):
             for pack in (lambda b: b, zstd.frame):
                 self.refused(pack(bad), words)
         n = text.count(b"\n", 0, text.index(b'"v": 2,')) + 1
-        self.refused(text.replace(b'"v": 2,', b'"v": 2,,'), f"a.json.zst:{n}: a string expected")
+        self.refused(text.replace(b'"v": 2,', b'"v": 2,,'), f"a.json.zst:{n}: v: a string expected")
         self.refused(text + b"\n\nx", f"a.json.zst:{text.count(chr(10).encode()) + 3}: something follows the end")
         frame = zstd.frame(text)
         self.refused(frame + frame, "only one")
