@@ -432,13 +432,8 @@ const struct cli_command cmd_plot = {
         "A mixed run also has charts of all operations together. A single picture shows these, "
         "or the largest operation if the chart is of one. Of operations one after another it "
         "shows the benchmark. --op chooses another one.",
-    .operands = "CAPTURE...",
-    .max_operands = CLI_ANY_NUMBER,
-    .groups = groups,
+    COMMANDS_TAKE("CAPTURE...", 0, CLI_ANY_NUMBER, struct plot_given),
     .put_more = put_charts,
     .more_topic = "charts",
-    .examples = examples,
-    .options_size = sizeof(struct plot_given),
     .defaults = &defaults,
-    .run = run,
 };
