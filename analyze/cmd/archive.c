@@ -1,6 +1,6 @@
 #include "analyze/cmd/archive.h"
 
-#include "analyze/cmd/sums.h"
+#include "analyze/cmd/options.h"
 #include "analyze/read/aggpipe.h"
 #include "analyze/report/words.h"
 #include "analyze/write/outfile.h"
@@ -52,7 +52,7 @@ static bool load(struct archive *a, const struct archive_paths *paths,
     if (!output_spares(outputs, names, paths->n, e) || !output_fits(o->output.path, args, e) ||
         !aggpipe_spool(names, paths->n, e))
         return false;
-    if (as_one_kind && sums_among(names, paths->n) != NULL)
+    if (as_one_kind && options_first(names, paths->n, RUN_OF_SUMS) != NULL)
         how.basis = RUN_OF_SUMS;
     return archive_load(a, paths, &how, wants_cache(o, paths), e);
 }

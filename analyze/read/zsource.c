@@ -87,6 +87,7 @@ static const char *foreign(const struct zsource *s)
     for (size_t i = 0; i < sizeof foreign_formats / sizeof *foreign_formats; i++) {
         const char *has = foreign_formats[i].has;
         size_t n = foreign_formats[i].n_begin;
+
         if (s->n_first >= n && memcmp(first, foreign_formats[i].begin, n) == 0 &&
             (is_log || !foreign_formats[i].is_log) &&
             memmem(first, s->n_first, has, strlen(has)) != NULL)
@@ -162,28 +163,14 @@ bool zsource_open(struct zsource *s, const char *path, struct err *e)
 
 bool zsource_spool(struct zsource *s, struct err *e)
 {
-    unsigned char buf[64 << 10];
-    uint64_t at = s->n_first;
-    ssize_t got = 0;
-    int fd = tempfile_open(e);
-    bool ok = fd >= 0 && tempfile_write(fd, s->first, s->n_first, 0, e);
+    int fd = tempfile_of_pipe(s->fd, s->path, s->first, s->n_first, &s->size, e);
 
-    while (ok && (got = zsource_read(s, buf, sizeof buf, at)) > 0) {
-        ok = tempfile_write(fd, buf, (size_t)got, at, e);
-        at += (uint64_t)got;
-    }
-    if (ok && got < 0)
-        ok = err_errno(e, errno, "%s: cannot read", s->path);
-    if (!ok) {
-        if (fd >= 0)
-            close(fd);
+    if (fd < 0)
         return false;
-    }
     if (s->close_fd)
         close(s->fd);
     s->fd = fd;
     s->close_fd = s->seekable = true;
-    s->size = at;
     return true;
 }
 

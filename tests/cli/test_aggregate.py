@@ -211,8 +211,8 @@ class Refused(AggregateTest):
     def test_commands_that_need_requests(self):
         path = self.put(aggregates.aggregate(small()))
         out = self.tmp / "out"
-        for command, words in ((["merge", "-o", out, path, path], "a merge would lose seconds"),
-                               (["cat", path], "no rows"), (["autoterm", path], "cannot be replayed")):
+        for command, words in ((["merge", "-o", out, path, path], "which s3analyze merge needs"),
+                               (["cat", path], "without requests, which s3analyze cat needs"), (["autoterm", path], "record with --full")):
             r = self.s3analyze(*command, status=1)
             self.assertIn("aggregated capture", r.err)
             self.assertIn(words, r.err)
