@@ -83,5 +83,4 @@ const struct cli_command cmd_autoterm = {
             "about 25 equal parts of the run so far, and whether the last 7 are equally fast. A "
             "steady drift passes that rule; a warning says so.",
     COMMANDS_ON_CAPTURES(struct autoterm_given),
-    .defaults = &defaults,
 };

@@ -324,5 +324,4 @@ const struct cli_command cmd_cat = {
             "captures, or several in one file, become one. The threads of each further one get "
             "numbers above those before.",
     COMMANDS_ON_CAPTURES(struct cat_given),
-    .defaults = &defaults,
 };

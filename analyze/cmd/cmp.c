@@ -270,6 +270,5 @@ const struct cli_command cmd_cmp = {
         "CSV holds names as they were recorded. With --csv-safe, an apostrophe begins each cell "
         "that a spreadsheet would take for a formula (= + - @, tab, carriage return).",
     COMMANDS_TAKE("BEFORE AFTER", 0, CLI_ANY_NUMBER, struct cmp_given),
-    .defaults = &defaults,
     .exits = exits,
 };

@@ -193,5 +193,4 @@ const struct cli_command cmd_export = {
             "docs/other-tools.md has the fields of each. benchfmt takes several captures, each a "
             "run of its own; the others take one.",
     COMMANDS_ON_CAPTURES(struct export_given),
-    .defaults = &defaults,
 };

@@ -159,5 +159,4 @@ const struct cli_command cmd_import = {
         "Rows that wait to be sorted take up to 64 "
         "MiB of memory, then a temporary file in TMPDIR (default /var/tmp).",
     COMMANDS_TAKE("hey|ab|mc-trace|s3-log FILE...", 1, CLI_ANY_NUMBER, struct import_given),
-    .defaults = &defaults,
 };

@@ -58,6 +58,8 @@ static const struct cli_example examples[] = {
     {0},
 };
 
+static const struct merge_given defaults = {0};
+
 /* ---- Options ---- */
 
 /* Parses "2=-1.5s". */

@@ -285,5 +285,4 @@ const struct cli_command cmd_profile = {
         "to standard error, and so does top with --capture; both also name the node that stands "
         "out.",
     COMMANDS_TAKE("top|diff|info|flame FILE...", 1, CLI_ANY_NUMBER, struct profile_given),
-    .defaults = &defaults,
 };

@@ -179,5 +179,4 @@ const struct cli_command cmd_aggregate = {
         "Several captures are read as if merged. Sums can also be merged later: the result is "
         "the same to the byte.",
     COMMANDS_ON_CAPTURES(struct aggregate_given),
-    .defaults = &defaults,
 };

@@ -97,5 +97,4 @@ const struct cli_command cmd_table = {
         "durations with their units (throughput<1GiB/s, p99>20ms).\n\n"
         "trend says whether the runs became slower; cmp compares two groups of them.",
     COMMANDS_TAKE("CAPTURE|DIR...", 1, CLI_ANY_NUMBER, struct table_given),
-    .defaults = &defaults,
 };

@@ -95,6 +95,5 @@ const struct cli_command cmd_trend = {
         "written before the newest run began does not count. To accept a new level, give "
         "only the runs since then.",
     COMMANDS_TAKE("CAPTURE|DIR...", 1, CLI_ANY_NUMBER, struct trend_given),
-    .defaults = &defaults,
     .exits = exits,
 };

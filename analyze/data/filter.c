@@ -1,5 +1,7 @@
 #include "analyze/data/filter.h"
 
+#include "libcommon/suggest.h"
+
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,13 +80,11 @@ bool filter_ops_known(struct filter_names names, const char *const *ops, size_t 
 bool filter_list_known(struct filter_names names, const char *kind, const char *wanted,
                        struct err *e)
 {
-    char list[512];
-    size_t n = 0;
+    char list[512] = "";
 
-    list[0] = '\0';
-    for (size_t i = 0; i < names.n && n < sizeof list; i++)
-        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "",
-                              *name_at(&names, i) != '\0' ? name_at(&names, i) : "(empty)");
+    for (size_t i = 0; i < names.n; i++)
+        suggest_list(list, sizeof list,
+                     *name_at(&names, i) != '\0' ? name_at(&names, i) : "(empty)");
     return err_usage(e, "no %s \"%s\" in the capture; it has: %s%s", kind, wanted, list,
-                     n >= sizeof list ? "..." : "");
+                     strlen(list) + 1 == sizeof list ? "..." : "");
 }

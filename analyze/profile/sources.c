@@ -3,6 +3,7 @@
 #include "analyze/profile/profile_internal.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
+#include "libcommon/suggest.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -235,17 +236,15 @@ static bool none_is_left(const struct profile_sources *all, const char *kind, bo
                          struct err *e)
 {
     char known[512] = "";
-    size_t n = 0;
 
-    for (size_t i = 0; i < all->n && n < sizeof known; i++) {
+    for (size_t i = 0; i < all->n; i++) {
         bool is_listed = all->v[i].before != before;
         for (size_t k = 0; k < i; k++)
             is_listed |= all->v[k].before == before && strcmp(all->v[k].kind, all->v[i].kind) == 0;
         if (!is_listed)
-            n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", n > 0 ? ", " : "",
-                                  all->v[i].kind);
+            suggest_list(known, sizeof known, all->v[i].kind);
     }
-    if (n == 0)
+    if (*known == '\0')
         return err_set(e, "%s: no profile in it is from %sthe load", all->v[0].path,
                        before ? "before " : "");
     return err_set(e, "%s: no profile of %s%s; there is %s", all->v[0].path, kind,
