@@ -75,32 +75,32 @@ static const struct {
 /* Returns what file this is if it is no capture; NULL: it may be one. */
 static const char *foreign(const struct zsource *s)
 {
-    const unsigned char *first = s->first;
-    const char *end = memchr(first, '\n', s->n_first);
-    size_t n_line = end != NULL ? (size_t)(end - (const char *)first) : s->n_first;
+    size_t mark = s->n_first > 3 && memcmp(s->first, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    size_t n_first = s->n_first - mark;
+    const unsigned char *first = s->first + mark, *end = memchr(first, '\n', n_first);
+    size_t n_line = end != NULL ? (size_t)(end - first) : n_first;
     bool is_log = *first != '#' && memchr(first, ' ', n_line) != NULL;
 
     /* gzip and profile.proto have this byte, text has not. */
-    if (memchr(first, '\b', s->n_first) != NULL &&
+    if (memchr(first, '\b', n_first) != NULL &&
         fnmatch("*.@(pprof|pb|pb.gz|prof)", s->path, FNM_EXTMATCH) == 0)
         return "a profile: s3analyze profile info FILE";
     for (size_t i = 0; i < sizeof foreign_formats / sizeof *foreign_formats; i++) {
         const char *has = foreign_formats[i].has;
         size_t n = foreign_formats[i].n_begin;
 
-        if (s->n_first >= n && memcmp(first, foreign_formats[i].begin, n) == 0 &&
+        if (n_first >= n && memcmp(first, foreign_formats[i].begin, n) == 0 &&
             (is_log || !foreign_formats[i].is_log) &&
-            memmem(first, s->n_first, has, strlen(has)) != NULL)
+            memmem(first, n_first, has, strlen(has)) != NULL)
             return foreign_formats[i].what;
     }
     /* The magic numbers of zstd 0.1 to 0.7. */
-    if (s->n_first >= 4 && (memcmp(first, "\xfd\x2f\xb5\x1e", 4) == 0 ||
-                            (memcmp(first + 1, "\xb5\x2f\xfd", 3) == 0 && *first < 0x28)))
+    if (n_first >= 4 && (memcmp(first, "\xfd\x2f\xb5\x1e", 4) == 0 ||
+                         (memcmp(first + 1, "\xb5\x2f\xfd", 3) == 0 && *first < 0x28)))
         return "a zstd file of a version before 0.8, whose format is another one: compress it "
                "again (an older zstd -dc FILE | zstd > NEW)";
     /* Text has no zero bytes; a key may have this word at this place. */
-    if (s->n_first >= 262 && memcmp(first + 257, "ustar", 5) == 0 &&
-        memchr(first, '\0', 257) != NULL)
+    if (n_first >= 262 && memcmp(first + 257, "ustar", 5) == 0 && memchr(first, '\0', 257) != NULL)
         return "a tar archive: unpack it first (tar -xf FILE)";
     return NULL;
 }
