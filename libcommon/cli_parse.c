@@ -182,10 +182,8 @@ static bool parse_choice(const struct cli_option *o, const char *text, int *valu
     *value = cli_choice(o->choices, text);
     if (*value >= 0)
         return true;
-    for (int i = 0; o->choices[i]; i++) {
-        size_t n = strlen(names);
-        snprintf(names + n, sizeof names - n, "%s%s", i > 0 ? ", " : "", o->choices[i]);
-    }
+    for (int i = 0; o->choices[i]; i++)
+        suggest_list(names, sizeof names, o->choices[i]);
     return err_set(e, "expected one of %s", names);
 }
 

@@ -30,6 +30,20 @@ bool slice_decimal(struct slice text, unsigned digits, int64_t *value)
     return true;
 }
 
+struct slice slice_take(struct slice *rest, char end)
+{
+    const char *found = rest->n > 0 ? memchr(rest->p, end, rest->n) : NULL;
+    struct slice all = *rest;
+
+    if (found == NULL) {
+        *rest = (struct slice){0};
+        return all;
+    }
+    all.n = (size_t)(found - all.p);
+    *rest = slice_from(*rest, all.n + 1);
+    return all;
+}
+
 struct slice slice_userinfo(const char *text)
 {
     const char *scheme = strstr(text, "://"), *start = scheme != NULL ? scheme + 3 : "";

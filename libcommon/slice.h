@@ -42,6 +42,10 @@ static inline struct slice slice_from(struct slice s, size_t n)
     return (struct slice){s.p + n, s.n - n};
 }
 
+/* Takes what is before the next `end` off the front of *rest, and drops the `end`. If there is
+ * none, takes all, and rest->p becomes NULL. */
+struct slice slice_take(struct slice *rest, char end);
+
 /* Finds the user and password of a URL in a text: from behind "://" to the last "@" before the
  * path. .p NULL: there are none. */
 struct slice slice_userinfo(const char *text);

@@ -1,6 +1,7 @@
 #include "libcommon/suggest.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MAX_LENGTH 63
@@ -98,6 +99,13 @@ void suggest_offer(struct suggest *s, const char *candidate)
         s->distance = d;
         s->best = candidate;
     }
+}
+
+void suggest_list(char *list, size_t size, const char *name)
+{
+    size_t n = strlen(list);
+
+    snprintf(list + n, size - n, "%s%s", n > 0 ? ", " : "", name);
 }
 
 const char *suggest_for_foreign(const char *name, size_t n)

@@ -1,4 +1,4 @@
-/* "Did you mean ...?": the nearest of several names to one that was not found. */
+/* "Did you mean ...?": the nearest of several names to one that was not found, or all of them. */
 #ifndef S3_LIBCOMMON_SUGGEST_H
 #define S3_LIBCOMMON_SUGGEST_H
 
@@ -16,6 +16,9 @@ struct suggest {
  * is nearest if other tools call it by the name. Both borrow the names. */
 void suggest_init(struct suggest *s, const char *name, size_t n);
 void suggest_offer(struct suggest *s, const char *candidate);
+
+/* Appends a name to a list, "a, b", of `size` bytes; what does not fit is cut. */
+void suggest_list(char *list, size_t size, const char *name);
 
 /* Returns what to do instead of a command or an option (without dashes) of another tool; NULL:
  * there is no hint. */

@@ -382,15 +382,11 @@ static bool assign_roles(struct aggregate *a, struct err *e)
 
 bool aggregate_keep(struct aggregate *a, const char *const *ops, size_t n_ops, struct err *e)
 {
-    struct slice *known;
+    const struct aggfile_entries *all = &a->file.ops;
+    bool ok =
+        filter_ops_known((struct filter_names){all->v, all->n, sizeof *all->v}, ops, n_ops, e);
     size_t n = 0;
 
-    if (!mem_new(&known, a->ops.n, e))
-        return false;
-    for (size_t k = 0; k < a->ops.n; k++)
-        known[k] = slice_of(a->ops.v[k].x->name);
-    bool ok = filter_ops_known(known, a->ops.n, ops, n_ops, e);
-    free(known);
     for (size_t k = 0; k < a->ops.n; k++) {
         if (filter_op_matches(ops, n_ops, a->ops.v[k].x->name))
             a->ops.v[n++] = a->ops.v[k];

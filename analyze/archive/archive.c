@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* ---- Files ---- */
 
@@ -30,13 +31,13 @@ static bool is_capture_name(const char *name)
 }
 
 /* Adds a path, which it then owns. */
-static bool add_path(struct archive_paths *out, char *path, bool is_named, struct err *e)
+static bool add_path(struct archive_paths *out, char *path, struct err *e)
 {
     if (path == NULL || !mem_more(&out->v, out->n, e)) {
         free(path);
         return mem_none(e);
     }
-    out->v[out->n++] = (struct archive_path){path, is_named};
+    out->v[out->n++] = path;
     return true;
 }
 
@@ -57,7 +58,7 @@ bool archive_list(struct archive_paths *out, const char *folder, struct err *e)
             continue;
         ok = mem_format(&path, e, "%s%s%s", folder, folder[n - 1] == '/' ? "" : "/", entry->d_name);
         if (ok && (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)))
-            ok = add_path(out, path, false, e);
+            ok = add_path(out, path, e);
         else
             free(path);
     }
@@ -67,10 +68,7 @@ bool archive_list(struct archive_paths *out, const char *folder, struct err *e)
 
 static int by_path(const void *a, const void *b)
 {
-    const struct archive_path *x = a, *y = b;
-    int order = strcmp(x->path, y->path);
-
-    return order != 0 ? order : (int)y->is_named - (int)x->is_named;
+    return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 bool archive_find(struct archive_paths *out, const char *const *operands, size_t n, struct err *e)
@@ -78,13 +76,13 @@ bool archive_find(struct archive_paths *out, const char *const *operands, size_t
     struct stat st;
     size_t n_kept = 0;
 
-    *out = (struct archive_paths){0};
+    *out = (struct archive_paths){.operands = operands, .n_operands = n};
     for (size_t i = 0; i < n; i++) {
         size_t n_before = out->n;
         bool is_folder = stat(operands[i], &st) == 0 && S_ISDIR(st.st_mode);
 
         if (!(is_folder ? archive_list(out, operands[i], e)
-                        : add_path(out, strdup(operands[i]), true, e)))
+                        : add_path(out, strdup(operands[i]), e)))
             return false;
         if (out->n == n_before)
             return err_set(e,
@@ -94,8 +92,8 @@ bool archive_find(struct archive_paths *out, const char *const *operands, size_t
     }
     qsort(out->v, out->n, sizeof *out->v, by_path);
     for (size_t i = 0; i < out->n; i++) {
-        if (n_kept > 0 && strcmp(out->v[n_kept - 1].path, out->v[i].path) == 0)
-            free(out->v[i].path);
+        if (n_kept > 0 && strcmp(out->v[n_kept - 1], out->v[i]) == 0)
+            free(out->v[i]);
         else
             out->v[n_kept++] = out->v[i];
     }
@@ -106,7 +104,7 @@ bool archive_find(struct archive_paths *out, const char *const *operands, size_t
 void archive_free_paths(struct archive_paths *p)
 {
     for (size_t i = 0; i < p->n; i++)
-        free(p->v[i].path);
+        free(p->v[i]);
     free(p->v);
     *p = (struct archive_paths){0};
 }
@@ -206,12 +204,12 @@ static bool analyse(struct archive_run *to, const char *path, const struct run_o
     return ok;
 }
 
-/* Reads one run. cache NULL: none. */
+/* Reads one run. cache < 0: there is none. */
 static bool load_one(struct archive_run *to, const char *path, const struct run_options *how,
-                     struct archive_cache *cache, struct err *e)
+                     int cache, struct err *e)
 {
     struct archive_cache_key key, after;
-    bool has_key = cache != NULL && archive_cache_key(&key, path, how->basis);
+    bool has_key = cache >= 0 && archive_cache_key(&key, path, how->basis);
 
     if (has_key && archive_cache_get(cache, &key, to))
         return mem_text(&to->path, path, e);
@@ -254,20 +252,23 @@ static int by_start(const void *a, const void *b)
 }
 
 static bool load_all(struct archive *a, const struct archive_paths *paths,
-                     const struct run_options *how, struct archive_cache *cache, struct err *e)
+                     const struct run_options *how, int cache, struct err *e)
 {
     for (size_t i = 0; i < paths->n; i++) {
         struct archive_run *r = &a->runs[a->n];
         struct err why = {0};
 
-        if (load_one(r, paths->v[i].path, how, cache, &why)) {
+        if (load_one(r, paths->v[i], how, cache, &why)) {
             a->n++;
             continue;
         }
         free_run(r);
-        if (paths->v[i].is_named)
+        bool is_named = false;
+        for (size_t k = 0; k < paths->n_operands; k++)
+            is_named |= strcmp(paths->operands[k], paths->v[i]) == 0;
+        if (is_named)
             return err_pass(e, &why);
-        if (!add_unread(a, paths->v[i].path, &why, e))
+        if (!add_unread(a, paths->v[i], &why, e))
             return false;
     }
     return true;
@@ -291,16 +292,15 @@ static bool label_runs(struct archive *a, struct err *e)
 bool archive_load(struct archive *a, const struct archive_paths *paths,
                   const struct run_options *how, bool with_cache, struct err *e)
 {
-    struct archive_cache cache = {.folder = -1};
     struct run_options own = *how;
 
     own.of_response = true;
     if (!mem_cleared(&a->runs, paths->n, e))
         return false;
-    if (with_cache)
-        archive_cache_open(&cache);
-    bool ok = load_all(a, paths, &own, cache.folder >= 0 ? &cache : NULL, e);
-    archive_cache_close(&cache);
+    int cache = with_cache ? archive_cache_open() : -1;
+    bool ok = load_all(a, paths, &own, cache, e);
+    if (cache >= 0)
+        close(cache);
     if (!ok)
         return false;
     if (a->n == 0)

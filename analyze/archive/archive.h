@@ -71,11 +71,10 @@ struct archive {
  * .sums.zst). A file that is named twice is listed once. False: *e says which folder cannot be
  * read, or has no such file. */
 struct archive_paths {
-    struct archive_path {
-        char *path;
-        bool is_named; /* it is an operand, not a file of a folder */
-    } * v;
+    char **v;
     size_t n;
+    const char *const *operands; /* borrowed; all others are files of folders */
+    size_t n_operands;
 };
 bool archive_find(struct archive_paths *out, const char *const *operands, size_t n, struct err *e);
 /* Adds the files of a folder, in no order. False: *e says why it cannot be read. */

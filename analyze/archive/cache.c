@@ -1,12 +1,11 @@
 #include "analyze/archive/cache.h"
 
-#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/version.h"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,10 +13,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#define N_NAME      32         /* digits of an entry's name */
-#define MAX_ENTRY   (1 << 20)  /* bytes of an entry */
-#define MAX_BYTES   (64 << 20) /* of all entries, each in whole blocks; beyond, the oldest go */
-#define BLOCK_BYTES 4096
+#define N_ENTRIES   (1u << 15) /* of 1,000 runs 3 % share an entry, and are read again */
+#define MAX_ENTRY   (8 << 10)  /* bytes; that of a run with five operations has 3 KiB */
 #define UNSETTLED_S 2 /* file systems count in steps of up to 2 s: a later change may not show */
 
 /* ---- Keys ---- */
@@ -47,109 +44,70 @@ bool archive_cache_key(struct archive_cache_key *key, const char *path, enum run
         !S_ISREG(st.st_mode) || stat("/proc/self/exe", &program) != 0 ||
         clock_gettime(CLOCK_REALTIME, &now) != 0)
         return false;
-    XXH128_hash_t h = XXH3_128bits_withSeed(real, strlen(real), (XXH64_hash_t)basis);
-    snprintf(key->name, sizeof key->name, "%016" PRIx64 "%016" PRIx64, (uint64_t)h.high64,
-             (uint64_t)h.low64);
-    snprintf(key->s, sizeof key->s, "s3analyze-cache/3 %.80s %s\n%s %d %s\n", version_string,
+    uint64_t hash = XXH3_64bits_withSeed(real, strlen(real), (XXH64_hash_t)basis);
+    snprintf(key->name, sizeof key->name, "%04x", (unsigned)(hash % N_ENTRIES));
+    snprintf(key->s, sizeof key->s, "s3analyze-cache/4 %.80s %s\n%s %d %s\n", version_string,
              state_of(&program).s, state_of(&st).s, (int)basis, real);
     key->is_settled = st.st_mtim.tv_sec < now.tv_sec - UNSETTLED_S &&
                       st.st_ctim.tv_sec < now.tv_sec - UNSETTLED_S;
     return true;
 }
 
-/* ---- Runs as JSON. Numbers are texts in base 16, which hold every bit, and "nan" and "inf". ----
- */
+/* ---- Runs as bytes. Only this build of the program reads them. ---- */
 
-#define N_NUMBERS (sizeof(struct archive_numbers) / sizeof(double))
-#define N_DIGITS  28
-_Static_assert(sizeof(struct archive_numbers) == N_NUMBERS * sizeof(double), "doubles alone");
+/* What is being written, or read. */
+struct body {
+    FILE *f;
+    bool writes;
+};
 
-static json_t *op_json(const struct archive_op *op)
+static bool pass_bytes(const struct body *b, void *p, size_t n)
 {
-    double v[N_NUMBERS];
-    char text[N_NUMBERS * N_DIGITS];
-    size_t n = 0;
-
-    memcpy(v, &op->numbers, sizeof v);
-    for (size_t i = 0; i < N_NUMBERS; i++)
-        n += (size_t)snprintf(text + n, sizeof text - n, " %a", v[i]);
-    return json_pack("{s:s, s:b, s:b, s:b, s:I, s:I, s:s}", "op", op->op, "beside",
-                     (int)op->is_beside, "sizes_differ", (int)op->sizes_differ, "response",
-                     (int)op->of_response, "start", (json_int_t)op->start_ns, "errors",
-                     (json_int_t)op->n_errors, "numbers", text);
+    return n == 0 || (b->writes ? fwrite(p, n, 1, b->f) : fread(p, n, 1, b->f)) == 1;
 }
 
-static bool op_of(const json_t *json, struct archive_op *op)
+/* Passes a text or NULL; what is read is allocated. */
+static bool pass_text(const struct body *b, char **s)
 {
-    const char *name, *text;
-    json_int_t start, errors;
-    int beside, sizes_differ, response;
-    double v[N_NUMBERS];
+    size_t n = b->writes && *s != NULL ? strlen(*s) + 1 : 0;
 
-    if (json_unpack((json_t *)json, "{s:s, s:b, s:b, s:b, s:I, s:I, s:s}", "op", &name, "beside",
-                    &beside, "sizes_differ", &sizes_differ, "response", &response, "start", &start,
-                    "errors", &errors, "numbers", &text) != 0)
-        return false;
-    for (size_t i = 0; i < N_NUMBERS; i++) {
-        char *end;
+    return pass_bytes(b, &n, sizeof n) &&
+           (b->writes || n == 0 || (n <= MAX_ENTRY && mem_cleared(s, n, NULL))) &&
+           pass_bytes(b, *s, n);
+}
 
-        v[i] = strtod(text, &end);
-        if (end == text)
-            return false;
-        text = end;
+static bool pass_op(const struct body *b, struct archive_op *op)
+{
+    char *name = op->op;
+
+    op->op = NULL; /* equal runs have equal bytes */
+    bool ok = pass_bytes(b, op, sizeof *op);
+    op->op = name;
+    return ok && pass_text(b, &op->op);
+}
+
+static bool pass_run(const struct body *b, struct archive_run *r)
+{
+    char *options = r->options != NULL ? json_dumps(r->options, JSON_COMPACT) : NULL;
+    size_t n_ops = r->n_ops;
+    bool ok = pass_bytes(b, &r->source, sizeof r->source) &&
+              pass_bytes(b, &r->start_ns, sizeof r->start_ns) &&
+              pass_bytes(b, &r->has_problem, sizeof r->has_problem) && pass_text(b, &r->kind) &&
+              pass_text(b, &r->finding) && pass_text(b, &options) &&
+              pass_bytes(b, &n_ops, sizeof n_ops);
+
+    if (ok && !b->writes) {
+        r->options = options != NULL ? json_loads(options, 0, NULL) : NULL;
+        ok = n_ops <= MAX_ENTRY && mem_cleared(&r->ops, n_ops, NULL);
+        r->n_ops = ok ? n_ops : 0;
     }
-    op->is_beside = beside != 0;
-    op->sizes_differ = sizes_differ != 0;
-    op->of_response = response != 0;
-    op->start_ns = start;
-    op->n_errors = errors;
-    memcpy(&op->numbers, v, sizeof v);
-    return *text == '\0' && mem_text(&op->op, name, NULL);
+    free(options);
+    for (size_t k = 0; ok && k < n_ops; k++)
+        ok = pass_op(b, &r->ops[k]);
+    return ok;
 }
 
-static bool run_of(const json_t *json, struct archive_run *r)
-{
-    const char *kind = NULL, *finding = NULL;
-    json_int_t start;
-    json_t *ops;
-    int source, problem;
-
-    if (json_unpack((json_t *)json, "{s:i, s:I, s:b, s:o, s?s, s?s, s?O}", "source", &source,
-                    "start", &start, "problem", &problem, "ops", &ops, "kind", &kind, "finding",
-                    &finding, "options", &r->options) != 0)
-        return false;
-    r->source = (enum run_basis)source;
-    r->start_ns = start;
-    r->has_problem = problem != 0;
-    if (source < 0 || source > RUN_OF_AGGREGATES ||
-        (kind != NULL && !mem_text(&r->kind, kind, NULL)) ||
-        (finding != NULL && !mem_text(&r->finding, finding, NULL)) ||
-        !mem_cleared(&r->ops, json_array_size(ops), NULL))
-        return false;
-    for (size_t k = 0; k < json_array_size(ops); k++)
-        if (!op_of(json_array_get(ops, k), &r->ops[r->n_ops++]))
-            return false;
-    return true;
-}
-
-/* Returns a run as JSON. NULL: out of memory, or texts that are not UTF-8. */
-static json_t *run_json(const struct archive_run *r)
-{
-    json_t *ops = json_array();
-    bool ok = ops != NULL;
-
-    for (size_t k = 0; ok && k < r->n_ops; k++)
-        ok = json_array_append_new(ops, op_json(&r->ops[k])) == 0;
-    json_t *run =
-        !ok ? NULL
-            : json_pack("{s:i, s:I, s:b, s:O, s:s*, s:s*, s:O*}", "source", (int)r->source, "start",
-                        (json_int_t)r->start_ns, "problem", (int)r->has_problem, "ops", ops, "kind",
-                        r->kind, "finding", r->finding, "options", r->options);
-    json_decref(ops);
-    return run;
-}
-
-/* ---- An entry: its key, a line with the checksum of the rest, and JSON ---- */
+/* ---- An entry: a checksum of the rest, the key, and the run ---- */
 
 /* Whether nobody else can have written it. */
 static bool is_ours(const struct stat *st)
@@ -157,151 +115,97 @@ static bool is_ours(const struct stat *st)
     return st->st_uid == geteuid() && (st->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/* Returns what comes before the JSON, for the caller to free; NULL: out of memory. */
-static char *head_of(const struct archive_cache_key *key, const char *json, size_t n)
-{
-    char *head;
-
-    mem_format(&head, NULL, "%s%016" PRIx64 "\n", key->s, (uint64_t)XXH3_64bits(json, n));
-    return head;
-}
-
-/* Returns the text of a file, for the caller to free; NULL: it cannot be read, or is not ours. Does
- * not wait for the writer of a pipe. */
-static char *read_entry(int folder, const char *name, size_t *n)
+/* Returns the number of bytes of a file; 0: it cannot be read, or is not ours. Does not wait for
+ * the writer of a pipe. */
+static size_t read_entry(int folder, const char *name, char to[MAX_ENTRY])
 {
     struct stat st;
-    char *text = NULL;
+    ssize_t n = -1;
     int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
     if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && is_ours(&st) &&
-        st.st_size <= MAX_ENTRY && mem_malloc(&text, (size_t)st.st_size, 1, NULL)) {
-        ssize_t got = read(fd, text, (size_t)st.st_size);
-        *n = got > 0 ? (size_t)got : 0;
-    }
+        st.st_size <= MAX_ENTRY)
+        n = read(fd, to, MAX_ENTRY);
     if (fd >= 0)
         close(fd);
-    return text;
+    return n > 0 ? (size_t)n : 0;
 }
 
-bool archive_cache_get(struct archive_cache *c, const struct archive_cache_key *key,
-                       struct archive_run *r)
+bool archive_cache_get(int folder, const struct archive_cache_key *key, struct archive_run *r)
 {
-    size_t n = 0, n_head = strlen(key->s) + 17;
-    char *text = read_entry(c->folder, key->name, &n), *head = NULL;
-    bool ok = text != NULL && n > n_head &&
-              (head = head_of(key, text + n_head, n - n_head)) != NULL &&
-              memcmp(text, head, n_head) == 0;
-    json_t *run = ok ? json_loadb(text + n_head, n - n_head, 0, NULL) : NULL;
+    char text[MAX_ENTRY];
+    uint64_t sum = 0;
+    size_t n = read_entry(folder, key->name, text), n_head = sizeof sum + strlen(key->s);
 
-    ok = run != NULL && run_of(run, r);
-    json_decref(run);
-    free(head);
-    free(text);
+    if (n <= n_head || memcmp(text + sizeof sum, key->s, strlen(key->s)) != 0)
+        return false;
+    memcpy(&sum, text, sizeof sum);
+    if (sum != XXH3_64bits(text + sizeof sum, n - sizeof sum))
+        return false;
+    const struct body b = {fmemopen(text + n_head, n - n_head, "r"), false};
+    bool ok = b.f != NULL && pass_run(&b, r);
+    if (b.f != NULL)
+        fclose(b.f);
     return ok;
 }
 
-/* Replaces the file in one step: another process may read or write it now. */
-static bool write_entry(int folder, const char *name, const char *head, const char *json)
+/* Replaces the file in one step: another process may read it now. If one writes it as well,
+ * either's may be there when both are done. */
+static void write_entry(int folder, const char *name, const char *text, size_t n)
 {
-    char aside[N_NAME + 24];
+    char aside[16];
 
-    snprintf(aside, sizeof aside, "%s.%ld", name, (long)getpid());
+    snprintf(aside, sizeof aside, "%s.new", name);
+    unlinkat(folder, aside, 0); /* of a killed process */
     int fd = openat(folder, aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
-        return false;
-    bool ok = dprintf(fd, "%s%s", head, json) == (int)(strlen(head) + strlen(json));
-    ok = close(fd) == 0 && ok && renameat(folder, aside, folder, name) == 0;
-    if (!ok)
+        return;
+    bool ok = write(fd, text, n) == (ssize_t)n;
+    if (close(fd) != 0 || !ok || renameat(folder, aside, folder, name) != 0)
         unlinkat(folder, aside, 0);
-    return ok;
 }
 
-void archive_cache_put(struct archive_cache *c, const struct archive_cache_key *key,
-                       const struct archive_run *r)
+void archive_cache_put(int folder, const struct archive_cache_key *key, const struct archive_run *r)
 {
-    json_t *run = run_json(r);
-    char *json = run != NULL ? json_dumps(run, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-    char *head = json != NULL ? head_of(key, json, strlen(json)) : NULL;
+    struct archive_run run = *r;
+    uint64_t sum = 0;
+    char *text = NULL;
+    size_t n = 0;
+    const struct body b = {open_memstream(&text, &n), true};
 
-    if (head != NULL && strlen(head) + strlen(json) <= MAX_ENTRY)
-        c->is_changed |= write_entry(c->folder, key->name, head, json);
-    json_decref(run);
-    free(head);
-    free(json);
+    if (b.f == NULL)
+        return;
+    bool ok = pass_bytes(&b, &sum, sizeof sum) && fputs(key->s, b.f) >= 0 && pass_run(&b, &run);
+    if (fclose(b.f) == 0 && ok && n <= MAX_ENTRY) {
+        sum = XXH3_64bits(text + sizeof sum, n - sizeof sum);
+        memcpy(text, &sum, sizeof sum);
+        write_entry(folder, key->name, text, n);
+    }
+    free(text);
 }
 
 /* ---- The folder ---- */
 
-void archive_cache_open(struct archive_cache *c)
+int archive_cache_open(void)
 {
     const char *given = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     bool is_given = given != NULL && given[0] == '/';
     char *path;
     struct stat st;
 
-    *c = (struct archive_cache){.folder = -1};
     if ((!is_given && (home == NULL || home[0] != '/')) ||
         !mem_format(&path, NULL, "%s%s/s3analyze", is_given ? given : home,
                     is_given ? "" : "/.cache"))
-        return;
+        return -1;
     char *slash = strrchr(path, '/');
     *slash = '\0';
     mkdir(path, 0700);
     *slash = '/';
     mkdir(path, 0700);
-    c->folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     free(path);
-    if (c->folder >= 0 && (fstat(c->folder, &st) != 0 || !is_ours(&st)))
-        archive_cache_close(c);
-}
-
-struct entry {
-    char name[N_NAME + 24];
-    int64_t written_s, n_bytes;
-};
-
-static int newest_first(const void *a, const void *b)
-{
-    return int64_order(((const struct entry *)b)->written_s, ((const struct entry *)a)->written_s);
-}
-
-/* Deletes the oldest files beyond MAX_BYTES. Files that killed processes left count like entries.
- */
-static void trim(int folder)
-{
-    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-    struct entry *v = NULL;
-    struct dirent *file;
-    struct stat st;
-    int64_t sum = 0;
-    size_t n = 0;
-
-    while (d != NULL && (file = readdir(d)) != NULL && mem_more(&v, n, NULL))
-        if (strspn(file->d_name, "0123456789abcdef") == N_NAME &&
-            strlen(file->d_name) < sizeof v->name &&
-            fstatat(folder, file->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
-            v[n] = (struct entry){.written_s = st.st_mtim.tv_sec, .n_bytes = st.st_size};
-            strcpy(v[n++].name, file->d_name);
-        }
-    if (n > 0)
-        qsort(v, n, sizeof *v, newest_first);
-    for (size_t i = 0; i < n; i++)
-        if ((sum += v[i].n_bytes / BLOCK_BYTES * BLOCK_BYTES + BLOCK_BYTES) > MAX_BYTES)
-            unlinkat(folder, v[i].name, 0);
-    free(v);
-    if (d != NULL)
-        closedir(d);
-    else if (fd >= 0)
-        close(fd);
-}
-
-void archive_cache_close(struct archive_cache *c)
-{
-    if (c->is_changed)
-        trim(c->folder);
-    if (c->folder >= 0)
-        close(c->folder);
-    *c = (struct archive_cache){.folder = -1};
+    if (folder < 0 || (fstat(folder, &st) == 0 && is_ours(&st)))
+        return folder;
+    close(folder);
+    return -1;
 }

@@ -3,6 +3,7 @@
 #include "analyze/compare/words.h"
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
+#include "libcommon/suggest.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -101,11 +102,9 @@ static const struct column *find(const char *name, size_t n)
 static bool no_column(const char *option, const char *text, struct err *e)
 {
     char names[256] = "";
-    size_t n = 0;
 
     for (size_t i = 0; i < n_columns; i++)
-        n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", i > 0 ? ", " : "",
-                              columns[i].name);
+        suggest_list(names, sizeof names, columns[i].name);
     return err_set(e, "%s %s: the columns are %s", option, text, names);
 }
 

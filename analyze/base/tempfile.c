@@ -45,6 +45,26 @@ bool tempfile_write(int fd, const void *p, size_t n, uint64_t at, struct err *e)
     return true;
 }
 
+int tempfile_of_pipe(int from, const char *name, const void *head, size_t n_head, uint64_t *size,
+                     struct err *e)
+{
+    char buf[64 << 10];
+    ssize_t got = 1;
+    int fd = tempfile_open(e);
+    bool ok = fd >= 0 && tempfile_write(fd, head, n_head, 0, e);
+
+    for (*size = n_head; ok && got > 0; *size += (uint64_t)got) {
+        got = TEMP_FAILURE_RETRY(read(from, buf, sizeof buf));
+        ok = got >= 0 ? tempfile_write(fd, buf, (size_t)got, *size, e)
+                      : err_errno(e, errno, "%s: cannot read", name);
+    }
+    if (ok)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
 size_t tempfile_read(int fd, void *p, size_t n, uint64_t at, struct err *e)
 {
     ssize_t got = TEMP_FAILURE_RETRY(pread(fd, p, n, (off_t)at));

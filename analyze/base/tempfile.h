@@ -11,6 +11,11 @@
 /* Returns the descriptor of a new file, which the caller closes. -1: *e says why not. */
 int tempfile_open(struct err *e);
 
+/* Returns the descriptor of a new file with `head` and all that is left in a pipe; its offset is 0.
+ * `name` is that of the pipe. -1: *e says why not. */
+int tempfile_of_pipe(int from, const char *name, const void *head, size_t n_head, uint64_t *size,
+                     struct err *e);
+
 /* Writes n bytes at the offset `at`. False: *e says why not. */
 bool tempfile_write(int fd, const void *p, size_t n, uint64_t at, struct err *e);
 

@@ -3,25 +3,10 @@
 #include "analyze/cmd/options.h"
 #include "analyze/data/filter.h"
 
-const char *aggregate_among(const char *const *paths, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (aggfile_is(paths[i]))
-            return paths[i];
-    return NULL;
-}
-
-bool aggregate_refuse(const char *const *paths, size_t n, const char *why, struct err *e)
-{
-    const char *path = aggregate_among(paths, n);
-    return path == NULL ||
-           err_set(e, "%s: this is an aggregated capture, without requests: %s", path, why);
-}
-
 static bool is_alone(const struct cli_args *args, struct err *e)
 {
     static const char *const more[] = {"analyze.dur", "range", "analyze.out.total", NULL};
-    const char *path = aggregate_among(args->operands, args->n_operands);
+    const char *path = options_first(args->operands, args->n_operands, RUN_OF_AGGREGATES);
     struct aggregate a = {0};
 
     if (!options_need_no_requests(args, more, path, "an aggregated capture", e))

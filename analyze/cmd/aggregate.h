@@ -9,13 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns the first of n captures that is an aggregate; NULL: none. */
-const char *aggregate_among(const char *const *paths, size_t n);
-
-/* For commands that need requests: fails if one of the n captures is an aggregate. *e then says why
- * (`why`) the command cannot work on it, and what can be done instead. */
-bool aggregate_refuse(const char *const *paths, size_t n, const char *why, struct err *e);
-
 /* Reads and analyses the aggregate that the arguments name; only the operations `ops`, or all if
  * empty. Fails if it is not the only operand, if an option needs requests, if there is no such
  * operation or no request; *e says which. The caller frees all three in any case. */

@@ -182,8 +182,7 @@ static void show_runs(const struct analyze_given *o, const struct cli_args *args
         return;
     bool ok = archive_find(&paths, args->operands, args->n_operands, &unsaid);
     /* Treat captures as those of a folder: one without a request left is named below the table. */
-    for (size_t i = 0; i < paths.n; i++)
-        paths.v[i].is_named = false;
+    paths.n_operands = 0;
     if (ok && archive_load(&a, &paths, &how, false, &unsaid) &&
         columns_select(&table, NULL, 0, (struct columns_order){0}, &unsaid)) {
         archive_sheet_table(&s, &table);
@@ -287,6 +286,5 @@ const struct cli_command cmd_analyze = {
         "durations where none were recorded), ttfb.p99, errors, throughput and rate. The 95 % "
         "interval decides: met, missed, or undecided, which gives exit status 3.",
     COMMANDS_ON_CAPTURES(struct analyze_given),
-    .defaults = &defaults,
     .exits = exits,
 };

@@ -1,10 +1,9 @@
 #include "analyze/cmd/archive.h"
 
-#include "analyze/cmd/sums.h"
+#include "analyze/cmd/options.h"
 #include "analyze/read/aggpipe.h"
 #include "analyze/report/words.h"
 #include "analyze/write/outfile.h"
-#include "libcommon/mem.h"
 
 #include <stdlib.h>
 
@@ -42,36 +41,23 @@ bool archive_check(const struct archive_given *o, struct err *e)
            load_check_times(&o->filter, e);
 }
 
-static bool load(struct archive *a, const struct archive_paths *paths,
-                 const struct archive_given *o, const struct cli_args *args,
-                 const char *const *names, bool as_one_kind, struct err *e)
-{
-    const char *const outputs[OUTPUT_MOST] = {o->output.path, o->html};
-    struct run_options how = {.filter = &o->filter, .input = &o->input, .analysis = &o->analysis};
-
-    if (!output_spares(outputs, names, paths->n, e) || !output_fits(o->output.path, args, e) ||
-        !aggpipe_spool(names, paths->n, e))
-        return false;
-    if (as_one_kind && sums_among(names, paths->n) != NULL)
-        how.basis = RUN_OF_SUMS;
-    return archive_load(a, paths, &how, wants_cache(o, paths), e);
-}
-
 bool archive_read(struct archive *a, const struct archive_given *o, const struct cli_args *args,
                   bool as_one_kind, struct err *e)
 {
+    const char *const outputs[OUTPUT_MOST] = {o->output.path, o->html};
+    struct run_options how = {.filter = &o->filter, .input = &o->input, .analysis = &o->analysis};
     struct archive_paths paths = {0};
-    const char **names = NULL;
     bool ok = outfile_check(o->output.path, output_replaces(&o->output), e) &&
               outfile_check(o->html, output_replaces_page(&o->output), e) &&
-              archive_find(&paths, args->operands, args->n_operands, e) &&
-              mem_new(&names, paths.n, e);
+              archive_find(&paths, args->operands, args->n_operands, e);
+    const char *const *names = (const char *const *)paths.v;
 
-    for (size_t i = 0; ok && i < paths.n; i++)
-        names[i] = paths.v[i].path;
-    ok = ok && load(a, &paths, o, args, names, as_one_kind, e);
+    ok = ok && output_spares(outputs, names, paths.n, e) && output_fits(o->output.path, args, e) &&
+         aggpipe_spool(names, paths.n, e);
+    if (ok && as_one_kind && options_first(names, paths.n, RUN_OF_SUMS) != NULL)
+        how.basis = RUN_OF_SUMS;
+    ok = ok && archive_load(a, &paths, &how, wants_cache(o, &paths), e);
     archive_free_paths(&paths);
-    free(names);
     return ok;
 }
 

@@ -1,9 +1,7 @@
 #include "analyze/analysis/stopping.h"
-#include "analyze/cmd/aggregate.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
-#include "analyze/cmd/sums.h"
 #include "analyze/report/stopping.h"
 #include "analyze/write/outfile.h"
 
@@ -67,10 +65,7 @@ static int run(const struct cli_args *args, void *options)
         !outfile_spares(o->output.path, args->operands, args->n_operands, &e) ||
         !output_fits(o->output.path, args, &e))
         return cli_wrong_usage(args, "%s", e.msg);
-    bool ok = sums_refuse(args->operands, args->n_operands, "s3analyze autoterm", &e) &&
-              aggregate_refuse(
-                  args->operands, args->n_operands,
-                  "when it could have been stopped cannot be replayed; record with --full", &e) &&
+    bool ok = options_have_rows(args, &e) &&
               outfile_check(o->output.path, output_replaces(&o->output), &e) &&
               load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, &e) &&
               load_ran_together(&d, &o->input, &e) && refuse_imports(&d, &e) &&
@@ -88,5 +83,4 @@ const struct cli_command cmd_autoterm = {
             "about 25 equal parts of the run so far, and whether the last 7 are equally fast. A "
             "steady drift passes that rule; a warning says so.",
     COMMANDS_ON_CAPTURES(struct autoterm_given),
-    .defaults = &defaults,
 };

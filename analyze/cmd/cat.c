@@ -1,9 +1,7 @@
 #include "analyze/base/progress.h"
 #include "analyze/base/tasks.h"
-#include "analyze/cmd/aggregate.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
-#include "analyze/cmd/sums.h"
 #include "analyze/data/filter.h"
 #include "analyze/data/recorded.h"
 #include "analyze/stream/capture_out.h"
@@ -315,12 +313,7 @@ static int run(const struct cli_args *args, void *options)
     if (!load_check_times(&o->filter, &e) ||
         !outfile_spares(o->output.path, args->operands, args->n_operands, &e))
         return cli_wrong_usage(args, "%s", e.msg);
-    bool ok = sums_refuse(args->operands, args->n_operands, "s3analyze cat", &e) &&
-              aggregate_refuse(
-                  args->operands, args->n_operands,
-                  "there are no rows to write; s3analyze analyze --out writes its series by second",
-                  &e) &&
-              cat(o, args, &e);
+    bool ok = options_have_rows(args, &e) && cat(o, args, &e);
     return ok ? EXIT_DONE : cli_failed(args, &e);
 }
 
@@ -331,5 +324,4 @@ const struct cli_command cmd_cat = {
             "captures, or several in one file, become one. The threads of each further one get "
             "numbers above those before.",
     COMMANDS_ON_CAPTURES(struct cat_given),
-    .defaults = &defaults,
 };

@@ -269,12 +269,6 @@ const struct cli_command cmd_cmp = {
         "upload that prepared another operation, or for a clean-up; --op chooses these.\n\n"
         "CSV holds names as they were recorded. With --csv-safe, an apostrophe begins each cell "
         "that a spreadsheet would take for a formula (= + - @, tab, carriage return).",
-    .operands = "BEFORE AFTER",
-    .max_operands = CLI_ANY_NUMBER,
-    .groups = groups,
-    .examples = examples,
-    .options_size = sizeof(struct cmp_given),
-    .defaults = &defaults,
+    COMMANDS_TAKE("BEFORE AFTER", 0, CLI_ANY_NUMBER, struct cmp_given),
     .exits = exits,
-    .run = run,
 };

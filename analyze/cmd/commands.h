@@ -7,10 +7,13 @@
 
 PROGRAMS_S3ANALYZE(PROGRAMS_DECLARE)
 
-/* The members of a command that takes one or more captures: the struct of its options (struct
- * COMMAND_given), and the groups, examples and run function of its file. */
+/* The members of a command: its operands and how many there may be, the struct of its options
+ * (struct COMMAND_given), and the groups, examples, defaults and run function of its file. */
+#define COMMANDS_TAKE(what, least, most, options_struct)                                           \
+    .operands = (what), .min_operands = (least), .max_operands = (most), .groups = groups,         \
+    .examples = examples, .options_size = sizeof(options_struct), .defaults = &defaults,           \
+    .run = run
 #define COMMANDS_ON_CAPTURES(options_struct)                                                       \
-    .operands = "CAPTURE...", .min_operands = 1, .max_operands = CLI_ANY_NUMBER, .groups = groups, \
-    .examples = examples, .options_size = sizeof(options_struct), .run = run
+    COMMANDS_TAKE("CAPTURE...", 1, CLI_ANY_NUMBER, options_struct)
 
 #endif

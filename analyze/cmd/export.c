@@ -2,10 +2,8 @@
 #include "analyze/analysis/analysis.h"
 
 #include "analyze/base/progress.h"
-#include "analyze/cmd/aggregate.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
-#include "analyze/cmd/sums.h"
 #include "analyze/export/values.h"
 #include "analyze/read/recfile.h"
 #include "analyze/report/figures.h"
@@ -161,9 +159,7 @@ static bool export(const struct export_given *o, const struct cli_args *args, st
     enum outfile_replaces replaces = o->force ? OUTFILE_ANYTHING : OUTFILE_NOTHING;
     struct outfile out;
 
-    if (!outfile_check(o->output, replaces, e) ||
-        !aggregate_refuse(args->operands, args->n_operands, "export them from the capture", e) ||
-        !sums_refuse(args->operands, args->n_operands, "s3analyze export", e) ||
+    if (!outfile_check(o->output, replaces, e) || !options_have_rows(args, e) ||
         !outfile_open(&out, o->output, replaces, e))
         return false;
     bool ok = write_all(o, args, out.f, e);
@@ -197,5 +193,4 @@ const struct cli_command cmd_export = {
             "docs/other-tools.md has the fields of each. benchfmt takes several captures, each a "
             "run of its own; the others take one.",
     COMMANDS_ON_CAPTURES(struct export_given),
-    .defaults = &defaults,
 };

@@ -158,12 +158,5 @@ const struct cli_command cmd_import = {
         "Damaged input is an error that names the line; --salvage skips and counts such lines. "
         "Rows that wait to be sorted take up to 64 "
         "MiB of memory, then a temporary file in TMPDIR (default /var/tmp).",
-    .operands = "hey|ab|mc-trace|s3-log FILE...",
-    .min_operands = 1,
-    .max_operands = CLI_ANY_NUMBER,
-    .groups = groups,
-    .examples = examples,
-    .options_size = sizeof(struct import_given),
-    .defaults = &defaults,
-    .run = run,
+    COMMANDS_TAKE("hey|ab|mc-trace|s3-log FILE...", 1, CLI_ANY_NUMBER, struct import_given),
 };

@@ -517,5 +517,4 @@ const struct cli_command cmd_info = {
         "clients and threads, and the recorder's command line. If one cannot be read, the others "
         "are shown all the same, and the exit status is 1.",
     COMMANDS_ON_CAPTURES(struct info_given),
-    .defaults = &defaults,
 };

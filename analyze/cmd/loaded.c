@@ -2,12 +2,13 @@
 
 #include "analyze/analysis/analysis.h"
 #include "analyze/cmd/aggregate.h"
+#include "analyze/cmd/options.h"
 #include "analyze/cmd/sums.h"
 
 bool loaded_lacks_rows(const struct cli_args *args)
 {
-    return aggregate_among(args->operands, args->n_operands) != NULL ||
-           sums_among(args->operands, args->n_operands) != NULL;
+    return options_first(args->operands, args->n_operands, RUN_OF_AGGREGATES) != NULL ||
+           options_first(args->operands, args->n_operands, RUN_OF_SUMS) != NULL;
 }
 
 bool loaded_without_rows(struct loaded *l, const struct cli_args *args,
@@ -17,7 +18,7 @@ bool loaded_without_rows(struct loaded *l, const struct cli_args *args,
     struct analysis_options how = load_analysis_options(filter, analysis, input);
     const char *const *paths = args->operands;
 
-    if (aggregate_among(paths, args->n_operands) != NULL)
+    if (options_first(paths, args->n_operands, RUN_OF_AGGREGATES) != NULL)
         return aggregate_read(&l->aggregate, &l->d, &l->a, args, &filter->ops, e);
     how.full_series = full_series;
     return sums_alone(args, e) &&

@@ -1,5 +1,4 @@
 #include "analyze/stream/merge.h"
-#include "analyze/cmd/aggregate.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
@@ -58,6 +57,8 @@ static const struct cli_example examples[] = {
      "the second one's clock is 1.5 s ahead"},
     {0},
 };
+
+static const struct merge_given defaults = {0};
 
 /* ---- Options ---- */
 
@@ -252,7 +253,7 @@ static bool merge_sums(const struct merge_given *o, const struct cli_args *args,
 
     if (o->shifts.n > 0 || o->report.json)
         return err_set(e, "%s: --%s is for captures, this is a file of sums",
-                       sums_among(args->operands, args->n_operands),
+                       options_first(args->operands, args->n_operands, RUN_OF_SUMS),
                        o->shifts.n > 0 ? "shift" : "json");
     bool ok = outfile_check(o->output.path, replaces, e) &&
               sums_load(&s, args->operands, args->n_operands, &all, o->output.force, e) &&
@@ -275,18 +276,12 @@ static bool merge(const struct merge_given *o, const struct cli_args *args,
 
     if (!aggpipe_spool(args->operands, args->n_operands, e))
         return false;
-    if (sums_among(args->operands, args->n_operands) != NULL)
+    if (options_first(args->operands, args->n_operands, RUN_OF_SUMS) != NULL)
         return merge_sums(o, args, e);
     progress_init(&progress, o->input.quiet);
-    bool ok =
-        capture_out_check(&o->output, e) &&
-        aggregate_refuse(
-            args->operands, args->n_operands,
-            "a merge would lose seconds, and percentiles are gone already; merge the captures that "
-            "--full records",
-            e) &&
-        merge_plan(&m, args->operands, args->n_operands, &how, e) && merge_add_notes(&m, e) &&
-        write_capture(&m, o, &how, e);
+    bool ok = capture_out_check(&o->output, e) && options_have_rows(args, e) &&
+              merge_plan(&m, args->operands, args->n_operands, &how, e) && merge_add_notes(&m, e) &&
+              write_capture(&m, o, &how, e);
     progress_fini(&progress);
     ok = ok && report(&m, o, e);
     merge_free(&m);

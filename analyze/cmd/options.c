@@ -90,6 +90,33 @@ const struct cli_option load_autoterm_table[] = {
     {0},
 };
 
+const char *options_first(const char *const *paths, size_t n, enum run_basis what)
+{
+    for (size_t i = 0; i < n; i++)
+        if (run_source(paths[i]) == what)
+            return paths[i];
+    return NULL;
+}
+
+bool options_have_rows(const struct cli_args *args, struct err *e)
+{
+    const char *sums = options_first(args->operands, args->n_operands, RUN_OF_SUMS);
+    const char *other = options_first(args->operands, args->n_operands, RUN_OF_AGGREGATES);
+
+    if (sums != NULL)
+        return err_set(
+            e,
+            "%s: this file holds sums by second, not requests, which s3analyze %s needs: "
+            "use the capture, if it was kept; analyze, cmp, info, merge and plot read "
+            "sums",
+            sums, args->command->name);
+    return other == NULL ||
+           err_set(e,
+                   "%s: this is an aggregated capture, without requests, which s3analyze %s needs: "
+                   "record with --full; analyze, cmp, info and plot read such files",
+                   other, args->command->name);
+}
+
 bool options_need_no_requests(const struct cli_args *args, const char *const *more,
                               const char *path, const char *kind, struct err *e)
 {

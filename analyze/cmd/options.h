@@ -2,6 +2,7 @@
 #ifndef S3_ANALYZE_CMD_OPTIONS_H
 #define S3_ANALYZE_CMD_OPTIONS_H
 
+#include "analyze/compare/run.h"
 #include "libcommon/autoterm.h"
 #include "libcommon/cli.h"
 
@@ -28,6 +29,13 @@ extern const struct cli_option load_together_table[]; /* several captures as one
 extern const struct cli_option load_filter_table[];
 extern const struct cli_option load_analysis_table[];
 extern const struct cli_option load_autoterm_table[];
+
+/* Returns the first of n files that holds this; NULL: none does. */
+const char *options_first(const char *const *paths, size_t n, enum run_basis what);
+
+/* For commands that need requests. False: *e names an operand that has none, and the commands that
+ * read it. */
+bool options_have_rows(const struct cli_args *args, struct err *e);
 
 /* For the file `path`, which has no single requests: fails if an option is given that needs them,
  * or one of `more`, which NULL ends. `kind` says what the file is, such as "a file of sums". */

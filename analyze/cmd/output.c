@@ -110,51 +110,34 @@ bool output_spares_slo(const char *const outputs[static OUTPUT_MOST], const stru
 
 #define MAX_ARGUMENTS 60
 
-/* Writes the value of an argument without what is private: folders of files, and the user in an
- * address. */
-static void put_value(FILE *f, const char *value, bool is_file)
-{
-    const char *slash = strrchr(value, '/');
-    struct slice user = slice_userinfo(value);
-
-    if ((is_file || *value == '/' || *value == '.' || *value == '~') && slash != NULL)
-        fputs(slash + 1, f);
-    else if (user.p != NULL)
-        fprintf(f, "%.*s*REDACTED*%s", (int)(user.p - value), value, user.p + user.n);
-    else
-        fputs(value, f);
-}
-
-static void put_argument(FILE *f, const char *text, bool is_file)
+/* Returns an argument without what is private: folders of files, and the user in an address. The
+ * caller frees it. NULL: out of memory. */
+static char *public_part(const char *text, bool is_file)
 {
     const char *equals = strncmp(text, "--", 2) == 0 ? strchr(text, '=') : NULL;
+    const char *value = equals != NULL ? equals + 1 : text, *slash = strrchr(value, '/');
+    struct slice user = slice_userinfo(value);
+    char *s = NULL;
 
-    if (equals != NULL)
-        fprintf(f, "%.*s", (int)(equals + 1 - text), text);
-    put_value(f, equals != NULL ? equals + 1 : text, is_file);
+    if ((is_file || *value == '/' || *value == '.' || *value == '~') && slash != NULL)
+        mem_format(&s, NULL, "%.*s%s", (int)(value - text), text, slash + 1);
+    else if (user.p != NULL)
+        mem_format(&s, NULL, "%.*s*REDACTED*%s", (int)(user.p - text), text, user.p + user.n);
+    else
+        mem_text(&s, text, NULL);
+    return s;
 }
 
-/* Quotes a text if a shell would not take it as it is. */
-static bool put_quoted(FILE *f, const char *text, bool is_file)
+void output_word(FILE *f, const char *text)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
                                 "_./:=,@%+-";
-    char *said = NULL;
-    size_t n = 0;
-    FILE *memory = open_memstream(&said, &n);
+    bool quoted = *text == '\0' || text[strspn(text, plain)] != '\0';
 
-    if (memory == NULL)
-        return false;
-    put_argument(memory, text, is_file);
-    bool ok = !ferror(memory);
-    ok = fclose(memory) == 0 && said != NULL && ok;
-    bool quoted = ok && (n == 0 || strspn(said, plain) < n);
     fputs(quoted ? " '" : " ", f);
-    for (size_t i = 0; ok && i < n; i++)
-        fputs(quoted && said[i] == '\'' ? "'\\''" : (char[]){said[i], '\0'}, f);
+    for (; *text != '\0'; text++)
+        fputs(quoted && *text == '\'' ? "'\\''" : (char[]){*text, '\0'}, f);
     fputs(quoted ? "'" : "", f);
-    free(said);
-    return ok;
 }
 
 /* Returns the command line as a page shows it: files without folders, addresses without users,
@@ -173,7 +156,11 @@ static char *command_of(const struct cli_args *args)
         bool is_file = false;
         for (size_t k = 0; k < args->n_operands; k++)
             is_file |= args->operands[k] == args->argv[i];
-        ok = put_quoted(f, args->argv[i], is_file);
+        char *word = public_part(args->argv[i], is_file);
+        ok = word != NULL;
+        if (ok)
+            output_word(f, word);
+        free(word);
     }
     if (args->argc > MAX_ARGUMENTS + 1)
         fprintf(f, " ... (%d more)", args->argc - MAX_ARGUMENTS - 1);

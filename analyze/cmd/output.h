@@ -64,6 +64,9 @@ bool output_parse_path(const char *text, void *field, struct err *e);
  * FILE.html is a mistake. *e names the option that is meant. */
 bool output_fits(const char *path, const struct cli_args *args, struct err *e);
 
+/* Writes a blank, and a text as one word of a shell. */
+void output_word(FILE *f, const char *text);
+
 /* True if text written to `f` gets colours. */
 bool output_wants_colour(const struct output_options *o, FILE *f);
 

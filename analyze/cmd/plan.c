@@ -66,6 +66,9 @@ static const struct cli_exit exits[] = {
     {0},
 };
 
+static const struct cli_example examples[] = {
+    {"s3analyze plan capacity-run", "what was found so far"}, {0}};
+
 static const struct plan_given defaults = {
     .common = {.output = {.path = "-"}, .verbose = true},
     .asked = {.from = 100, .precision_pct = 5, .n_each = 3, .max_runs = 25, .command = ""}};
@@ -163,14 +166,6 @@ const struct cli_command cmd_plan = {
         "Reads the folder of s3load repeat: plan.json and a capture for each run. Says what was "
         "found, or how far the search is, with a line for each run. With --next it prints what "
         "s3load is to run next; nothing when the plan is decided.",
-    .operands = "DIR",
-    .min_operands = 1,
-    .max_operands = 1,
-    .groups = groups,
-    .examples =
-        (const struct cli_example[]){{"s3analyze plan capacity-run", "what was found so far"}, {0}},
-    .options_size = sizeof(struct plan_given),
-    .defaults = &defaults,
+    COMMANDS_TAKE("DIR", 1, 1, struct plan_given),
     .exits = exits,
-    .run = run,
 };

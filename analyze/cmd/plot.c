@@ -7,6 +7,7 @@
 #include "analyze/plot/kinds.h"
 #include "analyze/read/aggpipe.h"
 #include "libcommon/mem.h"
+#include "libcommon/suggest.h"
 #include "libcommon/visible.h"
 
 #include <errno.h>
@@ -309,12 +310,11 @@ static bool check_charts(const struct plot_given *o, bool comparison, struct err
 
     for (size_t i = 0; i < o->charts.n; i++) {
         char known[512] = "";
-        size_t n = 0;
         bool found = false;
 
         for (size_t k = 0; name(k) != NULL; k++) {
             found |= strcmp(name(k), o->charts.v[i]) == 0;
-            n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", n > 0 ? ", " : "", name(k));
+            suggest_list(known, sizeof known, name(k));
         }
         if (!found)
             return err_set(e, "--chart %s: there are %s", o->charts.v[i], known);
@@ -432,13 +432,7 @@ const struct cli_command cmd_plot = {
         "A mixed run also has charts of all operations together. A single picture shows these, "
         "or the largest operation if the chart is of one. Of operations one after another it "
         "shows the benchmark. --op chooses another one.",
-    .operands = "CAPTURE...",
-    .max_operands = CLI_ANY_NUMBER,
-    .groups = groups,
+    COMMANDS_TAKE("CAPTURE...", 0, CLI_ANY_NUMBER, struct plot_given),
     .put_more = put_charts,
     .more_topic = "charts",
-    .examples = examples,
-    .options_size = sizeof(struct plot_given),
-    .defaults = &defaults,
-    .run = run,
 };

@@ -284,12 +284,5 @@ const struct cli_command cmd_profile = {
         "server, divided by the requests that ended while the profile was taken. diff prints it "
         "to standard error, and so does top with --capture; both also name the node that stands "
         "out.",
-    .operands = "top|diff|info|flame FILE...",
-    .min_operands = 1,
-    .max_operands = CLI_ANY_NUMBER,
-    .groups = groups,
-    .examples = examples,
-    .options_size = sizeof(struct profile_given),
-    .defaults = &defaults,
-    .run = run,
+    COMMANDS_TAKE("top|diff|info|flame FILE...", 1, CLI_ANY_NUMBER, struct profile_given),
 };

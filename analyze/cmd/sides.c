@@ -2,6 +2,7 @@
 
 #include "analyze/archive/archive.h"
 #include "analyze/base/paths.h"
+#include "analyze/cmd/output.h"
 #include "analyze/read/aggpipe.h"
 #include "libcommon/mem.h"
 
@@ -104,30 +105,13 @@ static struct compare_side side(const struct sides_runs *r, const char *name, co
     return (struct compare_side){name != NULL ? name : usual, r->v, r->n};
 }
 
-static const char *const pooled[] = {"--before ", "--after ", "--history "};
-#define HISTORY 2
+static const char *const pooled[] = {" --before", " --after", " --history"};
+#define HISTORY    2
+#define MOST_SHOWN 700 /* bytes of a command in a message */
 
-/* Appends a path as one word of a shell. */
-static void append_word(char *text, size_t size, const char *path)
-{
-    size_t n = strlen(text);
-    bool is_plain = strcspn(path, " \t\"'$`\\&;|<>(){}*?[]#~!") == strlen(path);
-
-    if (is_plain) {
-        snprintf(text + n, size - n, "%s", path);
-        return;
-    }
-    n += (size_t)snprintf(text + n, size - n, "'");
-    for (; *path != '\0' && n < size; path++)
-        n += (size_t)snprintf(text + n, size - n, *path == '\'' ? "'\\''" : "%c", *path);
-    if (n < size)
-        snprintf(text + n, size - n, "'");
-}
-
-/* Appends a side's option with those of its runs that are alike with `like`; if none are, with
- * those that are alike with the first of them. */
-static void append_alike(char *text, size_t size, size_t side, const struct archive *a,
-                         const struct archive_run *like)
+/* Writes a side's option with those of its runs that are alike with `like`; if none are, with those
+ * that are alike with the first of them. */
+static void put_alike(FILE *f, size_t side, const struct archive *a, const struct archive_run *like)
 {
     struct archive_difference d;
     bool is_first = true;
@@ -136,13 +120,10 @@ static void append_alike(char *text, size_t size, size_t side, const struct arch
     while (k < a->n && archive_differ(like, &a->runs[k], &d))
         k++;
     for (size_t i = 0; i < a->n; i++) {
-        size_t n = strlen(text);
-
         if (archive_differ(k < a->n ? like : a->runs, &a->runs[i], &d))
             continue;
-        snprintf(text + n, size - n, "%s%s", n > 0 ? " " : "",
-                 is_first || side == HISTORY ? pooled[side] : "");
-        append_word(text, size, a->runs[i].path);
+        fputs(is_first || side == HISTORY ? pooled[side] : "", f);
+        output_word(f, a->runs[i].path);
         is_first = false;
     }
 }
@@ -153,25 +134,29 @@ static bool check_one(const struct archive v[], size_t at, const char *command, 
 {
     const struct archive_run *first = v[at].runs;
     struct archive_difference d;
-    char text[700] = "";
-    size_t i = 1;
+    char *text = NULL;
+    size_t i = 1, n = 0;
 
     while (i < v[at].n && !archive_differ(first, &first[i], &d))
         i++;
     if (i >= v[at].n)
         return true;
-    for (size_t k = 0; k <= HISTORY; k++)
+    FILE *f = open_memstream(&text, &n);
+    for (size_t k = 0; f != NULL && k <= HISTORY; k++)
         if ((k == HISTORY) == (at == HISTORY))
-            append_alike(text, sizeof text, k, &v[k], first);
+            put_alike(f, k, &v[k], first);
+    if (f == NULL || fclose(f) != 0)
+        return mem_none(e);
     const char *names[] = {first->path, first[i].path};
     paths_shorten(names, 2);
-    return err_usage(
-        e,
-        "%sruns count as repetitions, but these differ in %s: %s (%s) and %s (%s). Give "
-        "runs that are alike: s3analyze %s%s %s",
-        pooled[at], d.what, d.a, archive_label(names[0]).s, d.b, archive_label(names[1]).s, command,
-        at == HISTORY ? " BEFORE AFTER" : "",
-        strlen(text) + 1 < sizeof text ? text : "... (s3analyze trend shows which)");
+    err_usage(e,
+              "%s runs count as repetitions, but these differ in %s: %s (%s) and %s (%s). Give "
+              "runs that are alike: s3analyze %s%s%s",
+              pooled[at] + 1, d.what, d.a, archive_label(names[0]).s, d.b,
+              archive_label(names[1]).s, command, at == HISTORY ? " BEFORE AFTER" : "",
+              n <= MOST_SHOWN ? text : " ... (s3analyze trend shows which)");
+    free(text);
+    return false;
 }
 
 bool sides_check_alike(const struct sides *s, const struct sides_runs *history, const char *command,

@@ -12,29 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *sums_among(const char *const *paths, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (aggfile_is_sums(paths[i]))
-            return paths[i];
-    return NULL;
-}
-
-bool sums_refuse(const char *const *paths, size_t n, const char *what, struct err *e)
-{
-    const char *path = sums_among(paths, n);
-    return path == NULL ||
-           err_set(e,
-                   "%s: this file holds sums by second, not requests, which %s needs: use the "
-                   "capture, if it was kept; analyze, cmp, info, merge and plot read sums",
-                   path, what);
-}
-
 bool sums_alone(const struct cli_args *args, struct err *e)
 {
     return options_need_no_requests(args, (const char *const[]){NULL},
-                                    sums_among(args->operands, args->n_operands), "a file of sums",
-                                    e);
+                                    options_first(args->operands, args->n_operands, RUN_OF_SUMS),
+                                    "a file of sums", e);
 }
 
 /* ---- Reading ---- */
@@ -93,7 +75,7 @@ bool sums_load(struct sums *s, const char *const *paths, size_t n, const struct 
             ok = err_set(e,
                          "%s: this is no file of sums, as %s is: s3analyze aggregate makes one of "
                          "a capture",
-                         paths[i], sums_among(paths, n));
+                         paths[i], options_first(paths, n, RUN_OF_SUMS));
         ok = ok && sums_read(&one, paths[i], e);
         if (ok)
             times[i] = running_of(&one);
@@ -162,10 +144,7 @@ static bool aggregate(const struct aggregate_given *o, const struct cli_args *ar
     enum outfile_replaces replaces = o->force ? OUTFILE_ANYTHING : OUTFILE_NOTHING;
     struct dataset d = {0};
     struct sums s = {0};
-    bool ok = outfile_check(o->output, replaces, e) &&
-              aggregate_refuse(args->operands, args->n_operands,
-                               "sums can be made of captures alone", e) &&
-              sums_refuse(args->operands, args->n_operands, "s3analyze aggregate", e) &&
+    bool ok = outfile_check(o->output, replaces, e) && options_have_rows(args, e) &&
               load_dataset(&d, args->operands, args->n_operands, &all, &o->input, e) &&
               load_ran_together(&d, &o->input, e) &&
               sums_of_dataset(&s, &d, (unsigned)o->input.threads, e) &&
@@ -200,5 +179,4 @@ const struct cli_command cmd_aggregate = {
         "Several captures are read as if merged. Sums can also be merged later: the result is "
         "the same to the byte.",
     COMMANDS_ON_CAPTURES(struct aggregate_given),
-    .defaults = &defaults,
 };

@@ -11,13 +11,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns the first of n captures that is a file of sums; NULL: none. */
-const char *sums_among(const char *const *paths, size_t n);
-
-/* For commands that need requests: fails if one of the n captures is a file of sums. *e then says
- * what (`what`) cannot be done with it. */
-bool sums_refuse(const char *const *paths, size_t n, const char *what, struct err *e);
-
 /* Fails if an option needs requests; *e says which. */
 bool sums_alone(const struct cli_args *args, struct err *e);
 

@@ -96,12 +96,5 @@ const struct cli_command cmd_table = {
         "with patterns (run=night-*), times with a day or a moment (start>=2026-03-14), rates and "
         "durations with their units (throughput<1GiB/s, p99>20ms).\n\n"
         "trend says whether the runs became slower; cmp compares two groups of them.",
-    .operands = "CAPTURE|DIR...",
-    .min_operands = 1,
-    .max_operands = CLI_ANY_NUMBER,
-    .groups = groups,
-    .examples = examples,
-    .options_size = sizeof(struct table_given),
-    .defaults = &defaults,
-    .run = run,
+    COMMANDS_TAKE("CAPTURE|DIR...", 1, CLI_ANY_NUMBER, struct table_given),
 };

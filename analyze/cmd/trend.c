@@ -94,13 +94,6 @@ const struct cli_command cmd_trend = {
         "0. Files of a folder that cannot be read are named on standard error; one that was "
         "written before the newest run began does not count. To accept a new level, give "
         "only the runs since then.",
-    .operands = "CAPTURE|DIR...",
-    .min_operands = 1,
-    .max_operands = CLI_ANY_NUMBER,
-    .groups = groups,
-    .examples = examples,
-    .options_size = sizeof(struct trend_given),
-    .defaults = &defaults,
+    COMMANDS_TAKE("CAPTURE|DIR...", 1, CLI_ANY_NUMBER, struct trend_given),
     .exits = exits,
-    .run = run,
 };

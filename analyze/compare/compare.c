@@ -4,6 +4,7 @@
 #include "analyze/compare/compare_internal.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
+#include "libcommon/suggest.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -385,12 +386,8 @@ static bool none_in_common(const struct compare_op *v, size_t n, struct err *e)
 {
     char names[2][200] = {"", ""};
 
-    for (size_t k = 0; k < n; k++) {
-        char *to = names[v[k].n_before == 0];
-        size_t at = strlen(to);
-
-        snprintf(to + at, sizeof names[0] - at, "%s%s", at > 0 ? ", " : "", v[k].op);
-    }
+    for (size_t k = 0; k < n; k++)
+        suggest_list(names[v[k].n_before == 0], sizeof names[0], v[k].op);
     return err_set(e, "no operation type is on both sides: before has %s, after %s", names[0],
                    names[1]);
 }

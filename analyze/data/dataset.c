@@ -356,10 +356,10 @@ static bool check_filter(const struct loader *l, struct err *e)
     for (size_t i = 0; i < l->clients.n && !client; i++)
         client = filter_name_matches(f->client, l->clients.strings[i].p);
     if (!host)
-        return filter_list_known(l->hosts.strings, l->hosts.n, "host", f->host, e);
+        return filter_list_known(filter_interned(&l->hosts), "host", f->host, e);
     if (!client)
-        return filter_list_known(l->clients.strings, l->clients.n, "client", f->client, e);
-    return filter_ops_known(l->ops.strings, l->ops.n, f->ops, f->n_ops, e);
+        return filter_list_known(filter_interned(&l->clients), "client", f->client, e);
+    return filter_ops_known(filter_interned(&l->ops), f->ops, f->n_ops, e);
 }
 
 struct exact {

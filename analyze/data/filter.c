@@ -1,5 +1,7 @@
 #include "analyze/data/filter.h"
 
+#include "libcommon/suggest.h"
+
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
@@ -58,30 +60,31 @@ bool filter_op_matches(const char *const *ops, size_t n, const char *op)
     return n == 0;
 }
 
-bool filter_ops_known(const struct slice *known, size_t n_known, const char *const *ops, size_t n,
-                      struct err *e)
+static const char *name_at(const struct filter_names *names, size_t i)
+{
+    return *(const char *const *)((const char *)names->first + i * names->step);
+}
+
+bool filter_ops_known(struct filter_names names, const char *const *ops, size_t n, struct err *e)
 {
     for (size_t i = 0; i < n; i++) {
         bool found = false;
-        for (size_t k = 0; k < n_known; k++)
-            found |= filter_op_matches(&ops[i], 1, known[k].p);
+        for (size_t k = 0; k < names.n; k++)
+            found |= filter_op_matches(&ops[i], 1, name_at(&names, k));
         if (!found)
-            return filter_list_known(known, n_known, "operation", ops[i], e);
+            return filter_list_known(names, "operation", ops[i], e);
     }
     return true;
 }
 
-bool filter_list_known(const struct slice *known, size_t n_known, const char *kind,
-                       const char *wanted, struct err *e)
+bool filter_list_known(struct filter_names names, const char *kind, const char *wanted,
+                       struct err *e)
 {
-    char list[512];
-    size_t n = 0;
+    char list[512] = "";
 
-    list[0] = '\0';
-    for (size_t i = 0; i < n_known && n < sizeof list; i++) {
-        const char *name = known[i].n ? known[i].p : "(empty)";
-        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", name);
-    }
+    for (size_t i = 0; i < names.n; i++)
+        suggest_list(list, sizeof list,
+                     *name_at(&names, i) != '\0' ? name_at(&names, i) : "(empty)");
     return err_usage(e, "no %s \"%s\" in the capture; it has: %s%s", kind, wanted, list,
-                     n >= sizeof list ? "..." : "");
+                     strlen(list) + 1 == sizeof list ? "..." : "");
 }

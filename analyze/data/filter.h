@@ -43,14 +43,25 @@ bool filter_name_matches(const char *pattern, const char *name);
 /* Whether `op` is one of n operations; case does not matter. True if n is 0. */
 bool filter_op_matches(const char *const *ops, size_t n, const char *op);
 
-/* Whether all n operations are known. False: *e names the unknown one and lists the known; it is
- * wrong usage. */
-bool filter_ops_known(const struct slice *known, size_t n_known, const char *const *ops, size_t n,
-                      struct err *e);
+/* Names of the structs of an array: each begins with a pointer to its name. */
+struct filter_names {
+    const void *first;
+    size_t n, step; /* structs; bytes from one to the next */
+};
+
+/* The names of a map from strings to ids. */
+static inline struct filter_names filter_interned(const struct intern *t)
+{
+    return (struct filter_names){t->strings, t->n, sizeof *t->strings};
+}
+
+/* Whether all n operations are among the names. False: *e names the unknown one and lists the
+ * known; it is wrong usage. */
+bool filter_ops_known(struct filter_names names, const char *const *ops, size_t n, struct err *e);
 
 /* Sets *e to wrong usage: the capture has no host, client or operation (`kind`) called `wanted`,
  * and which ones it has. Returns false. */
-bool filter_list_known(const struct slice *known, size_t n_known, const char *kind,
-                       const char *wanted, struct err *e);
+bool filter_list_known(struct filter_names names, const char *kind, const char *wanted,
+                       struct err *e);
 
 #endif

@@ -23,15 +23,8 @@
 #define DIGITS          3
 #define RATIO_OF_1      UINT64_C(0x3ff0000000000000) /* the bits of 1.0 */
 #define MAX_COUNT_BYTES 9                            /* of one number */
-
-/* Buffers for one interval: its counts, and the counts encoded, compressed, and in base64. */
-struct encoder {
-    uint64_t *count; /* HIST_N_INDEXES; zero between intervals */
-    unsigned char *raw, *packed, *text;
-    size_t n_packed; /* room in `packed` */
-};
-
-/* ---- Encoding ---- */
+#define RAW_BYTES       (sizeof(struct header) + (size_t)HIST_N_INDEXES * 2 * MAX_COUNT_BYTES)
+#define PACKED_BYTES    (RAW_BYTES + RAW_BYTES / 1000 + 32) /* at the most (zlib.h, compressBound) */
 
 /* The header before the counts, in big-endian order. */
 struct header {
@@ -39,6 +32,14 @@ struct header {
     uint64_t lowest, highest; /* value */
     uint64_t ratio;           /* the bits of a double */
 };
+
+/* Buffers for one interval: its counts, and the counts encoded, compressed, and in base64. */
+struct encoder {
+    uint64_t count[HIST_N_INDEXES]; /* zero between intervals */
+    unsigned char raw[RAW_BYTES], packed[PACKED_BYTES], text[PACKED_BYTES / 3 * 4 + 8];
+};
+
+/* ---- Encoding ---- */
 
 /* Writes a number as ZigZag LEB128 of 64 bits, in at most 9 bytes: the ninth has 8 bits. */
 static unsigned char *put_number(unsigned char *out, int64_t v)
@@ -67,7 +68,7 @@ static unsigned char *put_counts(const uint64_t *count, size_t last, unsigned ch
     return out;
 }
 
-static size_t put_histogram(const struct encoder *h, int64_t max_ns)
+static size_t put_histogram(struct encoder *h, int64_t max_ns)
 {
     unsigned char *end = put_counts(h->count, hist_index(max_ns), h->raw + sizeof(struct header));
     size_t n = (size_t)(end - h->raw);
@@ -83,10 +84,10 @@ static size_t put_histogram(const struct encoder *h, int64_t max_ns)
 }
 
 /* Writes the histogram in base64. False: out of memory in zlib. */
-static bool put_encoded(const struct encoder *h, int64_t max_ns, FILE *f, struct err *e)
+static bool put_encoded(struct encoder *h, int64_t max_ns, FILE *f, struct err *e)
 {
     uint32_t header[2] = {htobe32(PACKED_COOKIE)};
-    uLongf n_packed = h->n_packed - sizeof header;
+    uLongf n_packed = sizeof h->packed - sizeof header;
 
     if (compress(h->packed + sizeof header, &n_packed, h->raw, put_histogram(h, max_ns)) != Z_OK)
         return mem_none(e);
@@ -95,24 +96,6 @@ static bool put_encoded(const struct encoder *h, int64_t max_ns, FILE *f, struct
     int n = EVP_EncodeBlock(h->text, h->packed, (int)(sizeof header + n_packed));
     fwrite(h->text, 1, (size_t)n, f);
     return true;
-}
-
-static bool encoder_init(struct encoder *h, struct err *e)
-{
-    size_t n_raw = sizeof(struct header) + (size_t)HIST_N_INDEXES * 2 * MAX_COUNT_BYTES;
-    size_t n_packed = 2 * sizeof(uint32_t) + compressBound(n_raw);
-
-    *h = (struct encoder){.n_packed = n_packed};
-    return mem_cleared(&h->count, HIST_N_INDEXES, e) && mem_new(&h->raw, n_raw, e) &&
-           mem_new(&h->packed, n_packed, e) && mem_new(&h->text, n_packed / 3 * 4 + 8, e);
-}
-
-static void encoder_fini(struct encoder *h)
-{
-    free(h->count);
-    free(h->raw);
-    free(h->packed);
-    free(h->text);
 }
 
 /* ---- Requests by interval ---- */
@@ -136,8 +119,8 @@ static size_t interval_of(const void *intervals, size_t row)
     return k < v->n ? k : v->n - 1;
 }
 
-static bool put_interval(const struct intervals *v, size_t k, int64_t base_ns,
-                         const struct encoder *h, FILE *f, struct err *e)
+static bool put_interval(const struct intervals *v, size_t k, int64_t base_ns, struct encoder *h,
+                         FILE *f, struct err *e)
 {
     int64_t start_ns = v->start_ns + (int64_t)k * v->each_ns, max_ns = 0;
     int64_t end_ns = k + 1 < v->n ? start_ns + v->each_ns : v->end_ns;
@@ -192,9 +175,9 @@ static struct intervals *first_of(struct intervals *v, size_t n)
 bool hdr_write(const struct analysis *a, FILE *f, struct err *e)
 {
     const int64_t base_ns = a->run_start_ns;
-    struct encoder h;
+    struct encoder *h;
     struct intervals *all = NULL, *v;
-    bool ok = encoder_init(&h, e) && mem_cleared(&all, a->n_operations, e);
+    bool ok = mem_cleared(&h, 1, e) && mem_cleared(&all, a->n_operations, e);
 
     fprintf(f,
             "#[Durations of successful requests in ns, written by s3analyze]\n"
@@ -209,10 +192,10 @@ bool hdr_write(const struct analysis *a, FILE *f, struct err *e)
     }
     /* Readers of a log stop at the first line behind the time that they look for. */
     while (ok && (v = first_of(all, a->n_operations)) != NULL)
-        ok = put_interval(v, v->next++, base_ns, &h, f, e);
+        ok = put_interval(v, v->next++, base_ns, h, f, e);
     for (size_t k = 0; all != NULL && k < a->n_operations; k++)
         group_rows_fini(&all[k].rows);
     free(all);
-    encoder_fini(&h);
+    free(h);
     return ok;
 }

@@ -4,19 +4,16 @@
 #include "libcommon/int64.h"
 #include "libcommon/units.h"
 
-#define HEADER      "starttime\tseconds\tctime\tdtime\tttime\twait"
-#define PERCENTILES "Percentage served,Time in ms"
-
 enum { DATE, SECOND, CONNECT, PROCESSING, TOTAL, WAIT, N_FIELDS };
 
-static bool read_row(struct import *m, struct err *e)
+bool ab_read(struct import *m, struct err *e)
 {
     const struct import_options *o = m->options;
     struct lines *l = &m->lines;
     struct slice fields[N_FIELDS];
     int64_t v[N_FIELDS];
 
-    if (lines_split(l, '\t', fields, N_FIELDS) != N_FIELDS)
+    if (!lines_split(l, '\t', fields, N_FIELDS))
         return lines_bad(l, e, "expected 6 fields: is the file cut?");
     for (size_t i = SECOND; i < N_FIELDS; i++)
         if (!slice_decimal(fields[i], 0, &v[i]) || v[i] > INT64_C(1) << 33)
@@ -34,20 +31,4 @@ static bool read_row(struct import *m, struct err *e)
         .op = slice_of(o->op),
         .endpoint = slice_of(o->host)};
     return gather_add(m, &row, 0, slice_of(""), slice_of(""), e);
-}
-
-bool ab_read(struct import *m, struct err *e)
-{
-    struct lines *l = &m->lines;
-    bool more;
-
-    if (!lines_next(&m->lines, &more, e))
-        return false;
-    if (strcmp(l->text, PERCENTILES) == 0)
-        return lines_bad(l, e,
-                         "this is what `ab -e` writes, percentiles without requests: record with "
-                         "`ab -g FILE`");
-    if (!more || strcmp(l->text, HEADER) != 0)
-        return lines_bad(l, e, "this is not what `ab -g` writes: the header is missing");
-    return gather_lines(m, read_row, e);
 }

@@ -92,34 +92,6 @@ bool gather_leave_out(struct import *m, enum import_left why)
     return true;
 }
 
-bool gather_skip(struct import *m, struct err *e)
-{
-    struct recfile_info *skipped = &m->result->skipped;
-    char *first = skipped->first_drop[DROP_BAD_ROW];
-    const struct err why = *e;
-
-    if (m->lines.bad != m->lines.number)
-        return false;
-    err_clear(e);
-    if (!m->options->salvage)
-        return err_set(e, "%s (--salvage skips and counts such lines)", why.msg);
-    if (skipped->n_dropped[DROP_BAD_ROW]++ == 0)
-        snprintf(first, sizeof skipped->first_drop[DROP_BAD_ROW], "%.255s", why.msg);
-    m->lines.bad = 0;
-    return true;
-}
-
-bool gather_lines(struct import *m, bool (*read_row)(struct import *m, struct err *e),
-                  struct err *e)
-{
-    bool more = true;
-
-    while (more)
-        if (!(lines_next(&m->lines, &more, e) && (!more || read_row(m, e))) && !gather_skip(m, e))
-            return false;
-    return true;
-}
-
 /* Whether a request with these texts and an id was among those that start at the same time. Only
  * these are remembered. */
 static bool is_twice(struct import *m, const struct stored *s, struct slice texts, bool *twice,

@@ -4,14 +4,11 @@
 #include "analyze/import/import_internal.h"
 #include "libcommon/int64.h"
 
-#define HEADER                                                                                     \
-    "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset"
-#define KEEPS    1000000 /* requests; hey drops the others */
-#define DECIMALS 9       /* of seconds in ns */
+#define DECIMALS 9 /* of seconds in ns */
 
 enum { TOTAL, DIALUP, DNS, WRITE, DELAY, READ, STATUS, OFFSET, N_FIELDS };
 
-static bool read_row(struct import *m, struct err *e)
+bool hey_read(struct import *m, struct err *e)
 {
     const struct import_options *o = m->options;
     struct lines *l = &m->lines;
@@ -20,7 +17,7 @@ static bool read_row(struct import *m, struct err *e)
 
     if (l->n == 0) /* hey ends its file with an empty line */
         return true;
-    if (lines_split(l, ',', fields, N_FIELDS) != N_FIELDS)
+    if (!lines_split(l, ',', fields, N_FIELDS))
         return lines_bad(l, e, "expected 8 fields: is the file cut?");
     for (size_t i = 0; i < N_FIELDS; i++)
         if (!slice_decimal(fields[i], i == STATUS ? 0 : DECIMALS, &v[i]))
@@ -37,18 +34,4 @@ static bool read_row(struct import *m, struct err *e)
                                .op = slice_of(o->op),
                                .endpoint = slice_of(o->host)};
     return gather_add(m, &row, v[STATUS], slice_of(""), slice_of(""), e);
-}
-
-bool hey_read(struct import *m, struct err *e)
-{
-    struct lines *l = &m->lines;
-    bool more;
-
-    if (!lines_next(&m->lines, &more, e))
-        return false;
-    if (!more || strcmp(l->text, HEADER) != 0)
-        return lines_bad(l, e, "this is not what `hey -o csv` writes: the header is missing");
-    bool ok = gather_lines(m, read_row, e);
-    m->result->is_cut = m->result->n_rows >= KEEPS;
-    return ok;
 }

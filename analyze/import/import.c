@@ -14,18 +14,24 @@
 /* The recording of a program: how to read it, and what it lacks. */
 static const struct program {
     bool (*read)(struct import *m, struct err *e);
+    const char *header; /* its first line; NULL: there is none */
+    char first;         /* as in lines.h */
+    bool several;       /* its files have the time of day, so that several can be read together */
     int64_t start_ns, duration_ns; /* resolution of starts and of durations */
-    bool several;                  /* its files have the time of day, so that several can be read
-                                      together */
+    uint64_t most; /* requests that the program keeps at the most; 0: it keeps all */
     const char *absent;
 } programs[] = {
-    [IMPORT_HEY] = {hey_read, 100000, 100000, false,
+    [IMPORT_HEY] = {hey_read,
+                    "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,"
+                    "status-code,offset",
+                    '\0', false, 100000, 100000, 1000000,
                     "the time of day, requests without an answer, sizes, keys, hosts, clients"},
-    [IMPORT_AB] = {ab_read, 1000000000, 1000000, false,
-                   "statuses and failures, sizes, keys, hosts, clients"},
-    [IMPORT_MC_TRACE] = {mc_trace_read, 0, 0, true,
+    [IMPORT_AB] = {ab_read, "starttime\tseconds\tctime\tdtime\tttime\twait", '\0', false,
+                   1000000000, 1000000, 0, "statuses and failures, sizes, keys, hosts, clients"},
+    [IMPORT_MC_TRACE] = {mc_trace_read, NULL, '{', true, 0, 0, 0,
                          "requests that reached no server, first bytes of uploads"},
-    [IMPORT_S3_LOG] = {s3_log_read, 1000000000, 1000000, true, "requests that reached no server"},
+    [IMPORT_S3_LOG] = {s3_log_read, NULL, '\0', true, 1000000000, 1000000, 0,
+                       "requests that reached no server"},
 };
 
 const char *const import_format_names[] = {"hey", "ab", "mc-trace", "s3-log", NULL};
@@ -39,6 +45,40 @@ const char *const import_left_names[N_IMPORT_LEFT] = {
 
 /* ---- Reading ---- */
 
+/* Whether salvage skips the piece that *e tells of; then it is counted, and *e emptied. */
+static bool skip(struct import *m, struct err *e)
+{
+    struct recfile_info *skipped = &m->result->skipped;
+    char *first = skipped->first_drop[DROP_BAD_ROW];
+    const struct err why = *e;
+
+    if (m->lines.bad != m->lines.number)
+        return false;
+    err_clear(e);
+    if (!m->options->salvage)
+        return err_set(e, "%s (--salvage skips and counts such lines)", why.msg);
+    if (skipped->n_dropped[DROP_BAD_ROW]++ == 0)
+        snprintf(first, sizeof skipped->first_drop[DROP_BAD_ROW], "%.255s", why.msg);
+    m->lines.bad = 0;
+    return true;
+}
+
+static bool read_file(struct import *m, const struct program *p, const char *path, struct err *e)
+{
+    struct lines *l = &m->lines;
+    bool more = true;
+
+    if (!lines_open(l, path, p->first, e) || (p->header != NULL && !lines_next(l, &more, e)))
+        return false;
+    if (p->header != NULL && strcmp(l->text, p->header) != 0)
+        return lines_bad(l, e, "this is not what `%s` writes: the header is missing",
+                         p->read == hey_read ? "hey -o csv" : "ab -g");
+    while (more)
+        if (!(lines_next(l, &more, e) && (!more || p->read(m, e))) && !skip(m, e))
+            return false;
+    return true;
+}
+
 static bool read_all(struct import *m, const struct program *p, const char *const *paths,
                      size_t n_paths, struct err *e)
 {
@@ -50,9 +90,10 @@ static bool read_all(struct import *m, const struct program *p, const char *cons
                        "import them one by one",
                        import_format_names[m->options->format]);
     for (size_t i = 0; ok && i < n_paths; i++) {
-        ok = lines_open(&m->lines, paths[i], e) && p->read(m, e);
+        ok = read_file(m, p, paths[i], e);
         lines_close(&m->lines);
     }
+    m->result->is_cut |= p->most > 0 && m->result->n_rows >= p->most;
     const char *first = recfile_first_drop(&m->result->skipped);
     if (ok && m->result->n_rows == 0)
         return err_set(e, "%s: no requests%s%s", paths[0],

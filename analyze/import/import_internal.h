@@ -29,13 +29,6 @@ bool gather_add(struct import *m, const struct record *row, int64_t status, stru
 /* Counts a line that is left out. Returns true. */
 bool gather_leave_out(struct import *m, enum import_left why);
 
-/* Whether salvage skips the line that *e tells of; then it is counted, and *e emptied. */
-bool gather_skip(struct import *m, struct err *e);
-
-/* Calls read_row for each further line, empty ones too; salvage skips bad ones. */
-bool gather_lines(struct import *m, bool (*read_row)(struct import *m, struct err *e),
-                  struct err *e);
-
 /* Ends gathering; gather_next may be called from now on. */
 bool gather_end(struct import *m, struct err *e);
 
@@ -43,7 +36,7 @@ bool gather_end(struct import *m, struct err *e);
  * call. *more: there is one. */
 bool gather_next(struct import *m, struct record *row, bool *more, struct err *e);
 
-/* The readers of the formats: each reads a file from its first line to its last, and hands its
+/* The readers of the formats: each reads a piece of a file, an empty one too, and hands its
  * requests to gather_add. False: *e says what is wrong, with file and line. */
 bool hey_read(struct import *m, struct err *e);
 bool ab_read(struct import *m, struct err *e);

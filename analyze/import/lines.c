@@ -28,11 +28,11 @@ static bool skip_mark(struct lines *l, struct err *e)
     return true;
 }
 
-bool lines_open(struct lines *l, const char *path, struct err *e)
+bool lines_open(struct lines *l, const char *path, char first, struct err *e)
 {
     struct stat st;
 
-    *l = (struct lines){.path = path};
+    *l = (struct lines){.path = path, .first = first};
     l->f = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
     if (l->f == NULL)
         return err_errno(e, errno, "%s", path);
@@ -50,25 +50,38 @@ void lines_close(struct lines *l)
     *l = (struct lines){0};
 }
 
+/* Whether the piece goes on after the end of a line. */
+static bool goes_on(const struct lines *l)
+{
+    int c = l->first != '\0' ? getc_unlocked(l->f) : EOF;
+
+    if (c != EOF)
+        ungetc(c, l->f);
+    return c != EOF && c != l->first;
+}
+
 bool lines_next(struct lines *l, bool *more, struct err *e)
 {
+    const char *why = NULL;
     int c;
 
     l->n = 0;
-    l->number++;
-    const char *why = NULL;
-    for (; (c = getc_unlocked(l->f)) != EOF && c != '\n'; l->n_read++) {
+    l->number = l->n_lines + 1;
+    while ((c = getc_unlocked(l->f)) != EOF) {
+        l->n_read++;
+        l->n_lines += c == '\n';
+        if (c == '\n' && !goes_on(l))
+            break;
         if (c == '\0')
             why = "a NUL: this is no text";
         else if (l->n == LINES_MAX_BYTES)
-            why = "a line of more than 1 MiB";
+            why = l->first != '\0' ? "a call of more than 1 MiB" : "a line of more than 1 MiB";
         else
             l->text[l->n++] = (char)c;
     }
     if (c == EOF && ferror(l->f))
         return err_errno(e, errno, "%s", l->path);
     *more = c != EOF || l->n > 0 || why != NULL;
-    l->n_read += c != EOF;
     if (why != NULL)
         return lines_bad(l, e, "%s", why);
     l->n -= l->n > 0 && l->text[l->n - 1] == '\r';
@@ -76,18 +89,14 @@ bool lines_next(struct lines *l, bool *more, struct err *e)
     return true;
 }
 
-size_t lines_split(const struct lines *l, char delimiter, struct slice *fields, size_t max)
+bool lines_split(const struct lines *l, char delimiter, struct slice *fields, size_t n)
 {
-    const char *text = l->text, *end = l->text + l->n;
+    struct slice rest = {l->text, l->n};
+    size_t n_found = 0;
 
-    for (size_t n = 0; n < max; n++) {
-        const char *next = memchr(text, delimiter, (size_t)(end - text));
-        fields[n] = (struct slice){text, (size_t)((next != NULL ? next : end) - text)};
-        if (next == NULL)
-            return n + 1;
-        text = next + 1;
-    }
-    return max + 1;
+    while (n_found < n && rest.p != NULL)
+        fields[n_found++] = slice_take(&rest, delimiter);
+    return n_found == n && rest.p == NULL;
 }
 
 bool lines_bad(struct lines *l, struct err *e, const char *fmt, ...)

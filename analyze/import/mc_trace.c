@@ -4,8 +4,6 @@
 #include "analyze/import/import_internal.h"
 #include "libcommon/rfc3339.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 
@@ -112,91 +110,35 @@ static bool take(struct import *m, const json_t *call, struct err *e)
                       e);
 }
 
-/* ---- The file ---- */
-
-/* A call that is being read. */
-struct reading {
-    struct lines *l;
-    size_t n;        /* its bytes so far */
-    bool ended_line; /* the last of them was "\n": the next one is of another line */
-    bool is_cut;     /* the next call has begun */
-};
-
-/* Gives the parser a byte at a time, so that it takes none of the next call. Within a call no line
- * begins with "{". */
-static size_t next_byte(void *to, size_t size, void *ctx)
+/* Goes on by n letters. */
+static const char *advance(struct lines *l, const char *text, size_t n)
 {
-    struct reading *r = ctx;
-    int c = r->n++ < LINES_MAX_BYTES ? getc_unlocked(r->l->f) : EOF;
-
-    (void)size;
-    if (c == '{' && r->ended_line && r->n > 1) {
-        ungetc(c, r->l->f);
-        r->is_cut = true;
-        return 0;
-    }
-    if (c == EOF)
-        return 0;
-    *(char *)to = (char)c;
-    r->l->n_read++;
-    r->l->number += r->ended_line;
-    r->ended_line = c == '\n';
-    return 1;
+    for (; n > 0; n--)
+        l->number += *text++ == '\n';
+    return text;
 }
 
-static bool skip_blanks(struct lines *l, bool *more, struct err *e)
-{
-    struct reading r = {.l = l};
-    char c = ' ';
-
-    while ((*more = next_byte(&c, 1, &r) > 0) && isspace((unsigned char)c))
-        r.n = 0;
-    if (*more)
-        ungetc(c, l->f);
-    return !ferror(l->f) || err_errno(e, errno, "%s", l->path);
-}
-
-/* Skips the rest of a call that cannot be read. */
-static void skip_call(struct reading *r)
-{
-    char c;
-
-    r->n = 1;
-    for (r->is_cut = false; !r->is_cut && next_byte(&c, 1, r) > 0;)
-        r->n = 1;
-    r->l->number += r->is_cut;
-}
-
-static bool read_call(struct import *m, struct err *e)
-{
-    struct lines *l = &m->lines;
-    struct reading r = {.l = l};
-    json_error_t why;
-    json_t *call = json_load_callback(next_byte, &r, JSON_DISABLE_EOF_CHECK, &why);
-
-    if (call == NULL && r.n > LINES_MAX_BYTES)
-        lines_bad(l, e, "a call of more than 1 MiB");
-    else if (call == NULL)
-        lines_bad(l, e, "%s%s",
-                  r.is_cut     ? "the call is not whole: "
-                  : feof(l->f) ? "the last call is not whole: "
-                               : "no JSON: ",
-                  why.text);
-    bool ok = json_is_object(call) ? take(m, call, e)
-                                   : call != NULL && lines_bad(l, e, "no object of JSON");
-    ok = ok || gather_skip(m, e);
-    if (ok && call == NULL)
-        skip_call(&r);
-    json_decref(call);
-    return ok;
-}
-
+/* Reads a call, and what may follow it up to a line that begins with "{": the next call. */
 bool mc_trace_read(struct import *m, struct err *e)
 {
-    bool more = true, ok = true;
+    struct lines *l = &m->lines;
+    const char *text = l->text, *end = l->text + l->n;
+    bool ok = true;
 
-    m->lines.number = 1;
-    while (ok && (ok = skip_blanks(&m->lines, &more, e)) && more)
-        ok = read_call(m, e);
+    while (ok && (text = advance(l, text, strspn(text, " \t\r\n"))) < end) {
+        json_error_t why;
+        json_t *call = json_loadb(text, (size_t)(end - text), JSON_DISABLE_EOF_CHECK, &why);
+
+        if (call == NULL)
+            lines_bad(l, e, "%s: %s",
+                      json_error_code(&why) == json_error_premature_end_of_input
+                          ? "the call is not whole"
+                          : "no JSON",
+                      why.text);
+        ok = json_is_object(call) ? take(m, call, e)
+                                  : call != NULL && lines_bad(l, e, "no object of JSON");
+        text = advance(l, text, call != NULL ? (size_t)why.position : 0);
+        json_decref(call);
+    }
     return ok;
 }

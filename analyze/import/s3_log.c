@@ -12,14 +12,10 @@
 enum { OWNER, BUCKET, TIME, CLIENT, REQUESTER, ID, OPERATION, KEY, REQUEST };
 enum { STATUS = REQUEST + 1, ERROR, SENT, SIZE, TOTAL, TURN_AROUND, N_FIELDS };
 
-/* Takes the next field, up to a blank. It is empty at the end of the line. */
+/* Takes the next field, which is empty at the end of the line. */
 static struct slice word(struct slice *rest)
 {
-    const char *blank = rest->n > 0 ? memchr(rest->p, ' ', rest->n) : NULL;
-    struct slice w = {rest->p, blank != NULL ? (size_t)(blank - rest->p) : rest->n};
-
-    *rest = slice_from(*rest, w.n + (blank != NULL));
-    return w;
+    return slice_take(rest, ' ');
 }
 
 static bool is_operation(struct slice s)
@@ -45,9 +41,7 @@ static bool take_fields(struct slice *rest, struct slice f[N_FIELDS])
 {
     f[OWNER] = word(rest);
     f[BUCKET] = word(rest);
-    const char *bracket = rest->n > 0 ? memchr(rest->p, ']', rest->n) : NULL;
-    f[TIME] = (struct slice){rest->p, bracket != NULL ? (size_t)(bracket + 1 - rest->p) : 0};
-    *rest = slice_from(*rest, f[TIME].n);
+    f[TIME] = slice_take(rest, ']');
     word(rest); /* nothing, and the blank */
     f[CLIENT] = word(rest);
     f[REQUESTER] = word(rest);
@@ -93,13 +87,13 @@ static struct slice host_of(struct slice rest)
     return is_signature(signature) ? known(word(&rest)) : (struct slice){"", 0};
 }
 
-/* "[06/Feb/2019:00:00:38 +0000]" */
+/* "[06/Feb/2019:00:00:38 +0000" */
 static bool parse_time(struct slice s, int64_t *ns)
 {
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
     char month[4], text[40];
 
-    if (s.n != 28 || s.p[0] != '[' || s.p[3] != '/' || s.p[7] != '/' || s.p[12] != ':')
+    if (s.n != 27 || s.p[0] != '[' || s.p[3] != '/' || s.p[7] != '/' || s.p[12] != ':')
         return false;
     memcpy(month, s.p + 4, 3);
     month[3] = '\0';
@@ -139,7 +133,7 @@ static bool read_number(struct lines *l, const struct slice *fields, size_t i, i
            lines_bad(l, e, "field %zu is no number", i + 1);
 }
 
-static bool read_row(struct import *m, struct err *e)
+bool s3_log_read(struct import *m, struct err *e)
 {
     struct lines *l = &m->lines;
     struct slice f[N_FIELDS] = {{0}}, rest = {l->text, l->n};
@@ -188,9 +182,4 @@ static bool read_row(struct import *m, struct err *e)
     else if (known(f[TURN_AROUND]).n > 0)
         row.first_byte_ns = turn_ms * NS_PER_MS;
     return gather_add(m, &row, status, known(f[ERROR]), known(f[ID]), e);
-}
-
-bool s3_log_read(struct import *m, struct err *e)
-{
-    return gather_lines(m, read_row, e);
 }

@@ -49,10 +49,10 @@ bool plan_list_runs(struct plan *p, const char *folder, struct err *e)
         struct plan_run r = {
             .offered_frac = NAN, .failed_frac = NAN, .p50_ns = NAN, .p99_ns = NAN, .mean_ns = NAN};
 
-        if (!parse_name(strrchr(found.v[i].path, '/') + 1, &r))
+        if (!parse_name(strrchr(found.v[i], '/') + 1, &r))
             continue;
         ok = (p->n < PLAN_MOST_RUNS || err_set(e, "%s: too many runs", folder)) &&
-             mem_text(&r.path, found.v[i].path, e) && mem_more(&p->runs, p->n, e);
+             mem_text(&r.path, found.v[i], e) && mem_more(&p->runs, p->n, e);
         if (ok)
             p->runs[p->n++] = r;
         else

@@ -20,18 +20,6 @@ struct heading {
     struct slice place;
 };
 
-/* Takes the next line of a text. False: there is none. */
-static bool next_line(struct slice *text, struct slice *line)
-{
-    if (text->n == 0)
-        return false;
-    const char *newline = memchr(text->p, '\n', text->n);
-    *line = (struct slice){text->p, newline != NULL ? (size_t)(newline - text->p) : text->n};
-    *text = slice_from(*text, line->n + (newline != NULL));
-    line->n -= line->n > 0 && line->p[line->n - 1] == '\r';
-    return true;
-}
-
 static struct slice without_blanks(struct slice s)
 {
     while (s.n > 0 && isspace((unsigned char)*s.p))
@@ -93,9 +81,11 @@ bool perf_script_is(struct slice text)
 
     if (memchr(text.p, '\0', text.n < 4096 ? text.n : 4096) != NULL)
         return false;
-    while (next_line(&text, &line))
+    while (text.p != NULL) {
+        line = slice_take(&text, '\n');
         if (without_blanks(line).n > 0 && *line.p != '#')
             return parse_heading(line, &h);
+    }
     return false;
 }
 
@@ -186,7 +176,7 @@ struct reading {
     int64_t first_ns, last_ns;
 };
 
-static bool begin_sample(struct profile *p, struct reading *r, size_t number, struct err *e)
+static bool begin_sample(struct profile *p, struct reading *r, struct err *e)
 {
     const struct heading *h = &r->heading;
 
@@ -198,9 +188,9 @@ static bool begin_sample(struct profile *p, struct reading *r, size_t number, st
     }
     if (slice_order(h->event, r->event) != 0)
         return err_set(e,
-                       "line %zu: samples of %.*s and of %.*s do not add up: record one event "
+                       "samples of %.*s and of %.*s do not add up: record one event "
                        "(perf record -e cpu-clock)",
-                       number, (int)int64_min((int64_t)r->event.n, 60), r->event.p,
+                       (int)int64_min((int64_t)r->event.n, 60), r->event.p,
                        (int)int64_min((int64_t)h->event.n, 60), h->event.p);
     r->first_ns = int64_min(r->first_ns, h->time_ns);
     r->last_ns = int64_max(r->last_ns, h->time_ns);
@@ -230,7 +220,9 @@ static bool read_samples(struct profile *p, struct reading *r, struct slice text
     struct heading h;
     bool within = false, ok = true;
 
-    for (size_t number = 1; ok && next_line(&text, &line); number++) {
+    while (ok && text.p != NULL) {
+        p->line++;
+        line = slice_take(&text, '\n');
         bool is_empty = without_blanks(line).n == 0;
         bool is_heading = !is_empty && *line.p != '\t' && parse_heading(line, &h);
 
@@ -242,14 +234,16 @@ static bool read_samples(struct profile *p, struct reading *r, struct slice text
             continue;
         if (ok && is_heading) {
             r->heading = h;
-            ok = begin_sample(p, r, number, e);
+            ok = begin_sample(p, r, e);
             within = true;
         } else if (ok && within)
             ok = add_line(p, r, line, e);
         else if (ok && !is_empty && *line.p != '#')
-            ok = err_set(e, "line %zu: no sample of perf script", number);
+            ok = err_set(e, "no sample of perf script");
     }
-    return ok && (!within || end_sample(p, r, is_base, e));
+    ok = ok && (!within || end_sample(p, r, is_base, e));
+    p->line = ok ? 0 : p->line;
+    return ok;
 }
 
 bool perf_script_add(struct profile *p, struct slice text, bool is_base, struct err *e)

@@ -3,6 +3,7 @@
 #include "analyze/profile/profile_internal.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
+#include "libcommon/suggest.h"
 #include "libcommon/visible.h"
 
 #include <string.h>
@@ -339,16 +340,14 @@ size_t profile_type_index(const struct profile *p, const char *name, struct err 
     bool is_named = name != NULL && *name != '\0';
     const char *wanted = is_named ? name : p->default_type;
     char known[256] = "";
-    size_t n = 0;
 
     for (size_t i = 0; i < p->n_types; i++)
         if (*wanted != '\0' && strcmp(p->types[i].name, wanted) == 0)
             return i;
     if (!is_named)
         return p->n_types > 0 ? p->n_types - 1 : (err_set(e, "it holds no samples"), SIZE_MAX);
-    for (size_t i = 0; i < p->n_types && n < sizeof known; i++)
-        n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", i > 0 ? ", " : "",
-                              p->types[i].name);
+    for (size_t i = 0; i < p->n_types; i++)
+        suggest_list(known, sizeof known, p->types[i].name);
     err_set(e, "no sample type %s; there is %s", name, known);
     return SIZE_MAX;
 }

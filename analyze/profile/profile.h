@@ -63,6 +63,7 @@ struct profile {
     bool is_sum; /* sum of several profiles: equal samples are added up; set by the caller */
     bool has_base;
     size_t n_bytes; /* of all profiles, unpacked */
+    size_t line;    /* of a text at which reading it failed; 0: it is no text */
 
     struct profile_type types[PROFILE_MAX_TYPES];
     size_t n_types;

@@ -3,6 +3,7 @@
 #include "analyze/profile/profile_internal.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
+#include "libcommon/suggest.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -49,22 +50,6 @@ static const char *keep(struct profile_sources *s, const char *text, size_t n)
     return id != INTERN_NONE ? s->texts.strings[id].p : NULL;
 }
 
-/* Whether the archive or folder of a source has no other profile of this node, kind and time: the
- * second one would count twice. */
-static bool is_new(struct profile_sources *s, const struct profile_source *x, struct err *e)
-{
-    size_t n_name = x->entry == UINT64_MAX ? strlen(x->name) : 0, n = s->texts.n;
-    char *key;
-
-    if (!mem_format(&key, e, "%.*s\n%s\n%s\n%d", (int)(strlen(x->path) - n_name), x->path, x->node,
-                    x->kind, x->before))
-        return false;
-    bool ok = keep(s, key, strlen(key)) != NULL || mem_none(e);
-    free(key);
-    return ok && (s->texts.n > n || err_set(e, "%s%s%s: the profile is there twice", x->path,
-                                            n_name == 0 ? ": " : "", n_name == 0 ? x->name : ""));
-}
-
 /* Adds a source, with node and kind from its name: "profile-NODE-KIND-before.pprof". The name is
  * never used as a path. */
 static bool put_source(struct profile_sources *s, const char *path, const char *name,
@@ -91,7 +76,45 @@ static bool put_source(struct profile_sources *s, const char *path, const char *
     x->kind = keep(s, name + kind, n - kind);
     if (x->path == NULL || x->name == NULL || x->node == NULL || x->kind == NULL)
         return mem_none(e);
-    return *name == '\0' || is_new(s, x, e);
+    return true;
+}
+
+/* "ARCHIVE: ENTRY", or the path of a file. */
+struct place {
+    char s[512];
+};
+
+static struct place place_of(const struct profile_source *x)
+{
+    bool is_entry = x->entry != UINT64_MAX;
+    struct place p;
+
+    snprintf(p.s, sizeof p.s, "%s%s%s", x->path, is_entry ? ": " : "", is_entry ? x->name : "");
+    return p;
+}
+
+static int by_node(const void *a, const void *b)
+{
+    const struct profile_source *x = a, *y = b;
+    int order = strcmp(x->node, y->node);
+
+    order = order != 0 ? order : strcmp(x->kind, y->kind);
+    return order != 0 ? order : (int)x->before - (int)y->before;
+}
+
+/* Sorts the profiles of an archive or a folder, from `first` on. False: two are of one node, kind
+ * and time, so one would count twice. */
+static bool sort_sources(struct profile_sources *s, size_t first, struct err *e)
+{
+    struct profile_source *v = s->v + first;
+    size_t n = s->n - first;
+
+    if (n > 1)
+        qsort(v, n, sizeof *v, by_node);
+    for (size_t i = 1; i < n; i++)
+        if (by_node(&v[i - 1], &v[i]) == 0)
+            return err_set(e, "%s: the profile is there twice", place_of(&v[i]).s);
+    return true;
 }
 
 static zip_t *open_archive(const char *path, struct err *e)
@@ -108,14 +131,6 @@ static zip_t *open_archive(const char *path, struct err *e)
     return z;
 }
 
-static int by_node(const void *a, const void *b)
-{
-    const struct profile_source *x = a, *y = b;
-    int nodes = strcmp(x->node, y->node);
-
-    return nodes != 0 ? nodes : (x->entry > y->entry) - (x->entry < y->entry);
-}
-
 /* The data of the entries take no more bytes than the archive has, unless they overlap. */
 static bool add_archive(struct profile_sources *s, const char *path, uint64_t n_left, struct err *e)
 {
@@ -123,7 +138,6 @@ static bool add_archive(struct profile_sources *s, const char *path, uint64_t n_
     if (z == NULL)
         return false;
     zip_int64_t n = zip_get_num_entries(z, 0);
-    size_t n_before = s->n;
     bool ok = n <= MAX_ENTRIES || err_set(e, "%s: more than %d entries", path, MAX_ENTRIES);
 
     for (zip_int64_t i = 0; ok && i < n; i++) {
@@ -142,8 +156,6 @@ static bool add_archive(struct profile_sources *s, const char *path, uint64_t n_
         n_left -= st.comp_size;
     }
     zip_discard(z);
-    if (ok && s->n > n_before)
-        qsort(s->v + n_before, s->n - n_before, sizeof *s->v, by_node);
     return ok;
 }
 
@@ -193,7 +205,7 @@ bool profile_sources_add(struct profile_sources *s, const char *path, struct err
         ok = put_source(s, path, "", UINT64_MAX, e);
     if (ok && s->n == n_before)
         ok = err_set(e, "%s: no profile in it (NAME.pprof)", path);
-    return ok;
+    return ok && sort_sources(s, n_before, e);
 }
 
 /* ---- Choosing profiles ---- */
@@ -224,17 +236,15 @@ static bool none_is_left(const struct profile_sources *all, const char *kind, bo
                          struct err *e)
 {
     char known[512] = "";
-    size_t n = 0;
 
-    for (size_t i = 0; i < all->n && n < sizeof known; i++) {
+    for (size_t i = 0; i < all->n; i++) {
         bool is_listed = all->v[i].before != before;
         for (size_t k = 0; k < i; k++)
             is_listed |= all->v[k].before == before && strcmp(all->v[k].kind, all->v[i].kind) == 0;
         if (!is_listed)
-            n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", n > 0 ? ", " : "",
-                                  all->v[i].kind);
+            suggest_list(known, sizeof known, all->v[i].kind);
     }
-    if (n == 0)
+    if (*known == '\0')
         return err_set(e, "%s: no profile in it is from %sthe load", all->v[0].path,
                        before ? "before " : "");
     return err_set(e, "%s: no profile of %s%s; there is %s", all->v[0].path, kind,
@@ -328,9 +338,11 @@ bool profile_sources_read(struct profile_sources *s, struct profile *p, bool is_
         }
         if (z == NULL && x->entry != UINT64_MAX && (z = open_archive(x->path, e)) == NULL)
             return false;
-        ok = read_source(x, z, p, is_base, &why) ||
-             err_set(e, "%s%s%s: %s", x->path, z != NULL ? ": " : "", z != NULL ? x->name : "",
-                     why.msg);
+        ok = read_source(x, z, p, is_base, &why);
+        if (!ok && p->line > 0)
+            err_set(e, "%s:%zu: %s", place_of(x).s, p->line, why.msg);
+        else if (!ok)
+            err_set(e, "%s: %s", place_of(x).s, why.msg);
     }
     if (z != NULL)
         zip_discard(z);

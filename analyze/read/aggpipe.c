@@ -14,10 +14,9 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#define SPOOL_BYTES (64 << 10)
 /* zstd decodes a block only when it has all of it; the first block is no longer than this. */
-#define HEAD_BYTES  (256 << 10)
-#define ZSTD_MAGIC  0x28
+#define HEAD_BYTES (256 << 10)
+#define ZSTD_MAGIC 0x28
 
 /* Returns the first byte of standard input, a pipe, without consuming it. -1: there is none. */
 static int peek_at_pipe(void)
@@ -56,21 +55,12 @@ struct head {
 /* Copies *h and the rest of standard input to a temporary file, which becomes standard input. */
 static bool spool(const struct head *h, struct err *e)
 {
-    char *buf = NULL;
-    int fd = mem_new(&buf, SPOOL_BYTES, e) ? tempfile_open(e) : -1;
-    uint64_t at = h->n;
-    size_t n = 1;
-    bool ok = fd >= 0 && (h->n == 0 || tempfile_write(fd, h->text, h->n, 0, e));
+    uint64_t size;
+    int fd = tempfile_of_pipe(STDIN_FILENO, "<stdin>", h->text, h->n, &size, e);
+    bool ok = fd >= 0 && become_stdin(fd, e);
 
-    while (ok && n != 0) {
-        ok = read_more(buf, SPOOL_BYTES, &n, e) && (n == 0 || tempfile_write(fd, buf, n, at, e));
-        at += n;
-    }
-    ok = ok && (lseek(fd, 0, SEEK_SET) == 0 || err_errno(e, errno, "cannot read standard input")) &&
-         become_stdin(fd, e);
     if (fd >= 0)
         close(fd);
-    free(buf);
     return ok;
 }
 

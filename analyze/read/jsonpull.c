@@ -62,7 +62,8 @@ bool jsonpull_fail(struct jsonpull *p, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(what, sizeof what, fmt, args);
     va_end(args);
-    return err_set(p->e, "%s: %s%s", p->path, at, what);
+    return p->is_no_json ? err_set(p->e, "%s:%" PRIu64 ": %s%s", p->path, p->n_lines, at, what)
+                         : err_set(p->e, "%s: %s%s", p->path, at, what);
 }
 
 bool jsonpull_check(struct jsonpull *p, bool ok)
@@ -83,12 +84,12 @@ void *jsonpull_element(struct jsonpull *p, void *v, size_t *n, size_t size)
 
 static bool fail_syntax(struct jsonpull *p, int got, const char *expected)
 {
+    p->is_no_json = true;
     if (got < 0)
         return jsonpull_fail(p, "the text ends where %s should follow: the file is cut", expected);
     if (got < ' ' || got > '~')
-        return jsonpull_fail(p, "%s expected, not byte %d (line %" PRIu64 ")", expected, got,
-                             p->n_lines);
-    return jsonpull_fail(p, "%s expected, not '%c' (line %" PRIu64 ")", expected, got, p->n_lines);
+        return jsonpull_fail(p, "%s expected, not byte %d", expected, got);
+    return jsonpull_fail(p, "%s expected, not '%c'", expected, got);
 }
 
 /* ---- Bytes ---- */
@@ -558,8 +559,8 @@ bool jsonpull_end(struct jsonpull *p)
 {
     if (p->failed)
         return false;
-    if (peek_token(p) >= 0)
-        return jsonpull_fail(p, "something follows the end of the JSON (line %" PRIu64 ")",
-                             p->n_lines);
+    p->is_no_json = peek_token(p) >= 0;
+    if (p->is_no_json)
+        return jsonpull_fail(p, "something follows the end of the JSON");
     return !p->failed;
 }

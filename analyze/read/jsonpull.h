@@ -38,6 +38,7 @@ struct jsonpull {
     char *buf;
     size_t at, n;
     uint64_t n_lines;
+    bool is_no_json; /* the fault is in the text, so its line helps */
     unsigned depth;
     struct jsonpull_level levels[JSONPULL_MAX_DEPTH + 1];
     char *string; /* the last string or key, NUL-terminated */

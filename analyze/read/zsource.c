@@ -37,75 +37,72 @@ struct zsource_dead_ends {
 
 /* ---- Opening ---- */
 
-struct foreign {
-    const char *magic;
-    size_t n;
-    const char *what;
-};
+#define UTF(n)                                                                                     \
+    "text in UTF-" n ": convert it first (iconv -f UTF-" n " -t UTF-8 FILE | s3analyze ... -)"
+#define UNPACK(what, command)                                                                      \
+    what " file: decompress it first (" command " -dc FILE | s3analyze ... -)"
+#define IMPORTS(what, format) "what " what " wrote: s3analyze import " format " FILE -o NEW.csv.zst"
 
-#define UTF_16 "text in UTF-16: convert it first (iconv -f UTF-16 -t UTF-8 FILE | s3analyze ... -)"
-#define UTF_32 "text in UTF-32: convert it first (iconv -f UTF-32 -t UTF-8 FILE | s3analyze ... -)"
-#define LEGACY_ZSTD(version)                                                                       \
-    "a zstd file of version " version                                                              \
-    ", whose format is another one: compress it again (an older "                                  \
-    "zstd -dc FILE | zstd > NEW)"
-
-static const struct foreign foreign_formats[] = {
-    {"\x1f\x8b", 2, "a gzip file: decompress it first (gzip -dc FILE | s3analyze ... -)"},
-    {"\xfd"
-     "7zXZ",
-     5, "an xz file: decompress it first (xz -dc FILE | s3analyze ... -)"},
-    {"BZh", 3, "a bzip2 file: decompress it first (bzip2 -dc FILE | s3analyze ... -)"},
-    {"\x04\x22\x4d\x18", 4, "an lz4 file: decompress it first (lz4 -dc FILE | s3analyze ... -)"},
-    {"PK\x03\x04", 4,
-     "a zip archive or a spreadsheet (.xlsx): unpack it, or save the sheet as .csv"},
-    {"\xff\xfe\0\0", 4, UTF_32},
-    {"\0\0\xfe\xff", 4, UTF_32},
-    {"\xff\xfe", 2, UTF_16},
-    {"\xfe\xff", 2, UTF_16},
-    {"\xfd\x2f\xb5\x1e", 4, LEGACY_ZSTD("0.1")},
-    {"\x22\xb5\x2f\xfd", 4, LEGACY_ZSTD("0.2")},
-    {"\x23\xb5\x2f\xfd", 4, LEGACY_ZSTD("0.3")},
-    {"\x24\xb5\x2f\xfd", 4, LEGACY_ZSTD("0.4")},
-    {"\x25\xb5\x2f\xfd", 4, LEGACY_ZSTD("0.5")},
-    {"\x26\xb5\x2f\xfd", 4, LEGACY_ZSTD("0.6")},
-    {"\x27\xb5\x2f\xfd", 4, LEGACY_ZSTD("0.7")},
-};
-
-#define IMPORTS(format) "s3analyze import " format " FILE -o NEW.csv.zst"
-
-/* Files of other commands: the first bytes, and what is in them somewhere. */
+/* Files that are no captures: the first bytes, what is in them somewhere, and how to go on. Unlike
+ * the header of a capture, the first line of a log has spaces. */
 static const struct {
-    const char *begin, *has, *what;
-} other_files[] = {
-    {"PK\x03\x04", ".pprof", "an archive of profiles: s3analyze profile info FILE"},
-    {"{", "\"s3analyze/plan/", "the plan of a folder of runs: s3analyze plan FOLDER"},
-    {"{", "\"callStats\"", "what `mc admin trace` wrote: " IMPORTS("mc-trace")},
-    {"{", "\"api\"", "what `mc admin trace` wrote: " IMPORTS("mc-trace")},
-    {"response-time,DNS", "", "what hey wrote: " IMPORTS("hey")},
-    {"starttime\tseconds\t", "", "what ab wrote: " IMPORTS("ab")},
-    {"", " cpu-clock:", "what `perf script` printed: s3analyze profile top FILE"},
-    {"", " +0000] ", "a server access log: " IMPORTS("s3-log")},
+    const char *begin;
+    size_t n_begin;
+    const char *has;
+    bool is_log;
+    const char *what;
+} foreign_formats[] = {
+    {"PK\3\4", 4, ".pprof", false, "an archive of profiles: s3analyze profile info FILE"},
+    {"PK\3\4", 4, "", false,
+     "a zip archive or a spreadsheet (.xlsx): unpack it, or save the sheet as .csv"},
+    {"{", 1, "\"s3analyze/plan/", false, "the plan of a folder of runs: s3analyze plan FOLDER"},
+    {"{", 1, "\"callStats\"", false, IMPORTS("`mc admin trace`", "mc-trace")},
+    {"{", 1, "\"api\"", false, IMPORTS("`mc admin trace`", "mc-trace")},
+    {"response-time,DNS", 17, "", false, IMPORTS("hey", "hey")},
+    {"starttime\tseconds\t", 18, "", false, IMPORTS("ab", "ab")},
+    {"", 0, " cpu-clock:", true, "what `perf script` printed: s3analyze profile top FILE"},
+    {"", 0, " +0000] ", true, "a server access log: s3analyze import s3-log FILE -o NEW.csv.zst"},
+    {"\x1f\x8b", 2, "", false, UNPACK("a gzip", "gzip")},
+    {"\xfd\x37zXZ", 5, "", false, UNPACK("an xz", "xz")},
+    {"BZh", 3, "", false, UNPACK("a bzip2", "bzip2")},
+    {"\x04\x22\x4d\x18", 4, "", false, UNPACK("an lz4", "lz4")},
+    {"\xff\xfe\0\0", 4, "", false, UTF("32")},
+    {"\0\0\xfe\xff", 4, "", false, UTF("32")},
+    {"\xff\xfe", 2, "", false, UTF("16")},
+    {"\xfe\xff", 2, "", false, UTF("16")},
 };
 
-/* Returns which file of another command this is; NULL: of none. */
-static const char *other_file(const struct zsource *s)
+/* Returns what file this is if it is no capture; NULL: it may be one. */
+static const char *foreign(const struct zsource *s)
 {
-    /* Unlike the header of a capture, the first line of a log has spaces. */
-    const char *end = memchr(s->first, '\n', s->n_first);
-    size_t n_line = end != NULL ? (size_t)(end - (const char *)s->first) : s->n_first;
-    bool is_log = *s->first != '#' && memchr(s->first, ' ', n_line) != NULL;
+    size_t mark = s->n_first > 3 && memcmp(s->first, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    size_t n_first = s->n_first - mark;
+    const unsigned char *first = s->first + mark, *end = memchr(first, '\n', n_first);
+    size_t n_line = end != NULL ? (size_t)(end - first) : n_first;
+    bool is_log = *first != '#' && memchr(first, ' ', n_line) != NULL;
 
-    for (size_t i = 0; i < sizeof other_files / sizeof *other_files; i++) {
-        const char *begin = other_files[i].begin, *has = other_files[i].has;
-        if (s->n_first >= strlen(begin) && memcmp(s->first, begin, strlen(begin)) == 0 &&
-            (*begin != '\0' || is_log) && memmem(s->first, s->n_first, has, strlen(has)) != NULL)
-            return other_files[i].what;
-    }
     /* gzip and profile.proto have this byte, text has not. */
-    bool is_profile = memchr(s->first, '\b', s->n_first) != NULL &&
-                      fnmatch("*.@(pprof|pb|pb.gz|prof)", s->path, FNM_EXTMATCH) == 0;
-    return is_profile ? "a profile: s3analyze profile info FILE" : NULL;
+    if (memchr(first, '\b', n_first) != NULL &&
+        fnmatch("*.@(pprof|pb|pb.gz|prof)", s->path, FNM_EXTMATCH) == 0)
+        return "a profile: s3analyze profile info FILE";
+    for (size_t i = 0; i < sizeof foreign_formats / sizeof *foreign_formats; i++) {
+        const char *has = foreign_formats[i].has;
+        size_t n = foreign_formats[i].n_begin;
+
+        if (n_first >= n && memcmp(first, foreign_formats[i].begin, n) == 0 &&
+            (is_log || !foreign_formats[i].is_log) &&
+            memmem(first, n_first, has, strlen(has)) != NULL)
+            return foreign_formats[i].what;
+    }
+    /* The magic numbers of zstd 0.1 to 0.7. */
+    if (n_first >= 4 && (memcmp(first, "\xfd\x2f\xb5\x1e", 4) == 0 ||
+                         (memcmp(first + 1, "\xb5\x2f\xfd", 3) == 0 && *first < 0x28)))
+        return "a zstd file of a version before 0.8, whose format is another one: compress it "
+               "again (an older zstd -dc FILE | zstd > NEW)";
+    /* Text has no zero bytes; a key may have this word at this place. */
+    if (n_first >= 262 && memcmp(first + 257, "ustar", 5) == 0 && memchr(first, '\0', 257) != NULL)
+        return "a tar archive: unpack it first (tar -xf FILE)";
+    return NULL;
 }
 
 ssize_t zsource_read(const struct zsource *s, void *buf, size_t n, uint64_t at)
@@ -160,45 +157,20 @@ bool zsource_open(struct zsource *s, const char *path, struct err *e)
         return err_set(e, "%s: is empty", s->path);
     if (s->n_first >= 4 && zframe_is_magic((uint32_t)le_load(s->first, 4)))
         s->compressed = true;
-    const char *other = s->compressed ? NULL : other_file(s);
-    if (other != NULL)
-        return err_set(e, "%s: this is %s", s->path, other);
-    for (size_t i = 0; i < sizeof foreign_formats / sizeof *foreign_formats; i++) {
-        const struct foreign *x = &foreign_formats[i];
-        if (s->n_first >= x->n && memcmp(s->first, x->magic, x->n) == 0)
-            return err_set(e, "%s: this is %s", s->path, x->what);
-    }
-    /* Text has no zero bytes; a key may have this word at this place. */
-    if (s->n_first >= 262 && memcmp(s->first + 257, "ustar", 5) == 0 &&
-        memchr(s->first, '\0', 257) != NULL)
-        return err_set(e, "%s: this is a tar archive: unpack it first (tar -xf FILE)", s->path);
-    return true;
+    const char *what = s->compressed ? NULL : foreign(s);
+    return what == NULL || err_set(e, "%s: this is %s", s->path, what);
 }
 
 bool zsource_spool(struct zsource *s, struct err *e)
 {
-    unsigned char buf[64 << 10];
-    uint64_t at = s->n_first;
-    ssize_t got = 0;
-    int fd = tempfile_open(e);
-    bool ok = fd >= 0 && tempfile_write(fd, s->first, s->n_first, 0, e);
+    int fd = tempfile_of_pipe(s->fd, s->path, s->first, s->n_first, &s->size, e);
 
-    while (ok && (got = zsource_read(s, buf, sizeof buf, at)) > 0) {
-        ok = tempfile_write(fd, buf, (size_t)got, at, e);
-        at += (uint64_t)got;
-    }
-    if (ok && got < 0)
-        ok = err_errno(e, errno, "%s: cannot read", s->path);
-    if (!ok) {
-        if (fd >= 0)
-            close(fd);
+    if (fd < 0)
         return false;
-    }
     if (s->close_fd)
         close(s->fd);
     s->fd = fd;
     s->close_fd = s->seekable = true;
-    s->size = at;
     return true;
 }
 

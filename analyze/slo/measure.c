@@ -331,19 +331,6 @@ static bool answer(struct slo_report *r, const struct slo_assertion *of, const s
     return ok;
 }
 
-static bool unknown_op(const struct analysis *a, const struct slo_assertion *of, struct err *e)
-{
-    struct slice *known;
-
-    if (!mem_new(&known, a->n_operations, e))
-        return false;
-    for (size_t k = 0; k < a->n_operations; k++)
-        known[k] = slice_of(a->operations[k].op);
-    filter_list_known(known, a->n_operations, "operation", of->op, e);
-    free(known);
-    return false;
-}
-
 /* Answers an assertion for each operation that it is about. `seconds`: the same operations with
  * their statistics by second; no operations: `a` has what there is. */
 static bool answer_all(struct slo_report *r, const struct slo_assertion *of,
@@ -370,7 +357,8 @@ static bool answer_all(struct slo_report *r, const struct slo_assertion *of,
 
         return answer(r, of, &(struct subject){a, -1, &all, NULL}, e);
     }
-    return r->n > n_before || unknown_op(a, of, e);
+    const struct filter_names names = {a->operations, a->n_operations, sizeof *a->operations};
+    return r->n > n_before || filter_list_known(names, "operation", of->op, e);
 }
 
 bool slo_report_make(struct slo_report *r, const struct analysis *a, const struct slo_list *list,

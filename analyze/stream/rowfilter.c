@@ -101,13 +101,13 @@ static bool check_names(const struct rowfilter_names *names, struct err *e)
         if (names->is_meant[i])
             return true;
     return names->seen.n == 0 ||
-           filter_list_known(names->seen.strings, names->seen.n, names->kind, names->wanted, e);
+           filter_list_known(filter_interned(&names->seen), names->kind, names->wanted, e);
 }
 
 bool rowfilter_check(const struct rowfilter *f, struct err *e)
 {
     if (f->seen_ops.n > 0 &&
-        !filter_ops_known(f->seen_ops.strings, f->seen_ops.n, f->ops->v, f->ops->n, e))
+        !filter_ops_known(filter_interned(&f->seen_ops), f->ops->v, f->ops->n, e))
         return false;
     if (!check_names(&f->hosts, e) || !check_names(&f->clients, e))
         return false;

@@ -67,15 +67,9 @@ void sums_free(struct sums *s)
 
 bool sums_keep(struct sums *s, const char *const *ops, size_t n, struct err *e)
 {
-    struct slice *known;
+    bool ok = filter_ops_known((struct filter_names){s->ops, s->n_ops, sizeof *s->ops}, ops, n, e);
     size_t n_kept = 0;
 
-    if (!mem_new(&known, s->n_ops, e))
-        return false;
-    for (size_t k = 0; k < s->n_ops; k++)
-        known[k] = slice_of(s->ops[k].op);
-    bool ok = filter_ops_known(known, s->n_ops, ops, n, e);
-    free(known);
     for (size_t k = 0; k < s->n_ops; k++) {
         if (filter_op_matches(ops, n, s->ops[k].op))
             s->ops[n_kept++] = s->ops[k];

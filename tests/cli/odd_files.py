@@ -108,7 +108,7 @@ refuses("xz", lzma.compress(GOOD), "xz")
 refuses("bzip2", bz2.compress(GOOD), "bzip2")
 for version in range(1, 8):
     magic = b"\xfd\x2f\xb5\x1e" if version == 1 else bytes([0x20 + version, 0xb5, 0x2f, 0xfd])
-    refuses(f"zstd-0.{version}", magic + GOOD, rf"zstd file of version 0\.{version}.*compress it again")
+    refuses(f"zstd-0.{version}", magic + GOOD, r"zstd file of a version before 0\.8.*compress it again")
 refuses("utf-16", GOOD.decode().encode("utf-16"), "UTF-16.*iconv")
 refuses("utf-16-be", b"\xfe\xff" + GOOD.decode().encode("utf-16-be"), "UTF-16.*iconv")
 refuses("utf-32", GOOD.decode().encode("utf-32"), "UTF-32.*iconv")

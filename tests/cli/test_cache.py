@@ -149,18 +149,16 @@ class Place(CacheTest):
         self.assertEqual(self.table(preexec_fn=lambda: limit_file_size(10)), first)
         self.assertEqual(self.entries(), [])
 
-    def test_the_oldest_go_first(self):
-        """At most 64 MiB stay, and the oldest go first. Temporary files of killed processes count as entries. Other files stay."""
+    def test_names(self):
+        """There are 32,768. What a killed process left is replaced."""
         self.link()
-        self.folder.mkdir(parents=True, mode=0o700)
-        sizes = {'0' * 32: 1, '1' * 32: 2, '2' * 31 + 'a.77': 3, '3' * 32: 4, 'mine': 0}
-        for name, age in sizes.items():
-            with (self.folder / name).open('w') as f:
-                f.truncate(25 << 20)
-            os.utime(self.folder / name, (age, age))
-        self.table()
-        self.assertEqual({p.name for p in self.entries() if p.stat().st_size == 25 << 20}, {'2' * 31 + 'a.77', '3' * 32, 'mine'})
-        self.assertEqual(len(self.entries()), 6)
+        first = self.table()
+        entry, *rest = self.entries()
+        for path in entry, *rest:
+            self.assertRegex(path.name, r'^[0-7][0-9a-f]{3}$')
+        entry.rename(f'{entry}.new')
+        self.assertEqual(self.table(), first)
+        self.assertEqual(self.entries(), [entry, *rest])
 
     def test_processes_at_once(self):
         self.link()
@@ -189,7 +187,7 @@ class Answers(CacheTest):
         entry = self.entries()[0]
         whole = entry.read_bytes()
         middle = len(whole) // 2
-        for damaged in (b'', whole[:-1], whole + b' ', whole[:middle] + b'7' + whole[middle + 1:], whole.replace(b' ', b' 9', 1),
+        for damaged in (b'', whole[:-1], whole + b' ', whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1:], whole.replace(b' ', b' 9', 1),
                         self.entries()[1].read_bytes(), b'\xff' * (1 << 21)):
             entry.write_bytes(damaged)
             self.assertEqual(self.table(), first)
@@ -281,6 +279,16 @@ class Changes(CacheTest):
         first = self.table(ahead_ns=-HOUR_NS)
         self.assertEqual(first, self.fresh())
         self.assertEqual(self.entries(), [])
+
+    def test_large_runs_are_not_kept(self):
+        """A file has at most 8 KiB."""
+        path = self.runs / '1.csv'
+        for n, n_kept in (10, 3), (40, 2):
+            path.write_bytes(text([row(i * SECOND, i * SECOND + SECOND, op=f'OP{i}') for i in range(n)]))
+            shutil.rmtree(self.base, ignore_errors=True)
+            self.assertEqual(len(self.table()['rows']), 2 + n)
+            self.assertEqual(len(self.entries()), n_kept)
+            self.assertLessEqual(max(p.stat().st_size for p in self.entries()), 8192)
 
     def test_a_capture_that_grows_while_it_is_read(self):
         source, library, path = self.tmp / 'grow.c', self.tmp / 'grow.so', self.runs / '1.csv'

@@ -105,9 +105,10 @@ class OddNames(CliTest):
         (folder / "plan.json").write_text('{\n  "schema": "s3analyze/plan/1",\n  "plan": "ab"\n}\n')
         (folder / "perf.txt").write_text("objd 42 [001] 12345.600000:   1000000 cpu-clock:pppH:\n\t 55d0 f (/b/o)\n\n")
         (folder / "run.csv.gz").write_bytes(gzip.compress(text(steady(20))))
+        (folder / "mark.csv").write_bytes(b"\xef\xbb\xbf" + (imports / "hey.csv").read_bytes())
         files = {profile: "s3analyze profile", folder / "plain.pprof": "s3analyze profile", folder / "perf.txt": "s3analyze profile",
                  folder / "run.profiles.zip": "s3analyze profile", folder / "plan.json": "s3analyze plan FOLDER",
-                 folder / "run.csv.gz": "gzip -dc FILE | s3analyze",
+                 folder / "run.csv.gz": "gzip -dc FILE | s3analyze", folder / "mark.csv": "s3analyze import hey FILE",
                  **{imports / f: f"s3analyze import {form} FILE" for form, f in (
                      ("hey", "hey.csv"), ("ab", "ab.tsv"), ("s3-log", "s3.log"), ("mc-trace", "mc-trace.json"),
                      ("mc-trace", "minio.json"), ("mc-trace", "minio-verbose.json"))}}

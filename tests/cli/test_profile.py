@@ -245,7 +245,7 @@ tokio worker 4242/4243 12345.700000:   2000000 cpu-clock:pppH:
         self.assertIn("main;operator new(unsigned long);crc64_update 1000000\n",
                       self.profile("top", "--folded", file).out)
         file.write_text(file.read_text() + "\nno sample\n")
-        self.assertIn("line 12: no sample", self.profile("top", file, status=1).err)
+        self.assertIn("perf.txt:12: no sample", self.profile("top", file, status=1).err)
 
     def perf(self, text, status=0):
         file = self.tmp / "perf.txt"
@@ -284,7 +284,7 @@ tokio worker 4242/4243 12345.700000:   2000000 cpu-clock:pppH:
     def test_perf_script_of_several_events(self):
         sample = "objd 42 12345.5: 1000000 %s:\n\t 55d0 f (/b/o)\n\n"
         for a, b in ("cpu-clock:pppH", "cycles"), ("sched:sched_switch", "sched:sched_wakeup"):
-            self.assertIn(f"line 4: samples of {a.replace(':pppH', '')} and of {b} do not add up",
+            self.assertIn(f"perf.txt:4: samples of {a.replace(':pppH', '')} and of {b} do not add up",
                           self.perf(sample % a + sample % b, status=1))
         self.assertEqual(self.perf(sample % "cycles:u" + sample % "cycles"), {"f": ("2000000", "2000000")})
 
