@@ -19,6 +19,10 @@ bool answer_expect(struct worker *w);
 /* Takes n bytes of the answer; n = 0: the connection has ended. */
 enum answer answer_feed(struct worker *w, const char *data, size_t n);
 
+/* Returns how many bytes to receive next, at most LOOP_READ_BYTES. *skip: they are only counted, as
+ * they are of a body of known length that nobody verifies. */
+size_t answer_wants(const struct worker *w, bool *skip);
+
 /* Sets the result of a request whose connection broke. */
 void answer_break(struct worker *w, const char *why);
 

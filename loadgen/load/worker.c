@@ -411,7 +411,10 @@ static void read_answer(struct worker *w)
     size_t n_read = 0;
 
     do {
-        ssize_t n = conn_recv(c, l->buf, LOOP_READ_BYTES, e);
+        bool skip = false;
+        size_t most = answer_wants(w, &skip);
+
+        ssize_t n = (skip ? conn_skip : conn_recv)(c, l->buf, most, e);
         l->now_ns = clock_now_ns();
         if (n == CONN_AGAIN)
             return;

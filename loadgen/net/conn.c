@@ -463,19 +463,33 @@ static ssize_t plain_send(struct conn *c, const void *data, size_t n, struct err
     return sent >= 0 ? sent : from_errno(c, "send", e);
 }
 
-static ssize_t plain_recv(struct conn *c, void *buf, size_t n, struct err *e)
+static ssize_t received(struct conn *c, ssize_t got, struct err *e)
 {
-    ssize_t got = recv(c->fd, buf, n, MSG_DONTWAIT);
-
     if (got == 0)
         conn_note_end(c, EPIPE);
     return got >= 0 ? got : from_errno(c, "receive", e);
+}
+
+static ssize_t plain_recv(struct conn *c, void *buf, size_t n, struct err *e)
+{
+    return received(c, recv(c->fd, buf, n, MSG_DONTWAIT), e);
+}
+
+/* With MSG_TRUNC the bytes of a TCP connection are dropped in the kernel. A kernel that does not
+ * know this refuses, or copies. */
+static ssize_t plain_skip(struct conn *c, void *buf, size_t n, struct err *e)
+{
+    ssize_t got = recv(c->fd, buf, n, MSG_DONTWAIT | MSG_TRUNC);
+
+    return got < 0 && (errno == EINVAL || errno == EOPNOTSUPP) ? plain_recv(c, buf, n, e)
+                                                               : received(c, got, e);
 }
 
 const struct conn_wire conn_plain = {
     .shake_hands = plain_shake_hands,
     .send = plain_send,
     .recv = plain_recv,
+    .skip = plain_skip,
     .end = plain_end,
 };
 

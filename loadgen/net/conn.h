@@ -31,6 +31,7 @@ struct conn_wire {
     ssize_t (*shake_hands)(struct conn *c, uint32_t *events, struct err *e);
     ssize_t (*send)(struct conn *c, const void *data, size_t n, struct err *e);
     ssize_t (*recv)(struct conn *c, void *buf, size_t n, struct err *e);
+    ssize_t (*skip)(struct conn *c, void *buf, size_t n, struct err *e);
     void (*end)(struct conn *c); /* call it before the socket is closed */
     bool buffers;                /* may keep received bytes that epoll does not report */
 };
@@ -157,6 +158,13 @@ static inline ssize_t conn_send(struct conn *c, const void *data, size_t n, stru
 static inline ssize_t conn_recv(struct conn *c, void *buf, size_t n, struct err *e)
 {
     return c->wire->recv(c, buf, n, e);
+}
+
+/* As conn_recv, of bytes that are only counted: `buf` may get them or stay as it is. The kernel
+ * then need not copy them. */
+static inline ssize_t conn_skip(struct conn *c, void *buf, size_t n, struct err *e)
+{
+    return c->wire->skip(c, buf, n, e);
 }
 
 /* Records why the connection ended. Later causes are ignored, since a broken connection then reads

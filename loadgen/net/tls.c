@@ -200,6 +200,7 @@ const struct conn_wire tls_wire = {
     .shake_hands = tls_shake_hands,
     .send = tls_send,
     .recv = tls_recv,
+    .skip = tls_recv,
     .end = tls_end,
     .buffers = true,
 };
