@@ -1,4 +1,4 @@
-#include "loadgen/bucket/control.h"
+#include "loadgen/bucket/bucket.h"
 
 #include "loadgen/load/worker.h"
 #include "loadgen/util/clock.h"

@@ -1,4 +1,3 @@
-#include "loadgen/bucket/sweep.h"
 
 #include "libcommon/mem.h"
 #include "loadgen/bucket/bucket.h"

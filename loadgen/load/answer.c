@@ -1,4 +1,4 @@
-#include "loadgen/load/answer.h"
+#include "loadgen/load/worker.h"
 
 #include "loadgen/util/clock.h"
 

@@ -1,4 +1,4 @@
-#include "loadgen/load/pool.h"
+#include "loadgen/load/loop.h"
 
 #include "libcommon/mem.h"
 #include "loadgen/util/clock.h"

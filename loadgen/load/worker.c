@@ -3,7 +3,6 @@
 #include "libcommon/mem.h"
 #include "libcommon/rowformat.h"
 #include "libcommon/secret.h"
-#include "loadgen/load/answer.h"
 #include "loadgen/util/clock.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "loadgen/net/tls.h"
+#include "loadgen/net/conn.h"
 
 #include "loadgen/net/names.h"
 

@@ -1,4 +1,4 @@
-#include "loadgen/ranks/vote.h"
+#include "loadgen/ranks/team.h"
 
 #include "loadgen/load/recorder.h"
 #include "loadgen/util/clock.h"

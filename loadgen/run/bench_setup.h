@@ -3,8 +3,7 @@
 #ifndef S3_LOADGEN_RUN_BENCH_SETUP_H
 #define S3_LOADGEN_RUN_BENCH_SETUP_H
 
-#include "loadgen/bucket/control.h"
-#include "loadgen/bucket/sweep.h"
+#include "loadgen/bucket/bucket.h"
 #include "loadgen/load/crew.h"
 #include "loadgen/load/recorder.h"
 #include "loadgen/ranks/team.h"

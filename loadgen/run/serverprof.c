@@ -60,16 +60,16 @@ static struct fetch prepare(const struct bench *b, const char *url)
     };
 }
 
-struct answer {
+struct reply {
     int status;
     char *data; /* ends with a NUL; freed by the caller */
     size_t n;
 };
 
 /* Fetches into memory. False: no answer, and nothing to free. */
-static bool fetch_text(struct fetch *f, uint64_t max_bytes, struct answer *a, struct err *e)
+static bool fetch_text(struct fetch *f, uint64_t max_bytes, struct reply *a, struct err *e)
 {
-    *a = (struct answer){0};
+    *a = (struct reply){0};
     f->to = open_memstream(&a->data, &a->n);
     f->max_bytes = max_bytes;
     if (f->to == NULL)
@@ -80,7 +80,7 @@ static bool fetch_text(struct fetch *f, uint64_t max_bytes, struct answer *a, st
     if (ok)
         return true;
     free(a->data);
-    *a = (struct answer){0};
+    *a = (struct reply){0};
     return false;
 }
 
@@ -88,7 +88,7 @@ static bool fetch_text(struct fetch *f, uint64_t max_bytes, struct answer *a, st
 
 /* Sends a request to the admin API of the first host. The answer goes to `to`; NULL: to *a. */
 static bool ask(const struct bench *b, const char *method, const char *path, const char *query,
-                FILE *to, struct answer *a, struct err *e)
+                FILE *to, struct reply *a, struct err *e)
 {
     const struct engine *g = &b->engine;
     const struct host *h = &g->hosts.host[0];
@@ -139,7 +139,7 @@ static void say_refused(const struct bench *b, int status)
 }
 
 /* Prints which nodes do not profile, or some of them. Returns how many do. */
-static size_t n_profiling(const struct bench *b, const struct answer *a)
+static size_t n_profiling(const struct bench *b, const struct reply *a)
 {
     json_t *nodes = json_loadb(a->data, a->n, 0, NULL);
     const json_t *node;
@@ -165,7 +165,7 @@ static size_t n_profiling(const struct bench *b, const struct answer *a)
 static void begin_minio(struct bench *b)
 {
     struct strbuf query = {0};
-    struct answer a = {0};
+    struct reply a = {0};
     struct err e = {0};
 
     strbuf_puts(&query, "profilerType=");
@@ -200,7 +200,7 @@ static void fetch_profile(struct serverprof_node *node, const char *path, const 
     struct serverprof *p = &b->prof;
     const char *host = strstr(node->url, "://") + 3;
     char url[700], name[320];
-    struct answer a;
+    struct reply a;
 
     snprintf(url, sizeof url, "%s/debug/pprof/%s", node->url, path);
     struct fetch f = prepare(b, url);
@@ -328,7 +328,7 @@ void serverprof_loaded(struct bench *b)
 static bool fetch_archive(struct bench *b, const char *path, struct err *e)
 {
     FILE *f = fopen(path, "wxe");
-    struct answer a = {0};
+    struct reply a = {0};
     size_t n = 0;
 
     if (f == NULL)

@@ -2,7 +2,7 @@
 #ifndef S3_LOADGEN_RUN_SUMMARY_H
 #define S3_LOADGEN_RUN_SUMMARY_H
 
-#include "loadgen/bucket/control.h"
+#include "loadgen/bucket/bucket.h"
 #include "loadgen/load/crew.h"
 #include "loadgen/load/recorder.h"
 #include "loadgen/options/options.h"

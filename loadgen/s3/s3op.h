@@ -3,14 +3,67 @@
 #define S3_LOADGEN_S3_S3OP_H
 
 #include "libcommon/err.h"
-#include "loadgen/s3/checksum.h"
-#include "loadgen/s3/pages.h"
 #include "loadgen/s3/sigv4.h"
 #include "loadgen/s3/xml.h"
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+/* Reads a listing page by page: checks the keys, finds where the next page begins, and makes sure
+ * that the listing ends. */
+
+/* Starts as zeros. */
+struct pages {
+    struct strbuf token; /* where the next page begins: its token and its id, each with a NUL */
+    struct strbuf mark;  /* the token of an earlier page */
+    struct strbuf last;  /* the last key of the previous page, with a NUL */
+    struct strbuf now;   /* the last key so far of this page, with a NUL */
+    uint64_t n;          /* pages that were followed by another one */
+    unsigned n_empty;    /* empty pages in a row, up to now */
+};
+
+/* Clears and frees everything. */
+void pages_clear(struct pages *p);
+
+/* Begins a page: a new page, or a repetition of the same one. */
+void pages_begin(struct pages *p);
+
+/* Takes an entry. Fails if its key is outside of the prefix, or not after the keys listed before;
+ * *e says which. */
+bool pages_take(struct pages *p, const char *prefix, const struct xml_entry *entry, struct err *e);
+
+/* Ends a page that is not the last one. Fails if the page does not say where the next one begins,
+ * or if the listing would never end: tokens repeat, or too many pages are empty. */
+bool pages_next(struct pages *p, const struct xml *x, struct err *e);
+
+/* Return where the next page begins, in the form that S3 expects; NULL: at the start. */
+const char *pages_token(const struct pages *p);
+const char *pages_token_id(const struct pages *p); /* for versions and uploads */
+
+/* Checksums of objects that S3 accepts, in base64, in the header x-amz-checksum-NAME. */
+
+enum checksum_kind { CHECKSUM_NONE, CHECKSUM_CRC32C, CHECKSUM_CRC64NVME, CHECKSUM_SHA256 };
+
+#define CHECKSUM_TEXT_SIZE 48 /* room for the longest in base64, with a NUL */
+
+/* Tables to compute a CRC eight bytes at a time: entry [k][b] is the effect of byte b with k bytes
+ * after it. */
+struct checksum {
+    uint64_t table[8][256];
+    uint64_t all; /* all ones, as wide as the CRC */
+};
+
+/* Makes the tables for CHECKSUM_CRC32C (Castagnoli, RFC 3720) or CHECKSUM_CRC64NVME (NVM Express).
+ * Both CRCs are reflected, and start and end with an xor of all ones. */
+void checksum_init(struct checksum *c, enum checksum_kind kind);
+
+/* Returns the CRC of the bytes so far and n more. `crc` is the CRC of the bytes so far (0:
+ * none). */
+uint64_t checksum_crc(const struct checksum *c, uint64_t crc, const void *data, size_t n);
+
+/* Writes the bytes of a CRC, highest first, in base64. */
+void checksum_text(const struct checksum *c, uint64_t crc, char text[static CHECKSUM_TEXT_SIZE]);
 
 #define S3OP_KEY_MAX 1024
 

@@ -1,4 +1,4 @@
-#include "loadgen/work/sizes.h"
+#include "loadgen/work/workload.h"
 
 #include <math.h>
 

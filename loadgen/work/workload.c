@@ -2,7 +2,6 @@
 
 #include "libcommon/mem.h"
 #include "libcommon/splitmix.h"
-#include "loadgen/work/sizes.h"
 
 #include <stdlib.h>
 #include <string.h>
