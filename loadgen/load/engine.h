@@ -2,17 +2,12 @@
 #ifndef S3_LOADGEN_LOAD_ENGINE_H
 #define S3_LOADGEN_LOAD_ENGINE_H
 
-#include "libcommon/err.h"
 #include "loadgen/load/hosts.h"
 #include "loadgen/net/conn.h"
 #include "loadgen/net/names.h"
 #include "loadgen/s3/credentials.h"
 #include "loadgen/s3/s3op.h"
 #include "loadgen/util/clock.h"
-
-#include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* The contents of objects: random bytes that depend on the object's seed, can be made at any
  * offset, and cost no more than a copy. No 64 KiB occur twice, in one object or in two, so that a

@@ -6,8 +6,6 @@
 #include "loadgen/load/recorder.h"
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* Bounds for the clocks of servers, from their Date headers. */
 

@@ -9,8 +9,6 @@
 #include "loadgen/s3/s3op.h"
 #include "loadgen/util/rng.h"
 
-#include <stdint.h>
-
 #define WORKER_ETAG_MAX    80
 #define WORKER_VERSION_MAX 256
 

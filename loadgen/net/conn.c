@@ -7,12 +7,10 @@
 #include "loadgen/net/names.h"
 #include "loadgen/util/clock.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -11,8 +11,6 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <openssl/ssl.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -24,7 +22,7 @@ struct conn;
 #define CONN_AGAIN (-1)
 #define CONN_ERROR (-2)
 
-/* How bytes travel over a connection: conn_plain, or tls_wire (tls.h). */
+/* How bytes travel over a connection: conn_plain, or tls_wire (tls.c). */
 struct conn_wire {
     /* Continues the handshake. Returns 1: both sides are ready; CONN_AGAIN: call it again after one
      * of *events; 0: the peer closed the connection; CONN_ERROR: *e or c->local_errno says why. */

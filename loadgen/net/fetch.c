@@ -1,7 +1,6 @@
 #include "loadgen/net/fetch.h"
 
 #include "libcommon/units.h"
-#include "loadgen/net/conn.h"
 
 #include <string.h>
 

@@ -2,11 +2,8 @@
 #ifndef S3_LOADGEN_NET_FETCH_H
 #define S3_LOADGEN_NET_FETCH_H
 
-#include "libcommon/err.h"
 #include "loadgen/net/conn.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 struct fetch {

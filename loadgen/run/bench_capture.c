@@ -1,7 +1,7 @@
 #include "libcommon/mem.h"
 #include "libcommon/visible.h"
 #include "loadgen/ranks/parts.h"
-#include "loadgen/run/bench_setup.h"
+#include "loadgen/run/bench.h"
 #include "loadgen/util/sibling.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "libcommon/units.h"
 #include "libcommon/visible.h"
-#include "loadgen/run/bench_setup.h"
+#include "loadgen/run/bench.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-#include "loadgen/run/bench_setup.h"
+#include "loadgen/run/bench.h"
 
-#include "loadgen/util/clock.h"
+#include "libcommon/secret.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,8 +22,6 @@ static bool init_engine(struct bench *b, struct err *e)
     const struct options *o = b->o;
     struct engine *g = &b->engine;
 
-    if (o->data.encrypt && !ssec_init(&b->ssec, e))
-        return false;
     g->op_style = (struct s3op_style){
         .bucket = o->bucket,
         .region = o->region,
@@ -34,10 +32,10 @@ static bool init_engine(struct bench *b, struct err *e)
         .checksum = (enum checksum_kind)o->data.checksum,
         .storage_class = o->storage_class,
         .sse_s3 = o->data.sse_s3,
-        .sse_c_key = o->data.encrypt ? b->ssec.key : NULL,
-        .sse_c_key_md5 = o->data.encrypt ? b->ssec.key_md5 : NULL,
         .object_lock = b->kind->object_lock,
     };
+    if (o->data.encrypt && !s3op_make_key(&g->op_style, e))
+        return false;
     g->conn_style = (struct conn_style){
         .no_proxy = o->net.no_proxy,
         .insecure = o->net.insecure,
@@ -194,7 +192,7 @@ void bench_tear_down(struct bench *b)
     if (b->engine.credentials != NULL)
         credentials_fini(&b->credentials);
     engine_fini(&b->engine);
-    ssec_fini(&b->ssec);
+    secret_free(b->engine.op_style.sse_c_key);
     if (b->out.fd >= 0)
         close(b->out.fd);
     if (b->engine.event >= 0)

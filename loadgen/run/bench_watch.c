@@ -1,6 +1,5 @@
 #include "libcommon/units.h"
-#include "loadgen/run/bench_setup.h"
-#include "loadgen/util/clock.h"
+#include "loadgen/run/bench.h"
 
 #include <string.h>
 

@@ -1,9 +1,8 @@
-#include "loadgen/run/serverprof.h"
 
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 #include "loadgen/net/fetch.h"
-#include "loadgen/run/bench_setup.h"
+#include "loadgen/run/bench.h"
 #include "loadgen/s3/uri.h"
 
 #include <errno.h>
@@ -11,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zip.h>
 
 /* The shortest time with hardly a byte of an answer: a server asks its other nodes first. */
 #define PATIENCE_S 60

@@ -1,13 +1,11 @@
-#include "loadgen/run/summary.h"
+#include "loadgen/run/bench.h"
 
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 #include "libcommon/utf8.h"
 #include "libcommon/version.h"
-#include "loadgen/work/workload.h"
 
 #include <float.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,18 @@
 #include "loadgen/s3/s3op.h"
 
+#include "libcommon/mem.h"
 #include "libcommon/rowformat.h"
+#include "libcommon/secret.h"
 #include "loadgen/s3/uri.h"
 
-#include <string.h>
+#include <errno.h>
+#include <openssl/evp.h>
 #include <strings.h>
+#include <sys/random.h>
+
+/* The key of SSE-C, and room for it in base64 with a NUL. */
+#define KEY_BYTES      32
+#define KEY_TEXT_BYTES 48
 
 #define ROW(kind, ...) {__VA_ARGS__},
 const struct s3op_row S3OP[] = {S3OP_KINDS(ROW)};
@@ -25,6 +33,23 @@ const char *const S3OP_CHECKSUMS[] = {"none", "CRC32C", "CRC64NVME", "SHA256", N
 bool s3op_takes_checksum(const struct s3op_style *s, const struct s3op *op)
 {
     return s->checksum != CHECKSUM_NONE && s3op_does(op->kind, S3OP_UPLOADS);
+}
+
+bool s3op_make_key(struct s3op_style *s, struct err *e)
+{
+    unsigned char md5[EVP_MAX_MD_SIZE];
+    char *text = secret_alloc(KEY_TEXT_BYTES + KEY_BYTES);
+
+    s->sse_c_key = text;
+    if (text == NULL)
+        return mem_none(e);
+    unsigned char *key = (unsigned char *)text + KEY_TEXT_BYTES;
+    if (getrandom(key, KEY_BYTES, 0) != KEY_BYTES)
+        return err_errno(e, errno, "cannot get random bytes");
+    bool ok = EVP_Digest(key, KEY_BYTES, md5, NULL, EVP_md5(), NULL) == 1;
+    EVP_EncodeBlock((unsigned char *)text, key, KEY_BYTES);
+    EVP_EncodeBlock((unsigned char *)s->sse_c_key_md5, md5, 16);
+    return ok || err_set(e, "cannot digest the key");
 }
 
 static bool ends_with(const char *s, size_t n, const char *end)

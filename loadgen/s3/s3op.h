@@ -2,12 +2,9 @@
 #ifndef S3_LOADGEN_S3_S3OP_H
 #define S3_LOADGEN_S3_S3OP_H
 
-#include "libcommon/err.h"
 #include "loadgen/s3/sigv4.h"
 #include "loadgen/s3/xml.h"
 
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 /* Reads a listing page by page: checks the keys, finds where the next page begins, and makes sure
@@ -140,7 +137,7 @@ struct s3op {
     unsigned part;                      /* of an S3OP_PUT_PART; the first is 1 */
     const char *header, *header_value;  /* one more header to sign, in lower case; NULL: none */
 
-    /* The body: n_payload bytes of the object of payload_seed (payload.h) from payload_offset on,
+    /* The body: n_payload bytes of the object of payload_seed (payload.c) from payload_offset on,
      * or else the n_body bytes at `body`. */
     uint64_t payload_seed;
     uint64_t payload_offset;
@@ -187,10 +184,14 @@ struct s3op_style {
     enum checksum_kind checksum; /* for objects and parts */
     const char *storage_class;   /* NULL: none */
     bool sse_s3;
-    const char *sse_c_key; /* in base64, as is its MD5; NULL: none */
-    const char *sse_c_key_md5;
+    char *sse_c_key; /* in base64, as is its MD5; NULL: none */
+    char sse_c_key_md5[32];
     bool object_lock; /* create buckets with object lock */
 };
+
+/* Makes a random key for SSE-C, in memory of secret.h: the caller frees s->sse_c_key in any case.
+ */
+bool s3op_make_key(struct s3op_style *s, struct err *e);
 
 /* True if requests to `host` have the bucket in the host name. With S3OP_LOOKUP_AUTO this is so for
  * the hosts of Amazon, Google and Alibaba, which expect it, if the bucket's name can be part of a

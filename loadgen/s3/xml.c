@@ -4,7 +4,6 @@
 #include "libcommon/rfc3339.h"
 #include "loadgen/s3/uri.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

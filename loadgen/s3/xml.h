@@ -8,7 +8,6 @@
 #include "loadgen/util/strbuf.h"
 
 #include <expat.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* Room for the longest text of an element, with a NUL: keys have up to 1,024 bytes, three times as

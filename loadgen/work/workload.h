@@ -5,14 +5,10 @@
 
 #include "loadgen/load/worker.h"
 #include "loadgen/options/options.h"
-#include "loadgen/util/rng.h"
 #include "loadgen/util/strbuf.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* The order of operations in a mix: a shuffled deck of 1000 cards, which is refilled and shuffled
  * when it is empty. After every deck the numbers of cards are as near to the shares as whole

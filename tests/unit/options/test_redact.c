@@ -2,7 +2,7 @@
 #include "libcommon/secret.h"
 #include "libcommon/utf8.h"
 #include "loadgen/options/options.h"
-#include "loadgen/run/summary.h"
+#include "loadgen/run/bench.h"
 #include "loadgen/util/strbuf.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "loadgen/run/summary.h"
+#include "loadgen/run/bench.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

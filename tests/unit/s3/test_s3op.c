@@ -191,7 +191,7 @@ static void test_encryption(void **state)
     const struct s3op list = {.kind = S3OP_LIST};
 
     style.sse_c_key = "KEY";
-    style.sse_c_key_md5 = "MD5";
+    strcpy(style.sse_c_key_md5, "MD5");
     for (int i = 0; i < 3; i++) {
         const enum s3op_kind kinds[] = {S3OP_GET, S3OP_PUT, S3OP_STAT};
         struct s3op op = op_of(kinds[i], "k");
