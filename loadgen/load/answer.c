@@ -2,6 +2,7 @@
 
 #include "loadgen/util/clock.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -335,6 +336,18 @@ static void read_error(struct worker *w, const char *data, size_t n)
     w->answer.failed = w->answer.failed || !xml_feed(&w->xml, data, n, false, &e);
 }
 
+/* Writes a piece of the body to op.to. */
+static void write_body(struct worker *w, const char *data, size_t n)
+{
+    if (w->answer.failed)
+        return;
+    if (w->answer.n_read + n > w->op.max_bytes)
+        answer_set_error(w, "the answer has more than %s", units_size((double)w->op.max_bytes).s);
+    else if (fwrite(data, 1, n, w->op.to) != n)
+        answer_set_error(w, "the answer cannot be written: %s", strerror(errno));
+    w->answer.failed = w->result.error[0] != '\0';
+}
+
 static void on_body(void *user, const char *data, size_t n)
 {
     struct worker *w = user;
@@ -354,6 +367,8 @@ static void on_body(void *user, const char *data, size_t n)
             w->answer.failed = true;
         }
         w->result.n_bytes += n;
+    } else if (w->op.to != NULL) {
+        write_body(w, data, n);
     } else if (!w->answer.uses_xml) {
         read_error(w, data, n);
     } else if (!w->answer.failed) {

@@ -406,6 +406,13 @@ void conn_dialer_act(struct conn_dialer *d, const struct epoll_event *event)
     set_due(d);
 }
 
+/* Returns libcurl's text of an error. A text with '@' may quote a proxy's URL with its password:
+ * then returns the general text of the code. */
+static const char *error_text(CURLcode code, const char *said)
+{
+    return said[0] != '\0' && strchr(said, '@') == NULL ? said : curl_easy_strerror(code);
+}
+
 struct conn *conn_dialer_next(struct conn_dialer *d)
 {
     int n_left = 0;
@@ -420,7 +427,7 @@ struct conn *conn_dialer_next(struct conn_dialer *d)
     else if (result == CURLE_OUT_OF_MEMORY)
         fail_here(c, ENOMEM);
     else
-        fail(c, "curl: ", conn_error_text(result, c->message));
+        fail(c, "curl: ", error_text(result, c->message));
     return c;
 }
 

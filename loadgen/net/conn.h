@@ -43,10 +43,6 @@ extern const struct conn_wire conn_plain;
  * *e says why. */
 SSL_CTX *tls_context(bool insecure, const char *cacert, struct err *e);
 
-/* Makes a context of libcurl verify certificates by the same rules. The server's certificate must
- * be valid, and must be for `host`, which may have a :port. */
-bool tls_verify(SSL_CTX *context, const char *host, const char *cacert, struct err *e);
-
 /* Verifies that the certificate is for c->name. Resumes *c->session, which belongs to one thread,
  * and stores the next session there. */
 extern const struct conn_wire tls_wire;
@@ -72,12 +68,6 @@ bool conn_global_init(void);
  * and password to `text`. NULL: there is none. libcurl itself obeys the variable no_proxy. */
 const char *conn_proxy(bool tls, bool no_proxy, char text[static CONN_PROXY_MAX]);
 
-/* Returns libcurl's text of an error. A text with '@' may quote a proxy's URL with its password:
- * then returns the general text of the code. */
-static inline const char *conn_error_text(CURLcode code, const char *said)
-{
-    return said[0] != '\0' && strchr(said, '@') == NULL ? said : curl_easy_strerror(code);
-}
 /* Whether libcurl would go to host[:port] through a proxy: no_proxy does not except it. */
 bool conn_uses_proxy(const char *host);
 

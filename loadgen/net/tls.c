@@ -88,14 +88,6 @@ static bool expect(X509_VERIFY_PARAM *param, const char *host, char name[static 
     return true;
 }
 
-bool tls_verify(SSL_CTX *context, const char *host, const char *cacert, struct err *e)
-{
-    char name[NAMES_HOST_MAX];
-
-    return find_authorities(context, cacert, e) &&
-           (expect(SSL_CTX_get0_param(context), host, name) || err_set(e, "TLS: %s", why_not()));
-}
-
 /* Resumes a copy of the session. A TLS 1.3 session can be used only once, so without copies all but
  * one of the workers that connect at the same time would need a full handshake. */
 static bool resume(SSL *ssl, const SSL_SESSION *session)

@@ -154,21 +154,24 @@ struct bench;
 
 #define SERVERPROF_MAX_URLS 64
 
-/* A Go server. */
+/* A server that profiles, and what requests to it need. */
 struct serverprof_node {
     struct bench *bench;
     char url[512]; /* without /debug/pprof/ */
+    struct engine engine;
+    struct control control;
     pthread_t thread;
     bool started; /* the thread that fetches the CPU profile is running */
+    bool loading; /* that thread uses it */
     bool failed;  /* a fetch failed, which was reported */
 };
 
 struct serverprof {
-    char *part;          /* the name of the archive until it is complete */
-    bool profiling;      /* MinIO is profiling until we fetch the profiles */
-    const char *version; /* version of its admin API */
-    long seconds;        /* length of CPU profiles by URL */
-    struct serverprof_node *node;
+    char *part;                   /* the name of the archive until it is complete */
+    bool profiling;               /* MinIO is profiling until we fetch the profiles */
+    const char *version;          /* version of its admin API */
+    long seconds;                 /* length of CPU profiles by URL */
+    struct serverprof_node *node; /* of MinIO the first host; n_nodes is then 0 */
     size_t n_nodes;
     atomic_int n_signals; /* signals that do not end a fetch: those of the load */
     atomic_bool ended;    /* do not wait for CPU profiles */

@@ -100,6 +100,7 @@ static void put_query(struct strbuf *o, const struct s3op *op, const struct s3op
 {
     const char *resource = S3OP[op->kind].resource;
 
+    strbuf_puts(o, op->query != NULL ? op->query : "");
     if (op->kind == S3OP_LIST) {
         put_param(o, "continuation-token", h->token);
         put_param(o, "delimiter", op->delimiter);
@@ -137,6 +138,10 @@ static bool has_key(const struct s3op *op)
 static void put_path(struct strbuf *o, const struct s3op_style *s, const struct s3op *op,
                      bool virtual_host)
 {
+    if (op->path != NULL) {
+        strbuf_puts(o, op->path);
+        return;
+    }
     if (!virtual_host) {
         strbuf_puts(o, "/");
         uri_encode(o, s->bucket, strlen(s->bucket), true);

@@ -5,6 +5,7 @@
 #include "loadgen/s3/sigv4.h"
 #include "loadgen/s3/xml.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Reads a listing page by page: checks the keys, finds where the next page begins, and makes sure
@@ -105,7 +106,9 @@ enum {
     X(BUCKET_CREATE, "BUCKET", "PUT", NULL, XML_NOTHING, 0) \
     X(BUCKET_VERSIONING, "BUCKET", "GET", "versioning", XML_VERSIONING, 0) \
     X(BUCKET_SET_VERSIONING, "BUCKET", "PUT", "versioning", XML_NOTHING, S3OP_MD5) \
-    X(BUCKET_LOCK, "BUCKET", "GET", "object-lock", XML_LOCK, 0)
+    X(BUCKET_LOCK, "BUCKET", "GET", "object-lock", XML_LOCK, 0) \
+    X(FETCH, "FETCH", "GET", NULL, XML_NOTHING, 0) \
+    X(FETCH_POST, "FETCH", "POST", NULL, XML_NOTHING, 0)
 /* clang-format on */
 
 #define S3OP_ENUM(kind, ...) S3OP_##kind,
@@ -159,6 +162,12 @@ struct s3op {
     const char *start_after;
     xml_entry_fn *on_entry;
     void *user;
+
+    /* Requests that are not for S3: path and query as they are sent (NULL: none), and where the
+     * body goes, which fails if it is larger. */
+    const char *path, *query;
+    FILE *to;
+    uint64_t max_bytes;
 
     uint64_t n_objects;   /* number of objects that the request is for; above 1 for a batch */
     uint64_t min_objects; /* a listing with fewer objects fails */
