@@ -89,9 +89,7 @@ static void put_param(struct strbuf *o, const char *name, const char *value)
 {
     if (value == NULL)
         return;
-    strbuf_puts(o, o->n > 0 ? "&" : "");
-    strbuf_puts(o, name);
-    strbuf_puts(o, "=");
+    strbuf_add(o, o->n > 0 ? "&" : "", name, "=", NULL);
     uri_encode(o, value, strlen(value), false);
 }
 
@@ -228,12 +226,8 @@ size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct
     add(&headers, "host", signer == NULL ? head->host : NULL);
     add_headers(&headers, s, op, head);
 
-    strbuf_puts(&o, S3OP[op->kind].method);
-    strbuf_puts(&o, " ");
-    strbuf_puts(&o, path.s);
-    strbuf_puts(&o, query.n > 0 ? "?" : "");
-    strbuf_puts(&o, query.s);
-    strbuf_puts(&o, " HTTP/1.1\r\n");
+    strbuf_add(&o, S3OP[op->kind].method, " ", path.s, query.n > 0 ? "?" : "", query.s,
+               " HTTP/1.1\r\n", NULL);
     if (path.failed || query.failed || o.failed) {
         err_set(e, "the request is too long");
         return 0;
@@ -250,8 +244,7 @@ size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct
     };
     if (!put_headers(&o, signer, &r, e))
         return 0;
-    strbuf_puts(&o, "User-Agent: ");
-    strbuf_puts(&o, head->user_agent);
+    strbuf_add(&o, "User-Agent: ", head->user_agent, NULL);
     /* OpenStack Swift waits for the body of a DELETE that has no length. */
     char method = S3OP[op->kind].method[0];
     if (method == 'P' || method == 'D') {

@@ -58,6 +58,16 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...)
     va_end(again);
 }
 
+void strbuf_add(struct strbuf *b, ...)
+{
+    va_list args;
+
+    va_start(args, b);
+    for (const char *s; (s = va_arg(args, const char *)) != NULL;)
+        strbuf_puts(b, s);
+    va_end(args);
+}
+
 /* Returns the entity for a byte in XML text; NULL: write the byte as it is; "": XML 1.0 forbids it.
  */
 static const char *reference(unsigned char c)
