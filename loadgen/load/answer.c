@@ -380,7 +380,9 @@ static void on_body(void *user, const char *data, size_t n)
 bool answer_expect(struct worker *w)
 {
     http1_start(&w->http, S3OP[w->op.kind].method[0] == 'H', on_header, on_body, w);
-    w->answer = (struct worker_answer){.uses_xml = S3OP[w->op.kind].answer != XML_NOTHING};
+    memset(&w->answer, 0, offsetof(struct worker_answer, region) + 1);
+    w->answer.elsewhere[0] = '\0';
+    w->answer.uses_xml = S3OP[w->op.kind].answer != XML_NOTHING;
     w->resent = false;
     if (!w->answer.uses_xml)
         return true;

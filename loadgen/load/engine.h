@@ -71,7 +71,7 @@ struct engine {
     bool deals_hosts;       /* each rank gets its own part of the hosts */
     int64_t offset_ns;      /* wall clock minus the run's clock */
     int64_t request_timeout_ns;
-    size_t idle_max;         /* idle connections that a loop may keep */
+    size_t n_descriptors;    /* file descriptors that the connections of a loop may take */
     int event;               /* eventfd that wakes the thread that drives the crews; borrowed */
     atomic_int stop;         /* enum engine_stop */
     atomic_bool interrupted; /* by a signal: listings end after the current page */

@@ -39,12 +39,13 @@ bool dates_settle(struct date_bracket *d);
 struct pool {
     struct engine *engine;
     struct conn_dialer dialer;
-    struct conn **idle;     /* by host: a list, most recently used first */
-    SSL_SESSION **sessions; /* by host: the latest TLS session; NULL: none */
-    size_t n_idle, n_idle_max;
+    struct conn **idle;                /* by host: a list, most recently used first */
+    SSL_SESSION **sessions;            /* by host: the latest TLS session; NULL: none */
+    size_t n_idle, n_idle_max, n_open; /* connections; idle ones at most; all */
     bool looks;         /* check idle connections before use: a server has closed one */
     int64_t connect_ns; /* do not connect before: this machine failed to; 0: no failure */
     struct conn *connecting;
+    int64_t check_ns;  /* when to look for those that take too long */
     struct conn *dead; /* freed once no event can refer to them */
 
     /* Other threads read these. */
@@ -181,6 +182,7 @@ struct loop {
     unsigned signer_version; /* version of the signer's credentials */
     EVP_MD *md5;
     char *buf;          /* LOOP_READ_BYTES */
+    char *head;         /* S3OP_HEAD_MAX: of the request that is being built */
     int64_t now_ns;     /* time of the latest read */
     size_t n_digested;  /* cost of digests in this turn, in bytes */
     struct err error;   /* why a phase failed; "": no failure */

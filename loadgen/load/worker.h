@@ -12,19 +12,21 @@
 #define WORKER_ETAG_MAX    80
 #define WORKER_VERSION_MAX 256
 
-/* The result of a request. Times are by the run's clock; CLOCK_NEVER: not reached. */
+/* The result of a request. Times are by the run's clock; CLOCK_NEVER: not reached. Texts come last
+ * here and below: of many workers each request would else fetch them into the cache, to clear
+ * them. */
 struct worker_result {
     int64_t start_ns, first_byte_ns, last_byte_ns, end_ns;
     uint64_t n_bytes; /* payload, as in the capture */
     uint64_t n_objects;
-    int status;      /* HTTP status; 0: no response */
-    bool skewed;     /* refused because of our clock: from now on the server's time is used */
-    bool cut;        /* the connection ended before the response was complete */
-    bool timed_out;  /* no complete response came within --request-timeout */
-    char error[600]; /* "": success */
+    int status;            /* HTTP status; 0: no response */
+    bool skewed;           /* refused because of our clock: from now on the server's time is used */
+    bool cut;              /* the connection ended before the response was complete */
+    bool timed_out;        /* no complete response came within --request-timeout */
+    const struct xml *xml; /* the answer as a document, for kinds that have one */
+    char error[600];       /* "": success */
     char etag[WORKER_ETAG_MAX]; /* "": none */
     char version[WORKER_VERSION_MAX];
-    const struct xml *xml; /* the answer as a document, for kinds that have one */
 };
 
 /* True if the same request may succeed a moment later. */
@@ -55,10 +57,10 @@ struct worker_answer {
     bool range_fits; /* Content-Range is the requested range */
     uint64_t n_read; /* bytes of the body */
     uint64_t n_failed_keys;
-    char error_text[200]; /* beginning of an error's body */
     size_t n_error_text;
-    char region[64];     /* of the bucket, if the server names it; else "" */
-    char elsewhere[128]; /* the server that a redirection names; else "" */
+    char region[64];      /* of the bucket, if the server names it; else "" */
+    char elsewhere[128];  /* the server that a redirection names; else "" */
+    char error_text[200]; /* beginning of an error's body */
 };
 
 /* The body of the current request. Head and body are sent in one piece: the head ends where the
@@ -102,9 +104,9 @@ struct worker {
     struct worker_body body;
     struct worker_result result;
 
-    /* The answer to it. */
-    struct http1 http;
+    /* The answer to it. The large buffers of readers come last, as few requests use them. */
     struct worker_answer answer;
+    struct http1 http;
     struct xml xml;
     struct pages pages; /* of a listing with several pages */
     struct err cause;   /* why the connection broke, or why keys were not deleted */

@@ -95,12 +95,12 @@ enum conn_state { CONN_CONNECTING, CONN_READY, CONN_FAILED, CONN_CLOSED };
 
 struct conn {
     enum conn_state state;
-    struct conn *next;     /* for the owner's list */
-    struct worker *user;   /* NULL: the connection is idle */
-    uint32_t host;         /* index of the host */
-    int64_t idle_since_ns; /* 0: it was never idle */
-    int64_t due_ns;        /* time-out of the handshake; CLOCK_NEVER: none */
-    int fd;                /* file descriptor of the socket to wait for, once ready; -1: none */
+    struct conn *next, **link; /* for the owner's list: what it points to, and what points to it */
+    struct worker *user;       /* NULL: the connection is idle */
+    uint32_t host;             /* index of the host */
+    int64_t idle_since_ns;     /* 0: it was never idle */
+    int64_t due_ns;            /* time-out of the handshake; CLOCK_NEVER: none */
+    int fd;                    /* file descriptor of the socket to wait for, once ready; -1: none */
     char message[CURL_ERROR_SIZE]; /* why the connection failed */
     int local_errno;               /* error on this machine, not at the host; 0: none */
 

@@ -63,32 +63,28 @@ static bool init_engine(struct bench *b, struct err *e)
     return engine_init(g, o->hosts, (enum hosts_select)o->net.host_select, e);
 }
 
-/* A worker that connects uses its socket, libcurl's pair of file descriptors to wake itself up, and
- * a copy of the socket. */
-#define CONNECTING_DESCRIPTORS 4
-
-/* Raises the limit of file descriptors as far as allowed. *idle_max: how many are left for idle
- * connections. False: the limit is too low. */
-static bool raise_descriptor_limit(const struct options *o, size_t *idle_max, struct err *e)
+/* Raises the limit of file descriptors as far as allowed. *n: how many connections may take. False:
+ * the limit is too low. */
+static bool raise_descriptor_limit(const struct options *o, size_t *n, struct err *e)
 {
     rlim_t needed = (rlim_t)o->load.n_workers + OTHER_DESCRIPTORS;
     struct rlimit limit;
 
-    *idle_max = SIZE_MAX;
+    *n = SIZE_MAX;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return true;
     rlim_t before = limit.rlim_cur;
     limit.rlim_cur = limit.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
         limit.rlim_cur = before;
-    rlim_t busy = (rlim_t)o->load.n_workers * CONNECTING_DESCRIPTORS + OTHER_DESCRIPTORS;
-    *idle_max = limit.rlim_cur > busy ? limit.rlim_cur - busy : 0;
-    return limit.rlim_cur >= needed ||
-           err_set(e,
-                   "--concurrent %lld needs %llu open files at least, and the system allows %llu "
-                   "(ulimit -n)",
-                   (long long)o->load.n_workers, (unsigned long long)needed,
-                   (unsigned long long)limit.rlim_cur);
+    if (limit.rlim_cur < needed)
+        return err_set(e,
+                       "--concurrent %lld needs %llu open files at least, and the system allows "
+                       "%llu (ulimit -n)",
+                       (long long)o->load.n_workers, (unsigned long long)needed,
+                       (unsigned long long)limit.rlim_cur);
+    *n = limit.rlim_cur - OTHER_DESCRIPTORS;
+    return true;
 }
 
 /* Refuses options that do not work with several ranks. */
@@ -117,10 +113,10 @@ bool bench_set_up(struct bench *b, struct err *e)
 {
     b->engine.event = -1;
     if (!bench_name_outputs(b, e) || !check_ranks(b, e) ||
-        !raise_descriptor_limit(b->o, &b->engine.idle_max, e))
+        !raise_descriptor_limit(b->o, &b->engine.n_descriptors, e))
         return false;
     b->n_loops = crew_n_loops((unsigned)b->o->load.n_workers, (unsigned)b->o->load.n_threads);
-    b->engine.idle_max /= b->n_loops;
+    b->engine.n_descriptors /= b->n_loops;
     b->engine.event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (b->engine.event < 0)
         return err_errno(e, errno, "cannot make an eventfd");

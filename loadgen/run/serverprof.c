@@ -60,7 +60,7 @@ static bool init_node(struct bench *b, struct serverprof_node *node, const char 
         .offset_ns = g->offset_ns,
         .request_timeout_ns =
             int64_max(LEAST_NS, g->request_timeout_ns) + b->prof.seconds * NS_PER_S,
-        .idle_max = 1,
+        .n_descriptors = SIZE_MAX,
         .event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC),
     };
     memcpy(node->engine.client, g->client, sizeof g->client);

@@ -256,6 +256,5 @@ size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct
         err_set(e, "the request's headers do not fit into %zu bytes", size);
         return 0;
     }
-    memmove(out + size - o.n, out, o.n);
     return o.n;
 }

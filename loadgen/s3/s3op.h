@@ -132,9 +132,6 @@ struct s3op {
     bool recorded; /* makes a row; if false, makes one only if it fails */
     bool bench;    /* part of the benchmark: counts for autoterm */
 
-    /* The object; for a listing its prefix; "" for requests on the bucket. */
-    char key[S3OP_KEY_MAX + 1];
-    size_t n_key;
     /* Strings and bodies are borrowed until the request ends. */
     const char *version_id, *upload_id; /* NULL: none */
     unsigned part;                      /* of an S3OP_PUT_PART; the first is 1 */
@@ -171,6 +168,11 @@ struct s3op {
 
     uint64_t n_objects;   /* number of objects that the request is for; above 1 for a batch */
     uint64_t min_objects; /* a listing with fewer objects fails */
+
+    /* The object; for a listing its prefix; "" for requests on the bucket. It comes last, as only
+     * its beginning is used. */
+    size_t n_key;
+    char key[S3OP_KEY_MAX + 1];
 };
 
 /* Sets the key of the object, or the prefix of a listing; up to S3OP_KEY_MAX bytes. */
@@ -220,9 +222,8 @@ struct s3op_head {
     int64_t time_s;       /* UTC */
 };
 
-/* Writes the request line and headers to the last bytes of out[0..size-1], so that the body can
- * follow directly, and returns their length. signer NULL: does not sign. Returns 0 on failure: *e
- * says why. */
+/* Writes the request line and headers to out[0..size-1], and returns their length. signer NULL:
+ * does not sign. Returns 0 on failure: *e says why. */
 size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct s3op *op,
                   const struct s3op_head *head, char *out, size_t size, struct err *e);
 

@@ -44,8 +44,8 @@ static const char *build(const struct s3op_style *style, const struct s3op *op,
     assert_string_equal(e.msg, "");
     assert_true(n > 0);
     assert_int_equal(out[S3OP_HEAD_MAX], '#');
-    out[S3OP_HEAD_MAX] = '\0';
-    const char *text = out + S3OP_HEAD_MAX - n;
+    out[n] = '\0';
+    const char *text = out;
     assert_in_order(text + strcspn(text, " ") + 1);
     return text;
 }
