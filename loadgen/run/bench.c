@@ -206,9 +206,9 @@ static bool report(struct bench *b, struct err *e)
     struct strbuf text = {0};
 
     if (b->o->show.json)
-        summary_put_json(&text, s);
+        summary_put_json(&text, b);
     else if (s->bench_ns > 0 || bench_is_interrupted(b))
-        summary_put_line(&text, s);
+        summary_put_line(&text, b);
     bool ok = !text.failed || mem_none(e);
     if (ok && text.n > 0)
         fputs(text.s, b->out.to_stdout ? stderr : stdout);

@@ -14,6 +14,8 @@
 #include <signal.h>
 #include <zip.h>
 
+struct bench;
+
 /* The state of a client's machine while it measures: CPUs, memory, network, clock and limits
  * (docs/machine.md explains the figures). They come from /proc, /sys and the sockets of our
  * connections. Figures that a system does not report are left out. */
@@ -54,18 +56,13 @@ json_t *machine_json(struct machine *m, const struct crew *crew);
 #define SUMMARY_BOUND_PCT 90
 
 struct summary {
-    const char *command;
-    const struct options *o;
     const char *capture; /* NULL: none */
     const char *sums;    /* file of its sums; NULL: none */
     bool capture_goes;   /* the capture is deleted once the sums are made */
-    const char *host;    /* this machine */
-    const struct team *team;
-    struct machine *machine;
-    bool alone;        /* a rank is lost: all counts are those of this rank alone */
-    int64_t start_ns;  /* wall clock */
-    const char *end;   /* why the run ended */
-    const char *error; /* NULL: none */
+    bool alone;          /* a rank is lost: all counts are those of this rank alone */
+    int64_t start_ns;    /* wall clock */
+    const char *end;     /* why the run ended */
+    const char *error;   /* NULL: none */
 
     /* The preparation, and the benchmark. */
     uint64_t n_prepared, n_not_prepared;
@@ -97,25 +94,23 @@ _Static_assert(TEAM_FREE + SUMMARY_N_NUMBERS <= RANKS_N_SUMS, "ranks tell each o
 
 /* Returns by how much a host's clock is wrong at least: positive if it is ahead of ours, negative
  * if it is behind, 0 if it may be right. */
-int64_t summary_host_off_ns(const struct control *control, const struct crew *crew, size_t host);
+int64_t summary_host_off_ns(const struct bench *b, size_t host);
 
 /* Write "s3load/1 {...}" without a newline. The start has all settings of the command that may
  * change what is measured, from any source: options by their names, durations in ns, sizes in
  * bytes. */
-void summary_put_start(struct strbuf *b, const struct summary *s, const struct control *control,
-                       const struct cli_command *command);
-void summary_put_end(struct strbuf *b, const struct summary *s, const struct control *control,
-                     const struct crew *crew);
+void summary_put_start(struct strbuf *to, struct bench *b);
+void summary_put_end(struct strbuf *to, struct bench *b);
 
 /* Writes "s3load/machine/1 {...}": the state of the machine during the run (docs/machine.md). */
-void summary_put_machine(struct strbuf *b, const struct summary *s, const struct crew *crew);
+void summary_put_machine(struct strbuf *to, struct bench *b);
 
 /* Writes the result for people: a line, or two if one would be wider than 80 columns. A run without
  * a benchmark was interrupted. */
-void summary_put_line(struct strbuf *b, const struct summary *s);
+void summary_put_line(struct strbuf *to, const struct bench *b);
 
 /* Writes the result for programs, as JSON. */
-void summary_put_json(struct strbuf *b, const struct summary *s);
+void summary_put_json(struct strbuf *to, const struct bench *b);
 
 /* SIGINT, SIGTERM and SIGHUP: the first ends the run in order, the second ends it at once, the
  * third ends the process. Signals within a second count as one: timeout(1) sends two, and so does a

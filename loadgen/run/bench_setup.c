@@ -132,14 +132,7 @@ bool bench_set_up(struct bench *b, struct err *e)
         !signals_init(&b->signals, &b->control.crew, e))
         return false;
     b->control.give_up_ns = b->o->net.give_up_ns;
-    b->summary = (struct summary){
-        .command = b->args.command->name,
-        .o = b->o,
-        .host = b->host,
-        .start_ns = clock_now_ns() + b->engine.offset_ns,
-        .team = &b->team,
-        .machine = &b->machine,
-    };
+    b->summary.start_ns = clock_now_ns() + b->engine.offset_ns;
     b->sweep = (struct sweep){&b->work, run_sweep, b, .n_most = UINT64_MAX};
     machine_init(&b->machine, &b->engine);
     return work_init(&b->work, b->kind, b->o, &b->engine, e);
