@@ -310,14 +310,14 @@ static void read_document(struct worker *w, const char *data, size_t n)
 {
     struct xml *x = &w->xml;
     struct err e = {0};
-    uint64_t n_objects = x->n_objects;
+    uint64_t n_before = x->n_entries;
 
     if (!xml_feed(x, data, n, false, &e)) {
         answer_set_error(w, "%s", e.msg);
         w->answer.failed = true;
     }
     if (s3op_does(w->op.kind, S3OP_LISTS)) {
-        w->result.n_objects += x->n_objects - n_objects;
+        w->result.n_objects += x->n_entries - n_before;
         if (x->n_entries > 0 && w->result.first_byte_ns == CLOCK_NEVER)
             w->result.first_byte_ns = w->loop->now_ns;
     }

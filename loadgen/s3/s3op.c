@@ -101,7 +101,6 @@ static void put_query(struct strbuf *o, const struct s3op *op, const struct s3op
     strbuf_puts(o, op->query != NULL ? op->query : "");
     if (op->kind == S3OP_LIST) {
         put_param(o, "continuation-token", h->token);
-        put_param(o, "delimiter", op->delimiter);
         put_param(o, "encoding-type", "url");
         put_param(o, "list-type", "2");
         if (op->max_keys > 0) {

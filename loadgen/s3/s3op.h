@@ -153,9 +153,8 @@ struct s3op {
     /* Listings: on_entry gets each element. Reads all pages, unless one_page is set: then one page,
      * the one after `pages` or, if that is NULL, the first that is not empty. */
     bool one_page;
-    struct pages *pages;   /* NULL: none */
-    uint64_t max_keys;     /* per page; 0: the server decides */
-    const char *delimiter; /* NULL: none */
+    struct pages *pages; /* NULL: none */
+    uint64_t max_keys;   /* per page; 0: the server decides */
     const char *start_after;
     xml_entry_fn *on_entry;
     void *user;

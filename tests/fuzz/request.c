@@ -79,7 +79,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
                        .n_payload = flags,
                        .length = 1 + flags,
                        .whole = flags & 2,
-                       .delimiter = flags & 4 ? "/" : NULL,
                        .start_after = flags & 8 ? line[START] : NULL,
                        .n_objects = 1};
     op.n_key = in.n < S3OP_KEY_MAX ? in.n : S3OP_KEY_MAX;

@@ -86,10 +86,8 @@ static void test_requests(void **state)
                "User-Agent: agent\r\n\r\n");
 
     op = op_of(S3OP_LIST, "p/ q");
-    op.delimiter = "/";
-    expect(op,
-           "GET /bucket?delimiter=%2F&encoding-type=url&list-type=2&prefix=p%2F%20q HTTP/1.1\r\n"
-           "host: host:9000\r\nUser-Agent: agent\r\n\r\n");
+    expect(op, "GET /bucket?encoding-type=url&list-type=2&prefix=p%2F%20q HTTP/1.1\r\n"
+               "host: host:9000\r\nUser-Agent: agent\r\n\r\n");
 
     op = op_of(S3OP_PUT_PART, "k");
     op.part = 7;
@@ -149,7 +147,6 @@ static void test_order(void **state)
 
         op.upload_id = in_parts ? "u" : NULL;
         op.version_id = of_version ? "v" : NULL;
-        op.delimiter = "/";
         op.start_after = "s";
         op.max_keys = 5;
         op.part = 1;
