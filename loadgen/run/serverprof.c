@@ -71,6 +71,8 @@ static bool init_node(struct bench *b, struct serverprof_node *node, const char 
 
 static void fini_node(struct serverprof_node *node)
 {
+    if (node->bench == NULL)
+        return;
     control_fini(&node->control);
     engine_fini(&node->engine);
     close(node->engine.event);
@@ -249,6 +251,7 @@ static void *fetch_cpu(void *user)
     char query[64];
     struct err e = {0};
 
+    node->loading = true;
     snprintf(query, sizeof query, "seconds=%ld", node->bench->prof.seconds);
     fetch_profile(node, "profile", query, "cpu", &e);
     node->loading = false;
@@ -315,7 +318,6 @@ void serverprof_load(struct bench *b)
     atomic_store(&b->prof.n_signals, 1);
     for (size_t i = 0; i < b->prof.n_nodes; i++) {
         struct serverprof_node *node = &b->prof.node[i];
-        node->loading = true;
         node->started = !node->failed && pthread_create(&node->thread, NULL, fetch_cpu, node) == 0;
         if (!node->failed && !node->started)
             bench_say(b, "--serverprof-url: %s: no CPU profile: cannot start a thread", node->url);
