@@ -18,7 +18,6 @@ MS = 10**6
 S = 10**9
 SLOW_DOWN = b"<Error><Code>SlowDown</Code><Message>later</Message></Error>"
 
-
 class Scripted:
     """An S3 server of which a test says what it does: answer(method, target, body) returns a status and
     a body; further elements are header lines, and CLOSE: the connection is closed after it. CLOSE or RESET
@@ -115,17 +114,14 @@ class Scripted:
             except OSError:
                 pass  # it is closed
 
-
 def listing(keys):
     return 200, ("<ListBucketResult><IsTruncated>false</IsTruncated>" + "".join(
         f"<Contents><Key>{k}</Key><Size>1</Size></Contents>" for k in keys) + "</ListBucketResult>").encode()
-
 
 def one_object(target):
     """A listing of one object below the prefix asked for; of the whole bucket it is empty."""
     prefix = prefix_of(target)
     return listing([f"{prefix}0123456789abcdef"] if prefix else [])
-
 
 class Runs(LoadTest):
     def setUp(self):
@@ -145,7 +141,6 @@ class Runs(LoadTest):
         out, err = p.communicate(timeout=TIMEOUT_S)
         p.out = out.decode()
         return p.returncode, Capture(p.path), err.decode()
-
 
 class Outages(Runs):
     def serve(self, *args, **kwargs):
@@ -443,6 +438,15 @@ class Outages(Runs):
                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (36, 36)))
         self.assertEqual(c.errors(), [])
 
+    def test_few_descriptors(self):
+        """A connection is closed for a new one only where descriptors run out: here each worker can keep one."""
+        self.server = Scripted()
+        self.addCleanup(self.server.stop)
+        c = self.load_until(lambda path: has_rows(path, 300), "put", "--concurrent", "25", "--obj.size", "1",
+                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (120, 120)))
+        self.assertEqual(c.errors(), [])
+        self.assertLessEqual(c.end["connects"], 25)
+
     def test_silent_closer(self):
         """A connection that the server closed while it was idle is not used again. If the server is busy, it may close so late
         that the next request is already on its way: that one is sent twice."""
@@ -540,7 +544,6 @@ class Outages(Runs):
             status, _, err = self.finish(p)
             self.assertEqual(status, 128 + signal.SIGINT, err)
 
-
 class OnVersityGw(Runs):
     """A real server that goes away in the middle of a command."""
     COMMANDS = {**dict.fromkeys(("get", "list", "stat", "mixed"), ("--objects", "300")),
@@ -619,7 +622,6 @@ class OnVersityGw(Runs):
                     act(command, n)
             with self.subTest(command=command, act="limited"):
                 self.limited(command)
-
 
 # All of them take some minutes.
 if os.environ.get("S3LOAD_OUTAGES"):
