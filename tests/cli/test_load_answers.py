@@ -10,6 +10,7 @@ from servers import Held, Proxy, Scripted, VersityGw
 
 KEY = re.compile(r"benchmark-bucket/(s3load-[^?]*)")
 
+
 class Store(LoadTest):
     """A store whose answers to the benchmark's requests a test gives."""
 
@@ -52,6 +53,7 @@ class Store(LoadTest):
         if command == "get":
             return request.method == "GET" and KEY.search(request.target)
         return "list-type" in request.target and not re.search("prefix=(&|$)", request.target)
+
 
 class Answers(Store):
     def test_a_bucket_is_made_in_its_region(self):
@@ -157,6 +159,7 @@ class Answers(Store):
                         self.assertEqual(base64.b64decode(r.headers["x-amz-checksum-" + name.lower()]), digest(r.body))
                         self.assertIn("x-amz-checksum-" + name.lower(), r.headers["authorization"])
 
+
 class Uncopied(Store):
     """Bodies that are only counted are dropped in the kernel, without a copy. (tests/fault/world.c sees the calls.)"""
     N = 1_000_000
@@ -223,6 +226,7 @@ class Uncopied(Store):
         self.assertEqual(self.get(lambda r: (200, b"x" * self.N), http_proxy=proxy.url), ({""}, [self.N] * 2))
         self.assertTrue(proxy.asked)
 
+
 class Checksums(LoadTest):
     """A server that refuses what does not fit."""
     server_class = VersityGw
@@ -234,6 +238,7 @@ class Checksums(LoadTest):
                 with self.subTest(command=command, checksum=name):
                     _, c = self.load(command, "--checksum", name, *own, "--concurrent", "2", "--requests", "6")
                     self.assertEqual([r.error for r in c.errors()], [])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -25,6 +25,7 @@ COMMANDS = {  # with what makes them short
 }
 UPLOAD = ("--parts", "4", "--part.size", "5MiB", "--concurrent", "2")
 
+
 class Suite:
     maxDiff = 2000
 
@@ -235,6 +236,7 @@ class Suite:
             _, c = self.load("get", "--list-existing", "--objects", n, "--bucket", "empty", "--quiet", "--requests", "400")
             self.assertEqual(len({r.file for r in c.rows}), want)
 
+
 class OnTarget(Suite, LoadTest):
     server_class = Target
 
@@ -294,10 +296,13 @@ class OnTarget(Suite, LoadTest):
         self.assertEqual(r.err.count(f"objects under {RUN}/ are left"), 1, r.err)
         self.assertEqual(r.err.count("unfinished uploads are left, if there are any"), 1, r.err)
 
+
 class OnVersityGw(Suite, LoadTest):
     server_class = VersityGw
 
+
 del Suite
+
 
 class Uploads(LoadTest):
     """A server as MinIO, which lists uploads of the object that a prefix names."""
@@ -355,6 +360,7 @@ class Uploads(LoadTest):
         self.load_until(lambda _: self.n_begun > 9, "multipart", "--parts", "2", "--part.size", "1KiB",
                         "--concurrent", "4")
         self.assertEqual(self.uploads, theirs)
+
 
 class Pages(LoadTest):
     """A server whose listings have as many pages as `listing` says."""
@@ -452,6 +458,7 @@ class Pages(LoadTest):
             if options[0] == "list":
                 self.assertEqual({r.error for r in Capture(path).of("LIST")},
                                  {"interrupted after a page of the listing"})
+
 
 class Between(LoadTest):
     """A server stands before the target: of what it is asked, `amiss(request)` answers some; `change` is made to

@@ -18,6 +18,7 @@ MS = 10**6
 S = 10**9
 SLOW_DOWN = b"<Error><Code>SlowDown</Code><Message>later</Message></Error>"
 
+
 class Scripted:
     """An S3 server of which a test says what it does: answer(method, target, body) returns a status and
     a body; further elements are header lines, and CLOSE: the connection is closed after it. CLOSE or RESET
@@ -114,14 +115,17 @@ class Scripted:
             except OSError:
                 pass  # it is closed
 
+
 def listing(keys):
     return 200, ("<ListBucketResult><IsTruncated>false</IsTruncated>" + "".join(
         f"<Contents><Key>{k}</Key><Size>1</Size></Contents>" for k in keys) + "</ListBucketResult>").encode()
+
 
 def one_object(target):
     """A listing of one object below the prefix asked for; of the whole bucket it is empty."""
     prefix = prefix_of(target)
     return listing([f"{prefix}0123456789abcdef"] if prefix else [])
+
 
 class Runs(LoadTest):
     def setUp(self):
@@ -141,6 +145,7 @@ class Runs(LoadTest):
         out, err = p.communicate(timeout=TIMEOUT_S)
         p.out = out.decode()
         return p.returncode, Capture(p.path), err.decode()
+
 
 class Outages(Runs):
     def serve(self, *args, **kwargs):
@@ -544,6 +549,7 @@ class Outages(Runs):
             status, _, err = self.finish(p)
             self.assertEqual(status, 128 + signal.SIGINT, err)
 
+
 class OnVersityGw(Runs):
     """A real server that goes away in the middle of a command."""
     COMMANDS = {**dict.fromkeys(("get", "list", "stat", "mixed"), ("--objects", "300")),
@@ -622,6 +628,7 @@ class OnVersityGw(Runs):
                     act(command, n)
             with self.subTest(command=command, act="limited"):
                 self.limited(command)
+
 
 # All of them take some minutes.
 if os.environ.get("S3LOAD_OUTAGES"):

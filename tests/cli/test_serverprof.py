@@ -22,12 +22,14 @@ from servers import SECRET_KEY, VersityGw, free_port
 OK = [{"nodeName": "", "success": True, "error": ""}]
 LOAD = ("put", "--noclear", "--obj.size", "1KiB", "--concurrent", "1", "--requests", "20", "--benchdata", "run")
 
+
 def archive(*names):
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as z:
         for name in ("cluster.info", *names):
             z.writestr(name, b"some bytes " * 20)
     return out.getvalue()
+
 
 def signature(method, path, query, headers, authorization):
     """AWS Signature Version 4, by its documentation."""
@@ -39,6 +41,7 @@ def signature(method, path, query, headers, authorization):
     for part in scope.split("/"):
         key = hmac.digest(key, part.encode(), "sha256")
     return hmac.digest(key, text.encode(), "sha256").hex()
+
 
 class Stub(http.server.ThreadingHTTPServer):
     """A server that takes uploads, with an admin API or profiles that answer as the test says: answers[path] is a status
@@ -60,6 +63,7 @@ class Stub(http.server.ThreadingHTTPServer):
 
     def handle_error(self, request, client_address):
         """A client that went away is no error."""
+
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
@@ -95,10 +99,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     do_HEAD = do_PUT = do_GET = do_POST = do_any
 
+
 def hang(handler):
     """Does not answer until the test is over."""
     handler.server.stopping.wait()
     handler.close_connection = True
+
 
 def drip(handler):
     """Sends a byte now and then, and never all."""
@@ -108,6 +114,7 @@ def drip(handler):
     handler.close_connection = True
     while not handler.server.stopping.wait(0.2):  # not decisive: how often a byte comes
         handler.wfile.write(b"x")
+
 
 class Profiles(LoadTest):
     server_class = Stub
@@ -131,6 +138,7 @@ class Profiles(LoadTest):
         left = {p.name for p in self.tmp.iterdir()} - {"run.csv.zst", "run.profiles.zip"}
         self.assertEqual({n for n in left if "profiles" in n}, set())
         return r.err, self.zip.read_bytes() if self.zip.exists() else None
+
 
 class MinIO(Profiles):
     def test_saved_as_received(self):
@@ -272,6 +280,7 @@ class MinIO(Profiles):
             self.assertIn(said, self.s3load(*LOAD, *options, status=2).err)
         self.assertIn("need a capture in a file", self.s3load(*LOAD[:-2], "--stress", "--serverprof", "cpu", status=1).err)
 
+
 class Urls(Profiles):
     """A Go server: the profile of its CPU is asked for while the load runs, the others before and after."""
 
@@ -351,6 +360,7 @@ class Urls(Profiles):
         self.assertIn("http://127.0.0.1:1: ", err)
         self.assertIsNone(saved)
 
+
 class OnVersityGw(LoadTest):
     """A real Go server under load: its profiles are shown with the digits of `go tool pprof`."""
     server_class = VersityGw
@@ -376,6 +386,7 @@ class OnVersityGw(LoadTest):
                     words = [f"-{w}" if str(w)[0] == "-" else w for w in case if w != "-top"]
                     self.assertEqual(self.s3analyze("profile", "top", *words, file, env=UTC).out,
                                      go_pprof(*case, file))
+
 
 if __name__ == "__main__":
     unittest.main()
