@@ -5,7 +5,7 @@
 #include "libcommon/version.h"
 #include "loadgen/cmd/commands.h"
 #include "loadgen/net/conn.h"
-#include "loadgen/ranks/lead.h"
+#include "loadgen/ranks/team.h"
 #include "loadgen/run/bench.h"
 
 #include <curl/curl.h>
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
     }
     /* Rank 0 reads the command line, and sends commands to the others. */
     int status = ranks_rank() == 0 ? cli_main(&program, argc, copy) : EXIT_DONE;
-    status = ranks_rank() == 0 ? lead_dismiss(status) : bench_follow(&program);
+    status = ranks_rank() == 0 ? team_dismiss(status) : bench_follow(&program);
     ranks_close();
     curl_global_cleanup();
     for (int i = 0; i < argc; i++)

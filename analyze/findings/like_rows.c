@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WANTED        (1 << 15) /* requests; 64 more for each pair of a host and a client */
+#define WANTED        (1 << 14) /* requests; 64 more for each pair of a host and a client */
 #define MAX_SLICES    128
 #define STRETCH       1024     /* rows */
 #define CLASS_WIDTH   log(1.1) /* sizes within 10 % are equal (the specification of findings) */
@@ -67,7 +67,7 @@ static struct slices choose_slices(const struct course *c)
     x.n = MAX_SLICES;
     x.every_ns = length_ns / MAX_SLICES + 1;
     x.begin_ns = (int64_t)((double)x.every_ns * wanted / n) + 1;
-    x.length_ns = int64_min(2 * x.begin_ns, x.every_ns);
+    x.length_ns = int64_min(x.begin_ns + x.begin_ns / 2, x.every_ns);
     return x;
 }
 

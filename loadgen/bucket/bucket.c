@@ -280,9 +280,7 @@ static bool count_entry(void *user, const struct xml_entry *entry, struct err *e
     const char *run = find_run(entry->key);
 
     (void)e;
-    if (entry->kind == XML_PREFIX && bucket_is_run(entry->key)) {
-        content->n_runs++;
-    } else if (entry->kind == XML_PREFIX || run == NULL) {
+    if (run == NULL) {
         content->n_foreign++;
     } else if (strncmp(n->last, entry->key, (size_t)(run - entry->key) + OPTIONS_ROOT_LENGTH) !=
                0) {
@@ -297,11 +295,13 @@ static bool count_entry(void *user, const struct xml_entry *entry, struct err *e
 
 /* Counts objects of others up to COUNT_MAX. Reads one page of each of our runs and skips the rest
  * of the run. */
-static bool count_foreign(struct control *c, struct bucket_content *content, struct err *e)
+bool bucket_look(struct control *c, struct bucket_content *content, struct err *e)
 {
     struct counting n = {.content = content};
+    struct err cause = {0};
     bool more = true;
 
+    *content = (struct bucket_content){0};
     while (more && content->n_foreign < COUNT_MAX) {
         struct worker_result r;
         char after[S3OP_KEY_MAX + 2];
@@ -318,34 +318,14 @@ static bool count_foreign(struct control *c, struct bucket_content *content, str
             .on_entry = count_entry,
             .user = &n,
         };
-        if (!control_run(c, &op, &r, e))
-            return false;
+        if (!control_run(c, &op, &r, &cause))
+            return err_set(e, "cannot list bucket '%s': %s", c->crew.engine->op_style.bucket,
+                           cause.msg);
         /* A server that does not know start-after sends the first page again and again. */
         more = r.xml->is_truncated && strcmp(n.last, after) > 0;
     }
     content->more_foreign = more;
     return true;
-}
-
-bool bucket_look(struct control *c, struct bucket_content *content, struct err *e)
-{
-    struct counting n = {.content = content};
-    struct s3op op = {
-        .kind = S3OP_LIST, .one_page = true, .delimiter = "/", .on_entry = count_entry, .user = &n};
-    struct worker_result r;
-    struct err cause = {0};
-
-    /* If the bucket has only runs, a listing of its top level is short, and enough. */
-    *content = (struct bucket_content){0};
-    bool ok = control_run(c, &op, &r, &cause);
-    /* Otherwise look closer: a folder may contain runs under a --prefix, and others' objects may
-     * follow a page full of runs. */
-    if (ok && (content->n_foreign > 0 || r.xml->is_truncated)) {
-        *content = (struct bucket_content){0};
-        ok = count_foreign(c, content, &cause);
-    }
-    return ok ||
-           err_set(e, "cannot list bucket '%s': %s", c->crew.engine->op_style.bucket, cause.msg);
 }
 
 /* ---- Existing objects ---- */

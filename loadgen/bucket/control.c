@@ -1,4 +1,4 @@
-#include "loadgen/bucket/control.h"
+#include "loadgen/bucket/bucket.h"
 
 #include "loadgen/load/worker.h"
 #include "loadgen/util/clock.h"
@@ -103,10 +103,11 @@ bool control_run(struct control *c, const struct s3op *op, struct worker_result 
     bool wrong = tls ? strncmp(r->error, "TLS: ", 5) == 0 && strstr(r->error, "certificate") == NULL
                      : strstr(r->error, "closed before") || strstr(r->error, "reset by peer");
     bool malformed = strstr(r->error, "AuthorizationHeaderMalformed") != NULL;
-    const char *hint = malformed ? "; is --region right?"
-                       : !wrong  ? ""
-                       : tls     ? "; is --tls right for this port?"
-                                 : "; is --tls missing?";
+    const char *hint = op->path != NULL ? ""
+                       : malformed      ? "; is --region right?"
+                       : !wrong         ? ""
+                       : tls            ? "; is --tls right for this port?"
+                                        : "; is --tls missing?";
     bool other = strcmp(first.msg, r->error) != 0;
     return err_set(e, "%s%s%s%s", first.msg, other ? "; tried again: " : "", other ? r->error : "",
                    hint);

@@ -1,4 +1,3 @@
-#include "loadgen/bucket/sweep.h"
 
 #include "libcommon/mem.h"
 #include "loadgen/bucket/bucket.h"
@@ -33,7 +32,7 @@ static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
     struct sweeper *own = &s->sweeper[w->thread];
     size_t n = own->page.n;
 
-    if (entry->kind == XML_PREFIX || strncmp(entry->key, s->root, strlen(s->root)) != 0)
+    if (strncmp(entry->key, s->root, strlen(s->root)) != 0)
         return true;
     if (entry->n_key > S3OP_KEY_MAX)
         return err_set(e, "a key is longer than %d bytes", S3OP_KEY_MAX);

@@ -5,7 +5,7 @@
 #include "libcommon/units.h"
 #include "libcommon/visible.h"
 #include "loadgen/bucket/bucket.h"
-#include "loadgen/run/bench_setup.h"
+#include "loadgen/run/bench.h"
 #include "loadgen/util/clock.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "libcommon/slo.h"
 #include "loadgen/ranks/ranks.h"
-#include "loadgen/run/bench_setup.h"
+#include "loadgen/run/bench.h"
 #include "loadgen/util/sibling.h"
 
 #include <errno.h>

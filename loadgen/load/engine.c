@@ -1,7 +1,6 @@
 #include "loadgen/load/engine.h"
 
 #include "libcommon/mem.h"
-#include "loadgen/net/tls.h"
 
 #include <stdlib.h>
 #include <string.h>

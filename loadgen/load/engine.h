@@ -2,17 +2,34 @@
 #ifndef S3_LOADGEN_LOAD_ENGINE_H
 #define S3_LOADGEN_LOAD_ENGINE_H
 
-#include "libcommon/err.h"
 #include "loadgen/load/hosts.h"
-#include "loadgen/load/payload.h"
 #include "loadgen/net/conn.h"
 #include "loadgen/net/names.h"
 #include "loadgen/s3/credentials.h"
 #include "loadgen/s3/s3op.h"
 #include "loadgen/util/clock.h"
 
-#include <stdatomic.h>
-#include <stdint.h>
+/* The contents of objects: random bytes that depend on the object's seed, can be made at any
+ * offset, and cost no more than a copy. No 64 KiB occur twice, in one object or in two, so that a
+ * server gains nothing from compression or deduplication. */
+
+struct payload {
+    uint64_t *words; /* one block of random numbers */
+};
+
+/* Makes the block. Returns false if out of memory. */
+bool payload_init(struct payload *p, struct err *e);
+void payload_fini(struct payload *p);
+
+/* Writes bytes offset .. offset + n - 1 of the object with this seed to buf. */
+void payload_fill(const struct payload *p, uint64_t seed, uint64_t offset, void *buf, size_t n);
+
+/* True if the n bytes at data are bytes offset .. offset + n - 1 of the object with this seed. */
+bool payload_matches(const struct payload *p, uint64_t seed, uint64_t offset, const void *data,
+                     size_t n);
+
+/* Returns the seed of object `id` of a run. */
+uint64_t payload_seed(uint64_t run_seed, uint64_t id);
 
 /* How far a run is to be stopped. */
 enum engine_stop {
@@ -54,7 +71,7 @@ struct engine {
     bool deals_hosts;       /* each rank gets its own part of the hosts */
     int64_t offset_ns;      /* wall clock minus the run's clock */
     int64_t request_timeout_ns;
-    size_t idle_max;         /* idle connections that a loop may keep */
+    size_t n_descriptors;    /* file descriptors that the connections of a loop may take */
     int event;               /* eventfd that wakes the thread that drives the crews; borrowed */
     atomic_int stop;         /* enum engine_stop */
     atomic_bool interrupted; /* by a signal: listings end after the current page */

@@ -7,8 +7,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #define HOSTS_MAX 65536
 

@@ -1,6 +1,7 @@
 #include "loadgen/load/loop.h"
 
 #include "libcommon/mem.h"
+#include "libcommon/secret.h"
 #include "loadgen/load/worker.h"
 #include "loadgen/util/clock.h"
 
@@ -19,6 +20,9 @@
 
 /* The longest wait. If a turn takes more than twice as long, the process was stopped. */
 #define WAIT_MAX_NS (100 * NS_PER_MS)
+
+/* Time between two looks at all connections that are being established, which may be thousands. */
+#define CHECK_NS (10 * NS_PER_MS)
 
 /* The most requests that begin before the loop looks at arrivals again. Beginning requests must not
  * delay the timestamps of arrivals. */
@@ -108,6 +112,9 @@ static void run_connecting(struct loop *l, int64_t now_ns)
 {
     if (l->pool.dialer.due_ns <= now_ns)
         dial(l, NULL);
+    if (l->pool.check_ns > now_ns)
+        return;
+    l->pool.check_ns = now_ns + CHECK_NS;
     for (struct conn *c = l->pool.connecting, *next; c != NULL; c = next) {
         next = c->next;
         conn_on_timer(c, now_ns);
@@ -170,8 +177,8 @@ static int64_t next_due_ns(const struct loop *l)
 {
     int64_t due_ns = int64_min(queue_due_ns(&l->queue), l->pool.dialer.due_ns);
 
-    for (const struct conn *c = l->pool.connecting; c != NULL; c = c->next)
-        due_ns = int64_min(due_ns, c->due_ns);
+    if (l->pool.connecting != NULL)
+        due_ns = int64_min(due_ns, l->pool.check_ns);
     return l->recording ? int64_min(due_ns, recorder_due_ns(&l->port)) : due_ns;
 }
 
@@ -288,11 +295,13 @@ bool loop_init(struct loop *l, struct engine *g, unsigned index, struct recorder
     l->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     l->dates = dates_new(g->hosts.n);
     l->buf = malloc(LOOP_READ_BYTES);
+    l->head = secret_alloc(S3OP_HEAD_MAX);
     l->md5 = EVP_MD_fetch(NULL, "MD5", NULL);
     bool ok = (l->epoll >= 0 && l->wake >= 0 &&
                epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->wake, &event) == 0) ||
               err_errno(e, errno, "cannot set up epoll");
-    ok = ok && ((l->dates != NULL && l->buf != NULL && l->md5 != NULL) || mem_none(e));
+    ok = ok &&
+         ((l->dates != NULL && l->buf != NULL && l->head != NULL && l->md5 != NULL) || mem_none(e));
     ok = ok && pool_init(&l->pool, g, l->epoll, n_workers, e);
     if (ok && g->credentials != NULL)
         ok = credentials_update_signer(g->credentials, g->op_style.region, &l->signer,
@@ -315,6 +324,7 @@ void loop_fini(struct loop *l)
     free(l->workers);
     free(l->dates);
     free(l->buf);
+    secret_free(l->head);
     if (l->wake >= 0)
         close(l->wake);
     if (l->epoll >= 0)

@@ -2,10 +2,127 @@
 #ifndef S3_LOADGEN_LOAD_LOOP_H
 #define S3_LOADGEN_LOAD_LOOP_H
 
-#include "loadgen/load/dates.h"
-#include "loadgen/load/pool.h"
-#include "loadgen/load/queue.h"
+#include "loadgen/load/engine.h"
 #include "loadgen/load/recorder.h"
+
+#include <stdbool.h>
+
+/* Bounds for the clocks of servers, from their Date headers. */
+
+/* Bounds for a host's clock: it is ahead of ours by more than lower_ns and less than upper_ns. This
+ * is true for servers that make each Date when they send it. */
+struct date_bracket {
+    char text[32];        /* the latest Date */
+    int64_t date_ns;      /* time of the latest Date */
+    bool ticks;           /* two Dates in a row were one second apart */
+    int64_t last_send_ns; /* when the last request with this Date was sent, wall clock */
+    int64_t lower_ns, upper_ns, at_ns; /* the bounds, and the time they are for, wall clock */
+};
+
+/* Makes n brackets without any bounds; the caller frees them. NULL: out of memory. */
+struct date_bracket *dates_new(size_t n);
+
+/* Takes into account a Date that was read at now_ns, in the answer to a request sent at send_ns
+ * (wall clock). */
+void dates_saw(struct date_bracket *d, int64_t send_ns, int64_t now_ns, const char *text, size_t n);
+
+/* Narrows the bounds by those of another loop for the same clock. */
+void dates_join(struct date_bracket *all, const struct date_bracket *d);
+
+/* Finishes the bounds. If no two Dates of a server were one second apart, its Dates may be old, so
+ * the upper bound is raised. Returns false if nothing is known, or if the bounds contradict each
+ * other, as with old Dates. */
+bool dates_settle(struct date_bracket *d);
+
+/* The connections of a loop that are being established or are idle. */
+
+struct pool {
+    struct engine *engine;
+    struct conn_dialer dialer;
+    struct conn **idle;                /* by host: a list, most recently used first */
+    SSL_SESSION **sessions;            /* by host: the latest TLS session; NULL: none */
+    size_t n_idle, n_idle_max, n_open; /* connections; idle ones at most; all */
+    bool looks;         /* check idle connections before use: a server has closed one */
+    int64_t connect_ns; /* do not connect before: this machine failed to; 0: no failure */
+    struct conn *connecting;
+    int64_t check_ns;  /* when to look for those that take too long */
+    struct conn *dead; /* freed once no event can refer to them */
+
+    /* Other threads read these. */
+    atomic_int_fast64_t n_connecting, n_connects;
+    atomic_int_fast64_t n_retransmits; /* of TCP segments; brought up to date once a second */
+};
+
+/* `epoll`, which is borrowed, watches the connections. Call pool_fini in any case. */
+bool pool_init(struct pool *p, struct engine *g, int epoll, unsigned n_workers, struct err *e);
+void pool_fini(struct pool *p);
+
+/* Returns a connection to a host for a worker: an idle one, unless it must be `fresh`, or a new one
+ * that is being established. NULL: *e says why. */
+struct conn *pool_take(struct pool *p, struct worker *user, uint32_t host, bool fresh,
+                       struct err *e);
+
+/* Takes back a connection at now_ns. Keeps or closes it. */
+void pool_give(struct pool *p, struct conn *c, bool keep, int64_t now_ns);
+
+/* Closes the connection that has been idle for longest. Returns false if none is idle. */
+bool pool_drop_idle(struct pool *p);
+
+/* Records that a connection has been established. */
+void pool_connected(struct pool *p, struct conn *c);
+
+/* Counts the segments that a connection, or all idle ones, have retransmitted since the last
+ * count. */
+void pool_count_retransmits(struct pool *p, struct conn *c);
+void pool_count_idle(struct pool *p);
+
+/* Handles an event of an idle connection: closes it unless it is still usable. */
+void pool_look(struct pool *p, struct conn *c);
+
+/* Frees the closed connections. Call it only when all events fetched so far are handled. */
+void pool_free_dead(struct pool *p);
+
+/* The waiting workers of a loop. They wait for the next turn, for a request's due time, for an
+ * object or a host, or for an answer. */
+
+struct worker;
+
+struct queue {
+    struct worker *again; /* workers to run in the next turn, in order */
+    struct worker **again_end;
+    struct worker *waiting; /* sorted by due_ns */
+    struct worker **waiting_end;
+    struct worker *parked;
+    int64_t parked_due_ns; /* when parked workers try again */
+    int64_t timeout_ns;    /* not later than the first deadline of a request */
+    unsigned n_active;     /* workers that have not ended */
+};
+
+void queue_init(struct queue *q);
+
+/* Lets the worker run in the next turn. */
+void queue_again(struct queue *q, struct worker *w);
+
+/* Lets the worker wait until its due_ns, which must not be before those of other waiting workers.
+ */
+void queue_wait(struct queue *q, struct worker *w);
+
+/* Lets the worker wait until an object or a host may be available. */
+void queue_park(struct queue *q, struct worker *w);
+
+/* Sets the time at which the worker's request fails. */
+void queue_set_deadline(struct queue *q, struct worker *w, int64_t deadline_ns);
+
+/* Remove and return the next worker that asked to run again; the next one due by now_ns. NULL:
+ * none. */
+struct worker *queue_next(struct queue *q);
+struct worker *queue_due(struct queue *q, int64_t now_ns);
+
+/* Removes all parked workers and returns them as a list linked by `next`. */
+struct worker *queue_unpark(struct queue *q);
+
+/* Returns when the first worker is due; 0: now. */
+int64_t queue_due_ns(const struct queue *q);
 
 /* The most bytes of one read, and the most read for one worker per turn. */
 #define LOOP_READ_BYTES (512 * 1024)
@@ -65,6 +182,7 @@ struct loop {
     unsigned signer_version; /* version of the signer's credentials */
     EVP_MD *md5;
     char *buf;          /* LOOP_READ_BYTES */
+    char *head;         /* S3OP_HEAD_MAX: of the request that is being built */
     int64_t now_ns;     /* time of the latest read */
     size_t n_digested;  /* cost of digests in this turn, in bytes */
     struct err error;   /* why a phase failed; "": no failure */

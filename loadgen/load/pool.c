@@ -1,4 +1,4 @@
-#include "loadgen/load/pool.h"
+#include "loadgen/load/loop.h"
 
 #include "libcommon/mem.h"
 #include "loadgen/util/clock.h"
@@ -8,22 +8,31 @@
 /* Idle connections above this number, plus one per host, are closed. */
 #define IDLE_PER_WORKER 2
 
+/* A connection that is being established takes so many file descriptors more than an open one:
+ * libcurl's pair to wake itself up, and a copy of the socket. */
+#define CONNECTING_MORE 3
+
 bool pool_init(struct pool *p, struct engine *g, int epoll, unsigned n_workers, struct err *e)
 {
-    size_t n = g->hosts.n + (size_t)IDLE_PER_WORKER * n_workers;
-
-    *p = (struct pool){.engine = g};
-    p->n_idle_max = n < g->idle_max ? n : g->idle_max;
+    *p = (struct pool){.engine = g, .n_idle_max = g->hosts.n + (size_t)IDLE_PER_WORKER * n_workers};
     return mem_cleared(&p->idle, g->hosts.n, e) && mem_cleared(&p->sessions, g->hosts.n, e) &&
            conn_dialer_init(&p->dialer, &g->conn_style, epoll, e);
 }
 
-static void unlink_conn(struct conn **list, const struct conn *c)
+static void push(struct conn **list, struct conn *c)
 {
-    while (*list != NULL && *list != c)
-        list = &(*list)->next;
-    if (*list != NULL)
-        *list = c->next;
+    c->next = *list;
+    c->link = list;
+    if (c->next != NULL)
+        c->next->link = &c->next;
+    *list = c;
+}
+
+static void unlink_conn(const struct conn *c)
+{
+    *c->link = c->next;
+    if (c->next != NULL)
+        c->next->link = c->link;
 }
 
 void pool_count_retransmits(struct pool *p, struct conn *c)
@@ -43,8 +52,8 @@ static void bury(struct pool *p, struct conn *c)
     pool_count_retransmits(p, c);
     conn_close(c);
     c->user = NULL;
-    c->next = p->dead;
-    p->dead = c;
+    push(&p->dead, c);
+    p->n_open--;
 }
 
 void pool_free_dead(struct pool *p)
@@ -61,7 +70,7 @@ void pool_fini(struct pool *p)
     for (size_t i = 0; p->idle != NULL && i < p->engine->hosts.n; i++) {
         while (p->idle[i] != NULL) {
             struct conn *c = p->idle[i];
-            p->idle[i] = c->next;
+            unlink_conn(c);
             bury(p, c);
         }
     }
@@ -79,7 +88,7 @@ struct conn *pool_take(struct pool *p, struct worker *user, uint32_t host, bool 
     struct conn *c = NULL;
 
     while (!fresh && (c = p->idle[host]) != NULL) {
-        p->idle[host] = c->next;
+        unlink_conn(c);
         p->n_idle--;
         if (!p->looks || conn_is_alive(c)) {
             c->user = user;
@@ -90,44 +99,46 @@ struct conn *pool_take(struct pool *p, struct worker *user, uint32_t host, bool 
     /* After a connection failed for a reason on this machine, only one worker at a time retries. */
     if (p->connect_ns != 0)
         p->connect_ns = clock_now_ns() + HOSTS_PAUSE_NS;
-    char route[NAMES_ROUTE_MAX];
     struct engine *g = p->engine;
+    while (p->n_open + 1 + CONNECTING_MORE * ((size_t)p->n_connecting + 1) > g->n_descriptors &&
+           pool_drop_idle(p))
+        ;
+    char route[NAMES_ROUTE_MAX];
     bool known = g->names != NULL && names_route(g->names, host, route);
     c = conn_open(&p->dialer, g->host[host].name, known ? route : NULL, host, &p->sessions[host],
                   e);
     if (c == NULL)
         return NULL;
+    p->n_open++;
     engine_count(&p->n_connects, 1);
     engine_count(&p->n_connecting, 1);
     c->user = user;
-    c->next = p->connecting;
-    p->connecting = c;
+    push(&p->connecting, c);
     return c;
 }
 
 bool pool_drop_idle(struct pool *p)
 {
-    struct conn **oldest = NULL;
+    struct conn *oldest = NULL;
 
     for (size_t i = 0; p->n_idle > 0 && i < p->engine->hosts.n; i++) {
-        struct conn **last = &p->idle[i];
-        while (*last != NULL && (*last)->next != NULL)
-            last = &(*last)->next;
-        if (*last != NULL && (oldest == NULL || (*last)->idle_since_ns < (*oldest)->idle_since_ns))
+        struct conn *last = p->idle[i];
+        while (last != NULL && last->next != NULL)
+            last = last->next;
+        if (last != NULL && (oldest == NULL || last->idle_since_ns < oldest->idle_since_ns))
             oldest = last;
     }
     if (oldest == NULL)
         return false;
-    struct conn *c = *oldest;
-    *oldest = NULL;
+    unlink_conn(oldest);
     p->n_idle--;
-    bury(p, c);
+    bury(p, oldest);
     return true;
 }
 
 static void end_connecting(struct pool *p, struct conn *c)
 {
-    unlink_conn(&p->connecting, c);
+    unlink_conn(c);
     engine_count(&p->n_connecting, -1);
 }
 
@@ -141,7 +152,7 @@ void pool_look(struct pool *p, struct conn *c)
 {
     if (c->state != CONN_READY || conn_is_alive(c))
         return;
-    unlink_conn(&p->idle[c->host], c);
+    unlink_conn(c);
     p->n_idle--;
     p->looks = true;
     bury(p, c);
@@ -159,8 +170,7 @@ void pool_give(struct pool *p, struct conn *c, bool keep, int64_t now_ns)
     }
     c->user = NULL;
     c->idle_since_ns = now_ns;
-    c->next = p->idle[c->host];
-    p->idle[c->host] = c;
+    push(&p->idle[c->host], c);
     if (++p->n_idle > p->n_idle_max)
         pool_drop_idle(p);
 }

@@ -1,4 +1,4 @@
-#include "loadgen/load/queue.h"
+#include "loadgen/load/loop.h"
 
 #include "loadgen/load/worker.h"
 #include "loadgen/util/clock.h"

@@ -6,11 +6,7 @@
 #define S3_LOADGEN_LOAD_RECORDER_H
 
 #include "libcommon/autoterm.h"
-#include "libcommon/err.h"
-#include "libcommon/record.h"
 #include "libcommon/rowformat.h"
-
-#include <stdint.h>
 
 struct recorder_options {
     int fd;           /* file of the capture; -1: none, only count */
@@ -83,7 +79,7 @@ struct recorder_state recorder_look(struct recorder *r);
 bool recorder_failed(struct recorder *r, struct err *e);
 void recorder_take_tick(struct recorder *r, struct recorder_tick *tick);
 
-/* For votes on autoterm (vote.h), by the capture's clock: returns the first start of the benchmark
+/* For votes on autoterm (team.c), by the capture's clock: returns the first start of the benchmark
  * (CLOCK_NEVER: none), and the time up to which all loops have reported (INT64_MIN: none yet). */
 void recorder_reported(struct recorder *r, int64_t *first_start_ns, int64_t *until_ns);
 

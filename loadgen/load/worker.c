@@ -3,7 +3,6 @@
 #include "libcommon/mem.h"
 #include "libcommon/rowformat.h"
 #include "libcommon/secret.h"
-#include "loadgen/load/answer.h"
 #include "loadgen/util/clock.h"
 
 #include <string.h>
@@ -234,6 +233,7 @@ static bool build(struct worker *w)
     struct err *e = failure(w);
     char agent[AGENT_BYTES];
     bool has_body = s3op_n_body(&w->op) > 0;
+    bool lists = s3op_does(w->op.kind, S3OP_LISTS);
     const char *hash = !has_body                  ? SIGV4_EMPTY_PAYLOAD
                        : g->op_style.sign_payload ? w->body.hash
                                                   : SIGV4_UNSIGNED;
@@ -253,18 +253,18 @@ static bool build(struct worker *w)
         .checksum = w->body.checksum,
         .content_md5 = s3op_needs_md5(&g->op_style, &w->op) ? w->body.md5 : NULL,
         .user_agent = agent,
-        .token = pages_token(answer_pages(w)),
-        .token_id = pages_token_id(answer_pages(w)),
+        .token = lists ? pages_token(answer_pages(w)) : NULL,
+        .token_id = lists ? pages_token_id(answer_pages(w)) : NULL,
         .time_s = engine_sign_ns(&g->host[w->host]) / NS_PER_S,
     };
     struct sigv4 *signer = g->credentials != NULL ? &l->signer : NULL;
     size_t n = signer == NULL || credentials_update_signer(g->credentials, g->op_style.region,
                                                            signer, &l->signer_version, e)
-                   ? s3op_build(&g->op_style, signer, &w->op, &head, w->body.out, S3OP_HEAD_MAX, e)
+                   ? s3op_build(&g->op_style, signer, &w->op, &head, l->head, S3OP_HEAD_MAX, e)
                    : 0;
     if (n == 0)
         return answer_set_error(w, "%s", e->msg);
-    w->body.send = w->body.out + S3OP_HEAD_MAX - n;
+    w->body.send = memcpy(w->body.out + S3OP_HEAD_MAX - n, l->head, n);
     return true;
 }
 
@@ -411,7 +411,10 @@ static void read_answer(struct worker *w)
     size_t n_read = 0;
 
     do {
-        ssize_t n = conn_recv(c, l->buf, LOOP_READ_BYTES, e);
+        bool skip = false;
+        size_t most = answer_wants(w, &skip);
+
+        ssize_t n = (skip ? conn_skip : conn_recv)(c, l->buf, most, e);
         l->now_ns = clock_now_ns();
         if (n == CONN_AGAIN)
             return;
@@ -456,13 +459,13 @@ static void launch(struct worker *w)
     }
     w->has_op = false;
     w->host = (uint32_t)host;
-    w->result = (struct worker_result){
-        .first_byte_ns = CLOCK_NEVER,
-        .last_byte_ns = CLOCK_NEVER,
-        .n_bytes = w->op.n_payload,
-        .n_objects = w->op.n_objects,
-    };
-    pages_clear(&w->pages);
+    memset(&w->result, 0, offsetof(struct worker_result, error) + 1);
+    w->result.etag[0] = w->result.version[0] = '\0';
+    w->result.first_byte_ns = w->result.last_byte_ns = CLOCK_NEVER;
+    w->result.n_bytes = w->op.n_payload;
+    w->result.n_objects = w->op.n_objects;
+    if (s3op_does(w->op.kind, S3OP_LISTS))
+        pages_clear(&w->pages);
     engine_count(&l->n_running, 1);
     bool ok = answer_expect(w) && build(w);
     int64_t now_ns = clock_now_ns();
@@ -584,7 +587,9 @@ static void take(struct worker *w)
     if (!is_due(w, now_ns))
         return;
 
-    w->op = (struct s3op){.recorded = true, .n_objects = 1};
+    memset(&w->op, 0, offsetof(struct s3op, key) + 1);
+    w->op.recorded = true;
+    w->op.n_objects = 1;
     switch (phase->next(phase->ctx, w, &w->op)) {
     case PHASE_OP:
         begin(w);

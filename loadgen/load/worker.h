@@ -9,24 +9,24 @@
 #include "loadgen/s3/s3op.h"
 #include "loadgen/util/rng.h"
 
-#include <stdint.h>
-
 #define WORKER_ETAG_MAX    80
 #define WORKER_VERSION_MAX 256
 
-/* The result of a request. Times are by the run's clock; CLOCK_NEVER: not reached. */
+/* The result of a request. Times are by the run's clock; CLOCK_NEVER: not reached. Texts come last
+ * here and below: of many workers each request would else fetch them into the cache, to clear
+ * them. */
 struct worker_result {
     int64_t start_ns, first_byte_ns, last_byte_ns, end_ns;
     uint64_t n_bytes; /* payload, as in the capture */
     uint64_t n_objects;
-    int status;      /* HTTP status; 0: no response */
-    bool skewed;     /* refused because of our clock: from now on the server's time is used */
-    bool cut;        /* the connection ended before the response was complete */
-    bool timed_out;  /* no complete response came within --request-timeout */
-    char error[600]; /* "": success */
+    int status;            /* HTTP status; 0: no response */
+    bool skewed;           /* refused because of our clock: from now on the server's time is used */
+    bool cut;              /* the connection ended before the response was complete */
+    bool timed_out;        /* no complete response came within --request-timeout */
+    const struct xml *xml; /* the answer as a document, for kinds that have one */
+    char error[600];       /* "": success */
     char etag[WORKER_ETAG_MAX]; /* "": none */
     char version[WORKER_VERSION_MAX];
-    const struct xml *xml; /* the answer as a document, for kinds that have one */
 };
 
 /* True if the same request may succeed a moment later. */
@@ -57,10 +57,10 @@ struct worker_answer {
     bool range_fits; /* Content-Range is the requested range */
     uint64_t n_read; /* bytes of the body */
     uint64_t n_failed_keys;
-    char error_text[200]; /* beginning of an error's body */
     size_t n_error_text;
-    char region[64];     /* of the bucket, if the server names it; else "" */
-    char elsewhere[128]; /* the server that a redirection names; else "" */
+    char region[64];      /* of the bucket, if the server names it; else "" */
+    char elsewhere[128];  /* the server that a redirection names; else "" */
+    char error_text[200]; /* beginning of an error's body */
 };
 
 /* The body of the current request. Head and body are sent in one piece: the head ends where the
@@ -104,9 +104,9 @@ struct worker {
     struct worker_body body;
     struct worker_result result;
 
-    /* The answer to it. */
-    struct http1 http;
+    /* The answer to it. The large buffers of readers come last, as few requests use them. */
     struct worker_answer answer;
+    struct http1 http;
     struct xml xml;
     struct pages pages; /* of a listing with several pages */
     struct err cause;   /* why the connection broke, or why keys were not deleted */
@@ -132,6 +132,40 @@ int64_t worker_due_ns(const struct phase *phase, uint64_t ticket);
 
 /* Ends the current request as failed. */
 void worker_fail(struct worker *w, const char *why);
+
+/* Judges the answer to a worker's request. The verdict says what to do; ending the request is the
+ * caller's task. */
+
+enum answer {
+    ANSWER_MORE,      /* the answer is not complete */
+    ANSWER_DONE,      /* the worker's result and `keep` are set */
+    ANSWER_NEXT_PAGE, /* as ANSWER_DONE, but the listing continues with another page */
+    ANSWER_BROKEN     /* the connection ended too early, or sent no HTTP: http.err says what */
+};
+
+/* Prepares for the answer to a request, or for the next page of a listing. On failure the result
+ * has an error. */
+bool answer_expect(struct worker *w);
+
+/* Takes n bytes of the answer; n = 0: the connection has ended. */
+enum answer answer_feed(struct worker *w, const char *data, size_t n);
+
+/* Returns how many bytes to receive next, at most LOOP_READ_BYTES. *skip: they are only counted, as
+ * they are of a body of known length that nobody verifies. */
+size_t answer_wants(const struct worker *w, bool *skip);
+
+/* Sets the result of a request whose connection broke. */
+void answer_break(struct worker *w, const char *why);
+
+/* Makes the request fail. Later errors are ignored, since the first one is the cause. Always
+ * returns false. */
+bool answer_set_error(struct worker *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Returns the pages of the current listing. */
+static inline struct pages *answer_pages(struct worker *w)
+{
+    return w->op.pages != NULL ? w->op.pages : &w->pages;
+}
 
 /* True if a request is in flight. */
 static inline bool worker_in_flight(const struct worker *w)

@@ -7,12 +7,10 @@
 #include "loadgen/net/names.h"
 #include "loadgen/util/clock.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -408,6 +406,13 @@ void conn_dialer_act(struct conn_dialer *d, const struct epoll_event *event)
     set_due(d);
 }
 
+/* Returns libcurl's text of an error. A text with '@' may quote a proxy's URL with its password:
+ * then returns the general text of the code. */
+static const char *error_text(CURLcode code, const char *said)
+{
+    return said[0] != '\0' && strchr(said, '@') == NULL ? said : curl_easy_strerror(code);
+}
+
 struct conn *conn_dialer_next(struct conn_dialer *d)
 {
     int n_left = 0;
@@ -422,7 +427,7 @@ struct conn *conn_dialer_next(struct conn_dialer *d)
     else if (result == CURLE_OUT_OF_MEMORY)
         fail_here(c, ENOMEM);
     else
-        fail(c, "curl: ", conn_error_text(result, c->message));
+        fail(c, "curl: ", error_text(result, c->message));
     return c;
 }
 
@@ -463,19 +468,33 @@ static ssize_t plain_send(struct conn *c, const void *data, size_t n, struct err
     return sent >= 0 ? sent : from_errno(c, "send", e);
 }
 
-static ssize_t plain_recv(struct conn *c, void *buf, size_t n, struct err *e)
+static ssize_t received(struct conn *c, ssize_t got, struct err *e)
 {
-    ssize_t got = recv(c->fd, buf, n, MSG_DONTWAIT);
-
     if (got == 0)
         conn_note_end(c, EPIPE);
     return got >= 0 ? got : from_errno(c, "receive", e);
+}
+
+static ssize_t plain_recv(struct conn *c, void *buf, size_t n, struct err *e)
+{
+    return received(c, recv(c->fd, buf, n, MSG_DONTWAIT), e);
+}
+
+/* With MSG_TRUNC the bytes of a TCP connection are dropped in the kernel. A kernel that does not
+ * know this refuses, or copies. */
+static ssize_t plain_skip(struct conn *c, void *buf, size_t n, struct err *e)
+{
+    ssize_t got = recv(c->fd, buf, n, MSG_DONTWAIT | MSG_TRUNC);
+
+    return got < 0 && (errno == EINVAL || errno == EOPNOTSUPP) ? plain_recv(c, buf, n, e)
+                                                               : received(c, got, e);
 }
 
 const struct conn_wire conn_plain = {
     .shake_hands = plain_shake_hands,
     .send = plain_send,
     .recv = plain_recv,
+    .skip = plain_skip,
     .end = plain_end,
 };
 

@@ -11,8 +11,6 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <openssl/ssl.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -24,17 +22,30 @@ struct conn;
 #define CONN_AGAIN (-1)
 #define CONN_ERROR (-2)
 
-/* How bytes travel over a connection: conn_plain, or tls_wire (tls.h). */
+/* How bytes travel over a connection: conn_plain, or tls_wire (tls.c). */
 struct conn_wire {
     /* Continues the handshake. Returns 1: both sides are ready; CONN_AGAIN: call it again after one
      * of *events; 0: the peer closed the connection; CONN_ERROR: *e or c->local_errno says why. */
     ssize_t (*shake_hands)(struct conn *c, uint32_t *events, struct err *e);
     ssize_t (*send)(struct conn *c, const void *data, size_t n, struct err *e);
     ssize_t (*recv)(struct conn *c, void *buf, size_t n, struct err *e);
+    ssize_t (*skip)(struct conn *c, void *buf, size_t n, struct err *e);
     void (*end)(struct conn *c); /* call it before the socket is closed */
     bool buffers;                /* may keep received bytes that epoll does not report */
 };
 extern const struct conn_wire conn_plain;
+
+/* TLS on established connections, by OpenSSL. One SSL_CTX serves all connections of a run, so that
+ * the authorities' certificates are read once. */
+
+/* Makes the context of a run. The authorities come from the file `cacert`; NULL: from the system,
+ * or from SSL_CERT_FILE and SSL_CERT_DIR. The caller frees it with SSL_CTX_free. NULL on failure:
+ * *e says why. */
+SSL_CTX *tls_context(bool insecure, const char *cacert, struct err *e);
+
+/* Verifies that the certificate is for c->name. Resumes *c->session, which belongs to one thread,
+ * and stores the next session there. */
+extern const struct conn_wire tls_wire;
 
 /* The settings that all connections of a run share. */
 struct conn_style {
@@ -57,12 +68,6 @@ bool conn_global_init(void);
  * and password to `text`. NULL: there is none. libcurl itself obeys the variable no_proxy. */
 const char *conn_proxy(bool tls, bool no_proxy, char text[static CONN_PROXY_MAX]);
 
-/* Returns libcurl's text of an error. A text with '@' may quote a proxy's URL with its password:
- * then returns the general text of the code. */
-static inline const char *conn_error_text(CURLcode code, const char *said)
-{
-    return said[0] != '\0' && strchr(said, '@') == NULL ? said : curl_easy_strerror(code);
-}
 /* Whether libcurl would go to host[:port] through a proxy: no_proxy does not except it. */
 bool conn_uses_proxy(const char *host);
 
@@ -90,12 +95,12 @@ enum conn_state { CONN_CONNECTING, CONN_READY, CONN_FAILED, CONN_CLOSED };
 
 struct conn {
     enum conn_state state;
-    struct conn *next;     /* for the owner's list */
-    struct worker *user;   /* NULL: the connection is idle */
-    uint32_t host;         /* index of the host */
-    int64_t idle_since_ns; /* 0: it was never idle */
-    int64_t due_ns;        /* time-out of the handshake; CLOCK_NEVER: none */
-    int fd;                /* file descriptor of the socket to wait for, once ready; -1: none */
+    struct conn *next, **link; /* for the owner's list: what it points to, and what points to it */
+    struct worker *user;       /* NULL: the connection is idle */
+    uint32_t host;             /* index of the host */
+    int64_t idle_since_ns;     /* 0: it was never idle */
+    int64_t due_ns;            /* time-out of the handshake; CLOCK_NEVER: none */
+    int fd;                    /* file descriptor of the socket to wait for, once ready; -1: none */
     char message[CURL_ERROR_SIZE]; /* why the connection failed */
     int local_errno;               /* error on this machine, not at the host; 0: none */
 
@@ -157,6 +162,13 @@ static inline ssize_t conn_send(struct conn *c, const void *data, size_t n, stru
 static inline ssize_t conn_recv(struct conn *c, void *buf, size_t n, struct err *e)
 {
     return c->wire->recv(c, buf, n, e);
+}
+
+/* As conn_recv, of bytes that are only counted: `buf` may get them or stay as it is. The kernel
+ * then need not copy them. */
+static inline ssize_t conn_skip(struct conn *c, void *buf, size_t n, struct err *e)
+{
+    return c->wire->skip(c, buf, n, e);
 }
 
 /* Records why the connection ended. Later causes are ignored, since a broken connection then reads

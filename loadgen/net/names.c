@@ -125,7 +125,7 @@ struct names *names_open(struct name *name, size_t n, struct names_style style, 
     names->n = n;
     pthread_mutex_init(&names->lock, NULL);
     clock_cond_init(&names->changed);
-    /* Block signals in the new thread: another thread waits for them (signals.h). */
+    /* Block signals in the new thread: another thread waits for them (run/signals.c). */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int failed = pthread_create(&thread, NULL, look_up_all, names);

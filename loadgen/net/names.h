@@ -9,7 +9,6 @@
 #include "libcommon/err.h"
 
 #include <arpa/inet.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* The most addresses used per name. */

@@ -1,4 +1,4 @@
-#include "loadgen/net/tls.h"
+#include "loadgen/net/conn.h"
 
 #include "loadgen/net/names.h"
 
@@ -86,14 +86,6 @@ static bool expect(X509_VERIFY_PARAM *param, const char *host, char name[static 
         return X509_VERIFY_PARAM_set1_host(param, name, 0);
     name[0] = '\0';
     return true;
-}
-
-bool tls_verify(SSL_CTX *context, const char *host, const char *cacert, struct err *e)
-{
-    char name[NAMES_HOST_MAX];
-
-    return find_authorities(context, cacert, e) &&
-           (expect(SSL_CTX_get0_param(context), host, name) || err_set(e, "TLS: %s", why_not()));
 }
 
 /* Resumes a copy of the session. A TLS 1.3 session can be used only once, so without copies all but
@@ -200,6 +192,7 @@ const struct conn_wire tls_wire = {
     .shake_hands = tls_shake_hands,
     .send = tls_send,
     .recv = tls_recv,
+    .skip = tls_recv,
     .end = tls_end,
     .buffers = true,
 };

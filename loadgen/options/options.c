@@ -6,7 +6,7 @@
 #include "libcommon/slo.h"
 #include "loadgen/load/hosts.h"
 #include "loadgen/ranks/parts.h"
-#include "loadgen/s3/profile.h"
+#include "loadgen/s3/credentials.h"
 #include "loadgen/s3/s3op.h"
 #include "loadgen/util/sibling.h"
 

@@ -4,14 +4,8 @@
 #ifndef S3_LOADGEN_OPTIONS_OPTIONS_H
 #define S3_LOADGEN_OPTIONS_OPTIONS_H
 
-#include "libcommon/autoterm.h"
-#include "libcommon/cli.h"
-#include "libcommon/err.h"
 #include "libcommon/units.h"
 #include "loadgen/ranks/ranks.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 struct options {
     /* All pointers to text, together, because other ranks get copies of the texts. */

@@ -8,11 +8,6 @@
 
 #include "libcommon/autoterm.h"
 #include "libcommon/cli.h"
-#include "libcommon/err.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* Figures that are combined over all ranks: sums, which may wrap around; maxima, of which the last
  * RANKS_N_VOTES are votes on autoterm; and the amounts in autoterm's segments, which are summed. */

@@ -1,7 +1,10 @@
 #include "loadgen/ranks/team.h"
 
 #include "libcommon/mem.h"
+#include "libcommon/secret.h"
 #include "libcommon/units.h"
+#include "libcommon/version.h"
+#include "loadgen/load/recorder.h"
 #include "loadgen/util/clock.h"
 
 #include <errno.h>
@@ -41,6 +44,72 @@ const char team_other_failed[] = "another rank has failed";
 static void nap(unsigned *n)
 {
     clock_sleep_ns((*n)++ < N_SHORT_SLEEPS ? SLEEP_NS : LONG_SLEEP_NS);
+}
+
+/* ---- --autoterm ---- */
+
+/* There is a vote for each whole second after the first start. It takes three rounds, in which the
+ * ranks find out whether all loops of all ranks have reported up to that second; the range that all
+ * threads share; and what was done in the segments of this range. All ranks see the same figures
+ * and come to the same verdict, which a replay of the merged capture would also give. */
+
+/* Indexes of the last maxima. */
+enum { MINUS_FIRST = RANKS_N_MAXES - RANKS_N_VOTES, MINUS_UNTIL, RANGE_START, MINUS_RANGE_END };
+
+/* Adds the vote to the figures of this rank, whose clock is ahead of rank 0's by ahead_ns. */
+static void vote_add(struct vote *v, int64_t ahead_ns, struct ranks_figures *mine)
+{
+    struct segment_range range = {INT64_MIN, INT64_MAX};
+    struct autoterm_cut cut = v->cut;
+    int64_t *max = mine->max;
+    int64_t first_ns;
+    int64_t until_ns;
+
+    if (v->recorder == NULL)
+        return;
+    recorder_reported(v->recorder, &first_ns, &until_ns);
+    max[MINUS_FIRST] = first_ns == CLOCK_NEVER ? -CLOCK_NEVER : ahead_ns - first_ns;
+    max[MINUS_UNTIL] = until_ns == INT64_MIN ? CLOCK_NEVER : ahead_ns - until_ns;
+    if (v->step == VOTE_RANGE)
+        recorder_range_at(v->recorder, v->instant_ns + ahead_ns, &range, v->error);
+    /* A rank without any request does not take part yet. */
+    bool has_range = v->step == VOTE_RANGE && range.start_ns != INT64_MAX;
+    max[RANGE_START] = has_range ? range.start_ns - ahead_ns : -CLOCK_NEVER;
+    max[MINUS_RANGE_END] = has_range ? ahead_ns - range.end_ns : -CLOCK_NEVER;
+    cut.range_start_ns += ahead_ns;
+    cut.start_ns += ahead_ns;
+    if (v->step == VOTE_AMOUNTS)
+        recorder_amounts(v->recorder, &cut, mine->amount);
+}
+
+/* Takes the figures of all ranks. Returns true if the next round is to begin at once. */
+static bool vote_go_on(struct vote *v, const struct ranks_figures *all)
+{
+    const int64_t *max = all->max;
+    const struct segment_range range = {max[RANGE_START], -max[MINUS_RANGE_END]};
+    struct autoterm_stop *stop = &v->stop;
+
+    if (v->recorder == NULL || stop->stopped)
+        return false;
+    if (v->step == VOTE_REPORTED) {
+        if (max[MINUS_FIRST] == -CLOCK_NEVER)
+            return false;
+        v->instant_ns = -max[MINUS_FIRST] + (stop->at_s + 1) * NS_PER_S;
+        if (v->instant_ns >= -max[MINUS_UNTIL])
+            return false;
+        v->step = VOTE_RANGE;
+        return true;
+    }
+    if (v->step == VOTE_RANGE && range.start_ns != -CLOCK_NEVER &&
+        autoterm_cut_range(v->dur_ns, &range, &v->cut)) {
+        v->step = VOTE_AMOUNTS;
+        return true;
+    }
+    stop->at_s++;
+    stop->stopped =
+        v->step == VOTE_AMOUNTS && autoterm_judge(v->pct, &v->cut, all->amount, &stop->window);
+    v->step = VOTE_REPORTED;
+    return !stop->stopped;
 }
 
 /* ---- Rounds, in which the ranks exchange figures ---- */
@@ -139,7 +208,8 @@ static bool wait_for(struct team *t, struct ranks_call *c, int64_t busy_ns, size
     return !failed;
 }
 
-bool team_hand_out(void *data, size_t n)
+/* Sends `data` of rank 0 to all ranks. Only before the first meeting or after the last. */
+static bool hand_out(void *data, size_t n)
 {
     struct ranks_call c = {.begun = false};
     int rank = ranks_rank();
@@ -153,6 +223,48 @@ bool team_hand_out(void *data, size_t n)
             nap(&n_naps);
     }
     return !failed;
+}
+
+/* ---- Commands ---- */
+
+bool team_begin(const char *command, char *options, size_t n, struct err *e)
+{
+    struct team_order head = {.n_options = n};
+
+    snprintf(head.version, sizeof head.version, "%s", version_string);
+    snprintf(head.command, sizeof head.command, "%s", command);
+    return (hand_out(&head, sizeof head) && hand_out(options, n)) ||
+           err_set(e, "the other ranks cannot be told what to do");
+}
+
+int team_dismiss(int status)
+{
+    struct team_order head = {.status = status};
+
+    hand_out(&head, sizeof head);
+    return status;
+}
+
+_Noreturn void team_fail(const char *why)
+{
+    fprintf(stderr, "%s: rank %d: %s\n", ranks_program, ranks_rank(), why);
+    ranks_abort(EXIT_FAILED);
+}
+
+bool team_follow(struct team_order *head, char **options)
+{
+    if (!hand_out(head, sizeof *head))
+        team_fail("rank 0 is lost");
+    if (head->command[0] == '\0')
+        return false;
+    if (strncmp(head->version, version_string, sizeof head->version - 1) != 0)
+        team_fail("this is another version of the program than that of rank 0");
+    *options = secret_alloc(head->n_options);
+    if (*options == NULL)
+        team_fail("out of memory");
+    if (!hand_out(*options, head->n_options))
+        team_fail("rank 0 is lost");
+    return true;
 }
 
 /* ---- Clocks ---- */

@@ -6,8 +6,24 @@
 #ifndef S3_LOADGEN_RANKS_TEAM_H
 #define S3_LOADGEN_RANKS_TEAM_H
 
-#include "loadgen/ranks/vote.h"
+#include "loadgen/ranks/ranks.h"
 #include "loadgen/util/strbuf.h"
+
+/* --autoterm: the ranks find out together when the run is stable, from the figures that they
+ * exchange. A single rank votes alone. */
+
+/* Starts as zeros, except for the first four members. */
+struct vote {
+    struct recorder *recorder; /* borrowed; NULL: no votes */
+    int64_t dur_ns;            /* the setting of --autoterm */
+    double pct;
+    struct err *error; /* gets the error that keeps this rank from voting */
+
+    enum { VOTE_REPORTED, VOTE_RANGE, VOTE_AMOUNTS } step;
+    int64_t instant_ns; /* the second voted on, by rank 0's clock like all times here */
+    struct autoterm_cut cut;
+    struct autoterm_stop stop; /* the last second that was voted on */
+};
 
 /* Figures that are summed over the ranks. */
 enum team_sum {
@@ -90,8 +106,25 @@ extern const char team_other_failed[];
  * to t->clocks[i]. All ranks call it, between two meetings. */
 void team_measure_clock(struct team *t, int64_t offset_ns, size_t i);
 
-/* Sends `data` of rank 0 to all ranks. Only before the first meeting or after the last. */
-bool team_hand_out(void *data, size_t n);
+struct team_order {
+    char version[64]; /* version of rank 0's program */
+    char command[32]; /* "": no more commands */
+    size_t n_options;
+    int status; /* exit status, after the last command */
+};
+
+/* Sends the name of a command and its packed options to the other ranks. */
+bool team_begin(const char *command, char *options, size_t n, struct err *e);
+
+/* Makes the other ranks end with this exit status, and returns it. */
+int team_dismiss(int status);
+
+/* Waits for a command from rank 0 and its packed options, which the caller frees with secret_free.
+ * Returns false if there are no more commands. */
+bool team_follow(struct team_order *head, char **options);
+
+/* Ends all ranks, because they cannot work together; prints why. */
+_Noreturn void team_fail(const char *why);
 
 /* Sends `out` to rank - by and receives `in` from rank + by (both modulo size). If a rank is lost,
  * neither may be freed. All ranks call it, between two meetings. */

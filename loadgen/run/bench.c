@@ -1,15 +1,11 @@
 #include "loadgen/run/bench.h"
-#include "loadgen/run/bench_setup.h"
 
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/secret.h"
 #include "libcommon/units.h"
 #include "libcommon/visible.h"
-#include "loadgen/bucket/bucket.h"
-#include "loadgen/ranks/lead.h"
 #include "loadgen/ranks/parts.h"
-#include "loadgen/util/clock.h"
 #include "loadgen/util/sibling.h"
 
 #include <poll.h>
@@ -210,9 +206,9 @@ static bool report(struct bench *b, struct err *e)
     struct strbuf text = {0};
 
     if (b->o->show.json)
-        summary_put_json(&text, s);
+        summary_put_json(&text, b);
     else if (s->bench_ns > 0 || bench_is_interrupted(b))
-        summary_put_line(&text, s);
+        summary_put_line(&text, b);
     bool ok = !text.failed || mem_none(e);
     if (ok && text.n > 0)
         fputs(text.s, b->out.to_stdout ? stderr : stdout);
@@ -446,7 +442,7 @@ static bool hand_out(const struct cli_command *command, const struct options *o,
     if (ranks_size() == 1)
         return true;
     char *data = options_pack(o, &n);
-    bool ok = data != NULL ? lead_hand_out(command->name, data, n, e) : mem_none(e);
+    bool ok = data != NULL ? team_begin(command->name, data, n, e) : mem_none(e);
     secret_free(data);
     return ok;
 }
@@ -500,17 +496,17 @@ int bench_main(const struct cli_args *args, void *options)
 
 int bench_follow(const struct cli_program *program)
 {
-    struct lead head;
+    struct team_order head;
     struct options o;
     struct err e = {0};
     char *data = NULL;
 
-    while (lead_follow(&head, &data)) {
+    while (team_follow(&head, &data)) {
         const struct cli_command *const *c = program->commands;
         while (strcmp((*c)->name, head.command) != 0)
             c++;
         if (!options_unpack(&o, data, head.n_options, &e))
-            lead_fail(e.msg);
+            team_fail(e.msg);
         secret_free(data);
         start(program->name, *c, &o, NULL);
         options_free(&o);

@@ -1,7 +1,7 @@
 #include "libcommon/mem.h"
 #include "libcommon/visible.h"
 #include "loadgen/ranks/parts.h"
-#include "loadgen/run/bench_setup.h"
+#include "loadgen/run/bench.h"
 #include "loadgen/util/sibling.h"
 
 #include <errno.h>
@@ -123,7 +123,7 @@ bool bench_record(struct bench *b, struct err *e)
     if (o->load.autoterm)
         b->team.vote = (struct vote){b->recorder, o->load.autoterm_dur_ns, o->load.autoterm_pct,
                                      .error = &b->error};
-    summary_put_start(&comment, &b->summary, &b->control, b->args.command);
+    summary_put_start(&comment, b);
     bool ok = comment.failed ? mem_none(e) : recorder_start(b->recorder, comment.s, e);
     strbuf_fini(&comment);
     return ok;
@@ -146,7 +146,7 @@ bool bench_close_capture(struct bench *b, struct err *e)
     crew_record(&b->crew, false);
     b->summary.n_resent = (uint64_t)crew_counts(&b->crew).n_resent;
     b->summary.clock_change_ns = clock_offset_ns() - b->engine.offset_ns;
-    summary_put_end(&comment, &b->summary, &b->control, &b->crew);
+    summary_put_end(&comment, b);
     bool ok = comment.failed ? mem_none(e) : recorder_close(b->recorder, comment.s, e);
     strbuf_fini(&comment);
     /* Do not leave an empty file. */

@@ -1,8 +1,7 @@
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 #include "loadgen/load/worker.h"
-#include "loadgen/run/bench_setup.h"
-#include "loadgen/util/clock.h"
+#include "loadgen/run/bench.h"
 
 #include <sys/resource.h>
 

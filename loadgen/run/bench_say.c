@@ -1,6 +1,6 @@
 #include "libcommon/units.h"
 #include "libcommon/visible.h"
-#include "loadgen/run/bench_setup.h"
+#include "loadgen/run/bench.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -101,7 +101,7 @@ void bench_warn_of_clocks(const struct bench *b)
                   off_ns > 0 ? "forward" : "back", units_duration(llabs(off_ns)).s);
     off_ns = 0;
     for (size_t i = 0; i < b->engine.hosts.n; i++) {
-        int64_t ns = summary_host_off_ns(&b->control, &b->crew, i);
+        int64_t ns = summary_host_off_ns(b, i);
         n_off += llabs(ns) > NS_PER_S;
         if (llabs(ns) > llabs(off_ns)) {
             off_ns = ns;

@@ -1,6 +1,6 @@
-#include "loadgen/run/bench_setup.h"
+#include "loadgen/run/bench.h"
 
-#include "loadgen/util/clock.h"
+#include "libcommon/secret.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,8 +22,6 @@ static bool init_engine(struct bench *b, struct err *e)
     const struct options *o = b->o;
     struct engine *g = &b->engine;
 
-    if (o->data.encrypt && !ssec_init(&b->ssec, e))
-        return false;
     g->op_style = (struct s3op_style){
         .bucket = o->bucket,
         .region = o->region,
@@ -34,10 +32,10 @@ static bool init_engine(struct bench *b, struct err *e)
         .checksum = (enum checksum_kind)o->data.checksum,
         .storage_class = o->storage_class,
         .sse_s3 = o->data.sse_s3,
-        .sse_c_key = o->data.encrypt ? b->ssec.key : NULL,
-        .sse_c_key_md5 = o->data.encrypt ? b->ssec.key_md5 : NULL,
         .object_lock = b->kind->object_lock,
     };
+    if (o->data.encrypt && !s3op_make_key(&g->op_style, e))
+        return false;
     g->conn_style = (struct conn_style){
         .no_proxy = o->net.no_proxy,
         .insecure = o->net.insecure,
@@ -65,32 +63,28 @@ static bool init_engine(struct bench *b, struct err *e)
     return engine_init(g, o->hosts, (enum hosts_select)o->net.host_select, e);
 }
 
-/* A worker that connects uses its socket, libcurl's pair of file descriptors to wake itself up, and
- * a copy of the socket. */
-#define CONNECTING_DESCRIPTORS 4
-
-/* Raises the limit of file descriptors as far as allowed. *idle_max: how many are left for idle
- * connections. False: the limit is too low. */
-static bool raise_descriptor_limit(const struct options *o, size_t *idle_max, struct err *e)
+/* Raises the limit of file descriptors as far as allowed. *n: how many connections may take. False:
+ * the limit is too low. */
+static bool raise_descriptor_limit(const struct options *o, size_t *n, struct err *e)
 {
     rlim_t needed = (rlim_t)o->load.n_workers + OTHER_DESCRIPTORS;
     struct rlimit limit;
 
-    *idle_max = SIZE_MAX;
+    *n = SIZE_MAX;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return true;
     rlim_t before = limit.rlim_cur;
     limit.rlim_cur = limit.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
         limit.rlim_cur = before;
-    rlim_t busy = (rlim_t)o->load.n_workers * CONNECTING_DESCRIPTORS + OTHER_DESCRIPTORS;
-    *idle_max = limit.rlim_cur > busy ? limit.rlim_cur - busy : 0;
-    return limit.rlim_cur >= needed ||
-           err_set(e,
-                   "--concurrent %lld needs %llu open files at least, and the system allows %llu "
-                   "(ulimit -n)",
-                   (long long)o->load.n_workers, (unsigned long long)needed,
-                   (unsigned long long)limit.rlim_cur);
+    if (limit.rlim_cur < needed)
+        return err_set(e,
+                       "--concurrent %lld needs %llu open files at least, and the system allows "
+                       "%llu (ulimit -n)",
+                       (long long)o->load.n_workers, (unsigned long long)needed,
+                       (unsigned long long)limit.rlim_cur);
+    *n = limit.rlim_cur - OTHER_DESCRIPTORS;
+    return true;
 }
 
 /* Refuses options that do not work with several ranks. */
@@ -119,10 +113,10 @@ bool bench_set_up(struct bench *b, struct err *e)
 {
     b->engine.event = -1;
     if (!bench_name_outputs(b, e) || !check_ranks(b, e) ||
-        !raise_descriptor_limit(b->o, &b->engine.idle_max, e))
+        !raise_descriptor_limit(b->o, &b->engine.n_descriptors, e))
         return false;
     b->n_loops = crew_n_loops((unsigned)b->o->load.n_workers, (unsigned)b->o->load.n_threads);
-    b->engine.idle_max /= b->n_loops;
+    b->engine.n_descriptors /= b->n_loops;
     b->engine.event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (b->engine.event < 0)
         return err_errno(e, errno, "cannot make an eventfd");
@@ -138,14 +132,7 @@ bool bench_set_up(struct bench *b, struct err *e)
         !signals_init(&b->signals, &b->control.crew, e))
         return false;
     b->control.give_up_ns = b->o->net.give_up_ns;
-    b->summary = (struct summary){
-        .command = b->args.command->name,
-        .o = b->o,
-        .host = b->host,
-        .start_ns = clock_now_ns() + b->engine.offset_ns,
-        .team = &b->team,
-        .machine = &b->machine,
-    };
+    b->summary.start_ns = clock_now_ns() + b->engine.offset_ns;
     b->sweep = (struct sweep){&b->work, run_sweep, b, .n_most = UINT64_MAX};
     machine_init(&b->machine, &b->engine);
     return work_init(&b->work, b->kind, b->o, &b->engine, e);
@@ -194,7 +181,7 @@ void bench_tear_down(struct bench *b)
     if (b->engine.credentials != NULL)
         credentials_fini(&b->credentials);
     engine_fini(&b->engine);
-    ssec_fini(&b->ssec);
+    secret_free(b->engine.op_style.sse_c_key);
     if (b->out.fd >= 0)
         close(b->out.fd);
     if (b->engine.event >= 0)

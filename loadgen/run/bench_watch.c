@@ -1,6 +1,5 @@
 #include "libcommon/units.h"
-#include "loadgen/run/bench_setup.h"
-#include "loadgen/util/clock.h"
+#include "loadgen/run/bench.h"
 
 #include <string.h>
 
@@ -203,7 +202,7 @@ static void watch_machine(struct bench *b, int64_t now_ns)
 
     if (!machine_tick(&b->machine, &b->crew, now_ns))
         return;
-    summary_put_machine(&comment, &b->summary, &b->crew);
+    summary_put_machine(&comment, b);
     if (comment.failed || !recorder_comment(b->recorder, comment.s))
         strbuf_fini(&comment);
 }

@@ -1,16 +1,19 @@
-#include "loadgen/run/machine.h"
+#include "loadgen/run/bench.h"
 
 #include "libcommon/int64.h"
 #include "libcommon/units.h"
-#include "loadgen/net/interface.h"
 #include "loadgen/util/cgroups.h"
 
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/timex.h>
 #include <unistd.h>
 
@@ -154,6 +157,53 @@ static void put_state(const struct machine *m, json_t *figures)
         1);
 }
 
+/* ---- The interface to an address ---- */
+
+/* Finds our own address on the way to another one: connects a UDP socket, which sends nothing, and
+ * reads the local address that the kernel chose. */
+static bool local_address(const char *address, struct sockaddr_storage *local)
+{
+    const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_DGRAM};
+    struct addrinfo *to = NULL;
+    socklen_t n = sizeof *local;
+
+    if (getaddrinfo(address, "9", &hints, &to) != 0)
+        return false;
+    int fd = socket(to->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool ok = fd >= 0 && connect(fd, to->ai_addr, to->ai_addrlen) == 0 &&
+              getsockname(fd, (struct sockaddr *)local, &n) == 0;
+    if (fd >= 0)
+        close(fd);
+    freeaddrinfo(to);
+    return ok;
+}
+
+static bool same_address(const struct sockaddr *a, const struct sockaddr_storage *b)
+{
+    if (a == NULL || a->sa_family != b->ss_family)
+        return false;
+    return a->sa_family == AF_INET
+               ? memcmp(&((const struct sockaddr_in *)a)->sin_addr,
+                        &((const struct sockaddr_in *)b)->sin_addr, sizeof(struct in_addr)) == 0
+               : memcmp(&((const struct sockaddr_in6 *)a)->sin6_addr,
+                        &((const struct sockaddr_in6 *)b)->sin6_addr, sizeof(struct in6_addr)) == 0;
+}
+
+/* Writes the name of the interface that leads to a numeric address; "": unknown. */
+static void find_interface(const char *address, char name[static IF_NAMESIZE])
+{
+    struct sockaddr_storage local;
+    struct ifaddrs *all = NULL;
+
+    name[0] = '\0';
+    if (!local_address(address, &local) || getifaddrs(&all) != 0)
+        return;
+    for (const struct ifaddrs *i = all; i != NULL && name[0] == '\0'; i = i->ifa_next)
+        if (same_address(i->ifa_addr, &local))
+            snprintf(name, IF_NAMESIZE, "%s", i->ifa_name);
+    freeifaddrs(all);
+}
+
 /* ---- During a run ---- */
 
 void machine_init(struct machine *m, const struct engine *g)
@@ -169,7 +219,7 @@ void machine_init(struct machine *m, const struct engine *g)
         at += *at == '[';
         snprintf(host, sizeof host, "%.*s", (int)strcspn(at, "],"), at);
     }
-    interface_to(host, m->interface);
+    find_interface(host, m->interface);
 }
 
 void machine_fini(struct machine *m)

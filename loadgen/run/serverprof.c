@@ -1,21 +1,21 @@
-#include "loadgen/run/serverprof.h"
 
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
-#include "loadgen/net/fetch.h"
-#include "loadgen/run/bench_setup.h"
+#include "loadgen/run/bench.h"
 #include "loadgen/s3/uri.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
-#include <zip.h>
 
-/* The shortest time with hardly a byte of an answer: a server asks its other nodes first. */
-#define PATIENCE_S 60
+/* A request may take this long at least: a server asks its other nodes first, and profiles are
+ * large. */
+#define LEAST_NS (60 * NS_PER_S)
 
+#define TICK_MS     100
 #define SHOWN_MAX   20 /* errors of nodes */
 #define ANSWER_MAX  (UINT64_C(1) << 20)
 #define PROFILE_MAX (UINT64_C(64) << 20) /* of one node; profiles are kept in memory */
@@ -23,110 +23,100 @@
 
 /* ---- Requests ---- */
 
-/* Does not call team_poll: threads may not communicate with other ranks. */
-static bool node_goes_on(void *ctx)
+/* Breaks a request off at a new signal. The signal that ended the load is none: MinIO profiles
+ * until the profiles are fetched. */
+static int tick(void *ctx)
 {
-    struct bench *b = ctx;
+    struct serverprof_node *node = ctx;
+    struct bench *b = node->bench;
+    bool ended = node->loading && atomic_load(&b->prof.ended);
 
-    return atomic_load(&b->signals.n) <= atomic_load(&b->prof.n_signals) &&
-           !atomic_load(&b->prof.ended);
+    /* Threads may not communicate with other ranks. */
+    if (!node->loading)
+        team_poll(&b->team);
+    if (ended || atomic_load(&b->signals.n) > atomic_load(&b->prof.n_signals))
+        crew_stop(&node->control.crew, ENGINE_ABORT);
+    return TICK_MS;
 }
 
-/* Stops at a new signal. The signal that ended the load does not stop it: MinIO profiles until the
- * profiles are fetched. */
-static bool goes_on(void *ctx)
+/* Makes what requests to a server of its own need. Call fini_node in any case. */
+static bool init_node(struct bench *b, struct serverprof_node *node, const char *host, bool tls,
+                      struct credentials *keys, struct err *e)
 {
-    struct bench *b = ctx;
+    const struct engine *g = &b->engine;
 
-    team_poll(&b->team);
-    return atomic_load(&b->signals.n) <= atomic_load(&b->prof.n_signals);
-}
-
-static struct fetch prepare(const struct bench *b, const char *url)
-{
-    const char *planted = getenv("S3LOAD_TEST_PATIENCE"); /* tests cannot wait for so long */
-    long asked = (long)(b->o->net.request_timeout_ns / NS_PER_S);
-
-    return (struct fetch){
-        .method = "GET",
-        .url = url,
-        .headers = "",
-        .style = &b->engine.conn_style,
-        .patience_s = planted != NULL      ? strtol(planted, NULL, 10)
-                      : asked > PATIENCE_S ? asked
-                                           : PATIENCE_S,
-        .goes_on = goes_on,
-        .ctx = (void *)b,
+    node->bench = b;
+    node->engine = (struct engine){
+        .op_style = {.bucket = "",
+                     .region = g->op_style.region,
+                     .tls = tls,
+                     .lookup = S3OP_LOOKUP_PATH},
+        .conn_style = {.no_proxy = g->conn_style.no_proxy,
+                       .insecure = g->conn_style.insecure,
+                       .cacert = g->conn_style.cacert,
+                       .connect_timeout_ns = g->conn_style.connect_timeout_ns},
+        .credentials = keys,
+        .n_ranks = 1,
+        .offset_ns = g->offset_ns,
+        .request_timeout_ns =
+            int64_max(LEAST_NS, g->request_timeout_ns) + b->prof.seconds * NS_PER_S,
+        .n_descriptors = SIZE_MAX,
+        .event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC),
     };
+    memcpy(node->engine.client, g->client, sizeof g->client);
+    return (node->engine.event >= 0 || err_errno(e, errno, "cannot make an eventfd")) &&
+           engine_init(&node->engine, host, HOSTS_WEIGHED, e) &&
+           control_init(&node->control, &node->engine, tick, node, e);
 }
 
-struct answer {
+static void fini_node(struct serverprof_node *node)
+{
+    if (node->bench == NULL)
+        return;
+    control_fini(&node->control);
+    engine_fini(&node->engine);
+    close(node->engine.event);
+}
+
+/* Sends a request without retries. The body goes to `to`. *status: that of a complete answer; 0:
+ * there is none. False: *e says why the answer cannot be used. */
+static bool fetch(struct serverprof_node *node, struct s3op op, FILE *to, int *status,
+                  struct err *e)
+{
+    struct worker_result r;
+
+    op.to = to;
+    atomic_store(&node->engine.stop, ENGINE_RUN);
+    bool ok = control_run(&node->control, &op, &r, e);
+    *status = r.cut ? 0 : r.status;
+    return ok;
+}
+
+struct reply {
     int status;
     char *data; /* ends with a NUL; freed by the caller */
     size_t n;
 };
 
-/* Fetches into memory. False: no answer, and nothing to free. */
-static bool fetch_text(struct fetch *f, uint64_t max_bytes, struct answer *a, struct err *e)
+/* Does the same, and keeps the body in memory. */
+static bool fetch_text(struct serverprof_node *node, struct s3op op, struct reply *a, struct err *e)
 {
-    *a = (struct answer){0};
-    f->to = open_memstream(&a->data, &a->n);
-    f->max_bytes = max_bytes;
-    if (f->to == NULL)
+    *a = (struct reply){0};
+    FILE *to = open_memstream(&a->data, &a->n);
+    if (to == NULL)
         return mem_none(e);
-    bool ok = fetch(f, &a->status, e);
-    if (fclose(f->to) != 0 && ok)
-        ok = mem_none(e);
-    if (ok)
-        return true;
-    free(a->data);
-    *a = (struct answer){0};
-    return false;
+    bool ok = fetch(node, op, to, &a->status, e);
+    return (fclose(to) == 0 || mem_none(e)) && ok;
 }
 
 /* ---- MinIO ---- */
 
-/* Sends a request to the admin API of the first host. The answer goes to `to`; NULL: to *a. */
-static bool ask(const struct bench *b, const char *method, const char *path, const char *query,
-                FILE *to, struct answer *a, struct err *e)
+/* Makes a request to the admin API. `where` gets its path. */
+static struct s3op admin(const struct bench *b, enum s3op_kind kind, const char *path,
+                         char where[static 96])
 {
-    const struct engine *g = &b->engine;
-    const struct host *h = &g->hosts.host[0];
-    const char *host = h->named != NULL ? h->named : h->name;
-    struct sigv4 signer = {0};
-    struct strbuf headers = {0};
-    char route[NAMES_ROUTE_MAX], where[96], *url = NULL, *header = NULL;
-    unsigned version = 0;
-
-    snprintf(where, sizeof where, "/minio/admin/%s/profiling/%s", b->prof.version, path);
-    bool ok = name_in_header(host, g->op_style.tls, &header, e);
-    const struct sigv4_request r = {.method = method,
-                                    .host = header,
-                                    .path = where,
-                                    .query = query,
-                                    .payload_hash = SIGV4_EMPTY_PAYLOAD,
-                                    .time_s = engine_sign_ns(&g->host[0]) / NS_PER_S};
-    ok = ok && mem_format(&url, e, "%s://%s%s%s%s", g->op_style.tls ? "https" : "http", host, where,
-                          *query != '\0' ? "?" : "", query);
-    if (ok && g->credentials != NULL)
-        ok = credentials_update_signer(g->credentials, g->op_style.region, &signer, &version, e) &&
-             sigv4_sign(&signer, &r, &headers, e);
-    if (ok) {
-        struct fetch f = prepare(b, url);
-        f.method = method;
-        f.headers = headers.s != NULL ? headers.s : "";
-        f.route = !g->host[0].virtual_host && g->names != NULL && names_route(g->names, 0, route)
-                      ? route
-                      : NULL;
-        f.to = to;
-        f.max_bytes = ARCHIVE_MAX;
-        ok = to != NULL ? fetch(&f, &a->status, e) : fetch_text(&f, ANSWER_MAX, a, e);
-    }
-    free(url);
-    free(header);
-    strbuf_fini(&headers);
-    sigv4_fini(&signer);
-    return ok;
+    snprintf(where, 96, "/minio/admin/%s/profiling/%s", b->prof.version, path);
+    return (struct s3op){.kind = kind, .path = where, .max_bytes = ARCHIVE_MAX};
 }
 
 static void say_refused(const struct bench *b, int status)
@@ -139,7 +129,7 @@ static void say_refused(const struct bench *b, int status)
 }
 
 /* Prints which nodes do not profile, or some of them. Returns how many do. */
-static size_t n_profiling(const struct bench *b, const struct answer *a)
+static size_t n_profiling(const struct bench *b, const struct reply *a)
 {
     json_t *nodes = json_loadb(a->data, a->n, 0, NULL);
     const json_t *node;
@@ -164,55 +154,58 @@ static size_t n_profiling(const struct bench *b, const struct answer *a)
 /* Starts profiling with v3 of the API, and with v4 if the server says that v3 is too old. */
 static void begin_minio(struct bench *b)
 {
+    const struct host *h = &b->engine.hosts.host[0];
+    struct serverprof_node *node = b->prof.node;
     struct strbuf query = {0};
-    struct answer a = {0};
+    struct reply a = {0};
     struct err e = {0};
+    char where[96];
 
     strbuf_puts(&query, "profilerType=");
     uri_encode(&query, b->o->serverprof, strlen(b->o->serverprof), false);
-    b->prof.version = "v3";
-    bool ok = !query.failed && ask(b, "POST", "start", query.s, NULL, &a, &e);
-    if (ok && a.status == 426) {
+    bool ok =
+        (!query.failed || mem_none(&e)) && init_node(b, node, h->named != NULL ? h->named : h->name,
+                                                     b->o->net.tls, b->engine.credentials, &e);
+    bool sent = ok;
+    for (b->prof.version = "v3"; sent; b->prof.version = "v4") {
+        struct s3op op = admin(b, S3OP_FETCH_POST, "start", where);
+        op.query = query.s;
+        op.max_bytes = ANSWER_MAX;
         free(a.data);
-        b->prof.version = "v4";
-        ok = ask(b, "POST", "start", query.s, NULL, &a, &e);
+        err_clear(&e);
+        ok = fetch_text(node, op, &a, &e);
+        if (a.status != 426 || strcmp(b->prof.version, "v4") == 0)
+            break;
     }
     /* If the answer was lost, MinIO may be profiling. */
-    b->prof.profiling = !ok || a.status == 200;
-    if (!ok)
-        bench_say(b, "--serverprof: cannot start profiling: %s", e.msg);
-    else if (a.status != 200)
-        say_refused(b, a.status);
-    else if (n_profiling(b, &a) == 0)
+    b->prof.profiling = sent && (ok || a.status < 300);
+    if (ok && n_profiling(b, &a) == 0)
         bench_say(b, "--serverprof: no node says that it profiles");
+    else if (!ok && a.status >= 300)
+        say_refused(b, a.status);
+    else if (!ok)
+        bench_say(b, "--serverprof: cannot start profiling: %s", e.msg);
     free(a.data);
     strbuf_fini(&query);
 }
 
 /* ---- Servers with /debug/pprof/ ---- */
 
-/* Fetches one profile, and keeps it as profile-HOST:PORT-TYPE.pprof. A thread fetches that of CPU
- * time while the load runs (while_loading). */
-static void fetch_profile(struct serverprof_node *node, const char *path, const char *type,
-                          bool while_loading, struct err *e)
+/* Fetches one profile, and keeps it as profile-HOST:PORT-TYPE.pprof. */
+static void fetch_profile(struct serverprof_node *node, const char *path, const char *query,
+                          const char *type, struct err *e)
 {
     struct bench *b = node->bench;
     struct serverprof *p = &b->prof;
     const char *host = strstr(node->url, "://") + 3;
-    char url[700], name[320];
-    struct answer a;
+    char where[600], name[320];
+    struct reply a;
 
-    snprintf(url, sizeof url, "%s/debug/pprof/%s", node->url, path);
-    struct fetch f = prepare(b, url);
-    if (while_loading) {
-        f.goes_on = node_goes_on;
-        f.patience_s += p->seconds;
-    }
+    snprintf(where, sizeof where, "%s/debug/pprof/%s", host + strcspn(host, "/"), path);
     snprintf(name, sizeof name, "profile-%.*s-%s.pprof", (int)strcspn(host, "/"), host, type);
-    if (!fetch_text(&f, PROFILE_MAX, &a, e))
-        return;
-    if (a.status != 200) {
-        err_set(e, "HTTP %d: %.*s", a.status, (int)strcspn(a.data, "\r\n"), a.data);
+    const struct s3op op = {
+        .kind = S3OP_FETCH, .path = where, .query = query, .max_bytes = PROFILE_MAX};
+    if (!fetch_text(node, op, &a, e)) {
         free(a.data);
         return;
     }
@@ -227,6 +220,12 @@ static void fetch_profile(struct serverprof_node *node, const char *path, const 
     pthread_mutex_unlock(&p->lock);
 }
 
+static void say_without(const struct serverprof_node *node, const struct err *why)
+{
+    bench_say(node->bench, "--serverprof-url: %s: %s; the run goes on without", node->url,
+              why->msg);
+}
+
 /* Fetches the profiles that count from the server's start. The difference of two is that of the
  * run. */
 static void fetch_counts(struct serverprof *p, const char *when)
@@ -239,22 +238,23 @@ static void fetch_counts(struct serverprof *p, const char *when)
             char type[32];
 
             snprintf(type, sizeof type, "%s%s", types[k][1], when);
-            fetch_profile(&p->node[i], types[k][0], type, false, &e);
+            fetch_profile(&p->node[i], types[k][0], NULL, type, &e);
             p->node[i].failed = e.msg[0] != '\0';
             if (p->node[i].failed)
-                bench_say(p->node[i].bench, "--serverprof-url: %s: %s; the run goes on without",
-                          p->node[i].url, e.msg);
+                say_without(&p->node[i], &e);
         }
 }
 
 static void *fetch_cpu(void *user)
 {
     struct serverprof_node *node = user;
-    char path[64];
+    char query[64];
     struct err e = {0};
 
-    snprintf(path, sizeof path, "profile?seconds=%ld", node->bench->prof.seconds);
-    fetch_profile(node, path, "cpu", true, &e);
+    node->loading = true;
+    snprintf(query, sizeof query, "seconds=%ld", node->bench->prof.seconds);
+    fetch_profile(node, "profile", query, "cpu", &e);
+    node->loading = false;
     if (e.msg[0] != '\0' && atomic_load(&node->bench->prof.ended))
         bench_say(node->bench,
                   "--serverprof-url: %s: the run ended before the CPU profile of %ld s", node->url,
@@ -276,18 +276,22 @@ static bool begin_urls(struct bench *b, struct err *e)
     if (p->zip == NULL)
         return err_set(e, "cannot make a file beside '%s'", b->out.profiles);
     p->seconds = ns >= NS_PER_S ? (long)(ns / NS_PER_S) : 1;
-    if (!mem_cleared(&p->node, SERVERPROF_MAX_URLS, e))
-        return false;
     for (const char *at = o->serverprof_url; *at != '\0' && p->n_nodes < SERVERPROF_MAX_URLS;) {
         struct serverprof_node *node = &p->node[p->n_nodes++];
         size_t n = strcspn(at, ",");
+        char host[sizeof node->url];
+        struct err why = {0};
 
-        node->bench = b;
         snprintf(node->url, sizeof node->url, "%.*s", (int)n, at);
         char *tail = strstr(node->url, "/debug/pprof");
         node->url[tail != NULL ? (size_t)(tail - node->url) : strlen(node->url)] = '\0';
         for (n = strlen(node->url); n > 0 && node->url[n - 1] == '/';)
             node->url[--n] = '\0';
+        snprintf(host, sizeof host, "%s", strstr(node->url, "://") + 3);
+        host[strcspn(host, "/")] = '\0';
+        node->failed = !init_node(b, node, host, node->url[4] == 's', NULL, &why);
+        if (node->failed)
+            say_without(node, &why);
         at += strcspn(at, ",");
         at += *at == ',';
     }
@@ -301,7 +305,8 @@ bool serverprof_begin(struct bench *b, struct err *e)
 {
     if (b->team.rank > 0 || b->out.profiles[0] == '\0')
         return true;
-    if (!mem_format(&b->prof.part, e, "%s.%s", b->out.profiles, b->o->run_id))
+    if (!mem_format(&b->prof.part, e, "%s.%s", b->out.profiles, b->o->run_id) ||
+        !mem_cleared(&b->prof.node, SERVERPROF_MAX_URLS, e))
         return false;
     if (b->o->serverprof != NULL)
         begin_minio(b);
@@ -328,16 +333,15 @@ void serverprof_loaded(struct bench *b)
 static bool fetch_archive(struct bench *b, const char *path, struct err *e)
 {
     FILE *f = fopen(path, "wxe");
-    struct answer a = {0};
+    char where[96];
+    int status;
     size_t n = 0;
 
     if (f == NULL)
         return err_errno(e, errno, "cannot write '%s'", path);
-    bool ok = ask(b, "GET", "download", "", f, &a, e);
+    bool ok = fetch(b->prof.node, admin(b, S3OP_FETCH, "download", where), f, &status, e);
     if (fclose(f) != 0 && ok)
         ok = err_errno(e, errno, "cannot write '%s'", path);
-    if (ok && a.status != 200)
-        ok = err_set(e, "HTTP %d", a.status);
     if (!ok)
         return false;
     zip_t *zip = zip_open(path, ZIP_RDONLY, NULL);
@@ -395,6 +399,8 @@ bool serverprof_end(struct bench *b, struct err *e)
             bench_say_of_all(b, "profiles of the servers: %s", b->out.profiles);
     }
     zip_discard(p->zip);
+    for (size_t i = 0; i < p->n_nodes + (b->o->serverprof != NULL && p->node != NULL); i++)
+        fini_node(&p->node[i]);
     free(p->node);
     free(p->part);
     *p = (struct serverprof){0};

@@ -1,4 +1,4 @@
-#include "loadgen/run/signals.h"
+#include "loadgen/run/bench.h"
 
 #include <string.h>
 #include <unistd.h>

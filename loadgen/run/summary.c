@@ -1,36 +1,33 @@
-#include "loadgen/run/summary.h"
+#include "loadgen/run/bench.h"
 
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 #include "libcommon/utf8.h"
 #include "libcommon/version.h"
-#include "loadgen/work/workload.h"
 
 #include <float.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Combines the bounds that all loops know for a host's clock. False: nothing is known. */
-static bool combine(const struct control *control, const struct crew *crew, size_t host,
-                    struct date_bracket *all)
+static bool combine(const struct bench *b, size_t host, struct date_bracket *all)
 {
-    *all = control->crew.loops[0].dates[host];
-    for (unsigned i = 0; crew != NULL && i < crew->n_loops; i++)
-        dates_join(all, &crew->loops[i].dates[host]);
+    *all = b->control.crew.loops[0].dates[host];
+    for (unsigned i = 0; i < b->crew.n_loops; i++)
+        dates_join(all, &b->crew.loops[i].dates[host]);
     return dates_settle(all);
 }
 
-int64_t summary_host_off_ns(const struct control *control, const struct crew *crew, size_t host)
+int64_t summary_host_off_ns(const struct bench *b, size_t host)
 {
     struct date_bracket d;
 
-    return !combine(control, crew, host, &d) ? 0
-           : d.lower_ns > 0                  ? d.lower_ns
-           : d.upper_ns < 0                  ? d.upper_ns
-                                             : 0;
+    return !combine(b, host, &d) ? 0
+           : d.lower_ns > 0      ? d.lower_ns
+           : d.upper_ns < 0      ? d.upper_ns
+                                 : 0;
 }
 
 /* A JSON object that is being filled. */
@@ -59,24 +56,25 @@ static int add_text(const char *text, size_t n, void *user)
     return 0;
 }
 
-static void write_doc(struct strbuf *b, struct doc *d)
+static void write_doc(struct strbuf *b, const char *kind, struct doc *d)
 {
     /* Print 0.1, not 0.10000000000000001. */
     size_t flags = JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(DBL_DIG);
 
+    strbuf_puts(b, kind);
     b->failed |= d->failed || json_dump_callback(d->json, add_text, b, flags) != 0;
     json_decref(d->json);
 }
 
 /* Writes for each server the least and the most by which its clock is ahead of ours. */
-static void put_clocks(struct doc *d, const struct control *control, const struct crew *crew)
+static void put_clocks(struct doc *d, const struct bench *b)
 {
-    const struct engine *g = control->crew.engine;
+    const struct engine *g = b->control.crew.engine;
     json_t *clocks = json_array();
 
     for (size_t i = 0; i < g->hosts.n; i++) {
         struct date_bracket date;
-        if (!combine(control, crew, i, &date))
+        if (!combine(b, i, &date))
             continue;
         json_t *clock =
             json_pack("{s:s, s:I, s:I}", "endpoint", g->host[i].endpoint, "ahead_min_ns",
@@ -104,45 +102,45 @@ static void put_stops(struct doc *d, const struct crew *crew)
 
 /* With several ranks, writes which one this is, and n measurements of its clock against rank 0's.
  */
-static void put_rank(struct doc *d, const struct summary *s, size_t first, size_t n)
+static void put_rank(struct doc *d, const struct bench *b, size_t first, size_t n)
 {
-    if (s->team->size == 1)
+    if (b->team.size == 1)
         return;
     json_t *clocks = json_array();
     for (size_t i = first; i < first + n; i++) {
-        const struct team_clock *c = &s->team->clocks[i];
+        const struct team_clock *c = &b->team.clocks[i];
         if (c->at_ns == 0)
             continue;
         json_t *clock = json_pack("{s:I, s:I, s:I}", "at_ns", (json_int_t)c->at_ns, "ahead_ns",
                                   (json_int_t)c->ahead_ns, "error_ns", (json_int_t)c->error_ns);
         d->failed |= json_array_append_new(clocks, clock) != 0;
     }
-    put(d, "rank", json_integer(s->team->rank));
-    put(d, "ranks", json_integer(s->team->size));
+    put(d, "rank", json_integer(b->team.rank));
+    put(d, "ranks", json_integer(b->team.size));
     put(d, "rank_clock", clocks);
 }
 
-static json_t *machine_of(const struct summary *s, const struct crew *crew)
+static json_t *machine_of(struct bench *b)
 {
-    struct doc d = {.json = machine_json(s->machine, crew)};
+    struct doc d = {.json = machine_json(&b->machine, &b->crew)};
 
-    put_text(&d, "client", s->machine->engine->client);
+    put_text(&d, "client", b->engine.client);
     if (!d.failed)
         return d.json;
     json_decref(d.json);
     return NULL;
 }
 
-static void put_head(struct doc *d, const struct summary *s)
+static void put_head(struct doc *d, const struct bench *b)
 {
-    put_text(d, "run_id", s->o->run_id);
-    put_text(d, "command", s->command);
-    put_text(d, "command_line", s->o->command_line);
-    put_text(d, "label", s->o->label);
-    put_text(d, "host", s->host);
+    put_text(d, "run_id", b->o->run_id);
+    put_text(d, "command", b->args.command->name);
+    put_text(d, "command_line", b->o->command_line);
+    put_text(d, "label", b->o->label);
+    put_text(d, "host", b->host);
     put_text(d, "version", version_string);
-    put(d, "seed", json_integer((json_int_t)s->o->load.seed));
-    put_text(d, "start", rfc3339_format(s->start_ns).s);
+    put(d, "seed", json_integer((json_int_t)b->o->load.seed));
+    put_text(d, "start", rfc3339_format(b->summary.start_ns).s);
 }
 
 static void put_setting(struct doc *d, const struct cli_option *o, const void *field)
@@ -171,17 +169,17 @@ static void put_setting(struct doc *d, const struct cli_option *o, const void *f
     }
 }
 
-void summary_put_start(struct strbuf *b, const struct summary *s, const struct control *control,
-                       const struct cli_command *command)
+void summary_put_start(struct strbuf *to, struct bench *b)
 {
-    const struct options *options = s->o;
+    const struct options *options = b->o;
+    const struct cli_command *command = b->args.command;
     const struct workload *kind = command->ctx;
-    const struct engine *g = control->crew.engine;
+    const struct engine *g = &b->engine;
     struct doc d = {.json = json_object()};
     struct doc settings = {.json = json_object()};
 
     put_text(&d, "event", "start");
-    put_head(&d, s);
+    put_head(&d, b);
     put_text(&d, "bucket", options->bucket);
     bool prepares = kind->prepares && !kind->mixed && !options->data.list_existing;
     put_text(&d, "preparation", prepares ? S3OP[S3OP_PUT].name : NULL);
@@ -191,12 +189,11 @@ void summary_put_start(struct strbuf *b, const struct summary *s, const struct c
             if (o->is == CLI_SETTING)
                 put_setting(&settings, o, (const char *)options + g->base + o->offset);
     d.failed |= settings.failed;
-    put_rank(&d, s, 0, 1);
+    put_rank(&d, b, 0, 1);
     put(&d, "settings", settings.json);
-    put_clocks(&d, control, NULL);
-    put(&d, "machine", machine_of(s, &control->crew));
-    strbuf_puts(b, "s3load/1 ");
-    write_doc(b, &d);
+    put_clocks(&d, b);
+    put(&d, "machine", machine_of(b));
+    write_doc(to, "s3load/1 ", &d);
 }
 
 const struct summary_number SUMMARY_NUMBERS[SUMMARY_N_NUMBERS] = {
@@ -220,8 +217,10 @@ const struct summary_number SUMMARY_NUMBERS[SUMMARY_N_NUMBERS] = {
     {"not_begun", offsetof(struct summary, n_not_begun), true},
 };
 
-static void put_result(struct doc *d, const struct summary *s)
+static void put_result(struct doc *d, const struct bench *b)
 {
+    const struct summary *s = &b->summary;
+
     put_text(d, "end", s->end);
     put_text(d, "error", s->error);
     for (const struct summary_number *n = SUMMARY_NUMBERS; n < &SUMMARY_NUMBERS[SUMMARY_N_NUMBERS];
@@ -229,7 +228,7 @@ static void put_result(struct doc *d, const struct summary *s)
         json_int_t value = 0;
         memcpy(&value, (const char *)s + n->offset, sizeof value);
         /* A closed loop has no due times. */
-        if (s->o->load.rate > 0 || n->offset != offsetof(struct summary, n_not_begun))
+        if (b->o->load.rate > 0 || n->offset != offsetof(struct summary, n_not_begun))
             put(d, n->name, json_integer(value));
     }
     put(d, "max_thread_cpu_pct", json_real(round(s->max_thread_pct * 10) / 10));
@@ -241,67 +240,64 @@ static void put_result(struct doc *d, const struct summary *s)
                       s->autoterm.window.objects_per_s));
 }
 
-void summary_put_end(struct strbuf *b, const struct summary *s, const struct control *control,
-                     const struct crew *crew)
+void summary_put_end(struct strbuf *to, struct bench *b)
 {
     struct doc d = {.json = json_object()};
 
     put_text(&d, "event", "end");
-    put_result(&d, s);
-    put_rank(&d, s, 1, 2);
-    put_stops(&d, crew);
-    put_clocks(&d, control, crew);
-    put(&d, "machine", machine_of(s, crew));
-    strbuf_puts(b, "s3load/1 ");
-    write_doc(b, &d);
+    put_result(&d, b);
+    put_rank(&d, b, 1, 2);
+    put_stops(&d, &b->crew);
+    put_clocks(&d, b);
+    put(&d, "machine", machine_of(b));
+    write_doc(to, "s3load/1 ", &d);
 }
 
-void summary_put_machine(struct strbuf *b, const struct summary *s, const struct crew *crew)
+void summary_put_machine(struct strbuf *to, struct bench *b)
 {
-    struct doc d = {.json = machine_of(s, crew)};
-
-    strbuf_puts(b, "s3load/machine/1 ");
-    write_doc(b, &d);
+    write_doc(to, "s3load/machine/1 ", &(struct doc){.json = machine_of(b)});
 }
 
 #define LINE_WIDTH 80
 
-void summary_put_line(struct strbuf *b, const struct summary *s)
+void summary_put_line(struct strbuf *to, const struct bench *b)
 {
+    const struct summary *s = &b->summary;
     char run[80];
 
-    int n_run = snprintf(run, sizeof run, "(run %s, seed %llu)", s->o->run_id,
-                         (unsigned long long)s->o->load.seed);
+    int n_run = snprintf(run, sizeof run, "(run %s, seed %llu)", b->o->run_id,
+                         (unsigned long long)b->o->load.seed);
     bool unbegun = s->bench_ns == 0;
     bool interrupted = !unbegun && s->end != NULL && strcmp(s->end, "signal") == 0;
 
-    strbuf_printf(b, "%s%s: ", s->command, s->alone ? ", rank 0 alone" : "");
+    strbuf_printf(to, "%s%s: ", b->args.command->name, s->alone ? ", rank 0 alone" : "");
     if (unbegun)
-        strbuf_printf(b, "interrupted before the benchmark: %s prepared, %s failed",
+        strbuf_printf(to, "interrupted before the benchmark: %s prepared, %s failed",
                       units_counted((int64_t)s->n_prepared, "object").s,
                       units_count((int64_t)s->n_not_prepared).s);
     else
-        strbuf_printf(b, "%s, %s failed, in %s",
+        strbuf_printf(to, "%s, %s failed, in %s",
                       units_counted((int64_t)s->counts.n_requests, "request").s,
                       units_count((int64_t)s->counts.n_errors).s, units_duration(s->bench_ns).s);
     if (!unbegun && s->n_not_prepared > 0)
-        strbuf_printf(b, "; %s of the preparation failed",
+        strbuf_printf(to, "; %s of the preparation failed",
                       units_counted((int64_t)s->n_not_prepared, "upload").s);
-    strbuf_puts(b, interrupted ? "; interrupted" : "");
-    strbuf_printf(b, "%c%s\n", b->n + 1 + (size_t)n_run > LINE_WIDTH ? '\n' : ' ', run);
+    strbuf_puts(to, interrupted ? "; interrupted" : "");
+    strbuf_printf(to, "%c%s\n", to->n + 1 + (size_t)n_run > LINE_WIDTH ? '\n' : ' ', run);
 }
 
-void summary_put_json(struct strbuf *b, const struct summary *s)
+void summary_put_json(struct strbuf *to, const struct bench *b)
 {
+    const struct summary *s = &b->summary;
     struct doc d = {.json = json_object()};
 
     put_text(&d, "schema", "s3load/run/1");
-    put_head(&d, s);
+    put_head(&d, b);
     if (s->alone)
-        put(&d, "rank", json_integer(s->team->rank));
-    put_result(&d, s);
+        put(&d, "rank", json_integer(b->team.rank));
+    put_result(&d, b);
     put_text(&d, "capture", s->capture_goes ? NULL : s->capture);
     put_text(&d, "sums", s->sums);
-    write_doc(b, &d);
-    strbuf_puts(b, "\n");
+    write_doc(to, "", &d);
+    strbuf_puts(to, "\n");
 }

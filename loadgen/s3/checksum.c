@@ -1,4 +1,4 @@
-#include "loadgen/s3/checksum.h"
+#include "loadgen/s3/s3op.h"
 
 #include "libcommon/le.h"
 

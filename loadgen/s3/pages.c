@@ -1,4 +1,4 @@
-#include "loadgen/s3/pages.h"
+#include "loadgen/s3/s3op.h"
 
 #include "libcommon/mem.h"
 
@@ -30,9 +30,6 @@ bool pages_take(struct pages *p, const char *prefix, const struct xml_entry *ent
     if (strncmp(entry->key, prefix, strlen(prefix)) != 0)
         return err_set(e, "the server lists '%s', which is not below the prefix asked for",
                        entry->key);
-    /* Common prefixes come after the objects of a page. */
-    if (entry->kind == XML_PREFIX)
-        return true;
     if (p->last.n > 0 && strcmp(entry->key, p->last.s) < least)
         return err_set(e, "a page of the listing goes back to '%s', the one before ended with '%s'",
                        entry->key, p->last.s);

@@ -1,4 +1,4 @@
-#include "loadgen/s3/profile.h"
+#include "loadgen/s3/credentials.h"
 
 #include "libcommon/mem.h"
 #include "libcommon/secret.h"

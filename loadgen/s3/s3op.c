@@ -1,10 +1,18 @@
 #include "loadgen/s3/s3op.h"
 
+#include "libcommon/mem.h"
 #include "libcommon/rowformat.h"
+#include "libcommon/secret.h"
 #include "loadgen/s3/uri.h"
 
-#include <string.h>
+#include <errno.h>
+#include <openssl/evp.h>
 #include <strings.h>
+#include <sys/random.h>
+
+/* The key of SSE-C, and room for it in base64 with a NUL. */
+#define KEY_BYTES      32
+#define KEY_TEXT_BYTES 48
 
 #define ROW(kind, ...) {__VA_ARGS__},
 const struct s3op_row S3OP[] = {S3OP_KINDS(ROW)};
@@ -25,6 +33,23 @@ const char *const S3OP_CHECKSUMS[] = {"none", "CRC32C", "CRC64NVME", "SHA256", N
 bool s3op_takes_checksum(const struct s3op_style *s, const struct s3op *op)
 {
     return s->checksum != CHECKSUM_NONE && s3op_does(op->kind, S3OP_UPLOADS);
+}
+
+bool s3op_make_key(struct s3op_style *s, struct err *e)
+{
+    unsigned char md5[EVP_MAX_MD_SIZE];
+    char *text = secret_alloc(KEY_TEXT_BYTES + KEY_BYTES);
+
+    s->sse_c_key = text;
+    if (text == NULL)
+        return mem_none(e);
+    unsigned char *key = (unsigned char *)text + KEY_TEXT_BYTES;
+    if (getrandom(key, KEY_BYTES, 0) != KEY_BYTES)
+        return err_errno(e, errno, "cannot get random bytes");
+    bool ok = EVP_Digest(key, KEY_BYTES, md5, NULL, EVP_md5(), NULL) == 1;
+    EVP_EncodeBlock((unsigned char *)text, key, KEY_BYTES);
+    EVP_EncodeBlock((unsigned char *)s->sse_c_key_md5, md5, 16);
+    return ok || err_set(e, "cannot digest the key");
 }
 
 static bool ends_with(const char *s, size_t n, const char *end)
@@ -64,9 +89,7 @@ static void put_param(struct strbuf *o, const char *name, const char *value)
 {
     if (value == NULL)
         return;
-    strbuf_puts(o, o->n > 0 ? "&" : "");
-    strbuf_puts(o, name);
-    strbuf_puts(o, "=");
+    strbuf_add(o, o->n > 0 ? "&" : "", name, "=", NULL);
     uri_encode(o, value, strlen(value), false);
 }
 
@@ -75,9 +98,9 @@ static void put_query(struct strbuf *o, const struct s3op *op, const struct s3op
 {
     const char *resource = S3OP[op->kind].resource;
 
+    strbuf_puts(o, op->query != NULL ? op->query : "");
     if (op->kind == S3OP_LIST) {
         put_param(o, "continuation-token", h->token);
-        put_param(o, "delimiter", op->delimiter);
         put_param(o, "encoding-type", "url");
         put_param(o, "list-type", "2");
         if (op->max_keys > 0) {
@@ -112,6 +135,10 @@ static bool has_key(const struct s3op *op)
 static void put_path(struct strbuf *o, const struct s3op_style *s, const struct s3op *op,
                      bool virtual_host)
 {
+    if (op->path != NULL) {
+        strbuf_puts(o, op->path);
+        return;
+    }
     if (!virtual_host) {
         strbuf_puts(o, "/");
         uri_encode(o, s->bucket, strlen(s->bucket), true);
@@ -198,12 +225,8 @@ size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct
     add(&headers, "host", signer == NULL ? head->host : NULL);
     add_headers(&headers, s, op, head);
 
-    strbuf_puts(&o, S3OP[op->kind].method);
-    strbuf_puts(&o, " ");
-    strbuf_puts(&o, path.s);
-    strbuf_puts(&o, query.n > 0 ? "?" : "");
-    strbuf_puts(&o, query.s);
-    strbuf_puts(&o, " HTTP/1.1\r\n");
+    strbuf_add(&o, S3OP[op->kind].method, " ", path.s, query.n > 0 ? "?" : "", query.s,
+               " HTTP/1.1\r\n", NULL);
     if (path.failed || query.failed || o.failed) {
         err_set(e, "the request is too long");
         return 0;
@@ -220,8 +243,7 @@ size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct
     };
     if (!put_headers(&o, signer, &r, e))
         return 0;
-    strbuf_puts(&o, "User-Agent: ");
-    strbuf_puts(&o, head->user_agent);
+    strbuf_add(&o, "User-Agent: ", head->user_agent, NULL);
     /* OpenStack Swift waits for the body of a DELETE that has no length. */
     char method = S3OP[op->kind].method[0];
     if (method == 'P' || method == 'D') {
@@ -233,6 +255,5 @@ size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct
         err_set(e, "the request's headers do not fit into %zu bytes", size);
         return 0;
     }
-    memmove(out + size - o.n, out, o.n);
     return o.n;
 }

@@ -2,15 +2,66 @@
 #ifndef S3_LOADGEN_S3_S3OP_H
 #define S3_LOADGEN_S3_S3OP_H
 
-#include "libcommon/err.h"
-#include "loadgen/s3/checksum.h"
-#include "loadgen/s3/pages.h"
 #include "loadgen/s3/sigv4.h"
 #include "loadgen/s3/xml.h"
 
-#include <stddef.h>
-#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+
+/* Reads a listing page by page: checks the keys, finds where the next page begins, and makes sure
+ * that the listing ends. */
+
+/* Starts as zeros. */
+struct pages {
+    struct strbuf token; /* where the next page begins: its token and its id, each with a NUL */
+    struct strbuf mark;  /* the token of an earlier page */
+    struct strbuf last;  /* the last key of the previous page, with a NUL */
+    struct strbuf now;   /* the last key so far of this page, with a NUL */
+    uint64_t n;          /* pages that were followed by another one */
+    unsigned n_empty;    /* empty pages in a row, up to now */
+};
+
+/* Clears and frees everything. */
+void pages_clear(struct pages *p);
+
+/* Begins a page: a new page, or a repetition of the same one. */
+void pages_begin(struct pages *p);
+
+/* Takes an entry. Fails if its key is outside of the prefix, or not after the keys listed before;
+ * *e says which. */
+bool pages_take(struct pages *p, const char *prefix, const struct xml_entry *entry, struct err *e);
+
+/* Ends a page that is not the last one. Fails if the page does not say where the next one begins,
+ * or if the listing would never end: tokens repeat, or too many pages are empty. */
+bool pages_next(struct pages *p, const struct xml *x, struct err *e);
+
+/* Return where the next page begins, in the form that S3 expects; NULL: at the start. */
+const char *pages_token(const struct pages *p);
+const char *pages_token_id(const struct pages *p); /* for versions and uploads */
+
+/* Checksums of objects that S3 accepts, in base64, in the header x-amz-checksum-NAME. */
+
+enum checksum_kind { CHECKSUM_NONE, CHECKSUM_CRC32C, CHECKSUM_CRC64NVME, CHECKSUM_SHA256 };
+
+#define CHECKSUM_TEXT_SIZE 48 /* room for the longest in base64, with a NUL */
+
+/* Tables to compute a CRC eight bytes at a time: entry [k][b] is the effect of byte b with k bytes
+ * after it. */
+struct checksum {
+    uint64_t table[8][256];
+    uint64_t all; /* all ones, as wide as the CRC */
+};
+
+/* Makes the tables for CHECKSUM_CRC32C (Castagnoli, RFC 3720) or CHECKSUM_CRC64NVME (NVM Express).
+ * Both CRCs are reflected, and start and end with an xor of all ones. */
+void checksum_init(struct checksum *c, enum checksum_kind kind);
+
+/* Returns the CRC of the bytes so far and n more. `crc` is the CRC of the bytes so far (0:
+ * none). */
+uint64_t checksum_crc(const struct checksum *c, uint64_t crc, const void *data, size_t n);
+
+/* Writes the bytes of a CRC, highest first, in base64. */
+void checksum_text(const struct checksum *c, uint64_t crc, char text[static CHECKSUM_TEXT_SIZE]);
 
 #define S3OP_KEY_MAX 1024
 
@@ -55,7 +106,9 @@ enum {
     X(BUCKET_CREATE, "BUCKET", "PUT", NULL, XML_NOTHING, 0) \
     X(BUCKET_VERSIONING, "BUCKET", "GET", "versioning", XML_VERSIONING, 0) \
     X(BUCKET_SET_VERSIONING, "BUCKET", "PUT", "versioning", XML_NOTHING, S3OP_MD5) \
-    X(BUCKET_LOCK, "BUCKET", "GET", "object-lock", XML_LOCK, 0)
+    X(BUCKET_LOCK, "BUCKET", "GET", "object-lock", XML_LOCK, 0) \
+    X(FETCH, "FETCH", "GET", NULL, XML_NOTHING, 0) \
+    X(FETCH_POST, "FETCH", "POST", NULL, XML_NOTHING, 0)
 /* clang-format on */
 
 #define S3OP_ENUM(kind, ...) S3OP_##kind,
@@ -79,15 +132,12 @@ struct s3op {
     bool recorded; /* makes a row; if false, makes one only if it fails */
     bool bench;    /* part of the benchmark: counts for autoterm */
 
-    /* The object; for a listing its prefix; "" for requests on the bucket. */
-    char key[S3OP_KEY_MAX + 1];
-    size_t n_key;
     /* Strings and bodies are borrowed until the request ends. */
     const char *version_id, *upload_id; /* NULL: none */
     unsigned part;                      /* of an S3OP_PUT_PART; the first is 1 */
     const char *header, *header_value;  /* one more header to sign, in lower case; NULL: none */
 
-    /* The body: n_payload bytes of the object of payload_seed (payload.h) from payload_offset on,
+    /* The body: n_payload bytes of the object of payload_seed (payload.c) from payload_offset on,
      * or else the n_body bytes at `body`. */
     uint64_t payload_seed;
     uint64_t payload_offset;
@@ -103,15 +153,25 @@ struct s3op {
     /* Listings: on_entry gets each element. Reads all pages, unless one_page is set: then one page,
      * the one after `pages` or, if that is NULL, the first that is not empty. */
     bool one_page;
-    struct pages *pages;   /* NULL: none */
-    uint64_t max_keys;     /* per page; 0: the server decides */
-    const char *delimiter; /* NULL: none */
+    struct pages *pages; /* NULL: none */
+    uint64_t max_keys;   /* per page; 0: the server decides */
     const char *start_after;
     xml_entry_fn *on_entry;
     void *user;
 
+    /* Requests that are not for S3: path and query as they are sent (NULL: none), and where the
+     * body goes, which fails if it is larger. */
+    const char *path, *query;
+    FILE *to;
+    uint64_t max_bytes;
+
     uint64_t n_objects;   /* number of objects that the request is for; above 1 for a batch */
     uint64_t min_objects; /* a listing with fewer objects fails */
+
+    /* The object; for a listing its prefix; "" for requests on the bucket. It comes last, as only
+     * its beginning is used. */
+    size_t n_key;
+    char key[S3OP_KEY_MAX + 1];
 };
 
 /* Sets the key of the object, or the prefix of a listing; up to S3OP_KEY_MAX bytes. */
@@ -134,10 +194,14 @@ struct s3op_style {
     enum checksum_kind checksum; /* for objects and parts */
     const char *storage_class;   /* NULL: none */
     bool sse_s3;
-    const char *sse_c_key; /* in base64, as is its MD5; NULL: none */
-    const char *sse_c_key_md5;
+    char *sse_c_key; /* in base64, as is its MD5; NULL: none */
+    char sse_c_key_md5[32];
     bool object_lock; /* create buckets with object lock */
 };
+
+/* Makes a random key for SSE-C, in memory of secret.h: the caller frees s->sse_c_key in any case.
+ */
+bool s3op_make_key(struct s3op_style *s, struct err *e);
 
 /* True if requests to `host` have the bucket in the host name. With S3OP_LOOKUP_AUTO this is so for
  * the hosts of Amazon, Google and Alibaba, which expect it, if the bucket's name can be part of a
@@ -157,9 +221,8 @@ struct s3op_head {
     int64_t time_s;       /* UTC */
 };
 
-/* Writes the request line and headers to the last bytes of out[0..size-1], so that the body can
- * follow directly, and returns their length. signer NULL: does not sign. Returns 0 on failure: *e
- * says why. */
+/* Writes the request line and headers to out[0..size-1], and returns their length. signer NULL:
+ * does not sign. Returns 0 on failure: *e says why. */
 size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct s3op *op,
                   const struct s3op_head *head, char *out, size_t size, struct err *e);
 

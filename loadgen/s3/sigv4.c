@@ -111,8 +111,7 @@ static bool set_day(struct sigv4 *s, struct err *e)
     bool ok = HMAC(s->sha256, s->secret, (int)strlen(s->secret), (unsigned char *)s->date, 8, key,
                    NULL) != NULL;
     for (size_t i = 0; i < sizeof parts / sizeof *parts && ok; i++) {
-        strbuf_puts(&t, "/");
-        strbuf_puts(&t, parts[i]);
+        strbuf_add(&t, "/", parts[i], NULL);
         ok = HMAC(s->sha256, key, SIGV4_HASH_BYTES, (const unsigned char *)parts[i],
                   strlen(parts[i]), key, NULL) != NULL;
     }
@@ -188,8 +187,7 @@ static size_t collect_headers(const struct sigv4 *s, const struct sigv4_request 
 static void put_signed_names(struct strbuf *t, const struct sigv4_header *headers, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        strbuf_puts(t, i > 0 ? ";" : "");
-        strbuf_puts(t, headers[i].name);
+        strbuf_add(t, i > 0 ? ";" : "", headers[i].name, NULL);
     }
 }
 
@@ -200,22 +198,15 @@ static bool hash_canonical(struct sigv4 *s, const struct sigv4_request *r,
     char *canonical = s->work->canonical;
     struct strbuf t = strbuf_on(canonical, SIGV4_CANONICAL_MAX);
 
-    strbuf_puts(&t, r->method);
-    strbuf_puts(&t, "\n");
-    strbuf_puts(&t, r->path);
-    strbuf_puts(&t, "\n");
-    strbuf_puts(&t, r->query);
-    strbuf_puts(&t, "\n");
+    strbuf_add(&t, r->method, "\n", r->path, "\n", r->query, "\n", NULL);
     for (size_t i = 0; i < n_headers; i++) {
-        strbuf_puts(&t, headers[i].name);
-        strbuf_puts(&t, ":");
+        strbuf_add(&t, headers[i].name, ":", NULL);
         put_value(&t, headers[i].value);
         strbuf_puts(&t, "\n");
     }
     strbuf_puts(&t, "\n");
     put_signed_names(&t, headers, n_headers);
-    strbuf_puts(&t, "\n");
-    strbuf_puts(&t, r->payload_hash);
+    strbuf_add(&t, "\n", r->payload_hash, NULL);
     if (t.failed)
         return err_set(e, "the request is too long to sign");
     SHA256_CTX *c = &s->work->digest;
@@ -226,10 +217,7 @@ static bool hash_canonical(struct sigv4 *s, const struct sigv4_request *r,
 void sigv4_put_lines(struct strbuf *out, const struct sigv4_header *headers, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        strbuf_puts(out, headers[i].name);
-        strbuf_puts(out, ": ");
-        strbuf_puts(out, headers[i].value);
-        strbuf_puts(out, "\r\n");
+        strbuf_add(out, headers[i].name, ": ", headers[i].value, "\r\n", NULL);
     }
 }
 
@@ -249,25 +237,15 @@ bool sigv4_sign(struct sigv4 *s, const struct sigv4_request *r, struct strbuf *o
     char *canonical = s->work->canonical;
     struct strbuf t = strbuf_on(canonical, SIGV4_CANONICAL_MAX);
     sigv4_hex(hash, hex);
-    strbuf_puts(&t, "AWS4-HMAC-SHA256\n");
-    strbuf_puts(&t, s->date);
-    strbuf_puts(&t, "\n");
-    strbuf_puts(&t, s->scope);
-    strbuf_puts(&t, "\n");
-    strbuf_puts(&t, hex);
+    strbuf_add(&t, "AWS4-HMAC-SHA256\n", s->date, "\n", s->scope, "\n", hex, NULL);
     if (!sign_text(s, canonical, t.n, hash))
         return err_set(e, "cannot sign a request");
 
     sigv4_hex(hash, hex);
     sigv4_put_lines(out, headers, n_headers);
-    strbuf_puts(out, "Authorization: AWS4-HMAC-SHA256 Credential=");
-    strbuf_puts(out, s->access_key);
-    strbuf_puts(out, "/");
-    strbuf_puts(out, s->scope);
-    strbuf_puts(out, ",SignedHeaders=");
+    strbuf_add(out, "Authorization: AWS4-HMAC-SHA256 Credential=", s->access_key, "/", s->scope,
+               ",SignedHeaders=", NULL);
     put_signed_names(out, headers, n_headers);
-    strbuf_puts(out, ",Signature=");
-    strbuf_puts(out, hex);
-    strbuf_puts(out, "\r\n");
+    strbuf_add(out, ",Signature=", hex, "\r\n", NULL);
     return !out->failed || err_set(e, "the signed headers do not fit into %zu bytes", out->cap - 1);
 }

@@ -13,7 +13,6 @@
 #include "loadgen/util/strbuf.h"
 
 #include <openssl/evp.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* The hash to give if the payload is not signed, and if it is empty. */

@@ -1,6 +1,5 @@
 #include "loadgen/s3/uri.h"
 
-#include <stddef.h>
 #include <string.h>
 
 static bool unreserved(unsigned char c)

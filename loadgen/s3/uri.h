@@ -5,9 +5,6 @@
 
 #include "loadgen/util/strbuf.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /* The longest encoding of n bytes, without a NUL. */
 #define URI_MAX(n) (3 * (n))
 

@@ -4,7 +4,6 @@
 #include "libcommon/rfc3339.h"
 #include "loadgen/s3/uri.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,17 +25,13 @@ static const struct {
     struct {
         const char *name;
         enum xml_entry_kind kind;
-    } entries[3];
+    } entries[2];
 } ANSWERS[] = {
     [XML_ERROR] = {.names = {"Error"}},
-    [XML_LIST] = {{"ListBucketResult"},
-                  "IsTruncated",
-                  {{"Contents", XML_OBJECT}, {"CommonPrefixes", XML_PREFIX}}},
+    [XML_LIST] = {{"ListBucketResult"}, "IsTruncated", {{"Contents", XML_OBJECT}}},
     [XML_VERSIONS] = {{"ListVersionsResult", "ListBucketVersionsResult"},
                       "IsTruncated",
-                      {{"Version", XML_VERSION},
-                       {"DeleteMarker", XML_DELETE_MARKER},
-                       {"CommonPrefixes", XML_PREFIX}}},
+                      {{"Version", XML_VERSION}, {"DeleteMarker", XML_DELETE_MARKER}}},
     [XML_DELETED] = {{"DeleteResult"},
                      NULL,
                      {{"Deleted", XML_DELETED_KEY}, {"Error", XML_FAILED_KEY}}},
@@ -58,7 +53,6 @@ static const struct {
              {"LastModified", XML_MODIFIED},
              {"Size", XML_SIZE},
              {"VersionId", XML_ID},
-             {"Prefix", XML_KEY},
              {"UploadId", XML_ID},
              {"Initiated", XML_MODIFIED},
              {"Code", XML_CODE},
@@ -68,7 +62,7 @@ static const struct {
              {"NextKeyMarker", XML_NEXT_KEY},
              {"NextVersionIdMarker", XML_NEXT_ID},
              {"NextUploadIdMarker", XML_NEXT_ID}};
-enum { N_TEXTS = sizeof TEXTS / sizeof *TEXTS, N_ENTRY_TEXTS = 9 };
+enum { N_TEXTS = sizeof TEXTS / sizeof *TEXTS, N_ENTRY_TEXTS = 8 };
 
 /* Stops reading the answer. `why` becomes the error, unless there is one already. */
 static void stop(struct xml *x, const char *why)
@@ -107,7 +101,7 @@ static void begin_entry(struct xml *x, const char *name)
     /* A server that knows no versions sends the list of objects in place of that of versions. */
     if (x->kind == XML_VERSIONS && strcmp(name, "Contents") == 0)
         x->kind = x->root = XML_LIST;
-    for (size_t i = 0; i < 3 && ANSWERS[x->kind].entries[i].name != NULL; i++) {
+    for (size_t i = 0; i < 2 && ANSWERS[x->kind].entries[i].name != NULL; i++) {
         if (strcmp(ANSWERS[x->kind].entries[i].name, name) != 0)
             continue;
         x->root = x->kind;
@@ -242,7 +236,6 @@ static void XMLCALL on_end(void *user, const XML_Char *name)
         keep(x, name);
     } else if (x->depth == 2 && x->entry != 0) {
         x->n_entries++;
-        x->n_objects += x->entry != XML_PREFIX;
         x->entry = 0;
     } else if (x->depth == 2) {
         end_of_property(x, name);

@@ -8,7 +8,6 @@
 #include "loadgen/util/strbuf.h"
 
 #include <expat.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* Room for the longest text of an element, with a NUL: keys have up to 1,024 bytes, three times as
@@ -31,7 +30,6 @@ enum xml_root {
 
 enum xml_entry_kind {
     XML_OBJECT = 1,    /* <Contents> */
-    XML_PREFIX,        /* <CommonPrefixes>; its Prefix is in key */
     XML_VERSION,       /* <Version> */
     XML_DELETE_MARKER, /* <DeleteMarker> in a list of versions */
     XML_DELETED_KEY,   /* <Deleted> */
@@ -79,7 +77,6 @@ struct xml {
                            * name, if it has the field of that kind */
     char name[64];        /* of the root element, cut at the first byte that is not ASCII */
     uint64_t n_entries;   /* entries so far */
-    uint64_t n_objects;   /* entries that are not common prefixes */
     bool is_truncated;
 
     /* Private. */

@@ -7,8 +7,6 @@
 #include "libcommon/units.h"
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <time.h>
 
 /* Later than any time. */

@@ -4,8 +4,6 @@
 
 #include "libcommon/err.h"
 
-#include <stdbool.h>
-
 /* Whether s3analyze is there. If not, *e says that `what` needs it. */
 bool sibling_is_there(const char *what, struct err *e);
 

@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct strbuf strbuf_on(char *buffer, size_t size)
 {
@@ -57,6 +56,16 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...)
         b->n += (size_t)n;
     }
     va_end(again);
+}
+
+void strbuf_add(struct strbuf *b, ...)
+{
+    va_list args;
+
+    va_start(args, b);
+    for (const char *s; (s = va_arg(args, const char *)) != NULL;)
+        strbuf_puts(b, s);
+    va_end(args);
 }
 
 /* Returns the entity for a byte in XML text; NULL: write the byte as it is; "": XML 1.0 forbids it.

@@ -44,6 +44,9 @@ static inline void strbuf_puts(struct strbuf *b, const char *s)
     strbuf_put(b, s, strlen(s));
 }
 
+/* Adds all texts; NULL ends them. */
+void strbuf_add(struct strbuf *b, ...) __attribute__((sentinel));
+
 /* Replaces the text. */
 static inline void strbuf_set(struct strbuf *b, const char *data, size_t n)
 {

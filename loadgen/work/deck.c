@@ -1,4 +1,4 @@
-#include "loadgen/work/deck.h"
+#include "loadgen/work/workload.h"
 
 void deck_init(struct deck *d, const double shares[DECK_KINDS], struct rng rng)
 {

@@ -6,10 +6,54 @@
 #include "loadgen/load/worker.h"
 #include "loadgen/options/options.h"
 #include "loadgen/util/strbuf.h"
-#include "loadgen/work/deck.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+
+/* The order of operations in a mix: a shuffled deck of 1000 cards, which is refilled and shuffled
+ * when it is empty. After every deck the numbers of cards are as near to the shares as whole
+ * numbers can be. */
+
+#define DECK_CARDS 1000
+#define DECK_KINDS 4
+
+struct deck {
+    struct rng rng;
+    double frac[DECK_KINDS];  /* shares, sum 1 */
+    double carry[DECK_KINDS]; /* cards owed by earlier decks, in (-1, 1) */
+    size_t n_left;
+    uint8_t cards[DECK_CARDS];
+};
+
+/* Makes a deck. The shares are normalised; none is negative, and not all are 0. */
+void deck_init(struct deck *d, const double shares[DECK_KINDS], struct rng rng);
+
+/* Returns the kind of the next request, 0..DECK_KINDS-1. A kind with share 0 is never dealt. */
+size_t deck_deal(struct deck *d);
+
+/* Records that a card of kind `want` is played in place of the card of kind `have` that was dealt.
+ * The next decks compensate for it, so the shares stay exact over time. False: the mix has no cards
+ * of kind `want`. */
+bool deck_exchange(struct deck *d, size_t have, size_t want);
+
+/* Sizes of objects and of ranges. */
+
+/* Returns a random size in 1..max_bytes (0 if max_bytes is 0), with the distribution of
+ * --obj.randsize: as many objects in each of the eight largest doublings, and uniform below them;
+ * uniform throughout up to a maximum of 256. The mean tends to 0.1794 max_bytes. */
+uint64_t sizes_random(struct rng *r, uint64_t max_bytes);
+
+/* A part of an object: `length` bytes from `offset` on. */
+struct sizes_range {
+    uint64_t offset;
+    uint64_t length;
+};
+
+/* Returns a random part of an object. Its length is length_bytes (--range-size) or, if that is 0, a
+ * length by sizes_random up to size_bytes - 2 (--range); its offset is uniform over what is
+ * possible. Returns the whole object if that is not longer than length_bytes, or has at most 2
+ * bytes. */
+struct sizes_range sizes_range(struct rng *r, uint64_t size_bytes, uint64_t length_bytes);
 
 struct work;
 

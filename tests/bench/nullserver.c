@@ -1,14 +1,16 @@
 /* nullserver: the cheapest HTTP server that s3load can run against, to measure s3load and not a
  * server. It has one thread, epoll and fixed answers; it stores and verifies nothing.
  *
- *   nullserver [--port N] [--body SIZE] [--delay DURATION] [--log FILE] [--tls CERT] [--close]
+ *   nullserver [--port N] [--hosts N] [--body SIZE] [--delay DURATION] [--log FILE] [--tls CERT]
+ *              [--close]
  *
  * GET answers SIZE bytes (4KiB), HEAD their size, PUT takes its body, DELETE answers 204; a list is
- * empty, a batch DELETE succeeds. --tls makes a certificate, writes it to CERT, and gives sessions
- * to resume; --close closes each connection after one answer. With --delay each answer begins that
- * long after its request was read, by timerfd. The log, kept in memory and written at SIGINT or
- * SIGTERM, has a line per request: CLOCK_MONOTONIC ns when its last byte was read, when its answer
- * was wholly sent, and its User-Agent. */
+ * empty, a batch DELETE succeeds. With --hosts it listens on so many ports. --tls makes a
+ * certificate, writes it to CERT, and gives sessions to resume; --close closes each connection
+ * after one answer. With --delay each answer begins that long after its request was read, by
+ * timerfd. The log, kept in memory and written at SIGINT or SIGTERM, has a line per request:
+ * CLOCK_MONOTONIC ns when its last byte was read, when its answer was wholly sent, and its
+ * User-Agent. */
 #include "libcommon/units.h"
 #include "tests/target/cert.h"
 
@@ -37,7 +39,8 @@
 #define CONNS_MAX   65536
 #define AGENT_BYTES 64
 
-enum { LISTENER = CONNS_MAX, TIMER, SIGNALS };
+/* Epoll's numbers of what is no connection; the listener of fd is LISTENER + fd. */
+enum { TIMER = CONNS_MAX, SIGNALS, LISTENER };
 
 struct answer {
     char *all; /* head and body */
@@ -70,7 +73,7 @@ struct log_entry {
 };
 
 struct null_server {
-    int epoll, listener, timer, signals;
+    int epoll, timer, signals;
     int64_t delay_ns;
     struct answer get, head, put, deleted, list, batch;
     struct conn *conns[CONNS_MAX]; /* by file descriptor */
@@ -356,10 +359,10 @@ static void on_timer(struct null_server *s)
     arm(s);
 }
 
-static void on_connect(struct null_server *s)
+static void on_connect(struct null_server *s, int listener)
 {
     int one = 1;
-    int fd = accept4(s->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
     if (fd < 0)
         return;
@@ -419,21 +422,22 @@ static void serve(struct null_server *s)
             die("epoll_wait");
         for (int i = 0; i < n; i++) {
             switch (events[i].data.u32) {
-            case LISTENER:
-                on_connect(s);
-                break;
             case TIMER:
                 on_timer(s);
                 break;
             case SIGNALS:
                 return;
             default:
-                on_event(s, &events[i]);
+                if (events[i].data.u32 >= LISTENER)
+                    on_connect(s, (int)events[i].data.u32 - LISTENER);
+                else
+                    on_event(s, &events[i]);
             }
         }
     }
 }
 
+/* Listens on the port (0: any), and prints it. */
 static void listen_on(struct null_server *s, int64_t port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
@@ -441,14 +445,19 @@ static void listen_on(struct null_server *s, int64_t port)
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t n = sizeof address;
     int one = 1;
-    sigset_t stop;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
-    s->listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    setsockopt(s->listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    if (s->listener < 0 || bind(s->listener, (struct sockaddr *)&address, n) != 0 ||
-        listen(s->listener, 1024) != 0)
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, n) != 0 || listen(fd, 1024) != 0)
         die("cannot listen");
-    getsockname(s->listener, (struct sockaddr *)&address, &n);
+    getsockname(fd, (struct sockaddr *)&address, &n);
+    watch(s, fd, LISTENER + fd, EPOLLIN, EPOLL_CTL_ADD);
+    printf("listening on http://127.0.0.1:%u\n", ntohs(address.sin_port));
+}
+
+static void set_up(struct null_server *s)
+{
+    sigset_t stop;
 
     sigemptyset(&stop);
     sigaddset(&stop, SIGINT);
@@ -459,11 +468,8 @@ static void listen_on(struct null_server *s, int64_t port)
     s->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (s->signals < 0 || s->timer < 0 || s->epoll < 0)
         die("cannot set up");
-    watch(s, s->listener, LISTENER, EPOLLIN, EPOLL_CTL_ADD);
     watch(s, s->timer, TIMER, EPOLLIN, EPOLL_CTL_ADD);
     watch(s, s->signals, SIGNALS, EPOLLIN, EPOLL_CTL_ADD);
-    printf("listening on http://127.0.0.1:%u\n", ntohs(address.sin_port));
-    fflush(stdout);
 }
 
 static void set_up_tls(struct null_server *s, const char *path)
@@ -513,14 +519,13 @@ static void write_log(const struct null_server *s, const char *path)
 int main(int argc, char **argv)
 {
     static struct null_server server;
-    static const struct option options[] = {{"port", required_argument, NULL, 'p'},
-                                            {"body", required_argument, NULL, 'b'},
-                                            {"delay", required_argument, NULL, 'd'},
-                                            {"log", required_argument, NULL, 'l'},
-                                            {"tls", required_argument, NULL, 't'},
-                                            {"close", no_argument, NULL, 'c'},
-                                            {0}};
+    static const struct option options[] = {
+        {"port", required_argument, NULL, 'p'}, {"hosts", required_argument, NULL, 'h'},
+        {"body", required_argument, NULL, 'b'}, {"delay", required_argument, NULL, 'd'},
+        {"log", required_argument, NULL, 'l'},  {"tls", required_argument, NULL, 't'},
+        {"close", no_argument, NULL, 'c'},      {0}};
     int64_t port = 0;
+    int64_t n_hosts = 1;
     int64_t body_bytes = 4096;
     const char *log = NULL;
     const char *cert = NULL;
@@ -531,6 +536,8 @@ int main(int argc, char **argv)
         bool ok = true;
         if (c == 'p')
             ok = units_parse_int(optarg, &port, &e);
+        else if (c == 'h')
+            ok = units_parse_int(optarg, &n_hosts, &e);
         else if (c == 'b')
             ok = units_parse_size(optarg, &body_bytes, &e);
         else if (c == 'd')
@@ -554,7 +561,10 @@ int main(int argc, char **argv)
     server.logging = log != NULL;
     server.queue = allocate(NULL, CONNS_MAX * sizeof *server.queue);
     set_answers(&server, (size_t)body_bytes);
-    listen_on(&server, port);
+    set_up(&server);
+    for (int64_t i = 0; i < n_hosts; i++)
+        listen_on(&server, i == 0 ? port : 0);
+    fflush(stdout);
     serve(&server);
     if (log != NULL)
         write_log(&server, log);

@@ -4,13 +4,14 @@ import hashlib
 import re
 import unittest
 
+from harness import preload, without_sanitizers
 from loadcase import LoadTest
-from servers import Held, Scripted, VersityGw
+from servers import Held, Proxy, Scripted, VersityGw
 
 KEY = re.compile(r"benchmark-bucket/(s3load-[^?]*)")
 
 
-class Answers(LoadTest):
+class Store(LoadTest):
     """A store whose answers to the benchmark's requests a test gives."""
 
     def setUp(self):
@@ -41,8 +42,9 @@ class Answers(LoadTest):
         """The distinct errors of a run that gets such answers, and its rows."""
         self.keys = []
         self.measured = lambda request: measured(request) if self.is_measured(request, command) else None
-        state, c = self.load(command, "--objects", "2", "--concurrent", "1", "--requests", "2", "--obj.size",
-                             "64", *options, status=status, **kwargs)
+        size = () if "--obj.size" in options else ("--obj.size", "64")
+        state, c = self.load(command, "--objects", "2", "--concurrent", "1", "--requests", "2", *size, *options,
+                             status=status, **kwargs)
         rows = c.of(op or command.upper())
         return {r.error for r in rows}, rows
 
@@ -50,8 +52,10 @@ class Answers(LoadTest):
     def is_measured(request, command):
         if command == "get":
             return request.method == "GET" and KEY.search(request.target)
-        return "list-type" in request.target and "delimiter" not in request.target
+        return "list-type" in request.target and not re.search("prefix=(&|$)", request.target)
 
+
+class Answers(Store):
     def test_a_bucket_is_made_in_its_region(self):
         """S3 wants the region in the body, but of us-east-1 it wants none."""
         made = []
@@ -154,6 +158,73 @@ class Answers(LoadTest):
                     for r in seen[:n]:
                         self.assertEqual(base64.b64decode(r.headers["x-amz-checksum-" + name.lower()]), digest(r.body))
                         self.assertIn("x-amz-checksum-" + name.lower(), r.headers["authorization"])
+
+
+class Uncopied(Store):
+    """Bodies that are only counted are dropped in the kernel, without a copy. (tests/fault/world.c sees the calls.)"""
+    N = 1_000_000
+    HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n"
+
+    def get(self, measured, *options, skips=True, **env):
+        """Errors and bytes of the rows of a run that gets such answers; `skips`: it drops bytes. Where the kernel
+        cannot, the rows are the same."""
+        log = self.tmp / "world.log"
+        found = []
+        for refused in ({}, {"WORLD_NO_SKIPS": "1"}):
+            errors, rows = self.errors_of("get", measured, "--obj.size", str(self.N), *options, status=None,
+                                          env={**preload("world.so"), "WORLD_LOG": str(log), **refused, **env})
+            skipped = int(re.search(r"skipped (\d+)", log.read_text())[1])
+            # What comes with the head is copied.
+            least, most = (0, 0) if refused or not skips else (len(rows) * (self.N // 3), len(rows) * self.N + self.N)
+            self.assertTrue(least <= skipped <= most, (least, skipped, most))
+            found.append(({re.sub("within \\d+ bytes", "", e) for e in errors}, [r.bytes for r in rows]))
+            self.assertTrue(all(r.start < r.first_byte <= r.end for r in rows if r.bytes))
+        self.assertEqual(*found)
+        return found[0]
+
+    @without_sanitizers("a library cannot be loaded before theirs")
+    def test_all_that_can_come(self):
+        body = b"x" * self.N
+        whole = {""}, [self.N] * 2
+        self.assertEqual(self.get(lambda r: (200, body)), whole)
+        # The connection says that it stays open, and must not be used again: more than the body came.
+        for more in (b"junk", body, b"HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n"):
+            self.assertEqual(self.get(lambda r: Held(self.HEAD % self.N + body + more)), whole)
+        cut = {f"connection closed after 700000 of {self.N} body bytes"}, [700_000] * 2
+        self.assertEqual(self.get(lambda r: self.HEAD % self.N + body[:700_000]), cut)
+        other = {f"700000 bytes came, {self.N} were expected"}, [700_000] * 2
+        self.assertEqual(self.get(lambda r: (200, body[:700_000])), other)
+
+    @without_sanitizers("a library cannot be loaded before theirs")
+    def test_ranges(self):
+        def part(r, more=0):
+            a, b = map(int, re.match(r"bytes=(\d+)-(\d+)", r.headers["range"]).groups())
+            return 206, b"x" * (b - a + 1 + more), {"Content-Range": f"bytes {a}-{b}/*"}
+        self.assertEqual(self.get(part, "--range-size", "500000"), ({""}, [500_000] * 2))
+        self.assertEqual(self.get(lambda r: part(r, 9), "--range-size", "500000"),
+                         ({"500009 bytes came, 500000 were expected"}, [500_009] * 2))
+
+    @without_sanitizers("a library cannot be loaded before theirs")
+    def test_what_must_be_read(self):
+        """Bodies that do not say their length, that are verified, or that say what went wrong."""
+        body = b"x" * self.N
+        whole = {""}, [self.N] * 2
+        self.assertEqual(self.get(lambda r: b"HTTP/1.1 200 OK\r\n\r\n" + body, skips=False), whole)
+        chunks = b"%x\r\n%s\r\n" % (self.N // 2, body[::2]) * 2 + b"0\r\n\r\n"
+        self.assertEqual(self.get(lambda r: b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks, skips=False),
+                         whole)
+        errors, _ = self.get(lambda r: (200, body), "--verify", "1", skips=False)
+        self.assertRegex(errors.pop(), "^the body is not what was uploaded")
+        slow = b"<Error><Message>" + b"m" * self.N + b"</Message><Code>SlowDown</Code></Error>"
+        errors, _ = self.get(lambda r: (503, slow), skips=False)
+        self.assertRegex(errors.pop(), "^HTTP 503 SlowDown: m+$")
+
+    @without_sanitizers("a library cannot be loaded before theirs")
+    def test_through_a_proxy(self):
+        proxy = Proxy()
+        self.addCleanup(proxy.stop)
+        self.assertEqual(self.get(lambda r: (200, b"x" * self.N), http_proxy=proxy.url), ({""}, [self.N] * 2))
+        self.assertTrue(proxy.asked)
 
 
 class Checksums(LoadTest):

@@ -371,9 +371,6 @@ class Pages(LoadTest):
         lock = threading.Lock()
 
         def listing(query):
-            if query["prefix"] == "":
-                if "delimiter" in query:
-                    return "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>"
             with lock:
                 self.n_pages += 1
             token, keys = page(query, self.n_pages)

@@ -443,6 +443,15 @@ class Outages(Runs):
                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (36, 36)))
         self.assertEqual(c.errors(), [])
 
+    def test_few_descriptors(self):
+        """A connection is closed for a new one only where descriptors run out: here each worker can keep one."""
+        self.server = Scripted()
+        self.addCleanup(self.server.stop)
+        c = self.load_until(lambda path: has_rows(path, 300), "put", "--concurrent", "25", "--obj.size", "1",
+                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (120, 120)))
+        self.assertEqual(c.errors(), [])
+        self.assertLessEqual(c.end["connects"], 25)
+
     def test_silent_closer(self):
         """A connection that the server closed while it was idle is not used again. If the server is busy, it may close so late
         that the next request is already on its way: that one is sent twice."""

@@ -1,5 +1,5 @@
-/* A library that tests/cli/test_load_world.py and test_ranks.py preload into s3load. It changes
- * what s3load sees of its environment:
+/* A library that tests of s3load preload into it (tests/cli/test_load_world.py and others). It
+ * changes what s3load sees of its environment:
  *
  *   WORLD_AHEAD_NS=N          CLOCK_REALTIME is N ns ahead
  *   WORLD_DRIFT_PPM=N         all clocks run N ppm faster, since CLOCK_MONOTONIC was at
@@ -7,17 +7,22 @@
  *   WORLD_STEP=FILE           while FILE exists, CLOCK_REALTIME is an hour ahead
  *   WORLD_NAME=NAME=IP,IP...  the addresses of NAME
  *   WORLD_NO_DIGESTS=1        digests of large pieces fail
- *   WORLD_LOG=FILE            gets at the end: how many times NAME was looked up, and the most
- * digests of large pieces that a thread made between two calls of epoll */
+ *   WORLD_NO_SKIPS=1          the kernel does not know MSG_TRUNC
+ *   WORLD_LOG=FILE            gets at the end: how many times NAME was looked up, the most digests
+ * of large pieces that a thread made between two calls of epoll, and the bytes received with
+ * MSG_TRUNC, which are not copied */
 #include <arpa/inet.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <netdb.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,6 +32,7 @@
 #define LARGE_BYTES 65536
 
 static atomic_uint n_lookups, most_digests;
+static atomic_ulong n_skipped;
 static _Thread_local unsigned n_digests;
 
 static __attribute__((destructor)) void end(void)
@@ -36,7 +42,7 @@ static __attribute__((destructor)) void end(void)
 
     if (f == NULL)
         return;
-    fprintf(f, "lookups %u\ndigests %u\n", n_lookups, most_digests);
+    fprintf(f, "lookups %u\ndigests %u\nskipped %lu\n", n_lookups, most_digests, n_skipped);
     fclose(f);
 }
 
@@ -122,4 +128,18 @@ int EVP_DigestUpdate(void *context, const void *data, size_t n)
     while (n_digests > most && !atomic_compare_exchange_weak(&most_digests, &most, n_digests))
         ;
     return real(context, data, n);
+}
+
+ssize_t recv(int fd, void *data, size_t n, int flags)
+{
+    ssize_t (*real)(int, void *, size_t, int) = dlsym(RTLD_NEXT, "recv");
+    bool skips = (flags & MSG_TRUNC) != 0;
+
+    if (skips && getenv("WORLD_NO_SKIPS") != NULL) {
+        errno = EINVAL;
+        return -1;
+    }
+    ssize_t got = real(fd, data, n, flags);
+    n_skipped += skips && got > 0 ? (unsigned long)got : 0;
+    return got;
 }

@@ -6,7 +6,6 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "libcommon/units.h"
-#include "loadgen/load/answer.h"
 #include "loadgen/load/worker.h"
 #include "loadgen/util/clock.h"
 

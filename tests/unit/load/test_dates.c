@@ -1,4 +1,4 @@
-#include "loadgen/load/dates.h"
+#include "loadgen/load/loop.h"
 
 #include "libcommon/units.h"
 

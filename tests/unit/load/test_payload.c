@@ -1,4 +1,4 @@
-#include "loadgen/load/payload.h"
+#include "loadgen/load/engine.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #include "libcommon/secret.h"
 #include "libcommon/utf8.h"
 #include "loadgen/options/options.h"
-#include "loadgen/run/summary.h"
+#include "loadgen/run/bench.h"
 #include "loadgen/util/strbuf.h"
 
 #include <setjmp.h>
@@ -106,17 +106,19 @@ static void test_hidden(void **state)
 static bool is_recorded(const struct cli_command *command, const struct options *o,
                         const char *text)
 {
-    struct engine g = {.root = "/nowhere"};
-    struct control control = {.crew = {.engine = &g}};
-    const struct team team = {.size = 1};
-    struct machine machine = {.engine = &g};
-    struct summary s = {.command = command->name, .o = o, .team = &team, .machine = &machine};
-    struct strbuf b = {0};
+    static struct bench b;
+    struct strbuf head = {0};
 
-    summary_put_start(&b, &s, &control, command);
-    assert_false(b.failed);
-    bool found = strstr(b.s, text) != NULL;
-    strbuf_fini(&b);
+    b.args.command = command;
+    b.o = o;
+    b.team.size = 1;
+    b.engine.root = "/nowhere";
+    b.control.crew.engine = &b.engine;
+    b.machine.engine = &b.engine;
+    summary_put_start(&head, &b);
+    assert_false(head.failed);
+    bool found = strstr(head.s, text) != NULL;
+    strbuf_fini(&head);
     return found;
 }
 

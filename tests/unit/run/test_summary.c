@@ -1,47 +1,49 @@
-#include "loadgen/run/summary.h"
+#include "loadgen/run/bench.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 
 #include <cmocka.h>
 
-static void expect_line(const struct summary *s, const char *line)
+static void expect_line(const char *command, const struct options *o, const struct summary *s,
+                        const char *line)
 {
-    struct strbuf b = {0};
+    static struct bench b;
+    const struct cli_command named = {.name = command};
+    struct strbuf text = {0};
 
-    summary_put_line(&b, s);
-    assert_false(b.failed);
-    assert_string_equal(b.s, line);
-    strbuf_fini(&b);
+    b.args.command = &named;
+    b.o = o;
+    b.summary = *s;
+    summary_put_line(&text, &b);
+    assert_false(text.failed);
+    assert_string_equal(text.s, line);
+    strbuf_fini(&text);
 }
 
 static void test_last_line_fits(void **state)
 {
     (void)state;
     struct options options = {.run_id = "abcdefghijkl", .load.seed = 4294967295};
-    struct summary s = {.command = "put",
-                        .o = &options,
-                        .bench_ns = INT64_C(300000000000),
+    struct summary s = {.bench_ns = INT64_C(300000000000),
                         .counts = {.n_requests = 123456, .n_errors = 0}};
 
-    expect_line(&s, "put: 123,456 requests, 0 failed, in 5m (run abcdefghijkl, seed 4294967295)\n");
+    expect_line("put", &options, &s,
+                "put: 123,456 requests, 0 failed, in 5m (run abcdefghijkl, seed 4294967295)\n");
     s.counts.n_requests = UINT64_C(1234567890123);
     s.counts.n_errors = UINT64_C(1234567890122);
-    s.command = "versioned";
-    expect_line(&s, "versioned: 1,234,567,890,123 requests, 1,234,567,890,122 failed, in 5m\n"
-                    "(run abcdefghijkl, seed 4294967295)\n");
+    expect_line("versioned", &options, &s,
+                "versioned: 1,234,567,890,123 requests, 1,234,567,890,122 failed, in 5m\n"
+                "(run abcdefghijkl, seed 4294967295)\n");
     options.load.seed = 0;
-    s = (struct summary){.command = "get",
-                         .o = &options,
-                         .n_prepared = 1234567,
-                         .n_not_prepared = 208,
-                         .end = "signal"};
-    expect_line(&s,
+    s = (struct summary){.n_prepared = 1234567, .n_not_prepared = 208, .end = "signal"};
+    expect_line("get", &options, &s,
                 "get: interrupted before the benchmark: 1,234,567 objects prepared, 208 failed\n"
                 "(run abcdefghijkl, seed 0)\n");
     s.bench_ns = 1000000000;
-    expect_line(&s, "get: 0 requests, 0 failed, in 1s; 208 uploads of the preparation failed; "
-                    "interrupted\n(run abcdefghijkl, seed 0)\n");
+    expect_line("get", &options, &s,
+                "get: 0 requests, 0 failed, in 1s; 208 uploads of the preparation failed; "
+                "interrupted\n(run abcdefghijkl, seed 0)\n");
 }
 
 int main(void)

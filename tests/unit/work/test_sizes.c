@@ -1,7 +1,6 @@
 /* Sizes, ranges, the random numbers behind them, and the deck of operations. Seeds are fixed, so
  * these tests always get the same numbers. */
-#include "loadgen/work/deck.h"
-#include "loadgen/work/sizes.h"
+#include "loadgen/work/workload.h"
 
 #include <math.h>
 #include <setjmp.h>

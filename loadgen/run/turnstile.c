@@ -1,4 +1,4 @@
-#include "loadgen/util/turnstile.h"
+#include "loadgen/run/bench.h"
 
 #include <errno.h>
 #include <fcntl.h>
