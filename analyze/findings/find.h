@@ -19,6 +19,42 @@ struct period_samples {
 #define FINDING_MASK_REPORTED_STALL 2
 #define FINDING_MASK_ERRORS         4
 
+/* Durations over time, of all requests that are alike together: strata and blocks are fitted
+ * together, so that neither the mix nor the sizes of a block count. */
+struct equal_load {
+    double n[COURSE_MAX_BLOCKS];    /* samples */
+    double ln[COURSE_MAX_BLOCKS];   /* mean log duration, less what such requests usually take */
+    double work[COURSE_MAX_BLOCKS]; /* log of the usual mean duration of its requests, over that of
+                                       the run */
+    double *of_kind;                /* usual log duration, by kind of course.load */
+    double mean;                    /* of these, over the run */
+    struct course_work *by_op;      /* by operation, then block */
+};
+
+/* What changes of the load. */
+enum load_quantity {
+    LOAD_SIZES,
+    LOAD_OBJECTS,
+    LOAD_MIX,
+    LOAD_THREADS,
+    LOAD_RATE,
+    LOAD_HOSTS,
+    N_LOAD_QUANTITIES,
+};
+
+#define LOAD_MOST         32
+#define LOAD_LEAST_CHANGE .2 /* a fifth: issue 42 */
+#define LOAD_NEAR         3  /* blocks between two changes that come at one time */
+
+/* A change from the level of [from_ns, at_ns) to that of [at_ns, until_ns). */
+struct load_change {
+    enum load_quantity of;
+    size_t op; /* of LOAD_MIX */
+    int64_t from_ns, at_ns, until_ns;
+    bool is_gradual; /* over all of the run */
+    double before, after;
+};
+
 /* A course, what was found in it, and the bins that are masked, by FINDING_MASK_... . */
 struct search {
     const struct course *c;
@@ -26,9 +62,31 @@ struct search {
     struct period_samples *all; /* by stratum, then block: of all hosts; NULL as course.cells */
     struct course_parties hosts, clients; /* the course's, without slow pairs, and clients also
                                              without slow hosts; only of_place is owned */
+    struct equal_load *equal;             /* NULL: what is alike is not known */
+    struct load_change loads[LOAD_MOST];
+    size_t n_loads;
     struct findings *out;
     enum role role;
 };
+
+/* Fills s->equal. False: out of memory. */
+bool load_fit(struct search *s, struct err *e);
+
+/* Finds changes of the load; adds one, if it is more than a fifth; reports all. False: out of
+ * memory. */
+bool load_find(struct search *s, struct err *e);
+void load_add(struct search *s, struct load_change x);
+bool load_say(struct search *s, struct err *e);
+
+/* Whether an open loop asks for more than the system can do. */
+bool load_is_too_much(const struct search *s);
+
+/* Whether a change of the load explains a change of the logarithm of the rate, or of durations, at
+ * at_ns. */
+bool load_explains(const struct search *s, int64_t at_ns, double change, bool of_rate);
+
+/* Returns the mean number of requests under way in a time; NAN: not known. */
+double load_under_way(const struct search *s, int64_t from_ns, int64_t to_ns);
 
 bool search_init(struct search *s, const struct course *c, struct findings *out, struct err *e);
 void search_fini(struct search *s);
@@ -98,15 +156,15 @@ double search_variance_of_differences(double *squares, size_t n);
  * wander. */
 double search_long_run_variance(const double *v, size_t n);
 
-/* By block: samples that begin in it, and the geometric mean of their response times; in an open
- * loop these include the wait since requests were due. Strata weigh as in the whole run. */
+/* By block: samples that begin in it, and the geometric mean of their response times at equal load;
+ * in an open loop these include the wait since requests were due. */
 struct responses {
     double n[COURSE_MAX_BLOCKS], ns[COURSE_MAX_BLOCKS];
     double sd; /* of one sample's logarithm */
 };
 
-/* Fills *r; the course must have cells. False: out of memory. */
-bool search_responses(const struct search *s, struct responses *r, struct err *e);
+/* Fills *r; the course must have cells. */
+void search_responses(const struct search *s, struct responses *r);
 
 /* The stretch of a series with the largest sum of scores, which are added one by one (Kadane's
  * algorithm). `most` is 0 as long as no sum is positive; a score of -INFINITY is in no stretch. */
@@ -176,6 +234,12 @@ struct others_text {
     char s[80];
 };
 struct others_text search_others(const struct course_parties *p);
+
+/* "fell by 68 %"; from twice as much on "rose to 16.6 times"; "stayed the same". */
+struct change_text {
+    char s[32];
+};
+struct change_text find_change(double ratio);
 
 /* The time of day at `ns`, UTC, as sentences name it. */
 struct clock_text {

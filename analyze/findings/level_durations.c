@@ -17,47 +17,35 @@
 #define LEAST_TAIL      1.5       /* ratio of two 99th percentiles */
 #define TAIL_SCALE      3         /* a rise of slow requests from 0 to .55 % counts as 1.25 times */
 
-/* Whether at least LEVELS_FREE_FRAC of a block is not masked. */
-static bool is_free(const struct levels *l, size_t block)
+void levels_add_block(struct levels *l, size_t block, double x)
 {
-    return search_period_free_frac(l->s, search_periods(l->s->c, (double)l->s->c->n_blocks), block,
-                                   UINT8_MAX) >= LEVELS_FREE_FRAC;
-}
+    const struct course *c = l->s->c;
+    int64_t at_ns = course_block_start_ns(c, block);
 
-static void add_block(struct levels *l, size_t block, double x)
-{
-    l->at_ns[l->n] = course_block_start_ns(l->s->c, block);
+    if (at_ns >= c->full_until_ns ||
+        search_period_free_frac(l->s, search_periods(c, (double)c->n_blocks), block, UINT8_MAX) <
+            LEVELS_FREE_FRAC)
+        return;
+    l->at_ns[l->n] = at_ns;
     l->x[l->n++] = x;
-}
-
-/* Counts the blocks in which the threads were at work: those before full_until_ns. */
-static size_t n_full_blocks(const struct course *c)
-{
-    size_t n = 0;
-    while (n < c->n_blocks && course_block_start_ns(c, n) < c->full_until_ns)
-        n++;
-    return n;
 }
 
 /* Fills a time series of speeds from durations (in an open loop since requests were due):
  * logarithms of 1 / ns, which rise and fall as those of a rate do. */
-static bool fill_speeds(struct levels *l, struct err *e)
+static void fill_speeds(struct levels *l)
 {
     const struct course *c = l->s->c;
     struct responses r;
     double n = 0;
 
-    if (!search_responses(l->s, &r, e))
-        return false;
+    search_responses(l->s, &r);
     l->width_ns = c->block_ns;
-    for (size_t b = 0, end = n_full_blocks(c); b < end; b++) {
-        if (r.n[b] == 0 || !is_free(l, b))
-            continue;
-        add_block(l, b, -log(r.ns[b]));
+    for (size_t b = 0; b < c->n_blocks; b++) {
+        if (r.n[b] > 0)
+            levels_add_block(l, b, -log(r.ns[b]));
         n += r.n[b];
     }
     l->least_variance = fmax(r.sd * r.sd * (double)l->n / fmax(n, 1), LEAST_SPREAD);
-    return true;
 }
 
 /* Fills a time series from the share of slow samples. The sign makes more of them lower, as in a
@@ -68,15 +56,14 @@ static void fill_tail(struct levels *l)
     double all = 0;
 
     l->width_ns = c->block_ns;
-    for (size_t b = 0, end = n_full_blocks(c); b < end; b++) {
+    for (size_t b = 0; b < c->n_blocks; b++) {
         double n = 0, n_slow = 0;
         for (size_t q = 0; q < c->n_strata; q++) {
             n += l->s->all[q * c->n_blocks + b].n;
             n_slow += l->s->all[q * c->n_blocks + b].n_slow;
         }
-        if (n == 0 || !is_free(l, b))
-            continue;
-        add_block(l, b, -TAIL_SCALE * sqrt(n_slow / n));
+        if (n > 0)
+            levels_add_block(l, b, -TAIL_SCALE * sqrt(n_slow / n));
         all += n;
     }
     l->least_variance = TAIL_SCALE * TAIL_SCALE / 4 * (double)l->n / fmax(all, 1);
@@ -243,7 +230,8 @@ static bool say_slowing(const struct speeds *s, const struct slowing *x, struct 
     const struct levels *l = s->l;
     struct typical before, after;
 
-    if (fabs(x->change) < log(SLOW_LEAST_RATIO) || is_explained(l, x))
+    if (fabs(x->change) < log(SLOW_LEAST_RATIO) || is_explained(l, x) ||
+        load_explains(l->s, x->at_ns, x->change, false))
         return true;
     if (!typical_within(l->s->c, x->from_ns, x->until_ns, &before, e) ||
         !typical_within(l->s->c, x->at_ns, x->to_ns, &after, e))
@@ -351,7 +339,7 @@ bool levels_find_in_durations(struct search *s, const struct levels *rates, stru
 
     if (ok) {
         speeds->s = tail->s = s;
-        ok = fill_speeds(speeds, e);
+        fill_speeds(speeds);
         fill_tail(tail);
     }
     if (ok && speeds->n >= LEVELS_LEAST_POINTS)

@@ -33,6 +33,10 @@ static void fill_points(struct levels *l)
     if (end <= first)
         return;
     size_t width = (end - first + LEVELS_POINTS - 1) / LEVELS_POINTS;
+    if (c->n_blocks > LEVELS_POINTS / 2) { /* the load is known by block */
+        width = (size_t)(c->block_ns / c->bin_ns);
+        first = (first + width - 1) / width * width;
+    }
     l->width_ns = (int64_t)width * c->bin_ns;
     for (size_t j = first; j + width <= end; j += width) {
         double n = 0, n_free = 0;
@@ -44,8 +48,10 @@ static void fill_points(struct levels *l)
         if (n_free < LEVELS_FREE_FRAC * (double)width)
             continue;
         l->at_ns[l->n] = course_bin_start_ns(c, j);
+        size_t block = l->s->equal == NULL ? 0 : course_block(c, l->at_ns[l->n] + l->width_ns / 2);
         /* Half a request more: an empty point is low, not minus infinity. */
-        l->x[l->n++] = log((n + .5) / (n_free * (double)c->bin_ns / 1e9));
+        l->x[l->n++] = log((n + .5) / (n_free * (double)c->bin_ns / 1e9)) +
+                       (l->s->equal == NULL ? 0 : l->s->equal->work[block]);
     }
     /* The completions of a closed loop have a quarter of the variance of a Poisson process: a
      * thread begins a request only when its last one has ended. */
@@ -53,25 +59,36 @@ static void fill_points(struct levels *l)
     l->least_variance = .25 / fmax(per_point, .1);
 }
 
-struct change_text {
-    char s[32];
-};
-
-/* "by 68 %"; from twice as much on "to 16.6 times". */
-static struct change_text change_text(double ratio)
+/* Returns how the throughput changes at equal load, if `change` is that of its logarithm. In a
+ * closed loop the number of requests under way is that of the threads at work, unless it falls
+ * because answers come sooner. A change of that number is one of the load, which is noted. */
+static double at_equal_load(struct search *s, double change, int64_t from_ns, int64_t at_ns,
+                            int64_t until_ns)
 {
-    struct change_text t;
+    double before = load_under_way(s, from_ns, at_ns), after = load_under_way(s, at_ns, until_ns),
+           load = log(after / before);
 
-    if (ratio >= 2)
-        snprintf(t.s, sizeof t.s, "to %.1f times", ratio);
-    else
-        snprintf(t.s, sizeof t.s, "by %.0f %%", 100 * fabs(ratio - 1));
-    return t;
+    if (load_explains(s, at_ns, change, true))
+        return 0;
+    if (s->c->open_loop || !(load / change > 0) || fabs(load) < log(1 + LOAD_LEAST_CHANGE))
+        return change; /* NAN: not known */
+    load_add(s,
+             (struct load_change){LOAD_THREADS, 0, from_ns, at_ns, until_ns, false, before, after});
+    load = fabs(load) < fabs(change) ? load : change;
+    return fabs(change - load) < fmax(fabs(change) / 2, -log(1 - LEVELS_LEAST_CHANGE))
+               ? 0
+               : change - load;
 }
 
 static bool say_drift(struct levels *l, struct err *e)
 {
-    double ratio = exp(l->ends[1] - l->ends[0]);
+    const struct course *c = l->s->c;
+    double change = at_equal_load(l->s, l->ends[1] - l->ends[0], c->start_ns, l->at_ns[l->n / 2],
+                                  c->full_until_ns);
+
+    if (change == 0)
+        return true;
+    double ratio = exp(change);
     double lost = ratio < 1 ? (1 - ratio) / 2 : (1 - 1 / ratio) / 2;
     struct finding f = finding_of("drift", FINDING_PROBLEM, lost);
 
@@ -79,9 +96,9 @@ static bool say_drift(struct levels *l, struct err *e)
     finding_figure(&f, "start_per_s", exp(l->ends[0]));
     finding_figure(&f, "end_per_s", exp(l->ends[1]));
     return findings_add(l->s->out, &f, e,
-                        "Throughput %s steadily over the run, %s from start to end: its mean "
-                        "depends on how long the run is",
-                        ratio < 1 ? "fell" : "rose", change_text(ratio).s);
+                        "Throughput %s from start to end, steadily: its mean depends on how long "
+                        "the run is",
+                        find_change(ratio).s);
 }
 
 /* Returns the logarithm of the mean rate of some points. */
@@ -97,6 +114,11 @@ static bool say_warm_up(struct levels *l, double before, double after, int64_t e
                         struct err *e)
 {
     const struct course *c = l->s->c;
+    double change = at_equal_load(l->s, after - before, c->start_ns, end_ns, c->full_until_ns);
+
+    if (change == 0)
+        return true;
+    before = after - change;
     double ratio = exp(before - after), share = search_frac(l->s, end_ns - c->start_ns);
     double lost = share * fabs(1 - ratio);
     struct finding f = finding_of("warm-up", lost >= LEVELS_PROBLEM_WARM_UP, lost);
@@ -113,12 +135,18 @@ static bool say_warm_up(struct levels *l, double before, double after, int64_t e
                         units_duration(end_ns - c->start_ns).s, 100 * ratio);
 }
 
-static bool say_step(struct levels *l, double before, double after, int64_t at_ns, int64_t until_ns,
-                     struct err *e)
+static bool say_step(struct levels *l, double before, double after, int64_t from_ns, int64_t at_ns,
+                     int64_t until_ns, struct err *e)
 {
     const struct course *c = l->s->c;
-    double ratio = exp(after - before);
     bool stays = until_ns == INT64_MAX;
+    double change =
+        at_equal_load(l->s, after - before, from_ns, at_ns, stays ? c->full_until_ns : until_ns);
+
+    if (change == 0)
+        return true;
+    after = before + change;
+    double ratio = exp(change);
     double share = search_frac(l->s, (stays ? c->end_ns : until_ns) - at_ns);
     double lost =
         ratio < 1 ? (1 - ratio) * share : (1 - 1 / ratio) * search_frac(l->s, at_ns - c->start_ns);
@@ -138,13 +166,13 @@ static bool say_step(struct levels *l, double before, double after, int64_t at_n
     finding_figure(&f, "after_per_s", exp(after));
     /* Only the last change "stayed there": any other is followed by one with its own finding. */
     bool is_last = l->n_cuts == 0 || at_ns >= l->at_ns[l->cuts[l->n_cuts - 1]];
+    const char *at_equal = l->s->n_loads > 0 ? " at equal load" : "";
     if (stays)
-        return findings_add(l->s->out, &f, e, "Throughput %s %s at %s%s",
-                            ratio < 1 ? "fell" : "rose", change_text(ratio).s, find_clock(at_ns).s,
+        return findings_add(l->s->out, &f, e, "Throughput%s %s at %s%s", at_equal,
+                            find_change(ratio).s, find_clock(at_ns).s,
                             is_last ? " and stayed there" : "");
-    return findings_add(l->s->out, &f, e, "Throughput %s %s from %s to %s",
-                        ratio < 1 ? "fell" : "rose", change_text(ratio).s, find_clock(at_ns).s,
-                        find_clock(until_ns).s);
+    return findings_add(l->s->out, &f, e, "Throughput%s %s from %s to %s", at_equal,
+                        find_change(ratio).s, find_clock(at_ns).s, find_clock(until_ns).s);
 }
 
 /* Refines the times and the level of a change that is taken back, bin by bin: a short one is hardly
@@ -182,6 +210,7 @@ static bool say_levels(struct levels *l, struct err *e)
 {
     bool ok = true;
     size_t k = l->n_cuts > 0 ? levels_count_early(l) : 0;
+    int64_t from_ns = l->s->c->start_ns;
 
     if (k > 0)
         ok = say_warm_up(l, mean_rate(l, 0, l->cuts[k - 1]), mean_rate(l, l->cuts[k - 1], l->n),
@@ -197,7 +226,8 @@ static bool say_levels(struct levels *l, struct err *e)
             after = mean_rate(l, l->cuts[k], l->cuts[back - 1]);
             refine_visit(l, before, &after, &at_ns, &until_ns);
         }
-        ok = say_step(l, before, after, at_ns, until_ns, e);
+        ok = say_step(l, before, after, from_ns, at_ns, until_ns, e);
+        from_ns = at_ns;
         k = back > 0 ? back : k + 1;
     }
     return ok;
@@ -235,7 +265,7 @@ static bool say_effect_of_errors(struct levels *l, int64_t at_ns, struct err *e)
                 (lrv * (1 / (double)(at - from) + 1 / (double)(to - at)));
     if (z2 < GIVEN_PENALTY || fabs(after - before) < -log(1 - LEVELS_LEAST_CHANGE))
         return true;
-    return say_step(l, before, after, at_ns, INT64_MAX, e);
+    return say_step(l, before, after, l->at_ns[from], at_ns, INT64_MAX, e);
 }
 
 static bool say_effects_of_errors(struct levels *l, struct err *e)
@@ -263,33 +293,25 @@ static bool say_course(struct levels *l, struct err *e)
     return say_effects_of_errors(l, e) && swings_find(l->s, NULL, levels_expected, l, &swings, e);
 }
 
-static bool is_overloaded(const struct search *s)
-{
-    for (size_t i = 0; i < s->out->n; i++)
-        if (s->out->v[i].kind->is_overload)
-            return true;
-    return false;
-}
-
 bool find_levels(struct search *s, struct err *e)
 {
     struct levels *rates;
     bool swings = false;
 
     /* The rate of an open loop is the one that was asked for, unless it falls behind. */
-    bool overloaded = is_overloaded(s), shows_capacity = !s->c->open_loop || overloaded;
+    bool overloaded = load_is_too_much(s), shows_capacity = !s->c->open_loop || overloaded;
 
     if (!mem_cleared(&rates, 1, e))
         return false;
     rates->s = s;
+    bool ok = load_find(s, e);
     fill_points(rates);
-    bool ok = true;
     if (rates->n >= LEVELS_LEAST_POINTS && s->c->n >= FINDING_LEAST_REQUESTS) {
-        if (shows_capacity)
+        if (ok && shows_capacity)
             ok = swings_find(s, NULL, NULL, NULL, &swings, e) && (swings || say_course(rates, e));
-        if (s->c->cells != NULL && !swings && !overloaded)
+        if (s->c->cells != NULL && s->equal != NULL && !swings && !overloaded)
             ok = ok && levels_find_in_durations(s, rates, e);
     }
     free(rates);
-    return ok;
+    return ok && load_say(s, e);
 }

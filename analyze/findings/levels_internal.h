@@ -32,6 +32,9 @@ struct levels {
     struct slow_noise noise;
 };
 
+/* Adds a block to the series, if enough of it is neither masked nor after full_until_ns. */
+void levels_add_block(struct levels *l, size_t block, double x);
+
 /* Fits levels, or a trend, as far as slow noise explains neither. False: out of memory. */
 bool levels_fit(struct levels *l, struct err *e);
 

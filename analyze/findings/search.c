@@ -53,13 +53,18 @@ bool search_init(struct search *s, const struct course *c, struct findings *out,
             add_cells(c, q, b, &c->hosts, x, false);
             x->log_sum *= COURSE_LOG_UNIT;
         }
-    return true;
+    return load_fit(s, e);
 }
 
 void search_fini(struct search *s)
 {
     free(s->masked);
     free(s->all);
+    if (s->equal != NULL) {
+        free(s->equal->of_kind);
+        free(s->equal->by_op);
+    }
+    free(s->equal);
     free(s->hosts.of_place);
     free(s->clients.of_place);
 }
@@ -142,6 +147,20 @@ struct samples search_samples(const struct search *s, struct strata of)
 double search_sd(const struct samples *x)
 {
     return x->n > 0 ? sqrt(x->squares / x->n) : 0;
+}
+
+void search_responses(const struct search *s, struct responses *r)
+{
+    const struct course *c = s->c;
+    struct samples all = search_samples(s, (struct strata){0, c->n_strata});
+
+    r->sd = search_sd(&all);
+    for (size_t b = 0; b < c->n_blocks; b++) {
+        r->n[b] = s->equal->n[b];
+        r->ns[b] = exp(s->equal->mean + s->equal->ln[b]);
+        if (c->late_n != NULL && c->late_n[b] > 0)
+            r->ns[b] += c->late_ns[b] / (double)c->late_n[b];
+    }
 }
 
 double search_mean(const double *n, const double *r, size_t from, size_t to, double *total)
@@ -239,5 +258,19 @@ struct clock_text find_clock(int64_t ns)
 {
     struct clock_text t;
     snprintf(t.s, sizeof t.s, "%.10s", strchr(rfc3339_format(ns).s, 'T') + 1);
+    return t;
+}
+
+struct change_text find_change(double ratio)
+{
+    struct change_text t;
+
+    if (ratio >= 2)
+        snprintf(t.s, sizeof t.s, "rose to %.1f times", ratio);
+    else if (fabs(ratio - 1) < .005)
+        snprintf(t.s, sizeof t.s, "stayed the same");
+    else
+        snprintf(t.s, sizeof t.s, "%s by %.0f %%", ratio < 1 ? "fell" : "rose",
+                 100 * fabs(ratio - 1));
     return t;
 }

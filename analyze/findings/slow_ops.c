@@ -1,5 +1,5 @@
-/* Finds operations, and sizes of objects, that are slow for a while, and computes how the durations
- * of all together change: the mean logarithm of durations by block. */
+/* Finds operations, and sizes of objects, that are slow for a while: the mean logarithm of
+ * durations by block. */
 #include "analyze/findings/find.h"
 #include "analyze/findings/slow_limits.h"
 #include "analyze/stats/stats.h"
@@ -37,15 +37,13 @@ static bool op_course_init(struct op_course *o, const struct search *s, bool by_
         !mem_cleared(&o->y, n_parts * c->n_blocks, e) || !mem_cleared(&o->all, n_parts, e) ||
         !mem_new(&o->times, n_parts, e) || !mem_new(&o->ns, n_parts, e))
         return false;
-    for (size_t q = 0; q < c->n_strata; q++) {
-        size_t k = by_stratum ? q : c->strata[q].table;
-        struct samples all = search_samples(s, (struct strata){q, q + 1});
-        double mean = all.n > 0 ? all.sum / all.n : 0;
+    for (size_t q = 0; q < c->load.n_alike; q++) {
+        size_t k = by_stratum ? c->load.stratum[q] : c->strata[c->load.stratum[q]].table;
 
         for (size_t b = 0; b < c->n_blocks; b++) {
-            const struct period_samples *x = &s->all[q * c->n_blocks + b];
-            o->n[k * c->n_blocks + b] += x->n;
-            o->y[k * c->n_blocks + b] += x->log_sum - x->n * mean;
+            const struct course_work *w = course_work(c, q, b);
+            o->n[k * c->n_blocks + b] += w->n;
+            o->y[k * c->n_blocks + b] += w->log - w->n * s->equal->of_kind[q];
         }
     }
     for (size_t k = 0; k < n_parts; k++)
@@ -200,29 +198,6 @@ static void op_course_fini(struct op_course *o)
     free(o->ns);
 }
 
-bool search_responses(const struct search *s, struct responses *r, struct err *e)
-{
-    const struct course *c = s->c;
-    struct op_course o = {0};
-    struct samples all = search_samples(s, (struct strata){0, c->n_strata});
-    bool ok = op_course_init(&o, s, false, e);
-
-    r->sd = search_sd(&all);
-    for (size_t b = 0; ok && b < c->n_blocks; b++) {
-        double sum = 0;
-        r->n[b] = 0;
-        for (size_t k = 0; k < c->n_ops; k++) {
-            r->n[b] += o.n[k * c->n_blocks + b];
-            sum += o.n[k * c->n_blocks + b] * o.y[k * c->n_blocks + b];
-        }
-        r->ns[b] = exp((all.sum + sum * all.n / fmax(r->n[b], 1)) / fmax(all.n, 1));
-        if (c->late_n != NULL && c->late_n[b] > 0)
-            r->ns[b] += c->late_ns[b] / (double)c->late_n[b];
-    }
-    op_course_fini(&o);
-    return ok;
-}
-
 /* Reports the stretches in which a part is slow. Each is subtracted before the next is searched
  * for. */
 static bool find_slow_part(struct search *s, struct op_course *o, size_t k, struct err *e)
@@ -259,7 +234,7 @@ bool find_slow_operations(struct search *s, struct err *e)
 {
     const struct course *c = s->c;
 
-    if (c->cells == NULL || c->n_blocks < 16)
+    if (s->equal == NULL || c->n_blocks < 16)
         return true;
     return (c->n_ops < 2 || find_slow_parts(s, false, e)) &&
            (c->n_strata == c->n_ops || find_slow_parts(s, true, e));

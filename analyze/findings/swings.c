@@ -153,8 +153,10 @@ static bool fill_points(struct swings *w, swings_expected_fn *expected, const vo
         /* A point that is partly masked leads into a stall or out of it: its throughput is not
          * usual. */
         w->is_free[i] = n_unmasked == (double)width;
-        w->expected[i] =
-            expected != NULL ? exp(expected(levels, course_bin_start_ns(c, from + width / 2))) : 1;
+        int64_t at_ns = course_bin_start_ns(c, from + width / 2);
+        w->expected[i] = expected != NULL ? exp(expected(levels, at_ns)) : 1;
+        if (w->s->equal != NULL)
+            w->expected[i] /= exp(w->s->equal->work[course_block(c, at_ns)]);
         n_free += w->is_free[i];
         sum += w->is_free[i] ? w->all[i] / ((double)w->width_ns / 1e9) : 0;
     }

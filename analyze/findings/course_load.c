@@ -1,0 +1,95 @@
+/* What was asked of the system, by block of time: sizes, operations, threads, requests due. */
+#include "analyze/findings/course.h"
+#include "libcommon/int64.h"
+#include "libcommon/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define MOST_ALIKE 256 /* kinds of requests; more of an operation count as one */
+#define A_TENTH    141 /* log2(1.1), in units of 1 / COURSE_LOG_ONE */
+
+bool course_load_init(struct course *c, size_t n, struct err *e)
+{
+    c->load.n_alike = n;
+    return mem_cleared(&c->load.stratum, n, e) && mem_cleared(&c->load.work, n * c->n_blocks, e) &&
+           (c->load.under_way != NULL || mem_cleared(&c->load.under_way, c->n_blocks, e));
+}
+
+void course_load_add(struct course *c, int64_t start_ns, int64_t end_ns, double weight)
+{
+    for (size_t b = course_block(c, start_ns), last = course_block(c, end_ns); b <= last; b++) {
+        int64_t from_ns = int64_max(start_ns, course_block_start_ns(c, b)),
+                to_ns = int64_min(end_ns, course_block_start_ns(c, b + 1));
+
+        c->load.under_way[b] += weight * (double)int64_max(to_ns - from_ns, 0) /
+                                (course_part(c, b, c->block_ns) * (double)c->block_ns);
+    }
+}
+
+static uint64_t within_a_tenth(const struct packed *of, size_t i)
+{
+    int64_t x = packed_get(of, i);
+    return x > 0 ? (uint64_t)(course_log2(x) / A_TENTH) + 1 : 0;
+}
+
+/* Returns the kind of row i of table k among those of keys[], to which it is added. */
+static size_t kind_of(const struct course *c, size_t k, size_t i, uint64_t *keys, size_t *n)
+{
+    const struct table *t = c->tables[k];
+    uint64_t stratum = course_stratum(c, k, i), key = stratum << 32 |
+                                                      within_a_tenth(&t->bytes, i) << 16 |
+                                                      within_a_tenth(&t->objects, i);
+    size_t at = 0;
+
+    while (at < *n && keys[at] != key)
+        at++;
+    if (at < *n)
+        return at;
+    for (size_t j = 0; *n == MOST_ALIKE && j < *n; j++)
+        if (keys[j] >> 32 == stratum)
+            return j;
+    if (*n == MOST_ALIKE)
+        return SIZE_MAX;
+    keys[(*n)++] = key;
+    return at;
+}
+
+static void count_threads(struct course *c, const struct course_visits *threads)
+{
+    for (size_t i = 0; i < c->d->n_threads; i++)
+        for (size_t b = threads[i].n > 0 ? course_block(c, threads[i].first_ns) : c->n_blocks;
+             b < c->n_blocks && course_block_start_ns(c, b) <= threads[i].last_ns; b++)
+            c->load.threads[b]++;
+}
+
+bool course_load_rows(struct course *c, const size_t *samples, const size_t *n_samples,
+                      double rows_per_sample, const struct course_visits *threads, struct err *e)
+{
+    uint64_t keys[MOST_ALIKE];
+    size_t n = 0;
+
+    if (!course_load_init(c, MOST_ALIKE, e) || !mem_cleared(&c->load.threads, c->n_blocks, e))
+        return false;
+    c->load.sizes_are_alike = true;
+    count_threads(c, threads);
+    for (size_t k = 0, m = 0; k < c->n_ops; k++)
+        for (const struct table *t = c->tables[k]; m < n_samples[k]; m++) {
+            size_t i = samples[m], kind = kind_of(c, k, i, keys, &n);
+            double dur_ns = fmax((double)packed_get(&t->dur, i), 1);
+
+            course_load_add(c, t->start[i], table_end(t, i), rows_per_sample);
+            if (kind == SIZE_MAX)
+                continue;
+            struct course_work *w = course_work(c, kind, course_block(c, t->start[i]));
+            c->load.stratum[kind] = course_stratum(c, k, i);
+            course_work(c, kind, course_block(c, table_end(t, i)))->n_ended++;
+            w->n++;
+            w->ns += dur_ns;
+            w->log += log(dur_ns);
+            w->bytes += (double)packed_get(&t->bytes, i);
+            w->objects += (double)packed_get(&t->objects, i);
+        }
+    c->load.n_alike = n;
+    return true;
+}
