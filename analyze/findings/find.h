@@ -206,6 +206,15 @@ detector DETECTORS;
 /* Sets the scope of a finding to party k: a host, a client, or a pair of both. */
 void search_set_party(struct finding *f, const struct course_parties *p, size_t k);
 
+/* A sine: mean + a cos(x) + b sin(x), with x = 2 pi cycles t. */
+struct wave {
+    double cycles, mean, a, b, amplitude;
+    double rest; /* residual sum of squares */
+};
+
+/* Fits a sine with that number of cycles to n values at times t, from 0 to 1, by least squares. */
+struct wave wave_fit(const double *t, const double *y, size_t n, double cycles);
+
 /* A time series to search for swings: durations by block, as logarithms of 1 / ns. */
 struct swings_of {
     const double *x;
@@ -219,11 +228,15 @@ struct swings_of {
 typedef double swings_expected_fn(const void *levels, int64_t at_ns);
 
 /* Adds a finding of swings of durations, or of throughput if `of` is NULL, around what is expected;
- * *found: there is one. Without `expected` that is the mean, and the swing must be periodic or a
- * slow wave, and explain more than anything else does: then there are no levels to report. False:
- * out of memory. */
+ * *found: there is one. Without `expected` that is the mean, and the swing must be periodic, and
+ * explain most of the variance: then there are no levels to report. False: out of memory. */
 bool swings_find(struct search *s, const struct swings_of *of, swings_expected_fn *expected,
                  const void *levels, bool *found, struct err *e);
+
+/* Reports a swing between two rates or durations. period_ns 0: at no steady period; p NAN: not
+ * known. */
+bool swings_say(struct search *s, bool of_durations, double least, double most, double period_ns,
+                double p, struct err *e);
 
 /* A finding that party k is slow. */
 struct finding search_slowness(const struct course_parties *p, size_t k, bool is_problem,

@@ -313,9 +313,31 @@ static bool say_slowings(const struct speeds *s, struct err *e)
     return ok;
 }
 
+/* Reports durations that rise and come back. */
+static bool say_bell(const struct speeds *s, struct err *e)
+{
+    const struct levels *l = s->l;
+    struct slowing x = {
+        .kind = "slow-op",
+        .from_ns = l->s->c->start_ns,
+        .until_ns = l->at_ns[l->bell_from],
+        .at_ns = l->at_ns[l->bell_from],
+        .to_ns = l->at_ns[l->bell_to - 1] + l->width_ns,
+        .change = l->bell[0] - levels_mean(l->x, l->bell_from, l->bell_to),
+    };
+
+    return say_slowing(s, &x, e);
+}
+
 static bool say_course(const struct speeds *s, struct err *e)
 {
-    return levels_fit(s->l, e) && (s->l->drifts ? say_slowing_down(s, e) : say_slowings(s, e));
+    if (!levels_fit(s->l, e))
+        return false;
+    return s->l->shape == LEVELS_TREND ? say_slowing_down(s, e)
+           : s->l->shape == LEVELS_WAVE
+               ? s->tail || !s->l->s->c->open_loop || levels_say_wave(s->l, true, e)
+           : s->l->shape == LEVELS_BELL ? say_bell(s, e)
+                                        : say_slowings(s, e);
 }
 
 /* Reports swings and levels of durations; swings only in an open loop, as throughput shows those of

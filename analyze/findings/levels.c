@@ -171,8 +171,9 @@ static bool say_step(struct levels *l, double before, double after, int64_t from
         return findings_add(l->s->out, &f, e, "Throughput%s %s at %s%s", at_equal,
                             find_change(ratio).s, find_clock(at_ns).s,
                             is_last ? " and stayed there" : "");
-    return findings_add(l->s->out, &f, e, "Throughput%s %s from %s to %s", at_equal,
-                        find_change(ratio).s, find_clock(at_ns).s, find_clock(until_ns).s);
+    return findings_add(l->s->out, &f, e, "Throughput%s %s from %s to %s%s", at_equal,
+                        find_change(ratio).s, find_clock(at_ns).s, find_clock(until_ns).s,
+                        l->shape == LEVELS_BELL ? ", little by little, and came back" : "");
 }
 
 /* Refines the times and the level of a change that is taken back, bin by bin: a short one is hardly
@@ -281,6 +282,22 @@ static bool say_effects_of_errors(struct levels *l, struct err *e)
     return ok;
 }
 
+/* Reports a dip that comes back. */
+static bool say_bell(struct levels *l, struct err *e)
+{
+    return say_step(l, l->bell[0], mean_rate(l, l->bell_from, l->bell_to), l->s->c->start_ns,
+                    l->at_ns[l->bell_from], l->at_ns[l->bell_to - 1] + l->width_ns, e);
+}
+
+bool levels_say_wave(struct levels *l, bool of_durations, struct err *e)
+{
+    double length_ns = (double)(l->at_ns[l->n - 1] + l->width_ns - l->at_ns[0]),
+           low = exp(of_durations ? -l->swing[1] : l->swing[0]),
+           high = exp(of_durations ? -l->swing[0] : l->swing[1]);
+
+    return swings_say(l->s, of_durations, low, high, length_ns / l->wave.cycles, NAN, e);
+}
+
 /* Reports levels or a trend, the effects of errors, and the swings around them. */
 static bool say_course(struct levels *l, struct err *e)
 {
@@ -288,7 +305,11 @@ static bool say_course(struct levels *l, struct err *e)
 
     if (!levels_fit(l, e))
         return false;
-    if (l->drifts ? !say_drift(l, e) : !say_levels(l, e))
+    if (l->shape == LEVELS_WAVE)
+        return levels_say_wave(l, false, e);
+    if (l->shape == LEVELS_TREND  ? !say_drift(l, e)
+        : l->shape == LEVELS_BELL ? !say_bell(l, e)
+                                  : !say_levels(l, e))
         return false;
     return say_effects_of_errors(l, e) && swings_find(l->s, NULL, levels_expected, l, &swings, e);
 }

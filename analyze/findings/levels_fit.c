@@ -16,9 +16,12 @@
 #define FAST_START_FRAC .10  /* of the run: a fast beginning up to here is a warm-up, too */
 #define RAMP_FRAC       .50  /* of the run: a beginning that rises step by step may last so long */
 #define EVIDENCE        15.0 /* cost of a shape, in -2 log likelihood: high, as many are tried */
-#define N_TRENDS        2
-#define GROWTH          2 /* exponent of an exponential trend at the end of the run */
-#define LONGEST_DECAY   6 /* the longest time constant of a decaying beginning: 1/6 of the run */
+#define MOST_WAVES      4    /* cycles of a slow wave: more are searched for by their period */
+#define WAVE_STEPS      32   /* per cycle, of the number of cycles that is tried */
+#define LEAST_SWING     .3   /* of a wave: slow noise swings, too */
+#define BELL_STEPS      8    /* widths that are tried, up to an eighth of the run */
+#define GROWTH_EXPONENT 2    /* of an exponential trend, at the end of the run */
+#define LONGEST_DECAY   6    /* the longest time constant of a decaying beginning: 1/6 of the run */
 #define N_DECAYS        5
 #define DECAY_STEP      1.8
 
@@ -60,6 +63,70 @@ static void fit_line(const struct levels *l, double ends[2], double *fitted)
     ends[1] = -log(fmax(line.base + line.slope * ((double)l->n - .5), least));
 }
 
+/* Fits a sine to the rate, by least squares: a slow wave. Fills in the logarithms of the fit. */
+static void fit_wave(struct levels *l, double *fitted)
+{
+    double rate[LEVELS_POINTS], t[LEVELS_POINTS],
+        length = (double)(l->at_ns[l->n - 1] + l->width_ns - l->at_ns[0]);
+
+    for (size_t i = 0; i < l->n; i++) {
+        rate[i] = exp(l->x[i]);
+        t[i] = (double)(l->at_ns[i] + l->width_ns / 2 - l->at_ns[0]) / length;
+    }
+    l->wave.rest = INFINITY;
+    for (int step = WAVE_STEPS - WAVE_STEPS / 8; step <= MOST_WAVES * WAVE_STEPS; step++) {
+        struct wave x = wave_fit(t, rate, l->n, (double)step / WAVE_STEPS);
+        if (x.rest < l->wave.rest)
+            l->wave = x;
+    }
+    const struct wave *w = &l->wave;
+    double least = w->mean / 100;
+    for (size_t i = 0; i < l->n; i++) {
+        double angle = 2 * M_PI * w->cycles * t[i];
+        fitted[i] = log(fmax(w->mean + w->a * cos(angle) + w->b * sin(angle), least));
+    }
+    l->swing[0] = log(fmax(w->mean - w->amplitude, least));
+    l->swing[1] = log(w->mean + w->amplitude);
+}
+
+/* Fits a bell to the time that a request takes, by least squares: a dip that comes back. It begins
+ * and ends within the run. Fills in the logarithms of the fitted rate. */
+static void fit_bell(struct levels *l, double *fitted)
+{
+    double n = (double)l->n, most = 0, y[LEVELS_POINTS], g[LEVELS_POINTS], mean = 0;
+
+    for (size_t i = 0; i < l->n; i++)
+        mean += exp(-l->x[i]) / n;
+    for (size_t i = 0; i < l->n; i++)
+        y[i] = exp(-l->x[i]) - mean;
+    for (int width = 1; width <= BELL_STEPS; width++) {
+        double sd = n / 8 * width / BELL_STEPS;
+
+        for (double mid = 2 * sd; mid <= n - 2 * sd; mid++) {
+            double sum = 0, squares = 0, product = 0;
+
+            for (size_t i = 0; i < l->n; i++) {
+                double z = ((double)i + .5 - mid) / sd;
+                g[i] = exp(-z * z / 2);
+                sum += g[i];
+                squares += g[i] * g[i];
+                product += g[i] * y[i];
+            }
+            double height = product / (squares - sum * sum / n);
+            if (height * product <= most)
+                continue;
+            double base = mean - height * sum / n, least = mean / 100;
+            most = height * product;
+            l->bell_from = (size_t)(mid - 2 * sd);
+            l->bell_to = (size_t)(mid + 2 * sd);
+            l->bell[0] = -log(fmax(base, least));
+            l->bell[1] = -log(fmax(base + height, least));
+            for (size_t i = 0; i < l->n; i++)
+                fitted[i] = -log(fmax(base + height * g[i], least));
+        }
+    }
+}
+
 size_t levels_end(const struct levels *l, size_t k)
 {
     return k < l->n_cuts ? l->cuts[k] : l->n;
@@ -74,6 +141,13 @@ static void drop_cut(struct levels *l, size_t k)
 {
     memmove(&l->cuts[k], &l->cuts[k + 1], (l->n_cuts - k - 1) * sizeof *l->cuts);
     l->n_cuts--;
+}
+
+static void fill_levels(struct levels *l)
+{
+    for (size_t k = 0, i = 0; k <= l->n_cuts; k++)
+        for (double level = levels_level(l, k); i < levels_end(l, k); i++)
+            l->fitted[i] = level;
 }
 
 /* Drops cuts with a change below LEVELS_LEAST_CHANGE, the smallest first. */
@@ -118,10 +192,13 @@ static bool propose_cuts(struct levels *l, size_t least, double penalty, struct 
     return low == high || stats_partition(l->x, l->n, least, high, l->cuts, &l->n_cuts, &cost, e);
 }
 
+/* Shapes that explain a series without any cut; they follow the cuts. */
+enum { LINE, GROWTH, WAVE, BELL, N_WHOLE };
+
 /* The shapes that explain the series, and what that costs. */
 struct choice {
     double cost;
-    bool with[SLOW_NOISE_SHAPES]; /* the proposed cuts, the trends, the decays */
+    bool with[SLOW_NOISE_SHAPES]; /* the proposed cuts, the whole shapes, the decays */
 };
 
 static double cost_of(const struct levels *l, const bool *with)
@@ -195,8 +272,8 @@ static void fill_step(const struct levels *l, size_t k, double *step)
         step[i] = change != 0 ? fmin(fmax((l->x[i] - before) / change, 0), 1) : step[i];
 }
 
-/* Fills in the shapes to try, beside the line: the proposed cuts, an exponential trend, and, if
- * there are early cuts, beginnings that decay. */
+/* Fills in the shapes to try, after the proposed cuts, and, if there are early cuts, beginnings
+ * that decay. */
 static void fill_shapes(struct levels *l, bool early)
 {
     double lasts = (double)l->n / LONGEST_DECAY;
@@ -204,10 +281,12 @@ static void fill_shapes(struct levels *l, bool early)
 
     for (; n < l->n_cuts; n++)
         fill_step(l, n, l->shapes[n]);
-    n++; /* the line */
+    fit_line(l, l->ends, l->shapes[n + LINE]);
+    fit_wave(l, l->shapes[n + WAVE]);
+    fit_bell(l, l->shapes[n + BELL]);
     for (size_t i = 0; i < l->n; i++)
-        l->shapes[n][i] = exp((double)i * GROWTH / (double)l->n);
-    n++;
+        l->shapes[n + GROWTH][i] = exp((double)i * GROWTH_EXPONENT / (double)l->n);
+    n += N_WHOLE;
     for (size_t k = 0; early && k < N_DECAYS; k++, n++, lasts /= DECAY_STEP)
         for (size_t i = 0; i < l->n; i++)
             l->shapes[n][i] = exp(-(double)i / lasts);
@@ -277,17 +356,11 @@ size_t levels_count_early(const struct levels *l)
 double levels_expected(const void *levels, int64_t at_ns)
 {
     const struct levels *l = levels;
-    size_t k = 0;
+    size_t i = 0;
 
-    if (l->drifts) {
-        double into = (double)(at_ns - l->at_ns[0]) /
-                      (double)(l->at_ns[l->n - 1] + l->width_ns - l->at_ns[0]);
-        into = fmin(fmax(into, 0), 1);
-        return -log(exp(-l->ends[0]) * (1 - into) + exp(-l->ends[1]) * into);
-    }
-    while (k < l->n_cuts && l->at_ns[l->cuts[k]] <= at_ns)
-        k++;
-    return levels_level(l, k);
+    while (i + 1 < l->n && l->at_ns[i] + l->width_ns <= at_ns)
+        i++;
+    return l->fitted[i];
 }
 
 bool levels_fit(struct levels *l, struct err *e)
@@ -297,32 +370,41 @@ bool levels_fit(struct levels *l, struct err *e)
     l->lrv = variance_of_batches(l);
     if (!propose_cuts(l, least, PENALTY * l->lrv, e))
         return false;
-    size_t trend = l->n_cuts, n_kept = 0;
+    size_t whole = l->n_cuts, n_kept = 0, first = whole;
     size_t n_early = l->n_cuts > 0 ? levels_count_early(l) : 0;
-    fit_line(l, l->ends, l->shapes[trend]);
-    bool evident = fabs(l->ends[1] - l->ends[0]) >= -log(1 - LEVELS_PROBLEM_CHANGE);
-    if (l->n_cuts == 0 && !evident)
-        return true;
     fill_shapes(l, n_early > 0);
+    double swings[N_WHOLE] = {l->ends[1] - l->ends[0], l->ends[1] - l->ends[0],
+                              (l->swing[1] - l->swing[0]) * log(1 - LEVELS_PROBLEM_CHANGE) /
+                                  log(1 - LEAST_SWING),
+                              l->bell[1] - l->bell[0]};
     struct choice best = {.cost = INFINITY};
-    for (size_t shape = trend; shape <= l->noise.n_shapes; shape++) {
+    for (size_t shape = whole; shape <= l->noise.n_shapes; shape++) {
         struct choice x = {.cost = INFINITY};
         if (shape < l->noise.n_shapes) /* the last choice has nothing but cuts */
             x.with[shape] = true;
-        if (shape >= trend + N_TRENDS)
+        if (shape >= whole + N_WHOLE)
             add_cuts(l, &x);
-        else if (evident)
-            x.cost = cost_of(l, x.with);
-        if (x.cost < best.cost)
+        else if (fabs(swings[shape - whole]) >= -log(1 - LEVELS_PROBLEM_CHANGE))
+            x.cost = cost_of(l, x.with) + (shape >= whole + WAVE ? EVIDENCE : 0);
+        if (x.cost < best.cost) {
             best = x;
+            first = shape - whole;
+        }
     }
-    l->drifts = memchr(best.with + trend, true, N_TRENDS) != NULL;
+    l->shape = first <= GROWTH ? LEVELS_TREND
+               : first == WAVE ? LEVELS_WAVE
+               : first == BELL ? LEVELS_BELL
+                               : LEVELS_CUTS;
     /* The levels of a decay follow each other closely: keep all of its cuts. */
-    bool decays = memchr(best.with + trend + N_TRENDS, true, N_DECAYS) != NULL;
+    bool decays = memchr(best.with + whole + N_WHOLE, true, N_DECAYS) != NULL;
     for (size_t k = 0; k < l->n_cuts; k++)
         if (best.with[k] || (decays && k < n_early))
             l->cuts[n_kept++] = l->cuts[k];
     l->n_cuts = n_kept;
     drop_small_cuts(l);
+    if (l->shape == LEVELS_CUTS)
+        fill_levels(l);
+    else
+        memcpy(l->fitted, l->shapes[whole + (first == GROWTH ? LINE : first)], sizeof l->fitted);
     return true;
 }

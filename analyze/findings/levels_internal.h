@@ -26,8 +26,13 @@ struct levels {
 
     double lrv; /* the long-run variance of a point */
     size_t n_cuts, cuts[LEVELS_POINTS];
-    bool drifts;    /* a trend explains it better than the cuts */
-    double ends[2]; /* of the trend */
+    enum levels_shape { LEVELS_CUTS, LEVELS_TREND, LEVELS_WAVE, LEVELS_BELL } shape;
+    double ends[2];            /* of a trend: of a straight line at both ends of the run */
+    double swing[2];           /* of a wave: the lowest and the highest value */
+    struct wave wave;          /* of the rate */
+    double bell[2];            /* the values before and after it, and at its peak */
+    size_t bell_from, bell_to; /* points, two standard deviations before and after its peak */
+    double fitted[LEVELS_POINTS];
     double shapes[SLOW_NOISE_SHAPES][LEVELS_POINTS];
     struct slow_noise noise;
 };
@@ -59,6 +64,9 @@ int64_t levels_within_ns(const struct levels *l, double change);
 
 /* Returns what the levels or the trend predict at a time: a swings_expected_fn. */
 double levels_expected(const void *levels, int64_t at_ns);
+
+/* Reports a slow wave. */
+bool levels_say_wave(struct levels *l, bool of_durations, struct err *e);
 
 /* Adds findings of changes of durations that throughput does not show. False: out of memory. */
 bool levels_find_in_durations(struct search *s, const struct levels *rates, struct err *e);

@@ -245,14 +245,14 @@ static bool find_changes(struct search *s, struct levels *l, enum load_quantity 
         return false;
     struct load_change x = {.of = of, .op = op, .from_ns = c->start_ns, .until_ns = c->end_ns};
     size_t tenth = (l->n + 9) / 10;
-    if (l->drifts) {
+    if (l->shape == LEVELS_TREND) {
         x.is_gradual = true;
         x.at_ns = l->at_ns[l->n / 2];
         x.before = levels_mean(l->x, 0, tenth);
         x.after = levels_mean(l->x, l->n - tenth, l->n);
         add_found(s, x);
     }
-    for (size_t k = 0; !l->drifts && k < l->n_cuts; k++) {
+    for (size_t k = 0; l->shape == LEVELS_CUTS && k < l->n_cuts; k++) {
         x.at_ns = l->at_ns[l->cuts[k]];
         x.until_ns = k + 1 < l->n_cuts ? l->at_ns[l->cuts[k + 1]] : c->end_ns;
         /* The points next to a cut may lie between the levels. */
