@@ -72,9 +72,11 @@ struct search {
 /* Fills s->equal. False: out of memory. */
 bool load_fit(struct search *s, struct err *e);
 
-/* Finds changes of the load; adds one, if it is more than a fifth; reports all. False: out of
- * memory. */
-bool load_find(struct search *s, struct err *e);
+struct levels;
+
+/* Finds changes of the load, with the help of *l; adds one, if it is more than a fifth; reports all.
+ * False: out of memory. */
+bool load_find(struct search *s, struct levels *l, struct err *e);
 void load_add(struct search *s, struct load_change x);
 bool load_say(struct search *s, struct err *e);
 
@@ -199,7 +201,7 @@ struct strata_text search_name_strata(const struct course *c, struct strata x, s
 /* All detectors, in the order in which they are to be called. */
 #define DETECTORS                                                                                  \
     find_stalls, find_errors, find_clock_jumps, find_absent, find_stuck, find_backlog, find_slow,  \
-        find_slow_operations, find_slow_tails, find_levels
+        find_slow_tails, find_levels
 typedef bool detector(struct search *s, struct err *e);
 detector DETECTORS;
 

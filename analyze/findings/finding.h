@@ -75,7 +75,7 @@ struct finding {
     size_t n_because;
 };
 
-#define FINDING_MAX_REASONS 6
+#define FINDING_MAX_REASONS 7
 
 /* A figure of the kind "damaged": places where any number of rows may be missing. */
 #define FINDING_HOLES "n_holes"

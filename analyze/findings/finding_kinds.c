@@ -56,6 +56,13 @@ static bool is_of_all_for_good(const struct finding *cause, const struct finding
     return is_of_all(cause, f, near_ns) && !f->has_end;
 }
 
+static bool is_of_an_operation(const struct finding *cause, const struct finding *f,
+                               int64_t near_ns)
+{
+    (void)near_ns;
+    return cause->op != NULL && f->op == NULL;
+}
+
 static bool has_a_time(const struct finding *cause, const struct finding *f, int64_t near_ns)
 {
     (void)f, (void)near_ns;
@@ -210,7 +217,7 @@ static bool leaves_holes(const struct finding *cause, const struct finding *f, i
 #define LEVELS                                                                                     \
     HOLES, {"no-success clock-jump", always}, {"absent-client", is_of_all},                        \
         {"slow-host slow-client slow-op", takes_most_or_lasts},                                    \
-        {"errors", takes_time_or_comes_back},                                                      \
+        {"errors", takes_time_or_comes_back}, {"drift", is_of_an_operation},                       \
     {                                                                                              \
         "slow-host slow-client slow-op absent-client backlog stuck-thread stall stopped",          \
             is_at_the_change                                                                       \
@@ -239,6 +246,7 @@ static const struct finding_kind kinds[] = {
     {.name = "warm-up", .is_step = true, .is_beginning = true, .because = {LEVELS}},
     {.name = "drift",
      .because = {{"no-success clock-jump", always},
+                 {"drift", is_of_an_operation},
                  {"slow-host slow-client", takes_most},
                  {"absent-client", is_of_all},
                  {"slow-host slow-client slow-op absent-client backlog", has_a_time}}},

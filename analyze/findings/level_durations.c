@@ -252,92 +252,31 @@ static bool say_slowing(const struct speeds *s, const struct slowing *x, struct 
     return throughput_tells(s->rates, x, &before, &after) || add_slowing(s->l, x, &g, e);
 }
 
-/* Reports a trend as a change from the first to the last tenth of the run. */
-static bool say_slowing_down(const struct speeds *s, struct err *e)
+/* Reports what happens to durations: a level_say_fn. */
+static bool say_change(struct levels *l, const struct level_change *of, const void *speeds,
+                       struct err *e)
 {
-    const struct levels *l = s->l;
-    const struct course *c = l->s->c;
-    size_t tenth = (l->n + 9) / 10;
+    const struct speeds *s = speeds;
+    bool drifts = of->shape == CHANGE_TREND, begins = of->shape == CHANGE_AT_FIRST;
+    size_t at = drifts ? l->n - of->at : of->at;
     struct slowing x = {
-        .kind = "drift",
-        .from_ns = c->start_ns,
-        .until_ns = l->at_ns[tenth],
-        .at_ns = l->at_ns[l->n - tenth],
-        .to_ns = c->end_ns,
-        .change = levels_mean(l->x, 0, tenth) - levels_mean(l->x, l->n - tenth, l->n),
-        .stays = true,
+        .kind = drifts ? "drift" : begins ? "warm-up" : "slow-op",
+        .from_ns = of->from > 0 ? l->at_ns[of->from] : l->s->c->start_ns,
+        .until_ns = l->at_ns[of->at],
+        .at_ns = l->at_ns[at],
+        .to_ns = levels_at_ns(l, of->to),
+        .change = levels_mean(l->x, of->from, of->at) - levels_mean(l->x, at, of->to),
+        .stays = of->shape == CHANGE_STAYS || drifts,
     };
 
-    return say_slowing(s, &x, e);
-}
-
-/* Returns the change at cut k, which lasts until cut `until`, or to the end (n_cuts). */
-static struct slowing slowing_at(const struct levels *l, size_t k, size_t until)
-{
-    const struct course *c = l->s->c;
-    int64_t at_ns = l->at_ns[l->cuts[k]];
-
-    return (struct slowing){
-        .kind = "slow-op",
-        .from_ns = k > 0 ? l->at_ns[l->cuts[k - 1]] : c->start_ns,
-        .until_ns = at_ns,
-        .at_ns = at_ns,
-        .to_ns = until < l->n_cuts ? l->at_ns[l->cuts[until]] : c->end_ns,
-        .change = levels_level(l, k) - levels_mean(l->x, l->cuts[k], levels_end(l, until)),
-    };
-}
-
-/* Reports levels of durations. If a level comes back, all that lies between is one finding. */
-static bool say_slowings(const struct speeds *s, struct err *e)
-{
-    const struct levels *l = s->l;
-    size_t k = l->n_cuts > 0 ? levels_count_early(l) : 0;
-    bool ok = true;
-
-    if (k > 0) {
-        struct slowing x = slowing_at(l, k - 1, k);
-
-        x.kind = "warm-up";
-        x.from_ns = l->s->c->start_ns;
-        x.change = levels_mean(l->x, 0, l->cuts[k - 1]) - levels_level(l, k);
-        ok = say_slowing(s, &x, e);
-    }
-    while (ok && k < l->n_cuts) {
-        size_t back = levels_find_back(l, k);
-        struct slowing x = slowing_at(l, k, back > 0 ? back - 1 : k + 1);
-
-        x.stays = back == 0;
-        ok = say_slowing(s, &x, e);
-        k = back > 0 ? back : k + 1;
-    }
-    return ok;
-}
-
-/* Reports durations that rise and come back. */
-static bool say_bell(const struct speeds *s, struct err *e)
-{
-    const struct levels *l = s->l;
-    struct slowing x = {
-        .kind = "slow-op",
-        .from_ns = l->s->c->start_ns,
-        .until_ns = l->at_ns[l->bell_from],
-        .at_ns = l->at_ns[l->bell_from],
-        .to_ns = l->at_ns[l->bell_to - 1] + l->width_ns,
-        .change = l->bell[0] - levels_mean(l->x, l->bell_from, l->bell_to),
-    };
-
+    if (of->shape == CHANGE_WAVE)
+        return s->tail || !l->s->c->open_loop || levels_say_wave(l, true, e);
     return say_slowing(s, &x, e);
 }
 
 static bool say_course(const struct speeds *s, struct err *e)
 {
-    if (!levels_fit(s->l, e))
-        return false;
-    return s->l->shape == LEVELS_TREND ? say_slowing_down(s, e)
-           : s->l->shape == LEVELS_WAVE
-               ? s->tail || !s->l->s->c->open_loop || levels_say_wave(s->l, true, e)
-           : s->l->shape == LEVELS_BELL ? say_bell(s, e)
-                                        : say_slowings(s, e);
+    return levels_tell(s->l, say_change, s, e);
 }
 
 /* Reports swings and levels of durations; swings only in an open loop, as throughput shows those of

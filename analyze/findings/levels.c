@@ -17,6 +17,11 @@
 #define OUTAGE_RATIO      .5
 #define OUTAGE_NS         (10 * NS_PER_S) /* of full throughput that it costs */
 
+static double work_at(const struct search *s, int64_t at_ns)
+{
+    return s->equal != NULL ? s->equal->work[course_block(s->c, at_ns)] : 0;
+}
+
 /* Fills the time series, without masked bins, the time of a median request at the start, and the
  * time after the last start. */
 static void fill_points(struct levels *l)
@@ -48,10 +53,10 @@ static void fill_points(struct levels *l)
         if (n_free < LEVELS_FREE_FRAC * (double)width)
             continue;
         l->at_ns[l->n] = course_bin_start_ns(c, j);
-        size_t block = l->s->equal == NULL ? 0 : course_block(c, l->at_ns[l->n] + l->width_ns / 2);
         /* Half a request more: an empty point is low, not minus infinity. */
-        l->x[l->n++] = log((n + .5) / (n_free * (double)c->bin_ns / 1e9)) +
-                       (l->s->equal == NULL ? 0 : l->s->equal->work[block]);
+        l->x[l->n] = log((n + .5) / (n_free * (double)c->bin_ns / 1e9)) +
+                     work_at(l->s, l->at_ns[l->n] + l->width_ns / 2);
+        l->n++;
     }
     /* The completions of a closed loop have a quarter of the variance of a Poisson process: a
      * thread begins a request only when its last one has ended. */
@@ -185,7 +190,7 @@ static void refine_visit(const struct levels *l, double before, double *after, i
     const struct course *c = l->s->c;
     size_t from = course_bin(c, *at_ns - VISIT_REACH * l->width_ns),
            to = course_bin(c, *until_ns + VISIT_REACH * l->width_ns);
-    double usual = exp(before) * (double)c->bin_ns / 1e9, ratio = exp(*after - before);
+    double usual = exp(before - work_at(l->s, *at_ns)) * (double)c->bin_ns / 1e9, ratio = exp(*after - before);
     struct top_stretch top = {0};
 
     for (int i = 0; i < N_REFINEMENTS; i++) {
@@ -207,31 +212,29 @@ static void refine_visit(const struct levels *l, double before, double *after, i
     *until_ns = course_bin_start_ns(c, top.last + 1);
 }
 
-static bool say_levels(struct levels *l, struct err *e)
+/* Reports what happens to the throughput: a level_say_fn. */
+static bool say_change(struct levels *l, const struct level_change *x, const void *how,
+                       struct err *e)
 {
-    bool ok = true;
-    size_t k = l->n_cuts > 0 ? levels_count_early(l) : 0;
-    int64_t from_ns = l->s->c->start_ns;
+    int64_t at_ns = levels_at_ns(l, x->at), until_ns = levels_at_ns(l, x->to);
+    double before = levels_mean(l->x, x->from, x->at), after = levels_mean(l->x, x->at, x->to);
 
-    if (k > 0)
-        ok = say_warm_up(l, mean_rate(l, 0, l->cuts[k - 1]), mean_rate(l, l->cuts[k - 1], l->n),
-                         l->at_ns[l->cuts[k - 1]], e);
-    while (ok && k < l->n_cuts) {
-        int64_t at_ns = l->at_ns[l->cuts[k]], until_ns = INT64_MAX;
-        double before = levels_level(l, k), after = levels_level(l, k + 1);
-        size_t back = levels_find_back(l, k);
-
-        /* A change that is taken back is one finding with an end. */
-        if (back > 0) {
-            until_ns = l->at_ns[l->cuts[back - 1]];
-            after = mean_rate(l, l->cuts[k], l->cuts[back - 1]);
+    (void)how;
+    if (x->shape == CHANGE_WAVE)
+        return levels_say_wave(l, false, e);
+    if (x->shape == CHANGE_TREND)
+        return say_drift(l, e);
+    if (x->shape == CHANGE_AT_FIRST)
+        return say_warm_up(l, mean_rate(l, 0, x->at), mean_rate(l, x->at, l->n), at_ns, e);
+    if (x->shape == CHANGE_RETURNS) {
+        after = mean_rate(l, x->at, x->to);
+        if (l->shape == LEVELS_BELL)
+            before = l->bell[0];
+        else
             refine_visit(l, before, &after, &at_ns, &until_ns);
-        }
-        ok = say_step(l, before, after, from_ns, at_ns, until_ns, e);
-        from_ns = at_ns;
-        k = back > 0 ? back : k + 1;
     }
-    return ok;
+    return say_step(l, before, after, levels_at_ns(l, x->from), at_ns,
+                    x->shape == CHANGE_STAYS ? INT64_MAX : until_ns, e);
 }
 
 /* Whether a change of level is reported near that moment. */
@@ -282,13 +285,6 @@ static bool say_effects_of_errors(struct levels *l, struct err *e)
     return ok;
 }
 
-/* Reports a dip that comes back. */
-static bool say_bell(struct levels *l, struct err *e)
-{
-    return say_step(l, l->bell[0], mean_rate(l, l->bell_from, l->bell_to), l->s->c->start_ns,
-                    l->at_ns[l->bell_from], l->at_ns[l->bell_to - 1] + l->width_ns, e);
-}
-
 bool levels_say_wave(struct levels *l, bool of_durations, struct err *e)
 {
     double length_ns = (double)(l->at_ns[l->n - 1] + l->width_ns - l->at_ns[0]),
@@ -298,41 +294,36 @@ bool levels_say_wave(struct levels *l, bool of_durations, struct err *e)
     return swings_say(l->s, of_durations, low, high, length_ns / l->wave.cycles, NAN, e);
 }
 
-/* Reports levels or a trend, the effects of errors, and the swings around them. */
+/* Reports levels or another shape, the effects of errors, and the swings around them. */
 static bool say_course(struct levels *l, struct err *e)
 {
     bool swings;
 
-    if (!levels_fit(l, e))
-        return false;
-    if (l->shape == LEVELS_WAVE)
-        return levels_say_wave(l, false, e);
-    if (l->shape == LEVELS_TREND  ? !say_drift(l, e)
-        : l->shape == LEVELS_BELL ? !say_bell(l, e)
-                                  : !say_levels(l, e))
-        return false;
-    return say_effects_of_errors(l, e) && swings_find(l->s, NULL, levels_expected, l, &swings, e);
+    return levels_tell(l, say_change, NULL, e) &&
+           (l->shape == LEVELS_WAVE ||
+            (say_effects_of_errors(l, e) && swings_find(l->s, NULL, levels_expected, l, &swings, e)));
 }
 
 bool find_levels(struct search *s, struct err *e)
 {
-    struct levels *rates;
-    bool swings = false;
+    struct levels *rates, *parts = NULL;
+    bool swings = false, ok = mem_cleared(&rates, 1, e) && mem_cleared(&parts, 1, e);
 
     /* The rate of an open loop is the one that was asked for, unless it falls behind. */
     bool overloaded = load_is_too_much(s), shows_capacity = !s->c->open_loop || overloaded;
 
-    if (!mem_cleared(&rates, 1, e))
-        return false;
-    rates->s = s;
-    bool ok = load_find(s, e);
-    fill_points(rates);
-    if (rates->n >= LEVELS_LEAST_POINTS && s->c->n >= FINDING_LEAST_REQUESTS) {
-        if (ok && shows_capacity)
+    ok = ok && load_find(s, parts, e) && levels_find_slow_parts(s, parts, e);
+    if (ok) {
+        rates->s = s;
+        fill_points(rates);
+    }
+    if (ok && rates->n >= LEVELS_LEAST_POINTS && s->c->n >= FINDING_LEAST_REQUESTS) {
+        if (shows_capacity)
             ok = swings_find(s, NULL, NULL, NULL, &swings, e) && (swings || say_course(rates, e));
-        if (s->c->cells != NULL && s->equal != NULL && !swings && !overloaded)
-            ok = ok && levels_find_in_durations(s, rates, e);
+        if (ok && s->c->cells != NULL && !swings && rates->shape != LEVELS_WAVE && !overloaded)
+            ok = levels_find_in_durations(s, rates, e);
     }
     free(rates);
+    free(parts);
     return ok && load_say(s, e);
 }

@@ -6,6 +6,7 @@
  * with such noise (slow_noise.h): a sudden change, or one that keeps on, is no noise. */
 #include "analyze/findings/levels_internal.h"
 #include "analyze/stats/stats.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #define N_BISECTIONS    12
 #define FAST_START_FRAC .10  /* of the run: a fast beginning up to here is a warm-up, too */
 #define RAMP_FRAC       .50  /* of the run: a beginning that rises step by step may last so long */
+#define LONGEST_WARM_UP_NS (3600 * NS_PER_S) /* what lasts for hours is a level */
 #define EVIDENCE        15.0 /* cost of a shape, in -2 log likelihood: high, as many are tried */
 #define MOST_WAVES      4    /* cycles of a slow wave: more are searched for by their period */
 #define WAVE_STEPS      32   /* per cycle, of the number of cycles that is tried */
@@ -127,14 +129,15 @@ static void fit_bell(struct levels *l, double *fitted)
     }
 }
 
-size_t levels_end(const struct levels *l, size_t k)
+/* Return the level before cut k (n_cuts: after the last one), and the point at which it ends. */
+static size_t end_of_level(const struct levels *l, size_t k)
 {
     return k < l->n_cuts ? l->cuts[k] : l->n;
 }
 
-double levels_level(const struct levels *l, size_t k)
+static double level(const struct levels *l, size_t k)
 {
-    return levels_mean(l->x, k > 0 ? l->cuts[k - 1] : 0, levels_end(l, k));
+    return levels_mean(l->x, k > 0 ? l->cuts[k - 1] : 0, end_of_level(l, k));
 }
 
 static void drop_cut(struct levels *l, size_t k)
@@ -146,8 +149,8 @@ static void drop_cut(struct levels *l, size_t k)
 static void fill_levels(struct levels *l)
 {
     for (size_t k = 0, i = 0; k <= l->n_cuts; k++)
-        for (double level = levels_level(l, k); i < levels_end(l, k); i++)
-            l->fitted[i] = level;
+        for (double x = level(l, k); i < end_of_level(l, k); i++)
+            l->fitted[i] = x;
 }
 
 /* Drops cuts with a change below LEVELS_LEAST_CHANGE, the smallest first. */
@@ -158,7 +161,7 @@ static void drop_small_cuts(struct levels *l)
         double least = INFINITY;
 
         for (size_t k = 0; k < l->n_cuts; k++) {
-            double change = fabs(levels_level(l, k + 1) - levels_level(l, k));
+            double change = fabs(level(l, k + 1) - level(l, k));
             if (change < least) {
                 least = change;
                 smallest = k;
@@ -259,12 +262,22 @@ static void add_cuts(const struct levels *l, struct choice *x)
     }
 }
 
+/* Returns the median of the level before cut k: a point next to a cut may be far off. */
+static double median_of_level(const struct levels *l, size_t k)
+{
+    double v[LEVELS_POINTS];
+    size_t from = k > 0 ? l->cuts[k - 1] : 0, n = end_of_level(l, k) - from;
+
+    memcpy(v, l->x + from, n * sizeof *v);
+    return stats_select(v, n, n / 2);
+}
+
 /* Fills in a step at cut k. The two points next to the cut have the part of the step that the
  * series has there: a change in the midst of a point is one step, not two. */
 static void fill_step(const struct levels *l, size_t k, double *step)
 {
     size_t cut = l->cuts[k];
-    double before = levels_level(l, k), change = levels_level(l, k + 1) - before;
+    double before = median_of_level(l, k), change = median_of_level(l, k + 1) - before;
 
     for (size_t i = 0; i < l->n; i++)
         step[i] = i >= cut;
@@ -297,12 +310,15 @@ static void fill_shapes(struct levels *l, bool early)
  * 1. */
 static double level_away(const struct levels *l, size_t base, size_t k)
 {
-    double sign = levels_level(l, base + 1) > levels_level(l, base) ? 1 : -1;
+    double sign = level(l, base + 1) > level(l, base) ? 1 : -1;
 
-    return sign * (levels_level(l, k) - levels_level(l, base));
+    return sign * (level(l, k) - level(l, base));
 }
 
-size_t levels_find_back(const struct levels *l, size_t base)
+/* Returns the level that takes back the change from level `base`, perhaps after other levels on its
+ * side: it is within a third of the largest distance, and the next level is no nearer (the way back
+ * may have steps). 0: none is. */
+static size_t find_back(const struct levels *l, size_t base)
 {
     double farthest = level_away(l, base, base + 1);
 
@@ -333,20 +349,24 @@ static bool is_slow_start(const struct levels *l, size_t k)
             last_ns = k > 0 ? l->at_ns[l->cuts[k - 1]] : start_ns;
     double into = search_frac(l->s, at_ns - start_ns);
 
+    if (at_ns - start_ns > LONGEST_WARM_UP_NS)
+        return false;
     return into <= WARM_UP_FRAC || (into <= RAMP_FRAC && at_ns - last_ns <= last_ns - start_ns);
 }
 
-size_t levels_count_early(const struct levels *l)
+/* Counts the first cuts that all lead up (or all down): the steps of a warm-up. Returns 0 if they
+ * lead down and a later level is as fast as the beginning, which was then interrupted. */
+static size_t count_early(const struct levels *l)
 {
-    double first = levels_level(l, 0), change = levels_level(l, 1) - first;
+    double first = level(l, 0), change = level(l, 1) - first;
     bool up = change > 0;
     size_t n = 0;
 
     for (size_t k = 2; !up && k <= l->n_cuts; k++)
-        if (fabs(levels_level(l, k) - first) < -change / 3)
+        if (fabs(level(l, k) - first) < -change / 3)
             return 0;
 
-    while (n < l->n_cuts && (levels_level(l, n) < levels_level(l, n + 1)) == up &&
+    while (n < l->n_cuts && (level(l, n) < level(l, n + 1)) == up &&
            (up ? is_slow_start(l, n)
                : search_frac(l->s, l->at_ns[l->cuts[n]] - l->s->c->start_ns) <= FAST_START_FRAC))
         n++;
@@ -371,7 +391,7 @@ bool levels_fit(struct levels *l, struct err *e)
     if (!propose_cuts(l, least, PENALTY * l->lrv, e))
         return false;
     size_t whole = l->n_cuts, n_kept = 0, first = whole;
-    size_t n_early = l->n_cuts > 0 ? levels_count_early(l) : 0;
+    size_t n_early = l->n_cuts > 0 ? count_early(l) : 0;
     fill_shapes(l, n_early > 0);
     double swings[N_WHOLE] = {l->ends[1] - l->ends[0], l->ends[1] - l->ends[0],
                               (l->swing[1] - l->swing[0]) * log(1 - LEVELS_PROBLEM_CHANGE) /
@@ -407,4 +427,38 @@ bool levels_fit(struct levels *l, struct err *e)
     else
         memcpy(l->fitted, l->shapes[whole + (first == GROWTH ? LINE : first)], sizeof l->fitted);
     return true;
+}
+
+int64_t levels_at_ns(const struct levels *l, size_t point)
+{
+    return point < l->n ? l->at_ns[point] : l->s->c->end_ns;
+}
+
+bool levels_tell(struct levels *l, level_say_fn *say, const void *how, struct err *e)
+{
+    bool ok = true;
+
+    if (!levels_fit(l, e))
+        return false;
+    if (l->shape == LEVELS_TREND || l->shape == LEVELS_WAVE) {
+        size_t tenth = (l->n + 9) / 10;
+        struct level_change x = {l->shape == LEVELS_TREND ? CHANGE_TREND : CHANGE_WAVE, 0, tenth,
+                                 l->n};
+        return say(l, &x, how, e);
+    }
+    if (l->shape == LEVELS_BELL)
+        return say(l, &(struct level_change){CHANGE_RETURNS, 0, l->bell_from, l->bell_to}, how, e);
+    size_t k = l->n_cuts > 0 ? count_early(l) : 0;
+    if (k > 0)
+        ok = say(l, &(struct level_change){CHANGE_AT_FIRST, 0, l->cuts[k - 1], l->n}, how, e);
+    /* A change that is taken back is one finding with an end. */
+    while (ok && k < l->n_cuts) {
+        size_t back = find_back(l, k);
+        struct level_change x = {back > 0 ? CHANGE_RETURNS : CHANGE_STAYS,
+                                 k > 0 ? l->cuts[k - 1] : 0, l->cuts[k],
+                                 back > 0 ? l->cuts[back - 1] : end_of_level(l, k + 1)};
+        ok = say(l, &x, how, e);
+        k = back > 0 ? back : k + 1;
+    }
+    return ok;
 }

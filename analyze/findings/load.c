@@ -216,14 +216,34 @@ void load_add(struct search *s, struct load_change x)
         s->loads[s->n_loads++] = x;
 }
 
-/* Adds a change of a logarithm, or of a share. */
-static void add_found(struct search *s, struct load_change x)
+/* Adds a change of a quantity: a level_say_fn. */
+static bool add_change(struct levels *l, const struct level_change *x, const void *quantity,
+                       struct err *e)
 {
-    if (x.of != LOAD_MIX) {
-        x.before = exp(x.before);
-        x.after = exp(x.after);
-    }
-    load_add(s, x);
+    struct search *s = l->s;
+    struct load_change c = *(const struct load_change *)quantity;
+    /* The points next to a cut may lie between the levels. */
+    double before = levels_mean(l->x, x->from, x->at - 1),
+           after = levels_mean(l->x, x->at + 1, x->to > x->at + 1 ? x->to : x->at + 2);
+
+    (void)e;
+    if (x->shape == CHANGE_WAVE)
+        return true;
+    c.is_gradual = x->shape == CHANGE_TREND;
+    c.from_ns = levels_at_ns(l, x->from);
+    c.at_ns = levels_at_ns(l, c.is_gradual ? l->n / 2 : x->at);
+    c.until_ns = levels_at_ns(l, x->to);
+    if (c.is_gradual)
+        after = levels_mean(l->x, l->n - x->at, l->n);
+    c.before = c.of == LOAD_MIX ? before : exp(before);
+    c.after = c.of == LOAD_MIX ? after : exp(after);
+    load_add(s, c);
+    if (x->shape != CHANGE_RETURNS)
+        return true;
+    struct load_change back = {
+        c.of, c.op, c.at_ns, c.until_ns, s->c->full_until_ns, false, c.after, c.before};
+    load_add(s, back);
+    return true;
 }
 
 /* Finds the changes of a quantity. */
@@ -239,29 +259,8 @@ static bool find_changes(struct search *s, struct levels *l, enum load_quantity 
     for (size_t b = 0; b < c->n_blocks; b++)
         if (course_block_start_ns(c, b) >= c->full_from_ns && isfinite(v[b]))
             levels_add_block(l, b, v[b]);
-    if (l->n < LEVELS_LEAST_POINTS)
-        return true;
-    if (!levels_fit(l, e))
-        return false;
-    struct load_change x = {.of = of, .op = op, .from_ns = c->start_ns, .until_ns = c->end_ns};
-    size_t tenth = (l->n + 9) / 10;
-    if (l->shape == LEVELS_TREND) {
-        x.is_gradual = true;
-        x.at_ns = l->at_ns[l->n / 2];
-        x.before = levels_mean(l->x, 0, tenth);
-        x.after = levels_mean(l->x, l->n - tenth, l->n);
-        add_found(s, x);
-    }
-    for (size_t k = 0; l->shape == LEVELS_CUTS && k < l->n_cuts; k++) {
-        x.at_ns = l->at_ns[l->cuts[k]];
-        x.until_ns = k + 1 < l->n_cuts ? l->at_ns[l->cuts[k + 1]] : c->end_ns;
-        /* The points next to a cut may lie between the levels. */
-        x.before = levels_mean(l->x, k > 0 ? l->cuts[k - 1] + 1 : 0, l->cuts[k] - 1);
-        x.after = levels_mean(l->x, l->cuts[k] + 1, levels_end(l, k + 1) - 1);
-        add_found(s, x);
-        x.from_ns = x.at_ns;
-    }
-    return true;
+    return l->n < LEVELS_LEAST_POINTS ||
+           levels_tell(l, add_change, &(struct load_change){.of = of, .op = op}, e);
 }
 
 /* Whether a change of what requests are for comes at that time. */
@@ -292,21 +291,16 @@ static void level_work(struct search *s)
     }
 }
 
-bool load_find(struct search *s, struct err *e)
+bool load_find(struct search *s, struct levels *l, struct err *e)
 {
-    struct levels *l;
-    bool ok = true;
-
     if (s->equal == NULL)
         return true;
-    if (!mem_new(&l, 1, e))
-        return false;
-    for (enum load_quantity of = 0; ok && of < N_LOAD_QUANTITIES; of++)
-        for (size_t k = 0; ok && is_known(s, of) && k < (of == LOAD_MIX ? s->c->n_ops : 1); k++)
-            ok = find_changes(s, l, of, k, e);
+    for (enum load_quantity of = 0; of < N_LOAD_QUANTITIES; of++)
+        for (size_t k = 0; is_known(s, of) && k < (of == LOAD_MIX ? s->c->n_ops : 1); k++)
+            if (!find_changes(s, l, of, k, e))
+                return false;
     level_work(s);
-    free(l);
-    return ok;
+    return true;
 }
 
 /* ---- What it explains ---- */
