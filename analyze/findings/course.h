@@ -44,9 +44,13 @@ struct course_cell {
 /* Successes that are alike and began in a block: of one operation, with sizes and numbers of
  * objects that are equal within a tenth; by seconds, of one operation. Samples, as in cells. */
 struct course_work {
-    double n, ns, log; /* log: sum of the natural logarithms of their durations */
+    double n, ns;
+    double log; /* sum of the natural logarithms of their durations; in an open loop as they are if
+                   as many requests as usual are under way */
     double bytes, objects;
-    double n_ended; /* that ended in the block, whenever they began */
+    double n_ended;                   /* that ended in the block, whenever they began */
+    double met, met_squares, met_log; /* sums of log(1 + requests under way at the start), of its
+                                         square, and of its product with the log duration */
 };
 
 /* What was asked of the system. */

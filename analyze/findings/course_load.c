@@ -63,14 +63,58 @@ static void count_threads(struct course *c, const struct course_visits *threads)
             c->load.threads[b]++;
 }
 
+/* Allocates and fills the number of requests under way, by bin; NULL in a closed loop. */
+static bool count_under_way(const struct course *c, int64_t **n, struct err *e)
+{
+    *n = NULL;
+    if (!c->open_loop)
+        return true;
+    if (!mem_cleared(n, c->n_bins, e))
+        return false;
+    for (size_t k = 0; k < c->n_ops; k++)
+        for (size_t i = 0; i < c->tables[k]->n; i++)
+            (*n)[course_bin(c, c->tables[k]->start[i])]++;
+    for (size_t j = 1; j < c->n_bins; j++)
+        (*n)[j] += (*n)[j - 1] - c->ok[j - 1] - c->failed[j - 1];
+    return true;
+}
+
+/* In an open loop the queue is chance: takes away what the number of requests under way does. How
+ * durations grow with it comes from requests of one kind and block, so that what changes over time
+ * cannot bend it; no system that works on answers more than proportionally later. */
+static void level_queues(struct course *c, size_t n_kinds)
+{
+    double squares = 0, products = 0, n = 0, met = 0;
+
+    for (size_t i = 0; i < n_kinds * c->n_blocks; i++) {
+        const struct course_work *w = &c->load.work[i];
+        if (w->n == 0)
+            continue;
+        squares += w->met_squares - w->met * w->met / w->n;
+        products += w->met_log - w->met * w->log / w->n;
+        n += w->n;
+        met += w->met;
+    }
+    double slope = squares > 0 ? fmin(fmax(products / squares, 0), 1) : 0;
+    for (size_t i = 0; i < n_kinds * c->n_blocks; i++) {
+        struct course_work *w = &c->load.work[i];
+        w->log -= slope * (w->met - w->n * met / n);
+    }
+}
+
 bool course_load_rows(struct course *c, const size_t *samples, const size_t *n_samples,
                       double rows_per_sample, const struct course_visits *threads, struct err *e)
 {
     uint64_t keys[MOST_ALIKE];
     size_t n = 0;
+    int64_t *under_way;
 
-    if (!course_load_init(c, MOST_ALIKE, e) || !mem_cleared(&c->load.threads, c->n_blocks, e))
+    if (!count_under_way(c, &under_way, e))
         return false;
+    if (!course_load_init(c, MOST_ALIKE, e) || !mem_cleared(&c->load.threads, c->n_blocks, e)) {
+        free(under_way);
+        return false;
+    }
     c->load.sizes_are_alike = true;
     count_threads(c, threads);
     for (size_t k = 0, m = 0; k < c->n_ops; k++)
@@ -87,9 +131,17 @@ bool course_load_rows(struct course *c, const size_t *samples, const size_t *n_s
             w->n++;
             w->ns += dur_ns;
             w->log += log(dur_ns);
+            if (under_way != NULL) {
+                double met = log1p(fmax((double)under_way[course_bin(c, t->start[i])], 0));
+                w->met += met;
+                w->met_squares += met * met;
+                w->met_log += met * log(dur_ns);
+            }
             w->bytes += (double)packed_get(&t->bytes, i);
             w->objects += (double)packed_get(&t->objects, i);
         }
     c->load.n_alike = n;
+    level_queues(c, n);
+    free(under_way);
     return true;
 }

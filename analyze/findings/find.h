@@ -74,8 +74,8 @@ bool load_fit(struct search *s, struct err *e);
 
 struct levels;
 
-/* Finds changes of the load, with the help of *l; adds one, if it is more than a fifth; reports all.
- * False: out of memory. */
+/* Finds changes of the load, with the help of *l; adds one, if it is more than a fifth; reports
+ * all. False: out of memory. */
 bool load_find(struct search *s, struct levels *l, struct err *e);
 void load_add(struct search *s, struct load_change x);
 bool load_say(struct search *s, struct err *e);
@@ -83,9 +83,19 @@ bool load_say(struct search *s, struct err *e);
 /* Whether an open loop asks for more than the system can do. */
 bool load_is_too_much(const struct search *s);
 
+/* Whether the number of requests that are due varies more than by chance. */
+bool load_due_varies(const struct search *s);
+
 /* Whether a change of the load explains a change of the logarithm of the rate, or of durations, at
  * at_ns. */
 bool load_explains(const struct search *s, int64_t at_ns, double change, bool of_rate);
+
+/* Whether a change of what requests are for comes at that time: of sizes or mix. */
+bool load_changes_requests(const struct search *s, int64_t at_ns);
+
+/* Returns how the logarithm of durations at equal load changes from [from_ns, at_ns) to [at_ns,
+ * until_ns). */
+double load_slowdown(const struct search *s, int64_t from_ns, int64_t at_ns, int64_t until_ns);
 
 /* Returns the mean number of requests under way in a time; NAN: not known. */
 double load_under_way(const struct search *s, int64_t from_ns, int64_t to_ns);

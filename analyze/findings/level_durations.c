@@ -115,13 +115,6 @@ static double mean_within(const struct levels *l, int64_t from_ns, int64_t to_ns
     return n > 0 ? sum / n : NAN;
 }
 
-/* A time series of durations, or of their tail, and that of throughput. */
-struct speeds {
-    struct levels *l;
-    const struct levels *rates;
-    bool tail;
-};
-
 /* A change of the level of durations, from the time [from_ns, until_ns) to [at_ns, to_ns). */
 struct slowing {
     const char *kind;
@@ -160,14 +153,14 @@ static bool is_explained(const struct levels *l, const struct slowing *x)
 
 /* Whether throughput shows the change of durations: in a closed loop that does nothing but wait for
  * answers the number of requests under way stays the same. */
-static bool throughput_tells(const struct levels *rates, const struct slowing *x,
+static bool throughput_tells(const struct search *s, const struct slowing *x,
                              const struct typical *before, const struct typical *after)
 {
-    double change = log(after->mean_ns / before->mean_ns);
-    double under_way = change + mean_within(rates, x->at_ns, x->to_ns) -
-                       mean_within(rates, x->from_ns, x->until_ns);
+    double change = log(after->mean_ns / before->mean_ns),
+           under_way = log(load_under_way(s, x->at_ns, x->to_ns) /
+                           load_under_way(s, x->from_ns, x->until_ns));
 
-    return !rates->s->c->open_loop &&
+    return !s->c->open_loop &&
            !(fabs(change) >= log(SLOW_LEAST_RATIO) && under_way / change >= LEAST_UNDER_WAY &&
              under_way / change <= MOST_UNDER_WAY); /* NAN: no */
 }
@@ -225,9 +218,8 @@ static bool add_slowing(struct levels *l, const struct slowing *x, const struct 
 
 /* Reports a change, unless another finding explains it or throughput shows it. A change of the tail
  * is reported only if the median stayed the same. */
-static bool say_slowing(const struct speeds *s, const struct slowing *x, struct err *e)
+static bool say_slowing(struct levels *l, bool tail, const struct slowing *x, struct err *e)
 {
-    const struct levels *l = s->l;
     struct typical before, after;
 
     if (fabs(x->change) < log(SLOW_LEAST_RATIO) || is_explained(l, x) ||
@@ -243,24 +235,26 @@ static bool say_slowing(const struct speeds *s, const struct slowing *x, struct 
     }
     double ratio = after.median_ns / before.median_ns;
     struct figure g = {medians ? "median" : "mean", before.median_ns, after.median_ns, ratio};
-    if (s->tail) {
+    if (tail) {
         g = (struct figure){"p99", before.p99_ns, after.p99_ns, after.mean_ns / before.mean_ns};
         if (!medians || fabs(log(ratio)) >= log(SLOW_LEAST_RATIO) ||
             fabs(log(g.after_ns / g.before_ns)) < log(LEAST_TAIL))
             return true;
     }
-    return throughput_tells(s->rates, x, &before, &after) || add_slowing(s->l, x, &g, e);
+    return throughput_tells(l->s, x, &before, &after) || add_slowing(l, x, &g, e);
 }
 
 /* Reports what happens to durations: a level_say_fn. */
-static bool say_change(struct levels *l, const struct level_change *of, const void *speeds,
+static bool say_change(struct levels *l, const struct level_change *of, const void *is_tail,
                        struct err *e)
 {
-    const struct speeds *s = speeds;
+    bool tail = *(const bool *)is_tail;
     bool drifts = of->shape == CHANGE_TREND, begins = of->shape == CHANGE_AT_FIRST;
     size_t at = drifts ? l->n - of->at : of->at;
     struct slowing x = {
-        .kind = drifts ? "drift" : begins ? "warm-up" : "slow-op",
+        .kind = drifts   ? "drift"
+                : begins ? "warm-up"
+                         : "slow-op",
         .from_ns = of->from > 0 ? l->at_ns[of->from] : l->s->c->start_ns,
         .until_ns = l->at_ns[of->at],
         .at_ns = l->at_ns[at],
@@ -270,43 +264,27 @@ static bool say_change(struct levels *l, const struct level_change *of, const vo
     };
 
     if (of->shape == CHANGE_WAVE)
-        return s->tail || !l->s->c->open_loop || levels_say_wave(l, true, e);
-    return say_slowing(s, &x, e);
+        return tail || !l->s->c->open_loop || levels_say_wave(l, true, e);
+    return say_slowing(l, tail, &x, e);
 }
 
-static bool say_course(const struct speeds *s, struct err *e)
+bool levels_find_in_durations(struct search *s, struct levels *l, struct err *e)
 {
-    return levels_tell(s->l, say_change, s, e);
-}
+    /* Throughput shows the swings of a closed loop; those of what is due are none of the system. */
+    bool looks_for_swings = s->c->open_loop && !load_due_varies(s), swings = false;
 
-/* Reports swings and levels of durations; swings only in an open loop, as throughput shows those of
- * a closed one. */
-static bool say_durations(const struct speeds *s, bool *swings, struct err *e)
-{
-    struct levels *l = s->l;
+    *l = (struct levels){.s = s};
+    fill_speeds(l);
+    if (l->n < LEVELS_LEAST_POINTS)
+        return true;
     struct swings_of of = {l->x, l->at_ns, l->n, l->width_ns};
-    bool open_loop = l->s->c->open_loop;
-
-    if (open_loop && !swings_find(l->s, &of, NULL, NULL, swings, e))
+    if (looks_for_swings && !swings_find(s, &of, NULL, NULL, &swings, e))
         return false;
-    return *swings || (say_course(s, e) &&
-                       (!open_loop || swings_find(l->s, &of, levels_expected, l, swings, e)));
-}
-
-bool levels_find_in_durations(struct search *s, const struct levels *rates, struct err *e)
-{
-    struct levels *speeds, *tail = NULL;
-    bool ok = mem_cleared(&speeds, 1, e) && mem_cleared(&tail, 1, e), swings = false;
-
-    if (ok) {
-        speeds->s = tail->s = s;
-        fill_speeds(speeds);
-        fill_tail(tail);
-    }
-    if (ok && speeds->n >= LEVELS_LEAST_POINTS)
-        ok = say_durations(&(struct speeds){speeds, rates, false}, &swings, e) &&
-             (swings || say_course(&(struct speeds){tail, rates, true}, e));
-    free(speeds);
-    free(tail);
-    return ok;
+    if (!swings && !levels_tell(l, say_change, &(bool){false}, e))
+        return false;
+    if (looks_for_swings && !swings && !swings_find(s, &of, levels_expected, l, &swings, e))
+        return false;
+    *l = (struct levels){.s = s};
+    fill_tail(l);
+    return swings || levels_tell(l, say_change, &(bool){true}, e);
 }

@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define VISIT_REACH       2 /* points on either side of a visit: a change that is taken back */
+#define LEAST_PER_POINT   8  /* requests */
+#define VISIT_REACH       2  /* points on either side of a visit: a change that is taken back */
+#define LEAST_CONFIRMED   .5 /* of a change, by durations at equal load, if sizes or mix change */
 #define N_REFINEMENTS     4
 #define GIVEN_PENALTY     6.0 /* where the moment is known beforehand: 2.4 standard errors */
 #define STAYING_LOST_FRAC .01 /* of a change that stays: its cost would grow */
@@ -42,6 +44,9 @@ static void fill_points(struct levels *l)
         width = (size_t)(c->block_ns / c->bin_ns);
         first = (first + width - 1) / width * width;
     }
+    /* The logarithm of fewer requests is not nearly normal. */
+    double per_point = (double)(c->n - c->n_failed) / (double)(end - first + 1) * (double)width;
+    width *= per_point < LEAST_PER_POINT ? (size_t)ceil(LEAST_PER_POINT / fmax(per_point, .1)) : 1;
     l->width_ns = (int64_t)width * c->bin_ns;
     for (size_t j = first; j + width <= end; j += width) {
         double n = 0, n_free = 0;
@@ -60,8 +65,8 @@ static void fill_points(struct levels *l)
     }
     /* The completions of a closed loop have a quarter of the variance of a Poisson process: a
      * thread begins a request only when its last one has ended. */
-    double per_point = exp(levels_mean(l->x, 0, l->n)) * (double)l->width_ns / 1e9;
-    l->least_variance = .25 / fmax(per_point, .1);
+    double usual = exp(levels_mean(l->x, 0, l->n)) * (double)l->width_ns / 1e9;
+    l->least_variance = .25 / fmax(usual, .1);
 }
 
 /* Returns how the throughput changes at equal load, if `change` is that of its logarithm. In a
@@ -73,7 +78,9 @@ static double at_equal_load(struct search *s, double change, int64_t from_ns, in
     double before = load_under_way(s, from_ns, at_ns), after = load_under_way(s, at_ns, until_ns),
            load = log(after / before);
 
-    if (load_explains(s, at_ns, change, true))
+    if (load_explains(s, at_ns, change, true) ||
+        (load_changes_requests(s, at_ns) &&
+         !(load_slowdown(s, from_ns, at_ns, until_ns) / -change > LEAST_CONFIRMED)))
         return 0;
     if (s->c->open_loop || !(load / change > 0) || fabs(load) < log(1 + LOAD_LEAST_CHANGE))
         return change; /* NAN: not known */
@@ -190,7 +197,8 @@ static void refine_visit(const struct levels *l, double before, double *after, i
     const struct course *c = l->s->c;
     size_t from = course_bin(c, *at_ns - VISIT_REACH * l->width_ns),
            to = course_bin(c, *until_ns + VISIT_REACH * l->width_ns);
-    double usual = exp(before - work_at(l->s, *at_ns)) * (double)c->bin_ns / 1e9, ratio = exp(*after - before);
+    double usual = exp(before - work_at(l->s, *at_ns)) * (double)c->bin_ns / 1e9,
+           ratio = exp(*after - before);
     struct top_stretch top = {0};
 
     for (int i = 0; i < N_REFINEMENTS; i++) {
@@ -300,8 +308,8 @@ static bool say_course(struct levels *l, struct err *e)
     bool swings;
 
     return levels_tell(l, say_change, NULL, e) &&
-           (l->shape == LEVELS_WAVE ||
-            (say_effects_of_errors(l, e) && swings_find(l->s, NULL, levels_expected, l, &swings, e)));
+           (l->shape == LEVELS_WAVE || (say_effects_of_errors(l, e) &&
+                                        swings_find(l->s, NULL, levels_expected, l, &swings, e)));
 }
 
 bool find_levels(struct search *s, struct err *e)
@@ -321,7 +329,7 @@ bool find_levels(struct search *s, struct err *e)
         if (shows_capacity)
             ok = swings_find(s, NULL, NULL, NULL, &swings, e) && (swings || say_course(rates, e));
         if (ok && s->c->cells != NULL && !swings && rates->shape != LEVELS_WAVE && !overloaded)
-            ok = levels_find_in_durations(s, rates, e);
+            ok = levels_find_in_durations(s, parts, e);
     }
     free(rates);
     free(parts);

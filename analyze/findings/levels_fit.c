@@ -11,21 +11,21 @@
 #include <math.h>
 #include <string.h>
 
-#define N_BATCHES       32
-#define PENALTY         22.0 /* times the long-run variance: 4.7 standard errors a cut */
-#define N_BISECTIONS    12
-#define FAST_START_FRAC .10  /* of the run: a fast beginning up to here is a warm-up, too */
-#define RAMP_FRAC       .50  /* of the run: a beginning that rises step by step may last so long */
+#define N_BATCHES          32
+#define PENALTY            22.0 /* times the long-run variance: 4.7 standard errors a cut */
+#define N_BISECTIONS       12
+#define FAST_START_FRAC    .10 /* of the run: a fast beginning up to here is a warm-up, too */
+#define RAMP_FRAC          .50 /* of the run: a beginning that rises step by step may last so long */
 #define LONGEST_WARM_UP_NS (3600 * NS_PER_S) /* what lasts for hours is a level */
-#define EVIDENCE        15.0 /* cost of a shape, in -2 log likelihood: high, as many are tried */
-#define MOST_WAVES      4    /* cycles of a slow wave: more are searched for by their period */
-#define WAVE_STEPS      32   /* per cycle, of the number of cycles that is tried */
-#define LEAST_SWING     .3   /* of a wave: slow noise swings, too */
-#define BELL_STEPS      8    /* widths that are tried, up to an eighth of the run */
-#define GROWTH_EXPONENT 2    /* of an exponential trend, at the end of the run */
-#define LONGEST_DECAY   6    /* the longest time constant of a decaying beginning: 1/6 of the run */
-#define N_DECAYS        5
-#define DECAY_STEP      1.8
+#define EVIDENCE           15.0 /* cost of a shape, in -2 log likelihood: high, as many are tried */
+#define MOST_WAVES         4    /* cycles of a slow wave: more are searched for by their period */
+#define WAVE_STEPS         32   /* per cycle, of the number of cycles that is tried */
+#define LEAST_SWING        .3   /* of a wave: slow noise swings, too */
+#define BELL_STEPS         8    /* widths that are tried, up to an eighth of the run */
+#define GROWTH_EXPONENT    2    /* of an exponential trend, at the end of the run */
+#define LONGEST_DECAY      6 /* the longest time constant of a decaying beginning: 1/6 of the run */
+#define N_DECAYS           5
+#define DECAY_STEP         1.8
 
 double levels_mean(const double *x, size_t from, size_t to)
 {

@@ -45,8 +45,8 @@ double levels_mean(const double *x, size_t from, size_t to);
 /* Fits levels, or another shape, as far as slow noise explains none. False: out of memory. */
 bool levels_fit(struct levels *l, struct err *e);
 
-/* What happens to a series. The level before is that of the points [from, at), the one after that of
- * [at, to). */
+/* What happens to a series. The level before is that of the points [from, at), the one after that
+ * of [at, to). */
 struct level_change {
     enum { CHANGE_AT_FIRST, CHANGE_STAYS, CHANGE_RETURNS, CHANGE_TREND, CHANGE_WAVE } shape;
     size_t from, at, to;
@@ -73,6 +73,6 @@ bool levels_say_wave(struct levels *l, bool of_durations, struct err *e);
 /* Adds findings of operations, or of sizes, that are slow for a while, and of changes of durations
  * that throughput does not show. False: out of memory. */
 bool levels_find_slow_parts(struct search *s, struct levels *l, struct err *e);
-bool levels_find_in_durations(struct search *s, const struct levels *rates, struct err *e);
+bool levels_find_in_durations(struct search *s, struct levels *l, struct err *e);
 
 #endif

@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_FITS         60
-#define LEAST_VARIANCE 1e-6 /* of a load that hardly varies */
+#define N_FITS           60
+#define MORE_THAN_CHANCE 4    /* times the variance of a Poisson process, for which it is 1 */
+#define LEAST_VARIANCE   1e-6 /* of a load that hardly varies */
 
 /* ---- Durations at equal load ---- */
 
@@ -111,19 +112,31 @@ static double share_within(const struct search *s, size_t op, int64_t from_ns, i
            fmax(work_within(s, SIZE_MAX, from_ns, to_ns).n, 1);
 }
 
-double load_under_way(const struct search *s, int64_t from_ns, int64_t to_ns)
+/* Returns the mean of values by block over the blocks that begin in [from_ns, to_ns); NAN: none. */
+static double mean_within(const struct course *c, const double *v, int64_t from_ns, int64_t to_ns)
 {
-    const struct course *c = s->c;
     double sum = 0, n = 0;
 
-    for (size_t b = 0; c->load.under_way != NULL && b < c->n_blocks; b++) {
+    for (size_t b = 0; b < c->n_blocks; b++) {
         int64_t at_ns = course_block_start_ns(c, b);
         if (at_ns < from_ns || at_ns >= to_ns)
             continue;
-        sum += c->load.under_way[b];
+        sum += v[b];
         n++;
     }
     return n > 0 ? sum / n : NAN;
+}
+
+double load_under_way(const struct search *s, int64_t from_ns, int64_t to_ns)
+{
+    return s->c->load.under_way != NULL ? mean_within(s->c, s->c->load.under_way, from_ns, to_ns)
+                                        : NAN;
+}
+
+double load_slowdown(const struct search *s, int64_t from_ns, int64_t at_ns, int64_t until_ns)
+{
+    return mean_within(s->c, s->equal->ln, at_ns, until_ns) -
+           mean_within(s->c, s->equal->ln, from_ns, at_ns);
 }
 
 /* Counts the hosts that ended a request, by block. */
@@ -184,6 +197,18 @@ bool load_is_too_much(const struct search *s)
     return false;
 }
 
+bool load_due_varies(const struct search *s)
+{
+    const struct course *c = s->c;
+    double sum = 0, squares = 0, n = (double)c->n_blocks - 1; /* the last one is a part of one */
+
+    for (size_t b = 0; c->load.due != NULL && b + 1 < c->n_blocks; b++) {
+        sum += c->load.due[b];
+        squares += c->load.due[b] * c->load.due[b];
+    }
+    return squares / n - sum * sum / n / n > MORE_THAN_CHANCE * sum / n;
+}
+
 /* What is due last in an overloaded loop is not in the capture. */
 static bool is_known(const struct search *s, enum load_quantity of)
 {
@@ -240,8 +265,8 @@ static bool add_change(struct levels *l, const struct level_change *x, const voi
     load_add(s, c);
     if (x->shape != CHANGE_RETURNS)
         return true;
-    struct load_change back = {
-        c.of, c.op, c.at_ns, c.until_ns, s->c->full_until_ns, false, c.after, c.before};
+    struct load_change back = {c.of,  c.op,    c.at_ns, c.until_ns, s->c->full_until_ns,
+                               false, c.after, c.before};
     load_add(s, back);
     return true;
 }
@@ -263,8 +288,7 @@ static bool find_changes(struct search *s, struct levels *l, enum load_quantity 
            levels_tell(l, add_change, &(struct load_change){.of = of, .op = op}, e);
 }
 
-/* Whether a change of what requests are for comes at that time. */
-static bool changes_near(const struct search *s, int64_t at_ns)
+bool load_changes_requests(const struct search *s, int64_t at_ns)
 {
     for (size_t i = 0; i < s->n_loads; i++)
         if (s->loads[i].of <= LOAD_MIX &&
@@ -283,7 +307,8 @@ static void level_work(struct search *s)
     for (size_t from = 0, to; from < c->n_blocks; from = to) {
         double sum = 0;
 
-        for (to = from; to < c->n_blocks && !changes_near(s, course_block_start_ns(c, to)); to++)
+        for (to = from; to < c->n_blocks && !load_changes_requests(s, course_block_start_ns(c, to));
+             to++)
             sum += s->equal->work[to];
         for (size_t b = from; b < to; b++)
             s->equal->work[b] = sum / (double)(to - from);

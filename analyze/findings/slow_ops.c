@@ -1,5 +1,5 @@
-/* Finds operations, and sizes of objects, that are slow for a while, or slower and slower, while the
- * others are not. */
+/* Finds operations, and sizes of objects, that are slow for a while, or slower and slower, while
+ * the others are not. */
 #include "analyze/findings/levels_internal.h"
 #include "analyze/findings/slow_limits.h"
 #include "analyze/stats/stats.h"
