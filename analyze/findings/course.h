@@ -242,7 +242,8 @@ static inline size_t course_bin(const struct course *c, int64_t ns)
 
 static inline size_t course_block(const struct course *c, int64_t ns)
 {
-    return course_bin(c, ns) / (size_t)(c->block_ns / c->bin_ns);
+    size_t b = (size_t)((uint64_t)(ns - c->bins_ns) / (uint64_t)c->block_ns);
+    return ns < c->bins_ns ? 0 : b < c->n_blocks ? b : c->n_blocks - 1;
 }
 
 static inline struct course_work *course_work(const struct course *c, size_t kind, size_t block)
@@ -281,7 +282,8 @@ bool course_load_init(struct course *c, size_t n, struct err *e);
 bool course_load_rows(struct course *c, const size_t *samples, const size_t *n_samples,
                       double rows_per_sample, const struct course_visits *threads, struct err *e);
 
-/* Adds `weight` requests that ran from start_ns to end_ns to load.under_way. */
+/* Adds the time of `weight` requests that ran from start_ns to end_ns to load.under_way, which
+ * course_load_rows turns into means. */
 void course_load_add(struct course *c, int64_t start_ns, int64_t end_ns, double weight);
 
 /* Returns the stratum of row i of operation k; only if has_requests. */

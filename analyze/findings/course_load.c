@@ -18,13 +18,12 @@ bool course_load_init(struct course *c, size_t n, struct err *e)
 
 void course_load_add(struct course *c, int64_t start_ns, int64_t end_ns, double weight)
 {
-    for (size_t b = course_block(c, start_ns), last = course_block(c, end_ns); b <= last; b++) {
-        int64_t from_ns = int64_max(start_ns, course_block_start_ns(c, b)),
-                to_ns = int64_min(end_ns, course_block_start_ns(c, b + 1));
+    size_t b = course_block(c, start_ns), last = course_block(c, end_ns);
 
-        c->load.under_way[b] += weight * (double)int64_max(to_ns - from_ns, 0) /
-                                (course_part(c, b, c->block_ns) * (double)c->block_ns);
-    }
+    for (; b < last; start_ns = c->bins_ns + (int64_t)++b * c->block_ns)
+        c->load.under_way[b] +=
+            weight * (double)(c->bins_ns + (int64_t)(b + 1) * c->block_ns - start_ns);
+    c->load.under_way[b] += weight * (double)(end_ns - start_ns);
 }
 
 static uint64_t within_a_tenth(const struct packed *of, size_t i)
@@ -33,13 +32,11 @@ static uint64_t within_a_tenth(const struct packed *of, size_t i)
     return x > 0 ? (uint64_t)(course_log2(x) / A_TENTH) + 1 : 0;
 }
 
-/* Returns the kind of row i of table k among those of keys[], to which it is added. */
-static size_t kind_of(const struct course *c, size_t k, size_t i, uint64_t *keys, size_t *n)
+/* Returns the kind of row i of a table among those of keys[], to which it is added. */
+static size_t kind_of(const struct table *t, uint64_t stratum, size_t i, uint64_t *keys, size_t *n)
 {
-    const struct table *t = c->tables[k];
-    uint64_t stratum = course_stratum(c, k, i), key = stratum << 32 |
-                                                      within_a_tenth(&t->bytes, i) << 16 |
-                                                      within_a_tenth(&t->objects, i);
+    uint64_t key =
+        stratum << 32 | within_a_tenth(&t->bytes, i) << 16 | within_a_tenth(&t->objects, i);
     size_t at = 0;
 
     while (at < *n && keys[at] != key)
@@ -119,27 +116,31 @@ bool course_load_rows(struct course *c, const size_t *samples, const size_t *n_s
     count_threads(c, threads);
     for (size_t k = 0, m = 0; k < c->n_ops; k++)
         for (const struct table *t = c->tables[k]; m < n_samples[k]; m++) {
-            size_t i = samples[m], kind = kind_of(c, k, i, keys, &n);
-            double dur_ns = fmax((double)packed_get(&t->dur, i), 1);
+            size_t i = samples[m], stratum = course_stratum(c, k, i),
+                   kind = kind_of(t, stratum, i, keys, &n);
+            int64_t dur_ns = int64_max(packed_get(&t->dur, i), 1);
+            double ln = (double)course_log2(dur_ns) * COURSE_LOG_UNIT;
 
             course_load_add(c, t->start[i], table_end(t, i), rows_per_sample);
             if (kind == SIZE_MAX)
                 continue;
             struct course_work *w = course_work(c, kind, course_block(c, t->start[i]));
-            c->load.stratum[kind] = course_stratum(c, k, i);
+            c->load.stratum[kind] = stratum;
             course_work(c, kind, course_block(c, table_end(t, i)))->n_ended++;
             w->n++;
-            w->ns += dur_ns;
-            w->log += log(dur_ns);
+            w->ns += (double)dur_ns;
+            w->log += ln;
             if (under_way != NULL) {
                 double met = log1p(fmax((double)under_way[course_bin(c, t->start[i])], 0));
                 w->met += met;
                 w->met_squares += met * met;
-                w->met_log += met * log(dur_ns);
+                w->met_log += met * ln;
             }
             w->bytes += (double)packed_get(&t->bytes, i);
             w->objects += (double)packed_get(&t->objects, i);
         }
+    for (size_t b = 0; b < c->n_blocks; b++)
+        c->load.under_way[b] /= course_part(c, b, c->block_ns) * (double)c->block_ns;
     c->load.n_alike = n;
     level_queues(c, n);
     free(under_way);

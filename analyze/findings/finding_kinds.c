@@ -234,7 +234,6 @@ static const struct finding_kind kinds[] = {
                  HOLES}},
     {.name = "pauses", .because = {{"errors", hangs_from_then_on}, HOLES}},
     {.name = "errors",
-     .is_cut = true,
      .table = FINDING_IN_ERRORS,
      .because = {{"clock-step", is_refused},
                  {"no-success", begins_with},

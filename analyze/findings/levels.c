@@ -9,11 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LEAST_PER_POINT   8  /* requests */
-#define VISIT_REACH       2  /* points on either side of a visit: a change that is taken back */
-#define LEAST_CONFIRMED   .5 /* of a change, by durations at equal load, if sizes or mix change */
-#define N_REFINEMENTS     4
-#define GIVEN_PENALTY     6.0 /* where the moment is known beforehand: 2.4 standard errors */
+#define LEAST_PER_POINT   8   /* requests */
+#define LEAST_CONFIRMED   .5  /* of a change, by durations at equal load, if sizes or mix change */
 #define STAYING_LOST_FRAC .01 /* of a change that stays: its cost would grow */
 /* An outage is a problem even if it costs a small share of a run of hours. */
 #define OUTAGE_RATIO      .5
@@ -188,38 +185,6 @@ static bool say_step(struct levels *l, double before, double after, int64_t from
                         l->shape == LEVELS_BELL ? ", little by little, and came back" : "");
 }
 
-/* Refines the times and the level of a change that is taken back, bin by bin: a short one is hardly
- * longer than a point. Finds the most likely stretch (Poisson) for a level, takes the level of that
- * stretch, and repeats. */
-static void refine_visit(const struct levels *l, double before, double *after, int64_t *at_ns,
-                         int64_t *until_ns)
-{
-    const struct course *c = l->s->c;
-    size_t from = course_bin(c, *at_ns - VISIT_REACH * l->width_ns),
-           to = course_bin(c, *until_ns + VISIT_REACH * l->width_ns);
-    double usual = exp(before - work_at(l->s, *at_ns)) * (double)c->bin_ns / 1e9,
-           ratio = exp(*after - before);
-    struct top_stretch top = {0};
-
-    for (int i = 0; i < N_REFINEMENTS; i++) {
-        double n = 0;
-        top = (struct top_stretch){0};
-        for (size_t j = from; j <= to; j++)
-            top_stretch_add(&top, j, c->ok[j] * log(ratio) + (1 - ratio) * usual);
-        if (!(top.most > 0))
-            return;
-        for (size_t j = top.first; j <= top.last; j++)
-            n += c->ok[j];
-        /* A stretch without any success counts half of one: its logarithm is needed. */
-        ratio = fmax(n, .5) / usual / (double)(top.last + 1 - top.first);
-    }
-    if (top.first == from || top.last == to)
-        return;
-    *after = before + log(ratio);
-    *at_ns = course_bin_start_ns(c, top.first);
-    *until_ns = course_bin_start_ns(c, top.last + 1);
-}
-
 /* Reports what happens to the throughput: a level_say_fn. */
 static bool say_change(struct levels *l, const struct level_change *x, const void *how,
                        struct err *e)
@@ -234,63 +199,12 @@ static bool say_change(struct levels *l, const struct level_change *x, const voi
         return say_drift(l, e);
     if (x->shape == CHANGE_AT_FIRST)
         return say_warm_up(l, mean_rate(l, 0, x->at), mean_rate(l, x->at, l->n), at_ns, e);
-    if (x->shape == CHANGE_RETURNS) {
+    if (x->shape == CHANGE_RETURNS)
         after = mean_rate(l, x->at, x->to);
-        if (l->shape == LEVELS_BELL)
-            before = l->bell[0];
-        else
-            refine_visit(l, before, &after, &at_ns, &until_ns);
-    }
+    if (l->shape == LEVELS_BELL)
+        before = l->bell[0];
     return say_step(l, before, after, levels_at_ns(l, x->from), at_ns,
                     x->shape == CHANGE_STAYS ? INT64_MAX : until_ns, e);
-}
-
-/* Whether a change of level is reported near that moment. */
-static bool is_said_near(const struct levels *l, int64_t at_ns)
-{
-    for (size_t i = 0; i < l->n_cuts; i++)
-        if (llabs(l->at_ns[l->cuts[i]] - at_ns) < 4 * l->width_ns)
-            return true;
-    return false;
-}
-
-/* Reports how the rate of successes changes when errors begin. The moment is given, not searched
- * for, so that a smaller change is significant. */
-static bool say_effect_of_errors(struct levels *l, int64_t at_ns, struct err *e)
-{
-    size_t at = 0, reach = l->n / 3;
-    while (at < l->n && l->at_ns[at] + l->width_ns / 2 < at_ns)
-        at++;
-    if (at < LEVELS_LEAST_POINTS / 2 || l->n - at < LEVELS_LEAST_POINTS / 2 ||
-        is_said_near(l, at_ns))
-        return true;
-    size_t from = at > reach ? at - reach : 0, to = at + reach < l->n ? at + reach : l->n;
-    double before = levels_mean(l->x, from, at), after = levels_mean(l->x, at, to),
-           off[LEVELS_POINTS];
-    for (size_t i = from; i < to; i++)
-        off[i - from] = l->x[i] - (i < at ? before : after);
-    struct stats_bse bse;
-    if (!stats_bse(off, to - from, &bse, e))
-        return false;
-    double lrv = fmax(bse.lrv, l->least_variance);
-    double z2 = (after - before) * (after - before) /
-                (lrv * (1 / (double)(at - from) + 1 / (double)(to - at)));
-    if (z2 < GIVEN_PENALTY || fabs(after - before) < -log(1 - LEVELS_LEAST_CHANGE))
-        return true;
-    return say_step(l, before, after, l->at_ns[from], at_ns, INT64_MAX, e);
-}
-
-static bool say_effects_of_errors(struct levels *l, struct err *e)
-{
-    size_t n = l->s->out->n;
-    bool ok = true;
-
-    for (size_t i = 0; ok && i < n; i++) {
-        const struct finding *f = &l->s->out->v[i];
-        if (f->kind->is_cut && f->has_start && !f->has_end && f->severity == FINDING_PROBLEM)
-            ok = say_effect_of_errors(l, f->start_ns, e);
-    }
-    return ok;
 }
 
 bool levels_say_wave(struct levels *l, bool of_durations, struct err *e)
@@ -302,14 +216,13 @@ bool levels_say_wave(struct levels *l, bool of_durations, struct err *e)
     return swings_say(l->s, of_durations, low, high, length_ns / l->wave.cycles, NAN, e);
 }
 
-/* Reports levels or another shape, the effects of errors, and the swings around them. */
+/* Reports levels or another shape, and the swings around them. */
 static bool say_course(struct levels *l, struct err *e)
 {
     bool swings;
 
     return levels_tell(l, say_change, NULL, e) &&
-           (l->shape == LEVELS_WAVE || (say_effects_of_errors(l, e) &&
-                                        swings_find(l->s, NULL, levels_expected, l, &swings, e)));
+           (l->shape == LEVELS_WAVE || swings_find(l->s, NULL, levels_expected, l, &swings, e));
 }
 
 bool find_levels(struct search *s, struct err *e)

@@ -13,8 +13,7 @@
 
 #define N_BATCHES          32
 #define PENALTY            22.0 /* times the long-run variance: 4.7 standard errors a cut */
-#define N_BISECTIONS       12
-#define FAST_START_FRAC    .10 /* of the run: a fast beginning up to here is a warm-up, too */
+#define FAST_START_FRAC    .10  /* of the run: a fast beginning up to here is a warm-up, too */
 #define RAMP_FRAC          .50 /* of the run: a beginning that rises step by step may last so long */
 #define LONGEST_WARM_UP_NS (3600 * NS_PER_S) /* what lasts for hours is a level */
 #define EVIDENCE           15.0 /* cost of a shape, in -2 log likelihood: high, as many are tried */
@@ -23,9 +22,10 @@
 #define LEAST_SWING        .3   /* of a wave: slow noise swings, too */
 #define BELL_STEPS         8    /* widths that are tried, up to an eighth of the run */
 #define GROWTH_EXPONENT    2    /* of an exponential trend, at the end of the run */
-#define LONGEST_DECAY      6 /* the longest time constant of a decaying beginning: 1/6 of the run */
-#define N_DECAYS           5
-#define DECAY_STEP         1.8
+#define LONGEST_DECAY      10 /* the longest time constant of a decaying beginning: a tenth of the run \
+                               */
+#define N_DECAYS           2
+#define DECAY_STEP         2
 
 double levels_mean(const double *x, size_t from, size_t to)
 {
@@ -33,6 +33,14 @@ double levels_mean(const double *x, size_t from, size_t to)
     for (size_t i = from; i < to; i++)
         sum += x[i];
     return sum / (double)(to - from);
+}
+
+static double standard_deviation(const struct levels *l)
+{
+    double mean = levels_mean(l->x, 0, l->n), squares = 0;
+    for (size_t i = 0; i < l->n; i++)
+        squares += (l->x[i] - mean) * (l->x[i] - mean);
+    return sqrt(squares / (double)l->n);
 }
 
 /* The long-run variance, by the median difference of neighbouring batches, so that steps do not
@@ -95,7 +103,7 @@ static void fit_wave(struct levels *l, double *fitted)
  * and ends within the run. Fills in the logarithms of the fitted rate. */
 static void fit_bell(struct levels *l, double *fitted)
 {
-    double n = (double)l->n, most = 0, y[LEVELS_POINTS], g[LEVELS_POINTS], mean = 0;
+    double n = (double)l->n, most = 0, y[LEVELS_POINTS], g[2 * LEVELS_POINTS], mean = 0;
 
     for (size_t i = 0; i < l->n; i++)
         mean += exp(-l->x[i]) / n;
@@ -104,27 +112,30 @@ static void fit_bell(struct levels *l, double *fitted)
     for (int width = 1; width <= BELL_STEPS; width++) {
         double sd = n / 8 * width / BELL_STEPS;
 
-        for (double mid = 2 * sd; mid <= n - 2 * sd; mid++) {
+        for (size_t i = 0; i < 2 * l->n; i++) {
+            double z = ((double)i - n) / sd;
+            g[i] = exp(-z * z / 2);
+        }
+        for (size_t mid = (size_t)(2 * sd); (double)mid <= n - 2 * sd; mid++) {
+            const double *bell = g + l->n - mid;
             double sum = 0, squares = 0, product = 0;
 
             for (size_t i = 0; i < l->n; i++) {
-                double z = ((double)i + .5 - mid) / sd;
-                g[i] = exp(-z * z / 2);
-                sum += g[i];
-                squares += g[i] * g[i];
-                product += g[i] * y[i];
+                sum += bell[i];
+                squares += bell[i] * bell[i];
+                product += bell[i] * y[i];
             }
             double height = product / (squares - sum * sum / n);
             if (height * product <= most)
                 continue;
             double base = mean - height * sum / n, least = mean / 100;
             most = height * product;
-            l->bell_from = (size_t)(mid - 2 * sd);
-            l->bell_to = (size_t)(mid + 2 * sd);
+            l->bell_from = mid - (size_t)(2 * sd);
+            l->bell_to = mid + (size_t)(2 * sd);
             l->bell[0] = -log(fmax(base, least));
             l->bell[1] = -log(fmax(base + height, least));
             for (size_t i = 0; i < l->n; i++)
-                fitted[i] = -log(fmax(base + height * g[i], least));
+                fitted[i] = -log(fmax(base + height * bell[i], least));
         }
     }
 }
@@ -173,26 +184,18 @@ static void drop_small_cuts(struct levels *l)
     }
 }
 
-/* Finds the best cuts for a penalty, or for the smallest larger penalty that leaves at most
- * LEVELS_MOST_CUTS. */
+/* Finds the best cuts for a penalty, which is doubled until at most LEVELS_MOST_CUTS are left. */
 static bool propose_cuts(struct levels *l, size_t least, double penalty, struct err *e)
 {
-    double low = penalty, high = penalty, cost;
+    double cost;
     if (!stats_partition(l->x, l->n, least, penalty, l->cuts, &l->n_cuts, &cost, e))
         return false;
     while (l->n_cuts > LEVELS_MOST_CUTS) {
-        low = high;
-        high *= 8;
-        if (!stats_partition(l->x, l->n, least, high, l->cuts, &l->n_cuts, &cost, e))
+        penalty *= 2;
+        if (!stats_partition(l->x, l->n, least, penalty, l->cuts, &l->n_cuts, &cost, e))
             return false;
     }
-    for (int i = 0; high > low && i < N_BISECTIONS; i++) {
-        double mid = sqrt(low * high);
-        if (!stats_partition(l->x, l->n, least, mid, l->cuts, &l->n_cuts, &cost, e))
-            return false;
-        *(l->n_cuts > LEVELS_MOST_CUTS ? &low : &high) = mid;
-    }
-    return low == high || stats_partition(l->x, l->n, least, high, l->cuts, &l->n_cuts, &cost, e);
+    return true;
 }
 
 /* Shapes that explain a series without any cut; they follow the cuts. */
@@ -262,22 +265,12 @@ static void add_cuts(const struct levels *l, struct choice *x)
     }
 }
 
-/* Returns the median of the level before cut k: a point next to a cut may be far off. */
-static double median_of_level(const struct levels *l, size_t k)
-{
-    double v[LEVELS_POINTS];
-    size_t from = k > 0 ? l->cuts[k - 1] : 0, n = end_of_level(l, k) - from;
-
-    memcpy(v, l->x + from, n * sizeof *v);
-    return stats_select(v, n, n / 2);
-}
-
 /* Fills in a step at cut k. The two points next to the cut have the part of the step that the
  * series has there: a change in the midst of a point is one step, not two. */
 static void fill_step(const struct levels *l, size_t k, double *step)
 {
     size_t cut = l->cuts[k];
-    double before = median_of_level(l, k), change = median_of_level(l, k + 1) - before;
+    double before = level(l, k), change = level(l, k + 1) - before;
 
     for (size_t i = 0; i < l->n; i++)
         step[i] = i >= cut;
@@ -294,7 +287,7 @@ static void fill_shapes(struct levels *l, bool early)
 
     for (; n < l->n_cuts; n++)
         fill_step(l, n, l->shapes[n]);
-    fit_line(l, l->ends, l->shapes[n + LINE]);
+    memcpy(l->shapes[n + LINE], l->fitted, sizeof l->fitted);
     fit_wave(l, l->shapes[n + WAVE]);
     fit_bell(l, l->shapes[n + BELL]);
     for (size_t i = 0; i < l->n; i++)
@@ -392,6 +385,13 @@ bool levels_fit(struct levels *l, struct err *e)
         return false;
     size_t whole = l->n_cuts, n_kept = 0, first = whole;
     size_t n_early = l->n_cuts > 0 ? count_early(l) : 0;
+    fit_line(l, l->ends, l->fitted);
+    /* A wave of a range has a quarter of it as its standard deviation, and may have no cuts. */
+    if (l->n_cuts == 0 && fabs(l->ends[1] - l->ends[0]) < -log(1 - LEVELS_PROBLEM_CHANGE) &&
+        standard_deviation(l) < -log(1 - LEAST_SWING) / 4) {
+        fill_levels(l);
+        return true;
+    }
     fill_shapes(l, n_early > 0);
     double swings[N_WHOLE] = {l->ends[1] - l->ends[0], l->ends[1] - l->ends[0],
                               (l->swing[1] - l->swing[0]) * log(1 - LEVELS_PROBLEM_CHANGE) /

@@ -247,9 +247,7 @@ static bool add_change(struct levels *l, const struct level_change *x, const voi
 {
     struct search *s = l->s;
     struct load_change c = *(const struct load_change *)quantity;
-    /* The points next to a cut may lie between the levels. */
-    double before = levels_mean(l->x, x->from, x->at - 1),
-           after = levels_mean(l->x, x->at + 1, x->to > x->at + 1 ? x->to : x->at + 2);
+    double before = levels_mean(l->x, x->from, x->at), after = levels_mean(l->x, x->at, x->to);
 
     (void)e;
     if (x->shape == CHANGE_WAVE)
@@ -284,6 +282,12 @@ static bool find_changes(struct search *s, struct levels *l, enum load_quantity 
     for (size_t b = 0; b < c->n_blocks; b++)
         if (course_block_start_ns(c, b) >= c->full_from_ns && isfinite(v[b]))
             levels_add_block(l, b, v[b]);
+    /* A block in which the load changes lies between the levels. */
+    memcpy(v, l->x, sizeof l->x);
+    for (size_t i = 1; i + 1 < l->n; i++)
+        if ((v[i] - v[i - 1]) * (v[i + 1] - v[i]) > 0 &&
+            fabs(v[i + 1] - v[i - 1]) > LOAD_LEAST_CHANGE)
+            l->x[i] = v[i - 1];
     return l->n < LEVELS_LEAST_POINTS ||
            levels_tell(l, add_change, &(struct load_change){.of = of, .op = op}, e);
 }
