@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define VISIT_REACH       2 /* points on either side of a visit: a change that is taken back */
+#define N_REFINEMENTS     4
 #define LEAST_PER_POINT   8   /* requests */
 #define LEAST_CONFIRMED   .5  /* of a change, by durations at equal load, if sizes or mix change */
 #define STAYING_LOST_FRAC .01 /* of a change that stays: its cost would grow */
@@ -185,6 +187,38 @@ static bool say_step(struct levels *l, double before, double after, int64_t from
                         l->shape == LEVELS_BELL ? ", little by little, and came back" : "");
 }
 
+/* Refines the times and the level of a change that is taken back, bin by bin: a short one is hardly
+ * longer than a point. Finds the most likely stretch (Poisson) for a level, takes the level of that
+ * stretch, and repeats. */
+static void refine_visit(const struct levels *l, double before, double *after, int64_t *at_ns,
+                         int64_t *until_ns)
+{
+    const struct course *c = l->s->c;
+    size_t from = course_bin(c, *at_ns - VISIT_REACH * l->width_ns),
+           to = course_bin(c, *until_ns + VISIT_REACH * l->width_ns);
+    double usual = exp(before - work_at(l->s, *at_ns)) * (double)c->bin_ns / 1e9,
+           ratio = exp(*after - before);
+    struct top_stretch top = {0};
+
+    for (int i = 0; i < N_REFINEMENTS; i++) {
+        double n = 0;
+        top = (struct top_stretch){0};
+        for (size_t j = from; j <= to; j++)
+            top_stretch_add(&top, j, c->ok[j] * log(ratio) + (1 - ratio) * usual);
+        if (!(top.most > 0))
+            return;
+        for (size_t j = top.first; j <= top.last; j++)
+            n += c->ok[j];
+        /* A stretch without any success counts half of one: its logarithm is needed. */
+        ratio = fmax(n, .5) / usual / (double)(top.last + 1 - top.first);
+    }
+    if (top.first == from || top.last == to)
+        return;
+    *after = before + log(ratio);
+    *at_ns = course_bin_start_ns(c, top.first);
+    *until_ns = course_bin_start_ns(c, top.last + 1);
+}
+
 /* Reports what happens to the throughput: a level_say_fn. */
 static bool say_change(struct levels *l, const struct level_change *x, const void *how,
                        struct err *e)
@@ -203,6 +237,8 @@ static bool say_change(struct levels *l, const struct level_change *x, const voi
         after = mean_rate(l, x->at, x->to);
     if (l->shape == LEVELS_BELL)
         before = l->bell[0];
+    else if (x->shape == CHANGE_RETURNS && l->width_ns > NS_PER_S)
+        refine_visit(l, before, &after, &at_ns, &until_ns);
     return say_step(l, before, after, levels_at_ns(l, x->from), at_ns,
                     x->shape == CHANGE_STAYS ? INT64_MAX : until_ns, e);
 }

@@ -1,4 +1,4 @@
-/* Fits levels or a trend to a time series.
+/* Fits levels or another shape to a time series.
  *
  * Least squares with a penalty per cut (stats_partition) propose cuts into levels. The penalty is
  * so low that they find every possible change, and also cuts in slow noise that a healthy run has,
@@ -22,10 +22,11 @@
 #define LEAST_SWING        .3   /* of a wave: slow noise swings, too */
 #define BELL_STEPS         8    /* widths that are tried, up to an eighth of the run */
 #define GROWTH_EXPONENT    2    /* of an exponential trend, at the end of the run */
-#define LONGEST_DECAY      10 /* the longest time constant of a decaying beginning: a tenth of the run \
-                               */
-#define N_DECAYS           2
-#define DECAY_STEP         2
+#define LONGEST_DECAY                                                                              \
+    10 /* the longest time constant of a decaying beginning: a tenth of the run                    \
+        */
+#define N_DECAYS   2
+#define DECAY_STEP 2
 
 double levels_mean(const double *x, size_t from, size_t to)
 {
@@ -429,6 +430,18 @@ bool levels_fit(struct levels *l, struct err *e)
     return true;
 }
 
+/* Counts the first points that are as what follows cut `end`, if chance does not explain that: then
+ * the end of a change is no end of a warm-up. */
+static size_t count_usual(const struct levels *l, size_t end)
+{
+    double early = levels_mean(l->x, 0, end), later = levels_mean(l->x, end, l->n), apart = 0;
+    size_t n = 0;
+
+    for (; n < end && fabs(l->x[n] - later) < fabs(l->x[n] - early); n++)
+        apart += (l->x[n] - early) * (l->x[n] - early);
+    return apart >= PENALTY * l->lrv ? n : 0;
+}
+
 int64_t levels_at_ns(const struct levels *l, size_t point)
 {
     return point < l->n ? l->at_ns[point] : l->s->c->end_ns;
@@ -444,19 +457,24 @@ bool levels_tell(struct levels *l, level_say_fn *say, const void *how, struct er
         size_t tenth = (l->n + 9) / 10;
         struct level_change x = {l->shape == LEVELS_TREND ? CHANGE_TREND : CHANGE_WAVE, 0, tenth,
                                  l->n};
+
         return say(l, &x, how, e);
     }
     if (l->shape == LEVELS_BELL)
         return say(l, &(struct level_change){CHANGE_RETURNS, 0, l->bell_from, l->bell_to}, how, e);
     size_t k = l->n_cuts > 0 ? count_early(l) : 0;
-    if (k > 0)
+    size_t n_usual = k > 0 ? count_usual(l, l->cuts[k - 1]) : 0;
+    if (k > 0 && n_usual == 0)
         ok = say(l, &(struct level_change){CHANGE_AT_FIRST, 0, l->cuts[k - 1], l->n}, how, e);
+    else if (k > 0)
+        ok = say(l, &(struct level_change){CHANGE_RETURNS, 0, n_usual, l->cuts[k - 1]}, how, e);
     /* A change that is taken back is one finding with an end. */
     while (ok && k < l->n_cuts) {
         size_t back = find_back(l, k);
         struct level_change x = {back > 0 ? CHANGE_RETURNS : CHANGE_STAYS,
                                  k > 0 ? l->cuts[k - 1] : 0, l->cuts[k],
                                  back > 0 ? l->cuts[back - 1] : end_of_level(l, k + 1)};
+
         ok = say(l, &x, how, e);
         k = back > 0 ? back : k + 1;
     }

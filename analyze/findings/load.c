@@ -200,7 +200,8 @@ bool load_is_too_much(const struct search *s)
 bool load_due_varies(const struct search *s)
 {
     const struct course *c = s->c;
-    double sum = 0, squares = 0, n = (double)c->n_blocks - 1; /* the last one is a part of one */
+    double n = (double)c->n_blocks - 1; /* the last one is a part of one */
+    double sum = 0, squares = 0;
 
     for (size_t b = 0; c->load.due != NULL && b + 1 < c->n_blocks; b++) {
         sum += c->load.due[b];
