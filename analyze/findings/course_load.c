@@ -6,8 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MOST_ALIKE 256 /* kinds of requests; more of an operation count as one */
-#define A_TENTH    141 /* log2(1.1), in units of 1 / COURSE_LOG_ONE */
+#define MOST_SAMPLES (1 << 17)
+#define MOST_ALIKE   256 /* kinds of requests; more of an operation count as one */
+#define A_TENTH      141 /* log2(1.1), in units of 1 / COURSE_LOG_ONE */
 
 bool course_load_init(struct course *c, size_t n, struct err *e)
 {
@@ -103,7 +104,7 @@ bool course_load_rows(struct course *c, const size_t *samples, const size_t *n_s
                       double rows_per_sample, const struct course_visits *threads, struct err *e)
 {
     uint64_t keys[MOST_ALIKE];
-    size_t n = 0;
+    size_t n = 0, step = n_samples[c->n_ops - 1] / MOST_SAMPLES + 1;
     int64_t *under_way;
 
     if (!count_under_way(c, &under_way, e))
@@ -115,13 +116,13 @@ bool course_load_rows(struct course *c, const size_t *samples, const size_t *n_s
     c->load.sizes_are_alike = true;
     count_threads(c, threads);
     for (size_t k = 0, m = 0; k < c->n_ops; k++)
-        for (const struct table *t = c->tables[k]; m < n_samples[k]; m++) {
+        for (const struct table *t = c->tables[k]; m < n_samples[k]; m += step) {
             size_t i = samples[m], stratum = course_stratum(c, k, i),
                    kind = kind_of(t, stratum, i, keys, &n);
             int64_t dur_ns = int64_max(packed_get(&t->dur, i), 1);
             double ln = (double)course_log2(dur_ns) * COURSE_LOG_UNIT;
 
-            course_load_add(c, t->start[i], table_end(t, i), rows_per_sample);
+            course_load_add(c, t->start[i], table_end(t, i), rows_per_sample * (double)step);
             if (kind == SIZE_MAX)
                 continue;
             struct course_work *w = course_work(c, kind, course_block(c, t->start[i]));

@@ -222,7 +222,11 @@ static bool say_slowing(struct levels *l, bool tail, const struct slowing *x, st
 {
     struct typical before, after;
 
+    /* More requests that are due make more of them late, some time after. */
+    double due = log(load_due(l->s, x->at_ns, x->to_ns) / load_due(l->s, x->from_ns, x->until_ns));
+
     if (fabs(x->change) < log(SLOW_LEAST_RATIO) || is_explained(l, x) ||
+        (tail && due / x->change > 0 && fabs(due) > log(1 + LOAD_LEAST_CHANGE)) ||
         load_explains(l->s, x->at_ns, x->change, false))
         return true;
     if (!typical_within(l->s->c, x->from_ns, x->until_ns, &before, e) ||

@@ -139,6 +139,11 @@ double load_slowdown(const struct search *s, int64_t from_ns, int64_t at_ns, int
            mean_within(s->c, s->equal->ln, from_ns, at_ns);
 }
 
+double load_due(const struct search *s, int64_t from_ns, int64_t to_ns)
+{
+    return s->c->load.due != NULL ? mean_within(s->c, s->c->load.due, from_ns, to_ns) : NAN;
+}
+
 /* Counts the hosts that ended a request, by block. */
 static bool count_hosts(const struct course *c, double *n, struct err *e)
 {
