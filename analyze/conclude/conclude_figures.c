@@ -224,8 +224,7 @@ static struct scan_thread *gather_threads(const struct dataset *d, const struct 
     if (!mem_new(&threads, d->n_threads, e))
         return NULL;
     for (size_t i = 0; i < d->n_threads; i++)
-        threads[i] = (struct scan_thread){
-            .first_start_ns = INT64_MAX, .last_end_ns = INT64_MIN, .latest_start_ns = INT64_MIN};
+        threads[i] = (struct scan_thread){.first_start_ns = INT64_MAX, .last_end_ns = INT64_MIN};
     for (size_t k = 0; k < n_scans; k++) {
         for (size_t i = 0; i < scans[k]->n_threads; i++) {
             const struct scan_thread *x = &scans[k]->threads[i];
@@ -233,7 +232,6 @@ static struct scan_thread *gather_threads(const struct dataset *d, const struct 
 
             all->first_start_ns = int64_min(x->first_start_ns, all->first_start_ns);
             all->last_end_ns = int64_max(x->last_end_ns, all->last_end_ns);
-            all->latest_start_ns = int64_max(x->latest_start_ns, all->latest_start_ns);
             all->busy_ns += x->busy_ns;
         }
     }
@@ -270,70 +268,6 @@ static bool about_overlap(struct analysis *a, const struct scan *const *scans, s
                "%s thread%s ran several requests at a time. If the file holds several runs, "
                "join their captures by `s3analyze merge`, which keeps threads apart",
                units_count((int64_t)n).s, n == 1 ? "" : "s");
-}
-
-/* Returns the mean number of threads between their first start and last end, over a time. */
-static double n_at_work(const struct scan_thread *threads, size_t n, int64_t from_ns, int64_t to_ns)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        const struct scan_thread *x = &threads[i];
-        int64_t from = x->first_start_ns > from_ns ? x->first_start_ns : from_ns;
-        int64_t to = x->last_end_ns < to_ns ? x->last_end_ns : to_ns;
-
-        if (to > from)
-            sum += (double)to - (double)from;
-    }
-    return sum / ((double)to_ns - (double)from_ns);
-}
-
-/* Adds the numbers of threads to a level change that they explain: threads began or ended, and the
- * server became neither faster nor slower. They must explain at least half of the change. */
-static bool explain_level(struct finding *f, const struct scan_thread *threads, size_t n,
-                          int64_t start_ns, int64_t end_ns, struct err *e)
-{
-    bool warm_up = f->kind->is_beginning;
-    int64_t at_ns = finding_moment_ns(f);
-
-    if (!f->kind->is_step || f->has_end != warm_up || at_ns <= start_ns || at_ns >= end_ns)
-        return true;
-    double before = n_at_work(threads, n, start_ns, at_ns);
-    double after = n_at_work(threads, n, at_ns, end_ns);
-    double change = warm_up ? -log(f->ratio) : log(f->ratio);
-    /* Less than one thread: the time lies outside the range whose rows were scanned. */
-    if (before < 1 || after < 1 || log(after / before) / change < .5)
-        return true;
-    char *sentence;
-    if (!mem_format(&sentence, e, "%s; %.3g threads were at work before, %.3g after", f->sentence,
-                    before, after))
-        return false;
-    free(f->sentence);
-    f->sentence = sentence;
-    finding_figure(f, "threads_before", before);
-    finding_figure(f, "threads_after", after);
-    return true;
-}
-
-/* Explains the levels of the scanned operations; phase: only those of this phase, NULL: all. */
-static bool explain_levels(struct analysis *a, const struct scan *const *scans, size_t n_scans,
-                           const char *phase, struct err *e)
-{
-    size_t n = a->dataset->n_threads;
-    struct scan_thread *threads = gather_threads(a->dataset, scans, n_scans, e);
-    int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
-    bool ok = threads != NULL;
-
-    /* After the last start threads end one by one, whatever the throughput was. */
-    for (size_t i = 0; ok && i < n; i++) {
-        start_ns = int64_min(threads[i].first_start_ns, start_ns);
-        end_ns = int64_max(threads[i].latest_start_ns, end_ns);
-    }
-    for (size_t i = 0; ok && i < a->findings.n; i++)
-        if (phase == NULL || a->findings.v[i].phase == phase)
-            ok = explain_level(&a->findings.v[i], threads, n, start_ns, end_ns, e);
-    free(threads);
-    return ok;
 }
 
 /* The run in equal bins of time. */
@@ -620,17 +554,9 @@ static bool about_rows(struct analysis *a, const struct scan *const *scans, stru
 {
     size_t n = a->n_operations;
     struct bins bins;
-    bool ok = true;
 
-    for (size_t k = 0, end; ok && k < n; k = end) {
-        const struct operation *op = &a->operations[k];
-
-        end = a->mixed ? n : k + 1;
-        if (role_is_benchmark(op->role))
-            ok = explain_levels(a, scans + k, end - k, op->role == ROLE_PHASE ? op->op : NULL, e);
-    }
     bins_init(&bins, scans, n);
-    return ok && about_copies(a, scans, n, e) &&
+    return about_copies(a, scans, n, e) &&
            (bins.start_ns > bins.end_ns ||
             (about_overlap(a, scans, n, e) && about_idle_gap(a, &bins, e)));
 }

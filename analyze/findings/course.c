@@ -22,17 +22,6 @@
 #define NEARLY_AS_MANY     .9 /* of the median thread's requests: a thread with fewer may hang */
 #define COUNTS_PER_REQUEST 2  /* counters in course.ended, at most */
 
-/* Returns log2(ns) in units of 1 / COURSE_LOG_ONE; ns >= 1. ns is right within 1 %: log2 of the
- * mantissa 1 + x is about x + 0.343 x (1 - x). */
-static int64_t log2_fixed(int64_t ns)
-{
-    int e = 63 - __builtin_clzll((unsigned long long)ns);
-    uint64_t x = ((uint64_t)ns << (63 - e) >> 43) & 0xFFFFF; /* 20 fraction bits */
-    uint64_t bend = x * (0x100000 - x) >> 20;
-
-    return (int64_t)e * COURSE_LOG_ONE + (int64_t)((x + bend * 351 / 1024) >> 10);
-}
-
 static int size_class(int64_t bytes)
 {
     return bytes > 0 ? (63 - __builtin_clzll((unsigned long long)bytes)) / 2 + 1 : 0;
@@ -40,7 +29,7 @@ static int size_class(int64_t bytes)
 
 struct pass {
     struct course *c;
-    struct course_visits *places;
+    struct course_visits *places, *threads;
     int64_t *of_message;   /* number of errors, by index into dataset.errors */
     uint8_t *in_half;      /* by index into dataset.threads: 1: in course.ok_half */
     uint64_t sample_below; /* see course_is_sampled */
@@ -50,7 +39,6 @@ struct pass {
     uint32_t (*histogram)[LOG_BINS];
     double per_bin;
     uint64_t per_wide; /* wide bins per bin, with 32 fraction bits, rounded up */
-    int64_t bins_per_block;
 };
 
 /* ---- Extent, messages ---- */
@@ -69,8 +57,7 @@ static void visits_clear(struct course_visits *v, size_t n)
 }
 
 /* Adds the extent of a table to the course. */
-static void add_extent(struct pass *p, const struct table *t, const struct course_extent *x,
-                       struct course_visits *threads)
+static void add_extent(struct pass *p, const struct table *t, const struct course_extent *x)
 {
     struct course *c = p->c;
     size_t n_places = dataset_n_places(c->d, t);
@@ -86,7 +73,7 @@ static void add_extent(struct pass *p, const struct table *t, const struct cours
         c->end_ns = int64_max(v->last_ns, c->end_ns);
     }
     for (size_t id = 0, n = dataset_n_threads(c->d, t); id < n; id++)
-        visits_add(&threads[table_thread_index(t, id)], &x->visits[n_places + id]);
+        visits_add(&p->threads[table_thread_index(t, id)], &x->visits[n_places + id]);
 }
 
 /* Returns start_ns + ns, but at most end_ns: a double rounds a span of centuries. */
@@ -143,7 +130,7 @@ static int compare_threads(const void *a, const void *b, void *threads)
 
 /* Takes every other thread, in order of their first requests: neither the order of rows nor the
  * numbers of threads, which `merge` changes, decide. */
-static bool choose_half(struct pass *p, struct course_visits *threads, struct err *e)
+static bool choose_half(struct pass *p, struct err *e)
 {
     size_t n = p->c->d->n_threads, *order;
 
@@ -153,7 +140,7 @@ static bool choose_half(struct pass *p, struct course_visits *threads, struct er
     }
     for (size_t i = 0; i < n; i++)
         order[i] = i;
-    qsort_r(order, n, sizeof *order, compare_threads, threads);
+    qsort_r(order, n, sizeof *order, compare_threads, p->threads);
     for (size_t i = 0; i < n; i++)
         p->in_half[order[i]] = i & 1;
     free(order);
@@ -163,15 +150,14 @@ static bool choose_half(struct pass *p, struct course_visits *threads, struct er
 static bool look_at_extents(struct pass *p, const struct course_extent *extents, struct err *e)
 {
     struct course *c = p->c;
-    struct course_visits *threads;
 
-    if (!mem_new(&threads, c->d->n_threads, e))
+    if (!mem_new(&p->threads, c->d->n_threads, e))
         return false;
-    visits_clear(threads, c->d->n_threads);
+    visits_clear(p->threads, c->d->n_threads);
     for (size_t k = 0; k < c->n_ops; k++) {
         const struct table *t = c->tables[k];
 
-        add_extent(p, t, &extents[k], threads);
+        add_extent(p, t, &extents[k]);
         for (size_t i = 0; t->error != NULL && i < t->n; i++)
             p->of_message[t->error[i]]++;
         c->open_loop = c->open_loop || !packed_has_none(&t->late);
@@ -179,9 +165,7 @@ static bool look_at_extents(struct pass *p, const struct course_extent *extents,
     for (size_t id = 1; id < c->d->errors.n; id++)
         c->n_failed += p->of_message[id];
     c->last_start_ns = c->full_until_ns;
-    bool ok = find_full_time(c, threads, e) && choose_half(p, threads, e);
-    free(threads);
-    return ok;
+    return find_full_time(c, p->threads, e) && choose_half(p, e);
 }
 
 static bool choose_messages(const struct pass *p, struct err *e)
@@ -249,9 +233,9 @@ static void add_sample(const struct pass *p, size_t k, size_t i)
     struct course *c = p->c;
     const struct table *t = c->tables[k];
     int64_t dur_ns = packed_get(&t->dur, i);
-    int64_t log = log2_fixed(dur_ns > 0 ? dur_ns : 1);
+    int64_t log = course_log2(dur_ns > 0 ? dur_ns : 1);
     size_t stratum = course_stratum(c, k, i);
-    size_t block = course_bin(c, t->start[i]) / (size_t)p->bins_per_block;
+    size_t block = course_block(c, t->start[i]);
 
     if (c->cells != NULL) {
         struct course_cell *cell = course_cell(c, stratum, course_place(t, i), block);
@@ -276,16 +260,18 @@ static inline uint32_t *ended_in(const struct course *c, uint64_t per_wide, size
     return course_ended(c, (size_t)(bin * per_wide >> 32));
 }
 
-static void look_at_lateness(const struct pass *p, const struct table *t)
+static void look_at_lateness(struct course *c, const struct table *t)
 {
-    struct course *c = p->c;
     if (packed_has_none(&t->late))
         return;
     for (size_t i = 0; i < t->n; i++)
         if (packed_has(&t->late, i)) {
-            size_t block = course_bin(c, t->start[i]) / (size_t)p->bins_per_block;
+            int64_t late_ns = packed_get(&t->late, i);
+            size_t block = course_block(c, t->start[i]);
+
             c->late_n[block]++;
-            c->late_ns[block] += (double)packed_get(&t->late, i);
+            c->late_ns[block] += (double)late_ns;
+            c->load.due[course_block(c, t->start[i] - late_ns)]++;
         }
 }
 
@@ -312,6 +298,7 @@ static bool look_at_rows(struct pass *p, size_t k, struct err *e)
         if (table_failed(t, i)) {
             grid.failed[bin]++;
             add_error(c, k, course_place(t, i), table_error(t, i), bin, start_ns, end_ns);
+            course_load_add(c, start_ns, end_ns, 1);
             continue;
         }
         grid.ok[bin]++;
@@ -324,7 +311,7 @@ static bool look_at_rows(struct pass *p, size_t k, struct err *e)
         p->samples[n++] = i;
     }
     p->n_samples[k] = n;
-    look_at_lateness(p, t);
+    look_at_lateness(c, t);
     return true;
 }
 
@@ -492,7 +479,7 @@ static bool count_slow(const struct pass *p, struct err *e)
 
             if (dur_ns < c->slow_from_ns[q])
                 continue;
-            size_t block = course_bin(c, t->start[i]) / (size_t)p->bins_per_block;
+            size_t block = course_block(c, t->start[i]);
             course_cell(c, q, place, block)->n_slow++;
         }
     }
@@ -554,6 +541,8 @@ static bool alloc_counts(struct course *c, struct err *e)
             mem_cleared(&c->ended, c->n_wide * (c->n_places + c->n_ops), e)) &&
            (n_cells > COURSE_MAX_CELLS || mem_cleared(&c->cells, n_cells * c->n_blocks, e)) &&
            mem_cleared(&c->log_squares, c->n_strata, e) &&
+           mem_cleared(&c->load.under_way, c->n_blocks, e) &&
+           (!c->open_loop || mem_cleared(&c->load.due, c->n_blocks, e)) &&
            mem_cleared(&c->late_n, c->n_blocks, e) && mem_cleared(&c->late_ns, c->n_blocks, e) &&
            mem_cleared(&c->tail, c->n_ops, e) && mem_new(&c->hung, max_hung, e);
 }
@@ -626,7 +615,6 @@ static bool gather(struct pass *p, const struct course_extent *extents, struct e
     p->sample_below = course_sample_below(wanted, (uint64_t)c->n);
     p->per_bin = 1 / (double)c->bin_ns;
     p->per_wide = (UINT64_C(1) << 32) / (uint64_t)(c->wide_ns / c->bin_ns) + 1;
-    p->bins_per_block = c->block_ns / c->bin_ns;
     for (size_t k = 0; k < c->n_ops; k++) {
         if (!look_at_rows(p, k, e))
             return false;
@@ -635,7 +623,8 @@ static bool gather(struct pass *p, const struct course_extent *extents, struct e
         c->tail[k] = tail_of(p->histogram[k], 0x1p32 / (double)p->sample_below);
     }
     find_hung(p);
-    return count_slow(p, e);
+    return count_slow(p, e) && course_load_rows(c, p->samples, p->n_samples,
+                                                0x1p32 / (double)p->sample_below, p->threads, e);
 }
 
 bool course_of_rows(struct course *c, const struct dataset *d, const struct table **tables,
@@ -662,5 +651,6 @@ bool course_of_rows(struct course *c, const struct dataset *d, const struct tabl
     free(p.in_half);
     free(p.histogram);
     free(p.places);
+    free(p.threads);
     return ok;
 }

@@ -40,6 +40,29 @@ struct course_cell {
     int64_t log_sum;    /* in units of 1 / COURSE_LOG_ONE */
 };
 
+/* Successes that are alike and began in a block: of one operation, with sizes and numbers of
+ * objects that are equal within a tenth; by seconds, of one operation. Samples, as in cells. */
+struct course_work {
+    double n, ns;
+    double log; /* sum of the natural logarithms of their durations; in an open loop as they are if
+                   as many requests as usual are under way */
+    double bytes, objects;
+    double n_ended;                   /* that ended in the block, whenever they began */
+    double met, met_squares, met_log; /* sums of log(1 + requests under way at the start), of its
+                                         square, and of its product with the log duration */
+};
+
+/* What was asked of the system. */
+struct course_load {
+    size_t n_alike;           /* kinds of requests; 0: not known */
+    size_t *stratum;          /* of each kind */
+    struct course_work *work; /* by kind, then block */
+    bool sizes_are_alike;     /* false: of those of a kind nobody knows whether they are */
+    double *under_way;        /* by block: mean number of requests */
+    double *threads;          /* by block: that have begun and not ended; NULL: not known */
+    double *due; /* by block: requests that were due; NULL: a closed loop, or not known */
+};
+
 /* A request far longer than others of its operation. */
 struct course_hung {
     int64_t start_ns, end_ns;
@@ -130,6 +153,7 @@ struct course {
     int64_t *late_n;           /* by block: requests that were due at a known time */
     double *late_ns;           /* ... and the sum of how late they began */
     bool open_loop;
+    struct course_load load;
 
     double *median_ns, *p90_ns; /* by operation; 0: no success */
     struct course_tail *tail;   /* by operation; NULL by seconds */
@@ -205,6 +229,17 @@ static inline size_t course_bin(const struct course *c, int64_t ns)
     return ns < c->bins_ns ? 0 : i < c->n_bins ? i : c->n_bins - 1;
 }
 
+static inline size_t course_block(const struct course *c, int64_t ns)
+{
+    size_t b = (size_t)((uint64_t)(ns - c->bins_ns) / (uint64_t)c->block_ns);
+    return ns < c->bins_ns ? 0 : b < c->n_blocks ? b : c->n_blocks - 1;
+}
+
+static inline struct course_work *course_work(const struct course *c, size_t kind, size_t block)
+{
+    return &c->load.work[kind * c->n_blocks + block];
+}
+
 static inline struct course_cell *course_cell(const struct course *c, size_t stratum, size_t place,
                                               size_t block)
 {
@@ -216,6 +251,29 @@ struct size_range {
     int64_t min, max; /* bytes */
 };
 struct size_range course_sizes(const struct course *c, size_t stratum);
+
+/* Returns log2(ns) in units of 1 / COURSE_LOG_ONE; ns >= 1. ns is right within 1 %: log2 of the
+ * mantissa 1 + x is about x + 0.343 x (1 - x). */
+static inline int64_t course_log2(int64_t ns)
+{
+    int e = 63 - __builtin_clzll((unsigned long long)ns);
+    uint64_t x = ((uint64_t)ns << (63 - e) >> 43) & 0xFFFFF; /* 20 fraction bits */
+    uint64_t bend = x * (0x100000 - x) >> 20;
+
+    return (int64_t)e * COURSE_LOG_ONE + (int64_t)((x + bend * 351 / 1024) >> 10);
+}
+
+/* Allocates the load for n kinds of requests that are alike. False: out of memory. */
+bool course_load_init(struct course *c, size_t n, struct err *e);
+
+/* Fills the load from rows: samples, table by table, n_samples up to the end of each, each of which
+ * stands for rows_per_sample; failed requests are in under_way already. False: out of memory. */
+bool course_load_rows(struct course *c, const size_t *samples, const size_t *n_samples,
+                      double rows_per_sample, const struct course_visits *threads, struct err *e);
+
+/* Adds the time of `weight` requests that ran from start_ns to end_ns to load.under_way, which
+ * course_load_rows turns into means. */
+void course_load_add(struct course *c, int64_t start_ns, int64_t end_ns, double weight);
 
 /* Returns the stratum of row i of operation k; only if has_requests. */
 size_t course_stratum(const struct course *c, size_t k, size_t i);

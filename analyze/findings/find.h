@@ -19,14 +19,86 @@ struct period_samples {
 #define FINDING_MASK_REPORTED_STALL 2
 #define FINDING_MASK_ERRORS         4
 
+/* Durations over time, of all requests that are alike together: strata and blocks are fitted
+ * together, so that neither the mix nor the sizes of a block count. */
+struct equal_load {
+    double n[COURSE_MAX_BLOCKS];    /* samples */
+    double ln[COURSE_MAX_BLOCKS];   /* mean log duration, less what such requests usually take */
+    double work[COURSE_MAX_BLOCKS]; /* log of the usual mean duration of its requests, over that of
+                                       the run */
+    double *of_kind;                /* usual log duration, by kind of course.load */
+    double mean;                    /* of these, over the run */
+    struct course_work *by_op;      /* by operation, then block */
+};
+
+/* What changes of the load. */
+enum load_quantity {
+    LOAD_SIZES,
+    LOAD_OBJECTS,
+    LOAD_MIX,
+    LOAD_THREADS,
+    LOAD_RATE,
+    LOAD_HOSTS,
+    N_LOAD_QUANTITIES,
+};
+
+#define LOAD_MOST         32
+#define LOAD_LEAST_CHANGE .2 /* a fifth: issue 42 */
+#define LOAD_NEAR         3  /* blocks between two changes that come at one time */
+
+/* A change from the level of [from_ns, at_ns) to that of [at_ns, until_ns). */
+struct load_change {
+    enum load_quantity of;
+    size_t op; /* of LOAD_MIX */
+    int64_t from_ns, at_ns, until_ns;
+    bool is_gradual; /* over all of the run */
+    double before, after;
+};
+
 /* A course, what was found in it, and the bins that are masked, by FINDING_MASK_... . */
 struct search {
     const struct course *c;
     uint8_t *masked;            /* by bin */
     struct period_samples *all; /* by stratum, then block: of all hosts; NULL as course.cells */
+    struct equal_load *equal;   /* NULL: what is alike is not known */
+    struct load_change loads[LOAD_MOST];
+    size_t n_loads;
     struct findings *out;
     enum role role;
 };
+
+/* Fills s->equal. False: out of memory. */
+bool load_fit(struct search *s, struct err *e);
+
+struct levels;
+
+/* Finds changes of the load, with the help of *l; adds one, if it is more than a fifth; reports
+ * all. False: out of memory. */
+bool load_find(struct search *s, struct levels *l, struct err *e);
+void load_add(struct search *s, struct load_change x);
+bool load_say(struct search *s, struct err *e);
+
+/* Whether an open loop asks for more than the system can do. */
+bool load_is_too_much(const struct search *s);
+
+/* Whether the number of requests that are due varies more than by chance. */
+bool load_due_varies(const struct search *s);
+
+/* Whether a change of the load explains a change of the logarithm of the rate, or of durations, at
+ * at_ns. */
+bool load_explains(const struct search *s, int64_t at_ns, double change, bool of_rate);
+
+/* Whether a change of what requests are for comes at that time: of sizes or mix. */
+bool load_changes_requests(const struct search *s, int64_t at_ns);
+
+/* Returns how the logarithm of durations at equal load changes from [from_ns, at_ns) to [at_ns,
+ * until_ns). */
+double load_slowdown(const struct search *s, int64_t from_ns, int64_t at_ns, int64_t until_ns);
+
+/* Return the mean number of requests under way in a time, and of those due by block; NAN: not
+ * known. */
+double load_due(const struct search *s, int64_t from_ns, int64_t to_ns);
+double load_under_way(const struct search *s, int64_t from_ns, int64_t to_ns);
 
 bool search_init(struct search *s, const struct course *c, struct findings *out, struct err *e);
 void search_fini(struct search *s);
@@ -91,15 +163,15 @@ double search_variance_of_differences(double *squares, size_t n);
  * wander. */
 double search_long_run_variance(const double *v, size_t n);
 
-/* By block: samples that begin in it, and the geometric mean of their response times; in an open
- * loop these include the wait since requests were due. Strata weigh as in the whole run. */
+/* By block: samples that begin in it, and the geometric mean of their response times at equal load;
+ * in an open loop these include the wait since requests were due. */
 struct responses {
     double n[COURSE_MAX_BLOCKS], ns[COURSE_MAX_BLOCKS];
     double sd; /* of one sample's logarithm */
 };
 
-/* Fills *r; the course must have cells. False: out of memory. */
-bool search_responses(const struct search *s, struct responses *r, struct err *e);
+/* Fills *r; the course must have cells. */
+void search_responses(const struct search *s, struct responses *r);
 
 /* The stretch of a series with the largest sum of scores, which are added one by one (Kadane's
  * algorithm). `most` is 0 as long as no sum is positive; a score of -INFINITY is in no stretch. */
@@ -134,12 +206,21 @@ struct strata_text search_name_strata(const struct course *c, struct strata x, s
 /* All detectors, in the order in which they are to be called. */
 #define DETECTORS                                                                                  \
     find_stalls, find_errors, find_clock_jumps, find_absent, find_stuck, find_backlog, find_slow,  \
-        find_slow_operations, find_levels
+        find_levels
 typedef bool detector(struct search *s, struct err *e);
 detector DETECTORS;
 
 /* Sets the scope of a finding to party k: a host or a client. */
 void search_set_party(struct finding *f, const struct course_parties *p, size_t k);
+
+/* A sine: mean + a cos(x) + b sin(x), with x = 2 pi cycles t. */
+struct wave {
+    double cycles, mean, a, b, amplitude;
+    double rest; /* residual sum of squares */
+};
+
+/* Fits a sine with that number of cycles to n values at times t, from 0 to 1, by least squares. */
+struct wave wave_fit(const double *t, const double *y, size_t n, double cycles);
 
 /* A time series to search for swings: durations by block, as logarithms of 1 / ns. */
 struct swings_of {
@@ -154,15 +235,25 @@ struct swings_of {
 typedef double swings_expected_fn(const void *levels, int64_t at_ns);
 
 /* Adds a finding of swings of durations, or of throughput if `of` is NULL, around what is expected;
- * *found: there is one. Without `expected` that is the mean, and the swing must be periodic or a
- * slow wave, and explain more than anything else does: then there are no levels to report. False:
- * out of memory. */
+ * *found: there is one. Without `expected` that is the mean, and the swing must be periodic, and
+ * explain most of the variance: then there are no levels to report. False: out of memory. */
 bool swings_find(struct search *s, const struct swings_of *of, swings_expected_fn *expected,
                  const void *levels, bool *found, struct err *e);
+
+/* Reports a swing between two rates or durations. period_ns 0: at no steady period; p NAN: not
+ * known. */
+bool swings_say(struct search *s, bool of_durations, double least, double most, double period_ns,
+                double p, struct err *e);
 
 /* A finding that party k is slow. */
 struct finding search_slowness(const struct course_parties *p, size_t k, bool is_problem,
                                double lost_frac);
+
+/* "fell by 68 %"; from twice as much on "rose to 16.6 times"; "stayed the same". */
+struct change_text {
+    char s[32];
+};
+struct change_text find_change(double ratio);
 
 /* The time of day at `ns`, UTC, as sentences name it. */
 struct clock_text {

@@ -75,7 +75,7 @@ struct finding {
     size_t n_because;
 };
 
-#define FINDING_MAX_REASONS 6
+#define FINDING_MAX_REASONS 7
 
 /* A figure of the kind "damaged": places where any number of rows may be missing. */
 #define FINDING_HOLES "n_holes"
@@ -92,7 +92,6 @@ struct finding_kind {
     enum finding_table table; /* the table of a page that shows it */
     bool is_step;             /* the rate differs before and after: reports show by how much */
     bool is_beginning;        /* ... at its end, not at its start */
-    bool is_cut;              /* the rate may change at its start: find_levels tests that */
     bool is_standstill;       /* a gap in which nothing ran needs no finding of its own */
     bool is_slowness;         /* charts by host mark its host */
     bool is_end;              /* ranks first */

@@ -56,6 +56,13 @@ static bool is_of_all_for_good(const struct finding *cause, const struct finding
     return is_of_all(cause, f, near_ns) && !f->has_end;
 }
 
+static bool is_of_an_operation(const struct finding *cause, const struct finding *f,
+                               int64_t near_ns)
+{
+    (void)near_ns;
+    return cause->op != NULL && f->op == NULL;
+}
+
 static bool has_a_time(const struct finding *cause, const struct finding *f, int64_t near_ns)
 {
     (void)f, (void)near_ns;
@@ -213,7 +220,7 @@ static bool leaves_holes(const struct finding *cause, const struct finding *f, i
 #define LEVELS                                                                                     \
     HOLES, {"no-success clock-jump", always}, {"absent-client", is_of_all},                        \
         {"slow-host slow-client slow-op", takes_most_or_lasts},                                    \
-        {"errors", takes_time_or_comes_back},                                                      \
+        {"errors", takes_time_or_comes_back}, {"drift", is_of_an_operation},                       \
     {                                                                                              \
         "slow-host slow-client slow-op absent-client backlog stuck-thread stall stopped",          \
             is_at_the_change                                                                       \
@@ -231,7 +238,6 @@ static const struct finding_kind kinds[] = {
                  HOLES}},
     {.name = "pauses", .because = {{"errors", hangs_from_then_on}, HOLES}},
     {.name = "errors",
-     .is_cut = true,
      .table = FINDING_IN_ERRORS,
      .because = {{"clock-step", is_refused},
                  {"no-success", begins_with},
@@ -248,9 +254,14 @@ static const struct finding_kind kinds[] = {
     {.name = "drift",
      DOUBT("a drift"),
      .because = {{"no-success clock-jump", always},
+                 {"drift", is_of_an_operation},
                  {"slow-host slow-client", takes_most},
                  {"absent-client", is_of_all},
                  {"slow-host slow-client slow-op absent-client backlog", has_a_time}}},
+    {.name = "load-change",
+     .because = {{"clock-jump", always},
+                 {"absent-client", is_of_all},
+                 {"absent-client", is_at_the_change}}},
     {.name = "swings",
      DOUBT("swings"),
      .because = {{"pauses clock-jump", always}, {"errors slow-op", costs_a_third}}},

@@ -17,47 +17,35 @@
 #define LEAST_TAIL      1.5       /* ratio of two 99th percentiles */
 #define TAIL_SCALE      3         /* a rise of slow requests from 0 to .55 % counts as 1.25 times */
 
-/* Whether at least LEVELS_FREE_FRAC of a block is not masked. */
-static bool is_free(const struct levels *l, size_t block)
+void levels_add_block(struct levels *l, size_t block, double x)
 {
-    return search_period_free_frac(l->s, search_periods(l->s->c, (double)l->s->c->n_blocks), block,
-                                   UINT8_MAX) >= LEVELS_FREE_FRAC;
-}
+    const struct course *c = l->s->c;
+    int64_t at_ns = course_block_start_ns(c, block);
 
-static void add_block(struct levels *l, size_t block, double x)
-{
-    l->at_ns[l->n] = course_block_start_ns(l->s->c, block);
+    if (at_ns >= c->full_until_ns ||
+        search_period_free_frac(l->s, search_periods(c, (double)c->n_blocks), block, UINT8_MAX) <
+            LEVELS_FREE_FRAC)
+        return;
+    l->at_ns[l->n] = at_ns;
     l->x[l->n++] = x;
-}
-
-/* Counts the blocks in which the threads were at work: those before full_until_ns. */
-static size_t n_full_blocks(const struct course *c)
-{
-    size_t n = 0;
-    while (n < c->n_blocks && course_block_start_ns(c, n) < c->full_until_ns)
-        n++;
-    return n;
 }
 
 /* Fills a time series of speeds from durations (in an open loop since requests were due):
  * logarithms of 1 / ns, which rise and fall as those of a rate do. */
-static bool fill_speeds(struct levels *l, struct err *e)
+static void fill_speeds(struct levels *l)
 {
     const struct course *c = l->s->c;
     struct responses r;
     double n = 0;
 
-    if (!search_responses(l->s, &r, e))
-        return false;
+    search_responses(l->s, &r);
     l->width_ns = c->block_ns;
-    for (size_t b = 0, end = n_full_blocks(c); b < end; b++) {
-        if (r.n[b] == 0 || !is_free(l, b))
-            continue;
-        add_block(l, b, -log(r.ns[b]));
+    for (size_t b = 0; b < c->n_blocks; b++) {
+        if (r.n[b] > 0)
+            levels_add_block(l, b, -log(r.ns[b]));
         n += r.n[b];
     }
     l->least_variance = fmax(r.sd * r.sd * (double)l->n / fmax(n, 1), LEAST_SPREAD);
-    return true;
 }
 
 /* Fills a time series from the share of slow samples. The sign makes more of them lower, as in a
@@ -68,15 +56,14 @@ static void fill_tail(struct levels *l)
     double all = 0;
 
     l->width_ns = c->block_ns;
-    for (size_t b = 0, end = n_full_blocks(c); b < end; b++) {
+    for (size_t b = 0; b < c->n_blocks; b++) {
         double n = 0, n_slow = 0;
         for (size_t q = 0; q < c->n_strata; q++) {
             n += l->s->all[q * c->n_blocks + b].n;
             n_slow += l->s->all[q * c->n_blocks + b].n_slow;
         }
-        if (n == 0 || !is_free(l, b))
-            continue;
-        add_block(l, b, -TAIL_SCALE * sqrt(n_slow / n));
+        if (n > 0)
+            levels_add_block(l, b, -TAIL_SCALE * sqrt(n_slow / n));
         all += n;
     }
     l->least_variance = TAIL_SCALE * TAIL_SCALE / 4 * (double)l->n / fmax(all, 1);
@@ -128,13 +115,6 @@ static double mean_within(const struct levels *l, int64_t from_ns, int64_t to_ns
     return n > 0 ? sum / n : NAN;
 }
 
-/* A time series of durations, or of their tail, and that of throughput. */
-struct speeds {
-    struct levels *l;
-    const struct levels *rates;
-    bool tail;
-};
-
 /* A change of the level of durations, from the time [from_ns, until_ns) to [at_ns, to_ns). */
 struct slowing {
     const char *kind;
@@ -173,14 +153,14 @@ static bool is_explained(const struct levels *l, const struct slowing *x)
 
 /* Whether throughput shows the change of durations: in a closed loop that does nothing but wait for
  * answers the number of requests under way stays the same. */
-static bool throughput_tells(const struct levels *rates, const struct slowing *x,
+static bool throughput_tells(const struct search *s, const struct slowing *x,
                              const struct typical *before, const struct typical *after)
 {
-    double change = log(after->mean_ns / before->mean_ns);
-    double under_way = change + mean_within(rates, x->at_ns, x->to_ns) -
-                       mean_within(rates, x->from_ns, x->until_ns);
+    double change = log(after->mean_ns / before->mean_ns),
+           under_way = log(load_under_way(s, x->at_ns, x->to_ns) /
+                           load_under_way(s, x->from_ns, x->until_ns));
 
-    return !rates->s->c->open_loop &&
+    return !s->c->open_loop &&
            !(fabs(change) >= log(SLOW_LEAST_RATIO) && under_way / change >= LEAST_UNDER_WAY &&
              under_way / change <= MOST_UNDER_WAY); /* NAN: no */
 }
@@ -238,12 +218,16 @@ static bool add_slowing(struct levels *l, const struct slowing *x, const struct 
 
 /* Reports a change, unless another finding explains it or throughput shows it. A change of the tail
  * is reported only if the median stayed the same. */
-static bool say_slowing(const struct speeds *s, const struct slowing *x, struct err *e)
+static bool say_slowing(struct levels *l, bool tail, const struct slowing *x, struct err *e)
 {
-    const struct levels *l = s->l;
     struct typical before, after;
 
-    if (fabs(x->change) < log(SLOW_LEAST_RATIO) || is_explained(l, x))
+    /* More requests that are due make more of them late, some time after. */
+    double due = log(load_due(l->s, x->at_ns, x->to_ns) / load_due(l->s, x->from_ns, x->until_ns));
+
+    if (fabs(x->change) < log(SLOW_LEAST_RATIO) || is_explained(l, x) ||
+        (tail && due / x->change > 0 && fabs(due) > log(1 + LOAD_LEAST_CHANGE)) ||
+        load_explains(l->s, x->at_ns, x->change, false))
         return true;
     if (!typical_within(l->s->c, x->from_ns, x->until_ns, &before, e) ||
         !typical_within(l->s->c, x->at_ns, x->to_ns, &after, e))
@@ -255,109 +239,56 @@ static bool say_slowing(const struct speeds *s, const struct slowing *x, struct 
     }
     double ratio = after.median_ns / before.median_ns;
     struct figure g = {medians ? "median" : "mean", before.median_ns, after.median_ns, ratio};
-    if (s->tail) {
+    if (tail) {
         g = (struct figure){"p99", before.p99_ns, after.p99_ns, after.mean_ns / before.mean_ns};
         if (!medians || fabs(log(ratio)) >= log(SLOW_LEAST_RATIO) ||
             fabs(log(g.after_ns / g.before_ns)) < log(LEAST_TAIL))
             return true;
     }
-    return throughput_tells(s->rates, x, &before, &after) || add_slowing(s->l, x, &g, e);
+    return throughput_tells(l->s, x, &before, &after) || add_slowing(l, x, &g, e);
 }
 
-/* Reports a trend as a change from the first to the last tenth of the run. */
-static bool say_slowing_down(const struct speeds *s, struct err *e)
+/* Reports what happens to durations: a level_say_fn. */
+static bool say_change(struct levels *l, const struct level_change *of, const void *is_tail,
+                       struct err *e)
 {
-    const struct levels *l = s->l;
-    const struct course *c = l->s->c;
-    size_t tenth = (l->n + 9) / 10;
+    bool tail = *(const bool *)is_tail;
+    bool drifts = of->shape == CHANGE_TREND, begins = of->shape == CHANGE_AT_FIRST;
+    size_t at = drifts ? l->n - of->at : of->at;
     struct slowing x = {
-        .kind = "drift",
-        .from_ns = c->start_ns,
-        .until_ns = l->at_ns[tenth],
-        .at_ns = l->at_ns[l->n - tenth],
-        .to_ns = c->end_ns,
-        .change = levels_mean(l->x, 0, tenth) - levels_mean(l->x, l->n - tenth, l->n),
-        .stays = true,
+        .kind = drifts   ? "drift"
+                : begins ? "warm-up"
+                         : "slow-op",
+        .from_ns = of->from > 0 ? l->at_ns[of->from] : l->s->c->start_ns,
+        .until_ns = l->at_ns[of->at],
+        .at_ns = l->at_ns[at],
+        .to_ns = levels_at_ns(l, of->to),
+        .change = levels_mean(l->x, of->from, of->at) - levels_mean(l->x, at, of->to),
+        .stays = of->shape == CHANGE_STAYS || drifts,
     };
 
-    return say_slowing(s, &x, e);
+    if (of->shape == CHANGE_WAVE)
+        return tail || !l->s->c->open_loop || levels_say_wave(l, true, e);
+    return say_slowing(l, tail, &x, e);
 }
 
-/* Returns the change at cut k, which lasts until cut `until`, or to the end (n_cuts). */
-static struct slowing slowing_at(const struct levels *l, size_t k, size_t until)
+bool levels_find_in_durations(struct search *s, struct levels *l, struct err *e)
 {
-    const struct course *c = l->s->c;
-    int64_t at_ns = l->at_ns[l->cuts[k]];
+    /* Throughput shows the swings of a closed loop; those of what is due are none of the system. */
+    bool looks_for_swings = s->c->open_loop && !load_due_varies(s), swings = false;
 
-    return (struct slowing){
-        .kind = "slow-op",
-        .from_ns = k > 0 ? l->at_ns[l->cuts[k - 1]] : c->start_ns,
-        .until_ns = at_ns,
-        .at_ns = at_ns,
-        .to_ns = until < l->n_cuts ? l->at_ns[l->cuts[until]] : c->end_ns,
-        .change = levels_level(l, k) - levels_mean(l->x, l->cuts[k], levels_end(l, until)),
-    };
-}
-
-/* Reports levels of durations. If a level comes back, all that lies between is one finding. */
-static bool say_slowings(const struct speeds *s, struct err *e)
-{
-    const struct levels *l = s->l;
-    size_t k = l->n_cuts > 0 ? levels_count_early(l) : 0;
-    bool ok = true;
-
-    if (k > 0) {
-        struct slowing x = slowing_at(l, k - 1, k);
-
-        x.kind = "warm-up";
-        x.from_ns = l->s->c->start_ns;
-        x.change = levels_mean(l->x, 0, l->cuts[k - 1]) - levels_level(l, k);
-        ok = say_slowing(s, &x, e);
-    }
-    while (ok && k < l->n_cuts) {
-        size_t back = levels_find_back(l, k);
-        struct slowing x = slowing_at(l, k, back > 0 ? back - 1 : k + 1);
-
-        x.stays = back == 0;
-        ok = say_slowing(s, &x, e);
-        k = back > 0 ? back : k + 1;
-    }
-    return ok;
-}
-
-static bool say_course(const struct speeds *s, struct err *e)
-{
-    return levels_fit(s->l, e) && (s->l->drifts ? say_slowing_down(s, e) : say_slowings(s, e));
-}
-
-/* Reports swings and levels of durations; swings only in an open loop, as throughput shows those of
- * a closed one. */
-static bool say_durations(const struct speeds *s, bool *swings, struct err *e)
-{
-    struct levels *l = s->l;
+    *l = (struct levels){.s = s};
+    fill_speeds(l);
+    if (l->n < LEVELS_LEAST_POINTS)
+        return true;
     struct swings_of of = {l->x, l->at_ns, l->n, l->width_ns};
-    bool open_loop = l->s->c->open_loop;
-
-    if (open_loop && !swings_find(l->s, &of, NULL, NULL, swings, e))
+    if (looks_for_swings && !swings_find(s, &of, NULL, NULL, &swings, e))
         return false;
-    return *swings || (say_course(s, e) &&
-                       (!open_loop || swings_find(l->s, &of, levels_expected, l, swings, e)));
-}
-
-bool levels_find_in_durations(struct search *s, const struct levels *rates, struct err *e)
-{
-    struct levels *speeds, *tail = NULL;
-    bool ok = mem_cleared(&speeds, 1, e) && mem_cleared(&tail, 1, e), swings = false;
-
-    if (ok) {
-        speeds->s = tail->s = s;
-        ok = fill_speeds(speeds, e);
-        fill_tail(tail);
-    }
-    if (ok && speeds->n >= LEVELS_LEAST_POINTS)
-        ok = say_durations(&(struct speeds){speeds, rates, false}, &swings, e) &&
-             (swings || say_course(&(struct speeds){tail, rates, true}, e));
-    free(speeds);
-    free(tail);
-    return ok;
+    if (!swings && !levels_tell(l, say_change, &(bool){false}, e))
+        return false;
+    if (looks_for_swings && !swings && !swings_find(s, &of, levels_expected, l, &swings, e))
+        return false;
+    *l = (struct levels){.s = s};
+    fill_tail(l);
+    return swings || levels_tell(l, say_change, &(bool){true}, e);
 }

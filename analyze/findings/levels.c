@@ -11,11 +11,17 @@
 
 #define VISIT_REACH       2 /* points on either side of a visit: a change that is taken back */
 #define N_REFINEMENTS     4
-#define GIVEN_PENALTY     6.0 /* where the moment is known beforehand: 2.4 standard errors */
+#define LEAST_PER_POINT   8   /* requests */
+#define LEAST_CONFIRMED   .5  /* of a change, by durations at equal load, if sizes or mix change */
 #define STAYING_LOST_FRAC .01 /* of a change that stays: its cost would grow */
 /* An outage is a problem even if it costs a small share of a run of hours. */
 #define OUTAGE_RATIO      .5
 #define OUTAGE_NS         (10 * NS_PER_S) /* of full throughput that it costs */
+
+static double work_at(const struct search *s, int64_t at_ns)
+{
+    return s->equal != NULL ? s->equal->work[course_block(s->c, at_ns)] : 0;
+}
 
 /* Fills the time series, without masked bins, the time of a median request at the start, and the
  * time after the last start. */
@@ -33,6 +39,13 @@ static void fill_points(struct levels *l)
     if (end <= first)
         return;
     size_t width = (end - first + LEVELS_POINTS - 1) / LEVELS_POINTS;
+    if (c->n_blocks > LEVELS_POINTS / 2) { /* the load is known by block */
+        width = (size_t)(c->block_ns / c->bin_ns);
+        first = (first + width - 1) / width * width;
+    }
+    /* The logarithm of fewer requests is not nearly normal. */
+    double per_point = (double)(c->n - c->n_failed) / (double)(end - first + 1) * (double)width;
+    width *= per_point < LEAST_PER_POINT ? (size_t)ceil(LEAST_PER_POINT / fmax(per_point, .1)) : 1;
     l->width_ns = (int64_t)width * c->bin_ns;
     for (size_t j = first; j + width <= end; j += width) {
         double n = 0, n_free = 0;
@@ -45,33 +58,48 @@ static void fill_points(struct levels *l)
             continue;
         l->at_ns[l->n] = course_bin_start_ns(c, j);
         /* Half a request more: an empty point is low, not minus infinity. */
-        l->x[l->n++] = log((n + .5) / (n_free * (double)c->bin_ns / 1e9));
+        l->x[l->n] = log((n + .5) / (n_free * (double)c->bin_ns / 1e9)) +
+                     work_at(l->s, l->at_ns[l->n] + l->width_ns / 2);
+        l->n++;
     }
     /* The completions of a closed loop have a quarter of the variance of a Poisson process: a
      * thread begins a request only when its last one has ended. */
-    double per_point = exp(levels_mean(l->x, 0, l->n)) * (double)l->width_ns / 1e9;
-    l->least_variance = .25 / fmax(per_point, .1);
+    double usual = exp(levels_mean(l->x, 0, l->n)) * (double)l->width_ns / 1e9;
+    l->least_variance = .25 / fmax(usual, .1);
 }
 
-struct change_text {
-    char s[32];
-};
-
-/* "by 68 %"; from twice as much on "to 16.6 times". */
-static struct change_text change_text(double ratio)
+/* Returns how the throughput changes at equal load, if `change` is that of its logarithm. In a
+ * closed loop the number of requests under way is that of the threads at work, unless it falls
+ * because answers come sooner. A change of that number is one of the load, which is noted. */
+static double at_equal_load(struct search *s, double change, int64_t from_ns, int64_t at_ns,
+                            int64_t until_ns)
 {
-    struct change_text t;
+    double before = load_under_way(s, from_ns, at_ns), after = load_under_way(s, at_ns, until_ns),
+           load = log(after / before);
 
-    if (ratio >= 2)
-        snprintf(t.s, sizeof t.s, "to %.1f times", ratio);
-    else
-        snprintf(t.s, sizeof t.s, "by %.0f %%", 100 * fabs(ratio - 1));
-    return t;
+    if (load_explains(s, at_ns, change, true) ||
+        (load_changes_requests(s, at_ns) &&
+         !(load_slowdown(s, from_ns, at_ns, until_ns) / -change > LEAST_CONFIRMED)))
+        return 0;
+    if (s->c->open_loop || !(load / change > 0) || fabs(load) < log(1 + LOAD_LEAST_CHANGE))
+        return change; /* NAN: not known */
+    load_add(s,
+             (struct load_change){LOAD_THREADS, 0, from_ns, at_ns, until_ns, false, before, after});
+    load = fabs(load) < fabs(change) ? load : change;
+    return fabs(change - load) < fmax(fabs(change) / 2, -log(1 - LEVELS_LEAST_CHANGE))
+               ? 0
+               : change - load;
 }
 
 static bool say_drift(struct levels *l, struct err *e)
 {
-    double ratio = exp(l->ends[1] - l->ends[0]);
+    const struct course *c = l->s->c;
+    double change = at_equal_load(l->s, l->ends[1] - l->ends[0], c->start_ns, l->at_ns[l->n / 2],
+                                  c->full_until_ns);
+
+    if (change == 0)
+        return true;
+    double ratio = exp(change);
     double lost = ratio < 1 ? (1 - ratio) / 2 : (1 - 1 / ratio) / 2;
     struct finding f = finding_of("drift", FINDING_PROBLEM, lost);
 
@@ -79,9 +107,9 @@ static bool say_drift(struct levels *l, struct err *e)
     finding_figure(&f, "start_per_s", exp(l->ends[0]));
     finding_figure(&f, "end_per_s", exp(l->ends[1]));
     return findings_add(l->s->out, &f, e,
-                        "Throughput %s steadily over the run, %s from start to end: its mean "
-                        "depends on how long the run is",
-                        ratio < 1 ? "fell" : "rose", change_text(ratio).s);
+                        "Throughput %s from start to end, steadily: its mean depends on how long "
+                        "the run is",
+                        find_change(ratio).s);
 }
 
 /* Returns the logarithm of the mean rate of some points. */
@@ -97,6 +125,11 @@ static bool say_warm_up(struct levels *l, double before, double after, int64_t e
                         struct err *e)
 {
     const struct course *c = l->s->c;
+    double change = at_equal_load(l->s, after - before, c->start_ns, end_ns, c->full_until_ns);
+
+    if (change == 0)
+        return true;
+    before = after - change;
     double ratio = exp(before - after), share = search_frac(l->s, end_ns - c->start_ns);
     double lost = share * fabs(1 - ratio);
     struct finding f = finding_of("warm-up", lost >= LEVELS_PROBLEM_WARM_UP, lost);
@@ -113,12 +146,18 @@ static bool say_warm_up(struct levels *l, double before, double after, int64_t e
                         units_duration(end_ns - c->start_ns).s, 100 * ratio);
 }
 
-static bool say_step(struct levels *l, double before, double after, int64_t at_ns, int64_t until_ns,
-                     struct err *e)
+static bool say_step(struct levels *l, double before, double after, int64_t from_ns, int64_t at_ns,
+                     int64_t until_ns, struct err *e)
 {
     const struct course *c = l->s->c;
-    double ratio = exp(after - before);
     bool stays = until_ns == INT64_MAX;
+    double change =
+        at_equal_load(l->s, after - before, from_ns, at_ns, stays ? c->full_until_ns : until_ns);
+
+    if (change == 0)
+        return true;
+    after = before + change;
+    double ratio = exp(change);
     double share = search_frac(l->s, (stays ? c->end_ns : until_ns) - at_ns);
     double lost =
         ratio < 1 ? (1 - ratio) * share : (1 - 1 / ratio) * search_frac(l->s, at_ns - c->start_ns);
@@ -138,13 +177,14 @@ static bool say_step(struct levels *l, double before, double after, int64_t at_n
     finding_figure(&f, "after_per_s", exp(after));
     /* Only the last change "stayed there": any other is followed by one with its own finding. */
     bool is_last = l->n_cuts == 0 || at_ns >= l->at_ns[l->cuts[l->n_cuts - 1]];
+    const char *at_equal = l->s->n_loads > 0 ? " at equal load" : "";
     if (stays)
-        return findings_add(l->s->out, &f, e, "Throughput %s %s at %s%s",
-                            ratio < 1 ? "fell" : "rose", change_text(ratio).s, find_clock(at_ns).s,
+        return findings_add(l->s->out, &f, e, "Throughput%s %s at %s%s", at_equal,
+                            find_change(ratio).s, find_clock(at_ns).s,
                             is_last ? " and stayed there" : "");
-    return findings_add(l->s->out, &f, e, "Throughput %s %s from %s to %s",
-                        ratio < 1 ? "fell" : "rose", change_text(ratio).s, find_clock(at_ns).s,
-                        find_clock(until_ns).s);
+    return findings_add(l->s->out, &f, e, "Throughput%s %s from %s to %s%s", at_equal,
+                        find_change(ratio).s, find_clock(at_ns).s, find_clock(until_ns).s,
+                        l->shape == LEVELS_BELL ? ", little by little, and came back" : "");
 }
 
 /* Refines the times and the level of a change that is taken back, bin by bin: a short one is hardly
@@ -156,7 +196,8 @@ static void refine_visit(const struct levels *l, double before, double *after, i
     const struct course *c = l->s->c;
     size_t from = course_bin(c, *at_ns - VISIT_REACH * l->width_ns),
            to = course_bin(c, *until_ns + VISIT_REACH * l->width_ns);
-    double usual = exp(before) * (double)c->bin_ns / 1e9, ratio = exp(*after - before);
+    double usual = exp(before - work_at(l->s, *at_ns)) * (double)c->bin_ns / 1e9,
+           ratio = exp(*after - before);
     struct top_stretch top = {0};
 
     for (int i = 0; i < N_REFINEMENTS; i++) {
@@ -178,118 +219,68 @@ static void refine_visit(const struct levels *l, double before, double *after, i
     *until_ns = course_bin_start_ns(c, top.last + 1);
 }
 
-static bool say_levels(struct levels *l, struct err *e)
+/* Reports what happens to the throughput: a level_say_fn. */
+static bool say_change(struct levels *l, const struct level_change *x, const void *how,
+                       struct err *e)
 {
-    bool ok = true;
-    size_t k = l->n_cuts > 0 ? levels_count_early(l) : 0;
+    int64_t at_ns = levels_at_ns(l, x->at), until_ns = levels_at_ns(l, x->to);
+    double before = levels_mean(l->x, x->from, x->at), after = levels_mean(l->x, x->at, x->to);
 
-    if (k > 0)
-        ok = say_warm_up(l, mean_rate(l, 0, l->cuts[k - 1]), mean_rate(l, l->cuts[k - 1], l->n),
-                         l->at_ns[l->cuts[k - 1]], e);
-    while (ok && k < l->n_cuts) {
-        int64_t at_ns = l->at_ns[l->cuts[k]], until_ns = INT64_MAX;
-        double before = levels_level(l, k), after = levels_level(l, k + 1);
-        size_t back = levels_find_back(l, k);
-
-        /* A change that is taken back is one finding with an end. */
-        if (back > 0) {
-            until_ns = l->at_ns[l->cuts[back - 1]];
-            after = mean_rate(l, l->cuts[k], l->cuts[back - 1]);
-            refine_visit(l, before, &after, &at_ns, &until_ns);
-        }
-        ok = say_step(l, before, after, at_ns, until_ns, e);
-        k = back > 0 ? back : k + 1;
-    }
-    return ok;
+    (void)how;
+    if (x->shape == CHANGE_WAVE)
+        return levels_say_wave(l, false, e);
+    if (x->shape == CHANGE_TREND)
+        return say_drift(l, e);
+    if (x->shape == CHANGE_AT_FIRST)
+        return say_warm_up(l, mean_rate(l, 0, x->at), mean_rate(l, x->at, l->n), at_ns, e);
+    if (x->shape == CHANGE_RETURNS)
+        after = mean_rate(l, x->at, x->to);
+    if (l->shape == LEVELS_BELL)
+        before = l->bell[0];
+    else if (x->shape == CHANGE_RETURNS && l->width_ns > NS_PER_S)
+        refine_visit(l, before, &after, &at_ns, &until_ns);
+    return say_step(l, before, after, levels_at_ns(l, x->from), at_ns,
+                    x->shape == CHANGE_STAYS ? INT64_MAX : until_ns, e);
 }
 
-/* Whether a change of level is reported near that moment. */
-static bool is_said_near(const struct levels *l, int64_t at_ns)
+bool levels_say_wave(struct levels *l, bool of_durations, struct err *e)
 {
-    for (size_t i = 0; i < l->n_cuts; i++)
-        if (llabs(l->at_ns[l->cuts[i]] - at_ns) < 4 * l->width_ns)
-            return true;
-    return false;
+    double length_ns = (double)(l->at_ns[l->n - 1] + l->width_ns - l->at_ns[0]),
+           low = exp(of_durations ? -l->swing[1] : l->swing[0]),
+           high = exp(of_durations ? -l->swing[0] : l->swing[1]);
+
+    return swings_say(l->s, of_durations, low, high, length_ns / l->wave.cycles, NAN, e);
 }
 
-/* Reports how the rate of successes changes when errors begin. The moment is given, not searched
- * for, so that a smaller change is significant. */
-static bool say_effect_of_errors(struct levels *l, int64_t at_ns, struct err *e)
-{
-    size_t at = 0, reach = l->n / 3;
-    while (at < l->n && l->at_ns[at] + l->width_ns / 2 < at_ns)
-        at++;
-    if (at < LEVELS_LEAST_POINTS / 2 || l->n - at < LEVELS_LEAST_POINTS / 2 ||
-        is_said_near(l, at_ns))
-        return true;
-    size_t from = at > reach ? at - reach : 0, to = at + reach < l->n ? at + reach : l->n;
-    double before = levels_mean(l->x, from, at), after = levels_mean(l->x, at, to),
-           off[LEVELS_POINTS];
-    for (size_t i = from; i < to; i++)
-        off[i - from] = l->x[i] - (i < at ? before : after);
-    struct stats_bse bse;
-    if (!stats_bse(off, to - from, &bse, e))
-        return false;
-    double lrv = fmax(bse.lrv, l->least_variance);
-    double z2 = (after - before) * (after - before) /
-                (lrv * (1 / (double)(at - from) + 1 / (double)(to - at)));
-    if (z2 < GIVEN_PENALTY || fabs(after - before) < -log(1 - LEVELS_LEAST_CHANGE))
-        return true;
-    return say_step(l, before, after, at_ns, INT64_MAX, e);
-}
-
-static bool say_effects_of_errors(struct levels *l, struct err *e)
-{
-    size_t n = l->s->out->n;
-    bool ok = true;
-
-    for (size_t i = 0; ok && i < n; i++) {
-        const struct finding *f = &l->s->out->v[i];
-        if (f->kind->is_cut && f->has_start && !f->has_end && f->severity == FINDING_PROBLEM)
-            ok = say_effect_of_errors(l, f->start_ns, e);
-    }
-    return ok;
-}
-
-/* Reports levels or a trend, the effects of errors, and the swings around them. */
+/* Reports levels or another shape, and the swings around them. */
 static bool say_course(struct levels *l, struct err *e)
 {
     bool swings;
 
-    if (!levels_fit(l, e))
-        return false;
-    if (l->drifts ? !say_drift(l, e) : !say_levels(l, e))
-        return false;
-    return say_effects_of_errors(l, e) && swings_find(l->s, NULL, levels_expected, l, &swings, e);
-}
-
-static bool is_overloaded(const struct search *s)
-{
-    for (size_t i = 0; i < s->out->n; i++)
-        if (s->out->v[i].kind->is_overload)
-            return true;
-    return false;
+    return levels_tell(l, say_change, NULL, e) &&
+           (l->shape == LEVELS_WAVE || swings_find(l->s, NULL, levels_expected, l, &swings, e));
 }
 
 bool find_levels(struct search *s, struct err *e)
 {
-    struct levels *rates;
-    bool swings = false;
+    struct levels *rates, *parts = NULL;
+    bool swings = false, ok = mem_cleared(&rates, 1, e) && mem_cleared(&parts, 1, e);
 
     /* The rate of an open loop is the one that was asked for, unless it falls behind. */
-    bool overloaded = is_overloaded(s), shows_capacity = !s->c->open_loop || overloaded;
+    bool overloaded = load_is_too_much(s), shows_capacity = !s->c->open_loop || overloaded;
 
-    if (!mem_cleared(&rates, 1, e))
-        return false;
-    rates->s = s;
-    fill_points(rates);
-    bool ok = true;
-    if (rates->n >= LEVELS_LEAST_POINTS && s->c->n >= FINDING_LEAST_REQUESTS) {
+    ok = ok && load_find(s, parts, e) && levels_find_slow_parts(s, parts, e);
+    if (ok) {
+        rates->s = s;
+        fill_points(rates);
+    }
+    if (ok && rates->n >= LEVELS_LEAST_POINTS && s->c->n >= FINDING_LEAST_REQUESTS) {
         if (shows_capacity)
             ok = swings_find(s, NULL, NULL, NULL, &swings, e) && (swings || say_course(rates, e));
-        if (s->c->cells != NULL && !swings && !overloaded)
-            ok = ok && levels_find_in_durations(s, rates, e);
+        if (ok && s->c->cells != NULL && !swings && rates->shape != LEVELS_WAVE && !overloaded)
+            ok = levels_find_in_durations(s, parts, e);
     }
     free(rates);
-    return ok;
+    free(parts);
+    return ok && load_say(s, e);
 }

@@ -1,4 +1,4 @@
-/* Fits levels or a trend to a time series.
+/* Fits levels or another shape to a time series.
  *
  * Least squares with a penalty per cut (stats_partition) propose cuts into levels. The penalty is
  * so low that they find every possible change, and also cuts in slow noise that a healthy run has,
@@ -6,21 +6,27 @@
  * with such noise (slow_noise.h): a sudden change, or one that keeps on, is no noise. */
 #include "analyze/findings/levels_internal.h"
 #include "analyze/stats/stats.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 #include <string.h>
 
-#define N_BATCHES       32
-#define PENALTY         22.0 /* times the long-run variance: 4.7 standard errors a cut */
-#define N_BISECTIONS    12
-#define FAST_START_FRAC .10  /* of the run: a fast beginning up to here is a warm-up, too */
-#define RAMP_FRAC       .50  /* of the run: a beginning that rises step by step may last so long */
-#define EVIDENCE        15.0 /* cost of a shape, in -2 log likelihood: high, as many are tried */
-#define N_TRENDS        2
-#define GROWTH          2 /* exponent of an exponential trend at the end of the run */
-#define LONGEST_DECAY   6 /* the longest time constant of a decaying beginning: 1/6 of the run */
-#define N_DECAYS        5
-#define DECAY_STEP      1.8
+#define N_BATCHES          32
+#define PENALTY            22.0 /* times the long-run variance: 4.7 standard errors a cut */
+#define FAST_START_FRAC    .10  /* of the run: a fast beginning up to here is a warm-up, too */
+#define RAMP_FRAC          .50 /* of the run: a beginning that rises step by step may last so long */
+#define LONGEST_WARM_UP_NS (3600 * NS_PER_S) /* what lasts for hours is a level */
+#define EVIDENCE           15.0 /* cost of a shape, in -2 log likelihood: high, as many are tried */
+#define MOST_WAVES         4    /* cycles of a slow wave: more are searched for by their period */
+#define WAVE_STEPS         32   /* per cycle, of the number of cycles that is tried */
+#define LEAST_SWING        .3   /* of a wave: slow noise swings, too */
+#define BELL_STEPS         8    /* widths that are tried, up to an eighth of the run */
+#define GROWTH_EXPONENT    2    /* of an exponential trend, at the end of the run */
+#define LONGEST_DECAY                                                                              \
+    10 /* the longest time constant of a decaying beginning: a tenth of the run                    \
+        */
+#define N_DECAYS   2
+#define DECAY_STEP 2
 
 double levels_mean(const double *x, size_t from, size_t to)
 {
@@ -28,6 +34,14 @@ double levels_mean(const double *x, size_t from, size_t to)
     for (size_t i = from; i < to; i++)
         sum += x[i];
     return sum / (double)(to - from);
+}
+
+static double standard_deviation(const struct levels *l)
+{
+    double mean = levels_mean(l->x, 0, l->n), squares = 0;
+    for (size_t i = 0; i < l->n; i++)
+        squares += (l->x[i] - mean) * (l->x[i] - mean);
+    return sqrt(squares / (double)l->n);
 }
 
 /* The long-run variance, by the median difference of neighbouring batches, so that steps do not
@@ -60,20 +74,95 @@ static void fit_line(const struct levels *l, double ends[2], double *fitted)
     ends[1] = -log(fmax(line.base + line.slope * ((double)l->n - .5), least));
 }
 
-size_t levels_end(const struct levels *l, size_t k)
+/* Fits a sine to the rate, by least squares: a slow wave. Fills in the logarithms of the fit. */
+static void fit_wave(struct levels *l, double *fitted)
+{
+    double rate[LEVELS_POINTS], t[LEVELS_POINTS],
+        length = (double)(l->at_ns[l->n - 1] + l->width_ns - l->at_ns[0]);
+
+    for (size_t i = 0; i < l->n; i++) {
+        rate[i] = exp(l->x[i]);
+        t[i] = (double)(l->at_ns[i] + l->width_ns / 2 - l->at_ns[0]) / length;
+    }
+    l->wave.rest = INFINITY;
+    for (int step = WAVE_STEPS - WAVE_STEPS / 8; step <= MOST_WAVES * WAVE_STEPS; step++) {
+        struct wave x = wave_fit(t, rate, l->n, (double)step / WAVE_STEPS);
+        if (x.rest < l->wave.rest)
+            l->wave = x;
+    }
+    const struct wave *w = &l->wave;
+    double least = w->mean / 100;
+    for (size_t i = 0; i < l->n; i++) {
+        double angle = 2 * M_PI * w->cycles * t[i];
+        fitted[i] = log(fmax(w->mean + w->a * cos(angle) + w->b * sin(angle), least));
+    }
+    l->swing[0] = log(fmax(w->mean - w->amplitude, least));
+    l->swing[1] = log(w->mean + w->amplitude);
+}
+
+/* Fits a bell to the time that a request takes, by least squares: a dip that comes back. It begins
+ * and ends within the run. Fills in the logarithms of the fitted rate. */
+static void fit_bell(struct levels *l, double *fitted)
+{
+    double n = (double)l->n, most = 0, y[LEVELS_POINTS], g[2 * LEVELS_POINTS], mean = 0;
+
+    for (size_t i = 0; i < l->n; i++)
+        mean += exp(-l->x[i]) / n;
+    for (size_t i = 0; i < l->n; i++)
+        y[i] = exp(-l->x[i]) - mean;
+    for (int width = 1; width <= BELL_STEPS; width++) {
+        double sd = n / 8 * width / BELL_STEPS;
+
+        for (size_t i = 0; i < 2 * l->n; i++) {
+            double z = ((double)i - n) / sd;
+            g[i] = exp(-z * z / 2);
+        }
+        for (size_t mid = (size_t)(2 * sd); (double)mid <= n - 2 * sd; mid++) {
+            const double *bell = g + l->n - mid;
+            double sum = 0, squares = 0, product = 0;
+
+            for (size_t i = 0; i < l->n; i++) {
+                sum += bell[i];
+                squares += bell[i] * bell[i];
+                product += bell[i] * y[i];
+            }
+            double height = product / (squares - sum * sum / n);
+            if (height * product <= most)
+                continue;
+            double base = mean - height * sum / n, least = mean / 100;
+            most = height * product;
+            l->bell_from = mid - (size_t)(2 * sd);
+            l->bell_to = mid + (size_t)(2 * sd);
+            l->bell[0] = -log(fmax(base, least));
+            l->bell[1] = -log(fmax(base + height, least));
+            for (size_t i = 0; i < l->n; i++)
+                fitted[i] = -log(fmax(base + height * bell[i], least));
+        }
+    }
+}
+
+/* Return the level before cut k (n_cuts: after the last one), and the point at which it ends. */
+static size_t end_of_level(const struct levels *l, size_t k)
 {
     return k < l->n_cuts ? l->cuts[k] : l->n;
 }
 
-double levels_level(const struct levels *l, size_t k)
+static double level(const struct levels *l, size_t k)
 {
-    return levels_mean(l->x, k > 0 ? l->cuts[k - 1] : 0, levels_end(l, k));
+    return levels_mean(l->x, k > 0 ? l->cuts[k - 1] : 0, end_of_level(l, k));
 }
 
 static void drop_cut(struct levels *l, size_t k)
 {
     memmove(&l->cuts[k], &l->cuts[k + 1], (l->n_cuts - k - 1) * sizeof *l->cuts);
     l->n_cuts--;
+}
+
+static void fill_levels(struct levels *l)
+{
+    for (size_t k = 0, i = 0; k <= l->n_cuts; k++)
+        for (double x = level(l, k); i < end_of_level(l, k); i++)
+            l->fitted[i] = x;
 }
 
 /* Drops cuts with a change below LEVELS_LEAST_CHANGE, the smallest first. */
@@ -84,7 +173,7 @@ static void drop_small_cuts(struct levels *l)
         double least = INFINITY;
 
         for (size_t k = 0; k < l->n_cuts; k++) {
-            double change = fabs(levels_level(l, k + 1) - levels_level(l, k));
+            double change = fabs(level(l, k + 1) - level(l, k));
             if (change < least) {
                 least = change;
                 smallest = k;
@@ -96,32 +185,27 @@ static void drop_small_cuts(struct levels *l)
     }
 }
 
-/* Finds the best cuts for a penalty, or for the smallest larger penalty that leaves at most
- * LEVELS_MOST_CUTS. */
+/* Finds the best cuts for a penalty, which is doubled until at most LEVELS_MOST_CUTS are left. */
 static bool propose_cuts(struct levels *l, size_t least, double penalty, struct err *e)
 {
-    double low = penalty, high = penalty, cost;
+    double cost;
     if (!stats_partition(l->x, l->n, least, penalty, l->cuts, &l->n_cuts, &cost, e))
         return false;
     while (l->n_cuts > LEVELS_MOST_CUTS) {
-        low = high;
-        high *= 8;
-        if (!stats_partition(l->x, l->n, least, high, l->cuts, &l->n_cuts, &cost, e))
+        penalty *= 2;
+        if (!stats_partition(l->x, l->n, least, penalty, l->cuts, &l->n_cuts, &cost, e))
             return false;
     }
-    for (int i = 0; high > low && i < N_BISECTIONS; i++) {
-        double mid = sqrt(low * high);
-        if (!stats_partition(l->x, l->n, least, mid, l->cuts, &l->n_cuts, &cost, e))
-            return false;
-        *(l->n_cuts > LEVELS_MOST_CUTS ? &low : &high) = mid;
-    }
-    return low == high || stats_partition(l->x, l->n, least, high, l->cuts, &l->n_cuts, &cost, e);
+    return true;
 }
+
+/* Shapes that explain a series without any cut; they follow the cuts. */
+enum { LINE, GROWTH, WAVE, BELL, N_WHOLE };
 
 /* The shapes that explain the series, and what that costs. */
 struct choice {
     double cost;
-    bool with[SLOW_NOISE_SHAPES]; /* the proposed cuts, the trends, the decays */
+    bool with[SLOW_NOISE_SHAPES]; /* the proposed cuts, the whole shapes, the decays */
 };
 
 static double cost_of(const struct levels *l, const bool *with)
@@ -187,7 +271,7 @@ static void add_cuts(const struct levels *l, struct choice *x)
 static void fill_step(const struct levels *l, size_t k, double *step)
 {
     size_t cut = l->cuts[k];
-    double before = levels_level(l, k), change = levels_level(l, k + 1) - before;
+    double before = level(l, k), change = level(l, k + 1) - before;
 
     for (size_t i = 0; i < l->n; i++)
         step[i] = i >= cut;
@@ -195,8 +279,8 @@ static void fill_step(const struct levels *l, size_t k, double *step)
         step[i] = change != 0 ? fmin(fmax((l->x[i] - before) / change, 0), 1) : step[i];
 }
 
-/* Fills in the shapes to try, beside the line: the proposed cuts, an exponential trend, and, if
- * there are early cuts, beginnings that decay. */
+/* Fills in the shapes to try, after the proposed cuts, and, if there are early cuts, beginnings
+ * that decay. */
 static void fill_shapes(struct levels *l, bool early)
 {
     double lasts = (double)l->n / LONGEST_DECAY;
@@ -204,10 +288,12 @@ static void fill_shapes(struct levels *l, bool early)
 
     for (; n < l->n_cuts; n++)
         fill_step(l, n, l->shapes[n]);
-    n++; /* the line */
+    memcpy(l->shapes[n + LINE], l->fitted, sizeof l->fitted);
+    fit_wave(l, l->shapes[n + WAVE]);
+    fit_bell(l, l->shapes[n + BELL]);
     for (size_t i = 0; i < l->n; i++)
-        l->shapes[n][i] = exp((double)i * GROWTH / (double)l->n);
-    n++;
+        l->shapes[n + GROWTH][i] = exp((double)i * GROWTH_EXPONENT / (double)l->n);
+    n += N_WHOLE;
     for (size_t k = 0; early && k < N_DECAYS; k++, n++, lasts /= DECAY_STEP)
         for (size_t i = 0; i < l->n; i++)
             l->shapes[n][i] = exp(-(double)i / lasts);
@@ -218,12 +304,15 @@ static void fill_shapes(struct levels *l, bool early)
  * 1. */
 static double level_away(const struct levels *l, size_t base, size_t k)
 {
-    double sign = levels_level(l, base + 1) > levels_level(l, base) ? 1 : -1;
+    double sign = level(l, base + 1) > level(l, base) ? 1 : -1;
 
-    return sign * (levels_level(l, k) - levels_level(l, base));
+    return sign * (level(l, k) - level(l, base));
 }
 
-size_t levels_find_back(const struct levels *l, size_t base)
+/* Returns the level that takes back the change from level `base`, perhaps after other levels on its
+ * side: it is within a third of the largest distance, and the next level is no nearer (the way back
+ * may have steps). 0: none is. */
+static size_t find_back(const struct levels *l, size_t base)
 {
     double farthest = level_away(l, base, base + 1);
 
@@ -254,20 +343,24 @@ static bool is_slow_start(const struct levels *l, size_t k)
             last_ns = k > 0 ? l->at_ns[l->cuts[k - 1]] : start_ns;
     double into = search_frac(l->s, at_ns - start_ns);
 
+    if (at_ns - start_ns > LONGEST_WARM_UP_NS)
+        return false;
     return into <= WARM_UP_FRAC || (into <= RAMP_FRAC && at_ns - last_ns <= last_ns - start_ns);
 }
 
-size_t levels_count_early(const struct levels *l)
+/* Counts the first cuts that all lead up (or all down): the steps of a warm-up. Returns 0 if they
+ * lead down and a later level is as fast as the beginning, which was then interrupted. */
+static size_t count_early(const struct levels *l)
 {
-    double first = levels_level(l, 0), change = levels_level(l, 1) - first;
+    double first = level(l, 0), change = level(l, 1) - first;
     bool up = change > 0;
     size_t n = 0;
 
     for (size_t k = 2; !up && k <= l->n_cuts; k++)
-        if (fabs(levels_level(l, k) - first) < -change / 3)
+        if (fabs(level(l, k) - first) < -change / 3)
             return 0;
 
-    while (n < l->n_cuts && (levels_level(l, n) < levels_level(l, n + 1)) == up &&
+    while (n < l->n_cuts && (level(l, n) < level(l, n + 1)) == up &&
            (up ? is_slow_start(l, n)
                : search_frac(l->s, l->at_ns[l->cuts[n]] - l->s->c->start_ns) <= FAST_START_FRAC))
         n++;
@@ -277,17 +370,11 @@ size_t levels_count_early(const struct levels *l)
 double levels_expected(const void *levels, int64_t at_ns)
 {
     const struct levels *l = levels;
-    size_t k = 0;
+    size_t i = 0;
 
-    if (l->drifts) {
-        double into = (double)(at_ns - l->at_ns[0]) /
-                      (double)(l->at_ns[l->n - 1] + l->width_ns - l->at_ns[0]);
-        into = fmin(fmax(into, 0), 1);
-        return -log(exp(-l->ends[0]) * (1 - into) + exp(-l->ends[1]) * into);
-    }
-    while (k < l->n_cuts && l->at_ns[l->cuts[k]] <= at_ns)
-        k++;
-    return levels_level(l, k);
+    while (i + 1 < l->n && l->at_ns[i] + l->width_ns <= at_ns)
+        i++;
+    return l->fitted[i];
 }
 
 bool levels_fit(struct levels *l, struct err *e)
@@ -297,32 +384,99 @@ bool levels_fit(struct levels *l, struct err *e)
     l->lrv = variance_of_batches(l);
     if (!propose_cuts(l, least, PENALTY * l->lrv, e))
         return false;
-    size_t trend = l->n_cuts, n_kept = 0;
-    size_t n_early = l->n_cuts > 0 ? levels_count_early(l) : 0;
-    fit_line(l, l->ends, l->shapes[trend]);
-    bool evident = fabs(l->ends[1] - l->ends[0]) >= -log(1 - LEVELS_PROBLEM_CHANGE);
-    if (l->n_cuts == 0 && !evident)
+    size_t whole = l->n_cuts, n_kept = 0, first = whole;
+    size_t n_early = l->n_cuts > 0 ? count_early(l) : 0;
+    fit_line(l, l->ends, l->fitted);
+    /* A wave of a range has a quarter of it as its standard deviation, and may have no cuts. */
+    if (l->n_cuts == 0 && fabs(l->ends[1] - l->ends[0]) < -log(1 - LEVELS_PROBLEM_CHANGE) &&
+        standard_deviation(l) < -log(1 - LEAST_SWING) / 4) {
+        fill_levels(l);
         return true;
+    }
     fill_shapes(l, n_early > 0);
+    double swings[N_WHOLE] = {l->ends[1] - l->ends[0], l->ends[1] - l->ends[0],
+                              (l->swing[1] - l->swing[0]) * log(1 - LEVELS_PROBLEM_CHANGE) /
+                                  log(1 - LEAST_SWING),
+                              l->bell[1] - l->bell[0]};
     struct choice best = {.cost = INFINITY};
-    for (size_t shape = trend; shape <= l->noise.n_shapes; shape++) {
+    for (size_t shape = whole; shape <= l->noise.n_shapes; shape++) {
         struct choice x = {.cost = INFINITY};
         if (shape < l->noise.n_shapes) /* the last choice has nothing but cuts */
             x.with[shape] = true;
-        if (shape >= trend + N_TRENDS)
+        if (shape >= whole + N_WHOLE)
             add_cuts(l, &x);
-        else if (evident)
-            x.cost = cost_of(l, x.with);
-        if (x.cost < best.cost)
+        else if (fabs(swings[shape - whole]) >= -log(1 - LEVELS_PROBLEM_CHANGE))
+            x.cost = cost_of(l, x.with) + (shape >= whole + WAVE ? EVIDENCE : 0);
+        if (x.cost < best.cost) {
             best = x;
+            first = shape - whole;
+        }
     }
-    l->drifts = memchr(best.with + trend, true, N_TRENDS) != NULL;
+    l->shape = first <= GROWTH ? LEVELS_TREND
+               : first == WAVE ? LEVELS_WAVE
+               : first == BELL ? LEVELS_BELL
+                               : LEVELS_CUTS;
     /* The levels of a decay follow each other closely: keep all of its cuts. */
-    bool decays = memchr(best.with + trend + N_TRENDS, true, N_DECAYS) != NULL;
+    bool decays = memchr(best.with + whole + N_WHOLE, true, N_DECAYS) != NULL;
     for (size_t k = 0; k < l->n_cuts; k++)
         if (best.with[k] || (decays && k < n_early))
             l->cuts[n_kept++] = l->cuts[k];
     l->n_cuts = n_kept;
     drop_small_cuts(l);
+    if (l->shape == LEVELS_CUTS)
+        fill_levels(l);
+    else
+        memcpy(l->fitted, l->shapes[whole + (first == GROWTH ? LINE : first)], sizeof l->fitted);
     return true;
+}
+
+/* Counts the first points that are as what follows cut `end`, if chance does not explain that: then
+ * the end of a change is no end of a warm-up. */
+static size_t count_usual(const struct levels *l, size_t end)
+{
+    double early = levels_mean(l->x, 0, end), later = levels_mean(l->x, end, l->n), apart = 0;
+    size_t n = 0;
+
+    for (; n < end && fabs(l->x[n] - later) < fabs(l->x[n] - early); n++)
+        apart += (l->x[n] - early) * (l->x[n] - early);
+    return apart >= PENALTY * l->lrv ? n : 0;
+}
+
+int64_t levels_at_ns(const struct levels *l, size_t point)
+{
+    return point < l->n ? l->at_ns[point] : l->s->c->end_ns;
+}
+
+bool levels_tell(struct levels *l, level_say_fn *say, const void *how, struct err *e)
+{
+    bool ok = true;
+
+    if (!levels_fit(l, e))
+        return false;
+    if (l->shape == LEVELS_TREND || l->shape == LEVELS_WAVE) {
+        size_t tenth = (l->n + 9) / 10;
+        struct level_change x = {l->shape == LEVELS_TREND ? CHANGE_TREND : CHANGE_WAVE, 0, tenth,
+                                 l->n};
+
+        return say(l, &x, how, e);
+    }
+    if (l->shape == LEVELS_BELL)
+        return say(l, &(struct level_change){CHANGE_RETURNS, 0, l->bell_from, l->bell_to}, how, e);
+    size_t k = l->n_cuts > 0 ? count_early(l) : 0;
+    size_t n_usual = k > 0 ? count_usual(l, l->cuts[k - 1]) : 0;
+    if (k > 0 && n_usual == 0)
+        ok = say(l, &(struct level_change){CHANGE_AT_FIRST, 0, l->cuts[k - 1], l->n}, how, e);
+    else if (k > 0)
+        ok = say(l, &(struct level_change){CHANGE_RETURNS, 0, n_usual, l->cuts[k - 1]}, how, e);
+    /* A change that is taken back is one finding with an end. */
+    while (ok && k < l->n_cuts) {
+        size_t back = find_back(l, k);
+        struct level_change x = {back > 0 ? CHANGE_RETURNS : CHANGE_STAYS,
+                                 k > 0 ? l->cuts[k - 1] : 0, l->cuts[k],
+                                 back > 0 ? l->cuts[back - 1] : end_of_level(l, k + 1)};
+
+        ok = say(l, &x, how, e);
+        k = back > 0 ? back : k + 1;
+    }
+    return ok;
 }

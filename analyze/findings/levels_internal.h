@@ -26,38 +26,53 @@ struct levels {
 
     double lrv; /* the long-run variance of a point */
     size_t n_cuts, cuts[LEVELS_POINTS];
-    bool drifts;    /* a trend explains it better than the cuts */
-    double ends[2]; /* of the trend */
+    enum levels_shape { LEVELS_CUTS, LEVELS_TREND, LEVELS_WAVE, LEVELS_BELL } shape;
+    double ends[2];            /* of a trend: of a straight line at both ends of the run */
+    double swing[2];           /* of a wave: the lowest and the highest value */
+    struct wave wave;          /* of the rate */
+    double bell[2];            /* the values before and after it, and at its peak */
+    size_t bell_from, bell_to; /* points, two standard deviations before and after its peak */
+    double fitted[LEVELS_POINTS];
     double shapes[SLOW_NOISE_SHAPES][LEVELS_POINTS];
     struct slow_noise noise;
 };
 
-/* Fits levels, or a trend, as far as slow noise explains neither. False: out of memory. */
-bool levels_fit(struct levels *l, struct err *e);
+/* Adds a block to the series, if enough of it is neither masked nor after full_until_ns. */
+void levels_add_block(struct levels *l, size_t block, double x);
 
 double levels_mean(const double *x, size_t from, size_t to);
 
-/* Return the level before cut k (n_cuts: after the last one), and the point at which it ends. */
-double levels_level(const struct levels *l, size_t k);
-size_t levels_end(const struct levels *l, size_t k);
+/* Fits levels, or another shape, as far as slow noise explains none. False: out of memory. */
+bool levels_fit(struct levels *l, struct err *e);
 
-/* Counts the first cuts that all lead up (or all down): the steps of a warm-up. Returns 0 if they
- * lead down and a later level is as fast as the beginning, which was then interrupted. */
-size_t levels_count_early(const struct levels *l);
+/* What happens to a series. The level before is that of the points [from, at), the one after that
+ * of [at, to). */
+struct level_change {
+    enum { CHANGE_AT_FIRST, CHANGE_STAYS, CHANGE_RETURNS, CHANGE_TREND, CHANGE_WAVE } shape;
+    size_t from, at, to;
+};
 
-/* Returns the level that takes back the change from level `base`, perhaps after other levels on its
- * side: it is within a third of the largest distance, and the next level is no nearer (the way back
- * may have steps). 0: none is. */
-size_t levels_find_back(const struct levels *l, size_t base);
+/* Fits, and calls `say` for what happens, in order. False: it returned false, or out of memory. */
+typedef bool level_say_fn(struct levels *l, const struct level_change *x, const void *how,
+                          struct err *e);
+bool levels_tell(struct levels *l, level_say_fn *say, const void *how, struct err *e);
+
+/* Returns when a point begins; from the last one on, the end of the run. */
+int64_t levels_at_ns(const struct levels *l, size_t point);
 
 /* Returns how far off the moment of a change may be (95 % confidence): 11 variances / change^2
  * (Bai, "Estimation of a change point in multiple regression models", 1997). */
 int64_t levels_within_ns(const struct levels *l, double change);
 
-/* Returns what the levels or the trend predict at a time: a swings_expected_fn. */
+/* Returns what the levels or the shape predict at a time: a swings_expected_fn. */
 double levels_expected(const void *levels, int64_t at_ns);
 
-/* Adds findings of changes of durations that throughput does not show. False: out of memory. */
-bool levels_find_in_durations(struct search *s, const struct levels *rates, struct err *e);
+/* Reports a slow wave. */
+bool levels_say_wave(struct levels *l, bool of_durations, struct err *e);
+
+/* Adds findings of operations, or of sizes, that are slow for a while, and of changes of durations
+ * that throughput does not show. False: out of memory. */
+bool levels_find_slow_parts(struct search *s, struct levels *l, struct err *e);
+bool levels_find_in_durations(struct search *s, struct levels *l, struct err *e);
 
 #endif

@@ -314,19 +314,17 @@ static int64_t line_start_ns(const struct course *c, const double *late, size_t 
 
 /* Moves *start_ns back to when response times became twice as long as before, if that was sooner.
  * At first free threads take up the backlog, so that requests still begin in time. */
-static bool find_first_wait(const struct search *s, size_t to, int64_t *start_ns, struct err *e)
+static void find_first_wait(const struct search *s, size_t to, int64_t *start_ns)
 {
     struct responses r;
     double sorted[COURSE_MAX_BLOCKS];
 
     if (s->c->cells == NULL)
-        return true;
-    if (!search_responses(s, &r, e))
-        return false;
+        return;
+    search_responses(s, &r);
     memcpy(sorted, r.ns, to * sizeof *sorted);
     double least = 2 * stats_select(sorted, to, to / 10);
     *start_ns = int64_min(*start_ns, course_block_start_ns(s->c, first_above(r.ns, to, least)));
-    return true;
 }
 
 bool find_backlog(struct search *s, struct err *e)
@@ -351,15 +349,14 @@ bool find_backlog(struct search *s, struct err *e)
     bool ok = true;
     if (final > limit && final >= .6 * most && last - from >= 3) {
         int64_t start_ns = line_start_ns(c, late, from, last);
-        ok = find_first_wait(s, last, &start_ns, e);
+        find_first_wait(s, last, &start_ns);
         double lost = search_frac(s, (int64_t) final);
         struct finding f = finding_of("backlog", FINDING_PROBLEM, lost);
 
         f.has_start = true;
         f.start_ns = start_ns;
         finding_figure(&f, "late_at_end_ns", final);
-        ok = ok &&
-             findings_add(s->out, &f, e,
+        ok = findings_add(s->out, &f, e,
                           "From %s on requests fell behind their due times, in the end by %s: the "
                           "rate asked for is more than the system can do",
                           find_clock(start_ns).s, units_duration((int64_t) final).s);

@@ -40,13 +40,18 @@ bool search_init(struct search *s, const struct course *c, struct findings *out,
     for (size_t q = 0; q < c->n_strata; q++)
         for (size_t b = 0; b < c->n_blocks; b++)
             add_cells(c, q, b, &s->all[q * c->n_blocks + b]);
-    return true;
+    return load_fit(s, e);
 }
 
 void search_fini(struct search *s)
 {
     free(s->masked);
     free(s->all);
+    if (s->equal != NULL) {
+        free(s->equal->of_kind);
+        free(s->equal->by_op);
+    }
+    free(s->equal);
 }
 
 void search_mask(struct search *s, int64_t start_ns, int64_t end_ns, uint8_t masks)
@@ -114,6 +119,20 @@ struct samples search_samples(const struct search *s, struct strata of)
 double search_sd(const struct samples *x)
 {
     return x->n > 0 ? sqrt(x->squares / x->n) : 0;
+}
+
+void search_responses(const struct search *s, struct responses *r)
+{
+    const struct course *c = s->c;
+    struct samples all = search_samples(s, (struct strata){0, c->n_strata});
+
+    r->sd = search_sd(&all);
+    for (size_t b = 0; b < c->n_blocks; b++) {
+        r->n[b] = s->equal->n[b];
+        r->ns[b] = exp(s->equal->mean + s->equal->ln[b]);
+        if (c->late_n != NULL && c->late_n[b] > 0)
+            r->ns[b] += c->late_ns[b] / (double)c->late_n[b];
+    }
 }
 
 double search_mean(const double *n, const double *r, size_t from, size_t to, double *total)
@@ -202,5 +221,19 @@ struct clock_text find_clock(int64_t ns)
 {
     struct clock_text t;
     snprintf(t.s, sizeof t.s, "%.10s", strchr(rfc3339_format(ns).s, 'T') + 1);
+    return t;
+}
+
+struct change_text find_change(double ratio)
+{
+    struct change_text t;
+
+    if (ratio >= 2)
+        snprintf(t.s, sizeof t.s, "rose to %.1f times", ratio);
+    else if (fabs(ratio - 1) < .005)
+        snprintf(t.s, sizeof t.s, "stayed the same");
+    else
+        snprintf(t.s, sizeof t.s, "%s by %.0f %%", ratio < 1 ? "fell" : "rose",
+                 100 * fabs(ratio - 1));
     return t;
 }

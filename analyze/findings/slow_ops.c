@@ -1,148 +1,91 @@
-/* Finds operations, and sizes of objects, that are slow for a while, and computes how the durations
- * of all together change: the mean logarithm of durations by block. */
-#include "analyze/findings/find.h"
+/* Finds operations, and sizes of objects, that are slow for a while, or slower and slower, while
+ * the others are not. */
+#include "analyze/findings/levels_internal.h"
 #include "analyze/findings/slow_limits.h"
 #include "analyze/stats/stats.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* By operation, or by stratum, and block: samples, and their mean log duration relative to that of
- * their stratum. */
-struct op_course {
+/* An operation, or a stratum of one, among the others. */
+struct part {
     bool by_stratum;
-    size_t n_parts;
-    double *n, *y;       /* part x block */
-    struct samples *all; /* by part */
-    double *times, *ns;  /* by part: scratch memory */
+    size_t k, n;
+    double *times, *ns; /* by part: scratch memory */
 };
 
-static struct strata strata_of(const struct op_course *o, const struct course *c, size_t part)
+static struct strata strata_of(const struct course *c, const struct part *p, size_t k)
 {
-    if (o->by_stratum)
-        return (struct strata){part, part + 1};
-    return (struct strata){c->stratum_of_table[part], c->stratum_of_table[part + 1]};
+    if (p->by_stratum)
+        return (struct strata){k, k + 1};
+    return (struct strata){c->stratum_of_table[k], c->stratum_of_table[k + 1]};
 }
 
-static bool op_course_init(struct op_course *o, const struct search *s, bool by_stratum,
-                           struct err *e)
+/* Samples of a part within a time: their number, how much longer than usual they took, as a
+ * logarithm, and how long they usually take. */
+struct usual {
+    double n, ln, ns;
+};
+
+static struct usual usual_of(const struct search *s, const struct part *p, size_t part,
+                             size_t first_block, size_t end_block)
 {
     const struct course *c = s->c;
-    size_t n_parts = by_stratum ? c->n_strata : c->n_ops;
+    struct strata of = strata_of(c, p, part);
+    struct usual x = {0};
 
-    *o = (struct op_course){.by_stratum = by_stratum, .n_parts = n_parts};
-    if (!mem_cleared(&o->n, n_parts * c->n_blocks, e) ||
-        !mem_cleared(&o->y, n_parts * c->n_blocks, e) || !mem_cleared(&o->all, n_parts, e) ||
-        !mem_new(&o->times, n_parts, e) || !mem_new(&o->ns, n_parts, e))
-        return false;
-    for (size_t q = 0; q < c->n_strata; q++) {
-        size_t k = by_stratum ? q : c->strata[q].table;
-        struct samples all = search_samples(s, (struct strata){q, q + 1});
-        double mean = all.n > 0 ? all.sum / all.n : 0;
-
-        for (size_t b = 0; b < c->n_blocks; b++) {
-            const struct period_samples *x = &s->all[q * c->n_blocks + b];
-            o->n[k * c->n_blocks + b] += x->n;
-            o->y[k * c->n_blocks + b] += x->log_sum - x->n * mean;
+    for (size_t k = 0; k < c->load.n_alike; k++)
+        for (size_t b = first_block; b < end_block; b++) {
+            const struct course_work *w = course_work(c, k, b);
+            if (c->load.stratum[k] < of.first || c->load.stratum[k] >= of.end)
+                continue;
+            x.n += w->n;
+            x.ln += w->log - w->n * s->equal->of_kind[k];
+            x.ns += w->n * exp(s->equal->of_kind[k]);
         }
-    }
-    for (size_t k = 0; k < n_parts; k++)
-        o->all[k] = search_samples(s, strata_of(o, c, k));
-    for (size_t i = 0; i < n_parts * c->n_blocks; i++)
-        o->y[i] = o->n[i] > 0 ? o->y[i] / o->n[i] : 0;
-    return true;
+    x.ln /= fmax(x.n, 1);
+    x.ns /= fmax(x.n, 1);
+    return x;
 }
 
-/* Returns the geometric mean of the durations of a part's requests. */
-static double mean_ns(const struct op_course *o, size_t k)
-{
-    return exp(o->all[k].sum / fmax(o->all[k].n, 1));
-}
-
-/* Blocks [from, to), and how much longer the requests of an operation take in them than in all
- * others. */
-struct op_stretch {
-    size_t from, to;
+/* When a part is slow, and when not. */
+struct slow_time {
+    int64_t from_ns, to_ns, usual_from_ns, usual_to_ns;
     double change; /* of the log */
-    double z;
 };
 
-/* Returns the mean over the blocks of the stretch (inside), or over all others, and its standard
- * error. */
-static double mean_of_part(const double *n, const double *y, size_t n_blocks,
-                           const struct op_stretch *g, bool inside, double sd, double *se)
+static double change_of(const struct search *s, const struct part *p, size_t part,
+                        const struct slow_time *t)
 {
-    double part[COURSE_MAX_BLOCKS], total;
+    const struct course *c = s->c;
 
-    for (size_t b = 0; b < n_blocks; b++)
-        part[b] = (b >= g->from && b < g->to) == inside ? n[b] : 0;
-    double mean = search_mean(part, y, 0, n_blocks, &total);
-    *se = total > 0 ? fmax(search_standard_error(part, y, 0, n_blocks, mean), sd / sqrt(total))
-                    : INFINITY;
-    return mean;
+    return usual_of(s, p, part, course_block(c, t->from_ns), course_block(c, t->to_ns - 1) + 1).ln -
+           usual_of(s, p, part, course_block(c, t->usual_from_ns),
+                    course_block(c, t->usual_to_ns - 1) + 1)
+               .ln;
 }
 
-/* Finds the stretch whose requests most significantly take longer than the others; change 0: there
- * is none. sd: of a sample; it bounds the standard errors from below, as few requests may agree by
- * chance. */
-static struct op_stretch best_stretch(const double *n, const double *y, size_t n_blocks, double sd)
+/* Whether most other parts (by the lower median) take longer then too, by nearly as much: as a
+ * multiple, or in time, as requests do that wait for each other. */
+static bool others_share(const struct search *s, const struct part *p, const struct slow_time *t)
 {
-    double n_until[COURSE_MAX_BLOCKS + 1] = {0}, sum_until[COURSE_MAX_BLOCKS + 1] = {0};
-    struct op_stretch best = {0};
-    size_t least = n_blocks / 20 + 1;
-    double most = 0, in_se, out_se;
+    size_t n = 0, n_blocks = s->c->n_blocks;
 
-    for (size_t b = 0; b < n_blocks; b++) {
-        n_until[b + 1] = n_until[b] + n[b];
-        sum_until[b + 1] = sum_until[b] + n[b] * y[b];
-    }
-    double all = n_until[n_blocks], sum = sum_until[n_blocks];
-    for (size_t from = 0; from + least <= n_blocks; from++)
-        for (size_t to = from + least; to <= n_blocks && to - from + least <= n_blocks; to++) {
-            double n_in = n_until[to] - n_until[from], in = sum_until[to] - sum_until[from];
-            double change = in / fmax(n_in, 1) - (sum - in) / fmax(all - n_in, 1);
-            double gain = change * change * n_in * (all - n_in) / (all + 1);
+    for (size_t m = 0; m < p->n; m++) {
+        struct usual all = usual_of(s, p, m, 0, n_blocks);
+        double change = change_of(s, p, m, t);
 
-            /* A slow beginning is a warm-up. */
-            bool at_begin = from == 0 && (double)to <= WARM_UP_FRAC * (double)n_blocks;
-            if (change > 0 && gain > most && !at_begin && n_in >= SLOW_LEAST_SAMPLES &&
-                all - n_in >= SLOW_LEAST_SAMPLES) {
-                most = gain;
-                best = (struct op_stretch){.from = from, .to = to, .change = change};
-            }
-        }
-    if (best.change > 0) {
-        mean_of_part(n, y, n_blocks, &best, true, sd, &in_se);
-        mean_of_part(n, y, n_blocks, &best, false, sd, &out_se);
-        best.z = best.change / sqrt(in_se * in_se + out_se * out_se + 1e-12);
-    }
-    return best;
-}
-
-/* Whether most other parts (by the lower median) take longer in the stretch too, by nearly as
- * much: as a multiple, or in time, as requests do that wait for each other. */
-static bool others_share(struct op_course *o, const struct course *c, size_t k,
-                         const struct op_stretch *g)
-{
-    size_t n_others = 0;
-    double se;
-
-    for (size_t m = 0; m < o->n_parts; m++) {
-        const double *n = o->n + m * c->n_blocks, *y = o->y + m * c->n_blocks;
-        double in = mean_of_part(n, y, c->n_blocks, g, true, 0, &se);
-        double change = in - mean_of_part(n, y, c->n_blocks, g, false, 0, &se);
-
-        if (m == k || o->all[m].n < SLOW_LEAST_SAMPLES)
+        if (m == p->k || all.n < SLOW_LEAST_SAMPLES)
             continue;
-        o->times[n_others] = change;
-        o->ns[n_others++] = mean_ns(o, m) * (exp(change) - 1);
+        p->times[n] = change;
+        p->ns[n++] = all.ns * (exp(change) - 1);
     }
-    return n_others == 0 ||
-           stats_select(o->times, n_others, (n_others - 1) / 2) > SLOW_OTHERS_FRAC * g->change ||
-           stats_select(o->ns, n_others, (n_others - 1) / 2) >
-               SLOW_OTHERS_FRAC * mean_ns(o, k) * (exp(g->change) - 1);
+    return n == 0 || stats_select(p->times, n, (n - 1) / 2) > SLOW_OTHERS_FRAC * t->change ||
+           stats_select(p->ns, n, (n - 1) / 2) >
+               SLOW_OTHERS_FRAC * usual_of(s, p, p->k, 0, n_blocks).ns * (exp(t->change) - 1);
 }
 
 /* Whether the same is reported of the operation as a whole. */
@@ -157,110 +100,98 @@ static bool is_reported(const struct search *s, const struct finding *f)
     return false;
 }
 
-static bool say_part(struct search *s, size_t k, const struct op_course *o,
-                     const struct op_stretch *g, struct err *e)
+static bool say_part(struct search *s, const struct part *p, const struct slow_time *t, bool drifts,
+                     struct err *e)
 {
     const struct course *c = s->c;
-    double ratio = exp(g->change), busy = 0, own = 0;
+    double ratio = exp(t->change), busy = 0;
 
-    for (size_t m = 0; m < o->n_parts; m++)
-        for (size_t b = 0; b < c->n_blocks; b++) {
-            double t = o->n[m * c->n_blocks + b] * mean_ns(o, m);
-            busy += t;
-            own += m == k && b >= g->from && b < g->to ? t * fabs(ratio - 1) : 0;
-        }
-    struct finding f =
-        finding_of("slow-op", ratio >= SLOW_PROBLEM_RATIO, busy > 0 ? own / (busy + own) : 0);
-    struct strata_text what = search_name_strata(c, strata_of(o, c, k), &f);
-    f.start_ns = course_block_start_ns(c, g->from);
-    f.end_ns = course_block_start_ns(c, g->to);
-    f.has_start = g->from > 0;
-    f.has_end = search_frac(s, c->full_until_ns - f.end_ns) > SLOW_EDGE_FRAC;
+    for (size_t m = 0; m < p->n; m++) {
+        struct usual x = usual_of(s, p, m, 0, c->n_blocks);
+        busy += x.n * x.ns;
+    }
+    struct usual in =
+        usual_of(s, p, p->k, course_block(c, t->from_ns), course_block(c, t->to_ns - 1) + 1);
+    double lost = in.n * in.ns * (ratio - 1) * (drifts ? c->n_blocks / 20. : 1);
+    struct finding f = finding_of(drifts ? "drift" : "slow-op", ratio >= SLOW_PROBLEM_RATIO,
+                                  busy > 0 ? lost / (busy + lost) : 0);
+    struct strata_text what = search_name_strata(c, strata_of(c, p, p->k), &f);
+    f.start_ns = t->from_ns;
+    f.end_ns = t->to_ns;
+    f.has_start = t->from_ns > c->start_ns && !drifts;
+    f.has_end = search_frac(s, c->full_until_ns - t->to_ns) > SLOW_EDGE_FRAC && !drifts;
     f.ratio = ratio;
-    finding_figure(&f, "z", g->z);
-    if (o->by_stratum && is_reported(s, &f))
+    if (p->by_stratum && is_reported(s, &f))
         return true;
     what.s[0] = (char)toupper((unsigned char)what.s[0]);
-    return findings_add(s->out, &f, e, "%s%s %.1f times as long%s%s%s%s; other %s do not",
-                        o->by_stratum ? what.s : f.op, o->by_stratum ? "take" : " takes", ratio,
-                        f.has_start ? " from " : "", f.has_start ? find_clock(f.start_ns).s : "",
+    const char *who = p->by_stratum ? what.s : f.op, *takes = p->by_stratum ? "take" : " takes",
+               *others = p->by_stratum ? "sizes" : "operations";
+    if (drifts)
+        return findings_add(s->out, &f, e,
+                            "%s%s longer and longer, %.1f times as long at the end as at the "
+                            "start; other %s do not",
+                            who, takes, ratio, others);
+    return findings_add(s->out, &f, e, "%s%s %.1f times as long%s%s%s%s; other %s do not", who,
+                        takes, ratio, f.has_start ? " from " : "",
+                        f.has_start ? find_clock(f.start_ns).s : "",
                         !f.has_end    ? " on"
                         : f.has_start ? " to "
                                       : " until ",
-                        f.has_end ? find_clock(f.end_ns).s : "",
-                        o->by_stratum ? "sizes" : "operations");
+                        f.has_end ? find_clock(f.end_ns).s : "", others);
 }
 
-static void op_course_fini(struct op_course *o)
+/* Reports a part that takes longer while the others do not: a level_say_fn. */
+static bool say_change(struct levels *l, const struct level_change *x, const void *part,
+                       struct err *e)
 {
-    free(o->n);
-    free(o->y);
-    free(o->all);
-    free(o->times);
-    free(o->ns);
-}
+    const struct part *p = part;
+    bool drifts = x->shape == CHANGE_TREND;
+    struct slow_time t = {levels_at_ns(l, drifts ? l->n - x->at : x->at), levels_at_ns(l, x->to),
+                          levels_at_ns(l, x->from), levels_at_ns(l, x->at), 0};
 
-bool search_responses(const struct search *s, struct responses *r, struct err *e)
-{
-    const struct course *c = s->c;
-    struct op_course o = {0};
-    struct samples all = search_samples(s, (struct strata){0, c->n_strata});
-    bool ok = op_course_init(&o, s, false, e);
-
-    r->sd = search_sd(&all);
-    for (size_t b = 0; ok && b < c->n_blocks; b++) {
-        double sum = 0;
-        r->n[b] = 0;
-        for (size_t k = 0; k < c->n_ops; k++) {
-            r->n[b] += o.n[k * c->n_blocks + b];
-            sum += o.n[k * c->n_blocks + b] * o.y[k * c->n_blocks + b];
-        }
-        r->ns[b] = exp((all.sum + sum * all.n / fmax(r->n[b], 1)) / fmax(all.n, 1));
-        if (c->late_n != NULL && c->late_n[b] > 0)
-            r->ns[b] += c->late_ns[b] / (double)c->late_n[b];
-    }
-    op_course_fini(&o);
-    return ok;
-}
-
-/* Reports the stretches in which a part is slow. Each is subtracted before the next is searched
- * for. */
-static bool find_slow_part(struct search *s, struct op_course *o, size_t k, struct err *e)
-{
-    const struct course *c = s->c;
-    const double *n = o->n + k * c->n_blocks;
-    double *y = o->y + k * c->n_blocks;
-
-    for (int i = 0; i < SLOW_MAX_STRETCHES; i++) {
-        struct op_stretch g = best_stretch(n, y, c->n_blocks, search_sd(&o->all[k]));
-
-        if (g.change < log(SLOW_LEAST_RATIO) || g.z < SLOW_LEAST_Z || others_share(o, c, k, &g))
-            return true;
-        if (!say_part(s, k, o, &g, e))
-            return false;
-        for (size_t b = g.from; b < g.to; b++)
-            y[b] -= g.change;
-    }
-    return true;
-}
-
-static bool find_slow_parts(struct search *s, bool by_stratum, struct err *e)
-{
-    struct op_course o;
-    bool ok = op_course_init(&o, s, by_stratum, e);
-
-    for (size_t k = 0; ok && k < o.n_parts; k++)
-        ok = find_slow_part(s, &o, k, e);
-    op_course_fini(&o);
-    return ok;
-}
-
-bool find_slow_operations(struct search *s, struct err *e)
-{
-    const struct course *c = s->c;
-
-    if (c->cells == NULL || c->n_blocks < 16)
+    if (x->from == 0)
+        t.usual_from_ns = l->s->c->start_ns;
+    /* A slow beginning is a warm-up. */
+    if (x->shape == CHANGE_AT_FIRST || x->shape == CHANGE_WAVE)
         return true;
-    return (c->n_ops < 2 || find_slow_parts(s, false, e)) &&
-           (c->n_strata == c->n_ops || find_slow_parts(s, true, e));
+    t.change = change_of(l->s, p, p->k, &t);
+    if (t.change < 0 && x->shape == CHANGE_STAYS && x->from == 0)
+        t = (struct slow_time){t.usual_from_ns, t.usual_to_ns, t.from_ns, t.to_ns, -t.change};
+    return t.change < log(SLOW_LEAST_RATIO) || others_share(l->s, p, &t) ||
+           say_part(l->s, p, &t, drifts, e);
+}
+
+static bool find_slow_parts(struct search *s, struct levels *l, bool by_stratum, struct err *e)
+{
+    const struct course *c = s->c;
+    struct part p = {.by_stratum = by_stratum, .n = by_stratum ? c->n_strata : c->n_ops};
+    bool ok = mem_new(&p.times, p.n, e) && mem_new(&p.ns, p.n, e);
+
+    for (; ok && p.k < p.n; p.k++) {
+        struct samples all = search_samples(s, strata_of(c, &p, p.k));
+
+        *l = (struct levels){.s = s, .width_ns = c->block_ns};
+        for (size_t b = 0; b < c->n_blocks; b++) {
+            struct usual x = usual_of(s, &p, p.k, b, b + 1);
+            if (x.n > 0)
+                levels_add_block(l, b, -x.ln);
+        }
+        double sd = search_sd(&all);
+        l->least_variance = fmax(sd * sd * (double)l->n / fmax(all.n, 1), 1e-6);
+        ok = l->n < LEVELS_LEAST_POINTS || all.n < SLOW_LEAST_SAMPLES ||
+             levels_tell(l, say_change, &p, e);
+    }
+    free(p.times);
+    free(p.ns);
+    return ok;
+}
+
+bool levels_find_slow_parts(struct search *s, struct levels *l, struct err *e)
+{
+    const struct course *c = s->c;
+
+    if (s->equal == NULL || c->cells == NULL)
+        return true;
+    return (c->n_ops < 2 || find_slow_parts(s, l, false, e)) &&
+           (c->n_strata == c->n_ops || find_slow_parts(s, l, true, e));
 }

@@ -1,12 +1,10 @@
-/* Swings: throughput (or durations) that go back and forth around their levels or trend. Three
- * tests; the first and the last call at most 1 % of calm runs unsteady:
+/* Swings: throughput (or durations) that go back and forth around their levels or trend. Two
+ * tests, which call at most 1 % of calm runs unsteady:
  *
  * Periodic swings: the run is folded at each of many periods, and the variance between the phases
  * of a cycle is compared with that between the cycles (an analysis of variance, as
  * Schwarzenberg-Czerny, "On the advantage of using analysis of variance for period search", 1989).
  * Noise that lasts for seconds is as large in both, so that it is not taken for a period.
- *
- * A slow wave, of one to four cycles: see struct wave.
  *
  * Swings without a period: independent threads swing apart, and have only the swing of the system
  * in common. The covariance between two halves of the threads is therefore the variance of that
@@ -43,12 +41,6 @@
 #define LEAST_BEAT       .15  /* of a periodic swing */
 #define PROBLEM_BEAT     .25
 #define MOST_OF_VARIANCE .5
-#define MOST_WAVES       4  /* cycles of a slow wave */
-#define WAVE_STEPS       32 /* steps per cycle of the number of cycles that is tried */
-#define LEAST_WAVE       .3 /* slow noise swings too */
-#define WAVE_REST        .2 /* residual variance of the wave without chance, as a share */
-#define WAVE_BETTER      .6 /* residual of the wave / residual of levels, at most */
-
 /* Points of equal width: deviations of the throughput (and of that of two halves of the threads) or
  * of durations, as shares of what is expected. */
 struct swings {
@@ -153,8 +145,10 @@ static bool fill_points(struct swings *w, swings_expected_fn *expected, const vo
         /* A point that is partly masked leads into a stall or out of it: its throughput is not
          * usual. */
         w->is_free[i] = n_unmasked == (double)width;
-        w->expected[i] =
-            expected != NULL ? exp(expected(levels, course_bin_start_ns(c, from + width / 2))) : 1;
+        int64_t at_ns = course_bin_start_ns(c, from + width / 2);
+        w->expected[i] = expected != NULL ? exp(expected(levels, at_ns)) : 1;
+        if (w->s->equal != NULL)
+            w->expected[i] /= exp(w->s->equal->work[course_block(c, at_ns)]);
         n_free += w->is_free[i];
         sum += w->is_free[i] ? w->all[i] / ((double)w->width_ns / 1e9) : 0;
     }
@@ -277,69 +271,25 @@ static double variance_of_phases(const struct beat *b)
     return sum / (double)b->n_phases;
 }
 
-/* ---- A slow wave ---- */
-
-/* A sine that is fitted, as one to four cycles are too few to compare with each other. It must
- * leave less of the variance than the best levels do, with one level for each half of a cycle. */
-struct wave {
-    double cycles, amplitude, mean;
-    double rest; /* residual sum of squares */
-};
-
-/* Prefix sums over the free points, for the residuals of levels. */
-struct sums {
-    double n[MAX_POINTS + 1], y[MAX_POINTS + 1], squares[MAX_POINTS + 1];
-};
-
-static double rest_of_level(const struct sums *s, size_t first, size_t end)
+struct wave wave_fit(const double *t, const double *y, size_t n, double cycles)
 {
-    double n = s->n[end] - s->n[first], y = s->y[end] - s->y[first];
-    return n > 0 ? fmax(s->squares[end] - s->squares[first] - y * y / n, 0) : 0;
-}
+    double count = (double)n, mean = 0, mean_c = 0, mean_s = 0, cc = 0, ss = 0, cs = 0, yc = 0,
+           ys = 0, yy = 0;
 
-/* Returns the residual sum of squares of the best levels with n_changes changes, found by adding
- * one change at a time (dynamic programming). */
-static double rest_of_levels(const struct swings *w, const struct sums *s, size_t n_changes)
-{
-    double rest[MAX_POINTS + 1]; /* residual of the points before each */
-
-    for (size_t end = 0; end <= w->n; end++)
-        rest[end] = rest_of_level(s, 0, end);
-    for (size_t k = 0; k < n_changes; k++)
-        for (size_t end = w->n; end > 0; end--) /* the shorter ones still have a change less */
-            for (size_t first = 1; first < end; first++)
-                rest[end] = fmin(rest[end], rest[first] + rest_of_level(s, first, end));
-    return rest[w->n];
-}
-
-/* Fits a mean and the best sine with that number of cycles, by least squares. */
-static struct wave fit_wave(const struct swings *w, double cycles)
-{
-    double c[MAX_POINTS], s[MAX_POINTS], n = 0, mean = 0, mean_c = 0, mean_s = 0;
-    double cc = 0, ss = 0, cs = 0, yc = 0, ys = 0, yy = 0;
-
-    for (size_t i = 0; i < w->n; i++) {
-        double angle = 2 * M_PI * cycles * ((double)i + .5) / (double)w->n;
-        c[i] = cos(angle);
-        s[i] = sin(angle);
-        n += w->is_free[i];
-        mean += w->is_free[i] ? w->all[i] : 0;
-        mean_c += w->is_free[i] ? c[i] : 0;
-        mean_s += w->is_free[i] ? s[i] : 0;
+    for (size_t i = 0; i < n; i++) {
+        mean += y[i] / count;
+        mean_c += cos(2 * M_PI * cycles * t[i]) / count;
+        mean_s += sin(2 * M_PI * cycles * t[i]) / count;
     }
-    mean /= n;
-    mean_c /= n;
-    mean_s /= n;
-    for (size_t i = 0; i < w->n; i++) {
-        double y = w->all[i] - mean, a = c[i] - mean_c, b = s[i] - mean_s;
-        if (!w->is_free[i])
-            continue;
-        cc += a * a;
-        ss += b * b;
-        cs += a * b;
-        yc += y * a;
-        ys += y * b;
-        yy += y * y;
+    for (size_t i = 0; i < n; i++) {
+        double c = cos(2 * M_PI * cycles * t[i]) - mean_c,
+               s = sin(2 * M_PI * cycles * t[i]) - mean_s;
+        cc += c * c;
+        ss += s * s;
+        cs += c * s;
+        yc += (y[i] - mean) * c;
+        ys += (y[i] - mean) * s;
+        yy += (y[i] - mean) * (y[i] - mean);
     }
     double det = cc * ss - cs * cs, a = 0, b = 0;
     if (det > 1e-6 * (cc + ss) * (cc + ss)) {
@@ -348,48 +298,23 @@ static struct wave fit_wave(const struct swings *w, double cycles)
     } else if (ss > 0) { /* half a cycle a point: its cosine is 0 at each */
         b = ys / ss;
     }
-    return (struct wave){cycles, hypot(a, b), mean - a * mean_c - b * mean_s,
-                         fmax(yy - a * yc - b * ys, 0)};
-}
-
-/* Returns the slow wave that throughput follows; no cycles: there is none. */
-static struct wave find_wave(const struct swings *w)
-{
-    struct sums s = {{0}, {0}, {0}};
-    struct wave best = {.rest = INFINITY}, none = {0};
-    double squares[MAX_POINTS];
-    size_t n_pairs = 0;
-
-    for (size_t i = 0; i < w->n; i++) {
-        double y = w->is_free[i] ? w->all[i] : 0;
-        s.n[i + 1] = s.n[i] + w->is_free[i];
-        s.y[i + 1] = s.y[i] + y;
-        s.squares[i + 1] = s.squares[i] + y * y;
-        if (i > 0 && w->is_free[i] && w->is_free[i - 1])
-            squares[n_pairs++] = (y - w->all[i - 1]) * (y - w->all[i - 1]);
-    }
-    for (int step = WAVE_STEPS - WAVE_STEPS / 8; step <= MOST_WAVES * WAVE_STEPS; step++) {
-        struct wave x = fit_wave(w, (double)step / WAVE_STEPS);
-        if (x.rest < best.rest)
-            best = x;
-    }
-    /* No fit explains chance: deduct it from all of them. */
-    double chance = n_pairs > 0 ? s.n[w->n] * search_variance_of_differences(squares, n_pairs) : 0;
-    double all = rest_of_level(&s, 0, w->n) - chance, rest = fmax(best.rest - chance, 0);
-    double least = 1 - (1 + best.mean - best.amplitude) / (1 + best.mean + best.amplitude);
-    if (all <= chance / 4 || rest > WAVE_REST * all || least < LEAST_WAVE ||
-        best.amplitude >= 1 + best.mean)
-        return none;
-    double levels = rest_of_levels(w, &s, (size_t)fmax(2, round(2 * best.cycles)));
-    return rest <= WAVE_BETTER * fmax(levels - chance, 0) ? best : none;
+    return (struct wave){cycles,      mean - a * mean_c - b * mean_s, a, b,
+                         hypot(a, b), fmax(yy - a * yc - b * ys, 0)};
 }
 
 /* Returns the amplitude of the best sine with that number of cycles. A point is the mean over its
  * width, and so lower than the crest within it by the factor sin(x) / x. */
 static double amplitude_of(const struct swings *w, double cycles)
 {
-    double x = M_PI * cycles / (double)w->n;
-    return fit_wave(w, cycles).amplitude * x / sin(x);
+    double t[MAX_POINTS], y[MAX_POINTS], x = M_PI * cycles / (double)w->n;
+    size_t n = 0;
+
+    for (size_t i = 0; i < w->n; i++)
+        if (w->is_free[i]) {
+            t[n] = ((double)i + .5) / (double)w->n;
+            y[n++] = w->all[i];
+        }
+    return wave_fit(t, y, n, cycles).amplitude * x / sin(x);
 }
 
 /* A multiple of the period folds as well. It has hardly a first harmonic: divides it by the number
@@ -529,34 +454,41 @@ static void range_of_points(const struct swings *w, double common, double *low, 
 
 /* ---- Findings ---- */
 
-/* Reports a swing. cycles 0: at no steady period; p NAN: not known. */
-static bool say(const struct swings *w, double low, double high, double cycles, double p,
-                struct err *e)
+bool swings_say(struct search *s, bool of_durations, double least, double most, double period_ns,
+                double p, struct err *e)
 {
-    double swing = 1 - (1 + low) / (1 + high), lost = high / (1 + high);
-    double least = (1 + low) * w->usual, most = (1 + high) * w->usual;
-    bool problem = cycles > 0 && swing >= PROBLEM_BEAT;
-    struct finding f = finding_of("swings", problem, lost);
+    double swing = 1 - least / most;
+    struct finding f = finding_of("swings", period_ns > 0 && swing >= PROBLEM_BEAT,
+                                  (most - least) / (most + least));
 
     f.ratio = 1 - swing;
-    finding_figure(&f, w->of_durations ? "low_ns" : "low_per_s", least);
-    finding_figure(&f, w->of_durations ? "high_ns" : "high_per_s", most);
-    if (cycles > 0) {
-        f.period_ns = (int64_t)((double)w->n * (double)w->width_ns / cycles);
+    finding_figure(&f, of_durations ? "low_ns" : "low_per_s", least);
+    finding_figure(&f, of_durations ? "high_ns" : "high_per_s", most);
+    if (period_ns > 0) {
+        f.period_ns = (int64_t)period_ns;
         finding_figure(&f, "period_ns", (double)f.period_ns);
         if (!isnan(p))
             finding_figure(&f, "p", p);
     }
-    const char *every = cycles > 0 ? "every " : "at no steady period",
-               *period = cycles > 0 ? units_duration(f.period_ns).s : "";
-    if (w->of_durations)
-        return findings_add(w->s->out, &f, e,
+    const char *every = period_ns > 0 ? "every " : "at no steady period",
+               *period = period_ns > 0 ? units_duration(f.period_ns).s : "";
+    if (of_durations)
+        return findings_add(s->out, &f, e,
                             "Response time swings back and forth by %.0f %%, %s%s (%s to %s)",
                             100 * swing, every, period, units_duration((int64_t)least).s,
                             units_duration((int64_t)most).s);
-    return findings_add(w->s->out, &f, e,
+    return findings_add(s->out, &f, e,
                         "Throughput swings back and forth by %.0f %%, %s%s (%s to %s requests/s)",
                         100 * swing, every, period, units_rate(least).s, units_rate(most).s);
+}
+
+static bool say(const struct swings *w, double low, double high, double cycles, double p,
+                struct err *e)
+{
+    double period_ns = cycles > 0 ? (double)w->n * (double)w->width_ns / cycles : 0;
+
+    return swings_say(w->s, w->of_durations, (1 + low) * w->usual, (1 + high) * w->usual, period_ns,
+                      p, e);
 }
 
 bool swings_find(struct search *s, const struct swings_of *of, swings_expected_fn *expected,
@@ -585,12 +517,8 @@ bool swings_find(struct search *s, const struct swings_of *of, swings_expected_f
         ok = say(w, low, high, b.cycles, b.p, e);
         goto done;
     }
-    if (expected == NULL) {
-        struct wave x = find_wave(w);
-        *found = x.cycles > 0;
-        ok = !*found || say(w, x.mean - x.amplitude, x.mean + x.amplitude, x.cycles, NAN, e);
+    if (expected == NULL)
         goto done;
-    }
     ok = common_variance(w, &common, e);
     if (!ok || common == 0)
         goto done;

@@ -302,6 +302,34 @@ static void fill_durations(struct course *c, const struct sums_op *const *ops)
     }
 }
 
+static bool fill_load(struct course *c, const struct sums_op *const *ops, struct err *e)
+{
+    if (!course_load_init(c, c->n_ops, e))
+        return false;
+    for (size_t j = 0; j < c->n_bins; j++)
+        c->load.under_way[j / (size_t)(c->block_ns / c->bin_ns)] +=
+            (double)c->busy_ns[j] / (double)c->block_ns;
+    for (size_t k = 0; k < c->n_ops; k++) {
+        const struct sums_part *p = &ops[k]->all;
+
+        c->load.stratum[k] = k;
+        for (size_t i = 0; i < p->n_seconds; i++) {
+            const struct sums_second *s = &p->seconds[i];
+            struct course_work *w =
+                course_work(c, k, bin_of(c, p, i) / (size_t)(c->block_ns / c->bin_ns));
+            double n = (double)s->n_ended;
+
+            w->n += n;
+            w->n_ended += n;
+            w->ns += (double)s->ended_ns;
+            w->log += n > 0 ? n * log(fmax((double)s->ended_ns / n, 1)) : 0;
+            w->bytes += (double)s->n_bytes;
+            w->objects += (double)s->n_micro_objects / 1e6;
+        }
+    }
+    return true;
+}
+
 /* ---- Errors ---- */
 
 static bool fill_messages(struct course *c, const struct sums_op *const *ops, struct err *e)
@@ -430,5 +458,5 @@ bool sums_course(struct course *c, const struct sums *s, const struct sums_op *c
         return false;
     fill_ended(c, ops);
     fill_durations(c, ops);
-    return fill_errors(c, ops, e);
+    return fill_load(c, ops, e) && fill_errors(c, ops, e);
 }

@@ -47,7 +47,8 @@ class Load:
         self.ends = lambda client: self.length_s
         self.thread_begins, self.thread_ends = lambda thread: 0, lambda thread: self.length_s
         self.requests_each = None  # of a thread; None: as many as it can
-        self.size_of = None  # of an object; factor then has it, too. None: 64 KiB
+        self.size_of = None  # of an object, at a time; factor then has it, too. None: 64 KiB
+        self.mix_at = lambda s: self.mix
 
     def noise(self):
         """Correlated over about two seconds."""
@@ -74,9 +75,9 @@ class Load:
                 continue
             made[t] += 1
             host = self.host_of(t)
-            op = r.choices([m[0] for m in self.mix], [m[1] for m in self.mix])[0]
+            op = r.choices(*zip(*self.mix_at(start)))[0]
             where = start, host, client, op, t
-            size = self.size_of() if self.size_of else 65536
+            size = self.size_of(start) if self.size_of else 65536
             factor = self.factor(*where, size) if self.size_of else self.factor(*where)
             length = MEDIAN_S[op] * math.exp(r.gauss(0, self.spread)) * noise[int(start * 10)] * factor
             error = self.fails(*where)
@@ -331,7 +332,7 @@ class Findings(FindingsCase):
     def test_slow_host_for_large_objects(self):
         """Sizes are told apart by powers of four."""
         load = Load(36, length_s=30, threads=24)
-        load.size_of = lambda: 1 << 20 if load.random.random() < .1 else 4096
+        load.size_of = lambda s: 1 << 20 if load.random.random() < .1 else 4096
         load.factor = lambda s, h, c, op, t, size: 3 if h == 2 and size == 1 << 20 else 1
         first, _ = self.check_first(load, "slow-host", {"host": "http://10.0.0.2:9000"}, ratio=3)
         self.assertIn(" for requests of 1MiB", first["sentence"])
@@ -419,7 +420,7 @@ class Findings(FindingsCase):
     def test_size_that_is_slow_from(self):
         """Of an open loop: throughput is given, and most requests take as long as before."""
         load = Load(37, length_s=30, threads=60, rate=300)
-        load.size_of = lambda: 1 << 20 if load.random.random() < .2 else 4096
+        load.size_of = lambda s: 1 << 20 if load.random.random() < .2 else 4096
         load.factor = lambda s, h, c, op, t, size: 3 if s >= 14 and size == 1 << 20 else 1
         first, _ = self.check_first(load, "slow-op", start=14, ratio=3)
         self.assertRegex(first["sentence"], "^Requests of 1MiB to 4MiB take 3.[01] times as long from 12:00:1[34].. on;")
@@ -449,21 +450,23 @@ class Findings(FindingsCase):
         self.assertAlmostEqual(seconds(drop["start"]), 12, delta=.6)
 
     def test_threads_that_end_or_begin(self):
-        """Throughput follows their number: the finding says so, and that of a drop of another cause does not."""
+        """Throughput follows their number: that is a change of the load, and no drop."""
         load = Load(33)
         load.thread_ends = lambda t: 11 if t < 6 else 20
-        first, _ = self.check_first(load, "drop", start=11, ratio=.5, near_s=1)
-        self.assertIn("; 12 threads were at work before, 6 after", first["sentence"])
+        first, = self.findings(load)
+        self.assertEqual((first["kind"], first["severity"]), ("load-change", "notice"))
+        self.assertAlmostEqual(seconds(first["start"]), 11, delta=1)
+        self.assertIn(" 6 threads are at work, not 12: requests/s fell by 5", first["sentence"])
         load = Load(34, length_s=30)
         load.thread_begins = lambda t: t * .9
-        levels = [f for f in self.findings(load) if f["kind"] in ("rise", "warm-up")]
-        self.assertTrue(levels)
+        levels = [f for f in self.findings(load) if f["kind"] in ("rise", "warm-up", "load-change")]
+        self.assertEqual({f["kind"] for f in levels}, {"load-change"})
         for f in levels:
             self.assertLess(f["evidence"]["threads_before"], f["evidence"]["threads_after"])
         load = Load(10)
         load.factor = lambda s, h, c, op, t: 1.6 if s >= 11 else 1
-        first, _ = self.check_first(load, "drop", start=11, ratio=1 / 1.6, near_s=1)
-        self.assertNotIn("threads", first["sentence"])
+        first, all_ = self.check_first(load, "drop", start=11, ratio=1 / 1.6, near_s=1)
+        self.assertNotIn("load-change", {f["kind"] for f in all_})
 
     def test_drift(self):
         load = Load(11, length_s=30)

@@ -1,0 +1,79 @@
+"""A change of the load is told as such, and what it explains is no fault of the system."""
+import json
+import math
+import unittest
+
+from test_findings import FindingsCase, Load, seconds
+
+MIX = (("GET", .9), ("PUT", .1))
+OTHER_MIX = (("GET", .2), ("PUT", .8))
+
+
+class Loads(FindingsCase):
+    def of_sums(self):
+        """The findings of the last run's sums."""
+        sums = self.tmp / "run.sums.zst"
+        self.s3analyze("aggregate", "--force", "--output", sums, self.tmp / "run.csv")
+        return [f for f in json.loads(self.s3analyze("analyze", "--json", sums).out)["findings"] if f["kind"] != "from-sums"]
+
+    def check_only_the_load(self, load, at_s, words):
+        first, = self.findings(load)
+        for f in (first, *self.of_sums()):
+            self.assertEqual((f["kind"], f["severity"]), ("load-change", "notice"), f["sentence"])
+            self.assertAlmostEqual(seconds(f["start"]), at_s, delta=1.1)
+            self.assertRegex(f["sentence"], words)
+        return first
+
+    def sizes(self, seed, before, after, at_s=11):
+        load = Load(seed, length_s=24)
+        load.size_of = lambda s: load.random.choice(after if s >= at_s else before)
+        load.factor = lambda s, h, c, op, t, size: math.sqrt(size / 65536)
+        return load
+
+    def test_larger_objects(self):
+        """None is as large as one before: nothing can be compared, so nothing is said of the system."""
+        first = self.check_only_the_load(self.sizes(110, [65536], [1 << 20]), 11,
+                                         r"objects are 16 times as large \(64\.\dKiB -> 1.00MiB\): requests/s fell by 7\d %, MiB/s rose to [34]\.")
+        self.assertEqual([round(first["evidence"][k]) for k in ("bytes_before", "bytes_after")], [65536, 1 << 20])
+
+    def test_some_larger_objects(self):
+        self.check_only_the_load(self.sizes(111, [65536], [65536, 1 << 22]), 11, "objects are 3[0-6] times as large")
+
+    def test_a_fault_that_comes_with_other_sizes(self):
+        """It is as large as what equal requests show."""
+        load = self.sizes(112, [1 << 20, 1 << 22], [1 << 20, 1 << 20, 1 << 20, 1 << 22])
+        size_factor = load.factor
+        load.factor = lambda s, *where: size_factor(s, *where) * (2 if s >= 11 else 1)
+        first, all_ = self.check_first(load, "drop", start=11, ratio=.5, near_s=1)
+        self.assertIn("Throughput at equal load fell", first["sentence"])
+        self.assertIn("load-change", [f["kind"] for f in all_])
+
+    def test_another_mix(self):
+        load = Load(113, length_s=24)
+        load.mix_at = lambda s: OTHER_MIX if s >= 11 else MIX
+        self.check_only_the_load(load, 11, r"(79|80|81) % of the requests are PUT, not (9|10|11) %: requests/s fell by [23]\d %")
+
+    def test_a_drop_after_another_mix(self):
+        load = Load(114, length_s=30)
+        load.mix_at = lambda s: OTHER_MIX if s >= 9 else MIX
+        load.factor = lambda s, *where: 2 if s >= 21 else 1
+        self.check_first(load, "drop", start=21, ratio=.5, near_s=1)
+
+    def test_more_requests_due(self):
+        asked = iter(range(10**6))
+
+        class Rising(Load):
+            rate = property(lambda self: 200 if next(asked) < 6000 else 300, lambda self, value: None)
+        first, = [f for f in self.findings(Rising(115, length_s=24, threads=40))
+                  if f["severity"] == "problem" or f["kind"] == "load-change"]
+        self.assertIn("1.5 times as many requests are due", first["sentence"])
+
+    def test_clients_that_wait_longer(self):
+        """Equal requests take as long as before, so the drop is theirs."""
+        load = Load(116, length_s=24)
+        load.hangs = lambda s, *rest: setattr(load, "think_s", .06 if s >= 11 else 2e-5)
+        self.check_only_the_load(load, 11, r"threads are at work, not 1[12]")
+
+
+if __name__ == "__main__":
+    unittest.main()
