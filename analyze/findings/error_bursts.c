@@ -471,7 +471,7 @@ static bool say(struct search *s, const struct course_message *m, const struct w
     finding_figure(&f, "share", share);
     finding_figure(&f, "share_within", within);
     if (takes_time)
-        finding_figure(&f, "time_share", time_share);
+        finding_figure(&f, FINDING_TIME_SHARE, time_share);
     const char *op = f.op != NULL ? f.op : "", *space = f.op != NULL ? " " : "";
     const char *what = m->n == 1 && b == NULL ? "request" : "requests";
     const char *in = s->role == ROLE_PREPARATION ? "In the preparation "

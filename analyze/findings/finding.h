@@ -80,6 +80,10 @@ struct finding {
 /* A figure of the kind "damaged": places where any number of rows may be missing. */
 #define FINDING_HOLES "n_holes"
 
+/* A figure of errors: the share of the threads' time that they took, if it is far larger than their
+ * share of the requests. */
+#define FINDING_TIME_SHARE "time_share"
+
 /* Whether the cause explains the finding; moments that are near_ns apart may be one. */
 typedef bool finding_explains_fn(const struct finding *cause, const struct finding *f,
                                  int64_t near_ns);

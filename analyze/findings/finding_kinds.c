@@ -120,6 +120,23 @@ static bool takes_time_or_comes_back(const struct finding *cause, const struct f
             is_near(cause->has_end, cause->end_ns, finding_moment_ns(f), near_ns));
 }
 
+/* Returns a figure of a finding; 0: it has none of that name. */
+static double figure_of(const struct finding *f, const char *name)
+{
+    for (size_t i = 0; i < f->n_figures; i++)
+        if (strcmp(f->figures[i].name, name) == 0)
+            return f->figures[i].value;
+    return 0;
+}
+
+/* All along requests hang until they fail. They take the threads, now and then all of them. */
+static bool takes_threads(const struct finding *cause, const struct finding *f, int64_t near_ns)
+{
+    (void)near_ns;
+    return figure_of(cause, FINDING_TIME_SHARE) > f->lost_frac && !cause->has_start &&
+           !cause->has_end && (cause->party == NULL || cause->party == f->party);
+}
+
 /* From a moment on requests to a host hang until they time out: all threads come to wait there,
  * again and again. */
 static bool hangs_from_then_on(const struct finding *cause, const struct finding *f,
@@ -191,13 +208,8 @@ static bool is_of_a_host(const struct finding *cause, const struct finding *f, i
 /* Rows within the run are missing, so it seems to pause or to be slow there. */
 static bool leaves_holes(const struct finding *cause, const struct finding *f, int64_t near_ns)
 {
-    double n = 0;
-
     (void)f, (void)near_ns;
-    for (size_t i = 0; i < cause->n_figures; i++)
-        if (strcmp(cause->figures[i].name, FINDING_HOLES) == 0)
-            n = cause->figures[i].value;
-    return n > 0;
+    return figure_of(cause, FINDING_HOLES) > 0;
 }
 
 /* ---- The table ---- */
@@ -235,8 +247,10 @@ static const struct finding_kind kinds[] = {
                  {"clock-jump", begins_with},
                  {"retransmits", mostly_within},
                  {"errors", hangs_from_then_on},
+                 {"errors", takes_threads},
                  HOLES}},
-    {.name = "pauses", .because = {{"errors", hangs_from_then_on}, HOLES}},
+    {.name = "pauses",
+     .because = {{"errors", hangs_from_then_on}, {"errors", takes_threads}, HOLES}},
     {.name = "errors",
      .table = FINDING_IN_ERRORS,
      .because = {{"clock-step", is_refused},
@@ -287,7 +301,7 @@ static const struct finding_kind kinds[] = {
      .is_standstill = true,
      DOUBT("an absent client"),
      .because = {{"clock-jump", always}}},
-    {.name = "clock-jump"},
+    {.name = "clock-jump", .because = {{"errors", takes_threads}}},
     {.name = "backlog",
      DOUBT("a backlog"),
      .is_overload = true,

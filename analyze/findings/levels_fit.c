@@ -451,6 +451,8 @@ bool levels_tell(struct levels *l, level_say_fn *say, const void *how, struct er
 {
     bool ok = true;
 
+    if (l->n < LEVELS_LEAST_POINTS)
+        return true;
     if (!levels_fit(l, e))
         return false;
     if (l->shape == LEVELS_TREND || l->shape == LEVELS_WAVE) {

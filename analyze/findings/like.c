@@ -661,17 +661,21 @@ static float late_from(const struct compared *x)
     return n > 0 ? (float)fmax(stats_select(x->scratch, n, n - 1 - n / 100), M_LN2) : 0;
 }
 
-/* Returns the median of log durations in a span, less the others' mean in the stratum: of the group
- * (own) or of the others. */
-static double median_took(const struct compared *x, const struct like_span *g,
-                          const struct part *part, bool own)
+/* Returns the medians of a group, less those of the others, of log durations in a span: as they
+ * are, or at equal load. */
+static double median_excess(const struct compared *x, const struct like_span *g,
+                            const struct part *part, bool at_equal_load)
 {
-    size_t n = 0;
+    double median[2] = {0};
 
-    for (size_t i = 0; i < x->n; i++)
-        if (x->v[i].own == own && is_in_span(x, g, part, x->v[i].row))
-            x->scratch[n++] = x->v[i].took;
-    return n > 0 ? stats_select(x->scratch, n, n / 2) : 0;
+    for (int own = 0; own < 2; own++) {
+        size_t n = 0;
+        for (size_t i = 0; i < x->n; i++)
+            if (x->v[i].own == own && is_in_span(x, g, part, x->v[i].row))
+                x->scratch[n++] = at_equal_load ? x->v[i].residual : x->v[i].took;
+        median[own] = n > 0 ? stats_select(x->scratch, n, n / 2) : 0;
+    }
+    return median[1] - median[0];
 }
 
 static double excess_of(const struct side *of)
@@ -754,10 +758,12 @@ static struct like_span span_of(const struct compared *x, const struct answer *a
     g.op = narrowed.op;
     g.class = narrowed.class;
     g.other = narrowed.other;
-    double took = median_took(x, &g, &narrowed, true) - median_took(x, &g, &narrowed, false);
+    /* A tail raises the mean of logs, too, but not the median. */
+    g.is_tail |= c->has_requests && median_excess(x, &g, &narrowed, true) < log(LEAST_RATIO) / 2;
+    double took = median_excess(x, &g, &narrowed, false);
     double times = of[1].times / of[1].n / (of[0].times / of[0].n);
     g.n = of[1].n;
-    g.ratio = a->is_tail ? times : exp(took);
+    g.ratio = g.is_tail ? times : exp(took);
     g.load_ratio = a->is_tail && !is_all ? exp(v->mean) : exp(excess_of(of));
     if (!c->has_requests) { /* a load that grows in proportion explains as much */
         double more = of[1].load / of[1].n - of[0].load / of[0].n;

@@ -294,8 +294,7 @@ static bool find_changes(struct search *s, struct levels *l, enum load_quantity 
         if ((v[i] - v[i - 1]) * (v[i + 1] - v[i]) > 0 &&
             fabs(v[i + 1] - v[i - 1]) > LOAD_LEAST_CHANGE)
             l->x[i] = v[i - 1];
-    return l->n < LEVELS_LEAST_POINTS ||
-           levels_tell(l, add_change, &(struct load_change){.of = of, .op = op}, e);
+    return levels_tell(l, add_change, &(struct load_change){.of = of, .op = op}, e);
 }
 
 bool load_changes_requests(const struct search *s, int64_t at_ns)

@@ -178,8 +178,7 @@ static bool find_slow_parts(struct search *s, struct levels *l, bool by_stratum,
         }
         double sd = search_sd(&all);
         l->least_variance = fmax(sd * sd * (double)l->n / fmax(all.n, 1), 1e-6);
-        ok = l->n < LEVELS_LEAST_POINTS || all.n < SLOW_LEAST_SAMPLES ||
-             levels_tell(l, say_change, &p, e);
+        ok = all.n < SLOW_LEAST_SAMPLES || levels_tell(l, say_change, &p, e);
     }
     free(p.times);
     free(p.ns);

@@ -341,7 +341,7 @@ class Statistics(CliTest):
                 self.assertFalse(any(GONE & set(o.get("statistics") or ()) for o in report["operations"]))
                 doubted += n > 0
                 warm += self.check_steady(path, report)
-        self.assertGreater(min(doubted, warm), 1)
+        self.assertGreater(min(doubted, warm), 0)
 
     @with_specimens
     def test_what_a_file_cannot_show(self):
