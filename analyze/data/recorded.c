@@ -17,6 +17,8 @@
 #define CLOCK_SET_NS NS_PER_S
 #define REFUSED_NS   (15 * NS_PER_M)
 
+#define NOT_BEGUN_PROBLEM .01 /* share of the requests that were due, as of those that began late */
+
 /* A larger resolution is nonsense: it is cut to this. */
 #define MAX_RESOLUTION_NS NS_PER_H
 
@@ -284,7 +286,7 @@ static struct recorded_note not_begun(const struct recorded *r)
     int64_t n_due = int64_add_clamped(r->n_requests, r->n_not_begun);
     struct recorded_note note = {
         .code = "not-begun",
-        .is_problem = true,
+        .is_problem = r->n_not_begun >= NOT_BEGUN_PROBLEM * (double)n_due,
         .figures = {{"n_not_begun", (double)r->n_not_begun}, {"n_due", (double)n_due}}};
 
     snprintf(note.message, sizeof note.message,

@@ -768,7 +768,7 @@ static struct like_span span_of(const struct compared *x, const struct answer *a
     if (!c->has_requests) { /* a load that grows in proportion explains as much */
         double more = of[1].load / of[1].n - of[0].load / of[0].n;
         g.load_ratio = g.ratio * exp(-fmax(more, 0) * x->l->most[LIKE_MEAN] / LIKE_LEVELS);
-        g.is_load = more > 1 || x->groups == LIKE_CLIENTS;
+        g.is_load = more > 1 || c->clients.n > 1;
     }
     g.lost_frac = fmax(0, of[1].busy_ns * (1 - 1 / times) / x->l->busy_ns);
     g.late = of[1].late / of[1].n;

@@ -81,7 +81,7 @@ struct like_span {
     double n;                /* requests of the group in it */
     double lost_frac;        /* share of the time of all requests that it costs */
     bool is_load;            /* by seconds: its load may explain it: more requests are in flight
-                                there than at the others, or it is a client, whose hosts are not
+                                there than at the others, or which client used which host is not
                                 known */
     bool is_tail;            /* the mean is larger; the typical request takes as long as those of
                                 the others */

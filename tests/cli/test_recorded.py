@@ -80,6 +80,11 @@ class Recorded(CliTest):
         figures = self.kinds(self.put("a.csv", CASES["not-begun"][0]))["not-begun"]["evidence"]
         self.assertEqual(figures, {"n_not_begun": 77551, "n_due": 100000})
 
+    def test_few_requests_that_never_began_are_no_problem(self):
+        for n, severity in (1, "notice"), (19, "notice"), (20, "problem"):
+            path = self.put("a.csv", {"requests": 2000 - n, "not_begun": n})
+            self.assertEqual(self.kinds(path)["not-begun"]["severity"], severity, n)
+
     def test_several_runs_in_one_file(self):
         self.assertIn("1 of 3 runs have no closing", self.kinds(self.put("a.csv", {}, None, {}))
                       ["cut-off"]["sentence"])
