@@ -1,12 +1,10 @@
 /* Levels of throughput: changes that stay (drop, rise), a beginning that differs (warm-up), a trend
  * (drift). */
 #include "analyze/findings/levels_internal.h"
-#include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define VISIT_REACH       2 /* points on either side of a visit: a change that is taken back */

@@ -2,7 +2,6 @@
 
 #include "analyze/base/csort.h"
 #include "analyze/stats/stats.h"
-#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <math.h>

@@ -598,7 +598,6 @@ bool like_init_seconds(struct like *l, const struct search *s, const struct cour
                        struct err *e)
 {
     const struct course *c = s->c;
-    struct periods blocks = {c->n_blocks, 1};
 
     *l = (struct like){.c = c, .n_classes = c->n_ops, .most[LIKE_MEAN] = LIKE_MOST_IN_FLIGHT};
     if (c->cells == NULL || p->busy_ns == NULL)
@@ -606,7 +605,7 @@ bool like_init_seconds(struct like *l, const struct search *s, const struct cour
     if (!mem_new(&l->v, c->n_ops * c->n_blocks * p->n, e) || !mem_cleared(&l->classes, c->n_ops, e))
         return false;
     for (size_t b = 0; b < c->n_blocks; b++) {
-        if (search_period_free_frac(s, blocks, b, UINT8_MAX) < 1)
+        if (search_free_frac_of_block(s, b) < 1)
             continue;
         for (size_t i = 0; i < c->n_places; i++)
             for (size_t k = 0; k < c->n_ops && p->of_place[i] != UINT32_MAX; k++) {

@@ -1,5 +1,4 @@
 #include "analyze/findings/find.h"
-#include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
@@ -9,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_BATCHES    5    /* least number of batches for a variance */
-#define MEDIAN_OF_SQUARE .455 /* of a standard normal; a difference has twice its variance */
+#define LEAST_BATCHES 5 /* least number of batches for a variance */
 
 /* Adds the samples of a stratum in a block, of all hosts. log_sum is in units of 1 /
  * COURSE_LOG_ONE: its sums are exact, whatever the order of places. */
@@ -82,18 +80,12 @@ double search_longest_ns(const struct search *s, const double *of_op, double sha
     return longest;
 }
 
-struct periods search_periods(const struct course *c, double wanted)
+double search_free_frac_of_block(const struct search *s, size_t block)
 {
-    size_t n_blocks = (size_t)ceil((double)c->n_blocks / wanted);
-    return (struct periods){(c->n_blocks + n_blocks - 1) / n_blocks, n_blocks};
-}
+    size_t per_block = (size_t)(s->c->block_ns / s->c->bin_ns), first = block * per_block;
+    size_t last = first + per_block < s->c->n_bins ? first + per_block : s->c->n_bins;
 
-double search_period_free_frac(const struct search *s, struct periods p, size_t j, uint8_t masks)
-{
-    size_t n_bins = (size_t)(s->c->block_ns / s->c->bin_ns) * p.n_blocks;
-    size_t end = (j + 1) * n_bins < s->c->n_bins ? (j + 1) * n_bins : s->c->n_bins;
-
-    return search_free_frac(s, j * n_bins, end, masks);
+    return search_free_frac(s, first, last, UINT8_MAX);
 }
 
 struct samples search_samples(const struct search *s, struct strata of)
@@ -135,33 +127,6 @@ void search_responses(const struct search *s, struct responses *r)
     }
 }
 
-double search_mean(const double *n, const double *r, size_t from, size_t to, double *total)
-{
-    double sum = 0;
-    *total = 0;
-    for (size_t j = from; j < to; j++) {
-        *total += n[j];
-        sum += n[j] * r[j];
-    }
-    return *total > 0 ? sum / *total : 0;
-}
-
-double search_standard_error(const double *n, const double *r, size_t from, size_t to, double mean)
-{
-    double sum = 0, total = 0, m = 0;
-    for (size_t j = from; j < to; j++) {
-        sum += n[j] * n[j] * (r[j] - mean) * (r[j] - mean);
-        total += n[j];
-        m += n[j] > 0;
-    }
-    return m > 1 ? sqrt(sum * m / (m - 1)) / total : INFINITY;
-}
-
-double search_variance_of_differences(double *squares, size_t n)
-{
-    return stats_sort_median(squares, n) / MEDIAN_OF_SQUARE / 2;
-}
-
 double search_long_run_variance(const double *v, size_t n)
 {
     double most = 0;
@@ -183,14 +148,6 @@ void search_set_party(struct finding *f, const struct course_parties *p, size_t 
 {
     f->scope = p->clients ? SCOPE_CLIENT : SCOPE_HOST;
     f->party = p->name[k];
-}
-
-struct finding search_slowness(const struct course_parties *p, size_t k, bool is_problem,
-                               double lost_frac)
-{
-    struct finding f = finding_of(p->clients ? "slow-client" : "slow-host", is_problem, lost_frac);
-    search_set_party(&f, p, k);
-    return f;
 }
 
 struct strata_text search_name_strata(const struct course *c, struct strata x, struct finding *f)

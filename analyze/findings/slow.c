@@ -3,7 +3,6 @@
 #include "analyze/findings/find.h"
 #include "analyze/findings/like.h"
 #include "analyze/findings/slow_limits.h"
-#include "libcommon/mem.h"
 #include "libcommon/units.h"
 
 #include <math.h>
@@ -125,9 +124,11 @@ static bool say_span(struct search *s, const struct like *l, const struct course
                      size_t group, size_t n_slow, const struct like_span *g, bool is_minor,
                      struct err *e)
 {
-    struct finding f = search_slowness(p, group, is_problem(g, is_minor), g->lost_frac);
+    struct finding f =
+        finding_of(p->clients ? "slow-client" : "slow-host", is_problem(g, is_minor), g->lost_frac);
     struct text what = requests_of(l, g, &f), others = others_of(p, n_slow);
 
+    search_set_party(&f, p, group);
     set_span(&f, g);
     if (is_late_only(g))
         return say_tail(s, p, g, &others, &f, e);

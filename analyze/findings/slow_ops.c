@@ -3,7 +3,6 @@
 #include "analyze/findings/levels_internal.h"
 #include "analyze/findings/slow_limits.h"
 #include "analyze/stats/stats.h"
-#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <ctype.h>
