@@ -1,6 +1,7 @@
 /* Levels of throughput: changes that stay (drop, rise), a beginning that differs (warm-up), a trend
  * (drift). */
 #include "analyze/findings/levels_internal.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
@@ -193,7 +194,7 @@ static void refine_visit(const struct levels *l, double before, double *after, i
 {
     const struct course *c = l->s->c;
     size_t from = course_bin(c, *at_ns - VISIT_REACH * l->width_ns),
-           to = course_bin(c, *until_ns + VISIT_REACH * l->width_ns);
+           to = course_bin(c, int64_add_clamped(*until_ns, VISIT_REACH * l->width_ns));
     double usual = exp(before - work_at(l->s, *at_ns)) * (double)c->bin_ns / 1e9,
            ratio = exp(*after - before);
     struct top_stretch top = {0};

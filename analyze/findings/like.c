@@ -554,7 +554,7 @@ static struct interval find_surest(struct answer *a, const struct block *blocks)
     }
     struct interval fine = find_interval(a->v, a->sd, best.from, best.to, log(LEAST_RATIO), 1);
     if (fine.t == 0)
-        return best;
+        return best.from < best.to ? best : (struct interval){0};
     /* A coarser scale may be surer: what it says of the spread holds for further intervals. */
     a->sd = fmin(a->sd, fine.mean * sqrt((double)(fine.to - fine.from)) / best.t);
     fine.t = best.t;

@@ -58,7 +58,7 @@ struct rows {
 
 static struct slices choose_slices(const struct course *c)
 {
-    int64_t length_ns = c->end_ns - c->start_ns + 1;
+    int64_t length_ns = int64_add_clamped(c->end_ns - c->start_ns, 1);
     double wanted = WANTED + 64. * (double)c->n_places, n = (double)c->n;
     struct slices x = {1, c->start_ns, length_ns, length_ns, length_ns};
 
@@ -343,7 +343,6 @@ struct in_flight {
     double work, n_ns, work_ns;
 };
 
-/* The integrals when a request began. */
 struct integrals {
     double n_ns, work_ns;
 };
@@ -357,13 +356,14 @@ static void move_to(struct in_flight *x, int64_t ns)
     x->at_ns = ns;
 }
 
-/* Fills in the load of the requests of a slice, in one sweep over its starts and ends. Until a
- * request ends, LIKE_MEAN holds the integrals at its start. */
+/* Fills in the load of the requests of a slice, in one sweep over its starts and ends.
+ * begun: scratch memory, the integrals when each request began. */
 static void sweep(struct rows *r, size_t slice, struct in_flight *hosts, int64_t *own,
                   struct integrals *begun)
 {
     const struct course *c = r->s->c;
-    int64_t from_ns = slice_start_ns(&r->slices, slice), to_ns = from_ns + r->slices.length_ns;
+    int64_t from_ns = slice_start_ns(&r->slices, slice);
+    int64_t to_ns = int64_add_clamped(from_ns, r->slices.length_ns);
     size_t start = r->first[slice], end = start, last = r->first[slice + 1];
 
     for (size_t k = 0; k < c->hosts.n; k++)
@@ -587,7 +587,8 @@ static void add_second(struct like *l, const struct course_parties *p, size_t k,
         .start_ns = course_block_start_ns(l->c, block),
         .n = (float)cell->n,
         .y = (float)mean,
-        .load[LIKE_MEAN] = (uint8_t)(log1p(in_flight) * LIKE_LEVELS / LIKE_MOST_IN_FLIGHT),
+        .load[LIKE_MEAN] =
+            (uint8_t)fmin(log1p(in_flight) * LIKE_LEVELS / LIKE_MOST_IN_FLIGHT, LIKE_LEVELS - 1),
         .class = (uint32_t)op,
         .host = p->clients ? 0 : (uint32_t)k,
         .client = p->clients ? (uint32_t)k : 0};

@@ -63,13 +63,14 @@ static struct text requests_of(const struct like *l, const struct like_span *g, 
 static struct text others_of(const struct course_parties *p, size_t n_slow)
 {
     size_t n = p->n - (n_slow > 0 ? n_slow : 1);
-    const char *what = p->clients ? "client" : "host", *many = units_count((int64_t)n).s;
+    const char *what = p->clients ? "client" : "host";
+    struct units_text many = units_count((int64_t)n);
     struct text t;
 
     if (n_slow > 1)
-        snprintf(t.s, sizeof t.s, "%s other %s%s", many, what, n > 1 ? "s" : "");
+        snprintf(t.s, sizeof t.s, "%s other %s%s", many.s, what, n > 1 ? "s" : "");
     else
-        snprintf(t.s, sizeof t.s, "the other %s%s%s%s", n > 1 ? many : "", n > 1 ? " " : "", what,
+        snprintf(t.s, sizeof t.s, "the other %s%s%s%s", n > 1 ? many.s : "", n > 1 ? " " : "", what,
                  n > 1 ? "s" : "");
     return t;
 }
