@@ -60,7 +60,7 @@ struct search {
     const struct course *c;
     uint8_t *masked;            /* by bin */
     struct period_samples *all; /* by stratum, then block: of all hosts; NULL as course.cells */
-    struct equal_load *equal;   /* NULL: what is alike is not known */
+    struct equal_load *equal;   /* NULL: nothing succeeded, or there are no cells */
     struct load_change loads[LOAD_MOST];
     size_t n_loads;
     struct findings *out;
@@ -152,7 +152,7 @@ struct responses {
     double sd; /* of one sample's logarithm */
 };
 
-/* Fills *r; the course must have cells. */
+/* Fills *r; s->equal is not NULL. */
 void search_responses(const struct search *s, struct responses *r);
 
 /* The stretch of a series with the largest sum of scores, which are added one by one (Kadane's

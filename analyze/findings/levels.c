@@ -276,7 +276,7 @@ bool find_levels(struct search *s, struct err *e)
     if (ok && rates->n >= LEVELS_LEAST_POINTS && s->c->n >= FINDING_LEAST_REQUESTS) {
         if (shows_capacity)
             ok = swings_find(s, NULL, NULL, NULL, &swings, e) && (swings || say_course(rates, e));
-        if (ok && s->c->cells != NULL && !swings && rates->shape != LEVELS_WAVE && !overloaded)
+        if (ok && s->equal != NULL && !swings && rates->shape != LEVELS_WAVE && !overloaded)
             ok = levels_find_in_durations(s, parts, e);
     }
     free(rates);

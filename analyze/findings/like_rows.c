@@ -156,7 +156,7 @@ static bool may_be_in_slice(const struct slices *x, const struct table *t, size_
         longest = t->dur.v[i] > longest ? t->dur.v[i] : longest;
     int64_t into_ns = (first_ns - x->start_ns) % x->every_ns;
     return longest >= PACKED_WIDE_BASE || into_ns < x->length_ns ||
-           into_ns + last_ns - first_ns + longest >= x->every_ns;
+           last_ns - first_ns >= x->every_ns - into_ns - longest;
 }
 
 static bool read_requests(struct rows *r, struct err *e)

@@ -188,7 +188,7 @@ bool levels_find_slow_parts(struct search *s, struct levels *l, struct err *e)
 {
     const struct course *c = s->c;
 
-    if (s->equal == NULL || c->cells == NULL)
+    if (s->equal == NULL)
         return true;
     return (c->n_ops < 2 || find_slow_parts(s, l, false, e)) &&
            (c->n_strata == c->n_ops || find_slow_parts(s, l, true, e));
