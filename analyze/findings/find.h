@@ -128,17 +128,11 @@ struct strata {
     size_t first, end;
 };
 
-/* Samples of strata: their number, the sum of their logarithms, and the sum of their squared
- * residuals, each from the mean of its stratum. */
+/* Samples of strata: their number, and the standard deviation of their logarithms within strata. */
 struct samples {
-    double n, sum, squares;
+    double n, sd;
 };
-
-/* Returns the samples of the strata, added up. */
 struct samples search_samples(const struct search *s, struct strata of);
-
-/* Returns the standard deviation within strata. */
-double search_sd(const struct samples *x);
 
 /* Returns the long-run variance of a time series: the largest product of the variance of batch
  * means and the length of the batches. Values are autocorrelated: the queues of equal hosts
@@ -177,13 +171,6 @@ static inline void top_stretch_add(struct top_stretch *t, size_t j, double score
         t->last = j;
     }
 }
-
-/* Returns "GET requests of 1MiB to 4MiB ", or "" for all requests; sets the operation and the sizes
- * of f. */
-struct strata_text {
-    char s[160];
-};
-struct strata_text search_name_strata(const struct course *c, struct strata x, struct finding *f);
 
 /* All detectors, in the order in which they are to be called. */
 #define DETECTORS                                                                                  \

@@ -58,7 +58,7 @@ static void fill_points(struct levels *l)
         l->at_ns[l->n] = course_bin_start_ns(c, j);
         /* Half a request more: an empty point is low, not minus infinity. */
         l->x[l->n] = log((n + .5) / (n_free * (double)c->bin_ns / 1e9)) +
-                     work_at(l->s, l->at_ns[l->n] + l->width_ns / 2);
+                     work_at(l->s, course_bin_start_ns(c, j + width / 2));
         l->n++;
     }
     /* The completions of a closed loop have a quarter of the variance of a Poisson process: a
@@ -244,7 +244,7 @@ static bool say_change(struct levels *l, const struct level_change *x, const voi
 
 bool levels_say_wave(struct levels *l, bool of_durations, struct err *e)
 {
-    double length_ns = (double)(l->at_ns[l->n - 1] + l->width_ns - l->at_ns[0]),
+    double length_ns = (double)(l->at_ns[l->n - 1] - l->at_ns[0] + l->width_ns),
            low = exp(of_durations ? -l->swing[1] : l->swing[0]),
            high = exp(of_durations ? -l->swing[0] : l->swing[1]);
 

@@ -79,11 +79,11 @@ static void fit_line(const struct levels *l, double ends[2], double *fitted)
 static void fit_wave(struct levels *l, double *fitted)
 {
     double rate[LEVELS_POINTS], t[LEVELS_POINTS],
-        length = (double)(l->at_ns[l->n - 1] + l->width_ns - l->at_ns[0]);
+        length = (double)(l->at_ns[l->n - 1] - l->at_ns[0] + l->width_ns);
 
     for (size_t i = 0; i < l->n; i++) {
         rate[i] = exp(l->x[i]);
-        t[i] = (double)(l->at_ns[i] + l->width_ns / 2 - l->at_ns[0]) / length;
+        t[i] = (double)(l->at_ns[i] - l->at_ns[0] + l->width_ns / 2) / length;
     }
     l->wave.rest = INFINITY;
     for (int step = WAVE_STEPS - WAVE_STEPS / 8; step <= MOST_WAVES * WAVE_STEPS; step++) {
@@ -373,7 +373,7 @@ double levels_expected(const void *levels, int64_t at_ns)
     const struct levels *l = levels;
     size_t i = 0;
 
-    while (i + 1 < l->n && l->at_ns[i] + l->width_ns <= at_ns)
+    while (i + 1 < l->n && at_ns - l->at_ns[i] >= l->width_ns)
         i++;
     return l->fitted[i];
 }

@@ -42,8 +42,8 @@ struct like_row {
 
 /* Requests of one operation, whose sizes and numbers of objects are nearly equal. */
 struct like_class {
-    size_t op, n;
-    int64_t min_bytes, max_bytes;
+    size_t op;
+    int64_t min_bytes, max_bytes; /* of empty objects 1; max 0: no request yet */
 };
 
 enum like_groups { LIKE_HOSTS, LIKE_CLIENTS, LIKE_OBJECTS };

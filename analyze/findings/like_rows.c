@@ -502,8 +502,8 @@ static void add_to_class(struct like_class *to, const struct request *x)
 {
     int64_t bytes = (int64_t)fmin(round(exp(x->size)), 0x1p62);
 
-    if (to->n++ == 0)
-        *to = (struct like_class){x->op, 1, bytes, bytes};
+    if (to->max_bytes == 0)
+        *to = (struct like_class){x->op, bytes, bytes};
     to->min_bytes = int64_min(bytes, to->min_bytes);
     to->max_bytes = int64_max(bytes, to->max_bytes);
 }

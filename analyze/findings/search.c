@@ -91,7 +91,7 @@ double search_free_frac_of_block(const struct search *s, size_t block)
 struct samples search_samples(const struct search *s, struct strata of)
 {
     const struct course *c = s->c;
-    struct samples all = {0};
+    double n_all = 0, squares_all = 0;
 
     for (size_t k = of.first; k < of.end; k++) {
         double n = 0, sum = 0,
@@ -101,24 +101,17 @@ struct samples search_samples(const struct search *s, struct strata of)
             n += s->all[k * c->n_blocks + b].n;
             sum += s->all[k * c->n_blocks + b].log_sum;
         }
-        all.n += n;
-        all.sum += sum;
-        all.squares += n > 0 ? fmax(squares - sum * sum / n, 0) : 0;
+        n_all += n;
+        squares_all += n > 0 ? fmax(squares - sum * sum / n, 0) : 0;
     }
-    return all;
-}
-
-double search_sd(const struct samples *x)
-{
-    return x->n > 0 ? sqrt(x->squares / x->n) : 0;
+    return (struct samples){n_all, n_all > 0 ? sqrt(squares_all / n_all) : 0};
 }
 
 void search_responses(const struct search *s, struct responses *r)
 {
     const struct course *c = s->c;
-    struct samples all = search_samples(s, (struct strata){0, c->n_strata});
 
-    r->sd = search_sd(&all);
+    r->sd = search_samples(s, (struct strata){0, c->n_strata}).sd;
     for (size_t b = 0; b < c->n_blocks; b++) {
         r->n[b] = s->equal->n[b];
         r->ns[b] = exp(s->equal->mean + s->equal->ln[b]);
@@ -148,30 +141,6 @@ void search_set_party(struct finding *f, const struct course_parties *p, size_t 
 {
     f->scope = p->clients ? SCOPE_CLIENT : SCOPE_HOST;
     f->party = p->name[k];
-}
-
-struct strata_text search_name_strata(const struct course *c, struct strata x, struct finding *f)
-{
-    struct strata_text t = {""};
-    size_t table = c->strata[x.first].table, n = 0;
-    size_t first = c->stratum_of_table[table], end = c->stratum_of_table[table + 1];
-    struct size_range bytes;
-
-    if (x.end - x.first == c->n_strata)
-        return t;
-    f->op = c->n_ops > 1 ? c->ops[table].name : NULL;
-    if (f->op != NULL)
-        n = (size_t)snprintf(t.s, sizeof t.s, "%.80s ", f->op);
-    n += (size_t)snprintf(t.s + n, sizeof t.s - n, "requests ");
-    if (x.end - x.first == end - first)
-        return t;
-    bytes = course_sizes(c, x.first);
-    finding_figure(f, "min_bytes", (double)bytes.min);
-    finding_figure(f, "max_bytes", (double)bytes.max);
-    snprintf(t.s + n, sizeof t.s - n, "of %s%s%s ", units_size((double)bytes.min).s,
-             bytes.max > bytes.min ? " to " : "",
-             bytes.max > bytes.min ? units_size((double)bytes.max + 1).s : "");
-    return t;
 }
 
 struct clock_text find_clock(int64_t ns)

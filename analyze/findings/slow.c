@@ -48,7 +48,7 @@ static struct text requests_of(const struct like *l, const struct like_span *g, 
     f->op = l->c->n_ops > 1 ? l->c->ops[op].name : NULL;
     n = (size_t)snprintf(t.s, sizeof t.s, " for %.80s%srequests", f->op != NULL ? f->op : "",
                          f->op != NULL ? " " : "");
-    if (class == NULL)
+    if (class == NULL || class->max_bytes <= 1)
         return t;
     finding_figure(f, "min_bytes", (double)class->min_bytes);
     finding_figure(f, "max_bytes", (double)class->max_bytes);
