@@ -117,7 +117,7 @@ static double mean_within(const struct course *c, const double *v, int64_t from_
 {
     double sum = 0, n = 0;
 
-    for (size_t b = 0; b < c->n_blocks; b++) {
+    for (size_t b = 0; v != NULL && b < c->n_blocks; b++) {
         int64_t at_ns = course_block_start_ns(c, b);
         if (at_ns < from_ns || at_ns >= to_ns)
             continue;
@@ -129,8 +129,7 @@ static double mean_within(const struct course *c, const double *v, int64_t from_
 
 double load_under_way(const struct search *s, int64_t from_ns, int64_t to_ns)
 {
-    return s->c->load.under_way != NULL ? mean_within(s->c, s->c->load.under_way, from_ns, to_ns)
-                                        : NAN;
+    return mean_within(s->c, s->c->load.under_way, from_ns, to_ns);
 }
 
 double load_slowdown(const struct search *s, int64_t from_ns, int64_t at_ns, int64_t until_ns)
@@ -141,7 +140,7 @@ double load_slowdown(const struct search *s, int64_t from_ns, int64_t at_ns, int
 
 double load_due(const struct search *s, int64_t from_ns, int64_t to_ns)
 {
-    return s->c->load.due != NULL ? mean_within(s->c, s->c->load.due, from_ns, to_ns) : NAN;
+    return mean_within(s->c, s->c->load.due, from_ns, to_ns);
 }
 
 /* Counts the hosts that ended a request, by block. */

@@ -40,8 +40,8 @@ static struct text at_equal_load(const struct like_span *g)
 static struct text requests_of(const struct like *l, const struct like_span *g, struct finding *f)
 {
     struct text t = {""};
-    const struct like_class *class = g->class != SIZE_MAX ? &l->classes[g->class] : NULL;
-    size_t op = class != NULL ? class->op : g->op, n;
+    const struct like_class *class = g->part.class != SIZE_MAX ? &l->classes[g->part.class] : NULL;
+    size_t op = class != NULL ? class->op : g->part.op, n;
 
     if (op == SIZE_MAX)
         return t;
@@ -133,11 +133,11 @@ static bool say_span(struct search *s, const struct like *l, const struct course
     set_span(&f, g);
     if (is_late_only(g))
         return say_tail(s, p, g, &others, &f, e);
-    if (g->other != SIZE_MAX) {
+    if (g->part.other != SIZE_MAX) {
         f.kind = finding_kind("slow-host");
         f.scope = SCOPE_HOST;
-        f.party = s->c->hosts.name[p->clients ? g->other : group];
-        f.client = s->c->clients.name[p->clients ? group : g->other];
+        f.party = s->c->hosts.name[p->clients ? g->part.other : group];
+        f.client = s->c->clients.name[p->clients ? group : g->part.other];
         return is_told(s->out, &f) ||
                findings_add(s->out, &f, e,
                             "%s takes %.1f times as long%s of client %s as for those of other "
@@ -151,24 +151,18 @@ static bool say_span(struct search *s, const struct like *l, const struct course
                         what.s, at_equal_load(g).s, when(&f).s);
 }
 
-static double span_frac(const struct search *s, const struct like_slow *x)
-{
-    double length = 0;
-    for (size_t i = 0; i < x->n; i++)
-        length += search_frac(s, x->v[i].end_ns - x->v[i].start_ns);
-    return length;
-}
-
 /* Adds findings of the spans of a group, unless it is slow for less than half of the run and they
  * cost next to nothing together. */
 static bool say_group(struct search *s, const struct like *l, const struct course_parties *p,
                       const struct like_slow *x, size_t n_slow, struct err *e)
 {
-    double lost = 0, length = span_frac(s, x);
+    double lost = 0, length = 0;
     bool ok = true;
 
-    for (size_t i = 0; i < x->n; i++)
+    for (size_t i = 0; i < x->n; i++) {
         lost += x->v[i].lost_frac;
+        length += search_frac(s, x->v[i].end_ns - x->v[i].start_ns);
+    }
     if (length < .5 && lost < FINDING_WORTH_FRAC)
         return true;
     bool is_minor =
