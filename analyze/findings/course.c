@@ -441,48 +441,42 @@ static void find_hung(const struct pass *p)
 
 /* ---- Samples that took long ---- */
 
-/* Fills slow_from_ns: the mean of the log durations of a stratum plus SLOW_SD standard
- * deviations. */
-static bool fill_slow_from(struct course *c, struct err *e)
+/* Returns the mean of the log durations of a stratum plus SLOW_SD standard deviations. */
+static int64_t slow_from_ns(const struct course *c, size_t stratum)
 {
-    if (!mem_cleared(&c->slow_from_ns, c->n_strata, e))
-        return false;
-    for (size_t q = 0; q < c->n_strata; q++) {
-        double n = 0, sum = 0;
+    const struct course_cell *cells = course_cell(c, stratum, 0, 0);
+    double n = 0, sum = 0;
 
-        for (size_t i = 0; i < c->n_places * c->n_blocks; i++) {
-            n += course_cell(c, q, 0, 0)[i].n;
-            sum += (double)course_cell(c, q, 0, 0)[i].log_sum;
-        }
-        double mean = n > 0 ? sum / n : 0;
-        double variance = n > 0 ? fmax((double)c->log_squares[q] / n - mean * mean, 0) : 0;
-        double from_ns = exp2((mean + SLOW_SD * sqrt(variance)) / COURSE_LOG_ONE);
-
-        c->slow_from_ns[q] = n > 0 && from_ns < 0x1p62 ? (int64_t)from_ns : INT64_MAX;
+    for (size_t i = 0; i < c->n_places * c->n_blocks; i++) {
+        n += cells[i].n;
+        sum += (double)cells[i].log_sum;
     }
-    return true;
+    double mean = n > 0 ? sum / n : 0;
+    double variance = n > 0 ? fmax((double)c->log_squares[stratum] / n - mean * mean, 0) : 0;
+    double from_ns = exp2((mean + SLOW_SD * sqrt(variance)) / COURSE_LOG_ONE);
+
+    return n > 0 && from_ns < 0x1p62 ? (int64_t)from_ns : INT64_MAX;
 }
 
 static bool count_slow(const struct pass *p, struct err *e)
 {
     struct course *c = p->c;
+    int64_t *from_ns;
+
     if (c->cells == NULL)
         return true;
-    if (!fill_slow_from(c, e))
+    if (!mem_new(&from_ns, c->n_strata, e))
         return false;
-    for (size_t k = 0; k < c->n_ops; k++) {
-        const struct table *t = c->tables[k];
-        for (size_t m = k > 0 ? p->n_samples[k - 1] : 0; m < p->n_samples[k]; m++) {
-            size_t i = p->samples[m];
-            size_t q = course_stratum(c, k, i), place = course_place(t, i);
-            int64_t dur_ns = packed_get(&t->dur, i);
+    for (size_t q = 0; q < c->n_strata; q++)
+        from_ns[q] = slow_from_ns(c, q);
+    for (size_t k = 0, m = 0; k < c->n_ops; k++)
+        for (const struct table *t = c->tables[k]; m < p->n_samples[k]; m++) {
+            size_t i = p->samples[m], q = course_stratum(c, k, i);
 
-            if (dur_ns < c->slow_from_ns[q])
-                continue;
-            size_t block = course_block(c, t->start[i]);
-            course_cell(c, q, place, block)->n_slow++;
+            if (packed_get(&t->dur, i) >= from_ns[q])
+                course_cell(c, q, course_place(t, i), course_block(c, t->start[i]))->n_slow++;
         }
-    }
+    free(from_ns);
     return true;
 }
 

@@ -36,7 +36,8 @@ struct course_stratum {
 };
 
 struct course_cell {
-    uint32_t n, n_slow; /* n_slow: those that took course.slow_from_ns or more */
+    uint32_t n, n_slow; /* n_slow: those that took far longer than others of the
+                            stratum; 0 by seconds */
     int64_t log_sum;    /* in units of 1 / COURSE_LOG_ONE */
 };
 
@@ -148,8 +149,6 @@ struct course {
                                   successes that began in the block; NULL: too many places to
                                   compare, or durations are not known */
     int64_t *log_squares;      /* by stratum: sum of the squared log durations of these samples */
-    int64_t *slow_from_ns;     /* by stratum: a sample of this duration or more is slow; NULL by
-                                  seconds or if cells is */
     int64_t *late_n;           /* by block: requests that were due at a known time */
     double *late_ns;           /* ... and the sum of how late they began */
     bool open_loop;

@@ -60,7 +60,7 @@ struct search {
     const struct course *c;
     uint8_t *masked;            /* by bin */
     struct period_samples *all; /* by stratum, then block: of all hosts; NULL as course.cells */
-    struct equal_load *equal;   /* NULL: what is alike is not known */
+    struct equal_load *equal;   /* NULL: nothing succeeded, or there are no cells */
     struct load_change loads[LOAD_MOST];
     size_t n_loads;
     struct findings *out;
@@ -120,43 +120,19 @@ double search_longest_ns(const struct search *s, const double *of_op, double sha
 
 #define OP_MATTERS .1 /* the share from which on an operation matters to the whole */
 
-/* Periods of the run, each a number of blocks, the last one perhaps shorter. */
-struct periods {
-    size_t n, n_blocks;
-};
-
-/* Divides the run into at most `wanted` periods; wanted is 1 or more. */
-struct periods search_periods(const struct course *c, double wanted);
-
-/* Share of the bins of period j that carry none of the masks. */
-double search_period_free_frac(const struct search *s, struct periods p, size_t j, uint8_t masks);
+/* Share of the bins of a block that carry no mask. */
+double search_free_frac_of_block(const struct search *s, size_t block);
 
 /* Strata [first, end) of a course: all, those of an operation, or one. */
 struct strata {
     size_t first, end;
 };
 
-/* Samples of strata: their number, the sum of their logarithms, and the sum of their squared
- * residuals, each from the mean of its stratum. */
+/* Samples of strata: their number, and the standard deviation of their logarithms within strata. */
 struct samples {
-    double n, sum, squares;
+    double n, sd;
 };
-
-/* Returns the samples of the strata, added up. */
 struct samples search_samples(const struct search *s, struct strata of);
-
-/* Returns the standard deviation within strata. */
-double search_sd(const struct samples *x);
-
-/* Return the mean of r over [from, to), weighted by n, and its standard error. *total becomes the
- * sum of the weights; if it is 0, so is the mean. The error comes from the residuals, so that noise
- * faster than one value counts, too; with one value it is INFINITY. */
-double search_mean(const double *n, const double *r, size_t from, size_t to, double *total);
-double search_standard_error(const double *n, const double *r, size_t from, size_t to, double mean);
-
-/* Returns the variance of a time series from n squared differences of its values, by their median,
- * so that a change of level does not count. Reorders them. */
-double search_variance_of_differences(double *squares, size_t n);
 
 /* Returns the long-run variance of a time series: the largest product of the variance of batch
  * means and the length of the batches. Values are autocorrelated: the queues of equal hosts
@@ -170,7 +146,7 @@ struct responses {
     double sd; /* of one sample's logarithm */
 };
 
-/* Fills *r; the course must have cells. */
+/* Fills *r; s->equal is not NULL. */
 void search_responses(const struct search *s, struct responses *r);
 
 /* The stretch of a series with the largest sum of scores, which are added one by one (Kadane's
@@ -195,13 +171,6 @@ static inline void top_stretch_add(struct top_stretch *t, size_t j, double score
         t->last = j;
     }
 }
-
-/* Returns "GET requests of 1MiB to 4MiB ", or "" for all requests; sets the operation and the sizes
- * of f. */
-struct strata_text {
-    char s[160];
-};
-struct strata_text search_name_strata(const struct course *c, struct strata x, struct finding *f);
 
 /* All detectors, in the order in which they are to be called. */
 #define DETECTORS                                                                                  \
@@ -244,10 +213,6 @@ bool swings_find(struct search *s, const struct swings_of *of, swings_expected_f
  * known. */
 bool swings_say(struct search *s, bool of_durations, double least, double most, double period_ns,
                 double p, struct err *e);
-
-/* A finding that party k is slow. */
-struct finding search_slowness(const struct course_parties *p, size_t k, bool is_problem,
-                               double lost_frac);
 
 /* "fell by 68 %"; from twice as much on "rose to 16.6 times"; "stayed the same". */
 struct change_text {

@@ -2,7 +2,6 @@
 #include "analyze/findings/finding.h"
 #include "libcommon/int64.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -22,9 +22,7 @@ void levels_add_block(struct levels *l, size_t block, double x)
     const struct course *c = l->s->c;
     int64_t at_ns = course_block_start_ns(c, block);
 
-    if (at_ns >= c->full_until_ns ||
-        search_period_free_frac(l->s, search_periods(c, (double)c->n_blocks), block, UINT8_MAX) <
-            LEVELS_FREE_FRAC)
+    if (at_ns >= c->full_until_ns || search_free_frac_of_block(l->s, block) < LEVELS_FREE_FRAC)
         return;
     l->at_ns[l->n] = at_ns;
     l->x[l->n++] = x;

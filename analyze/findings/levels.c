@@ -1,12 +1,11 @@
 /* Levels of throughput: changes that stay (drop, rise), a beginning that differs (warm-up), a trend
  * (drift). */
 #include "analyze/findings/levels_internal.h"
-#include "analyze/stats/stats.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define VISIT_REACH       2 /* points on either side of a visit: a change that is taken back */
@@ -59,7 +58,7 @@ static void fill_points(struct levels *l)
         l->at_ns[l->n] = course_bin_start_ns(c, j);
         /* Half a request more: an empty point is low, not minus infinity. */
         l->x[l->n] = log((n + .5) / (n_free * (double)c->bin_ns / 1e9)) +
-                     work_at(l->s, l->at_ns[l->n] + l->width_ns / 2);
+                     work_at(l->s, course_bin_start_ns(c, j + width / 2));
         l->n++;
     }
     /* The completions of a closed loop have a quarter of the variance of a Poisson process: a
@@ -195,7 +194,7 @@ static void refine_visit(const struct levels *l, double before, double *after, i
 {
     const struct course *c = l->s->c;
     size_t from = course_bin(c, *at_ns - VISIT_REACH * l->width_ns),
-           to = course_bin(c, *until_ns + VISIT_REACH * l->width_ns);
+           to = course_bin(c, int64_add_clamped(*until_ns, VISIT_REACH * l->width_ns));
     double usual = exp(before - work_at(l->s, *at_ns)) * (double)c->bin_ns / 1e9,
            ratio = exp(*after - before);
     struct top_stretch top = {0};
@@ -245,7 +244,7 @@ static bool say_change(struct levels *l, const struct level_change *x, const voi
 
 bool levels_say_wave(struct levels *l, bool of_durations, struct err *e)
 {
-    double length_ns = (double)(l->at_ns[l->n - 1] + l->width_ns - l->at_ns[0]),
+    double length_ns = (double)(l->at_ns[l->n - 1] - l->at_ns[0] + l->width_ns),
            low = exp(of_durations ? -l->swing[1] : l->swing[0]),
            high = exp(of_durations ? -l->swing[0] : l->swing[1]);
 
@@ -277,7 +276,7 @@ bool find_levels(struct search *s, struct err *e)
     if (ok && rates->n >= LEVELS_LEAST_POINTS && s->c->n >= FINDING_LEAST_REQUESTS) {
         if (shows_capacity)
             ok = swings_find(s, NULL, NULL, NULL, &swings, e) && (swings || say_course(rates, e));
-        if (ok && s->c->cells != NULL && !swings && rates->shape != LEVELS_WAVE && !overloaded)
+        if (ok && s->equal != NULL && !swings && rates->shape != LEVELS_WAVE && !overloaded)
             ok = levels_find_in_durations(s, parts, e);
     }
     free(rates);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define N_BATCHES          32
+#define MEDIAN_OF_SQUARE   .455 /* of a standard normal; a difference has twice its variance */
 #define PENALTY            22.0 /* times the long-run variance: 4.7 standard errors a cut */
 #define FAST_START_FRAC    .10  /* of the run: a fast beginning up to here is a warm-up, too */
 #define RAMP_FRAC          .50 /* of the run: a beginning that rises step by step may last so long */
@@ -44,8 +45,8 @@ static double standard_deviation(const struct levels *l)
     return sqrt(squares / (double)l->n);
 }
 
-/* The long-run variance, by the median difference of neighbouring batches, so that steps do not
- * count. It misses noise that lasts longer than a batch. */
+/* The long-run variance, by the median squared difference of neighbouring batches, so that steps do
+ * not count. It misses noise that lasts longer than a batch. */
 static double variance_of_batches(const struct levels *l)
 {
     double d[N_BATCHES];
@@ -57,7 +58,7 @@ static double variance_of_batches(const struct levels *l)
 
         d[n++] = (b - a) * (b - a);
     }
-    return fmax(search_variance_of_differences(d, n) * (double)length, l->least_variance);
+    return fmax(stats_sort_median(d, n) / MEDIAN_OF_SQUARE / 2 * (double)length, l->least_variance);
 }
 
 /* Fits a straight line to the time that a request takes (1 / rate), by least squares: a steady
@@ -78,11 +79,11 @@ static void fit_line(const struct levels *l, double ends[2], double *fitted)
 static void fit_wave(struct levels *l, double *fitted)
 {
     double rate[LEVELS_POINTS], t[LEVELS_POINTS],
-        length = (double)(l->at_ns[l->n - 1] + l->width_ns - l->at_ns[0]);
+        length = (double)(l->at_ns[l->n - 1] - l->at_ns[0] + l->width_ns);
 
     for (size_t i = 0; i < l->n; i++) {
         rate[i] = exp(l->x[i]);
-        t[i] = (double)(l->at_ns[i] + l->width_ns / 2 - l->at_ns[0]) / length;
+        t[i] = (double)(l->at_ns[i] - l->at_ns[0] + l->width_ns / 2) / length;
     }
     l->wave.rest = INFINITY;
     for (int step = WAVE_STEPS - WAVE_STEPS / 8; step <= MOST_WAVES * WAVE_STEPS; step++) {
@@ -372,12 +373,13 @@ double levels_expected(const void *levels, int64_t at_ns)
     const struct levels *l = levels;
     size_t i = 0;
 
-    while (i + 1 < l->n && l->at_ns[i] + l->width_ns <= at_ns)
+    while (i + 1 < l->n && at_ns - l->at_ns[i] >= l->width_ns)
         i++;
     return l->fitted[i];
 }
 
-bool levels_fit(struct levels *l, struct err *e)
+/* Fits levels, or another shape, as far as slow noise explains none. False: out of memory. */
+static bool fit(struct levels *l, struct err *e)
 {
     size_t least = l->n / 24 > 4 ? l->n / 24 : 4;
 
@@ -453,7 +455,7 @@ bool levels_tell(struct levels *l, level_say_fn *say, const void *how, struct er
 
     if (l->n < LEVELS_LEAST_POINTS)
         return true;
-    if (!levels_fit(l, e))
+    if (!fit(l, e))
         return false;
     if (l->shape == LEVELS_TREND || l->shape == LEVELS_WAVE) {
         size_t tenth = (l->n + 9) / 10;

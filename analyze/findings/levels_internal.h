@@ -15,7 +15,7 @@
 #define LEVELS_PROBLEM_WARM_UP .1  /* of the run; a smaller loss misleads little */
 
 /* A time series: logarithms of completions per second, or of 1 / ns. The caller fills in the fields
- * up to least_variance, levels_fit the others. */
+ * up to least_variance, levels_tell the others. */
 struct levels {
     struct search *s;
     size_t n;
@@ -41,9 +41,6 @@ struct levels {
 void levels_add_block(struct levels *l, size_t block, double x);
 
 double levels_mean(const double *x, size_t from, size_t to);
-
-/* Fits levels, or another shape, as far as slow noise explains none. False: out of memory. */
-bool levels_fit(struct levels *l, struct err *e);
 
 /* What happens to a series. The level before is that of the points [from, at), the one after that
  * of [at, to). */

@@ -2,7 +2,6 @@
 
 #include "analyze/base/csort.h"
 #include "analyze/stats/stats.h"
-#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <math.h>
@@ -46,12 +45,7 @@ struct gram {
     double xx[COLUMNS][COLUMNS], xy[COLUMNS];
 };
 
-/* Only some requests are compared: of an operation, a class, another party; SIZE_MAX: all. */
-struct part {
-    size_t op, class, other;
-};
-
-static const struct part all_parts = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
+static const struct like_part all_parts = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
 
 /* Sums of a stratum: of a group, and of the others. */
 enum { N_OWN, N_OTHERS, SUM_OTHERS, TOOK_OTHERS, N_SUMS };
@@ -81,7 +75,7 @@ struct compared {
     uint8_t (*met)[LIKE_N_LOADS]; /* by group: the highest levels */
     struct gram all, *of_group;   /* of_group: NULL if there are many groups */
     struct curves curves;
-    struct part part; /* the requests that are compared now, and their rows */
+    struct like_part part; /* the requests that are compared now, and their rows */
     uint32_t *rows;
     size_t n_rows;
     /* Scratch memory of a test. */
@@ -279,9 +273,10 @@ struct prediction {
     float of[LIKE_N_LOADS][LIKE_LEVELS], beyond[LIKE_N_LOADS][LIKE_LEVELS];
 };
 
-static void predict(const struct compared *x, const struct curves *c, const uint8_t *met,
-                    struct prediction *p)
+static void predict(const struct compared *x, const uint8_t *met, struct prediction *p)
 {
+    const struct curves *c = &x->curves;
+
     for (int k = 0; k < LIKE_N_LOADS; k++)
         for (int level = 0; level < LIKE_LEVELS; level++) {
             int at = level < met[k] ? level : met[k];
@@ -312,7 +307,8 @@ static float residual_of(const struct prediction *p, const struct like_row *r)
 
 /* ---- The test ---- */
 
-static bool is_in_part(const struct compared *x, const struct part *p, const struct like_row *r)
+static bool is_in_part(const struct compared *x, const struct like_part *p,
+                       const struct like_row *r)
 {
     return (p->op == SIZE_MAX || x->l->classes[r->class].op == p->op) &&
            (p->class == SIZE_MAX || r->class == p->class) &&
@@ -335,7 +331,7 @@ static void fit_others(struct compared *x, size_t group, uint8_t *met)
 }
 
 /* Takes the requests of a part from now on. */
-static void set_part(struct compared *x, struct part part)
+static void set_part(struct compared *x, struct like_part part)
 {
     x->part = part;
     x->n_rows = 0;
@@ -352,7 +348,7 @@ static void add_strata(struct compared *x, size_t group)
     struct prediction p;
 
     fit_others(x, group, met);
-    predict(x, &x->curves, met, &p);
+    predict(x, met, &p);
     memset(x->strata, 0, x->n_strata * sizeof *x->strata);
     x->n = 0;
     for (size_t i = 0; i < x->n_rows; i++) {
@@ -555,7 +551,7 @@ static struct interval find_surest(struct answer *a, const struct block *blocks)
     }
     struct interval fine = find_interval(a->v, a->sd, best.from, best.to, log(LEAST_RATIO), 1);
     if (fine.t == 0)
-        return best;
+        return best.from < best.to ? best : (struct interval){0};
     /* A coarser scale may be surer: what it says of the spread holds for further intervals. */
     a->sd = fmin(a->sd, fine.mean * sqrt((double)(fine.to - fine.from)) / best.t);
     fine.t = best.t;
@@ -623,15 +619,15 @@ struct side {
     double n, residual, times, load, late, late_ns, busy_ns;
 };
 
-static bool is_in_span(const struct compared *x, const struct like_span *g, const struct part *part,
-                       const struct like_row *r)
+static bool is_in_span(const struct compared *x, const struct like_span *g,
+                       const struct like_part *part, const struct like_row *r)
 {
     return r->start_ns >= g->start_ns && r->start_ns < g->end_ns && is_in_part(x, part, r);
 }
 
 /* Adds up the requests in a span. Late are those above late_from (log). */
 static void add_sides(const struct compared *x, const struct like_span *g, float late_from,
-                      const struct part *part, struct side *of)
+                      const struct like_part *part, struct side *of)
 {
     for (size_t i = 0; i < x->n; i++) {
         const struct asked *v = &x->v[i];
@@ -663,15 +659,14 @@ static float late_from(const struct compared *x)
 
 /* Returns the medians of a group, less those of the others, of log durations in a span: as they
  * are, or at equal load. */
-static double median_excess(const struct compared *x, const struct like_span *g,
-                            const struct part *part, bool at_equal_load)
+static double median_excess(const struct compared *x, const struct like_span *g, bool at_equal_load)
 {
     double median[2] = {0};
 
     for (int own = 0; own < 2; own++) {
         size_t n = 0;
         for (size_t i = 0; i < x->n; i++)
-            if (x->v[i].own == own && is_in_span(x, g, part, x->v[i].row))
+            if (x->v[i].own == own && is_in_span(x, g, &g->part, x->v[i].row))
                 x->scratch[n++] = at_equal_load ? x->v[i].residual : x->v[i].took;
         median[own] = n > 0 ? stats_select(x->scratch, n, n / 2) : 0;
     }
@@ -684,8 +679,8 @@ static double excess_of(const struct side *of)
 }
 
 /* Whether the requests of a part have the excess of a span, and all others next to none. */
-static bool is_of_part(const struct compared *x, const struct like_span *g, const struct part *part,
-                       const struct side *all)
+static bool is_of_part(const struct compared *x, const struct like_span *g,
+                       const struct like_part *part, const struct side *all)
 {
     struct side in[2] = {0}, rest[2];
 
@@ -700,7 +695,7 @@ static bool is_of_part(const struct compared *x, const struct like_span *g, cons
 
 /* The i-th part of all requests: an operation, a class, or another party. False: there are no more.
  * Of many classes, or of many parties, none is a part. */
-static bool nth_part(const struct compared *x, size_t i, struct part *p)
+static bool nth_part(const struct compared *x, size_t i, struct like_part *p)
 {
     size_t n_ops = x->l->c->n_ops > 1 ? x->l->c->n_ops : 0;
     size_t n_classes =
@@ -718,15 +713,15 @@ static bool nth_part(const struct compared *x, size_t i, struct part *p)
 }
 
 /* Narrows the part to that of the first one that alone is slow, of each kind. */
-static struct part narrow(const struct compared *x, const struct like_span *g,
-                          const struct side *all)
+static struct like_part narrow(const struct compared *x, const struct like_span *g,
+                               const struct side *all)
 {
-    struct part p, part = x->part;
+    struct like_part p, part = x->part;
 
     for (size_t i = 0; nth_part(x, i, &p); i++) {
-        struct part both = {part.op != SIZE_MAX ? part.op : p.op,
-                            part.class != SIZE_MAX ? part.class : p.class,
-                            part.other != SIZE_MAX ? part.other : p.other};
+        struct like_part both = {part.op != SIZE_MAX ? part.op : p.op,
+                                 part.class != SIZE_MAX ? part.class : p.class,
+                                 part.other != SIZE_MAX ? part.other : p.other};
         if (memcmp(&both, &part, sizeof part) != 0 && is_of_part(x, g, &both, all))
             part = both;
     }
@@ -750,17 +745,14 @@ static struct like_span span_of(const struct compared *x, const struct answer *a
     g.has_end = !is_all && v->to + LEAST_SPAN <= a->of.n && g.end_ns < c->full_until_ns &&
                 mean_of(a->v, v->to, a->of.n) < v->mean / 2;
     add_sides(x, &g, late, &x->part, of);
-    struct part narrowed = narrow(x, &g, of);
-    if (memcmp(&narrowed, &x->part, sizeof narrowed) != 0) {
+    g.part = narrow(x, &g, of);
+    if (memcmp(&g.part, &x->part, sizeof g.part) != 0) {
         memset(of, 0, sizeof of);
-        add_sides(x, &g, late, &narrowed, of);
+        add_sides(x, &g, late, &g.part, of);
     }
-    g.op = narrowed.op;
-    g.class = narrowed.class;
-    g.other = narrowed.other;
     /* A tail raises the mean of logs, too, but not the median. */
-    g.is_tail |= c->has_requests && median_excess(x, &g, &narrowed, true) < log(LEAST_RATIO) / 2;
-    double took = median_excess(x, &g, &narrowed, false);
+    g.is_tail |= c->has_requests && median_excess(x, &g, true) < log(LEAST_RATIO) / 2;
+    double took = median_excess(x, &g, false);
     double times = of[1].times / of[1].n / (of[0].times / of[0].n);
     g.n = of[1].n;
     g.ratio = g.is_tail ? times : exp(took);
@@ -777,9 +769,9 @@ static struct like_span span_of(const struct compared *x, const struct answer *a
     return g;
 }
 
-/* Finds out whether more of a group's requests are late than of the others' at the same time, by as
+/* Finds a tail: more of a group's requests are late than of the others' at the same time, by so
  * much and as steadily that neither chance nor an event explains it. */
-static bool has_tail(const struct compared *x, struct answer *a, float late)
+static void find_tail(const struct compared *x, struct answer *a, float late)
 {
     struct {
         double n[2], late[2];
@@ -807,11 +799,10 @@ static bool has_tail(const struct compared *x, struct answer *a, float late)
     double z = more / sqrt(fmax(2 * expected, 1) * fmax(variance / all.late[1], 1));
     if (all.late[1] < TAIL_LEAST || all.late[1] < 2 * expected ||
         more < FURTHER_T * sqrt(variance) || z < LEAST_T)
-        return false;
+        return;
     a->is_tail = true;
     a->found[0] = (struct interval){0, 0, 0, z};
     a->n = 1;
-    return true;
 }
 
 /* Finds the spans in which a group is slow by the requests of the part. False: out of memory. */
@@ -832,7 +823,7 @@ static bool ask(struct compared *x, size_t group, struct like_slow *to, struct e
     bool may_be_tail = a->n == 0 && x->l->c->has_requests && x->n_rows == x->l->n;
     float late = may_be_tail || a->n > 0 ? late_from(x) : 0;
     if (may_be_tail)
-        has_tail(x, a, late);
+        find_tail(x, a, late);
     for (size_t i = 0; i < a->n; i++) {
         to->v[to->n] = span_of(x, a, &a->found[i], late);
         to->n += to->v[to->n].ratio > 1;
@@ -974,7 +965,7 @@ static bool ask_all(struct compared *x, struct like_slow *found, size_t *n, stru
  * so for its classes and parties. */
 static bool ask_parts(struct compared *x, struct like_slow *found, size_t *n, struct err *e)
 {
-    struct part part;
+    struct like_part part;
     size_t first = *n;
     bool ok = true;
 

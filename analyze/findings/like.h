@@ -42,8 +42,8 @@ struct like_row {
 
 /* Requests of one operation, whose sizes and numbers of objects are nearly equal. */
 struct like_class {
-    size_t op, n;
-    int64_t min_bytes, max_bytes;
+    size_t op;
+    int64_t min_bytes, max_bytes; /* of empty objects 1; max 0: no request yet */
 };
 
 enum like_groups { LIKE_HOSTS, LIKE_CLIENTS, LIKE_OBJECTS };
@@ -71,6 +71,11 @@ bool like_init_seconds(struct like *l, const struct search *s, const struct cour
                        struct err *e);
 void like_fini(struct like *l);
 
+/* Requests of an operation, a class, another party (the client, or the host); SIZE_MAX: of all. */
+struct like_part {
+    size_t op, class, other;
+};
+
 /* An interval in which a group is slow. */
 struct like_span {
     int64_t start_ns, end_ns;
@@ -87,8 +92,7 @@ struct like_span {
                                 the others */
     double late, others_late, late_ns; /* share of the requests that are late, of the group and of
                                           the others; the mean duration of the group's late ones */
-    size_t op, class, other; /* only this operation is slow, this class, or only with this client
-                                (or at this host); SIZE_MAX: all */
+    struct like_part part;             /* only these are slow */
 };
 
 #define LIKE_MAX_SPANS 4

@@ -33,6 +33,7 @@ struct request {
     float size, objects; /* logs of the bytes and of the number of objects */
     bool failed, counts;
     float load[LIKE_N_LOADS];
+    double begun_n_ns, begun_work_ns; /* the integrals of its host then (struct in_flight) */
 };
 
 /* Slices of the run: requests that begin in the first part of one are compared. The rest of it
@@ -58,7 +59,7 @@ struct rows {
 
 static struct slices choose_slices(const struct course *c)
 {
-    int64_t length_ns = c->end_ns - c->start_ns + 1;
+    int64_t length_ns = int64_add_clamped(c->end_ns - c->start_ns, 1);
     double wanted = WANTED + 64. * (double)c->n_places, n = (double)c->n;
     struct slices x = {1, c->start_ns, length_ns, length_ns, length_ns};
 
@@ -101,10 +102,13 @@ static bool add_request(struct rows *r, size_t slice, size_t k, size_t i, struct
     int64_t start_ns = t->start[i], end_ns = table_end(t, i);
     int64_t into_ns = start_ns - slice_start_ns(&r->slices, slice);
     size_t place = course_place(t, i);
+    uint32_t host = c->hosts.of_place[place], client = c->clients.of_place[place];
     bool begins = into_ns >= 0 && into_ns < r->slices.begin_ns, failed = table_failed(t, i);
     bool is_masked =
         begins && r->n_masked[course_bin(c, start_ns)] < r->n_masked[course_bin(c, end_ns) + 1];
 
+    if (host == UINT32_MAX || client == UINT32_MAX)
+        return true;
     if (!mem_fit(&r->v, &r->cap, r->n + 1, e))
         return false;
     r->v[r->n++] = (struct request){.start_ns = start_ns,
@@ -112,14 +116,13 @@ static bool add_request(struct rows *r, size_t slice, size_t k, size_t i, struct
                                     .slice = (uint32_t)slice,
                                     .object = t->object[i],
                                     .op = (uint32_t)k,
-                                    .host = c->hosts.of_place[place],
-                                    .client = c->clients.of_place[place],
+                                    .host = host,
+                                    .client = client,
+                                    .begun_n_ns = NOT_BEGUN,
                                     .size = log_of(packed_get(&t->bytes, i)),
                                     .objects = log_of(packed_get(&t->objects, i)),
                                     .failed = failed,
                                     .counts = begins && !is_masked && !failed};
-    if (r->v[r->n - 1].host == UINT32_MAX || r->v[r->n - 1].client == UINT32_MAX)
-        r->n--;
     return true;
 }
 
@@ -156,7 +159,7 @@ static bool may_be_in_slice(const struct slices *x, const struct table *t, size_
         longest = t->dur.v[i] > longest ? t->dur.v[i] : longest;
     int64_t into_ns = (first_ns - x->start_ns) % x->every_ns;
     return longest >= PACKED_WIDE_BASE || into_ns < x->length_ns ||
-           into_ns + last_ns - first_ns + longest >= x->every_ns;
+           last_ns - first_ns >= x->every_ns - into_ns - longest;
 }
 
 static bool read_requests(struct rows *r, struct err *e)
@@ -179,11 +182,6 @@ static bool read_requests(struct rows *r, struct err *e)
 
 /* ---- Order of time ---- */
 
-static int64_t time_of(const struct request *x, bool ends)
-{
-    return ends ? x->end_ns : x->start_ns;
-}
-
 /* Sorts the requests order[0..n-1] of a slice by start or by end. */
 static void sort_by_time(const struct rows *r, uint32_t *order, size_t n, size_t slice, bool ends)
 {
@@ -194,9 +192,11 @@ static void sort_by_time(const struct rows *r, uint32_t *order, size_t n, size_t
         size_t first[RADIX_SIZE + 2] = {0};
         for (int pass = 0; pass < 2; pass++) {
             for (size_t i = 0; i < n; i++) {
-                int64_t ns = time_of(&r->v[order[i]], ends) - from_ns;
-                ns = int64_max(int64_min(ns, r->slices.length_ns), 0);
+                const struct request *x = &r->v[order[i]];
+                int64_t into_ns = (ends ? x->end_ns : x->start_ns) - from_ns,
+                        ns = int64_max(int64_min(into_ns, r->slices.length_ns), 0);
                 size_t key = (size_t)((double)ns * step) >> shift & (RADIX_SIZE - 1);
+
                 if (pass == 0)
                     csort_count(first, key);
                 else
@@ -343,11 +343,6 @@ struct in_flight {
     double work, n_ns, work_ns;
 };
 
-/* The integrals when a request began. */
-struct integrals {
-    double n_ns, work_ns;
-};
-
 static void move_to(struct in_flight *x, int64_t ns)
 {
     double took_ns = (double)(ns - x->at_ns);
@@ -357,26 +352,22 @@ static void move_to(struct in_flight *x, int64_t ns)
     x->at_ns = ns;
 }
 
-/* Fills in the load of the requests of a slice, in one sweep over its starts and ends. Until a
- * request ends, LIKE_MEAN holds the integrals at its start. */
-static void sweep(struct rows *r, size_t slice, struct in_flight *hosts, int64_t *own,
-                  struct integrals *begun)
+/* Fills in the load of the requests of a slice, in one sweep over its starts and ends. */
+static void sweep(struct rows *r, size_t slice, struct in_flight *hosts, int64_t *own)
 {
     const struct course *c = r->s->c;
-    int64_t from_ns = slice_start_ns(&r->slices, slice), to_ns = from_ns + r->slices.length_ns;
+    int64_t from_ns = slice_start_ns(&r->slices, slice);
+    int64_t to_ns = int64_add_clamped(from_ns, r->slices.length_ns);
     size_t start = r->first[slice], end = start, last = r->first[slice + 1];
 
     for (size_t k = 0; k < c->hosts.n; k++)
         hosts[k] = (struct in_flight){.at_ns = from_ns};
     memset(own, 0, c->clients.n * sizeof *own);
-    for (size_t i = start; i < last; i++)
-        begun[r->by_start[i]].n_ns = NOT_BEGUN;
     while (end < last) {
         const struct request *next = &r->v[r->by_end[end]];
-        bool begins = begun[r->by_end[end]].n_ns == NOT_BEGUN ||
+        bool begins = next->begun_n_ns == NOT_BEGUN ||
                       (start < last && r->v[r->by_start[start]].start_ns < next->end_ns);
-        size_t i = begins ? r->by_start[start++] : r->by_end[end++];
-        struct request *x = &r->v[i];
+        struct request *x = &r->v[begins ? r->by_start[start++] : r->by_end[end++]];
         struct in_flight *host = &hosts[x->host];
         int64_t ns = begins ? x->start_ns : x->end_ns;
 
@@ -385,13 +376,13 @@ static void sweep(struct rows *r, size_t slice, struct in_flight *hosts, int64_t
             x->load[LIKE_BEGAN] = (float)host->n;
             x->load[LIKE_BEGAN_WORK] = (float)host->work;
             x->load[LIKE_OWN] = (float)own[x->client];
-            begun[i].n_ns = host->n_ns;
-            begun[i].work_ns = host->work_ns;
+            x->begun_n_ns = host->n_ns;
+            x->begun_work_ns = host->work_ns;
         } else {
             double ran_ns = (double)(host->at_ns - int64_max(x->start_ns, from_ns));
-            x->load[LIKE_MEAN] = (float)((host->n_ns - begun[i].n_ns) / fmax(ran_ns, 1) - 1);
+            x->load[LIKE_MEAN] = (float)((host->n_ns - x->begun_n_ns) / fmax(ran_ns, 1) - 1);
             x->load[LIKE_MEAN_WORK] =
-                (float)((host->work_ns - begun[i].work_ns) / fmax(ran_ns, 1) - (double)x->work_ns);
+                (float)((host->work_ns - x->begun_work_ns) / fmax(ran_ns, 1) - (double)x->work_ns);
         }
         int sign = begins ? 1 : -1;
         host->n += sign;
@@ -405,15 +396,12 @@ static bool fill_loads(struct rows *r, struct err *e)
     const struct course *c = r->s->c;
     struct in_flight *hosts = NULL;
     int64_t *own = NULL;
-    struct integrals *begun = NULL;
-    bool ok = mem_new(&hosts, c->hosts.n, e) && mem_new(&own, c->clients.n, e) &&
-              mem_new(&begun, r->n, e);
+    bool ok = mem_new(&hosts, c->hosts.n, e) && mem_new(&own, c->clients.n, e);
 
     for (size_t k = 0; ok && k < r->slices.n; k++)
-        sweep(r, k, hosts, own, begun);
+        sweep(r, k, hosts, own);
     free(hosts);
     free(own);
-    free(begun);
     return ok;
 }
 
@@ -502,8 +490,8 @@ static void add_to_class(struct like_class *to, const struct request *x)
 {
     int64_t bytes = (int64_t)fmin(round(exp(x->size)), 0x1p62);
 
-    if (to->n++ == 0)
-        *to = (struct like_class){x->op, 1, bytes, bytes};
+    if (to->max_bytes == 0)
+        *to = (struct like_class){x->op, bytes, bytes};
     to->min_bytes = int64_min(bytes, to->min_bytes);
     to->max_bytes = int64_max(bytes, to->max_bytes);
 }
@@ -513,13 +501,13 @@ static bool take_rows(struct like *l, const struct rows *r, struct err *e)
     float per[LIKE_N_LOADS];
     size_t n = 0;
 
-    for (size_t i = 0; i < r->n; i++)
+    for (size_t i = 0; i < r->n; i++) {
+        n += r->v[i].counts;
         for (int k = 0; k < LIKE_N_LOADS && r->v[i].counts; k++)
             l->most[k] = fmaxf(l->most[k], r->v[i].load[k]);
+    }
     for (int k = 0; k < LIKE_N_LOADS; k++)
         per[k] = l->most[k] > 0 ? (LIKE_LEVELS - 1) / l->most[k] : 0;
-    for (size_t i = 0; i < r->n; i++)
-        n += r->v[i].counts;
     uint32_t *from;
     l->n_classes = r->n_classes;
     if (!mem_new(&l->v, n, e) || !mem_cleared(&l->classes, r->n_classes, e) ||
@@ -587,7 +575,8 @@ static void add_second(struct like *l, const struct course_parties *p, size_t k,
         .start_ns = course_block_start_ns(l->c, block),
         .n = (float)cell->n,
         .y = (float)mean,
-        .load[LIKE_MEAN] = (uint8_t)(log1p(in_flight) * LIKE_LEVELS / LIKE_MOST_IN_FLIGHT),
+        .load[LIKE_MEAN] =
+            (uint8_t)fmin(log1p(in_flight) * LIKE_LEVELS / LIKE_MOST_IN_FLIGHT, LIKE_LEVELS - 1),
         .class = (uint32_t)op,
         .host = p->clients ? 0 : (uint32_t)k,
         .client = p->clients ? (uint32_t)k : 0};
@@ -598,7 +587,6 @@ bool like_init_seconds(struct like *l, const struct search *s, const struct cour
                        struct err *e)
 {
     const struct course *c = s->c;
-    struct periods blocks = {c->n_blocks, 1};
 
     *l = (struct like){.c = c, .n_classes = c->n_ops, .most[LIKE_MEAN] = LIKE_MOST_IN_FLIGHT};
     if (c->cells == NULL || p->busy_ns == NULL)
@@ -606,7 +594,7 @@ bool like_init_seconds(struct like *l, const struct search *s, const struct cour
     if (!mem_new(&l->v, c->n_ops * c->n_blocks * p->n, e) || !mem_cleared(&l->classes, c->n_ops, e))
         return false;
     for (size_t b = 0; b < c->n_blocks; b++) {
-        if (search_period_free_frac(s, blocks, b, UINT8_MAX) < 1)
+        if (search_free_frac_of_block(s, b) < 1)
             continue;
         for (size_t i = 0; i < c->n_places; i++)
             for (size_t k = 0; k < c->n_ops && p->of_place[i] != UINT32_MAX; k++) {

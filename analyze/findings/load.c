@@ -68,7 +68,7 @@ bool load_fit(struct search *s, struct err *e)
         }
         if (of.n == 0)
             continue;
-        double mean_ns = exp(q->of_kind[k] - of.log / of.n) * of.ns / of.n;
+        double mean_ns = exp(q->of_kind[k] - of.log / of.n) * fmax(of.ns / of.n, 1);
         for (size_t b = 0; b < c->n_blocks; b++) {
             q->work[b] += by_block[b].n_ended * mean_ns;
             n_ended[b] += by_block[b].n_ended;
@@ -117,7 +117,7 @@ static double mean_within(const struct course *c, const double *v, int64_t from_
 {
     double sum = 0, n = 0;
 
-    for (size_t b = 0; b < c->n_blocks; b++) {
+    for (size_t b = 0; v != NULL && b < c->n_blocks; b++) {
         int64_t at_ns = course_block_start_ns(c, b);
         if (at_ns < from_ns || at_ns >= to_ns)
             continue;
@@ -129,8 +129,7 @@ static double mean_within(const struct course *c, const double *v, int64_t from_
 
 double load_under_way(const struct search *s, int64_t from_ns, int64_t to_ns)
 {
-    return s->c->load.under_way != NULL ? mean_within(s->c, s->c->load.under_way, from_ns, to_ns)
-                                        : NAN;
+    return mean_within(s->c, s->c->load.under_way, from_ns, to_ns);
 }
 
 double load_slowdown(const struct search *s, int64_t from_ns, int64_t at_ns, int64_t until_ns)
@@ -141,7 +140,7 @@ double load_slowdown(const struct search *s, int64_t from_ns, int64_t at_ns, int
 
 double load_due(const struct search *s, int64_t from_ns, int64_t to_ns)
 {
-    return s->c->load.due != NULL ? mean_within(s->c, s->c->load.due, from_ns, to_ns) : NAN;
+    return mean_within(s->c, s->c->load.due, from_ns, to_ns);
 }
 
 /* Counts the hosts that ended a request, by block. */
@@ -425,7 +424,7 @@ static bool say_changes(struct search *s, size_t first, size_t end, int64_t from
     char text[1024], tail[128] = "";
     size_t n = 0;
 
-    for (size_t i = first; i < end; i++) {
+    for (size_t i = first; i < end && n < sizeof text; i++) {
         n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", i > first ? ", " : "",
                               describe(s, &s->loads[i]).s);
         finding_figure(&f, names[s->loads[i].of][0], s->loads[i].before);
@@ -444,16 +443,19 @@ static bool say_changes(struct search *s, size_t first, size_t end, int64_t from
     struct course_work was = work_within(s, SIZE_MAX, from_ns, x->at_ns),
                        is = work_within(s, SIZE_MAX, x->at_ns, until_ns);
     f.ratio = rate_within(s, x->at_ns, until_ns) / rate_within(s, from_ns, x->at_ns);
-    if (was.bytes > 0 && is.bytes > 0)
-        snprintf(tail, sizeof tail, ", MiB/s %s",
+    if (!isfinite(f.ratio)) /* nothing but stalls or failures on one side */
+        f.ratio = NAN;
+    else if (was.bytes > 0 && is.bytes > 0)
+        snprintf(tail, sizeof tail, ": requests/s %s, MiB/s %s", find_change(f.ratio).s,
                  find_change(f.ratio * is.bytes / is.n / (was.bytes / was.n)).s);
+    else
+        snprintf(tail, sizeof tail, ": requests/s %s", find_change(f.ratio).s);
     if (!x->is_gradual) {
         f.has_start = true;
         f.start_ns = x->at_ns;
     }
-    return findings_add(
-        s->out, &f, e, "%s%s %s: requests/s %s%s", x->is_gradual ? "Over the run" : "From ",
-        x->is_gradual ? "" : find_clock(x->at_ns).s, text, find_change(f.ratio).s, tail);
+    return findings_add(s->out, &f, e, "%s%s %s%s", x->is_gradual ? "Over the run" : "From ",
+                        x->is_gradual ? "" : find_clock(x->at_ns).s, text, tail);
 }
 
 bool load_say(struct search *s, struct err *e)

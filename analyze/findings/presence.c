@@ -319,7 +319,7 @@ static void find_first_wait(const struct search *s, size_t to, int64_t *start_ns
     struct responses r;
     double sorted[COURSE_MAX_BLOCKS];
 
-    if (s->c->cells == NULL)
+    if (s->equal == NULL)
         return;
     search_responses(s, &r);
     memcpy(sorted, r.ns, to * sizeof *sorted);

@@ -1,5 +1,4 @@
 #include "analyze/findings/find.h"
-#include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
@@ -9,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_BATCHES    5    /* least number of batches for a variance */
-#define MEDIAN_OF_SQUARE .455 /* of a standard normal; a difference has twice its variance */
+#define LEAST_BATCHES 5 /* least number of batches for a variance */
 
 /* Adds the samples of a stratum in a block, of all hosts. log_sum is in units of 1 /
  * COURSE_LOG_ONE: its sums are exact, whatever the order of places. */
@@ -82,24 +80,18 @@ double search_longest_ns(const struct search *s, const double *of_op, double sha
     return longest;
 }
 
-struct periods search_periods(const struct course *c, double wanted)
+double search_free_frac_of_block(const struct search *s, size_t block)
 {
-    size_t n_blocks = (size_t)ceil((double)c->n_blocks / wanted);
-    return (struct periods){(c->n_blocks + n_blocks - 1) / n_blocks, n_blocks};
-}
+    size_t per_block = (size_t)(s->c->block_ns / s->c->bin_ns), first = block * per_block;
+    size_t last = first + per_block < s->c->n_bins ? first + per_block : s->c->n_bins;
 
-double search_period_free_frac(const struct search *s, struct periods p, size_t j, uint8_t masks)
-{
-    size_t n_bins = (size_t)(s->c->block_ns / s->c->bin_ns) * p.n_blocks;
-    size_t end = (j + 1) * n_bins < s->c->n_bins ? (j + 1) * n_bins : s->c->n_bins;
-
-    return search_free_frac(s, j * n_bins, end, masks);
+    return search_free_frac(s, first, last, UINT8_MAX);
 }
 
 struct samples search_samples(const struct search *s, struct strata of)
 {
     const struct course *c = s->c;
-    struct samples all = {0};
+    double n_all = 0, squares_all = 0;
 
     for (size_t k = of.first; k < of.end; k++) {
         double n = 0, sum = 0,
@@ -109,57 +101,23 @@ struct samples search_samples(const struct search *s, struct strata of)
             n += s->all[k * c->n_blocks + b].n;
             sum += s->all[k * c->n_blocks + b].log_sum;
         }
-        all.n += n;
-        all.sum += sum;
-        all.squares += n > 0 ? fmax(squares - sum * sum / n, 0) : 0;
+        n_all += n;
+        squares_all += n > 0 ? fmax(squares - sum * sum / n, 0) : 0;
     }
-    return all;
-}
-
-double search_sd(const struct samples *x)
-{
-    return x->n > 0 ? sqrt(x->squares / x->n) : 0;
+    return (struct samples){n_all, n_all > 0 ? sqrt(squares_all / n_all) : 0};
 }
 
 void search_responses(const struct search *s, struct responses *r)
 {
     const struct course *c = s->c;
-    struct samples all = search_samples(s, (struct strata){0, c->n_strata});
 
-    r->sd = search_sd(&all);
+    r->sd = search_samples(s, (struct strata){0, c->n_strata}).sd;
     for (size_t b = 0; b < c->n_blocks; b++) {
         r->n[b] = s->equal->n[b];
         r->ns[b] = exp(s->equal->mean + s->equal->ln[b]);
         if (c->late_n != NULL && c->late_n[b] > 0)
             r->ns[b] += c->late_ns[b] / (double)c->late_n[b];
     }
-}
-
-double search_mean(const double *n, const double *r, size_t from, size_t to, double *total)
-{
-    double sum = 0;
-    *total = 0;
-    for (size_t j = from; j < to; j++) {
-        *total += n[j];
-        sum += n[j] * r[j];
-    }
-    return *total > 0 ? sum / *total : 0;
-}
-
-double search_standard_error(const double *n, const double *r, size_t from, size_t to, double mean)
-{
-    double sum = 0, total = 0, m = 0;
-    for (size_t j = from; j < to; j++) {
-        sum += n[j] * n[j] * (r[j] - mean) * (r[j] - mean);
-        total += n[j];
-        m += n[j] > 0;
-    }
-    return m > 1 ? sqrt(sum * m / (m - 1)) / total : INFINITY;
-}
-
-double search_variance_of_differences(double *squares, size_t n)
-{
-    return stats_sort_median(squares, n) / MEDIAN_OF_SQUARE / 2;
 }
 
 double search_long_run_variance(const double *v, size_t n)
@@ -183,38 +141,6 @@ void search_set_party(struct finding *f, const struct course_parties *p, size_t 
 {
     f->scope = p->clients ? SCOPE_CLIENT : SCOPE_HOST;
     f->party = p->name[k];
-}
-
-struct finding search_slowness(const struct course_parties *p, size_t k, bool is_problem,
-                               double lost_frac)
-{
-    struct finding f = finding_of(p->clients ? "slow-client" : "slow-host", is_problem, lost_frac);
-    search_set_party(&f, p, k);
-    return f;
-}
-
-struct strata_text search_name_strata(const struct course *c, struct strata x, struct finding *f)
-{
-    struct strata_text t = {""};
-    size_t table = c->strata[x.first].table, n = 0;
-    size_t first = c->stratum_of_table[table], end = c->stratum_of_table[table + 1];
-    struct size_range bytes;
-
-    if (x.end - x.first == c->n_strata)
-        return t;
-    f->op = c->n_ops > 1 ? c->ops[table].name : NULL;
-    if (f->op != NULL)
-        n = (size_t)snprintf(t.s, sizeof t.s, "%.80s ", f->op);
-    n += (size_t)snprintf(t.s + n, sizeof t.s - n, "requests ");
-    if (x.end - x.first == end - first)
-        return t;
-    bytes = course_sizes(c, x.first);
-    finding_figure(f, "min_bytes", (double)bytes.min);
-    finding_figure(f, "max_bytes", (double)bytes.max);
-    snprintf(t.s + n, sizeof t.s - n, "of %s%s%s ", units_size((double)bytes.min).s,
-             bytes.max > bytes.min ? " to " : "",
-             bytes.max > bytes.min ? units_size((double)bytes.max + 1).s : "");
-    return t;
 }
 
 struct clock_text find_clock(int64_t ns)

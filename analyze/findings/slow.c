@@ -3,7 +3,6 @@
 #include "analyze/findings/find.h"
 #include "analyze/findings/like.h"
 #include "analyze/findings/slow_limits.h"
-#include "libcommon/mem.h"
 #include "libcommon/units.h"
 
 #include <math.h>
@@ -41,15 +40,15 @@ static struct text at_equal_load(const struct like_span *g)
 static struct text requests_of(const struct like *l, const struct like_span *g, struct finding *f)
 {
     struct text t = {""};
-    const struct like_class *class = g->class != SIZE_MAX ? &l->classes[g->class] : NULL;
-    size_t op = class != NULL ? class->op : g->op, n;
+    const struct like_class *class = g->part.class != SIZE_MAX ? &l->classes[g->part.class] : NULL;
+    size_t op = class != NULL ? class->op : g->part.op, n;
 
     if (op == SIZE_MAX)
         return t;
     f->op = l->c->n_ops > 1 ? l->c->ops[op].name : NULL;
     n = (size_t)snprintf(t.s, sizeof t.s, " for %.80s%srequests", f->op != NULL ? f->op : "",
                          f->op != NULL ? " " : "");
-    if (class == NULL)
+    if (class == NULL || class->max_bytes <= 1)
         return t;
     finding_figure(f, "min_bytes", (double)class->min_bytes);
     finding_figure(f, "max_bytes", (double)class->max_bytes);
@@ -64,13 +63,14 @@ static struct text requests_of(const struct like *l, const struct like_span *g, 
 static struct text others_of(const struct course_parties *p, size_t n_slow)
 {
     size_t n = p->n - (n_slow > 0 ? n_slow : 1);
-    const char *what = p->clients ? "client" : "host", *many = units_count((int64_t)n).s;
+    const char *what = p->clients ? "client" : "host";
+    struct units_text many = units_count((int64_t)n);
     struct text t;
 
     if (n_slow > 1)
-        snprintf(t.s, sizeof t.s, "%s other %s%s", many, what, n > 1 ? "s" : "");
+        snprintf(t.s, sizeof t.s, "%s other %s%s", many.s, what, n > 1 ? "s" : "");
     else
-        snprintf(t.s, sizeof t.s, "the other %s%s%s%s", n > 1 ? many : "", n > 1 ? " " : "", what,
+        snprintf(t.s, sizeof t.s, "the other %s%s%s%s", n > 1 ? many.s : "", n > 1 ? " " : "", what,
                  n > 1 ? "s" : "");
     return t;
 }
@@ -125,17 +125,19 @@ static bool say_span(struct search *s, const struct like *l, const struct course
                      size_t group, size_t n_slow, const struct like_span *g, bool is_minor,
                      struct err *e)
 {
-    struct finding f = search_slowness(p, group, is_problem(g, is_minor), g->lost_frac);
+    struct finding f =
+        finding_of(p->clients ? "slow-client" : "slow-host", is_problem(g, is_minor), g->lost_frac);
     struct text what = requests_of(l, g, &f), others = others_of(p, n_slow);
 
+    search_set_party(&f, p, group);
     set_span(&f, g);
     if (is_late_only(g))
         return say_tail(s, p, g, &others, &f, e);
-    if (g->other != SIZE_MAX) {
+    if (g->part.other != SIZE_MAX) {
         f.kind = finding_kind("slow-host");
         f.scope = SCOPE_HOST;
-        f.party = s->c->hosts.name[p->clients ? g->other : group];
-        f.client = s->c->clients.name[p->clients ? group : g->other];
+        f.party = s->c->hosts.name[p->clients ? g->part.other : group];
+        f.client = s->c->clients.name[p->clients ? group : g->part.other];
         return is_told(s->out, &f) ||
                findings_add(s->out, &f, e,
                             "%s takes %.1f times as long%s of client %s as for those of other "
@@ -149,24 +151,18 @@ static bool say_span(struct search *s, const struct like *l, const struct course
                         what.s, at_equal_load(g).s, when(&f).s);
 }
 
-static double span_frac(const struct search *s, const struct like_slow *x)
-{
-    double length = 0;
-    for (size_t i = 0; i < x->n; i++)
-        length += search_frac(s, x->v[i].end_ns - x->v[i].start_ns);
-    return length;
-}
-
 /* Adds findings of the spans of a group, unless it is slow for less than half of the run and they
  * cost next to nothing together. */
 static bool say_group(struct search *s, const struct like *l, const struct course_parties *p,
                       const struct like_slow *x, size_t n_slow, struct err *e)
 {
-    double lost = 0, length = span_frac(s, x);
+    double lost = 0, length = 0;
     bool ok = true;
 
-    for (size_t i = 0; i < x->n; i++)
+    for (size_t i = 0; i < x->n; i++) {
         lost += x->v[i].lost_frac;
+        length += search_frac(s, x->v[i].end_ns - x->v[i].start_ns);
+    }
     if (length < .5 && lost < FINDING_WORTH_FRAC)
         return true;
     bool is_minor =

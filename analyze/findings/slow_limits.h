@@ -5,9 +5,7 @@
 #define SLOW_LEAST_RATIO   1.25
 #define SLOW_PROBLEM_RATIO 1.4
 #define SLOW_LEAST_SAMPLES 30
-#define SLOW_LEAST_Z       6.0
 #define SLOW_EDGE_FRAC     .06 /* of the run: a time this near to its end is its end */
-#define SLOW_MAX_STRETCHES 4   /* of one party; one that has more is slow throughout */
 #define SLOW_OTHERS_FRAC   .45 /* of a change: other operations, or pairs, may have that much */
 
 #endif

@@ -3,11 +3,12 @@
 #include "analyze/findings/levels_internal.h"
 #include "analyze/findings/slow_limits.h"
 #include "analyze/stats/stats.h"
-#include "libcommon/int64.h"
 #include "libcommon/mem.h"
+#include "libcommon/units.h"
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* An operation, or a stratum of one, among the others. */
@@ -100,6 +101,30 @@ static bool is_reported(const struct search *s, const struct finding *f)
     return false;
 }
 
+struct strata_text {
+    char s[160];
+};
+
+/* Returns "GET requests of 1MiB to 4MiB "; sets the operation and the sizes of f. */
+static struct strata_text name_strata(const struct course *c, struct strata x, struct finding *f)
+{
+    struct strata_text t;
+    size_t table = c->strata[x.first].table, n;
+    struct size_range bytes = course_sizes(c, x.first);
+
+    f->op = c->n_ops > 1 ? c->ops[table].name : NULL;
+    n = (size_t)snprintf(t.s, sizeof t.s, "%.80s%srequests ", f->op != NULL ? f->op : "",
+                         f->op != NULL ? " " : "");
+    if (x.end - x.first == c->stratum_of_table[table + 1] - c->stratum_of_table[table])
+        return t;
+    finding_figure(f, "min_bytes", (double)bytes.min);
+    finding_figure(f, "max_bytes", (double)bytes.max);
+    snprintf(t.s + n, sizeof t.s - n, "of %s%s%s ", units_size((double)bytes.min).s,
+             bytes.max > bytes.min ? " to " : "",
+             bytes.max > bytes.min ? units_size((double)bytes.max + 1).s : "");
+    return t;
+}
+
 static bool say_part(struct search *s, const struct part *p, const struct slow_time *t, bool drifts,
                      struct err *e)
 {
@@ -115,7 +140,7 @@ static bool say_part(struct search *s, const struct part *p, const struct slow_t
     double lost = in.n * in.ns * (ratio - 1) * (drifts ? c->n_blocks / 20. : 1);
     struct finding f = finding_of(drifts ? "drift" : "slow-op", ratio >= SLOW_PROBLEM_RATIO,
                                   busy > 0 ? lost / (busy + lost) : 0);
-    struct strata_text what = search_name_strata(c, strata_of(c, p, p->k), &f);
+    struct strata_text what = name_strata(c, strata_of(c, p, p->k), &f);
     f.start_ns = t->from_ns;
     f.end_ns = t->to_ns;
     f.has_start = t->from_ns > c->start_ns && !drifts;
@@ -176,8 +201,7 @@ static bool find_slow_parts(struct search *s, struct levels *l, bool by_stratum,
             if (x.n > 0)
                 levels_add_block(l, b, -x.ln);
         }
-        double sd = search_sd(&all);
-        l->least_variance = fmax(sd * sd * (double)l->n / fmax(all.n, 1), 1e-6);
+        l->least_variance = fmax(all.sd * all.sd * (double)l->n / fmax(all.n, 1), 1e-6);
         ok = all.n < SLOW_LEAST_SAMPLES || levels_tell(l, say_change, &p, e);
     }
     free(p.times);
@@ -189,7 +213,7 @@ bool levels_find_slow_parts(struct search *s, struct levels *l, struct err *e)
 {
     const struct course *c = s->c;
 
-    if (s->equal == NULL || c->cells == NULL)
+    if (s->equal == NULL)
         return true;
     return (c->n_ops < 2 || find_slow_parts(s, l, false, e)) &&
            (c->n_strata == c->n_ops || find_slow_parts(s, l, true, e));

@@ -470,16 +470,16 @@ bool swings_say(struct search *s, bool of_durations, double least, double most, 
         if (!isnan(p))
             finding_figure(&f, "p", p);
     }
-    const char *every = period_ns > 0 ? "every " : "at no steady period",
-               *period = period_ns > 0 ? units_duration(f.period_ns).s : "";
+    const char *every = period_ns > 0 ? "every " : "at no steady period";
+    struct units_text period = period_ns > 0 ? units_duration(f.period_ns) : (struct units_text){0};
     if (of_durations)
         return findings_add(s->out, &f, e,
                             "Response time swings back and forth by %.0f %%, %s%s (%s to %s)",
-                            100 * swing, every, period, units_duration((int64_t)least).s,
+                            100 * swing, every, period.s, units_duration((int64_t)least).s,
                             units_duration((int64_t)most).s);
     return findings_add(s->out, &f, e,
                         "Throughput swings back and forth by %.0f %%, %s%s (%s to %s requests/s)",
-                        100 * swing, every, period, units_rate(least).s, units_rate(most).s);
+                        100 * swing, every, period.s, units_rate(least).s, units_rate(most).s);
 }
 
 static bool say(const struct swings *w, double low, double high, double cycles, double p,

@@ -268,6 +268,13 @@ class Causes(FindingsCase):
         first, _ = self.check_first(load, "no-success", start=8)
         self.assertGreater(first["evidence"]["n_failed"], 100 * load.threads)
 
+    def test_nothing_succeeds_in_an_overloaded_open_loop(self):
+        """There are no durations of successes in which to look for the first wait."""
+        load = Load(105, threads=8, rate=600)
+        load.fails = lambda *where: "HTTP 500"
+        load.failed_s = .02
+        self.assertIn("backlog", [f["kind"] for f in self.findings(load)])
+
 
 if __name__ == "__main__":
     unittest.main()
