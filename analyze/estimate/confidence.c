@@ -227,8 +227,7 @@ struct ended {
     const int64_t *failed, *all;
 };
 
-/* Fills a rate from its flow, with `room` for the segments. `mean` NULL: compute it from the flow.
- */
+/* Fills a rate from its flow, with `room` for the segments. `mean` NULL: that of the flow. */
 static bool fill_rate(struct statistics *s, const struct flow *f, const struct ended *ended,
                       const double *mean, double *room, struct statistics_rate *to, struct err *e)
 {

@@ -95,8 +95,8 @@ bool load_changes_requests(const struct search *s, int64_t at_ns);
  * until_ns). */
 double load_slowdown(const struct search *s, int64_t from_ns, int64_t at_ns, int64_t until_ns);
 
-/* Return the mean number of requests under way in a time, and of those due by block; NAN: not
- * known. */
+/* Return the mean number of requests that were due in a block, and of those under way, in a time;
+ * NAN: not known. */
 double load_due(const struct search *s, int64_t from_ns, int64_t to_ns);
 double load_under_way(const struct search *s, int64_t from_ns, int64_t to_ns);
 

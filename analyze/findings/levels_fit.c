@@ -2,8 +2,8 @@
  *
  * Least squares with a penalty per cut (stats_partition) propose cuts into levels. The penalty is
  * so low that they find every possible change, and also cuts in slow noise that a healthy run has,
- * too. Then those cuts, or that trend, are kept that explain the series at the least cost together
- * with such noise (slow_noise.h): a sudden change, or one that keeps on, is no noise. */
+ * too. Then those cuts, or that other shape, are kept that explain the series at the least cost
+ * together with such noise (slow_noise.h): a sudden change, or one that keeps on, is no noise. */
 #include "analyze/findings/levels_internal.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/units.h"
@@ -23,11 +23,9 @@
 #define LEAST_SWING        .3   /* of a wave: slow noise swings, too */
 #define BELL_STEPS         8    /* widths that are tried, up to an eighth of the run */
 #define GROWTH_EXPONENT    2    /* of an exponential trend, at the end of the run */
-#define LONGEST_DECAY                                                                              \
-    10 /* the longest time constant of a decaying beginning: a tenth of the run                    \
-        */
-#define N_DECAYS   2
-#define DECAY_STEP 2
+#define LONGEST_DECAY      10   /* a decaying beginning has a tenth of the run as time constant, */
+#define DECAY_STEP         2    /* or half of that */
+#define N_DECAYS           2
 
 double levels_mean(const double *x, size_t from, size_t to)
 {

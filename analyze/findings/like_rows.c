@@ -195,7 +195,8 @@ static void sort_by_time(const struct rows *r, uint32_t *order, size_t n, size_t
                 const struct request *x = &r->v[order[i]];
                 int64_t into_ns = (ends ? x->end_ns : x->start_ns) - from_ns,
                         ns = int64_max(int64_min(into_ns, r->slices.length_ns), 0);
-                size_t key = (size_t)((double)ns * step) >> shift & (RADIX_SIZE - 1);
+                size_t key =
+                    (size_t)fmin((double)ns * step, 0x1p33 - 1) >> shift & (RADIX_SIZE - 1);
 
                 if (pass == 0)
                     csort_count(first, key);

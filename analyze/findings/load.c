@@ -68,7 +68,7 @@ bool load_fit(struct search *s, struct err *e)
         }
         if (of.n == 0)
             continue;
-        double mean_ns = exp(q->of_kind[k] - of.log / of.n) * fmax(of.ns / of.n, 1);
+        double mean_ns = exp(q->of_kind[k] - of.log / of.n) * fmax(of.ns, of.n) / of.n;
         for (size_t b = 0; b < c->n_blocks; b++) {
             q->work[b] += by_block[b].n_ended * mean_ns;
             n_ended[b] += by_block[b].n_ended;

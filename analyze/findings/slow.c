@@ -10,8 +10,7 @@
 #include <stdlib.h>
 
 #define LOAD_MATTERS 1.25 /* the ratio at equal load is told if it differs by this factor */
-
-#define TAIL_PROBLEM .05 /* of the run, lost by a tail (the specification of findings) */
+#define TAIL_PROBLEM .05  /* of the run, lost by a tail (the specification of findings) */
 
 struct text {
     char s[160];

@@ -41,6 +41,7 @@
 #define LEAST_BEAT       .15  /* of a periodic swing */
 #define PROBLEM_BEAT     .25
 #define MOST_OF_VARIANCE .5
+
 /* Points of equal width: deviations of the throughput (and of that of two halves of the threads) or
  * of durations, as shares of what is expected. */
 struct swings {
