@@ -17,7 +17,9 @@
 #define CLOCK_SET_NS NS_PER_S
 #define REFUSED_NS   (15 * NS_PER_M)
 
-#define NOT_BEGUN_PROBLEM .01 /* share of the requests that were due, as of those that began late */
+#define NOT_BEGUN_PROBLEM                                                                          \
+    .01 /* share of the requests that were due, as of those that began late                        \
+         */
 
 /* A larger resolution is nonsense: it is cut to this. */
 #define MAX_RESOLUTION_NS NS_PER_H

@@ -1,6 +1,7 @@
 #include "analyze/findings/like.h"
 
 #include "analyze/base/csort.h"
+#include "analyze/findings/slow_limits.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
 
@@ -9,6 +10,8 @@
 #include <string.h>
 
 #define LEAST_RATIO     1.25 /* a group is slow from this ratio at equal load on, */
+#define LEAST_LONGER    1.1  /* ... and if its requests take so many times as long */
+#define LOAD_MATTERS    1.25 /* the ratio at equal load differs by this factor */
 #define LEAST_T         8.0  /* with this t: no healthy run of the simulations came near it */
 #define FURTHER_T       4.0  /* for further intervals of a slow group, and gaps between them */
 #define MEAN_DEARER     1.25 /* the mean must be so much surer than the typical request */
@@ -55,6 +58,22 @@ struct block {
     double n[2], residual[2], mean[2];
 };
 
+/* The least and the highest levels of some requests. */
+struct range {
+    uint8_t least[LIKE_N_LOADS], most[LIKE_N_LOADS];
+};
+
+static const struct range no_range = {
+    .least = {UINT8_MAX, UINT8_MAX, UINT8_MAX, UINT8_MAX, UINT8_MAX, UINT8_MAX}};
+
+static void add_range(struct range *to, const struct range *x)
+{
+    for (int k = 0; k < LIKE_N_LOADS; k++) {
+        to->least[k] = x->least[k] < to->least[k] ? x->least[k] : to->least[k];
+        to->most[k] = x->most[k] > to->most[k] ? x->most[k] : to->most[k];
+    }
+}
+
 /* A request of a group (own) or of the others. */
 struct asked {
     const struct like_row *row;
@@ -72,8 +91,8 @@ struct compared {
     bool *is_slow;     /* by group: left out of the reference of others */
     bool *may_be_slow; /* by group */
     double step[LIKE_N_LOADS];
-    uint8_t (*met)[LIKE_N_LOADS]; /* by group: the highest levels */
-    struct gram all, *of_group;   /* of_group: NULL if there are many groups */
+    struct range *met;          /* by group */
+    struct gram all, *of_group; /* of_group: NULL if there are many groups */
     struct curves curves;
     struct like_part part; /* the requests that are compared now, and their rows */
     uint32_t *rows;
@@ -83,6 +102,7 @@ struct compared {
     struct asked *v; /* the requests of a group and of the others that can be compared */
     size_t n;
     double *scratch; /* as many as there are rows */
+    double *means;   /* four for each class */
 };
 
 static uint32_t group_of(const struct compared *x, const struct like_row *r)
@@ -273,22 +293,25 @@ struct prediction {
     float of[LIKE_N_LOADS][LIKE_LEVELS], beyond[LIKE_N_LOADS][LIKE_LEVELS];
 };
 
-static void predict(const struct compared *x, const uint8_t *met, struct prediction *p)
+static void predict(const struct compared *x, const struct range *met, struct prediction *p)
 {
     const struct curves *c = &x->curves;
 
-    for (int k = 0; k < LIKE_N_LOADS; k++)
+    for (int k = 0; k < LIKE_N_LOADS; k++) {
         for (int level = 0; level < LIKE_LEVELS; level++) {
-            int at = level < met[k] ? level : met[k];
+            int at = level < met->most[k] ? level : met->most[k];
             double sum = 0;
 
+            p->beyond[k][level] = (float)((level - at) * x->step[k]);
+            /* Below what the others met nothing is known. */
+            at = at > met->least[k] ? at : met->least[k];
             for (int j = 0; j < PIECES; j++) {
                 int from = c->knots[k][j], to = at < c->knots[k][j + 1] ? at : c->knots[k][j + 1];
                 sum += to > from ? c->slope[k][j] * (to - from) * x->step[k] : 0;
             }
             p->of[k][level] = (float)sum;
-            p->beyond[k][level] = (float)((level - at) * x->step[k]);
         }
+    }
 }
 
 /* Returns the log of a duration at no load. Beyond what the others met the duration may grow in
@@ -315,8 +338,8 @@ static bool is_in_part(const struct compared *x, const struct like_part *p,
            (p->other == SIZE_MAX || other_of(x, r) == p->other);
 }
 
-/* Fits the curves without a group and the slow ones; met: the highest levels of the others. */
-static void fit_others(struct compared *x, size_t group, uint8_t *met)
+/* Fits the curves without a group and the slow ones; met: what the others met. */
+static void fit_others(struct compared *x, size_t group, struct range *met)
 {
     struct gram g = x->all;
 
@@ -324,8 +347,8 @@ static void fit_others(struct compared *x, size_t group, uint8_t *met)
         bool is_out = k == group || x->is_slow[k];
         if (is_out && x->of_group != NULL)
             add_gram(&g, &x->of_group[k], -1);
-        for (int j = 0; j < LIKE_N_LOADS && !is_out; j++)
-            met[j] = x->met[k][j] > met[j] ? x->met[k][j] : met[j];
+        if (!is_out)
+            add_range(met, &x->met[k]);
     }
     fit(&g, &x->curves);
 }
@@ -344,11 +367,11 @@ static void set_part(struct compared *x, struct like_part part)
  * others. */
 static void add_strata(struct compared *x, size_t group)
 {
-    uint8_t met[LIKE_N_LOADS] = {0};
+    struct range met = no_range;
     struct prediction p;
 
-    fit_others(x, group, met);
-    predict(x, met, &p);
+    fit_others(x, group, &met);
+    predict(x, &met, &p);
     memset(x->strata, 0, x->n_strata * sizeof *x->strata);
     x->n = 0;
     for (size_t i = 0; i < x->n_rows; i++) {
@@ -510,7 +533,7 @@ struct answer {
     struct series of;
     const double *v; /* the values that tell: typical or mean */
     double sd;
-    bool is_tail;
+    bool by_mean; /* the mean of requests is slower, not the typical one */
     size_t n_blocks;
     struct interval found[LIKE_MAX_SPANS + 1];
     size_t n;
@@ -532,16 +555,16 @@ static struct interval find_surest(struct answer *a, const struct block *blocks)
         struct interval of[2] = {
             find_interval(s.typical, s.sd_typical, 0, s.n, log(LEAST_RATIO), 1),
             find_interval(s.mean, s.sd_mean, 0, s.n, log(LEAST_RATIO), 1)};
-        bool is_tail = of[1].t > of[0].t * MEAN_DEARER;
-        if (of[is_tail].t <= best.t)
+        bool by_mean = of[1].t > of[0].t * MEAN_DEARER;
+        if (of[by_mean].t <= best.t)
             continue;
-        best = of[is_tail];
-        a->is_tail = is_tail;
+        best = of[by_mean];
+        a->by_mean = by_mean;
         from = s.block[best.from] - (s.block[best.from] > 0 ? every : 0);
         to = s.block[best.to - 1] + 2 * every;
     }
-    a->v = a->is_tail ? a->of.mean : a->of.typical;
-    a->sd = a->is_tail ? a->of.sd_mean : a->of.sd_typical;
+    a->v = a->by_mean ? a->of.mean : a->of.typical;
+    a->sd = a->by_mean ? a->of.sd_mean : a->of.sd_typical;
     if (best.t < LEAST_T)
         return (struct interval){0};
     best.from = best.to = 0;
@@ -616,7 +639,7 @@ static int64_t block_start_ns(const struct compared *x, const struct answer *a, 
 
 /* Requests of a group [1] or of the others [0] in a span. */
 struct side {
-    double n, residual, times, load, late, late_ns, busy_ns;
+    double n, residual, times, load, late, late_residual, late_ns, busy_ns;
 };
 
 static bool is_in_span(const struct compared *x, const struct like_span *g,
@@ -642,6 +665,7 @@ static void add_sides(const struct compared *x, const struct like_span *g, float
         to->busy_ns += n * ns;
         to->load += n * v->row->load[LIKE_MEAN];
         to->late += v->residual > late_from ? n : 0;
+        to->late_residual += v->residual > late_from ? n * v->residual : 0;
         to->late_ns += v->residual > late_from ? n * ns : 0;
     }
 }
@@ -657,9 +681,8 @@ static float late_from(const struct compared *x)
     return n > 0 ? (float)fmax(stats_select(x->scratch, n, n - 1 - n / 100), M_LN2) : 0;
 }
 
-/* Returns the medians of a group, less those of the others, of log durations in a span: as they
- * are, or at equal load. */
-static double median_excess(const struct compared *x, const struct like_span *g, bool at_equal_load)
+/* Returns the median of log durations in a span, of the group less that of the others. */
+static double median_excess(const struct compared *x, const struct like_span *g)
 {
     double median[2] = {0};
 
@@ -667,10 +690,22 @@ static double median_excess(const struct compared *x, const struct like_span *g,
         size_t n = 0;
         for (size_t i = 0; i < x->n; i++)
             if (x->v[i].own == own && is_in_span(x, g, &g->part, x->v[i].row))
-                x->scratch[n++] = at_equal_load ? x->v[i].residual : x->v[i].took;
+                x->scratch[n++] = x->v[i].took;
         median[own] = n > 0 ? stats_select(x->scratch, n, n / 2) : 0;
     }
     return median[1] - median[0];
+}
+
+/* Whether late requests make the excess of a group: there are twice as many as of the others, and
+ * the rest takes as long. A tail raises the mean of logs, too. */
+static bool is_tail(const struct side *of)
+{
+    double rest[2];
+
+    for (int own = 0; own < 2; own++)
+        rest[own] = (of[own].residual - of[own].late_residual) / fmax(of[own].n - of[own].late, 1);
+    return of[1].late / of[1].n > 2 * of[0].late / of[0].n &&
+           rest[1] - rest[0] < log(LEAST_RATIO) / 2;
 }
 
 static double excess_of(const struct side *of)
@@ -737,12 +772,15 @@ static struct like_span span_of(const struct compared *x, const struct answer *a
     struct like_span g = {
         .start_ns = is_all ? c->start_ns : block_start_ns(x, a, a->of.block[v->from]),
         .end_ns = is_all ? c->end_ns : block_start_ns(x, a, a->of.block[v->to - 1] + 1),
-        .t = v->t,
-        .is_tail = a->is_tail};
+        .t = v->t};
 
     /* No onset is claimed unless the time before was normal, and likewise at the end. */
-    g.has_start = !is_all && v->from >= LEAST_SPAN && mean_of(a->v, 0, v->from) < v->mean / 2;
-    g.has_end = !is_all && v->to + LEAST_SPAN <= a->of.n && g.end_ns < c->full_until_ns &&
+    double edge_ns = SLOW_EDGE_FRAC * (double)(c->end_ns - c->start_ns);
+    g.has_start = !is_all && v->from >= LEAST_SPAN &&
+                  (double)(g.start_ns - c->start_ns) > edge_ns &&
+                  mean_of(a->v, 0, v->from) < v->mean / 2;
+    g.has_end = !is_all && v->to + LEAST_SPAN <= a->of.n &&
+                (double)(c->full_until_ns - g.end_ns) > edge_ns &&
                 mean_of(a->v, v->to, a->of.n) < v->mean / 2;
     add_sides(x, &g, late, &x->part, of);
     g.part = narrow(x, &g, of);
@@ -750,13 +788,12 @@ static struct like_span span_of(const struct compared *x, const struct answer *a
         memset(of, 0, sizeof of);
         add_sides(x, &g, late, &g.part, of);
     }
-    /* A tail raises the mean of logs, too, but not the median. */
-    g.is_tail |= c->has_requests && median_excess(x, &g, true) < log(LEAST_RATIO) / 2;
-    double took = median_excess(x, &g, false);
+    g.is_tail = c->has_requests && is_tail(of);
+    double took = median_excess(x, &g);
     double times = of[1].times / of[1].n / (of[0].times / of[0].n);
     g.n = of[1].n;
     g.ratio = g.is_tail ? times : exp(took);
-    g.load_ratio = a->is_tail && !is_all ? exp(v->mean) : exp(excess_of(of));
+    g.load_ratio = a->by_mean && !is_all ? exp(v->mean) : exp(excess_of(of));
     if (!c->has_requests) { /* a load that grows in proportion explains as much */
         double more = of[1].load / of[1].n - of[0].load / of[0].n;
         g.load_ratio = g.ratio * exp(-fmax(more, 0) * x->l->most[LIKE_MEAN] / LIKE_LEVELS);
@@ -767,6 +804,40 @@ static struct like_span span_of(const struct compared *x, const struct answer *a
     g.others_late = of[0].late / of[0].n;
     g.late_ns = of[1].late_ns / fmax(of[1].late, 1);
     return g;
+}
+
+/* Whether a part of a group's requests only shares a wait: its other requests take longer, too, by
+ * at least half as much time. A queue of long requests delays a short one by many times its own
+ * duration, which the load in flight explains. If no other request can be compared, that is not
+ * known. means: scratch memory, four values for each class. */
+static bool is_shared_wait(const struct compared *x, size_t group, const struct like_span *g,
+                           double *means)
+{
+    const struct like *l = x->l;
+    double(*v)[4] = (double(*)[4])means, n[2] = {0}, more_ns[2] = {0};
+
+    if (g->part.op == SIZE_MAX && g->part.class == SIZE_MAX)
+        return false;
+    memset(v, 0, l->n_classes * sizeof *v);
+    for (size_t i = 0; i < l->n; i++) {
+        const struct like_row *r = &l->v[i];
+        int own = group_of(x, r) == group;
+
+        if (r->start_ns < g->start_ns || r->start_ns >= g->end_ns)
+            continue;
+        v[r->class][own] += r->n;
+        v[r->class][2 + own] += r->n * exp(r->y);
+    }
+    for (size_t k = 0; k < l->n_classes; k++) {
+        bool in = g->part.class == SIZE_MAX ? l->classes[k].op == g->part.op : k == g->part.class;
+
+        if (v[k][0] < LEAST_IN_STRATA || v[k][1] < LEAST_IN_STRATA)
+            continue;
+        n[in] += v[k][1];
+        more_ns[in] += v[k][3] - v[k][2] / v[k][0] * v[k][1];
+    }
+    bool has_load = g->ratio > LOAD_MATTERS * g->load_ratio;
+    return has_load && (n[0] == 0 || more_ns[0] / n[0] > more_ns[1] / fmax(n[1], 1) / 2);
 }
 
 /* Finds a tail: more of a group's requests are late than of the others' at the same time, by so
@@ -800,7 +871,7 @@ static void find_tail(const struct compared *x, struct answer *a, float late)
     if (all.late[1] < TAIL_LEAST || all.late[1] < 2 * expected ||
         more < FURTHER_T * sqrt(variance) || z < LEAST_T)
         return;
-    a->is_tail = true;
+    a->by_mean = true;
     a->found[0] = (struct interval){0, 0, 0, z};
     a->n = 1;
 }
@@ -825,8 +896,9 @@ static bool ask(struct compared *x, size_t group, struct like_slow *to, struct e
     if (may_be_tail)
         find_tail(x, a, late);
     for (size_t i = 0; i < a->n; i++) {
-        to->v[to->n] = span_of(x, a, &a->found[i], late);
-        to->n += to->v[to->n].ratio > 1;
+        struct like_span *g = &to->v[to->n];
+        *g = span_of(x, a, &a->found[i], late);
+        to->n += g->ratio >= LEAST_LONGER && !is_shared_wait(x, group, g, x->means);
     }
     free(a);
     return true;
@@ -900,16 +972,21 @@ static bool init(struct compared *x, const struct like *l, enum like_groups grou
                                        : groups == LIKE_HOSTS ? l->c->clients.n
                                                               : l->c->hosts.n};
     if (!mem_new(&x->stratum, l->n, e) || !number_strata(x, e) || !mem_cleared(&x->is_slow, n, e) ||
-        !mem_new(&x->may_be_slow, n, e) || !mem_cleared(&x->met, n, e) ||
+        !mem_new(&x->may_be_slow, n, e) || !mem_new(&x->met, n, e) ||
         !mem_new(&x->strata, x->n_strata, e) || !mem_new(&x->v, l->n, e) ||
         !mem_new(&x->rows, l->n, e) || !mem_new(&x->scratch, l->n, e) ||
+        !mem_new(&x->means, 4 * l->n_classes, e) ||
         (n <= FEW_GROUPS && !mem_cleared(&x->of_group, n, e)))
         return false;
-    for (size_t i = 0; i < l->n; i++)
-        for (int k = 0; k < LIKE_N_LOADS; k++) {
-            uint8_t *met = &x->met[group_of(x, &l->v[i])][k];
-            *met = l->v[i].load[k] > *met ? l->v[i].load[k] : *met;
-        }
+    for (size_t k = 0; k < n; k++)
+        x->met[k] = no_range;
+    for (size_t i = 0; i < l->n; i++) {
+        struct range row;
+
+        memcpy(row.least, l->v[i].load, sizeof row.least);
+        memcpy(row.most, l->v[i].load, sizeof row.most);
+        add_range(&x->met[group_of(x, &l->v[i])], &row);
+    }
     memset(x->may_be_slow, true, n);
     set_part(x, all_parts);
     choose_knots(x);
@@ -927,6 +1004,7 @@ static void fini(struct compared *x)
     free(x->v);
     free(x->rows);
     free(x->scratch);
+    free(x->means);
 }
 
 /* Asks for each group; those that are slow leave the reference of the others, and all are asked

@@ -102,7 +102,7 @@ static void set_span(struct finding *f, const struct like_span *g)
 
 static bool is_problem(const struct like_span *g, bool is_minor)
 {
-    return !is_minor && !g->is_load && fmax(g->ratio, g->load_ratio) >= SLOW_PROBLEM_RATIO;
+    return !is_minor && !g->is_load && g->ratio >= SLOW_PROBLEM_RATIO;
 }
 
 /* Whether a pair of a host and a client was found already: by host, then by client. */

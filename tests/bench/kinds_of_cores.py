@@ -547,7 +547,7 @@ def locked(x, hold, host=None):
     share = .12
     x.popularity = list(itertools.accumulate([share * (N_OBJECTS - 1) / (1 - share)] + [1] * (N_OBJECTS - 1)))
     x.locks = {0: (hold, host)}
-    scopes = {OBJECT: [None, {"object": "obj/0"}]}
+    scopes = {OBJECT: [None, *({"host": x.host(k)} for k in range(x.n_hosts))]}
     if host is not None:
         scopes["slow-host"] = [{"host": x.host(host)}]
     x.expect(*scopes, scopes=scopes, allowed=LEVEL)
