@@ -244,7 +244,7 @@ static bool say_change(struct levels *l, const struct level_change *x, const voi
 
 bool levels_say_wave(struct levels *l, bool of_durations, struct err *e)
 {
-    double length_ns = (double)(l->at_ns[l->n - 1] - l->at_ns[0] + l->width_ns),
+    double length_ns = (double)(l->at_ns[l->n - 1] - l->at_ns[0]) + (double)l->width_ns,
            low = exp(of_durations ? -l->swing[1] : l->swing[0]),
            high = exp(of_durations ? -l->swing[0] : l->swing[1]);
 

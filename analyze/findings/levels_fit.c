@@ -77,11 +77,11 @@ static void fit_line(const struct levels *l, double ends[2], double *fitted)
 static void fit_wave(struct levels *l, double *fitted)
 {
     double rate[LEVELS_POINTS], t[LEVELS_POINTS],
-        length = (double)(l->at_ns[l->n - 1] - l->at_ns[0] + l->width_ns);
+        length = (double)(l->at_ns[l->n - 1] - l->at_ns[0]) + (double)l->width_ns;
 
     for (size_t i = 0; i < l->n; i++) {
         rate[i] = exp(l->x[i]);
-        t[i] = (double)(l->at_ns[i] - l->at_ns[0] + l->width_ns / 2) / length;
+        t[i] = ((double)(l->at_ns[i] - l->at_ns[0]) + (double)l->width_ns / 2) / length;
     }
     l->wave.rest = INFINITY;
     for (int step = WAVE_STEPS - WAVE_STEPS / 8; step <= MOST_WAVES * WAVE_STEPS; step++) {
