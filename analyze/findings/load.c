@@ -284,8 +284,10 @@ static bool find_changes(struct search *s, struct levels *l, enum load_quantity 
     if (!fill_quantity(s, of, op, v, e))
         return false;
     *l = (struct levels){.s = s, .width_ns = c->block_ns, .least_variance = LEAST_VARIANCE};
+    /* Few hosts end a request in a small part of a block. */
     for (size_t b = 0; b < c->n_blocks; b++)
-        if (course_block_start_ns(c, b) >= c->full_from_ns && isfinite(v[b]))
+        if (course_block_start_ns(c, b) >= c->full_from_ns &&
+            course_block_start_ns(c, b + 1) <= c->full_until_ns && isfinite(v[b]))
             levels_add_block(l, b, v[b]);
     /* A block in which the load changes lies between the levels. */
     memcpy(v, l->x, sizeof l->x);

@@ -3,6 +3,7 @@ import json
 import math
 import unittest
 
+import capgen
 from test_findings import FindingsCase, Load, seconds
 
 MIX = (("GET", .9), ("PUT", .1))
@@ -73,6 +74,15 @@ class Loads(FindingsCase):
         load = Load(116, length_s=24)
         load.hangs = lambda s, *rest: setattr(load, "think_s", .06 if s >= 11 else 2e-5)
         self.check_only_the_load(load, 11, r"threads are at work, not 1[12]")
+
+    def test_the_end_of_a_run(self):
+        """In the last few milliseconds one of four hosts ends a request."""
+        path, each = self.tmp / "run.csv", capgen.SECOND // 100
+        for n in 2389, 2390, 2415:
+            rows = [capgen.row(i * each, (i + 4) * each - 1000, thread=i % 4, client=f"c{i % 4}",
+                               host=f"http://h{i // 5 % 4}:9000") for i in range(n)]
+            path.write_bytes(capgen.text(rows))
+            self.assertEqual(self.s3analyze("analyze", "--json", path).json()["findings"], [])
 
 
 if __name__ == "__main__":
