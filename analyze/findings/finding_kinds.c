@@ -128,12 +128,15 @@ static double figure_of(const struct finding *f, const char *name)
     return 0;
 }
 
-/* All along requests hang until they fail. They take the threads, now and then all of them. */
+/* Requests hang until they fail, all along or from a moment on. They take the threads, now and then
+ * all of them. Errors at the end of a stall do not explain it. */
 static bool takes_threads(const struct finding *cause, const struct finding *f, int64_t near_ns)
 {
     (void)near_ns;
-    return figure_of(cause, FINDING_TIME_SHARE) > f->lost_frac && !cause->has_start &&
-           !cause->has_end && (cause->party == NULL || cause->party == f->party);
+    return figure_of(cause, FINDING_TIME_SHARE) > f->lost_frac && !cause->has_end &&
+           (!cause->has_start ||
+            cause->end_ns - cause->start_ns >= 2 * (f->end_ns - f->start_ns)) &&
+           (cause->party == NULL || cause->party == f->party);
 }
 
 /* From a moment on requests to a host hang until they time out: all threads come to wait there,

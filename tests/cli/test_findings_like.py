@@ -14,6 +14,7 @@ KINDS = {
                                           "healthy-cores-keys-by-client", "healthy-cores-unequal-work"),
     "changes of the load": ("load-sizes-33-times", "load-mix-for-puts", "load-more-threads"),
     "a hot object": ("hot-object",),
+    "requests that hang take all threads": ("some-hang",),
     "a slow host, a slow client": ("half-speed-from-the-middle-3-random", "delete-slow-at-a-host", "client-with-a-slow-card",
                                    "host-and-client-slow", "one-of-four-hosts-fast"),
 }
