@@ -378,9 +378,12 @@ static bool extent_of(struct course_extent *x, const struct scan *s, struct err 
         .last_start_ns = int64_max(s->all.ok.last_ns, s->all.failed.last_ns),
         .min_bytes = s->min_bytes,
         .max_bytes = s->max_bytes,
+        .rows_per_span = BLOCKS_ROWS,
     };
-    if (!mem_new(&x->visits, s->n_places + s->n_threads, e))
+    if (!mem_new(&x->visits, s->n_places + s->n_threads, e) || !mem_new(&x->spans, s->blocks.n, e))
         return false;
+    for (size_t b = 0; b < s->blocks.n; b++)
+        x->spans[b] = (struct course_span){s->blocks.v[b].min_start_ns, s->blocks.v[b].max_end_ns};
     for (size_t i = 0; i < s->n_places; i++)
         x->visits[i] = (struct course_visits){scan_part_first_start_ns(&s->parts[i]),
                                               s->parts[i].last_end_ns, s->parts[i].n};
@@ -402,9 +405,12 @@ static bool course_of_entries(struct course *c, const void *plan, size_t first, 
     bool ok = true;
     for (size_t k = first; ok && k < end; k++)
         ok = extent_of(&extents[k - first], p->scans[k], e);
-    ok = ok && course_of_rows(c, p->d, p->tables + first, extents, end - first, e);
-    for (size_t k = first; k < end; k++)
+    ok = ok &&
+         course_of_rows(c, p->d, p->tables + first, extents, end - first, p->a->options.threads, e);
+    for (size_t k = first; k < end; k++) {
         free(extents[k - first].visits);
+        free(extents[k - first].spans);
+    }
     free(extents);
     return ok;
 }

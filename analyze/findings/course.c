@@ -1,5 +1,7 @@
 #include "analyze/findings/course.h"
 
+#include "analyze/base/tasks.h"
+#include "analyze/findings/like.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
@@ -590,6 +592,29 @@ done:
     return ok;
 }
 
+/* Tasks that go over the rows beside each other. */
+static bool look_at_all_rows(void *pass, struct err *e)
+{
+    struct pass *p = pass;
+    struct course *c = p->c;
+
+    for (size_t k = 0; k < c->n_ops; k++) {
+        if (!look_at_rows(p, k, e))
+            return false;
+        c->median_ns[k] = histogram_quantile(p->histogram[k], .5);
+        c->p90_ns[k] = histogram_quantile(p->histogram[k], .9);
+        c->tail[k] = tail_of(p->histogram[k], 0x1p32 / (double)p->sample_below);
+    }
+    find_hung(p);
+    return count_slow(p, e) && course_load_rows(c, p->samples, p->n_samples,
+                                                0x1p32 / (double)p->sample_below, p->threads, e);
+}
+
+static bool read_requests(void *requests, struct err *e)
+{
+    return like_read(requests, e);
+}
+
 static bool gather(struct pass *p, const struct course_extent *extents, struct err *e)
 {
     struct course *c = p->c;
@@ -603,30 +628,24 @@ static bool gather(struct pass *p, const struct course_extent *extents, struct e
         return false;
     choose_grid(c);
     if (!alloc_counts(c, e) || !fill_parties(p, &c->hosts, e) || !fill_parties(p, &c->clients, e) ||
-        !choose_messages(p, e))
+        !choose_messages(p, e) || !like_requests_new(c, extents, e))
         return false;
     uint64_t wanted = MAX_SAMPLES + 64 * (uint64_t)c->n_places;
     p->sample_below = course_sample_below(wanted, (uint64_t)c->n);
     p->per_bin = 1 / (double)c->bin_ns;
     p->per_wide = (UINT64_C(1) << 32) / (uint64_t)(c->wide_ns / c->bin_ns) + 1;
-    for (size_t k = 0; k < c->n_ops; k++) {
-        if (!look_at_rows(p, k, e))
-            return false;
-        c->median_ns[k] = histogram_quantile(p->histogram[k], .5);
-        c->p90_ns[k] = histogram_quantile(p->histogram[k], .9);
-        c->tail[k] = tail_of(p->histogram[k], 0x1p32 / (double)p->sample_below);
-    }
-    find_hung(p);
-    return count_slow(p, e) && course_load_rows(c, p->samples, p->n_samples,
-                                                0x1p32 / (double)p->sample_below, p->threads, e);
+    struct task tasks[] = {{look_at_all_rows, p, 2}, {read_requests, c->requests, 1}};
+    return tasks_run(tasks, 2, c->use_threads, e);
 }
 
 bool course_of_rows(struct course *c, const struct dataset *d, const struct table **tables,
-                    const struct course_extent *extents, size_t n_tables, struct err *e)
+                    const struct course_extent *extents, size_t n_tables, unsigned n_threads,
+                    struct err *e)
 {
     if (!course_init(c, n_tables, e))
         return false;
     c->has_requests = true;
+    c->use_threads = n_threads;
     c->d = d;
     c->tables = tables;
     c->n_places = d->n_places;

@@ -107,9 +107,12 @@ struct course_parties {
                           known, or the source has single requests */
 };
 
+struct like_requests;
+
 struct course {
     bool has_requests; /* false: the source has no single requests but sums by second; how much was
                           done in a second shows when within it something began or ended */
+    unsigned use_threads;        /* of ours, for what may run in parallel (tasks_run) */
     const struct dataset *d;     /* NULL by seconds; only for code that fills the course */
     const struct table **tables; /* ... or reads single requests */
     struct course_op *ops;       /* of one part of the run: the benchmark, a phase, the preparation
@@ -161,6 +164,8 @@ struct course {
     struct course_hung *hung;   /* by start; NULL: single requests are not known */
     size_t n_hung;
 
+    struct like_requests *requests; /* those that are compared (like.h); NULL by seconds */
+
     struct course_message *messages; /* sorted by n, the largest first, then by text */
     size_t n_messages;
 };
@@ -174,17 +179,25 @@ struct course_visits {
     int64_t n;
 };
 
+/* When requests of some rows ran: first start, last end. */
+struct course_span {
+    int64_t start_ns, end_ns;
+};
+
 /* What is known of a table before its rows are looked at. */
 struct course_extent {
     struct course_visits *visits; /* by the table's place ids, then by its thread ids */
+    struct course_span *spans;    /* of each rows_per_span rows */
+    size_t rows_per_span;
     int64_t last_start_ns;
     int64_t min_bytes, max_bytes; /* of the successes; min > max: none */
 };
 
-/* Fills a course from rows; `d` and `tables` are borrowed. False: out of memory. Call course_fini
- * in any case, whatever the source. */
+/* Fills a course from rows, on up to n_threads threads (0: one per CPU); `d` and `tables` are
+ * borrowed. False: out of memory. Call course_fini in any case, whatever the source. */
 bool course_of_rows(struct course *c, const struct dataset *d, const struct table **tables,
-                    const struct course_extent *extents, size_t n_tables, struct err *e);
+                    const struct course_extent *extents, size_t n_tables, unsigned n_threads,
+                    struct err *e);
 void course_fini(struct course *c);
 
 /* Sorts messages by number, the most frequent first, merges the rarest beyond COURSE_MAX_MESSAGES

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MOST_SAMPLES (1 << 17)
+#define MOST_SAMPLES (1 << 16)
 #define MOST_ALIKE   256 /* kinds of requests; more of an operation count as one */
 #define A_TENTH      141 /* log2(1.1), in units of 1 / COURSE_LOG_ONE */
 
@@ -33,24 +33,31 @@ static uint64_t within_a_tenth(const struct packed *of, size_t i)
     return x > 0 ? (uint64_t)(course_log2(x) / A_TENTH) + 1 : 0;
 }
 
-/* Returns the kind of row i of a table among those of keys[], to which it is added. */
-static size_t kind_of(const struct table *t, uint64_t stratum, size_t i, uint64_t *keys, size_t *n)
+/* Kinds of requests: their keys in order of appearance, found by a hash table of indexes from 1. */
+struct kinds {
+    uint64_t keys[MOST_ALIKE];
+    size_t n;
+    uint16_t slots[4 * MOST_ALIKE];
+};
+
+/* Returns the kind of row i of a table, which is added; SIZE_MAX: there are too many. */
+static size_t kind_of(const struct table *t, uint64_t stratum, size_t i, struct kinds *kinds)
 {
     uint64_t key =
         stratum << 32 | within_a_tenth(&t->bytes, i) << 16 | within_a_tenth(&t->objects, i);
-    size_t at = 0;
+    size_t at = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 32) % (4 * MOST_ALIKE);
 
-    while (at < *n && keys[at] != key)
-        at++;
-    if (at < *n)
-        return at;
-    for (size_t j = 0; *n == MOST_ALIKE && j < *n; j++)
-        if (keys[j] >> 32 == stratum)
+    for (; kinds->slots[at] > 0; at = (at + 1) % (4 * MOST_ALIKE))
+        if (kinds->keys[kinds->slots[at] - 1] == key)
+            return kinds->slots[at] - 1u;
+    for (size_t j = 0; kinds->n == MOST_ALIKE && j < MOST_ALIKE; j++)
+        if (kinds->keys[j] >> 32 == stratum)
             return j;
-    if (*n == MOST_ALIKE)
+    if (kinds->n == MOST_ALIKE)
         return SIZE_MAX;
-    keys[(*n)++] = key;
-    return at;
+    kinds->keys[kinds->n++] = key;
+    kinds->slots[at] = (uint16_t)kinds->n;
+    return kinds->n - 1;
 }
 
 static void count_threads(struct course *c, const struct course_visits *threads)
@@ -103,8 +110,8 @@ static void level_queues(struct course *c, size_t n_kinds)
 bool course_load_rows(struct course *c, const size_t *samples, const size_t *n_samples,
                       double rows_per_sample, const struct course_visits *threads, struct err *e)
 {
-    uint64_t keys[MOST_ALIKE];
-    size_t n = 0, step = n_samples[c->n_ops - 1] / MOST_SAMPLES + 1;
+    struct kinds kinds = {.n = 0};
+    size_t step = n_samples[c->n_ops - 1] / MOST_SAMPLES + 1;
     int64_t *under_way;
 
     if (!count_under_way(c, &under_way, e))
@@ -118,7 +125,7 @@ bool course_load_rows(struct course *c, const size_t *samples, const size_t *n_s
     for (size_t k = 0, m = 0; k < c->n_ops; k++)
         for (const struct table *t = c->tables[k]; m < n_samples[k]; m += step) {
             size_t i = samples[m], stratum = course_stratum(c, k, i),
-                   kind = kind_of(t, stratum, i, keys, &n);
+                   kind = kind_of(t, stratum, i, &kinds);
             int64_t dur_ns = int64_max(packed_get(&t->dur, i), 1);
             double ln = (double)course_log2(dur_ns) * COURSE_LOG_UNIT;
 
@@ -142,8 +149,8 @@ bool course_load_rows(struct course *c, const size_t *samples, const size_t *n_s
         }
     for (size_t b = 0; b < c->n_blocks; b++)
         c->load.under_way[b] /= course_part(c, b, c->block_ns) * (double)c->block_ns;
-    c->load.n_alike = n;
-    level_queues(c, n);
+    c->load.n_alike = kinds.n;
+    level_queues(c, kinds.n);
     free(under_way);
     return true;
 }

@@ -1,6 +1,7 @@
 /* Courses of any source: set-up, parties, messages, and queries. */
 #include "analyze/base/csort.h"
 #include "analyze/findings/course.h"
+#include "analyze/findings/like.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
@@ -46,6 +47,7 @@ void course_fini(struct course *c)
     parties_fini(&c->hosts);
     parties_fini(&c->clients);
     parties_fini(&c->operations);
+    like_requests_free(c->requests);
     void *const all[] = {c->messages,       c->ops,          c->ok,
                          c->failed,         c->ok_half,      c->ended,
                          c->busy_ns,        c->strata,       c->stratum_of_table,

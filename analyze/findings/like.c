@@ -1061,21 +1061,19 @@ static bool ask_parts(struct compared *x, struct like_slow *found, size_t *n, st
     return ok;
 }
 
-bool like_find(const struct like *l, enum like_groups groups, struct like_slow **found, size_t *n,
-               size_t *n_slow, struct err *e)
+bool like_find(struct like_found *found, struct err *e)
 {
-    size_t n_groups = count_groups(l, groups), n_parts = l->c->n_ops + 2 * FEW_GROUPS;
+    const struct like *l = found->l;
+    size_t n_groups = count_groups(l, found->groups), n_parts = l->c->n_ops + 2 * FEW_GROUPS;
     struct compared x;
 
-    *found = NULL;
-    *n = *n_slow = 0;
     if (n_groups < 2 || l->n == 0)
         return true;
-    if (!mem_new(found, n_groups <= FEW_GROUPS ? n_groups * n_parts + 1 : n_groups + 1, e))
+    if (!mem_new(&found->v, n_groups <= FEW_GROUPS ? n_groups * n_parts + 1 : n_groups + 1, e))
         return false;
-    bool ok = init(&x, l, groups, e) && ask_all(&x, *found, n, e);
-    *n_slow = *n;
-    ok = ok && (groups == LIKE_OBJECTS || ask_parts(&x, *found, n, e));
+    bool ok = init(&x, l, found->groups, e) && ask_all(&x, found->v, &found->n, e);
+    found->n_slow = found->n;
+    ok = ok && (found->groups == LIKE_OBJECTS || ask_parts(&x, found->v, &found->n, e));
     fini(&x);
     return ok;
 }

@@ -60,9 +60,19 @@ struct like {
     float most[LIKE_N_LOADS]; /* the largest load, which has the highest level */
 };
 
-/* Takes the requests of a course, or as many of large runs as about 65,000: those that begin in
- * slices of time, evenly spread. Leaves out what a stall or a burst of errors masks. False: out of
- * memory. Call like_fini in any case. */
+/* Makes c->requests, empty, of a course that has its extent, tables, places, hosts and clients.
+ * extents: of the tables; borrowed until the requests are read. False: out of memory.
+ * like_requests_free frees it. */
+bool like_requests_new(struct course *c, const struct course_extent *extents, struct err *e);
+
+/* Reads the requests that like_init takes: all, or of large runs about 16,000, which begin in
+ * slices of time, evenly spread. Writes nothing of the course, so it may run beside what fills
+ * that. False: out of memory. */
+bool like_read(struct like_requests *r, struct err *e);
+void like_requests_free(struct like_requests *r);
+
+/* Takes the requests that like_read read, but those that a stall or a burst of errors masks. False:
+ * out of memory. Call like_fini in any case. */
 bool like_init(struct like *l, const struct search *s, struct err *e);
 
 /* Takes the seconds of all hosts (or clients) instead of requests. The load of a second is the mean
@@ -103,10 +113,17 @@ struct like_slow {
     size_t n;
 };
 
-/* Finds the groups that are slow; the caller frees *found. If *n_slow, the number of those that are
- * slow as a whole, is more than half of all, the others are the exception: they are fast. False:
- * out of memory. */
-bool like_find(const struct like *l, enum like_groups groups, struct like_slow **found, size_t *n,
-               size_t *n_slow, struct err *e);
+/* The groups that are slow. If n_slow, the number of those that are slow as a whole, is more than
+ * half of all, the others are the exception: they are fast. */
+struct like_found {
+    const struct like *l; /* set by the caller, like the next one */
+    enum like_groups groups;
+    struct like_slow *v; /* the caller frees it, after a failure too */
+    size_t n, n_slow;
+};
+
+/* Finds the groups that are slow. Several threads may do that with one struct like. False: out of
+ * memory. */
+bool like_find(struct like_found *found, struct err *e);
 
 #endif

@@ -11,7 +11,6 @@
 
 #define WANTED        (1 << 14) /* requests; 64 more for each pair of a host and a client */
 #define MAX_SLICES    128
-#define STRETCH       1024     /* rows */
 #define CLASS_WIDTH   log(1.1) /* sizes within 10 % are equal (the specification of findings) */
 #define CLASS_SLOTS   (1 << 13)
 #define MOST_CLASSES  (CLASS_SLOTS / 2)
@@ -43,10 +42,10 @@ struct slices {
     int64_t start_ns, every_ns, begin_ns, length_ns;
 };
 
-struct rows {
-    const struct search *s;
+struct like_requests {
+    const struct course *c;
+    const struct course_extent *extents; /* of the tables; only while they are read */
     struct slices slices;
-    uint32_t *n_masked; /* by bin: bins before it that carry a mask */
     struct request *v;
     size_t n, cap;
     size_t first[MAX_SLICES + 2]; /* of each slice, in these two: */
@@ -77,35 +76,21 @@ static int64_t slice_start_ns(const struct slices *x, size_t slice)
     return x->start_ns + (int64_t)slice * x->every_ns;
 }
 
-static bool count_masked(struct rows *r, struct err *e)
-{
-    const struct search *s = r->s;
-
-    if (!mem_new(&r->n_masked, s->c->n_bins + 1, e))
-        return false;
-    r->n_masked[0] = 0;
-    for (size_t j = 0; j < s->c->n_bins; j++)
-        r->n_masked[j + 1] = r->n_masked[j] + (s->masked[j] != 0);
-    return true;
-}
-
 static float log_of(int64_t x)
 {
     return logf((float)int64_max(x, 1));
 }
 
 /* Appends row i of operation k, which was in flight in the slice. False: out of memory. */
-static bool add_request(struct rows *r, size_t slice, size_t k, size_t i, struct err *e)
+static bool add_request(struct like_requests *r, size_t slice, size_t k, size_t i, struct err *e)
 {
-    const struct course *c = r->s->c;
+    const struct course *c = r->c;
     const struct table *t = c->tables[k];
     int64_t start_ns = t->start[i], end_ns = table_end(t, i);
     int64_t into_ns = start_ns - slice_start_ns(&r->slices, slice);
     size_t place = course_place(t, i);
     uint32_t host = c->hosts.of_place[place], client = c->clients.of_place[place];
     bool begins = into_ns >= 0 && into_ns < r->slices.begin_ns, failed = table_failed(t, i);
-    bool is_masked =
-        begins && r->n_masked[course_bin(c, start_ns)] < r->n_masked[course_bin(c, end_ns) + 1];
 
     if (host == UINT32_MAX || client == UINT32_MAX)
         return true;
@@ -122,14 +107,14 @@ static bool add_request(struct rows *r, size_t slice, size_t k, size_t i, struct
                                     .size = log_of(packed_get(&t->bytes, i)),
                                     .objects = log_of(packed_get(&t->objects, i)),
                                     .failed = failed,
-                                    .counts = begins && !is_masked && !failed};
+                                    .counts = begins && !failed};
     return true;
 }
 
 /* Adds row i of operation k to the slices in which it was in flight. False: out of memory. */
-static bool add_row(struct rows *r, size_t k, size_t i, struct err *e)
+static bool add_row(struct like_requests *r, size_t k, size_t i, struct err *e)
 {
-    const struct table *t = r->s->c->tables[k];
+    const struct table *t = r->c->tables[k];
     const struct slices *x = &r->slices;
     int64_t into_ns = t->start[i] - x->start_ns;
     size_t slice = (size_t)(into_ns / x->every_ns);
@@ -144,35 +129,25 @@ static bool add_row(struct rows *r, size_t k, size_t i, struct err *e)
     return true;
 }
 
-/* Whether a request of rows [from, to) may be in a slice. Rows are roughly in order of time, so
- * most stretches of rows lie between two slices. */
-static bool may_be_in_slice(const struct slices *x, const struct table *t, size_t from, size_t to)
+/* Whether a request of some rows may be in a slice. Rows are roughly in order of time, so most
+ * spans of rows lie between two slices. */
+static bool may_be_in_slice(const struct slices *x, const struct course_span *rows)
 {
-    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
-    uint32_t longest = t->dur.v != NULL ? 0 : t->dur.same;
+    int64_t into_ns = (rows->start_ns - x->start_ns) % x->every_ns;
 
-    for (size_t i = from; i < to; i++) {
-        first_ns = t->start[i] < first_ns ? t->start[i] : first_ns;
-        last_ns = t->start[i] > last_ns ? t->start[i] : last_ns;
-    }
-    for (size_t i = from; t->dur.v != NULL && i < to; i++)
-        longest = t->dur.v[i] > longest ? t->dur.v[i] : longest;
-    int64_t into_ns = (first_ns - x->start_ns) % x->every_ns;
-    return longest >= PACKED_WIDE_BASE || into_ns < x->length_ns ||
-           last_ns - first_ns >= x->every_ns - into_ns - longest;
+    return into_ns < x->length_ns || rows->end_ns - rows->start_ns >= x->every_ns - into_ns;
 }
 
-static bool read_requests(struct rows *r, struct err *e)
+static bool read_requests(struct like_requests *r, struct err *e)
 {
-    const struct course *c = r->s->c;
+    const struct course *c = r->c;
 
     for (size_t k = 0; k < c->n_ops; k++) {
-        const struct table *t = c->tables[k];
-        for (size_t from = 0, to; from < t->n; from = to) {
-            to = t->n - from > STRETCH ? from + STRETCH : t->n;
-            if (!may_be_in_slice(&r->slices, t, from, to))
+        size_t n = c->tables[k]->n, each = r->extents[k].rows_per_span;
+        for (size_t from = 0; from < n; from += each) {
+            if (!may_be_in_slice(&r->slices, &r->extents[k].spans[from / each]))
                 continue;
-            for (size_t i = from; i < to; i++)
+            for (size_t i = from; i < from + each && i < n; i++)
                 if (!add_row(r, k, i, e))
                     return false;
         }
@@ -183,7 +158,8 @@ static bool read_requests(struct rows *r, struct err *e)
 /* ---- Order of time ---- */
 
 /* Sorts the requests order[0..n-1] of a slice by start or by end. */
-static void sort_by_time(const struct rows *r, uint32_t *order, size_t n, size_t slice, bool ends)
+static void sort_by_time(const struct like_requests *r, uint32_t *order, size_t n, size_t slice,
+                         bool ends)
 {
     int64_t from_ns = slice_start_ns(&r->slices, slice);
     double step = 0x1p33 / ((double)r->slices.length_ns + 1);
@@ -225,7 +201,7 @@ static bool is_before(const struct request *x, const struct request *y, int64_t 
     return x->host != y->host ? x->host < y->host : x->client < y->client;
 }
 
-static bool sort_requests(struct rows *r, struct err *e)
+static bool sort_requests(struct like_requests *r, struct err *e)
 {
     if (!mem_new(&r->by_start, r->n, e) || !mem_new(&r->by_end, r->n, e) ||
         !mem_new(&r->spare, r->n, e))
@@ -263,7 +239,7 @@ struct slot {
 };
 
 /* Numbers the classes; false: there are too many. */
-static bool number_classes(struct rows *r, struct slot *slots)
+static bool number_classes(struct like_requests *r, struct slot *slots)
 {
     double per = 1 / r->class_width;
 
@@ -290,9 +266,9 @@ static bool number_classes(struct rows *r, struct slot *slots)
 }
 
 /* Makes classes as narrow as the number of requests allows. */
-static bool choose_classes(struct rows *r, struct err *e)
+static bool choose_classes(struct like_requests *r, struct err *e)
 {
-    const struct course *c = r->s->c;
+    const struct course *c = r->c;
     size_t n_groups = c->hosts.n > c->clients.n ? c->hosts.n : c->clients.n;
     struct slot *slots;
 
@@ -309,7 +285,7 @@ static bool choose_classes(struct rows *r, struct err *e)
 }
 
 /* Fills in the usual duration of each class: the 10th percentile, which queues hardly touch. */
-static bool fill_work(struct rows *r, struct err *e)
+static bool fill_work(struct like_requests *r, struct err *e)
 {
     size_t *first = NULL;
     double *v = NULL;
@@ -354,9 +330,9 @@ static void move_to(struct in_flight *x, int64_t ns)
 }
 
 /* Fills in the load of the requests of a slice, in one sweep over its starts and ends. */
-static void sweep(struct rows *r, size_t slice, struct in_flight *hosts, int64_t *own)
+static void sweep(struct like_requests *r, size_t slice, struct in_flight *hosts, int64_t *own)
 {
-    const struct course *c = r->s->c;
+    const struct course *c = r->c;
     int64_t from_ns = slice_start_ns(&r->slices, slice);
     int64_t to_ns = int64_add_clamped(from_ns, r->slices.length_ns);
     size_t start = r->first[slice], end = start, last = r->first[slice + 1];
@@ -392,9 +368,9 @@ static void sweep(struct rows *r, size_t slice, struct in_flight *hosts, int64_t
     }
 }
 
-static bool fill_loads(struct rows *r, struct err *e)
+static bool fill_loads(struct like_requests *r, struct err *e)
 {
-    const struct course *c = r->s->c;
+    const struct course *c = r->c;
     struct in_flight *hosts = NULL;
     int64_t *own = NULL;
     bool ok = mem_new(&hosts, c->hosts.n, e) && mem_new(&own, c->clients.n, e);
@@ -409,7 +385,7 @@ static bool fill_loads(struct rows *r, struct err *e)
 /* ---- Rows ---- */
 
 /* Makes logs of the loads: work in units of the median work. */
-static bool make_logs(struct rows *r, struct err *e)
+static bool make_logs(struct like_requests *r, struct err *e)
 {
     double *v, unit;
 
@@ -456,7 +432,7 @@ static struct object *slot_of(struct object *slots, uint64_t hash)
 }
 
 /* Numbers the objects with many requests; all others together have the last number. */
-static bool choose_objects(struct like *l, const struct rows *r, const uint32_t *from,
+static bool choose_objects(struct like *l, const struct like_requests *r, const uint32_t *from,
                            struct err *e)
 {
     struct object *slots, hot[MOST_OBJECTS + 1];
@@ -497,7 +473,26 @@ static void add_to_class(struct like_class *to, const struct request *x)
     to->max_bytes = int64_max(bytes, to->max_bytes);
 }
 
-static bool take_rows(struct like *l, const struct rows *r, struct err *e)
+/* Leaves out what a stall or a burst of errors masks. False: out of memory. */
+static bool leave_out_masked(struct like_requests *r, const struct search *s, struct err *e)
+{
+    const struct course *c = s->c;
+    uint32_t *n_before; /* by bin: bins before it that carry a mask */
+
+    if (!mem_new(&n_before, c->n_bins + 1, e))
+        return false;
+
+    n_before[0] = 0;
+    for (size_t j = 0; j < c->n_bins; j++)
+        n_before[j + 1] = n_before[j] + (s->masked[j] != 0);
+    for (size_t i = 0; i < r->n; i++)
+        r->v[i].counts = r->v[i].counts && n_before[course_bin(c, r->v[i].start_ns)] ==
+                                               n_before[course_bin(c, r->v[i].end_ns) + 1];
+    free(n_before);
+    return true;
+}
+
+static bool take_rows(struct like *l, const struct like_requests *r, struct err *e)
 {
     float per[LIKE_N_LOADS];
     size_t n = 0;
@@ -536,20 +531,37 @@ static bool take_rows(struct like *l, const struct rows *r, struct err *e)
     return ok;
 }
 
+bool like_requests_new(struct course *c, const struct course_extent *extents, struct err *e)
+{
+    if (!mem_cleared(&c->requests, 1, e))
+        return false;
+    c->requests->c = c;
+    c->requests->extents = extents;
+    c->requests->slices = choose_slices(c);
+    return true;
+}
+
+bool like_read(struct like_requests *r, struct err *e)
+{
+    return read_requests(r, e) && sort_requests(r, e) && choose_classes(r, e) && fill_work(r, e) &&
+           fill_loads(r, e) && make_logs(r, e);
+}
+
+void like_requests_free(struct like_requests *r)
+{
+    if (r == NULL)
+        return;
+    free(r->v);
+    free(r->by_start);
+    free(r->by_end);
+    free(r->spare);
+    free(r);
+}
+
 bool like_init(struct like *l, const struct search *s, struct err *e)
 {
-    struct rows r = {.s = s, .slices = choose_slices(s->c)};
-
     *l = (struct like){.c = s->c};
-    bool ok = count_masked(&r, e) && read_requests(&r, e) && sort_requests(&r, e) &&
-              choose_classes(&r, e) && fill_work(&r, e) && fill_loads(&r, e) && make_logs(&r, e) &&
-              take_rows(l, &r, e);
-    free(r.n_masked);
-    free(r.v);
-    free(r.by_start);
-    free(r.by_end);
-    free(r.spare);
-    return ok;
+    return leave_out_masked(s->c->requests, s, e) && take_rows(l, s->c->requests, e);
 }
 
 /* ---- By seconds ---- */

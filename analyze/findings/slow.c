@@ -1,5 +1,6 @@
 /* Slow hosts, clients and objects: those whose requests take longer than equal requests of the
  * others, at equal load (like.h). */
+#include "analyze/base/tasks.h"
 #include "analyze/findings/find.h"
 #include "analyze/findings/like.h"
 #include "analyze/findings/slow_limits.h"
@@ -206,18 +207,13 @@ static bool say_fast(struct search *s, const struct course_parties *p, const str
     return ok;
 }
 
-static bool find_slow_groups(struct search *s, const struct like *l, const struct course_parties *p,
-                             struct err *e)
+static bool say_groups(struct search *s, const struct like_found *x, struct err *e)
 {
-    struct like_slow *found;
-    size_t n, n_slow;
-    bool ok = like_find(l, p->clients ? LIKE_CLIENTS : LIKE_HOSTS, &found, &n, &n_slow, e);
+    const struct course_parties *p = x->groups == LIKE_CLIENTS ? &s->c->clients : &s->c->hosts;
+    bool most = 2 * x->n_slow > p->n, ok = !most || say_fast(s, p, x->v, x->n_slow, e);
 
-    if (ok && 2 * n_slow > p->n)
-        ok = say_fast(s, p, found, n_slow, e);
-    for (size_t i = 2 * n_slow > p->n ? n_slow : 0; ok && i < n; i++)
-        ok = say_group(s, l, p, &found[i], i < n_slow ? n_slow : 0, e);
-    free(found);
+    for (size_t i = most ? x->n_slow : 0; ok && i < x->n; i++)
+        ok = say_group(s, x->l, p, &x->v[i], i < x->n_slow ? x->n_slow : 0, e);
     return ok;
 }
 
@@ -238,20 +234,19 @@ static void set_host(struct finding *f, const struct like *l, size_t object)
 
 /* An object that is read or written often may be slow by itself: locked, or damaged. Captures are
  * read without the names of objects. */
-static bool find_slow_objects(struct search *s, const struct like *l, struct err *e)
+static bool say_objects(struct search *s, const struct like_found *x, struct err *e)
 {
-    struct like_slow *found;
-    size_t n, n_slow;
-    bool ok = like_find(l, LIKE_OBJECTS, &found, &n, &n_slow, e);
+    const struct like *l = x->l;
+    bool ok = true;
 
-    for (size_t i = 0; ok && i < n; i++) {
-        const struct like_span *g = &found[i].v[0];
+    for (size_t i = 0; ok && i < x->n; i++) {
+        const struct like_span *g = &x->v[i].v[0];
         double share = g->n / (double)l->n;
         bool is_minor = g->lost_frac < FINDING_PROBLEM_FRAC;
         struct finding f = finding_of("slow-object", is_problem(g, is_minor), g->lost_frac);
         struct text what = requests_of(l, g, &f);
 
-        set_host(&f, l, found[i].group);
+        set_host(&f, l, x->v[i].group);
         set_span(&f, g);
         finding_figure(&f, "share", share);
         if (g->lost_frac >= FINDING_WORTH_FRAC)
@@ -261,27 +256,41 @@ static bool find_slow_objects(struct search *s, const struct like *l, struct err
                               units_pct(100 * share).s, g->ratio, what.s, at_equal_load(g).s,
                               when(&f).s);
     }
-    free(found);
     return ok;
 }
 
-static bool find_slow_seconds(struct search *s, const struct course_parties *p, struct err *e)
+static bool find_slow_seconds(struct search *s, enum like_groups groups, struct err *e)
 {
     struct like l;
-    bool ok = like_init_seconds(&l, s, p, e) && find_slow_groups(s, &l, p, e);
+    struct like_found x = {.l = &l, .groups = groups};
+    bool ok = like_init_seconds(&l, s, groups == LIKE_CLIENTS ? &s->c->clients : &s->c->hosts, e) &&
+              like_find(&x, e) && say_groups(s, &x, e);
 
+    free(x.v);
     like_fini(&l);
     return ok;
+}
+
+static bool find_groups(void *found, struct err *e)
+{
+    return like_find(found, e);
 }
 
 bool find_slow(struct search *s, struct err *e)
 {
     struct like l;
+    struct like_found x[3] = {{.l = &l, .groups = LIKE_HOSTS},
+                              {.l = &l, .groups = LIKE_CLIENTS},
+                              {.l = &l, .groups = LIKE_OBJECTS}};
+    struct task tasks[] = {
+        {find_groups, &x[0], 1}, {find_groups, &x[1], 1}, {find_groups, &x[2], 1}};
 
     if (!s->c->has_requests)
-        return find_slow_seconds(s, &s->c->hosts, e) && find_slow_seconds(s, &s->c->clients, e);
-    bool ok = like_init(&l, s, e) && find_slow_groups(s, &l, &s->c->hosts, e) &&
-              find_slow_groups(s, &l, &s->c->clients, e) && find_slow_objects(s, &l, e);
+        return find_slow_seconds(s, LIKE_HOSTS, e) && find_slow_seconds(s, LIKE_CLIENTS, e);
+    bool ok = like_init(&l, s, e) && tasks_run(tasks, 3, s->c->use_threads, e) &&
+              say_groups(s, &x[0], e) && say_groups(s, &x[1], e) && say_objects(s, &x[2], e);
+    for (int i = 0; i < 3; i++)
+        free(x[i].v);
     like_fini(&l);
     return ok;
 }
