@@ -9,12 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_RATIO     1.25 /* a group is slow from this ratio at equal load on, */
-#define LEAST_LONGER    1.1  /* ... and if its requests take so many times as long */
-#define LOAD_MATTERS    1.25 /* the ratio at equal load differs by this factor */
+#define LEAST_LONGER    1.1  /* a slow group's requests take so many times as long, at their load */
 #define LEAST_T         8.0  /* with this t: no healthy run of the simulations came near it */
 #define FURTHER_T       4.0  /* for further intervals of a slow group, and gaps between them */
-#define MEAN_DEARER     1.25 /* the mean must be so much surer than the typical request */
+#define MEAN_SURER      1.25 /* the mean must be so much surer than the typical request */
 #define LEAST_IN_STRATA 6    /* requests of a stratum, of the group and of the others */
 #define MAX_BLOCKS      256
 #define LEAST_BLOCKS    8
@@ -553,9 +551,9 @@ static struct interval find_surest(struct answer *a, const struct block *blocks)
         if (every == 1)
             a->of = s;
         struct interval of[2] = {
-            find_interval(s.typical, s.sd_typical, 0, s.n, log(LEAST_RATIO), 1),
-            find_interval(s.mean, s.sd_mean, 0, s.n, log(LEAST_RATIO), 1)};
-        bool by_mean = of[1].t > of[0].t * MEAN_DEARER;
+            find_interval(s.typical, s.sd_typical, 0, s.n, log(SLOW_LEAST_RATIO), 1),
+            find_interval(s.mean, s.sd_mean, 0, s.n, log(SLOW_LEAST_RATIO), 1)};
+        bool by_mean = of[1].t > of[0].t * MEAN_SURER;
         if (of[by_mean].t <= best.t)
             continue;
         best = of[by_mean];
@@ -572,7 +570,7 @@ static struct interval find_surest(struct answer *a, const struct block *blocks)
         best.from += a->of.block[i] < from;
         best.to += a->of.block[i] < to;
     }
-    struct interval fine = find_interval(a->v, a->sd, best.from, best.to, log(LEAST_RATIO), 1);
+    struct interval fine = find_interval(a->v, a->sd, best.from, best.to, log(SLOW_LEAST_RATIO), 1);
     if (fine.t == 0)
         return best.from < best.to ? best : (struct interval){0};
     /* A coarser scale may be surer: what it says of the spread holds for further intervals. */
@@ -604,7 +602,7 @@ static void add_interval(struct answer *a, struct interval x)
     if (gap.t > FURTHER_T && gap.mean < x.mean / 4 && gap.from > x.from && gap.to < x.to) {
         add_interval(a, interval_of(a, x.from, gap.from));
         add_interval(a, interval_of(a, gap.to, x.to));
-    } else if (x.mean > log(LEAST_RATIO)) {
+    } else if (x.mean > log(SLOW_LEAST_RATIO)) {
         a->found[a->n < LIKE_MAX_SPANS ? a->n : LIKE_MAX_SPANS] = x;
         a->n++;
     }
@@ -618,8 +616,8 @@ static void find_intervals(struct answer *a, const struct block *blocks)
     a->n = 0;
     if (best.t == 0)
         return;
-    struct interval before = find_interval(a->v, a->sd, 0, best.from, log(LEAST_RATIO), 1),
-                    after = find_interval(a->v, a->sd, best.to, a->of.n, log(LEAST_RATIO), 1);
+    struct interval before = find_interval(a->v, a->sd, 0, best.from, log(SLOW_LEAST_RATIO), 1),
+                    after = find_interval(a->v, a->sd, best.to, a->of.n, log(SLOW_LEAST_RATIO), 1);
     add_interval(a, interval_of(a, before.t > FURTHER_T ? before.from : best.from,
                                 after.t > FURTHER_T ? after.to : best.to));
     if (a->n > LIKE_MAX_SPANS || a->n == 0) {
@@ -705,7 +703,7 @@ static bool is_tail(const struct side *of)
     for (int own = 0; own < 2; own++)
         rest[own] = (of[own].residual - of[own].late_residual) / fmax(of[own].n - of[own].late, 1);
     return of[1].late / of[1].n > 2 * of[0].late / of[0].n &&
-           rest[1] - rest[0] < log(LEAST_RATIO) / 2;
+           rest[1] - rest[0] < log(SLOW_LEAST_RATIO) / 2;
 }
 
 static double excess_of(const struct side *of)
@@ -724,8 +722,8 @@ static bool is_of_part(const struct compared *x, const struct like_span *g,
         rest[own] = (struct side){.n = all[own].n - in[own].n,
                                   .residual = all[own].residual - in[own].residual};
     return in[1].n >= LEAST_IN_STRATA && rest[1].n >= LEAST_IN_STRATA &&
-           excess_of(in) > log(LEAST_RATIO) && excess_of(rest) < excess_of(in) / 4 &&
-           excess_of(rest) < log(LEAST_RATIO) / 2;
+           excess_of(in) > log(SLOW_LEAST_RATIO) && excess_of(rest) < excess_of(in) / 4 &&
+           excess_of(rest) < log(SLOW_LEAST_RATIO) / 2;
 }
 
 /* The i-th part of all requests: an operation, a class, or another party. False: there are no more.
@@ -836,7 +834,7 @@ static bool is_shared_wait(const struct compared *x, size_t group, const struct 
         n[in] += v[k][1];
         more_ns[in] += v[k][3] - v[k][2] / v[k][0] * v[k][1];
     }
-    bool has_load = g->ratio > LOAD_MATTERS * g->load_ratio;
+    bool has_load = g->ratio > SLOW_LOAD_MATTERS * g->load_ratio;
     return has_load && (n[0] == 0 || more_ns[0] / n[0] > more_ns[1] / fmax(n[1], 1) / 2);
 }
 
@@ -941,8 +939,8 @@ static bool choose_candidates(struct compared *x, struct err *e)
     for (size_t k = 0; ok && k < n; k++) {
         struct series s;
         if (make_series(&s, v[k], SCREEN_BLOCKS, 1))
-            t[k] = fmax(find_interval(s.typical, s.sd_typical, 0, s.n, log(LEAST_RATIO), 1).t,
-                        find_interval(s.mean, s.sd_mean, 0, s.n, log(LEAST_RATIO), 1).t);
+            t[k] = fmax(find_interval(s.typical, s.sd_typical, 0, s.n, log(SLOW_LEAST_RATIO), 1).t,
+                        find_interval(s.mean, s.sd_mean, 0, s.n, log(SLOW_LEAST_RATIO), 1).t);
     }
     for (double least = LEAST_T / 2; ok && n_chosen > MOST_CANDIDATES; least *= 2) {
         n_chosen = 0;

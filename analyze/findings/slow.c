@@ -10,8 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LOAD_MATTERS 1.25 /* the ratio at equal load is told if it differs by this factor */
-#define TAIL_PROBLEM .05  /* of the run, lost by a tail (the specification of findings) */
+#define TAIL_PROBLEM .05 /* of the run, lost by a tail (the specification of findings) */
 
 struct text {
     char s[160];
@@ -31,7 +30,7 @@ static struct text at_equal_load(const struct like_span *g)
     struct text t = {""};
     if (g->is_load)
         snprintf(t.s, sizeof t.s, " (its load may be why: sums do not show it)");
-    else if (fabs(log(g->ratio / g->load_ratio)) > log(LOAD_MATTERS))
+    else if (fabs(log(g->ratio / g->load_ratio)) > log(SLOW_LOAD_MATTERS))
         snprintf(t.s, sizeof t.s, " (%.1f times at equal load)", g->load_ratio);
     return t;
 }
