@@ -606,8 +606,8 @@ static bool look_at_all_rows(void *pass, struct err *e)
         c->tail[k] = tail_of(p->histogram[k], 0x1p32 / (double)p->sample_below);
     }
     find_hung(p);
-    return count_slow(p, e) && course_load_rows(c, p->samples, p->n_samples,
-                                                0x1p32 / (double)p->sample_below, p->threads, e);
+    return count_slow(p, e) &&
+           course_load_rows(c, p->samples, p->n_samples, p->sample_below, p->threads, e);
 }
 
 static bool read_requests(void *requests, struct err *e)

@@ -278,10 +278,11 @@ static inline int64_t course_log2(int64_t ns)
 /* Allocates the load for n kinds of requests that are alike. False: out of memory. */
 bool course_load_init(struct course *c, size_t n, struct err *e);
 
-/* Fills the load from rows: samples, table by table, n_samples up to the end of each, each of which
- * stands for rows_per_sample; failed requests are in under_way already. False: out of memory. */
-bool course_load_rows(struct course *c, const size_t *samples, const size_t *n_samples,
-                      double rows_per_sample, const struct course_visits *threads, struct err *e);
+/* Fills the load from samples of successful rows, table by table, n_samples up to the end of each:
+ * those that course_is_sampled chose with sample_below. Failed requests are in under_way already.
+ * False: out of memory. */
+bool course_load_rows(struct course *c, const size_t *rows, const size_t *n_samples,
+                      uint64_t sample_below, const struct course_visits *threads, struct err *e);
 
 /* Adds the time of `weight` requests that ran from start_ns to end_ns to load.under_way, which
  * course_load_rows turns into means. */

@@ -186,19 +186,35 @@ static void sort_by_time(const struct like_requests *r, uint32_t *order, size_t 
     }
 }
 
-/* Whether a request goes before another one, if both began after from_ns: an order that does not
- * depend on the order of rows. */
-static bool is_before(const struct request *x, const struct request *y, int64_t from_ns)
+/* Orders requests that began at one time, so that the order of rows does not count. */
+static int compare_ties(const void *a, const void *b, void *requests)
 {
-    int64_t x_ns = int64_max(x->start_ns, from_ns), y_ns = int64_max(y->start_ns, from_ns);
+    const struct request *x = (const struct request *)requests + *(const uint32_t *)a,
+                         *y = (const struct request *)requests + *(const uint32_t *)b;
+    const double of[][2] = {{x->op, y->op},     {x->host, y->host},       {x->client, y->client},
+                            {x->size, y->size}, {x->objects, y->objects}, {x->failed, y->failed}};
+    int order = int64_order(x->end_ns, y->end_ns);
 
-    if (x_ns != y_ns || x_ns == from_ns)
-        return x_ns < y_ns;
-    if (x->end_ns != y->end_ns)
-        return x->end_ns < y->end_ns;
-    if (x->op != y->op)
-        return x->op < y->op;
-    return x->host != y->host ? x->host < y->host : x->client < y->client;
+    for (size_t i = 0; order == 0 && i < sizeof of / sizeof *of; i++)
+        order = (of[i][0] > of[i][1]) - (of[i][0] < of[i][1]);
+    return order;
+}
+
+/* Finishes the order by start of the requests v[0..n-1] of a slice. */
+static void sort_exactly(struct like_requests *r, uint32_t *v, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        for (size_t j = i; j > 0 && r->v[v[j]].start_ns < r->v[v[j - 1]].start_ns; j--) {
+            uint32_t swap = v[j];
+            v[j] = v[j - 1];
+            v[j - 1] = swap;
+        }
+    for (size_t from = 0, to; from < n; from = to) {
+        for (to = from + 1; to < n && r->v[v[to]].start_ns == r->v[v[from]].start_ns;)
+            to++;
+        if (to - from > 1)
+            qsort_r(v + from, to - from, sizeof *v, compare_ties, r->v);
+    }
 }
 
 static bool sort_requests(struct like_requests *r, struct err *e)
@@ -211,20 +227,13 @@ static bool sort_requests(struct like_requests *r, struct err *e)
     csort_sum(r->first, r->slices.n);
     for (size_t i = 0; i < r->n; i++)
         r->by_start[csort_place(r->first, r->v[i].slice)] = (uint32_t)i;
-    memcpy(r->by_end, r->by_start, r->n * sizeof *r->by_end);
     for (size_t k = 0; k < r->slices.n; k++) {
         uint32_t *v = r->by_start + r->first[k];
         size_t n = r->first[k + 1] - r->first[k];
 
         sort_by_time(r, v, n, k, false);
-        for (size_t i = 1; i < n; i++)
-            for (size_t j = i;
-                 j > 0 && is_before(&r->v[v[j]], &r->v[v[j - 1]], slice_start_ns(&r->slices, k));
-                 j--) {
-                uint32_t swap = v[j];
-                v[j] = v[j - 1];
-                v[j - 1] = swap;
-            }
+        sort_exactly(r, v, n);
+        memcpy(r->by_end + r->first[k], v, n * sizeof *v);
         sort_by_time(r, r->by_end + r->first[k], n, k, true);
     }
     return true;
@@ -313,12 +322,27 @@ static bool fill_work(struct like_requests *r, struct err *e)
 
 /* ---- The load ---- */
 
-/* Requests in flight at a host, and their work; and the integrals of both over time, up to at_ns.
- */
+/* Requests in flight at a host or of a client, and their work; and the integrals of both over time,
+ * up to at_ns. A request meets what was in flight before any began at its time. */
 struct in_flight {
-    int64_t at_ns, n;
-    double work, n_ns, work_ns;
+    int64_t at_ns, n, began_ns, n_before;
+    double work, n_ns, work_ns, work_before;
 };
+
+static void begin(struct in_flight *x, const struct request *r)
+{
+    if (x->began_ns != r->start_ns) {
+        x->began_ns = r->start_ns;
+        x->n_before = x->n;
+        x->work_before = x->work;
+    }
+}
+
+static void add(struct in_flight *x, int sign, const struct request *r)
+{
+    x->n += sign;
+    x->work += sign * (double)r->work_ns;
+}
 
 static void move_to(struct in_flight *x, int64_t ns)
 {
@@ -330,7 +354,8 @@ static void move_to(struct in_flight *x, int64_t ns)
 }
 
 /* Fills in the load of the requests of a slice, in one sweep over its starts and ends. */
-static void sweep(struct like_requests *r, size_t slice, struct in_flight *hosts, int64_t *own)
+static void sweep(struct like_requests *r, size_t slice, struct in_flight *hosts,
+                  struct in_flight *clients)
 {
     const struct course *c = r->c;
     int64_t from_ns = slice_start_ns(&r->slices, slice);
@@ -338,21 +363,24 @@ static void sweep(struct like_requests *r, size_t slice, struct in_flight *hosts
     size_t start = r->first[slice], end = start, last = r->first[slice + 1];
 
     for (size_t k = 0; k < c->hosts.n; k++)
-        hosts[k] = (struct in_flight){.at_ns = from_ns};
-    memset(own, 0, c->clients.n * sizeof *own);
+        hosts[k] = (struct in_flight){.at_ns = from_ns, .began_ns = INT64_MIN};
+    for (size_t k = 0; k < c->clients.n; k++)
+        clients[k] = (struct in_flight){.began_ns = INT64_MIN};
     while (end < last) {
         const struct request *next = &r->v[r->by_end[end]];
         bool begins = next->begun_n_ns == NOT_BEGUN ||
                       (start < last && r->v[r->by_start[start]].start_ns < next->end_ns);
         struct request *x = &r->v[begins ? r->by_start[start++] : r->by_end[end++]];
-        struct in_flight *host = &hosts[x->host];
+        struct in_flight *host = &hosts[x->host], *client = &clients[x->client];
         int64_t ns = begins ? x->start_ns : x->end_ns;
 
         move_to(host, int64_max(int64_min(ns, to_ns), from_ns));
         if (begins) {
-            x->load[LIKE_BEGAN] = (float)host->n;
-            x->load[LIKE_BEGAN_WORK] = (float)host->work;
-            x->load[LIKE_OWN] = (float)own[x->client];
+            begin(host, x);
+            begin(client, x);
+            x->load[LIKE_BEGAN] = (float)host->n_before;
+            x->load[LIKE_BEGAN_WORK] = (float)host->work_before;
+            x->load[LIKE_OWN] = (float)client->n_before;
             x->begun_n_ns = host->n_ns;
             x->begun_work_ns = host->work_ns;
         } else {
@@ -361,24 +389,21 @@ static void sweep(struct like_requests *r, size_t slice, struct in_flight *hosts
             x->load[LIKE_MEAN_WORK] =
                 (float)((host->work_ns - x->begun_work_ns) / fmax(ran_ns, 1) - (double)x->work_ns);
         }
-        int sign = begins ? 1 : -1;
-        host->n += sign;
-        host->work += sign * (double)x->work_ns;
-        own[x->client] += sign;
+        add(host, begins ? 1 : -1, x);
+        add(client, begins ? 1 : -1, x);
     }
 }
 
 static bool fill_loads(struct like_requests *r, struct err *e)
 {
     const struct course *c = r->c;
-    struct in_flight *hosts = NULL;
-    int64_t *own = NULL;
-    bool ok = mem_new(&hosts, c->hosts.n, e) && mem_new(&own, c->clients.n, e);
+    struct in_flight *hosts = NULL, *clients = NULL;
+    bool ok = mem_new(&hosts, c->hosts.n, e) && mem_new(&clients, c->clients.n, e);
 
     for (size_t k = 0; ok && k < r->slices.n; k++)
-        sweep(r, k, hosts, own);
+        sweep(r, k, hosts, clients);
     free(hosts);
-    free(own);
+    free(clients);
     return ok;
 }
 

@@ -49,6 +49,7 @@ class Load:
         self.requests_each = None  # of a thread; None: as many as it can
         self.size_of = None  # of an object, at a time; factor then has it, too. None: 64 KiB
         self.mix_at = lambda s: self.mix
+        self.tick_ns = 1  # of the clients' clocks
 
     def noise(self):
         """Correlated over about two seconds."""
@@ -92,7 +93,7 @@ class Load:
                 length = until - start + length * r.random()
                 if self.time_out_s and length > self.time_out_s:
                     error, length = "timed out", self.time_out_s + r.random() / 1000
-            first, last = int(start * 1e9), int((start + length) * 1e9)
+            first, last = (int(s * 1e9) // self.tick_ns * self.tick_ns for s in (start, start + length))
             size = size if op != "STAT" and not error else 0
             rows.append((last, f"\t{t}\t{op}\tclient-{client}\t1\t{size}\thttp://10.0.0.{host}:9000\tk{r.randrange(500)}"
                                f"\t{error}\t{stamp(first)}\t\t{stamp(last)}\t{last - first}"
