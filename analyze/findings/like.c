@@ -56,22 +56,6 @@ struct block {
     double n[2], residual[2], mean[2];
 };
 
-/* The least and the highest levels of some requests. */
-struct range {
-    uint8_t least[LIKE_N_LOADS], most[LIKE_N_LOADS];
-};
-
-static const struct range no_range = {
-    .least = {UINT8_MAX, UINT8_MAX, UINT8_MAX, UINT8_MAX, UINT8_MAX, UINT8_MAX}};
-
-static void add_range(struct range *to, const struct range *x)
-{
-    for (int k = 0; k < LIKE_N_LOADS; k++) {
-        to->least[k] = x->least[k] < to->least[k] ? x->least[k] : to->least[k];
-        to->most[k] = x->most[k] > to->most[k] ? x->most[k] : to->most[k];
-    }
-}
-
 /* A request of a group (own) or of the others. */
 struct asked {
     const struct like_row *row;
@@ -89,12 +73,9 @@ struct compared {
     bool *is_slow;     /* by group: left out of the reference of others */
     bool *may_be_slow; /* by group */
     double step[LIKE_N_LOADS];
-    struct range *met;          /* by group */
-    struct gram all, *of_group; /* of_group: NULL if there are many groups */
+    uint8_t (*met)[LIKE_N_LOADS]; /* by group: the highest levels */
+    struct gram all, *of_group;   /* of_group: NULL if there are many groups */
     struct curves curves;
-    struct like_part part; /* the requests that are compared now, and their rows */
-    uint32_t *rows;
-    size_t n_rows;
     /* Scratch memory of a test. */
     double (*strata)[N_SUMS];
     struct asked *v; /* the requests of a group and of the others that can be compared */
@@ -291,18 +272,16 @@ struct prediction {
     float of[LIKE_N_LOADS][LIKE_LEVELS], beyond[LIKE_N_LOADS][LIKE_LEVELS];
 };
 
-static void predict(const struct compared *x, const struct range *met, struct prediction *p)
+static void predict(const struct compared *x, const uint8_t *met, struct prediction *p)
 {
     const struct curves *c = &x->curves;
 
     for (int k = 0; k < LIKE_N_LOADS; k++) {
         for (int level = 0; level < LIKE_LEVELS; level++) {
-            int at = level < met->most[k] ? level : met->most[k];
+            int at = level < met[k] ? level : met[k];
             double sum = 0;
 
             p->beyond[k][level] = (float)((level - at) * x->step[k]);
-            /* Below what the others met nothing is known. */
-            at = at > met->least[k] ? at : met->least[k];
             for (int j = 0; j < PIECES; j++) {
                 int from = c->knots[k][j], to = at < c->knots[k][j + 1] ? at : c->knots[k][j + 1];
                 sum += to > from ? c->slope[k][j] * (to - from) * x->step[k] : 0;
@@ -336,8 +315,14 @@ static bool is_in_part(const struct compared *x, const struct like_part *p,
            (p->other == SIZE_MAX || other_of(x, r) == p->other);
 }
 
-/* Fits the curves without a group and the slow ones; met: what the others met. */
-static void fit_others(struct compared *x, size_t group, struct range *met)
+static void raise_levels(uint8_t *to, const uint8_t *levels)
+{
+    for (int k = 0; k < LIKE_N_LOADS; k++)
+        to[k] = levels[k] > to[k] ? levels[k] : to[k];
+}
+
+/* Fits the curves without a group and the slow ones; met: the highest levels of the others. */
+static void fit_others(struct compared *x, size_t group, uint8_t *met)
 {
     struct gram g = x->all;
 
@@ -346,36 +331,26 @@ static void fit_others(struct compared *x, size_t group, struct range *met)
         if (is_out && x->of_group != NULL)
             add_gram(&g, &x->of_group[k], -1);
         if (!is_out)
-            add_range(met, &x->met[k]);
+            raise_levels(met, x->met[k]);
     }
     fit(&g, &x->curves);
-}
-
-/* Takes the requests of a part from now on. */
-static void set_part(struct compared *x, struct like_part part)
-{
-    x->part = part;
-    x->n_rows = 0;
-    for (size_t i = 0; i < x->l->n; i++)
-        if (is_in_part(x, &part, &x->l->v[i]))
-            x->rows[x->n_rows++] = (uint32_t)i;
 }
 
 /* Fills in how long requests take at no load, and sums of these by stratum, of a group and of the
  * others. */
 static void add_strata(struct compared *x, size_t group)
 {
-    struct range met = no_range;
+    uint8_t met[LIKE_N_LOADS] = {0};
     struct prediction p;
 
-    fit_others(x, group, &met);
-    predict(x, &met, &p);
+    fit_others(x, group, met);
+    predict(x, met, &p);
     memset(x->strata, 0, x->n_strata * sizeof *x->strata);
     x->n = 0;
-    for (size_t i = 0; i < x->n_rows; i++) {
-        const struct like_row *r = &x->l->v[x->rows[i]];
+    for (size_t i = 0; i < x->l->n; i++) {
+        const struct like_row *r = &x->l->v[i];
         uint32_t of = group_of(x, r);
-        double *s = x->strata[x->stratum[x->rows[i]]];
+        double *s = x->strata[x->stratum[i]];
 
         if (of != group && x->is_slow[of])
             continue;
@@ -749,7 +724,7 @@ static bool nth_part(const struct compared *x, size_t i, struct like_part *p)
 static struct like_part narrow(const struct compared *x, const struct like_span *g,
                                const struct side *all)
 {
-    struct like_part p, part = x->part;
+    struct like_part p, part = all_parts;
 
     for (size_t i = 0; nth_part(x, i, &p); i++) {
         struct like_part both = {part.op != SIZE_MAX ? part.op : p.op,
@@ -780,9 +755,9 @@ static struct like_span span_of(const struct compared *x, const struct answer *a
     g.has_end = !is_all && v->to + LEAST_SPAN <= a->of.n &&
                 (double)(c->full_until_ns - g.end_ns) > edge_ns &&
                 mean_of(a->v, v->to, a->of.n) < v->mean / 2;
-    add_sides(x, &g, late, &x->part, of);
+    add_sides(x, &g, late, &all_parts, of);
     g.part = narrow(x, &g, of);
-    if (memcmp(&g.part, &x->part, sizeof g.part) != 0) {
+    if (memcmp(&g.part, &all_parts, sizeof g.part) != 0) {
         memset(of, 0, sizeof of);
         add_sides(x, &g, late, &g.part, of);
     }
@@ -874,7 +849,7 @@ static void find_tail(const struct compared *x, struct answer *a, float late)
     a->n = 1;
 }
 
-/* Finds the spans in which a group is slow by the requests of the part. False: out of memory. */
+/* Finds the spans in which a group is slow. False: out of memory. */
 static bool ask(struct compared *x, size_t group, struct like_slow *to, struct err *e)
 {
     struct block blocks[MAX_BLOCKS];
@@ -889,7 +864,7 @@ static bool ask(struct compared *x, size_t group, struct like_slow *to, struct e
         return false;
     a->n_blocks = fill_blocks(x, n, blocks);
     find_intervals(a, blocks);
-    bool may_be_tail = a->n == 0 && x->l->c->has_requests && x->n_rows == x->l->n;
+    bool may_be_tail = a->n == 0 && x->l->c->has_requests;
     float late = may_be_tail || a->n > 0 ? late_from(x) : 0;
     if (may_be_tail)
         find_tail(x, a, late);
@@ -970,23 +945,14 @@ static bool init(struct compared *x, const struct like *l, enum like_groups grou
                                        : groups == LIKE_HOSTS ? l->c->clients.n
                                                               : l->c->hosts.n};
     if (!mem_new(&x->stratum, l->n, e) || !number_strata(x, e) || !mem_cleared(&x->is_slow, n, e) ||
-        !mem_new(&x->may_be_slow, n, e) || !mem_new(&x->met, n, e) ||
+        !mem_new(&x->may_be_slow, n, e) || !mem_cleared(&x->met, n, e) ||
         !mem_new(&x->strata, x->n_strata, e) || !mem_new(&x->v, l->n, e) ||
-        !mem_new(&x->rows, l->n, e) || !mem_new(&x->scratch, l->n, e) ||
-        !mem_new(&x->means, 4 * l->n_classes, e) ||
+        !mem_new(&x->scratch, l->n, e) || !mem_new(&x->means, 4 * l->n_classes, e) ||
         (n <= FEW_GROUPS && !mem_cleared(&x->of_group, n, e)))
         return false;
-    for (size_t k = 0; k < n; k++)
-        x->met[k] = no_range;
-    for (size_t i = 0; i < l->n; i++) {
-        struct range row;
-
-        memcpy(row.least, l->v[i].load, sizeof row.least);
-        memcpy(row.most, l->v[i].load, sizeof row.most);
-        add_range(&x->met[group_of(x, &l->v[i])], &row);
-    }
+    for (size_t i = 0; i < l->n; i++)
+        raise_levels(x->met[group_of(x, &l->v[i])], l->v[i].load);
     memset(x->may_be_slow, true, n);
-    set_part(x, all_parts);
     choose_knots(x);
     return fill_grams(x, e) && (n <= FEW_GROUPS || choose_candidates(x, e));
 }
@@ -1000,7 +966,6 @@ static void fini(struct compared *x)
     free(x->of_group);
     free(x->strata);
     free(x->v);
-    free(x->rows);
     free(x->scratch);
     free(x->means);
 }
@@ -1037,41 +1002,17 @@ static bool ask_all(struct compared *x, struct like_slow *found, size_t *n, stru
     return ok;
 }
 
-/* Asks for the groups that are not slow as a whole by their parts. What is slow for an operation is
- * so for its classes and parties. */
-static bool ask_parts(struct compared *x, struct like_slow *found, size_t *n, struct err *e)
-{
-    struct like_part part;
-    size_t first = *n;
-    bool ok = true;
-
-    for (size_t i = 0; ok && x->n_groups <= FEW_GROUPS && nth_part(x, i, &part); i++) {
-        for (size_t k = first; k < *n && part.op == SIZE_MAX; k++)
-            x->may_be_slow[found[k].group] = false;
-        set_part(x, part);
-        for (size_t k = 0; ok && k < x->n_groups; k++) {
-            if (x->is_slow[k] || !x->may_be_slow[k])
-                continue;
-            ok = ask(x, k, &found[*n], e);
-            *n += found[*n].n > 0;
-        }
-    }
-    return ok;
-}
-
 bool like_find(struct like_found *found, struct err *e)
 {
     const struct like *l = found->l;
-    size_t n_groups = count_groups(l, found->groups), n_parts = l->c->n_ops + 2 * FEW_GROUPS;
+    size_t n_groups = count_groups(l, found->groups);
     struct compared x;
 
     if (n_groups < 2 || l->n == 0)
         return true;
-    if (!mem_new(&found->v, n_groups <= FEW_GROUPS ? n_groups * n_parts + 1 : n_groups + 1, e))
+    if (!mem_new(&found->v, n_groups + 1, e))
         return false;
     bool ok = init(&x, l, found->groups, e) && ask_all(&x, found->v, &found->n, e);
-    found->n_slow = found->n;
-    ok = ok && (found->groups == LIKE_OBJECTS || ask_parts(&x, found->v, &found->n, e));
     fini(&x);
     return ok;
 }

@@ -113,13 +113,12 @@ struct like_slow {
     size_t n;
 };
 
-/* The groups that are slow. If n_slow, the number of those that are slow as a whole, is more than
- * half of all, the others are the exception: they are fast. */
+/* The groups that are slow. */
 struct like_found {
     const struct like *l; /* set by the caller, like the next one */
     enum like_groups groups;
     struct like_slow *v; /* the caller frees it, after a failure too */
-    size_t n, n_slow;
+    size_t n;
 };
 
 /* Finds the groups that are slow. Several threads may do that with one struct like. False: out of

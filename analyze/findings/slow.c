@@ -61,7 +61,7 @@ static struct text requests_of(const struct like *l, const struct like_span *g, 
  * are slow. */
 static struct text others_of(const struct course_parties *p, size_t n_slow)
 {
-    size_t n = p->n - (n_slow > 0 ? n_slow : 1);
+    size_t n = p->n - n_slow;
     const char *what = p->clients ? "client" : "host";
     struct units_text many = units_count((int64_t)n);
     struct text t;
@@ -206,13 +206,16 @@ static bool say_fast(struct search *s, const struct course_parties *p, const str
     return ok;
 }
 
+/* If most groups are slow, the others are the exception: they are fast. */
 static bool say_groups(struct search *s, const struct like_found *x, struct err *e)
 {
     const struct course_parties *p = x->groups == LIKE_CLIENTS ? &s->c->clients : &s->c->hosts;
-    bool most = 2 * x->n_slow > p->n, ok = !most || say_fast(s, p, x->v, x->n_slow, e);
+    bool ok = true;
 
-    for (size_t i = most ? x->n_slow : 0; ok && i < x->n; i++)
-        ok = say_group(s, x->l, p, &x->v[i], i < x->n_slow ? x->n_slow : 0, e);
+    if (2 * x->n > p->n)
+        return say_fast(s, p, x->v, x->n, e);
+    for (size_t i = 0; ok && i < x->n; i++)
+        ok = say_group(s, x->l, p, &x->v[i], x->n, e);
     return ok;
 }
 
