@@ -1,24 +1,14 @@
 #include "analyze/export/export.h"
 #include "analyze/analysis/analysis.h"
 
-#include "analyze/base/progress.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
 #include "analyze/export/values.h"
-#include "analyze/read/recfile.h"
 #include "analyze/report/figures.h"
-#include "analyze/stream/rowfilter.h"
 #include "analyze/write/outfile.h"
 
-enum export_format {
-    EXPORT_BENCHFMT,
-    EXPORT_INFLUX,
-    EXPORT_OPENMETRICS,
-    EXPORT_HDR,
-    EXPORT_PARQUET_READY
-};
-static const char *const format_names[] = {"benchfmt", "influx",        "openmetrics",
-                                           "hdr",      "parquet-ready", NULL};
+enum export_format { EXPORT_BENCHFMT, EXPORT_INFLUX, EXPORT_OPENMETRICS, EXPORT_HDR };
+static const char *const format_names[] = {"benchfmt", "influx", "openmetrics", "hdr", NULL};
 
 struct export_given {
     int format;
@@ -58,63 +48,6 @@ static const struct cli_example examples[] = {
 static const struct export_given defaults = {.input = {.say_dropped = options_say_dropped},
                                              .output = "-"};
 
-/* ---- Requests, one by one ---- */
-
-struct rows {
-    struct rowfilter filter;
-    FILE *f;
-};
-
-static bool on_header(void *ctx, const struct recfile_layout *layout, struct err *e)
-{
-    struct rows *rows = ctx;
-
-    (void)layout, (void)e;
-    rows->filter.thread_base = rows->filter.thread_top;
-    return true;
-}
-
-static bool unit_rows(void *ctx, void *unit, const struct record *v, size_t n, struct err *e)
-{
-    struct rows *rows = ctx;
-    bool keep;
-
-    (void)unit;
-    for (size_t i = 0; i < n; i++) {
-        struct record r = v[i];
-
-        if (!rowfilter_thread(&rows->filter, &r, e) ||
-            !rowfilter_row(&rows->filter, &r, &keep, e) || (keep && !rows_csv_put(&r, rows->f, e)))
-            return false;
-    }
-    return true;
-}
-
-static bool write_rows(const struct export_given *o, const char *path, FILE *f, struct err *e)
-{
-    struct progress progress;
-    struct rows rows = {.f = f};
-    struct recfile_info info;
-    const struct recfile_options how = {
-        .salvage = o->input.salvage, .progress = progress_update, .progress_ctx = &progress};
-    const struct recfile_sink sink = {.ctx = &rows, .unit_rows = unit_rows, .header = on_header};
-
-    if (o->filter.from.is_relative || o->filter.to.is_relative)
-        return err_set(e,
-                       "this format takes --from and --to as times such as 2026-11-21T05:41:32Z");
-    progress_init(&progress, o->input.quiet);
-    rowfilter_init(&rows.filter, &o->filter, 0);
-    rows_csv_begin(f);
-    bool ok = recfile_read(path, &how, &sink, &info, e) && rowfilter_check(&rows.filter, e);
-    rowfilter_fini(&rows.filter);
-    progress_fini(&progress);
-    if (ok)
-        load_say_dropped(&o->input, &info);
-    return ok;
-}
-
-/* ---- Figures ---- */
-
 /* is_first: the file is empty so far. */
 static bool write_run(const struct export_given *o, const char *path, bool is_first, FILE *f,
                       struct err *e)
@@ -144,8 +77,6 @@ static bool write_run(const struct export_given *o, const char *path, bool is_fi
 static bool write_all(const struct export_given *o, const struct cli_args *args, FILE *f,
                       struct err *e)
 {
-    if (o->format == EXPORT_PARQUET_READY)
-        return write_rows(o, args->operands[0], f, e);
     for (size_t i = 0; i < args->n_operands; i++)
         if (!write_run(o, args->operands[i], i == 0, f, e))
             return false;
@@ -184,12 +115,11 @@ static int run(const struct cli_args *args, void *options)
 
 const struct cli_command cmd_export = {
     .name = "export",
-    .summary = "write figures or requests for other tools",
+    .summary = "write figures for other tools",
     .text = "benchfmt: lines of Go benchmarks for benchstat, one for each operation and capture. "
             "influx: line protocol with the measurements and fields of warp. "
             "openmetrics: text for Prometheus. hdr: a log of HdrHistogram with the durations of "
-            "each operation and segment. parquet-ready: CSV of the requests, with a type for each "
-            "column.\n\n"
+            "each operation and segment.\n\n"
             "docs/other-tools.md has the fields of each. benchfmt takes several captures, each a "
             "run of its own; the others take one.",
     COMMANDS_ON_CAPTURES(struct export_given),

@@ -13,11 +13,11 @@
 #include <string.h>
 
 struct profile_given {
-    const char *kind, *sample_index, *peek, *output;
+    const char *kind, *sample_index, *output;
     struct cli_list base, captures;
     double node_fraction, edge_fraction;
     int64_t n_nodes;
-    bool cum, traces, folded, force;
+    bool cum, folded, force;
 };
 
 static const struct cli_option what_table[] = {
@@ -41,10 +41,6 @@ static const struct cli_option shown_table[] = {
      .help = "drop functions below this share", .max = 1},
     {"edgefraction", CLI_DOUBLE, offsetof(struct profile_given, edge_fraction), "F",
      .help = "drop calls below this share", .max = 1},
-    {"peek", CLI_STRING, offsetof(struct profile_given, peek), "REGEX",
-     .help = "instead: callers and callees of functions"},
-    {"traces", CLI_FLAG, offsetof(struct profile_given, traces),
-     .help = "instead: each sample with its stack"},
     {"folded", CLI_FLAG, offsetof(struct profile_given, folded),
      .help = "instead: a line a stack, for other tools"},
     {0},
@@ -157,10 +153,6 @@ static bool write_lines(const struct profile *p, const struct profile_given *o, 
     const struct graph_options how = {type, o->node_fraction, o->edge_fraction, (size_t)o->n_nodes,
                                       o->cum};
 
-    if (o->peek != NULL)
-        return profile_write_peek(p, &how, o->peek, f, e);
-    if (o->traces)
-        return profile_write_traces(p, type, f, e);
     if (!o->folded)
         return profile_write_top(p, &how, f, e);
     profile_write_folded(p, type, f);
@@ -228,10 +220,6 @@ static bool check_usage(const struct cli_args *args, const struct profile_given 
     if (action == DIFF && o->base.n == 0 && n > 2)
         return err_set(e, "diff takes BEFORE and AFTER, or one archive; for several files a side, "
                           "name each of BEFORE with --diff-base");
-    if ((o->peek != NULL) + o->traces + o->folded > 1)
-        return err_set(e, "choose one of --peek, --traces and --folded");
-    if ((action == INFO || action == FLAME) && (o->peek != NULL || o->traces))
-        return err_set(e, "--%s is for top and diff", o->peek != NULL ? "peek" : "traces");
     if (action == INFO && o->folded)
         return err_set(e, "--folded is for top, diff and flame");
     bool draws = action == FLAME && !o->folded;
@@ -275,8 +263,8 @@ const struct cli_command cmd_profile = {
         "Reads profiles of Go servers (NAME.pprof, as gzip or not), archives of them as s3load "
         "--serverprof saves them beside a capture (NAME.profiles.zip), folders, and what perf "
         "script prints. Several add up, such as those of a cluster's nodes.\n\n"
-        "top prints the lines of `go tool pprof -top`, with the same digits; --peek, --traces and "
-        "--cum are as there. diff prints what AFTER has more than BEFORE (-diff_base); of one "
+        "top prints the lines of `go tool pprof -top`, with the same digits. diff prints what "
+        "AFTER has more than BEFORE (-diff_base); of one "
         "archive, what the profiles taken after the load have more than those before. info prints "
         "the nodes, the one that stands out, and which parts of the server the CPU went to. flame "
         "draws a flame graph, or of a difference where there is more and less.\n\n"

@@ -1,11 +1,10 @@
-/* Figures and requests in the formats of other tools (docs/other-tools.md). Each function writes to
+/* Figures in the formats of other tools (docs/other-tools.md). Each function writes to
  * a FILE, which keeps write errors for its owner. */
 #ifndef S3_ANALYZE_EXPORT_EXPORT_H
 #define S3_ANALYZE_EXPORT_EXPORT_H
 
 #include "analyze/model/model.h"
 #include "libcommon/err.h"
-#include "libcommon/record.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,10 +27,5 @@ bool influx_write(const struct dataset *d, const char *id, FILE *f, struct err *
 /* Writes a histogram log of HdrHistogram: durations of the requests in the active range, by
  * operation and segment, in ns. False: out of memory. */
 bool hdr_write(const struct analysis *a, FILE *f, struct err *e);
-
-/* Write CSV of requests: a header that names a type for each column, then a row for each request.
- * False: out of memory. */
-void rows_csv_begin(FILE *f);
-bool rows_csv_put(const struct record *r, FILE *f, struct err *e);
 
 #endif

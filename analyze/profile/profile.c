@@ -173,32 +173,6 @@ bool profile_set_types(struct profile *p, const struct profile_type *types, size
            err_set(e, "it counts %zu things, where others count %zu", n, p->n_types);
 }
 
-/* Orders keys as `go tool pprof` does: shorter ones first, up to ten letters. */
-static int key_order(const char *a, const char *b)
-{
-    size_t n_a = strnlen(a, 10), n_b = strnlen(b, 10);
-
-    return n_a != n_b ? (n_a > n_b) - (n_a < n_b) : strcmp(a, b);
-}
-
-static int label_order(const struct profile_label *a, const struct profile_label *b)
-{
-    if ((a->text == NULL) != (b->text == NULL))
-        return a->text == NULL ? 1 : -1;
-    return key_order(a->key, b->key);
-}
-
-/* Sorts labels by key. Those of one key keep their order. */
-static void sort_labels(struct profile_label *v, size_t n)
-{
-    for (size_t i = 1; i < n; i++)
-        for (size_t k = i; k > 0 && label_order(&v[k - 1], &v[k]) > 0; k--) {
-            struct profile_label x = v[k];
-            v[k] = v[k - 1];
-            v[k - 1] = x;
-        }
-}
-
 bool profile_put_location(struct profile *p, uint32_t location, struct err *e)
 {
     const struct profile_location *l = &p->locations[location];
@@ -217,82 +191,62 @@ bool profile_put_location(struct profile *p, uint32_t location, struct err *e)
 
 bool profile_put_label(struct profile *p, struct profile_label label, struct err *e)
 {
+    if (label.text != NULL && strcmp(label.key, "pprof::base") == 0) {
+        p->next.is_base |= strcmp(label.text, "true") == 0;
+        return true;
+    }
+    if (p->n_labels >= PROFILE_MAX_LABELS)
+        return err_set(e, "a sample has more than %u labels", PROFILE_MAX_LABELS);
     if (!mem_fit(&p->labels, &p->cap_labels, p->n_labels + 1, e))
         return false;
     p->labels[p->n_labels++] = label;
     return true;
 }
 
-/* Gives the sample the label of a base, once. */
-static bool put_base_label(struct profile *p, struct err *e)
+static int label_order(const void *a, const void *b)
 {
-    const struct profile_label label = {profile_name(p, slice_of(PROFILE_BASE_KEY), e),
-                                        profile_name(p, slice_of("true"), e),
-                                        profile_name(p, slice_of(""), e), 0};
-
-    if (label.key == NULL || label.text == NULL || label.unit == NULL)
-        return false;
-    for (size_t i = p->next.labels; i < p->n_labels; i++)
-        if (p->labels[i].key == label.key) {
-            p->labels[i] = label;
-            return true;
-        }
-    return profile_put_label(p, label, e);
+    return memcmp(a, b, sizeof(struct profile_label));
 }
 
 /* Returns the number of the sample: that of an equal earlier one, else a new number. */
-static uint32_t sample_of(struct profile *p, const struct profile_sample *s, struct err *e)
+static uint32_t sample_of(struct profile *p, struct err *e)
 {
     if (!p->is_sum)
         return (uint32_t)p->n_samples;
-    for (size_t i = s->labels; i < p->n_labels; i++) {
-        key_put(&p->key, (uintptr_t)p->labels[i].key);
-        key_put(&p->key, (uintptr_t)p->labels[i].text);
-        key_put(&p->key, (uintptr_t)p->labels[i].unit);
-        key_put(&p->key, (uint64_t)p->labels[i].number);
+    if (p->n_labels > 0) {
+        qsort(p->labels, p->n_labels, sizeof *p->labels, label_order);
+        key_bytes(&p->key, p->labels, p->n_labels * sizeof *p->labels);
     }
-    key_put(&p->key, s->n_labels);
+    key_put(&p->key, p->n_labels);
+    key_put(&p->key, p->next.is_base);
     return key_add(&p->key, &p->sample_keys, e);
 }
 
-static bool add_sample(struct profile *p, struct profile_sample *s, struct err *e)
+static bool add_sample(struct profile *p, struct err *e)
 {
     if (p->n_samples >= PROFILE_MAX_SAMPLES)
         return err_set(e, "more than %u samples", PROFILE_MAX_SAMPLES);
     if (!mem_more(&p->samples, p->n_samples, e) ||
         !mem_fit(&p->values, &p->cap_values, (p->n_samples + 1) * p->n_types + 1, e))
         return false;
-    for (size_t i = s->labels; i < p->n_labels; i++) {
-        const struct profile_label *x = &p->labels[i];
-        s->is_base |= strcmp(x->key, PROFILE_BASE_KEY) == 0 && x->text != NULL &&
-                      strcmp(x->text, "true") == 0;
-    }
-    p->has_base |= s->is_base;
+    p->has_base |= p->next.is_base;
     memset(p->values + p->n_samples * p->n_types, 0, p->n_types * sizeof *p->values);
-    p->samples[p->n_samples++] = *s;
-    p->next = (struct profile_sample){.stack = p->n_stack, .labels = p->n_labels};
+    p->samples[p->n_samples++] = p->next;
+    p->next.stack = p->n_stack;
     return true;
 }
 
 bool profile_end_sample(struct profile *p, const int64_t *values, bool is_base, struct err *e)
 {
-    struct profile_sample *s = &p->next;
-
-    if (p->n_labels - s->labels > PROFILE_MAX_LABELS)
-        return err_set(e, "a sample has more than %u labels", PROFILE_MAX_LABELS);
-    if (is_base && !put_base_label(p, e))
+    p->next.n_stack = (uint32_t)(p->n_stack - p->next.stack);
+    p->next.is_base |= is_base;
+    uint32_t id = sample_of(p, e);
+    p->key.n = p->n_labels = 0;
+    if (id == INTERN_NONE || (id == p->n_samples && !add_sample(p, e)))
         return false;
-    s->n_stack = (uint32_t)(p->n_stack - s->stack);
-    s->n_labels = (uint32_t)(p->n_labels - s->labels);
-    if (s->n_labels > 1)
-        sort_labels(p->labels + s->labels, s->n_labels);
-    uint32_t id = sample_of(p, s, e);
-    p->key.n = 0;
-    if (id == INTERN_NONE || (id == p->n_samples && !add_sample(p, s, e)))
-        return false;
-    /* An equal earlier sample has this stack and these labels. */
+    /* An equal earlier sample has this stack. */
     p->n_stack = p->next.stack;
-    p->n_labels = p->next.labels;
+    p->next.is_base = false;
     for (size_t i = 0; i < p->n_types; i++) {
         int64_t v = values[i];
         if (v > PROFILE_MAX_VALUE || v < -PROFILE_MAX_VALUE ||

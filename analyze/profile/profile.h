@@ -20,19 +20,11 @@ struct profile_type {
     const char *name, *unit;
 };
 
-struct profile_label {
-    const char *key;
-    const char *text; /* NULL: a number */
-    const char *unit; /* of a number; "": not given */
-    int64_t number;
-};
-
 struct profile_sample {
-    size_t stack, labels; /* the first of each */
-    uint32_t n_stack, n_labels;
-    bool is_base; /* belongs to the base, which is subtracted: it has the label PROFILE_BASE_KEY */
+    size_t stack; /* the first of its functions */
+    uint32_t n_stack;
+    bool is_base; /* belongs to the base, which is subtracted */
 };
-#define PROFILE_BASE_KEY "pprof::base"
 
 /* A function in a stack. */
 struct profile_call {
@@ -78,12 +70,12 @@ struct profile {
     size_t cap_values;
     struct profile_call *stack; /* of all samples; each begins with the innermost function */
     size_t n_stack, cap_stack;
-    struct profile_label *labels;
-    size_t n_labels, cap_labels;
 
     /* While samples are added */
-    struct profile_sample next; /* the one that is being read: where its stack and labels begin */
-    struct key key;             /* of its locations; of a sum alone */
+    struct profile_sample next; /* the one that is being read */
+    struct profile_label *labels;
+    size_t n_labels, cap_labels;
+    struct key key; /* of its locations; of a sum alone */
     struct profile_location *locations;
     uint32_t *frames; /* of the locations */
     size_t n_frames, cap_frames;

@@ -57,12 +57,19 @@ uint32_t profile_location(struct profile *p, struct profile_place *x, struct err
 bool profile_set_types(struct profile *p, const struct profile_type *types, size_t n,
                        struct err *e);
 
+/* Samples of a sum are equal only if all labels are. */
+struct profile_label {
+    const char *key;  /* from profile_name */
+    const char *text; /* NULL: a number */
+    const char *unit; /* of a number; "": not given */
+    int64_t number;
+};
+
 /* A sample gets its locations, the innermost first, and its labels; then it is ended. */
 bool profile_put_location(struct profile *p, uint32_t location, struct err *e);
 bool profile_put_label(struct profile *p, struct profile_label label, struct err *e);
 
-/* Ends a sample, with a value for each type, or adds the values to an equal one. Sorts its labels
- * by key. */
+/* Ends a sample, with a value for each type, or adds the values to an equal one. */
 bool profile_end_sample(struct profile *p, const int64_t *values, bool is_base, struct err *e);
 
 /* Adds the time, the length and a comment of a profile. */

@@ -11,14 +11,6 @@
 bool profile_write_top(const struct profile *p, const struct graph_options *how, FILE *f,
                        struct err *e);
 
-/* Writes the callers and callees of the functions that match an extended regular expression: -peek.
- * False also if none matches. */
-bool profile_write_peek(const struct profile *p, const struct graph_options *how,
-                        const char *pattern, FILE *f, struct err *e);
-
-/* Writes each sample with its labels and its stack: -traces. */
-bool profile_write_traces(const struct profile *p, size_t type, FILE *f, struct err *e);
-
 /* Writes each sample on one line, the root first, and its value: "main;read 12". The reader of this
  * format adds up equal stacks. */
 void profile_write_folded(const struct profile *p, size_t type, FILE *f);

@@ -17,7 +17,7 @@ from harness import TIMEOUT_S, CliTest, capture
 from oracle import SECOND, parse_time
 from servers import go_program
 
-FORMATS = ("benchfmt", "influx", "openmetrics", "hdr", "parquet-ready")
+FORMATS = ("benchfmt", "influx", "openmetrics", "hdr")
 # Quantiles of the report, in thousandths.
 QUANTILES = {"p50_ns": 500, "p90_ns": 900, "p99_ns": 990}
 # Verdicts of cmp and benchstat are of equal values for the same figure.
@@ -340,57 +340,6 @@ class Hdr(Case):
             self.assertEqual(starts, sorted(starts))
 
 
-class ParquetReady(Case):
-    def test_every_row(self):
-        """All that a capture has, with the types that the header names."""
-        for name in "mixed-3hosts", "get-errors", "s3load-open-loop":
-            path = capture(name)
-            rows = list(csv.DictReader(io.StringIO(self.export("parquet-ready", path).out, newline="")))
-            text = self.s3analyze("cat", path).out
-            theirs = list(csv.DictReader([x for x in text.split("\n") if not x.startswith("#")], delimiter="\t"))
-            self.assertEqual(len(rows), len(theirs))
-            for row, r in zip(rows, theirs):
-                times = [r["start"], r["end"], r["first_byte"], r["last_byte"], r.get("intended", "")]
-                self.assertEqual(list(row.values()), [
-                    r["op"], r["thread"], r["client_id"], r["endpoint"], r["file"], r["error"], r["n_objects"], r["bytes"],
-                    *(str(parse_time(t)) if t else "" for t in times)])
-                for cell, value in row.items():
-                    kind = cell.partition(":")[2]
-                    self.assertIn(kind, ("string", "int64", "uint32"))
-                    if kind != "string" and value:
-                        int(value)
-
-    def test_captures_in_one_file_have_threads_of_their_own(self):
-        rows = simulate(1, Shape(n=40, threads=4))
-        path = self.put("two.csv", capgen.text(rows) + capgen.text(rows))
-        found = list(csv.DictReader(io.StringIO(self.export("parquet-ready", path).out)))
-        self.assertEqual({int(r["thread:uint32"]) for r in found}, set(range(8)))
-
-    def test_filters(self):
-        path = capture("mixed-3hosts")
-        rows = list(csv.reader(io.StringIO(self.export("parquet-ready", "--op", "PUT", path).out)))
-        self.assertEqual({r[0] for r in rows[1:]}, {"PUT"})
-        info = self.s3analyze("info", "--json", path).json()["captures"][0]["operations"]
-        self.assertEqual([len(rows) - 1], [o["n_requests"] for o in info if o["op"] == "PUT"])
-        self.export("parquet-ready", "--from", "1s", path, status=1)
-        self.export("parquet-ready", "--op", "NONE", path, status=2)
-
-    def test_duckdb_takes_the_types(self):
-        duckdb = imported("duckdb")
-        path = self.put("rows.csv", self.export("parquet-ready", capture("get-g4")).raw)
-        header = path.read_text().split("\n", 1)[0]
-        kinds = {"string": "VARCHAR", "int64": "BIGINT", "uint32": "UINTEGER"}
-        columns = ", ".join(f"'{name}': '{kinds[kind]}'" for name, kind in (c.split(":") for c in header.split(",")))
-        parquet = self.tmp / "rows.parquet"
-        db = duckdb.connect()
-        self.addCleanup(db.close)
-        db.execute(f"COPY (SELECT * FROM read_csv('{path}', header = true, columns = {{{columns}}})) TO '{parquet}'")
-        n, took = db.execute(f"SELECT count(*), max(end_ns - start_ns) FROM '{parquet}'").fetchone()
-        report = self.s3analyze("analyze", "--json", "--range", "full", capture("get-g4")).json()
-        slowest = max(o["requests"]["slowest_ns"] for o in report["operations"])
-        self.assertEqual((n, took), (report["n_rows"], slowest))
-
-
 class Command(Case):
     def test_whole_or_not_at_all(self):
         bad = self.put("bad.csv", capture("get-g4").read_bytes()[:5000])
@@ -407,11 +356,11 @@ class Command(Case):
             out.unlink()
 
     def test_nothing_is_printed_of_figures_that_cannot_be_read(self):
-        for form in FORMATS[:-1]:
+        for form in FORMATS:
             self.assertEqual(self.export(form, self.put("empty.csv", b""), status=1).out, "")
 
     def test_any_number_of_threads(self):
-        for form in FORMATS[:-1]:
+        for form in FORMATS:
             one, four = (self.export(form, "--threads", n, capture("mixed-3hosts")).raw for n in (1, 4))
             self.assertEqual(one, four, form)
 
@@ -437,10 +386,9 @@ class Command(Case):
         text = (ROOT / "docs" / "other-tools.md").read_text()
         said = self.export("benchfmt", capture("get-g4")).out + self.export("openmetrics", capture("get-g4")).out
         names = set(re.findall(r"^(?:Unit|# TYPE) (\S+)", said, re.M))
-        names |= {c.split(":")[0] for c in self.export("parquet-ready", capture("get-g4")).out.split("\n")[0].split(",")}
         last = self.export("influx", capture("get-g4")).out.splitlines()[-1]
         names |= {f.split("=")[0] for f in last.split(" ")[1].split(",")}
-        self.assertGreater(len(names), 30)
+        self.assertGreater(len(names), 25)
         for name in names:
             self.assertIn(f"`{name}`", text)
 

@@ -80,7 +80,7 @@ class Analyze(FaultTest):
             self.check_all("import", form, TESTDATA / "import" / name, "-o", "o.csv.zst", tries=8)
 
     def test_export(self):
-        for form in "benchfmt", "influx", "openmetrics", "hdr", "parquet-ready":
+        for form in "benchfmt", "influx", "openmetrics", "hdr":
             self.check_all("export", "--format", form, "-o", "o.txt", self.a, tries=8)
 
     def test_merge(self):

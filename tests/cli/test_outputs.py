@@ -149,8 +149,8 @@ class Existing(CliTest):
             ("info", ((), report), (a,)), ("cat", ((),), (self.capture,)), ("merge", ((),), (a, b)), ("aggregate", ((),), (a,)),
             ("autoterm", ((), report), (a,)), ("export", (("--format", "influx"),), (a,)),
             ("plan", ((), report), (TESTDATA / "formats" / "plan",)), ("import", (("hey",),), (TESTDATA / "import" / "hey.csv",)),
-            ("profile", [(x, *y) for x in ("top", "diff") for y in ((), ("--traces",), ("--folded",))] +
-             [("info",), ("flame",), ("flame", "--folded"), ("top", "--peek", ".")], (profile,))) for form in forms]
+            ("profile", [(x, *y) for x in ("top", "diff") for y in ((), ("--folded",))] +
+             [("info",), ("flame",), ("flame", "--folded")], (profile,))) for form in forms]
         pages = [(c, "--html", "/dev/full", *paths) for c, paths in (
             ("analyze", (self.capture,)), ("cmp", (a, b)), ("table", (a, b)), ("trend", (a, b)),
             ("plan", (TESTDATA / "formats" / "plan",)))]

@@ -378,7 +378,7 @@ class OnVersityGw(LoadTest):
             z.extractall(self.tmp)
         for kind in "cpu", "mem", "block", "mutex":
             file, before = (self.tmp / f"profile-{node}-{kind}{when}.pprof" for when in ("", "-before"))
-            cases = [["-top"], ["-top", "-cum"], ["-traces"]]
+            cases = [["-top"], ["-top", "-cum"]]
             if before.exists():
                 cases += [["-top", "-diff_base", before], ["-top", "-cum", "-diff_base", before]]
             for case in cases:

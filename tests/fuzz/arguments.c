@@ -162,7 +162,7 @@ static const struct {
     {&cmd_autoterm,
      check_autoterm,
      {"-q", "--json", "--threads=1", "-o", report.s, a.s},
-     {"autoterm.dur", "autoterm.pct", "sweep", FILTERS}},
+     {"autoterm.dur", "autoterm.pct", FILTERS}},
 };
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 

@@ -25,14 +25,9 @@ static void write_all(const struct profile_run *r, size_t type)
     size_t n = 0;
     FILE *f = open_memstream(&text, &n);
     assert(f != NULL);
-    bool ok = profile_write_top(p, &few, f, &e) && profile_write_flame(p, type, f, &e) &&
-              profile_write_traces(p, type, f, &e);
+    bool ok = profile_write_top(p, &few, f, &e) && profile_write_flame(p, type, f, &e);
     assert(ok);
     profile_write_folded(p, type, f);
-    /* False if there is no function at all. */
-    ok = profile_write_peek(p, &few, ".", f, &e);
-    assert(ok == (e.msg[0] == '\0'));
-    err_clear(&e);
     profile_cost_line(&s, p, r->loads);
     profile_run_nodes(&s, r);
     profile_cost_parts(&s, p, r->loads);
