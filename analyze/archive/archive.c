@@ -374,7 +374,7 @@ static bool ops_differ(const struct archive_op *a, const struct archive_op *b, b
             !(kind == COMPARE_DURATION_S ? !has_asked && durations_differ(x, y)
                                          : compare_spans_differ(kind, &p, &q, chance)))
             continue;
-        const char *name = compare_words_setting(kind);
+        const char *name = compare_setting_names[kind].title;
         snprintf(d->what, sizeof d->what, "%c%s of %.60s", tolower(name[0]), name + 1, a->op);
         snprintf(d->a, sizeof d->a, "%.99s", compare_words_span(kind, &p).s);
         snprintf(d->b, sizeof d->b, "%.99s", compare_words_span(kind, &q).s);

@@ -51,6 +51,12 @@ enum compare_setting_kind {
     COMPARE_MIXED,      /* 0, 1: operations at the same time */
 };
 
+/* Names of settings by kind: for people, and as in JSON. */
+extern const struct compare_setting_name {
+    const char *title, *json;
+    size_t of_report; /* offset of its number in struct operation; 0: compare_setting_of finds it */
+} compare_setting_names[];
+
 struct compare_span {
     double lo, hi;
     bool several; /* COMPARE_SIZE: the requests of one run have several sizes */

@@ -66,7 +66,7 @@ static void put_settings(struct json_out *w, const struct archive_run *r)
         JSON_PUT(w, "op", r->ops[k].op);
         JSON_PUT(w, "of_response_time", r->ops[k].of_response);
         for (size_t i = COMPARE_CONCURRENCY; i <= COMPARE_SHARE; i++)
-            JSON_PUT(w, json_setting_names[i], r->ops[k].numbers.setting[i]);
+            JSON_PUT(w, compare_setting_names[i].json, r->ops[k].numbers.setting[i]);
     }
     json_out_value(w, "options", r->options != NULL ? json_incref(r->options) : json_null());
     json_out_end(w);

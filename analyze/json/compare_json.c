@@ -37,23 +37,10 @@ static void put_span(struct json_out *w, const char *key, const struct compare_s
     json_out_end(w);
 }
 
-const char *const json_setting_names[] = {
-    [COMPARE_OPERATIONS] = "n_requests",
-    [COMPARE_CONCURRENCY] = "concurrency",
-    [COMPARE_ENDPOINTS] = "n_hosts",
-    [COMPARE_CLIENTS] = "n_clients",
-    [COMPARE_OBJECTS_PER_OP] = "objects_per_op",
-    [COMPARE_DURATION_S] = "duration_s",
-    [COMPARE_SIZE] = "object_size_bytes",
-    [COMPARE_SHARE] = "share_frac",
-    [COMPARE_AUTOTERM] = "autoterm",
-    [COMPARE_MIXED] = "mixed",
-};
-
 static void put_settings(struct json_out *w, const struct compare_setting *settings, size_t n)
 {
     JSON_OBJECTS(w, "differing_settings", i, n) {
-        JSON_PUT(w, "setting", json_setting_names[settings[i].kind]);
+        JSON_PUT(w, "setting", compare_setting_names[settings[i].kind].json);
         put_span(w, "before", &settings[i].before);
         put_span(w, "after", &settings[i].after);
         JSON_PUT(w, "limits_comparison", compare_is_limit(&settings[i]));

@@ -172,8 +172,8 @@ static void put_option(struct sheet *s, const struct compare_option *o)
 static void put_settings(struct sheet *s, const struct compare_setting *v, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        put_difference(s, compare_words_setting(v[i].kind), compare_words_setting_change(&v[i]).s,
-                       compare_is_limit(&v[i]));
+        put_difference(s, compare_setting_names[v[i].kind].title,
+                       compare_words_setting_change(&v[i]).s, compare_is_limit(&v[i]));
 }
 
 void compare_sheet_limits(struct sheet *s, const struct compare *c)
