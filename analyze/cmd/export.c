@@ -4,7 +4,6 @@
 #include "analyze/base/progress.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
-#include "analyze/export/values.h"
 #include "analyze/read/recfile.h"
 #include "analyze/report/figures.h"
 #include "analyze/stream/rowfilter.h"

@@ -256,28 +256,26 @@ static double median(double *v, size_t n)
     return m > 0 ? stats_sort_median(v, m) : NAN;
 }
 
-#define N_FIGURES (sizeof(struct run_figures) / sizeof(double))
-_Static_assert(sizeof(struct run_figures) == N_FIGURES * sizeof(double), "doubles alone");
-
-bool compare_figures(const struct compare_side *side, const char *op, struct run_figures *out,
-                     struct err *e)
+bool compare_figures(struct compare_op *op, const struct compare_side *side,
+                     double shown[RUN_MAX_METRICS], struct err *e)
 {
-    double *v, each[N_FIGURES];
+    double *v;
 
     if (!mem_new(&v, side->n, e))
         return false;
-    for (size_t f = 0; f < N_FIGURES; f++) {
+    for (size_t k = 0; k < n_metrics; k++) {
         size_t n = 0;
+
         for (size_t i = 0; i < side->n; i++) {
-            const struct run_op *o = run_op_named(&side->runs[i], op);
+            const struct run_op *o = run_op_named(&side->runs[i], op->op);
+
             if (o == NULL)
                 continue;
-            const struct run_figures figures = run_figures_of(o);
-            memcpy(each, &figures, sizeof each);
-            v[n++] = each[f];
+            v[n++] = metric_shown(&metrics[k], &o->report, o->of_response);
+            op->few_segments |=
+                o->report.segments.present && o->report.segments.n < ANALYSIS_MIN_MEDIAN;
         }
-        each[f] = median(v, n);
-        memcpy((char *)out + f * sizeof *each, &each[f], sizeof *each);
+        shown[k] = median(v, n);
     }
     free(v);
     return true;
