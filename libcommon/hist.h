@@ -5,9 +5,6 @@
 #ifndef S3_LIBCOMMON_HIST_H
 #define S3_LIBCOMMON_HIST_H
 
-#include "libcommon/err.h"
-
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -49,23 +46,5 @@ static inline int64_t hist_upper(size_t index)
     return index < 2048 ? (int64_t)index
                         : hist_lower(index) + ((INT64_C(1) << (index / 1024 - 1)) - 1);
 }
-
-struct hist {
-    uint64_t *count;  /* HIST_N_COUNTERS of them, owned */
-    uint64_t n;       /* values counted, those above HIST_MAX_VALUE included */
-    uint64_t n_over;  /* values above HIST_MAX_VALUE */
-    int64_t min, max; /* exact; meaningless while n is 0 */
-};
-
-/* Makes an empty histogram. False: out of memory. hist_fini may be called in any case. */
-bool hist_init(struct hist *h, struct err *e);
-void hist_fini(struct hist *h);
-
-/* Counts a value. */
-void hist_add(struct hist *h, int64_t v);
-
-/* Returns the value of 1-based rank k (1 <= k <= h->n): the upper end of its bucket, at most
- * h->max. */
-int64_t hist_value_at(const struct hist *h, uint64_t k);
 
 #endif

@@ -3,8 +3,6 @@
 #ifndef S3_LIBCOMMON_QUANTILE_H
 #define S3_LIBCOMMON_QUANTILE_H
 
-#include "libcommon/hist.h"
-
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,12 +19,6 @@ static inline size_t quantile_index_of(size_t n, uint64_t num, uint64_t den)
 static inline size_t quantile_index(size_t n, unsigned permille)
 {
     return quantile_index_of(n, permille, 1000);
-}
-
-/* Returns the quantile of a histogram, to within a bucket; 0 if it is empty. */
-static inline int64_t quantile_of_hist(const struct hist *h, unsigned permille)
-{
-    return h->n > 0 ? hist_value_at(h, quantile_index(h->n, permille) + 1) : 0;
 }
 
 #endif

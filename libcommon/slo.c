@@ -41,62 +41,65 @@ static struct slice take(struct slice *from, const char *ends)
 
 /* ---- An assertion ---- */
 
-/* Parses "p99.9" or "p(99.9)". */
-static bool parse_percentile(struct slice name, uint32_t *ppm)
+/* Parses "99.9" or "(99.9)". */
+static bool parse_percentile(struct slice number, uint32_t *ppm)
 {
     int64_t value;
 
-    if (!slice_begins(name, "p"))
-        return false;
-    name = slice_from(name, 1);
-    if (name.n > 2 && *name.p == '(' && name.p[name.n - 1] == ')')
-        name = (struct slice){name.p + 1, name.n - 2};
+    if (number.n > 2 && *number.p == '(' && number.p[number.n - 1] == ')')
+        number = (struct slice){number.p + 1, number.n - 2};
     /* One percent is 10^4 ppm. */
-    if (!slice_decimal(name, 4, &value) || value <= 0 || value >= SLO_PPM)
+    if (!slice_decimal(number, 4, &value) || value <= 0 || value >= SLO_PPM)
         return false;
     *ppm = (uint32_t)value;
     return true;
 }
 
-static bool parse_figure(struct slo_assertion *a, struct slice name)
+static bool parse_time(const char *text, double *limit, struct err *why)
 {
-    static const char ttfb[] = "ttfb.";
-    static const struct {
-        const char *name;
-        enum slo_figure figure;
-    } names[] = {{"errors", SLO_ERRORS}, {"throughput", SLO_THROUGHPUT}, {"rate", SLO_RATE}};
+    int64_t ns = 0;
+    bool ok = units_parse_duration(text, false, &ns, why);
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (slice_is(name, names[i].name)) {
-            a->figure = names[i].figure;
-            return true;
-        }
-    bool of_ttfb = slice_begins(name, ttfb);
-    a->figure = of_ttfb ? SLO_TTFB : SLO_TIME;
-    return parse_percentile(of_ttfb ? slice_from(name, strlen(ttfb)) : name, &a->ppm);
+    *limit = (double)ns;
+    return ok;
 }
 
-static bool parse_limit(struct slo_assertion *a, const char *text, struct err *why)
+static bool parse_share(const char *text, double *limit, struct err *why)
 {
-    int64_t whole = 0;
-    bool ok = true;
+    if (!units_parse_pct(text, limit, why))
+        return false;
+    *limit /= 100;
+    return (*limit >= 0 && *limit <= 1) || err_set(why, "expected 0 %% to 100 %%");
+}
 
-    switch (a->figure) {
-    case SLO_TIME:
-    case SLO_TTFB:
-        ok = units_parse_duration(text, false, &whole, why);
-        a->limit = (double)whole;
-        return ok;
-    case SLO_ERRORS:
-        ok = units_parse_pct(text, &a->limit, why);
-        a->limit /= 100;
-        return ok && ((a->limit >= 0 && a->limit <= 1) || err_set(why, "expected 0 %% to 100 %%"));
-    case SLO_THROUGHPUT:
-        return units_parse_byte_rate(text, &a->limit, why);
-    case SLO_RATE:
-        break;
+/* The name of each figure, of percentiles what is before their number, and how limits are parsed.
+ */
+static const struct {
+    const char *name;
+    bool (*parse)(const char *text, double *limit, struct err *why);
+} figures[] = {[SLO_TIME] = {"p", parse_time},
+               [SLO_TTFB] = {"ttfb.p", parse_time},
+               [SLO_ERRORS] = {"errors", parse_share},
+               [SLO_THROUGHPUT] = {"throughput", units_parse_byte_rate},
+               [SLO_RATE] = {"rate", units_parse_rate}};
+
+bool slo_parse_limit(enum slo_figure figure, const char *text, double *limit, struct err *why)
+{
+    return figures[figure].parse(text, limit, why);
+}
+
+static bool parse_figure(struct slo_assertion *a, struct slice name)
+{
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        const char *known = figures[i].name;
+
+        a->figure = (enum slo_figure)i;
+        if (i > SLO_TTFB ? slice_is(name, known)
+                         : slice_begins(name, known) &&
+                               parse_percentile(slice_from(name, strlen(known)), &a->ppm))
+            return true;
     }
-    return units_parse_rate(text, &a->limit, why);
+    return false;
 }
 
 /* Parses "p99<50ms"; `op` may be empty. On failure *a is filled in part. */
@@ -119,7 +122,8 @@ static bool parse_assertion(struct slo_assertion *a, struct slice op, struct sli
         return err_set(
             e,
             "--slo '%.100s': separate assertions by commas; compare with <, <=, > or >=", a->text);
-    return parse_limit(a, limit, &why) || err_set(e, "--slo '%.100s': %s", a->text, why.msg);
+    return slo_parse_limit(a->figure, limit, &a->limit, &why) ||
+           err_set(e, "--slo '%.100s': %s", a->text, why.msg);
 }
 
 /* Parses "rate>10, GET: p99<50ms, errors<0.1%". An operation holds until the next one is named. */

@@ -29,6 +29,10 @@ struct slo_assertion {
     double limit;
 };
 
+/* Parses a limit of a figure, "50ms"; percentages become fractions. False: *why says what was
+ * expected. */
+bool slo_parse_limit(enum slo_figure figure, const char *text, double *limit, struct err *why);
+
 #define SLO_MOST 256 /* the most assertions on a command line */
 
 struct slo_list {

@@ -119,21 +119,24 @@ struct archive_label archive_label(const char *name)
 
 /* ---- A run ---- */
 
+/* A figure without an interval gets the value that the report shows. */
 static struct archive_figure figure_of(const struct run_op *op, size_t metric)
 {
+    const struct metric *m = &metrics[metric];
     const struct run_value *v = &op->parts[0].value[metric];
-    bool has_limits = v->present && v->ci.ok;
 
-    return (struct archive_figure){v->present ? v->ci.value : NAN, has_limits ? v->ci.lo : NAN,
-                                   has_limits ? v->ci.hi : NAN};
+    bool has_limits = v->present && v->ci.ok;
+    struct archive_figure x = {v->present ? v->ci.value : NAN, has_limits ? v->ci.lo : NAN,
+                               has_limits ? v->ci.hi : NAN};
+
+    if (isnan(x.value) && (m->kind != METRIC_MEAN || op->report.judged.known.why == NULL))
+        x.value = metric_shown(m, &op->report, op->of_response);
+    return x;
 }
 
 static bool take_op(struct archive_op *to, const struct run *r, const struct run_op *op,
                     struct err *e)
 {
-    const struct run_figures f = run_figures_of(op);
-    struct archive_figure *figure = to->numbers.figure;
-
     to->of_response = op->of_response;
     to->is_beside = !role_is_benchmark(op->report.role);
     to->start_ns = op->report.start_ns;
@@ -147,20 +150,8 @@ static bool take_op(struct archive_op *to, const struct run *r, const struct run
         to->sizes_differ |= several;
     }
     to->numbers.dead_frac = operation_dead_frac(&op->report);
-    for (size_t i = 0; i < n_metrics; i++)
-        figure[i] = figure_of(op, i);
-    /* A figure without an interval gets the value that the report shows. */
-    const double shown[] = {[RUN_THROUGHPUT] = f.bytes_per_s[RUN_AVERAGE],
-                            [RUN_OBJECTS] = f.objects_per_s[RUN_AVERAGE],
-                            [RUN_P50] = f.duration_ns[RUN_Q50],
-                            [RUN_P90] = f.duration_ns[RUN_Q90],
-                            [RUN_P99] = f.duration_ns[RUN_Q99],
-                            [RUN_TTFB] = NAN,
-                            [RUN_ERRORS] = (double)operation_n_failed(&op->report) /
-                                           (double)operation_n_all(&op->report)};
-    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
-        if (isnan(figure[i].value) && (i > RUN_OBJECTS || op->report.judged.known.why == NULL))
-            figure[i].value = shown[i];
+    for (size_t i = 0; i < RUN_N_COMPARED; i++)
+        to->numbers.figure[i] = figure_of(op, i);
     return mem_text(&to->op, op->op, e);
 }
 
@@ -374,7 +365,7 @@ static bool ops_differ(const struct archive_op *a, const struct archive_op *b, b
             !(kind == COMPARE_DURATION_S ? !has_asked && durations_differ(x, y)
                                          : compare_spans_differ(kind, &p, &q, chance)))
             continue;
-        const char *name = compare_words_setting(kind);
+        const char *name = compare_setting_names[kind].title;
         snprintf(d->what, sizeof d->what, "%c%s of %.60s", tolower(name[0]), name + 1, a->op);
         snprintf(d->a, sizeof d->a, "%.99s", compare_words_span(kind, &p).s);
         snprintf(d->b, sizeof d->b, "%.99s", compare_words_span(kind, &q).s);

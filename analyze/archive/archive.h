@@ -20,9 +20,9 @@ struct archive_figure {
 
 /* Only doubles, so that the cache need not know what they mean. */
 struct archive_numbers {
-    double setting[ARCHIVE_N_SETTINGS];            /* by enum compare_setting_kind; NaN: none */
-    struct archive_figure figure[RUN_MAX_METRICS]; /* by enum run_metric */
-    double dead_frac;                              /* operation_dead_frac */
+    double setting[ARCHIVE_N_SETTINGS];           /* by enum compare_setting_kind; NaN: none */
+    struct archive_figure figure[RUN_N_COMPARED]; /* by enum run_metric */
+    double dead_frac;                             /* operation_dead_frac */
 };
 
 struct archive_op {

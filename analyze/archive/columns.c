@@ -3,6 +3,7 @@
 #include "analyze/compare/words.h"
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
+#include "libcommon/slice.h"
 #include "libcommon/suggest.h"
 
 #include <fnmatch.h>
@@ -23,11 +24,11 @@ const struct column columns[] = {
     {"hosts", "Hosts", .form = COLUMNS_COUNT, SETTING(COMPARE_ENDPOINTS), .is_detail = true},
     {"requests", "Requests", .form = COLUMNS_COUNT, SETTING(COMPARE_OPERATIONS)},
     {"errors", "Errors", .form = COLUMNS_COUNT},
-    {"throughput", "Throughput", FIGURE(RUN_THROUGHPUT)},
-    {"objects", "Objects/s", FIGURE(RUN_OBJECTS), .is_detail = true},
-    {"p50", "50%", FIGURE(RUN_P50)},
-    {"p90", "90%", FIGURE(RUN_P90), .is_detail = true},
-    {"p99", "99%", FIGURE(RUN_P99)},
+    {FIGURE(RUN_THROUGHPUT)},
+    {FIGURE(RUN_OBJECTS), .is_detail = true},
+    {FIGURE(RUN_P50)},
+    {FIGURE(RUN_P90), .is_detail = true},
+    {FIGURE(RUN_P99)},
     {"finding", "Worst finding", .form = COLUMNS_TEXT},
 };
 /* clang-format on */
@@ -35,7 +36,7 @@ const size_t n_columns = sizeof columns / sizeof *columns;
 
 static bool is_named(const struct column *c, const char *name)
 {
-    return strcmp(c->name, name) == 0;
+    return strcmp(columns_name(c), name) == 0;
 }
 
 struct columns_value columns_get(const struct columns_row *row, const struct column *c)
@@ -94,7 +95,7 @@ struct columns_text columns_show(const struct column *c, const struct columns_va
 static const struct column *find(const char *name, size_t n)
 {
     for (size_t i = 0; i < n_columns; i++)
-        if (strlen(columns[i].name) == n && strncmp(columns[i].name, name, n) == 0)
+        if (slice_is((struct slice){name, n}, columns_name(&columns[i])))
             return &columns[i];
     return NULL;
 }
@@ -104,7 +105,7 @@ static bool no_column(const char *option, const char *text, struct err *e)
     char names[256] = "";
 
     for (size_t i = 0; i < n_columns; i++)
-        suggest_list(names, sizeof names, columns[i].name);
+        suggest_list(names, sizeof names, columns_name(&columns[i]));
     return err_set(e, "%s %s: the columns are %s", option, text, names);
 }
 
@@ -123,22 +124,21 @@ static bool parse_time(const char *text, double *value, struct err *e)
 
 static bool parse_value(const struct column *c, const char *text, double *value, struct err *e)
 {
-    bool is_size = c->form == COLUMNS_SIZE;
-    int64_t whole;
+    int64_t bytes = 0;
 
-    if (c->form == COLUMNS_TIME)
+    switch (c->form) {
+    case COLUMNS_TIME:
         return parse_time(text, value, e);
-    if (c->form == COLUMNS_COUNT)
+    case COLUMNS_FIGURE:
+        return slo_parse_limit(metrics[c->metric].limit, text, value, e);
+    case COLUMNS_SIZE:
+        if (!units_parse_size(text, &bytes, e))
+            return false;
+        *value = (double)bytes;
+        return true;
+    default:
         return units_parse_double(text, value, e);
-    if (c->form == COLUMNS_FIGURE && c->metric == RUN_THROUGHPUT)
-        return units_parse_byte_rate(text, value, e);
-    if (c->form == COLUMNS_FIGURE && metrics[c->metric].kind == METRIC_MEAN)
-        return units_parse_rate(text, value, e);
-    if (!(is_size ? units_parse_size(text, &whole, e)
-                  : units_parse_duration(text, false, &whole, e)))
-        return false;
-    *value = (double)whole;
-    return true;
+    }
 }
 
 bool columns_parse_test(const char *text, struct columns_test *out, struct err *e)

@@ -14,13 +14,21 @@ enum columns_form {
 
 struct column {
     const char *name;  /* as in JSON, CSV, --sort and --where */
-    const char *title; /* title for people */
+    const char *title; /* title for people; both NULL: those of the metric */
     enum columns_form form;
     enum run_metric metric;            /* COLUMNS_FIGURE */
     bool is_detail;                    /* text shows it only with -v */
     enum compare_setting_kind setting; /* if is_setting */
     bool is_setting;
 };
+static inline const char *columns_name(const struct column *c)
+{
+    return c->name != NULL ? c->name : metrics[c->metric].name;
+}
+static inline const char *columns_title(const struct column *c)
+{
+    return c->title != NULL ? c->title : metrics[c->metric].title;
+}
 
 extern const struct column columns[];
 extern const size_t n_columns;

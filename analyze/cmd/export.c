@@ -3,7 +3,6 @@
 
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
-#include "analyze/export/values.h"
 #include "analyze/report/figures.h"
 #include "analyze/write/outfile.h"
 

@@ -222,7 +222,7 @@ static void metric_fini(struct compare_metric *m)
 static bool add_metrics(struct compare_op *op, const struct compare *c,
                         const struct compare_options *o, const struct run_part *part, struct err *e)
 {
-    for (size_t i = 0; i < n_metrics; i++) {
+    for (size_t i = 0; i < RUN_N_COMPARED; i++) {
         /* The leading metric comes first. */
         size_t which = op->sizes_differ && i <= RUN_OBJECTS ? RUN_OBJECTS - i : i;
         struct compare_metric m = {
@@ -332,8 +332,8 @@ static bool fill_op(struct compare_op *op, const struct compare *c, const struct
     compare_settings(c, op->op, COMPARE_OPERATIONS, COMPARE_SHARE, op->settings, &op->n_settings);
     for (size_t i = 0; i < op->n_settings; i++)
         op->sizes_differ |= op->settings[i].kind == COMPARE_SIZE;
-    if (!compare_figures(&c->before, op->op, &op->before, e) ||
-        !compare_figures(&c->after, op->op, &op->after, e) || !compare_effect(op, c, e))
+    if (!compare_figures(op, &c->before, op->before, e) ||
+        !compare_figures(op, &c->after, op->after, e) || !compare_effect(op, c, e))
         return false;
     for (size_t i = 0; i < a->n_parts; i++)
         if (run_part_like(b, &a->parts[i]) != NULL && !add_metrics(op, c, o, &a->parts[i], e))

@@ -51,6 +51,12 @@ enum compare_setting_kind {
     COMPARE_MIXED,      /* 0, 1: operations at the same time */
 };
 
+/* Names of settings by kind: for people, and as in JSON. */
+extern const struct compare_setting_name {
+    const char *title, *json;
+    size_t of_report; /* offset of its number in struct operation; 0: compare_setting_of finds it */
+} compare_setting_names[];
+
 struct compare_span {
     double lo, hi;
     bool several; /* COMPARE_SIZE: the requests of one run have several sizes */
@@ -152,7 +158,9 @@ struct compare_op {
     enum role role; /* ROLE_BENCHMARK if any run has it in that role; gates judge only those */
     struct compare_setting settings[COMPARE_MAX_SETTINGS];
     size_t n_settings;
-    struct run_figures before, after; /* medians over the runs */
+    /* What the reports show of each metric: medians over the runs; NaN: nothing. */
+    double before[RUN_MAX_METRICS], after[RUN_MAX_METRICS];
+    bool few_segments; /* in some run: reports do not show their median */
     bool has_effect;
     struct stats_effect effect; /* on durations, over all runs of a side together */
     /* Object sizes differ between the sides, so objects/s lead. */
@@ -194,14 +202,6 @@ static inline bool compare_is_single(const struct compare_metric *m)
 static inline double compare_p(const struct compare_metric *m)
 {
     return m->in_family ? m->p_holm : m->cmp.p;
-}
-
-/* Whether reports show RUN_AVERAGE, ...: they show the median only if both sides have enough
- * segments. */
-static inline bool compare_shows_rate(const struct compare_op *op, int rate)
-{
-    return rate != RUN_MEDIAN || (!(op->before.n_segments < ANALYSIS_MIN_MEDIAN) &&
-                                  !(op->after.n_segments < ANALYSIS_MIN_MEDIAN));
 }
 
 struct compare {

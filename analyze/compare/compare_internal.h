@@ -14,9 +14,9 @@ void compare_settings(const struct compare *c, const char *op, enum compare_sett
  * comments of all captures have it. */
 bool compare_recorded(struct compare *c, struct err *e);
 
-/* Fills in the medians of the report's figures over the runs of a side. */
-bool compare_figures(const struct compare_side *side, const char *op, struct run_figures *out,
-                     struct err *e);
+/* Fills in what is shown of a side, op->before or op->after, and op->few_segments. */
+bool compare_figures(struct compare_op *op, const struct compare_side *side,
+                     double shown[RUN_MAX_METRICS], struct err *e);
 
 /* Computes the effect sizes of the durations, over all runs of a side together. */
 bool compare_effect(struct compare_op *op, const struct compare *c, struct err *e);

@@ -1,33 +1,18 @@
 #include "analyze/compare/compare.h"
-#include "analyze/compare/words.h"
+#include "libcommon/slice.h"
 #include "libcommon/units.h"
 
 #include <string.h>
-
-/* Lists what can be gated: "throughput, objects or errors". */
-static struct compare_words_text gate_names(void)
-{
-    struct compare_words_text names = {""};
-    size_t n = 0;
-
-    for (size_t i = 0; i < n_metrics && n < sizeof names.s; i++)
-        n += (size_t)snprintf(names.s + n, sizeof names.s - n, "%s%s",
-                              i == 0              ? ""
-                              : i + 1 < n_metrics ? ", "
-                                                  : " or ",
-                              metrics[i].gate);
-    return names;
-}
 
 /* Parses "p99:10%". On failure *e says what was expected. */
 static bool parse_gate(const char *text, struct compare_gate *out, struct err *e)
 {
     const char *colon = strchr(text, ':');
-    size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text);
+    const struct slice name = {text, colon != NULL ? (size_t)(colon - text) : strlen(text)};
     double pct;
 
-    for (size_t i = 0; i < n_metrics; i++) {
-        if (strlen(metrics[i].gate) != length || strncmp(text, metrics[i].gate, length) != 0)
+    for (size_t i = 0; i < RUN_N_COMPARED; i++) {
+        if (!slice_is(name, metrics[i].gate) && !slice_is(name, metrics[i].name))
             continue;
         if (colon == NULL)
             return err_set(e, "--gate %s: how much worse may it get? Write %s:5%%", text, text);
@@ -39,7 +24,7 @@ static bool parse_gate(const char *text, struct compare_gate *out, struct err *e
         *out = (struct compare_gate){(enum run_metric)i, pct / 100};
         return true;
     }
-    return err_set(e, "--gate %s: %s, then \":PCT\"", text, gate_names().s);
+    return err_set(e, "--gate %s: " METRIC_GATES ", then \":PCT\"", text);
 }
 
 bool compare_parse_gates(const struct cli_list *texts, struct compare_gate *gates, struct err *e)

@@ -24,7 +24,7 @@ struct run_part {
     char *host;                   /* RUN_HOST */
     int64_t min_bytes, max_bytes; /* RUN_SIZE; max -1: no upper bound */
     const char *too_thin;         /* why its values are not reliable; NULL: they are */
-    struct run_value value[RUN_MAX_METRICS];
+    struct run_value value[RUN_N_COMPARED];
 };
 
 /* Number and total duration of the successful requests of the active range, in parts: by host, by
@@ -43,17 +43,6 @@ struct run_tallies {
     char **names;        /* n, owned; NULL: the parts have none, for example size classes */
     struct run_sum *sum; /* part k in block b: [k * n_blocks + b] */
     size_t n, n_blocks;
-};
-
-enum { RUN_AVERAGE, RUN_FASTEST, RUN_MEDIAN, RUN_SLOWEST, RUN_N_RATES };
-enum { RUN_MEAN, RUN_Q50, RUN_Q90, RUN_Q99, RUN_BEST, RUN_WORST, RUN_N_TIMES };
-
-/* Figures of the report that are compared (docs/how-the-numbers-are-made.md, sections 4 and 5);
- * NaN: none. */
-struct run_figures {
-    double bytes_per_s[RUN_N_RATES], objects_per_s[RUN_N_RATES];
-    double n_segments; /* number of segments that fastest, median and slowest are chosen from */
-    double duration_ns[RUN_N_TIMES], ttfb_ns[RUN_N_TIMES];
 };
 
 struct run_op {
@@ -119,10 +108,6 @@ static inline const char *run_why_no_rates(const struct run_op *op)
 {
     return op->report.statistics != NULL ? op->report.statistics->objects.why : NULL;
 }
-
-/* Returns the operation's figures in the form that is compared; of response times if
- * op->of_response. */
-struct run_figures run_figures_of(const struct run_op *op);
 
 /* Returns the histogram of the operation's durations; NULL: there is none. */
 static inline const struct statistics_latency *run_durations(const struct run_op *op)

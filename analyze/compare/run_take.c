@@ -66,62 +66,6 @@ bool run_op_init(struct run_op *op, const char *name, struct err *e)
     return true;
 }
 
-static void take_rates(struct run_figures *f, const struct throughput *t, const struct segments *s)
-{
-    if (!t->present)
-        return;
-    const struct segment_pick average = {0, t->bytes_per_s, t->objects_per_s};
-    const struct segment_pick *picks[RUN_N_RATES] = {
-        [RUN_AVERAGE] = &average,
-        [RUN_FASTEST] = &s->fastest,
-        [RUN_MEDIAN] = &s->median,
-        [RUN_SLOWEST] = &s->slowest,
-    };
-    for (int i = 0; i < (s->present ? RUN_N_RATES : RUN_AVERAGE + 1); i++) {
-        f->objects_per_s[i] = picks[i]->objects_per_s;
-        if (t->n_bytes > 0)
-            f->bytes_per_s[i] = picks[i]->bytes_per_s;
-    }
-    if (s->present)
-        f->n_segments = (double)s->n;
-}
-
-static void take_times(double *to, const struct times *t)
-{
-    const struct {
-        enum figure figure;
-        double ns;
-    } of_report[RUN_N_TIMES] = {
-        [RUN_MEAN] = {FIGURE_MEAN, t->mean_ns},
-        [RUN_Q50] = {FIGURE_P50, (double)t->p50_ns},
-        [RUN_Q90] = {FIGURE_P90, (double)t->p90_ns},
-        [RUN_Q99] = {FIGURE_P99, (double)t->p99_ns},
-        [RUN_BEST] = {FIGURE_FASTEST, (double)t->fastest_ns},
-        [RUN_WORST] = {FIGURE_SLOWEST, (double)t->slowest_ns},
-    };
-    for (int i = 0; t->present && i < RUN_N_TIMES; i++)
-        if (known_all(&t->known, 1u << of_report[i].figure))
-            to[i] = of_report[i].ns;
-}
-
-struct run_figures run_figures_of(const struct run_op *op)
-{
-    const struct operation *r = &op->report;
-    const struct requests *q = &r->requests;
-    struct run_figures f = {.n_segments = NAN};
-
-    for (int i = 0; i < RUN_N_RATES; i++)
-        f.bytes_per_s[i] = f.objects_per_s[i] = NAN;
-    for (int i = 0; i < RUN_N_TIMES; i++)
-        f.duration_ns[i] = f.ttfb_ns[i] = NAN;
-    take_rates(&f, throughput_shown(&r->judged, &r->throughput), &r->segments);
-    if (!q->with_failed) {
-        take_times(f.duration_ns, op->of_response ? &q->response_time.dur : &q->all.dur);
-        take_times(f.ttfb_ns, &q->all.ttfb);
-    }
-    return f;
-}
-
 void run_fill_shares(struct run *r)
 {
     double n = 0;

@@ -18,6 +18,20 @@
 /* Durations differ by up to this fraction by chance. */
 #define MOST_SPREAD .1
 
+const struct compare_setting_name compare_setting_names[] = {
+    [COMPARE_OPERATIONS] = {"Operations", "n_requests", offsetof(struct operation, n_requests)},
+    [COMPARE_CONCURRENCY] = {"Concurrency", "concurrency", offsetof(struct operation, concurrency)},
+    [COMPARE_ENDPOINTS] = {"Endpoints", "n_hosts", offsetof(struct operation, n_hosts)},
+    [COMPARE_CLIENTS] = {"Clients", "n_clients", offsetof(struct operation, n_clients)},
+    [COMPARE_OBJECTS_PER_OP] = {"Objects per operation", "objects_per_op",
+                                offsetof(struct operation, objects_per_op)},
+    [COMPARE_DURATION_S] = {"Duration", "duration_s", 0},
+    [COMPARE_SIZE] = {"Object size", "object_size_bytes", 0},
+    [COMPARE_SHARE] = {"Share of the requests", "share_frac", 0},
+    [COMPARE_AUTOTERM] = {"Ended by autoterm", "autoterm", 0},
+    [COMPARE_MIXED] = {"Operations at the same time", "mixed", 0},
+};
+
 static void span_add(struct compare_span *s, double value, bool several, bool *any)
 {
     if (!*any || value < s->lo)
@@ -36,21 +50,6 @@ bool compare_setting_of(const struct run *run, const struct run_op *op,
 
     *several = false;
     switch (kind) {
-    case COMPARE_OPERATIONS:
-        *value = (double)r->n_requests;
-        return true;
-    case COMPARE_CONCURRENCY:
-        *value = (double)r->concurrency;
-        return true;
-    case COMPARE_ENDPOINTS:
-        *value = (double)r->n_hosts;
-        return true;
-    case COMPARE_CLIENTS:
-        *value = (double)r->n_clients;
-        return true;
-    case COMPARE_OBJECTS_PER_OP:
-        *value = (double)r->objects_per_op;
-        return true;
     case COMPARE_DURATION_S:
         range_ns = r->range.end_ns - r->range.start_ns;
         *value = (double)(range_ns / NS_PER_S + (range_ns % NS_PER_S >= NS_PER_S / 2));
@@ -68,8 +67,11 @@ bool compare_setting_of(const struct run *run, const struct run_op *op,
     case COMPARE_MIXED:
         *value = run->mixed;
         return true;
+    default:
+        *value =
+            (double)*(const int64_t *)((const char *)r + compare_setting_names[kind].of_report);
+        return true;
     }
-    return false;
 }
 
 bool compare_spans_differ(enum compare_setting_kind kind, const struct compare_span *a,
@@ -254,28 +256,26 @@ static double median(double *v, size_t n)
     return m > 0 ? stats_sort_median(v, m) : NAN;
 }
 
-#define N_FIGURES (sizeof(struct run_figures) / sizeof(double))
-_Static_assert(sizeof(struct run_figures) == N_FIGURES * sizeof(double), "doubles alone");
-
-bool compare_figures(const struct compare_side *side, const char *op, struct run_figures *out,
-                     struct err *e)
+bool compare_figures(struct compare_op *op, const struct compare_side *side,
+                     double shown[RUN_MAX_METRICS], struct err *e)
 {
-    double *v, each[N_FIGURES];
+    double *v;
 
     if (!mem_new(&v, side->n, e))
         return false;
-    for (size_t f = 0; f < N_FIGURES; f++) {
+    for (size_t k = 0; k < n_metrics; k++) {
         size_t n = 0;
+
         for (size_t i = 0; i < side->n; i++) {
-            const struct run_op *o = run_op_named(&side->runs[i], op);
+            const struct run_op *o = run_op_named(&side->runs[i], op->op);
+
             if (o == NULL)
                 continue;
-            const struct run_figures figures = run_figures_of(o);
-            memcpy(each, &figures, sizeof each);
-            v[n++] = each[f];
+            v[n++] = metric_shown(&metrics[k], &o->report, o->of_response);
+            op->few_segments |=
+                o->report.segments.present && o->report.segments.n < ANALYSIS_MIN_MEDIAN;
         }
-        each[f] = median(v, n);
-        memcpy((char *)out + f * sizeof *each, &each[f], sizeof *each);
+        shown[k] = median(v, n);
     }
     free(v);
     return true;

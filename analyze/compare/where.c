@@ -398,8 +398,7 @@ bool compare_where(struct compare *c, struct err *e)
         mixed &= compare_nth_run(c, i)->mixed;
     for (size_t k = 0; k < c->n_ops; k++) {
         struct compare_op *op = &c->ops[k];
-        op->share_of_change = share_of(c, op->op) *
-                              (op->after.duration_ns[RUN_MEAN] - op->before.duration_ns[RUN_MEAN]);
+        op->share_of_change = share_of(c, op->op) * (op->after[RUN_MEAN] - op->before[RUN_MEAN]);
         if (!isnan(op->share_of_change))
             sum[op->share_of_change > 0] += fabs(op->share_of_change);
         n += !isnan(op->share_of_change);

@@ -200,23 +200,6 @@ struct compare_words_text compare_words_part(const struct run_part *p)
     return t;
 }
 
-const char *compare_words_setting(enum compare_setting_kind kind)
-{
-    static const char *const names[] = {
-        [COMPARE_OPERATIONS] = "Operations",
-        [COMPARE_CONCURRENCY] = "Concurrency",
-        [COMPARE_ENDPOINTS] = "Endpoints",
-        [COMPARE_CLIENTS] = "Clients",
-        [COMPARE_OBJECTS_PER_OP] = "Objects per operation",
-        [COMPARE_DURATION_S] = "Duration",
-        [COMPARE_SIZE] = "Object size",
-        [COMPARE_SHARE] = "Share of the requests",
-        [COMPARE_AUTOTERM] = "Ended by autoterm",
-        [COMPARE_MIXED] = "Operations at the same time",
-    };
-    return names[kind];
-}
-
 static struct units_text setting_value(enum compare_setting_kind kind, double value)
 {
     struct units_text t;
@@ -276,7 +259,7 @@ static size_t n_with(const struct compare *c, const struct compare_setting *x, s
 static void append_limit(struct compare_words_text *t, const char *op,
                          const struct compare_setting *s)
 {
-    const char *name = compare_words_setting(s->kind);
+    const char *name = compare_setting_names[s->kind].title;
 
     words_append(t, "%s%.24s%s%c%s %s", t->s[0] != '\0' ? ", " : "", op, *op != '\0' ? " " : "",
                  tolower(name[0]), name + 1, compare_words_setting_change(s).s);

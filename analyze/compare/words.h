@@ -22,8 +22,7 @@ struct compare_words_text compare_words_assumption(const struct compare_metric *
 /* "at http://h:9000", "1KiB -> 10KiB", "" for the whole operation. */
 struct compare_words_text compare_words_part(const struct run_part *p);
 
-/* "Concurrency", "8 to 9", and "8 -> 9". */
-const char *compare_words_setting(enum compare_setting_kind kind);
+/* "8 to 9", and "8 -> 9". */
 struct compare_words_text compare_words_span(enum compare_setting_kind kind,
                                              const struct compare_span *s);
 struct compare_words_text compare_words_setting_change(const struct compare_setting *s);

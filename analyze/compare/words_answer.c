@@ -117,18 +117,7 @@ static bool append_dead(struct compare_words_text *t, const struct compare *c,
 
 static const char *title_of(const struct compare_metric *m)
 {
-    switch (m->metric) {
-    case RUN_P50:
-        return "median duration ";
-    case RUN_P90:
-        return "p90 of durations ";
-    case RUN_P99:
-        return "p99 of durations ";
-    case RUN_ERRORS:
-        return "error rate ";
-    default:
-        return "";
-    }
+    return metrics[m->metric].says != NULL ? metrics[m->metric].says : "";
 }
 
 /* Appends "slower: 510 -> 402 obj/s, -21 % (95 % CI -24 to -18)". */

@@ -14,9 +14,17 @@
 void benchfmt_begin(FILE *f);
 void benchfmt_write(const struct analysis *a, FILE *f);
 
+/* Writes the name of an operation for formats with few characters: letters, digits, '_', '.' and
+ * '-' stay; others become %XX, as in URLs, so that names stay different. */
+void benchfmt_put_name(FILE *f, const char *op);
+
 /* Writes OpenMetrics text, with the end of the run as its time; the last line is "# EOF". False:
  * out of memory. */
 bool openmetrics_write(const struct analysis *a, FILE *f, struct err *e);
+
+/* Writes a text without unsafe characters (libcommon/visible.h), with a backslash before each
+ * character of `special`. False: out of memory. */
+bool openmetrics_put_text(FILE *f, const char *text, const char *special, struct err *e);
 
 /* Writes the line protocol of InfluxDB with the measurements and fields of warp: the
  * totals of each operation and host up to the end of each second, and their sums. Nothing may have

@@ -5,7 +5,6 @@
 
 #include "analyze/data/group.h"
 #include "analyze/estimate/confidence.h"
-#include "analyze/export/values.h"
 #include "libcommon/hist.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
@@ -134,7 +133,7 @@ static bool put_interval(const struct intervals *v, size_t k, int64_t base_ns, s
         max_ns = int64_max(max_ns, ns);
     }
     fputs("Tag=", f);
-    values_put_name(f, v->op->op);
+    benchfmt_put_name(f, v->op->op);
     fprintf(f, ",%.3f,%.3f,%.6f,", (double)(start_ns - base_ns) / 1e9,
             (double)(end_ns - start_ns) / 1e9, (double)max_ns / 1e6);
     bool ok = put_encoded(h, max_ns, f, e);

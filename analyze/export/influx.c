@@ -5,7 +5,6 @@
 #include "analyze/export/export.h"
 
 #include "analyze/data/group.h"
-#include "analyze/export/values.h"
 #include "analyze/write/csv.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
@@ -36,7 +35,7 @@ static bool put_tag(FILE *f, const char *key, const char *value, struct err *e)
         return true;
     fprintf(f, ",%s=", key);
     /* A backslash at the end would escape the next character, whatever is before it. */
-    if (!values_put_text(f, value, ", =", e))
+    if (!openmetrics_put_text(f, value, ", =", e))
         return false;
     if (value[strlen(value) - 1] == '\\')
         putc('_', f);

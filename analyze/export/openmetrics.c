@@ -1,88 +1,103 @@
 /* OpenMetrics 1.0 (the specification of Prometheus). */
+#include "analyze/compare/metric.h"
 #include "analyze/export/export.h"
-
-#include "analyze/export/values.h"
 #include "analyze/write/csv.h"
 #include "libcommon/int64.h"
+#include "libcommon/mem.h"
+#include "libcommon/visible.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-/* A sample of a family: the suffix of its name, its quantile, and the offset of its value from the
- * family's. */
-struct sample {
-    const char *suffix, *quantile;
-    size_t offset;
-    double scale;
-};
-#define SECONDS_PER_NS 1e-9
-
-static const struct sample counter[] = {{"_total", NULL, 0, 1}, {0}};
-static const struct sample gauge[] = {{"", NULL, 0, 1}, {0}};
-static const struct sample summary[] = {
-    {"", "0.5", offsetof(struct value_times, p50_ns), SECONDS_PER_NS},
-    {"", "0.9", offsetof(struct value_times, p90_ns), SECONDS_PER_NS},
-    {"", "0.99", offsetof(struct value_times, p99_ns), SECONDS_PER_NS},
-    {"", "1.0", offsetof(struct value_times, slowest_ns), SECONDS_PER_NS},
-    {"_count", NULL, offsetof(struct value_times, n), 1},
-    {"_sum", NULL, offsetof(struct value_times, sum_s), 1},
-    {0},
-};
-
+/* First the counts of an operation (counts), then what metrics are of. */
+#define N_COUNTS 4
 static const struct family {
     const char *name, *unit, *help, *type;
-    const struct sample *samples;
-    size_t offset;
+    enum metric_group group;
 } families[] = {
-    {"s3_requests", "", "Requests that ended, failed ones too.", "counter", counter,
-     offsetof(struct values, n_requests)},
-    {"s3_request_errors", "", "Requests that failed.", "counter", counter,
-     offsetof(struct values, n_errors)},
-    {"s3_objects", "", "Objects of the successful requests.", "counter", counter,
-     offsetof(struct values, n_objects)},
-    {"s3_payload_bytes", "bytes", "Bytes of the successful requests' bodies.", "counter", counter,
-     offsetof(struct values, n_bytes)},
-    {"s3_throughput_bytes_per_second", "", "Mean throughput over the active range.", "gauge", gauge,
-     offsetof(struct values, bytes_per_s)},
+    {"s3_requests", "", "Requests that ended, failed ones too.", "counter", METRIC_N_GROUPS},
+    {"s3_request_errors", "", "Requests that failed.", "counter", METRIC_N_GROUPS},
+    {"s3_objects", "", "Objects of the successful requests.", "counter", METRIC_N_GROUPS},
+    {"s3_payload_bytes", "bytes", "Bytes of the successful requests' bodies.", "counter",
+     METRIC_N_GROUPS},
+    {"s3_throughput_bytes_per_second", "", "Mean throughput over the active range.", "gauge",
+     METRIC_BYTES},
     {"s3_throughput_objects_per_second", "", "Mean throughput over the active range.", "gauge",
-     gauge, offsetof(struct values, objects_per_s)},
+     METRIC_OBJECTS},
     {"s3_request_duration_seconds", "seconds",
-     "Durations of the successful requests in the active range.", "summary", summary,
-     offsetof(struct values, durations)},
+     "Durations of the successful requests in the active range.", "summary", METRIC_DURATION},
     {"s3_request_ttfb_seconds", "seconds", "Times to the first byte of the same requests.",
-     "summary", summary, offsetof(struct values, ttfb)},
+     "summary", METRIC_OF_TTFB},
 };
 
-static bool put_sample(FILE *f, const struct family *m, const struct sample *s, const char *op,
-                       double value, int64_t end_ns, struct err *e)
+/* The metrics that have a sample, by key, and their quantile; NULL: none. */
+static const struct {
+    const char *key, *quantile;
+} sampled[] = {{"average", NULL},
+               {"p50_ns", "0.5"},
+               {"p90_ns", "0.9"},
+               {"p99_ns", "0.99"},
+               {"worst_ns", "1.0"}};
+
+bool openmetrics_put_text(FILE *f, const char *text, const char *special, struct err *e)
 {
-    fprintf(f, "%s%s{op=\"", m->name, s->suffix);
-    if (!values_put_text(f, op, "\\\"", e))
-        return false;
-    if (s->quantile != NULL)
-        fprintf(f, "\",quantile=\"%s", s->quantile);
-    fprintf(f, "\"} %s %s\n", csv_out_number(value * s->scale).s,
-            csv_out_number((double)(end_ns / 1000000) / 1e3).s);
+    char *safe = visible_copy(text, NULL);
+
+    if (safe == NULL)
+        return mem_none(e);
+    for (const char *at = safe; *at != '\0'; at++)
+        fprintf(f, "%s%c", strchr(special, *at) != NULL ? "\\" : "", *at);
+    free(safe);
     return true;
 }
 
-/* Writes a family: all of its samples must be together. */
-static bool put_family(FILE *f, const struct analysis *a, const struct family *m, int64_t end_ns,
-                       struct err *e)
-{
-    fprintf(f, "# TYPE %s %s\n", m->name, m->type);
-    if (*m->unit != '\0')
-        fprintf(f, "# UNIT %s %s\n", m->name, m->unit);
-    fprintf(f, "# HELP %s %s\n", m->name, m->help);
-    for (size_t k = 0; k < a->n_operations; k++) {
-        const struct values v = values_of(&a->operations[k]);
+/* What the samples of a family share. */
+struct samples {
+    FILE *f;
+    const struct family *family;
+    const struct operation *op;
+    int64_t end_ns;
+};
 
-        for (const struct sample *s = m->samples; s->suffix != NULL; s++) {
-            double value = values_at(&v, m->offset + s->offset);
-            if (isfinite(value) && !put_sample(f, m, s, a->operations[k].op, value, end_ns, e))
-                return false;
-        }
-    }
+/* Writes a sample with the suffix of its name and its quantile; nothing if it is not known. */
+static bool put_sample(const struct samples *s, const char *suffix, const char *quantile,
+                       double value, struct err *e)
+{
+    if (!isfinite(value))
+        return true;
+    fprintf(s->f, "%s%s{op=\"", s->family->name, suffix);
+    if (!openmetrics_put_text(s->f, s->op->op, "\\\"", e))
+        return false;
+    if (quantile != NULL)
+        fprintf(s->f, "\",quantile=\"%s", quantile);
+    fprintf(s->f, "\"} %s %s\n", csv_out_number(value).s,
+            csv_out_number((double)(s->end_ns / 1000000) / 1e3).s);
     return true;
+}
+
+static bool put_samples(const struct samples *s, struct err *e)
+{
+    const struct operation *op = s->op;
+    const enum metric_group group = s->family->group;
+    const struct times *t =
+        group == METRIC_OF_TTFB ? &op->requests.all.ttfb : &op->requests.all.dur;
+    const int64_t counts[N_COUNTS] = {operation_n_all(op), operation_n_failed(op), op->n_objects,
+                                      op->n_bytes};
+    bool is_time = group == METRIC_DURATION || group == METRIC_OF_TTFB, ok = true;
+
+    if (group == METRIC_N_GROUPS)
+        return put_sample(s, "_total", NULL, (double)counts[s->family - families], e);
+    for (size_t i = 0; i < n_metrics; i++)
+        for (size_t k = 0; k < sizeof sampled / sizeof *sampled; k++)
+            if (metrics[i].group == group && metrics[i].key != NULL &&
+                strcmp(metrics[i].key, sampled[k].key) == 0)
+                ok = ok &&
+                     put_sample(s, "", sampled[k].quantile,
+                                metric_shown(&metrics[i], op, false) * (is_time ? 1e-9 : 1), e);
+    return ok && (!is_time || !t->present ||
+                  (put_sample(s, "_count", NULL, (double)t->n, e) &&
+                   put_sample(s, "_sum", NULL, t->mean_ns * (double)t->n / 1e9, e)));
 }
 
 bool openmetrics_write(const struct analysis *a, FILE *f, struct err *e)
@@ -91,9 +106,18 @@ bool openmetrics_write(const struct analysis *a, FILE *f, struct err *e)
 
     for (size_t k = 0; k < a->n_operations; k++)
         end_ns = int64_max(end_ns, a->operations[k].end_ns);
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (!put_family(f, a, &families[i], end_ns, e))
-            return false;
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        const struct family *m = &families[i];
+
+        fprintf(f, "# TYPE %s %s\n", m->name, m->type);
+        if (*m->unit != '\0')
+            fprintf(f, "# UNIT %s %s\n", m->name, m->unit);
+        fprintf(f, "# HELP %s %s\n", m->name, m->help);
+        /* All samples of a family must be together. */
+        for (size_t k = 0; k < a->n_operations; k++)
+            if (!put_samples(&(struct samples){f, m, &a->operations[k], end_ns}, e))
+                return false;
+    }
     fputs("# EOF\n", f);
     return true;
 }

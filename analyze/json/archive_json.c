@@ -7,20 +7,21 @@
 static void put_value(struct json_out *w, const struct column *c, const struct columns_value *v)
 {
     const struct archive_figure *x = &v->number;
+    const char *name = columns_name(c);
 
     if (c->form == COLUMNS_TEXT) {
-        JSON_PUT(w, c->name, v->text);
+        JSON_PUT(w, name, v->text);
     } else if (c->form == COLUMNS_TIME) {
-        json_put_time(w, c->name, v->time_ns);
+        json_put_time(w, name, v->time_ns);
     } else if (c->form == COLUMNS_FIGURE) {
-        json_out_object(w, c->name);
+        json_out_object(w, name);
         JSON_MEMBERS(w, x, value, lo, hi);
         JSON_PUT(w, "unit", metrics[c->metric].unit);
         json_out_end(w);
     } else if (x->value == trunc(x->value) && fabs(x->value) < 0x1p53) {
-        JSON_PUT(w, c->name, (int64_t)x->value);
+        JSON_PUT(w, name, (int64_t)x->value);
     } else {
-        JSON_PUT(w, c->name, x->value);
+        JSON_PUT(w, name, x->value);
     }
 }
 
@@ -66,7 +67,7 @@ static void put_settings(struct json_out *w, const struct archive_run *r)
         JSON_PUT(w, "op", r->ops[k].op);
         JSON_PUT(w, "of_response_time", r->ops[k].of_response);
         for (size_t i = COMPARE_CONCURRENCY; i <= COMPARE_SHARE; i++)
-            JSON_PUT(w, json_setting_names[i], r->ops[k].numbers.setting[i]);
+            JSON_PUT(w, compare_setting_names[i].json, r->ops[k].numbers.setting[i]);
     }
     json_out_value(w, "options", r->options != NULL ? json_incref(r->options) : json_null());
     json_out_end(w);

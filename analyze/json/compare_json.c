@@ -37,50 +37,27 @@ static void put_span(struct json_out *w, const char *key, const struct compare_s
     json_out_end(w);
 }
 
-const char *const json_setting_names[] = {
-    [COMPARE_OPERATIONS] = "n_requests",
-    [COMPARE_CONCURRENCY] = "concurrency",
-    [COMPARE_ENDPOINTS] = "n_hosts",
-    [COMPARE_CLIENTS] = "n_clients",
-    [COMPARE_OBJECTS_PER_OP] = "objects_per_op",
-    [COMPARE_DURATION_S] = "duration_s",
-    [COMPARE_SIZE] = "object_size_bytes",
-    [COMPARE_SHARE] = "share_frac",
-    [COMPARE_AUTOTERM] = "autoterm",
-    [COMPARE_MIXED] = "mixed",
-};
-
 static void put_settings(struct json_out *w, const struct compare_setting *settings, size_t n)
 {
     JSON_OBJECTS(w, "differing_settings", i, n) {
-        JSON_PUT(w, "setting", json_setting_names[settings[i].kind]);
+        JSON_PUT(w, "setting", compare_setting_names[settings[i].kind].json);
         put_span(w, "before", &settings[i].before);
         put_span(w, "after", &settings[i].after);
         JSON_PUT(w, "limits_comparison", compare_is_limit(&settings[i]));
     }
 }
 
-/* Writes an object of n numbers. */
-static void put_numbers(struct json_out *w, const char *key, const char *const *names,
-                        const double *v, size_t n)
+/* Writes what the reports show, by group of metrics. */
+static void put_figures(struct json_out *w, const char *key, const double *shown)
 {
     json_out_object(w, key);
-    for (size_t i = 0; i < n; i++)
-        JSON_PUT(w, names[i], v[i]);
-    json_out_end(w);
-}
-
-static void put_figures(struct json_out *w, const char *key, const struct run_figures *f)
-{
-    static const char *const rates[RUN_N_RATES] = {"average", "fastest", "median", "slowest"};
-    static const char *const times[RUN_N_TIMES] = {"mean_ns", "p50_ns",  "p90_ns",
-                                                   "p99_ns",  "best_ns", "worst_ns"};
-
-    json_out_object(w, key);
-    put_numbers(w, "bytes_per_s", rates, f->bytes_per_s, RUN_N_RATES);
-    put_numbers(w, "objects_per_s", rates, f->objects_per_s, RUN_N_RATES);
-    put_numbers(w, "duration", times, f->duration_ns, RUN_N_TIMES);
-    put_numbers(w, "ttfb", times, f->ttfb_ns, RUN_N_TIMES);
+    for (int g = 0; g < METRIC_N_GROUPS; g++) {
+        json_out_object(w, metric_groups[g].json);
+        for (size_t i = 0; i < n_metrics; i++)
+            if (metrics[i].key != NULL && (int)metrics[i].group == g)
+                JSON_PUT(w, metrics[i].key, shown[i]);
+        json_out_end(w);
+    }
     json_out_end(w);
 }
 
@@ -187,8 +164,8 @@ static void put_op(struct json_out *w, const struct compare_op *op)
     JSON_PUT(w, "n_runs_before", op->n_before);
     JSON_PUT(w, "n_runs_after", op->n_after);
     put_settings(w, op->settings, op->n_settings);
-    put_figures(w, "before", &op->before);
-    put_figures(w, "after", &op->after);
+    put_figures(w, "before", op->before);
+    put_figures(w, "after", op->after);
     if (json_out_open(w, "duration_effect", op->has_effect)) {
         JSON_PUT(w, "ks_d", op->effect.ks_d);
         JSON_PUT(w, "p_after_less", op->effect.p_b_less);
@@ -226,7 +203,7 @@ static void put_geomeans(struct json_out *w, const struct compare *c)
     struct compare_mean x;
 
     json_out_array(w, "geomeans");
-    for (size_t i = 0; i < n_metrics; i++) {
+    for (size_t i = 0; i < RUN_N_COMPARED; i++) {
         if (!compare_sheet_mean(c, i, &x))
             continue;
         json_out_object(w, NULL);

@@ -53,14 +53,14 @@ static bool parse_levels(struct plan *p, struct err *e)
 static bool parse_asked(struct plan *p, struct err *e)
 {
     const struct plan_asked *a = &p->asked;
-    struct compare_gate gates[RUN_MAX_METRICS];
+    struct compare_gate gates[RUN_N_COMPARED];
 
     if (a->kind == PLAN_SWEEP)
         return parse_levels(p, e);
     if (a->kind == PLAN_CAPACITY)
         return (a->slo.n > 0 || err_set(e, "capacity needs --slo: what the server must keep")) &&
                slo_parse(&p->slo, &a->slo, e);
-    if (a->before == NULL || a->after == NULL || a->gate.n == 0 || a->gate.n > RUN_MAX_METRICS)
+    if (a->before == NULL || a->after == NULL || a->gate.n == 0 || a->gate.n > RUN_N_COMPARED)
         return err_set(e, "ab needs --before, --after and --gate, such as --gate throughput:5%%");
     return compare_parse_gates(&a->gate, gates, e);
 }

@@ -108,18 +108,15 @@ static void take_figures(struct plan_run *r, const struct operation *op,
                          const struct recorded *said)
 {
     const struct requests *q = &op->requests;
-    const struct times *t = q->response_time.dur.present ? &q->response_time.dur : &q->all.dur;
+    bool of_response = q->response_time.dur.present;
     double n = (double)said->n_requests, due = n + (double)said->n_not_begun;
 
-    if (t->present) {
-        r->p50_ns = (double)t->p50_ns;
-        r->p99_ns = (double)t->p99_ns;
-    }
-    if (q->all.dur.present)
-        r->mean_ns = q->all.dur.mean_ns;
+    r->p50_ns = metric_shown(&metrics[RUN_P50], op, of_response);
+    r->p99_ns = metric_shown(&metrics[RUN_P99], op, of_response);
+    r->mean_ns = metric_shown(&metrics[RUN_MEAN], op, false);
     if (op->judged.present && op->objects_per_op > 0)
         r->point.per_s = op->judged.objects_per_s / (double)op->objects_per_op;
-    if (q->response_time.dur.present && due > 0)
+    if (of_response && due > 0)
         r->offered_frac = n / due;
 }
 
@@ -246,7 +243,7 @@ static bool add_gates(struct plan *p, struct compare_gate given, bool or_objects
 /* Chooses the gates by the first run that counts. *missing: a metric without a gate; NULL: none. */
 static bool choose_gates(struct plan *p, const struct run *run, const char **missing, struct err *e)
 {
-    struct compare_gate given[RUN_MAX_METRICS];
+    struct compare_gate given[RUN_N_COMPARED];
     bool or_objects = true, ok = compare_parse_gates(&p->asked.gate, given, e);
 
     for (size_t i = 0; ok && i < p->asked.gate.n; i++)

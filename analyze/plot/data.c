@@ -162,14 +162,6 @@ struct work {
     struct segment_range inside; /* the time whose requests are in the samples */
 };
 
-static size_t class_of(const struct plot_data *p, int64_t bytes)
-{
-    size_t c = 0;
-    while (c + 1 < p->sizes.n_classes && bytes >= p->sizes.classes[c + 1].min_bytes)
-        c++;
-    return c;
-}
-
 /* Spreads an amount of a request over the bins that it touches. Returns the last of them. */
 static inline size_t spread(int64_t *v, const struct slice_grid *g,
                             const struct attribution_request *r, int64_t amount)
@@ -205,10 +197,8 @@ static bool add_row(const struct work *x, const struct table *t, size_t i, struc
         p->sizes.count[log_bucket(bytes)]++;
     else
         p->sizes.n_empty++;
-    if (p->sizes.n_classes > 0 && table_done_within(t, i, x->inside.start_ns, x->inside.end_ns)) {
-        hist_add(&p->sizes.classes[class_of(p, bytes)].durations, dur_ns);
+    if (p->sizes.density != NULL && table_done_within(t, i, x->inside.start_ns, x->inside.end_ns))
         p->sizes.density[log_bucket(bytes) * PLOT_DATA_N_LOG + log_bucket(dur_ns)]++;
-    }
     return true;
 }
 
@@ -403,22 +393,12 @@ static bool fill_samples(struct plot_data *p, const struct segment_range *inside
     return ok;
 }
 
-static bool init_classes(struct plot_data *p, struct err *e)
+static bool init_density(struct plot_data *p, struct err *e)
 {
     const struct requests *q = p->operation != NULL ? &p->operation->requests : NULL;
-    if (q == NULL || !q->present || q->single_size || q->n_sizes == 0)
-        return true;
-    if (!mem_cleared(&p->sizes.classes, q->n_sizes, e) ||
-        !mem_cleared(&p->sizes.density, (size_t)PLOT_DATA_N_LOG * PLOT_DATA_N_LOG, e))
-        return false;
-    for (size_t i = 0; i < q->n_sizes; i++) {
-        p->sizes.classes[i].min_bytes = q->sizes[i].min_bytes;
-        p->sizes.classes[i].max_bytes = q->sizes[i].max_bytes;
-        p->sizes.n_classes = i + 1;
-        if (!hist_init(&p->sizes.classes[i].durations, e))
-            return false;
-    }
-    return true;
+
+    return q == NULL || !q->present || q->single_size || q->n_sizes == 0 || !has_requests(p) ||
+           mem_cleared(&p->sizes.density, (size_t)PLOT_DATA_N_LOG * PLOT_DATA_N_LOG, e);
 }
 
 /* Chooses bins of 100 requests or more: with fewer, the p99 is the slowest request. */
@@ -434,7 +414,7 @@ static bool fill_fine(struct plot_data *p, struct err *e)
 static bool fill_over_time(void *work, struct err *e)
 {
     struct work *w = work;
-    return init_classes(w->p, e) && fill_series(w->p, e) && fill_fine(w->p, e) &&
+    return init_density(w->p, e) && fill_series(w->p, e) && fill_fine(w->p, e) &&
            (has_requests(w->p) ? fill_pass(w, e) : fill_from_series(w->p, e));
 }
 
@@ -512,8 +492,5 @@ void plot_data_fini(struct plot_data *p)
     free(p->ttfb.count);
     free(p->response.count);
     free(p->sizes.density);
-    for (size_t i = 0; i < p->sizes.n_classes; i++)
-        hist_fini(&p->sizes.classes[i].durations);
-    free(p->sizes.classes);
     *p = (struct plot_data){0};
 }

@@ -59,18 +59,11 @@ struct plot_heat {
     uint32_t *count; /* [bin * PLOT_DATA_N_LOG + bucket] */
 };
 
-struct plot_size_class {
-    int64_t min_bytes, max_bytes; /* max -1: no upper edge */
-    struct hist durations;        /* ns */
-};
-
-/* Sizes of successful requests, and the durations of each size inside the active range. */
+/* Sizes of successful requests, and how many inside the active range took how long. */
 struct plot_sizes {
     uint64_t count[PLOT_DATA_N_LOG]; /* by bucket of bytes */
     uint64_t n_empty;                /* requests of 0 bytes, not in `count` */
-    struct plot_size_class *classes; /* n_classes 0: one size */
-    size_t n_classes;
-    uint32_t *density; /* [bucket of bytes * PLOT_DATA_N_LOG + bucket of ns] */
+    uint32_t *density; /* [bucket of bytes * PLOT_DATA_N_LOG + bucket of ns]; NULL: one size */
 };
 
 struct plot_data {

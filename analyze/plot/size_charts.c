@@ -1,7 +1,6 @@
 #include "analyze/plot/charts_internal.h"
 
 #include "analyze/plot/out.h"
-#include "libcommon/quantile.h"
 #include "libcommon/units.h"
 
 #define MAX_SIZE_BARS 40
@@ -59,29 +58,23 @@ const struct plot_kind plot_kind_sizes = {"sizes",
 
 static bool has_latency_size(const struct plot_data *p)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < p->sizes.n_classes; i++)
-        n += p->sizes.classes[i].durations.n > 0;
-    return n > 0;
+    return p->sizes.density != NULL && p->operation->requests.n > 0;
 }
 
-static double class_quantile_ms(const struct hist *h, unsigned permille)
-{
-    return (double)quantile_of_hist(h, permille) / 1e6;
-}
-
-static void put_classes(FILE *f, const struct plot_data *p)
+static void put_classes(FILE *f, const struct requests *q)
 {
     int64_t n = 0;
-    plot_out_block(f, "classes", "index min_bytes max_bytes n min_ms p50_ms p90_ms p99_ms max_ms");
-    for (size_t i = 0; i < p->sizes.n_classes; i++) {
-        const struct plot_size_class *c = &p->sizes.classes[i];
-        const struct hist *h = &c->durations;
 
-        if (h->n > 0)
-            plot_out_row(f, "iiiirrrrr", n++, c->min_bytes, c->max_bytes, (int64_t)h->n,
-                         (double)h->min / 1e6, class_quantile_ms(h, 500), class_quantile_ms(h, 900),
-                         class_quantile_ms(h, 990), (double)h->max / 1e6);
+    plot_out_block(f, "classes", "index min_bytes max_bytes n min_ms p50_ms p90_ms p99_ms max_ms");
+    for (size_t i = 0; i < q->n_sizes; i++) {
+        const struct size_bucket *b = &q->sizes[i];
+        const struct times *t = &b->dur;
+
+        if (t->n > 0)
+            plot_out_row(f, "iiiirrrrr", n++, b->min_bytes, b->max_bytes, t->n,
+                         (double)t->fastest_ns / 1e6, (double)t->p50_ns / 1e6,
+                         (double)t->p90_ns / 1e6, (double)t->p99_ns / 1e6,
+                         (double)t->slowest_ns / 1e6);
     }
 }
 
@@ -109,7 +102,7 @@ static bool write_latency_size(FILE *f, const struct plot_data *p, const char *t
         for (size_t s = least[0]; s <= greatest[0]; s++)
             plot_out_row(f, "iii", (int64_t)s, (int64_t)b,
                          (int64_t)p->sizes.density[s * PLOT_DATA_N_LOG + b]);
-    put_classes(f, p);
+    put_classes(f, &p->operation->requests);
     plot_out_block(f, "chart", CHARTS_COLUMNS " first_size last_size first last most");
     plot_out_row(f, "srrriiiir", title, 0.0, 0.0, 1.0, (int64_t)least[0], (int64_t)greatest[0],
                  (int64_t)least[1], (int64_t)greatest[1], (double)most);

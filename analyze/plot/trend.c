@@ -11,16 +11,6 @@ struct trend_chart {
     size_t series;
 };
 
-/* Returns what values are divided by for the axis; *name: its unit. */
-static double unit_of(const struct metric *m, const char **name)
-{
-    bool is_time = m->kind == METRIC_QUANTILE, is_bytes = strcmp(m->unit, "bytes_per_s") == 0;
-    bool is_share = m->kind == METRIC_DIFFERENCE;
-
-    *name = is_time ? "ms" : is_bytes ? "MiB/s" : is_share ? "%" : "objects/s";
-    return is_time ? 1e6 : is_bytes ? 0x1p20 : is_share ? .01 : 1;
-}
-
 /* Returns the shift of a series that is part of a change; NULL: there is none. */
 static const struct stats_change *shift_in(const struct trend_change *c, size_t series)
 {
@@ -59,8 +49,8 @@ static bool write_chart(FILE *f, const void *ctx, const char *title)
 {
     const struct trend_chart *x = ctx;
     const struct trend_series *s = &x->group->series[x->series];
-    const char *name;
-    double unit = unit_of(&metrics[s->metric], &name), least = INFINITY, most = 0;
+    const struct metric *m = &metrics[s->metric];
+    double unit = m->axis_unit, least = INFINITY, most = 0;
 
     plot_out_block(f, "runs", "run value");
     for (size_t i = 0; i < x->group->n; i++) {
@@ -73,7 +63,7 @@ static bool write_chart(FILE *f, const void *ctx, const char *title)
     int64_t n_changes = write_levels(f, x, unit);
     plot_out_block(f, "chart", "title zero_unix t_min t_max n n_changes least most unit");
     plot_out_row(f, "srrriirrs", title, 0.0, 0.0, 1.0, (int64_t)x->group->n, n_changes, least, most,
-                 name);
+                 m->axis);
     return true;
 }
 

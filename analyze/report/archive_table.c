@@ -34,7 +34,7 @@ void archive_sheet_table(struct sheet *s, const void *table)
     sheet_table(s, align, "");
     sheet_headings(s);
     for (size_t i = 0; i < n_columns; i++)
-        sheet_cell(s, "%s", columns[i].title);
+        sheet_cell(s, "%s", columns_title(&columns[i]));
     for (size_t k = 0; k < t->n; k++) {
         of_response |= t->rows[k].op->of_response;
         sheet_row(s, t->rows[k].run->has_problem ? TEXT_WARNING : TEXT_PLAIN);
@@ -79,7 +79,7 @@ bool archive_table_csv(const void *table, FILE *f, struct err *e)
 
     (void)e;
     for (size_t i = 0; i < n_columns; i++) {
-        const char *name = columns[i].name;
+        const char *name = columns_name(&columns[i]);
 
         fprintf(f, i > 0 ? ",%s" : "%s", name);
         if (columns[i].form == COLUMNS_FIGURE)

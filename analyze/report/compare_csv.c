@@ -104,10 +104,10 @@ bool compare_csv(const struct compare *c, bool safe, FILE *f, struct err *e)
         for (size_t i = 0; i < c->ops[k].n_metrics; i++)
             put_metric(&r, &c->ops[k], &c->ops[k].metrics[i]);
     for (size_t k = 0; k < c->n_ops; k++)
-        for (size_t i = 0; compare_sheet_figure(&c->ops[k], i, &x); i++)
-            if (x.present)
+        for (size_t i = 0; i < n_metrics; i++)
+            if (compare_sheet_figure(&c->ops[k], i, &x))
                 put_figure(&r, c->ops[k].op, "", x.name, x.before, x.after);
-    for (size_t i = 0; i < n_metrics; i++) {
+    for (size_t i = 0; i < RUN_N_COMPARED; i++) {
         if (!compare_sheet_mean(c, i, &mean))
             continue;
         snprintf(part, sizeof part, "geometric mean over %zu operations", mean.n_ops);

@@ -172,8 +172,8 @@ static void put_option(struct sheet *s, const struct compare_option *o)
 static void put_settings(struct sheet *s, const struct compare_setting *v, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        put_difference(s, compare_words_setting(v[i].kind), compare_words_setting_change(&v[i]).s,
-                       compare_is_limit(&v[i]));
+        put_difference(s, compare_setting_names[v[i].kind].title,
+                       compare_words_setting_change(&v[i]).s, compare_is_limit(&v[i]));
 }
 
 void compare_sheet_limits(struct sheet *s, const struct compare *c)
@@ -232,7 +232,7 @@ static void put_method(struct sheet *s, const struct compare_op *op, size_t i)
 {
     const struct compare_words_text method = compare_words_assumption(&op->metrics[i]);
     char names[200] = "";
-    bool named[RUN_MAX_METRICS] = {false}, all = true;
+    bool named[RUN_N_COMPARED] = {false}, all = true;
 
     for (size_t k = 0; k < op->n_metrics; k++) {
         enum run_metric metric = op->metrics[k].metric;
@@ -320,40 +320,15 @@ void compare_sheet_metrics(struct sheet *s, const struct compare *c, size_t k)
 
 bool compare_sheet_figure(const struct compare_op *op, size_t i, struct compare_figure *x)
 {
-    static const char *const rates[RUN_N_RATES] = {"average", "fastest segment", "median segment",
-                                                   "slowest segment"};
-    static const char *const times[RUN_N_TIMES] = {"average", "50%", "90%", "99%", "best", "worst"};
-    const struct run_figures *a = &op->before, *b = &op->after;
+    const struct metric *m = &metrics[i];
 
-    const struct {
-        const char *name, *const *which;
-        size_t n;
-        struct units_text (*text)(double);
-        const double *before, *after;
-        size_t first, last; /* figures first to last may be metrics, from `metric` on */
-        enum run_metric metric;
-    } kinds[] = {{"Throughput", rates, RUN_N_RATES, units_byte_rate, a->bytes_per_s, b->bytes_per_s,
-                  RUN_AVERAGE, RUN_AVERAGE, RUN_THROUGHPUT},
-                 {"Objects", rates, RUN_N_RATES, units_object_rate, a->objects_per_s,
-                  b->objects_per_s, RUN_AVERAGE, RUN_AVERAGE, RUN_OBJECTS},
-                 {"Duration", times, RUN_N_TIMES, units_real_duration, a->duration_ns,
-                  b->duration_ns, RUN_Q50, RUN_Q99, RUN_P50},
-                 {"TTFB", times, RUN_N_TIMES, units_real_duration, a->ttfb_ns, b->ttfb_ns, RUN_Q50,
-                  RUN_Q50, RUN_TTFB}};
-
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; i -= kinds[k++].n) {
-        if (i >= kinds[k].n)
-            continue;
-        *x = (struct compare_figure){
-            .text = kinds[k].text, .before = kinds[k].before[i], .after = kinds[k].after[i]};
-        snprintf(x->name, sizeof x->name, "%s, %s", kinds[k].name, kinds[k].which[i]);
-        x->present = (!isnan(x->before) || !isnan(x->after)) &&
-                     (kinds[k].which == times || compare_shows_rate(op, (int)i)) &&
-                     !(i >= kinds[k].first && i <= kinds[k].last &&
-                       compare_metric_of(op, kinds[k].metric + (unsigned)(i - kinds[k].first)));
-        return true;
-    }
-    return false;
+    *x = (struct compare_figure){.text = m->text, .before = op->before[i], .after = op->after[i]};
+    if (m->key == NULL || (isnan(x->before) && isnan(x->after)) ||
+        compare_metric_of(op, (enum run_metric)i) != NULL ||
+        (op->few_segments && m->segment == offsetof(struct segments, median)))
+        return false;
+    snprintf(x->name, sizeof x->name, "%s, %s", metric_groups[m->group].title, m->label);
+    return true;
 }
 
 /* "-7.7 MiB/s", or in smaller units what would be 0.0. */
@@ -371,23 +346,21 @@ static struct units_text byte_rate_change(double diff)
 /* Writes the changes of the rates as warp prints them. */
 static void put_rates(struct sheet *s, const struct compare_op *op)
 {
-    static const char *const names[RUN_N_RATES] = {"Average", "Fastest", "50% Median", "Slowest"};
-    const struct run_figures *a = &op->before, *b = &op->after;
+    static const char *const names[] = {"Average", "Fastest", "50% Median", "Slowest"};
+    const double *a = op->before, *b = op->after;
 
-    for (int i = 0; i < RUN_N_RATES; i++) {
-        double bytes = b->bytes_per_s[i] - a->bytes_per_s[i];
-        double objects = b->objects_per_s[i] - a->objects_per_s[i];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t k = i == 0 ? RUN_THROUGHPUT : RUN_SEGMENTS + 2 * (i - 1);
+        double bytes = b[k] - a[k], objects = b[k + 1] - a[k + 1];
         char part[128] = "";
 
-        if (isnan(objects) || !compare_shows_rate(op, i))
+        if (isnan(objects) || (op->few_segments && i == 2))
             continue;
         if (!isnan(bytes))
-            snprintf(part, sizeof part, "%s (%s) throughput, ",
-                     compare_words_percent(a->bytes_per_s[i], b->bytes_per_s[i]).s,
+            snprintf(part, sizeof part, "%s (%s) throughput, ", compare_words_percent(a[k], b[k]).s,
                      byte_rate_change(bytes).s);
         sheet_item(s, TEXT_PLAIN, "%s: %s%s (%s) obj/s", names[i], part,
-                   compare_words_percent(a->objects_per_s[i], b->objects_per_s[i]).s,
-                   units_change(objects, 1).s);
+                   compare_words_percent(a[k + 1], b[k + 1]).s, units_change(objects, 1).s);
     }
 }
 
@@ -397,8 +370,8 @@ static void put_figures(struct sheet *s, const struct compare *c, const struct c
 
     sheet_table(s, "lrrr", "Other figures of the runs' reports");
     SHEET_HEADINGS(s, "", c->before.name, c->after.name, "Change");
-    for (size_t i = 0; compare_sheet_figure(op, i, &x); i++)
-        if (x.present)
+    for (size_t i = 0; i < n_metrics; i++)
+        if (compare_sheet_figure(op, i, &x))
             SHEET_ROW(s, TEXT_PLAIN, x.name, isnan(x.before) ? "-" : x.text(x.before).s,
                       isnan(x.after) ? "-" : x.text(x.after).s,
                       compare_words_percent(x.before, x.after).s);
@@ -448,7 +421,7 @@ void compare_sheet_means(struct sheet *s, const struct compare *c)
     s->when = SHEET_DETAIL;
     sheet_table(s, "lrrr", "Geometric mean over the operations");
     SHEET_HEADINGS(s, "", c->before.name, c->after.name, "Change");
-    for (size_t i = 0; i < n_metrics; i++) {
+    for (size_t i = 0; i < RUN_N_COMPARED; i++) {
         if (!compare_sheet_mean(c, i, &x))
             continue;
         sheet_row(s, TEXT_PLAIN);

@@ -34,12 +34,11 @@ void compare_sheet_gate(struct sheet *s, const struct compare *c);
 /* A figure of the runs' own reports, the median over the runs of a side; NaN: not known. */
 struct compare_figure {
     char name[40];
-    bool present; /* on one side at least, and no metric has it */
     struct units_text (*text)(double);
     double before, after;
 };
 
-/* Sets *x to figure i, from 0 on. False: there are no more. */
+/* Sets *x to what the reports show of metric i. False: no side has it, or it is compared. */
 bool compare_sheet_figure(const struct compare_op *op, size_t i, struct compare_figure *x);
 
 /* Sets *x to the geometric means of metric i over the operations that have it. False: less than two

@@ -69,18 +69,13 @@ double slo_margin(const struct slo_report *r)
 
 struct units_text slo_value_text(const struct slo_assertion *of, double value)
 {
-    switch (of->figure) {
-    case SLO_TIME:
-    case SLO_TTFB:
-        return units_real_duration(fmax(value, 0));
-    case SLO_ERRORS:
-        return units_frac_cell(value);
-    case SLO_THROUGHPUT:
-        return units_byte_rate(value);
-    case SLO_RATE:
-        break;
-    }
-    return units_rate(value);
+    static struct units_text (*const text[])(double) = {[SLO_TIME] = units_real_duration,
+                                                        [SLO_TTFB] = units_real_duration,
+                                                        [SLO_ERRORS] = units_frac_cell,
+                                                        [SLO_THROUGHPUT] = units_byte_rate,
+                                                        [SLO_RATE] = units_rate};
+
+    return text[of->figure](fmax(value, 0));
 }
 
 /* Rounds to two digits: the number is not more exact. */

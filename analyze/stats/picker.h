@@ -3,7 +3,10 @@
 #ifndef S3_ANALYZE_STATS_PICKER_H
 #define S3_ANALYZE_STATS_PICKER_H
 
+#include "libcommon/err.h"
 #include "libcommon/hist.h"
+
+#include <stdbool.h>
 
 /* out[i] = the value of 0-based rank ranks[i] in ascending order of v[0..n-1], which stays as it
  * is; ranks in any order, repeats allowed. Linear in n. False: out of memory, or a rank >= n. */

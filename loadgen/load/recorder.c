@@ -1,10 +1,9 @@
 #include "loadgen/load/recorder.h"
 
-#include "libcommon/hist.h"
 #include "libcommon/mem.h"
-#include "libcommon/quantile.h"
 #include "libcommon/recwrite.h"
 #include "loadgen/util/clock.h"
+#include "loadgen/util/histogram.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -75,7 +74,7 @@ struct recorder {
     struct recorder_state state;
     struct err error; /* set by the writer, which may read it without the lock */
     struct recorder_counts tick;
-    struct hist durations; /* durations since the last tick */
+    struct histogram durations; /* durations since the last tick */
 
     /* Only the writer uses these. */
     int64_t frame_since_ns; /* CLOCK_NEVER: the frame is empty */
@@ -328,7 +327,7 @@ static void take_batch(struct recorder *r, const struct recorder_batch *b)
         count(&r->state.counts, row);
         count(&r->tick, row);
         if (row->ok)
-            hist_add(&r->durations, row->end_ns - row->start_ns);
+            histogram_add(&r->durations, row->end_ns - row->start_ns);
     }
     pthread_mutex_unlock(&r->lock);
 }
@@ -464,7 +463,7 @@ struct recorder *recorder_open(const struct recorder_options *options, struct er
         .intended = options->intended,
         .sync = true,
     };
-    bool ok = hist_init(&r->durations, e) && init_batches(r, e) && init_autoterm(r, e);
+    bool ok = histogram_init(&r->durations, e) && init_batches(r, e) && init_autoterm(r, e);
     if (ok && options->fd >= 0)
         ok = (r->out = recwrite_open(&out, e)) != NULL;
     if (!ok) {
@@ -529,7 +528,7 @@ void recorder_free(struct recorder *r)
         free(r->pending[i].v);
     free(r->pending);
     autoterm_free(r->autoterm);
-    hist_fini(&r->durations);
+    histogram_fini(&r->durations);
     free(r->batches);
     free(r->comment);
     pthread_cond_destroy(&r->filled);
@@ -563,8 +562,8 @@ void recorder_take_tick(struct recorder *r, struct recorder_tick *tick)
 {
     pthread_mutex_lock(&r->lock);
     tick->counts = r->tick;
-    tick->p50_ns = quantile_of_hist(&r->durations, 500);
-    tick->p99_ns = quantile_of_hist(&r->durations, 990);
+    tick->p50_ns = histogram_quantile(&r->durations, 500);
+    tick->p99_ns = histogram_quantile(&r->durations, 990);
     r->tick = (struct recorder_counts){0};
     memset(r->durations.count, 0, HIST_N_COUNTERS * sizeof *r->durations.count);
     r->durations.n = 0;

@@ -215,6 +215,14 @@ class OpenMetrics(Case):
         stamps = re.findall(r"(?m)^s3_.* (\S+)$", self.export("openmetrics", path).out)
         self.assertEqual({float(s) for s in stamps}, {end_ns // 10**6 / 1e3})
 
+    def test_slowest(self):
+        path = capture("get-g4")
+        times = self.requests(path)["GET"]
+        slowest = dict(re.findall(r'(?m)^(\w+)\{op="GET",quantile="1.0"\} (\S+) ', self.export("openmetrics", path).out))
+        self.assertEqual({k: round(float(v) * 1e9) for k, v in slowest.items()},
+                         {"s3_request_duration_seconds": times["slowest_ns"],
+                          "s3_request_ttfb_seconds": times["ttfb"]["worst_ns"]})
+
     def test_ends_with_eof(self):
         self.assertTrue(self.export("openmetrics", capture("get-g4")).out.endswith("\n# EOF\n"))
 

@@ -312,6 +312,9 @@ class Plot(CliTest):
             for r in rows:
                 values = [number(r[k]) for k in ("min_ms", "p50_ms", "p90_ms", "p99_ms", "max_ms")]
                 self.assertEqual(values, sorted(values))
+            for k in "p50", "p90", "p99":
+                self.assertEqual([number(r[f"{k}_ms"]) for r in rows],
+                                 [s["duration"][f"{k}_ns"] / 1e6 for s in op["requests"]["sizes"]])
             sizes = blocks(self.tmp / f"sizes-{op['op']}.tsv")["sizes"]
             self.assertEqual(sum(int(r["requests"]) for r in sizes),
                              op["n_requests"] - op["n_errors"])

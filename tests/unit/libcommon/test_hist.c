@@ -1,4 +1,4 @@
-/* libcommon/hist: bucket arithmetic, merging, and selection against a full sort. */
+/* libcommon/hist: bucket arithmetic; selection against a full sort. */
 #include "analyze/stats/picker.h"
 #include "libcommon/hist.h"
 
@@ -54,53 +54,6 @@ static uint64_t next_random(uint64_t *state)
 {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return *state >> 11;
-}
-
-static void test_counts(void **state)
-{
-    (void)state;
-    struct err e = {0};
-    struct hist h;
-    int64_t min = INT64_MAX, max = 0;
-    uint64_t seed = 7, n_over = 0, n_counted = 0;
-    assert_true(hist_init(&h, &e));
-    for (int i = 0; i < 20000; i++) {
-        int64_t v = (int64_t)(next_random(&seed) >> (next_random(&seed) % 40));
-        hist_add(&h, v);
-        min = v < min ? v : min;
-        max = v > max ? v : max;
-        n_over += v > HIST_MAX_VALUE;
-    }
-    for (size_t i = 0; i < HIST_N_COUNTERS; i++)
-        n_counted += h.count[i];
-    assert_int_equal(h.n, 20000);
-    assert_int_equal(h.n_over, n_over);
-    assert_true(n_over > 0);
-    assert_int_equal(n_counted, 20000 - n_over);
-    assert_int_equal(h.min, min);
-    assert_int_equal(h.max, max);
-    hist_fini(&h);
-}
-
-static void test_value_at(void **state)
-{
-    (void)state;
-    struct err e = {0};
-    struct hist h;
-    assert_true(hist_init(&h, &e));
-    for (int64_t v = 1; v <= 1000; v++)
-        hist_add(&h, v);
-    assert_int_equal(hist_value_at(&h, 1), 1);
-    assert_int_equal(hist_value_at(&h, 990), 990);
-    hist_add(&h, 1000000);
-    assert_int_equal(hist_value_at(&h, 1001), 1000000); /* not past the largest */
-    hist_add(&h, INT64_C(1) << 50);
-    assert_int_equal(hist_value_at(&h, 1001), 1000447);
-    assert_int_equal(hist_value_at(&h, 1002), INT64_C(1) << 50);
-    hist_add(&h, -5);
-    assert_int_equal(h.min, -5);
-    assert_int_equal(h.count[0], 1);
-    hist_fini(&h);
 }
 
 static int compare_int64(const void *a, const void *b)
@@ -182,9 +135,10 @@ static void test_select_edges(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vector_16),        cmocka_unit_test(test_buckets_tile),
-        cmocka_unit_test(test_counts),           cmocka_unit_test(test_value_at),
-        cmocka_unit_test(test_select_is_a_sort), cmocka_unit_test(test_select_edges),
+        cmocka_unit_test(test_vector_16),
+        cmocka_unit_test(test_buckets_tile),
+        cmocka_unit_test(test_select_is_a_sort),
+        cmocka_unit_test(test_select_edges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
