@@ -17,9 +17,6 @@ void json_slo_put(struct json_out *w, const struct slo_report *r);
 /* Names of settings, by enum compare_setting_kind. */
 extern const char *const json_setting_names[];
 
-/* Writes the document of an aggregated capture. Returns false if out of memory. */
-bool json_aggregate(const struct analysis *a, FILE *f, struct err *e);
-
 /* Writes the array "findings" into the open object, worst first. */
 void findings_json_put(struct json_out *w, const struct findings *all);
 
