@@ -1,7 +1,6 @@
 /* Computes time series on demand: nothing of the size hosts x segments is ever held. */
 #include "analyze/analysis/series.h"
 
-#include "analyze/aggregated/aggregate.h"
 #include "analyze/analysis/analysis.h"
 #include "analyze/sets/scan.h"
 #include "analyze/sums/sums.h"
@@ -210,8 +209,6 @@ bool analysis_series_on(const struct analysis *a, int op, int host, const struct
 {
     if (a->sums != NULL)
         return sums_series_on(a, op, host, grid, rows, n, e);
-    if (a->aggregate != NULL)
-        return aggregate_series_on(a, op, host, grid, rows, n, e);
     struct analysis_source *s = source_of(a, op);
     *rows = NULL;
     *n = 0;
@@ -259,8 +256,6 @@ bool analysis_series(const struct analysis *a, int op, int host, struct series_r
 
     if (a->sums != NULL)
         return sums_series(a, op, host, rows, n, e);
-    if (a->aggregate != NULL)
-        return aggregate_series(a, op, host, rows, n, e);
     *rows = NULL;
     *n = 0;
     return series_grid(a, op, &grid, e) && analysis_series_on(a, op, host, &grid, rows, n, e);

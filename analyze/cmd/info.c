@@ -1,4 +1,3 @@
-#include "analyze/aggregated/aggregate.h"
 #include "analyze/base/progress.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
@@ -252,8 +251,10 @@ static void put_capture(struct sheet *t, const char *path, const struct survey *
     sheet_line(t, TEXT_HEADING, "%s", path);
     sheet_table(t, "lw", "");
     SHEET_ROW(t, TEXT_PLAIN, "format");
-    if (info->generation == RECFILE_SUMS)
-        sheet_cell(t, "sums by second, %s: no single requests",
+    bool has_rows = info->generation >= 0;
+    if (!has_rows)
+        sheet_cell(t, "%s, %s: no single requests",
+                   info->generation == RECFILE_SUMS ? "sums by second" : "aggregated capture",
                    units_size((double)info->n_file_bytes).s);
     else if (info->compressed)
         sheet_cell(t, "%s, zstd: %s, %s skippable", recfile_generation(info),
@@ -261,7 +262,7 @@ static void put_capture(struct sheet *t, const char *path, const struct survey *
                    units_count((int64_t)info->n_skippable_frames).s);
     else
         sheet_cell(t, "%s, not compressed", recfile_generation(info));
-    if (info->generation != RECFILE_SUMS) {
+    if (has_rows) {
         FACT(t, TEXT_PLAIN, "size", "%s, %s of text", units_size((double)info->n_file_bytes).s,
              units_size((double)info->n_text_bytes).s);
         FACT(t, TEXT_PLAIN, "rows", "%s in %s, %s", units_count((int64_t)info->n_rows).s,
@@ -287,55 +288,6 @@ static void put_capture(struct sheet *t, const char *path, const struct survey *
     put_dropped(t, info);
 }
 
-static void put_amounts(struct sheet *s, const char *name, const struct aggfile_entry *x,
-                        const struct throughput *t)
-{
-    bool has_bytes = t->present && t->n_bytes > 0 && known_all(&t->known, THROUGHPUT_BYTES);
-
-    SHEET_ROW(s, TEXT_PLAIN, name, units_count(x->n_requests).s, units_count(x->n_errors).s,
-              units_size((double)x->n_bytes).s, units_count(x->n_objects).s,
-              has_bytes ? units_byte_rate(t->bytes_per_s).s : "-",
-              t->present && known_all(&t->known, THROUGHPUT_OBJECTS)
-                  ? units_rate(t->objects_per_s).s
-                  : "-");
-}
-
-/* Shows what an aggregated capture contains, without results. */
-static void put_aggregate(struct sheet *s, struct aggregate *of)
-{
-    struct analysis a = {0};
-    struct dataset d = {0};
-
-    s->failed |= !aggregate_analyze(&a, &d, of, false, NULL);
-    if (!s->failed) {
-        run_sheet_inputs(s, &a);
-        if (of->file.version != NULL)
-            sheet_line(s, TEXT_PLAIN, "Version of the recorder: %s", of->file.version);
-        sheet_line(s, TEXT_PLAIN, "%s, %s, %s", units_counted(of->total.x->n_threads, "thread").s,
-                   units_counted((int64_t)of->total.x->n_hosts, "host").s,
-                   units_counted((int64_t)of->n_clients, "client").s);
-        sheet_table(s, "lrrrrrr", a.mixed ? "Mixed operations" : "Operations");
-        SHEET_HEADINGS(s, "", "Requests", "Errors", "Bytes", "Objects", "Average", "obj/s");
-        for (size_t k = 0; k < a.n_operations; k++)
-            put_amounts(s, a.operations[k].op, of->in_order[k]->x, &a.operations[k].throughput);
-        if (a.total.present)
-            put_amounts(s, "All together", of->total.x, &a.total.throughput);
-    }
-    for (size_t i = 0; i < of->ops.n; i++)
-        sheet_item(s, TEXT_PLAIN, "%s: %s of throughput, %s of durations", of->ops.v[i].x->name,
-                   units_counted((int64_t)of->ops.v[i].x->n_seconds, "second").s,
-                   units_counted((int64_t)of->ops.v[i].latency.n_groups, "group").s);
-    for (size_t i = 0; i < of->warnings.n; i++)
-        if (of->warnings.v[i].op != NULL)
-            sheet_line(s, TEXT_WARNING, "Warning: %s: %s", of->warnings.v[i].op,
-                       of->warnings.v[i].message);
-    sheet_line(s, TEXT_FAINT,
-               "Not in this file: single requests, percentiles of the run, threads, objects, "
-               "durations by host");
-    analysis_free(&a);
-    dataset_free(&d);
-}
-
 /* ---- JSON ---- */
 
 static void put_sum(struct json_out *w, const struct survey_sum *sum)
@@ -346,9 +298,10 @@ static void put_sum(struct json_out *w, const struct survey_sum *sum)
     json_out_value(w, "n_bytes",
                    sum->n_bytes <= INT64_MAX ? json_integer((int64_t)sum->n_bytes)
                                              : json_out_real((double)sum->n_bytes));
-    json_put_time_if(w, "first_start", sum->n > 0, sum->first_start_ns);
-    json_put_time_if(w, "last_end", sum->n > 0, sum->last_end_ns);
-    JSON_PUT_IF(w, "duration_ns", sum->n > 0, sum->last_end_ns - sum->first_start_ns);
+    bool is_timed = sum->first_start_ns <= sum->last_end_ns;
+    json_put_time_if(w, "first_start", is_timed, sum->first_start_ns);
+    json_put_time_if(w, "last_end", is_timed, sum->last_end_ns);
+    JSON_PUT_IF(w, "duration_ns", is_timed, sum->last_end_ns - sum->first_start_ns);
 }
 
 static void json_parts(struct json_out *w, const char *key, const char *name,
@@ -371,7 +324,7 @@ static void put_json(struct json_out *w, const char *path, const struct survey *
     json_out_object(w, NULL);
     JSON_PUT(w, "path", path);
     JSON_PUT(w, "generation", recfile_generation(info));
-    if (info->generation == RECFILE_SUMS) {
+    if (info->generation < 0) {
         JSON_MEMBERS(w, info, n_file_bytes, has_intended);
     } else {
         JSON_MEMBERS(w, info, compressed, n_file_bytes, n_text_bytes, n_frames, n_skippable_frames,
@@ -399,17 +352,17 @@ static void put_json(struct json_out *w, const char *path, const struct survey *
 
 /* ---- The command ---- */
 
-/* An operand as it was read; all false if it cannot be read. */
+/* An operand as it was read. */
 struct source {
-    bool is_read, is_aggregate;
+    bool is_read;
     struct survey survey;
-    struct aggregate aggregate;
 };
 
-static bool read_sums(struct survey *s, const char *path, struct err *e)
+static bool read_sums(struct survey *s, const char *path, bool is_foreign, struct err *e)
 {
     struct sums sums = {0};
-    bool ok = sums_read(&sums, path, e) && survey_sums(s, &sums, path, e);
+    bool ok = (is_foreign ? sums_of_foreign(&sums, path, e) : sums_read(&sums, path, e)) &&
+              survey_sums(s, &sums, path, e);
 
     sums_free(&sums);
     return ok;
@@ -433,11 +386,10 @@ static size_t read_all(struct source *sources, const struct info_given *o,
         progress_init(&progress, o->input.quiet);
         const char *path = args->operands[i];
         bool can_be_read = aggpipe_spool(&path, 1, &e);
-        x->is_aggregate = aggfile_is(path);
-        x->is_read = !can_be_read            ? false
-                     : x->is_aggregate       ? aggregate_load(&x->aggregate, path, &e)
-                     : aggfile_is_sums(path) ? read_sums(&x->survey, path, &e)
-                                             : survey_read(&x->survey, path, &how, false, &e);
+        bool is_foreign = aggfile_is(path);
+        x->is_read = can_be_read && (is_foreign || aggfile_is_sums(path)
+                                         ? read_sums(&x->survey, path, is_foreign, &e)
+                                         : survey_read(&x->survey, path, &how, false, &e));
         progress_fini(&progress);
         if (x->is_read)
             continue;
@@ -459,9 +411,7 @@ static bool report(struct source *sources, const struct info_given *o, const str
         struct json_out w;
         json_out_begin(&w, out.f, "s3analyze/info/1");
         JSON_ARRAY(&w, "captures", i, args->n_operands) {
-            if (sources[i].is_read && sources[i].is_aggregate)
-                aggregate_json_info(&w, &sources[i].aggregate);
-            else if (sources[i].is_read)
+            if (sources[i].is_read)
                 put_json(&w, args->operands[i], &sources[i].survey);
         }
         ok = json_out_finish(&w, e);
@@ -473,10 +423,7 @@ static bool report(struct source *sources, const struct info_given *o, const str
             if (!sources[i].is_read)
                 continue;
             sheet_gap(&s);
-            if (sources[i].is_aggregate)
-                put_aggregate(&s, &sources[i].aggregate);
-            else
-                put_capture(&s, args->operands[i], &sources[i].survey);
+            put_capture(&s, args->operands[i], &sources[i].survey);
         }
         ok = sheet_end(&s, &form, out.f, e);
     }
@@ -501,7 +448,6 @@ static int run(const struct cli_args *args, void *options)
         ok = report(sources, o, args, &e);
     for (size_t i = 0; sources && i < args->n_operands; i++) {
         survey_free(&sources[i].survey);
-        aggregate_free(&sources[i].aggregate);
     }
     free(sources);
     if (!ok)

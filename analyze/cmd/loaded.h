@@ -3,7 +3,6 @@
 #ifndef S3_ANALYZE_CMD_LOADED_H
 #define S3_ANALYZE_CMD_LOADED_H
 
-#include "analyze/aggregated/aggregate.h"
 #include "analyze/analysis/load.h"
 #include "analyze/sums/sums.h"
 #include "libcommon/cli.h"
@@ -16,7 +15,6 @@ struct loaded {
     struct analysis a;
     struct dataset d;
     struct sums sums;
-    struct aggregate aggregate;
 };
 
 /* Whether some of the operands have no rows, and loaded_without_rows is to be called. */

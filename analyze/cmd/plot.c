@@ -270,7 +270,7 @@ static bool add_without_rows(struct plot_set *set, const struct cli_args *args,
     bool ok = loaded_without_rows(&l, args, &o->filter, &o->analysis, &o->input, false, e) &&
               plot_add_analysis(set, &l.a, how, e);
 
-    if (ok && set->n == 0 && l.a.aggregate != NULL)
+    if (ok && set->n == 0 && l.a.series_note != NULL)
         ok = err_set(e,
                      "%s: nothing to draw: an aggregated capture only has the charts errors, "
                      "throughput, hosts, clients and groups",

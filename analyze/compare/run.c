@@ -1,6 +1,5 @@
 #include "analyze/compare/run.h"
 
-#include "analyze/aggregated/aggregate.h"
 #include "analyze/read/aggfile.h"
 #include "analyze/requests/sample.h"
 #include "analyze/sums/sums.h"
@@ -417,28 +416,12 @@ static bool fill_by_second(struct run *r, const struct sums *s, const struct dat
 static bool load_sums(struct run *r, const struct run_options *o, struct err *e)
 {
     struct sums s = {0};
-    bool ok = sums_read(&s, r->path, e);
+    bool ok =
+        r->source == RUN_OF_SUMS ? sums_read(&s, r->path, e) : sums_of_foreign(&s, r->path, e);
 
     ok = ok && sums_keep(&s, o->filter->ops.v, o->filter->ops.n, e) &&
-         (s.n_ops > 0 || err_set(e, "%s: no requests", r->path)) &&
          fill_by_second(r, &s, NULL, o, e);
     sums_free(&s);
-    return ok;
-}
-
-static bool load_aggregate(struct run *r, const struct run_options *o, struct err *e)
-{
-    struct aggregate of = {0};
-    struct analysis a = {0};
-    struct dataset d = {0};
-    bool ok = aggregate_load(&of, r->path, e) &&
-              aggregate_keep(&of, o->filter->ops.v, o->filter->ops.n, e) &&
-              aggregate_analyze(&a, &d, &of, true, e) && fill_run(r, &a, &d, o, e) &&
-              (r->n_ops > 0 || err_set(e, "%s: no requests", r->path));
-
-    analysis_free(&a);
-    dataset_free(&d);
-    aggregate_free(&of);
     return ok;
 }
 
@@ -485,8 +468,7 @@ static bool load_figures(void *loading, struct err *e)
     r->source = run_source(r->path);
     if (r->source == RUN_OF_REQUESTS)
         return load_capture(r, o, e);
-    return only_ops(r, o->filter, e) &&
-           (r->source == RUN_OF_SUMS ? load_sums(r, o, e) : load_aggregate(r, o, e));
+    return only_ops(r, o->filter, e) && load_sums(r, o, e);
 }
 
 static bool load_sum(void *loading, struct err *e)

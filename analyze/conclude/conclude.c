@@ -55,7 +55,7 @@ bool conclude_course(struct analysis *a, conclude_source *course_of, const void 
                      int64_t *run_ns, struct err *e)
 {
     int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
-    bool ok = true, resolution_said = a->sums == NULL;
+    bool ok = true, resolution_said = a->sums == NULL || a->series_note != NULL;
 
     for (size_t k = 0, end; ok && k < a->n_operations; k = end) {
         const enum role role = a->operations[k].role;

@@ -3,7 +3,6 @@
 #ifndef S3_ANALYZE_JSON_DOCUMENTS_H
 #define S3_ANALYZE_JSON_DOCUMENTS_H
 
-#include "analyze/aggregated/aggregate.h"
 #include "analyze/compare/compare.h"
 #include "analyze/plan/plan.h"
 #include "analyze/read/recfile.h"
@@ -14,14 +13,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Writes the whole document: schema s3analyze/analysis/1 (docs/json-statistics.md), or
- * s3analyze/aggregate-exact/1 for an aggregated capture (docs/aggregated-captures.md). Memory does
- * not grow with the number of hosts. Returns false if out of memory. */
+/* Writes the whole document, schema s3analyze/analysis/1 (docs/json-statistics.md). Memory does not
+ * grow with the number of hosts. Returns false if out of memory. */
 bool report_json(const struct analysis *a, FILE *f, struct err *e);
-
-/* Writes an aggregated capture as a member of `info --json`, with the keys of a capture as far as
- * they make sense. */
-void aggregate_json_info(struct json_out *w, const struct aggregate *a);
 
 /* These are called through pointers, so their model is a pointer to void. They return false if out
  * of memory. */

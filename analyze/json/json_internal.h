@@ -14,9 +14,6 @@ void json_statistics_put(struct json_out *w, const struct statistics *s);
 /* Writes the member `slo`: the answers to assertions. NULL: nothing. */
 void json_slo_put(struct json_out *w, const struct slo_report *r);
 
-/* Writes the document of an aggregated capture. Returns false if out of memory. */
-bool json_aggregate(const struct analysis *a, FILE *f, struct err *e);
-
 /* Writes the array "findings" into the open object, worst first. */
 void findings_json_put(struct json_out *w, const struct findings *all);
 

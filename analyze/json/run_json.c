@@ -2,15 +2,35 @@
 
 #include "analyze/json/json_internal.h"
 #include "analyze/model/fields.h"
+#include "analyze/read/aggfile.h"
 #include "analyze/write/json.h"
+
+/* Writes why figures are not known, if there is a reason. */
+static void put_why(struct json_out *w, const struct known *k)
+{
+    if (k->why != NULL)
+        JSON_PUT(w, "why", k->why);
+}
 
 static void put_total_of_set(struct json_out *w, const struct throughput *t)
 {
+    const bool has_bytes = known_all(&t->known, THROUGHPUT_BYTES),
+               has_objects = known_all(&t->known, THROUGHPUT_OBJECTS),
+               has_parts = known_all(&t->known, THROUGHPUT_PARTS),
+               has_ended = known_all(&t->known, THROUGHPUT_ENDED);
+
     json_put_time(w, "start", t->start_ns);
-    JSON_MEMBERS(w, t, duration_ns, n_bytes, n_objects);
-    JSON_PUT_IF(w, "full_ops", known_all(&t->known, THROUGHPUT_PARTS), t->full_ops);
-    JSON_PUT_IF(w, "partial_ops", known_all(&t->known, THROUGHPUT_PARTS), t->partial_ops);
-    JSON_MEMBERS(w, t, ops_ended, errors, bytes_per_s, objects_per_s, ops_ended_per_s);
+    JSON_PUT(w, "duration_ns", t->duration_ns);
+    JSON_PUT_IF(w, "n_bytes", has_bytes, t->n_bytes);
+    JSON_PUT_IF(w, "n_objects", has_objects, t->n_objects);
+    JSON_PUT_IF(w, "full_ops", has_parts, t->full_ops);
+    JSON_PUT_IF(w, "partial_ops", has_parts, t->partial_ops);
+    JSON_PUT_IF(w, "ops_ended", has_ended, t->ops_ended);
+    JSON_PUT(w, "errors", t->errors);
+    JSON_PUT_IF(w, "bytes_per_s", has_bytes, t->bytes_per_s);
+    JSON_PUT_IF(w, "objects_per_s", has_objects, t->objects_per_s);
+    JSON_PUT_IF(w, "ops_ended_per_s", has_ended, t->ops_ended_per_s);
+    put_why(w, &t->known);
 }
 
 static void put_throughput(struct json_out *w, const struct throughput *t)
@@ -48,6 +68,10 @@ static void put_segments(struct json_out *w, const struct segments *s)
     put_pick(w, "fastest", &s->fastest);
     put_pick(w, "median", &s->median);
     put_pick(w, "slowest", &s->slowest);
+    if (s->which != NULL) {
+        put_pick(w, "mean", &s->mean);
+        JSON_MEMBERS(w, s, which, with_failed);
+    }
     json_out_end(w);
 }
 
@@ -105,6 +129,36 @@ static void put_size(struct json_out *w, const struct size_bucket *b)
     }
 }
 
+static void put_range_of_groups(struct json_out *w, const char *key, const struct group_range *r)
+{
+    json_out_array(w, key);
+    json_put_real(w, NULL, r->least_ns);
+    json_put_real(w, NULL, r->most_ns);
+    json_out_end(w);
+}
+
+/* Writes the figures of 10 seconds and one client each, which are not those of the run. */
+static void put_groups(struct json_out *w, const struct request_groups *x)
+{
+    if (x->n == 0)
+        return;
+    put_range_of_groups(w, "p50_of_groups_ns", &x->p50);
+    put_range_of_groups(w, "p90_of_groups_ns", &x->p90);
+    put_range_of_groups(w, "p99_of_groups_ns", &x->p99);
+    JSON_OBJECTS(w, "groups", i, x->n) {
+        const struct aggfile_group *g = &x->v[i];
+        JSON_PUT(w, "client", x->clients[g->client]);
+        json_put_time_if(w, "start", g->start_ns != AGGFILE_NO_TIME, g->start_ns);
+        JSON_MEMBERS(w, g, n_requests, object_bytes, mean_ms, stddev_ms, min_ms, p50_ms, p90_ms,
+                     p99_ms, max_ms);
+        if (json_out_open(w, "ttfb", g->has_ttfb)) {
+            JSON_MEMBERS(w, g, ttfb_mean_ms, ttfb_min_ms, ttfb_p50_ms, ttfb_p90_ms, ttfb_p99_ms,
+                         ttfb_max_ms);
+            json_out_end(w);
+        }
+    }
+}
+
 static void put_host_requests(struct json_out *w, const struct requests *r)
 {
     JSON_OBJECTS(w, "hosts", i, r->n_hosts) {
@@ -132,6 +186,8 @@ static void put_requests(struct json_out *w, const struct requests *r)
             put_size(w, &r->sizes[i]);
     }
     put_host_requests(w, r);
+    put_groups(w, &r->groups);
+    put_why(w, &r->all.dur.known);
     JSON_PUT(w, "single_size", r->single_size);
     put_durations_as(w, "response_time", &r->response_time);
     json_out_end(w);
@@ -153,19 +209,21 @@ static void put_clients(struct json_out *w, const struct operation *op)
         JSON_PUT(w, "client", c->result.host);
         JSON_MEMBERS(w, &c->result, n_requests, n_errors);
         JSON_PUT(w, "n_bytes", c->n_bytes);
-        json_put_time(w, "first_start", c->first_start_ns);
-        json_put_time(w, "last_end", c->last_end_ns);
+        bool is_timed = known_all(&c->known, CLIENT_TIMES);
+        json_put_time_if(w, "first_start", is_timed, c->first_start_ns);
+        json_put_time_if(w, "last_end", is_timed, c->last_end_ns);
         put_throughput(w, &c->result.throughput);
         put_segments(w, &c->result.segments);
         put_durations_as(w, "requests", &op->client_requests[i]);
     }
 }
 
-static void put_occurrences(struct json_out *w, int64_t count, int64_t first_ns, int64_t last_ns)
+static void put_occurrences(struct json_out *w, int64_t count, bool is_timed, int64_t first_ns,
+                            int64_t last_ns)
 {
     JSON_PUT(w, "count", count);
-    json_put_time(w, "first", first_ns);
-    json_put_time(w, "last", last_ns);
+    json_put_time_if(w, "first", is_timed, first_ns);
+    json_put_time_if(w, "last", is_timed, last_ns);
 }
 
 static void put_errors(struct json_out *w, const struct operation *op)
@@ -173,11 +231,11 @@ static void put_errors(struct json_out *w, const struct operation *op)
     JSON_OBJECTS(w, "errors", i, op->n_error_groups) {
         const struct error_group *g = &op->errors[i];
         JSON_PUT(w, "message", g->message);
-        put_occurrences(w, g->count, g->first_ns, g->last_ns);
+        put_occurrences(w, g->count, known_all(&g->known, ERROR_TIMES), g->first_ns, g->last_ns);
         JSON_OBJECTS(w, "hosts", k, g->n_hosts) {
             const struct error_host *h = &g->hosts[k];
             JSON_PUT(w, "host", h->host);
-            put_occurrences(w, h->count, h->first_ns, h->last_ns);
+            put_occurrences(w, h->count, true, h->first_ns, h->last_ns);
         }
     }
 }
@@ -191,9 +249,10 @@ static void put_range(struct json_out *w, const struct span *s)
     json_out_end(w);
 }
 
-static void put_outside(struct json_out *w, const struct outside *s)
+static void put_outside(struct json_out *w, const struct outside *s, bool is_known)
 {
-    json_out_object(w, "outside");
+    if (!json_out_open(w, "outside", is_known))
+        return;
     JSON_MEMBERS(w, s, n, n_bytes);
     JSON_PUT(w, "before", s->before_bytes);
     JSON_PUT(w, "after", s->after_bytes);
@@ -249,7 +308,7 @@ static void put_operation(struct json_out *w, const struct operation *op)
     put_judged(w, &op->judged, &op->throughput);
     put_coverage(w, &op->coverage);
     put_segments(w, &op->segments);
-    put_outside(w, &op->outside);
+    put_outside(w, &op->outside, op->segments.which == NULL);
     put_single_range(w, op);
     put_hosts(w, op->hosts, op->n_host_results);
     put_clients(w, op);
@@ -312,8 +371,6 @@ bool report_json(const struct analysis *a, FILE *f, struct err *e)
 {
     struct json_out w;
 
-    if (a->aggregate != NULL)
-        return json_aggregate(a, f, e);
     json_out_begin(&w, f, "s3analyze/analysis/1");
     json_slo_put(&w, a->slo);
     JSON_PUT(&w, "n_rows", a->n_rows);
@@ -326,9 +383,16 @@ bool report_json(const struct analysis *a, FILE *f, struct err *e)
     JSON_PUT(&w, "range", analysis_range_names[a->range]);
     JSON_OBJECTS(&w, "inputs", i, a->dataset->n_inputs)
         put_input(&w, &a->dataset->inputs[i]);
+    JSON_OBJECTS(&w, "warnings", i, a->notes.n)
+        JSON_MEMBERS(&w, &a->notes.v[i], code, op, message);
     findings_json_put(&w, &a->findings);
     JSON_OBJECTS(&w, "operations", i, a->n_operations)
         put_operation(&w, &a->operations[i]);
     put_total(&w, &a->total);
+    if (a->together.present) {
+        json_out_object(&w, "all_clients");
+        JSON_MEMBERS(&w, &a->together, n_seconds, bytes_per_s, objects_per_s);
+        json_out_end(&w);
+    }
     return json_out_finish(&w, e);
 }

@@ -21,7 +21,6 @@
 #define ANALYSIS_MAX_SLOW_THREADS 20 /* how many slow threads are listed */
 
 struct aggfile_group;
-struct aggregate;
 struct analysis_source;
 struct slo_report;
 struct statistics;
@@ -424,14 +423,13 @@ struct analysis {
     size_t n_operations;
     struct cluster_total total;
     struct together together;
-    struct findings findings;          /* worst first */
-    struct notes notes;                /* what the recorder is known to get wrong; borrowed */
-    const char *series_note;           /* static: which requests its time series cover; NULL: all */
-    struct analysis_source *sources;   /* input of the time series; one per operation, one for
-                                          the total */
-    struct sums_source *sums;          /* replaces `sources` where sums are analysed */
-    const struct aggregate *aggregate; /* replaces `sources` for aggregated captures; borrowed */
-    const struct slo_report *slo;      /* borrowed; NULL: nothing was asserted */
+    struct findings findings;        /* worst first */
+    struct notes notes;              /* what the recorder is known to get wrong; borrowed */
+    const char *series_note;         /* static: which requests its time series cover; NULL: all */
+    struct analysis_source *sources; /* input of the time series; one per operation, one for
+                                        the total */
+    struct sums_source *sums;        /* replaces `sources` where sums are analysed */
+    const struct slo_report *slo;    /* borrowed; NULL: nothing was asserted */
 };
 
 #endif

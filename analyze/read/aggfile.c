@@ -15,9 +15,6 @@
 #define FORMAT_VERSION   2
 #define MAX_FIRST_ERRORS 100 /* the recorder keeps 10 */
 
-/* The parts of an entry to keep; the others are checked and skipped. */
-enum { KEEP_SERIES = 1, KEEP_PARTIES = 2, KEEP_GROUPS = 4, KEEP_ERRORS = 8 };
-
 /* Reads up to n bytes from the beginning of a file's text and returns how many. 0: it cannot be
  * read, or is a pipe, which can be read only once. */
 static size_t beginning_of(const char *path, char *buf, size_t n)
@@ -95,13 +92,10 @@ void aggfile_free(struct aggfile *a)
 {
     free(a->command);
     free(a->version);
-    free(a->commit);
     free_entry(&a->total);
     free_entries(&a->ops);
     free_entries(&a->hosts);
     free_entries(&a->clients);
-    free_entries(&a->sizes);
-    free_entries(&a->categories);
     *a = (struct aggfile){0};
 }
 
@@ -119,12 +113,6 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Compares entries whose names are numbers. */
-static int by_size(const void *a, const void *b)
-{
-    return atoi(*(char *const *)a) - atoi(*(char *const *)b);
-}
-
 /* Sorts n elements. Returns one that equals another; NULL: they all differ. */
 static const void *sort(void *v, size_t n, size_t size, int (*compare)(const void *, const void *))
 {
@@ -136,10 +124,9 @@ static const void *sort(void *v, size_t n, size_t size, int (*compare)(const voi
     return NULL;
 }
 
-static void sort_names(struct jsonpull *p, void *v, size_t n, size_t size,
-                       int (*compare)(const void *, const void *))
+static void sort_names(struct jsonpull *p, void *v, size_t n, size_t size)
 {
-    char *const *name = p->failed ? NULL : sort(v, n, size, compare);
+    char *const *name = p->failed ? NULL : sort(v, n, size, by_name);
 
     if (name != NULL)
         jsonpull_fail(p, "'%.60s' twice", *name);
@@ -196,18 +183,16 @@ static void read_segmented(struct jsonpull *p, struct aggfile_entry *x)
     x->has_series = true;
 }
 
-static void read_throughput(struct jsonpull *p, struct aggfile_entry *x, unsigned what)
+static void read_throughput(struct jsonpull *p, struct aggfile_entry *x)
 {
-    struct jsonpull_field none[] = {{0}};
     struct jsonpull_field fields[] = {{"bytes", .amount = &x->window_bytes},
                                       {"objects", .amount = &x->window_objects},
-                                      {"ops", .count = &x->n_window_started},
                                       {"errors", .count = &x->n_window_errors, .optional = true},
                                       {"segmented", .own = 1, .optional = true},
                                       {0}};
 
     jsonpull_object(p);
-    while (jsonpull_own(p, what & KEEP_SERIES ? fields : none) != 0)
+    while (jsonpull_own(p, fields) != 0)
         if (!jsonpull_null(p))
             read_segmented(p, x);
     if (x->has_series)
@@ -241,7 +226,7 @@ static bool read_parties(struct jsonpull *p, struct aggfile_party **v, size_t *n
         if (party != NULL && jsonpull_check(p, mem_text(&party->name, key, p->e)))
             read_party(p, party);
     }
-    sort_names(p, *v, *n, sizeof **v, by_name);
+    sort_names(p, *v, *n, sizeof **v);
     return true;
 }
 
@@ -425,7 +410,8 @@ static void check_entry(struct jsonpull *p, const struct aggfile_entry *x)
                       (long long)x->n_requests);
 }
 
-static void read_entry(struct jsonpull *p, struct aggfile_entry *x, unsigned what)
+/* is_whole: read parties, groups and errors, too. */
+static void read_entry(struct jsonpull *p, struct aggfile_entry *x, bool is_whole)
 {
     enum { THROUGHPUT = 1, HOSTS, CLIENTS, GROUPS, ERRORS, HOST_NAMES, CLIENT_NAMES };
     struct jsonpull_field fields[] = {{"total_requests", .count = &x->n_requests},
@@ -447,14 +433,14 @@ static void read_entry(struct jsonpull *p, struct aggfile_entry *x, unsigned wha
     jsonpull_object(p);
     for (int own; (own = jsonpull_own(p, fields)) != 0;) {
         if (own == THROUGHPUT)
-            read_throughput(p, x, what);
-        else if (own == HOSTS && what & KEEP_PARTIES)
-            x->has_hosts = read_parties(p, &x->hosts, &x->n_hosts);
-        else if (own == CLIENTS && what & KEEP_PARTIES)
-            x->has_clients = read_parties(p, &x->clients, &x->n_clients);
-        else if (own == GROUPS && what & KEEP_GROUPS)
+            read_throughput(p, x);
+        else if (own == HOSTS && is_whole)
+            read_parties(p, &x->hosts, &x->n_hosts);
+        else if (own == CLIENTS && is_whole)
+            read_parties(p, &x->clients, &x->n_clients);
+        else if (own == GROUPS && is_whole)
             read_groups(p, x);
-        else if (own == ERRORS && what & KEEP_ERRORS)
+        else if (own == ERRORS && is_whole)
             read_errors(p, x);
         else if (own == HOST_NAMES)
             read_names(p);
@@ -480,33 +466,20 @@ static bool is_op(const char *s)
     return true;
 }
 
-/* Whether `s` is a k such that 2^k is a size of up to 63 bits. */
-static bool is_size(const char *s)
-{
-    return strspn(s, "0123456789") == strlen(s) && *s != '\0' && *s != '0' && strlen(s) <= 2 &&
-           atoi(s) <= 63;
-}
-
-enum entries_kind { ENTRIES_OPS, ENTRIES_NAMES, ENTRIES_SIZES };
-
-static void read_entries(struct jsonpull *p, struct aggfile_entries *all, unsigned what,
-                         enum entries_kind kind)
+static void read_entries(struct jsonpull *p, struct aggfile_entries *all, bool are_ops)
 {
     const char *key;
-    if (kind != ENTRIES_OPS && jsonpull_null(p))
+    if (!are_ops && jsonpull_null(p))
         return;
-    all->present = true;
     jsonpull_object(p);
     while ((key = jsonpull_key(p)) != NULL) {
-        if (kind == ENTRIES_OPS && !is_op(key))
+        if (are_ops && !is_op(key))
             jsonpull_fail(p, "not the name of an operation");
-        if (kind == ENTRIES_SIZES && !is_size(key))
-            jsonpull_fail(p, "not the logarithm of a size");
         struct aggfile_entry *x = JSONPULL_MORE(p, &all->v, &all->n);
         if (x != NULL && jsonpull_check(p, mem_text(&x->name, key, p->e)))
-            read_entry(p, x, what);
+            read_entry(p, x, are_ops);
     }
-    sort_names(p, all->v, all->n, sizeof *all->v, kind == ENTRIES_SIZES ? by_size : by_name);
+    sort_names(p, all->v, all->n, sizeof *all->v);
 }
 
 /* ---- The file ---- */
@@ -521,19 +494,14 @@ static void read_version(struct jsonpull *p)
 
 static bool read_file(struct jsonpull *p, struct aggfile *a, bool *has_version)
 {
-    enum { VERSION = 1, TOTAL, OPS, HOSTS, CLIENTS, SIZES, CATEGORIES, FINAL };
-    const unsigned op = KEEP_SERIES | KEEP_PARTIES | KEEP_GROUPS | KEEP_ERRORS;
+    enum { VERSION = 1, TOTAL, OPS, HOSTS, CLIENTS };
     struct jsonpull_field fields[] = {{"v", .own = VERSION},
                                       {"commandline", .text = &a->command},
                                       {"total", .own = TOTAL},
                                       {"by_op_type", .own = OPS},
                                       {"by_host", .own = HOSTS, .optional = true},
                                       {"by_client", .own = CLIENTS, .optional = true},
-                                      {"by_obj_log_2_size", .own = SIZES, .optional = true},
-                                      {"by_category", .own = CATEGORIES, .optional = true},
-                                      {"final", .own = FINAL, .optional = true},
                                       {"warp_version", .text = &a->version, .optional = true},
-                                      {"warp_commit", .text = &a->commit, .optional = true},
                                       {0}};
 
     jsonpull_object(p);
@@ -542,20 +510,13 @@ static bool read_file(struct jsonpull *p, struct aggfile *a, bool *has_version)
             read_version(p);
         } else if (own == TOTAL) {
             if (jsonpull_check(p, mem_text(&a->total.name, "", p->e)))
-                read_entry(p, &a->total, op);
+                read_entry(p, &a->total, true);
         } else if (own == OPS) {
-            read_entries(p, &a->ops, op, ENTRIES_OPS);
+            read_entries(p, &a->ops, true);
         } else if (own == HOSTS) {
-            read_entries(p, &a->hosts, KEEP_SERIES, ENTRIES_NAMES);
-        } else if (own == CLIENTS) {
-            read_entries(p, &a->clients, KEEP_SERIES, ENTRIES_NAMES);
-        } else if (own == SIZES) {
-            read_entries(p, &a->sizes, 0, ENTRIES_SIZES);
-        } else if (own == CATEGORIES) {
-            read_entries(p, &a->categories, 0, ENTRIES_NAMES);
+            read_entries(p, &a->hosts, false);
         } else {
-            a->has_final = !jsonpull_null(p);
-            a->is_final = a->has_final && jsonpull_bool(p);
+            read_entries(p, &a->clients, false);
         }
     }
     *has_version = fields[0].seen;

@@ -1,6 +1,6 @@
 /* Reads aggregated captures (NAME.json.zst). Since 2025, the recorder of other people's captures
  * writes them in place of a row per request: sums, throughput by second, and figures of 10-second
- * groups. This header has what the file says; aggregated/aggregate.h says what it means. */
+ * groups. This header has what the file says; sums/sums.h says what it means. */
 #ifndef S3_ANALYZE_READ_AGGFILE_H
 #define S3_ANALYZE_READ_AGGFILE_H
 
@@ -12,7 +12,7 @@
 
 #define AGGFILE_NO_TIME INT64_MIN
 
-/* One second of a series. The recorder's label is too early (aggregate.h). */
+/* One second of a series. The recorder's label is too early. */
 struct aggfile_second {
     int64_t label_s; /* since 1970 */
     double bytes_per_s, objects_per_s;
@@ -60,9 +60,7 @@ struct aggfile_entry {
     struct aggfile_second *seconds; /* by label */
     size_t n_seconds;
     double window_bytes, window_objects;
-    int64_t n_window_started,
-        n_window_errors; /* requests that started in the window; those of them that failed */
-    bool has_hosts, has_clients;           /* whether the file has these lists */
+    int64_t n_window_errors;               /* requests that started in the window and failed */
     struct aggfile_party *hosts, *clients; /* by name */
     size_t n_hosts, n_clients;
     size_t n_client_names; /* length of the file's separate list of client names */
@@ -75,17 +73,13 @@ struct aggfile_entry {
 struct aggfile_entries {
     struct aggfile_entry *v; /* by name */
     size_t n;
-    bool present;
 };
 
 struct aggfile {
     const char *path; /* borrowed */
-    char *command, *version, *commit;
-    bool has_final, is_final;
+    char *command, *version;
     struct aggfile_entry total;
-    /* Hosts and clients have no groups. Sizes and categories have only counters. A size named k
-     * means 2^(k-1) <= size < 2^k; category 0 means a cache miss, 1 a hit. */
-    struct aggfile_entries ops, hosts, clients, sizes, categories;
+    struct aggfile_entries ops, hosts, clients; /* hosts and clients: without groups */
 };
 
 /* Whether `path` begins like JSON, compressed or not, but not like a file of sums. False for a

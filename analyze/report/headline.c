@@ -238,7 +238,7 @@ struct headline headline_findings(const struct analysis *a, int64_t n_requests)
             n_requests > 0 ? ": no errors, but too few requests to show if "
                              "throughput is steady"
                            : "");
-    else if (all->n == 0 && a->aggregate != NULL)
+    else if (all->n == 0 && a->series_note != NULL)
         say(&s, "Nothing found in what the file holds");
     else if (all->n == 0)
         say(&s, "No finding: %s",

@@ -1,6 +1,5 @@
 #include "analyze/report/series.h"
 
-#include "analyze/aggregated/aggregate.h"
 #include "analyze/analysis/analysis.h"
 #include "analyze/write/csv.h"
 #include "analyze/write/json.h"
@@ -34,14 +33,14 @@ struct row {
 
 /* What all rows of one series share. */
 struct series {
-    const char *op, *host;
+    const char *op, *host, *client;
     int64_t objects_per_op;
 };
 
 struct table_out {
     FILE *f;
     enum report_csv_format format;
-    bool full_series, safe;
+    bool full_series, has_clients, safe;
     int64_t run_start_ns;
 };
 
@@ -74,6 +73,8 @@ static void fill_row(struct row *row, const struct table_out *t, const struct se
                      int64_t index, const struct series_row *r)
 {
     double seconds = (double)r->duration_ns / 1e9;
+    /* Percentiles in a series without counts are those of longer times. */
+    double ms = r->lacks_counts ? NAN : 1e6;
     row->n = 0;
     add_int(row, "index", index);
     add_text(row, "op", s->op);
@@ -88,18 +89,23 @@ static void fill_row(struct row *row, const struct table_out *t, const struct se
         add_int(row, "full_ops", r->full_ops);
         add_int(row, "partial_ops", r->partial_ops);
     }
-    add_int(row, "ops_started", r->ops_started);
-    add_int(row, "ops_ended", r->ops_ended);
+    if (r->lacks_counts) {
+        add_real(row, "ops_started", NAN);
+        add_real(row, "ops_ended", NAN);
+    } else {
+        add_int(row, "ops_started", r->ops_started);
+        add_int(row, "ops_ended", r->ops_ended);
+    }
     add_int(row, "errors", r->errors);
     add_real(row, "mb_per_sec", (double)r->bytes / (1 << 20) / seconds);
-    add_real(row, "ops_ended_per_sec", (double)r->ops_ended / seconds);
+    add_real(row, "ops_ended_per_sec", r->lacks_counts ? NAN : (double)r->ops_ended / seconds);
     add_real(row, "objs_per_sec", r->objects / seconds);
     add_time(row, "start_time", r->start_ns);
     add_time(row, "end_time", r->start_ns + r->duration_ns);
     add_real(row, "reqs_ended_avg_ms", r->ops_avg_ns / 1e6);
-    add_real(row, "p50_ms", r->p50_ns / 1e6);
-    add_real(row, "p90_ms", r->p90_ns / 1e6);
-    add_real(row, "p99_ms", r->p99_ns / 1e6);
+    add_real(row, "p50_ms", r->p50_ns / ms);
+    add_real(row, "p90_ms", r->p90_ns / ms);
+    add_real(row, "p99_ms", r->p99_ns / ms);
     add_real(row, "max_ms", r->max_ns / 1e6);
     add_real(row, "ttfb_p50_ms", r->ttfb_p50_ns / 1e6);
     add_real(row, "in_flight", r->in_flight);
@@ -107,6 +113,8 @@ static void fill_row(struct row *row, const struct table_out *t, const struct se
         add(row, (struct cell){.name = "in_range", .kind = CELL_BOOL, .i = r->in_range});
         add_real(row, "t_s", (double)(r->start_ns - t->run_start_ns) / 1e9);
     }
+    if (t->has_clients)
+        add_text(row, "client_id", s->client != NULL ? s->client : "");
 }
 
 static void put_cell(FILE *f, const struct cell *c, struct csv_out_style style)
@@ -190,17 +198,21 @@ static bool put_row(const struct table_out *t, const struct row *row, struct err
     return true;
 }
 
-/* Writes the series of operation `op` and host `host`, both indexes as for analysis_series. */
+/* Writes the series of operation `op` and host `host`, both indexes as for analysis_series, without
+ * rows of which nothing is known. */
 static bool put_series(struct table_out *t, const struct analysis *a, int op, int host,
                        const struct series *s, struct err *e)
 {
     struct series_row *rows = NULL;
     size_t n = 0;
+    int64_t index = 0;
     struct row row;
     bool ok = analysis_series(a, op, host, &rows, &n, e);
 
     for (size_t i = 0; ok && i < n; i++) {
-        fill_row(&row, t, s, (int64_t)i, &rows[i]);
+        if (isnan(rows[i].objects))
+            continue;
+        fill_row(&row, t, s, index++, &rows[i]);
         ok = put_row(t, &row, e);
     }
     free(rows);
@@ -232,66 +244,6 @@ enum report_csv_format report_csv_format(const char *path)
     return REPORT_CSV_TABS;
 }
 
-/* ---- Aggregated captures ---- */
-
-/* "": all of them together. */
-struct seconds_of {
-    const char *op, *host, *client;
-};
-
-static void fill_second(struct row *row, const struct seconds_of *of, int64_t index,
-                        int64_t start_ns, const struct aggfile_second *s)
-{
-    row->n = 0;
-    add_int(row, "index", index);
-    add_text(row, "op", of->op);
-    add_text(row, "host", of->host);
-    add_text(row, "client_id", of->client);
-    add_int(row, "duration_s", 1);
-    add_real(row, "bytes", s->bytes_per_s);
-    add_int(row, "errors", s->n_errors);
-    add_real(row, "mb_per_sec", s->bytes_per_s / (1 << 20));
-    add_real(row, "objs_per_sec", s->objects_per_s);
-    add_time(row, "start_time", start_ns);
-    add_time(row, "end_time", start_ns + NS_PER_S);
-}
-
-static bool put_seconds(const struct table_out *t, const struct aggregate_part *part,
-                        const struct seconds_of of, struct err *e)
-{
-    struct row row;
-
-    for (size_t i = 0; i < part->x->n_seconds; i++) {
-        fill_second(&row, &of, (int64_t)i, aggregate_second_ns(part, i), &part->x->seconds[i]);
-        if (!put_row(t, &row, e))
-            return false;
-    }
-    return true;
-}
-
-static bool put_aggregate(const struct table_out *t, const struct aggregate *a, struct err *e)
-{
-    bool ok = true;
-
-    if (t->format != REPORT_CSV_JSON_LINES) {
-        const struct aggfile_second none = {0};
-        struct row header;
-
-        fill_second(&header, &(struct seconds_of){"", "", ""}, 0, 0, &none);
-        put_line(t, &header, true);
-    }
-    for (size_t i = 0; ok && i < a->ops.n; i++)
-        ok = put_seconds(t, &a->ops.v[i], (struct seconds_of){a->ops.v[i].x->name, "", ""}, e);
-    for (size_t i = 0; ok && i < a->hosts.n; i++)
-        ok = put_seconds(t, &a->hosts.v[i], (struct seconds_of){"", a->hosts.v[i].x->name, ""}, e);
-    for (size_t i = 0; ok && i < a->clients.n; i++)
-        ok = put_seconds(t, &a->clients.v[i], (struct seconds_of){"", "", a->clients.v[i].x->name},
-                         e);
-    return ok;
-}
-
-/* ---- Any run ---- */
-
 bool report_csv(const struct analysis *a, enum report_csv_format format, bool with_total, bool safe,
                 FILE *f, struct err *e)
 {
@@ -299,9 +251,8 @@ bool report_csv(const struct analysis *a, enum report_csv_format format, bool wi
                           .format = format,
                           .safe = safe,
                           .full_series = a->options.full_series,
+                          .has_clients = a->total.n_series_clients > 0,
                           .run_start_ns = a->run_start_ns};
-    if (a->aggregate != NULL)
-        return put_aggregate(&t, a->aggregate, e);
     if (format != REPORT_CSV_JSON_LINES) {
         const struct series_row none = {.duration_ns = 1};
         const struct series nothing = {.op = "", .host = ""};
@@ -317,11 +268,19 @@ bool report_csv(const struct analysis *a, enum report_csv_format format, bool wi
         if (!put_hosts(&t, a, (int)i, &s, op->only_host, op->hosts, op->n_host_results, e))
             return false;
     }
+    bool ok = true;
     if (with_total && a->total.present) {
         struct series s = {.op = "", .objects_per_op = 0};
-        return put_hosts(&t, a, -1, &s, a->total.only_host, a->total.hosts, a->total.n_hosts, e);
+        ok = put_hosts(&t, a, -1, &s, a->total.only_host, a->total.hosts, a->total.n_hosts, e);
     }
-    return true;
+    for (size_t i = 0; ok && i < a->total.n_series_hosts + a->total.n_series_clients; i++) {
+        bool is_host = i < a->total.n_series_hosts;
+        const char *name = a->total.series_of[i];
+        const struct series s = {"", is_host ? name : "", is_host ? "" : name, 0};
+
+        ok = put_series(&t, a, -1, (int)i, &s, e);
+    }
+    return ok;
 }
 
 bool report_csv_fits(const struct analysis *a, bool with_total, struct err *e)

@@ -19,9 +19,9 @@ enum report_csv_format report_csv_format(const char *path);
 /* Writes the series of every operation: all hosts together, then, if there are several, host by
  * host. `with_total` adds those of the cluster total of a mixed capture, with an empty op. Columns
  * `in_range` and `t_s` (seconds since the run's first start) come with options.full_series. `safe`
- * is as in struct csv_out_style. An aggregated capture has the seconds of each operation, host and
- * client instead, with the same names of columns for the same figures. False: *e says why; write
- * errors stay in `f` for whoever closes it. */
+ * is as in struct csv_out_style. Rows of which nothing is known are left out. An aggregated capture
+ * has the series of hosts and clients only for all operations together, and a column client_id.
+ * False: *e says why; write errors stay in `f` for whoever closes it. */
 bool report_csv(const struct analysis *a, enum report_csv_format format, bool with_total, bool safe,
                 FILE *f, struct err *e);
 

@@ -2,7 +2,6 @@
  * sums, or in the seconds of an aggregated capture. */
 #include "analyze/slo/slo.h"
 
-#include "analyze/aggregated/aggregate.h"
 #include "analyze/analysis/analysis.h"
 #include "analyze/data/filter.h"
 #include "analyze/estimate/by_second.h"
@@ -171,21 +170,6 @@ static bool measure_flow(const struct subject *x, enum slo_figure figure, struct
 
 /* ---- Percentiles ---- */
 
-static struct slo_measure percentile_of_sums(const struct subject *x, enum percentile_of of,
-                                             uint32_t ppm)
-{
-    const struct sums_op *op = sums_op_of(x->a, (size_t)x->index);
-    const struct sums_values *v = of == PERCENTILE_TTFB       ? &op->all.ttfb
-                                  : of == PERCENTILE_RESPONSE ? &op->response
-                                                              : &op->all.duration;
-
-    if (v->moments.n == 0)
-        return absent("no request has such a time");
-    size_t k = quantile_index_of((size_t)v->moments.n, ppm, SLO_PPM);
-
-    return value_alone((double)sums_value_at(v, (int64_t)k), (double)v->moments.n, SUMS_NO_ORDER);
-}
-
 /* Returns a percentile of an aggregated capture, if it has that one. */
 static struct slo_measure percentile_of_model(const struct requests *q, enum percentile_of of,
                                               uint32_t ppm)
@@ -198,6 +182,24 @@ static struct slo_measure percentile_of_model(const struct requests *q, enum per
             return value_alone(field_real(times_quantiles[i], t), (double)t->n,
                                "how its requests lie in time is not in this file");
     return absent(t->present ? t->known.why : "not in this file");
+}
+
+static struct slo_measure percentile_of_sums(const struct subject *x, enum percentile_of of,
+                                             uint32_t ppm)
+{
+    const struct sums_op *op = sums_op_of(x->a, (size_t)x->index);
+
+    if (op->foreign != NULL)
+        return percentile_of_model(&x->op->requests, of, ppm);
+    const struct sums_values *v = of == PERCENTILE_TTFB       ? &op->all.ttfb
+                                  : of == PERCENTILE_RESPONSE ? &op->response
+                                                              : &op->all.duration;
+
+    if (v->moments.n == 0)
+        return absent("no request has such a time");
+    size_t k = quantile_index_of((size_t)v->moments.n, ppm, SLO_PPM);
+
+    return value_alone((double)sums_value_at(v, (int64_t)k), (double)v->moments.n, SUMS_NO_ORDER);
 }
 
 struct slo_measure slo_measure_percentile(const struct percentile *x, const char *doubt,
@@ -246,10 +248,6 @@ static bool measure_percentile(const struct subject *x, enum percentile_of sourc
     }
     const struct table *t = dataset_table(x->a->dataset, op->op);
 
-    if (t == NULL) {
-        *m = percentile_of_model(&op->requests, source, of->ppm);
-        return true;
-    }
     if (op->statistics == NULL) {
         *m = absent("the run has no active range");
         return true;
@@ -366,8 +364,9 @@ bool slo_report_make(struct slo_report *r, const struct analysis *a, const struc
 {
     struct analysis seconds = {0};
     struct dataset d = {0};
-    bool ok = a->aggregate == NULL || list->n == 0 ||
-              aggregate_analyze(&seconds, &d, a->aggregate, true, e);
+    const struct analysis_options by_second = {.by_second = true};
+    bool ok = a->sums == NULL || sums_of(a)->foreign == NULL || list->n == 0 ||
+              sums_analyze(&seconds, &d, sums_of(a), a->dataset->inputs[0].path, &by_second, e);
 
     *r = (struct slo_report){0};
     for (size_t i = 0; ok && i < list->n; i++)

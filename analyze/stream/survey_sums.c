@@ -31,32 +31,28 @@ static bool add_part(struct survey_parts *to, const char *name, const struct sum
     return true;
 }
 
-static int by_name(const void *a, const void *b)
+/* Adds up the hosts, or the clients, of all operations. */
+static bool add_parts(struct survey_parts *to, const struct sums *sums, enum sums_grouping by,
+                      struct err *e)
 {
-    const struct sums_part *const *p = a, *const *q = b;
-    return strcmp((*p)->name, (*q)->name);
+    struct sums_groups g;
+    bool ok = sums_groups_init(&g, sums->ops, sums->n_ops, by, e);
+
+    for (size_t i = 0; ok && i < g.n; i++)
+        for (size_t k = 0; ok && k < g.v[i].n; k++)
+            ok = add_part(to, g.v[i].name, g.v[i].part[k], e);
+    sums_groups_fini(&g);
+    return ok;
 }
 
-/* Adds up the hosts, or the clients, of all operations. */
-static bool add_parts(struct survey_parts *to, const struct sums *sums, bool clients, struct err *e)
+static bool add_comment(struct survey *s, const char *what, const char *text, struct err *e)
 {
-    const struct sums_part **v = NULL;
-    size_t n = 0;
-    bool ok = true;
+    char *line = NULL;
+    bool ok =
+        text == NULL || (mem_format(&line, e, "# %s%s", what, text) &&
+                         keptlines_add(&s->comments, SURVEY_KEPT_COMMENTS, line, strlen(line), e));
 
-    for (size_t k = 0; ok && k < sums->n_ops; k++) {
-        const struct sums_parts *from = clients ? &sums->ops[k].clients : &sums->ops[k].hosts;
-        for (size_t i = 0; ok && i < from->n; i++) {
-            ok = mem_more(&v, n, e);
-            if (ok)
-                v[n++] = &from->v[i];
-        }
-    }
-    if (n > 0)
-        qsort(v, n, sizeof *v, by_name);
-    for (size_t i = 0; ok && i < n; i++)
-        ok = add_part(to, v[i]->name, v[i], e);
-    free(v);
+    free(line);
     return ok;
 }
 
@@ -70,24 +66,20 @@ static bool add_comments(struct survey *s, const struct lineset *said, struct er
     for (size_t i = 0; i < said->n; i++)
         n_of_run += strstr(said->line[i], "\"event\":\"damage\"") == NULL;
     for (size_t i = said->n; ok && n_of_run <= 2 && i-- > 0;) {
-        char *line = NULL;
-
-        if (strstr(said->line[i], "\"event\":\"damage\"") != NULL)
-            continue;
-        ok = mem_format(&line, e, "# s3load/1 %s", said->line[i]) &&
-             keptlines_add(&s->comments, SURVEY_KEPT_COMMENTS, line, strlen(line), e);
-        free(line);
+        if (strstr(said->line[i], "\"event\":\"damage\"") == NULL)
+            ok = add_comment(s, "s3load/1 ", said->line[i], e);
     }
     return ok;
 }
 
 bool survey_sums(struct survey *s, const struct sums *sums, const char *path, struct err *e)
 {
+    const char *version = NULL, *command = sums_command(sums, &version);
     struct stat st;
     bool ok = true;
 
     *s = (struct survey){.sum = SURVEY_SUM_NONE, .n_threads = (uint64_t)sums->n_threads};
-    s->info.generation = RECFILE_SUMS;
+    s->info.generation = sums->foreign != NULL ? RECFILE_AGGREGATE : RECFILE_SUMS;
     s->info.has_intended = sums->has_intended;
     if ((strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &st) : stat(path, &st)) == 0)
         s->info.n_file_bytes = (uint64_t)st.st_size;
@@ -96,6 +88,7 @@ bool survey_sums(struct survey *s, const struct sums *sums, const char *path, st
         add(&s->sum, &op->all);
         ok = add_part(&s->ops, op->op, &op->all, e);
     }
-    return ok && add_parts(&s->hosts, sums, false, e) && add_parts(&s->clients, sums, true, e) &&
-           add_comments(s, &sums->said, e);
+    return ok && add_parts(&s->hosts, sums, SUMS_BY_HOST, e) &&
+           add_parts(&s->clients, sums, SUMS_BY_CLIENT, e) && add_comments(s, &sums->said, e) &&
+           add_comment(s, "version ", version, e) && add_comment(s, "", command, e);
 }

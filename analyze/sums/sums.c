@@ -2,6 +2,7 @@
 
 #include "analyze/data/filter.h"
 #include "analyze/read/jsonpull.h"
+#include "analyze/sums/foreign_internal.h"
 #include "analyze/sums/sums_internal.h"
 #include "libcommon/hist.h"
 #include "libcommon/int64.h"
@@ -40,7 +41,7 @@ static void parts_free(struct sums_parts *parts)
     *parts = (struct sums_parts){0};
 }
 
-static void op_free(struct sums_op *op)
+void sums_op_free(struct sums_op *op)
 {
     sums_part_free(&op->all);
     parts_free(&op->hosts);
@@ -52,6 +53,7 @@ static void op_free(struct sums_op *op)
         free(op->errors[i].host);
     }
     free(op->errors);
+    free(op->foreign);
     free(op->op);
     *op = (struct sums_op){0};
 }
@@ -59,9 +61,10 @@ static void op_free(struct sums_op *op)
 void sums_free(struct sums *s)
 {
     for (size_t i = 0; i < s->n_ops; i++)
-        op_free(&s->ops[i]);
+        sums_op_free(&s->ops[i]);
     free(s->ops);
     lineset_fini(&s->said);
+    foreign_free(s->foreign);
     *s = (struct sums){0};
 }
 
@@ -74,7 +77,7 @@ bool sums_keep(struct sums *s, const char *const *ops, size_t n, struct err *e)
         if (filter_op_matches(ops, n, s->ops[k].op))
             s->ops[n_kept++] = s->ops[k];
         else
-            op_free(&s->ops[k]);
+            sums_op_free(&s->ops[k]);
     }
     s->lacks_ops = s->lacks_ops || n_kept < s->n_ops;
     s->n_ops = n_kept;
@@ -299,6 +302,55 @@ static bool errors_merge(struct sums_op *to, struct sums_op *from, struct err *e
            sums_errors_join(to, e);
 }
 
+/* ---- Groups ---- */
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct sums_part *x = *(const struct sums_part *const *)a,
+                           *y = *(const struct sums_part *const *)b;
+    return strcmp(x->name, y->name);
+}
+
+void sums_groups_fini(struct sums_groups *x)
+{
+    free(x->v);
+    free(x->part);
+}
+
+/* Returns the parts of an operation that are grouped. */
+static const struct sums_part *parts_of(const struct sums_op *op, enum sums_grouping by, size_t *n)
+{
+    const struct sums_parts *parts = by == SUMS_BY_HOST ? &op->hosts : &op->clients;
+
+    *n = by == SUMS_TOGETHER ? 1 : parts->n;
+    return by == SUMS_TOGETHER ? &op->all : parts->v;
+}
+
+bool sums_groups_init(struct sums_groups *x, const struct sums_op *ops, size_t n_ops,
+                      enum sums_grouping by, struct err *e)
+{
+    size_t n = 0, n_more;
+
+    *x = (struct sums_groups){0};
+    for (size_t k = 0; k < n_ops; k++, n += n_more)
+        parts_of(&ops[k], by, &n_more);
+    if (!mem_new(&x->v, n, e) || !mem_new(&x->part, n, e))
+        return false;
+    n = 0;
+    for (size_t k = 0; k < n_ops; k++) {
+        const struct sums_part *v = parts_of(&ops[k], by, &n_more);
+        for (size_t i = 0; i < n_more; i++)
+            x->part[n++] = &v[i];
+    }
+    qsort(x->part, n, sizeof *x->part, compare_names);
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || compare_names(&x->part[i - 1], &x->part[i]) != 0)
+            x->v[x->n++] = (struct sums_group){x->part[i]->name, &x->part[i], 0};
+        x->v[x->n - 1].n++;
+    }
+    return true;
+}
+
 /* ---- Limits ---- */
 
 static bool check_name(const char *name, struct err *e)
@@ -387,7 +439,7 @@ static bool op_merge(struct sums_op *to, struct sums_op *from, struct err *e)
 static bool op_take(void *to, void *from, struct err *e)
 {
     bool ok = op_merge(to, from, e);
-    op_free(from);
+    sums_op_free(from);
     return ok;
 }
 

@@ -85,6 +85,9 @@ struct sums_range {
     int64_t start_ns, end_ns; /* end < start: there is none */
 };
 
+struct foreign;
+struct foreign_part;
+
 struct sums_op {
     char *op;
     int64_t n_threads;
@@ -95,7 +98,8 @@ struct sums_op {
     struct sums_parts hosts, clients, sizes;
     struct sums_error *errors; /* by message, then host */
     size_t n_errors;
-    struct sums_values response; /* end - intended */
+    struct sums_values response;  /* end - intended */
+    struct foreign_part *foreign; /* what else a foreign file says; NULL: none */
 };
 
 struct sums {
@@ -106,13 +110,47 @@ struct sums {
     size_t n_ops;
     bool lacks_ops;      /* sums_keep dropped some */
     struct lineset said; /* what s3load recorded about its runs: JSON (analyze/data/recorded.h) */
+    struct foreign *foreign; /* NULL: our own sums */
 };
 
 void sums_free(struct sums *s);
 
+/* Several parts taken together: the part of one operation, or those of a host or client in several.
+ */
+struct sums_group {
+    const char *name;              /* borrowed */
+    const struct sums_part **part; /* n of them, borrowed */
+    size_t n;
+};
+
+struct sums_groups {
+    struct sums_group *v; /* by name */
+    size_t n;
+    const struct sums_part **part; /* the parts of the first group, then those of the next */
+};
+
+enum sums_grouping { SUMS_TOGETHER, SUMS_BY_HOST, SUMS_BY_CLIENT };
+
+/* Groups the hosts or clients of n operations by name, or makes one group of the operations. False:
+ * out of memory. The caller calls sums_groups_fini in any case. */
+bool sums_groups_init(struct sums_groups *x, const struct sums_op *ops, size_t n_ops,
+                      enum sums_grouping by, struct err *e);
+void sums_groups_fini(struct sums_groups *x);
+
 /* Reads a file of sums. Strict: a file whose sums do not add up is damaged. On failure *e says
  * "FILE: path.to.key: what is wrong". The caller calls sums_free in any case. */
 bool sums_read(struct sums *s, const char *path, struct err *e);
+
+/* Reads an aggregated capture, the totals that another recorder made of a run
+ * (docs/aggregated-captures.md). What they do not hold is absent in the analysis; they can be
+ * neither merged nor written. Fails if the file is damaged, if sums do not add up, or if seconds
+ * lie outside of the run. `path` and s->foreign are needed as long as the analysis. The caller
+ * calls sums_free in any case. */
+bool sums_of_foreign(struct sums *s, const char *path, struct err *e);
+
+/* Returns the command line of the recorder of a foreign file, and its version in *version, NULL if
+ * it is not known. Returns NULL for our own sums. */
+const char *sums_command(const struct sums *s, const char **version);
 
 /* Writes the sums to f, compressed. Write errors stay in the FILE. Returns false on other failures:
  * *e says why. */
@@ -137,6 +175,9 @@ bool sums_merge(struct sums *to, struct sums *from, struct err *e);
  * analysis_free and dataset_free in any case. */
 bool sums_analyze(struct analysis *a, struct dataset *d, const struct sums *s, const char *path,
                   const struct analysis_options *options, struct err *e);
+
+/* Return the sums of an analysis made by sums_analyze. */
+const struct sums *sums_of(const struct analysis *a);
 
 /* Returns the sums of operation k of an analysis made by sums_analyze. */
 const struct sums_op *sums_op_of(const struct analysis *a, size_t k);

@@ -1,12 +1,14 @@
-/* Makes an analysis of the sums of a run, by whole seconds. */
+/* Makes an analysis of the sums of a run, by whole seconds; of foreign files, too. */
 #include "analyze/sums/sums.h"
 
 #include "analyze/conclude/conclude.h"
 #include "analyze/data/slices.h"
+#include "analyze/estimate/confidence.h"
 #include "analyze/findings/findings.h"
 #include "analyze/model/role.h"
 #include "analyze/requests/errors.h"
 #include "analyze/sets/set.h"
+#include "analyze/sums/foreign_internal.h"
 #include "analyze/sums/sums_internal.h"
 #include "libcommon/attribution.h"
 #include "libcommon/int64.h"
@@ -19,78 +21,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Several parts taken together: the part of one operation, or those of a host or client in
- * several. */
-struct group {
-    const char *name;              /* borrowed */
-    const struct sums_part **part; /* n of them, borrowed */
-    size_t n;
-};
-
-struct groups {
-    struct group *v; /* by name */
-    size_t n;
-    const struct sums_part **part; /* the parts of the first group, then those of the next */
-};
-
 /* The input of an analysis of sums; kept for the series. */
 struct sums_source {
     const struct sums *sums;
-    const struct sums_op **ops; /* in the order of the analysis */
-    struct slice_grid *grids;   /* one per operation, then the total's; n = 0: no segments */
-    struct groups all, hosts;   /* of all operations; all: one group, or none without sums */
-    bool by_clients;            /* only the time in which all clients ran counts: `together` */
+    const struct sums_op **ops;    /* in the order of the analysis */
+    struct slice_grid *grids;      /* one per operation, then the total's; n = 0: no segments */
+    struct sums_groups all, hosts; /* of all operations; all: one group, or none without sums */
+    struct notes notes;
+    bool by_clients; /* only the time in which all clients ran counts: `together` */
     struct segment_range together;
 };
-
-static int compare_names(const void *a, const void *b)
-{
-    const struct sums_part *x = *(const struct sums_part *const *)a,
-                           *y = *(const struct sums_part *const *)b;
-    return strcmp(x->name, y->name);
-}
-
-static void groups_fini(struct groups *x)
-{
-    free(x->v);
-    free(x->part);
-}
-
-/* What parts_of returns of an operation. */
-enum grouping { BY_NOTHING, BY_HOST, BY_CLIENT };
-
-static const struct sums_part *parts_of(const struct sums_op *op, enum grouping by, size_t *n)
-{
-    const struct sums_parts *parts = by == BY_HOST ? &op->hosts : &op->clients;
-
-    *n = by == BY_NOTHING ? 1 : parts->n;
-    return by == BY_NOTHING ? &op->all : parts->v;
-}
-
-/* Groups the parts of hosts or clients by name. BY_NOTHING makes one group of the operations'
- * parts, which have no name. The caller calls groups_fini in any case. */
-static bool groups_init(struct groups *x, const struct sums *s, enum grouping by, struct err *e)
-{
-    size_t n = 0, n_more;
-
-    for (size_t k = 0; k < s->n_ops; k++, n += n_more)
-        parts_of(&s->ops[k], by, &n_more);
-    if (!mem_new(&x->v, n, e) || !mem_new(&x->part, n, e))
-        return false;
-    n = 0;
-    for (size_t k = 0; k < s->n_ops; k++) {
-        const struct sums_part *v = parts_of(&s->ops[k], by, &n_more);
-        for (size_t i = 0; i < n_more; i++)
-            x->part[n++] = &v[i];
-    }
-    qsort(x->part, n, sizeof *x->part, compare_names);
-    for (size_t i = 0; i < n; i++) {
-        if (i == 0 || compare_names(&x->part[i - 1], &x->part[i]) != 0)
-            x->v[x->n++] = (struct group){x->part[i]->name, &x->part[i], 0};
-        x->v[x->n - 1].n++;
-    }
-    return true;
-}
 
 void sums_source_free(struct sums_source *s)
 {
@@ -98,8 +38,9 @@ void sums_source_free(struct sums_source *s)
         return;
     free(s->ops);
     free(s->grids);
-    groups_fini(&s->all);
-    groups_fini(&s->hosts);
+    sums_groups_fini(&s->all);
+    sums_groups_fini(&s->hosts);
+    notes_free(&s->notes);
     free(s);
 }
 
@@ -115,7 +56,7 @@ static void add_seconds(struct sums_second *to, const struct sums_part *p, int64
             *sums_cell(to, column) += *sums_cell(&p->seconds[i], column);
 }
 
-static struct sums_second seconds_of(const struct group *g, int64_t start_ns, int64_t end_ns)
+static struct sums_second seconds_of(const struct sums_group *g, int64_t start_ns, int64_t end_ns)
 {
     struct sums_second sum = {0};
     for (size_t i = 0; i < g->n; i++)
@@ -123,12 +64,7 @@ static struct sums_second seconds_of(const struct group *g, int64_t start_ns, in
     return sum;
 }
 
-static double objects_of(const struct sums_second *s)
-{
-    return (double)s->n_micro_objects / SUMS_MICRO;
-}
-
-static struct slice_amounts amounts_of(const struct sums_second *s)
+struct slice_amounts sums_amounts(const struct sums_second *s)
 {
     const unsigned __int128 micro = ((unsigned __int128)1 << ATTRIBUTION_FRAC_BITS) / SUMS_MICRO;
     return (struct slice_amounts){
@@ -138,7 +74,8 @@ static struct slice_amounts amounts_of(const struct sums_second *s)
     };
 }
 
-static struct throughput throughput_of(const struct group *g, const struct segment_range *range)
+static struct throughput throughput_of(const struct sums_group *g,
+                                       const struct segment_range *range)
 {
     struct throughput t = {0};
     if (range->end_ns <= range->start_ns)
@@ -150,11 +87,11 @@ static struct throughput throughput_of(const struct group *g, const struct segme
         .start_ns = range->start_ns,
         .duration_ns = range->end_ns - range->start_ns,
         .n_bytes = s.n_bytes,
-        .n_objects = objects_of(&s),
+        .n_objects = sums_objects(&s),
         .known = {.absent = THROUGHPUT_PARTS},
         .ops_ended = s.n_ended,
         .bytes_per_s = (double)s.n_bytes / seconds,
-        .objects_per_s = objects_of(&s) / seconds,
+        .objects_per_s = sums_objects(&s) / seconds,
         .ops_ended_per_s = (double)s.n_ended / seconds,
     };
     for (size_t i = 0; i < g->n; i++)
@@ -162,7 +99,7 @@ static struct throughput throughput_of(const struct group *g, const struct segme
     return t;
 }
 
-static bool fill_segments(struct segments *out, const struct group *g,
+static bool fill_segments(struct segments *out, const struct sums_group *g,
                           const struct slice_grid *grid, const struct throughput *t, struct err *e)
 {
     if (grid->n < 2)
@@ -174,7 +111,7 @@ static bool fill_segments(struct segments *out, const struct group *g,
         int64_t start_ns = grid->start_ns + (int64_t)k * grid->length_ns;
         const struct sums_second s = seconds_of(g, start_ns, start_ns + grid->length_ns);
 
-        cells[k] = amounts_of(&s);
+        cells[k] = sums_amounts(&s);
     }
     if (ok)
         *out = segments_of_cells(grid, cells, t, order);
@@ -195,6 +132,10 @@ static bool fill_errors(struct operation *to, const struct sums_op *op, struct e
         cells[i] = (struct error_cell){x->message, {x->host, x->n, x->first_ns, x->last_ns}};
     }
     bool ok = analysis_errors_of(to, cells, op->n_errors, e);
+    for (size_t i = 0; op->foreign != NULL && i < to->n_error_groups; i++) {
+        to->errors[i].known.absent = ERROR_TIMES;
+        to->errors[i].n_hosts = 0;
+    }
     free(cells);
     return ok;
 }
@@ -240,13 +181,14 @@ static struct segment_range active_range(const struct analysis *a, int64_t start
 static bool find_together(struct analysis *a, struct sums_source *source, bool failed,
                           struct err *e)
 {
-    struct groups clients = {0};
+    struct sums_groups clients = {0};
     struct segment_range *r = &source->together;
     int64_t last_start_ns = INT64_MIN, first_end_ns = INT64_MAX;
     bool wanted = a->range == RANGE_INNER ? !a->mixed
                                           : failed && a->options.range == RANGE_AUTO &&
                                                 !dataset_is_imported(a->dataset);
-    bool ok = !wanted || groups_init(&clients, source->sums, BY_CLIENT, e);
+    bool ok = !wanted ||
+              sums_groups_init(&clients, source->sums->ops, source->sums->n_ops, SUMS_BY_CLIENT, e);
 
     source->by_clients = ok && clients.n > 1;
     *r = (struct segment_range){INT64_MIN, INT64_MAX};
@@ -263,7 +205,7 @@ static bool find_together(struct analysis *a, struct sums_source *source, bool f
         last_start_ns = int64_max(start_ns, last_start_ns);
         first_end_ns = int64_min(end_ns, first_end_ns);
     }
-    groups_fini(&clients);
+    sums_groups_fini(&clients);
     if (!source->by_clients || a->range == RANGE_INNER)
         return ok;
     /* Seconds that all clients ran in for a part only are left out, too, but that is no news. */
@@ -292,7 +234,7 @@ static bool make_grid(struct slice_grid *g, const struct analysis *a, const stru
 }
 
 /* Finds the bytes before and after the segments, and the requests that end there. */
-static struct outside outside_of(const struct group *g, const struct sums_part *all,
+static struct outside outside_of(const struct sums_group *g, const struct sums_part *all,
                                  const struct slice_grid *grid)
 {
     struct outside o = {0};
@@ -310,11 +252,14 @@ static struct outside outside_of(const struct group *g, const struct sums_part *
     return o;
 }
 
-static bool fill_host(struct host_result *h, const struct group *g,
+/* Fills a host or client of `op`. */
+static bool fill_host(struct host_result *h, const struct sums_group *g, const struct sums_op *op,
                       const struct segment_range *range, const struct slice_grid *grid,
                       struct err *e)
 {
-    *h = (struct host_result){.host = g->name, .throughput = throughput_of(g, range)};
+    *h = (struct host_result){.host = g->name,
+                              .throughput = op->foreign != NULL ? foreign_throughput(op, g)
+                                                                : throughput_of(g, range)};
     for (size_t i = 0; i < g->n; i++) {
         h->n_requests += g->part[i]->n_requests;
         h->n_errors += g->part[i]->n_errors;
@@ -336,13 +281,17 @@ static bool fill_parties(struct operation *to, const struct sums_op *op,
         return false;
     for (size_t i = 0; ok && i < to->n_host_results; i++) {
         const struct sums_part *p = &op->hosts.v[i];
-        ok = fill_host(&to->hosts[i], &(struct group){p->name, &p, 1}, range, grid, e);
+        ok = fill_host(&to->hosts[i], &(struct sums_group){p->name, &p, 1}, op, range, grid, e);
     }
     for (size_t i = 0; ok && i < to->n_client_results; i++) {
         const struct sums_part *p = &op->clients.v[i];
-        to->clients[i] = (struct client_result){
-            .n_bytes = p->n_bytes, .first_start_ns = p->start_ns, .last_end_ns = p->end_ns};
-        ok = fill_host(&to->clients[i].result, &(struct group){p->name, &p, 1}, range, grid, e);
+        to->clients[i] =
+            (struct client_result){.n_bytes = p->n_bytes,
+                                   .known = {.absent = p->start_ns > p->end_ns ? CLIENT_TIMES : 0},
+                                   .first_start_ns = p->start_ns,
+                                   .last_end_ns = p->end_ns};
+        ok = fill_host(&to->clients[i].result, &(struct sums_group){p->name, &p, 1}, op, range,
+                       grid, e);
         to->client_requests[i] = sums_durations(p);
     }
     return ok;
@@ -350,12 +299,19 @@ static bool fill_parties(struct operation *to, const struct sums_op *op,
 
 /* Finds when requests succeeded, to the second. If no request failed before the last second with a
  * success, successes lasted until the first failure. */
-static struct coverage coverage_of(const struct operation *op, const struct sums_part *p)
+static struct coverage coverage_of(const struct operation *op, const struct sums_op *of)
 {
+    const struct sums_part *p = &of->all;
     struct coverage c = {op->start_ns, op->end_ns,    INT64_MAX, INT64_MIN, 0,
                          op->n_bytes,  op->n_objects, 0};
     int64_t first_error_ns = INT64_MAX, last_s = INT64_MIN;
 
+    if (of->foreign != NULL && p->n_requests > p->n_errors) {
+        c.ok_start_ns = c.start_ns;
+        c.ok_end_ns = c.end_ns;
+    }
+    if (of->foreign != NULL)
+        return c;
     for (size_t i = 0; i < p->n_seconds; i++) {
         int64_t second = p->first_s + (int64_t)i;
         if (p->seconds[i].n_ended > 0) {
@@ -384,9 +340,10 @@ static bool fill_operation(struct analysis *a, const struct sums_source *source,
 {
     struct operation *to = &a->operations[k];
     const struct sums_op *op = source->ops[k];
+    const struct foreign *foreign = source->sums->foreign;
     struct slice_grid *grid = &source->grids[k];
     const struct sums_part *all = &op->all;
-    const struct group g = {op->op, &all, 1};
+    const struct sums_group g = {op->op, &all, 1};
     const struct segment_range range =
         active_range(a, all->start_ns, all->end_ns, a->mixed ? &source->sums->range : &op->range);
 
@@ -399,23 +356,29 @@ static bool fill_operation(struct analysis *a, const struct sums_source *source,
         .objects_per_op = op->first_objects,
         .concurrency = op->n_threads,
         .n_hosts = (int64_t)op->hosts.n,
-        .n_clients = (int64_t)op->clients.n,
+        .n_clients = foreign != NULL ? (int64_t)foreign->n_clients : (int64_t)op->clients.n,
         .only_host = op->hosts.n == 1 ? op->hosts.v[0].name : NULL,
         .start_ns = all->start_ns,
         .end_ns = all->end_ns,
         .range = {range.end_ns > range.start_ns, range.start_ns, range.end_ns},
-        .throughput = throughput_of(&g, &range),
+        .throughput = foreign != NULL ? foreign_throughput(op, NULL) : throughput_of(&g, &range),
     };
     to->judged = to->throughput;
-    if (!make_grid(grid, a, &range, all->end_ns - all->start_ns, e) ||
-        !fill_segments(&to->segments, &g, grid, &to->throughput, e))
+    if (foreign != NULL) {
+        if (!foreign_segments(&to->range, &to->segments, op, e) ||
+            !foreign_requests(&to->requests, op->foreign->x, e))
+            return false;
+    } else {
+        if (!make_grid(grid, a, &range, all->end_ns - all->start_ns, e) ||
+            !fill_segments(&to->segments, &g, grid, &to->throughput, e) ||
+            !sums_requests(&to->requests, op, e))
+            return false;
+        to->outside = outside_of(&g, all, grid);
+        to->skipped = to->segments.present ? NULL : "too few samples";
+    }
+    if (!fill_parties(to, op, &range, grid, e) || !fill_errors(to, op, e))
         return false;
-    to->outside = outside_of(&g, all, grid);
-    to->skipped = to->segments.present ? NULL : "too few samples";
-    if (!fill_parties(to, op, &range, grid, e) || !sums_requests(&to->requests, op, e) ||
-        !fill_errors(to, op, e))
-        return false;
-    to->coverage = coverage_of(to, all);
+    to->coverage = coverage_of(to, op);
     return true;
 }
 
@@ -425,13 +388,17 @@ static bool fill_total(struct analysis *a, const struct sums_source *source, str
 {
     struct cluster_total *total = &a->total;
     const struct sums *s = source->sums;
-    const struct groups *hosts = &source->hosts;
+    const struct foreign *f = s->foreign;
+    const struct sums_groups *hosts = &source->hosts;
     const struct dataset_input *in = &a->dataset->inputs[0];
     const struct segment_range range =
         active_range(a, in->first_start_ns, in->last_end_ns, &s->range);
     struct slice_grid *grid = &source->grids[s->n_ops];
 
-    total->throughput = total->judged = throughput_of(source->all.v, &range);
+    if (f != NULL && s->lacks_ops)
+        return true; /* the file has only the total of all its operations */
+    total->throughput = total->judged =
+        f != NULL ? foreign_throughput(&f->all, NULL) : throughput_of(source->all.v, &range);
     total->present = total->throughput.present;
     total->coverage = COVERAGE_NONE;
     for (size_t k = 0; k < a->n_operations; k++)
@@ -440,11 +407,29 @@ static bool fill_total(struct analysis *a, const struct sums_source *source, str
     total->only_host = hosts->n == 1 ? hosts->v[0].name : NULL;
     total->n_hosts = hosts->n > 1 ? hosts->n : 0;
     bool ok = mem_cleared(&total->hosts, total->n_hosts, e) &&
-              make_grid(grid, a, &range, range.end_ns - range.start_ns, e) &&
-              fill_segments(&total->segments, source->all.v, grid, &total->throughput, e);
+              (f != NULL ? foreign_segments(&total->range, &total->segments, &f->all, e)
+                         : make_grid(grid, a, &range, range.end_ns - range.start_ns, e) &&
+                               fill_segments(&total->segments, source->all.v, grid,
+                                             &total->throughput, e));
     for (size_t i = 0; ok && i < total->n_hosts; i++)
-        ok = fill_host(&total->hosts[i], &hosts->v[i], &range, grid, e);
+        ok = fill_host(&total->hosts[i], &hosts->v[i], f != NULL ? &f->all : source->ops[0], &range,
+                       grid, e);
     return ok;
+}
+
+/* Names the series of all operations together that a foreign file has beside each operation's. */
+static bool name_series(struct cluster_total *total, const struct foreign *f, struct err *e)
+{
+    const struct sums_parts *hosts = &f->all.hosts, *clients = &f->all.clients;
+    size_t n = hosts->n + clients->n;
+
+    if (!mem_new(&total->series_of, n, e))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        total->series_of[i] = i < hosts->n ? hosts->v[i].name : clients->v[i - hosts->n].name;
+    total->n_series_hosts = hosts->n;
+    total->n_series_clients = clients->n;
+    return true;
 }
 
 /* ---- Findings ---- */
@@ -468,7 +453,7 @@ static bool stand_in(struct dataset *d, const struct sums *s, const char *path, 
     struct dataset_input *in = &d->inputs[d->n_inputs++];
     in->first_start_ns = INT64_MAX;
     in->last_end_ns = INT64_MIN;
-    in->info.generation = RECFILE_SUMS;
+    in->info.generation = s->foreign != NULL ? RECFILE_AGGREGATE : RECFILE_SUMS;
     if (stat(path, &st) == 0)
         in->info.n_file_bytes = (uint64_t)st.st_size;
     for (size_t k = 0; k < s->n_ops; k++) {
@@ -480,6 +465,10 @@ static bool stand_in(struct dataset *d, const struct sums *s, const char *path, 
     d->n_rows = in->info.n_rows = in->n_rows;
     if (!mem_text(&in->path, path, e) || !recorded_take(&in->recorded, &s->said, e))
         return false;
+    if (s->foreign != NULL) {
+        const char *command = s->foreign->file.command;
+        return keptlines_add(&in->comments, 1, command, strlen(command), e);
+    }
     if (s->n_ops == 1 && !s->lacks_ops)
         recorded_only(&in->recorded, s->ops[0].op);
     return true;
@@ -522,8 +511,17 @@ static bool begin(struct analysis *a, const struct sums *s, struct err *e)
     struct sums_source *source = a->sums;
     source->sums = s;
     if (!mem_new(&source->ops, s->n_ops, e) || !mem_cleared(&source->grids, s->n_ops + 1, e) ||
-        !groups_init(&source->all, s, BY_NOTHING, e) || !groups_init(&source->hosts, s, BY_HOST, e))
+        !sums_groups_init(&source->all, s->ops, s->n_ops, SUMS_TOGETHER, e) ||
+        !sums_groups_init(&source->hosts, s->ops, s->n_ops, SUMS_BY_HOST, e))
         return false;
+    if (s->foreign != NULL) {
+        a->range = RANGE_FULL;
+        a->series_note = "By whole seconds, failed requests included; the first and last two are "
+                         "not in the file. Percentiles: each of 10 s alone.";
+        if (!s->lacks_ops)
+            a->together = foreign_together(s->foreign);
+        return set_order(a, source, e);
+    }
     for (size_t k = 0; k < s->n_ops; k++)
         failed |= s->ops[k].all.n_errors > 0;
     a->range = a->options.range;
@@ -541,31 +539,40 @@ bool sums_analyze(struct analysis *a, struct dataset *d, const struct sums *s, c
                   const struct analysis_options *options, struct err *e)
 {
     *a = (struct analysis){.dataset = d, .options = *options};
-    if (s->n_ops == 0)
-        return err_set(e, "%s: no requests", path);
     if (!stand_in(d, s, path, e))
         return false;
+    if (d->n_rows == 0)
+        return err_set(e, "%s: no requests", path);
     a->n_rows = (int64_t)d->n_rows;
     a->run_start_ns = d->inputs[0].first_start_ns;
     if (!begin(a, s, e))
         return false;
-    const struct sums_source *source = a->sums;
+    struct sums_source *source = a->sums;
     for (; a->n_operations < s->n_ops; a->n_operations++)
         if (!fill_operation(a, source, a->n_operations, e)) {
             a->n_operations++;
             return false;
         }
     int64_t run_ns = 0;
-    bool ok = role_set(a, e) && (!a->mixed || fill_total(a, source, e)) &&
-              conclude_course(a, course_of, source, &run_ns, e) && conclude(a, NULL, run_ns, e);
-    for (size_t k = 0; ok && options->by_second && k < a->n_operations; k++)
-        ok = sums_by_second(&a->operations[k], source->ops[k], e);
+    bool ok =
+        role_set(a, e) && (!a->mixed || fill_total(a, source, e)) &&
+        (s->foreign == NULL || (name_series(&a->total, s->foreign, e) &&
+                                foreign_notes(&source->notes, s->foreign, a, source->ops, e))) &&
+        conclude_course(a, course_of, source, &run_ns, e) && conclude(a, NULL, run_ns, e);
+    a->notes = source->notes;
+    for (size_t k = 0; ok && options->by_second && k < a->n_operations; k++) {
+        struct operation *op = &a->operations[k];
+        ok = s->foreign != NULL ? foreign_by_second(op, s->foreign, source->ops[k], a->mixed, e)
+                                : sums_by_second(op, &source->ops[k]->all, false, e);
+        if (ok)
+            statistics_find_change(op->statistics, &a->findings, op->op);
+    }
     return ok;
 }
 
 /* ---- Series ---- */
 
-static struct series_row row_of(const struct group *g, int64_t start_ns, int64_t length_ns,
+static struct series_row row_of(const struct sums_group *g, int64_t start_ns, int64_t length_ns,
                                 const struct slice_grid *grid)
 {
     const struct sums_second s = seconds_of(g, start_ns, start_ns + length_ns);
@@ -573,7 +580,7 @@ static struct series_row row_of(const struct group *g, int64_t start_ns, int64_t
         .start_ns = start_ns,
         .duration_ns = length_ns,
         .bytes = s.n_bytes,
-        .objects = objects_of(&s),
+        .objects = sums_objects(&s),
         .lacks_parts = true,
         .ops_started = s.n_started,
         .ops_ended = s.n_ended,
@@ -589,21 +596,39 @@ static struct series_row row_of(const struct group *g, int64_t start_ns, int64_t
     };
 }
 
+const struct sums *sums_of(const struct analysis *a)
+{
+    return a->sums->sums;
+}
+
 const struct sums_op *sums_op_of(const struct analysis *a, size_t k)
 {
     return a->sums->ops[k];
 }
 
+/* Returns the part of a foreign file that has a series; NULL: it has none. */
+static const struct sums_part *foreign_part_of(const struct sums_source *source, int op, int party)
+{
+    const struct sums_op *all = &source->sums->foreign->all;
+    size_t i = (size_t)party;
+
+    if (party < 0)
+        return op < 0 ? &all->all : &source->ops[op]->all;
+    if (op >= 0)
+        return NULL;
+    return i < all->hosts.n ? &all->hosts.v[i] : &all->clients.v[i - all->hosts.n];
+}
+
 /* Returns the parts that a series adds up: of one operation or all, of one host or all. */
-static struct group group_of(const struct sums_source *source, int op, int host,
-                             const struct sums_part **part)
+static struct sums_group group_of(const struct sums_source *source, int op, int host,
+                                  const struct sums_part **part)
 {
     if (op < 0 && source->sums->n_ops == 0)
-        return (struct group){0};
+        return (struct sums_group){0};
     if (op < 0)
         return host < 0 ? source->all.v[0] : source->hosts.v[host];
     *part = host < 0 ? &source->ops[op]->all : &source->ops[op]->hosts.v[host];
-    return (struct group){.part = part, .n = 1};
+    return (struct sums_group){.part = part, .n = 1};
 }
 
 bool sums_series_on(const struct analysis *a, int op, int host, const struct slice_grid *grid,
@@ -614,9 +639,13 @@ bool sums_series_on(const struct analysis *a, int op, int host, const struct sli
     const struct sums_part *part;
 
     *n = 0;
+    if (source->sums->foreign != NULL)
+        return foreign_series(source->sums->foreign, foreign_part_of(source, op, host),
+                              op < 0 ? NULL : source->ops[op], host < 0 && op == role_main(a), grid,
+                              rows, n, e);
+    const struct sums_group g = group_of(source, op, host, &part);
     if (!mem_new(rows, grid->n, e))
         return false;
-    const struct group g = group_of(source, op, host, &part);
     for (; *n < grid->n; ++*n) {
         int64_t start_ns = grid->start_ns + (int64_t)*n * grid->length_ns;
         (*rows)[*n] =
@@ -630,9 +659,13 @@ bool sums_series(const struct analysis *a, int op, int host, struct series_row *
 {
     const struct sums_source *source = a->sums;
     const struct sums_part *part;
-    const struct group g = group_of(source, op, host, &part);
     struct slice_grid grid = source->grids[op < 0 ? a->n_operations : (size_t)op];
 
+    if (source->sums->foreign != NULL) {
+        grid = foreign_grid(foreign_part_of(source, op, host));
+        return sums_series_on(a, op, host, &grid, rows, n, e);
+    }
+    const struct sums_group g = group_of(source, op, host, &part);
     if (a->options.full_series && grid.length_ns > 0) {
         /* Extend the segments' grid, if there is one, in both directions. */
         int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, length_ns = grid.length_ns;

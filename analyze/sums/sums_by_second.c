@@ -36,24 +36,26 @@ static void fill_seconds(struct by_second *to, const struct sums_part *p, const 
             continue;
         const struct sums_second *s = &p->seconds[k];
         to->bytes[i] = (double)s->n_bytes;
-        to->objects[i] = (double)s->n_micro_objects / SUMS_MICRO;
+        to->objects[i] = sums_objects(s);
         to->errors[i] = s->n_failed;
         to->requests[i] = s->n_ended + s->n_failed;
     }
 }
 
-bool sums_by_second(struct operation *to, const struct sums_op *op, struct err *e)
+bool sums_by_second(struct operation *to, const struct sums_part *p, bool lacks_requests,
+                    struct err *e)
 {
     const struct span *range = &to->range;
     size_t n = range->present ? (size_t)((range->end_ns - range->start_ns) / NS_PER_S) : 0;
     struct by_second s;
     bool ok = by_second_init(&s, n, e);
 
+    s.lacks_requests = lacks_requests;
     if (ok)
-        fill_seconds(&s, &op->all, range);
+        fill_seconds(&s, p, range);
     ok = ok && by_second_statistics(to, &s, e) &&
-         fill_latency(&to->statistics->duration, &op->all.duration, e) &&
-         fill_latency(&to->statistics->ttfb, &op->all.ttfb, e);
+         fill_latency(&to->statistics->duration, &p->duration, e) &&
+         fill_latency(&to->statistics->ttfb, &p->ttfb, e);
     by_second_fini(&s);
     return ok;
 }

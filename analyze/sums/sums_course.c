@@ -1,6 +1,7 @@
 /* Makes the course of a run from its sums. Findings are searched for in the course. */
 #include "analyze/findings/course_seconds.h"
 #include "analyze/stats/stats.h"
+#include "analyze/sums/foreign_internal.h"
 #include "analyze/sums/sums_internal.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
@@ -14,18 +15,12 @@
 #define FEW_AT_WORK .25       /* the same, where threads end one by one */
 #define MAX_ENDED   (1 << 22) /* counts by second, of all hosts, clients and operations */
 
-/* Returns the hosts of an operation, or its clients. */
-static const struct sums_parts *parties_of(const struct sums_op *op, bool clients)
-{
-    return clients ? &op->clients : &op->hosts;
-}
-
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static size_t index_of(const struct course_parties *p, const char *name)
+size_t sums_course_party(const struct course_parties *p, const char *name)
 {
     const char **at = bsearch(&name, p->name, p->n, sizeof *p->name, compare_names);
     return at != NULL ? (size_t)(at - p->name) : SIZE_MAX;
@@ -148,42 +143,34 @@ static bool leave_out_fading(struct course *c, struct err *e)
 
 /* ---- Hosts and clients ---- */
 
-static bool fill_parties(struct course *c, struct course_parties *to,
-                         const struct sums_op *const *ops, struct err *e)
+bool sums_course_parties(struct course *c, struct course_parties *to, const struct sums_op *ops,
+                         bool are_seconds_known, struct err *e)
 {
-    const char **names;
-    size_t n = 0, n_names = 0;
+    struct sums_groups g;
+    bool ok = sums_groups_init(&g, ops, c->n_ops, to->clients ? SUMS_BY_CLIENT : SUMS_BY_HOST, e) &&
+              course_seconds_parties(c, to, g.n, are_seconds_known, e);
+    bool are_times_known = are_seconds_known || g.n > 0;
 
-    for (size_t k = 0; k < c->n_ops; k++)
-        n += parties_of(ops[k], to->clients)->n;
-    if (!mem_new(&names, n, e))
-        return false;
-    n = 0;
-    for (size_t k = 0; k < c->n_ops; k++)
-        for (size_t i = 0; i < parties_of(ops[k], to->clients)->n; i++)
-            names[n++] = parties_of(ops[k], to->clients)->v[i].name;
-    qsort(names, n, sizeof *names, compare_names);
-    for (size_t i = 0; i < n; i++)
-        if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
-            names[n_names++] = names[i];
-    bool ok = course_seconds_parties(c, to, n_names, true, e);
-    for (size_t i = 0; ok && i < n_names; i++) {
-        to->name[i] = names[i];
+    for (size_t i = 0; ok && i < g.n; i++) {
+        to->name[i] = g.v[i].name;
         to->first_ns[i] = INT64_MAX;
         to->last_ns[i] = INT64_MIN;
-    }
-    for (size_t k = 0; ok && k < c->n_ops; k++)
-        for (size_t i = 0; i < parties_of(ops[k], to->clients)->n; i++) {
-            const struct sums_part *p = &parties_of(ops[k], to->clients)->v[i];
-            size_t at = index_of(to, p->name);
+        for (size_t k = 0; k < g.v[i].n; k++) {
+            const struct sums_part *p = g.v[i].part[k];
 
-            to->n_requests[at] += p->n_requests;
-            to->first_ns[at] = int64_min(p->start_ns, to->first_ns[at]);
-            to->last_ns[at] = int64_max(p->end_ns, to->last_ns[at]);
+            to->n_requests[i] += p->n_requests;
+            to->first_ns[i] = int64_min(p->start_ns, to->first_ns[i]);
+            to->last_ns[i] = int64_max(p->end_ns, to->last_ns[i]);
+            are_times_known &= p->start_ns <= p->end_ns;
             if (to->busy_ns != NULL)
-                add_busy(c, to->busy_ns[at], p);
+                add_busy(c, to->busy_ns[i], p);
         }
-    free(names);
+    }
+    if (ok && !are_times_known) {
+        free(to->first_ns);
+        to->first_ns = NULL;
+    }
+    sums_groups_fini(&g);
     return ok;
 }
 
@@ -242,9 +229,10 @@ static void fill_ended(struct course *c, const struct sums_op *const *ops)
 {
     for (size_t k = 0; k < c->n_ops; k++) {
         for (size_t i = 0; i < ops[k]->hosts.n; i++)
-            add_ended(c, k, index_of(&c->hosts, ops[k]->hosts.v[i].name), &ops[k]->hosts.v[i]);
+            add_ended(c, k, sums_course_party(&c->hosts, ops[k]->hosts.v[i].name),
+                      &ops[k]->hosts.v[i]);
         for (size_t i = 0; i < ops[k]->clients.n; i++)
-            add_ended(c, k, c->hosts.n + index_of(&c->clients, ops[k]->clients.v[i].name),
+            add_ended(c, k, c->hosts.n + sums_course_party(&c->clients, ops[k]->clients.v[i].name),
                       &ops[k]->clients.v[i]);
     }
 }
@@ -288,10 +276,11 @@ static void fill_durations(struct course *c, const struct sums_op *const *ops)
         double n = 0, sum = 0, unused = 0;
 
         for (size_t i = 0; i < ops[k]->hosts.n; i++)
-            add_durations(c, k, index_of(&c->hosts, ops[k]->hosts.v[i].name), &ops[k]->hosts.v[i],
-                          &ops[k]->all, &n, &sum);
+            add_durations(c, k, sums_course_party(&c->hosts, ops[k]->hosts.v[i].name),
+                          &ops[k]->hosts.v[i], &ops[k]->all, &n, &sum);
         for (size_t i = 0; i < ops[k]->clients.n; i++)
-            add_durations(c, k, c->hosts.n + index_of(&c->clients, ops[k]->clients.v[i].name),
+            add_durations(c, k,
+                          c->hosts.n + sums_course_party(&c->clients, ops[k]->clients.v[i].name),
                           &ops[k]->clients.v[i], &ops[k]->all, &unused, &unused);
         /* A mean of n durations varies by their coefficient of variation / sqrt(n), and so does its
          * logarithm. */
@@ -400,7 +389,7 @@ static bool add_errors(struct course *c, size_t k, const struct sums_op *op,
         n_kinds += share->n == 0;
         share->n += x->n;
         c->messages[m].by_op[k] += x->n;
-        c->messages[m].by_host[index_of(&c->hosts, host->name)] += x->n;
+        c->messages[m].by_host[sums_course_party(&c->hosts, host->name)] += x->n;
         c->messages[m].took_ns += failed_ns(host) * x->n / int64_max(host->n_errors, 1);
         if (c->clients.n == 1)
             c->messages[m].by_client[0] += x->n;
@@ -417,7 +406,7 @@ static void fill_errors_of_clients(struct course *c, const struct sums_op *const
     for (size_t k = 0; c->clients.n > 1 && c->n_messages == 1 && k < c->n_ops; k++)
         for (size_t i = 0; i < ops[k]->clients.n; i++) {
             const struct sums_part *p = &ops[k]->clients.v[i];
-            c->messages[0].by_client[index_of(&c->clients, p->name)] += p->n_errors;
+            c->messages[0].by_client[sums_course_party(&c->clients, p->name)] += p->n_errors;
         }
 }
 
@@ -442,19 +431,22 @@ static bool fill_errors(struct course *c, const struct sums_op *const *ops, stru
 bool sums_course(struct course *c, const struct sums *s, const struct sums_op *const *ops, size_t n,
                  struct err *e)
 {
+    const struct sums_op *all = n == 1 ? ops[0] : s->ops;
     int64_t first_s, end_s;
 
     if (!course_init(c, n, e))
         return false;
     begin(c, ops, &first_s, &end_s);
+    if (s->foreign != NULL)
+        return foreign_course(c, s, ops, n, e);
     if (c->n == 0 || end_s <= first_s)
         return true;
     c->n_threads = n == 1 ? ops[0]->n_threads : s->n_threads;
     c->open_loop = s->has_intended;
     if (!course_seconds_grid(c, first_s, (size_t)(end_s - first_s), e) ||
         !fill_operations(c, ops, e) || !leave_out_fading(c, e) ||
-        !fill_parties(c, &c->hosts, ops, e) || !fill_parties(c, &c->clients, ops, e) ||
-        !make_places(c, e))
+        !sums_course_parties(c, &c->hosts, all, true, e) ||
+        !sums_course_parties(c, &c->clients, all, true, e) || !make_places(c, e))
         return false;
     fill_ended(c, ops);
     fill_durations(c, ops);

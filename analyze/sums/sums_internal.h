@@ -29,12 +29,22 @@ bool sums_check_limits(const struct sums *s, struct err *e);
 bool sums_part_add(struct sums_part *to, const struct sums_part *from, struct err *e);
 
 void sums_part_free(struct sums_part *p);
+void sums_op_free(struct sums_op *op);
 
 /* Returns the durations and times to first byte of a part. */
 struct durations sums_durations(const struct sums_part *p);
 
-/* Fills to->statistics by the seconds of to->range. Returns false if out of memory. */
-bool sums_by_second(struct operation *to, const struct sums_op *op, struct err *e);
+static inline double sums_objects(const struct sums_second *s)
+{
+    return (double)s->n_micro_objects / SUMS_MICRO;
+}
+
+struct slice_amounts sums_amounts(const struct sums_second *s);
+
+/* Fills to->statistics by the seconds of p in to->range. `lacks_requests`: see struct by_second.
+ * Returns false if out of memory. */
+bool sums_by_second(struct operation *to, const struct sums_part *p, bool lacks_requests,
+                    struct err *e);
 
 /* Fills the request statistics of an operation. Returns false if out of memory. */
 bool sums_requests(struct requests *r, const struct sums_op *op, struct err *e);
@@ -43,6 +53,14 @@ bool sums_requests(struct requests *r, const struct sums_op *op, struct err *e);
  * any case. */
 bool sums_course(struct course *c, const struct sums *s, const struct sums_op *const *ops, size_t n,
                  struct err *e);
+
+/* Fills hosts or clients of the c->n_ops operations from `ops` on. Returns false if out of memory.
+ */
+bool sums_course_parties(struct course *c, struct course_parties *to, const struct sums_op *ops,
+                         bool are_seconds_known, struct err *e);
+
+/* Returns the index of a host or client that is there. */
+size_t sums_course_party(const struct course_parties *p, const char *name);
 
 /* Sort, and join entries that compare equal. */
 int sums_compare_parts(const void *a, const void *b);

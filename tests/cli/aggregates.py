@@ -3,12 +3,13 @@
 Made from oracle.Row by the rules of docs/aggregated-captures.md, mistakes included: labels two seconds early,
 failed requests among the bytes. Requests have one size each (groups of a single size)."""
 
+import csv
 import json
 import math
 from fractions import Fraction
 
 import zstd
-from oracle import SECOND, format_time
+from oracle import SECOND, format_time, parse_time
 
 
 def stamp(ns):
@@ -33,7 +34,7 @@ def spread(rows, seconds):
     return out
 
 
-def window(rows):
+def true_seconds(rows):
     """The true seconds of the series: all clock seconds but the first two and the last two."""
     first = min(r.start for r in rows) // SECOND + 2
     return range(first, max(r.end for r in rows) // SECOND - 1)
@@ -44,7 +45,7 @@ def number(x):
 
 
 def throughput(rows):
-    seconds = window(rows)
+    seconds = true_seconds(rows)
     first = min(r.start for r in rows) // SECOND * SECOND
     out = {'start_time': stamp(first), 'end_time': stamp(first + 4 * SECOND), 'errors': 0,
            'measure_duration_millis': 0, 'bytes': 0, 'objects': 0, 'ops': 0}
@@ -144,3 +145,82 @@ def text(document):
 
 def packed(document):
     return zstd.frame(text(document))
+
+
+# ---- What s3analyze says of such a file, in the words of the file ----
+
+def counters(x, amounts):
+    return {'n_requests': x['n_requests'], 'n_errors': x['n_errors'], **{k: amounts[k] for k in ('n_bytes', 'n_objects')}}
+
+
+def second(row):
+    return {'start': parse_time(row['start_time']), 'bytes_per_sec': int(row['bytes']),
+            'obj_per_sec': float(row['objs_per_sec']), 'errors': int(row['errors'])}
+
+
+def ms(ns):
+    return None if ns is None else ns / 1e6
+
+
+def latency(requests):
+    if requests is None:
+        return {'kind': 'none'}
+    times = requests if requests['single_size'] else requests['all_sizes']
+    out = {'kind': 'single' if requests['single_size'] else 'multi', 'n_requests': requests['n'],
+           'complete': times['mean_ns'] is not None, 'mean_ms': ms(times['mean_ns']),
+           'percentiles': None if times['p50_ns'] is None else {f'{k}_ms': ms(times[f'{k}_ns']) for k in ('p50', 'p90', 'p99')}}
+    if not requests['single_size']:
+        return {**out, 'classes': [{**{k: s[k] for k in ('min_bytes', 'max_bytes', 'fastest_bytes_per_s', 'slowest_bytes_per_s')},
+                                    'n_requests': s['n'], 'mean_ms': ms(s['mean_ns'])} for s in requests['sizes']]}
+    groups = [{**g, 'start': g['start'] and parse_time(g['start']), 'obj_size': g['object_bytes'],
+               'ttfb': g['ttfb'] and {k[len('ttfb_'):]: v for k, v in g['ttfb'].items()}} for g in requests['groups']]
+    return {**out, 'stddev_ms': ms(times['stddev_ns']), 'min_ms': ms(times['fastest_ns']), 'max_ms': ms(times['slowest_ns']),
+            'n_groups': len(groups), 'groups': groups,
+            **{f'{k}_of_groups_ms': [ms(v) for v in requests[f'{k}_of_groups_ns']] for k in ('p50', 'p90', 'p99')}}
+
+
+def window(segments, codes):
+    if segments is None:
+        return None
+    pick = lambda x: {'start': parse_time(x['start']), 'bytes_per_sec': x['bytes_per_s'], 'obj_per_sec': x['objects_per_s']}
+    return {'start': parse_time(segments['mean']['start']), 'n_seconds': segments['n'],
+            'by': segments['sorted_by'].removesuffix('_per_s'), 'label_shift_s': 2 * ('label-shift' in codes),
+            'label_shift_sure': 'label-shift-unsure' not in codes, 'complete': 'seconds-lost' not in codes,
+            'early_requests_missing': 'early-missing' in codes,
+            **{f'mean_{k}': segments['mean'][k] for k in ('bytes_per_s', 'objects_per_s')},
+            **{k: pick(segments[k]) for k in ('fastest', 'median', 'slowest')}}
+
+
+def whole(x):
+    """x with whole numbers as integers."""
+    if isinstance(x, dict):
+        return {k: whole(v) for k, v in x.items()}
+    if isinstance(x, list):
+        return [whole(v) for v in x]
+    return number(x) if isinstance(x, float) else x
+
+
+def shown(analysis, series):
+    """The figures of analyze --json and of the lines of --out FILE.csv as a dict, each with its name in the file."""
+    table = list(csv.DictReader(series.splitlines()))
+    rows = lambda key, name: [second(r) for r in table if r[key] == name and (key == 'op' or r['op'] == '')]
+    out = {'operations': {}}
+    for op in analysis['operations']:
+        codes = {w['code'] for w in analysis['warnings'] if w['op'] in (None, op['op'])}
+        t = op['throughput'] or dict.fromkeys(('n_bytes', 'n_objects', 'bytes_per_s', 'objects_per_s'))
+        rates = {f'mean_{k}': t[k] for k in ('bytes_per_s', 'objects_per_s')} if op['n_errors'] == 0 else {}
+        out['operations'][op['op']] = {
+            **counters(op, op), **rates, 'threads': op['concurrency'], 'start': parse_time(op['start']),
+            'end': parse_time(op['end']), 'ok_bytes': t['n_bytes'], 'ok_objects': t['n_objects'],
+            'preparation': 'preparation' in codes, 'window': window(op['segments'], codes),
+            'latency': latency(op['requests']), 'n_hosts': op['n_hosts'],
+            # A single host or client has the figures of the operation.
+            'hosts': [{'name': h['host'], **counters(h, h['throughput'])} for h in op['hosts']],
+            'clients': [{'name': c['client'], **counters(c, c['throughput']),
+                         'start': c['first_start'] and parse_time(c['first_start']),
+                         'end': c['last_end'] and parse_time(c['last_end'])} for c in op['clients']],
+            'seconds': rows('op', op['op'])}
+    for key in 'host', 'client_id':
+        out[f'by_{key.removesuffix("_id")}'] = {
+            n: rows(key, n) for n in dict.fromkeys(r[key] for r in table if r['op'] == '') if n}
+    return whole(out)

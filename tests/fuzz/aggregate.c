@@ -4,11 +4,11 @@
  * Input: the file. */
 #include "tests/fuzz/fuzz.h"
 
-#include "analyze/aggregated/aggregate.h"
 #include "analyze/analysis/analysis.h"
 #include "analyze/json/documents.h"
 #include "analyze/report/run.h"
 #include "analyze/report/series.h"
+#include "analyze/sums/sums.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -24,24 +24,30 @@ static void check_json(const char *text, size_t n)
     json_decref(value);
 }
 
-static void write_all(struct aggregate *of)
+static void write_all(const struct sums *s)
 {
+    struct analysis_options how = {0};
     struct analysis a = {0};
     struct dataset d = {0};
     struct err e = {0};
     char *text = NULL;
     size_t n = 0;
     FILE *f = open_memstream(&text, &n);
-    assert(f != NULL && aggregate_analyze(&a, &d, of, false, &e));
-    assert(report_json(&a, f, &e) && fflush(f) == 0);
-    check_json(text, n);
-    assert(of->ops.n == 0 || report_text(&a, &(struct sheet_form){.verbose = true}, f, &e));
-    assert(report_csv(&a, REPORT_CSV_TABS, false, false, f, &e));
+    assert(f != NULL);
+    if (sums_analyze(&a, &d, s, "file", &how, &e)) {
+        assert(report_json(&a, f, &e) && fflush(f) == 0);
+        check_json(text, n);
+        assert(report_text(&a, &(struct sheet_form){.verbose = true}, f, &e));
+        assert(report_csv(&a, REPORT_CSV_TABS, false, false, f, &e));
+    } else {
+        assert(strcmp(e.msg, "file: no requests") == 0);
+    }
     fclose(f);
     free(text);
     analysis_free(&a);
     dataset_free(&d);
-    assert(aggregate_analyze(&a, &d, of, true, &e));
+    how.by_second = true;
+    assert(sums_analyze(&a, &d, s, "file", &how, &e) || strcmp(e.msg, "file: no requests") == 0);
     analysis_free(&a);
     dataset_free(&d);
 }
@@ -49,13 +55,13 @@ static void write_all(struct aggregate *of)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct fuzz_file file = fuzz_file(data, n);
-    struct aggregate a = {0};
+    struct sums s = {0};
     struct err e = {0};
-    bool ok = aggregate_load(&a, file.path, &e);
+    bool ok = sums_of_foreign(&s, file.path, &e);
     assert(ok == (e.msg[0] == '\0') && strchr(e.msg, '\n') == NULL);
     if (ok)
-        write_all(&a);
-    aggregate_free(&a);
+        write_all(&s);
+    sums_free(&s);
     close(file.fd);
     return 0;
 }

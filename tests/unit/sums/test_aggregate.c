@@ -1,9 +1,9 @@
 /* Damaged aggregated captures: every prefix of a small one, and changed bytes. Each must be refused
  * with a message of one line, or read and reported. tests/cli/test_aggregate.py tests the
  * figures. */
-#include "analyze/aggregated/aggregate.h"
 #include "analyze/analysis/analysis.h"
 #include "analyze/json/documents.h"
+#include "analyze/sums/sums.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,26 +51,26 @@ static bool load(const char *text, size_t n)
 {
     int fd = memfd_create("aggregate", MFD_CLOEXEC);
     char path[64];
-    struct aggregate a = {0};
+    struct sums s = {0};
     struct analysis analysis = {0};
     struct dataset d = {0};
     struct err e = {0};
     assert_true(fd >= 0 && write(fd, text, n) == (ssize_t)n);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    bool ok = aggregate_load(&a, path, &e);
+    bool ok = sums_of_foreign(&s, path, &e);
     assert_int_equal(ok, e.msg[0] == '\0');
     if (!ok)
         assert_memory_equal(e.msg, path, strlen(path));
     if (ok) {
         FILE *f = fopen("/dev/null", "w");
         assert_non_null(f);
-        assert_true(aggregate_analyze(&analysis, &d, &a, false, &e) &&
+        assert_true(sums_analyze(&analysis, &d, &s, path, &(struct analysis_options){0}, &e) &&
                     report_json(&analysis, f, &e));
         fclose(f);
     }
     analysis_free(&analysis);
     dataset_free(&d);
-    aggregate_free(&a);
+    sums_free(&s);
     close(fd);
     return ok;
 }
