@@ -444,6 +444,7 @@ static bool read_hosts(struct options *o, const char *path, struct err *e)
     /* A line break makes this a list in lines, even with one host. secret_read_file has left room
      * for it. */
     strcat(text, "\n");
+    o->hosts_file = o->hosts;
     return keep(o, &o->hosts, text, e);
 }
 
@@ -539,6 +540,8 @@ static bool check(struct options *o, struct err *e)
         return err_set(e, "--verify needs objects that this run uploaded, not --list-existing");
     if (o->request.range_bytes > 0)
         o->request.range = true;
+    if (o->request.range_bytes > o->data.size_bytes && !o->data.list_existing)
+        return err_set(e, "--range-size is larger than the objects (--obj.size)");
     if (o->request.put_share < o->request.delete_share)
         return err_set(e, "--put-distrib must be at least --delete-distrib, or objects run out");
     if (strlen(o->prefix) > PREFIX_MAX)

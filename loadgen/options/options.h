@@ -12,6 +12,7 @@ struct options {
     union {
         struct {
             const char *hosts, *region, *bucket, *cacert;
+            const char *hosts_file; /* file:NAME that the hosts are from; NULL: none */
             const char *access_key, *secret_key, *session_token;
             const char *profile;
             const char *credential_process; /* from the profile; NULL: none */
@@ -22,7 +23,7 @@ struct options {
             const char *serverprof, *serverprof_url;
             const char *path; /* path of the capture; "-": standard output */
         };
-        const char *text[20];
+        const char *text[21];
     };
 
     struct {
@@ -135,6 +136,10 @@ bool options_unpack(struct options *o, const char *data, size_t n, struct err *e
  * options and of passwords in URLs. Words are quoted where a shell needs it. `commands` (NULL at
  * the end) say which options are secret. The caller frees it; NULL: out of memory. */
 char *options_redacted(const struct cli_command *const *commands, int argc, char *const *argv);
+
+/* Returns the command that deletes what the run of these options leaves, without secrets, like
+ * options_redacted. */
+char *options_to_clean(const struct options *o);
 
 /* Whether the words hold a secret: a secret option, or a password in a URL. The words end with
  * NULL. */

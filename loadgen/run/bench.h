@@ -105,8 +105,7 @@ void summary_put_end(struct strbuf *to, struct bench *b);
 /* Writes "s3load/machine/1 {...}": the state of the machine during the run (docs/machine.md). */
 void summary_put_machine(struct strbuf *to, struct bench *b);
 
-/* Writes the result for people: a line, or two if one would be wider than 80 columns. A run without
- * a benchmark was interrupted. */
+/* Writes the result for people: a line, or two if one would be wider than 80 columns. */
 void summary_put_line(struct strbuf *to, const struct bench *b);
 
 /* Writes the result for programs, as JSON. */
@@ -264,7 +263,8 @@ struct bench {
     struct serverprof prof;
     bool uploaded;                 /* there may be objects to clean */
     uint64_t n_stored, n_unlisted; /* names of these, and those that are not listed */
-    char left[160];                /* how to delete them; printed if SIGQUIT ends the process */
+    char *cleans;                  /* the command that deletes them */
+    char *left;                    /* a line with it; printed if SIGQUIT ends the process */
 
     /* For the current phase. */
     struct phase phase;

@@ -195,9 +195,6 @@ bool bench_gather(struct bench *b, struct err *e)
         unlink(b->out.part);
     if (b->team.rank == 0 && !ok && recorded)
         say_merge(b);
-    if (b->team.rank == 0 && lost)
-        bench_say_of_all(b, "s3load clean --run %s deletes what a lost rank has left in the bucket",
-                         b->o->run_id);
     if (b->team.rank == 0 && !lost)
         bench_take_totals(b);
     b->summary.alone = lost;

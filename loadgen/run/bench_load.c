@@ -33,10 +33,6 @@ bool bench_prepare(struct bench *b, struct err *e)
     if (b->o->data.list_existing)
         return true;
     b->uploaded = true;
-    snprintf(b->left, sizeof b->left,
-             "\ns3load: objects may be left: s3load clean --run %s, with the bucket and prefix of "
-             "this run, deletes them\n",
-             b->o->run_id);
     if (b->team.rank == 0)
         atomic_store(&b->signals.left, b->left);
     if (!b->kind->prepares)

@@ -1,6 +1,8 @@
 #include "loadgen/run/bench.h"
 
+#include "libcommon/mem.h"
 #include "libcommon/secret.h"
+#include "libcommon/visible.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -112,6 +114,14 @@ static bool run_sweep(void *ctx, const struct phase *p, struct err *e)
 bool bench_set_up(struct bench *b, struct err *e)
 {
     b->engine.event = -1;
+    char *cleans = options_to_clean(b->o);
+    b->cleans = cleans != NULL ? visible_copy(cleans, NULL) : NULL;
+    free(cleans);
+    if (b->cleans == NULL)
+        return mem_none(e);
+    if (!mem_format(&b->left, e, "\n%s: objects of this run may be left\nTo delete them: %s\n",
+                    b->args.program, b->cleans))
+        return false;
     if (!bench_name_outputs(b, e) || !check_ranks(b, e) ||
         !raise_descriptor_limit(b->o, &b->engine.n_descriptors, e))
         return false;
@@ -182,6 +192,8 @@ void bench_tear_down(struct bench *b)
         credentials_fini(&b->credentials);
     engine_fini(&b->engine);
     secret_free(b->engine.op_style.sse_c_key);
+    free(b->cleans);
+    free(b->left);
     if (b->out.fd >= 0)
         close(b->out.fd);
     if (b->engine.event >= 0)

@@ -10,7 +10,7 @@ ALL = "0123456789abcdef"
 HALF = ALL[::2]
 BUCKET = "s3load-benchmark-bucket"
 SMALL = ("--obj.size", "1KiB", "--concurrent", "3", "--duration", "1h", "--quiet")
-NOT_LISTED = re.compile(r"may be left under s3load-\w+/ .*\(([\d,]+) of ([\d,]+) objects? were not listed\): s3load clean")
+NOT_LISTED = re.compile(r"may be left under s3load-\w+/ .*\(([\d,]+) of ([\d,]+) objects? were not listed\)\nTo delete them, .*: s3load clean --run")
 
 
 def ends(keys, hidden):
