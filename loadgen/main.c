@@ -52,9 +52,6 @@ static const struct cli_program program = {
         "AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE name. Keys of a credential_process are "
         "renewed before they expire, those of a profile when its file changes, and both when the "
         "server says that they have expired.\n\n"
-        "A load holds a lock on /tmp/s3load.lock, or on the file that S3LOAD_LOCK names; if that "
-        "is empty, there is no lock. If another load holds it, s3load warns, or waits with "
-        "--wait.\n\n"
         "@FILE stands for the options in a file: one on each line, \"name value\". Lines that "
         "begin with # are comments. A later option overrides an earlier one.",
     .commands = commands,

@@ -98,8 +98,6 @@ const struct cli_option options_load_more[] = {
      .help = "end once so many bytes were moved", .min = 1, .max = INFINITY},
     {"warmup", CLI_DURATION, AT(load.warmup_ns), "DUR", .is = CLI_SETTING,
      .help = "load for this long first, and record nothing", .min = 0, .max = 86400e9},
-    {"wait", CLI_FLAG, AT(load.wait), NULL, .is = CLI_OTHER,
-     .help = "wait until no other load runs on this machine"},
     {"max-errors", CLI_INT, AT(load.max_errors), "N", .is = CLI_SETTING,
      .help = "end once so many requests failed; 0: never", .min = 0, .max = INFINITY},
     {"threads", CLI_INT, AT(load.n_threads), "N", .is = CLI_SETTING,

@@ -49,7 +49,6 @@ struct options {
         int64_t verify; /* every Nth GET; 0: none */
         int64_t seed;
         int64_t syncstart_ns; /* CLOCK_REALTIME; valid if syncstart is given */
-        bool wait;            /* wait for other loads on this machine to end */
     } load;
 
     /* The bucket and its objects. */

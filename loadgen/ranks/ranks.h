@@ -23,7 +23,6 @@ struct ranks_figures {
 /* The options for several ranks. */
 struct ranks_settings {
     bool hosts_per_rank, keep_parts, progress;
-    int64_t read_shift;
     int64_t timeout_ns; /* a rank is lost if it is silent for this long */
 };
 

@@ -337,7 +337,6 @@ static const struct stage {
     {bench_set_up, false},
     {make_bucket, false},
     {take_existing, false},
-    {bench_take_turn, false},
     {bench_record, false},
     {bench_make_crew, false},
     {clear_bucket, false},

@@ -183,23 +183,6 @@ void serverprof_loaded(struct bench *b);
 /* An ending of a run: fetches the profiles and saves them all or not at all. */
 bool serverprof_end(struct bench *b, struct err *e);
 
-/* A lock of the machine for one load at a time, so that two loads do not measure each other. It is
- * advisory: flock on a file that everyone may open. */
-
-struct turnstile {
-    int fd;     /* file descriptor; 0: not opened, -1: cannot be opened */
-    bool holds; /* we have the lock, or it does not matter */
-};
-
-/* Tries to take the lock for the run of that id. Returns whether this process or another one of the
- * same run has it. If the file cannot be used, there is no lock, and the result is true. The
- * variable S3LOAD_LOCK names another file than /tmp/s3load.lock; if it is empty, there is no
- * file. */
-bool turnstile_pass(struct turnstile *t, const char *run_id);
-
-/* Releases the lock. A struct of zeros has none. */
-void turnstile_leave(struct turnstile *t);
-
 /* The progress that a run shows on standard error, on a terminal or on request. */
 struct screen {
     bool enabled, bar_shown;
@@ -259,7 +242,6 @@ struct bench {
     struct screen screen;
     struct summary summary;
     struct machine machine;
-    struct turnstile turnstile;
     struct serverprof prof;
     bool uploaded;                 /* there may be objects to clean */
     uint64_t n_stored, n_unlisted; /* names of these, and those that are not listed */
@@ -352,9 +334,6 @@ void bench_warn_of_clocks(const struct bench *b);
 /* Makes everything that a run needs before the first request. Call bench_tear_down in any case. */
 bool bench_set_up(struct bench *b, struct err *e);
 void bench_tear_down(struct bench *b);
-
-/* Takes the lock that keeps other loads off this machine. With --wait, waits until it is free. */
-bool bench_take_turn(struct bench *b, struct err *e);
 
 /* Makes the loops. */
 bool bench_make_crew(struct bench *b, struct err *e);

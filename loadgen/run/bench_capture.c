@@ -84,7 +84,7 @@ static bool open_capture(struct bench *b, struct err *e)
         parts_name(b->out.path, b->team.rank, b->out.part, sizeof b->out.part);
     else
         strcpy(b->out.part, b->out.path);
-    /* A file may have appeared since the run began, for example during --wait. */
+    /* A file may have appeared since the run began. */
     if (!capture_is_new(b, e))
         return false;
     b->out.fd = open(b->out.part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -102,9 +102,6 @@ bool bench_record(struct bench *b, struct err *e)
     struct strbuf comment = {0};
 
     team_measure_clock(&b->team, b->engine.offset_ns, 0);
-    if (!turnstile_pass(&b->turnstile, o->run_id))
-        bench_say(b, "another s3load runs on this machine, and both results suffer; --wait "
-                     "waits for its end");
     if (!open_capture(b, e))
         return false;
     b->summary.capture = b->out.fd >= 0 ? b->out.part : NULL;

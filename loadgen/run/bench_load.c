@@ -97,45 +97,21 @@ bool bench_warm_up(struct bench *b, struct err *e)
     return ok;
 }
 
-/* With --read-shift, brings the names of objects to the ranks that are to read them. */
-static bool shift_pools(struct bench *b, struct err *e)
-{
-    int by = (int)(b->o->ranks.read_shift % b->team.size);
-    unsigned from = (unsigned)((b->team.rank + by) % b->team.size);
-    struct strbuf mine = {0};
-    struct strbuf theirs = {0};
-
-    if (by == 0)
-        return true;
-    work_pack_pool(&b->work, &mine);
-    bool packed = !mine.failed;
-    /* If memory runs out, send an empty pool, so that no rank waits in vain. */
-    if (!packed)
-        strbuf_clear(&mine);
-    bool ok = team_swap(&b->team, by, &mine, &theirs, e) && (packed || mem_none(e)) &&
-              work_unpack_pool(&b->work, theirs.s, theirs.n, from, e);
-    if (!b->team.lost) {
-        strbuf_fini(&mine);
-        strbuf_fini(&theirs);
-    }
-    return ok;
-}
-
 /* Sets the time of the start, not before --syncstart, by the clock of rank 0's capture. */
 bool bench_agree_on_start(struct bench *b, struct err *e)
 {
-    bool ok = shift_pools(b, e);
+    (void)e;
     team_measure_clock(&b->team, b->engine.offset_ns, 1);
     int64_t now_ns = clock_now_ns() + b->engine.offset_ns;
     int64_t rest_ns = b->o->syncstart != NULL ? b->o->load.syncstart_ns - clock_real_ns() : 0;
     int64_t least_ns = b->team.size > 1 ? START_NS : 0;
 
     if (b->team.rank > 0)
-        return ok;
+        return true;
     if (b->o->syncstart != NULL && rest_ns <= least_ns)
         bench_say_of_all(b, "--syncstart passed during the preparation: the run starts late");
     b->agreed_ns = now_ns + int64_max(rest_ns, least_ns);
-    return ok;
+    return true;
 }
 
 /* Returns the time until the start. A single rank compares --syncstart with the wall clock, which

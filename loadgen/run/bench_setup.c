@@ -17,8 +17,6 @@
 /* The names of workers' folders have four hexadecimal digits. */
 #define MAX_DIRS 65536
 
-#define TURN_NAP_NS (100 * NS_PER_MS)
-
 static bool init_engine(struct bench *b, struct err *e)
 {
     const struct options *o = b->o;
@@ -148,25 +146,6 @@ bool bench_set_up(struct bench *b, struct err *e)
     return work_init(&b->work, b->kind, b->o, &b->engine, e);
 }
 
-/* Ranks of a run share the lock of their machine. Each tries to take it twice, here and after all
- * have been here, so that none misses that another rank has it. */
-bool bench_take_turn(struct bench *b, struct err *e)
-{
-    bool said = false;
-
-    while (!turnstile_pass(&b->turnstile, b->o->run_id) && b->o->load.wait) {
-        if (bench_is_interrupted(b))
-            return err_set(e, "interrupted");
-        if (!said)
-            bench_say(b, "waits until the other load on this machine ends (--wait)");
-        said = true;
-        team_poll(&b->team);
-        bench_renew_credentials(b);
-        clock_sleep_ns(TURN_NAP_NS);
-    }
-    return true;
-}
-
 bool bench_make_crew(struct bench *b, struct err *e)
 {
     /* This stage runs only if all ranks have opened their parts. */
@@ -182,7 +161,6 @@ void bench_tear_down(struct bench *b)
 {
     signals_fini(&b->signals);
     machine_fini(&b->machine);
-    turnstile_leave(&b->turnstile);
     recorder_free(b->recorder);
     crew_fini(&b->crew);
     sweep_fini(&b->sweep);

@@ -146,7 +146,7 @@ class Ranked(RankedTest, Unlisted):
                 r = self.ranks(mpi, 3, "put", *SMALL, "--requests", "90", *options, status=1)
                 self.assert_left(r, len(ends(self.stored(), HALF)), len(self.stored()))
             for hidden in ("", HALF):
-                for options in ((), ("--noprefix",), ("--read-shift", "1"), ("--read-shift", "1", "--noprefix")):
+                for options in ((), ("--noprefix",)):
                     self.hide(hidden or "x")
                     r = self.ranks(mpi, 3, "get", *SMALL, "--objects", "40", "--requests", "9", *options)
                     self.assertNotIn("left", r.err)
