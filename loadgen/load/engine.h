@@ -5,7 +5,6 @@
 #include "loadgen/load/hosts.h"
 #include "loadgen/net/conn.h"
 #include "loadgen/net/names.h"
-#include "loadgen/s3/credentials.h"
 #include "loadgen/s3/s3op.h"
 #include "loadgen/util/clock.h"
 
@@ -64,7 +63,7 @@ struct engine {
     struct engine_host *host; /* hosts.n of them */
     struct payload payload;
     struct checksum checksum;
-    struct credentials *credentials;  /* NULL: do not sign requests */
+    const char *keys[3];              /* access key (NULL: do not sign), secret key, token */
     char client[ENGINE_CLIENT_BYTES]; /* name of this process in rows and User-Agent */
     uint64_t seed;
     unsigned rank, n_ranks; /* number of this process; number of processes */

@@ -179,7 +179,6 @@ struct loop {
     struct recorder_port port;
     bool recording;
     struct sigv4 signer;
-    unsigned signer_version; /* version of the signer's credentials */
     EVP_MD *md5;
     char *buf;          /* LOOP_READ_BYTES */
     char *head;         /* S3OP_HEAD_MAX: of the request that is being built */

@@ -6,7 +6,6 @@
 #include "libcommon/slo.h"
 #include "loadgen/load/hosts.h"
 #include "loadgen/ranks/parts.h"
-#include "loadgen/s3/credentials.h"
 #include "loadgen/s3/s3op.h"
 #include "loadgen/util/sibling.h"
 
@@ -318,7 +317,6 @@ static bool take_credentials(struct options *o, const struct profile *p, bool by
                              struct err *e)
 {
     const char *const given[] = {o->access_key, o->secret_key, o->session_token};
-    const char *process = p->field[PROFILE_PROCESS];
 
     if (o->net.anonymous)
         return (given[0] == NULL && given[1] == NULL && given[2] == NULL && !by_name) ||
@@ -336,16 +334,17 @@ static bool take_credentials(struct options *o, const struct profile *p, bool by
         if (part[0] != NULL || part[1] != NULL)
             return take_source(o, names, part, e);
     }
-    o->net.keys_of_profile = p->field[0] != NULL || p->field[1] != NULL;
-    if (o->net.keys_of_profile)
+    if (p->field[0] != NULL || p->field[1] != NULL)
         return take_source(o, PROFILE_NAMES, (const char *const *)p->field, e);
-    for (size_t i = PROFILE_ELSEWHERE; i < PROFILE_N && process == NULL; i++)
+    for (size_t i = PROFILE_ELSEWHERE; i < PROFILE_N; i++)
         if (p->field[i] != NULL)
-            return err_set(e,
-                           "profile '%s' has %s but no keys. s3load cannot get keys that way: add "
-                           "'credential_process = aws configure export-credentials --profile %s'",
-                           o->profile, PROFILE_NAMES[i], o->profile);
-    return process == NULL || keep_copy(o, &o->credential_process, process, e);
+            return err_set(
+                e,
+                "profile '%s' has %s but no keys. s3load cannot get keys that way: without "
+                "--profile it takes those of eval \"$(aws configure export-credentials "
+                "--profile %s --format env)\"",
+                o->profile, PROFILE_NAMES[i], o->profile);
+    return true;
 }
 
 /* Fills in what the command line leaves open. */
@@ -551,7 +550,7 @@ static bool check(struct options *o, struct err *e)
         return err_set(e, "'%s' is no name of a bucket (3 to 63 of a-z, 0-9, - and .)", o->bucket);
     if (!check_hosts(o, e) || !check_syncstart(o, e) || !check_slo(o, e) || !check_serverprof(o, e))
         return false;
-    return o->net.anonymous || o->access_key != NULL || o->credential_process != NULL ||
+    return o->net.anonymous || o->access_key != NULL ||
            err_set(e, "there are no credentials: set S3LOAD_ACCESS_KEY and S3LOAD_SECRET_KEY, or "
                       "use --profile or --anonymous");
 }

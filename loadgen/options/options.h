@@ -15,7 +15,6 @@ struct options {
             const char *hosts_file; /* file:NAME that the hosts are from; NULL: none */
             const char *access_key, *secret_key, *session_token;
             const char *profile;
-            const char *credential_process; /* from the profile; NULL: none */
             const char *prefix, *storage_class, *syncstart, *benchdata, *label;
             const char *wanted_id;    /* clean: the run to delete (--run) */
             const char *command_line; /* without secrets */
@@ -23,12 +22,11 @@ struct options {
             const char *serverprof, *serverprof_url;
             const char *path; /* path of the capture; "-": standard output */
         };
-        const char *text[21];
+        const char *text[20];
     };
 
     struct {
-        int host_select;      /* enum hosts_select */
-        bool keys_of_profile; /* the keys come from the profile */
+        int host_select; /* enum hosts_select */
         bool anonymous, no_proxy, resolve_host;
         bool tls, insecure;
         int lookup; /* enum s3op_lookup */
@@ -123,6 +121,32 @@ extern const struct cli_exit options_exits[];
  * options_free in any case. */
 bool options_complete(struct options *o, const struct cli_args *args, struct err *e);
 void options_free(struct options *o);
+
+/* The fields of a profile. The first three belong together: access key, secret key, session token.
+ */
+enum {
+    PROFILE_N_KEYS = 3,
+    PROFILE_REGION = PROFILE_N_KEYS,
+    PROFILE_ENDPOINT_URL,
+    PROFILE_CA_BUNDLE,
+    PROFILE_SERVICES,
+    PROFILE_ELSEWHERE, /* from here on: ways to get keys, which we do not know */
+    PROFILE_N = PROFILE_ELSEWHERE + 5
+};
+extern const char *const PROFILE_NAMES[PROFILE_N];
+
+/* The values of the fields, in memory of secret.h; NULL: not set. */
+struct profile {
+    char *field[PROFILE_N];
+};
+
+/* Reads the section [name] of ~/.aws/credentials, and missing fields from [profile name] of
+ * ~/.aws/config, or of the files that AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE name.
+ * The endpoint_url of "s3 =" in the section that "services" names comes before that of the profile.
+ * Access key, secret key and session token come from one file. If neither file has the profile,
+ * fails if `required`, else finds nothing. On failure all fields are NULL. */
+bool profile_read(struct profile *p, const char *name, bool required, struct err *e);
+void profile_fini(struct profile *p);
 
 /* Packs the options and their texts into *n bytes for another process of the same program. The
  * caller frees the bytes with secret_free, as they hold keys. NULL: out of memory. */

@@ -230,7 +230,6 @@ struct bench {
     int64_t agreed_ns; /* when the benchmark starts: by the wall clock of rank 0 */
 
     /* For requests. */
-    struct credentials credentials;
     struct engine engine;
     struct control control;
     struct signals signals;
@@ -303,9 +302,6 @@ bool bench_is_interrupted(const struct bench *b);
 
 /* The tick of the control crew; `b` is a struct bench. */
 int bench_tick(void *b);
-
-/* Renews keys that expire soon. */
-void bench_renew_credentials(struct bench *b);
 
 /* Fills in the figures that this rank sends to the others; `ctx` is a struct bench. */
 void bench_figures(void *ctx, struct ranks_figures *f);

@@ -131,7 +131,6 @@ static void wait_for_start(struct bench *b)
         bench_say(b, "learned of the start %s late", units_duration(-ns).s);
     for (; ns > 0 && !bench_is_interrupted(b); ns = rest_ns(b)) {
         team_poll(&b->team);
-        bench_renew_credentials(b);
         clock_sleep_ns(int64_min(ns, START_NAP_NS));
     }
 }

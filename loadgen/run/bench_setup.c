@@ -43,13 +43,9 @@ static bool init_engine(struct bench *b, struct err *e)
         .connect_timeout_ns = o->net.connect_timeout_ns,
     };
     g->resolve_host = o->net.resolve_host;
-    const char *const key[PROFILE_N_KEYS] = {o->access_key, o->secret_key, o->session_token};
-    if (!o->net.anonymous) {
-        if (!credentials_init(&b->credentials, key, o->net.keys_of_profile ? o->profile : NULL,
-                              o->credential_process, e))
-            return false;
-        g->credentials = &b->credentials;
-    }
+    g->keys[0] = o->access_key;
+    g->keys[1] = o->secret_key;
+    g->keys[2] = o->session_token;
     if (b->team.size > 1)
         snprintf(g->client, sizeof g->client, "%.64s-%d", b->host, b->team.rank);
     else
@@ -166,8 +162,6 @@ void bench_tear_down(struct bench *b)
     sweep_fini(&b->sweep);
     work_fini(&b->work);
     control_fini(&b->control);
-    if (b->engine.credentials != NULL)
-        credentials_fini(&b->credentials);
     engine_fini(&b->engine);
     secret_free(b->engine.op_style.sse_c_key);
     free(b->cleans);

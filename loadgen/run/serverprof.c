@@ -41,7 +41,7 @@ static int tick(void *ctx)
 
 /* Makes what requests to a server of its own need. Call fini_node in any case. */
 static bool init_node(struct bench *b, struct serverprof_node *node, const char *host, bool tls,
-                      struct credentials *keys, struct err *e)
+                      bool signs, struct err *e)
 {
     const struct engine *g = &b->engine;
 
@@ -55,7 +55,6 @@ static bool init_node(struct bench *b, struct serverprof_node *node, const char 
                        .insecure = g->conn_style.insecure,
                        .cacert = g->conn_style.cacert,
                        .connect_timeout_ns = g->conn_style.connect_timeout_ns},
-        .credentials = keys,
         .n_ranks = 1,
         .offset_ns = g->offset_ns,
         .request_timeout_ns =
@@ -63,6 +62,8 @@ static bool init_node(struct bench *b, struct serverprof_node *node, const char 
         .n_descriptors = SIZE_MAX,
         .event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC),
     };
+    if (signs)
+        memcpy(node->engine.keys, g->keys, sizeof g->keys);
     memcpy(node->engine.client, g->client, sizeof g->client);
     return (node->engine.event >= 0 || err_errno(e, errno, "cannot make an eventfd")) &&
            engine_init(&node->engine, host, HOSTS_WEIGHED, e) &&
@@ -163,9 +164,8 @@ static void begin_minio(struct bench *b)
 
     strbuf_puts(&query, "profilerType=");
     uri_encode(&query, b->o->serverprof, strlen(b->o->serverprof), false);
-    bool ok =
-        (!query.failed || mem_none(&e)) && init_node(b, node, h->named != NULL ? h->named : h->name,
-                                                     b->o->net.tls, b->engine.credentials, &e);
+    bool ok = (!query.failed || mem_none(&e)) &&
+              init_node(b, node, h->named != NULL ? h->named : h->name, b->o->net.tls, true, &e);
     bool sent = ok;
     for (b->prof.version = "v3"; sent; b->prof.version = "v4") {
         struct s3op op = admin(b, S3OP_FETCH_POST, "start", where);
@@ -289,7 +289,7 @@ static bool begin_urls(struct bench *b, struct err *e)
             node->url[--n] = '\0';
         snprintf(host, sizeof host, "%s", strstr(node->url, "://") + 3);
         host[strcspn(host, "/")] = '\0';
-        node->failed = !init_node(b, node, host, node->url[4] == 's', NULL, &why);
+        node->failed = !init_node(b, node, host, node->url[4] == 's', false, &why);
         if (node->failed)
             say_without(node, &why);
         at += strcspn(at, ",");

@@ -9,7 +9,7 @@
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 #include "loadgen/load/hosts.h"
-#include "loadgen/s3/credentials.h"
+#include "loadgen/options/options.h"
 
 #include <assert.h>
 #include <math.h>

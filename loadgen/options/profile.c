@@ -1,4 +1,4 @@
-#include "loadgen/s3/credentials.h"
+#include "loadgen/options/options.h"
 
 #include "libcommon/mem.h"
 #include "libcommon/secret.h"
@@ -110,21 +110,6 @@ static const char *path_of(size_t file, char text[static PATH_BYTES])
         return path;
     snprintf(text, PATH_BYTES, "%s/.aws/%s", home != NULL ? home : "", FILES[file].standard);
     return text;
-}
-
-struct profile_stamp profile_look(void)
-{
-    struct profile_stamp stamp = {0};
-    struct stat status;
-    char text[PATH_BYTES];
-
-    for (size_t i = 0; i < 2; i++) {
-        if (stat(path_of(i, text), &status) == 0) {
-            stamp.changed[i] = status.st_mtim;
-            stamp.inode[i] = status.st_ino;
-        }
-    }
-    return stamp;
 }
 
 /* Reads a section of a file. A missing file is like an empty one. */
