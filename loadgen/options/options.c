@@ -110,8 +110,6 @@ const struct cli_option options_load_more[] = {
      .help = "keep the sums, delete the capture"},
     {"serverprof", CLI_STRING, AT(serverprof), "TYPE,...", .is = CLI_OTHER,
      .help = "save profiles of MinIO: cpu,mem,block,mutex"},
-    {"serverprof-url", CLI_STRING, AT(serverprof_url), "URL,...", .is = CLI_OTHER,
-     .help = "save profiles of Go servers (/debug/pprof/)"},
     {"stress", CLI_FLAG, AT(show.stress), NULL, .is = CLI_SETTING, .help = "write no capture"},
     {"verify", CLI_INT, AT(load.verify), "N", .is = CLI_SETTING,
      .help = "check the body of every Nth GET; 0: of none", .min = 0, .max = INFINITY},
@@ -367,7 +365,7 @@ static bool take_rest(struct options *o, const struct cli_args *args, struct err
     bool ok = take_place(o, args, &p, by_name, e) && take_credentials(o, &p, by_name, e);
     if (p.field[PROFILE_CA_BUNDLE] != NULL && (authorities == NULL || by_name))
         authorities = p.field[PROFILE_CA_BUNDLE];
-    if (ok && (o->net.tls || o->serverprof_url != NULL) && o->cacert == NULL && authorities != NULL)
+    if (ok && o->net.tls && o->cacert == NULL && authorities != NULL)
         ok = keep_copy(o, &o->cacert, authorities, e);
     profile_fini(&p);
     hide_environment();
@@ -498,31 +496,11 @@ static bool check_slo(struct options *o, struct err *e)
     return ok && !o->failed;
 }
 
-static bool check_serverprof(const struct options *o, struct err *e)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz,";
-
-    if (o->serverprof != NULL && o->serverprof_url != NULL)
-        return err_set(e, "--serverprof and --serverprof-url exclude each other");
-    if (o->serverprof != NULL &&
-        (*o->serverprof == '\0' || o->serverprof[strspn(o->serverprof, letters)] != '\0'))
-        return err_set(e, "--serverprof takes a list of profiles such as cpu,mem");
-    if (o->serverprof_url != NULL && strchr(o->serverprof_url, '@') != NULL)
-        return err_set(e, "--serverprof-url: servers are named without user and password");
-    for (const char *at = o->serverprof_url, *end; at != NULL; at = *end == ',' ? end + 1 : NULL) {
-        size_t n = strcspn(at, ",");
-
-        end = at + n;
-        if ((strncmp(at, "http://", 7) != 0 && strncmp(at, "https://", 8) != 0) || n > 500)
-            return err_set(e, "--serverprof-url: '%.*s' is no http[s]://host[:port]", (int)n, at);
-    }
-    return true;
-}
-
 static bool check(struct options *o, struct err *e)
 {
     /* S3 once had buckets with capitals and '_' too; Ceph has tenant:bucket. */
     static const char set[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:";
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz,";
 
     if (!check_plain("access key", o->access_key, e) ||
         !check_plain("session token", o->session_token, e) ||
@@ -548,7 +526,12 @@ static bool check(struct options *o, struct err *e)
     if (o->bucket[strspn(o->bucket, set)] != '\0' || strlen(o->bucket) > 255 ||
         o->bucket[strspn(o->bucket, ".")] == '\0')
         return err_set(e, "'%s' is no name of a bucket (3 to 63 of a-z, 0-9, - and .)", o->bucket);
-    if (!check_hosts(o, e) || !check_syncstart(o, e) || !check_slo(o, e) || !check_serverprof(o, e))
+    if (o->serverprof != NULL &&
+        (*o->serverprof == '\0' || o->serverprof[strspn(o->serverprof, letters)] != '\0'))
+        return err_set(e, "--serverprof takes a list of profiles such as cpu,mem");
+    if (o->serverprof != NULL && o->net.lookup == S3OP_LOOKUP_HOST)
+        return err_set(e, "--serverprof asks the server, not a bucket: it needs --lookup path");
+    if (!check_hosts(o, e) || !check_syncstart(o, e) || !check_slo(o, e))
         return false;
     return o->net.anonymous || o->access_key != NULL ||
            err_set(e, "there are no credentials: set S3LOAD_ACCESS_KEY and S3LOAD_SECRET_KEY, or "

@@ -19,10 +19,10 @@ struct options {
             const char *wanted_id;    /* clean: the run to delete (--run) */
             const char *command_line; /* without secrets */
             const char *run_id;       /* of this run */
-            const char *serverprof, *serverprof_url;
+            const char *serverprof;
             const char *path; /* path of the capture; "-": standard output */
         };
-        const char *text[20];
+        const char *text[19];
     };
 
     struct {

@@ -50,9 +50,7 @@ json_t *machine_json(struct machine *m, const struct crew *crew);
 
 /* A run as JSON: in the first and the last comment of its capture, and for --json. */
 
-/* A thread that is busy for more than WARN percent of the time may delay requests. Beyond BOUND
- * percent it does delay them. */
-#define SUMMARY_WARN_PCT  70
+/* A thread that is busy for more than this percentage of the time delays requests. */
 #define SUMMARY_BOUND_PCT 90
 
 struct summary {
@@ -140,45 +138,18 @@ void signals_fini(struct signals *s);
  * false if a second signal has already come, and nothing more is to be done. */
 bool signals_let_finish(struct signals *s);
 
-/* Profiles that servers make of themselves while the benchmark runs: --serverprof, by the admin API
- * of MinIO, and --serverprof-url, by net/http/pprof of Go servers. They are saved beside the
- * capture. If a profile cannot be fetched, a line says so, and the run continues. */
-
-struct bench;
-
-#define SERVERPROF_MAX_URLS 64
-
-/* A server that profiles, and what requests to it need. */
-struct serverprof_node {
-    struct bench *bench;
-    char url[512]; /* without /debug/pprof/ */
-    struct engine engine;
-    struct control control;
-    pthread_t thread;
-    bool started; /* the thread that fetches the CPU profile is running */
-    bool loading; /* that thread uses it */
-    bool failed;  /* a fetch failed, which was reported */
-};
-
+/* --serverprof: profiles that the nodes of MinIO make of themselves while the benchmark runs, by
+ * its admin API. They are saved beside the capture. If they cannot be had, a line says so, and the
+ * run continues. */
 struct serverprof {
-    char *part;                   /* the name of the archive until it is complete */
-    bool profiling;               /* MinIO is profiling until we fetch the profiles */
-    const char *version;          /* version of its admin API */
-    long seconds;                 /* length of CPU profiles by URL */
-    struct serverprof_node *node; /* of MinIO the first host; n_nodes is then 0 */
-    size_t n_nodes;
-    atomic_int n_signals; /* signals that do not end a fetch: those of the load */
-    atomic_bool ended;    /* do not wait for CPU profiles */
-    pthread_mutex_t lock;
-    zip_t *zip; /* profiles by URL, kept in memory until it is closed */
+    const char *version; /* of the API */
+    bool profiling;      /* MinIO profiles until we fetch the profiles */
+    bool asking;         /* a request is on its way, which a signal breaks off */
+    int n_signals;       /* that came before the request */
 };
 
 /* A stage of a run: begins profiling. False: out of memory. */
 bool serverprof_begin(struct bench *b, struct err *e);
-
-/* Call these when the benchmark begins, and when it has ended. */
-void serverprof_load(struct bench *b);
-void serverprof_loaded(struct bench *b);
 
 /* An ending of a run: fetches the profiles and saves them all or not at all. */
 bool serverprof_end(struct bench *b, struct err *e);
@@ -319,10 +290,10 @@ void bench_say_of_all(const struct bench *b, const char *fmt, ...)
 /* Prints "WHAT: COMMAND", with the command quoted for a shell. `words` end with NULL. */
 void bench_show_command(FILE *out, const char *what, char *const *words);
 
-/* Warns of what may have distorted the measurement, according to the summary. */
+/* Warns of what may have distorted the measurement, and the report of s3analyze does not say. */
 void bench_warn(const struct bench *b);
 
-/* Warns of wrong clocks, which make servers refuse requests. */
+/* Warns of servers with wrong clocks. */
 void bench_warn_of_clocks(const struct bench *b);
 
 /* bench_setup.c: */

@@ -38,7 +38,7 @@ bool bench_name_outputs(struct bench *b, struct err *e)
         return err_set(e, "--benchdata -: a capture is not written to a terminal");
     if (!capture_is_new(b, e))
         return false;
-    if ((o->serverprof != NULL || o->serverprof_url != NULL) && b->team.rank == 0) {
+    if (o->serverprof != NULL && b->team.rank == 0) {
         if (o->show.stress || b->out.to_stdout)
             return err_set(e, "profiles need a capture in a file, to be saved beside it");
         snprintf(b->out.profiles, sizeof b->out.profiles, "%.*s.profiles.zip", n, o->path);

@@ -218,7 +218,6 @@ bool bench_load(struct bench *b, struct err *e)
     int64_t from_ns = b->team.size == 1 ? clock_now_ns() : b->start_ns;
     recorder_take_tick(b->recorder, &dropped);
     machine_start(&b->machine, &b->crew);
-    serverprof_load(b);
     s->end = NULL;
     const struct phase phase = load_phase(b, from_ns, b->o->load.duration_ns);
     bool ok = bench_run_phase(b, BENCH_LOADING, &phase, e);
@@ -227,7 +226,6 @@ bool bench_load(struct bench *b, struct err *e)
     machine_end(&b->machine, &b->crew);
     team_poll(&b->team);
     s->bench_ns = end_ns - from_ns;
-    serverprof_loaded(b);
     sum_up_bench(b, &before, &after);
     s->n_not_begun =
         work_is_done(&b->work) ? 0 : not_begun(&b->phase, end_ns, s->counts.n_requests);

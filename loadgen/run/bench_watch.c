@@ -221,6 +221,8 @@ int bench_tick(void *b)
 {
     struct bench *bench = b;
 
+    if (bench->prof.asking && atomic_load(&bench->signals.n) > bench->prof.n_signals)
+        crew_stop(&bench->control.crew, ENGINE_ABORT);
     say_waiting(bench, clock_now_ns());
     return team_tick(&bench->team);
 }

@@ -170,9 +170,6 @@ class Credentials(Settings):
         self.start()
         _, c = self.load("put", *SMALL, env={"AWS_CA_BUNDLE": str(bad)})
         self.assertIsNone(c.start["settings"]["cacert"])
-        path = self.tmp / "profiled.csv.zst"
-        self.s3load("put", *SMALL, "--serverprof-url", "https://127.0.0.1:1", "--benchdata", path, env={"AWS_CA_BUNDLE": str(good)})
-        self.assertEqual(Capture(path).start["settings"]["cacert"], str(good))
 
 
 class Arguments(Settings):
