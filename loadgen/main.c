@@ -4,8 +4,8 @@
 #include "libcommon/secret.h"
 #include "libcommon/version.h"
 #include "loadgen/cmd/commands.h"
-#include "loadgen/net/conn.h"
-#include "loadgen/ranks/team.h"
+#include "loadgen/net/net.h"
+#include "loadgen/ranks/ranks.h"
 #include "loadgen/run/bench.h"
 
 #include <curl/curl.h>

@@ -6,7 +6,7 @@
 #include "libcommon/visible.h"
 #include "loadgen/bucket/bucket.h"
 #include "loadgen/run/bench.h"
-#include "loadgen/util/clock.h"
+#include "loadgen/util/util.h"
 
 #include <math.h>
 #include <search.h>

@@ -1,6 +1,6 @@
-#include "loadgen/load/worker.h"
+#include "loadgen/load/load.h"
 
-#include "loadgen/util/clock.h"
+#include "loadgen/util/util.h"
 
 #include <errno.h>
 #include <stdarg.h>

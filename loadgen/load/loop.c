@@ -1,9 +1,8 @@
-#include "loadgen/load/loop.h"
+#include "loadgen/load/load.h"
 
 #include "libcommon/mem.h"
 #include "libcommon/secret.h"
-#include "loadgen/load/worker.h"
-#include "loadgen/util/clock.h"
+#include "loadgen/util/util.h"
 
 #include <errno.h>
 #include <sched.h>

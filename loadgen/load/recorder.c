@@ -1,10 +1,10 @@
-#include "loadgen/load/recorder.h"
+#include "loadgen/load/load.h"
 
 #include "libcommon/hist.h"
 #include "libcommon/mem.h"
 #include "libcommon/quantile.h"
 #include "libcommon/recwrite.h"
-#include "loadgen/util/clock.h"
+#include "loadgen/util/util.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,9 +1,9 @@
-#include "loadgen/load/worker.h"
+#include "loadgen/load/load.h"
 
 #include "libcommon/mem.h"
 #include "libcommon/rowformat.h"
 #include "libcommon/secret.h"
-#include "loadgen/util/clock.h"
+#include "loadgen/util/util.h"
 
 #include <string.h>
 

@@ -4,10 +4,10 @@
 #include "libcommon/rfc3339.h"
 #include "libcommon/secret.h"
 #include "libcommon/slo.h"
-#include "loadgen/load/hosts.h"
-#include "loadgen/ranks/parts.h"
-#include "loadgen/s3/s3op.h"
-#include "loadgen/util/sibling.h"
+#include "loadgen/load/load.h"
+#include "loadgen/ranks/ranks.h"
+#include "loadgen/s3/s3.h"
+#include "loadgen/util/util.h"
 
 #include <errno.h>
 #include <math.h>

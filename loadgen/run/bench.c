@@ -5,8 +5,8 @@
 #include "libcommon/secret.h"
 #include "libcommon/units.h"
 #include "libcommon/visible.h"
-#include "loadgen/ranks/parts.h"
-#include "loadgen/util/sibling.h"
+#include "loadgen/ranks/ranks.h"
+#include "loadgen/util/util.h"
 
 #include <poll.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
 
 #include "libcommon/cli.h"
 #include "loadgen/bucket/bucket.h"
-#include "loadgen/load/recorder.h"
-#include "loadgen/ranks/team.h"
-#include "loadgen/util/clock.h"
+#include "loadgen/load/load.h"
+#include "loadgen/ranks/ranks.h"
+#include "loadgen/util/util.h"
 
 #include <jansson.h>
 #include <net/if.h>

@@ -1,6 +1,6 @@
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
-#include "loadgen/load/worker.h"
+#include "loadgen/load/load.h"
 #include "loadgen/run/bench.h"
 
 #include <sys/resource.h>

@@ -1,6 +1,6 @@
 #include "libcommon/mem.h"
 #include "loadgen/run/bench.h"
-#include "loadgen/s3/uri.h"
+#include "loadgen/s3/s3.h"
 
 #include <errno.h>
 #include <fcntl.h>

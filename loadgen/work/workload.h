@@ -3,9 +3,9 @@
 #ifndef S3_LOADGEN_WORK_WORKLOAD_H
 #define S3_LOADGEN_WORK_WORKLOAD_H
 
-#include "loadgen/load/worker.h"
+#include "loadgen/load/load.h"
 #include "loadgen/options/options.h"
-#include "loadgen/util/strbuf.h"
+#include "loadgen/util/util.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
