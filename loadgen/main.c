@@ -47,7 +47,7 @@ static const struct cli_program program = {
         "AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL and AWS_CA_BUNDLE; the "
         "profile that AWS_PROFILE names, or \"default\". Access key, secret key and token come "
         "from one place.\n\n"
-        "A profile has keys, region, endpoint_url (or services) and ca_bundle, in "
+        "A profile has keys, region, endpoint_url and ca_bundle, in "
         "~/.aws/credentials and ~/.aws/config, or in the files that AWS_SHARED_CREDENTIALS_FILE "
         "and AWS_CONFIG_FILE name.\n\n"
         "@FILE stands for the options in a file: one on each line, \"name value\". Lines that "

@@ -123,12 +123,6 @@ const struct cli_exit options_exits[] = {
     {0},
 };
 
-const struct cli_option options_launch[] = {
-    {"alone", CLI_FLAG, AT(alone), NULL, .is = CLI_OTHER,
-     .help = "run even if mpirun or srun started several copies"},
-    {0},
-};
-
 const struct cli_option options_pool[] = {
     {"objects", CLI_INT, AT(data.n_objects), "N", .is = CLI_SETTING,
      .help = "objects to upload first", .min = 0, .max = 1e12},
@@ -286,6 +280,9 @@ static bool take_place(struct options *o, const struct cli_args *args, const str
         return false;
     if (cli_given(args, "host"))
         return true;
+    if (p->field[PROFILE_SERVICES] != NULL && (by_name || (host == NULL && url == NULL)))
+        return err_set(
+            e, "the profile has services, which s3load does not read: name the server with --host");
     if (p->field[PROFILE_ENDPOINT_URL] != NULL && (by_name || (host == NULL && url == NULL)))
         return take_endpoint(o, "endpoint_url", p->field[PROFILE_ENDPOINT_URL], tls_given, e);
     if (host != NULL)
@@ -538,44 +535,6 @@ static bool check(struct options *o, struct err *e)
                       "use --profile or --anonymous");
 }
 
-static long number_in(const char *name)
-{
-    const char *value = getenv(name);
-
-    return value != NULL ? strtol(value, NULL, 10) : 0;
-}
-
-/* Returns how many copies of this program a launcher such as mpirun or srun has started; 1: there
- * is no launcher. PMIx gives only the number of this copy, so there may be more. */
-static long n_copies(void)
-{
-    const long numbers[] = {
-        number_in("OMPI_COMM_WORLD_SIZE"),
-        number_in("PMI_SIZE"),
-        number_in("PMIX_RANK") + 1,
-        /* Slurm sets SLURM_NTASKS for batch scripts too, but only srun starts tasks. */
-        getenv("SLURM_STEP_ID") != NULL ? number_in("SLURM_NTASKS") : 0,
-    };
-    long n = 1;
-
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        n = numbers[i] > n ? numbers[i] : n;
-    return n;
-}
-
-/* Fails if this is one of several copies that do not know each other: each would make, check and
- * clear the bucket. */
-static bool check_launcher(const struct options *o, struct err *e)
-{
-    long n = ranks_size() > 1 ? 1 : n_copies();
-
-    return n <= 1 || o->alone ||
-           err_set(e,
-                   "%ld copies of s3load would run without knowing each other: use s3load-mpi, and "
-                   "the mpirun of the MPI that it was built with (or --alone, if you mean it)",
-                   n);
-}
-
 /* ---- Random names ---- */
 
 static bool draw(struct options *o, void *bytes, size_t n, struct err *e)
@@ -660,8 +619,6 @@ bool options_complete(struct options *o, const struct cli_args *args, struct err
     char run_id[OPTIONS_ID_LENGTH + 1];
     uint32_t seed = 0;
 
-    if (!check_launcher(o, e))
-        return false;
     o->data.objects_given = cli_given(args, "objects");
     if ((o->load.n_requests > 0 || o->load.n_bytes > 0) && !cli_given(args, "duration"))
         o->load.duration_ns = 0;

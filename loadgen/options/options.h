@@ -80,7 +80,6 @@ struct options {
     } show;
 
     struct ranks_settings ranks;
-    bool alone; /* run even if a launcher started several copies */
 
     /* Not options, but results of options_complete. */
     bool failed;      /* options_complete failed, but usage is not at fault */
@@ -103,7 +102,7 @@ _Static_assert(offsetof(struct options, net) == sizeof((struct options){0}.text)
 /* Tables of options for the groups of commands. The base of each group is 0. */
 extern const struct cli_option options_where[], options_connection[], options_load[],
     options_load_more[], options_pool[], options_shares[], options_size[], options_data[],
-    options_run[], options_existing[], options_versions[], options_launch[];
+    options_run[], options_existing[], options_versions[];
 
 /* What --slo adds to the exit statuses of commands that put load on a store. */
 extern const struct cli_exit options_exits[];
@@ -142,7 +141,6 @@ struct profile {
 
 /* Reads the section [name] of ~/.aws/credentials, and missing fields from [profile name] of
  * ~/.aws/config, or of the files that AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE name.
- * The endpoint_url of "s3 =" in the section that "services" names comes before that of the profile.
  * Access key, secret key and session token come from one file. If neither file has the profile,
  * fails if `required`, else finds nothing. On failure all fields are NULL. */
 bool profile_read(struct profile *p, const char *name, bool required, struct err *e);

@@ -127,7 +127,6 @@ struct signals {
     bool finishing; /* protected by lock: the run is cleaning up; one signal does not stop it */
     struct crew *control;        /* a signal stops this crew */
     _Atomic(struct crew *) crew; /* and this one; NULL: there is none yet */
-    _Atomic(const char *) left;  /* what SIGQUIT prints; NULL: nothing */
 };
 
 /* Starts a thread that takes the signals. Call it before other threads start. */
@@ -216,7 +215,6 @@ struct bench {
     bool uploaded;                 /* there may be objects to clean */
     uint64_t n_stored, n_unlisted; /* names of these, and those that are not listed */
     char *cleans;                  /* the command that deletes them */
-    char *left;                    /* a line with it; printed if SIGQUIT ends the process */
 
     /* For the current phase. */
     struct phase phase;

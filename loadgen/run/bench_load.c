@@ -33,8 +33,6 @@ bool bench_prepare(struct bench *b, struct err *e)
     if (b->o->data.list_existing)
         return true;
     b->uploaded = true;
-    if (b->team.rank == 0)
-        atomic_store(&b->signals.left, b->left);
     if (!b->kind->prepares)
         return true;
     const struct phase phase = {.next = work_prepare_next,

@@ -113,9 +113,6 @@ bool bench_set_up(struct bench *b, struct err *e)
     free(cleans);
     if (b->cleans == NULL)
         return mem_none(e);
-    if (!mem_format(&b->left, e, "\n%s: objects of this run may be left\nTo delete them: %s\n",
-                    b->args.program, b->cleans))
-        return false;
     if (!bench_name_outputs(b, e) || !check_ranks(b, e) ||
         !raise_descriptor_limit(b->o, &b->engine.n_descriptors, e))
         return false;
@@ -165,7 +162,6 @@ void bench_tear_down(struct bench *b)
     engine_fini(&b->engine);
     secret_free(b->engine.op_style.sse_c_key);
     free(b->cleans);
-    free(b->left);
     if (b->out.fd >= 0)
         close(b->out.fd);
     if (b->engine.event >= 0)

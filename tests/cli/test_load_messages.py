@@ -1,7 +1,6 @@
 """What s3load says to who is not quite right: each message names the way on."""
 import datetime
 import re
-import resource
 import shlex
 import signal
 
@@ -284,39 +283,27 @@ class Runs(LoadTest):
         self.assertRegex(r.err, r"none of [0-9,]+ requests? succeeded, the first failed with: HTTP 501.*; try --batch 1\n")
         self.s3load("delete", *SMALL, "--objects", "200", "--batch", "1")
 
-    def test_quit(self):
-        """SIGQUIT ends a run at once, which leaves its objects."""
-        path = self.tmp / "run.csv.zst"
-        (self.tmp / ".aws").mkdir()
-        (self.tmp / ".aws" / "credentials").write_text(f"[p]\naws_access_key_id = {ACCESS_KEY}\n"
-                                                       f"aws_secret_access_key = {SECRET_KEY}\n")
-        p = self.begin("put", "--obj.size", "1KiB", "--benchdata", path, "--bucket", "bkt", "--prefix", "it's", "--host-select", "roundrobin",
-                       "--profile", "p", "--no-proxy", "--lookup", "path", "--connect-timeout", "9s",
-                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
-        self.wait_until(lambda: has_rows(path), p)
-        p.send_signal(signal.SIGQUIT)
-        _, err = p.communicate(timeout=TIMEOUT_S)
-        self.assertEqual(p.returncode, -signal.SIGQUIT, err)
-        command = f"s3load clean --run {Capture(path).start['run_id']} --host {self.server.hosts} --bucket bkt " \
-                  "--host-select roundrobin --profile p --no-proxy --lookup path --prefix 'it'\\''s'"
-        self.assertEqual(err.decode(), f"\ns3load: objects of this run may be left\nTo delete them: {command}\n")
-        self.check_run(*shlex.split(command), cwd=self.tmp, env={"HOME": str(self.tmp)})
-        self.assertEqual(self.keys("bkt"), 0)
-
-
     def test_end_of_a_failed_run(self):
         """Three lines at most, and the same on a terminal and in a log."""
         self.start("--fault", "op=GET,fail=500:1", "--fault", "op=DELETE,fail=403:1", "--refuse-batches")
-        argv = ["get", *SMALL[:-1], "--objects", "5", "--stress"]
+        argv = ["get", *SMALL[:-1], "--objects", "5", "--stress", "--prefix", "it's", "--bucket", "bkt", "--host-select",
+                "roundrobin", "--no-proxy", "--lookup", "path", "--connect-timeout", "9s"]
         left = r"\As3load: none of 20 requests succeeded, the first failed with: HTTP 500 .*\n" \
-               r"s3load: objects of this run may be left under s3load-\w+/ in bucket '.*' \(HTTP 403 .*\)\n" \
-               rf"To delete them, as far as the server lists them: s3load clean --run \w+ --host {self.server.hosts}\n\Z"
+               r"s3load: objects of this run may be left under it'ss3load-\w+/ in bucket '.*' \(HTTP 403 .*\)\n" \
+               r"To delete them, as far as the server lists them: (s3load clean --run \w+ .*)\n\Z"
         log = apart_from_speed(self.s3load(*argv, status=1).err).removeprefix("Preparing 5 objects of 1KiB, 5KiB in all\n")
         self.assertRegex(log, left)
         status, shown = on_terminal(BUILD / "s3load", *self.argv(*argv), stream="stderr", env=self.environment(), cwd=self.tmp)
         last = apart_from_speed(shown.decode().rpartition("\x1b[K")[2].replace("\r", ""))
         self.assertEqual(status, 1)
         self.assertRegex(last, left)
+        # The command is whole.
+        command = shlex.split(re.search(left, last)[1])
+        self.assertEqual(command[4:], ["--host", self.server.hosts, "--bucket", "bkt", "--host-select", "roundrobin", "--no-proxy",
+                                       "--lookup", "path", "--prefix", "it's"])
+        n = self.keys("bkt")
+        self.assertIn("to delete", self.check_run(*command, "--dry-run", env=self.environment(), cwd=self.tmp).out)
+        self.assertEqual((n, self.keys("bkt")), (10, 10))
         # All that failed is in one line, and a run that ended early says how far it came.
         self.start("--fault", "op=PUT,fail=500:1")
         r = self.s3load("get", *SMALL, "--objects", "5", "--benchdata", "early", status=1)
