@@ -77,18 +77,12 @@ static int unknown_command(const struct cli_program *program, const char *name)
     const char *what = name[0] == '-' && name[1] ? "option" : "command";
     const char *bare = name + strspn(name, "-");
     const char *foreign = suggest_for_foreign(bare, strcspn(bare, "="));
-    if (foreign)
-        s.best = NULL;
+    const char *best = foreign ? foreign : s.best;
+    const char *begin = foreign || !best ? ": " : ": did you mean '";
     /* Do not print what follows '=': it may be a secret. */
     visible_line(stderr, "%s: unknown %s '%.*s'%s%s%s", program->name, what,
-                 (int)strcspn(name, "="), name,
-                 foreign  ? ": "
-                 : s.best ? ": did you mean '"
-                          : "",
-                 foreign  ? foreign
-                 : s.best ? s.best
-                          : "",
-                 s.best ? "'?" : "");
+                 (int)strcspn(name, "="), name, best ? begin : "", best ? best : "",
+                 best && !foreign ? "'?" : "");
     hint(program->name, NULL);
     return EXIT_USAGE;
 }
@@ -181,6 +175,11 @@ static int dispatch(const struct cli_program *program, int argc, char **argv)
     }
     if (strncmp(name, "--dump-", 7) == 0)
         return dump(program, name, second);
+    for (int i = 2; i < argc && name[0] == '-'; i++)
+        if ((command = find_command(program, argv[i])))
+            return cli_wrong_usage(&(struct cli_args){.program = program->name, .command = command},
+                                   "options follow the command: %s %s %.*s ...", program->name,
+                                   argv[i], (int)strcspn(name, "="), name);
     return unknown_command(program, name);
 }
 

@@ -40,10 +40,17 @@ static const char *lookup_hint(const struct s3op_style *style)
                  "needs neither";
 }
 
-static bool no_answer(struct err *e, const struct s3op_style *style, const struct err *cause)
+static bool no_answer(struct err *e, const struct engine *g, const struct err *cause)
 {
-    return err_set(e, "no server answers a request for bucket '%s': %s%s", style->bucket,
-                   cause->msg, lookup_hint(style));
+    char host[NAMES_HOST_MAX];
+    bool has_port = name_split(g->host[0].name, host) != NULL;
+
+    return err_set(e, "no server answers a request for bucket '%s': %s%s%s%s", g->op_style.bucket,
+                   cause->msg, has_port ? "" : "; --host names no port: it is ",
+                   has_port          ? ""
+                   : g->op_style.tls ? "443"
+                                     : "80",
+                   lookup_hint(&g->op_style));
 }
 
 bool bucket_listing(struct control *c, const char *prefix, enum s3op_kind *kind, struct err *e)
@@ -62,7 +69,7 @@ bool bucket_listing(struct control *c, const char *prefix, enum s3op_kind *kind,
     const struct s3op_style *style = &c->crew.engine->op_style;
     if (r.status == 0 && !r.cut) {
         *kind = S3OP_LIST;
-        return no_answer(e, style, &state);
+        return no_answer(e, c->crew.engine, &state);
     }
     bool listed = control_run(c, &op, &r, &list);
     /* A server that knows no versions may answer with any list, even an empty one. */
@@ -196,7 +203,7 @@ bool bucket_make(struct control *c, const struct work *k, bool *made, struct err
     if (!exists && r.status != 404 && r.status != 0)
         exists = may_list(c, k->o->prefix, r.status, &cause);
     if (!exists && r.status == 0)
-        return no_answer(e, style, &cause);
+        return no_answer(e, c->crew.engine, &cause);
     if (!exists && r.status != 404)
         return err_set(e, "cannot use bucket '%s': %s%s", style->bucket, cause.msg,
                        lookup_hint(style));

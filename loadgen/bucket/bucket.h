@@ -2,7 +2,7 @@
 #ifndef S3_LOADGEN_BUCKET_BUCKET_H
 #define S3_LOADGEN_BUCKET_BUCKET_H
 
-#include "loadgen/load/crew.h"
+#include "loadgen/load/load.h"
 #include "loadgen/work/workload.h"
 
 /* Deletes what a run has left below its root: objects, versions and unfinished uploads. The workers

@@ -1,7 +1,7 @@
 #include "loadgen/bucket/bucket.h"
 
-#include "loadgen/load/worker.h"
-#include "loadgen/util/clock.h"
+#include "loadgen/load/load.h"
+#include "loadgen/util/util.h"
 
 #include <string.h>
 

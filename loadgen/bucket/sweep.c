@@ -1,7 +1,7 @@
 
 #include "libcommon/mem.h"
 #include "loadgen/bucket/bucket.h"
-#include "loadgen/util/clock.h"
+#include "loadgen/util/util.h"
 
 #include <stdlib.h>
 #include <string.h>

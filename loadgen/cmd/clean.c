@@ -6,7 +6,7 @@
 #include "libcommon/visible.h"
 #include "loadgen/bucket/bucket.h"
 #include "loadgen/run/bench.h"
-#include "loadgen/util/clock.h"
+#include "loadgen/util/util.h"
 
 #include <math.h>
 #include <search.h>
@@ -245,7 +245,6 @@ const struct cli_command cmd_clean = {
     .groups =
         (const struct cli_group[]){
             {"What to delete", NULL, own_table, 0},
-            {"What to delete", NULL, options_launch, 0},
             {"Where", NULL, options_where, 0},
             {"Connections", "connection", options_connection, 0},
             {0},

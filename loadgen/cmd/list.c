@@ -10,7 +10,7 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
     if (k->o->data.no_prefix || k->o->data.list_existing)
         s3op_set_key(op, all);
     else
-        work_set_dir(op, all, k->used_dir + w->thread);
+        work_set_dir(op, all, k->first_dir + w->thread);
     /* Of a bucket of others we know only that it has an object, not how many. */
     op->min_objects = k->o->data.list_existing ? 1
                       : k->o->data.no_prefix   ? k->n_objects

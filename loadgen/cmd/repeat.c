@@ -5,7 +5,7 @@
 #include "libcommon/slo.h"
 #include "loadgen/ranks/ranks.h"
 #include "loadgen/run/bench.h"
-#include "loadgen/util/sibling.h"
+#include "loadgen/util/util.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
-#include "loadgen/load/worker.h"
+#include "loadgen/load/load.h"
 
-#include "loadgen/util/clock.h"
+#include "loadgen/util/util.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -143,17 +143,6 @@ static bool speaks_tls(const struct worker *w)
            memmem(w->answer.error_text, w->answer.n_error_text, "HTTPS", 5) != NULL;
 }
 
-/* Records that the server refuses the keys. They may be renewed during a run. */
-static void note_refusal(struct loop *l, const char *code)
-{
-    static const char *const refusals[] = {"ExpiredToken", "InvalidToken", "TokenRefreshRequired",
-                                           "InvalidAccessKeyId"};
-
-    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
-        if (l->engine->credentials != NULL && strcmp(code, refusals[i]) == 0)
-            credentials_refuse(l->engine->credentials, l->signer_version);
-}
-
 /* Servers refuse signatures whose time is 15 minutes off. We allow a minute less, as the Date that
  * we compare with may be older. */
 #define SKEW_NS (14 * 60 * NS_PER_S)
@@ -185,7 +174,6 @@ static void set_http_error(struct worker *w, const char *why)
 
     note_skew(w, code);
     if (*code != '\0') {
-        note_refusal(w->loop, code);
         const char *message = xml_text(x, XML_MESSAGE);
         err_set(&text, "%s%s%s", code, *message != '\0' ? ": " : "", message);
     } else if (speaks_tls(w)) {

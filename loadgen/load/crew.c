@@ -1,7 +1,7 @@
-#include "loadgen/load/crew.h"
+#include "loadgen/load/load.h"
 
 #include "libcommon/mem.h"
-#include "loadgen/util/cgroups.h"
+#include "loadgen/util/util.h"
 
 #include <poll.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-#include "loadgen/load/loop.h"
+#include "loadgen/load/load.h"
 
 #include "libcommon/int64.h"
 #include "libcommon/units.h"

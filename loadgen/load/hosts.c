@@ -1,8 +1,8 @@
-#include "loadgen/load/hosts.h"
+#include "loadgen/load/load.h"
 
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
-#include "loadgen/net/names.h"
+#include "loadgen/net/net.h"
 
 #include <stdio.h>
 #include <stdlib.h>

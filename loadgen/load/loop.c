@@ -1,9 +1,8 @@
-#include "loadgen/load/loop.h"
+#include "loadgen/load/load.h"
 
 #include "libcommon/mem.h"
 #include "libcommon/secret.h"
-#include "loadgen/load/worker.h"
-#include "loadgen/util/clock.h"
+#include "loadgen/util/util.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -303,9 +302,9 @@ bool loop_init(struct loop *l, struct engine *g, unsigned index, struct recorder
     ok = ok &&
          ((l->dates != NULL && l->buf != NULL && l->head != NULL && l->md5 != NULL) || mem_none(e));
     ok = ok && pool_init(&l->pool, g, l->epoll, n_workers, e);
-    if (ok && g->credentials != NULL)
-        ok = credentials_update_signer(g->credentials, g->op_style.region, &l->signer,
-                                       &l->signer_version, e);
+    if (ok && g->keys[0] != NULL)
+        ok =
+            sigv4_init(&l->signer, g->keys[0], g->keys[1], g->keys[2], g->op_style.region, "s3", e);
     ok = ok && mem_cleared(&l->workers, n_workers, e);
     for (; ok && l->n_workers < n_workers; l->n_workers++)
         ok = worker_init(&l->workers[l->n_workers], l, first_thread + l->n_workers, e);

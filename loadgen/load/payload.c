@@ -1,8 +1,8 @@
-#include "loadgen/load/engine.h"
+#include "loadgen/load/load.h"
 
 #include "libcommon/mem.h"
 #include "libcommon/splitmix.h"
-#include "loadgen/util/rng.h"
+#include "loadgen/util/util.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-#include "loadgen/load/loop.h"
+#include "loadgen/load/load.h"
 
 #include "libcommon/mem.h"
-#include "loadgen/util/clock.h"
+#include "loadgen/util/util.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,6 @@
-#include "loadgen/load/loop.h"
+#include "loadgen/load/load.h"
 
-#include "loadgen/load/worker.h"
-#include "loadgen/util/clock.h"
+#include "loadgen/util/util.h"
 
 /* Workers that wait for an object or a host try again after this time. */
 #define PARKED_NS (1 * NS_PER_MS)

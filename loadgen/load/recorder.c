@@ -1,9 +1,9 @@
-#include "loadgen/load/recorder.h"
+#include "loadgen/load/load.h"
 
 #include "libcommon/mem.h"
 #include "libcommon/recwrite.h"
-#include "loadgen/util/clock.h"
 #include "loadgen/util/histogram.h"
+#include "loadgen/util/util.h"
 
 #include <errno.h>
 #include <pthread.h>

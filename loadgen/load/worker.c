@@ -1,9 +1,9 @@
-#include "loadgen/load/worker.h"
+#include "loadgen/load/load.h"
 
 #include "libcommon/mem.h"
 #include "libcommon/rowformat.h"
 #include "libcommon/secret.h"
-#include "loadgen/util/clock.h"
+#include "loadgen/util/util.h"
 
 #include <string.h>
 
@@ -151,7 +151,7 @@ static bool needs_hash(const struct worker *w)
 {
     const struct engine *g = w->loop->engine;
 
-    return g->credentials != NULL && g->op_style.sign_payload && s3op_n_body(&w->op) > 0;
+    return g->keys[0] != NULL && g->op_style.sign_payload && s3op_n_body(&w->op) > 0;
 }
 
 /* Returns the checksum of the body that the request needs: a CRC, or SHA-256, which is made with
@@ -257,11 +257,8 @@ static bool build(struct worker *w)
         .token_id = lists ? pages_token_id(answer_pages(w)) : NULL,
         .time_s = engine_sign_ns(&g->host[w->host]) / NS_PER_S,
     };
-    struct sigv4 *signer = g->credentials != NULL ? &l->signer : NULL;
-    size_t n = signer == NULL || credentials_update_signer(g->credentials, g->op_style.region,
-                                                           signer, &l->signer_version, e)
-                   ? s3op_build(&g->op_style, signer, &w->op, &head, l->head, S3OP_HEAD_MAX, e)
-                   : 0;
+    struct sigv4 *signer = g->keys[0] != NULL ? &l->signer : NULL;
+    size_t n = s3op_build(&g->op_style, signer, &w->op, &head, l->head, S3OP_HEAD_MAX, e);
     if (n == 0)
         return answer_set_error(w, "%s", e->msg);
     w->body.send = memcpy(w->body.out + S3OP_HEAD_MAX - n, l->head, n);

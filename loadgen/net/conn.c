@@ -1,11 +1,10 @@
 #define CURL_DISABLE_DEPRECATION /* of curl_multi_socket_all */
 
-#include "loadgen/net/conn.h"
+#include "loadgen/net/net.h"
 
 #include "libcommon/mem.h"
 #include "libcommon/secret.h"
-#include "loadgen/net/names.h"
-#include "loadgen/util/clock.h"
+#include "loadgen/util/util.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>

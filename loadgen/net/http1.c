@@ -1,4 +1,4 @@
-#include "loadgen/net/http1.h"
+#include "loadgen/net/net.h"
 
 #include <string.h>
 

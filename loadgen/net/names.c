@@ -1,7 +1,7 @@
-#include "loadgen/net/names.h"
+#include "loadgen/net/net.h"
 
 #include "libcommon/mem.h"
-#include "loadgen/util/clock.h"
+#include "loadgen/util/util.h"
 
 #include <netdb.h>
 #include <pthread.h>

@@ -1,6 +1,4 @@
-#include "loadgen/net/conn.h"
-
-#include "loadgen/net/names.h"
+#include "loadgen/net/net.h"
 
 #include <errno.h>
 #include <limits.h>

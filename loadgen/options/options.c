@@ -4,11 +4,10 @@
 #include "libcommon/rfc3339.h"
 #include "libcommon/secret.h"
 #include "libcommon/slo.h"
-#include "loadgen/load/hosts.h"
-#include "loadgen/ranks/parts.h"
-#include "loadgen/s3/credentials.h"
-#include "loadgen/s3/s3op.h"
-#include "loadgen/util/sibling.h"
+#include "loadgen/load/load.h"
+#include "loadgen/ranks/ranks.h"
+#include "loadgen/s3/s3.h"
+#include "loadgen/util/util.h"
 
 #include <errno.h>
 #include <math.h>
@@ -98,8 +97,6 @@ const struct cli_option options_load_more[] = {
      .help = "end once so many bytes were moved", .min = 1, .max = INFINITY},
     {"warmup", CLI_DURATION, AT(load.warmup_ns), "DUR", .is = CLI_SETTING,
      .help = "load for this long first, and record nothing", .min = 0, .max = 86400e9},
-    {"wait", CLI_FLAG, AT(load.wait), NULL, .is = CLI_OTHER,
-     .help = "wait until no other load runs on this machine"},
     {"max-errors", CLI_INT, AT(load.max_errors), "N", .is = CLI_SETTING,
      .help = "end once so many requests failed; 0: never", .min = 0, .max = INFINITY},
     {"threads", CLI_INT, AT(load.n_threads), "N", .is = CLI_SETTING,
@@ -113,8 +110,6 @@ const struct cli_option options_load_more[] = {
      .help = "keep the sums, delete the capture"},
     {"serverprof", CLI_STRING, AT(serverprof), "TYPE,...", .is = CLI_OTHER,
      .help = "save profiles of MinIO: cpu,mem,block,mutex"},
-    {"serverprof-url", CLI_STRING, AT(serverprof_url), "URL,...", .is = CLI_OTHER,
-     .help = "save profiles of Go servers (/debug/pprof/)"},
     {"stress", CLI_FLAG, AT(show.stress), NULL, .is = CLI_SETTING, .help = "write no capture"},
     {"verify", CLI_INT, AT(load.verify), "N", .is = CLI_SETTING,
      .help = "check the body of every Nth GET; 0: of none", .min = 0, .max = INFINITY},
@@ -125,12 +120,6 @@ const struct cli_option options_load_more[] = {
 
 const struct cli_exit options_exits[] = {
     {"1, 3", "with --slo also: an assertion is missed; one is undecided"},
-    {0},
-};
-
-const struct cli_option options_launch[] = {
-    {"alone", CLI_FLAG, AT(alone), NULL, .is = CLI_OTHER,
-     .help = "run even if mpirun or srun started several copies"},
     {0},
 };
 
@@ -291,6 +280,9 @@ static bool take_place(struct options *o, const struct cli_args *args, const str
         return false;
     if (cli_given(args, "host"))
         return true;
+    if (p->field[PROFILE_SERVICES] != NULL && (by_name || (host == NULL && url == NULL)))
+        return err_set(
+            e, "the profile has services, which s3load does not read: name the server with --host");
     if (p->field[PROFILE_ENDPOINT_URL] != NULL && (by_name || (host == NULL && url == NULL)))
         return take_endpoint(o, "endpoint_url", p->field[PROFILE_ENDPOINT_URL], tls_given, e);
     if (host != NULL)
@@ -320,7 +312,6 @@ static bool take_credentials(struct options *o, const struct profile *p, bool by
                              struct err *e)
 {
     const char *const given[] = {o->access_key, o->secret_key, o->session_token};
-    const char *process = p->field[PROFILE_PROCESS];
 
     if (o->net.anonymous)
         return (given[0] == NULL && given[1] == NULL && given[2] == NULL && !by_name) ||
@@ -338,16 +329,17 @@ static bool take_credentials(struct options *o, const struct profile *p, bool by
         if (part[0] != NULL || part[1] != NULL)
             return take_source(o, names, part, e);
     }
-    o->net.keys_of_profile = p->field[0] != NULL || p->field[1] != NULL;
-    if (o->net.keys_of_profile)
+    if (p->field[0] != NULL || p->field[1] != NULL)
         return take_source(o, PROFILE_NAMES, (const char *const *)p->field, e);
-    for (size_t i = PROFILE_ELSEWHERE; i < PROFILE_N && process == NULL; i++)
+    for (size_t i = PROFILE_ELSEWHERE; i < PROFILE_N; i++)
         if (p->field[i] != NULL)
-            return err_set(e,
-                           "profile '%s' has %s but no keys. s3load cannot get keys that way: add "
-                           "'credential_process = aws configure export-credentials --profile %s'",
-                           o->profile, PROFILE_NAMES[i], o->profile);
-    return process == NULL || keep_copy(o, &o->credential_process, process, e);
+            return err_set(
+                e,
+                "profile '%s' has %s but no keys. s3load cannot get keys that way: without "
+                "--profile it takes those of eval \"$(aws configure export-credentials "
+                "--profile %s --format env)\"",
+                o->profile, PROFILE_NAMES[i], o->profile);
+    return true;
 }
 
 /* Fills in what the command line leaves open. */
@@ -370,7 +362,7 @@ static bool take_rest(struct options *o, const struct cli_args *args, struct err
     bool ok = take_place(o, args, &p, by_name, e) && take_credentials(o, &p, by_name, e);
     if (p.field[PROFILE_CA_BUNDLE] != NULL && (authorities == NULL || by_name))
         authorities = p.field[PROFILE_CA_BUNDLE];
-    if (ok && (o->net.tls || o->serverprof_url != NULL) && o->cacert == NULL && authorities != NULL)
+    if (ok && o->net.tls && o->cacert == NULL && authorities != NULL)
         ok = keep_copy(o, &o->cacert, authorities, e);
     profile_fini(&p);
     hide_environment();
@@ -444,6 +436,7 @@ static bool read_hosts(struct options *o, const char *path, struct err *e)
     /* A line break makes this a list in lines, even with one host. secret_read_file has left room
      * for it. */
     strcat(text, "\n");
+    o->hosts_file = o->hosts;
     return keep(o, &o->hosts, text, e);
 }
 
@@ -500,31 +493,11 @@ static bool check_slo(struct options *o, struct err *e)
     return ok && !o->failed;
 }
 
-static bool check_serverprof(const struct options *o, struct err *e)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz,";
-
-    if (o->serverprof != NULL && o->serverprof_url != NULL)
-        return err_set(e, "--serverprof and --serverprof-url exclude each other");
-    if (o->serverprof != NULL &&
-        (*o->serverprof == '\0' || o->serverprof[strspn(o->serverprof, letters)] != '\0'))
-        return err_set(e, "--serverprof takes a list of profiles such as cpu,mem");
-    if (o->serverprof_url != NULL && strchr(o->serverprof_url, '@') != NULL)
-        return err_set(e, "--serverprof-url: servers are named without user and password");
-    for (const char *at = o->serverprof_url, *end; at != NULL; at = *end == ',' ? end + 1 : NULL) {
-        size_t n = strcspn(at, ",");
-
-        end = at + n;
-        if ((strncmp(at, "http://", 7) != 0 && strncmp(at, "https://", 8) != 0) || n > 500)
-            return err_set(e, "--serverprof-url: '%.*s' is no http[s]://host[:port]", (int)n, at);
-    }
-    return true;
-}
-
 static bool check(struct options *o, struct err *e)
 {
     /* S3 once had buckets with capitals and '_' too; Ceph has tenant:bucket. */
     static const char set[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:";
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz,";
 
     if (!check_plain("access key", o->access_key, e) ||
         !check_plain("session token", o->session_token, e) ||
@@ -539,6 +512,8 @@ static bool check(struct options *o, struct err *e)
         return err_set(e, "--verify needs objects that this run uploaded, not --list-existing");
     if (o->request.range_bytes > 0)
         o->request.range = true;
+    if (o->request.range_bytes > o->data.size_bytes && !o->data.list_existing)
+        return err_set(e, "--range-size is larger than the objects (--obj.size)");
     if (o->request.put_share < o->request.delete_share)
         return err_set(e, "--put-distrib must be at least --delete-distrib, or objects run out");
     if (strlen(o->prefix) > PREFIX_MAX)
@@ -548,49 +523,16 @@ static bool check(struct options *o, struct err *e)
     if (o->bucket[strspn(o->bucket, set)] != '\0' || strlen(o->bucket) > 255 ||
         o->bucket[strspn(o->bucket, ".")] == '\0')
         return err_set(e, "'%s' is no name of a bucket (3 to 63 of a-z, 0-9, - and .)", o->bucket);
-    if (!check_hosts(o, e) || !check_syncstart(o, e) || !check_slo(o, e) || !check_serverprof(o, e))
+    if (o->serverprof != NULL &&
+        (*o->serverprof == '\0' || o->serverprof[strspn(o->serverprof, letters)] != '\0'))
+        return err_set(e, "--serverprof takes a list of profiles such as cpu,mem");
+    if (o->serverprof != NULL && o->net.lookup == S3OP_LOOKUP_HOST)
+        return err_set(e, "--serverprof asks the server, not a bucket: it needs --lookup path");
+    if (!check_hosts(o, e) || !check_syncstart(o, e) || !check_slo(o, e))
         return false;
-    return o->net.anonymous || o->access_key != NULL || o->credential_process != NULL ||
+    return o->net.anonymous || o->access_key != NULL ||
            err_set(e, "there are no credentials: set S3LOAD_ACCESS_KEY and S3LOAD_SECRET_KEY, or "
                       "use --profile or --anonymous");
-}
-
-static long number_in(const char *name)
-{
-    const char *value = getenv(name);
-
-    return value != NULL ? strtol(value, NULL, 10) : 0;
-}
-
-/* Returns how many copies of this program a launcher such as mpirun or srun has started; 1: there
- * is no launcher. PMIx gives only the number of this copy, so there may be more. */
-static long n_copies(void)
-{
-    const long numbers[] = {
-        number_in("OMPI_COMM_WORLD_SIZE"),
-        number_in("PMI_SIZE"),
-        number_in("PMIX_RANK") + 1,
-        /* Slurm sets SLURM_NTASKS for batch scripts too, but only srun starts tasks. */
-        getenv("SLURM_STEP_ID") != NULL ? number_in("SLURM_NTASKS") : 0,
-    };
-    long n = 1;
-
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        n = numbers[i] > n ? numbers[i] : n;
-    return n;
-}
-
-/* Fails if this is one of several copies that do not know each other: each would make, check and
- * clear the bucket. */
-static bool check_launcher(const struct options *o, struct err *e)
-{
-    long n = ranks_size() > 1 ? 1 : n_copies();
-
-    return n <= 1 || o->alone ||
-           err_set(e,
-                   "%ld copies of s3load would run without knowing each other: use s3load-mpi, and "
-                   "the mpirun of the MPI that it was built with (or --alone, if you mean it)",
-                   n);
 }
 
 /* ---- Random names ---- */
@@ -677,8 +619,6 @@ bool options_complete(struct options *o, const struct cli_args *args, struct err
     char run_id[OPTIONS_ID_LENGTH + 1];
     uint32_t seed = 0;
 
-    if (!check_launcher(o, e))
-        return false;
     o->data.objects_given = cli_given(args, "objects");
     if ((o->load.n_requests > 0 || o->load.n_bytes > 0) && !cli_given(args, "duration"))
         o->load.duration_ns = 0;

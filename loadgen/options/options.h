@@ -12,22 +12,21 @@ struct options {
     union {
         struct {
             const char *hosts, *region, *bucket, *cacert;
+            const char *hosts_file; /* file:NAME that the hosts are from; NULL: none */
             const char *access_key, *secret_key, *session_token;
             const char *profile;
-            const char *credential_process; /* from the profile; NULL: none */
             const char *prefix, *storage_class, *syncstart, *benchdata, *label;
             const char *wanted_id;    /* clean: the run to delete (--run) */
             const char *command_line; /* without secrets */
             const char *run_id;       /* of this run */
-            const char *serverprof, *serverprof_url;
+            const char *serverprof;
             const char *path; /* path of the capture; "-": standard output */
         };
-        const char *text[20];
+        const char *text[19];
     };
 
     struct {
-        int host_select;      /* enum hosts_select */
-        bool keys_of_profile; /* the keys come from the profile */
+        int host_select; /* enum hosts_select */
         bool anonymous, no_proxy, resolve_host;
         bool tls, insecure;
         int lookup; /* enum s3op_lookup */
@@ -48,7 +47,6 @@ struct options {
         int64_t verify; /* every Nth GET; 0: none */
         int64_t seed;
         int64_t syncstart_ns; /* CLOCK_REALTIME; valid if syncstart is given */
-        bool wait;            /* wait for other loads on this machine to end */
     } load;
 
     /* The bucket and its objects. */
@@ -82,7 +80,6 @@ struct options {
     } show;
 
     struct ranks_settings ranks;
-    bool alone; /* run even if a launcher started several copies */
 
     /* Not options, but results of options_complete. */
     bool failed;      /* options_complete failed, but usage is not at fault */
@@ -105,7 +102,7 @@ _Static_assert(offsetof(struct options, net) == sizeof((struct options){0}.text)
 /* Tables of options for the groups of commands. The base of each group is 0. */
 extern const struct cli_option options_where[], options_connection[], options_load[],
     options_load_more[], options_pool[], options_shares[], options_size[], options_data[],
-    options_run[], options_existing[], options_versions[], options_launch[];
+    options_run[], options_existing[], options_versions[];
 
 /* What --slo adds to the exit statuses of commands that put load on a store. */
 extern const struct cli_exit options_exits[];
@@ -124,6 +121,31 @@ extern const struct cli_exit options_exits[];
 bool options_complete(struct options *o, const struct cli_args *args, struct err *e);
 void options_free(struct options *o);
 
+/* The fields of a profile. The first three belong together: access key, secret key, session token.
+ */
+enum {
+    PROFILE_N_KEYS = 3,
+    PROFILE_REGION = PROFILE_N_KEYS,
+    PROFILE_ENDPOINT_URL,
+    PROFILE_CA_BUNDLE,
+    PROFILE_SERVICES,
+    PROFILE_ELSEWHERE, /* from here on: ways to get keys, which we do not know */
+    PROFILE_N = PROFILE_ELSEWHERE + 5
+};
+extern const char *const PROFILE_NAMES[PROFILE_N];
+
+/* The values of the fields, in memory of secret.h; NULL: not set. */
+struct profile {
+    char *field[PROFILE_N];
+};
+
+/* Reads the section [name] of ~/.aws/credentials, and missing fields from [profile name] of
+ * ~/.aws/config, or of the files that AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE name.
+ * Access key, secret key and session token come from one file. If neither file has the profile,
+ * fails if `required`, else finds nothing. On failure all fields are NULL. */
+bool profile_read(struct profile *p, const char *name, bool required, struct err *e);
+void profile_fini(struct profile *p);
+
 /* Packs the options and their texts into *n bytes for another process of the same program. The
  * caller frees the bytes with secret_free, as they hold keys. NULL: out of memory. */
 char *options_pack(const struct options *o, size_t *n);
@@ -135,6 +157,10 @@ bool options_unpack(struct options *o, const char *data, size_t n, struct err *e
  * options and of passwords in URLs. Words are quoted where a shell needs it. `commands` (NULL at
  * the end) say which options are secret. The caller frees it; NULL: out of memory. */
 char *options_redacted(const struct cli_command *const *commands, int argc, char *const *argv);
+
+/* Returns the command that deletes what the run of these options leaves, without secrets, like
+ * options_redacted. */
+char *options_to_clean(const struct options *o);
 
 /* Whether the words hold a secret: a secret option, or a password in a URL. The words end with
  * NULL. */

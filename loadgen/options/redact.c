@@ -2,7 +2,7 @@
 #include "libcommon/secret.h"
 #include "libcommon/slice.h"
 #include "loadgen/options/options.h"
-#include "loadgen/util/strbuf.h"
+#include "loadgen/util/util.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,6 +122,43 @@ char *options_redacted(const struct cli_command *const *commands, int argc, char
         strbuf_puts(&line, i > 0 ? " " : "");
         put_word(&line, line.failed ? "" : word);
         free(word);
+    }
+    if (line.failed)
+        strbuf_fini(&line);
+    return line.s;
+}
+
+char *options_to_clean(const struct options *o)
+{
+    static const struct options usual = {OPTIONS_DEFAULTS};
+    const struct cli_option *const tables[] = {options_where, options_connection, NULL};
+    struct options given = *o;
+    struct strbuf line = {0};
+
+    if (o->hosts_file != NULL)
+        given.hosts = o->hosts_file;
+    strbuf_printf(&line, "s3load clean --run %s", o->run_id);
+    for (const struct cli_option *const *t = tables; *t != NULL; t++)
+        for (const struct cli_option *k = *t; k->type != CLI_NONE; k++) {
+            const void *value = (char *)&given + k->offset, *other = (char *)&usual + k->offset;
+            const char *text = NULL;
+
+            if (k->type == CLI_STRING)
+                text = *(const char *const *)value;
+            else if (k->type == CLI_CHOICE && *(const int *)value != *(const int *)other)
+                text = k->choices[*(const int *)value];
+            bool is_usual = text == NULL && !(k->type == CLI_FLAG && *(const bool *)value);
+            if (k->type == CLI_STRING && text != NULL && *(const char *const *)other != NULL)
+                is_usual = strcmp(text, *(const char *const *)other) == 0;
+            if (k->is == CLI_SECRET || is_usual)
+                continue;
+            strbuf_printf(&line, " --%s%s", k->name, text != NULL ? " " : "");
+            if (text != NULL)
+                put_word(&line, text);
+        }
+    if (*o->prefix != '\0') {
+        strbuf_puts(&line, " --prefix ");
+        put_word(&line, o->prefix);
     }
     if (line.failed)
         strbuf_fini(&line);

@@ -1,7 +1,7 @@
-#include "loadgen/ranks/parts.h"
+#include "loadgen/ranks/ranks.h"
 
 #include "libcommon/mem.h"
-#include "loadgen/util/sibling.h"
+#include "loadgen/util/util.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -21,8 +21,6 @@ const char ranks_program[] = "s3load-mpi";
 const struct cli_option ranks_options[] = {
     {"hosts-per-rank", CLI_FLAG, offsetof(struct ranks_settings, hosts_per_rank), NULL,
      .is = CLI_SETTING, .help = "give each rank its share of the servers"},
-    {"read-shift", CLI_INT, offsetof(struct ranks_settings, read_shift), "K", .is = CLI_SETTING,
-     .help = "each rank reads what the K-th rank after it uploaded", .min = 0, .max = 1e6},
     {"keep-parts", CLI_FLAG, offsetof(struct ranks_settings, keep_parts), NULL, .is = CLI_OTHER,
      .help = "also keep the capture of each rank"},
     {"progress", CLI_FLAG, offsetof(struct ranks_settings, progress), NULL, .is = CLI_OTHER,

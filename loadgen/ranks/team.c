@@ -1,11 +1,11 @@
-#include "loadgen/ranks/team.h"
+#include "loadgen/ranks/ranks.h"
 
 #include "libcommon/mem.h"
 #include "libcommon/secret.h"
 #include "libcommon/units.h"
 #include "libcommon/version.h"
-#include "loadgen/load/recorder.h"
-#include "loadgen/util/clock.h"
+#include "loadgen/load/load.h"
+#include "loadgen/util/util.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -276,7 +276,7 @@ static bool receive(struct team *t, int from, int64_t busy_ns)
     return ranks_pass(&c, false, from, &t->pong, sizeof t->pong) && wait_for(t, &c, busy_ns, NULL);
 }
 
-static bool send(struct team *t, int to, int64_t what)
+static bool tell(struct team *t, int to, int64_t what)
 {
     struct ranks_call c = {.begun = false};
 
@@ -291,7 +291,7 @@ static bool answer(struct team *t, int to, int64_t offset_ns)
     do {
         if (!receive(t, to, PING_BUSY_NS))
             return false;
-        if (!send(t, to, clock_now_ns() + offset_ns))
+        if (!tell(t, to, clock_now_ns() + offset_ns))
             return false;
     } while (t->pong != 0);
     return true;
@@ -307,7 +307,7 @@ static bool ask(struct team *t, int64_t offset_ns, struct team_clock *clock)
     for (int64_t i = 0, more = 1; more != 0; i++) {
         int64_t from_ns = clock_now_ns();
         more = i + 1 < N_PINGS && (i < N_LEAST || from_ns - begin_ns < PINGS_NS);
-        if (!send(t, 0, more) || !receive(t, 0, PING_BUSY_NS))
+        if (!tell(t, 0, more) || !receive(t, 0, PING_BUSY_NS))
             return false;
         int64_t took_ns = clock_now_ns() - from_ns;
         if (took_ns >= shortest_ns)
@@ -329,7 +329,7 @@ void team_measure_clock(struct team *t, int64_t offset_ns, size_t i)
     *clock = (struct team_clock){.at_ns = clock_now_ns() + offset_ns};
     /* Measure one rank at a time: rank 0 cannot answer two at once without delay. */
     for (int other = 1; t->rank == 0 && other < t->size && !t->lost; other++)
-        if (!send(t, other, 1) || !answer(t, other, offset_ns))
+        if (!tell(t, other, 1) || !answer(t, other, offset_ns))
             t->lost = true;
     if (t->rank > 0 && (!receive(t, 0, 0) || !ask(t, offset_ns, clock)))
         t->lost = true;

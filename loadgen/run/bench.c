@@ -5,8 +5,8 @@
 #include "libcommon/secret.h"
 #include "libcommon/units.h"
 #include "libcommon/visible.h"
-#include "loadgen/ranks/parts.h"
-#include "loadgen/util/sibling.h"
+#include "loadgen/ranks/ranks.h"
+#include "loadgen/util/util.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -134,10 +134,6 @@ static bool take_existing(struct bench *b, struct err *e)
 static void say_parts(const struct bench *b)
 {
     const struct options *o = b->o;
-    const char *tls = o->net.tls ? "--tls" : NULL;
-    const char *const words[] = {"s3load",   "clean",   "--run",    b->o->run_id,
-                                 "--host",   o->hosts,  "--bucket", o->bucket,
-                                 "--prefix", o->prefix, tls,        NULL};
     char last[sizeof b->out.part];
 
     if (o->show.quiet)
@@ -146,7 +142,7 @@ static void say_parts(const struct bench *b)
     if (!o->show.stress)
         bench_say_of_all(b, "run %s, %d ranks, which record into %s to %s", b->o->run_id,
                          b->team.size, b->out.part, last);
-    bench_show_command(stderr, "If it is killed, this deletes its objects", (char **)words);
+    visible_line(stderr, "If it is killed, this deletes its objects: %s", b->cleans);
 }
 
 /* Empties the bucket with --clear-bucket, now that all ranks record. Only rank 0 does this. */
@@ -207,7 +203,7 @@ static bool report(struct bench *b, struct err *e)
 
     if (b->o->show.json)
         summary_put_json(&text, b);
-    else if (s->bench_ns > 0 || bench_is_interrupted(b))
+    else if (s->bench_ns > 0 || bench_is_interrupted(b) || s->prepare_ns > 0)
         summary_put_line(&text, b);
     bool ok = !text.failed || mem_none(e);
     if (ok && text.n > 0)
@@ -273,8 +269,9 @@ static void check_listed(struct bench *b, bool deletes, enum s3op_kind kind)
     team_meet(&b->team, true, NULL);
 }
 
-/* Deletes what this run has uploaded; with --noclear only its unfinished uploads, which no one can
- * use. Each rank deletes the folders of its workers, then rank 0 deletes the rest. */
+/* The last ending. Deletes what this run has uploaded; with --noclear only its unfinished uploads,
+ * which no one can use. Each rank deletes the folders of its workers, then rank 0 deletes the rest.
+ * On failure *e says why something may be left. */
 static bool clean(struct bench *b, struct err *e)
 {
     struct sweep *s = &b->sweep;
@@ -324,12 +321,8 @@ static bool clean(struct bench *b, struct err *e)
             err_set(&cause, "%s of %s %s not listed", units_count(b->team.all.sum[TEAM_UNLISTED]).s,
                     units_counted(b->team.all.sum[TEAM_STORED], "object").s,
                     b->team.all.sum[TEAM_UNLISTED] == 1 ? "was" : "were");
-    return ok ||
-           err_set(e,
-                   "%s of this run may be left under %s in bucket '%s' (%s): s3load clean "
-                   "--run %s, with that bucket and prefix, deletes them%s",
-                   b->o->data.no_clear ? "unfinished uploads" : "objects", s->root, b->o->bucket,
-                   cause.msg, b->o->run_id, unlisted ? ", once the server lists them" : "");
+    ok = ok && (!b->team.lost || team_lost(&b->team, &cause));
+    return ok || err_set(e, "%s", cause.msg);
 }
 
 /* ---- The plan ---- */
@@ -344,7 +337,6 @@ static const struct stage {
     {bench_set_up, false},
     {make_bucket, false},
     {take_existing, false},
-    {bench_take_turn, false},
     {bench_record, false},
     {bench_make_crew, false},
     {clear_bucket, false},
@@ -375,11 +367,30 @@ static bool is_over(const struct bench *b)
     return b->team.lost ? bench_is_interrupted(b) : b->team.all.max[TEAM_SIGNAL] > 0;
 }
 
-/* Prints the error that this rank ends with, unless it only says that another rank failed. */
-static void complain(const struct bench *b, const struct err *e)
+/* Prints how a failed run ended, in at most three lines: what happened on this rank, what is left
+ * on the server, and the command that deletes it. */
+static void say_end(const struct bench *b, const struct err ended[static N_ENDINGS])
 {
-    if (strcmp(e->msg, team_other_failed) != 0 && e->msg[0] != '\0')
-        bench_say(b, "%s", e->msg);
+    const struct err *left = &ended[N_ENDINGS - 1];
+    struct strbuf what = {0};
+
+    if (strcmp(b->failed.msg, team_other_failed) != 0 &&
+        (!bench_is_interrupted(b) || strcmp(b->failed.msg, "interrupted") != 0))
+        strbuf_puts(&what, b->failed.msg);
+    for (const struct err *e = ended; e < left; e++)
+        if (e->msg[0] != '\0' && strcmp(e->msg, b->failed.msg) != 0 &&
+            strcmp(e->msg, team_other_failed) != 0)
+            strbuf_printf(&what, "%s%s", what.n > 0 ? "; " : "", e->msg);
+    if (what.n > 0)
+        bench_say(b, "%s", what.s);
+    strbuf_fini(&what);
+    if (left->msg[0] == '\0')
+        return;
+    bool known = strcmp(left->msg, b->failed.msg) == 0;
+    bench_say_of_all(b, "%s of this run may be left under %s in bucket '%s'%s%s%s",
+                     b->o->data.no_clear ? "unfinished uploads" : "objects", b->work.root,
+                     b->o->bucket, known ? "" : " (", known ? "" : left->msg, known ? "" : ")");
+    visible_line(stderr, "To delete them, as far as the server lists them: %s", b->cleans);
 }
 
 static int run(struct bench *b)
@@ -395,11 +406,7 @@ static int run(struct bench *b)
     for (size_t i = 0; i < N_ENDINGS; i++)
         ok = endings[i](b, &errors[i]) && ok;
     b->status = ok ? b->judged : EXIT_FAILED;
-    if (!bench_is_interrupted(b) || strcmp(b->failed.msg, "interrupted") != 0)
-        complain(b, &b->failed);
-    for (size_t i = 0; i < N_ENDINGS; i++)
-        if (strcmp(errors[i].msg, b->failed.msg) != 0)
-            complain(b, &errors[i]);
+    say_end(b, errors);
     if (atomic_load(&b->signals.n) > 0)
         b->status = 128 + atomic_load(&b->signals.first);
     team_meet(&b->team, true, NULL);

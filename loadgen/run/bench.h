@@ -5,9 +5,9 @@
 
 #include "libcommon/cli.h"
 #include "loadgen/bucket/bucket.h"
-#include "loadgen/load/recorder.h"
-#include "loadgen/ranks/team.h"
-#include "loadgen/util/clock.h"
+#include "loadgen/load/load.h"
+#include "loadgen/ranks/ranks.h"
+#include "loadgen/util/util.h"
 
 #include <jansson.h>
 #include <net/if.h>
@@ -50,9 +50,7 @@ json_t *machine_json(struct machine *m, const struct crew *crew);
 
 /* A run as JSON: in the first and the last comment of its capture, and for --json. */
 
-/* A thread that is busy for more than WARN percent of the time may delay requests. Beyond BOUND
- * percent it does delay them. */
-#define SUMMARY_WARN_PCT  70
+/* A thread that is busy for more than this percentage of the time delays requests. */
 #define SUMMARY_BOUND_PCT 90
 
 struct summary {
@@ -105,8 +103,7 @@ void summary_put_end(struct strbuf *to, struct bench *b);
 /* Writes "s3load/machine/1 {...}": the state of the machine during the run (docs/machine.md). */
 void summary_put_machine(struct strbuf *to, struct bench *b);
 
-/* Writes the result for people: a line, or two if one would be wider than 80 columns. A run without
- * a benchmark was interrupted. */
+/* Writes the result for people: a line, or two if one would be wider than 80 columns. */
 void summary_put_line(struct strbuf *to, const struct bench *b);
 
 /* Writes the result for programs, as JSON. */
@@ -130,7 +127,6 @@ struct signals {
     bool finishing; /* protected by lock: the run is cleaning up; one signal does not stop it */
     struct crew *control;        /* a signal stops this crew */
     _Atomic(struct crew *) crew; /* and this one; NULL: there is none yet */
-    _Atomic(const char *) left;  /* what SIGQUIT prints; NULL: nothing */
 };
 
 /* Starts a thread that takes the signals. Call it before other threads start. */
@@ -141,65 +137,21 @@ void signals_fini(struct signals *s);
  * false if a second signal has already come, and nothing more is to be done. */
 bool signals_let_finish(struct signals *s);
 
-/* Profiles that servers make of themselves while the benchmark runs: --serverprof, by the admin API
- * of MinIO, and --serverprof-url, by net/http/pprof of Go servers. They are saved beside the
- * capture. If a profile cannot be fetched, a line says so, and the run continues. */
-
-struct bench;
-
-#define SERVERPROF_MAX_URLS 64
-
-/* A server that profiles, and what requests to it need. */
-struct serverprof_node {
-    struct bench *bench;
-    char url[512]; /* without /debug/pprof/ */
-    struct engine engine;
-    struct control control;
-    pthread_t thread;
-    bool started; /* the thread that fetches the CPU profile is running */
-    bool loading; /* that thread uses it */
-    bool failed;  /* a fetch failed, which was reported */
-};
-
+/* --serverprof: profiles that the nodes of MinIO make of themselves while the benchmark runs, by
+ * its admin API. They are saved beside the capture. If they cannot be had, a line says so, and the
+ * run continues. */
 struct serverprof {
-    char *part;                   /* the name of the archive until it is complete */
-    bool profiling;               /* MinIO is profiling until we fetch the profiles */
-    const char *version;          /* version of its admin API */
-    long seconds;                 /* length of CPU profiles by URL */
-    struct serverprof_node *node; /* of MinIO the first host; n_nodes is then 0 */
-    size_t n_nodes;
-    atomic_int n_signals; /* signals that do not end a fetch: those of the load */
-    atomic_bool ended;    /* do not wait for CPU profiles */
-    pthread_mutex_t lock;
-    zip_t *zip; /* profiles by URL, kept in memory until it is closed */
+    const char *version; /* of the API */
+    bool profiling;      /* MinIO profiles until we fetch the profiles */
+    bool asking;         /* a request is on its way, which a signal breaks off */
+    int n_signals;       /* that came before the request */
 };
 
 /* A stage of a run: begins profiling. False: out of memory. */
 bool serverprof_begin(struct bench *b, struct err *e);
 
-/* Call these when the benchmark begins, and when it has ended. */
-void serverprof_load(struct bench *b);
-void serverprof_loaded(struct bench *b);
-
 /* An ending of a run: fetches the profiles and saves them all or not at all. */
 bool serverprof_end(struct bench *b, struct err *e);
-
-/* A lock of the machine for one load at a time, so that two loads do not measure each other. It is
- * advisory: flock on a file that everyone may open. */
-
-struct turnstile {
-    int fd;     /* file descriptor; 0: not opened, -1: cannot be opened */
-    bool holds; /* we have the lock, or it does not matter */
-};
-
-/* Tries to take the lock for the run of that id. Returns whether this process or another one of the
- * same run has it. If the file cannot be used, there is no lock, and the result is true. The
- * variable S3LOAD_LOCK names another file than /tmp/s3load.lock; if it is empty, there is no
- * file. */
-bool turnstile_pass(struct turnstile *t, const char *run_id);
-
-/* Releases the lock. A struct of zeros has none. */
-void turnstile_leave(struct turnstile *t);
 
 /* The progress that a run shows on standard error, on a terminal or on request. */
 struct screen {
@@ -248,7 +200,6 @@ struct bench {
     int64_t agreed_ns; /* when the benchmark starts: by the wall clock of rank 0 */
 
     /* For requests. */
-    struct credentials credentials;
     struct engine engine;
     struct control control;
     struct signals signals;
@@ -260,11 +211,10 @@ struct bench {
     struct screen screen;
     struct summary summary;
     struct machine machine;
-    struct turnstile turnstile;
     struct serverprof prof;
     bool uploaded;                 /* there may be objects to clean */
     uint64_t n_stored, n_unlisted; /* names of these, and those that are not listed */
-    char left[160];                /* how to delete them; printed if SIGQUIT ends the process */
+    char *cleans;                  /* the command that deletes them */
 
     /* For the current phase. */
     struct phase phase;
@@ -322,9 +272,6 @@ bool bench_is_interrupted(const struct bench *b);
 /* The tick of the control crew; `b` is a struct bench. */
 int bench_tick(void *b);
 
-/* Renews keys that expire soon. */
-void bench_renew_credentials(struct bench *b);
-
 /* Fills in the figures that this rank sends to the others; `ctx` is a struct bench. */
 void bench_figures(void *ctx, struct ranks_figures *f);
 
@@ -341,10 +288,10 @@ void bench_say_of_all(const struct bench *b, const char *fmt, ...)
 /* Prints "WHAT: COMMAND", with the command quoted for a shell. `words` end with NULL. */
 void bench_show_command(FILE *out, const char *what, char *const *words);
 
-/* Warns of what may have distorted the measurement, according to the summary. */
+/* Warns of what may have distorted the measurement, and the report of s3analyze does not say. */
 void bench_warn(const struct bench *b);
 
-/* Warns of wrong clocks, which make servers refuse requests. */
+/* Warns of servers with wrong clocks. */
 void bench_warn_of_clocks(const struct bench *b);
 
 /* bench_setup.c: */
@@ -352,9 +299,6 @@ void bench_warn_of_clocks(const struct bench *b);
 /* Makes everything that a run needs before the first request. Call bench_tear_down in any case. */
 bool bench_set_up(struct bench *b, struct err *e);
 void bench_tear_down(struct bench *b);
-
-/* Takes the lock that keeps other loads off this machine. With --wait, waits until it is free. */
-bool bench_take_turn(struct bench *b, struct err *e);
 
 /* Makes the loops. */
 bool bench_make_crew(struct bench *b, struct err *e);

@@ -1,8 +1,8 @@
 #include "libcommon/mem.h"
 #include "libcommon/visible.h"
-#include "loadgen/ranks/parts.h"
+#include "loadgen/ranks/ranks.h"
 #include "loadgen/run/bench.h"
-#include "loadgen/util/sibling.h"
+#include "loadgen/util/util.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +38,7 @@ bool bench_name_outputs(struct bench *b, struct err *e)
         return err_set(e, "--benchdata -: a capture is not written to a terminal");
     if (!capture_is_new(b, e))
         return false;
-    if ((o->serverprof != NULL || o->serverprof_url != NULL) && b->team.rank == 0) {
+    if (o->serverprof != NULL && b->team.rank == 0) {
         if (o->show.stress || b->out.to_stdout)
             return err_set(e, "profiles need a capture in a file, to be saved beside it");
         snprintf(b->out.profiles, sizeof b->out.profiles, "%.*s.profiles.zip", n, o->path);
@@ -84,7 +84,7 @@ static bool open_capture(struct bench *b, struct err *e)
         parts_name(b->out.path, b->team.rank, b->out.part, sizeof b->out.part);
     else
         strcpy(b->out.part, b->out.path);
-    /* A file may have appeared since the run began, for example during --wait. */
+    /* A file may have appeared since the run began. */
     if (!capture_is_new(b, e))
         return false;
     b->out.fd = open(b->out.part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -102,9 +102,6 @@ bool bench_record(struct bench *b, struct err *e)
     struct strbuf comment = {0};
 
     team_measure_clock(&b->team, b->engine.offset_ns, 0);
-    if (!turnstile_pass(&b->turnstile, o->run_id))
-        bench_say(b, "another s3load runs on this machine, and both results suffer; --wait "
-                     "waits for its end");
     if (!open_capture(b, e))
         return false;
     b->summary.capture = b->out.fd >= 0 ? b->out.part : NULL;
@@ -195,9 +192,6 @@ bool bench_gather(struct bench *b, struct err *e)
         unlink(b->out.part);
     if (b->team.rank == 0 && !ok && recorded)
         say_merge(b);
-    if (b->team.rank == 0 && lost)
-        bench_say_of_all(b, "s3load clean --run %s deletes what a lost rank has left in the bucket",
-                         b->o->run_id);
     if (b->team.rank == 0 && !lost)
         bench_take_totals(b);
     b->summary.alone = lost;

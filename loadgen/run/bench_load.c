@@ -1,6 +1,6 @@
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
-#include "loadgen/load/worker.h"
+#include "loadgen/load/load.h"
 #include "loadgen/run/bench.h"
 
 #include <sys/resource.h>
@@ -33,12 +33,6 @@ bool bench_prepare(struct bench *b, struct err *e)
     if (b->o->data.list_existing)
         return true;
     b->uploaded = true;
-    snprintf(b->left, sizeof b->left,
-             "\ns3load: objects may be left: s3load clean --run %s, with the bucket and prefix of "
-             "this run, deletes them\n",
-             b->o->run_id);
-    if (b->team.rank == 0)
-        atomic_store(&b->signals.left, b->left);
     if (!b->kind->prepares)
         return true;
     const struct phase phase = {.next = work_prepare_next,
@@ -101,45 +95,21 @@ bool bench_warm_up(struct bench *b, struct err *e)
     return ok;
 }
 
-/* With --read-shift, brings the names of objects to the ranks that are to read them. */
-static bool shift_pools(struct bench *b, struct err *e)
-{
-    int by = (int)(b->o->ranks.read_shift % b->team.size);
-    unsigned from = (unsigned)((b->team.rank + by) % b->team.size);
-    struct strbuf mine = {0};
-    struct strbuf theirs = {0};
-
-    if (by == 0)
-        return true;
-    work_pack_pool(&b->work, &mine);
-    bool packed = !mine.failed;
-    /* If memory runs out, send an empty pool, so that no rank waits in vain. */
-    if (!packed)
-        strbuf_clear(&mine);
-    bool ok = team_swap(&b->team, by, &mine, &theirs, e) && (packed || mem_none(e)) &&
-              work_unpack_pool(&b->work, theirs.s, theirs.n, from, e);
-    if (!b->team.lost) {
-        strbuf_fini(&mine);
-        strbuf_fini(&theirs);
-    }
-    return ok;
-}
-
 /* Sets the time of the start, not before --syncstart, by the clock of rank 0's capture. */
 bool bench_agree_on_start(struct bench *b, struct err *e)
 {
-    bool ok = shift_pools(b, e);
+    (void)e;
     team_measure_clock(&b->team, b->engine.offset_ns, 1);
     int64_t now_ns = clock_now_ns() + b->engine.offset_ns;
     int64_t rest_ns = b->o->syncstart != NULL ? b->o->load.syncstart_ns - clock_real_ns() : 0;
     int64_t least_ns = b->team.size > 1 ? START_NS : 0;
 
     if (b->team.rank > 0)
-        return ok;
+        return true;
     if (b->o->syncstart != NULL && rest_ns <= least_ns)
         bench_say_of_all(b, "--syncstart passed during the preparation: the run starts late");
     b->agreed_ns = now_ns + int64_max(rest_ns, least_ns);
-    return ok;
+    return true;
 }
 
 /* Returns the time until the start. A single rank compares --syncstart with the wall clock, which
@@ -159,7 +129,6 @@ static void wait_for_start(struct bench *b)
         bench_say(b, "learned of the start %s late", units_duration(-ns).s);
     for (; ns > 0 && !bench_is_interrupted(b); ns = rest_ns(b)) {
         team_poll(&b->team);
-        bench_renew_credentials(b);
         clock_sleep_ns(int64_min(ns, START_NAP_NS));
     }
 }
@@ -247,7 +216,6 @@ bool bench_load(struct bench *b, struct err *e)
     int64_t from_ns = b->team.size == 1 ? clock_now_ns() : b->start_ns;
     recorder_take_tick(b->recorder, &dropped);
     machine_start(&b->machine, &b->crew);
-    serverprof_load(b);
     s->end = NULL;
     const struct phase phase = load_phase(b, from_ns, b->o->load.duration_ns);
     bool ok = bench_run_phase(b, BENCH_LOADING, &phase, e);
@@ -256,7 +224,6 @@ bool bench_load(struct bench *b, struct err *e)
     machine_end(&b->machine, &b->crew);
     team_poll(&b->team);
     s->bench_ns = end_ns - from_ns;
-    serverprof_loaded(b);
     sum_up_bench(b, &before, &after);
     s->n_not_begun =
         work_is_done(&b->work) ? 0 : not_begun(&b->phase, end_ns, s->counts.n_requests);

@@ -54,16 +54,6 @@ void bench_warn(const struct bench *b)
 {
     const struct summary *s = &b->summary;
 
-    if (s->max_thread_pct > SUMMARY_BOUND_PCT)
-        bench_say_of_all(b,
-                         "a thread of s3load was busy for %.0f %% of the time: this run measures "
-                         "the client, not the server",
-                         s->max_thread_pct);
-    else if (s->max_thread_pct > SUMMARY_WARN_PCT)
-        bench_say_of_all(b,
-                         "a thread of s3load was busy for %.0f %% of the time, which may show in "
-                         "the latencies",
-                         s->max_thread_pct);
     if (s->n_waits > 0)
         bench_say_of_all(b, "workers waited %s, %s in all, for the capture to be written",
                          units_counted((int64_t)s->n_waits, "time").s,
@@ -73,33 +63,14 @@ void bench_warn(const struct bench *b)
                          "workers waited %s for an object that no other used: there are too few "
                          "for --concurrent",
                          units_counted((int64_t)s->n_object_waits, "time").s);
-    if (s->n_resent > 0)
-        bench_say_of_all(b,
-                         "%s %s sent twice, as the server had closed the connection without an "
-                         "answer",
-                         units_counted((int64_t)s->n_resent, "request").s,
-                         s->n_resent == 1 ? "was" : "were");
-    if (s->n_not_begun > 0)
-        bench_say_of_all(b,
-                         "%s %s due and not begun before the end: --concurrent is too "
-                         "low for --rate, or the server too slow",
-                         units_counted((int64_t)s->n_not_begun, "request").s,
-                         s->n_not_begun == 1 ? "was" : "were");
 }
 
 void bench_warn_of_clocks(const struct bench *b)
 {
-    int64_t off_ns = b->summary.clock_change_ns;
+    int64_t off_ns = 0;
     size_t n_off = 0;
     size_t worst = 0;
 
-    if (llabs(off_ns) > NS_PER_S)
-        bench_say(b,
-                  "this machine's clock was set %s by %s during the run, or the machine slept: the "
-                  "times in the capture do not show that, but requests are signed by this clock, "
-                  "or by that of a server which refuses it",
-                  off_ns > 0 ? "forward" : "back", units_duration(llabs(off_ns)).s);
-    off_ns = 0;
     for (size_t i = 0; i < b->engine.hosts.n; i++) {
         int64_t ns = summary_host_off_ns(b, i);
         n_off += llabs(ns) > NS_PER_S;

@@ -1,6 +1,8 @@
 #include "loadgen/run/bench.h"
 
+#include "libcommon/mem.h"
 #include "libcommon/secret.h"
+#include "libcommon/visible.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,8 +16,6 @@
 
 /* The names of workers' folders have four hexadecimal digits. */
 #define MAX_DIRS 65536
-
-#define TURN_NAP_NS (100 * NS_PER_MS)
 
 static bool init_engine(struct bench *b, struct err *e)
 {
@@ -43,13 +43,9 @@ static bool init_engine(struct bench *b, struct err *e)
         .connect_timeout_ns = o->net.connect_timeout_ns,
     };
     g->resolve_host = o->net.resolve_host;
-    const char *const key[PROFILE_N_KEYS] = {o->access_key, o->secret_key, o->session_token};
-    if (!o->net.anonymous) {
-        if (!credentials_init(&b->credentials, key, o->net.keys_of_profile ? o->profile : NULL,
-                              o->credential_process, e))
-            return false;
-        g->credentials = &b->credentials;
-    }
+    g->keys[0] = o->access_key;
+    g->keys[1] = o->secret_key;
+    g->keys[2] = o->session_token;
     if (b->team.size > 1)
         snprintf(g->client, sizeof g->client, "%.64s-%d", b->host, b->team.rank);
     else
@@ -112,6 +108,11 @@ static bool run_sweep(void *ctx, const struct phase *p, struct err *e)
 bool bench_set_up(struct bench *b, struct err *e)
 {
     b->engine.event = -1;
+    char *cleans = options_to_clean(b->o);
+    b->cleans = cleans != NULL ? visible_copy(cleans, NULL) : NULL;
+    free(cleans);
+    if (b->cleans == NULL)
+        return mem_none(e);
     if (!bench_name_outputs(b, e) || !check_ranks(b, e) ||
         !raise_descriptor_limit(b->o, &b->engine.n_descriptors, e))
         return false;
@@ -138,25 +139,6 @@ bool bench_set_up(struct bench *b, struct err *e)
     return work_init(&b->work, b->kind, b->o, &b->engine, e);
 }
 
-/* Ranks of a run share the lock of their machine. Each tries to take it twice, here and after all
- * have been here, so that none misses that another rank has it. */
-bool bench_take_turn(struct bench *b, struct err *e)
-{
-    bool said = false;
-
-    while (!turnstile_pass(&b->turnstile, b->o->run_id) && b->o->load.wait) {
-        if (bench_is_interrupted(b))
-            return err_set(e, "interrupted");
-        if (!said)
-            bench_say(b, "waits until the other load on this machine ends (--wait)");
-        said = true;
-        team_poll(&b->team);
-        bench_renew_credentials(b);
-        clock_sleep_ns(TURN_NAP_NS);
-    }
-    return true;
-}
-
 bool bench_make_crew(struct bench *b, struct err *e)
 {
     /* This stage runs only if all ranks have opened their parts. */
@@ -172,16 +154,14 @@ void bench_tear_down(struct bench *b)
 {
     signals_fini(&b->signals);
     machine_fini(&b->machine);
-    turnstile_leave(&b->turnstile);
     recorder_free(b->recorder);
     crew_fini(&b->crew);
     sweep_fini(&b->sweep);
     work_fini(&b->work);
     control_fini(&b->control);
-    if (b->engine.credentials != NULL)
-        credentials_fini(&b->credentials);
     engine_fini(&b->engine);
     secret_free(b->engine.op_style.sse_c_key);
+    free(b->cleans);
     if (b->out.fd >= 0)
         close(b->out.fd);
     if (b->engine.event >= 0)

@@ -153,16 +153,6 @@ static void end_phase(struct bench *b, const char *end)
     crew_stop(&b->crew, ENGINE_STOP);
 }
 
-/* If keys cannot be renewed, the run uses the old ones until the server refuses them; the rows then
- * record that. */
-void bench_renew_credentials(struct bench *b)
-{
-    struct err e = {0};
-
-    if (b->engine.credentials != NULL && !credentials_renew(&b->credentials, &e))
-        bench_say(b, "cannot renew the credentials: %s", e.msg);
-}
-
 /* Whether the run ends because no server could be connected to for too long. */
 static bool gives_up(struct bench *b, int64_t now_ns)
 {
@@ -231,6 +221,8 @@ int bench_tick(void *b)
 {
     struct bench *bench = b;
 
+    if (bench->prof.asking && atomic_load(&bench->signals.n) > bench->prof.n_signals)
+        crew_stop(&bench->control.crew, ENGINE_ABORT);
     say_waiting(bench, clock_now_ns());
     return team_tick(&bench->team);
 }
@@ -248,7 +240,6 @@ static int look(void *ctx)
         watch_machine(b, now_ns);
     bool told = team_poll(&b->team);
     show(b, now_ns);
-    bench_renew_credentials(b);
     say_waiting(b, now_ns);
     if (atomic_load(&b->engine.stop) == ENGINE_RUN && gives_up(b, now_ns)) {
         err_set(&b->error,

@@ -2,7 +2,7 @@
 
 #include "libcommon/int64.h"
 #include "libcommon/units.h"
-#include "loadgen/util/cgroups.h"
+#include "loadgen/util/util.h"
 
 #include <fcntl.h>
 #include <ifaddrs.h>

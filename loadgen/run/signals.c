@@ -15,19 +15,6 @@ static void stop(struct signals *s, enum engine_stop how)
         crew_stop(crew, how);
 }
 
-/* Ends the process by SIGQUIT, with a core dump. */
-static void quit(const struct signals *s)
-{
-    const char *left = atomic_load(&s->left);
-
-    /* A thread that hangs may hold any lock, even that of a stream. */
-    if (left != NULL && write(STDERR_FILENO, left, strlen(left)) < 0)
-        _exit(128 + SIGQUIT);
-    signal(SIGQUIT, SIG_DFL);
-    pthread_sigmask(SIG_UNBLOCK, &s->set, NULL);
-    raise(SIGQUIT);
-}
-
 static void *run(void *user)
 {
     struct signals *s = user;
@@ -37,8 +24,6 @@ static void *run(void *user)
         int none = 0;
         int64_t now_ns = clock_now_ns();
 
-        if (caught == SIGQUIT)
-            quit(s);
         if (atomic_load(&s->n) > 0 && now_ns - s->last_ns < SIGNALS_ONE_NS)
             continue;
         s->last_ns = now_ns;
@@ -65,7 +50,6 @@ bool signals_init(struct signals *s, struct crew *control, struct err *e)
     sigemptyset(&s->set);
     sigaddset(&s->set, SIGINT);
     sigaddset(&s->set, SIGTERM);
-    sigaddset(&s->set, SIGQUIT);
     if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) /* not under nohup */
         sigaddset(&s->set, SIGHUP);
     sigaddset(&s->set, SIGNAL_QUIT);

@@ -268,11 +268,12 @@ void summary_put_line(struct strbuf *to, const struct bench *b)
     int n_run = snprintf(run, sizeof run, "(run %s, seed %llu)", b->o->run_id,
                          (unsigned long long)b->o->load.seed);
     bool unbegun = s->bench_ns == 0;
-    bool interrupted = !unbegun && s->end != NULL && strcmp(s->end, "signal") == 0;
+    bool stopped = s->end != NULL && strcmp(s->end, "signal") == 0;
 
     strbuf_printf(to, "%s%s: ", b->args.command->name, s->alone ? ", rank 0 alone" : "");
     if (unbegun)
-        strbuf_printf(to, "interrupted before the benchmark: %s prepared, %s failed",
+        strbuf_printf(to, "%s before the benchmark: %s prepared, %s failed",
+                      stopped ? "interrupted" : "ended",
                       units_counted((int64_t)s->n_prepared, "object").s,
                       units_count((int64_t)s->n_not_prepared).s);
     else
@@ -282,7 +283,7 @@ void summary_put_line(struct strbuf *to, const struct bench *b)
     if (!unbegun && s->n_not_prepared > 0)
         strbuf_printf(to, "; %s of the preparation failed",
                       units_counted((int64_t)s->n_not_prepared, "upload").s);
-    strbuf_puts(to, interrupted ? "; interrupted" : "");
+    strbuf_puts(to, !unbegun && stopped ? "; interrupted" : "");
     strbuf_printf(to, "%c%s\n", to->n + 1 + (size_t)n_run > LINE_WIDTH ? '\n' : ' ', run);
 }
 

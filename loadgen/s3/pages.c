@@ -1,4 +1,4 @@
-#include "loadgen/s3/s3op.h"
+#include "loadgen/s3/s3.h"
 
 #include "libcommon/mem.h"
 

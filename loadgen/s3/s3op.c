@@ -1,9 +1,8 @@
-#include "loadgen/s3/s3op.h"
+#include "loadgen/s3/s3.h"
 
 #include "libcommon/mem.h"
 #include "libcommon/rowformat.h"
 #include "libcommon/secret.h"
-#include "loadgen/s3/uri.h"
 
 #include <errno.h>
 #include <openssl/evp.h>

@@ -2,7 +2,7 @@
  * which core dumps contain. */
 #define OPENSSL_API_COMPAT 0x10101000L
 
-#include "loadgen/s3/sigv4.h"
+#include "loadgen/s3/s3.h"
 
 #include "libcommon/mem.h"
 #include "libcommon/secret.h"

@@ -1,4 +1,4 @@
-#include "loadgen/s3/uri.h"
+#include "loadgen/s3/s3.h"
 
 #include <string.h>
 

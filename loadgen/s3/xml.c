@@ -1,8 +1,7 @@
-#include "loadgen/s3/xml.h"
+#include "loadgen/s3/s3.h"
 
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
-#include "loadgen/s3/uri.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "loadgen/util/cgroups.h"
+#include "loadgen/util/util.h"
 
 #include "libcommon/int64.h"
 

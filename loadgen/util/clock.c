@@ -1,4 +1,4 @@
-#include "loadgen/util/clock.h"
+#include "loadgen/util/util.h"
 
 #include <inttypes.h>
 #include <stdio.h>

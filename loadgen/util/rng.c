@@ -1,4 +1,4 @@
-#include "loadgen/util/rng.h"
+#include "loadgen/util/util.h"
 
 #include "libcommon/splitmix.h"
 

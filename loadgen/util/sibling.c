@@ -1,6 +1,4 @@
-#include "loadgen/util/sibling.h"
-
-#include "loadgen/util/clock.h"
+#include "loadgen/util/util.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "loadgen/util/strbuf.h"
+#include "loadgen/util/util.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -91,7 +91,7 @@ bool work_init(struct work *k, const struct workload *kind, const struct options
     pthread_mutex_init(&k->lock, NULL);
     k->start_ns = clock_real_ns();
     snprintf(k->root, sizeof k->root, "%ss3load-%s/", o->prefix, o->run_id);
-    k->first_dir = k->used_dir = g->rank * k->n_workers;
+    k->first_dir = g->rank * k->n_workers;
     return mem_cleared(&k->own, k->n_workers, e) && (kind->init == NULL || kind->init(k, e));
 }
 
@@ -297,45 +297,6 @@ void work_end_delete(struct work *k, const struct work_object *o, const struct s
     pthread_mutex_unlock(&k->lock);
     if (!ok)
         work_fail(k, "out of memory");
-}
-
-/* Writes each object, then its version and its key, each with a NUL. */
-void work_pack_pool(struct work *k, struct strbuf *b)
-{
-    for (size_t i = 0; i < k->n_objects; i++) {
-        const struct work_object *o = &k->objects[i];
-        strbuf_put(b, (const char *)o, sizeof *o);
-        for (size_t part = 0; part < 2; part++) {
-            const char *text = part == 0 ? o->version : o->key;
-            text = text != NULL ? text : "";
-            strbuf_put(b, text, strlen(text) + 1);
-        }
-    }
-}
-
-bool work_unpack_pool(struct work *k, const char *data, size_t n, unsigned rank, struct err *e)
-{
-    k->used_dir = rank * k->n_workers;
-    while (k->n_objects > 0)
-        free_object(&k->objects[--k->n_objects]);
-    for (unsigned i = 0; i < k->n_workers; i++)
-        atomic_store(&k->own[i].n_uploaded, 0);
-    for (const char *end = data + n; data < end;) {
-        struct work_object o;
-        memcpy(&o, data, sizeof o);
-        data += sizeof o;
-        const char *version = data;
-        const char *key = version + strlen(version) + 1;
-        data = key + strlen(key) + 1;
-        o.version = NULL;
-        o.key = *key != '\0' ? strdup(key) : NULL;
-        if ((*key != '\0' && o.key == NULL) || !work_add(k, &o, version)) {
-            free(o.key);
-            return mem_none(e);
-        }
-        atomic_fetch_add(&k->own[o.dir % k->n_workers].n_uploaded, 1);
-    }
-    return k->n_objects > 0 || err_set(e, "rank %u has uploaded nothing", rank);
 }
 
 bool work_is_drained(struct work *k)

@@ -3,9 +3,9 @@
 #ifndef S3_LOADGEN_WORK_WORKLOAD_H
 #define S3_LOADGEN_WORK_WORKLOAD_H
 
-#include "loadgen/load/worker.h"
+#include "loadgen/load/load.h"
 #include "loadgen/options/options.h"
-#include "loadgen/util/strbuf.h"
+#include "loadgen/util/util.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -107,7 +107,6 @@ struct work {
     struct work_own *own;        /* by worker */
     unsigned n_workers;
     uint32_t first_dir; /* first folder of this rank's workers; those of the next rank follow */
-    uint32_t used_dir;  /* the same, for the rank whose uploads are read */
 
     pthread_mutex_t lock; /* protects the members up to first_error */
     struct work_object *objects;
@@ -195,10 +194,6 @@ enum phase_next work_set_body(struct work *k, const struct strbuf *body, struct 
  * body. The body starts empty. XML must be able to hold the key (strbuf_fits_xml). */
 void work_add_to_batch(struct strbuf *body, const char *key, const char *version, struct s3op *op);
 enum phase_next work_end_batch(struct work *k, struct strbuf *body, struct s3op *op);
-
-/* Write the objects of the pool to `b`; fill the pool with what another rank has written. */
-void work_pack_pool(struct work *k, struct strbuf *b);
-bool work_unpack_pool(struct work *k, const char *data, size_t n, unsigned rank, struct err *e);
 
 /* Adds an object to the pool; `version` (or "") is copied. False: out of memory, which is recorded
  * as an error. */

@@ -9,7 +9,7 @@
  * --close it takes a new connection for each request, as the server closes them. It prints the
  * requests and the CPU time (user and system) they took, in ns, once all connections were begun. */
 #include "libcommon/units.h"
-#include "loadgen/s3/sigv4.h"
+#include "loadgen/s3/s3.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

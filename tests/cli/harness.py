@@ -44,7 +44,6 @@ for number in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM:
 FLAGS = (BUILD / "flags").read_text() if (BUILD / "flags").exists() else ""
 SANITIZED = "-fsanitize" in FLAGS
 # Tests load at the same time; s3load would warn of that.
-os.environ.setdefault("S3LOAD_LOCK", "")
 # No cache of captures, except where a test gives its place. Other programs keep theirs.
 NO_CACHE = {"XDG_CACHE_HOME": "/proc/none"}
 

@@ -66,7 +66,7 @@ class Servers(unittest.TestCase):
         self.assertNotIn("Sanitizer", o.run.err, said)
         self.assertIn(o.run.status, (0, 1) if mode.status is None else (mode.status,), said)
         self.assertIsNone(CONTROLS.search(o.run.err), said)
-        self.assertRegex(o.run.err, r"\A((s3load|The bucket)[^\n]+\n)*\Z", said)
+        self.assertRegex(o.run.err, r"\A((s3load|The bucket|To delete them)[^\n]+\n)*\Z", said)
         self.assertRegex(apart_from_speed(o.run.err), re.compile(mode.says), said)
         # Every failure is reported, and what is reported as done was done.
         self.assertEqual(o.run.status == 0 or o.run.err != "", True, said)

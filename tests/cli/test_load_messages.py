@@ -1,13 +1,13 @@
 """What s3load says to who is not quite right: each message names the way on."""
 import datetime
 import re
-import resource
+import shlex
 import signal
 
-from harness import BUILD, TIMEOUT_S, CliTest, unwrapped
+from harness import BUILD, TIMEOUT_S, CliTest, on_terminal, unwrapped
 from loadcase import Capture, LoadTest, apart_from_speed, has_rows
 from s3client import RUN, S3Client
-from servers import ACCESS_KEY, Scripted
+from servers import ACCESS_KEY, SECRET_KEY, Scripted
 
 SMALL = ("--obj.size", "1KiB", "--concurrent", "2", "--requests", "20", "--quiet")
 
@@ -55,12 +55,19 @@ class BothPrograms(CliTest):
 
     def test_options_that_exclude_each_other(self):
         for words, message in ((["--tls", "--encrypt", "--sse-s3"], "--encrypt and --sse-s3 exclude each other"),
+                               (["--range-size", "11MiB"], "--range-size is larger than the objects (--obj.size)"),
                                (["--clear-bucket", "--list-existing"], "--clear-bucket and --list-existing exclude each other"),
                                *((["--bucket", b], f"'{b}' is no name of a bucket (3 to 63 of a-z, 0-9, - and .)")
                                  for b in ("a/b", "a&b", "b\u00e4", ".", "..", "")),
                                (["--slo", "p99<50ms;errors=0"], "--slo 'p99<50ms;errors=0': separate assertions by commas; "
                                                                  "compare with <, <=, > or >=")):
             self.assert_refused(["s3load", "get", "--host", "127.0.0.1:1", *words], message)
+
+    def test_options_before_the_command(self):
+        for argv in ("s3load --host h get", "s3load --tls --host=h:1 get", "s3analyze --json cmp a b"):
+            program, option, *_ = argv.split()
+            command = "cmp" if "cmp" in argv else "get"
+            self.assert_refused(argv.split(), f"options follow the command: {program} {command} {option} ...")
 
     def test_help_topics(self):
         for program, command in (("s3load", "get"), ("s3analyze", "analyze")):
@@ -148,6 +155,14 @@ class Servers(LoadTest):
         server = Scripted(lambda request: answer)
         self.addCleanup(server.stop)
         return self.refused("--host", server.hosts)
+
+    def test_host_without_a_port(self):
+        """Which one is taken is said where no server answers; here a library refuses all connections."""
+        env = self.preload("int connect(int fd, const struct sockaddr *to, socklen_t n)\n"
+                           "{\n    errno = ECONNREFUSED;\n    return -1;\n}\n")
+        for options, port in (([], 80), (["--tls"], 443)):
+            r = self.s3load("put", *SMALL, "--stress", "--host", "127.0.0.1", *options, env=env, status=1)
+            self.assertRegex(r.err, rf"; --host names no port: it is {port}\n\Z")
 
     def test_clean_without_a_server(self):
         self.start()
@@ -268,20 +283,32 @@ class Runs(LoadTest):
         self.assertRegex(r.err, r"none of [0-9,]+ requests? succeeded, the first failed with: HTTP 501.*; try --batch 1\n")
         self.s3load("delete", *SMALL, "--objects", "200", "--batch", "1")
 
-    def test_quit(self):
-        """SIGQUIT ends a run at once, which leaves its objects."""
-        path = self.tmp / "run.csv.zst"
-        p = self.begin("put", "--obj.size", "1KiB", "--benchdata", path,
-                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
-        self.wait_until(lambda: has_rows(path), p)
-        p.send_signal(signal.SIGQUIT)
-        _, err = p.communicate(timeout=TIMEOUT_S)
-        self.assertEqual(p.returncode, -signal.SIGQUIT)
-        run_id = Capture(path).start["run_id"]
-        self.assertEqual(err.decode(), f"\ns3load: objects may be left: s3load clean --run {run_id}, with the bucket and "
-                                       "prefix of this run, deletes them\n")
-        self.s3load("clean", "--run", run_id)
-        self.assertEqual(self.keys(), 0)
+    def test_end_of_a_failed_run(self):
+        """Three lines at most, and the same on a terminal and in a log."""
+        self.start("--fault", "op=GET,fail=500:1", "--fault", "op=DELETE,fail=403:1", "--refuse-batches")
+        argv = ["get", *SMALL[:-1], "--objects", "5", "--stress", "--prefix", "it's", "--bucket", "bkt", "--host-select",
+                "roundrobin", "--no-proxy", "--lookup", "path", "--connect-timeout", "9s"]
+        left = r"\As3load: none of 20 requests succeeded, the first failed with: HTTP 500 .*\n" \
+               r"s3load: objects of this run may be left under it'ss3load-\w+/ in bucket '.*' \(HTTP 403 .*\)\n" \
+               r"To delete them, as far as the server lists them: (s3load clean --run \w+ .*)\n\Z"
+        log = apart_from_speed(self.s3load(*argv, status=1).err).removeprefix("Preparing 5 objects of 1KiB, 5KiB in all\n")
+        self.assertRegex(log, left)
+        status, shown = on_terminal(BUILD / "s3load", *self.argv(*argv), stream="stderr", env=self.environment(), cwd=self.tmp)
+        last = apart_from_speed(shown.decode().rpartition("\x1b[K")[2].replace("\r", ""))
+        self.assertEqual(status, 1)
+        self.assertRegex(last, left)
+        # The command is whole.
+        command = shlex.split(re.search(left, last)[1])
+        self.assertEqual(command[4:], ["--host", self.server.hosts, "--bucket", "bkt", "--host-select", "roundrobin", "--no-proxy",
+                                       "--lookup", "path", "--prefix", "it's"])
+        n = self.keys("bkt")
+        self.assertIn("to delete", self.check_run(*command, "--dry-run", env=self.environment(), cwd=self.tmp).out)
+        self.assertEqual((n, self.keys("bkt")), (10, 10))
+        # All that failed is in one line, and a run that ended early says how far it came.
+        self.start("--fault", "op=PUT,fail=500:1")
+        r = self.s3load("get", *SMALL, "--objects", "5", "--benchdata", "early", status=1)
+        self.assertRegex(r.out, r"\Aget: ended before the benchmark: 0 objects prepared, 5 failed\s\(run")
+        self.assertRegex(apart_from_speed(r.err), r"\As3load: none of the first 5 uploads succeeded: HTTP 500 .*\n\Z")
 
 
 class Lookup(LoadTest):

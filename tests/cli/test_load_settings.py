@@ -128,28 +128,19 @@ class Credentials(Settings):
             self.assertEqual(self.who("--profile", "b", "--host", self.server.hosts), ("b", "us-east-1", "tok=="))
 
     def test_services(self):
-        """The server of S3 is that of the section for services, wherever it stands."""
+        """A server that would be named there is not passed over in silence."""
         self.write("credentials", "[b]\naws_access_key_id = b\naws_secret_access_key = s\n")
-        wrong = "endpoint_url = http://127.0.0.1:1\n"
-        profile = "[profile b]\nservices = loc\nregion = r\n" + wrong
-        services = (f"[services other]\ns3 =\n  {wrong}[services loc]\n{wrong}sqs =\n  {wrong}s3 =\n  use = y\n"
-                    f"  endpoint_url = http://{self.server.hosts}\nses =\n  {wrong}")
-        for text in profile + services, services + profile:
-            self.write("config", text)
-            self.assertEqual(self.who("--profile", "b"), ("b", "r", None))
-        self.write("config", profile + re.sub(r"(?m)^(?=s3 =|sqs =|ses =|  )", "  ", services))
-        self.assertEqual(self.who("--profile", "b"), ("b", "r", None))
-        self.write("config", profile + "[services loc2]\n")
-        self.assertIn("profile 'b': there is no section [services loc]", self.who("--profile", "b", status=2))
-        self.write("config", profile.replace(wrong, f"endpoint_url = http://{self.server.hosts}\n") + "[services loc]\nsqs =\n  " + wrong)
-        self.assertEqual(self.who("--profile", "b"), ("b", "r", None))
+        self.write("config", "[profile b]\nservices = loc\n[services loc]\ns3 =\n  endpoint_url = http://127.0.0.1:1\n")
+        self.assertIn("the profile has services, which s3load does not read: name the server with --host",
+                      self.who("--profile", "b", status=2))
+        self.assertEqual(self.who("--profile", "b", "--host", self.server.hosts), ("b", "us-east-1", None))
 
     def test_keys_from_elsewhere(self):
         """What the profile has is named, and how to get keys by it."""
-        for field in "role_arn", "credential_source", "sso_session", "sso_start_url":
+        for field in "credential_process", "role_arn", "credential_source", "sso_session", "sso_start_url":
             self.write("config", f"[profile b]\n{field} = x\n")
-            self.assertIn(f"profile 'b' has {field} but no keys. s3load cannot get keys that way: add 'credential_process = aws "
-                          "configure export-credentials --profile b'", self.who("--profile", "b", "--host", self.server.hosts, status=2))
+            self.assertIn(f"profile 'b' has {field} but no keys. s3load cannot get keys that way: without --profile it "
+                          "takes those of eval \"$(aws configure export-credentials --profile b --format env)\"", self.who("--profile", "b", "--host", self.server.hosts, status=2))
         keys = {"AWS_ACCESS_KEY_ID": "e", "AWS_SECRET_ACCESS_KEY": "s", "AWS_PROFILE": "b"}
         self.assertEqual(self.who("--host", self.server.hosts, env=keys), ("e", "us-east-1", None))
 
@@ -170,99 +161,6 @@ class Credentials(Settings):
         self.start()
         _, c = self.load("put", *SMALL, env={"AWS_CA_BUNDLE": str(bad)})
         self.assertIsNone(c.start["settings"]["cacert"])
-        path = self.tmp / "profiled.csv.zst"
-        self.s3load("put", *SMALL, "--serverprof-url", "https://127.0.0.1:1", "--benchdata", path, env={"AWS_CA_BUNDLE": str(good)})
-        self.assertEqual(Capture(path).start["settings"]["cacert"], str(good))
-
-    def process(self, text):
-        self.write("config", f"[default]\ncredential_process = {text}\n")
-
-    def test_credential_process(self):
-        script = self.tmp / "keys.sh"
-        document = {"Version": 1, "AccessKeyId": "p", "SecretAccessKey": "very-secret", "SessionToken": "t"}
-        script.write_text(f"echo '{json.dumps(document)}'\n")
-        self.process(f"sh {script}")
-        self.assertEqual(self.who("--host", self.server.hosts), ("p", "us-east-1", "t"))
-        for text, message in (("false", "failed (status 1)"), ("kill -9 $$", "was ended by signal 9"),
-                              ("echo very-secret", "printed no JSON"), ("yes very-secret", "printed 16384 bytes or more"),
-                              ("echo '{\"Version\":1,\"AccessKeyId\":\"very-secret\"}'", "printed no JSON"),
-                              (f"sh {script} | sed s/t.}}/t\",\"Expiration\":\"2001-01-01T00:00:00Z\"}}/", None)):
-            with self.subTest(process=text):
-                self.process(text)
-                err = self.who("--host", self.server.hosts, status=1 if message else None)
-                self.assertNotIn("very-secret", str(err))
-                self.assertIn(message or "", str(err))
-
-    def test_expiring_keys_are_renewed(self):
-        """The process counts its calls in the key, and gives five seconds each time."""
-        script = self.tmp / "keys.py"
-        script.write_text(
-            "import datetime, json, pathlib\n"
-            f"count = pathlib.Path({str(self.tmp / 'count')!r})\n"
-            "n = int(count.read_text()) + 1 if count.exists() else 1\n"
-            "count.write_text(str(n))\n"
-            "until = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=5)\n"
-            "print(json.dumps({'Version': 1, 'AccessKeyId': f'key{n}', 'SecretAccessKey': 's',\n"
-            "                  'Expiration': until.strftime('%Y-%m-%dT%H:%M:%SZ') if n < 9 else '?'}))\n")
-        self.process(f"python3 {script}")
-        with subprocess.Popen([BUILD / "s3load", "put", "--obj.size", "1KiB", "--concurrent", "2", "--rate", "50",
-                               "--stress", "--json", "--host", self.server.hosts], cwd=self.tmp,
-                              env={**os.environ, "HOME": str(self.tmp)}, stdout=subprocess.PIPE) as p:
-            self.wait_until(lambda: len({key for key, _, _ in list(self.seen)}) > 1, p)
-            p.terminate()
-            out = p.communicate(timeout=TIMEOUT_S)[0]
-        self.assertEqual(p.returncode, 128 + signal.SIGTERM)
-        self.assertEqual(json.loads(out)["errors"], 0)
-
-    def renewed(self, change, refuse):
-        """A run whose keys are changed after the first upload; the server refuses the old ones if it is to.
-        Returns the keys that came."""
-        seen = []
-        changed = threading.Event()
-
-        def answer(request):
-            key = re.search("Credential=([^/]*)", request.headers["authorization"])[1]
-            seen.append(key)
-            if request.method == "PUT" and not changed.is_set():
-                changed.set()
-                change()
-            if refuse and key == "old" and changed.is_set():
-                return 400, f"<Error><Code>{refuse}</Code><Message>m</Message></Error>".encode()
-            return 200, b""
-
-        server = Scripted(answer)
-        self.addCleanup(server.stop)
-        # An open loop, until the new key has been seen.
-        with subprocess.Popen([BUILD / "s3load", "put", "--obj.size", "1KiB", "--concurrent", "2", "--duration", "1h",
-                               "--rate", "20", "--noclear", "--host", server.hosts, "-q"], cwd=self.tmp,
-                              env={"HOME": str(self.tmp)}, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE) as p:
-            try:
-                self.wait_until(lambda: "new" in seen, p)
-            finally:
-                p.terminate()
-                err = p.communicate(timeout=TIMEOUT_S)[1]
-        self.assertNotIn(b"cannot renew", err)
-        return set(seen)
-
-    def replace(self, name, text):
-        self.write("aside", text).rename(self.tmp / ".aws" / name)
-
-    def test_keys_of_a_file_that_changes(self):
-        def keys(key):
-            self.replace("credentials", f"[default]\naws_access_key_id={key}\naws_secret_access_key=s\n")
-        keys("old")
-        self.assertEqual(self.renewed(lambda: keys("new"), None), {"old", "new"})
-
-    def test_refused_keys_are_renewed(self):
-        """Nothing tells that they expire but the server."""
-        def keys(key):
-            self.replace("keys.json", json.dumps({"Version": 1, "AccessKeyId": key, "SecretAccessKey": "s"}))
-        self.process(f"cat {self.tmp / '.aws/keys.json'}")
-        for code in ("ExpiredToken", "InvalidToken"):
-            with self.subTest(code=code):
-                keys("old")
-                self.assertEqual(self.renewed(lambda: keys("new"), code), {"old", "new"})
 
 
 class Arguments(Settings):

@@ -158,9 +158,6 @@ class World(LoadTest):
             self.assertLess(row.end, (before + 1800) * 1e9)
         for end in (c.end, c.state):
             self.assertLess(abs(end["clock_change_ns"] - STEP_NS), 10**9)
-        self.step.unlink()
-        r = self.s3load("put", *SMALL, "--json", "--host", f"127.0.0.1:{server.port}", "--stress")
-        self.assertIn("clock was set forward by 1h", r.err)
 
     @without_sanitizers("they want to be loaded first")
     def test_clock_that_is_refused(self):
@@ -220,7 +217,7 @@ class World(LoadTest):
         self.wait_until(lambda: all(len(h.heads) > 4 for h in hosts), p)
         p.send_signal(signal.SIGINT)
         err = p.communicate(timeout=TIMEOUT_S)[1].decode()
-        self.assertRegex(apart_from_speed(err), r"\A(?!.*clock was set)s3load: the clocks of 2 of 3 servers are off by more "
+        self.assertRegex(apart_from_speed(err), r"\As3load: the clocks of 2 of 3 servers are off by more "
                          rf"than 1 s: that of http://127.0.0.1:{hosts[1].port} is at least (59m59|1h0m0)\S* ahead of "
                          r"this machine's\n\Z")
         r = self.s3load("put", *SMALL, "--stress", "--json", "--host", f"127.0.0.1:{hosts[2].port}")

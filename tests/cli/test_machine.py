@@ -205,60 +205,6 @@ class Retransmits(LoadTest):
         self.assertEqual([s for s in seconds if s[0] >= s[1]], [])
 
 
-class Lock(LoadTest):
-    def setUp(self):
-        super().setUp()
-        self.start()
-
-    def environment(self):
-        return {**super().environment(), "S3LOAD_LOCK": str(self.tmp / "lock")}
-
-    def begin_load(self, name):
-        p = self.begin("get", "--objects", "1", "--obj.size", "1KiB", "--duration", "1h", "--benchdata", name)
-        self.wait_until(lambda: recorded(self.tmp / f"{name}.csv.zst") is not None, p)
-        return p
-
-    def end(self, p):
-        p.send_signal(signal.SIGINT)
-        err = p.communicate(timeout=TIMEOUT_S)[1].decode()
-        self.assertEqual(p.returncode, 128 + signal.SIGINT, err)
-        return err
-
-    def test_second_load_warns(self):
-        options = ("get", "--objects", "1", "--obj.size", "1KiB", "--requests", "5", "-q")
-
-        def said(**kwargs):
-            return apart_from_speed(self.s3load(*options, **kwargs).err)
-        first = self.begin_load("first")
-        self.assertEqual(said().count("another s3load runs on this machine"), 1)
-        self.assertEqual(said(env={"S3LOAD_LOCK": str(self.tmp / "other")}), "")
-        self.assertEqual(said(env={"S3LOAD_LOCK": ""}), "")
-        # A file that cannot be locked means no lock.
-        self.assertEqual(said(env={"S3LOAD_LOCK": str(self.tmp)}), "")
-        self.assertNotIn("another s3load", self.end(first))
-        self.assertEqual(said(), "")
-
-    def test_wait(self):
-        first = self.begin_load("first")
-        second = self.begin("get", "--objects", "1", "--obj.size", "1KiB", "--requests", "5", "--wait", "-q",
-                            "--benchdata", "second")
-        line = second.stderr.readline().decode()
-        self.assertIn("waits until the other load on this machine ends", line)
-        self.assertFalse((self.tmp / "second.csv.zst").exists())
-        self.end(first)
-        self.assertEqual(apart_from_speed(second.communicate(timeout=TIMEOUT_S)[1].decode()), "")
-        self.assertEqual(second.returncode, 0)
-        self.assertTrue(Capture(self.tmp / "second.csv.zst").rows)
-
-    def test_a_signal_ends_the_wait(self):
-        first = self.begin_load("first")
-        second = self.begin("get", "--objects", "1", "--obj.size", "1KiB", "--wait", "-q", "--benchdata", "second")
-        self.assertIn(b"waits until", second.stderr.readline())
-        self.assertNotIn("waits", self.end(second))
-        self.assertFalse((self.tmp / "second.csv.zst").exists())
-        self.end(first)
-
-
 # The comment of a machine without a fault after a run of 20 s.
 FINE = {"client": "c1", "over_ns": 20 * 10**9, "cpus": 4, "busy_ns": 10**9, "steal_ns": 4 * 10**8, "n_throttled": 0,
         "throttled_ns": 0, "rx_bytes": 10**9, "tx_bytes": 10**6, "link_bits_per_s": 10**9, "clock_synchronised": 1,

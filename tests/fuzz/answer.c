@@ -6,8 +6,8 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "libcommon/units.h"
-#include "loadgen/load/worker.h"
-#include "loadgen/util/clock.h"
+#include "loadgen/load/load.h"
+#include "loadgen/util/util.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "analyze/base/intern.h"
-#include "loadgen/net/http1.h"
+#include "loadgen/net/net.h"
 
 #include <assert.h>
 #include <stdbool.h>

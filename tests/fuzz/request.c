@@ -5,8 +5,7 @@
  * storage class; the key. */
 #include "tests/fuzz/fuzz.h"
 
-#include "loadgen/s3/s3op.h"
-#include "loadgen/s3/uri.h"
+#include "loadgen/s3/s3.h"
 
 #include <assert.h>
 #include <stdbool.h>

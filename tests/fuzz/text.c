@@ -8,8 +8,8 @@
 #include "analyze/write/json.h"
 #include "libcommon/record.h"
 #include "libcommon/utf8.h"
-#include "loadgen/s3/uri.h"
-#include "loadgen/util/strbuf.h"
+#include "loadgen/s3/s3.h"
+#include "loadgen/util/util.h"
 
 #include <assert.h>
 #include <expat.h>

@@ -8,8 +8,8 @@
 #include "analyze/data/filter.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
-#include "loadgen/load/hosts.h"
-#include "loadgen/s3/credentials.h"
+#include "loadgen/load/load.h"
+#include "loadgen/options/options.h"
 
 #include <assert.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "analyze/base/intern.h"
-#include "loadgen/s3/xml.h"
+#include "loadgen/s3/s3.h"
 
 #include <assert.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "loadgen/load/engine.h"
+#include "loadgen/load/load.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

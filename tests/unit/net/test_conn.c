@@ -1,6 +1,6 @@
-#include "loadgen/net/conn.h"
+#include "loadgen/net/net.h"
 
-#include "loadgen/util/clock.h"
+#include "loadgen/util/util.h"
 
 #include <arpa/inet.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "loadgen/net/names.h"
+#include "loadgen/net/net.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -17,7 +17,7 @@ static void test_packed_and_unpacked(void **state)
                                  .prefix = "",
                                  .path = "run.csv.zst",
                                  .load.n_workers = 7,
-                                 .ranks.read_shift = 3};
+                                 .ranks.timeout_ns = 3};
     struct options to;
     struct err e = {0};
     size_t n = 0;
@@ -34,7 +34,7 @@ static void test_packed_and_unpacked(void **state)
     assert_string_equal(to.path, "run.csv.zst");
     assert_null(to.region);
     assert_int_equal(to.load.n_workers, 7);
-    assert_int_equal(to.ranks.read_shift, 3);
+    assert_int_equal(to.ranks.timeout_ns, 3);
     options_free(&to);
 }
 

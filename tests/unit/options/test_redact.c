@@ -3,7 +3,7 @@
 #include "libcommon/utf8.h"
 #include "loadgen/options/options.h"
 #include "loadgen/run/bench.h"
-#include "loadgen/util/strbuf.h"
+#include "loadgen/util/util.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "loadgen/ranks/parts.h"
+#include "loadgen/ranks/ranks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Compares CRC-32C and CRC-64/NVME with published values, and whole texts with pieces. */
-#include "loadgen/s3/s3op.h"
+#include "loadgen/s3/s3.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,4 @@
-#include "loadgen/s3/sigv4.h"
-#include "loadgen/s3/uri.h"
+#include "loadgen/s3/s3.h"
 
 #include <openssl/sha.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "loadgen/s3/xml.h"
+#include "loadgen/s3/s3.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "loadgen/util/cgroups.h"
+#include "loadgen/util/util.h"
 
 #include <limits.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "loadgen/s3/credentials.h"
+#include "loadgen/options/options.h"
 
 #include "libcommon/mem.h"
 #include "libcommon/secret.h"
@@ -9,7 +9,6 @@
 #include <string.h>
 
 #define FILE_MAX (1024 * 1024)
-#define SERVICES "services " /* the beginning of names of sections for services */
 
 static char *trim(char *s)
 {
@@ -58,36 +57,28 @@ static bool is_section(char *text, const char *name)
     return strcmp(text, name) == 0;
 }
 
-/* Reads the lines of a section. Of a section for services, reads only the lines below "s3 =" that
- * are indented more. A line "name =" opens a nest: the lines after it that are indented more belong
- * to it. */
+/* Reads the lines of a section. A line "name =" opens a nest: the lines after it that are indented
+ * more belong to it, and are not read. */
 static bool read_section(struct profile *p, char *text, const char *name, bool *found)
 {
-    bool services = strncmp(name, SERVICES, strlen(SERVICES)) == 0;
-    bool inside = false;
-    bool nests = false;
+    bool inside = false, nests = false, ok = true;
     size_t nest_indent = 0;
-    bool is_s3 = false;
-    bool ok = true;
 
     for (char *line; ok && (line = strsep(&text, "\n")) != NULL;) {
         size_t indent = strspn(line, " \t");
         line = trim(line);
         size_t n = strlen(line);
-        if (*line == '\0' || *line == '#' || *line == ';')
+        nests = nests && (n == 0 || *line == '#' || *line == ';' || indent > nest_indent);
+        if (n == 0 || *line == '#' || *line == ';' || nests)
             continue;
-        nests = nests && indent > nest_indent;
-        if (nests) {
-            ok = !is_s3 || take(p, line);
-        } else if (*line == '[' && line[n - 1] == ']') {
+        if (*line == '[' && line[n - 1] == ']') {
             line[n - 1] = '\0';
             inside = is_section(line + 1, name);
             *found |= inside;
         } else if (n > 1 && strchr(line, '=') == line + n - 1) {
             nests = true;
             nest_indent = indent;
-            is_s3 = inside && services && strcmp(trim(strsep(&line, "=")), "s3") == 0;
-        } else if (inside && !services) {
+        } else if (inside) {
             ok = take(p, line);
         }
     }
@@ -112,21 +103,6 @@ static const char *path_of(size_t file, char text[static PATH_BYTES])
     return text;
 }
 
-struct profile_stamp profile_look(void)
-{
-    struct profile_stamp stamp = {0};
-    struct stat status;
-    char text[PATH_BYTES];
-
-    for (size_t i = 0; i < 2; i++) {
-        if (stat(path_of(i, text), &status) == 0) {
-            stamp.changed[i] = status.st_mtim;
-            stamp.inode[i] = status.st_ino;
-        }
-    }
-    return stamp;
-}
-
 /* Reads a section of a file. A missing file is like an empty one. */
 static bool read_file(struct profile *p, size_t file, const char *name, bool *found, struct err *e)
 {
@@ -144,7 +120,6 @@ static bool read_file(struct profile *p, size_t file, const char *name, bool *fo
 bool profile_read(struct profile *p, const char *name, bool required, struct err *e)
 {
     struct profile config = {0};
-    char section[256];
     bool found = false;
 
     *p = config;
@@ -159,13 +134,6 @@ bool profile_read(struct profile *p, const char *name, bool required, struct err
         }
     }
     profile_fini(&config);
-    if (ok && p->field[PROFILE_SERVICES] != NULL) {
-        snprintf(section, sizeof section, SERVICES "%s", p->field[PROFILE_SERVICES]);
-        found = false;
-        ok = read_file(p, 1, section, &found, e) &&
-             (found ||
-              err_set(e, "profile '%s': there is no section [%s] in ~/.aws/config", name, section));
-    }
     if (!ok)
         profile_fini(p);
     return ok;

@@ -1,13 +1,9 @@
-/* A connection to a host. libcurl connects, through a proxy if there is one. From then on we send
- * and receive ourselves, and OpenSSL does TLS. A connection belongs to one thread and its epoll.
- *
- * We do not use libcurl's TLS: it makes an SSL_CTX for each connection. The CPU time of that would
- * show in short requests, even with cached certificates of authorities. */
-#ifndef S3_LOADGEN_NET_CONN_H
-#define S3_LOADGEN_NET_CONN_H
+#ifndef S3_LOADGEN_NET_NET_H
+#define S3_LOADGEN_NET_NET_H
 
 #include "libcommon/err.h"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <errno.h>
 #include <openssl/ssl.h>
@@ -15,6 +11,72 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/types.h>
+
+/* The addresses of the host names. A thread looks up all names once a minute, so no request waits
+ * for a name server, unless none has answered yet.
+ *
+ * libcurl's own cache makes a request wait whenever an entry has expired, looks up a name once for
+ * each waiting connection, and begins with the same address until the entry expires. */
+
+/* The most addresses used per name. */
+#define NAMES_ADDRESSES_MAX 32
+
+/* Room for the longest host, with a NUL. */
+#define NAMES_HOST_MAX 280
+
+/* Room for the text that names_route writes. */
+#define NAMES_ROUTE_MAX 2048
+
+/* A name and its addresses. */
+struct name {
+    char host[NAMES_HOST_MAX];
+    char port[8];
+    char address[NAMES_ADDRESSES_MAX][INET6_ADDRSTRLEN];
+    size_t n, n_first; /* n addresses; the first n_first are of the preferred family */
+    size_t next; /* index of the address, modulo n_first, that the next connection tries first */
+    bool fixed;  /* the host is an address: no lookup */
+};
+
+/* Splits host[:port] or host[/path]. Writes the host without brackets to `host`. Returns the port;
+ * NULL: there is no port. */
+const char *name_split(const char *text, char host[static NAMES_HOST_MAX]);
+
+/* Makes the Host header of host[:port]: without a standard port, as SDKs and curl do, and without
+ * the zone of an IPv6 address (RFC 6874). The caller frees it. */
+bool name_in_header(const char *text, bool tls, char **header, struct err *e);
+
+/* Splits host[:port]. If the host is an address, the name is fixed and gets no address here. */
+void name_init(struct name *name, const char *text, bool tls);
+
+/* Looks up the name. On failure *e says why, and the old addresses stay. */
+bool name_look_up(struct name *name, struct err *e);
+
+struct names;
+
+/* How names are looked up. */
+struct names_style {
+    bool (*look_up)(struct name *name, struct err *e);
+    int64_t again_ns; /* pause between two rounds of lookups */
+    int64_t wait_ns;  /* names_open waits this long for the first round */
+};
+
+/* All members but wait_ns, as a run sets them. */
+#define NAMES_STYLE .look_up = name_look_up, .again_ns = INT64_C(60000000000)
+
+/* Starts looking up n names. Takes ownership of `name`, which must be from malloc, even on failure.
+ * Returns NULL on failure: *e says why. */
+struct names *names_open(struct name *name, size_t n, struct names_style style, struct err *e);
+void names_close(struct names *names);
+
+/* Writes the addresses of name i in the form of CURLOPT_RESOLVE. Each call begins with the next
+ * address of the preferred family. Returns false if no address is known. Any thread may call it. */
+bool names_route(struct names *names, size_t i, char route[static NAMES_ROUTE_MAX]);
+
+/* A connection to a host. libcurl connects, through a proxy if there is one. From then on we send
+ * and receive ourselves, and OpenSSL does TLS. A connection belongs to one thread and its epoll.
+ *
+ * We do not use libcurl's TLS: it makes an SSL_CTX for each connection. The CPU time of that would
+ * show in short requests, even with cached certificates of authorities. */
 
 struct conn;
 
@@ -209,5 +271,84 @@ uint32_t conn_new_retransmits(struct conn *c);
 
 /* True if an idle connection can be used: the peer has not closed it. */
 bool conn_is_alive(struct conn *c);
+
+/* A strict, incremental reader of HTTP/1.1 responses (RFC 9112). The caller reads from the
+ * connection into its own buffer and feeds the bytes, split anywhere. Headers and pieces of the
+ * body are passed on as slices of that buffer. The reader allocates nothing.
+ *
+ * It accepts bodies with a Content-Length, chunked bodies, bodies that end when the connection
+ * closes, and responses without a body (HEAD, 1xx, 204, 304). The Content-Length of a chunked
+ * body is ignored. Repeated Content-Lengths may be equal. It refuses what RFC 9112 lets a reader
+ * refuse: bare LF, folded lines, spaces before a colon, different Content-Lengths, other codings.
+ */
+
+/* Limits; more is an error. */
+#define HTTP1_LINE_MAX    8192  /* a status, header, chunk-size or trailer line, without CR LF */
+#define HTTP1_HEAD_MAX    65536 /* all lines before a body; and again all after it */
+#define HTTP1_INTERIM_MAX 16    /* 1xx responses before the final one */
+
+#define HTTP1_UNKNOWN UINT64_MAX
+
+/* The error if plain HTTP was sent to a TLS port. */
+#define HTTP1_SPEAKS_TLS "the server speaks TLS: --tls is missing"
+
+enum http1_end {
+    HTTP1_MORE, /* all input is consumed; the response is not complete */
+    HTTP1_DONE, /* the response is complete */
+    HTTP1_ERROR /* not acceptable HTTP/1.1: `err` says why; drop the connection */
+};
+
+/* Called for each header of the final response, not for interim responses or trailers. The strings
+ * are not terminated and live only during the call. The name is in lower case, the value trimmed.
+ */
+typedef void http1_header_fn(void *user, const char *name, size_t n_name, const char *value,
+                             size_t n_value);
+
+/* Called for each piece of the body, n > 0 bytes. By then status and headers are known. */
+typedef void http1_body_fn(void *user, const char *data, size_t n);
+
+struct http1 {
+    /* The response so far. Final once a piece of the body, or the end of the response, has come. */
+    int status;              /* 100..999; 0: not known yet */
+    uint64_t content_length; /* from the header, also for HEAD; HTTP1_UNKNOWN: none */
+    bool keep_alive;         /* the connection can be used again after HTTP1_DONE */
+
+    /* Private. */
+    struct http1_progress {
+        http1_header_fn *on_header;
+        http1_body_fn *on_body;
+        void *user;
+        uint64_t rest; /* bytes of the body or chunk still to come */
+        uint64_t n_body;
+        size_t n_head;
+        size_t n_line;
+        int n_interim;
+        uint8_t state;
+        bool head_only;
+        bool chunked;
+        bool http_1_0;
+    } at;
+
+    struct err err;                /* set after HTTP1_ERROR */
+    char line[HTTP1_LINE_MAX + 1]; /* a line that is split between two calls, with its CR */
+};
+
+/* Starts reading the response to a request; head_only: to a HEAD request. Both functions get
+ * `user`. The struct needs no other set-up, and no clean-up. */
+void http1_start(struct http1 *h, bool head_only, http1_header_fn *on_header,
+                 http1_body_fn *on_body, void *user);
+
+/* Takes the n bytes at data, up to the end of the response, and sets *used to how many it took.
+ * Bytes left over at HTTP1_DONE are not part of the response. Nobody requested them, so close the
+ * connection. */
+enum http1_end http1_feed(struct http1 *h, const char *data, size_t n, size_t *used);
+
+/* Handles that the peer closed the connection. Returns HTTP1_DONE if that ends the body, else
+ * HTTP1_ERROR. */
+enum http1_end http1_close(struct http1 *h);
+
+/* Returns how many bytes of the body are still to come, if it has a Content-Length and has begun;
+ * else HTTP1_UNKNOWN. */
+uint64_t http1_rest(const struct http1 *h);
 
 #endif

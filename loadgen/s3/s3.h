@@ -1,12 +1,214 @@
-/* A request to S3: its description, and the bytes of its head. */
-#ifndef S3_LOADGEN_S3_S3OP_H
-#define S3_LOADGEN_S3_S3OP_H
+#ifndef S3_LOADGEN_S3_S3_H
+#define S3_LOADGEN_S3_S3_H
 
-#include "loadgen/s3/sigv4.h"
-#include "loadgen/s3/xml.h"
+#include "libcommon/err.h"
+#include "loadgen/util/util.h"
 
+#include <expat.h>
+#include <openssl/evp.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Percent-encoding for Signature Version 4: every byte except A-Z a-z 0-9 - . _ ~ becomes %XX with
+ * upper-case digits. So the path sent is the canonical path. */
+
+/* The longest encoding of n bytes, without a NUL. */
+#define URI_MAX(n) (3 * (n))
+
+/* Adds the encoding of n bytes: an object's key in a path (is_path), which keeps '/'; or a name or
+ * value in a query, which does not. */
+void uri_encode(struct strbuf *b, const char *s, size_t n, bool is_path);
+
+/* Decodes the *n bytes at s in place and sets *n to the new length; adds no NUL. '+' becomes a
+ * space, as in forms and in listings with encoding-type=url. Returns false if a '%' lacks its two
+ * hexadecimal digits; then s is partly decoded. */
+bool uri_decode(char *s, size_t *n);
+
+/* Reads the XML answers of S3 as they arrive. The root element determines the kind of answer,
+ * because a server may send status 200 and then an Error. If a server uses another name for the
+ * root, the fields determine the kind. */
+
+/* Room for the longest text of an element, with a NUL: keys have up to 1,024 bytes, three times as
+ * much when URL-encoded. A longer text is an error; only messages are cut. */
+#define XML_TEXT_MAX 4096
+
+enum xml_root {
+    XML_NOTHING,    /* no root element yet */
+    XML_OTHER,      /* well-formed, but none of the following */
+    XML_ERROR,      /* <Error> */
+    XML_LIST,       /* <ListBucketResult>: ListObjectsV2 */
+    XML_VERSIONS,   /* <ListVersionsResult> */
+    XML_DELETED,    /* <DeleteResult> */
+    XML_INITIATE,   /* <InitiateMultipartUploadResult> */
+    XML_COMPLETE,   /* <CompleteMultipartUploadResult> */
+    XML_UPLOADS,    /* <ListMultipartUploadsResult> */
+    XML_VERSIONING, /* <VersioningConfiguration> */
+    XML_LOCK        /* <ObjectLockConfiguration> */
+};
+
+enum xml_entry_kind {
+    XML_OBJECT = 1,    /* <Contents> */
+    XML_VERSION,       /* <Version> */
+    XML_DELETE_MARKER, /* <DeleteMarker> in a list of versions */
+    XML_DELETED_KEY,   /* <Deleted> */
+    XML_FAILED_KEY,    /* <Error> in a DeleteResult */
+    XML_UPLOAD         /* <Upload> not yet completed; its UploadId is in version_id */
+};
+
+/* One element of a list. Fields that the answer lacks are "", 0 or false. Valid only during the
+ * call. */
+struct xml_entry {
+    enum xml_entry_kind kind;
+    const char *key; /* n_key bytes and a NUL */
+    size_t n_key;
+    const char *version_id;
+    const char *code, *message; /* only for XML_FAILED_KEY */
+    uint64_t size_bytes;
+    int64_t modified_ns; /* wall clock: LastModified or Initiated; INT64_MAX: not given */
+};
+
+/* Called for each element of a list, once the list is complete. Returns false, with the reason in
+ * e, to stop. */
+typedef bool xml_entry_fn(void *user, const struct xml_entry *entry, struct err *e);
+
+/* The texts that are kept of an answer or an entry. */
+enum xml_text {
+    XML_ENTRY = 1, /* marks the start of an entry and holds its kind; not for answers */
+    XML_KEY,
+    XML_ID, /* id of a version or an upload */
+    XML_SIZE,
+    XML_MODIFIED,
+    XML_CODE,    /* XML_ERROR and XML_FAILED_KEY */
+    XML_MESSAGE, /* XML_ERROR and XML_FAILED_KEY */
+    XML_STATUS,  /* XML_VERSIONING: "Enabled", "Suspended", or "" */
+    XML_NEXT_TOKEN,
+    XML_NEXT_KEY, /* NextKeyMarker, decoded like keys */
+    XML_NEXT_ID,  /* NextVersionIdMarker, or NextUploadIdMarker */
+    XML_N_TEXTS
+};
+
+/* A reader, and what it has found in the current answer. It can be used for any number of answers.
+ * Starts as zeros. */
+struct xml {
+    enum xml_root root;
+    enum xml_root wanted; /* set by the caller after xml_start: the kind of a root with an unknown
+                           * name, if it has the field of that kind */
+    char name[64];        /* of the root element, cut at the first byte that is not ASCII */
+    uint64_t n_entries;   /* entries so far */
+    bool is_truncated;
+
+    /* Private. */
+    enum xml_root kind; /* how elements are read: as root, or as wanted */
+    const char *prefix;
+    xml_entry_fn *on_entry;
+    void *user;
+    struct err *err;
+    bool url_encoded;
+    bool begun;                /* more than white space came */
+    enum xml_entry_kind entry; /* the entry being read; 0: none */
+    int depth;
+    size_t n_unending; /* bytes since the last complete element or text */
+    XML_Parser parser;
+    struct strbuf text;  /* of the element being read */
+    struct strbuf found; /* texts of the answer, each: a byte that says which, text, NUL */
+    struct strbuf held;  /* texts of its entries, in the same form */
+};
+
+/* Prepares for an answer. `prefix` is that of the requested list, or "", and must live as long.
+ * on_entry NULL: entries are only counted. Keys of a list are decoded if the list has EncodingType
+ * "url". Many servers put that at the end, so entries are passed on once the answer is complete.
+ * Returns false if out of memory. */
+bool xml_start(struct xml *x, const char *prefix, xml_entry_fn *on_entry, void *user,
+               struct err *e);
+void xml_fini(struct xml *x);
+
+/* Takes the next n bytes; `last`: there are no more (n may be 0). Skips white space at the start,
+ * which servers send while they work, even before <?xml. Fails if the document is not
+ * well-formed, has a document type, or if on_entry fails. After a failure call only xml_start or
+ * xml_fini. */
+bool xml_feed(struct xml *x, const char *data, size_t n, bool last, struct err *e);
+
+/* Returns a text of the answer, as far as it has arrived; "": the answer has none. Valid until the
+ * next call of another function. */
+const char *xml_text(const struct xml *x, enum xml_text which);
+
+/* AWS Signature Version 4 in the Authorization header, in the form for S3: paths are encoded once
+ * and not normalised. Source: Amazon S3 API Reference, "Signature Calculations for the
+ * Authorization Header: Transferring Payload in a Single Chunk".
+ *
+ * A signer belongs to one thread. It keeps the day's signing key as two SHA-256 states (of the
+ * inner and outer HMAC pads). So a signature costs three short SHA-256 runs, no key derivation and
+ * no allocation. Keys, and what is derived from them, are in memory that core dumps leave out
+ * (secret.h). */
+
+/* The hash to give if the payload is not signed, and if it is empty. */
+#define SIGV4_UNSIGNED      "UNSIGNED-PAYLOAD"
+#define SIGV4_EMPTY_PAYLOAD "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+#define SIGV4_HASH_BYTES 32 /* size of a SHA-256 */
+#define SIGV4_HASH_SIZE  65 /* room for one in hexadecimal, with a NUL */
+
+/* The most signed headers in a request. */
+#define SIGV4_HEADERS_MAX 24
+
+/* Room for the canonical request: a path with a key of 1,024 bytes takes 3 KiB, a prefix and a
+ * marker in a query take 3 KiB each, session tokens up to 2 KiB. */
+#define SIGV4_CANONICAL_MAX 16384
+
+struct sigv4_header {
+    const char *name;  /* lower case */
+    const char *value; /* without CR and LF */
+};
+
+struct sigv4_request {
+    const char *method;
+    const char *host;  /* as in the Host header */
+    const char *path;  /* as sent: absolute, encoded as by uri_encode */
+    const char *query; /* as sent, without '?': encoded as by uri_encode, in order of names,
+                        * each with a '='; "": none */
+    const struct sigv4_header *headers; /* further headers to sign and send, in any order, no name
+                                         * twice, none of those sigv4_sign adds */
+    size_t n_headers;
+    const char *payload_hash; /* SHA-256 in hexadecimal, SIGV4_UNSIGNED or SIGV4_EMPTY_PAYLOAD */
+    int64_t time_s;           /* seconds since 1970, UTC */
+};
+
+struct sigv4 {
+    char *access_key;
+    char *secret; /* "AWS4" and the secret key */
+    char *token;  /* session token or NULL */
+    char *region;
+    char *service;
+    EVP_MD *sha256;          /* also for digests of payloads */
+    struct sigv4_work *work; /* in memory of secret.h, like the keys */
+    int64_t day;             /* day of the signing key, in days since 1970; -1: none yet */
+    int64_t time_s;          /* time of `date`; -1: none yet */
+    char date[17];           /* 20130524T000000Z */
+    char scope[160];         /* 20130524/us-east-1/s3/aws4_request */
+};
+
+/* Makes a signer; copies all strings. `token` may be NULL or empty. For a service other than "s3"
+ * (in tests) it makes no x-amz-content-sha256 header. */
+bool sigv4_init(struct sigv4 *s, const char *access_key, const char *secret_key, const char *token,
+                const char *region, const char *service, struct err *e);
+
+/* Frees the signer, and wipes the secrets from memory. */
+void sigv4_fini(struct sigv4 *s);
+
+/* Signs r and adds all signed header lines to `out`, each "name: value\r\n": host, the headers of
+ * r, x-amz-content-sha256, x-amz-date, x-amz-security-token if there is a token, and Authorization.
+ * The lines are built from the signed data. Fails if the lines do not fit, or if the request
+ * exceeds the limits above. */
+bool sigv4_sign(struct sigv4 *s, const struct sigv4_request *r, struct strbuf *out, struct err *e);
+
+/* Adds n header lines, each "name: value\r\n". */
+void sigv4_put_lines(struct strbuf *out, const struct sigv4_header *headers, size_t n);
+
+/* Writes a SHA-256 in hexadecimal. */
+void sigv4_hex(const unsigned char hash[static SIGV4_HASH_BYTES], char hex[static SIGV4_HASH_SIZE]);
+
+/* A request to S3: its description, and the bytes of its head. */
 
 /* Reads a listing page by page: checks the keys, finds where the next page begins, and makes sure
  * that the listing ends. */

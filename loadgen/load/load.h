@@ -1,0 +1,702 @@
+#ifndef S3_LOADGEN_LOAD_LOAD_H
+#define S3_LOADGEN_LOAD_LOAD_H
+
+#include "libcommon/autoterm.h"
+#include "libcommon/err.h"
+#include "libcommon/rowformat.h"
+#include "loadgen/net/net.h"
+#include "loadgen/s3/s3.h"
+#include "loadgen/util/util.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* The hosts of --host, and the choice of a host for each request. */
+
+#define HOSTS_MAX 65536
+
+/* If no host can be connected to, one request at a time retries each host after this time, so its
+ * return is noticed soon. */
+#define HOSTS_PAUSE_NS INT64_C(100000000)
+
+/* No host can be chosen now: none has an idle connection, and none may be connected to. */
+#define HOSTS_NONE SIZE_MAX
+
+struct conn;
+
+struct host {
+    char *name;         /* host or host:port as given by the user; IPv6 addresses in brackets */
+    char *named;        /* the host name that `name` is an address of; NULL: the user gave `name` */
+    uint64_t n_running; /* protected by hosts.lock, like idle_since_ns */
+    int64_t idle_since_ns;
+    int64_t retry_ns;         /* when to connect again after a failure; 0: it did not fail */
+    int64_t failing_since_ns; /* the first failure, or a later use of a connection */
+};
+
+enum hosts_select {
+    HOSTS_WEIGHED,   /* fewest running requests first, then longest idle */
+    HOSTS_ROUNDROBIN /* in turn */
+};
+
+struct hosts {
+    struct host *host; /* n of them in the order of the list; the last range varies fastest */
+    size_t n;
+    enum hosts_select select;
+    size_t next; /* protected by lock */
+    atomic_size_t n_failing;
+    int64_t try_ns; /* time after which an attempt to connect counts as failed; set by the caller */
+    pthread_mutex_t lock;
+    size_t line;    /* line of the list, from 1, at which hosts_init failed */
+    bool no_memory; /* hosts_init failed because out of memory */
+};
+
+/* Parses a list separated by commas or by lines; skips lines that are empty or begin with '#'.
+ * {A...B} anywhere in a host or port means the numbers A to B; several ranges multiply. If A has
+ * leading zeros, all numbers have its width. Refuses URLs, empty entries, bad ports, and more than
+ * HOSTS_MAX hosts. With HOSTS_WEIGHED, `rng` decides the order of unused hosts. */
+bool hosts_init(struct hosts *h, const char *list, enum hosts_select select, struct rng *rng,
+                struct err *e);
+
+/* Looks up all names. Replaces each host by one host per address. */
+bool hosts_resolve(struct hosts *h, bool tls, struct rng *rng, struct err *e);
+
+/* Keeps only the hosts of one rank: every n_ranks-th. With fewer hosts than ranks, ranks share
+ * hosts. */
+void hosts_deal(struct hosts *h, size_t rank, size_t n_ranks);
+
+void hosts_fini(struct hosts *h);
+
+/* Chooses the host of a request that begins at now_ns (any monotonic clock), and counts the request
+ * as running there. Returns an index into h->host, or HOSTS_NONE. A host with idle[i] != NULL, an
+ * idle connection of the caller, can always be chosen (idle may be NULL). Other hosts need
+ * may_connect and, after a failure, must be due for a retry. Any thread may call this and the
+ * functions below. */
+size_t hosts_pick(struct hosts *h, struct conn *const *idle, bool may_connect, int64_t now_ns);
+
+/* Reports that a request to host i ended. */
+void hosts_release(struct hosts *h, size_t i, int64_t now_ns);
+
+/* Report about host i: the connection failed; the connection succeeded; a connection to it was in
+ * use until now. The last one does not mean that the host accepts new connections: it may be at its
+ * limit. */
+void hosts_cannot_connect(struct hosts *h, size_t i, int64_t now_ns);
+void hosts_connected(struct hosts *h, size_t i);
+void hosts_was_in_use(struct hosts *h, size_t i, int64_t now_ns);
+
+/* Returns since when no host could be connected to and no connection was in use; INT64_MAX: a host
+ * can be connected to. The caller must know whether connections are in use now. */
+int64_t hosts_all_down_since(struct hosts *h);
+
+/* The state and settings that all loops of a run share. */
+
+/* The contents of objects: random bytes that depend on the object's seed, can be made at any
+ * offset, and cost no more than a copy. No 64 KiB occur twice, in one object or in two, so that a
+ * server gains nothing from compression or deduplication. */
+
+struct payload {
+    uint64_t *words; /* one block of random numbers */
+};
+
+/* Makes the block. Returns false if out of memory. */
+bool payload_init(struct payload *p, struct err *e);
+void payload_fini(struct payload *p);
+
+/* Writes bytes offset .. offset + n - 1 of the object with this seed to buf. */
+void payload_fill(const struct payload *p, uint64_t seed, uint64_t offset, void *buf, size_t n);
+
+/* True if the n bytes at data are bytes offset .. offset + n - 1 of the object with this seed. */
+bool payload_matches(const struct payload *p, uint64_t seed, uint64_t offset, const void *data,
+                     size_t n);
+
+/* Returns the seed of object `id` of a run. */
+uint64_t payload_seed(uint64_t run_seed, uint64_t id);
+
+/* How far a run is to be stopped. */
+enum engine_stop {
+    ENGINE_RUN,
+    ENGINE_STOP, /* no new requests; those in flight finish */
+    ENGINE_ABORT /* requests in flight fail */
+};
+
+/* Room for a host name (up to 64 bytes on Linux), a dash, the number of a rank, and a NUL. */
+#define ENGINE_CLIENT_BYTES 80
+
+/* Data that all requests to a host share. */
+struct engine_host {
+    char *endpoint; /* its name in the capture: http://host:port */
+    char *name;     /* for the connection */
+    char *header;   /* the Host header */
+    bool virtual_host;
+    /* How far the host's clock is ahead of the run's clock. Set once the host has refused our time;
+     * before that it is 0. */
+    atomic_int_fast64_t time_offset_ns;
+};
+
+struct engine {
+    struct s3op_style op_style;
+    struct conn_style conn_style;
+    const char *proxied_by;     /* variable that names a proxy which is used; NULL: none */
+    char proxy[CONN_PROXY_MAX]; /* without user and password */
+    struct names *names;        /* by host; NULL: a proxy looks up the names */
+    bool resolve_host;          /* each address counts as a host */
+    const char *root;           /* folder of /proc and /sys; "" except in tests */
+    struct hosts hosts;
+    struct engine_host *host; /* hosts.n of them */
+    struct payload payload;
+    struct checksum checksum;
+    const char *keys[3];              /* access key (NULL: do not sign), secret key, token */
+    char client[ENGINE_CLIENT_BYTES]; /* name of this process in rows and User-Agent */
+    uint64_t seed;
+    unsigned rank, n_ranks; /* number of this process; number of processes */
+    bool deals_hosts;       /* each rank gets its own part of the hosts */
+    int64_t offset_ns;      /* wall clock minus the run's clock */
+    int64_t request_timeout_ns;
+    size_t n_descriptors;    /* file descriptors that the connections of a loop may take */
+    int event;               /* eventfd that wakes the thread that drives the crews; borrowed */
+    atomic_int stop;         /* enum engine_stop */
+    atomic_bool interrupted; /* by a signal: listings end after the current page */
+};
+
+/* Sets up hosts, their addresses, TLS and payload. The caller has filled in the other members. Call
+ * engine_fini in any case. False: *e says why. */
+bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, struct err *e);
+void engine_fini(struct engine *g);
+
+/* Sets g->stop, unless it is already at a later stage. Any thread may call it. */
+void engine_set_stop(struct engine *g, enum engine_stop stop);
+
+/* Returns the time for signatures of requests to a host, in ns since 1970. */
+static inline int64_t engine_sign_ns(const struct engine_host *h)
+{
+    int64_t offset_ns = atomic_load_explicit(&h->time_offset_ns, memory_order_relaxed);
+
+    return offset_ns != 0 ? clock_now_ns() + offset_ns : clock_real_ns();
+}
+
+/* Adds to a counter that only one thread changes. */
+static inline void engine_count(atomic_int_fast64_t *n, int64_t by)
+{
+    atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + by,
+                          memory_order_relaxed);
+}
+
+/* Returns this rank's variant of the number of a stream of random numbers. */
+static inline uint64_t engine_stream(const struct engine *g, uint64_t stream)
+{
+    return stream + ((uint64_t)g->rank << 32);
+}
+
+/* Writes the rows of all loops to the capture. Each loop collects its rows in a batch. Full batches
+ * go through one bounded queue to one writer thread. The writer writes and syncs the capture in
+ * frames, at most 500 ms apart, counts requests for the screen, and keeps them for autoterm. A loop
+ * waits for the writer only if no batch is free; these waits are counted. */
+
+struct recorder_options {
+    int fd;           /* file of the capture; -1: none, only count */
+    const char *name; /* name of the capture */
+    bool intended;    /* write the column `intended` */
+    unsigned n_loops;
+    bool autoterm;     /* keep requests for votes on autoterm */
+    int64_t offset_ns; /* the capture's clock minus the run's */
+    int event;         /* eventfd to signal when the capture fails */
+};
+
+/* Counts of the recorded requests. */
+struct recorder_counts {
+    uint64_t n_requests, n_errors, n_objects, n_bytes; /* objects and bytes: of successes only */
+};
+
+/* Figures of the requests recorded since the last call. */
+struct recorder_tick {
+    struct recorder_counts counts;
+    int64_t p50_ns, p99_ns; /* of the successful requests; 0: none */
+};
+
+struct recorder;
+struct recorder_batch;
+
+/* A loop's side of the recorder. */
+struct recorder_port {
+    struct recorder *recorder;
+    struct recorder_batch *batch;
+    struct rowformat format;
+    unsigned loop;
+    int64_t since_ns;       /* time of the first row in the batch; CLOCK_NEVER: it is empty */
+    int64_t flushed_ns;     /* time of the last flush */
+    int64_t first_start_ns; /* of the loop's first request of the benchmark, by the capture's clock;
+                             * CLOCK_NEVER: none */
+};
+
+/* Opens a recorder; borrows what the options point to. NULL: *e says why. */
+struct recorder *recorder_open(const struct recorder_options *options, struct err *e);
+
+/* Starts the writer thread. `comment` becomes a first frame of its own. */
+bool recorder_start(struct recorder *r, const char *comment, struct err *e);
+
+/* Makes the writer add a comment line after the rows that it has received; takes ownership of
+ * `comment`, from malloc. False: the previous one is not written yet, and `comment` stays with the
+ * caller. */
+bool recorder_comment(struct recorder *r, char *comment);
+
+/* Sets up the port of loop number `loop`. Only this loop's thread may use it. */
+void recorder_port_init(struct recorder_port *p, struct recorder *r, unsigned loop);
+
+/* Adds a row with times by the capture's clock; `bench`: the row counts for autoterm. */
+void recorder_add(struct recorder_port *p, const struct record *row, bool bench);
+
+/* Hands the batch to the writer, and promises that no request of this loop that ended before
+ * until_ns (by the run's clock) will follow. */
+void recorder_flush(struct recorder_port *p, int64_t until_ns);
+
+/* Returns when recorder_flush must be called; CLOCK_NEVER: it need not. */
+int64_t recorder_due_ns(const struct recorder_port *p);
+
+/* The state of the recorder. Any thread may ask. */
+struct recorder_state {
+    struct recorder_counts counts;
+    uint64_t n_waits; /* how often loops waited because all batches were full */
+    int64_t waits_ns;
+    int64_t cpu_ns; /* CPU time of the writer */
+};
+struct recorder_state recorder_look(struct recorder *r);
+bool recorder_failed(struct recorder *r, struct err *e);
+void recorder_take_tick(struct recorder *r, struct recorder_tick *tick);
+
+/* For votes on autoterm (team.c), by the capture's clock: returns the first start of the benchmark
+ * (CLOCK_NEVER: none), and the time up to which all loops have reported (INT64_MIN: none yet). */
+void recorder_reported(struct recorder *r, int64_t *first_start_ns, int64_t *until_ns);
+
+/* Passes the requests that ended by instant_ns to autoterm. All loops must have reported up to
+ * then. Returns the range that all threads share at that time. */
+bool recorder_range_at(struct recorder *r, int64_t instant_ns, struct segment_range *range,
+                       struct err *e);
+void recorder_amounts(struct recorder *r, const struct autoterm_cut *cut,
+                      struct autoterm_amount amount[AUTOTERM_N_ENDS]);
+
+/* Waits until everything handed over is written. */
+void recorder_drain(struct recorder *r);
+
+/* Writes what was handed over and a closing comment, and ends the capture. False: the capture is
+ * not complete. */
+bool recorder_close(struct recorder *r, const char *comment, struct err *e);
+
+/* Ends the writer thread and frees r. Without recorder_close before, the capture is not complete.
+ */
+void recorder_free(struct recorder *r);
+
+/* The event loop of one thread. It runs workers when epoll reports events of their connections. */
+
+/* Bounds for the clocks of servers, from their Date headers. */
+
+/* Bounds for a host's clock: it is ahead of ours by more than lower_ns and less than upper_ns. This
+ * is true for servers that make each Date when they send it. */
+struct date_bracket {
+    char text[32];        /* the latest Date */
+    int64_t date_ns;      /* time of the latest Date */
+    bool ticks;           /* two Dates in a row were one second apart */
+    int64_t last_send_ns; /* when the last request with this Date was sent, wall clock */
+    int64_t lower_ns, upper_ns, at_ns; /* the bounds, and the time they are for, wall clock */
+};
+
+/* Makes n brackets without any bounds; the caller frees them. NULL: out of memory. */
+struct date_bracket *dates_new(size_t n);
+
+/* Takes into account a Date that was read at now_ns, in the answer to a request sent at send_ns
+ * (wall clock). */
+void dates_saw(struct date_bracket *d, int64_t send_ns, int64_t now_ns, const char *text, size_t n);
+
+/* Narrows the bounds by those of another loop for the same clock. */
+void dates_join(struct date_bracket *all, const struct date_bracket *d);
+
+/* Finishes the bounds. If no two Dates of a server were one second apart, its Dates may be old, so
+ * the upper bound is raised. Returns false if nothing is known, or if the bounds contradict each
+ * other, as with old Dates. */
+bool dates_settle(struct date_bracket *d);
+
+/* The connections of a loop that are being established or are idle. */
+
+struct pool {
+    struct engine *engine;
+    struct conn_dialer dialer;
+    struct conn **idle;                /* by host: a list, most recently used first */
+    SSL_SESSION **sessions;            /* by host: the latest TLS session; NULL: none */
+    size_t n_idle, n_idle_max, n_open; /* connections; idle ones at most; all */
+    bool looks;         /* check idle connections before use: a server has closed one */
+    int64_t connect_ns; /* do not connect before: this machine failed to; 0: no failure */
+    struct conn *connecting;
+    int64_t check_ns;  /* when to look for those that take too long */
+    struct conn *dead; /* freed once no event can refer to them */
+
+    /* Other threads read these. */
+    atomic_int_fast64_t n_connecting, n_connects;
+    atomic_int_fast64_t n_retransmits; /* of TCP segments; brought up to date once a second */
+};
+
+/* `epoll`, which is borrowed, watches the connections. Call pool_fini in any case. */
+bool pool_init(struct pool *p, struct engine *g, int epoll, unsigned n_workers, struct err *e);
+void pool_fini(struct pool *p);
+
+/* Returns a connection to a host for a worker: an idle one, unless it must be `fresh`, or a new one
+ * that is being established. NULL: *e says why. */
+struct conn *pool_take(struct pool *p, struct worker *user, uint32_t host, bool fresh,
+                       struct err *e);
+
+/* Takes back a connection at now_ns. Keeps or closes it. */
+void pool_give(struct pool *p, struct conn *c, bool keep, int64_t now_ns);
+
+/* Closes the connection that has been idle for longest. Returns false if none is idle. */
+bool pool_drop_idle(struct pool *p);
+
+/* Records that a connection has been established. */
+void pool_connected(struct pool *p, struct conn *c);
+
+/* Counts the segments that a connection, or all idle ones, have retransmitted since the last
+ * count. */
+void pool_count_retransmits(struct pool *p, struct conn *c);
+void pool_count_idle(struct pool *p);
+
+/* Handles an event of an idle connection: closes it unless it is still usable. */
+void pool_look(struct pool *p, struct conn *c);
+
+/* Frees the closed connections. Call it only when all events fetched so far are handled. */
+void pool_free_dead(struct pool *p);
+
+/* The waiting workers of a loop. They wait for the next turn, for a request's due time, for an
+ * object or a host, or for an answer. */
+
+struct worker;
+
+struct queue {
+    struct worker *again; /* workers to run in the next turn, in order */
+    struct worker **again_end;
+    struct worker *waiting; /* sorted by due_ns */
+    struct worker **waiting_end;
+    struct worker *parked;
+    int64_t parked_due_ns; /* when parked workers try again */
+    int64_t timeout_ns;    /* not later than the first deadline of a request */
+    unsigned n_active;     /* workers that have not ended */
+};
+
+void queue_init(struct queue *q);
+
+/* Lets the worker run in the next turn. */
+void queue_again(struct queue *q, struct worker *w);
+
+/* Lets the worker wait until its due_ns, which must not be before those of other waiting workers.
+ */
+void queue_wait(struct queue *q, struct worker *w);
+
+/* Lets the worker wait until an object or a host may be available. */
+void queue_park(struct queue *q, struct worker *w);
+
+/* Sets the time at which the worker's request fails. */
+void queue_set_deadline(struct queue *q, struct worker *w, int64_t deadline_ns);
+
+/* Remove and return the next worker that asked to run again; the next one due by now_ns. NULL:
+ * none. */
+struct worker *queue_next(struct queue *q);
+struct worker *queue_due(struct queue *q, int64_t now_ns);
+
+/* Removes all parked workers and returns them as a list linked by `next`. */
+struct worker *queue_unpark(struct queue *q);
+
+/* Returns when the first worker is due; 0: now. */
+int64_t queue_due_ns(const struct queue *q);
+
+/* The most bytes of one read, and the most read for one worker per turn. */
+#define LOOP_READ_BYTES (512 * 1024)
+
+struct worker;
+struct worker_result;
+
+enum phase_next {
+    PHASE_OP,   /* *op is the worker's next request */
+    PHASE_WAIT, /* nothing to do at the moment */
+    PHASE_END   /* nothing more to do */
+};
+
+/* A phase of a run: says what workers do. All loops call its functions at once. */
+struct phase {
+    /* Fills in the next request; `op` is zeroed but for `recorded` (true) and n_objects (1). */
+    enum phase_next (*next)(void *ctx, struct worker *w, struct s3op *op);
+    /* Reports that a request has ended; `op` is as `next` left it. */
+    void (*done)(void *ctx, struct worker *w, const struct s3op *op, const struct worker_result *r);
+    void *ctx;
+
+    int64_t start_ns;                   /* by the run's clock */
+    int64_t end_ns;                     /* no request begins from then on; CLOCK_NEVER: no end */
+    double rate;                        /* open loop: requests per second; 0: closed loop */
+    uint64_t first_ticket, ticket_step; /* open loop: this rank's first request, and step */
+    uint64_t max_tickets;               /* open loop: this rank's requests; UINT64_MAX: no limit */
+    bool closes; /* an ended loop closes idle connections; no measured phase may follow */
+    atomic_uint_fast64_t n_tickets; /* requests that got a due time */
+};
+
+/* A time when a loop should have run but did not: s3load or its machine was stopped. */
+#define LOOP_MAX_STOPS 32
+struct loop_stop {
+    int64_t start_ns, length_ns;
+};
+
+struct loop {
+    int epoll;
+    int wake; /* eventfd that wakes the loop */
+    struct worker *workers;
+    unsigned n_workers;
+    int64_t turned_ns; /* the time at the last turn */
+    int64_t count_ns;  /* when retransmits are counted next */
+    struct loop_stop stops[LOOP_MAX_STOPS];
+    unsigned n_stops;
+    int stop_seen; /* the value of the engine's stop that the loop has reacted to */
+
+    /* Used by the workers. */
+    struct engine *engine;
+    struct phase *phase; /* set by the crew; borrowed */
+    struct pool pool;
+    struct queue queue;
+    struct date_bracket *dates; /* by host */
+    struct recorder_port port;
+    bool recording;
+    struct sigv4 signer;
+    EVP_MD *md5;
+    char *buf;          /* LOOP_READ_BYTES */
+    char *head;         /* S3OP_HEAD_MAX: of the request that is being built */
+    int64_t now_ns;     /* time of the latest read */
+    size_t n_digested;  /* cost of digests in this turn, in bytes */
+    struct err error;   /* why a phase failed; "": no failure */
+    struct err failure; /* scratch space for the failure of one call */
+
+    /* Other threads read these. */
+    atomic_int_fast64_t cpu_ns; /* CPU time of the phase's thread */
+    /* Its waits for a CPU, brought up to date once a second. -1: unknown. */
+    atomic_int_fast64_t waited_ns;
+    atomic_int_fast64_t n_running;
+    atomic_int_fast64_t n_resent;  /* requests with a row */
+    atomic_int_fast64_t digest_ns; /* time to make and digest payloads before requests begin */
+};
+
+/* Makes a loop with n_workers workers, numbered from first_thread. With `recorder` NULL it records
+ * nothing. */
+bool loop_init(struct loop *l, struct engine *g, unsigned index, struct recorder *recorder,
+               uint32_t first_thread, unsigned n_workers, struct err *e);
+void loop_fini(struct loop *l);
+
+/* Runs l->phase until all workers have ended. If it fails, l->error says why. */
+void loop_run(struct loop *l);
+
+/* Wakes a sleeping loop so that it looks at engine.stop. Any thread may call it. */
+void loop_wake(struct loop *l);
+
+/* A worker runs one request at a time, and is one `thread` of the capture. Several workers share a
+ * loop. A request's time begins when the request is sent, or when its connection is begun, and ends
+ * just after its last byte was read. Signing and digesting are done before. */
+
+#define WORKER_ETAG_MAX    80
+#define WORKER_VERSION_MAX 256
+
+/* The result of a request. Times are by the run's clock; CLOCK_NEVER: not reached. Texts come last
+ * here and below: of many workers each request would else fetch them into the cache, to clear
+ * them. */
+struct worker_result {
+    int64_t start_ns, first_byte_ns, last_byte_ns, end_ns;
+    uint64_t n_bytes; /* payload, as in the capture */
+    uint64_t n_objects;
+    int status;            /* HTTP status; 0: no response */
+    bool skewed;           /* refused because of our clock: from now on the server's time is used */
+    bool cut;              /* the connection ended before the response was complete */
+    bool timed_out;        /* no complete response came within --request-timeout */
+    const struct xml *xml; /* the answer as a document, for kinds that have one */
+    char error[600];       /* "": success */
+    char etag[WORKER_ETAG_MAX]; /* "": none */
+    char version[WORKER_VERSION_MAX];
+};
+
+/* True if the same request may succeed a moment later. */
+static inline bool worker_may_pass(const struct worker_result *r)
+{
+    return r->cut || r->skewed || r->status == 0 || r->status == 408 || r->status == 429 ||
+           (r->status >= 500 && r->status != 501);
+}
+
+enum worker_state {
+    WORKER_IDLE,      /* will take its next request */
+    WORKER_WAITING,   /* waits until its next request is due */
+    WORKER_PARKED,    /* waits for something to do, or for a host */
+    WORKER_PREPARING, /* digests its payload */
+    WORKER_CONNECTING,
+    WORKER_SENDING, /* a response may already arrive */
+    WORKER_RECEIVING,
+    WORKER_ENDED /* nothing more to do in this phase */
+};
+
+/* The answer to the current request, so far. */
+struct worker_answer {
+    bool uses_xml;   /* the body is a document, or an error */
+    bool failed;     /* verification or parsing failed: the rest is read but ignored */
+    bool broken;     /* sending failed; an answer may still arrive */
+    bool has_begun;  /* a byte has arrived */
+    bool keep;       /* the connection can be used again */
+    bool range_fits; /* Content-Range is the requested range */
+    uint64_t n_read; /* bytes of the body */
+    uint64_t n_failed_keys;
+    size_t n_error_text;
+    char region[64];      /* of the bucket, if the server names it; else "" */
+    char elsewhere[128];  /* the server that a redirection names; else "" */
+    char error_text[200]; /* beginning of an error's body */
+};
+
+/* The body of the current request. Head and body are sent in one piece: the head ends where the
+ * body's chunk begins. */
+struct worker_body {
+    char *out;
+    char *send, *send_end; /* part of `out` to be sent next */
+    uint64_t n_made;       /* bytes of the body made so far */
+    uint64_t n_digested;
+    EVP_MD_CTX *sha256_ctx, *md5_ctx;
+    uint64_t crc;
+    char md5[32]; /* Content-MD5 */
+    char checksum[CHECKSUM_TEXT_SIZE];
+    char hash[SIGV4_HASH_SIZE];
+};
+
+struct worker {
+    struct loop *loop;
+    uint32_t thread; /* number in the capture */
+    uint64_t n_rows; /* so far: the SEQ of the current request */
+
+    /* Used by the queue. */
+    enum worker_state state;
+    struct worker *next; /* in the list of waiting or of parked workers */
+    struct worker *next_again;
+    bool queued;         /* will run again in the loop's next turn */
+    int64_t due_ns;      /* open loop only */
+    int64_t deadline_ns; /* when the current request fails */
+
+    /* Used by the workload. */
+    struct rng rng;
+    int card; /* an operation that was dealt but not begun; -1: none */
+
+    /* The current request. */
+    struct s3op op;
+    bool has_op;     /* it is parked with this request */
+    bool has_ticket; /* due_ns is set */
+    bool resent;     /* the request is sent for the second time */
+    uint32_t host;
+    struct conn *conn;
+    struct worker_body body;
+    struct worker_result result;
+
+    /* The answer to it. The large buffers of readers come last, as few requests use them. */
+    struct worker_answer answer;
+    struct http1 http;
+    struct xml xml;
+    struct pages pages; /* of a listing with several pages */
+    struct err cause;   /* why the connection broke, or why keys were not deleted */
+};
+
+/* Makes a worker; `l` is borrowed; `thread` is its number in the capture. Call worker_fini in any
+ * case. */
+bool worker_init(struct worker *w, struct loop *l, uint32_t thread, struct err *e);
+void worker_fini(struct worker *w);
+
+/* Takes requests until one must wait for something. */
+void worker_run(struct worker *w);
+
+/* The loop calls these: the connection is established or has failed; it is readable or writable;
+ * there is more to digest. */
+void worker_on_connected(struct worker *w);
+void worker_on_event(struct worker *w, bool readable, bool writable);
+void worker_prepare(struct worker *w);
+
+/* Returns when request `ticket` of an open loop (numbered from 0 in this rank) is due, by the run's
+ * clock; CLOCK_NEVER: beyond the range of the clock. */
+int64_t worker_due_ns(const struct phase *phase, uint64_t ticket);
+
+/* Ends the current request as failed. */
+void worker_fail(struct worker *w, const char *why);
+
+/* Judges the answer to a worker's request. The verdict says what to do; ending the request is the
+ * caller's task. */
+
+enum answer {
+    ANSWER_MORE,      /* the answer is not complete */
+    ANSWER_DONE,      /* the worker's result and `keep` are set */
+    ANSWER_NEXT_PAGE, /* as ANSWER_DONE, but the listing continues with another page */
+    ANSWER_BROKEN     /* the connection ended too early, or sent no HTTP: http.err says what */
+};
+
+/* Prepares for the answer to a request, or for the next page of a listing. On failure the result
+ * has an error. */
+bool answer_expect(struct worker *w);
+
+/* Takes n bytes of the answer; n = 0: the connection has ended. */
+enum answer answer_feed(struct worker *w, const char *data, size_t n);
+
+/* Returns how many bytes to receive next, at most LOOP_READ_BYTES. *skip: they are only counted, as
+ * they are of a body of known length that nobody verifies. */
+size_t answer_wants(const struct worker *w, bool *skip);
+
+/* Sets the result of a request whose connection broke. */
+void answer_break(struct worker *w, const char *why);
+
+/* Makes the request fail. Later errors are ignored, since the first one is the cause. Always
+ * returns false. */
+bool answer_set_error(struct worker *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Returns the pages of the current listing. */
+static inline struct pages *answer_pages(struct worker *w)
+{
+    return w->op.pages != NULL ? w->op.pages : &w->pages;
+}
+
+/* True if a request is in flight. */
+static inline bool worker_in_flight(const struct worker *w)
+{
+    return w->state == WORKER_CONNECTING || w->state == WORKER_SENDING ||
+           w->state == WORKER_RECEIVING;
+}
+
+/* The event loops of a run. Each has a thread while a phase lasts. */
+
+struct crew {
+    struct engine *engine;
+    struct loop *loops;
+    unsigned n_loops;
+    atomic_uint n_busy;
+};
+
+/* Returns how many loops to run for n_workers workers: n_threads or, if that is 0, one per CPU that
+ * affinity and control group quotas let us use; never more loops than workers. */
+unsigned crew_n_loops(unsigned n_workers, unsigned n_threads);
+
+/* Makes the loops; workers are numbered from first_thread. `recorder` may be NULL. */
+bool crew_init(struct crew *c, struct engine *g, struct recorder *recorder, unsigned n_loops,
+               uint32_t first_thread, unsigned n_workers, struct err *e);
+void crew_fini(struct crew *c);
+
+/* Runs a phase to its end. Calls `tick` from the calling thread at each event, and after as many ms
+ * as it last returned. `tick` can end the phase early with crew_stop. Returns false if a loop
+ * failed: *e says why. */
+bool crew_run(struct crew *c, struct phase *phase, int (*tick)(void *ctx), void *ctx,
+              struct err *e);
+
+/* Makes the loops record from now on, or stop recording. Call it only between phases. */
+void crew_record(struct crew *c, bool on);
+
+/* Does what engine_set_stop does, and wakes all loops. Any thread may call it. */
+void crew_stop(struct crew *c, enum engine_stop stop);
+
+/* Sums over all loops. Any thread may ask. */
+struct crew_counts {
+    int64_t n_running, n_connected; /* requests in flight; those with an established connection */
+    int64_t n_connects;             /* connections opened so far */
+    int64_t n_resent;               /* requests with a row that were sent twice */
+    int64_t n_retransmits;          /* TCP segments that connections sent again */
+    int64_t digest_ns;              /* time spent on digests of payloads before requests begin */
+    int64_t waited_ns;              /* their waits for a CPU in this phase; negative: unknown */
+    int64_t most_cpu_ns;            /* CPU time of the busiest loop in this phase */
+};
+struct crew_counts crew_counts(const struct crew *c);
+
+#endif
