@@ -47,9 +47,9 @@ static const struct cli_program program = {
         "AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL and AWS_CA_BUNDLE; the "
         "profile that AWS_PROFILE names, or \"default\". Access key, secret key and token come "
         "from one place.\n\n"
-        "A profile has keys, region, endpoint_url and ca_bundle, in "
-        "~/.aws/credentials and ~/.aws/config, or in the files that AWS_SHARED_CREDENTIALS_FILE "
-        "and AWS_CONFIG_FILE name.\n\n"
+        "A profile has keys or a credential_process, region, endpoint_url (or services) and "
+        "ca_bundle, in ~/.aws/credentials and ~/.aws/config, or in the files that "
+        "AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE name.\n\n"
         "@FILE stands for the options in a file: one on each line, \"name value\". Lines that "
         "begin with # are comments. A later option overrides an earlier one.",
     .commands = commands,
@@ -64,6 +64,8 @@ int main(int argc, char **argv)
     char **copy = options_hide(commands, argc, argv);
     struct err e = {0};
 
+    /* Jansson reads the output of a credential_process, which has keys. */
+    json_set_alloc_funcs(secret_alloc, secret_free);
     bool ok = (copy != NULL && conn_global_init()) || mem_none(&e);
     if (!ok || !ranks_open(&e)) {
         fprintf(stderr, "%s: %s\n", program.name, e.msg);

@@ -280,9 +280,6 @@ static bool take_place(struct options *o, const struct cli_args *args, const str
         return false;
     if (cli_given(args, "host"))
         return true;
-    if (p->field[PROFILE_SERVICES] != NULL && (by_name || (host == NULL && url == NULL)))
-        return err_set(
-            e, "the profile has services, which s3load does not read: name the server with --host");
     if (p->field[PROFILE_ENDPOINT_URL] != NULL && (by_name || (host == NULL && url == NULL)))
         return take_endpoint(o, "endpoint_url", p->field[PROFILE_ENDPOINT_URL], tls_given, e);
     if (host != NULL)
@@ -308,8 +305,7 @@ static bool take_source(struct options *o, const char *const name[static 2],
 
 /* Sets key, secret and token. All come from the first source that has a key or a secret, never from
  * two sources. */
-static bool take_credentials(struct options *o, const struct profile *p, bool by_name,
-                             struct err *e)
+static bool take_credentials(struct options *o, struct profile *p, bool by_name, struct err *e)
 {
     const char *const given[] = {o->access_key, o->secret_key, o->session_token};
 
@@ -329,16 +325,20 @@ static bool take_credentials(struct options *o, const struct profile *p, bool by
         if (part[0] != NULL || part[1] != NULL)
             return take_source(o, names, part, e);
     }
-    if (p->field[0] != NULL || p->field[1] != NULL)
+    bool has_keys = p->field[0] != NULL || p->field[1] != NULL;
+    if (!has_keys && p->field[PROFILE_PROCESS] != NULL) {
+        if (!profile_run_process(p, e))
+            return false;
+        has_keys = true;
+    }
+    if (has_keys)
         return take_source(o, PROFILE_NAMES, (const char *const *)p->field, e);
     for (size_t i = PROFILE_ELSEWHERE; i < PROFILE_N; i++)
         if (p->field[i] != NULL)
-            return err_set(
-                e,
-                "profile '%s' has %s but no keys. s3load cannot get keys that way: without "
-                "--profile it takes those of eval \"$(aws configure export-credentials "
-                "--profile %s --format env)\"",
-                o->profile, PROFILE_NAMES[i], o->profile);
+            return err_set(e,
+                           "profile '%s' has %s but no keys. s3load cannot get keys that way: add "
+                           "'credential_process = aws configure export-credentials --profile %s'",
+                           o->profile, PROFILE_NAMES[i], o->profile);
     return true;
 }
 

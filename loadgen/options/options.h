@@ -129,8 +129,9 @@ enum {
     PROFILE_ENDPOINT_URL,
     PROFILE_CA_BUNDLE,
     PROFILE_SERVICES,
+    PROFILE_PROCESS,
     PROFILE_ELSEWHERE, /* from here on: ways to get keys, which we do not know */
-    PROFILE_N = PROFILE_ELSEWHERE + 5
+    PROFILE_N = PROFILE_ELSEWHERE + 4
 };
 extern const char *const PROFILE_NAMES[PROFILE_N];
 
@@ -141,10 +142,15 @@ struct profile {
 
 /* Reads the section [name] of ~/.aws/credentials, and missing fields from [profile name] of
  * ~/.aws/config, or of the files that AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE name.
+ * The endpoint_url of "s3 =" in the section that "services" names comes before that of the profile.
  * Access key, secret key and session token come from one file. If neither file has the profile,
  * fails if `required`, else finds nothing. On failure all fields are NULL. */
 bool profile_read(struct profile *p, const char *name, bool required, struct err *e);
 void profile_fini(struct profile *p);
+
+/* Runs the credential_process of the profile, and takes the keys that it prints. They are used for
+ * the whole run. Errors never show its output. */
+bool profile_run_process(struct profile *p, struct err *e);
 
 /* Packs the options and their texts into *n bytes for another process of the same program. The
  * caller frees the bytes with secret_free, as they hold keys. NULL: out of memory. */

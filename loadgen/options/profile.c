@@ -1,14 +1,20 @@
 #include "loadgen/options/options.h"
 
 #include "libcommon/mem.h"
+#include "libcommon/rfc3339.h"
 #include "libcommon/secret.h"
+#include "loadgen/util/util.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
-#define FILE_MAX (1024 * 1024)
+#define FILE_MAX    (1024 * 1024)
+#define PROCESS_MAX 16384       /* bytes that a credential_process prints */
+#define SERVICES    "services " /* the beginning of names of sections for services */
 
 static char *trim(char *s)
 {
@@ -57,28 +63,36 @@ static bool is_section(char *text, const char *name)
     return strcmp(text, name) == 0;
 }
 
-/* Reads the lines of a section. A line "name =" opens a nest: the lines after it that are indented
- * more belong to it, and are not read. */
+/* Reads the lines of a section. Of a section for services, reads only the lines below "s3 =" that
+ * are indented more. A line "name =" opens a nest: the lines after it that are indented more belong
+ * to it. */
 static bool read_section(struct profile *p, char *text, const char *name, bool *found)
 {
-    bool inside = false, nests = false, ok = true;
+    bool services = strncmp(name, SERVICES, strlen(SERVICES)) == 0;
+    bool inside = false;
+    bool nests = false;
     size_t nest_indent = 0;
+    bool is_s3 = false;
+    bool ok = true;
 
     for (char *line; ok && (line = strsep(&text, "\n")) != NULL;) {
         size_t indent = strspn(line, " \t");
         line = trim(line);
         size_t n = strlen(line);
-        nests = nests && (n == 0 || *line == '#' || *line == ';' || indent > nest_indent);
-        if (n == 0 || *line == '#' || *line == ';' || nests)
+        if (*line == '\0' || *line == '#' || *line == ';')
             continue;
-        if (*line == '[' && line[n - 1] == ']') {
+        nests = nests && indent > nest_indent;
+        if (nests) {
+            ok = !is_s3 || take(p, line);
+        } else if (*line == '[' && line[n - 1] == ']') {
             line[n - 1] = '\0';
             inside = is_section(line + 1, name);
             *found |= inside;
         } else if (n > 1 && strchr(line, '=') == line + n - 1) {
             nests = true;
             nest_indent = indent;
-        } else if (inside) {
+            is_s3 = inside && services && strcmp(trim(strsep(&line, "=")), "s3") == 0;
+        } else if (inside && !services) {
             ok = take(p, line);
         }
     }
@@ -120,6 +134,7 @@ static bool read_file(struct profile *p, size_t file, const char *name, bool *fo
 bool profile_read(struct profile *p, const char *name, bool required, struct err *e)
 {
     struct profile config = {0};
+    char section[256];
     bool found = false;
 
     *p = config;
@@ -134,7 +149,65 @@ bool profile_read(struct profile *p, const char *name, bool required, struct err
         }
     }
     profile_fini(&config);
+    if (ok && p->field[PROFILE_SERVICES] != NULL) {
+        snprintf(section, sizeof section, SERVICES "%s", p->field[PROFILE_SERVICES]);
+        found = false;
+        ok = read_file(p, 1, section, &found, e) &&
+             (found ||
+              err_set(e, "profile '%s': there is no section [%s] in ~/.aws/config", name, section));
+    }
     if (!ok)
         profile_fini(p);
+    return ok;
+}
+
+/* Takes the keys of the document; messages never show it. */
+static bool take_document(struct profile *p, const char *text, size_t n, struct err *e)
+{
+    static const char *const names[] = {"AccessKeyId", "SecretAccessKey", "SessionToken"};
+    json_t *json = json_loadb(text, n, 0, NULL);
+    const char *expiration = json_string_value(json_object_get(json, "Expiration"));
+    int64_t expires_ns = INT64_MAX;
+    bool ok = json_integer_value(json_object_get(json, "Version")) == 1;
+
+    for (size_t i = 0; i < PROFILE_N_KEYS; i++) {
+        const char *key = json_string_value(json_object_get(json, names[i]));
+        if (key != NULL && (p->field[i] = secret_copy(key, strlen(key))) == NULL) {
+            json_decref(json);
+            return mem_none(e);
+        }
+    }
+    if (!ok || p->field[0] == NULL || p->field[1] == NULL)
+        ok = err_set(e, "credential_process printed no JSON with Version 1, AccessKeyId and "
+                        "SecretAccessKey");
+    else if (expiration != NULL)
+        ok = (rfc3339_parse(expiration, strlen(expiration), &expires_ns) ||
+              err_set(e, "credential_process: the Expiration is no time of RFC 3339")) &&
+             (expires_ns > clock_real_ns() ||
+              err_set(e, "credential_process gave credentials that have expired"));
+    json_decref(json);
+    return ok;
+}
+
+bool profile_run_process(struct profile *p, struct err *e)
+{
+    char *text = secret_alloc(PROCESS_MAX);
+    FILE *f = text != NULL ? popen(p->field[PROFILE_PROCESS], "r") : NULL;
+    size_t n = 0;
+
+    if (f == NULL) {
+        secret_free(text);
+        return text == NULL ? mem_none(e) : err_errno(e, errno, "credential_process");
+    }
+    setvbuf(f, NULL, _IONBF, 0); /* no copy of the keys */
+    n = fread(text, 1, PROCESS_MAX, f);
+    int status = pclose(f);
+    bool ok =
+        n == PROCESS_MAX ? err_set(e, "credential_process printed %d bytes or more", PROCESS_MAX)
+        : WIFSIGNALED(status)
+            ? err_set(e, "credential_process was ended by signal %d", WTERMSIG(status))
+        : status != 0 ? err_set(e, "credential_process failed (status %d)", WEXITSTATUS(status))
+                      : take_document(p, text, n, e);
+    secret_free(text);
     return ok;
 }

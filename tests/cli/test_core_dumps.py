@@ -123,6 +123,11 @@ class CoreDumps(LoadTest):
                                        f"aws_session_token = {TOKEN}\n")
         self.assertEqual(self.found([], {}), [])
 
+    def test_process(self):
+        keys = self.write("keys.json", json.dumps({"Version": 1, "AccessKeyId": "AK", "SecretAccessKey": SECRET,
+                                                   "SessionToken": TOKEN}))
+        self.write(".aws/config", f"[default]\ncredential_process = cat {keys}\n")
+        self.assertEqual(self.found([], {}), [])
 
 
 if __name__ == "__main__":

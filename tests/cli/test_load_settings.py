@@ -128,19 +128,28 @@ class Credentials(Settings):
             self.assertEqual(self.who("--profile", "b", "--host", self.server.hosts), ("b", "us-east-1", "tok=="))
 
     def test_services(self):
-        """A server that would be named there is not passed over in silence."""
+        """The server of S3 is that of the section for services, wherever it stands."""
         self.write("credentials", "[b]\naws_access_key_id = b\naws_secret_access_key = s\n")
-        self.write("config", "[profile b]\nservices = loc\n[services loc]\ns3 =\n  endpoint_url = http://127.0.0.1:1\n")
-        self.assertIn("the profile has services, which s3load does not read: name the server with --host",
-                      self.who("--profile", "b", status=2))
-        self.assertEqual(self.who("--profile", "b", "--host", self.server.hosts), ("b", "us-east-1", None))
+        wrong = "endpoint_url = http://127.0.0.1:1\n"
+        profile = "[profile b]\nservices = loc\nregion = r\n" + wrong
+        services = (f"[services other]\ns3 =\n  {wrong}[services loc]\n{wrong}sqs =\n  {wrong}s3 =\n  use = y\n"
+                    f"  endpoint_url = http://{self.server.hosts}\nses =\n  {wrong}")
+        for text in profile + services, services + profile:
+            self.write("config", text)
+            self.assertEqual(self.who("--profile", "b"), ("b", "r", None))
+        self.write("config", profile + re.sub(r"(?m)^(?=s3 =|sqs =|ses =|  )", "  ", services))
+        self.assertEqual(self.who("--profile", "b"), ("b", "r", None))
+        self.write("config", profile + "[services loc2]\n")
+        self.assertIn("profile 'b': there is no section [services loc]", self.who("--profile", "b", status=2))
+        self.write("config", profile.replace(wrong, f"endpoint_url = http://{self.server.hosts}\n") + "[services loc]\nsqs =\n  " + wrong)
+        self.assertEqual(self.who("--profile", "b"), ("b", "r", None))
 
     def test_keys_from_elsewhere(self):
         """What the profile has is named, and how to get keys by it."""
-        for field in "credential_process", "role_arn", "credential_source", "sso_session", "sso_start_url":
+        for field in "role_arn", "credential_source", "sso_session", "sso_start_url":
             self.write("config", f"[profile b]\n{field} = x\n")
-            self.assertIn(f"profile 'b' has {field} but no keys. s3load cannot get keys that way: without --profile it "
-                          "takes those of eval \"$(aws configure export-credentials --profile b --format env)\"", self.who("--profile", "b", "--host", self.server.hosts, status=2))
+            self.assertIn(f"profile 'b' has {field} but no keys. s3load cannot get keys that way: add 'credential_process = aws "
+                          "configure export-credentials --profile b'", self.who("--profile", "b", "--host", self.server.hosts, status=2))
         keys = {"AWS_ACCESS_KEY_ID": "e", "AWS_SECRET_ACCESS_KEY": "s", "AWS_PROFILE": "b"}
         self.assertEqual(self.who("--host", self.server.hosts, env=keys), ("e", "us-east-1", None))
 
@@ -161,6 +170,22 @@ class Credentials(Settings):
         self.start()
         _, c = self.load("put", *SMALL, env={"AWS_CA_BUNDLE": str(bad)})
         self.assertIsNone(c.start["settings"]["cacert"])
+
+    def test_credential_process(self):
+        script = self.tmp / "keys.sh"
+        document = {"Version": 1, "AccessKeyId": "p", "SecretAccessKey": "very-secret", "SessionToken": "t"}
+        script.write_text(f"echo '{json.dumps(document)}'\n")
+        self.write("config", f"[default]\ncredential_process = sh {script}\n")
+        self.assertEqual(self.who("--host", self.server.hosts), ("p", "us-east-1", "t"))
+        for text, message in (("false", "failed (status 1)"), ("kill -9 $$", "was ended by signal 9"),
+                              ("echo very-secret", "printed no JSON"), ("yes very-secret", "printed 16384 bytes or more"),
+                              ("echo '{\"Version\":1,\"AccessKeyId\":\"very-secret\"}'", "printed no JSON"),
+                              (f"sh {script} | sed 's/\"t\"}}/\"t\",\"Expiration\":\"2001-01-01T00:00:00Z\"}}/'", "have expired")):
+            with self.subTest(process=text):
+                self.write("config", f"[default]\ncredential_process = {text}\n")
+                err = self.who("--host", self.server.hosts, status=2)
+                self.assertNotIn("very-secret", str(err))
+                self.assertIn(message, str(err))
 
 
 class Arguments(Settings):
