@@ -245,6 +245,7 @@ const struct cli_command cmd_clean = {
     .groups =
         (const struct cli_group[]){
             {"What to delete", NULL, own_table, 0},
+            {"What to delete", NULL, options_launch, 0},
             {"Where", NULL, options_where, 0},
             {"Connections", "connection", options_connection, 0},
             {0},

@@ -18,6 +18,7 @@
         {"Connections", "connection", options_connection, 0},               \
         {"Objects and requests", "data", options_data, 0},                  \
         {"The run", "run", options_load_more, 0},                           \
+        {"The run", "run", options_launch, 0},                              \
         {"Ranks", "ranks", ranks_options, offsetof(struct options, ranks)}, \
         {0},                                                                \
     },                                                                      \

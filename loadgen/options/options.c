@@ -123,6 +123,12 @@ const struct cli_exit options_exits[] = {
     {0},
 };
 
+const struct cli_option options_launch[] = {
+    {"alone", CLI_FLAG, AT(alone), NULL, .is = CLI_OTHER,
+     .help = "run even if mpirun or srun started several copies"},
+    {0},
+};
+
 const struct cli_option options_pool[] = {
     {"objects", CLI_INT, AT(data.n_objects), "N", .is = CLI_SETTING,
      .help = "objects to upload first", .min = 0, .max = 1e12},
@@ -535,6 +541,44 @@ static bool check(struct options *o, struct err *e)
                       "use --profile or --anonymous");
 }
 
+static long number_in(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value != NULL ? strtol(value, NULL, 10) : 0;
+}
+
+/* Returns how many copies of this program a launcher such as mpirun or srun has started; 1: there
+ * is no launcher. PMIx gives only the number of this copy, so there may be more. */
+static long n_copies(void)
+{
+    const long numbers[] = {
+        number_in("OMPI_COMM_WORLD_SIZE"),
+        number_in("PMI_SIZE"),
+        number_in("PMIX_RANK") + 1,
+        /* Slurm sets SLURM_NTASKS for batch scripts too, but only srun starts tasks. */
+        getenv("SLURM_STEP_ID") != NULL ? number_in("SLURM_NTASKS") : 0,
+    };
+    long n = 1;
+
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        n = numbers[i] > n ? numbers[i] : n;
+    return n;
+}
+
+/* Fails if this is one of several copies that do not know each other: each would make, check and
+ * clear the bucket. */
+static bool check_launcher(const struct options *o, struct err *e)
+{
+    long n = ranks_size() > 1 ? 1 : n_copies();
+
+    return n <= 1 || o->alone ||
+           err_set(e,
+                   "%ld copies of s3load would run without knowing each other: use s3load-mpi, and "
+                   "the mpirun of the MPI that it was built with (or --alone, if you mean it)",
+                   n);
+}
+
 /* ---- Random names ---- */
 
 static bool draw(struct options *o, void *bytes, size_t n, struct err *e)
@@ -619,6 +663,8 @@ bool options_complete(struct options *o, const struct cli_args *args, struct err
     char run_id[OPTIONS_ID_LENGTH + 1];
     uint32_t seed = 0;
 
+    if (!check_launcher(o, e))
+        return false;
     o->data.objects_given = cli_given(args, "objects");
     if ((o->load.n_requests > 0 || o->load.n_bytes > 0) && !cli_given(args, "duration"))
         o->load.duration_ns = 0;

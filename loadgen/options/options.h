@@ -80,6 +80,7 @@ struct options {
     } show;
 
     struct ranks_settings ranks;
+    bool alone; /* run even if a launcher started several copies */
 
     /* Not options, but results of options_complete. */
     bool failed;      /* options_complete failed, but usage is not at fault */
@@ -102,7 +103,7 @@ _Static_assert(offsetof(struct options, net) == sizeof((struct options){0}.text)
 /* Tables of options for the groups of commands. The base of each group is 0. */
 extern const struct cli_option options_where[], options_connection[], options_load[],
     options_load_more[], options_pool[], options_shares[], options_size[], options_data[],
-    options_run[], options_existing[], options_versions[];
+    options_run[], options_existing[], options_versions[], options_launch[];
 
 /* What --slo adds to the exit statuses of commands that put load on a store. */
 extern const struct cli_exit options_exits[];

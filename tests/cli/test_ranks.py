@@ -1,4 +1,4 @@
-"""s3load-mpi: one run of several processes."""
+"""s3load-mpi: one run of several processes; and s3load, where a launcher started several."""
 import collections
 import concurrent.futures
 import json
@@ -23,6 +23,25 @@ KILLS = int(os.environ.get("S3LOAD_RANK_KILLS", "1"))
 MPIS = {"mpich": ("mpirun.mpich",), "ompi-c": ("mpirun.openmpi", "--oversubscribe")}
 if SANITIZED:
     del MPIS["ompi-c"]  # our code is the same with both, and Open MPI itself leaks
+
+
+class Launched(LoadTest):
+    def test_refuses_to_be_one_of_many(self):
+        self.start()
+        for env in ({"OMPI_COMM_WORLD_SIZE": "4"}, {"PMI_SIZE": "4"}, {"PMIX_RANK": "3"},
+                    {"SLURM_NTASKS": "4", "SLURM_STEP_ID": "0"}):
+            with self.subTest(env):
+                for command in ("put", "clean"):
+                    r = self.s3load(command, status=2, env=env)
+                    self.assertIn("4 copies of s3load would run without knowing each other: use s3load-mpi", r.err)
+        self.assertEqual(self.server.log(), [])
+        self.s3load("put", *QUICK, "--alone", env={"OMPI_COMM_WORLD_SIZE": "4"})
+
+    def test_is_one(self):
+        """A single copy is accepted, and so is a batch script, whose environment only tells how many tasks it may start."""
+        self.start()
+        for env in ({"OMPI_COMM_WORLD_SIZE": "1"}, {"PMIX_RANK": "0"}, {"SLURM_NTASKS": "4"}):
+            self.s3load("put", *QUICK, env=env)
 
 
 class Bounds(CliTest):
