@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -281,6 +282,18 @@ void loop_wake(struct loop *l)
 
 /* ---- Start and end ---- */
 
+/* Asks for huge pages: the CPU knows the places of few pages, and with thousands of workers each
+ * request needs others. A system that has none changes nothing. */
+static void use_huge_pages(void *memory, size_t n)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t from = ((uintptr_t)memory + page - 1) / page * page;
+    uintptr_t to = ((uintptr_t)memory + n) / page * page;
+
+    if (from < to)
+        madvise((void *)from, to - from, MADV_HUGEPAGE);
+}
+
 bool loop_init(struct loop *l, struct engine *g, unsigned index, struct recorder *recorder,
                uint32_t first_thread, unsigned n_workers, struct err *e)
 {
@@ -306,6 +319,8 @@ bool loop_init(struct loop *l, struct engine *g, unsigned index, struct recorder
         ok =
             sigv4_init(&l->signer, g->keys[0], g->keys[1], g->keys[2], g->op_style.region, "s3", e);
     ok = ok && mem_cleared(&l->workers, n_workers, e);
+    if (ok)
+        use_huge_pages(l->workers, n_workers * sizeof *l->workers);
     for (; ok && l->n_workers < n_workers; l->n_workers++)
         ok = worker_init(&l->workers[l->n_workers], l, first_thread + l->n_workers, e);
     if (!ok)

@@ -243,7 +243,6 @@ static bool build(struct worker *w)
         make_chunk(w);
     } else if (!has_body) {
         w->body.n_made = 0;
-        w->body.send_end = w->body.out + S3OP_HEAD_MAX;
     }
     user_agent(w, agent);
     const struct s3op_head head = {
@@ -261,8 +260,23 @@ static bool build(struct worker *w)
     size_t n = s3op_build(&g->op_style, signer, &w->op, &head, l->head, S3OP_HEAD_MAX, e);
     if (n == 0)
         return answer_set_error(w, "%s", e->msg);
-    w->body.send = memcpy(w->body.out + S3OP_HEAD_MAX - n, l->head, n);
+    w->body.send = has_body ? memcpy(w->body.out + S3OP_HEAD_MAX - n, l->head, n) : l->head;
+    if (!has_body)
+        w->body.send_end = l->head + n;
     return true;
+}
+
+/* Keeps a head without a body that cannot be sent at once. Most are sent from the buffer of the
+ * loop, which is in the cache: those of workers all begin at the same place of a page, and so
+ * displace each other. */
+static void keep_head(struct worker *w)
+{
+    size_t n = (size_t)(w->body.send_end - w->body.send);
+
+    if (s3op_n_body(&w->op) == 0) {
+        w->body.send = memmove(w->body.out, w->body.send, n);
+        w->body.send_end = w->body.out + n;
+    }
 }
 
 /* Sends as much as the connection takes. */
@@ -281,6 +295,7 @@ static void send_more(struct worker *w)
                                                     (size_t)(w->body.send_end - w->body.send), e)
                                         : CONN_AGAIN;
         if (n == CONN_AGAIN) {
+            keep_head(w);
             conn_want_write(w->conn, true);
             return;
         }
@@ -315,6 +330,7 @@ static void start_sending(struct worker *w)
         w->state = WORKER_SENDING;
         send_more(w);
     } else {
+        keep_head(w);
         w->state = WORKER_CONNECTING;
     }
 }
