@@ -129,8 +129,8 @@ static struct archive_figure figure_of(const struct run_op *op, size_t metric)
     struct archive_figure x = {v->present ? v->ci.value : NAN, has_limits ? v->ci.lo : NAN,
                                has_limits ? v->ci.hi : NAN};
 
-    if (isnan(x.value) && (m->kind != METRIC_MEAN || op->report.judged.known.why == NULL))
-        x.value = metric_shown(m, &op->report, op->of_response);
+    if (isnan(x.value))
+        x.value = metric_judged(m, &op->report, op->of_response);
     return x;
 }
 

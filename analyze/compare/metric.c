@@ -93,6 +93,11 @@ void metric_values(struct run_value value[RUN_N_COMPARED], const struct statisti
 
 /* ---- Values of reports ---- */
 
+static bool is_rate(const struct metric *m)
+{
+    return m->group == METRIC_BYTES || m->group == METRIC_OBJECTS;
+}
+
 static double rate_shown(const struct metric *m, const struct operation *op)
 {
     const struct throughput *t = throughput_shown(&op->judged, &op->throughput);
@@ -117,7 +122,7 @@ double metric_shown(const struct metric *m, const struct operation *op, bool of_
 
     if (m->group == METRIC_FAILED)
         return (double)operation_n_failed(op) / (double)operation_n_all(op);
-    if (m->group == METRIC_BYTES || m->group == METRIC_OBJECTS)
+    if (is_rate(m))
         return rate_shown(m, op);
     if (m->key == NULL || !t->present || q->with_failed)
         return NAN;
@@ -125,4 +130,9 @@ double metric_shown(const struct metric *m, const struct operation *op, bool of_
         if (strcmp((*f)->json, m->key) == 0)
             return field_is_known(*f, t) ? field_real(*f, t) : NAN;
     return NAN;
+}
+
+double metric_judged(const struct metric *m, const struct operation *op, bool of_response)
+{
+    return is_rate(m) && op->judged.known.why != NULL ? NAN : metric_shown(m, op, of_response);
 }

@@ -91,4 +91,7 @@ void metric_values(struct run_value value[RUN_N_COMPARED], const struct statisti
  * sections 4 and 5), of response times in place of durations if of_response. NaN: it has none. */
 double metric_shown(const struct metric *m, const struct operation *op, bool of_response);
 
+/* The same for other runs to be compared with: NaN also for a rate that leaves failures out. */
+double metric_judged(const struct metric *m, const struct operation *op, bool of_response);
+
 #endif

@@ -40,7 +40,7 @@ void benchfmt_write(const struct analysis *a, FILE *f)
         benchfmt_put_name(f, op->op);
         fprintf(f, " %" PRId64, op->n_requests);
         for (size_t i = 0; i < n_metrics; i++) {
-            double value = metrics[i].go != NULL ? metric_shown(&metrics[i], op, false) : NAN;
+            double value = metrics[i].go != NULL ? metric_judged(&metrics[i], op, false) : NAN;
 
             if (isfinite(value))
                 fprintf(f, " %s %s", csv_out_number(value).s, metrics[i].go);

@@ -94,7 +94,7 @@ static bool put_samples(const struct samples *s, struct err *e)
                 strcmp(metrics[i].key, sampled[k].key) == 0)
                 ok = ok &&
                      put_sample(s, "", sampled[k].quantile,
-                                metric_shown(&metrics[i], op, false) * (is_time ? 1e-9 : 1), e);
+                                metric_judged(&metrics[i], op, false) * (is_time ? 1e-9 : 1), e);
     return ok && (!is_time || !t->present ||
                   (put_sample(s, "_count", NULL, (double)t->n, e) &&
                    put_sample(s, "_sum", NULL, t->mean_ns * (double)t->n / 1e9, e)));

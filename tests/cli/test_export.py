@@ -90,6 +90,14 @@ class Benchfmt(Case):
             self.assertEqual(units["obj/s"], report["throughput"]["objects_per_s"])
             self.assertEqual(units.get("B/s", 0), report["throughput"]["bytes_per_s"])
 
+    def test_rates_that_leave_failures_out_are_none(self):
+        path = capture("edge-errors")
+        operations = self.operations(path).values()
+        self.assertTrue(any(o["throughput"] for o in operations) and not any(o["judged"] for o in operations))
+        for _, _, units in self.lines(path):
+            self.assertFalse({"B/s", "obj/s"} & set(units))
+        self.assertNotIn('per_second{', self.export("openmetrics", path).out)
+
     def test_a_line_for_each_run(self):
         self.assertEqual([name for name, _, _ in self.lines(capture("get-g4"), capture("put-g4"))], ["PUT", "GET", "PUT"])
 
