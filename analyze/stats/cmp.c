@@ -1,6 +1,5 @@
 #include "analyze/stats/stats.h"
 
-#include "analyze/stats/ranks.h"
 #include "analyze/stats/stats_internal.h"
 #include "libcommon/mem.h"
 
@@ -211,19 +210,32 @@ void stats_adjust(struct stats_cmp *c, const struct stats_ci *a, const struct st
         c->break_even = break_even(c, a, b, alpha);
 }
 
+/* A p-value and its index before sorting. */
+struct placed {
+    double p;
+    size_t place;
+};
+
+static int by_p(const void *a, const void *b)
+{
+    double x = ((const struct placed *)a)->p, y = ((const struct placed *)b)->p;
+
+    return (x > y) - (x < y);
+}
+
 bool stats_holm(double *p, size_t n, struct err *e)
 {
-    struct ranks_placed *s;
+    struct placed *s;
     if (!mem_new(&s, n, e))
         return false;
     size_t m = 0;
     for (size_t i = 0; i < n; i++)
         if (!isnan(p[i]))
-            s[m++] = (struct ranks_placed){p[i], i};
-    qsort(s, m, sizeof *s, ranks_compare_placed);
+            s[m++] = (struct placed){p[i], i};
+    qsort(s, m, sizeof *s, by_p);
     double adjusted = 0;
     for (size_t i = 0; i < m; i++) {
-        adjusted = fmin(1, fmax(adjusted, (double)(m - i) * s[i].v));
+        adjusted = fmin(1, fmax(adjusted, (double)(m - i) * s[i].p));
         p[s[i].place] = adjusted;
     }
     free(s);
