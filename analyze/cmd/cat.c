@@ -1,3 +1,4 @@
+#include "analyze/base/intern.h"
 #include "analyze/base/progress.h"
 #include "analyze/base/tasks.h"
 #include "analyze/cmd/commands.h"
@@ -5,9 +6,9 @@
 #include "analyze/data/filter.h"
 #include "analyze/data/recorded.h"
 #include "analyze/stream/capture_out.h"
-#include "analyze/stream/rowfilter.h"
 #include "analyze/stream/survey.h"
 #include "analyze/write/outfile.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/recwrite.h"
 #include "libcommon/units.h"
@@ -53,6 +54,158 @@ static const struct cli_example examples[] = {
 
 static const struct cat_given defaults = {.output = {.path = "-"},
                                           .input = {.say_dropped = options_say_dropped}};
+
+/* ---- The filter, row by row, without a dataset ---- */
+
+/* The names of hosts or clients seen so far, and which of them the filter means. */
+struct rowfilter_names {
+    const char *kind;   /* "host" */
+    const char *wanted; /* exact name, else glob; NULL: all */
+    struct intern seen;
+    bool *is_meant;  /* by id in `seen` */
+    bool has_exact;  /* `wanted` itself was seen, so it is no glob and means no other name */
+    bool has_others; /* another name was seen that `wanted` matches as a glob */
+};
+
+struct rowfilter {
+    const struct cli_list *ops;
+    struct intern seen_ops;
+    const struct filter_sizes *sizes;
+    bool has_rows, has_size; /* there was a row; there was a row of a wanted name and size */
+    struct rowfilter_names hosts, clients;
+    int64_t from_ns, to_ns; /* starts in [from, to) */
+    /* The offset of this capture's thread numbers, and 1 + the highest number so far. Where the
+     * rows of another capture begin, set the first to the second: that capture gets threads of its
+     * own, as in `analyze`. */
+    uint64_t thread_base, thread_top;
+};
+
+/* Gives a row its thread number in the result. False: it is more than a capture can have. */
+static bool rowfilter_thread(struct rowfilter *f, struct record *r, struct err *e)
+{
+    uint64_t thread = f->thread_base + r->thread;
+
+    if (thread > UINT32_MAX)
+        return err_set(e, "thread numbers past 4294967295 where captures are put together");
+    if (thread >= f->thread_top)
+        f->thread_top = thread + 1;
+    r->thread = (uint32_t)thread;
+    return true;
+}
+
+static int64_t resolve(const struct load_time *t, int64_t run_start_ns)
+{
+    return t->is_relative ? int64_add_clamped(run_start_ns, t->ns) : t->ns;
+}
+
+/* Relative times count from run_start_ns. `filter` must outlive *f. */
+static void rowfilter_init(struct rowfilter *f, const struct load_filter *filter,
+                           int64_t run_start_ns)
+{
+    *f = (struct rowfilter){
+        .ops = &filter->ops,
+        .sizes = &filter->sizes,
+        .hosts = {.kind = "host", .wanted = filter->host},
+        .clients = {.kind = "client", .wanted = filter->client},
+        .from_ns = filter->from.given ? resolve(&filter->from, run_start_ns) : INT64_MIN,
+        .to_ns = filter->to.given ? resolve(&filter->to, run_start_ns) : INT64_MAX,
+    };
+}
+
+static void names_fini(struct rowfilter_names *names)
+{
+    intern_fini(&names->seen);
+    free(names->is_meant);
+}
+
+static void rowfilter_fini(struct rowfilter *f)
+{
+    intern_fini(&f->seen_ops);
+    names_fini(&f->hosts);
+    names_fini(&f->clients);
+}
+
+/* Decides whether the filter means a new name. */
+static bool judge(struct rowfilter_names *names, uint32_t id, struct err *e)
+{
+    const char *name = names->seen.strings[id].p;
+
+    if (!mem_room(&names->is_meant, names->seen.cap, e))
+        return false;
+    bool is_exact = strcmp(name, names->wanted) == 0;
+    /* An exact name goes before a glob, but rows that match the glob may have been kept already. */
+    if (is_exact && names->has_others)
+        return err_set(
+            e,
+            "\"%s\" is the name of a %s, and as a pattern it stands for others: put a \\ "
+            "before each [ * ?",
+            name, names->kind);
+    names->is_meant[id] =
+        is_exact || (!names->has_exact && filter_name_matches(names->wanted, name));
+    names->has_exact |= is_exact;
+    names->has_others |= names->is_meant[id] && !is_exact;
+    return true;
+}
+
+static inline bool is_meant(struct rowfilter_names *names, struct slice name, bool *meant,
+                            struct err *e)
+{
+    *meant = true;
+    if (!names->wanted)
+        return true;
+    size_t n = names->seen.n;
+    uint32_t id = intern_add(&names->seen, name);
+    if (id == INTERN_NONE)
+        return mem_none(e);
+    if (id == n && !judge(names, id, e))
+        return false;
+    *meant = names->is_meant[id];
+    return true;
+}
+
+/* Sets *keep for a row. False: *e says why it cannot. */
+static bool rowfilter_row(struct rowfilter *f, const struct record *r, bool *keep, struct err *e)
+{
+    bool host, client, op = true;
+
+    if (!is_meant(&f->hosts, r->endpoint, &host, e) ||
+        !is_meant(&f->clients, r->client, &client, e))
+        return false;
+    if (f->ops->n) {
+        uint32_t id = intern_add(&f->seen_ops, r->op);
+        if (id == INTERN_NONE)
+            return mem_none(e);
+        op = filter_op_matches(f->ops->v, f->ops->n, f->seen_ops.strings[id].p);
+    }
+    *keep = host && client && op && filter_size_matches(f->sizes, r->bytes);
+    f->has_rows = true;
+    f->has_size |= *keep;
+    *keep = *keep && r->start_ns >= f->from_ns && r->start_ns < f->to_ns;
+    return true;
+}
+
+static bool check_names(const struct rowfilter_names *names, struct err *e)
+{
+    for (size_t i = 0; i < names->seen.n; i++)
+        if (names->is_meant[i])
+            return true;
+    return names->seen.n == 0 ||
+           filter_list_known(filter_interned(&names->seen), names->kind, names->wanted, e);
+}
+
+/* After the last row. False: no row had one of the operations, the host or the client of the
+ * filter; *e lists the known ones. */
+static bool rowfilter_check(const struct rowfilter *f, struct err *e)
+{
+    if (f->seen_ops.n > 0 &&
+        !filter_ops_known(filter_interned(&f->seen_ops), f->ops->v, f->ops->n, e))
+        return false;
+    if (!check_names(&f->hosts, e) || !check_names(&f->clients, e))
+        return false;
+    if (f->sizes->given && f->has_rows && !f->has_size)
+        return err_set(e, "no requests of %s (--size)", filter_sizes_text(f->sizes).s);
+    return true;
+}
 
 /* The state of a run of the command. */
 struct cat {
@@ -194,7 +347,7 @@ static bool on_header(void *ctx, const struct recfile_layout *layout, struct err
 static bool unit_rows(void *ctx, void *unit, const struct record *rows, size_t n, struct err *e)
 {
     struct cat *c = ctx;
-    bool keep;
+    bool keep = false;
 
     (void)unit;
     for (size_t i = 0; i < n; i++) {

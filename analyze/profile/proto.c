@@ -1,10 +1,131 @@
 /* Reads profile.proto (github.com/google/pprof, proto/profile.proto). The input is hostile: each
  * count, index and length is checked. It refuses what `go tool pprof` refuses. */
 #include "analyze/profile/profile_internal.h"
-#include "analyze/profile/wire.h"
 #include "libcommon/mem.h"
 
 #include <string.h>
+
+/* ---- Protocol buffers ----
+ *
+ * Reads the wire format of profile.proto. Nothing is copied; slices point into the message.
+ *
+ * A text says what the fields of a message are, a letter for each number from 0 on: 'n' a number,
+ * 's' one that stands for a string, 'm' a message or a text, 'r' numbers, packed or not, and '-'
+ * what is passed over, as are all fields behind. A field of another kind is damage. */
+
+/* A message that is being read, and its current field. */
+struct wire {
+    const unsigned char *p, *end;
+    const char *fields;
+    size_t n_fields;
+    const char *fault;  /* not NULL: the message is damaged; says how */
+    size_t number;      /* of the field */
+    uint64_t value;     /* of a number */
+    struct slice bytes; /* of the field as it stands there */
+};
+
+enum { VARINT = 0, EIGHT_BYTES = 1, BYTES = 2, FOUR_BYTES = 5 };
+
+/* Starts before the first field of a message, or before the first of packed numbers. */
+static struct wire wire_begin(struct slice message, const char *fields)
+{
+    const unsigned char *p = (const unsigned char *)message.p;
+
+    return (struct wire){
+        .p = p, .end = p + message.n, .fields = fields, .n_fields = strlen(fields)};
+}
+
+static bool fault(struct wire *w, const char *why)
+{
+    w->fault = why;
+    return false;
+}
+
+/* Reads a number: little-endian, seven bits a byte, at most ten bytes. Bits past the 64th are
+ * lost. */
+static bool varint(struct wire *w, uint64_t *value)
+{
+    *value = 0;
+    for (unsigned i = 0; i < 10 && w->p < w->end; i++) {
+        unsigned char c = *w->p++;
+        *value |= (uint64_t)(c & 0x7f) << (7 * i);
+        if ((c & 0x80) == 0)
+            return true;
+    }
+    return fault(w, "a number without an end");
+}
+
+/* Reads what follows the tag of a field. */
+static bool read_field(struct wire *w, unsigned type)
+{
+    const unsigned char *from = w->p;
+    uint64_t n = type == EIGHT_BYTES ? 8 : 4;
+
+    if (type == VARINT) {
+        if (!varint(w, &w->value))
+            return false;
+        w->bytes = (struct slice){(const char *)from, (size_t)(w->p - from)};
+        return true;
+    }
+    if (type != EIGHT_BYTES && type != BYTES && type != FOUR_BYTES)
+        return fault(w, "a field of an unknown kind");
+    if (type == BYTES && !varint(w, &n))
+        return false;
+    if (n > (uint64_t)(w->end - w->p))
+        return fault(w, "a field is longer than what is left");
+    w->bytes = (struct slice){(const char *)w->p, (size_t)n};
+    w->p += n;
+    return true;
+}
+
+/* Goes to the next field. False: the message has ended, or is damaged (fault). */
+static bool wire_next(struct wire *w)
+{
+    char kind = '-';
+    unsigned type = VARINT;
+
+    while (kind == '-') {
+        uint64_t tag;
+
+        if (w->fault != NULL || w->p == w->end || !varint(w, &tag))
+            return false;
+        type = tag & 7;
+        w->number = tag >> 3;
+        kind = w->number < w->n_fields ? w->fields[w->number] : '-';
+        if (!read_field(w, type))
+            return false;
+    }
+    /* Profiles have no numbers of a fixed size. */
+    bool fits = type == VARINT ? kind != 'm' : type == BYTES && (kind == 'm' || kind == 'r');
+    return fits || fault(w, "a field is of the wrong kind");
+}
+
+/* Reads the next of packed numbers, or the only one of a field that is a number. False as for
+ * wire_next. */
+static bool wire_number(struct wire *w, uint64_t *value)
+{
+    return w->fault == NULL && w->p < w->end && varint(w, value);
+}
+
+/* Returns whether the message was not damaged; else *e says how it is. */
+static bool wire_end(const struct wire *w, struct err *e)
+{
+    return w->fault == NULL || err_set(e, "%s", w->fault);
+}
+
+/* Reads the fields of a message of numbers into v, by their number: 0 if a field is missing, the
+ * last value if it is repeated. False: *e says what is wrong. */
+static bool wire_numbers(struct slice message, const char *fields, uint64_t *v, struct err *e)
+{
+    struct wire w = wire_begin(message, fields);
+
+    memset(v, 0, w.n_fields * sizeof *v);
+    while (wire_next(&w))
+        v[w.number] = w.value;
+    return wire_end(&w, e);
+}
+
+/* ---- Profiles ---- */
 
 /* The fields of the message Profile. */
 enum {
@@ -21,13 +142,13 @@ enum {
     DOC_URL = 15,
     N_FIELDS,
 };
-#define FIELDS "-mmmmmmnnnnmnrnn" /* what they are (wire.h) */
+#define FIELDS "-mmmmmmnnnnmnrnn" /* what they are */
 
 /* The fields of which there may be many. */
 static const struct {
     const char *what;
     size_t most;
-    const char *fields; /* for messages with an id: their fields that are numbers (wire.h) */
+    const char *fields; /* for messages with an id: their fields that are numbers */
 } parts_of[N_FIELDS] = {
     [TYPE] = {"sample types", PROFILE_MAX_TYPES, NULL},
     [SAMPLE] = {"samples", PROFILE_MAX_SAMPLES, NULL},

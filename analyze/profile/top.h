@@ -2,9 +2,18 @@
 #ifndef S3_ANALYZE_PROFILE_TOP_H
 #define S3_ANALYZE_PROFILE_TOP_H
 
-#include "analyze/profile/graph.h"
+#include "analyze/profile/profile.h"
 
 #include <stdio.h>
+
+/* What a graph shows. */
+struct graph_options {
+    size_t type;          /* type of samples */
+    double node_fraction; /* nodes below this share of the total are dropped; 0: none */
+    double edge_fraction; /* the same for edges */
+    size_t n_nodes;       /* largest number of nodes; 0: all */
+    bool by_cum;          /* sorted by cum, else by flat */
+};
 
 /* Writes the functions with their own cost and that of all they call: `go tool pprof -top`. Write
  * errors stay in `f`. */
