@@ -31,7 +31,7 @@ class Load(FaultTest, LoadTest):
             r.json()
             self.s3analyze("info", path)
         else:
-            self.assertRegex(r.err, r"\A(s3load: [^\n]+\n)+\Z", note)
+            self.assertRegex(r.err, r"\A((s3load: |To delete them)[^\n]+\n)+\Z", note)
             if path.exists() and path.stat().st_size >= self.n_first_frame:
                 self.s3analyze("info", path)
 
