@@ -90,7 +90,7 @@ static bool check_times(const struct foreign *f, const struct aggfile_entry *x, 
 /* ---- Parts ---- */
 
 /* Fills the seconds of a part, and finds what a merge lost of them. */
-static bool fill_seconds(const struct foreign *f, struct sums_part *p, struct foreign_part *part,
+static bool fill_seconds(struct foreign *f, struct sums_part *p, struct foreign_part *part,
                          const char *key, struct err *e)
 {
     const struct aggfile_entry *x = part->x;
@@ -104,9 +104,10 @@ static bool fill_seconds(const struct foreign *f, struct sums_part *p, struct fo
         return false;
     p->first_s = x->seconds[0].label_s + part->shift_s;
     p->n_seconds = (size_t)(x->seconds[n - 1].label_s - x->seconds[0].label_s) + 1;
-    if (p->n_seconds > SUMS_MAX_SECONDS)
-        return err_set(e, "%s: seconds lie more than %d seconds apart", f->file.path,
-                       SUMS_MAX_SECONDS);
+    f->n_missing += p->n_seconds - n;
+    if (f->n_missing > SUMS_MAX_SECONDS)
+        return err_set(e, "%s: %s%s%s: more than %d seconds are missing between others",
+                       f->file.path, key, *x->name ? "." : "", x->name, SUMS_MAX_SECONDS);
     if (!mem_cleared(&p->seconds, p->n_seconds, e))
         return false;
     for (size_t i = 0; i < n; i++) {
@@ -162,7 +163,7 @@ static bool fill_parties(struct sums_parts *to, const struct aggfile_party *v, s
 
 /* Fills the hosts or clients of all operations with their series. `labels`: NULL: each has its own.
  */
-static bool fill_series(const struct foreign *f, struct sums_parts *to,
+static bool fill_series(struct foreign *f, struct sums_parts *to,
                         const struct aggfile_entries *entries, const char *key,
                         const struct foreign_part *labels, struct err *e)
 {
@@ -232,7 +233,7 @@ static bool fill_messages(struct sums_op *op, const struct aggfile_entry *x, str
     return true;
 }
 
-static bool fill_op(const struct foreign *f, struct sums_op *op, const struct aggfile_entry *x,
+static bool fill_op(struct foreign *f, struct sums_op *op, const struct aggfile_entry *x,
                     const char *key, const struct foreign_part *labels, struct err *e)
 {
     bool is_even = x->n_requests > 0 && x->n_objects % x->n_requests == 0;

@@ -30,6 +30,7 @@ struct foreign {
     /* Merged files: the clients' own series added up; n_started counts the clients that have the
      * second. The merge drops seconds that the first client lacks. */
     struct sums_part together;
+    size_t n_missing; /* between seconds of a part; they take memory, but no text */
 };
 
 /* Some seconds that a file has, in order of time; they need not follow each other. */

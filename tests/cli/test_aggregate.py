@@ -255,6 +255,8 @@ class Refused(AggregateTest):
             (lambda d, x: segments(x).append(segments(x)[0]), "the same second twice"),
             (lambda d, x: segments(x)[1].update(start="2026-11-21T05:46:01.5Z"), "segments[1].start"),
             (lambda d, x: segments(x)[1].update(start="2026-11-21T09:46:01Z"), "outside of the time"),
+            (lambda d, x: x.update(end_time="2027-03-01T00:00:00Z") or segments(x).append(
+                {**segments(x)[0], "start": "2027-02-01T00:00:00Z"}), "by_op_type.PUT: more than 4000000 seconds are missing"),
             (lambda d, x: x["throughput"]["segmented"].update(segment_duration_millis=5000), "5000"),
             (lambda d, x: d["by_op_type"].update({"P\x1bUT": d["by_op_type"].pop("PUT")}), "name of an operation"),
             (lambda d, x: x["requests_by_client"]["c0"][0].update(multi_sized_requests={
