@@ -59,23 +59,15 @@ bool findings_have_problem(const struct findings *all)
 
 /* ---- Causes ---- */
 
-static bool is_problem_behind(const struct findings *all, const struct finding *f)
-{
-    for (size_t b = 0; b < f->n_because; b++)
-        if (all->v[f->because[b]].severity == FINDING_PROBLEM)
-            return true;
-    return false;
-}
-
 /* An event in one phase of a run explains nothing in another. */
 static bool are_of_two_phases(const struct finding *a, const struct finding *b)
 {
     return a->phase != NULL && b->phase != NULL && a->phase != b->phase;
 }
 
-/* Links findings to their causes, and makes consequences notices. Of two findings that explain each
- * other the later one is the cause. */
-static void tie(struct findings *all, int64_t near_ns)
+/* Links findings to their causes. Of two findings that explain each other the later one is the
+ * cause. */
+static void link_causes(struct findings *all, int64_t near_ns)
 {
     for (size_t i = 0; i < all->n; i++) {
         struct finding *f = &all->v[i];
@@ -89,10 +81,40 @@ static void tie(struct findings *all, int64_t near_ns)
                 finding_explains(cause, f, near_ns))
                 f->because[f->n_because++] = k;
         }
-        /* Some kinds stay problems if no cause is one, such as requests left out by design. */
-        bool by_design = f->n_because > 0 && f->kind->stays && !is_problem_behind(all, f);
-        if (f->n_because > 0 && !by_design)
-            f->severity = FINDING_NOTICE;
+    }
+}
+
+/* Whether a finding, or what explains it, is a problem or by design. */
+static bool is_told(const struct findings *all, size_t i, const struct finding *f, int depth)
+{
+    const struct finding *x = &all->v[i];
+    bool is = x->severity == FINDING_PROBLEM || (x->kind->is_design && !f->kind->stays);
+
+    for (size_t b = 0; !is && depth > 0 && b < x->n_because; b++)
+        is = is_told(all, x->because[b], f, depth - 1);
+    return is;
+}
+
+/* Makes consequences notices. A problem stays in each chain: if all causes are notices, the
+ * costliest becomes the problem if it is a third of the loss, and else the consequence stays it. What
+ * is so by design needs no problem. */
+static void judge(struct findings *all)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        struct finding *f = &all->v[i], *costliest = NULL;
+        bool told = false;
+
+        for (size_t b = 0; b < f->n_because; b++) {
+            struct finding *cause = &all->v[f->because[b]];
+            told = told || is_told(all, f->because[b], f, FINDING_MAX_CAUSES);
+            if (costliest == NULL || cause->lost_frac > costliest->lost_frac)
+                costliest = cause;
+        }
+        if (costliest == NULL || f->severity == FINDING_NOTICE)
+            continue;
+        if (!told && !f->kind->stays && finding_costs_a_third(costliest, f))
+            costliest->severity = told = FINDING_PROBLEM;
+        f->severity = told ? FINDING_NOTICE : FINDING_PROBLEM;
     }
 }
 
@@ -151,6 +173,7 @@ static bool sort(struct findings *all, struct err *e)
 bool findings_rank(struct findings *all, int64_t run_ns, struct err *e)
 {
     int64_t near_ns = run_ns / 30 > 500000000 ? run_ns / 30 : 500000000;
-    tie(all, near_ns);
+    link_causes(all, near_ns);
+    judge(all);
     return sort(all, e);
 }

@@ -103,6 +103,7 @@ struct finding_kind {
         *doubt; /* a change of the rate: what an interval of its mean is then called; or NULL */
     bool is_overload; /* an open loop's rate is then what the system can do, not the rate asked
                          for */
+    bool is_design;   /* as a notice it is by design, and so is what it explains */
     bool stays;       /* remains a problem if only notices explain it */
     struct {
         const char *causes; /* names of kinds, separated by blanks; NULL: end of the list */
@@ -114,6 +115,12 @@ struct finding_kind {
 const struct finding_kind *finding_kind(const char *name);
 
 finding_explains_fn finding_explains;
+
+/* Whether the cause costs enough to explain most of the finding. */
+static inline bool finding_costs_a_third(const struct finding *cause, const struct finding *f)
+{
+    return cause->lost_frac >= f->lost_frac / 3;
+}
 
 /* Returns when the level changes: at the start of a finding, or at the end of a warm-up. */
 int64_t finding_moment_ns(const struct finding *f);

@@ -90,7 +90,21 @@ static bool begins_with_same_op(const struct finding *cause, const struct findin
 static bool costs_a_third(const struct finding *cause, const struct finding *f, int64_t near_ns)
 {
     (void)near_ns;
-    return cause->lost_frac >= f->lost_frac / 3;
+    return finding_costs_a_third(cause, f);
+}
+
+/* The cause lasts for a part of a swing. */
+static bool is_shorter(const struct finding *cause, const struct finding *f, int64_t near_ns)
+{
+    (void)near_ns;
+    return cause->has_start && cause->has_end && cause->end_ns - cause->start_ns < f->period_ns;
+}
+
+/* What begins together has one cause, the costlier one. */
+static bool begins_with_costlier(const struct finding *cause, const struct finding *f,
+                                 int64_t near_ns)
+{
+    return f->has_start && cause->lost_frac > f->lost_frac && begins_with(cause, f, near_ns);
 }
 
 /* The cause takes the time that this host, or a client, lacks. */
@@ -100,14 +114,24 @@ static bool is_part_of_it(const struct finding *cause, const struct finding *f, 
            costs_a_third(cause, f, near_ns);
 }
 
-/* The cause lasts when the level changes, and takes the time that other requests lack. */
-static bool takes_time_then(const struct finding *cause, const struct finding *f, int64_t near_ns)
+/* The cause lasts when the level changes; a drift has no such moment. */
+static bool lasts_then(const struct finding *cause, const struct finding *f, int64_t near_ns)
 {
     int64_t at_ns = finding_moment_ns(f);
 
-    return (!cause->has_start || cause->start_ns - near_ns <= at_ns) &&
-           (!cause->has_end || at_ns <= cause->end_ns + near_ns) &&
-           costs_a_third(cause, f, near_ns);
+    return (!cause->has_start || (f->has_start && cause->start_ns - near_ns <= at_ns)) &&
+           (!cause->has_end || (f->has_start && at_ns <= cause->end_ns + near_ns));
+}
+
+/* ... and takes the time that other requests lack. */
+static bool takes_time_then(const struct finding *cause, const struct finding *f, int64_t near_ns)
+{
+    return lasts_then(cause, f, near_ns) && costs_a_third(cause, f, near_ns);
+}
+
+static bool costs_more(const struct finding *cause, const struct finding *f, int64_t near_ns)
+{
+    return lasts_then(cause, f, near_ns) && cause->lost_frac > f->lost_frac;
 }
 
 /* Like takes_time_then; or a host that was down comes back, and what it missed makes all slow. */
@@ -188,14 +212,14 @@ static bool takes_most(const struct finding *cause, const struct finding *f, int
     return cause->lost_frac > .5;
 }
 
-/* The cause takes most of the time, or lasts when the level changes, or takes the time that other
+/* The cause costs more, or lasts when the level changes, or takes the time that other
  * requests lack for most of the time of that level. */
-static bool takes_most_or_lasts(const struct finding *cause, const struct finding *f,
+static bool costs_more_or_lasts(const struct finding *cause, const struct finding *f,
                                 int64_t near_ns)
 {
     int64_t at_ns = finding_moment_ns(f);
 
-    return takes_most(cause, f, near_ns) ||
+    return costs_more(cause, f, near_ns) ||
            (cause->has_start && cause->has_end &&
             ((cause->start_ns <= at_ns && at_ns <= cause->end_ns) ||
              (mostly_in(cause, f, 0) && costs_a_third(cause, f, near_ns))));
@@ -233,7 +257,7 @@ static bool leaves_holes(const struct finding *cause, const struct finding *f, i
     }
 #define LEVELS                                                                                     \
     HOLES, {"no-success clock-jump", always}, {"absent-client", is_of_all},                        \
-        {"slow-host slow-client slow-op", takes_most_or_lasts},                                    \
+        {"slow-host slow-client slow-op", costs_more_or_lasts},                                    \
         {"errors", takes_time_or_comes_back}, {"drift", is_of_an_operation},                       \
     {                                                                                              \
         "slow-host slow-client slow-op absent-client backlog stuck-thread stall stopped",          \
@@ -271,7 +295,7 @@ static const struct finding_kind kinds[] = {
      DOUBT("a drift"),
      .because = {{"no-success clock-jump", always},
                  {"drift", is_of_an_operation},
-                 {"slow-host slow-client", takes_most},
+                 {"slow-host slow-client", costs_more},
                  {"absent-client", is_of_all},
                  {"slow-host slow-client slow-op absent-client backlog", has_a_time}}},
     {.name = "load-change",
@@ -280,7 +304,9 @@ static const struct finding_kind kinds[] = {
                  {"absent-client", is_at_the_change}}},
     {.name = "swings",
      DOUBT("swings"),
-     .because = {{"pauses clock-jump", always}, {"errors slow-op", costs_a_third}}},
+     .because = {{"pauses clock-jump", always},
+                 {"errors slow-op", costs_a_third},
+                 {"slow-host slow-client", is_shorter}}},
     {.name = "slow-host",
      .is_slowness = true,
      DOUBT("a slow host"),
@@ -295,19 +321,22 @@ static const struct finding_kind kinds[] = {
     {.name = "slow-op",
      DOUBT("a slow operation"),
      .because = {{"slow-host", begins_with_same_op},
-                 {"slow-host slow-client", takes_most},
+                 {"slow-op", begins_with_costlier},
+                 {"slow-host slow-client", costs_more},
                  {"stall pauses", mostly_within},
                  {"absent-client", is_of_all_for_good}}},
     {.name = "stuck-thread", .because = {STOPPED}},
     {.name = "absent-client",
      .is_standstill = true,
+     .is_design = true,
      DOUBT("an absent client"),
      .because = {{"clock-jump", always}}},
     {.name = "clock-jump", .because = {{"errors", takes_threads}}},
     {.name = "backlog",
      DOUBT("a backlog"),
      .is_overload = true,
-     .because = {{"slow-host slow-op stopped", begins_with}, {"slow-host", takes_most}}},
+     .stays = true,
+     .because = {{"slow-host slow-op stopped", begins_with}, {"slow-host", costs_more}}},
     /* Found in figures. */
     {.name = "no-success", .is_end = true, .because = {{"clock-step", always}}},
     {.name = "left-out", .stays = true, .because = {PARTIAL}},

@@ -266,7 +266,7 @@ static bool say_change(struct levels *l, const struct level_change *of, const vo
     };
 
     if (of->shape == CHANGE_WAVE)
-        return tail || !l->s->c->open_loop || levels_say_wave(l, true, e);
+        return tail || !l->s->c->open_loop || load_due_varies(l->s) || levels_say_wave(l, true, e);
     return say_slowing(l, tail, &x, e);
 }
 

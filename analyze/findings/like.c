@@ -761,6 +761,15 @@ static struct like_part narrow(const struct compared *x, const struct like_span 
     return part;
 }
 
+/* Returns the number of groups that a slow one is compared with. */
+static double n_reference(const struct compared *x)
+{
+    double n = 0;
+    for (size_t k = 0; k < x->n_groups; k++)
+        n += x->is_slow[k] ? 0 : 1;
+    return fmax(n - 1, 1);
+}
+
 static struct like_span span_of(const struct compared *x, const struct answer *a,
                                 const struct interval *v, float late)
 {
@@ -796,6 +805,8 @@ static struct like_span span_of(const struct compared *x, const struct answer *a
         double more = of[1].load / of[1].n - of[0].load / of[0].n;
         g.load_ratio = g.ratio * exp(-fmax(more, 0) * x->l->most[LIKE_MEAN] / LIKE_LEVELS);
         g.is_load = more > 1 || c->clients.n > 1;
+        if (of[1].n * n_reference(x) > LEAST_LONGER * of[0].n) /* it is sent more requests */
+            g.ratio = fmin(g.ratio, g.load_ratio);
     }
     g.lost_frac = fmax(0, of[1].busy_ns * (1 - 1 / times) / x->l->busy_ns);
     g.late = of[1].late / of[1].n;

@@ -28,9 +28,7 @@ static struct text when(const struct finding *f)
 static struct text at_equal_load(const struct like_span *g)
 {
     struct text t = {""};
-    if (g->is_load)
-        snprintf(t.s, sizeof t.s, " (its load may be why: sums do not show it)");
-    else if (fabs(log(g->ratio / g->load_ratio)) > log(SLOW_LOAD_MATTERS))
+    if (!g->is_load && fabs(log(g->ratio / g->load_ratio)) > log(SLOW_LOAD_MATTERS))
         snprintf(t.s, sizeof t.s, " (%.1f times at equal load)", g->load_ratio);
     return t;
 }
@@ -88,16 +86,33 @@ static bool say_tail(struct search *s, const struct course_parties *p, const str
                         units_pct(100 * g->others_late).s, others->s, when(f).s);
 }
 
-static void set_span(struct finding *f, const struct like_span *g)
+static void set_span(struct finding *f, const struct like_span *g, const struct course *c)
 {
     f->ratio = g->ratio;
     f->has_start = g->has_start;
     f->has_end = g->has_end;
     f->start_ns = g->start_ns;
     f->end_ns = g->end_ns;
+    f->within_ns = c->has_requests ? 0 : c->bin_ns;
     finding_figure(f, "n_samples", g->n);
     finding_figure(f, "t", fmin(g->t, 1e6));
     finding_figure(f, "ratio_at_equal_load", g->load_ratio);
+}
+
+/* A party that came later, or went, was slow from its first request on, or until its last one. */
+static void set_presence(struct finding *f, const struct course *c, const struct course_parties *p,
+                         size_t group)
+{
+    double edge_ns = SLOW_EDGE_FRAC * (double)(c->end_ns - c->start_ns);
+
+    if (!f->has_start && (double)(p->first_ns[group] - c->start_ns) > edge_ns) {
+        f->has_start = true;
+        f->start_ns = p->first_ns[group];
+    }
+    if (!f->has_end && (double)(c->end_ns - p->last_ns[group]) > edge_ns) {
+        f->has_end = true;
+        f->end_ns = p->last_ns[group];
+    }
 }
 
 static bool is_problem(const struct like_span *g, bool is_minor)
@@ -129,7 +144,8 @@ static bool say_span(struct search *s, const struct like *l, const struct course
     struct text what = requests_of(l, g, &f), others = others_of(p, n_slow);
 
     search_set_party(&f, p, group);
-    set_span(&f, g);
+    set_span(&f, g, s->c);
+    set_presence(&f, s->c, p, group);
     if (is_late_only(g))
         return say_tail(s, p, g, &others, &f, e);
     if (g->part.other != SIZE_MAX) {
@@ -196,7 +212,7 @@ static bool say_fast(struct search *s, const struct course_parties *p, const str
         struct finding f = finding_of(p->clients ? "fast-client" : "fast-host",
                                       is_problem(&mean, false), mean.lost_frac);
         search_set_party(&f, p, k);
-        set_span(&f, &mean);
+        set_span(&f, &mean, s->c);
         ok = findings_add(s->out, &f, e,
                           "%s%s takes %.2f times as long as the %s %ss that are slower%s%s",
                           p->clients ? "Client " : "", intern_shown(f.party), mean.ratio,
@@ -246,7 +262,7 @@ static bool say_objects(struct search *s, const struct like_found *x, struct err
         struct text what = requests_of(l, g, &f);
 
         set_host(&f, l, x->v[i].group);
-        set_span(&f, g);
+        set_span(&f, g, s->c);
         finding_figure(&f, "share", share);
         if (g->lost_frac >= FINDING_WORTH_FRAC)
             ok = findings_add(s->out, &f, e,

@@ -302,6 +302,37 @@ static void fill_durations(struct course *c, const struct sums_op *const *ops)
     }
 }
 
+/* What is due is what begins, unless the loop falls behind, which lateness shows. Files of sums
+ * without lateness tell by response times that something began late, and not when. */
+static bool fill_due(struct course *c, const struct sums_op *const *ops, struct err *e)
+{
+    int64_t late_ns = 0;
+    bool was_late = false;
+
+    for (size_t k = 0; k < c->n_ops; k++) {
+        const struct sums_part *p = &ops[k]->all;
+
+        was_late = was_late || ops[k]->response.moments.sum > p->duration.moments.sum;
+        for (size_t i = 0; i < p->n_seconds; i++)
+            late_ns |= p->seconds[i].late_ns;
+    }
+    if (!c->open_loop || (was_late && late_ns == 0))
+        return true;
+    if (!mem_cleared(&c->load.due, c->n_blocks, e) || !mem_cleared(&c->late_n, c->n_blocks, e) ||
+        !mem_cleared(&c->late_ns, c->n_blocks, e))
+        return false;
+    for (size_t k = 0; k < c->n_ops; k++)
+        for (size_t i = 0; i < ops[k]->all.n_seconds; i++) {
+            const struct sums_second *s = &ops[k]->all.seconds[i];
+            size_t b = bin_of(c, &ops[k]->all, i) / (size_t)(c->block_ns / c->bin_ns);
+
+            c->load.due[b] += (double)s->n_started;
+            c->late_n[b] += s->n_started;
+            c->late_ns[b] += (double)s->late_ns;
+        }
+    return true;
+}
+
 static bool fill_load(struct course *c, const struct sums_op *const *ops, struct err *e)
 {
     if (!course_load_init(c, c->n_ops, e))
@@ -458,5 +489,5 @@ bool sums_course(struct course *c, const struct sums *s, const struct sums_op *c
         return false;
     fill_ended(c, ops);
     fill_durations(c, ops);
-    return fill_load(c, ops, e) && fill_errors(c, ops, e);
+    return fill_load(c, ops, e) && fill_due(c, ops, e) && fill_errors(c, ops, e);
 }
