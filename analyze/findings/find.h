@@ -220,10 +220,9 @@ struct change_text {
 };
 struct change_text find_change(double ratio);
 
-/* The time of day at `ns`, UTC, as sentences name it. */
-struct clock_text {
-    char s[24];
-};
-struct clock_text find_clock(int64_t ns);
+static inline struct clock_text find_clock(const struct course *c, int64_t ns)
+{
+    return finding_clock(c->start_ns, c->end_ns, ns);
+}
 
 #endif

@@ -1,9 +1,11 @@
 #include "analyze/findings/finding.h"
 
 #include "libcommon/mem.h"
+#include "libcommon/rfc3339.h"
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +20,20 @@ void finding_set_times(struct finding *f, int64_t start_ns, int64_t end_ns)
     f->has_start = f->has_end = true;
     f->start_ns = start_ns;
     f->end_ns = end_ns;
+}
+
+struct clock_text finding_clock(int64_t start_ns, int64_t end_ns, int64_t ns)
+{
+    const struct rfc3339_text start = rfc3339_format(start_ns), end = rfc3339_format(end_ns),
+                              at = rfc3339_format(ns);
+    const size_t date = strlen("2026-05-01T"), time = strlen("12:00:00.0");
+    struct clock_text t;
+
+    if (memcmp(start.s, end.s, date) == 0)
+        snprintf(t.s, sizeof t.s, "%.*s", (int)time, at.s + date);
+    else
+        snprintf(t.s, sizeof t.s, "%.*s %.*s", (int)date - 1, at.s, (int)time, at.s + date);
+    return t;
 }
 
 void finding_figure(struct finding *f, const char *name, double value)
@@ -96,8 +112,8 @@ static bool is_told(const struct findings *all, size_t i, const struct finding *
 }
 
 /* Makes consequences notices. A problem stays in each chain: if all causes are notices, the
- * costliest becomes the problem if it is a third of the loss, and else the consequence stays it. What
- * is so by design needs no problem. */
+ * costliest becomes the problem if it is a third of the loss, and else the consequence stays it.
+ * What is so by design needs no problem. */
 static void judge(struct findings *all)
 {
     for (size_t i = 0; i < all->n; i++) {

@@ -136,6 +136,13 @@ struct finding finding_of(const char *kind, bool is_problem, double lost_frac);
 /* Sets the start and the end of a finding. */
 void finding_set_times(struct finding *f, int64_t start_ns, int64_t end_ns);
 
+/* The time of day at `ns`, UTC, as sentences name it; with the date, unless the run began and ended
+ * on one day. */
+struct clock_text {
+    char s[24];
+};
+struct clock_text finding_clock(int64_t start_ns, int64_t end_ns, int64_t ns);
+
 /* Adds a figure to the finding, unless it has FINDING_MAX_FIGURES already. */
 void finding_figure(struct finding *f, const char *name, double value);
 

@@ -210,8 +210,8 @@ static bool add_slowing(struct levels *l, const struct slowing *x, const struct 
     f.has_end = !x->stays;
     f.end_ns = x->stays ? 0 : x->to_ns;
     return findings_add(l->s->out, &f, e, "%s: %s %s %s -> %s from %s %s%s", what, g->name, of,
-                        was.s, is.s, find_clock(x->at_ns).s, x->stays ? "on" : "to ",
-                        x->stays ? "" : find_clock(x->to_ns).s);
+                        was.s, is.s, find_clock(l->s->c, x->at_ns).s, x->stays ? "on" : "to ",
+                        x->stays ? "" : find_clock(l->s->c, x->to_ns).s);
 }
 
 /* Reports a change, unless another finding explains it or throughput shows it. A change of the tail

@@ -179,10 +179,11 @@ static bool say_step(struct levels *l, double before, double after, int64_t from
     const char *at_equal = l->s->n_loads > 0 ? " at equal load" : "";
     if (stays)
         return findings_add(l->s->out, &f, e, "Throughput%s %s at %s%s", at_equal,
-                            find_change(ratio).s, find_clock(at_ns).s,
+                            find_change(ratio).s, find_clock(l->s->c, at_ns).s,
                             is_last ? " and stayed there" : "");
     return findings_add(l->s->out, &f, e, "Throughput%s %s from %s to %s%s", at_equal,
-                        find_change(ratio).s, find_clock(at_ns).s, find_clock(until_ns).s,
+                        find_change(ratio).s, find_clock(l->s->c, at_ns).s,
+                        find_clock(l->s->c, until_ns).s,
                         l->shape == LEVELS_BELL ? ", little by little, and came back" : "");
 }
 

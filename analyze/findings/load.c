@@ -457,7 +457,7 @@ static bool say_changes(struct search *s, size_t first, size_t end, int64_t from
         f.start_ns = x->at_ns;
     }
     return findings_add(s->out, &f, e, "%s%s %s%s", x->is_gradual ? "Over the run" : "From ",
-                        x->is_gradual ? "" : find_clock(x->at_ns).s, text, tail);
+                        x->is_gradual ? "" : find_clock(s->c, x->at_ns).s, text, tail);
 }
 
 bool load_say(struct search *s, struct err *e)

@@ -158,11 +158,11 @@ static bool say_part(struct search *s, const struct part *p, const struct slow_t
                             who, takes, ratio, others);
     return findings_add(s->out, &f, e, "%s%s %.1f times as long%s%s%s%s; other %s do not", who,
                         takes, ratio, f.has_start ? " from " : "",
-                        f.has_start ? find_clock(f.start_ns).s : "",
+                        f.has_start ? find_clock(s->c, f.start_ns).s : "",
                         !f.has_end    ? " on"
                         : f.has_start ? " to "
                                       : " until ",
-                        f.has_end ? find_clock(f.end_ns).s : "", others);
+                        f.has_end ? find_clock(s->c, f.end_ns).s : "", others);
 }
 
 /* Reports a part that takes longer while the others do not: a level_say_fn. */
