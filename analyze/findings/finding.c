@@ -136,10 +136,9 @@ static void judge(struct findings *all)
 
 /* ---- Rank ---- */
 
-static int compare_rank(const void *a, const void *b, void *findings)
+static int compare_rank(const void *a, const void *b)
 {
-    const struct finding *v = findings;
-    const struct finding *x = &v[*(const size_t *)a], *y = &v[*(const size_t *)b];
+    const struct finding *x = a, *y = b;
 
     if (x->severity != y->severity)
         return x->severity > y->severity ? -1 : 1;
@@ -158,32 +157,27 @@ int finding_compare_indexes(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Sorts by way of an array of indexes, so that `because` can follow. */
+/* Sorts, and lets `because` follow. */
 static bool sort(struct findings *all, struct err *e)
 {
-    size_t n = all->n, *order = NULL, *place = NULL;
-    struct finding *sorted = NULL;
-    bool ok = mem_new(&order, n, e) && mem_new(&place, n, e) && mem_new(&sorted, n, e);
+    size_t *now;
 
-    for (size_t i = 0; ok && i < n; i++)
-        order[i] = i;
-    if (ok)
-        qsort_r(order, n, sizeof *order, compare_rank, all->v);
-    for (size_t i = 0; ok && i < n; i++)
-        place[order[i]] = i;
-    for (size_t i = 0; ok && i < n; i++) {
-        sorted[i] = all->v[order[i]];
-        for (size_t k = 0; k < sorted[i].n_because; k++)
-            sorted[i].because[k] = place[sorted[i].because[k]];
-        qsort(sorted[i].because, sorted[i].n_because, sizeof *sorted[i].because,
-              finding_compare_indexes);
+    if (!mem_new(&now, all->n, e))
+        return false;
+    for (size_t i = 0; i < all->n; i++)
+        all->v[i].place = i;
+    if (all->n > 0)
+        qsort(all->v, all->n, sizeof *all->v, compare_rank);
+    for (size_t i = 0; i < all->n; i++)
+        now[all->v[i].place] = i;
+    for (size_t i = 0; i < all->n; i++) {
+        struct finding *f = &all->v[i];
+        for (size_t k = 0; k < f->n_because; k++)
+            f->because[k] = now[f->because[k]];
+        qsort(f->because, f->n_because, sizeof *f->because, finding_compare_indexes);
     }
-    if (ok && n > 0)
-        memcpy(all->v, sorted, n * sizeof *sorted);
-    free(order);
-    free(place);
-    free(sorted);
-    return ok;
+    free(now);
+    return true;
 }
 
 bool findings_rank(struct findings *all, int64_t run_ns, struct err *e)

@@ -73,6 +73,7 @@ struct finding {
     char *sentence; /* owned */
     size_t because[FINDING_MAX_CAUSES];
     size_t n_because;
+    size_t place; /* of findings_rank: where it was */
 };
 
 #define FINDING_MAX_REASONS 7

@@ -1018,6 +1018,16 @@ static size_t client_of_pair(const struct like *l, size_t host)
     return alone ? client : SIZE_MAX;
 }
 
+/* Whether there is such a host; of many none is looked for. */
+static bool has_pair(const struct like *l)
+{
+    bool has = false;
+
+    for (size_t k = 0; l->c->clients.n > 1 && l->c->hosts.n <= FEW_GROUPS && k < l->c->hosts.n; k++)
+        has = has || client_of_pair(l, k) != SIZE_MAX;
+    return has;
+}
+
 static bool init(struct compared *x, const struct like *l, enum like_groups groups, struct err *e)
 {
     size_t n = count_groups(l, groups);
@@ -1132,8 +1142,7 @@ bool like_find(struct like_found *found, struct err *e)
     size_t n_groups = count_groups(l, found->groups), n_parts = l->c->n_ops + 2 * FEW_GROUPS;
     struct compared x;
 
-    if (n_groups < 2 || l->n == 0 ||
-        (found->groups == LIKE_PAIRS && (l->c->clients.n < 2 || n_groups > FEW_GROUPS)))
+    if (n_groups < 2 || l->n == 0 || (found->groups == LIKE_PAIRS && !has_pair(l)))
         return true;
     if (!mem_new(&found->v, n_groups <= FEW_GROUPS ? n_groups * n_parts + 1 : n_groups + 1, e))
         return false;

@@ -183,7 +183,7 @@ static bool say_change(struct levels *l, const struct level_change *x, const voi
     if (t.change < 0 && x->shape == CHANGE_STAYS && x->from == 0)
         t = (struct slow_time){t.usual_from_ns, t.usual_to_ns, t.from_ns, t.to_ns, -t.change};
     return t.change < log(SLOW_LEAST_RATIO) || others_share(l->s, p, &t) ||
-           say_part(l->s, p, &t, drifts, e);
+           load_explains(l->s, t.from_ns, t.change, false) || say_part(l->s, p, &t, drifts, e);
 }
 
 static bool find_slow_parts(struct search *s, struct levels *l, bool by_stratum, struct err *e)

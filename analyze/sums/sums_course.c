@@ -304,7 +304,7 @@ static void fill_durations(struct course *c, const struct sums_op *const *ops)
 
 /* What is due is what begins, unless the loop falls behind, which lateness shows. Files of sums
  * without lateness tell by response times that something began late, and not when. */
-static bool fill_due(struct course *c, const struct sums_op *const *ops, struct err *e)
+static bool is_due_known(const struct course *c, const struct sums_op *const *ops)
 {
     int64_t late_ns = 0;
     bool was_late = false;
@@ -316,26 +316,17 @@ static bool fill_due(struct course *c, const struct sums_op *const *ops, struct 
         for (size_t i = 0; i < p->n_seconds; i++)
             late_ns |= p->seconds[i].late_ns;
     }
-    if (!c->open_loop || (was_late && late_ns == 0))
-        return true;
-    if (!mem_cleared(&c->load.due, c->n_blocks, e) || !mem_cleared(&c->late_n, c->n_blocks, e) ||
-        !mem_cleared(&c->late_ns, c->n_blocks, e))
-        return false;
-    for (size_t k = 0; k < c->n_ops; k++)
-        for (size_t i = 0; i < ops[k]->all.n_seconds; i++) {
-            const struct sums_second *s = &ops[k]->all.seconds[i];
-            size_t b = bin_of(c, &ops[k]->all, i) / (size_t)(c->block_ns / c->bin_ns);
-
-            c->load.due[b] += (double)s->n_started;
-            c->late_n[b] += s->n_started;
-            c->late_ns[b] += (double)s->late_ns;
-        }
-    return true;
+    return c->open_loop && (late_ns > 0 || !was_late);
 }
 
 static bool fill_load(struct course *c, const struct sums_op *const *ops, struct err *e)
 {
-    if (!course_load_init(c, c->n_ops, e))
+    bool has_due = is_due_known(c, ops);
+
+    if (!course_load_init(c, c->n_ops, e) ||
+        (has_due &&
+         (!mem_cleared(&c->load.due, c->n_blocks, e) || !mem_cleared(&c->late_n, c->n_blocks, e) ||
+          !mem_cleared(&c->late_ns, c->n_blocks, e))))
         return false;
     for (size_t j = 0; j < c->n_bins; j++)
         c->load.under_way[j / (size_t)(c->block_ns / c->bin_ns)] +=
@@ -346,8 +337,8 @@ static bool fill_load(struct course *c, const struct sums_op *const *ops, struct
         c->load.stratum[k] = k;
         for (size_t i = 0; i < p->n_seconds; i++) {
             const struct sums_second *s = &p->seconds[i];
-            struct course_work *w =
-                course_work(c, k, bin_of(c, p, i) / (size_t)(c->block_ns / c->bin_ns));
+            size_t b = bin_of(c, p, i) / (size_t)(c->block_ns / c->bin_ns);
+            struct course_work *w = course_work(c, k, b);
             double n = (double)s->n_ended;
 
             w->n += n;
@@ -356,6 +347,11 @@ static bool fill_load(struct course *c, const struct sums_op *const *ops, struct
             w->log += n > 0 ? n * log(fmax((double)s->ended_ns / n, 1)) : 0;
             w->bytes += (double)s->n_bytes;
             w->objects += (double)s->n_micro_objects / 1e6;
+            if (has_due) {
+                c->load.due[b] += (double)s->n_started;
+                c->late_n[b] += s->n_started;
+                c->late_ns[b] += (double)s->late_ns;
+            }
         }
     }
     return true;
@@ -489,5 +485,5 @@ bool sums_course(struct course *c, const struct sums *s, const struct sums_op *c
         return false;
     fill_ended(c, ops);
     fill_durations(c, ops);
-    return fill_load(c, ops, e) && fill_due(c, ops, e) && fill_errors(c, ops, e);
+    return fill_load(c, ops, e) && fill_errors(c, ops, e);
 }
