@@ -26,7 +26,7 @@ static bool add_resolution(struct analysis *a, const struct course *c, struct er
                         "Not visible: stalls shorter than %s, swings without a steady period "
                         "(a period under 2s looks longer), single requests that hang, late starts, "
                         "what befalls one size or one pair of client and host, when or where a "
-                        "few requests are slow",
+                        "few requests are slow, whether load is why a host or client takes longer",
                         a->dataset->inputs[0].path,
                         units_duration(c->n_bins > 0 ? c->shortest_ns : 2 * NS_PER_S).s);
 }

@@ -4,7 +4,6 @@
 
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
-#include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
 #include <math.h>
@@ -407,15 +406,15 @@ static bool about_coverage(struct findings *out, const struct operation *op, str
     if (f.lost_frac < FINDING_LEAST_DEAD)
         return true;
     int64_t rest_ns = c->end_ns - c->ok_end_ns;
-    struct rfc3339_text at = rfc3339_format(c->ok_end_ns);
     f.op = op->op;
     f.has_start = true;
     f.start_ns = c->ok_end_ns;
     f.within_ns = c->within_ns;
     finding_figure(&f, "n_failed", (double)c->n_after);
     finding_figure(&f, "rest_ns", (double)rest_ns);
-    return findings_add(out, &f, e, "No request succeeded after %.10s UTC (%s, %s requests)",
-                        at.s + 11, units_duration(rest_ns).s, units_count(c->n_after).s);
+    return findings_add(out, &f, e, "No request succeeded after %s UTC (%s, %s requests)",
+                        finding_clock(c->start_ns, c->end_ns, c->ok_end_ns).s,
+                        units_duration(rest_ns).s, units_count(c->n_after).s);
 }
 
 static bool about_error_groups(struct analysis *a, const struct operation *op, struct err *e)

@@ -394,13 +394,13 @@ static struct part_text steady_when(const struct search *s, const struct course_
     if (worst != NULL)
         snprintf(t.s, sizeof t.s, "throughout%s, %s of them from %s to %s", the_run,
                  part_of(worst->n_errors / (double)m->n).s,
-                 find_clock(course_bin_start_ns(s->c, worst->first)).s,
-                 find_clock(course_bin_start_ns(s->c, worst->last + 1)).s);
+                 find_clock(s->c, course_bin_start_ns(s->c, worst->first)).s,
+                 find_clock(s->c, course_bin_start_ns(s->c, worst->last + 1)).s);
     else if (m->n == 1)
-        snprintf(t.s, sizeof t.s, "at %s", find_clock(m->first_ns).s);
+        snprintf(t.s, sizeof t.s, "at %s", find_clock(s->c, m->first_ns).s);
     else if (search_frac(s, m->last_ns - m->first_ns) < .5)
-        snprintf(t.s, sizeof t.s, "between %s and %s", find_clock(m->first_ns).s,
-                 find_clock(m->last_ns).s);
+        snprintf(t.s, sizeof t.s, "between %s and %s", find_clock(s->c, m->first_ns).s,
+                 find_clock(s->c, m->last_ns).s);
     return t;
 }
 
@@ -520,8 +520,8 @@ static bool say(struct search *s, const struct course_message *m, const struct w
         s->out, &f, e,
         "%s%s %s%s%s%s%s%s%s failed%s %sfrom %s %s%s (%s of the requests %s, %s%s): %s%s", in,
         units_count(llround(n_errors)).s, op, space, what, of_client, client, of_host, host, some.s,
-        bursts.s, find_clock(f.start_ns).s, f.has_end ? "to " : "on",
-        f.has_end ? find_clock(f.end_ns).s : "", part_of(within).s,
+        bursts.s, find_clock(s->c, f.start_ns).s, f.has_end ? "to " : "on",
+        f.has_end ? find_clock(s->c, f.end_ns).s : "", part_of(within).s,
         b->n_bursts > 0 ? "in them"
         : f.has_end     ? "in that time"
                         : "since then",

@@ -91,14 +91,9 @@ bool load_explains(const struct search *s, int64_t at_ns, double change, bool of
 /* Whether a change of what requests are for comes at that time: of sizes or mix. */
 bool load_changes_requests(const struct search *s, int64_t at_ns);
 
-/* Returns how the logarithm of durations at equal load changes from [from_ns, at_ns) to [at_ns,
- * until_ns). */
-double load_slowdown(const struct search *s, int64_t from_ns, int64_t at_ns, int64_t until_ns);
-
-/* Return the mean number of requests that were due in a block, and of those under way, in a time;
- * NAN: not known. */
-double load_due(const struct search *s, int64_t from_ns, int64_t to_ns);
-double load_under_way(const struct search *s, int64_t from_ns, int64_t to_ns);
+/* Returns the mean of values by block over the blocks that begin in [from_ns, to_ns); NAN: there
+ * are none, or v is NULL. */
+double load_mean(const struct search *s, const double *v, int64_t from_ns, int64_t to_ns);
 
 bool search_init(struct search *s, const struct course *c, struct findings *out, struct err *e);
 void search_fini(struct search *s);
@@ -220,10 +215,9 @@ struct change_text {
 };
 struct change_text find_change(double ratio);
 
-/* The time of day at `ns`, UTC, as sentences name it. */
-struct clock_text {
-    char s[24];
-};
-struct clock_text find_clock(int64_t ns);
+static inline struct clock_text find_clock(const struct course *c, int64_t ns)
+{
+    return finding_clock(c->start_ns, c->end_ns, ns);
+}
 
 #endif

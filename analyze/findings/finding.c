@@ -1,9 +1,11 @@
 #include "analyze/findings/finding.h"
 
 #include "libcommon/mem.h"
+#include "libcommon/rfc3339.h"
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +20,20 @@ void finding_set_times(struct finding *f, int64_t start_ns, int64_t end_ns)
     f->has_start = f->has_end = true;
     f->start_ns = start_ns;
     f->end_ns = end_ns;
+}
+
+struct clock_text finding_clock(int64_t start_ns, int64_t end_ns, int64_t ns)
+{
+    const struct rfc3339_text start = rfc3339_format(start_ns), end = rfc3339_format(end_ns),
+                              at = rfc3339_format(ns);
+    const size_t date = strlen("2026-05-01T"), time = strlen("12:00:00.0");
+    struct clock_text t;
+
+    if (memcmp(start.s, end.s, date) == 0)
+        snprintf(t.s, sizeof t.s, "%.*s", (int)time, at.s + date);
+    else
+        snprintf(t.s, sizeof t.s, "%.*s %.*s", (int)date - 1, at.s, (int)time, at.s + date);
+    return t;
 }
 
 void finding_figure(struct finding *f, const char *name, double value)
@@ -59,23 +75,15 @@ bool findings_have_problem(const struct findings *all)
 
 /* ---- Causes ---- */
 
-static bool is_problem_behind(const struct findings *all, const struct finding *f)
-{
-    for (size_t b = 0; b < f->n_because; b++)
-        if (all->v[f->because[b]].severity == FINDING_PROBLEM)
-            return true;
-    return false;
-}
-
 /* An event in one phase of a run explains nothing in another. */
 static bool are_of_two_phases(const struct finding *a, const struct finding *b)
 {
     return a->phase != NULL && b->phase != NULL && a->phase != b->phase;
 }
 
-/* Links findings to their causes, and makes consequences notices. Of two findings that explain each
- * other the later one is the cause. */
-static void tie(struct findings *all, int64_t near_ns)
+/* Links findings to their causes. Of two findings that explain each other the later one is the
+ * cause. */
+static void link_causes(struct findings *all, int64_t near_ns)
 {
     for (size_t i = 0; i < all->n; i++) {
         struct finding *f = &all->v[i];
@@ -89,19 +97,48 @@ static void tie(struct findings *all, int64_t near_ns)
                 finding_explains(cause, f, near_ns))
                 f->because[f->n_because++] = k;
         }
-        /* Some kinds stay problems if no cause is one, such as requests left out by design. */
-        bool by_design = f->n_because > 0 && f->kind->stays && !is_problem_behind(all, f);
-        if (f->n_because > 0 && !by_design)
-            f->severity = FINDING_NOTICE;
+    }
+}
+
+/* Whether a finding, or what explains it, is a problem or by design. */
+static bool is_told(const struct findings *all, size_t i, const struct finding *f, int depth)
+{
+    const struct finding *x = &all->v[i];
+    bool is = x->severity == FINDING_PROBLEM || (x->kind->is_design && !f->kind->stays);
+
+    for (size_t b = 0; !is && depth > 0 && b < x->n_because; b++)
+        is = is_told(all, x->because[b], f, depth - 1);
+    return is;
+}
+
+/* Makes consequences notices. A problem stays in each chain: if all causes are notices, the
+ * costliest becomes the problem if it is a third of the loss, and else the consequence stays it.
+ * What is so by design needs no problem. */
+static void judge(struct findings *all)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        struct finding *f = &all->v[i], *costliest = NULL;
+        bool told = false;
+
+        for (size_t b = 0; b < f->n_because; b++) {
+            struct finding *cause = &all->v[f->because[b]];
+            told = told || is_told(all, f->because[b], f, FINDING_MAX_CAUSES);
+            if (costliest == NULL || cause->lost_frac > costliest->lost_frac)
+                costliest = cause;
+        }
+        if (costliest == NULL || f->severity == FINDING_NOTICE)
+            continue;
+        if (!told && !f->kind->stays && finding_costs_a_third(costliest, f))
+            costliest->severity = told = FINDING_PROBLEM;
+        f->severity = told ? FINDING_NOTICE : FINDING_PROBLEM;
     }
 }
 
 /* ---- Rank ---- */
 
-static int compare_rank(const void *a, const void *b, void *findings)
+static int compare_rank(const void *a, const void *b)
 {
-    const struct finding *v = findings;
-    const struct finding *x = &v[*(const size_t *)a], *y = &v[*(const size_t *)b];
+    const struct finding *x = a, *y = b;
 
     if (x->severity != y->severity)
         return x->severity > y->severity ? -1 : 1;
@@ -120,37 +157,33 @@ int finding_compare_indexes(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Sorts by way of an array of indexes, so that `because` can follow. */
+/* Sorts, and lets `because` follow. */
 static bool sort(struct findings *all, struct err *e)
 {
-    size_t n = all->n, *order = NULL, *place = NULL;
-    struct finding *sorted = NULL;
-    bool ok = mem_new(&order, n, e) && mem_new(&place, n, e) && mem_new(&sorted, n, e);
+    size_t *now;
 
-    for (size_t i = 0; ok && i < n; i++)
-        order[i] = i;
-    if (ok)
-        qsort_r(order, n, sizeof *order, compare_rank, all->v);
-    for (size_t i = 0; ok && i < n; i++)
-        place[order[i]] = i;
-    for (size_t i = 0; ok && i < n; i++) {
-        sorted[i] = all->v[order[i]];
-        for (size_t k = 0; k < sorted[i].n_because; k++)
-            sorted[i].because[k] = place[sorted[i].because[k]];
-        qsort(sorted[i].because, sorted[i].n_because, sizeof *sorted[i].because,
-              finding_compare_indexes);
+    if (!mem_new(&now, all->n, e))
+        return false;
+    for (size_t i = 0; i < all->n; i++)
+        all->v[i].place = i;
+    if (all->n > 0)
+        qsort(all->v, all->n, sizeof *all->v, compare_rank);
+    for (size_t i = 0; i < all->n; i++)
+        now[all->v[i].place] = i;
+    for (size_t i = 0; i < all->n; i++) {
+        struct finding *f = &all->v[i];
+        for (size_t k = 0; k < f->n_because; k++)
+            f->because[k] = now[f->because[k]];
+        qsort(f->because, f->n_because, sizeof *f->because, finding_compare_indexes);
     }
-    if (ok && n > 0)
-        memcpy(all->v, sorted, n * sizeof *sorted);
-    free(order);
-    free(place);
-    free(sorted);
-    return ok;
+    free(now);
+    return true;
 }
 
 bool findings_rank(struct findings *all, int64_t run_ns, struct err *e)
 {
     int64_t near_ns = run_ns / 30 > 500000000 ? run_ns / 30 : 500000000;
-    tie(all, near_ns);
+    link_causes(all, near_ns);
+    judge(all);
     return sort(all, e);
 }

@@ -73,6 +73,7 @@ struct finding {
     char *sentence; /* owned */
     size_t because[FINDING_MAX_CAUSES];
     size_t n_because;
+    size_t place; /* of findings_rank: where it was */
 };
 
 #define FINDING_MAX_REASONS 7
@@ -103,6 +104,7 @@ struct finding_kind {
         *doubt; /* a change of the rate: what an interval of its mean is then called; or NULL */
     bool is_overload; /* an open loop's rate is then what the system can do, not the rate asked
                          for */
+    bool is_design;   /* as a notice it is by design, and so is what it explains */
     bool stays;       /* remains a problem if only notices explain it */
     struct {
         const char *causes; /* names of kinds, separated by blanks; NULL: end of the list */
@@ -114,6 +116,12 @@ struct finding_kind {
 const struct finding_kind *finding_kind(const char *name);
 
 finding_explains_fn finding_explains;
+
+/* Whether the cause costs enough to explain most of the finding. */
+static inline bool finding_costs_a_third(const struct finding *cause, const struct finding *f)
+{
+    return cause->lost_frac >= f->lost_frac / 3;
+}
 
 /* Returns when the level changes: at the start of a finding, or at the end of a warm-up. */
 int64_t finding_moment_ns(const struct finding *f);
@@ -128,6 +136,13 @@ struct finding finding_of(const char *kind, bool is_problem, double lost_frac);
 
 /* Sets the start and the end of a finding. */
 void finding_set_times(struct finding *f, int64_t start_ns, int64_t end_ns);
+
+/* The time of day at `ns`, UTC, as sentences name it; with the date, unless the run began and ended
+ * on one day. */
+struct clock_text {
+    char s[24];
+};
+struct clock_text finding_clock(int64_t start_ns, int64_t end_ns, int64_t ns);
 
 /* Adds a figure to the finding, unless it has FINDING_MAX_FIGURES already. */
 void finding_figure(struct finding *f, const char *name, double value);

@@ -12,16 +12,19 @@ static bool is_near(bool given, int64_t at_ns, int64_t ns, int64_t near_ns)
 
 /* ---- When a cause explains a finding ---- */
 
-static bool always(const struct finding *cause, const struct finding *f, int64_t near_ns)
+#define UNUSED __attribute__((unused))
+#define HOW(name)                                                                                  \
+    static bool name(UNUSED const struct finding *cause, UNUSED const struct finding *f,           \
+                     UNUSED int64_t near_ns)
+
+HOW(always)
 {
-    (void)cause, (void)f, (void)near_ns;
     return true;
 }
 
 /* Servers refuse requests that are signed with a clock that is far off. */
-static bool is_refused(const struct finding *cause, const struct finding *f, int64_t near_ns)
+HOW(is_refused)
 {
-    (void)cause, (void)near_ns;
     return strstr(f->sentence, "RequestTimeTooSkewed") != NULL ||
            strstr(f->sentence, "HTTP 403") != NULL;
 }
@@ -35,84 +38,97 @@ static bool mostly_in(const struct finding *cause, const struct finding *f, int6
     return f->has_start && f->has_end && end_ns - start_ns >= (f->end_ns - f->start_ns) / 2;
 }
 
-static bool mostly_within(const struct finding *cause, const struct finding *f, int64_t near_ns)
+HOW(mostly_within)
 {
-    (void)near_ns;
     return mostly_in(cause, f, 0);
 }
 
 /* The cause is of all clients: each ran in a part of the time only, by design. */
-static bool is_of_all(const struct finding *cause, const struct finding *f, int64_t near_ns)
+HOW(is_of_all)
 {
-    (void)f, (void)near_ns;
     return cause->scope == SCOPE_SYSTEM;
 }
 
 /* More clients at a time make requests slower as long as they run. */
-static bool is_of_all_for_good(const struct finding *cause, const struct finding *f,
-                               int64_t near_ns)
+HOW(is_of_all_for_good)
 {
     return is_of_all(cause, f, near_ns) && !f->has_end;
 }
 
-static bool is_of_an_operation(const struct finding *cause, const struct finding *f,
-                               int64_t near_ns)
+HOW(is_of_an_operation)
 {
-    (void)near_ns;
     return cause->op != NULL && f->op == NULL;
 }
 
-static bool has_a_time(const struct finding *cause, const struct finding *f, int64_t near_ns)
+HOW(has_a_time)
 {
-    (void)f, (void)near_ns;
     return cause->has_start || cause->has_end;
 }
 
 /* The cause begins or ends when the level changes. */
-static bool is_at_the_change(const struct finding *cause, const struct finding *f, int64_t near_ns)
+HOW(is_at_the_change)
 {
     int64_t at_ns = finding_moment_ns(f);
     return is_near(cause->has_start, cause->start_ns, at_ns, near_ns) ||
            is_near(cause->has_end, cause->end_ns, at_ns, near_ns);
 }
 
-static bool begins_with(const struct finding *cause, const struct finding *f, int64_t near_ns)
+HOW(begins_with)
 {
     return is_near(cause->has_start, cause->start_ns, f->start_ns, near_ns);
 }
 
-static bool begins_with_same_op(const struct finding *cause, const struct finding *f,
-                                int64_t near_ns)
+HOW(begins_with_same_op)
 {
     return cause->op == f->op && begins_with(cause, f, near_ns);
 }
 
-static bool costs_a_third(const struct finding *cause, const struct finding *f, int64_t near_ns)
+HOW(costs_a_third)
 {
-    (void)near_ns;
-    return cause->lost_frac >= f->lost_frac / 3;
+    return finding_costs_a_third(cause, f);
+}
+
+/* The cause lasts for a part of a swing. */
+HOW(is_shorter)
+{
+    return cause->has_start && cause->has_end && cause->end_ns - cause->start_ns < f->period_ns;
+}
+
+/* What begins together has one cause, the costlier one. */
+HOW(begins_with_costlier)
+{
+    return f->has_start && cause->lost_frac > f->lost_frac && begins_with(cause, f, near_ns);
 }
 
 /* The cause takes the time that this host, or a client, lacks. */
-static bool is_part_of_it(const struct finding *cause, const struct finding *f, int64_t near_ns)
+HOW(is_part_of_it)
 {
     return (cause->party == NULL || cause->party == f->party || f->scope == SCOPE_CLIENT) &&
            costs_a_third(cause, f, near_ns);
 }
 
-/* The cause lasts when the level changes, and takes the time that other requests lack. */
-static bool takes_time_then(const struct finding *cause, const struct finding *f, int64_t near_ns)
+/* The cause lasts when the level changes; a drift has no such moment. */
+HOW(lasts_then)
 {
     int64_t at_ns = finding_moment_ns(f);
 
-    return (!cause->has_start || cause->start_ns - near_ns <= at_ns) &&
-           (!cause->has_end || at_ns <= cause->end_ns + near_ns) &&
-           costs_a_third(cause, f, near_ns);
+    return (!cause->has_start || (f->has_start && cause->start_ns - near_ns <= at_ns)) &&
+           (!cause->has_end || (f->has_start && at_ns <= cause->end_ns + near_ns));
+}
+
+/* ... and takes the time that other requests lack. */
+HOW(takes_time_then)
+{
+    return lasts_then(cause, f, near_ns) && costs_a_third(cause, f, near_ns);
+}
+
+HOW(costs_more)
+{
+    return lasts_then(cause, f, near_ns) && cause->lost_frac > f->lost_frac;
 }
 
 /* Like takes_time_then; or a host that was down comes back, and what it missed makes all slow. */
-static bool takes_time_or_comes_back(const struct finding *cause, const struct finding *f,
-                                     int64_t near_ns)
+HOW(takes_time_or_comes_back)
 {
     return takes_time_then(cause, f, near_ns) ||
            (cause->severity == FINDING_PROBLEM && cause->scope == SCOPE_HOST &&
@@ -130,9 +146,8 @@ static double figure_of(const struct finding *f, const char *name)
 
 /* Requests hang until they fail, all along or from a moment on. They take the threads, now and then
  * all of them. Errors at the end of a stall do not explain it. */
-static bool takes_threads(const struct finding *cause, const struct finding *f, int64_t near_ns)
+HOW(takes_threads)
 {
-    (void)near_ns;
     return figure_of(cause, FINDING_TIME_SHARE) > f->lost_frac && !cause->has_end &&
            (!cause->has_start ||
             cause->end_ns - cause->start_ns >= 2 * (f->end_ns - f->start_ns)) &&
@@ -141,8 +156,7 @@ static bool takes_threads(const struct finding *cause, const struct finding *f, 
 
 /* From a moment on requests to a host hang until they time out: all threads come to wait there,
  * again and again. */
-static bool hangs_from_then_on(const struct finding *cause, const struct finding *f,
-                               int64_t near_ns)
+HOW(hangs_from_then_on)
 {
     return cause->has_start && !cause->has_end && cause->scope == SCOPE_HOST &&
            (f->scope == SCOPE_SYSTEM || f->party == cause->party) &&
@@ -152,7 +166,7 @@ static bool hangs_from_then_on(const struct finding *cause, const struct finding
 
 /* The finding begins within its cause: requests that hung until their time-out. A short stall does
  * not explain errors that go on for much longer. */
-static bool overlaps(const struct finding *cause, const struct finding *f, int64_t near_ns)
+HOW(overlaps)
 {
     return cause->has_start && cause->has_end && f->has_start && f->has_end &&
            cause->start_ns < f->end_ns && f->start_ns < cause->end_ns &&
@@ -161,56 +175,50 @@ static bool overlaps(const struct finding *cause, const struct finding *f, int64
 }
 
 /* The request that hung is the one that failed. */
-static bool is_its_time_out(const struct finding *cause, const struct finding *f, int64_t near_ns)
+HOW(is_its_time_out)
 {
     return f->has_start && f->has_end && is_near(true, cause->end_ns, f->end_ns, near_ns) &&
            is_near(true, cause->start_ns, f->start_ns, near_ns);
 }
 
 /* A host that was down comes back, and is slow for a while. */
-static bool ends_where_it_begins(const struct finding *cause, const struct finding *f,
-                                 int64_t near_ns)
+HOW(ends_where_it_begins)
 {
     return cause->severity == FINDING_PROBLEM && cause->scope == SCOPE_HOST &&
            cause->party == f->party && cause->client == f->client && f->has_start && f->has_end &&
            is_near(cause->has_end, cause->end_ns, f->start_ns, near_ns);
 }
 
-static bool takes_the_samples(const struct finding *cause, const struct finding *f, int64_t near_ns)
+HOW(takes_the_samples)
 {
-    (void)near_ns;
     return cause->op == NULL ? cause->lost_frac > .5 : f->op != NULL && cause->op == f->op;
 }
 
-static bool takes_most(const struct finding *cause, const struct finding *f, int64_t near_ns)
+HOW(takes_most)
 {
-    (void)f, (void)near_ns;
     return cause->lost_frac > .5;
 }
 
-/* The cause takes most of the time, or lasts when the level changes, or takes the time that other
+/* The cause costs more, or lasts when the level changes, or takes the time that other
  * requests lack for most of the time of that level. */
-static bool takes_most_or_lasts(const struct finding *cause, const struct finding *f,
-                                int64_t near_ns)
+HOW(costs_more_or_lasts)
 {
     int64_t at_ns = finding_moment_ns(f);
 
-    return takes_most(cause, f, near_ns) ||
+    return costs_more(cause, f, near_ns) ||
            (cause->has_start && cause->has_end &&
             ((cause->start_ns <= at_ns && at_ns <= cause->end_ns) ||
              (mostly_in(cause, f, 0) && costs_a_third(cause, f, near_ns))));
 }
 
-static bool is_of_a_host(const struct finding *cause, const struct finding *f, int64_t near_ns)
+HOW(is_of_a_host)
 {
-    (void)f, (void)near_ns;
     return cause->scope == SCOPE_HOST;
 }
 
 /* Rows within the run are missing, so it seems to pause or to be slow there. */
-static bool leaves_holes(const struct finding *cause, const struct finding *f, int64_t near_ns)
+HOW(leaves_holes)
 {
-    (void)f, (void)near_ns;
     return figure_of(cause, FINDING_HOLES) > 0;
 }
 
@@ -227,13 +235,18 @@ static bool leaves_holes(const struct finding *cause, const struct finding *f, i
     {                                                                                              \
         "stopped", mostly_within                                                                   \
     }
+#define PLAIN(a, b, c, d, e)                                                                       \
+    {.name = a}, {.name = b}, {.name = c}, {.name = d},                                            \
+    {                                                                                              \
+        .name = e                                                                                  \
+    }
 #define PARTIAL                                                                                    \
     {                                                                                              \
         "absent-client clock-jump stuck-thread slow-host slow-client", always                      \
     }
 #define LEVELS                                                                                     \
     HOLES, {"no-success clock-jump", always}, {"absent-client", is_of_all},                        \
-        {"slow-host slow-client slow-op", takes_most_or_lasts},                                    \
+        {"slow-host slow-client slow-op", costs_more_or_lasts},                                    \
         {"errors", takes_time_or_comes_back}, {"drift", is_of_an_operation},                       \
     {                                                                                              \
         "slow-host slow-client slow-op absent-client backlog stuck-thread stall stopped",          \
@@ -271,7 +284,7 @@ static const struct finding_kind kinds[] = {
      DOUBT("a drift"),
      .because = {{"no-success clock-jump", always},
                  {"drift", is_of_an_operation},
-                 {"slow-host slow-client", takes_most},
+                 {"slow-host slow-client", costs_more},
                  {"absent-client", is_of_all},
                  {"slow-host slow-client slow-op absent-client backlog", has_a_time}}},
     {.name = "load-change",
@@ -280,7 +293,9 @@ static const struct finding_kind kinds[] = {
                  {"absent-client", is_at_the_change}}},
     {.name = "swings",
      DOUBT("swings"),
-     .because = {{"pauses clock-jump", always}, {"errors slow-op", costs_a_third}}},
+     .because = {{"pauses clock-jump", always},
+                 {"errors slow-op", costs_a_third},
+                 {"slow-host slow-client", is_shorter}}},
     {.name = "slow-host",
      .is_slowness = true,
      DOUBT("a slow host"),
@@ -295,19 +310,23 @@ static const struct finding_kind kinds[] = {
     {.name = "slow-op",
      DOUBT("a slow operation"),
      .because = {{"slow-host", begins_with_same_op},
-                 {"slow-host slow-client", takes_most},
+                 {"slow-op", begins_with_costlier},
+                 {"slow-host slow-client", costs_more},
                  {"stall pauses", mostly_within},
-                 {"absent-client", is_of_all_for_good}}},
+                 {"absent-client", is_of_all_for_good},
+                 {"absent-client", is_at_the_change}}},
     {.name = "stuck-thread", .because = {STOPPED}},
     {.name = "absent-client",
      .is_standstill = true,
+     .is_design = true,
      DOUBT("an absent client"),
      .because = {{"clock-jump", always}}},
     {.name = "clock-jump", .because = {{"errors", takes_threads}}},
     {.name = "backlog",
      DOUBT("a backlog"),
      .is_overload = true,
-     .because = {{"slow-host slow-op stopped", begins_with}, {"slow-host", takes_most}}},
+     .stays = true,
+     .because = {{"slow-host slow-op stopped", begins_with}, {"slow-host", costs_more}}},
     /* Found in figures. */
     {.name = "no-success", .is_end = true, .because = {{"clock-step", always}}},
     {.name = "left-out", .stays = true, .because = {PARTIAL}},
@@ -317,40 +336,14 @@ static const struct finding_kind kinds[] = {
      .table = FINDING_IN_HOSTS,
      .because = {{"slow-host stall errors", is_of_a_host}}},
     {.name = "idle-gap", .because = {HOLES}},
-    {.name = "late-starts"},
-    {.name = "clocks-apart"},
-    {.name = "error-groups"},
     {.name = "overlapping-runs", .because = {{"clock-jump", always}}},
-    /* Found in files. */
-    {.name = "damaged"},
-    {.name = "unverified"},
-    {.name = "several-headers"},
-    {.name = "copied-capture"},
-    {.name = "identical-rows"},
-    {.name = "from-sums"},
-    /* Reported by s3load about its run. */
-    {.name = "clock-step"},
-    {.name = "stopped"},
-    {.name = "cut-off"},
-    {.name = "no-benchmark"},
-    {.name = "ended-by-error"},
-    {.name = "interrupted"},
-    {.name = "generator-bound"},
-    {.name = "not-begun"},
-    {.name = "resent"},
-    {.name = "reconnects"},
-    {.name = "imported"},
-    {.name = "imported-cut"},
-    /* Reported by s3load about its machine. */
-    {.name = "steal"},
-    {.name = "throttled"},
-    {.name = "governor"},
-    {.name = "machine-busy"},
-    {.name = "cpu-wait"},
-    {.name = "link-full"},
-    {.name = "link-exceeded"},
-    {.name = "retransmits"},
-    {.name = "clock-unsynchronised"},
+    /* Found in files and figures, or reported by s3load about its run and its machine. */
+    PLAIN("late-starts", "clocks-apart", "error-groups", "damaged", "unverified"),
+    PLAIN("several-headers", "copied-capture", "identical-rows", "from-sums", "clock-step"),
+    PLAIN("stopped", "cut-off", "no-benchmark", "ended-by-error", "interrupted"),
+    PLAIN("generator-bound", "not-begun", "resent", "reconnects", "imported"),
+    PLAIN("imported-cut", "steal", "throttled", "governor", "machine-busy"),
+    PLAIN("cpu-wait", "link-full", "link-exceeded", "retransmits", "clock-unsynchronised"),
 };
 
 const struct finding_kind *finding_kind(const char *name)

@@ -155,8 +155,8 @@ static bool throughput_tells(const struct search *s, const struct slowing *x,
                              const struct typical *before, const struct typical *after)
 {
     double change = log(after->mean_ns / before->mean_ns),
-           under_way = log(load_under_way(s, x->at_ns, x->to_ns) /
-                           load_under_way(s, x->from_ns, x->until_ns));
+           under_way = log(load_mean(s, s->c->load.under_way, x->at_ns, x->to_ns) /
+                           load_mean(s, s->c->load.under_way, x->from_ns, x->until_ns));
 
     return !s->c->open_loop &&
            !(fabs(change) >= log(SLOW_LEAST_RATIO) && under_way / change >= LEAST_UNDER_WAY &&
@@ -210,8 +210,8 @@ static bool add_slowing(struct levels *l, const struct slowing *x, const struct 
     f.has_end = !x->stays;
     f.end_ns = x->stays ? 0 : x->to_ns;
     return findings_add(l->s->out, &f, e, "%s: %s %s %s -> %s from %s %s%s", what, g->name, of,
-                        was.s, is.s, find_clock(x->at_ns).s, x->stays ? "on" : "to ",
-                        x->stays ? "" : find_clock(x->to_ns).s);
+                        was.s, is.s, find_clock(l->s->c, x->at_ns).s, x->stays ? "on" : "to ",
+                        x->stays ? "" : find_clock(l->s->c, x->to_ns).s);
 }
 
 /* Reports a change, unless another finding explains it or throughput shows it. A change of the tail
@@ -221,7 +221,8 @@ static bool say_slowing(struct levels *l, bool tail, const struct slowing *x, st
     struct typical before, after;
 
     /* More requests that are due make more of them late, some time after. */
-    double due = log(load_due(l->s, x->at_ns, x->to_ns) / load_due(l->s, x->from_ns, x->until_ns));
+    double due = log(load_mean(l->s, l->s->c->load.due, x->at_ns, x->to_ns) /
+                     load_mean(l->s, l->s->c->load.due, x->from_ns, x->until_ns));
 
     if (fabs(x->change) < log(SLOW_LEAST_RATIO) || is_explained(l, x) ||
         (tail && due / x->change > 0 && fabs(due) > log(1 + LOAD_LEAST_CHANGE)) ||
@@ -266,7 +267,7 @@ static bool say_change(struct levels *l, const struct level_change *of, const vo
     };
 
     if (of->shape == CHANGE_WAVE)
-        return tail || !l->s->c->open_loop || levels_say_wave(l, true, e);
+        return tail || !l->s->c->open_loop || load_due_varies(l->s) || levels_say_wave(l, true, e);
     return say_slowing(l, tail, &x, e);
 }
 

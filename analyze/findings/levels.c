@@ -73,17 +73,26 @@ static void fill_points(struct levels *l)
 static double at_equal_load(struct search *s, double change, int64_t from_ns, int64_t at_ns,
                             int64_t until_ns)
 {
-    double before = load_under_way(s, from_ns, at_ns), after = load_under_way(s, at_ns, until_ns),
-           load = log(after / before);
+    const double *under_way = s->c->load.under_way;
+    double before = load_mean(s, under_way, from_ns, at_ns),
+           after = load_mean(s, under_way, at_ns, until_ns), load = log(after / before);
 
-    if (load_explains(s, at_ns, change, true) ||
-        (load_changes_requests(s, at_ns) &&
-         !(load_slowdown(s, from_ns, at_ns, until_ns) / -change > LEAST_CONFIRMED)))
+    if (load_explains(s, at_ns, change, true))
         return 0;
+    if (load_changes_requests(s, at_ns)) {
+        const double *ln = s->equal->ln;
+        double slowed = load_mean(s, ln, at_ns, until_ns) - load_mean(s, ln, from_ns, at_ns);
+
+        if (!(slowed / -change > LEAST_CONFIRMED))
+            return 0;
+    }
     if (s->c->open_loop || !(load / change > 0) || fabs(load) < log(1 + LOAD_LEAST_CHANGE))
         return change; /* NAN: not known */
     load_add(s,
              (struct load_change){LOAD_THREADS, 0, from_ns, at_ns, until_ns, false, before, after});
+    if (until_ns < s->c->full_until_ns) /* they come back */
+        load_add(s, (struct load_change){LOAD_THREADS, 0, at_ns, until_ns, s->c->full_until_ns,
+                                         false, after, before});
     load = fabs(load) < fabs(change) ? load : change;
     return fabs(change - load) < fmax(fabs(change) / 2, -log(1 - LEVELS_LEAST_CHANGE))
                ? 0
@@ -179,10 +188,11 @@ static bool say_step(struct levels *l, double before, double after, int64_t from
     const char *at_equal = l->s->n_loads > 0 ? " at equal load" : "";
     if (stays)
         return findings_add(l->s->out, &f, e, "Throughput%s %s at %s%s", at_equal,
-                            find_change(ratio).s, find_clock(at_ns).s,
+                            find_change(ratio).s, find_clock(l->s->c, at_ns).s,
                             is_last ? " and stayed there" : "");
     return findings_add(l->s->out, &f, e, "Throughput%s %s from %s to %s%s", at_equal,
-                        find_change(ratio).s, find_clock(at_ns).s, find_clock(until_ns).s,
+                        find_change(ratio).s, find_clock(l->s->c, at_ns).s,
+                        find_clock(l->s->c, until_ns).s,
                         l->shape == LEVELS_BELL ? ", little by little, and came back" : "");
 }
 

@@ -131,7 +131,7 @@ static void fit_bell(struct levels *l, double *fitted)
             double base = mean - height * sum / n, least = mean / 100;
             most = height * product;
             l->bell_from = mid - (size_t)(2 * sd);
-            l->bell_to = mid + (size_t)(2 * sd);
+            l->bell_to = mid + (size_t)fmax(2 * sd, 1);
             l->bell[0] = -log(fmax(base, least));
             l->bell[1] = -log(fmax(base + height, least));
             for (size_t i = 0; i < l->n; i++)

@@ -70,8 +70,8 @@ struct compared {
     size_t n_groups, n_others;
     uint32_t *stratum; /* by row: class, and the other party */
     size_t n_strata;
-    bool *is_slow;     /* by group: left out of the reference of others */
-    bool *may_be_slow; /* by group */
+    struct like_slow *slow; /* by group: in these spans it is no reference of others */
+    bool *may_be_slow;      /* by group */
     double step[LIKE_N_LOADS];
     uint8_t (*met)[LIKE_N_LOADS]; /* by group: the highest levels */
     struct gram all, *of_group;   /* of_group: NULL if there are many groups */
@@ -86,12 +86,23 @@ struct compared {
 
 static uint32_t group_of(const struct compared *x, const struct like_row *r)
 {
-    return x->groups == LIKE_HOSTS ? r->host : x->groups == LIKE_CLIENTS ? r->client : r->object;
+    return x->groups == LIKE_CLIENTS ? r->client : x->groups == LIKE_OBJECTS ? r->object : r->host;
+}
+
+/* Whether a group was found to be slow at a time. */
+static bool is_slow_at(const struct compared *x, size_t group, int64_t ns)
+{
+    const struct like_slow *s = &x->slow[group];
+    bool is = false;
+
+    for (size_t i = 0; i < s->n; i++)
+        is = is || (ns >= s->v[i].start_ns && ns < s->v[i].end_ns);
+    return is;
 }
 
 static uint32_t other_of(const struct compared *x, const struct like_row *r)
 {
-    return x->groups == LIKE_HOSTS ? r->client : r->host;
+    return x->groups == LIKE_PAIRS ? 0 : x->groups == LIKE_HOSTS ? r->client : r->host;
 }
 
 /* ---- Strata ---- */
@@ -188,6 +199,15 @@ static void add_gram(struct gram *to, const struct gram *x, double times)
     }
 }
 
+/* Returns how far into the run a request began, from 0 to n. */
+static size_t block_of(const struct compared *x, const struct like_row *r, size_t n)
+{
+    const struct course *c = x->l->c;
+    double into = (double)(r->start_ns - c->start_ns) / ((double)(c->end_ns - c->start_ns) + 1);
+
+    return (size_t)fmin(fmax(into * (double)n, 0), (double)(n - 1));
+}
+
 /* A cell of the fit: requests of a stratum and a group. Slopes come from within cells alone, so
  * that a slow group does not bend them. */
 struct cell {
@@ -224,7 +244,15 @@ static void add_cell(struct compared *x, const struct cell *v, size_t n)
     add_product(to, sum, sum_y, -1 / (double)n);
 }
 
-static bool fill_grams(struct compared *x, struct err *e)
+static void raise_levels(uint8_t *to, const uint8_t *levels)
+{
+    for (int k = 0; k < LIKE_N_LOADS; k++)
+        to[k] = levels[k] > to[k] ? levels[k] : to[k];
+}
+
+/* Takes the requests of all groups, but those of slow ones in their time, as a reference: what load
+ * they met, and how their durations grow with it. False: out of memory. */
+static bool refer(struct compared *x, struct err *e)
 {
     const struct like *l = x->l;
     uint64_t below = course_sample_below(FIT_REQUESTS, l->n);
@@ -233,10 +261,22 @@ static bool fill_grams(struct compared *x, struct err *e)
 
     if (!mem_new(&v, l->n, e))
         return false;
+    x->all = (struct gram){0};
+    for (size_t k = 0; k < x->n_groups; k++) {
+        memset(x->met[k], 0, sizeof x->met[k]);
+        if (x->of_group != NULL)
+            x->of_group[k] = x->all;
+    }
     for (size_t i = 0; i < l->n; i++) {
         const struct like_row *r = &l->v[i];
+        if (is_slow_at(x, group_of(x, r), r->start_ns))
+            continue;
+        raise_levels(x->met[group_of(x, r)], r->load);
         if (course_is_sampled(r->start_ns, below))
-            v[n++] = (struct cell){(uint64_t)x->stratum[i] << 32 | group_of(x, r), (uint32_t)i};
+            v[n++] =
+                (struct cell){((uint64_t)x->stratum[i] << 32 | group_of(x, r)) * SCREEN_BLOCKS +
+                                  block_of(x, r, SCREEN_BLOCKS),
+                              (uint32_t)i};
     }
     qsort(v, n, sizeof *v, compare_cells);
     for (size_t i = 0, end; i < n; i = end) {
@@ -315,24 +355,16 @@ static bool is_in_part(const struct compared *x, const struct like_part *p,
            (p->other == SIZE_MAX || other_of(x, r) == p->other);
 }
 
-static void raise_levels(uint8_t *to, const uint8_t *levels)
-{
-    for (int k = 0; k < LIKE_N_LOADS; k++)
-        to[k] = levels[k] > to[k] ? levels[k] : to[k];
-}
-
-/* Fits the curves without a group and the slow ones; met: the highest levels of the others. */
+/* Fits the curves without a group; met: the highest levels of the others. */
 static void fit_others(struct compared *x, size_t group, uint8_t *met)
 {
     struct gram g = x->all;
 
-    for (size_t k = 0; k < x->n_groups; k++) {
-        bool is_out = k == group || x->is_slow[k];
-        if (is_out && x->of_group != NULL)
-            add_gram(&g, &x->of_group[k], -1);
-        if (!is_out)
+    if (group < x->n_groups && x->of_group != NULL)
+        add_gram(&g, &x->of_group[group], -1);
+    for (size_t k = 0; k < x->n_groups; k++)
+        if (k != group)
             raise_levels(met, x->met[k]);
-    }
     fit(&g, &x->curves);
 }
 
@@ -352,7 +384,7 @@ static void add_strata(struct compared *x, size_t group)
         uint32_t of = group_of(x, r);
         double *s = x->strata[x->stratum[i]];
 
-        if (of != group && x->is_slow[of])
+        if (of != group && is_slow_at(x, of, r->start_ns))
             continue;
         struct asked *to = &x->v[x->n++];
         *to = (struct asked){r, residual_of(&p, r), r->y, of == group};
@@ -383,15 +415,6 @@ static double fill_residuals(struct compared *x, size_t group)
     }
     x->n = n_kept;
     return fmin(n[0], n[1]);
-}
-
-/* Returns how far into the run a request began, from 0 to n. */
-static size_t block_of(const struct compared *x, const struct like_row *r, size_t n)
-{
-    const struct course *c = x->l->c;
-    double into = (double)(r->start_ns - c->start_ns) / ((double)(c->end_ns - c->start_ns) + 1);
-
-    return (size_t)fmin(fmax(into * (double)n, 0), (double)(n - 1));
 }
 
 /* A series of differences between a group and the others, by block; blocks without enough requests
@@ -591,10 +614,13 @@ static void find_intervals(struct answer *a, const struct block *blocks)
     a->n = 0;
     if (best.t == 0)
         return;
-    struct interval before = find_interval(a->v, a->sd, 0, best.from, log(SLOW_LEAST_RATIO), 1),
-                    after = find_interval(a->v, a->sd, best.to, a->of.n, log(SLOW_LEAST_RATIO), 1);
-    add_interval(a, interval_of(a, before.t > FURTHER_T ? before.from : best.from,
-                                after.t > FURTHER_T ? after.to : best.to));
+    size_t from = best.from, to = best.to;
+    const double least = log(SLOW_LEAST_RATIO);
+    for (struct interval x; (x = find_interval(a->v, a->sd, 0, from, least, 1)).t > FURTHER_T;)
+        from = x.from;
+    for (struct interval x; (x = find_interval(a->v, a->sd, to, a->of.n, least, 1)).t > FURTHER_T;)
+        to = x.to;
+    add_interval(a, interval_of(a, from, to));
     if (a->n > LIKE_MAX_SPANS || a->n == 0) {
         a->n = 1;
         a->found[0] = best;
@@ -736,6 +762,15 @@ static struct like_part narrow(const struct compared *x, const struct like_span 
     return part;
 }
 
+/* Returns the number of groups that a slow one is compared with at a time. */
+static double n_reference(const struct compared *x, int64_t ns)
+{
+    double n = 0;
+    for (size_t k = 0; k < x->n_groups; k++)
+        n += is_slow_at(x, k, ns) ? 0 : 1;
+    return fmax(n - 1, 1);
+}
+
 static struct like_span span_of(const struct compared *x, const struct answer *a,
                                 const struct interval *v, float late)
 {
@@ -747,12 +782,13 @@ static struct like_span span_of(const struct compared *x, const struct answer *a
         .end_ns = is_all ? c->end_ns : block_start_ns(x, a, a->of.block[v->to - 1] + 1),
         .t = v->t};
 
-    /* No onset is claimed unless the time before was normal, and likewise at the end. */
+    /* No onset is claimed unless the time before was normal, or nothing could be compared then, and
+     * likewise at the end. */
     double edge_ns = SLOW_EDGE_FRAC * (double)(c->end_ns - c->start_ns);
-    g.has_start = !is_all && v->from >= LEAST_SPAN &&
+    g.has_start = !is_all && (v->from >= LEAST_SPAN || v->from == 0) &&
                   (double)(g.start_ns - c->start_ns) > edge_ns &&
                   mean_of(a->v, 0, v->from) < v->mean / 2;
-    g.has_end = !is_all && v->to + LEAST_SPAN <= a->of.n &&
+    g.has_end = !is_all && (v->to + LEAST_SPAN <= a->of.n || v->to == a->of.n) &&
                 (double)(c->full_until_ns - g.end_ns) > edge_ns &&
                 mean_of(a->v, v->to, a->of.n) < v->mean / 2;
     add_sides(x, &g, late, &all_parts, of);
@@ -771,6 +807,9 @@ static struct like_span span_of(const struct compared *x, const struct answer *a
         double more = of[1].load / of[1].n - of[0].load / of[0].n;
         g.load_ratio = g.ratio * exp(-fmax(more, 0) * x->l->most[LIKE_MEAN] / LIKE_LEVELS);
         g.is_load = more > 1 || c->clients.n > 1;
+        if (of[1].n * n_reference(x, g.start_ns) >
+            LEAST_LONGER * of[0].n) /* it is sent more requests */
+            g.ratio = fmin(g.ratio, g.load_ratio);
     }
     g.lost_frac = fmax(0, of[1].busy_ns * (1 - 1 / times) / x->l->busy_ns);
     g.late = of[1].late / of[1].n;
@@ -929,9 +968,35 @@ static bool choose_candidates(struct compared *x, struct err *e)
 
 static size_t count_groups(const struct like *l, enum like_groups groups)
 {
-    return groups == LIKE_HOSTS     ? l->c->hosts.n
-           : groups == LIKE_CLIENTS ? l->c->clients.n
-                                    : l->n_objects;
+    return groups == LIKE_CLIENTS   ? l->c->clients.n
+           : groups == LIKE_OBJECTS ? l->n_objects
+                                    : l->c->hosts.n;
+}
+
+/* Returns the client of a host that both meet no other; SIZE_MAX: there is none. */
+static size_t client_of_pair(const struct like *l, size_t host)
+{
+    size_t client = SIZE_MAX;
+    bool alone = true;
+
+    for (size_t i = 0; i < l->n; i++)
+        if (l->v[i].host == host) {
+            alone = alone && (client == SIZE_MAX || client == l->v[i].client);
+            client = l->v[i].client;
+        }
+    for (size_t i = 0; alone && i < l->n; i++)
+        alone = l->v[i].client != client || l->v[i].host == host;
+    return alone ? client : SIZE_MAX;
+}
+
+/* Whether there is such a host; of many none is looked for. */
+static bool has_pair(const struct like *l)
+{
+    bool has = false;
+
+    for (size_t k = 0; l->c->clients.n > 1 && l->c->hosts.n <= FEW_GROUPS && k < l->c->hosts.n; k++)
+        has = has || client_of_pair(l, k) != SIZE_MAX;
+    return has;
 }
 
 static bool init(struct compared *x, const struct like *l, enum like_groups groups, struct err *e)
@@ -941,26 +1006,25 @@ static bool init(struct compared *x, const struct like *l, enum like_groups grou
     *x = (struct compared){.l = l,
                            .groups = groups,
                            .n_groups = n,
-                           .n_others = !l->c->has_requests    ? 1
-                                       : groups == LIKE_HOSTS ? l->c->clients.n
-                                                              : l->c->hosts.n};
-    if (!mem_new(&x->stratum, l->n, e) || !number_strata(x, e) || !mem_cleared(&x->is_slow, n, e) ||
-        !mem_new(&x->may_be_slow, n, e) || !mem_cleared(&x->met, n, e) ||
+                           .n_others = !l->c->has_requests || groups == LIKE_PAIRS ? 1
+                                       : groups == LIKE_HOSTS                      ? l->c->clients.n
+                                                                                   : l->c->hosts.n};
+    if (!mem_new(&x->stratum, l->n, e) || !number_strata(x, e) || !mem_cleared(&x->slow, n, e) ||
+        !mem_new(&x->may_be_slow, n, e) || !mem_new(&x->met, n, e) ||
         !mem_new(&x->strata, x->n_strata, e) || !mem_new(&x->v, l->n, e) ||
         !mem_new(&x->scratch, l->n, e) || !mem_new(&x->means, 4 * l->n_classes, e) ||
         (n <= FEW_GROUPS && !mem_cleared(&x->of_group, n, e)))
         return false;
-    for (size_t i = 0; i < l->n; i++)
-        raise_levels(x->met[group_of(x, &l->v[i])], l->v[i].load);
-    memset(x->may_be_slow, true, n);
+    for (size_t k = 0; k < n; k++)
+        x->may_be_slow[k] = groups != LIKE_PAIRS || client_of_pair(l, k) != SIZE_MAX;
     choose_knots(x);
-    return fill_grams(x, e) && (n <= FEW_GROUPS || choose_candidates(x, e));
+    return refer(x, e) && (n <= FEW_GROUPS || choose_candidates(x, e));
 }
 
 static void fini(struct compared *x)
 {
     free(x->stratum);
-    free(x->is_slow);
+    free(x->slow);
     free(x->may_be_slow);
     free(x->met);
     free(x->of_group);
@@ -970,8 +1034,23 @@ static void fini(struct compared *x)
     free(x->means);
 }
 
-/* Asks for each group; those that are slow leave the reference of the others, and all are asked
- * again. If all are slow, none is: nothing is left to compare with. */
+/* Returns how many of n groups are slow at one time, at most. */
+static size_t count_at_once(const struct compared *x, const struct like_slow *v, size_t n)
+{
+    size_t most = 0;
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < v[i].n; k++) {
+            size_t at_once = 0;
+            for (size_t j = 0; j < n; j++)
+                at_once += is_slow_at(x, v[j].group, v[i].v[k].start_ns);
+            most = at_once > most ? at_once : most;
+        }
+    return most;
+}
+
+/* Asks for each group; those that are slow leave the reference of the others in their time, and all
+ * are asked again. If all are slow at once, none is: nothing is left to compare with. */
 static bool ask_all(struct compared *x, struct like_slow *found, size_t *n, struct err *e)
 {
     size_t n_asked = x->n_groups - (x->groups == LIKE_OBJECTS);
@@ -989,16 +1068,17 @@ static bool ask_all(struct compared *x, struct like_slow *found, size_t *n, stru
         }
         for (size_t k = 0, i = 0; k < x->n_groups; k++) {
             bool is = i < n_slow && found[i].group == k;
+            same = same && (x->slow[k].n > 0) == is;
+            x->slow[k] = is ? found[i] : (struct like_slow){0};
             i += is;
-            same = same && x->is_slow[k] == is;
-            x->is_slow[k] = is;
         }
-        *n = n_slow < x->n_groups ? n_slow : 0;
+        *n = count_at_once(x, found, n_slow) < x->n_groups ? n_slow : 0;
         if (same || *n == 0)
             break;
+        ok = ok && refer(x, e);
     }
     for (size_t k = 0; *n == 0 && k < x->n_groups; k++)
-        x->is_slow[k] = false;
+        x->slow[k].n = 0;
     return ok;
 }
 
@@ -1008,11 +1088,17 @@ bool like_find(struct like_found *found, struct err *e)
     size_t n_groups = count_groups(l, found->groups);
     struct compared x;
 
-    if (n_groups < 2 || l->n == 0)
+    if (n_groups < 2 || l->n == 0 || (found->groups == LIKE_PAIRS && !has_pair(l)))
         return true;
     if (!mem_new(&found->v, n_groups + 1, e))
         return false;
     bool ok = init(&x, l, found->groups, e) && ask_all(&x, found->v, &found->n, e);
+    for (size_t i = 0; found->groups == LIKE_PAIRS && i < found->n; i++)
+        for (size_t k = 0; k < found->v[i].n; k++) {
+            found->v[i].v[k].is_pair = true;
+            found->v[i].v[k].part.other = client_of_pair(l, found->v[i].group);
+        }
+    found->n_at_once = count_at_once(&x, found->v, found->n);
     fini(&x);
     return ok;
 }

@@ -46,7 +46,9 @@ struct like_class {
     int64_t min_bytes, max_bytes; /* of empty objects 1; max 0: no request yet */
 };
 
-enum like_groups { LIKE_HOSTS, LIKE_CLIENTS, LIKE_OBJECTS };
+/* Pairs: hosts with one client that uses no other host. They are compared across clients, so either
+ * of the two may be slow. */
+enum like_groups { LIKE_HOSTS, LIKE_CLIENTS, LIKE_OBJECTS, LIKE_PAIRS, LIKE_N_GROUPS };
 
 struct like {
     const struct course *c;
@@ -103,6 +105,7 @@ struct like_span {
     double late, others_late, late_ns; /* share of the requests that are late, of the group and of
                                           the others; the mean duration of the group's late ones */
     struct like_part part;             /* only these are slow */
+    bool is_pair; /* the host, or the client part.other: nobody else meets one of them */
 };
 
 #define LIKE_MAX_SPANS 4
@@ -113,12 +116,13 @@ struct like_slow {
     size_t n;
 };
 
-/* The groups that are slow. */
+/* The groups that are slow, and how many of them are at one time, at most. If these are more than
+ * half of all, the others are the exception: they are fast. */
 struct like_found {
     const struct like *l; /* set by the caller, like the next one */
     enum like_groups groups;
     struct like_slow *v; /* the caller frees it, after a failure too */
-    size_t n;
+    size_t n, n_at_once;
 };
 
 /* Finds the groups that are slow. Several threads may do that with one struct like. False: out of

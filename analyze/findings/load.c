@@ -112,9 +112,9 @@ static double share_within(const struct search *s, size_t op, int64_t from_ns, i
            fmax(work_within(s, SIZE_MAX, from_ns, to_ns).n, 1);
 }
 
-/* Returns the mean of values by block over the blocks that begin in [from_ns, to_ns); NAN: none. */
-static double mean_within(const struct course *c, const double *v, int64_t from_ns, int64_t to_ns)
+double load_mean(const struct search *s, const double *v, int64_t from_ns, int64_t to_ns)
 {
+    const struct course *c = s->c;
     double sum = 0, n = 0;
 
     for (size_t b = 0; v != NULL && b < c->n_blocks; b++) {
@@ -125,22 +125,6 @@ static double mean_within(const struct course *c, const double *v, int64_t from_
         n++;
     }
     return n > 0 ? sum / n : NAN;
-}
-
-double load_under_way(const struct search *s, int64_t from_ns, int64_t to_ns)
-{
-    return mean_within(s->c, s->c->load.under_way, from_ns, to_ns);
-}
-
-double load_slowdown(const struct search *s, int64_t from_ns, int64_t at_ns, int64_t until_ns)
-{
-    return mean_within(s->c, s->equal->ln, at_ns, until_ns) -
-           mean_within(s->c, s->equal->ln, from_ns, at_ns);
-}
-
-double load_due(const struct search *s, int64_t from_ns, int64_t to_ns)
-{
-    return mean_within(s->c, s->c->load.due, from_ns, to_ns);
 }
 
 /* Counts the hosts that ended a request, by block. */
@@ -340,28 +324,37 @@ bool load_find(struct search *s, struct levels *l, struct err *e)
 
 /* ---- What it explains ---- */
 
+/* How much more work a change is, as a logarithm: requests in a queue wait for those before them.
+ * Of sizes that is at most their ratio; of operations, what these usually take. */
+static double more_of(const struct search *s, const struct load_change *x)
+{
+    const double *work = s->equal->work;
+
+    return x->of == LOAD_MIX ? load_mean(s, work, x->at_ns, x->until_ns) -
+                                   load_mean(s, work, x->from_ns, x->at_ns)
+                             : log(x->after / x->before);
+}
+
 bool load_explains(const struct search *s, int64_t at_ns, double change, bool of_rate)
 {
     const struct course *c = s->c;
+    double load = 0, slack = log(1 + LOAD_LEAST_CHANGE);
 
     for (size_t i = 0; i < s->n_loads; i++) {
         const struct load_change *x = &s->loads[i];
-        double load = log(x->after / x->before), slack = log(1 + LOAD_LEAST_CHANGE);
+        double more = more_of(s, x);
 
         if (llabs(x->at_ns - at_ns) > LOAD_NEAR * c->block_ns && !x->is_gradual)
             continue;
         if (x->of <= LOAD_OBJECTS && !c->load.sizes_are_alike)
             return true;
-        if (x->of == LOAD_RATE && (load > 0) == (change > 0))
+        if (x->of == LOAD_RATE && (more > 0) == (change > 0))
             return true;
-        /* No system that works on answers more than proportionally later. */
-        if (x->of == LOAD_HOSTS && !of_rate)
-            load = -load;
-        if ((x->of == LOAD_THREADS || x->of == LOAD_HOSTS) && (load > 0) == (change > 0) &&
-            fabs(change) <= fabs(load) + slack)
-            return true;
+        bool is_work = x->of <= LOAD_MIX, is_hosts = x->of == LOAD_HOSTS;
+        load += x->of == LOAD_RATE ? 0 : (of_rate ? is_work : is_hosts) ? -more : more;
     }
-    return false;
+    /* No system that works on answers more than proportionally later. */
+    return load * change > 0 && fabs(change) <= fabs(load) + slack;
 }
 
 /* ---- Telling it ---- */
@@ -457,7 +450,7 @@ static bool say_changes(struct search *s, size_t first, size_t end, int64_t from
         f.start_ns = x->at_ns;
     }
     return findings_add(s->out, &f, e, "%s%s %s%s", x->is_gradual ? "Over the run" : "From ",
-                        x->is_gradual ? "" : find_clock(x->at_ns).s, text, tail);
+                        x->is_gradual ? "" : find_clock(s->c, x->at_ns).s, text, tail);
 }
 
 bool load_say(struct search *s, struct err *e)

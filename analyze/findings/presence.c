@@ -192,7 +192,7 @@ static bool say_jump(struct search *s, size_t k, bool ahead, int64_t by_ns, int6
                         "The clock of client %s jumped %s by about %s at %s: its requests after "
                         "that have wrong times",
                         intern_shown(f.party), ahead ? "ahead" : "back", units_duration(by_ns).s,
-                        find_clock(at_ns).s);
+                        find_clock(s->c, at_ns).s);
 }
 
 /* Finds out whether the clock of client k was set while it ran. If it was set ahead, the client
@@ -285,9 +285,10 @@ bool find_stuck(struct search *s, struct err *e)
         finding_set_times(&f, h->start_ns, h->end_ns);
         finding_figure(&f, "length_ns", (double)(h->end_ns - h->start_ns));
         finding_figure(&f, "median_ns", c->median_ns[h->table]);
-        ok = findings_add(
-            s->out, &f, e, "Thread %u waited %s in one %s from %s while the others went on",
-            f.thread, units_duration(h->end_ns - h->start_ns).s, f.op, find_clock(h->start_ns).s);
+        ok = findings_add(s->out, &f, e,
+                          "Thread %u waited %s in one %s from %s while the others went on",
+                          f.thread, units_duration(h->end_ns - h->start_ns).s, f.op,
+                          find_clock(s->c, h->start_ns).s);
     }
     return ok;
 }
@@ -359,7 +360,7 @@ bool find_backlog(struct search *s, struct err *e)
         ok = findings_add(s->out, &f, e,
                           "From %s on requests fell behind their due times, in the end by %s: the "
                           "rate asked for is more than the system can do",
-                          find_clock(start_ns).s, units_duration((int64_t) final).s);
+                          find_clock(s->c, start_ns).s, units_duration((int64_t) final).s);
     }
     free(late);
     return ok;

@@ -1,6 +1,5 @@
 #include "analyze/findings/find.h"
 #include "libcommon/mem.h"
-#include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
 #include <math.h>
@@ -141,13 +140,6 @@ void search_set_party(struct finding *f, const struct course_parties *p, size_t 
 {
     f->scope = p->clients ? SCOPE_CLIENT : SCOPE_HOST;
     f->party = p->name[k];
-}
-
-struct clock_text find_clock(int64_t ns)
-{
-    struct clock_text t;
-    snprintf(t.s, sizeof t.s, "%.10s", strchr(rfc3339_format(ns).s, 'T') + 1);
-    return t;
 }
 
 struct change_text find_change(double ratio)

@@ -16,21 +16,19 @@ struct text {
     char s[160];
 };
 
-static struct text when(const struct finding *f)
+static struct text when(const struct search *s, const struct finding *f)
 {
     struct text t;
     snprintf(t.s, sizeof t.s, "%s%s%s%s", f->has_start ? " from " : "",
-             f->has_start ? find_clock(f->start_ns).s : "", f->has_end ? " until " : "",
-             f->has_end ? find_clock(f->end_ns).s : "");
+             f->has_start ? find_clock(s->c, f->start_ns).s : "", f->has_end ? " until " : "",
+             f->has_end ? find_clock(s->c, f->end_ns).s : "");
     return t;
 }
 
 static struct text at_equal_load(const struct like_span *g)
 {
     struct text t = {""};
-    if (g->is_load)
-        snprintf(t.s, sizeof t.s, " (its load may be why: sums do not show it)");
-    else if (fabs(log(g->ratio / g->load_ratio)) > log(SLOW_LOAD_MATTERS))
+    if (!g->is_load && fabs(log(g->ratio / g->load_ratio)) > log(SLOW_LOAD_MATTERS))
         snprintf(t.s, sizeof t.s, " (%.1f times at equal load)", g->load_ratio);
     return t;
 }
@@ -85,16 +83,17 @@ static bool say_tail(struct search *s, const struct course_parties *p, const str
                         "other requests take no longer",
                         p->clients ? "Client " : "", intern_shown(f->party),
                         units_pct(100 * g->late).s, units_duration((int64_t)g->late_ns).s,
-                        units_pct(100 * g->others_late).s, others->s, when(f).s);
+                        units_pct(100 * g->others_late).s, others->s, when(s, f).s);
 }
 
-static void set_span(struct finding *f, const struct like_span *g)
+static void set_span(struct finding *f, const struct like_span *g, const struct course *c)
 {
     f->ratio = g->ratio;
     f->has_start = g->has_start;
     f->has_end = g->has_end;
     f->start_ns = g->start_ns;
     f->end_ns = g->end_ns;
+    f->within_ns = c->has_requests ? 0 : c->bin_ns;
     finding_figure(f, "n_samples", g->n);
     finding_figure(f, "t", fmin(g->t, 1e6));
     finding_figure(f, "ratio_at_equal_load", g->load_ratio);
@@ -129,25 +128,32 @@ static bool say_span(struct search *s, const struct like *l, const struct course
     struct text what = requests_of(l, g, &f), others = others_of(p, n_slow);
 
     search_set_party(&f, p, group);
-    set_span(&f, g);
-    if (is_late_only(g))
+    set_span(&f, g, s->c);
+    if (is_late_only(g) && !g->is_pair)
         return say_tail(s, p, g, &others, &f, e);
     if (g->part.other != SIZE_MAX) {
         f.kind = finding_kind("slow-host");
         f.scope = SCOPE_HOST;
         f.party = s->c->hosts.name[p->clients ? g->part.other : group];
         f.client = s->c->clients.name[p->clients ? group : g->part.other];
+        if (g->is_pair)
+            return findings_add(
+                s->out, &f, e,
+                "%s or client %s, which meet no others, takes %.1f times as long as "
+                "%s%s%s%s: which of the two, their requests cannot tell",
+                intern_shown(f.party), intern_shown(f.client), g->ratio, others.s, what.s,
+                at_equal_load(g).s, when(s, &f).s);
         return is_told(s->out, &f) ||
                findings_add(s->out, &f, e,
                             "%s takes %.1f times as long%s of client %s as for those of other "
                             "clients%s%s; other hosts do not",
                             intern_shown(f.party), g->ratio,
                             what.s[0] != '\0' ? what.s : " for requests", intern_shown(f.client),
-                            at_equal_load(g).s, when(&f).s);
+                            at_equal_load(g).s, when(s, &f).s);
     }
     return findings_add(s->out, &f, e, "%s%s takes %.1f times as long as %s%s%s%s",
                         p->clients ? "Client " : "", intern_shown(f.party), g->ratio, others.s,
-                        what.s, at_equal_load(g).s, when(&f).s);
+                        what.s, at_equal_load(g).s, when(s, &f).s);
 }
 
 /* Adds findings of the spans of a group, unless it is slow for less than half of the run and they
@@ -196,12 +202,12 @@ static bool say_fast(struct search *s, const struct course_parties *p, const str
         struct finding f = finding_of(p->clients ? "fast-client" : "fast-host",
                                       is_problem(&mean, false), mean.lost_frac);
         search_set_party(&f, p, k);
-        set_span(&f, &mean);
+        set_span(&f, &mean, s->c);
         ok = findings_add(s->out, &f, e,
                           "%s%s takes %.2f times as long as the %s %ss that are slower%s%s",
                           p->clients ? "Client " : "", intern_shown(f.party), mean.ratio,
                           units_count((int64_t)n_slow).s, p->clients ? "client" : "host",
-                          at_equal_load(&mean).s, when(&f).s);
+                          at_equal_load(&mean).s, when(s, &f).s);
     }
     return ok;
 }
@@ -210,12 +216,12 @@ static bool say_fast(struct search *s, const struct course_parties *p, const str
 static bool say_groups(struct search *s, const struct like_found *x, struct err *e)
 {
     const struct course_parties *p = x->groups == LIKE_CLIENTS ? &s->c->clients : &s->c->hosts;
-    bool ok = true;
 
-    if (2 * x->n > p->n)
+    if (x->groups != LIKE_PAIRS && 2 * x->n_at_once > p->n)
         return say_fast(s, p, x->v, x->n, e);
+    bool ok = true;
     for (size_t i = 0; ok && i < x->n; i++)
-        ok = say_group(s, x->l, p, &x->v[i], x->n, e);
+        ok = say_group(s, x->l, p, &x->v[i], x->n_at_once, e);
     return ok;
 }
 
@@ -249,14 +255,14 @@ static bool say_objects(struct search *s, const struct like_found *x, struct err
         struct text what = requests_of(l, g, &f);
 
         set_host(&f, l, x->v[i].group);
-        set_span(&f, g);
+        set_span(&f, g, s->c);
         finding_figure(&f, "share", share);
         if (g->lost_frac >= FINDING_WORTH_FRAC)
             ok = findings_add(s->out, &f, e,
                               "One object with %s of the requests takes %.1f times as long as "
                               "others%s%s%s",
                               units_pct(100 * share).s, g->ratio, what.s, at_equal_load(g).s,
-                              when(&f).s);
+                              when(s, &f).s);
     }
     return ok;
 }
@@ -281,17 +287,19 @@ static bool find_groups(void *found, struct err *e)
 bool find_slow(struct search *s, struct err *e)
 {
     struct like l;
-    struct like_found x[3] = {{.l = &l, .groups = LIKE_HOSTS},
-                              {.l = &l, .groups = LIKE_CLIENTS},
-                              {.l = &l, .groups = LIKE_OBJECTS}};
-    struct task tasks[] = {
-        {find_groups, &x[0], 1}, {find_groups, &x[1], 1}, {find_groups, &x[2], 1}};
+    struct like_found x[LIKE_N_GROUPS];
+    struct task tasks[LIKE_N_GROUPS];
 
     if (!s->c->has_requests)
         return find_slow_seconds(s, LIKE_HOSTS, e) && find_slow_seconds(s, LIKE_CLIENTS, e);
-    bool ok = like_init(&l, s, e) && tasks_run(tasks, 3, s->c->use_threads, e) &&
-              say_groups(s, &x[0], e) && say_groups(s, &x[1], e) && say_objects(s, &x[2], e);
-    for (int i = 0; i < 3; i++)
+    for (enum like_groups i = 0; i < LIKE_N_GROUPS; i++) {
+        x[i] = (struct like_found){.l = &l, .groups = i};
+        tasks[i] = (struct task){find_groups, &x[i], 1};
+    }
+    bool ok = like_init(&l, s, e) && tasks_run(tasks, LIKE_N_GROUPS, s->c->use_threads, e) &&
+              say_groups(s, &x[LIKE_HOSTS], e) && say_groups(s, &x[LIKE_CLIENTS], e) &&
+              say_groups(s, &x[LIKE_PAIRS], e) && say_objects(s, &x[LIKE_OBJECTS], e);
+    for (int i = 0; i < LIKE_N_GROUPS; i++)
         free(x[i].v);
     like_fini(&l);
     return ok;

@@ -158,11 +158,11 @@ static bool say_part(struct search *s, const struct part *p, const struct slow_t
                             who, takes, ratio, others);
     return findings_add(s->out, &f, e, "%s%s %.1f times as long%s%s%s%s; other %s do not", who,
                         takes, ratio, f.has_start ? " from " : "",
-                        f.has_start ? find_clock(f.start_ns).s : "",
+                        f.has_start ? find_clock(s->c, f.start_ns).s : "",
                         !f.has_end    ? " on"
                         : f.has_start ? " to "
                                       : " until ",
-                        f.has_end ? find_clock(f.end_ns).s : "", others);
+                        f.has_end ? find_clock(s->c, f.end_ns).s : "", others);
 }
 
 /* Reports a part that takes longer while the others do not: a level_say_fn. */
@@ -183,7 +183,7 @@ static bool say_change(struct levels *l, const struct level_change *x, const voi
     if (t.change < 0 && x->shape == CHANGE_STAYS && x->from == 0)
         t = (struct slow_time){t.usual_from_ns, t.usual_to_ns, t.from_ns, t.to_ns, -t.change};
     return t.change < log(SLOW_LEAST_RATIO) || others_share(l->s, p, &t) ||
-           say_part(l->s, p, &t, drifts, e);
+           load_explains(l->s, t.from_ns, t.change, false) || say_part(l->s, p, &t, drifts, e);
 }
 
 static bool find_slow_parts(struct search *s, struct levels *l, bool by_stratum, struct err *e)

@@ -164,7 +164,7 @@ static bool say_pauses(const struct stalls *x, const struct stall *one, int64_t 
     return findings_add(s->out, &f, e, "%s %s times for about %s, every %s from %s on",
                         one->of != NULL ? strcat(who.s, " paused") : "Paused", units_count(n).s,
                         units_duration(stood_ns / n).s, units_duration(period_ns).s,
-                        find_clock(one->start_ns).s);
+                        find_clock(s->c, one->start_ns).s);
 }
 
 enum worth { WORTH_NOTHING, WORTH_NOTICE, WORTH_PROBLEM };
@@ -203,12 +203,12 @@ static bool say_stall(const struct stalls *x, const struct stall *st, size_t n_a
     }
     if (st->of == NULL)
         return findings_add(s->out, &f, e, "Stalled for %s from %s (%.0f %% of the usual rate)%s",
-                            units_duration(length_ns).s, find_clock(st->start_ns).s, 100 * frac,
-                            others);
+                            units_duration(length_ns).s, find_clock(s->c, st->start_ns).s,
+                            100 * frac, others);
     return findings_add(
         s->out, &f, e,
         "%s stalled for %s from %s (the system went on at %.0f %% of its usual rate)%s", who.s,
-        units_duration(length_ns).s, find_clock(st->start_ns).s, 100 * frac, others);
+        units_duration(length_ns).s, find_clock(s->c, st->start_ns).s, 100 * frac, others);
 }
 
 /* Reports the stalls of a party that have no period; `one` is the first of them. Each problem is a

@@ -12,7 +12,7 @@
 #include <string.h>
 
 const char *const sums_columns[SUMS_N_COLUMNS + 1] = {
-    "started", "ended", "failed", "bytes", "micro_objects", "busy_ns", "ended_ns", NULL};
+    "started", "ended", "failed", "bytes", "micro_objects", "busy_ns", "ended_ns", "late_ns", NULL};
 
 /* ---- Memory ---- */
 

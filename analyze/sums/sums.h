@@ -40,8 +40,9 @@ struct sums_second {
     int64_t n_micro_objects; /* of successful requests */
     int64_t busy_ns;         /* time that requests ran in this second, summed */
     int64_t ended_ns;        /* sum of the durations of the n_ended requests */
+    int64_t late_ns;         /* how long after they were due the n_started requests began, summed */
 };
-#define SUMS_N_COLUMNS 7
+#define SUMS_N_COLUMNS 8
 
 /* Values of successful requests: how many fell into each bucket of hist.h. */
 struct sums_values {

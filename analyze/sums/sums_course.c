@@ -291,9 +291,31 @@ static void fill_durations(struct course *c, const struct sums_op *const *ops)
     }
 }
 
+/* What is due is what begins, unless the loop falls behind, which lateness shows. Files of sums
+ * without lateness tell by response times that something began late, and not when. */
+static bool is_due_known(const struct course *c, const struct sums_op *const *ops)
+{
+    int64_t late_ns = 0;
+    bool was_late = false;
+
+    for (size_t k = 0; k < c->n_ops; k++) {
+        const struct sums_part *p = &ops[k]->all;
+
+        was_late = was_late || ops[k]->response.moments.sum > p->duration.moments.sum;
+        for (size_t i = 0; i < p->n_seconds; i++)
+            late_ns |= p->seconds[i].late_ns;
+    }
+    return c->open_loop && (late_ns > 0 || !was_late);
+}
+
 static bool fill_load(struct course *c, const struct sums_op *const *ops, struct err *e)
 {
-    if (!course_load_init(c, c->n_ops, e))
+    bool has_due = is_due_known(c, ops);
+
+    if (!course_load_init(c, c->n_ops, e) ||
+        (has_due &&
+         (!mem_cleared(&c->load.due, c->n_blocks, e) || !mem_cleared(&c->late_n, c->n_blocks, e) ||
+          !mem_cleared(&c->late_ns, c->n_blocks, e))))
         return false;
     for (size_t j = 0; j < c->n_bins; j++)
         c->load.under_way[j / (size_t)(c->block_ns / c->bin_ns)] +=
@@ -304,8 +326,8 @@ static bool fill_load(struct course *c, const struct sums_op *const *ops, struct
         c->load.stratum[k] = k;
         for (size_t i = 0; i < p->n_seconds; i++) {
             const struct sums_second *s = &p->seconds[i];
-            struct course_work *w =
-                course_work(c, k, bin_of(c, p, i) / (size_t)(c->block_ns / c->bin_ns));
+            size_t b = bin_of(c, p, i) / (size_t)(c->block_ns / c->bin_ns);
+            struct course_work *w = course_work(c, k, b);
             double n = (double)s->n_ended;
 
             w->n += n;
@@ -314,6 +336,11 @@ static bool fill_load(struct course *c, const struct sums_op *const *ops, struct
             w->log += n > 0 ? n * log(fmax((double)s->ended_ns / n, 1)) : 0;
             w->bytes += (double)s->n_bytes;
             w->objects += (double)s->n_micro_objects / 1e6;
+            if (has_due) {
+                c->load.due[b] += (double)s->n_started;
+                c->late_n[b] += s->n_started;
+                c->late_ns[b] += (double)s->late_ns;
+            }
         }
     }
     return true;

@@ -15,7 +15,7 @@ static inline int64_t *sums_cell(struct sums_second *s, size_t column)
 {
     int64_t *const cells[SUMS_N_COLUMNS] = {&s->n_started, &s->n_ended,         &s->n_failed,
                                             &s->n_bytes,   &s->n_micro_objects, &s->busy_ns,
-                                            &s->ended_ns};
+                                            &s->ended_ns,  &s->late_ns};
     return cells[column];
 }
 

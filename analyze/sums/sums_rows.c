@@ -131,7 +131,7 @@ static bool fill_part(struct sums_part *p, struct portion *x, const uint32_t *ro
     struct moments duration = {0}, ttfb = {0}, rates = {0};
     struct extremes time = EXTREMES_NONE, durations = EXTREMES_NONE, ttfbs = EXTREMES_NONE,
                     rate_span = EXTREMES_NONE;
-    bool has_ttfb = !packed_has_none(&t.ttfb);
+    bool has_ttfb = !packed_has_none(&t.ttfb), has_late = !packed_has_none(&t.late);
 
     for (size_t k = 0; k < n; k++) {
         size_t i = row != NULL ? row[k] : x->from + k;
@@ -141,6 +141,8 @@ static bool fill_part(struct sums_part *p, struct portion *x, const uint32_t *ro
         time.max = int64_max(r.end_ns, time.max);
         if (with_seconds)
             spread(x, &r);
+        if (with_seconds && has_late && packed_has(&t.late, i))
+            x->seconds[r.start_ns / NS_PER_S - x->first_s].late_ns += packed_get(&t.late, i);
         if (!r.ok) {
             p->n_errors++;
             continue;
@@ -247,7 +249,7 @@ static bool look(struct portion *x, struct err *e)
 {
     const struct table *t = x->t;
     struct sums_op *op = x->op;
-    __int128 all_bytes = 0, all_objects = 0, busy_ns = 0;
+    __int128 all_bytes = 0, all_objects = 0, busy_ns = 0, late_ns = 0;
     int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
 
     op->min_bytes = INT64_MAX;
@@ -256,6 +258,8 @@ static bool look(struct portion *x, struct err *e)
         int64_t end = table_end(t, i);
 
         busy_ns += end - t->start[i];
+        late_ns +=
+            packed_has_none(&t->late) || !packed_has(&t->late, i) ? 0 : packed_get(&t->late, i);
         end_ns = int64_max(end, end_ns);
         if (t->start[i] < start_ns || (t->start[i] == start_ns && objects < op->first_objects)) {
             start_ns = t->start[i];
@@ -268,7 +272,8 @@ static bool look(struct portion *x, struct err *e)
         op->min_bytes = int64_min(bytes, op->min_bytes);
         op->max_bytes = int64_max(bytes, op->max_bytes);
     }
-    if (all_bytes > INT64_MAX || all_objects > INT64_MAX / SUMS_MICRO || busy_ns > INT64_MAX)
+    if (all_bytes > INT64_MAX || all_objects > INT64_MAX / SUMS_MICRO || busy_ns > INT64_MAX ||
+        late_ns > INT64_MAX)
         return sums_overflow(e);
     x->first_s = start_ns / NS_PER_S;
     size_t n_seconds = (size_t)(end_ns / NS_PER_S + 1 - x->first_s);

@@ -32,6 +32,7 @@ class Load:
     def __init__(self, seed, mix=(("GET", 1),), length_s=20, threads=12, hosts=4, clients=1, rate=None):
         self.random = random.Random(seed)
         self.mix, self.length_s, self.threads, self.rate = mix, length_s, threads, rate
+        self.rate_at = lambda s: self.rate
         self.hosts, self.clients = hosts, clients
         self.noise_sd = .05
         self.slots = None  # requests that a host serves at a time; others wait. None: as many as there are
@@ -69,7 +70,7 @@ class Load:
         while free:
             start, t = heapq.heappop(free)
             if self.rate:
-                due += 1 / self.rate
+                due += 1 / self.rate_at(due)
                 start = max(start, due)
             client = t * self.clients // self.threads
             if start >= min(self.ends(client), self.thread_ends(t)) or made[t] == self.requests_each:

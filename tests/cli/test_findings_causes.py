@@ -86,6 +86,34 @@ class Causes(FindingsCase):
         found = self.drop_near_a_burst(20, factor)
         self.assertEqual(found, (["slow-host", "errors"], ["slow-host"]))
 
+    def check_one_cause(self, rows, kind):
+        """All problems are of that kind. Returns the kinds of the findings that they explain."""
+        path = self.tmp / "run.csv"
+        path.write_text(rows)
+        all_ = json.loads(self.s3analyze("analyze", "--json", path).out)["findings"]
+        self.assertEqual({f["kind"] for f in all_ if f["severity"] == "problem"}, {kind}, [f["sentence"] for f in all_])
+        return {f["kind"] for f in all_ if any(all_[k]["kind"] == kind for k in f["because"])}
+
+    def test_many_hosts_that_cost_little_each(self):
+        """None of them is a problem. What they cost together is one."""
+        load = Load(101, hosts=32, threads=96, length_s=40)
+        load.factor = lambda s, h, *where: 2 if h % 4 == 0 and 15 < s < 25 else 1
+        first, all_ = self.check_first(load, "drop", None, 15, 25)
+        self.assertEqual({all_[k]["kind"] for k in first["because"]}, {"slow-host"})
+
+    def test_a_host_that_is_added_and_slow(self):
+        load = Load(102, threads=16, length_s=40)
+        load.factor = lambda s, h, *where: 2 if h == 3 and s > 20 else 1
+        head, *rows = load.rows().splitlines()
+        rows = [row if seconds(row.split("\t")[9]) > 20 else row.replace("10.0.0.3", "10.0.0.0") for row in rows]
+        self.assertIn("drop", self.check_one_cause("\n".join([head] + rows) + "\n", "slow-host"))
+
+    def test_a_host_that_is_slow_again_and_again(self):
+        load = Load(103, threads=24, length_s=60)
+        load.slots, load.noise_sd = 8, .01
+        load.factor = lambda s, h, *where: 4 if h == 1 and 10 < s % 20 < 15 else 1
+        self.assertEqual(self.check_one_cause(load.rows(), "slow-host"), {"swings"})
+
     def errors_around_a_stall(self, stalled_s):
         """Of a load that fails from 7.99 s to 10.2 s, and stalls at second 8: whether the errors are a problem."""
         load = Load(99, threads=24)

@@ -5,7 +5,7 @@ import sys
 import unittest
 
 from harness import BUILD, ROOT
-from test_findings import FindingsCase, Load
+from test_findings import FindingsCase, Load, seconds
 
 KINDS = {
     "equal hosts that share their cores": ("healthy-cores-3-random", "healthy-cores-8-roundrobin",
@@ -35,6 +35,30 @@ class Like(FindingsCase):
         load.slots = 3
         load.host_of = lambda t: 0 if load.random.random() < .25 else load.random.randrange(4)
         self.assertEqual([f["sentence"] for f in self.findings(load) if f["kind"] in ("slow-host", "fast-host")], [])
+
+    def test_hosts_that_are_slow_in_turn(self):
+        """The others are a reference as long as they are not slow themselves."""
+        for hosts in 4, 2:
+            load = Load(202, hosts=hosts, length_s=40, threads=6 * hosts)
+            load.slots = 8
+            load.factor = lambda s, h, *where, n=hosts: 3 if int(s * n / 40) == h else 1
+            slow = sorted((f["scope"]["host"], f) for f in self.findings(load) if f["severity"] == "problem")
+            self.assertEqual([host for host, _ in slow], [f"http://10.0.0.{h}:9000" for h in range(hosts)])
+            for h, (_, f) in enumerate(slow):
+                for key, at in ("start", h * 40 / hosts), ("end", (h + 1) * 40 / hosts):
+                    self.assertAlmostEqual(seconds(f[key]) if key in f else 0 if key == "start" else 40, at, delta=1, msg=f)
+
+    def test_a_client_and_a_host_that_meet_no_others(self):
+        """One of them is slow; nobody knows which."""
+        for factor in 1, 2.5:
+            load = Load(203, clients=4, length_s=30, threads=16)
+            load.host_of = lambda t, r=load.random: 2 if t // 4 == 2 else r.choice((0, 1, 3))
+            load.factor = lambda s, h, *where, x=factor: x if h == 2 else 1
+            found = [f for f in self.findings(load) if f["severity"] == "problem"]
+            self.assertEqual([(f["kind"], f["scope"]) for f in found],
+                             [("slow-host", {"host": "http://10.0.0.2:9000", "client": "client-2"})] * (factor > 1))
+            for f in found:
+                self.assertRegex(f["sentence"], "or client client-2, which meet no others, takes 2.[3-7] times as long")
 
     def test_clients_with_unequal_numbers_of_threads(self):
         load = Load(201, mix=(("GET", .6), ("STAT", .4)), length_s=30, threads=24, clients=6)

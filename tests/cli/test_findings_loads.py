@@ -54,6 +54,27 @@ class Loads(FindingsCase):
         load.mix_at = lambda s: OTHER_MIX if s >= 11 else MIX
         self.check_only_the_load(load, 11, r"(79|80|81) % of the requests are PUT, not (9|10|11) %: requests/s fell by [23]\d %")
 
+    def test_requests_that_queue_behind_larger_ones(self):
+        """Equal requests take longer, and the system does as much work as before."""
+        for slots in 4, 2:
+            load = Load(120, length_s=40, threads=16)
+            load.slots = slots
+            load.size_of = lambda s, r=load.random: int(2 ** r.uniform(14, 18) * (4 if s >= 20 else 1))
+            load.factor = lambda s, h, c, op, t, size: .2 + size / 4e5
+            self.check_only_the_load(load, 20, r"objects are (3\.\d|4|4\.\d) times as large")
+        load = Load(121, length_s=40, threads=16)
+        load.slots, load.noise_sd = 3, .01
+        load.factor = lambda s, h, c, op, t: 1.5 if op == "PUT" else 1
+        load.mix_at = lambda s: (("GET", .4), ("PUT", .6)) if s >= 20 else MIX
+        self.check_only_the_load(load, 20, r"(59|60|61|62) % of the requests are PUT, not (9|10|11) %")
+
+    def test_threads_that_come_back(self):
+        load = Load(122, length_s=40, threads=16)
+        load.hangs = lambda s, h, c, op, t, length: setattr(load, "think_s", 25 - s if t > 7 and 15 < s < 25 else 2e-5)
+        first, second = (f["sentence"] for f in self.findings(load) if f["kind"] == "load-change")
+        self.assertRegex(first, r"8(\.\d+)? threads are at work, not 16: requests/s fell by [45]\d %")
+        self.assertRegex(second, r"16 threads are at work, not 8(\.\d+)?: requests/s rose ")
+
     def test_a_drop_after_another_mix(self):
         load = Load(114, length_s=30)
         load.mix_at = lambda s: OTHER_MIX if s >= 9 else MIX

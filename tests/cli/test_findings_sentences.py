@@ -37,6 +37,17 @@ class Sentences(FindingsCase):
         self.assertRegex(self.findings(load)[0]["sentence"],
                          r"\((5|6)\d % of the requests in that time, [0-9.]+ % of all\): HTTP 503$")
 
+    def test_a_run_across_midnight(self):
+        load = Load(7, length_s=30)
+        load.factor = lambda s, h, *where: 4 if h == 1 and 5 < s < 15 else 1
+        rows = load.rows()
+        for minute, other in (":3", "02T00:00:2"), (":2", "02T00:00:1"), (":1", "02T00:00:0"), (":0", "01T23:59:5"):
+            rows = rows.replace("01T12:00" + minute, other)
+        path = self.tmp / "run.csv"
+        path.write_text(rows)
+        first = self.s3analyze("analyze", "--json", path).json()["findings"][0]
+        self.assertRegex(first["sentence"], r" from 2026-05-01 23:59:5\d\.\d until 2026-05-02 00:00:0\d\.\d$")
+
     def test_many_bursts_of_one_message(self):
         """They are no steady errors, and each says that it is a part of all."""
         load = Load(7, length_s=60)

@@ -12,11 +12,12 @@ from test_findings import Load, seconds, span, with_clock_set
 SAID = "stalls shorter than 2"  # seconds, once
 # Kinds that need single requests: one that hangs, swings and pauses within seconds, due times of an open loop, requests
 # outside of the range of all threads.
-OF_REQUESTS = {"stuck-thread", "swings", "pauses", "backlog", "late-starts", "left-out", "short-range"}
-# Kinds that compare requests at equal load: of sums, only a host with no more requests in flight than others is accused.
+OF_REQUESTS = {"stuck-thread", "swings", "pauses", "late-starts", "left-out", "short-range"}
+# Kinds that compare requests at equal load: of sums, only a host with no more requests in flight than others is accused, or
+# one that explains a loss.
 OF_LOAD = {"slow-host", "slow-client", "slow-object", "fast-host", "fast-client"}
 # An aggregated capture also lacks durations of hosts and clients by second.
-OF_DURATIONS = OF_REQUESTS | {"slow-op"}
+OF_DURATIONS = OF_REQUESTS | {"slow-op", "backlog"}
 
 
 NOT_ALL_CLIENTS = "when not all clients ran"  # a reason to leave out requests that sums show, too
@@ -147,7 +148,11 @@ class OneStory(CliTest):
                                                 "hangs": span(8.4, 14.4, lambda h, *rest: h == 1)},
                                                ["stall"], ["stall"]),
             "a host slow twice": ({"factor": lambda s, h, *rest: 3 if h == 2 and (5 < s < 10 or 18 < s < 23) else 1},
-                                  ["slow-host"] * 2, []),
+                                  ["slow-host"] * 2, ["slow-host"] * 2),
+            "a rate that doubles": ({"rate": 300, "threads": 200, "slots": 6, "rate_at": lambda s: 300 if s < 15 else 600}, [],
+                                    []),
+            "a rate that is too high": ({"rate": 300, "threads": 60, "slots": 2,
+                                         "factor": lambda s, *rest: 1 if s < 15 else 2}, ["backlog"], ["backlog"]),
             "an operation slow at a host": ({"mix": (("GET", .85), ("PUT", .15)), "factor":
                                              lambda s, h, c, op, t: 3 if h == 2 and op == "PUT" else 1},
                                             ["slow-host"], []),
@@ -357,12 +362,13 @@ class Kinds(CliTest):
     def test_each_kind_is_one_row(self):
         """The kinds that the code uses are in the table, and each name is in the document."""
         room = ROOT / "analyze"
-        rows = re.findall(r'\{\.name = "([a-z-]+)"', (room / "findings" / "finding_kinds.c").read_text())
+        kinds = (room / "findings" / "finding_kinds.c").read_text()
+        rows = re.findall(r'\{\.name = "([a-z-]+)"', kinds)
+        rows += re.findall(r'"([a-z-]+)"', " ".join(re.findall(r'PLAIN\("[^)]*\)', kinds)))
         named = {name for path in room.rglob("*.c") for name in
                  re.findall(r'(?:finding_of\(\s*|search_mask\([^;]*, )"([a-z-]+)"', path.read_text())}
         named.update(re.findall(r'\.code = "([a-z-]+)"', (room / "data" / "recorded.c").read_text()))
-        causes = set(" ".join(re.findall(r'\{\s*"([a-z -]+)",', (room / "findings" / "finding_kinds.c").read_text()))
-                     .split())
+        causes = set(" ".join(re.findall(r'\{\s*"([a-z -]+)",', kinds)).split())
         self.assertEqual(len(rows), len(set(rows)))
         self.assertGreater(len(named), 30)
         self.assertLessEqual(named | causes, set(rows))
