@@ -18,8 +18,8 @@
 #define TAIL_RANK          60
 #define TAIL_TOP           10
 #define SLOW_SD            2.5
-#define STRETCH            1024 /* rows */
-#define MAX_HUNG           20000
+#define STRETCH            1000 /* rows */
+#define MAX_HUNG           10000
 #define LEAST_WIDE         64
 #define NEARLY_AS_MANY     .9 /* of the median thread's requests: a thread with fewer may hang */
 #define COUNTS_PER_REQUEST 2  /* counters in course.ended, at most */
@@ -419,7 +419,7 @@ static void find_hung(const struct pass *p)
     for (size_t k = 0; k < c->n_ops; k++) {
         double least_ns = COURSE_HUNG_TIMES * c->p90_ns[k];
         c->hung_ns[k] = INT64_MAX;
-        for (int tries = 0; least_ns > 0 && least_ns < 0x1p62 && tries < 8; tries++) {
+        for (int tries = 0; least_ns > 0 && least_ns < 0x1p62 && tries < 10; tries++) {
             if (collect_hung(p, k, (int64_t)least_ns)) {
                 c->hung_ns[k] = (int64_t)least_ns;
                 break;

@@ -27,7 +27,7 @@
 #define COURSE_MAX_MESSAGES 8 /* kept apart; the last entry merges the rarest */
 #define COURSE_MAX_BLOCKS   128
 #define COURSE_MAX_CELLS    (1 << 20)
-#define COURSE_HUNG_TIMES   6 /* a request this many times as long as the 90th percentile hung */
+#define COURSE_HUNG_TIMES   10 /* a request this many times as long as the 90th percentile hung */
 
 /* Requests of one operation and size class, which are comparable. */
 struct course_stratum {
@@ -214,20 +214,16 @@ static inline size_t course_party_of(const struct course_parties *p, size_t op, 
     return p->operations ? op : p->of_place[place];
 }
 
-/* Counts the requests that hang at at_ns, in the midst of a stall of for_ns; also by party, if
- * of_party is not NULL. By seconds, all requests under way hang if the stall lasts as long as a
- * request must run to count as hung. */
-size_t course_count_hung(const struct course *c, const struct course_parties *p, int64_t at_ns,
-                         int64_t for_ns, size_t *of_party);
-
 /* A gap in the requests of a party: its last end at or before at_ns, and its first end after it.
- * The caller sets party and at_ns. Requests that hung and then failed do not count: they are
- * time-outs, not answers. */
+ * The caller sets party, at_ns and least_ns. Requests that hung and then failed do not count: they
+ * are time-outs, not answers. */
 struct course_gap {
     size_t party;
     int64_t at_ns;
     int64_t before_ns, after_ns; /* the two ends; INT64_MIN, INT64_MAX: none */
-    size_t n_waiting;            /* requests under way at at_ns */
+    int64_t least_ns;            /* a request that takes less, and does not hang, does not
+                                    wait; not known by seconds */
+    size_t n_waiting;            /* requests in flight at at_ns that wait */
 };
 
 /* Fills in all gaps in one pass over the rows. The gaps of a party must be sorted by at_ns. False:

@@ -97,39 +97,7 @@ bool course_choose_messages(struct course *c, struct err *e)
     return true;
 }
 
-/* ---- Requests that hang; gaps between ends ---- */
-
-static size_t count_hung_requests(const struct course *c, const struct course_parties *p,
-                                  int64_t at_ns, size_t *of_party)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < c->n_hung && c->hung[i].start_ns <= at_ns; i++)
-        if (c->hung[i].end_ns > at_ns) {
-            if (of_party != NULL)
-                of_party[course_party_of(p, c->hung[i].table, c->hung[i].place)]++;
-            n++;
-        }
-    return n;
-}
-
-size_t course_count_hung(const struct course *c, const struct course_parties *p, int64_t at_ns,
-                         int64_t for_ns, size_t *of_party)
-{
-    size_t bin = course_bin(c, at_ns);
-    int64_t least_ns = 0;
-
-    if (of_party != NULL)
-        memset(of_party, 0, p->n * sizeof *of_party);
-    if (c->has_requests)
-        return count_hung_requests(c, p, at_ns, of_party);
-    for (size_t k = 0; k < c->n_ops; k++)
-        least_ns = int64_max(c->hung_ns[k], least_ns);
-    if (c->busy_ns == NULL || for_ns < least_ns)
-        return 0;
-    for (size_t k = 0; of_party != NULL && p->busy_ns != NULL && k < p->n; k++)
-        of_party[k] = (size_t)llround((double)p->busy_ns[k][bin] / (double)c->bin_ns);
-    return (size_t)llround((double)c->busy_ns[bin] / (double)c->bin_ns);
-}
+/* ---- Gaps between ends ---- */
 
 void course_count_ended(const struct course *c, const struct course_parties *p, size_t k,
                         int64_t *done)
@@ -161,13 +129,14 @@ static void find_gap(const struct course *c, const struct course_parties *p, con
 
     gap->before_ns = INT64_MIN;
     gap->after_ns = INT64_MAX;
+    if (p->busy_ns != NULL)
+        gap->n_waiting = (size_t)llround((double)p->busy_ns[gap->party][at] / (double)c->bin_ns);
     while (from > 0 && done[from] == 0)
         from--;
     while (to + 1 < c->n_bins && done[to] == 0)
         to++;
     if (done[at] > 0 || done[from] == 0 || done[to] == 0)
         return;
-    gap->n_waiting = (size_t)llround((double)p->busy_ns[gap->party][at] / (double)c->bin_ns);
     gap->before_ns = course_bin_start_ns(c, from) +
                      (int64_t)(fmin((double)done[from] / usual, 1) * (double)c->bin_ns);
     gap->after_ns = course_bin_start_ns(c, to + 1) -
@@ -178,10 +147,10 @@ static bool find_gaps_by_seconds(const struct course *c, const struct course_par
                                  struct course_gap *gaps, size_t n, struct err *e)
 {
     int64_t *done;
-    if (!mem_new(&done, c->n_wide, e))
+    if (!mem_cleared(&done, c->n_wide, e))
         return false;
     for (size_t q = 0; q < n; q++) {
-        if (q == 0 || gaps[q].party != gaps[q - 1].party)
+        if (c->ended != NULL && (q == 0 || gaps[q].party != gaps[q - 1].party))
             course_count_ended(c, p, gaps[q].party, done);
         find_gap(c, p, done, &gaps[q]);
     }
@@ -210,10 +179,11 @@ static void look_at_row(const struct course *c, size_t k, size_t i, struct cours
     const struct table *t = c->tables[k];
     int64_t end_ns = table_end(t, i);
     size_t next = first_gap_from(gaps, v, n, end_ns);
+    bool is_hung = packed_get(&t->dur, i) >= c->hung_ns[k];
 
     for (size_t q = next; q-- > 0 && gaps[v[q]].at_ns >= t->start[i];)
-        gaps[v[q]].n_waiting++;
-    if (table_failed(t, i) && packed_get(&t->dur, i) >= c->hung_ns[k])
+        gaps[v[q]].n_waiting += is_hung || end_ns - t->start[i] >= gaps[v[q]].least_ns;
+    if (table_failed(t, i) && is_hung)
         return;
     if (next < n)
         gaps[v[next]].before_ns = int64_max(end_ns, gaps[v[next]].before_ns);

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MAX_OF_PARTIES (1 << 22) /* bins of all parties together */
-#define N_FITS         20
+#define MAX_OF_PARTIES (10 * COURSE_MAX_CELLS) /* bins of all parties together */
+#define N_FITS         10
 
 bool course_seconds_grid(struct course *c, int64_t first_s, size_t n, struct err *e)
 {

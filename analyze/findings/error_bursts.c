@@ -10,22 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BURST_LLR      25.0
-#define BURST_MAX_FRAC .9 /* of the bins in which requests end; a longer burst is steady errors */
-#define BURST_TIMES    3  /* least ratio of the share of errors within to that outside */
-#define MASKED_FRAC    .25
-#define CONFINED_FRAC  .95
-#define MAX_BURSTS     16  /* per message; with more of them, errors are steady */
-#define CRUMB_FRAC     .1  /* a burst with a smaller share of its neighbour's errors joins it */
-#define LEAST_OF_ALL   .02 /* share of a message's errors, of a burst or outside of all bursts */
-#define N_REFINEMENTS  4
-#define LEAST_PROBLEM  .01
-#define OWN_TIMES      2   /* share of own requests / share of all, to be reported */
-#define TIME_PROBLEM   .05 /* of the threads' time */
-#define TIME_TIMES     3   /* share of the time / share of the requests, to be reported */
-#define LEAST_REST     10  /* least number of errors outside of bursts, to be reported */
-#define LEAST_OUTSIDE  .01 /* share of a message's errors outside of its bursts, to be said */
-#define ONE_CAUSE_NS   1000000000 /* two bursts less than this apart can be one */
+#define BURST_TIMES   2 /* least ratio of the share of errors within to that outside */
+#define MASKED_FRAC   .25
+#define NEARLY_ALL    .9
+#define MAX_BURSTS    10 /* per message; with more of them, errors are steady */
+#define N_REFINEMENTS 10
+#define CHANCE        .001 /* that errors of all are taken for those of one */
+#define LEAST_PROBLEM .01
+#define OWN_TIMES                                                                                  \
+    2 /* share of own requests, or of the threads' time / share of all, to be reported */
+#define LEAST_REST    10  /* least number of errors outside of bursts, to be reported */
+#define LEAST_OUTSIDE .01 /* share of a message's errors outside of its bursts, to be reported */
 
 struct burst {
     bool found;
@@ -50,16 +45,6 @@ static void add_bins(const struct course *c, const struct course_message *m, siz
         *n += (double)c->ok[j] + (double)c->failed[j];
         *n_errors += m->by_bin[j];
     }
-}
-
-/* Counts the bins of [first, end) in which a request ended; in a run that stalled many have
- * none. */
-static size_t n_used(const struct course *c, size_t first, size_t end)
-{
-    size_t n = 0;
-    for (size_t j = first; j < end; j++)
-        n += c->ok[j] + c->failed[j] > 0;
-    return n;
 }
 
 /* Finds the stretch of bins, none of them taken, whose errors fit the share `inside` better than
@@ -103,45 +88,14 @@ static double refine_burst(const struct shares *x, double inside, struct burst *
             return 0;
         add_bins(x->c, x->m, b->first, b->last + 1, &b->n_inside, &b->n_errors);
         inside = fmin(fmax(b->n_errors / b->n_inside, 1e-9), 1 - 1e-9);
-        outside = fmax((x->n_errors - b->n_errors + .5) / (x->n - b->n_inside + 1), 1e-9);
+        outside = fmax((x->n_errors - b->n_errors + 1) / (x->n - b->n_inside + 2), 1e-9);
         if (inside <= outside)
             return 0;
     }
-    b->found = inside >= BURST_TIMES * outside &&
-               (double)n_used(x->c, b->first, b->last + 1) <
-                   BURST_MAX_FRAC * (double)n_used(x->c, 0, n_searched(x->c));
+    b->found = inside >= BURST_TIMES * outside;
     return binomial_log(b->n_errors, b->n_inside, inside) +
            binomial_log(x->n_errors - b->n_errors, x->n - b->n_inside, fmin(outside, 1 - 1e-9)) -
            binomial_log(x->n_errors, x->n, fmin(share, 1 - 1e-9));
-}
-
-/* By seconds, adds the errors of the bins next to a burst to it: it begins and ends within a
- * second. */
-static void extend_to_edges(const struct course *c, const struct course_message *m, struct burst *b)
-{
-    bool before = b->first > 0 && m->by_bin[b->first - 1] > 0;
-    bool after = b->last + 1 < c->n_bins && m->by_bin[b->last + 1] > 0;
-
-    if (c->has_requests || !b->found)
-        return;
-    b->first -= before;
-    b->last += after;
-    double n = (before ? m->by_bin[b->first] : 0) + (after ? m->by_bin[b->last] : 0);
-    b->n_inside += n;
-    b->n_errors += n;
-}
-
-/* Adds the errors that are in no bin to a burst at either end of the run: some sources lack the
- * first and the last seconds. */
-static void add_unseen(const struct course *c, const struct course_message *m, struct burst *b)
-{
-    double n = 0, n_seen = 0;
-    add_bins(c, m, 0, c->n_bins, &n, &n_seen);
-    double times = 1 + ((double)m->n - n_seen) / b->n_errors;
-    if (!b->found || times <= 1 || (b->first > 0 && b->last + 1 < c->n_bins))
-        return;
-    b->n_inside *= times;
-    b->n_errors *= times;
 }
 
 /* Adds all bins behind a burst to it, if at least half as large a share of their requests fails and
@@ -168,17 +122,18 @@ static void extend_to_end(const struct course *c, const struct course_message *m
 static struct burst find_burst(const struct course *c, const struct course_message *m,
                                const uint8_t *taken)
 {
-    static const double guesses[] = {16, 4, 1.5};
+    static const double guesses[] = {10, 2};
     struct shares x = {.c = c, .m = m, .taken = taken};
     struct burst best = {0};
-    double most = BURST_LLR;
+    double most = FIND_LEAST_LLR;
 
     for (size_t j = 0, end = n_searched(c); j < end; j++)
         if (!taken[j])
             add_bins(c, m, j, j + 1, &x.n, &x.n_errors);
     for (size_t i = 0; x.n_errors > 0 && i < sizeof guesses / sizeof *guesses; i++) {
         struct burst b;
-        double gain = refine_burst(&x, fmin(fmax(guesses[i] * x.n_errors / x.n, .02), .9), &b);
+        double share = x.n_errors / x.n;
+        double gain = refine_burst(&x, fmin(guesses[i] * share, (1 + share) / 2), &b);
 
         if (b.found && gain >= most) {
             most = gain;
@@ -186,8 +141,6 @@ static struct burst find_burst(const struct course *c, const struct course_messa
         }
     }
     extend_to_end(c, m, taken, &best);
-    extend_to_edges(c, m, &best);
-    add_unseen(c, m, &best);
     return best;
 }
 
@@ -213,21 +166,10 @@ static size_t confined_to(const struct course *c, const struct course_parties *p
     if (p->n < 2)
         return SIZE_MAX;
     double share = usual_share(c, m, v[most], p->n_requests[most]);
-    bool confined = m->n >= 2 && (double)v[most] >= CONFINED_FRAC * (double)m->n && share < .9;
+    bool confined = m->n >= 2 && (double)v[most] >= NEARLY_ALL * (double)m->n && share < NEARLY_ALL;
     /* log of the probability that chance puts all errors on this party */
     double log_p = (double)m->n * log(share);
-    return confined && log_p < -7 ? most : SIZE_MAX;
-}
-
-/* Returns the operation that the errors are confined to; NULL: they are of several. */
-static const struct course_op *only_operation(const struct course *c,
-                                              const struct course_message *m)
-{
-    for (size_t k = 0; k < c->n_ops; k++)
-        if ((double)m->by_op[k] >= CONFINED_FRAC * (double)m->n &&
-            (double)m->n * log(usual_share(c, m, m->by_op[k], c->ops[k].n)) < -7)
-            return &c->ops[k];
-    return NULL;
+    return confined && log_p < log(CHANCE) ? most : SIZE_MAX;
 }
 
 /* The host and the client whose requests failed: indexes, or SIZE_MAX. */
@@ -256,19 +198,15 @@ struct bursts {
     struct whose whose;
     struct burst v[MAX_BURSTS];
     size_t n;
-    bool has_rest; /* errors outside of the bursts, over at least half of the run */
+    bool has_rest; /* errors outside of the bursts */
 };
 
 /* A burst that ends with the run has no end. */
 static bool has_end(const struct search *s, const struct burst *b)
 {
     return b->last + 1 < s->c->n_bins &&
-           search_frac(s, s->c->end_ns - course_bin_start_ns(s->c, b->last + 1)) > .02;
-}
-
-static bool are_near(const struct course *c, size_t bin_a, size_t bin_b)
-{
-    return llabs(course_bin_start_ns(c, bin_a) - course_bin_start_ns(c, bin_b)) < ONE_CAUSE_NS;
+           search_frac(s, s->c->end_ns - course_bin_start_ns(s->c, b->last + 1)) >
+               FINDING_PROBLEM_FRAC;
 }
 
 static void add_burst(struct burst *to, const struct burst *b)
@@ -279,60 +217,31 @@ static void add_burst(struct burst *to, const struct burst *b)
     to->n_errors += b->n_errors;
 }
 
-/* Makes one burst of a large one and the few errors shortly before or after it. */
-static void join_crumbs(const struct course *c, struct bursts *all)
+static bool touches(const struct burst *a, const struct burst *b)
 {
-    for (size_t i = 0; i < all->n; i++)
-        for (size_t k = 0; k < all->n; k++) {
-            const struct burst *large = &all->v[i], *crumb = &all->v[k];
-            if (crumb->n_errors >= CRUMB_FRAC * large->n_errors ||
-                (!are_near(c, crumb->last, large->first) &&
-                 !are_near(c, large->last, crumb->first)))
-                continue;
-            add_burst(&all->v[i], crumb);
-            memmove(&all->v[k], &all->v[k + 1], (--all->n - k) * sizeof *all->v);
-            i = k = 0;
-        }
-}
-
-/* Drops bursts that are a small part of steady errors. Requests that fail at once end before all
- * others that began with them, so that steady errors begin with a burst. */
-static void drop_small(struct bursts *all, double least)
-{
-    size_t n_kept = 0;
-
-    for (size_t i = 0; i < all->n; i++)
-        if (all->v[i].n_errors >= least)
-            all->v[n_kept++] = all->v[i];
-    all->n = n_kept;
+    return a->first == b->last + 1 || b->first == a->last + 1;
 }
 
 static struct bursts find_bursts(const struct course *c, const struct course_message *m,
                                  uint8_t *taken)
 {
     struct bursts all = {.whose = whose_errors(c, m)};
-    size_t first = SIZE_MAX, last = 0;
     double n_rest = 0;
 
     memset(taken, 0, c->n_bins);
     while (all.n < MAX_BURSTS) {
         struct burst b = find_burst(c, m, taken);
-        if (!b.found)
+        if (!b.found || b.n_errors < FINDING_PROBLEM_FRAC * (double)m->n)
             break;
-        all.v[all.n++] = b;
         memset(taken + b.first, 1, b.last - b.first + 1);
+        if (all.n > 0 && touches(&all.v[all.n - 1], &b))
+            add_burst(&all.v[all.n - 1], &b);
+        else
+            all.v[all.n++] = b;
     }
     for (size_t j = 0; j < c->n_bins; j++)
-        if (!taken[j] && m->by_bin[j] > 0) {
-            n_rest += m->by_bin[j];
-            first = first == SIZE_MAX ? j : first;
-            last = j;
-        }
-    join_crumbs(c, &all);
-    all.has_rest =
-        n_rest >= fmax(LEAST_REST, LEAST_OF_ALL * (double)m->n) && 2 * (last - first) >= c->n_bins;
-    if (all.has_rest)
-        drop_small(&all, LEAST_OF_ALL * (double)m->n);
+        n_rest += taken[j] ? 0 : m->by_bin[j];
+    all.has_rest = n_rest >= fmax(LEAST_REST, FINDING_PROBLEM_FRAC * (double)m->n);
     return all;
 }
 
@@ -358,18 +267,18 @@ static double n_of(const struct course *c, const struct whose *w, const struct b
  * all. */
 static int64_t n_own(const struct course *c, const struct course_message *m, const struct whose *w)
 {
-    const struct course_op *op = only_operation(c, m);
+    size_t op = confined_to(c, &c->operations, m, m->by_op);
 
     if (w->host != SIZE_MAX)
         return c->hosts.n_requests[w->host];
     if (w->client != SIZE_MAX)
         return c->clients.n_requests[w->client];
-    return op != NULL ? op->n : c->n;
+    return op != SIZE_MAX ? c->ops[op].n : c->n;
 }
 
 /* A part of a sentence. */
 struct part_text {
-    char s[160];
+    char s[1000];
 };
 
 /* "56 %", "3.4 %": a share of requests in part of the run, of which no table has more digits. */
@@ -378,7 +287,7 @@ static struct units_text part_of(double share)
     double pct = share < 1 ? fmin(100 * share, 99) : 100;
     struct units_text t;
 
-    snprintf(t.s, sizeof t.s, pct < 9.95 ? "%.2g %%" : "%.0f %%", pct);
+    snprintf(t.s, sizeof t.s, pct < 10 ? "%.2g %%" : "%.0f %%", pct);
     return t;
 }
 
@@ -398,7 +307,7 @@ static struct part_text steady_when(const struct search *s, const struct course_
                  find_clock(s->c, course_bin_start_ns(s->c, worst->last + 1)).s);
     else if (m->n == 1)
         snprintf(t.s, sizeof t.s, "at %s", find_clock(s->c, m->first_ns).s);
-    else if (search_frac(s, m->last_ns - m->first_ns) < .5)
+    else if (2 * search_frac(s, m->last_ns - m->first_ns) < 1)
         snprintf(t.s, sizeof t.s, "between %s and %s", find_clock(s->c, m->first_ns).s,
                  find_clock(s->c, m->last_ns).s);
     return t;
@@ -436,8 +345,8 @@ static void set_whose(struct search *s, const struct course_message *m, const st
         search_set_party(f, &c->clients, w->client);
     if (w->host != SIZE_MAX && w->client != SIZE_MAX)
         f->client = c->clients.name[w->client];
-    const struct course_op *op = s->role != ROLE_BENCHMARK ? &c->ops[0] : only_operation(c, m);
-    f->op = op != NULL ? op->name : NULL;
+    size_t op = s->role != ROLE_BENCHMARK ? 0 : confined_to(c, &c->operations, m, m->by_op);
+    f->op = op != SIZE_MAX ? c->ops[op].name : NULL;
 }
 
 /* Adds a finding of one burst of a message, or of all of its errors if b is NULL; `worst` is then
@@ -454,13 +363,13 @@ static bool say(struct search *s, const struct course_message *m, const struct w
     double of_own = n_told / fmax(b != NULL ? n_of(c, w, b) : (double)n_own(c, m, w), n_told);
     double threads_ns = (double)c->n_threads * ((double)(c->end_ns - c->start_ns) + 1);
     double time_share = (double)m->took_ns / threads_ns * n_errors / (double)m->n;
-    bool takes_time = time_share >= TIME_PROBLEM && time_share >= TIME_TIMES * share;
+    bool takes_time = time_share >= FINDING_PROBLEM_FRAC && time_share >= OWN_TIMES * share;
     bool of_many = m->n >= 10 && fmax(within, of_own) >= .1;
 
     /* Errors beside the benchmark are a problem only if half of the requests failed: it lacked
      * objects. */
     bool problem =
-        is_beside ? share >= .5 : share >= LEAST_PROBLEM || takes_time || of_many || w->is_dead;
+        is_beside ? 2 * share >= 1 : share >= LEAST_PROBLEM || takes_time || of_many || w->is_dead;
     struct finding f = finding_of("errors", problem && !is_part,
                                   is_beside    ? 0
                                   : takes_time ? time_share
@@ -496,7 +405,7 @@ static bool say(struct search *s, const struct course_message *m, const struct w
     if (b == NULL) {
         /* Requests that hung together until they timed out: the finding lasts as long as they. */
         int64_t took_ns = (int64_t)(m->took_ns / m->n);
-        if (time_share >= TIME_TIMES * share && m->last_ns - m->first_ns <= took_ns)
+        if (time_share >= OWN_TIMES * share && m->last_ns - m->first_ns <= took_ns)
             finding_set_times(&f, m->first_ns - took_ns, m->last_ns);
         return findings_add(s->out, &f, e, "%s%s %s%s%s%s%s%s%s failed (%s) %s: %s%s", in,
                             units_count(m->n).s, op, space, what, of_client, client, of_host, host,
@@ -572,7 +481,7 @@ static bool say_message(struct search *s, const struct course_message *m, const 
             rank_steady(s->out, first, &s->out->v[s->out->n - 1]);
     } else {
         struct burst joined = join_bursts(m, all);
-        has_parts = has_parts || worst->n_errors < (1 - CRUMB_FRAC) * (double)m->n;
+        has_parts = has_parts || 10 * ((double)m->n - worst->n_errors) > (double)m->n;
         ok = say(s, m, &all->whose, &joined, NULL, false, e);
     }
     for (size_t i = 0; ok && i < all->n; i++) {
@@ -588,7 +497,7 @@ static bool say_message(struct search *s, const struct course_message *m, const 
 
 /* ---- One cause, several messages ---- */
 
-/* Whether two messages came in one burst each, at the same time and place. */
+/* Whether two messages came in one burst each, which began together at the same place. */
 static bool have_one_cause(const struct search *s, const struct bursts *of_a,
                            const struct bursts *of_b)
 {
@@ -597,9 +506,8 @@ static bool have_one_cause(const struct search *s, const struct bursts *of_a,
 
     return of_a->n == 1 && of_b->n == 1 && !of_a->has_rest && !of_b->has_rest &&
            x->host == y->host && x->client == y->client &&
-           are_near(c, of_a->v[0].first, of_b->v[0].first) &&
-           (are_near(c, of_a->v[0].last, of_b->v[0].last) ||
-            (!has_end(s, &of_a->v[0]) && !has_end(s, &of_b->v[0])));
+           llabs(course_bin_start_ns(c, of_a->v[0].first) -
+                 course_bin_start_ns(c, of_b->v[0].first)) < FINDING_PROBLEM_NS;
 }
 
 /* Adds b to a. */

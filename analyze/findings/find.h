@@ -113,6 +113,10 @@ double search_longest_ns(const struct search *s, const double *of_op, double sha
 
 #define WARM_UP_FRAC .25 /* of the run: a slow beginning up to here is a warm-up */
 
+/* Least log-likelihood ratio of an interval, if all cells are searched: 1 false alarm in 100,000.
+ */
+#define FIND_LEAST_LLR log(COURSE_MAX_CELLS / 1e-5)
+
 #define OP_MATTERS .1 /* the share from which on an operation matters to the whole */
 
 /* Share of the bins of a block that carry no mask. */

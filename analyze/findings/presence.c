@@ -11,18 +11,12 @@
 #include <string.h>
 
 #define ABSENT_FRAC         .05 /* of the run */
-#define STUCK_FRAC          .1
-#define STUCK_PROBLEM       .2
-#define STUCK_LEAST_NS      INT64_C(1000000000)
-#define STUCK_CHANCE        .005 /* expected number of requests of that length */
-#define STUCK_MOST_THREADS  5
-#define JUMP_LEAST_NS       1e9
-#define JUMP_LEAST_BINS     8
-#define JUMP_LEAST_SECONDS  2 /* bins of a second */
-#define JUMP_LEAST_REQUESTS 30
+#define STUCK_FRAC          .1  /* a thread; a problem from twice as much on */
+#define STUCK_CHANCE        .01 /* expected number of requests of that length */
+#define STUCK_MOST_THREADS  10
+#define JUMP_LEAST_REQUESTS 100 /* in the time of the jump, and before and after it */
 #define JUMP_TOLERANCE      .1
-#define JUMP_TIMES          1.7
-#define BACKLOG_TIMES       5 /* times the median duration */
+#define BACKLOG_TIMES       10 /* times the median duration */
 #define BACKLOG_LEAST_NS    5e7
 
 /* ---- Clients ---- */
@@ -117,68 +111,6 @@ bool find_absent(struct search *s, struct err *e)
 
 /* ---- Clocks ---- */
 
-/* Returns the share of a bin that is idle, from how many requests ended and usually end. */
-static double missing(int64_t done, double usual)
-{
-    return fmax(1 - (double)done / usual, 0);
-}
-
-/* Returns the first bin of the longest stretch without a request, if it is about n bins long (with
- * the idle parts of the bins next to it) and enough requests ended before and after it; else
- * SIZE_MAX. */
-static size_t find_hole(const int64_t *done, size_t n_bins, double n, double usual)
-{
-    int64_t all = 0, before = 0; /* requests: all, and those before the longest stretch */
-    size_t begun = 0, longest = 0, at = 0;
-
-    for (size_t j = 0; j < n_bins; j++) {
-        all += done[j];
-        if (done[j] > 0) {
-            begun = j + 1;
-        } else if (j + 1 - begun > longest) {
-            longest = j + 1 - begun;
-            at = begun;
-            before = all;
-        }
-    }
-    double length = (double)longest + (at > 0 ? missing(done[at - 1], usual) : 0) +
-                    (at + longest < n_bins ? missing(done[at + longest], usual) : 0);
-    bool goes_on = before >= JUMP_LEAST_REQUESTS && all - before >= JUMP_LEAST_REQUESTS;
-    return goes_on && fabs(length - n) <= JUMP_TOLERANCE * n ? at : SIZE_MAX;
-}
-
-static double sum_of(const int64_t *done, size_t first, size_t end)
-{
-    double sum = 0;
-
-    for (size_t j = first; j < end; j++)
-        sum += (double)done[j];
-    return sum;
-}
-
-/* Returns the first of n bins in which a client did nearly twice as much as in n bins before and
- * after them; SIZE_MAX: there are none. */
-static size_t find_double(const int64_t *done, size_t n_bins, size_t n)
-{
-    double sum = 0, most = 0;
-    size_t at = 0;
-
-    if (2 * n_bins < 3 * n)
-        return SIZE_MAX;
-    for (size_t j = 0; j < n_bins; j++) {
-        sum += (double)(done[j] - (j >= n ? done[j - n] : 0));
-        if (j + 1 >= n && sum > most) {
-            most = sum;
-            at = j + 1 - n;
-        }
-    }
-    size_t first = at > n ? at - n : 0, end = at + 2 * n < n_bins ? at + 2 * n : n_bins;
-    double around = sum_of(done, first, end) - most;
-    return around > 0 && most * (double)(end - first - n) >= JUMP_TIMES * around * (double)n
-               ? at
-               : SIZE_MAX;
-}
-
 static bool say_jump(struct search *s, size_t k, bool ahead, int64_t by_ns, int64_t at_ns,
                      struct err *e)
 {
@@ -202,23 +134,30 @@ static bool find_jump(struct search *s, size_t k, int64_t usual_end_ns, int64_t 
                       struct err *e)
 {
     const struct course *c = s->c;
-    int64_t last_ns = c->clients.last_ns[k], by_ns = llabs(last_ns - usual_end_ns);
-    bool ahead = last_ns > usual_end_ns;
-    double n = (double)by_ns / (double)c->wide_ns,
-           ran = (double)(last_ns - c->clients.first_ns[k]) + (ahead ? 0 : (double)by_ns),
-           usual = (double)c->clients.n_requests[k] * (double)c->wide_ns / fmax(ran, 1);
+    const struct course_parties *p = &c->clients;
+    int64_t by_ns = p->last_ns[k] - usual_end_ns;
+    double ran_ns = fmax((double)(usual_end_ns - p->first_ns[k]), 1),
+           n = fabs((double)by_ns) / (double)c->wide_ns,
+           usual = (double)p->n_requests[k] * (double)c->wide_ns / ran_ns,
+           sign = by_ns > 0 ? 1 : -1;
+    size_t first = (size_t)((p->first_ns[k] - c->bins_ns) / c->wide_ns),
+           end = (size_t)((p->last_ns[k] - c->bins_ns) / c->wide_ns);
+    struct top_stretch top = {0};
+    int64_t before = 0, within = 0;
 
-    int least_bins = c->has_requests ? JUMP_LEAST_BINS : JUMP_LEAST_SECONDS;
-    if ((double)by_ns < JUMP_LEAST_NS || n < least_bins || n * usual < JUMP_LEAST_REQUESTS ||
+    if (llabs(by_ns) < FINDING_PROBLEM_NS || n * usual < JUMP_LEAST_REQUESTS ||
         2 * n > (double)c->n_wide)
         return true;
-    course_count_ended(c, &c->clients, k, done);
-    size_t first = (size_t)((c->clients.first_ns[k] - c->bins_ns) / c->wide_ns),
-           n_bins = (size_t)((last_ns - c->bins_ns) / c->wide_ns) - first,
-           at = ahead ? find_hole(done + first, n_bins, n, usual)
-                      : find_double(done + first, n_bins, (size_t)n);
-    return at == SIZE_MAX ||
-           say_jump(s, k, ahead, by_ns, course_at_ns(c, first + at, c->wide_ns), e);
+    course_count_ended(c, p, k, done);
+    for (size_t j = first; j < end; j++)
+        top_stretch_add(&top, j, sign * (usual - (double)done[j]) - usual / 2);
+    for (size_t j = first; j <= top.last; j++)
+        *(j < top.first ? &before : &within) += done[j];
+    if (fabs((double)(top.last + 1 - top.first) - n) > JUMP_TOLERANCE * n + 1 ||
+        2 * top.most < n * usual / 2 || before < JUMP_LEAST_REQUESTS ||
+        p->n_requests[k] - before - within < JUMP_LEAST_REQUESTS)
+        return true;
+    return say_jump(s, k, by_ns > 0, llabs(by_ns), course_at_ns(c, top.first, c->wide_ns), e);
 }
 
 bool find_clock_jumps(struct search *s, struct err *e)
@@ -254,11 +193,12 @@ static double expected_so_long(const struct course_tail *tail, int64_t length_ns
 static bool is_stuck(const struct search *s, const struct course_hung *h)
 {
     int64_t length_ns = h->end_ns - h->start_ns;
-    return length_ns >= STUCK_LEAST_NS && search_frac(s, length_ns) >= STUCK_FRAC &&
-           (double)length_ns >= 20 * s->c->median_ns[h->table] &&
+    return length_ns >= FINDING_PROBLEM_NS && search_frac(s, length_ns) >= STUCK_FRAC &&
            expected_so_long(&s->c->tail[h->table], length_ns) <= STUCK_CHANCE &&
            search_free_frac(s, course_bin(s->c, h->start_ns), course_bin(s->c, h->end_ns),
-                            FINDING_MASK_STALL) >= .5;
+                            FINDING_MASK_STALL) *
+                   2 >=
+               1;
 }
 
 bool find_stuck(struct search *s, struct err *e)
@@ -278,7 +218,7 @@ bool find_stuck(struct search *s, struct err *e)
             continue;
         double share = search_frac(s, h->end_ns - h->start_ns);
         struct finding f =
-            finding_of("stuck-thread", share >= STUCK_PROBLEM, share / (double)c->n_threads);
+            finding_of("stuck-thread", share >= 2 * STUCK_FRAC, share / (double)c->n_threads);
         f.scope = SCOPE_THREAD;
         f.thread = h->thread;
         f.op = c->ops[h->table].name;
@@ -304,15 +244,6 @@ static size_t first_above(const double *v, size_t to, double least)
     return from;
 }
 
-/* Returns when the line through the lateness of the blocks [from, to) crosses zero. */
-static int64_t line_start_ns(const struct course *c, const double *late, size_t from, size_t to)
-{
-    struct stats_line line = stats_fit_line(late + from, to - from);
-    double at = (double)from + (line.slope > 0 ? .5 - line.base / line.slope : 0);
-
-    return c->start_ns + (int64_t)(fmax(at, 0) * (double)c->block_ns);
-}
-
 /* Moves *start_ns back to when response times became twice as long as before, if that was sooner.
  * At first free threads take up the backlog, so that requests still begin in time. */
 static void find_first_wait(const struct search *s, size_t to, int64_t *start_ns)
@@ -333,7 +264,7 @@ bool find_backlog(struct search *s, struct err *e)
     const struct course *c = s->c;
     size_t n = c->n_blocks, last = n;
 
-    if (!c->open_loop || c->late_n == NULL || n < 8)
+    if (!c->open_loop || c->late_n == NULL || n < 10)
         return true;
     double *late;
     if (!mem_new(&late, n, e))
@@ -346,10 +277,10 @@ bool find_backlog(struct search *s, struct err *e)
            limit = fmax(BACKLOG_TIMES * search_longest_ns(s, c->median_ns, 0), BACKLOG_LEAST_NS);
     for (size_t b = 0; b < last; b++)
         most = fmax(most, late[b]);
-    size_t from = first_above(late, last, fmax(.05 * final, limit / BACKLOG_TIMES));
+    size_t from = first_above(late, last, fmax(.1 * final, limit / BACKLOG_TIMES));
     bool ok = true;
-    if (final > limit && final >= .6 * most && last - from >= 3) {
-        int64_t start_ns = line_start_ns(c, late, from, last);
+    if (final > limit && 2 * final >= most) {
+        int64_t start_ns = course_block_start_ns(c, from);
         find_first_wait(s, last, &start_ns);
         double lost = search_frac(s, (int64_t) final);
         struct finding f = finding_of("backlog", FINDING_PROBLEM, lost);

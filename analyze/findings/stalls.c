@@ -10,14 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LEAST_REQUESTS   100
 #define TYPICAL_TIMES    3   /* median durations; shorter gaps arise if requests run in step */
-#define MAX_NAME         120 /* letters of a name in a sentence */
+#define MAX_NAME         100 /* letters of a name in a sentence */
 #define MAX_NAMED        3   /* parties */
-#define PERIOD_TOLERANCE .15
+#define PERIOD_TOLERANCE .1
 
 /* The beginning of a sentence. */
 struct parties_text {
-    char s[(MAX_NAMED + 1) * (MAX_NAME + 8) + 32];
+    char s[1000];
 };
 
 /* ---- Periodic pauses ---- */
@@ -25,9 +26,9 @@ struct parties_text {
 static int compare_stalls(const void *a, const void *b)
 {
     const struct stall *x = a, *y = b;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+    int by_start = int64_order(x->start_ns, y->start_ns);
+
+    return by_start != 0 ? by_start : int64_order(x->end_ns, y->end_ns);
 }
 
 /* Sorts stalls, and drops those that begin in a stall of the same parties: one host that hangs can
@@ -69,13 +70,13 @@ static int64_t find_period(const struct stalls *x, const struct stall *one, doub
     size_t n_even = 0;
     for (size_t i = 0; i < n; i++) {
         double times = round(gaps[i] / period);
-        if (times >= 1 && times <= 3 && fabs(gaps[i] / period - times) <= PERIOD_TOLERANCE) {
+        if (times >= 1 && fabs(gaps[i] / period - times) <= PERIOD_TOLERANCE) {
             n_even++;
             sum += gaps[i];
             n_periods += times;
         }
     }
-    return 5 * n_even >= 4 * n && (double)longest_ns < period ? (int64_t)(sum / n_periods) : 0;
+    return n - n_even <= n / 10 && (double)longest_ns < period ? (int64_t)(sum / n_periods) : 0;
 }
 
 /* ---- Findings ---- */
@@ -115,13 +116,6 @@ static struct parties_text name_parties(const struct stall *st, struct finding *
     return t;
 }
 
-/* Returns the rate of the system in a stall as a share of the usual one. If all threads of a closed
- * loop wait for one host, the system stalls, too. */
-static double rate_frac_of(const struct stalls *x, const struct stall *st)
-{
-    return st->of == NULL ? st->rate_frac : stalls_rate_frac(x, st->start_ns, st->end_ns);
-}
-
 /* Returns the share of the run's throughput that a stall cost: at least the party's own. */
 static double lost_in(const struct stalls *x, const struct stall *st)
 {
@@ -130,7 +124,8 @@ static double lost_in(const struct stalls *x, const struct stall *st)
 
     if (st->of != NULL)
         share = (double)stalls_n_requests(st) / (double)s->c->n;
-    return search_frac(s, st->end_ns - st->start_ns) * fmax(1 - rate_frac_of(x, st), share);
+    return search_frac(s, st->end_ns - st->start_ns) *
+           fmax(1 - stalls_rate_frac(x, st->start_ns, st->end_ns), share);
 }
 
 /* Masks a stall that is reported. The requests of smaller stalls are not masked: they may be the
@@ -186,7 +181,7 @@ static bool say_stall(const struct stalls *x, const struct stall *st, size_t n_a
 {
     const struct search *s = x->s;
     int64_t length_ns = st->end_ns - st->start_ns;
-    double frac = stalls_rate_frac_around(x, st->start_ns, st->end_ns);
+    double frac = stalls_rate_frac(x, st->start_ns, st->end_ns);
     bool problem = worth_of(x, st) == WORTH_PROBLEM;
     struct finding f = finding_of("stall", problem, lost_in(x, st));
 
@@ -194,7 +189,7 @@ static bool say_stall(const struct stalls *x, const struct stall *st, size_t n_a
     finding_set_times(&f, st->start_ns, st->end_ns);
     finding_figure(&f, "length_ns", (double)length_ns);
     finding_figure(&f, "rate_frac", frac);
-    char others[128] = "";
+    char others[100] = "";
     if (n_alike > 1) {
         finding_figure(&f, "n", (double)n_alike);
         finding_figure(&f, "all_ns", (double)stood_ns);
@@ -255,70 +250,32 @@ static bool say(struct stalls *x, struct err *e)
     return ok;
 }
 
-/* Drops the gaps that threads leave which pause between requests and run in step: shorter than the
- * time from one request of a thread to its next, with fewer requests under way than usual. When
- * servers stand, there are more. */
-static bool drop_gaps_between_steps(struct stalls *x, struct err *e)
-{
-    const struct course *c = x->s->c;
-    const struct course_parties *p = &c->operations;
-    double run_ns = (double)(c->end_ns - c->start_ns), each_ns = run_ns / (double)c->n;
-    double step_ns = (double)c->n_threads * each_ns, usual = 0;
-    struct course_gap *gaps;
-    size_t n = 0, n_kept = 0;
-
-    if (!c->has_requests || c->open_loop || x->n == 0 || step_ns < (double)x->least_ns)
-        return true;
-    if (!mem_new(&gaps, p->n * x->n, e))
-        return false;
-    for (size_t k = 0; k < p->n; k++) {
-        usual += c->median_ns[k] * (double)c->ops[k].n / run_ns;
-        for (size_t i = 0; i < x->n; i++)
-            gaps[n++] = (struct course_gap){
-                .party = k, .at_ns = x->v[i].start_ns + (x->v[i].end_ns - x->v[i].start_ns) / 2};
-    }
-    bool ok = course_find_gaps(c, p, gaps, n, e);
-    for (size_t i = 0, n_found = x->n; ok && i < n_found; i++) {
-        const struct stall *st = &x->v[i];
-        double n_waiting = 0;
-
-        for (size_t k = 0; k < p->n; k++)
-            n_waiting += (double)gaps[k * n_found + i].n_waiting;
-        if (2 * n_waiting >= usual || (double)(st->end_ns - st->start_ns) >= step_ns)
-            x->v[n_kept++] = *st;
-    }
-    if (ok)
-        x->n = n_kept;
-    free(gaps);
-    return ok;
-}
-
 bool find_stalls(struct search *s, struct err *e)
 {
     const struct course *c = s->c;
-    struct stalls *x;
+    struct stalls x = {.s = s};
+    struct stalls_series all = {.share = 1, .n = c->n_bins, .bin_ns = c->bin_ns};
+    bool is_found = false;
 
-    if (!mem_cleared(&x, 1, e))
-        return false;
-    x->s = s;
-    x->ok = c->ok;
-    x->n_bins = c->n_bins;
-    x->bin_ns = c->bin_ns;
-    x->least_score = STALLS_SCORE;
+    if (c->n < LEAST_REQUESTS)
+        return true;
     /* A multiple of the median duration may overflow. */
     double least_ns = fmax(TYPICAL_TIMES * search_longest_ns(s, c->median_ns, OP_MATTERS),
                            (double)c->shortest_ns);
-    x->least_ns = least_ns < 0x1p63 ? (int64_t)least_ns : INT64_MAX;
-    bool ok = stalls_count(x, e);
-    if (ok && c->n >= 100 && stalls_find_usual(x)) {
-        stalls_find_stretches(x);
-        ok = drop_gaps_between_steps(x, e) && stalls_find_parties(x, e);
-        sort_stalls(x);
-        for (size_t i = 0; i < x->n; i++)
-            search_mask(s, x->v[i].start_ns, x->v[i].end_ns, FINDING_MASK_STALL);
-        ok = ok && say(x, e);
+    x.least_ns = least_ns < 0x1p63 ? (int64_t)least_ns : INT64_MAX;
+    bool ok = mem_new(&x.v, STALLS_MAX, e) && stalls_find_usual(&x, &is_found, e);
+    if (ok && is_found) {
+        all.done = x.done;
+        all.usual = x.usual;
+        stalls_find_intervals(&x, &all, x.v, &x.n);
+        ok = stalls_find_parties(&x, e);
+        sort_stalls(&x);
+        for (size_t i = 0; i < x.n; i++)
+            search_mask(s, x.v[i].start_ns, x.v[i].end_ns, FINDING_MASK_STALL);
+        ok = ok && say(&x, e);
     }
-    free(x->done);
-    free(x);
+    free(x.done);
+    free(x.usual);
+    free(x.v);
     return ok;
 }
