@@ -43,9 +43,8 @@ static bool warn_file(struct aggregate *a, struct err *e)
     if (w->present &&
         !notes_add(
             &a->warnings, e, "by-second", NULL,
-            "throughput is known by the second: stalls shorter than 2 s, swings without a steady "
-            "period and single requests that hang cannot be seen, nor which host or client was "
-            "slower; a period under 2 s looks longer"))
+            "throughput is known by the second: stalls and swings shorter than 2 s and single "
+            "requests that hang cannot be seen, nor which host or client was slower"))
         return false;
     int64_t start_s;
     const struct together t = aggregate_together(a, &start_s);

@@ -76,27 +76,45 @@ static void fit_line(const struct levels *l, double ends[2], double *fitted)
 /* Fits a sine to the rate, by least squares: a slow wave. Fills in the logarithms of the fit. */
 static void fit_wave(struct levels *l, double *fitted)
 {
-    double rate[LEVELS_POINTS], t[LEVELS_POINTS],
-        length = (double)(l->at_ns[l->n - 1] - l->at_ns[0]) + (double)l->width_ns;
+    double n = (double)l->n, most = 0, mean = 0, rate[LEVELS_POINTS],
+           length = (double)(l->at_ns[l->n - 1] - l->at_ns[0]) + (double)l->width_ns;
 
     for (size_t i = 0; i < l->n; i++) {
         rate[i] = exp(l->x[i]);
-        t[i] = ((double)(l->at_ns[i] - l->at_ns[0]) + (double)l->width_ns / 2) / length;
+        mean += rate[i] / n;
     }
-    l->wave.rest = INFINITY;
     for (int step = WAVE_STEPS - WAVE_STEPS / 8; step <= MOST_WAVES * WAVE_STEPS; step++) {
-        struct wave x = wave_fit(t, rate, l->n, (double)step / WAVE_STEPS);
-        if (x.rest < l->wave.rest)
-            l->wave = x;
+        double cycles = (double)step / WAVE_STEPS, c[LEVELS_POINTS], s[LEVELS_POINTS];
+        double cc = 0, ss = 0, cs = 0, yc = 0, ys = 0, mean_c = 0, mean_s = 0;
+
+        for (size_t i = 0; i < l->n; i++) {
+            double t = (double)(l->at_ns[i] - l->at_ns[0]) + (double)l->width_ns / 2;
+            c[i] = cos(2 * M_PI * cycles * t / length);
+            s[i] = sin(2 * M_PI * cycles * t / length);
+            mean_c += c[i] / n;
+            mean_s += s[i] / n;
+        }
+        for (size_t i = 0; i < l->n; i++) {
+            c[i] -= mean_c;
+            s[i] -= mean_s;
+            cc += c[i] * c[i];
+            ss += s[i] * s[i];
+            cs += c[i] * s[i];
+            yc += rate[i] * c[i];
+            ys += rate[i] * s[i];
+        }
+        double det = cc * ss - cs * cs, a = (yc * ss - ys * cs) / det,
+               b = (ys * cc - yc * cs) / det, least = mean / 100;
+        if (!(a * yc + b * ys > most))
+            continue;
+        most = a * yc + b * ys;
+        l->cycles = cycles;
+        double middle = mean - a * mean_c - b * mean_s;
+        for (size_t i = 0; i < l->n; i++)
+            fitted[i] = log(fmax(mean + a * c[i] + b * s[i], least));
+        l->swing[0] = log(fmax(middle - hypot(a, b), least));
+        l->swing[1] = log(middle + hypot(a, b));
     }
-    const struct wave *w = &l->wave;
-    double least = w->mean / 100;
-    for (size_t i = 0; i < l->n; i++) {
-        double angle = 2 * M_PI * w->cycles * t[i];
-        fitted[i] = log(fmax(w->mean + w->a * cos(angle) + w->b * sin(angle), least));
-    }
-    l->swing[0] = log(fmax(w->mean - w->amplitude, least));
-    l->swing[1] = log(w->mean + w->amplitude);
 }
 
 /* Fits a bell to the time that a request takes, by least squares: a dip that comes back. It begins
@@ -364,16 +382,6 @@ static size_t count_early(const struct levels *l)
                : search_frac(l->s, l->at_ns[l->cuts[n]] - l->s->c->start_ns) <= FAST_START_FRAC))
         n++;
     return n;
-}
-
-double levels_expected(const void *levels, int64_t at_ns)
-{
-    const struct levels *l = levels;
-    size_t i = 0;
-
-    while (i + 1 < l->n && at_ns - l->at_ns[i] >= l->width_ns)
-        i++;
-    return l->fitted[i];
 }
 
 /* Fits levels, or another shape, as far as slow noise explains none. False: out of memory. */
