@@ -96,8 +96,8 @@ static double at_equal_load(struct search *s, double change, int64_t from_ns, in
 static bool say_drift(struct levels *l, struct err *e)
 {
     const struct course *c = l->s->c;
-    double change = at_equal_load(l->s, l->ends[1] - l->ends[0], c->start_ns, l->at_ns[l->n / 2],
-                                  c->full_until_ns);
+    double change = at_equal_load(l->s, l->fitted[l->n - 1] - l->fitted[0], c->start_ns,
+                                  l->at_ns[l->n / 2], c->full_until_ns);
 
     if (change == 0)
         return true;
@@ -106,8 +106,8 @@ static bool say_drift(struct levels *l, struct err *e)
     struct finding f = finding_of("drift", FINDING_PROBLEM, lost);
 
     f.ratio = ratio;
-    finding_figure(&f, "start_per_s", exp(l->ends[0]));
-    finding_figure(&f, "end_per_s", exp(l->ends[1]));
+    finding_figure(&f, "start_per_s", exp(l->fitted[0]));
+    finding_figure(&f, "end_per_s", exp(l->fitted[l->n - 1]));
     return findings_add(l->s->out, &f, e,
                         "Throughput %s from start to end, steadily: its mean depends on how long "
                         "the run is",
@@ -238,7 +238,7 @@ static bool say_change(struct levels *l, const struct level_change *x, const voi
     if (x->shape == CHANGE_RETURNS)
         after = mean_rate(l, x->at, x->to);
     if (l->shape == LEVELS_BELL)
-        before = l->bell[0];
+        before = l->fitted[0];
     else if (x->shape == CHANGE_RETURNS && l->width_ns > NS_PER_S)
         refine_visit(l, before, &after, &at_ns, &until_ns);
     return say_step(l, before, after, levels_at_ns(l, x->from), at_ns,
@@ -247,11 +247,11 @@ static bool say_change(struct levels *l, const struct level_change *x, const voi
 
 bool levels_say_wave(const struct levels *l, bool of_durations, struct err *e)
 {
-    double length_ns = (double)(l->at_ns[l->n - 1] - l->at_ns[0]) + (double)l->width_ns,
-           low = exp(of_durations ? -l->swing[1] : l->swing[0]),
-           high = exp(of_durations ? -l->swing[0] : l->swing[1]);
+    double length_ns = (double)(l->at_ns[l->n - 1] - l->at_ns[0]) + (double)l->width_ns, low,
+           range = levels_range(l->fitted, l->n, &low);
 
-    return swings_say(l->s, of_durations, low, high, length_ns / l->cycles, NAN, e);
+    return swings_say(l->s, of_durations, exp(of_durations ? -low - range : low),
+                      exp(of_durations ? -low : low + range), length_ns / l->cycles, NAN, e);
 }
 
 /* Reports swings at no period. Chance leaves the covariance of neighbouring points at 0, whatever

@@ -27,11 +27,9 @@ struct levels {
     double lrv; /* the long-run variance of a point */
     size_t n_cuts, cuts[LEVELS_POINTS];
     enum levels_shape { LEVELS_CUTS, LEVELS_TREND, LEVELS_WAVE, LEVELS_BELL } shape;
-    double ends[2];            /* of a trend: of a straight line at both ends of the run */
-    double swing[2];           /* of a wave: the lowest and the highest value */
     double cycles;             /* of a wave */
-    double bell[2];            /* the values before and after it, and at its peak */
     size_t bell_from, bell_to; /* points, two standard deviations before and after its peak */
+    double rate[LEVELS_POINTS];
     double fitted[LEVELS_POINTS];
     double shapes[SLOW_NOISE_SHAPES][LEVELS_POINTS];
     struct slow_noise noise;
@@ -41,6 +39,9 @@ struct levels {
 void levels_add_block(struct levels *l, size_t block, double x);
 
 double levels_mean(const double *x, size_t from, size_t to);
+
+/* Returns the largest of n values less the lowest, which is *low. */
+double levels_range(const double *v, size_t n, double *low);
 
 /* What happens to a series. The level before is that of the points [from, at), the one after that
  * of [at, to). */
