@@ -17,6 +17,8 @@
 #define MOST_UNDER_WAY  1.1
 #define LEAST_SPREAD    1e-6 /* variance of a level of durations that are all the same */
 
+#define TAIL_BLOCKS 4 /* a point: few slow requests make its mean */
+
 /* Requests whose durations make a series: all, those of an operation, or of a range of sizes of
  * one. */
 struct part {
@@ -85,9 +87,10 @@ static void fill_speeds(struct levels *l, const struct part *p)
     struct samples all = search_samples(l->s, strata_of(c, p, p->k));
     double ns = usual_of(l->s, p, p->k, 0, c->n_blocks).ns;
 
-    l->width_ns = c->block_ns;
-    for (size_t b = 0; b < c->n_blocks; b++) {
-        struct usual x = usual_of(l->s, p, p->k, b, b + 1);
+    size_t width = p->tail ? TAIL_BLOCKS : 1;
+    l->width_ns = (int64_t)width * c->block_ns;
+    for (size_t b = 0; b + width <= c->n_blocks; b += width) {
+        struct usual x = usual_of(l->s, p, p->k, b, b + width);
         double took_ns = ns * (p->tail ? x.times : exp(x.ln));
 
         if (p->of == ALL && !p->tail && c->late_n != NULL && c->late_n[b] > 0)
@@ -279,7 +282,7 @@ static bool say_part(struct search *s, const struct part *p, const struct slow_t
     bool begins = strcmp(t->kind, "warm-up") == 0, drifts = strcmp(t->kind, "drift") == 0;
     double lost = lost_by(s, p, t), ratio = exp(t->change);
     bool problem =
-        fabs(t->change) >= log(SLOW_PROBLEM_RATIO) &&
+        (p->tail || fabs(t->change) >= log(SLOW_PROBLEM_RATIO)) &&
         (p->of != ALL || lost >= (begins ? LEVELS_PROBLEM_WARM_UP : LEVELS_PROBLEM_LOST));
     struct finding f = finding_of(t->kind, problem, lost);
     struct part_text who = name_part(c, p, &f), what;

@@ -13,17 +13,15 @@
 
 #define N_BATCHES          32
 #define MEDIAN_OF_SQUARE   .455 /* of a standard normal; a difference has twice its variance */
-#define PENALTY            22.0 /* times the long-run variance: 4.7 standard errors a cut */
 #define FAST_START_FRAC    .10  /* of the run: a fast beginning up to here is a warm-up, too */
 #define LONGEST_WARM_UP_NS (3600 * NS_PER_S) /* what lasts for hours is a level */
+#define PENALTY            22.0 /* times the long-run variance: 4.7 standard errors a cut */
 #define EVIDENCE           15.0 /* cost of a shape, in -2 log likelihood: high, as many are tried */
 #define MOST_WAVES         4    /* cycles of a slow wave: more are searched for by their period */
 #define WAVE_STEPS         16 /* per cycle, of the number of cycles, and of phases, that are tried */
 #define LEAST_SWING        .3 /* of a wave: slow noise swings, too */
 #define BELL_STEPS         8  /* widths that are tried, up to an eighth of the run */
-#define LONGEST_DECAY      10 /* a decaying beginning has a tenth of the run as time constant, */
-#define DECAY_STEP         2  /* or half of that */
-#define N_DECAYS           2
+#define DECAY_FRAC         .1 /* time constant of a decaying beginning, of the run */
 
 double levels_mean(const double *x, size_t from, size_t to)
 {
@@ -276,11 +274,10 @@ static void fill_step(const struct levels *l, size_t k, double *step)
         step[i] = change != 0 ? fmin(fmax((l->x[i] - before) / change, 0), 1) : step[i];
 }
 
-/* Fills in the shapes to try, after the proposed cuts, and, if there are early cuts, beginnings
- * that decay. */
+/* Fills in the shapes to try, after the proposed cuts, and, if there are early cuts, a beginning
+ * that decays. */
 static void fill_shapes(struct levels *l, bool early)
 {
-    double lasts = (double)l->n / LONGEST_DECAY;
     size_t n = 0;
 
     for (; n < l->n_cuts; n++)
@@ -289,9 +286,9 @@ static void fill_shapes(struct levels *l, bool early)
     fit_wave(l, l->shapes[n + WAVE]);
     fit_bell(l, l->shapes[n + BELL]);
     n += N_WHOLE;
-    for (size_t k = 0; early && k < N_DECAYS; k++, n++, lasts /= DECAY_STEP)
-        for (size_t i = 0; i < l->n; i++)
-            l->shapes[n][i] = exp(-(double)i / lasts);
+    for (size_t i = 0; early && i < l->n; i++)
+        l->shapes[n][i] = exp(-(double)i / DECAY_FRAC / (double)l->n);
+    n += early;
     slow_noise_init(&l->noise, l->x, l->n, (double)l->width_ns / 1e9, l->shapes, n);
 }
 
@@ -396,7 +393,7 @@ static bool fit(struct levels *l, struct err *e)
                : first == BELL ? LEVELS_BELL
                                : LEVELS_CUTS;
     /* The levels of a decay follow each other closely: keep all of its cuts. */
-    bool decays = memchr(best.with + whole + N_WHOLE, true, N_DECAYS) != NULL;
+    bool decays = best.with[whole + N_WHOLE];
     for (size_t k = 0; k < l->n_cuts; k++)
         if (best.with[k] || (decays && k < n_early))
             l->cuts[n_kept++] = l->cuts[k];

@@ -215,8 +215,9 @@ bool swings_say(const struct search *s, bool of_durations, double least, double 
                 double period_ns, double p, struct err *e)
 {
     double swing = 1 - least / most;
-    struct finding f = finding_of("swings", period_ns > 0 && swing >= PROBLEM_BEAT,
-                                  (most - least) / (most + least));
+    /* By seconds, pauses look like swings, and so do swings of what is due. */
+    bool is_problem = s->c->has_requests && period_ns > 0 && swing >= PROBLEM_BEAT;
+    struct finding f = finding_of("swings", is_problem, (most - least) / (most + least));
 
     f.ratio = 1 - swing;
     finding_figure(&f, of_durations ? "low_ns" : "low_per_s", least);
