@@ -12,8 +12,6 @@
 
 #define LEFT_OUT_SAID    .01
 #define LEFT_OUT_PROBLEM .10
-#define LARGE_SWING      .4 /* fall from the upper to the lower tenth of the rates, as a fraction */
-#define NARROW           .1 /* half of the width of an interval, as a fraction of the value */
 
 /* Adds a finding that says what sums by second cannot show. */
 static bool add_resolution(struct analysis *a, const struct course *c, struct err *e)
@@ -23,8 +21,8 @@ static bool add_resolution(struct analysis *a, const struct course *c, struct er
     return findings_add(&a->findings, &f, e,
                         "%s holds sums by second, not requests. Throughput is of whole seconds, "
                         "figures of requests are of the whole run, percentiles are within 0.1 %%. "
-                        "Not visible: stalls shorter than %s, swings without a steady period "
-                        "(a period under 2s looks longer), single requests that hang, late starts, "
+                        "Not visible: stalls shorter than %s, swings shorter than 2s (they look "
+                        "longer), single requests that hang, late starts, "
                         "what befalls one size or one pair of client and host, when or where a "
                         "few requests are slow, whether load is why a host or client takes longer",
                         a->dataset->inputs[0].path,
@@ -127,44 +125,8 @@ static bool join_alike(struct findings *all, size_t first, struct err *e)
     return true;
 }
 
-/* Whether the interval of each benchmark operation's throughput is within a tenth of the value. */
-static bool is_known_well(const struct analysis *a)
-{
-    for (size_t k = 0; k < a->n_operations; k++) {
-        const struct statistics *x = a->operations[k].statistics;
-
-        if (!role_is_benchmark(a->operations[k].role))
-            continue;
-        if (x == NULL || !x->objects.mean.ok ||
-            x->objects.mean.hi - x->objects.mean.lo > 2 * NARROW * x->objects.mean.value)
-            return false;
-    }
-    return true;
-}
-
-/* Drops swings that change no conclusion. Throughput swings on most virtual machines. If its
- * confidence interval, which includes the swings, is narrow, a swing without a period does not
- * matter, unless it is so large that no short part of the run is like the whole. */
-static void drop_idle_swings(struct analysis *a)
-{
-    size_t kept = 0;
-    bool known = is_known_well(a);
-
-    for (size_t i = 0; i < a->findings.n; i++) {
-        struct finding *f = &a->findings.v[i];
-
-        if (known && strcmp(f->kind->name, "swings") == 0 && f->period_ns == 0 &&
-            1 - f->ratio < LARGE_SWING)
-            free(f->sentence);
-        else
-            a->findings.v[kept++] = *f;
-    }
-    a->findings.n = kept;
-}
-
 bool conclude(struct analysis *a, const struct scan *const *scans, int64_t run_ns, struct err *e)
 {
-    drop_idle_swings(a);
     size_t first = a->findings.n;
 
     if (!add_left_out(a, e) || !conclude_figures(a, scans, e) || !conclude_machines(a, e) ||

@@ -17,7 +17,6 @@
 #define LOG_BINS           (64 * 8) /* eight to a doubling */
 #define TAIL_RANK          60
 #define TAIL_TOP           10
-#define SLOW_SD            2.5
 #define STRETCH            1000 /* rows */
 #define MAX_HUNG           10000
 #define LEAST_WIDE         64
@@ -33,7 +32,6 @@ struct pass {
     struct course *c;
     struct course_visits *places, *threads;
     int64_t *of_message;   /* number of errors, by index into dataset.errors */
-    uint8_t *in_half;      /* by index into dataset.threads: 1: in course.ok_half */
     uint64_t sample_below; /* see course_is_sampled */
     size_t *samples;       /* rows, table by table */
     size_t *n_samples;     /* up to the end of each table */
@@ -119,36 +117,6 @@ static bool find_full_time(struct course *c, const struct course_visits *threads
     return true;
 }
 
-static int compare_threads(const void *a, const void *b, void *threads)
-{
-    const struct course_visits *x = (const struct course_visits *)threads + *(const size_t *)a,
-                               *y = (const struct course_visits *)threads + *(const size_t *)b;
-    if (x->first_ns != y->first_ns)
-        return x->first_ns < y->first_ns ? -1 : 1;
-    if (x->last_ns != y->last_ns)
-        return x->last_ns < y->last_ns ? -1 : 1;
-    return (x->n > y->n) - (x->n < y->n);
-}
-
-/* Takes every other thread, in order of their first requests: neither the order of rows nor the
- * numbers of threads, which `merge` changes, decide. */
-static bool choose_half(struct pass *p, struct err *e)
-{
-    size_t n = p->c->d->n_threads, *order;
-
-    if (!mem_new(&order, n, e) || !mem_new(&p->in_half, n, e)) {
-        free(order);
-        return false;
-    }
-    for (size_t i = 0; i < n; i++)
-        order[i] = i;
-    qsort_r(order, n, sizeof *order, compare_threads, p->threads);
-    for (size_t i = 0; i < n; i++)
-        p->in_half[order[i]] = i & 1;
-    free(order);
-    return true;
-}
-
 static bool look_at_extents(struct pass *p, const struct course_extent *extents, struct err *e)
 {
     struct course *c = p->c;
@@ -167,7 +135,7 @@ static bool look_at_extents(struct pass *p, const struct course_extent *extents,
     for (size_t id = 1; id < c->d->errors.n; id++)
         c->n_failed += p->of_message[id];
     c->last_start_ns = c->full_until_ns;
-    return find_full_time(c, p->threads, e) && choose_half(p, e);
+    return find_full_time(c, p->threads, e);
 }
 
 static bool choose_messages(const struct pass *p, struct err *e)
@@ -304,7 +272,6 @@ static bool look_at_rows(struct pass *p, size_t k, struct err *e)
             continue;
         }
         grid.ok[bin]++;
-        grid.ok_half[bin] += p->in_half[table_thread_index(t, table_thread(t, i))];
         if (!course_is_sampled(start_ns, sample_below))
             continue;
         add_sample(p, k, i);
@@ -441,47 +408,6 @@ static void find_hung(const struct pass *p)
     }
 }
 
-/* ---- Samples that took long ---- */
-
-/* Returns the mean of the log durations of a stratum plus SLOW_SD standard deviations. */
-static int64_t slow_from_ns(const struct course *c, size_t stratum)
-{
-    const struct course_cell *cells = course_cell(c, stratum, 0, 0);
-    double n = 0, sum = 0;
-
-    for (size_t i = 0; i < c->n_places * c->n_blocks; i++) {
-        n += cells[i].n;
-        sum += (double)cells[i].log_sum;
-    }
-    double mean = n > 0 ? sum / n : 0;
-    double variance = n > 0 ? fmax((double)c->log_squares[stratum] / n - mean * mean, 0) : 0;
-    double from_ns = exp2((mean + SLOW_SD * sqrt(variance)) / COURSE_LOG_ONE);
-
-    return n > 0 && from_ns < 0x1p62 ? (int64_t)from_ns : INT64_MAX;
-}
-
-static bool count_slow(const struct pass *p, struct err *e)
-{
-    struct course *c = p->c;
-    int64_t *from_ns;
-
-    if (c->cells == NULL)
-        return true;
-    if (!mem_new(&from_ns, c->n_strata, e))
-        return false;
-    for (size_t q = 0; q < c->n_strata; q++)
-        from_ns[q] = slow_from_ns(c, q);
-    for (size_t k = 0, m = 0; k < c->n_ops; k++)
-        for (const struct table *t = c->tables[k]; m < p->n_samples[k]; m++) {
-            size_t i = p->samples[m], q = course_stratum(c, k, i);
-
-            if (packed_get(&t->dur, i) >= from_ns[q])
-                course_cell(c, q, course_place(t, i), course_block(c, t->start[i]))->n_slow++;
-        }
-    free(from_ns);
-    return true;
-}
-
 /* ---- Set-up, and all passes ---- */
 
 static bool choose_strata(struct course *c, const struct course_extent *extents, struct err *e)
@@ -532,7 +458,7 @@ static bool alloc_counts(struct course *c, struct err *e)
     size_t max_hung = c->n < MAX_HUNG ? (size_t)c->n : MAX_HUNG;
 
     return mem_cleared(&c->ok, c->n_bins, e) && mem_cleared(&c->failed, c->n_bins, e) &&
-           mem_cleared(&c->timed_out, c->n_bins, e) && mem_cleared(&c->ok_half, c->n_bins, e) &&
+           mem_cleared(&c->timed_out, c->n_bins, e) &&
            ((c->n_places < 2 && c->n_ops < 2) || c->n_wide < LEAST_WIDE ||
             mem_cleared(&c->ended, c->n_wide * (c->n_places + c->n_ops), e)) &&
            (n_cells > COURSE_MAX_CELLS || mem_cleared(&c->cells, n_cells * c->n_blocks, e)) &&
@@ -606,8 +532,7 @@ static bool look_at_all_rows(void *pass, struct err *e)
         c->tail[k] = tail_of(p->histogram[k], 0x1p32 / (double)p->sample_below);
     }
     find_hung(p);
-    return count_slow(p, e) &&
-           course_load_rows(c, p->samples, p->n_samples, p->sample_below, p->threads, e);
+    return course_load_rows(c, p->samples, p->n_samples, p->sample_below, p->threads, e);
 }
 
 static bool read_requests(void *requests, struct err *e)
@@ -661,7 +586,6 @@ bool course_of_rows(struct course *c, const struct dataset *d, const struct tabl
     free(p.samples);
     free(p.n_samples);
     free(p.of_message);
-    free(p.in_half);
     free(p.histogram);
     free(p.places);
     free(p.threads);

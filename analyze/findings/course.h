@@ -36,9 +36,8 @@ struct course_stratum {
 };
 
 struct course_cell {
-    uint32_t n, n_slow; /* n_slow: those that took far longer than others of the
-                            stratum; 0 by seconds */
-    int64_t log_sum;    /* in units of 1 / COURSE_LOG_ONE */
+    uint32_t n;
+    int64_t log_sum; /* in units of 1 / COURSE_LOG_ONE */
 };
 
 /* Successes that are alike and began in a block: of one operation, with sizes and numbers of
@@ -133,7 +132,6 @@ struct course {
     int64_t shortest_ns;   /* a stall that is shorter cannot be seen */
     uint32_t *ok, *failed; /* requests that ended, by bin */
     uint32_t *timed_out;   /* of failed, those that hung until they failed */
-    uint32_t *ok_half;     /* of ok, those of half of the threads; NULL: threads are not known */
     uint32_t *ended;       /* requests that ended, except those that hung until they failed: for
                               each wide bin n_places counters, then n_ops; NULL: too many places,
                               only one, or not known */

@@ -157,7 +157,10 @@ static void level_queues(struct course *c)
     double slope = squares > 0 ? fmin(fmax(products / squares, 0), 1) : 0;
     for (size_t i = 0; i < c->load.n_alike * c->n_blocks; i++) {
         struct course_work *w = &c->load.work[i];
-        w->log = COURSE_LOG_UNIT * (w->log - slope * (w->met - w->n * met / n));
+        double more = slope * (w->met - w->n * met / n);
+
+        w->log = COURSE_LOG_UNIT * (w->log - more);
+        w->ns *= exp(-COURSE_LOG_UNIT * more / fmax(w->n, 1));
     }
 }
 

@@ -8,16 +8,17 @@
 #include "analyze/findings/finding.h"
 #include "analyze/findings/findings.h"
 
-/* Samples of a stratum in a period: their number, the slow ones, the sum of natural logarithms. */
-struct period_samples {
-    double n, n_slow, log_sum;
-};
-
 /* Why a bin is masked, so that levels and durations ignore it: a stall, a stall that is reported, a
  * burst of errors. */
 #define FINDING_MASK_STALL          1
 #define FINDING_MASK_REPORTED_STALL 2
 #define FINDING_MASK_ERRORS         4
+
+/* Samples of strata: their number, and the standard deviation of their natural logarithms within
+ * strata. */
+struct samples {
+    double n, sd;
+};
 
 /* Durations over time, of all requests that are alike together: strata and blocks are fitted
  * together, so that neither the mix nor the sizes of a block count. */
@@ -58,9 +59,9 @@ struct load_change {
 /* A course, what was found in it, and the bins that are masked, by FINDING_MASK_... . */
 struct search {
     const struct course *c;
-    uint8_t *masked;            /* by bin */
-    struct period_samples *all; /* by stratum, then block: of all hosts; NULL as course.cells */
-    struct equal_load *equal;   /* NULL: nothing succeeded, or there are no cells */
+    uint8_t *masked;          /* by bin */
+    struct samples *all;      /* by stratum; NULL as course.cells */
+    struct equal_load *equal; /* NULL: nothing succeeded, or there are no cells */
     struct load_change loads[LOAD_MOST];
     size_t n_loads;
     struct findings *out;
@@ -127,10 +128,6 @@ struct strata {
     size_t first, end;
 };
 
-/* Samples of strata: their number, and the standard deviation of their logarithms within strata. */
-struct samples {
-    double n, sd;
-};
 struct samples search_samples(const struct search *s, struct strata of);
 
 /* Returns the long-run variance of a time series: the largest product of the variance of batch
@@ -180,38 +177,6 @@ detector DETECTORS;
 
 /* Sets the scope of a finding to party k: a host or a client. */
 void search_set_party(struct finding *f, const struct course_parties *p, size_t k);
-
-/* A sine: mean + a cos(x) + b sin(x), with x = 2 pi cycles t. */
-struct wave {
-    double cycles, mean, a, b, amplitude;
-    double rest; /* residual sum of squares */
-};
-
-/* Fits a sine with that number of cycles to n values at times t, from 0 to 1, by least squares. */
-struct wave wave_fit(const double *t, const double *y, size_t n, double cycles);
-
-/* A time series to search for swings: durations by block, as logarithms of 1 / ns. */
-struct swings_of {
-    const double *x;
-    const int64_t *at_ns; /* when a point begins; points may be missing */
-    size_t n;
-    int64_t width_ns;
-};
-
-/* Returns the log of the completions per second (or of 1 / ns) that levels or a trend predict at a
- * time. */
-typedef double swings_expected_fn(const void *levels, int64_t at_ns);
-
-/* Adds a finding of swings of durations, or of throughput if `of` is NULL, around what is expected;
- * *found: there is one. Without `expected` that is the mean, and the swing must be periodic, and
- * explain most of the variance: then there are no levels to report. False: out of memory. */
-bool swings_find(struct search *s, const struct swings_of *of, swings_expected_fn *expected,
-                 const void *levels, bool *found, struct err *e);
-
-/* Reports a swing between two rates or durations. period_ns 0: at no steady period; p NAN: not
- * known. */
-bool swings_say(struct search *s, bool of_durations, double least, double most, double period_ns,
-                double p, struct err *e);
 
 /* "fell by 68 %"; from twice as much on "rose to 16.6 times"; "stayed the same". */
 struct change_text {

@@ -1,4 +1,5 @@
-/* Levels of durations, where throughput does not show them. */
+/* Levels of durations: of all requests, where throughput does not show them; of an operation, or of
+ * a range of sizes, that takes longer for a while while the others do not. */
 #include "analyze/findings/levels_internal.h"
 #include "analyze/findings/slow_limits.h"
 #include "analyze/stats/stats.h"
@@ -6,16 +7,66 @@
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
+#include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LEAST_UNDER_WAY .25 /* change of concurrency / change of durations, as logarithms */
 #define MOST_UNDER_WAY  1.1
-#define LEAST_SPREAD    1e-6      /* variance of a level of durations that are all the same */
-#define TYPICAL_OF      (1 << 16) /* requests, at most about */
-#define LEAST_TAIL      1.5       /* ratio of two 99th percentiles */
-#define TAIL_SCALE      3         /* a rise of slow requests from 0 to .55 % counts as 1.25 times */
+#define LEAST_SPREAD    1e-6 /* variance of a level of durations that are all the same */
+
+#define TAIL_BLOCKS 4 /* a point: few slow requests make its mean */
+
+/* Requests whose durations make a series: all, those of an operation, or of a range of sizes of
+ * one. */
+struct part {
+    enum { OPERATIONS, SIZES, ALL } of;
+    bool tail; /* mean durations, which slow requests raise; else those of typical requests */
+    size_t k, n;
+    double *times, *ns; /* by part: scratch memory */
+};
+
+static struct strata strata_of(const struct course *c, const struct part *p, size_t k)
+{
+    if (p->of == ALL)
+        return (struct strata){0, c->n_strata};
+    if (p->of == SIZES)
+        return (struct strata){k, k + 1};
+    return (struct strata){c->stratum_of_table[k], c->stratum_of_table[k + 1]};
+}
+
+/* Samples of a part within a time: their number, how long equal ones typically take over the run,
+ * and how many times as long they took: typically, as a logarithm, and on average. */
+struct usual {
+    double n, ns, ln, times;
+};
+
+static struct usual usual_of(const struct search *s, const struct part *p, size_t part,
+                             size_t first_block, size_t end_block)
+{
+    const struct course *c = s->c;
+    struct strata of = strata_of(c, p, part);
+    struct usual x = {0};
+
+    for (size_t k = 0; k < c->load.n_alike; k++) {
+        if (c->load.stratum[k] < of.first || c->load.stratum[k] >= of.end)
+            continue;
+        double typical_ns = exp(s->equal->of_kind[k]);
+        for (size_t b = first_block; b < end_block; b++) {
+            const struct course_work *w = course_work(c, k, b);
+            x.n += w->n;
+            x.ln += w->log - w->n * s->equal->of_kind[k];
+            x.ns += w->n * typical_ns;
+            x.times += w->ns;
+        }
+    }
+    x.times /= x.ns;
+    x.ln /= fmax(x.n, 1);
+    x.ns /= fmax(x.n, 1);
+    return x;
+}
 
 void levels_add_block(struct levels *l, size_t block, double x)
 {
@@ -28,122 +79,86 @@ void levels_add_block(struct levels *l, size_t block, double x)
     l->x[l->n++] = x;
 }
 
-/* Fills a time series of speeds from durations (in an open loop since requests were due):
- * logarithms of 1 / ns, which rise and fall as those of a rate do. */
-static void fill_speeds(struct levels *l)
+/* Fills a time series of speeds from durations at equal load: logarithms of 1 / ns, which rise and
+ * fall as those of a rate do. In an open loop durations of all count since requests were due. */
+static void fill_speeds(struct levels *l, const struct part *p)
 {
     const struct course *c = l->s->c;
-    struct responses r;
-    double n = 0;
+    struct samples all = search_samples(l->s, strata_of(c, p, p->k));
+    double ns = usual_of(l->s, p, p->k, 0, c->n_blocks).ns;
 
-    search_responses(l->s, &r);
-    l->width_ns = c->block_ns;
-    for (size_t b = 0; b < c->n_blocks; b++) {
-        if (r.n[b] > 0)
-            levels_add_block(l, b, -log(r.ns[b]));
-        n += r.n[b];
+    size_t width = p->tail ? TAIL_BLOCKS : 1;
+    l->width_ns = (int64_t)width * c->block_ns;
+    for (size_t b = 0; b + width <= c->n_blocks; b += width) {
+        struct usual x = usual_of(l->s, p, p->k, b, b + width);
+        double took_ns = ns * (p->tail ? x.times : exp(x.ln));
+
+        if (p->of == ALL && !p->tail && c->late_n != NULL && c->late_n[b] > 0)
+            took_ns += c->late_ns[b] / (double)c->late_n[b];
+        if (x.n > 0)
+            levels_add_block(l, b, -log(took_ns));
     }
-    l->least_variance = fmax(r.sd * r.sd * (double)l->n / fmax(n, 1), LEAST_SPREAD);
+    l->least_variance = fmax(all.sd * all.sd * (double)l->n / fmax(all.n, 1), LEAST_SPREAD);
 }
 
-/* Fills a time series from the share of slow samples. The sign makes more of them lower, as in a
- * series of speeds. The square root makes the noise the same whatever the share. */
-static void fill_tail(struct levels *l)
-{
-    const struct course *c = l->s->c;
-    double all = 0;
-
-    l->width_ns = c->block_ns;
-    for (size_t b = 0; b < c->n_blocks; b++) {
-        double n = 0, n_slow = 0;
-        for (size_t q = 0; q < c->n_strata; q++) {
-            n += l->s->all[q * c->n_blocks + b].n;
-            n_slow += l->s->all[q * c->n_blocks + b].n_slow;
-        }
-        if (n > 0)
-            levels_add_block(l, b, -TAIL_SCALE * sqrt(n_slow / n));
-        all += n;
-    }
-    l->least_variance = TAIL_SCALE * TAIL_SCALE / 4 * (double)l->n / fmax(all, 1);
-}
-
-/* Durations of the successes that began in a time, in an open loop with their wait; 0: none
- * began. */
-struct typical {
-    double median_ns, p99_ns, mean_ns;
-};
-
-/* Fills *out from a sample of about TYPICAL_OF requests of the run. False: out of memory. */
-static bool typical_within(const struct course *c, int64_t from_ns, int64_t to_ns,
-                           struct typical *out, struct err *e)
-{
-    size_t step = (size_t)c->n / TYPICAL_OF + 1, n = 0;
-    double *v, sum = 0;
-
-    if (!mem_new(&v, (size_t)c->n / step + c->n_ops, e))
-        return false;
-    for (size_t k = 0; c->has_requests && k < c->n_ops; k++) {
-        const struct table *t = c->tables[k];
-        for (size_t i = 0; i < t->n; i += step) {
-            if (t->start[i] < from_ns || t->start[i] >= to_ns || table_failed(t, i))
-                continue;
-            v[n] = (double)packed_get(&t->dur, i) +
-                   (packed_has(&t->late, i) ? (double)packed_get(&t->late, i) : 0);
-            sum += v[n++];
-        }
-    }
-    *out = (struct typical){0};
-    if (n > 0)
-        *out = (struct typical){.median_ns = stats_select(v, n, (n - 1) / 2),
-                                .p99_ns = stats_select(v, n, (n - 1) * 99 / 100),
-                                .mean_ns = sum / (double)n};
-    free(v);
-    return true;
-}
-
-/* Returns the mean of a time series over [from_ns, to_ns); NAN: it has no points there. */
-static double mean_within(const struct levels *l, int64_t from_ns, int64_t to_ns)
-{
-    double sum = 0, n = 0;
-    for (size_t i = 0; i < l->n; i++)
-        if (l->at_ns[i] >= from_ns && l->at_ns[i] < to_ns) {
-            sum += l->x[i];
-            n++;
-        }
-    return n > 0 ? sum / n : NAN;
-}
-
-/* A change of the level of durations, from the time [from_ns, until_ns) to [at_ns, to_ns). */
-struct slowing {
+/* When a part is slow, and when not. */
+struct slow_time {
     const char *kind;
-    int64_t from_ns, until_ns, at_ns, to_ns;
-    double change; /* of their logarithm */
-    bool stays;
+    int64_t from_ns, to_ns, usual_from_ns, usual_to_ns;
+    double change; /* of the log of durations, from usual to slow */
 };
 
-static bool is_reported(const struct search *s, const char *kind)
+static struct usual usual_within(const struct search *s, const struct part *p, size_t part,
+                                 int64_t from_ns, int64_t to_ns)
 {
-    for (size_t i = 0; i < s->out->n; i++)
-        if (strcmp(s->out->v[i].kind->name, kind) == 0)
-            return true;
-    return false;
+    return usual_of(s, p, part, course_block(s->c, from_ns), course_block(s->c, to_ns - 1) + 1);
 }
 
-/* Whether an earlier finding explains the change of durations. */
-static bool is_explained(const struct levels *l, const struct slowing *x)
+/* Returns the change of a part then, as t->change. */
+static double change_of(const struct search *s, const struct part *p, size_t part,
+                        const struct slow_time *t)
+{
+    return usual_within(s, p, part, t->from_ns, t->to_ns).ln -
+           usual_within(s, p, part, t->usual_from_ns, t->usual_to_ns).ln;
+}
+
+/* Whether most other parts (by the lower median) take longer then too, by nearly as much: as a
+ * multiple, or in time, as requests do that wait for each other. */
+static bool others_share(const struct search *s, const struct part *p, const struct slow_time *t)
+{
+    size_t n = 0, n_blocks = s->c->n_blocks;
+
+    for (size_t m = 0; m < p->n; m++) {
+        struct usual all = usual_of(s, p, m, 0, n_blocks);
+        double change = change_of(s, p, m, t);
+
+        if (m == p->k || all.n < SLOW_LEAST_SAMPLES)
+            continue;
+        p->times[n] = change;
+        p->ns[n++] = all.ns * (exp(change) - 1);
+    }
+    return n == 0 || stats_select(p->times, n, (n - 1) / 2) > SLOW_OTHERS_FRAC * t->change ||
+           stats_select(p->ns, n, (n - 1) / 2) >
+               SLOW_OTHERS_FRAC * usual_of(s, p, p->k, 0, n_blocks).ns * (exp(t->change) - 1);
+}
+
+/* Whether an earlier finding explains that all requests take longer: of the same kind, or one that
+ * begins or ends at the change. */
+static bool is_explained(const struct levels *l, const struct slow_time *t)
 {
     static const char causes[] =
         "stall pauses errors slow-host slow-client slow-op absent-client backlog no-success";
+    int64_t near_ns = int64_max(4 * l->width_ns, levels_within_ns(l, t->change)),
+            at_ns = int64_max(t->from_ns, t->usual_from_ns);
 
-    if (strcmp(x->kind, "slow-op") != 0)
-        return is_reported(l->s, x->kind);
     for (size_t i = 0; i < l->s->out->n; i++) {
         const struct finding *f = &l->s->out->v[i];
-        int64_t near_ns = int64_max(4 * l->width_ns, levels_within_ns(l, x->change));
-        bool begins = f->has_start && llabs(f->start_ns - x->at_ns) <= near_ns;
-        bool ends = f->has_end && llabs(f->end_ns - x->at_ns) <= near_ns;
+        bool begins = f->has_start && llabs(f->start_ns - at_ns) <= near_ns;
+        bool ends = f->has_end && llabs(f->end_ns - at_ns) <= near_ns;
 
-        if ((begins || ends) && strstr(causes, f->kind->name) != NULL)
+        if (strcmp(t->kind, "slow-op") != 0
+                ? strcmp(f->kind->name, t->kind) == 0
+                : (begins || ends) && strstr(causes, f->kind->name) != NULL)
             return true;
     }
     return false;
@@ -151,143 +166,221 @@ static bool is_explained(const struct levels *l, const struct slowing *x)
 
 /* Whether throughput shows the change of durations: in a closed loop that does nothing but wait for
  * answers the number of requests under way stays the same. */
-static bool throughput_tells(const struct search *s, const struct slowing *x,
-                             const struct typical *before, const struct typical *after)
+static bool throughput_tells(const struct search *s, const struct part *p,
+                             const struct slow_time *t)
 {
-    double change = log(after->mean_ns / before->mean_ns),
-           under_way = log(load_mean(s, s->c->load.under_way, x->at_ns, x->to_ns) /
-                           load_mean(s, s->c->load.under_way, x->from_ns, x->until_ns));
+    struct usual slow = usual_within(s, p, 0, t->from_ns, t->to_ns),
+                 usual = usual_within(s, p, 0, t->usual_from_ns, t->usual_to_ns);
+    double change = log(slow.times * slow.ns / usual.times / usual.ns),
+           under_way = log(load_mean(s, s->c->load.under_way, t->from_ns, t->to_ns) /
+                           load_mean(s, s->c->load.under_way, t->usual_from_ns, t->usual_to_ns));
 
     return !s->c->open_loop &&
            !(fabs(change) >= log(SLOW_LEAST_RATIO) && under_way / change >= LEAST_UNDER_WAY &&
              under_way / change <= MOST_UNDER_WAY); /* NAN: no */
 }
 
-/* The figure that changes. */
-struct figure {
-    const char *name;
-    double before_ns, after_ns;
-    double time_ratio; /* of all requests, after to before */
-};
-
-/* Adds the finding of a change: figures and sentence. */
-static bool add_slowing(struct levels *l, const struct slowing *x, const struct figure *g,
-                        struct err *e)
+/* Whether all requests take longer, for no reason that is known, and throughput does not show it. A
+ * tail counts only if typical requests take as long as before. */
+static bool is_news(const struct levels *l, const struct part *p, const struct slow_time *t)
 {
-    const struct course *c = l->s->c;
-    bool begins = strcmp(x->kind, "warm-up") == 0, drifts = strcmp(x->kind, "drift") == 0;
-    double ratio = g->time_ratio, slowed = 1 - fmin(ratio, 1 / ratio),
-           frac_before = search_frac(l->s, x->until_ns - x->from_ns);
-    double lost = slowed * (drifts                ? .5
-                            : begins || ratio < 1 ? frac_before
-                                                  : search_frac(l->s, x->to_ns - x->at_ns));
-    bool problem = fabs(x->change) >= log(SLOW_PROBLEM_RATIO) &&
-                   lost >= (begins ? LEVELS_PROBLEM_WARM_UP : LEVELS_PROBLEM_LOST);
-    struct finding f = finding_of(x->kind, problem, lost);
+    const struct search *s = l->s;
+    /* More requests that are due make more of them late, some time after. */
+    double due = log(load_mean(s, s->c->load.due, t->from_ns, t->to_ns) /
+                     load_mean(s, s->c->load.due, t->usual_from_ns, t->usual_to_ns));
 
-    f.op = c->n_ops == 1 ? c->ops[0].name : NULL;
-    f.ratio = g->after_ns / g->before_ns;
-    finding_figure(&f, "before_ns", g->before_ns);
-    finding_figure(&f, "after_ns", g->after_ns);
-    struct units_text was = units_duration((int64_t)g->before_ns),
-                      is = units_duration((int64_t)g->after_ns);
-    const char *what = f.op != NULL ? f.op : "All operations";
-    const char *of = c->open_loop && c->has_requests ? "response time" : "duration";
-    if (drifts)
-        return findings_add(l->s->out, &f, e, "%s: %s %s %s steadily over the run, %s -> %s", what,
-                            g->name, of, ratio > 1 ? "rose" : "fell", was.s, is.s);
-    f.within_ns = levels_within_ns(l, x->change);
-    if (begins) {
-        finding_set_times(&f, x->from_ns, x->until_ns);
-        return findings_add(
-            l->s->out, &f, e,
-            "%s: %s %s %s in the first %s, %s later (warm-up; s3analyze analyze --steady leaves it "
-            "out)",
-            what, g->name, of, was.s, units_duration(x->until_ns - x->from_ns).s, is.s);
-    }
-    f.has_start = true;
-    f.start_ns = x->at_ns;
-    f.has_end = !x->stays;
-    f.end_ns = x->stays ? 0 : x->to_ns;
-    return findings_add(l->s->out, &f, e, "%s: %s %s %s -> %s from %s %s%s", what, g->name, of,
-                        was.s, is.s, find_clock(l->s->c, x->at_ns).s, x->stays ? "on" : "to ",
-                        x->stays ? "" : find_clock(l->s->c, x->to_ns).s);
+    return !is_explained(l, t) &&
+           !load_explains(s, int64_max(t->from_ns, t->usual_from_ns),
+                          t->from_ns < t->usual_from_ns ? -t->change : t->change, false) &&
+           (!p->tail || (!(due / t->change > 0 && fabs(due) > log(1 + LOAD_LEAST_CHANGE)) &&
+                         fabs(change_of(s, p, 0, t)) < log(SLOW_LEAST_RATIO))) &&
+           !throughput_tells(s, p, t);
 }
 
-/* Reports a change, unless another finding explains it or throughput shows it. A change of the tail
- * is reported only if the median stayed the same. */
-static bool say_slowing(struct levels *l, bool tail, const struct slowing *x, struct err *e)
+/* Whether the same is reported of the operation as a whole. */
+static bool is_reported(const struct search *s, const struct finding *f)
 {
-    struct typical before, after;
-
-    /* More requests that are due make more of them late, some time after. */
-    double due = log(load_mean(l->s, l->s->c->load.due, x->at_ns, x->to_ns) /
-                     load_mean(l->s, l->s->c->load.due, x->from_ns, x->until_ns));
-
-    if (fabs(x->change) < log(SLOW_LEAST_RATIO) || is_explained(l, x) ||
-        (tail && due / x->change > 0 && fabs(due) > log(1 + LOAD_LEAST_CHANGE)) ||
-        load_explains(l->s, x->at_ns, x->change, false))
-        return true;
-    if (!typical_within(l->s->c, x->from_ns, x->until_ns, &before, e) ||
-        !typical_within(l->s->c, x->at_ns, x->to_ns, &after, e))
-        return false;
-    bool medians = before.median_ns > 0 && after.median_ns > 0;
-    if (!medians) {
-        before.median_ns = before.mean_ns = exp(-mean_within(l, x->from_ns, x->until_ns));
-        after.median_ns = after.mean_ns = before.mean_ns * exp(x->change);
-    }
-    double ratio = after.median_ns / before.median_ns;
-    struct figure g = {medians ? "median" : "mean", before.median_ns, after.median_ns, ratio};
-    if (tail) {
-        g = (struct figure){"p99", before.p99_ns, after.p99_ns, after.mean_ns / before.mean_ns};
-        if (!medians || fabs(log(ratio)) >= log(SLOW_LEAST_RATIO) ||
-            fabs(log(g.after_ns / g.before_ns)) < log(LEAST_TAIL))
+    for (size_t i = 0; i < s->out->n; i++) {
+        const struct finding *x = &s->out->v[i];
+        if (x->kind == f->kind && x->op != NULL && x->op == f->op &&
+            (!x->has_end || x->end_ns > f->start_ns) && (!x->has_start || x->start_ns < f->end_ns))
             return true;
     }
-    return throughput_tells(l->s, x, &before, &after) || add_slowing(l, x, &g, e);
+    return false;
+}
+
+struct part_text {
+    char s[160];
+};
+
+/* Returns "PUT takes", "GET requests of 1MiB to 4MiB take"; sets the operation and the sizes of
+ * f. */
+static struct part_text name_part(const struct course *c, const struct part *p, struct finding *f)
+{
+    struct part_text t;
+    struct strata x = strata_of(c, p, p->k);
+    size_t table = c->strata[x.first].table, n;
+
+    f->op = p->of == ALL   ? c->n_ops == 1 ? c->ops[0].name : NULL
+            : c->n_ops > 1 ? c->ops[table].name
+                           : NULL;
+    if (p->of != SIZES) {
+        snprintf(t.s, sizeof t.s, "%.80s take%s", f->op != NULL ? f->op : "All operations",
+                 f->op != NULL ? "s" : "");
+        return t;
+    }
+    struct size_range bytes = course_sizes(c, x.first);
+    n = (size_t)snprintf(t.s, sizeof t.s, "%.80s%srequests", f->op != NULL ? f->op : "",
+                         f->op != NULL ? " " : "");
+    t.s[0] = (char)toupper((unsigned char)t.s[0]);
+    finding_figure(f, "min_bytes", (double)bytes.min);
+    finding_figure(f, "max_bytes", (double)bytes.max);
+    snprintf(t.s + n, sizeof t.s - n, " of %s%s%s take", units_size((double)bytes.min).s,
+             bytes.max > bytes.min ? " to " : "",
+             bytes.max > bytes.min ? units_size((double)bytes.max + 1).s : "");
+    return t;
+}
+
+/* " from 12:00:03.1 to 12:00:07.9", " from 12:00:03.1 on", " until 12:00:07.9", " on". */
+static struct part_text name_time(const struct course *c, const struct finding *f)
+{
+    struct part_text t;
+
+    snprintf(t.s, sizeof t.s, "%s%s%s%s", f->has_start ? " from " : "",
+             f->has_start ? find_clock(c, f->start_ns).s : "",
+             !f->has_end    ? " on"
+             : f->has_start ? " to "
+                            : " until ",
+             f->has_end ? find_clock(c, f->end_ns).s : "");
+    return t;
+}
+
+/* Returns the share of the time of all requests that a part loses by taking longer. */
+static double lost_by(const struct search *s, const struct part *p, const struct slow_time *t)
+{
+    double busy = 0, ratio = exp(fabs(t->change));
+    struct usual in = usual_within(s, p, p->k, t->from_ns, t->to_ns);
+
+    if (t->change < 0)
+        in = usual_within(s, p, p->k, t->usual_from_ns, t->usual_to_ns);
+    for (size_t m = 0; m < p->n; m++) {
+        struct usual x = usual_of(s, p, m, 0, s->c->n_blocks);
+        busy += x.n * x.ns;
+    }
+    double lost = in.n * in.ns * (ratio - 1);
+    if (strcmp(t->kind, "drift") == 0)
+        lost = busy * (ratio - 1) / 2;
+    return busy > 0 ? lost / (busy + lost) : 0;
+}
+
+/* Adds the finding of a part: figures and sentence. before_ns: what its requests take if they are
+ * not slow. */
+static bool say_part(struct search *s, const struct part *p, const struct slow_time *t,
+                     double before_ns, int64_t within_ns, struct err *e)
+{
+    const struct course *c = s->c;
+    bool begins = strcmp(t->kind, "warm-up") == 0, drifts = strcmp(t->kind, "drift") == 0;
+    double lost = lost_by(s, p, t), ratio = exp(t->change);
+    bool problem =
+        (p->tail || fabs(t->change) >= log(SLOW_PROBLEM_RATIO)) &&
+        (p->of != ALL || lost >= (begins ? LEVELS_PROBLEM_WARM_UP : LEVELS_PROBLEM_LOST));
+    struct finding f = finding_of(t->kind, problem, lost);
+    struct part_text who = name_part(c, p, &f), what;
+
+    f.start_ns = t->from_ns;
+    f.end_ns = t->to_ns;
+    f.has_start = t->from_ns > c->start_ns && !drifts;
+    f.has_end = search_frac(s, c->full_until_ns - t->to_ns) > SLOW_EDGE_FRAC && !drifts;
+    f.within_ns = drifts ? 0 : within_ns;
+    if (begins)
+        finding_set_times(&f, t->from_ns, t->to_ns);
+    f.ratio = begins ? 1 / ratio : ratio;
+    finding_figure(&f, "before_ns", begins ? before_ns * ratio : before_ns);
+    finding_figure(&f, "after_ns", begins ? before_ns : before_ns * ratio);
+    if (p->of == SIZES && is_reported(s, &f))
+        return true;
+    snprintf(what.s, sizeof what.s, "%s %s %s -> %s",
+             p->tail || !c->has_requests ? "mean" : "typical",
+             p->of == ALL && c->open_loop && c->has_requests ? "response time" : "duration",
+             units_duration((int64_t)before_ns).s, units_duration((int64_t)(before_ns * ratio)).s);
+    const char *others = p->of == SIZES        ? "; other sizes do not"
+                         : p->of == OPERATIONS ? "; other operations do not"
+                         : p->tail             ? "; typical requests do not"
+                                               : "";
+    if (drifts)
+        return findings_add(
+            s->out, &f, e, "%s %s, %.2g times as long at the end as at the start (%s)%s", who.s,
+            ratio > 1 ? "longer and longer" : "less and less time", ratio, what.s, others);
+    return findings_add(
+        s->out, &f, e, "%s %.1f times as long%s (%s%s)%s", who.s, ratio, name_time(c, &f).s, what.s,
+        begins ? "; warm-up, s3analyze analyze --steady leaves it out" : "", others);
 }
 
 /* Reports what happens to durations: a level_say_fn. */
-static bool say_change(struct levels *l, const struct level_change *of, const void *is_tail,
+static bool say_change(struct levels *l, const struct level_change *x, const void *part,
                        struct err *e)
 {
-    bool tail = *(const bool *)is_tail;
-    bool drifts = of->shape == CHANGE_TREND, begins = of->shape == CHANGE_AT_FIRST;
-    size_t at = drifts ? l->n - of->at : of->at;
-    struct slowing x = {
-        .kind = drifts   ? "drift"
-                : begins ? "warm-up"
-                         : "slow-op",
-        .from_ns = of->from > 0 ? l->at_ns[of->from] : l->s->c->start_ns,
-        .until_ns = l->at_ns[of->at],
-        .at_ns = l->at_ns[at],
-        .to_ns = levels_at_ns(l, of->to),
-        .change = levels_mean(l->x, of->from, of->at) - levels_mean(l->x, at, of->to),
-        .stays = of->shape == CHANGE_STAYS || drifts,
-    };
+    const struct part *p = part;
+    bool drifts = x->shape == CHANGE_TREND, begins = x->shape == CHANGE_AT_FIRST;
+    size_t at = drifts ? l->n - x->at : x->at;
+    int64_t from_ns = x->from > 0 ? l->at_ns[x->from] : l->s->c->start_ns;
+    double before = levels_mean(l->x, x->from, x->at), after = levels_mean(l->x, at, x->to);
+    struct slow_time t = {drifts ? "drift" : "slow-op",
+                          l->at_ns[at],
+                          levels_at_ns(l, x->to),
+                          from_ns,
+                          l->at_ns[x->at],
+                          before - after};
 
-    if (of->shape == CHANGE_WAVE)
-        return tail || !l->s->c->open_loop || load_due_varies(l->s) || levels_say_wave(l, true, e);
-    return say_slowing(l, tail, &x, e);
+    if (x->shape == CHANGE_WAVE)
+        return p->of != ALL || p->tail || !l->s->c->open_loop || load_due_varies(l->s) ||
+               levels_say_wave(l, true, e);
+    if (begins || (!drifts && t.change < 0)) { /* the slow time comes first */
+        t = (struct slow_time){begins ? "warm-up" : "slow-op", from_ns,  l->at_ns[at], l->at_ns[at],
+                               levels_at_ns(l, x->to),         -t.change};
+        before = after;
+    }
+    if (p->of == ALL ? fabs(t.change) < log(SLOW_LEAST_RATIO) || !is_news(l, p, &t)
+                     : begins || t.change < log(SLOW_LEAST_RATIO) || others_share(l->s, p, &t) ||
+                           load_explains(l->s, t.from_ns, t.change, false))
+        return true;
+    return say_part(l->s, p, &t, exp(-before), levels_within_ns(l, t.change), e);
+}
+
+/* Finds levels, and before them swings, of one part. */
+static bool find_in_part(struct search *s, struct levels *l, const struct part *p, struct err *e)
+{
+    *l = (struct levels){.s = s};
+    fill_speeds(l, p);
+    /* Throughput shows the swings of a closed loop; those of what is due are none of the system. */
+    if (p->of == ALL && !p->tail && l->n >= LEVELS_LEAST_POINTS && s->c->open_loop &&
+        !load_due_varies(s) && !swings_find(l, true, e))
+        return false;
+    return levels_tell(l, say_change, p, e);
+}
+
+bool levels_find_slow_parts(struct search *s, struct levels *l, struct err *e)
+{
+    const struct course *c = s->c;
+    struct part p = {.of = OPERATIONS};
+    bool ok = mem_new(&p.times, c->n_strata, e) && mem_new(&p.ns, c->n_strata, e);
+
+    for (; ok && s->equal != NULL && p.of <= SIZES; p.of++) {
+        p.n = p.of == SIZES ? c->n_strata : c->n_ops;
+        if (p.of == SIZES ? c->n_strata == c->n_ops : c->n_ops < 2)
+            continue;
+        for (p.k = 0; ok && p.k < p.n; p.k++)
+            ok = search_samples(s, strata_of(c, &p, p.k)).n < SLOW_LEAST_SAMPLES ||
+                 find_in_part(s, l, &p, e);
+    }
+    free(p.times);
+    free(p.ns);
+    return ok;
 }
 
 bool levels_find_in_durations(struct search *s, struct levels *l, struct err *e)
 {
-    /* Throughput shows the swings of a closed loop; those of what is due are none of the system. */
-    bool looks_for_swings = s->c->open_loop && !load_due_varies(s), swings = false;
-
-    *l = (struct levels){.s = s};
-    fill_speeds(l);
-    if (l->n < LEVELS_LEAST_POINTS)
-        return true;
-    struct swings_of of = {l->x, l->at_ns, l->n, l->width_ns};
-    if (looks_for_swings && !swings_find(s, &of, NULL, NULL, &swings, e))
-        return false;
-    if (!swings && !levels_tell(l, say_change, &(bool){false}, e))
-        return false;
-    if (looks_for_swings && !swings && !swings_find(s, &of, levels_expected, l, &swings, e))
-        return false;
-    *l = (struct levels){.s = s};
-    fill_tail(l);
-    return swings || levels_tell(l, say_change, &(bool){true}, e);
+    return find_in_part(s, l, &(struct part){.of = ALL, .n = 1}, e) &&
+           (!s->c->has_requests ||
+            find_in_part(s, l, &(struct part){.of = ALL, .n = 1, .tail = true}, e));
 }

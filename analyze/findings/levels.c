@@ -1,6 +1,7 @@
 /* Levels of throughput: changes that stay (drop, rise), a beginning that differs (warm-up), a trend
  * (drift). */
 #include "analyze/findings/levels_internal.h"
+#include "analyze/stats/stats.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
@@ -10,14 +11,16 @@
 
 #define VISIT_REACH       2 /* points on either side of a visit: a change that is taken back */
 #define N_REFINEMENTS     4
-#define LEAST_PER_POINT   8   /* requests */
-#define LEAST_CONFIRMED   .5  /* of a change, by durations at equal load, if sizes or mix change */
-#define STAYING_LOST_FRAC .01 /* of a change that stays: its cost would grow */
+#define LEAST_PER_POINT   8    /* requests */
+#define LEAST_CONFIRMED   .5   /* of a change, by durations at equal load, if sizes or mix change */
+#define STAYING_LOST_FRAC .01  /* of a change that stays: its cost would grow */
+#define CHANCE_Z          2.33 /* one-sided 1 % */
+#define LEAST_UNSTEADY    .4 /* from the upper to the lower tenth: no short part is like the whole */
 /* An outage is a problem even if it costs a small share of a run of hours. */
 #define OUTAGE_RATIO      .5
 #define OUTAGE_NS         (10 * NS_PER_S) /* of full throughput that it costs */
 
-static double work_at(const struct search *s, int64_t at_ns)
+double levels_work_at(const struct search *s, int64_t at_ns)
 {
     return s->equal != NULL ? s->equal->work[course_block(s->c, at_ns)] : 0;
 }
@@ -58,7 +61,7 @@ static void fill_points(struct levels *l)
         l->at_ns[l->n] = course_bin_start_ns(c, j);
         /* Half a request more: an empty point is low, not minus infinity. */
         l->x[l->n] = log((n + .5) / (n_free * (double)c->bin_ns / 1e9)) +
-                     work_at(l->s, course_bin_start_ns(c, j + width / 2));
+                     levels_work_at(l->s, course_bin_start_ns(c, j + width / 2));
         l->n++;
     }
     /* The completions of a closed loop have a quarter of the variance of a Poisson process: a
@@ -102,8 +105,8 @@ static double at_equal_load(struct search *s, double change, int64_t from_ns, in
 static bool say_drift(struct levels *l, struct err *e)
 {
     const struct course *c = l->s->c;
-    double change = at_equal_load(l->s, l->ends[1] - l->ends[0], c->start_ns, l->at_ns[l->n / 2],
-                                  c->full_until_ns);
+    double change = at_equal_load(l->s, l->fitted[l->n - 1] - l->fitted[0], c->start_ns,
+                                  l->at_ns[l->n / 2], c->full_until_ns);
 
     if (change == 0)
         return true;
@@ -112,8 +115,8 @@ static bool say_drift(struct levels *l, struct err *e)
     struct finding f = finding_of("drift", FINDING_PROBLEM, lost);
 
     f.ratio = ratio;
-    finding_figure(&f, "start_per_s", exp(l->ends[0]));
-    finding_figure(&f, "end_per_s", exp(l->ends[1]));
+    finding_figure(&f, "start_per_s", exp(l->fitted[0]));
+    finding_figure(&f, "end_per_s", exp(l->fitted[l->n - 1]));
     return findings_add(l->s->out, &f, e,
                         "Throughput %s from start to end, steadily: its mean depends on how long "
                         "the run is",
@@ -205,7 +208,7 @@ static void refine_visit(const struct levels *l, double before, double *after, i
     const struct course *c = l->s->c;
     size_t from = course_bin(c, *at_ns - VISIT_REACH * l->width_ns),
            to = course_bin(c, int64_add_clamped(*until_ns, VISIT_REACH * l->width_ns));
-    double usual = exp(before - work_at(l->s, *at_ns)) * (double)c->bin_ns / 1e9,
+    double usual = exp(before - levels_work_at(l->s, *at_ns)) * (double)c->bin_ns / 1e9,
            ratio = exp(*after - before);
     struct top_stretch top = {0};
 
@@ -245,35 +248,45 @@ static bool say_change(struct levels *l, const struct level_change *x, const voi
     if (x->shape == CHANGE_RETURNS)
         after = mean_rate(l, x->at, x->to);
     if (l->shape == LEVELS_BELL)
-        before = l->bell[0];
+        before = l->fitted[0];
     else if (x->shape == CHANGE_RETURNS && l->width_ns > NS_PER_S)
         refine_visit(l, before, &after, &at_ns, &until_ns);
     return say_step(l, before, after, levels_at_ns(l, x->from), at_ns,
                     x->shape == CHANGE_STAYS ? INT64_MAX : until_ns, e);
 }
 
-bool levels_say_wave(struct levels *l, bool of_durations, struct err *e)
+bool levels_say_wave(const struct levels *l, bool of_durations, struct err *e)
 {
-    double length_ns = (double)(l->at_ns[l->n - 1] - l->at_ns[0]) + (double)l->width_ns,
-           low = exp(of_durations ? -l->swing[1] : l->swing[0]),
-           high = exp(of_durations ? -l->swing[0] : l->swing[1]);
+    double length_ns = (double)(l->at_ns[l->n - 1] - l->at_ns[0]) + (double)l->width_ns, low,
+           range = levels_range(l->fitted, l->n, &low);
 
-    return swings_say(l->s, of_durations, low, high, length_ns / l->wave.cycles, NAN, e);
+    return swings_say(l->s, of_durations, exp(of_durations ? -low - range : low),
+                      exp(of_durations ? -low : low + range), length_ns / l->cycles, NAN, e);
 }
 
-/* Reports levels or another shape, and the swings around them. */
-static bool say_course(struct levels *l, struct err *e)
+/* Reports swings at no period. Chance leaves the covariance of neighbouring points at 0, whatever
+ * the distribution of durations: their covariance is the variance of what lasts for longer. */
+static bool say_unsteady(const struct levels *l, struct err *e)
 {
-    bool swings;
+    double rest[LEVELS_POINTS], variance = 0, lasting = 0, n = (double)l->n;
 
-    return levels_tell(l, say_change, NULL, e) &&
-           (l->shape == LEVELS_WAVE || swings_find(l->s, NULL, levels_expected, l, &swings, e));
+    for (size_t i = 0; i < l->n; i++) {
+        rest[i] = l->x[i] - l->fitted[i];
+        variance += rest[i] * rest[i] / n;
+        lasting += i > 0 ? rest[i] * rest[i - 1] / n : 0;
+    }
+    if (lasting / variance * sqrt(n) < CHANCE_Z)
+        return true;
+    double mean = levels_mean(l->x, 0, l->n), scale = sqrt(lasting / variance),
+           low = exp(mean + scale * stats_select(rest, l->n, l->n / 10)),
+           high = exp(mean + scale * stats_select(rest, l->n, l->n - 1 - l->n / 10));
+    return 1 - low / high < LEAST_UNSTEADY || swings_say(l->s, false, low, high, 0, NAN, e);
 }
 
 bool find_levels(struct search *s, struct err *e)
 {
     struct levels *rates, *parts = NULL;
-    bool swings = false, ok = mem_cleared(&rates, 1, e) && mem_cleared(&parts, 1, e);
+    bool ok = mem_cleared(&rates, 1, e) && mem_cleared(&parts, 1, e);
 
     /* The rate of an open loop is the one that was asked for, unless it falls behind. */
     bool overloaded = load_is_too_much(s), shows_capacity = !s->c->open_loop || overloaded;
@@ -285,8 +298,9 @@ bool find_levels(struct search *s, struct err *e)
     }
     if (ok && rates->n >= LEVELS_LEAST_POINTS && s->c->n >= FINDING_LEAST_REQUESTS) {
         if (shows_capacity)
-            ok = swings_find(s, NULL, NULL, NULL, &swings, e) && (swings || say_course(rates, e));
-        if (ok && s->equal != NULL && !swings && rates->shape != LEVELS_WAVE && !overloaded)
+            ok = swings_find(rates, false, e) && levels_tell(rates, say_change, NULL, e) &&
+                 say_unsteady(rates, e);
+        if (ok && s->equal != NULL && rates->shape != LEVELS_WAVE && !overloaded)
             ok = levels_find_in_durations(s, parts, e);
     }
     free(rates);

@@ -13,19 +13,15 @@
 
 #define N_BATCHES          32
 #define MEDIAN_OF_SQUARE   .455 /* of a standard normal; a difference has twice its variance */
-#define PENALTY            22.0 /* times the long-run variance: 4.7 standard errors a cut */
 #define FAST_START_FRAC    .10  /* of the run: a fast beginning up to here is a warm-up, too */
-#define RAMP_FRAC          .50 /* of the run: a beginning that rises step by step may last so long */
 #define LONGEST_WARM_UP_NS (3600 * NS_PER_S) /* what lasts for hours is a level */
+#define PENALTY            22.0 /* times the long-run variance: 4.7 standard errors a cut */
 #define EVIDENCE           15.0 /* cost of a shape, in -2 log likelihood: high, as many are tried */
 #define MOST_WAVES         4    /* cycles of a slow wave: more are searched for by their period */
-#define WAVE_STEPS         32   /* per cycle, of the number of cycles that is tried */
-#define LEAST_SWING        .3   /* of a wave: slow noise swings, too */
-#define BELL_STEPS         8    /* widths that are tried, up to an eighth of the run */
-#define GROWTH_EXPONENT    2    /* of an exponential trend, at the end of the run */
-#define LONGEST_DECAY      10   /* a decaying beginning has a tenth of the run as time constant, */
-#define DECAY_STEP         2    /* or half of that */
-#define N_DECAYS           2
+#define WAVE_STEPS         16 /* per cycle, of the number of cycles, and of phases, that are tried */
+#define LEAST_SWING        .3 /* of a wave: slow noise swings, too */
+#define BELL_STEPS         8  /* widths that are tried, up to an eighth of the run */
+#define DECAY_FRAC         .1 /* time constant of a decaying beginning, of the run */
 
 double levels_mean(const double *x, size_t from, size_t to)
 {
@@ -59,56 +55,74 @@ static double variance_of_batches(const struct levels *l)
     return fmax(stats_sort_median(d, n) / MEDIAN_OF_SQUARE / 2 * (double)length, l->least_variance);
 }
 
-/* Fits a straight line to the time that a request takes (1 / rate), by least squares: a steady
- * worsening. Fills in the logarithms of the fitted rate, and those at both ends of the run. */
-static void fit_line(const struct levels *l, double ends[2], double *fitted)
+/* The best of the shapes that were tried. */
+struct best {
+    double gain, *fitted;
+};
+
+/* Fits y = exp(sign * x) as a constant plus a multiple of g, by least squares; if that explains
+ * more than the best so far, fills in x as fitted and returns true. */
+static bool try_shape(const struct levels *l, int sign, const double *g, struct best *best)
 {
-    double least = exp(-l->x[0]) / 100;
-    for (size_t i = 0; i < l->n; i++)
-        fitted[i] = exp(-l->x[i]);
-    struct stats_line line = stats_fit_line(fitted, l->n);
-    for (size_t i = 0; i < l->n; i++)
-        fitted[i] = -log(fmax(line.base + line.slope * (double)i, least));
-    ends[0] = -log(fmax(line.base - line.slope / 2, least));
-    ends[1] = -log(fmax(line.base + line.slope * ((double)l->n - .5), least));
+    double n = (double)l->n, sum_y = 0, sum = 0, squares = 0, product = 0;
+
+    for (size_t i = 0; i < l->n; i++) {
+        double y = sign > 0 ? l->rate[i] : 1 / l->rate[i];
+        sum_y += y;
+        sum += g[i];
+        squares += g[i] * g[i];
+        product += g[i] * y;
+    }
+    product -= sum * sum_y / n;
+    squares -= sum * sum / n;
+    if (!(product * product / squares > best->gain))
+        return false;
+    best->gain = product * product / squares;
+    for (size_t i = 0; i < l->n; i++) {
+        double y = sum_y / n + product / squares * (g[i] - sum / n);
+        best->fitted[i] = sign * log(fmax(y, sum_y / n / 100));
+    }
+    return true;
 }
 
-/* Fits a sine to the rate, by least squares: a slow wave. Fills in the logarithms of the fit. */
+/* Fits a straight line to the time that a request takes (1 / rate): a steady worsening. */
+static void fit_line(struct levels *l, double *fitted)
+{
+    double g[LEVELS_POINTS];
+
+    for (size_t i = 0; i < l->n; i++) {
+        l->rate[i] = exp(l->x[i]);
+        g[i] = (double)i;
+        fitted[i] = l->x[i];
+    }
+    try_shape(l, -1, g, &(struct best){0, fitted});
+}
+
+/* Fits a sine to the rate: a slow wave. */
 static void fit_wave(struct levels *l, double *fitted)
 {
-    double rate[LEVELS_POINTS], t[LEVELS_POINTS],
+    double g[LEVELS_POINTS],
         length = (double)(l->at_ns[l->n - 1] - l->at_ns[0]) + (double)l->width_ns;
+    struct best best = {0, fitted};
 
-    for (size_t i = 0; i < l->n; i++) {
-        rate[i] = exp(l->x[i]);
-        t[i] = ((double)(l->at_ns[i] - l->at_ns[0]) + (double)l->width_ns / 2) / length;
-    }
-    l->wave.rest = INFINITY;
-    for (int step = WAVE_STEPS - WAVE_STEPS / 8; step <= MOST_WAVES * WAVE_STEPS; step++) {
-        struct wave x = wave_fit(t, rate, l->n, (double)step / WAVE_STEPS);
-        if (x.rest < l->wave.rest)
-            l->wave = x;
-    }
-    const struct wave *w = &l->wave;
-    double least = w->mean / 100;
-    for (size_t i = 0; i < l->n; i++) {
-        double angle = 2 * M_PI * w->cycles * t[i];
-        fitted[i] = log(fmax(w->mean + w->a * cos(angle) + w->b * sin(angle), least));
-    }
-    l->swing[0] = log(fmax(w->mean - w->amplitude, least));
-    l->swing[1] = log(w->mean + w->amplitude);
+    for (int step = WAVE_STEPS - 1; step <= MOST_WAVES * WAVE_STEPS; step++)
+        for (int phase = 0; phase < WAVE_STEPS; phase++) {
+            double cycles = (double)step / WAVE_STEPS;
+            for (size_t i = 0; i < l->n; i++)
+                g[i] = sin(2 * M_PI * cycles * (double)(l->at_ns[i] - l->at_ns[0]) / length +
+                           M_PI * phase / WAVE_STEPS);
+            if (try_shape(l, 1, g, &best))
+                l->cycles = cycles;
+        }
 }
 
-/* Fits a bell to the time that a request takes, by least squares: a dip that comes back. It begins
- * and ends within the run. Fills in the logarithms of the fitted rate. */
+/* Fits a bell to the time that a request takes: a dip that comes back. Two standard deviations
+ * before and after its peak it begins and ends, within the run. */
 static void fit_bell(struct levels *l, double *fitted)
 {
-    double n = (double)l->n, most = 0, y[LEVELS_POINTS], g[2 * LEVELS_POINTS], mean = 0;
+    double n = (double)l->n, g[2 * LEVELS_POINTS];
+    struct best best = {0, fitted};
 
-    for (size_t i = 0; i < l->n; i++)
-        mean += exp(-l->x[i]) / n;
-    for (size_t i = 0; i < l->n; i++)
-        y[i] = exp(-l->x[i]) - mean;
     for (int width = 1; width <= BELL_STEPS; width++) {
         double sd = n / 8 * width / BELL_STEPS;
 
@@ -116,28 +130,24 @@ static void fit_bell(struct levels *l, double *fitted)
             double z = ((double)i - n) / sd;
             g[i] = exp(-z * z / 2);
         }
-        for (size_t mid = (size_t)(2 * sd); (double)mid <= n - 2 * sd; mid++) {
-            const double *bell = g + l->n - mid;
-            double sum = 0, squares = 0, product = 0;
-
-            for (size_t i = 0; i < l->n; i++) {
-                sum += bell[i];
-                squares += bell[i] * bell[i];
-                product += bell[i] * y[i];
+        for (size_t mid = (size_t)(2 * sd); (double)mid <= n - 2 * sd; mid++)
+            if (try_shape(l, -1, g + l->n - mid, &best)) {
+                l->bell_from = mid - (size_t)(2 * sd);
+                l->bell_to = mid + (size_t)fmax(2 * sd, 1);
             }
-            double height = product / (squares - sum * sum / n);
-            if (height * product <= most)
-                continue;
-            double base = mean - height * sum / n, least = mean / 100;
-            most = height * product;
-            l->bell_from = mid - (size_t)(2 * sd);
-            l->bell_to = mid + (size_t)fmax(2 * sd, 1);
-            l->bell[0] = -log(fmax(base, least));
-            l->bell[1] = -log(fmax(base + height, least));
-            for (size_t i = 0; i < l->n; i++)
-                fitted[i] = -log(fmax(base + height * bell[i], least));
-        }
     }
+}
+
+double levels_range(const double *v, size_t n, double *low)
+{
+    double most = v[0];
+
+    *low = v[0];
+    for (size_t i = 1; i < n; i++) {
+        *low = fmin(*low, v[i]);
+        most = fmax(most, v[i]);
+    }
+    return most - *low;
 }
 
 /* Return the level before cut k (n_cuts: after the last one), and the point at which it ends. */
@@ -199,7 +209,7 @@ static bool propose_cuts(struct levels *l, size_t least, double penalty, struct 
 }
 
 /* Shapes that explain a series without any cut; they follow the cuts. */
-enum { LINE, GROWTH, WAVE, BELL, N_WHOLE };
+enum { LINE, WAVE, BELL, N_WHOLE };
 
 /* The shapes that explain the series, and what that costs. */
 struct choice {
@@ -215,38 +225,24 @@ static double cost_of(const struct levels *l, const bool *with)
     return slow_noise_deviance(&l->noise, with) + EVIDENCE * n;
 }
 
-/* Removes the cut, or the two neighbouring cuts, without which the cost is lowest; returns that
- * cost. A level that comes back has two cuts, and one of them alone explains nothing. */
+/* Removes the cut without which the cost is lowest; returns that cost. */
 static double take_out(const struct levels *l, bool *with)
 {
     double least = INFINITY;
-    size_t from = 0, to = 0;
+    size_t worst = 0;
 
     for (size_t i = 0; i < l->n_cuts; i++) {
         if (!with[i])
             continue;
         with[i] = false;
         double cost = cost_of(l, with);
+        with[i] = true;
         if (cost < least) {
             least = cost;
-            from = to = i;
+            worst = i;
         }
-        size_t k = i + 1;
-        while (k < l->n_cuts && !with[k])
-            k++;
-        if (k < l->n_cuts) {
-            with[k] = false;
-            cost = cost_of(l, with);
-            if (cost < least) {
-                least = cost;
-                from = i;
-                to = k;
-            }
-            with[k] = true;
-        }
-        with[i] = true;
     }
-    with[from] = with[to] = false;
+    with[worst] = false;
     return least;
 }
 
@@ -278,11 +274,10 @@ static void fill_step(const struct levels *l, size_t k, double *step)
         step[i] = change != 0 ? fmin(fmax((l->x[i] - before) / change, 0), 1) : step[i];
 }
 
-/* Fills in the shapes to try, after the proposed cuts, and, if there are early cuts, beginnings
- * that decay. */
+/* Fills in the shapes to try, after the proposed cuts, and, if there are early cuts, a beginning
+ * that decays. */
 static void fill_shapes(struct levels *l, bool early)
 {
-    double lasts = (double)l->n / LONGEST_DECAY;
     size_t n = 0;
 
     for (; n < l->n_cuts; n++)
@@ -290,12 +285,10 @@ static void fill_shapes(struct levels *l, bool early)
     memcpy(l->shapes[n + LINE], l->fitted, sizeof l->fitted);
     fit_wave(l, l->shapes[n + WAVE]);
     fit_bell(l, l->shapes[n + BELL]);
-    for (size_t i = 0; i < l->n; i++)
-        l->shapes[n + GROWTH][i] = exp((double)i * GROWTH_EXPONENT / (double)l->n);
     n += N_WHOLE;
-    for (size_t k = 0; early && k < N_DECAYS; k++, n++, lasts /= DECAY_STEP)
-        for (size_t i = 0; i < l->n; i++)
-            l->shapes[n][i] = exp(-(double)i / lasts);
+    for (size_t i = 0; early && i < l->n; i++)
+        l->shapes[n][i] = exp(-(double)i / DECAY_FRAC / (double)l->n);
+    n += early;
     slow_noise_init(&l->noise, l->x, l->n, (double)l->width_ns / 1e9, l->shapes, n);
 }
 
@@ -334,46 +327,30 @@ int64_t levels_within_ns(const struct levels *l, double change)
     return (int64_t)(points * (double)l->width_ns);
 }
 
-/* Whether the rise at cut k belongs to a slow beginning. A smooth rise has several cuts, each level
- * shorter than the time before it; it may last longer than a beginning with one cut. */
-static bool is_slow_start(const struct levels *l, size_t k)
-{
-    int64_t start_ns = l->s->c->start_ns, at_ns = l->at_ns[l->cuts[k]],
-            last_ns = k > 0 ? l->at_ns[l->cuts[k - 1]] : start_ns;
-    double into = search_frac(l->s, at_ns - start_ns);
-
-    if (at_ns - start_ns > LONGEST_WARM_UP_NS)
-        return false;
-    return into <= WARM_UP_FRAC || (into <= RAMP_FRAC && at_ns - last_ns <= last_ns - start_ns);
-}
-
-/* Counts the first cuts that all lead up (or all down): the steps of a warm-up. Returns 0 if they
- * lead down and a later level is as fast as the beginning, which was then interrupted. */
+/* Counts the first cuts that all lead up (or all down): the steps of a warm-up. It begins early;
+ * one that rises step by step, each level shorter than the time before it, may last for half of the
+ * run. Returns 0 if they lead down and a later level is as fast as the beginning, which was then
+ * interrupted. */
 static size_t count_early(const struct levels *l)
 {
-    double first = level(l, 0), change = level(l, 1) - first;
-    bool up = change > 0;
+    double first = level(l, 0), change = level(l, 1) - first,
+           run_ns = (double)(l->s->c->end_ns - l->s->c->start_ns), last_ns = 0;
     size_t n = 0;
 
-    for (size_t k = 2; !up && k <= l->n_cuts; k++)
+    for (size_t k = 2; change < 0 && k <= l->n_cuts; k++)
         if (fabs(level(l, k) - first) < -change / 3)
             return 0;
+    for (; n < l->n_cuts && (level(l, n + 1) - level(l, n)) * change > 0; n++) {
+        double at_ns = (double)(l->at_ns[l->cuts[n]] - l->s->c->start_ns);
+        double most_ns = (change < 0 ? FAST_START_FRAC : WARM_UP_FRAC) * run_ns;
 
-    while (n < l->n_cuts && (level(l, n) < level(l, n + 1)) == up &&
-           (up ? is_slow_start(l, n)
-               : search_frac(l->s, l->at_ns[l->cuts[n]] - l->s->c->start_ns) <= FAST_START_FRAC))
-        n++;
+        if (change > 0 && at_ns <= 2 * last_ns)
+            most_ns = run_ns / 2;
+        if (at_ns > fmin(most_ns, LONGEST_WARM_UP_NS))
+            break;
+        last_ns = at_ns;
+    }
     return n;
-}
-
-double levels_expected(const void *levels, int64_t at_ns)
-{
-    const struct levels *l = levels;
-    size_t i = 0;
-
-    while (i + 1 < l->n && at_ns - l->at_ns[i] >= l->width_ns)
-        i++;
-    return l->fitted[i];
 }
 
 /* Fits levels, or another shape, as far as slow noise explains none. False: out of memory. */
@@ -385,19 +362,17 @@ static bool fit(struct levels *l, struct err *e)
     if (!propose_cuts(l, least, PENALTY * l->lrv, e))
         return false;
     size_t whole = l->n_cuts, n_kept = 0, first = whole;
+    double low;
     size_t n_early = l->n_cuts > 0 ? count_early(l) : 0;
-    fit_line(l, l->ends, l->fitted);
+    fit_line(l, l->fitted);
+    double trend = fabs(l->fitted[l->n - 1] - l->fitted[0]);
     /* A wave of a range has a quarter of it as its standard deviation, and may have no cuts. */
-    if (l->n_cuts == 0 && fabs(l->ends[1] - l->ends[0]) < -log(1 - LEVELS_PROBLEM_CHANGE) &&
+    if (l->n_cuts == 0 && trend < -log(1 - LEVELS_PROBLEM_CHANGE) &&
         standard_deviation(l) < -log(1 - LEAST_SWING) / 4) {
         fill_levels(l);
         return true;
     }
     fill_shapes(l, n_early > 0);
-    double swings[N_WHOLE] = {l->ends[1] - l->ends[0], l->ends[1] - l->ends[0],
-                              (l->swing[1] - l->swing[0]) * log(1 - LEVELS_PROBLEM_CHANGE) /
-                                  log(1 - LEAST_SWING),
-                              l->bell[1] - l->bell[0]};
     struct choice best = {.cost = INFINITY};
     for (size_t shape = whole; shape <= l->noise.n_shapes; shape++) {
         struct choice x = {.cost = INFINITY};
@@ -405,19 +380,20 @@ static bool fit(struct levels *l, struct err *e)
             x.with[shape] = true;
         if (shape >= whole + N_WHOLE)
             add_cuts(l, &x);
-        else if (fabs(swings[shape - whole]) >= -log(1 - LEVELS_PROBLEM_CHANGE))
-            x.cost = cost_of(l, x.with) + (shape >= whole + WAVE ? EVIDENCE : 0);
+        else if (levels_range(l->shapes[shape], l->n, &low) >=
+                 -log(1 - (shape == whole + WAVE ? LEAST_SWING : LEVELS_PROBLEM_CHANGE)))
+            x.cost = cost_of(l, x.with) + (shape == whole + LINE ? 0 : EVIDENCE);
         if (x.cost < best.cost) {
             best = x;
             first = shape - whole;
         }
     }
-    l->shape = first <= GROWTH ? LEVELS_TREND
+    l->shape = first == LINE   ? LEVELS_TREND
                : first == WAVE ? LEVELS_WAVE
                : first == BELL ? LEVELS_BELL
                                : LEVELS_CUTS;
     /* The levels of a decay follow each other closely: keep all of its cuts. */
-    bool decays = memchr(best.with + whole + N_WHOLE, true, N_DECAYS) != NULL;
+    bool decays = best.with[whole + N_WHOLE];
     for (size_t k = 0; k < l->n_cuts; k++)
         if (best.with[k] || (decays && k < n_early))
             l->cuts[n_kept++] = l->cuts[k];
@@ -426,20 +402,8 @@ static bool fit(struct levels *l, struct err *e)
     if (l->shape == LEVELS_CUTS)
         fill_levels(l);
     else
-        memcpy(l->fitted, l->shapes[whole + (first == GROWTH ? LINE : first)], sizeof l->fitted);
+        memcpy(l->fitted, l->shapes[whole + first], sizeof l->fitted);
     return true;
-}
-
-/* Counts the first points that are as what follows cut `end`, if chance does not explain that: then
- * the end of a change is no end of a warm-up. */
-static size_t count_usual(const struct levels *l, size_t end)
-{
-    double early = levels_mean(l->x, 0, end), later = levels_mean(l->x, end, l->n), apart = 0;
-    size_t n = 0;
-
-    for (; n < end && fabs(l->x[n] - later) < fabs(l->x[n] - early); n++)
-        apart += (l->x[n] - early) * (l->x[n] - early);
-    return apart >= PENALTY * l->lrv ? n : 0;
 }
 
 int64_t levels_at_ns(const struct levels *l, size_t point)
@@ -465,11 +429,8 @@ bool levels_tell(struct levels *l, level_say_fn *say, const void *how, struct er
     if (l->shape == LEVELS_BELL)
         return say(l, &(struct level_change){CHANGE_RETURNS, 0, l->bell_from, l->bell_to}, how, e);
     size_t k = l->n_cuts > 0 ? count_early(l) : 0;
-    size_t n_usual = k > 0 ? count_usual(l, l->cuts[k - 1]) : 0;
-    if (k > 0 && n_usual == 0)
+    if (k > 0)
         ok = say(l, &(struct level_change){CHANGE_AT_FIRST, 0, l->cuts[k - 1], l->n}, how, e);
-    else if (k > 0)
-        ok = say(l, &(struct level_change){CHANGE_RETURNS, 0, n_usual, l->cuts[k - 1]}, how, e);
     /* A change that is taken back is one finding with an end. */
     while (ok && k < l->n_cuts) {
         size_t back = find_back(l, k);

@@ -27,11 +27,9 @@ struct levels {
     double lrv; /* the long-run variance of a point */
     size_t n_cuts, cuts[LEVELS_POINTS];
     enum levels_shape { LEVELS_CUTS, LEVELS_TREND, LEVELS_WAVE, LEVELS_BELL } shape;
-    double ends[2];            /* of a trend: of a straight line at both ends of the run */
-    double swing[2];           /* of a wave: the lowest and the highest value */
-    struct wave wave;          /* of the rate */
-    double bell[2];            /* the values before and after it, and at its peak */
+    double cycles;             /* of a wave */
     size_t bell_from, bell_to; /* points, two standard deviations before and after its peak */
+    double rate[LEVELS_POINTS];
     double fitted[LEVELS_POINTS];
     double shapes[SLOW_NOISE_SHAPES][LEVELS_POINTS];
     struct slow_noise noise;
@@ -41,6 +39,9 @@ struct levels {
 void levels_add_block(struct levels *l, size_t block, double x);
 
 double levels_mean(const double *x, size_t from, size_t to);
+
+/* Returns the largest of n values less the lowest, which is *low. */
+double levels_range(const double *v, size_t n, double *low);
 
 /* What happens to a series. The level before is that of the points [from, at), the one after that
  * of [at, to). */
@@ -61,11 +62,20 @@ int64_t levels_at_ns(const struct levels *l, size_t point);
  * (Bai, "Estimation of a change point in multiple regression models", 1997). */
 int64_t levels_within_ns(const struct levels *l, double change);
 
-/* Returns what the levels or the shape predict at a time: a swings_expected_fn. */
-double levels_expected(const void *levels, int64_t at_ns);
+/* Returns the log of the work of a request at a time, over that of the run. */
+double levels_work_at(const struct search *s, int64_t at_ns);
+
+/* Finds a swing with a period, of throughput or of durations, reports it, and takes it out of the
+ * series. False: out of memory. */
+bool swings_find(struct levels *l, bool of_durations, struct err *e);
+
+/* Reports a swing between two rates or durations. period_ns 0: at no steady period; p NAN: not
+ * known. */
+bool swings_say(const struct search *s, bool of_durations, double least, double most,
+                double period_ns, double p, struct err *e);
 
 /* Reports a slow wave. */
-bool levels_say_wave(struct levels *l, bool of_durations, struct err *e);
+bool levels_say_wave(const struct levels *l, bool of_durations, struct err *e);
 
 /* Adds findings of operations, or of sizes, that are slow for a while, and of changes of durations
  * that throughput does not show. False: out of memory. */

@@ -9,34 +9,31 @@
 
 #define LEAST_BATCHES 5 /* least number of batches for a variance */
 
-/* Adds the samples of a stratum in a block, of all hosts. log_sum is in units of 1 /
- * COURSE_LOG_ONE: its sums are exact, whatever the order of places. */
-static void add_cells(const struct course *c, size_t stratum, size_t block,
-                      struct period_samples *to)
+/* Counts the samples of a stratum. log_sum is in units of 1 / COURSE_LOG_ONE: its sums are exact,
+ * whatever the order of places. */
+static struct samples count_samples(const struct course *c, size_t stratum)
 {
-    const struct course_cell *cells = course_cell(c, stratum, 0, block);
+    const struct course_cell *cells = course_cell(c, stratum, 0, 0);
+    double n = 0, sum = 0, squares = (double)c->log_squares[stratum];
 
-    for (size_t i = 0; i < c->n_places; i++) {
-        if (cells[i].n == 0 || c->hosts.of_place[i] == UINT32_MAX)
-            continue;
-        to->n += cells[i].n;
-        to->n_slow += cells[i].n_slow;
-        to->log_sum += (double)cells[i].log_sum;
+    for (size_t i = 0; i < c->n_blocks * c->n_places; i++) {
+        n += cells[i].n;
+        sum += (double)cells[i].log_sum;
     }
-    to->log_sum *= COURSE_LOG_UNIT;
+    return (struct samples){
+        n, n > 0 ? sqrt(fmax(squares / n - sum * sum / n / n, 0)) * COURSE_LOG_UNIT : 0};
 }
 
 bool search_init(struct search *s, const struct course *c, struct findings *out, struct err *e)
 {
     *s = (struct search){.c = c, .out = out};
     if (!mem_cleared(&s->masked, c->n_bins + 1, e) ||
-        (c->cells != NULL && !mem_cleared(&s->all, c->n_strata * c->n_blocks, e)))
+        (c->cells != NULL && !mem_cleared(&s->all, c->n_strata, e)))
         return false;
     if (c->cells == NULL)
         return true;
     for (size_t q = 0; q < c->n_strata; q++)
-        for (size_t b = 0; b < c->n_blocks; b++)
-            add_cells(c, q, b, &s->all[q * c->n_blocks + b]);
+        s->all[q] = count_samples(c, q);
     return load_fit(s, e);
 }
 
@@ -89,21 +86,13 @@ double search_free_frac_of_block(const struct search *s, size_t block)
 
 struct samples search_samples(const struct search *s, struct strata of)
 {
-    const struct course *c = s->c;
-    double n_all = 0, squares_all = 0;
+    double n = 0, squares = 0;
 
     for (size_t k = of.first; k < of.end; k++) {
-        double n = 0, sum = 0,
-               squares = (double)c->log_squares[k] * COURSE_LOG_UNIT * COURSE_LOG_UNIT;
-
-        for (size_t b = 0; b < c->n_blocks; b++) {
-            n += s->all[k * c->n_blocks + b].n;
-            sum += s->all[k * c->n_blocks + b].log_sum;
-        }
-        n_all += n;
-        squares_all += n > 0 ? fmax(squares - sum * sum / n, 0) : 0;
+        n += s->all[k].n;
+        squares += s->all[k].n * s->all[k].sd * s->all[k].sd;
     }
-    return (struct samples){n_all, n_all > 0 ? sqrt(squares_all / n_all) : 0};
+    return (struct samples){n, n > 0 ? sqrt(squares / n) : 0};
 }
 
 void search_responses(const struct search *s, struct responses *r)

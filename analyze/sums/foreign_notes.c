@@ -45,9 +45,8 @@ static bool note_file(struct notes *to, const struct foreign *f, struct err *e)
     if (has_seconds &&
         !notes_add(
             to, e, "by-second", NULL,
-            "throughput is known by the second: stalls shorter than 2 s, swings without a steady "
-            "period and single requests that hang cannot be seen, nor which host or client was "
-            "slower; a period under 2 s looks longer"))
+            "throughput is known by the second: stalls and swings shorter than 2 s and single "
+            "requests that hang cannot be seen, nor which host or client was slower"))
         return false;
     for (size_t i = 0; i < f->together.n_seconds; i++)
         n_seconds += f->together.seconds[i].n_started > 0;

@@ -206,7 +206,7 @@ class OneStory(CliTest):
         self.assertIn("late", rows[0]["sentence"])
         self.s3analyze("aggregate", "-q", "-o", sums, path)
         said = [f["sentence"] for f in self.findings(sums)[0]]
-        for unseen in "swings without a steady period", "when or where a few requests are slow":
+        for unseen in "swings shorter than 2s", "when or where a few requests are slow":
             self.assertEqual(sum(unseen in s for s in said), 1, said)
 
     def test_clocks_that_are_set(self):
