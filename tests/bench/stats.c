@@ -413,14 +413,12 @@ static double count_of(struct rng *r, double expected)
     return fmax(floor(expected + sqrt(expected) / 2 * normal(r) + uniform(r)), 0);
 }
 
-static void slow_make(struct rng *r, const struct slow *x, uint32_t *ok, uint32_t *half, size_t n)
+static void slow_make(struct rng *r, const struct slow *x, uint32_t *ok, size_t n)
 {
     double keeps = x->lasts_s > 0 ? exp(-(double)BIN_NS / 1e9 / x->lasts_s) : 0, z = normal(r);
     for (size_t i = 0; i < n; i++) {
         z = keeps * z + sqrt(1 - keeps * keeps) * normal(r);
-        double expected = RATE * exp(SLOW_SD * z) * (double)BIN_NS / 1e9;
-        half[i] = (uint32_t)count_of(r, expected / 2);
-        ok[i] = half[i] + (uint32_t)count_of(r, expected / 2);
+        ok[i] = (uint32_t)count_of(r, RATE * exp(SLOW_SD * z) * (double)BIN_NS / 1e9);
     }
 }
 
@@ -457,9 +455,9 @@ static bool slow_repeat(struct slow *x, struct rng *r, struct err *e)
     struct course c;
     size_t n = (size_t)(x->length_s * 1e9 / (double)BIN_NS);
     bool ok = course_init(&c, 1, e) && mem_cleared(&c.ok, n, e) && mem_cleared(&c.failed, n, e) &&
-              mem_cleared(&c.timed_out, n, e) && mem_cleared(&c.ok_half, n, e);
+              mem_cleared(&c.timed_out, n, e);
     if (ok) {
-        slow_make(r, x, c.ok, c.ok_half, n);
+        slow_make(r, x, c.ok, n);
         c.n_bins = n;
         c.bin_ns = BIN_NS;
         c.shortest_ns = 3 * BIN_NS;
