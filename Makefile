@@ -66,7 +66,7 @@ MAKEFLAGS += --no-builtin-rules
 # --- Sources: every *.c of a folder and its rooms; main.c is the program, the rest its library -----
 
 COMMON_SRC := $(wildcard libcommon/*.c)
-ANALYZE_SRC := $(wildcard analyze/*.c analyze/*/*.c)
+ANALYZE_SRC := $(wildcard analyze/*.c analyze/*/*.c analyze/*/*/*.c)
 # Not in the library: in s3load-mpi it replaces ranks_one.c.
 RANKS_SRC := loadgen/ranks/ranks_mpi.c
 LOADGEN_SRC := $(filter-out $(RANKS_SRC),$(wildcard loadgen/*.c loadgen/*/*.c))
@@ -76,7 +76,7 @@ UNIT_HELP_SRC := $(wildcard tests/unit/*.c)
 BENCH_SRC := $(wildcard tests/bench/*.c)
 ALL_SRC := $(COMMON_SRC) $(ANALYZE_SRC) $(LOADGEN_SRC) $(TARGET_SRC) $(UNIT_SRC) $(UNIT_HELP_SRC) \
 	$(BENCH_SRC)
-C_FILES := $(wildcard libcommon/*.[ch] analyze/*.[ch] analyze/*/*.[ch] loadgen/*.[ch] loadgen/*/*.[ch] \
+C_FILES := $(wildcard libcommon/*.[ch] analyze/*.[ch] analyze/*/*.[ch] analyze/*/*/*.[ch] loadgen/*.[ch] loadgen/*/*.[ch] \
 	tests/*/*.[ch] tests/unit/*/*.[ch])
 
 objects = $(patsubst %.c,$(B)/%.o,$(filter-out %/main.c,$(1)))
@@ -183,7 +183,7 @@ $(B)/loadgen/%.o: INCLUDES = -I. $(call pkg_cflags,$(LOADGEN_PKGS))
 $(B)/tests/%.o: INCLUDES = -I. $(call pkg_cflags,$(NEEDED_PKGS))
 # The loops over every byte and row are worth unrolling and vectorising.
 $(addprefix $(B)/,$(addsuffix .o,analyze/read/rowindex analyze/read/rowparse \
-	analyze/data/table analyze/data/unit analyze/estimate/confidence analyze/estimate/latency \
+	analyze/data/table analyze/data/unit analyze/summary/estimate/confidence analyze/summary/estimate/latency \
 	loadgen/load/payload)): HOT_CFLAGS = $(if $(SAN),,-O3)
 $(B)/libcommon/version.o: FIXED_CFLAGS += -DS3_VERSION='"$(VERSION)"'
 
@@ -198,10 +198,10 @@ $(B)/sources: FORCE
 $(B)/libcommon/version.o: $(B)/version
 
 # The styles and the script of pages are files, and become strings of the program.
-PAGE_FILES := $(B)/analyze/page/page_css $(B)/analyze/page/page_js
-$(B)/analyze/page/page_%.c: analyze/page/page.%
+PAGE_FILES := $(B)/analyze/render/page/page_css $(B)/analyze/render/page/page_js
+$(B)/analyze/render/page/page_%.c: analyze/render/page/page.%
 	@mkdir -p $(@D)
-	$(Q){ echo '#include "analyze/page/page_files.h"'; echo 'const char page_$*[] ='; \
+	$(Q){ echo '#include "analyze/render/page/page_files.h"'; echo 'const char page_$*[] ='; \
 	  sed 's/[\\"]/\\&/g; s/^/"/; s/$$/\\n"/' $<; echo ';'; } >$@.new && mv $@.new $@
 $(PAGE_FILES:=.o): %.o: %.c $(B)/flags
 	$(if $(V),,@echo "  CC   $@")

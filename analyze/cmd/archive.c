@@ -2,7 +2,7 @@
 
 #include "analyze/cmd/options.h"
 #include "analyze/read/aggpipe.h"
-#include "analyze/report/words.h"
+#include "analyze/render/report/words.h"
 #include "analyze/write/outfile.h"
 
 #include <stdlib.h>

@@ -2,10 +2,10 @@
 #ifndef S3_ANALYZE_CMD_ARCHIVE_H
 #define S3_ANALYZE_CMD_ARCHIVE_H
 
-#include "analyze/analysis/load.h"
-#include "analyze/archive/archive.h"
+#include "analyze/analysis/run/load.h"
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
+#include "analyze/tools/archive/archive.h"
 #include "analyze/write/sheet.h"
 #include "libcommon/cli.h"
 #include "libcommon/err.h"

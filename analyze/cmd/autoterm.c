@@ -1,8 +1,8 @@
-#include "analyze/analysis/stopping.h"
+#include "analyze/analysis/run/stopping.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
-#include "analyze/report/stopping.h"
+#include "analyze/render/report/stopping.h"
 #include "analyze/write/outfile.h"
 
 struct autoterm_given {

@@ -1,9 +1,9 @@
-#include "analyze/export/export.h"
-#include "analyze/analysis/analysis.h"
+#include "analyze/tools/export/export.h"
+#include "analyze/analysis/run/analysis.h"
 
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
-#include "analyze/report/figures.h"
+#include "analyze/render/report/figures.h"
 #include "analyze/write/outfile.h"
 
 enum export_format { EXPORT_BENCHFMT, EXPORT_INFLUX, EXPORT_OPENMETRICS, EXPORT_HDR };

@@ -1,9 +1,9 @@
-#include "analyze/import/import.h"
+#include "analyze/capture/import/import.h"
 
-#include "analyze/analysis/load.h"
+#include "analyze/analysis/run/load.h"
+#include "analyze/capture/stream/capture_out.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
-#include "analyze/stream/capture_out.h"
 #include "analyze/write/outfile.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"

@@ -1,6 +1,6 @@
 #include "analyze/cmd/loaded.h"
 
-#include "analyze/analysis/analysis.h"
+#include "analyze/analysis/run/analysis.h"
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/sums.h"
 

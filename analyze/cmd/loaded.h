@@ -3,8 +3,8 @@
 #ifndef S3_ANALYZE_CMD_LOADED_H
 #define S3_ANALYZE_CMD_LOADED_H
 
-#include "analyze/analysis/load.h"
-#include "analyze/sums/sums.h"
+#include "analyze/analysis/run/load.h"
+#include "analyze/analysis/sums/sums.h"
 #include "libcommon/cli.h"
 #include "libcommon/err.h"
 

@@ -1,6 +1,6 @@
 #include "analyze/cmd/options.h"
 
-#include "analyze/analysis/load.h"
+#include "analyze/analysis/run/load.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 #include "libcommon/visible.h"

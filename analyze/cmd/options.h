@@ -2,7 +2,7 @@
 #ifndef S3_ANALYZE_CMD_OPTIONS_H
 #define S3_ANALYZE_CMD_OPTIONS_H
 
-#include "analyze/compare/run.h"
+#include "analyze/tools/compare/run.h"
 #include "libcommon/autoterm.h"
 #include "libcommon/cli.h"
 

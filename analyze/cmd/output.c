@@ -1,6 +1,6 @@
 #include "analyze/cmd/output.h"
 
-#include "analyze/report/words.h"
+#include "analyze/render/report/words.h"
 #include "analyze/write/text.h"
 #include "libcommon/mem.h"
 #include "libcommon/slice.h"

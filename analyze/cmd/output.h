@@ -2,7 +2,7 @@
 #ifndef S3_ANALYZE_CMD_OUTPUT_H
 #define S3_ANALYZE_CMD_OUTPUT_H
 
-#include "analyze/analysis/load.h"
+#include "analyze/analysis/run/load.h"
 #include "analyze/write/outfile.h"
 #include "libcommon/cli.h"
 

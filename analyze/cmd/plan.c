@@ -1,9 +1,9 @@
-#include "analyze/plan/plan.h"
+#include "analyze/tools/plan/plan.h"
 #include "analyze/cmd/archive.h"
 #include "analyze/cmd/commands.h"
-#include "analyze/json/documents.h"
-#include "analyze/page/pages.h"
-#include "analyze/report/plan_sheet.h"
+#include "analyze/render/json/documents.h"
+#include "analyze/render/page/pages.h"
+#include "analyze/render/report/plan_sheet.h"
 #include "libcommon/mem.h"
 #include "libcommon/visible.h"
 

@@ -1,9 +1,9 @@
 #include "analyze/cmd/sides.h"
 
-#include "analyze/archive/archive.h"
 #include "analyze/base/paths.h"
 #include "analyze/cmd/output.h"
 #include "analyze/read/aggpipe.h"
+#include "analyze/tools/archive/archive.h"
 #include "libcommon/mem.h"
 
 #include <stdio.h>

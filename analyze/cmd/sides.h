@@ -3,9 +3,9 @@
 #ifndef S3_ANALYZE_CMD_SIDES_H
 #define S3_ANALYZE_CMD_SIDES_H
 
-#include "analyze/compare/compare.h"
-#include "analyze/compare/run.h"
-#include "analyze/plot/compare.h"
+#include "analyze/render/plot/compare.h"
+#include "analyze/tools/compare/compare.h"
+#include "analyze/tools/compare/run.h"
 #include "libcommon/cli.h"
 #include "libcommon/err.h"
 

@@ -1,6 +1,6 @@
 #include "analyze/cmd/sums.h"
 
-#include "analyze/analysis/load.h"
+#include "analyze/analysis/run/load.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
 #include "analyze/data/filter.h"

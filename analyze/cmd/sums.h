@@ -1,9 +1,9 @@
-/* How the commands handle files of sums (analyze/sums/sums.h), which are recognised by their
- * content. */
+/* How the commands handle files of sums (analyze/analysis/sums/sums.h), which are recognised by
+ * their content. */
 #ifndef S3_ANALYZE_CMD_SUMS_H
 #define S3_ANALYZE_CMD_SUMS_H
 
-#include "analyze/sums/sums.h"
+#include "analyze/analysis/sums/sums.h"
 #include "analyze/write/outfile.h"
 #include "libcommon/cli.h"
 #include "libcommon/err.h"

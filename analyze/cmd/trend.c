@@ -1,9 +1,9 @@
-#include "analyze/archive/trend.h"
+#include "analyze/tools/archive/trend.h"
 #include "analyze/cmd/archive.h"
 #include "analyze/cmd/commands.h"
-#include "analyze/json/documents.h"
-#include "analyze/page/pages.h"
-#include "analyze/report/archive.h"
+#include "analyze/render/json/documents.h"
+#include "analyze/render/page/pages.h"
+#include "analyze/render/report/archive.h"
 #include "libcommon/visible.h"
 
 struct trend_given {

@@ -6,10 +6,10 @@
  *   plans trials         runs of the simulated servers for others to judge (tests/bench/search)
  *
  * The exit status is 1 if a figure is outside its limits. */
-#include "analyze/plan/decide.h"
-#include "analyze/slo/slo.h"
 #include "analyze/stats/picker.h"
 #include "analyze/stats/stats.h"
+#include "analyze/tools/plan/decide.h"
+#include "analyze/tools/slo/slo.h"
 #include "libcommon/err.h"
 #include "libcommon/splitmix.h"
 

@@ -21,10 +21,10 @@
  * or are marked, and how often an assertion whose limit is the true value is decided. The exit
  * status is 1 if a figure of a table is outside its limits. */
 #include "analyze/stats/stats.h"
-#include "analyze/estimate/confidence.h"
 #include "analyze/findings/findings.h"
-#include "analyze/slo/slo.h"
 #include "analyze/stats/picker.h"
+#include "analyze/summary/estimate/confidence.h"
+#include "analyze/tools/slo/slo.h"
 #include "libcommon/mem.h"
 #include "libcommon/splitmix.h"
 

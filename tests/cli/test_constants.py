@@ -42,7 +42,7 @@ class Constants(CliTest):
         done = subprocess.run([sys.executable, ROOT / "tests" / "constants"], text=True, stdout=subprocess.PIPE)
         self.assertEqual(done.returncode, 0)
         *files, total = [line.split() for line in done.stdout.splitlines()]
-        self.assertEqual({name.rpartition("/")[0] for _, name in files}, {"analyze/findings", "analyze/conclude"})
+        self.assertEqual({name.rpartition("/")[0] for _, name in files}, {"analyze/findings", "analyze/analysis/conclude"})
         self.assertEqual(sum(int(n) for n, _ in files), int(total[0]))
 
 

@@ -13,7 +13,7 @@ class Sentences(FindingsCase):
     def test_sentences_begin_with_a_capital(self):
         """In the sources, as some of them are hard to provoke."""
         n = 0
-        for path in [*ROOT.glob("analyze/findings/*.c"), *ROOT.glob("analyze/conclude/*.c"),
+        for path in [*ROOT.glob("analyze/findings/*.c"), *ROOT.glob("analyze/analysis/conclude/*.c"),
                      ROOT / "analyze/data/recorded.c"]:
             source = path.read_text()
             starts = re.findall(r'(?:findings_add\([^;"]*?e,|\bSAY\(|snprintf\(note\.message, sizeof note\.message,)\s*"'

@@ -4,11 +4,11 @@
  * Input: the file. */
 #include "tests/fuzz/fuzz.h"
 
-#include "analyze/analysis/analysis.h"
-#include "analyze/json/documents.h"
-#include "analyze/report/run.h"
-#include "analyze/report/series.h"
-#include "analyze/sums/sums.h"
+#include "analyze/analysis/run/analysis.h"
+#include "analyze/analysis/sums/sums.h"
+#include "analyze/render/json/documents.h"
+#include "analyze/render/report/run.h"
+#include "analyze/render/report/series.h"
 
 #include <assert.h>
 #include <stdio.h>

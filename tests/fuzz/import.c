@@ -4,8 +4,8 @@
  * Input: a byte that chooses the format, then the file. */
 #include "tests/fuzz/fuzz.h"
 
-#include "analyze/analysis/analysis.h"
-#include "analyze/import/import.h"
+#include "analyze/analysis/run/analysis.h"
+#include "analyze/capture/import/import.h"
 
 #include <assert.h>
 #include <string.h>

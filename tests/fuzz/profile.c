@@ -5,9 +5,9 @@
  * Input: 0, then a profile; anything else, then an archive. */
 #include "tests/fuzz/fuzz.h"
 
-#include "analyze/profile/flame.h"
-#include "analyze/profile/run.h"
-#include "analyze/profile/top.h"
+#include "analyze/tools/profile/flame.h"
+#include "analyze/tools/profile/run.h"
+#include "analyze/tools/profile/top.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Compares blocks of rows with sums row by row. */
-#include "analyze/sets/blocks.h"
+#include "analyze/summary/sets/blocks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Compares analyze/statistics with a plain computation: requests spread over segments one by one,
  * latencies sorted, then the same functions of analyze/stats. */
-#include "analyze/estimate/confidence.h"
+#include "analyze/summary/estimate/confidence.h"
 
 #include "libcommon/quantile.h"
 #include "tests/unit/statvec.h"

@@ -1,5 +1,5 @@
 /* The role of each operation in its run. */
-#include "analyze/model/role.h"
+#include "analyze/summary/model/role.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* Panels of the pages' own charts: unit, scale and position follow from their series. */
-#include "analyze/page/chart.h"
+#include "analyze/render/page/chart.h"
 #include "libcommon/units.h"
 
 #include <math.h>

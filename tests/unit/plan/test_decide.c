@@ -1,4 +1,4 @@
-#include "analyze/plan/decide.h"
+#include "analyze/tools/plan/decide.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

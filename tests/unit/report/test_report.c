@@ -1,5 +1,5 @@
-#include "analyze/json/documents.h"
-#include "analyze/report/run.h"
+#include "analyze/render/json/documents.h"
+#include "analyze/render/report/run.h"
 #include "libcommon/utf8.h"
 
 #include <math.h>

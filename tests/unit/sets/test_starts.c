@@ -1,6 +1,6 @@
 /* The range of requests without thread numbers (docs/how-the-numbers-are-made.md, section 2),
  * compared with small cases worked out by hand. */
-#include "analyze/sets/starts.h"
+#include "analyze/summary/sets/starts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

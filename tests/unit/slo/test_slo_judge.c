@@ -1,5 +1,5 @@
-#include "analyze/slo/slo.h"
 #include "analyze/stats/stats.h"
+#include "analyze/tools/slo/slo.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "analyze/stream/reorder.h"
+#include "analyze/capture/stream/reorder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

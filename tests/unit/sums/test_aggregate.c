@@ -1,9 +1,9 @@
 /* Damaged aggregated captures: every prefix of a small one, and changed bytes. Each must be refused
  * with a message of one line, or read and reported. tests/cli/test_aggregate.py tests the
  * figures. */
-#include "analyze/analysis/analysis.h"
-#include "analyze/json/documents.h"
-#include "analyze/sums/sums.h"
+#include "analyze/analysis/run/analysis.h"
+#include "analyze/analysis/sums/sums.h"
+#include "analyze/render/json/documents.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

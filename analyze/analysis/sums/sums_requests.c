@@ -1,0 +1,130 @@
+/* Finds figures of requests (docs/how-the-numbers-are-made.md, section 5) from the sums of a run,
+ * as far as histograms contain them. */
+#include "analyze/analysis/sums/sums_internal.h"
+#include "analyze/summary/model/fields.h"
+#include "analyze/summary/requests/requests.h"
+#include "libcommon/mem.h"
+
+static struct times times_of(const struct sums_values *v)
+{
+    struct times t = {0};
+
+    if (v->moments.n == 0)
+        return t;
+    t = (struct times){
+        .present = true,
+        .n = v->moments.n,
+        .mean_ns = moments_mean(&v->moments),
+        .stddev_ns = moments_stddev(&v->moments),
+        .fastest_ns = v->min,
+        .slowest_ns = v->max,
+    };
+    for (size_t i = 0; i < TIMES_N_QUANTILES; i++)
+        times_set_quantile(&t, i, sums_quantile(v, times_quantiles[i]->permille));
+    return t;
+}
+
+struct durations sums_durations(const struct sums_part *p)
+{
+    return (struct durations){times_of(&p->duration), times_of(&p->ttfb)};
+}
+
+/* Returns a quantile of the rates. Percentiles count from the fastest request, so ranks count from
+ * the greatest rate. */
+static double rate_at(const struct sums_values *v, unsigned permille)
+{
+    size_t n = (size_t)v->moments.n;
+    return (double)sums_value_at(v, (int64_t)(n - 1 - quantile_index(n, permille))) / SUMS_MILLI;
+}
+
+static struct sized sized_of(const struct sums_part *p)
+{
+    const struct moments *m = &p->duration.moments;
+    struct sized s = {0};
+
+    if (m->n == 0)
+        return s;
+    s = (struct sized){
+        .present = true,
+        .n = m->n,
+        .n_unrated = m->n - p->rate.moments.n,
+        .mean_bytes = (double)p->n_bytes / (double)m->n,
+        .mean_ns = moments_mean(m),
+        .rated = p->rate.moments.n > 0,
+        .ttfb = times_of(&p->ttfb),
+    };
+    if (!s.rated)
+        return s;
+    s.mean_bytes_per_s = (double)p->n_rated_bytes / ((double)p->n_rated_ns / 1e9);
+    s.p50_bytes_per_s = rate_at(&p->rate, 500);
+    s.p90_bytes_per_s = rate_at(&p->rate, 900);
+    s.p99_bytes_per_s = rate_at(&p->rate, 990);
+    s.fastest_bytes_per_s = (double)p->rate.max / SUMS_MILLI;
+    s.slowest_bytes_per_s = (double)p->rate.min / SUMS_MILLI;
+    return s;
+}
+
+/* Fills size classes, joined as in an analysis of a capture. */
+static bool fill_sizes(struct requests *r, const struct sums_op *op, struct err *e)
+{
+    int64_t n_by_class[ANALYSIS_N_SIZES] = {0}, edges[ANALYSIS_N_SIZES + 1];
+    uint8_t of_class[ANALYSIS_N_SIZES] = {0};
+    bool ok = true;
+
+    for (size_t i = 0; i < op->sizes.n; i++)
+        n_by_class[analysis_size_class(op->sizes.v[i].min_bytes)] +=
+            op->sizes.v[i].duration.moments.n;
+    r->mean_bytes = (double)op->all.n_bytes / (double)r->n;
+    r->n_sizes = requests_join_classes(n_by_class, r->n, of_class, edges);
+    if (!mem_cleared(&r->sizes, r->n_sizes, e))
+        return false;
+    for (size_t b = 0; ok && b < r->n_sizes; b++) {
+        struct sums_part joined = {0};
+        for (size_t i = 0; ok && i < op->sizes.n; i++) {
+            const struct sums_part *p = &op->sizes.v[i];
+            if (p->duration.moments.n > 0 && of_class[analysis_size_class(p->min_bytes)] == b)
+                ok = sums_part_add(&joined, p, e);
+        }
+        r->sizes[b] =
+            (struct size_bucket){.min_bytes = edges[b],
+                                 .max_bytes = edges[b + 1] == INT64_MAX ? -1 : edges[b + 1],
+                                 .all = sized_of(&joined),
+                                 .dur = times_of(&joined.duration)};
+        sums_part_free(&joined);
+    }
+    return ok;
+}
+
+bool sums_requests(struct requests *r, const struct sums_op *op, struct err *e)
+{
+    const struct sums_part *all = &op->all;
+    r->n = all->duration.moments.n;
+    r->present = r->n > 0;
+    r->of_whole_run = true;
+    if (!r->present)
+        return true;
+    r->single_size = op->min_bytes == op->max_bytes;
+    r->response_time.dur = times_of(&op->response);
+    r->all = sums_durations(all);
+    if (r->single_size) {
+        r->object_size_bytes = op->min_bytes;
+    } else if (!fill_sizes(r, op, e)) {
+        return false;
+    }
+    if (op->hosts.n < 2)
+        return true;
+    if (!mem_cleared(&r->hosts, op->hosts.n, e))
+        return false;
+    for (size_t i = 0; i < op->hosts.n; i++) {
+        const struct sums_part *p = &op->hosts.v[i];
+        if (p->duration.moments.n == 0)
+            continue;
+        struct host_requests *h = &r->hosts[r->n_hosts++];
+        h->host = p->name;
+        if (r->single_size)
+            h->single = sums_durations(p);
+        else
+            h->sized = sized_of(p);
+    }
+    return true;
+}

@@ -1,0 +1,308 @@
+#include "analyze/render/page/chart.h"
+#include "analyze/render/page/html_internal.h"
+#include "analyze/write/html.h"
+
+#include <math.h>
+
+#define MAX_MARKS     9  /* findings that are marked; others are only in the list */
+#define MARK_ROW_PX   20 /* of numbers above the panels */
+#define THROUGHPUT_PX 64
+#define LATENCY_PX    60
+#define SMALL_PX      32
+#define MAX_PANELS    5
+
+/* One drawing of a timeline. */
+struct drawing {
+    struct chart chart;
+    const struct html_first *of;
+    const char *css, *prefix; /* class of the drawing; prefix of its ids */
+};
+
+/* ---- What is drawn ---- */
+
+/* Returns a line or bars of the page's series number `series`. */
+static struct chart_series series_of(const struct plot_timeline *t, int series,
+                                     enum plot_course what, const char *css, const char *name)
+{
+    return (struct chart_series){.t = t,
+                                 .what = what,
+                                 .css = css,
+                                 .name = name,
+                                 .column = html_data_column(what),
+                                 .series = series};
+}
+
+/* Returns a panel with a line for each of the chosen operations. */
+static struct chart_panel latency_of_ops(const struct html_course *c, const char *title,
+                                         enum plot_course what)
+{
+    static const char *const css[HTML_COURSE_CHOSEN] = {"s1", "s2 dashed", "s3", "s1 dashed"};
+    struct chart_panel p = {.title = title, .values = CHART_TIMES, .height = LATENCY_PX};
+    size_t k[HTML_COURSE_CHOSEN];
+
+    p.n = html_course_choose(c, k);
+    for (size_t i = 0; i < p.n; i++)
+        p.v[i] = series_of(&c->ops[k[i]], html_course_series(c, k[i]), what, css[i],
+                           what == PLOT_P50 ? c->ops[k[i]].op : NULL);
+    return p;
+}
+
+/* Returns the panel of failed requests, with the most frequent message at the bottom. */
+static struct chart_panel failed_requests(const struct plot_timeline *t)
+{
+    static const char *const css[PLOT_TIMELINE_MESSAGES] = {"b1", "b2", "b3"};
+    struct chart_panel p = {.title = "Failed requests",
+                            .unit = "",
+                            .values = CHART_COUNTS,
+                            .height = SMALL_PX,
+                            .n = t->n_messages};
+
+    for (size_t k = 0; k < p.n; k++) {
+        const struct plot_timeline_message *m = &t->messages[k];
+        p.v[k] = series_of(t, 0, PLOT_FAILED, css[k],
+                           m->text != NULL ? m->text
+                           : p.n > 1       ? "other messages"
+                                           : "failed requests");
+        p.v[k].message = m;
+        /* The page's data has the number of failed requests, but not by message. */
+        p.v[k].column = p.n > 1 ? NULL : p.v[k].column;
+    }
+    return p;
+}
+
+/* Fills in the panels that have something to show; returns how many. Each operation has latency
+ * lines of its own: durations of different operations are not one distribution. */
+static size_t choose_panels(const struct html_course *c, struct chart_panel v[MAX_PANELS])
+{
+    const struct plot_timeline *t = &c->all;
+    size_t n = 0;
+
+    v[n] = (struct chart_panel){.title = "Throughput",
+                                .unit = "objects/s",
+                                .values = t->has_bytes ? CHART_BYTES_PER_S : CHART_NUMBERS,
+                                .height = THROUGHPUT_PX,
+                                .v = {series_of(t, 0, PLOT_THROUGHPUT, "s1", NULL)},
+                                .n = 1};
+    n += chart_fit(&v[n]);
+    if (chart_most(t, PLOT_P99) > 0) {
+        v[n] = (struct chart_panel){.title = t->is_open ? "Service time" : "Latency",
+                                    .values = CHART_TIMES,
+                                    .height = LATENCY_PX,
+                                    .v = {series_of(t, 0, PLOT_P99, "s3 dashed", "p99"),
+                                          series_of(t, 0, PLOT_P50, "s1", "median")},
+                                    .n = 2};
+        n += chart_fit(&v[n]);
+    } else {
+        v[n] = latency_of_ops(c, t->is_open ? "Median service time" : "Median latency", PLOT_P50);
+        n += chart_fit(&v[n]);
+        v[n] = latency_of_ops(c, t->is_open ? "p99 service time" : "p99 latency", PLOT_P99);
+        n += chart_fit(&v[n]);
+    }
+    v[n] = failed_requests(t);
+    n += chart_fit(&v[n]);
+    v[n] = (struct chart_panel){.title = "Requests in flight",
+                                .unit = "",
+                                .height = SMALL_PX,
+                                .v = {series_of(t, 0, PLOT_IN_FLIGHT, "s3", NULL)},
+                                .n = 1};
+    n += chart_fit(&v[n]) && !plot_timeline_is_steady(t);
+    return n;
+}
+
+/* ---- Marks ---- */
+
+static void put_range(const struct drawing *d, double top, double bottom)
+{
+    const struct span *range = &d->of->course->all.range;
+
+    if (range->present) {
+        chart_shade(&d->chart, d->of->course->all.start_ns, range->start_ns, top, bottom,
+                    "outside");
+        chart_shade(&d->chart, range->end_ns, d->of->course->all.end_ns, top, bottom, "outside");
+    }
+}
+
+static bool is_within(const struct plot_timeline *t, const struct finding *x)
+{
+    return t->n > 0 && x->has_start && x->start_ns <= t->end_ns &&
+           (!x->has_end || x->end_ns >= t->start_ns);
+}
+
+bool html_timeline_marks(const struct plot_timeline *t, const struct findings *found, size_t i)
+{
+    size_t n_before = 0;
+
+    for (size_t k = 0; k < i; k++)
+        n_before += is_within(t, &found->v[k]);
+    return is_within(t, &found->v[i]) && n_before < MAX_MARKS;
+}
+
+/* Sets the row of each number above the panels, so that none covers another; returns the number of
+ * rows. */
+static int place_marks(const struct drawing *d, int row[MAX_MARKS])
+{
+    const struct findings *found = d->of->findings;
+    double at[MAX_MARKS];
+    int n = 0, n_rows = 0;
+
+    for (size_t i = 0; i < found->n && n < MAX_MARKS; i++) {
+        if (!html_timeline_marks(&d->of->course->all, found, i))
+            continue;
+        at[n] = chart_x(&d->chart, found->v[i].start_ns);
+        row[n] = 0;
+        for (int k = 0; k < n; k++) {
+            if (row[k] == row[n] && fabs(at[k] - at[n]) < MARK_ROW_PX) {
+                row[n]++;
+                k = -1;
+            }
+        }
+        n_rows = row[n] + 1 > n_rows ? row[n] + 1 : n_rows;
+        n++;
+    }
+    return n_rows;
+}
+
+/* Draws a line down from the number of a finding, and shades its span. */
+static void put_line(const struct drawing *d, const struct finding *x, double y, double top,
+                     double bottom)
+{
+    bool is_problem = x->severity == FINDING_PROBLEM;
+
+    if (x->has_end)
+        chart_shade(&d->chart, x->start_ns, x->end_ns, top, bottom,
+                    is_problem ? "event" : "noticed");
+    fprintf(d->chart.f, "<path class=\"%s\" d=\"M%.1f %.1fV%.1f\"/>",
+            is_problem ? "mark problem" : "mark", chart_x(&d->chart, x->start_ns), y, bottom);
+}
+
+static void put_number(const struct drawing *d, const struct finding *x, size_t number, double y)
+{
+    bool is_problem = x->severity == FINDING_PROBLEM;
+    double at = chart_x(&d->chart, x->start_ns);
+
+    fprintf(d->chart.f,
+            "<a href=\"#finding%zu\" id=\"%smark%zu\" aria-label=\"%s %zu\"><circle "
+            "class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"9\"/><text class=\"number\" x=\"%.1f\" "
+            "y=\"%.1f\">%zu</text></a>",
+            number, d->prefix, number, is_problem ? "Problem" : "Notice", number,
+            is_problem ? "dot problem" : "dot", at, y, at, y + 4, number);
+}
+
+static double number_y(double top, int row)
+{
+    return top - 10 - row * MARK_ROW_PX;
+}
+
+/* Draws the lines down from the numbers. They are drawn first, so that they pass below the
+ * numbers. */
+static void put_lines(const struct drawing *d, const int row[MAX_MARKS], double top, double bottom)
+{
+    const struct findings *found = d->of->findings;
+    int n = 0;
+
+    for (size_t i = 0; i < found->n; i++)
+        if (html_timeline_marks(&d->of->course->all, found, i))
+            put_line(d, &found->v[i], number_y(top, row[n++]), top, bottom);
+}
+
+/* Draws numbers above the panels, one for each finding that has a time. */
+static void put_numbers(const struct drawing *d, const int row[MAX_MARKS], double top)
+{
+    const struct findings *found = d->of->findings;
+    int n = 0;
+
+    for (size_t i = 0; i < found->n; i++)
+        if (html_timeline_marks(&d->of->course->all, found, i))
+            put_number(d, &found->v[i], i + 1, number_y(top, row[n++]));
+}
+
+/* ---- The figure ---- */
+
+static void draw(struct drawing *d)
+{
+    struct chart *c = &d->chart;
+    int row[MAX_MARKS];
+    struct chart_panel panels[MAX_PANELS];
+    size_t n = choose_panels(d->of->course, panels);
+    double top = place_marks(d, row) * MARK_ROW_PX;
+    double height = top + chart_height(c, panels, n) + CHART_AXIS_PX;
+    double bottom = height - CHART_AXIS_PX - CHART_GAP_PX;
+
+    fprintf(c->f,
+            "<svg class=\"timeline %s\" role=\"group\" aria-label=\"Timeline\" viewBox=\"0 0 %.0f "
+            "%.0f\" data-left=\"%.1f\" data-right=\"%.1f\" data-top=\"%.1f\" "
+            "data-bottom=\"%.1f\">",
+            d->css, c->width, height, c->left, c->right, top, bottom);
+    fputs("<g class=\"time\">", c->f);
+    put_range(d, top + CHART_TITLE_PX, bottom);
+    put_lines(d, row, top, bottom);
+    fputs("</g>", c->f);
+    put_numbers(d, row, top);
+    c->y = top;
+    for (size_t i = 0; i < n; i++)
+        chart_put(c, &panels[i]);
+    c->y = bottom;
+    chart_put_axis(c, panels, n);
+    fputs("</svg>", c->f);
+}
+
+/* Writes what the drawing leaves out, and what its marks mean. */
+static void put_caption(FILE *f, const struct html_first *of)
+{
+    const struct plot_timeline *t = &of->course->all;
+    double most = chart_most(t, PLOT_IN_FLIGHT);
+    size_t chosen[HTML_COURSE_CHOSEN];
+
+    fputs("<figcaption>", f);
+    html_textf(f, "What happened when: %s", t->op);
+    fputs("<small>", f);
+    if (plot_timeline_is_steady(t) && most > 0)
+        html_textf(f, "Requests in flight: about %.0f throughout. ", most);
+    if (chart_most(t, PLOT_THROUGHPUT) <= 0)
+        html_textf(f, "Nothing was transferred. ");
+    if (t->n_errors == 0)
+        html_textf(f, "No request failed. ");
+    else if (t->n_messages > 1)
+        html_textf(f, "Failed requests: bars stand on each other, the first message lowest. ");
+    if (chart_most(t, PLOT_P99) <= 0 && of->course->n_ops > HTML_COURSE_CHOSEN &&
+        html_course_choose(of->course, chosen) == HTML_COURSE_CHOSEN)
+        html_textf(f, "Latency: of the %d operations with the most requests. ", HTML_COURSE_CHOSEN);
+    if (of->note != NULL)
+        html_textf(f, "%s ", of->note);
+    if (t->range.present && (t->range.start_ns > t->start_ns || t->range.end_ns < t->end_ns))
+        html_textf(f, "Grey: outside of the time that counts. ");
+    bool has_marks = false, has_notice = false, has_problem = false;
+
+    for (size_t i = 0; i < of->findings->n; i++) {
+        const struct finding *x = &of->findings->v[i];
+        bool is_marked = html_timeline_marks(t, of->findings, i);
+
+        has_marks |= is_marked;
+        has_notice |= is_marked && x->has_end && x->severity == FINDING_NOTICE;
+        has_problem |= is_marked && x->has_end && x->severity == FINDING_PROBLEM;
+    }
+    html_textf(f, "%s%s%s", has_marks ? "Numbers: findings. " : "",
+               has_problem ? "Pink: when a problem was. " : "",
+               has_notice ? "Blue: when a notice was. " : "");
+    fputs("</small></figcaption>", f);
+}
+
+void html_timeline(FILE *f, const struct html_first *of)
+{
+    const struct plot_timeline *t = &of->course->all;
+    struct drawing wide = {
+        {f, t->start_ns, t->end_ns, .width = 860, .left = 56, .right = 846}, of, "wide", ""};
+    struct drawing narrow = {
+        {f, t->start_ns, t->end_ns, .narrow = true, .width = 360, .left = 52, .right = 350},
+        of,
+        "narrow",
+        "n"};
+
+    if (t->n == 0)
+        return;
+    fputs("<figure id=\"timeline\" data-series=\"0\">", f);
+    put_caption(f, of);
+    draw(&wide);
+    draw(&narrow);
+    fputs("</figure>\n", f);
+}

@@ -1,0 +1,69 @@
+/* The frame of a page: head, styles, contents, charts, definitions. A page is one file that needs
+ * nothing else. */
+#ifndef S3_ANALYZE_RENDER_PAGE_PAGE_H
+#define S3_ANALYZE_RENDER_PAGE_PAGE_H
+
+#include "analyze/render/plot/plot.h"
+#include "analyze/render/plot/svg.h"
+#include "analyze/write/sheet.h"
+#include "analyze/write/unfinished.h"
+#include "libcommon/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* Charts drawn for a page, in a temporary folder. */
+struct html_charts {
+    char *folder;
+    struct unfinished unfinished; /* the folder's entry: the struct may not move */
+    struct plot_set set;
+    struct plot_palette palette;
+    struct plot_options options; /* for plot_add_... */
+    struct err missing;          /* why there are no charts; empty: there are */
+};
+
+/* Makes the folder. False: *e says why. The caller calls html_charts_fini in any case. */
+bool html_charts_init(struct html_charts *c, struct err *e);
+/* Draws what was added to c->set. If that fails, e.g. without gnuplot, c->missing says why, and the
+ * page is written without charts. */
+void html_charts_draw(struct html_charts *c);
+/* Removes the folder. */
+void html_charts_fini(struct html_charts *c);
+
+/* Writes the head of the page, up to the contents. `says` is a summary for previews of links.
+ * False: *e says why. */
+bool html_page_begin(FILE *f, const struct html_charts *c, const char *title, const char *says,
+                     struct err *e);
+/* Begins the header with the page's title; further lines may follow. */
+void html_page_header(FILE *f, const char *title);
+/* Ends the header, with a line of `label` and `text` unless `text` is empty; begins the main part.
+ */
+void html_page_main(FILE *f, const char *label, const char *text);
+/* Writes whether the figures can be relied on: by a sign, words and a colour, none of them
+ * alone. */
+enum html_page_badge { HTML_PAGE_GOOD, HTML_PAGE_POOR, HTML_PAGE_NONE };
+void html_page_badge(FILE *f, enum html_page_badge badge, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Writes the charts of an operation (`op` as in struct plot_picture) as figures SECTION-chart-NAME.
+ * `series` is the index in the page's data (html_data) of what charts over time show; -1: none.
+ * False: *e says why. */
+bool html_page_charts(FILE *f, const struct html_charts *c, const char *section, int series,
+                      const char *op, struct err *e);
+/* Writes a sheet and empties it. False: out of memory. */
+bool html_page_sheet(struct sheet *s, FILE *f, const char *section, struct err *e);
+/* A term and what it means. */
+struct html_definition {
+    const char *term, *text;
+};
+/* Writes definitions, folded away; {0} ends the list. */
+void html_page_definitions(FILE *f, const struct html_definition *v);
+/* Begins the inputs of the page, folded away, with the command that made it; html_fold_end ends
+ * them. */
+void html_page_inputs(FILE *f, const char *command);
+/* Writes a box of warnings: the items of *s, which is emptied, and why there are no charts. Nothing
+ * if there are none. False: out of memory. */
+bool html_page_warnings(FILE *f, const struct html_charts *c, struct sheet *s, struct err *e);
+void html_page_end(FILE *f);
+
+#endif

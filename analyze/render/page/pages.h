@@ -1,0 +1,44 @@
+/* Pages of a run, a comparison, a plan and an archive. Write errors stay in `f` for whoever closes
+ * it. */
+#ifndef S3_ANALYZE_RENDER_PAGE_PAGES_H
+#define S3_ANALYZE_RENDER_PAGE_PAGES_H
+
+#include "analyze/analysis/run/analysis.h"
+#include "analyze/render/plot/compare.h"
+#include "analyze/render/report/archive.h"
+#include "analyze/tools/compare/compare.h"
+#include "analyze/tools/plan/plan.h"
+#include "libcommon/err.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct report_html_options {
+    const char *label;   /* the title; NULL: the captures' names */
+    const char *command; /* the command line that makes the page */
+    const char *words;   /* how requests were chosen and cut (words.h); "": not at all */
+};
+
+/* Draws the charts and writes one HTML file with everything in it. Without gnuplot the page has a
+ * note in their place. False: *e says why. */
+bool report_html(const struct analysis *a, const struct report_html_options *options, FILE *f,
+                 struct err *e);
+
+/* Draws the charts and writes one HTML file with everything in it. `words` says how requests were
+ * chosen and cut (words.h), `command` is the command line that makes the page. Without gnuplot the
+ * page has a note in their place. False: *e says why. */
+bool compare_html(const struct compare *c, const struct plot_traces *traces, const char *words,
+                  const char *command, FILE *f, struct err *e);
+
+/* These are called through pointers, so their model is a pointer to void. `words` and `command` are
+ * as for compare_html. */
+
+/* Writes what a struct plan has found, with a chart of its runs. */
+bool plan_html(const void *plan, const char *words, const char *command, FILE *f, struct err *e);
+/* Writes a struct columns_table. */
+bool archive_table_html(const void *table, const char *words, const char *command, FILE *f,
+                        struct err *e);
+/* Draws the charts and writes the changes in a struct trend; else like compare_html. */
+bool trend_html(const void *trend, const char *words, const char *command, FILE *f, struct err *e);
+
+#endif

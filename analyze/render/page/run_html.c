@@ -1,0 +1,343 @@
+#include "analyze/render/page/pages.h"
+
+#include "analyze/render/json/documents.h"
+#include "analyze/render/page/html_internal.h"
+#include "analyze/render/page/page.h"
+#include "analyze/render/page/profile.h"
+#include "analyze/render/report/headline.h"
+#include "analyze/render/report/run_sheet.h"
+#include "analyze/render/report/slo_sheet.h"
+#include "analyze/summary/estimate/confidence.h"
+#include "analyze/summary/requests/slowest.h"
+#include "analyze/tools/compare/sha256.h"
+#include "analyze/write/html.h"
+#include "libcommon/mem.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct html_definition definitions[] = {
+    {"Active range",
+     "The time that counts: from the moment the last thread has finished its first request to the "
+     "moment the first thread begins its last one. Where requests failed, operations ran at once, "
+     "one host was picked, or the run was an open loop: from the second start to the last end "
+     "before the last start."},
+    {"Segment",
+     "A slice of the active range, all of the same length. A request that runs over an edge gives "
+     "each slice its share of bytes and objects, in proportion to the time spent there."},
+    {"Average throughput",
+     "Bytes (objects) of the successful requests within the active range, divided by its length. "
+     "MiB is 1,048,576 bytes."},
+    {"Fastest, median, slowest segment",
+     "Segments sorted by bytes, or by objects where there are no bytes; of n, number round(n p), "
+     "counted from 0 and at most n - 1; p is 1, 0.5, 0."},
+    {"Duration, 50%, 90%, 99%",
+     "Of the successful requests that lie in the active range, sorted by time: of n, number "
+     "round(n p), counted from 0 and at most n - 1. Service time in a closed loop: a request that "
+     "had to wait for its turn is not seen waiting."},
+    {"Response time",
+     "Of an open loop, whose requests are due at given times: from when a request was due to its "
+     "end, the waiting for its turn included."},
+    {"TTFB",
+     "Time to first byte: from the start of a request to the first byte of its answer's body; of "
+     "an upload, where it was recorded, from the last byte sent to the end."},
+    {"First access, last access", "The first and the last request to each object."},
+    {"Throughput of single requests",
+     "Where sizes differ: bytes of a request over its duration, the highest first. Those without "
+     "bytes or duration are unrated."},
+    {"Outside all segments",
+     "Requests, and parts of them, before the first segment or after the last one: "
+     "no figure of a segment counts them."},
+    {"95 % confidence interval",
+     "95 of 100 such intervals hold the true value, as far as the noise within this run shows. "
+     "Those of means are by batch means, which allow for neighbouring segments being alike, those "
+     "of quantiles by order statistics with an effective number of requests. A single run cannot "
+     "show how much runs differ from each other."},
+    {0},
+};
+
+/* Terms on the page of a run that is known only by the second. */
+static const struct html_definition definitions_by_second[] = {
+    {"Aggregated capture", "The recorder kept sums, throughput by second and figures of groups of "
+                           "10 s, not the requests. "
+                           "What cannot be known from these is left out."},
+    {"Segment", "A whole clock second, without the first two and the last two. A request's bytes "
+                "and objects are spread evenly over its time; failed requests are among them."},
+    {"Average throughput",
+     "Bytes and objects of successful requests from the first start to the last end; not "
+     "given where some of unknown size failed, since the file counts their bytes as delivered."},
+    {"Percentiles", "Those of a group of 10 s hold for these 10 s alone. The mean of such "
+                    "percentiles, which the recorder prints, is no percentile of the run."},
+    {0},
+};
+
+/* Sets the title of the page: the label, or the captures. */
+static bool title_of(char **title, const struct analysis *a, const struct report_html_options *o,
+                     struct err *e)
+{
+    const struct dataset *d = a->dataset;
+
+    if (o->label != NULL && *o->label != '\0')
+        return mem_text(title, o->label, e);
+    if (d->n_inputs > 1)
+        return mem_format(title, e, "%s and %zu more", figures_file(d->inputs[0].path),
+                          d->n_inputs - 1);
+    return mem_text(title, d->n_inputs > 0 ? figures_file(d->inputs[0].path) : "no capture", e);
+}
+
+static void put_header(FILE *f, const struct analysis *a, const char *title, const char *words)
+{
+    int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
+    for (size_t i = 0; i < a->dataset->n_inputs; i++) {
+        const struct dataset_input *in = &a->dataset->inputs[i];
+        start_ns = int64_min(start_ns, in->first_start_ns);
+        end_ns = int64_max(end_ns, in->last_end_ns);
+    }
+    html_page_header(f, title);
+    if (start_ns <= end_ns)
+        html_element(f, "p", "%s%s", figures_run((int64_t)a->n_rows, start_ns, end_ns - start_ns).s,
+                     a->mixed ? ", operations mixed" : "");
+    for (size_t i = 0; i < ANALYSIS_LEFT_OUT_PARTS; i++) {
+        const struct left_out_part part = analysis_left_out(a, i);
+        if (part.n > 0)
+            html_element(f, "p", "Left out: %s %s.", units_counted(part.n, "request").s, part.why);
+    }
+    html_page_main(f, "Analysed with: ", words);
+}
+
+/* Writes the first screen. The counts of successful requests are those of the page's operations. */
+static bool put_first(FILE *f, const struct analysis *a, const struct html_course *c, struct err *e)
+{
+    const struct run_sheet_page page = {html_course_name, html_course_spark, c};
+    const struct headline said = headline(a);
+    struct sheet s = {0};
+    struct html_first first = {.headline = said.s,
+                               .has_rate = c->main >= 0 ? a->operations[c->main].judged.present
+                                                        : a->total.judged.present,
+                               .doubt = statistics_doubt_of(a),
+                               .findings = &a->findings,
+                               .course = c,
+                               .note = a->series_note,
+                               .summary = &s};
+
+    for (size_t k = 0; k < a->n_operations; k++) {
+        const struct operation *op = &a->operations[k];
+        first.n += op->n_requests;
+        first.n_ok += c->beside[k] != NULL ? 0 : op->n_requests - op->n_errors;
+    }
+    first.said = headline_findings(a, first.n);
+    if (c->n_shown < c->n_ops)
+        sheet_line(
+            &s, TEXT_PLAIN,
+            "This page shows %zu of the %s operations in full: those with the most requests. "
+            "For another one: s3analyze analyze --op NAME --html FILE.",
+            c->n_shown, units_count((int64_t)c->n_ops).s);
+    if (c->n_ops > 0)
+        run_sheet_summary(&s, a, &page);
+    run_sheet_together(&s, &a->together);
+    return html_first(f, &first, e);
+}
+
+static void slowest_sheet(struct sheet *s, const struct analysis *a, int main)
+{
+    struct slow_request v[ANALYSIS_SLOWEST];
+    size_t n = analysis_slowest(a, main, v);
+
+    sheet_table(s, "rrllwrrw",
+                a->dataset->n_tables > 0 ? "The slowest requests, in the active range or not"
+                                         : "The slowest request of each host");
+    SHEET_HEADINGS(s, "Duration", "Start, UTC", "Operation", "Host", "Key", "Size", "Thread",
+                   "Outcome");
+    for (size_t i = 0; i < n; i++) {
+        if (!v[i].is_single) {
+            SHEET_ROW(s, TEXT_PLAIN, units_duration(v[i].dur_ns).s, "-", v[i].op,
+                      v[i].host != NULL ? intern_shown(v[i].host) : "-", "-", "-", "-", "done");
+            continue;
+        }
+        SHEET_ROW(s, TEXT_PLAIN, units_duration(v[i].dur_ns).s, figures_clock(v[i].start_ns).s,
+                  v[i].op, intern_shown(v[i].host), v[i].key != NULL ? v[i].key : "-",
+                  units_size((double)v[i].bytes).s);
+        sheet_cell(s, "%" PRIu32, v[i].thread);
+        SHEET_CELLS(s, *v[i].error != '\0' ? v[i].error : "done");
+    }
+    if (a->dataset->n_tables == 0)
+        sheet_line(s, TEXT_FAINT,
+                   n > 0
+                       ? "-: this file keeps sums, not single requests. Failed requests are not "
+                         "among these."
+                       : "This file keeps no single requests, and not how long the slowest took.");
+}
+
+/* ---- The inputs ---- */
+
+static const char *range_text(enum range_kind kind)
+{
+    switch (kind) {
+    case RANGE_SINGLE:
+        return "from the second start to the last end before the last start (single range)";
+    case RANGE_FULL:
+        return "from the first start to the last end";
+    case RANGE_ALL:
+    case RANGE_INNER: /* only in comparisons */
+    case RANGE_AUTO:
+        break;
+    }
+    return "while all threads were running";
+}
+
+static bool inputs_sheet(struct sheet *s, const struct analysis *a, struct err *e)
+{
+    const struct dataset *d = a->dataset;
+
+    run_sheet_captures(s, a);
+    sheet_table(s, "lrrrrrw", "Captures");
+    SHEET_HEADINGS(s, "Capture", "Generation", "Requests", "Dropped", "First start, UTC",
+                   "Last end, UTC", "SHA-256");
+    for (size_t i = 0; i < d->n_inputs; i++) {
+        const struct dataset_input *in = &d->inputs[i];
+        struct sha256_text sum = {""};
+        bool has_rows = in->first_start_ns <= in->last_end_ns;
+
+        if (!sha256_file(in->path, &sum, e))
+            return false;
+        SHEET_ROW(s, TEXT_PLAIN, in->path, recfile_generation(&in->info),
+                  units_count((int64_t)in->n_rows).s,
+                  units_count((int64_t)recfile_n_dropped(&in->info)).s,
+                  has_rows ? figures_moment(in->first_start_ns).s : "-",
+                  has_rows ? figures_moment(in->last_end_ns).s : "-",
+                  sum.s[0] != '\0' ? sum.s : "- (cannot be read twice)");
+    }
+    sheet_line(s, TEXT_PLAIN, "The time that counts: %s.", range_text(a->range));
+    return true;
+}
+
+/* Writes the comments that the captures contain. */
+static void put_comments(FILE *f, const struct dataset *d)
+{
+    for (size_t i = 0; i < d->n_inputs; i++) {
+        if (d->inputs[i].comments.n == 0)
+            continue;
+        html_element(f, "h3", "What the recorder wrote into %s", figures_file(d->inputs[i].path));
+        fputs("<pre>", f);
+        for (size_t k = 0; k < d->inputs[i].comments.n; k++)
+            html_textf(f, "%s\n", keptlines_get(&d->inputs[i].comments, k));
+        fputs("</pre>\n", f);
+    }
+}
+
+/* ---- The page ---- */
+
+#define MANY_OPERATIONS 4 /* with more, each has fewer charts: a page should stay below 2 MB */
+
+struct page {
+    const struct analysis *a;
+    const struct html_course *course;
+    const struct html_charts *charts;
+};
+
+static bool put_operation(const void *ctx, FILE *f, const char *section, size_t k, struct err *e)
+{
+    const struct page *page = ctx;
+    const struct operation *op = &page->a->operations[k];
+
+    if (op->n_requests > 0 &&
+        !html_page_charts(f, page->charts, section, html_course_series(page->course, k), op->op, e))
+        return false;
+    struct sheet s = {0};
+    run_sheet_operation(&s, page->a, op);
+    return html_page_sheet(&s, f, section, e);
+}
+
+static bool put_total(FILE *f, const struct analysis *a, const struct html_charts *charts,
+                      struct err *e)
+{
+    struct sheet s = {0};
+    if (a->total.present) {
+        fputs("<h2 id=\"all\">All operations together</h2>\n", f);
+        run_sheet_total(&s, a);
+    }
+    return html_page_charts(f, charts, "all", 0, "", e) && html_page_sheet(&s, f, "all", e);
+}
+
+/* Writes the analysis as JSON, without the operations that the page does not show. */
+static bool write_analysis(const void *ctx, FILE *f, struct err *e)
+{
+    const struct page *page = ctx;
+    struct analysis shown = *page->a;
+
+    if (!mem_new(&shown.operations, page->a->n_operations + 1, e))
+        return false;
+    shown.n_operations = 0;
+    for (size_t k = 0; k < page->a->n_operations; k++)
+        if (page->course->shown[k])
+            shown.operations[shown.n_operations++] = page->a->operations[k];
+    bool ok = report_json(&shown, f, e);
+    free(shown.operations);
+    return ok;
+}
+
+static bool put_page(FILE *f, const struct analysis *a, const struct html_course *c,
+                     const char *title, const char *command, const struct html_charts *charts,
+                     struct err *e)
+{
+    const struct page page = {a, c, charts};
+    struct sheet s = {0};
+
+    slo_sheet(&s, a->slo);
+    if (!html_page_sheet(&s, f, "slo", e) || !put_first(f, a, c, e))
+        return false;
+    run_sheet_damage(&s, a);
+    if (!html_page_warnings(f, charts, &s, e))
+        return false;
+    if (!put_total(f, a, charts, e) || !html_course_sections(f, c, put_operation, &page, e))
+        return false;
+    if (!profile_html_section(a->dataset, f, e))
+        return false;
+    slowest_sheet(&s, a, c->main);
+    if (!html_page_sheet(&s, f, "slowest", e))
+        return false;
+    html_page_inputs(f, command);
+    bool ok = inputs_sheet(&s, a, e);
+    if (!html_page_sheet(&s, f, "inputs", e) || !ok)
+        return false;
+    put_comments(f, a->dataset);
+    html_fold_end(f);
+    html_page_definitions(f, a->series_note != NULL ? definitions_by_second : definitions);
+    return html_data(f, title, write_analysis, &page, c, e);
+}
+
+static void note_slow_hosts(struct html_course *c, const struct html_charts *charts)
+{
+    for (size_t i = 0; charts->missing.msg[0] == '\0' && i < charts->set.n; i++)
+        for (size_t k = 0; k < c->n_ops; k++)
+            c->tables[k].slow_hosts |= strcmp(charts->set.v[i].chart, "host-latency") == 0 &&
+                                       strcmp(charts->set.v[i].op, c->ops[k].op) == 0;
+}
+
+bool report_html(const struct analysis *a, const struct report_html_options *o, FILE *f,
+                 struct err *e)
+{
+    struct html_charts charts = {0};
+    struct html_course course = {0};
+    char *title = NULL;
+    bool ok = title_of(&title, a, o, e) && html_course_init(&course, a, e) &&
+              html_charts_init(&charts, e);
+
+    charts.options.benchmark_only = true;
+    charts.options.operations = course.shown;
+    charts.options.brief = a->mixed && a->n_operations > MANY_OPERATIONS;
+    ok = ok && plot_add_analysis(&charts.set, a, &charts.options, e);
+    if (ok) {
+        html_charts_draw(&charts);
+        note_slow_hosts(&course, &charts);
+        ok = html_page_begin(f, &charts, title, headline(a).s, e);
+        put_header(f, a, title, o->words);
+        ok = ok && put_page(f, a, &course, title, o->command, &charts, e);
+        html_page_end(f);
+    }
+    free(title);
+    html_charts_fini(&charts);
+    html_course_fini(&course);
+    return ok;
+}

@@ -1,0 +1,552 @@
+#include "analyze/render/plot/compare.h"
+
+#include "analyze/render/plot/cdf.h"
+#include "analyze/render/plot/out.h"
+#include "analyze/tools/compare/words.h"
+#include "libcommon/hist.h"
+#include "libcommon/mem.h"
+#include "libcommon/quantile.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CDF_STEPS     300
+#define RUN_CDF_STEPS 100
+#define MAX_ROWS      60  /* rows of the forest plot */
+#define FOREST_HEAD   110 /* pixels above and below its rows */
+
+/* ---- Throughput ---- */
+
+struct op_chart {
+    const struct compare *c;
+    const struct compare_op *op;
+    const struct plot_traces *traces;
+};
+
+static bool is_of(const struct plot_trace *t, const struct op_chart *x, bool is_after)
+{
+    return t->is_after == is_after && strcmp(t->op, x->op->op) == 0;
+}
+
+/* Whether throughput is drawn in bytes: not if the object sizes differ between the sides. */
+static bool is_by_bytes(const struct op_chart *x)
+{
+    bool has_bytes = false;
+
+    for (size_t i = 0; i < x->traces->n; i++)
+        has_bytes |= strcmp(x->traces->v[i].op, x->op->op) == 0 && x->traces->v[i].has_bytes;
+    return has_bytes && !x->op->sizes_differ;
+}
+
+/* Returns the mean of a trace over the k-th of longer steps; NaN: the trace ends before. */
+static double joined_rate(const struct plot_trace *t, bool by_bytes, int64_t length_ns, size_t k)
+{
+    size_t joined = (size_t)(length_ns / t->length_ns);
+    double sum = 0;
+
+    if ((k + 1) * joined > t->n)
+        return NAN;
+    for (size_t i = 0; i < joined; i++)
+        sum += t->rate[by_bytes][k * joined + i];
+    return sum / (double)joined;
+}
+
+/* Writes thin lines of the runs, and their median while at least half of them still run. */
+static bool put_traces(FILE *f, const struct op_chart *x, bool is_after, double *t_max,
+                       double *most)
+{
+    int64_t length_ns = 1, from_ns = 0;
+    size_t n_runs = 0;
+    bool by_bytes = is_by_bytes(x);
+
+    plot_out_block(f, is_after ? "after_runs" : "before_runs", "t_s rate");
+    for (size_t i = 0; i < x->traces->n; i++) {
+        const struct plot_trace *t = &x->traces->v[i];
+        if (!is_of(t, x, is_after))
+            continue;
+        length_ns = int64_max(length_ns, t->length_ns);
+        from_ns = t->from_ns;
+        if (n_runs++ > 0)
+            fputc('\n', f); /* ends the line */
+        for (size_t k = 0; k < t->n; k++) {
+            double t_s = ((double)from_ns + ((double)k + .5) * (double)t->length_ns) / 1e9;
+            double rate = t->rate[by_bytes][k];
+
+            plot_out_row(f, "rr", t_s, rate);
+            *t_max = t_s > *t_max ? t_s : *t_max;
+            *most = rate > *most ? rate : *most;
+        }
+    }
+    double *v;
+    if (!mem_new(&v, n_runs, NULL))
+        return false;
+    plot_out_block(f, is_after ? "after_median" : "before_median", "t_s rate");
+    for (size_t k = 0;; k++) {
+        size_t n = 0;
+        for (size_t i = 0; i < x->traces->n; i++) {
+            const struct plot_trace *t = &x->traces->v[i];
+            double rate = is_of(t, x, is_after) ? joined_rate(t, by_bytes, length_ns, k) : NAN;
+
+            if (!isnan(rate))
+                v[n++] = rate;
+        }
+        if (n == 0 || 2 * n < n_runs)
+            break;
+        plot_out_row(f, "rr", ((double)from_ns + ((double)k + .5) * (double)length_ns) / 1e9,
+                     stats_sort_median(v, n));
+    }
+    free(v);
+    return true;
+}
+
+static bool write_throughput(FILE *f, const void *ctx, const char *title)
+{
+    const struct op_chart *x = ctx;
+    double t_max = 0, most = 0;
+
+    if (!put_traces(f, x, false, &t_max, &most) || !put_traces(f, x, true, &t_max, &most))
+        return false;
+    plot_out_block(f, "chart",
+                   "title zero_unix t_min t_max most has_bytes before after n_before n_after");
+    plot_out_row(f, "srrrrissii", title, 0.0, 0.0, t_max, most, (int64_t)is_by_bytes(x),
+                 x->c->before.name, x->c->after.name, (int64_t)x->op->n_before,
+                 (int64_t)x->op->n_after);
+    return true;
+}
+
+/* True if both sides have traces. */
+static bool has_traces(const struct op_chart *x)
+{
+    bool has[2] = {false, false};
+
+    for (size_t i = 0; i < x->traces->n; i++)
+        for (int side = 0; side < 2; side++)
+            has[side] |= is_of(&x->traces->v[i], x, side == 1) && x->traces->v[i].n > 1;
+    return has[0] && has[1];
+}
+
+/* ---- Distributions ---- */
+
+/* Writes the distribution of each run, and that of all runs together; adds their requests to
+ * *n_all. */
+static bool put_cdfs(FILE *f, const struct compare_side *side, const char *op, const char *runs,
+                     const char *all, uint64_t *n_all)
+{
+    uint64_t *sum = NULL, *one = NULL;
+    double worst_ns = 0;
+    size_t n_runs = 0;
+    bool ok = mem_cleared(&sum, HIST_N_INDEXES, NULL) && mem_new(&one, HIST_N_INDEXES, NULL);
+
+    plot_out_block(f, runs, "ms pct");
+    for (size_t i = 0; ok && i < side->n; i++) {
+        const struct statistics_latency *d = run_durations(run_op_named(&side->runs[i], op));
+
+        if (d == NULL)
+            continue;
+        memset(one, 0, HIST_N_INDEXES * sizeof *one);
+        for (size_t k = 0; k < d->n_buckets; k++) {
+            one[d->first_bucket + k] = d->count[k];
+            sum[d->first_bucket + k] += d->count[k];
+        }
+        worst_ns = fmax(worst_ns, d->slowest_ns);
+        *n_all += (uint64_t)d->n;
+        if (n_runs++ > 0)
+            fputc('\n', f); /* ends the line */
+        plot_cdf_rows(f, one, (uint64_t)d->n, (int64_t)d->slowest_ns, RUN_CDF_STEPS);
+    }
+    plot_out_block(f, all, "ms pct");
+    if (ok && *n_all > 0)
+        plot_cdf_rows(f, sum, *n_all, (int64_t)worst_ns, CDF_STEPS);
+    free(sum);
+    free(one);
+    return ok;
+}
+
+static bool write_cdf(FILE *f, const void *ctx, const char *title)
+{
+    const struct op_chart *x = ctx;
+    uint64_t before = 0, after = 0;
+
+    if (!put_cdfs(f, &x->c->before, x->op->op, "before_runs", "all_before", &before) ||
+        !put_cdfs(f, &x->c->after, x->op->op, "after_runs", "all_after", &after))
+        return false;
+    plot_out_block(f, "chart",
+                   "title zero_unix t_min t_max before after n_before n_after requests_before "
+                   "requests_after");
+    plot_out_row(f, "srrrssiiii", title, 0.0, 0.0, 1.0, x->c->before.name, x->c->after.name,
+                 (int64_t)x->op->n_before, (int64_t)x->op->n_after, (int64_t)before,
+                 (int64_t)after);
+    return true;
+}
+
+/* True if both sides have durations. */
+static bool has_durations(const struct op_chart *x)
+{
+    const struct compare_side *sides[] = {&x->c->before, &x->c->after};
+    bool has[2] = {false, false};
+
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < sides[side]->n; i++)
+            has[side] |= run_durations(run_op_named(&sides[side]->runs[i], x->op->op)) != NULL;
+    return has[0] && has[1];
+}
+
+/* ---- The shift function ---- */
+
+static double pct_of(double theta)
+{
+    return isfinite(theta) ? 100 * expm1(theta) : NAN;
+}
+
+/* Percentiles in tenths of a percent. */
+static const unsigned shift_permille[] = {10,  50,  100, 150, 200, 250, 300, 350,
+                                          400, 450, 500, 550, 600, 650, 700, 750,
+                                          800, 850, 900, 950, 980, 990, 995, 999};
+#define N_SHIFTS (sizeof shift_permille / sizeof *shift_permille)
+
+/* Returns the value of a 1-based rank: the middle of its bucket. */
+static double value_at(const struct statistics_latency *d, uint64_t rank)
+{
+    uint64_t up_to = 0;
+    size_t k = 0;
+
+    while (k + 1 < d->n_buckets && (up_to += d->count[k]) < rank)
+        k++;
+    size_t bucket = d->first_bucket + k;
+    return ((double)hist_lower(bucket) + (double)hist_upper(bucket)) / 2;
+}
+
+/* Returns a quantile of one run with its confidence limits: order statistics for the effective
+ * number of requests. The design effect is that of the nearest quantile of the analysis. */
+static struct stats_ci quantile_ci(const struct run_op *o, unsigned permille)
+{
+    const struct run_value *v = o->parts[0].value;
+    const struct statistics_latency *d = run_durations(o);
+    double deff = permille < 750   ? v[RUN_P50].deff
+                  : permille < 950 ? v[RUN_P90].deff
+                                   : v[RUN_P99].deff;
+    uint64_t n = (uint64_t)d->n, from, to;
+    uint64_t n_e = (uint64_t)((double)n / (deff >= 1 ? deff : 1));
+    struct stats_ci ci = {.value = value_at(d, quantile_index(n, permille) + 1)};
+
+    for (int level = 0; level < 2; level++) {
+        double *lo = level == 0 ? &ci.lo : &ci.lo90, *hi = level == 0 ? &ci.hi : &ci.hi90;
+        stats_binomial_ranks(n_e, permille / 1000.0, level == 0 ? .95 : .9, &from, &to);
+        double scale = ((double)n + 1) / ((double)n_e + 1);
+        ci.ok = from >= 1 && to <= n_e;
+        if (!ci.ok)
+            return ci;
+        *lo = value_at(d, (uint64_t)fmax(1, floor((double)from * scale)));
+        *hi = value_at(d, (uint64_t)ceil((double)to * scale));
+    }
+    return ci;
+}
+
+/* Fills in the quantile of each run of a side that has the operation, and returns how many have it.
+ * *one: that of the last run, with its limits. */
+static size_t side_quantiles(const struct compare_side *side, const char *op, unsigned permille,
+                             double *v, struct stats_ci *one)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < side->n; i++) {
+        const struct run_op *o = run_op_named(&side->runs[i], op);
+        if (run_durations(o) == NULL)
+            continue;
+        *one = quantile_ci(o, permille);
+        /* Sums lack the order of requests in time, which the limits need. */
+        one->ok &= side->runs[i].basis == RUN_OF_REQUESTS;
+        v[n++] = one->value;
+    }
+    return n;
+}
+
+static bool compare_quantile(const struct op_chart *x, unsigned permille, struct stats_cmp *out)
+{
+    struct stats_ci a = {.ok = false}, b = {.ok = false};
+    double *v;
+
+    if (!mem_new(&v, compare_n_runs(x->c), NULL))
+        return false;
+    size_t n_a = side_quantiles(&x->c->before, x->op->op, permille, v, &a);
+    size_t n_b = side_quantiles(&x->c->after, x->op->op, permille, v + n_a, &b);
+    bool ok = true;
+    *out = (struct stats_cmp){.ok = false};
+    if (n_a == 1 && n_b == 1 && a.ok && b.ok)
+        stats_cmp_single(STATS_QUANTILES, &a, &b, (struct stats_noise){.kind = STATS_NOISE_UNKNOWN},
+                         out);
+    else if (n_a + n_b > 2 && n_a > 0 && n_b > 0)
+        ok = stats_cmp_groups(v, n_a, v + n_a, n_b, false, out, NULL);
+    free(v);
+    return ok;
+}
+
+static bool write_shift(FILE *f, const void *ctx, const char *title)
+{
+    const struct op_chart *x = ctx;
+    double least = -1, most = 1;
+    int64_t n = 0;
+
+    plot_out_block(f, "shift", "nines pct change_pct lo_pct hi_pct");
+    for (size_t i = 0; i < N_SHIFTS; i++) {
+        struct stats_cmp cmp;
+        if (!compare_quantile(x, shift_permille[i], &cmp))
+            return false;
+        if (!cmp.ok || !isfinite(cmp.lo) || !isfinite(cmp.hi))
+            continue;
+        double p = shift_permille[i] / 1000.0;
+        const double v[] = {pct_of(cmp.theta), pct_of(cmp.lo), pct_of(cmp.hi)};
+        least = fmin(least, v[1]);
+        most = fmax(most, v[2]);
+        plot_out_row(f, "rrrrr", -log10(1 - p), 100 * p, v[0], v[1], v[2]);
+        n++;
+    }
+    plot_out_block(f, "chart", "title zero_unix t_min t_max n least most before after");
+    plot_out_row(f, "srrrirrss", title, 0.0, 0.0, 1.0, n, least, most, x->c->before.name,
+                 x->c->after.name);
+    return true;
+}
+
+/* Whether at least the medians can be compared. */
+static bool has_shift(const struct op_chart *x)
+{
+    struct stats_cmp cmp;
+    return compare_quantile(x, 500, &cmp) && cmp.ok && isfinite(cmp.lo) && isfinite(cmp.hi);
+}
+
+/* ---- Runs ---- */
+
+static bool has_runs(const struct compare *c, const struct compare_op *op,
+                     const struct compare_metric *m)
+{
+    return !c->single && role_is_benchmark(op->role) && m->part->kind == RUN_ALL &&
+           m->before.center > 0 && !m->cmp.is_difference && m->verdict != STATS_NOT_JUDGED;
+}
+
+static size_t n_run_rows(const struct compare *c)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < c->n_ops; k++)
+        for (size_t i = 0; i < c->ops[k].n_metrics; i++)
+            n += has_runs(c, &c->ops[k], &c->ops[k].metrics[i]);
+    return n < MAX_ROWS ? n : MAX_ROWS;
+}
+
+/* Writes each run's value as a change from the median run before. */
+static bool write_runs(FILE *f, const void *ctx, const char *title)
+{
+    const struct compare *c = ctx;
+    size_t n = n_run_rows(c);
+    double least = -1, most = 1;
+    char name[160];
+
+    for (int names = 0; names < 2; names++) {
+        size_t index = 0;
+        plot_out_block(f, names ? "names" : "dots",
+                       names ? "index name" : "index side is_median pct");
+        for (size_t k = 0; k < c->n_ops; k++)
+            for (size_t i = 0; i < c->ops[k].n_metrics && index < n; i++) {
+                const struct compare_metric *m = &c->ops[k].metrics[i];
+                if (!has_runs(c, &c->ops[k], m))
+                    continue;
+                snprintf(name, sizeof name, "%.60s %s", c->ops[k].op, metrics[m->metric].title);
+                if (names)
+                    plot_out_row(f, "is", (int64_t)index, name);
+                for (int side = 0; !names && side < 2; side++) {
+                    const struct compare_values *v = side == 0 ? &m->before : &m->after;
+                    for (size_t j = 0; j <= v->n; j++) {
+                        double value = j < v->n ? v->v[j] : v->center;
+                        double pct = 100 * (value / m->before.center - 1);
+
+                        least = fmin(least, pct);
+                        most = fmax(most, pct);
+                        plot_out_row(f, "iiir", (int64_t)index, (int64_t)side, (int64_t)(j == v->n),
+                                     pct);
+                    }
+                }
+                index++;
+            }
+    }
+    plot_out_block(f, "chart", "title zero_unix t_min t_max n least most before after");
+    plot_out_row(f, "srrrirrss", title, 0.0, 0.0, 1.0, (int64_t)n, least, most, c->before.name,
+                 c->after.name);
+    return true;
+}
+
+/* ---- Changes ---- */
+
+/* Whether a metric has a ratio after/before that can be drawn. */
+static bool is_drawn(const struct compare_metric *m)
+{
+    return m->cmp.ok && !m->cmp.is_difference && isfinite(m->cmp.theta) &&
+           m->part->kind == RUN_ALL && m->verdict != STATS_NOT_JUDGED;
+}
+
+static size_t n_drawn(const struct compare *c)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < c->n_ops; k++)
+        for (size_t i = 0; i < c->ops[k].n_metrics; i++)
+            n += is_drawn(&c->ops[k].metrics[i]);
+    return n < MAX_ROWS ? n : MAX_ROWS;
+}
+
+/* Returns -1: worse, 1: better, 2: a change only if runs repeat well, 0: no change shown. */
+static int64_t direction(const struct compare_metric *m)
+{
+    switch (m->verdict) {
+    case STATS_BETTER:
+        return 1;
+    case STATS_WORSE:
+        return -1;
+    case STATS_DIFFERS:
+        return 2;
+    default:
+        return 0;
+    }
+}
+
+static bool write_change(FILE *f, const void *ctx, const char *title)
+{
+    const struct compare *c = ctx;
+    size_t n = n_drawn(c), index = 0;
+    double least = -1, most = 1;
+    char name[160];
+
+    plot_out_block(f, "rows",
+                   "index change_pct lo_pct hi_pct same_lo_pct same_hi_pct direction name change");
+    for (size_t k = 0; k < c->n_ops; k++) {
+        for (size_t i = 0; i < c->ops[k].n_metrics && index < n; i++) {
+            const struct compare_metric *m = &c->ops[k].metrics[i];
+            if (!is_drawn(m))
+                continue;
+            struct compare_words_row words = compare_words_row(m);
+            const double v[] = {pct_of(compare_theta(m)), pct_of(m->cmp.lo), pct_of(m->cmp.hi),
+                                -100 * m->delta, 100 * m->delta};
+            for (size_t j = 0; j < 5; j++) {
+                least = v[j] < least ? v[j] : least;
+                most = v[j] > most ? v[j] : most;
+            }
+            snprintf(name, sizeof name, "%.60s %s", c->ops[k].op, words.metric);
+            plot_out_row(f, "irrrrriss", (int64_t)index++, v[0], v[1], v[2], v[3], v[4],
+                         direction(m), name, words.change);
+        }
+    }
+    plot_out_block(f, "chart", "title zero_unix t_min t_max n least most");
+    plot_out_row(f, "srrrirr", title, 0.0, 0.0, 1.0, (int64_t)n, least, most);
+    return true;
+}
+
+/* ---- All of them ---- */
+
+static int64_t n_requests(const struct compare *c, const struct compare_op *op)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < c->before.n; i++) {
+        const struct run_op *o = run_op_named(&c->before.runs[i], op->op);
+        n += o != NULL ? o->report.n_requests : 0;
+    }
+    return n;
+}
+
+/* Returns the height of a chart with n rows. */
+static int height_of(const struct plot_options *o, size_t n)
+{
+    int least = FOREST_HEAD + 16 * (int)n;
+    int height = o->height > 0 ? o->height : FOREST_HEAD + 26 * (int)n;
+
+    return height > least ? height : least;
+}
+
+/* A kind of chart: one for each operation, or (with n_rows) one for all of them. */
+struct compare_kind {
+    struct plot_chart chart;
+    bool (*has_data)(const struct op_chart *x);
+    size_t (*n_rows)(const struct compare *c); /* 0: there is nothing to see */
+    bool is_by_name;                           /* drawn only if it is asked for by name */
+};
+
+static const struct compare_kind kinds[] = {
+    {{"compare-change", "changes",
+      "Dot and line: the change with its 95 % confidence interval. The band is what counts as the "
+      "same. Triangles up are better, down worse; a diamond is a change only if runs repeat well "
+      "enough; * is exploratory.",
+      .write = write_change},
+     .n_rows = n_drawn},
+    {{"compare-throughput", "throughput over time",
+      "Both sides from their start on. Each run is thin, the median of the runs is thick.",
+      .write = write_throughput},
+     .has_data = has_traces},
+    {{"compare-spectrum", "latency percentiles",
+      "The duration within which a share of the requests ended; each step to the right adds a nine "
+      "to the share. Each run is thin, all runs of a side together are thick.",
+      .write = write_cdf},
+     .has_data = has_durations},
+    {{"compare-cdf", "latency distribution",
+      "The share of the requests that took at most that long. Each run is thin, all runs of a side "
+      "together are thick.",
+      .write = write_cdf},
+     .has_data = has_durations,
+     .is_by_name = true},
+    {{"compare-shift", "change of latency by percentile",
+      "How much longer or shorter the duration is at each percentile, with its 95 % CI: where the "
+      "line lies above 0, requests take longer after.",
+      .write = write_shift},
+     .has_data = has_shift},
+    {{"compare-runs", "runs",
+      "A dot for each run, against the median run before; bars are medians. Circles are before, "
+      "triangles after.",
+      .write = write_runs},
+     .n_rows = n_run_rows},
+};
+#define N_KINDS (sizeof kinds / sizeof *kinds)
+
+const char *plot_compare_name(size_t i)
+{
+    return i < N_KINDS ? kinds[i].chart.name : NULL;
+}
+
+const char *plot_compare_title(size_t i)
+{
+    return kinds[i].chart.title;
+}
+
+bool plot_compare_is_by_name(size_t i)
+{
+    return kinds[i].is_by_name;
+}
+
+static bool add_op(struct plot_set *s, const struct op_chart *x, const struct plot_options *o,
+                   struct err *e)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < N_KINDS; i++)
+        if (kinds[i].has_data != NULL && plot_wants(o, kinds[i].chart.name) &&
+            (o->n_charts > 0 || !kinds[i].is_by_name) && kinds[i].has_data(x))
+            ok = plot_add(s, &kinds[i].chart, x->op->op, x, o, e);
+    return ok;
+}
+
+bool plot_add_compare(struct plot_set *s, const struct compare *c, const struct plot_traces *traces,
+                      const struct plot_options *o, struct err *e)
+{
+    size_t first = 0, end = c->n_ops;
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < N_KINDS; i++) {
+        struct plot_chart chart = kinds[i].chart;
+        size_t n = kinds[i].n_rows != NULL && plot_wants(o, chart.name) ? kinds[i].n_rows(c) : 0;
+
+        chart.height = height_of(o, n);
+        ok = n == 0 || plot_add(s, &chart, NULL, c, o, e);
+    }
+    if (o->stem != NULL) { /* one picture: that of the operation with the most requests */
+        for (size_t k = 1; k < c->n_ops; k++)
+            if (n_requests(c, &c->ops[k]) > n_requests(c, &c->ops[first]))
+                first = k;
+        end = first + 1;
+    }
+    for (size_t k = first; ok && k < end; k++)
+        ok = add_op(s, &(struct op_chart){c, &c->ops[k], traces}, o, e);
+    return ok;
+}

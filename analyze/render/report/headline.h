@@ -1,0 +1,33 @@
+/* The first sentence of a report: what ran, how fast it was, and how sure that is. */
+#ifndef S3_ANALYZE_RENDER_REPORT_HEADLINE_H
+#define S3_ANALYZE_RENDER_REPORT_HEADLINE_H
+
+#include "analyze/findings/finding.h"
+#include "analyze/summary/model/model.h"
+#include "analyze/write/sheet.h"
+
+#define HEADLINE_MAX 512
+
+struct headline {
+    char s[HEADLINE_MAX];
+};
+
+/* Returns the headline of the benchmark: of all its operations if there are several, mixed or one
+ * after another. Very long names of operations are cut off. */
+struct headline headline(const struct analysis *a);
+
+/* Returns "2 problems, 1 notice", or that nothing was found in n_requests. */
+struct headline headline_findings(const struct analysis *a, int64_t n_requests);
+
+/* Appends lines that count the findings, and name them, worst first. A consequence names its
+ * cause. */
+void headline_put_findings(struct sheet *s, const struct analysis *a, int64_t n_requests);
+
+/* Returns the operation to name before a finding's sentence; "": there is none, or the sentence
+ * names it. */
+const char *headline_op(const struct finding *f);
+
+/* Returns "Problem" or "Notice", as a finding is marked in text and on pages. */
+const char *headline_severity(const struct finding *f);
+
+#endif

@@ -1,0 +1,256 @@
+#include "analyze/render/report/run_sheet.h"
+
+#include "libcommon/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_LISTED   20 /* in brief text; longer lists are cut to the notable ones */
+#define MAX_EXTREMES 4  /* of each kind among the notable ones */
+
+/* A host or a client, with the figures that both have. */
+struct party {
+    const struct host_result *result;
+    const struct durations *durations; /* NULL: not known */
+    const struct sized *sized;         /* NULL: not known */
+    bool notable;
+};
+
+/* Figures by which a party may stand out: the parties with the largest values are notable. */
+static double slowness(const struct party *p)
+{
+    const struct throughput *x = &p->result->throughput;
+    if (!x->present)
+        return INFINITY;
+    return -(x->n_bytes > 0 ? x->bytes_per_s : x->objects_per_s);
+}
+
+static double speed(const struct party *p)
+{
+    return -slowness(p);
+}
+
+static double error_share(const struct party *p)
+{
+    const struct host_result *r = p->result;
+    return r->n_requests > 0 ? (double)r->n_errors / (double)r->n_requests : 0;
+}
+
+static double latency(const struct party *p)
+{
+    if (p->durations && p->durations->dur.present)
+        return (double)p->durations->dur.p99_ns;
+    return p->sized && p->sized->present ? p->sized->mean_ns : 0;
+}
+
+static void mark_extremes(struct party *p, size_t n, double (*figure)(const struct party *))
+{
+    for (int k = 0; k < MAX_EXTREMES; k++) {
+        size_t best = n;
+        for (size_t i = 0; i < n; i++)
+            if (!p[i].notable && (best == n || figure(&p[i]) > figure(&p[best])))
+                best = i;
+        if (best < n)
+            p[best].notable = true;
+    }
+}
+
+/* Marks the notable parties, in a short list all; returns how many they are. */
+static size_t mark_notable(struct party *p, size_t n)
+{
+    size_t n_notable = 0;
+
+    for (size_t i = 0; i < n; i++)
+        p[i].notable = n <= MAX_LISTED;
+    mark_extremes(p, n, slowness);
+    mark_extremes(p, n, error_share);
+    mark_extremes(p, n, latency);
+    mark_extremes(p, n, speed);
+    for (size_t i = 0; i < n; i++)
+        n_notable += p[i].notable;
+    return n_notable;
+}
+
+/* A group of figures, and the list of its fields; group NULL: there is none. */
+struct group {
+    const void *group;
+    const struct field *const *list;
+};
+
+/* Returns durations, or throughputs of single requests if sizes differ. */
+static struct group figures_of(const struct party *p)
+{
+    if (p->durations && p->durations->dur.present)
+        return (struct group){&p->durations->dur, times_columns};
+    return (struct group){p->sized && p->sized->present ? p->sized : NULL, sized_fields};
+}
+
+static struct group ttfb_of(const struct party *p)
+{
+    const struct times *t = p->durations ? &p->durations->ttfb : p->sized ? &p->sized->ttfb : NULL;
+
+    return (struct group){t && t->present ? t : NULL, times_columns};
+}
+
+/* Returns the figure with that heading; "": there is none. */
+static struct units_text figure(struct group g, const char *heading)
+{
+    for (; g.group != NULL && *g.list != NULL; g.list++)
+        if ((*g.list)->heading != NULL && strcmp((*g.list)->heading, heading) == 0)
+            return figures_field(*g.list, g.group);
+    return (struct units_text){""};
+}
+
+/* Writes the figure by which the party's segments are sorted. */
+static void pick_cell(struct sheet *s, double largest, const struct segments *x,
+                      const struct segment_pick *p)
+{
+    if (!x->present || (p == &x->median && x->n < ANALYSIS_MIN_MEDIAN))
+        sheet_cell(s, "-");
+    else if (x->by_objects)
+        sheet_cell(s, "%s", units_object_rate(p->objects_per_s).s);
+    else
+        sheet_cell(s, "%s", figures_rate_like(p->bytes_per_s, largest).s);
+}
+
+static void put_throughput(struct sheet *s, const char *kind, const struct party *p, size_t n)
+{
+    char title[64];
+    double largest = 0;
+    int64_t n_errors = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct throughput *x = &p[i].result->throughput;
+        largest = x->present ? fmax(largest, x->bytes_per_s) : largest;
+        n_errors += p[i].result->n_errors;
+    }
+    snprintf(title, sizeof title, "Throughput by %s", kind);
+    sheet_table(s, "lrrrrrrRRR", title);
+    SHEET_HEADINGS(s, "", "Requests", "Errors", "Average", "obj/s", "50%", "99%", "Fastest seg",
+                   "Median seg", "Slowest seg");
+    for (size_t i = 0; i < n; i++) {
+        const struct host_result *r = p[i].result;
+        const struct throughput *x = &r->throughput;
+        const struct group g = figures_of(&p[i]);
+
+        s->when = p[i].notable ? SHEET_ALWAYS : SHEET_DETAIL;
+        SHEET_ROW(s, TEXT_PLAIN, intern_shown(r->host), units_count(r->n_requests).s,
+                  n_errors > 0 ? units_count(r->n_errors).s : "",
+                  largest <= 0  ? ""
+                  : !x->present ? "-"
+                                : figures_rate_like(x->bytes_per_s, largest).s,
+                  x->present ? units_rate(x->objects_per_s).s : "-", figure(g, "50%").s,
+                  figure(g, "99%").s);
+        pick_cell(s, largest, &r->segments, &r->segments.fastest);
+        pick_cell(s, largest, &r->segments, &r->segments.median);
+        pick_cell(s, largest, &r->segments, &r->segments.slowest);
+    }
+    s->when = SHEET_ALWAYS;
+}
+
+static void put_figures(struct sheet *s, const char *title, const char *kind, const struct party *p,
+                        size_t n, struct group (*of)(const struct party *))
+{
+    char whole[64];
+
+    snprintf(whole, sizeof whole, "%s by %s", title, kind);
+    sheet_table(s, "lrrrrrrrrrrrrrrr", whole);
+    run_sheet_headings(s, times_columns);
+    for (size_t i = 0; i < n; i++) {
+        const struct group g = of(&p[i]);
+
+        if (g.group == NULL)
+            continue;
+        SHEET_ROW(s, TEXT_PLAIN, intern_shown(p[i].result->host));
+        for (const struct field *const *c = times_columns; *c != NULL; c++)
+            sheet_cell(s, "%s", figure(g, (*c)->heading).s);
+    }
+}
+
+/* Makes n parties. False: one alone gets no table, or out of memory. */
+static bool begin_parties(struct sheet *s, struct party **p, size_t n)
+{
+    if (n < 2 || s->failed)
+        return false;
+    s->failed = !mem_cleared(p, n, NULL);
+    return !s->failed;
+}
+
+/* Begins a fold, and writes the tables of n parties. `kind` is "host" or "client". */
+static void put_parties(struct sheet *s, const char *kind, struct party *p, size_t n)
+{
+    size_t n_notable = mark_notable(p, n);
+
+    sheet_fold(s, "%s", units_counted((int64_t)n, kind).s);
+    put_throughput(s, kind, p, n);
+    s->when = SHEET_BRIEF;
+    if (n_notable < n)
+        sheet_line(s, TEXT_FAINT,
+                   "The slowest, fastest and faultiest %zu of %s; all with --analyze.v.", n_notable,
+                   units_count((int64_t)n).s);
+    s->when = SHEET_DETAIL;
+    put_figures(s, "Requests", kind, p, n, figures_of);
+    put_figures(s, "TTFB", kind, p, n, ttfb_of);
+    s->when = SHEET_ALWAYS;
+}
+
+static int compare_host(const void *key, const void *element)
+{
+    return strcmp(key, ((const struct host_requests *)element)->host);
+}
+
+void run_sheet_hosts(struct sheet *s, const struct host_result *hosts, size_t n,
+                     const struct requests *q)
+{
+    struct party *p;
+
+    if (!begin_parties(s, &p, n))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        /* Both lists are sorted by name. */
+        const struct host_requests *r =
+            q && q->n_hosts > 0
+                ? bsearch(hosts[i].host, q->hosts, q->n_hosts, sizeof *q->hosts, compare_host)
+                : NULL;
+        p[i].result = &hosts[i];
+        p[i].durations = r && q->single_size ? &r->single : NULL;
+        p[i].sized = r && !q->single_size ? &r->sized : NULL;
+    }
+    put_parties(s, "host", p, n);
+    sheet_fold_end(s);
+    free(p);
+}
+
+static void put_when(struct sheet *s, const struct operation *op, bool has_dates)
+{
+    s->when = SHEET_DETAIL;
+    sheet_table(s, "lrrr", "When clients ran");
+    SHEET_HEADINGS(s, "", "Bytes", "First start, UTC", "Last end, UTC");
+    for (size_t i = 0; i < op->n_client_results; i++) {
+        const struct client_result *c = &op->clients[i];
+        bool is_timed = known_all(&c->known, CLIENT_TIMES);
+
+        SHEET_ROW(s, TEXT_PLAIN, intern_shown(c->result.host), units_size((double)c->n_bytes).s,
+                  is_timed ? figures_time(has_dates, c->first_start_ns).s : "-",
+                  is_timed ? figures_time(has_dates, c->last_end_ns).s : "-");
+    }
+    s->when = SHEET_ALWAYS;
+}
+
+void run_sheet_clients(struct sheet *s, const struct operation *op, bool has_dates)
+{
+    size_t n = op->n_client_results;
+    struct party *p;
+
+    if (!begin_parties(s, &p, n))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        p[i].result = &op->clients[i].result;
+        p[i].durations = &op->client_requests[i];
+    }
+    put_parties(s, "client", p, n);
+    put_when(s, op, has_dates);
+    sheet_fold_end(s);
+    free(p);
+}

@@ -1,0 +1,180 @@
+#include "analyze/render/report/run_sheet.h"
+
+#include "analyze/read/aggfile.h"
+
+#define MAX_GROUPS 1000
+
+void run_sheet_why(struct sheet *s, const struct known *known)
+{
+    if (known->why != NULL)
+        sheet_line(s, TEXT_FAINT, "-: %s", known->why);
+}
+
+void run_sheet_headings(struct sheet *s, const struct field *const *list)
+{
+    SHEET_HEADINGS(s, "");
+    for (; *list != NULL; list++)
+        if ((*list)->heading != NULL)
+            sheet_cell(s, "%s", (*list)->heading);
+}
+
+/* Writes a row of a table with these headings, unless its figures are not present. */
+static void put_row(struct sheet *s, const char *name, bool present, const void *group,
+                    const struct field *const *list)
+{
+    if (!present)
+        return;
+    SHEET_ROW(s, TEXT_PLAIN, name);
+    for (; *list != NULL; list++) {
+        const struct field *next = list[1];
+
+        if ((*list)->heading == NULL)
+            continue;
+        if (next != NULL && next->heading == NULL && field_integer(next, group) > 0)
+            sheet_cell(s, "%s (%s unrated)", figures_field(*list, group).s,
+                       figures_field(next, group).s);
+        else
+            sheet_cell(s, "%s", figures_field(*list, group).s);
+    }
+}
+
+static void put_times(struct sheet *s, const char *name, const struct times *t)
+{
+    put_row(s, name, t->present, t, times_columns);
+}
+
+/* ---- An operation ---- */
+
+/* Alignments of columns, with letters for further figures. The number of requests is a detail, as
+ * the title has it. */
+#define TIMES_ALIGN "lRrrrrrrrrrrrrrr"
+#define RATES_ALIGN "lrRrrrrrrr"
+
+static void put_durations(struct sheet *s, const struct requests *q)
+{
+    put_times(s, "Response time", &q->response_time.dur);
+    put_times(s, q->response_time.dur.present ? "Service time" : "Duration", &q->all.dur);
+    put_times(s, "TTFB", &q->all.ttfb);
+    s->when = SHEET_DETAIL;
+    put_times(s, "First access", &q->first_access.dur);
+    put_times(s, "First access TTFB", &q->first_access.ttfb);
+    put_times(s, "Last access", &q->last_access.dur);
+    put_times(s, "Last access TTFB", &q->last_access.ttfb);
+    s->when = SHEET_ALWAYS;
+}
+
+static void put_size_durations(struct sheet *s, const struct requests *q)
+{
+    s->when = SHEET_DETAIL;
+    sheet_table(s, TIMES_ALIGN, "Durations by size");
+    run_sheet_headings(s, times_columns);
+    for (size_t i = 0; i < q->n_sizes; i++)
+        put_times(s, figures_bucket(&q->sizes[i]).s, &q->sizes[i].dur);
+    s->when = SHEET_ALWAYS;
+}
+
+/* Writes a row for each size, and as details those of first accesses. */
+static void put_sizes(struct sheet *s, const struct requests *q, bool ttfb)
+{
+    for (int first = 0; first < 2; first++) {
+        s->when = first ? SHEET_DETAIL : SHEET_ALWAYS;
+        for (size_t i = 0; i < q->n_sizes; i++) {
+            const struct sized *x = first ? &q->sizes[i].first_access : &q->sizes[i].all;
+            char name[80];
+
+            snprintf(name, sizeof name, "%.40s%s", figures_bucket(&q->sizes[i]).s,
+                     first ? ", first access" : "");
+            if (ttfb)
+                put_times(s, name, &x->ttfb);
+            else
+                put_row(s, name, x->present, x, sized_fields);
+        }
+    }
+    s->when = SHEET_ALWAYS;
+}
+
+/* ---- Groups ---- */
+
+static void put_range(struct sheet *s, const char *name, const struct group_range *r)
+{
+    sheet_item(s, TEXT_PLAIN, "%s of each 10 s: %s to %s; not of the run", name,
+               units_real_duration(r->least_ns).s, units_real_duration(r->most_ns).s);
+}
+
+/* Leaves out percentiles of too few requests: 90% takes 10, 99% takes 100. */
+static void put_group(struct sheet *s, const struct aggfile_group *g, const char *client)
+{
+    SHEET_ROW(s, TEXT_PLAIN, g->start_ns == AGGFILE_NO_TIME ? "-" : figures_clock(g->start_ns).s,
+              intern_shown(client), units_count(g->n_requests).s, figures_ms(g->mean_ms).s,
+              figures_ms(g->p50_ms).s, g->n_requests >= 10 ? figures_ms(g->p90_ms).s : "-",
+              g->n_requests >= 100 ? figures_ms(g->p99_ms).s : "-");
+}
+
+static void put_ranges(struct sheet *s, const struct request_groups *x)
+{
+    sheet_line(s, TEXT_PLAIN,
+               "In %s of 10 s, the smallest of %s:", units_counted((int64_t)x->n, "group").s,
+               units_counted(x->n_smallest, "request").s);
+    put_range(s, "50%", &x->p50);
+    put_range(s, "90%", &x->p90);
+    put_range(s, "99%", &x->p99);
+}
+
+static void put_groups(struct sheet *s, const struct requests *q)
+{
+    const struct request_groups *x = &q->groups;
+
+    if (x->n == 0)
+        return;
+    if (!known_all(&q->all.dur.known, 1u << FIGURE_P50))
+        put_ranges(s, x);
+    s->when = SHEET_DETAIL;
+    sheet_table(s, "llrrrrr", "Groups of 10 s, each for itself");
+    SHEET_HEADINGS(s, "10 s from", "Client", "Requests", "Mean", "50% of it", "90% of it",
+                   "99% of it");
+    for (size_t i = 0; i < x->n && i < MAX_GROUPS; i++)
+        put_group(s, &x->v[i], x->clients[x->v[i].client]);
+    if (x->n > MAX_GROUPS)
+        sheet_span(s, TEXT_FAINT, "and %s more: --json has them all",
+                   units_count((int64_t)(x->n - MAX_GROUPS)).s);
+    s->when = SHEET_ALWAYS;
+}
+
+void run_sheet_requests(struct sheet *s, const struct requests *q, int64_t known_ns)
+{
+    char title[300];
+
+    if (!q->present && q->why != NULL) {
+        sheet_line(s, TEXT_PLAIN, "Durations: %s.", q->why);
+        return;
+    }
+    if (!q->present) {
+        sheet_line(s, TEXT_HEADING, "No successful requests %s.",
+                   q->of_whole_run ? "in the whole run" : "lie in the active range");
+        return;
+    }
+    double bytes = q->single_size ? (double)q->object_size_bytes : q->mean_bytes;
+    snprintf(title, sizeof title, "Requests, %s %s%s%s%s %s%s%s", units_count(q->n).s,
+             q->with_failed ? "successful and failed ones" : "successful ones",
+             bytes > 0 ? " of " : "", bytes > 0 ? units_size(bytes).s : "",
+             q->single_size ? "" : " on average, all sizes,",
+             q->of_whole_run ? "of the whole run" : "in the active range",
+             known_ns > 0 ? "; times are known to " : "",
+             known_ns > 0 ? units_duration(known_ns).s : "");
+    sheet_table(s, TIMES_ALIGN, title);
+    run_sheet_headings(s, times_columns);
+    put_durations(s, q);
+    run_sheet_why(s, &q->all.dur.known);
+    put_groups(s, q);
+    if (q->single_size)
+        return;
+    sheet_table(s, RATES_ALIGN, "Requests by size, throughput of single requests");
+    run_sheet_headings(s, sized_fields);
+    put_sizes(s, q, false);
+    if (q->n_sizes > 0)
+        run_sheet_why(s, &q->sizes[0].all.known);
+    put_size_durations(s, q);
+    sheet_table(s, TIMES_ALIGN, "TTFB by size");
+    run_sheet_headings(s, times_columns);
+    put_sizes(s, q, true);
+}

@@ -1,0 +1,81 @@
+#include "analyze/render/report/run_sheet.h"
+
+#include <math.h>
+
+struct intervals {
+    struct sheet *s;
+    const struct statistics *of;
+    const char *doubt; /* why some of them are unreliable; "": all are reliable */
+};
+
+static void ci_row(struct intervals *x, const char *name, struct units_text (*text)(double),
+                   const struct stats_ci *ci)
+{
+    const char *doubt = ci->ok ? statistics_doubt(x->of, ci) : "";
+
+    if (*doubt != '\0')
+        x->doubt = doubt;
+    SHEET_ROW(x->s, TEXT_PLAIN, name, isnan(ci->value) ? "-" : text(ci->value).s,
+              ci->ok ? text(ci->lo).s : "-", ci->ok ? text(ci->hi).s : "-",
+              !ci->ok          ? ci->why
+              : *doubt != '\0' ? "unreliable"
+                               : "");
+}
+
+static void latency_rows(struct intervals *x, const char *what, const struct statistics_latency *l)
+{
+    static const char *const names[STATISTICS_N_QUANTILES] = {"50%", "90%", "99%", "99.9%"};
+    char name[32];
+
+    for (size_t i = 0; l->n > 0 && i < STATISTICS_N_QUANTILES; i++) {
+        snprintf(name, sizeof name, "%s, %s", what, names[i]);
+        ci_row(x, name, units_real_duration, &l->q[i].ci);
+    }
+}
+
+static void co_row(struct sheet *s, const struct statistics_co *co)
+{
+    sheet_item(s, TEXT_PLAIN,
+               "Corrected for coordinated omission, interval %s: 50%% %s, 90%% %s, 99%% %s, 99.9%% "
+               "%s.",
+               units_duration(co->interval_ns).s, units_duration(co->q_ns[0]).s,
+               units_duration(co->q_ns[1]).s, units_duration(co->q_ns[2]).s,
+               units_duration(co->q_ns[3]).s);
+}
+
+void run_sheet_statistics(struct sheet *s, const struct statistics *x)
+{
+    char title[160];
+    struct intervals all = {s, x, ""};
+
+    if (x == NULL)
+        return;
+    s->when = SHEET_DETAIL;
+    snprintf(title, sizeof title, "95 %% confidence intervals, from %.40s of %.40s",
+             units_counted((int64_t)x->n_segments, "segment").s, units_duration(x->segment_ns).s);
+    sheet_table(s, "lrrrw", title);
+    SHEET_HEADINGS(s, "", "Estimate", "From", "To", "");
+    if (x->bytes.present) {
+        ci_row(&all, "Throughput", units_byte_rate, &x->bytes.mean);
+        ci_row(&all, "Throughput, median", units_byte_rate, &x->bytes.median);
+    }
+    ci_row(&all, "Objects", units_object_rate, &x->objects.mean);
+    ci_row(&all, "Objects, median", units_object_rate, &x->objects.median);
+    if (x->n_failed > 0)
+        ci_row(&all, "Error rate", units_frac_cell, &x->error_rate);
+    latency_rows(&all, "Duration", &x->duration);
+    latency_rows(&all, "TTFB", &x->ttfb);
+    sheet_line(s, TEXT_FAINT,
+               "Percentiles are of the successful requests that lie wholly in the range; service "
+               "time, closed loop, %s.",
+               units_counted(x->concurrency, "thread").s);
+    if (*all.doubt != '\0')
+        sheet_item(s, TEXT_PLAIN, "%s.", all.doubt);
+    if (x->cut_ns > 0)
+        sheet_item(s, TEXT_PLAIN, "Warm-up: %s left out.", units_duration(x->cut_ns).s);
+    sheet_item(s, TEXT_PLAIN, "%s, busy %.1f %% of the time.",
+               units_counted(x->concurrency, "thread").s, 100 * x->utilisation_frac);
+    s->when = SHEET_ALWAYS;
+    if (x->co.interval_ns > 0)
+        co_row(s, &x->co);
+}

@@ -1,0 +1,317 @@
+#include "analyze/summary/estimate/latency.h"
+
+#include "analyze/data/dataset.h"
+#include "analyze/stats/picker.h"
+#include "libcommon/mem.h"
+#include "libcommon/quantile.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const unsigned statistics_permille[STATISTICS_N_QUANTILES] = {500, 900, 990, 999};
+
+static size_t rank_of(const struct latency *l, size_t q)
+{
+    return quantile_index_of(l->n, l->ratio[q].num, l->ratio[q].den);
+}
+
+bool latency_init(struct latency *l, size_t n_segments, struct err *e)
+{
+    *l = (struct latency){.n_segments = n_segments > 0 ? n_segments : 1};
+    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
+        l->ratio[q] = (struct stats_ratio){statistics_permille[q], 1000};
+    return mem_cleared(&l->count, HIST_N_INDEXES + 1, e);
+}
+
+static void kept_fini(struct latency_kept *k)
+{
+    free(k->v);
+    free(k->segment);
+}
+
+void latency_fini(struct latency *l)
+{
+    free(l->count);
+    free(l->n_above);
+    free(l->n_requests);
+    free(l->wanted);
+    kept_fini(&l->near);
+    kept_fini(&l->kept);
+}
+
+static void count_packed(struct latency *l, const uint32_t *v, size_t n)
+{
+    struct latency to = *l; /* a copy: no store below can alias it */
+    for (size_t i = 0; i < n; i++)
+        if (v[i] != PACKED_NONE)
+            latency_count_in(&to, hist_index32(v[i]), v[i]);
+    l->end = to.end;
+    l->total = to.total;
+}
+
+/* Finds the bucket of a 0-based rank from the numbers of latencies below each bucket. */
+static size_t bucket_of_rank(const struct latency *l, uint64_t rank)
+{
+    size_t lo = 0, hi = l->end; /* count[lo] <= rank < count[hi] */
+    while (hi - lo > 1) {
+        size_t middle = lo + (hi - lo) / 2;
+        if (l->count[middle] <= rank)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    return lo;
+}
+
+static size_t n_in_bucket(const struct latency *l, size_t bucket)
+{
+    return (size_t)(l->count[bucket + 1] - l->count[bucket]);
+}
+
+/* Adds a bucket to those whose latencies are kept. */
+static void keep_bucket(struct latency_kept *k, size_t bucket)
+{
+    for (size_t i = 0; i < k->n_buckets; i++)
+        if (k->bucket[i] == bucket)
+            return;
+    k->bucket[k->n_buckets++] = bucket;
+}
+
+/* Makes room for the latencies of the buckets. */
+static bool make_room(const struct latency *l, struct latency_kept *k, bool with_segments,
+                      struct err *e)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < k->n_buckets; i++)
+        n += n_in_bucket(l, k->bucket[i]);
+    return mem_new(&k->v, n, e) && (!with_segments || mem_new(&k->segment, n, e));
+}
+
+/* Chooses the buckets of the quantiles. */
+static bool aim(struct latency *l, struct err *e)
+{
+    for (size_t i = 0; i <= l->end; i++) {
+        uint64_t n = l->count[i];
+        l->count[i] = l->n;
+        l->n += n;
+    }
+    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++) {
+        l->lower[q] = l->upper[q] = INT64_MAX;
+        if (l->n == 0)
+            continue;
+        size_t bucket = bucket_of_rank(l, rank_of(l, q));
+        l->lower[q] = hist_lower(bucket);
+        l->upper[q] = hist_upper(bucket);
+        keep_bucket(&l->near, bucket);
+    }
+    return mem_cleared(&l->n_above, l->n_segments * LATENCY_N_CLASSES, e) &&
+           mem_cleared(&l->n_requests, l->n_segments, e) && make_room(l, &l->near, true, e);
+}
+
+/* Latencies that are compared with the quantiles' buckets at a time; hardly any is in one. */
+#define GROUP 16
+
+/* Limits of the quantiles' buckets as packed values; a bucket with no packed values gets limits
+ * that match none. */
+struct near {
+    uint32_t lower[STATISTICS_N_QUANTILES], upper[STATISTICS_N_QUANTILES];
+};
+
+static struct near near_of(const struct latency *l)
+{
+    struct near b;
+    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++) {
+        bool none = l->upper[q] >= PACKED_NONE;
+        b.lower[q] = none ? PACKED_NONE : (uint32_t)l->lower[q];
+        b.upper[q] = none ? PACKED_NONE : (uint32_t)l->upper[q];
+    }
+    return b;
+}
+
+static bool any_near(const struct near *b, const uint32_t v[GROUP])
+{
+    uint32_t any = 0;
+    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
+        for (size_t i = 0; i < GROUP; i++)
+            any |= v[i] - b->lower[q] <= b->upper[q] - b->lower[q];
+    return any;
+}
+
+static void keep_near(struct latency *l, const struct near *b, uint32_t v, size_t segment)
+{
+    size_t q = 0;
+    while (q < STATISTICS_N_QUANTILES && v > b->upper[q])
+        q++;
+    if (v == PACKED_NONE || q == STATISTICS_N_QUANTILES || v < b->lower[q])
+        return;
+    l->near.v[l->near.n] = v;
+    l->near.segment[l->near.n++] = (uint32_t)segment;
+}
+
+static void split_packed(struct latency *l, const uint32_t *v, size_t n, size_t segment)
+{
+    const struct near b = near_of(l);
+    int64_t *n_above = &l->n_above[segment * LATENCY_N_CLASSES];
+    uint32_t n_none = 0;
+
+    for (size_t i = 0; i < n; i++)
+        n_none += v[i] == PACKED_NONE;
+    int64_t n_left = (int64_t)(n - n_none);
+    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++) {
+        uint32_t n_more = 0;
+        for (size_t i = 0; i < n; i++)
+            n_more += v[i] > b.upper[q];
+        n_more -= b.upper[q] < PACKED_NONE ? n_none : 0;
+        n_above[q] += n_left - n_more;
+        n_left = n_more;
+    }
+    n_above[STATISTICS_N_QUANTILES] += n_left;
+    for (size_t i = 0; i < n; i += GROUP)
+        if (n - i < GROUP || any_near(&b, v + i))
+            for (size_t k = i; k < n && k < i + GROUP; k++)
+                keep_near(l, &b, v[k], segment);
+}
+
+/* Looks up the values of n ranks, whose buckets are among those kept. */
+static bool values_of_ranks(const struct latency *l, const struct latency_kept *kept,
+                            const size_t *rank, size_t n, int64_t *out, struct err *e)
+{
+    size_t at[LATENCY_N_RANKS];
+
+    for (size_t i = 0; i < n; i++) {
+        size_t own = bucket_of_rank(l, rank[i]);
+        at[i] = rank[i] - (size_t)l->count[own];
+        for (size_t k = 0; k < kept->n_buckets; k++)
+            at[i] += kept->bucket[k] < own ? n_in_bucket(l, kept->bucket[k]) : 0;
+    }
+    return picker_select(kept->v, kept->n, at, n, out) || mem_none(e);
+}
+
+/* Counts the latencies above `value`, the quantile q, by segment in which they end. */
+static void count_above(const struct latency *l, size_t q, int64_t value, int64_t *n_above)
+{
+    for (size_t j = 0; j < l->n_segments; j++) {
+        n_above[j] = 0;
+        for (size_t class = q + 1; class < LATENCY_N_CLASSES; class ++)
+            n_above[j] += l->n_above[j * LATENCY_N_CLASSES + class];
+    }
+    /* Values of the quantile's own bucket are in no class above: compare them one by one. */
+    for (size_t i = 0; i < l->near.n; i++)
+        n_above[l->near.segment[i]] += l->near.v[i] > value && l->near.v[i] <= l->upper[q];
+}
+
+/* Marks the buckets of the ranks, and makes room for their latencies. */
+static bool want_buckets(struct latency *l, struct err *e)
+{
+    if (!mem_cleared(&l->wanted, HIST_N_INDEXES, e))
+        return false;
+    for (size_t i = 0; i < LATENCY_N_RANKS; i++)
+        keep_bucket(&l->kept, bucket_of_rank(l, l->rank[i]));
+    for (size_t i = 0; i < l->kept.n_buckets; i++)
+        l->wanted[l->kept.bucket[i]] = true;
+    return make_room(l, &l->kept, false, e);
+}
+
+/* Widens limits to contain a rank. */
+static void widen(struct stats_ranks *r, uint64_t rank)
+{
+    r->lo = r->lo < rank ? r->lo : rank;
+    r->hi = r->hi == 0 || r->hi > rank ? r->hi : rank;
+}
+
+/* Takes the rank of the report's value, which may be one above the type 1 rank. */
+static void take_rank(struct stats_quantile *q, uint64_t rank)
+{
+    q->rank = rank;
+    widen(&q->r95, rank);
+    widen(&q->r90, rank);
+}
+
+/* Chooses the ranks of the limits. */
+static bool plan(struct latency *l, struct err *e)
+{
+    size_t rank[STATISTICS_N_QUANTILES];
+    int64_t value[STATISTICS_N_QUANTILES];
+
+    if (l->n == 0)
+        return true;
+    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
+        rank[q] = rank_of(l, q);
+    for (size_t j = 0; j < l->n_segments; j++)
+        for (size_t class = 0; class < LATENCY_N_CLASSES; class ++)
+            l->n_requests[j] += l->n_above[j * LATENCY_N_CLASSES + class];
+    int64_t *n_above = NULL;
+    bool ok = mem_new(&n_above, l->n_segments, e);
+    ok = ok && values_of_ranks(l, &l->near, rank, STATISTICS_N_QUANTILES, value, e);
+    for (size_t q = 0; ok && q < STATISTICS_N_QUANTILES; q++) {
+        count_above(l, q, value[q], n_above);
+        ok = stats_quantile(l->ratio[q], n_above, l->n_requests, l->n_segments, l->rate,
+                            &l->plan[q], e);
+        take_rank(&l->plan[q], rank[q] + 1);
+        stats_quantile_ranks(&l->plan[q], &l->rank[5 * q]);
+    }
+    l->rank[LATENCY_FIRST_RANK] = 0;
+    l->rank[LATENCY_FIRST_RANK + 1] = (size_t)l->n - 1;
+    free(n_above);
+    return ok && want_buckets(l, e);
+}
+
+static void collect_packed(struct latency *l, const uint32_t *v, size_t n)
+{
+    const bool *wanted = l->wanted;
+    for (size_t i = 0; i < n && l->n > 0; i++)
+        if (wanted[hist_index32(v[i])] && v[i] != PACKED_NONE)
+            l->kept.v[l->kept.n++] = v[i];
+}
+
+void latency_take_packed(struct latency *l, enum latency_pass pass, const uint32_t *v, size_t n,
+                         size_t segment)
+{
+    if (pass == LATENCY_COUNT)
+        count_packed(l, v, n);
+    else if (pass == LATENCY_SPLIT)
+        split_packed(l, v, n, segment);
+    else
+        collect_packed(l, v, n);
+}
+
+bool latency_end(struct latency *l, enum latency_pass pass, struct err *e)
+{
+    return pass == LATENCY_COUNT ? aim(l, e) : pass == LATENCY_SPLIT ? plan(l, e) : true;
+}
+
+static bool take_counts(const struct latency *l, struct statistics_latency *out, struct err *e)
+{
+    out->first_bucket = bucket_of_rank(l, 0);
+    out->n_buckets = l->end - out->first_bucket;
+    if (!mem_new(&out->count, out->n_buckets, e))
+        return false;
+    for (size_t i = 0; i < out->n_buckets; i++)
+        out->count[i] = n_in_bucket(l, out->first_bucket + i);
+    return true;
+}
+
+bool latency_finish(struct latency *l, struct statistics_latency *out, bool with_counts,
+                    struct err *e)
+{
+    int64_t value[LATENCY_N_RANKS];
+
+    out->n = (int64_t)l->n;
+    if (l->n == 0)
+        return true;
+    if (!values_of_ranks(l, &l->kept, l->rank, LATENCY_N_RANKS, value, e))
+        return false;
+    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++) {
+        struct statistics_quantile *to = &out->q[q];
+        stats_quantile_ci(&l->plan[q], &value[5 * q], &to->ci);
+        to->deff = l->plan[q].deff;
+        to->n_e = l->plan[q].n_e;
+        to->can_gate = l->plan[q].can_gate;
+    }
+    out->mean_ns = (double)l->total / (double)l->n;
+    out->fastest_ns = (double)value[LATENCY_FIRST_RANK];
+    out->slowest_ns = (double)value[LATENCY_FIRST_RANK + 1];
+    return !with_counts || take_counts(l, out, e);
+}

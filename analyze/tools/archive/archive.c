@@ -1,0 +1,419 @@
+#include "analyze/tools/archive/archive.h"
+
+#include "analyze/base/paths.h"
+#include "analyze/tools/archive/cache.h"
+#include "analyze/tools/compare/words.h"
+#include "libcommon/int64.h"
+#include "libcommon/mem.h"
+#include "libcommon/units.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- Files ---- */
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), n_end = strlen(end);
+    return n > n_end && strcmp(text + n - n_end, end) == 0;
+}
+
+static bool is_capture_name(const char *name)
+{
+    return name[0] != '.' && (ends_with(name, ".csv") || ends_with(name, ".csv.zst") ||
+                              ends_with(name, ".json.zst") || ends_with(name, ".sums.zst"));
+}
+
+/* Adds a path, which it then owns. */
+static bool add_path(struct archive_paths *out, char *path, struct err *e)
+{
+    if (path == NULL || !mem_more(&out->v, out->n, e)) {
+        free(path);
+        return mem_none(e);
+    }
+    out->v[out->n++] = path;
+    return true;
+}
+
+bool archive_list(struct archive_paths *out, const char *folder, struct err *e)
+{
+    size_t n = strlen(folder);
+    DIR *d = opendir(folder);
+    struct dirent *entry;
+    bool ok = true;
+
+    if (d == NULL)
+        return err_errno(e, errno, "%s", folder);
+    while (ok && (entry = readdir(d)) != NULL) {
+        char *path = NULL;
+        struct stat st;
+
+        if (!is_capture_name(entry->d_name))
+            continue;
+        ok = mem_format(&path, e, "%s%s%s", folder, folder[n - 1] == '/' ? "" : "/", entry->d_name);
+        if (ok && (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)))
+            ok = add_path(out, path, e);
+        else
+            free(path);
+    }
+    closedir(d);
+    return ok;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+bool archive_find(struct archive_paths *out, const char *const *operands, size_t n, struct err *e)
+{
+    struct stat st;
+    size_t n_kept = 0;
+
+    *out = (struct archive_paths){.operands = operands, .n_operands = n};
+    for (size_t i = 0; i < n; i++) {
+        size_t n_before = out->n;
+        bool is_folder = stat(operands[i], &st) == 0 && S_ISDIR(st.st_mode);
+
+        if (!(is_folder ? archive_list(out, operands[i], e)
+                        : add_path(out, strdup(operands[i]), e)))
+            return false;
+        if (out->n == n_before)
+            return err_set(e,
+                           "%s: no captures in this folder (*.csv, *.csv.zst, *.json.zst, "
+                           "*.sums.zst)",
+                           operands[i]);
+    }
+    qsort(out->v, out->n, sizeof *out->v, by_path);
+    for (size_t i = 0; i < out->n; i++) {
+        if (n_kept > 0 && strcmp(out->v[n_kept - 1], out->v[i]) == 0)
+            free(out->v[i]);
+        else
+            out->v[n_kept++] = out->v[i];
+    }
+    out->n = n_kept;
+    return true;
+}
+
+void archive_free_paths(struct archive_paths *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        free(p->v[i]);
+    free(p->v);
+    *p = (struct archive_paths){0};
+}
+
+struct archive_label archive_label(const char *name)
+{
+    struct archive_label l;
+
+    snprintf(l.s, sizeof l.s, "%.*s", (int)paths_stem(name), name);
+    return l;
+}
+
+/* ---- A run ---- */
+
+/* A figure without an interval gets the value that the report shows. */
+static struct archive_figure figure_of(const struct run_op *op, size_t metric)
+{
+    const struct metric *m = &metrics[metric];
+    const struct run_value *v = &op->parts[0].value[metric];
+
+    bool has_limits = v->present && v->ci.ok;
+    struct archive_figure x = {v->present ? v->ci.value : NAN, has_limits ? v->ci.lo : NAN,
+                               has_limits ? v->ci.hi : NAN};
+
+    if (isnan(x.value))
+        x.value = metric_judged(m, &op->report, op->of_response);
+    return x;
+}
+
+static bool take_op(struct archive_op *to, const struct run *r, const struct run_op *op,
+                    struct err *e)
+{
+    to->of_response = op->of_response;
+    to->is_beside = !role_is_benchmark(op->report.role);
+    to->start_ns = op->report.start_ns;
+    to->n_errors = operation_n_failed(&op->report);
+    for (int k = 0; k < ARCHIVE_N_SETTINGS; k++) {
+        double value;
+        bool several;
+
+        to->numbers.setting[k] =
+            compare_setting_of(r, op, (enum compare_setting_kind)k, &value, &several) ? value : NAN;
+        to->sizes_differ |= several;
+    }
+    to->numbers.dead_frac = operation_dead_frac(&op->report);
+    for (size_t i = 0; i < RUN_N_COMPARED; i++)
+        to->numbers.figure[i] = figure_of(op, i);
+    return mem_text(&to->op, op->op, e);
+}
+
+static bool take_run(struct archive_run *to, const struct run *r, struct err *e)
+{
+    const struct finding *worst = r->findings.n > 0 ? &r->findings.v[0] : NULL;
+
+    to->source = r->basis > r->source ? r->basis : r->source;
+    to->start_ns = r->start_ns;
+    to->options = json_incref(r->recorded.settings);
+    to->has_problem = worst != NULL && run_is_fault(worst);
+    if (!mem_cleared(&to->ops, r->n_ops, e) ||
+        (worst != NULL && (!mem_text(&to->kind, worst->kind->name, e) ||
+                           !mem_text(&to->finding, worst->sentence, e))))
+        return false;
+    for (size_t k = 0; k < r->n_ops; k++)
+        if (!take_op(&to->ops[to->n_ops++], r, &r->ops[k], e))
+            return false;
+    return true;
+}
+
+static void free_run(struct archive_run *r)
+{
+    for (size_t k = 0; k < r->n_ops; k++)
+        free(r->ops[k].op);
+    free(r->ops);
+    free(r->path);
+    free(r->kind);
+    free(r->finding);
+    json_decref(r->options);
+    *r = (struct archive_run){0};
+}
+
+static bool analyse(struct archive_run *to, const char *path, const struct run_options *how,
+                    struct err *e)
+{
+    struct run r;
+    bool ok = run_load(&r, path, how, e) && take_run(to, &r, e);
+
+    run_free(&r);
+    return ok;
+}
+
+/* Reads one run. cache < 0: there is none. */
+static bool load_one(struct archive_run *to, const char *path, const struct run_options *how,
+                     int cache, struct err *e)
+{
+    struct archive_cache_key key, after;
+    bool has_key = cache >= 0 && archive_cache_key(&key, path, how->basis);
+
+    if (has_key && archive_cache_get(cache, &key, to))
+        return mem_text(&to->path, path, e);
+    free_run(to);
+    if (!analyse(to, path, how, e) || !mem_text(&to->path, path, e))
+        return false;
+    /* Store only if the file did not change meanwhile: it may still be written. */
+    if (has_key && key.is_settled && archive_cache_key(&after, path, how->basis) &&
+        strcmp(key.s, after.s) == 0)
+        archive_cache_put(cache, &key, to);
+    return true;
+}
+
+/* ---- The archive ---- */
+
+static bool add_unread(struct archive *a, const char *path, const struct err *why, struct err *e)
+{
+    if (!mem_more(&a->unread, a->n_unread, e))
+        return false;
+    struct archive_unread *u = &a->unread[a->n_unread++];
+    *u = (struct archive_unread){.lacks_op = why->is_usage};
+    return mem_text(&u->path, path, e) && mem_text(&u->why, why->msg, e);
+}
+
+/* Whether an unreadable run may have begun at `ns` or later: a file is not written before its run
+ * begins. */
+static bool was_written_since(const char *path, int64_t ns)
+{
+    struct stat st;
+
+    return stat(path, &st) != 0 || st.st_mtim.tv_sec >= ns / NS_PER_S;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct archive_run *x = a, *y = b;
+    int order = int64_order(x->start_ns, y->start_ns);
+
+    return order != 0 ? order : strcmp(x->path, y->path);
+}
+
+static bool load_all(struct archive *a, const struct archive_paths *paths,
+                     const struct run_options *how, int cache, struct err *e)
+{
+    for (size_t i = 0; i < paths->n; i++) {
+        struct archive_run *r = &a->runs[a->n];
+        struct err why = {0};
+
+        if (load_one(r, paths->v[i], how, cache, &why)) {
+            a->n++;
+            continue;
+        }
+        free_run(r);
+        bool is_named = false;
+        for (size_t k = 0; k < paths->n_operands; k++)
+            is_named |= strcmp(paths->operands[k], paths->v[i]) == 0;
+        if (is_named)
+            return err_pass(e, &why);
+        if (!add_unread(a, paths->v[i], &why, e))
+            return false;
+    }
+    return true;
+}
+
+static bool label_runs(struct archive *a, struct err *e)
+{
+    const char **names;
+
+    if (!mem_new(&names, a->n, e))
+        return false;
+    for (size_t i = 0; i < a->n; i++)
+        names[i] = a->runs[i].path;
+    paths_shorten(names, a->n);
+    for (size_t i = 0; i < a->n; i++)
+        a->runs[i].label = archive_label(names[i]);
+    free(names);
+    return true;
+}
+
+bool archive_load(struct archive *a, const struct archive_paths *paths,
+                  const struct run_options *how, bool with_cache, struct err *e)
+{
+    struct run_options own = *how;
+
+    own.of_response = true;
+    if (!mem_cleared(&a->runs, paths->n, e))
+        return false;
+    int cache = with_cache ? archive_cache_open() : -1;
+    bool ok = load_all(a, paths, &own, cache, e);
+    if (cache >= 0)
+        close(cache);
+    if (!ok)
+        return false;
+    if (a->n == 0)
+        return a->unread[0].lacks_op ? err_usage(e, "%s", a->unread[0].why)
+                                     : err_set(e, "%s", a->unread[0].why);
+    qsort(a->runs, a->n, sizeof *a->runs, by_start);
+    for (size_t i = 0; i < a->n_unread; i++)
+        a->unread[i].is_newest = was_written_since(a->unread[i].path, a->runs[a->n - 1].start_ns);
+    return label_runs(a, e);
+}
+
+bool archive_of(struct archive *a, const struct run *runs, size_t n, struct err *e)
+{
+    bool ok = mem_cleared(&a->runs, n, e);
+
+    for (; ok && a->n < n; a->n++)
+        ok = take_run(&a->runs[a->n], &runs[a->n], e) &&
+             mem_text(&a->runs[a->n].path, runs[a->n].path, e);
+    return ok;
+}
+
+void archive_free(struct archive *a)
+{
+    for (size_t i = 0; i < a->n; i++)
+        free_run(&a->runs[i]);
+    for (size_t i = 0; i < a->n_unread; i++) {
+        free(a->unread[i].path);
+        free(a->unread[i].why);
+    }
+    free(a->runs);
+    free(a->unread);
+    *a = (struct archive){0};
+}
+
+/* ---- Which runs are alike ---- */
+
+const struct archive_op *archive_op_named(const struct archive_run *r, const char *op)
+{
+    for (size_t k = 0; k < r->n_ops; k++)
+        if (strcmp(r->ops[k].op, op) == 0)
+            return &r->ops[k];
+    return NULL;
+}
+
+/* Whether runs had different durations by their settings. Runs with equal numbers of requests may
+ * have been limited to that number, and autoterm ends runs when it has seen enough. */
+static bool durations_differ(const double *a, const double *b)
+{
+    return a[COMPARE_OPERATIONS] != b[COMPARE_OPERATIONS] && a[COMPARE_AUTOTERM] == 0 &&
+           b[COMPARE_AUTOTERM] == 0 &&
+           compare_durations_differ(a[COMPARE_DURATION_S], b[COMPARE_DURATION_S]);
+}
+
+/* Means of random sizes and shares may differ by four standard errors: of the mean of sizes whose
+ * standard deviation is twice the mean, of the share of an operation. has_asked: both runs recorded
+ * for how long they were to run, which is compared in place of how long they did. */
+static bool ops_differ(const struct archive_op *a, const struct archive_op *b, bool has_asked,
+                       struct archive_difference *d)
+{
+    const double *x = a->numbers.setting, *y = b->numbers.setting;
+    double rarity = sqrt(1 / x[COMPARE_OPERATIONS] + 1 / y[COMPARE_OPERATIONS]);
+
+    for (int k = COMPARE_OPERATIONS + 1; k < ARCHIVE_N_SETTINGS; k++) {
+        enum compare_setting_kind kind = (enum compare_setting_kind)k;
+        bool is_size = kind == COMPARE_SIZE;
+        const struct compare_span p = {x[k], x[k], is_size && a->sizes_differ};
+        const struct compare_span q = {y[k], y[k], is_size && b->sizes_differ};
+        double chance = 4 * rarity * (is_size ? 2 : fmax(x[k], y[k]));
+
+        if (isnan(x[k]) || isnan(y[k]) ||
+            !(kind == COMPARE_DURATION_S ? !has_asked && durations_differ(x, y)
+                                         : compare_spans_differ(kind, &p, &q, chance)))
+            continue;
+        const char *name = compare_setting_names[kind].title;
+        snprintf(d->what, sizeof d->what, "%c%s of %.60s", tolower(name[0]), name + 1, a->op);
+        snprintf(d->a, sizeof d->a, "%.99s", compare_words_span(kind, &p).s);
+        snprintf(d->b, sizeof d->b, "%.99s", compare_words_span(kind, &q).s);
+        return true;
+    }
+    snprintf(d->what, sizeof d->what, "what the percentiles of %.60s are of", a->op);
+    snprintf(d->a, sizeof d->a, "%s", a->of_response ? "response times" : "durations");
+    snprintf(d->b, sizeof d->b, "%s", b->of_response ? "response times" : "durations");
+    return a->of_response != b->of_response;
+}
+
+/* Whether `a` has an operation of the benchmark that b lacks; says so in text. */
+static bool has_more(const struct archive_run *a, const struct archive_run *b, char text[100])
+{
+    size_t k = 0;
+
+    while (k < a->n_ops && (a->ops[k].is_beside || archive_op_named(b, a->ops[k].op) != NULL))
+        k++;
+    snprintf(text, 100, k < a->n_ops ? "with %.60s" : "without", k < a->n_ops ? a->ops[k].op : "");
+    return k < a->n_ops;
+}
+
+bool archive_differ(const struct archive_run *a, const struct archive_run *b,
+                    struct archive_difference *d)
+{
+    const char *option = compare_differing_option(a->options, b->options);
+    bool has_asked = json_object_get(a->options, "duration_ns") != NULL &&
+                     json_object_get(b->options, "duration_ns") != NULL;
+
+    *d = (struct archive_difference){.what = "the operations"};
+    bool more = has_more(a, b, d->a);
+    if (has_more(b, a, d->b) || more)
+        return true;
+    for (size_t k = 0; k < a->n_ops; k++) {
+        const struct archive_op *other = archive_op_named(b, a->ops[k].op);
+
+        if (other != NULL && !(a->ops[k].is_beside && other->is_beside) &&
+            ops_differ(&a->ops[k], other, has_asked, d))
+            return true;
+    }
+    if (option != NULL) {
+        snprintf(d->what, sizeof d->what, "option %.60s", option);
+        compare_option_text(json_object_get(a->options, option), d->a);
+        compare_option_text(json_object_get(b->options, option), d->b);
+        return true;
+    }
+    *d = (struct archive_difference){.what = "what the files hold"};
+    snprintf(d->a, sizeof d->a, "%s", run_sources[a->source]);
+    snprintf(d->b, sizeof d->b, "%s", run_sources[b->source]);
+    return a->source != b->source;
+}

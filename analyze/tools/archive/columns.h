@@ -1,0 +1,89 @@
+/* The columns of `table`: one list for the tables of all formats, --sort and --where. */
+#ifndef S3_ANALYZE_TOOLS_ARCHIVE_COLUMNS_H
+#define S3_ANALYZE_TOOLS_ARCHIVE_COLUMNS_H
+
+#include "analyze/tools/archive/archive.h"
+
+enum columns_form {
+    COLUMNS_TEXT,
+    COLUMNS_TIME, /* ns since the epoch */
+    COLUMNS_COUNT,
+    COLUMNS_SIZE,   /* bytes; a mean where sizes differ */
+    COLUMNS_FIGURE, /* with limits; `metric` is its metric */
+};
+
+struct column {
+    const char *name;  /* as in JSON, CSV, --sort and --where */
+    const char *title; /* title for people; both NULL: those of the metric */
+    enum columns_form form;
+    enum run_metric metric;            /* COLUMNS_FIGURE */
+    bool is_detail;                    /* text shows it only with -v */
+    enum compare_setting_kind setting; /* if is_setting */
+    bool is_setting;
+};
+static inline const char *columns_name(const struct column *c)
+{
+    return c->name != NULL ? c->name : metrics[c->metric].name;
+}
+static inline const char *columns_title(const struct column *c)
+{
+    return c->title != NULL ? c->title : metrics[c->metric].title;
+}
+
+extern const struct column columns[];
+extern const size_t n_columns;
+
+/* A line: an operation of a run. */
+struct columns_row {
+    const struct archive_run *run;
+    const struct archive_op *op;
+};
+
+/* The value of a column in a row. */
+struct columns_value {
+    const char *text;             /* COLUMNS_TEXT, borrowed; NULL: nothing */
+    struct archive_figure number; /* all others; NaN: not known */
+    int64_t time_ns;              /* COLUMNS_TIME, to the ns */
+    bool is_mean;                 /* COLUMNS_SIZE: the requests' sizes differ */
+};
+struct columns_value columns_get(const struct columns_row *row, const struct column *c);
+
+/* A value for people, "12.3ms +- 4.0%"; "-": not known. */
+struct columns_text {
+    char s[192];
+};
+struct columns_text columns_show(const struct column *c, const struct columns_value *v);
+
+/* A condition on a row: "p99>20ms", "op=GET", "run!=night-*". */
+struct columns_test {
+    const struct column *column;
+    int order;  /* -1: <, 0: =, 1: > */
+    bool equal; /* <=, >=, = */
+    bool negated;
+    const char *text; /* COLUMNS_TEXT: a pattern as in a shell */
+    double value;
+};
+/* Parses a condition. False: *e says what was expected. */
+bool columns_parse_test(const char *text, struct columns_test *out, struct err *e);
+
+/* What rows are sorted by: "p99", "-p99". */
+struct columns_order {
+    const struct column *column; /* NULL: they keep the order of the runs */
+    bool falls;                  /* largest first */
+};
+/* Parses that. False: *e says which columns there are. */
+bool columns_parse_order(const char *text, struct columns_order *out, struct err *e);
+
+/* The rows that are shown of an archive. */
+struct columns_table {
+    const struct archive *archive; /* borrowed */
+    struct columns_row *rows;      /* the caller frees them */
+    size_t n;
+    bool csv_safe; /* as in struct csv_out_style */
+};
+/* Fills in the rows of all runs that meet all conditions. What prepared a benchmark or cleaned up
+ * after it is left out, unless a condition is on `op`. */
+bool columns_select(struct columns_table *t, const struct columns_test *tests, size_t n_tests,
+                    struct columns_order order, struct err *e);
+
+#endif

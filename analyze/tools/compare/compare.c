@@ -1,0 +1,602 @@
+#include "analyze/tools/compare/compare.h"
+
+#include "analyze/base/paths.h"
+#include "analyze/tools/compare/compare_internal.h"
+#include "libcommon/int64.h"
+#include "libcommon/mem.h"
+#include "libcommon/suggest.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Faults ---- */
+
+static bool has_fault(const struct run *r)
+{
+    for (size_t i = 0; i < r->findings.n; i++)
+        if (run_is_fault(&r->findings.v[i]))
+            return true;
+    return false;
+}
+
+size_t compare_n_faulty(const struct compare *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < compare_n_runs(c); i++)
+        n += has_fault(compare_nth_run(c, i));
+    return n;
+}
+
+const struct compare_metric *compare_leading(const struct compare_op *op)
+{
+    const struct compare_metric *bytes =
+        op->sizes_differ ? NULL : compare_metric_of(op, RUN_THROUGHPUT);
+
+    return bytes != NULL ? bytes : compare_metric_of(op, RUN_OBJECTS);
+}
+
+/* ---- Metrics ---- */
+
+/* Returns the part of one run that is like `part`; NULL: it has none with a value of the metric. */
+static const struct run_part *part_with(const struct run *r, const char *op,
+                                        const struct run_part *part, enum run_metric metric)
+{
+    const struct run_op *o = run_op_named(r, op);
+    const struct run_part *p = o != NULL ? run_part_like(o, part) : NULL;
+
+    return p != NULL && p->value[metric].present ? p : NULL;
+}
+
+/* Returns a run's value; with `clear`, a rate without the run's faults, if it has any. */
+static const struct run_value *value_of(const struct run *r, const char *op,
+                                        const struct run_part *part, enum run_metric metric,
+                                        bool clear)
+{
+    const struct run_op *o = run_op_named(r, op);
+    return clear && metric <= RUN_OBJECTS && o->clear[metric].present ? &o->clear[metric]
+                                                                      : &part->value[metric];
+}
+
+/* Returns why the value of a metric is not reliable; NULL: it is. Errors count all requests. */
+static const char *why_thin(const struct run_part *p, enum run_metric metric)
+{
+    const struct stats_ci *ci = &p->value[metric].ci;
+
+    return metrics[metric].kind != METRIC_DIFFERENCE ? p->too_thin : ci->ok ? NULL : ci->why;
+}
+
+/* Collects the values of the runs that are long enough; if there are none, those of all runs. */
+static bool fill_values(struct compare_values *v, const struct compare_side *side, const char *op,
+                        const struct run_part *part, enum run_metric metric, bool clear,
+                        struct err *e)
+{
+    *v = (struct compare_values){.spread_frac = INFINITY};
+    if (!mem_new(&v->v, side->n, e))
+        return false;
+    for (int thin = 0; thin < 2 && v->n == 0; thin++) {
+        for (size_t i = 0; i < side->n; i++) {
+            const struct run_part *p = part_with(&side->runs[i], op, part, metric);
+            if (p == NULL || (why_thin(p, metric) != NULL) != thin)
+                continue;
+            v->one = *value_of(&side->runs[i], op, p, metric, clear);
+            v->v[v->n++] = v->one.ci.value;
+            v->too_thin = why_thin(p, metric);
+        }
+    }
+    for (size_t i = 0; i < side->n && part->kind == RUN_ALL; i++) {
+        const struct run_op *o = run_op_named(&side->runs[i], op);
+        v->n_failing +=
+            o != NULL && operation_n_failed(&o->report) > 0 && !o->parts[0].value[metric].present;
+    }
+    if (v->n == 1) {
+        v->center = v->v[0];
+        if (v->one.ci.ok && v->center > 0)
+            v->spread_frac = fmax(v->one.ci.hi / v->center - 1, 1 - v->one.ci.lo / v->center);
+    } else if (v->n > 1) {
+        struct stats_center center;
+        if (!stats_center(v->v, v->n, &center, e))
+            return false;
+        v->center = center.median;
+        if (metrics[metric].kind == METRIC_DIFFERENCE) {
+            v->center = 0;
+            for (size_t i = 0; i < v->n; i++)
+                v->center += v->v[i] / (double)v->n;
+        }
+        v->spread_frac = center.spread_frac;
+    }
+    return true;
+}
+
+/* Finds the noise of single runs: as given, else estimated from the history, else unknown. */
+static bool noise_of(const struct compare_options *o, const char *op, const struct run_part *part,
+                     enum run_metric metric, struct stats_noise *out, struct err *e)
+{
+    *out = (struct stats_noise){.kind = STATS_NOISE_UNKNOWN};
+    if (!isnan(o->run_cv_frac)) {
+        *out = (struct stats_noise){.kind = STATS_NOISE_CV, .sigma = o->run_cv_frac};
+        return true;
+    }
+    double *v;
+    size_t n = 0;
+    if (!mem_new(&v, o->n_history, e))
+        return false;
+    for (size_t i = 0; i < o->n_history; i++) {
+        const struct run_part *p = part_with(&o->history[i], op, part, metric);
+        if (p != NULL && why_thin(p, metric) == NULL)
+            v[n++] = p->value[metric].ci.value;
+    }
+    double sigma;
+    if (stats_history_sigma(v, n, &sigma))
+        *out = (struct stats_noise){STATS_NOISE_HISTORY, sigma, n};
+    free(v);
+    return true;
+}
+
+static bool test(struct compare_metric *m, const struct compare_options *o, const char *op,
+                 struct err *e)
+{
+    bool is_difference = metrics[m->metric].kind == METRIC_DIFFERENCE;
+    const char *too_thin = m->before.too_thin != NULL ? m->before.too_thin : m->after.too_thin;
+
+    if (too_thin != NULL) {
+        double a = m->before.center, b = m->after.center;
+        m->cmp = (struct stats_cmp){
+            .why = too_thin,
+            .method = compare_is_single(m) ? STATS_MEANS : STATS_WELCH,
+            .is_difference = is_difference,
+            .theta = is_difference    ? b - a
+                     : a > 0 && b > 0 ? log(b / a)
+                                      : NAN,
+            .p = NAN,
+            .break_even = NAN,
+        };
+        return true;
+    }
+    if (!compare_is_single(m))
+        return stats_cmp_groups(m->before.v, m->before.n, m->after.v, m->after.n, is_difference,
+                                &m->cmp, e);
+    struct stats_noise noise;
+    if (!noise_of(o, op, m->part, m->metric, &noise, e))
+        return false;
+    enum stats_method method = is_difference                                ? STATS_DIFFERENCE
+                               : metrics[m->metric].kind == METRIC_QUANTILE ? STATS_QUANTILES
+                                                                            : STATS_MEANS;
+    stats_cmp_single(method, &m->before.one.ci, &m->after.one.ci, noise, &m->cmp);
+    return true;
+}
+
+/* Widens the intervals to the change that is shown. */
+static void contain_shown(struct compare_metric *m)
+{
+    double theta = compare_theta(m);
+
+    m->cmp.lo = fmin(m->cmp.lo, theta);
+    m->cmp.hi = fmax(m->cmp.hi, theta);
+    m->cmp.lo90 = fmin(m->cmp.lo90, theta);
+    m->cmp.hi90 = fmax(m->cmp.hi90, theta);
+}
+
+/* Whether both sides have a value, and not all values are 0 (as without errors). */
+static bool is_worth(const struct compare_metric *m)
+{
+    double most = 0;
+    if (m->before.n == 0 || m->after.n == 0)
+        return false;
+    for (size_t i = 0; i < m->before.n; i++)
+        most = fmax(most, m->before.v[i]);
+    for (size_t i = 0; i < m->after.n; i++)
+        most = fmax(most, m->after.v[i]);
+    return most > 0;
+}
+
+static int64_t side_resolution_ns(const struct compare_side *side)
+{
+    int64_t ns = 0;
+
+    for (size_t i = 0; i < side->n; i++)
+        ns = int64_max(ns, side->runs[i].recorded.imports.duration_ns);
+    return ns;
+}
+
+/* Marks quantiles of imported runs as too thin for a verdict if they differ by no more than the
+ * resolution of the durations, and that exceeds the tolerance. */
+static void respect_resolution(struct compare_metric *m, const struct compare *c)
+{
+    double ns = (double)int64_max(side_resolution_ns(&c->before), side_resolution_ns(&c->after));
+    double a = m->before.center, b = m->after.center;
+
+    if (metrics[m->metric].kind == METRIC_QUANTILE && m->before.n > 0 && m->after.n > 0 &&
+        fabs(b - a) <= ns && ns > m->delta * fmin(a, b))
+        m->before.too_thin = m->after.too_thin =
+            "the difference is within the resolution of durations";
+}
+
+static void metric_fini(struct compare_metric *m)
+{
+    free(m->before.v);
+    free(m->after.v);
+}
+
+static bool add_metrics(struct compare_op *op, const struct compare *c,
+                        const struct compare_options *o, const struct run_part *part, struct err *e)
+{
+    for (size_t i = 0; i < RUN_N_COMPARED; i++) {
+        /* The leading metric comes first. */
+        size_t which = op->sizes_differ && i <= RUN_OBJECTS ? RUN_OBJECTS - i : i;
+        struct compare_metric m = {
+            .metric = (enum run_metric)which,
+            .part = part,
+            .delta = metrics[which].delta,
+            .p_holm = NAN,
+            .mde_frac = NAN,
+            .p_worse = NAN,
+        };
+        bool ok = fill_values(&m.before, &c->before, op->op, part, m.metric, false, e) &&
+                  fill_values(&m.after, &c->after, op->op, part, m.metric, false, e);
+        bool is_kept = ok && is_worth(&m);
+        respect_resolution(&m, c);
+        if (is_kept)
+            ok = test(&m, o, op->op, e) && mem_more(&op->metrics, op->n_metrics, e);
+        if (ok && is_kept) {
+            contain_shown(&m);
+            op->metrics[op->n_metrics++] = m;
+            continue;
+        }
+        metric_fini(&m);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+static bool has_clear(const struct compare_side *side, const char *op, enum run_metric metric)
+{
+    for (size_t i = 0; i < side->n; i++) {
+        const struct run_op *o = run_op_named(&side->runs[i], op);
+        if (o != NULL && metric <= RUN_OBJECTS && o->clear[metric].present)
+            return true;
+    }
+    return false;
+}
+
+/* Compares the leading metric once more, without the faults of the runs. */
+static bool fill_clear(struct compare_op *op, const struct compare *c,
+                       const struct compare_options *o, struct err *e)
+{
+    const struct compare_metric *leading = compare_leading(op);
+    if (leading == NULL || !leading->cmp.ok ||
+        !(has_clear(&c->before, op->op, leading->metric) ||
+          has_clear(&c->after, op->op, leading->metric)))
+        return true;
+    struct compare_metric m = {.metric = leading->metric, .part = leading->part};
+    bool ok = fill_values(&m.before, &c->before, op->op, m.part, m.metric, true, e) &&
+              fill_values(&m.after, &c->after, op->op, m.part, m.metric, true, e) &&
+              test(&m, o, op->op, e);
+    contain_shown(&m);
+    op->clear = m.cmp;
+    op->clear.theta = compare_theta(&m);
+    op->has_clear = ok && isfinite(op->clear.theta);
+    metric_fini(&m);
+    return ok;
+}
+
+/* ---- Operations ---- */
+
+static size_t n_having(const struct compare_side *side, const char *op, const struct run_op **some)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < side->n; i++) {
+        const struct run_op *o = run_op_named(&side->runs[i], op);
+        n += o != NULL;
+        if (o != NULL)
+            *some = o;
+    }
+    return n;
+}
+
+/* Counts the runs that have the operation, but no successful request of it. */
+static size_t n_dead(const struct compare_side *side, const char *op)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < side->n; i++) {
+        const struct run_op *o = run_op_named(&side->runs[i], op);
+        n += o != NULL && o->report.n_requests > 0 &&
+             operation_n_failed(&o->report) == operation_n_all(&o->report);
+    }
+    return n;
+}
+
+static bool warn_dead(struct compare *c, const struct compare_side *side, const char *op, size_t n,
+                      size_t n_having_it, struct err *e)
+{
+    if (n == 0)
+        return true;
+    if (n_having_it == 1)
+        return notes_add(&c->warnings, e, "no-success", NULL, "%s: no request of %s succeeded", op,
+                         side->name);
+    return notes_add(
+        &c->warnings, e, "no-success", NULL,
+        "%s: in %zu of %zu runs of %s no request succeeded: these runs have no figure to compare",
+        op, n, n_having_it, side->name);
+}
+
+/* Compares the whole operation, then the parts of `before` that some run of `after` has. */
+static bool fill_op(struct compare_op *op, const struct compare *c, const struct compare_options *o,
+                    struct err *e)
+{
+    const struct run_op *a = NULL, *b = NULL;
+    n_having(&c->before, op->op, &a);
+    n_having(&c->after, op->op, &b);
+    compare_settings(c, op->op, COMPARE_OPERATIONS, COMPARE_SHARE, op->settings, &op->n_settings);
+    for (size_t i = 0; i < op->n_settings; i++)
+        op->sizes_differ |= op->settings[i].kind == COMPARE_SIZE;
+    if (!compare_figures(op, &c->before, op->before, e) ||
+        !compare_figures(op, &c->after, op->after, e) || !compare_effect(op, c, e))
+        return false;
+    for (size_t i = 0; i < a->n_parts; i++)
+        if (run_part_like(b, &a->parts[i]) != NULL && !add_metrics(op, c, o, &a->parts[i], e))
+            return false;
+    return fill_clear(op, c, o, e);
+}
+
+static bool warn_missing(struct compare *c, const char *op, const struct run_op *some,
+                         size_t n_before, size_t n_after, struct err *e)
+{
+    const struct compare_side *without = n_before == 0 ? &c->before : &c->after;
+    if (n_before == 0 || n_after == 0)
+        return notes_add(&c->warnings, e,
+                         some->parts[0].too_thin != NULL        ? "thin-op-missing"
+                         : role_is_benchmark(some->report.role) ? "op-missing"
+                                                                : "preparation-missing",
+                         NULL, "%s: no run of %s has it; not compared", op, without->name);
+    if (n_before < c->before.n || n_after < c->after.n)
+        return notes_add(&c->warnings, e, "op-partly-missing", NULL,
+                         "%s: %zu of %zu runs of %s and %zu of %zu of %s have it", op, n_before,
+                         c->before.n, c->before.name, n_after, c->after.n, c->after.name);
+    return true;
+}
+
+static enum role role_of(const struct compare *c, const char *op)
+{
+    enum role role = ROLE_BENCHMARK;
+
+    for (size_t i = 0; i < compare_n_runs(c); i++) {
+        const struct run_op *own = run_op_named(compare_nth_run(c, i), op);
+        if (own == NULL)
+            continue;
+        role = own->report.role;
+        if (role_is_benchmark(role))
+            break;
+    }
+    return role;
+}
+
+static bool is_known(const struct compare *c, const char *op)
+{
+    for (size_t k = 0; k < c->n_ops; k++)
+        if (strcmp(c->ops[k].op, op) == 0)
+            return true;
+    return false;
+}
+
+/* Says which of the n operations each side has. */
+static bool none_in_common(const struct compare_op *v, size_t n, struct err *e)
+{
+    char names[2][200] = {"", ""};
+
+    for (size_t k = 0; k < n; k++)
+        suggest_list(names[v[k].n_before == 0], sizeof names[0], v[k].op);
+    return err_set(e, "no operation type is on both sides: before has %s, after %s", names[0],
+                   names[1]);
+}
+
+static bool fill_ops(struct compare *c, const struct compare_options *o, struct err *e)
+{
+    size_t most = 0, n = 0;
+
+    for (size_t i = 0; i < compare_n_runs(c); i++)
+        most += compare_nth_run(c, i)->n_ops;
+    if (!mem_cleared(&c->ops, most, e))
+        return false;
+    for (size_t i = 0; i < compare_n_runs(c); i++) {
+        const struct run *r = compare_nth_run(c, i);
+        for (size_t k = 0; k < r->n_ops; k++)
+            if (!is_known(c, r->ops[k].op))
+                c->ops[c->n_ops++].op = r->ops[k].op;
+    }
+    for (size_t k = 0; k < c->n_ops; k++) {
+        struct compare_op *op = &c->ops[k];
+        const struct run_op *some = NULL;
+
+        op->n_before = n_having(&c->before, op->op, &some);
+        op->n_after = n_having(&c->after, op->op, &some);
+        if (!warn_missing(c, op->op, some, op->n_before, op->n_after, e))
+            return false;
+        if (op->n_before > 0 && op->n_after > 0)
+            c->ops[n++] = *op;
+    }
+    if (n == 0)
+        return none_in_common(c->ops, c->n_ops, e);
+    c->n_ops = n;
+    for (size_t k = 0; k < n; k++) {
+        struct compare_op *op = &c->ops[k];
+        op->role = role_of(c, op->op);
+        if (!role_is_benchmark(op->role) && o->n_gates > 0 &&
+            !notes_add(&c->warnings, e, "gate-preparation", NULL,
+                       "%s: ran %s what was measured, so the gate leaves it out (--op names what "
+                       "it judges)",
+                       op->op, op->role == ROLE_CLEAN_UP ? "after" : "before"))
+            return false;
+        op->dead_before = n_dead(&c->before, op->op);
+        op->dead_after = n_dead(&c->after, op->op);
+        if (!warn_dead(c, &c->before, op->op, op->dead_before, op->n_before, e) ||
+            !warn_dead(c, &c->after, op->op, op->dead_after, op->n_after, e))
+            return false;
+        if (!fill_op(op, c, o, e))
+            return false;
+    }
+    return true;
+}
+
+/* ---- The runs as a whole ---- */
+
+/* Sets *twin to the one of n runs that is the same as r; NULL: there is none. */
+static bool find_twin(const struct run *r, const struct run *others, size_t n,
+                      const struct run **twin, struct err *e)
+{
+    bool same = false;
+    *twin = NULL;
+    for (size_t i = 0; i < n && *twin == NULL; i++) {
+        if (!run_is_same(r, &others[i], &same, e))
+            return false;
+        *twin = same ? &others[i] : NULL;
+    }
+    return true;
+}
+
+static bool check_twins(struct compare *c, const struct compare_options *o, struct err *e)
+{
+    const struct compare_side *sides[] = {&c->before, &c->after};
+    const struct run *twin;
+
+    for (size_t s = 0; s < 2; s++) {
+        for (size_t i = 0; i < sides[s]->n; i++) {
+            const struct run *r = &sides[s]->runs[i];
+            if (!find_twin(r, sides[s]->runs, i, &twin, e))
+                return false;
+            if (twin != NULL)
+                return err_set(e, "%s and %s are the same run: name it once", twin->path, r->path);
+            if (!find_twin(r, o->history, o->n_history, &twin, e))
+                return false;
+            if (twin != NULL)
+                return err_set(e, "%s is in the history too (%s): the history must be other runs",
+                               r->path, twin->path);
+            if (s == 1 && !find_twin(r, c->before.runs, c->before.n, &twin, e))
+                return false;
+            if (twin != NULL && !notes_add(&c->warnings, e, "same-run", NULL,
+                                           "%s and %s are the same run", twin->path, r->path))
+                return false;
+        }
+    }
+    for (size_t i = 0; i < o->n_history; i++) {
+        if (!find_twin(&o->history[i], o->history, i, &twin, e))
+            return false;
+        if (twin != NULL)
+            return err_set(e, "%s and %s are the same run: name it once", twin->path,
+                           o->history[i].path);
+    }
+    return true;
+}
+
+static bool is_wholly_before(const struct compare_side *a, const struct compare_side *b)
+{
+    int64_t last_ns = INT64_MIN, first_ns = INT64_MAX;
+    for (size_t i = 0; i < a->n; i++)
+        last_ns = int64_max(last_ns, a->runs[i].start_ns);
+    for (size_t i = 0; i < b->n; i++)
+        first_ns = int64_min(first_ns, b->runs[i].start_ns);
+    return last_ns < first_ns;
+}
+
+static bool warn_runs(struct compare *c, const struct compare_options *o, struct err *e)
+{
+    size_t least = c->before.n < c->after.n ? c->before.n : c->after.n;
+    bool ok = true;
+
+    if (least >= 2 &&
+        (is_wholly_before(&c->before, &c->after) || is_wholly_before(&c->after, &c->before)))
+        ok = notes_add(&c->warnings, e, "order", NULL,
+                       "all runs of one side came before all of the other, so what changes with "
+                       "time looks like a difference: let the sides take turns");
+    if (ok && !c->single && least == 1 && c->before.n + c->after.n >= 4)
+        ok = notes_add(&c->warnings, e, "one-run", NULL, "one side is a single run");
+    if (ok && least >= 2 && least <= 3)
+        ok =
+            notes_add(&c->warnings, e, "few-runs", NULL,
+                      "%zu runs on the smaller side hardly show how much runs vary, so that only a "
+                      "large change can be shown: take 5 or more",
+                      least);
+    if (ok && o->n_history > 0 && o->n_history < 3)
+        ok = notes_add(&c->warnings, e, "short-history", NULL,
+                       "a history of %zu runs does not show how much runs vary: it needs 3",
+                       o->n_history);
+    return ok;
+}
+
+/* Warns of what cannot be compared because a run is an aggregated capture or a file of sums. */
+static bool warn_by_second(struct compare *c, struct err *e)
+{
+    const struct run *aggregate = NULL, *sums = NULL;
+    bool ok = true;
+
+    for (size_t i = 0; i < compare_n_runs(c); i++) {
+        const struct run *r = compare_nth_run(c, i);
+        aggregate = aggregate == NULL && r->source == RUN_OF_AGGREGATES ? r : aggregate;
+        sums = sums == NULL && r->source == RUN_OF_SUMS ? r : sums;
+        for (size_t k = 0; ok && k < r->n_ops; k++)
+            if (run_why_no_rates(&r->ops[k]) != NULL && role_is_benchmark(r->ops[k].report.role))
+                ok = notes_add(&c->warnings, e, "no-rates", NULL,
+                               "%s: throughput of %s is not compared: %s", r->path, r->ops[k].op,
+                               run_why_no_rates(&r->ops[k]));
+    }
+    if (ok && aggregate != NULL)
+        ok = notes_add(
+            &c->warnings, e, "aggregated", NULL,
+            "%s is an aggregated capture: throughput is that of whole seconds without the first "
+            "and last 2 s, and latency is not compared, since the recorder kept no percentiles of "
+            "the run",
+            aggregate->path);
+    else if (ok && sums != NULL)
+        ok = notes_add(
+            &c->warnings, e, "from-sums", NULL,
+            "%s holds sums by second, not requests: all runs are compared by whole seconds, "
+            "and of latency there are figures but no intervals, so it is not judged",
+            sums->path);
+    return ok;
+}
+
+static bool fill(struct compare *c, const struct compare_options *o, struct err *e)
+{
+    if (!check_twins(c, o, e) || !compare_recorded(c, e))
+        return false;
+    compare_settings(c, NULL, COMPARE_AUTOTERM, COMPARE_MIXED, c->settings, &c->n_settings);
+    return fill_ops(c, o, e) && compare_judge(c, o, e) && compare_where(c, e) &&
+           warn_runs(c, o, e) && warn_by_second(c, e);
+}
+
+bool compare_run(struct compare *c, const struct compare_side *before,
+                 const struct compare_side *after, const struct compare_options *o, struct err *e)
+{
+    *c = (struct compare){
+        .before = *before,
+        .after = *after,
+        .single = before->n == 1 && after->n == 1,
+        .run_cv_frac = o->run_cv_frac,
+        .n_history = o->n_history,
+        .noise = !isnan(o->run_cv_frac) ? STATS_NOISE_CV
+                 : o->n_history >= 3    ? STATS_NOISE_HISTORY
+                                        : STATS_NOISE_UNKNOWN,
+    };
+    if (!mem_new(&c->names, compare_n_runs(c), e))
+        return false;
+    for (size_t i = 0; i < compare_n_runs(c); i++)
+        c->names[i] = compare_nth_run(c, i)->path;
+    paths_shorten(c->names, compare_n_runs(c));
+    return fill(c, o, e);
+}
+
+void compare_free(struct compare *c)
+{
+    for (size_t k = 0; k < c->n_ops; k++) {
+        for (size_t i = 0; i < c->ops[k].n_metrics; i++)
+            metric_fini(&c->ops[k].metrics[i]);
+        free(c->ops[k].metrics);
+    }
+    free(c->ops);
+    notes_free(&c->warnings);
+    free(c->options);
+    free(c->names);
+    *c = (struct compare){0};
+}

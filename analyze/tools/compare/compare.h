@@ -1,0 +1,273 @@
+/* The result model of `s3analyze cmp`: what differs between two sides of one or more runs each, and
+ * whether the difference is more than noise (docs/how-the-numbers-are-made.md, section 8). */
+#ifndef S3_ANALYZE_TOOLS_COMPARE_COMPARE_H
+#define S3_ANALYZE_TOOLS_COMPARE_COMPARE_H
+
+#include "analyze/base/notes.h"
+#include "analyze/stats/stats.h"
+#include "analyze/tools/compare/run.h"
+#include "libcommon/cli.h"
+#include "libcommon/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct compare_side {
+    const char *name;
+    const struct run *runs; /* borrowed */
+    size_t n;
+};
+
+/* A worsening that --gate allows, as a fraction (METRIC_DIFFERENCE: a difference of fractions). */
+struct compare_gate {
+    enum run_metric metric;
+    double worsening;
+};
+
+/* Parses each value of --gate, such as "p99:10%", into the gate of the same index. False: *e says
+ * what was expected. */
+bool compare_parse_gates(const struct cli_list *texts, struct compare_gate *gates, struct err *e);
+
+struct compare_options {
+    double run_cv_frac;        /* between single runs; NaN: not given */
+    const struct run *history; /* earlier runs of one configuration; n_history 0: none */
+    size_t n_history;
+    const struct compare_gate *gates; /* n_gates 0: no gate */
+    size_t n_gates;
+};
+
+/* A setting or circumstance in which the sides differ; lo < hi: the runs of a side differ. */
+enum compare_setting_kind {
+    COMPARE_OPERATIONS, /* number of requests: no setting, and never a limit */
+    COMPARE_CONCURRENCY,
+    COMPARE_ENDPOINTS,
+    COMPARE_CLIENTS,
+    COMPARE_OBJECTS_PER_OP,
+    COMPARE_DURATION_S, /* active range, rounded */
+    COMPARE_SIZE,       /* bytes; the mean of several sizes */
+    COMPARE_SHARE,      /* of the requests of a mixed run, fraction */
+    COMPARE_AUTOTERM,   /* 0, 1 */
+    COMPARE_MIXED,      /* 0, 1: operations at the same time */
+};
+
+/* Names of settings by kind: for people, and as in JSON. */
+extern const struct compare_setting_name {
+    const char *title, *json;
+    size_t of_report; /* offset of its number in struct operation; 0: compare_setting_of finds it */
+} compare_setting_names[];
+
+struct compare_span {
+    double lo, hi;
+    bool several; /* COMPARE_SIZE: the requests of one run have several sizes */
+};
+
+struct compare_setting {
+    enum compare_setting_kind kind;
+    struct compare_span before, after;
+    bool is_outcome; /* shows how the runs ended, not what was asked for */
+};
+
+/* Sets *value to a setting of one run; false: the run does not have it. op: NULL for a setting of
+ * the whole run. *several: the requests of the run have several sizes (COMPARE_SIZE). */
+bool compare_setting_of(const struct run *run, const struct run_op *op,
+                        enum compare_setting_kind kind, double *value, bool *several);
+
+/* Whether values of a setting differ by more than chance (durations: at all). `chance`: by how much
+ * more than usual means of random sizes (a fraction) and shares may differ. Whether two durations
+ * differ by more than the last request explains. */
+bool compare_spans_differ(enum compare_setting_kind kind, const struct compare_span *a,
+                          const struct compare_span *b, double chance);
+bool compare_durations_differ(double a_s, double b_s);
+
+/* Returns the first of the settings of s3load that two runs both recorded (recorded.h) which
+ * differs; NULL: none. Those that rows show do not count, but how long a run was to be does: rows
+ * show how long it was. The hosts may differ: they are what is compared. */
+const char *compare_differing_option(const json_t *a, const json_t *b);
+
+#define COMPARE_MAX_SETTINGS 12
+
+/* Writes a setting of s3load as JSON, cut to 70 characters. False: out of memory. */
+#define COMPARE_OPTION_TEXT 80
+bool compare_option_text(const json_t *value, char text[static COMPARE_OPTION_TEXT]);
+
+/* A setting of s3load, from the comments of captures, in which the sides differ. */
+struct compare_option {
+    const char *name; /* borrowed from the runs */
+    char before[COMPARE_OPTION_TEXT],
+        after[COMPARE_OPTION_TEXT]; /* JSON; "..." follows if the runs of a side differ */
+    bool is_limit;                  /* false for the hosts, which are what is compared */
+};
+
+/* One side's values of a metric. */
+struct compare_values {
+    double *v; /* by run, of the n that have it */
+    size_t n;
+    size_t n_failing;     /* further runs, without a value because their requests failed */
+    const char *too_thin; /* why none of the values is reliable; NULL: they are */
+    struct run_value one; /* n = 1 */
+    double center;        /* the value; of several runs the median, of fractions the mean */
+    double spread_frac;   /* "+-": the farther end of the 95 % CI, over center; inf: unknown */
+};
+
+struct compare_metric {
+    enum run_metric metric;
+    const struct run_part *part; /* from some run that has it */
+    struct compare_values before, after;
+    struct stats_cmp cmp;
+    bool in_family; /* p is adjusted; else exploratory */
+    double p_holm;  /* NaN outside the family */
+    enum stats_verdict verdict;
+    bool beyond_delta;
+    double delta;    /* half the width of the region of equivalence; 0: none */
+    double mde_frac; /* NaN: none; infinite: over 1000 %, so with too few runs */
+    size_t n_enough; /* with mde_frac infinite: so many runs a side would find a change as large as
+                        this one; 0: not even COMPARE_MOST_RUNS */
+    bool gated;
+    double gate_limit; /* a limit of theta */
+    double p_worse;
+    bool gate_passes;
+};
+
+/* A part of an operation in which durations changed, while they hardly did in the rest. */
+enum compare_carrier_kind {
+    COMPARE_AT_HOSTS = RUN_BY_HOST,
+    COMPARE_FROM_CLIENTS = RUN_BY_CLIENT,
+    COMPARE_IN_SIZES = RUN_BY_SIZE,
+    COMPARE_IN_TIME = RUN_BY_TIME,
+    COMPARE_IN_TAIL,
+};
+
+struct compare_carrier {
+    enum compare_carrier_kind kind;
+    const char *name[2]; /* hosts or clients; NULL: only one, or the parts have no names */
+    size_t size[2], n;   /* size classes; n: hosts, clients or classes used, 1 or 2 */
+    double lo, hi;       /* seconds after the start; the tail: lo is its fraction of the requests */
+    double frac; /* of the change of the mean duration; above 1: the rest went the other way */
+    double change, rest; /* of the mean duration in this part and in the rest, as fractions */
+};
+
+#define COMPARE_MOST_RUNS 50
+
+#define COMPARE_MAX_CARRIERS 2
+
+struct compare_op {
+    const char *op;
+    size_t n_before, n_after;       /* runs that have it */
+    size_t dead_before, dead_after; /* of these runs, those without a successful request */
+    enum role role; /* ROLE_BENCHMARK if any run has it in that role; gates judge only those */
+    struct compare_setting settings[COMPARE_MAX_SETTINGS];
+    size_t n_settings;
+    /* What the reports show of each metric: medians over the runs; NaN: nothing. */
+    double before[RUN_MAX_METRICS], after[RUN_MAX_METRICS];
+    bool few_segments; /* in some run: reports do not show their median */
+    bool has_effect;
+    struct stats_effect effect; /* on durations, over all runs of a side together */
+    /* Object sizes differ between the sides, so objects/s lead. */
+    bool sizes_differ;
+    /* The parts that carry the change of durations, or changed alone; the one nearest to all of it
+     * is first. share_of_change: in that of all operations of a mixed run; NaN: none. */
+    struct compare_carrier carriers[COMPARE_MAX_CARRIERS];
+    size_t n_carriers;
+    double share_of_change;
+    bool lacks_errors;      /* errors are gated, but no request failed on either side */
+    bool has_clear;         /* some run has faults that can be left out */
+    struct stats_cmp clear; /* the leading metric without them */
+    struct compare_metric *metrics;
+    size_t n_metrics;
+};
+
+/* Returns theta of the values that are shown: the change between the centres of both sides. The
+ * interval m->cmp.lo .. hi contains it. */
+double compare_theta(const struct compare_metric *m);
+
+/* Whether a change is shown, or would be shown if runs repeat well: by the verdict. Whether the
+ * change is for the worse. */
+static inline bool compare_is_changed(const struct compare_metric *m)
+{
+    return m->verdict == STATS_BETTER || m->verdict == STATS_WORSE || m->verdict == STATS_DIFFERS;
+}
+bool compare_is_worse(const struct compare_metric *m);
+
+/* Returns the metric of the whole operation; NULL: a side does not have it. */
+const struct compare_metric *compare_metric_of(const struct compare_op *op, enum run_metric metric);
+
+/* Whether each side has one value: of a single run, or of the only run that has the metric. */
+static inline bool compare_is_single(const struct compare_metric *m)
+{
+    return m->before.n == 1 && m->after.n == 1;
+}
+
+/* Returns the p-value that the verdict uses. */
+static inline double compare_p(const struct compare_metric *m)
+{
+    return m->in_family ? m->p_holm : m->cmp.p;
+}
+
+struct compare {
+    struct compare_side before, after;
+    enum stats_noise_kind noise; /* between single runs */
+    bool single;                 /* each side is one run */
+    double run_cv_frac;          /* as given */
+    size_t n_history;
+    const char **names; /* of the runs of both sides; they tell them apart (paths_shorten) */
+    struct compare_setting settings[COMPARE_MAX_SETTINGS]; /* settings of whole runs */
+    size_t n_settings;
+    struct compare_option *options;
+    size_t n_options;
+    struct compare_op *ops; /* present on both sides */
+    size_t n_ops;
+    size_t n_family; /* comparisons that p is adjusted for */
+    struct notes warnings;
+    bool has_gate;
+    enum exit_code gate; /* EXIT_DONE, EXIT_FAILED, EXIT_UNDECIDED */
+};
+
+/* Returns the i-th run, counting both sides. */
+static inline const struct run *compare_nth_run(const struct compare *c, size_t i)
+{
+    return i < c->before.n ? &c->before.runs[i] : &c->after.runs[i - c->before.n];
+}
+
+/* Returns the side of the i-th run. */
+static inline const struct compare_side *compare_side_of(const struct compare *c, size_t i)
+{
+    return i < c->before.n ? &c->before : &c->after;
+}
+
+static inline size_t compare_n_runs(const struct compare *c)
+{
+    return c->before.n + c->after.n;
+}
+
+/* Compares two sides. Fails if a side has the same run twice, if a run is also in the history, or
+ * if the sides share no operation. The sides' runs must outlive *c. Call compare_free in any
+ * case. */
+bool compare_run(struct compare *c, const struct compare_side *before,
+                 const struct compare_side *after, const struct compare_options *options,
+                 struct err *e);
+void compare_free(struct compare *c);
+
+/* Returns the metric that is judged first: throughput, or objects/s if there are no bytes or their
+ * sizes differ. NULL: a side has neither. */
+const struct compare_metric *compare_leading(const struct compare_op *op);
+
+/* Counts the runs of both sides that have a fault (run_is_fault). */
+size_t compare_n_faulty(const struct compare *c);
+
+/* Computes the geometric means of a metric's centres over the n operations of the benchmark that
+ * have it. False: there are none, or a mean is not positive. */
+bool compare_geomean(const struct compare *c, enum run_metric metric, double *before, double *after,
+                     size_t *n);
+
+/* Counts the settings that limit the comparison, of all operations and of whole runs. */
+size_t compare_n_limits(const struct compare *c);
+bool compare_is_limit(const struct compare_setting *s);
+
+/* Whether reports begin with this operation: it is of the benchmark, or the only one. */
+static inline bool compare_is_measured(const struct compare *c, const struct compare_op *op)
+{
+    return role_is_benchmark(op->role) || c->n_ops == 1;
+}
+
+#endif

@@ -1,0 +1,297 @@
+/* Turns test results into verdicts: the family whose p-values are adjusted, minimum detectable
+ * effects (MDE), the gate. */
+#include "analyze/tools/compare/compare_internal.h"
+
+#include "libcommon/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An MDE above this, 1000 %, means nothing. */
+#define MAX_MDE_FRAC 10
+
+static const struct compare_gate *gate_of(const struct compare_options *o, enum run_metric metric)
+{
+    for (size_t i = 0; i < o->n_gates; i++)
+        if (o->gates[i].metric == metric)
+            return &o->gates[i];
+    return NULL;
+}
+
+const struct compare_metric *compare_metric_of(const struct compare_op *op, enum run_metric metric)
+{
+    for (size_t i = 0; i < op->n_metrics; i++)
+        if (op->metrics[i].part->kind == RUN_ALL && op->metrics[i].metric == metric)
+            return &op->metrics[i];
+    return NULL;
+}
+
+double compare_theta(const struct compare_metric *m)
+{
+    double a = m->before.center, b = m->after.center;
+    return m->cmp.is_difference ? b - a : a > 0 && b > 0 ? log(b / a) : m->cmp.theta;
+}
+
+bool compare_is_worse(const struct compare_metric *m)
+{
+    return (m->cmp.theta < 0) == metrics[m->metric].up_is_better;
+}
+
+static void choose_family(struct compare_op *op, const struct compare_options *o)
+{
+    /* Objects replace bytes if there are none, or if sizes differ. */
+    bool no_bytes = compare_metric_of(op, RUN_THROUGHPUT) == NULL;
+    bool by_objects = no_bytes || op->sizes_differ;
+    for (size_t i = 0; i < op->n_metrics; i++) {
+        struct compare_metric *m = &op->metrics[i];
+        if (m->part->kind != RUN_ALL)
+            continue;
+        bool stands_in = m->metric == RUN_OBJECTS && no_bytes;
+        const struct compare_gate *g =
+            gate_of(o, stands_in && gate_of(o, RUN_OBJECTS) == NULL ? RUN_THROUGHPUT : m->metric);
+        /* If both sides have too few requests, the operation is a preparation and not judged. */
+        m->gated = g != NULL && role_is_benchmark(op->role) &&
+                   (m->before.too_thin == NULL || m->after.too_thin == NULL);
+        if (m->gated)
+            m->gate_limit = metrics[m->metric].kind == METRIC_DIFFERENCE
+                                ? g->worsening
+                                : stats_gate_limit(g->worsening, metrics[m->metric].up_is_better);
+        /* The share of errors is a finding of its own: more errors do not make other changes
+         * likelier by chance. */
+        if (metrics[m->metric].kind == METRIC_DIFFERENCE)
+            m->in_family = false;
+        else if (o->n_gates > 0)
+            m->in_family = m->gated;
+        else if (m->metric == RUN_THROUGHPUT || m->metric == RUN_OBJECTS)
+            m->in_family = (m->metric == RUN_OBJECTS) == by_objects;
+        else
+            m->in_family = metrics[m->metric].is_primary;
+    }
+}
+
+/* Adjusts the p-values of the family (Holm). */
+static bool adjust(struct compare *c, struct err *e)
+{
+    size_t n = 0, most = 0;
+    for (size_t k = 0; k < c->n_ops; k++)
+        most += c->ops[k].n_metrics;
+    double *p = NULL;
+    struct compare_metric **member = NULL;
+    bool ok = mem_new(&p, most + 1, e) && mem_new(&member, most + 1, e);
+    for (size_t k = 0; ok && k < c->n_ops; k++)
+        for (size_t i = 0; i < c->ops[k].n_metrics; i++)
+            if (c->ops[k].metrics[i].in_family && c->ops[k].metrics[i].cmp.ok) {
+                member[n] = &c->ops[k].metrics[i];
+                p[n++] = c->ops[k].metrics[i].cmp.p;
+            }
+    c->n_family = n;
+    ok = ok && stats_holm(p, n, e);
+    for (size_t i = 0; ok && i < n; i++)
+        member[i]->p_holm = p[i];
+    free(p);
+    free(member);
+    return ok;
+}
+
+/* A cache of factors from stats_mde_groups. */
+struct mde_cache {
+    size_t n_a[32], n_b[32], n_family[32];
+    double factor[32];
+    size_t n;
+};
+
+static bool mde_factor(struct mde_cache *cache, size_t n_a, size_t n_b, size_t n_family,
+                       double *factor, struct err *e)
+{
+    for (size_t i = 0; i < cache->n; i++)
+        if (cache->n_a[i] == n_a && cache->n_b[i] == n_b && cache->n_family[i] == n_family) {
+            *factor = cache->factor[i];
+            return true;
+        }
+    if (!stats_mde_groups(n_a, n_b, n_family, factor, e))
+        return false;
+    if (cache->n < sizeof cache->factor / sizeof *cache->factor) {
+        size_t i = cache->n++;
+        cache->n_a[i] = n_a;
+        cache->n_b[i] = n_b;
+        cache->n_family[i] = n_family;
+        cache->factor[i] = *factor;
+    }
+    return true;
+}
+
+static double mde_of(const struct compare_metric *m, double factor)
+{
+    double mde = m->cmp.is_difference ? factor * m->cmp.sd : expm1(factor * m->cmp.sd);
+
+    return mde > MAX_MDE_FRAC ? INFINITY : mde;
+}
+
+/* Fills the smallest detectable effect of groups. */
+static bool fill_mde(struct compare_metric *m, size_t n_family, struct mde_cache *cache,
+                     struct err *e)
+{
+    double factor, wanted = fmax(fabs(m->cmp.theta), log1p(m->delta));
+    size_t lo = m->before.n < m->after.n ? m->before.n : m->after.n, hi = COMPARE_MOST_RUNS + 1;
+
+    if (!mde_factor(cache, m->before.n, m->after.n, n_family, &factor, e))
+        return false;
+    m->mde_frac = mde_of(m, factor);
+    while (isinf(m->mde_frac) && lo + 1 < hi) {
+        size_t n = (lo + hi) / 2;
+
+        if (!mde_factor(cache, n, n, n_family, &factor, e))
+            return false;
+        if (factor * m->cmp.sd > wanted)
+            lo = n;
+        else
+            hi = n;
+    }
+    m->n_enough = hi <= COMPARE_MOST_RUNS ? hi : 0;
+    return true;
+}
+
+static bool judge(struct compare_metric *m, bool sizes_differ, size_t n_family,
+                  struct mde_cache *cache, struct err *e)
+{
+    struct stats_question q = {metrics[m->metric].up_is_better, m->delta};
+
+    if (m->cmp.ok && !stats_is_same(&m->cmp, m->delta))
+        stats_adjust(&m->cmp, &m->before.one.ci, &m->after.one.ci, m->p_holm);
+    m->verdict = stats_verdict(&m->cmp, q, &m->beyond_delta);
+    if (sizes_differ && m->metric == RUN_THROUGHPUT && !m->gated)
+        m->verdict = STATS_NOT_JUDGED;
+    if (!m->cmp.ok)
+        return true;
+    if (compare_is_single(m))
+        m->mde_frac = stats_mde_single(&m->cmp);
+    else if (!fill_mde(m, m->in_family ? n_family : 1, cache, e))
+        return false;
+    if (m->mde_frac > MAX_MDE_FRAC)
+        m->mde_frac = INFINITY;
+    if (!m->gated)
+        return true;
+    struct stats_gate g = {&m->cmp, q.up_is_better, m->gate_limit, NAN};
+    m->gate_passes = stats_gate_passes(&g);
+    m->p_worse = stats_p_worse(&m->cmp, m->gate_limit, q.up_is_better);
+    /* Too few requests lie beyond the quantile for a decision. */
+    if (compare_is_single(m) && (!m->before.one.can_gate || !m->after.one.can_gate)) {
+        m->p_worse = NAN;
+        m->gate_passes = false;
+    }
+    return true;
+}
+
+/* Percentiles are those of the successful requests: a store that fails fast is not faster. If more
+ * requests may have failed than may exceed a percentile, it can only be worse. So can all figures
+ * of a side if some of its runs have none because their requests failed. */
+static void respect_failures(struct compare_op *op)
+{
+    const struct compare_metric *errors = compare_metric_of(op, RUN_ERRORS);
+    bool more = errors != NULL && errors->after.center > errors->before.center;
+
+    for (size_t i = 0; i < op->n_metrics; i++) {
+        struct compare_metric *m = &op->metrics[i];
+        const struct metric *of = &metrics[m->metric];
+        bool may_hide = more && (compare_is_changed(errors) || !errors->cmp.ok ||
+                                 errors->cmp.hi > 1 - statistics_permille[of->quantile] / 1e3);
+
+        if ((compare_is_changed(m) && compare_is_worse(m)) ||
+            !((of->kind == METRIC_QUANTILE && may_hide) || m->after.n_failing > 0))
+            continue;
+        m->cmp.ok = m->gate_passes = false;
+        m->cmp.why = m->after.n_failing > 0 ? "requests of other runs of this side failed"
+                                            : "more requests failed";
+        m->verdict = STATS_NOT_ENOUGH_DATA;
+        m->p_worse = NAN;
+    }
+}
+
+static bool judge_all(struct compare *c, struct err *e)
+{
+    struct mde_cache cache = {.n = 0};
+    for (size_t k = 0; k < c->n_ops; k++)
+        for (size_t i = 0; i < c->ops[k].n_metrics; i++)
+            if (!judge(&c->ops[k].metrics[i], c->ops[k].sizes_differ, c->n_family, &cache, e))
+                return false;
+    for (size_t k = 0; k < c->n_ops; k++)
+        respect_failures(&c->ops[k]);
+    return true;
+}
+
+static bool is_thin(const struct compare_op *op)
+{
+    const struct compare_metric *m = op->n_metrics > 0 ? &op->metrics[0] : NULL;
+    return m == NULL || (m->before.too_thin != NULL && m->after.too_thin != NULL);
+}
+
+/* Counts the gates whose metric an operation does not have. Objects replace bytes that are missing.
+ * A missing error rate only means that there were no errors. */
+static size_t n_unmet(const struct compare_op *op, const struct compare_options *o)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < o->n_gates; i++) {
+        enum run_metric metric = o->gates[i].metric;
+        if (metric == RUN_THROUGHPUT && compare_metric_of(op, RUN_THROUGHPUT) == NULL)
+            metric = RUN_OBJECTS;
+        n += metrics[metric].kind != METRIC_DIFFERENCE && compare_metric_of(op, metric) == NULL;
+    }
+    return n;
+}
+
+static bool is_missing_an_op(const struct compare *c)
+{
+    for (size_t i = 0; i < c->warnings.n; i++)
+        if (strcmp(c->warnings.v[i].code, "op-missing") == 0)
+            return true;
+    return false;
+}
+
+static bool decide_gate(struct compare *c, const struct compare_options *o, struct err *e)
+{
+    size_t n = 0, most = 0, n_judged = 0, n_worse_by_failing = 0;
+    c->has_gate = o->n_gates > 0;
+    if (!c->has_gate)
+        return true;
+    for (size_t k = 0; k < c->n_ops; k++)
+        most += c->ops[k].n_metrics;
+    struct stats_gate *gates;
+    if (!mem_new(&gates, most + 1, e))
+        return false;
+    bool undecidable = is_missing_an_op(c);
+    for (size_t k = 0; k < c->n_ops; k++) {
+        struct compare_op *op = &c->ops[k];
+        op->lacks_errors = role_is_benchmark(op->role) && gate_of(o, RUN_ERRORS) != NULL &&
+                           compare_metric_of(op, RUN_ERRORS) == NULL;
+        for (size_t i = 0; i < op->n_metrics; i++) {
+            const struct compare_metric *m = &op->metrics[i];
+            if (!m->gated)
+                continue;
+            undecidable |= !m->gate_passes && isnan(m->p_worse);
+            gates[n++] = (struct stats_gate){&m->cmp, metrics[m->metric].up_is_better,
+                                             m->gate_limit, m->p_worse};
+        }
+        n_worse_by_failing +=
+            role_is_benchmark(op->role) && op->dead_after > 0 && op->dead_before == 0;
+        undecidable |= role_is_benchmark(op->role) && op->dead_after > 0;
+        bool is_judged = !is_thin(op) && role_is_benchmark(op->role);
+        n_judged += is_judged;
+        undecidable |= is_judged && n_unmet(op, o) > 0;
+    }
+    bool ok = stats_gate_decide(gates, n, &c->gate, e);
+    /* No test is needed: a run in which every request fails is worse. */
+    if (ok && n_worse_by_failing > 0)
+        c->gate = EXIT_FAILED;
+    if (ok && c->gate == EXIT_DONE && (undecidable || n_judged == 0))
+        c->gate = EXIT_UNDECIDED;
+    free(gates);
+    return ok;
+}
+
+bool compare_judge(struct compare *c, const struct compare_options *o, struct err *e)
+{
+    for (size_t k = 0; k < c->n_ops; k++)
+        choose_family(&c->ops[k], o);
+    return adjust(c, e) && judge_all(c, e) && decide_gate(c, o, e);
+}

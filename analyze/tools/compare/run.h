@@ -1,0 +1,152 @@
+/* One run, reduced to what comparisons need: a few kilobytes, whatever the size of its capture. */
+#ifndef S3_ANALYZE_TOOLS_COMPARE_RUN_H
+#define S3_ANALYZE_TOOLS_COMPARE_RUN_H
+
+#include "analyze/analysis/run/analysis.h"
+#include "analyze/analysis/run/load.h"
+#include "analyze/base/intern.h"
+#include "analyze/data/recorded.h"
+#include "analyze/findings/finding.h"
+#include "analyze/stats/stats.h"
+#include "analyze/tools/compare/metric.h"
+#include "analyze/tools/compare/sha256.h"
+#include "libcommon/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum run_part_kind { RUN_ALL, RUN_HOST, RUN_SIZE };
+
+/* An operation as a whole, at one of its hosts, or for sizes in [min_bytes, max_bytes). */
+struct run_part {
+    enum run_part_kind kind;
+    char *host;                   /* RUN_HOST */
+    int64_t min_bytes, max_bytes; /* RUN_SIZE; max -1: no upper bound */
+    const char *too_thin;         /* why its values are not reliable; NULL: they are */
+    struct run_value value[RUN_N_COMPARED];
+};
+
+/* Number and total duration of the successful requests of the active range, in parts: by host, by
+ * client, by size class, and by when they started after the start of the range. */
+enum run_tally_kind { RUN_BY_HOST, RUN_BY_CLIENT, RUN_BY_SIZE, RUN_BY_TIME, RUN_N_TALLIES };
+
+struct run_sum {
+    double n, ns;
+};
+
+#define RUN_TALLY_NS     INT64_C(250000000) /* length of a part of RUN_BY_TIME */
+#define RUN_MAX_TIMES    14400              /* the last part has all later requests */
+#define RUN_TALLY_BLOCKS 8 /* of time, for each part of the other kinds: how much it varies */
+
+struct run_tallies {
+    char **names;        /* n, owned; NULL: the parts have none, for example size classes */
+    struct run_sum *sum; /* part k in block b: [k * n_blocks + b] */
+    size_t n, n_blocks;
+};
+
+struct run_op {
+    char *op;
+    /* What the report says of the operation, without lists. report.op is the name above. An
+     * operation that --op names has the role of the benchmark. */
+    struct operation report;
+    double share;     /* of all requests */
+    bool of_response; /* as in struct run_options; false if the run has no response times */
+    /* The rates of the active range without the spans of the run's faults (run_is_fault). Absent:
+     * no fault has a span in the range, or less than a quarter of it is left. */
+    struct run_value clear[RUN_OBJECTS + 1];
+    struct run_part *parts; /* n_parts; the whole operation, then by host, then by size, in order */
+    size_t n_parts;
+    struct run_tallies tally[RUN_N_TALLIES]; /* all empty if the file has no requests */
+};
+
+/* What a file contains. All files of a comparison are reduced to the least that one of them
+ * contains. */
+enum run_basis {
+    RUN_OF_REQUESTS,
+    RUN_OF_SUMS,
+    RUN_OF_AGGREGATES, /* an aggregated capture: only its seconds */
+};
+
+struct run {
+    char *path;
+    uint64_t n_file_bytes;
+    struct sha256_text sha256; /* "": not asked for, or the file cannot be read twice */
+    int64_t n_rows;
+    int64_t start_ns, end_ns; /* earliest start, latest end */
+    enum run_basis source;    /* what its file contains */
+    enum run_basis basis;     /* what it was reduced to */
+    bool mixed, autoterm;     /* autoterm: the command line in the capture asked for it */
+    struct recorded recorded;
+    struct findings findings; /* worst first */
+    struct intern names;      /* operations, hosts and clients in the findings */
+    struct run_op *ops;
+    size_t n_ops;
+};
+
+struct run_options {
+    const struct load_filter *filter;
+    const struct load_input *input;
+    const struct load_analysis *analysis;
+    bool with_parts; /* by host and by size too */
+    bool with_sum;   /* SHA-256 of the file too */
+    /* The quantiles of the durations of operations are those of response times in runs that have
+     * these. */
+    bool of_response;
+    enum run_basis basis;
+    /* Called with the whole analysis before run_load frees it; may be NULL. */
+    bool (*seen)(void *ctx, const struct analysis *a, struct err *e);
+    void *seen_ctx;
+};
+
+/* Makes an operation with a name and nothing else; run_free frees it. False: out of memory. */
+bool run_op_init(struct run_op *op, const char *name, struct err *e);
+
+/* Returns why the throughput of an operation is not compared; NULL: it is, or no reason is
+ * known. */
+static inline const char *run_why_no_rates(const struct run_op *op)
+{
+    return op->report.statistics != NULL ? op->report.statistics->objects.why : NULL;
+}
+
+/* Returns the histogram of the operation's durations; NULL: there is none. */
+static inline const struct statistics_latency *run_durations(const struct run_op *op)
+{
+    const struct statistics *s = op != NULL ? op->report.statistics : NULL;
+    return s != NULL && s->duration.count != NULL ? &s->duration : NULL;
+}
+
+/* Names by enum run_basis: "capture", "sums", "aggregated", NULL. */
+extern const char *const run_sources[];
+
+/* Finds out what a file contains from its first bytes. */
+enum run_basis run_source(const char *path);
+
+/* Reads and analyses one capture. The caller calls run_free in any case. */
+bool run_load(struct run *r, const char *path, const struct run_options *options, struct err *e);
+void run_free(struct run *r);
+
+/* Finds out whether the files of two runs have the same bytes; reads them again if their checksums
+ * are not known. False: a file cannot be read. */
+bool run_is_same(const struct run *a, const struct run *b, bool *same, struct err *e);
+
+/* Copies the findings; the copies use names that the run owns. */
+bool run_take_findings(struct run *r, const struct findings *from, struct err *e);
+
+/* Takes what the recorder wrote into the comments of a capture. */
+void run_take_recorded(struct run *r, const struct dataset *d);
+
+/* Computes each operation's share of the requests of all operations in the run. */
+void run_fill_shares(struct run *r);
+
+/* Whether a comment or command line, in JSON or not, asks for autoterm. */
+bool run_asks_for_autoterm(const char *text);
+
+/* Whether a finding is a fault, which a comparison must name before all else. */
+bool run_is_fault(const struct finding *f);
+
+/* Return the operation of that name; its part that is the same as `like`. NULL: there is none. */
+const struct run_op *run_op_named(const struct run *r, const char *op);
+const struct run_part *run_part_like(const struct run_op *op, const struct run_part *like);
+
+#endif

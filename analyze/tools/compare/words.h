@@ -1,0 +1,89 @@
+/* Names, numbers and verdicts of a comparison in words, shared by text and Markdown. */
+#ifndef S3_ANALYZE_TOOLS_COMPARE_WORDS_H
+#define S3_ANALYZE_TOOLS_COMPARE_WORDS_H
+
+#include "analyze/tools/compare/compare.h"
+#include "libcommon/units.h"
+
+/* Returns the verdict's name in JSON: "faster", "not-enough-data", ... */
+const char *compare_words_verdict_code(const struct compare_metric *m);
+
+struct compare_words_text {
+    char s[1024];
+};
+
+/* "inconclusive (MDE 12 %)" */
+struct compare_words_text compare_words_verdict(const struct compare_metric *m);
+
+/* Returns what the verdict relies on: "Welch's t over the logs of the runs", "single runs, ...;
+ * run CV 2 % as given", ... */
+struct compare_words_text compare_words_assumption(const struct compare_metric *m);
+
+/* "at http://h:9000", "1KiB -> 10KiB", "" for the whole operation. */
+struct compare_words_text compare_words_part(const struct run_part *p);
+
+/* "8 to 9", and "8 -> 9". */
+struct compare_words_text compare_words_span(enum compare_setting_kind kind,
+                                             const struct compare_span *s);
+struct compare_words_text compare_words_setting_change(const struct compare_setting *s);
+
+/* "concurrency 8 -> 9, PUT object size 1KiB -> 2KiB": settings that limit the comparison; without
+ * an operation's name they are those of all measured operations. "": there are none. */
+struct compare_words_text compare_words_limits(const struct compare *c);
+
+/* One metric as cells of a table. */
+struct compare_words_row {
+    char metric[24], before[112], after[112], change[48], ci[128], p[48];
+    struct compare_words_text verdict;
+};
+struct compare_words_row compare_words_row(const struct compare_metric *m);
+
+/* "34.8MiB/s +- 5.3%": a value, and how far the farther end of its interval is from it; "+- ?" if
+ * that is infinite. */
+struct compare_words_cell {
+    char s[112];
+};
+struct compare_words_cell compare_words_figure(enum run_metric metric, double value,
+                                               double spread_frac);
+
+/* "-18.07%"; "-" if a figure is unknown or the first one is not positive. */
+struct units_text compare_words_percent(double before, double after);
+
+/* Notes on a whole comparison: settings limit it; the noise between runs is unknown; how to read
+ * the columns of metrics. */
+extern const char compare_words_limited[], compare_words_noise[];
+struct compare_words_text compare_words_notes(const struct compare *c);
+
+/* What the terms of a comparison mean. */
+extern const char compare_words_ci[], compare_words_p[], compare_words_mde[],
+    compare_words_break_even[];
+
+/* Returns the answer in a few sentences, for all formats. Operations that became worse come first.
+ * Each has its change with the 95 % interval, what could not be seen, durations, and carriers. */
+struct compare_words_text compare_words_answer(const struct compare *c);
+
+/* Returns what a card says first of a metric: "no change shown", or the change. */
+struct compare_words_text compare_words_short(const struct compare_metric *m);
+
+/* "95 % CI -14 to +8", in percent or points: the interval that the verdict is from, so of 90 % if
+ * it is "the same"; "": none. "a change below 9 % could not be seen": "" unless it is inconclusive.
+ */
+struct compare_words_text compare_words_interval(const struct compare_metric *m);
+struct compare_words_text compare_words_unseen(const struct compare_metric *m);
+
+/* Returns how often a request of `after` is faster than one of `before`; has_effect must be set. */
+struct compare_words_text compare_words_effect(const struct compare *c,
+                                               const struct compare_op *op);
+
+/* "2 of 6 runs had a problem (below); they are included in the figures"; "" if no run had one. */
+struct compare_words_text compare_words_faulty(const struct compare *c);
+
+/* Returns the difference without the faults of the runs; "" if none can be left out. */
+struct compare_words_text compare_words_without_faults(const struct compare_op *op);
+
+/* Return the result of the gate, "Gate: passed.", and that of one of its limits, "throughput: -5 %
+ * allowed: within". */
+struct compare_words_text compare_words_gate(const struct compare *c);
+struct compare_words_text compare_words_gated(const struct compare_metric *m);
+
+#endif

@@ -1,0 +1,86 @@
+/* Functions with which the readers of the formats build a profile. All return false, or
+ * INTERN_NONE, and fill *e when memory runs out or a limit is exceeded. */
+#ifndef S3_ANALYZE_TOOLS_PROFILE_PROFILE_INTERNAL_H
+#define S3_ANALYZE_TOOLS_PROFILE_PROFILE_INTERNAL_H
+
+#include "analyze/tools/profile/profile.h"
+
+/* Limits of one profile. Profiles of the largest servers stay below a tenth of these. */
+#ifndef PROFILE_MAX_BYTES
+#define PROFILE_MAX_BYTES (128u << 20)
+#endif
+#define PROFILE_MAX_ALL_BYTES ((size_t)PROFILE_MAX_BYTES * 4) /* of all that are added up */
+#define PROFILE_MAX_SAMPLES   2000000u
+#define PROFILE_MAX_ENTRIES   1000000u  /* functions, locations or mappings */
+#define PROFILE_MAX_STACK     32000000u /* functions in the stacks of all samples */
+#define PROFILE_MAX_FRAMES    (1u << 30)
+#define PROFILE_MAX_LABELS    64u /* of a sample */
+#define PROFILE_MAX_COMMENTS  256u
+#define PROFILE_MAX_VALUE     (INT64_C(1) << 62)
+
+/* An address: the functions that were inlined there, the innermost first, and last the one that
+ * they were inlined into. */
+struct profile_location {
+    size_t frames; /* the first in profile.frames */
+    uint32_t n_frames;
+};
+
+/* A location that is being read: what identifies it, and its functions so far. */
+struct profile_place {
+    struct key key;
+    uint32_t *frames;
+    size_t n, cap;
+};
+
+void profile_place_fini(struct profile_place *x);
+
+void key_put(struct key *k, uint64_t x);
+void key_text(struct key *k, const char *text);
+
+/* Returns a text that lives as long as the profile, made safe to print. Equal texts are the same
+ * pointer. NULL: out of memory. */
+const char *profile_name(struct profile *p, struct slice text, struct err *e);
+
+/* Returns the last part of a path, without slashes at its end. */
+struct slice profile_base(const char *path);
+
+/* Adds a function to a location. If `name` is "", the program and the function's first line
+ * identify it. */
+bool profile_put_frame(struct profile *p, struct profile_place *to, const char *name,
+                       const char *program, uint64_t line, struct err *e);
+
+/* Returns the location with this key; a new one gets these functions. Empties x for the next one.
+ */
+uint32_t profile_location(struct profile *p, struct profile_place *x, struct err *e);
+
+/* Sets the types of the next samples; they must equal the types of what was added before. */
+bool profile_set_types(struct profile *p, const struct profile_type *types, size_t n,
+                       struct err *e);
+
+/* Samples of a sum are equal only if all labels are. */
+struct profile_label {
+    const char *key;  /* from profile_name */
+    const char *text; /* NULL: a number */
+    const char *unit; /* of a number; "": not given */
+    int64_t number;
+};
+
+/* A sample gets its locations, the innermost first, and its labels; then it is ended. */
+bool profile_put_location(struct profile *p, uint32_t location, struct err *e);
+bool profile_put_label(struct profile *p, struct profile_label label, struct err *e);
+
+/* Ends a sample, with a value for each type, or adds the values to an equal one. */
+bool profile_end_sample(struct profile *p, const int64_t *values, bool is_base, struct err *e);
+
+/* Adds the time, the length and a comment of a profile. */
+void profile_put_time(struct profile *p, int64_t time_ns, int64_t duration_ns, bool is_base);
+bool profile_put_comment(struct profile *p, const char *text, struct err *e);
+
+/* Readers of the two formats; the bytes are uncompressed. */
+bool proto_add(struct profile *p, struct slice bytes, bool is_base, struct err *e);
+bool perf_script_add(struct profile *p, struct slice text, bool is_base, struct err *e);
+
+/* Whether a text looks like output of `perf script`. */
+bool perf_script_is(struct slice text);
+
+#endif
