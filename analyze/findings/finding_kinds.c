@@ -311,7 +311,7 @@ static const struct finding_kind kinds[] = {
      DOUBT("a slow operation"),
      .because = {{"slow-host", begins_with_same_op},
                  {"slow-op", begins_with_costlier},
-                 {"slow-host slow-client", costs_more},
+                 {"slow-host slow-client pauses", costs_more},
                  {"stall pauses", mostly_within},
                  {"absent-client", is_of_all_for_good},
                  {"absent-client", is_at_the_change}}},

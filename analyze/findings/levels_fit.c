@@ -18,10 +18,10 @@
 #define PENALTY            22.0 /* times the long-run variance: 4.7 standard errors a cut */
 #define EVIDENCE           15.0 /* cost of a shape, in -2 log likelihood: high, as many are tried */
 #define MOST_WAVES         4    /* cycles of a slow wave: more are searched for by their period */
-#define WAVE_STEPS         16 /* per cycle, of the number of cycles, and of phases, that are tried */
-#define LEAST_SWING        .3 /* of a wave: slow noise swings, too */
-#define BELL_STEPS         8  /* widths that are tried, up to an eighth of the run */
-#define DECAY_FRAC         .1 /* time constant of a decaying beginning, of the run */
+#define WAVE_STEPS         20   /* per cycle, of the number of cycles that are tried */
+#define LEAST_SWING        .3   /* of a wave: slow noise swings, too */
+#define BELL_STEPS         8    /* widths that are tried, up to an eighth of the run */
+#define DECAY_FRAC         .1   /* time constant of a decaying beginning, of the run */
 
 double levels_mean(const double *x, size_t from, size_t to)
 {
@@ -55,65 +55,101 @@ static double variance_of_batches(const struct levels *l)
     return fmax(stats_sort_median(d, n) / MEDIAN_OF_SQUARE / 2 * (double)length, l->least_variance);
 }
 
-/* The best of the shapes that were tried. */
-struct best {
-    double gain, *fitted;
+/* y = exp(sign * x), its sum, and the best of the shapes that were fitted to it. */
+struct shapes {
+    int sign;
+    double y[LEVELS_POINTS], sum, gain, *fitted;
 };
 
-/* Fits y = exp(sign * x) as a constant plus a multiple of g, by least squares; if that explains
- * more than the best so far, fills in x as fitted and returns true. */
-static bool try_shape(const struct levels *l, int sign, const double *g, struct best *best)
+static void begin_shapes(const struct levels *l, int sign, double *fitted, struct shapes *to)
 {
-    double n = (double)l->n, sum_y = 0, sum = 0, squares = 0, product = 0;
+    *to = (struct shapes){.sign = sign, .fitted = fitted};
+    for (size_t i = 0; i < l->n; i++) {
+        to->y[i] = exp(sign * l->x[i]);
+        to->sum += to->y[i];
+    }
+}
+
+/* Fits y as a constant plus a multiple of g, by least squares; if that explains more than the best
+ * so far, fills in x as fitted and returns true. */
+static bool try_shape(const struct levels *l, const double *g, struct shapes *best)
+{
+    double n = (double)l->n, sum = 0, squares = 0, product = 0;
 
     for (size_t i = 0; i < l->n; i++) {
-        double y = sign > 0 ? l->rate[i] : 1 / l->rate[i];
-        sum_y += y;
         sum += g[i];
         squares += g[i] * g[i];
-        product += g[i] * y;
+        product += g[i] * best->y[i];
     }
-    product -= sum * sum_y / n;
+    product -= sum * best->sum / n;
     squares -= sum * sum / n;
     if (!(product * product / squares > best->gain))
         return false;
     best->gain = product * product / squares;
     for (size_t i = 0; i < l->n; i++) {
-        double y = sum_y / n + product / squares * (g[i] - sum / n);
-        best->fitted[i] = sign * log(fmax(y, sum_y / n / 100));
+        double y = best->sum / n + product / squares * (g[i] - sum / n);
+        best->fitted[i] = best->sign * log(fmax(y, best->sum / n / 100));
     }
     return true;
 }
 
-/* Fits a straight line to the time that a request takes (1 / rate): a steady worsening. */
+/* Fits a straight line to the time that a request takes: a steady worsening. */
 static void fit_line(struct levels *l, double *fitted)
 {
+    struct shapes best;
     double g[LEVELS_POINTS];
 
+    begin_shapes(l, -1, fitted, &best);
     for (size_t i = 0; i < l->n; i++) {
-        l->rate[i] = exp(l->x[i]);
         g[i] = (double)i;
         fitted[i] = l->x[i];
     }
-    try_shape(l, -1, g, &(struct best){0, fitted});
+    try_shape(l, g, &best);
+}
+
+/* Makes g the sine of a frequency, in radians a nanosecond, that fits y best, and returns what it
+ * explains. */
+static double fit_sine(const struct levels *l, const struct shapes *of, double frequency, double *g)
+{
+    double sine[LEVELS_POINTS], cosine[LEVELS_POINTS], sum_s = 0, sum_c = 0, n = (double)l->n;
+    double ss = 0, cc = 0, sc = 0, ys = 0, yc = 0;
+
+    for (size_t i = 0; i < l->n; i++) {
+        sincos(frequency * (double)(l->at_ns[i] - l->at_ns[0]), &sine[i], &cosine[i]);
+        sum_s += sine[i];
+        sum_c += cosine[i];
+    }
+    for (size_t i = 0; i < l->n; i++) {
+        double s = sine[i] - sum_s / n, c = cosine[i] - sum_c / n;
+
+        ss += s * s;
+        cc += c * c;
+        sc += s * c;
+        ys += s * of->y[i];
+        yc += c * of->y[i];
+    }
+    double det = ss * cc - sc * sc, a = (ys * cc - yc * sc) / det, b = (yc * ss - ys * sc) / det;
+    for (size_t i = 0; i < l->n; i++)
+        g[i] = a * sine[i] + b * cosine[i];
+    return a * ys + b * yc;
 }
 
 /* Fits a sine to the rate: a slow wave. */
 static void fit_wave(struct levels *l, double *fitted)
 {
+    struct shapes best;
     double g[LEVELS_POINTS],
-        length = (double)(l->at_ns[l->n - 1] - l->at_ns[0]) + (double)l->width_ns;
-    struct best best = {0, fitted};
+        most = 0, length = (double)(l->at_ns[l->n - 1] - l->at_ns[0]) + (double)l->width_ns;
 
-    for (int step = WAVE_STEPS - 1; step <= MOST_WAVES * WAVE_STEPS; step++)
-        for (int phase = 0; phase < WAVE_STEPS; phase++) {
-            double cycles = (double)step / WAVE_STEPS;
-            for (size_t i = 0; i < l->n; i++)
-                g[i] = sin(2 * M_PI * cycles * (double)(l->at_ns[i] - l->at_ns[0]) / length +
-                           M_PI * phase / WAVE_STEPS);
-            if (try_shape(l, 1, g, &best))
-                l->cycles = cycles;
+    begin_shapes(l, 1, fitted, &best);
+    for (int step = WAVE_STEPS - 1; step <= MOST_WAVES * WAVE_STEPS; step++) {
+        double cycles = (double)step / WAVE_STEPS,
+               gain = fit_sine(l, &best, 2 * M_PI * cycles / length, g);
+        if (gain > most && try_shape(l, g, &best)) {
+            most = gain;
+            l->cycles = cycles;
         }
+    }
 }
 
 /* Fits a bell to the time that a request takes: a dip that comes back. Two standard deviations
@@ -121,8 +157,9 @@ static void fit_wave(struct levels *l, double *fitted)
 static void fit_bell(struct levels *l, double *fitted)
 {
     double n = (double)l->n, g[2 * LEVELS_POINTS];
-    struct best best = {0, fitted};
+    struct shapes best;
 
+    begin_shapes(l, -1, fitted, &best);
     for (int width = 1; width <= BELL_STEPS; width++) {
         double sd = n / 8 * width / BELL_STEPS;
 
@@ -131,7 +168,7 @@ static void fit_bell(struct levels *l, double *fitted)
             g[i] = exp(-z * z / 2);
         }
         for (size_t mid = (size_t)(2 * sd); (double)mid <= n - 2 * sd; mid++)
-            if (try_shape(l, -1, g + l->n - mid, &best)) {
+            if (try_shape(l, g + l->n - mid, &best)) {
                 l->bell_from = mid - (size_t)(2 * sd);
                 l->bell_to = mid + (size_t)fmax(2 * sd, 1);
             }

@@ -29,7 +29,6 @@ struct levels {
     enum levels_shape { LEVELS_CUTS, LEVELS_TREND, LEVELS_WAVE, LEVELS_BELL } shape;
     double cycles;             /* of a wave */
     size_t bell_from, bell_to; /* points, two standard deviations before and after its peak */
-    double rate[LEVELS_POINTS];
     double fitted[LEVELS_POINTS];
     double shapes[SLOW_NOISE_SHAPES][LEVELS_POINTS];
     struct slow_noise noise;

@@ -108,7 +108,7 @@ class Colours(CliTest):
 
     def test_a_message_has_one_colour(self):
         """Bars of errors: on a page's timeline, and in the chart of errors."""
-        style = (ROOT / "analyze" / "page" / "page.css").read_text()
+        style = (ROOT / "analyze" / "render" / "page" / "page.css").read_text()
         chart = (ROOT / "plots" / "errors.gp").read_text()
         bars = re.findall(r"\.b\d \{ fill: var\(--(\w+)\) \}", style)
         self.assertEqual(len(bars), 3)
