@@ -82,9 +82,9 @@ class Runner(CliTest):
         cases = {"test_some.py": f"{head}    def test_a(self):\n        {start}\n",
                  "test_other.py": f"{head}    def test_a(self):\n        with self.subTest(1):\n            {start}; p.wait()\n"
                                   "    def test_b(self): pass\n"}
-        done = self.run_tests(cases=cases, patience="0.005")
+        done = self.run_tests(cases=cases, patience="0.002")
         self.assertEqual(done.stdout.splitlines()[-2:], ["FAILED test_other.T.test_a", "1 passed, 1 failed, 0 skipped"])
-        self.assertRegex(done.stdout, r"TooLong: the file has run for 3 s\n(?s:.*), in test_a\n")
+        self.assertRegex(done.stdout, r"TooLong: the file has run for 4 s\n(?s:.*), in test_a\n")
         pids = (self.tmp / "pids").read_text().split()
         self.assertEqual(len(pids), 2)
         for pid in pids:
