@@ -59,8 +59,8 @@ static void fill_rates(struct swings *w)
             w->y[i] += c->ok[j] / (double)w->width_ns * 1e9;
         w->y[i] *= exp(levels_work_at(s, course_bin_start_ns(c, at)));
         /* A point beside a masked one leads into a stall or out of it. */
-        w->is_free[i] =
-            search_free_frac(s, at > width ? at - width : 0, at + 2 * width, UINT8_MAX) == 1;
+        size_t last = at + 2 * width < c->n_bins ? at + 2 * width : c->n_bins;
+        w->is_free[i] = search_free_frac(s, at > width ? at - width : 0, last, UINT8_MAX) == 1;
     }
 }
 
