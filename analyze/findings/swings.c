@@ -4,12 +4,13 @@
  * run away (an F test). Noise that lasts for seconds, or a change of level, is as large in both, so
  * that it is not taken for a period. */
 #include "analyze/findings/levels_internal.h"
+#include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
-#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_POINTS      2048
 #define SPECTRUM        (1 << 14) /* frequencies up to one a point: eight a cycle of the run, or more */
@@ -35,7 +36,7 @@ struct swings {
     size_t n;
     bool is_free[MAX_POINTS];
     double y[MAX_POINTS], usual; /* the mean: requests a second, or ns */
-    double complex f[SPECTRUM];
+    double f[SPECTRUM];          /* see stats_fourier */
 };
 
 static void fill_rates(struct swings *w)
@@ -92,30 +93,11 @@ static bool deviate(struct swings *w)
     return 2 * n > (double)w->n && sum > 0;
 }
 
-/* The fast Fourier transform of n values that are `step` apart, of which n_y are not 0; n is a
- * power of two. */
-static void transform(const double *y, size_t n_y, double complex *f, size_t n, size_t step)
-{
-    double complex turn = cexp(-2 * M_PI * I / (double)n), at = 1;
-
-    if (n_y <= 1) {
-        for (size_t i = 0; i < n; i++)
-            f[i] = n_y > 0 ? y[0] : 0;
-        return;
-    }
-    transform(y, (n_y + 1) / 2, f, n / 2, 2 * step);
-    transform(y + step, n_y / 2, f + n / 2, n / 2, 2 * step);
-    for (size_t i = 0; i < n / 2; i++, at *= turn) {
-        double complex odd = at * f[i + n / 2];
-        f[i + n / 2] = f[i] - odd;
-        f[i] += odd;
-    }
-}
-
 static double power(const struct swings *w, double at)
 {
-    double complex x = w->f[(size_t)(at + .5) % SPECTRUM];
-    return creal(x) * creal(x) + cimag(x) * cimag(x);
+    size_t k = (size_t)(at + .5) % SPECTRUM, mirror = (SPECTRUM - k) % SPECTRUM;
+    double re = w->f[k < mirror ? k : mirror], im = k != mirror ? w->f[k < mirror ? mirror : k] : 0;
+    return re * re + im * im;
 }
 
 /* Returns the number of cycles of the strongest swing that chance does not explain; 0: none. The
@@ -257,7 +239,8 @@ bool swings_find(struct levels *l, bool of_durations, struct err *e)
     else
         fill_rates(w);
     if (deviate(w)) {
-        transform(w->y, w->n, w->f, SPECTRUM, 1);
+        memcpy(w->f, w->y, sizeof w->y);
+        stats_fourier(w->f, SPECTRUM);
         cycles = find_cycles(w, &p);
     }
     if (cycles > 0) {

@@ -4,6 +4,7 @@
 #include "libcommon/mem.h"
 
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_fft_real.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -171,4 +172,9 @@ double stats_trimmed_square_jump(const double *x, size_t n, size_t k, size_t pct
         buffer[i] = (x[i + k] - x[i]) * (x[i + k] - x[i]);
     gsl_sort(buffer, 1, n_jumps);
     return gsl_stats_mean(buffer, 1, n_kept) / kept;
+}
+
+void stats_fourier(double *v, size_t n)
+{
+    gsl_fft_real_radix2_transform(v, 1, n);
 }

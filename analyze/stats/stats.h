@@ -119,6 +119,10 @@ struct stats_trend {
 };
 bool stats_trend(const double *x, size_t n, struct stats_trend *out, struct err *e);
 
+/* Fourier transform of n values, in place; n is a power of two. v[k] and v[n - k] become the real
+ * and the imaginary part of k cycles; v[0] and v[n / 2] have real parts alone. */
+void stats_fourier(double *v, size_t n);
+
 /* Cuts x into parts of at least `least` points so that the sum of (x - mean of its part)^2 plus
  * beta per cut is least: exact, O(n^2). *cost is that sum. cuts: room for n/least + 1 indexes,
  * ascending. least >= 1, n >= 1. */
