@@ -235,11 +235,6 @@ HOW(leaves_holes)
     {                                                                                              \
         "stopped", mostly_within                                                                   \
     }
-#define PLAIN(a, b, c, d, e)                                                                       \
-    {.name = a}, {.name = b}, {.name = c}, {.name = d},                                            \
-    {                                                                                              \
-        .name = e                                                                                  \
-    }
 #define PARTIAL                                                                                    \
     {                                                                                              \
         "absent-client clock-jump stuck-thread slow-host slow-client", always                      \
@@ -338,12 +333,36 @@ static const struct finding_kind kinds[] = {
     {.name = "idle-gap", .because = {HOLES}},
     {.name = "overlapping-runs", .because = {{"clock-jump", always}}},
     /* Found in files and figures, or reported by s3load about its run and its machine. */
-    PLAIN("late-starts", "clocks-apart", "error-groups", "damaged", "unverified"),
-    PLAIN("several-headers", "copied-capture", "identical-rows", "from-sums", "clock-step"),
-    PLAIN("stopped", "cut-off", "no-benchmark", "ended-by-error", "interrupted"),
-    PLAIN("generator-bound", "not-begun", "resent", "reconnects", "imported"),
-    PLAIN("imported-cut", "steal", "throttled", "governor", "machine-busy"),
-    PLAIN("cpu-wait", "link-full", "link-exceeded", "retransmits", "clock-unsynchronised"),
+    {.name = "late-starts"},
+    {.name = "clocks-apart"},
+    {.name = "error-groups"},
+    {.name = "damaged"},
+    {.name = "unverified"},
+    {.name = "several-headers"},
+    {.name = "copied-capture"},
+    {.name = "identical-rows"},
+    {.name = "from-sums"},
+    {.name = "clock-step"},
+    {.name = "stopped"},
+    {.name = "cut-off"},
+    {.name = "no-benchmark"},
+    {.name = "ended-by-error"},
+    {.name = "interrupted"},
+    {.name = "generator-bound"},
+    {.name = "not-begun"},
+    {.name = "resent"},
+    {.name = "reconnects"},
+    {.name = "imported"},
+    {.name = "imported-cut"},
+    {.name = "steal"},
+    {.name = "throttled"},
+    {.name = "governor"},
+    {.name = "machine-busy"},
+    {.name = "cpu-wait"},
+    {.name = "link-full"},
+    {.name = "link-exceeded"},
+    {.name = "retransmits"},
+    {.name = "clock-unsynchronised"},
 };
 
 const struct finding_kind *finding_kind(const char *name)

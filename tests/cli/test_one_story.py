@@ -364,7 +364,6 @@ class Kinds(CliTest):
         room = ROOT / "analyze"
         kinds = (room / "findings" / "finding_kinds.c").read_text()
         rows = re.findall(r'\{\.name = "([a-z-]+)"', kinds)
-        rows += re.findall(r'"([a-z-]+)"', " ".join(re.findall(r'PLAIN\("[^)]*\)', kinds)))
         named = {name for path in room.rglob("*.c") for name in
                  re.findall(r'(?:finding_of\(\s*|search_mask\([^;]*, )"([a-z-]+)"', path.read_text())}
         named.update(re.findall(r'\.code = "([a-z-]+)"', (room / "data" / "recorded.c").read_text()))
