@@ -324,7 +324,7 @@ static bool say_change(struct levels *l, const struct level_change *x, const voi
     bool drifts = x->shape == CHANGE_TREND, begins = x->shape == CHANGE_AT_FIRST;
     size_t at = drifts ? l->n - x->at : x->at;
     int64_t from_ns = x->from > 0 ? l->at_ns[x->from] : l->s->c->start_ns;
-    double before = levels_mean(l->x, x->from, x->at), after = levels_mean(l->x, at, x->to);
+    double before = levels_before(l, x), after = levels_mean(l->x, at, x->to);
     struct slow_time t = {drifts ? "drift" : "slow-op",
                           l->at_ns[at],
                           levels_at_ns(l, x->to),

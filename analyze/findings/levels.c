@@ -236,7 +236,7 @@ static bool say_change(struct levels *l, const struct level_change *x, const voi
                        struct err *e)
 {
     int64_t at_ns = levels_at_ns(l, x->at), until_ns = levels_at_ns(l, x->to);
-    double before = levels_mean(l->x, x->from, x->at), after = levels_mean(l->x, x->at, x->to);
+    double before = levels_before(l, x), after = levels_mean(l->x, x->at, x->to);
 
     (void)how;
     if (x->shape == CHANGE_WAVE)
@@ -247,9 +247,7 @@ static bool say_change(struct levels *l, const struct level_change *x, const voi
         return say_warm_up(l, mean_rate(l, 0, x->at), mean_rate(l, x->at, l->n), at_ns, e);
     if (x->shape == CHANGE_RETURNS)
         after = mean_rate(l, x->at, x->to);
-    if (l->shape == LEVELS_BELL)
-        before = l->fitted[0];
-    else if (x->shape == CHANGE_RETURNS && l->width_ns > NS_PER_S)
+    if (x->shape == CHANGE_RETURNS && l->shape != LEVELS_BELL && l->width_ns > NS_PER_S)
         refine_visit(l, before, &after, &at_ns, &until_ns);
     return say_step(l, before, after, levels_at_ns(l, x->from), at_ns,
                     x->shape == CHANGE_STAYS ? INT64_MAX : until_ns, e);

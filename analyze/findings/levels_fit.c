@@ -443,6 +443,11 @@ static bool fit(struct levels *l, struct err *e)
     return true;
 }
 
+double levels_before(const struct levels *l, const struct level_change *x)
+{
+    return l->shape == LEVELS_BELL ? l->fitted[0] : levels_mean(l->x, x->from, x->at);
+}
+
 int64_t levels_at_ns(const struct levels *l, size_t point)
 {
     return point < l->n ? l->at_ns[point] : l->s->c->end_ns;

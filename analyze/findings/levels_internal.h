@@ -54,6 +54,10 @@ typedef bool level_say_fn(struct levels *l, const struct level_change *x, const 
                           struct err *e);
 bool levels_tell(struct levels *l, level_say_fn *say, const void *how, struct err *e);
 
+/* Returns the level before a change; before a bell, which may begin with the run, where the fitted
+ * series begins. */
+double levels_before(const struct levels *l, const struct level_change *x);
+
 /* Returns when a point begins; from the last one on, the end of the run. */
 int64_t levels_at_ns(const struct levels *l, size_t point);
 

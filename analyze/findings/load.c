@@ -236,7 +236,7 @@ static bool add_change(struct levels *l, const struct level_change *x, const voi
 {
     struct search *s = l->s;
     struct load_change c = *(const struct load_change *)quantity;
-    double before = levels_mean(l->x, x->from, x->at), after = levels_mean(l->x, x->at, x->to);
+    double before = levels_before(l, x), after = levels_mean(l->x, x->at, x->to);
 
     (void)e;
     if (x->shape == CHANGE_WAVE)

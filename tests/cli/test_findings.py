@@ -592,6 +592,16 @@ class Findings(FindingsCase):
         self.assertRegex(first["sentence"], r"^GET takes 2.[01] times as long from \S+ on \(typical response time (19|20|21)[.]\dms -> (39|40|41)[.]\dms\)$")
         self.assertNotIn("end", first)
 
+    def test_a_bell_that_begins_with_the_run(self):
+        """There is no time before it: its beginning tells how long requests take without it."""
+        for kind in {"rate": 150, "threads": 24}, {"mix": (("GET", .5), ("PUT", .5)), "threads": 24}:
+            load = Load(300, length_s=40, **kind)
+            load.noise_sd = .02
+            load.factor = lambda s, h, c, op, t: 1 + 2 * math.exp(-(s / 10 - 1) ** 2 * 2) if op == load.mix[-1][0] else 1
+            first, _ = self.check_first(load, "slow-op", end=20)
+            self.assertNotIn("start", first)
+            self.assertRegex(first["sentence"], r"^[GP][EU]T takes 1\.\d times as long until .* \d\d\.\dms -> \d\d\.\dms\)")
+
     def test_spike_of_an_open_loop(self):
         """It ends when what has waited is done, and no host is to blame."""
         load = Load(51, rate=400, threads=200)
