@@ -1,11 +1,9 @@
 #include "analyze/findings/find.h"
 #include "libcommon/mem.h"
-#include "libcommon/units.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define LEAST_BATCHES 5 /* least number of batches for a variance */
 

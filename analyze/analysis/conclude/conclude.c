@@ -8,7 +8,6 @@
 #include "libcommon/units.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define LEFT_OUT_SAID    .01
 #define LEFT_OUT_PROBLEM .10
