@@ -116,8 +116,7 @@ struct like_slow {
     size_t n;
 };
 
-/* The groups that are slow, and how many of them are at one time, at most. If these are more than
- * half of all, the others are the exception: they are fast. */
+/* The groups that are slow, and how many of them are at one time, at most. */
 struct like_found {
     const struct like *l; /* set by the caller, like the next one */
     enum like_groups groups;

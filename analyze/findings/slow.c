@@ -212,12 +212,13 @@ static bool say_fast(struct search *s, const struct course_parties *p, const str
     return ok;
 }
 
-/* If most groups are slow, the others are the exception: they are fast. */
+/* If most groups are slow at one time, the others are the exception: they are fast, unless they are
+ * slow at another time. */
 static bool say_groups(struct search *s, const struct like_found *x, struct err *e)
 {
     const struct course_parties *p = x->groups == LIKE_CLIENTS ? &s->c->clients : &s->c->hosts;
 
-    if (x->groups != LIKE_PAIRS && 2 * x->n_at_once > p->n)
+    if (x->groups != LIKE_PAIRS && 2 * x->n_at_once > p->n && x->n < p->n)
         return say_fast(s, p, x->v, x->n, e);
     bool ok = true;
     for (size_t i = 0; ok && i < x->n; i++)

@@ -48,6 +48,16 @@ class Like(FindingsCase):
                 for key, at in ("start", h * 40 / hosts), ("end", (h + 1) * 40 / hosts):
                     self.assertAlmostEqual(seconds(f[key]) if key in f else 0 if key == "start" else 40, at, delta=1, msg=f)
 
+    def test_most_hosts_are_slow_then_the_last_one(self):
+        """None of them is the fast exception."""
+        load = Load(400, length_s=40, threads=24)
+        load.factor = lambda s, h, *where: 3 if (h < 3) == (s < 20) else 1
+        slow = [f for f in self.findings(load) if f["severity"] == "problem"]
+        self.assertEqual({(f["kind"], f["scope"]["host"], "start" in f, "end" in f) for f in slow},
+                         {("slow-host", f"http://10.0.0.{h}:9000", h == 3, h < 3) for h in range(4)})
+        for f in slow:
+            self.assertAlmostEqual(seconds(f.get("start") or f["end"]), 20, delta=1)
+
     def test_a_client_and_a_host_that_meet_no_others(self):
         """One of them is slow; nobody knows which."""
         for factor in 1, 2.5:
