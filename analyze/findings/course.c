@@ -399,10 +399,11 @@ static void find_hung(const struct pass *p)
         const struct course_hung *h = &c->hung[i];
         if (!h->failed)
             continue;
-        c->timed_out[course_bin(c, h->end_ns)]++;
+        size_t bin = bin_of(c, p->per_bin, h->end_ns);
+        c->timed_out[bin]++;
         if (c->ended == NULL)
             continue;
-        uint32_t *ended = ended_in(c, p->per_wide, bin_of(c, p->per_bin, h->end_ns));
+        uint32_t *ended = ended_in(c, p->per_wide, bin);
         ended[h->place]--;
         ended[c->n_places + h->table]--;
     }
