@@ -78,7 +78,7 @@ static int unknown_command(const struct cli_program *program, const char *name)
     const char *bare = name + strspn(name, "-");
     const char *foreign = suggest_for_foreign(bare, strcspn(bare, "="));
     const char *best = foreign ? foreign : s.best;
-    const char *begin = foreign || !best ? ": " : ": did you mean '";
+    const char *begin = foreign ? ": " : ": did you mean '";
     /* Do not print what follows '=': it may be a secret. */
     visible_line(stderr, "%s: unknown %s '%.*s'%s%s%s", program->name, what,
                  (int)strcspn(name, "="), name, best ? begin : "", best ? best : "",

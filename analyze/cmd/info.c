@@ -8,7 +8,6 @@
 #include "analyze/read/aggfile.h"
 #include "analyze/read/aggpipe.h"
 #include "analyze/render/json/documents.h"
-#include "analyze/render/report/run_sheet.h"
 #include "analyze/write/json.h"
 #include "analyze/write/json_in.h"
 #include "analyze/write/outfile.h"
@@ -17,7 +16,6 @@
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -446,9 +444,8 @@ static int run(const struct cli_args *args, void *options)
         n_failed = read_all(sources, o, args);
     if (ok && n_failed < args->n_operands)
         ok = report(sources, o, args, &e);
-    for (size_t i = 0; sources && i < args->n_operands; i++) {
+    for (size_t i = 0; sources && i < args->n_operands; i++)
         survey_free(&sources[i].survey);
-    }
     free(sources);
     if (!ok)
         return cli_failed(args, &e);

@@ -3,7 +3,6 @@
 
 #include "libcommon/mem.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

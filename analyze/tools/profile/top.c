@@ -5,7 +5,6 @@
 #include "libcommon/mem.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <time.h>
 
 /* ---- The call graph ----
