@@ -16,10 +16,9 @@
 #define MOST_CLASSES  (CLASS_SLOTS / 2)
 #define LEAST_IN_CELL 8 /* requests of a class in a group, on average; else classes get wider */
 #define MOST_OBJECTS  16
-#define LEAST_HOT     .01 /* share of the requests of an object that may be slow by itself */
-#define OBJECT_SLOTS  (1 << 13)
-#define OBJECT_SAMPLE (OBJECT_SLOTS / 2) /* requests, of which objects with many are chosen */
-#define RADIX_BITS    11 /* three passes sort by a time in steps of 2^-33 of a slice */
+#define LEAST_HOT     .01       /* share of the requests of an object that may be slow by itself */
+#define OBJECT_SAMPLE (1 << 12) /* requests, of which objects with many are chosen */
+#define RADIX_BITS    11        /* three passes sort by a time in steps of 2^-33 of a slice */
 #define RADIX_SIZE    (1 << RADIX_BITS)
 #define NOT_BEGUN     (-1.)
 
@@ -433,10 +432,11 @@ static bool make_logs(struct like_requests *r, struct err *e)
     return true;
 }
 
-/* A slot of the table of objects: requests of one, and the row of the first. */
+/* A slot of the table of objects. The hash is another one in each process. */
 struct object {
-    uint64_t hash;
-    uint32_t n, first, id; /* first: row */
+    uint64_t hash, starts; /* starts: sum of the starts of its requests, which tells apart objects
+                              with equally many of them, whatever the order of rows */
+    uint32_t n, id;        /* n: requests; 0: the slot is empty */
 };
 
 static int compare_objects(const void *a, const void *b)
@@ -444,15 +444,15 @@ static int compare_objects(const void *a, const void *b)
     const struct object *x = a, *y = b;
     if (x->n != y->n)
         return x->n > y->n ? -1 : 1;
-    return (x->first > y->first) - (x->first < y->first);
+    return (x->starts > y->starts) - (x->starts < y->starts);
 }
 
-static struct object *slot_of(struct object *slots, uint64_t hash)
+static struct object *slot_of(struct object *slots, size_t n_slots, uint64_t hash)
 {
-    size_t at = hash % OBJECT_SLOTS;
+    size_t at = hash % n_slots;
 
     while (slots[at].n > 0 && slots[at].hash != hash)
-        at = (at + 1) % OBJECT_SLOTS;
+        at = (at + 1) % n_slots;
     return &slots[at];
 }
 
@@ -461,25 +461,33 @@ static bool choose_objects(struct like *l, const struct like_requests *r, const 
                            struct err *e)
 {
     struct object *slots, hot[MOST_OBJECTS + 1];
-    size_t n = 0, every = l->n / OBJECT_SAMPLE + 1;
+    uint64_t below = course_sample_below(OBJECT_SAMPLE, l->n);
+    size_t n = 0, n_samples = 0, n_slots;
 
-    if (!mem_cleared(&slots, OBJECT_SLOTS, e))
+    for (size_t i = 0; i < l->n; i++)
+        n_samples += course_is_sampled(l->v[i].start_ns, below);
+    n_slots = 2 * n_samples + 1;
+    if (!mem_cleared(&slots, n_slots, e))
         return false;
-    for (size_t i = 0; i < l->n; i += every) {
-        struct object *x = slot_of(slots, r->v[from[i]].object);
-        if (x->n++ == 0)
-            *x = (struct object){r->v[from[i]].object, 1, (uint32_t)i, UINT32_MAX};
+    for (size_t i = 0; i < l->n; i++) {
+        if (!course_is_sampled(l->v[i].start_ns, below))
+            continue;
+        struct object *x = slot_of(slots, n_slots, r->v[from[i]].object);
+        x->hash = r->v[from[i]].object;
+        x->starts += (uint64_t)l->v[i].start_ns;
+        x->n++;
+        x->id = UINT32_MAX;
     }
-    for (size_t k = 0; k < OBJECT_SLOTS; k++)
-        if (slots[k].hash != 0 && slots[k].n > LEAST_HOT * (double)(l->n / every)) {
+    for (size_t k = 0; k < n_slots; k++)
+        if (slots[k].hash != 0 && slots[k].n > LEAST_HOT * (double)n_samples) {
             hot[n++] = slots[k];
             qsort(hot, n, sizeof *hot, compare_objects);
             n = n > MOST_OBJECTS ? MOST_OBJECTS : n;
         }
     for (size_t k = 0; k < n; k++)
-        slot_of(slots, hot[k].hash)->id = (uint32_t)k;
+        slot_of(slots, n_slots, hot[k].hash)->id = (uint32_t)k;
     for (size_t i = 0; i < l->n && n > 0; i++) {
-        const struct object *x = slot_of(slots, r->v[from[i]].object);
+        const struct object *x = slot_of(slots, n_slots, r->v[from[i]].object);
         l->v[i].object = x->n > 0 && x->id < n ? x->id : (uint32_t)n;
     }
     l->n_objects = n > 0 ? n + 1 : 0;

@@ -4,6 +4,7 @@ import json
 import random
 import unittest
 
+import capgen
 from harness import CliTest, capture, captures
 from test_findings import Load
 
@@ -61,6 +62,19 @@ class Order(CliTest):
         """Many requests begin and end at one time, and some last for no time."""
         self.check_load({"slow-host", "uneven-hosts"}, tick_ns=10**7, host_of=lambda thread: thread % 4,
                         factor=lambda s, h, *rest: 4 if h == 2 else 1)
+
+    def test_slow_objects(self):
+        """Of twenty objects that are read equally often, sixteen are compared: which ones?"""
+        names = random.Random(2)
+        rows = []
+        for thread in range(16):
+            at_ns = 0
+            while at_ns < 40 * capgen.SECOND:
+                name = names.randrange(20)
+                end_ns = at_ns + (30 if name in (3, 7, 11) else 10) * 10**6
+                rows.append(capgen.row(at_ns, end_ns, thread=thread, file=f"k{name}"))
+                at_ns = end_ns
+        self.assertEqual({f["kind"] for f in self.check(capgen.text(rows).decode())}, {"slow-object"})
 
     def test_many_kinds_of_requests(self):
         sizes = random.Random(3)
