@@ -50,7 +50,7 @@ static void fill_rates(struct swings *w)
 
     w->shortest_ns = fmax(fmax(least_ns, LEAST_PERIOD_NS), 2 * bin_ns);
     double each = fmax(w->shortest_ns / POINTS_A_CYCLE / bin_ns, (double)n / MAX_POINTS);
-    size_t width = (size_t)ceil(each);
+    size_t width = (size_t)ceil(fmin(each, (double)n));
     w->width_ns = (int64_t)width * c->bin_ns;
     w->n = n / width;
     for (size_t i = 0; i < w->n; i++) {

@@ -3,6 +3,7 @@ import json
 import math
 import unittest
 
+import capgen
 from test_findings import FindingsCase, Load
 
 CALM = "No finding: "  # steady or too short to tell: throughput of this load wanders a little
@@ -16,6 +17,19 @@ class Swings(FindingsCase):
         path = self.tmp / "run.csv"
         path.write_text(load.rows())
         return " ".join(self.s3analyze("analyze", path).out.split())
+
+    def test_requests_of_centuries(self):
+        """The shortest period is longer than the run, and than what 63 bits hold."""
+        path, long_ns, step_ns, rows = self.tmp / "run.csv", 7450 * 10**15, 10**17, []
+        for thread in range(84):
+            at_ns = thread * 10**16 + long_ns if thread < 80 else thread * 10**15
+            if thread < 80:
+                rows.append((at_ns - long_ns, at_ns, thread))
+            rows += [(ns, ns + 1000, thread) for ns in range(at_ns, 9100 * 10**15, step_ns)][:1 if thread < 80 else None]
+        path.write_bytes(capgen.text([capgen.row(start - capgen.START, end - capgen.START, thread=thread)
+                                      for start, end, thread in rows]))
+        kinds = [f["kind"] for f in self.s3analyze("analyze", "--json", path).json()["findings"]]
+        self.assertNotIn("swings", kinds)
 
     def check_beat(self, load, period_s, ratio):
         first, _ = self.check_first(load, "swings", ratio=ratio)
