@@ -333,6 +333,7 @@ static bool take_credentials(struct options *o, struct profile *p, bool by_name,
     }
     bool has_keys = p->field[0] != NULL || p->field[1] != NULL;
     if (!has_keys && p->field[PROFILE_PROCESS] != NULL) {
+        hide_environment();
         if (!profile_run_process(p, e))
             return false;
         has_keys = true;

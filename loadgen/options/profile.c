@@ -172,6 +172,8 @@ static bool take_document(struct profile *p, const char *text, size_t n, struct 
 
     for (size_t i = 0; i < PROFILE_N_KEYS; i++) {
         const char *key = json_string_value(json_object_get(json, names[i]));
+        secret_free(p->field[i]); /* a token without keys, from a file */
+        p->field[i] = NULL;
         if (key != NULL && (p->field[i] = secret_copy(key, strlen(key))) == NULL) {
             json_decref(json);
             return mem_none(e);

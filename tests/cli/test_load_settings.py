@@ -177,10 +177,17 @@ class Credentials(Settings):
         script.write_text(f"echo '{json.dumps(document)}'\n")
         self.write("config", f"[default]\ncredential_process = sh {script}\n")
         self.assertEqual(self.who("--host", self.server.hosts), ("p", "us-east-1", "t"))
+        # It gets no keys of ours, and none of its keys are mixed with those of a file.
+        del document["SessionToken"]
+        script.write_text(f"test -z \"$S3LOAD_SECRET_KEY$AWS_SECRET_ACCESS_KEY\" && echo '{json.dumps(document)}'\n")
+        token = self.write("credentials", "[default]\naws_session_token = t\n")
+        self.assertEqual(self.who("--host", self.server.hosts, "--profile", "default", env={
+            "S3LOAD_SECRET_KEY": "s", "AWS_SECRET_ACCESS_KEY": "s"}), ("p", "us-east-1", None))
+        token.unlink()
         for text, message in (("false", "failed (status 1)"), ("kill -9 $$", "was ended by signal 9"),
                               ("echo very-secret", "printed no JSON"), ("yes very-secret", "printed 16384 bytes or more"),
                               ("echo '{\"Version\":1,\"AccessKeyId\":\"very-secret\"}'", "printed no JSON"),
-                              (f"sh {script} | sed 's/\"t\"}}/\"t\",\"Expiration\":\"2001-01-01T00:00:00Z\"}}/'", "have expired")):
+                              (f"sh {script} | sed 's/}}/,\"Expiration\":\"2001-01-01T00:00:00Z\"}}/'", "have expired")):
             with self.subTest(process=text):
                 self.write("config", f"[default]\ncredential_process = {text}\n")
                 err = self.who("--host", self.server.hosts, status=2)
