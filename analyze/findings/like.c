@@ -1,6 +1,5 @@
-#include "analyze/findings/like.h"
-
-#include "analyze/base/csort.h"
+/* Tests whether a group is slow, and when. */
+#include "analyze/findings/like_internal.h"
 #include "analyze/findings/slow_limits.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
@@ -22,328 +21,20 @@
 #define BLOCK_NS        .5e9
 #define TAIL_BLOCKS     48
 #define TAIL_LEAST      30 /* late requests */
-#define PIECES          4  /* of the curve of a load */
-#define FIT_REQUESTS    32768
 #define FEW_GROUPS      16
-#define SCREEN_BLOCKS   16
 #define MOST_CANDIDATES 32
 #define MOST_EXCESS     9 /* of a log duration: a single request must not decide a mean */
 #define ROUNDS          3
-#define COLUMNS         (LIKE_N_LOADS * PIECES)
 #define MAD_TO_SD       1.4826 /* of a normal distribution: 1 / 0.6745 */
 #define SPREAD_MARGIN   1.3
 #define MOST_STEP       3 /* standard deviations: a larger difference is a step */
 
-/* How the log of a duration grows with each load: piecewise linear between knots (levels), with
- * slopes from 0 to 1. */
-struct curves {
-    int knots[LIKE_N_LOADS][PIECES + 1];
-    double slope[LIKE_N_LOADS][PIECES];
-};
-
-/* Sums of products of the columns of a fit, and of the columns and the log durations. */
-struct gram {
-    double xx[COLUMNS][COLUMNS], xy[COLUMNS];
-};
-
 static const struct like_part all_parts = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
-
-/* Sums of a stratum: of a group, and of the others. */
-enum { N_OWN, N_OTHERS, SUM_OTHERS, TOOK_OTHERS, N_SUMS };
 
 /* Sums of a block of time: of the group [1], of the others [0]. */
 struct block {
     double n[2], residual[2], mean[2];
 };
-
-/* A request of a group (own) or of the others. */
-struct asked {
-    const struct like_row *row;
-    float residual, took; /* logs of its duration, at equal load and as it is, less the others' mean
-                             in the stratum */
-    bool own;
-};
-
-struct compared {
-    const struct like *l;
-    enum like_groups groups;
-    size_t n_groups, n_others;
-    uint32_t *stratum; /* by row: class, and the other party */
-    size_t n_strata;
-    struct like_slow *slow; /* by group: in these spans it is no reference of others */
-    bool *may_be_slow;      /* by group */
-    double step[LIKE_N_LOADS];
-    uint8_t (*met)[LIKE_N_LOADS]; /* by group: the highest levels */
-    struct gram all, *of_group;   /* of_group: NULL if there are many groups */
-    struct curves curves;
-    /* Scratch memory of a test. */
-    double (*strata)[N_SUMS];
-    struct asked *v; /* the requests of a group and of the others that can be compared */
-    size_t n;
-    double *scratch; /* as many as there are rows */
-    double *means;   /* four for each class */
-};
-
-static uint32_t group_of(const struct compared *x, const struct like_row *r)
-{
-    return x->groups == LIKE_CLIENTS ? r->client : x->groups == LIKE_OBJECTS ? r->object : r->host;
-}
-
-/* Whether a group was found to be slow at a time. */
-static bool is_slow_at(const struct compared *x, size_t group, int64_t ns)
-{
-    const struct like_slow *s = &x->slow[group];
-    bool is = false;
-
-    for (size_t i = 0; i < s->n; i++)
-        is = is || (ns >= s->v[i].start_ns && ns < s->v[i].end_ns);
-    return is;
-}
-
-static uint32_t other_of(const struct compared *x, const struct like_row *r)
-{
-    return x->groups == LIKE_PAIRS ? 0 : x->groups == LIKE_HOSTS ? r->client : r->host;
-}
-
-/* ---- Strata ---- */
-
-static bool number_strata(struct compared *x, struct err *e)
-{
-    const struct like *l = x->l;
-    size_t *first = NULL;
-    uint32_t *by_class = NULL, *of_other = NULL;
-    bool ok = mem_cleared(&first, l->n_classes + 2, e) && mem_new(&by_class, l->n, e) &&
-              mem_new(&of_other, x->n_others, e);
-
-    for (size_t i = 0; ok && i < l->n; i++)
-        csort_count(first, l->v[i].class);
-    if (ok)
-        csort_sum(first, l->n_classes);
-    for (size_t i = 0; ok && i < l->n; i++)
-        by_class[csort_place(first, l->v[i].class)] = (uint32_t)i;
-    for (size_t k = 0; ok && k < l->n_classes; k++) {
-        memset(of_other, 0xFF, x->n_others * sizeof *of_other);
-        for (size_t j = first[k]; j < first[k + 1]; j++) {
-            uint32_t *s = &of_other[other_of(x, &l->v[by_class[j]])];
-            if (*s == UINT32_MAX)
-                *s = (uint32_t)x->n_strata++;
-            x->stratum[by_class[j]] = *s;
-        }
-    }
-    free(first);
-    free(by_class);
-    free(of_other);
-    return ok;
-}
-
-/* ---- How durations grow with the load ---- */
-
-/* Chooses the knots of each load: the quartiles of its levels, the least and the highest one. */
-static void choose_knots(struct compared *x)
-{
-    const struct like *l = x->l;
-
-    for (int k = 0; k < LIKE_N_LOADS; k++) {
-        double n = 0, counts[LIKE_LEVELS] = {0}, sum = 0;
-        int *knots = x->curves.knots[k], piece = 0;
-
-        for (size_t i = 0; i < l->n; i++) {
-            counts[l->v[i].load[k]] += l->v[i].n;
-            n += l->v[i].n;
-        }
-        for (int level = 0; level < LIKE_LEVELS; level++) {
-            sum += counts[level];
-            while (piece <= PIECES && sum > 0 && (sum >= n * piece / PIECES || piece == 0)) {
-                knots[piece++] = level;
-                if (piece > PIECES)
-                    break;
-            }
-        }
-        while (piece <= PIECES)
-            knots[piece++] = LIKE_LEVELS - 1;
-        /* Seconds do not show how durations grow with the load. */
-        bool is_known = l->c->has_requests && (k != LIKE_OWN || x->groups == LIKE_CLIENTS);
-        x->step[k] = is_known ? l->most[k] / (LIKE_LEVELS - 1) : 0;
-    }
-}
-
-/* Fills in the columns of a row: how far each load goes into each piece. */
-static void columns_of(const struct compared *x, const struct like_row *r, double *v)
-{
-    for (int k = 0; k < LIKE_N_LOADS; k++)
-        for (int j = 0; j < PIECES; j++) {
-            int from = x->curves.knots[k][j], to = x->curves.knots[k][j + 1];
-            int level = r->load[k] < to ? r->load[k] : to;
-
-            v[k * PIECES + j] = level > from ? (level - from) * x->step[k] : 0;
-        }
-}
-
-static void add_product(struct gram *to, const double *v, double y, double n)
-{
-    for (int i = 0; i < COLUMNS; i++) {
-        if (v[i] == 0)
-            continue;
-        to->xy[i] += n * v[i] * y;
-        for (int j = 0; j <= i; j++)
-            to->xx[i][j] += n * v[i] * v[j];
-    }
-}
-
-static void add_gram(struct gram *to, const struct gram *x, double times)
-{
-    for (int i = 0; i < COLUMNS; i++) {
-        to->xy[i] += times * x->xy[i];
-        for (int j = 0; j <= i; j++)
-            to->xx[i][j] += times * x->xx[i][j];
-    }
-}
-
-/* Returns how far into the run a request began, from 0 to n. */
-static size_t block_of(const struct compared *x, const struct like_row *r, size_t n)
-{
-    const struct course *c = x->l->c;
-    double into = (double)(r->start_ns - c->start_ns) / ((double)(c->end_ns - c->start_ns) + 1);
-
-    return (size_t)fmin(fmax(into * (double)n, 0), (double)(n - 1));
-}
-
-/* A cell of the fit: requests of a stratum and a group. Slopes come from within cells alone, so
- * that a slow group does not bend them. */
-struct cell {
-    uint64_t key;
-    uint32_t row;
-};
-
-static int compare_cells(const void *a, const void *b)
-{
-    const struct cell *x = a, *y = b;
-
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return (x->row > y->row) - (x->row < y->row);
-}
-
-/* Adds the rows of a cell, less their means. */
-static void add_cell(struct compared *x, const struct cell *v, size_t n)
-{
-    const struct like *l = x->l;
-    double sum[COLUMNS] = {0}, sum_y = 0, column[COLUMNS], y0 = l->v[v[0].row].y;
-    struct gram *to = x->of_group != NULL ? &x->of_group[group_of(x, &l->v[v[0].row])] : &x->all;
-
-    if (n < 2)
-        return;
-    for (size_t i = 0; i < n; i++) {
-        const struct like_row *r = &l->v[v[i].row];
-        columns_of(x, r, column);
-        add_product(to, column, r->y - y0, 1);
-        for (int k = 0; k < COLUMNS; k++)
-            sum[k] += column[k];
-        sum_y += r->y - y0;
-    }
-    add_product(to, sum, sum_y, -1 / (double)n);
-}
-
-static void raise_levels(uint8_t *to, const uint8_t *levels)
-{
-    for (int k = 0; k < LIKE_N_LOADS; k++)
-        to[k] = levels[k] > to[k] ? levels[k] : to[k];
-}
-
-/* Takes the requests of all groups, but those of slow ones in their time, as a reference: what load
- * they met, and how their durations grow with it. False: out of memory. */
-static bool refer(struct compared *x, struct err *e)
-{
-    const struct like *l = x->l;
-    uint64_t below = course_sample_below(FIT_REQUESTS, l->n);
-    struct cell *v;
-    size_t n = 0;
-
-    if (!mem_new(&v, l->n, e))
-        return false;
-    x->all = (struct gram){0};
-    for (size_t k = 0; k < x->n_groups; k++) {
-        memset(x->met[k], 0, sizeof x->met[k]);
-        if (x->of_group != NULL)
-            x->of_group[k] = x->all;
-    }
-    for (size_t i = 0; i < l->n; i++) {
-        const struct like_row *r = &l->v[i];
-        if (is_slow_at(x, group_of(x, r), r->start_ns))
-            continue;
-        raise_levels(x->met[group_of(x, r)], r->load);
-        if (course_is_sampled(r->start_ns, below))
-            v[n++] =
-                (struct cell){((uint64_t)x->stratum[i] << 32 | group_of(x, r)) * SCREEN_BLOCKS +
-                                  block_of(x, r, SCREEN_BLOCKS),
-                              (uint32_t)i};
-    }
-    qsort(v, n, sizeof *v, compare_cells);
-    for (size_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && v[end].key == v[i].key;)
-            end++;
-        add_cell(x, v + i, end - i);
-    }
-    free(v);
-    for (size_t k = 0; x->of_group != NULL && k < x->n_groups; k++)
-        add_gram(&x->all, &x->of_group[k], 1);
-    return true;
-}
-
-/* Fits the slopes, each between 0 and 1, by coordinate descent. */
-static void fit(const struct gram *g, struct curves *c)
-{
-    double w[COLUMNS] = {0};
-
-    for (int pass = 0; pass < 100; pass++)
-        for (int i = 0; i < COLUMNS; i++) {
-            double rest = g->xy[i], own = g->xx[i][i] * (1 + 1e-9);
-            for (int j = 0; j < COLUMNS; j++)
-                rest -= w[j] * (j <= i ? g->xx[i][j] : g->xx[j][i]);
-            if (own > 0)
-                w[i] = fmax(0, fmin(1, w[i] + rest / own));
-        }
-    memcpy(c->slope, w, sizeof w);
-}
-
-/* By load and level: the predicted log of the duration, and how far the level is beyond what the
- * others met. */
-struct prediction {
-    float of[LIKE_N_LOADS][LIKE_LEVELS], beyond[LIKE_N_LOADS][LIKE_LEVELS];
-};
-
-static void predict(const struct compared *x, const uint8_t *met, struct prediction *p)
-{
-    const struct curves *c = &x->curves;
-
-    for (int k = 0; k < LIKE_N_LOADS; k++) {
-        for (int level = 0; level < LIKE_LEVELS; level++) {
-            int at = level < met[k] ? level : met[k];
-            double sum = 0;
-
-            p->beyond[k][level] = (float)((level - at) * x->step[k]);
-            for (int j = 0; j < PIECES; j++) {
-                int from = c->knots[k][j], to = at < c->knots[k][j + 1] ? at : c->knots[k][j + 1];
-                sum += to > from ? c->slope[k][j] * (to - from) * x->step[k] : 0;
-            }
-            p->of[k][level] = (float)sum;
-        }
-    }
-}
-
-/* Returns the log of a duration at no load. Beyond what the others met the duration may grow in
- * proportion to the load: a server that never idles is not slower than that. */
-static float residual_of(const struct prediction *p, const struct like_row *r)
-{
-    float sum = 0, most = 0;
-
-    for (int k = 0; k < LIKE_N_LOADS; k++) {
-        float beyond = p->beyond[k][r->load[k]];
-        sum += p->of[k][r->load[k]];
-        most = beyond > most ? beyond : most;
-    }
-    return r->y - sum - most;
-}
 
 /* ---- The test ---- */
 
@@ -352,46 +43,7 @@ static bool is_in_part(const struct compared *x, const struct like_part *p,
 {
     return (p->op == SIZE_MAX || x->l->classes[r->class].op == p->op) &&
            (p->class == SIZE_MAX || r->class == p->class) &&
-           (p->other == SIZE_MAX || other_of(x, r) == p->other);
-}
-
-/* Fits the curves without a group; met: the highest levels of the others. */
-static void fit_others(struct compared *x, size_t group, uint8_t *met)
-{
-    struct gram g = x->all;
-
-    if (group < x->n_groups && x->of_group != NULL)
-        add_gram(&g, &x->of_group[group], -1);
-    for (size_t k = 0; k < x->n_groups; k++)
-        if (k != group)
-            raise_levels(met, x->met[k]);
-    fit(&g, &x->curves);
-}
-
-/* Fills in how long requests take at no load, and sums of these by stratum, of a group and of the
- * others. */
-static void add_strata(struct compared *x, size_t group)
-{
-    uint8_t met[LIKE_N_LOADS] = {0};
-    struct prediction p;
-
-    fit_others(x, group, met);
-    predict(x, met, &p);
-    memset(x->strata, 0, x->n_strata * sizeof *x->strata);
-    x->n = 0;
-    for (size_t i = 0; i < x->l->n; i++) {
-        const struct like_row *r = &x->l->v[i];
-        uint32_t of = group_of(x, r);
-        double *s = x->strata[x->stratum[i]];
-
-        if (of != group && is_slow_at(x, of, r->start_ns))
-            continue;
-        struct asked *to = &x->v[x->n++];
-        *to = (struct asked){r, residual_of(&p, r), r->y, of == group};
-        s[to->own ? N_OWN : N_OTHERS] += r->n;
-        s[SUM_OTHERS] += to->own ? 0 : r->n * to->residual;
-        s[TOOK_OTHERS] += to->own ? 0 : r->n * r->y;
-    }
+           (p->other == SIZE_MAX || like_other_of(x, r) == p->other);
 }
 
 /* Fills in the requests of a group and of the others that can be compared. Returns their number: of
@@ -401,7 +53,7 @@ static double fill_residuals(struct compared *x, size_t group)
     double n[2] = {0};
     size_t n_kept = 0;
 
-    add_strata(x, group);
+    like_add_strata(x, group);
     for (size_t i = 0; i < x->n; i++) {
         struct asked v = x->v[i];
         const double *s = x->strata[x->stratum[v.row - x->l->v]];
@@ -441,7 +93,7 @@ static size_t fill_blocks(const struct compared *x, double n, struct block *v)
 
     memset(v, 0, n_blocks * sizeof *v);
     for (size_t i = 0; i < x->n; i++)
-        add_to_block(&v[block_of(x, x->v[i].row, n_blocks)], x->v[i].own, x->v[i].row->n,
+        add_to_block(&v[like_block_of(x, x->v[i].row, n_blocks)], x->v[i].own, x->v[i].row->n,
                      x->v[i].residual);
     return n_blocks;
 }
@@ -767,7 +419,7 @@ static double n_reference(const struct compared *x, int64_t ns)
 {
     double n = 0;
     for (size_t k = 0; k < x->n_groups; k++)
-        n += is_slow_at(x, k, ns) ? 0 : 1;
+        n += like_is_slow_at(x, k, ns) ? 0 : 1;
     return fmax(n - 1, 1);
 }
 
@@ -833,7 +485,7 @@ static bool is_shared_wait(const struct compared *x, size_t group, const struct 
     memset(v, 0, l->n_classes * sizeof *v);
     for (size_t i = 0; i < l->n; i++) {
         const struct like_row *r = &l->v[i];
-        int own = group_of(x, r) == group;
+        int own = like_group_of(x, r) == group;
 
         if (r->start_ns < g->start_ns || r->start_ns >= g->end_ns)
             continue;
@@ -863,7 +515,7 @@ static void find_tail(const struct compared *x, struct answer *a, float late)
 
     for (size_t i = 0; i < x->n; i++) {
         const struct asked *r = &x->v[i];
-        size_t b = block_of(x, r->row, TAIL_BLOCKS);
+        size_t b = like_block_of(x, r->row, TAIL_BLOCKS);
         double n = r->row->n, n_late = r->residual > late ? n : 0;
 
         v[b].n[r->own] += n;
@@ -919,20 +571,20 @@ static bool ask(struct compared *x, size_t group, struct like_slow *to, struct e
 /* ---- All groups ---- */
 
 /* Adds the requests of each group, and of all together, by block. */
-static void fill_screen(struct compared *x, struct block (*v)[SCREEN_BLOCKS])
+static void fill_screen(struct compared *x, struct block (*v)[LIKE_SCREEN_BLOCKS])
 {
-    add_strata(x, SIZE_MAX);
+    like_add_strata(x, SIZE_MAX);
     for (size_t i = 0; i < x->n; i++) {
         const struct like_row *r = x->v[i].row;
         const double *s = x->strata[x->stratum[r - x->l->v]];
         double off = x->v[i].residual - s[SUM_OTHERS] / s[N_OTHERS];
-        size_t b = block_of(x, r, SCREEN_BLOCKS);
+        size_t b = like_block_of(x, r, LIKE_SCREEN_BLOCKS);
 
         add_to_block(&v[x->n_groups][b], 0, r->n, off);
-        add_to_block(&v[group_of(x, r)][b], 1, r->n, off);
+        add_to_block(&v[like_group_of(x, r)][b], 1, r->n, off);
     }
     for (size_t k = 0; k < x->n_groups; k++)
-        for (size_t b = 0; b < SCREEN_BLOCKS; b++) {
+        for (size_t b = 0; b < LIKE_SCREEN_BLOCKS; b++) {
             v[k][b].n[0] = v[x->n_groups][b].n[0];
             v[k][b].residual[0] = v[x->n_groups][b].residual[0];
             v[k][b].mean[0] = v[x->n_groups][b].mean[0];
@@ -943,7 +595,7 @@ static void fill_screen(struct compared *x, struct block (*v)[SCREEN_BLOCKS])
  * all, by blocks that are few. False: out of memory. */
 static bool choose_candidates(struct compared *x, struct err *e)
 {
-    struct block(*v)[SCREEN_BLOCKS];
+    struct block(*v)[LIKE_SCREEN_BLOCKS];
     double *t = NULL;
     size_t n = x->n_groups, n_chosen = n;
     bool ok = mem_cleared(&v, n + 1, e) && mem_cleared(&t, n, e);
@@ -952,7 +604,7 @@ static bool choose_candidates(struct compared *x, struct err *e)
         fill_screen(x, v);
     for (size_t k = 0; ok && k < n; k++) {
         struct series s;
-        if (make_series(&s, v[k], SCREEN_BLOCKS, 1))
+        if (make_series(&s, v[k], LIKE_SCREEN_BLOCKS, 1))
             t[k] = fmax(find_interval(s.typical, s.sd_typical, 0, s.n, log(SLOW_LEAST_RATIO), 1).t,
                         find_interval(s.mean, s.sd_mean, 0, s.n, log(SLOW_LEAST_RATIO), 1).t);
     }
@@ -1009,16 +661,17 @@ static bool init(struct compared *x, const struct like *l, enum like_groups grou
                            .n_others = !l->c->has_requests || groups == LIKE_PAIRS ? 1
                                        : groups == LIKE_HOSTS                      ? l->c->clients.n
                                                                                    : l->c->hosts.n};
-    if (!mem_new(&x->stratum, l->n, e) || !number_strata(x, e) || !mem_cleared(&x->slow, n, e) ||
-        !mem_new(&x->may_be_slow, n, e) || !mem_new(&x->met, n, e) ||
-        !mem_new(&x->strata, x->n_strata, e) || !mem_new(&x->v, l->n, e) ||
-        !mem_new(&x->scratch, l->n, e) || !mem_new(&x->means, 4 * l->n_classes, e) ||
+    if (!mem_new(&x->stratum, l->n, e) || !like_number_strata(x, e) ||
+        !mem_cleared(&x->slow, n, e) || !mem_new(&x->may_be_slow, n, e) ||
+        !mem_new(&x->met, n, e) || !mem_new(&x->strata, x->n_strata, e) ||
+        !mem_new(&x->v, l->n, e) || !mem_new(&x->scratch, l->n, e) ||
+        !mem_new(&x->means, 4 * l->n_classes, e) ||
         (n <= FEW_GROUPS && !mem_cleared(&x->of_group, n, e)))
         return false;
     for (size_t k = 0; k < n; k++)
         x->may_be_slow[k] = groups != LIKE_PAIRS || client_of_pair(l, k) != SIZE_MAX;
-    choose_knots(x);
-    return refer(x, e) && (n <= FEW_GROUPS || choose_candidates(x, e));
+    like_choose_knots(x);
+    return like_refer(x, e) && (n <= FEW_GROUPS || choose_candidates(x, e));
 }
 
 static void fini(struct compared *x)
@@ -1043,7 +696,7 @@ static size_t count_at_once(const struct compared *x, const struct like_slow *v,
         for (size_t k = 0; k < v[i].n; k++) {
             size_t at_once = 0;
             for (size_t j = 0; j < n; j++)
-                at_once += is_slow_at(x, v[j].group, v[i].v[k].start_ns);
+                at_once += like_is_slow_at(x, v[j].group, v[i].v[k].start_ns);
             most = at_once > most ? at_once : most;
         }
     return most;
@@ -1075,7 +728,7 @@ static bool ask_all(struct compared *x, struct like_slow *found, size_t *n, stru
         *n = count_at_once(x, found, n_slow) < x->n_groups ? n_slow : 0;
         if (same || *n == 0)
             break;
-        ok = ok && refer(x, e);
+        ok = ok && like_refer(x, e);
     }
     for (size_t k = 0; *n == 0 && k < x->n_groups; k++)
         x->slow[k].n = 0;
