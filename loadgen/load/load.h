@@ -23,8 +23,6 @@
 /* No host can be chosen now: none has an idle connection, and none may be connected to. */
 #define HOSTS_NONE SIZE_MAX
 
-struct conn;
-
 struct host {
     char *name;         /* host or host:port as given by the user; IPv6 addresses in brackets */
     char *named;        /* the host name that `name` is an address of; NULL: the user gave `name` */
@@ -88,8 +86,6 @@ void hosts_was_in_use(struct hosts *h, size_t i, int64_t now_ns);
  * can be connected to. The caller must know whether connections are in use now. */
 int64_t hosts_all_down_since(struct hosts *h);
 
-/* The state and settings that all loops of a run share. */
-
 /* The contents of objects: random bytes that depend on the object's seed, can be made at any
  * offset, and cost no more than a copy. No 64 KiB occur twice, in one object or in two, so that a
  * server gains nothing from compression or deduplication. */
@@ -111,6 +107,8 @@ bool payload_matches(const struct payload *p, uint64_t seed, uint64_t offset, co
 
 /* Returns the seed of object `id` of a run. */
 uint64_t payload_seed(uint64_t run_seed, uint64_t id);
+
+/* The state and settings that all loops of a run share. */
 
 /* How far a run is to be stopped. */
 enum engine_stop {
@@ -285,8 +283,6 @@ bool recorder_close(struct recorder *r, const char *comment, struct err *e);
  */
 void recorder_free(struct recorder *r);
 
-/* The event loop of one thread. It runs workers when epoll reports events of their connections. */
-
 /* Bounds for the clocks of servers, from their Date headers. */
 
 /* Bounds for a host's clock: it is ahead of ours by more than lower_ns and less than upper_ns. This
@@ -315,6 +311,8 @@ void dates_join(struct date_bracket *all, const struct date_bracket *d);
 bool dates_settle(struct date_bracket *d);
 
 /* The connections of a loop that are being established or are idle. */
+
+struct worker;
 
 struct pool {
     struct engine *engine;
@@ -365,8 +363,6 @@ void pool_free_dead(struct pool *p);
 /* The waiting workers of a loop. They wait for the next turn, for a request's due time, for an
  * object or a host, or for an answer. */
 
-struct worker;
-
 struct queue {
     struct worker *again; /* workers to run in the next turn, in order */
     struct worker **again_end;
@@ -404,10 +400,11 @@ struct worker *queue_unpark(struct queue *q);
 /* Returns when the first worker is due; 0: now. */
 int64_t queue_due_ns(const struct queue *q);
 
+/* The event loop of one thread. It runs workers when epoll reports events of their connections. */
+
 /* The most bytes of one read, and the most read for one worker per turn. */
 #define LOOP_READ_BYTES (512 * 1024)
 
-struct worker;
 struct worker_result;
 
 enum phase_next {
@@ -550,7 +547,7 @@ struct worker_answer {
  * body's chunk begins. */
 struct worker_body {
     char *out;
-    char *send, *send_end; /* part of `out` to be sent next */
+    char *send, *send_end; /* to be sent next: in `out`, or a head without a body in loop->head */
     uint64_t n_made;       /* bytes of the body made so far */
     uint64_t n_digested;
     EVP_MD_CTX *sha256_ctx, *md5_ctx;

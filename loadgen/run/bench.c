@@ -269,6 +269,12 @@ static void check_listed(struct bench *b, bool deletes, enum s3op_kind kind)
     team_meet(&b->team, true, NULL);
 }
 
+/* Whether this run is to delete anything at its end. */
+static bool is_to_clean(const struct bench *b)
+{
+    return b->uploaded && b->crew.n_loops > 0 && (!b->o->data.no_clear || b->kind->uploads);
+}
+
 /* The last ending. Deletes what this run has uploaded; with --noclear only its unfinished uploads,
  * which no one can use. Each rank deletes the folders of its workers, then rank 0 deletes the rest.
  * On failure *e says why something may be left. */
@@ -279,7 +285,7 @@ static bool clean(struct bench *b, struct err *e)
     struct err cause = {0};
     struct err unknown = {0};
 
-    if (!b->uploaded || b->crew.n_loops == 0 || (b->o->data.no_clear && !b->kind->uploads))
+    if (!is_to_clean(b))
         return team_meet(&b->team, true, e);
     b->finishing = true;
     b->waiting_ns = 0;
@@ -371,20 +377,21 @@ static bool is_over(const struct bench *b)
  * on the server, and the command that deletes it. */
 static void say_end(const struct bench *b, const struct err ended[static N_ENDINGS])
 {
+    bool cleans = is_to_clean(b);
     const struct err *left = &ended[N_ENDINGS - 1];
     struct strbuf what = {0};
 
     if (strcmp(b->failed.msg, team_other_failed) != 0 &&
         (!bench_is_interrupted(b) || strcmp(b->failed.msg, "interrupted") != 0))
         strbuf_puts(&what, b->failed.msg);
-    for (const struct err *e = ended; e < left; e++)
+    for (const struct err *e = ended; e < left + !cleans; e++)
         if (e->msg[0] != '\0' && strcmp(e->msg, b->failed.msg) != 0 &&
             strcmp(e->msg, team_other_failed) != 0)
             strbuf_printf(&what, "%s%s", what.n > 0 ? "; " : "", e->msg);
     if (what.n > 0)
         bench_say(b, "%s", what.s);
     strbuf_fini(&what);
-    if (left->msg[0] == '\0')
+    if (!cleans || left->msg[0] == '\0')
         return;
     bool known = strcmp(left->msg, b->failed.msg) == 0;
     bench_say_of_all(b, "%s of this run may be left under %s in bucket '%s'%s%s%s",

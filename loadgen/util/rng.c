@@ -2,7 +2,7 @@
 
 #include "libcommon/splitmix.h"
 
-/* The multiplier for 128-bit states from the paper named in rng.h. */
+/* The multiplier for 128-bit states from the paper named in util.h. */
 static const unsigned __int128 MULTIPLIER =
     (unsigned __int128)0x2360ed051fc65da4u << 64 | 0x4385df649fccf645u;
 
