@@ -97,6 +97,7 @@ static double power(const struct swings *w, double at)
 {
     size_t k = (size_t)(at + .5) % SPECTRUM, mirror = (SPECTRUM - k) % SPECTRUM;
     double re = w->f[k < mirror ? k : mirror], im = k != mirror ? w->f[k < mirror ? mirror : k] : 0;
+
     return re * re + im * im;
 }
 
