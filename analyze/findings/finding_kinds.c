@@ -330,7 +330,6 @@ static const struct finding_kind kinds[] = {
     {.name = "uneven-hosts",
      .table = FINDING_IN_HOSTS,
      .because = {{"slow-host stall errors", is_of_a_host}}},
-    {.name = "idle-gap", .because = {HOLES}},
     {.name = "overlapping-runs", .because = {{"clock-jump", always}}},
     /* Found in files and figures, or reported by s3load about its run and its machine. */
     {.name = "late-starts"},

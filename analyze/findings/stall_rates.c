@@ -2,6 +2,7 @@
  * nothing ends. */
 #include "analyze/findings/stalls_internal.h"
 #include "analyze/stats/stats.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@
 bool stalls_find_usual(struct stalls *x, bool *found, struct err *e)
 {
     const struct course *c = x->s->c;
-    size_t wanted = c->n < N_BLOCKS * PER_BLOCK ? (size_t)c->n / PER_BLOCK : N_BLOCKS,
+    size_t wanted = c->n < N_BLOCKS * PER_BLOCK ? (size_t)int64_max(c->n / PER_BLOCK, 1) : N_BLOCKS,
            per_block = (c->n_bins + wanted - 1) / wanted, n_blocks = c->n_bins / per_block;
     double rate[N_BLOCKS], counted[N_BLOCKS], mean = 0;
     size_t n_counted = 0, next = 0, n_local = n_blocks / 10 + 1;

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_REQUESTS   100
 #define TYPICAL_TIMES    3   /* median durations; shorter gaps arise if requests run in step */
 #define MAX_NAME         100 /* letters of a name in a sentence */
 #define MAX_NAMED        3   /* parties */
@@ -257,8 +256,6 @@ bool find_stalls(struct search *s, struct err *e)
     struct stalls_series all = {.share = 1, .n = c->n_bins, .bin_ns = c->bin_ns};
     bool is_found = false;
 
-    if (c->n < LEAST_REQUESTS)
-        return true;
     /* A multiple of the median duration may overflow. */
     double least_ns = fmax(TYPICAL_TIMES * search_longest_ns(s, c->median_ns, OP_MATTERS),
                            (double)c->shortest_ns);

@@ -61,14 +61,13 @@ class Errors(ReportTest):
 
 class Course(ReportTest):
     def test_a_gap(self):
-        """A stall, with enough requests to tell what is usual."""
-        for n, kind in (20, 'idle-gap'), (100, 'stall'):
+        """A stall, whether few requests or many tell what is usual."""
+        for n in 20, 100:
             rows = steady(n, threads=2) + [
                 x._replace(start=x.start + 60 * SECOND, end=x.end + 60 * SECOND)
                 for x in steady(n, threads=2)]
             found = self.analyze(text(rows)).json['findings']
-            gap, = [f for f in found if f['kind'] in ('idle-gap', 'stall')]
-            self.assertEqual(gap['kind'], kind)
+            gap, = [f for f in found if f['kind'] == 'stall']
             start, end = (datetime.fromisoformat(gap[k][:26]) for k in ('start', 'end'))
             self.assertAlmostEqual((end - start).total_seconds(), 60 - n / 10, delta=0.2)
 

@@ -13,8 +13,6 @@
 /* Hosts that are picked at random differ too: the standard deviation of a count is the square root
  * of its mean. */
 #define CHANCE_SDS          5
-#define IDLE_GAP_FRAC       0.2 /* of the run */
-#define IDLE_GAP_LEAST_NS   INT64_C(10000000000)
 /* Share of a section's rows, from which on they are reported as repeated. */
 #define REPEATED_PCT        1
 #define REPEATED_PCT_COARSE 50 /* where the clock gives whole milliseconds */
@@ -269,96 +267,6 @@ static bool about_overlap(struct analysis *a, const struct scan *const *scans, s
                units_count((int64_t)n).s, n == 1 ? "" : "s");
 }
 
-/* The run in equal bins of time. */
-#define N_BINS     1024
-#define SHORT_BINS 16 /* a shorter block of rows hides no gap that matters */
-struct bins {
-    int64_t start_ns, end_ns; /* first start, last end */
-    int64_t bin_ns;
-    double per_ns;
-    int64_t change[N_BINS + 2]; /* change of the number of running requests */
-};
-
-static void bins_add(struct bins *x, int64_t start_ns, int64_t end_ns)
-{
-    x->change[(int)((double)(start_ns - x->start_ns) * x->per_ns)]++;
-    x->change[(int)((double)(end_ns - x->start_ns) * x->per_ns) + 1]--;
-}
-
-/* Fills the bins. A block of rows that lasts fewer than SHORT_BINS bins counts as one request. */
-static void bins_fill(struct bins *x, const struct scan *scan)
-{
-    for (size_t b = 0; b < scan->blocks.n; b++) {
-        const struct block *block = &scan->blocks.v[b];
-        if ((block->max_end_ns - block->min_start_ns) / SHORT_BINS < x->bin_ns) {
-            bins_add(x, block->min_start_ns, block->max_end_ns);
-            continue;
-        }
-        for (size_t i = b * BLOCKS_ROWS, end = blocks_end(&scan->blocks, b); i < end; i++)
-            bins_add(x, scan->t->start[i], table_end(scan->t, i));
-    }
-}
-
-static void bins_init(struct bins *x, const struct scan *const *scans, size_t n_scans)
-{
-    *x = (struct bins){.start_ns = INT64_MAX, .end_ns = INT64_MIN};
-    for (size_t k = 0; k < n_scans; k++) {
-        int64_t start_ns = scan_part_first_start_ns(&scans[k]->all);
-        x->start_ns = int64_min(start_ns, x->start_ns);
-        x->end_ns = int64_max(scans[k]->all.last_end_ns, x->end_ns);
-    }
-    if (x->start_ns > x->end_ns)
-        return;
-    x->bin_ns = (x->end_ns - x->start_ns) / N_BINS + 1;
-    x->per_ns = 1.0 / (double)x->bin_ns;
-    for (size_t k = 0; k < n_scans; k++)
-        bins_fill(x, scans[k]);
-}
-
-static bool about_idle_gap(struct analysis *a, const struct bins *s, struct err *e)
-{
-    int64_t bin_ns = s->bin_ns;
-    int longest = 0, longest_end = 0, length = 0;
-    int64_t running = 0;
-
-    for (int i = 0; i < N_BINS; i++) {
-        running += s->change[i];
-        length = running == 0 ? length + 1 : 0;
-        if (length > longest) {
-            longest = length;
-            longest_end = i + 1;
-        }
-    }
-    /* The last bin may reach past the end of the run, and past what 63 bits hold. */
-    int64_t gap_start_ns = (longest_end - longest) * bin_ns;
-    int64_t rest_ns = s->end_ns - s->start_ns - gap_start_ns;
-    int64_t gap_ns = longest <= rest_ns / bin_ns ? longest * bin_ns : rest_ns;
-    gap_start_ns += s->start_ns;
-    double frac = (double)gap_ns / ((double)(s->end_ns - s->start_ns) + 1);
-    bool is_reported = false;
-    for (size_t i = 0; i < a->findings.n; i++)
-        is_reported = is_reported || a->findings.v[i].kind->is_standstill;
-    if (is_reported || gap_ns < IDLE_GAP_LEAST_NS || frac < IDLE_GAP_FRAC)
-        return true;
-    for (size_t k = 0; k < a->n_operations; k++) {
-        const struct operation *op = &a->operations[k];
-        if (op->n_requests == 0 || op->start_ns >= gap_start_ns ||
-            op->end_ns <= gap_start_ns + gap_ns)
-            continue;
-        struct finding f = finding_of("idle-gap", FINDING_NOTICE, 0);
-        f.op = op->op;
-        finding_set_times(&f, gap_start_ns, gap_start_ns + gap_ns);
-        finding_figure(&f, "gap_ns", (double)gap_ns);
-        finding_figure(&f, "gap_start_s", (double)(gap_start_ns - s->start_ns) / 1e9);
-        finding_figure(&f, "frac", frac);
-        return findings_add(&a->findings, &f, e,
-                            "No request runs for about %s, %s into the run: a stall, or several "
-                            "runs in one capture",
-                            units_duration(gap_ns).s, units_duration(gap_start_ns - s->start_ns).s);
-    }
-    return true;
-}
-
 /* ---- Operations ---- */
 
 static bool about_samples(struct analysis *a, const struct operation *op, struct err *e)
@@ -548,22 +456,11 @@ static bool about_late_starts(struct analysis *a, const struct operation *op, co
                         units_duration(worst_ns).s);
 }
 
-/* Adds findings from the rows themselves. */
-static bool about_rows(struct analysis *a, const struct scan *const *scans, struct err *e)
-{
-    size_t n = a->n_operations;
-    struct bins bins;
-
-    bins_init(&bins, scans, n);
-    return about_copies(a, scans, n, e) &&
-           (bins.start_ns > bins.end_ns ||
-            (about_overlap(a, scans, n, e) && about_idle_gap(a, &bins, e)));
-}
-
 bool conclude_figures(struct analysis *a, const struct scan *const *scans, struct err *e)
 {
     struct findings *out = &a->findings;
-    bool ok = scans == NULL || about_rows(a, scans, e);
+    bool ok = scans == NULL || (about_copies(a, scans, a->n_operations, e) &&
+                                about_overlap(a, scans, a->n_operations, e));
 
     for (size_t i = 0; ok && i < a->dataset->n_inputs; i++)
         ok = about_input(a, &a->dataset->inputs[i], e) &&
