@@ -4,6 +4,7 @@
 #include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
 
+#include <gsl/gsl_math.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 #define BLOCK_NS        .5e9
 #define TAIL_BLOCKS     48
 #define TAIL_LEAST      30 /* late requests */
+#define LATE_LOADS      16 /* steps of the load at which requests are alike */
 #define FEW_GROUPS      16
 #define MOST_CANDIDATES 32
 #define MOST_EXCESS     9 /* of a log duration: a single request must not decide a mean */
@@ -321,15 +323,16 @@ static void add_sides(const struct compared *x, const struct like_span *g, float
     }
 }
 
-/* Returns the residual from which on a request is late: no more than 1 % of the others are. */
-static float late_from(const struct compared *x)
+/* Returns the residual from which on a request is late: no more than one in so many of the others
+ * is. */
+static float late_from(const struct compared *x, size_t one_in)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < x->n; i++)
         if (!x->v[i].own)
             x->scratch[n++] = x->v[i].residual;
-    return n > 0 ? (float)fmax(stats_select(x->scratch, n, n - 1 - n / 100), M_LN2) : 0;
+    return n > 0 ? (float)fmax(stats_select(x->scratch, n, n - 1 - n / one_in), M_LN2) : 0;
 }
 
 /* Returns the median of log durations in a span, of the group less that of the others. */
@@ -504,40 +507,109 @@ static bool is_shared_wait(const struct compared *x, size_t group, const struct 
     return has_load && (n[0] == 0 || more_ns[0] / n[0] > more_ns[1] / fmax(n[1], 1) / 2);
 }
 
-/* Finds a tail: more of a group's requests are late than of the others' at the same time, by so
- * much and as steadily that neither chance nor an event explains it. */
-static void find_tail(const struct compared *x, struct answer *a, float late)
+/* Requests of the others [0] and of the group [1], late ones, and how many are expected to be late
+ * at their load. */
+struct late {
+    double n[2], late[2], expected[2];
+};
+
+/* Fills in which share of requests is late at each load, as of the others. At loads that they did
+ * not meet, requests do not count (NAN); if most of the group's do so, as many may be late as if
+ * durations were exponential: those of busy servers of one queue are at most that. */
+static void late_by_load(const struct compared *x, double share, float late, double *by_load)
 {
-    struct {
-        double n[2], late[2];
-    } v[TAIL_BLOCKS] = {0}, all = {0};
-    double off[TAIL_BLOCKS], expected = 0;
+    struct late v[LATE_LOADS] = {0};
+    double n = 0, n_met = 0;
 
     for (size_t i = 0; i < x->n; i++) {
         const struct asked *r = &x->v[i];
-        size_t b = like_block_of(x, r->row, TAIL_BLOCKS);
-        double n = r->row->n, n_late = r->residual > late ? n : 0;
-
-        v[b].n[r->own] += n;
-        v[b].late[r->own] += n_late;
-        all.n[r->own] += n;
-        all.late[r->own] += n_late;
+        struct late *to = &v[r->row->load[LIKE_MEAN] * LATE_LOADS / LIKE_LEVELS];
+        to->n[r->own] += r->row->n;
+        to->late[r->own] += r->residual > late ? r->row->n : 0;
     }
-    double share = all.late[0] / all.n[0];
+    for (size_t k = 0; k < LATE_LOADS; k++) {
+        n += v[k].n[1];
+        n_met += v[k].n[0] >= SLOW_LEAST_SAMPLES ? v[k].n[1] : 0;
+    }
+    double unmet = 2 * n_met > n ? NAN : fmax(share, exp(-exp(late - M_EULER)));
+    for (size_t k = 0; k < LATE_LOADS; k++)
+        by_load[k] =
+            v[k].n[0] < SLOW_LEAST_SAMPLES ? unmet : (v[k].late[0] + 10 * share) / (v[k].n[0] + 10);
+}
+
+/* Returns how sure it is that more of a group's requests are late than of the others' at the same
+ * time and load, by so much and as steadily that neither chance nor an event explains it; 0: not.
+ */
+static double t_of_late(const struct compared *x, double share, float late)
+{
+    struct late v[TAIL_BLOCKS] = {0}, all = {0};
+    double off[TAIL_BLOCKS], expected = 0, by_load[LATE_LOADS];
+
+    late_by_load(x, share, late, by_load);
+    for (size_t i = 0; i < x->n; i++) {
+        const struct asked *r = &x->v[i];
+        double of_load = by_load[r->row->load[LIKE_MEAN] * LATE_LOADS / LIKE_LEVELS];
+        struct late *to = &v[like_block_of(x, r->row, TAIL_BLOCKS)];
+
+        if (isnan(of_load))
+            continue;
+        to->late[r->own] += r->residual > late ? r->row->n : 0;
+        all.late[r->own] += r->residual > late ? r->row->n : 0;
+        to->expected[r->own] += r->row->n * of_load;
+    }
     for (size_t b = 0; b < TAIL_BLOCKS; b++) {
-        double usual = v[b].n[1] * (v[b].late[0] + share) / (v[b].n[0] + 1);
+        double usual = v[b].expected[1] * (v[b].late[0] + share) / (v[b].expected[0] + share);
         expected += usual;
         off[b] = v[b].late[1] - usual;
     }
     double more = all.late[1] - expected;
     double variance = TAIL_BLOCKS * search_long_run_variance(off, TAIL_BLOCKS);
-    double z = more / sqrt(fmax(2 * expected, 1) * fmax(variance / all.late[1], 1));
-    if (all.late[1] < TAIL_LEAST || all.late[1] < 2 * expected ||
-        more < FURTHER_T * sqrt(variance) || z < LEAST_T)
-        return;
+
+    if (all.late[1] < TAIL_LEAST || all.late[1] < 2 * expected || more < FURTHER_T * sqrt(variance))
+        return 0;
+    return more / sqrt(fmax(2 * expected, 1) * fmax(variance / all.late[1], 1));
+}
+
+/* Whether a host is sent more than each other one, and has more in flight than they met: a fast
+ * host would be busy, too, so nothing is known of it. */
+static bool is_sent_more(const struct compared *x, size_t group, const struct like_span *g)
+{
+    struct late v[LATE_LOADS] = {0};
+    double n = 0, n_met = 0, most = 0;
+
+    if (x->groups != LIKE_HOSTS || !x->l->c->has_requests)
+        return false;
+    memset(x->scratch, 0, x->n_groups * sizeof *x->scratch);
+    for (size_t i = 0; i < x->n; i++) {
+        const struct asked *r = &x->v[i];
+        if (!is_in_span(x, g, &all_parts, r->row))
+            continue;
+        v[r->row->load[LIKE_MEAN] * LATE_LOADS / LIKE_LEVELS].n[r->own] += r->row->n;
+        x->scratch[like_group_of(x, r->row)] += r->row->n;
+    }
+    for (size_t k = 0; k < LATE_LOADS; k++) {
+        n += v[k].n[1];
+        n_met += v[k].n[0] >= SLOW_LEAST_SAMPLES ? v[k].n[1] : 0;
+    }
+    for (size_t k = 0; k < x->n_groups; k++)
+        most = k != group ? fmax(most, x->scratch[k]) : most;
+    fprintf(stderr, "group %zu n %.0f met %.0f most %.0f\n", group, n, n_met, most);
+    return 2 * n_met < n && n > LEAST_LONGER * most + FURTHER_T * sqrt(most);
+}
+
+/* Finds a tail among the latest hundredth, or thousandth, of the others' requests. Returns from
+ * which residual on a request is late. */
+static float find_tail(const struct compared *x, struct answer *a)
+{
+    float late = late_from(x, 100), later = late_from(x, 1000);
+    double t = t_of_late(x, 1e-2, late), t_later = t_of_late(x, 1e-3, later);
+
+    if (fmax(t, t_later) < LEAST_T)
+        return late;
     a->by_mean = true;
-    a->found[0] = (struct interval){0, 0, 0, z};
+    a->found[0] = (struct interval){0, 0, 0, fmax(t, t_later)};
     a->n = 1;
+    return t_later > t ? later : late;
 }
 
 /* Finds the spans in which a group is slow. False: out of memory. */
@@ -555,14 +627,12 @@ static bool ask(struct compared *x, size_t group, struct like_slow *to, struct e
         return false;
     a->n_blocks = fill_blocks(x, n, blocks);
     find_intervals(a, blocks);
-    bool may_be_tail = a->n == 0 && x->l->c->has_requests;
-    float late = may_be_tail || a->n > 0 ? late_from(x) : 0;
-    if (may_be_tail)
-        find_tail(x, a, late);
+    float late = a->n == 0 && x->l->c->has_requests ? find_tail(x, a) : late_from(x, 100);
     for (size_t i = 0; i < a->n; i++) {
         struct like_span *g = &to->v[to->n];
         *g = span_of(x, a, &a->found[i], late);
-        to->n += g->ratio >= LEAST_LONGER && !is_shared_wait(x, group, g, x->means);
+        to->n += g->ratio >= LEAST_LONGER && !is_shared_wait(x, group, g, x->means) &&
+                 !is_sent_more(x, group, g);
     }
     free(a);
     return true;

@@ -348,10 +348,12 @@ bool load_explains(const struct search *s, int64_t at_ns, double change, bool of
             continue;
         if (x->of <= LOAD_OBJECTS && !c->load.sizes_are_alike)
             return true;
-        if (x->of == LOAD_RATE && (more > 0) == (change > 0))
-            return true;
         bool is_work = x->of <= LOAD_MIX, is_hosts = x->of == LOAD_HOSTS;
-        load += x->of == LOAD_RATE ? 0 : (of_rate ? is_work : is_hosts) ? -more : more;
+        double effect = (of_rate ? is_work : is_hosts) ? -more : more;
+        /* In a shared queue all operations take long: how much more work one is stays unknown. */
+        if ((x->of == LOAD_RATE || x->of == LOAD_MIX) && effect * change > 0)
+            return true;
+        load += x->of == LOAD_RATE ? 0 : effect;
     }
     /* No system that works on answers more than proportionally later. */
     return load * change > 0 && fabs(change) <= fabs(load) + slack;

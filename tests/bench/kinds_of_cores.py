@@ -141,6 +141,21 @@ def mix_of_five(x):
     x.per_core(3)
 
 
+def uneven(load):
+    def kind(x):
+        """A balancer with weights keeps one host busy, and the others idle."""
+        shares = x.random.choice([(3, 2, 2, 2), (2, 1, 1, 1), (4, 3, 2, 1), (5, 1, 1, 1)])
+        x.n_hosts, x.cores = len(shares), 4
+        x.spread = x.random.choice([lambda: x.random.expovariate(1), lambda: math.exp(x.random.gauss(0, 1))])
+        x.place = lambda q: x.random.choices(range(len(shares)), weights=shares)[0]
+        x.per_core(load)
+    return kind
+
+
+for load_ in (1, 2, 4):
+    HEALTHY[f"healthy-cores-uneven-shares-{load_}"] = uneven(load_)
+
+
 @healthy
 def hashed_keys(x):
     """The popular objects make one host busier."""
@@ -703,6 +718,16 @@ def changed(x, at=20):
 def mix_for_puts(x):
     x.per_core(1)
     x.operation = lambda t, thread: "PUT" if x.random.random() < (.1 if t < 20 else .8) else "GET"
+    changed(x)
+
+
+@change
+def mix_for_costly_puts(x):
+    """All wait in one queue, so their durations do not show that a PUT is more work."""
+    x.service = {**x.service, "PUT": 4 * x.service["GET"]}
+    x.limit = x.cores
+    x.per_core(6)
+    x.operation = lambda t, thread: "PUT" if x.random.random() < (.1 if t < 20 else .7) else "GET"
     changed(x)
 
 
