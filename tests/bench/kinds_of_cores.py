@@ -419,6 +419,14 @@ def tail_at_a_host(x):
     x.expect("slow-host", host=x.host(1))
 
 
+@fault
+def few_long_waits_at_a_host(x):
+    """Its 99th percentile is a hundred times that of the others, its median is theirs."""
+    x.per_core(1.5)
+    x.delays.append(lambda now, q: .8 if q["host"] == 1 and x.random.random() < .02 else 0)
+    x.expect("slow-host", host=x.host(1))
+
+
 def sparse_slow(x):
     sparse_run(x)
     x.host_card = lambda k: 50e6 if k == 1 else 200e6
