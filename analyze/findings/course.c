@@ -5,38 +5,29 @@
 #include "analyze/stats/stats.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_BIN_NS       INT64_C(2000000)
-#define LEAST_BLOCKS       4
-#define MAX_SAMPLES        (1 << 18)
-#define MAX_CLASSES        33       /* size classes: 0 bytes, and one per factor of 4 up to 2^63 */
-#define LOG_BINS           (64 * 8) /* eight to a doubling */
-#define TAIL_RANK          60
+#define LEAST_BIN_NS       (2 * NS_PER_MS)
+#define WANTED_SAMPLES     (1 << 16)
+#define TAIL_RANK          100
 #define TAIL_TOP           10
 #define STRETCH            1000 /* rows */
 #define MAX_HUNG           10000
-#define LEAST_WIDE         64
+#define LEAST_WIDE         100
 #define NEARLY_AS_MANY     .9 /* of the median thread's requests: a thread with fewer may hang */
 #define COUNTS_PER_REQUEST 2  /* counters in course.ended, at most */
-
-static int size_class(int64_t bytes)
-{
-    return bytes > 0 ? (63 - __builtin_clzll((unsigned long long)bytes)) / 2 + 1 : 0;
-}
 
 struct pass {
     struct course *c;
     struct course_visits *places, *threads;
-    int64_t *of_message;   /* number of errors, by index into dataset.errors */
-    uint64_t sample_below; /* see course_is_sampled */
-    size_t *samples;       /* rows, table by table */
-    size_t *n_samples;     /* up to the end of each table */
-    size_t samples_cap;
-    uint32_t (*histogram)[LOG_BINS];
+    int64_t *of_message;            /* number of errors, by index into dataset.errors */
+    uint64_t sample_below;          /* see course_is_sampled */
+    struct course_request *samples; /* successes, table by table */
+    size_t n_samples, samples_cap;
     double per_bin;
     uint64_t per_wide; /* wide bins per bin, with 32 fraction bits, rounded up */
 };
@@ -177,44 +168,18 @@ static void add_error(struct course *c, size_t table, size_t place, uint16_t id,
     m->last_ns = int64_max(end_ns, m->last_ns);
 }
 
-size_t course_stratum(const struct course *c, size_t k, size_t i)
+struct course_request course_request(const struct course *c, size_t k, size_t i)
 {
-    size_t stratum = c->stratum_of_table[k];
-
-    if (c->stratum_of_table[k + 1] > stratum + 1)
-        stratum += (size_t)size_class(packed_get(&c->tables[k]->bytes, i)) -
-                   c->strata[stratum].first_class;
-    return stratum;
-}
-
-struct size_range course_sizes(const struct course *c, size_t stratum)
-{
-    const struct course_stratum *x = &c->strata[stratum];
-    size_t class = x->first_class + stratum - c->stratum_of_table[x->table];
-
-    if (class == 0)
-        return (struct size_range){0, 0};
-    int64_t min_bytes = INT64_C(1) << 2 * (class - 1);
-    return (struct size_range){min_bytes, class < 32 ? 4 * min_bytes - 1 : INT64_MAX};
-}
-
-static void add_sample(const struct pass *p, size_t k, size_t i)
-{
-    struct course *c = p->c;
     const struct table *t = c->tables[k];
-    int64_t dur_ns = packed_get(&t->dur, i);
-    int64_t log = course_log2(dur_ns > 0 ? dur_ns : 1);
-    size_t stratum = course_stratum(c, k, i);
-    size_t block = course_block(c, t->start[i]);
 
-    if (c->cells != NULL) {
-        struct course_cell *cell = course_cell(c, stratum, course_place(t, i), block);
-
-        cell->n++;
-        cell->log_sum += log;
-        c->log_squares[stratum] += log * log;
-    }
-    p->histogram[k][log / (COURSE_LOG_ONE / 8)]++;
+    return (struct course_request){.start_ns = t->start[i],
+                                   .end_ns = table_end(t, i),
+                                   .bytes = packed_get(&t->bytes, i),
+                                   .objects = packed_get(&t->objects, i),
+                                   .object = t->object[i],
+                                   .op = (uint32_t)k,
+                                   .place = (uint32_t)course_place(t, i),
+                                   .failed = table_failed(t, i)};
 }
 
 static inline size_t bin_of(const struct course *c, double per_bin, int64_t end_ns)
@@ -245,7 +210,7 @@ static void look_at_lateness(struct course *c, const struct table *t)
         }
 }
 
-/* Counts the requests and errors of table k, and samples its durations. False: out of memory. */
+/* Counts the requests and errors of table k, and samples it. False: out of memory. */
 static bool look_at_rows(struct pass *p, size_t k, struct err *e)
 {
     struct course *c = p->c;
@@ -254,7 +219,6 @@ static bool look_at_rows(struct pass *p, size_t k, struct err *e)
     const struct course grid = *c;
     double per_bin = p->per_bin;
     uint64_t sample_below = p->sample_below, per_wide = p->per_wide;
-    size_t n = k > 0 ? p->n_samples[k - 1] : 0;
 
     for (size_t i = 0; i < t->n; i++) {
         int64_t start_ns = t->start[i], end_ns = table_end(t, i);
@@ -274,55 +238,46 @@ static bool look_at_rows(struct pass *p, size_t k, struct err *e)
         grid.ok[bin]++;
         if (!course_is_sampled(start_ns, sample_below))
             continue;
-        add_sample(p, k, i);
-        if (!mem_fit(&p->samples, &p->samples_cap, n + 1, e))
+        if (!mem_fit(&p->samples, &p->samples_cap, p->n_samples + 1, e))
             return false;
-        p->samples[n++] = i;
+        p->samples[p->n_samples++] = course_request(c, k, i);
     }
-    p->n_samples[k] = n;
     look_at_lateness(c, t);
     return true;
 }
 
-static double histogram_quantile(const uint32_t *histogram, double q)
+/* Fits a Pareto distribution through two ranks near the top of ns[0..n-1], which it reorders. The
+ * few longest samples do not count: the caller asks whether these belong to the tail. With too few
+ * samples the tail is assumed to be heavy. */
+static struct course_tail tail_of(double *ns, size_t n, double rows_per_sample)
 {
-    double n = 0, sum = 0;
-    for (size_t i = 0; i < LOG_BINS; i++)
-        n += histogram[i];
-    for (size_t i = 0; i < LOG_BINS; i++) {
-        sum += histogram[i];
-        if (sum > 0 && sum >= q * n)
-            return exp2(((double)i + .5) / 8);
+    size_t rank = (size_t)fmax(fmin((double)(n / 10), TAIL_RANK), 1);
+    double from_ns = fmax(stats_select(ns, n, n - rank), 1);
+    double top_ns = rank > TAIL_TOP ? stats_select(ns, n, n - TAIL_TOP) : from_ns;
+    double exponent = log((double)rank / TAIL_TOP) / fmax(log(top_ns / from_ns), 1e-2);
+
+    return (struct course_tail){from_ns, (double)rank * rows_per_sample,
+                                rank >= 2 * TAIL_TOP ? exponent : 1};
+}
+
+/* Fills in the median, the 90th percentile and the tail of the durations of operation k. */
+static bool summarize(const struct pass *p, size_t k, size_t first, struct err *e)
+{
+    struct course *c = p->c;
+    size_t n = p->n_samples - first;
+    double *ns;
+
+    if (!mem_new(&ns, n, e))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        ns[i] = (double)(p->samples[first + i].end_ns - p->samples[first + i].start_ns);
+    if (n > 0) {
+        c->median_ns[k] = fmax(stats_select(ns, n, n / 2), 1);
+        c->p90_ns[k] = fmax(stats_select(ns, n, n - 1 - n / 10), 1);
+        c->tail[k] = tail_of(ns, n, 0x1p64 / (double)p->sample_below);
     }
-    return 0;
-}
-
-/* Returns the duration that the `rank` longest samples reach or exceed, as 8 log2(ns). */
-static double from_the_top(const uint32_t *histogram, double rank)
-{
-    double n = 0;
-    for (size_t i = LOG_BINS; i-- > 0; n += histogram[i])
-        if (histogram[i] > 0 && n + histogram[i] >= rank)
-            return (double)(i + 1) - (rank - n) / histogram[i];
-    return 0;
-}
-
-/* Fits a Pareto distribution through two ranks near the top. The few longest samples do not count:
- * the caller asks whether these belong to the tail. With too few samples the tail is assumed to be
- * heavy. */
-static struct course_tail tail_of(const uint32_t *histogram, double rows_per_sample)
-{
-    double n = 0;
-    for (size_t i = 0; i < LOG_BINS; i++)
-        n += histogram[i];
-    double inner = fmin(TAIL_RANK, n / 4), outer = TAIL_TOP;
-    if (inner < 2 * TAIL_TOP)
-        return (struct course_tail){exp2(from_the_top(histogram, n / 4) / 8), n / 4, 1};
-    double from = from_the_top(histogram, inner), to = from_the_top(histogram, outer);
-    double doublings = fmax(to - from, .25) / 8;
-    return (struct course_tail){.from_ns = exp2(from / 8),
-                                .n = inner * rows_per_sample,
-                                .exponent = log2(inner / outer) / doublings};
+    free(ns);
+    return true;
 }
 
 /* ---- Second pass: requests that hung ---- */
@@ -411,26 +366,6 @@ static void find_hung(const struct pass *p)
 
 /* ---- Set-up, and all passes ---- */
 
-static bool choose_strata(struct course *c, const struct course_extent *extents, struct err *e)
-{
-    size_t n = 0;
-
-    if (!mem_cleared(&c->strata, c->n_ops * MAX_CLASSES, e) ||
-        !mem_cleared(&c->stratum_of_table, c->n_ops + 1, e))
-        return false;
-    for (size_t k = 0; k < c->n_ops; k++) {
-        const struct course_extent *x = &extents[k];
-        int least = size_class(x->min_bytes), most = size_class(x->max_bytes);
-        int n_classes = x->min_bytes < x->max_bytes ? most - least + 1 : 1;
-
-        c->stratum_of_table[k] = n;
-        for (int i = 0; i < n_classes; i++)
-            c->strata[n++] = (struct course_stratum){k, n_classes > 1 ? (size_t)least : 0};
-    }
-    c->stratum_of_table[c->n_ops] = c->n_strata = n;
-    return true;
-}
-
 static void choose_grid(struct course *c)
 {
     int64_t length_ns = c->end_ns - c->start_ns;
@@ -441,9 +376,7 @@ static void choose_grid(struct course *c)
     c->bins_ns = c->start_ns;
     c->shortest_ns = 3 * c->bin_ns;
     c->n_bins = (size_t)(length_ns / c->bin_ns) + 1;
-    size_t cells = COURSE_MAX_CELLS / (c->n_strata * c->n_places + 1) + LEAST_BLOCKS;
-    size_t wanted = cells < COURSE_MAX_BLOCKS ? cells : COURSE_MAX_BLOCKS;
-    size_t bins_per_block = (c->n_bins + wanted - 1) / wanted;
+    size_t bins_per_block = (c->n_bins + COURSE_MAX_BLOCKS - 1) / COURSE_MAX_BLOCKS;
     c->block_ns = (int64_t)bins_per_block * c->bin_ns;
     c->n_blocks = (c->n_bins + bins_per_block - 1) / bins_per_block;
     size_t counts = (size_t)int64_min(COUNTS_PER_REQUEST * c->n, COURSE_MAX_CELLS);
@@ -455,15 +388,12 @@ static void choose_grid(struct course *c)
 
 static bool alloc_counts(struct course *c, struct err *e)
 {
-    size_t n_cells = c->n_strata * c->n_places;
     size_t max_hung = c->n < MAX_HUNG ? (size_t)c->n : MAX_HUNG;
 
     return mem_cleared(&c->ok, c->n_bins, e) && mem_cleared(&c->failed, c->n_bins, e) &&
            mem_cleared(&c->timed_out, c->n_bins, e) &&
            ((c->n_places < 2 && c->n_ops < 2) || c->n_wide < LEAST_WIDE ||
             mem_cleared(&c->ended, c->n_wide * (c->n_places + c->n_ops), e)) &&
-           (n_cells > COURSE_MAX_CELLS || mem_cleared(&c->cells, n_cells * c->n_blocks, e)) &&
-           mem_cleared(&c->log_squares, c->n_strata, e) &&
            mem_cleared(&c->load.under_way, c->n_blocks, e) &&
            (!c->open_loop || mem_cleared(&c->load.due, c->n_blocks, e)) &&
            mem_cleared(&c->late_n, c->n_blocks, e) && mem_cleared(&c->late_ns, c->n_blocks, e) &&
@@ -526,14 +456,14 @@ static bool look_at_all_rows(void *pass, struct err *e)
     struct course *c = p->c;
 
     for (size_t k = 0; k < c->n_ops; k++) {
-        if (!look_at_rows(p, k, e))
+        size_t first = p->n_samples;
+
+        if (!look_at_rows(p, k, e) || !summarize(p, k, first, e))
             return false;
-        c->median_ns[k] = histogram_quantile(p->histogram[k], .5);
-        c->p90_ns[k] = histogram_quantile(p->histogram[k], .9);
-        c->tail[k] = tail_of(p->histogram[k], 0x1p32 / (double)p->sample_below);
     }
     find_hung(p);
-    return course_load_rows(c, p->samples, p->n_samples, p->sample_below, p->threads, e);
+    return course_load_rows(c, p->samples, p->n_samples, (double)(c->n - c->n_failed), p->threads,
+                            e);
 }
 
 static bool read_requests(void *requests, struct err *e)
@@ -550,14 +480,11 @@ static bool gather(struct pass *p, const struct course_extent *extents, struct e
         return false;
     if (c->n == 0)
         return true;
-    if (!choose_strata(c, extents, e))
-        return false;
     choose_grid(c);
     if (!alloc_counts(c, e) || !fill_parties(p, &c->hosts, e) || !fill_parties(p, &c->clients, e) ||
         !choose_messages(p, e) || !like_requests_new(c, extents, e))
         return false;
-    uint64_t wanted = MAX_SAMPLES + 64 * (uint64_t)c->n_places;
-    p->sample_below = course_sample_below(wanted, (uint64_t)c->n);
+    p->sample_below = course_sample_below(WANTED_SAMPLES, (double)c->n);
     p->per_bin = 1 / (double)c->bin_ns;
     p->per_wide = (UINT64_C(1) << 32) / (uint64_t)(c->wide_ns / c->bin_ns) + 1;
     struct task tasks[] = {{look_at_all_rows, p, 2}, {read_requests, c->requests, 1}};
@@ -581,13 +508,10 @@ bool course_of_rows(struct course *c, const struct dataset *d, const struct tabl
         c->operations.n_requests[k] = c->ops[k].n;
     }
     struct pass p = {.c = c};
-    bool ok = mem_cleared(&p.of_message, d->errors.n, e) &&
-              mem_cleared(&p.n_samples, n_tables, e) && mem_cleared(&p.histogram, n_tables, e) &&
-              mem_new(&p.places, d->n_places, e) && gather(&p, extents, e);
+    bool ok = mem_cleared(&p.of_message, d->errors.n, e) && mem_new(&p.places, d->n_places, e) &&
+              gather(&p, extents, e);
     free(p.samples);
-    free(p.n_samples);
     free(p.of_message);
-    free(p.histogram);
     free(p.places);
     free(p.threads);
     return ok;

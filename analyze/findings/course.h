@@ -3,12 +3,11 @@
  * bins of milliseconds, or from sums or aggregated files, with bins of seconds ("by seconds"). What
  * a source does not contain is absent here, and a detector that needs it finds nothing.
  *
- * A course of rows is filled before any row is dropped. Durations are sampled: at most a few
- * hundred thousand requests, chosen by a hash of their start, so that the choice depends neither on
- * the order of rows nor on the number of threads. A duration counts as its base-2 logarithm in
- * fixed point: differences of means of logarithms are ratios, which outliers cannot bend, and
- * integer sums are exact. Sums have one mean duration per second: its logarithm is used for all
- * requests of that second. */
+ * A course of rows is filled before any row is dropped. Requests are sampled: some 65,000, chosen
+ * by a hash of their start, so that the choice depends neither on the order of rows nor on the
+ * number of threads. A duration counts as its natural logarithm in thousandths: differences of
+ * means of logarithms are ratios, which outliers cannot bend, and integer sums are exact. Sums have
+ * one mean duration per second: its logarithm is used for all requests of that second. */
 #ifndef S3_ANALYZE_FINDINGS_COURSE_H
 #define S3_ANALYZE_FINDINGS_COURSE_H
 
@@ -22,26 +21,45 @@
 #ifndef COURSE_MAX_BINS
 #define COURSE_MAX_BINS 32768
 #endif
-#define COURSE_LOG_ONE      1024                     /* a doubling of a duration */
-#define COURSE_LOG_UNIT     (M_LN2 / COURSE_LOG_ONE) /* as a natural logarithm */
 #define COURSE_MAX_MESSAGES 8 /* kept apart; the last entry merges the rarest */
 #define COURSE_MAX_BLOCKS   128
-#define COURSE_MAX_CELLS    (1 << 20)
-#define COURSE_HUNG_TIMES   10 /* a request this many times as long as the 90th percentile hung */
+#define COURSE_MAX_CELLS    1000000
+#define COURSE_MAX_KINDS    256
+#define COURSE_EQUAL_SIZES  1.1 /* ratio of sizes that are equal (the specification of findings) */
+#define COURSE_HUNG_TIMES   10  /* a request this many times as long as the 90th percentile hung */
 
-/* Requests of one operation and size class, which are comparable. */
+/* A request of a sample. */
+struct course_request {
+    int64_t start_ns, end_ns, bytes, objects;
+    uint64_t object; /* hash of its name */
+    uint32_t op, place, kind;
+    bool failed;
+};
+
+/* Kinds of requests that are alike: of one operation, with sizes and numbers of objects that are
+ * equal within a ratio, and of one outcome. */
+struct course_kinds {
+    double width; /* log of that ratio */
+    size_t n;
+    uint64_t keys[COURSE_MAX_KINDS];      /* sorted */
+    uint16_t slots[4 * COURSE_MAX_KINDS]; /* a hash table of indexes from 1 */
+};
+
+/* Successes of one operation with sizes from a power of four to the next, by seconds with any size:
+ * the number of samples, and the standard deviation of the natural logarithms of their durations.
+ */
 struct course_stratum {
-    size_t table;
-    size_t first_class;
+    size_t op;
+    int64_t min_bytes, max_bytes;
+    double n, sd;
 };
 
+/* By seconds: successes of an operation in a block, at a host or of a client. */
 struct course_cell {
-    uint32_t n;
-    int64_t log_sum; /* in units of 1 / COURSE_LOG_ONE */
+    double n, log; /* log: sum of the natural logarithms of their durations */
 };
 
-/* Successes that are alike and began in a block: of one operation, with sizes and numbers of
- * objects that are equal within a tenth; by seconds, of one operation. Samples, as in cells. */
+/* Successes that are alike and began in a block; by seconds, of one operation. Samples. */
 struct course_work {
     double n, ns;
     double log; /* sum of the natural logarithms of their durations; in an open loop as they are if
@@ -143,13 +161,12 @@ struct course {
     size_t n_blocks;
     size_t n_strata;
     struct course_stratum *strata;
-    size_t *stratum_of_table;  /* first stratum of each table */
+    size_t *stratum_of_op;     /* first stratum of each operation, and the end; NULL: durations are
+                                  not known */
     size_t n_places;           /* a place is a pair of a host and a client; by seconds, a host or a
                                   client */
-    struct course_cell *cells; /* by stratum, block, place, as rows come in order of time: sampled
-                                  successes that began in the block; NULL: too many places to
-                                  compare, or durations are not known */
-    int64_t *log_squares;      /* by stratum: sum of the squared log durations of these samples */
+    struct course_cell *cells; /* by operation, block, place; NULL: too many places to compare,
+                                  durations are not known, or single requests are */
     int64_t *late_n;           /* by block: requests that were due at a known time */
     double *late_ns;           /* ... and the sum of how late they began */
     bool open_loop;
@@ -188,7 +205,6 @@ struct course_extent {
     struct course_span *spans;    /* of each rows_per_span rows */
     size_t rows_per_span;
     int64_t last_start_ns;
-    int64_t min_bytes, max_bytes; /* of the successes; min > max: none */
 };
 
 /* Fills a course from rows, on up to n_threads threads (0: one per CPU); `d` and `tables` are
@@ -246,44 +262,31 @@ static inline struct course_work *course_work(const struct course *c, size_t kin
     return &c->load.work[kind * c->n_blocks + block];
 }
 
-static inline struct course_cell *course_cell(const struct course *c, size_t stratum, size_t place,
+static inline struct course_cell *course_cell(const struct course *c, size_t op, size_t place,
                                               size_t block)
 {
-    return &c->cells[(stratum * c->n_blocks + block) * c->n_places + place];
+    return &c->cells[(op * c->n_blocks + block) * c->n_places + place];
 }
 
-/* The sizes of a stratum, if its operation has several: from a power of four to the next. */
-struct size_range {
-    int64_t min, max; /* bytes */
-};
-struct size_range course_sizes(const struct course *c, size_t stratum);
+/* Returns row i of operation k; only if has_requests. */
+struct course_request course_request(const struct course *c, size_t k, size_t i);
 
-/* Returns log2(ns) in units of 1 / COURSE_LOG_ONE; ns >= 1. ns is right within 1 %: log2 of the
- * mantissa 1 + x is about x + 0.343 x (1 - x). */
-static inline int64_t course_log2(int64_t ns)
-{
-    int e = 63 - __builtin_clzll((unsigned long long)ns);
-    uint64_t x = ((uint64_t)ns << (63 - e) >> 43) & 0xFFFFF; /* 20 fraction bits */
-    uint64_t bend = x * (0x100000 - x) >> 20;
-
-    return (int64_t)e * COURSE_LOG_ONE + (int64_t)((x + bend * 351 / 1024) >> 10);
-}
+/* Numbers the kinds of n requests by their keys, so that the order of requests does not count. The
+ * caller sets kinds->width. False: there are more than `most`, or than COURSE_MAX_KINDS. */
+bool course_number_kinds(struct course_kinds *kinds, struct course_request *v, size_t n,
+                         size_t most);
 
 /* Allocates the load for n kinds of requests that are alike. False: out of memory. */
 bool course_load_init(struct course *c, size_t n, struct err *e);
 
-/* Fills the load from samples of successful rows, table by table, n_samples up to the end of each:
- * those that course_is_sampled chose with sample_below. Failed requests are in under_way already.
- * False: out of memory. */
-bool course_load_rows(struct course *c, const size_t *rows, const size_t *n_samples,
-                      uint64_t sample_below, const struct course_visits *threads, struct err *e);
+/* Fills the strata and the load from n of `of` successful requests, whose kinds it numbers. Failed
+ * requests are in under_way already. False: out of memory. */
+bool course_load_rows(struct course *c, struct course_request *v, size_t n, double of,
+                      const struct course_visits *threads, struct err *e);
 
 /* Adds the time of `weight` requests that ran from start_ns to end_ns to load.under_way, which
  * course_load_rows turns into means. */
 void course_load_add(struct course *c, int64_t start_ns, int64_t end_ns, double weight);
-
-/* Returns the stratum of row i of operation k; only if has_requests. */
-size_t course_stratum(const struct course *c, size_t k, size_t i);
 
 /* Returns the counters of a wide bin in course.ended: by place, then by operation. */
 static inline uint32_t *course_ended(const struct course *c, size_t wide)
@@ -292,15 +295,21 @@ static inline uint32_t *course_ended(const struct course *c, size_t wide)
 }
 
 /* Returns the bound for course_is_sampled with which about `wanted` of n requests are sampled. */
-static inline uint64_t course_sample_below(uint64_t wanted, uint64_t n)
+static inline uint64_t course_sample_below(double wanted, double n)
 {
-    return n <= wanted ? UINT64_C(1) << 32 : (uint64_t)(0x1p32 * (double)wanted / (double)n);
+    return n <= wanted ? UINT64_MAX : (uint64_t)(0x1p64 * wanted / n);
 }
 
-/* Whether a request is sampled: its start has a hash below the bound. */
+/* Fibonacci hashing (Knuth, The Art of Computer Programming, 6.4): mixes the upper bits. */
+static inline uint64_t course_hash(uint64_t x)
+{
+    return x * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+/* Whether a request is sampled: its start has a hash up to the bound. */
 static inline bool course_is_sampled(int64_t start_ns, uint64_t sample_below)
 {
-    return ((uint64_t)start_ns * UINT64_C(0x9E3779B97F4A7C15)) >> 32 < sample_below;
+    return course_hash((uint64_t)start_ns) <= sample_below;
 }
 
 /* Fills done[] with how many requests of party k ended, by wide bin; course.ended is not NULL. */
@@ -343,5 +352,29 @@ static inline size_t course_place(const struct table *t, size_t i)
 
     return t->own_places.index != NULL ? t->own_places.index[id] : id;
 }
+
+/* ---- By seconds of the clock, from sources that have sums but no single requests ---- */
+
+/* Sets up bins for n whole seconds from first_s on, in long runs several seconds per bin, and
+ * allocates their counters. False: out of memory. */
+bool course_seconds_grid(struct course *c, int64_t first_s, size_t n, struct err *e);
+
+/* Allocates n hosts, clients or operations, and their busy_ns, if seconds are known and not too
+ * many. The caller fills in the parties. False: out of memory. */
+bool course_seconds_parties(const struct course *c, struct course_parties *p, size_t n,
+                            bool are_seconds_known, struct err *e);
+
+/* How many requests failed with one kind of error, and when it first and last came. */
+struct course_share {
+    int64_t n, first_ns, last_ns;
+    double rate;
+};
+
+/* Distributes errors over bins. shares has the number and the time range of each message of c (n =
+ * 0: none), `failed` the number of errors in each bin. Adds to by_bin of the messages so that both
+ * sums are kept: exact where messages do not overlap in time, else an estimate. False: out of
+ * memory. */
+bool course_seconds_errors(struct course *c, const uint32_t *failed, struct course_share *shares,
+                           struct err *e);
 
 #endif

@@ -5,15 +5,19 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define MOST_SAMPLES (1 << 16)
-#define MOST_ALIKE   256 /* kinds of requests */
-#define A_TENTH      141 /* log2(1.1), in units of 1 / COURSE_LOG_ONE */
+#define LOG_ONE  1e3 /* durations count in thousandths: sums are exact, whatever the order of rows \
+                      */
+#define OF_KEY   1000 /* classes of sizes in the key of a kind */
+#define N_STRATA 100  /* size strata in it: 0 bytes, and one per factor of 4 */
 
 bool course_load_init(struct course *c, size_t n, struct err *e)
 {
     c->load.n_alike = n;
-    return mem_cleared(&c->load.stratum, n, e) && mem_cleared(&c->load.work, n * c->n_blocks, e) &&
+    return mem_cleared(&c->strata, n + c->n_ops, e) &&
+           mem_cleared(&c->stratum_of_op, c->n_ops + 1, e) && mem_cleared(&c->load.stratum, n, e) &&
+           mem_cleared(&c->load.work, n * c->n_blocks, e) &&
            (c->load.under_way != NULL || mem_cleared(&c->load.under_way, c->n_blocks, e));
 }
 
@@ -28,63 +32,37 @@ void course_load_add(struct course *c, int64_t start_ns, int64_t end_ns, double 
     c->load.under_way[b] += rint(weight * (double)(end_ns - start_ns));
 }
 
-/* Kinds of requests: their keys, found by a hash table of indexes from 1. Numbers of a kind are
- * equal within a tenth, or more if there would be too many kinds. */
-struct kinds {
-    int64_t width; /* in units of 1 / COURSE_LOG_ONE */
-    size_t n;
-    uint64_t keys[MOST_ALIKE];
-    uint16_t slots[4 * MOST_ALIKE];
-};
+/* ---- Kinds ---- */
 
-static uint64_t class_of(const struct kinds *kinds, const struct packed *of, size_t i)
+static uint64_t class_of(const struct course_kinds *kinds, int64_t x)
 {
-    int64_t x = packed_get(of, i);
-    return x > 0 ? (uint64_t)(course_log2(x) / kinds->width) + 1 : 0;
+    return x > 0 ? 1 + (uint64_t)(log((double)x) / kinds->width) : 0;
 }
 
-/* Returns the kind with that key, which is added; SIZE_MAX: there are too many. */
-static size_t kind_of(struct kinds *kinds, uint64_t key)
+static uint64_t key_of(const struct course_kinds *kinds, const struct course_request *r)
 {
-    size_t at = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 32) % (4 * MOST_ALIKE);
+    uint64_t sizes = r->bytes > 0 ? 1 + (uint64_t)ilogb((double)r->bytes) / 2 : 0;
 
-    for (; kinds->slots[at] > 0; at = (at + 1) % (4 * MOST_ALIKE))
+    return (((r->op * N_STRATA + sizes) * OF_KEY + class_of(kinds, r->bytes)) * OF_KEY +
+            class_of(kinds, r->objects)) *
+               2 +
+           r->failed;
+}
+
+/* Returns the kind with that key, which is added; `most`: there are too many. */
+static size_t kind_of(struct course_kinds *kinds, uint64_t key, size_t most)
+{
+    const size_t n_slots = sizeof kinds->slots / sizeof *kinds->slots;
+    size_t at = (size_t)(course_hash(key) >> 32) % n_slots;
+
+    for (; kinds->slots[at] > 0; at = (at + 1) % n_slots)
         if (kinds->keys[kinds->slots[at] - 1] == key)
             return kinds->slots[at] - 1u;
-    if (kinds->n == MOST_ALIKE)
-        return SIZE_MAX;
+    if (kinds->n == most)
+        return most;
     kinds->keys[kinds->n++] = key;
     kinds->slots[at] = (uint16_t)kinds->n;
     return kinds->n - 1;
-}
-
-/* Samples of successful rows: those of table k end before n_samples[k]. */
-struct samples {
-    const size_t *rows, *n_samples;
-    uint64_t below; /* of them, those that course_is_sampled chooses */
-};
-
-struct sample {
-    const struct table *t;
-    size_t table, i, m; /* row i is sample m */
-};
-
-/* Goes on to the next sample; begins with {0}. */
-static bool next_sample(const struct course *c, const struct samples *of, struct sample *x)
-{
-    for (; x->table < c->n_ops; x->table++)
-        for (x->t = c->tables[x->table]; x->m < of->n_samples[x->table];) {
-            x->i = of->rows[x->m++];
-            if (course_is_sampled(x->t->start[x->i], of->below))
-                return true;
-        }
-    return false;
-}
-
-static uint64_t key_of(const struct course *c, const struct kinds *kinds, const struct sample *x)
-{
-    return (uint64_t)course_stratum(c, x->table, x->i) << 32 |
-           class_of(kinds, &x->t->bytes, x->i) << 16 | class_of(kinds, &x->t->objects, x->i);
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -93,26 +71,56 @@ static int compare_keys(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Finds the kinds of all samples and sorts them, so that the order of rows does not count. False:
- * there are too many operations. */
-static bool find_kinds(const struct course *c, const struct samples *of, struct kinds *kinds)
+bool course_number_kinds(struct course_kinds *kinds, struct course_request *v, size_t n,
+                         size_t most)
 {
-    bool fit = false;
+    struct course_kinds sorted = {.width = kinds->width};
+    uint32_t number[COURSE_MAX_KINDS];
 
-    for (int64_t width = A_TENTH; !fit && width < 64 * COURSE_LOG_ONE; width *= 2) {
-        struct sample x = {0};
-
-        *kinds = (struct kinds){.width = width};
-        for (fit = true; fit && next_sample(c, of, &x);)
-            fit = kind_of(kinds, key_of(c, kinds, &x)) != SIZE_MAX;
-    }
-    struct kinds sorted = {.width = kinds->width};
-    qsort(kinds->keys, kinds->n, sizeof *kinds->keys, compare_keys);
-    for (size_t k = 0; k < kinds->n; k++)
-        kind_of(&sorted, kinds->keys[k]);
+    most = most < COURSE_MAX_KINDS ? most : COURSE_MAX_KINDS;
     *kinds = sorted;
-    return fit;
+    for (size_t i = 0; i < n; i++) {
+        v[i].kind = (uint32_t)kind_of(kinds, key_of(kinds, &v[i]), most);
+        if (v[i].kind == most)
+            return false;
+    }
+    memcpy(sorted.keys, kinds->keys, sizeof sorted.keys);
+    qsort(sorted.keys, kinds->n, sizeof *sorted.keys, compare_keys);
+    for (size_t k = 0; k < kinds->n; k++)
+        number[k] = (uint32_t)((const uint64_t *)bsearch(&kinds->keys[k], sorted.keys, kinds->n,
+                                                         sizeof *sorted.keys, compare_keys) -
+                               sorted.keys);
+    for (size_t i = 0; i < n; i++)
+        v[i].kind = number[v[i].kind];
+    memcpy(kinds->keys, sorted.keys, sizeof sorted.keys);
+    return true;
 }
+
+/* Gives each kind its stratum. An operation without samples has one, too. */
+static void fill_strata(struct course *c, const struct course_kinds *kinds)
+{
+    const uint64_t per_stratum = 2 * OF_KEY * OF_KEY;
+    size_t k = 0;
+
+    for (size_t op = 0; op < c->n_ops; op++) {
+        c->stratum_of_op[op] = c->n_strata;
+        do {
+            uint64_t of = k < c->load.n_alike ? kinds->keys[k] / per_stratum : 0;
+            int sizes = (int)(of % N_STRATA);
+            double min_bytes = sizes > 0 ? ldexp(1, 2 * (sizes - 1)) : 0;
+
+            for (; k < c->load.n_alike && kinds->keys[k] / per_stratum == of; k++)
+                c->load.stratum[k] = c->n_strata;
+            c->strata[c->n_strata++] = (struct course_stratum){
+                .op = op,
+                .min_bytes = (int64_t)min_bytes,
+                .max_bytes = (int64_t)fmin(fmax(4 * min_bytes - 1, 0), 0x1p62)};
+        } while (k < c->load.n_alike && kinds->keys[k] / per_stratum / N_STRATA == op);
+    }
+    c->stratum_of_op[c->n_ops] = c->n_strata;
+}
+
+/* ---- Load ---- */
 
 static void count_threads(struct course *c, const struct course_visits *threads)
 {
@@ -157,66 +165,79 @@ static void level_queues(struct course *c)
     double slope = squares > 0 ? fmin(fmax(products / squares, 0), 1) : 0;
     for (size_t i = 0; i < c->load.n_alike * c->n_blocks; i++) {
         struct course_work *w = &c->load.work[i];
-        double more = slope * (w->met - w->n * met / n);
+        double more = slope * (w->met - w->n * met / n) / LOG_ONE;
 
-        w->log = COURSE_LOG_UNIT * (w->log - more);
-        w->ns *= exp(-COURSE_LOG_UNIT * more / fmax(w->n, 1));
+        w->log = w->log / LOG_ONE - more;
+        w->ns *= exp(-more / fmax(w->n, 1));
     }
 }
 
-/* Adds the samples to the work; logarithms in units of 1 / COURSE_LOG_ONE, so that sums are exact.
- */
-static void add_samples(struct course *c, const struct samples *of, struct kinds *kinds,
-                        const int64_t *under_way)
+/* Adds the samples to the work and to the strata; logarithms in units of 1 / LOG_ONE. */
+static bool add_samples(struct course *c, const struct course_request *v, size_t n,
+                        const int64_t *under_way, struct err *e)
 {
-    for (struct sample x = {0}; next_sample(c, of, &x);) {
-        size_t kind = kind_of(kinds, key_of(c, kinds, &x)), i = x.i;
-        struct course_work *w = course_work(c, kind, course_block(c, x.t->start[i]));
-        int64_t dur_ns = int64_max(packed_get(&x.t->dur, i), 1);
-        double ln = (double)course_log2(dur_ns);
+    struct {
+        double sum, squares;
+    } * logs;
 
-        c->load.stratum[kind] = course_stratum(c, x.table, i);
-        course_work(c, kind, course_block(c, table_end(x.t, i)))->n_ended++;
+    if (!mem_cleared(&logs, c->n_strata, e))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        size_t stratum = c->load.stratum[v[i].kind];
+        struct course_work *w = course_work(c, v[i].kind, course_block(c, v[i].start_ns));
+        double ns = fmax((double)(v[i].end_ns - v[i].start_ns), 1), ln = rint(LOG_ONE * log(ns));
+
+        course_work(c, v[i].kind, course_block(c, v[i].end_ns))->n_ended++;
+        c->strata[stratum].n++;
+        logs[stratum].sum += ln;
+        logs[stratum].squares += ln * ln;
         w->n++;
-        w->ns += (double)dur_ns;
+        w->ns += ns;
         w->log += ln;
+        w->bytes += (double)v[i].bytes;
+        w->objects += (double)v[i].objects;
         if (under_way != NULL) {
-            int64_t n = under_way[course_bin(c, x.t->start[i])];
-            double met = (double)course_log2(1 + int64_max(n, 0));
+            int64_t at_start = under_way[course_bin(c, v[i].start_ns)];
+            double met = rint(LOG_ONE * log1p((double)int64_max(at_start, 0)));
 
             w->met += met;
             w->met_squares += met * met;
             w->met_log += met * ln;
         }
-        w->bytes += (double)packed_get(&x.t->bytes, i);
-        w->objects += (double)packed_get(&x.t->objects, i);
     }
+    for (size_t q = 0; q < c->n_strata; q++) {
+        double mean = logs[q].sum / fmax(c->strata[q].n, 1);
+        c->strata[q].sd =
+            sqrt(fmax(logs[q].squares / fmax(c->strata[q].n, 1) - mean * mean, 0)) / LOG_ONE;
+    }
+    free(logs);
+    return true;
 }
 
-bool course_load_rows(struct course *c, const size_t *rows, const size_t *n_samples,
-                      uint64_t sample_below, const struct course_visits *threads, struct err *e)
+bool course_load_rows(struct course *c, struct course_request *v, size_t n, double of,
+                      const struct course_visits *threads, struct err *e)
 {
-    struct samples some = {rows, n_samples, sample_below};
-    double n = (double)n_samples[c->n_ops - 1], weight;
-    struct kinds kinds;
+    struct course_kinds kinds = {.width = log(COURSE_EQUAL_SIZES)};
     int64_t *under_way;
 
-    if (n > MOST_SAMPLES)
-        some.below = (uint64_t)((double)sample_below * MOST_SAMPLES / n);
-    weight = 0x1p32 / (double)some.below;
     if (!count_under_way(c, &under_way, e))
         return false;
-    bool fit = find_kinds(c, &some, &kinds), ok = course_load_init(c, fit ? kinds.n : 0, e) &&
-                                                  mem_cleared(&c->load.threads, c->n_blocks, e);
+    bool fit = course_number_kinds(&kinds, v, n, COURSE_MAX_KINDS);
+    while (!fit && kinds.width < log(INT64_MAX)) {
+        kinds.width *= 2;
+        fit = course_number_kinds(&kinds, v, n, COURSE_MAX_KINDS);
+    }
+    bool ok =
+        course_load_init(c, fit ? kinds.n : 0, e) && mem_cleared(&c->load.threads, c->n_blocks, e);
     if (ok) {
         c->load.sizes_are_alike = true;
+        fill_strata(c, &kinds);
         count_threads(c, threads);
-        for (struct sample x = {0}; next_sample(c, &some, &x);)
-            course_load_add(c, x.t->start[x.i], table_end(x.t, x.i), weight);
+        for (size_t i = 0; i < n; i++)
+            course_load_add(c, v[i].start_ns, v[i].end_ns, of / (double)n);
         for (size_t b = 0; b < c->n_blocks; b++)
             c->load.under_way[b] /= course_part(c, b, c->block_ns) * (double)c->block_ns;
-        if (fit)
-            add_samples(c, &some, &kinds, under_way);
+        ok = !fit || add_samples(c, v, n, under_way, e);
         level_queues(c);
     }
     free(under_way);

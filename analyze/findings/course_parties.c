@@ -48,12 +48,12 @@ void course_fini(struct course *c)
     parties_fini(&c->clients);
     parties_fini(&c->operations);
     like_requests_free(c->requests);
-    void *const all[] = {c->messages,       c->ops,          c->ok,           c->failed,
-                         c->ended,          c->busy_ns,      c->strata,       c->stratum_of_table,
-                         c->cells,          c->log_squares,  c->late_n,       c->late_ns,
-                         c->median_ns,      c->p90_ns,       c->tail,         c->hung_ns,
-                         c->hung,           c->timed_out,    c->load.stratum, c->load.work,
-                         c->load.under_way, c->load.threads, c->load.due};
+    void *const all[] = {c->messages,     c->ops,          c->ok,        c->failed,
+                         c->ended,        c->busy_ns,      c->strata,    c->stratum_of_op,
+                         c->cells,        c->late_n,       c->late_ns,   c->median_ns,
+                         c->p90_ns,       c->tail,         c->hung_ns,   c->hung,
+                         c->timed_out,    c->load.stratum, c->load.work, c->load.under_way,
+                         c->load.threads, c->load.due};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     *c = (struct course){0};

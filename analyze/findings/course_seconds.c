@@ -1,4 +1,4 @@
-#include "analyze/findings/course_seconds.h"
+#include "analyze/findings/course.h"
 
 #include "libcommon/mem.h"
 

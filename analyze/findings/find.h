@@ -60,8 +60,7 @@ struct load_change {
 struct search {
     const struct course *c;
     uint8_t *masked;          /* by bin */
-    struct samples *all;      /* by stratum; NULL as course.cells */
-    struct equal_load *equal; /* NULL: nothing succeeded, or there are no cells */
+    struct equal_load *equal; /* NULL: nothing succeeded, or durations are not known */
     struct load_change loads[LOAD_MOST];
     size_t n_loads;
     struct findings *out;

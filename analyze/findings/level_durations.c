@@ -34,7 +34,7 @@ static struct strata strata_of(const struct course *c, const struct part *p, siz
         return (struct strata){0, c->n_strata};
     if (p->of == SIZES)
         return (struct strata){k, k + 1};
-    return (struct strata){c->stratum_of_table[k], c->stratum_of_table[k + 1]};
+    return (struct strata){c->stratum_of_op[k], c->stratum_of_op[k + 1]};
 }
 
 /* Samples of a part within a time: their number, how long equal ones typically take over the run,
@@ -219,7 +219,7 @@ static struct part_text name_part(const struct course *c, const struct part *p, 
 {
     struct part_text t;
     struct strata x = strata_of(c, p, p->k);
-    size_t table = c->strata[x.first].table, n;
+    size_t table = c->strata[x.first].op, n;
 
     f->op = p->of == ALL   ? c->n_ops == 1 ? c->ops[0].name : NULL
             : c->n_ops > 1 ? c->ops[table].name
@@ -229,15 +229,15 @@ static struct part_text name_part(const struct course *c, const struct part *p, 
                  f->op != NULL ? "s" : "");
         return t;
     }
-    struct size_range bytes = course_sizes(c, x.first);
+    const struct course_stratum *bytes = &c->strata[x.first];
     n = (size_t)snprintf(t.s, sizeof t.s, "%.80s%srequests", f->op != NULL ? f->op : "",
                          f->op != NULL ? " " : "");
     t.s[0] = (char)toupper((unsigned char)t.s[0]);
-    finding_figure(f, "min_bytes", (double)bytes.min);
-    finding_figure(f, "max_bytes", (double)bytes.max);
-    snprintf(t.s + n, sizeof t.s - n, " of %s%s%s take", units_size((double)bytes.min).s,
-             bytes.max > bytes.min ? " to " : "",
-             bytes.max > bytes.min ? units_size((double)bytes.max + 1).s : "");
+    finding_figure(f, "min_bytes", (double)bytes->min_bytes);
+    finding_figure(f, "max_bytes", (double)bytes->max_bytes);
+    snprintf(t.s + n, sizeof t.s - n, " of %s%s%s take", units_size((double)bytes->min_bytes).s,
+             bytes->max_bytes > bytes->min_bytes ? " to " : "",
+             bytes->max_bytes > bytes->min_bytes ? units_size((double)bytes->max_bytes + 1).s : "");
     return t;
 }
 

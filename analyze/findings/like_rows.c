@@ -615,7 +615,7 @@ static double in_flight_of(const struct course *c, const struct course_parties *
 static void add_second(struct like *l, const struct course_parties *p, size_t k, size_t op,
                        size_t block, const struct course_cell *cell, double in_flight)
 {
-    double mean = (double)cell->log_sum * COURSE_LOG_UNIT / cell->n;
+    double mean = cell->log / cell->n;
 
     l->v[l->n++] = (struct like_row){
         .start_ns = course_block_start_ns(l->c, block),

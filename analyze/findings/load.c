@@ -60,7 +60,7 @@ bool load_fit(struct search *s, struct err *e)
     double all = 0, n_all = 0, n_ended[COURSE_MAX_BLOCKS] = {0};
     for (size_t k = 0; k < n_kinds; k++) {
         struct course_work *by_block = course_work(c, k, 0), of = {0},
-                           *of_op = &q->by_op[c->strata[c->load.stratum[k]].table * c->n_blocks];
+                           *of_op = &q->by_op[c->strata[c->load.stratum[k]].op * c->n_blocks];
 
         for (size_t b = 0; b < c->n_blocks; b++) {
             add_work(&of, &by_block[b]);

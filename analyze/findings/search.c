@@ -7,38 +7,15 @@
 
 #define LEAST_BATCHES 5 /* least number of batches for a variance */
 
-/* Counts the samples of a stratum. log_sum is in units of 1 / COURSE_LOG_ONE: its sums are exact,
- * whatever the order of places. */
-static struct samples count_samples(const struct course *c, size_t stratum)
-{
-    const struct course_cell *cells = course_cell(c, stratum, 0, 0);
-    double n = 0, sum = 0, squares = (double)c->log_squares[stratum];
-
-    for (size_t i = 0; i < c->n_blocks * c->n_places; i++) {
-        n += cells[i].n;
-        sum += (double)cells[i].log_sum;
-    }
-    return (struct samples){
-        n, n > 0 ? sqrt(fmax(squares / n - sum * sum / n / n, 0)) * COURSE_LOG_UNIT : 0};
-}
-
 bool search_init(struct search *s, const struct course *c, struct findings *out, struct err *e)
 {
     *s = (struct search){.c = c, .out = out};
-    if (!mem_cleared(&s->masked, c->n_bins + 1, e) ||
-        (c->cells != NULL && !mem_cleared(&s->all, c->n_strata, e)))
-        return false;
-    if (c->cells == NULL)
-        return true;
-    for (size_t q = 0; q < c->n_strata; q++)
-        s->all[q] = count_samples(c, q);
-    return load_fit(s, e);
+    return mem_cleared(&s->masked, c->n_bins + 1, e) && load_fit(s, e);
 }
 
 void search_fini(struct search *s)
 {
     free(s->masked);
-    free(s->all);
     if (s->equal != NULL) {
         free(s->equal->of_kind);
         free(s->equal->by_op);
@@ -87,8 +64,8 @@ struct samples search_samples(const struct search *s, struct strata of)
     double n = 0, squares = 0;
 
     for (size_t k = of.first; k < of.end; k++) {
-        n += s->all[k].n;
-        squares += s->all[k].n * s->all[k].sd * s->all[k].sd;
+        n += s->c->strata[k].n;
+        squares += s->c->strata[k].n * s->c->strata[k].sd * s->c->strata[k].sd;
     }
     return (struct samples){n, n > 0 ? sqrt(squares / n) : 0};
 }

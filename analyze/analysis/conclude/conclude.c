@@ -1,6 +1,6 @@
 #include "analyze/analysis/conclude/conclude.h"
 
-#include "analyze/findings/course_seconds.h"
+#include "analyze/findings/course.h"
 #include "analyze/findings/findings.h"
 #include "analyze/summary/estimate/confidence.h"
 #include "libcommon/int64.h"

@@ -376,8 +376,6 @@ static bool extent_of(struct course_extent *x, const struct scan *s, struct err 
 {
     *x = (struct course_extent){
         .last_start_ns = int64_max(s->all.ok.last_ns, s->all.failed.last_ns),
-        .min_bytes = s->min_bytes,
-        .max_bytes = s->max_bytes,
         .rows_per_span = BLOCKS_ROWS,
     };
     if (!mem_new(&x->visits, s->n_places + s->n_threads, e) || !mem_new(&x->spans, s->blocks.n, e))

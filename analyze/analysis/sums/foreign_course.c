@@ -1,7 +1,7 @@
 /* Makes the course of a run from the totals of another recorder. */
 #include "analyze/analysis/sums/foreign_internal.h"
 #include "analyze/analysis/sums/sums_internal.h"
-#include "analyze/findings/course_seconds.h"
+#include "analyze/findings/course.h"
 #include "analyze/summary/model/model.h"
 #include "libcommon/mem.h"
 

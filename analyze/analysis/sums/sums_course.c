@@ -1,7 +1,7 @@
 /* Makes the course of a run from its sums. Findings are searched for in the course. */
 #include "analyze/analysis/sums/foreign_internal.h"
 #include "analyze/analysis/sums/sums_internal.h"
-#include "analyze/findings/course_seconds.h"
+#include "analyze/findings/course.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
@@ -11,7 +11,6 @@
 #include <string.h>
 
 #define AT_WORK     .9        /* of the usual number of requests in flight */
-#define LIKE_SIZES  1.1       /* ratio of sizes that are equal, as in like_rows.c */
 #define FEW_AT_WORK .25       /* the same, where threads end one by one */
 #define MAX_ENDED   (1 << 22) /* counts by second, of all hosts, clients and operations */
 
@@ -185,19 +184,12 @@ static bool make_places(struct course *c, struct err *e)
 
     c->block_ns = (int64_t)per_block * c->bin_ns;
     c->n_blocks = (c->n_bins + per_block - 1) / per_block;
-    c->n_strata = c->n_ops;
-    if (!mem_new(&c->hosts.of_place, n, e) || !mem_new(&c->clients.of_place, n, e) ||
-        !mem_cleared(&c->strata, c->n_ops, e) || !mem_cleared(&c->log_squares, c->n_ops, e) ||
-        !mem_cleared(&c->stratum_of_table, c->n_ops + 1, e))
+    if (!mem_new(&c->hosts.of_place, n, e) || !mem_new(&c->clients.of_place, n, e))
         return false;
     for (size_t i = 0; i < n; i++) {
         c->hosts.of_place[i] = i < c->hosts.n ? (uint32_t)i : UINT32_MAX;
         c->clients.of_place[i] = i < c->hosts.n ? UINT32_MAX : (uint32_t)(i - c->hosts.n);
     }
-    for (size_t k = 0; k <= c->n_ops; k++)
-        c->stratum_of_table[k] = k;
-    for (size_t k = 0; k < c->n_ops; k++)
-        c->strata[k].table = k;
     bool has_ended = c->operations.busy_ns != NULL && c->hosts.busy_ns != NULL &&
                      c->clients.busy_ns != NULL && n + c->n_ops <= MAX_ENDED / c->n_bins;
     return (!has_ended || mem_cleared(&c->ended, c->n_bins * (n + c->n_ops), e)) &&
@@ -246,13 +238,13 @@ static bool is_like(const struct sums_part *p, const struct sums_part *all)
     double bytes = (double)p->n_bytes * n_all / ((double)all->n_bytes * n),
            objects = (double)p->n_objects * n_all / ((double)all->n_objects * n);
 
-    return n > 0 && !(fabs(log(bytes)) > log(LIKE_SIZES)) &&
-           !(fabs(log(objects)) > log(LIKE_SIZES));
+    return n > 0 && !(fabs(log(bytes)) > log(COURSE_EQUAL_SIZES)) &&
+           !(fabs(log(objects)) > log(COURSE_EQUAL_SIZES));
 }
 
 /* Adds the requests that ended in each second, with the logarithm of the second's mean duration. */
 static void add_durations(struct course *c, size_t k, size_t place, const struct sums_part *p,
-                          const struct sums_part *all, double *n, double *sum)
+                          const struct sums_part *all)
 {
     for (size_t i = 0; i < p->n_seconds && is_like(p, all); i++) {
         const struct sums_second *s = &p->seconds[i];
@@ -261,33 +253,22 @@ static void add_durations(struct course *c, size_t k, size_t place, const struct
 
         if (s->n_ended == 0)
             continue;
-        double log = log2(fmax((double)s->ended_ns / (double)s->n_ended, 1)) * COURSE_LOG_ONE;
-        cell->n += to_count(s->n_ended);
-        cell->log_sum += (int64_t)(log * (double)s->n_ended);
-        *n += (double)s->n_ended;
-        *sum += log * (double)s->n_ended;
+        double n = (double)s->n_ended;
+        cell->n += n;
+        cell->log += n * log(fmax((double)s->ended_ns / n, 1));
     }
 }
 
 static void fill_durations(struct course *c, const struct sums_op *const *ops)
 {
     for (size_t k = 0; c->cells != NULL && k < c->n_ops; k++) {
-        const struct moments *m = &ops[k]->all.duration.moments;
-        double n = 0, sum = 0, unused = 0;
-
         for (size_t i = 0; i < ops[k]->hosts.n; i++)
             add_durations(c, k, sums_course_party(&c->hosts, ops[k]->hosts.v[i].name),
-                          &ops[k]->hosts.v[i], &ops[k]->all, &n, &sum);
+                          &ops[k]->hosts.v[i], &ops[k]->all);
         for (size_t i = 0; i < ops[k]->clients.n; i++)
             add_durations(c, k,
                           c->hosts.n + sums_course_party(&c->clients, ops[k]->clients.v[i].name),
-                          &ops[k]->clients.v[i], &ops[k]->all, &unused, &unused);
-        /* A mean of n durations varies by their coefficient of variation / sqrt(n), and so does its
-         * logarithm. */
-        double sd = m->n > 1 ? moments_stddev(m) / fmax(moments_mean(m), 1) : 0;
-        sd *= COURSE_LOG_ONE / M_LN2;
-        if (n > 0)
-            c->log_squares[k] = (int64_t)fmin(sum * sum / n + n * sd * sd, 0x1p62);
+                          &ops[k]->clients.v[i], &ops[k]->all);
     }
 }
 
@@ -320,10 +301,18 @@ static bool fill_load(struct course *c, const struct sums_op *const *ops, struct
     for (size_t j = 0; j < c->n_bins; j++)
         c->load.under_way[j / (size_t)(c->block_ns / c->bin_ns)] +=
             (double)c->busy_ns[j] / (double)c->block_ns;
+    c->n_strata = c->stratum_of_op[c->n_ops] = c->n_ops;
     for (size_t k = 0; k < c->n_ops; k++) {
         const struct sums_part *p = &ops[k]->all;
+        const struct moments *m = &p->duration.moments;
 
-        c->load.stratum[k] = k;
+        /* A mean of n durations varies by their coefficient of variation / sqrt(n), and so does its
+         * logarithm. */
+        c->strata[k] = (struct course_stratum){
+            .op = k,
+            .n = (double)m->n,
+            .sd = m->n > 1 ? moments_stddev(m) / fmax(moments_mean(m), 1) : 0};
+        c->load.stratum[k] = c->stratum_of_op[k] = k;
         for (size_t i = 0; i < p->n_seconds; i++) {
             const struct sums_second *s = &p->seconds[i];
             size_t b = bin_of(c, p, i) / (size_t)(c->block_ns / c->bin_ns);
