@@ -100,19 +100,14 @@ static bool is_hex(struct slice w)
 
 /* Splits the line of a frame: "ADDRESS SYMBOL+0xOFFSET (PROGRAM)". Symbols and programs may have
  * brackets, too. Without addresses (perf script -F) the line begins with one blank. */
-static void parse_frame(struct slice line, struct slice *address, struct slice *name,
-                        struct slice *program)
+static void parse_frame(struct slice line, struct slice *name, struct slice *program)
 {
     static const char deleted[] = " (deleted)";
     struct slice rest = line;
     size_t n_open = 0;
+    bool has_address = is_hex(word(&rest)) && (line.p[0] != ' ' || line.p[1] == ' ');
 
-    *address = word(&rest);
-    if (!is_hex(*address) || (line.p[0] == ' ' && line.p[1] != ' ')) {
-        *address = (struct slice){"", 0};
-        rest = line;
-    }
-    *name = without_blanks(rest);
+    *name = without_blanks(has_address ? rest : line);
     *program = (struct slice){"", 0};
     for (size_t at = name->n; at-- > 0 && (n_open > 0 || at + 1 == name->n);) {
         n_open += name->p[at] == ')';
@@ -135,21 +130,16 @@ static void parse_frame(struct slice line, struct slice *address, struct slice *
 }
 
 /* Adds a frame; "(inlined)" stands in place of the program. */
-static bool add_frame(struct profile *p, struct profile_place *x, struct slice line, struct err *e)
+static bool add_frame(struct profile *p, struct slice line, struct err *e)
 {
-    struct slice address, name, program;
+    struct slice name, program;
 
-    parse_frame(line, &address, &name, &program);
+    parse_frame(line, &name, &program);
     const char *function = profile_name(p, name, e), *file = profile_name(p, program, e);
-    if (function == NULL || file == NULL || !profile_put_frame(p, x, function, file, 0, e))
+    if (function == NULL || file == NULL)
         return false;
-    key_put(&x->key, x->frames[x->n - 1]);
-    if (slice_is(program, "inlined"))
-        return true;
-    for (size_t i = 0; i < address.n; i++)
-        key_put(&x->key, (unsigned char)address.p[i]);
-    uint32_t location = profile_location(p, x, e);
-    return location != INTERN_NONE && profile_put_location(p, location, e);
+    uint32_t frame = profile_frame(p, function, file, 0, e);
+    return frame != INTERN_NONE && profile_put_call(p, frame, slice_is(program, "inlined"), e);
 }
 
 /* Sets the types of an event: the number of its samples, and their periods, if these are printed.
@@ -170,9 +160,8 @@ static bool set_types(struct profile *p, struct slice event, bool has_periods, s
 /* A text that is being read. */
 struct reading {
     struct heading heading; /* of the sample */
-    struct profile_place place;
-    size_t depth;       /* of its stack */
-    struct slice event; /* of all samples */
+    size_t depth;           /* of its stack */
+    struct slice event;     /* of all samples */
     int64_t first_ns, last_ns;
 };
 
@@ -195,12 +184,12 @@ static bool begin_sample(struct profile *p, struct reading *r, struct err *e)
     r->first_ns = int64_min(r->first_ns, h->time_ns);
     r->last_ns = int64_max(r->last_ns, h->time_ns);
     struct slice address = h->place;
-    return !is_hex(word(&address)) || add_frame(p, &r->place, h->place, e);
+    return !is_hex(word(&address)) || add_frame(p, h->place, e);
 }
 
 static bool end_sample(struct profile *p, struct reading *r, bool is_base, struct err *e)
 {
-    r->place.n = r->place.key.n = r->depth = 0;
+    r->depth = 0;
     return profile_end_sample(p, (int64_t[]){1, r->heading.period}, is_base, e);
 }
 
@@ -210,7 +199,7 @@ static bool add_line(struct profile *p, struct reading *r, struct slice line, st
     if (r->depth++ >= MAX_DEPTH)
         return err_set(e, "a stack of more than %u frames", MAX_DEPTH);
     return (slice_begins(line, "  ") && !isspace((unsigned char)line.p[2])) ||
-           add_frame(p, &r->place, line, e);
+           add_frame(p, line, e);
 }
 
 static bool read_samples(struct profile *p, struct reading *r, struct slice text, bool is_base,
@@ -252,6 +241,5 @@ bool perf_script_add(struct profile *p, struct slice text, bool is_base, struct 
     bool ok = read_samples(p, &r, text, is_base, e);
 
     profile_put_time(p, 0, r.last_ns - r.first_ns, is_base);
-    profile_place_fini(&r.place);
     return ok;
 }

@@ -12,49 +12,15 @@ void profile_free(struct profile *p)
 {
     free(p->comments);
     free(p->shown);
-    free(p->locations);
-    free(p->frames);
     free(p->samples);
     free(p->values);
     free(p->stack);
-    free(p->labels);
-    free(p->key.v);
     intern_fini(&p->names);
     intern_fini(&p->frame_keys);
-    intern_fini(&p->location_keys);
-    intern_fini(&p->sample_keys);
     *p = (struct profile){0};
 }
 
-/* ---- Keys and names ---- */
-
-static void key_bytes(struct key *k, const void *bytes, size_t n)
-{
-    k->failed = k->failed || !mem_fit(&k->v, &k->cap, k->n + n + 1, NULL);
-    if (k->failed)
-        return;
-    memcpy(k->v + k->n, bytes, n);
-    k->n += n;
-}
-
-void key_put(struct key *k, uint64_t x)
-{
-    key_bytes(k, &x, sizeof x);
-}
-
-void key_text(struct key *k, const char *text)
-{
-    key_bytes(k, text, strlen(text) + 1);
-}
-
-static uint32_t key_add(const struct key *k, struct intern *to, struct err *e)
-{
-    uint32_t id = k->failed ? INTERN_NONE : intern_add(to, (struct slice){k->v, k->n});
-
-    if (id == INTERN_NONE)
-        mem_none(e);
-    return id;
-}
+/* ---- Names ---- */
 
 const char *profile_name(struct profile *p, struct slice text, struct err *e)
 {
@@ -70,7 +36,7 @@ const char *profile_name(struct profile *p, struct slice text, struct err *e)
     return NULL;
 }
 
-/* ---- Frames and locations ---- */
+/* ---- Frames ---- */
 
 struct slice profile_base(const char *path)
 {
@@ -98,20 +64,19 @@ static const char *unnamed(struct profile *p, const char *program, struct err *e
     return name;
 }
 
-/* Returns the frame of a function. INTERN_NONE: out of memory, or too many. */
-static uint32_t frame_of(struct profile *p, const char *name, const char *program, uint64_t line,
-                         struct err *e)
+uint32_t profile_frame(struct profile *p, const char *name, const char *program, uint64_t line,
+                       struct err *e)
 {
+    const struct {
+        const char *name, *program;
+        uint64_t line;
+    } named = {name, NULL, 0}, without = {NULL, program, line};
     size_t n = p->frame_keys.n;
-    struct key k = {0};
+    const void *key = *name != '\0' ? &named : &without;
+    uint32_t id = intern_add(&p->frame_keys, (struct slice){key, sizeof named});
 
-    key_text(&k, name);
-    if (*name == '\0') {
-        key_text(&k, program);
-        key_put(&k, line);
-    }
-    uint32_t id = key_add(&k, &p->frame_keys, e);
-    free(k.v);
+    if (id == INTERN_NONE)
+        mem_none(e);
     if (id == INTERN_NONE || id < n)
         return id;
     if (n >= PROFILE_MAX_FRAMES)
@@ -120,40 +85,6 @@ static uint32_t frame_of(struct profile *p, const char *name, const char *progra
         return INTERN_NONE;
     p->shown[id] = *name != '\0' ? name : unnamed(p, program, e);
     return p->shown[id] != NULL ? id : INTERN_NONE;
-}
-
-void profile_place_fini(struct profile_place *x)
-{
-    free(x->key.v);
-    free(x->frames);
-}
-
-bool profile_put_frame(struct profile *p, struct profile_place *to, const char *name,
-                       const char *program, uint64_t line, struct err *e)
-{
-    uint32_t frame = frame_of(p, name, program, line, e);
-
-    if (frame == INTERN_NONE || !mem_fit(&to->frames, &to->cap, to->n + 1, e))
-        return false;
-    to->frames[to->n++] = frame;
-    return true;
-}
-
-uint32_t profile_location(struct profile *p, struct profile_place *x, struct err *e)
-{
-    size_t n_before = p->location_keys.n, n = x->n;
-    uint32_t id = key_add(&x->key, &p->location_keys, e);
-
-    x->n = x->key.n = 0;
-    if (id == INTERN_NONE || id < n_before)
-        return id;
-    if (!mem_more(&p->locations, n_before, e) ||
-        !mem_fit(&p->frames, &p->cap_frames, p->n_frames + n, e))
-        return INTERN_NONE;
-    p->locations[id] = (struct profile_location){p->n_frames, (uint32_t)n};
-    memcpy(p->frames + p->n_frames, x->frames, n * sizeof *x->frames);
-    p->n_frames += n;
-    return id;
 }
 
 /* ---- Samples ---- */
@@ -173,88 +104,40 @@ bool profile_set_types(struct profile *p, const struct profile_type *types, size
            err_set(e, "it counts %zu things, where others count %zu", n, p->n_types);
 }
 
-bool profile_put_location(struct profile *p, uint32_t location, struct err *e)
+bool profile_put_call(struct profile *p, uint32_t frame, bool is_inlined, struct err *e)
 {
-    const struct profile_location *l = &p->locations[location];
-
-    if (p->n_stack + l->n_frames > PROFILE_MAX_STACK)
+    if (p->n_stack >= PROFILE_MAX_STACK)
         return err_set(e, "more than %u functions in its stacks", PROFILE_MAX_STACK);
-    if (!mem_fit(&p->stack, &p->cap_stack, p->n_stack + l->n_frames, e))
+    if (!mem_fit(&p->stack, &p->cap_stack, p->n_stack + 1, e))
         return false;
-    for (uint32_t i = 0; i < l->n_frames; i++)
-        p->stack[p->n_stack++] =
-            (struct profile_call){p->frames[l->frames + i], i + 1 < l->n_frames};
-    if (p->is_sum)
-        key_put(&p->key, location);
-    return true;
-}
-
-bool profile_put_label(struct profile *p, struct profile_label label, struct err *e)
-{
-    if (label.text != NULL && strcmp(label.key, "pprof::base") == 0) {
-        p->next.is_base |= strcmp(label.text, "true") == 0;
-        return true;
-    }
-    if (p->n_labels >= PROFILE_MAX_LABELS)
-        return err_set(e, "a sample has more than %u labels", PROFILE_MAX_LABELS);
-    if (!mem_fit(&p->labels, &p->cap_labels, p->n_labels + 1, e))
-        return false;
-    p->labels[p->n_labels++] = label;
-    return true;
-}
-
-static int label_order(const void *a, const void *b)
-{
-    return memcmp(a, b, sizeof(struct profile_label));
-}
-
-/* Returns the number of the sample: that of an equal earlier one, else a new number. */
-static uint32_t sample_of(struct profile *p, struct err *e)
-{
-    if (!p->is_sum)
-        return (uint32_t)p->n_samples;
-    if (p->n_labels > 0) {
-        qsort(p->labels, p->n_labels, sizeof *p->labels, label_order);
-        key_bytes(&p->key, p->labels, p->n_labels * sizeof *p->labels);
-    }
-    key_put(&p->key, p->n_labels);
-    key_put(&p->key, p->next.is_base);
-    return key_add(&p->key, &p->sample_keys, e);
-}
-
-static bool add_sample(struct profile *p, struct err *e)
-{
-    if (p->n_samples >= PROFILE_MAX_SAMPLES)
-        return err_set(e, "more than %u samples", PROFILE_MAX_SAMPLES);
-    if (!mem_more(&p->samples, p->n_samples, e) ||
-        !mem_fit(&p->values, &p->cap_values, (p->n_samples + 1) * p->n_types + 1, e))
-        return false;
-    p->has_base |= p->next.is_base;
-    memset(p->values + p->n_samples * p->n_types, 0, p->n_types * sizeof *p->values);
-    p->samples[p->n_samples++] = p->next;
-    p->next.stack = p->n_stack;
+    p->stack[p->n_stack++] = (struct profile_call){frame, is_inlined};
     return true;
 }
 
 bool profile_end_sample(struct profile *p, const int64_t *values, bool is_base, struct err *e)
 {
-    p->next.n_stack = (uint32_t)(p->n_stack - p->next.stack);
-    p->next.is_base |= is_base;
-    uint32_t id = sample_of(p, e);
-    p->key.n = p->n_labels = 0;
-    if (id == INTERN_NONE || (id == p->n_samples && !add_sample(p, e)))
+    struct profile_sample *x = &p->next;
+    size_t n = p->n_samples;
+
+    if (n >= PROFILE_MAX_SAMPLES)
+        return err_set(e, "more than %u samples", PROFILE_MAX_SAMPLES);
+    if (!mem_more(&p->samples, n, e) ||
+        !mem_fit(&p->values, &p->cap_values, (n + 1) * p->n_types + 1, e))
         return false;
-    /* An equal earlier sample has this stack. */
-    p->n_stack = p->next.stack;
-    p->next.is_base = false;
     for (size_t i = 0; i < p->n_types; i++) {
         int64_t v = values[i];
         if (v > PROFILE_MAX_VALUE || v < -PROFILE_MAX_VALUE ||
             __builtin_add_overflow(p->sums[i], llabs(v), &p->sums[i]))
             return err_set(e, "the values add up to more than 64 bits hold");
+        p->has_negative |= v < 0;
         /* `go tool pprof` negates by way of floating point. */
-        p->values[id * p->n_types + i] += is_base ? -(int64_t)(double)v : v;
+        p->values[n * p->n_types + i] = is_base ? -(int64_t)(double)v : v;
     }
+    x->n_stack = (uint32_t)(p->n_stack - x->stack);
+    x->is_base |= is_base;
+    p->has_base |= x->is_base;
+    p->samples[p->n_samples++] = *x;
+    *x = (struct profile_sample){.stack = p->n_stack};
     return true;
 }
 

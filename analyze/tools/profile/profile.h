@@ -1,8 +1,6 @@
 /* A profile: where a program spent what was sampled, as stacks of functions. Several profiles add
- * up to one: those of the nodes of a cluster, or a profile minus its base.
- *
- * As in `go tool pprof`, stacks are of functions; lines and addresses only distinguish samples when
- * profiles are added. Sums are exact: a sum past 64 bits is an error. */
+ * up to one: those of the nodes of a cluster, or a profile minus its base. As in `go tool pprof`,
+ * stacks are of functions. Sums are exact: a sum past 64 bits is an error. */
 #ifndef S3_ANALYZE_TOOLS_PROFILE_PROFILE_H
 #define S3_ANALYZE_TOOLS_PROFILE_PROFILE_H
 
@@ -32,13 +30,6 @@ struct profile_call {
     uint32_t is_inlined : 1; /* inlined into the next function */
 };
 
-/* Bytes that identify a thing. Errors stick: `failed`. */
-struct key {
-    char *v;
-    size_t n, cap;
-    bool failed;
-};
-
 /* The time in which profiles were taken; 0, 0: unknown. */
 struct profile_window {
     int64_t start_ns, end_ns;
@@ -52,10 +43,10 @@ struct profile {
     int64_t time_ns;                  /* start; 0: unknown */
     int64_t duration_ns;              /* length; of several profiles: their sum; 0: unknown */
     struct profile_window windows[2]; /* of the profiles; and of the base */
-    bool is_sum; /* sum of several profiles: equal samples are added up; set by the caller */
-    bool has_base;
-    size_t n_bytes; /* of all profiles, unpacked */
-    size_t line;    /* of a text at which reading it failed; 0: it is no text */
+    size_t n_profiles;
+    bool has_base, has_negative; /* has_negative: in a profile itself, so it is a difference */
+    size_t n_bytes;              /* of all profiles, unpacked */
+    size_t line;                 /* of a text at which reading it failed; 0: it is no text */
 
     struct profile_type types[PROFILE_MAX_TYPES];
     size_t n_types;
@@ -73,14 +64,7 @@ struct profile {
 
     /* While samples are added */
     struct profile_sample next; /* the one that is being read */
-    struct profile_label *labels;
-    size_t n_labels, cap_labels;
-    struct key key; /* of its locations; of a sum alone */
-    struct profile_location *locations;
-    uint32_t *frames; /* of the locations */
-    size_t n_frames, cap_frames;
-
-    struct intern names, frame_keys, location_keys, sample_keys;
+    struct intern names, frame_keys;
 };
 
 void profile_free(struct profile *p);

@@ -14,28 +14,8 @@
 #define PROFILE_MAX_ENTRIES   1000000u  /* functions, locations or mappings */
 #define PROFILE_MAX_STACK     32000000u /* functions in the stacks of all samples */
 #define PROFILE_MAX_FRAMES    (1u << 30)
-#define PROFILE_MAX_LABELS    64u /* of a sample */
 #define PROFILE_MAX_COMMENTS  256u
 #define PROFILE_MAX_VALUE     (INT64_C(1) << 62)
-
-/* An address: the functions that were inlined there, the innermost first, and last the one that
- * they were inlined into. */
-struct profile_location {
-    size_t frames; /* the first in profile.frames */
-    uint32_t n_frames;
-};
-
-/* A location that is being read: what identifies it, and its functions so far. */
-struct profile_place {
-    struct key key;
-    uint32_t *frames;
-    size_t n, cap;
-};
-
-void profile_place_fini(struct profile_place *x);
-
-void key_put(struct key *k, uint64_t x);
-void key_text(struct key *k, const char *text);
 
 /* Returns a text that lives as long as the profile, made safe to print. Equal texts are the same
  * pointer. NULL: out of memory. */
@@ -44,32 +24,20 @@ const char *profile_name(struct profile *p, struct slice text, struct err *e);
 /* Returns the last part of a path, without slashes at its end. */
 struct slice profile_base(const char *path);
 
-/* Adds a function to a location. If `name` is "", the program and the function's first line
+/* Returns the number of a function. If `name` is "", the program and the function's first line
  * identify it. */
-bool profile_put_frame(struct profile *p, struct profile_place *to, const char *name,
-                       const char *program, uint64_t line, struct err *e);
-
-/* Returns the location with this key; a new one gets these functions. Empties x for the next one.
- */
-uint32_t profile_location(struct profile *p, struct profile_place *x, struct err *e);
+uint32_t profile_frame(struct profile *p, const char *name, const char *program, uint64_t line,
+                       struct err *e);
 
 /* Sets the types of the next samples; they must equal the types of what was added before. */
 bool profile_set_types(struct profile *p, const struct profile_type *types, size_t n,
                        struct err *e);
 
-/* Samples of a sum are equal only if all labels are. */
-struct profile_label {
-    const char *key;  /* from profile_name */
-    const char *text; /* NULL: a number */
-    const char *unit; /* of a number; "": not given */
-    int64_t number;
-};
+/* Adds a function to the stack of the next sample, the innermost first; is_inlined: into the one
+ * that is added next. */
+bool profile_put_call(struct profile *p, uint32_t frame, bool is_inlined, struct err *e);
 
-/* A sample gets its locations, the innermost first, and its labels; then it is ended. */
-bool profile_put_location(struct profile *p, uint32_t location, struct err *e);
-bool profile_put_label(struct profile *p, struct profile_label label, struct err *e);
-
-/* Ends a sample, with a value for each type, or adds the values to an equal one. */
+/* Ends a sample, with a value for each type. */
 bool profile_end_sample(struct profile *p, const int64_t *values, bool is_base, struct err *e);
 
 /* Adds the time, the length and a comment of a profile. */

@@ -113,18 +113,6 @@ static bool wire_end(const struct wire *w, struct err *e)
     return w->fault == NULL || err_set(e, "%s", w->fault);
 }
 
-/* Reads the fields of a message of numbers into v, by their number: 0 if a field is missing, the
- * last value if it is repeated. False: *e says what is wrong. */
-static bool wire_numbers(struct slice message, const char *fields, uint64_t *v, struct err *e)
-{
-    struct wire w = wire_begin(message, fields);
-
-    memset(v, 0, w.n_fields * sizeof *v);
-    while (wire_next(&w))
-        v[w.number] = w.value;
-    return wire_end(&w, e);
-}
-
 /* ---- Profiles ---- */
 
 /* The fields of the message Profile. */
@@ -163,8 +151,8 @@ static const struct {
 struct entry {
     uint64_t v[7]; /* its numbers by field; 1 is the id */
     struct slice body;
-    const char *name;  /* of a function */
-    uint32_t location; /* of a location: its number in the profile */
+    const char *name; /* of a function */
+    size_t frames, n; /* of a location: its functions in raw.frames, the innermost first */
 };
 
 struct raw {
@@ -172,7 +160,9 @@ struct raw {
     size_t n[N_FIELDS];   /* how many there are */
     uint64_t v[N_FIELDS]; /* numbers */
     struct slice *strings;
-    const char **names;              /* by string: NULL until it is used */
+    const char **names; /* by string: NULL until it is used */
+    uint32_t *frames;   /* of the locations */
+    size_t n_frames, cap_frames;
     struct entry *entries[N_FIELDS]; /* of messages with an id, sorted by id */
 };
 
@@ -182,6 +172,7 @@ static void raw_free(struct raw *r)
         free(r->entries[i]);
     free(r->strings);
     free(r->names);
+    free(r->frames);
 }
 
 /* ---- First step: finding the messages ---- */
@@ -226,6 +217,23 @@ static const char *name_at(struct profile *p, struct raw *r, uint64_t i, struct 
     return r->names[i];
 }
 
+/* Reads the fields of a message of numbers into v, by their number: 0 if a field is missing, the
+ * last value if it is repeated. Makes the names of those that stand for strings available in
+ * r->names. False: *e says what is wrong. */
+static bool read_numbers(struct profile *p, struct raw *r, struct slice message, const char *fields,
+                         uint64_t *v, struct err *e)
+{
+    struct wire w = wire_begin(message, fields);
+
+    memset(v, 0, w.n_fields * sizeof *v);
+    while (wire_next(&w))
+        v[w.number] = w.value;
+    for (size_t k = 0; k < w.n_fields; k++)
+        if (fields[k] == 's' && name_at(p, r, v[k], e) == NULL)
+            return false;
+    return wire_end(&w, e);
+}
+
 static int by_id(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
@@ -233,7 +241,7 @@ static int by_id(const void *a, const void *b)
     return (x->v[1] > y->v[1]) - (x->v[1] < y->v[1]);
 }
 
-/* Reads the messages of a kind that has ids, and makes all of their names available in r->names. */
+/* Reads the messages of a kind that has ids. */
 static bool read_entries(struct profile *p, struct raw *r, size_t field, struct err *e)
 {
     const char *fields = parts_of[field].fields;
@@ -245,17 +253,13 @@ static bool read_entries(struct profile *p, struct raw *r, size_t field, struct 
     r->entries[field] = v;
     for (struct wire w = each(r, field); wire_next(&w); n++) {
         v[n].body = w.bytes;
-        if (!wire_numbers(w.bytes, fields, v[n].v, e))
+        if (!read_numbers(p, r, w.bytes, fields, v[n].v, e))
             return false;
     }
     qsort(v, n, sizeof *v, by_id);
     for (size_t i = 0; i < n; i++)
         if (v[i].v[1] == 0 || (i > 0 && v[i - 1].v[1] == v[i].v[1]))
             return err_set(e, "two %s have the same id, or one has none", parts_of[field].what);
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; fields[k] != '\0'; k++)
-            if (fields[k] == 's' && name_at(p, r, v[i].v[k], e) == NULL)
-                return false;
     return true;
 }
 
@@ -318,68 +322,55 @@ static bool read_functions(struct profile *p, struct raw *r, struct err *e)
     return ok;
 }
 
-/* Begins the key of a location: its address within its mapping, independent of where that was
- * loaded. Returns the program's file. */
-static const char *key_location(struct key *k, struct raw *r, const struct entry *location)
+static bool add_frame(struct profile *p, struct raw *r, const char *name, const char *program,
+                      uint64_t line, struct err *e)
 {
-    const struct entry *m = entry_of(r, MAPPING, location->v[2]);
+    uint32_t frame = profile_frame(p, name, program, line, e);
 
-    key_put(k, location->v[5] != 0);
-    if (m == NULL) {
-        key_put(k, location->v[3]);
-        return "";
-    }
-    const char *program = r->names[m->v[5]], *build_id = r->names[m->v[6]];
-    uint64_t pages = (m->v[3] - m->v[2] + 0xfff) / 0x1000;
-    key_put(k, location->v[3] - m->v[2]);
-    key_put(k, pages);
-    key_put(k, m->v[4]);
-    key_text(k, *build_id != '\0' ? build_id : program);
-    return program;
+    if (frame == INTERN_NONE || !mem_fit(&r->frames, &r->cap_frames, r->n_frames + 1, e))
+        return false;
+    r->frames[r->n_frames++] = frame;
+    return true;
 }
 
-static bool add_line(struct profile *p, struct raw *r, struct profile_place *to, struct slice line,
-                     const char *program, struct err *e)
+/* Adds the function of a line to the last location. */
+static bool add_line(struct profile *p, struct raw *r, struct slice line, const char *program,
+                     struct err *e)
 {
     uint64_t v[4];
 
-    if (!wire_numbers(line, "-nnn", v, e))
+    if (!read_numbers(p, r, line, "-nnn", v, e))
         return false;
     const struct entry *f = entry_of(r, FUNCTION, v[1]);
     if (f == NULL)
         return err_set(e, "it names a function that is not there");
-    for (size_t i = 2; i <= 4; i++)
-        key_put(&to->key, (uintptr_t)r->names[f->v[i]]);
-    key_put(&to->key, f->v[5]);
-    key_put(&to->key, v[2]);
-    key_put(&to->key, v[3]);
-    return profile_put_frame(p, to, f->name, program, f->v[5], e);
+    return add_frame(p, r, f->name, program, f->v[5], e);
 }
 
-static bool add_location(struct profile *p, struct raw *r, struct entry *location,
-                         struct profile_place *place, struct err *e)
+static bool add_location(struct profile *p, struct raw *r, struct entry *location, struct err *e)
 {
+    const struct entry *mapping = entry_of(r, MAPPING, location->v[2]);
+    const char *program = mapping != NULL ? r->names[mapping->v[5]] : "";
     struct wire w = wire_begin(location->body, "----m");
-    const char *program = key_location(&place->key, r, location);
 
+    location->frames = r->n_frames;
     while (wire_next(&w))
-        if (!add_line(p, r, place, w.bytes, program, e))
+        if (!add_line(p, r, w.bytes, program, e))
             return false;
     /* A location without functions counts as the whole program. */
-    if (!wire_end(&w, e) || (place->n == 0 && !profile_put_frame(p, place, "", program, 0, e)))
+    if (!wire_end(&w, e) ||
+        (r->n_frames == location->frames && !add_frame(p, r, "", program, 0, e)))
         return false;
-    location->location = profile_location(p, place, e);
-    return location->location != INTERN_NONE;
+    location->n = r->n_frames - location->frames;
+    return true;
 }
 
 static bool add_locations(struct profile *p, struct raw *r, struct err *e)
 {
-    struct profile_place place = {0};
     bool ok = read_entries(p, r, LOCATION, e);
 
     for (size_t i = 0; ok && i < r->n[LOCATION]; i++)
-        ok = add_location(p, r, &r->entries[LOCATION][i], &place, e);
-    profile_place_fini(&place);
+        ok = add_location(p, r, &r->entries[LOCATION][i], e);
     return ok;
 }
 
@@ -390,11 +381,9 @@ static bool add_types(struct profile *p, struct raw *r, struct err *e)
 
     for (struct wire w = each(r, TYPE); wire_next(&w); n++) {
         uint64_t v[3];
-        if (!wire_numbers(w.bytes, "-ss", v, e))
+        if (!read_numbers(p, r, w.bytes, "-ss", v, e))
             return false;
-        types[n] = (struct profile_type){name_at(p, r, v[1], e), name_at(p, r, v[2], e)};
-        if (types[n].name == NULL || types[n].unit == NULL)
-            return false;
+        types[n] = (struct profile_type){r->names[v[1]], r->names[v[2]]};
     }
     return (n > 0 || err_set(e, "it does not say what it counts")) &&
            profile_set_types(p, types, n, e);
@@ -402,30 +391,27 @@ static bool add_types(struct profile *p, struct raw *r, struct err *e)
 
 /* ---- Samples ---- */
 
-/* Reads a label; one without any value is none. */
+/* Reads a label: of all that there are, one says that a sample belongs to the base of a difference
+ * that was saved. */
 static bool read_label(struct profile *p, struct raw *r, struct slice body, struct err *e)
 {
     uint64_t v[5];
 
-    if (!wire_numbers(body, "-ssns", v, e))
+    if (!read_numbers(p, r, body, "-ssns", v, e))
         return false;
-    bool is_text = v[2] != 0;
-    struct profile_label x = {.key = name_at(p, r, v[1], e),
-                              .text = is_text ? name_at(p, r, v[2], e) : NULL,
-                              .unit = name_at(p, r, is_text ? 0 : v[4], e),
-                              .number = is_text ? 0 : (int64_t)v[3]};
-    if (x.key == NULL || x.unit == NULL || (is_text && x.text == NULL))
-        return false;
-    return (!is_text && v[3] == 0 && v[4] == 0) || profile_put_label(p, x, e);
+    p->next.is_base |=
+        strcmp(r->names[v[1]], "pprof::base") == 0 && strcmp(r->names[v[2]], "true") == 0;
+    return true;
 }
 
 static bool read_location(struct profile *p, const struct raw *r, uint64_t id, struct err *e)
 {
     const struct entry *location = entry_of(r, LOCATION, id);
+    bool ok = location != NULL || err_set(e, "a sample names a location that is not there");
 
-    if (location == NULL)
-        return err_set(e, "a sample names a location that is not there");
-    return profile_put_location(p, location->location, e);
+    for (size_t i = 0; ok && i < location->n; i++)
+        ok = profile_put_call(p, r->frames[location->frames + i], i + 1 < location->n, e);
+    return ok;
 }
 
 static bool read_sample(struct profile *p, struct raw *r, struct slice body, bool is_base,
@@ -504,7 +490,7 @@ static bool add_header(struct profile *p, struct raw *r, bool is_base, struct er
     if (p->file == NULL && wire_next(&mappings)) {
         uint64_t v[7];
 
-        if (!wire_numbers(mappings.bytes, parts_of[MAPPING].fields, v, e))
+        if (!read_numbers(p, r, mappings.bytes, parts_of[MAPPING].fields, v, e))
             return false;
         p->file = r->names[v[5]];
         p->build_id = r->names[v[6]];

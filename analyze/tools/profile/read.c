@@ -55,5 +55,9 @@ bool profile_add(struct profile *p, const unsigned char *bytes, size_t n, bool i
                                   : proto_add(p, text, is_base, e);
     free(unpacked);
     p->has_base |= is_base;
+    p->n_profiles++;
+    /* Samples of a difference that are equal, up to their labels, would first have to be added. */
+    if (ok && p->has_negative && p->n_profiles > 1)
+        ok = err_set(e, "a difference that was saved does not add up with other profiles");
     return ok;
 }

@@ -31,7 +31,6 @@ bool profile_run_read(struct profile_run *r, const struct profile_wanted *w, str
         (has_base && !find(&r->base, w->base, w->n_base, w->kind, false, e)) ||
         (own_base && !find(&r->base, w->paths, w->n_paths, w->kind, true, e)))
         return false;
-    r->p.is_sum = r->sources.n + r->base.n > 1;
     return profile_sources_read(&r->sources, &r->p, false, e) &&
            profile_sources_read(&r->base, &r->p, true, e);
 }
