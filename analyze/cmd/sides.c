@@ -111,40 +111,41 @@ static const char *const pooled[] = {" --before", " --after", " --history"};
 
 /* Writes a side's option with those of its runs that are alike with `like`; if none are, with those
  * that are alike with the first of them. */
-static void put_alike(FILE *f, size_t side, const struct archive *a, const struct archive_run *like)
+static void put_alike(FILE *f, size_t side, const struct sides_runs *a, const struct run *like)
 {
     struct archive_difference d;
     bool is_first = true;
     size_t k = 0;
 
-    while (k < a->n && archive_differ(like, &a->runs[k], &d))
+    while (k < a->n && archive_differ(&like->kept, &a->v[k].kept, &d))
         k++;
     for (size_t i = 0; i < a->n; i++) {
-        if (archive_differ(k < a->n ? like : a->runs, &a->runs[i], &d))
+        if (archive_differ(k < a->n ? &like->kept : &a->v->kept, &a->v[i].kept, &d))
             continue;
         fputs(is_first || side == HISTORY ? pooled[side] : "", f);
-        output_word(f, a->runs[i].path);
+        output_word(f, a->v[i].path);
         is_first = false;
     }
 }
 
 /* Checks the runs of v[at]; the message has those of both sides, or of the history, that are like
  * the first of them. */
-static bool check_one(const struct archive v[], size_t at, const char *command, struct err *e)
+static bool check_one(const struct sides_runs *const v[], size_t at, const char *command,
+                      struct err *e)
 {
-    const struct archive_run *first = v[at].runs;
+    const struct run *first = v[at]->v;
     struct archive_difference d;
     char *text = NULL;
     size_t i = 1, n = 0;
 
-    while (i < v[at].n && !archive_differ(first, &first[i], &d))
+    while (i < v[at]->n && !archive_differ(&first->kept, &first[i].kept, &d))
         i++;
-    if (i >= v[at].n)
+    if (i >= v[at]->n)
         return true;
     FILE *f = open_memstream(&text, &n);
     for (size_t k = 0; f != NULL && k <= HISTORY; k++)
         if ((k == HISTORY) == (at == HISTORY))
-            put_alike(f, k, &v[k], first);
+            put_alike(f, k, v[k], first);
     if (f == NULL || fclose(f) != 0)
         return mem_none(e);
     const char *names[] = {first->path, first[i].path};
@@ -163,15 +164,10 @@ bool sides_check_alike(const struct sides *s, const struct sides_runs *history, 
                        struct err *e)
 {
     const struct sides_runs *runs[] = {&s->before, &s->after, history};
-    struct archive v[3] = {{0}};
     bool ok = true;
 
-    for (size_t i = 0; ok && i < 3; i++)
-        ok = archive_of(&v[i], runs[i]->v, runs[i]->n, e);
-    for (size_t i = 0; ok && i < 3; i++)
-        ok = check_one(v, i, command, e);
-    for (size_t i = 0; i < 3; i++)
-        archive_free(&v[i]);
+    for (size_t i = 0; ok && i < sizeof runs / sizeof *runs; i++)
+        ok = check_one(runs, i, command, e);
     return ok;
 }
 

@@ -6,7 +6,7 @@
 
 static void put_value(struct json_out *w, const struct column *c, const struct columns_value *v)
 {
-    const struct archive_figure *x = &v->number;
+    const struct run_figure *x = &v->number;
     const char *name = columns_name(c);
 
     if (c->form == COLUMNS_TEXT) {
@@ -43,15 +43,15 @@ bool archive_table_json(const void *table, FILE *f, struct err *e)
         const struct archive_run *r = t->rows[k].run;
 
         JSON_PUT(&w, "path", r->path);
-        JSON_PUT(&w, "source", run_sources[r->source]);
+        JSON_PUT(&w, "source", run_sources[r->kept.source]);
         for (size_t i = 0; i < n_columns; i++) {
             struct columns_value v = columns_get(&t->rows[k], &columns[i]);
 
             put_value(&w, &columns[i], &v);
         }
         JSON_PUT(&w, "of_response_time", t->rows[k].op->of_response);
-        JSON_PUT(&w, "has_problem", r->has_problem);
-        JSON_PUT(&w, "finding_text", r->finding);
+        JSON_PUT(&w, "has_problem", r->kept.has_problem);
+        JSON_PUT(&w, "finding_text", r->kept.finding);
     }
     put_unread(&w, t->archive);
     return json_out_finish(&w, e);
@@ -59,15 +59,15 @@ bool archive_table_json(const void *table, FILE *f, struct err *e)
 
 /* ---- Trends ---- */
 
-static void put_settings(struct json_out *w, const struct archive_run *r)
+static void put_settings(struct json_out *w, const struct run_kept *r)
 {
     json_out_object(w, "settings");
     JSON_PUT(w, "source", run_sources[r->source]);
     JSON_OBJECTS(w, "operations", k, r->n_ops) {
         JSON_PUT(w, "op", r->ops[k].op);
         JSON_PUT(w, "of_response_time", r->ops[k].of_response);
-        for (size_t i = COMPARE_CONCURRENCY; i <= COMPARE_SHARE; i++)
-            JSON_PUT(w, compare_setting_names[i].json, r->ops[k].numbers.setting[i]);
+        for (size_t i = RUN_CONCURRENCY; i <= RUN_SHARE; i++)
+            JSON_PUT(w, run_setting_names[i].json, r->ops[k].setting[i]);
     }
     json_out_value(w, "options", r->options != NULL ? json_incref(r->options) : json_null());
     json_out_end(w);
@@ -81,7 +81,7 @@ static void put_shift(struct json_out *w, const struct trend_group *g, const str
     JSON_PUT(w, "op", s->op);
     JSON_PUT(w, "metric", metrics[s->metric].name);
     json_put_integer(w, "run", (int64_t)c->run + 1);
-    json_put_time(w, "time", g->runs[c->run]->start_ns);
+    json_put_time(w, "time", g->runs[c->run]->kept.start_ns);
     JSON_PUT(w, metrics[s->metric].kind == METRIC_DIFFERENCE ? "difference" : "ratio",
              metrics[s->metric].kind == METRIC_DIFFERENCE ? x->after - x->before
                                                           : exp(x->after - x->before));
@@ -94,11 +94,11 @@ static void put_shift(struct json_out *w, const struct trend_group *g, const str
 
 static void put_group(struct json_out *w, const struct trend_group *g)
 {
-    put_settings(w, g->runs[0]);
+    put_settings(w, &g->runs[0]->kept);
     JSON_OBJECTS(w, "runs", i, g->n) {
         json_put_integer(w, "run", (int64_t)i + 1);
         JSON_PUT(w, "path", g->runs[i]->path);
-        json_put_time(w, "time", g->runs[i]->start_ns);
+        json_put_time(w, "time", g->runs[i]->kept.start_ns);
         JSON_OBJECTS(w, "values", k, g->n_series) {
             JSON_PUT(w, "op", g->series[k].op);
             JSON_PUT(w, "metric", metrics[g->series[k].metric].name);

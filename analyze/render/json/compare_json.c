@@ -40,7 +40,7 @@ static void put_span(struct json_out *w, const char *key, const struct compare_s
 static void put_settings(struct json_out *w, const struct compare_setting *settings, size_t n)
 {
     JSON_OBJECTS(w, "differing_settings", i, n) {
-        JSON_PUT(w, "setting", compare_setting_names[settings[i].kind].json);
+        JSON_PUT(w, "setting", run_setting_names[settings[i].kind].json);
         put_span(w, "before", &settings[i].before);
         put_span(w, "after", &settings[i].after);
         JSON_PUT(w, "limits_comparison", compare_is_limit(&settings[i]));
@@ -161,8 +161,8 @@ static void put_carrier(struct json_out *w, const struct compare_carrier *x)
 static void put_op(struct json_out *w, const struct compare_op *op)
 {
     JSON_PUT(w, "op", op->op);
-    JSON_PUT(w, "n_runs_before", op->n_before);
-    JSON_PUT(w, "n_runs_after", op->n_after);
+    JSON_PUT(w, "n_runs_before", op->runs[0].n);
+    JSON_PUT(w, "n_runs_after", op->runs[1].n);
     put_settings(w, op->settings, op->n_settings);
     put_figures(w, "before", op->before);
     put_figures(w, "after", op->after);

@@ -110,8 +110,8 @@ static bool write_throughput(FILE *f, const void *ctx, const char *title)
     plot_out_block(f, "chart",
                    "title zero_unix t_min t_max most has_bytes before after n_before n_after");
     plot_out_row(f, "srrrrissii", title, 0.0, 0.0, t_max, most, (int64_t)is_by_bytes(x),
-                 x->c->before.name, x->c->after.name, (int64_t)x->op->n_before,
-                 (int64_t)x->op->n_after);
+                 x->c->before.name, x->c->after.name, (int64_t)x->op->runs[0].n,
+                 (int64_t)x->op->runs[1].n);
     return true;
 }
 
@@ -175,7 +175,7 @@ static bool write_cdf(FILE *f, const void *ctx, const char *title)
                    "title zero_unix t_min t_max before after n_before n_after requests_before "
                    "requests_after");
     plot_out_row(f, "srrrssiiii", title, 0.0, 0.0, 1.0, x->c->before.name, x->c->after.name,
-                 (int64_t)x->op->n_before, (int64_t)x->op->n_after, (int64_t)before,
+                 (int64_t)x->op->runs[0].n, (int64_t)x->op->runs[1].n, (int64_t)before,
                  (int64_t)after);
     return true;
 }

@@ -16,7 +16,7 @@ void archive_sheet_unread(struct sheet *s, const struct archive *a)
 static bool has_operations(const struct archive *a)
 {
     for (size_t i = 0; i < a->n; i++)
-        if (a->runs[i].n_ops > 0)
+        if (a->runs[i].kept.n_ops > 0)
             return true;
     return false;
 }
@@ -37,7 +37,7 @@ void archive_sheet_table(struct sheet *s, const void *table)
         sheet_cell(s, "%s", columns_title(&columns[i]));
     for (size_t k = 0; k < t->n; k++) {
         of_response |= t->rows[k].op->of_response;
-        sheet_row(s, t->rows[k].run->has_problem ? TEXT_WARNING : TEXT_PLAIN);
+        sheet_row(s, t->rows[k].run->kept.has_problem ? TEXT_WARNING : TEXT_PLAIN);
         for (size_t i = 0; i < n_columns; i++) {
             struct columns_value v = columns_get(&t->rows[k], &columns[i]);
 

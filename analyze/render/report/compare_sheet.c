@@ -172,8 +172,8 @@ static void put_option(struct sheet *s, const struct compare_option *o)
 static void put_settings(struct sheet *s, const struct compare_setting *v, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        put_difference(s, compare_setting_names[v[i].kind].title,
-                       compare_words_setting_change(&v[i]).s, compare_is_limit(&v[i]));
+        put_difference(s, run_setting_names[v[i].kind].title, compare_words_setting_change(&v[i]).s,
+                       compare_is_limit(&v[i]));
 }
 
 void compare_sheet_limits(struct sheet *s, const struct compare *c)
@@ -278,8 +278,8 @@ static void put_headings(struct sheet *s, const struct compare *c, const struct 
 {
     sheet_table(s, "lrrrlLW", "");
     SHEET_HEADINGS(s, op != NULL ? op->op : "");
-    side_heading(s, &c->before, op != NULL ? op->n_before : 1);
-    side_heading(s, &c->after, op != NULL ? op->n_after : 1);
+    side_heading(s, &c->before, op != NULL ? op->runs[0].n : 1);
+    side_heading(s, &c->after, op != NULL ? op->runs[1].n : 1);
     SHEET_CELLS(s, "Change", "p", "95 % CI", "Verdict");
 }
 

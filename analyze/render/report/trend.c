@@ -19,10 +19,10 @@ static struct units_text day_of(const struct trend_group *g, size_t run)
     static const char *const months[] = {"January",   "February", "March",    "April",
                                          "May",       "June",     "July",     "August",
                                          "September", "October",  "November", "December"};
-    struct rfc3339_text first = rfc3339_format(g->runs[0]->start_ns);
-    struct rfc3339_text last = rfc3339_format(g->runs[g->n - 1]->start_ns);
-    struct rfc3339_text t = rfc3339_format(g->runs[run]->start_ns);
-    struct rfc3339_text before = rfc3339_format(g->runs[run > 0 ? run - 1 : 0]->start_ns);
+    struct rfc3339_text first = rfc3339_format(g->runs[0]->kept.start_ns);
+    struct rfc3339_text last = rfc3339_format(g->runs[g->n - 1]->kept.start_ns);
+    struct rfc3339_text t = rfc3339_format(g->runs[run]->kept.start_ns);
+    struct rfc3339_text before = rfc3339_format(g->runs[run > 0 ? run - 1 : 0]->kept.start_ns);
     bool same_day = strncmp(t.s, before.s, 10) == 0, years = strncmp(first.s, last.s, 4) != 0;
     struct units_text out;
 
@@ -68,26 +68,25 @@ struct figures_sentence trend_says(const struct trend_group *g, const struct tre
 
 struct figures_sentence trend_names(const struct trend_group *g)
 {
-    const struct archive_run *r = g->runs[0];
+    const struct run_kept *r = &g->runs[0]->kept;
     static const char *const of[] = {"", ", of sums", ", of aggregated captures"};
     struct figures_sentence t;
     bool of_response = false;
     size_t n = (size_t)snprintf(t.s, sizeof t.s, "%s of", units_counted((int64_t)g->n, "run").s);
 
     for (size_t k = 0; k < r->n_ops && n < 200; k++) {
-        const struct archive_op *op = &r->ops[k];
-        double bytes = op->numbers.setting[COMPARE_SIZE];
+        const struct run_kept_op *op = &r->ops[k];
+        double bytes = op->setting[RUN_OBJECT_SIZE];
 
         if (op->is_beside)
             continue;
         of_response |= op->of_response;
-        n += (size_t)snprintf(
-            t.s + n, sizeof t.s - n, " %.60s (%s%s%s),", op->op,
-            bytes > 0 ? units_size(bytes).s : "", bytes > 0 ? ", " : "",
-            units_counted((int64_t)op->numbers.setting[COMPARE_CONCURRENCY], "thread").s);
+        n += (size_t)snprintf(t.s + n, sizeof t.s - n, " %.60s (%s%s%s),", op->op,
+                              bytes > 0 ? units_size(bytes).s : "", bytes > 0 ? ", " : "",
+                              units_counted((int64_t)op->setting[RUN_CONCURRENCY], "thread").s);
     }
     snprintf(t.s + n, sizeof t.s - n, " %.10s to %.10s%s%s", rfc3339_format(r->start_ns).s,
-             rfc3339_format(g->runs[g->n - 1]->start_ns).s, of[r->source],
+             rfc3339_format(g->runs[g->n - 1]->kept.start_ns).s, of[r->source],
              of_response ? ", percentiles of response times" : "");
     return t;
 }
@@ -107,9 +106,9 @@ struct figures_sentence trend_answers(const struct trend *t)
     const struct archive_label last = g->runs[g->n - 1]->label;
 
     if (t->dead != NULL)
-        return t->dead->numbers.dead_frac > 0
+        return t->dead->dead_frac > 0
                    ? figures_say("In the last run, %s, no %.60s succeeded in the last %s of it.",
-                                 last.s, t->dead->op, units_pct(100 * t->dead->numbers.dead_frac).s)
+                                 last.s, t->dead->op, units_pct(100 * t->dead->dead_frac).s)
                    : figures_say("In the last run, %s, no %.60s succeeded.", last.s, t->dead->op);
     if (t->last == EXIT_FAILED)
         return figures_say("The last run (%s) is still at the worse level.", last.s);
@@ -183,7 +182,7 @@ void trend_sheet_runs(struct sheet *s, const struct trend_group *g)
     for (size_t i = 0; i < g->n; i++) {
         sheet_row(s, TEXT_PLAIN);
         sheet_cell(s, "%zu", i + 1);
-        SHEET_CELLS(s, g->runs[i]->label.s, figures_moment(g->runs[i]->start_ns).s);
+        SHEET_CELLS(s, g->runs[i]->label.s, figures_moment(g->runs[i]->kept.start_ns).s);
         for (size_t k = 0; k < g->n_series && k < 9; k++)
             sheet_cell(s, "%s",
                        isnan(g->series[k].v[i])

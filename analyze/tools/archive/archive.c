@@ -119,78 +119,21 @@ struct archive_label archive_label(const char *name)
 
 /* ---- A run ---- */
 
-/* A figure without an interval gets the value that the report shows. */
-static struct archive_figure figure_of(const struct run_op *op, size_t metric)
-{
-    const struct metric *m = &metrics[metric];
-    const struct run_value *v = &op->parts[0].value[metric];
-
-    bool has_limits = v->present && v->ci.ok;
-    struct archive_figure x = {v->present ? v->ci.value : NAN, has_limits ? v->ci.lo : NAN,
-                               has_limits ? v->ci.hi : NAN};
-
-    if (isnan(x.value))
-        x.value = metric_judged(m, &op->report, op->of_response);
-    return x;
-}
-
-static bool take_op(struct archive_op *to, const struct run *r, const struct run_op *op,
-                    struct err *e)
-{
-    to->of_response = op->of_response;
-    to->is_beside = !role_is_benchmark(op->report.role);
-    to->start_ns = op->report.start_ns;
-    to->n_errors = operation_n_failed(&op->report);
-    for (int k = 0; k < ARCHIVE_N_SETTINGS; k++) {
-        double value;
-        bool several;
-
-        to->numbers.setting[k] =
-            compare_setting_of(r, op, (enum compare_setting_kind)k, &value, &several) ? value : NAN;
-        to->sizes_differ |= several;
-    }
-    to->numbers.dead_frac = operation_dead_frac(&op->report);
-    for (size_t i = 0; i < RUN_N_COMPARED; i++)
-        to->numbers.figure[i] = figure_of(op, i);
-    return mem_text(&to->op, op->op, e);
-}
-
-static bool take_run(struct archive_run *to, const struct run *r, struct err *e)
-{
-    const struct finding *worst = r->findings.n > 0 ? &r->findings.v[0] : NULL;
-
-    to->source = r->basis > r->source ? r->basis : r->source;
-    to->start_ns = r->start_ns;
-    to->options = json_incref(r->recorded.settings);
-    to->has_problem = worst != NULL && run_is_fault(worst);
-    if (!mem_cleared(&to->ops, r->n_ops, e) ||
-        (worst != NULL && (!mem_text(&to->kind, worst->kind->name, e) ||
-                           !mem_text(&to->finding, worst->sentence, e))))
-        return false;
-    for (size_t k = 0; k < r->n_ops; k++)
-        if (!take_op(&to->ops[to->n_ops++], r, &r->ops[k], e))
-            return false;
-    return true;
-}
-
 static void free_run(struct archive_run *r)
 {
-    for (size_t k = 0; k < r->n_ops; k++)
-        free(r->ops[k].op);
-    free(r->ops);
     free(r->path);
-    free(r->kind);
-    free(r->finding);
-    json_decref(r->options);
+    run_free_kept(&r->kept);
     *r = (struct archive_run){0};
 }
 
-static bool analyse(struct archive_run *to, const char *path, const struct run_options *how,
+static bool analyse(struct run_kept *to, const char *path, const struct run_options *how,
                     struct err *e)
 {
     struct run r;
-    bool ok = run_load(&r, path, how, e) && take_run(to, &r, e);
+    bool ok = run_load(&r, path, how, e);
 
+    *to = r.kept;
+    r.kept = (struct run_kept){0};
     run_free(&r);
     return ok;
 }
@@ -202,15 +145,15 @@ static bool load_one(struct archive_run *to, const char *path, const struct run_
     struct archive_cache_key key, after;
     bool has_key = cache >= 0 && archive_cache_key(&key, path, how->basis);
 
-    if (has_key && archive_cache_get(cache, &key, to))
+    if (has_key && archive_cache_get(cache, &key, &to->kept))
         return mem_text(&to->path, path, e);
     free_run(to);
-    if (!analyse(to, path, how, e) || !mem_text(&to->path, path, e))
+    if (!analyse(&to->kept, path, how, e) || !mem_text(&to->path, path, e))
         return false;
     /* Store only if the file did not change meanwhile: it may still be written. */
     if (has_key && key.is_settled && archive_cache_key(&after, path, how->basis) &&
         strcmp(key.s, after.s) == 0)
-        archive_cache_put(cache, &key, to);
+        archive_cache_put(cache, &key, &to->kept);
     return true;
 }
 
@@ -237,7 +180,7 @@ static bool was_written_since(const char *path, int64_t ns)
 static int by_start(const void *a, const void *b)
 {
     const struct archive_run *x = a, *y = b;
-    int order = int64_order(x->start_ns, y->start_ns);
+    int order = int64_order(x->kept.start_ns, y->kept.start_ns);
 
     return order != 0 ? order : strcmp(x->path, y->path);
 }
@@ -299,18 +242,9 @@ bool archive_load(struct archive *a, const struct archive_paths *paths,
                                      : err_set(e, "%s", a->unread[0].why);
     qsort(a->runs, a->n, sizeof *a->runs, by_start);
     for (size_t i = 0; i < a->n_unread; i++)
-        a->unread[i].is_newest = was_written_since(a->unread[i].path, a->runs[a->n - 1].start_ns);
+        a->unread[i].is_newest =
+            was_written_since(a->unread[i].path, a->runs[a->n - 1].kept.start_ns);
     return label_runs(a, e);
-}
-
-bool archive_of(struct archive *a, const struct run *runs, size_t n, struct err *e)
-{
-    bool ok = mem_cleared(&a->runs, n, e);
-
-    for (; ok && a->n < n; a->n++)
-        ok = take_run(&a->runs[a->n], &runs[a->n], e) &&
-             mem_text(&a->runs[a->n].path, runs[a->n].path, e);
-    return ok;
 }
 
 void archive_free(struct archive *a)
@@ -328,7 +262,7 @@ void archive_free(struct archive *a)
 
 /* ---- Which runs are alike ---- */
 
-const struct archive_op *archive_op_named(const struct archive_run *r, const char *op)
+const struct run_kept_op *archive_op_named(const struct run_kept *r, const char *op)
 {
     for (size_t k = 0; k < r->n_ops; k++)
         if (strcmp(r->ops[k].op, op) == 0)
@@ -336,39 +270,28 @@ const struct archive_op *archive_op_named(const struct archive_run *r, const cha
     return NULL;
 }
 
-/* Whether runs had different durations by their settings. Runs with equal numbers of requests may
- * have been limited to that number, and autoterm ends runs when it has seen enough. */
-static bool durations_differ(const double *a, const double *b)
-{
-    return a[COMPARE_OPERATIONS] != b[COMPARE_OPERATIONS] && a[COMPARE_AUTOTERM] == 0 &&
-           b[COMPARE_AUTOTERM] == 0 &&
-           compare_durations_differ(a[COMPARE_DURATION_S], b[COMPARE_DURATION_S]);
-}
-
 /* Means of random sizes and shares may differ by four standard errors: of the mean of sizes whose
  * standard deviation is twice the mean, of the share of an operation. has_asked: both runs recorded
  * for how long they were to run, which is compared in place of how long they did. */
-static bool ops_differ(const struct archive_op *a, const struct archive_op *b, bool has_asked,
+static bool ops_differ(const struct run_kept_op *a, const struct run_kept_op *b, bool has_asked,
                        struct archive_difference *d)
 {
-    const double *x = a->numbers.setting, *y = b->numbers.setting;
-    double rarity = sqrt(1 / x[COMPARE_OPERATIONS] + 1 / y[COMPARE_OPERATIONS]);
+    const double *x = a->setting, *y = b->setting;
+    double rarity = sqrt(1 / x[RUN_OPERATIONS] + 1 / y[RUN_OPERATIONS]);
+    struct compare_spans p = {.n_runs = 0}, q = {.n_runs = 0};
 
-    for (int k = COMPARE_OPERATIONS + 1; k < ARCHIVE_N_SETTINGS; k++) {
-        enum compare_setting_kind kind = (enum compare_setting_kind)k;
-        bool is_size = kind == COMPARE_SIZE;
-        const struct compare_span p = {x[k], x[k], is_size && a->sizes_differ};
-        const struct compare_span q = {y[k], y[k], is_size && b->sizes_differ};
-        double chance = 4 * rarity * (is_size ? 2 : fmax(x[k], y[k]));
+    compare_spans_add(&p, a);
+    compare_spans_add(&q, b);
+    for (enum run_setting k = RUN_OPERATIONS + 1; k < RUN_N_SETTINGS; k++) {
+        double chance = 4 * rarity * (k == RUN_OBJECT_SIZE ? 2 : fmax(x[k], y[k]));
 
-        if (isnan(x[k]) || isnan(y[k]) ||
-            !(kind == COMPARE_DURATION_S ? !has_asked && durations_differ(x, y)
-                                         : compare_spans_differ(kind, &p, &q, chance)))
+        if ((k == RUN_DURATION_S && has_asked) || !compare_spans_differ(k, &p, &q, chance) ||
+            compare_is_outcome(k, &p, &q))
             continue;
-        const char *name = compare_setting_names[kind].title;
+        const char *name = run_setting_names[k].title;
         snprintf(d->what, sizeof d->what, "%c%s of %.60s", tolower(name[0]), name + 1, a->op);
-        snprintf(d->a, sizeof d->a, "%.99s", compare_words_span(kind, &p).s);
-        snprintf(d->b, sizeof d->b, "%.99s", compare_words_span(kind, &q).s);
+        snprintf(d->a, sizeof d->a, "%.99s", compare_words_span(k, &p.of[k]).s);
+        snprintf(d->b, sizeof d->b, "%.99s", compare_words_span(k, &q.of[k]).s);
         return true;
     }
     snprintf(d->what, sizeof d->what, "what the percentiles of %.60s are of", a->op);
@@ -378,7 +301,7 @@ static bool ops_differ(const struct archive_op *a, const struct archive_op *b, b
 }
 
 /* Whether `a` has an operation of the benchmark that b lacks; says so in text. */
-static bool has_more(const struct archive_run *a, const struct archive_run *b, char text[100])
+static bool has_more(const struct run_kept *a, const struct run_kept *b, char text[100])
 {
     size_t k = 0;
 
@@ -388,7 +311,7 @@ static bool has_more(const struct archive_run *a, const struct archive_run *b, c
     return k < a->n_ops;
 }
 
-bool archive_differ(const struct archive_run *a, const struct archive_run *b,
+bool archive_differ(const struct run_kept *a, const struct run_kept *b,
                     struct archive_difference *d)
 {
     const char *option = compare_differing_option(a->options, b->options);
@@ -400,7 +323,7 @@ bool archive_differ(const struct archive_run *a, const struct archive_run *b,
     if (has_more(b, a, d->b) || more)
         return true;
     for (size_t k = 0; k < a->n_ops; k++) {
-        const struct archive_op *other = archive_op_named(b, a->ops[k].op);
+        const struct run_kept_op *other = archive_op_named(b, a->ops[k].op);
 
         if (other != NULL && !(a->ops[k].is_beside && other->is_beside) &&
             ops_differ(&a->ops[k], other, has_asked, d))

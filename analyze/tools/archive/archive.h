@@ -1,5 +1,4 @@
-/* Many runs, one after another in time: `table` lists them and `trend` judges them. For each run a
- * few hundred bytes are kept: its settings, and the figures that cmp compares. */
+/* Many runs, one after another in time: `table` lists them and `trend` judges them. */
 #ifndef S3_ANALYZE_TOOLS_ARCHIVE_ARCHIVE_H
 #define S3_ANALYZE_TOOLS_ARCHIVE_ARCHIVE_H
 
@@ -11,29 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A figure of a run with its 95 % interval; NaN: not known. */
-struct archive_figure {
-    double value, lo, hi;
-};
-
-#define ARCHIVE_N_SETTINGS (COMPARE_MIXED + 1)
-
-/* Only doubles, so that the cache need not know what they mean. */
-struct archive_numbers {
-    double setting[ARCHIVE_N_SETTINGS];           /* by enum compare_setting_kind; NaN: none */
-    struct archive_figure figure[RUN_N_COMPARED]; /* by enum run_metric */
-    double dead_frac;                             /* operation_dead_frac */
-};
-
-struct archive_op {
-    char *op;
-    bool is_beside;    /* not part of the benchmark: it prepared or cleaned up */
-    bool sizes_differ; /* request sizes differ: COMPARE_SIZE is their mean */
-    bool of_response;  /* percentiles are of response times, not durations */
-    int64_t start_ns, n_errors;
-    struct archive_numbers numbers;
-};
-
 /* A run's name (paths_shorten) without the suffix of a capture. */
 struct archive_label {
     char s[201];
@@ -43,13 +19,7 @@ struct archive_label archive_label(const char *name);
 struct archive_run {
     char *path;
     struct archive_label label;
-    enum run_basis source; /* what the file has, or less: what it was reduced to */
-    int64_t start_ns;
-    json_t *options;      /* settings that s3load recorded; NULL: none */
-    bool has_problem;     /* the worst finding is a problem */
-    char *kind, *finding; /* of the worst finding: its name and its sentence; NULL: there is none */
-    struct archive_op *ops;
-    size_t n_ops;
+    struct run_kept kept;
 };
 
 /* A file of a folder that could not be read. */
@@ -89,11 +59,7 @@ bool archive_load(struct archive *a, const struct archive_paths *paths,
 void archive_free(struct archive *a);
 
 /* Returns the operation of that name; NULL: the run has none. */
-const struct archive_op *archive_op_named(const struct archive_run *r, const char *op);
-
-/* Makes an archive of runs that were read, in their order. The caller calls archive_free in any
- * case. */
-bool archive_of(struct archive *a, const struct run *runs, size_t n, struct err *e);
+const struct run_kept_op *archive_op_named(const struct run_kept *r, const char *op);
 
 /* The first setting in which two runs differ, in words: "object size of GET", "4KiB", "64KiB". */
 struct archive_difference {
@@ -103,7 +69,7 @@ struct archive_difference {
 /* Whether the runs differ in a setting, so that they are no repetitions of each other: operations
  * of the benchmark and their settings (those that cmp compares), options of s3load, kind of file. A
  * setting that a run does not state differs from none. */
-bool archive_differ(const struct archive_run *a, const struct archive_run *b,
+bool archive_differ(const struct run_kept *a, const struct run_kept *b,
                     struct archive_difference *d);
 
 #endif

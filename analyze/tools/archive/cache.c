@@ -76,7 +76,7 @@ static bool pass_text(const struct body *b, char **s)
            pass_bytes(b, *s, n);
 }
 
-static bool pass_op(const struct body *b, struct archive_op *op)
+static bool pass_op(const struct body *b, struct run_kept_op *op)
 {
     char *name = op->op;
 
@@ -86,7 +86,7 @@ static bool pass_op(const struct body *b, struct archive_op *op)
     return ok && pass_text(b, &op->op);
 }
 
-static bool pass_run(const struct body *b, struct archive_run *r)
+static bool pass_run(const struct body *b, struct run_kept *r)
 {
     char *options = r->options != NULL ? json_dumps(r->options, JSON_COMPACT) : NULL;
     size_t n_ops = r->n_ops;
@@ -131,7 +131,7 @@ static size_t read_entry(int folder, const char *name, char to[MAX_ENTRY])
     return n > 0 ? (size_t)n : 0;
 }
 
-bool archive_cache_get(int folder, const struct archive_cache_key *key, struct archive_run *r)
+bool archive_cache_get(int folder, const struct archive_cache_key *key, struct run_kept *r)
 {
     char text[MAX_ENTRY];
     uint64_t sum = 0;
@@ -165,9 +165,9 @@ static void write_entry(int folder, const char *name, const char *text, size_t n
         unlinkat(folder, aside, 0);
 }
 
-void archive_cache_put(int folder, const struct archive_cache_key *key, const struct archive_run *r)
+void archive_cache_put(int folder, const struct archive_cache_key *key, const struct run_kept *r)
 {
-    struct archive_run run = *r;
+    struct run_kept run = *r;
     uint64_t sum = 0;
     char *text = NULL;
     size_t n = 0;

@@ -25,8 +25,7 @@ bool archive_cache_key(struct archive_cache_key *key, const char *path, enum run
 /* Opens the folder, for the caller to close. -1: there is no cache. */
 int archive_cache_open(void);
 /* Fills a run, which is empty. False: the run is not in the cache; *r may be partly filled. */
-bool archive_cache_get(int folder, const struct archive_cache_key *key, struct archive_run *r);
-void archive_cache_put(int folder, const struct archive_cache_key *key,
-                       const struct archive_run *r);
+bool archive_cache_get(int folder, const struct archive_cache_key *key, struct run_kept *r);
+void archive_cache_put(int folder, const struct archive_cache_key *key, const struct run_kept *r);
 
 #endif

@@ -19,10 +19,10 @@ const struct column columns[] = {
     {"run", "Run", .form = COLUMNS_TEXT},
     {"start", "Start, UTC", .form = COLUMNS_TIME},
     {"op", "Op", .form = COLUMNS_TEXT},
-    {"size", "Size", .form = COLUMNS_SIZE, SETTING(COMPARE_SIZE), .is_detail = true},
-    {"threads", "Threads", .form = COLUMNS_COUNT, SETTING(COMPARE_CONCURRENCY), .is_detail = true},
-    {"hosts", "Hosts", .form = COLUMNS_COUNT, SETTING(COMPARE_ENDPOINTS), .is_detail = true},
-    {"requests", "Requests", .form = COLUMNS_COUNT, SETTING(COMPARE_OPERATIONS)},
+    {"size", "Size", .form = COLUMNS_SIZE, SETTING(RUN_OBJECT_SIZE), .is_detail = true},
+    {"threads", "Threads", .form = COLUMNS_COUNT, SETTING(RUN_CONCURRENCY), .is_detail = true},
+    {"hosts", "Hosts", .form = COLUMNS_COUNT, SETTING(RUN_ENDPOINTS), .is_detail = true},
+    {"requests", "Requests", .form = COLUMNS_COUNT, SETTING(RUN_OPERATIONS)},
     {"errors", "Errors", .form = COLUMNS_COUNT},
     {FIGURE(RUN_THROUGHPUT)},
     {FIGURE(RUN_OBJECTS), .is_detail = true},
@@ -41,7 +41,7 @@ static bool is_named(const struct column *c, const char *name)
 
 struct columns_value columns_get(const struct columns_row *row, const struct column *c)
 {
-    const struct archive_op *op = row->op;
+    const struct run_kept_op *op = row->op;
     struct columns_value v = {.number = {NAN, NAN, NAN}, .is_mean = op->sizes_differ};
 
     if (is_named(c, "run")) {
@@ -49,23 +49,23 @@ struct columns_value columns_get(const struct columns_row *row, const struct col
     } else if (is_named(c, "op")) {
         v.text = op->op;
     } else if (is_named(c, "finding")) {
-        v.text = row->run->kind;
+        v.text = row->run->kept.kind;
     } else if (is_named(c, "start")) {
         v.time_ns = op->start_ns;
         v.number.value = (double)op->start_ns;
     } else if (is_named(c, "errors")) {
         v.number.value = (double)op->n_errors;
     } else if (c->is_setting) {
-        v.number.value = op->numbers.setting[c->setting];
+        v.number.value = op->setting[c->setting];
     } else {
-        v.number = op->numbers.figure[c->metric];
+        v.number = op->figure[c->metric];
     }
     return v;
 }
 
 struct columns_text columns_show(const struct column *c, const struct columns_value *v)
 {
-    const struct archive_figure *x = &v->number;
+    const struct run_figure *x = &v->number;
     struct columns_text t = {"-"};
     double spread_frac = fmax(x->hi / x->value - 1, 1 - x->lo / x->value);
 
@@ -209,7 +209,7 @@ static int by_column(const void *a, const void *b, void *ctx)
 
 /* Whether a line is asked for that prepared a benchmark or cleaned up after it: a condition is on
  * the operation, or the run has no benchmark. */
-static bool wants_beside(const struct archive_run *run, const struct columns_test *tests,
+static bool wants_beside(const struct run_kept *run, const struct columns_test *tests,
                          size_t n_tests)
 {
     bool wants = true;
@@ -228,14 +228,14 @@ bool columns_select(struct columns_table *t, const struct columns_test *tests, s
     size_t n_all = 0;
 
     for (size_t i = 0; i < a->n; i++)
-        n_all += a->runs[i].n_ops;
+        n_all += a->runs[i].kept.n_ops;
     if (!mem_new(&t->rows, n_all, e))
         return false;
     for (size_t i = 0; i < a->n; i++) {
-        const bool beside = wants_beside(&a->runs[i], tests, n_tests);
+        const bool beside = wants_beside(&a->runs[i].kept, tests, n_tests);
 
-        for (size_t k = 0; k < a->runs[i].n_ops; k++) {
-            const struct columns_row row = {&a->runs[i], &a->runs[i].ops[k]};
+        for (size_t k = 0; k < a->runs[i].kept.n_ops; k++) {
+            const struct columns_row row = {&a->runs[i], &a->runs[i].kept.ops[k]};
             size_t met = 0;
 
             if (row.op->is_beside && !beside)

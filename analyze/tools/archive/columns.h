@@ -16,9 +16,9 @@ struct column {
     const char *name;  /* as in JSON, CSV, --sort and --where */
     const char *title; /* title for people; both NULL: those of the metric */
     enum columns_form form;
-    enum run_metric metric;            /* COLUMNS_FIGURE */
-    bool is_detail;                    /* text shows it only with -v */
-    enum compare_setting_kind setting; /* if is_setting */
+    enum run_metric metric;   /* COLUMNS_FIGURE */
+    bool is_detail;           /* text shows it only with -v */
+    enum run_setting setting; /* if is_setting */
     bool is_setting;
 };
 static inline const char *columns_name(const struct column *c)
@@ -36,15 +36,15 @@ extern const size_t n_columns;
 /* A line: an operation of a run. */
 struct columns_row {
     const struct archive_run *run;
-    const struct archive_op *op;
+    const struct run_kept_op *op;
 };
 
 /* The value of a column in a row. */
 struct columns_value {
-    const char *text;             /* COLUMNS_TEXT, borrowed; NULL: nothing */
-    struct archive_figure number; /* all others; NaN: not known */
-    int64_t time_ns;              /* COLUMNS_TIME, to the ns */
-    bool is_mean;                 /* COLUMNS_SIZE: the requests' sizes differ */
+    const char *text;         /* COLUMNS_TEXT, borrowed; NULL: nothing */
+    struct run_figure number; /* all others; NaN: not known */
+    int64_t time_ns;          /* COLUMNS_TIME, to the ns */
+    bool is_mean;             /* COLUMNS_SIZE: the requests' sizes differ */
 };
 struct columns_value columns_get(const struct columns_row *row, const struct column *c);
 

@@ -24,7 +24,7 @@ static bool add_run(struct trend *t, const struct archive_run *r, struct err *e)
     struct archive_difference ignored;
     size_t k = 0;
 
-    while (k < t->n && archive_differ(t->groups[k].runs[0], r, &ignored))
+    while (k < t->n && archive_differ(&t->groups[k].runs[0]->kept, &r->kept, &ignored))
         k++;
     if (k == t->n) {
         if (!mem_more(&t->groups, t->n, e))
@@ -42,7 +42,7 @@ static int newest_first(const void *a, const void *b)
 {
     const struct trend_group *x = a, *y = b;
 
-    return int64_order(y->runs[y->n - 1]->start_ns, x->runs[x->n - 1]->start_ns);
+    return int64_order(y->runs[y->n - 1]->kept.start_ns, x->runs[x->n - 1]->kept.start_ns);
 }
 
 /* ---- Series ---- */
@@ -57,8 +57,8 @@ static bool add_series(struct trend_group *g, const char *op, enum run_metric me
     if (!mem_new(&s->v, g->n, e))
         return false;
     for (size_t i = 0; i < g->n; i++) {
-        const struct archive_op *x = archive_op_named(g->runs[i], op);
-        double v = x != NULL ? x->numbers.figure[metric].value : NAN;
+        const struct run_kept_op *x = archive_op_named(&g->runs[i]->kept, op);
+        double v = x != NULL ? x->figure[metric].value : NAN;
 
         s->v[i] = isfinite(v) && (v > 0 || is_share) ? v : NAN;
         n += s->v[i] > 0;
@@ -74,13 +74,13 @@ static bool add_series(struct trend_group *g, const char *op, enum run_metric me
  * any. */
 static bool fill_series(struct trend_group *g, struct err *e)
 {
-    const struct archive_run *first = g->runs[0];
+    const struct run_kept *first = &g->runs[0]->kept;
 
     if (!mem_cleared(&g->series, first->n_ops * TREND_MAX_METRICS, e))
         return false;
     for (size_t k = 0; k < first->n_ops; k++) {
-        const struct archive_op *op = &first->ops[k];
-        bool has_rate = op->numbers.figure[RUN_THROUGHPUT].value > 0 && !op->sizes_differ;
+        const struct run_kept_op *op = &first->ops[k];
+        bool has_rate = op->figure[RUN_THROUGHPUT].value > 0 && !op->sizes_differ;
 
         if (!op->is_beside &&
             (!add_series(g, op->op, has_rate ? RUN_THROUGHPUT : RUN_OBJECTS, e) ||
@@ -199,13 +199,13 @@ static bool find_changes(struct trend_group *g, struct err *e)
 
 /* Returns an operation of which no request succeeded in the last run, or none in a last part that
  * is a finding. NULL: there is none. */
-static const struct archive_op *dead_in(const struct archive_run *r)
+static const struct run_kept_op *dead_in(const struct run_kept *r)
 {
     for (size_t k = 0; k < r->n_ops; k++) {
-        const struct archive_op *op = &r->ops[k];
+        const struct run_kept_op *op = &r->ops[k];
 
-        if (!op->is_beside && (op->numbers.dead_frac >= FINDING_LEAST_DEAD ||
-                               (double)op->n_errors == op->numbers.setting[COMPARE_OPERATIONS]))
+        if (!op->is_beside && (op->dead_frac >= FINDING_LEAST_DEAD ||
+                               (double)op->n_errors == op->setting[RUN_OPERATIONS]))
             return op;
     }
     return NULL;
@@ -227,7 +227,7 @@ static enum exit_code check_last(struct trend *t)
     const struct trend_group *g = &t->groups[0];
 
     t->odd = SIZE_MAX;
-    t->dead = dead_in(g->runs[g->n - 1]);
+    t->dead = dead_in(&g->runs[g->n - 1]->kept);
     if (t->dead != NULL)
         return EXIT_FAILED;
     for (size_t i = 0; i < g->n_changes; i++) {

@@ -56,7 +56,7 @@ struct trend {
      * figure or is worse than noise explains; in these last cases `odd` is its series, else
      * SIZE_MAX. */
     enum exit_code last;
-    const struct archive_op *dead;     /* NULL: none */
+    const struct run_kept_op *dead;    /* NULL: none */
     const struct trend_change *unsure; /* EXIT_UNDECIDED: a last change that is small; NULL: none */
     size_t odd;
     bool shows_last; /* whether reports give that answer; for the caller to set */

@@ -40,23 +40,18 @@ const struct compare_metric *compare_leading(const struct compare_op *op)
 /* ---- Metrics ---- */
 
 /* Returns the part of one run that is like `part`; NULL: it has none with a value of the metric. */
-static const struct run_part *part_with(const struct run *r, const char *op,
-                                        const struct run_part *part, enum run_metric metric)
+static const struct run_part *part_with(const struct run_op *op, const struct run_part *part,
+                                        enum run_metric metric)
 {
-    const struct run_op *o = run_op_named(r, op);
-    const struct run_part *p = o != NULL ? run_part_like(o, part) : NULL;
+    const struct run_part *p = run_part_like(op, part);
 
     return p != NULL && p->value[metric].present ? p : NULL;
 }
 
-/* Returns a run's value; with `clear`, a rate without the run's faults, if it has any. */
-static const struct run_value *value_of(const struct run *r, const char *op,
-                                        const struct run_part *part, enum run_metric metric,
-                                        bool clear)
+/* Whether a run has a rate without its faults. */
+static bool has_clear(const struct run_op *op, enum run_metric metric)
 {
-    const struct run_op *o = run_op_named(r, op);
-    return clear && metric <= RUN_OBJECTS && o->clear[metric].present ? &o->clear[metric]
-                                                                      : &part->value[metric];
+    return metric <= RUN_OBJECTS && op->clear[metric].present;
 }
 
 /* Returns why the value of a metric is not reliable; NULL: it is. Errors count all requests. */
@@ -67,29 +62,30 @@ static const char *why_thin(const struct run_part *p, enum run_metric metric)
     return metrics[metric].kind != METRIC_DIFFERENCE ? p->too_thin : ci->ok ? NULL : ci->why;
 }
 
-/* Collects the values of the runs that are long enough; if there are none, those of all runs. */
-static bool fill_values(struct compare_values *v, const struct compare_side *side, const char *op,
+/* Collects the values of the runs that are long enough; if there are none, those of all runs. With
+ * `clear`, rates are those without the faults, in runs that have any. */
+static bool fill_values(struct compare_values *v, const struct compare_runs *runs,
                         const struct run_part *part, enum run_metric metric, bool clear,
                         struct err *e)
 {
     *v = (struct compare_values){.spread_frac = INFINITY};
-    if (!mem_new(&v->v, side->n, e))
+    if (!mem_new(&v->v, runs->n, e))
         return false;
     for (int thin = 0; thin < 2 && v->n == 0; thin++) {
-        for (size_t i = 0; i < side->n; i++) {
-            const struct run_part *p = part_with(&side->runs[i], op, part, metric);
+        for (size_t i = 0; i < runs->n; i++) {
+            const struct run_op *o = runs->v[i];
+            const struct run_part *p = part_with(o, part, metric);
+
             if (p == NULL || (why_thin(p, metric) != NULL) != thin)
                 continue;
-            v->one = *value_of(&side->runs[i], op, p, metric, clear);
+            v->one = clear && has_clear(o, metric) ? o->clear[metric] : p->value[metric];
             v->v[v->n++] = v->one.ci.value;
             v->too_thin = why_thin(p, metric);
         }
     }
-    for (size_t i = 0; i < side->n && part->kind == RUN_ALL; i++) {
-        const struct run_op *o = run_op_named(&side->runs[i], op);
-        v->n_failing +=
-            o != NULL && operation_n_failed(&o->report) > 0 && !o->parts[0].value[metric].present;
-    }
+    for (size_t i = 0; i < runs->n && part->kind == RUN_ALL; i++)
+        v->n_failing += operation_n_failed(&runs->v[i]->report) > 0 &&
+                        !runs->v[i]->parts[0].value[metric].present;
     if (v->n == 1) {
         v->center = v->v[0];
         if (v->one.ci.ok && v->center > 0)
@@ -123,7 +119,9 @@ static bool noise_of(const struct compare_options *o, const char *op, const stru
     if (!mem_new(&v, o->n_history, e))
         return false;
     for (size_t i = 0; i < o->n_history; i++) {
-        const struct run_part *p = part_with(&o->history[i], op, part, metric);
+        const struct run_op *own = run_op_named(&o->history[i], op);
+        const struct run_part *p = own != NULL ? part_with(own, part, metric) : NULL;
+
         if (p != NULL && why_thin(p, metric) == NULL)
             v[n++] = p->value[metric].ci.value;
     }
@@ -233,8 +231,8 @@ static bool add_metrics(struct compare_op *op, const struct compare *c,
             .mde_frac = NAN,
             .p_worse = NAN,
         };
-        bool ok = fill_values(&m.before, &c->before, op->op, part, m.metric, false, e) &&
-                  fill_values(&m.after, &c->after, op->op, part, m.metric, false, e);
+        bool ok = fill_values(&m.before, &op->runs[0], part, m.metric, false, e) &&
+                  fill_values(&m.after, &op->runs[1], part, m.metric, false, e);
         bool is_kept = ok && is_worth(&m);
         respect_resolution(&m, c);
         if (is_kept)
@@ -251,28 +249,20 @@ static bool add_metrics(struct compare_op *op, const struct compare *c,
     return true;
 }
 
-static bool has_clear(const struct compare_side *side, const char *op, enum run_metric metric)
-{
-    for (size_t i = 0; i < side->n; i++) {
-        const struct run_op *o = run_op_named(&side->runs[i], op);
-        if (o != NULL && metric <= RUN_OBJECTS && o->clear[metric].present)
-            return true;
-    }
-    return false;
-}
-
 /* Compares the leading metric once more, without the faults of the runs. */
-static bool fill_clear(struct compare_op *op, const struct compare *c,
-                       const struct compare_options *o, struct err *e)
+static bool fill_clear(struct compare_op *op, const struct compare_options *o, struct err *e)
 {
     const struct compare_metric *leading = compare_leading(op);
-    if (leading == NULL || !leading->cmp.ok ||
-        !(has_clear(&c->before, op->op, leading->metric) ||
-          has_clear(&c->after, op->op, leading->metric)))
+    bool any = false;
+
+    for (size_t k = 0; leading != NULL && leading->cmp.ok && k < 2; k++)
+        for (size_t i = 0; i < op->runs[k].n; i++)
+            any |= has_clear(op->runs[k].v[i], leading->metric);
+    if (!any)
         return true;
     struct compare_metric m = {.metric = leading->metric, .part = leading->part};
-    bool ok = fill_values(&m.before, &c->before, op->op, m.part, m.metric, true, e) &&
-              fill_values(&m.after, &c->after, op->op, m.part, m.metric, true, e) &&
+    bool ok = fill_values(&m.before, &op->runs[0], m.part, m.metric, true, e) &&
+              fill_values(&m.after, &op->runs[1], m.part, m.metric, true, e) &&
               test(&m, o, op->op, e);
     contain_shown(&m);
     op->clear = m.cmp;
@@ -284,67 +274,63 @@ static bool fill_clear(struct compare_op *op, const struct compare *c,
 
 /* ---- Operations ---- */
 
-static size_t n_having(const struct compare_side *side, const char *op, const struct run_op **some)
+/* Finds the runs of a side that have the operation, in `room`. Returns how many there are. */
+static size_t find_runs(struct compare_runs *to, const struct compare_side *side, const char *op,
+                        const struct run_op **room)
 {
-    size_t n = 0;
+    *to = (struct compare_runs){.v = room};
     for (size_t i = 0; i < side->n; i++) {
         const struct run_op *o = run_op_named(&side->runs[i], op);
-        n += o != NULL;
-        if (o != NULL)
-            *some = o;
+
+        if (o == NULL)
+            continue;
+        to->v[to->n++] = o;
+        to->n_dead += o->report.n_requests > 0 &&
+                      operation_n_failed(&o->report) == operation_n_all(&o->report);
     }
-    return n;
+    return to->n;
 }
 
-/* Counts the runs that have the operation, but no successful request of it. */
-static size_t n_dead(const struct compare_side *side, const char *op)
+static bool warn_dead(struct compare *c, const struct compare_side *side, const char *op,
+                      const struct compare_runs *runs, struct err *e)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < side->n; i++) {
-        const struct run_op *o = run_op_named(&side->runs[i], op);
-        n += o != NULL && o->report.n_requests > 0 &&
-             operation_n_failed(&o->report) == operation_n_all(&o->report);
-    }
-    return n;
-}
-
-static bool warn_dead(struct compare *c, const struct compare_side *side, const char *op, size_t n,
-                      size_t n_having_it, struct err *e)
-{
-    if (n == 0)
+    if (runs->n_dead == 0)
         return true;
-    if (n_having_it == 1)
+    if (runs->n == 1)
         return notes_add(&c->warnings, e, "no-success", NULL, "%s: no request of %s succeeded", op,
                          side->name);
     return notes_add(
         &c->warnings, e, "no-success", NULL,
         "%s: in %zu of %zu runs of %s no request succeeded: these runs have no figure to compare",
-        op, n, n_having_it, side->name);
+        op, runs->n_dead, runs->n, side->name);
 }
 
 /* Compares the whole operation, then the parts of `before` that some run of `after` has. */
 static bool fill_op(struct compare_op *op, const struct compare *c, const struct compare_options *o,
                     struct err *e)
 {
-    const struct run_op *a = NULL, *b = NULL;
-    n_having(&c->before, op->op, &a);
-    n_having(&c->after, op->op, &b);
-    compare_settings(c, op->op, COMPARE_OPERATIONS, COMPARE_SHARE, op->settings, &op->n_settings);
+    /* The last runs: a short one may lack parts. */
+    const struct run_op *a = op->runs[0].v[op->runs[0].n - 1];
+    const struct run_op *b = op->runs[1].v[op->runs[1].n - 1];
+
+    compare_settings(op, 1, RUN_OPERATIONS, RUN_SHARE, op->settings, &op->n_settings);
     for (size_t i = 0; i < op->n_settings; i++)
-        op->sizes_differ |= op->settings[i].kind == COMPARE_SIZE;
-    if (!compare_figures(op, &c->before, op->before, e) ||
-        !compare_figures(op, &c->after, op->after, e) || !compare_effect(op, c, e))
+        op->sizes_differ |= op->settings[i].kind == RUN_OBJECT_SIZE;
+    if (!compare_figures(op, e))
         return false;
     for (size_t i = 0; i < a->n_parts; i++)
         if (run_part_like(b, &a->parts[i]) != NULL && !add_metrics(op, c, o, &a->parts[i], e))
             return false;
-    return fill_clear(op, c, o, e);
+    return fill_clear(op, o, e);
 }
 
-static bool warn_missing(struct compare *c, const char *op, const struct run_op *some,
-                         size_t n_before, size_t n_after, struct err *e)
+static bool warn_missing(struct compare *c, const char *op, const struct compare_runs runs[2],
+                         struct err *e)
 {
+    size_t n_before = runs[0].n, n_after = runs[1].n;
     const struct compare_side *without = n_before == 0 ? &c->before : &c->after;
+    const struct run_op *some = n_after > 0 ? runs[1].v[n_after - 1] : runs[0].v[n_before - 1];
+
     if (n_before == 0 || n_after == 0)
         return notes_add(&c->warnings, e,
                          some->parts[0].too_thin != NULL        ? "thin-op-missing"
@@ -358,18 +344,16 @@ static bool warn_missing(struct compare *c, const char *op, const struct run_op 
     return true;
 }
 
-static enum role role_of(const struct compare *c, const char *op)
+static enum role role_of(const struct compare_op *op)
 {
     enum role role = ROLE_BENCHMARK;
+    bool found = false;
 
-    for (size_t i = 0; i < compare_n_runs(c); i++) {
-        const struct run_op *own = run_op_named(compare_nth_run(c, i), op);
-        if (own == NULL)
-            continue;
-        role = own->report.role;
-        if (role_is_benchmark(role))
-            break;
-    }
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; !found && i < op->runs[k].n; i++) {
+            role = op->runs[k].v[i]->report.role;
+            found = role_is_benchmark(role);
+        }
     return role;
 }
 
@@ -387,18 +371,18 @@ static bool none_in_common(const struct compare_op *v, size_t n, struct err *e)
     char names[2][200] = {"", ""};
 
     for (size_t k = 0; k < n; k++)
-        suggest_list(names[v[k].n_before == 0], sizeof names[0], v[k].op);
+        suggest_list(names[v[k].runs[0].n == 0], sizeof names[0], v[k].op);
     return err_set(e, "no operation type is on both sides: before has %s, after %s", names[0],
                    names[1]);
 }
 
 static bool fill_ops(struct compare *c, const struct compare_options *o, struct err *e)
 {
-    size_t most = 0, n = 0;
+    size_t most = 0, n = 0, n_room = 0;
 
     for (size_t i = 0; i < compare_n_runs(c); i++)
         most += compare_nth_run(c, i)->n_ops;
-    if (!mem_cleared(&c->ops, most, e))
+    if (!mem_cleared(&c->ops, most, e) || !mem_new(&c->room, most, e))
         return false;
     for (size_t i = 0; i < compare_n_runs(c); i++) {
         const struct run *r = compare_nth_run(c, i);
@@ -408,13 +392,12 @@ static bool fill_ops(struct compare *c, const struct compare_options *o, struct 
     }
     for (size_t k = 0; k < c->n_ops; k++) {
         struct compare_op *op = &c->ops[k];
-        const struct run_op *some = NULL;
 
-        op->n_before = n_having(&c->before, op->op, &some);
-        op->n_after = n_having(&c->after, op->op, &some);
-        if (!warn_missing(c, op->op, some, op->n_before, op->n_after, e))
+        n_room += find_runs(&op->runs[0], &c->before, op->op, c->room + n_room);
+        n_room += find_runs(&op->runs[1], &c->after, op->op, c->room + n_room);
+        if (!warn_missing(c, op->op, op->runs, e))
             return false;
-        if (op->n_before > 0 && op->n_after > 0)
+        if (op->runs[0].n > 0 && op->runs[1].n > 0)
             c->ops[n++] = *op;
     }
     if (n == 0)
@@ -422,17 +405,15 @@ static bool fill_ops(struct compare *c, const struct compare_options *o, struct 
     c->n_ops = n;
     for (size_t k = 0; k < n; k++) {
         struct compare_op *op = &c->ops[k];
-        op->role = role_of(c, op->op);
+        op->role = role_of(op);
         if (!role_is_benchmark(op->role) && o->n_gates > 0 &&
             !notes_add(&c->warnings, e, "gate-preparation", NULL,
                        "%s: ran %s what was measured, so the gate leaves it out (--op names what "
                        "it judges)",
                        op->op, op->role == ROLE_CLEAN_UP ? "after" : "before"))
             return false;
-        op->dead_before = n_dead(&c->before, op->op);
-        op->dead_after = n_dead(&c->after, op->op);
-        if (!warn_dead(c, &c->before, op->op, op->dead_before, op->n_before, e) ||
-            !warn_dead(c, &c->after, op->op, op->dead_after, op->n_after, e))
+        if (!warn_dead(c, &c->before, op->op, &op->runs[0], e) ||
+            !warn_dead(c, &c->after, op->op, &op->runs[1], e))
             return false;
         if (!fill_op(op, c, o, e))
             return false;
@@ -561,9 +542,11 @@ static bool fill(struct compare *c, const struct compare_options *o, struct err 
 {
     if (!check_twins(c, o, e) || !compare_recorded(c, e))
         return false;
-    compare_settings(c, NULL, COMPARE_AUTOTERM, COMPARE_MIXED, c->settings, &c->n_settings);
-    return fill_ops(c, o, e) && compare_judge(c, o, e) && compare_where(c, e) &&
-           warn_runs(c, o, e) && warn_by_second(c, e);
+    if (!fill_ops(c, o, e))
+        return false;
+    compare_settings(c->ops, c->n_ops, RUN_AUTOTERM, RUN_MIXED, c->settings, &c->n_settings);
+    return compare_judge(c, o, e) && compare_where(c, e) && warn_runs(c, o, e) &&
+           warn_by_second(c, e);
 }
 
 bool compare_run(struct compare *c, const struct compare_side *before,
@@ -595,6 +578,7 @@ void compare_free(struct compare *c)
         free(c->ops[k].metrics);
     }
     free(c->ops);
+    free(c->room);
     notes_free(&c->warnings);
     free(c->options);
     free(c->names);

@@ -37,55 +37,40 @@ struct compare_options {
     size_t n_gates;
 };
 
-/* A setting or circumstance in which the sides differ; lo < hi: the runs of a side differ. */
-enum compare_setting_kind {
-    COMPARE_OPERATIONS, /* number of requests: no setting, and never a limit */
-    COMPARE_CONCURRENCY,
-    COMPARE_ENDPOINTS,
-    COMPARE_CLIENTS,
-    COMPARE_OBJECTS_PER_OP,
-    COMPARE_DURATION_S, /* active range, rounded */
-    COMPARE_SIZE,       /* bytes; the mean of several sizes */
-    COMPARE_SHARE,      /* of the requests of a mixed run, fraction */
-    COMPARE_AUTOTERM,   /* 0, 1 */
-    COMPARE_MIXED,      /* 0, 1: operations at the same time */
-};
-
-/* Names of settings by kind: for people, and as in JSON. */
-extern const struct compare_setting_name {
-    const char *title, *json;
-    size_t of_report; /* offset of its number in struct operation; 0: compare_setting_of finds it */
-} compare_setting_names[];
-
+/* The values of a setting in some runs; lo < hi: they differ; NaN: no run has it. */
 struct compare_span {
     double lo, hi;
-    bool several; /* COMPARE_SIZE: the requests of one run have several sizes */
+    bool several; /* RUN_OBJECT_SIZE: the requests of one run have several sizes */
 };
 
+/* All settings of an operation in some runs. All zero: of no run. */
+struct compare_spans {
+    struct compare_span of[RUN_N_SETTINGS];
+    size_t n_runs;
+};
+void compare_spans_add(struct compare_spans *s, const struct run_kept_op *op);
+
+/* Whether both sides have a setting, and its values differ by more than chance (durations: at all).
+ * `chance`: by how much more than usual means of random sizes (a fraction) and shares may differ.
+ */
+bool compare_spans_differ(enum run_setting kind, const struct compare_spans *a,
+                          const struct compare_spans *b, double chance);
+
+/* Whether a difference shows how the runs ended, not what was asked for. */
+bool compare_is_outcome(enum run_setting kind, const struct compare_spans *a,
+                        const struct compare_spans *b);
+
+/* A setting or circumstance in which the sides differ. */
 struct compare_setting {
-    enum compare_setting_kind kind;
+    enum run_setting kind;
     struct compare_span before, after;
-    bool is_outcome; /* shows how the runs ended, not what was asked for */
+    bool is_outcome;
 };
-
-/* Sets *value to a setting of one run; false: the run does not have it. op: NULL for a setting of
- * the whole run. *several: the requests of the run have several sizes (COMPARE_SIZE). */
-bool compare_setting_of(const struct run *run, const struct run_op *op,
-                        enum compare_setting_kind kind, double *value, bool *several);
-
-/* Whether values of a setting differ by more than chance (durations: at all). `chance`: by how much
- * more than usual means of random sizes (a fraction) and shares may differ. Whether two durations
- * differ by more than the last request explains. */
-bool compare_spans_differ(enum compare_setting_kind kind, const struct compare_span *a,
-                          const struct compare_span *b, double chance);
-bool compare_durations_differ(double a_s, double b_s);
 
 /* Returns the first of the settings of s3load that two runs both recorded (recorded.h) which
  * differs; NULL: none. Those that rows show do not count, but how long a run was to be does: rows
  * show how long it was. The hosts may differ: they are what is compared. */
 const char *compare_differing_option(const json_t *a, const json_t *b);
-
-#define COMPARE_MAX_SETTINGS 12
 
 /* Writes a setting of s3load as JSON, cut to 70 characters. False: out of memory. */
 #define COMPARE_OPTION_TEXT 80
@@ -151,12 +136,18 @@ struct compare_carrier {
 
 #define COMPARE_MAX_CARRIERS 2
 
+/* The runs of a side that have an operation. */
+struct compare_runs {
+    const struct run_op **v; /* borrowed */
+    size_t n;
+    size_t n_dead; /* those without a successful request */
+};
+
 struct compare_op {
     const char *op;
-    size_t n_before, n_after;       /* runs that have it */
-    size_t dead_before, dead_after; /* of these runs, those without a successful request */
+    struct compare_runs runs[2]; /* before, after */
     enum role role; /* ROLE_BENCHMARK if any run has it in that role; gates judge only those */
-    struct compare_setting settings[COMPARE_MAX_SETTINGS];
+    struct compare_setting settings[RUN_N_SETTINGS];
     size_t n_settings;
     /* What the reports show of each metric: medians over the runs; NaN: nothing. */
     double before[RUN_MAX_METRICS], after[RUN_MAX_METRICS];
@@ -211,13 +202,14 @@ struct compare {
     double run_cv_frac;          /* as given */
     size_t n_history;
     const char **names; /* of the runs of both sides; they tell them apart (paths_shorten) */
-    struct compare_setting settings[COMPARE_MAX_SETTINGS]; /* settings of whole runs */
+    struct compare_setting settings[RUN_N_SETTINGS]; /* settings of whole runs */
     size_t n_settings;
     struct compare_option *options;
     size_t n_options;
     struct compare_op *ops; /* present on both sides */
     size_t n_ops;
-    size_t n_family; /* comparisons that p is adjusted for */
+    const struct run_op **room; /* of their runs */
+    size_t n_family;            /* comparisons that p is adjusted for */
     struct notes warnings;
     bool has_gate;
     enum exit_code gate; /* EXIT_DONE, EXIT_FAILED, EXIT_UNDECIDED */

@@ -273,8 +273,8 @@ static bool decide_gate(struct compare *c, const struct compare_options *o, stru
                                              m->gate_limit, m->p_worse};
         }
         n_worse_by_failing +=
-            role_is_benchmark(op->role) && op->dead_after > 0 && op->dead_before == 0;
-        undecidable |= role_is_benchmark(op->role) && op->dead_after > 0;
+            role_is_benchmark(op->role) && op->runs[1].n_dead > 0 && op->runs[0].n_dead == 0;
+        undecidable |= role_is_benchmark(op->role) && op->runs[1].n_dead > 0;
         bool is_judged = !is_thin(op) && role_is_benchmark(op->role);
         n_judged += is_judged;
         undecidable |= is_judged && n_unmet(op, o) > 0;

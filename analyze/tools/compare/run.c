@@ -1,14 +1,13 @@
 #include "analyze/tools/compare/run.h"
 
 #include "analyze/analysis/sums/sums.h"
-#include "analyze/read/aggfile.h"
-#include "analyze/summary/requests/sample.h"
-
-#include "analyze/base/csort.h"
 #include "analyze/base/tasks.h"
+#include "analyze/data/group.h"
+#include "analyze/read/aggfile.h"
 #include "analyze/summary/estimate/confidence.h"
 #include "analyze/summary/estimate/flow.h"
 #include "analyze/summary/estimate/percentile.h"
+#include "analyze/summary/requests/sample.h"
 #include "libcommon/mem.h"
 
 #include <math.h>
@@ -155,11 +154,24 @@ static void fill_values(struct run_part *p, const struct statistics *s,
     metric_values(p->value, s, duration);
 }
 
-static size_t key_of(const struct dataset *d, const struct table *t, size_t i,
-                     enum run_part_kind kind)
+/* The requests of an operation, for group_rows_by. */
+struct source {
+    const struct dataset *d;
+    const struct table *t;
+};
+
+static size_t host_of(const void *source, size_t row)
 {
-    return kind == RUN_HOST ? dataset_place(d, t, table_place(t, i))->host
-                            : analysis_size_class(packed_get(&t->bytes, i));
+    const struct source *x = source;
+
+    return dataset_place(x->d, x->t, table_place(x->t, row))->host;
+}
+
+static size_t size_class_of(const void *source, size_t row)
+{
+    const struct source *x = source;
+
+    return analysis_size_class(packed_get(&x->t->bytes, row));
 }
 
 /* Orders parts by kind, then by name or size. */
@@ -178,18 +190,14 @@ static bool add_parts(struct run_op *op, const struct dataset *d, const struct t
                       const struct statistics *all, enum run_part_kind kind, struct err *e)
 {
     size_t n_keys = kind == RUN_HOST ? d->hosts.n : ANALYSIS_N_SIZES, n_used = 0;
-    size_t n_before = op->n_parts, *first = NULL;
-    uint32_t *row = NULL;
-    bool ok = mem_cleared(&first, n_keys + 2, e) && mem_new(&row, t->n, e);
+    size_t n_before = op->n_parts;
+    struct group_rows rows;
+    bool ok = group_rows_by(&rows, t->n, NULL, n_keys, kind == RUN_HOST ? host_of : size_class_of,
+                            &(struct source){d, t}, e);
+    const size_t *first = rows.first;
 
-    for (size_t i = 0; ok && i < t->n; i++)
-        csort_count(first, key_of(d, t, i, kind));
     for (size_t k = 0; ok && k < n_keys; k++)
-        n_used += first[k + 2] > 0;
-    if (ok)
-        csort_sum(first, n_keys);
-    for (size_t i = 0; ok && i < t->n; i++)
-        row[csort_place(first, key_of(d, t, i, kind))] = (uint32_t)i;
+        n_used += first[k + 1] > first[k];
     ok = ok && (n_used <= 1 || mem_room(&op->parts, op->n_parts + n_used, e));
     for (size_t k = 0; ok && n_used > 1 && k < n_keys; k++) {
         if (first[k + 1] == first[k])
@@ -197,7 +205,7 @@ static bool add_parts(struct run_op *op, const struct dataset *d, const struct t
         const struct statistics_input in = {
             .dataset = d,
             .table = t,
-            .row = row + first[k],
+            .row = rows.row + first[k],
             .n = first[k + 1] - first[k],
             .start_ns = all->start_ns,
             .end_ns = all->start_ns + all->duration_ns,
@@ -223,8 +231,7 @@ static bool add_parts(struct run_op *op, const struct dataset *d, const struct t
     }
     if (op->n_parts > n_before)
         qsort(op->parts + n_before, op->n_parts - n_before, sizeof *op->parts, compare_parts);
-    free(first);
-    free(row);
+    group_rows_fini(&rows);
     return ok;
 }
 
@@ -291,29 +298,178 @@ static bool fill_tallies(struct run_op *op, const struct dataset *d, const struc
 
 /* ---- One operation ---- */
 
-static bool fill_op(struct run_op *op, const struct analysis *a, struct operation *from,
-                    const struct run_options *o, struct err *e)
+static bool fill_op(struct run_op *op, struct run_kept_op *kept, const struct analysis *a,
+                    struct operation *from, const struct run_options *o, struct err *e)
 {
     const struct dataset *d = a->dataset;
     const struct table *t = dataset_table(d, from->op);
     struct statistics_latency response = {0};
 
-    if (!run_op_init(op, from->op, e))
+    op->kept = kept;
+    op->n_parts = 1;
+    if (!mem_text(&kept->op, from->op, e) || !mem_cleared(&op->parts, 1, e))
         return false;
+    op->op = kept->op;
     analysis_take_operation(&op->report, from);
     op->report.op = op->op;
-    op->of_response = o->of_response && op->report.requests.response_time.dur.present;
+    if (o->filter->ops.n > 0)
+        op->report.role = ROLE_BENCHMARK;
+    kept->of_response = o->of_response && op->report.requests.response_time.dur.present;
     const struct statistics *s = op->report.statistics;
     if (s == NULL)
         return true;
-    if (op->of_response && t != NULL && !percentile_times(t, s, PERCENTILE_RESPONSE, &response, e))
+    if (kept->of_response && t != NULL &&
+        !percentile_times(t, s, PERCENTILE_RESPONSE, &response, e))
         return false;
-    fill_values(&op->parts[0], s, op->of_response ? &response : &s->duration);
+    fill_values(&op->parts[0], s, kept->of_response ? &response : &s->duration);
     if (t == NULL) /* there are no requests to divide */
         return true;
     return fill_tallies(op, d, t, s, e) && fill_clear(op, &a->findings, t, s, e) &&
            (!o->with_parts ||
             (add_parts(op, d, t, s, RUN_HOST, e) && add_parts(op, d, t, s, RUN_SIZE, e)));
+}
+
+/* ---- What the recorder and the findings say ---- */
+
+/* Points *name to a copy that the run owns; NULL stays NULL. */
+static bool own_name(struct run *r, const char **name, struct err *e)
+{
+    if (*name == NULL)
+        return true;
+    uint32_t id = intern_add(&r->names, slice_of(*name));
+    if (id == INTERN_NONE)
+        return mem_none(e);
+    *name = r->names.strings[id].p;
+    return true;
+}
+
+static bool take_findings(struct run *r, const struct findings *from, struct err *e)
+{
+    for (size_t i = 0; i < from->n; i++) {
+        struct finding f = from->v[i];
+        /* This finding is about files of sums. Here the sums were made from a capture. */
+        if (r->source != RUN_OF_SUMS && strcmp(f.kind->name, "from-sums") == 0)
+            continue;
+        bool ok = own_name(r, &f.op, e) && own_name(r, &f.party, e) && own_name(r, &f.client, e);
+        for (size_t k = 0; ok && k < f.n_others; k++)
+            ok = own_name(r, &f.others[k], e);
+        if (!ok || !findings_add(&r->findings, &f, e, "%s", from->v[i].sentence))
+            return false;
+    }
+    return true;
+}
+
+/* Whether a comment or command line, in JSON or not, asks for autoterm. */
+static bool asks_for_autoterm(const char *text)
+{
+    const char *at = strstr(text, "--autoterm");
+    for (; at != NULL; at = strstr(at + 1, "--autoterm")) {
+        const char *value = at + strlen("--autoterm");
+        if (*value == '\0' || *value == ' ' || *value == '"' || strncmp(value, "=true", 5) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Takes what the recorder wrote into the comments of a capture. */
+static void take_recorded(struct run *r, const struct dataset *d)
+{
+    const struct dataset_input *first = &d->inputs[0];
+    r->n_file_bytes = first->info.n_file_bytes;
+    r->recorded = first->recorded;
+    json_incref(r->recorded.settings);
+    for (size_t i = 0; i < d->n_inputs; i++)
+        for (size_t k = 0; k < d->inputs[i].comments.n; k++)
+            r->autoterm |= asks_for_autoterm(keptlines_get(&d->inputs[i].comments, k));
+}
+
+/* ---- What is kept ---- */
+
+const struct run_setting_name run_setting_names[RUN_N_SETTINGS] = {
+    [RUN_OPERATIONS] = {"Operations", "n_requests"},
+    [RUN_CONCURRENCY] = {"Concurrency", "concurrency"},
+    [RUN_ENDPOINTS] = {"Endpoints", "n_hosts"},
+    [RUN_CLIENTS] = {"Clients", "n_clients"},
+    [RUN_OBJECTS_PER_OP] = {"Objects per operation", "objects_per_op"},
+    [RUN_DURATION_S] = {"Duration", "duration_s"},
+    [RUN_OBJECT_SIZE] = {"Object size", "object_size_bytes"},
+    [RUN_SHARE] = {"Share of the requests", "share_frac"},
+    [RUN_AUTOTERM] = {"Ended by autoterm", "autoterm"},
+    [RUN_MIXED] = {"Operations at the same time", "mixed"},
+};
+
+static void keep_settings(struct run_kept_op *to, const struct run *r, const struct operation *op,
+                          double n_all)
+{
+    const struct requests *q = &op->requests;
+    int64_t range_ns = op->range.end_ns - op->range.start_ns;
+    double *v = to->setting;
+
+    to->sizes_differ = q->present && !q->single_size;
+    v[RUN_OPERATIONS] = (double)op->n_requests;
+    v[RUN_CONCURRENCY] = (double)op->concurrency;
+    v[RUN_ENDPOINTS] = (double)op->n_hosts;
+    v[RUN_CLIENTS] = (double)op->n_clients;
+    v[RUN_OBJECTS_PER_OP] = (double)op->objects_per_op;
+    v[RUN_DURATION_S] = op->range.present ? round((double)range_ns / 1e9) : NAN;
+    v[RUN_OBJECT_SIZE] = !q->present        ? NAN
+                         : to->sizes_differ ? q->mean_bytes
+                                            : (double)q->object_size_bytes;
+    v[RUN_SHARE] = r->mixed ? (double)op->n_requests / n_all : NAN;
+    v[RUN_AUTOTERM] = r->autoterm;
+    v[RUN_MIXED] = r->mixed;
+}
+
+static struct run_figure figure_of(const struct run_op *op, size_t metric)
+{
+    const struct run_value *v = &op->parts[0].value[metric];
+    bool has_limits = v->present && v->ci.ok;
+    struct run_figure x = {v->present ? v->ci.value : NAN, has_limits ? v->ci.lo : NAN,
+                           has_limits ? v->ci.hi : NAN};
+
+    if (isnan(x.value))
+        x.value = metric_judged(&metrics[metric], &op->report, op->kept->of_response);
+    return x;
+}
+
+/* Fills in what is kept of the run, whose operations have their names and `of_response`. */
+static bool keep(struct run *r, struct err *e)
+{
+    struct run_kept *to = &r->kept;
+    const struct finding *worst = r->findings.n > 0 ? &r->findings.v[0] : NULL;
+    double n_all = 0;
+
+    to->source = r->basis > r->source ? r->basis : r->source;
+    to->start_ns = r->start_ns;
+    to->options = json_incref(r->recorded.settings);
+    to->has_problem = worst != NULL && run_is_fault(worst);
+    for (size_t k = 0; k < r->n_ops; k++)
+        n_all += (double)r->ops[k].report.n_requests;
+    for (size_t k = 0; k < r->n_ops; k++) {
+        const struct operation *op = &r->ops[k].report;
+        struct run_kept_op *x = &to->ops[k];
+
+        x->is_beside = !role_is_benchmark(op->role);
+        x->start_ns = op->start_ns;
+        x->n_errors = operation_n_failed(op);
+        x->dead_frac = operation_dead_frac(op);
+        keep_settings(x, r, op, n_all);
+        for (size_t i = 0; i < RUN_N_COMPARED; i++)
+            x->figure[i] = figure_of(&r->ops[k], i);
+    }
+    return worst == NULL || (mem_text(&to->kind, worst->kind->name, e) &&
+                             mem_text(&to->finding, worst->sentence, e));
+}
+
+void run_free_kept(struct run_kept *k)
+{
+    for (size_t i = 0; i < k->n_ops; i++)
+        free(k->ops[i].op);
+    free(k->ops);
+    free(k->kind);
+    free(k->finding);
+    json_decref(k->options);
+    *k = (struct run_kept){0};
 }
 
 /* ---- The run ---- */
@@ -323,17 +479,15 @@ struct op_task {
     const struct analysis *a;
     struct operation *from;
     struct run_op *op;
+    struct run_kept_op *kept;
     const struct run_options *options;
 };
 
 static bool do_op(void *work, struct err *e)
 {
     const struct op_task *w = work;
-    bool ok = fill_op(w->op, w->a, w->from, w->options, e);
 
-    if (w->options->filter->ops.n > 0)
-        w->op->report.role = ROLE_BENCHMARK;
-    return ok;
+    return fill_op(w->op, w->kept, w->a, w->from, w->options, e);
 }
 
 static bool fill_ops(struct run *r, struct analysis *a, const struct run_options *o, struct err *e)
@@ -341,18 +495,19 @@ static bool fill_ops(struct run *r, struct analysis *a, const struct run_options
     struct op_task *work = NULL;
     struct task *tasks = NULL;
     bool ok = mem_new(&work, a->n_operations + 1, e) && mem_new(&tasks, a->n_operations + 1, e) &&
-              mem_cleared(&r->ops, a->n_operations + 1, e);
+              mem_cleared(&r->ops, a->n_operations + 1, e) &&
+              mem_cleared(&r->kept.ops, a->n_operations + 1, e);
 
     for (size_t k = 0; ok && k < a->n_operations; k++) {
         struct operation *from = &a->operations[k];
         if (from->n_requests == 0)
             continue;
-        work[r->n_ops] = (struct op_task){a, from, &r->ops[r->n_ops], o};
+        work[r->n_ops] = (struct op_task){a, from, &r->ops[r->n_ops], &r->kept.ops[r->n_ops], o};
         tasks[r->n_ops] = (struct task){do_op, &work[r->n_ops], (uint64_t)from->n_requests};
         r->n_ops++;
     }
-    ok = ok && tasks_run(tasks, r->n_ops, a->options.threads, e);
-    run_fill_shares(r);
+    r->kept.n_ops = r->n_ops;
+    ok = ok && tasks_run(tasks, r->n_ops, a->options.threads, e) && keep(r, e);
     free(work);
     free(tasks);
     return ok;
@@ -364,7 +519,7 @@ static bool fill_run(struct run *r, struct analysis *a, const struct dataset *d,
 {
     r->n_rows = a->n_rows;
     r->mixed = a->mixed;
-    run_take_recorded(r, d);
+    take_recorded(r, d);
     r->start_ns = INT64_MAX;
     r->end_ns = INT64_MIN;
     for (size_t i = 0; i < d->n_inputs; i++) {
@@ -372,8 +527,8 @@ static bool fill_run(struct run *r, struct analysis *a, const struct dataset *d,
         r->end_ns = int64_max(r->end_ns, d->inputs[i].last_end_ns);
     }
     /* fill_ops moves the statistics out of the analysis, so it comes last. */
-    return run_take_findings(r, &a->findings, e) &&
-           (o->seen == NULL || o->seen(o->seen_ctx, a, e)) && fill_ops(r, a, o, e);
+    return take_findings(r, &a->findings, e) && (o->seen == NULL || o->seen(o->seen_ctx, a, e)) &&
+           fill_ops(r, a, o, e);
 }
 
 struct loading {
@@ -404,10 +559,10 @@ static bool fill_by_second(struct run *r, const struct sums *s, const struct dat
         how.range = RANGE_INNER;
         how.segment_ns = NS_PER_S;
     }
+    for (size_t i = 0; i < s->said.n; i++)
+        r->autoterm |= asks_for_autoterm(s->said.line[i]);
     bool ok = sums_analyze(&a, &of_file, s, r->path, &how, e) &&
               fill_run(r, &a, d != NULL ? d : &of_file, o, e);
-    for (size_t i = 0; i < s->said.n; i++)
-        r->autoterm |= run_asks_for_autoterm(s->said.line[i]);
     analysis_free(&a);
     dataset_free(&of_file);
     return ok;
@@ -497,8 +652,8 @@ void run_free(struct run *r)
         for (size_t kind = 0; kind < RUN_N_TALLIES; kind++)
             free_tallies(&op->tally[kind]);
         statistics_free(op->report.statistics);
-        free(op->op);
     }
+    run_free_kept(&r->kept);
     json_decref(r->recorded.settings);
     findings_free(&r->findings);
     intern_fini(&r->names);

@@ -45,27 +45,74 @@ struct run_tallies {
     size_t n, n_blocks;
 };
 
-struct run_op {
-    char *op;
-    /* What the report says of the operation, without lists. report.op is the name above. An
-     * operation that --op names has the role of the benchmark. */
-    struct operation report;
-    double share;     /* of all requests */
-    bool of_response; /* as in struct run_options; false if the run has no response times */
-    /* The rates of the active range without the spans of the run's faults (run_is_fault). Absent:
-     * no fault has a span in the range, or less than a quarter of it is left. */
-    struct run_value clear[RUN_OBJECTS + 1];
-    struct run_part *parts; /* n_parts; the whole operation, then by host, then by size, in order */
-    size_t n_parts;
-    struct run_tallies tally[RUN_N_TALLIES]; /* all empty if the file has no requests */
-};
-
 /* What a file contains. All files of a comparison are reduced to the least that one of them
  * contains. */
 enum run_basis {
     RUN_OF_REQUESTS,
     RUN_OF_SUMS,
     RUN_OF_AGGREGATES, /* an aggregated capture: only its seconds */
+};
+
+/* A setting or circumstance of an operation, or of its whole run. */
+enum run_setting {
+    RUN_OPERATIONS, /* number of requests: no setting, and never a limit */
+    RUN_CONCURRENCY,
+    RUN_ENDPOINTS,
+    RUN_CLIENTS,
+    RUN_OBJECTS_PER_OP,
+    RUN_DURATION_S,  /* active range, rounded */
+    RUN_OBJECT_SIZE, /* bytes; the mean of several sizes */
+    RUN_SHARE,       /* of the requests of a mixed run, fraction */
+    RUN_AUTOTERM,    /* of the whole run, as the next: 0, 1 */
+    RUN_MIXED,       /* 0, 1: operations at the same time */
+    RUN_N_SETTINGS,
+};
+
+/* Names of settings: for people, and as in JSON. */
+extern const struct run_setting_name {
+    const char *title, *json;
+} run_setting_names[RUN_N_SETTINGS];
+
+/* A figure of a run with its 95 % interval; NaN: not known. */
+struct run_figure {
+    double value, lo, hi;
+};
+
+/* What is kept of an operation of a run that is one of many. */
+struct run_kept_op {
+    char *op;          /* owned by struct run_kept */
+    bool is_beside;    /* not part of the benchmark: it prepared or cleaned up */
+    bool sizes_differ; /* request sizes differ: RUN_OBJECT_SIZE is their mean */
+    bool of_response;  /* percentiles are of response times: asked for, and the run has them */
+    int64_t start_ns, n_errors;
+    double setting[RUN_N_SETTINGS];           /* NaN: none */
+    struct run_figure figure[RUN_N_COMPARED]; /* without an interval: as the report shows it */
+    double dead_frac;                         /* operation_dead_frac */
+};
+
+/* What is kept of such a run: a few hundred bytes. */
+struct run_kept {
+    enum run_basis source; /* what the file has, or less: what it was reduced to */
+    int64_t start_ns;
+    json_t *options;      /* settings that s3load recorded; NULL: none */
+    bool has_problem;     /* the worst finding is a problem */
+    char *kind, *finding; /* of the worst finding: its name and its sentence; NULL: there is none */
+    struct run_kept_op *ops;
+    size_t n_ops;
+};
+
+struct run_op {
+    const char *op;                 /* borrowed from `kept` */
+    const struct run_kept_op *kept; /* belongs to the run */
+    /* What the report says of the operation, without lists. report.op is the name above. An
+     * operation that --op names has the role of the benchmark. */
+    struct operation report;
+    /* The rates of the active range without the spans of the run's faults (run_is_fault). Absent:
+     * no fault has a span in the range, or less than a quarter of it is left. */
+    struct run_value clear[RUN_OBJECTS + 1];
+    struct run_part *parts; /* n_parts; the whole operation, then by host, then by size, in order */
+    size_t n_parts;
+    struct run_tallies tally[RUN_N_TALLIES]; /* all empty if the file has no requests */
 };
 
 struct run {
@@ -80,7 +127,8 @@ struct run {
     struct recorded recorded;
     struct findings findings; /* worst first */
     struct intern names;      /* operations, hosts and clients in the findings */
-    struct run_op *ops;
+    struct run_kept kept;
+    struct run_op *ops; /* of each operation of `kept` */
     size_t n_ops;
 };
 
@@ -98,9 +146,6 @@ struct run_options {
     bool (*seen)(void *ctx, const struct analysis *a, struct err *e);
     void *seen_ctx;
 };
-
-/* Makes an operation with a name and nothing else; run_free frees it. False: out of memory. */
-bool run_op_init(struct run_op *op, const char *name, struct err *e);
 
 /* Returns why the throughput of an operation is not compared; NULL: it is, or no reason is
  * known. */
@@ -125,22 +170,11 @@ enum run_basis run_source(const char *path);
 /* Reads and analyses one capture. The caller calls run_free in any case. */
 bool run_load(struct run *r, const char *path, const struct run_options *options, struct err *e);
 void run_free(struct run *r);
+void run_free_kept(struct run_kept *k);
 
 /* Finds out whether the files of two runs have the same bytes; reads them again if their checksums
  * are not known. False: a file cannot be read. */
 bool run_is_same(const struct run *a, const struct run *b, bool *same, struct err *e);
-
-/* Copies the findings; the copies use names that the run owns. */
-bool run_take_findings(struct run *r, const struct findings *from, struct err *e);
-
-/* Takes what the recorder wrote into the comments of a capture. */
-void run_take_recorded(struct run *r, const struct dataset *d);
-
-/* Computes each operation's share of the requests of all operations in the run. */
-void run_fill_shares(struct run *r);
-
-/* Whether a comment or command line, in JSON or not, asks for autoterm. */
-bool run_asks_for_autoterm(const char *text);
 
 /* Whether a finding is a fault, which a comparison must name before all else. */
 bool run_is_fault(const struct finding *f);

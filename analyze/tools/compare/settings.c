@@ -1,7 +1,6 @@
 /* Compares the settings of both sides, and collects the report's figures. */
 #include "analyze/tools/compare/compare_internal.h"
 
-#include "libcommon/hist.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
@@ -18,130 +17,66 @@
 /* Durations differ by up to this fraction by chance. */
 #define MOST_SPREAD .1
 
-const struct compare_setting_name compare_setting_names[] = {
-    [COMPARE_OPERATIONS] = {"Operations", "n_requests", offsetof(struct operation, n_requests)},
-    [COMPARE_CONCURRENCY] = {"Concurrency", "concurrency", offsetof(struct operation, concurrency)},
-    [COMPARE_ENDPOINTS] = {"Endpoints", "n_hosts", offsetof(struct operation, n_hosts)},
-    [COMPARE_CLIENTS] = {"Clients", "n_clients", offsetof(struct operation, n_clients)},
-    [COMPARE_OBJECTS_PER_OP] = {"Objects per operation", "objects_per_op",
-                                offsetof(struct operation, objects_per_op)},
-    [COMPARE_DURATION_S] = {"Duration", "duration_s", 0},
-    [COMPARE_SIZE] = {"Object size", "object_size_bytes", 0},
-    [COMPARE_SHARE] = {"Share of the requests", "share_frac", 0},
-    [COMPARE_AUTOTERM] = {"Ended by autoterm", "autoterm", 0},
-    [COMPARE_MIXED] = {"Operations at the same time", "mixed", 0},
-};
-
-static void span_add(struct compare_span *s, double value, bool several, bool *any)
+void compare_spans_add(struct compare_spans *s, const struct run_kept_op *op)
 {
-    if (!*any || value < s->lo)
-        s->lo = value;
-    if (!*any || value > s->hi)
-        s->hi = value;
-    s->several |= several;
-    *any = true;
-}
+    for (size_t k = 0; k < RUN_N_SETTINGS; k++) {
+        double x = op->setting[k];
 
-bool compare_setting_of(const struct run *run, const struct run_op *op,
-                        enum compare_setting_kind kind, double *value, bool *several)
-{
-    const struct operation *r = op != NULL ? &op->report : NULL;
-    int64_t range_ns;
-
-    *several = false;
-    switch (kind) {
-    case COMPARE_DURATION_S:
-        range_ns = r->range.end_ns - r->range.start_ns;
-        *value = (double)(range_ns / NS_PER_S + (range_ns % NS_PER_S >= NS_PER_S / 2));
-        return r->range.present;
-    case COMPARE_SIZE:
-        *several = !r->requests.single_size;
-        *value = *several ? r->requests.mean_bytes : (double)r->requests.object_size_bytes;
-        return r->requests.present;
-    case COMPARE_SHARE:
-        *value = op->share;
-        return run->mixed;
-    case COMPARE_AUTOTERM:
-        *value = run->autoterm;
-        return true;
-    case COMPARE_MIXED:
-        *value = run->mixed;
-        return true;
-    default:
-        *value =
-            (double)*(const int64_t *)((const char *)r + compare_setting_names[kind].of_report);
-        return true;
+        s->of[k].lo = s->n_runs > 0 ? fmin(s->of[k].lo, x) : x;
+        s->of[k].hi = s->n_runs > 0 ? fmax(s->of[k].hi, x) : x;
     }
+    s->n_runs++;
+    s->of[RUN_OBJECT_SIZE].several |= op->sizes_differ;
 }
 
-bool compare_spans_differ(enum compare_setting_kind kind, const struct compare_span *a,
-                          const struct compare_span *b, double chance)
+bool compare_spans_differ(enum run_setting kind, const struct compare_spans *all_a,
+                          const struct compare_spans *all_b, double chance)
 {
+    const struct compare_span *a = &all_a->of[kind], *b = &all_b->of[kind];
+
+    if (isnan(a->lo) || isnan(b->lo))
+        return false;
     if (a->several != b->several)
         return true;
-    if (kind == COMPARE_SIZE && a->several) {
+    if (kind == RUN_OBJECT_SIZE && a->several) {
         /* Means of random sizes vary within a side too. */
         double margin = (SIZE_TOLERANCE + chance) * fmax(a->hi, b->hi);
         return a->lo > b->hi + margin || b->lo > a->hi + margin;
     }
-    if (kind == COMPARE_SHARE)
+    if (kind == RUN_SHARE)
         return fmax(a->lo - b->hi, b->lo - a->hi) > SHARE_TOLERANCE + chance;
     return a->lo != b->lo || a->hi != b->hi;
 }
 
-static bool side_span(const struct compare_side *side, const char *op,
-                      enum compare_setting_kind kind, struct compare_span *span)
+/* A run may have used autoterm; or the durations differ by no more than rounding and the last
+ * request explain; or all runs did the same number of requests. */
+bool compare_is_outcome(enum run_setting kind, const struct compare_spans *a,
+                        const struct compare_spans *b)
 {
-    bool any = false, several;
-    double value;
+    const struct compare_span *n_a = &a->of[RUN_OPERATIONS], *n_b = &b->of[RUN_OPERATIONS];
+    double lo = fmin(a->of[kind].lo, b->of[kind].lo), hi = fmax(a->of[kind].hi, b->of[kind].hi);
 
-    *span = (struct compare_span){0};
-    for (size_t i = 0; i < side->n; i++) {
-        const struct run *r = &side->runs[i];
-        const struct run_op *o = op != NULL ? run_op_named(r, op) : NULL;
+    return kind == RUN_DURATION_S &&
+           (a->of[RUN_AUTOTERM].hi > 0 || b->of[RUN_AUTOTERM].hi > 0 ||
+            hi - lo <= fmax(1, MOST_SPREAD * hi) ||
+            (n_a->lo == n_a->hi && n_b->lo == n_b->hi && n_a->lo == n_b->lo));
+}
 
-        if ((op == NULL || o != NULL) && compare_setting_of(r, o, kind, &value, &several))
-            span_add(span, value, several, &any);
+void compare_settings(const struct compare_op *ops, size_t n_ops, enum run_setting first,
+                      enum run_setting last, struct compare_setting *out, size_t *n)
+{
+    struct compare_spans of[2] = {{.n_runs = 0}};
+
+    for (size_t k = 0; k < 2 * n_ops; k++) {
+        const struct compare_runs *runs = &ops[k / 2].runs[k % 2];
+
+        for (size_t i = 0; i < runs->n; i++)
+            compare_spans_add(&of[k % 2], runs->v[i]->kept);
     }
-    return any;
-}
-
-bool compare_durations_differ(double a_s, double b_s)
-{
-    return fabs(a_s - b_s) > fmax(1, MOST_SPREAD * fmax(a_s, b_s));
-}
-
-/* Whether durations differ only because of how the runs ended: one used autoterm, or the durations
- * differ by no more than rounding and the last request explain, or all runs did the same number of
- * requests. */
-static bool is_outcome(const struct compare *c, const char *op, const struct compare_setting *s)
-{
-    struct compare_span a, b;
-    double lo = fmin(s->before.lo, s->after.lo), hi = fmax(s->before.hi, s->after.hi);
-
-    if (s->kind != COMPARE_DURATION_S)
-        return false;
-    for (size_t i = 0; i < compare_n_runs(c); i++)
-        if (compare_nth_run(c, i)->autoterm)
-            return true;
-    return !compare_durations_differ(lo, hi) ||
-           (side_span(&c->before, op, COMPARE_OPERATIONS, &a) &&
-            side_span(&c->after, op, COMPARE_OPERATIONS, &b) && a.lo == a.hi && b.lo == b.hi &&
-            a.lo == b.lo);
-}
-
-void compare_settings(const struct compare *c, const char *op, enum compare_setting_kind first,
-                      enum compare_setting_kind last, struct compare_setting *out, size_t *n)
-{
-    for (int kind = (int)first; kind <= (int)last; kind++) {
-        struct compare_setting s = {.kind = (enum compare_setting_kind)kind};
-        if (side_span(&c->before, op, s.kind, &s.before) &&
-            side_span(&c->after, op, s.kind, &s.after) &&
-            compare_spans_differ(s.kind, &s.before, &s.after, 0)) {
-            s.is_outcome = is_outcome(c, op, &s);
-            out[(*n)++] = s;
-        }
-    }
+    for (enum run_setting k = first; k <= last; k++)
+        if (compare_spans_differ(k, &of[0], &of[1], 0))
+            out[(*n)++] = (struct compare_setting){k, of[0].of[k], of[1].of[k],
+                                                   compare_is_outcome(k, &of[0], &of[1])};
 }
 
 bool compare_option_text(const json_t *value, char text[static COMPARE_OPTION_TEXT])
@@ -230,7 +165,7 @@ bool compare_recorded(struct compare *c, struct err *e)
 
 bool compare_is_limit(const struct compare_setting *s)
 {
-    return s->kind != COMPARE_OPERATIONS && !s->is_outcome;
+    return s->kind != RUN_OPERATIONS && !s->is_outcome;
 }
 
 size_t compare_n_limits(const struct compare *c)
@@ -256,59 +191,27 @@ static double median(double *v, size_t n)
     return m > 0 ? stats_sort_median(v, m) : NAN;
 }
 
-bool compare_figures(struct compare_op *op, const struct compare_side *side,
-                     double shown[RUN_MAX_METRICS], struct err *e)
+bool compare_figures(struct compare_op *op, struct err *e)
 {
     double *v;
 
-    if (!mem_new(&v, side->n, e))
+    if (!mem_new(&v, op->runs[0].n + op->runs[1].n, e))
         return false;
-    for (size_t k = 0; k < n_metrics; k++) {
-        size_t n = 0;
+    for (size_t k = 0; k < 2 * n_metrics; k++) {
+        const struct compare_runs *runs = &op->runs[k % 2];
 
-        for (size_t i = 0; i < side->n; i++) {
-            const struct run_op *o = run_op_named(&side->runs[i], op->op);
-
-            if (o == NULL)
-                continue;
-            v[n++] = metric_shown(&metrics[k], &o->report, o->of_response);
-            op->few_segments |=
-                o->report.segments.present && o->report.segments.n < ANALYSIS_MIN_MEDIAN;
-        }
-        shown[k] = median(v, n);
+        for (size_t i = 0; i < runs->n; i++)
+            v[i] =
+                metric_shown(&metrics[k / 2], &runs->v[i]->report, runs->v[i]->kept->of_response);
+        (k % 2 == 0 ? op->before : op->after)[k / 2] = median(v, runs->n);
     }
     free(v);
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < op->runs[k].n; i++) {
+            const struct segments *s = &op->runs[k].v[i]->report.segments;
+            op->few_segments |= s->present && s->n < ANALYSIS_MIN_MEDIAN;
+        }
     return true;
-}
-
-bool compare_side_counts(const struct compare_side *side, const char *op, uint64_t **count,
-                         bool *any, struct err *e)
-{
-    *any = false;
-    if (!mem_cleared(count, HIST_N_INDEXES, e))
-        return false;
-    for (size_t i = 0; i < side->n; i++) {
-        const struct statistics_latency *d = run_durations(run_op_named(&side->runs[i], op));
-        for (size_t b = 0; d != NULL && b < d->n_buckets; b++)
-            (*count)[d->first_bucket + b] += d->count[b];
-        *any |= d != NULL;
-    }
-    return true;
-}
-
-bool compare_effect(struct compare_op *op, const struct compare *c, struct err *e)
-{
-    uint64_t *a = NULL, *b = NULL;
-    bool any_a = false, any_b = false;
-    bool ok = compare_side_counts(&c->before, op->op, &a, &any_a, e) &&
-              compare_side_counts(&c->after, op->op, &b, &any_b, e);
-
-    op->has_effect = ok && any_a && any_b;
-    if (op->has_effect)
-        stats_effect_counts(a, b, HIST_N_INDEXES, &op->effect);
-    free(a);
-    free(b);
-    return ok;
 }
 
 bool compare_geomean(const struct compare *c, enum run_metric metric, double *before, double *after,

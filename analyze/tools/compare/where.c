@@ -85,35 +85,38 @@ static void weigh(struct cells *c)
     }
 }
 
-static bool fill_cells(struct cells *c, const struct compare *all, const char *op,
-                       enum run_tally_kind kind, struct err *e)
+/* Adds what a run has to a side's cells. */
+static bool add_cells(struct cells *c, const struct run_tallies *t, int side, struct err *e)
 {
-    size_t most = 1;
-    bool ok = true;
+    for (size_t k = 0; k < t->n; k++) {
+        struct cell *x = cell_of(c, t->names != NULL ? t->names[k] : NULL, k);
 
-    for (size_t i = 0; i < compare_n_runs(all); i++) {
-        const struct run_op *o = run_op_named(compare_nth_run(all, i), op);
-        most += o != NULL ? o->tally[kind].n : 0;
-    }
-    *c = (struct cells){0};
-    if (!mem_cleared(&c->v, most, e))
-        return false;
-    for (size_t i = 0; i < compare_n_runs(all); i++) {
-        const struct run_op *o = run_op_named(compare_nth_run(all, i), op);
-        const struct run_tallies *t = o != NULL ? &o->tally[kind] : NULL;
-
-        for (size_t k = 0; ok && t != NULL && k < t->n; k++) {
-            struct cell *x = cell_of(c, t->names != NULL ? t->names[k] : NULL, k);
-
-            ok = x != NULL || mem_none(e);
-            for (size_t b = 0; ok && b < t->n_blocks; b++) {
-                x->n[i >= all->before.n] += t->sum[k * t->n_blocks + b].n;
-                x->ns[i >= all->before.n] += t->sum[k * t->n_blocks + b].ns;
-            }
+        if (x == NULL)
+            return mem_none(e);
+        for (size_t b = 0; b < t->n_blocks; b++) {
+            x->n[side] += t->sum[k * t->n_blocks + b].n;
+            x->ns[side] += t->sum[k * t->n_blocks + b].ns;
         }
     }
+    return true;
+}
+
+static bool fill_cells(struct cells *c, const struct compare_op *op, enum run_tally_kind kind,
+                       struct err *e)
+{
+    size_t most = 1;
+
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < op->runs[side].n; i++)
+            most += op->runs[side].v[i]->tally[kind].n;
+    *c = (struct cells){0};
+    bool ok = mem_cleared(&c->v, most, e);
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; ok && i < op->runs[side].n; i++)
+            ok = add_cells(c, &op->runs[side].v[i]->tally[kind], side, e);
     intern_fini(&c->names);
-    weigh(c);
+    if (ok)
+        weigh(c);
     return ok;
 }
 
@@ -199,16 +202,14 @@ static void scatter_blocks(struct scatter *s, const struct run_tallies *t,
 
 /* Whether a part differs from the rest by more than chance. The variance is that of the side that
  * varies less, since a fault may come and go on the other side. */
-static bool is_beyond_chance(const struct compare *all, const char *op, enum run_tally_kind kind,
+static bool is_beyond_chance(const struct compare_op *op, enum run_tally_kind kind,
                              const struct compare_carrier *x)
 {
     struct scatter s[2] = {{0}};
 
-    for (size_t i = 0; i < compare_n_runs(all); i++) {
-        const struct run_op *o = run_op_named(compare_nth_run(all, i), op);
-        if (o != NULL && o->tally[kind].n > 0)
-            scatter_blocks(&s[i >= all->before.n], &o->tally[kind], x);
-    }
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < op->runs[side].n; i++)
+            scatter_blocks(&s[side], &op->runs[side].v[i]->tally[kind], x);
     if (s[0].n < 3 || s[1].n < 3)
         return false;
     double variance = fmin(scatter_variance(&s[0]), scatter_variance(&s[1]));
@@ -235,8 +236,8 @@ static bool is_beyond_times(const struct cells *c, size_t from, size_t n)
 
 /* Finds the host, client or size class that carries most, or the two that do. If the second carries
  * nearly as much as the first, tries only both together: one alone would be half of the answer. */
-static bool find_part(struct compare_carrier *to, struct cells *c, const struct compare *all,
-                      const char *op, enum run_tally_kind kind)
+static bool find_part(struct compare_carrier *to, struct cells *c, const struct compare_op *op,
+                      enum run_tally_kind kind)
 {
     for (size_t i = 0; c->change < 0 && i < c->n; i++)
         c->v[i].carried = -c->v[i].carried;
@@ -250,7 +251,7 @@ static bool find_part(struct compare_carrier *to, struct cells *c, const struct 
             to->size[i] = c->v[i].key;
         }
         if (carry(to, c, 0, n) && stands_out(to, LEAST_CARRIED, MOST_REST) &&
-            is_beyond_chance(all, op, kind, to))
+            is_beyond_chance(op, kind, to))
             return true;
     }
     return false;
@@ -294,17 +295,12 @@ static void tail_of(const uint64_t *count, double frac, double *all, double *tai
     *tail = above / n;
 }
 
-static bool find_tail(struct compare_carrier *to, const struct compare *c, const char *op,
-                      bool *found, struct err *e)
+/* count: the requests of each side by duration. */
+static bool find_tail(struct compare_carrier *to, uint64_t *const count[2])
 {
     static const double shares[] = {.01, .02, .05, .1};
-    uint64_t *count[2] = {NULL, NULL};
-    bool any[2];
-    bool ok = compare_side_counts(&c->before, op, &count[0], &any[0], e) &&
-              compare_side_counts(&c->after, op, &count[1], &any[1], e);
 
-    *found = false;
-    for (size_t i = 0; ok && any[0] && any[1] && i < 4 && !*found; i++) {
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
         double all[2], tail[2];
         for (int side = 0; side < 2; side++)
             tail_of(count[side], shares[i], &all[side], &tail[side]);
@@ -315,11 +311,10 @@ static bool find_tail(struct compare_carrier *to, const struct compare *c, const
             .change = tail[1] / tail[0] - 1,
             .rest = (all[1] - tail[1]) / (all[0] - tail[0]) - 1,
         };
-        *found = stands_out(to, LEAST_FOUND, MOST_REST_FOUND / 2);
+        if (stands_out(to, LEAST_FOUND, MOST_REST_FOUND / 2))
+            return true;
     }
-    free(count[0]);
-    free(count[1]);
-    return ok;
+    return false;
 }
 
 static bool is_changed(const struct compare_op *op)
@@ -348,68 +343,86 @@ static void add(struct compare_op *op, const struct compare_carrier *x)
     op->carriers[at] = *x;
 }
 
-static bool find_carriers(struct compare_op *op, const struct compare *c, struct err *e)
+static bool find_carriers(struct compare_op *op, uint64_t *const count[2], struct err *e)
 {
     struct compare_carrier x;
-    bool changed = is_changed(op), found;
+    bool changed = is_changed(op);
 
     for (enum run_tally_kind kind = 0; kind < RUN_N_TALLIES; kind++) {
         struct cells cells;
-        if (!fill_cells(&cells, c, op->op, kind, e)) {
-            free(cells.v);
-            return false;
-        }
-        found =
-            kind == RUN_BY_TIME ? find_time(&x, &cells) : find_part(&x, &cells, c, op->op, kind);
+        bool ok = fill_cells(&cells, op, kind, e);
+        bool found =
+            ok && (kind == RUN_BY_TIME ? find_time(&x, &cells) : find_part(&x, &cells, op, kind));
+
         /* Equal hosts may have unequal queues for a whole run. So without a change of the whole,
          * only a stretch of time is reported. */
         if (found && (changed || (kind == RUN_BY_TIME && fabs(x.change) >= LEAST_ALONE)))
             add(op, &x);
         free(cells.v);
+        if (!ok)
+            return false;
     }
-    if (!changed || op->n_carriers > 0)
-        return true;
-    bool ok = find_tail(&x, c, op->op, &found, e);
-    if (found)
+    if (changed && op->n_carriers == 0 && op->has_effect && find_tail(&x, count))
         add(op, &x);
-    return ok;
+    return true;
+}
+
+/* Adds up the histograms of the durations of a side's runs: HIST_N_INDEXES counts. Returns whether
+ * some run has one. */
+static bool add_counts(const struct compare_runs *runs, uint64_t *count)
+{
+    bool any = false;
+
+    memset(count, 0, HIST_N_INDEXES * sizeof *count);
+    for (size_t i = 0; i < runs->n; i++) {
+        const struct statistics_latency *d = run_durations(runs->v[i]);
+        for (size_t b = 0; d != NULL && b < d->n_buckets; b++)
+            count[d->first_bucket + b] += d->count[b];
+        any |= d != NULL;
+    }
+    return any;
 }
 
 /* Returns an operation's share of the requests: the mean over the runs of each side, then over both
  * sides. */
-static double share_of(const struct compare *c, const char *op)
+static double share_of(const struct compare *c, const struct compare_op *op)
 {
+    const size_t n_runs[] = {c->before.n, c->after.n};
     double share = 0;
-    for (size_t i = 0; i < compare_n_runs(c); i++) {
-        const struct run_op *o = run_op_named(compare_nth_run(c, i), op);
-        if (o != NULL)
-            share += o->share / (2 * (double)compare_side_of(c, i)->n);
-    }
+
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < op->runs[side].n; i++)
+            share += op->runs[side].v[i]->kept->setting[RUN_SHARE] / (2 * (double)n_runs[side]);
     return share;
 }
 
 bool compare_where(struct compare *c, struct err *e)
 {
     double sum[2] = {0}; /* operations that became faster, and slower */
-    size_t n = 0;
-    bool mixed = true;
+    uint64_t *count[2] = {NULL, NULL};
+    size_t n = 0; /* operations with a share: all runs of theirs are mixed */
+    bool ok = mem_new(&count[0], HIST_N_INDEXES, e) && mem_new(&count[1], HIST_N_INDEXES, e);
 
-    for (size_t i = 0; i < compare_n_runs(c); i++)
-        mixed &= compare_nth_run(c, i)->mixed;
     for (size_t k = 0; k < c->n_ops; k++) {
         struct compare_op *op = &c->ops[k];
-        op->share_of_change = share_of(c, op->op) * (op->after[RUN_MEAN] - op->before[RUN_MEAN]);
+        op->share_of_change = share_of(c, op) * (op->after[RUN_MEAN] - op->before[RUN_MEAN]);
         if (!isnan(op->share_of_change))
             sum[op->share_of_change > 0] += fabs(op->share_of_change);
         n += !isnan(op->share_of_change);
     }
-    for (size_t k = 0; k < c->n_ops; k++) {
+    for (size_t k = 0; ok && k < c->n_ops; k++) {
         struct compare_op *op = &c->ops[k];
-        op->share_of_change = mixed && n > 1 && is_changed(op)
+        bool any = add_counts(&op->runs[0], count[0]);
+
+        op->has_effect = add_counts(&op->runs[1], count[1]) && any;
+        if (op->has_effect)
+            stats_effect_counts(count[0], count[1], HIST_N_INDEXES, &op->effect);
+        op->share_of_change = n > 1 && is_changed(op)
                                   ? fabs(op->share_of_change) / sum[op->share_of_change > 0]
                                   : NAN;
-        if (role_is_benchmark(op->role) && !op->sizes_differ && !find_carriers(op, c, e))
-            return false;
+        ok = !role_is_benchmark(op->role) || op->sizes_differ || find_carriers(op, count, e);
     }
-    return true;
+    free(count[0]);
+    free(count[1]);
+    return ok;
 }

@@ -200,19 +200,19 @@ struct compare_words_text compare_words_part(const struct run_part *p)
     return t;
 }
 
-static struct units_text setting_value(enum compare_setting_kind kind, double value)
+static struct units_text setting_value(enum run_setting kind, double value)
 {
     struct units_text t;
     switch (kind) {
-    case COMPARE_DURATION_S:
+    case RUN_DURATION_S:
         snprintf(t.s, sizeof t.s, "%.0fs", value);
         return t;
-    case COMPARE_SIZE:
+    case RUN_OBJECT_SIZE:
         return units_size(value);
-    case COMPARE_SHARE:
+    case RUN_SHARE:
         return units_pct(100 * value);
-    case COMPARE_AUTOTERM:
-    case COMPARE_MIXED:
+    case RUN_AUTOTERM:
+    case RUN_MIXED:
         snprintf(t.s, sizeof t.s, "%s", value != 0 ? "yes" : "no");
         return t;
     default:
@@ -221,8 +221,7 @@ static struct units_text setting_value(enum compare_setting_kind kind, double va
     }
 }
 
-struct compare_words_text compare_words_span(enum compare_setting_kind kind,
-                                             const struct compare_span *s)
+struct compare_words_text compare_words_span(enum run_setting kind, const struct compare_span *s)
 {
     struct compare_words_text t = {""};
 
@@ -259,7 +258,7 @@ static size_t n_with(const struct compare *c, const struct compare_setting *x, s
 static void append_limit(struct compare_words_text *t, const char *op,
                          const struct compare_setting *s)
 {
-    const char *name = compare_setting_names[s->kind].title;
+    const char *name = run_setting_names[s->kind].title;
 
     words_append(t, "%s%.24s%s%c%s %s", t->s[0] != '\0' ? ", " : "", op, *op != '\0' ? " " : "",
                  tolower(name[0]), name + 1, compare_words_setting_change(s).s);

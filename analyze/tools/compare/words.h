@@ -23,8 +23,7 @@ struct compare_words_text compare_words_assumption(const struct compare_metric *
 struct compare_words_text compare_words_part(const struct run_part *p);
 
 /* "8 to 9", and "8 -> 9". */
-struct compare_words_text compare_words_span(enum compare_setting_kind kind,
-                                             const struct compare_span *s);
+struct compare_words_text compare_words_span(enum run_setting kind, const struct compare_span *s);
 struct compare_words_text compare_words_setting_change(const struct compare_setting *s);
 
 /* "concurrency 8 -> 9, PUT object size 1KiB -> 2KiB": settings that limit the comparison; without

@@ -94,8 +94,8 @@ enum urgency { IS_WORSE, IS_BETTER, IN_PART, IS_OPEN };
 static enum urgency urgency_of(const struct compare *c, const struct compare_op *op)
 {
     const struct compare_metric *m = head_of(c, op), *errors = compare_metric_of(op, RUN_ERRORS);
-    if (op->dead_after != op->dead_before)
-        return op->dead_after > op->dead_before ? IS_WORSE : IS_BETTER;
+    if (op->runs[1].n_dead != op->runs[0].n_dead)
+        return op->runs[1].n_dead > op->runs[0].n_dead ? IS_WORSE : IS_BETTER;
     if (is_changed(errors) && compare_is_worse(errors))
         return IS_WORSE;
     if (!is_changed(m) || follows(c, op))
@@ -107,7 +107,7 @@ static enum urgency urgency_of(const struct compare *c, const struct compare_op 
 static bool append_dead(struct compare_words_text *t, const struct compare *c,
                         const struct compare_op *op)
 {
-    bool before = op->dead_before == op->n_before, after = op->dead_after == op->n_after;
+    bool before = op->runs[0].n_dead == op->runs[0].n, after = op->runs[1].n_dead == op->runs[1].n;
     if (before && after)
         words_append(t, "no request succeeded");
     else if (before || after)
