@@ -41,6 +41,32 @@ void words_append(struct compare_words_text *t, const char *fmt, ...)
     va_end(args);
 }
 
+static const struct compare_words_text nothing = {""};
+
+/* Returns formatted text. */
+static __attribute__((format(printf, 1, 2))) struct compare_words_text say(const char *fmt, ...)
+{
+    struct compare_words_text t;
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(t.s, sizeof t.s, fmt, args);
+    va_end(args);
+    return t;
+}
+
+/* The same for a figure. */
+static __attribute__((format(printf, 1, 2))) struct units_text figure(const char *fmt, ...)
+{
+    struct units_text t;
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(t.s, sizeof t.s, fmt, args);
+    va_end(args);
+    return t;
+}
+
 /* Converts theta, a difference of logs or of fractions, to percent or to percentage points. */
 static double pct_of(const struct compare_metric *m, double theta)
 {
@@ -49,10 +75,7 @@ static double pct_of(const struct compare_metric *m, double theta)
 
 struct units_text words_change(double pct, const char *unit)
 {
-    struct units_text t;
-
-    snprintf(t.s, sizeof t.s, "%.30s %s", units_change(pct, fabs(pct) < 9.95).s, unit);
-    return t;
+    return figure("%.30s %s", units_change(pct, fabs(pct) < 9.95).s, unit);
 }
 
 struct units_text words_percent_of(const struct compare_metric *m, double theta)
@@ -64,180 +87,141 @@ struct units_text words_percent_of(const struct compare_metric *m, double theta)
  * difference. */
 static struct units_text digits3(const struct compare_metric *m, double frac)
 {
-    struct units_text t;
     double pct = fabs(100 * frac);
+    int n_decimals = pct < .9995 ? 3 : pct < 9.995 ? 2 : pct < 99.95;
 
-    snprintf(t.s, sizeof t.s, "%.*f%s",
-             pct < .9995   ? 3
-             : pct < 9.995 ? 2
-                           : pct < 99.95,
-             100 * frac, m->cmp.is_difference ? " points" : " %");
-    return t;
+    return figure("%.*f%s", n_decimals, 100 * frac, m->cmp.is_difference ? " points" : " %");
 }
 
 /* Formats the tolerance as it was chosen: "5 %", "12.5 %". */
 static struct units_text delta_of(const struct compare_metric *m)
 {
-    struct units_text t;
-    snprintf(t.s, sizeof t.s, "%.3g %%", 100 * m->delta);
-    return t;
+    return figure("%.3g %%", 100 * m->delta);
 }
 
 /* "8.6%", "2.0%", "14%" */
 static struct units_text two_digits(double frac)
 {
-    struct units_text t;
-    snprintf(t.s, sizeof t.s, "%.*f" UNITS_CELL_PCT, fabs(100 * frac) < 9.95, 100 * frac);
-    return t;
+    return figure("%.*f" UNITS_CELL_PCT, fabs(100 * frac) < 9.95, 100 * frac);
 }
 
-/* Appends " (single run, run CV 2 %)" if a side is one run. */
-static void append_single(struct compare_words_text *t, const struct compare_metric *m)
+/* Returns " (single run, run CV 2 %)" if a side is one run, else "". */
+static struct compare_words_text single_run(const struct compare_metric *m)
 {
     const struct stats_noise *noise = &m->cmp.noise;
+
     if (compare_is_single(m) && noise->kind == STATS_NOISE_HISTORY)
-        words_append(t, " (single run, run CV %.3g %% in %zu runs)", 100 * noise->sigma,
-                     noise->n_history);
-    else if (compare_is_single(m) && noise->kind == STATS_NOISE_CV)
-        words_append(t, " (single run, run CV %.3g %%)", 100 * noise->sigma);
-    else if (m->cmp.method == STATS_ONE_MANY)
-        words_append(t, " (single run)");
+        return say(" (single run, run CV %.3g %% in %zu runs)", 100 * noise->sigma,
+                   noise->n_history);
+    if (compare_is_single(m) && noise->kind == STATS_NOISE_CV)
+        return say(" (single run, run CV %.3g %%)", 100 * noise->sigma);
+    return m->cmp.method == STATS_ONE_MANY ? say(" (single run)") : nothing;
 }
 
-/* "faster", "fewer errors" */
-static void append_change(struct compare_words_text *t, const struct compare_metric *m,
-                          const char *change)
+/* "faster, >= 5 %", "fewer errors" */
+static struct compare_words_text change_word(const struct compare_metric *m, const char *change)
 {
-    words_append(t, metrics[m->metric].kind == METRIC_DIFFERENCE ? "%s errors" : "%s", change);
+    return say("%s%s%s%s", change, metrics[m->metric].kind == METRIC_DIFFERENCE ? " errors" : "",
+               m->beyond_delta ? ", >= " : "", m->beyond_delta ? delta_of(m).s : "");
+}
+
+static struct compare_words_text verdict_word(const struct compare_metric *m)
+{
+    switch (m->verdict) {
+    case STATS_NOT_JUDGED:
+        return say("not judged (object sizes differ)");
+    case STATS_NOT_ENOUGH_DATA:
+        return say("not enough data (%s)", m->cmp.why);
+    case STATS_SAME:
+        return say("same within %s", delta_of(m).s);
+    case STATS_SAME_WITHIN_RUN:
+        return say("same within %s, by within-run noise alone", delta_of(m).s);
+    case STATS_BETTER:
+        return change_word(m, metrics[m->metric].better);
+    case STATS_WORSE:
+        return change_word(m, metrics[m->metric].worse);
+    case STATS_DIFFERS:
+        return say("different, unless identical runs vary by more than %s",
+                   two_digits(m->cmp.break_even).s);
+    case STATS_INCONCLUSIVE:
+        break;
+    }
+    if (isfinite(m->mde_frac))
+        return say("inconclusive (MDE %s)", digits3(m, m->mde_frac).s);
+    if (m->n_enough > 0)
+        return say("too few runs (%zu a side would show such a change)", m->n_enough);
+    return isinf(m->mde_frac) ? say("too few runs")
+                              : say("inconclusive (no effect could be found)");
 }
 
 struct compare_words_text compare_words_verdict(const struct compare_metric *m)
 {
-    struct compare_words_text t = {""};
-    switch (m->verdict) {
-    case STATS_NOT_JUDGED:
-        words_append(&t, "not judged (object sizes differ)");
-        return t;
-    case STATS_NOT_ENOUGH_DATA:
-        words_append(&t, "not enough data (%s)", m->cmp.why);
-        return t;
-    case STATS_SAME:
-        words_append(&t, "same within %s", delta_of(m).s);
-        break;
-    case STATS_SAME_WITHIN_RUN:
-        words_append(&t, "same within %s, by within-run noise alone", delta_of(m).s);
-        break;
-    case STATS_BETTER:
-        append_change(&t, m, metrics[m->metric].better);
-        break;
-    case STATS_WORSE:
-        append_change(&t, m, metrics[m->metric].worse);
-        break;
-    case STATS_DIFFERS:
-        words_append(&t, "different, unless identical runs vary by more than %s",
-                     two_digits(m->cmp.break_even).s);
-        break;
-    case STATS_INCONCLUSIVE:
-        if (isfinite(m->mde_frac))
-            words_append(&t, "inconclusive (MDE %s)", digits3(m, m->mde_frac).s);
-        else if (m->n_enough > 0)
-            words_append(&t, "too few runs (%zu a side would show such a change)", m->n_enough);
-        else if (isinf(m->mde_frac))
-            words_append(&t, "too few runs");
-        else
-            words_append(&t, "inconclusive (no effect could be found)");
-        break;
-    }
-    if (m->beyond_delta && (m->verdict == STATS_BETTER || m->verdict == STATS_WORSE))
-        words_append(&t, ", >= %s", delta_of(m).s);
-    append_single(&t, m);
+    struct compare_words_text t = verdict_word(m);
+
+    if (m->verdict != STATS_NOT_JUDGED && m->verdict != STATS_NOT_ENOUGH_DATA)
+        words_append(&t, "%s", single_run(m).s);
     return t;
 }
 
 struct compare_words_text compare_words_assumption(const struct compare_metric *m)
 {
-    struct compare_words_text t = {""};
     const struct stats_noise *noise = &m->cmp.noise;
+    const char *test = m->cmp.method == STATS_MEANS       ? "batch means within each"
+                       : m->cmp.method == STATS_QUANTILES ? "effective order statistics within each"
+                                                          : "difference of rates";
 
-    switch (m->cmp.method) {
-    case STATS_WELCH:
-        words_append(&t, "Welch's t over the %s of the runs",
-                     m->cmp.is_difference ? "rates" : "logs");
-        return t;
-    case STATS_ONE_MANY:
-        words_append(&t, "t of one run against the logs of several, normal noise");
-        return t;
-    case STATS_MEANS:
-        words_append(&t, "single runs, batch means within each");
-        break;
-    case STATS_QUANTILES:
-        words_append(&t, "single runs, effective order statistics within each");
-        break;
-    case STATS_DIFFERENCE:
-        words_append(&t, "single runs, difference of rates");
-        break;
-    }
+    if (m->cmp.method == STATS_WELCH)
+        return say("Welch's t over the %s of the runs", m->cmp.is_difference ? "rates" : "logs");
+    if (m->cmp.method == STATS_ONE_MANY)
+        return say("t of one run against the logs of several, normal noise");
     if (noise->kind == STATS_NOISE_CV)
-        words_append(&t, "; run CV %.3g %% as given", 100 * noise->sigma);
-    else if (noise->kind == STATS_NOISE_HISTORY)
-        words_append(&t, "; run CV %.3g %% from %zu earlier runs", 100 * noise->sigma,
-                     noise->n_history);
-    else
-        words_append(&t, "; noise between runs unknown");
-    return t;
+        return say("single runs, %s; run CV %.3g %% as given", test, 100 * noise->sigma);
+    if (noise->kind == STATS_NOISE_HISTORY)
+        return say("single runs, %s; run CV %.3g %% from %zu earlier runs", test,
+                   100 * noise->sigma, noise->n_history);
+    return say("single runs, %s; noise between runs unknown", test);
 }
 
 struct compare_words_text compare_words_part(const struct run_part *p)
 {
-    struct compare_words_text t = {""};
     if (p->kind == RUN_HOST)
-        words_append(&t, "at %.200s", p->host);
-    else if (p->kind == RUN_SIZE && p->max_bytes < 0)
-        words_append(&t, "%s up", units_size((double)p->min_bytes).s);
-    else if (p->kind == RUN_SIZE)
-        words_append(&t, "%s -> %s", units_size((double)p->min_bytes).s,
-                     units_size((double)p->max_bytes).s);
-    return t;
+        return say("at %.200s", p->host);
+    if (p->kind == RUN_SIZE && p->max_bytes < 0)
+        return say("%s up", units_size((double)p->min_bytes).s);
+    return p->kind == RUN_SIZE ? say("%s -> %s", units_size((double)p->min_bytes).s,
+                                     units_size((double)p->max_bytes).s)
+                               : nothing;
 }
 
 static struct units_text setting_value(enum run_setting kind, double value)
 {
-    struct units_text t;
     switch (kind) {
     case RUN_DURATION_S:
-        snprintf(t.s, sizeof t.s, "%.0fs", value);
-        return t;
+        return figure("%.0fs", value);
     case RUN_OBJECT_SIZE:
         return units_size(value);
     case RUN_SHARE:
         return units_pct(100 * value);
     case RUN_AUTOTERM:
     case RUN_MIXED:
-        snprintf(t.s, sizeof t.s, "%s", value != 0 ? "yes" : "no");
-        return t;
+        return figure("%s", value != 0 ? "yes" : "no");
     default:
-        snprintf(t.s, sizeof t.s, "%.0f", value);
-        return t;
+        return figure("%.0f", value);
     }
 }
 
 struct compare_words_text compare_words_span(enum run_setting kind, const struct compare_span *s)
 {
-    struct compare_words_text t = {""};
+    bool is_one = s->hi == s->lo;
 
-    words_append(&t, "%s%s", s->several ? "several, mean " : "", setting_value(kind, s->lo).s);
-    if (s->hi != s->lo)
-        words_append(&t, " to %s", setting_value(kind, s->hi).s);
-    return t;
+    return say("%s%s%s%s", s->several ? "several, mean " : "", setting_value(kind, s->lo).s,
+               is_one ? "" : " to ", is_one ? "" : setting_value(kind, s->hi).s);
 }
 
 struct compare_words_text compare_words_setting_change(const struct compare_setting *s)
 {
-    struct compare_words_text t = {""};
-
-    words_append(&t, "%s -> %s", compare_words_span(s->kind, &s->before).s,
-                 compare_words_span(s->kind, &s->after).s);
-    return t;
+    return say("%.500s -> %.500s", compare_words_span(s->kind, &s->before).s,
+               compare_words_span(s->kind, &s->after).s);
 }
 
 /* Counts the measured operations among the first n_ops that have this change of a setting. */
@@ -303,36 +287,26 @@ static void put_side(char *out, size_t size, enum run_metric metric, const struc
 /* Formats theta as a change: "-18.1%", "+0.25 points". */
 static struct units_text change_of(const struct compare_metric *m, double theta, const char *sign)
 {
-    struct units_text t;
     double pct = pct_of(m, theta);
 
     if (!isfinite(pct))
-        snprintf(t.s, sizeof t.s, "%s", pct > 0 ? "inf" : "-inf");
-    else if (m->cmp.is_difference)
-        snprintf(t.s, sizeof t.s, "%+.3g points", pct);
-    else
-        snprintf(t.s, sizeof t.s, "%.40s%s", units_change(pct, fabs(pct) < 10 ? 2 : 1).s, sign);
-    return t;
+        return figure("%s", pct > 0 ? "inf" : "-inf");
+    if (m->cmp.is_difference)
+        return figure("%+.3g points", pct);
+    return figure("%.40s%s", units_change(pct, fabs(pct) < 10 ? 2 : 1).s, sign);
 }
 
 /* Returns p and n in the form of benchstat: "(p=0.002 n=6)", and "~ (p=0.485 n=6+5)" where no
  * difference is shown. */
 static struct units_text p_of(const struct compare_metric *m)
 {
-    struct units_text t;
     double p = compare_p(m);
     const char *open = compare_is_changed(m) ? "" : "~ ";
-    char n[24];
+    struct units_text n = m->before.n == m->after.n ? figure("%zu", m->before.n)
+                                                    : figure("%zu+%zu", m->before.n, m->after.n);
 
-    if (m->before.n == m->after.n)
-        snprintf(n, sizeof n, "%zu", m->before.n);
-    else
-        snprintf(n, sizeof n, "%u+%u", (unsigned)m->before.n, (unsigned)m->after.n);
-    if (p < .001)
-        snprintf(t.s, sizeof t.s, "%s(p<0.001 n=%s)", open, n);
-    else
-        snprintf(t.s, sizeof t.s, "%s(p=%.3f n=%s)", open, p, n);
-    return t;
+    return p < .001 ? figure("%s(p<0.001 n=%.24s)", open, n.s)
+                    : figure("%s(p=%.3f n=%.24s)", open, p, n.s);
 }
 
 struct compare_words_row compare_words_row(const struct compare_metric *m)
@@ -358,11 +332,9 @@ struct compare_words_row compare_words_row(const struct compare_metric *m)
 
 struct units_text compare_words_percent(double before, double after)
 {
-    struct units_text t = {"-"};
-    if (before > 0 && !isnan(after))
-        snprintf(t.s, sizeof t.s, "%.40s" UNITS_CELL_PCT,
-                 units_change(100 * (after - before) / before, 2).s);
-    return t;
+    if (!(before > 0) || isnan(after))
+        return figure("-");
+    return figure("%.40s" UNITS_CELL_PCT, units_change(100 * (after - before) / before, 2).s);
 }
 
 const char compare_words_limited[] =
@@ -396,129 +368,101 @@ static bool lacks_spread(const struct compare *c)
 
 struct compare_words_text compare_words_notes(const struct compare *c)
 {
-    struct compare_words_text t = {""};
-    if (c->n_family == 0) {
-        words_append(&t, "Nothing was tested: no metric has enough data on both sides.");
-        return t;
-    }
-    words_append(
-        &t,
+    if (c->n_family == 0)
+        return say("Nothing was tested: no metric has enough data on both sides.");
+    return say(
         "+-: 95 %% CI%s. p and the intervals of changes are Holm-adjusted over %zu comparison%s; * "
         "exploratory, not adjusted.%s",
         c->single ? " within the run" : " of the median run", c->n_family,
         c->n_family == 1 ? "" : "s",
         !c->single && lacks_spread(c) ? " +- ?: a CI takes 6 runs." : "");
-    return t;
 }
 
 struct compare_words_text compare_words_short(const struct compare_metric *m)
 {
-    struct compare_words_text t = {""};
     if (m->verdict == STATS_NOT_ENOUGH_DATA || m->verdict == STATS_NOT_JUDGED)
-        words_append(&t, "not judged");
-    else if (m->verdict == STATS_SAME || m->verdict == STATS_SAME_WITHIN_RUN)
-        words_append(&t, "the same");
-    else if (!compare_is_changed(m))
-        words_append(&t, "no change shown");
-    else
-        words_append(&t, "%s", words_percent_of(m, compare_theta(m)).s);
-    return t;
+        return say("not judged");
+    if (m->verdict == STATS_SAME || m->verdict == STATS_SAME_WITHIN_RUN)
+        return say("the same");
+    return say("%s",
+               compare_is_changed(m) ? words_percent_of(m, compare_theta(m)).s : "no change shown");
 }
 
 struct compare_words_text compare_words_interval(const struct compare_metric *m)
 {
-    struct compare_words_text t = {""};
     bool is_same = m->verdict == STATS_SAME || m->verdict == STATS_SAME_WITHIN_RUN;
     double lo = is_same ? m->cmp.lo90 : m->cmp.lo, hi = is_same ? m->cmp.hi90 : m->cmp.hi;
     struct units_text from = words_percent_of(m, lo), to = words_percent_of(m, hi);
 
     from.s[strcspn(from.s, " ")] = to.s[strcspn(to.s, " ")] = '\0';
-    if (m->cmp.ok && isfinite(lo) && isfinite(hi))
-        words_append(&t, "%d %% CI %s to %s", is_same ? 90 : 95, from.s, to.s);
-    return t;
+    return m->cmp.ok && isfinite(lo) && isfinite(hi)
+               ? say("%d %% CI %s to %s", is_same ? 90 : 95, from.s, to.s)
+               : nothing;
 }
 
 struct compare_words_text compare_words_unseen(const struct compare_metric *m)
 {
-    struct compare_words_text t = {""};
     if (m->verdict != STATS_INCONCLUSIVE || isnan(m->mde_frac))
-        return t;
+        return nothing;
     if (isfinite(m->mde_frac))
-        words_append(&t, "a change below %.*f %s could not be seen", m->mde_frac < .0995,
-                     100 * m->mde_frac, m->cmp.is_difference ? "points" : "%");
-    else if (m->n_enough > 0)
-        words_append(&t,
-                     "with so few runs no change could be seen; %zu a side would show one of this "
-                     "size",
-                     m->n_enough);
-    else
-        words_append(&t, "with so few runs no change could be seen%s",
-                     compare_is_single(m) ? "; take 5 or more a side" : "");
-    return t;
+        return say("a change below %.*f %s could not be seen", m->mde_frac < .0995,
+                   100 * m->mde_frac, m->cmp.is_difference ? "points" : "%");
+    if (m->n_enough > 0)
+        return say("with so few runs no change could be seen; %zu a side would show one of this "
+                   "size",
+                   m->n_enough);
+    return say("with so few runs no change could be seen%s",
+               compare_is_single(m) ? "; take 5 or more a side" : "");
 }
 
 struct compare_words_text compare_words_effect(const struct compare *c, const struct compare_op *op)
 {
-    struct compare_words_text t = {""};
-    words_append(&t,
-                 "Durations: a random request of %.60s takes less time than a random one of %.60s "
-                 "in %.1f %% "
-                 "of cases (50 %%: no difference).",
-                 c->after.name, c->before.name, 100 * op->effect.p_b_less);
-    return t;
+    return say("Durations: a random request of %.60s takes less time than a random one of %.60s in "
+               "%.1f %% of cases (50 %%: no difference).",
+               c->after.name, c->before.name, 100 * op->effect.p_b_less);
 }
 
 struct compare_words_text compare_words_faulty(const struct compare *c)
 {
-    struct compare_words_text t = {""};
     size_t n = compare_n_faulty(c);
 
-    if (n > 0)
-        words_append(&t, "%zu of %zu runs had a problem (below); %s included in the figures", n,
-                     compare_n_runs(c), n == 1 ? "it is" : "they are");
-    return t;
+    return n == 0 ? nothing
+                  : say("%zu of %zu runs had a problem (below); %s included in the figures", n,
+                        compare_n_runs(c), n == 1 ? "it is" : "they are");
 }
 
 struct compare_words_text compare_words_without_faults(const struct compare_op *op)
 {
-    struct compare_words_text t = {""};
     const struct compare_metric *m = compare_leading(op);
-    char ci[112] = "";
 
     if (m == NULL || !op->has_clear)
-        return t;
-    if (op->clear.ok)
-        snprintf(ci, sizeof ci, " (%s to %s)", change_of(m, op->clear.lo, " %").s,
-                 change_of(m, op->clear.hi, " %").s);
-    words_append(&t, "Without the faults the difference of %.40s %s is %s%s instead of %s.", op->op,
-                 metrics[m->metric].name, change_of(m, op->clear.theta, " %").s, ci,
-                 change_of(m, compare_theta(m), " %").s);
-    return t;
+        return nothing;
+    struct compare_words_text ci = !op->clear.ok
+                                       ? nothing
+                                       : say(" (%s to %s)", change_of(m, op->clear.lo, " %").s,
+                                             change_of(m, op->clear.hi, " %").s);
+    return say("Without the faults the difference of %.40s %s is %s%.112s instead of %s.", op->op,
+               metrics[m->metric].name, change_of(m, op->clear.theta, " %").s, ci.s,
+               change_of(m, compare_theta(m), " %").s);
 }
 
 struct compare_words_text compare_words_gate(const struct compare *c)
 {
-    struct compare_words_text t = {""};
     if (c->gate == EXIT_DONE || c->gate == EXIT_FAILED)
-        words_append(&t, "Gate: %s.", c->gate == EXIT_DONE ? "passed" : "not passed");
-    else
-        words_append(&t, "Gate: undecided. More runs a side%s would decide it.",
-                     c->single && c->noise == STATS_NOISE_UNKNOWN ? ", --history or --run-cv" : "");
-    return t;
+        return say("Gate: %s.", c->gate == EXIT_DONE ? "passed" : "not passed");
+    return say("Gate: undecided. More runs a side%s would decide it.",
+               c->single && c->noise == STATS_NOISE_UNKNOWN ? ", --history or --run-cv" : "");
 }
 
 struct compare_words_text compare_words_gated(const struct compare_metric *m)
 {
-    struct compare_words_text t = {""};
     double pct = pct_of(m, m->gate_limit);
+    struct compare_words_text answer =
+        !m->cmp.ok          ? say("%s", m->cmp.why)
+        : isnan(m->p_worse) ? say("too few independent requests beyond the percentile")
+                            : say("%s (test for worse: p=%.2g)",
+                                  m->gate_passes ? "within" : "not shown to be within", m->p_worse);
 
-    words_append(&t, "%s: %+.3g%s allowed: ", metrics[m->metric].name, pct != 0 ? pct : 0,
-                 m->cmp.is_difference ? " points" : " %");
-    if (!m->cmp.ok || isnan(m->p_worse))
-        words_append(&t, "%s",
-                     m->cmp.ok ? "too few independent requests beyond the percentile" : m->cmp.why);
-    else
-        words_append(&t, "%s (test for worse: p=%.2g)",
-                     m->gate_passes ? "within" : "not shown to be within", m->p_worse);
-    return t;
+    return say("%s: %+.3g%s allowed: %.900s", metrics[m->metric].name, pct != 0 ? pct : 0,
+               m->cmp.is_difference ? " points" : " %", answer.s);
 }
