@@ -1,5 +1,7 @@
 #include "libcommon/slice.h"
 
+#include <ctype.h>
+
 #define MAX_VALUE (INT64_C(1) << 60) /* so that sums of a few fit */
 
 bool slice_decimal(struct slice text, unsigned digits, int64_t *value)
@@ -28,6 +30,15 @@ bool slice_decimal(struct slice text, unsigned digits, int64_t *value)
     }
     *value = v;
     return true;
+}
+
+struct slice slice_trim(struct slice s)
+{
+    while (s.n > 0 && isspace((unsigned char)*s.p))
+        s = slice_from(s, 1);
+    while (s.n > 0 && isspace((unsigned char)s.p[s.n - 1]))
+        s.n--;
+    return s;
 }
 
 struct slice slice_take(struct slice *rest, char end)

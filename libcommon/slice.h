@@ -42,6 +42,9 @@ static inline struct slice slice_from(struct slice s, size_t n)
     return (struct slice){s.p + n, s.n - n};
 }
 
+/* Returns s without blanks (isspace) at its ends. */
+struct slice slice_trim(struct slice s);
+
 /* Takes what is before the next `end` off the front of *rest, and drops the `end`. If there is
  * none, takes all, and rest->p becomes NULL. */
 struct slice slice_take(struct slice *rest, char end);

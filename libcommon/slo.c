@@ -16,17 +16,6 @@ static const char *const expected =
 
 /* ---- Parts of a text ---- */
 
-static struct slice trimmed(struct slice p)
-{
-    static const char blanks[] = " \t\r";
-
-    while (p.n > 0 && strchr(blanks, *p.p) != NULL)
-        p = slice_from(p, 1);
-    while (p.n > 0 && strchr(blanks, p.p[p.n - 1]) != NULL)
-        p.n--;
-    return p;
-}
-
 /* Cuts off the text before the first of the characters `ends`, and that character. Returns the
  * text, trimmed. */
 static struct slice take(struct slice *from, const char *ends)
@@ -36,7 +25,7 @@ static struct slice take(struct slice *from, const char *ends)
     while (p.n < from->n && strchr(ends, p.p[p.n]) == NULL)
         p.n++;
     *from = slice_from(*from, p.n < from->n ? p.n + 1 : p.n);
-    return trimmed(p);
+    return slice_trim(p);
 }
 
 /* ---- An assertion ---- */
@@ -117,7 +106,7 @@ static bool parse_assertion(struct slo_assertion *a, struct slice op, struct sli
     a->is_least = rest.p[-1] == '>';
     a->or_equal = *rest.p == '=';
     /* The limit is the rest of a->text, so it ends with a NUL. */
-    const char *limit = trimmed(slice_from(rest, a->or_equal)).p;
+    const char *limit = slice_trim(slice_from(rest, a->or_equal)).p;
     if (strpbrk(limit, ";=<>") != NULL)
         return err_set(
             e,
@@ -144,7 +133,7 @@ static bool parse_line(struct slo_list *l, struct slice line, struct err *e)
         if (!mem_more(&l->v, l->n, e))
             return false;
         l->v[l->n] = (struct slo_assertion){0};
-        if (!parse_assertion(&l->v[l->n++], op, trimmed(text), e))
+        if (!parse_assertion(&l->v[l->n++], op, slice_trim(text), e))
             return false;
     } while (line.n > 0);
     return true;

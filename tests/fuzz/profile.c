@@ -5,9 +5,7 @@
  * Input: 0, then a profile; anything else, then an archive. */
 #include "tests/fuzz/fuzz.h"
 
-#include "analyze/tools/profile/flame.h"
 #include "analyze/tools/profile/run.h"
-#include "analyze/tools/profile/top.h"
 
 #include <assert.h>
 #include <stdio.h>

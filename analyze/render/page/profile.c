@@ -1,7 +1,6 @@
 #include "analyze/render/page/profile.h"
 
 #include "analyze/render/page/page.h"
-#include "analyze/tools/profile/flame.h"
 #include "analyze/write/html.h"
 
 #include <stdlib.h>

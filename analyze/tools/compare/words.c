@@ -1,7 +1,5 @@
 #include "analyze/tools/compare/words.h"
 
-#include "analyze/tools/compare/words_internal.h"
-
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>

@@ -12,6 +12,15 @@ struct compare_words_text {
     char s[1024];
 };
 
+/* Appends formatted text, cut if there is no room for it. */
+void words_append(struct compare_words_text *t, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Format a change in as few digits as a sentence needs: "-4.9 %", "-18 %", "+25 points". theta is
+ * as in struct compare_metric. */
+struct units_text words_change(double pct, const char *unit);
+struct units_text words_percent_of(const struct compare_metric *m, double theta);
+
 /* "inconclusive (MDE 12 %)" */
 struct compare_words_text compare_words_verdict(const struct compare_metric *m);
 

@@ -2,7 +2,6 @@
 #include "analyze/tools/compare/words.h"
 
 #include "analyze/summary/requests/sample.h"
-#include "analyze/tools/compare/words_internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "analyze/tools/profile/cost.h"
+#include "analyze/tools/profile/show.h"
 
 #include "libcommon/mem.h"
 #include "libcommon/units.h"

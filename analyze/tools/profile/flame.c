@@ -1,4 +1,4 @@
-#include "analyze/tools/profile/flame.h"
+#include "analyze/tools/profile/show.h"
 
 #include "analyze/tools/profile/units.h"
 #include "analyze/write/html.h"

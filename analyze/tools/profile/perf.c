@@ -20,19 +20,10 @@ struct heading {
     struct slice place;
 };
 
-static struct slice without_blanks(struct slice s)
-{
-    while (s.n > 0 && isspace((unsigned char)*s.p))
-        s = slice_from(s, 1);
-    while (s.n > 0 && isspace((unsigned char)s.p[s.n - 1]))
-        s.n--;
-    return s;
-}
-
 /* Takes the next word of a line, up to a blank. */
 static struct slice word(struct slice *line)
 {
-    struct slice w = without_blanks(*line);
+    struct slice w = slice_trim(*line);
 
     *line = w;
     for (w.n = 0; w.n < line->n && !isspace((unsigned char)w.p[w.n]);)
@@ -63,7 +54,7 @@ static bool parse_heading(struct slice line, struct heading *h)
     h->period = 0;
     if (slice_decimal(h->event, 0, &h->period))
         h->event = word(&line);
-    h->place = without_blanks(line);
+    h->place = slice_trim(line);
     if (h->event.n < 2 || h->event.p[--h->event.n] != ':')
         return false;
     size_t n = h->event.n;
@@ -83,7 +74,7 @@ bool perf_script_is(struct slice text)
         return false;
     while (text.p != NULL) {
         line = slice_take(&text, '\n');
-        if (without_blanks(line).n > 0 && *line.p != '#')
+        if (slice_trim(line).n > 0 && *line.p != '#')
             return parse_heading(line, &h);
     }
     return false;
@@ -107,7 +98,7 @@ static void parse_frame(struct slice line, struct slice *name, struct slice *pro
     size_t n_open = 0;
     bool has_address = is_hex(word(&rest)) && (line.p[0] != ' ' || line.p[1] == ' ');
 
-    *name = without_blanks(has_address ? rest : line);
+    *name = slice_trim(has_address ? rest : line);
     *program = (struct slice){"", 0};
     for (size_t at = name->n; at-- > 0 && (n_open > 0 || at + 1 == name->n);) {
         n_open += name->p[at] == ')';
@@ -116,7 +107,7 @@ static void parse_frame(struct slice line, struct slice *name, struct slice *pro
         if (at > 0 && name->p[at - 1] != ' ') /* parameters of the function */
             break;
         *program = (struct slice){name->p + at + 1, name->n - at - 2};
-        *name = without_blanks((struct slice){name->p, at});
+        *name = slice_trim((struct slice){name->p, at});
         break;
     }
     size_t n = strlen(deleted);
@@ -212,7 +203,7 @@ static bool read_samples(struct profile *p, struct reading *r, struct slice text
     while (ok && text.p != NULL) {
         p->line++;
         line = slice_take(&text, '\n');
-        bool is_empty = without_blanks(line).n == 0;
+        bool is_empty = slice_trim(line).n == 0;
         bool is_heading = !is_empty && *line.p != '\t' && parse_heading(line, &h);
 
         if (within && (is_empty || is_heading)) {

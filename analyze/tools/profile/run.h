@@ -1,10 +1,29 @@
-/* The profiles of a run, with the requests of its capture. */
+/* The profiles of a run, with the requests of its capture. They come from files, folders, and
+ * archives as s3load and MinIO make them. */
 #ifndef S3_ANALYZE_TOOLS_PROFILE_RUN_H
 #define S3_ANALYZE_TOOLS_PROFILE_RUN_H
 
 #include "analyze/data/dataset.h"
-#include "analyze/tools/profile/cost.h"
-#include "analyze/tools/profile/sources.h"
+#include "analyze/tools/profile/show.h"
+
+/* A profile that can be read. The entries of archives and folders are called
+ * "profile-HOST:PORT-KIND.pprof", or "...-KIND-before.pprof" if they were taken before the load. */
+struct profile_source {
+    const char *path;
+    const char *name; /* of the entry of an archive or folder; "": a file that was named */
+    const char *node; /* "HOST:PORT"; "": unknown */
+    const char *kind; /* "cpu", "mem", "block", ...; "": unknown, a file that was named */
+    uint64_t entry;   /* index in an archive; UINT64_MAX: the file itself */
+    bool before;
+    int64_t total;    /* after reading: total of the default type of samples */
+    double busy_cpus; /* mean number of busy CPUs by that total; 0: unknown */
+};
+
+struct profile_sources {
+    struct profile_source *v; /* in the order of the paths; within an archive by node */
+    size_t n;
+    struct intern texts;
+};
 
 /* Which profiles are read. */
 struct profile_wanted {
@@ -12,7 +31,7 @@ struct profile_wanted {
     size_t n_paths;
     const char *const *base; /* a base to subtract; none: see is_diff */
     size_t n_base;
-    const char *kind; /* as for profile_sources_keep */
+    const char *kind; /* NULL: "cpu", or the only kind there is */
     bool is_diff;     /* without a base: subtract the profiles taken before the load */
 };
 

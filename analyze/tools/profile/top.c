@@ -1,4 +1,4 @@
-#include "analyze/tools/profile/top.h"
+#include "analyze/tools/profile/show.h"
 
 #include "analyze/tools/profile/profile_internal.h"
 #include "analyze/tools/profile/units.h"
