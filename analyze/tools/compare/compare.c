@@ -331,12 +331,17 @@ static bool warn_missing(struct compare *c, const char *op, const struct compare
     const struct compare_side *without = n_before == 0 ? &c->before : &c->after;
     const struct run_op *some = n_after > 0 ? runs[1].v[n_after - 1] : runs[0].v[n_before - 1];
 
-    if (n_before == 0 || n_after == 0)
+    if (n_before == 0 || n_after == 0) {
+        bool is_thin = some->parts[0].too_thin != NULL;
+        bool is_measured = role_is_benchmark(some->report.role);
+
+        c->lacks_op |= !is_thin && is_measured;
         return notes_add(&c->warnings, e,
-                         some->parts[0].too_thin != NULL        ? "thin-op-missing"
-                         : role_is_benchmark(some->report.role) ? "op-missing"
-                                                                : "preparation-missing",
+                         is_thin       ? "thin-op-missing"
+                         : is_measured ? "op-missing"
+                                       : "preparation-missing",
                          NULL, "%s: no run of %s has it; not compared", op, without->name);
+    }
     if (n_before < c->before.n || n_after < c->after.n)
         return notes_add(&c->warnings, e, "op-partly-missing", NULL,
                          "%s: %zu of %zu runs of %s and %zu of %zu of %s have it", op, n_before,

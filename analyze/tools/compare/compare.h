@@ -211,6 +211,7 @@ struct compare {
     const struct run_op **room; /* of their runs */
     size_t n_family;            /* comparisons that p is adjusted for */
     struct notes warnings;
+    bool lacks_op; /* a side has no run with an operation of the benchmark */
     bool has_gate;
     enum exit_code gate; /* EXIT_DONE, EXIT_FAILED, EXIT_UNDECIDED */
 };

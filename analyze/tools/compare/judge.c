@@ -281,14 +281,6 @@ static size_t n_unmet(const struct compare_op *op, const struct compare_options 
     return n;
 }
 
-static bool is_missing_an_op(const struct compare *c)
-{
-    for (size_t i = 0; i < c->warnings.n; i++)
-        if (strcmp(c->warnings.v[i].code, "op-missing") == 0)
-            return true;
-    return false;
-}
-
 static bool decide_gate(struct compare *c, const struct compare_options *o, struct err *e)
 {
     size_t n = 0, most = 0, n_judged = 0, n_worse_by_failing = 0;
@@ -300,7 +292,7 @@ static bool decide_gate(struct compare *c, const struct compare_options *o, stru
     struct stats_gate *gates;
     if (!mem_new(&gates, most + 1, e))
         return false;
-    bool undecidable = is_missing_an_op(c);
+    bool undecidable = c->lacks_op;
     for (size_t k = 0; k < c->n_ops; k++) {
         struct compare_op *op = &c->ops[k];
         op->lacks_errors = role_is_benchmark(op->role) && gate_of(o, RUN_ERRORS) != NULL &&

@@ -1,6 +1,6 @@
 #include "analyze/tools/profile/show.h"
 
-#include "analyze/tools/profile/units.h"
+#include "analyze/tools/profile/profile_internal.h"
 #include "analyze/write/html.h"
 #include "libcommon/mem.h"
 #include "libcommon/utf8.h"

@@ -51,4 +51,26 @@ bool perf_script_add(struct profile *p, struct slice text, bool is_base, struct 
 /* Whether a text looks like output of `perf script`. */
 bool perf_script_is(struct slice text);
 
+/* ---- Values as `go tool pprof` writes them (units.c) ---- */
+
+struct profile_text {
+    char s[96];
+};
+
+/* A value in some unit; `unit` is "" if it has no name worth printing, as for counts. */
+struct profile_scaled {
+    double value;
+    const char *unit;
+};
+
+/* Converts a value between units of time or of bytes. `to` "minimum" or "auto": to the largest unit
+ * in which it is at least 1. A value in an unknown unit stays as it is. */
+struct profile_scaled profile_scale(int64_t value, const char *from, const char *to);
+
+/* Returns the value in the unit `to`, with up to two decimals: "1.50s". */
+struct profile_text profile_format(int64_t value, const char *from, const char *to);
+
+/* Returns value / total in percent, without its sign, six columns wide: " 4.64%". */
+struct profile_text profile_pct(int64_t value, int64_t total);
+
 #endif

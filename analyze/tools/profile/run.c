@@ -2,7 +2,6 @@
 
 #include "analyze/stats/stats.h"
 #include "analyze/tools/profile/profile_internal.h"
-#include "analyze/tools/profile/units.h"
 #include "libcommon/mem.h"
 #include "libcommon/suggest.h"
 

@@ -1,7 +1,6 @@
 #include "analyze/tools/profile/show.h"
 
 #include "analyze/tools/profile/profile_internal.h"
-#include "analyze/tools/profile/units.h"
 #include "libcommon/mem.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-#include "analyze/tools/profile/units.h"
+#include "analyze/tools/profile/profile_internal.h"
 
 #include <math.h>
 #include <stdbool.h>
