@@ -29,21 +29,22 @@ static void new_line(struct json_out *w)
 static void begin_item(struct json_out *w, const char *key)
 {
     char s[JSON_OUT_MAX_DEPTH + 64] = ",\n                ";
-    size_t n = w->depth > 0 ? w->depth + 2 : 0, n_key = key != NULL ? strlen(key) : 0;
+    size_t n = w->depth == 0 ? 0 : w->is_compact ? 1 : w->depth + 2;
+    size_t n_key = key != NULL ? strlen(key) : 0, n_colon = w->is_compact ? 2 : 3;
     bool is_first = w->is_empty && n > 0; /* it has no comma before it */
     _Static_assert(JSON_OUT_MAX_DEPTH == 16, "one blank for each container");
 
     w->is_empty = false;
     if (n_key + n + 4 > sizeof s) {
         put(w, s + is_first, n - is_first);
-        fprintf(w->f, "\"%s\": ", key);
+        fprintf(w->f, w->is_compact ? "\"%s\":" : "\"%s\": ", key);
         return;
     }
     if (key != NULL) {
         s[n] = '"';
         memcpy(s + n + 1, key, n_key);
-        memcpy(s + n + 1 + n_key, "\": ", 3);
-        n += n_key + 4;
+        memcpy(s + n + 1 + n_key, "\": ", n_colon);
+        n += n_key + 1 + n_colon;
     }
     put(w, s + is_first, n - is_first);
 }
@@ -69,7 +70,7 @@ void json_out_array(struct json_out *w, const char *key)
 void json_out_end(struct json_out *w)
 {
     w->depth--;
-    if (!w->is_empty)
+    if (!w->is_empty && !w->is_compact)
         new_line(w);
     putc_unlocked(w->close[w->depth], w->f);
     w->is_empty = false;

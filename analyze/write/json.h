@@ -20,10 +20,12 @@ struct json_out {
     unsigned depth;
     char close[JSON_OUT_MAX_DEPTH]; /* the bracket that closes each open container */
     bool is_empty;                  /* the innermost container has no item yet */
+    bool is_compact;                /* all in one line, set by whoever begins without a schema */
     bool failed;
 };
 
-/* Opens the document, an object whose first member is its schema; json_out_finish closes it. */
+/* Opens the document, an object whose first member is its schema; json_out_finish closes it. A line
+ * of JSON begins without: {.f = f, .is_empty = true, .is_compact = true}, then json_out_object. */
 void json_out_begin(struct json_out *w, FILE *f, const char *schema);
 
 /* Opens a container; `key` is NULL in an array. */

@@ -12,24 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define MAX_CELLS 32
-#define MAX_ROWS  10000000 /* without --force */
-
-enum cell_kind { CELL_INT, CELL_REAL, CELL_TEXT, CELL_TIME, CELL_BOOL };
-
-/* One named value of a row. */
-struct cell {
-    const char *name;
-    enum cell_kind kind;
-    int64_t i;        /* CELL_INT, CELL_TIME, CELL_BOOL */
-    double real;      /* CELL_REAL; NaN: none */
-    const char *text; /* CELL_TEXT */
-};
-
-struct row {
-    struct cell cell[MAX_CELLS];
-    size_t n;
-};
+#define MAX_ROWS 10000000 /* without --force */
 
 /* What all rows of one series share. */
 struct series {
@@ -39,163 +22,125 @@ struct series {
 
 struct table_out {
     FILE *f;
-    enum report_csv_format format;
-    bool full_series, has_clients, safe;
+    bool is_json, is_header; /* the values are JSON; the names of the columns are written instead */
+    struct csv_out_style style;
+    bool full_series, has_clients;
     int64_t run_start_ns;
+    size_t n_cells; /* of the row so far */
+    struct json_out json;
 };
 
-static void add(struct row *row, struct cell cell)
+/* Begins a cell that is not of JSON. False: it is one of the header, and done. */
+static bool begin_cell(struct table_out *t, const char *name)
 {
-    row->cell[row->n++] = cell;
+    if (t->n_cells++ > 0)
+        fputc(t->style.delimiter, t->f);
+    if (t->is_header)
+        fputs(name, t->f);
+    return !t->is_header;
 }
 
-static void add_int(struct row *row, const char *name, int64_t value)
+/* Each of these writes one value of a row. */
+
+static void put_int(struct table_out *t, const char *name, int64_t value)
 {
-    add(row, (struct cell){.name = name, .kind = CELL_INT, .i = value});
+    if (t->is_json)
+        json_put_integer(&t->json, name, value);
+    else if (begin_cell(t, name))
+        fprintf(t->f, "%" PRId64, value);
 }
 
-static void add_real(struct row *row, const char *name, double value)
+static void put_real(struct table_out *t, const char *name, double value)
 {
-    add(row, (struct cell){.name = name, .kind = CELL_REAL, .real = value});
+    if (t->is_json)
+        json_put_real(&t->json, name, value);
+    else if (begin_cell(t, name))
+        csv_out_real(t->f, value);
 }
 
-static void add_text(struct row *row, const char *name, const char *value)
+static void put_int_if(struct table_out *t, const char *name, bool is_known, int64_t value)
 {
-    add(row, (struct cell){.name = name, .kind = CELL_TEXT, .text = value});
+    if (is_known)
+        put_int(t, name, value);
+    else
+        put_real(t, name, NAN);
 }
 
-static void add_time(struct row *row, const char *name, int64_t ns)
+static void put_text(struct table_out *t, const char *name, const char *value)
 {
-    add(row, (struct cell){.name = name, .kind = CELL_TIME, .i = ns});
+    if (t->is_json)
+        json_put_text(&t->json, name, value);
+    else if (begin_cell(t, name))
+        csv_out_text(t->f, value, t->style);
 }
 
-static void fill_row(struct row *row, const struct table_out *t, const struct series *s,
-                     int64_t index, const struct series_row *r)
+static void put_time(struct table_out *t, const char *name, int64_t ns)
+{
+    if (t->is_json)
+        json_put_time(&t->json, name, ns);
+    else if (begin_cell(t, name))
+        fputs(rfc3339_format(ns).s, t->f);
+}
+
+static void put_bool(struct table_out *t, const char *name, bool value)
+{
+    if (t->is_json)
+        json_put_bool(&t->json, name, value);
+    else
+        put_int(t, name, value);
+}
+
+static void put_columns(struct table_out *t, const struct series *s, int64_t index,
+                        const struct series_row *r)
 {
     double seconds = (double)r->duration_ns / 1e9;
     /* Percentiles in a series without counts are those of longer times. */
     double ms = r->lacks_counts ? NAN : 1e6;
-    row->n = 0;
-    add_int(row, "index", index);
-    add_text(row, "op", s->op);
-    add_text(row, "host", s->host);
-    add_real(row, "duration_s", seconds);
-    add_int(row, "objects_per_op", s->objects_per_op);
-    add_int(row, "bytes", r->bytes);
-    if (r->lacks_parts) {
-        add_real(row, "full_ops", NAN);
-        add_real(row, "partial_ops", NAN);
-    } else {
-        add_int(row, "full_ops", r->full_ops);
-        add_int(row, "partial_ops", r->partial_ops);
-    }
-    if (r->lacks_counts) {
-        add_real(row, "ops_started", NAN);
-        add_real(row, "ops_ended", NAN);
-    } else {
-        add_int(row, "ops_started", r->ops_started);
-        add_int(row, "ops_ended", r->ops_ended);
-    }
-    add_int(row, "errors", r->errors);
-    add_real(row, "mb_per_sec", (double)r->bytes / (1 << 20) / seconds);
-    add_real(row, "ops_ended_per_sec", r->lacks_counts ? NAN : (double)r->ops_ended / seconds);
-    add_real(row, "objs_per_sec", r->objects / seconds);
-    add_time(row, "start_time", r->start_ns);
-    add_time(row, "end_time", r->start_ns + r->duration_ns);
-    add_real(row, "reqs_ended_avg_ms", r->ops_avg_ns / 1e6);
-    add_real(row, "p50_ms", r->p50_ns / ms);
-    add_real(row, "p90_ms", r->p90_ns / ms);
-    add_real(row, "p99_ms", r->p99_ns / ms);
-    add_real(row, "max_ms", r->max_ns / 1e6);
-    add_real(row, "ttfb_p50_ms", r->ttfb_p50_ns / 1e6);
-    add_real(row, "in_flight", r->in_flight);
+
+    put_int(t, "index", index);
+    put_text(t, "op", s->op);
+    put_text(t, "host", s->host);
+    put_real(t, "duration_s", seconds);
+    put_int(t, "objects_per_op", s->objects_per_op);
+    put_int(t, "bytes", r->bytes);
+    put_int_if(t, "full_ops", !r->lacks_parts, r->full_ops);
+    put_int_if(t, "partial_ops", !r->lacks_parts, r->partial_ops);
+    put_int_if(t, "ops_started", !r->lacks_counts, r->ops_started);
+    put_int_if(t, "ops_ended", !r->lacks_counts, r->ops_ended);
+    put_int(t, "errors", r->errors);
+    put_real(t, "mb_per_sec", (double)r->bytes / MIB / seconds);
+    put_real(t, "ops_ended_per_sec", r->lacks_counts ? NAN : (double)r->ops_ended / seconds);
+    put_real(t, "objs_per_sec", r->objects / seconds);
+    put_time(t, "start_time", r->start_ns);
+    put_time(t, "end_time", r->start_ns + r->duration_ns);
+    put_real(t, "reqs_ended_avg_ms", r->ops_avg_ns / 1e6);
+    put_real(t, "p50_ms", r->p50_ns / ms);
+    put_real(t, "p90_ms", r->p90_ns / ms);
+    put_real(t, "p99_ms", r->p99_ns / ms);
+    put_real(t, "max_ms", r->max_ns / 1e6);
+    put_real(t, "ttfb_p50_ms", r->ttfb_p50_ns / 1e6);
+    put_real(t, "in_flight", r->in_flight);
     if (t->full_series) {
-        add(row, (struct cell){.name = "in_range", .kind = CELL_BOOL, .i = r->in_range});
-        add_real(row, "t_s", (double)(r->start_ns - t->run_start_ns) / 1e9);
+        put_bool(t, "in_range", r->in_range);
+        put_real(t, "t_s", (double)(r->start_ns - t->run_start_ns) / 1e9);
     }
     if (t->has_clients)
-        add_text(row, "client_id", s->client != NULL ? s->client : "");
+        put_text(t, "client_id", s->client != NULL ? s->client : "");
 }
 
-static void put_cell(FILE *f, const struct cell *c, struct csv_out_style style)
+/* Writes a line: a row or, if the format has one, the header. */
+static void put_row(struct table_out *t, const struct series *s, int64_t index,
+                    const struct series_row *r)
 {
-    switch (c->kind) {
-    case CELL_INT:
-    case CELL_BOOL:
-        fprintf(f, "%" PRId64, c->i);
-        break;
-    case CELL_REAL:
-        csv_out_real(f, c->real);
-        break;
-    case CELL_TEXT:
-        csv_out_text(f, c->text, style);
-        break;
-    case CELL_TIME:
-        fputs(rfc3339_format(c->i).s, f);
-        break;
+    t->n_cells = 0;
+    if (t->is_json) {
+        t->json.is_empty = true;
+        json_out_object(&t->json, NULL);
     }
-}
-
-static json_t *cell_json(const struct cell *c)
-{
-    switch (c->kind) {
-    case CELL_INT:
-        return json_integer(c->i);
-    case CELL_BOOL:
-        return json_boolean(c->i);
-    case CELL_REAL:
-        return json_out_real(c->real);
-    case CELL_TEXT:
-        return json_out_text(c->text);
-    case CELL_TIME:
-        break;
-    }
-    return json_out_time(c->i);
-}
-
-static int put_raw(const char *text, size_t n, void *f)
-{
-    json_out_raw(f, text, n);
-    return 0;
-}
-
-static bool put_json(FILE *f, const struct row *row, struct err *e)
-{
-    json_t *o = json_object();
-    bool ok = o;
-
-    for (size_t i = 0; i < row->n; i++)
-        ok = json_object_set_new(o, row->cell[i].name, cell_json(&row->cell[i])) == 0 && ok;
-    if (ok) {
-        /* Whoever closes the file notices a failed write. */
-        json_dump_callback(o, put_raw, f, JSON_COMPACT | JSON_REAL_PRECISION(17));
-        fputc('\n', f);
-    }
-    json_decref(o);
-    return ok ? true : mem_none(e);
-}
-
-/* Writes values or names, with delimiters. */
-static void put_line(const struct table_out *t, const struct row *row, bool names)
-{
-    const struct csv_out_style style = {t->format == REPORT_CSV_COMMAS ? ',' : '\t', t->safe};
-    for (size_t i = 0; i < row->n; i++) {
-        if (i > 0)
-            fputc(style.delimiter, t->f);
-        if (names)
-            fputs(row->cell[i].name, t->f);
-        else
-            put_cell(t->f, &row->cell[i], style);
-    }
+    put_columns(t, s, index, r);
+    if (t->is_json)
+        json_out_end(&t->json);
     fputc('\n', t->f);
-}
-
-static bool put_row(const struct table_out *t, const struct row *row, struct err *e)
-{
-    if (t->format == REPORT_CSV_JSON_LINES)
-        return put_json(t->f, row, e);
-    put_line(t, row, false);
-    return true;
 }
 
 /* Writes the series of operation `op` and host `host`, both indexes as for analysis_series, without
@@ -206,17 +151,13 @@ static bool put_series(struct table_out *t, const struct analysis *a, int op, in
     struct series_row *rows = NULL;
     size_t n = 0;
     int64_t index = 0;
-    struct row row;
     bool ok = analysis_series(a, op, host, &rows, &n, e);
 
-    for (size_t i = 0; ok && i < n; i++) {
-        if (isnan(rows[i].objects))
-            continue;
-        fill_row(&row, t, s, index++, &rows[i]);
-        ok = put_row(t, &row, e);
-    }
+    for (size_t i = 0; ok && i < n; i++)
+        if (!isnan(rows[i].objects))
+            put_row(t, s, index++, &rows[i]);
     free(rows);
-    return ok;
+    return ok && (!t->json.failed || mem_none(e));
 }
 
 static bool put_hosts(struct table_out *t, const struct analysis *a, int op, struct series *s,
@@ -248,19 +189,16 @@ bool report_csv(const struct analysis *a, enum report_csv_format format, bool wi
                 FILE *f, struct err *e)
 {
     struct table_out t = {.f = f,
-                          .format = format,
-                          .safe = safe,
+                          .is_json = format == REPORT_CSV_JSON_LINES,
+                          .is_header = format != REPORT_CSV_JSON_LINES,
+                          .style = {format == REPORT_CSV_COMMAS ? ',' : '\t', safe},
                           .full_series = a->options.full_series,
                           .has_clients = a->total.n_series_clients > 0,
-                          .run_start_ns = a->run_start_ns};
-    if (format != REPORT_CSV_JSON_LINES) {
-        const struct series_row none = {.duration_ns = 1};
-        const struct series nothing = {.op = "", .host = ""};
-        struct row header;
-
-        fill_row(&header, &t, &nothing, 0, &none);
-        put_line(&t, &header, true);
-    }
+                          .run_start_ns = a->run_start_ns,
+                          .json = {.f = f, .is_compact = true}};
+    if (t.is_header)
+        put_row(&t, &(struct series){0}, 0, &(struct series_row){0});
+    t.is_header = false;
     for (size_t i = 0; i < a->n_operations; i++) {
         const struct operation *op = &a->operations[i];
         struct series s = {.op = op->op, .objects_per_op = op->objects_per_op};
