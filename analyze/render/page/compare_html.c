@@ -171,7 +171,7 @@ static bool put_op(FILE *f, const struct compare *c, size_t k, const struct html
     struct sheet s = {0};
 
     snprintf(section, sizeof section, "op%zu", k);
-    html_course_section(f, section, c->ops[k].op, beside);
+    html_section(f, section, c->ops[k].op, beside);
     compare_sheet_metrics(&s, c, k);
     bool ok = html_page_sheet(&s, f, section, e) &&
               html_page_charts(f, charts, section, -1, c->ops[k].op, e);
@@ -179,7 +179,7 @@ static bool put_op(FILE *f, const struct compare *c, size_t k, const struct html
     compare_sheet_op(&s, c, k);
     ok = ok && html_page_sheet(&s, f, section, e);
     html_fold_end(f);
-    html_course_section_end(f, beside != NULL);
+    html_section_end(f, beside);
     return ok;
 }
 

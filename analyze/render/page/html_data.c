@@ -55,7 +55,7 @@ static bool put_course(FILE *f, const struct html_course *c)
 
     for (int fine = 0; fine <= 1; fine++) {
         fputs(fine ? "],\"fine\":[" : ",\"course\":{\"series\":[", f);
-        for (size_t k = 0; ok && k < c->n_ops + 1; k++) {
+        for (size_t k = 0; ok && k < c->a->n_operations + 1; k++) {
             const struct plot_timeline *t = fine     ? (c->fine != NULL ? &c->fine[k] : NULL)
                                             : k == 0 ? &c->all
                                                      : &c->ops[k - 1];

@@ -1,9 +1,10 @@
 #include "analyze/render/page/html_internal.h"
 
 #include "analyze/render/page/chart.h"
-#include "analyze/render/page/page.h"
 #include "analyze/render/report/headline.h"
+#include "analyze/render/report/run_sheet.h"
 #include "analyze/write/html.h"
+#include "libcommon/units.h"
 
 #include <string.h>
 
@@ -11,34 +12,54 @@
 
 /* ---- Can it be trusted ---- */
 
-static void put_trust(FILE *f, const struct html_first *x)
+/* Counts the requests; returns how many of the page's operations succeeded. */
+static int64_t count_requests(const struct analysis *a, int64_t *n)
 {
-    if (x->n == 0)
+    int64_t n_ok = 0;
+
+    *n = 0;
+    for (size_t k = 0; k < a->n_operations; k++) {
+        const struct operation *op = &a->operations[k];
+
+        *n += op->n_requests;
+        n_ok += run_sheet_beside(op->role) != NULL ? 0 : op->n_requests - op->n_errors;
+    }
+    return n_ok;
+}
+
+static void put_trust(FILE *f, const struct html_course *c)
+{
+    const struct analysis *a = c->a;
+    const char *doubt = statistics_doubt_of(a);
+    int64_t n, n_ok = count_requests(a, &n);
+    const struct headline said = headline_findings(a, n);
+    bool has_rate = c->main >= 0 ? a->operations[c->main].judged.present : a->total.judged.present;
+
+    if (n == 0)
         html_page_badge(f, HTML_PAGE_NONE, "There are no figures: there is no request to analyse.");
-    else if (x->n_ok == 0)
+    else if (n_ok == 0)
         html_page_badge(f, HTML_PAGE_NONE, "There are no figures: no request succeeded. %s.",
-                        x->said.s);
-    else if (!x->has_rate)
+                        said.s);
+    else if (!has_rate)
         html_page_badge(f, HTML_PAGE_NONE,
-                        "There is no throughput: too few requests count for one. %s.", x->said.s);
-    else if (findings_have_problem(x->findings))
+                        "There is no throughput: too few requests count for one. %s.", said.s);
+    else if (findings_have_problem(&a->findings))
         html_page_badge(f, HTML_PAGE_POOR, "Read the findings before the figures. %s.%s%s%s",
-                        x->said.s, *x->doubt != '\0' ? " " : "", x->doubt,
-                        *x->doubt != '\0' ? "." : "");
-    else if (*x->doubt != '\0')
-        html_page_badge(f, HTML_PAGE_POOR, "%s. %s.", x->doubt, x->said.s);
-    else if (x->n < FINDING_LEAST_REQUESTS)
-        html_page_badge(f, HTML_PAGE_POOR, "Mind that requests are few. %s.", x->said.s);
+                        said.s, *doubt != '\0' ? " " : "", doubt, *doubt != '\0' ? "." : "");
+    else if (*doubt != '\0')
+        html_page_badge(f, HTML_PAGE_POOR, "%s. %s.", doubt, said.s);
+    else if (n < FINDING_LEAST_REQUESTS)
+        html_page_badge(f, HTML_PAGE_POOR, "Mind that requests are few. %s.", said.s);
     else
-        html_page_badge(f, HTML_PAGE_GOOD, "The figures can be taken as they are. %s.", x->said.s);
+        html_page_badge(f, HTML_PAGE_GOOD, "The figures can be taken as they are. %s.", said.s);
 }
 
 /* ---- What happened ---- */
 
 static size_t operation_of(const struct html_course *c, const char *op)
 {
-    for (size_t k = 0; op != NULL && k < c->n_ops; k++)
-        if (strcmp(c->ops[k].op, op) == 0)
+    for (size_t k = 0; op != NULL && k < c->a->n_operations; k++)
+        if (strcmp(c->a->operations[k].op, op) == 0)
             return k;
     return c->main >= 0 ? (size_t)c->main : 0;
 }
@@ -47,26 +68,27 @@ static size_t operation_of(const struct html_course *c, const char *op)
 static void put_place(FILE *f, const struct finding *x, const struct html_course *c)
 {
     size_t k = operation_of(c, x->op);
-    const struct html_tables *has = k < c->n_ops ? &c->tables[k] : NULL;
+    const struct operation *op = k < c->a->n_operations ? &c->a->operations[k] : NULL;
     enum finding_table table = x->kind->table;
 
-    if (has == NULL || !has->any)
+    if (op == NULL || !c->shown[k] || op->n_requests == 0)
         return;
-    if (x->scope == SCOPE_HOST && x->kind->is_slowness && has->slow_hosts)
+    if (x->scope == SCOPE_HOST && x->kind->is_slowness &&
+        html_page_has_chart(c->charts, "host-latency", op->op))
         fprintf(f, " <a href=\"#op%zu-chart-host-latency\">latency by host</a>", k);
-    if ((x->scope == SCOPE_HOST || table == FINDING_IN_HOSTS) && has->hosts)
+    if ((x->scope == SCOPE_HOST || table == FINDING_IN_HOSTS) && op->n_host_results > 0)
         fprintf(f, " <a href=\"#op%zu-throughput-by-host\">hosts</a>", k);
-    else if (x->scope == SCOPE_CLIENT && has->clients)
+    else if (x->scope == SCOPE_CLIENT && op->n_client_results > 0)
         fprintf(f, " <a href=\"#op%zu-throughput-by-client\">clients</a>", k);
-    else if (table == FINDING_IN_ERRORS && has->errors)
+    else if (table == FINDING_IN_ERRORS && op->n_error_groups > 0)
         fprintf(f, " <a href=\"#op%zu-errors\">errors</a>", k);
     else
         fprintf(f, " <a href=\"#op%zu\">figures</a>", k);
 }
 
-static void put_finding(FILE *f, const struct html_first *of, size_t i)
+static void put_finding(FILE *f, const struct html_course *c, size_t i)
 {
-    const struct finding *x = &of->findings->v[i];
+    const struct finding *x = &c->a->findings.v[i];
     const char *op = headline_op(x);
 
     fprintf(f, "<li id=\"finding%zu\"><strong>%s</strong>: ", i + 1, headline_severity(x));
@@ -76,64 +98,77 @@ static void put_finding(FILE *f, const struct html_first *of, size_t i)
         fprintf(f, "%s<a href=\"#finding%zu\">%zu</a>", k == 0 ? " \xe2\x80\x93 because of " : ", ",
                 x->because[k] + 1, x->because[k] + 1);
     fputs(" <small>", f);
-    if (html_timeline_marks(&of->course->all, of->findings, i))
+    if (html_timeline_marks(c, i))
         fprintf(f, " <a href=\"#timeline\">timeline&nbsp;%zu</a>", i + 1);
-    put_place(f, x, of->course);
+    put_place(f, x, c);
     fputs("</small></li>\n", f);
 }
 
 /* Writes the findings, worst first; many are folded away. */
-static void put_findings(FILE *f, const struct html_first *of)
+static void put_findings(FILE *f, const struct html_course *c)
 {
-    size_t n = of->findings->n, n_first = 0;
+    const struct findings *all = &c->a->findings;
+    size_t n = all->n, n_first = 0;
 
-    while (n_first < n &&
-           (n_first < FIRST_SHOWN || (n_first < (size_t)2 * FIRST_SHOWN &&
-                                      of->findings->v[n_first].severity == FINDING_PROBLEM)))
+    while (n_first < n && (n_first < FIRST_SHOWN || (n_first < (size_t)2 * FIRST_SHOWN &&
+                                                     all->v[n_first].severity == FINDING_PROBLEM)))
         n_first++;
     n_first += n == n_first + 1;
     if (n == 0)
         return;
     fputs("<ol class=\"findings\">\n", f);
     for (size_t i = 0; i < n_first; i++)
-        put_finding(f, of, i);
+        put_finding(f, c, i);
     fputs("</ol>\n", f);
     if (n == n_first)
         return;
     fprintf(f, "<details><summary>%zu more</summary><ol class=\"findings\" start=\"%zu\">\n",
             n - n_first, n_first + 1);
     for (size_t i = n_first; i < n; i++)
-        put_finding(f, of, i);
+        put_finding(f, c, i);
     fputs("</ol></details>\n", f);
 }
 
 /* ---- The operations ---- */
 
-void html_course_name(FILE *f, const void *ctx, size_t k)
+/* Callbacks of sheet_markup: write the name of operation k, which links to its section, and a small
+ * drawing of its course, if it is shown. */
+
+static void put_name(FILE *f, const void *ctx, size_t k)
 {
     const struct html_course *c = ctx;
 
     if (c->shown[k])
         fprintf(f, "<a href=\"#op%zu\">", k);
-    html_text(f, c->ops[k].op);
+    html_text(f, c->a->operations[k].op);
     fputs(c->shown[k] ? "</a>" : "", f);
 }
 
-void html_course_spark(FILE *f, const void *ctx, size_t k)
+static void put_spark(FILE *f, const void *ctx, size_t k)
 {
     chart_spark(f, &((const struct html_course *)ctx)->ops[k]);
 }
 
-bool html_first(FILE *f, const struct html_first *x, struct err *e)
+bool html_first(FILE *f, const struct html_course *c, struct err *e)
 {
-    const struct html_course *c = x->course;
+    const struct analysis *a = c->a;
+    struct sheet s = {0};
 
-    html_within(f, "<section id=\"first\">\n<p class=\"headline\">", x->headline, "</p>\n");
-    put_trust(f, x);
-    put_findings(f, x);
-    if (c->n_ops > 0)
-        html_timeline(f, x);
-    bool ok = html_page_sheet(x->summary, f, "first", e);
+    html_within(f, "<section id=\"first\">\n<p class=\"headline\">", headline(a).s, "</p>\n");
+    put_trust(f, c);
+    put_findings(f, c);
+    if (a->n_operations > 0)
+        html_timeline(f, c);
+    if (c->n_shown < a->n_operations)
+        sheet_line(
+            &s, TEXT_PLAIN,
+            "This page shows %zu of the %s operations in full: those with the most requests. "
+            "For another one: s3analyze analyze --op NAME --html FILE.",
+            c->n_shown, units_count((int64_t)a->n_operations).s);
+    if (a->n_operations > 0)
+        run_sheet_summary(&s, a, &(struct run_sheet_page){put_name, put_spark, c});
+    run_sheet_together(&s, &a->together);
+    bool ok = html_page_sheet(&s, f, "first", e);
     fputs("</section>\n", f);
     return ok;
 }

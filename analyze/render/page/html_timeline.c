@@ -14,7 +14,7 @@
 /* One drawing of a timeline. */
 struct drawing {
     struct chart chart;
-    const struct html_first *of;
+    const struct html_course *of;
     const char *css, *prefix; /* class of the drawing; prefix of its ids */
 };
 
@@ -113,12 +113,11 @@ static size_t choose_panels(const struct html_course *c, struct chart_panel v[MA
 
 static void put_range(const struct drawing *d, double top, double bottom)
 {
-    const struct span *range = &d->of->course->all.range;
+    const struct span *range = &d->of->all.range;
 
     if (range->present) {
-        chart_shade(&d->chart, d->of->course->all.start_ns, range->start_ns, top, bottom,
-                    "outside");
-        chart_shade(&d->chart, range->end_ns, d->of->course->all.end_ns, top, bottom, "outside");
+        chart_shade(&d->chart, d->of->all.start_ns, range->start_ns, top, bottom, "outside");
+        chart_shade(&d->chart, range->end_ns, d->of->all.end_ns, top, bottom, "outside");
     }
 }
 
@@ -128,25 +127,26 @@ static bool is_within(const struct plot_timeline *t, const struct finding *x)
            (!x->has_end || x->end_ns >= t->start_ns);
 }
 
-bool html_timeline_marks(const struct plot_timeline *t, const struct findings *found, size_t i)
+bool html_timeline_marks(const struct html_course *c, size_t i)
 {
+    const struct finding *v = c->a->findings.v;
     size_t n_before = 0;
 
     for (size_t k = 0; k < i; k++)
-        n_before += is_within(t, &found->v[k]);
-    return is_within(t, &found->v[i]) && n_before < MAX_MARKS;
+        n_before += is_within(&c->all, &v[k]);
+    return is_within(&c->all, &v[i]) && n_before < MAX_MARKS;
 }
 
 /* Sets the row of each number above the panels, so that none covers another; returns the number of
  * rows. */
 static int place_marks(const struct drawing *d, int row[MAX_MARKS])
 {
-    const struct findings *found = d->of->findings;
+    const struct findings *found = &d->of->a->findings;
     double at[MAX_MARKS];
     int n = 0, n_rows = 0;
 
     for (size_t i = 0; i < found->n && n < MAX_MARKS; i++) {
-        if (!html_timeline_marks(&d->of->course->all, found, i))
+        if (!html_timeline_marks(d->of, i))
             continue;
         at[n] = chart_x(&d->chart, found->v[i].start_ns);
         row[n] = 0;
@@ -197,22 +197,22 @@ static double number_y(double top, int row)
  * numbers. */
 static void put_lines(const struct drawing *d, const int row[MAX_MARKS], double top, double bottom)
 {
-    const struct findings *found = d->of->findings;
+    const struct findings *found = &d->of->a->findings;
     int n = 0;
 
     for (size_t i = 0; i < found->n; i++)
-        if (html_timeline_marks(&d->of->course->all, found, i))
+        if (html_timeline_marks(d->of, i))
             put_line(d, &found->v[i], number_y(top, row[n++]), top, bottom);
 }
 
 /* Draws numbers above the panels, one for each finding that has a time. */
 static void put_numbers(const struct drawing *d, const int row[MAX_MARKS], double top)
 {
-    const struct findings *found = d->of->findings;
+    const struct findings *found = &d->of->a->findings;
     int n = 0;
 
     for (size_t i = 0; i < found->n; i++)
-        if (html_timeline_marks(&d->of->course->all, found, i))
+        if (html_timeline_marks(d->of, i))
             put_number(d, &found->v[i], i + 1, number_y(top, row[n++]));
 }
 
@@ -223,7 +223,7 @@ static void draw(struct drawing *d)
     struct chart *c = &d->chart;
     int row[MAX_MARKS];
     struct chart_panel panels[MAX_PANELS];
-    size_t n = choose_panels(d->of->course, panels);
+    size_t n = choose_panels(d->of, panels);
     double top = place_marks(d, row) * MARK_ROW_PX;
     double height = top + chart_height(c, panels, n) + CHART_AXIS_PX;
     double bottom = height - CHART_AXIS_PX - CHART_GAP_PX;
@@ -247,9 +247,9 @@ static void draw(struct drawing *d)
 }
 
 /* Writes what the drawing leaves out, and what its marks mean. */
-static void put_caption(FILE *f, const struct html_first *of)
+static void put_caption(FILE *f, const struct html_course *c)
 {
-    const struct plot_timeline *t = &of->course->all;
+    const struct plot_timeline *t = &c->all;
     double most = chart_most(t, PLOT_IN_FLIGHT);
     size_t chosen[HTML_COURSE_CHOSEN];
 
@@ -264,18 +264,18 @@ static void put_caption(FILE *f, const struct html_first *of)
         html_textf(f, "No request failed. ");
     else if (t->n_messages > 1)
         html_textf(f, "Failed requests: bars stand on each other, the first message lowest. ");
-    if (chart_most(t, PLOT_P99) <= 0 && of->course->n_ops > HTML_COURSE_CHOSEN &&
-        html_course_choose(of->course, chosen) == HTML_COURSE_CHOSEN)
+    if (chart_most(t, PLOT_P99) <= 0 && c->a->n_operations > HTML_COURSE_CHOSEN &&
+        html_course_choose(c, chosen) == HTML_COURSE_CHOSEN)
         html_textf(f, "Latency: of the %d operations with the most requests. ", HTML_COURSE_CHOSEN);
-    if (of->note != NULL)
-        html_textf(f, "%s ", of->note);
+    if (c->a->series_note != NULL)
+        html_textf(f, "%s ", c->a->series_note);
     if (t->range.present && (t->range.start_ns > t->start_ns || t->range.end_ns < t->end_ns))
         html_textf(f, "Grey: outside of the time that counts. ");
     bool has_marks = false, has_notice = false, has_problem = false;
 
-    for (size_t i = 0; i < of->findings->n; i++) {
-        const struct finding *x = &of->findings->v[i];
-        bool is_marked = html_timeline_marks(t, of->findings, i);
+    for (size_t i = 0; i < c->a->findings.n; i++) {
+        const struct finding *x = &c->a->findings.v[i];
+        bool is_marked = html_timeline_marks(c, i);
 
         has_marks |= is_marked;
         has_notice |= is_marked && x->has_end && x->severity == FINDING_NOTICE;
@@ -287,21 +287,21 @@ static void put_caption(FILE *f, const struct html_first *of)
     fputs("</small></figcaption>", f);
 }
 
-void html_timeline(FILE *f, const struct html_first *of)
+void html_timeline(FILE *f, const struct html_course *c)
 {
-    const struct plot_timeline *t = &of->course->all;
+    const struct plot_timeline *t = &c->all;
     struct drawing wide = {
-        {f, t->start_ns, t->end_ns, .width = 860, .left = 56, .right = 846}, of, "wide", ""};
+        {f, t->start_ns, t->end_ns, .width = 860, .left = 56, .right = 846}, c, "wide", ""};
     struct drawing narrow = {
         {f, t->start_ns, t->end_ns, .narrow = true, .width = 360, .left = 52, .right = 350},
-        of,
+        c,
         "narrow",
         "n"};
 
     if (t->n == 0)
         return;
     fputs("<figure id=\"timeline\" data-series=\"0\">", f);
-    put_caption(f, of);
+    put_caption(f, c);
     draw(&wide);
     draw(&narrow);
     fputs("</figure>\n", f);

@@ -118,6 +118,14 @@ bool html_page_charts(FILE *f, const struct html_charts *c, const char *section,
     return ok;
 }
 
+bool html_page_has_chart(const struct html_charts *c, const char *chart, const char *op)
+{
+    for (size_t i = 0; c->missing.msg[0] == '\0' && i < c->set.n; i++)
+        if (strcmp(c->set.v[i].chart, chart) == 0 && strcmp(c->set.v[i].op, op) == 0)
+            return true;
+    return false;
+}
+
 /* ---- The page ---- */
 
 static void put_meta(FILE *f, const char *what, const char *content)

@@ -50,6 +50,8 @@ void html_page_badge(FILE *f, enum html_page_badge badge, const char *fmt, ...)
  * False: *e says why. */
 bool html_page_charts(FILE *f, const struct html_charts *c, const char *section, int series,
                       const char *op, struct err *e);
+/* Whether an operation has a chart of that name. */
+bool html_page_has_chart(const struct html_charts *c, const char *chart, const char *op);
 /* Writes a sheet and empties it. False: out of memory. */
 bool html_page_sheet(struct sheet *s, FILE *f, const char *section, struct err *e);
 /* A term and what it means. */

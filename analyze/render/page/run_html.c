@@ -106,39 +106,6 @@ static void put_header(FILE *f, const struct analysis *a, const char *title, con
     html_page_main(f, "Analysed with: ", words);
 }
 
-/* Writes the first screen. The counts of successful requests are those of the page's operations. */
-static bool put_first(FILE *f, const struct analysis *a, const struct html_course *c, struct err *e)
-{
-    const struct run_sheet_page page = {html_course_name, html_course_spark, c};
-    const struct headline said = headline(a);
-    struct sheet s = {0};
-    struct html_first first = {.headline = said.s,
-                               .has_rate = c->main >= 0 ? a->operations[c->main].judged.present
-                                                        : a->total.judged.present,
-                               .doubt = statistics_doubt_of(a),
-                               .findings = &a->findings,
-                               .course = c,
-                               .note = a->series_note,
-                               .summary = &s};
-
-    for (size_t k = 0; k < a->n_operations; k++) {
-        const struct operation *op = &a->operations[k];
-        first.n += op->n_requests;
-        first.n_ok += c->beside[k] != NULL ? 0 : op->n_requests - op->n_errors;
-    }
-    first.said = headline_findings(a, first.n);
-    if (c->n_shown < c->n_ops)
-        sheet_line(
-            &s, TEXT_PLAIN,
-            "This page shows %zu of the %s operations in full: those with the most requests. "
-            "For another one: s3analyze analyze --op NAME --html FILE.",
-            c->n_shown, units_count((int64_t)c->n_ops).s);
-    if (c->n_ops > 0)
-        run_sheet_summary(&s, a, &page);
-    run_sheet_together(&s, &a->together);
-    return html_first(f, &first, e);
-}
-
 static void slowest_sheet(struct sheet *s, const struct analysis *a, int main)
 {
     struct slow_request v[ANALYSIS_SLOWEST];
@@ -230,23 +197,35 @@ static void put_comments(FILE *f, const struct dataset *d)
 
 #define MANY_OPERATIONS 4 /* with more, each has fewer charts: a page should stay below 2 MB */
 
-struct page {
-    const struct analysis *a;
-    const struct html_course *course;
-    const struct html_charts *charts;
-};
-
-static bool put_operation(const void *ctx, FILE *f, const char *section, size_t k, struct err *e)
+static bool put_operation(FILE *f, const struct html_course *c, size_t k, struct err *e)
 {
-    const struct page *page = ctx;
-    const struct operation *op = &page->a->operations[k];
-
-    if (op->n_requests > 0 &&
-        !html_page_charts(f, page->charts, section, html_course_series(page->course, k), op->op, e))
-        return false;
+    const struct operation *op = &c->a->operations[k];
+    const char *beside = run_sheet_beside(op->role);
+    char section[24];
     struct sheet s = {0};
-    run_sheet_operation(&s, page->a, op);
-    return html_page_sheet(&s, f, section, e);
+
+    snprintf(section, sizeof section, "op%zu", k);
+    html_section(f, section, op->op, beside);
+    if (op->n_requests > 0 &&
+        !html_page_charts(f, c->charts, section, html_course_series(c, k), op->op, e))
+        return false;
+    run_sheet_operation(&s, c->a, op);
+    bool ok = html_page_sheet(&s, f, section, e);
+    html_section_end(f, beside);
+    return ok;
+}
+
+/* Writes a section for each operation that is shown: first those of the benchmark, then, folded
+ * away, those beside it. */
+static bool put_operations(FILE *f, const struct html_course *c, struct err *e)
+{
+    bool ok = true;
+
+    for (int beside = 0; beside < 2; beside++)
+        for (size_t k = 0; ok && k < c->a->n_operations; k++)
+            if (c->shown[k] && role_is_benchmark(c->a->operations[k].role) == (beside == 0))
+                ok = put_operation(f, c, k, e);
+    return ok;
 }
 
 static bool put_total(FILE *f, const struct analysis *a, const struct html_charts *charts,
@@ -261,38 +240,34 @@ static bool put_total(FILE *f, const struct analysis *a, const struct html_chart
 }
 
 /* Writes the analysis as JSON, without the operations that the page does not show. */
-static bool write_analysis(const void *ctx, FILE *f, struct err *e)
+static bool write_analysis(const void *course, FILE *f, struct err *e)
 {
-    const struct page *page = ctx;
-    struct analysis shown = *page->a;
+    const struct html_course *c = course;
+    struct analysis shown = *c->a;
 
-    if (!mem_new(&shown.operations, page->a->n_operations + 1, e))
+    if (!mem_new(&shown.operations, c->a->n_operations + 1, e))
         return false;
     shown.n_operations = 0;
-    for (size_t k = 0; k < page->a->n_operations; k++)
-        if (page->course->shown[k])
-            shown.operations[shown.n_operations++] = page->a->operations[k];
+    for (size_t k = 0; k < c->a->n_operations; k++)
+        if (c->shown[k])
+            shown.operations[shown.n_operations++] = c->a->operations[k];
     bool ok = report_json(&shown, f, e);
     free(shown.operations);
     return ok;
 }
 
-static bool put_page(FILE *f, const struct analysis *a, const struct html_course *c,
-                     const char *title, const char *command, const struct html_charts *charts,
+static bool put_page(FILE *f, const struct html_course *c, const char *title, const char *command,
                      struct err *e)
 {
-    const struct page page = {a, c, charts};
+    const struct analysis *a = c->a;
     struct sheet s = {0};
 
     slo_sheet(&s, a->slo);
-    if (!html_page_sheet(&s, f, "slo", e) || !put_first(f, a, c, e))
+    if (!html_page_sheet(&s, f, "slo", e) || !html_first(f, c, e))
         return false;
     run_sheet_damage(&s, a);
-    if (!html_page_warnings(f, charts, &s, e))
-        return false;
-    if (!put_total(f, a, charts, e) || !html_course_sections(f, c, put_operation, &page, e))
-        return false;
-    if (!profile_html_section(a->dataset, f, e))
+    if (!html_page_warnings(f, c->charts, &s, e) || !put_total(f, a, c->charts, e) ||
+        !put_operations(f, c, e) || !profile_html_section(a->dataset, f, e))
         return false;
     slowest_sheet(&s, a, c->main);
     if (!html_page_sheet(&s, f, "slowest", e))
@@ -304,15 +279,7 @@ static bool put_page(FILE *f, const struct analysis *a, const struct html_course
     put_comments(f, a->dataset);
     html_fold_end(f);
     html_page_definitions(f, a->series_note != NULL ? definitions_by_second : definitions);
-    return html_data(f, title, write_analysis, &page, c, e);
-}
-
-static void note_slow_hosts(struct html_course *c, const struct html_charts *charts)
-{
-    for (size_t i = 0; charts->missing.msg[0] == '\0' && i < charts->set.n; i++)
-        for (size_t k = 0; k < c->n_ops; k++)
-            c->tables[k].slow_hosts |= strcmp(charts->set.v[i].chart, "host-latency") == 0 &&
-                                       strcmp(charts->set.v[i].op, c->ops[k].op) == 0;
+    return html_data(f, title, write_analysis, c, c, e);
 }
 
 bool report_html(const struct analysis *a, const struct report_html_options *o, FILE *f,
@@ -327,13 +294,13 @@ bool report_html(const struct analysis *a, const struct report_html_options *o, 
     charts.options.benchmark_only = true;
     charts.options.operations = course.shown;
     charts.options.brief = a->mixed && a->n_operations > MANY_OPERATIONS;
+    course.charts = &charts;
     ok = ok && plot_add_analysis(&charts.set, a, &charts.options, e);
     if (ok) {
         html_charts_draw(&charts);
-        note_slow_hosts(&course, &charts);
         ok = html_page_begin(f, &charts, title, headline(a).s, e);
         put_header(f, a, title, o->words);
-        ok = ok && put_page(f, a, &course, title, o->command, &charts, e);
+        ok = ok && put_page(f, &course, title, o->command, e);
         html_page_end(f);
     }
     free(title);
