@@ -5,7 +5,7 @@
 #include "analyze/cmd/sides.h"
 #include "analyze/read/aggpipe.h"
 #include "analyze/render/plot/compare.h"
-#include "analyze/render/plot/kinds.h"
+#include "analyze/render/plot/plot.h"
 #include "libcommon/mem.h"
 #include "libcommon/suggest.h"
 #include "libcommon/visible.h"
@@ -74,20 +74,15 @@ static bool parse_size(const char *text, void *field, struct err *e)
     return true;
 }
 
-/* Returns the name of chart i of a run; NULL: there are no more, and i is their number. */
-static const char *run_chart_name(size_t i)
-{
-    return plot_kinds[i] != NULL ? plot_kinds[i]->name : NULL;
-}
-
 /* Returns the name of chart i: those of runs come first, then those of comparisons. */
 static const char *chart_name(size_t i)
 {
     size_t n = 0;
 
-    while (n < i && run_chart_name(n) != NULL)
+    while (n < i && plot_listed(false, n).name != NULL)
         n++;
-    return run_chart_name(n) != NULL ? run_chart_name(n) : plot_compare_name(i - n);
+    const char *of_run = plot_listed(false, n).name;
+    return of_run != NULL ? of_run : plot_listed(true, i - n).name;
 }
 
 static const struct cli_option output_table[] = {
@@ -119,16 +114,17 @@ static void put_chart(FILE *f, const char *name, const char *title, const char *
 /* For --help charts: which charts there are, and how to change them. */
 static void put_charts(FILE *f)
 {
-    fputs("\nCharts of a run:\n", f);
-    for (size_t i = 0; plot_kinds[i] != NULL; i++)
-        put_chart(f, plot_kinds[i]->name, plot_kinds[i]->title,
-                  plot_kinds[i]->is_by_name                    ? " (only if asked for)"
-                  : strcmp(plot_kinds[i]->name, "groups") == 0 ? " (of aggregated captures)"
-                                                               : "");
-    fputs("\nCharts of a comparison:\n", f);
-    for (size_t i = 0; plot_compare_name(i) != NULL; i++)
-        put_chart(f, plot_compare_name(i), plot_compare_title(i),
-                  plot_compare_is_by_name(i) ? " (only if asked for)" : "");
+    for (int of_comparison = 0; of_comparison < 2; of_comparison++) {
+        fputs(of_comparison ? "\nCharts of a comparison:\n" : "\nCharts of a run:\n", f);
+        for (size_t i = 0; plot_listed(of_comparison, i).name != NULL; i++) {
+            const struct plot_listed x = plot_listed(of_comparison, i);
+
+            put_chart(f, x.name, x.title,
+                      x.is_by_name                    ? " (only if asked for)"
+                      : strcmp(x.name, "groups") == 0 ? " (of aggregated captures)"
+                                                      : "");
+        }
+    }
     fputs("\nText, lines and gaps grow with --size. It may say what the picture is for:\n"
           "column (of a paper, 3.5 inch: text of 7 points), page (6.5 inch; the default) or\n"
           "slide. Or choose --font-size. To restyle a chart, copy the folder\n"
@@ -306,15 +302,15 @@ static bool add_comparison(struct plot_set *set, const struct plot_given *o,
 
 static bool check_charts(const struct plot_given *o, bool comparison, struct err *e)
 {
-    const char *(*name)(size_t i) = comparison ? plot_compare_name : run_chart_name;
-
     for (size_t i = 0; i < o->charts.n; i++) {
         char known[512] = "";
         bool found = false;
 
-        for (size_t k = 0; name(k) != NULL; k++) {
-            found |= strcmp(name(k), o->charts.v[i]) == 0;
-            suggest_list(known, sizeof known, name(k));
+        for (size_t k = 0; plot_listed(comparison, k).name != NULL; k++) {
+            const char *name = plot_listed(comparison, k).name;
+
+            found |= strcmp(name, o->charts.v[i]) == 0;
+            suggest_list(known, sizeof known, name);
         }
         if (!found)
             return err_set(e, "--chart %s: there are %s", o->charts.v[i], known);

@@ -3,7 +3,6 @@
 #include "analyze/render/json/documents.h"
 #include "analyze/render/page/html_internal.h"
 #include "analyze/render/page/page.h"
-#include "analyze/render/plot/trend.h"
 #include "analyze/write/html.h"
 #include "libcommon/units.h"
 

@@ -1,7 +1,6 @@
 #include "analyze/render/page/page.h"
 
 #include "analyze/render/page/page_files.h"
-#include "analyze/render/plot/gnuplot.h"
 #include "analyze/tools/compare/sha256.h"
 #include "analyze/write/html.h"
 #include "libcommon/mem.h"
@@ -44,12 +43,8 @@ bool html_charts_init(struct html_charts *c, struct err *e)
 
 void html_charts_draw(struct html_charts *c)
 {
-    struct plot_gnuplot g;
-    bool ok = plot_gnuplot_init(&g, &c->missing) &&
-              plot_palette_read(&c->palette, g.scripts, &c->missing);
-
-    plot_gnuplot_fini(&g);
-    if (!ok || !plot_draw(&c->set, &c->options, &c->missing))
+    if (!plot_palette_read(&c->palette, &c->missing) ||
+        !plot_draw(&c->set, &c->options, &c->missing))
         c->palette.n = 0; /* no chart uses these colours */
 }
 

@@ -4,7 +4,6 @@
 #define S3_ANALYZE_RENDER_PAGE_PAGE_H
 
 #include "analyze/render/plot/plot.h"
-#include "analyze/render/plot/svg.h"
 #include "analyze/write/sheet.h"
 #include "analyze/write/unfinished.h"
 #include "libcommon/err.h"

@@ -3,7 +3,6 @@
 #include "analyze/render/json/documents.h"
 #include "analyze/render/page/html_internal.h"
 #include "analyze/render/page/page.h"
-#include "analyze/render/plot/plan.h"
 #include "analyze/render/report/plan_sheet.h"
 #include "analyze/write/html.h"
 

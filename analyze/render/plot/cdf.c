@@ -1,6 +1,5 @@
-#include "analyze/render/plot/cdf.h"
+#include "analyze/render/plot/charts_internal.h"
 
-#include "analyze/render/plot/out.h"
 #include "libcommon/hist.h"
 
 #include <math.h>

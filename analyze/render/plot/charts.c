@@ -1,8 +1,5 @@
 #include "analyze/render/plot/charts_internal.h"
 
-#include "analyze/render/plot/events.h"
-#include "analyze/render/plot/out.h"
-
 double charts_t_min(const struct plot_data *p)
 {
     return plot_data_t_s(p, p->course.start_ns);

@@ -1,7 +1,6 @@
 #include "analyze/render/plot/compare.h"
+#include "analyze/render/plot/charts_internal.h"
 
-#include "analyze/render/plot/cdf.h"
-#include "analyze/render/plot/out.h"
 #include "analyze/tools/compare/words.h"
 #include "libcommon/hist.h"
 #include "libcommon/mem.h"
@@ -501,19 +500,11 @@ static const struct compare_kind kinds[] = {
 };
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
-const char *plot_compare_name(size_t i)
+struct plot_listed plot_compare_listed(size_t i)
 {
-    return i < N_KINDS ? kinds[i].chart.name : NULL;
-}
-
-const char *plot_compare_title(size_t i)
-{
-    return kinds[i].chart.title;
-}
-
-bool plot_compare_is_by_name(size_t i)
-{
-    return kinds[i].is_by_name;
+    return i < N_KINDS ? (struct plot_listed){kinds[i].chart.name, kinds[i].chart.title,
+                                              kinds[i].is_by_name}
+                       : (struct plot_listed){NULL};
 }
 
 static bool add_op(struct plot_set *s, const struct op_chart *x, const struct plot_options *o,

@@ -31,13 +31,6 @@ struct plot_traces {
 bool plot_traces_add(void *traces, const struct analysis *a, struct err *e);
 void plot_traces_free(struct plot_traces *t);
 
-/* Returns the name of the i-th chart of a comparison; NULL: there are no more. */
-const char *plot_compare_name(size_t i);
-/* Returns the title of the i-th chart, in a few words; the chart must exist. */
-const char *plot_compare_title(size_t i);
-/* Whether the i-th chart is drawn only if it is asked for by name. */
-bool plot_compare_is_by_name(size_t i);
-
 /* Adds the charts of a comparison whose runs gave these traces. */
 bool plot_add_compare(struct plot_set *s, const struct compare *c, const struct plot_traces *traces,
                       const struct plot_options *o, struct err *e);

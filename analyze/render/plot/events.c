@@ -1,6 +1,4 @@
-#include "analyze/render/plot/events.h"
-
-#include "analyze/render/plot/out.h"
+#include "analyze/render/plot/charts_internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,6 @@
-#include "analyze/render/plot/gnuplot.h"
+#include "analyze/render/plot/charts_internal.h"
 
 #include "analyze/base/tasks.h"
-#include "analyze/render/plot/svg.h"
 #include "analyze/write/unfinished.h"
 #include "libcommon/mem.h"
 
@@ -13,11 +12,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define AT_ONCE 2
+
+#define NARROW_WIDTH 380
 
 extern char **environ;
 
@@ -37,18 +39,18 @@ static bool has_scripts(const char *folder)
     return found;
 }
 
-static bool find_scripts(struct plot_gnuplot *g, struct err *e)
+char *plot_scripts(struct err *e)
 {
     static const char *const beside[] = {"/../share/s3analyze/plots", "/../plots"};
     const char *given = getenv("S3ANALYZE_PLOTS");
-    char program[4096];
+    char program[4096], *scripts = NULL;
 
     if (given != NULL && *given != '\0') {
-        if (!mem_text(&g->scripts, given, e))
-            return false;
-        return has_scripts(given) ||
-               err_set(e, "%s: S3ANALYZE_PLOTS names this folder, but it holds no chart scripts",
-                       given);
+        if (!mem_text(&scripts, given, e) || has_scripts(given))
+            return scripts;
+        free(scripts);
+        err_set(e, "%s: S3ANALYZE_PLOTS names this folder, but it holds no chart scripts", given);
+        return NULL;
     }
     ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
     program[n > 0 ? n : 0] = '\0';
@@ -56,35 +58,15 @@ static bool find_scripts(struct plot_gnuplot *g, struct err *e)
     if (slash != NULL)
         *slash = '\0';
     for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
-        if (!mem_format(&g->scripts, e, "%s%s", program, beside[i]))
-            return false;
-        if (has_scripts(g->scripts))
-            return true;
-        free(g->scripts);
-        g->scripts = NULL;
+        if (!mem_format(&scripts, e, "%s%s", program, beside[i]) || has_scripts(scripts))
+            return scripts;
+        free(scripts);
     }
-    return err_set(e,
-                   "%s%s holds no chart scripts: install them, or name their folder in the "
-                   "environment variable S3ANALYZE_PLOTS",
-                   program, beside[0]);
-}
-
-/* Returns our environment with a UTF-8 locale, without which gnuplot prints warnings. The caller
- * frees the array, not the strings. NULL: out of memory. */
-static char **utf8_environment(void)
-{
-    size_t n = 0, n_kept = 0;
-    while (environ[n] != NULL)
-        n++;
-    char **env;
-    if (!mem_new(&env, n + 2, NULL))
-        return NULL;
-    for (size_t i = 0; i < n; i++)
-        if (strncmp(environ[i], "LC_ALL=", 7) != 0)
-            env[n_kept++] = environ[i];
-    env[n_kept] = "LC_ALL=C.UTF-8";
-    env[n_kept + 1] = NULL;
-    return env;
+    err_set(e,
+            "%s%s holds no chart scripts: install them, or name their folder in the environment "
+            "variable S3ANALYZE_PLOTS",
+            program, beside[0]);
+    return NULL;
 }
 
 /* Resets in gnuplot the signals that we block or ignore. Returns an error number. */
@@ -102,8 +84,7 @@ static int usual_signals(posix_spawnattr_t *attr)
 }
 
 /* Starts gnuplot, and registers it and its picture as unfinished. Returns an error number. */
-static int spawn(struct child *c, const posix_spawn_file_actions_t *actions, char *const argv[],
-                 char *const env[])
+static int spawn(struct child *c, const posix_spawn_file_actions_t *actions, char *const argv[])
 {
     posix_spawnattr_t attr;
     pid_t pid = 0;
@@ -114,7 +95,7 @@ static int spawn(struct child *c, const posix_spawn_file_actions_t *actions, cha
     error = usual_signals(&attr);
     if (error == 0) {
         unfinished_lock();
-        error = posix_spawnp(&pid, argv[0], actions, &attr, argv, env);
+        error = posix_spawnp(&pid, argv[0], actions, &attr, argv, environ);
         if (error == 0)
             unfinished_add(&c->unfinished, c->aside, pid);
         unfinished_unlock();
@@ -129,17 +110,14 @@ static bool start(struct child *c, char *const argv[], struct err *e)
     c->said = tmpfile();
     if (c->said == NULL)
         return err_errno(e, errno, "a temporary file");
-    char **env = utf8_environment();
-    int fd = fileno(c->said);
-    int error = env != NULL ? posix_spawn_file_actions_init(&actions) : ENOMEM;
+    int fd = fileno(c->said), error = posix_spawn_file_actions_init(&actions);
     if (error == 0) {
         error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
         error = error != 0 ? error : posix_spawn_file_actions_adddup2(&actions, fd, 1);
         error = error != 0 ? error : posix_spawn_file_actions_adddup2(&actions, fd, 2);
-        error = error != 0 ? error : spawn(c, &actions, argv, env);
+        error = error != 0 ? error : spawn(c, &actions, argv);
         posix_spawn_file_actions_destroy(&actions);
     }
-    free(env);
     if (error == 0)
         return true;
     fclose(c->said);
@@ -169,31 +147,30 @@ static bool has_drawn(struct child *c, const char *picture, struct err *e)
     return true;
 }
 
-/* Waits for gnuplot and moves the picture to its place. */
-static bool finish(struct child *c, const struct plot_drawing *d, struct err *e)
+/* One picture to draw. */
+struct job {
+    const char *scripts;
+    const struct plot_options *options;
+    const struct plot_picture *of;
+    const char *picture;
+    int width, height;
+};
+
+/* Waits for gnuplot and moves the picture to its place. An SVG gets its title, in place of
+ * gnuplot's name. */
+static bool finish(struct child *c, const struct job *j, struct err *e)
 {
-    bool ok = has_drawn(c, d->picture, e);
-    if (ok && d->title != NULL)
-        ok = plot_svg_finish(c->aside, d->picture, d->title, d->width, d->height, e);
+    bool ok = has_drawn(c, j->picture, e), is_svg = strcasecmp(j->options->format, "svg") == 0;
+
+    if (ok && is_svg)
+        ok = plot_svg_finish(c->aside, j->picture, j->of->title, j->width, j->height, e);
     else if (ok)
         ok =
-            rename(c->aside, d->picture) == 0 || err_errno(e, errno, "cannot write %s", d->picture);
-    if (!ok || d->title != NULL)
+            rename(c->aside, j->picture) == 0 || err_errno(e, errno, "cannot write %s", j->picture);
+    if (!ok || is_svg)
         unlink(c->aside);
     unfinished_drop(&c->unfinished);
     return ok;
-}
-
-bool plot_gnuplot_init(struct plot_gnuplot *g, struct err *e)
-{
-    *g = (struct plot_gnuplot){NULL};
-    return find_scripts(g, e);
-}
-
-void plot_gnuplot_fini(struct plot_gnuplot *g)
-{
-    free(g->scripts);
-    *g = (struct plot_gnuplot){NULL};
 }
 
 /* Returns the prefix of a path for gnuplot, which takes a name that begins with '<' or '|' for a
@@ -216,21 +193,22 @@ static bool aside_path(char **path, const char *picture, struct err *e)
     return true;
 }
 
-static bool start_drawing(const struct plot_gnuplot *g, const struct plot_drawing *d,
-                          struct child *c, struct err *e)
+/* Starts gnuplot, which gets nothing but paths and sizes on its command line. */
+static bool start_drawing(const struct job *j, struct child *c, struct err *e)
 {
     char width[16], height[16], font[16];
     char *script = NULL, *data = NULL;
 
-    bool ok = aside_path(&c->aside, d->picture, e) &&
-              mem_format(&script, e, "%s/%s.gp", g->scripts, d->chart) &&
-              mem_format(&data, e, "%s%s", plain(d->data), d->data);
-    snprintf(width, sizeof width, "%d", d->width);
-    snprintf(height, sizeof height, "%d", d->height);
-    snprintf(font, sizeof font, "%d", d->font_px);
+    bool ok = aside_path(&c->aside, j->picture, e) &&
+              mem_format(&script, e, "%s/%s.gp", j->scripts, j->of->chart) &&
+              mem_format(&data, e, "%s%s", plain(j->of->data), j->of->data);
+    snprintf(width, sizeof width, "%d", j->width);
+    snprintf(height, sizeof height, "%d", j->height);
+    snprintf(font, sizeof font, "%d", j->options->font_px);
     if (ok) {
-        char *argv[] = {"gnuplot",        "-d", "-c", script, data, c->aside, width, height,
-                        (char *)d->theme, font, NULL};
+        char *argv[] = {
+            "gnuplot", "-d", "-c", script, data, c->aside, width, height, (char *)j->options->theme,
+            font,      NULL};
         ok = start(c, argv, e);
     }
     free(script);
@@ -238,36 +216,46 @@ static bool start_drawing(const struct plot_gnuplot *g, const struct plot_drawin
     return ok;
 }
 
-struct job {
-    const struct plot_gnuplot *gnuplot;
-    const struct plot_drawing *drawing;
-};
-
 static bool draw(void *job, struct err *e)
 {
     const struct job *j = job;
     struct child c = {0};
-    bool ok = start_drawing(j->gnuplot, j->drawing, &c, e) && finish(&c, j->drawing, e);
+    bool ok = start_drawing(j, &c, e) && finish(&c, j, e);
 
     free(c.aside);
     return ok;
 }
 
-bool plot_gnuplot_draw(const struct plot_gnuplot *g, const struct plot_drawing *drawings, size_t n,
-                       struct err *e)
+bool plot_draw(const struct plot_set *s, const struct plot_options *o, struct err *e)
 {
+    char *scripts = plot_scripts(e);
     struct job *jobs = NULL;
     struct task *tasks = NULL;
-    bool ok = mem_new(&jobs, n + 1, e) && mem_new(&tasks, n + 1, e);
+    bool ok =
+        scripts != NULL && mem_new(&jobs, 2 * s->n + 1, e) && mem_new(&tasks, 2 * s->n + 1, e);
+    size_t n = 0;
 
-    for (size_t i = 0; ok && i < n; i++) {
+    setenv("LC_ALL", "C.UTF-8", 1); /* without it gnuplot prints warnings */
+    for (size_t i = 0; ok && i < 2 * s->n; i++) {
+        const struct plot_picture *x = &s->v[i / 2];
+        bool is_narrow = i % 2 == 1;
         struct stat st;
-        jobs[i] = (struct job){g, &drawings[i]};
-        tasks[i] = (struct task){draw, &jobs[i],
-                                 stat(drawings[i].data, &st) == 0 ? (uint64_t)st.st_size : 0};
+
+        if (is_narrow && x->narrow == NULL)
+            continue;
+        jobs[n] = (struct job){.scripts = scripts,
+                               .options = o,
+                               .of = x,
+                               .picture = is_narrow ? x->narrow : x->picture,
+                               .width = is_narrow ? NARROW_WIDTH : x->width,
+                               .height = is_narrow ? x->narrow_height : x->height};
+        tasks[n] =
+            (struct task){draw, &jobs[n], stat(x->data, &st) == 0 ? (uint64_t)st.st_size : 0};
+        n++;
     }
     ok = ok && tasks_run(tasks, n, AT_ONCE, e);
     free(jobs);
     free(tasks);
+    free(scripts);
     return ok;
 }

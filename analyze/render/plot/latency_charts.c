@@ -1,10 +1,6 @@
 #include "analyze/render/plot/charts_internal.h"
 
 #include "analyze/read/aggfile.h"
-#include "analyze/render/plot/cdf.h"
-#include "analyze/render/plot/events.h"
-#include "analyze/render/plot/names.h"
-#include "analyze/render/plot/out.h"
 #include "analyze/stats/stats.h"
 #include "analyze/summary/estimate/confidence.h"
 #include "analyze/write/csv.h"

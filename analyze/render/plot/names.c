@@ -1,4 +1,4 @@
-#include "analyze/render/plot/names.h"
+#include "analyze/render/plot/charts_internal.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "analyze/render/plot/out.h"
+#include "analyze/render/plot/charts_internal.h"
 
 #include "analyze/write/csv.h"
 #include "libcommon/rfc3339.h"

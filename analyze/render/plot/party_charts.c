@@ -1,7 +1,5 @@
 #include "analyze/render/plot/charts_internal.h"
 
-#include "analyze/render/plot/names.h"
-#include "analyze/render/plot/out.h"
 #include "libcommon/units.h"
 
 #include <math.h>

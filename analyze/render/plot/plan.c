@@ -1,6 +1,5 @@
-#include "analyze/render/plot/plan.h"
-
-#include "analyze/render/plot/out.h"
+#include "analyze/tools/plan/plan.h"
+#include "analyze/render/plot/charts_internal.h"
 
 #include <math.h>
 

@@ -1,9 +1,6 @@
 #include "analyze/render/plot/plot.h"
 
-#include "analyze/render/plot/data.h"
-#include "analyze/render/plot/gnuplot.h"
-#include "analyze/render/plot/kinds.h"
-#include "analyze/render/plot/timeline.h"
+#include "analyze/render/plot/charts_internal.h"
 #include "analyze/stats/stats.h"
 #include "analyze/summary/model/role.h"
 #include "analyze/write/outfile.h"
@@ -16,8 +13,22 @@
 #include <string.h>
 #include <strings.h>
 
-#define NARROW_WIDTH  380
-#define NARROW_HEIGHT 350
+static const struct plot_kind *const plot_kinds[] = {
+    &plot_kind_throughput,   &plot_kind_hosts,     &plot_kind_latency,
+    &plot_kind_latency_heat, &plot_kind_spectrum,  &plot_kind_host_latency,
+    &plot_kind_errors,       &plot_kind_cdf,       &plot_kind_latency_size,
+    &plot_kind_sizes,        &plot_kind_in_flight, &plot_kind_clients,
+    &plot_kind_autoterm,     &plot_kind_groups,    NULL,
+};
+
+struct plot_listed plot_listed(bool of_comparison, size_t i)
+{
+    const struct plot_kind *x = of_comparison ? NULL : plot_kinds[i];
+
+    return of_comparison ? plot_compare_listed(i)
+           : x == NULL   ? (struct plot_listed){NULL}
+                         : (struct plot_listed){x->name, x->title, x->is_by_name};
+}
 
 bool plot_wants(const struct plot_options *o, const char *chart)
 {
@@ -130,7 +141,7 @@ bool plot_add(struct plot_set *s, const struct plot_chart *c, const char *op, co
                              .caption = c->caption,
                              .width = o->width > 0 ? o->width : PLOT_WIDTH,
                              .height = height > 0 ? height : PLOT_HEIGHT,
-                             .narrow_height = height > 0 ? height : NARROW_HEIGHT};
+                             .narrow_height = height > 0 ? height : PLOT_NARROW_HEIGHT};
     const char *own_stem = o->stem != NULL ? o->stem : c->stem;
     char *stem = NULL;
     const char *what = op == NULL ? "" : *op != '\0' ? op : "All operations";
@@ -281,40 +292,5 @@ bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const struc
             index[n++] = (int)k;
     bool ok = add_operations(s, a, index, n, has_total, o, e);
     free(index);
-    return ok;
-}
-
-bool plot_draw(const struct plot_set *s, const struct plot_options *o, struct err *e)
-{
-    struct plot_gnuplot g;
-    bool is_svg = strcasecmp(o->format, "svg") == 0;
-    struct plot_drawing *drawings = NULL;
-    bool ok = mem_cleared(&drawings, 2 * s->n + 1, e);
-    size_t n = 0;
-
-    for (size_t i = 0; ok && i < s->n; i++) {
-        const struct plot_picture *x = &s->v[i];
-        struct plot_drawing d = {.chart = x->chart,
-                                 .data = x->data,
-                                 .picture = x->picture,
-                                 .width = x->width,
-                                 .height = x->height,
-                                 .font_px = o->font_px,
-                                 .theme = o->theme,
-                                 .title = is_svg ? x->title : NULL};
-
-        drawings[n++] = d;
-        if (x->narrow != NULL) {
-            d.picture = x->narrow;
-            d.width = NARROW_WIDTH;
-            d.height = x->narrow_height;
-            drawings[n++] = d;
-        }
-    }
-    if (ok) {
-        ok = plot_gnuplot_init(&g, e) && plot_gnuplot_draw(&g, drawings, n, e);
-        plot_gnuplot_fini(&g);
-    }
-    free(drawings);
     return ok;
 }

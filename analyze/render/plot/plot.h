@@ -12,8 +12,9 @@
 #include <stdio.h>
 
 /* The usual size of a picture in pixels, as in plots/style.gp. */
-#define PLOT_WIDTH  860
-#define PLOT_HEIGHT 400
+#define PLOT_WIDTH         860
+#define PLOT_HEIGHT        400
+#define PLOT_NARROW_HEIGHT 350
 
 struct plot_options {
     const char *folder;        /* for data and pictures */
@@ -61,21 +62,24 @@ struct plot_set {
 bool plot_add_analysis(struct plot_set *s, const struct analysis *a, const struct plot_options *o,
                        struct err *e);
 
-/* A chart of any model. */
-struct plot_chart {
-    const char *name, *title, *caption; /* as in struct plot_kind */
-    /* Writes the data of *ctx. False: out of memory. */
-    bool (*write)(FILE *f, const void *ctx, const char *title);
-    const char *stem; /* file name if the options have none; NULL: "NAME-OP" */
-    int height;       /* pixels; 0: as the options or all charts */
-};
+/* Adds a chart of each metric of a group of runs, as pictures of the "operation" `id`; at most
+ * PLOT_TREND_MOST of a group. False: *e says why. */
+#define PLOT_TREND_MOST 12
+struct trend_group;
+bool plot_add_trend(struct plot_set *s, const struct trend_group *g, const char *id,
+                    const struct plot_options *o, struct err *e);
 
-/* Adds a chart of an operation (NULL: of none; "": of all together) and writes its data file.
- * False: *e says why. */
-bool plot_add(struct plot_set *s, const struct plot_chart *c, const char *op, const void *ctx,
-              const struct plot_options *o, struct err *e);
+/* Adds a chart of the response times of a capacity plan or a sweep, and one of the throughput of a
+ * sweep. Adds nothing if no run has such a figure. False: *e says why. */
+struct plan;
+bool plot_add_plan(struct plot_set *s, const struct plan *p, const struct plot_options *o,
+                   struct err *e);
 
-/* Draws the pictures beside their data. */
+/* Draws the pictures beside their data with gnuplot, two at a time. Each appears whole or not at
+ * all. The scripts are in $S3ANALYZE_PLOTS, where `make install` puts them, or in the source tree
+ * that the program was built in: scripts/CHART.gp reads the data and writes a picture in the format
+ * of its suffix. False: *e holds gnuplot's message about the first picture that failed, or what is
+ * missing. */
 bool plot_draw(const struct plot_set *s, const struct plot_options *o, struct err *e);
 
 void plot_set_free(struct plot_set *s);
@@ -86,5 +90,37 @@ enum outfile_replaces plot_replaces(const char *picture, bool force);
 
 /* Whether charts of that name are asked for (no names: any). */
 bool plot_wants(const struct plot_options *o, const char *chart);
+
+/* A chart that may be asked for, in the order of a report. */
+struct plot_listed {
+    const char *name, *title;
+    bool is_by_name; /* drawn only if it is asked for */
+};
+/* Returns the i-th chart of a run or of a comparison; its name is NULL if there are no more. */
+struct plot_listed plot_listed(bool of_comparison, size_t i);
+
+/* ---- Pictures in pages ---- */
+
+/* Colours of the charts by role, as plots/style.gp defines them. */
+#define PLOT_SVG_MAX_COLOURS 40
+struct plot_palette {
+    struct plot_colour {
+        char name[16];          /* "c_1" */
+        char light[8], dark[8]; /* "#0069b4" */
+    } v[PLOT_SVG_MAX_COLOURS];
+    size_t n;
+};
+
+/* Reads the palette from the scripts. False: *e says why. */
+bool plot_palette_read(struct plot_palette *p, struct err *e);
+
+/* Writes the picture at `path` (of the light theme) as an element of a page: it fits the page's
+ * width, its names begin with `prefix`, its colours are variables such as var(--c_1). */
+bool plot_svg_inline(FILE *f, const char *path, const char *title, const char *css_class,
+                     const char *prefix, const struct plot_palette *palette, struct err *e);
+
+/* Writes the definitions that all such pictures refer to, taken from the picture at `path` (any of
+ * them). A page must have them once. */
+bool plot_svg_defs(FILE *f, const char *path, struct err *e);
 
 #endif

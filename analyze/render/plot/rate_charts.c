@@ -1,7 +1,5 @@
 #include "analyze/render/plot/charts_internal.h"
 
-#include "analyze/render/plot/events.h"
-#include "analyze/render/plot/out.h"
 #include "analyze/summary/estimate/confidence.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"

@@ -1,6 +1,5 @@
 #include "analyze/render/plot/charts_internal.h"
 
-#include "analyze/render/plot/out.h"
 #include "libcommon/units.h"
 
 #define MAX_SIZE_BARS 40

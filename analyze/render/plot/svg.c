@@ -1,4 +1,4 @@
-#include "analyze/render/plot/svg.h"
+#include "analyze/render/plot/charts_internal.h"
 
 #include "analyze/write/html.h"
 #include "analyze/write/outfile.h"
@@ -39,13 +39,14 @@ static const char *skip(const char *s, const char *prefix)
 
 /* ---- The palette ---- */
 
-bool plot_palette_read(struct plot_palette *p, const char *scripts, struct err *e)
+bool plot_palette_read(struct plot_palette *p, struct err *e)
 {
-    char *path = NULL;
+    char *scripts = plot_scripts(e), *path = NULL, *text = NULL;
+
     *p = (struct plot_palette){.n = 0};
-    if (!mem_format(&path, e, "%s/style.gp", scripts))
-        return false;
-    char *text = read_all(path, e);
+    if (scripts != NULL && mem_format(&path, e, "%s/style.gp", scripts))
+        text = read_all(path, e);
+    free(scripts);
     free(path);
     if (text == NULL)
         return false;

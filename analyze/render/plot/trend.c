@@ -1,6 +1,5 @@
-#include "analyze/render/plot/trend.h"
-
-#include "analyze/render/plot/out.h"
+#include "analyze/tools/archive/trend.h"
+#include "analyze/render/plot/charts_internal.h"
 
 #include <math.h>
 #include <stdio.h>
